@@ -1,0 +1,26 @@
+#ifndef NUIOA_REPORT_H
+#define NUIOA_REPORT_H
+
+#include "plan.h"
+
+/* A plan for a person or another program. All texts are malloc'd, the caller frees; NULL without memory. */
+
+/* The table: a header, then node, rank, CPUs, NUMA node, NIC, level, weight, leader mark; last the reason
+ * and the cost before and after. Plain ASCII, at most 100 columns. With `explain`, also where every fact
+ * came from (NICs and why not usable, distances, options) and why each rank is where it is. */
+char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                        const struct nuioa_options *options, bool explain);
+
+/* For srun --cpu-bind=mask_cpu:...: the masks by local rank, "0xc,0x3". */
+char *nuioa_report_cpu_bind(const struct nuioa_plan *plan);
+
+/* An Open MPI rankfile: "rank 4=host slot=2,3" by rank, OS ("physical") indexes. */
+char *nuioa_report_rankfile(const struct nuioa_plan *plan, const struct nuioa_node *node);
+
+/* Writes the topology that `source` names, annotated so that `lstopo -i FILE` draws the ranks coloured by
+ * weight in their CPUs, leaders and chosen NICs marked. 0 or negative with *err. */
+int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                     const struct nuioa_source *source, const char *path,
+                     struct nuioa_error *err);
+
+#endif
