@@ -1,0 +1,97 @@
+# shellcheck shell=bash
+# For the *.t of this directory. Brings a cluster up if the caller has none (run has one).
+# After each launch: $out, $err (what srun printed), $rc; launches that should have run and did
+# not are counted as lost, and finish() asserts that there were none.
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$here/../tap.sh"
+. "$here/lib.sh"
+
+home=/run/cluster/home
+topology=/run/node/topology.xml
+launched=0
+lost=0
+
+setup() {
+    if [ -z "${NUIOA_CLUSTER_DIR:-}" ]; then
+        local line
+        line=$("$here/up" --no-plugin) || exit 1
+        eval "$line"
+        trap '"$here/down"' EXIT
+    fi
+    cluster_find
+    install -m 0755 "$here/rank" "$CLUSTER_DIR/home/rank"
+    plugin off
+}
+
+# need_plugin: ends the test, as one skip, if there is no plugin to test.
+need_plugin() {
+    [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ] || return 0
+    skip "${0##*/}" "no plugin: NUIOA_STAGE was not set when the cluster came up"
+    done_testing
+    exit 0
+}
+
+in_node() { "$here/in" "$@"; }
+plugin() { "$here/plugin" "$@"; }
+
+# user COMMAND...: as a user on the login node, with the output in $out, $err, $rc.
+user() {
+    local tmp
+    tmp=$(mktemp -d)
+    rc=0
+    "$here/in" -u nobody ctl timeout 60 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || rc=$?
+    out=$(<"$tmp/out")
+    err=$(<"$tmp/err")
+    rm -r "$tmp"
+}
+
+# started DIR: how many ranks left a mark
+started() { find "$CLUSTER_DIR/home/$1" -type f | wc -l; }
+
+# tally N COMMAND...: run COMMAND as the user; N ranks of it must start, or the launch is lost.
+tally() {
+    local n=$1
+    shift
+    launched=$((launched + 1))
+    install -d -o nobody "$CLUSTER_DIR/home/started.$launched"
+    SLURM_TEST_STARTED=$home/started.$launched user "$@"
+    ranks=$(started "started.$launched")
+    rm -r "$CLUSTER_DIR/home/started.$launched"
+    if [ "$ranks" -ne "$n" ]; then
+        lost=$((lost + 1))
+        note "lost: $ranks of $n ranks of: $*" "$err"
+    fi
+}
+
+# launch N [VAR=VALUE]... [SRUN-ARG]...: srun of N ranks that must start
+launch() {
+    local n=$1 env=()
+    shift
+    while [[ ${1:-} =~ ^[A-Z_]+= ]]; do env+=("$1"); shift; done
+    tally "$n" env "${env[@]}" srun -n "$n" "$@" "$home/rank"
+}
+
+# refused [SRUN-ARG]...: srun that must not start anything
+refused() {
+    local dir=refused.$$
+    install -d -o nobody "$CLUSTER_DIR/home/$dir"
+    SLURM_TEST_STARTED=$home/$dir user srun -n 1 "$@" "$home/rank"
+    ranks=$(started "$dir")
+    rm -r "$CLUSTER_DIR/home/$dir"
+}
+
+# of RANK NAME: value of that rank's variable in $out, or nothing
+of() { sed -n "s/^$1 $2=//p" <<<"$out"; }
+
+# all NAME: values of all ranks, in rank order, as one line
+all() { sort -n <<<"$out" | sed -n "s/^[0-9]* $1=//p" | paste -s -d ' '; }
+
+# nuioa_lines: the lines of $err that are the plugin's
+nuioa_lines() { grep -i 'nuioa' <<<"$err" | grep -v '^srun: error: Invalid --nuioa'; }
+count() { if [ -z "$1" ]; then echo 0; else wc -l <<<"$1"; fi; }
+
+finish() {
+    is "no launch was lost ($launched launches)" "$lost" 0
+    done_testing
+}
