@@ -1,0 +1,86 @@
+# NUIOA_CHECK_LIBRARY(VARIABLE, MODULE, HEADER, FUNCTION, LIBS, IF-FOUND, IF-NOT-FOUND)
+# By pkg-config, and where the library brings no .pc file (libnuma before 2.0.13) by its header.
+AC_DEFUN([NUIOA_CHECK_LIBRARY], [
+    PKG_CHECK_MODULES([$1], [$2], [$6], [
+        nuioa_save_LIBS=$LIBS
+        LIBS="$5 $LIBS"
+        AC_CHECK_HEADER([$3], [AC_CHECK_FUNC([$4], [$1_LIBS="$5"], [$1_LIBS=no])], [$1_LIBS=no])
+        LIBS=$nuioa_save_LIBS
+        AS_IF([test "x$$1_LIBS" = xno], [$7], [$6])
+    ])
+])
+
+# NUIOA_OPTIONAL(MODULE, VARIABLE, DEBIAN-PACKAGE, PART): sets have_MODULE, the conditional
+# HAVE_VARIABLE, VARIABLE_CFLAGS and VARIABLE_LIBS. --with-MODULE makes its absence an error.
+AC_DEFUN([NUIOA_OPTIONAL], [
+    AC_ARG_WITH([$1], [AS_HELP_STRING([--without-$1], [do without $1: switches off $4])],
+        [], [with_$1=check])
+    have_$1=no
+    AS_IF([test "x$with_$1" != xno], [
+        PKG_CHECK_MODULES([$2], [$1], [have_$1=yes], [have_$1=no])
+        AS_IF([test "$have_$1" = no && test "x$with_$1" = xyes],
+            [AC_MSG_ERROR([$1 not found (Debian package: $3)])])
+    ])
+    AM_CONDITIONAL([HAVE_$2], [test "$have_$1" = yes])
+    AS_IF([test "$have_$1" = yes], [AC_DEFINE([HAVE_$2], [1], [$1 is there])])
+])
+
+# NUIOA_SUMMARY(YES-OR-NO, IF-YES, IF-NO): shell text for the summary.
+AC_DEFUN([NUIOA_SUMMARY], [$(if test "x$1" != xno; then echo "yes   $2"; else echo "no    $3"; fi)])
+
+# NUIOA_TRY_CFLAG(VARIABLE, FLAG): appends the flag if the compiler takes it without a warning.
+AC_DEFUN([NUIOA_TRY_CFLAG], [
+    AC_MSG_CHECKING([whether $CC accepts $2])
+    nuioa_save_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS -Werror $2"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <string.h>]], [[char a[8]; strcpy(a, "a"); return a[0];]])],
+        [AC_MSG_RESULT([yes]); $1="$$1 $2"; nuioa_took=yes], [AC_MSG_RESULT([no]); nuioa_took=no])
+    CFLAGS=$nuioa_save_CFLAGS
+])
+
+# NUIOA_TRY_LDFLAG(VARIABLE, FLAG): the same for the linker.
+AC_DEFUN([NUIOA_TRY_LDFLAG], [
+    AC_MSG_CHECKING([whether the linker accepts $2])
+    nuioa_save_LDFLAGS=$LDFLAGS
+    LDFLAGS="$LDFLAGS -Werror $2"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+        [AC_MSG_RESULT([yes]); $1="$$1 $2"], [AC_MSG_RESULT([no])])
+    LDFLAGS=$nuioa_save_LDFLAGS
+])
+
+# Sets NUIOA_CFLAGS and NUIOA_LDFLAGS (everything), PIE_CFLAGS and PIE_LDFLAGS (programs).
+# The user's CFLAGS and LDFLAGS come after them on every command line.
+AC_DEFUN([NUIOA_FLAGS], [
+    NUIOA_CFLAGS="-std=gnu11"
+    NUIOA_LDFLAGS=
+    PIE_CFLAGS=
+    PIE_LDFLAGS=
+    nuioa_hardening=no
+    m4_foreach_w([flag], [-Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes -Wvla
+        -Wpointer-arith -Wwrite-strings], [NUIOA_TRY_CFLAG([NUIOA_CFLAGS], flag)
+])
+    AS_IF([test "x$enable_sanitizers" = xyes], [
+        NUIOA_CFLAGS="$NUIOA_CFLAGS -g -fno-omit-frame-pointer -fsanitize=address,undefined"
+        NUIOA_CFLAGS="$NUIOA_CFLAGS -fno-sanitize-recover=undefined"
+        NUIOA_LDFLAGS="-fsanitize=address,undefined"
+    ], [test "x$enable_hardening" = xyes], [
+        nuioa_hardening=yes
+        # A C library that does not know level 3 warns, and one without optimisation at any level.
+        NUIOA_TRY_CFLAG([NUIOA_CFLAGS], [-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3])
+        AS_IF([test "$nuioa_took" = no],
+            [NUIOA_TRY_CFLAG([NUIOA_CFLAGS], [-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2])])
+        m4_foreach_w([flag], [-fstack-protector-strong -fstack-clash-protection -fcf-protection],
+            [NUIOA_TRY_CFLAG([NUIOA_CFLAGS], flag)
+])
+        m4_foreach_w([flag], [-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack],
+            [NUIOA_TRY_LDFLAG([NUIOA_LDFLAGS], flag)
+])
+        NUIOA_TRY_CFLAG([PIE_CFLAGS], [-fPIE])
+        NUIOA_TRY_LDFLAG([PIE_LDFLAGS], [-pie])
+    ])
+    AS_IF([test "x$enable_werror" = xyes], [NUIOA_CFLAGS="$NUIOA_CFLAGS -Werror"])
+    AC_SUBST([NUIOA_CFLAGS])
+    AC_SUBST([NUIOA_LDFLAGS])
+    AC_SUBST([PIE_CFLAGS])
+    AC_SUBST([PIE_LDFLAGS])
+])
