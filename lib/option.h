@@ -64,15 +64,20 @@ struct nuioa_options {
 enum nuioa_door {
     NUIOA_DOOR_PLUGSTACK,
     NUIOA_DOOR_ENVIRONMENT,
-    NUIOA_DOOR_COMMAND, /* srun or sbatch flag, or nuioa(1) */
+    NUIOA_DOOR_COMMAND, /* srun or sbatch flag */
+    NUIOA_DOOR_TOOL,    /* command line of nuioa(1): takes admin options too */
 };
 
 struct nuioa_option {
-    const char *name;   /* "policy"; the master switch is "nuioa" ("default" in plugstack.conf) */
-    const char *values; /* "bandwidth|latency|cpu" for help and error messages */
-    const char *help;   /* one line, below 60 characters */
+    const char *name;    /* "policy"; the master switch is "nuioa" ("default" in plugstack.conf) */
+    const char *values;  /* "bandwidth|latency|cpu": the words it takes, also for help and errors */
+    const char *initial; /* built-in default, as one would type it */
+    const char *help;
     bool admin;
-    int (*set)(struct nuioa_options *options, const char *value, struct nuioa_error *err);
+    /* How the value is read and where it goes; for option.c alone. */
+    int (*set)(const struct nuioa_option *option, struct nuioa_options *options, const char *value,
+               struct nuioa_error *err);
+    size_t field, size;
 };
 
 /* The table, ends with name == NULL. */
@@ -81,22 +86,34 @@ extern const struct nuioa_option nuioa_option_table[];
 /* The built-in defaults: mode off. */
 void nuioa_options_init(struct nuioa_options *options);
 
-/* Sets one option by its name ("policy", not "nuioa-policy"). The value may be NULL for the master switch
- * alone ("--nuioa" = on). On error nothing is changed: -EINVAL with one line that names the input and the
- * right values, -EPERM for an admin option from the environment or srun, -ENOENT for an unknown name (with
- * the nearest known name, if one is near). A later call overrides an earlier one: call in the order
- * plugstack.conf, environment, command line. */
+/* Sets one option by its name ("policy", not "nuioa-policy"; '-' is as good as '_'). The value may be NULL
+ * for the master switch alone ("--nuioa" = on); an empty one from the environment counts as not set. On
+ * error nothing is changed: -EINVAL with one line that names the input and the right values, -EPERM for an
+ * admin option from the environment or srun, -ENOENT for an unknown name (with the nearest known name, if
+ * one is near). A later call overrides an earlier one: call in the order plugstack.conf, environment,
+ * command line.
+ *
+ * The master switch takes a comma list. One of off, export, on; report and explain imply on unless off or
+ * export is said; force implies on. */
 int nuioa_options_set(struct nuioa_options *options, enum nuioa_door door, const char *name,
                       const char *value, struct nuioa_error *err);
 
 /* Call after the last set: fills what depends on other options (export_set). */
 void nuioa_options_finish(struct nuioa_options *options);
 
+/* The option of this name as `door` knows it; NULL if there is none. */
+const struct nuioa_option *nuioa_option_find(enum nuioa_door door, const char *name);
+
 /* "SLURM_NUIOA" for the master switch, "SLURM_NUIOA_POLICY" for policy. Returns text. */
 const char *nuioa_option_variable(const struct nuioa_option *option, char *text, size_t size);
 
-/* The table for a person: name, values, default, meaning; 100 columns. malloc'd, caller frees; NULL
- * without memory. */
+/* As one types it at a door: "policy" (plugstack.conf), "SLURM_NUIOA_POLICY", "--nuioa-policy" (srun),
+ * "--policy" (nuioa(1)). Flags have '-' where names have '_'. Returns text. */
+const char *nuioa_option_spelling(const struct nuioa_option *option, enum nuioa_door door, char *text,
+                                  size_t size);
+
+/* The table for a person: name, values, default, meaning; 100 columns; admin options apart.
+ * malloc'd, caller frees; NULL without memory. */
 char *nuioa_options_help(void);
 
 const char *nuioa_policy_name(enum nuioa_policy policy);
