@@ -74,6 +74,7 @@ class Raw:
     boxes: List[Box] = field(default_factory=list)
     slit: Optional[List[List[int]]] = None   # in ascending NUMA OS index
     allowed_cpus: Set[int] = field(default_factory=set)
+    cores: List[Set[int]] = field(default_factory=list)
     functions: List[Function] = field(default_factory=list)
 
 

@@ -89,6 +89,10 @@ class Reader:
             nodes = {n.os_index for n in self.raw.numas if n.cpus and n.cpus <= group}
             if len(nodes) > 1:
                 self.raw.boxes.append(Box(nodes, True))
+        siblings = {c: self.text("sys/devices/system/cpu/cpu%d/topology" % c, "thread_siblings")
+                    for c in cpus}
+        self.raw.cores = [set(core) for core in {
+            frozenset(self.mask(text) & cpus if text else {c}) for c, text in siblings.items()}]
         self.cpus = cpus
 
     def cpuset(self, everything):

@@ -158,6 +158,7 @@ class Reader:
         self.read_numas()
         self.read_boxes()
         self.read_slit()
+        self.raw.cores = [bits(o.get("cpuset")) for o in self.objects("Core") or self.objects("PU")]
         functions = [self.function(o) for o in self.objects("PCIDev")]
         self.raw.functions = sorted((f for f in functions if f.verbs or f.nets),
                                     key=lambda f: f.busid)
