@@ -54,6 +54,10 @@ struct nuioa_mapper {
  * of equal weight keep their order; a task moves only if its new slot is nearer or farther than before. */
 extern const struct nuioa_mapper nuioa_hopsort;
 
+/* Swaps two tasks wherever that lowers J, until no swap does or the budget is used up. */
+void nuioa_refine(const struct nuioa_problem *problem, uint32_t *slot_of,
+                  struct nuioa_budget *budget);
+
 double nuioa_cost(const struct nuioa_problem *problem, const uint32_t *slot_of);
 
 /* No mapping can cost less: every task in the nearest slot it could have if nobody else wanted a lesser

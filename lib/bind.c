@@ -1,0 +1,56 @@
+#include "bind.h"
+
+#include <errno.h>
+#include <numaif.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BITS_PER_LONG (8 * sizeof(unsigned long))
+
+/* The kernel wants room for every CPU it could ever have: 64 Ki bits is above any it accepts. */
+#define CPU_LONGS (65536 / BITS_PER_LONG)
+
+int nuioa_bind_read(pid_t pid, hwloc_bitmap_t cpus)
+{
+    unsigned long mask[CPU_LONGS] = {0};
+    if (sched_getaffinity(pid, sizeof(mask), (cpu_set_t *)mask) < 0)
+        return -errno;
+    return hwloc_bitmap_from_ulongs(cpus, CPU_LONGS, mask) < 0 ? -ENOMEM : 0;
+}
+
+int nuioa_bind_cpus(pid_t pid, hwloc_const_bitmap_t cpus)
+{
+    unsigned long mask[CPU_LONGS] = {0};
+    int longs = hwloc_bitmap_nr_ulongs(cpus);
+    if (longs <= 0 || (size_t)longs > CPU_LONGS)
+        return -EINVAL;
+    hwloc_bitmap_to_ulongs(cpus, longs, mask);
+    return sched_setaffinity(pid, longs * sizeof(*mask), (cpu_set_t *)mask) < 0 ? -errno : 0;
+}
+
+int nuioa_mempolicy_of(const struct nuioa_place *place, struct nuioa_mempolicy *policy)
+{
+    memset(policy, 0, sizeof(*policy));
+    if (place->memory == NUIOA_MEMORY_DEFAULT)
+        return 0;
+    if (hwloc_bitmap_iszero(place->memory_numas) ||
+        hwloc_bitmap_last(place->memory_numas) >= NUIOA_NUMAS_MAX ||
+        hwloc_bitmap_last(place->memory_numas) < 0)
+        return -ERANGE;
+    policy->memory = place->memory;
+    hwloc_bitmap_to_ulongs(place->memory_numas, NUIOA_NUMAS_MAX / BITS_PER_LONG, policy->nodes);
+    return 0;
+}
+
+int nuioa_bind_memory(const struct nuioa_mempolicy *policy)
+{
+    int mode = policy->memory == NUIOA_MEMORY_PREFERRED    ? MPOL_PREFERRED
+               : policy->memory == NUIOA_MEMORY_INTERLEAVE ? MPOL_INTERLEAVE
+                                                           : -1;
+    if (mode < 0)
+        return 0;
+    /* maxnode counts one more than the bits that the kernel reads */
+    return set_mempolicy(mode, policy->nodes, NUIOA_NUMAS_MAX + 1) < 0 ? -errno : 0;
+}
