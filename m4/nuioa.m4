@@ -38,11 +38,11 @@ AC_DEFUN([NUIOA_TRY_CFLAG], [
     CFLAGS=$nuioa_save_CFLAGS
 ])
 
-# NUIOA_TRY_LDFLAG(VARIABLE, FLAG): the same for the linker.
+# NUIOA_TRY_LDFLAG(VARIABLE, FLAG): the same for the linker. Quote the commas of FLAG twice.
 AC_DEFUN([NUIOA_TRY_LDFLAG], [
     AC_MSG_CHECKING([whether the linker accepts $2])
     nuioa_save_LDFLAGS=$LDFLAGS
-    LDFLAGS="$LDFLAGS -Werror $2"
+    LDFLAGS="$LDFLAGS -Wl,--fatal-warnings $2"
     AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
         [AC_MSG_RESULT([yes]); $1="$$1 $2"], [AC_MSG_RESULT([no])])
     LDFLAGS=$nuioa_save_LDFLAGS
@@ -51,7 +51,7 @@ AC_DEFUN([NUIOA_TRY_LDFLAG], [
 # Sets NUIOA_CFLAGS and NUIOA_LDFLAGS (everything), PIE_CFLAGS and PIE_LDFLAGS (programs).
 # The user's CFLAGS and LDFLAGS come after them on every command line.
 AC_DEFUN([NUIOA_FLAGS], [
-    NUIOA_CFLAGS="-std=gnu11"
+    NUIOA_CFLAGS="-std=c11"
     NUIOA_LDFLAGS=
     PIE_CFLAGS=
     PIE_LDFLAGS=
@@ -72,9 +72,9 @@ AC_DEFUN([NUIOA_FLAGS], [
         m4_foreach_w([flag], [-fstack-protector-strong -fstack-clash-protection -fcf-protection],
             [NUIOA_TRY_CFLAG([NUIOA_CFLAGS], flag)
 ])
-        m4_foreach_w([flag], [-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack],
-            [NUIOA_TRY_LDFLAG([NUIOA_LDFLAGS], flag)
-])
+        NUIOA_TRY_LDFLAG([NUIOA_LDFLAGS], [[-Wl,-z,relro]])
+        NUIOA_TRY_LDFLAG([NUIOA_LDFLAGS], [[-Wl,-z,now]])
+        NUIOA_TRY_LDFLAG([NUIOA_LDFLAGS], [[-Wl,-z,noexecstack]])
         NUIOA_TRY_CFLAG([PIE_CFLAGS], [-fPIE])
         NUIOA_TRY_LDFLAG([PIE_LDFLAGS], [-pie])
     ])
