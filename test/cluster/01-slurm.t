@@ -14,7 +14,7 @@ is "a job on four nodes" "$(all HOST | tr ' ' '\n' | sort -u | paste -s -d ' ')"
 is "its ranks" "$ranks" 8
 is "no NUIOA_ variable without the plugin" "$(grep -c NUIOA_ <<<"$out")" 0
 
-launch 7 -N3 -m cyclic
+launch 7 -N3 --exclusive -m cyclic
 is "uneven counts" "$(all HOST)" "node1 node2 node3 node1 node2 node3 node1"
 
 printf 'node1\nnode2\nnode2\nnode4\n' >"$CLUSTER_DIR/home/hosts"

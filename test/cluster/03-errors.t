@@ -1,0 +1,94 @@
+#!/bin/bash
+# A wrong value typed to srun is one clear line and no job; the same value from anywhere else is
+# one warning line and the job runs.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+
+plugin on "topology=$topology" default=export
+
+# NAME VALUE WHAT-THE-LINE-MUST-SAY (besides the value): what would have been right
+cases() {
+    cat <<'END'
+policy fast bandwidth
+cores all pack
+mem strict local
+leader first near
+threads many auto
+export everything env
+gather perhaps auto
+timeout_ms soon ms|number|integer
+timeout_ms -5 ms|number|integer
+hints 0:x weight|number
+hints 5-2:1 rank
+hints heavy=a rank
+hints 0:-1 weight|number
+hints ./no-such-file no-such-file
+hints /dev/zero file
+nic ^ nic
+END
+}
+
+while read -r name value right; do
+    refused "--nuioa-$name=$value"
+    lines=$(nuioa_lines)
+    is "--nuioa-$name=$value: nothing starts" "$ranks" 0
+    ok "--nuioa-$name=$value: srun fails" test "$rc" -ne 0 -a "$rc" -ne 124
+    is "--nuioa-$name=$value: one line" "$(count "$lines")" 1
+    like "--nuioa-$name=$value: it names the input" "$lines" "$name.*${value//[\^.]/.}|${value//[\^.]/.}.*$name"
+    like "--nuioa-$name=$value: it says what is right" "$lines" "$right"
+
+    launch 4 "SLURM_NUIOA_${name^^}=$value" -N2
+    lines=$(nuioa_lines)
+    is "SLURM_NUIOA_${name^^}=$value: the job runs" "$rc" 0
+    is "SLURM_NUIOA_${name^^}=$value: one line, not one per node" "$(count "$lines")" 1
+    like "SLURM_NUIOA_${name^^}=$value: it names the variable" "$lines" "SLURM_NUIOA_${name^^}"
+done < <(cases)
+
+refused --nuioa=onn
+is "--nuioa=onn: nothing starts" "$ranks" 0
+like "--nuioa=onn: it says what is right" "$(nuioa_lines)" 'onn.*on'
+refused --nuioa=on,off
+is "--nuioa=on,off: nothing starts" "$ranks" 0
+launch 2 SLURM_NUIOA=onn
+is "SLURM_NUIOA=onn: one line" "$(count "$(nuioa_lines)")" 1
+refused --nuioa-polcy=latency
+is "an unknown flag is srun's own error" "$ranks" 0
+
+# A flag without the job: the same through sbatch, where no job must be queued.
+user sbatch --nuioa-policy=fast --wrap true
+ok "sbatch --nuioa-policy=fast fails" test "$rc" -ne 0
+is "and queues nothing" "$(in_node ctl squeue -h)" ""
+
+# plugstack.conf: on every node and in srun. srun's user sees one line, not one per node.
+while read -r argument; do
+    plugin on "topology=$topology" default=export "$argument"
+    launch 4 -N2
+    is "plugstack.conf $argument: the job runs" "$rc" 0
+    is "plugstack.conf $argument: one line" "$(count "$(nuioa_lines)")" 1
+    like "plugstack.conf $argument: it names the input" "$(nuioa_lines)" "${argument%%=*}"
+    is "plugstack.conf $argument: the rest still counts" "$(of 0 NUIOA_VERSION)" 1
+done <<'END'
+policy=fast
+polcy=latency
+nonsense
+timeout_ms=soon
+=
+deadline_ms=99999999999999999999
+END
+
+# What only an administrator may say.
+plugin on "topology=$topology" default=export
+launch 16 -w node1 --exclusive
+nic=$(of 0 NUIOA_NIC)
+install -m 0644 "$here/../topologies/cluster-node3.xml" "$CLUSTER_DIR/home/mine.xml"
+for name in TOPOLOGY DISTANCES CACHE MUNGE_SOCKET DEADLINE_MS REMOTE_COST HOP_COST; do
+    launch 16 "SLURM_NUIOA_$name=$home/mine.xml" -w node1 --exclusive
+    is "SLURM_NUIOA_$name is not obeyed" "$(of 0 NUIOA_NIC)" "$nic"
+    is "SLURM_NUIOA_$name: one line" "$(count "$(nuioa_lines)")" 1
+    like "SLURM_NUIOA_$name: it names the variable" "$(nuioa_lines)" "SLURM_NUIOA_$name"
+done
+refused "--nuioa-topology=$home/mine.xml"
+is "--nuioa-topology: nothing starts" "$ranks" 0
+
+finish

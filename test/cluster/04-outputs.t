@@ -1,0 +1,69 @@
+#!/bin/bash
+# What the ranks are told is what `nuioa plan` says for their node, whatever the shape of the step.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+
+plugin on "topology=$topology"
+
+# ranks_on NODE: the ranks that ran there, as a list for --ranks
+ranks_on() { sed -n "s/^\([0-9]*\) HOST=$1\$/\1/p" <<<"$out" | sort -n | paste -s -d ,; }
+
+# as_planned NAME [PLAN-OPTION]...: each node's ranks were told what the plan for that node says
+as_planned() {
+    local name=$1 node list plan
+    shift
+    [ -n "$(all HOST)" ] || fail "$name: it ran" "$err"
+    for node in $(all HOST | tr ' ' '\n' | sort -u); do
+        list=$(ranks_on "$node")
+        plan=$(in_node "$node" nuioa plan --topology "$topology" --tasks "$(tr , '\n' <<<"$list" | wc -l)" \
+            --ranks "$list" --json "$@" 2>&1)
+        # shellcheck disable=SC2046
+        is "$name: $node ($list)" "$("$here/plan-env" --given $(tr , ' ' <<<"$list") <<<"$out")" \
+            "$("$here/plan-env" <<<"$plan" 2>&1)"
+    done
+}
+
+launch 16 -w node1 --exclusive --nuioa=on --nuioa-hints=0:100,1:90,2:80,rest:1
+as_planned "heavy first ranks" --hints 0:100,1:90,2:80,rest:1
+is "the heaviest are beside the NIC" "$(of 0 NUIOA_LEVEL)$(of 1 NUIOA_LEVEL)$(of 2 NUIOA_LEVEL)" 000
+is "everything is marked planned" "$(all NUIOA_PLANNED | tr ' ' '\n' | grep -c 1)" 16
+is "every rank has its own CPU" "$(all NUIOA_CPUS | tr ' ' '\n' | sort -u | wc -l)" 16
+
+launch 16 -w node1 --exclusive --nuioa=on
+as_planned "no hints, on"
+launch 16 -w node1 --exclusive --nuioa=export
+as_planned "export" --nuioa export
+is "export moves nobody" "$(of 0 NUIOA_CPUS),$(of 15 NUIOA_CPUS)" "0,15"
+launch 16 -w node1 --exclusive --nuioa=on --nuioa-policy=latency --nuioa-hints=heavy=3,5
+as_planned "latency" --policy latency --hints heavy=3,5
+launch 16 -w node1 --exclusive --nuioa=on --nuioa-policy=cpu --nuioa-hints=heavy=3,5
+as_planned "cpu" --policy cpu --hints heavy=3,5
+launch 5 -w node1 --exclusive --nuioa=on --nuioa-cores=pack
+as_planned "pack" --cores pack
+is "pack: all five beside the NIC" "$(all NUIOA_LEVEL)" "0 0 0 0 0"
+launch 1 -w node1 --exclusive --nuioa=on
+as_planned "one rank alone"
+is "one rank alone goes to the NIC" "$(of 0 NUIOA_LEVEL)" 0
+
+launch 64 -N4 --exclusive --nuioa=on --nuioa-hints=0-63:8:10,rest:1
+as_planned "four nodes" --hints 0-63:8:10,rest:1
+is "no NIC on node3, so none is named" "$(of 32 NUIOA_NIC),$(of 32 NUIOA_LEVEL)" ","
+is "node4's port is down" "$(of 48 NUIOA_NIC)" ""
+is "node2's NIC is on the first socket" "$(of 16 NUIOA_NIC),$(of 16 NUIOA_LEADER)" "mlx5_0:1,16"
+
+launch 7 -N3 --exclusive --nuioa=on --nuioa-hints=heavy=0,6
+as_planned "-n7 -N3" --hints heavy=0,6
+launch 7 -N3 --exclusive -m cyclic --nuioa=on --nuioa-hints=heavy=0,6
+as_planned "-n7 -N3 cyclic" --hints heavy=0,6
+{ echo node2; echo node1; for _ in 1 2 3; do echo node2; done; echo node4; } >"$CLUSTER_DIR/home/hosts"
+launch 6 "SLURM_HOSTFILE=$home/hosts" -m arbitrary --nuioa=on --nuioa-hints=heavy=1,4
+is "arbitrary: as the file says" "$(all HOST)" "node2 node1 node2 node2 node2 node4"
+as_planned "arbitrary" --hints heavy=1,4
+
+launch 4 -w node1 --nuioa=on --nuioa-export=none
+is "export=none: the environment is empty" "$(grep -c NUIOA_ <<<"$out")" 0
+launch 4 NUIOA_NIC=mine NUIOA_LEADER=2 -w node1 --nuioa=export
+unlike "a variable that the user set is not overwritten" "$(all NUIOA_LEADER)" '[^2 ]'
+
+finish

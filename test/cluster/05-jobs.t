@@ -1,0 +1,90 @@
+#!/bin/bash
+# Ways to a step other than plain srun: batch, salloc, --export=NONE, PMIx, heterogeneous; and what
+# must come through unchanged.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+plugin on "topology=$topology"
+
+# batch N SCRIPT: sbatch -W; what the job printed is in $out and what it said on stderr in $err
+batch() {
+    local n=$1
+    printf '%s\n' "$2" >"$CLUSTER_DIR/home/job.sh"
+    rm -f "$CLUSTER_DIR"/home/job.out "$CLUSTER_DIR"/home/job.err
+    tally "$n" sbatch -W -o "$home/job.out" -e "$home/job.err" "$home/job.sh"
+    out=$(cat "$CLUSTER_DIR/home/job.out" 2>/dev/null)
+    err=$err$(cat "$CLUSTER_DIR/home/job.err" 2>/dev/null)
+}
+
+batch 16 "#!/bin/bash
+#SBATCH -w node1 -n 16 --exclusive
+#SBATCH --nuioa=export
+#SBATCH --nuioa-leader=rank0
+env | sed -n 's/^NUIOA_/batch NUIOA_/p'
+srun $home/rank"
+is "#SBATCH options reach the inner srun" "$(of 3 NUIOA_VERSION),$(of 3 NUIOA_LEADER)" "1,0"
+is "the batch step itself is left alone" "$(grep -c ^batch <<<"$out")" 0
+is "not a word" "$err" ""
+
+batch 16 "#!/bin/bash
+#SBATCH -w node1 -n 16 --exclusive
+#SBATCH --nuioa=export
+#SBATCH --nuioa-leader=rank0
+srun --nuioa-leader=near $home/rank"
+is "the inner command line is above #SBATCH" "$(of 3 NUIOA_LEADER)" 8
+
+batch 32 "#!/bin/bash
+#SBATCH -N 2 -n 32 --exclusive
+srun -n 16 -N 1 --nuioa=export $home/rank
+SLURM_NUIOA=off srun -n 16 -N 1 --nuioa=off $home/rank | sed 's/^/off /'"
+is "srun --nuioa in a plain batch job" "$(of 3 NUIOA_VERSION)" 1
+is "--nuioa=off for one step" "$(grep -c '^off .*NUIOA_' <<<"$out")" 0
+
+tally 16 salloc -w node1 -n16 --exclusive --nuioa=export --nuioa-leader=rank0 srun "$home/rank"
+is "salloc options reach the inner srun" "$(of 3 NUIOA_LEADER)" 0
+user salloc -w node1 -n2 --nuioa=export env
+is "salloc's own command is left alone" "$(grep -c ^NUIOA_ <<<"$out")" 0
+tally 16 salloc -w node1 -n16 --exclusive --nuioa=export srun --nuioa=off "$home/rank"
+is "off for one step of an allocation" "$(grep -c NUIOA_ <<<"$out")" 0
+
+launch 16 SLURM_NUIOA=export SLURM_NUIOA_LEADER=rank0 -w node1 --exclusive --export=NONE
+is "SLURM_NUIOA_* with --export=NONE" "$(of 3 NUIOA_LEADER)" 0
+launch 16 -w node1 --exclusive --export=NONE --nuioa=export
+is "--nuioa with --export=NONE" "$(of 3 NUIOA_LEADER)" 8
+launch 16 -w node1 --exclusive --export=NONE --nuioa=on --nuioa-hints=heavy=3
+is "hints with --export=NONE" "$(of 3 NUIOA_LEVEL)" 0
+batch 16 "#!/bin/bash
+#SBATCH -w node1 -n 16 --exclusive --export=NONE
+#SBATCH --nuioa=export
+srun $home/rank"
+is "sbatch --export=NONE" "$(of 3 NUIOA_LEADER)" 8
+
+for mpi in none pmi2 pmix; do
+    launch 8 -N2 --mpi=$mpi --nuioa=on --nuioa-hints=heavy=0
+    is "--mpi=$mpi" "$rc,$(of 0 NUIOA_VERSION)" "0,1"
+done
+
+tally 5 srun -n2 --nuioa=export "$home/rank" : -n3 --nuioa=export "$home/rank"
+is "heterogeneous: every rank is told" "$(all NUIOA_VERSION)" "1 1 1 1 1"
+tally 5 srun -n2 --nuioa=export --nuioa-leader=rank0 "$home/rank" : -n3 "$home/rank"
+is "heterogeneous: an option of one component" "$rc" 0
+
+plugin on "topology=$topology" default=on
+launch 4 -w node1
+is "default=on" "$(of 0 NUIOA_VERSION)" 1
+launch 1 SLURM_TEST_EXIT=7 -w node1
+is "the exit status comes through" "$rc" 7
+launch 4 -w node1 --cpu-bind=none
+is "--cpu-bind=none: still told" "$(of 0 NUIOA_VERSION),$rc" "1,0"
+launch 2 -w node1 --label
+is "nothing else is printed" "$err" ""
+user srun -n1 sh -c 'kill -9 $$'
+is "a killed rank is reported as without the plugin" "$rc" 137
+user srun -n2 /no/such/program
+ok "a program that does not exist fails as ever" test "$rc" -ne 0
+user srun -n1 sh -c 'cat; echo done' </dev/null
+is "standard input ends as ever" "$out" done
+user timeout -s INT 2 srun -n1 sleep 30
+is "an interrupted job leaves nothing behind" "$(in_node ctl sh -c 'sleep 1; squeue -h')" ""
+
+finish

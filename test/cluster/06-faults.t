@@ -1,0 +1,115 @@
+#!/bin/bash
+# Whatever is wrong on a node, the job runs as if the plugin were absent, and says so in one line.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+
+n1=$CLUSTER_DIR/nodes/node1
+bad=$n1/bad
+
+# survives NAME: after a launch on node1 and node2 where node1 has the fault
+survives() {
+    is "$1: the job runs" "$rc,$ranks" "0,4"
+    ok "$1: nobody waits" test "$took_ms" -lt 5000
+    is "$1: the other node is served" "$(of 2 NUIOA_NIC)" mlx5_0:1
+}
+
+warned() { is "$1: one line" "$(count "$(nuioa_lines)")" 1; }
+
+timed_launch() {
+    local start
+    start=$(date +%s%3N)
+    launch 4 -w node1,node2 --ntasks-per-node=2 -m block --nuioa=on
+    took_ms=$(($(date +%s%3N) - start))
+}
+
+# with WHAT: launch with node1's arguments being WHAT
+with() {
+    plugin on "topology=$topology"
+    plugin -n node1 on "$@"
+    timed_launch
+}
+
+make_fault() { # KIND GOOD-FILE
+    rm -rf "$bad"
+    case $1 in
+    missing) ;;
+    empty) : >"$bad" ;;
+    garbage) head -c 5000 /dev/urandom >"$bad" ;;
+    truncated) head -c $(($(stat -c %s "$2") / 2)) "$2" >"$bad" ;;
+    flipped) cp "$2" "$bad" && printf '\377\377\377\377' | dd of="$bad" bs=1 seek=300 conv=notrunc status=none ;;
+    directory) mkdir "$bad" ;;
+    pipe) mkfifo "$bad" ;;
+    "a user's") install -o nobody -m 0644 "$2" "$bad" ;;
+    writable) install -m 0666 "$2" "$bad" ;;
+    link) ln -s "$home/planted" "$bad" && install -o nobody "$2" "$CLUSTER_DIR/home/planted" ;;
+    endless) ln -s /dev/zero "$bad" ;;
+    esac
+}
+
+plugin on "topology=$topology"
+timed_launch
+is "no fault: both nodes are served" "$(of 0 NUIOA_NIC),$(of 2 NUIOA_NIC)" "mlx5_0:1,mlx5_0:1"
+
+for kind in missing empty garbage truncated directory pipe "a user's" writable link endless; do
+    make_fault "$kind" "$n1/topology.xml"
+    with topology=/run/node/bad deadline_ms=500
+    survives "topology, $kind"
+    warned "topology, $kind"
+    is "topology, $kind: nothing of it is used" "$(of 0 NUIOA_NIC)" ""
+done
+with topology=bad
+survives "topology, relative path"
+
+# The cache: a bad one is not used, and what it held is found out anew.
+in_node node1 nuioa cache --topology "$topology" --out /run/node/good.cache
+in_node node2 nuioa cache --topology "$topology" --out /run/cluster/foreign.cache
+with cache=/run/node/good.cache
+survives "a good cache"
+is "a good cache is used" "$(of 0 NUIOA_NIC)" mlx5_0:1
+for kind in missing empty garbage truncated flipped directory pipe "a user's" writable link endless; do
+    make_fault "$kind" "$n1/good.cache"
+    with cache=/run/node/bad deadline_ms=2000
+    survives "cache, $kind"
+    is "cache, $kind: it is not believed" "$(of 0 NUIOA_NIC)" ""
+done
+rm -rf "$bad"
+cp "$CLUSTER_DIR/foreign.cache" "$bad"
+with cache=/run/node/bad
+survives "cache, of another node"
+is "cache, of another node: it is not believed" "$(of 0 NUIOA_NIC)" ""
+with cache=/no/such/directory/cache
+survives "cache, nowhere to put it"
+
+make_fault garbage
+with "topology=$topology" distances=/run/node/bad
+survives "distances, garbage"
+is "distances, garbage: the rest is used" "$(of 0 NUIOA_NIC)" mlx5_0:1
+with "topology=$topology" distances=/run/node/none
+survives "distances, missing"
+with "topology=$topology" nonsense policy=fast
+survives "nonsense in one node's plugstack.conf"
+is "nonsense in one node's plugstack.conf: the rest is used" "$(of 0 NUIOA_NIC)" mlx5_0:1
+
+# The plugin itself is gone, or is not one.
+plugin on "topology=$topology"
+printf 'optional /run/stage/usr/lib/slurm/gone.so\n' >"$n1/plugstack.conf"
+launch 4 -w node1,node2 --ntasks-per-node=2 --nuioa=on
+is "no plugin on one node: the job runs" "$rc,$(of 2 NUIOA_NIC)" "0,mlx5_0:1"
+
+# What the user brings.
+plugin on "topology=$topology"
+launch 4 SLURM_NUIOA=on SLURM_NUIOA_HINTS=@/no/such/hints -w node1
+is "hints file of the environment missing: the job runs" "$rc" 0
+is "hints file of the environment missing: one line" "$(count "$(nuioa_lines)")" 1
+like "hints file of the environment missing: it is named" "$(nuioa_lines)" '/no/such/hints'
+long=$(printf '%d:1,' {0..4000})0:1
+launch 4 SLURM_NUIOA=on "SLURM_NUIOA_HINTS=$long" -w node1
+is "hints of 25 KB: the job runs" "$rc" 0
+launch 4 SLURM_NUIOA=on SLURM_NUIOA_HINTS=$'0:1\n\033[31m' -w node1
+unlike "control characters do not reach the terminal" "$err" $'\033'
+launch 4 SLURM_NUIOA=on "SLURM_NUIOA_NIC=$(printf '%%n%.0s' {1..60})" -w node1
+is "a hostile NIC name: the job runs" "$rc" 0
+is "nodes are fine after all this" "$(in_node ctl sinfo -h -o '%D %t')" "4 idle"
+
+finish

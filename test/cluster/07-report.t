@@ -1,0 +1,37 @@
+#!/bin/bash
+# report and explain: on srun's stderr, never in the job's output, each node's part labelled.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+plugin on "topology=$topology"
+
+launch 8 -N2 --ntasks-per-node=4 --exclusive --nuioa=report --nuioa-hints=heavy=0
+is "report implies on" "$(of 0 NUIOA_VERSION)" 1
+like "report: the nodes are named" "$err" 'node1'
+like "report: both" "$err" 'node2'
+like "report: the NIC" "$err" 'mlx5_0'
+unlike "report: not in the job's output" "$out" '[0-9] *(host|node|rank) '
+for rank in 0 1 2 3 4 5 6 7; do
+    ok "report: a line for rank $rank" grep -qE "(^|[^0-9])$rank +.*$(of "$rank" NUIOA_CPUS)" <<<"$err"
+done
+widest=$(awk '{ if (length > w) w = length } END { print w + 0 }' <<<"$err")
+ok "report: fits 100 columns ($widest)" test "$widest" -le 100
+unlike "report: plain ASCII" "$err" '[^ -~'$'\n''	]'
+
+launch 8 -N2 --ntasks-per-node=4 --exclusive --nuioa=explain --nuioa-hints=heavy=0
+like "explain: where the distances come from" "$err" '[Dd]istance'
+report=$err
+launch 8 -N2 --ntasks-per-node=4 --exclusive --nuioa=report,off
+is "report,off: off" "$(grep -c NUIOA_ <<<"$out")" 0
+launch 8 -N2 --ntasks-per-node=4 --exclusive --nuioa=report,export
+is "report,export moves nobody" "$(of 0 NUIOA_CPUS)" 0
+like "report,export: still reports" "$err" 'mlx5_0'
+ok "explain says more than report" test "$(wc -c <<<"$report")" -gt "$(wc -c <<<"$err")"
+launch 2 -w node3 --nuioa=report
+like "a node without a NIC says so" "$err" '[Nn][Ii][Cc]'
+launch 2 -w node4 --nuioa=explain
+like "a port that is down is explained" "$err" 'down'
+launch 2 -w node1 --nuioa=on
+is "without report, not a word" "$err" ""
+
+finish
