@@ -15,8 +15,8 @@
 
 #define NAME_MAX_LENGTH 32
 
-/* Copies the item that begins at *list, up to `separator`, and moves on. False past the last one. Items
- * too long for any word are cut, so they match none. */
+/* Copies the item that begins at *list, up to `separator`, and moves on. False past the last one.
+ * Items too long for any word are cut, so they match none. */
 static bool next_item(const char **list, char separator, char *item, size_t size)
 {
     if (!*list)
@@ -38,7 +38,8 @@ static int find_word(const char *words, const char *word)
     return -1;
 }
 
-static int unknown_word(const struct nuioa_option *option, const char *word, struct nuioa_error *err)
+static int unknown_word(const struct nuioa_option *option, const char *word,
+                        struct nuioa_error *err)
 {
     char words[160];
     size_t length = 0;
@@ -56,10 +57,10 @@ static void *field_of(const struct nuioa_option *option, struct nuioa_options *o
     return (char *)options + option->field;
 }
 
-/* --- setters: read a value, store it, or fail and change nothing --------------------------------- */
+/* --- setters: read a value, store it, or fail and change nothing ----------------------------- */
 
-static int set_word(const struct nuioa_option *option, struct nuioa_options *options, const char *value,
-                    struct nuioa_error *err)
+static int set_word(const struct nuioa_option *option, struct nuioa_options *options,
+                    const char *value, struct nuioa_error *err)
 {
     int index = find_word(option->values, value);
     if (index < 0)
@@ -70,8 +71,8 @@ static int set_word(const struct nuioa_option *option, struct nuioa_options *opt
     return 0;
 }
 
-static int set_bool(const struct nuioa_option *option, struct nuioa_options *options, const char *value,
-                    struct nuioa_error *err)
+static int set_bool(const struct nuioa_option *option, struct nuioa_options *options,
+                    const char *value, struct nuioa_error *err)
 {
     if (find_word(option->values, value) < 0)
         return unknown_word(option, value, err);
@@ -80,19 +81,19 @@ static int set_bool(const struct nuioa_option *option, struct nuioa_options *opt
     return 0;
 }
 
-static int set_ms(const struct nuioa_option *option, struct nuioa_options *options, const char *value,
-                  struct nuioa_error *err)
+static int set_ms(const struct nuioa_option *option, struct nuioa_options *options,
+                  const char *value, struct nuioa_error *err)
 {
     uint32_t ms;
     if (nuioa_parse_u32(value, MS_MAX, &ms) || ms == 0)
-        return nuioa_fail(err, -EINVAL, "'%.40s' is not a number of milliseconds from 1 to %d", value,
-                          MS_MAX);
+        return nuioa_fail(err, -EINVAL, "'%.40s' is not a number of milliseconds from 1 to %d",
+                          value, MS_MAX);
     memcpy(field_of(option, options), &ms, sizeof(ms));
     return 0;
 }
 
-static int set_cost(const struct nuioa_option *option, struct nuioa_options *options, const char *value,
-                    struct nuioa_error *err)
+static int set_cost(const struct nuioa_option *option, struct nuioa_options *options,
+                    const char *value, struct nuioa_error *err)
 {
     double cost;
     if (nuioa_parse_decimal(value, &cost) || cost > COST_MAX)
@@ -102,8 +103,8 @@ static int set_cost(const struct nuioa_option *option, struct nuioa_options *opt
 }
 
 /* "none" and "off" are how one takes back a value that another door gave. */
-static int set_text(const struct nuioa_option *option, struct nuioa_options *options, const char *value,
-                    struct nuioa_error *err)
+static int set_text(const struct nuioa_option *option, struct nuioa_options *options,
+                    const char *value, struct nuioa_error *err)
 {
     if (!strcmp(value, option->initial))
         value = "";
@@ -113,8 +114,8 @@ static int set_text(const struct nuioa_option *option, struct nuioa_options *opt
     return 0;
 }
 
-static int set_path(const struct nuioa_option *option, struct nuioa_options *options, const char *value,
-                    struct nuioa_error *err)
+static int set_path(const struct nuioa_option *option, struct nuioa_options *options,
+                    const char *value, struct nuioa_error *err)
 {
     if (!*value)
         return nuioa_fail(err, -EINVAL, "a file name is missing");
@@ -129,7 +130,7 @@ static int set_hints(const struct nuioa_option *option, struct nuioa_options *op
         if (file && !*file)
             return nuioa_fail(err, -EINVAL, "a file name is missing after '@'");
         if (strlen(value) >= option->size)
-            return nuioa_fail(err, -EINVAL, "longer than %zu bytes; put it into a file and give its path",
+            return nuioa_fail(err, -EINVAL, "longer than %zu bytes; give the path of a profile",
                               option->size - 1);
         if (!file) {
             struct nuioa_hints hints;
@@ -142,8 +143,8 @@ static int set_hints(const struct nuioa_option *option, struct nuioa_options *op
     return set_text(option, options, value, err);
 }
 
-static int set_nic(const struct nuioa_option *option, struct nuioa_options *options, const char *value,
-                   struct nuioa_error *err)
+static int set_nic(const struct nuioa_option *option, struct nuioa_options *options,
+                   const char *value, struct nuioa_error *err)
 {
     int rc = nuioa_nic_check(value, err);
     if (rc)
@@ -211,32 +212,34 @@ static int set_switch(const struct nuioa_option *option, struct nuioa_options *o
     return 0;
 }
 
-/* --- the table -------------------------------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------------------------- */
 
 #define FIELD(name) offsetof(struct nuioa_options, name), sizeof(((struct nuioa_options *)0)->name)
 
 const struct nuioa_option nuioa_option_table[] = {
     { "nuioa", "off|export|on|force|report|explain|help", "off",
-      "export: nothing moves, ranks are told NIC and leader; on: place ranks too, as plain --nuioa; "
-      "force: even against --cpu-bind and GPUs; report, explain: say what was done and why; comma list",
+      "export: nothing moves, ranks are told NIC and leader; on: place ranks too, as plain "
+      "--nuioa; force: even against --cpu-bind and GPUs; report, explain: say what was done and "
+      "why; comma list",
       false, set_switch, FIELD(mode) },
     { "hints", "none|LIST|FILE", "none",
-      "which ranks communicate most: 0:10,1-7:1,rest:0 or heavy=0,8; a FILE (a profile) begins with "
-      "/, ./ or @",
+      "which ranks communicate most: 0:10,1-7:1,rest:0 or heavy=0,8; a FILE (a profile) begins "
+      "with /, ./ or @",
       false, set_hints, FIELD(hints) },
     { "policy", "bandwidth|latency|cpu", "bandwidth",
       "what the job is bound by: received bytes, messages, or compute (nothing moves)",
       false, set_word, FIELD(policy) },
     { "cores", "auto|keep|pack", "auto",
-      "keep: ranks exchange whole masks; pack: fill from the NICs outwards; auto: keep, but one rank "
-      "alone on a node may move nearer",
+      "keep: ranks exchange whole masks; pack: fill from the NICs outwards; auto: keep, but one "
+      "rank alone on a node may move nearer",
       false, set_word, FIELD(cores) },
     { "nic", "auto|PATTERN", "auto",
-      "NICs to use: names, globs, kinds such as infiniband, comma list, ^ to exclude; auto: the fastest "
-      "fabric that is up",
+      "NICs to use: names, globs, kinds such as infiniband, comma list, ^ to exclude; auto: the "
+      "fastest fabric that is up",
       false, set_nic, FIELD(nic) },
     { "mem", "local|nic|interleave|off", "local",
-      "memory preferred on the rank's NUMA node, on the NIC's, spread over the step's, or as it was",
+      "memory preferred on the rank's NUMA node, on the NIC's, spread over the step's, or as it "
+      "was",
       false, set_word, FIELD(mem) },
     { "leader", "near|rank0|off", "near",
       "who leads the node in collectives: the rank nearest the NIC, the lowest rank, nobody",
@@ -290,7 +293,7 @@ void nuioa_options_finish(struct nuioa_options *options)
         options->export_set |= NUIOA_EXPORT_LOCALITY;
 }
 
-/* --- names ------------------------------------------------------------------------------------------ */
+/* --- names ----------------------------------------------------------------------------------- */
 
 static bool is_switch(const struct nuioa_option *option)
 {
@@ -326,8 +329,8 @@ const char *nuioa_option_variable(const struct nuioa_option *option, char *text,
     return text;
 }
 
-const char *nuioa_option_spelling(const struct nuioa_option *option, enum nuioa_door door, char *text,
-                                  size_t size)
+const char *nuioa_option_spelling(const struct nuioa_option *option, enum nuioa_door door,
+                                  char *text, size_t size)
 {
     if (door == NUIOA_DOOR_ENVIRONMENT)
         return nuioa_option_variable(option, text, size);
@@ -420,7 +423,7 @@ const char *nuioa_policy_name(enum nuioa_policy policy)
     return names[policy];
 }
 
-/* --- help ------------------------------------------------------------------------------------------- */
+/* --- help ------------------------------------------------------------------------------------ */
 
 enum { COLUMNS = 4 };
 static const int column_width[COLUMNS] = { 13, 26, 11, 46 };
@@ -448,8 +451,8 @@ static void print_row(FILE *out, const char *const cells[COLUMNS])
         more = false;
         for (int i = 0; i < COLUMNS; i++) {
             int n = line_length(rest[i], column_width[i]);
-            length += snprintf(line + length, sizeof(line) - (size_t)length, " %-*.*s", column_width[i],
-                               n, rest[i]);
+            length += snprintf(line + length, sizeof(line) - (size_t)length, " %-*.*s",
+                               column_width[i], n, rest[i]);
             rest[i] += n;
             rest[i] += strspn(rest[i], " ");
             more = more || *rest[i];
@@ -478,8 +481,8 @@ char *nuioa_options_help(void)
     if (!out)
         return NULL;
     fprintf(out, "Options: srun --nuioa-NAME=VALUE (plain --nuioa means on), environment "
-                 "SLURM_NUIOA_NAME=VALUE,\nplugstack.conf argument name=VALUE (the switch is default=), "
-                 "nuioa plan --NAME VALUE.\n\n");
+                 "SLURM_NUIOA_NAME=VALUE,\nplugstack.conf argument name=VALUE (the switch is "
+                 "default=), nuioa plan --NAME VALUE.\n\n");
     print_table(out, false);
     fprintf(out, "\nOnly in plugstack.conf, or to nuioa plan:\n\n");
     print_table(out, true);

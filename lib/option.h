@@ -109,8 +109,8 @@ const char *nuioa_option_variable(const struct nuioa_option *option, char *text,
 
 /* As one types it at a door: "policy" (plugstack.conf), "SLURM_NUIOA_POLICY", "--nuioa-policy" (srun),
  * "--policy" (nuioa(1)). Flags have '-' where names have '_'. Returns text. */
-const char *nuioa_option_spelling(const struct nuioa_option *option, enum nuioa_door door, char *text,
-                                  size_t size);
+const char *nuioa_option_spelling(const struct nuioa_option *option, enum nuioa_door door,
+                                  char *text, size_t size);
 
 /* The table for a person: name, values, default, meaning; 100 columns; admin options apart.
  * malloc'd, caller frees; NULL without memory. */

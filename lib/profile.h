@@ -1,0 +1,64 @@
+#ifndef NUIOA_PROFILE_H
+#define NUIOA_PROFILE_H
+
+#include <stdint.h>
+
+#include "error.h"
+#include "option.h"
+#include "place/place.h"
+
+/* What the ranks of a job say to each other, as recorded or written by hand (contract: "Profile"):
+ *
+ *     nuioa-profile 1
+ *     ranks 64
+ *     rank 0 1048576 524288 16 8 500000     off the node: sent and received bytes, sent and received
+ *                                           messages, received bytes of large messages
+ *     pair 0 8 1048576 16 1000000           from rank 0 to 8: bytes, messages, bytes of large ones
+ *
+ * '#' begins a comment, trailing fields are ignored. */
+
+#define NUIOA_PROFILE_BYTES_MAX (256L << 20)
+#define NUIOA_PROFILE_RANKS_MAX (1u << 20)
+#define NUIOA_PROFILE_FLOWS_MAX (1u << 24)
+
+/* Larger than any real count; keeps every sum finite. */
+#define NUIOA_PROFILE_NUMBER_MAX 1e18
+
+struct nuioa_traffic {
+    double sent_bytes, recv_bytes;
+    double sent_msgs, recv_msgs;
+    double large_recv_bytes;
+};
+
+/* One `pair` line. */
+struct nuioa_flow {
+    uint32_t source, target;
+    double bytes, msgs;
+};
+
+struct nuioa_profile {
+    uint32_t rank_count;
+    struct nuioa_traffic *ranks; /* [rank_count]; zero where there is no `rank` line */
+    uint32_t flow_count;
+    struct nuioa_flow *flows; /* as in the file: a pair may appear more than once */
+};
+
+/* Reads a file that anybody may have written. 0 and *profile (caller: nuioa_profile_free); or -errno,
+ * -EINVAL with "FILE:LINE: ..." in *err, *profile empty. */
+int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err);
+void nuioa_profile_free(struct nuioa_profile *profile);
+
+/* What a profile means for one node that runs ranks[count] (by local rank): fills weight[count], by the
+ * policy, and the pairs among them, each once, by local rank (*pairs malloc'd, caller frees; NULL if none).
+ * Traffic with any other rank is off the node. The `rank` line of a rank counts only when no `pair` line
+ * mentions that rank: it was true for the layout it was recorded on, the pairs are for any.
+ *
+ * Weights are received plus 0.05 of the sent bytes (PDCS 2007, table 2: the distance to the NIC costs
+ * writes by the NIC 24 %, its reads 1 %); for latency, messages both ways, and pairs in messages too so
+ * that both terms of the cost have one unit. 0 or -ENOMEM. */
+int nuioa_profile_slice(const struct nuioa_profile *profile, enum nuioa_policy policy,
+                        const uint32_t *ranks, uint32_t count, double *weight,
+                        struct nuioa_pair **pairs, uint32_t *pair_count,
+                        struct nuioa_warnings *warnings);
+
+#endif
