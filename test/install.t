@@ -1,0 +1,77 @@
+#!/bin/bash
+# What "make install" puts where, with --prefix=/usr: the tree that NUIOA_STAGE names.
+
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/tap.sh"
+stage=${NUIOA_STAGE:?}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+plugin=$stage/usr/lib/slurm/nuioa.so
+library=$stage/usr/lib/libnuioa.so
+tool=$stage/usr/bin/nuioa
+
+exported() { nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u; }
+
+if [ -e "$plugin" ]; then
+    is "the plugin exports only what Slurm looks up" \
+        "$(exported "$plugin" | grep -vE '^(slurm_spank_.*|spank_options)$' | paste -s -d ' ')" \
+        "plugin_name plugin_type plugin_version spank_plugin_version"
+    is "it needs nothing of ours at run time" "$(ldd "$plugin" | grep -c libnuioa)" 0
+    ok "no libtool file lies beside it" test ! -e "${plugin%.so}.la"
+else
+    skip "the plugin exports only what Slurm looks up" "not built: no slurm/spank.h"
+fi
+
+is "the library exports only nuioa_*" "$(exported "$library" | grep -v '^nuioa_' | grep -v '^NUIOA_')" ""
+like "it exports something" "$(exported "$library" | paste -s -d ' ')" nuioa_plan_make
+
+for file in "$plugin" "$library" "$tool"; do
+    [ -e "$file" ] || continue
+    name=$(basename "$file")
+    like "$name binds its symbols at once" "$(readelf -d "$file")" BIND_NOW
+    like "$name: relocations are read-only" "$(readelf -lW "$file")" GNU_RELRO
+    unlike "$name: the stack is not executable" "$(readelf -lW "$file" | grep GNU_STACK)" E
+    unlike "$name carries no path of the build" "$(readelf -d "$file")" 'R(UN)?PATH'
+done
+
+# Headers and library as a stranger uses them.
+cat >"$work/stranger.c" <<'END'
+#include <nuioa/plan.h>
+#include <nuioa/report.h>
+int main(void) { struct nuioa_error err; return nuioa_fail(&err, -1, "x") == -1 ? 0 : 1; }
+END
+pc() { PKG_CONFIG_PATH=$stage/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage pkg-config "$@" nuioa; }
+stranger() {
+    # shellcheck disable=SC2046
+    gcc -std=c11 -Wall -Wextra -Werror -pedantic -I "$stage/usr/include" -o "$work/stranger" \
+        "$work/stranger.c" -L "$stage/usr/lib" -lnuioa && LD_LIBRARY_PATH=$stage/usr/lib "$work/stranger"
+}
+ok "a program builds with the installed headers and library" stranger
+for header in "$stage"/usr/include/nuioa/*.h "$stage"/usr/include/nuioa/*/*.h; do
+    ok "${header#"$stage"/usr/include/} stands alone" gcc -std=c11 -Wall -Wextra -Werror -fsyntax-only \
+        -I "$stage/usr/include/nuioa" -x c "$header"
+done
+is "nuioa.pc knows the version" "$(pc --modversion)" "$(sed -n 's/^AC_INIT(\[nuioa\], \[\([^]]*\)\].*/\1/p' \
+    "$here/../configure.ac")"
+like "nuioa.pc knows the library" "$(pc --libs)" -lnuioa
+
+for page in "$stage"/usr/share/man/man*/nuioa*; do
+    name=$(basename "$page")
+    if command -v man >/dev/null; then
+        is "$name is clean" "$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=100 \
+            man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)" ""
+    else
+        skip "$name is clean" "no man(1)"
+    fi
+    unlike "$name: every @VARIABLE@ is substituted" "$(cat "$page")" '@[A-Za-z_]+@'
+done
+
+sample=$stage/usr/share/doc/nuioa/examples/plugstack.conf.d/nuioa.conf
+if [ -e "$sample" ]; then
+    like "the plugstack sample is optional, never required" \
+        "$(grep -vE '^ *(#|$)' "$sample")" '^optional /usr/lib/slurm/nuioa\.so'
+else
+    fail "the plugstack sample is installed"
+fi
+done_testing

@@ -1,0 +1,149 @@
+# shellcheck shell=bash disable=SC2154
+# The suites of test/run: suite_NAME prints TAP on stdout. $top, $build and $log are set.
+
+# --- building --------------------------------------------------------------------------------------
+
+# configure DIR [OPTION...]: bootstraps and configures when something changed since the last time.
+configure() {
+    local dir=$1 wanted
+    shift
+    wanted="--prefix=/usr --libdir=/usr/lib --sysconfdir=/etc $*"
+    if [ ! -e "$top/configure" ] || [ "$top/configure.ac" -nt "$top/configure" ] ||
+        [ "$top/m4/nuioa.m4" -nt "$top/configure" ]; then
+        "$top/bootstrap" || return
+    fi
+    mkdir -p "$dir"
+    if [ -e "$dir/config.status" ] && [ "$dir/config.status" -nt "$top/configure" ] &&
+        [ "$(cat "$dir/configured-with" 2>/dev/null)" = "$wanted" ]; then
+        return
+    fi
+    # shellcheck disable=SC2086
+    (cd "$dir" && "$top/configure" $wanted) && echo "$wanted" >"$dir/configured-with"
+}
+
+# stage: installs into a tree of its own, as a package would, and tells the tests where.
+stage() {
+    rm -rf "$build/stage"
+    make -C "$build" install DESTDIR="$build/stage"
+}
+
+export NUIOA_STAGE=$build/stage NUIOA_BUILD=$build NUIOA=$build/tools/nuioa
+if [ -z "${NUIOA_CORPUS:-}" ] && [ -d "$top/../shared/corpus" ]; then
+    NUIOA_CORPUS=$(cd "$top/../shared/corpus" && pwd)
+    export NUIOA_CORPUS
+fi
+
+# --- TAP -------------------------------------------------------------------------------------------
+
+# tap_filter NAME <TAP, then "# exit status N": its lines, so that several can follow each other in one
+# stream. A test that printed no plan, a wrong one, or ended badly without saying so is one failure more.
+tap_filter() {
+    awk -v name="$1" '
+        /^1\.\.[0-9]+/ {
+            plan = substr($1, 4); planned = 1
+            if (plan == 0) print "ok - " name " # SKIP " $0
+        }
+        /^not ok.*# SKIP/ { sub(/^not /, "") } # as cmocka says it
+        /^Bail out!/ { print "not ok - " name ": " $0; bad++ }
+        /^ok/ { n++; sub(/^ok *[0-9]* *(- )?/, ""); print "ok - " name ": " $0 }
+        /^not ok/ { n++; bad++; sub(/^not ok *[0-9]* *(- )?/, ""); print "not ok - " name ": " $0 }
+        /^#/ { print }
+        /^# exit status / { status = $4 }
+        { fflush() }
+        END {
+            if (!planned) print "not ok - " name ": died without a plan (status " status ")"
+            else if (plan != n + 0) print "not ok - " name ": planned " plan " tests, ran " n + 0
+            else if (status != 0 && !bad) print "not ok - " name ": all passed, but status " status
+        }'
+}
+
+# run_tap NAME COMMAND...: runs it and hands its results on as they come
+run_tap() {
+    local name=$1
+    shift
+    { "$@"; printf '\n# exit status %d\n' $?; } | tap_filter "$name"
+}
+
+tap_count() { # <TAP: passed failed skipped
+    awk '/^ok.*# *[Ss][Kk][Ii][Pp]/ { s++; next } /^ok/ { p++ } /^not ok/ { f++ }
+        END { print p + 0, f + 0, s + 0 }'
+}
+
+tap_failures() { # <TAP: failed lines with their diagnostics
+    awk '/^not ok/ { on = 1; print; next } /^(ok|1\.\.)/ { on = 0 } on'
+}
+
+# merge_logs DIR: results of "make check" in DIR, from what automake keeps of each test
+merge_logs() {
+    local trs name count=0
+    for trs in "$1"/test/unit/*.trs; do
+        [ -e "$trs" ] || continue
+        name=$(basename "$trs" .trs)
+        count=$((count + 1))
+        {
+            cat "${trs%.trs}.log"
+            grep -q '^:recheck: *yes' "$trs" && echo "# exit status 1" || echo "# exit status 0"
+        } | tap_filter "$name"
+    done
+    [ "$count" -gt 0 ] || echo "not ok - no test ran in $1"
+}
+
+# as_root COMMAND...: namespaces and images need it
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        sudo env NUIOA_STAGE="$NUIOA_STAGE" NUIOA_BUILD="$NUIOA_BUILD" NUIOA="$NUIOA" \
+            NUIOA_CORPUS="${NUIOA_CORPUS:-}" \
+            NUIOA_CACHE="${NUIOA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nuioa}" "$@"
+    fi
+}
+
+merged() { "$@" 2>&1; }
+
+# --- suites ----------------------------------------------------------------------------------------
+
+suite_unit() {
+    make -C "$build" -k check >&2
+    merge_logs "$build"
+}
+
+suite_sanitizers() {
+    configure "$build/sanitizers" --enable-werror --enable-sanitizers >&2 &&
+        UBSAN_OPTIONS=print_stacktrace=1 make -C "$build/sanitizers" -k -j2 check >&2
+    merge_logs "$build/sanitizers"
+}
+
+suite_valgrind() {
+    local test name
+    make -C "$build/test/unit" -s check TESTS= >&2 || return
+    for test in "$build"/test/unit/*_test; do
+        name=$(basename "$test")
+        CMOCKA_MESSAGE_OUTPUT=TAP srcdir=$top/test/unit run_tap "$name" merged \
+            "$build/libtool" --mode=execute valgrind -q --error-exitcode=99 --leak-check=full \
+            --errors-for-leak-kinds=definite,indirect --trace-children=no "$test"
+    done
+}
+
+suite_install() { run_tap install bash "$top/test/install.t"; }
+
+suite_topologies() {
+    local test found=
+    for test in "$top"/test/topologies/*.t; do
+        [ -e "$test" ] || continue
+        found=1
+        run_tap "$(basename "$test" .t)" "$test"
+    done
+    [ -n "$found" ] || echo "not ok - no tests in test/topologies"
+}
+
+suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
+suite_guest() { run_tap guest as_root "$top/test/guest/run"; }
+
+suite_distcheck() {
+    if make -C "$build" distcheck >&2; then
+        echo "ok - make distcheck"
+    else
+        echo "not ok - make distcheck"
+    fi
+}
