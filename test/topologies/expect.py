@@ -19,8 +19,9 @@ Distances. NUMA nodes in ascending OS index, matrix[i][j] from initiator i to me
   A flat table on more than two NUMA nodes that stays gets a warning with "unknown beyond same/other".
 Levels. Row by row: 0 on the diagonal; the other values ascending, in classes from 1; a class holds
   values up to 1.08 times its smallest, not chained. CPU-less NUMA nodes take part.
-Locality of a NIC. The closest ancestor that is no I/O object: its node set (memory-only NUMA nodes
-  included) and CPUs. The whole machine, with more than one NUMA node, is "unknown"; with one, local.
+Locality of a NIC. The closest ancestor that is no I/O object: its CPUs, and the NUMA nodes of its node
+  set that have some of these CPUs (memory-only NUMA nodes that share them included, those that hang
+  off the machine not). The whole machine, with more than one NUMA node, is "unknown"; with one, local.
   A sysfs dump: the CPUs of the first device on the NIC's root bus, as hwloc asks for the host bridge.
   Unknown so far, but the device's own numa_node names a NUMA node: "sysfs". Both known and different:
   the former wins, with a warning that names the NIC. Nothing known: numa [], cpus null, level [].

@@ -13,8 +13,8 @@ OSDEV_BLOCK, OSDEV_GPU, OSDEV_NETWORK, OSDEV_OPENFABRICS, OSDEV_COPROC = 0, 1, 2
 
 
 class Obj:
-    def __init__(self, kind, os_index=None, kids=(), infos=None, **attrs):
-        self.kind, self.os_index, self.kids = kind, os_index, list(kids)
+    def __init__(self, type_, os_index=None, kids=(), infos=None, **attrs):
+        self.type, self.os_index, self.kids = type_, os_index, list(kids)
         self.infos, self.attrs = dict(infos or {}), attrs
         self.cpus, self.nodes = set(), set()
 
@@ -73,23 +73,34 @@ def pci(busid, cls, vendor, device, kids, subvendor=None, gbs=15.75, infos=None)
                (cls, vendor, device, subvendor or vendor, device))
 
 
-def netdev(name, mac="02:00:00:00:00:01", port=None):
-    infos = {"Address": mac}
-    if port is not None:
-        infos["Port"] = str(port)
-    return Obj(OSDEV, None, (), infos, name=name, osdev_type=OSDEV_NETWORK)
+def netdev(name, mac="02:00:00:00:00:01"):
+    return Obj(OSDEV, None, (), {"Address": mac}, name=name, osdev_type=OSDEV_NETWORK)
+
+
+def port_guid(verbs_name, port=1):
+    """As GIDs are written; the same for a verbs port and its IP interface."""
+    number = zlib.crc32(verbs_name.encode()) & 0xffff
+    return "0200:00ff:%04x:%04x" % (number, port)
+
+
+def ipoib(name, verbs_name, port=1):
+    """IP over InfiniBand: a 20-byte hardware address that ends in the port GUID."""
+    guid = port_guid(verbs_name, port).replace(":", "")
+    tail = ":".join(guid[i:i + 2] for i in range(0, 16, 2))
+    dev = netdev(name, "80:00:00:48:fe:80:00:00:00:00:00:00:" + tail)
+    dev.infos["Port"] = str(port)
+    return dev
 
 
 def verbs(name, states=(4,), prefix="fe80:0000:0000:0000", lids=None):
     """A verbs device with one port for each entry of STATES (1 down, 2 init, 4 active)."""
-    guid = "0000:0000:0000:%04x" % (zlib.crc32(name.encode()) & 0xffff)
-    infos = {"NodeGUID": guid, "SysImageGUID": guid}
+    infos = {"NodeGUID": port_guid(name, 0), "SysImageGUID": port_guid(name, 0)}
     for i, state in enumerate(states):
-        subnet = prefix if isinstance(prefix, str) else prefix[i]
+        lid = lids[i] if lids else 0x10 + i if state == 4 else 0
         infos["Port%dState" % (i + 1)] = str(state)
-        infos["Port%dLID" % (i + 1)] = "0x%x" % (0x10 + i if state == 4 else 0)
+        infos["Port%dLID" % (i + 1)] = "0x%x" % lid
         infos["Port%dLMC" % (i + 1)] = "0"
-        infos["Port%dGID0" % (i + 1)] = "%s:%s" % (subnet, guid)
+        infos["Port%dGID0" % (i + 1)] = "%s:%s" % (prefix, port_guid(name, i + 1))
     return Obj(OSDEV, None, (), infos, name=name, osdev_type=OSDEV_OPENFABRICS)
 
 
@@ -113,26 +124,26 @@ def mask(numbers):
 
 
 def _sum_up(obj):
-    if obj.kind == "PU":
+    if obj.type == "PU":
         obj.cpus = {obj.os_index}
     for kid in obj.kids:
         _sum_up(kid)
         obj.cpus |= kid.cpus
     for kid in obj.kids:
-        if kid.kind == "NUMANode":
+        if kid.type == "NUMANode":
             # a NUMA node has the CPUs of what it hangs off, unless it was declared without
             kid.cpus = set() if kid.attrs.get("cpuless") else set(obj.cpus)
 
 
 def _spread_nodes(obj, inherited):
-    obj.nodes = inherited | {k.os_index for k in obj.kids if k.kind == "NUMANode"}
+    obj.nodes = inherited | {k.os_index for k in obj.kids if k.type == "NUMANode"}
     for kid in obj.kids:
-        if kid.kind == "NUMANode":
+        if kid.type == "NUMANode":
             kid.nodes = {kid.os_index}
-        elif kid.kind not in IO_TYPES:
+        elif kid.type not in IO_TYPES:
             _spread_nodes(kid, obj.nodes)
     for kid in obj.kids:
-        if kid.kind not in IO_TYPES:
+        if kid.type not in IO_TYPES:
             obj.nodes = obj.nodes | kid.nodes
 
 
@@ -145,10 +156,10 @@ class Writer:
     def element(self, obj, indent):
         self.gp += 1
         pad = " " * indent
-        attrs = [("type", obj.kind)]
+        attrs = [("type", obj.type)]
         if obj.os_index is not None:
             attrs.append(("os_index", obj.os_index))
-        if obj.kind not in IO_TYPES:
+        if obj.type not in IO_TYPES:
             attrs += [("cpuset", mask(obj.cpus)), ("complete_cpuset", mask(obj.cpus))]
             if obj is self.machine:
                 attrs.append(("allowed_cpuset", mask(self.allowed[0])))

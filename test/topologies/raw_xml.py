@@ -119,7 +119,9 @@ class Reader:
         cpus = bits(up.get("cpuset"))
         if up is self.machine or cpus == bits(self.machine.get("cpuset")):
             return {n.os_index for n in self.raw.numas}, bits(self.machine.get("cpuset")), True
-        return bits(up.get("nodeset")) & {n.os_index for n in self.raw.numas}, cpus, False
+        # Memory that hangs off the machine belongs to every node set in it, and is near nobody.
+        own = {n.os_index for n in self.raw.numas if n.cpus & cpus}
+        return bits(up.get("nodeset")) & own, cpus, False
 
     def verbs(self, obj):
         info, ports = infos(obj), {}

@@ -1,0 +1,48 @@
+#!/bin/bash
+# Topologies of our own: they are what the generator makes, hwloc reads them, the oracle knows the facts
+# that were found by hand, the tool says what the oracle says and what the hand found.
+
+. "$(dirname "$0")/lib.sh"
+
+# loads FILE: hwloc reads it and has nothing to complain about.
+loads() {
+    local said
+    said=$(HWLOC_XML_VERBOSE=1 HWLOC_DEBUG_CHECK=1 lstopo-no-graphics -i "$1" --of console \
+        2>&1 >/dev/null) || return 1
+    [ -z "$said" ] || { printf '%s\n' "$said"; return 1; }
+}
+
+# facts_hold NAME COMMAND...: what the command prints agrees with golden.tsv.
+facts_hold() {
+    local name=$1; shift
+    timeout 60 "$@" >"$work/answer.json" || return 1
+    "$here/golden.py" "$here/golden.tsv" "$name" "$work/answer.json"
+}
+
+mkdir "$work/made"
+ok "the generator runs" "$here/make-topologies.py" "$work/made"
+is "as many machines as the generator makes" \
+    "$(cd "$here" && ls ./*.xml)" "$(cd "$work/made" && ls ./*.xml)"
+is "facts are about machines that exist" "" "$(grep -v '^#' "$here/golden.tsv" | cut -f1 | sort -u |
+    while read -r name; do [ -f "$here/$name.xml" ] || printf '%s\n' "$name"; done)"
+
+for path in "$here"/*.xml; do
+    name=$(basename "$path" .xml)
+    ok "$name: as generated" cmp "$path" "$work/made/$name.xml"
+    if command -v lstopo-no-graphics >/dev/null; then
+        ok "$name: hwloc reads it" loads "$path"
+    else
+        skip "$name: hwloc reads it" "no lstopo-no-graphics"
+    fi
+    if grep -q "^$name	" "$here/golden.tsv"; then
+        ok "$name: the oracle knows the facts" facts_hold "$name" "$here/expect.py" show "$path"
+        if [ -n "$tool" ]; then
+            ok "$name: the tool knows the facts" \
+                facts_hold "$name" "$tool" topo --topology "$path" --json
+        else
+            skip "$name: the tool knows the facts" "$no_tool"
+        fi
+    fi
+    check_machine "$name" "$path"
+done
+done_testing
