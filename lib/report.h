@@ -3,11 +3,15 @@
 
 #include "plan.h"
 
-/* A plan for a person or another program. All texts are malloc'd, the caller frees; NULL without memory. */
+/* A node or a plan for a person or another program. All texts are malloc'd, the caller frees; NULL without
+ * memory. Those for a person are plain ASCII, at most 100 columns. */
+
+/* What a node is: NUMA nodes, distances, NICs, where each fact comes from, warnings. */
+char *nuioa_report_node(const struct nuioa_node *node);
 
 /* The table: a header, then node, rank, CPUs, NUMA node, NIC, level, weight, leader mark; last the reason
- * and the cost before and after. Plain ASCII, at most 100 columns. With `explain`, also where every fact
- * came from (NICs and why not usable, distances, options) and why each rank is where it is. */
+ * and the cost before and after. Above 64 ranks one line for all that share NUMA node and NIC. With
+ * `explain`, also the levels and who is where, the options, and the node as nuioa_report_node has it. */
 char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
                         const struct nuioa_options *options, bool explain);
 
