@@ -180,7 +180,8 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
         const struct nuioa_nic *nic = &node->nics[i];
         char label[64];
         if (!nic->usable)
-            fprintf(out, "  %s not used: %s\n", nuioa_nic_label(nic, label, sizeof(label)), nic->why);
+            fprintf(out, "  %s not used: %s\n", nuioa_nic_label(nic, label, sizeof(label)),
+                    nic->why);
         else if (!nic->level)
             fprintf(out, "  %s: nobody says which NUMA nodes are near it\n",
                     nuioa_nic_label(nic, label, sizeof(label)));
