@@ -1,0 +1,56 @@
+--[[
+Sample cli_filter for Slurm (cli_filter/lua, 20.02 and later): when a job asks for nuioa, it asks
+for cores that nuioa can use well, at the time when the cores are chosen.
+
+nuioa only moves ranks among the cores that the job was given. A job that gets a part of a node gets
+cores of whichever sockets are free, one here and one there, and then no core near the network
+interface may be among them. Asking for whole sockets in order, or for the whole node, prevents that.
+
+Install: copy to the directory of slurm.conf as cli_filter.lua (or merge with the one that is there),
+and say CliFilterPlugins=cli_filter/lua in slurm.conf. What the user typed is never changed.
+]]
+
+-- Jobs with nuioa in these partitions get their nodes whole. Example: { compute = true }
+local whole_nodes = {}
+
+-- Whether --nuioa, or SLURM_NUIOA without it, asks for ranks to be placed.
+local function wanted(options)
+    local plugin = options["spank"] and options["spank"]["nuioa"]
+    local value = plugin and plugin["nuioa"] or os.getenv("SLURM_NUIOA") or "off"
+    for word in string.gmatch(value, "[^,]+") do
+        if word == "off" or word == "export" or word == "help" then
+            return false
+        end
+    end
+    return true
+end
+
+-- Slurm answers with an empty or "unknown" value, depending on the release, when nothing was said.
+local function unset(value)
+    return value == nil or value == "" or value == "unset" or string.lower(value) == "unknown"
+end
+
+function slurm_cli_setup_defaults(options, early_pass)
+    return slurm.SUCCESS
+end
+
+function slurm_cli_pre_submit(options, pack_offset)
+    -- Inside a job the cores are chosen already.
+    if os.getenv("SLURM_JOB_ID") ~= nil or not wanted(options) then
+        return slurm.SUCCESS
+    end
+
+    -- Cores side by side instead of spread over all sockets; ranks beside their neighbours.
+    if unset(options["distribution"]) then
+        options["distribution"] = "block:block"
+    end
+    local partition = options["partition"]
+    if partition ~= nil and whole_nodes[partition] and unset(options["exclusive"]) then
+        options["exclusive"] = "exclusive"
+    end
+    return slurm.SUCCESS
+end
+
+function slurm_cli_post_submit(offset, job_id, step_id)
+    return slurm.SUCCESS
+end
