@@ -80,7 +80,7 @@ static int parse_items(struct nuioa_hints *hints, char *list,
         if (next)
             *next++ = '\0';
         if (nuioa_copy(copy, sizeof(copy), item) < 0 || parse(hints, copy) < 0)
-            return nuioa_fail(err, -EINVAL, "hints: '%.60s' is not %s", item, wanted);
+            return nuioa_fail(err, -EINVAL, "'%.60s' is not %s", item, wanted);
     }
     return 0;
 }
@@ -97,13 +97,13 @@ int nuioa_hints_parse(struct nuioa_hints *hints, const char *list, struct nuioa_
 {
     *hints = (struct nuioa_hints){0};
     if (strnlen(list, NUIOA_VALUE_MAX + 1) > NUIOA_VALUE_MAX)
-        return nuioa_fail(err, -EINVAL, "hints: longer than %d bytes; put them into a file",
+        return nuioa_fail(err, -EINVAL, "longer than %d bytes; put them into a file",
                           NUIOA_VALUE_MAX);
     char *copy = strdup(list);
     hints->items = calloc(count_items(list), sizeof(*hints->items));
     int rc = -ENOMEM;
     if (!copy || !hints->items)
-        nuioa_fail(err, rc, "hints: out of memory");
+        nuioa_fail(err, rc, "out of memory");
     else if (!strncmp(copy, "heavy=", 6))
         rc = parse_items(hints, copy + 6, parse_heavy, "RANKS, such as 0,8 or 0-7 or 0-56:8", err);
     else

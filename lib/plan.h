@@ -60,6 +60,7 @@ struct nuioa_plan {
     bool planned;
     char reason[160];    /* why it moved, or why not: one line */
     enum nuioa_policy policy;
+    bool hinted;         /* the weights say something */
     uint32_t task_count;
     struct nuioa_place *places; /* by local rank */
     uint32_t order_count;       /* 0 when leader=off; else task_count */
@@ -90,13 +91,6 @@ int nuioa_plan_achieved(const struct nuioa_request *request, struct nuioa_plan *
 int nuioa_block_binding(const struct nuioa_node *node, hwloc_const_bitmap_t allowed,
                         uint32_t task_count, uint32_t cpus_per_task, hwloc_bitmap_t *cpus,
                         struct nuioa_error *err);
-
-/* A rank's environment (contract: "A rank's environment"): fills `env` with "NAME=value" strings, each
- * NUL-terminated, one after the other, the last followed by an empty one. Values above 4 KB are left
- * out. Returns the bytes used, or -ENOSPC. */
-int nuioa_plan_environment(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                           const struct nuioa_options *options, uint32_t local, char *env,
-                           size_t size);
 
 /* "preferred:1", "interleave:0-1", "default". Returns text. */
 const char *nuioa_memory_text(const struct nuioa_place *place, char *text, size_t size);

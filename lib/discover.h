@@ -1,0 +1,32 @@
+#ifndef NUIOA_DISCOVER_H
+#define NUIOA_DISCOVER_H
+
+#include <hwloc.h>
+
+#include "node.h"
+#include "sysfs.h"
+
+/* Private: the steps of nuioa_node_load, each on a loaded topology. 0 or negative with *err. */
+
+/* node->distance, from the site's file (may be NULL), the firmware's table or the structure. */
+int nuioa_discover_distance(struct nuioa_node *node, hwloc_topology_t topology, const char *site,
+                            struct nuioa_error *err);
+
+/* node->nics but for `level`, `usable` and `why`. `native`: hwloc looked at the devices itself, so that
+ * HWLOC_PCI_LOCALITY took effect. */
+int nuioa_discover_nics(struct nuioa_node *node, hwloc_topology_t topology,
+                        const struct nuioa_sysfs *sysfs, bool native, struct nuioa_error *err);
+
+/* node->gpus */
+int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology, struct nuioa_error *err);
+
+/* A PCI device's NUMA nodes and CPUs: those of the closest object that is no device. False if that tells
+ * nothing: the whole machine, where it has several NUMA nodes. Both are set (empty if false), the
+ * caller's to free; -ENOMEM in *failed. */
+bool nuioa_discover_locality(hwloc_topology_t topology, hwloc_obj_t device, hwloc_bitmap_t *numas,
+                             hwloc_bitmap_t *cpus, int *failed);
+
+/* "0000:41:00.0" */
+void nuioa_discover_pci_name(hwloc_obj_t pci, char *text, size_t size);
+
+#endif
