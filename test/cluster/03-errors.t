@@ -35,7 +35,8 @@ while read -r name value right; do
     is "--nuioa-$name=$value: nothing starts" "$ranks" 0
     ok "--nuioa-$name=$value: srun fails" test "$rc" -ne 0 -a "$rc" -ne 124
     is "--nuioa-$name=$value: one line" "$(count "$lines")" 1
-    like "--nuioa-$name=$value: it names the input" "$lines" "$name.*${value//[\^.]/.}|${value//[\^.]/.}.*$name"
+    typed=${value//[\^.]/.}
+    like "--nuioa-$name=$value: it names the input" "$lines" "$name.*$typed|$typed.*$name"
     like "--nuioa-$name=$value: it says what is right" "$lines" "$right"
 
     launch 4 "SLURM_NUIOA_${name^^}=$value" -N2

@@ -16,8 +16,8 @@ as_planned() {
     [ -n "$(all HOST)" ] || fail "$name: it ran" "$err"
     for node in $(all HOST | tr ' ' '\n' | sort -u); do
         list=$(ranks_on "$node")
-        plan=$(in_node "$node" nuioa plan --topology "$topology" --tasks "$(tr , '\n' <<<"$list" | wc -l)" \
-            --ranks "$list" --json "$@" 2>&1)
+        plan=$(in_node "$node" nuioa plan --topology "$topology" --ranks "$list" --json "$@" \
+            --tasks "$(tr , '\n' <<<"$list" | wc -l)" 2>&1)
         # shellcheck disable=SC2046
         is "$name: $node ($list)" "$("$here/plan-env" --given $(tr , ' ' <<<"$list") <<<"$out")" \
             "$("$here/plan-env" <<<"$plan" 2>&1)"
@@ -56,7 +56,7 @@ launch 7 -N3 --exclusive --nuioa=on --nuioa-hints=heavy=0,6
 as_planned "-n7 -N3" --hints heavy=0,6
 launch 7 -N3 --exclusive -m cyclic --nuioa=on --nuioa-hints=heavy=0,6
 as_planned "-n7 -N3 cyclic" --hints heavy=0,6
-{ echo node2; echo node1; for _ in 1 2 3; do echo node2; done; echo node4; } >"$CLUSTER_DIR/home/hosts"
+printf '%s\n' node2 node1 node2 node2 node2 node4 >"$CLUSTER_DIR/home/hosts"
 launch 6 "SLURM_HOSTFILE=$home/hosts" -m arbitrary --nuioa=on --nuioa-hints=heavy=1,4
 is "arbitrary: as the file says" "$(all HOST)" "node2 node1 node2 node2 node2 node4"
 as_planned "arbitrary" --hints heavy=1,4

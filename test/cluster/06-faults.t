@@ -37,7 +37,10 @@ make_fault() { # KIND GOOD-FILE
     empty) : >"$bad" ;;
     garbage) head -c 5000 /dev/urandom >"$bad" ;;
     truncated) head -c $(($(stat -c %s "$2") / 2)) "$2" >"$bad" ;;
-    flipped) cp "$2" "$bad" && printf '\377\377\377\377' | dd of="$bad" bs=1 seek=300 conv=notrunc status=none ;;
+    flipped)
+        cp "$2" "$bad"
+        printf '\377\377\377\377' | dd of="$bad" bs=1 seek=300 conv=notrunc status=none
+        ;;
     directory) mkdir "$bad" ;;
     pipe) mkfifo "$bad" ;;
     "a user's") install -o nobody -m 0644 "$2" "$bad" ;;
@@ -67,7 +70,8 @@ in_node node2 nuioa cache --topology "$topology" --out /run/cluster/foreign.cach
 with cache=/run/node/good.cache
 survives "a good cache"
 is "a good cache is used" "$(of 0 NUIOA_NIC)" mlx5_0:1
-for kind in missing empty garbage truncated flipped directory pipe "a user's" writable link endless; do
+for kind in missing empty garbage truncated flipped directory pipe "a user's" writable link \
+    endless; do
     make_fault "$kind" "$n1/good.cache"
     with cache=/run/node/bad deadline_ms=2000
     survives "cache, $kind"

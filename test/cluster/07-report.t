@@ -12,7 +12,8 @@ like "report: both" "$err" 'node2'
 like "report: the NIC" "$err" 'mlx5_0'
 unlike "report: not in the job's output" "$out" '[0-9] *(host|node|rank) '
 for rank in 0 1 2 3 4 5 6 7; do
-    ok "report: a line for rank $rank" grep -qE "(^|[^0-9])$rank +.*$(of "$rank" NUIOA_CPUS)" <<<"$err"
+    ok "report: a line for rank $rank" \
+        grep -qE "(^|[^0-9])$rank +.*$(of "$rank" NUIOA_CPUS)" <<<"$err"
 done
 widest=$(awk '{ if (length > w) w = length } END { print w + 0 }' <<<"$err")
 ok "report: fits 100 columns ($widest)" test "$widest" -le 100
