@@ -1,0 +1,259 @@
+#include "json.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+/* Of jansson's containers: when one element cannot be made for want of memory, the whole result is not
+ * printed. json_object_set_new and json_array_append_new take NULL and fail, so one flag suffices. */
+
+static void put(json_t *object, const char *key, json_t *value, bool *bad)
+{
+    if (json_object_set_new(object, key, value))
+        *bad = true;
+}
+
+static void add(json_t *array, json_t *value, bool *bad)
+{
+    if (json_array_append_new(array, value))
+        *bad = true;
+}
+
+/* A name from the system may be no UTF-8; JSON must be. */
+static json_t *text(const char *from)
+{
+    json_t *value = json_string(from);
+    if (value)
+        return value;
+    char ascii[512];
+    nuioa_copy(ascii, sizeof(ascii), from);
+    for (char *c = ascii; *c; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    return json_string(ascii);
+}
+
+static json_t *text_or_null(const char *from)
+{
+    return *from ? text(from) : json_null();
+}
+
+static json_t *list(hwloc_const_bitmap_t set)
+{
+    char *from = NULL;
+    if (hwloc_bitmap_list_asprintf(&from, set) < 0)
+        return NULL;
+    json_t *value = json_string(from);
+    free(from);
+    return value;
+}
+
+static json_t *list_or_null(hwloc_const_bitmap_t set)
+{
+    return hwloc_bitmap_iszero(set) ? json_null() : list(set);
+}
+
+static json_t *indexes(hwloc_const_bitmap_t set, bool *bad)
+{
+    json_t *array = json_array();
+    for (int i = hwloc_bitmap_first(set); i >= 0; i = hwloc_bitmap_next(set, i))
+        add(array, json_integer(i), bad);
+    return array;
+}
+
+static json_t *warnings_of(const struct nuioa_warnings *first, const struct nuioa_warnings *second,
+                           bool *bad)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < first->count; i++)
+        add(array, text(first->text[i]), bad);
+    for (unsigned i = 0; second && i < second->count; i++)
+        add(array, text(second->text[i]), bad);
+    return array;
+}
+
+/* One key a line, of an array of objects or arrays one element a line: for jq and for eyes. */
+static int print(json_t *root, bool bad)
+{
+    const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
+    const char *key, *comma = "";
+    json_t *value;
+    if (!root || bad) {
+        json_decref(root);
+        return tool_fail("out of memory");
+    }
+    fputc('{', stdout);
+    json_object_foreach(root, key, value) {
+        printf("%s\n  \"%s\": ", comma, key);
+        json_t *first = json_array_get(value, 0);
+        if (json_is_object(first) || json_is_string(first)) {
+            size_t i;
+            json_t *element;
+            fputc('[', stdout);
+            json_array_foreach(value, i, element) {
+                fputs(i ? ",\n    " : "\n    ", stdout);
+                json_dumpf(element, stdout, flags);
+            }
+            fputs("\n  ]", stdout);
+        } else {
+            json_dumpf(value, stdout, flags);
+        }
+        comma = ",";
+    }
+    fputs("\n}\n", stdout);
+    json_decref(root);
+    return TOOL_DONE;
+}
+
+/* --- topo ------------------------------------------------------------------------------------- */
+
+static json_t *numas_of(const struct nuioa_node *node, bool *bad)
+{
+    json_t *array = json_array();
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    for (uint32_t i = 0; allowed && i < node->numa_count; i++) {
+        const struct nuioa_numa *numa = &node->numas[i];
+        hwloc_bitmap_and(allowed, numa->cpus, node->allowed_cpus);
+        json_t *o = json_object();
+        put(o, "os_index", json_integer(numa->os_index), bad);
+        put(o, "cpus", list(numa->cpus), bad);
+        put(o, "allowed_cpus", list(allowed), bad);
+        put(o, "memory_bytes",
+            numa->memory_bytes ? json_integer((json_int_t)numa->memory_bytes) : json_null(), bad);
+        put(o, "package", numa->package < 0 ? json_null() : json_integer(numa->package), bad);
+        add(array, o, bad);
+    }
+    if (!allowed)
+        *bad = true;
+    hwloc_bitmap_free(allowed);
+    return array;
+}
+
+static json_t *distance_of(const struct nuioa_distance *d, bool *bad)
+{
+    json_t *o = json_object(), *matrix = json_array(), *level = json_array();
+    for (uint32_t i = 0; i < d->count; i++) {
+        json_t *row = json_array(), *levels = json_array();
+        for (uint32_t j = 0; j < d->count; j++) {
+            add(row, json_integer(nuioa_distance_at(d, i, j)), bad);
+            add(levels, json_integer(nuioa_level_at(d, i, j)), bad);
+        }
+        add(matrix, row, bad);
+        add(level, levels, bad);
+    }
+    put(o, "source", json_string(nuioa_distance_source_name(d->source)), bad);
+    put(o, "matrix", matrix, bad);
+    put(o, "level", level, bad);
+    return o;
+}
+
+static json_t *nic_of(const struct nuioa_node *node, const struct nuioa_nic *nic, bool *bad)
+{
+    json_t *o = json_object(), *level = json_array();
+    for (uint32_t i = 0; nic->level && i < node->numa_count; i++)
+        add(level, json_integer(nic->level[i]), bad);
+    put(o, "name", text(nic->name), bad);
+    put(o, "port", nic->port ? json_integer(nic->port) : json_null(), bad);
+    put(o, "netdev", text_or_null(nic->netdev), bad);
+    put(o, "kind", json_string(nuioa_nic_kind_name(nic->kind)), bad);
+    put(o, "pci", text_or_null(nic->pci), bad);
+    put(o, "state", json_string(nuioa_nic_state_name(nic->state)), bad);
+    put(o, "rate_mbps", nic->rate_mbps ? json_integer(nic->rate_mbps) : json_null(), bad);
+    put(o, "virtual", json_boolean(nic->is_virtual), bad);
+    put(o, "fabric", text_or_null(nic->fabric), bad);
+    put(o, "numa", indexes(nic->numas, bad), bad);
+    put(o, "cpus", list_or_null(nic->cpus), bad);
+    put(o, "locality", json_string(nuioa_locality_name(nic->locality)), bad);
+    put(o, "level", level, bad);
+    put(o, "usable", json_boolean(nic->usable), bad);
+    put(o, "why", text(nic->why), bad);
+    return o;
+}
+
+int tool_json_topo(const struct nuioa_node *node)
+{
+    bool bad = false;
+    json_t *root = json_object(), *nics = json_array();
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        add(nics, nic_of(node, &node->nics[i], &bad), &bad);
+    put(root, "nuioa", json_integer(1), &bad);
+    put(root, "host", text(node->host), &bad);
+    put(root, "numa", numas_of(node, &bad), &bad);
+    put(root, "distance", distance_of(&node->distance, &bad), &bad);
+    put(root, "nics", nics, &bad);
+    put(root, "warnings", warnings_of(&node->warnings, NULL, &bad), &bad);
+    return print(root, bad);
+}
+
+/* --- plan ------------------------------------------------------------------------------------- */
+
+static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
+                       bool hinted, bool *bad)
+{
+    const struct nuioa_place *p = &plan->places[local];
+    char buffer[4096];
+    const char *places = nuioa_places_text(p, buffer, sizeof(buffer));
+    json_t *o = json_object(), *places_value = places ? json_string(places) : json_null();
+    put(o, "local", json_integer(local), bad);
+    put(o, "rank", json_integer(p->rank), bad);
+    put(o, "weight", hinted ? json_real(p->weight) : json_null(), bad);
+    put(o, "cpus", list(p->cpus), bad);
+    put(o, "numa", indexes(p->numas, bad), bad);
+    put(o, "nic",
+        p->nic < 0 ? json_null()
+                   : text(nuioa_nic_label(&node->nics[p->nic], buffer, sizeof(buffer))), bad);
+    put(o, "level", p->level == NUIOA_NO_LEVEL ? json_null() : json_integer(p->level), bad);
+    put(o, "memory", text(nuioa_memory_text(p, buffer, sizeof(buffer))), bad);
+    put(o, "leader", json_boolean(plan->order_count && plan->order[0] == local), bad);
+    put(o, "places", places_value, bad);
+    return o;
+}
+
+/* Local ranks as the ranks they are. */
+static json_t *ranks_of(const struct nuioa_plan *plan, const uint32_t *locals, uint32_t count,
+                        bool *bad)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < count; i++)
+        add(array, json_integer(plan->places[locals[i]].rank), bad);
+    return array;
+}
+
+static json_t *cost_of(const struct nuioa_plan *plan, bool *bad)
+{
+    json_t *o = json_object();
+    put(o, "slurm", json_real(plan->mapping.cost_start), bad);
+    put(o, "plan", json_real(plan->mapping.cost), bad);
+    put(o, "bound", plan->bound_known ? json_real(plan->mapping.bound) : json_null(), bad);
+    return o;
+}
+
+int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node, bool hinted)
+{
+    bool bad = false, led = plan->order_count > 0;
+    json_t *root = json_object(), *tasks = json_array();
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        add(tasks, task_of(plan, node, i, hinted, &bad), &bad);
+    put(root, "nuioa", json_integer(1), &bad);
+    put(root, "host", text(node->host), &bad);
+    put(root, "policy", json_string(nuioa_policy_name(plan->policy)), &bad);
+    put(root, "moved", json_boolean(plan->moved), &bad);
+    put(root, "planned", json_boolean(plan->planned), &bad);
+    put(root, "reason", text(plan->reason), &bad);
+    put(root, "tasks", tasks, &bad);
+    put(root, "order", ranks_of(plan, plan->order, plan->order_count, &bad), &bad);
+    put(root, "near", led ? json_integer(plan->near) : json_null(), &bad);
+    put(root, "leader", led ? json_integer(plan->places[plan->order[0]].rank) : json_null(), &bad);
+    put(root, "rail_leaders", ranks_of(plan, plan->rails, plan->rail_count, &bad), &bad);
+    put(root, "cost", cost_of(plan, &bad), &bad);
+    put(root, "distance_source", json_string(nuioa_distance_source_name(node->distance.source)),
+        &bad);
+    put(root, "mapper", json_string(plan->mapping.mapper ? plan->mapping.mapper : "keep"), &bad);
+    put(root, "evaluations", json_integer((json_int_t)plan->mapping.evaluations), &bad);
+    put(root, "time_us", json_integer(plan->time_us), &bad);
+    put(root, "warnings", warnings_of(&plan->warnings, &node->warnings, &bad), &bad);
+    return print(root, bad);
+}
