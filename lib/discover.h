@@ -20,11 +20,11 @@ int nuioa_discover_nics(struct nuioa_node *node, hwloc_topology_t topology,
 /* node->gpus */
 int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology, struct nuioa_error *err);
 
-/* A PCI device's NUMA nodes and CPUs: those of the closest object that is no device. False if that tells
- * nothing: the whole machine, where it has several NUMA nodes. Both are set (empty if false), the
- * caller's to free; -ENOMEM in *failed. */
-bool nuioa_discover_locality(hwloc_topology_t topology, hwloc_obj_t device, hwloc_bitmap_t *numas,
-                             hwloc_bitmap_t *cpus, int *failed);
+/* A device's NUMA nodes and CPUs: those of the closest object that is no device. 1: known; 0: that tells
+ * nothing (the whole machine, where it has several NUMA nodes), both are empty; -ENOMEM. Both are the
+ * caller's to free, in each case. */
+int nuioa_discover_locality(const struct nuioa_node *node, hwloc_topology_t topology, hwloc_obj_t device,
+                            hwloc_bitmap_t *numas, hwloc_bitmap_t *cpus);
 
 /* "0000:41:00.0" */
 void nuioa_discover_pci_name(hwloc_obj_t pci, char *text, size_t size);

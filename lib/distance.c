@@ -69,11 +69,14 @@ static bool in_package(hwloc_obj_t obj)
     return obj != NULL;
 }
 
-static uint32_t grade(hwloc_obj_t a, hwloc_obj_t b)
+static uint32_t grade(const struct nuioa_node *node, hwloc_topology_t topology, unsigned i, unsigned j)
 {
-    if (a == b)
+    hwloc_const_bitmap_t cpus = node->numas[i].cpus;
+    hwloc_obj_t a = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, i);
+    hwloc_obj_t b = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, j);
+    if (i == j)
         return LOCAL;
-    if (!hwloc_bitmap_iszero(a->cpuset) && hwloc_bitmap_isequal(a->cpuset, b->cpuset))
+    if (!hwloc_bitmap_iszero(cpus) && hwloc_bitmap_isequal(cpus, node->numas[j].cpus))
         return SAME_PACKAGE; /* two kinds of memory of the same cores */
     hwloc_obj_t common = a->parent;
     while (!is_below(b, common))
@@ -92,13 +95,12 @@ static bool one_value(const uint32_t *matrix, unsigned count)
 }
 
 /* Whether some pairs are nearer than others. If not, all is "other". */
-static bool from_structure(hwloc_topology_t topology, uint32_t *matrix, unsigned count)
+static bool from_structure(const struct nuioa_node *node, hwloc_topology_t topology, uint32_t *matrix)
 {
+    unsigned count = node->numa_count;
     for (unsigned i = 0; i < count; i++)
         for (unsigned j = 0; j < count; j++)
-            matrix[(size_t)i * count + j] =
-                grade(hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, i),
-                      hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, j));
+            matrix[(size_t)i * count + j] = grade(node, topology, i, j);
     if (!one_value(matrix, count))
         return true;
     for (size_t i = 0; i < (size_t)count * count; i++)
@@ -179,7 +181,7 @@ static enum nuioa_distance_source choose(struct nuioa_node *node, hwloc_topology
         matrix[0] = LOCAL;
         return NUIOA_DISTANCE_NONE;
     }
-    bool graded = from_structure(topology, structure, count);
+    bool graded = from_structure(node, topology, structure);
     if (from_firmware(node, topology, matrix)) {
         bool flat = count > 2 && one_value(matrix, count);
         if (flat && !graded)

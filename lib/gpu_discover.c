@@ -16,18 +16,31 @@ void nuioa_discover_pci_name(hwloc_obj_t pci, char *text, size_t size)
     snprintf(text, size, "%04x:%02x:%02x.%01x", a->domain, a->bus, a->dev, a->func);
 }
 
-bool nuioa_discover_locality(hwloc_topology_t topology, hwloc_obj_t device, hwloc_bitmap_t *numas,
-                             hwloc_bitmap_t *cpus, int *failed)
+/* Memory that is nobody's own (no CPUs) comes with every object; it says nothing about the device. */
+static void keep_own_memory(const struct nuioa_node *node, hwloc_bitmap_t numas)
 {
-    hwloc_obj_t root = hwloc_get_root_obj(topology), near = hwloc_get_non_io_ancestor_obj(topology, device);
-    int numa_count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+    bool own = false;
+    for (uint32_t i = 0; i < node->numa_count; i++)
+        own = own || (hwloc_bitmap_isset(numas, node->numas[i].os_index) &&
+                      !hwloc_bitmap_iszero(node->numas[i].cpus));
+    for (uint32_t i = 0; own && i < node->numa_count; i++)
+        if (hwloc_bitmap_iszero(node->numas[i].cpus))
+            hwloc_bitmap_clr(numas, node->numas[i].os_index);
+}
+
+int nuioa_discover_locality(const struct nuioa_node *node, hwloc_topology_t topology, hwloc_obj_t device,
+                            hwloc_bitmap_t *numas, hwloc_bitmap_t *cpus)
+{
+    hwloc_obj_t root = hwloc_get_root_obj(topology);
+    hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, device);
     /* An object as large as the machine is where hwloc leaves devices of which nothing is known. */
     bool known = near && near->cpuset && near->nodeset && !hwloc_bitmap_iszero(near->nodeset) &&
-                 (numa_count == 1 || (near != root && !hwloc_bitmap_isequal(near->cpuset, root->cpuset)));
+                 (node->numa_count == 1 || !hwloc_bitmap_isequal(near->cpuset, root->cpuset));
     *numas = known ? hwloc_bitmap_dup(near->nodeset) : hwloc_bitmap_alloc();
     *cpus = known ? hwloc_bitmap_dup(near->cpuset) : hwloc_bitmap_alloc();
     if (!*numas || !*cpus)
-        *failed = -ENOMEM;
+        return -ENOMEM;
+    keep_own_memory(node, *numas);
     return known;
 }
 
@@ -74,7 +87,8 @@ int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology, stru
             continue;
         struct nuioa_gpu *gpu = &node->gpus[node->gpu_count++];
         nuioa_discover_pci_name(pci, gpu->pci, sizeof(gpu->pci));
-        nuioa_discover_locality(topology, pci, &gpu->numas, &gpu->cpus, &failed);
+        if (nuioa_discover_locality(node, topology, pci, &gpu->numas, &gpu->cpus) < 0)
+            failed = -ENOMEM;
     }
     if (failed)
         return nuioa_fail(err, failed, "out of memory while looking at GPUs");

@@ -249,10 +249,9 @@ static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
 
 static bool name_is_virtual(const char *name)
 {
-    static const char *const prefixes[] = {"bond", "br-", "br", "cali", "cni", "docker", "dummy", "flannel",
-                                           "ifb", "ipvl", "macv", "mic", "ovs", "rxe", "scif",
-                                           "siw", "tap", "team", "tun", "veth", "virbr", "vlan",
-                                           "vnet"};
+    static const char *const prefixes[] = {
+        "bond", "br",  "cali", "cni", "docker", "dummy", "flannel", "ifb",  "ipvl",  "macv", "mic",
+        "ovs",  "rxe", "scif", "siw", "tap",    "team",  "tun",     "veth", "virbr", "vlan", "vnet"};
     for (unsigned i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (begins(name, prefixes[i]))
             return true;
@@ -339,10 +338,9 @@ static long own_numa_node(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_
 static int locate(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, hwloc_obj_t pci,
                   int class_dir)
 {
-    int failed = 0;
-    bool known = nuioa_discover_locality(d->topology, obj, &nic->numas, &nic->cpus, &failed);
-    if (failed)
-        return failed;
+    int known = nuioa_discover_locality(d->node, d->topology, obj, &nic->numas, &nic->cpus);
+    if (known < 0)
+        return known;
     nic->locality = known ? NUIOA_LOCALITY_HWLOC : NUIOA_LOCALITY_UNKNOWN;
     if (known && d->native && is_overridden(pci)) {
         nic->locality = NUIOA_LOCALITY_OVERRIDE;

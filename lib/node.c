@@ -93,6 +93,20 @@ static int32_t package_of(hwloc_topology_t topology, hwloc_obj_t numa)
     return -1;
 }
 
+/* hwloc gives memory without CPUs those of what it hangs off: the machine, where nothing is nearer. Beside
+ * NUMA nodes that are some PUs' own it is nobody's. */
+static void disown_common_memory(struct nuioa_node *node, hwloc_topology_t topology)
+{
+    hwloc_const_bitmap_t all = hwloc_get_root_obj(topology)->cpuset;
+    bool owned = false;
+    for (uint32_t i = 0; i < node->numa_count; i++)
+        owned = owned || (!hwloc_bitmap_iszero(node->numas[i].cpus) &&
+                          !hwloc_bitmap_isequal(node->numas[i].cpus, all));
+    for (uint32_t i = 0; owned && i < node->numa_count; i++)
+        if (hwloc_bitmap_isequal(node->numas[i].cpus, all))
+            hwloc_bitmap_zero(node->numas[i].cpus);
+}
+
 static int load_numas(struct nuioa_node *node, hwloc_topology_t topology)
 {
     int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
@@ -108,6 +122,7 @@ static int load_numas(struct nuioa_node *node, hwloc_topology_t topology)
         if (!numa->cpus)
             return -ENOMEM;
     }
+    disown_common_memory(node, topology);
     return 0;
 }
 
@@ -131,64 +146,55 @@ static int32_t numa_of_pu(const struct nuioa_node *node, unsigned os_index)
     return best;
 }
 
-static uint32_t ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t obj,
-                               uint32_t otherwise)
-{
-    hwloc_obj_t up = hwloc_get_ancestor_obj_by_type(topology, type, obj);
-    return up ? up->logical_index : otherwise;
-}
+/* What the PUs of one core, cache or package have in common. */
+struct shared {
+    hwloc_obj_t core, l2, l3, package;
+};
 
-/* Makes `id` dense, in order of appearance; those without a cache got ids above all caches. */
-static void densify(struct nuioa_pu *pus, uint32_t count, size_t field)
+static struct shared shared_by(hwloc_topology_t topology, hwloc_obj_t pu)
 {
-    uint32_t next = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t *id = (uint32_t *)(void *)((char *)&pus[i] + field);
-        uint32_t old = *id, seen = 0;
-        if (old & 1u << 31)
-            continue;
-        for (uint32_t j = i; j < count; j++) {
-            uint32_t *other = (uint32_t *)(void *)((char *)&pus[j] + field);
-            if (*other == old) {
-                *other = next | 1u << 31;
-                seen = 1;
-            }
-        }
-        next += seen;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        *(uint32_t *)(void *)((char *)&pus[i] + field) &= ~(1u << 31);
+    struct shared s;
+    s.core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, pu);
+    s.package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, pu);
+    s.l2 = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_L2CACHE, pu);
+    s.l3 = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_L3CACHE, pu);
+    if (!s.core)
+        s.core = pu;
+    if (!s.package)
+        s.package = hwloc_get_root_obj(topology);
+    if (!s.l2)
+        s.l2 = s.core;
+    if (!s.l3)
+        s.l3 = s.package;
+    return s;
 }
 
 static int load_pus(struct nuioa_node *node, hwloc_topology_t topology)
 {
     int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-    int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
-    int packages = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE);
-    int l2 = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L2CACHE);
-    int l3 = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L3CACHE);
+    struct shared before = {NULL, NULL, NULL, NULL};
     if (count <= 0)
         return -ENODATA;
     node->pus = calloc((size_t)count, sizeof(*node->pus));
     if (!node->pus)
         return -ENOMEM;
     for (hwloc_obj_t obj = NULL; (obj = next_of(topology, HWLOC_OBJ_PU, obj));) {
+        /* In logical order whatever is shared is shared by neighbours. */
         struct nuioa_pu *pu = &node->pus[node->pu_count];
+        struct shared own = shared_by(topology, obj);
+        if (node->pu_count++) {
+            *pu = pu[-1];
+            pu->core += own.core != before.core;
+            pu->l2 += own.l2 != before.l2;
+            pu->l3 += own.l3 != before.l3;
+            pu->package += own.package != before.package;
+        }
         pu->os_index = obj->os_index;
-        pu->core = ancestor_index(topology, HWLOC_OBJ_CORE, obj, (uint32_t)cores + node->pu_count);
-        pu->package = ancestor_index(topology, HWLOC_OBJ_PACKAGE, obj, 0);
-        pu->l2 = ancestor_index(topology, HWLOC_OBJ_L2CACHE, obj, (uint32_t)l2 + pu->core);
-        pu->l3 = ancestor_index(topology, HWLOC_OBJ_L3CACHE, obj, (uint32_t)l3 + pu->package);
         pu->numa = numa_of_pu(node, obj->os_index);
-        node->pu_count++;
+        before = own;
     }
-    densify(node->pus, node->pu_count, offsetof(struct nuioa_pu, core));
-    densify(node->pus, node->pu_count, offsetof(struct nuioa_pu, l2));
-    densify(node->pus, node->pu_count, offsetof(struct nuioa_pu, l3));
-    for (uint32_t i = 0; i < node->pu_count; i++)
-        if (node->pus[i].core >= node->core_count)
-            node->core_count = node->pus[i].core + 1;
-    node->package_count = packages > 0 ? (uint32_t)packages : 1;
+    node->core_count = node->pus[node->pu_count - 1].core + 1;
+    node->package_count = node->pus[node->pu_count - 1].package + 1;
     return 0;
 }
 

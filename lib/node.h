@@ -20,13 +20,13 @@ struct nuioa_pu {
     uint32_t core;
     uint32_t l2;      /* equal for PUs that share a level 2 cache; = core where none is known */
     uint32_t l3;      /* equal for PUs that share a level 3 cache; = package where none is known */
-    uint32_t package; /* 0 where no package is known */
+    uint32_t package; /* 0 where no package is known; no OS index */
     int32_t numa;     /* index into numas[] of the memory bank that is its own; -1 if it has none */
 };
 
 struct nuioa_numa {
     uint32_t os_index;
-    int32_t package;       /* index of the package that holds it; -1: none or several */
+    int32_t package;       /* OS index of the package that holds it; -1: none or several */
     uint64_t memory_bytes; /* 0: none or unknown */
     hwloc_bitmap_t cpus;   /* OS indexes of the local PUs; empty for memory without CPUs */
 };
