@@ -1,0 +1,25 @@
+#ifndef SPANK_AREA_H
+#define SPANK_AREA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bind.h"
+
+/* Memory shared by slurmstepd and the tasks that it forks: the tasks exist before the plan does, and this
+ * is how its result reaches them. Written by the parent before it lets any task go, read by the tasks. */
+
+struct area_task {
+    bool ready;                    /* nothing here counts before */
+    bool threads;                  /* variables in `foreign` that place threads are wanted */
+    struct nuioa_mempolicy memory;
+    uint32_t init_us;              /* written by the task: time it spent in its hook */
+    char ours[12 * 1024];          /* "NAME=value" strings, an empty one last */
+    char foreign[8 * 1024];        /* those that the user has the last word on */
+};
+
+/* For tasks[count]; NULL if the kernel refuses. Costs address space only, until it is written. */
+struct area_task *area_new(uint32_t count);
+void area_free(struct area_task *tasks, uint32_t count);
+
+#endif

@@ -1,0 +1,47 @@
+#ifndef SPANK_CONTEXT_H
+#define SPANK_CONTEXT_H
+
+#include "hints.h"
+#include "node.h"
+#include "option.h"
+#include <slurm/spank.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "area.h"
+#include "flags.h"
+#include "step.h"
+
+/* All that the plugin remembers from one hook to the next, in whichever program has loaded it. */
+struct context {
+    struct flags flags;           /* what was typed */
+    struct nuioa_options options; /* what it means together with the other doors */
+    bool spoken;                  /* srun has said its warnings (a heterogeneous job asks again) */
+
+    /* slurmstepd */
+    bool active;                  /* this step is handled */
+    struct nuioa_warnings faults; /* what is wrong here; the job runs as if the plugin were absent */
+    struct step step;
+    struct nuioa_node node;
+    struct nuioa_hints hints;
+    struct area_task *area;       /* by local rank, shared with the tasks; NULL: none */
+    pid_t *pids;                  /* by local rank, 0 where not forked yet */
+    uint32_t forked;
+    uint32_t init_us, fork_us, last_fork_us; /* time spent in the hooks */
+};
+
+/* One function for each hook of a program. In slurmstepd and slurmd they cannot fail: there is nothing
+ * that a launch should fail for. */
+void launcher_init_post_opt(struct context *context, int argc, char **argv);  /* srun */
+void allocator_init_post_opt(struct context *context, int argc, char **argv); /* sbatch, salloc */
+
+void stepd_init_post_opt(struct context *context, spank_t spank, int argc, char **argv);
+void stepd_user_init(struct context *context);
+void stepd_task_post_fork(struct context *context, spank_t spank);
+/* Where the time that it took is to be written; NULL: nowhere. */
+uint32_t *stepd_task_init(struct context *context, spank_t spank);
+void stepd_exit(struct context *context);
+
+void slurmd_init(int argc, char **argv);
+
+#endif

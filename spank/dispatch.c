@@ -1,0 +1,99 @@
+#include <time.h>
+
+#include "context.h"
+
+/* Slurm calls one set of hooks in all its programs; which one it is decides whose turn it is here.
+ * Every hook succeeds: in slurmstepd a failure would cost a launch, or the node. */
+
+SPANK_PLUGIN(nuioa, 1)
+
+static struct context context = {
+    .flags = { { NULL } },
+    .step = { .gpu = -1 },
+};
+
+static uint32_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint32_t)((uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+}
+
+static int on_flag(int index, const char *value, int remote)
+{
+    (void)remote;
+    flags_take(&context.flags, index, value);
+    return 0;
+}
+
+int slurm_spank_init(spank_t spank, int argc, char **argv)
+{
+    switch (spank_context()) {
+    case S_CTX_LOCAL:
+    case S_CTX_ALLOCATOR:
+    case S_CTX_REMOTE:
+        flags_register(spank, on_flag);
+        break;
+    case S_CTX_SLURMD:
+        slurmd_init(argc, argv);
+        break;
+    default:
+        break;
+    }
+    return ESPANK_SUCCESS;
+}
+
+int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
+{
+    uint32_t start = now_us();
+    switch (spank_context()) {
+    case S_CTX_LOCAL:
+        launcher_init_post_opt(&context, argc, argv);
+        break;
+    case S_CTX_ALLOCATOR:
+        allocator_init_post_opt(&context, argc, argv);
+        break;
+    case S_CTX_REMOTE:
+        stepd_init_post_opt(&context, spank, argc, argv);
+        break;
+    default:
+        break;
+    }
+    context.init_us = now_us() - start;
+    return ESPANK_SUCCESS;
+}
+
+int slurm_spank_user_init(spank_t spank, int argc, char **argv)
+{
+    (void)spank, (void)argc, (void)argv;
+    stepd_user_init(&context);
+    return ESPANK_SUCCESS;
+}
+
+int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    uint32_t start = now_us();
+    stepd_task_post_fork(&context, spank);
+    context.last_fork_us = now_us() - start;
+    context.fork_us += context.last_fork_us;
+    return ESPANK_SUCCESS;
+}
+
+int slurm_spank_task_init(spank_t spank, int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    uint32_t start = now_us(), *spent = stepd_task_init(&context, spank);
+    if (spent)
+        *spent = now_us() - start;
+    return ESPANK_SUCCESS;
+}
+
+int slurm_spank_exit(spank_t spank, int argc, char **argv)
+{
+    (void)spank, (void)argc, (void)argv;
+    if (spank_context() == S_CTX_REMOTE)
+        stepd_exit(&context);
+    flags_free(&context.flags);
+    return ESPANK_SUCCESS;
+}

@@ -1,0 +1,86 @@
+#include "doors.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define PREFIX "SLURM_NUIOA"
+#define NAME_SIZE 64
+
+const char *doors_variable(char **environment, const char *name)
+{
+    size_t length = strlen(name);
+    for (; environment && *environment; environment++)
+        if (!strncmp(*environment, name, length) && (*environment)[length] == '=')
+            return *environment + length + 1;
+    return NULL;
+}
+
+static void set(struct nuioa_options *options, enum nuioa_door door, const char *name,
+                const char *value, struct nuioa_warnings *warnings)
+{
+    struct nuioa_error err;
+    if (nuioa_options_set(options, door, name, value, &err) < 0)
+        nuioa_warn(warnings, "%s", err.text);
+}
+
+/* Longer than any name that exists, it stays unknown when it is cut. */
+static void cut(char name[NAME_SIZE], const char *text, size_t length)
+{
+    if (length >= NAME_SIZE)
+        length = NAME_SIZE - 1;
+    memcpy(name, text, length);
+    name[length] = '\0';
+}
+
+static void read_argument(struct nuioa_options *options, const char *argument,
+                          struct nuioa_warnings *warnings)
+{
+    char name[NAME_SIZE];
+    const char *equals = strchr(argument, '=');
+    cut(name, argument, strcspn(argument, "="));
+    set(options, NUIOA_DOOR_PLUGSTACK, name, equals ? equals + 1 : NULL, warnings);
+}
+
+/* "SLURM_NUIOA_POLICY=latency" sets "policy"; "SLURM_NUIOA=on" the switch. Other variables are not ours. */
+static void read_variable(struct nuioa_options *options, const char *variable,
+                          struct nuioa_warnings *warnings)
+{
+    const char *rest = variable + strlen(PREFIX);
+    const char *equals = strchr(variable, '=');
+    size_t list = strlen(DOORS_HINTS_LIST);
+    if (strncmp(variable, PREFIX, strlen(PREFIX)) || !equals || (*rest != '=' && *rest != '_') ||
+        (!strncmp(variable, DOORS_HINTS_LIST, list) && variable[list] == '='))
+        return;
+    char name[NAME_SIZE] = "nuioa";
+    if (*rest == '_')
+        cut(name, rest + 1, (size_t)(equals - rest - 1));
+    for (char *c = name; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    set(options, NUIOA_DOOR_ENVIRONMENT, name, equals + 1, warnings);
+}
+
+void doors_read(const struct doors *doors, struct nuioa_options *options, struct complaints *complaints)
+{
+    memset(complaints, 0, sizeof(*complaints));
+    nuioa_options_init(options);
+    for (int i = 0; i < doors->argc; i++)
+        read_argument(options, doors->argv[i], &complaints->plugstack);
+    for (char **v = doors->environment; v && *v; v++)
+        read_variable(options, *v, &complaints->environment);
+    for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
+        if (doors->flags->typed[i])
+            set(options, NUIOA_DOOR_COMMAND, nuioa_option_table[i].name, doors->flags->typed[i],
+                &complaints->flags);
+    nuioa_options_finish(options);
+}
+
+enum nuioa_door doors_of_hints(const struct doors *doors)
+{
+    const struct nuioa_option *hints = nuioa_option_find(NUIOA_DOOR_COMMAND, "hints");
+    char name[NAME_SIZE];
+    if (doors->flags->typed[hints - nuioa_option_table])
+        return NUIOA_DOOR_COMMAND;
+    const char *value = doors_variable(doors->environment,
+                                       nuioa_option_variable(hints, name, sizeof(name)));
+    return value && *value ? NUIOA_DOOR_ENVIRONMENT : NUIOA_DOOR_PLUGSTACK;
+}

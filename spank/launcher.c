@@ -1,0 +1,96 @@
+#include "launcher.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "reduce.h"
+#include "say.h"
+
+/* As srun, sbatch and salloc do it for their own flags: SLURM_EXIT_ERROR is the user's choice of status. */
+static void refuse(const char *text)
+{
+    const char *status = getenv("SLURM_EXIT_ERROR");
+    int code = status ? atoi(status) : 0;
+    say("%s", text);
+    exit(code > 0 && code < 256 ? code : 1);
+}
+
+static void print_help(void)
+{
+    char *help = nuioa_options_help();
+    if (help)
+        fputs(help, stdout);
+    free(help);
+    exit(help ? 0 : 1);
+}
+
+/* An error that a hook returns stops srun only if the plugin is "required", and one that a flag's callback
+ * returns brings a second line of srun's own that does not say what would be right. Nothing is allocated
+ * yet: exit as srun does when its own flags are wrong. */
+void launcher_read(struct context *context, const struct doors *doors, struct complaints *complaints)
+{
+    doors_read(doors, &context->options, complaints);
+    if (complaints->flags.count)
+        refuse(complaints->flags.text[0]);
+    if (context->options.help)
+        print_help();
+}
+
+static void say_all(const struct nuioa_warnings *warnings)
+{
+    for (unsigned i = 0; i < warnings->count; i++)
+        say("%s", warnings->text[i]);
+}
+
+/* Of the flags only: a site's default policy need not be in use. */
+static void say_idle_flags(const struct context *context)
+{
+    char flag[64];
+    if (context->options.mode != NUIOA_OFF || context->flags.typed[0])
+        return;
+    for (int i = 1; i < FLAGS_MAX && nuioa_option_table[i].name; i++) {
+        if (!context->flags.typed[i])
+            continue;
+        say("%s has no effect without --nuioa",
+            nuioa_option_spelling(&nuioa_option_table[i], NUIOA_DOOR_COMMAND, flag, sizeof(flag)));
+        return;
+    }
+}
+
+static void resolve_hints(struct context *context, const struct doors *doors)
+{
+    char list[NUIOA_VALUE_MAX + 1] = "", spelling[64];
+    struct nuioa_error err;
+    const char *path = nuioa_hints_file(context->options.hints);
+    unsetenv(DOORS_HINTS_LIST); /* an outer srun's */
+    if (!path)
+        return;
+    if (reduce_profile(path, context->options.policy, list, sizeof(list), &err) < 0) {
+        enum nuioa_door door = doors_of_hints(doors);
+        nuioa_option_spelling(nuioa_option_find(door, "hints"), door, spelling, sizeof(spelling));
+        struct nuioa_error text;
+        nuioa_fail(&text, -EINVAL, "%s: %s", spelling, err.text);
+        if (door == NUIOA_DOOR_COMMAND)
+            refuse(text.text);
+        if (!context->spoken)
+            say("%s", text.text);
+    }
+    setenv(DOORS_HINTS_LIST, list, 1);
+}
+
+void launcher_init_post_opt(struct context *context, int argc, char **argv)
+{
+    struct complaints complaints;
+    struct doors doors = { argc, argv, environ, &context->flags };
+    launcher_read(context, &doors, &complaints);
+    if (!context->spoken) {
+        say_all(&complaints.plugstack);
+        say_all(&complaints.environment);
+        say_idle_flags(context);
+    }
+    if (context->options.mode != NUIOA_OFF)
+        resolve_hints(context, &doors);
+    context->spoken = true;
+}

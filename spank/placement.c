@@ -1,0 +1,170 @@
+#include "placement.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bind.h"
+#include "kernel.h"
+
+static int no_memory(struct nuioa_error *err)
+{
+    return nuioa_fail(err, -ENOMEM, "out of memory");
+}
+
+static int allocate(struct placement *p, uint32_t count, struct nuioa_error *err)
+{
+    memset(p, 0, sizeof(*p));
+    p->masks = calloc(count, sizeof(*p->masks));
+    p->tasks = calloc(count, sizeof(*p->tasks));
+    p->allowed_cpus = hwloc_bitmap_alloc();
+    if (!p->masks || !p->tasks || !p->allowed_cpus)
+        return no_memory(err);
+    p->count = count;
+    for (uint32_t i = 0; i < count; i++)
+        if (!(p->masks[i] = hwloc_bitmap_alloc()))
+            return no_memory(err);
+    return 0;
+}
+
+void placement_free(struct placement *p)
+{
+    nuioa_plan_free(&p->plan);
+    for (uint32_t i = 0; i < p->count; i++)
+        hwloc_bitmap_free(p->masks[i]);
+    free(p->masks);
+    free(p->tasks);
+    hwloc_bitmap_free(p->allowed_cpus);
+    hwloc_bitmap_free(p->allowed_numas);
+    memset(p, 0, sizeof(*p));
+}
+
+/* Another machine is described: what Slurm would have done there. */
+static int imagine_masks(const struct context *c, struct placement *p, struct nuioa_error *err)
+{
+    if (step_cpus(&c->step, &c->node, p->allowed_cpus) < 0)
+        hwloc_bitmap_copy(p->allowed_cpus, c->node.allowed_cpus);
+    int rc = nuioa_block_binding(&c->node, p->allowed_cpus, p->count, c->step.cpus_per_task, p->masks, err);
+    if (rc != -ENOSPC)
+        return rc;
+    for (uint32_t i = 0; i < p->count; i++) /* overcommitted: Slurm binds nobody then */
+        hwloc_bitmap_copy(p->masks[i], p->allowed_cpus);
+    return 0;
+}
+
+static int read_masks(const struct context *c, struct placement *p, struct nuioa_error *err)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        int rc = nuioa_bind_read(c->pids[i], p->masks[i]);
+        if (rc < 0)
+            return nuioa_fail(err, rc, "cannot read where rank %u may run: %s", c->step.ranks[i],
+                              strerror(-rc));
+    }
+    return 0;
+}
+
+/* The step's cores within its cpuset. Slurm's core numbers are checked against what Slurm did: if a task
+ * is outside, the translation is wrong for this machine. */
+static void read_allowed(const struct context *c, struct placement *p)
+{
+    hwloc_bitmap_t seen = hwloc_bitmap_alloc();
+    if (!seen)
+        return;
+    for (uint32_t i = 0; i < p->count; i++)
+        hwloc_bitmap_or(seen, seen, p->masks[i]);
+    if (step_cpus(&c->step, &c->node, p->allowed_cpus) < 0 ||
+        !hwloc_bitmap_isincluded(seen, p->allowed_cpus))
+        hwloc_bitmap_copy(p->allowed_cpus, seen);
+    if (!kernel_cpus(c->pids[0], seen))
+        hwloc_bitmap_and(p->allowed_cpus, p->allowed_cpus, seen);
+    hwloc_bitmap_zero(seen);
+    if (!kernel_numas(c->pids[0], seen)) {
+        p->allowed_numas = seen;
+        return;
+    }
+    hwloc_bitmap_free(seen);
+}
+
+static void describe(const struct context *c, struct placement *p)
+{
+    int32_t gpu = c->step.gpu < (int32_t)c->node.gpu_count ? c->step.gpu : -1;
+    for (uint32_t i = 0; i < p->count; i++)
+        p->tasks[i] = (struct nuioa_task){
+            .rank = c->step.ranks[i],
+            .weight = nuioa_hints_weight(&c->hints, c->step.ranks[i]),
+            .cpus = p->masks[i],
+            .gpu = gpu,
+        };
+    p->request = (struct nuioa_request){
+        .node = &c->node,
+        .options = &c->options,
+        .task_count = p->count,
+        .tasks = p->tasks,
+        .allowed_cpus = p->allowed_cpus,
+        .allowed_numas = p->allowed_numas,
+        .cpus_per_task = c->step.cpus_per_task,
+        .hinted = c->hints.count > 0,
+        .bound_by_user = c->step.bound_by_user,
+        .memory_by_user = c->step.memory_by_user,
+        .sees_gpu = c->step.sees_gpu,
+        .planned = c->node.emulated,
+    };
+}
+
+int placement_make(const struct context *c, struct placement *p, struct nuioa_error *err)
+{
+    int rc = allocate(p, c->step.task_count, err);
+    if (!rc)
+        rc = c->node.emulated ? imagine_masks(c, p, err) : read_masks(c, p, err);
+    if (rc < 0)
+        return rc;
+    if (!c->node.emulated)
+        read_allowed(c, p);
+    describe(c, p);
+    return nuioa_plan_make(&p->request, &p->plan, err);
+}
+
+static int bind_one(const struct context *c, uint32_t local, hwloc_const_bitmap_t cpus,
+                    struct nuioa_error *err)
+{
+    char list[128];
+    hwloc_bitmap_t got = hwloc_bitmap_alloc();
+    if (!got)
+        return no_memory(err);
+    int rc = nuioa_bind_cpus(c->pids[local], cpus);
+    if (!rc)
+        rc = nuioa_bind_read(c->pids[local], got);
+    hwloc_bitmap_list_snprintf(list, sizeof(list), cpus);
+    if (rc < 0)
+        nuioa_fail(err, rc, "cannot bind rank %u to CPUs %s (%s): ranks stay where Slurm put them",
+                   c->step.ranks[local], list, strerror(-rc));
+    else if (!hwloc_bitmap_isequal(got, cpus))
+        rc = nuioa_fail(err, -EINVAL,
+                        "rank %u may not use all of CPUs %s: ranks stay where Slurm put them",
+                        c->step.ranks[local], list);
+    hwloc_bitmap_free(got);
+    return rc;
+}
+
+static void undo(const struct context *c, struct placement *p)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (!p->plan.places[i].moved)
+            continue;
+        nuioa_bind_cpus(c->pids[i], p->masks[i]);
+        nuioa_plan_achieved(&p->request, &p->plan, i, p->masks[i]);
+    }
+}
+
+int placement_bind(const struct context *c, struct placement *p, struct nuioa_error *err)
+{
+    int rc = 0;
+    if (p->plan.planned)
+        return 0;
+    for (uint32_t i = 0; i < p->count && !rc; i++)
+        if (p->plan.places[i].moved)
+            rc = bind_one(c, i, p->plan.places[i].cpus, err);
+    if (rc < 0)
+        undo(c, p);
+    return rc;
+}

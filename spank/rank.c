@@ -1,0 +1,95 @@
+#include "rank.h"
+
+#include <string.h>
+
+#include "doors.h"
+#include "environment.h"
+
+void rank_forget(spank_t spank)
+{
+    for (const char *const *name = nuioa_environment_names; *name; name++)
+        if (doors_variable(step_environment(spank), *name))
+            spank_unsetenv(spank, *name);
+}
+
+/* --- slurmstepd ------------------------------------------------------------------------------------- */
+
+/* What is only planned would mislead programs that act on it. */
+static int prepare_foreign(struct context *c, const struct nuioa_plan *plan, uint32_t local)
+{
+    struct area_task *task = &c->area[local];
+    task->threads = c->options.mode == NUIOA_ON && c->options.threads && c->step.cpus_per_task > 1;
+    if (plan->planned)
+        return 0;
+    return nuioa_environment_foreign(plan, &c->node, &c->options, local, task->foreign,
+                                     sizeof(task->foreign));
+}
+
+static void prepare_one(struct context *c, const struct nuioa_plan *plan, uint32_t local)
+{
+    struct area_task *task = &c->area[local];
+    if (nuioa_environment(plan, &c->node, &c->options, local, task->ours, sizeof(task->ours)) < 0 ||
+        prepare_foreign(c, plan, local) < 0) {
+        nuioa_warn(&c->faults, "rank %u is not told its place: out of room", c->step.ranks[local]);
+        task->ours[0] = task->foreign[0] = '\0';
+    }
+    if (!plan->planned && nuioa_mempolicy_of(&plan->places[local], &task->memory) < 0)
+        nuioa_warn(&c->faults, "the memory of rank %u stays as it was: too many NUMA nodes",
+                   c->step.ranks[local]);
+    task->ready = true;
+}
+
+void rank_prepare(struct context *c, const struct nuioa_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++)
+        prepare_one(c, plan, i);
+}
+
+/* --- the task --------------------------------------------------------------------------------------- */
+
+/* Whoever sets one of these has decided where threads go. */
+static const char *const thread_variables[] = { "OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY",
+                                                "KMP_AFFINITY", NULL };
+
+static bool is_thread_variable(const char *name)
+{
+    for (const char *const *known = thread_variables; *known; known++)
+        if (!strcmp(name, *known))
+            return true;
+    return false;
+}
+
+static bool has_thread_variable(char **environment)
+{
+    for (const char *const *name = thread_variables; *name; name++)
+        if (doors_variable(environment, *name))
+            return true;
+    return false;
+}
+
+static void take_block(spank_t spank, const char *block, bool overwrite, bool threads)
+{
+    for (const char *setting = block; *setting; setting += strlen(setting) + 1) {
+        char name[64];
+        size_t length = strcspn(setting, "=");
+        if (!setting[length] || length >= sizeof(name))
+            continue;
+        memcpy(name, setting, length);
+        name[length] = '\0';
+        if (threads || !is_thread_variable(name))
+            spank_setenv(spank, name, setting + length + 1, overwrite);
+    }
+}
+
+/* We have the last word on what is ours; on what other programs read, the user has it. */
+void rank_enter(const struct area_task *task, spank_t spank)
+{
+    if (!task->ready)
+        return;
+    int rc = nuioa_bind_memory(&task->memory);
+    if (rc < 0)
+        slurm_debug("nuioa: memory policy: %s", strerror(-rc));
+    bool threads = task->threads && !has_thread_variable(step_environment(spank));
+    take_block(spank, task->ours, true, true);
+    take_block(spank, task->foreign, false, threads);
+}

@@ -1,0 +1,19 @@
+#ifndef SPANK_RANK_H
+#define SPANK_RANK_H
+
+#include "context.h"
+#include "plan.h"
+
+/* What one rank is given: a memory policy and its environment. */
+
+/* In slurmstepd, early: drops NUIOA_* variables that an outer step left. They are said anew, or they are
+ * wrong: a leader that leads another step would be waited for. */
+void rank_forget(spank_t spank);
+
+/* In slurmstepd: writes the plan into the area for all tasks. */
+void rank_prepare(struct context *context, const struct nuioa_plan *plan);
+
+/* In the task, as the user: takes over what the area holds for it. */
+void rank_enter(const struct area_task *task, spank_t spank);
+
+#endif

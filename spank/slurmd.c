@@ -1,0 +1,57 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cache.h"
+#include "context.h"
+#include "doors.h"
+
+/* Nobody waits for it: generous, for machines where discovery takes seconds. */
+#define WARM_MS 60000
+
+/* A process of its own, so that it holds nothing of slurmd's: no port that a restarted slurmd would want,
+ * no signal handler, and no way back. */
+static void warm(const struct nuioa_options *options)
+{
+    struct nuioa_node node;
+    struct nuioa_source source = { NULL, *options->distances ? options->distances : NULL };
+    sigset_t none;
+    for (int signal = 1; signal < NSIG; signal++)
+        sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    syscall(SYS_close_range, 0, ~0U, 0);
+    alarm(2 * WARM_MS / 1000);
+    nuioa_cache_get(*options->cache ? options->cache : NULL, &source, WARM_MS, &node, NULL);
+    _exit(0);
+}
+
+/* Forked twice, for slurmd must not find a child it does not know. */
+static void warm_in_background(const struct nuioa_options *options)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (fork() == 0)
+            warm(options);
+        _exit(0);
+    }
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+void slurmd_init(int argc, char **argv)
+{
+    struct nuioa_options options;
+    struct complaints complaints;
+    struct flags none = { { NULL } };
+    struct doors doors = { argc, argv, NULL, &none };
+    doors_read(&doors, &options, &complaints);
+    for (unsigned i = 0; i < complaints.plugstack.count; i++)
+        slurm_error("nuioa: %s", complaints.plugstack.text[i]);
+    if (!*options.topology)
+        warm_in_background(&options);
+}

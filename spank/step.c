@@ -1,0 +1,153 @@
+#include "step.h"
+
+#include <errno.h>
+#include <slurm/slurm.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doors.h"
+#include "number.h"
+
+#define WORD_SIZE 32
+
+static bool is_one_of(const char *word, const char *const *list)
+{
+    for (; *list; list++)
+        if (!strcmp(word, *list))
+            return true;
+    return false;
+}
+
+bool step_is_ordinary(spank_t spank)
+{
+    uint32_t id;
+    return spank_get_item(spank, S_JOB_STEPID, &id) == ESPANK_SUCCESS &&
+           id <= SLURM_MAX_NORMAL_STEP_ID;
+}
+
+bool step_is_launcher(spank_t spank)
+{
+    static const char *const launchers[] = { "mpirun", "mpiexec", "orted", "prterun", "prted", "flux",
+                                             "hydra_pmi_proxy", "hydra_bstrap_proxy", NULL };
+    int argc = 0;
+    char **argv = NULL;
+    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1 || !argv || !argv[0])
+        return false;
+    const char *slash = strrchr(argv[0], '/');
+    return is_one_of(slash ? slash + 1 : argv[0], launchers);
+}
+
+char **step_environment(spank_t spank)
+{
+    char **environment = NULL;
+    return spank_get_item(spank, S_JOB_ENV, &environment) == ESPANK_SUCCESS ? environment : NULL;
+}
+
+/* Whether a type like "quiet,mask_cpu:" has one of `words`. Which masks were given does not matter, and
+ * 22.05 garbles the variable that has them. */
+static bool bind_type_has(const char *type, const char *const *words)
+{
+    while (type && *type) {
+        char word[WORD_SIZE] = "";
+        size_t length = strcspn(type, ",:");
+        if (length < sizeof(word))
+            memcpy(word, type, length);
+        if (is_one_of(word, words))
+            return true;
+        type += length + strspn(type + length, ",:");
+    }
+    return false;
+}
+
+/* Absent or empty with Slurm's defaults. "cores", "threads", "sockets", "ldoms" say how wide, not where:
+ * they also come from --hint and --ntasks-per-core, which a site may set for everybody. */
+static bool is_bound_by_user(char **environment)
+{
+    static const char *const fixed[] = { "none", "rank", "rank_ldom", "map_cpu", "mask_cpu", "map_ldom",
+                                         "mask_ldom", NULL };
+    return bind_type_has(doors_variable(environment, "SLURM_CPU_BIND_TYPE"), fixed);
+}
+
+static bool is_memory_by_user(char **environment)
+{
+    static const char *const fixed[] = { "none", "local", "rank", "map_mem", "mask_mem", NULL };
+    return bind_type_has(doors_variable(environment, "SLURM_MEM_BIND_TYPE"), fixed);
+}
+
+static bool names_gpus(const char *list)
+{
+    static const char *const nothing[] = { "", "-1", "none", "void", "NoDevFiles", NULL };
+    return list && !is_one_of(list, nothing);
+}
+
+/* Slurm sets these for a step before any plugin is asked, by the kind of GPU. */
+static void read_gpus(char **environment, struct step *step)
+{
+    static const char *const variables[] = { "SLURM_STEP_GPUS", "CUDA_VISIBLE_DEVICES",
+                                             "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
+                                             "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK", NULL };
+    for (const char *const *name = variables; *name; name++)
+        step->sees_gpu = step->sees_gpu || names_gpus(doors_variable(environment, *name));
+    uint32_t only;
+    const char *gpus = doors_variable(environment, "SLURM_STEP_GPUS");
+    if (gpus && !nuioa_parse_u32(gpus, INT32_MAX, &only))
+        step->gpu = (int32_t)only;
+}
+
+static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
+{
+    step->ranks = calloc(step->task_count, sizeof(*step->ranks));
+    if (!step->ranks)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < step->task_count; i++)
+        if (spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, i, &step->ranks[i]) != ESPANK_SUCCESS)
+            return nuioa_fail(err, -ENOENT, "Slurm does not say the rank of task %u", i);
+    return 0;
+}
+
+int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
+{
+    *step = (struct step){ .gpu = -1 };
+    char *cores = NULL, **environment = step_environment(spank);
+    if (spank_get_item(spank, S_JOB_ID, &step->job_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &step->step_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_NODEID, &step->node_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step->task_count) != ESPANK_SUCCESS ||
+        !step->task_count)
+        return nuioa_fail(err, -ENOENT, "Slurm does not say which tasks run here");
+    if (step->task_count > STEP_TASKS_MAX)
+        return nuioa_fail(err, -E2BIG, "%u tasks on one node are left as Slurm placed them (limit %u)",
+                          step->task_count, STEP_TASKS_MAX);
+    if (spank_get_item(spank, S_STEP_CPUS_PER_TASK, &step->cpus_per_task) != ESPANK_SUCCESS)
+        step->cpus_per_task = 0;
+    if (spank_get_item(spank, S_STEP_ALLOC_CORES, &cores) == ESPANK_SUCCESS && cores && *cores)
+        step->cores = strdup(cores);
+    step->bound_by_user = is_bound_by_user(environment);
+    step->memory_by_user = is_memory_by_user(environment);
+    read_gpus(environment, step);
+    return read_ranks(spank, step, err);
+}
+
+void step_free(struct step *step)
+{
+    free(step->ranks);
+    free(step->cores);
+    *step = (struct step){ .gpu = -1 };
+}
+
+int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus)
+{
+    hwloc_bitmap_zero(cpus);
+    hwloc_bitmap_t cores = step->cores ? hwloc_bitmap_alloc() : NULL;
+    if (!cores)
+        return -ENOENT;
+    int rc = hwloc_bitmap_list_sscanf(cores, step->cores) < 0 ? -ERANGE : 0;
+    int last = hwloc_bitmap_last(cores);
+    if (last < 0 || (uint32_t)last >= node->core_count)
+        rc = -ERANGE;
+    for (uint32_t i = 0; i < node->pu_count && !rc; i++)
+        if (hwloc_bitmap_isset(cores, node->pus[i].core))
+            hwloc_bitmap_set(cpus, node->pus[i].os_index);
+    hwloc_bitmap_free(cores);
+    return rc;
+}

@@ -1,0 +1,215 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache.h"
+#include "context.h"
+#include "doors.h"
+#include "placement.h"
+#include "rank.h"
+#include "report.h"
+#include "say.h"
+
+/* slurmstepd, as root: nothing here may fail a launch. What goes wrong is remembered as a fault and said
+ * once, the job runs as Slurm made it. */
+
+static void stand_down(struct context *c, const char *why)
+{
+    nuioa_warn(&c->faults, "%s", why);
+    c->active = false;
+}
+
+/* --- init_post_opt: before PMIx, before the job's stderr is connected ------------------------------- */
+
+static void read_options(struct context *c, spank_t spank, int argc, char **argv)
+{
+    struct complaints complaints;
+    struct doors doors = { argc, argv, step_environment(spank), &c->flags };
+    doors_read(&doors, &c->options, &complaints);
+    /* For slurmd.log: srun has told the user what he did wrong. */
+    for (unsigned i = 0; i < complaints.plugstack.count; i++)
+        slurm_error("nuioa: %s", complaints.plugstack.text[i]);
+    for (unsigned i = 0; i < complaints.environment.count; i++)
+        slurm_verbose("nuioa: %s", complaints.environment.text[i]);
+    for (unsigned i = 0; i < complaints.flags.count; i++)
+        slurm_verbose("nuioa: %s", complaints.flags.text[i]);
+}
+
+static void read_hints(struct context *c, spank_t spank)
+{
+    struct nuioa_error err;
+    const char *value = c->options.hints;
+    if (nuioa_hints_file(value)) {
+        value = doors_variable(step_environment(spank), DOORS_HINTS_LIST);
+        if (!value)
+            nuioa_warn(&c->faults, "hints: srun, which reads %.150s, has no nuioa plugin; no hints",
+                       c->options.hints);
+    }
+    if (value && *value && nuioa_hints_parse(&c->hints, value, &err) < 0)
+        nuioa_warn(&c->faults, "hints: %s", err.text);
+}
+
+/* root reads it, so nobody else may have written it. */
+static int check_topology(const char *path, struct nuioa_error *err)
+{
+    struct stat info;
+    if (!*path)
+        return 0;
+    if (*path != '/')
+        return nuioa_fail(err, -EINVAL, "topology=%s: not an absolute path", path);
+    if (stat(path, &info) < 0)
+        return nuioa_fail(err, -errno, "topology=%s: %s", path, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return nuioa_fail(err, -EINVAL, "topology=%s: not a file", path);
+    if ((info.st_uid != 0 && info.st_uid != geteuid()) || (info.st_mode & (S_IWGRP | S_IWOTH)))
+        return nuioa_fail(err, -EPERM, "topology=%s: others than root can write it", path);
+    return 0;
+}
+
+static int read_node(struct context *c, struct nuioa_error *err)
+{
+    const struct nuioa_options *o = &c->options;
+    struct nuioa_source source = { *o->topology ? o->topology : NULL, *o->distances ? o->distances : NULL };
+    int rc = check_topology(o->topology, err);
+    if (!rc)
+        rc = nuioa_cache_get(*o->cache ? o->cache : NULL, &source, o->deadline_ms, &c->node, err);
+    if (rc < 0)
+        return rc;
+    for (unsigned i = 0; i < c->node.warnings.count; i++)
+        slurm_verbose("nuioa: %s", c->node.warnings.text[i]);
+    if (c->node.emulated) /* the file may say where it was made */
+        say_host(c->node.host, sizeof(c->node.host));
+    return 0;
+}
+
+static void prepare(struct context *c, spank_t spank)
+{
+    struct nuioa_error err;
+    if (step_read(spank, &c->step, &err) < 0 || read_node(c, &err) < 0) {
+        stand_down(c, err.text);
+        return;
+    }
+    read_hints(c, spank);
+    c->pids = calloc(c->step.task_count, sizeof(*c->pids));
+    c->area = area_new(c->step.task_count);
+    if (c->pids && c->area)
+        c->active = true;
+    else
+        stand_down(c, "out of memory");
+}
+
+void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv)
+{
+    if (!step_is_ordinary(spank))
+        return;
+    read_options(c, spank, argc, argv);
+    if (c->options.mode == NUIOA_OFF)
+        return;
+    rank_forget(spank);
+    if (!step_is_launcher(spank))
+        prepare(c, spank);
+    spank_unsetenv(spank, DOORS_HINTS_LIST);
+}
+
+/* --- user_init: the job's stderr is there ----------------------------------------------------------- */
+
+static void tell_faults(struct context *c)
+{
+    char host[64];
+    say_faults(say_host(host, sizeof(host)), &c->faults);
+    memset(&c->faults, 0, sizeof(c->faults));
+}
+
+/* Later ones come with the plan; without one this is the time. */
+void stepd_user_init(struct context *c)
+{
+    if (!c->active)
+        tell_faults(c);
+}
+
+/* --- task_post_fork: all tasks exist, none runs ----------------------------------------------------- */
+
+/* What follows from options and hints is the same on all nodes: the first one says it. */
+static void keep_warnings(struct context *c, const struct nuioa_plan *plan)
+{
+    for (unsigned i = 0; i < plan->warnings.count; i++)
+        if (c->step.node_id == 0)
+            nuioa_warn(&c->faults, "%s", plan->warnings.text[i]);
+        else
+            slurm_info("nuioa: %s", plan->warnings.text[i]);
+}
+
+static void report(struct context *c, const struct nuioa_plan *plan)
+{
+    if (!c->options.report && !c->options.explain)
+        return;
+    char *text = nuioa_report_text(plan, &c->node, &c->options, c->options.explain);
+    if (text)
+        say_text(text);
+    free(text);
+}
+
+static void decide(struct context *c)
+{
+    struct placement placement;
+    struct nuioa_error err;
+    if (placement_make(c, &placement, &err) < 0) {
+        stand_down(c, err.text);
+    } else {
+        if (placement_bind(c, &placement, &err) < 0)
+            nuioa_warn(&c->faults, "%s", err.text);
+        rank_prepare(c, &placement.plan);
+        keep_warnings(c, &placement.plan);
+    }
+    tell_faults(c);
+    if (c->active)
+        report(c, &placement.plan);
+    placement_free(&placement);
+}
+
+void stepd_task_post_fork(struct context *c, spank_t spank)
+{
+    int local = -1;
+    pid_t pid = 0;
+    if (!c->active || spank_get_item(spank, S_TASK_ID, &local) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_TASK_PID, &pid) != ESPANK_SUCCESS || local < 0 ||
+        (uint32_t)local >= c->step.task_count || pid <= 0 || c->pids[local])
+        return;
+    c->pids[local] = pid;
+    if (++c->forked == c->step.task_count)
+        decide(c);
+}
+
+/* --- task_init, in the task, as the user ------------------------------------------------------------- */
+
+uint32_t *stepd_task_init(struct context *c, spank_t spank)
+{
+    int local = -1;
+    if (!c->active || spank_get_item(spank, S_TASK_ID, &local) != ESPANK_SUCCESS || local < 0 ||
+        (uint32_t)local >= c->step.task_count)
+        return NULL;
+    rank_enter(&c->area[local], spank);
+    return &c->area[local].init_us;
+}
+
+void stepd_exit(struct context *c)
+{
+    uint32_t task_us = 0;
+    for (uint32_t i = 0; c->area && i < c->step.task_count; i++)
+        if (c->area[i].init_us > task_us)
+            task_us = c->area[i].init_us;
+    if (c->options.mode != NUIOA_OFF)
+        slurm_debug("nuioa: timing init_post_opt=%uus task_post_fork=%uus last_task_post_fork=%uus "
+                    "task_init=%uus (longest)", c->init_us, c->fork_us, c->last_fork_us, task_us);
+    area_free(c->area, c->step.task_count);
+    free(c->pids);
+    c->area = NULL;
+    c->pids = NULL;
+    c->active = false;
+    step_free(&c->step);
+    nuioa_hints_free(&c->hints);
+    nuioa_node_free(&c->node);
+}
