@@ -193,12 +193,16 @@ uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_nod
 
 struct chooser {
     uint32_t local;
+    uint32_t choices; /* rails that are equally near */
     double weight;
 };
 
-static int heavier_first(const void *a, const void *b)
+/* Those without a choice first, so that the others can even out the loads. */
+static int choosing_order(const void *a, const void *b)
 {
     const struct chooser *x = a, *y = b;
+    if (x->choices != y->choices)
+        return x->choices < y->choices ? -1 : 1;
     if (x->weight != y->weight)
         return x->weight > y->weight ? -1 : 1;
     return x->local < y->local ? -1 : 1;
@@ -230,6 +234,19 @@ static double pressure(const struct nuioa_rails *rails, const struct nuioa_node 
         if (node->nics[rails->nic[r]].card == nic->card)
             card += load[r];
     return card / (rated ? nic->rate_mbps : 1) + 1e-9 * load[rail];
+}
+
+static uint32_t count_choices(const struct nuioa_rails *rails, const struct nuioa_request *request,
+                              const struct nuioa_place *place, int32_t gpu)
+{
+    uint64_t best = UINT64_MAX;
+    uint32_t choices = 0;
+    for (unsigned r = 0; r < rails->count; r++) {
+        uint64_t here = reach(rails, request, place, gpu, r);
+        choices = here < best ? 1 : choices + (here == best);
+        best = here < best ? here : best;
+    }
+    return choices;
 }
 
 static unsigned choose(const struct nuioa_rails *rails, const struct nuioa_request *request,
@@ -269,8 +286,10 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
     /* Ranks without weight share evenly, too, and never outweigh one that has some. */
     double least = heaviest > 0 ? 1e-6 * heaviest : 1;
     for (uint32_t i = 0; i < n; i++)
-        order[i] = (struct chooser){i, places[i].weight > least ? places[i].weight : least};
-    qsort(order, n, sizeof(*order), heavier_first);
+        order[i] = (struct chooser){
+            i, count_choices(rails, request, &places[i], request->tasks[i].gpu),
+            places[i].weight > least ? places[i].weight : least};
+    qsort(order, n, sizeof(*order), choosing_order);
 
     for (uint32_t i = 0; i < n; i++) {
         struct nuioa_place *place = &places[order[i].local];

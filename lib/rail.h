@@ -36,7 +36,7 @@ uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_nod
                          hwloc_const_bitmap_t cpus);
 
 /* Gives each place its NIC and level: the nearest, or its GPU's; among equally near ones the card with the
- * least load for its rate, then PCI order. Heavier ranks choose first. 0 or -ENOMEM. */
+ * least load for its rate, then PCI order. Ranks without a choice come first, then heavier ones. 0 or -ENOMEM. */
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
                        struct nuioa_place *places);
 

@@ -51,50 +51,81 @@ static uint32_t list_slots(const struct nuioa_problem *p, const bool *taken, str
     return count;
 }
 
-static bool alike(const struct seat *a, const struct seat *b)
-{
-    return a->kind == b->kind && a->cost == b->cost && a->tie == b->tie;
-}
+/* A task and the slot it is dealt. */
+struct deal {
+    uint32_t task, slot;
+    uint32_t kind;
+    double weight; /* of the task */
+    double cost;   /* of the slot */
+    uint32_t tie;
+};
 
-/* Tasks first..first+count-1 were dealt slots that all cost the same: who starts in one of them keeps
- * his own, the others share the rest in order. */
-static void settle(const struct nuioa_problem *p, const struct seat *tasks, const struct seat *slots,
-                   uint32_t count, bool *taken, uint32_t *slot_of)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t t = tasks[i].index, s = p->start[t];
-        struct seat own = {s, p->kind[s], 0, p->nic_cost[s], p->tie[s]};
-        bool dealt = false;
-        for (uint32_t k = 0; alike(&own, &slots[0]) && k < count && !dealt; k++)
-            dealt = slots[k].index == s;
-        slot_of[t] = dealt ? s : UINT32_MAX;
-        taken[s] |= dealt;
-    }
-    uint32_t next = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        if (slot_of[tasks[i].index] != UINT32_MAX)
-            continue;
-        while (taken[slots[next].index])
-            next++;
-        slot_of[tasks[i].index] = slots[next].index;
-        taken[slots[next].index] = true;
-    }
-}
-
-/* Deals slots to tasks kind by kind; false if a kind has more tasks than slots. `dealt` receives, for each
- * task in order, its slot. */
-static bool deal(const struct seat *tasks, uint32_t task_count, const struct seat *slots,
-                 uint32_t slot_count, struct seat *dealt)
+/* Deals slots to tasks kind by kind; false if a kind has more tasks than slots. */
+static bool deal_out(const struct seat *tasks, uint32_t task_count, const struct seat *slots,
+                     uint32_t slot_count, struct deal *deals)
 {
     uint32_t s = 0;
-    for (uint32_t t = 0; t < task_count; t++) {
+    for (uint32_t t = 0; t < task_count; t++, s++) {
         while (s < slot_count && slots[s].kind < tasks[t].kind)
             s++;
         if (s == slot_count || slots[s].kind != tasks[t].kind)
             return false;
-        dealt[t] = slots[s++];
+        deals[t] = (struct deal){tasks[t].index, slots[s].index, tasks[t].kind,
+                                 tasks[t].weight, slots[s].cost, slots[s].tie};
     }
     return true;
+}
+
+static bool equal_weight(const struct deal *a, const struct deal *b)
+{
+    return a->kind == b->kind && a->weight == b->weight;
+}
+
+static bool equal_slot(const struct deal *a, const struct deal *b)
+{
+    return a->kind == b->kind && a->cost == b->cost && a->tie == b->tie;
+}
+
+static int by_slot(const void *a, const void *b)
+{
+    const struct deal *x = a, *y = b;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->cost != y->cost)
+        return x->cost < y->cost ? -1 : 1;
+    if (x->tie != y->tie)
+        return x->tie < y->tie ? -1 : 1;
+    return x->task < y->task ? -1 : 1;
+}
+
+static void exchange(struct deal *a, struct deal *b)
+{
+    struct deal old = *a;
+    a->slot = b->slot;
+    a->cost = b->cost;
+    a->tie = b->tie;
+    b->slot = old.slot;
+    b->cost = old.cost;
+    b->tie = old.tie;
+}
+
+/* Inside each run of deals that are equal, tasks may exchange slots at no cost: whoever was dealt another's
+ * own slot gives it back, so that nobody moves without need. `at` is scratch: where a slot is dealt. */
+static void give_back(const struct nuioa_problem *p, struct deal *deals, uint32_t count,
+                      bool (*equal)(const struct deal *, const struct deal *), uint32_t *at)
+{
+    for (uint32_t s = 0; s < p->slot_count; s++)
+        at[s] = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        at[deals[i].slot] = i;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t own = p->start[deals[i].task], holder = at[own];
+        if (holder == UINT32_MAX || holder == i || !equal(&deals[holder], &deals[i]))
+            continue;
+        exchange(&deals[i], &deals[holder]);
+        at[deals[i].slot] = i;
+        at[deals[holder].slot] = holder;
+    }
 }
 
 static int hopsort(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_budget *budget)
@@ -102,9 +133,10 @@ static int hopsort(const struct nuioa_problem *p, uint32_t *slot_of, struct nuio
     bool *taken = calloc(p->slot_count, sizeof(*taken));
     struct seat *tasks = malloc(p->task_count * sizeof(*tasks));
     struct seat *slots = malloc(p->slot_count * sizeof(*slots));
-    struct seat *dealt = malloc(p->task_count * sizeof(*dealt));
+    struct deal *deals = malloc(p->task_count * sizeof(*deals));
+    uint32_t *at = malloc(p->slot_count * sizeof(*at));
     int rc = -ENOMEM;
-    if (!taken || !tasks || !slots || !dealt)
+    if (!taken || !tasks || !slots || !deals || !at)
         goto out;
 
     for (uint32_t i = 0; i < p->task_count; i++)
@@ -115,20 +147,21 @@ static int hopsort(const struct nuioa_problem *p, uint32_t *slot_of, struct nuio
     uint32_t task_count = list_tasks(p, tasks);
     uint32_t slot_count = list_slots(p, taken, slots);
     rc = -EINVAL;
-    if (!deal(tasks, task_count, slots, slot_count, dealt))
+    if (!deal_out(tasks, task_count, slots, slot_count, deals))
         goto out;
-    for (uint32_t first = 0, end; first < task_count; first = end) {
-        for (end = first + 1; end < task_count && alike(&dealt[first], &dealt[end]); end++)
-            ;
-        settle(p, tasks + first, dealt + first, end - first, taken, slot_of);
-    }
+    give_back(p, deals, task_count, equal_weight, at);
+    qsort(deals, task_count, sizeof(*deals), by_slot);
+    give_back(p, deals, task_count, equal_slot, at);
+    for (uint32_t i = 0; i < task_count; i++)
+        slot_of[deals[i].task] = deals[i].slot;
     budget->evaluations += task_count;
     rc = 0;
 out:
     free(taken);
     free(tasks);
     free(slots);
-    free(dealt);
+    free(deals);
+    free(at);
     return rc;
 }
 

@@ -34,6 +34,7 @@ struct nuioa_problem {
     const uint32_t *start;     /* [task_count]: Slurm's own mapping, always a candidate */
     uint32_t pair_count;
     const struct nuioa_pair *pairs; /* each pair once; none: weights only */
+    const struct nuioa_graph *graph; /* NULL; nuioa_place makes it once for all mappers */
 };
 
 /* Work is counted in evaluations of a change of J, never in time, so that equal input gives an equal plan. */

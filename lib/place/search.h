@@ -1,0 +1,35 @@
+#ifndef NUIOA_PLACE_SEARCH_H
+#define NUIOA_PLACE_SEARCH_H
+
+#include "seating.h"
+
+/* Ways to a lower J from where everybody sits. All stop when the budget is used up, in a valid state, and
+ * leave J no higher than they found it. */
+
+/* Exchanges the whole contents of two classes wherever that lowers J: puts groups that are right where they
+ * belong. 0 or -ENOMEM. */
+int nuioa_swap_classes(struct nuioa_seating *seating, struct nuioa_budget *budget);
+
+/* Swaps two tasks, or moves one to an empty seat, until nothing lowers J. 0 or -ENOMEM. */
+int nuioa_descend(struct nuioa_seating *seating, struct nuioa_budget *budget);
+
+/* A generator of its own: same sequence on every machine. Seed: not 0. */
+struct nuioa_random {
+    uint64_t state;
+};
+
+static inline uint32_t nuioa_random_below(struct nuioa_random *random, uint32_t bound)
+{
+    random->state ^= random->state << 13;
+    random->state ^= random->state >> 7;
+    random->state ^= random->state << 17;
+    return (uint32_t)((random->state >> 32) * bound >> 32);
+}
+
+/* Simulated annealing over `steps` tried swaps, then descent; `heat` is the starting temperature in mean
+ * changes of J by a random swap: 0.3 forgets where it came from, 0.02 only shakes. Ends at the best seen.
+ * 0 or -ENOMEM. */
+int nuioa_anneal(struct nuioa_seating *seating, struct nuioa_random *random, double heat,
+                 uint64_t steps, struct nuioa_budget *budget);
+
+#endif

@@ -1,0 +1,22 @@
+#ifndef TEST_MACHINE_H
+#define TEST_MACHINE_H
+
+#include "node.h"
+
+/* Nodes built by hand for unit tests, so that the placement code is tested without hwloc's loaders. */
+
+struct shape {
+    unsigned numas, cores, threads; /* cores per NUMA node, hardware threads per core */
+    unsigned numas_per_package;
+    const uint32_t *matrix;         /* numas * numas; NULL: 10 and 20 */
+};
+
+void machine_build(struct nuioa_node *node, const struct shape *shape);
+
+/* A usable NIC at the NUMA node (index), on a card of its own; returns it for changes. */
+struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigned numa);
+
+/* 8 NUMA nodes of 2 cores, distances of the 8-socket Opteron of the master thesis, table 3.1. */
+void machine_hagrid(struct nuioa_node *node, unsigned nic_numa);
+
+#endif

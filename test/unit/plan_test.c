@@ -1,0 +1,595 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "environment.h"
+#include "machine.h"
+#include "plan.h"
+
+#define TASKS_MAX 64
+
+/* A request on a machine, with Slurm's masks, and the plan made of it. */
+struct scene {
+    struct nuioa_node node;
+    struct nuioa_options options;
+    struct nuioa_task tasks[TASKS_MAX];
+    hwloc_bitmap_t masks[TASKS_MAX];
+    struct nuioa_request request;
+    struct nuioa_plan plan;
+    struct nuioa_error err;
+};
+
+/* `tasks` ranks in block distribution, one core each, mode on. */
+static void scene_on(struct scene *s, unsigned tasks, unsigned cpus_per_task)
+{
+    nuioa_options_init(&s->options);
+    assert_int_equal(nuioa_options_set(&s->options, NUIOA_DOOR_COMMAND, "nuioa", "on", &s->err), 0);
+    for (unsigned i = 0; i < tasks; i++)
+        s->masks[i] = hwloc_bitmap_alloc();
+    assert_int_equal(nuioa_block_binding(&s->node, s->node.allowed_cpus, tasks, cpus_per_task,
+                                         s->masks, &s->err), 0);
+    for (unsigned i = 0; i < tasks; i++)
+        s->tasks[i] = (struct nuioa_task){.rank = i, .cpus = s->masks[i], .gpu = -1};
+    s->request = (struct nuioa_request){.node = &s->node, .options = &s->options,
+                                        .task_count = tasks, .tasks = s->tasks};
+}
+
+static void option(struct scene *s, const char *name, const char *value)
+{
+    if (nuioa_options_set(&s->options, NUIOA_DOOR_COMMAND, name, value, &s->err) < 0)
+        fail_msg("%s=%s: %s", name, value, s->err.text);
+}
+
+static void weigh(struct scene *s, double (*weight)(unsigned))
+{
+    s->request.hinted = true;
+    for (unsigned i = 0; i < s->request.task_count; i++)
+        s->tasks[i].weight = weight(i);
+}
+
+static double descending(unsigned i) { return 64 - (double)i; }
+static double equal(unsigned i) { (void)i; return 5; }
+static double last_heavy(unsigned i) { return i == 15 ? 10 : 1; }
+
+static void make(struct scene *s)
+{
+    nuioa_options_finish(&s->options);
+    if (nuioa_plan_make(&s->request, &s->plan, &s->err) < 0)
+        fail_msg("%s", s->err.text);
+    assert_true(s->plan.mapping.cost <= s->plan.mapping.cost_start * (1 + 1e-12));
+}
+
+static void scene_free(struct scene *s)
+{
+    nuioa_plan_free(&s->plan);
+    for (unsigned i = 0; i < s->request.task_count; i++)
+        hwloc_bitmap_free(s->masks[i]);
+    nuioa_node_free(&s->node);
+    free(s);
+}
+
+static struct scene *new_scene(void)
+{
+    return calloc(1, sizeof(struct scene));
+}
+
+/* The NUMA nodes of the ranks in local order: "5,5,3,3,..." */
+static const char *numas(const struct scene *s)
+{
+    static char text[512];
+    size_t used = 0;
+    for (unsigned i = 0; i < s->plan.task_count; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", i ? "," : "",
+                                 hwloc_bitmap_first(s->plan.places[i].numas));
+    return text;
+}
+
+/* Every rank has CPUs of Slurm's making, and no two the same. */
+static void assert_permutation(const struct scene *s)
+{
+    for (unsigned i = 0; i < s->plan.task_count; i++) {
+        unsigned hits = 0;
+        for (unsigned k = 0; k < s->plan.task_count; k++) {
+            hits += hwloc_bitmap_isequal(s->plan.places[i].cpus, s->masks[k]);
+            assert_true(i == k || !hwloc_bitmap_intersects(s->plan.places[i].cpus,
+                                                           s->plan.places[k].cpus));
+        }
+        assert_int_equal(hits, 1);
+    }
+}
+
+static void test_hop_order_from_node_5(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 16, 1);
+    weigh(s, descending);
+    make(s);
+    assert_permutation(s);
+    assert_true(s->plan.moved);
+    assert_string_equal(s->plan.mapping.mapper, "hopsort");
+    static const unsigned level[8] = {3, 2, 2, 1, 2, 0, 1, 1};
+    static const unsigned wanted[16] = {0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3};
+    for (unsigned i = 0; i < 16; i++) {
+        assert_int_equal(level[hwloc_bitmap_first(s->plan.places[i].numas)], wanted[i]);
+        assert_int_equal(s->plan.places[i].level, wanted[i]);
+        assert_int_equal(s->plan.places[i].memory, NUIOA_MEMORY_PREFERRED);
+        assert_true(hwloc_bitmap_isequal(s->plan.places[i].memory_numas, s->plan.places[i].numas));
+    }
+    assert_int_equal(s->plan.order[0], 0);
+    assert_int_equal(s->plan.near, 2);
+    assert_true(s->plan.mapping.cost == s->plan.mapping.bound);
+    scene_free(s);
+}
+
+static void test_hop_order_from_node_0(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 0);
+    scene_on(s, 16, 1);
+    weigh(s, descending);
+    make(s);
+    static const unsigned level[8] = {0, 1, 1, 2, 2, 4, 3, 3};
+    unsigned last = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        unsigned here = level[hwloc_bitmap_first(s->plan.places[i].numas)];
+        assert_true(here >= last);
+        last = here;
+    }
+    scene_free(s);
+}
+
+/* One heavy rank: it and the one it displaces move, nobody else. */
+static void test_moves_no_more_than_needed(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 0);
+    scene_on(s, 16, 1);
+    weigh(s, last_heavy);
+    make(s);
+    unsigned moved = 0;
+    for (unsigned i = 0; i < 16; i++)
+        moved += s->plan.places[i].moved;
+    assert_int_equal(hwloc_bitmap_first(s->plan.places[15].numas), 0);
+    assert_int_equal(moved, 2);
+    assert_int_equal(s->plan.order[0], 15);
+    scene_free(s);
+}
+
+static void test_equal_weights_stay(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 16, 1);
+    weigh(s, equal);
+    make(s);
+    assert_false(s->plan.moved);
+    assert_string_equal(s->plan.mapping.mapper, "keep");
+    assert_int_equal(s->plan.order[0], 10);
+    scene_free(s);
+}
+
+static double chain_cost(const struct scene *s)
+{
+    double cost = 0;
+    for (unsigned i = 0; i + 1 < s->plan.task_count; i++) {
+        int a = hwloc_bitmap_first(s->plan.places[i].numas);
+        int b = hwloc_bitmap_first(s->plan.places[i + 1].numas);
+        cost += a == b ? 10 : (nuioa_distance_at(&s->node.distance, a, b) +
+                               nuioa_distance_at(&s->node.distance, b, a)) / 2.0;
+    }
+    return cost;
+}
+
+static void test_block_move(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 16, 1);
+    option(s, "nuioa", "export");
+    make(s);
+    double before = chain_cost(s);
+    assert_false(s->plan.moved);
+    nuioa_plan_free(&s->plan);
+
+    option(s, "nuioa", "on");
+    make(s);
+    assert_permutation(s);
+    assert_true(s->plan.moved);
+    assert_int_equal(hwloc_bitmap_first(s->plan.places[0].numas), 5);
+    for (unsigned i = 0; i < 16; i += 2)
+        assert_true(hwloc_bitmap_isequal(s->plan.places[i].numas, s->plan.places[i + 1].numas));
+    assert_true(chain_cost(s) <= before);
+    assert_int_equal(s->plan.order[0], 0);
+    scene_free(s);
+}
+
+/* Two ranks on node 0 and one on each other node: no block of equal size is nearer the NIC. */
+static void test_blocks_of_unequal_size_stay(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 9, 1);
+    for (unsigned i = 2; i < 9; i++)
+        hwloc_bitmap_only(s->masks[i], 2 * (i - 1));
+    make(s);
+    assert_false(s->plan.moved);
+    scene_free(s);
+}
+
+static void test_one_rank_alone(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 1, 1);
+    make(s);
+    assert_int_equal(hwloc_bitmap_first(s->plan.places[0].numas), 5);
+    assert_int_equal(hwloc_bitmap_weight(s->plan.places[0].cpus), 1);
+    nuioa_plan_free(&s->plan);
+
+    option(s, "cores", "keep");
+    make(s);
+    assert_false(s->plan.moved);
+    nuioa_plan_free(&s->plan);
+
+    /* the step has nothing near the NIC: nearest of what it has (1 is nearer to 5 than 0) */
+    option(s, "cores", "auto");
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    hwloc_bitmap_set_range(allowed, 0, 3);
+    s->request.allowed_cpus = allowed;
+    make(s);
+    assert_int_equal(hwloc_bitmap_first(s->plan.places[0].numas), 1);
+    hwloc_bitmap_free(allowed);
+    scene_free(s);
+}
+
+static void assert_untouched(struct scene *s, const char *why)
+{
+    make(s);
+    assert_false(s->plan.moved);
+    if (!strstr(s->plan.reason, why))
+        fail_msg("reason: '%s', wanted '%s'", s->plan.reason, why);
+    assert_true(s->plan.places[0].nic == 0); /* still told */
+    assert_int_equal(s->plan.order_count, s->plan.task_count);
+    nuioa_plan_free(&s->plan);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 16, 1);
+    weigh(s, descending);
+
+    s->request.bound_by_user = true;
+    assert_untouched(s, "--cpu-bind");
+    option(s, "nuioa", "force");
+    make(s);
+    assert_true(s->plan.moved);
+    nuioa_plan_free(&s->plan);
+    option(s, "nuioa", "on");
+    s->options.force = false;
+    s->request.bound_by_user = false;
+
+    s->request.sees_gpu = true;
+    assert_untouched(s, "GPU");
+    s->request.sees_gpu = false;
+
+    s->request.stay = "the batch script is left alone";
+    assert_untouched(s, "batch script");
+    s->request.stay = NULL;
+
+    option(s, "policy", "cpu");
+    assert_untouched(s, "policy=cpu");
+    option(s, "policy", "bandwidth");
+
+    for (unsigned i = 0; i < 16; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+    assert_untouched(s, "not bound");
+    scene_free(s);
+}
+
+static void test_one_unbound_rank_is_not_squeezed(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 1, 1);
+    hwloc_bitmap_copy(s->masks[0], s->node.allowed_cpus);
+    assert_untouched(s, "not bound");
+    scene_free(s);
+}
+
+static void test_no_information_no_change(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 16, 1);
+    weigh(s, descending);
+    option(s, "nic", "^mlx4_0");
+    make(s);
+    assert_false(s->plan.moved);
+    assert_int_equal(s->plan.places[0].nic, -1);
+    assert_int_equal(s->plan.places[0].level, NUIOA_NO_LEVEL);
+    assert_non_null(strstr(s->plan.reason, "no usable NIC"));
+    scene_free(s);
+}
+
+static void test_slots_of_unequal_size_are_not_exchanged(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_build(&s->node, &(struct shape){2, 4, 1, 1, NULL});
+    machine_nic(&s->node, "mlx5_0", 1);
+    scene_on(s, 4, 1);
+    hwloc_bitmap_set_range(s->masks[0], 0, 1); /* two CPUs on NUMA node 0 */
+    hwloc_bitmap_only(s->masks[1], 2);
+    hwloc_bitmap_only(s->masks[2], 4);
+    hwloc_bitmap_only(s->masks[3], 5);
+    weigh(s, descending);
+    make(s);
+    assert_int_equal(hwloc_bitmap_weight(s->plan.places[0].cpus), 2);
+    assert_false(s->plan.places[0].moved);
+    assert_int_equal(hwloc_bitmap_first(s->plan.places[1].numas), 1);
+    scene_free(s);
+}
+
+/* Ring of 4 NUMA nodes, NICs on 1 and 3; two hardware threads a core. */
+static void quad(struct scene *s)
+{
+    static const uint32_t ring[16] = {10, 20, 30, 20, 20, 10, 20, 30, 30, 20, 10, 20, 20, 30, 20, 10};
+    machine_build(&s->node, &(struct shape){4, 2, 2, 1, ring});
+    machine_nic(&s->node, "mlx5_0", 1);
+    machine_nic(&s->node, "mlx5_1", 3);
+}
+
+static void test_nics_are_shared(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    quad(s);
+    scene_on(s, 8, 1);
+    weigh(s, equal);
+    make(s);
+    assert_false(s->plan.moved);
+    unsigned load[2] = {0, 0};
+    for (unsigned i = 0; i < 8; i++) {
+        assert_int_equal(hwloc_bitmap_weight(s->plan.places[i].cpus), 2); /* both threads */
+        load[s->plan.places[i].nic]++;
+    }
+    assert_int_equal(load[0], 4);
+    assert_int_equal(s->plan.places[2].nic, 0); /* NUMA node 1 */
+    assert_int_equal(s->plan.places[6].nic, 1); /* NUMA node 3 */
+    assert_int_equal(s->plan.rail_count, 2);
+    nuioa_plan_free(&s->plan);
+
+    option(s, "nic", "^mlx5_1");
+    make(s);
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_equal(s->plan.places[i].nic, 0);
+    scene_free(s);
+}
+
+static void test_equally_near_nics_share_by_weight_and_card(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_build(&s->node, &(struct shape){1, 8, 1, 1, NULL});
+    machine_nic(&s->node, "mlx5_0", 0);
+    machine_nic(&s->node, "mlx5_1", 0)->card = 0; /* second port of the first card */
+    machine_nic(&s->node, "mlx5_2", 0);
+    scene_on(s, 8, 1);
+    weigh(s, equal);
+    make(s);
+    unsigned load[3] = {0, 0, 0};
+    for (unsigned i = 0; i < 8; i++)
+        load[s->plan.places[i].nic]++;
+    assert_int_equal(load[2], 4);
+    assert_int_equal(load[0], 2);
+    nuioa_plan_free(&s->plan);
+
+    for (unsigned i = 0; i < 8; i++)
+        s->tasks[i].weight = i ? 1 : 7; /* one as heavy as all others together */
+    make(s);
+    for (unsigned i = 1; i < 8; i++)
+        assert_int_not_equal(s->node.nics[s->plan.places[i].nic].card,
+                             s->node.nics[s->plan.places[0].nic].card);
+    scene_free(s);
+}
+
+static void test_pack(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    quad(s);
+    scene_on(s, 4, 1);
+    option(s, "cores", "pack");
+    s->request.cpus_per_task = 1; /* rounded up to whole cores */
+    make(s);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(s->plan.places[i].level, 0);
+        assert_int_equal(hwloc_bitmap_weight(s->plan.places[i].cpus), 2);
+    }
+    nuioa_plan_free(&s->plan);
+    s->request.cpus_per_task = 8; /* 4 x 8 of 16: no room: kept as Slurm made them */
+    make(s);
+    assert_permutation(s);
+    assert_int_equal(s->plan.warnings.count, 1);
+    scene_free(s);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    char text[256];
+    quad(s);
+    scene_on(s, 2, 8); /* NUMA nodes 0-1, 2-3 */
+    make(s);
+    /* NIC on NUMA node 1 = cores 2 and 3, which come first */
+    assert_string_equal(nuioa_places_text(&s->plan.places[0], text, sizeof(text)),
+                        "{2,10},{3,11},{0,8},{1,9}");
+    nuioa_plan_free(&s->plan);
+    option(s, "threads", "off");
+    make(s);
+    assert_null(nuioa_places_text(&s->plan.places[0], text, sizeof(text)));
+    scene_free(s);
+}
+
+static const char *find(const char *env, const char *name)
+{
+    size_t length = strlen(name);
+    for (; *env; env += strlen(env) + 1)
+        if (!strncmp(env, name, length) && env[length] == '=')
+            return env + length + 1;
+    return NULL;
+}
+
+static void test_environment(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    char env[16384];
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 16, 1);
+    for (unsigned i = 0; i < 16; i++)
+        s->tasks[i].rank = 100 + i;
+    s->request.planned = true;
+    make(s);
+    int used = nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env));
+    assert_true(used > 0);
+    assert_string_equal(find(env, "NUIOA_VERSION"), "1");
+    assert_string_equal(find(env, "NUIOA_LEADER"), "100");
+    assert_string_equal(find(env, "NUIOA_NEAR"), "2");
+    assert_string_equal(find(env, "NUIOA_NIC"), "mlx4_0:1");
+    assert_string_equal(find(env, "NUIOA_LEVEL"), "0");
+    assert_string_equal(find(env, "NUIOA_CPUS"), "10");
+    assert_string_equal(find(env, "NUIOA_PLANNED"), "1");
+    assert_null(find(env, "NUIOA_WEIGHT")); /* no hints: not known */
+    assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used), used);
+    assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used - 1),
+                     -ENOSPC);
+    option(s, "export", "none");
+    nuioa_options_finish(&s->options);
+    assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env)), 1);
+    assert_int_equal(env[0], '\0');
+    scene_free(s);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    char text[64];
+    quad(s);
+    scene_on(s, 8, 1);
+    weigh(s, equal);
+    hwloc_bitmap_clr(s->node.allowed_numas, 0); /* the step may not use the memory of NUMA node 0 */
+    make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "preferred:1");
+    assert_string_equal(nuioa_memory_text(&s->plan.places[4], text, sizeof(text)), "preferred:2");
+    nuioa_plan_free(&s->plan);
+    option(s, "mem", "interleave");
+    make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)),
+                        "interleave:1,3");
+    nuioa_plan_free(&s->plan);
+    option(s, "mem", "nic");
+    make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.places[6], text, sizeof(text)), "preferred:3");
+    s->request.memory_by_user = true;
+    nuioa_plan_free(&s->plan);
+    make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.places[6], text, sizeof(text)), "default");
+    scene_free(s);
+}
+
+static void test_achieved(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 2, 1);
+    weigh(s, descending);
+    make(s);
+    hwloc_bitmap_t elsewhere = hwloc_bitmap_alloc();
+    hwloc_bitmap_only(elsewhere, 6); /* NUMA node 3, one link from the NIC */
+    assert_int_equal(nuioa_plan_achieved(&s->request, &s->plan, 1, elsewhere), 0);
+    assert_int_equal(s->plan.places[1].level, 1);
+    assert_int_equal(s->plan.order[0], 1); /* now nearer than local rank 0 */
+    hwloc_bitmap_free(elsewhere);
+    scene_free(s);
+}
+
+static void test_latency_uses_both_directions(void **state)
+{
+    (void)state;
+    /* NIC on 0. From 0, memory 1 is nearer than 2; there and back 2 is. */
+    static const uint32_t matrix[9] = {10, 20, 24, 60, 10, 40, 24, 40, 10};
+    struct scene *s = new_scene();
+    machine_build(&s->node, &(struct shape){3, 1, 1, 1, matrix});
+    machine_nic(&s->node, "mlx5_0", 0);
+    scene_on(s, 3, 1);
+    weigh(s, descending);
+    make(s);
+    assert_string_equal(numas(s), "0,1,2");
+    nuioa_plan_free(&s->plan);
+    option(s, "policy", "latency");
+    make(s);
+    assert_string_equal(numas(s), "0,2,1");
+    scene_free(s);
+}
+
+static void test_refuses_nonsense(void **state)
+{
+    (void)state;
+    struct scene *s = new_scene();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 2, 1);
+    hwloc_bitmap_zero(s->masks[1]);
+    nuioa_options_finish(&s->options);
+    assert_int_equal(nuioa_plan_make(&s->request, &s->plan, &s->err), -EINVAL);
+    assert_null(s->plan.places);
+    scene_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hop_order_from_node_5),
+        cmocka_unit_test(test_hop_order_from_node_0),
+        cmocka_unit_test(test_moves_no_more_than_needed),
+        cmocka_unit_test(test_equal_weights_stay),
+        cmocka_unit_test(test_block_move),
+        cmocka_unit_test(test_blocks_of_unequal_size_stay),
+        cmocka_unit_test(test_one_rank_alone),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_one_unbound_rank_is_not_squeezed),
+        cmocka_unit_test(test_no_information_no_change),
+        cmocka_unit_test(test_slots_of_unequal_size_are_not_exchanged),
+        cmocka_unit_test(test_nics_are_shared),
+        cmocka_unit_test(test_equally_near_nics_share_by_weight_and_card),
+        cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_achieved),
+        cmocka_unit_test(test_latency_uses_both_directions),
+        cmocka_unit_test(test_refuses_nonsense),
+    };
+    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}
