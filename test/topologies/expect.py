@@ -33,10 +33,12 @@ Entries. One for each port of a verbs device, with the netdev of that port; then
 Kind. usnic_* and scif*: other. hfi1_*, opa*: omnipath. Amazon's PCI vendor with a verbs device: efa.
   HPE/Cray's PCI vendor: slingshot (never by name: hsiN is also what LLNL calls an InfiniBand
   interface). Other verbs devices by link layer: sysfs link_layer; else a LID or an InfiniBand hardware
-  address says infiniband; else the PCI class (0207, 0c06: infiniband; 0200: roce). The rest: ethernet.
-State. Verbs port state: 4 active, other known values down. Else operstate: up active, down down. Else
+  address says infiniband; else the PCI class (0200: roce, others infiniband). Netdevs alone: slingshot
+  as above; other behind a PCI function that is no network controller (a management processor's USB);
+  infiniband by the hardware address; else ethernet.
+State. Verbs port state: 4 active, other known values down. Else operstate: up active, others down. Else
   unknown. Rate. Verbs `rate`, else `speed` if positive; else null. Fabric. InfiniBand: the subnet
-  prefix of GID 0 if known, else null.
+  prefix of GID 0 if known and not zero, else null.
 Usable: see judge().
 """
 import json
@@ -115,7 +117,11 @@ def level_row(row, own):
 
 def kind_of(function, verbs, port, net):
     if verbs is None:
-        return "slingshot" if function.vendor == CRAY else "ethernet"
+        if function.vendor == CRAY:
+            return "slingshot"
+        if function.pci_class >> 8 != 0x02 and function.pci_class != 0x0c06:
+            return "other"
+        return "infiniband" if net.is_infiniband else "ethernet"
     if verbs.name.startswith(("usnic", "scif")):
         return "other"
     if verbs.name.startswith(("hfi1", "opa")):
@@ -151,7 +157,9 @@ def pair(verbs, nets):
 def state_of(port, net):
     if port and port.state is not None:
         return "active" if port.state == 4 else "down"
-    return {"up": "active", "down": "down"}.get(net.operstate if net else None, "unknown")
+    if net is None or net.operstate in (None, "", "unknown"):
+        return "unknown"
+    return "active" if net.operstate == "up" else "down"
 
 
 def entry(function, verbs, port, net):
@@ -161,7 +169,8 @@ def entry(function, verbs, port, net):
             "netdev": net.name if net else None, "kind": kind, "pci": function.busid,
             "state": state_of(port, net), "rate_mbps": rate,
             "virtual": function.is_vf,
-            "fabric": port.prefix if port and kind == "infiniband" else None}
+            "fabric": port.prefix if port and kind == "infiniband" and
+            (port.prefix or "").strip("0:") else None}
 
 
 def place(raw, function, nic, level, warnings):
@@ -185,11 +194,9 @@ def place(raw, function, nic, level, warnings):
 
 def judge(nics):
     """`usable`, the whole rule. Out: known to be down, virtual functions, links known to be below
-    8 Gb/s, kind other. Of what is left only the best fabric stays (a fabric: same kind, same subnet):
-    where every rate is known the fastest one, and of equally fast ones the kind decides; where no
-    rate is known the kind decides. Kinds, best first: infiniband, omnipath, slingshot, efa, roce,
-    ethernet. Several fabrics that are equal in this are all usable (a rank never mixes them)."""
-    kinds = ["ethernet", "roce", "efa", "slingshot", "omnipath", "infiniband"]
+    8 Gb/s, kind other. Of what is left one fabric stays, that is the ports of the same kind and the
+    same subnet. The best by: highest known rate of a port (10 % are rounding, unknown is below every
+    known one), RDMA before Ethernet, more ports, first in PCI order."""
     left = []
     for nic in nics:
         rate = nic["rate_mbps"]
@@ -198,16 +205,15 @@ def judge(nics):
         if nic["usable"]:
             left.append(nic)
 
-    def fabric(nic):
-        return nic["kind"], nic["fabric"]
-
-    def rank(nic):
-        rates = [n["rate_mbps"] or 0 for n in left if fabric(n) == fabric(nic)]
-        return max(rates), kinds.index(nic["kind"])
-
-    best = max(map(rank, left), default=None)
+    fabrics = {}
     for nic in left:
-        nic["usable"] = rank(nic) == best
+        fabrics.setdefault((nic["kind"], nic["fabric"]), []).append(nic)
+    rates = {key: max(n["rate_mbps"] or 0 for n in own) for key, own in fabrics.items()}
+    top = max(rates.values(), default=0)
+    best = max((key for key in fabrics if rates[key] * 1.1 >= top), default=None,
+               key=lambda key: (key[0] != "ethernet", len(fabrics[key]), -left.index(fabrics[key][0])))
+    for nic in left:
+        nic["usable"] = (nic["kind"], nic["fabric"]) == best
 
 
 def ports(raw, level, warnings):
