@@ -65,15 +65,15 @@ static const char *source_text(enum nuioa_distance_source source)
     case NUIOA_DISTANCE_STRUCTURE: return "guessed from packages and groups: no useful SLIT";
     case NUIOA_DISTANCE_NONE: break;
     }
-    return "none: one NUMA node";
+    return "none";
 }
 
 static void print_distance(const struct nuioa_node *node, FILE *out)
 {
     const struct nuioa_distance *d = &node->distance;
-    fprintf(out, "\nDistance between NUMA nodes, %s\n", source_text(d->source));
-    if (d->source == NUIOA_DISTANCE_NONE || d->count != node->numa_count)
+    if (node->numa_count < 2 || d->count != node->numa_count)
         return;
+    fprintf(out, "\nDistance between NUMA nodes, %s\n", source_text(d->source));
     if (d->count > MATRIX_MAX) {
         fprintf(out, "  %u x %u: see nuioa topo --json\n", d->count, d->count);
         return;
@@ -190,14 +190,30 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
     }
 }
 
+static void print_count(FILE *out, uint32_t count, const char *what, const char *then)
+{
+    fprintf(out, "%u %s%s%s", count, what, count == 1 ? "" : "s", then);
+}
+
 static void print_head(const struct nuioa_node *node, FILE *out)
 {
-    char head[320];
-    snprintf(head, sizeof(head), "%s: %u packages, %u NUMA nodes, %u cores, %u CPUs, %u GPUs%s%s%s",
-             node->host, node->package_count, node->numa_count, node->core_count, node->pu_count,
-             node->gpu_count, *node->model ? "; " : "", node->model,
-             node->emulated ? " (read from a file)" : "");
-    nuioa_table_wrap(out, 0, head);
+    char *head = NULL;
+    size_t size;
+    FILE *line = open_memstream(&head, &size);
+    if (!line)
+        return;
+    fprintf(line, "%s: ", *node->host ? node->host : "a node without a name");
+    print_count(line, node->package_count, "package", ", ");
+    print_count(line, node->numa_count, "NUMA node", ", ");
+    print_count(line, node->core_count, "core", ", ");
+    print_count(line, node->pu_count, "CPU", node->gpu_count ? ", " : "");
+    if (node->gpu_count)
+        print_count(line, node->gpu_count, "GPU", "");
+    fprintf(line, "%s%s%s", *node->model ? "; " : "", node->model,
+            node->emulated ? " (read from a file)" : "");
+    if (!fclose(line))
+        nuioa_table_wrap(out, 0, head);
+    free(head);
 }
 
 char *nuioa_report_node(const struct nuioa_node *node)

@@ -5,36 +5,30 @@
 
 #include "tool.h"
 
-/* Options come from the option table as well as from a command, which getopt_long cannot mix without
- * copying; and '_' must be as good as '-'. */
+/* getopt_long would want the option table copied into its own, and knows no '_' for '-'. */
 
-void tool_args_init(struct tool_args *args, int argc, char **argv)
+static bool same_name(const char *a, const char *b)
 {
-    memset(args, 0, sizeof(*args));
-    args->argc = argc;
-    args->argv = argv;
-    args->next = 1;
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !(*a == '_' && *b == '-'))
+            return false;
+    return *a == *b;
 }
 
-int tool_args_next(struct tool_args *args)
+/* Cuts the next argument into name and value. */
+static int next_option(struct tool_args *args)
 {
-    if (args->next >= args->argc)
-        return 0;
     const char *word = args->argv[args->next++];
-    args->value = NULL;
-    args->name = args->name_text;
     if (!strcmp(word, "-h"))
         word = "--help";
-    if (strncmp(word, "--", 2) || !word[2])
-        return -tool_usage(args->argv[0], "'%.80s' is not an option", word);
     const char *equals = strchr(word, '=');
-    size_t length = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
-    if (length >= sizeof(args->name_text))
-        return -tool_usage(args->argv[0], "'%.80s...' is not an option", word);
-    memcpy(args->name_text, word + 2, length);
-    args->name_text[length] = '\0';
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    if (strncmp(word, "--", 2) || length < 3 || length - 2 >= sizeof(args->name))
+        return tool_usage(args->command, "'%.80s' is not an option", word);
+    memcpy(args->name, word + 2, length - 2);
+    args->name[length - 2] = '\0';
     args->value = equals ? equals + 1 : NULL;
-    return 1;
+    return 0;
 }
 
 const char *tool_args_value(struct tool_args *args)
@@ -42,27 +36,43 @@ const char *tool_args_value(struct tool_args *args)
     if (!args->value && args->next < args->argc)
         args->value = args->argv[args->next++];
     if (!args->value)
-        tool_usage(args->argv[0], "--%s needs a value", args->name);
+        tool_usage(args->command, "--%s needs a value", args->name);
     return args->value;
 }
 
-bool tool_args_is(const struct tool_args *args, const char *name)
+static int take(struct tool_args *args, const struct tool_option *option)
 {
-    const char *a = args->name;
-    for (; *a && *name; a++, name++)
-        if (*a != *name && !(*a == '_' && *name == '-'))
-            return false;
-    return *a == *name;
+    if (option->value) {
+        *option->value = tool_args_value(args);
+        return *option->value ? 0 : TOOL_USAGE;
+    }
+    if (args->value)
+        return tool_usage(args->command, "--%s takes no value", args->name);
+    *option->flag = true;
+    return 0;
 }
 
-int tool_args_unknown(const struct tool_args *args)
+int tool_args_read(int argc, char **argv, const struct tool_option *options,
+                   int (*other)(struct tool_args *args, void *context), void *context)
 {
-    return tool_usage(args->argv[0], "--%s: no such option", args->name);
-}
-
-int tool_args_no_value(const struct tool_args *args)
-{
-    return tool_usage(args->argv[0], "--%s takes no value", args->name);
+    struct tool_args args = { .command = argv[0], .argc = argc, .next = 1, .argv = argv };
+    while (args.next < argc) {
+        const struct tool_option *option = options;
+        int rc = next_option(&args);
+        if (rc)
+            return rc;
+        while (option->name && !same_name(args.name, option->name))
+            option++;
+        if (option->name)
+            rc = take(&args, option);
+        else if (other)
+            rc = other(&args, context);
+        else
+            rc = tool_usage(args.command, "--%s: no such option", args.name);
+        if (rc)
+            return rc;
+    }
+    return 0;
 }
 
 /* Goes through nuioa_fail because what is printed may quote anything that was typed or read. */

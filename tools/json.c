@@ -7,8 +7,8 @@
 
 #include "tool.h"
 
-/* Of jansson's containers: when one element cannot be made for want of memory, the whole result is not
- * printed. json_object_set_new and json_array_append_new take NULL and fail, so one flag suffices. */
+/* When one element cannot be made for want of memory, nothing is printed. jansson's containers take
+ * NULL and fail, so one flag suffices. */
 
 static void put(json_t *object, const char *key, json_t *value, bool *bad)
 {
@@ -180,7 +180,7 @@ int tool_json_topo(const struct nuioa_node *node)
     for (uint32_t i = 0; i < node->nic_count; i++)
         add(nics, nic_of(node, &node->nics[i], &bad), &bad);
     put(root, "nuioa", json_integer(1), &bad);
-    put(root, "host", text(node->host), &bad);
+    put(root, "host", text_or_null(node->host), &bad);
     put(root, "numa", numas_of(node, &bad), &bad);
     put(root, "distance", distance_of(&node->distance, &bad), &bad);
     put(root, "nics", nics, &bad);
@@ -191,7 +191,7 @@ int tool_json_topo(const struct nuioa_node *node)
 /* --- plan ------------------------------------------------------------------------------------- */
 
 static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
-                       bool hinted, bool *bad)
+                       bool *bad)
 {
     const struct nuioa_place *p = &plan->places[local];
     char buffer[4096];
@@ -199,7 +199,7 @@ static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *n
     json_t *o = json_object(), *places_value = places ? json_string(places) : json_null();
     put(o, "local", json_integer(local), bad);
     put(o, "rank", json_integer(p->rank), bad);
-    put(o, "weight", hinted ? json_real(p->weight) : json_null(), bad);
+    put(o, "weight", plan->hinted ? json_real(p->weight) : json_null(), bad);
     put(o, "cpus", list(p->cpus), bad);
     put(o, "numa", indexes(p->numas, bad), bad);
     put(o, "nic",
@@ -231,14 +231,14 @@ static json_t *cost_of(const struct nuioa_plan *plan, bool *bad)
     return o;
 }
 
-int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node, bool hinted)
+int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node)
 {
     bool bad = false, led = plan->order_count > 0;
     json_t *root = json_object(), *tasks = json_array();
     for (uint32_t i = 0; i < plan->task_count; i++)
-        add(tasks, task_of(plan, node, i, hinted, &bad), &bad);
+        add(tasks, task_of(plan, node, i, &bad), &bad);
     put(root, "nuioa", json_integer(1), &bad);
-    put(root, "host", text(node->host), &bad);
+    put(root, "host", text_or_null(node->host), &bad);
     put(root, "policy", json_string(nuioa_policy_name(plan->policy)), &bad);
     put(root, "moved", json_boolean(plan->moved), &bad);
     put(root, "planned", json_boolean(plan->planned), &bad);

@@ -23,29 +23,29 @@ int tool_usage(const char *command, const char *fmt, ...) __attribute__((format(
 /* A result: prints `text` (frees it; NULL means there was no memory). Returns the exit status. */
 int tool_print(char *text);
 
-/* Walks long options, "--name value" and "--name=value" alike. */
-struct tool_args {
-    int argc, next;
-    char **argv;
-    const char *name;  /* of the current option, without "--", up to '=' */
-    char name_text[64];
-    const char *value; /* after '=', or NULL */
+/* An option of a command: takes a value (`value`) or none (`flag`). */
+struct tool_option {
+    const char *name;
+    const char **value;
+    bool *flag;
 };
 
-void tool_args_init(struct tool_args *args, int argc, char **argv);
+/* The option being read: its name without "--", and what followed '=' (NULL if nothing did). */
+struct tool_args {
+    const char *command;
+    int argc, next;
+    char **argv;
+    char name[64];
+    const char *value;
+};
 
-/* 1: the next option is in `name` and `value`; 0: no more; TOOL_USAGE negated: not an option, said on
- * stderr. "-h" is "help". */
-int tool_args_next(struct tool_args *args);
+/* Reads a command's long options, "--name value" and "--name=value" alike, '_' as good as '-'; "-h"
+ * is "--help". `options` ends with name == NULL. What it lacks goes to `other` (may be NULL), which
+ * returns 0 or TOOL_USAGE. The same for the result; what is wrong is said on stderr. */
+int tool_args_read(int argc, char **argv, const struct tool_option *options,
+                   int (*other)(struct tool_args *args, void *context), void *context);
 
 /* The value: after '=', or the next argument. NULL if there is none, said on stderr. */
 const char *tool_args_value(struct tool_args *args);
-
-/* Whether the current option is `name` ('-' and '_' are the same). */
-bool tool_args_is(const struct tool_args *args, const char *name);
-
-/* Complains about the current option, or about a value it should not have. Return TOOL_USAGE. */
-int tool_args_unknown(const struct tool_args *args);
-int tool_args_no_value(const struct tool_args *args);
 
 #endif

@@ -1,0 +1,74 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cache.h"
+#include "json.h"
+#include "report.h"
+#include "tool.h"
+
+static const char usage[] =
+    "usage: nuioa cache [--out FILE] [--topology FILE.xml|DIR] [--distances FILE]\n"
+    "       nuioa cache --show [--out FILE] [--distances FILE] [--json]\n"
+    "\n"
+    "Keeps the description of this node, so that launches need not find it out.\n"
+    "\n"
+    "  --out FILE         where; default " NUIOA_CACHE_DIR "/HOST.cache\n"
+    "  --show             print what is kept there, as nuioa topo does\n"
+    "  --distances FILE   distances that the site measured; as in plugstack.conf\n"
+    "  --topology PATH    describe another machine, for tests\n"
+    "  --json             for programs\n";
+
+static int show(const char *path, const struct nuioa_source *source, bool json)
+{
+    struct nuioa_node node;
+    struct nuioa_error err = { "" };
+    if (nuioa_cache_read(path, source->distances, &node, &err))
+        return tool_fail("%s", err.text);
+    nuioa_node_refresh(&node);
+    int status = json ? tool_json_topo(&node) : tool_print(nuioa_report_node(&node));
+    nuioa_node_free(&node);
+    return status;
+}
+
+static int keep(const char *path, const struct nuioa_source *source)
+{
+    struct nuioa_node node;
+    struct nuioa_error err = { "" };
+    if (nuioa_node_load(&node, source, &err))
+        return tool_fail("%s", err.text);
+    int rc = nuioa_cache_write(path, &node, source->distances, &err);
+    for (unsigned i = 0; i < node.warnings.count; i++)
+        fprintf(stderr, "nuioa: warning: %s\n", node.warnings.text[i]);
+    nuioa_node_free(&node);
+    return rc ? tool_fail("%s", err.text) : TOOL_DONE;
+}
+
+int tool_cache(int argc, char **argv)
+{
+    struct nuioa_source source = { NULL, NULL };
+    const char *out = NULL;
+    bool showing = false, json = false, help = false;
+    const struct tool_option options[] = {
+        { "out", &out, NULL },
+        { "topology", &source.topology, NULL },
+        { "distances", &source.distances, NULL },
+        { "show", NULL, &showing },
+        { "json", NULL, &json },
+        { "help", NULL, &help },
+        { NULL, NULL, NULL },
+    };
+    int rc = tool_args_read(argc, argv, options, NULL, NULL);
+    if (rc)
+        return rc;
+    if (help)
+        return tool_print(strdup(usage));
+    if (json && !showing)
+        return tool_usage(argv[0], "--json goes with --show");
+    if (showing && source.topology)
+        return tool_usage(argv[0], "--show reads what is kept: --topology means nothing there");
+
+    char path[4096];
+    if (!out && nuioa_cache_path(path, sizeof(path)))
+        return tool_fail("the host name is too long for a file name");
+    return showing ? show(out ? out : path, &source, json) : keep(out ? out : path, &source);
+}

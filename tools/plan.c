@@ -1,0 +1,176 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache.h"
+#include "hints.h"
+#include "json.h"
+#include "number.h"
+#include "plan_input.h"
+#include "profile.h"
+#include "report.h"
+#include "tool.h"
+
+static const char usage[] =
+    "usage: nuioa plan --tasks N [OPTION]... [--json | --xml FILE | --format cpu-bind|rankfile]\n"
+    "\n"
+    "Where the ranks of one node would run, which NIC each would use, who would lead: what\n"
+    "srun --nuioa does there. Nothing is bound.\n"
+    "\n"
+    "  --tasks N                   ranks on this node; may be left out with --ranks or --binding\n"
+    "  --cpus-per-task C           as for srun; default 1\n"
+    "  --topology FILE.xml|DIR     another machine: an hwloc XML file, or an extracted sysfs dump\n"
+    "  --allowed CPULIST           CPUs the step may use, such as 0-7,16; default: all allowed\n"
+    "  --binding FILE              where Slurm would put the ranks: one CPU list a line; default:\n"
+    "                              block distribution over the allowed cores\n"
+    "  --ranks LIST                their ranks in the job, such as 4-7; default 0 to N-1\n"
+    "  --json                      for programs\n"
+    "  --xml FILE                  write the topology with ranks, leaders and NICs drawn into it,\n"
+    "                              for lstopo -i FILE out.svg\n"
+    "  --format cpu-bind           masks for srun --cpu-bind=mask_cpu:...\n"
+    "  --format rankfile           for Open MPI's mpirun\n"
+    "\n";
+
+/* Everything from the command line and the files it names, until the plan is printed. */
+struct job {
+    const char *command;
+    const char *tasks, *cpus_per_task, *allowed, *binding, *ranks, *xml, *format;
+    bool json, help;
+    struct nuioa_options options;
+    struct nuioa_node node;
+    struct plan_input input;
+};
+
+static int set_option(struct tool_args *args, void *context)
+{
+    struct job *job = context;
+    struct nuioa_error err;
+    const struct nuioa_option *option = nuioa_option_find(NUIOA_DOOR_TOOL, args->name);
+    const char *value = args->value;
+    /* Plain --nuioa is whole, as it is for srun: a value is taken only if one follows. */
+    bool is_switch = option == nuioa_option_table;
+    bool follows = args->next < args->argc && strncmp(args->argv[args->next], "--", 2);
+    if (option && !value && (!is_switch || follows)) {
+        value = tool_args_value(args);
+        if (!value)
+            return TOOL_USAGE;
+    }
+    if (nuioa_options_set(&job->options, NUIOA_DOOR_TOOL, args->name, value, &err))
+        return tool_usage(args->command, "%s", err.text);
+    return 0;
+}
+
+static int read_arguments(struct job *job, int argc, char **argv)
+{
+    const struct tool_option options[] = {
+        { "tasks", &job->tasks, NULL },     { "cpus-per-task", &job->cpus_per_task, NULL },
+        { "allowed", &job->allowed, NULL }, { "binding", &job->binding, NULL },
+        { "ranks", &job->ranks, NULL },     { "xml", &job->xml, NULL },
+        { "format", &job->format, NULL },   { "json", NULL, &job->json },
+        { "help", NULL, &job->help },       { NULL, NULL, NULL },
+    };
+    job->command = argv[0];
+    nuioa_options_init(&job->options);
+    job->options.mode = NUIOA_ON; /* who asks for a plan wants one */
+    int rc = tool_args_read(argc, argv, options, set_option, job);
+    if (rc || job->help || job->options.help)
+        return rc;
+    nuioa_options_finish(&job->options);
+    if (job->json + !!job->xml + !!job->format > 1)
+        return tool_usage(job->command, "--json, --xml and --format exclude each other");
+    if (job->format && strcmp(job->format, "cpu-bind") && strcmp(job->format, "rankfile"))
+        return tool_usage(job->command, "--format: '%s' is not one of cpu-bind, rankfile",
+                          job->format);
+    return plan_input_arguments(&job->input, job->command, job->tasks, job->cpus_per_task,
+                                job->ranks, job->allowed, job->binding);
+}
+
+static int load_node(struct job *job)
+{
+    const struct nuioa_options *o = &job->options;
+    const struct nuioa_source source = { *o->topology ? o->topology : NULL,
+                                         *o->distances ? o->distances : NULL };
+    struct nuioa_error err = { "" };
+    int rc;
+    if (*o->cache) {
+        rc = nuioa_cache_read(o->cache, source.distances, &job->node, &err);
+        if (!rc)
+            nuioa_node_refresh(&job->node);
+    } else {
+        rc = nuioa_node_load(&job->node, &source, &err);
+    }
+    return rc ? tool_fail("%s", err.text) : 0;
+}
+
+static int print_xml(const struct job *job, const struct nuioa_plan *plan)
+{
+    const struct nuioa_options *o = &job->options;
+    const struct nuioa_source source = { *o->topology ? o->topology : NULL, NULL };
+    struct nuioa_error err = { "" };
+    if (nuioa_report_xml(plan, &job->node, &source, job->xml, &err))
+        return tool_fail("%s", err.text);
+    return TOOL_DONE;
+}
+
+static void print_warnings(const struct nuioa_warnings *warnings)
+{
+    for (unsigned i = 0; i < warnings->count; i++)
+        fprintf(stderr, "nuioa: warning: %s\n", warnings->text[i]);
+}
+
+static int print(const struct job *job, const struct nuioa_plan *plan)
+{
+    const struct nuioa_options *o = &job->options;
+    if (job->json)
+        return tool_json_plan(plan, &job->node);
+    if (!job->xml && !job->format)
+        return tool_print(nuioa_report_text(plan, &job->node, o, o->explain));
+    print_warnings(&plan->warnings);
+    print_warnings(&job->node.warnings);
+    if (!plan->moved)
+        fprintf(stderr, "nuioa: no rank moves: %s\n", plan->reason);
+    if (job->xml)
+        return print_xml(job, plan);
+    return tool_print(!strcmp(job->format, "cpu-bind") ? nuioa_report_cpu_bind(plan)
+                                                       : nuioa_report_rankfile(plan, &job->node));
+}
+
+static int answer(struct job *job)
+{
+    struct nuioa_warnings warnings = { 0 };
+    struct nuioa_request request;
+    struct nuioa_plan plan;
+    struct nuioa_error err = { "" };
+    int rc = load_node(job);
+    if (!rc)
+        rc = plan_input_request(&job->input, &job->node, &job->options, &request, &warnings);
+    if (rc)
+        return rc;
+    if (nuioa_plan_make(&request, &plan, &err))
+        return tool_fail("%s", err.text);
+    for (unsigned i = 0; i < warnings.count; i++)
+        nuioa_warn(&plan.warnings, "%s", warnings.text[i]);
+    rc = print(job, &plan);
+    nuioa_plan_free(&plan);
+    return rc;
+}
+
+static int print_help(void)
+{
+    char *table = nuioa_options_help();
+    fputs(usage, stdout);
+    return tool_print(table);
+}
+
+int tool_plan(int argc, char **argv)
+{
+    struct job job;
+    memset(&job, 0, sizeof(job));
+    int rc = read_arguments(&job, argc, argv);
+    if (!rc)
+        rc = job.help || job.options.help ? print_help() : answer(&job);
+    plan_input_free(&job.input);
+    nuioa_node_free(&job.node);
+    return rc;
+}

@@ -1,0 +1,275 @@
+#include "plan_input.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hints.h"
+#include "number.h"
+#include "profile.h"
+#include "tool.h"
+
+#define CPU_MAX 65535
+
+/* --- arguments -------------------------------------------------------------------------------- */
+
+/* hwloc's own reader takes more than the kernel's form, and CPUs without end ("3-"). */
+int plan_cpu_list(const char *text, hwloc_bitmap_t cpus)
+{
+    char *copy = strdup(text), *save = NULL;
+    int rc = copy && *text && text[strlen(text) - 1] != ',' && !strstr(text, ",,") ? 0 : -EINVAL;
+    hwloc_bitmap_zero(cpus);
+    for (char *item = rc ? NULL : strtok_r(copy, ",", &save); item && !rc;
+         item = strtok_r(NULL, ",", &save)) {
+        uint32_t first, last;
+        char *dash = strchr(item, '-');
+        if (dash)
+            *dash++ = '\0';
+        if (nuioa_parse_u32(item, CPU_MAX, &first) ||
+            nuioa_parse_u32(dash ? dash : item, CPU_MAX, &last) || first > last)
+            rc = -EINVAL;
+        else
+            hwloc_bitmap_set_range(cpus, first, (int)last);
+    }
+    if (*text == ',')
+        rc = -EINVAL;
+    free(copy);
+    return rc;
+}
+
+/* Room for one more line: a set of CPUs to fill, or NULL. */
+static hwloc_bitmap_t add_line(struct plan_input *input)
+{
+    uint32_t count = input->line_count;
+    if ((count & (count - 1)) == 0) {
+        hwloc_bitmap_t *cpus = realloc(input->cpus, (count ? 2 * count : 1) * sizeof(*cpus));
+        if (!cpus)
+            return NULL;
+        input->cpus = cpus;
+    }
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    if (set)
+        input->cpus[input->line_count++] = set;
+    return set;
+}
+
+/* Read once from the beginning to the end: it may be a pipe. */
+static int read_binding(struct plan_input *input)
+{
+    FILE *in = fopen(input->binding, "re");
+    char *line = NULL;
+    size_t room = 0;
+    int rc = 0;
+    if (!in)
+        return tool_fail("%s: %s", input->binding, strerror(errno));
+    while (!rc && getline(&line, &room, in) >= 0) {
+        hwloc_bitmap_t cpus = input->line_count < PLAN_TASKS_MAX ? add_line(input) : NULL;
+        line[strcspn(line, "\n")] = '\0';
+        if (!cpus)
+            rc = tool_fail("%s: more than %d lines", input->binding, PLAN_TASKS_MAX);
+        else if (plan_cpu_list(line, cpus))
+            rc = tool_fail("%s:%u: '%.40s' is not a CPU list such as 0,2,4-7", input->binding,
+                           input->line_count, line);
+    }
+    if (!rc && ferror(in))
+        rc = tool_fail("%s: cannot be read", input->binding);
+    free(line);
+    fclose(in);
+    return rc;
+}
+
+static int read_ranks(struct plan_input *input, const char *list, uint32_t *count)
+{
+    struct nuioa_error err;
+    input->ranks = malloc(PLAN_TASKS_MAX * sizeof(*input->ranks));
+    if (!input->ranks)
+        return tool_fail("out of memory");
+    int found = nuioa_ranks_parse(list, input->ranks, PLAN_TASKS_MAX, &err);
+    if (found < 0)
+        return tool_usage(input->command, "--ranks: %s", err.text);
+    *count = (uint32_t)found;
+    return 0;
+}
+
+static int default_ranks(struct plan_input *input)
+{
+    input->ranks = malloc(input->task_count * sizeof(*input->ranks));
+    if (!input->ranks)
+        return tool_fail("out of memory");
+    for (uint32_t i = 0; i < input->task_count; i++)
+        input->ranks[i] = i;
+    return 0;
+}
+
+/* How many tasks: whatever says so must say the same. */
+static int count_tasks(struct plan_input *input, const char *tasks, const char *ranks)
+{
+    uint32_t named = 0;
+    int rc = 0;
+    if (tasks && (nuioa_parse_u32(tasks, PLAN_TASKS_MAX, &input->task_count) || !input->task_count))
+        return tool_usage(input->command, "--tasks: '%s' is not a number from 1 to %d", tasks,
+                          PLAN_TASKS_MAX);
+    if (ranks)
+        rc = read_ranks(input, ranks, &named);
+    if (!rc && input->binding)
+        rc = read_binding(input);
+    if (rc)
+        return rc;
+    if (!input->task_count)
+        input->task_count = named ? named : input->line_count;
+    if (!input->task_count)
+        return tool_usage(input->command, "--tasks is missing");
+    if (ranks && named != input->task_count)
+        return tool_usage(input->command, "--ranks names %u ranks, but there are %u tasks", named,
+                          input->task_count);
+    if (input->binding && input->line_count != input->task_count)
+        return tool_fail("%s: has %u lines, but there are %u tasks", input->binding,
+                         input->line_count, input->task_count);
+    return ranks ? 0 : default_ranks(input);
+}
+
+int plan_input_arguments(struct plan_input *input, const char *command, const char *tasks,
+                         const char *cpus_per_task, const char *ranks, const char *allowed,
+                         const char *binding)
+{
+    memset(input, 0, sizeof(*input));
+    input->command = command;
+    input->binding = binding;
+    if (cpus_per_task && (nuioa_parse_u32(cpus_per_task, CPU_MAX, &input->cpus_per_task) ||
+                          !input->cpus_per_task))
+        return tool_usage(command, "--cpus-per-task: '%s' is not a number from 1 to %d",
+                          cpus_per_task, CPU_MAX);
+    if (allowed) {
+        input->allowed = hwloc_bitmap_alloc();
+        if (!input->allowed)
+            return tool_fail("out of memory");
+        if (plan_cpu_list(allowed, input->allowed))
+            return tool_usage(command, "--allowed: '%s' is not a CPU list such as 0,2,4-7",
+                              allowed);
+    }
+    return count_tasks(input, tasks, ranks);
+}
+
+/* --- where Slurm would put them --------------------------------------------------------------- */
+
+/* The first CPU of `cpus` that `within` lacks, or -1. */
+static int first_outside(hwloc_const_bitmap_t cpus, hwloc_const_bitmap_t within)
+{
+    for (int cpu = hwloc_bitmap_first(cpus); cpu >= 0; cpu = hwloc_bitmap_next(cpus, cpu))
+        if (!hwloc_bitmap_isset(within, (unsigned)cpu))
+            return cpu;
+    return -1;
+}
+
+static int find_binding(struct plan_input *input, const struct nuioa_node *node)
+{
+    hwloc_const_bitmap_t allowed = input->allowed ? input->allowed : node->allowed_cpus;
+    struct nuioa_error err;
+    int outside = first_outside(allowed, node->allowed_cpus);
+    if (outside >= 0)
+        return tool_fail("--allowed: CPU %d is not there, or not allowed", outside);
+    for (uint32_t i = 0; i < input->line_count; i++) {
+        outside = first_outside(input->cpus[i], allowed);
+        if (outside >= 0)
+            return tool_fail("%s:%u: CPU %d is not there, or not allowed", input->binding, i + 1,
+                             outside);
+    }
+    if (input->binding)
+        return 0;
+    for (uint32_t i = 0; i < input->task_count; i++)
+        if (!add_line(input))
+            return tool_fail("out of memory");
+    uint32_t each = input->cpus_per_task ? input->cpus_per_task : 1;
+    if (nuioa_block_binding(node, allowed, input->task_count, each, input->cpus, &err))
+        return tool_fail("%s", err.text);
+    return 0;
+}
+
+/* --- what they communicate -------------------------------------------------------------------- */
+
+static int weigh_by_list(struct plan_input *input, const char *list)
+{
+    struct nuioa_hints hints;
+    struct nuioa_error err;
+    if (nuioa_hints_parse(&hints, list, &err))
+        return tool_fail("%s", err.text);
+    for (uint32_t i = 0; i < input->task_count; i++)
+        input->tasks[i].weight = nuioa_hints_weight(&hints, input->ranks[i]);
+    nuioa_hints_free(&hints);
+    return 0;
+}
+
+static int weigh_by_profile(struct plan_input *input, const char *path, enum nuioa_policy policy,
+                            struct nuioa_warnings *warnings)
+{
+    struct nuioa_profile profile;
+    struct nuioa_error err;
+    double *weight = calloc(input->task_count, sizeof(*weight));
+    if (!weight)
+        return tool_fail("out of memory");
+    int rc = nuioa_profile_read(path, &profile, &err);
+    if (rc) {
+        free(weight);
+        return tool_fail("%s", err.text);
+    }
+    rc = nuioa_profile_slice(&profile, policy, input->ranks, input->task_count, weight,
+                             &input->pairs, &input->pair_count, warnings);
+    for (uint32_t i = 0; !rc && i < input->task_count; i++)
+        input->tasks[i].weight = weight[i];
+    nuioa_profile_free(&profile);
+    free(weight);
+    return rc ? tool_fail("out of memory") : 0;
+}
+
+static int find_weights(struct plan_input *input, const struct nuioa_options *options,
+                        struct nuioa_warnings *warnings)
+{
+    input->tasks = calloc(input->task_count, sizeof(*input->tasks));
+    if (!input->tasks)
+        return tool_fail("out of memory");
+    for (uint32_t i = 0; i < input->task_count; i++)
+        input->tasks[i] = (struct nuioa_task){
+            .rank = input->ranks[i], .cpus = input->cpus[i], .gpu = -1 };
+    if (!*options->hints)
+        return 0;
+    const char *file = nuioa_hints_file(options->hints);
+    return file ? weigh_by_profile(input, file, options->policy, warnings)
+                : weigh_by_list(input, options->hints);
+}
+
+int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
+                       const struct nuioa_options *options, struct nuioa_request *request,
+                       struct nuioa_warnings *warnings)
+{
+    int rc = find_binding(input, node);
+    if (!rc)
+        rc = find_weights(input, options, warnings);
+    if (rc)
+        return rc;
+    *request = (struct nuioa_request){
+        .node = node,
+        .options = options,
+        .task_count = input->task_count,
+        .tasks = input->tasks,
+        .pair_count = input->pair_count,
+        .pairs = input->pairs,
+        .allowed_cpus = input->allowed,
+        .cpus_per_task = input->cpus_per_task,
+        .hinted = *options->hints,
+        .planned = node->emulated,
+    };
+    return 0;
+}
+
+void plan_input_free(struct plan_input *input)
+{
+    for (uint32_t i = 0; i < input->line_count; i++)
+        hwloc_bitmap_free(input->cpus[i]);
+    hwloc_bitmap_free(input->allowed);
+    free(input->cpus);
+    free(input->ranks);
+    free(input->tasks);
+    free(input->pairs);
+    memset(input, 0, sizeof(*input));
+}

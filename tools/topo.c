@@ -1,0 +1,41 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+#include "report.h"
+#include "tool.h"
+
+static const char usage[] =
+    "usage: nuioa topo [--topology FILE.xml|DIR] [--distances FILE] [--json]\n"
+    "\n"
+    "What this node is: NUMA nodes, NICs, distances, and where each fact came from.\n"
+    "\n"
+    "  --topology FILE.xml|DIR   another machine: an hwloc XML file, or an extracted sysfs dump\n"
+    "  --distances FILE          distances that the site measured, instead of the firmware's\n"
+    "  --json                    for programs\n";
+
+int tool_topo(int argc, char **argv)
+{
+    struct nuioa_source source = { NULL, NULL };
+    bool json = false, help = false;
+    const struct tool_option options[] = {
+        { "topology", &source.topology, NULL },
+        { "distances", &source.distances, NULL },
+        { "json", NULL, &json },
+        { "help", NULL, &help },
+        { NULL, NULL, NULL },
+    };
+    int rc = tool_args_read(argc, argv, options, NULL, NULL);
+    if (rc)
+        return rc;
+    if (help)
+        return tool_print(strdup(usage));
+
+    struct nuioa_node node;
+    struct nuioa_error err = { "" };
+    if (nuioa_node_load(&node, &source, &err))
+        return tool_fail("%s", err.text);
+    int status = json ? tool_json_topo(&node) : tool_print(nuioa_report_node(&node));
+    nuioa_node_free(&node);
+    return status;
+}
