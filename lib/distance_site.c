@@ -71,10 +71,13 @@ static int read_machine(struct reader *r, char *rest)
         model += 7;
     }
     for (char *word; (word = next_word(&rest));) {
-        bool good = !strncmp(word, "packages=", 9) ? !nuioa_parse_u32(word + 9, UINT32_MAX, &packages)
-                    : !strncmp(word, "cores=", 6) ? !nuioa_parse_u32(word + 6, UINT32_MAX, &cores)
-                    : !strncmp(word, "numa=", 5) && !nuioa_parse_u32(word + 5, NUMA_MAX, &r->numa_count);
-        if (!good)
+        char *value = strchr(word, '=');
+        size_t name = value ? (size_t)(++value - word) : 0;
+        uint32_t *count = name == 9 && !strncmp(word, "packages=", name) ? &packages
+                          : name == 6 && !strncmp(word, "cores=", name)  ? &cores
+                          : name == 5 && !strncmp(word, "numa=", name)   ? &r->numa_count
+                                                                         : NULL;
+        if (!count || nuioa_parse_u32(value, count == &cores ? UINT32_MAX : NUMA_MAX, count))
             return malformed(r, "expected packages=N numa=N cores=N model=\"...\"");
     }
     if (!r->numa_count)
@@ -103,6 +106,11 @@ static int read_numa(struct reader *r, char *rest)
     return r->listed == r->numa_count ? 0 : malformed(r, "fewer NUMA nodes than numa= says");
 }
 
+static uint32_t *cell(const struct reader *r, uint32_t row, uint32_t column)
+{
+    return &r->matrix[(size_t)r->index[row] * r->numa_count + (size_t)r->index[column]];
+}
+
 static int read_row(struct reader *r, char *rest)
 {
     if (!r->in_section || !r->listed || r->rows == r->numa_count)
@@ -116,7 +124,7 @@ static int read_row(struct reader *r, char *rest)
             local = value;
         least = value < least ? value : least;
         if (r->matches)
-            r->matrix[(size_t)r->index[r->rows] * r->numa_count + (size_t)r->index[columns]] = value;
+            cell(r, r->rows, columns)[0] = value;
     }
     if (columns != r->numa_count)
         return malformed(r, "expected one number from 1 on for each NUMA node");
@@ -173,7 +181,8 @@ static int read_text(struct reader *r, char *text)
     int rc = end_section(r);
     if (!rc && !r->found)
         rc = nuioa_fail(r->err, -ENOENT,
-                        "%s: no section for this node (machine packages=%u numa=%u cores=%u model=\"%s\")",
+                        "%s: no section for this node (machine packages=%u numa=%u cores=%u "
+                        "model=\"%s\")",
                         r->path, r->node->package_count, r->node->numa_count, r->node->core_count,
                         r->node->model);
     return rc;
@@ -204,7 +213,7 @@ static int load(const char *path, char **text, struct nuioa_error *err)
 int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
                              struct nuioa_error *err)
 {
-    char *text;
+    char *text = NULL;
     size_t cells = (size_t)node->numa_count * node->numa_count;
     int rc = load(path, &text, err);
     if (rc)
@@ -213,7 +222,10 @@ int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, ui
     struct reader r = {.path = path, .node = node, .err = err};
     r.matrix = calloc(cells, sizeof(*r.matrix));
     r.index = calloc(NUMA_MAX, sizeof(*r.index));
-    rc = r.matrix && r.index ? read_text(&r, text) : nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
+    if (r.matrix && r.index)
+        rc = read_text(&r, text);
+    else
+        rc = nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
     if (!rc)
         memcpy(matrix, r.matrix, cells * sizeof(*matrix));
     free(r.matrix);
