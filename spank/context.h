@@ -32,8 +32,14 @@ struct context {
 
 /* One function for each hook of a program. In slurmstepd and slurmd they cannot fail: there is nothing
  * that a launch should fail for. */
-void launcher_init_post_opt(struct context *context, int argc, char **argv);  /* srun */
-void allocator_init_post_opt(struct context *context, int argc, char **argv); /* sbatch, salloc */
+
+/* srun. The check of a flag also is sbatch's and salloc's: in the user's own program, before anything is
+ * allocated, it ends the process if the flag is wrong or asks for help. */
+void launcher_check_flag(int index, const char *value);
+void launcher_init_post_opt(struct context *context, int argc, char **argv);
+
+/* sbatch, salloc */
+void allocator_init_post_opt(struct context *context);
 
 void stepd_init_post_opt(struct context *context, spank_t spank, int argc, char **argv);
 void stepd_user_init(struct context *context);

@@ -21,8 +21,9 @@ static uint32_t now_us(void)
 
 static int on_flag(int index, const char *value, int remote)
 {
-    (void)remote;
     flags_take(&context.flags, index, value);
+    if (!remote)
+        launcher_check_flag(index, context.flags.typed[index]);
     return 0;
 }
 
@@ -51,7 +52,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
         launcher_init_post_opt(&context, argc, argv);
         break;
     case S_CTX_ALLOCATOR:
-        allocator_init_post_opt(&context, argc, argv);
+        allocator_init_post_opt(&context);
         break;
     case S_CTX_REMOTE:
         stepd_init_post_opt(&context, spank, argc, argv);

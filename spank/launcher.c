@@ -1,10 +1,10 @@
-#include "launcher.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "context.h"
+#include "doors.h"
 #include "reduce.h"
 #include "say.h"
 
@@ -26,15 +26,18 @@ static void print_help(void)
     exit(help ? 0 : 1);
 }
 
-/* An error that a hook returns stops srun only if the plugin is "required", and one that a flag's callback
- * returns brings a second line of srun's own that does not say what would be right. Nothing is allocated
- * yet: exit as srun does when its own flags are wrong. */
-void launcher_read(struct context *context, const struct doors *doors, struct complaints *complaints)
+/* Here, not in a hook: srun insists on a command before it calls one, so "srun --nuioa=help" would not get
+ * there. And exit, as srun does when its own flags are wrong: an error that the callback returns brings a
+ * second line of srun's that does not say what would be right; one that a hook returns stops srun only if
+ * the plugin is "required". */
+void launcher_check_flag(int index, const char *value)
 {
-    doors_read(doors, &context->options, complaints);
-    if (complaints->flags.count)
-        refuse(complaints->flags.text[0]);
-    if (context->options.help)
+    struct nuioa_options options;
+    struct nuioa_error err;
+    nuioa_options_init(&options);
+    if (nuioa_options_set(&options, NUIOA_DOOR_COMMAND, nuioa_option_table[index].name, value, &err) < 0)
+        refuse(err.text);
+    if (options.help)
         print_help();
 }
 
@@ -84,7 +87,7 @@ void launcher_init_post_opt(struct context *context, int argc, char **argv)
 {
     struct complaints complaints;
     struct doors doors = { argc, argv, environ, &context->flags };
-    launcher_read(context, &doors, &complaints);
+    doors_read(&doors, &context->options, &complaints);
     if (!context->spoken) {
         say_all(&complaints.plugstack);
         say_all(&complaints.environment);
