@@ -23,7 +23,7 @@ const char *nuioa_distance_source_name(enum nuioa_distance_source source)
     return "none";
 }
 
-/* --- levels ------------------------------------------------------------------------------------- */
+/* --- levels ----------------------------------------------------------------------------------- */
 
 static void row_levels(const struct nuioa_distance *d, unsigned row)
 {
@@ -53,7 +53,7 @@ void nuioa_distance_levels(struct nuioa_distance *d)
         row_levels(d, i);
 }
 
-/* --- structure ---------------------------------------------------------------------------------- */
+/* --- structure -------------------------------------------------------------------------------- */
 
 static bool is_below(hwloc_obj_t obj, hwloc_obj_t above)
 {
@@ -69,7 +69,8 @@ static bool in_package(hwloc_obj_t obj)
     return obj != NULL;
 }
 
-static uint32_t grade(const struct nuioa_node *node, hwloc_topology_t topology, unsigned i, unsigned j)
+static uint32_t grade(const struct nuioa_node *node, hwloc_topology_t topology, unsigned i,
+                      unsigned j)
 {
     hwloc_const_bitmap_t cpus = node->numas[i].cpus;
     hwloc_obj_t a = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, i);
@@ -95,7 +96,8 @@ static bool one_value(const uint32_t *matrix, unsigned count)
 }
 
 /* Whether some pairs are nearer than others. If not, all is "other". */
-static bool from_structure(const struct nuioa_node *node, hwloc_topology_t topology, uint32_t *matrix)
+static bool from_structure(const struct nuioa_node *node, hwloc_topology_t topology,
+                           uint32_t *matrix)
 {
     unsigned count = node->numa_count;
     for (unsigned i = 0; i < count; i++)
@@ -108,7 +110,7 @@ static bool from_structure(const struct nuioa_node *node, hwloc_topology_t topol
     return false;
 }
 
-/* --- firmware ----------------------------------------------------------------------------------- */
+/* --- firmware --------------------------------------------------------------------------------- */
 
 /* In the order of the logical indexes. False if the table is not there or cannot be true. */
 static bool fill_from_table(const struct hwloc_distances_s *table, uint32_t *matrix, unsigned count)
@@ -152,12 +154,12 @@ static bool from_firmware(struct nuioa_node *node, hwloc_topology_t topology, ui
         hwloc_distances_release(topology, tables[i]);
     }
     if (present && !sound)
-        nuioa_warn(&node->warnings, "the firmware's distance table (SLIT) is incomplete or says that "
-                                    "remote memory is nearer than local: not used");
+        nuioa_warn(&node->warnings, "the firmware's distance table (SLIT) is incomplete or says "
+                                    "that remote memory is nearer than local: not used");
     return sound;
 }
 
-/* --- choice ------------------------------------------------------------------------------------- */
+/* --- choice ----------------------------------------------------------------------------------- */
 
 static bool from_site(struct nuioa_node *node, const char *site, uint32_t *matrix)
 {
@@ -185,8 +187,9 @@ static enum nuioa_distance_source choose(struct nuioa_node *node, hwloc_topology
     if (from_firmware(node, topology, matrix)) {
         bool flat = count > 2 && one_value(matrix, count);
         if (flat && !graded)
-            nuioa_warn(&node->warnings, "the firmware's distance table (SLIT) is flat: distances are "
-                                        "unknown beyond same/other; `nuioa probe` measures them");
+            nuioa_warn(&node->warnings,
+                       "the firmware's distance table (SLIT) is flat: distances are unknown "
+                       "beyond same/other; `nuioa probe` measures them");
         if (!flat || !graded)
             return NUIOA_DISTANCE_SLIT;
     }
@@ -205,7 +208,7 @@ int nuioa_discover_distance(struct nuioa_node *node, hwloc_topology_t topology, 
     d->level = calloc(cells, sizeof(*d->level));
     if (!structure || !d->matrix || !d->level) {
         free(structure);
-        return nuioa_fail(err, -ENOMEM, "out of memory for the distances of %u NUMA nodes", d->count);
+        return nuioa_fail(err, -ENOMEM, "out of memory for distances of %u NUMA nodes", d->count);
     }
     d->source = choose(node, topology, site, d->matrix, structure);
     free(structure);

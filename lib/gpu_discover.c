@@ -16,7 +16,7 @@ void nuioa_discover_pci_name(hwloc_obj_t pci, char *text, size_t size)
     snprintf(text, size, "%04x:%02x:%02x.%01x", a->domain, a->bus, a->dev, a->func);
 }
 
-/* Memory that is nobody's own (no CPUs) comes with every object; it says nothing about the device. */
+/* Memory that is nobody's own (no CPUs) comes with every object and tells nothing of the device. */
 static void keep_own_memory(const struct nuioa_node *node, hwloc_bitmap_t numas)
 {
     bool own = false;
@@ -28,8 +28,8 @@ static void keep_own_memory(const struct nuioa_node *node, hwloc_bitmap_t numas)
             hwloc_bitmap_clr(numas, node->numas[i].os_index);
 }
 
-int nuioa_discover_locality(const struct nuioa_node *node, hwloc_topology_t topology, hwloc_obj_t device,
-                            hwloc_bitmap_t *numas, hwloc_bitmap_t *cpus)
+int nuioa_discover_locality(const struct nuioa_node *node, hwloc_topology_t topology,
+                            hwloc_obj_t device, hwloc_bitmap_t *numas, hwloc_bitmap_t *cpus)
 {
     hwloc_obj_t root = hwloc_get_root_obj(topology);
     hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, device);

@@ -49,7 +49,7 @@ const char *nuioa_nic_label(const struct nuioa_nic *nic, char *text, size_t size
     return text;
 }
 
-/* --- what auto takes ------------------------------------------------------------------------------ */
+/* --- what auto takes -------------------------------------------------------------------------- */
 
 /* What decides before any comparison; NULL: a candidate. */
 static const char *unfit(const struct nuioa_nic *nic)
@@ -100,8 +100,8 @@ static unsigned preference(enum nuioa_nic_kind kind)
     return order[kind];
 }
 
-/* Whether the fabric of NIC `a` goes before that of `b`: by rate, then by kind, then by the number of
- * ports. Equal in all: the one met first, in PCI order. */
+/* Whether the fabric of NIC `a` goes before that of `b`: by rate, then by kind, then by the number
+ * of ports. Equal in all: the one met first, in PCI order. */
 static bool goes_before(const struct nuioa_node *node, const bool *barred, uint32_t a, uint32_t b)
 {
     const struct nuioa_nic *nic = &node->nics[a], *other = &node->nics[b];
@@ -117,7 +117,8 @@ static int32_t choose(const struct nuioa_node *node, const bool *barred)
 {
     int32_t best = -1;
     for (uint32_t i = 0; i < node->nic_count; i++)
-        if (is_candidate(node, barred, i) && (best < 0 || goes_before(node, barred, i, (uint32_t)best)))
+        if (is_candidate(node, barred, i) &&
+            (best < 0 || goes_before(node, barred, i, (uint32_t)best)))
             best = (int32_t)i;
     return best;
 }
@@ -153,7 +154,7 @@ void nuioa_nic_judge(struct nuioa_node *node)
         explain(&node->nics[i], best < 0 ? NULL : &node->nics[best]);
 }
 
-/* --- patterns ------------------------------------------------------------------------------------- */
+/* --- patterns --------------------------------------------------------------------------------- */
 
 enum { WORD_MAX = 64 };
 
@@ -164,8 +165,9 @@ static int next_word(const char **rest, char *word, struct nuioa_error *err)
         return 0;
     size_t length = strcspn(*rest, ",");
     if (!length || length >= WORD_MAX)
-        return nuioa_fail(err, -EINVAL, "nic: %s; expected auto, or names, globs or kinds with commas "
-                                        "between, ^ before one to exclude it",
+        return nuioa_fail(err, -EINVAL,
+                          "nic: %s; expected auto, or names, globs or kinds with commas between, "
+                          "^ before one to exclude it",
                           length ? "a word is too long" : "an empty word in the list");
     memcpy(word, *rest, length);
     word[length] = '\0';
@@ -179,10 +181,12 @@ static int check_word(const char *word, struct nuioa_error *err)
     if (!*name)
         return nuioa_fail(err, -EINVAL, "nic: nothing after ^");
     if (!strcmp(word, "^auto"))
-        return nuioa_fail(err, -EINVAL, "nic: ^auto leaves nothing; exclude NICs by name, glob or kind");
+        return nuioa_fail(err, -EINVAL,
+                          "nic: ^auto leaves nothing; exclude NICs by name, glob or kind");
     for (const char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c) && !strchr("._:-*?[]!@", *c))
-            return nuioa_fail(err, -EINVAL, "nic: '%c' in \"%s\" is in no device name or glob", *c, name);
+            return nuioa_fail(err, -EINVAL, "nic: '%c' in \"%s\" is in no device name or glob", *c,
+                              name);
     return 0;
 }
 

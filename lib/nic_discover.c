@@ -10,7 +10,7 @@
 enum { VENDOR_CRAY = 0x17db, VENDOR_AMAZON = 0x1d0f };
 enum { CLASS_ETHERNET = 0x0200, CLASS_NETWORK = 0x02, CLASS_INFINIBAND_BUS = 0x0c06 };
 
-/* A netdev, and its function. A card's two ports may be two functions or two netdevs of one function. */
+/* A netdev, and its function. A card's two ports may be two functions, or two netdevs of one. */
 struct netdev {
     hwloc_obj_t obj;
     hwloc_obj_t pci;  /* NULL: none */
@@ -42,7 +42,7 @@ struct discovery {
     unsigned netdev_count, port_count;
 };
 
-/* --- reading ------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static hwloc_obj_t pci_of(hwloc_obj_t obj)
 {
@@ -122,8 +122,8 @@ static void read_port(struct verbs_port *port, hwloc_obj_t obj, unsigned number,
     port->lid = lid && strtoul(lid, NULL, 16);
     nuioa_sysfs_text(sysfs->verbs, port->link, sizeof(port->link), "%s/ports/%u/link_layer",
                      obj->name, number);
-    if (nuioa_sysfs_text(sysfs->verbs, port->gid, sizeof(port->gid), "%s/ports/%u/gids/0", obj->name,
-                         number) <= 0)
+    if (nuioa_sysfs_text(sysfs->verbs, port->gid, sizeof(port->gid), "%s/ports/%u/gids/0",
+                         obj->name, number) <= 0)
         nuioa_copy(port->gid, sizeof(port->gid), gid ? gid : "");
 }
 
@@ -151,7 +151,7 @@ static int collect(struct discovery *d)
     return 0;
 }
 
-/* --- pairing ------------------------------------------------------------------------------------ */
+/* --- pairing ---------------------------------------------------------------------------------- */
 
 enum { BY_NUMBER, BY_GUID, IN_ORDER_INFINIBAND, IN_ORDER, PASSES };
 
@@ -180,7 +180,7 @@ static void pair(struct discovery *d)
                 }
 }
 
-/* --- one entry ---------------------------------------------------------------------------------- */
+/* --- one entry -------------------------------------------------------------------------------- */
 
 static bool begins(const char *text, const char *prefix)
 {
@@ -214,14 +214,14 @@ static enum nuioa_nic_kind netdev_kind(const struct netdev *netdev, const struct
     if (netdev->pci) {
         unsigned class_id = netdev->pci->attr->pcidev.class_id;
         if (netdev->pci->attr->pcidev.vendor_id == VENDOR_CRAY)
-            return NUIOA_NIC_SLINGSHOT; /* never by name: hsiN is an InfiniBand interface elsewhere */
+            return NUIOA_NIC_SLINGSHOT; /* not by name: hsiN is InfiniBand elsewhere */
         if (class_id >> 8 != CLASS_NETWORK && class_id != CLASS_INFINIBAND_BUS)
             return NUIOA_NIC_OTHER; /* a management processor's network over USB, and the like */
     }
     return netdev->infiniband ? NUIOA_NIC_INFINIBAND : NUIOA_NIC_ETHERNET;
 }
 
-/* A virtual function of a card that is here too. Alone it is a guest's NIC, and all the guest has. */
+/* A virtual function of a card that is here too. Alone it is a guest's NIC, all the guest has. */
 static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
 {
     if (!pci)
@@ -250,8 +250,9 @@ static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
 static bool name_is_virtual(const char *name)
 {
     static const char *const prefixes[] = {
-        "bond", "br",  "cali", "cni", "docker", "dummy", "flannel", "ifb",  "ipvl",  "macv", "mic",
-        "ovs",  "rxe", "scif", "siw", "tap",    "team",  "tun",     "veth", "virbr", "vlan", "vnet"};
+        "bond", "br",  "cali", "cni",  "docker", "dummy", "flannel", "ifb",  "ipvl",  "macv",
+        "mic",  "ovs", "rxe",  "scif", "siw",    "tap",   "team",    "tun",  "veth",  "virbr",
+        "vlan", "vnet"};
     for (unsigned i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (begins(name, prefixes[i]))
             return true;
@@ -281,10 +282,10 @@ static uint32_t card_of(const struct discovery *d, hwloc_obj_t pci, unsigned ind
     return index;
 }
 
-/* --- locality ----------------------------------------------------------------------------------- */
+/* --- locality --------------------------------------------------------------------------------- */
 
-/* HWLOC_PCI_LOCALITY: entries "<domain>[:<bus>[-<bus>]] <cpuset>" separated by ';', or a file of such
- * lines. Whether it names the bus below this device's host bridge. */
+/* HWLOC_PCI_LOCALITY: entries "<domain>[:<bus>[-<bus>]] <cpuset>" separated by ';', or a file of
+ * such lines. Whether it names the bus below this device's host bridge. */
 static bool named_in(const char *text, unsigned domain, unsigned bus)
 {
     for (const char *entry = text; entry; entry = strpbrk(entry, ";\n")) {
@@ -321,7 +322,8 @@ static bool is_overridden(hwloc_obj_t pci)
 }
 
 /* What the device itself says; -1: nothing. A virtio NIC is one level below its PCI device. */
-static long own_numa_node(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t pci, int class_dir)
+static long own_numa_node(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t pci,
+                          int class_dir)
 {
     char name[24];
     long numa = -1;
@@ -362,7 +364,7 @@ static int locate(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, h
     return 0;
 }
 
-/* --- all entries -------------------------------------------------------------------------------- */
+/* --- all entries ------------------------------------------------------------------------------ */
 
 static void subnet_prefix(const char *gid, char *fabric, size_t size)
 {
@@ -409,7 +411,7 @@ static int add_netdev(struct discovery *d, const struct netdev *netdev)
     return locate(d, nic, netdev->obj, netdev->pci, d->sysfs->net);
 }
 
-/* PCI order: longer domains are higher, hexadecimal digits of one case sort as text; no PCI last. */
+/* PCI order: longer domains are higher, hexadecimal digits of one case sort as text; none last. */
 static int by_pci(const void *left, const void *right)
 {
     const struct nuioa_nic *a = left, *b = right;

@@ -11,7 +11,7 @@
 #include "discover.h"
 #include "sysfs.h"
 
-/* --- lifecycle and look-ups ---------------------------------------------------------------------- */
+/* --- lifecycle and look-ups ------------------------------------------------------------------- */
 
 void nuioa_node_free(struct nuioa_node *node)
 {
@@ -75,7 +75,7 @@ void nuioa_node_refresh(struct nuioa_node *node)
     nuioa_nic_judge(node);
 }
 
-/* --- processors and memory ------------------------------------------------------------------------ */
+/* --- processors and memory -------------------------------------------------------------------- */
 
 static hwloc_obj_t next_of(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t previous)
 {
@@ -88,13 +88,14 @@ static int32_t package_of(hwloc_topology_t topology, hwloc_obj_t numa)
         if (up->type == HWLOC_OBJ_PACKAGE)
             return (int32_t)up->os_index;
     for (hwloc_obj_t package = NULL; (package = next_of(topology, HWLOC_OBJ_PACKAGE, package));)
-        if (!hwloc_bitmap_iszero(numa->cpuset) && hwloc_bitmap_isincluded(numa->cpuset, package->cpuset))
+        if (!hwloc_bitmap_iszero(numa->cpuset) &&
+            hwloc_bitmap_isincluded(numa->cpuset, package->cpuset))
             return (int32_t)package->os_index;
     return -1;
 }
 
-/* hwloc gives memory without CPUs those of what it hangs off: the machine, where nothing is nearer. Beside
- * NUMA nodes that are some PUs' own it is nobody's. */
+/* hwloc gives memory without CPUs those of what it hangs off: the machine, where nothing is nearer.
+ * Beside NUMA nodes that are some PUs' own it is nobody's. */
 static void disown_common_memory(struct nuioa_node *node, hwloc_topology_t topology)
 {
     hwloc_const_bitmap_t all = hwloc_get_root_obj(topology)->cpuset;
@@ -126,8 +127,8 @@ static int load_numas(struct nuioa_node *node, hwloc_topology_t topology)
     return 0;
 }
 
-/* Of several that hold a PU (two kinds of memory, or one for the whole package): the one of fewest PUs,
- * then one that has memory, then the first, which hwloc makes the ordinary kind. */
+/* Of several that hold a PU (two kinds of memory, or one for the whole package): the one of fewest
+ * PUs, then one that has memory, then the first, which hwloc makes the ordinary kind. */
 static int32_t numa_of_pu(const struct nuioa_node *node, unsigned os_index)
 {
     int32_t best = -1;
@@ -200,7 +201,8 @@ static int load_pus(struct nuioa_node *node, hwloc_topology_t topology)
 
 static void load_names(struct nuioa_node *node, hwloc_topology_t topology)
 {
-    hwloc_obj_t root = hwloc_get_root_obj(topology), package = next_of(topology, HWLOC_OBJ_PACKAGE, NULL);
+    hwloc_obj_t root = hwloc_get_root_obj(topology);
+    hwloc_obj_t package = next_of(topology, HWLOC_OBJ_PACKAGE, NULL);
     const char *host = hwloc_obj_get_info_by_name(root, "HostName");
     const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
     if (!model)
@@ -219,7 +221,7 @@ static int load_allowed(struct nuioa_node *node, hwloc_topology_t topology)
     return node->allowed_cpus && node->allowed_numas ? 0 : -ENOMEM;
 }
 
-/* --- the topology --------------------------------------------------------------------------------- */
+/* --- the topology ----------------------------------------------------------------------------- */
 
 /* The dump of a machine can only be named to hwloc by environment variables. */
 struct dump_environment {
@@ -251,19 +253,24 @@ static void leave_dump(struct dump_environment *env)
     }
 }
 
-static int configure(hwloc_topology_t topology)
+static int configure(hwloc_topology_t topology, bool drawing)
 {
     /* Vendors' libraries can take seconds, and tell nothing that the PCI tree does not. */
     static const char *const unwanted[] = {"cuda", "nvml", "opencl", "rsmi", "levelzero", "gl"};
     for (unsigned i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
-        hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unwanted[i]);
+        hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+                                      unwanted[i]);
+    /* A topology takes Misc objects only if it was loaded to keep them. */
+    if (drawing &&
+        hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL))
+        return -1;
     return hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) ||
            hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) ||
            hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
 }
 
 static int open_topology(hwloc_topology_t *topology, const char *file, const char *directory,
-                         struct nuioa_error *err)
+                         bool drawing, struct nuioa_error *err)
 {
     struct dump_environment env = {.used = false};
     int rc = 0;
@@ -275,7 +282,7 @@ static int open_topology(hwloc_topology_t *topology, const char *file, const cha
     }
     if (file && hwloc_topology_set_xml(*topology, file))
         rc = nuioa_fail(err, -EINVAL, "%s: not a topology that hwloc reads", file);
-    else if (configure(*topology) || hwloc_topology_load(*topology))
+    else if (configure(*topology, drawing) || hwloc_topology_load(*topology))
         rc = nuioa_fail(err, -EINVAL, "%s: hwloc cannot load %s topology",
                         file ? file : directory ? directory : "this machine",
                         file || directory ? "that" : "its");
@@ -301,12 +308,22 @@ static int kind_of_source(const char *path, const char **file, const char **dire
     }
     snprintf(below, sizeof(below), "%s/sys/devices/system", path);
     if (access(below, F_OK))
-        return nuioa_fail(err, -EINVAL, "%s: no dump of a machine, it has no sys/devices/system", path);
+        return nuioa_fail(err, -EINVAL, "%s: no dump of a machine: it has no sys/devices/system",
+                          path);
     *directory = path;
     return 0;
 }
 
-/* --- loading -------------------------------------------------------------------------------------- */
+int nuioa_discover_open(hwloc_topology_t *topology, const char *path, bool drawing,
+                        const char **directory, struct nuioa_error *err)
+{
+    const char *file = NULL;
+    *directory = NULL;
+    int rc = kind_of_source(path, &file, directory, err);
+    return rc ? rc : open_topology(topology, file, *directory, drawing, err);
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
 
 static int set_nic_levels(struct nuioa_node *node)
 {
@@ -327,8 +344,8 @@ static int set_nic_levels(struct nuioa_node *node)
     return 0;
 }
 
-static int fill(struct nuioa_node *node, hwloc_topology_t topology, const struct nuioa_source *source,
-                const char *directory, struct nuioa_error *err)
+static int fill(struct nuioa_node *node, hwloc_topology_t topology,
+                const struct nuioa_source *source, const char *directory, struct nuioa_error *err)
 {
     struct nuioa_sysfs sysfs;
     node->emulated = !hwloc_topology_is_thissystem(topology);
@@ -359,17 +376,16 @@ static int fill(struct nuioa_node *node, hwloc_topology_t topology, const struct
     return rc;
 }
 
-int nuioa_node_load(struct nuioa_node *node, const struct nuioa_source *source, struct nuioa_error *err)
+int nuioa_node_load(struct nuioa_node *node, const struct nuioa_source *source,
+                    struct nuioa_error *err)
 {
     static const struct nuioa_source this_machine;
-    const char *file = NULL, *directory = NULL;
+    const char *directory;
     hwloc_topology_t topology;
     memset(node, 0, sizeof(*node));
     if (!source)
         source = &this_machine;
-    int rc = kind_of_source(source->topology, &file, &directory, err);
-    if (!rc)
-        rc = open_topology(&topology, file, directory, err);
+    int rc = nuioa_discover_open(&topology, source->topology, false, &directory, err);
     if (rc)
         return rc;
     rc = fill(node, topology, source, directory, err);

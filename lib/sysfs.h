@@ -15,7 +15,7 @@ struct nuioa_sysfs {
     int pci;   /* sys/bus/pci/devices */
 };
 
-/* `root`: "" for this machine, or the directory of a dump. Never fails: what is absent reads as absent. */
+/* `root`: "" for this machine, or the directory of a dump. Never fails: absent reads as absent. */
 void nuioa_sysfs_open(struct nuioa_sysfs *sysfs, const char *root);
 /* All closed: every read finds nothing. For topologies without sysfs. */
 void nuioa_sysfs_none(struct nuioa_sysfs *sysfs);
@@ -34,7 +34,7 @@ bool nuioa_sysfs_exists(int dir, const char *path, ...) __attribute__((format(pr
 /* Target of a link below `dir`. 0 or -errno. */
 int nuioa_sysfs_link(int dir, char *target, size_t size, const char *name);
 
-/* State and rate of a port, from its verbs device or else its netdev. False if the device is not there. */
+/* State and rate of a port, from its verbs device or else its netdev. False: no such device. */
 bool nuioa_sysfs_port(const struct nuioa_sysfs *sysfs, struct nuioa_nic *nic);
 
 #endif

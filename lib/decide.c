@@ -1,0 +1,222 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "block.h"
+#include "planner.h"
+#include "slot.h"
+
+static void because(struct nuioa_plan *plan, const char *reason)
+{
+    nuioa_copy(plan->reason, sizeof(plan->reason), reason);
+}
+
+/* Why no rank may move at all, or NULL. */
+static const char *must_stay(const struct nuioa_request *r)
+{
+    const struct nuioa_options *o = r->options;
+    if (o->mode == NUIOA_EXPORT)
+        return "export only: nothing is moved";
+    if (o->mode != NUIOA_ON)
+        return "off";
+    if (r->stay)
+        return r->stay;
+    if (r->bound_by_user && !o->force)
+        return "an explicit --cpu-bind is left alone (nuioa=force overrides it)";
+    if (r->sees_gpu && !o->force)
+        return "the step has GPUs: ranks stay, NICs follow (nuioa=force overrides it)";
+    if (o->policy == NUIOA_POLICY_CPU)
+        return "policy=cpu: bound by computation, nothing is moved";
+    return NULL;
+}
+
+bool nuioa_unbound(const struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    for (uint32_t i = 1; i < r->task_count; i++)
+        if (!hwloc_bitmap_isequal(r->tasks[i].cpus, r->tasks[0].cpus))
+            return false;
+    return r->task_count > 1 || hwloc_bitmap_isequal(r->tasks[0].cpus, p->allowed_cpus);
+}
+
+static const char *no_basis(const struct planner *p)
+{
+    if (p->request->pair_count && p->request->hinted)
+        return NULL;
+    if (!p->rails.count)
+        return "no usable NIC on this node";
+    if (!p->rails.located)
+        return "the NUMA node of the NIC is unknown";
+    return NULL;
+}
+
+/* The ways to place. */
+
+static struct nuioa_problem problem_of(const struct nuioa_request *r, const struct nuioa_slots *s,
+                                       const double *weight, const uint32_t *task_kind,
+                                       const uint32_t *start)
+{
+    return (struct nuioa_problem){
+        .task_count = r->task_count, .slot_count = s->count, .weight = weight,
+        .nic_cost = s->nic_cost, .tie = s->tie, .domain = s->domain,
+        .domain_count = s->domain_count, .domain_cost = s->domain_cost, .kind = s->kind,
+        .task_kind = task_kind, .start = start, .pair_count = r->pair_count, .pairs = r->pairs};
+}
+
+static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
+{
+    for (uint32_t i = 0; i < p->request->task_count; i++)
+        if (hwloc_bitmap_copy(p->plan->places[i].cpus, slots->cpus[p->slot_of[i]]) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+/* Maps the tasks to the slots by weight; slot i is where task i starts. */
+static int map_weights(struct planner *p, const struct nuioa_slots *slots)
+{
+    const struct nuioa_request *r = p->request;
+    double *weight = malloc(r->task_count * sizeof(*weight));
+    uint32_t *start = malloc(r->task_count * sizeof(*start));
+    int rc = -ENOMEM;
+    if (weight && start) {
+        for (uint32_t i = 0; i < r->task_count; i++) {
+            weight[i] = r->tasks[i].weight;
+            start[i] = i;
+        }
+        struct nuioa_problem problem = problem_of(r, slots, weight, slots->kind, start);
+        rc = nuioa_place(&problem, p->slot_of, &p->plan->mapping);
+    }
+    free(weight);
+    free(start);
+    return rc;
+}
+
+static int by_weight(struct planner *p, const struct nuioa_slots *slots)
+{
+    int rc = map_weights(p, slots);
+    if (rc == 0)
+        rc = set_cpus(p, slots);
+    p->plan->bound_known = rc == 0;
+    because(p->plan, strcmp(p->plan->mapping.mapper, "keep")
+                         ? (p->request->pair_count ? "placed by traffic to the NIC and neighbours"
+                                                   : "heavier ranks are nearer the NIC")
+                         : "no placement is better than Slurm's");
+    return rc;
+}
+
+static int by_block(struct planner *p, const struct nuioa_slots *slots)
+{
+    int result = nuioa_block_move(p->request, slots, &p->rails, p->slot_of);
+    if (result < 0)
+        return result;
+    static const char *const reasons[] = {
+        [NUIOA_BLOCK_MOVED] = "no hints: the ranks of the lowest rank's NUMA node are beside the NIC",
+        [NUIOA_BLOCK_NEAREST] = "no hints, and the lowest rank is as near the NIC as can be",
+        [NUIOA_BLOCK_SPREAD] = "no hints, and ranks span NUMA nodes",
+        [NUIOA_BLOCK_TEARS] = "no hints, and moving a block would take neighbours apart",
+    };
+    because(p->plan, reasons[result]);
+    return result == NUIOA_BLOCK_MOVED ? set_cpus(p, slots) : 0;
+}
+
+static int alone(struct planner *p)
+{
+    struct nuioa_place *place = &p->plan->places[0];
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    int rc = cpus ? 0 : -ENOMEM;
+    if (cpus && nuioa_slot_nearer(p->request, &p->rails, p->allowed_cpus, place->cpus, cpus)) {
+        rc = hwloc_bitmap_copy(place->cpus, cpus) < 0 ? -ENOMEM : 0;
+        because(p->plan, "the only rank on the node moved nearer the NIC");
+    } else {
+        because(p->plan, "the only rank is as near the NIC as the step's CPUs allow");
+    }
+    hwloc_bitmap_free(cpus);
+    return rc;
+}
+
+static double cost_of(const struct planner *p, const struct nuioa_slots *slots)
+{
+    double cost = 0;
+    for (uint32_t i = 0; i < p->request->task_count; i++)
+        cost += p->request->tasks[i].weight * slots->nic_cost[i];
+    for (uint32_t k = 0; k < p->request->pair_count; k++) {
+        const struct nuioa_pair *pair = &p->request->pairs[k];
+        cost += pair->bytes * nuioa_neighbour_cost(p->request->node, slots->cpus[pair->first],
+                                                   slots->cpus[pair->second]);
+    }
+    return cost;
+}
+
+/* cores=pack: new slots from the NIC outwards, in which the ranks are placed by weight, or in their order
+ * without hints. -ENOSPC: no room. */
+static int packed(struct planner *p, const struct nuioa_slots *own)
+{
+    const struct nuioa_request *r = p->request;
+    struct nuioa_slots slots;
+    uint32_t cpus = r->cpus_per_task ? r->cpus_per_task
+                                     : (uint32_t)hwloc_bitmap_weight(r->tasks[0].cpus);
+    int rc = nuioa_slots_pack(&slots, r, &p->rails, p->allowed_cpus, cpus);
+    if (rc == 0)
+        rc = nuioa_slots_price(&slots, r, &p->rails, r->pair_count);
+    for (uint32_t i = 0; rc == 0 && i < slots.count; i++)
+        slots.kind[i] = 0; /* all as large as was asked for, or larger */
+    if (rc == 0)
+        rc = map_weights(p, &slots);
+    if (rc == 0) {
+        p->plan->mapping.cost_start = cost_of(p, own);
+        p->plan->bound_known = false; /* the bound would be one of these slots, not of all */
+        if (p->plan->mapping.cost <= p->plan->mapping.cost_start) {
+            rc = set_cpus(p, &slots);
+            because(p->plan, "cores=pack: cores filled from the NIC outwards");
+            p->plan->mapping.mapper = "hopsort";
+        } else {
+            p->plan->mapping.cost = p->plan->mapping.cost_start;
+            p->plan->mapping.mapper = "keep";
+            because(p->plan, "cores=pack would cost more than Slurm's placement");
+        }
+    }
+    nuioa_slots_free(&slots);
+    return rc;
+}
+
+static int place_in_own_slots(struct planner *p, const struct nuioa_slots *own)
+{
+    const struct nuioa_request *r = p->request;
+    if (nuioa_unbound(p)) {
+        because(p->plan, "ranks are not bound to CPUs of their own: nothing is squeezed");
+        return 0;
+    }
+    if (r->task_count == 1 && r->options->cores == NUIOA_CORES_AUTO)
+        return alone(p);
+    return r->hinted ? by_weight(p, own) : by_block(p, own);
+}
+
+int nuioa_decide(struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    const char *stay = must_stay(r);
+    struct nuioa_slots own = {0};
+    int rc = nuioa_slots_keep(&own, r);
+    if (rc == 0)
+        rc = nuioa_slots_price(&own, r, &p->rails, r->pair_count);
+    if (rc < 0)
+        goto out;
+    p->plan->mapping = (struct nuioa_mapping){.mapper = "keep"};
+    p->plan->mapping.cost_start = p->plan->mapping.cost = cost_of(p, &own);
+    if (!stay)
+        stay = no_basis(p);
+    if (stay) {
+        because(p->plan, stay);
+        goto out;
+    }
+    if (r->options->cores == NUIOA_CORES_PACK) {
+        rc = packed(p, &own);
+        if (rc != -ENOSPC)
+            goto out;
+        nuioa_warn(&p->plan->warnings, "cores=pack: the ranks do not fit into the step's cores: keep");
+    }
+    rc = place_in_own_slots(p, &own);
+out:
+    nuioa_slots_free(&own);
+    return rc;
+}

@@ -1,0 +1,177 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "leader.h"
+#include "planner.h"
+
+/* The allowed NUMA nodes with memory among `numas`; if there is none, the nearest such one to any. */
+static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, hwloc_bitmap_t out)
+{
+    const struct nuioa_node *node = p->request->node;
+    unsigned best_distance = UINT32_MAX, best = UINT32_MAX;
+    hwloc_bitmap_zero(out);
+    for (unsigned j = 0; j < node->numa_count; j++) {
+        const struct nuioa_numa *numa = &node->numas[j];
+        if (!numa->memory_bytes || !hwloc_bitmap_isset(p->allowed_numas, numa->os_index))
+            continue;
+        if (hwloc_bitmap_isset(numas, numa->os_index))
+            hwloc_bitmap_set(out, numa->os_index);
+        for (unsigned i = 0; i < node->numa_count; i++)
+            if (hwloc_bitmap_isset(numas, node->numas[i].os_index) &&
+                nuioa_distance_at(&node->distance, i, j) < best_distance) {
+                best_distance = nuioa_distance_at(&node->distance, i, j);
+                best = numa->os_index;
+            }
+    }
+    if (hwloc_bitmap_iszero(out) && best != UINT32_MAX)
+        hwloc_bitmap_set(out, best);
+}
+
+/* Which memory a rank prefers: `local`, that of its CPUs; `nic`, that of its NIC; `interleave`, those of
+ * all rails, which spreads the load over their banks (Moreaud & Goglin, PDCS 2007, 5.3). */
+static void choose_memory(const struct planner *p, struct nuioa_place *place)
+{
+    const struct nuioa_request *r = p->request;
+    hwloc_bitmap_t wanted = hwloc_bitmap_dup(place->numas);
+    enum nuioa_mem mem = r->options->mem;
+    place->memory = NUIOA_MEMORY_DEFAULT;
+    hwloc_bitmap_zero(place->memory_numas);
+    if (!wanted || r->options->mode != NUIOA_ON || r->memory_by_user || mem == NUIOA_MEM_OFF)
+        goto out;
+    if (mem == NUIOA_MEM_NIC && place->nic >= 0 && r->node->nics[place->nic].level)
+        hwloc_bitmap_copy(wanted, r->node->nics[place->nic].numas);
+    if (mem == NUIOA_MEM_INTERLEAVE && p->rails.located)
+        hwloc_bitmap_zero(wanted);
+    for (unsigned i = 0; mem == NUIOA_MEM_INTERLEAVE && i < p->rails.count; i++)
+        hwloc_bitmap_or(wanted, wanted, r->node->nics[p->rails.nic[i]].numas);
+
+    usable_memory(p, wanted, place->memory_numas);
+    int count = hwloc_bitmap_weight(place->memory_numas);
+    if (mem == NUIOA_MEM_INTERLEAVE && count > 0)
+        place->memory = NUIOA_MEMORY_INTERLEAVE;
+    else if (mem == NUIOA_MEM_NIC && count > 0)
+        place->memory = NUIOA_MEMORY_PREFERRED;
+    /* Several NUMA nodes: first touch is what keeps memory local. */
+    else if (mem == NUIOA_MEM_LOCAL && count == 1 && !r->bound_by_user)
+        place->memory = NUIOA_MEMORY_PREFERRED;
+    if (place->memory == NUIOA_MEMORY_PREFERRED)
+        hwloc_bitmap_singlify(place->memory_numas);
+    if (place->memory == NUIOA_MEMORY_DEFAULT)
+        hwloc_bitmap_zero(place->memory_numas);
+out:
+    hwloc_bitmap_free(wanted);
+}
+
+void nuioa_drop_places(struct nuioa_place *place)
+{
+    for (uint32_t i = 0; i < place->place_count; i++)
+        hwloc_bitmap_free(place->places[i]);
+    free(place->places);
+    place->places = NULL;
+    place->place_count = 0;
+}
+
+struct omp_place {
+    hwloc_bitmap_t cpus;
+    uint32_t level, tie, order;
+};
+
+static int nearer_place(const void *a, const void *b)
+{
+    const struct omp_place *x = a, *y = b;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    if (x->tie != y->tie)
+        return x->tie < y->tie ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+/* One OMP place for each core, nearest the NIC first: thread 0, which communicates, gets it. None for a
+ * rank with one core, and none for ranks that share their CPUs. */
+static int list_places(const struct planner *p, struct nuioa_place *place)
+{
+    const struct nuioa_node *node = p->request->node;
+    uint32_t count = 0, last = UINT32_MAX;
+    nuioa_drop_places(place);
+    if (!p->request->options->threads || p->request->options->mode == NUIOA_OFF || nuioa_unbound(p))
+        return 0;
+    struct omp_place *cores = calloc(node->pu_count + 1, sizeof(*cores));
+    if (!cores)
+        return -ENOMEM;
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < node->pu_count; i++) {
+        const struct nuioa_pu *pu = &node->pus[i];
+        if (!hwloc_bitmap_isset(place->cpus, pu->os_index))
+            continue;
+        if (pu->core != last) {
+            cores[count] = (struct omp_place){hwloc_bitmap_alloc(), 0, 0, count};
+            rc = cores[count++].cpus ? 0 : -ENOMEM;
+        }
+        last = pu->core;
+        if (rc == 0)
+            hwloc_bitmap_set(cores[count - 1].cpus, pu->os_index);
+    }
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        cores[i].level = nuioa_rails_nearest(&p->rails, cores[i].cpus);
+        cores[i].tie = nuioa_rails_tie(&p->rails, node, cores[i].cpus);
+    }
+    if (rc == 0)
+        qsort(cores, count, sizeof(*cores), nearer_place);
+    place->places = rc == 0 && count > 1 ? malloc(count * sizeof(*place->places)) : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (place->places)
+            place->places[place->place_count++] = cores[i].cpus;
+        else
+            hwloc_bitmap_free(cores[i].cpus);
+    }
+    free(cores);
+    return rc;
+}
+
+static int choose_leaders(struct planner *p)
+{
+    struct nuioa_plan *plan = p->plan;
+    uint32_t n = plan->task_count;
+    plan->order_count = plan->near = plan->rail_count = 0;
+    if (p->request->options->leader == NUIOA_LEADER_OFF)
+        return 0;
+    struct nuioa_candidate *candidates = malloc(n * sizeof(*candidates));
+    if (!candidates)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct nuioa_place *place = &plan->places[i];
+        candidates[i] = (struct nuioa_candidate){i, place->level, (uint32_t)place->nic,
+                                                 place->weight};
+    }
+    if (p->request->options->leader == NUIOA_LEADER_NEAR)
+        plan->near = nuioa_leader_order(candidates, n);
+    else
+        plan->near = 1; /* rank 0 was asked for: nobody to rotate with */
+    plan->rail_count = nuioa_leader_rails(candidates, n, plan->rails);
+    for (uint32_t i = 0; i < n; i++)
+        plan->order[i] = candidates[i].local;
+    plan->order_count = n;
+    free(candidates);
+    return 0;
+}
+
+int nuioa_describe(struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    struct nuioa_plan *plan = p->plan;
+    plan->moved = false;
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        struct nuioa_place *place = &plan->places[i];
+        place->rank = r->tasks[i].rank;
+        place->weight = r->tasks[i].weight;
+        place->moved = !hwloc_bitmap_isequal(place->cpus, r->tasks[i].cpus);
+        plan->moved |= place->moved;
+        nuioa_node_numas_of(r->node, place->cpus, place->numas);
+    }
+    int rc = nuioa_rails_assign(&p->rails, r, plan->places);
+    for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
+        choose_memory(p, &plan->places[i]);
+        rc = list_places(p, &plan->places[i]);
+    }
+    return rc == 0 ? choose_leaders(p) : rc;
+}

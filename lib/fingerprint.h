@@ -1,0 +1,17 @@
+#ifndef NUIOA_FINGERPRINT_H
+#define NUIOA_FINGERPRINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Private: numbers that differ when something else does. Not against forgery. */
+
+/* Of `bytes`, continuing `seed` (0 to begin). */
+uint64_t nuioa_hash(uint64_t seed, const void *bytes, size_t length);
+
+/* Of what the description of this node rests on, in about as many small reads as there are network
+ * devices: their names, places and NUMA nodes (virtual ones, which come and go with containers, left
+ * out), which CPUs and NUMA nodes are online, and the variables that direct hwloc. */
+uint64_t nuioa_fingerprint(void);
+
+#endif

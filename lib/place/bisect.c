@@ -1,0 +1,291 @@
+#include "bisect.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "hierarchy.h"
+
+/* A part of the machine, and the tasks that will sit there. */
+struct part {
+    uint32_t node;  /* of the halves */
+    uint32_t first; /* tasks[first .. first + count) */
+    uint32_t count;
+};
+
+struct bisection {
+    const struct nuioa_graph *graph;
+    struct nuioa_halves halves;
+    struct nuioa_arena arena;
+    struct part *parts; /* [class_count], part_count in use */
+    uint32_t part_count;
+    uint32_t *tasks;   /* [count] */
+    uint32_t *part_of; /* [count]: of a task */
+    uint32_t *local;   /* [count]: of a task, among its part's */
+    double *mean;      /* [2 * class_count]: from either half to each part */
+    /* Pairs that stay in one half will end up nearer than its mean: 0 counts on the mean, 1 on the
+     * nearest two seats. */
+    double hope;
+    nuioa_cutter *cutter;
+    struct nuioa_random random;
+    struct nuioa_budget *budget;
+};
+
+/* Mean price of a byte between two nodes of the halves, by seats. */
+static double mean_between(const struct bisection *b, uint32_t x, uint32_t y)
+{
+    const struct nuioa_halves *h = &b->halves;
+    const struct nuioa_class *classes = b->graph->classes;
+    double sum = 0, seats = 0;
+    for (uint32_t k = h->first[x]; k < h->last[x]; k++)
+        for (uint32_t l = h->first[y]; l < h->last[y]; l++) {
+            uint32_t a = h->order[k], c = h->order[l];
+            double weight = (double)classes[a].seats * classes[c].seats;
+            sum += weight * nuioa_distances(b->graph, a)[c];
+            seats += weight;
+        }
+    return sum / seats;
+}
+
+/* What a byte between two tasks of one half is expected to cost in the end. */
+static double price_inside(const struct bisection *b, uint32_t node)
+{
+    const struct nuioa_halves *h = &b->halves;
+    double least = -1;
+    for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
+        uint32_t a = h->order[k];
+        for (uint32_t l = h->first[node]; l < h->last[node]; l++) {
+            double price = nuioa_distances(b->graph, a)[h->order[l]];
+            if ((k != l || b->graph->classes[a].seats > 1) && (least < 0 || price < least))
+                least = price;
+        }
+    }
+    double mean = mean_between(b, node, node);
+    return least < 0 ? mean : mean + b->hope * (least - mean);
+}
+
+/* What task i pays on average in a part of the machine, neighbours aside. */
+static double linear_in(const struct bisection *b, uint32_t i, uint32_t node)
+{
+    const struct nuioa_halves *h = &b->halves;
+    const struct nuioa_graph *g = b->graph;
+    const double *linear = g->linear + (size_t)i * g->class_count;
+    double sum = 0, seats = 0;
+    for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
+        const struct nuioa_class *class = &g->classes[h->order[k]];
+        if (class->kind != g->kind[i])
+            continue;
+        sum += class->seats * linear[h->order[k]];
+        seats += class->seats;
+    }
+    return seats > 0 ? sum / seats : 0;
+}
+
+static void fill_limits(const struct bisection *b, uint32_t node, uint32_t *limit)
+{
+    const struct nuioa_halves *h = &b->halves;
+    for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
+        const struct nuioa_class *class = &b->graph->classes[h->order[k]];
+        limit[class->kind] += class->seats;
+    }
+}
+
+/* The vertices, and for each neighbour either an edge (it is in the part too) or a pull to one side. */
+static void fill_cut(struct bisection *b, const struct part *part, struct nuioa_cut *c)
+{
+    const struct nuioa_graph *g = b->graph;
+    const double *left = b->mean, *right = b->mean + g->class_count;
+    uint32_t x = b->halves.left[part->node], y = b->halves.right[part->node];
+    double inside[2] = {price_inside(b, x), price_inside(b, y)};
+    double across = mean_between(b, x, y) - (inside[0] + inside[1]) / 2;
+    uint32_t here = (uint32_t)(part - b->parts), edges = 0;
+    for (uint32_t v = 0; v < part->count; v++) {
+        uint32_t i = b->tasks[part->first + v];
+        c->size[v] = 1;
+        c->kind[v] = g->kind[i];
+        c->lean[v] = linear_in(b, i, y) - linear_in(b, i, x);
+        for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++) {
+            uint32_t there = b->part_of[g->peer[e]];
+            if (there == here) {
+                c->peer[edges] = b->local[g->peer[e]];
+                c->bytes[edges++] = g->bytes[e] * across;
+                c->lean[v] += g->bytes[e] * (inside[1] - inside[0]) / 2;
+            } else {
+                c->lean[v] += g->bytes[e] * (right[there] - left[there]);
+            }
+        }
+        c->row[v + 1] = edges;
+    }
+    fill_limits(b, x, c->limit[0]);
+    fill_limits(b, y, c->limit[1]);
+}
+
+static bool take_cut(const struct bisection *b, const struct part *part,
+                     struct nuioa_arena *scratch, struct nuioa_cut *c)
+{
+    const struct nuioa_graph *g = b->graph;
+    size_t edges = 0;
+    for (uint32_t v = 0; v < part->count; v++) {
+        uint32_t i = b->tasks[part->first + v];
+        edges += g->row[i + 1] - g->row[i];
+    }
+    *c = (struct nuioa_cut){.count = part->count, .kind_count = g->kind_count};
+    c->size = nuioa_arena_take(scratch, c->count, sizeof(*c->size));
+    c->kind = nuioa_arena_take(scratch, c->count, sizeof(*c->kind));
+    c->limit[0] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));
+    c->limit[1] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));
+    c->lean = nuioa_arena_take(scratch, c->count, sizeof(*c->lean));
+    c->row = nuioa_arena_take(scratch, (size_t)c->count + 1, sizeof(*c->row));
+    c->peer = nuioa_arena_take(scratch, edges, sizeof(*c->peer));
+    c->bytes = nuioa_arena_take(scratch, edges, sizeof(*c->bytes));
+    c->side = nuioa_arena_take(scratch, c->count, sizeof(*c->side));
+    return !scratch->failed;
+}
+
+/* The part keeps its left half; the right one becomes a new part. */
+static void divide(struct bisection *b, struct part *part, const struct nuioa_cut *c)
+{
+    struct part *other = &b->parts[b->part_count];
+    uint32_t *tasks = b->tasks + part->first, kept = 0, given = 0;
+    /* b->local still says where each was: fill from both ends, then renumber. */
+    uint32_t *copy = c->size; /* no longer needed */
+    memcpy(copy, tasks, part->count * sizeof(*tasks));
+    for (uint32_t v = 0; v < part->count; v++) {
+        if (c->side[v])
+            tasks[part->count - ++given] = copy[v];
+        else
+            tasks[kept++] = copy[v];
+    }
+    *other = (struct part){b->halves.right[part->node], part->first + kept, given};
+    part->node = b->halves.left[part->node];
+    part->count = kept;
+    for (uint32_t v = 0; v < given; v++)
+        b->part_of[b->tasks[other->first + v]] = b->part_count;
+    b->part_count++;
+}
+
+static int cut_part(struct bisection *b, struct part *part)
+{
+    struct nuioa_arena scratch = {0};
+    struct nuioa_cut cut;
+    int rc = -ENOMEM;
+    if (!take_cut(b, part, &scratch, &cut))
+        goto out;
+    for (uint32_t v = 0; v < part->count; v++)
+        b->local[b->tasks[part->first + v]] = v;
+    for (uint32_t q = 0; q < b->part_count; q++) {
+        b->mean[q] = mean_between(b, b->halves.left[part->node], b->parts[q].node);
+        b->mean[b->graph->class_count + q] =
+            mean_between(b, b->halves.right[part->node], b->parts[q].node);
+    }
+    fill_cut(b, part, &cut);
+    rc = b->cutter(&cut, &b->random, b->budget);
+    if (!rc)
+        divide(b, part, &cut);
+out:
+    nuioa_arena_free(&scratch);
+    return rc;
+}
+
+/* Breadth first, so that where the others went is known about equally well for everybody. */
+static int cut_all(struct bisection *b, uint32_t *at)
+{
+    const struct nuioa_graph *g = b->graph;
+    b->parts[0] = (struct part){2 * g->class_count - 2, 0, g->count};
+    b->part_count = 1;
+    for (uint32_t i = 0; i < g->count; i++) {
+        b->tasks[i] = i;
+        b->part_of[i] = 0;
+    }
+    for (uint32_t parts = 0; parts != b->part_count;) {
+        parts = b->part_count;
+        for (uint32_t q = 0; q < parts; q++) {
+            int rc = b->parts[q].node >= g->class_count ? cut_part(b, &b->parts[q]) : 0;
+            if (rc)
+                return rc;
+        }
+    }
+    for (uint32_t q = 0; q < b->part_count; q++)
+        for (uint32_t v = 0; v < b->parts[q].count; v++)
+            at[b->tasks[b->parts[q].first + v]] = b->parts[q].node;
+    return 0;
+}
+
+static bool fits(const struct nuioa_graph *g, const uint32_t *at, uint32_t *room)
+{
+    for (uint32_t c = 0; c < g->class_count; c++)
+        room[c] = g->classes[c].seats;
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->classes[at[i]].kind != g->kind[i] || !room[at[i]]--)
+            return false;
+    return true;
+}
+
+static int run(struct bisection *b, uint32_t rounds, struct nuioa_seating *seating, uint32_t *best)
+{
+    const struct nuioa_graph *g = b->graph;
+    double best_cost = 0;
+    bool found = false;
+    for (uint32_t round = 0; round < rounds; round++) {
+        if (found && b->budget->evaluations >= b->budget->limit)
+            break;
+        b->hope = (round % 3) / 2.0;
+        int rc = cut_all(b, seating->at);
+        if (rc)
+            return rc;
+        if (!fits(g, seating->at, seating->room))
+            return -EINVAL;
+        nuioa_seat_all(seating, seating->at);
+        rc = nuioa_swap_classes(seating, b->budget);
+        rc = rc ? rc : nuioa_descend(seating, b->budget);
+        if (rc)
+            return rc;
+        if (!found || seating->cost < best_cost) {
+            best_cost = seating->cost;
+            memcpy(best, seating->at, g->count * sizeof(*best));
+            found = true;
+        }
+    }
+    return found ? 0 : -EINVAL;
+}
+
+int nuioa_bisection(const struct nuioa_problem *p, nuioa_cutter *cutter, uint32_t rounds,
+                    uint32_t *slot_of, struct nuioa_budget *budget)
+{
+    struct nuioa_graph own;
+    struct nuioa_seating seating = {0};
+    const struct nuioa_graph *g = nuioa_graph_of(p, &own);
+    struct bisection b = {.graph = g, .cutter = cutter, .random = {88172645463325252}};
+    b.budget = budget;
+    int rc = -ENOMEM;
+    if (!g || nuioa_seating_open(&seating, g))
+        goto out;
+    rc = -EINVAL;
+    if (!g->count || nuioa_halves_make(g, &b.arena, &b.halves))
+        goto out;
+    rc = -ENOMEM;
+    b.parts = nuioa_arena_take(&b.arena, g->class_count, sizeof(*b.parts));
+    b.tasks = nuioa_arena_take(&b.arena, g->count, sizeof(*b.tasks));
+    b.part_of = nuioa_arena_take(&b.arena, g->count, sizeof(*b.part_of));
+    b.local = nuioa_arena_take(&b.arena, g->count, sizeof(*b.local));
+    b.mean = nuioa_arena_take(&b.arena, 2 * (size_t)g->class_count, sizeof(*b.mean));
+    uint32_t *best = nuioa_arena_take(&b.arena, g->count, sizeof(*best));
+    if (b.arena.failed)
+        goto out;
+    rc = run(&b, rounds, &seating, best);
+    memcpy(slot_of, p->start, p->task_count * sizeof(*slot_of));
+    rc = rc ? rc : nuioa_take_slots(p, g, best, slot_of);
+out:
+    nuioa_seating_close(&seating);
+    nuioa_arena_free(&b.arena);
+    nuioa_graph_free(&own);
+    return rc;
+}
+
+enum { ROUNDS = 3 };
+
+static int map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_budget *budget)
+{
+    return nuioa_bisection(problem, nuioa_cut_flat, ROUNDS, slot_of, budget);
+}
+
+const struct nuioa_mapper nuioa_bisect = {"bisect", map};

@@ -1,0 +1,33 @@
+#ifndef NUIOA_PLACE_CUT_H
+#define NUIOA_PLACE_CUT_H
+
+#include "search.h"
+
+/* A graph to be cut in two, each vertex one task or several that stay together. */
+struct nuioa_cut {
+    uint32_t count;
+    uint32_t *size; /* [count]: tasks */
+    uint32_t *kind; /* [count] */
+    uint32_t kind_count;
+    uint32_t *limit[2]; /* [kind_count]: tasks of that kind a side can take */
+    double *lean;       /* [count]: what side 1 costs more than side 0, neighbours in the cut aside */
+    uint32_t *row;      /* [count + 1] */
+    uint32_t *peer;
+    double *bytes; /* times what cutting a byte costs; may be negative */
+    uint8_t *side; /* [count]: the answer */
+};
+
+/* Fills c->side, as good as it finds; limits are kept where sizes allow. 0 or -ENOMEM. */
+typedef int nuioa_cutter(struct nuioa_cut *cut, struct nuioa_random *random,
+                         struct nuioa_budget *budget);
+
+/* Grows side 0 from several vertices, improves each, keeps the best. */
+int nuioa_cut_flat(struct nuioa_cut *cut, struct nuioa_random *random, struct nuioa_budget *budget);
+
+/* Moves vertices across, as Fiduccia and Mattheyses do, from the sides given: what is too full is mended
+ * first, then the cost falls. */
+int nuioa_cut_improve(struct nuioa_cut *cut, struct nuioa_budget *budget);
+
+double nuioa_cut_cost(const struct nuioa_cut *cut);
+
+#endif

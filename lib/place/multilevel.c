@@ -1,0 +1,153 @@
+#include <errno.h>
+#include <string.h>
+
+#include "bisect.h"
+
+/* Large graphs: vertices that talk most are joined, two by two, until few are left; those are cut, and the
+ * cut is improved each time they are taken apart again. Whole regions then move where single tasks would
+ * not. */
+
+enum {
+    ENOUGH = 40, /* vertices that the flat cut handles well */
+    ROUNDS = 12,
+};
+
+/* Joins each vertex with the unjoined neighbour of its kind it talks to most; into[] numbers the results.
+ * Returns how many there are. */
+static uint32_t match(const struct nuioa_cut *c, struct nuioa_random *random, uint32_t largest,
+                      uint32_t *order, uint32_t *into)
+{
+    for (uint32_t v = 0; v < c->count; v++) {
+        uint32_t k = nuioa_random_below(random, v + 1);
+        order[v] = order[k];
+        order[k] = v;
+        into[v] = UINT32_MAX;
+    }
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < c->count; k++) {
+        uint32_t v = order[k], best = v;
+        if (into[v] != UINT32_MAX)
+            continue;
+        double most = 0;
+        for (uint32_t e = c->row[v]; e < c->row[v + 1]; e++) {
+            uint32_t u = c->peer[e];
+            double bytes = c->bytes[e] / c->size[u];
+            if (into[u] == UINT32_MAX && u != v && c->kind[u] == c->kind[v] && bytes > most &&
+                c->size[u] + c->size[v] <= largest) {
+                most = bytes;
+                best = u;
+            }
+        }
+        into[v] = into[best] = count++;
+    }
+    return count;
+}
+
+static bool take_coarse(const struct nuioa_cut *fine, uint32_t count, struct nuioa_arena *scratch,
+                        struct nuioa_cut *c)
+{
+    *c = *fine;
+    c->count = count;
+    c->size = nuioa_arena_take(scratch, count, sizeof(*c->size));
+    c->kind = nuioa_arena_take(scratch, count, sizeof(*c->kind));
+    c->lean = nuioa_arena_take(scratch, count, sizeof(*c->lean));
+    c->row = nuioa_arena_take(scratch, (size_t)count + 1, sizeof(*c->row));
+    c->peer = nuioa_arena_take(scratch, fine->row[fine->count], sizeof(*c->peer));
+    c->bytes = nuioa_arena_take(scratch, fine->row[fine->count], sizeof(*c->bytes));
+    c->side = nuioa_arena_take(scratch, count, sizeof(*c->side));
+    return !scratch->failed;
+}
+
+/* Members of each coarse vertex are found through lists; `edge_to` remembers where this vertex's edge to
+ * another already is. */
+static int coarsen(const struct nuioa_cut *fine, const uint32_t *into, struct nuioa_cut *c)
+{
+    struct nuioa_arena scratch = {0};
+    uint32_t *head = nuioa_arena_take(&scratch, c->count, sizeof(*head));
+    uint32_t *next = nuioa_arena_take(&scratch, fine->count, sizeof(*next));
+    uint32_t *edge_to = nuioa_arena_take(&scratch, c->count, sizeof(*edge_to));
+    if (scratch.failed) {
+        nuioa_arena_free(&scratch);
+        return -ENOMEM;
+    }
+    memset(head, 0xff, c->count * sizeof(*head));
+    memset(edge_to, 0xff, c->count * sizeof(*edge_to));
+    for (uint32_t v = 0; v < fine->count; v++) {
+        next[v] = head[into[v]];
+        head[into[v]] = v;
+        c->size[into[v]] += fine->size[v];
+        c->kind[into[v]] = fine->kind[v];
+        c->lean[into[v]] += fine->lean[v];
+    }
+    uint32_t edges = 0;
+    for (uint32_t x = 0; x < c->count; x++) {
+        for (uint32_t v = head[x]; v != UINT32_MAX; v = next[v])
+            for (uint32_t e = fine->row[v]; e < fine->row[v + 1]; e++) {
+                uint32_t y = into[fine->peer[e]];
+                if (y == x)
+                    continue;
+                if (edge_to[y] == UINT32_MAX || edge_to[y] < c->row[x]) {
+                    edge_to[y] = edges;
+                    c->peer[edges] = y;
+                    c->bytes[edges++] = 0;
+                }
+                c->bytes[edge_to[y]] += fine->bytes[e];
+            }
+        c->row[x + 1] = edges;
+    }
+    nuioa_arena_free(&scratch);
+    return 0;
+}
+
+static uint32_t tasks_of(const struct nuioa_cut *c)
+{
+    uint32_t sum = 0;
+    for (uint32_t v = 0; v < c->count; v++)
+        sum += c->size[v];
+    return sum;
+}
+
+/* Calls itself once for each halving of the graph. */
+static int cut_coarse(struct nuioa_cut *fine, struct nuioa_random *random,
+                      struct nuioa_budget *budget)
+{
+    if (fine->count <= ENOUGH)
+        return nuioa_cut_flat(fine, random, budget);
+    struct nuioa_arena scratch = {0};
+    struct nuioa_cut coarse;
+    uint32_t *order = nuioa_arena_take(&scratch, fine->count, sizeof(*order));
+    uint32_t *into = nuioa_arena_take(&scratch, fine->count, sizeof(*into));
+    int rc = -ENOMEM;
+    if (scratch.failed)
+        goto out;
+    /* Lumps much above the mean of the smallest graph could not be balanced. */
+    uint32_t largest = 3 * tasks_of(fine) / (2 * ENOUGH) + 1;
+    uint32_t count = match(fine, random, largest, order, into);
+    budget->evaluations += fine->row[fine->count] / 2;
+    if (count > fine->count * 9 / 10) {
+        rc = nuioa_cut_flat(fine, random, budget);
+        goto out;
+    }
+    if (!take_coarse(fine, count, &scratch, &coarse))
+        goto out;
+    rc = coarsen(fine, into, &coarse);
+    rc = rc ? rc : cut_coarse(&coarse, random, budget);
+    if (rc)
+        goto out;
+    for (uint32_t v = 0; v < fine->count; v++)
+        fine->side[v] = coarse.side[into[v]];
+    rc = nuioa_cut_improve(fine, budget);
+out:
+    nuioa_arena_free(&scratch);
+    return rc;
+}
+
+static int map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_budget *budget)
+{
+    if (problem->task_count <= ENOUGH)
+        return -EINVAL;
+    return nuioa_bisection(problem, cut_coarse, ROUNDS, slot_of, budget);
+}
+
+/* To a reader of a plan it is recursive bisection too. */
+const struct nuioa_mapper nuioa_multilevel = {"bisect", map};
