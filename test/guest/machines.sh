@@ -1,0 +1,57 @@
+# shellcheck shell=bash disable=SC2034
+# The machines: define_machine NAME sets
+#   sockets dies cores threads   the processors (cores for each die, dies for each socket)
+#   numa_nodes                   in the order of the CPUs, equally large
+#   memory_mb                    of each NUMA node; node 0 also holds the kernel and gets 512 more
+#   nics                         the NUMA node of each NIC, eth0 first
+#   distance                     numa_nodes x numa_nodes, row = initiator, column = memory
+
+machine_names="hagrid hagrid5 quad corona"
+
+define_machine() {
+    dies=1 threads=1 memory_mb=384 distance=()
+    case $1 in
+    hagrid | hagrid5)
+        sockets=8 cores=2 numa_nodes=8
+        [ "$1" = hagrid ] && nics=(0) || nics=(5)
+        hagrid_distance
+        ;;
+    quad)
+        sockets=4 cores=2 threads=2 numa_nodes=4 memory_mb=512
+        nics=(1 3)
+        distance=(10 20 30 20  20 10 20 30  30 20 10 20  20 30 20 10)
+        ;;
+    corona)
+        sockets=2 dies=4 cores=6 numa_nodes=8 memory_mb=512
+        nics=(0 3)
+        corona_distance
+        ;;
+    *) return 1 ;;
+    esac
+}
+
+# Moreaud, master thesis 2007, table 3.1: nanoseconds above a local access, from the processors
+# of a NUMA node (row) to each memory bank. One HyperTransport link, 34 ns, is made 10.
+hagrid_distance() {
+    local ns=(
+        0    37  35  67  67 133 102 100
+        37    0  67  35 134  66  97  97
+        35   69   0  36  35 101  69  67
+        69   34  35   0 102  33  66  68
+        67  101  35  67   0  69  38  37
+        100  65  66  34  71   0  35  37
+        102 115  69  83  37  35   0  35
+        115  99  83  67  37  37  35   0)
+    local i
+    for i in "${!ns[@]}"; do distance[i]=$((10 + (ns[i] * 10 + 17) / 34)); done
+}
+
+# Four dies a socket: 16 to another die, 32 to another socket.
+corona_distance() {
+    local i j
+    for ((i = 0; i < 8; i++)); do
+        for ((j = 0; j < 8; j++)); do
+            distance[i * 8 + j]=$((i == j ? 10 : i / 4 == j / 4 ? 16 : 32))
+        done
+    done
+}
