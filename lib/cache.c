@@ -26,7 +26,7 @@ struct key {
     uint64_t distances;
 };
 
-/* --- key --------------------------------------------------------------------------------------- */
+/* --- key -------------------------------------------------------------------------------------- */
 
 /* The site's file, by what changes when it is edited or replaced. */
 static uint64_t distances_key(const char *distances)
@@ -47,7 +47,8 @@ static void make_key(struct key *key, const char *distances)
 {
     memset(key, 0, sizeof(*key));
     memcpy(key->magic, "nuioaCAC", sizeof(key->magic));
-    nuioa_sysfs_text(AT_FDCWD, key->boot_id, sizeof(key->boot_id), "/proc/sys/kernel/random/boot_id");
+    nuioa_sysfs_text(AT_FDCWD, key->boot_id, sizeof(key->boot_id),
+                     "/proc/sys/kernel/random/boot_id");
     gethostname(key->host, sizeof(key->host) - 1);
     /* texts are cut at their ends, not cleared beyond */
     size_t end = strlen(key->boot_id);
@@ -66,7 +67,7 @@ int nuioa_cache_path(char *path, size_t size)
     return length > 0 && (size_t)length < size ? 0 : -ENAMETOOLONG;
 }
 
-/* --- writing ------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static int split(const char *path, char *directory, size_t size, struct nuioa_error *err)
 {
@@ -145,7 +146,7 @@ int nuioa_cache_write(const char *path, const struct nuioa_node *node, const cha
     return rc;
 }
 
-/* --- reading ------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static int read_all(int fd, const char *path, char **bytes, size_t *length, struct nuioa_error *err)
 {
@@ -214,7 +215,7 @@ int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node 
     return rc;
 }
 
-/* --- discovery in a child ------------------------------------------------------------------------ */
+/* --- discovery in a child --------------------------------------------------------------------- */
 
 /* What the child sends: a status, then the packed node or the text of the error. */
 static void discover(int fd, void *arg)
@@ -260,8 +261,9 @@ static int discover_in_child(const struct nuioa_source *source, unsigned deadlin
     int rc = nuioa_child_run(discover, &copy, deadline_ms, BYTES_MAX, &bytes, &length);
     if (rc == -ETIMEDOUT)
         return nuioa_fail(err, rc,
-                          "looking at this node's hardware took more than %u ms; `nuioa cache`, run "
-                          "once after boot, spares launches that", deadline_ms);
+                          "looking at this node's hardware took more than %u ms; `nuioa cache`, "
+                          "run once after boot, spares launches that",
+                          deadline_ms);
     if (rc)
         return nuioa_fail(err, rc, "looking at this node's hardware: %s", strerror(-rc));
     rc = accept_discovery(bytes, length, node, err);
@@ -269,7 +271,7 @@ static int discover_in_child(const struct nuioa_source *source, unsigned deadlin
     return rc;
 }
 
-/* --- what a launch calls ------------------------------------------------------------------------- */
+/* --- what a launch calls ---------------------------------------------------------------------- */
 
 /* 0, also where there is no such file: whoever reads it says that better. */
 static int check_secure(const char *path, struct nuioa_error *err)
