@@ -194,8 +194,8 @@ int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node 
 {
     struct key key;
     struct nuioa_error why;
-    char *bytes;
-    size_t length;
+    char *bytes = NULL;
+    size_t length = 0;
     memset(node, 0, sizeof(*node));
     int fd = nuioa_secure_open(path, err);
     if (fd < 0)
@@ -256,7 +256,7 @@ static int discover_in_child(const struct nuioa_source *source, unsigned deadlin
                              struct nuioa_node *node, struct nuioa_error *err)
 {
     void *bytes;
-    size_t length;
+    size_t length = 0;
     struct nuioa_source copy = *source;
     int rc = nuioa_child_run(discover, &copy, deadline_ms, BYTES_MAX, &bytes, &length);
     if (rc == -ETIMEDOUT)
