@@ -6,8 +6,9 @@
 
 #include "bind.h"
 
-/* Memory shared by slurmstepd and the tasks that it forks: the tasks exist before the plan does, and this
- * is how its result reaches them. Written by the parent before it lets any task go, read by the tasks. */
+/* Memory shared by slurmstepd and the tasks that it forks: the tasks exist before the plan does,
+ * and this is how its result reaches them. Written by the parent before it lets any task go,
+ * read by the tasks. */
 
 struct area_task {
     bool ready;                    /* nothing here counts before */

@@ -1,15 +1,15 @@
 #ifndef SPANK_CONTEXT_H
 #define SPANK_CONTEXT_H
 
-#include "hints.h"
-#include "node.h"
-#include "option.h"
 #include <slurm/spank.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 #include "area.h"
 #include "flags.h"
+#include "hints.h"
+#include "node.h"
+#include "option.h"
 #include "step.h"
 
 /* All that the plugin remembers from one hook to the next, in whichever program has loaded it. */
@@ -20,7 +20,7 @@ struct context {
 
     /* slurmstepd */
     bool active;                  /* this step is handled */
-    struct nuioa_warnings faults; /* what is wrong here; the job runs as if the plugin were absent */
+    struct nuioa_warnings faults; /* what is wrong here; the job runs without the plugin */
     struct step step;
     struct nuioa_node node;
     struct nuioa_hints hints;
@@ -30,11 +30,11 @@ struct context {
     uint32_t init_us, fork_us, last_fork_us; /* time spent in the hooks */
 };
 
-/* One function for each hook of a program. In slurmstepd and slurmd they cannot fail: there is nothing
- * that a launch should fail for. */
+/* One function for each hook of a program. In slurmstepd and slurmd they cannot fail: there is
+ * nothing that a launch should fail for. */
 
-/* srun. The check of a flag also is sbatch's and salloc's: in the user's own program, before anything is
- * allocated, it ends the process if the flag is wrong or asks for help. */
+/* srun. The check of a flag also is sbatch's and salloc's: in the user's own program, before
+ * anything is allocated, it ends the process if the flag is wrong or asks for help. */
 void launcher_check_flag(int index, const char *value);
 void launcher_init_post_opt(struct context *context, int argc, char **argv);
 

@@ -41,7 +41,8 @@ static void read_argument(struct nuioa_options *options, const char *argument,
     set(options, NUIOA_DOOR_PLUGSTACK, name, equals ? equals + 1 : NULL, warnings);
 }
 
-/* "SLURM_NUIOA_POLICY=latency" sets "policy"; "SLURM_NUIOA=on" the switch. Other variables are not ours. */
+/* "SLURM_NUIOA_POLICY=latency" sets "policy"; "SLURM_NUIOA=on" the switch. Other variables are
+ * not ours. */
 static void read_variable(struct nuioa_options *options, const char *variable,
                           struct nuioa_warnings *warnings)
 {
@@ -59,7 +60,8 @@ static void read_variable(struct nuioa_options *options, const char *variable,
     set(options, NUIOA_DOOR_ENVIRONMENT, name, equals + 1, warnings);
 }
 
-void doors_read(const struct doors *doors, struct nuioa_options *options, struct complaints *complaints)
+void doors_read(const struct doors *doors, struct nuioa_options *options,
+                struct complaints *complaints)
 {
     memset(complaints, 0, sizeof(*complaints));
     nuioa_options_init(options);

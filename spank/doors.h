@@ -1,15 +1,14 @@
 #ifndef SPANK_DOORS_H
 #define SPANK_DOORS_H
 
+#include "flags.h"
 #include "option.h"
 
-#include "flags.h"
+/* The doors by which options come in, read into one struct nuioa_options: arguments in
+ * plugstack.conf, then the environment, then flags; later ones win. */
 
-/* The doors by which options come in, read into one struct nuioa_options: arguments in plugstack.conf,
- * then the environment, then flags; later ones win. */
-
-/* Set by srun for the nodes, which never open a user's files: what a hints file says, as a list. Empty:
- * the file was no good, and the user has been told. */
+/* Set by srun for the nodes, which never open a user's files: what a hints file says, as a list.
+ * Empty: the file was no good, and the user has been told. */
 #define DOORS_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
 
 struct doors {
@@ -28,7 +27,8 @@ struct complaints {
 };
 
 /* Never fails: a value that is wrong is left out and complained about. */
-void doors_read(const struct doors *doors, struct nuioa_options *options, struct complaints *complaints);
+void doors_read(const struct doors *doors, struct nuioa_options *options,
+                struct complaints *complaints);
 
 /* By which door the value of the option "hints" came. */
 enum nuioa_door doors_of_hints(const struct doors *doors);

@@ -42,7 +42,8 @@ void flags_take(struct flags *flags, int index, const char *value)
 {
     if (index < 0 || index >= FLAGS_MAX)
         return;
-    if (index == 0 && (!value || !*value)) /* Slurm carries "no value" to the nodes as an empty one */
+    /* Slurm carries "no value" to the nodes as an empty one. */
+    if (index == 0 && (!value || !*value))
         value = "on";
     free(flags->typed[index]);
     flags->typed[index] = strdup(value ? value : "");

@@ -1,20 +1,22 @@
 #ifndef SPANK_FLAGS_H
 #define SPANK_FLAGS_H
 
-#include "option.h"
 #include <slurm/spank.h>
+
+#include "option.h"
 
 /* The --nuioa flags of srun, sbatch and salloc, made from nuioa_option_table. */
 
 #define FLAGS_MAX 32
 
-/* What was typed, by index into nuioa_option_table; NULL: not typed. Kept as text, because the other
- * doors, which come first, can be read only when all flags are known. */
+/* What was typed, by index into nuioa_option_table; NULL: not typed. Kept as text, because the
+ * other doors, which come first, can be read only when all flags are known. */
 struct flags {
     char *typed[FLAGS_MAX];
 };
 
-/* Tells Slurm about the flags. `taken` is called with the table's index for each one that is typed. */
+/* Tells Slurm about the flags. `taken` is called with the table's index for each one that is
+ * typed. */
 void flags_register(spank_t spank, spank_opt_cb_f taken);
 
 /* Remembers a flag; a later one replaces an earlier one. `value` may be NULL. */
@@ -22,8 +24,8 @@ void flags_take(struct flags *flags, int index, const char *value);
 
 void flags_free(struct flags *flags);
 
-/* Turns what was typed to sbatch or salloc into the environment that every srun inside will read, and
- * drops the variables by which Slurm would hand the flags to the batch step only. */
+/* Turns what was typed to sbatch or salloc into the environment that every srun inside will
+ * read, and drops the variables by which Slurm would hand the flags to the batch step only. */
 void flags_export(const struct flags *flags);
 
 #endif

@@ -57,8 +57,8 @@ static int read_upwards(const char *root, const char *group, const char *file, h
     }
 }
 
-/* The group in a line "ID:CONTROLLERS:GROUP" of /proc/PID/cgroup, where CONTROLLERS has `wanted` ("" is
- * how version 2 looks). NULL: none. Ends the line in `text`. */
+/* The group in a line "ID:CONTROLLERS:GROUP" of /proc/PID/cgroup, where CONTROLLERS has `wanted`
+ * ("" is how version 2 looks). NULL: none. Ends the line in `text`. */
 static char *find_group(char *text, const char *wanted)
 {
     for (char *line = text, *end; *line; line = end) {

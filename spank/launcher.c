@@ -8,7 +8,8 @@
 #include "reduce.h"
 #include "say.h"
 
-/* As srun, sbatch and salloc do it for their own flags: SLURM_EXIT_ERROR is the user's choice of status. */
+/* As srun, sbatch and salloc do it for their own flags: SLURM_EXIT_ERROR is the user's choice of
+ * status. */
 static void refuse(const char *text)
 {
     const char *status = getenv("SLURM_EXIT_ERROR");
@@ -26,16 +27,17 @@ static void print_help(void)
     exit(help ? 0 : 1);
 }
 
-/* Here, not in a hook: srun insists on a command before it calls one, so "srun --nuioa=help" would not get
- * there. And exit, as srun does when its own flags are wrong: an error that the callback returns brings a
- * second line of srun's that does not say what would be right; one that a hook returns stops srun only if
- * the plugin is "required". */
+/* Here, not in a hook: srun insists on a command before it calls one, so "srun --nuioa=help"
+ * would not get there. And exit, as srun does when its own flags are wrong: an error that the
+ * callback returns brings a second line of srun's that does not say what would be right; one
+ * that a hook returns stops srun only if the plugin is "required". */
 void launcher_check_flag(int index, const char *value)
 {
     struct nuioa_options options;
     struct nuioa_error err;
+    const char *name = nuioa_option_table[index].name;
     nuioa_options_init(&options);
-    if (nuioa_options_set(&options, NUIOA_DOOR_COMMAND, nuioa_option_table[index].name, value, &err) < 0)
+    if (nuioa_options_set(&options, NUIOA_DOOR_COMMAND, name, value, &err) < 0)
         refuse(err.text);
     if (options.help)
         print_help();

@@ -44,7 +44,8 @@ static int imagine_masks(const struct context *c, struct placement *p, struct nu
 {
     if (step_cpus(&c->step, &c->node, p->allowed_cpus) < 0)
         hwloc_bitmap_copy(p->allowed_cpus, c->node.allowed_cpus);
-    int rc = nuioa_block_binding(&c->node, p->allowed_cpus, p->count, c->step.cpus_per_task, p->masks, err);
+    int rc = nuioa_block_binding(&c->node, p->allowed_cpus, p->count, c->step.cpus_per_task,
+                                 p->masks, err);
     if (rc != -ENOSPC)
         return rc;
     for (uint32_t i = 0; i < p->count; i++) /* overcommitted: Slurm binds nobody then */
@@ -63,8 +64,8 @@ static int read_masks(const struct context *c, struct placement *p, struct nuioa
     return 0;
 }
 
-/* The step's cores within its cpuset. Slurm's core numbers are checked against what Slurm did: if a task
- * is outside, the translation is wrong for this machine. */
+/* The step's cores within its cpuset. Slurm's core numbers are checked against what Slurm did:
+ * if a task is outside, the translation is wrong for this machine. */
 static void read_allowed(const struct context *c, struct placement *p)
 {
     hwloc_bitmap_t seen = hwloc_bitmap_alloc();

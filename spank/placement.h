@@ -4,8 +4,8 @@
 #include "context.h"
 #include "plan.h"
 
-/* The plan of a step on this node and what it was made from, when all its tasks exist, are where Slurm
- * put them, and have not run yet. */
+/* The plan of a step on this node and what it was made from, when all its tasks exist, are where
+ * Slurm put them, and have not run yet. */
 
 struct placement {
     uint32_t count;
@@ -17,13 +17,16 @@ struct placement {
     struct nuioa_plan plan;
 };
 
-/* Looks and plans; nothing is changed yet. Reads step, node, hints, options and pids of `context`. 0, or
- * negative with *err. Free it in either case. */
-int placement_make(const struct context *context, struct placement *placement, struct nuioa_error *err);
+/* Looks and plans; nothing is changed yet. Reads step, node, hints, options and pids of
+ * `context`. 0, or negative with *err. Free it in either case. */
+int placement_make(const struct context *context, struct placement *placement,
+                   struct nuioa_error *err);
 
-/* Binds the tasks as planned and reads back what came of it. All or none: with one task refused, others
- * would sit in its place, so all get back what Slurm gave them, the plan says so, and *err why. */
-int placement_bind(const struct context *context, struct placement *placement, struct nuioa_error *err);
+/* Binds the tasks as planned and reads back what came of it. All or none: with one task refused,
+ * others would sit in its place, so all get back what Slurm gave them, the plan says so, and
+ * *err why. */
+int placement_bind(const struct context *context, struct placement *placement,
+                   struct nuioa_error *err);
 
 void placement_free(struct placement *placement);
 

@@ -12,7 +12,7 @@ void rank_forget(spank_t spank)
             spank_unsetenv(spank, *name);
 }
 
-/* --- slurmstepd ------------------------------------------------------------------------------------- */
+/* --- slurmstepd ------------------------------------------------------------------------------- */
 
 /* What is only planned would mislead programs that act on it. */
 static int prepare_foreign(struct context *c, const struct nuioa_plan *plan, uint32_t local)
@@ -45,7 +45,7 @@ void rank_prepare(struct context *c, const struct nuioa_plan *plan)
         prepare_one(c, plan, i);
 }
 
-/* --- the task --------------------------------------------------------------------------------------- */
+/* --- the task --------------------------------------------------------------------------------- */
 
 /* Whoever sets one of these has decided where threads go. */
 static const char *const thread_variables[] = { "OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY",

@@ -6,8 +6,8 @@
 
 /* What one rank is given: a memory policy and its environment. */
 
-/* In slurmstepd, early: drops NUIOA_* variables that an outer step left. They are said anew, or they are
- * wrong: a leader that leads another step would be waited for. */
+/* In slurmstepd, early: drops NUIOA_* variables that an outer step left. They are said anew, or
+ * they are wrong: a leader that leads another step would be waited for. */
 void rank_forget(spank_t spank);
 
 /* In slurmstepd: writes the plan into the area for all tasks. */

@@ -12,7 +12,7 @@
 /* Fewer ranks than this are as short named one by one. */
 #define STRIDE_MIN 3
 
-/* --- a list from weights ---------------------------------------------------------------------------- */
+/* --- a list from weights ---------------------------------------------------------------------- */
 
 struct writer {
     const double *weight;
@@ -52,7 +52,8 @@ static bool same(const struct writer *w, uint64_t rank, uint32_t as)
     return rank < w->count && !w->done[rank] && w->weight[rank] == w->weight[as];
 }
 
-/* How many ranks of the same weight follow `first`, itself included, in steps of the one to the next. */
+/* How many ranks of the same weight follow `first`, itself included, in steps of the one to the
+ * next. */
 static uint32_t progression(const struct writer *w, uint32_t first, uint32_t *stride)
 {
     uint64_t next = (uint64_t)first + 1;
@@ -107,10 +108,10 @@ int reduce_weights(const double *weight, uint32_t count, char *list, size_t size
     return rc;
 }
 
-/* --- weights from a profile ------------------------------------------------------------------------- */
+/* --- weights from a profile ------------------------------------------------------------------- */
 
-/* Everything that a rank says or hears, as if each other rank were on another node. Returns a profile
- * without flows, so that one place alone knows how traffic makes a weight. */
+/* Everything that a rank says or hears, as if each other rank were on another node. Returns a
+ * profile without flows, so that one place alone knows how traffic makes a weight. */
 static int join_flows(const struct nuioa_profile *profile, struct nuioa_profile *joined)
 {
     bool *paired = calloc(profile->rank_count, sizeof(*paired));

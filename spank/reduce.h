@@ -5,11 +5,12 @@
 
 #include "option.h"
 
-/* A profile, which may be megabytes, reduced in srun to a hints list that travels in a variable: one
- * weight for each rank, as if it were alone on its node, because nobody knows the layout yet. */
+/* A profile, which may be megabytes, reduced in srun to a hints list that travels in a variable:
+ * one weight for each rank, as if it were alone on its node, because nobody knows the layout
+ * yet. */
 
-/* Fills `list`. Digits of the weights are dropped as needed to make it fit; -E2BIG if that does not help.
- * 0, or negative with *err. */
+/* Fills `list`. Digits of the weights are dropped as needed to make it fit; -E2BIG if that does
+ * not help. 0, or negative with *err. */
 int reduce_profile(const char *path, enum nuioa_policy policy, char *list, size_t size,
                    struct nuioa_error *err);
 

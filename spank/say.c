@@ -11,7 +11,8 @@
 
 #define READER_MS 500
 
-/* slurm_spank_log is what reaches the user whatever the log levels, and without further decoration. */
+/* slurm_spank_log is what reaches the user whatever the log levels, and without further
+ * decoration. */
 void say(const char *fmt, ...)
 {
     char text[512];
@@ -35,8 +36,8 @@ void say_faults(const char *host, const struct nuioa_warnings *faults)
         slurm_info("nuioa: %s", faults->text[i]);
 }
 
-/* stderr is a pipe or a file that belongs to the tasks too, so its flags are not ours to change: a write
- * of up to PIPE_BUF does not block when poll says so. */
+/* stderr is a pipe or a file that belongs to the tasks too, so its flags are not ours to change:
+ * a write of up to PIPE_BUF does not block when poll says so. */
 void say_text(const char *text)
 {
     size_t left = strlen(text);

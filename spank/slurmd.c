@@ -12,8 +12,8 @@
 /* Nobody waits for it: generous, for machines where discovery takes seconds. */
 #define WARM_MS 60000
 
-/* A process of its own, so that it holds nothing of slurmd's: no port that a restarted slurmd would want,
- * no signal handler, and no way back. */
+/* A process of its own, so that it holds nothing of slurmd's: no port that a restarted slurmd
+ * would want, no signal handler, and no way back. */
 static void warm(const struct nuioa_options *options)
 {
     struct nuioa_node node;

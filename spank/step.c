@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "doors.h"
+#include "hosts.h"
 #include "number.h"
+#include "say.h"
 
 #define WORD_SIZE 32
 
@@ -27,11 +29,13 @@ bool step_is_ordinary(spank_t spank)
 
 bool step_is_launcher(spank_t spank)
 {
-    static const char *const launchers[] = { "mpirun", "mpiexec", "orted", "prterun", "prted", "flux",
+    static const char *const launchers[] = { "mpirun",          "mpiexec",            "orted",
+                                             "prterun",         "prted",              "flux",
                                              "hydra_pmi_proxy", "hydra_bstrap_proxy", NULL };
     int argc = 0;
     char **argv = NULL;
-    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1 || !argv || !argv[0])
+    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1 || !argv ||
+        !argv[0])
         return false;
     const char *slash = strrchr(argv[0], '/');
     return is_one_of(slash ? slash + 1 : argv[0], launchers);
@@ -43,8 +47,8 @@ char **step_environment(spank_t spank)
     return spank_get_item(spank, S_JOB_ENV, &environment) == ESPANK_SUCCESS ? environment : NULL;
 }
 
-/* Whether a type like "quiet,mask_cpu:" has one of `words`. Which masks were given does not matter, and
- * 22.05 garbles the variable that has them. */
+/* Whether a type like "quiet,mask_cpu:" has one of `words`. Which masks were given does not
+ * matter, and 22.05 garbles the variable that has them. */
 static bool bind_type_has(const char *type, const char *const *words)
 {
     while (type && *type) {
@@ -59,12 +63,13 @@ static bool bind_type_has(const char *type, const char *const *words)
     return false;
 }
 
-/* Absent or empty with Slurm's defaults. "cores", "threads", "sockets", "ldoms" say how wide, not where:
- * they also come from --hint and --ntasks-per-core, which a site may set for everybody. */
+/* Absent or empty with Slurm's defaults. "cores", "threads", "sockets", "ldoms" say how wide,
+ * not where: they also come from --hint and --ntasks-per-core, which a site may set for
+ * everybody. */
 static bool is_bound_by_user(char **environment)
 {
-    static const char *const fixed[] = { "none", "rank", "rank_ldom", "map_cpu", "mask_cpu", "map_ldom",
-                                         "mask_ldom", NULL };
+    static const char *const fixed[] = { "none",     "rank",     "rank_ldom", "map_cpu",
+                                         "mask_cpu", "map_ldom", "mask_ldom", NULL };
     return bind_type_has(doors_variable(environment, "SLURM_CPU_BIND_TYPE"), fixed);
 }
 
@@ -94,14 +99,41 @@ static void read_gpus(char **environment, struct step *step)
         step->gpu = (int32_t)only;
 }
 
+/* How many ranks of a heterogeneous step come before this component: Slurm numbers a component's
+ * tasks from 0, MPI the step's. What srun says of the whole step is checked against what is
+ * known here. */
+static int read_first_rank(spank_t spank, const struct step *step, uint32_t *first)
+{
+    char **environment = step_environment(spank), host[64];
+    const char *all = doors_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *nodes = doors_variable(environment, "SLURM_STEP_NODELIST");
+    const char *tasks = doors_variable(environment, "SLURM_STEP_TASKS_PER_NODE");
+    uint32_t component, whole, here, upto;
+    *first = 0;
+    if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &component) != ESPANK_SUCCESS || !all ||
+        nuioa_parse_u32(all, UINT32_MAX, &whole) < 0 || whole == component)
+        return 0;
+    int position = nodes && tasks ? hosts_find(nodes, say_host(host, sizeof(host))) : -ENOENT;
+    if (position < 0 || (uint32_t)position < step->node_id ||
+        hosts_tasks(tasks, (uint32_t)position, &upto, &here) < 0 || here != step->task_count ||
+        hosts_tasks(tasks, (uint32_t)position - step->node_id, first, &here) < 0)
+        return -ENOENT;
+    return 0;
+}
+
 static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
 {
+    uint32_t first;
+    if (read_first_rank(spank, step, &first) < 0)
+        return nuioa_fail(err, -ENOENT, "a heterogeneous step: which ranks run here is not known");
     step->ranks = calloc(step->task_count, sizeof(*step->ranks));
     if (!step->ranks)
         return nuioa_fail(err, -ENOMEM, "out of memory");
-    for (uint32_t i = 0; i < step->task_count; i++)
+    for (uint32_t i = 0; i < step->task_count; i++) {
         if (spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, i, &step->ranks[i]) != ESPANK_SUCCESS)
             return nuioa_fail(err, -ENOENT, "Slurm does not say the rank of task %u", i);
+        step->ranks[i] += first;
+    }
     return 0;
 }
 
@@ -116,7 +148,7 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
         !step->task_count)
         return nuioa_fail(err, -ENOENT, "Slurm does not say which tasks run here");
     if (step->task_count > STEP_TASKS_MAX)
-        return nuioa_fail(err, -E2BIG, "%u tasks on one node are left as Slurm placed them (limit %u)",
+        return nuioa_fail(err, -E2BIG, "%u tasks on one node, more than %u: left to Slurm",
                           step->task_count, STEP_TASKS_MAX);
     if (spank_get_item(spank, S_STEP_CPUS_PER_TASK, &step->cpus_per_task) != ESPANK_SUCCESS)
         step->cpus_per_task = 0;

@@ -17,13 +17,13 @@ struct step {
     uint32_t job_id, step_id;
     uint32_t node_id;       /* counts the step's nodes */
     uint32_t task_count;    /* on this node */
-    uint32_t *ranks;        /* [task_count]: global */
+    uint32_t *ranks;        /* [task_count]: global, over all components of a heterogeneous step */
     uint32_t cpus_per_task; /* 0: not known */
     char *cores;            /* Slurm's own core numbers, as a list; NULL: not known */
     bool bound_by_user;     /* an explicit --cpu-bind */
     bool memory_by_user;    /* an explicit --mem-bind */
     bool sees_gpu;
-    int32_t gpu;            /* the step's only GPU, by Slurm's index; -1: none, several, not known */
+    int32_t gpu;            /* the step's only GPU, by Slurm's index; -1: none, several, unknown */
 };
 
 /* Whether it is a step that srun launched to run the user's program: not the batch script, not the
@@ -36,13 +36,13 @@ bool step_is_launcher(spank_t spank);
 /* The job's environment; owned by Slurm. NULL: none. */
 char **step_environment(spank_t spank);
 
-/* To be called before Slurm puts its own decisions into the environment: in init_post_opt. 0, or negative
- * with *err; free it in either case. */
+/* To be called before Slurm puts its own decisions into the environment: in init_post_opt. 0, or
+ * negative with *err; free it in either case. */
 int step_read(spank_t spank, struct step *step, struct nuioa_error *err);
 void step_free(struct step *step);
 
-/* The CPUs (OS indexes) of the step's cores. Slurm numbers cores by position, socket by socket, as hwloc
- * does. -ENOENT: Slurm does not say; -ERANGE: its numbers do not fit this node. */
+/* The CPUs (OS indexes) of the step's cores. Slurm numbers cores by position, socket by socket,
+ * as hwloc does. -ENOENT: Slurm does not say; -ERANGE: its numbers do not fit this node. */
 int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus);
 
 #endif

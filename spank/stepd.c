@@ -13,8 +13,8 @@
 #include "report.h"
 #include "say.h"
 
-/* slurmstepd, as root: nothing here may fail a launch. What goes wrong is remembered as a fault and said
- * once, the job runs as Slurm made it. */
+/* slurmstepd, as root: nothing here may fail a launch. What goes wrong is remembered as a fault
+ * and said once, the job runs as Slurm made it. */
 
 static void stand_down(struct context *c, const char *why)
 {
@@ -22,7 +22,7 @@ static void stand_down(struct context *c, const char *why)
     c->active = false;
 }
 
-/* --- init_post_opt: before PMIx, before the job's stderr is connected ------------------------------- */
+/* --- init_post_opt: before PMIx, before the job's stderr is connected ------------------------- */
 
 static void read_options(struct context *c, spank_t spank, int argc, char **argv)
 {
@@ -72,7 +72,8 @@ static int check_topology(const char *path, struct nuioa_error *err)
 static int read_node(struct context *c, struct nuioa_error *err)
 {
     const struct nuioa_options *o = &c->options;
-    struct nuioa_source source = { *o->topology ? o->topology : NULL, *o->distances ? o->distances : NULL };
+    struct nuioa_source source = { *o->topology ? o->topology : NULL,
+                                   *o->distances ? o->distances : NULL };
     int rc = check_topology(o->topology, err);
     if (!rc)
         rc = nuioa_cache_get(*o->cache ? o->cache : NULL, &source, o->deadline_ms, &c->node, err);
@@ -114,7 +115,7 @@ void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv
     spank_unsetenv(spank, DOORS_HINTS_LIST);
 }
 
-/* --- user_init: the job's stderr is there ----------------------------------------------------------- */
+/* --- user_init: the job's stderr is there ----------------------------------------------------- */
 
 static void tell_faults(struct context *c)
 {
@@ -130,7 +131,7 @@ void stepd_user_init(struct context *c)
         tell_faults(c);
 }
 
-/* --- task_post_fork: all tasks exist, none runs ----------------------------------------------------- */
+/* --- task_post_fork: all tasks exist, none runs ----------------------------------------------- */
 
 /* What follows from options and hints is the same on all nodes: the first one says it. */
 static void keep_warnings(struct context *c, const struct nuioa_plan *plan)
@@ -183,7 +184,7 @@ void stepd_task_post_fork(struct context *c, spank_t spank)
         decide(c);
 }
 
-/* --- task_init, in the task, as the user ------------------------------------------------------------- */
+/* --- task_init, in the task, as the user ------------------------------------------------------ */
 
 uint32_t *stepd_task_init(struct context *c, spank_t spank)
 {
