@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <hwloc/cpukinds.h>
+
 #include "discover.h"
 #include "number.h"
 
@@ -14,7 +16,8 @@
 /* White for no weight to orange for the heaviest. */
 static void weight_style(double share, char *style, size_t size)
 {
-    unsigned green = (unsigned)(255 - share * 110 + 0.5), blue = (unsigned)(255 - share * 215 + 0.5);
+    unsigned green = (unsigned)(255 - share * 110 + 0.5);
+    unsigned blue = (unsigned)(255 - share * 215 + 0.5);
     snprintf(style, size, "Background=#ff%02x%02x;Text=#000000", green, blue);
 }
 
@@ -70,6 +73,21 @@ static int draw_nics(hwloc_topology_t topology, const struct nuioa_plan *plan,
     return 0;
 }
 
+/* lstopo draws five or more equal children as two and dots, which would hide ranks. It does not
+ * where CPUs differ in kind, so every other core is given one; the first kind looks like none. */
+static int keep_apart(hwloc_topology_t topology, struct nuioa_error *err)
+{
+    hwloc_obj_type_t type = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE
+                                                                                   : HWLOC_OBJ_PU;
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    for (hwloc_obj_t obj = NULL; cpus && (obj = hwloc_get_next_obj_by_type(topology, type, obj));)
+        if (obj->logical_index % 2 == 0)
+            hwloc_bitmap_or(cpus, cpus, obj->cpuset);
+    int rc = cpus ? hwloc_cpukinds_register(topology, cpus, -1, 0, NULL, 0) : -1;
+    hwloc_bitmap_free(cpus);
+    return rc ? nuioa_fail(err, -ENOMEM, "out of memory for the drawing") : 0;
+}
+
 int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *node,
                      const struct nuioa_source *source, const char *path, struct nuioa_error *err)
 {
@@ -83,6 +101,8 @@ int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *nod
         rc = draw_rank(topology, plan, i, most, err);
     if (!rc)
         rc = draw_nics(topology, plan, node, err);
+    if (!rc)
+        rc = keep_apart(topology, err);
     if (!rc && hwloc_topology_export_xml(topology, path, 0))
         rc = nuioa_fail(err, -EIO, "%s: %s", path, errno ? strerror(errno) : "cannot be written");
     hwloc_topology_destroy(topology);
