@@ -38,7 +38,8 @@ Kind. usnic_* and scif*: other. hfi1_*, opa*: omnipath. Amazon's PCI vendor with
   infiniband by the hardware address; else ethernet.
 State. Verbs port state: 4 active, other known values down. Else operstate: up active, others down. Else
   unknown. Rate. Verbs `rate`, else `speed` if positive; else null. Fabric. InfiniBand: the subnet
-  prefix of GID 0 if known and not zero, else null.
+  prefix of GID 0 if known and not zero, else null. Virtual: a virtual function whose card is there
+  too, and a netdev (without verbs device) that is part of a bond.
 Usable: see judge().
 """
 import json
@@ -168,7 +169,7 @@ def entry(function, verbs, port, net):
     return {"name": verbs.name if verbs else net.name, "port": port.number if port else None,
             "netdev": net.name if net else None, "kind": kind, "pci": function.busid,
             "state": state_of(port, net), "rate_mbps": rate,
-            "virtual": function.is_vf,
+            "virtual": function.is_vf or (verbs is None and net.in_bond),
             "fabric": port.prefix if port and kind == "infiniband" and
             (port.prefix or "").strip("0:") else None}
 

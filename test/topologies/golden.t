@@ -19,12 +19,25 @@ facts_hold() {
     "$here/golden.py" "$here/golden.tsv" "$name" "$work/answer.json"
 }
 
+# facts NAME MACHINE: of the oracle and of the tool.
+facts() {
+    ok "$1: the oracle knows the facts" facts_hold "$1" "$here/expect.py" show "$2"
+    if [ -n "$tool" ]; then
+        ok "$1: the tool knows the facts" facts_hold "$1" "$tool" topo --topology "$2" --json
+    else
+        skip "$1: the tool knows the facts" "$no_tool"
+    fi
+}
+
 mkdir "$work/made"
 ok "the generator runs" "$here/make-topologies.py" "$work/made"
 is "as many machines as the generator makes" \
     "$(cd "$here" && ls ./*.xml)" "$(cd "$work/made" && ls ./*.xml)"
+ok "the generator of the dump runs" "$here/make-dump.py" "$work/rates"
 is "facts are about machines that exist" "" "$(grep -v '^#' "$here/golden.tsv" | cut -f1 | sort -u |
-    while read -r name; do [ -f "$here/$name.xml" ] || printf '%s\n' "$name"; done)"
+    while read -r name; do
+        [ -f "$here/$name.xml" ] || [ -d "$work/$name" ] || printf '%s\n' "$name"
+    done)"
 
 for path in "$here"/*.xml; do
     name=$(basename "$path" .xml)
@@ -35,14 +48,10 @@ for path in "$here"/*.xml; do
         skip "$name: hwloc reads it" "no lstopo-no-graphics"
     fi
     if grep -q "^$name	" "$here/golden.tsv"; then
-        ok "$name: the oracle knows the facts" facts_hold "$name" "$here/expect.py" show "$path"
-        if [ -n "$tool" ]; then
-            ok "$name: the tool knows the facts" \
-                facts_hold "$name" "$tool" topo --topology "$path" --json
-        else
-            skip "$name: the tool knows the facts" "$no_tool"
-        fi
+        facts "$name" "$path"
     fi
     check_machine "$name" "$path"
 done
+facts rates "$work/rates"
+check_machine rates "$work/rates"
 done_testing

@@ -42,6 +42,7 @@ class Net:
     port: Optional[int] = None
     operstate: Optional[str] = None
     speed_mbps: Optional[int] = None
+    in_bond: bool = False
 
     @property
     def is_infiniband(self):

@@ -142,7 +142,8 @@ class Reader:
             port = self.number(where, "dev_id")
         speed = self.number(where, "speed")
         return Net(name, self.text(where, "address") or "", None if port is None else port + 1,
-                   self.text(where, "operstate"), speed if speed and 0 < speed < 1 << 31 else None)
+                   self.text(where, "operstate"), speed if speed and 0 < speed < 1 << 31 else None,
+                   os.path.exists(self.path(where, "bonding_slave")))
 
     def verbs(self, name):
         ports = {}
