@@ -59,7 +59,7 @@ static _Noreturn void be_child(void (*work)(int, void *), void *arg, int fd, pid
     _exit(0);
 }
 
-/* Only while the child is still ours: a number that someone else has reaped may be anyone's by now. */
+/* Only while the child is still ours: a number that someone else has reaped may be anyone's. */
 static void kill_and_reap(pid_t pid)
 {
     struct timespec nap = {.tv_nsec = 1000000};

@@ -9,9 +9,9 @@
 /* Of `bytes`, continuing `seed` (0 to begin). */
 uint64_t nuioa_hash(uint64_t seed, const void *bytes, size_t length);
 
-/* Of what the description of this node rests on, in about as many small reads as there are network
- * devices: their names, places and NUMA nodes (virtual ones, which come and go with containers, left
- * out), which CPUs and NUMA nodes are online, and the variables that direct hwloc. */
+/* Of what the description of this node rests on, in a few small reads per network device: their
+ * names, places and NUMA nodes (virtual ones, which come and go with containers, left out), which
+ * CPUs and NUMA nodes are online, and the variables that direct hwloc. */
 uint64_t nuioa_fingerprint(void);
 
 #endif

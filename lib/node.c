@@ -365,7 +365,7 @@ static int fill(struct nuioa_node *node, hwloc_topology_t topology,
         nuioa_sysfs_open(&sysfs, directory ? directory : "");
     else
         nuioa_sysfs_none(&sysfs);
-    rc = nuioa_discover_nics(node, topology, &sysfs, !source->topology, err);
+    rc = nuioa_discover_nics(node, topology, &sysfs, !source->topology || directory, err);
     nuioa_sysfs_close(&sysfs);
     if (!rc)
         rc = nuioa_discover_gpus(node, topology, err);

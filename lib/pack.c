@@ -54,7 +54,7 @@ static struct header header_for(const unsigned char *payload, size_t length)
     return h;
 }
 
-/* --- writing ------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 struct writer {
     unsigned char *bytes;
@@ -188,7 +188,7 @@ int nuioa_node_pack(const struct nuioa_node *node, void **bytes, size_t *length)
     return 0;
 }
 
-/* --- reading ------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 struct unpacker {
     const unsigned char *bytes;
@@ -222,8 +222,8 @@ static uint32_t get_u32(struct unpacker *u, uint32_t max)
     return value;
 }
 
-/* A number of things that are at least `size` bytes each, so that no count can ask for more memory than
- * the input is long. */
+/* A number of things that are at least `size` bytes each, so that no count can ask for more memory
+ * than the input is long. */
 static uint32_t get_count(struct unpacker *u, uint32_t max, size_t size)
 {
     uint32_t count = get_u32(u, max);

@@ -50,7 +50,7 @@ static int make_path(char *path, size_t size, const char *format, va_list args)
 static int read_text(int dir, const char *path, char *text, size_t size)
 {
     text[0] = '\0';
-    if (dir < 0)
+    if (dir < 0 && dir != AT_FDCWD)
         return -ENOENT;
     int fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
