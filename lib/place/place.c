@@ -4,41 +4,117 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order in which they are tried; the first of equals wins. */
-static const struct nuioa_mapper *const mappers[] = {&nuioa_hopsort};
+#include "search.h"
 
-/* Enough for many rounds of swaps at 512 tasks; what is counted is the same on every machine. */
+/* In the order in which they are tried; the first of equals wins. Affinity first: where the NIC does not
+ * matter its groups are in the order of their members, which a reader of the plan understands. */
+static const struct nuioa_mapper *const with_pairs[] = {&nuioa_tree, &nuioa_hopsort, &nuioa_bisect,
+                                                        &nuioa_multilevel};
+static const struct nuioa_mapper *const weights_only[] = {&nuioa_hopsort};
+
+struct portfolio {
+    const struct nuioa_problem *problem;
+    const struct nuioa_graph *graph; /* NULL: weights only */
+    uint32_t *slot_of;               /* the best so far */
+    uint32_t *candidate;
+    struct nuioa_mapping *mapping;
+    struct nuioa_budget budget;
+};
+
+/* What is counted is the same on every machine. Small problems get enough to find the optimum, large ones
+ * about what 100 ms hold. */
 static uint64_t budget_for(const struct nuioa_problem *p)
 {
-    return 64 * (uint64_t)p->task_count * p->task_count + 4096;
+    uint64_t n = p->task_count;
+    return n <= 32 ? 400000 : n * 6000;
 }
 
-int nuioa_place(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_mapping *mapping)
+static void consider(struct portfolio *f, const char *name)
 {
-    size_t bytes = p->task_count * sizeof(*slot_of);
-    uint32_t *candidate = malloc(bytes ? bytes : 1);
-    memcpy(slot_of, p->start, bytes);
-    *mapping = (struct nuioa_mapping){.mapper = "keep", .cost_start = nuioa_cost(p, p->start)};
-    mapping->cost = mapping->bound = mapping->cost_start;
-    if (!candidate)
-        return -ENOMEM;
+    double cost = nuioa_cost(f->problem, f->candidate);
+    /* Rounding alone is no reason to move anybody. */
+    if (!(cost < f->mapping->cost - 1e-12 * f->mapping->cost_start))
+        return;
+    memcpy(f->slot_of, f->candidate, f->problem->task_count * sizeof(*f->slot_of));
+    f->mapping->cost = cost;
+    f->mapping->mapper = name;
+}
 
-    struct nuioa_budget budget = {0, budget_for(p)};
-    for (size_t m = 0; m < sizeof(mappers) / sizeof(*mappers); m++) {
-        if (mappers[m]->map(p, candidate, &budget) < 0)
-            continue;
-        if (p->pair_count)
-            nuioa_refine(p, candidate, &budget);
-        double cost = nuioa_cost(p, candidate);
-        /* Rounding alone is no reason to move anybody. */
-        if (cost < mapping->cost - 1e-12 * mapping->cost_start) {
-            memcpy(slot_of, candidate, bytes);
-            mapping->cost = cost;
-            mapping->mapper = mappers[m]->name;
-        }
+static void try_mapper(struct portfolio *f, const struct nuioa_mapper *mapper, uint64_t share)
+{
+    struct nuioa_budget part = {f->budget.evaluations, f->budget.evaluations + share};
+    if (part.limit > f->budget.limit)
+        part.limit = f->budget.limit;
+    if (mapper->map(f->problem, f->candidate, &part) >= 0) {
+        if (f->graph)
+            nuioa_refine(f->problem, f->candidate, &part);
+        consider(f, mapper->name);
     }
-    mapping->bound = nuioa_cost_bound(p);
-    mapping->evaluations = budget.evaluations;
-    free(candidate);
-    return 0;
+    f->budget.evaluations = part.evaluations;
+}
+
+/* Shakes the best mapping with what is left of the budget: hot for small problems, so that where it began
+ * does not matter; cool for large ones, which no budget anneals from scratch. */
+static void polish(struct portfolio *f)
+{
+    struct nuioa_seating seating = {0};
+    struct nuioa_random random = {0x9e3779b97f4a7c15};
+    const struct nuioa_problem *p = f->problem;
+    if (!strcmp(f->mapping->mapper, "keep") || nuioa_seating_open(&seating, f->graph))
+        goto out;
+    bool small = f->graph->count <= 32;
+    int rounds = small ? 4 : 2;
+    memcpy(f->candidate, f->slot_of, p->task_count * sizeof(*f->candidate));
+    nuioa_classes_of(f->graph, f->slot_of, seating.at);
+    nuioa_seat_all(&seating, seating.at);
+    uint64_t steps = f->budget.limit > f->budget.evaluations
+                         ? (f->budget.limit - f->budget.evaluations) / (uint64_t)rounds
+                         : 0;
+    for (int k = 0; k < rounds && steps > 1000; k++)
+        if (nuioa_anneal(&seating, &random, small ? 0.3 : 0.02, steps, &f->budget))
+            goto out;
+    if (!nuioa_take_slots(p, f->graph, seating.at, f->candidate))
+        consider(f, f->mapping->mapper);
+out:
+    nuioa_seating_close(&seating);
+}
+
+static void run(struct portfolio *f)
+{
+    if (!f->graph) {
+        for (size_t m = 0; m < sizeof(weights_only) / sizeof(*weights_only); m++)
+            try_mapper(f, weights_only[m], f->budget.limit);
+        return;
+    }
+    size_t count = sizeof(with_pairs) / sizeof(*with_pairs);
+    for (size_t m = 0; m < count; m++)
+        try_mapper(f, with_pairs[m], f->budget.limit / 4);
+    polish(f);
+}
+
+int nuioa_place(const struct nuioa_problem *problem, uint32_t *slot_of,
+                struct nuioa_mapping *mapping)
+{
+    size_t bytes = problem->task_count * sizeof(*slot_of);
+    struct nuioa_problem p = *problem;
+    struct nuioa_graph graph = {0};
+    struct portfolio f = {&p, NULL, slot_of, malloc(bytes ? bytes : 1), mapping, {0, 0}};
+    memcpy(slot_of, p.start, bytes);
+    *mapping = (struct nuioa_mapping){.mapper = "keep", .cost_start = nuioa_cost(&p, p.start)};
+    mapping->cost = mapping->bound = mapping->cost_start;
+    int rc = f.candidate ? 0 : -ENOMEM;
+    if (!rc && p.pair_count) {
+        rc = nuioa_graph_make(&p, &graph);
+        if (!rc)
+            f.graph = p.graph = &graph;
+    }
+    if (!rc) {
+        f.budget.limit = budget_for(&p);
+        run(&f);
+        mapping->bound = nuioa_cost_bound(&p);
+        mapping->evaluations = f.budget.evaluations;
+    }
+    free(f.candidate);
+    nuioa_graph_free(&graph);
+    return rc;
 }

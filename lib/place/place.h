@@ -55,7 +55,19 @@ struct nuioa_mapper {
  * of equal weight keep their order; a task moves only if its new slot is nearer or farther than before. */
 extern const struct nuioa_mapper nuioa_hopsort;
 
-/* Swaps two tasks wherever that lowers J, until no swap does or the budget is used up. */
+/* The three that follow are for problems with pairs (-EINVAL without, or where they do not apply). */
+
+/* TreeMatch (Jeannot & Mercier, Euro-Par 2010): groups by affinity along the machine's tree. */
+extern const struct nuioa_mapper nuioa_tree;
+
+/* The machine and the tasks halved together, the NIC as a linear term; improved by swaps. */
+extern const struct nuioa_mapper nuioa_bisect;
+
+/* The same on graphs coarsened first; for more than 40 tasks. */
+extern const struct nuioa_mapper nuioa_multilevel;
+
+/* Swaps whole contents of domains, then two tasks or a task and an empty slot, wherever that lowers J,
+ * until no swap does or the budget is used up. */
 void nuioa_refine(const struct nuioa_problem *problem, uint32_t *slot_of,
                   struct nuioa_budget *budget);
 

@@ -52,15 +52,14 @@ void nuioa_classes_of(const struct nuioa_graph *g, const uint32_t *slot_of, uint
         at[i] = g->class_of[slot_of[g->task[i]]];
 }
 
-/* Slots by class, the nearest first within a class: as lists, next[slot]. */
-static void list_free(const struct nuioa_problem *p, const struct nuioa_graph *g, const bool *taken,
-                      uint32_t *head, uint32_t *next)
+void nuioa_list_seats(const struct nuioa_problem *p, const struct nuioa_graph *g,
+                      const bool *taken, uint32_t *head, uint32_t *next)
 {
     for (uint32_t c = 0; c < g->class_count; c++)
         head[c] = UINT32_MAX;
     for (uint32_t s = p->slot_count; s-- > 0;) {
         uint32_t c = g->class_of[s];
-        if (c == NUIOA_NO_CLASS || taken[s])
+        if (c == NUIOA_NO_CLASS || (taken && taken[s]))
             continue;
         uint32_t *link = &head[c];
         while (*link != UINT32_MAX && p->tie[*link] < p->tie[s])
@@ -83,7 +82,7 @@ int nuioa_take_slots(const struct nuioa_problem *p, const struct nuioa_graph *g,
     for (uint32_t i = 0; i < g->count; i++)
         if (g->class_of[slot_of[g->task[i]]] == at[i])
             taken[slot_of[g->task[i]]] = true;
-    list_free(p, g, taken, head, next);
+    nuioa_list_seats(p, g, taken, head, next);
     for (uint32_t i = 0; i < g->count; i++) {
         if (g->class_of[slot_of[g->task[i]]] == at[i])
             continue;

@@ -29,6 +29,11 @@ void nuioa_classes_of(const struct nuioa_graph *graph, const uint32_t *slot_of, 
 int nuioa_take_slots(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
                      const uint32_t *at, uint32_t *slot_of);
 
+/* The slots of each class that are not `taken` (NULL: all that no pinned task has), nearest first: a list
+ * from head[class] through next[slot_count] to UINT32_MAX. */
+void nuioa_list_seats(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
+                      const bool *taken, uint32_t *head, uint32_t *next);
+
 void nuioa_seating_swap(struct nuioa_seating *seating, uint32_t i, uint32_t j);
 void nuioa_seating_move(struct nuioa_seating *seating, uint32_t i, uint32_t class);
 

@@ -3,6 +3,7 @@
 
 #include "group.h"
 #include "hierarchy.h"
+#include "seating.h"
 
 /* TreeMatch: from the leaves of the machine's tree upwards, tasks become groups of the level's arity, groups
  * of groups at the next, until one is left. It knows affinity and the tree, not the NIC: refinement then
@@ -101,7 +102,10 @@ static int descend(struct tree *t, const struct nuioa_graph *g)
     uint32_t *start = nuioa_arena_take(&t->arena, (size_t)most + 1, sizeof(*start));
     if (t->arena.failed)
         return -ENOMEM;
-    uint32_t count = 1;
+    const struct step *top = t->step_count ? &t->steps[t->step_count - 1] : NULL;
+    uint32_t count = top ? top->count / top->arity : g->count;
+    for (uint32_t q = 0; q < count; q++)
+        listed[q] = q;
     for (uint32_t k = t->step_count; k-- > 0;) {
         const struct step *step = &t->steps[k];
         uint32_t groups = step->count / step->arity, written = 0;
@@ -134,18 +138,8 @@ static int deal(const struct tree *t, const struct nuioa_problem *p, const struc
     uint32_t *head = nuioa_arena_take(&scratch, g->class_count, sizeof(*head));
     uint32_t *next = nuioa_arena_take(&scratch, p->slot_count, sizeof(*next));
     int rc = scratch.failed ? -ENOMEM : 0;
-    for (uint32_t c = 0; !rc && c < g->class_count; c++)
-        head[c] = UINT32_MAX;
-    for (uint32_t s = p->slot_count; !rc && s-- > 0;) {
-        uint32_t c = g->class_of[s];
-        if (c == NUIOA_NO_CLASS)
-            continue;
-        uint32_t *link = &head[c];
-        while (*link != UINT32_MAX && p->tie[*link] < p->tie[s])
-            link = &next[*link];
-        next[s] = *link;
-        *link = s;
-    }
+    if (!rc)
+        nuioa_list_seats(p, g, NULL, head, next);
     for (uint32_t q = 0; !rc && q < g->count; q++) {
         uint32_t i = t->order[q], c = UINT32_MAX;
         for (uint32_t k = 0; k < g->class_count && c == UINT32_MAX; k++) {

@@ -1,0 +1,198 @@
+#define _POSIX_C_SOURCE 200809L
+
+/* How good the mappers are, and how fast: the tables of doc/placement.md. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exact.h"
+#include "instance.h"
+#include "scotch.h"
+
+enum { SMALL = 360, LARGE = 100 };
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static double above(double cost, double best)
+{
+    return best > 0 ? 100 * (cost / best - 1) : 0;
+}
+
+/* J of one mapper alone, improved by swaps or not; J of the start where it does not apply. */
+static double alone(const struct nuioa_problem *p, const struct nuioa_mapper *mapper, bool refine,
+                    uint32_t *slot_of)
+{
+    struct nuioa_budget budget = {0, UINT64_MAX};
+    if (mapper->map(p, slot_of, &budget) < 0)
+        return nuioa_cost(p, p->start);
+    if (refine)
+        nuioa_refine(p, slot_of, &budget);
+    return nuioa_cost(p, slot_of);
+}
+
+struct line {
+    const char *name;
+    int count;
+    double sum[8], worst[8];
+};
+
+static void note(struct line *line, int column, double percent)
+{
+    line->sum[column] += percent;
+    if (percent > line->worst[column])
+        line->worst[column] = percent;
+}
+
+static void small_table(void)
+{
+    static const double shares[] = {0, 0.25, 1};
+    struct line lines[PATTERNS + 1] = {{0}};
+    int optimal = 0;
+    lines[PATTERNS].name = "**all**";
+    for (int k = 0; k < SMALL; k++) {
+        struct instance in;
+        uint32_t slot_of[16], tasks = 8 + (uint32_t)(k / 3) % 3;
+        int pattern = k / 9 % PATTERNS, machine = k / 63 % 3;
+        instance_make(&in, 1 + (uint64_t)k, tasks, pattern, machine, shares[k % 3], k / 7 % 3);
+        struct nuioa_mapping m;
+        nuioa_place(&in.problem, slot_of, &m);
+        double best = exact_cost(&in.problem, m.cost * (1 + 1e-9));
+        if (best > m.cost)
+            best = m.cost;
+        double costs[5] = {m.cost_start, alone(&in.problem, &nuioa_hopsort, false, slot_of),
+                           alone(&in.problem, &nuioa_tree, false, slot_of),
+                           alone(&in.problem, &nuioa_bisect, false, slot_of), m.cost};
+        lines[pattern].name = in.pattern;
+        lines[pattern].count++;
+        lines[PATTERNS].count++;
+        for (int c = 0; c < 5; c++) {
+            note(&lines[pattern], c, above(costs[c], best));
+            note(&lines[PATTERNS], c, above(costs[c], best));
+        }
+        optimal += m.cost <= best * (1 + 1e-9);
+        instance_free(&in);
+    }
+    printf("| pattern | instances | Slurm's own | hop-sorted | affinity tree | bisection | nuioa |\n"
+           "|---|---:|---:|---:|---:|---:|---:|\n");
+    for (int q = 0; q <= PATTERNS; q++) {
+        printf("| %s | %d", lines[q].name, lines[q].count);
+        for (int c = 0; c < 5; c++)
+            printf(" | %.2f / %.2f", lines[q].sum[c] / lines[q].count, lines[q].worst[c]);
+        printf(" |\n");
+    }
+    printf("\nOptimal: %d of %d.\n", optimal, SMALL);
+}
+
+struct result {
+    double tasks, edges, start, hopsort, tree, scotch, nic_scotch, place, ms, scotch_ms;
+    const char *pattern, *machine, *mapper;
+    double off_node;
+};
+
+static void run_large(int k, struct result *r)
+{
+    static const uint32_t sizes[] = {64, 128, 256, 512};
+    static const double shares[] = {0, 0.1, 0.25, 0.5};
+    struct instance in;
+    instance_make(&in, 1000 + (uint64_t)k, sizes[k % 4], k / 4 % PATTERNS, 1 + k / 28 % 5,
+                  shares[(k / 4 + k / 28) % 4], 0);
+    const struct nuioa_problem *p = &in.problem;
+    uint32_t *slot_of = calloc(p->task_count, sizeof(*slot_of));
+    struct nuioa_mapping m;
+    r->ms = INFINITY;
+    for (int run = 0; run < 3; run++) {
+        double begin = now_ms();
+        nuioa_place(p, slot_of, &m);
+        r->ms = fmin(r->ms, now_ms() - begin);
+    }
+    r->place = m.cost;
+    r->mapper = m.mapper;
+    r->start = m.cost_start;
+    r->hopsort = alone(p, &nuioa_hopsort, false, slot_of);
+    r->tree = alone(p, &nuioa_tree, false, slot_of);
+    double begin = now_ms();
+    r->scotch = scotch_cost(&in, false, slot_of);
+    r->scotch_ms = now_ms() - begin;
+    r->nic_scotch = scotch_cost(&in, true, slot_of);
+    r->tasks = p->task_count;
+    r->edges = p->pair_count;
+    r->pattern = in.pattern;
+    r->machine = in.machine;
+    r->off_node = in.off_node;
+    free(slot_of);
+    instance_free(&in);
+}
+
+static double best_scotch(const struct result *r)
+{
+    return fmin(r->scotch, r->nic_scotch);
+}
+
+static void large_summary(const struct result *results)
+{
+    static const int sizes[] = {64, 128, 256, 512};
+    int not_above = 0, harmless = 0;
+    double worst = 0;
+    for (int k = 0; k < LARGE; k++) {
+        const struct result *r = &results[k];
+        not_above += r->place <= best_scotch(r) * (1 + 1e-9);
+        worst = fmax(worst, above(r->place, best_scotch(r)));
+        harmless += r->place <= fmin(r->start, fmin(r->hopsort, r->tree)) * (1 + 1e-9);
+    }
+    printf("\nNever above Slurm's own, hop-sorted, affinity tree alone: %d of %d. "
+           "Not above the best Scotch: %d of %d, worst %.2f %% above.\n\n",
+           harmless, LARGE, not_above, LARGE, worst);
+    printf("| ranks | sparse, most ms | dense, most ms | mean gain over Scotch |\n|---:|---:|---:|---:|\n");
+    for (int s = 0; s < 4; s++) {
+        double most[2] = {0, 0}, gain = 0;
+        int count = 0;
+        for (int k = 0; k < LARGE; k++) {
+            const struct result *r = &results[k];
+            if (r->tasks != sizes[s])
+                continue;
+            bool dense = r->edges > r->tasks * r->tasks / 4;
+            most[dense] = fmax(most[dense], r->ms);
+            gain += above(best_scotch(r), r->place);
+            count++;
+        }
+        printf("| %d | %.1f | %.1f | %.2f %% |\n", sizes[s], most[0], most[1], gain / count);
+    }
+}
+
+static void large_table(void)
+{
+    struct result *results = calloc(LARGE, sizeof(*results));
+    printf("| # | ranks | pairs | pattern | machine | off node | Slurm's own | hop-sorted | tree "
+           "| Scotch | Scotch, NIC | nuioa: J | ms | mapper |\n"
+           "|---:|---:|---:|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n");
+    for (int k = 0; k < LARGE; k++) {
+        struct result *r = &results[k];
+        run_large(k, r);
+        printf("| %d | %.0f | %.0f | %s | %s | %.0f %% | %+.2f | %+.2f | %+.2f | %+.2f | %+.2f | %.6g "
+               "| %.1f | %s |\n",
+               k, r->tasks, r->edges, r->pattern, r->machine, 100 * r->off_node,
+               above(r->start, r->place), above(r->hopsort, r->place), above(r->tree, r->place),
+               above(r->scotch, r->place), above(r->nic_scotch, r->place), r->place, r->ms,
+               r->mapper);
+        fflush(stdout);
+    }
+    large_summary(results);
+    free(results);
+}
+
+int main(int argc, char **argv)
+{
+    bool small = argc < 2 || !strcmp(argv[1], "small"), large = argc < 2 || !strcmp(argv[1], "large");
+    if (small)
+        small_table();
+    if (large)
+        large_table();
+    return 0;
+}
