@@ -9,7 +9,7 @@
 
 #include "exact.h"
 #include "instance.h"
-#include "scotch.h"
+#include "rival.h"
 
 enum { SMALL = 360, LARGE = 100 };
 

@@ -1,4 +1,4 @@
-#include "scotch.h"
+#include "rival.h"
 
 #include <math.h>
 #include <stdint.h>

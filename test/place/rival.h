@@ -1,5 +1,5 @@
-#ifndef SCOTCH_COST_H
-#define SCOTCH_COST_H
+#ifndef RIVAL_H
+#define RIVAL_H
 
 #include "instance.h"
 
