@@ -1,8 +1,9 @@
 #ifndef SPANK_SAY_H
 #define SPANK_SAY_H
 
-#include "error.h"
 #include <stddef.h>
+
+#include "error.h"
 
 /* Where words go. In srun, sbatch and salloc the user reads them. In slurmstepd he does once the
  * job's stderr is connected, which is between init_post_opt and user_init; slurmd.log gets them

@@ -153,6 +153,18 @@ static void report(struct context *c, const struct nuioa_plan *plan)
     free(text);
 }
 
+/* What was seen, for whoever wonders why nothing moved. */
+static void log_request(const struct context *c, const struct placement *p)
+{
+    char cpus[128];
+    hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), p->allowed_cpus);
+    slurm_debug("nuioa: %u tasks from rank %u, step cores %s, may use CPUs %s%s%s%s: %s", p->count,
+                c->step.ranks[0], c->step.cores ? c->step.cores : "unknown", cpus,
+                c->step.bound_by_user ? ", --cpu-bind" : "",
+                c->step.memory_by_user ? ", --mem-bind" : "", c->step.sees_gpu ? ", GPUs" : "",
+                p->plan.reason);
+}
+
 static void decide(struct context *c)
 {
     struct placement placement;
@@ -160,6 +172,7 @@ static void decide(struct context *c)
     if (placement_make(c, &placement, &err) < 0) {
         stand_down(c, err.text);
     } else {
+        log_request(c, &placement);
         if (placement_bind(c, &placement, &err) < 0)
             nuioa_warn(&c->faults, "%s", err.text);
         rank_prepare(c, &placement.plan);
