@@ -133,9 +133,9 @@ static void print_head(const struct nuioa_plan *plan, const struct nuioa_node *n
     unsigned moved = 0;
     for (uint32_t i = 0; i < plan->task_count; i++)
         moved += plan->places[i].moved;
-    snprintf(head, sizeof(head), "nuioa: %s, %u ranks, %u moved%s, policy %s, leader *", node->host,
+    snprintf(head, sizeof(head), "nuioa: %s, %u ranks, %u moved%s, policy %s%s", node->host,
              plan->task_count, moved, plan->planned ? " (planned, not bound)" : "",
-             nuioa_policy_name(plan->policy));
+             nuioa_policy_name(plan->policy), plan->order_count ? ", leader *" : "");
     nuioa_table_wrap(out, 0, head);
 }
 

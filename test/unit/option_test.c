@@ -1,0 +1,314 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "option.h"
+
+static struct nuioa_options options;
+static struct nuioa_error err;
+
+static int start(void **state)
+{
+    (void)state;
+    memset(&err, 0, sizeof(err));
+    memset(&options, 0x5a, sizeof(options));
+    nuioa_options_init(&options);
+    return 0;
+}
+
+static int set_at(enum nuioa_door door, const char *name, const char *value)
+{
+    return nuioa_options_set(&options, door, name, value, &err);
+}
+
+static void accept(const char *name, const char *value)
+{
+    if (set_at(NUIOA_DOOR_COMMAND, name, value))
+        fail_msg("--nuioa-%s=%s: %s", name, value, err.text);
+}
+
+/* The value is refused with exactly this line, and nothing changes. */
+static void refuse(enum nuioa_door door, int code, const char *name, const char *value,
+                   const char *line)
+{
+    struct nuioa_options before = options;
+    assert_int_equal(set_at(door, name, value), code);
+    assert_string_equal(err.text, line);
+    assert_memory_equal(&before, &options, sizeof(options));
+}
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    assert_int_equal(options.mode, NUIOA_OFF);
+    assert_false(options.force || options.report || options.explain || options.help);
+    assert_int_equal(options.policy, NUIOA_POLICY_BANDWIDTH);
+    assert_int_equal(options.cores, NUIOA_CORES_AUTO);
+    assert_int_equal(options.mem, NUIOA_MEM_LOCAL);
+    assert_int_equal(options.leader, NUIOA_LEADER_NEAR);
+    assert_true(options.threads);
+    assert_false(options.coll);
+    assert_int_equal(options.gather, NUIOA_SWITCH_AUTO);
+    assert_int_equal(options.timeout_ms, 500);
+    assert_string_equal(options.hints, "");
+    assert_string_equal(options.trace, "");
+    assert_string_equal(options.nic, "auto");
+    assert_string_equal(options.topology, "");
+    assert_float_equal(options.remote_cost, 0.30, 0);
+    assert_float_equal(options.hop_cost, 0.05, 0);
+    assert_false(options.export_given);
+}
+
+static void check_mode(const char *value, enum nuioa_mode mode, bool force, bool report,
+                       bool explain)
+{
+    accept("nuioa", value);
+    assert_int_equal(options.mode, mode);
+    assert_int_equal(options.force, force);
+    assert_int_equal(options.report, report);
+    assert_int_equal(options.explain, explain);
+}
+
+static void test_switch(void **state)
+{
+    (void)state;
+    check_mode(NULL, NUIOA_ON, false, false, false);
+    check_mode("export", NUIOA_EXPORT, false, false, false);
+    check_mode("report", NUIOA_ON, false, true, false);
+    check_mode("explain", NUIOA_ON, false, false, true);
+    check_mode("force", NUIOA_ON, true, false, false);
+    check_mode("on,force,report,explain", NUIOA_ON, true, true, true);
+    check_mode("off,report", NUIOA_OFF, false, true, false);
+    check_mode("report,export", NUIOA_EXPORT, false, true, false);
+    check_mode("off", NUIOA_OFF, false, false, false); /* nothing of the earlier ones stays */
+    accept("nuioa", "help");
+    assert_true(options.help);
+    assert_int_equal(options.mode, NUIOA_OFF);
+    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "nuioa", "on,off",
+           "--nuioa: off, export and on exclude each other");
+    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "nuioa", "export,force",
+           "--nuioa: force implies on; it cannot go with off or export");
+    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "nuioa", "onn",
+           "--nuioa: 'onn' is not one of off, export, on, force, report, explain, help");
+    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "nuioa", "on,",
+           "--nuioa: '' is not one of off, export, on, force, report, explain, help");
+    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "nuioa", "off|export",
+           "--nuioa: 'off|export' is not one of off, export, on, force, report, explain, help");
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    accept("policy", "latency");
+    assert_int_equal(options.policy, NUIOA_POLICY_LATENCY);
+    accept("policy", "cpu");
+    assert_int_equal(options.policy, NUIOA_POLICY_CPU);
+    accept("cores", "pack");
+    assert_int_equal(options.cores, NUIOA_CORES_PACK);
+    accept("mem", "off");
+    assert_int_equal(options.mem, NUIOA_MEM_OFF);
+    accept("leader", "rank0");
+    assert_int_equal(options.leader, NUIOA_LEADER_RANK0);
+    accept("gather", "off");
+    assert_int_equal(options.gather, NUIOA_SWITCH_OFF);
+    accept("threads", "off");
+    assert_false(options.threads);
+    accept("coll", "on");
+    assert_true(options.coll);
+    accept("trace", "/tmp/p");
+    assert_string_equal(options.trace, "/tmp/p");
+    accept("trace", "off");
+    assert_string_equal(options.trace, "");
+}
+
+static void test_doors(void **state)
+{
+    (void)state;
+    const char *rest = ": 'fast' is not one of bandwidth, latency, cpu";
+    const struct {
+        enum nuioa_door door;
+        const char *where;
+    } doors[] = {
+        { NUIOA_DOOR_PLUGSTACK, "plugstack.conf: policy" },
+        { NUIOA_DOOR_ENVIRONMENT, "SLURM_NUIOA_POLICY" },
+        { NUIOA_DOOR_COMMAND, "--nuioa-policy" },
+        { NUIOA_DOOR_TOOL, "--policy" },
+    };
+    for (size_t i = 0; i < sizeof(doors) / sizeof(*doors); i++) {
+        char line[128];
+        strcpy(line, doors[i].where);
+        refuse(doors[i].door, -EINVAL, "policy", "fast", strcat(line, rest));
+    }
+    assert_int_equal(set_at(NUIOA_DOOR_PLUGSTACK, "default", "export"), 0);
+    assert_int_equal(options.mode, NUIOA_EXPORT);
+    assert_int_equal(set_at(NUIOA_DOOR_PLUGSTACK, "nuioa", "on"), -ENOENT);
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "default", "on"), -ENOENT);
+    /* srun's environment often has variables that are set but empty */
+    assert_int_equal(set_at(NUIOA_DOOR_ENVIRONMENT, "nuioa", ""), 0);
+    assert_int_equal(options.mode, NUIOA_EXPORT);
+    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "policy", "",
+           "--nuioa-policy: '' is not one of bandwidth, latency, cpu");
+    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "policy", NULL,
+           "--nuioa-policy: a value is missing (bandwidth|latency|cpu)");
+}
+
+static void test_unknown(void **state)
+{
+    (void)state;
+    refuse(NUIOA_DOOR_COMMAND, -ENOENT, "plicy", "x",
+           "--nuioa-plicy: no such option; did you mean --nuioa-policy?");
+    refuse(NUIOA_DOOR_PLUGSTACK, -ENOENT, "defalt", "x",
+           "plugstack.conf: defalt: no such option; did you mean default?");
+    refuse(NUIOA_DOOR_TOOL, -ENOENT, "frobnicate", "x", "--frobnicate: no such option");
+}
+
+static void test_admin(void **state)
+{
+    (void)state;
+    refuse(NUIOA_DOOR_COMMAND, -EPERM, "topology", "/x",
+           "--nuioa-topology: only plugstack.conf can set this");
+    refuse(NUIOA_DOOR_ENVIRONMENT, -EPERM, "remote_cost", "1",
+           "SLURM_NUIOA_REMOTE_COST: only plugstack.conf can set this");
+    assert_int_equal(set_at(NUIOA_DOOR_PLUGSTACK, "topology", "/x"), 0);
+    assert_string_equal(options.topology, "/x");
+    assert_int_equal(set_at(NUIOA_DOOR_TOOL, "remote-cost", "0.4"), 0);
+    assert_float_equal(options.remote_cost, 0.4, 0);
+    assert_int_equal(set_at(NUIOA_DOOR_TOOL, "hop_cost", "1e-2"), 0);
+    assert_float_equal(options.hop_cost, 0.01, 0);
+    refuse(NUIOA_DOOR_TOOL, -EINVAL, "hop_cost", "-1",
+           "--hop-cost: '-1' is not a number from 0 to 100");
+    refuse(NUIOA_DOOR_TOOL, -EINVAL, "hop_cost", "nan",
+           "--hop-cost: 'nan' is not a number from 0 to 100");
+    refuse(NUIOA_DOOR_PLUGSTACK, -EINVAL, "topology", "",
+           "plugstack.conf: topology: a file name is missing");
+    char socket[200];
+    memset(socket, 'x', sizeof(socket) - 1);
+    socket[sizeof(socket) - 1] = '\0';
+    refuse(NUIOA_DOOR_PLUGSTACK, -EINVAL, "munge_socket", socket,
+           "plugstack.conf: munge_socket: longer than 107 characters");
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    accept("timeout-ms", "60000");
+    assert_int_equal(options.timeout_ms, 60000);
+    static const char *const bad[] = { "0", "60001", "-5", "5s", "" };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+        assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "timeout_ms", bad[i]), -EINVAL);
+    assert_int_equal(options.timeout_ms, 60000);
+}
+
+static void test_export(void **state)
+{
+    (void)state;
+    nuioa_options_finish(&options);
+    assert_int_equal(options.export_set,
+                     NUIOA_EXPORT_ENV | NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY);
+    accept("nuioa", "export");
+    nuioa_options_finish(&options);
+    assert_int_equal(options.export_set, NUIOA_EXPORT_ENV | NUIOA_EXPORT_PMIX);
+    accept("export", "mpich,env,ucx");
+    nuioa_options_finish(&options);
+    assert_int_equal(options.export_set, NUIOA_EXPORT_ENV | NUIOA_EXPORT_UCX | NUIOA_EXPORT_MPICH);
+    accept("export", "none");
+    nuioa_options_finish(&options);
+    assert_int_equal(options.export_set, 0);
+    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "export", "none,env", "--nuioa-export: 'none' stands alone");
+    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "export", "env,tcp",
+           "--nuioa-export: 'tcp' is not one of env, pmix, locality, ucx, ofi, nccl, psm, mpich, "
+           "none");
+}
+
+static void test_hints(void **state)
+{
+    (void)state;
+    accept("hints", "0:10,1-7:1,rest:0");
+    assert_string_equal(options.hints, "0:10,1-7:1,rest:0");
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "hints", "0:x"), -EINVAL);
+    assert_int_equal(strncmp(err.text, "--nuioa-hints: ", 15), 0);
+    assert_string_equal(options.hints, "0:10,1-7:1,rest:0");
+    accept("hints", "@profile"); /* whether it can be read is found out when it is needed */
+    assert_string_equal(options.hints, "@profile");
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "hints", "@"), -EINVAL);
+    accept("hints", "none");
+    assert_string_equal(options.hints, "");
+    char list[NUIOA_VALUE_MAX + 2];
+    memset(list, '1', sizeof(list) - 1);
+    list[sizeof(list) - 1] = '\0';
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "hints", list), -EINVAL);
+    list[0] = '/'; /* a path as long is no better */
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "hints", list), -EINVAL);
+    list[NUIOA_VALUE_MAX] = '\0';
+    accept("hints", list);
+}
+
+static void test_nic(void **state)
+{
+    (void)state;
+    accept("nic", "mlx5_*,^mlx5_3");
+    assert_string_equal(options.nic, "mlx5_*,^mlx5_3");
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "nic", ""), -EINVAL);
+    char list[400];
+    memset(list, 'a', sizeof(list) - 1);
+    list[sizeof(list) - 1] = '\0';
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "nic", list), -EINVAL);
+    assert_string_equal(options.nic, "mlx5_*,^mlx5_3");
+}
+
+static void test_hostile(void **state)
+{
+    (void)state;
+    char name[5000];
+    memset(name, 'p', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, name, "x"), -ENOENT);
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "policy", name), -EINVAL);
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "nuioa", name), -EINVAL);
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "policy", "\033[31m%n"), -EINVAL);
+    assert_string_equal(err.text, "--nuioa-policy: '?[31m%n' is not one of bandwidth, latency, cpu");
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    char text[64];
+    const struct nuioa_option *option = nuioa_option_find(NUIOA_DOOR_COMMAND, "timeout-ms");
+    assert_non_null(option);
+    assert_string_equal(nuioa_option_variable(option, text, sizeof(text)), "SLURM_NUIOA_TIMEOUT_MS");
+    assert_string_equal(nuioa_option_spelling(option, NUIOA_DOOR_COMMAND, text, sizeof(text)),
+                        "--nuioa-timeout-ms");
+    assert_string_equal(nuioa_option_variable(nuioa_option_table, text, sizeof(text)),
+                        "SLURM_NUIOA");
+    assert_null(nuioa_option_find(NUIOA_DOOR_COMMAND, "timeout"));
+}
+
+static void test_help(void **state)
+{
+    (void)state;
+    char *help = nuioa_options_help(), *save = NULL;
+    assert_non_null(help);
+    for (const struct nuioa_option *o = nuioa_option_table; o->name; o++)
+        assert_non_null(strstr(help, o->name));
+    for (char *line = strtok_r(help, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        assert_true(strlen(line) <= 100);
+    free(help);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_defaults, start), cmocka_unit_test_setup(test_switch, start),
+        cmocka_unit_test_setup(test_words, start),    cmocka_unit_test_setup(test_doors, start),
+        cmocka_unit_test_setup(test_unknown, start),  cmocka_unit_test_setup(test_admin, start),
+        cmocka_unit_test_setup(test_numbers, start),  cmocka_unit_test_setup(test_export, start),
+        cmocka_unit_test_setup(test_hints, start),    cmocka_unit_test_setup(test_nic, start),
+        cmocka_unit_test_setup(test_hostile, start),  cmocka_unit_test_setup(test_names, start),
+        cmocka_unit_test_setup(test_help, start),
+    };
+    return cmocka_run_group_tests_name("option", tests, NULL, NULL);
+}

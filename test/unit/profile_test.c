@@ -1,0 +1,185 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "profile.h"
+
+static struct nuioa_error err;
+
+static int read_text(const char *text, size_t length, struct nuioa_profile *profile)
+{
+    char path[] = "/tmp/nuioa-profile-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, length), length);
+    close(fd);
+    int rc = nuioa_profile_read(path, profile, &err);
+    unlink(path);
+    return rc;
+}
+
+static void load(const char *text, struct nuioa_profile *profile)
+{
+    if (read_text(text, strlen(text), profile))
+        fail_msg("%s", err.text);
+}
+
+/* The message ends with `line`, which begins behind the file's name. */
+static void refuse(const char *text, const char *line)
+{
+    struct nuioa_profile profile;
+    memset(&err, 0, sizeof(err));
+    assert_true(read_text(text, strlen(text), &profile) < 0);
+    assert_null(profile.ranks);
+    assert_null(profile.flows);
+    const char *colon = strchr(err.text, ':');
+    assert_non_null(colon);
+    assert_string_equal(colon + 1, line);
+}
+
+#define HEAD "nuioa-profile 1\nranks 8\n"
+
+static void test_read(void **state)
+{
+    (void)state;
+    struct nuioa_profile p;
+    load("# made by hand\n\nnuioa-profile 1 and more\nranks 8 later fields\n"
+         "rank 3 100 200 3 4 50 9 9 # comment\r\npair 0 7 1.5e3 16 0 extra\npair 7 0 10 1 0", &p);
+    assert_int_equal(p.rank_count, 8);
+    assert_float_equal(p.ranks[3].sent_bytes, 100, 0);
+    assert_float_equal(p.ranks[3].recv_bytes, 200, 0);
+    assert_float_equal(p.ranks[3].sent_msgs, 3, 0);
+    assert_float_equal(p.ranks[3].recv_msgs, 4, 0);
+    assert_float_equal(p.ranks[3].large_recv_bytes, 50, 0);
+    assert_float_equal(p.ranks[2].recv_bytes, 0, 0);
+    assert_int_equal(p.flow_count, 2);
+    assert_int_equal(p.flows[0].source, 0);
+    assert_int_equal(p.flows[0].target, 7);
+    assert_float_equal(p.flows[0].bytes, 1500, 0);
+    assert_float_equal(p.flows[0].msgs, 16, 0);
+    nuioa_profile_free(&p);
+    assert_null(p.ranks);
+}
+
+static void test_malformed(void **state)
+{
+    (void)state;
+    refuse("", " not a profile; one has the lines 'nuioa-profile 1' and 'ranks N'");
+    refuse("nuioa-profile 1\n", " not a profile; one has the lines 'nuioa-profile 1' and 'ranks N'");
+    refuse("hello\n", "1: not a profile; the first line of one is 'nuioa-profile 1'");
+    refuse("nuioa-profile 2\n", "1: not a profile; the first line of one is 'nuioa-profile 1'");
+    refuse("nuioa-profile 1\nrank 0 1 1 1 1 1\n",
+           "2: 'ranks N' must come before the first 'rank'");
+    refuse("nuioa-profile 1\nranks 0\n", "2: 'ranks' needs a number from 1 to 1048576");
+    refuse("nuioa-profile 1\nranks 1048577\n", "2: 'ranks' needs a number from 1 to 1048576");
+    refuse(HEAD "ranks 8\n", "3: a second 'ranks' line");
+    refuse(HEAD "rank 8 1 1 1 1 1\n", "3: '8' is not a rank from 0 to 7");
+    refuse(HEAD "rank -1 1 1 1 1 1\n", "3: '-1' is not a rank from 0 to 7");
+    refuse(HEAD "rank 1 1 1 1 1\n", "3: 'rank' needs a rank and 5 numbers");
+    refuse(HEAD "rank 1 1 -1 1 1 1\n", "3: '-1' is not a number from 0 to 1e18");
+    refuse(HEAD "rank 1 1 nan 1 1 1\n", "3: 'nan' is not a number from 0 to 1e18");
+    refuse(HEAD "rank 1 1 2e18 1 1 1\n", "3: '2e18' is not a number from 0 to 1e18");
+    refuse(HEAD "rank 1 1 1 1 1 1\n\nrank 1 1 1 1 1 1\n", "5: a second line for rank 1");
+    refuse(HEAD "pair 1 2 3 4\n", "3: 'pair' needs two ranks and 3 numbers");
+    refuse(HEAD "pair 1 9 3 4 5\n", "3: '9' is not a rank from 0 to 7");
+    refuse(HEAD "pair 1 2 3 4 x\n", "3: 'x' is not a number from 0 to 1e18");
+    refuse(HEAD "link 1 2 3\n", "3: 'link' is not one of ranks, rank, pair");
+    struct nuioa_profile p;
+    assert_int_equal(read_text(HEAD "pair\0 1 2", sizeof(HEAD) + 8, &p), -EINVAL);
+    assert_non_null(strstr(err.text, ":3: not a text file"));
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    struct nuioa_profile p;
+    assert_int_equal(nuioa_profile_read("/no/such/file", &p, &err), -ENOENT);
+    assert_string_equal(err.text, "/no/such/file: No such file or directory");
+    assert_int_equal(nuioa_profile_read("/", &p, &err), -EINVAL);
+    assert_int_equal(nuioa_profile_read("/dev/zero", &p, &err), -EINVAL);
+    char path[] = "/tmp/nuioa-profile-XXXXXX";
+    int fd = mkstemp(path);
+    assert_int_equal(ftruncate(fd, NUIOA_PROFILE_BYTES_MAX + 1), 0);
+    assert_int_equal(nuioa_profile_read(path, &p, &err), -EFBIG);
+    close(fd);
+    unlink(path);
+}
+
+static void test_rank_lines(void **state)
+{
+    (void)state;
+    struct nuioa_profile p;
+    struct nuioa_pair *pairs;
+    struct nuioa_warnings warnings = { 0 };
+    uint32_t count, ranks[] = { 5, 4 };
+    double weight[2];
+    load(HEAD "rank 4 1000 2000 3 4 0\nrank 5 20 0 7 0 0\n", &p);
+    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, 2, weight, &pairs,
+                                         &count, &warnings), 0);
+    assert_float_equal(weight[0], 1, 1e-9);    /* 0 + 0.05 * 20 */
+    assert_float_equal(weight[1], 2050, 1e-9); /* 2000 + 0.05 * 1000 */
+    assert_null(pairs);
+    assert_int_equal(count, 0);
+    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_LATENCY, ranks, 2, weight, &pairs, &count,
+                                         &warnings), 0);
+    assert_float_equal(weight[0], 7, 0);
+    assert_float_equal(weight[1], 7, 0);
+    assert_int_equal(warnings.count, 0);
+    uint32_t beyond[] = { 4, 8 };
+    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, beyond, 2, weight, &pairs,
+                                         &count, &warnings), 0);
+    assert_float_equal(weight[1], 0, 0);
+    assert_int_equal(warnings.count, 1);
+    nuioa_profile_free(&p);
+}
+
+/* Ranks 2, 3, 4 are here (in another order), the others elsewhere. */
+static void test_pairs(void **state)
+{
+    (void)state;
+    struct nuioa_profile p;
+    struct nuioa_pair *pairs;
+    struct nuioa_warnings warnings = { 0 };
+    uint32_t count, ranks[] = { 4, 2, 3 };
+    double weight[3];
+    load(HEAD "pair 2 3 100 1 0\npair 3 2 50 2 0\npair 4 3 7 3 0\npair 3 3 999 9 0\n"
+              "pair 2 0 1000 10 0\npair 7 2 300 20 0\npair 0 7 5 5 5\n"
+              "rank 2 1 1 1 1 1\nrank 4 0 11 0 6 0\n", &p);
+    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, 3, weight, &pairs,
+                                         &count, &warnings), 0);
+    assert_float_equal(weight[1], 350, 1e-9); /* 300 in, 0.05 * 1000 out; its 'rank' line is not used */
+    assert_float_equal(weight[2], 0, 0);
+    assert_float_equal(weight[0], 0, 0);      /* rank 4 has pairs, so the same holds */
+    assert_int_equal(warnings.count, 1);
+    assert_int_equal(count, 2);
+    assert_int_equal(pairs[0].first, 0);      /* ranks 4 and 3: local 0 and 2 */
+    assert_int_equal(pairs[0].second, 2);
+    assert_float_equal(pairs[0].bytes, 7, 0);
+    assert_int_equal(pairs[1].first, 1);
+    assert_int_equal(pairs[1].second, 2);
+    assert_float_equal(pairs[1].bytes, 150, 0);
+    free(pairs);
+    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_LATENCY, ranks, 3, weight, &pairs, &count,
+                                         &warnings), 0);
+    assert_float_equal(weight[1], 30, 0);
+    assert_float_equal(pairs[1].bytes, 3, 0);
+    free(pairs);
+    nuioa_profile_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_read),       cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_files),      cmocka_unit_test(test_rank_lines),
+        cmocka_unit_test(test_pairs),
+    };
+    return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
+}

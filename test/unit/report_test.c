@@ -1,0 +1,290 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "machine.h"
+#include "report.h"
+
+#define TASKS_MAX 256
+
+/* A plan on a machine built by hand; task i starts on CPU i, or on `width` CPUs from there. */
+static struct nuioa_node node;
+static struct nuioa_options options;
+static struct nuioa_plan plan;
+
+static void make_plan(uint32_t tasks, uint32_t width, bool hinted)
+{
+    struct nuioa_task task[TASKS_MAX];
+    hwloc_bitmap_t cpus[TASKS_MAX];
+    for (uint32_t i = 0; i < tasks; i++) {
+        cpus[i] = hwloc_bitmap_alloc();
+        hwloc_bitmap_set_range(cpus[i], i * width, (int)(i * width + width - 1));
+        task[i] = (struct nuioa_task){
+            .rank = 100 + i, .weight = hinted ? i : 0, .cpus = cpus[i], .gpu = -1 };
+    }
+    nuioa_options_init(&options);
+    options.mode = NUIOA_ON;
+    nuioa_options_finish(&options);
+    const struct nuioa_request request = {
+        .node = &node, .options = &options, .task_count = tasks, .tasks = task, .hinted = hinted };
+    struct nuioa_error err = { "" };
+    if (nuioa_plan_make(&request, &plan, &err))
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < tasks; i++)
+        hwloc_bitmap_free(cpus[i]);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    machine_hagrid(&node, 5);
+    memset(&plan, 0, sizeof(plan));
+    return 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    nuioa_plan_free(&plan);
+    nuioa_node_free(&node);
+    return 0;
+}
+
+static char *text_of(bool explain)
+{
+    char *text = nuioa_report_text(&plan, &node, &options, explain);
+    assert_non_null(text);
+    return text;
+}
+
+/* Every line: plain ASCII, at most 100 columns, no blanks at its end. Returns how many there are. */
+static unsigned check_lines(const char *text)
+{
+    unsigned lines = 0;
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        if (length > 100 || (length && text[length - 1] == ' '))
+            fail_msg("%zu columns: '%.*s'", length, (int)length, text);
+        for (size_t i = 0; i < length; i++)
+            assert_true(text[i] >= ' ' && text[i] <= '~');
+        assert_int_equal(text[length], '\n'); /* the last line is whole */
+        text += length + 1;
+        lines++;
+    }
+    return lines;
+}
+
+/* Copies a line with runs of blanks as one, without those at its beginning. */
+static void squeeze(const char *line, char *words, size_t size)
+{
+    char *to = words;
+    for (line += strspn(line, " "); *line && *line != '\n' && to < words + size - 1; line++)
+        if (*line != ' ' || line[-1] != ' ')
+            *to++ = *line;
+    *to = '\0';
+}
+
+/* The first line whose words begin with `begin`, its words. Static. */
+static const char *words_of(const char *text, const char *begin)
+{
+    static char words[256];
+    while (text && *text) {
+        squeeze(text, words, sizeof(words));
+        if (!strncmp(words, begin, strlen(begin)))
+            return words;
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
+    }
+    fail_msg("no line begins with '%s'", begin);
+    return "";
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    nuioa_copy(node.host, sizeof(node.host), "n1");
+    make_plan(16, 1, true);
+    char *text = text_of(false);
+    check_lines(text);
+    assert_string_equal(words_of(text, "nuioa:"),
+                        "nuioa: n1, 16 ranks, 8 moved, policy bandwidth, leader *");
+    assert_string_equal(words_of(text, "node"), "node rank CPUs NUMA memory NIC level weight");
+    assert_string_equal(words_of(text, "n1 115 "),
+                        "n1 115 * 10 5 preferred:5 mlx4_0:1 0 15 ####################");
+    assert_string_equal(words_of(text, "n1 114 "),
+                        "n1 114 11 5 preferred:5 mlx4_0:1 0 14 ###################");
+    assert_string_equal(words_of(text, "n1 100 "), "n1 100 0 0 preferred:0 mlx4_0:1 3 0");
+    assert_null(strstr(strchr(strstr(text, "115") , '*') + 1, "*")); /* one leader */
+    assert_string_equal(words_of(text, "cost "),
+                        "cost 151.35 -> 148.75 (1.7 % less), no placement can be below 148.75");
+    assert_non_null(strstr(text, plan.reason));
+    free(text);
+}
+
+static void test_aligned(void **state)
+{
+    (void)state;
+    make_plan(16, 1, true);
+    char *text = text_of(false);
+    const char *head = strstr(text, "  node ");
+    size_t nic = (size_t)(strstr(head, "NIC") - head), rows = 0;
+    for (const char *row = strchr(head, '\n') + 1; row[0] == ' '; row = strchr(row, '\n') + 1) {
+        assert_int_equal(strncmp(row + nic, "mlx4_0:1 ", 9), 0);
+        assert_int_equal(row[nic - 1], ' ');
+        rows++;
+    }
+    assert_int_equal(rows, 16);
+    free(text);
+}
+
+static void test_no_hints(void **state)
+{
+    (void)state;
+    make_plan(16, 1, false);
+    char *text = text_of(false);
+    check_lines(text);
+    assert_null(strstr(text, "cost"));   /* weights are unknown: there is no cost */
+    assert_null(strstr(text, "weight"));
+    assert_non_null(strstr(text, plan.reason));
+    free(text);
+}
+
+static void test_no_nic(void **state)
+{
+    (void)state;
+    nuioa_node_free(&node);
+    machine_build(&node, &(struct shape){ .numas = 2, .cores = 2, .threads = 1,
+                                          .numas_per_package = 1 });
+    make_plan(4, 1, true);
+    char *text = text_of(true);
+    check_lines(text);
+    assert_non_null(strstr(text, "No NIC found"));
+    free(text);
+}
+
+static void test_long(void **state)
+{
+    (void)state;
+    nuioa_node_free(&node);
+    machine_build(&node, &(struct shape){ .numas = 4, .cores = 64, .threads = 2,
+                                          .numas_per_package = 1 });
+    struct nuioa_nic *nic = machine_nic(&node, "mlx5_0", 1);
+    memset(nic->name, 'n', sizeof(nic->name) - 1);
+    memset(node.host, 'h', sizeof(node.host) - 1);
+    make_plan(64, 4, true);
+    nuioa_copy(plan.reason, sizeof(plan.reason),
+               "a reason that is as long as reasons can be, in many words, so that it does not fit "
+               "into one line of a hundred columns and has to be wrapped by the report");
+    nuioa_warn(&plan.warnings, "%0200d", 7);
+    nuioa_warn(&plan.warnings, "short \xc3\xa9");
+    char *text = text_of(false);
+    assert_non_null(strstr(text, ".."));
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+        if (strncmp(line, "0000", 4)) /* one long word is not broken */
+            assert_true(strcspn(line, "\n") <= 100);
+    free(text);
+}
+
+/* Above 64 ranks those that share NUMA node and NIC are one line. */
+static void test_many(void **state)
+{
+    (void)state;
+    nuioa_node_free(&node);
+    machine_build(&node, &(struct shape){ .numas = 4, .cores = 32, .threads = 1,
+                                          .numas_per_package = 1 });
+    machine_nic(&node, "mlx5_0", 1);
+    nuioa_copy(node.host, sizeof(node.host), "n1");
+    make_plan(128, 1, false);
+    assert_true(plan.moved);
+    char *text = text_of(false);
+    assert_int_equal(check_lines(text), 2 + 4 + 1);
+    assert_string_equal(words_of(text, "n1 100-131"),
+                        "n1 100-131 * 32-63 1 preferred:1 mlx5_0:1 0");
+    free(text);
+}
+
+static void test_explain(void **state)
+{
+    (void)state;
+    make_plan(16, 1, true);
+    char *text = text_of(true);
+    check_lines(text);
+    static const char *const wanted[] = {
+        "Who is how far", "mapper hopsort", "leader rank 115", "from the firmware's table",
+        "mlx4_0:1, nearest NUMA nodes first: {5} {3,6-7} {1-2,4} {0}",
+    };
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+        if (!strstr(text, wanted[i]))
+            fail_msg("'%s' is not in:\n%s", wanted[i], text);
+    assert_string_equal(words_of(strstr(text, "Who is how far"), "2 "),
+                        "2 1-2,4 102-107 7 to 2");
+    free(text);
+}
+
+static void test_leader_off(void **state)
+{
+    (void)state;
+    make_plan(4, 1, true);
+    plan.order_count = 0;
+    char *text = text_of(true);
+    assert_null(strstr(text, "*"));
+    assert_null(strstr(text, "leader"));
+    free(text);
+}
+
+static void test_cpu_bind(void **state)
+{
+    (void)state;
+    make_plan(3, 1, true);
+    hwloc_bitmap_list_sscanf(plan.places[0].cpus, "0,4-7");
+    hwloc_bitmap_list_sscanf(plan.places[1].cpus, "64");
+    hwloc_bitmap_list_sscanf(plan.places[2].cpus, "3,33,130");
+    char *text = nuioa_report_cpu_bind(&plan);
+    assert_string_equal(text, "0xf1,0x10000000000000000,0x400000000000000000000000200000008\n");
+    free(text);
+}
+
+static void test_rankfile(void **state)
+{
+    (void)state;
+    nuioa_copy(node.host, sizeof(node.host), "n1");
+    make_plan(2, 2, true);
+    hwloc_bitmap_list_sscanf(plan.places[0].cpus, "0,4-7");
+    hwloc_bitmap_list_sscanf(plan.places[1].cpus, "2");
+    char *text = nuioa_report_rankfile(&plan, &node);
+    assert_non_null(strstr(text, "rank 100=n1 slot=0,4-7\nrank 101=n1 slot=2\n"));
+    free(text);
+}
+
+static void test_node(void **state)
+{
+    (void)state;
+    nuioa_copy(node.host, sizeof(node.host), "n1");
+    hwloc_bitmap_clr(node.allowed_cpus, 3);
+    struct nuioa_nic *nic = machine_nic(&node, "eth0", 2);
+    nic->usable = false;
+    nuioa_copy(nic->why, sizeof(nic->why), "too slow");
+    nuioa_warn(&node.warnings, "something to know");
+    char *text = nuioa_report_node(&node);
+    check_lines(text);
+    assert_string_equal(words_of(text, "1 1 "), "1 1 2-3 2 1024 MiB");
+    assert_string_equal(words_of(text, "5 39 "), "5 39 29 29 20 31 10 20 21");
+    assert_non_null(strstr(text, "eth0:1 not used: too slow\n"));
+    assert_non_null(strstr(text, "warning: something to know\n"));
+    free(text);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
+    const struct CMUnitTest tests[] = {
+        TEST(test_table),    TEST(test_aligned),    TEST(test_no_hints), TEST(test_no_nic),
+        TEST(test_long),     TEST(test_many),       TEST(test_explain),  TEST(test_leader_off),
+        TEST(test_cpu_bind), TEST(test_rankfile),   TEST(test_node),
+    };
+    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
+}
