@@ -255,8 +255,10 @@ static void leave_dump(struct dump_environment *env)
 
 static int configure(hwloc_topology_t topology, bool drawing)
 {
-    /* Vendors' libraries can take seconds, and tell nothing that the PCI tree does not. */
-    static const char *const unwanted[] = {"cuda", "nvml", "opencl", "rsmi", "levelzero", "gl"};
+    /* Vendors' libraries can take seconds, and tell nothing that the PCI tree does not; that tree
+     * hwloc reads from sysfs without libpciaccess, which leaks. */
+    static const char *const unwanted[] = {"cuda", "nvml", "opencl", "rsmi",
+                                           "levelzero", "gl", "pci"};
     for (unsigned i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
         hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
                                       unwanted[i]);

@@ -1,0 +1,283 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "dump.h"
+#include "machine.h"
+#include "node.h"
+
+/* --- levels ----------------------------------------------------------------------------------- */
+
+static const struct {
+    uint32_t row[6];
+    uint8_t level[6]; /* of row 0 */
+    unsigned count;
+} rows[] = {
+    {{10, 20}, {0, 1}, 2},
+    {{10, 16, 22, 22}, {0, 1, 2, 2}, 4},
+    {{10, 33, 32, 16}, {0, 2, 2, 1}, 4}, /* 32 and 33 are one distance */
+    {{10, 22, 26, 30, 34}, {0, 1, 2, 3, 4}, 5},
+    {{10, 100, 107, 114}, {0, 1, 1, 2}, 4}, /* not chained: 114 is not within 1.08 of 100 */
+    {{10, 100, 108, 109}, {0, 1, 1, 2}, 4}, /* the limit itself is inside */
+    {{10, 10, 20}, {0, 1, 2}, 3},           /* as near as local memory, but not local */
+    {{10}, {0}, 1},
+};
+
+static void test_levels(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < sizeof(rows) / sizeof(rows[0]); t++) {
+        uint32_t matrix[36];
+        uint8_t level[36];
+        struct nuioa_distance d = {.count = rows[t].count, .matrix = matrix, .level = level};
+        for (unsigned i = 0; i < d.count; i++)
+            for (unsigned j = 0; j < d.count; j++)
+                matrix[i * d.count + j] = i == j ? 10 : i ? 50 : rows[t].row[j];
+        nuioa_distance_levels(&d);
+        for (unsigned j = 0; j < d.count; j++)
+            assert_int_equal(nuioa_level_at(&d, 0, j), rows[t].level[j]);
+        /* rows have levels of their own */
+        for (unsigned j = 0; d.count > 1 && j < d.count; j++)
+            assert_int_equal(nuioa_level_at(&d, 1, j), j != 1);
+    }
+}
+
+/* More classes than a level can number. */
+static void test_many_levels(void **state)
+{
+    (void)state;
+    enum { COUNT = 400 };
+    struct nuioa_distance d = {.count = COUNT};
+    d.matrix = calloc(COUNT * COUNT, sizeof(*d.matrix));
+    d.level = calloc(COUNT * COUNT, 1);
+    double value = 10;
+    for (unsigned j = 0; j < COUNT; j++, value *= value < 3e9 ? 1.081 : 1)
+        d.matrix[j] = (uint32_t)value;
+    nuioa_distance_levels(&d);
+    for (unsigned j = 1; j < COUNT; j++)
+        assert_true(d.level[j] >= d.level[j - 1]);
+    assert_int_equal(d.level[0], 0);
+    assert_true(d.level[COUNT - 1] > 200);
+    free(d.matrix);
+    free(d.level);
+}
+
+/* --- where they come from --------------------------------------------------------------------- */
+
+static void load(struct nuioa_node *node, const char *topology, const char *distances)
+{
+    char path[512];
+    struct nuioa_error err = {""};
+    const char *srcdir = getenv("srcdir");
+    snprintf(path, sizeof(path), "%s/../topologies/%s.xml", srcdir ? srcdir : ".", topology);
+    struct nuioa_source source = {topology[0] == '/' ? topology : path, distances};
+    if (nuioa_node_load(node, &source, &err))
+        print_error("%s\n", err.text);
+    assert_string_equal(err.text, "");
+}
+
+static void test_sources(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *topology, *source, *warning;
+        uint32_t first_row[4];
+    } cases[] = {
+        {"laptop", "none", NULL, {10}},
+        {"quad", "slit", NULL, {10}},
+        {"flat-slit", "slit", "unknown beyond same/other", {10, 20, 20, 20}},
+        {"flat-slit-graded", "structure", NULL, {10, 12, 12, 12}},
+        {"no-slit", "structure", NULL, {10, 12, 16, 16}},
+        {"bad-slit", "structure", "not used", {10, 12}},
+        {"mcdram", "structure", NULL, {10}},
+    };
+    for (size_t t = 0; t < sizeof(cases) / sizeof(cases[0]); t++) {
+        struct nuioa_node node;
+        load(&node, cases[t].topology, NULL);
+        assert_string_equal(nuioa_distance_source_name(node.distance.source), cases[t].source);
+        for (unsigned j = 0; j < 4 && cases[t].first_row[j]; j++)
+            assert_int_equal(nuioa_distance_at(&node.distance, 0, j), cases[t].first_row[j]);
+        assert_int_equal(node.warnings.count, cases[t].warning != NULL);
+        if (cases[t].warning)
+            assert_non_null(strstr(node.warnings.text[0], cases[t].warning));
+        nuioa_node_free(&node);
+    }
+}
+
+/* The 8-socket Opteron of the master thesis: from 5 to 0 is not as far as from 0 to 5. */
+static void test_not_symmetric(void **state)
+{
+    (void)state;
+    struct nuioa_node node, built;
+    load(&node, "hagrid5", NULL);
+    machine_hagrid(&built, 5);
+    bool differs = false;
+    for (unsigned i = 0; i < 8; i++)
+        for (unsigned j = 0; j < 8; j++) {
+            assert_int_equal(nuioa_distance_at(&node.distance, i, j),
+                             nuioa_distance_at(&built.distance, i, j));
+            differs = differs || nuioa_distance_at(&node.distance, i, j) !=
+                                     nuioa_distance_at(&node.distance, j, i);
+        }
+    assert_true(differs);
+    nuioa_node_free(&node);
+    nuioa_node_free(&built);
+}
+
+/* --- the site's file -------------------------------------------------------------------------- */
+
+#define HEADER "nuioa-distances 1\n"
+#define MACHINE "machine packages=2 numa=2 cores=4\n"
+
+static char site_path[] = "/tmp/nuioa-distances-XXXXXX";
+
+static int make_site_file(void **state)
+{
+    (void)state;
+    int fd = mkstemp(site_path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_site_file(void **state)
+{
+    (void)state;
+    return unlink(site_path);
+}
+
+static void write_site(const char *text)
+{
+    FILE *file = fopen(site_path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static const struct {
+    const char *text;
+    int rc;
+    uint32_t matrix[4];
+    const char *says;
+} sites[] = {
+    {HEADER MACHINE "numa 0 1\nrow 10 30\nrow 40 10\n", 0, {10, 30, 40, 10}, ""},
+    /* the order of the file is not that of the node */
+    {HEADER MACHINE "numa 1 0\nrow 10 30\nrow 40 10\n", 0, {10, 40, 30, 10}, ""},
+    {"# measured\n\n" HEADER "\n" MACHINE " numa 0 1 # two\nrow 10\t30\r\n\nrow 40 10", 0,
+     {10, 30, 40, 10}, ""},
+    /* sections of other node types around it; the first that fits counts */
+    {HEADER "machine packages=1 numa=1 cores=4\nnuma 0\nrow 10\n" MACHINE
+            "numa 0 1\nrow 10 30\nrow 40 10\n" MACHINE "numa 0 1\nrow 10 50\nrow 60 10\n",
+     0, {10, 30, 40, 10}, ""},
+    {HEADER "machine packages=2 numa=2 cores=8\nnuma 0 1\nrow 10 30\nrow 40 10\n", -ENOENT, {0},
+     "no section"},
+    {HEADER MACHINE "numa 0 2\nrow 10 30\nrow 40 10\n", -ENOENT, {0}, "no section"},
+    {HEADER "machine packages=2 numa=2 cores=4 model=\"Another CPU #1\"\nnuma 0 1\n"
+            "row 10 30\nrow 40 10\n",
+     -ENOENT, {0}, "no section"},
+    {HEADER, -ENOENT, {0}, "no section"},
+    {"", -EINVAL, {0}, ":1:"},
+    {"nuioa-distances 2\n", -EINVAL, {0}, ":1:"},
+    {HEADER "numa 0 1\n", -EINVAL, {0}, ":2:"},
+    {HEADER MACHINE "row 10 30\n", -EINVAL, {0}, ":3:"},
+    {HEADER MACHINE "numa 0\n", -EINVAL, {0}, ":3:"},
+    {HEADER MACHINE "numa 0 0\n", -EINVAL, {0}, ":3:"},
+    {HEADER MACHINE "numa 0 1 2\n", -EINVAL, {0}, ":3:"},
+    {HEADER MACHINE "numa 0 1\nrow 10 30\n", -EINVAL, {0}, "without all of its rows"},
+    {HEADER MACHINE "numa 0 1\nrow 10 30\n" MACHINE, -EINVAL, {0}, ":5:"},
+    {HEADER MACHINE "numa 0 1\nrow 10 30 40\n", -EINVAL, {0}, ":4:"},
+    {HEADER MACHINE "numa 0 1\nrow 10\n", -EINVAL, {0}, ":4:"},
+    {HEADER MACHINE "numa 0 1\nrow 10 x\n", -EINVAL, {0}, ":4:"},
+    {HEADER MACHINE "numa 0 1\nrow 10 -5\n", -EINVAL, {0}, ":4:"},
+    {HEADER MACHINE "numa 0 1\nrow 10 0\n", -EINVAL, {0}, ":4:"},
+    {HEADER MACHINE "numa 0 1\nrow 10 5\n", -EINVAL, {0}, "nearer than local"},
+    {HEADER MACHINE "numa 0 1\nrow 10 30\nrow 40 10\nrow 1 1\n", -EINVAL, {0}, ":6:"},
+    {HEADER "machine packages=2\n", -EINVAL, {0}, "numa=N is missing"},
+    {HEADER "machine numa=99999999\n", -EINVAL, {0}, ":2:"},
+    {HEADER "machine numa=2 colour=4\n", -EINVAL, {0}, ":2:"},
+    {HEADER "machine numa=2 model=\"x\n", -EINVAL, {0}, ":2:"},
+    {HEADER "engine\n", -EINVAL, {0}, ":2:"},
+};
+
+static void test_site_file(void **state)
+{
+    (void)state;
+    static const struct shape shape = {2, 2, 1, 1, NULL};
+    struct nuioa_node node;
+    machine_build(&node, &shape);
+    nuioa_copy(node.model, sizeof(node.model), "Some CPU #1");
+    for (size_t t = 0; t < sizeof(sites) / sizeof(sites[0]); t++) {
+        uint32_t matrix[4] = {0};
+        struct nuioa_error err = {""};
+        write_site(sites[t].text);
+        int rc = nuioa_distance_read_site(site_path, &node, matrix, &err);
+        if (rc != sites[t].rc || !strstr(err.text, sites[t].says))
+            print_error("case %zu: %d %s\n%s\n", t, rc, err.text, sites[t].text);
+        assert_int_equal(rc, sites[t].rc);
+        assert_non_null(strstr(err.text, sites[t].says));
+        assert_memory_equal(matrix, sites[t].matrix, sizeof(matrix));
+    }
+    assert_int_equal(nuioa_distance_read_site("/nonexistent", &node, NULL, NULL), -ENOENT);
+    assert_int_equal(nuioa_distance_read_site("/dev/zero", &node, NULL, NULL), -EINVAL);
+    nuioa_node_free(&node);
+}
+
+/* '#' and '=' inside the quotes belong to the model. */
+static void test_site_model(void **state)
+{
+    (void)state;
+    static const struct shape shape = {1, 2, 1, 1, NULL};
+    struct nuioa_node node;
+    uint32_t matrix[1] = {0};
+    machine_build(&node, &shape);
+    nuioa_copy(node.model, sizeof(node.model), "CPU #1 cores=4");
+    write_site(HEADER "machine packages=1 numa=1 cores=2 model=\"CPU #1 cores=4\" # here\nnuma 0\n"
+                      "row 10\n");
+    assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, NULL), 0);
+    assert_int_equal(matrix[0], 10);
+    nuioa_node_free(&node);
+}
+
+/* The file overrides the firmware; one that does not fit is a warning, and the firmware counts. */
+static void test_site_in_node(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    write_site(HEADER MACHINE "numa 0 1\nrow 10 30\nrow 40 10\n");
+    load(&node, dump.path, site_path);
+    assert_int_equal(node.distance.source, NUIOA_DISTANCE_SITE);
+    assert_int_equal(nuioa_distance_at(&node.distance, 1, 0), 40);
+    assert_int_equal(node.warnings.count, 0);
+    nuioa_node_free(&node);
+    static const char *const unfit[] = {HEADER, "nonsense\n"};
+    for (unsigned i = 0; i < 2; i++) {
+        write_site(unfit[i]);
+        load(&node, dump.path, site_path);
+        assert_int_equal(node.distance.source, NUIOA_DISTANCE_SLIT);
+        assert_int_equal(nuioa_distance_at(&node.distance, 1, 0), 21);
+        assert_int_equal(node.warnings.count, 1);
+        nuioa_node_free(&node);
+    }
+    dump_remove(&dump);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_many_levels),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_not_symmetric),
+        cmocka_unit_test(test_site_file),
+        cmocka_unit_test(test_site_model),
+        cmocka_unit_test(test_site_in_node),
+    };
+    return cmocka_run_group_tests_name("distance", tests, make_site_file, remove_site_file);
+}

@@ -1,0 +1,236 @@
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "dump.h"
+#include "node.h"
+
+static int load(struct nuioa_node *node, const char *topology, struct nuioa_error *err)
+{
+    char path[512];
+    const char *srcdir = getenv("srcdir");
+    snprintf(path, sizeof(path), "%s/../topologies/%s.xml", srcdir ? srcdir : ".", topology);
+    struct nuioa_source source = {.topology = topology[0] == '/' ? topology : path};
+    return nuioa_node_load(node, &source, err);
+}
+
+static void load_good(struct nuioa_node *node, const char *topology)
+{
+    struct nuioa_error err = {""};
+    if (load(node, topology, &err))
+        print_error("%s\n", err.text);
+    assert_string_equal(err.text, "");
+}
+
+static bool same_list(hwloc_const_bitmap_t bitmap, const char *list)
+{
+    char text[256];
+    hwloc_bitmap_list_snprintf(text, sizeof(text), bitmap);
+    if (strcmp(text, list))
+        print_error("%s, expected %s\n", text, list);
+    return !strcmp(text, list);
+}
+
+static void test_this_machine(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    struct nuioa_error err;
+    char host[64];
+    assert_int_equal(nuioa_node_load(&node, NULL, &err), 0);
+    gethostname(host, sizeof(host));
+    assert_string_equal(node.host, host);
+    if (!getenv("HWLOC_XMLFILE"))
+        assert_false(node.emulated);
+    assert_int_equal(node.pu_count, sysconf(_SC_NPROCESSORS_ONLN));
+    assert_true(node.core_count > 0 && node.core_count <= node.pu_count);
+    assert_true(node.numa_count > 0 && node.distance.count == node.numa_count);
+    cpu_set_t allowed;
+    assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &allowed))
+            assert_true(hwloc_bitmap_isset(node.allowed_cpus, cpu) &&
+                        nuioa_node_pu(&node, cpu) >= 0);
+    nuioa_node_free(&node);
+    nuioa_node_free(&node); /* fine on an empty one */
+}
+
+/* State and rate are what sysfs says, and are read again. */
+static void test_refresh(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    assert_int_equal(nuioa_node_load(&node, NULL, NULL), 0);
+    for (uint32_t i = 0; i < node.nic_count; i++) {
+        enum nuioa_nic_state was = node.nics[i].state;
+        uint32_t rate_mbps = node.nics[i].rate_mbps;
+        bool usable = node.nics[i].usable;
+        node.nics[i].state = was == NUIOA_NIC_ACTIVE ? NUIOA_NIC_DOWN : NUIOA_NIC_ACTIVE;
+        node.nics[i].rate_mbps = 12345;
+        nuioa_node_refresh(&node);
+        assert_int_equal(node.nics[i].state, was);
+        assert_int_equal(node.nics[i].rate_mbps, rate_mbps);
+        assert_int_equal(node.nics[i].usable, usable);
+        /* a device that is gone is down */
+        nuioa_copy(node.nics[i].name, sizeof(node.nics[i].name), "gone0");
+        nuioa_node_refresh(&node);
+        assert_int_equal(node.nics[i].state, NUIOA_NIC_DOWN);
+    }
+    if (!node.nic_count)
+        print_message("# no NIC here\n");
+    nuioa_node_free(&node);
+}
+
+static void test_refresh_leaves_emulated(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    load_good(&node, "infiniband");
+    nuioa_node_refresh(&node);
+    assert_int_equal(node.nics[0].state, NUIOA_NIC_ACTIVE);
+    assert_true(node.nics[0].usable);
+    nuioa_node_free(&node);
+}
+
+/* The whole machine is described, the NIC's NUMA node with it; allowed_* says what may be used. */
+static void test_restricted(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    load_good(&node, "restricted");
+    assert_int_equal(node.numa_count, 4);
+    assert_int_equal(node.distance.count, 4);
+    assert_int_equal(node.pu_count, 16);
+    assert_int_equal(hwloc_bitmap_weight(node.allowed_cpus), 10);
+    assert_int_equal(hwloc_bitmap_weight(node.allowed_numas), 3);
+    assert_int_equal(node.nic_count, 1);
+    assert_false(hwloc_bitmap_intersects(node.nics[0].numas, node.allowed_numas));
+    assert_non_null(node.nics[0].level);
+    nuioa_node_free(&node);
+}
+
+static void test_processors(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    load_good(&node, "quad"); /* 4 NUMA nodes, 2 hardware threads a core */
+    assert_int_equal(node.core_count * 2, node.pu_count);
+    for (uint32_t i = 0; i < node.pu_count; i++) {
+        const struct nuioa_pu *pu = &node.pus[i];
+        assert_int_equal(pu->core, i / 2);
+        assert_int_equal(pu->l2, pu->core); /* none in the file */
+        assert_int_equal(pu->l3, pu->package);
+        assert_int_equal(pu->numa, pu->package);
+        assert_int_equal(nuioa_node_pu(&node, pu->os_index), i);
+    }
+    assert_int_equal(nuioa_node_pu(&node, 4711), -1);
+    assert_int_equal(nuioa_node_numa(&node, 4711), -1);
+    nuioa_node_free(&node);
+
+    load_good(&node, "slingshot"); /* one package, 4 NUMA nodes of two L3 caches */
+    assert_int_equal(node.package_count, 1);
+    assert_int_equal(node.pus[node.pu_count - 1].l3, 7);
+    nuioa_node_free(&node);
+}
+
+static void test_numas_of(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    load_good(&node, "gpu-memory"); /* NUMA nodes 0 and 8, and memory of GPUs without CPUs */
+    hwloc_bitmap_t numas = hwloc_bitmap_alloc();
+    hwloc_bitmap_set(numas, 99);
+    nuioa_node_numas_of(&node, node.numas[1].cpus, numas);
+    assert_true(same_list(numas, "8"));
+    nuioa_node_numas_of(&node, node.allowed_cpus, numas);
+    assert_true(same_list(numas, "0,8"));
+    /* memory that hangs off the machine is nobody's, and near no NIC */
+    assert_true(hwloc_bitmap_iszero(node.numas[nuioa_node_numa(&node, 252)].cpus));
+    assert_true(same_list(node.nics[0].numas, "0"));
+    hwloc_bitmap_free(numas);
+    nuioa_node_free(&node);
+}
+
+/* Of two kinds of memory for the same cores the ordinary one is the PU's own. */
+static void test_two_memories(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    load_good(&node, "mcdram");
+    for (uint32_t i = 0; i < node.pu_count; i++)
+        assert_true(node.numas[node.pus[i].numa].os_index < node.numa_count / 2);
+    nuioa_node_free(&node);
+}
+
+static void test_gpus(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    load_good(&node, "gpus");
+    assert_int_equal(node.gpu_count, 4);
+    for (uint32_t i = 1; i < node.gpu_count; i++)
+        assert_true(strcmp(node.gpus[i - 1].pci, node.gpus[i].pci) < 0);
+    assert_false(hwloc_bitmap_iszero(node.gpus[0].numas));
+    nuioa_node_free(&node);
+}
+
+static void test_failures(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"/nonexistent.xml", "/etc/passwd", "/etc", "/dev/null"};
+    for (unsigned i = 0; i < 4; i++) {
+        struct nuioa_node node, empty;
+        struct nuioa_error err = {""};
+        memset(&empty, 0, sizeof(empty));
+        memset(&node, 0x5a, sizeof(node));
+        assert_true(load(&node, bad[i], &err) < 0);
+        assert_non_null(strstr(err.text, bad[i]));
+        assert_memory_equal(&node, &empty, sizeof(node));
+    }
+}
+
+/* A dump is named to hwloc through the environment; nothing of that stays. */
+static void test_dump_leaves_environment(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    unsetenv("HWLOC_FSROOT");
+    setenv("HWLOC_COMPONENTS", "-gl", 1);
+    load_good(&node, dump.path);
+    assert_true(node.emulated);
+    assert_int_equal(node.pu_count, 4);
+    assert_int_equal(node.numas[1].memory_bytes, 4194304ull << 10);
+    assert_null(getenv("HWLOC_FSROOT"));
+    assert_null(getenv("HWLOC_DUMPED_HWDATA_DIR"));
+    assert_string_equal(getenv("HWLOC_COMPONENTS"), "-gl");
+    unsetenv("HWLOC_COMPONENTS");
+    nuioa_node_free(&node);
+    dump_remove(&dump);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_this_machine),
+        cmocka_unit_test(test_refresh),
+        cmocka_unit_test(test_refresh_leaves_emulated),
+        cmocka_unit_test(test_restricted),
+        cmocka_unit_test(test_processors),
+        cmocka_unit_test(test_numas_of),
+        cmocka_unit_test(test_two_memories),
+        cmocka_unit_test(test_gpus),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_dump_leaves_environment),
+    };
+    return cmocka_run_group_tests_name("node", tests, NULL, NULL);
+}
