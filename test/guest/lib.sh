@@ -1,1 +1,125 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
+# What the scenarios share; sourced inside the guest.
+
+. /nuioa/settings
+. /nuioa/machines.sh
+. /nuioa/tap.sh
+set -o pipefail
+define_machine "$machine"
+
+as_user() {
+    setpriv --reuid=user --regid=user --init-groups env HOME=/home/user USER=user "$@"
+}
+
+# launch SRUN-OPTION...: one whereami a rank, $megabytes (1) each, as the user. Sets
+#   ranks    the lines of whereami, in rank order
+#   said     srun's stderr
+#   status   srun's
+# Without the plugin its flags are left out, so that a check judges Slurm's own placement.
+launch() {
+    local option options=()
+    for option; do [[ $plugin = no && $option = --nuioa* ]] || options+=("$option"); done
+    status=0
+    ranks=$(as_user timeout 90 srun "${options[@]}" whereami --env "${megabytes:-1}" \
+        2>/tmp/said | sort -t= -k2n) || status=$?
+    said=$(cat /tmp/said)
+    [ "$status" = 0 ] && [ -n "$ranks" ] && return
+    # Said here, so that no check that expects a failure is satisfied with this one.
+    tap_count=$((tap_count + 1)) tap_failed=$((tap_failed + 1))
+    printf 'not ok %d - srun %s: status %d\n' "$tap_count" "$*" "$status"
+    note "$said"
+}
+
+# values NAME: that field of every rank, "-" where there is none.
+values() {
+    awk -v name="$1=" '{
+        value = "-"
+        for (i = 1; i <= NF; i++) if (index($i, name) == 1) value = substr($i, length(name) + 1)
+        printf "%s%s", separator, value
+        separator = " "
+    }' <<<"$ranks"
+}
+
+# distinct NAME: how many different values of that field there are.
+distinct() { values "$1" | tr ' ' '\n' | sort -u | wc -l; }
+
+# rings SET...: for each rank, which of the sets of NUMA nodes ("3 6 7") it runs on, from 0 on.
+rings() {
+    local numa set index out=""
+    for numa in $(values numa); do
+        index=0
+        for set; do
+            [[ " $set " = *" $numa "* ]] && break
+            index=$((index + 1))
+        done
+        out+=" $index"
+    done
+    echo "${out# }"
+}
+
+# How many ranks have every touched page on their own NUMA node, and asked for that.
+at_home() {
+    local pages=$((${megabytes:-1} * 256))
+    awk -v pages="$pages" '{
+        for (i = 1; i <= NF; i++) { split($i, f, "="); field[f[1]] = f[2] }
+        if (field["pages"] == field["numa"] ":" pages &&
+            field["policy"] == "preferred:" field["numa"]) count++
+    } END { print count + 0 }' <<<"$ranks"
+}
+
+# The NIC of each rank, by its network device.
+nics() { values NUIOA_NIC | sed 's/:[0-9]*//g'; }
+
+# descending N: hints that make rank 0 the heaviest, rank N-1 the lightest.
+descending() {
+    local rank out=""
+    for ((rank = 0; rank < $1; rank++)); do out+=",$rank:$(($1 - rank))"; done
+    echo "${out#,}"
+}
+
+# repeat COUNT WORD ...: "repeat 2 0 3 1" is "0 0 1 1 1".
+repeat() {
+    local out="" i
+    while [ $# -gt 0 ]; do
+        for ((i = 0; i < $1; i++)); do out+=" $2"; done
+        shift 2
+    done
+    echo "${out# }"
+}
+
+# slit NODE: its row of distances, as the kernel has it.
+slit() { cat "/sys/devices/system/node/node$1/distance"; }
+
+nic_numa() {
+    local nic
+    for nic in /sys/class/net/eth*; do printf '%s:%s ' "${nic##*/}" "$(cat "$nic"/device/../numa_node)"; done
+}
+
+# hold CORES: takes that many free cores, the lowest ones, and prints the job to cancel later.
+hold() {
+    as_user salloc --no-shell -n "$1" -m block:block true 2>&1 |
+        sed -n 's/.*Granted job allocation \([0-9]*\).*/\1/p'
+}
+
+release() {
+    local try
+    scancel "$1"
+    for ((try = 0; try < 100; try++)); do
+        [ -z "$(squeue -h -j "$1" 2>/dev/null)" ] && return
+        sleep 0.2
+    done
+}
+
+# After this every check is about the plugin. Without it, a check that still passes shows nothing.
+the_plugin_does() {
+    [ "$plugin" = no ] || return 0
+    pass() {
+        tap_failed=$((tap_failed + 1)) tap_count=$((tap_count + 1))
+        printf 'not ok %d - passes even without the plugin: %s\n' "$tap_count" "$1"
+    }
+    fail() {
+        tap_count=$((tap_count + 1))
+        printf 'ok %d - fails without the plugin: %s\n' "$tap_count" "$1"; shift
+        [ $# -eq 0 ] || printf '%s\n' "$@" | sed 's/^/#   /'
+    }
+}

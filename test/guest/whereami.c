@@ -1,6 +1,6 @@
 // Prints, in one line, where this process and its memory are: the CPUs and memory nodes that the
-// kernel allows, the NUMA nodes of those CPUs, and on which NUMA nodes the touched pages of a
-// buffer lie (asked of the kernel with move_pages, which moves nothing without a target).
+// kernel allows, the NUMA nodes of those CPUs, the memory policy, and on which NUMA nodes the
+// touched pages of a buffer lie (asked of move_pages, which moves nothing without a target).
 //
 //   whereami [--env] [MEGABYTES]       64 by default; --env adds the NUIOA_* variables
 
@@ -89,6 +89,25 @@ static void add_numa(struct line *line)
     add(line, "numa", text);
 }
 
+static void add_policy(struct line *line)
+{
+    static const char *const names[] = {"default", "preferred", "bind", "interleave", "local"};
+    unsigned long nodes[1024 / (8 * sizeof(unsigned long))] = {0};
+    unsigned mode = 0;
+    char text[256];
+
+    if (syscall(SYS_get_mempolicy, &mode, nodes, 8 * sizeof nodes, NULL, 0) < 0)
+        return;
+    int length = snprintf(text, sizeof text, "%s", mode < 5 ? names[mode] : "other");
+    for (int numa = 0, first = 1; numa < MAX_NUMA; numa++)
+        if (nodes[0] >> numa & 1) {
+            length += snprintf(text + length, sizeof text - (size_t)length, "%c%d",
+                               first ? ':' : ',', numa);
+            first = 0;
+        }
+    add(line, "policy", text);
+}
+
 static void add_pages(struct line *line, size_t bytes)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -143,6 +162,7 @@ int main(int argc, char **argv)
     add_status(&line, "cpus", "Cpus_allowed_list");
     add_status(&line, "mems", "Mems_allowed_list");
     add_numa(&line);
+    add_policy(&line);
     add_pages(&line, (size_t)megabytes << 20);
     for (char **entry = environ; with_env && *entry; entry++) {
         if (strncmp(*entry, "NUIOA_", 6) == 0) {

@@ -1,0 +1,92 @@
+#!/bin/bash
+# The 8-node Opteron with its NIC on NUMA node 5, where a transposed distance matrix would give
+# another order. No cgroup: nothing but the plugin keeps ranks inside their step.
+[ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid5 "$@" -- "$0"
+. /nuioa/lib.sh
+
+is "distances from NUMA node 0, row = initiator" "$(slit 0)" "10 21 20 30 30 49 40 39"
+is "distances from NUMA node 5" "$(slit 5)" "39 29 29 20 31 10 20 21"
+is "the NIC is on NUMA node 5" "$(nic_numa)" "eth0:5 "
+is "Slurm sees 8 sockets of 2 cores" "$(sinfo -h -o '%X %Y %Z')" "8 2 1"
+the_plugin_does
+
+megabytes=64
+launch -n16 --nuioa --nuioa-hints="$(descending 16)"
+is "descending weights: NUMA node 5, then 3 6 7, then 1 2 4, then 0" \
+    "$(rings "5" "3 6 7" "1 2 4" "0"), $(distinct cpus) CPUs" \
+    "$(repeat 2 0 6 1 6 2 2 3), 16 CPUs"
+is "every page of 64 MB is on the rank's NUMA node, and was asked for there" "$(at_home)" 16
+megabytes=1
+is "the heaviest rank leads" "$(values NUIOA_LEADER)" "$(repeat 16 0)"
+is "every rank is told the NIC" "$(nics)" "$(repeat 16 eth0)"
+is "every rank is told its level" "$(values NUIOA_LEVEL)" "$(repeat 2 0 6 1 6 2 2 3)"
+is "every rank is told its CPUs, which are those it has" \
+    "$(values NUIOA_CPUS)" "$(values cpus)"
+
+launch -n16 --nuioa --nuioa-hints=heavy=15
+is "one heavy rank, the last: it gets NUMA node 5" "$(rings 5 | cut -d' ' -f16)" 0
+
+launch -n16 --nuioa=on
+numa=($(values numa))
+together=0
+for ((i = 0; i < 8; i++)); do [ "${numa[i]}" = "${numa[i + 8]}" ] && together=$((together + 1)); done
+is "no hints: local rank 0 is on NUMA node 5, neighbours stay together" \
+    "${numa[0]}, $together pairs, $(distinct numa) NUMA nodes, $(distinct cpus) CPUs" \
+    "5, 8 pairs, 8 NUMA nodes, 16 CPUs"
+
+launch -n16 -m block:block --nuioa=on
+numa=($(values numa))
+together=0
+for ((i = 0; i < 16; i += 2)); do [ "${numa[i]}" = "${numa[i + 1]}" ] && together=$((together + 1)); done
+is "no hints, block:block: the same" \
+    "${numa[0]}, $together pairs, $(distinct numa) NUMA nodes, $(distinct cpus) CPUs" \
+    "5, 8 pairs, 8 NUMA nodes, 16 CPUs"
+
+# Steps that may use the whole node: srun by itself would give one with few ranks few cores.
+job=$(hold 16)
+
+launch --jobid="$job" -n1 --cpu-bind=cores --nuioa
+is "one rank alone: NUMA node 5" "$(values numa), $(values NUIOA_LEVEL)" "5, 0"
+
+# Seen from NUMA node 5, node 1 is nearer than node 0: rank 2 leads.
+launch --jobid="$job" -n4 --cpu-bind=map_cpu:0,1,2,3 --nuioa --nuioa-hints="$(descending 4)"
+is "map_cpu: untouched, leader, NIC and level still exported" \
+    "$(values cpus); $(values NUIOA_LEADER); $(nics); $(values NUIOA_LEVEL)" \
+    "0 1 2 3; 2 2 2 2; eth0 eth0 eth0 eth0; 3 3 2 2"
+
+for unbound in --cpu-bind=none --distribution=block; do
+    launch --jobid="$job" -n4 "$unbound" --nuioa --nuioa-hints="$(descending 4)"
+    is "unbound ranks ($unbound): not squeezed, leader and NIC still exported" \
+        "$(values cpus); $(values NUIOA_LEADER); $(nics)" \
+        "$(repeat 4 0-15); $(repeat 4 0); $(repeat 4 eth0)"
+done
+
+SLURM_NUIOA=on launch --jobid="$job" -n1 --cpu-bind=cores
+is "SLURM_NUIOA=on, no flag: as with the flag" "$(values numa)" 5
+release "$job"
+
+launch -n16 --hint=nomultithread --nuioa --nuioa-hints="$(descending 16)"
+is "--hint=nomultithread: moved" "$(rings "5" "3 6 7" "1 2 4" "0")" "$(repeat 2 0 6 1 6 2 2 3)"
+
+launch -n16 --cpu-bind=verbose,cores --nuioa --nuioa-hints="$(descending 16)"
+is "--cpu-bind=verbose,cores: moved" "$(rings "5" "3 6 7" "1 2 4" "0")" \
+    "$(repeat 2 0 6 1 6 2 2 3)"
+
+# Without a cgroup the kernel would let a rank out of its step.
+job=$(hold 4)
+launch -n4 -m block:block --nuioa --nuioa-hints="$(descending 4)"
+is "no cgroup: ranks stay inside their step, and are placed there" \
+    "$(values numa); $(distinct cpus) CPUs" "3 3 2 2; 4 CPUs"
+release "$job"
+
+launch -n16 --nuioa --nuioa-policy=cpu --nuioa-hints="$(descending 16)"
+is "policy=cpu: nothing moves, the level is exported" \
+    "$(values cpus); $(values NUIOA_LEVEL)" \
+    "0 2 4 6 8 10 12 14 1 3 5 7 9 11 13 15; $(repeat 2 "3 2 2 1 2 0 1 1")"
+
+launch -n16 --nuioa=export
+is "export: nothing moves, leader and NIC are exported" \
+    "$(values cpus); $(values NUIOA_LEADER); $(nics)" \
+    "0 2 4 6 8 10 12 14 1 3 5 7 9 11 13 15; $(repeat 16 5); $(repeat 16 eth0)"
+
+done_testing
