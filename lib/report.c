@@ -188,7 +188,7 @@ static void print_choice(const struct nuioa_plan *plan, const struct nuioa_optio
     char remote[32], hop[32];
     fprintf(out, "\nHow it was chosen\n  mapper %s, %llu evaluations, %u us\n",
             plan->mapping.mapper, (unsigned long long)plan->mapping.evaluations, plan->time_us);
-    fprintf(out, "  weight costs 1 on the NIC's NUMA node, %s more off it, %s more per further level\n",
+    fprintf(out, "  weight costs 1 on the NIC's NUMA node, %s more off it, %s more per level\n",
             nuioa_print_decimal(options->remote_cost, remote, sizeof(remote)),
             nuioa_print_decimal(options->hop_cost, hop, sizeof(hop)));
     if (*options->hints)

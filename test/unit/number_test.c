@@ -35,8 +35,9 @@ static void test_integers(void **state)
 
 static void check_decimals(void)
 {
-    static const char *const bad[] = { "",   " 1",  "1 ",   "-1", "+1",  "1,5",   ".5",  "1.", "0x10",
-                                       "inf", "nan", "1e400", "1e",  "1e+", "1.5.2", "--1", "e5" };
+    static const char *const bad[] = { "",     " 1",  "1 ",  "-1",    "+1", "1,5", ".5",    "1.",
+                                       "0x10", "inf", "nan", "1e400", "1e", "1e+", "1.5.2", "--1",
+                                       "e5" };
     double value = 77;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         if (nuioa_parse_decimal(bad[i], &value) != -EINVAL)
@@ -54,7 +55,8 @@ static void check_decimals(void)
     assert_string_equal(nuioa_print_decimal(10, text, sizeof(text)), "10");
     assert_string_equal(nuioa_print_decimal(0.1 + 0.2, text, sizeof(text)), "0.3");
     assert_string_equal(nuioa_print_decimal(524288.8, text, sizeof(text)), "524288.8");
-    assert_int_equal(nuioa_parse_decimal(nuioa_print_decimal(1e300, text, sizeof(text)), &value), 0);
+    nuioa_print_decimal(1e300, text, sizeof(text));
+    assert_int_equal(nuioa_parse_decimal(text, &value), 0);
     assert_float_equal(value, 1e300, 0);
 }
 

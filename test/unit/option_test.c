@@ -218,7 +218,8 @@ static void test_export(void **state)
     accept("export", "none");
     nuioa_options_finish(&options);
     assert_int_equal(options.export_set, 0);
-    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "export", "none,env", "--nuioa-export: 'none' stands alone");
+    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "export", "none,env",
+           "--nuioa-export: 'none' stands alone");
     refuse(NUIOA_DOOR_COMMAND, -EINVAL, "export", "env,tcp",
            "--nuioa-export: 'tcp' is not one of env, pmix, locality, ucx, ofi, nccl, psm, mpich, "
            "none");
@@ -270,7 +271,8 @@ static void test_hostile(void **state)
     assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "policy", name), -EINVAL);
     assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "nuioa", name), -EINVAL);
     assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "policy", "\033[31m%n"), -EINVAL);
-    assert_string_equal(err.text, "--nuioa-policy: '?[31m%n' is not one of bandwidth, latency, cpu");
+    assert_string_equal(err.text,
+                        "--nuioa-policy: '?[31m%n' is not one of bandwidth, latency, cpu");
 }
 
 static void test_names(void **state)
@@ -279,7 +281,8 @@ static void test_names(void **state)
     char text[64];
     const struct nuioa_option *option = nuioa_option_find(NUIOA_DOOR_COMMAND, "timeout-ms");
     assert_non_null(option);
-    assert_string_equal(nuioa_option_variable(option, text, sizeof(text)), "SLURM_NUIOA_TIMEOUT_MS");
+    assert_string_equal(nuioa_option_variable(option, text, sizeof(text)),
+                        "SLURM_NUIOA_TIMEOUT_MS");
     assert_string_equal(nuioa_option_spelling(option, NUIOA_DOOR_COMMAND, text, sizeof(text)),
                         "--nuioa-timeout-ms");
     assert_string_equal(nuioa_option_variable(nuioa_option_table, text, sizeof(text)),

@@ -72,7 +72,8 @@ static void test_malformed(void **state)
 {
     (void)state;
     refuse("", " not a profile; one has the lines 'nuioa-profile 1' and 'ranks N'");
-    refuse("nuioa-profile 1\n", " not a profile; one has the lines 'nuioa-profile 1' and 'ranks N'");
+    refuse("nuioa-profile 1\n",
+           " not a profile; one has the lines 'nuioa-profile 1' and 'ranks N'");
     refuse("hello\n", "1: not a profile; the first line of one is 'nuioa-profile 1'");
     refuse("nuioa-profile 2\n", "1: not a profile; the first line of one is 'nuioa-profile 1'");
     refuse("nuioa-profile 1\nrank 0 1 1 1 1 1\n",
@@ -154,7 +155,8 @@ static void test_pairs(void **state)
               "rank 2 1 1 1 1 1\nrank 4 0 11 0 6 0\n", &p);
     assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, 3, weight, &pairs,
                                          &count, &warnings), 0);
-    assert_float_equal(weight[1], 350, 1e-9); /* 300 in, 0.05 * 1000 out; its 'rank' line is not used */
+    /* 300 in, 0.05 * 1000 out; its 'rank' line is not used */
+    assert_float_equal(weight[1], 350, 1e-9);
     assert_float_equal(weight[2], 0, 0);
     assert_float_equal(weight[0], 0, 0);      /* rank 4 has pairs, so the same holds */
     assert_int_equal(warnings.count, 1);

@@ -61,7 +61,7 @@ static char *text_of(bool explain)
     return text;
 }
 
-/* Every line: plain ASCII, at most 100 columns, no blanks at its end. Returns how many there are. */
+/* Every line: plain ASCII, at most 100 columns, no blanks at its end. Returns how many. */
 static unsigned check_lines(const char *text)
 {
     unsigned lines = 0;

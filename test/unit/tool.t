@@ -1,0 +1,304 @@
+#!/bin/bash
+# The command line of nuioa(1): exit status, what goes to stdout and what to stderr, every option,
+# the formats that other programs read.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=../tap.sh
+. "$here/../tap.sh"
+tool=${NUIOA:-${NUIOA_STAGE:+$NUIOA_STAGE/usr/bin/nuioa}}
+machines=$here/../topologies
+if [ -z "$tool" ] || [ ! -x "$tool" ]; then
+    skip "nuioa(1)" "it is not built (env NUIOA or NUIOA_STAGE)"
+    done_testing
+    exit
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+unset "${!SLURM_@}"
+hagrid=$machines/hagrid5.xml
+weights=0:16,1:15,2:14,3:13,4:12,5:11,6:10,7:9,8:8,9:7,10:6,11:5,12:4,13:3,14:2,15:1
+
+# run ARGUMENT...: sets status, out, err
+run() {
+    timeout 60 "$tool" "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    out=$(<"$work/out") err=$(<"$work/err")
+}
+
+# usage WANTED ARGUMENT...: wrong usage, said in a line that contains WANTED
+usage() {
+    local wanted=$1
+    shift
+    run "$@"
+    is "usage: nuioa $*" "$status|$out|$(grep -cF -- "nuioa: $wanted" <<<"$err")" "2||1"
+}
+
+# unanswered WANTED ARGUMENT...: one line says why
+unanswered() {
+    local wanted=$1
+    shift
+    run "$@"
+    is "no answer: nuioa $*" "$status|$out|$(grep -c . <<<"$err")|$(grep -cF -- "$wanted" <<<"$err")" \
+        "1||1|1"
+}
+
+# answers NAME ARGUMENT...: status 0, something on stdout, nothing on stderr
+answers() {
+    local name=$1
+    shift
+    run "$@"
+    is "$name" "$status|${out:+text}|$err" "0|text|"
+}
+
+# json EXPRESSION: of the last answer, with d the document; prints what python prints
+json() { python3 -c "import json,sys; d=json.load(open('$work/out')); print($1)" 2>&1; }
+
+# --- wrong usage --------------------------------------------------------------------------------
+
+usage "a command is missing"
+usage "'frob' is not a command" frob
+usage "'topology' is not an option" topo topology
+usage "--frob: no such option" topo --frob
+usage "--frob: no such option" topo --frob=1
+usage "--json takes no value" topo --json=1
+usage "--topology needs a value" topo --topology
+usage "'--' is not an option" topo --
+usage "'-x' is not an option" plan -x
+usage "--tasks is missing" plan
+usage "--tasks: '0' is not a number" plan --tasks 0
+usage "--tasks: '-1' is not a number" plan --tasks=-1
+usage "--tasks: '4x' is not a number" plan --tasks 4x
+usage "--tasks: '' is not a number" plan --tasks=
+usage "--cpus-per-task: '0' is not" plan --tasks 1 --cpus-per-task 0
+usage "--allowed: '3-1' is not a CPU list" plan --tasks 1 --allowed 3-1
+usage "--allowed: '1,,2' is not a CPU list" plan --tasks 1 --allowed 1,,2
+usage "--allowed: '3-' is not a CPU list" plan --tasks 1 --allowed 3-
+usage "--allowed: ',1' is not a CPU list" plan --tasks 1 --allowed ,1
+usage "--ranks: " plan --tasks 1 --ranks x
+usage "--ranks names 4 ranks, but there are 5 tasks" plan --tasks 5 --ranks 4-7
+usage "--json, --xml and --format exclude each other" plan --tasks 1 --json --format rankfile
+usage "--json, --xml and --format exclude each other" plan --tasks 1 --xml x --json
+usage "--format: 'svg' is not one of cpu-bind, rankfile" plan --tasks 1 --format svg
+usage "--policy: 'fast' is not one of bandwidth, latency, cpu" plan --tasks 1 --policy fast
+usage "--plicy: no such option; did you mean --policy?" plan --tasks 1 --plicy cpu
+usage "--policy needs a value" plan --tasks 1 --policy
+usage "--hints: " plan --tasks 1 --hints 0:x
+usage "--nuioa: 'onn' is not one of" plan --tasks 1 --nuioa=onn
+usage "--json goes with --show" cache --json
+usage "'??[31m' is not a command" $'\n\e[31m'
+
+# --- no answer ----------------------------------------------------------------------------------
+
+unanswered "/no/such.xml: No such file" topo --topology /no/such.xml
+unanswered "/no/such.xml: No such file" plan --tasks 1 --topology /no/such.xml
+echo hello >"$work/hello"
+unanswered "$work/hello: " topo --topology "$work/hello"
+unanswered "$work: " topo --topology "$work"
+unanswered "/no/such/profile: No such" plan --tasks 1 --topology "$hagrid" --hints /no/such/profile
+unanswered "$work/hello:1: not a profile" plan --tasks 1 --topology "$hagrid" --hints "@$work/hello"
+unanswered "CPU 99 is not there" plan --tasks 1 --topology "$hagrid" --allowed 99
+unanswered "" plan --tasks 17 --topology "$hagrid"
+unanswered "/no/such/list: No such file" plan --topology "$hagrid" --binding /no/such/list
+printf '0\n1-2\nx\n' >"$work/binding"
+unanswered "$work/binding:3: 'x' is not a CPU list" plan --topology "$hagrid" \
+    --binding "$work/binding"
+printf '0\n1-2\n' >"$work/binding"
+unanswered "has 2 lines, but there are 3 tasks" plan --topology "$hagrid" --tasks 3 \
+    --binding "$work/binding"
+unanswered "$work/binding:2: CPU 1 is not" plan --topology "$hagrid" --allowed 0,2 \
+    --binding "$work/binding"
+unanswered "/no/such/dir/x.xml: " plan --tasks 16 --topology "$hagrid" --hints "$weights" \
+    --xml /no/such/dir/x.xml
+unanswered "" cache --show --out /no/such/cache
+if [ -w /dev/full ]; then
+    for arguments in "topo --json" "plan --tasks 1" "plan --tasks 1 --json" --help; do
+        # shellcheck disable=SC2086
+        "$tool" $arguments >/dev/full 2>"$work/err"
+        is "a full disk is no answer: nuioa $arguments" "$?|$(wc -l <"$work/err")" "1|1"
+    done
+else
+    skip "a full disk is no answer" "no /dev/full here"
+fi
+
+# --- answers ------------------------------------------------------------------------------------
+
+answers "--version" --version
+like "--version says which" "$out" '^nuioa [0-9]+\.[0-9]+'
+for arguments in "" topo plan cache; do
+    for help in --help -h; do
+        # shellcheck disable=SC2086
+        answers "nuioa $arguments $help" $arguments $help
+        is "... within 100 columns" "$(awk 'length($0) > 100' "$work/out")" ""
+    done
+done
+answers "plan --help" plan --help
+for option in tasks cpus-per-task topology allowed binding ranks json xml format hints policy \
+    cores nic mem leader threads export coll trace gather timeout_ms distances cache munge_socket \
+    deadline_ms remote_cost hop_cost; do
+    like "plan --help has $option" "$out" "(^|[^a-z_])$option([^a-z_]|\$)"
+done
+answers "plan --nuioa=help" plan --nuioa=help
+
+answers "this machine" topo
+answers "another machine" topo --topology "$hagrid"
+like "topo: the order of the NUMA nodes" "$out" \
+    'mlx5_0:1, nearest NUMA nodes first: \{5\} \{3,6-7\} \{1-2,4\} \{0\}'
+for machine in "$machines"/*.xml; do
+    run topo --topology "$machine"
+    is "topo: $(basename "$machine") within 100 columns, in ASCII" \
+        "$status|$(LC_ALL=C awk 'length($0) > 100 || /[^ -~]/' "$work/out")" "0|"
+done
+answers "topo --topology=FILE --json" topo "--topology=$hagrid" --json
+answers "options in any order" topo --json --topology "$hagrid"
+
+answers "a plan" plan --topology "$hagrid" --tasks 16 --hints "$weights"
+like "the report has the heaviest rank at the NIC" "$out" \
+    ' 0  \*  10 +5 +preferred:5 +mlx5_0:1 +0 +16  #+'
+answers "a plan, explained" plan --topology "$hagrid" --tasks 16 --hints "$weights" --nuioa=explain
+like "explain says how" "$out" 'How it was chosen'
+answers "plain --nuioa" plan --nuioa --topology "$hagrid" --tasks 2
+answers "plain --nuioa at the end" plan --topology "$hagrid" --tasks 2 --nuioa
+
+# Every option of the table, in both forms, and with '-' for '_'.
+while read -r name value; do
+    answers "--$name $value" plan --topology "$hagrid" --tasks 2 "--$name" "$value"
+    answers "--$name=$value" plan --topology "$hagrid" --tasks 2 "--$name=$value"
+    dashed=${name//_/-}
+    [ "$name" = "$dashed" ] ||
+        answers "--$dashed $value" plan --topology "$hagrid" --tasks 2 "--$dashed" "$value"
+done <<'EOF'
+nuioa export
+hints heavy=0
+policy latency
+cores pack
+nic mlx5_*
+mem interleave
+leader rank0
+threads off
+export env,ucx
+coll on
+trace /tmp/x
+gather off
+timeout_ms 100
+munge_socket /run/munge/x
+deadline_ms 100
+remote_cost 0.4
+hop_cost 0.1
+EOF
+
+answers "--format cpu-bind" plan --topology "$hagrid" --tasks 12 --ranks 4-15 --hints heavy=4 \
+    --format cpu-bind
+is "the masks are in the order of the ranks" "$out" \
+    "0x400,0x2,0x4,0x8,0x10,0x20,0x40,0x80,0x100,0x200,0x1,0x800"
+run plan --topology "$hagrid" --tasks 16 --hints "$weights" --format cpu-bind
+is "rank 0 is on CPU 10" "${out%%,*}" 0x400
+answers "--format rankfile" plan --topology "$hagrid" --tasks 16 --ranks 16-31 --hints heavy=31 \
+    --format rankfile
+like "a rankfile has every rank" "$(grep -c '^rank [0-9]*=n1 slot=[0-9]*$' "$work/out")" '^16$'
+run plan --topology "$hagrid" --tasks 2 --nuioa=export --format cpu-bind
+is "why nothing moves is no part of the masks" "$status|$out|${err#nuioa: no rank moves: }" \
+    "0|0x1,0x2|export only: nothing is moved"
+
+run plan --topology "$hagrid" --tasks 16 --hints "$weights" --xml "$work/h.xml"
+is "--xml writes a file and says nothing" "$status|$out|$err" "0||"
+if lstopo=$(command -v lstopo-no-graphics || command -v lstopo); then
+    like "lstopo reads it, ranks and all" "$("$lstopo" -i "$work/h.xml" --of console 2>&1)" \
+        'rank 0 leader \(w=16\)'
+    "$lstopo" -i "$work/h.xml" --of svg "$work/h.svg" 2>/dev/null
+    is "lstopo draws all 16 ranks" "$(grep -c '>rank [0-9]' "$work/h.svg")" 16
+    is "the NIC is marked, the leader too" \
+        "$(grep -c '#8fd18f\|rgb(143,209,143)' "$work/h.svg")$(grep -c '#1f4e9c\|rgb(31,78,156)' \
+            "$work/h.svg")" 21
+else
+    skip "lstopo reads it" "lstopo is not installed (Debian package: hwloc-nox)"
+fi
+
+# --- formats of the contract ------------------------------------------------------------------
+
+if ! command -v python3 >/dev/null; then
+    skip "JSON" "no python3"
+    done_testing
+    exit
+fi
+run topo --topology "$hagrid" --json
+is "topo --json: keys" "$(json "*d")" "nuioa host numa distance nics warnings"
+is "topo --json: keys of a NUMA node" "$(json "*d['numa'][0]")" \
+    "os_index cpus allowed_cpus memory_bytes package"
+is "topo --json: keys of distance" "$(json "*d['distance']")" "source matrix level"
+is "topo --json: keys of a NIC" "$(json "*d['nics'][0]")" \
+    "name port netdev kind pci state rate_mbps virtual fabric numa cpus locality level usable why"
+is "topo --json: a matrix from initiator to memory" \
+    "$(json "d['distance']['matrix'][5],d['distance']['matrix'][0][5]")" \
+    "[39, 29, 29, 20, 31, 10, 20, 21] 49"
+is "topo --json: levels of the NIC" "$(json "*d['nics'][0]['level']")" "3 2 2 1 2 0 1 1"
+run topo --topology "$machines/laptop.xml" --json
+is "topo --json: no NIC is an empty list" "$(json "d['nics']")" "[]"
+for machine in "$machines"/*.xml; do
+    run topo --topology "$machine" --json
+    is "topo --json: $(basename "$machine") is JSON" "$status|$(json "d['nuioa']")|$err" "0|1|"
+done
+run topo --json
+is "topo --json: this machine" "$status|$(json "d['host']")" "0|$(uname -n)"
+
+run plan --topology "$hagrid" --tasks 16 --hints "$weights" --json
+is "plan --json: keys" "$(json "*d")" "nuioa host policy moved planned reason tasks order near\
+ leader rail_leaders cost distance_source mapper evaluations time_us warnings"
+is "plan --json: keys of a task" "$(json "*d['tasks'][0]")" \
+    "local rank weight cpus numa nic level memory leader places"
+is "plan --json: keys of cost" "$(json "*d['cost']")" "slurm plan bound"
+is "plan --json: the order of thesis table 3.1" "$(json "*(t['level'] for t in d['tasks'])")" \
+    "0 0 1 1 1 1 1 1 2 2 2 2 2 2 3 3"
+is "plan --json: cost" "$(json "d['cost']")" "{'slurm': 179.85, 'plan': 169.45, 'bound': 169.45}"
+is "plan --json: who leads" "$(json "d['leader'],d['near'],d['order'][:3],d['rail_leaders']")" \
+    "0 2 [0, 1, 2] [0]"
+is "plan --json: a machine from a file is only planned" "$(json "d['planned'],d['moved']")" \
+    "True True"
+run plan --topology "$hagrid" --tasks 4 --ranks 12,8,4,0 --leader off --json
+is "plan --json: ranks as said" "$(json "*(t['rank'] for t in d['tasks'])")" "12 8 4 0"
+is "plan --json: unknown is null" \
+    "$(json "d['leader'],d['near'],d['order'],d['tasks'][0]['weight']")" "None None [] None"
+run plan --topology "$machines/laptop.xml" --tasks 1 --json
+is "plan --json: no NIC" "$(json "d['tasks'][0]['nic'],d['tasks'][0]['level'],d['moved']")" \
+    "None None False"
+printf '%s\n' 0-1 2,3 4-5 >"$work/binding"
+run plan --topology "$hagrid" --binding "$work/binding" --nuioa export --json
+is "plan --json: --binding" "$(json "*(t['cpus'] for t in d['tasks'])")" "0-1 2-3 4-5"
+is "plan --json: places of the cores" "$(json "d['tasks'][1]['places']")" "{2},{3}"
+run plan --topology "$hagrid" --binding <(printf '%s\n' 7 6) --nuioa export --json
+is "plan --json: --binding from a pipe" "$(json "*(t['cpus'] for t in d['tasks'])")" "7 6"
+run plan --topology "$hagrid" --tasks 3 --allowed 4-7,12 --nuioa export --json
+is "plan --json: --allowed" "$(json "*(t['cpus'] for t in d['tasks'])")" "4 5 6"
+
+# A profile: rank 3 alone speaks to another node; 0 and 1 speak to each other.
+cat >"$work/profile" <<'EOF'
+nuioa-profile 1
+ranks 8
+pair 3 7 1000 1 0
+pair 7 3 5000 9 0
+pair 0 1 100 1 0
+EOF
+run plan --topology "$hagrid" --tasks 4 --hints "@$work/profile" --json
+is "plan --json: weights of a profile" "$(json "*(t['weight'] for t in d['tasks'])")" \
+    "0.0 0.0 0.0 5050.0"
+run plan --topology "$hagrid" --tasks 4 --hints "@$work/profile" --policy latency --json
+is "plan --json: messages for latency" "$(json "*(t['weight'] for t in d['tasks'])")" \
+    "0.0 0.0 0.0 10.0"
+run plan --topology "$hagrid" --ranks 0-7 --hints "@$work/profile" --json
+is "plan --json: all ranks of the profile on one node" \
+    "$(json "*(t['weight'] for t in d['tasks'])")" "0.0 0.0 0.0 0.0 0.0 0.0 0.0 0.0"
+
+# --- the cache --------------------------------------------------------------------------------
+
+run cache --out "$work/cache"
+is "cache --out says nothing" "$status|$out|$err" "0||"
+if [ "$(stat -c %a "$work")" = 700 ]; then
+    answers "cache --show" cache --show --out "$work/cache"
+    shown=$out
+    run topo
+    is "cache --show is what topo says" "$shown" "$out"
+    answers "cache --show --json" cache --show --json --out "$work/cache"
+    is "cache --show --json: this machine" "$(json "d['host']")" "$(uname -n)"
+    answers "plan --cache" plan --tasks 1 --cache "$work/cache"
+    echo x >>"$work/cache"
+    unanswered "" cache --show --out "$work/cache"
+fi
+done_testing
