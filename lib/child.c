@@ -86,18 +86,20 @@ static int collect(int fd, int64_t end_ms, size_t max, char **bytes, size_t *len
             return -ETIMEDOUT;
         if (ready < 0 && errno == EINTR)
             continue;
+        if (*length > max)
+            return -EFBIG;
         if (*length == size) {
             size = size ? size * 2 : 64 << 10;
-            char *more = size / 2 > max ? NULL : realloc(*bytes, size);
+            char *more = realloc(*bytes, size);
             if (!more)
-                return size / 2 > max ? -EFBIG : -ENOMEM;
+                return -ENOMEM;
             *bytes = more;
         }
         ssize_t got = ready < 0 ? -1 : read(fd, *bytes + *length, size - *length);
         if (got < 0 && errno != EINTR && errno != EAGAIN)
             return -errno;
         if (got == 0)
-            return *length > max ? -EFBIG : 0;
+            return 0;
         *length += got > 0 ? (size_t)got : 0;
     }
 }

@@ -1,0 +1,594 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "cache.h"
+#include "child.h"
+#include "fingerprint.h"
+
+enum { DEADLINE_MS = 30000 };
+
+static char directory[64], path[128], link_path[128];
+
+static int make_directory(void **state)
+{
+    (void)state;
+    snprintf(directory, sizeof(directory), "/tmp/nuioa-cache-XXXXXX");
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(path, sizeof(path), "%s/n1.cache", directory);
+    snprintf(link_path, sizeof(link_path), "%s/link", directory);
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    chmod(directory, 0700);
+    unlink(path);
+    unlink(link_path);
+    return rmdir(directory);
+}
+
+static unsigned files_in(const char *name)
+{
+    unsigned count = 0;
+    DIR *files = opendir(name);
+    assert_non_null(files);
+    while (readdir(files))
+        count++;
+    closedir(files);
+    return count;
+}
+
+static void write_cache(const char *distances)
+{
+    struct nuioa_node node;
+    struct nuioa_error err = {""};
+    assert_int_equal(nuioa_node_load(&node, NULL, NULL), 0);
+    if (nuioa_cache_write(path, &node, distances, &err))
+        print_error("%s\n", err.text);
+    assert_string_equal(err.text, "");
+    nuioa_node_free(&node);
+}
+
+static int read_cache(const char *distances)
+{
+    struct nuioa_node node;
+    struct nuioa_error err = {""};
+    int rc = nuioa_cache_read(path, distances, &node, &err);
+    if (rc)
+        assert_string_not_equal(err.text, "");
+    else
+        nuioa_node_free(&node);
+    return rc;
+}
+
+/* --- reading and writing ---------------------------------------------------------------------- */
+
+static void test_write_read(void **state)
+{
+    (void)state;
+    struct nuioa_node node, kept;
+    struct stat st;
+    void *a, *b;
+    size_t a_length, b_length;
+    assert_int_equal(read_cache(NULL), -ENOENT);
+    mode_t mask = umask(0077);
+    write_cache(NULL);
+    assert_int_equal(umask(mask), 0077);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0644); /* whatever the umask */
+    assert_int_equal(files_in(directory), 3);   /* with "." and "..": nothing temporary stays */
+    assert_int_equal(nuioa_node_load(&node, NULL, NULL), 0);
+    assert_int_equal(nuioa_cache_read(path, NULL, &kept, NULL), 0);
+    nuioa_node_refresh(&node);
+    nuioa_node_refresh(&kept);
+    assert_int_equal(nuioa_node_pack(&node, &a, &a_length), 0);
+    assert_int_equal(nuioa_node_pack(&kept, &b, &b_length), 0);
+    assert_int_equal(a_length, b_length);
+    assert_memory_equal(a, b, a_length);
+    free(a);
+    free(b);
+    nuioa_node_free(&node);
+    nuioa_node_free(&kept);
+    write_cache(NULL); /* over the old one */
+    assert_int_equal(read_cache(NULL), 0);
+}
+
+static void flip(off_t at)
+{
+    unsigned char byte;
+    int fd = open(path, O_RDWR);
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    close(fd);
+}
+
+/* Magic, boot id, host, fingerprint, distance file, packed node: lib/cache.c. */
+static void test_stale(void **state)
+{
+    (void)state;
+    static const struct {
+        off_t at;
+        int rc;
+    } cases[] = {{0, -EINVAL},   {8, -ESTALE},    {8 + 35, -ESTALE}, {48, -ESTALE},
+                 {112, -ESTALE}, {120, -ESTALE},  {128, -EINVAL},    {136, -ESTALE},
+                 {184, -EINVAL}, {250, -EINVAL}};
+    write_cache(NULL);
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        flip(cases[i].at);
+        int rc = read_cache(NULL);
+        if (rc != cases[i].rc)
+            print_error("byte %ld: %d\n", (long)cases[i].at, rc);
+        assert_int_equal(rc, cases[i].rc);
+        flip(cases[i].at);
+        assert_int_equal(read_cache(NULL), 0);
+    }
+    assert_int_equal(truncate(path, 300), 0);
+    assert_int_equal(read_cache(NULL), -EINVAL);
+    assert_int_equal(truncate(path, 10), 0);
+    assert_int_equal(read_cache(NULL), -EINVAL);
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(read_cache(NULL), -EINVAL);
+    assert_int_equal(truncate(path, 1 << 30), 0);
+    assert_int_equal(read_cache(NULL), -EINVAL);
+}
+
+static void write_text(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void test_other_distances(void **state)
+{
+    (void)state;
+    const char *site = link_path; /* any file of ours */
+    write_text(site, "nuioa-distances 1\n");
+    write_cache(site);
+    assert_int_equal(read_cache(site), 0);
+    assert_int_equal(read_cache(NULL), -ESTALE);
+    assert_int_equal(read_cache("/etc/passwd"), -ESTALE);
+    write_text(site, "nuioa-distances 1\n# edited since\n");
+    assert_int_equal(read_cache(site), -ESTALE);
+    write_cache(NULL);
+    assert_int_equal(read_cache(site), -ESTALE);
+}
+
+static void test_fingerprint(void **state)
+{
+    (void)state;
+    uint64_t before = nuioa_fingerprint();
+    write_cache(NULL);
+    assert_int_equal(nuioa_fingerprint(), before);
+    setenv("HWLOC_PCI_LOCALITY", "0000:00 0x1", 1);
+    assert_int_not_equal(nuioa_fingerprint(), before);
+    assert_int_equal(read_cache(NULL), -ESTALE);
+    unsetenv("HWLOC_PCI_LOCALITY");
+    assert_int_equal(nuioa_fingerprint(), before);
+    assert_int_equal(read_cache(NULL), 0);
+}
+
+/* --- what root may believe -------------------------------------------------------------------- */
+
+static void test_modes(void **state)
+{
+    (void)state;
+    write_cache(NULL);
+    static const mode_t bad[] = {0666, 0664, 0646, 0602};
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(chmod(path, bad[i]), 0);
+        assert_int_equal(read_cache(NULL), -EPERM);
+    }
+    assert_int_equal(chmod(path, 0644), 0);
+    static const struct {
+        mode_t mode;
+        int rc;
+    } directories[] = {{0777, -EPERM}, {0775, -EPERM}, {01777, 0},
+                       {01775, 0},     {0755, 0},      {0700, 0}};
+    for (unsigned i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        struct nuioa_node node;
+        assert_int_equal(chmod(directory, directories[i].mode), 0);
+        assert_int_equal(read_cache(NULL), directories[i].rc);
+        /* nor is anything written there */
+        assert_int_equal(nuioa_node_load(&node, NULL, NULL), 0);
+        assert_int_equal(nuioa_cache_write(path, &node, NULL, NULL), directories[i].rc);
+        nuioa_node_free(&node);
+    }
+}
+
+static void test_no_links(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    write_cache(NULL);
+    assert_int_equal(symlink(path, link_path), 0);
+    assert_int_equal(nuioa_cache_read(link_path, NULL, &node, NULL), -EPERM);
+    /* writing replaces the link, not what it points to */
+    assert_int_equal(nuioa_node_load(&node, NULL, NULL), 0);
+    assert_int_equal(unlink(link_path), 0);
+    assert_int_equal(symlink("/nonexistent/target", link_path), 0);
+    assert_int_equal(nuioa_cache_write(link_path, &node, NULL, NULL), 0);
+    nuioa_node_free(&node);
+    struct stat st;
+    assert_int_equal(lstat(link_path, &st), 0);
+    assert_true(S_ISREG(st.st_mode));
+}
+
+/* None may block the reader either. */
+static void test_no_special_files(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(read_cache(NULL), -EPERM);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(nuioa_cache_read(directory, NULL, &node, NULL), -EPERM);
+    assert_int_equal(nuioa_cache_read("/dev/zero", NULL, &node, NULL), -EPERM);
+}
+
+static void test_owner(void **state)
+{
+    (void)state;
+    if (geteuid()) {
+        print_message("# only root can give a file away\n");
+        skip();
+    }
+    write_cache(NULL);
+    assert_int_equal(chown(path, 12345, (gid_t)-1), 0);
+    assert_int_equal(read_cache(NULL), -EPERM);
+    assert_int_equal(chown(path, 0, (gid_t)-1), 0);
+    assert_int_equal(read_cache(NULL), 0);
+    assert_int_equal(chown(directory, 12345, (gid_t)-1), 0);
+    assert_int_equal(read_cache(NULL), -EPERM);
+    assert_int_equal(chown(directory, 0, (gid_t)-1), 0);
+    /* somebody else may read what is root's, and owns what he writes */
+    assert_int_equal(chmod(directory, 01777), 0);
+    assert_int_equal(seteuid(12345), 0);
+    int foreign = read_cache(NULL);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(foreign, 0);
+}
+
+/* --- what a launch calls ---------------------------------------------------------------------- */
+
+struct left {
+    unsigned descriptors;
+    sigset_t blocked;
+};
+
+static struct left look_around(void)
+{
+    struct left now;
+    now.descriptors = files_in("/proc/self/fd");
+    sigprocmask(SIG_SETMASK, NULL, &now.blocked);
+    return now;
+}
+
+static void check_left(const struct left *before)
+{
+    struct left now = look_around();
+    assert_int_equal(now.descriptors, before->descriptors);
+    for (int number = 1; number < 32; number++)
+        assert_int_equal(sigismember(&now.blocked, number), sigismember(&before->blocked, number));
+    /* no child, not even a dead one */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+static void get(unsigned deadline_ms, unsigned warnings)
+{
+    struct nuioa_node node;
+    struct nuioa_error err = {""};
+    if (nuioa_cache_get(path, NULL, deadline_ms, &node, &err))
+        print_error("%s\n", err.text);
+    assert_string_equal(err.text, "");
+    assert_true(node.pu_count > 0);
+    if (node.warnings.count != warnings)
+        print_error("%s\n", node.warnings.text[0]);
+    assert_int_equal(node.warnings.count, warnings);
+    nuioa_node_free(&node);
+}
+
+static void test_get(void **state)
+{
+    (void)state;
+    struct left before = look_around();
+    get(DEADLINE_MS, 0); /* discovers, and keeps it */
+    check_left(&before);
+    get(0, 0); /* no time for a discovery */
+    flip(8);   /* another boot */
+    get(DEADLINE_MS, 0);
+    get(0, 0);
+    flip(250);
+    get(DEADLINE_MS, 1); /* damaged: said once, then replaced */
+    get(0, 0);
+    assert_int_equal(chmod(path, 0666), 0);
+    get(DEADLINE_MS, 1);
+    get(0, 0);
+    assert_int_equal(chmod(directory, 0777), 0);
+    get(DEADLINE_MS, 2); /* neither read nor kept */
+    check_left(&before);
+}
+
+static void test_get_late(void **state)
+{
+    (void)state;
+    struct nuioa_node node, empty;
+    struct nuioa_error err = {""};
+    struct left before = look_around();
+    memset(&empty, 0, sizeof(empty));
+    assert_int_equal(nuioa_cache_get(path, NULL, 0, &node, &err), -ETIMEDOUT);
+    assert_non_null(strstr(err.text, "0 ms"));
+    assert_memory_equal(&node, &empty, sizeof(node));
+    check_left(&before);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
+static const char *topology(char *text, size_t size)
+{
+    char relative[512], *absolute;
+    const char *srcdir = getenv("srcdir");
+    snprintf(relative, sizeof(relative), "%s/../topologies/quad.xml", srcdir ? srcdir : ".");
+    absolute = realpath(relative, NULL);
+    assert_non_null(absolute);
+    snprintf(text, size, "%s", absolute);
+    free(absolute);
+    return text;
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    char block[65536];
+    FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+    assert_true(in && out);
+    for (size_t got; (got = fread(block, 1, sizeof(block), in));)
+        assert_int_equal(fwrite(block, 1, got, out), got);
+    assert_int_equal(fclose(in) | fclose(out), 0);
+    assert_int_equal(chmod(to, 0644), 0);
+}
+
+/* Described in the child as well, never kept, and believed only if nobody else can change it. */
+static void test_get_emulated(void **state)
+{
+    (void)state;
+    char xml[PATH_MAX];
+    struct nuioa_node node;
+    struct nuioa_error err = {""};
+    struct nuioa_source source = {.topology = link_path};
+    struct left before = look_around();
+    copy_file(topology(xml, sizeof(xml)), link_path);
+    assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, &err), 0);
+    assert_true(node.emulated);
+    assert_int_equal(node.numa_count, 4);
+    nuioa_node_free(&node);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(nuioa_cache_get(path, &source, 0, &node, &err), -ETIMEDOUT);
+    assert_int_equal(chmod(link_path, 0666), 0);
+    assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, &err), -EPERM);
+    source.topology = directory; /* a dump is for the command line only */
+    assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, &err), -EPERM);
+    source.topology = "/nonexistent.xml";
+    assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, &err), -ENOENT);
+    assert_non_null(strstr(err.text, "/nonexistent.xml"));
+    source.topology = "/etc/passwd";
+    assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, &err), -EINVAL);
+    check_left(&before);
+}
+
+static void test_get_with_distances(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    struct nuioa_source source = {.distances = link_path};
+    write_text(link_path, "nuioa-distances 1\n");
+    assert_int_equal(chmod(link_path, 0666), 0);
+    assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, NULL), 0);
+    assert_int_equal(node.warnings.count, 1);
+    assert_non_null(strstr(node.warnings.text[0], "distances not used"));
+    nuioa_node_free(&node);
+}
+
+/* --- the child -------------------------------------------------------------------------------- */
+
+static void hang(int fd, void *arg)
+{
+    (void)arg;
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    nuioa_child_write(fd, "x", 1);
+    for (;;)
+        pause();
+}
+
+static void talk(int fd, void *arg)
+{
+    char block[4096] = {0};
+    for (size_t left = *(size_t *)arg; left;) {
+        size_t now = left < sizeof(block) ? left : sizeof(block);
+        if (nuioa_child_write(fd, block, now))
+            return;
+        left -= now;
+    }
+}
+
+static void crash(int fd, void *arg)
+{
+    (void)arg;
+    nuioa_child_write(fd, "abc", 3);
+    raise(SIGKILL);
+}
+
+static void check_signals(int fd, void *arg)
+{
+    (void)arg;
+    sigset_t blocked;
+    struct sigaction action;
+    sigprocmask(SIG_SETMASK, NULL, &blocked);
+    sigaction(SIGUSR1, NULL, &action);
+    bool good = !sigismember(&blocked, SIGUSR2) && action.sa_handler == SIG_DFL;
+    nuioa_child_write(fd, good ? "good" : "bad", good ? 4 : 3);
+}
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static void test_child_hangs(void **state)
+{
+    (void)state;
+    void *bytes = NULL;
+    size_t length;
+    struct left before = look_around();
+    double start = now_ms();
+    assert_int_equal(nuioa_child_run(hang, NULL, 100, 1000, &bytes, &length), -ETIMEDOUT);
+    assert_true(now_ms() - start >= 99 && now_ms() - start < 5000);
+    check_left(&before);
+}
+
+static void test_child_output(void **state)
+{
+    (void)state;
+    void *bytes;
+    size_t length, size = 300000;
+    struct left before = look_around();
+    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, size, &bytes, &length), 0);
+    assert_int_equal(length, size);
+    free(bytes);
+    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, size - 1, &bytes, &length), -EFBIG);
+    size = 0;
+    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(length, 0);
+    free(bytes);
+    assert_int_equal(nuioa_child_run(crash, NULL, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(length, 3);
+    free(bytes);
+    check_left(&before);
+}
+
+static void interrupted(int number)
+{
+    (void)number;
+}
+
+/* The caller's handlers, mask, and signals that arrive meanwhile. */
+static void test_child_signals(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_handler = interrupted}, old_usr1, old_alarm;
+    sigset_t mask, old;
+    void *bytes;
+    size_t length;
+    sigaction(SIGUSR1, &action, &old_usr1);
+    sigaction(SIGALRM, &action, &old_alarm);
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &mask, &old);
+    struct left before = look_around();
+    assert_int_equal(nuioa_child_run(check_signals, NULL, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(length, 4);
+    free(bytes);
+    ualarm(10000, 5000);
+    assert_int_equal(nuioa_child_run(hang, NULL, 60, 10, &bytes, &length), -ETIMEDOUT);
+    ualarm(0, 0);
+    check_left(&before);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    sigaction(SIGUSR1, &old_usr1, NULL);
+    sigaction(SIGALRM, &old_alarm, NULL);
+}
+
+/* A caller that ignores SIGCHLD never sees its children end. */
+static void test_child_unseen(void **state)
+{
+    (void)state;
+    void *bytes;
+    size_t length, size = 5;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    sigaction(SIGCHLD, &ignore, &old);
+    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(length, 5);
+    free(bytes);
+    sigaction(SIGCHLD, &old, NULL);
+}
+
+/* --- cost ------------------------------------------------------------------------------------- */
+
+/* No limits: figures for people. */
+static void test_cost(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 200 };
+    struct nuioa_node node;
+    write_cache(NULL);
+    assert_int_equal(nuioa_cache_read(path, NULL, &node, NULL), 0);
+    double start = now_ms();
+    for (unsigned i = 0; i < ROUNDS; i++)
+        nuioa_fingerprint();
+    double fingerprint = now_ms() - start;
+    start = now_ms();
+    for (unsigned i = 0; i < ROUNDS; i++)
+        nuioa_node_refresh(&node);
+    double refresh = now_ms() - start;
+    unsigned nics = node.nic_count;
+    nuioa_node_free(&node);
+    start = now_ms();
+    for (unsigned i = 0; i < ROUNDS; i++)
+        get(0, 0);
+    double whole = now_ms() - start;
+    start = now_ms();
+    assert_int_equal(nuioa_node_load(&node, NULL, NULL), 0);
+    double load = now_ms() - start;
+    nuioa_node_free(&node);
+    print_message("# fingerprint %.0f us, refresh %.0f us (%u NICs), launch with a warm cache "
+                  "%.0f us, discovery %.0f us\n",
+                  fingerprint * 1e3 / ROUNDS, refresh * 1e3 / ROUNDS, nics, whole * 1e3 / ROUNDS,
+                  load * 1e3);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_write_read),
+        TEST(test_stale),
+        TEST(test_other_distances),
+        TEST(test_fingerprint),
+        TEST(test_modes),
+        TEST(test_no_links),
+        TEST(test_no_special_files),
+        TEST(test_owner),
+        TEST(test_get),
+        TEST(test_get_late),
+        TEST(test_get_emulated),
+        TEST(test_get_with_distances),
+        cmocka_unit_test(test_child_hangs),
+        cmocka_unit_test(test_child_output),
+        cmocka_unit_test(test_child_signals),
+        cmocka_unit_test(test_child_unseen),
+        TEST(test_cost),
+    };
+    return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
+}
