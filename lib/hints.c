@@ -105,7 +105,8 @@ int nuioa_hints_parse(struct nuioa_hints *hints, const char *list, struct nuioa_
     if (!copy || !hints->items)
         nuioa_fail(err, rc, "out of memory");
     else if (!strncmp(copy, "heavy=", 6))
-        rc = parse_items(hints, copy + 6, parse_heavy, "RANKS, such as 0,8 or 0-7 or 0-56:8", err);
+        rc = parse_items(hints, copy + 6, parse_heavy,
+                         "RANKS behind heavy=, such as 0,8 or 0-7 or 0-56:8", err);
     else
         rc = parse_items(hints, copy, parse_weighted,
                          "RANKS:WEIGHT, such as 0:10 or 1-7:2.5 or rest:0", err);
