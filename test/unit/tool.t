@@ -286,6 +286,29 @@ run plan --topology "$hagrid" --ranks 0-7 --hints "@$work/profile" --json
 is "plan --json: all ranks of the profile on one node" \
     "$(json "*(t['weight'] for t in d['tasks'])")" "0.0 0.0 0.0 0.0 0.0 0.0 0.0 0.0"
 
+# --- what must not drift apart ----------------------------------------------------------------
+
+# shellcheck source=../../etc/completion/nuioa
+. "$here/../../etc/completion/nuioa"
+# complete WORD...: what bash offers for the last one
+complete_words() {
+    COMP_WORDS=("$tool" "$@") COMP_CWORD=$#
+    _nuioa
+    printf '%s\n' "${COMPREPLY[*]}"
+}
+is "completion: commands" "$(complete_words t)" topo
+is "completion: options of the table" "$(complete_words plan --po)" --policy
+is "completion: options of the command" "$(complete_words plan --ta)" --tasks
+is "completion: values" "$(complete_words plan --policy l)" latency
+is "completion: values behind =" "$(complete_words plan --policy = "")" "bandwidth latency cpu"
+is "completion: files" "$(complete_words topo --topology "$machines/hagrid5")" "$hagrid"
+page=$(sed 's/\\-/-/g' "$here/../../man/nuioa.1.in")
+for command in topo plan cache; do
+    for option in $(complete_words "$command" --); do
+        like "nuioa.1 has $option of $command" "$page" "$option([^a-z-]|\$)"
+    done
+done
+
 # --- the cache --------------------------------------------------------------------------------
 
 run cache --out "$work/cache"
