@@ -53,7 +53,7 @@ static void make_key(struct key *key, const char *distances)
     /* texts are cut at their ends, not cleared beyond */
     size_t end = strlen(key->boot_id);
     memset(key->boot_id + end, 0, sizeof(key->boot_id) - end);
-    key->fingerprint = nuioa_fingerprint();
+    key->fingerprint = nuioa_fingerprint("");
     key->distances = distances_key(distances);
 }
 

@@ -80,12 +80,12 @@ static uint64_t hash_class(const struct nuioa_sysfs *sysfs, int class_dir)
     return sum;
 }
 
-static uint64_t hash_online(uint64_t seed)
+static uint64_t hash_online(uint64_t seed, const char *root)
 {
     char text[1024];
-    nuioa_sysfs_text(AT_FDCWD, text, sizeof(text), "/sys/devices/system/cpu/online");
+    nuioa_sysfs_text(AT_FDCWD, text, sizeof(text), "%s/sys/devices/system/cpu/online", root);
     seed = hash_text(seed, text);
-    nuioa_sysfs_text(AT_FDCWD, text, sizeof(text), "/sys/devices/system/node/online");
+    nuioa_sysfs_text(AT_FDCWD, text, sizeof(text), "%s/sys/devices/system/node/online", root);
     return hash_text(seed, text);
 }
 
@@ -98,12 +98,12 @@ static uint64_t hash_environment(void)
     return sum;
 }
 
-uint64_t nuioa_fingerprint(void)
+uint64_t nuioa_fingerprint(const char *root)
 {
     struct nuioa_sysfs sysfs;
-    nuioa_sysfs_open(&sysfs, "");
+    nuioa_sysfs_open(&sysfs, root);
     uint64_t sums[] = {hash_class(&sysfs, sysfs.net), hash_class(&sysfs, sysfs.verbs),
                        hash_environment()};
     nuioa_sysfs_close(&sysfs);
-    return hash_online(nuioa_hash(0, sums, sizeof(sums)));
+    return hash_online(nuioa_hash(0, sums, sizeof(sums)), root);
 }

@@ -11,7 +11,8 @@ uint64_t nuioa_hash(uint64_t seed, const void *bytes, size_t length);
 
 /* Of what the description of this node rests on, in a few small reads per network device: their
  * names, places and NUMA nodes (virtual ones, which come and go with containers, left out), which
- * CPUs and NUMA nodes are online, and the variables that direct hwloc. */
-uint64_t nuioa_fingerprint(void);
+ * CPUs and NUMA nodes are online, and the variables that direct hwloc. `root`: "", or where another
+ * sysfs is (tests). */
+uint64_t nuioa_fingerprint(const char *root);
 
 #endif

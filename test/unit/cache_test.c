@@ -18,6 +18,7 @@
 
 #include "cache.h"
 #include "child.h"
+#include "dump.h"
 #include "fingerprint.h"
 
 enum { DEADLINE_MS = 30000 };
@@ -140,13 +141,16 @@ static void test_stale(void **state)
         flip(cases[i].at);
         assert_int_equal(read_cache(NULL), 0);
     }
+    struct nuioa_node node;
+    struct nuioa_error err;
+    assert_int_equal(truncate(path, 1 << 30), 0); /* refused by its size, before it is read */
+    assert_int_equal(nuioa_cache_read(path, NULL, &node, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "not a cache"));
     assert_int_equal(truncate(path, 300), 0);
     assert_int_equal(read_cache(NULL), -EINVAL);
     assert_int_equal(truncate(path, 10), 0);
     assert_int_equal(read_cache(NULL), -EINVAL);
     assert_int_equal(truncate(path, 0), 0);
-    assert_int_equal(read_cache(NULL), -EINVAL);
-    assert_int_equal(truncate(path, 1 << 30), 0);
     assert_int_equal(read_cache(NULL), -EINVAL);
 }
 
@@ -176,15 +180,45 @@ static void test_other_distances(void **state)
 static void test_fingerprint(void **state)
 {
     (void)state;
-    uint64_t before = nuioa_fingerprint();
+    uint64_t before = nuioa_fingerprint("");
     write_cache(NULL);
-    assert_int_equal(nuioa_fingerprint(), before);
+    assert_int_equal(nuioa_fingerprint(""), before);
     setenv("HWLOC_PCI_LOCALITY", "0000:00 0x1", 1);
-    assert_int_not_equal(nuioa_fingerprint(), before);
+    assert_int_not_equal(nuioa_fingerprint(""), before);
     assert_int_equal(read_cache(NULL), -ESTALE);
     unsetenv("HWLOC_PCI_LOCALITY");
-    assert_int_equal(nuioa_fingerprint(), before);
+    assert_int_equal(nuioa_fingerprint(""), before);
     assert_int_equal(read_cache(NULL), 0);
+}
+
+static void test_fingerprint_of_devices(void **state)
+{
+    (void)state;
+    struct dump dump;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:81:00.0", "0x020000 0x8086 0x1521");
+    dump_net(&dump, "0000:81:00.0", "eth0", "02:00:00:00:00:01", "up", "1000");
+    uint64_t before = nuioa_fingerprint(dump.path);
+    /* what changes while jobs run */
+    dump_file(&dump, "sys/devices/pci/0000:81:00.0/net/eth0/operstate", "down");
+    dump_net(&dump, NULL, "veth12", "02:00:00:00:00:02", "up", "10000");
+    assert_int_equal(nuioa_fingerprint(dump.path), before);
+    static const struct {
+        const char *file, *text, *before;
+    } changes[] = {{"sys/devices/pci/0000:81:00.0/numa_node", "0", "1"},
+                   {"sys/devices/system/cpu/online", "0-2", "0-3"},
+                   {"sys/devices/system/node/online", "0", "0-1"}};
+    for (unsigned i = 0; i < 3; i++) {
+        dump_file(&dump, changes[i].file, changes[i].text);
+        assert_int_not_equal(nuioa_fingerprint(dump.path), before);
+        dump_file(&dump, changes[i].file, changes[i].before);
+        assert_int_equal(nuioa_fingerprint(dump.path), before);
+    }
+    dump_pci(&dump, "0000:82:00.0", "0x020700 0x15b3 0x101b");
+    dump_verbs(&dump, "0000:82:00.0", "mlx5_0", 1, "InfiniBand", "4: ACTIVE", "100 Gb/sec",
+               "fe80:0000:0000:0000");
+    assert_int_not_equal(nuioa_fingerprint(dump.path), before);
+    dump_remove(&dump);
 }
 
 /* --- what root may believe -------------------------------------------------------------------- */
@@ -545,7 +579,7 @@ static void test_cost(void **state)
     assert_int_equal(nuioa_cache_read(path, NULL, &node, NULL), 0);
     double start = now_ms();
     for (unsigned i = 0; i < ROUNDS; i++)
-        nuioa_fingerprint();
+        nuioa_fingerprint("");
     double fingerprint = now_ms() - start;
     start = now_ms();
     for (unsigned i = 0; i < ROUNDS; i++)
@@ -576,6 +610,7 @@ int main(void)
         TEST(test_stale),
         TEST(test_other_distances),
         TEST(test_fingerprint),
+        TEST(test_fingerprint_of_devices),
         TEST(test_modes),
         TEST(test_no_links),
         TEST(test_no_special_files),

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "dump.h"
@@ -368,20 +369,58 @@ static void test_rdma_bond(void **state)
     dump_remove(&dump);
 }
 
-/* Nothing that has no hardware is ever taken, whether hwloc lists it or not. */
+/* A topology with devices that hwloc was told to keep though no hardware is behind them. */
 static void test_software_devices(void **state)
 {
     (void)state;
-    static const char *const names[] = {"br0", "veth0", "tap0", "ib0.8001"};
+    static const char devices[] =
+        "<object type=\"OSDev\" gp_index=\"901\" name=\"rxe0\" osdev_type=\"3\">"
+        "<info name=\"Port1State\" value=\"4\"/></object>"
+        "<object type=\"OSDev\" gp_index=\"902\" name=\"bond0\" osdev_type=\"2\"/>"
+        "<object type=\"OSDev\" gp_index=\"903\" name=\"veth1\" osdev_type=\"2\"/>"
+        "<object type=\"OSDev\" gp_index=\"904\" name=\"eth0.8\" osdev_type=\"2\"/>"
+        "<object type=\"OSDev\" gp_index=\"905\" name=\"lo\" osdev_type=\"2\"/>";
+    char text[65536], path[] = "/tmp/nuioa-xml-XXXXXX", from[512];
+    const char *srcdir = getenv("srcdir");
+    snprintf(from, sizeof(from), "%s/../topologies/laptop-with-nic.xml", srcdir ? srcdir : ".");
+    FILE *in = fopen(from, "r"), *out = fdopen(mkstemp(path), "w");
+    assert_true(in && out);
+    text[fread(text, 1, sizeof(text) - 1, in)] = '\0';
+    char *end = strstr(text, "  </object>\n  <support"); /* of the machine */
+    assert_non_null(end);
+    assert_true(fprintf(out, "%.*s%s%s", (int)(end - text), text, devices, end) > 0);
+    assert_int_equal(fclose(in) | fclose(out), 0);
+    struct nuioa_node node;
+    struct nuioa_source source = {.topology = path};
+    assert_int_equal(nuioa_node_load(&node, &source, NULL), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(node.nic_count, 5);
+    for (uint32_t i = 0; i < node.nic_count; i++) {
+        assert_int_equal(node.nics[i].is_virtual, i > 0); /* those without PCI are last */
+        assert_int_equal(node.nics[i].usable, i == 0);
+    }
+    assert_int_equal(find(&node, "rxe0:1")->kind, NUIOA_NIC_ROCE);
+    assert_string_equal(find(&node, "rxe0:1")->pci, "");
+    nuioa_node_free(&node);
+}
+
+/* On a board without PCI: hardware all the same. */
+static void test_platform_device(void **state)
+{
+    (void)state;
     struct dump dump;
     struct nuioa_node node;
     dump_make(&dump);
-    for (unsigned i = 0; i < 4; i++)
-        dump_net(&dump, NULL, names[i], MAC, "up", "100000");
-    dump_verbs(&dump, NULL, "rxe0", 1, "Ethernet", "4: ACTIVE", EDR, FE80);
+    dump_link(&dump, "sys/class/net/eth0", "../../devices/platform/eth/net/eth0");
+    dump_file(&dump, "sys/devices/platform/eth/net/eth0/operstate", "up");
+    dump_file(&dump, "sys/devices/platform/eth/net/eth0/speed", "10000");
+    dump_link(&dump, "sys/devices/platform/eth/net/eth0/device", "../../../eth");
+    dump_file(&dump, "sys/devices/platform/eth/numa_node", "1");
     load(&node, &dump);
-    for (uint32_t i = 0; i < node.nic_count; i++)
-        assert_true(node.nics[i].is_virtual && !node.nics[i].usable);
+    const struct nuioa_nic *nic = find(&node, "eth0");
+    assert_true(nic->usable && !nic->is_virtual);
+    assert_true(hwloc_bitmap_isset(nic->numas, 1) && hwloc_bitmap_weight(nic->numas) == 1);
+    assert_int_equal(nic->rate_mbps, 10000);
     nuioa_node_free(&node);
     dump_remove(&dump);
 }
@@ -476,6 +515,7 @@ int main(void)
         cmocka_unit_test(test_bond),
         cmocka_unit_test(test_rdma_bond),
         cmocka_unit_test(test_software_devices),
+        cmocka_unit_test(test_platform_device),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_locality),
         cmocka_unit_test(test_contradiction),

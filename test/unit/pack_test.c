@@ -257,6 +257,25 @@ static void test_names(void **state)
     }
 }
 
+/* A text that fills its field has no end. */
+static void test_endless_text(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    size_t length;
+    build(&node);
+    unsigned char *bytes = pack(&node, &length), *name = memmem(bytes, length, "mlx5_0", 7);
+    assert_non_null(name);
+    memset(name, 'a', sizeof(node.nics[0].name) - 1);
+    repair(bytes, length);
+    assert_int_equal(try(bytes, length), 0);
+    name[sizeof(node.nics[0].name) - 1] = 'a';
+    repair(bytes, length);
+    assert_int_equal(try(bytes, length), -EINVAL);
+    free(bytes);
+    nuioa_node_free(&node);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_header),
         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_endless_text),
     };
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }
