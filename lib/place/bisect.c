@@ -14,7 +14,8 @@ struct part {
 
 struct bisection {
     const struct nuioa_graph *graph;
-    struct nuioa_halves halves;
+    struct nuioa_halves halves;     /* of this round */
+    struct nuioa_halves guesses[2]; /* joined, split */
     struct nuioa_arena arena;
     struct part *parts; /* [class_count], part_count in use */
     uint32_t part_count;
@@ -25,6 +26,7 @@ struct bisection {
     /* Pairs that stay in one half will end up nearer than its mean: 0 counts on the mean, 1 on the
      * nearest two seats. */
     double hope;
+    uint32_t tries; /* cuts for each part: many find the best cut, few a different whole */
     nuioa_cutter *cutter;
     struct nuioa_random random;
     struct nuioa_budget *budget;
@@ -128,7 +130,8 @@ static bool take_cut(const struct bisection *b, const struct part *part,
         uint32_t i = b->tasks[part->first + v];
         edges += g->row[i + 1] - g->row[i];
     }
-    *c = (struct nuioa_cut){.count = part->count, .kind_count = g->kind_count};
+    *c = (struct nuioa_cut){
+        .count = part->count, .kind_count = g->kind_count, .tries = b->tries};
     c->size = nuioa_arena_take(scratch, c->count, sizeof(*c->size));
     c->kind = nuioa_arena_take(scratch, c->count, sizeof(*c->kind));
     c->limit[0] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));
@@ -220,6 +223,11 @@ static bool fits(const struct nuioa_graph *g, const uint32_t *at, uint32_t *room
     return true;
 }
 
+/* Swaps gain a few percent at most after a cut: a round this far behind does not catch up. */
+#define HOPELESS 1.02
+
+enum { FIRST = 6 };
+
 static int run(struct bisection *b, uint32_t rounds, struct nuioa_seating *seating, uint32_t *best)
 {
     const struct nuioa_graph *g = b->graph;
@@ -229,14 +237,18 @@ static int run(struct bisection *b, uint32_t rounds, struct nuioa_seating *seati
         if (found && b->budget->evaluations >= b->budget->limit)
             break;
         b->hope = (round % 3) / 2.0;
+        b->tries = round < FIRST || round % 2 ? 4 : 1;
+        b->halves = b->guesses[(round + 1) % 2];
         int rc = cut_all(b, seating->at);
         if (rc)
             return rc;
         if (!fits(g, seating->at, seating->room))
             return -EINVAL;
         nuioa_seat_all(seating, seating->at);
-        rc = nuioa_swap_classes(seating, b->budget);
-        rc = rc ? rc : nuioa_descend(seating, b->budget);
+        b->budget->evaluations += g->count * nuioa_change_effort(g);
+        rc = nuioa_swap_classes(seating, nuioa_cheap_kicks(g), b->budget);
+        if (!rc && (!found || seating->cost < best_cost * HOPELESS))
+            rc = nuioa_descend(seating, b->budget);
         if (rc)
             return rc;
         if (!found || seating->cost < best_cost) {
@@ -260,7 +272,8 @@ int nuioa_bisection(const struct nuioa_problem *p, nuioa_cutter *cutter, uint32_
     if (!g || nuioa_seating_open(&seating, g))
         goto out;
     rc = -EINVAL;
-    if (!g->count || nuioa_halves_make(g, &b.arena, &b.halves))
+    if (!g->count || (nuioa_halves_make(g, &b.arena, &b.guesses[0]) ||
+                      nuioa_halves_split(g, &b.guesses[0], &b.arena, &b.guesses[1])))
         goto out;
     rc = -ENOMEM;
     b.parts = nuioa_arena_take(&b.arena, g->class_count, sizeof(*b.parts));
@@ -281,7 +294,7 @@ out:
     return rc;
 }
 
-enum { ROUNDS = 3 };
+enum { ROUNDS = 12 };
 
 static int map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_budget *budget)
 {

@@ -5,10 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    TRIES = 4,     /* vertices to grow from */
-    PATIENCE = 60, /* moves without a new best before a pass ends */
-};
+/* Moves without a new best before a pass ends; and one for each 16 vertices. */
+enum { PATIENCE = 16 };
 
 struct pass {
     struct nuioa_cut *cut;
@@ -103,7 +101,8 @@ static bool run_pass(struct pass *p, struct nuioa_budget *budget)
     for (uint32_t v = 0; v < p->cut->count; v++)
         scale += fabs(p->gain[v]);
     double worth = 1e-9 * scale;
-    while (crossed < p->cut->count && crossed - kept <= PATIENCE) {
+    uint32_t patience = PATIENCE + p->cut->count / 16;
+    while (crossed < p->cut->count && crossed - kept <= patience) {
         budget->evaluations += p->open_count / 4 + 1;
         uint32_t k = pick(p);
         /* Without a budget what is too full still has to be mended. */
@@ -111,6 +110,7 @@ static bool run_pass(struct pass *p, struct nuioa_budget *budget)
             break;
         uint32_t v = p->open[k];
         p->open[k] = p->open[--p->open_count];
+        budget->evaluations += (p->cut->row[v + 1] - p->cut->row[v]) / 4;
         sum += p->gain[v];
         cross(p, v);
         p->crossed[crossed++] = v;
@@ -191,6 +191,7 @@ static void grow(struct pass *p, uint32_t seed, uint32_t *wanted, struct nuioa_b
         if (wanted[c->kind[v]] >= c->size[v]) {
             wanted[c->kind[v]] -= c->size[v];
             cross(p, v);
+            budget->evaluations += (c->row[v + 1] - c->row[v]) / 4;
         }
         p->open[next] = p->open[--p->open_count];
         budget->evaluations += p->open_count / 4 + 1;
@@ -224,8 +225,8 @@ int nuioa_cut_flat(struct nuioa_cut *c, struct nuioa_random *random, struct nuio
     }
     uint32_t least = UINT32_MAX;
     double least_cost = 0;
-    for (uint32_t t = 0; t < TRIES && c->count; t++) {
-        grow(&pass, t ? nuioa_random_below(random, c->count) : leaning(c), wanted, budget);
+    for (uint32_t t = 0; t < c->tries && c->count; t++) {
+        grow(&pass, t || c->tries == 1 ? nuioa_random_below(random, c->count) : leaning(c), wanted, budget);
         improve(&pass, budget);
         double cost = nuioa_cut_cost(c);
         uint32_t full = overflow(&pass);

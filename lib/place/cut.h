@@ -14,14 +14,15 @@ struct nuioa_cut {
     uint32_t *row;      /* [count + 1] */
     uint32_t *peer;
     double *bytes; /* times what cutting a byte costs; may be negative */
-    uint8_t *side; /* [count]: the answer */
+    uint32_t tries; /* vertices to grow a half from; the best cut counts */
+    uint8_t *side;  /* [count]: the answer */
 };
 
 /* Fills c->side, as good as it finds; limits are kept where sizes allow. 0 or -ENOMEM. */
 typedef int nuioa_cutter(struct nuioa_cut *cut, struct nuioa_random *random,
                          struct nuioa_budget *budget);
 
-/* Grows side 0 from several vertices, improves each, keeps the best. */
+/* Grows side 0 from `tries` vertices, improves each, keeps the best. */
 int nuioa_cut_flat(struct nuioa_cut *cut, struct nuioa_random *random, struct nuioa_budget *budget);
 
 /* Moves vertices across, as Fiduccia and Mattheyses do, from the sides given: what is too full is mended

@@ -8,8 +8,8 @@
 #include "arena.h"
 
 enum {
-    MOST_GROUPS = 16384, /* that are listed */
-    MOST_VISITS = 65536, /* groups looked at over all starts */
+    MOST_GROUPS = 4096,  /* that are listed */
+    MOST_VISITS = 16384, /* groups looked at over all starts */
 };
 
 /* A possible group; its members are in a common array, at index * arity. */

@@ -86,29 +86,164 @@ static void number_halves(struct nuioa_halves *h, uint32_t classes)
         h->order[h->first[c]] = c;
 }
 
+static bool take_halves(struct nuioa_arena *arena, uint32_t classes, struct nuioa_halves *h)
+{
+    uint32_t nodes = 2 * classes - 1;
+    h->left = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
+    h->right = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
+    h->first = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
+    h->last = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
+    h->order = nuioa_arena_take(arena, classes, sizeof(uint32_t));
+    for (uint32_t c = 0; !arena->failed && c < classes; c++)
+        h->left[c] = h->right[c] = c;
+    return !arena->failed;
+}
+
 int nuioa_halves_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
                       struct nuioa_halves *h)
 {
-    uint32_t n = g->class_count, nodes = 2 * n - 1;
+    uint32_t n = g->class_count;
     struct nuioa_arena scratch = {0};
     struct joining j = {n, nuioa_arena_take(&scratch, (size_t)n * n, sizeof(double)),
                         nuioa_arena_take(&scratch, n, sizeof(double)),
                         nuioa_arena_take(&scratch, n, sizeof(uint32_t)),
                         nuioa_arena_take(&scratch, n, sizeof(uint32_t))};
-    h->left = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
-    h->right = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
-    h->first = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
-    h->last = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
-    h->order = nuioa_arena_take(arena, n, sizeof(uint32_t));
-    int rc = scratch.failed || arena->failed ? -ENOMEM : 0;
+    int rc = scratch.failed || !take_halves(arena, n, h) ? -ENOMEM : 0;
     if (!rc) {
         memcpy(j.mean, g->distance, (size_t)n * n * sizeof(double));
         for (uint32_t c = 0; c < n; c++) {
             j.seats[c] = g->classes[c].seats;
-            j.node[c] = h->left[c] = h->right[c] = c;
+            j.node[c] = c;
         }
         join_all(&j, h);
         number_halves(h, n);
+    }
+    nuioa_arena_free(&scratch);
+    return rc;
+}
+
+/* --- halves: from the root down --- */
+
+struct splitting {
+    const struct nuioa_graph *graph;
+    uint32_t *member; /* [count] */
+    uint32_t count;
+    uint8_t *side;    /* [count] */
+    double *reach[2]; /* [count]: seats times distance to all others on that side */
+};
+
+static double near(const struct splitting *s, uint32_t a, uint32_t b)
+{
+    return nuioa_distances(s->graph, s->member[a])[s->member[b]];
+}
+
+static double seats(const struct splitting *s, uint32_t a)
+{
+    return s->graph->classes[s->member[a]].seats;
+}
+
+static void change_side(struct splitting *s, uint32_t a)
+{
+    for (uint32_t b = 0; b < s->count; b++) {
+        double weight = seats(s, a) * near(s, b, a);
+        if (b != a) {
+            s->reach[s->side[a]][b] -= weight;
+            s->reach[!s->side[a]][b] += weight;
+        }
+    }
+    s->side[a] = !s->side[a];
+}
+
+static double change_gain(const struct splitting *s, uint32_t a)
+{
+    return seats(s, a) * (s->reach[s->side[a]][a] - s->reach[!s->side[a]][a]);
+}
+
+/* The first half of the members against the second, then changes of side and exchanges while they help. */
+static void split(struct splitting *s)
+{
+    double worth = 0;
+    for (uint32_t a = 0; a < s->count; a++) {
+        s->side[a] = a >= s->count / 2;
+        s->reach[0][a] = s->reach[1][a] = 0;
+        for (uint32_t b = 0; b < s->count; b++)
+            if (b != a)
+                s->reach[b >= s->count / 2][a] += seats(s, b) * near(s, a, b);
+        worth += 1e-9 * seats(s, a) * (s->reach[0][a] + s->reach[1][a]);
+    }
+    for (bool better = true; better && s->count > 2;) {
+        better = false;
+        for (uint32_t a = 0; a < s->count; a++) {
+            if (change_gain(s, a) > worth) {
+                change_side(s, a);
+                better = true;
+            }
+            for (uint32_t b = 0; b < a; b++) {
+                double apart = 2 * seats(s, a) * seats(s, b) * near(s, a, b);
+                if (s->side[a] == s->side[b] ||
+                    change_gain(s, a) + change_gain(s, b) + apart <= worth)
+                    continue;
+                change_side(s, a);
+                change_side(s, b);
+                better = true;
+            }
+        }
+    }
+}
+
+/* order[first .. last) with side 0 first, each in its old order; returns where side 1 begins. */
+static uint32_t part_order(struct nuioa_halves *h, uint32_t first, uint32_t last,
+                           struct splitting *s)
+{
+    s->count = last - first;
+    memcpy(s->member, h->order + first, s->count * sizeof(*s->member));
+    split(s);
+    uint32_t next = first, middle = first;
+    for (uint8_t side = 0; side < 2; side++) {
+        for (uint32_t a = 0; a < s->count; a++)
+            if (s->side[a] == side)
+                h->order[next++] = s->member[a];
+        middle = side ? middle : next;
+    }
+    /* All distances 0: nothing tells the sides apart. */
+    return middle == first || middle == last ? first + s->count / 2 : middle;
+}
+
+static void split_all(struct nuioa_halves *h, uint32_t classes, struct splitting *s)
+{
+    uint32_t free_node = 2 * classes - 2;
+    h->first[free_node] = 0;
+    h->last[free_node] = classes;
+    for (uint32_t x = 2 * classes - 1; x-- > classes;) {
+        uint32_t middle = part_order(h, h->first[x], h->last[x], s);
+        uint32_t from[2] = {h->first[x], middle}, to[2] = {middle, h->last[x]};
+        uint32_t child[2];
+        for (int side = 0; side < 2; side++) {
+            child[side] = to[side] - from[side] == 1 ? h->order[from[side]] : --free_node;
+            h->first[child[side]] = from[side];
+            h->last[child[side]] = to[side];
+        }
+        h->left[x] = child[0];
+        h->right[x] = child[1];
+    }
+}
+
+int nuioa_halves_split(const struct nuioa_graph *g, const struct nuioa_halves *joined,
+                       struct nuioa_arena *arena, struct nuioa_halves *h)
+{
+    uint32_t n = g->class_count;
+    struct nuioa_arena scratch = {0};
+    struct splitting s = {g, nuioa_arena_take(&scratch, n, sizeof(uint32_t)), 0,
+                          nuioa_arena_take(&scratch, n, sizeof(uint8_t)),
+                          {nuioa_arena_take(&scratch, n, sizeof(double)),
+                           nuioa_arena_take(&scratch, n, sizeof(double))}};
+    int rc = scratch.failed || !take_halves(arena, n, h) ? -ENOMEM : 0;
+    if (!rc) {
+        memcpy(h->order, joined->order, n * sizeof(*h->order));
+        h->first[0] = 0;
+        h->last[0] = 1;
+        if (n > 1)
+            split_all(h, n, &s);
     }
     nuioa_arena_free(&scratch);
     return rc;

@@ -17,6 +17,12 @@ struct nuioa_halves {
 int nuioa_halves_make(const struct nuioa_graph *graph, struct nuioa_arena *arena,
                       struct nuioa_halves *halves);
 
+/* Another tree of the same classes: from the root down each part is split so that those on one side are as
+ * near each other as can be, seat by seat, which makes the sides about equal. On a machine that is a tree
+ * this is the same; on one with a ring or a ladder of links it is the better guess. */
+int nuioa_halves_split(const struct nuioa_graph *graph, const struct nuioa_halves *joined,
+                       struct nuioa_arena *arena, struct nuioa_halves *halves);
+
 /* A tree of equal costs: at each level, classes that reach each other over distances up to that level's are
  * together. arity[0] is that of the root; the last one is the most seats of any class. order[class_count]
  * lists the classes subtree by subtree. */

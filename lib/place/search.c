@@ -56,42 +56,79 @@ static double group_gain(const struct nuioa_graph *g, const struct groups *group
     return gain;
 }
 
-static bool exchange_groups(const struct nuioa_seating *s, struct groups *groups,
-                            struct nuioa_budget *budget)
+static bool alike(const struct nuioa_graph *g, uint32_t a, uint32_t b)
+{
+    return g->classes[a].kind == g->classes[b].kind && g->classes[a].seats == g->classes[b].seats;
+}
+
+static double exchange(const struct nuioa_graph *g, struct groups *groups, uint32_t x, uint32_t y)
+{
+    double gain = group_gain(g, groups, x, y);
+    uint32_t c = groups->at[x];
+    groups->at[x] = groups->at[y];
+    groups->at[y] = c;
+    return gain;
+}
+
+/* Returns by how much J fell. */
+static double exchange_groups(const struct nuioa_seating *s, struct groups *groups,
+                              struct nuioa_budget *budget)
 {
     const struct nuioa_graph *g = s->graph;
-    bool moved = false, better = true;
-    while (better) {
+    double sum = 0;
+    for (bool better = true; better;) {
         better = false;
         for (uint32_t x = 0; x < groups->count; x++)
             for (uint32_t y = x + 1; y < groups->count; y++) {
-                const struct nuioa_class *a = &g->classes[x], *b = &g->classes[y];
-                if (a->kind != b->kind || a->seats != b->seats)
+                if (!alike(g, x, y))
                     continue;
                 if (!spend(budget, 1 + groups->count / 8))
-                    return moved;
+                    return sum;
                 if (group_gain(g, groups, x, y) <= worth(s))
                     continue;
-                uint32_t c = groups->at[x];
-                groups->at[x] = groups->at[y];
-                groups->at[y] = c;
-                moved = better = true;
+                sum += exchange(g, groups, x, y);
+                better = true;
             }
     }
-    return moved;
+    return sum;
 }
 
-int nuioa_swap_classes(struct nuioa_seating *s, struct nuioa_budget *budget)
+/* Three or four groups change places at random, the rest follows; kept if J is lower in the end. */
+static double kick_groups(const struct nuioa_seating *s, struct groups *groups, uint32_t *best,
+                          struct nuioa_random *random, struct nuioa_budget *budget)
+{
+    size_t bytes = groups->count * sizeof(*best);
+    double sum = 0;
+    memcpy(best, groups->at, bytes);
+    for (uint32_t k = 0; k < 3; k++) {
+        uint32_t x = nuioa_random_below(random, groups->count);
+        uint32_t y = nuioa_random_below(random, groups->count);
+        if (x != y && alike(s->graph, x, y))
+            sum += exchange(s->graph, groups, x, y);
+    }
+    sum += exchange_groups(s, groups, budget);
+    if (sum > worth(s))
+        return sum;
+    memcpy(groups->at, best, bytes);
+    return 0;
+}
+
+int nuioa_swap_classes(struct nuioa_seating *s, uint32_t kicks, struct nuioa_budget *budget)
 {
     uint32_t n = s->graph->class_count;
     struct nuioa_arena scratch = {0};
+    struct nuioa_random random = {88172645463325252};
     struct groups groups = {n, nuioa_arena_take(&scratch, n, sizeof(uint32_t)),
                             nuioa_arena_take(&scratch, (size_t)n * n, sizeof(double)),
                             nuioa_arena_take(&scratch, (size_t)n * n, sizeof(double))};
+    uint32_t *best = nuioa_arena_take(&scratch, n, sizeof(*best));
     int rc = scratch.failed ? -ENOMEM : 0;
     if (!rc) {
         collect(s, &groups);
-        if (exchange_groups(s, &groups, budget)) {
+        double gain = exchange_groups(s, &groups, budget);
+        for (uint32_t k = 0; n > 3 && k < kicks && budget->evaluations < budget->limit; k++)
+            gain += kick_groups(s, &groups, best, &random, budget);
+        if (gain > 0) {
             for (uint32_t i = 0; i < s->graph->count; i++)
                 s->at[i] = groups.at[s->at[i]];
             nuioa_seat_all(s, s->at);

@@ -3,16 +3,6 @@
 
 #include "seating.h"
 
-/* Ways to a lower J from where everybody sits. All stop when the budget is used up, in a valid state, and
- * leave J no higher than they found it. */
-
-/* Exchanges the whole contents of two classes wherever that lowers J: puts groups that are right where they
- * belong. 0 or -ENOMEM. */
-int nuioa_swap_classes(struct nuioa_seating *seating, struct nuioa_budget *budget);
-
-/* Swaps two tasks, or moves one to an empty seat, until nothing lowers J. 0 or -ENOMEM. */
-int nuioa_descend(struct nuioa_seating *seating, struct nuioa_budget *budget);
-
 /* A generator of its own: same sequence on every machine. Seed: not 0. */
 struct nuioa_random {
     uint64_t state;
@@ -25,6 +15,22 @@ static inline uint32_t nuioa_random_below(struct nuioa_random *random, uint32_t 
     random->state ^= random->state << 17;
     return (uint32_t)((random->state >> 32) * bound >> 32);
 }
+
+/* Ways to a lower J from where everybody sits. All stop when the budget is used up, in a valid state, and
+ * leave J no higher than they found it. */
+
+/* Exchanges the whole contents of two classes wherever that lowers J: puts groups that are right where they
+ * belong. Where that ends, shuffles some groups and tries again, `kicks` times. 0 or -ENOMEM. */
+int nuioa_swap_classes(struct nuioa_seating *seating, uint32_t kicks, struct nuioa_budget *budget);
+
+/* As many kicks as cost little beside the swaps of single tasks. */
+static inline uint32_t nuioa_cheap_kicks(const struct nuioa_graph *graph)
+{
+    return graph->class_count <= 16 ? 32 : 0;
+}
+
+/* Swaps two tasks, or moves one to an empty seat, until nothing lowers J. 0 or -ENOMEM. */
+int nuioa_descend(struct nuioa_seating *seating, struct nuioa_budget *budget);
 
 /* Simulated annealing over `steps` tried swaps, then descent; `heat` is the starting temperature in mean
  * changes of J by a random swap: 0.3 forgets where it came from, 0.02 only shakes. Ends at the best seen.
