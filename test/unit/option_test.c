@@ -181,6 +181,8 @@ static void test_admin(void **state)
     assert_float_equal(options.hop_cost, 0.01, 0);
     refuse(NUIOA_DOOR_TOOL, -EINVAL, "hop_cost", "-1",
            "--hop-cost: '-1' is not a number from 0 to 100");
+    refuse(NUIOA_DOOR_TOOL, -EINVAL, "hop_cost", "100.1",
+           "--hop-cost: '100.1' is not a number from 0 to 100");
     refuse(NUIOA_DOOR_TOOL, -EINVAL, "hop_cost", "nan",
            "--hop-cost: 'nan' is not a number from 0 to 100");
     refuse(NUIOA_DOOR_PLUGSTACK, -EINVAL, "topology", "",

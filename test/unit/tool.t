@@ -155,6 +155,7 @@ like "the report has the heaviest rank at the NIC" "$out" \
     ' 0  \*  10 +5 +preferred:5 +mlx5_0:1 +0 +16  #+'
 answers "a plan, explained" plan --topology "$hagrid" --tasks 16 --hints "$weights" --nuioa=explain
 like "explain says how" "$out" 'How it was chosen'
+answers "'_' for '-'" plan --topology "$hagrid" --tasks 2 --cpus_per_task 2
 answers "plain --nuioa" plan --nuioa --topology "$hagrid" --tasks 2
 answers "plain --nuioa at the end" plan --topology "$hagrid" --tasks 2 --nuioa
 
