@@ -48,7 +48,7 @@ static size_t room_for(const char *text)
 static int read_list(const char *name, struct rank_list *list)
 {
     const char *value = getenv(name);
-    char *text, *save = NULL;
+    char *text, *next;
     int rc = 0;
     if (!value || !*value)
         return 0;
@@ -59,8 +59,12 @@ static int read_list(const char *name, struct rank_list *list)
         free(text);
         return -ENOMEM;
     }
-    for (char *piece = strtok_r(text, ",", &save); piece && !rc; piece = strtok_r(NULL, ",", &save))
+    for (char *piece = text; piece && !rc; piece = next) {
+        next = strchr(piece, ',');
+        if (next)
+            *next++ = '\0';
         rc = add_piece(list, room, piece);
+    }
     free(text);
     if (rc || !list->count) {
         free(list->ranks);

@@ -1,0 +1,359 @@
+#include <errno.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "advice.h"
+#include "nuioa-client.h"
+
+/* libnuioa-client where there is no PMIx: the environment, or nothing. */
+
+static const char *const variables[] = {
+    "NUIOA_VERSION", "NUIOA_LEADER", "NUIOA_ORDER", "NUIOA_NEAR", "NUIOA_LEADERS", "NUIOA_NIC", "NUIOA_LEVEL",
+    "NUIOA_WEIGHT", "NUIOA_CPUS", "NUIOA_PLANNED", "PMIX_RANK", "PMIX_NAMESPACE", "SLURM_PROCID",
+    "OMPI_COMM_WORLD_RANK", "PMI_RANK", NULL,
+};
+
+static void clear(void)
+{
+    for (const char *const *name = variables; *name; name++)
+        unsetenv(*name);
+}
+
+/* As rank 5 of a job is told. */
+static void be_rank_5(void)
+{
+    static const char *const settings[] = {
+        "NUIOA_VERSION=1", "NUIOA_LEADER=6", "NUIOA_ORDER=6,4,5,7", "NUIOA_NEAR=2", "NUIOA_LEADERS=0,6,8",
+        "NUIOA_NIC=mlx5_0:1", "NUIOA_LEVEL=1", "NUIOA_WEIGHT=12.5", "NUIOA_CPUS=2-3", "SLURM_PROCID=5",
+    };
+    clear();
+    for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+        putenv((char *)settings[i]);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    be_rank_5();
+    return 0;
+}
+
+static void test_all_is_read(void **state)
+{
+    (void)state;
+    struct nuioa_client *c = nuioa_client_open();
+    const uint32_t *ranks;
+    uint32_t leader = 99;
+    double weight = 0;
+    assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_ENVIRONMENT);
+    assert_int_equal(nuioa_client_leader(c, &leader), 0);
+    assert_int_equal(leader, 6);
+    assert_int_equal(nuioa_client_order(c, &ranks), 4);
+    assert_int_equal(ranks[0], 6);
+    assert_int_equal(ranks[3], 7);
+    assert_int_equal(nuioa_client_leaders(c, &ranks), 3);
+    assert_int_equal(ranks[2], 8);
+    assert_int_equal(nuioa_client_rail_leaders(c, &ranks), 0);
+    assert_null(ranks);
+    assert_string_equal(nuioa_client_nic(c), "mlx5_0:1");
+    assert_int_equal(nuioa_client_level(c), 1);
+    assert_int_equal(nuioa_client_weight(c, &weight), 0);
+    assert_true(weight == 12.5);
+    assert_string_equal(nuioa_client_cpus(c), "2-3");
+    assert_int_equal(nuioa_client_is_planned(c), 0);
+    nuioa_client_close(c);
+    setenv("NUIOA_PLANNED", "1", 1);
+    c = nuioa_client_open();
+    assert_int_equal(nuioa_client_is_planned(c), 1);
+    nuioa_client_close(c);
+}
+
+static void assert_no_advice(const struct nuioa_client *c)
+{
+    const uint32_t *ranks;
+    uint32_t rank = 77, mine[] = { 4, 5 };
+    uint64_t vote[2];
+    double weight;
+    assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_NOTHING);
+    assert_int_equal(nuioa_client_leader(c, &rank), -ENOENT);
+    assert_int_equal(rank, 77);
+    assert_int_equal(nuioa_client_order(c, &ranks), 0);
+    assert_int_equal(nuioa_client_leaders(c, &ranks), 0);
+    assert_int_equal(nuioa_client_best(c, mine, 2), -ENOENT);
+    assert_int_equal(nuioa_client_near(c, mine, 2, NULL), 0);
+    assert_null(nuioa_client_nic(c));
+    assert_null(nuioa_client_cpus(c));
+    assert_int_equal(nuioa_client_level(c), -ENOENT);
+    assert_int_equal(nuioa_client_weight(c, &weight), -ENOENT);
+    nuioa_client_vote(c, NUIOA_CLIENT_NODE, vote);
+    assert_int_equal(nuioa_client_agreed(vote), 0);
+}
+
+static void assert_nothing_is_read(void)
+{
+    struct nuioa_client *c = nuioa_client_open();
+    assert_non_null(c);
+    assert_no_advice(c);
+    nuioa_client_close(c);
+}
+
+static void test_no_advice(void **state)
+{
+    (void)state;
+    assert_no_advice(NULL);
+    nuioa_client_close(NULL);
+    clear();
+    assert_nothing_is_read();
+}
+
+/* Inherited variables of another process mislead. */
+static void test_of_another_process(void **state)
+{
+    (void)state;
+    setenv("SLURM_PROCID", "9", 1); /* on no list of this node */
+    assert_nothing_is_read();
+    be_rank_5();
+    setenv("OMPI_COMM_WORLD_RANK", "5", 1); /* mpirun inside a rank */
+    assert_nothing_is_read();
+    be_rank_5();
+    setenv("PMIX_NAMESPACE", "prterun-n1-77@1", 1);
+    assert_nothing_is_read();
+    be_rank_5();
+    setenv("PMI_RANK", "0", 1); /* hydra inside a rank */
+    assert_nothing_is_read();
+    be_rank_5();
+    setenv("PMI_RANK", "5", 1); /* Slurm's own pmi2 */
+    setenv("PMIX_NAMESPACE", "slurm.pmix.7.0", 1);
+    struct nuioa_client *c = nuioa_client_open();
+    assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_ENVIRONMENT);
+    nuioa_client_close(c);
+}
+
+static void test_contradictions(void **state)
+{
+    (void)state;
+    const uint32_t *ranks;
+    setenv("NUIOA_LEADER", "4", 1); /* not the first of the order */
+    assert_nothing_is_read();
+    be_rank_5();
+    setenv("NUIOA_NEAR", "5", 1); /* more than there are */
+    assert_nothing_is_read();
+    be_rank_5();
+    setenv("NUIOA_VERSION", "0", 1);
+    assert_nothing_is_read();
+    be_rank_5();
+    setenv("NUIOA_LEADERS", "0,4,8", 1); /* this node's leader is another one: a stale table */
+    struct nuioa_client *c = nuioa_client_open();
+    assert_int_equal(nuioa_client_order(c, &ranks), 4);
+    assert_int_equal(nuioa_client_leaders(c, &ranks), 0);
+    assert_int_equal(nuioa_client_digest(c, NUIOA_CLIENT_LEADERS), 0);
+    nuioa_client_close(c);
+}
+
+static size_t leaders_of(const char *text, const uint32_t **ranks, struct nuioa_client **c)
+{
+    setenv("NUIOA_LEADERS", text, 1);
+    *c = nuioa_client_open();
+    return nuioa_client_leaders(*c, ranks);
+}
+
+static void test_lists(void **state)
+{
+    (void)state;
+    static const char *const malformed[] = { "6,", ",6", "6,,8", "6-", "-6", "6-4", "6:2", "0-6:0", "6,x", "0x6",
+                                             "6 ", "4294967295", "0-4294967293", "6-8-9", "" };
+    struct nuioa_client *c;
+    const uint32_t *ranks;
+    for (size_t i = 0; i < sizeof(malformed) / sizeof(*malformed); i++) {
+        assert_int_equal(leaders_of(malformed[i], &ranks, &c), 0);
+        nuioa_client_close(c);
+    }
+    assert_int_equal(leaders_of("0-39996:6", &ranks, &c), 6667);
+    assert_int_equal(ranks[6666], 39996);
+    nuioa_client_close(c);
+    assert_int_equal(leaders_of("6-7,12", &ranks, &c), 3);
+    assert_int_equal(ranks[2], 12);
+    nuioa_client_close(c);
+}
+
+static void test_best_of_some(void **state)
+{
+    (void)state;
+    static const uint32_t all[] = { 4, 5, 6, 7 }, some[] = { 7, 5 }, others[] = { 1, 2 }, pair[] = { 5, 4, 7 };
+    uint32_t indexes[4] = { 9, 9, 9, 9 };
+    struct nuioa_client *c = nuioa_client_open();
+    assert_int_equal(nuioa_client_best(c, all, 4), 2);
+    assert_int_equal(nuioa_client_best(c, some, 2), 1);
+    assert_int_equal(nuioa_client_best(c, others, 2), -ENOENT);
+    assert_int_equal(nuioa_client_best(c, all, 0), -ENOENT);
+    assert_int_equal(nuioa_client_near(c, all, 4, indexes), 2); /* 6 and 4 */
+    assert_int_equal(indexes[0], 2);
+    assert_int_equal(indexes[1], 0);
+    assert_int_equal(indexes[2], 9);
+    assert_int_equal(nuioa_client_near(c, pair, 3, indexes), 1); /* 4 alone */
+    assert_int_equal(indexes[0], 1);
+    assert_int_equal(nuioa_client_near(c, some, 2, indexes), 1); /* neither is near: the best one */
+    assert_int_equal(indexes[0], 1);
+    assert_int_equal(nuioa_client_near(c, others, 2, indexes), 0);
+    nuioa_client_close(c);
+}
+
+/* More ranks than an environment string holds: no order, but a leader. */
+static void test_leader_without_order(void **state)
+{
+    (void)state;
+    static const uint32_t all[] = { 4, 5, 6, 7 }, some[] = { 7, 5 };
+    unsetenv("NUIOA_ORDER");
+    struct nuioa_client *c = nuioa_client_open();
+    assert_int_equal(nuioa_client_best(c, all, 4), 2);
+    assert_int_equal(nuioa_client_near(c, all, 4, NULL), 1);
+    assert_int_equal(nuioa_client_best(c, some, 2), -ENOENT);
+    nuioa_client_close(c);
+}
+
+/* What MPI_Allreduce with MPI_MAX makes of two votes. */
+static int agree(const uint64_t a[2], const uint64_t b[2])
+{
+    uint64_t reduced[2] = { a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1] };
+    return nuioa_client_agreed(reduced);
+}
+
+static void vote_with(const char *name, const char *value, enum nuioa_client_subject subject, uint64_t vote[2])
+{
+    be_rank_5();
+    if (name)
+        setenv(name, value, 1);
+    struct nuioa_client *c = nuioa_client_open();
+    nuioa_client_vote(c, subject, vote);
+    nuioa_client_close(c);
+}
+
+static void test_votes(void **state)
+{
+    (void)state;
+    uint64_t mine[2], same[2], other[2], none[2];
+    vote_with(NULL, NULL, NUIOA_CLIENT_LEADERS, mine);
+    vote_with("NUIOA_NEAR", "1", NUIOA_CLIENT_LEADERS, same);
+    vote_with("NUIOA_LEADERS", "1,6,8", NUIOA_CLIENT_LEADERS, other);
+    vote_with("NUIOA_LEADERS", "", NUIOA_CLIENT_LEADERS, none);
+    assert_int_equal(agree(mine, same), 1);
+    assert_int_equal(agree(mine, other), 0);
+    assert_int_equal(agree(other, mine), 0);
+    assert_int_equal(agree(mine, none), 0);
+    assert_int_equal(agree(none, none), 0);
+    vote_with(NULL, NULL, NUIOA_CLIENT_NODE, same);
+    assert_int_equal(agree(mine, same), 0); /* about something else */
+    vote_with("NUIOA_NEAR", "1", NUIOA_CLIENT_NODE, other);
+    assert_int_equal(agree(same, other), 0);
+}
+
+/* --- devices --------------------------------------------------------------------------------------- */
+
+static char root[64];
+
+static void make(const char *path)
+{
+    char full[512];
+    snprintf(full, sizeof(full), "%s/%s", root, path);
+    for (char *slash = full + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(full, 0755);
+        *slash = '/';
+    }
+}
+
+static void put(const char *path, const char *text)
+{
+    char full[512];
+    make(path);
+    snprintf(full, sizeof(full), "%s/%s", root, path);
+    FILE *out = fopen(full, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+}
+
+static void point(const char *path, const char *target)
+{
+    char full[512];
+    make(path);
+    snprintf(full, sizeof(full), "%s/%s", root, path);
+    assert_int_equal(symlink(target, full), 0);
+}
+
+static int make_sysfs(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/nuioa-client.XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    put("sys/devices/pci0000:40/0000:40:01.0/numa_node", "0\n"); /* the port above: not asked */
+    put("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/numa_node", "3\n");
+    put("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/infiniband/mlx5_0/node_guid", "");
+    put("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/net/ib0/address", "");
+    put("sys/devices/pci0000:60/0000:60:00.0/numa_node", "1\n");
+    put("sys/devices/pci0000:60/0000:60:00.0/virtio0/net/eth0/address", ""); /* one level further up */
+    put("sys/devices/pci0000:80/0000:80:00.0/numa_node", "-1\n");
+    put("sys/devices/pci0000:80/0000:80:00.0/cxi/cxi0/x", "");
+    put("sys/devices/virtual/net/bond0/address", "");
+    point("sys/class/infiniband/mlx5_0",
+          "../../devices/pci0000:40/0000:40:01.0/0000:41:00.0/infiniband/mlx5_0");
+    point("sys/class/net/ib0", "../../devices/pci0000:40/0000:40:01.0/0000:41:00.0/net/ib0");
+    point("sys/class/net/eth0", "../../devices/pci0000:60/0000:60:00.0/virtio0/net/eth0");
+    point("sys/class/net/bond0", "../../devices/virtual/net/bond0");
+    point("sys/class/cxi/cxi0", "../../devices/pci0000:80/0000:80:00.0/cxi/cxi0");
+    point("sys/bus/pci/devices/0000:41:00.0", "../../../devices/pci0000:40/0000:40:01.0/0000:41:00.0");
+    return 0;
+}
+
+static int drop(const char *path, const struct stat *info, int type, struct FTW *at)
+{
+    (void)info, (void)type, (void)at;
+    return remove(path);
+}
+
+static int remove_sysfs(void **state)
+{
+    (void)state;
+    return nftw(root, drop, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void test_devices(void **state)
+{
+    (void)state;
+    static const struct { const char *name; int numa; } devices[] = {
+        { "mlx5_0", 3 }, { "mlx5_0:1", 3 }, { "mlx5_0-rdm", 3 }, { "mlx5_0-xrc", 3 }, { "ib0", 3 },
+        { "0000:41:00.0", 3 }, { "41:00.0", 3 }, { "eth0", 1 }, { "cxi0", -ENODATA }, { "bond0", -ENODATA },
+        { "mlx5_1", -ENOENT }, { "mlx5_0:x", -ENOENT }, { "mlx5_0-other", -ENOENT }, { "42:00.0", -ENOENT },
+        { "", -EINVAL }, { "../net/eth0", -EINVAL }, { "..", -EINVAL }, { "net/eth0", -EINVAL },
+        { "a b", -EINVAL }, { NULL, -EINVAL },
+    };
+    for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
+        assert_int_equal(advice_device_numa(root, devices[i].name), devices[i].numa);
+    assert_int_equal(nuioa_client_device_numa("lo"), -ENODATA); /* this machine */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_all_is_read, set_up),
+        cmocka_unit_test_setup(test_no_advice, set_up),
+        cmocka_unit_test_setup(test_of_another_process, set_up),
+        cmocka_unit_test_setup(test_contradictions, set_up),
+        cmocka_unit_test_setup(test_lists, set_up),
+        cmocka_unit_test_setup(test_best_of_some, set_up),
+        cmocka_unit_test_setup(test_leader_without_order, set_up),
+        cmocka_unit_test_setup(test_votes, set_up),
+        cmocka_unit_test_setup_teardown(test_devices, make_sysfs, remove_sysfs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
