@@ -225,6 +225,7 @@ static bool fits(const struct nuioa_graph *g, const uint32_t *at, uint32_t *room
 
 /* Swaps gain a few percent at most after a cut: a round this far behind does not catch up. */
 #define HOPELESS 1.02
+#define CLOSE 1.005
 
 enum { FIRST = 6 };
 
@@ -247,8 +248,12 @@ static int run(struct bisection *b, uint32_t rounds, struct nuioa_seating *seati
         nuioa_seat_all(seating, seating->at);
         b->budget->evaluations += g->count * nuioa_change_effort(g);
         rc = nuioa_swap_classes(seating, nuioa_cheap_kicks(g), b->budget);
-        if (!rc && (!found || seating->cost < best_cost * HOPELESS))
+        if (!rc && (!found || seating->cost < best_cost * HOPELESS)) {
             rc = nuioa_descend(seating, b->budget);
+            if (!rc && (!found || seating->cost < best_cost * CLOSE))
+                rc = nuioa_recut(seating, b->budget);
+            rc = rc ? rc : nuioa_descend(seating, b->budget);
+        }
         if (rc)
             return rc;
         if (!found || seating->cost < best_cost) {

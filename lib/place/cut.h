@@ -29,6 +29,9 @@ int nuioa_cut_flat(struct nuioa_cut *cut, struct nuioa_random *random, struct nu
  * first, then the cost falls. */
 int nuioa_cut_improve(struct nuioa_cut *cut, struct nuioa_budget *budget);
 
+/* Divides the members of two classes anew, pair of classes by pair, while J falls. 0 or -ENOMEM. */
+int nuioa_recut(struct nuioa_seating *seating, struct nuioa_budget *budget);
+
 double nuioa_cut_cost(const struct nuioa_cut *cut);
 
 #endif

@@ -12,7 +12,7 @@
 static const struct entry {
     const struct nuioa_mapper *mapper;
     uint32_t until;
-} with_pairs[] = {{&nuioa_tree, 1}, {&nuioa_hopsort, 2}, {&nuioa_multilevel, 7}, {&nuioa_bisect, 8}},
+} with_pairs[] = {{&nuioa_tree, 1}, {&nuioa_hopsort, 1}, {&nuioa_multilevel, 9}, {&nuioa_bisect, 9}},
   weights_only[] = {{&nuioa_hopsort, 10}};
 
 struct portfolio {
