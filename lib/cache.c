@@ -230,12 +230,11 @@ static void discover(int fd, void *arg)
     int32_t rc = nuioa_node_load(&node, source, &err);
     if (!rc)
         rc = nuioa_node_pack(&node, &bytes, &length);
-    if (nuioa_child_write(fd, &rc, sizeof(rc)))
-        return;
-    if (rc)
-        nuioa_child_write(fd, err.text, strlen(err.text));
-    else
-        nuioa_child_write(fd, bytes, length);
+    /* If the parent is gone nobody minds that this fails. */
+    nuioa_child_write(fd, &rc, sizeof(rc));
+    nuioa_child_write(fd, rc ? err.text : bytes, rc ? strlen(err.text) : length);
+    free(bytes);
+    nuioa_node_free(&node);
 }
 
 static int accept_discovery(const char *bytes, size_t length, struct nuioa_node *node,

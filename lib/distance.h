@@ -14,13 +14,13 @@ enum nuioa_distance_source {
     NUIOA_DISTANCE_STRUCTURE, /* who shares a package or a group with whom */
 };
 
-/* Distances between NUMA nodes, on the scale of a SLIT (10 = local). Square, row-major, in the order of
- * node->numas; [i][j] is from initiator i (CPU or NIC) to memory j. Not symmetric on real machines.
+/* Distances between NUMA nodes, on the scale of a SLIT (10 = local). Square, row-major, in the
+ * order of node->numas; [i][j] is from initiator i (CPU or NIC) to memory j. Not symmetric on real
+ * machines.
  *
- * level[i][j]: classes of one row. 0 on the diagonal; the other values of row i, ascending, fall into
- * classes from 1 on, one class holding values up to NUIOA_LEVEL_SPREAD times its smallest, not chained
- * (firmware tables hold pairs like 32 and 33 for the same number of links).
- */
+ * level[i][j]: classes of one row. 0 on the diagonal; the other values of row i, ascending, fall
+ * into classes from 1 on, one class holding values up to NUIOA_LEVEL_SPREAD times its smallest, not
+ * chained (firmware tables hold pairs like 32 and 33 for the same number of links). */
 #define NUIOA_LEVEL_SPREAD 1.08
 
 struct nuioa_distance {
@@ -46,9 +46,10 @@ void nuioa_distance_levels(struct nuioa_distance *d);
 /* "site", "slit", "structure", "none" */
 const char *nuioa_distance_source_name(enum nuioa_distance_source source);
 
-/* Reads the section of a site distance file (contract: "Site distance file") that was made for `node`:
- * same packages, numa, cores and model, same NUMA OS indexes. On success `matrix` (numa_count squared) is
- * filled. -ENOENT: no such file or no such section; -EINVAL: malformed, *err names the line. */
+/* Reads the section of a site distance file (contract: "Site distance file") that was made for
+ * `node`: same packages, numa, cores and model, same NUMA OS indexes. On success `matrix`
+ * (numa_count squared) is filled. -ENOENT: no such file or no such section; -EINVAL: malformed,
+ * *err names the line. */
 int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
                              struct nuioa_error *err);
 

@@ -41,7 +41,8 @@ struct nuioa_nic {
     enum nuioa_locality locality;
     uint32_t rate_mbps; /* 0: unknown */
     uint32_t card;      /* equal for the ports of one card (PCI device), which share its bus */
-    bool is_virtual;    /* SR-IOV function, bridge, bond and its members, veth, ... */
+    bool is_virtual;    /* no hardware of its own (bridge, veth, Soft-RoCE, ...), a virtual function
+                           of a card that is here too, or an Ethernet member of a bond */
     bool usable;        /* `nic=auto` takes it */
     char why[64];       /* why not; "" if usable */
     hwloc_bitmap_t numas; /* OS indexes; empty: unknown */
@@ -50,18 +51,24 @@ struct nuioa_nic {
                              NULL if the locality is unknown */
 };
 
-/* A link below this is not worth moving ranks for: the effect begins above 1 GB/s (Moreaud & Goglin, PDCS
- * 2007, 4.2). */
+/* A link below this is not worth moving ranks for: the effect begins above 1 GB/s (Moreaud &
+ * Goglin, PDCS 2007, 4.2). */
 #define NUIOA_NIC_MIN_RATE_MBPS 8000
 
-/* Sets usable and why of every NIC for `nic=auto`: the fastest fabric present that is up. */
+/* Sets usable and why of every NIC for `nic=auto`: the fastest fabric present that is up. Out are
+ * virtual NICs, those known to be down or to be slower than NUIOA_NIC_MIN_RATE_MBPS, and kind
+ * other. Of the rest the fastest count (rates within a tenth are equal, an unknown rate is less
+ * than any), of those the best kind (InfiniBand, Omni-Path, Slingshot, EFA, RoCE, Ethernet), of
+ * several fabrics of that kind (subnet prefixes) the one with most ports, then the first in PCI
+ * order. */
 void nuioa_nic_judge(struct nuioa_node *node);
 
-/* Which NICs `pattern` takes: "auto", or a comma list of names (verbs device, netdev, "mlx5_0:1", PCI
- * address), globs and kinds, each with '^' to exclude. Only exclusions: taken from auto. A NIC that is
- * named is taken whatever auto thinks of it, unless it is known to be down; a glob or a kind skips
- * virtual ones. `taken` has node->nic_count entries. Returns the number taken (0 is no error), or -EINVAL
- * with *err set for a malformed pattern; a name that matches nothing is a warning. */
+/* Which NICs `pattern` takes: "auto", or a comma list of names (verbs device, netdev, "mlx5_0:1",
+ * PCI address), globs and kinds, each with '^' to exclude. Only exclusions: what auto takes of the
+ * others. A NIC that is named is taken whatever auto thinks of it, unless it is known to be down; a
+ * glob or a kind skips virtual ones. `taken` has node->nic_count entries. Returns the number taken
+ * (0 is no error), or -EINVAL with *err set for a malformed pattern; a name that matches nothing is
+ * a warning. */
 int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, bool *taken,
                      struct nuioa_warnings *warnings, struct nuioa_error *err);
 

@@ -9,12 +9,14 @@
 #include "error.h"
 #include "nic.h"
 
-/* What one machine is: processing units, NUMA nodes, distances, NICs, GPUs. Immutable once loaded, but
- * for the live state of the NICs (nuioa_node_refresh). The whole machine is described, whatever part of
- * it the caller may use: under a restricted cpuset hwloc drops the NIC's NUMA node and shrinks the
- * distance matrix, so a node is loaded with everything and `allowed_*` says what may be used. */
+/* What one machine is: processing units, NUMA nodes, distances, NICs, GPUs. Immutable once loaded,
+ * but for the live state of the NICs (nuioa_node_refresh). The whole machine is described, whatever
+ * part of it the caller may use: under a restricted cpuset hwloc drops the NIC's NUMA node and
+ * shrinks the distance matrix, so a node is loaded with everything and `allowed_*` says what may be
+ * used. */
 
-/* A processing unit (hardware thread). Ids count from 0 in hwloc's logical order, over the machine. */
+/* A processing unit (hardware thread). Ids count from 0 in hwloc's logical order, over the
+ * machine. */
 struct nuioa_pu {
     uint32_t os_index;
     uint32_t core;
@@ -31,7 +33,8 @@ struct nuioa_numa {
     hwloc_bitmap_t cpus;   /* OS indexes of the local PUs; empty for memory without CPUs */
 };
 
-/* A GPU, for NICs that are chosen by it. In PCI order, which is the order of the vendor's own indexes. */
+/* A GPU, for NICs that are chosen by it. In PCI order, which is the order of the vendor's own
+ * indexes. */
 struct nuioa_gpu {
     char pci[16];
     hwloc_bitmap_t numas; /* OS indexes of the local NUMA nodes; empty: unknown */
@@ -61,25 +64,29 @@ struct nuioa_node {
 /* Where a node's description comes from. All pointers may be NULL. */
 struct nuioa_source {
     const char *topology;  /* an hwloc XML file, or the directory of an extracted sysfs dump;
-                              NULL: this machine */
+                              NULL: this machine. hwloc learns of a directory only from environment
+                              variables (HWLOC_FSROOT, HWLOC_COMPONENTS, HWLOC_DUMPED_HWDATA_DIR):
+                              they are set while it loads and then as before, so directories are for
+                              single-threaded programs */
     const char *distances; /* site distance file; a node without a section in it gets a warning */
 };
 
-/* Loads the description with hwloc: milliseconds here, seconds elsewhere; launches read the cache instead.
- * Fills *node (caller: nuioa_node_free). 0, or negative with *err set and *node empty. */
+/* Loads the description with hwloc: milliseconds here, seconds elsewhere; launches read the cache
+ * instead. Fills *node (caller: nuioa_node_free). 0, or negative with *err set and *node empty. */
 int nuioa_node_load(struct nuioa_node *node, const struct nuioa_source *source,
                     struct nuioa_error *err);
 
 /* Releases everything and leaves *node empty. Fine on an empty one. */
 void nuioa_node_free(struct nuioa_node *node);
 
-/* Reads the ports' state and rate again from sysfs and judges their usability anew. Nothing on an
- * emulated node. */
+/* Reads the ports' state and rate again, two small files each, and judges their usability anew. A
+ * device that is gone is down. Nothing on an emulated node. */
 void nuioa_node_refresh(struct nuioa_node *node);
 
-/* A description as bytes: for the cache and for a discovery in a child process. Same build on both sides;
- * a header refuses anything else. Pack: malloc'd *bytes (caller frees) or -ENOMEM. Unpack trusts nothing:
- * every length and index is checked; 0, or negative with *err set and *node empty. */
+/* A description as bytes: for the cache and for a discovery in a child process. Same build on both
+ * sides; a header refuses anything else. Pack: malloc'd *bytes (caller frees) or -ENOMEM. Unpack
+ * trusts nothing: every length and index is checked; 0, or negative with *err set and *node
+ * empty. */
 int nuioa_node_pack(const struct nuioa_node *node, void **bytes, size_t *length);
 int nuioa_node_unpack(struct nuioa_node *node, const void *bytes, size_t length,
                       struct nuioa_error *err);
