@@ -1,0 +1,134 @@
+#!/bin/bash
+# PMIx keys: what a plan says is what every rank reads, from its own libpmix, before any fence.
+. "$(dirname "$0")/testlib.sh"
+. "$here/pmixlib.sh"
+setup
+need_trial
+
+hints=0-63:3:10,rest:1
+with_plan="topology=$topology hints=$hints default=on"
+trial "$with_plan"
+
+ranks_on() { sed -n "s/^\([0-9]*\) HOST=$1\$/\1/p" <<<"$out" | sort -n | paste -s -d ,; }
+
+# as_planned NAME: each node's ranks read what `nuioa plan` says for that node
+as_planned() {
+    local node list plan
+    [ -n "$(all HOST)" ] || fail "$1: it ran" "$err"
+    for node in $(all HOST | tr ' ' '\n' | sort -u); do
+        list=$(ranks_on "$node")
+        plan=$(in_node "$node" nuioa plan --topology "$topology" --ranks "$list" --json \
+            --hints "$hints" --tasks "$(tr , '\n' <<<"$list" | wc -l)" 2>&1)
+        # shellcheck disable=SC2046
+        is "$1: $node ($list)" \
+            "$(as_variables <<<"$out" | "$here/plan-env" --given $(tr , ' ' <<<"$list"))" \
+            "$("$here/plan-env" <<<"$plan" 2>&1)"
+    done
+}
+
+if in_node ctl sh -c 'command -v nuioa' >/dev/null; then
+    keys 16 -N4 --exclusive
+    as_planned "block"
+    keys 16 -N4 --exclusive -m cyclic
+    as_planned "cyclic"
+    keys 7 -N3 --exclusive
+    as_planned "uneven"
+    printf '%s\n' node2 node1 node2 node2 node2 node4 >"$CLUSTER_DIR/home/hosts"
+    keys 6 "SLURM_HOSTFILE=$home/hosts" -m arbitrary
+    is "arbitrary: as the file says" "$(all HOST)" "node2 node1 node2 node2 node2 node4"
+    as_planned "arbitrary"
+    keys 64 -N4 --exclusive
+    as_planned "64 ranks"
+else
+    skip "keys are as planned" "no nuioa(1) in NUIOA_STAGE"
+fi
+
+keys 16 -N4 --exclusive
+is "the client library reads PMIx" "$(key_all client.source)" "2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2"
+is "and finds the same leader" "$(key_all client.leader)" "$(key_all nuioa.leader)"
+is "the same port" "$(sed -n 's/ client\.nic=\(.\)/ \1/p' <<<"$out" | sort)" \
+    "$(sed -n 's/ nuioa\.nic=/ /p' <<<"$out" | sort)"
+is "the same CPUs" "$(key_all client.cpus)" "$(key_all nuioa.cpus)"
+is "the same level" "$(key 0 client.level)" "$(key 0 nuioa.level)"
+is "the whole order" "$(key 5 client.order)" 4
+is "a rank reads its neighbour's keys" "$(key 1 nuioa.cpus@0)" "$(key 0 nuioa.cpus)"
+is "but not those of another node" "$(key 5 nuioa.cpus@0)" ""
+like "node1 has a port" "$(key 0 nuioa.nic)" 'mlx5_0:1'
+is "a node without NIC names none" "$(key 8 nuioa.nic),$(key 8 nuioa.level)" ","
+like "it still has a leader" "$(key 8 nuioa.leader)" '^(8|9|10|11)$'
+is "standard keys are not told of a plan that was not carried out" "$(grep -c 'pmix\.' <<<"$out")" 0
+
+# The job-wide table
+trial "$with_plan leaders=0,4,9,12"
+keys 16 -N4 --exclusive
+is "every rank reads the job-wide table" "$(key_all nuioa.leaders | tr ' ' '\n' | sort | uniq -c | xargs)" \
+    "16 0,4,9,12"
+mine=$(key 0 nuioa.leader),$(key 4 nuioa.leader),$(key 8 nuioa.leader),$(key 12 nuioa.leader)
+trial "$with_plan leaders=$mine"
+keys 16 -N4 --exclusive
+is "the client library reads it" "$(key_all client.leaders | tr ' ' '\n' | sort -u)" 4
+trial -n node2 "$with_plan leaders=0,5,8,12"
+[ "$(key 4 nuioa.leader)" != 5 ] || trial -n node2 "$with_plan leaders=0,6,8,12"
+keys 16 -N4 --exclusive
+is "not a table that contradicts the node's own leader" "$(key 4 client.leaders),$(key 0 client.leaders)" 0,4
+
+# Ranks are PMIx's
+trial "$with_plan shift=2"
+keys 8 -N2 --exclusive
+like "ranks are those of PMIx, whatever the plan was told" "$(key 4 nuioa.order)" '^[4-7],[4-7],[4-7],[4-7]$'
+trial "$with_plan"
+launched=$((launched + 1))
+user env LD_LIBRARY_PATH=$home srun --mpi=pmix -N1 -n2 --exclusive "$home/keys" 0 : \
+    -N1 -n3 --exclusive "$home/keys" 0
+[ "$(all HOST | wc -w)" -eq 5 ] || { lost=$((lost + 1)); note "het job:" "$err"; }
+like "het job: the second component's ranks" "$(key 2 nuioa.order)" '^[2-4],[2-4],[2-4]$'
+like "het job: the first component's" "$(key 0 nuioa.order)" '^[01],[01]$'
+
+# Where there is nothing to do
+for mpi in none pmi2; do
+    trial "$with_plan"
+    launch 4 -w node1 --mpi=$mpi
+    is "--mpi=$mpi: nothing to do, no fault" "$(told node1 | cut -d ' ' -f 1,3)" "ranks=0 rc=0"
+done
+trial "$with_plan misname"
+keys 4 -w node1
+like "a namespace that PMIx does not know: said" "$(told node1)" 'rc=-2 .*does not know this step'
+is "and nothing is published" "$(key_all nuioa.version)" ""
+is "the client library then has no advice" "$(key_all client.source)" "0 0 0 0"
+for arguments in "default=off export=none" "default=on export=env"; do
+    trial "topology=$topology $arguments"
+    keys 2 -w node1
+    is "$arguments: no key" "$(grep -c 'nuioa\.' <<<"$out")" 0
+done
+
+# The standard keys, on this machine
+mapfile -t cpus < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
+trial "default=on export=env,pmix,locality bind"
+keys 3 -w node1 -O
+if [ ${#cpus[@]} -lt 2 ]; then
+    skip "standard keys of bound ranks" "this machine has one CPU: nobody is bound"
+else
+    is "PMIX_CPUSET" "$(key 1 pmix.cpuset)" "hwloc:${cpus[1]}"
+    is "PMIX_LOCALITY_STRING has the thread" "$(key 1 pmix.locstr | tr : '\n' | grep -c '^HT')" 1
+    like "PMIX_LOCALITY_STRING has package and core" "$(key 0 pmix.locstr)" '^SK[0-9]+:.*CR[0-9]+:HT'
+    is "a rank on the same CPU has the same" "$(key 0 pmix.locstr)" \
+        "$(if [ ${#cpus[@]} -eq 2 ]; then key 2 pmix.locstr; else key 1 pmix.locstr@0; fi)"
+    is "another one has not" "$([ "$(key 0 pmix.locstr)" = "$(key 1 pmix.locstr)" ] && echo same)" ""
+    like "PMIX_PACKAGE_RANK" "$(key_all pmix.pkgrank)" '^0 [01] [012]$'
+    is "a neighbour's locality is known" "$(key 1 pmix.locstr@0)" "$(key 0 pmix.locstr)"
+fi
+trial "default=on export=env,pmix,locality"
+keys 2 -w node1 -O
+is "ranks that are bound to the whole node get no locality" "$(grep -c 'pmix\.' <<<"$out")" 0
+is "but the others of nuioa" "$(key_all nuioa.version)" "1 1"
+
+# What it costs
+trial "$with_plan"
+launched=$((launched + 1))
+user srun --mpi=pmix -w node1 -O -n 512 /bin/true
+[ "$rc" -eq 0 ] || { lost=$((lost + 1)); note "512 ranks:" "$err"; }
+like "512 ranks on one node" "$(told node1)" 'ranks=512 .* error=$'
+note "512 ranks: $(told node1 | grep -oE '(pmix|keys|time_us)=[0-9]+' | paste -s -d ' ')"
+
+plugin off
+finish

@@ -1,0 +1,58 @@
+# shellcheck shell=bash disable=SC2154
+# For the tests of PMIx keys: the test plugin, which publishes what its own arguments say, and the program
+# with which each rank reads the keys. Both come from the build tree (NUIOA_BUILD). Source after testlib.sh.
+
+# need_trial: ends the test, as one skip, if there is nothing to test with.
+need_trial() {
+    local reason= lib=${NUIOA_BUILD:-}/pmix/.libs file
+    [ -n "${NUIOA_BUILD:-}" ] || reason="NUIOA_BUILD is not set"
+    [ -n "$reason" ] || make -s -C "$NUIOA_BUILD/pmix" trial.la keys >/dev/null 2>&1 ||
+        reason="no trial.la in the build: no slurm/spank.h or no pmix"
+    if [ -n "$reason" ]; then
+        skip "${0##*/}" "$reason"
+        done_testing
+        exit 0
+    fi
+    for file in trial.so keys libnuioa-client.so.0; do
+        install -m 0755 "$lib/$file" "$CLUSTER_DIR/home/$file"
+    done
+}
+
+# trial [-n NODE]... ARG...: loads the test plugin, from the next step on
+trial() {
+    local nodes=() node
+    while [ "${1:-}" = -n ]; do nodes+=("$2"); shift 2; done
+    [ ${#nodes[@]} -gt 0 ] || mapfile -t nodes < <(cluster_nodes)
+    for node in "${nodes[@]}"; do
+        echo "optional $home/trial.so $*" >"$CLUSTER_DIR/nodes/$node/.trial"
+        mv "$CLUSTER_DIR/nodes/$node/.trial" "$CLUSTER_DIR/nodes/$node/plugstack.conf"
+    done
+}
+
+# keys N [VAR=VALUE]... [SRUN-ARG]...: N ranks print their keys to $out; a rank that does not is lost
+keys() {
+    local n=$1 env=() got
+    shift
+    while [[ ${1:-} =~ ^[A-Z_]+= ]]; do env+=("$1"); shift; done
+    launched=$((launched + 1))
+    user env LD_LIBRARY_PATH=$home "${env[@]}" srun --mpi=pmix -n "$n" "$@" "$home/keys" 0 1
+    got=$(all HOST | wc -w)
+    [ "$rc" -eq 0 ] && [ "$got" -eq "$n" ] && return
+    lost=$((lost + 1))
+    note "lost: $got of $n ranks, status $rc: srun $*" "$err"
+}
+
+# key RANK KEY: what that rank read, or nothing
+key() { of "$1" "${2//./\\.}"; }
+
+# key_all KEY: of all ranks, in rank order, as one line
+key_all() { all "${1//./\\.}"; }
+
+# told NODE: what the test plugin said there of the last step, e.g. "ranks=4 first=0 rc=23 ..."
+told() { grep 'trial: ranks' "$CLUSTER_DIR/nodes/$1/log/slurmd.log" | tail -n 1 | sed 's/.*trial: //'; }
+
+# as_variables: keys on stdin in the form of the environment, for plan-env --given
+as_variables() {
+    sed -n -e 's/ nuioa\.planned=true$/ nuioa.planned=1/' \
+        -e 's/^\([0-9]*\) nuioa\.\([a-z]*\)=/\1 NUIOA_\U\2=/p'
+}
