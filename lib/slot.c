@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int reserve(struct nuioa_slots *slots, uint32_t count)
+int nuioa_slots_reserve(struct nuioa_slots *slots, uint32_t count)
 {
     *slots = (struct nuioa_slots){0};
     size_t n = count ? count : 1;
@@ -38,7 +38,7 @@ void nuioa_slots_free(struct nuioa_slots *slots)
 
 int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request)
 {
-    int rc = reserve(slots, request->task_count);
+    int rc = nuioa_slots_reserve(slots, request->task_count);
     for (uint32_t i = 0; rc == 0 && i < request->task_count; i++)
         if (hwloc_bitmap_copy(slots->cpus[i], request->tasks[i].cpus) < 0)
             rc = -ENOMEM;
@@ -63,7 +63,7 @@ static uint32_t count_cores(const struct nuioa_node *node, hwloc_const_bitmap_t 
     return cores;
 }
 
-static const struct nuioa_pu *first_pu(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
+const struct nuioa_pu *nuioa_first_pu(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
 {
     for (uint32_t i = 0; i < node->pu_count; i++)
         if (hwloc_bitmap_isset(cpus, node->pus[i].os_index))
@@ -95,7 +95,7 @@ static double wide_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
     return pairs ? sum / pairs : 1;
 }
 
-static bool in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
+bool nuioa_in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
                         hwloc_const_bitmap_t cpus)
 {
     return pu->numa < 0 || hwloc_bitmap_isincluded(cpus, node->numas[pu->numa].cpus);
@@ -104,10 +104,10 @@ static bool in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu
 double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
                             hwloc_const_bitmap_t b)
 {
-    const struct nuioa_pu *x = first_pu(node, a), *y = first_pu(node, b);
+    const struct nuioa_pu *x = nuioa_first_pu(node, a), *y = nuioa_first_pu(node, b);
     if (!x || !y)
         return 1;
-    if (!in_one_numa(node, x, a) || !in_one_numa(node, y, b))
+    if (!nuioa_in_one_numa(node, x, a) || !nuioa_in_one_numa(node, y, b))
         return wide_cost(node, a, b);
     if (x->numa != y->numa)
         return numa_cost(node, x->numa, y->numa);
@@ -131,8 +131,8 @@ struct key {
 static struct key key_at(const struct nuioa_node *node, const struct nuioa_slots *slots,
                          uint32_t slot, uint32_t unit)
 {
-    const struct nuioa_pu *pu = first_pu(node, slots->cpus[slot]);
-    if (!pu || unit == 4 || !in_one_numa(node, pu, slots->cpus[slot]))
+    const struct nuioa_pu *pu = nuioa_first_pu(node, slots->cpus[slot]);
+    if (!pu || unit == 4 || !nuioa_in_one_numa(node, pu, slots->cpus[slot]))
         return (struct key){4, slot, 0, 0};
     uint32_t id = unit == 0 ? pu->core : unit == 1 ? pu->l2 : unit == 2 ? pu->l3 : 0;
     return (struct key){unit, id, pu->package, pu->numa};
@@ -215,159 +215,4 @@ int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_request *req
                          count_cores(request->node, slots->cpus[i]);
     }
     return pairs ? price_domains(slots, request->node) : 0;
-}
-
-/* A core as far as the step may use it. */
-struct core {
-    uint32_t index; /* logical, over the machine */
-    uint32_t first, end; /* its PUs in node->pus */
-    uint32_t pus;        /* allowed ones */
-    uint32_t level, tie;
-    int32_t numa;
-};
-
-static int nearer_core(const void *a, const void *b)
-{
-    const struct core *x = a, *y = b;
-    if (x->level != y->level)
-        return x->level < y->level ? -1 : 1;
-    if (x->numa != y->numa) /* one NUMA node after the other, so that slots are not torn */
-        return x->numa < y->numa ? -1 : 1;
-    if (x->tie != y->tie)
-        return x->tie < y->tie ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-/* Adds the first `max` allowed PUs of a core. Returns how many there were. */
-static uint32_t take_core(const struct nuioa_node *node, const struct core *core,
-                          hwloc_const_bitmap_t allowed, uint32_t max, hwloc_bitmap_t cpus)
-{
-    uint32_t taken = 0;
-    for (uint32_t i = core->first; i < core->end && taken < max; i++)
-        if (hwloc_bitmap_isset(allowed, node->pus[i].os_index)) {
-            hwloc_bitmap_set(cpus, node->pus[i].os_index);
-            taken++;
-        }
-    return taken;
-}
-
-/* The cores that have an allowed PU, nearest first. malloc'd; NULL without memory. */
-static struct core *list_cores(const struct nuioa_node *node, const struct nuioa_rails *rails,
-                               hwloc_const_bitmap_t allowed, uint32_t *count)
-{
-    struct core *cores = malloc((node->pu_count + 1) * sizeof(*cores));
-    hwloc_bitmap_t own = hwloc_bitmap_alloc();
-    *count = 0;
-    for (uint32_t i = 0, end; cores && own && i < node->pu_count; i = end) {
-        struct core core = {.index = node->pus[i].core, .first = i, .numa = node->pus[i].numa};
-        for (end = i; end < node->pu_count && node->pus[end].core == core.index; end++)
-            ;
-        core.end = end;
-        hwloc_bitmap_zero(own);
-        core.pus = take_core(node, &core, allowed, UINT32_MAX, own);
-        core.level = nuioa_rails_nearest(rails, own);
-        core.tie = nuioa_rails_tie(rails, node, own);
-        if (core.pus)
-            cores[(*count)++] = core;
-    }
-    hwloc_bitmap_free(own);
-    if (cores)
-        qsort(cores, *count, sizeof(*cores), nearer_core);
-    return cores;
-}
-
-/* The next run of unused cores with `cpus` CPUs together; inside one NUMA node if `whole`. */
-static bool take_run(const struct nuioa_node *node, const struct core *cores, uint32_t count,
-                     bool *used, hwloc_const_bitmap_t allowed, uint32_t cpus, bool whole,
-                     hwloc_bitmap_t out)
-{
-    for (uint32_t first = 0; first < count; first++) {
-        uint32_t have = 0, end = first;
-        for (; end < count && have < cpus; end++)
-            if (!used[end] && (!whole || cores[end].numa == cores[first].numa))
-                have += cores[end].pus;
-        if (used[first] || have < cpus)
-            continue;
-        for (uint32_t i = first; i < end; i++)
-            if (!used[i] && (!whole || cores[i].numa == cores[first].numa)) {
-                take_core(node, &cores[i], allowed, UINT32_MAX, out);
-                used[i] = true;
-            }
-        return true;
-    }
-    return false;
-}
-
-int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_request *request,
-                     const struct nuioa_rails *rails, hwloc_const_bitmap_t allowed, uint32_t cpus)
-{
-    const struct nuioa_node *node = request->node;
-    uint32_t count = 0;
-    struct core *cores = list_cores(node, rails, allowed, &count);
-    bool *used = calloc(count + 1, sizeof(*used));
-    int rc = reserve(slots, request->task_count);
-    if (!cores || !used)
-        rc = -ENOMEM;
-    for (uint32_t i = 0; rc == 0 && i < slots->count; i++)
-        if (!take_run(node, cores, count, used, allowed, cpus, true, slots->cpus[i]) &&
-            !take_run(node, cores, count, used, allowed, cpus, false, slots->cpus[i]))
-            rc = -ENOSPC;
-    free(cores);
-    free(used);
-    return rc;
-}
-
-/* PUs that `like` has in each of its cores, descending. Returns how many cores. */
-static uint32_t shape_of(const struct nuioa_node *node, hwloc_const_bitmap_t like, uint32_t *pus)
-{
-    uint32_t cores = 0, last = UINT32_MAX;
-    for (uint32_t i = 0; i < node->pu_count; i++) {
-        if (!hwloc_bitmap_isset(like, node->pus[i].os_index))
-            continue;
-        if (node->pus[i].core != last)
-            pus[cores++] = 0;
-        last = node->pus[i].core;
-        pus[cores - 1]++;
-    }
-    for (uint32_t i = 1; i < cores; i++)
-        for (uint32_t k = i; k > 0 && pus[k] > pus[k - 1]; k--) {
-            uint32_t swap = pus[k];
-            pus[k] = pus[k - 1];
-            pus[k - 1] = swap;
-        }
-    return cores;
-}
-
-/* Fills the shape from cores first.. on; inside the NUMA node of the first if `whole`. */
-static bool fill_shape(const struct nuioa_node *node, const struct core *cores, uint32_t count,
-                       uint32_t first, hwloc_const_bitmap_t allowed, const uint32_t *pus,
-                       uint32_t wanted, bool whole, hwloc_bitmap_t cpus)
-{
-    uint32_t have = 0;
-    hwloc_bitmap_zero(cpus);
-    for (uint32_t i = first; i < count && have < wanted; i++)
-        if (cores[i].pus >= pus[have] && (!whole || cores[i].numa == cores[first].numa))
-            take_core(node, &cores[i], allowed, pus[have++], cpus);
-    return have == wanted;
-}
-
-bool nuioa_slot_nearer(const struct nuioa_request *request, const struct nuioa_rails *rails,
-                       hwloc_const_bitmap_t allowed, hwloc_const_bitmap_t like, hwloc_bitmap_t cpus)
-{
-    const struct nuioa_node *node = request->node;
-    const struct nuioa_pu *pu = first_pu(node, like);
-    uint32_t count = 0, now = nuioa_rails_nearest(rails, like);
-    struct core *cores = list_cores(node, rails, allowed, &count);
-    uint32_t *pus = malloc((node->pu_count + 1) * sizeof(*pus));
-    bool found = false;
-    if (cores && pus && pu) {
-        uint32_t wanted = shape_of(node, like, pus);
-        bool whole = in_one_numa(node, pu, like);
-        for (uint32_t first = 0; first < count && !found && cores[first].level < now; first++)
-            found = fill_shape(node, cores, count, first, allowed, pus, wanted, whole, cpus) &&
-                    nuioa_rails_nearest(rails, cpus) < now;
-    }
-    free(cores);
-    free(pus);
-    return found;
 }

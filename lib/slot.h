@@ -19,11 +19,14 @@ struct nuioa_slots {
 
 /* All functions: 0 or negative (-ENOMEM; others said). Caller: nuioa_slots_free. */
 
+/* Room for `count` slots without CPUs. */
+int nuioa_slots_reserve(struct nuioa_slots *slots, uint32_t count);
+
 /* The slots that Slurm made: slot i is task i's own mask. */
 int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request);
 
-/* task_count slots of `cpus` CPUs each (rounded up to whole cores), from the rails outwards, each inside
- * one NUMA node as long as there is room. -ENOSPC if they do not fit into `allowed`. */
+/* task_count slots of `cpus` CPUs each (rounded up to whole cores), from the rails outwards, spread evenly
+ * over the NUMA nodes beside a rail, each inside one as long as there is room. -ENOSPC if they do not fit into `allowed`. */
 int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_request *request,
                      const struct nuioa_rails *rails, hwloc_const_bitmap_t allowed,
                      uint32_t cpus);
@@ -43,6 +46,13 @@ double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level);
  * the distance table / 10, mean of both directions; inside, by the deepest thing shared. */
 double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
                             hwloc_const_bitmap_t b);
+
+/* A PU of `cpus` (the first in logical order), NULL if there is none. */
+const struct nuioa_pu *nuioa_first_pu(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
+
+/* All of `cpus` have the NUMA node of `pu`, one of them. */
+bool nuioa_in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
+                       hwloc_const_bitmap_t cpus);
 
 /* `cpus` in the same shape as `like` (as many cores, as many PUs in each), on free cores of `allowed`
  * with a NUMA node strictly nearer the rails; nearest first. Inside one NUMA node if `like` is.
