@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers in text, whole string or nothing: no blanks, no sign, no trailing characters. Always as in
- * the C locale, whatever locale srun or an application has set. 0 or -EINVAL (*value untouched). */
+/* Numbers in text, whole string or nothing: no blanks, no sign, no trailing characters. Always as
+ * in the C locale, whatever locale srun or an application has set. 0 or -EINVAL (*value
+ * untouched). */
 
 /* Decimal digits, at most `max`. */
 int nuioa_parse_u32(const char *text, uint32_t max, uint32_t *value);

@@ -6,8 +6,8 @@
 
 #include "error.h"
 
-/* One table of options behind four doors: srun --nuioa-policy=X, the environment SLURM_NUIOA_POLICY=X, the
- * plugstack.conf argument policy=X, and nuioa plan --policy X. */
+/* One table of options behind four doors: srun --nuioa-policy=X, the environment
+ * SLURM_NUIOA_POLICY=X, the plugstack.conf argument policy=X, and nuioa plan --policy X. */
 
 enum nuioa_mode { NUIOA_OFF, NUIOA_EXPORT, NUIOA_ON };
 enum nuioa_policy { NUIOA_POLICY_BANDWIDTH, NUIOA_POLICY_LATENCY, NUIOA_POLICY_CPU };
@@ -60,7 +60,8 @@ struct nuioa_options {
     double hop_cost;
 };
 
-/* Where a value was said: decides precedence, whether admin options are taken, and how loud an error is. */
+/* Where a value was said: decides precedence, whether admin options are taken, and how loud an
+ * error is. */
 enum nuioa_door {
     NUIOA_DOOR_PLUGSTACK,
     NUIOA_DOOR_ENVIRONMENT,
@@ -86,15 +87,15 @@ extern const struct nuioa_option nuioa_option_table[];
 /* The built-in defaults: mode off. */
 void nuioa_options_init(struct nuioa_options *options);
 
-/* Sets one option by its name ("policy", not "nuioa-policy"; '-' is as good as '_'). The value may be NULL
- * for the master switch alone ("--nuioa" = on); an empty one from the environment counts as not set. On
- * error nothing is changed: -EINVAL with one line that names the input and the right values, -EPERM for an
- * admin option from the environment or srun, -ENOENT for an unknown name (with the nearest known name, if
- * one is near). A later call overrides an earlier one: call in the order plugstack.conf, environment,
- * command line.
+/* Sets one option by its name ("policy", not "nuioa-policy"; '-' is as good as '_'). The value may
+ * be NULL for the master switch alone ("--nuioa" = on); an empty one from the environment counts as
+ * not set. On error nothing is changed: -EINVAL with one line that names the input and the right
+ * values, -EPERM for an admin option from the environment or srun, -ENOENT for an unknown name
+ * (with the nearest known name, if one is near). A later call overrides an earlier one: call in the
+ * order plugstack.conf, environment, command line.
  *
- * The master switch takes a comma list. One of off, export, on; report and explain imply on unless off or
- * export is said; force implies on. */
+ * The master switch takes a comma list. One of off, export, on; report and explain imply on unless
+ * off or export is said; force implies on. */
 int nuioa_options_set(struct nuioa_options *options, enum nuioa_door door, const char *name,
                       const char *value, struct nuioa_error *err);
 
@@ -107,8 +108,8 @@ const struct nuioa_option *nuioa_option_find(enum nuioa_door door, const char *n
 /* "SLURM_NUIOA" for the master switch, "SLURM_NUIOA_POLICY" for policy. Returns text. */
 const char *nuioa_option_variable(const struct nuioa_option *option, char *text, size_t size);
 
-/* As one types it at a door: "policy" (plugstack.conf), "SLURM_NUIOA_POLICY", "--nuioa-policy" (srun),
- * "--policy" (nuioa(1)). Flags have '-' where names have '_'. Returns text. */
+/* As one types it at a door: "policy" (plugstack.conf), "SLURM_NUIOA_POLICY", "--nuioa-policy"
+ * (srun), "--policy" (nuioa(1)). Flags have '-' where names have '_'. Returns text. */
 const char *nuioa_option_spelling(const struct nuioa_option *option, enum nuioa_door door,
                                   char *text, size_t size);
 

@@ -11,8 +11,8 @@
  *
  *     nuioa-profile 1
  *     ranks 64
- *     rank 0 1048576 524288 16 8 500000     off the node: sent and received bytes, sent and received
- *                                           messages, received bytes of large messages
+ *     rank 0 1048576 524288 16 8 500000     off the node: bytes sent, received, messages sent,
+ *                                           received, bytes received in large messages
  *     pair 0 8 1048576 16 1000000           from rank 0 to 8: bytes, messages, bytes of large ones
  *
  * '#' begins a comment, trailing fields are ignored. */
@@ -43,19 +43,20 @@ struct nuioa_profile {
     struct nuioa_flow *flows; /* as in the file: a pair may appear more than once */
 };
 
-/* Reads a file that anybody may have written. 0 and *profile (caller: nuioa_profile_free); or -errno,
- * -EINVAL with "FILE:LINE: ..." in *err, *profile empty. */
+/* Reads a file that anybody may have written. 0 and *profile (caller: nuioa_profile_free); or
+ * -errno, -EINVAL with "FILE:LINE: ..." in *err, *profile empty. */
 int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err);
 void nuioa_profile_free(struct nuioa_profile *profile);
 
-/* What a profile means for one node that runs ranks[count] (by local rank): fills weight[count], by the
- * policy, and the pairs among them, each once, by local rank (*pairs malloc'd, caller frees; NULL if none).
- * Traffic with any other rank is off the node. The `rank` line of a rank counts only when no `pair` line
- * mentions that rank: it was true for the layout it was recorded on, the pairs are for any.
+/* What a profile means for one node that runs ranks[count] (by local rank): fills weight[count], by
+ * the policy, and the pairs among them, each once, by local rank (*pairs malloc'd, caller frees;
+ * NULL if none). Traffic with any other rank is off the node. The `rank` line of a rank counts only
+ * when no `pair` line mentions that rank: it was true for the layout it was recorded on, the pairs
+ * are for any.
  *
- * Weights are received plus 0.05 of the sent bytes (PDCS 2007, table 2: the distance to the NIC costs
- * writes by the NIC 24 %, its reads 1 %); for latency, messages both ways, and pairs in messages too so
- * that both terms of the cost have one unit. 0 or -ENOMEM. */
+ * Weights are received plus 0.05 of the sent bytes (Moreaud & Goglin, PDCS 2007, table 2: distance
+ * costs writes by the NIC 24 %, its reads 1 %); for latency, messages both ways, and pairs in
+ * messages too so that both terms of the cost have one unit. 0 or -ENOMEM. */
 int nuioa_profile_slice(const struct nuioa_profile *profile, enum nuioa_policy policy,
                         const uint32_t *ranks, uint32_t count, double *weight,
                         struct nuioa_pair **pairs, uint32_t *pair_count,

@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,19 @@
 /* Above this, ranks that share everything are one line. */
 #define LINES_MAX 64
 #define BAR_WIDTH 20
+
+/* Six digits are enough for a person; whole numbers stay whole. */
+static const char *number(double value, char *text, size_t size)
+{
+    if (value >= 1e5) {
+        value = round(value);
+    } else if (value > 0) {
+        double scale = pow(10, 5 - floor(log10(value)));
+        if (isfinite(scale))
+            value = round(value * scale) / scale;
+    }
+    return nuioa_print_decimal(value, text, size);
+}
 
 static double heaviest(const struct nuioa_plan *plan)
 {
@@ -82,7 +96,7 @@ static void add_line(struct nuioa_table *table, const struct nuioa_node *node,
     bool alone = hwloc_bitmap_weight(line->ranks) == 1;
     int bar = most > 0 && alone ? (int)(place->weight / most * BAR_WIDTH + 0.5) : 0;
     nuioa_table_add(table, "%s",
-                    most > 0 ? nuioa_print_decimal(line->weight, text, sizeof(text)) : "");
+                    most > 0 ? number(line->weight, text, sizeof(text)) : "");
     nuioa_table_add(table, "%.*s", bar, "####################");
 }
 
@@ -116,14 +130,14 @@ static void print_cost(const struct nuioa_plan *plan, FILE *out)
     char before[32], after[32], bound[32];
     if (m->cost_start <= 0)
         return;
-    nuioa_print_decimal(m->cost_start, before, sizeof(before));
-    nuioa_print_decimal(m->cost, after, sizeof(after));
+    number(m->cost_start, before, sizeof(before));
+    number(m->cost, after, sizeof(after));
     fprintf(out, "cost %s -> %s", before, after);
     if (m->cost < m->cost_start)
         fprintf(out, " (%.1f %% less)", 100 * (m->cost_start - m->cost) / m->cost_start);
     if (plan->bound_known)
         fprintf(out, ", no placement can be below %s",
-                nuioa_print_decimal(m->bound, bound, sizeof(bound)));
+                number(m->bound, bound, sizeof(bound)));
     fputc('\n', out);
 }
 
@@ -161,8 +175,9 @@ static void print_level(const struct nuioa_plan *plan, uint32_t level, struct nu
         nuioa_table_add(table, level == NUIOA_NO_LEVEL ? "unknown" : "%u", level);
         add_set(table, numas);
         add_set(table, ranks);
-        nuioa_table_add(table, "%s to %s", nuioa_print_decimal(most, from, sizeof(from)),
-                        nuioa_print_decimal(least, to, sizeof(to)));
+        number(most, from, sizeof(from));
+        number(least, to, sizeof(to));
+        nuioa_table_add(table, "%s%s%s", from, most > least ? " to " : "", most > least ? to : "");
     }
     hwloc_bitmap_free(ranks);
     hwloc_bitmap_free(numas);

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* Columns for a terminal: cells are collected first, so that every column is as wide as it needs to be.
- * Not public. */
+/* Columns for a terminal: cells are collected first, so that every column is as wide as it needs to
+ * be. Not public. */
 
 #define NUIOA_TABLE_CELL 40
 #define NUIOA_TABLE_WIDTH 100
@@ -19,13 +19,14 @@ struct nuioa_table {
 /* Begins an empty table; `align` must outlive it. */
 void nuioa_table_init(struct nuioa_table *table, const char *align);
 
-/* The next cell, row by row. A longer text is cut and ends in "..". Without memory the cell is lost. */
+/* The next cell, row by row. A longer text is cut and ends in "..". Without memory the cell is
+ * lost. */
 void nuioa_table_add(struct nuioa_table *table, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Prints the rows, two blanks between columns, `indent` before the first, lines cut at
- * NUIOA_TABLE_WIDTH, and empties the table. A column that is empty in every row but the first is left
- * out, heading and all. */
+ * NUIOA_TABLE_WIDTH, and empties the table. A column that is empty in every row but the first is
+ * left out, heading and all. */
 void nuioa_table_print(struct nuioa_table *table, FILE *out, int indent);
 
 /* Prints a text that may be longer than a line, with a hanging indent. */

@@ -236,6 +236,26 @@ static void test_leader_off(void **state)
     free(text);
 }
 
+/* Weights in bytes are long, and fractions have no end. */
+static void test_digits(void **state)
+{
+    (void)state;
+    nuioa_copy(node.host, sizeof(node.host), "n1");
+    make_plan(16, 1, true);
+    plan.places[0].weight = 483919214.8;
+    plan.places[1].weight = 1.0 / 3;
+    plan.places[2].weight = 12345.678;
+    plan.mapping.cost_start = 41931837404.525;
+    plan.mapping.cost = 1e-7 / 3;
+    char *text = text_of(false);
+    check_lines(text);
+    assert_non_null(strstr(words_of(text, "n1 100 "), " 483919215 #"));
+    assert_non_null(strstr(words_of(text, "n1 101 "), " 0.333333"));
+    assert_non_null(strstr(words_of(text, "n1 102 "), " 12345.7"));
+    assert_non_null(strstr(text, "cost 41931837405 -> 3.33333e-08 (100.0 % less)"));
+    free(text);
+}
+
 static void test_cpu_bind(void **state)
 {
     (void)state;
@@ -285,6 +305,7 @@ int main(void)
         TEST(test_table),    TEST(test_aligned),    TEST(test_no_hints), TEST(test_no_nic),
         TEST(test_long),     TEST(test_many),       TEST(test_explain),  TEST(test_leader_off),
         TEST(test_cpu_bind), TEST(test_rankfile),   TEST(test_node),
+        TEST(test_digits),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

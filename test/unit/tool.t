@@ -37,7 +37,8 @@ unanswered() {
     local wanted=$1
     shift
     run "$@"
-    is "no answer: nuioa $*" "$status|$out|$(grep -c . <<<"$err")|$(grep -cF -- "$wanted" <<<"$err")" \
+    is "no answer: nuioa $*" \
+        "$status|$out|$(grep -c . <<<"$err")|$(grep -cF -- "$wanted" <<<"$err")" \
         "1||1|1"
 }
 
