@@ -8,6 +8,8 @@ is "the NICs are on NUMA nodes 0 and 3" "$(nic_numa)" "eth0:0 eth1:3 "
 is "Slurm sees 2 sockets of 24 cores" "$(sinfo -h -o '%X %Y %Z')" "2 24 1"
 the_plugin_does
 
+is "nuioa topo says the same" "$(topo 3)" "[eth0:0,eth1:3] [16,16,16,10,32,32,32,32]"
+
 launch -n48 --nuioa --nuioa-hints="$(descending 48)"
 is "descending weights: the NICs' dies, their socket, the other socket" \
     "$(rings "0 3" "1 2" "4 5 6 7"), $(distinct cpus) CPUs, $(at_home) at home" \

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The 8-node Opteron with its NIC on NUMA node 0.
-[ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid "$@" -- "$0"
+# The 8-node Opteron with its NIC on NUMA node 0. The site has switched placement on for everybody.
+[ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid --plugstack default=on "$@" -- "$0"
 . /nuioa/lib.sh
 
 is "distances from NUMA node 0, row = initiator" "$(slit 0)" "10 21 20 30 30 49 40 39"
@@ -15,5 +15,11 @@ is "descending weights: NUMA node 0, then 1 2, then 3 4, then 6 7, then 5" \
     "$(repeat 2 0 4 1 4 2 4 3 2 4), 16 CPUs"
 is "every page of 64 MB is on the rank's NUMA node, and was asked for there" "$(at_home)" 16
 is "every rank is told its level" "$(values NUIOA_LEVEL)" "$(repeat 2 0 4 1 4 2 4 3 2 4)"
+
+SLURM_NUIOA_HINTS=heavy=15 launch -n16
+moved=$(values numa | cut -d' ' -f16)
+SLURM_NUIOA_HINTS=heavy=15 launch -n16 --nuioa=off
+is "default=on moves ranks without any flag, and --nuioa=off does not" \
+    "$moved, $(values numa | cut -d' ' -f16)" "0, 7"
 
 done_testing

@@ -10,6 +10,8 @@ is "the NIC is on NUMA node 5" "$(nic_numa)" "eth0:5 "
 is "Slurm sees 8 sockets of 2 cores" "$(sinfo -h -o '%X %Y %Z')" "8 2 1"
 the_plugin_does
 
+is "nuioa topo says the same" "$(topo 5)" "[eth0:5] [39,29,29,20,31,10,20,21]"
+
 megabytes=64
 launch -n16 --nuioa --nuioa-hints="$(descending 16)"
 is "descending weights: NUMA node 5, then 3 6 7, then 1 2 4, then 0" \

@@ -92,10 +92,18 @@ slit() { cat "/sys/devices/system/node/node$1/distance"; }
 
 nic_numa() {
     local nic
-    for nic in /sys/class/net/eth*; do printf '%s:%s ' "${nic##*/}" "$(cat "$nic"/device/../numa_node)"; done
+    for nic in /sys/class/net/eth*; do
+        printf '%s:%s ' "${nic##*/}" "$(cat "$nic"/device/../numa_node)"
+    done
 }
 
-# hold CORES: takes that many free cores, the lowest ones, and prints the job to cancel later.
+# What nuioa(1) says of the NICs, and of the distances from NUMA node $1.
+topo() {
+    as_user nuioa topo --json | jq -rc --argjson from "$1" \
+        '[.nics[] | select(.usable) | "\(.netdev):\(.numa[0])"], .distance.matrix[$from]' | paste -sd" " | tr -d "\""
+}
+
+# hold CPUS: takes that many free ones, the lowest, and prints the job to release later.
 hold() {
     as_user salloc --no-shell -n "$1" -m block:block true 2>&1 |
         sed -n 's/.*Granted job allocation \([0-9]*\).*/\1/p'
