@@ -155,6 +155,11 @@ static void undo(const struct context *c, struct placement *p)
         nuioa_bind_cpus(c->pids[i], p->masks[i]);
         nuioa_plan_achieved(&p->request, &p->plan, i, p->masks[i]);
     }
+    p->plan.moved = false;
+    p->plan.mapping.mapper = "keep";
+    p->plan.mapping.cost = p->plan.mapping.cost_start;
+    nuioa_copy(p->plan.reason, sizeof(p->plan.reason),
+               "binding failed: ranks stay where Slurm put them");
 }
 
 int placement_bind(const struct context *c, struct placement *p, struct nuioa_error *err)
