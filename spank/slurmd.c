@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -12,6 +13,23 @@
 /* Nobody waits for it: generous, for machines where discovery takes seconds. */
 #define WARM_MS 60000
 
+#define FDS_MAX 65536
+
+/* Nothing of slurmd's stays open, and what a library may print must not end in the cache's own file. */
+static void close_all(void)
+{
+    int null = open("/dev/null", O_RDWR);
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        dup2(null, fd);
+#ifdef SYS_close_range
+    if (!syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0))
+        return;
+#endif
+    long limit = sysconf(_SC_OPEN_MAX);
+    for (int fd = STDERR_FILENO + 1; fd < limit && fd < FDS_MAX; fd++)
+        close(fd);
+}
+
 /* A process of its own, so that it holds nothing of slurmd's: no port that a restarted slurmd
  * would want, no signal handler, and no way back. */
 static void warm(const struct nuioa_options *options)
@@ -24,7 +42,7 @@ static void warm(const struct nuioa_options *options)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
-    syscall(SYS_close_range, 0, ~0U, 0);
+    close_all();
     alarm(2 * WARM_MS / 1000);
     nuioa_cache_get(*options->cache ? options->cache : NULL, &source, WARM_MS, &node, NULL);
     _exit(0);

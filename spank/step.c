@@ -141,9 +141,7 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
 {
     *step = (struct step){ .gpu = -1 };
     char *cores = NULL, **environment = step_environment(spank);
-    if (spank_get_item(spank, S_JOB_ID, &step->job_id) != ESPANK_SUCCESS ||
-        spank_get_item(spank, S_JOB_STEPID, &step->step_id) != ESPANK_SUCCESS ||
-        spank_get_item(spank, S_JOB_NODEID, &step->node_id) != ESPANK_SUCCESS ||
+    if (spank_get_item(spank, S_JOB_NODEID, &step->node_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step->task_count) != ESPANK_SUCCESS ||
         !step->task_count)
         return nuioa_fail(err, -ENOENT, "Slurm does not say which tasks run here");

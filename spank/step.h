@@ -14,7 +14,6 @@
 #define STEP_TASKS_MAX 4096
 
 struct step {
-    uint32_t job_id, step_id;
     uint32_t node_id;       /* counts the step's nodes */
     uint32_t task_count;    /* on this node */
     uint32_t *ranks;        /* [task_count]: global, over all components of a heterogeneous step */
