@@ -12,34 +12,70 @@ enum {
     ROUNDS = 24,
 };
 
-/* Joins each vertex with the unjoined neighbour of its kind it talks to most; into[] numbers the results.
- * Returns how many there are. */
-static uint32_t match(const struct nuioa_cut *c, struct nuioa_random *random, uint32_t largest,
-                      uint32_t *order, uint32_t *into)
+struct matching {
+    const struct nuioa_cut *cut;
+    uint32_t largest; /* tasks in one vertex */
+    uint32_t *order;  /* [count]: random */
+    uint32_t *mate;   /* [count]; of an unjoined vertex: itself */
+    uint32_t *waits;  /* [count]: who waits for another friend of this vertex, or UINT32_MAX */
+};
+
+static bool can_join(const struct matching *m, uint32_t v, uint32_t u)
 {
-    for (uint32_t v = 0; v < c->count; v++) {
-        uint32_t k = nuioa_random_below(random, v + 1);
-        order[v] = order[k];
-        order[k] = v;
-        into[v] = UINT32_MAX;
-    }
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < c->count; k++) {
-        uint32_t v = order[k], best = v;
-        if (into[v] != UINT32_MAX)
-            continue;
-        double most = 0;
-        for (uint32_t e = c->row[v]; e < c->row[v + 1]; e++) {
-            uint32_t u = c->peer[e];
-            double bytes = c->bytes[e] / c->size[u];
-            if (into[u] == UINT32_MAX && u != v && c->kind[u] == c->kind[v] && bytes > most &&
-                c->size[u] + c->size[v] <= largest) {
-                most = bytes;
-                best = u;
-            }
+    const struct nuioa_cut *c = m->cut;
+    return u != v && m->mate[u] == u && c->kind[u] == c->kind[v] &&
+           c->size[u] + c->size[v] <= m->largest;
+}
+
+/* Whom v talks to most, for each task that joining would add: of those it can join, or of all. v if none. */
+static uint32_t friend_of(const struct matching *m, uint32_t v, bool joinable)
+{
+    const struct nuioa_cut *c = m->cut;
+    uint32_t best = v;
+    double most = 0;
+    for (uint32_t e = c->row[v]; e < c->row[v + 1]; e++) {
+        uint32_t u = c->peer[e];
+        double bytes = joinable ? c->bytes[e] / c->size[u] : c->bytes[e];
+        if (bytes > most && (!joinable || can_join(m, v, u))) {
+            most = bytes;
+            best = u;
         }
-        into[v] = into[best] = count++;
     }
+    return best;
+}
+
+/* Joins each vertex with the one it talks to most; those who find nobody, as all but one around a hub, with
+ * somebody who has the same best friend. into[] numbers the results; returns how many there are. */
+static uint32_t match(struct matching *m, struct nuioa_random *random, uint32_t *into)
+{
+    uint32_t n = m->cut->count, count = 0;
+    for (uint32_t v = 0; v < n; v++) {
+        uint32_t k = nuioa_random_below(random, v + 1);
+        m->order[v] = m->order[k];
+        m->order[k] = m->mate[v] = v;
+        m->waits[v] = UINT32_MAX;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t v = m->order[k], u = m->mate[v] == v ? friend_of(m, v, true) : v;
+        if (u != v) {
+            m->mate[v] = u;
+            m->mate[u] = v;
+        }
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t v = m->order[k], hub = m->mate[v] == v ? friend_of(m, v, false) : v;
+        if (hub == v)
+            continue;
+        uint32_t u = m->waits[hub];
+        m->waits[hub] = v;
+        if (u != UINT32_MAX && can_join(m, v, u)) {
+            m->mate[v] = u;
+            m->mate[u] = v;
+            m->waits[hub] = UINT32_MAX;
+        }
+    }
+    for (uint32_t v = 0; v < n; v++)
+        into[v] = m->mate[v] < v ? into[m->mate[v]] : count++;
     return count;
 }
 
@@ -115,14 +151,16 @@ static int cut_coarse(struct nuioa_cut *fine, struct nuioa_random *random,
         return nuioa_cut_flat(fine, random, budget);
     struct nuioa_arena scratch = {0};
     struct nuioa_cut coarse;
-    uint32_t *order = nuioa_arena_take(&scratch, fine->count, sizeof(*order));
+    /* Lumps much above the mean of the smallest graph could not be balanced. */
+    struct matching m = {fine, 3 * tasks_of(fine) / (2 * ENOUGH) + 1,
+                         nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)),
+                         nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)),
+                         nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t))};
     uint32_t *into = nuioa_arena_take(&scratch, fine->count, sizeof(*into));
     int rc = -ENOMEM;
     if (scratch.failed)
         goto out;
-    /* Lumps much above the mean of the smallest graph could not be balanced. */
-    uint32_t largest = 3 * tasks_of(fine) / (2 * ENOUGH) + 1;
-    uint32_t count = match(fine, random, largest, order, into);
+    uint32_t count = match(&m, random, into);
     budget->evaluations += fine->row[fine->count] / 2;
     if (count > fine->count * 9 / 10) {
         rc = nuioa_cut_flat(fine, random, budget);
