@@ -2,6 +2,7 @@
 #include <slurm/spank.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bind.h"
 #include "hints.h"
@@ -82,6 +83,14 @@ static int fill_masks(const struct nuioa_node *node, hwloc_bitmap_t *masks, stru
     return rc;
 }
 
+/* Of all threads: PMIx works in one of its own. */
+static long cpu_us(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return used.tv_sec * 1000000 + used.tv_nsec / 1000;
+}
+
 static void publish(spank_t spank, const struct nuioa_node *node, const struct nuioa_plan *plan)
 {
     struct nuioa_namespaces namespaces;
@@ -101,10 +110,11 @@ static void publish(spank_t spank, const struct nuioa_node *node, const struct n
     struct nuioa_publication publication = {
         plan, node, &trial.options, &namespaces, trial.leaders, trial.leader_count,
     };
+    long before_us = cpu_us();
     int rc = nuioa_publish(&publication, &published, &err);
-    slurm_info("trial: ranks=%d first=%u rc=%d nspace=%s pmix=%u keys=%u time_us=%u error=%s", known,
-               ranks[0], rc, published.nspace, published.pmix_version, published.key_count,
-               published.time_us, err.text);
+    slurm_info("trial: ranks=%d first=%u rc=%d nspace=%s pmix=%u keys=%u time_us=%u cpu_us=%ld error=%s",
+               known, ranks[0], rc, published.nspace, published.pmix_version, published.key_count,
+               published.time_us, cpu_us() - before_us, err.text);
 }
 
 static int plan_and_publish(spank_t spank, const struct nuioa_node *node, hwloc_bitmap_t *masks,

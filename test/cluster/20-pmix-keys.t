@@ -128,7 +128,7 @@ launched=$((launched + 1))
 user srun --mpi=pmix -w node1 -O -n 512 /bin/true
 [ "$rc" -eq 0 ] || { lost=$((lost + 1)); note "512 ranks:" "$err"; }
 like "512 ranks on one node" "$(told node1)" 'ranks=512 .* error=$'
-note "512 ranks: $(told node1 | grep -oE '(pmix|keys|time_us)=[0-9]+' | paste -s -d ' ')"
+note "512 ranks: $(told node1 | grep -oE '(pmix|keys|time_us|cpu_us)=[0-9]+' | paste -s -d ' ')"
 
 plugin off
 finish

@@ -170,7 +170,7 @@ static void test_lists(void **state)
 {
     (void)state;
     static const char *const malformed[] = { "6,", ",6", "6,,8", "6-", "-6", "6-4", "6:2", "0-6:0", "6,x", "0x6",
-                                             "6 ", "4294967295", "0-4294967293", "6-8-9", "" };
+                                             "6 ", "4294967295", "0-4294967293", "6-8-9", "", "0-1000000" };
     struct nuioa_client *c;
     const uint32_t *ranks;
     for (size_t i = 0; i < sizeof(malformed) / sizeof(*malformed); i++) {

@@ -1,0 +1,160 @@
+#!/bin/bash
+# Unmodified MPI libraries: the example of libnuioa-client(3) elects the leaders that nuioa names, with Open
+# MPI through PMIx and with MPICH through the environment; Open MPI sees the localities.
+. "$(dirname "$0")/testlib.sh"
+. "$here/pmixlib.sh"
+setup
+need_trial
+
+work=$(mktemp -d)
+top=$here/../..
+hints=heavy=3,6,9,12
+with_plan="topology=$topology hints=$hints default=on"
+
+# The program in the manual page, as a reader would copy it.
+sed -n '/^\.EX$/,/^\.EE$/p' "$top/man/libnuioa-client.3.in" | sed -e '/^\.E[EX]$/d' -e 's/\\e/\\/g' >"$work/leaders.c"
+like "the example is about 30 lines" "$(wc -l <"$work/leaders.c")" '^(2[5-9]|3[0-9])$'
+
+# Do all ranks of the job hold the same table? The test is that they all think the same of it.
+cat >"$work/agree.c" <<'END'
+#include <mpi.h>
+#include <nuioa-client.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank;
+    uint64_t vote[2];
+    const uint32_t *table;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    struct nuioa_client *advice = nuioa_client_open();
+    nuioa_client_vote(advice, NUIOA_CLIENT_LEADERS, vote);
+    MPI_Allreduce(MPI_IN_PLACE, vote, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    printf("%d agreed=%d\n%d table=%zu\n%d source=%d\n", rank, nuioa_client_agreed(vote), rank,
+           nuioa_client_leaders(advice, &table), rank, nuioa_client_source(advice));
+    nuioa_client_close(advice);
+    MPI_Finalize();
+    return 0;
+}
+END
+cat >"$work/groups.c" <<'END'
+#include <mpi.h>
+#include <mpi-ext.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Comm group;
+    int rank, size[3], kind[] = { OMPI_COMM_TYPE_HWTHREAD, OMPI_COMM_TYPE_CORE, OMPI_COMM_TYPE_SOCKET };
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm_split_type(MPI_COMM_WORLD, kind[i], 0, MPI_INFO_NULL, &group);
+        MPI_Comm_size(group, &size[i]);
+    }
+    printf("%d groups=%d,%d,%d\n", rank, size[0], size[1], size[2]);
+    MPI_Finalize();
+    return 0;
+}
+END
+
+# compile WRAPPER SUFFIX PROGRAM...: into the users' directory
+compile() {
+    local wrapper=$1 suffix=$2 program
+    shift 2
+    for program in "$@"; do
+        "$wrapper" -Wall -Wextra -Werror -std=gnu11 -I "$top/pmix" -o "$CLUSTER_DIR/home/$program.$suffix" \
+            "$work/$program.c" -L "$CLUSTER_DIR/home" -l:libnuioa-client.so.0 || return
+    done
+}
+
+# Between ranks of a node too Open MPI uses TCP: its shared memory (vader) fails now and then where several
+# nodes are one machine, with and without nuioa.
+# mpi N PROGRAM [VAR=VALUE]... SRUN-ARG...: $out; a launch whose ranks do not all finish is lost
+mpi() {
+    local n=$1 program=$2 env=()
+    shift 2
+    while [[ ${1:-} =~ ^[A-Z_]+= ]]; do env+=("$1"); shift; done
+    launched=$((launched + 1))
+    user env LD_LIBRARY_PATH="$home" OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl=self,tcp \
+        OMPI_MCA_btl_tcp_if_include=eth0 FI_PROVIDER=tcp "${env[@]}" srun -n "$n" "$@" "$home/$program"
+    [ "$rc" -eq 0 ] || { lost=$((lost + 1)); note "lost: $program $*" "$err"; }
+}
+
+leading() { sed -n 's/^rank \([0-9]*\) leads.*/\1/p' <<<"$out" | sort -n | paste -s -d ' '; }
+
+# What nuioa names: the heavy rank of each node, which is not the lowest one anywhere but on node4
+wanted="3 6 9 12"
+
+if ! command -v mpicc.openmpi >/dev/null; then
+    skip "Open MPI" "no mpicc.openmpi"
+elif ok "Open MPI: the example compiles" compile mpicc.openmpi openmpi leaders agree groups; then
+    trial "$with_plan"
+    mpi 16 leaders.openmpi -N4 --exclusive --mpi=pmix
+    is "Open MPI: the leaders that nuioa names" "$(leading)" "$wanted"
+    mpi 16 leaders.openmpi -N4 --exclusive -m cyclic --mpi=pmix
+    is "Open MPI, cyclic" "$(leading)" "3 6 9 12"
+    trial "$with_plan misname"
+    mpi 16 leaders.openmpi -N4 --exclusive --mpi=pmix
+    is "Open MPI without advice: the lowest ranks" "$(leading)" "0 4 8 12"
+    trial "$with_plan"
+    trial -n node2 "$with_plan misname"
+    mpi 16 leaders.openmpi -N4 --exclusive --mpi=pmix
+    is "Open MPI, one node without advice" "$(leading)" "3 4 9 12"
+
+    trial "$with_plan leaders=3,6,9,12"
+    mpi 16 agree.openmpi -N4 --exclusive --mpi=pmix
+    is "all have the table, and agree" "$(all agreed | tr ' ' '\n' | sort | uniq -c | xargs)" "16 1"
+    is "through PMIx" "$(all source | tr ' ' '\n' | sort -u)" 2
+    trial -n node3 "$with_plan leaders=3,7,9,12"
+    mpi 16 agree.openmpi -N4 --exclusive --mpi=pmix
+    is "another table on one node: all think that they do not" \
+        "$(all agreed | tr ' ' '\n' | sort | uniq -c | xargs)" "16 0"
+    is "though each has one" "$(all table | tr ' ' '\n' | sort -u)" 4
+    trial -n node3 "$with_plan"
+    mpi 16 agree.openmpi -N4 --exclusive --mpi=pmix
+    is "no table on one node: likewise" "$(all agreed | tr ' ' '\n' | sort | uniq -c | xargs)" "16 0"
+
+    if [ "$(nproc)" -lt 2 ]; then
+        skip "Open MPI: groups by locality" "one CPU: nobody is bound"
+    else
+        trial "default=on export=env,pmix bind"
+        mpi 2 groups.openmpi -w node1 -O --mpi=pmix
+        is "Open MPI without the standard keys: groups of one" "$(all groups | cut -d ' ' -f 1 | cut -d , -f 3)" 1
+        trial "default=on export=env,pmix,locality bind"
+        mpi 2 groups.openmpi -w node1 -O --mpi=pmix
+        sockets=$(cat /sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id | sort -u | wc -l)
+        if [ "$sockets" -eq 1 ]; then
+            is "Open MPI with them: one group per socket" "$(all groups | cut -d ' ' -f 1 | cut -d , -f 3)" 2
+        else
+            skip "Open MPI with them: one group per socket" "this machine has $sockets sockets"
+        fi
+        is "but each its own hardware thread" "$(all groups | cut -d ' ' -f 1 | cut -d , -f 1)" 1
+    fi
+fi
+
+plugin off
+if ! command -v mpicc.mpich >/dev/null; then
+    skip "MPICH" "no mpicc.mpich"
+elif [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ]; then
+    skip "MPICH" "NUIOA_STAGE was not set when the cluster came up"
+elif ok "MPICH: the example compiles" compile mpicc.mpich mpich leaders agree; then
+    # On one node: MPICH 4.0 ends with a barrier of PMI in which it does not serve UCX, and ranks on several
+    # nodes may wait for each other in MPI_Finalize for ever, with and without nuioa.
+    plugin on "topology=$topology"
+    for node in node1 node2; do
+        launch 4 -w $node --exclusive --nuioa=export --nuioa-hints=heavy=1,3
+        wanted=$(all NUIOA_LEADER | tr ' ' '\n' | sort -u)
+        like "$node: nuioa names another than the lowest rank" "$wanted" '^[123]$'
+        mpi 4 leaders.mpich UCX_TLS=self,posix -w $node --exclusive --mpi=pmi2 --nuioa=export \
+            --nuioa-hints=heavy=1,3
+        is "MPICH on $node: the leader that nuioa names" "$(leading)" "$wanted"
+    done
+    mpi 4 leaders.mpich UCX_TLS=self,posix -w node1 --exclusive --mpi=pmi2
+    is "MPICH without advice: the lowest rank" "$(leading)" 0
+    mpi 2 agree.mpich UCX_TLS=self,posix -w node1 --exclusive --mpi=pmi2 --nuioa=export
+    is "through the environment" "$(all source)" "1 1"
+fi
+
+rm -r "$work"
+plugin off
+finish
