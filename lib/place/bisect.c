@@ -131,7 +131,7 @@ static bool take_cut(const struct bisection *b, const struct part *part,
         edges += g->row[i + 1] - g->row[i];
     }
     *c = (struct nuioa_cut){
-        .count = part->count, .kind_count = g->kind_count, .tries = b->tries};
+        .count = part->count, .kind_count = g->kind_count, .tries = b->tries * (b->part_count < 4 ? 3 : 1)};
     c->size = nuioa_arena_take(scratch, c->count, sizeof(*c->size));
     c->kind = nuioa_arena_take(scratch, c->count, sizeof(*c->kind));
     c->limit[0] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));
@@ -224,7 +224,7 @@ static bool fits(const struct nuioa_graph *g, const uint32_t *at, uint32_t *room
 }
 
 /* Swaps gain a few percent at most after a cut: a round this far behind does not catch up. */
-#define HOPELESS 1.02
+#define HOPELESS 1.01
 #define CLOSE 1.005
 
 enum { FIRST = 6 };

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Moves without a new best before a pass ends; and one for each 16 vertices. */
-enum { PATIENCE = 16 };
+/* PATIENCE: moves without a new best before a pass ends, and one for each 16 vertices. */
+enum { PATIENCE = 16, MANY = 64 };
 
 struct pass {
     struct nuioa_cut *cut;
@@ -103,7 +103,7 @@ static bool run_pass(struct pass *p, struct nuioa_budget *budget)
     double worth = 1e-9 * scale;
     uint32_t patience = PATIENCE + p->cut->count / 16;
     while (crossed < p->cut->count && crossed - kept <= patience) {
-        budget->evaluations += p->open_count / 4 + 1;
+        budget->evaluations += p->open_count / 6 + 1;
         uint32_t k = pick(p);
         /* Without a budget what is too full still has to be mended. */
         if (k == p->open_count || (!least && budget->evaluations >= budget->limit))
@@ -194,7 +194,7 @@ static void grow(struct pass *p, uint32_t seed, uint32_t *wanted, struct nuioa_b
             budget->evaluations += (c->row[v + 1] - c->row[v]) / 4;
         }
         p->open[next] = p->open[--p->open_count];
-        budget->evaluations += p->open_count / 4 + 1;
+        budget->evaluations += p->open_count / 6 + 1;
         next = p->open_count;
         for (uint32_t k = 0; k < p->open_count; k++)
             if (wanted[c->kind[p->open[k]]] >= c->size[p->open[k]] &&
@@ -223,10 +223,11 @@ int nuioa_cut_flat(struct nuioa_cut *c, struct nuioa_random *random, struct nuio
         nuioa_arena_free(&scratch);
         return -ENOMEM;
     }
-    uint32_t least = UINT32_MAX;
+    /* Trying is cheap on what coarsening leaves, not on a large graph. */
+    uint32_t tries = c->count > MANY && c->tries > 3 ? 3 : c->tries, least = UINT32_MAX;
     double least_cost = 0;
-    for (uint32_t t = 0; t < c->tries && c->count; t++) {
-        grow(&pass, t || c->tries == 1 ? nuioa_random_below(random, c->count) : leaning(c), wanted, budget);
+    for (uint32_t t = 0; t < tries && c->count; t++) {
+        grow(&pass, t || tries == 1 ? nuioa_random_below(random, c->count) : leaning(c), wanted, budget);
         improve(&pass, budget);
         double cost = nuioa_cut_cost(c);
         uint32_t full = overflow(&pass);

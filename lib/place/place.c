@@ -25,11 +25,15 @@ struct portfolio {
 };
 
 /* What is counted is the same on every machine. Small problems get enough to find the optimum, large ones
- * what 5 ms hold at 128 tasks and 70 ms at 512. */
+ * what about 7 ms hold at 128 tasks and 70 ms at 512. */
 static uint64_t budget_for(const struct nuioa_problem *p)
 {
-    uint64_t n = p->task_count, limit = 150000 + 18 * n * n;
-    return n <= 32 ? 400000 : limit < 8000000 ? limit : 8000000;
+    uint64_t n = p->task_count, square = n * n;
+    if (n <= 32)
+        return 400000;
+    if (n <= 128)
+        return 140000 + 16 * square;
+    return 40 * square < 4900000 ? 40 * square : 4900000;
 }
 
 static void consider(struct portfolio *f, const char *name)

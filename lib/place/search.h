@@ -26,7 +26,7 @@ int nuioa_swap_classes(struct nuioa_seating *seating, uint32_t kicks, struct nui
 /* As many kicks as cost little beside the swaps of single tasks. */
 static inline uint32_t nuioa_cheap_kicks(const struct nuioa_graph *graph)
 {
-    return graph->class_count <= 16 ? 32 : 0;
+    return graph->class_count <= 8 ? 32 : graph->class_count <= 16 ? 4 : 0;
 }
 
 /* Swaps two tasks, or moves one to an empty seat, until nothing lowers J. 0 or -ENOMEM. */
