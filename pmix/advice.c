@@ -37,16 +37,16 @@ bool advice_own_rank(uint32_t *rank)
     return text && !nuioa_parse_u32(text, UINT32_MAX, rank);
 }
 
-/* A process that something else than srun started may have inherited the variables of a rank, on another
- * node even. Its own number then is rarely among those of the order. */
+/* A process that something else than srun started may have inherited the variables of a rank, on
+ * another node even. Its own number then is rarely among those of the order. */
 static bool is_sound(const struct nuioa_client *advice)
 {
     const struct rank_list *order = &advice->order;
     uint32_t own;
     if (!order->count)
         return advice->near <= 1;
-    return advice->has_leader && order->ranks[0] == advice->leader && advice->near <= order->count &&
-           (!advice_own_rank(&own) || holds(order, own));
+    return advice->has_leader && order->ranks[0] == advice->leader &&
+           advice->near <= order->count && (!advice_own_rank(&own) || holds(order, own));
 }
 
 void advice_check(struct nuioa_client *advice)

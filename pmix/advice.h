@@ -28,7 +28,7 @@ struct nuioa_client {
 int advice_from_pmix(struct nuioa_client *advice);
 int advice_from_environment(struct nuioa_client *advice);
 
-/* Advice that contradicts itself is none; a table of leaders that does not hold ours is left out. */
+/* Advice that contradicts itself is none; a table of leaders without our own is left out. */
 void advice_check(struct nuioa_client *advice);
 
 /* Releases what it holds and empties it. */

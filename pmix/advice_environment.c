@@ -88,7 +88,8 @@ static int read_string(const char *name, char **copy)
     return *copy ? 0 : -ENOMEM;
 }
 
-/* mpirun and its like hand on the variables of whoever called them, to ranks that count differently. */
+/* mpirun and its like hand on the variables of whoever called them, to ranks that count
+ * differently. */
 static bool is_foreign(void)
 {
     const char *nspace = getenv("PMIX_NAMESPACE"), *pmi = getenv("PMI_RANK");
@@ -112,7 +113,8 @@ int advice_from_environment(struct nuioa_client *advice)
     read_u32("NUIOA_NEAR", UINT32_MAX, &advice->near);
     advice->has_level = read_u32("NUIOA_LEVEL", INT32_MAX, &advice->level);
     advice->has_weight = weight && !nuioa_parse_decimal(weight, &advice->weight);
-    if (read_list("NUIOA_ORDER", &advice->order) < 0 || read_list("NUIOA_LEADERS", &advice->leaders) < 0 ||
+    if (read_list("NUIOA_ORDER", &advice->order) < 0 ||
+        read_list("NUIOA_LEADERS", &advice->leaders) < 0 ||
         read_string("NUIOA_NIC", &advice->nic) < 0 || read_string("NUIOA_CPUS", &advice->cpus) < 0)
         return -ENOMEM;
     return 0;

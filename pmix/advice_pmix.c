@@ -18,7 +18,7 @@ int advice_from_pmix(struct nuioa_client *advice)
 
 #include "value.h"
 
-/* --- the libpmix of this process --------------------------------------------------------------------- */
+/* --- the libpmix of this process ------------------------------------------------------------- */
 
 static int is_libpmix(struct dl_phdr_info *info, size_t size, void *path)
 {
@@ -30,8 +30,8 @@ static int is_libpmix(struct dl_phdr_info *info, size_t size, void *path)
     return 1;
 }
 
-/* MPI libraries load it for themselves (RTLD_LOCAL), so it is searched for by name and opened again without
- * being loaded. NULL: there is none. */
+/* MPI libraries load it for themselves (RTLD_LOCAL), so it is searched for by name and opened again
+ * without being loaded. NULL: there is none. */
 static void *open_loaded(void)
 {
     char *path = NULL;
@@ -42,7 +42,7 @@ static void *open_loaded(void)
     return handle;
 }
 
-/* --- keys ---------------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------ */
 
 struct reader {
     struct pmix_calls calls;
@@ -56,7 +56,8 @@ static bool reader_prepare(struct reader *reader, void *handle)
     pmix_calls_find(&reader->calls, handle);
     if (!reader->calls.get || !reader->calls.initialized || !reader->calls.initialized())
         return false;
-    if (!nspace || strlen(nspace) > PMIX_MAX_NSLEN || !getenv("PMIX_RANK") || !advice_own_rank(&rank))
+    if (!nspace || strlen(nspace) > PMIX_MAX_NSLEN || !getenv("PMIX_RANK") ||
+        !advice_own_rank(&rank))
         return false;
     pmix_proc_set(&reader->all, nspace, PMIX_RANK_WILDCARD);
     pmix_proc_set(&reader->own, nspace, rank);

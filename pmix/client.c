@@ -40,7 +40,7 @@ int nuioa_client_is_planned(const struct nuioa_client *client)
     return client && client->planned;
 }
 
-/* --- this process ------------------------------------------------------------------------------------ */
+/* --- this process ---------------------------------------------------------------------------- */
 
 const char *nuioa_client_nic(const struct nuioa_client *client)
 {
@@ -65,7 +65,7 @@ const char *nuioa_client_cpus(const struct nuioa_client *client)
     return client ? client->cpus : NULL;
 }
 
-/* --- leaders ----------------------------------------------------------------------------------------- */
+/* --- leaders --------------------------------------------------------------------------------- */
 
 int nuioa_client_leader(const struct nuioa_client *client, uint32_t *rank)
 {
@@ -105,8 +105,8 @@ static int index_of(const uint32_t *ranks, size_t count, uint32_t rank)
 }
 
 /* The best of `ranks` among places [*place, end) of the order; moves *place behind it. */
-static int next_best(const struct rank_list *order, size_t end, size_t *place, const uint32_t *ranks,
-                     size_t count)
+static int next_best(const struct rank_list *order, size_t end, size_t *place,
+                     const uint32_t *ranks, size_t count)
 {
     while (*place < end) {
         int index = index_of(ranks, count, order->ranks[(*place)++]);
@@ -144,7 +144,7 @@ size_t nuioa_client_near(const struct nuioa_client *client, const uint32_t *rank
     return found ? found : 1;
 }
 
-/* --- agreeing ---------------------------------------------------------------------------------------- */
+/* --- agreeing -------------------------------------------------------------------------------- */
 
 /* FNV-1a over 32-bit numbers, by bytes, lowest first. */
 static uint64_t add(uint64_t digest, uint32_t number)

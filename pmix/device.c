@@ -83,11 +83,13 @@ static int check(const char *device, char *name, size_t size)
     return 0;
 }
 
-/* libfabric's name of a domain is the device's and, after a dash, its kind of endpoint: mlx5_0-rdm; or a
- * port: mlx5_0:1. False: nothing to take off. */
+/* libfabric's name of a domain is the device's and, after a dash, its kind of endpoint: mlx5_0-rdm;
+ * or a port: mlx5_0:1. False: nothing to take off. */
 static bool shorten(char *name)
 {
-    static const char *const kinds[] = { "-rdm", "-dgrm", "-dgram", "-msg", "-xrc", "-rdm+xrc", NULL };
+    static const char *const kinds[] = {
+        "-rdm", "-dgrm", "-dgram", "-msg", "-xrc", "-rdm+xrc", NULL
+    };
     char *end = strrchr(name, ':');
     if (end && end != name && end[1] && strspn(end + 1, "0123456789") == strlen(end + 1)) {
         *end = '\0';

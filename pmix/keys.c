@@ -6,10 +6,10 @@
 
 #include "nuioa-client.h"
 
-/* For tests: a rank that asks the real libpmix, with PMIX_OPTIONAL and before any fence, for every key that
- * nuioa publishes, on the wildcard rank, its own and others'; prints "RANK KEY=VALUE", for another rank's
- * key "RANK KEY@OTHER=VALUE", and nothing for a key that is absent. Then what libnuioa-client says.
- * Usage: keys [OTHER]... */
+/* For tests: a rank that asks the real libpmix, with PMIX_OPTIONAL and before any fence, for every
+ * key that nuioa publishes, on the wildcard rank, its own and others'; prints "RANK KEY=VALUE", for
+ * another rank's key "RANK KEY@OTHER=VALUE", and nothing for a key that is absent. Then what
+ * libnuioa-client says. Usage: keys [OTHER]... */
 
 static void print_array(FILE *out, const pmix_data_array_t *array)
 {
@@ -29,14 +29,30 @@ static void print_array(FILE *out, const pmix_data_array_t *array)
 static void print_value(FILE *out, const pmix_value_t *value)
 {
     switch (value->type) {
-    case PMIX_UINT32: fprintf(out, "%u", value->data.uint32); break;
-    case PMIX_UINT16: fprintf(out, "%u", value->data.uint16); break;
-    case PMIX_PROC_RANK: fprintf(out, "%u", value->data.rank); break;
-    case PMIX_DOUBLE: fprintf(out, "%g", value->data.dval); break;
-    case PMIX_BOOL: fprintf(out, "%s", value->data.flag ? "true" : "false"); break;
-    case PMIX_STRING: fprintf(out, "%s", value->data.string); break;
-    case PMIX_DATA_ARRAY: print_array(out, value->data.darray); break;
-    default: fprintf(out, "type %u", value->type); break;
+    case PMIX_UINT32:
+        fprintf(out, "%u", value->data.uint32);
+        break;
+    case PMIX_UINT16:
+        fprintf(out, "%u", value->data.uint16);
+        break;
+    case PMIX_PROC_RANK:
+        fprintf(out, "%u", value->data.rank);
+        break;
+    case PMIX_DOUBLE:
+        fprintf(out, "%g", value->data.dval);
+        break;
+    case PMIX_BOOL:
+        fprintf(out, "%s", value->data.flag ? "true" : "false");
+        break;
+    case PMIX_STRING:
+        fprintf(out, "%s", value->data.string);
+        break;
+    case PMIX_DATA_ARRAY:
+        print_array(out, value->data.darray);
+        break;
+    default:
+        fprintf(out, "type %u", value->type);
+        break;
     }
 }
 
@@ -70,19 +86,24 @@ static void print_client(FILE *out, pmix_rank_t self)
         fprintf(out, "%u client.leader=%u\n", self, leader);
     fprintf(out, "%u client.order=%zu\n", self, nuioa_client_order(client, &ranks));
     fprintf(out, "%u client.leaders=%zu\n", self, nuioa_client_leaders(client, &ranks));
-    fprintf(out, "%u client.nic=%s\n", self, nuioa_client_nic(client) ? nuioa_client_nic(client) : "");
+    fprintf(out, "%u client.nic=%s\n", self,
+            nuioa_client_nic(client) ? nuioa_client_nic(client) : "");
     fprintf(out, "%u client.level=%d\n", self, nuioa_client_level(client));
-    fprintf(out, "%u client.cpus=%s\n", self, nuioa_client_cpus(client) ? nuioa_client_cpus(client) : "");
+    fprintf(out, "%u client.cpus=%s\n", self,
+            nuioa_client_cpus(client) ? nuioa_client_cpus(client) : "");
     nuioa_client_close(client);
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const node_keys[] = { "nuioa.version", "nuioa.leader", "nuioa.order", "nuioa.near",
-                                             "nuioa.rail_leaders", "nuioa.leaders", "nuioa.planned", NULL };
-    static const char *const rank_keys[] = { "nuioa.nic", "nuioa.level", "nuioa.weight", "nuioa.cpus",
-                                             PMIX_CPUSET, PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK,
-                                             PMIX_DEVICE_DISTANCES, NULL };
+    static const char *const node_keys[] = { "nuioa.version",      "nuioa.leader",
+                                             "nuioa.order",        "nuioa.near",
+                                             "nuioa.rail_leaders", "nuioa.leaders",
+                                             "nuioa.planned",      NULL };
+    static const char *const rank_keys[] = {
+        "nuioa.nic",          "nuioa.level",     "nuioa.weight",        "nuioa.cpus", PMIX_CPUSET,
+        PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK, PMIX_DEVICE_DISTANCES, NULL
+    };
     pmix_proc_t self;
     char *text = NULL;
     size_t size;

@@ -33,8 +33,8 @@ unsigned locality_caches(const struct nuioa_node *node)
     for (unsigned i = 0; i < 8; i++) {
         long level;
         /* relative to a directory that every machine has */
-        if (nuioa_sysfs_number(sysfs.net, &level, "../../devices/system/cpu/cpu%d/cache/index%u/level",
-                               cpu, i) < 0)
+        if (nuioa_sysfs_number(sysfs.net, &level,
+                               "../../devices/system/cpu/cpu%d/cache/index%u/level", cpu, i) < 0)
             break;
         if (level > 0 && level < 8)
             caches |= 1u << level;
@@ -43,7 +43,7 @@ unsigned locality_caches(const struct nuioa_node *node)
     return caches;
 }
 
-/* --- the locality string ---------------------------------------------------------------------------- */
+/* --- the locality string --------------------------------------------------------------------- */
 
 enum unit { UNIT_PACKAGE, UNIT_L3, UNIT_L2, UNIT_CORE, UNIT_THREAD, UNIT_NUMA, UNITS };
 static const char *const unit_codes[UNITS] = { "SK", "L3", "L2", "CR", "HT", "NM" };
@@ -91,7 +91,8 @@ static char *join(hwloc_bitmap_t *sets, unsigned caches)
     return NULL;
 }
 
-char *locality_string(const struct nuioa_node *node, const struct nuioa_place *place, unsigned caches)
+char *locality_string(const struct nuioa_node *node, const struct nuioa_place *place,
+                      unsigned caches)
 {
     hwloc_bitmap_t sets[UNITS];
     bool complete = true;
@@ -127,10 +128,10 @@ void locality_package_ranks(const struct nuioa_node *node, const struct nuioa_pl
     }
 }
 
-/* --- distances from devices ------------------------------------------------------------------------- */
+/* --- distances from devices ------------------------------------------------------------------ */
 
-static int add_device(struct locality_devices *devices, const struct nuioa_nic *nic, const char *name,
-                      char *uuid, pmix_device_type_t type)
+static int add_device(struct locality_devices *devices, const struct nuioa_nic *nic,
+                      const char *name, char *uuid, pmix_device_type_t type)
 {
     struct locality_device *device = &devices->list[devices->count];
     *device = (struct locality_device){ nic, uuid, strdup(name), type };
@@ -150,9 +151,11 @@ static int add_verbs(struct locality_devices *devices, const struct nuioa_sysfs 
     for (unsigned i = 0; i < devices->count; i++)
         if (!strcmp(devices->list[i].name, nic->name))
             return 0; /* another port of it */
-    if (!nic->port || nuioa_sysfs_text(sysfs->verbs, node_guid, sizeof(node_guid), "%s/node_guid",
-                                       nic->name) <= 0 ||
-        nuioa_sysfs_text(sysfs->verbs, image_guid, sizeof(image_guid), "%s/sys_image_guid", nic->name) <= 0)
+    if (!nic->port ||
+        nuioa_sysfs_text(sysfs->verbs, node_guid, sizeof(node_guid), "%s/node_guid", nic->name) <=
+            0 ||
+        nuioa_sysfs_text(sysfs->verbs, image_guid, sizeof(image_guid), "%s/sys_image_guid",
+                         nic->name) <= 0)
         return 0;
     if (asprintf(&uuid, "fab://%s::%s", node_guid, image_guid) < 0)
         return -ENOMEM;
@@ -164,7 +167,8 @@ static int add_netdev(struct locality_devices *devices, const struct nuioa_sysfs
 {
     char address[96], *uuid;
     unsigned colons = 0;
-    if (!*nic->netdev || nuioa_sysfs_text(sysfs->net, address, sizeof(address), "%s/address", nic->netdev) <= 0)
+    if (!*nic->netdev ||
+        nuioa_sysfs_text(sysfs->net, address, sizeof(address), "%s/address", nic->netdev) <= 0)
         return 0;
     for (const char *c = address; *c; c++)
         colons += *c == ':';
@@ -180,7 +184,8 @@ static int add_netdev(struct locality_devices *devices, const struct nuioa_sysfs
 static bool is_wanted(const struct nuioa_node *node, const struct nuioa_plan *plan, uint32_t index)
 {
     const struct nuioa_nic *nic = &node->nics[index];
-    if (nic->locality == NUIOA_LOCALITY_UNKNOWN || hwloc_bitmap_iszero(nic->numas) || nic->is_virtual)
+    if (nic->locality == NUIOA_LOCALITY_UNKNOWN || hwloc_bitmap_iszero(nic->numas) ||
+        nic->is_virtual)
         return false;
     bool used = nic->usable;
     for (uint32_t i = 0; i < plan->task_count && !used; i++)
@@ -229,8 +234,9 @@ static uint32_t distance_to(const struct nuioa_node *node, const struct nuioa_ni
     for (uint32_t i = 0; i < node->numa_count && pu->numa >= 0; i++) {
         if (!hwloc_bitmap_isset(nic->numas, node->numas[i].os_index))
             continue;
-        uint32_t own = i == (uint32_t)pu->numa ? 11
-                       : nuioa_distance_at(&node->distance, i, (unsigned)pu->numa);
+        uint32_t own = i == (uint32_t)pu->numa
+                           ? 11
+                           : nuioa_distance_at(&node->distance, i, (unsigned)pu->numa);
         least = own < least ? own : least;
     }
     return least;

@@ -12,7 +12,7 @@
 #include "session.h"
 #endif
 
-/* --- the namespace's name ---------------------------------------------------------------------------- */
+/* --- the namespace's name -------------------------------------------------------------------- */
 
 static const char *variable(char *const *environment, const char *name)
 {
@@ -43,7 +43,8 @@ static void add_from_directory(struct nuioa_namespaces *namespaces, const char *
     size_t begin = end;
     while (begin && path[begin - 1] != '/')
         begin--;
-    if (end - begin < 6 || strncmp(path + begin, "pmix.", 5) || !isdigit((unsigned char)path[begin + 5]))
+    if (end - begin < 6 || strncmp(path + begin, "pmix.", 5) ||
+        !isdigit((unsigned char)path[begin + 5]))
         return;
     int length = snprintf(name, sizeof(name), "slurm.%.*s", (int)(end - begin), path + begin);
     if (length > 0 && (size_t)length < sizeof(name))
@@ -67,8 +68,8 @@ void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *en
 
 #ifndef HAVE_PMIX
 
-int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task_count, uint32_t *ranks,
-                        struct nuioa_error *err)
+int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                        uint32_t *ranks, struct nuioa_error *err)
 {
     (void)namespaces, (void)task_count, (void)ranks, (void)err;
     return 0;
@@ -85,8 +86,8 @@ int nuioa_publish(const struct nuioa_publication *publication, struct nuioa_publ
 
 #else
 
-int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task_count, uint32_t *ranks,
-                        struct nuioa_error *err)
+int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                        uint32_t *ranks, struct nuioa_error *err)
 {
     struct session s;
     int rc = session_open(&s, namespaces, task_count, err);
@@ -98,7 +99,7 @@ int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task
     return rc;
 }
 
-/* --- once for the node ------------------------------------------------------------------------------- */
+/* --- once for the node ----------------------------------------------------------------------- */
 
 static int no_memory(struct session *s)
 {
@@ -159,7 +160,7 @@ static int publish_node(struct session *s, const struct nuioa_publication *p)
     return rc ? rc : store_u32(s, "nuioa.version", 1);
 }
 
-/* --- the standard keys that Slurm leaves empty --------------------------------------------------------- */
+/* --- the standard keys that Slurm leaves empty ----------------------------------------------- */
 
 struct standard {
     bool wanted;
@@ -171,7 +172,8 @@ struct standard {
     pmix_data_array_t array;
 };
 
-static int standard_open(struct session *s, const struct nuioa_publication *p, struct standard *standard)
+static int standard_open(struct session *s, const struct nuioa_publication *p,
+                         struct standard *standard)
 {
     *standard = (struct standard){
         /* Readers of these keys cannot know that a plan was not carried out. */
@@ -204,7 +206,8 @@ static void add_distances(struct record *record, const struct nuioa_publication 
                           struct standard *standard, const struct nuioa_place *place)
 {
     locality_distances(p->node, place, &standard->devices, standard->row);
-    standard->array = (pmix_data_array_t){ .type = PMIX_DEVICE_DIST, .size = standard->devices.count,
+    standard->array = (pmix_data_array_t){ .type = PMIX_DEVICE_DIST,
+                                           .size = standard->devices.count,
                                            .array = standard->row };
     pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &standard->array };
     record_add(record, PMIX_DEVICE_DISTANCES, &value);
@@ -228,7 +231,7 @@ static bool add_standard(struct record *record, const struct nuioa_publication *
                                                 locality_string(p->node, place, standard->caches));
 }
 
-/* --- once for each rank --------------------------------------------------------------------------------- */
+/* --- once for each rank ---------------------------------------------------------------------- */
 
 static bool add_ours(struct record *record, const struct nuioa_publication *p, uint32_t local)
 {
@@ -260,15 +263,16 @@ static int publish_ranks(struct session *s, const struct nuioa_publication *p)
     int rc = standard_open(s, p, &standard);
     for (uint32_t i = 0; i < s->count && !rc; i++) {
         record_begin(&record, s->ranks[i]);
-        rc = add_ours(&record, p, i) && add_standard(&record, p, &standard, i) ? record_store(s, &record)
-                                                                               : no_memory(s);
+        rc = add_ours(&record, p, i) && add_standard(&record, p, &standard, i)
+                 ? record_store(s, &record)
+                 : no_memory(s);
         record_end(&record);
     }
     standard_close(&standard);
     return rc;
 }
 
-/* --- the entry ---------------------------------------------------------------------------------------- */
+/* --- the entry ------------------------------------------------------------------------------- */
 
 static uint64_t now_us(void)
 {

@@ -7,15 +7,16 @@
 #include "option.h"
 #include "plan.h"
 
-/* The server side of PMIx: from inside slurmstepd, what a plan says becomes keys that every rank of the
- * node can read (contract: "PMIx keys"). It uses the libpmix that Slurm's mpi/pmix plugin has loaded,
- * found when called: nothing is linked, no second copy is loaded. Under --mpi=none and pmi2 there is none,
- * and each of these functions returns 0: nothing to do.
+/* The server side of PMIx: from inside slurmstepd, what a plan says becomes keys that every rank of
+ * the node can read (contract: "PMIx keys"). It uses the libpmix that Slurm's mpi/pmix plugin has
+ * loaded, found when called: nothing is linked, no second copy is loaded. Under --mpi=none and pmi2
+ * there is none, and each of these functions returns 0: nothing to do.
  *
- * What it needs: PMIx_Store_internal and PMIx_Get, in a process where mpi/pmix has registered the step's
- * namespace: from user_init on. The PMIx standard does not promise that values stored like this reach the
- * ranks; with PMIx 4.2, 5.0 and 6.1 they do, if they are stored before a rank connects, so publish at the
- * last task_post_fork. The environment says the same. No function here is thread-safe. */
+ * What it needs: PMIx_Store_internal and PMIx_Get, in a process where mpi/pmix has registered the
+ * step's namespace: from user_init on. The PMIx standard does not promise that values stored like
+ * this reach the ranks; with PMIx 4.2, 5.0 and 6.1 they do, if they are stored before a rank
+ * connects, so publish at the last task_post_fork. The environment says the same. No function here
+ * is thread-safe. */
 
 /* A namespace is a name; candidates are tried in order until PMIx knows one. */
 #define NUIOA_NAMESPACE_SIZE 256
@@ -26,24 +27,25 @@ struct nuioa_namespaces {
     char names[NUIOA_NAMESPACE_CANDIDATES][NUIOA_NAMESPACE_SIZE];
 };
 
-/* The names under which mpi/pmix may have registered a step. A heterogeneous job uses the leader's job id,
- * which SPANK does not tell: PMIX_SERVER_TMPDIR (in slurmstepd's own environment) does, and SLURM_JOB_ID of
- * the job's `environment` (may be NULL). */
+/* The names under which mpi/pmix may have registered a step. A heterogeneous job uses the leader's
+ * job id, which SPANK does not tell: PMIX_SERVER_TMPDIR (in slurmstepd's own environment) does, and
+ * SLURM_JOB_ID of the job's `environment` (may be NULL). */
 void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *environment,
                             uint32_t job_id, uint32_t step_id);
 
-/* The ranks of the local tasks as PMIx and MPI count them, by local rank; in a heterogeneous job SPANK
- * counts them per component. Fills ranks[task_count]. Returns task_count; 0 and ranks untouched if there
- * is no PMIx; or negative with *err: no candidate is known (-ENOENT), another number of tasks (-EINVAL). */
-int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task_count, uint32_t *ranks,
-                        struct nuioa_error *err);
+/* The ranks of the local tasks as PMIx and MPI count them, by local rank; in a heterogeneous job
+ * SPANK counts them per component. Fills ranks[task_count]. Returns task_count; 0 and ranks
+ * untouched if there is no PMIx; or negative with *err: no candidate is known (-ENOENT), another
+ * number of tasks (-EINVAL). */
+int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                        uint32_t *ranks, struct nuioa_error *err);
 
 struct nuioa_publication {
     const struct nuioa_plan *plan; /* as achieved; places[] by local rank */
     const struct nuioa_node *node;
     const struct nuioa_options *options;
     const struct nuioa_namespaces *namespaces;
-    const uint32_t *leaders; /* job-wide: PMIx ranks, one for each node of the step; when gathered */
+    const uint32_t *leaders; /* job-wide, when gathered: PMIx ranks, one for each node of the step */
     uint32_t leader_count;   /* 0: not gathered */
 };
 
@@ -56,11 +58,11 @@ struct nuioa_published {
 
 /* Publishes, by options->export_set: `pmix` the nuioa.* keys, `locality` also PMIX_CPUSET,
  * PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK and PMIX_DEVICE_DISTANCES, but for those that Slurm gives
- * already, ranks that are not bound, and plans that are not carried out. Ranks in what is published are
- * those of PMIx, whatever plan->places[].rank says. `published` may be NULL.
+ * already, ranks that are not bound, and plans that are not carried out. Ranks in what is published
+ * are those of PMIx, whatever plan->places[].rank says. `published` may be NULL.
  *
- * Returns the number of keys stored, which may be 0; or negative with *err. Then some keys may be stored
- * already; each of them is true. */
+ * Returns the number of keys stored, which may be 0; or negative with *err. Then some keys may be
+ * stored already; each of them is true. */
 int nuioa_publish(const struct nuioa_publication *publication, struct nuioa_published *published,
                   struct nuioa_error *err);
 

@@ -7,7 +7,7 @@
 
 #include "number.h"
 
-/* --- the step, as PMIx has it ------------------------------------------------------------------------ */
+/* --- the step, as PMIx has it ---------------------------------------------------------------- */
 
 static bool is_there(const struct pmix_calls *calls)
 {
@@ -45,8 +45,9 @@ static int find_namespace(struct session *s, const struct nuioa_namespaces *name
         int rc = parse_peers(text, s->count, s->ranks);
         s->nspace = namespaces->names[i];
         if (rc < 0)
-            nuioa_fail(s->err, rc, "PMIx has other ranks on this node (%.60s) than Slurm (%u of them)",
-                       text, s->count);
+            nuioa_fail(s->err, rc,
+                       "PMIx has other ranks on this node (%.60s) than Slurm (%u of them)", text,
+                       s->count);
         pmix_value_release(peers);
         return rc;
     }
@@ -90,7 +91,7 @@ bool session_has(const struct session *s, const char *key, pmix_data_type_t type
     return has(s, s->ranks[0], key, type);
 }
 
-/* --- storing ----------------------------------------------------------------------------------------- */
+/* --- storing --------------------------------------------------------------------------------- */
 
 int session_store(struct session *s, uint32_t rank, const char *key, pmix_value_t *value)
 {
@@ -147,12 +148,14 @@ static int store_each(struct session *s, struct record *record)
     return rc;
 }
 
-/* As mpi/pmix describes a rank when it registers the namespace. PMIx 4.2 to 6.1 unpack it on this way too;
- * one that stores it unopened is found out by asking for a key of the first record. */
+/* As mpi/pmix describes a rank when it registers the namespace. PMIx 4.2 to 6.1 unpack it on this
+ * way too; one that stores it unopened is found out by asking for a key of the first record. */
 static bool store_whole(struct session *s, struct record *record)
 {
     const pmix_info_t *last = &record->entries[record->count - 1];
-    pmix_data_array_t array = { .type = PMIX_INFO, .size = record->count, .array = record->entries };
+    pmix_data_array_t array = { .type = PMIX_INFO,
+                                .size = record->count,
+                                .array = record->entries };
     pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
     pmix_proc_t proc;
     pmix_proc_set(&proc, s->nspace, record->rank);

@@ -8,14 +8,15 @@
 #include "hints.h"
 #include "publish.h"
 
-/* A SPANK plugin for tests: plans and publishes as the real one does, but from its own arguments alone, and
- * with what the real one never does on purpose. Not installed.
+/* A SPANK plugin for tests: plans and publishes as the real one does, but from its own arguments
+ * alone, and with what the real one never does on purpose. Not installed.
  *
  * Arguments: those of plugstack.conf, and
- *   bind           binds each local rank to one CPU first, round robin: localities on a machine of any size
- *   leaders=LIST   a job-wide table
- *   misname        only a namespace that does not exist
- *   shift=N        ranks as SPANK might tell them in a heterogeneous job: N too low */
+ *
+ *     bind          binds each local rank to one CPU first, round robin
+ *     leaders=LIST  a job-wide table
+ *     misname       only a namespace that does not exist
+ *     shift=N       ranks as SPANK might tell them in a heterogeneous job: N too low */
 
 SPANK_PLUGIN(nuioa_trial, 1)
 
@@ -112,9 +113,10 @@ static void publish(spank_t spank, const struct nuioa_node *node, const struct n
     };
     long before_us = cpu_us();
     int rc = nuioa_publish(&publication, &published, &err);
-    slurm_info("trial: ranks=%d first=%u rc=%d nspace=%s pmix=%u keys=%u time_us=%u cpu_us=%ld error=%s",
-               known, ranks[0], rc, published.nspace, published.pmix_version, published.key_count,
-               published.time_us, cpu_us() - before_us, err.text);
+    slurm_info(
+        "trial: ranks=%d first=%u rc=%d nspace=%s pmix=%u keys=%u time_us=%u cpu_us=%ld error=%s",
+        known, ranks[0], rc, published.nspace, published.pmix_version, published.key_count,
+        published.time_us, cpu_us() - before_us, err.text);
 }
 
 static int plan_and_publish(spank_t spank, const struct nuioa_node *node, hwloc_bitmap_t *masks,
@@ -128,12 +130,19 @@ static int plan_and_publish(spank_t spank, const struct nuioa_node *node, hwloc_
     for (uint32_t i = 0; i < trial.count && !rc; i++) {
         uint32_t rank = i;
         spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, i, &rank);
-        tasks[i] = (struct nuioa_task){ .rank = rank - trial.shift, .cpus = masks[i], .gpu = -1,
+        tasks[i] = (struct nuioa_task){ .rank = rank - trial.shift,
+                                        .cpus = masks[i],
+                                        .gpu = -1,
                                         .weight = nuioa_hints_weight(&hints, rank) };
     }
     struct nuioa_request request = {
-        .node = node, .options = &trial.options, .task_count = trial.count, .tasks = tasks,
-        .hinted = hints.count > 0, .planned = node->emulated, .stay = node->emulated ? NULL : "a trial",
+        .node = node,
+        .options = &trial.options,
+        .task_count = trial.count,
+        .tasks = tasks,
+        .hinted = hints.count > 0,
+        .planned = node->emulated,
+        .stay = node->emulated ? NULL : "a trial",
     };
     if (!rc)
         rc = nuioa_plan_make(&request, &plan, err);
@@ -172,8 +181,9 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
     (void)argc, (void)argv;
     int local = -1;
     pid_t pid = 0;
-    if (!trial.pids && (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &trial.count) != ESPANK_SUCCESS ||
-                        !(trial.pids = calloc(trial.count, sizeof(*trial.pids)))))
+    if (!trial.pids &&
+        (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &trial.count) != ESPANK_SUCCESS ||
+         !(trial.pids = calloc(trial.count, sizeof(*trial.pids)))))
         return 0;
     spank_get_item(spank, S_TASK_ID, &local);
     spank_get_item(spank, S_TASK_PID, &pid);

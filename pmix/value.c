@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* ISO C has no cast from an object pointer to a function; POSIX lets this pass. */
 static void find(void *function, void *handle, const char *name)
 {
@@ -27,7 +26,8 @@ unsigned pmix_calls_version(const struct pmix_calls *calls)
 {
     const char *text = calls->version ? calls->version() : NULL;
     unsigned major = 0, minor = 0;
-    if (!text || !(text = strpbrk(text, "0123456789")) || sscanf(text, "%3u.%3u", &major, &minor) < 1)
+    if (!text || !(text = strpbrk(text, "0123456789")) ||
+        sscanf(text, "%3u.%3u", &major, &minor) < 1)
         return 0;
     return major * 100 + (minor < 100 ? minor : 99);
 }

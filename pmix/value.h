@@ -4,10 +4,11 @@
 #include <pmix_common.h>
 #include <stdint.h>
 
-/* Private: PMIx values made and taken apart by hand. PMIx's macros for this call functions of libpmix from
- * version 5 on, and which libpmix a process has is only known when it runs. The layouts used here
- * (pmix_proc_t, pmix_info_t, pmix_value_t, pmix_data_array_t, pmix_device_distance_t) and the numbers of
- * the types are the same in PMIx 4.2, 5.0, 6.0 and 6.1; what PMIx_Get returns is allocated by malloc. */
+/* Private: PMIx values made and taken apart by hand. PMIx's macros for this call functions of
+ * libpmix from version 5 on, and which libpmix a process has is only known when it runs. The
+ * layouts used here (pmix_proc_t, pmix_info_t, pmix_value_t, pmix_data_array_t,
+ * pmix_device_distance_t) and the numbers of the types are the same in PMIx 4.2, 5.0, 6.0 and 6.1;
+ * what PMIx_Get returns is allocated by malloc. */
 
 /* The functions of whichever libpmix is there; NULL: it does not have it. */
 struct pmix_calls {

@@ -17,9 +17,14 @@
 /* libnuioa-client where there is no PMIx: the environment, or nothing. */
 
 static const char *const variables[] = {
-    "NUIOA_VERSION", "NUIOA_LEADER", "NUIOA_ORDER", "NUIOA_NEAR", "NUIOA_LEADERS", "NUIOA_NIC", "NUIOA_LEVEL",
-    "NUIOA_WEIGHT", "NUIOA_CPUS", "NUIOA_PLANNED", "PMIX_RANK", "PMIX_NAMESPACE", "SLURM_PROCID",
-    "OMPI_COMM_WORLD_RANK", "PMI_RANK", NULL,
+    "NUIOA_VERSION", "NUIOA_LEADER",
+    "NUIOA_ORDER",   "NUIOA_NEAR",
+    "NUIOA_LEADERS", "NUIOA_NIC",
+    "NUIOA_LEVEL",   "NUIOA_WEIGHT",
+    "NUIOA_CPUS",    "NUIOA_PLANNED",
+    "PMIX_RANK",     "PMIX_NAMESPACE",
+    "SLURM_PROCID",  "OMPI_COMM_WORLD_RANK",
+    "PMI_RANK",      NULL,
 };
 
 static void clear(void)
@@ -32,8 +37,9 @@ static void clear(void)
 static void be_rank_5(void)
 {
     static const char *const settings[] = {
-        "NUIOA_VERSION=1", "NUIOA_LEADER=6", "NUIOA_ORDER=6,4,5,7", "NUIOA_NEAR=2", "NUIOA_LEADERS=0,6,8",
-        "NUIOA_NIC=mlx5_0:1", "NUIOA_LEVEL=1", "NUIOA_WEIGHT=12.5", "NUIOA_CPUS=2-3", "SLURM_PROCID=5",
+        "NUIOA_VERSION=1",     "NUIOA_LEADER=6",     "NUIOA_ORDER=6,4,5,7", "NUIOA_NEAR=2",
+        "NUIOA_LEADERS=0,6,8", "NUIOA_NIC=mlx5_0:1", "NUIOA_LEVEL=1",       "NUIOA_WEIGHT=12.5",
+        "NUIOA_CPUS=2-3",      "SLURM_PROCID=5",
     };
     clear();
     for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
@@ -169,8 +175,10 @@ static size_t leaders_of(const char *text, const uint32_t **ranks, struct nuioa_
 static void test_lists(void **state)
 {
     (void)state;
-    static const char *const malformed[] = { "6,", ",6", "6,,8", "6-", "-6", "6-4", "6:2", "0-6:0", "6,x", "0x6",
-                                             "6 ", "4294967295", "0-4294967293", "6-8-9", "", "0-1000000" };
+    static const char *const malformed[] = { "6,",           ",6",    "6,,8", "6-",
+                                             "-6",           "6-4",   "6:2",  "0-6:0",
+                                             "6,x",          "0x6",   "6 ",   "4294967295",
+                                             "0-4294967293", "6-8-9", "",     "0-1000000" };
     struct nuioa_client *c;
     const uint32_t *ranks;
     for (size_t i = 0; i < sizeof(malformed) / sizeof(*malformed); i++) {
@@ -188,7 +196,8 @@ static void test_lists(void **state)
 static void test_best_of_some(void **state)
 {
     (void)state;
-    static const uint32_t all[] = { 4, 5, 6, 7 }, some[] = { 7, 5 }, others[] = { 1, 2 }, pair[] = { 5, 4, 7 };
+    static const uint32_t all[] = { 4, 5, 6, 7 }, some[] = { 7, 5 }, others[] = { 1, 2 },
+                          pair[] = { 5, 4, 7 };
     uint32_t indexes[4] = { 9, 9, 9, 9 };
     struct nuioa_client *c = nuioa_client_open();
     assert_int_equal(nuioa_client_best(c, all, 4), 2);
@@ -227,7 +236,8 @@ static int agree(const uint64_t a[2], const uint64_t b[2])
     return nuioa_client_agreed(reduced);
 }
 
-static void vote_with(const char *name, const char *value, enum nuioa_client_subject subject, uint64_t vote[2])
+static void vote_with(const char *name, const char *value, enum nuioa_client_subject subject,
+                      uint64_t vote[2])
 {
     be_rank_5();
     if (name)
@@ -256,7 +266,7 @@ static void test_votes(void **state)
     assert_int_equal(agree(same, other), 0);
 }
 
-/* --- devices --------------------------------------------------------------------------------------- */
+/* --- devices --------------------------------------------------------------------------------- */
 
 static char root[64];
 
@@ -301,7 +311,8 @@ static int make_sysfs(void **state)
     put("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/infiniband/mlx5_0/node_guid", "");
     put("sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/net/ib0/address", "");
     put("sys/devices/pci0000:60/0000:60:00.0/numa_node", "1\n");
-    put("sys/devices/pci0000:60/0000:60:00.0/virtio0/net/eth0/address", ""); /* one level further up */
+    put("sys/devices/pci0000:60/0000:60:00.0/virtio0/net/eth0/address",
+        ""); /* one level further up */
     put("sys/devices/pci0000:80/0000:80:00.0/numa_node", "-1\n");
     put("sys/devices/pci0000:80/0000:80:00.0/cxi/cxi0/x", "");
     put("sys/devices/virtual/net/bond0/address", "");
@@ -311,7 +322,8 @@ static int make_sysfs(void **state)
     point("sys/class/net/eth0", "../../devices/pci0000:60/0000:60:00.0/virtio0/net/eth0");
     point("sys/class/net/bond0", "../../devices/virtual/net/bond0");
     point("sys/class/cxi/cxi0", "../../devices/pci0000:80/0000:80:00.0/cxi/cxi0");
-    point("sys/bus/pci/devices/0000:41:00.0", "../../../devices/pci0000:40/0000:40:01.0/0000:41:00.0");
+    point("sys/bus/pci/devices/0000:41:00.0",
+          "../../../devices/pci0000:40/0000:40:01.0/0000:41:00.0");
     return 0;
 }
 
@@ -330,12 +342,30 @@ static int remove_sysfs(void **state)
 static void test_devices(void **state)
 {
     (void)state;
-    static const struct { const char *name; int numa; } devices[] = {
-        { "mlx5_0", 3 }, { "mlx5_0:1", 3 }, { "mlx5_0-rdm", 3 }, { "mlx5_0-xrc", 3 }, { "ib0", 3 },
-        { "0000:41:00.0", 3 }, { "41:00.0", 3 }, { "eth0", 1 }, { "cxi0", -ENODATA }, { "bond0", -ENODATA },
-        { "mlx5_1", -ENOENT }, { "mlx5_0:x", -ENOENT }, { "mlx5_0-other", -ENOENT }, { "42:00.0", -ENOENT },
-        { "", -EINVAL }, { "../net/eth0", -EINVAL }, { "..", -EINVAL }, { "net/eth0", -EINVAL },
-        { "a b", -EINVAL }, { NULL, -EINVAL },
+    static const struct {
+        const char *name;
+        int numa;
+    } devices[] = {
+        { "mlx5_0", 3 },
+        { "mlx5_0:1", 3 },
+        { "mlx5_0-rdm", 3 },
+        { "mlx5_0-xrc", 3 },
+        { "ib0", 3 },
+        { "0000:41:00.0", 3 },
+        { "41:00.0", 3 },
+        { "eth0", 1 },
+        { "cxi0", -ENODATA },
+        { "bond0", -ENODATA },
+        { "mlx5_1", -ENOENT },
+        { "mlx5_0:x", -ENOENT },
+        { "mlx5_0-other", -ENOENT },
+        { "42:00.0", -ENOENT },
+        { "", -EINVAL },
+        { "../net/eth0", -EINVAL },
+        { "..", -EINVAL },
+        { "net/eth0", -EINVAL },
+        { "a b", -EINVAL },
+        { NULL, -EINVAL },
     };
     for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
         assert_int_equal(advice_device_numa(root, devices[i].name), devices[i].numa);
