@@ -104,6 +104,9 @@ static uint32_t chain_pairs(const struct blocks *b, uint32_t tasks, struct nuioa
     return merged;
 }
 
+/* A launch without hints should not wait for the last percent: below a millisecond. */
+#define EFFORT 20000
+
 /* The blocks as tasks, their homes as slots, with room for what struct nuioa_problem points to. */
 struct arena {
     struct nuioa_problem problem;
@@ -158,7 +161,8 @@ static int arena_fill(struct arena *a, const struct nuioa_request *request,
         .task_count = n, .slot_count = n, .weight = a->zero, .nic_cost = a->one, .tie = a->tie,
         .domain = a->domain, .domain_count = n, .domain_cost = a->domain_cost, .kind = b->kind,
         .task_kind = b->kind, .pinned = a->pinned, .start = a->start,
-        .pair_count = chain_pairs(b, request->task_count, a->pairs), .pairs = a->pairs};
+        .pair_count = chain_pairs(b, request->task_count, a->pairs), .pairs = a->pairs,
+        .effort = EFFORT};
     return 0;
 }
 

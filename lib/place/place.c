@@ -29,6 +29,8 @@ struct portfolio {
 static uint64_t budget_for(const struct nuioa_problem *p)
 {
     uint64_t n = p->task_count, square = n * n;
+    if (p->effort)
+        return p->effort;
     if (n <= 32)
         return 400000;
     if (n <= 128)

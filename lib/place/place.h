@@ -35,6 +35,7 @@ struct nuioa_problem {
     uint32_t pair_count;
     const struct nuioa_pair *pairs; /* each pair once; none: weights only */
     const struct nuioa_graph *graph; /* NULL; nuioa_place makes it once for all mappers */
+    uint64_t effort; /* evaluations at the most; 0: by the size of the problem */
 };
 
 /* Work is counted in evaluations of a change of J, never in time, so that equal input gives an equal plan. */
