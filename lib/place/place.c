@@ -38,11 +38,24 @@ static uint64_t budget_for(const struct nuioa_problem *p)
     return 40 * square < 4900000 ? 40 * square : 4900000;
 }
 
+/* What slots of equal cost differ in: whether the heavy ranks have those nearer CPUs. */
+static double tie_cost(const struct nuioa_problem *p, const uint32_t *slot_of)
+{
+    double cost = 0;
+    for (uint32_t i = 0; i < p->task_count; i++)
+        cost += p->weight[i] * p->tie[slot_of[i]];
+    return cost;
+}
+
 static void consider(struct portfolio *f, const char *name)
 {
     double cost = nuioa_cost(f->problem, f->candidate);
     /* Rounding alone is no reason to move anybody. */
-    if (!(cost < f->mapping->cost - 1e-12 * f->mapping->cost_start))
+    double rounding = 1e-12 * f->mapping->cost_start;
+    bool better = cost < f->mapping->cost - rounding;
+    if (!better && !f->graph && cost <= f->mapping->cost + rounding)
+        better = tie_cost(f->problem, f->candidate) < tie_cost(f->problem, f->slot_of) - rounding;
+    if (!better)
         return;
     memcpy(f->slot_of, f->candidate, f->problem->task_count * sizeof(*f->slot_of));
     f->mapping->cost = cost;
