@@ -9,6 +9,7 @@
 #include "context.h"
 #include "doors.h"
 #include "placement.h"
+#include "publisher.h"
 #include "rank.h"
 #include "report.h"
 #include "say.h"
@@ -165,10 +166,12 @@ static void log_request(const struct context *c, const struct placement *p)
                 p->plan.reason);
 }
 
-static void decide(struct context *c)
+static void decide(struct context *c, spank_t spank)
 {
     struct placement placement;
+    struct nuioa_namespaces names;
     struct nuioa_error err;
+    publisher_learn_ranks(c, spank, &names);
     if (placement_make(c, &placement, &err) < 0) {
         stand_down(c, err.text);
     } else {
@@ -176,6 +179,7 @@ static void decide(struct context *c)
         if (placement_bind(c, &placement, &err) < 0)
             nuioa_warn(&c->faults, "%s", err.text);
         rank_prepare(c, &placement.plan);
+        publisher_publish(c, &names, &placement.plan, NULL, 0);
         keep_warnings(c, &placement.plan);
     }
     tell_faults(c);
@@ -194,7 +198,7 @@ void stepd_task_post_fork(struct context *c, spank_t spank)
         return;
     c->pids[local] = pid;
     if (++c->forked == c->step.task_count)
-        decide(c);
+        decide(c, spank);
 }
 
 /* --- task_init, in the task, as the user ------------------------------------------------------ */
