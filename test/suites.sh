@@ -69,8 +69,9 @@ tap_count() { # <TAP: passed failed skipped
         END { print p + 0, f + 0, s + 0 }'
 }
 
-tap_failures() { # <TAP: failed lines with their diagnostics
-    awk '/^not ok/ { on = 1; print; next } /^(ok|1\.\.)/ { on = 0 } on'
+tap_failures() { # <TAP: failed lines, each with the beginning of its diagnostics
+    awk '/^not ok/ { room = 8; print; next } /^(ok|1\.\.)/ { room = 0 }
+        room > 0 { print; if (!--room) print "#   ..." }'
 }
 
 # merge_logs DIR: results of "make check" in DIR, from what automake keeps of each test
