@@ -28,20 +28,25 @@ is "every rank is told its CPUs, which are those it has" \
 launch -n16 --nuioa --nuioa-hints=heavy=15
 is "one heavy rank, the last: it gets NUMA node 5" "$(rings 5 | cut -d' ' -f16)" 0
 
+# neighbours STRIDE: where rank 0 is, how many ranks share the NUMA node of the one STRIDE after
+# them, and what all use together.
+neighbours() {
+    local pairs
+    pairs=$(values numa | awk -v stride="$1" '{
+        for (i = 1; i <= NF - stride; i++) if ($i == $(i + stride)) pairs++
+    } END { print pairs + 0 }')
+    echo "$(values numa | cut -d' ' -f1), $pairs pairs, $(distinct numa) NUMA nodes," \
+        "$(distinct cpus) CPUs"
+}
+
 launch -n16 --nuioa=on
-numa=($(values numa))
-together=0
-for ((i = 0; i < 8; i++)); do [ "${numa[i]}" = "${numa[i + 8]}" ] && together=$((together + 1)); done
 is "no hints: local rank 0 is on NUMA node 5, neighbours stay together" \
-    "${numa[0]}, $together pairs, $(distinct numa) NUMA nodes, $(distinct cpus) CPUs" \
+    "$(neighbours 8)" \
     "5, 8 pairs, 8 NUMA nodes, 16 CPUs"
 
 launch -n16 -m block:block --nuioa=on
-numa=($(values numa))
-together=0
-for ((i = 0; i < 16; i += 2)); do [ "${numa[i]}" = "${numa[i + 1]}" ] && together=$((together + 1)); done
 is "no hints, block:block: the same" \
-    "${numa[0]}, $together pairs, $(distinct numa) NUMA nodes, $(distinct cpus) CPUs" \
+    "$(neighbours 1)" \
     "5, 8 pairs, 8 NUMA nodes, 16 CPUs"
 
 # Steps that may use the whole node: srun by itself would give one with few ranks few cores.

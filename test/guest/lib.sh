@@ -100,7 +100,8 @@ nic_numa() {
 # What nuioa(1) says of the NICs, and of the distances from NUMA node $1.
 topo() {
     as_user nuioa topo --json | jq -rc --argjson from "$1" \
-        '[.nics[] | select(.usable) | "\(.netdev):\(.numa[0])"], .distance.matrix[$from]' | paste -sd" " | tr -d "\""
+        '[.nics[] | select(.usable) | "\(.netdev):\(.numa[0])"], .distance.matrix[$from]' |
+        paste -sd" " | tr -d "\""
 }
 
 # hold CPUS: takes that many free ones, the lowest, and prints the job to release later.
