@@ -95,10 +95,10 @@ static void test_write_read(void **state)
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 07777, 0644); /* whatever the umask */
     assert_int_equal(files_in(directory), 3);   /* with "." and "..": nothing temporary stays */
+    /* one description, not two: the memory of a virtual machine can change between them */
     assert_int_equal(nuioa_node_load(&node, NULL, NULL), 0);
+    assert_int_equal(nuioa_cache_write(path, &node, NULL, NULL), 0);
     assert_int_equal(nuioa_cache_read(path, NULL, &kept, NULL), 0);
-    nuioa_node_refresh(&node);
-    nuioa_node_refresh(&kept);
     assert_int_equal(nuioa_node_pack(&node, &a, &a_length), 0);
     assert_int_equal(nuioa_node_pack(&kept, &b, &b_length), 0);
     assert_int_equal(a_length, b_length);
