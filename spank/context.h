@@ -17,6 +17,7 @@ struct context {
     struct flags flags;           /* what was typed */
     struct nuioa_options options; /* what it means together with the other doors */
     bool spoken;                  /* srun has said its warnings (a heterogeneous job asks again) */
+    struct gathering *gathering;  /* srun's part of the rendezvous; NULL: none */
 
     /* slurmstepd */
     bool active;                  /* this step is handled */
@@ -27,6 +28,7 @@ struct context {
     struct area_task *area;       /* by local rank, shared with the tasks; NULL: none */
     pid_t *pids;                  /* by local rank, 0 where not forked yet */
     uint32_t forked;
+    struct gathering_node *gathering_node; /* this node's part of the rendezvous; NULL: none */
     uint32_t init_us, fork_us, last_fork_us; /* time spent in the hooks */
 };
 
@@ -37,6 +39,8 @@ struct context {
  * anything is allocated, it ends the process if the flag is wrong or asks for help. */
 void launcher_check_flag(int index, const char *value);
 void launcher_init_post_opt(struct context *context, int argc, char **argv);
+void launcher_user_init(struct context *context, spank_t spank);
+void launcher_exit(struct context *context);
 
 /* sbatch, salloc */
 void allocator_init_post_opt(struct context *context);

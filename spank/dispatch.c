@@ -64,6 +64,13 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
     return ESPANK_SUCCESS;
 }
 
+int slurm_spank_local_user_init(spank_t spank, int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    launcher_user_init(&context, spank);
+    return ESPANK_SUCCESS;
+}
+
 int slurm_spank_user_init(spank_t spank, int argc, char **argv)
 {
     (void)spank, (void)argc, (void)argv;
@@ -95,6 +102,8 @@ int slurm_spank_exit(spank_t spank, int argc, char **argv)
     (void)spank, (void)argc, (void)argv;
     if (spank_context() == S_CTX_REMOTE)
         stepd_exit(&context);
+    else if (spank_context() == S_CTX_LOCAL)
+        launcher_exit(&context);
     flags_free(&context.flags);
     return ESPANK_SUCCESS;
 }

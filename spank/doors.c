@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "wire.h"
+
 #define PREFIX "SLURM_NUIOA"
 #define NAME_SIZE 64
 
@@ -41,6 +43,15 @@ static void read_argument(struct nuioa_options *options, const char *argument,
     set(options, NUIOA_DOOR_PLUGSTACK, name, equals ? equals + 1 : NULL, warnings);
 }
 
+static bool is_set_by_srun(const char *variable, size_t length)
+{
+    static const char *const names[] = { DOORS_HINTS_LIST, WIRE_VARIABLE };
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strlen(names[i]) == length && !strncmp(variable, names[i], length))
+            return true;
+    return false;
+}
+
 /* "SLURM_NUIOA_POLICY=latency" sets "policy"; "SLURM_NUIOA=on" the switch. Other variables are
  * not ours. */
 static void read_variable(struct nuioa_options *options, const char *variable,
@@ -48,9 +59,8 @@ static void read_variable(struct nuioa_options *options, const char *variable,
 {
     const char *rest = variable + strlen(PREFIX);
     const char *equals = strchr(variable, '=');
-    size_t list = strlen(DOORS_HINTS_LIST);
     if (strncmp(variable, PREFIX, strlen(PREFIX)) || !equals || (*rest != '=' && *rest != '_') ||
-        (!strncmp(variable, DOORS_HINTS_LIST, list) && variable[list] == '='))
+        is_set_by_srun(variable, (size_t)(equals - variable)))
         return;
     char name[NAME_SIZE] = "nuioa";
     if (*rest == '_')

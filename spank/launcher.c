@@ -5,6 +5,7 @@
 
 #include "context.h"
 #include "doors.h"
+#include "gathering.h"
 #include "reduce.h"
 #include "say.h"
 
@@ -97,5 +98,16 @@ void launcher_init_post_opt(struct context *context, int argc, char **argv)
     }
     if (context->options.mode != NUIOA_OFF)
         resolve_hints(context, &doors);
+    gathering_offer(context);
     context->spoken = true;
+}
+
+void launcher_user_init(struct context *context, spank_t spank)
+{
+    gathering_start(context, spank);
+}
+
+void launcher_exit(struct context *context)
+{
+    gathering_end(context);
 }

@@ -1,5 +1,6 @@
 #include "rank.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "doors.h"
@@ -25,11 +26,35 @@ static int prepare_foreign(struct context *c, const struct nuioa_plan *plan, uin
                                      sizeof(task->foreign));
 }
 
-static void prepare_one(struct context *c, const struct nuioa_plan *plan, uint32_t local)
+/* "NUIOA_LEADERS=0,4,8", "" where it is unknown or longer than a variable may be. */
+static void print_leaders(char *text, size_t size, const uint32_t *leaders, uint32_t count)
+{
+    size_t used = (size_t)snprintf(text, size, "NUIOA_LEADERS=");
+    for (uint32_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%u", i ? "," : "", leaders[i]);
+    if (!count || used >= size)
+        *text = '\0';
+}
+
+/* After the last entry of a block, whose length with its end is `used`. */
+static int append(char *block, size_t size, int used, const char *entry)
+{
+    size_t length = strlen(entry);
+    if (used < 1 || (size_t)used + length + 1 > size)
+        return used < 0 ? used : -1;
+    if (length) {
+        memcpy(block + used - 1, entry, length + 1);
+        block[(size_t)used + length] = '\0';
+    }
+    return 0;
+}
+
+static void prepare_one(struct context *c, const struct nuioa_plan *plan, const char *leaders,
+                        uint32_t local)
 {
     struct area_task *task = &c->area[local];
-    if (nuioa_environment(plan, &c->node, &c->options, local, task->ours, sizeof(task->ours)) < 0 ||
-        prepare_foreign(c, plan, local) < 0) {
+    int used = nuioa_environment(plan, &c->node, &c->options, local, task->ours, sizeof(task->ours));
+    if (append(task->ours, sizeof(task->ours), used, leaders) < 0 || prepare_foreign(c, plan, local) < 0) {
         nuioa_warn(&c->faults, "rank %u is not told its place: out of room", c->step.ranks[local]);
         task->ours[0] = task->foreign[0] = '\0';
     }
@@ -39,10 +64,15 @@ static void prepare_one(struct context *c, const struct nuioa_plan *plan, uint32
     task->ready = true;
 }
 
-void rank_prepare(struct context *c, const struct nuioa_plan *plan)
+void rank_prepare(struct context *c, const struct nuioa_plan *plan, const uint32_t *leaders,
+                  uint32_t leader_count)
 {
+    char text[4096];
+    print_leaders(text, sizeof(text), leaders, leader_count);
+    if (!(c->options.export_set & NUIOA_EXPORT_ENV))
+        *text = '\0';
     for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++)
-        prepare_one(c, plan, i);
+        prepare_one(c, plan, text, i);
 }
 
 /* --- the task --------------------------------------------------------------------------------- */

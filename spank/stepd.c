@@ -8,6 +8,7 @@
 #include "cache.h"
 #include "context.h"
 #include "doors.h"
+#include "gathering.h"
 #include "placement.h"
 #include "publisher.h"
 #include "rank.h"
@@ -111,8 +112,10 @@ void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv
     if (c->options.mode == NUIOA_OFF)
         return;
     rank_forget(spank);
-    if (!step_is_launcher(spank))
+    if (!step_is_launcher(spank)) {
         prepare(c, spank);
+        gathering_call(c, spank);
+    }
     spank_unsetenv(spank, DOORS_HINTS_LIST);
 }
 
@@ -128,8 +131,10 @@ static void tell_faults(struct context *c)
 /* Later ones come with the plan; without one this is the time. */
 void stepd_user_init(struct context *c)
 {
-    if (!c->active)
-        tell_faults(c);
+    if (c->active)
+        return;
+    gathering_exchange(c, NULL);
+    tell_faults(c);
 }
 
 /* --- task_post_fork: all tasks exist, none runs ----------------------------------------------- */
@@ -178,12 +183,17 @@ static void decide(struct context *c, spank_t spank)
         log_request(c, &placement);
         if (placement_bind(c, &placement, &err) < 0)
             nuioa_warn(&c->faults, "%s", err.text);
-        rank_prepare(c, &placement.plan);
-        publisher_publish(c, &names, &placement.plan, NULL, 0);
         keep_warnings(c, &placement.plan);
+        gathering_exchange(c, &placement);
+        uint32_t leader_count;
+        const uint32_t *leaders = gathering_leaders(c, &leader_count);
+        rank_prepare(c, &placement.plan, leaders, leader_count);
+        publisher_publish(c, &names, &placement.plan, leaders, leader_count);
     }
+    if (!c->active)
+        gathering_exchange(c, NULL);
     tell_faults(c);
-    if (c->active)
+    if (c->active && !gathering_is_reported(c))
         report(c, &placement.plan);
     placement_free(&placement);
 }
@@ -227,6 +237,7 @@ void stepd_exit(struct context *c)
     c->area = NULL;
     c->pids = NULL;
     c->active = false;
+    gathering_end(c);
     step_free(&c->step);
     nuioa_hints_free(&c->hints);
     nuioa_node_free(&c->node);

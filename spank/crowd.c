@@ -1,0 +1,50 @@
+#include "crowd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+/* libslurm's; see hosts.c for why slurm.h is not included. */
+extern void *slurm_hostlist_create(const char *list);
+extern int slurm_hostlist_push_host(void *hostlist, const char *host);
+extern char *slurm_hostlist_ranged_string_malloc(void *hostlist);
+extern void slurm_hostlist_destroy(void *hostlist);
+
+void crowd_add(struct crowd *crowd, const char *host, const char *text)
+{
+    uint32_t i = 0;
+    while (i < crowd->count && strcmp(crowd->texts[i].text, text))
+        i++;
+    if (i == CROWD_TEXTS_MAX) {
+        crowd->lost++;
+        return;
+    }
+    struct crowd_text *t = &crowd->texts[i];
+    if (i == crowd->count) {
+        nuioa_copy(t->text, sizeof(t->text), text);
+        t->hosts = slurm_hostlist_create(NULL);
+        t->count = 0;
+        crowd->count++;
+    }
+    t->count++;
+    if (t->hosts)
+        slurm_hostlist_push_host(t->hosts, host);
+}
+
+const char *crowd_names(const struct crowd_text *text, char *names, uint32_t size)
+{
+    char *all = text->hosts ? slurm_hostlist_ranged_string_malloc(text->hosts) : NULL;
+    if (nuioa_copy(names, size, all ? all : "?") < 0)
+        memcpy(names + size - 3, "..", 3);
+    free(all);
+    return names;
+}
+
+void crowd_free(struct crowd *crowd)
+{
+    for (uint32_t i = 0; i < crowd->count; i++)
+        if (crowd->texts[i].hosts)
+            slurm_hostlist_destroy(crowd->texts[i].hosts);
+    *crowd = (struct crowd){ 0 };
+}

@@ -1,0 +1,67 @@
+#ifndef SPANK_GATHER_H
+#define SPANK_GATHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "error.h"
+#include "record.h"
+#include "wire.h"
+
+/* srun's side of the rendezvous (wire.h): a listener for one step, and a thread that serves it. */
+
+/* Of peers that are not known yet: how many, how long, how much they may say. When another one comes the one
+ * that has been silent longest goes. */
+#define GATHER_STRANGERS_MAX 64
+#define GATHER_STRANGER_MS 1000
+
+struct gather_config {
+    uid_t uid;                 /* whose credentials are taken: our own */
+    const char *socket;        /* munged's, "" the default */
+    unsigned timeout_ms;       /* how long after a node's apology the others are waited for */
+    uint16_t port_first, port_last; /* 0: any */
+
+    /* All are called by the thread; texts are valid during the call. */
+    void *arg;
+    void (*warn)(void *arg, const char *text);
+    /* The body of WIRE_SLICE for a node that runs ranks[count]: malloc'd, the thread frees. NULL: none. */
+    void *(*slice)(void *arg, const uint32_t *ranks, uint32_t count, size_t *length);
+    /* One record after the other, as they come; then once, when all agree. */
+    void (*record)(void *arg, const struct record *record);
+    void (*finish)(void *arg);
+};
+
+/* What has happened so far; for tests and the curious. */
+struct gather_counts {
+    uint32_t nodes, hellos, records, tables; /* expected, seen, seen, 1: every node had the table */
+    uint32_t refused;                        /* peers that were sent away */
+    uint32_t strangers_most;                 /* at one time */
+};
+
+struct gather;
+
+/* Opens the listener: IPv6 and IPv4 where both exist. 0 and *gather, or negative with *err. */
+int gather_open(const struct gather_config *config, struct gather **gather, struct nuioa_error *err);
+
+/* "PORT:KEY", for WIRE_VARIABLE. Owned by `gather`. */
+const char *gather_text(const struct gather *gather);
+
+/* The job that nodes must belong to; UINT32_MAX: any, but all the same. Before the start. */
+void gather_expect(struct gather *gather, uint32_t job_id, uint32_t step_id);
+
+/* Starts the thread. It blocks all signals, and it ends by itself when the nodes have been served or one has
+ * failed. 0 or -errno. */
+int gather_start(struct gather *gather);
+
+/* Ends and joins the thread, if it was started; frees all. NULL is fine. */
+void gather_close(struct gather *gather);
+
+/* After gather_wait or before gather_start. */
+struct gather_counts gather_counts(const struct gather *gather);
+
+/* Waits for the end of the thread. */
+void gather_wait(struct gather *gather);
+
+#endif

@@ -1,0 +1,391 @@
+#include "gather_node.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "leaders.h"
+#include "number.h"
+#include "seal.h"
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* --- bytes -------------------------------------------------------------------------------------------- */
+
+static int wait_for(struct gather_node *g, short events)
+{
+    struct pollfd fd = { .fd = g->fd, .events = events };
+    for (;;) {
+        int64_t start = now_us();
+        if (g->left_us <= 0)
+            return -ETIMEDOUT;
+        int ready = poll(&fd, 1, (int)((g->left_us + 999) / 1000));
+        int rc = ready < 0 && errno != EINTR ? -errno : 0;
+        g->left_us -= now_us() - start;
+        if (ready > 0 || rc < 0)
+            return rc;
+    }
+}
+
+static int send_all(struct gather_node *g, const void *bytes, size_t length)
+{
+    const char *from = bytes;
+    while (length) {
+        ssize_t done = send(g->fd, from, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        int rc = done < 0 ? errno == EAGAIN ? wait_for(g, POLLOUT) : errno == EINTR ? 0 : -errno : 0;
+        if (rc < 0)
+            return rc;
+        from += done > 0 ? done : 0;
+        length -= done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}
+
+static int send_frame(struct gather_node *g, uint32_t type, const void *bytes, size_t length)
+{
+    struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
+    int rc = send_all(g, &frame, sizeof(frame));
+    return rc ? rc : send_all(g, bytes, length);
+}
+
+static int receive_all(struct gather_node *g, void *bytes, size_t length)
+{
+    char *to = bytes;
+    while (length) {
+        ssize_t got = recv(g->fd, to, length, MSG_DONTWAIT);
+        if (got == 0)
+            return -ECONNRESET;
+        int rc = got < 0 ? errno == EAGAIN ? wait_for(g, POLLIN) : errno == EINTR ? 0 : -errno : 0;
+        if (rc < 0)
+            return rc;
+        to += got > 0 ? got : 0;
+        length -= got > 0 ? (size_t)got : 0;
+    }
+    return 0;
+}
+
+/* srun shows that it could read the hello. */
+static int receive_key(struct gather_node *g)
+{
+    uint8_t key[WIRE_KEY_SIZE];
+    if (g->known)
+        return 0;
+    int rc = receive_all(g, key, sizeof(key));
+    if (!rc && memcmp(key, g->key, sizeof(key)))
+        rc = -EPROTO;
+    g->known = !rc;
+    return rc;
+}
+
+static int receive_frame(struct gather_node *g, struct wire_frame *frame)
+{
+    int rc = receive_key(g);
+    if (!rc)
+        rc = receive_all(g, frame, sizeof(*frame));
+    if (!rc && frame->magic != WIRE_MAGIC)
+        rc = -EPROTO;
+    return !rc && frame->type == WIRE_STOP ? -ECANCELED : rc;
+}
+
+/* A message of a type and at most a length that the caller knows. */
+static int receive_message(struct gather_node *g, uint32_t type, size_t max, void **bytes, size_t *length)
+{
+    struct wire_frame frame;
+    *bytes = NULL;
+    int rc = receive_frame(g, &frame);
+    if (!rc && (frame.type != type || frame.length > max))
+        rc = -EPROTO;
+    if (rc < 0)
+        return rc;
+    *length = frame.length;
+    *bytes = malloc(frame.length ? frame.length : 1);
+    rc = *bytes ? receive_all(g, *bytes, frame.length) : -ENOMEM;
+    if (rc < 0) {
+        free(*bytes);
+        *bytes = NULL;
+    }
+    return rc;
+}
+
+static const char *reason(int rc)
+{
+    switch (rc) {
+    case -ETIMEDOUT:
+        return "no answer from srun in time";
+    case -ECANCELED:
+        return "not all nodes answered srun";
+    case -ECONNRESET:
+        return "srun has hung up";
+    case -EPROTO:
+    case -EINVAL:
+        return "srun's answer is none";
+    default:
+        return strerror(-rc);
+    }
+}
+
+static int fail(struct gather_node *g, int rc, struct nuioa_error *err)
+{
+    gather_hang_up(g);
+    return nuioa_fail(err, rc, "gather: %s", reason(rc));
+}
+
+/* --- the call ----------------------------------------------------------------------------------------- */
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "PORT:KEY" */
+static int parse_srun(const char *text, in_port_t *port, uint8_t *key)
+{
+    char number[8];
+    uint32_t value;
+    size_t length = strcspn(text, ":");
+    if (length >= sizeof(number) || strlen(text) != length + 1 + 2 * WIRE_KEY_SIZE)
+        return -EINVAL;
+    memcpy(number, text, length);
+    number[length] = '\0';
+    if (nuioa_parse_u32(number, UINT16_MAX, &value) < 0 || !value)
+        return -EINVAL;
+    for (unsigned i = 0; i < WIRE_KEY_SIZE; i++) {
+        int high = digit(text[length + 1 + 2 * i]), low = digit(text[length + 2 + 2 * i]);
+        if (high < 0 || low < 0)
+            return -EINVAL;
+        key[i] = (uint8_t)(high << 4 | low);
+    }
+    *port = htons((in_port_t)value);
+    return 0;
+}
+
+static int make_address(const char *text, in_port_t port, struct sockaddr_storage *address)
+{
+    struct sockaddr_in *four = (struct sockaddr_in *)address;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
+    memset(address, 0, sizeof(*address));
+    if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = port;
+        return sizeof(*four);
+    }
+    if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = port;
+        return sizeof(*six);
+    }
+    return -EINVAL;
+}
+
+static int call_address(struct gather_node *g, const char *text, in_port_t port)
+{
+    struct sockaddr_storage address;
+    int length = make_address(text, port, &address), error = 0, on = 1;
+    socklen_t size = sizeof(error);
+    if (length < 0)
+        return length;
+    g->fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (g->fd < 0)
+        return -errno;
+    setsockopt(g->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (!connect(g->fd, (struct sockaddr *)&address, (socklen_t)length))
+        return 0;
+    if (errno != EINPROGRESS)
+        return -errno;
+    int rc = wait_for(g, POLLOUT);
+    if (!rc && getsockopt(g->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+        rc = -errno;
+    return rc ? rc : -error;
+}
+
+static int seal_hello(struct gather_node *g, const struct gather_call *call, const uint8_t *step_key,
+                      char **credential, struct nuioa_error *err)
+{
+    uint32_t rank_count = call->ranks ? call->task_count : 0;
+    size_t length = sizeof(struct wire_hello) + rank_count * sizeof(uint32_t);
+    char *bytes = malloc(length);
+    struct wire_hello hello = {
+        .purpose = WIRE_PURPOSE,
+        .job_id = call->job_id,
+        .step_id = call->step_id,
+        .node = call->node,
+        .node_count = call->node_count,
+        .task_count = call->task_count,
+        .rank_count = rank_count,
+    };
+    int64_t start = now_us();
+    if (!bytes)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    memcpy(hello.step_key, step_key, WIRE_KEY_SIZE);
+    memcpy(hello.node_key, g->key, WIRE_KEY_SIZE);
+    memcpy(bytes, &hello, sizeof(hello));
+    if (rank_count)
+        memcpy(bytes + sizeof(hello), call->ranks, rank_count * sizeof(uint32_t));
+    /* What is left is for telling srun that there is none. */
+    unsigned deadline_ms = call->timeout_ms - call->timeout_ms / 10;
+    int rc = seal_make(call->socket, call->uid, call->gid, bytes, length, deadline_ms, credential, err);
+    free(bytes);
+    g->left_us -= now_us() - start;
+    return rc;
+}
+
+int gather_call(struct gather_node *g, const struct gather_call *call, struct nuioa_error *err)
+{
+    uint8_t step_key[WIRE_KEY_SIZE];
+    in_port_t port;
+    char *credential = NULL;
+    *g = (struct gather_node){
+        .fd = -1,
+        .left_us = (int64_t)call->timeout_ms * 1000,
+        .job_id = call->job_id,
+        .step_id = call->step_id,
+        .node = call->node,
+        .node_count = call->node_count,
+        .task_count = call->task_count,
+    };
+    if (parse_srun(call->srun, &port, step_key) < 0 || call->node >= call->node_count ||
+        call->node_count > WIRE_NODES_MAX || call->task_count > WIRE_TASKS_MAX)
+        return nuioa_fail(err, -EINVAL, "gather: what srun says of itself is wrong");
+    if (getrandom(g->key, sizeof(g->key), 0) != sizeof(g->key))
+        return nuioa_fail(err, -EIO, "gather: no random numbers");
+    int sealed = seal_hello(g, call, step_key, &credential, err);
+    int rc = call_address(g, call->address, port);
+    if (!rc)
+        rc = sealed < 0 ? send_frame(g, WIRE_SORRY, NULL, 0)
+                        : send_frame(g, WIRE_HELLO, credential, strlen(credential) + 1);
+    free(credential);
+    g->told = !rc;
+    if (sealed < 0) {
+        gather_hang_up(g);
+        return sealed;
+    }
+    if (rc < 0) {
+        gather_hang_up(g);
+        return nuioa_fail(err, rc, "gather: cannot reach srun at %.60s: %s", call->address, strerror(-rc));
+    }
+    return 0;
+}
+
+void gather_hang_up(struct gather_node *g)
+{
+    if (g->fd < 0)
+        return;
+    shutdown(g->fd, SHUT_RDWR); /* children may hold copies */
+    close(g->fd);
+    g->fd = -1;
+}
+
+/* --- the slice ---------------------------------------------------------------------------------------- */
+
+static bool is_weight(double weight)
+{
+    return weight >= 0 && weight <= 1e30;
+}
+
+static int read_pairs(const struct gather_node *g, const char *bytes, uint32_t count,
+                      struct nuioa_pair *pairs)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct wire_pair pair;
+        memcpy(&pair, bytes + i * sizeof(pair), sizeof(pair));
+        if (pair.first >= g->task_count || pair.second >= g->task_count || pair.first == pair.second ||
+            !is_weight(pair.bytes))
+            return -EPROTO;
+        pairs[i] = (struct nuioa_pair){ pair.first, pair.second, pair.bytes };
+    }
+    return 0;
+}
+
+static int read_slice(const struct gather_node *g, const char *bytes, size_t length, double *weights,
+                      struct nuioa_pair **pairs, uint32_t *pair_count)
+{
+    struct wire_slice slice;
+    if (length < sizeof(slice))
+        return -EPROTO;
+    memcpy(&slice, bytes, sizeof(slice));
+    if (slice.weight_count != g->task_count || slice.pair_count > WIRE_PAIRS_MAX ||
+        length != sizeof(slice) + slice.weight_count * sizeof(double) +
+                      slice.pair_count * sizeof(struct wire_pair))
+        return -EPROTO;
+    memcpy(weights, bytes + sizeof(slice), slice.weight_count * sizeof(double));
+    for (uint32_t i = 0; i < slice.weight_count; i++)
+        if (!is_weight(weights[i]))
+            return -EPROTO;
+    *pairs = calloc(slice.pair_count + 1, sizeof(**pairs));
+    *pair_count = slice.pair_count;
+    return *pairs ? read_pairs(g, bytes + sizeof(slice) + slice.weight_count * sizeof(double),
+                               slice.pair_count, *pairs)
+                  : -ENOMEM;
+}
+
+int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
+                 struct nuioa_error *err)
+{
+    void *bytes;
+    size_t length, max = sizeof(struct wire_slice) + g->task_count * sizeof(double) +
+                         WIRE_PAIRS_MAX * sizeof(struct wire_pair);
+    *pairs = NULL;
+    *pair_count = 0;
+    int rc = receive_message(g, WIRE_SLICE, max, &bytes, &length);
+    if (!rc)
+        rc = read_slice(g, bytes, length, weights, pairs, pair_count);
+    free(bytes);
+    if (rc < 0) {
+        free(*pairs);
+        *pairs = NULL;
+        *pair_count = 0;
+        return fail(g, rc, err);
+    }
+    return 0;
+}
+
+/* --- the exchange ------------------------------------------------------------------------------------- */
+
+/* An empty table says that there is none. */
+static int receive_table(struct gather_node *g, uint32_t leader, uint32_t *leaders)
+{
+    void *bytes;
+    size_t length;
+    int rc = receive_message(g, WIRE_TABLE, leaders_max(g->node_count), &bytes, &length);
+    if (!rc && length) {
+        rc = leaders_unpack(bytes, length, g->job_id, g->step_id, leaders, g->node_count);
+        if (!rc && leaders[g->node] != leader)
+            rc = -EPROTO;
+    }
+    free(bytes);
+    return rc ? rc : length > 0;
+}
+
+int gather_exchange(struct gather_node *g, const void *record, size_t length, uint32_t leader,
+                    uint32_t *leaders, struct nuioa_error *err)
+{
+    void *nothing = NULL;
+    size_t none;
+    int table = 0, rc = send_frame(g, WIRE_RECORD, record, length);
+    if (!rc)
+        rc = table = receive_table(g, leader, leaders);
+    if (rc >= 0)
+        rc = send_frame(g, WIRE_HAVE, NULL, 0);
+    if (rc >= 0)
+        rc = receive_message(g, WIRE_GO, 0, &nothing, &none);
+    free(nothing);
+    if (rc < 0)
+        return fail(g, rc, err);
+    gather_hang_up(g);
+    return table;
+}

@@ -1,0 +1,56 @@
+#ifndef SPANK_GATHER_NODE_H
+#define SPANK_GATHER_NODE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "error.h"
+#include "place/place.h"
+#include "wire.h"
+
+/* A node's side of the rendezvous (wire.h), in slurmstepd. Nothing here blocks but for the time that
+ * gather_call() was given, over all functions together: it is time spent waiting that counts, so a slow
+ * start of other things takes nothing from it. */
+
+struct gather_call {
+    const char *address;  /* of srun: IPv4 or IPv6, in numbers; no name is resolved */
+    const char *srun;     /* what WIRE_VARIABLE says */
+    const char *socket;   /* munged's, "" the default */
+    uid_t uid;            /* the job's user */
+    gid_t gid;
+    unsigned timeout_ms;
+    uint32_t job_id, step_id;
+    uint32_t node, node_count; /* of the step */
+    uint32_t task_count;
+    const uint32_t *ranks;     /* [task_count]: to ask for a slice; NULL: none is wanted */
+};
+
+struct gather_node {
+    int fd;                    /* -1: not connected */
+    int64_t left_us;           /* of the time to wait */
+    bool told;                 /* srun knows, or will find out, that this node is there */
+    bool known;                /* srun has shown our key */
+    uint32_t job_id, step_id, node, node_count, task_count;
+    uint8_t key[WIRE_KEY_SIZE];
+};
+
+#define GATHER_NODE_NONE { .fd = -1 }
+
+/* Seals the hello, connects and sends it. 0, or negative with *err: no gathering. */
+int gather_call(struct gather_node *g, const struct gather_call *call, struct nuioa_error *err);
+
+/* Waits for this node's slice of the profile: weights[task_count], and *pairs (malloc'd, caller frees).
+ * 0, or negative with *err. */
+int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
+                 struct nuioa_error *err);
+
+/* Sends the record, waits for the table and for leave to act on it. 1 and leaders[node_count]; 0: all
+ * went well, but there is no table, since some node has no leader; or negative with *err. `leader`: this node's,
+ * WIRE_NO_RANK if none: a table that says otherwise is refused. */
+int gather_exchange(struct gather_node *g, const void *record, size_t length, uint32_t leader,
+                    uint32_t *leaders, struct nuioa_error *err);
+
+/* Ends the connection for all processes that hold it. */
+void gather_hang_up(struct gather_node *g);
+
+#endif

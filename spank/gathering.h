@@ -1,0 +1,32 @@
+#ifndef SPANK_GATHERING_H
+#define SPANK_GATHERING_H
+
+#include "context.h"
+#include "placement.h"
+
+/* What srun and slurmstepd have to do with the rendezvous (wire.h), and when. Nothing here fails: without a
+ * rendezvous each node knows its own leader and tells its own report. A build without MUNGE has none. */
+
+/* srun, init_post_opt (which comes once for each component of a heterogeneous job) and, when the step is
+ * known, local_user_init. */
+void gathering_offer(struct context *context);
+void gathering_start(struct context *context, spank_t spank);
+
+/* slurmstepd, init_post_opt: calls srun, which hides behind the start of PMIx. Also for a node that
+ * stands down, lest the others wait for it. */
+void gathering_call(struct context *context, spank_t spank);
+
+/* slurmstepd, when the plan is carried out: tells srun, and waits for all others. Warnings that srun
+ * has taken over are removed from context->faults. `placement` NULL: this node stands down. */
+void gathering_exchange(struct context *context, const struct placement *placement);
+
+/* After that: the leaders of all nodes, and how many; NULL and 0: not known. */
+const uint32_t *gathering_leaders(const struct context *context, uint32_t *count);
+
+/* Whether srun tells the report. */
+bool gathering_is_reported(const struct context *context);
+
+/* Either program, at its end. */
+void gathering_end(struct context *context);
+
+#endif

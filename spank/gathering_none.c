@@ -1,0 +1,48 @@
+#include "gathering.h"
+
+#include <stdlib.h>
+
+#include "say.h"
+#include "wire.h"
+
+/* A build without MUNGE. */
+
+void gathering_offer(struct context *c)
+{
+    unsetenv(WIRE_VARIABLE);
+    if (c->options.mode != NUIOA_OFF && c->options.gather == NUIOA_SWITCH_ON && !c->spoken)
+        say("gather=on: this nuioa was built without MUNGE");
+}
+
+void gathering_start(struct context *c, spank_t spank)
+{
+    (void)c, (void)spank;
+}
+
+void gathering_call(struct context *c, spank_t spank)
+{
+    (void)c, (void)spank;
+}
+
+void gathering_exchange(struct context *c, const struct placement *placement)
+{
+    (void)c, (void)placement;
+}
+
+const uint32_t *gathering_leaders(const struct context *c, uint32_t *count)
+{
+    (void)c;
+    *count = 0;
+    return NULL;
+}
+
+bool gathering_is_reported(const struct context *c)
+{
+    (void)c;
+    return false;
+}
+
+void gathering_end(struct context *c)
+{
+    (void)c;
+}

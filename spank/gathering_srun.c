@@ -1,0 +1,111 @@
+#include "gathering.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gather.h"
+#include "gathering_wanted.h"
+#include "say.h"
+#include "summary.h"
+
+/* srun's side: opens early, for the port goes into the job's environment; serves when the step is known. */
+
+struct gathering {
+    struct gather *gather;
+    struct summary *summary;
+    unsigned components;
+    bool report, explain;
+};
+
+/* libslurm's; absent in some versions. */
+extern uint16_t *slurm_get_srun_port_range(void) __attribute__((weak));
+
+static void warn(void *arg, const char *text)
+{
+    (void)arg;
+    say("%s", text);
+}
+
+static void take(void *arg, const struct record *record)
+{
+    struct gathering *g = arg;
+    summary_add(g->summary, record);
+}
+
+static void finish(void *arg)
+{
+    struct gathering *g = arg;
+    summary_warnings(g->summary, warn, NULL);
+    char *text = g->report || g->explain ? summary_text(g->summary, g->explain) : NULL;
+    if (text)
+        say_text(text);
+    free(text);
+}
+
+static int open_listener(const struct context *c, struct gathering *g, struct nuioa_error *err)
+{
+    const uint16_t *range = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
+    struct gather_config config = {
+        .uid = geteuid(),
+        .socket = c->options.munge_socket,
+        .timeout_ms = c->options.timeout_ms,
+        .port_first = range ? range[0] : 0,
+        .port_last = range ? range[1] : 0,
+        .arg = g,
+        .warn = warn,
+        .record = take,
+        .finish = finish,
+    };
+    g->report = c->options.report;
+    g->explain = c->options.explain;
+    g->summary = summary_new();
+    return g->summary ? gather_open(&config, &g->gather, err) : nuioa_fail(err, -1, "gather: out of memory");
+}
+
+void gathering_offer(struct context *c)
+{
+    struct nuioa_error err;
+    if (c->gathering) {
+        c->gathering->components++;
+        return;
+    }
+    unsetenv(WIRE_VARIABLE); /* an outer srun's */
+    if (!gathering_is_wanted(&c->options))
+        return;
+    if (geteuid() == 0) {
+        if (c->options.gather == NUIOA_SWITCH_ON && !c->spoken)
+            say("gather=on: root's jobs are not gathered");
+        return;
+    }
+    struct gathering *g = c->gathering = calloc(1, sizeof(*g));
+    if (!g)
+        return;
+    if (open_listener(c, g, &err) < 0) {
+        say("%s", err.text);
+        return;
+    }
+    g->components = 1;
+    setenv(WIRE_VARIABLE, gather_text(g->gather), 1);
+}
+
+/* The components of a heterogeneous job have job ids of their own; the nodes agree on one. */
+void gathering_start(struct context *c, spank_t spank)
+{
+    uint32_t job_id, step_id;
+    struct gathering *g = c->gathering;
+    if (!g || !g->gather || spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
+        return;
+    gather_expect(g->gather, g->components > 1 ? UINT32_MAX : job_id, step_id);
+    gather_start(g->gather);
+}
+
+void gathering_end_srun(struct context *c)
+{
+    if (!c->gathering)
+        return;
+    gather_close(c->gathering->gather);
+    summary_free(c->gathering->summary);
+    free(c->gathering);
+    c->gathering = NULL;
+}

@@ -1,0 +1,195 @@
+#include "gathering.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "doors.h"
+#include "gather_node.h"
+#include "gathering_wanted.h"
+#include "hints.h"
+#include "hosts.h"
+#include "number.h"
+#include "record.h"
+#include "report.h"
+#include "say.h"
+
+/* slurmstepd's side. */
+
+/* Above so many nodes only those who ask for something that needs it wait for all. */
+#define AUTO_NODES_MAX 256
+
+struct gathering_node {
+    struct gather_node call;
+    bool calling;        /* a record is due */
+    bool reported;
+    uint32_t position, node_count; /* in the whole step */
+    uint32_t job_tasks;
+    uint32_t *leaders;   /* [node_count], once known; NULL */
+};
+
+/* Which of the step's nodes this is, over all components of a heterogeneous step: SPANK counts each for
+ * itself, the variables are for all. */
+static bool find_place(struct context *c, spank_t spank, struct gathering_node *g)
+{
+    char **environment = step_environment(spank), host[64];
+    const char *nodes = doors_variable(environment, "SLURM_STEP_NUM_NODES");
+    const char *tasks = doors_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *list = doors_variable(environment, "SLURM_STEP_NODELIST");
+    uint32_t here;
+    if (spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS)
+        return false;
+    if (!nodes || nuioa_parse_u32(nodes, WIRE_NODES_MAX, &g->node_count) < 0)
+        g->node_count = here;
+    if (!tasks || nuioa_parse_u32(tasks, UINT32_MAX, &g->job_tasks) < 0)
+        g->job_tasks = UINT32_MAX;
+    int position = (int)c->step.node_id;
+    if (g->node_count != here)
+        position = list ? hosts_find(list, say_host(host, sizeof(host))) : -1;
+    g->position = (uint32_t)position;
+    return position >= 0 && g->position < g->node_count;
+}
+
+static bool is_needed(const struct context *c, const struct gathering_node *g)
+{
+    const struct nuioa_options *o = &c->options;
+    if (!gathering_is_wanted(o))
+        return false;
+    if (o->gather == NUIOA_SWITCH_ON || o->report || o->explain || nuioa_hints_file(o->hints))
+        return true;
+    return g->node_count > 1 && g->node_count <= AUTO_NODES_MAX;
+}
+
+/* srun says what goes wrong, if it can know; the first node, if it cannot. */
+static void tell(struct context *c, const struct gathering_node *g, const char *text)
+{
+    if (g->position == 0 && !g->call.told)
+        nuioa_warn(&c->faults, "%s: each node knows its own leader only", text);
+    else
+        slurm_info("nuioa: %s", text);
+}
+
+static void call(struct context *c, spank_t spank, struct gathering_node *g, const char *srun)
+{
+    char **environment = step_environment(spank);
+    const char *leader = doors_variable(environment, "SLURM_JOB_ID");
+    const char *address = doors_variable(environment, "SLURM_SRUN_COMM_HOST");
+    struct nuioa_error err;
+    struct gather_call call = {
+        .address = address,
+        .srun = srun,
+        .socket = c->options.munge_socket,
+        .timeout_ms = c->options.timeout_ms,
+        .node = g->position,
+        .node_count = g->node_count,
+        .task_count = c->step.task_count,
+    };
+    uint32_t here = 0;
+    if (spank_get_item(spank, S_JOB_UID, &call.uid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_GID, &call.gid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_ID, &call.job_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &call.step_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS || !address ||
+        (here != g->node_count && (!leader || nuioa_parse_u32(leader, UINT32_MAX, &call.job_id) < 0)))
+        nuioa_fail(&err, -1, "gather: Slurm does not say where srun is");
+    else if (!gather_call(&g->call, &call, &err))
+        g->calling = true;
+    if (!g->calling)
+        tell(c, g, err.text);
+}
+
+void gathering_call(struct context *c, spank_t spank)
+{
+    const char *srun = doors_variable(step_environment(spank), WIRE_VARIABLE);
+    struct gathering_node *g = c->gathering_node = calloc(1, sizeof(*g));
+    if (!g)
+        return;
+    g->call = (struct gather_node)GATHER_NODE_NONE;
+    if (c->step.task_count && find_place(c, spank, g) && is_needed(c, g) && srun)
+        call(c, spank, g, srun);
+    spank_unsetenv(spank, WIRE_VARIABLE);
+}
+
+/* A node alone needs nobody to know all leaders. */
+static void know_own(struct context *c, struct gathering_node *g, uint32_t leader)
+{
+    if (g->leaders || g->node_count != 1 || leader == WIRE_NO_RANK || !gathering_is_wanted(&c->options))
+        return;
+    g->leaders = malloc(sizeof(*g->leaders));
+    if (g->leaders)
+        *g->leaders = leader;
+}
+
+static void exchange(struct context *c, struct gathering_node *g, const struct record_source *source,
+                     uint32_t leader)
+{
+    struct nuioa_error err;
+    size_t length;
+    void *record = record_make(source, &length);
+    uint32_t *leaders = malloc(g->node_count * sizeof(*leaders));
+    int rc = record && leaders ? gather_exchange(&g->call, record, length, leader, leaders, &err)
+                               : nuioa_fail(&err, -1, "gather: out of memory");
+    free(record);
+    if (rc > 0)
+        g->leaders = leaders;
+    else
+        free(leaders);
+    g->reported = rc >= 0;
+    if (g->reported)
+        memset(&c->faults, 0, sizeof(c->faults)); /* srun has them */
+    else
+        tell(c, g, err.text);
+}
+
+void gathering_exchange(struct context *c, const struct placement *placement)
+{
+    static const struct nuioa_plan none = { .reason = "stands down" };
+    struct gathering_node *g = c->gathering_node;
+    const struct nuioa_plan *plan = placement ? &placement->plan : &none;
+    char host[64];
+    struct nuioa_node nobody = { 0 };
+    if (!g)
+        return;
+    uint32_t leader = plan->order_count ? plan->places[plan->order[0]].rank : WIRE_NO_RANK;
+    if (g->calling) {
+        nuioa_copy(nobody.host, sizeof(nobody.host), say_host(host, sizeof(host)));
+        char *text = placement && c->options.explain
+                         ? nuioa_report_text(plan, &c->node, &c->options, true)
+                         : NULL;
+        struct record_source source = {
+            .plan = plan,
+            .node = placement ? &c->node : &nobody,
+            .warnings = &c->faults,
+            .text = text,
+            .position = g->position,
+            .job_tasks = g->job_tasks,
+        };
+        exchange(c, g, &source, leader);
+        g->calling = false;
+        free(text);
+    }
+    know_own(c, g, leader);
+}
+
+const uint32_t *gathering_leaders(const struct context *c, uint32_t *count)
+{
+    const struct gathering_node *g = c->gathering_node;
+    *count = g && g->leaders ? g->node_count : 0;
+    return *count ? g->leaders : NULL;
+}
+
+bool gathering_is_reported(const struct context *c)
+{
+    return c->gathering_node && c->gathering_node->reported;
+}
+
+void gathering_end(struct context *c)
+{
+    struct gathering_node *g = c->gathering_node;
+    gathering_end_srun(c);
+    if (!g)
+        return;
+    gather_hang_up(&g->call);
+    free(g->leaders);
+    free(g);
+    c->gathering_node = NULL;
+}

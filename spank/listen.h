@@ -1,0 +1,13 @@
+#ifndef SPANK_LISTEN_H
+#define SPANK_LISTEN_H
+
+#include <stdint.h>
+
+/* A TCP listener for anybody who reaches this machine, IPv6 and IPv4 where both exist. Ports from `first` to
+ * `last`; 0: any. Returns a descriptor (close-on-exec, non-blocking) and *port, or -errno. */
+int listen_open(uint16_t first, uint16_t last, uint16_t *port);
+
+/* The next connection: a descriptor (close-on-exec, non-blocking), or -errno. */
+int listen_accept(int listener);
+
+#endif

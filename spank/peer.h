@@ -1,0 +1,62 @@
+#ifndef SPANK_PEER_H
+#define SPANK_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire.h"
+
+/* One connection to srun's side of the rendezvous, and lists of them. */
+
+enum peer_state {
+    PEER_KNOCKING, /* nothing complete has come */
+    PEER_SEALED,   /* a credential, not yet opened */
+    PEER_KNOWN,    /* a node of our step */
+    PEER_RECORDED, /* its record is here */
+    PEER_READY,    /* it has the table */
+    PEER_DEAD,     /* waits to be freed */
+};
+
+struct peer_list {
+    struct peer *first, *last;
+};
+
+struct peer {
+    struct peer *next, *previous;
+    struct peer_list *list;
+    int fd;
+    enum peer_state state;
+    uint32_t node;
+    int64_t since_ms;
+    struct wire_frame frame; /* of the message that is coming */
+    size_t got;              /* bytes of it, frame and body */
+    char *body;              /* [frame.length]; NULL before the frame is complete */
+    char *out;               /* what the socket has not taken yet */
+    size_t out_length;
+};
+
+/* Takes the descriptor over. NULL without memory. */
+struct peer *peer_new(int fd, int64_t now_ms);
+
+/* Out of the list it is in, to the end of another. */
+void peer_move(struct peer *p, struct peer_list *to);
+void peer_free_all(struct peer_list *list);
+
+/* Reads what there is. PEER_FRAME: a frame is complete, call peer_expect_body; PEER_MESSAGE: a message is, its
+ * body to be taken before the next call; 0: no more now; negative: the end, or -errno. */
+enum { PEER_FRAME = 1, PEER_MESSAGE, PEER_PART };
+int peer_receive(struct peer *p);
+
+/* Nothing has come, and nobody has left, since a complete message. */
+bool peer_is_quiet(const struct peer *p);
+
+/* The frame is fine. PEER_MESSAGE if no body follows, else PEER_PART; -ENOMEM. */
+int peer_expect_body(struct peer *p);
+void peer_forget_body(struct peer *p);
+
+/* Sends what is left from before and then this; keeps a copy of what does not go out. 0 or -errno. */
+int peer_send(struct peer *p, const void *bytes, size_t length);
+bool peer_unsent(const struct peer *p);
+
+#endif

@@ -1,0 +1,154 @@
+#ifndef SPANK_WIRE_H
+#define SPANK_WIRE_H
+
+#include <stdint.h>
+
+/* The rendezvous of a step's nodes with their srun, over TCP. This is the manual of what travels.
+ *
+ *     node (slurmstepd)                            srun (the user)
+ *     HELLO: a credential              ->          decoded, checked
+ *                                      <-          the node's key, 32 bytes, as they are
+ *                                      <-          SLICE, if the node asked for one
+ *     RECORD: what was decided here    ->          kept, until all nodes' are there
+ *                                      <-          TABLE: the leaders of all nodes
+ *     HAVE                             ->          kept, until all nodes' are there
+ *                                      <-          GO: act on it
+ *
+ * STOP instead of TABLE or GO, or a connection that ends, means: there is no table. A node also gives up
+ * when it has waited long enough, and then the connection ends the other way, which stops all. A node acts on
+ * a table only after GO; the last GO may still come too late for some node, so readers of the table agree
+ * on its digest before they act on it together.
+ *
+ * Who srun is: the node connects to the address that Slurm gives (SLURM_SRUN_COMM_HOST) and the port in
+ * WIRE_VARIABLE, which srun puts into the job's environment, "PORT:KEY", KEY being 64 hexadecimal digits
+ * made for this step. Who the node is: its hello is a MUNGE credential, encrypted, of the job's user, for the
+ * eyes of the job's user alone, and inside it the step's key, the job, the step, the node, and a key of the
+ * node's own. Nobody else can read that key, so whoever sends it back is that srun. MUNGE itself refuses a
+ * credential that has been decoded before.
+ *
+ * A node believes nothing that srun sends, for it is the user's: every length is known beforehand or has
+ * a limit, every number is checked. srun reads at most WIRE_HELLO_MAX bytes from a peer it does not know.
+ *
+ * All messages begin with a struct wire_frame. Numbers are as the machine has them: a peer of another byte order
+ * has another WIRE_MAGIC, and so has another version. Texts end with a NUL. */
+
+#define WIRE_VARIABLE "SLURM_NUIOA_SRUN"
+#define WIRE_MAGIC 0x6e756901u /* the last digits count versions */
+#define WIRE_KEY_SIZE 32
+#define WIRE_NODES_MAX 65536
+#define WIRE_TASKS_MAX 4096 /* of one node */
+
+enum wire_type {
+    WIRE_HELLO = 1, /* a credential, text; inside it a struct wire_hello and its ranks */
+    WIRE_RECORD,    /* struct wire_record and what it counts */
+    WIRE_HAVE,      /* nothing */
+    WIRE_SORRY,     /* nothing; instead of HELLO: this node has no credential. Anybody may say so: it is
+                       only a reason not to wait longer than one waits for a node */
+    WIRE_SLICE = 17, /* struct wire_slice and what it counts */
+    WIRE_TABLE,     /* struct wire_table and its runs */
+    WIRE_GO,        /* nothing */
+    WIRE_STOP,      /* nothing */
+};
+
+struct wire_frame {
+    uint32_t magic, type;
+    uint32_t length; /* of what follows */
+};
+
+#define WIRE_HELLO_MAX (64u << 10)
+
+struct wire_hello {
+    char purpose[16]; /* WIRE_PURPOSE: a credential made for something else is not one of these */
+    uint8_t step_key[WIRE_KEY_SIZE];
+    uint8_t node_key[WIRE_KEY_SIZE];
+    uint32_t job_id, step_id;
+    uint32_t node, node_count; /* in the step, over all components of a heterogeneous one */
+    uint32_t task_count;       /* on this node */
+    uint32_t rank_count;       /* task_count if a slice is wanted, else 0 */
+    /* uint32_t ranks[rank_count]: by local rank */
+};
+
+#define WIRE_PURPOSE "nuioa hello 1"
+
+/* The part of a profile that concerns one node. */
+struct wire_slice {
+    uint32_t weight_count; /* the node's task_count */
+    uint32_t pair_count;
+    /* double weights[weight_count]; struct wire_pair pairs[pair_count] */
+};
+
+struct wire_pair {
+    uint32_t first, second; /* local ranks */
+    double bytes;
+};
+
+#define WIRE_PAIRS_MAX (1u << 20)
+
+/* What a node has decided; everything a report says of it. */
+#define WIRE_NICS_MAX 32
+#define WIRE_LINES_MAX 64
+#define WIRE_WARNINGS_MAX 4
+#define WIRE_TEXT_MAX (128u << 10)
+#define WIRE_NO_RANK UINT32_MAX
+
+struct wire_record {
+    uint32_t node;
+    uint32_t leader; /* its rank, WIRE_NO_RANK: none */
+    uint32_t near;   /* how many ranks are as near */
+    uint32_t task_count, moved_count;
+    uint32_t numa_count, core_count, policy;
+    uint32_t planned; /* not carried out */
+    uint32_t nic_count, line_count, warning_count;
+    uint32_t text_length; /* with explain; its NUL included, 0: none */
+    uint32_t zero;
+    double cost_before, cost_after, bound; /* bound < 0: not known */
+    char host[64];
+    char reason[160];
+    char distances[16]; /* where they come from */
+    /* struct wire_nic nics[nic_count]; struct wire_line lines[line_count];
+     * char warnings[warning_count][256]; char text[text_length] */
+};
+
+struct wire_nic {
+    char label[48];
+    char numas[32]; /* "" unknown */
+    uint32_t state, kind, rate_mbps;
+    uint32_t usable; /* 0: not for nuioa */
+};
+
+/* A rank, or all ranks of the node with the same NUMA node and NIC. */
+struct wire_line {
+    char ranks[64], cpus[64], numas[32], memory[32], nic[48];
+    uint32_t count; /* of ranks */
+    uint32_t level; /* UINT32_MAX: not known */
+    uint32_t leads; /* the node's leader is here */
+    uint32_t zero;
+    double weight;  /* of all; < 0: no hints */
+};
+
+#define WIRE_RECORD_MAX                                                                                   \
+    (sizeof(struct wire_record) + WIRE_NICS_MAX * sizeof(struct wire_nic) +                               \
+     WIRE_LINES_MAX * sizeof(struct wire_line) + WIRE_WARNINGS_MAX * 256 + WIRE_TEXT_MAX)
+
+/* The leaders of all nodes in the order of the step's nodes: run by run, `count` ranks first, first + stride, ...
+ * A job whose nodes are alike is one run, however many they are. */
+struct wire_table {
+    uint32_t job_id, step_id; /* as the node said them */
+    uint32_t node_count;
+    uint32_t run_count;
+    uint64_t digest; /* table_digest */
+    /* struct wire_run runs[run_count] */
+};
+
+struct wire_run {
+    uint32_t first, stride, count;
+};
+
+_Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 104 &&
+                   sizeof(struct wire_slice) == 8 && sizeof(struct wire_pair) == 16 &&
+                   sizeof(struct wire_record) == 320 && sizeof(struct wire_nic) == 96 &&
+                   sizeof(struct wire_line) == 264 && sizeof(struct wire_table) == 24 &&
+                   sizeof(struct wire_run) == 12,
+               "what travels has no holes");
+
+#endif
