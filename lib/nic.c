@@ -246,7 +246,8 @@ static void mark(const struct nuioa_node *node, const char *word, bool excluding
         else
             marked[i] = nic->state != NUIOA_NIC_DOWN && (how == BY_NAME || !nic->is_virtual);
     }
-    if (!any && !is_kind(word) && !strpbrk(word, "*?["))
+    /* what is not there is excluded as well as can be */
+    if (!excluding && !any && !is_kind(word) && !strpbrk(word, "*?["))
         nuioa_warn(warnings, "nic: no \"%s\" here", word);
 }
 

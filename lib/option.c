@@ -305,10 +305,16 @@ static const char *name_at(const struct nuioa_option *option, enum nuioa_door do
     return is_switch(option) && door == NUIOA_DOOR_PLUGSTACK ? "default" : option->name;
 }
 
-static bool same_name(const char *a, const char *b)
+/* Variables are in capitals, the table is not. */
+static int folded(enum nuioa_door door, char c)
+{
+    return door == NUIOA_DOOR_ENVIRONMENT ? tolower((unsigned char)c) : c;
+}
+
+static bool same_name(enum nuioa_door door, const char *a, const char *b)
 {
     for (; *a && *b; a++, b++)
-        if (*a != *b && !(*a == '_' && *b == '-'))
+        if (*a != folded(door, *b) && !(*a == '_' && *b == '-'))
             return false;
     return *a == *b;
 }
@@ -316,7 +322,7 @@ static bool same_name(const char *a, const char *b)
 const struct nuioa_option *nuioa_option_find(enum nuioa_door door, const char *name)
 {
     for (const struct nuioa_option *option = nuioa_option_table; option->name; option++)
-        if (same_name(name_at(option, door), name))
+        if (same_name(door, name_at(option, door), name))
             return option;
     return NULL;
 }
@@ -347,7 +353,7 @@ const char *nuioa_option_spelling(const struct nuioa_option *option, enum nuioa_
 }
 
 /* Edits (insert, delete, replace) from one name to the other. */
-static unsigned edits(const char *a, const char *b)
+static unsigned edits(enum nuioa_door door, const char *a, const char *b)
 {
     unsigned row[NAME_MAX_LENGTH + 1];
     size_t length = strlen(b);
@@ -359,7 +365,7 @@ static unsigned edits(const char *a, const char *b)
         unsigned corner = row[0];
         row[0] = i;
         for (unsigned j = 1; j <= length; j++) {
-            unsigned best = corner + (a[i - 1] != b[j - 1]);
+            unsigned best = corner + (folded(door, a[i - 1]) != b[j - 1]);
             if (row[j] + 1 < best)
                 best = row[j] + 1;
             if (row[j - 1] + 1 < best)
@@ -377,7 +383,7 @@ static int unknown_name(enum nuioa_door door, const char *name, struct nuioa_err
     const struct nuioa_option *nearest = NULL;
     unsigned least = 3;
     for (const struct nuioa_option *option = nuioa_option_table; option->name; option++) {
-        unsigned distance = edits(name, name_at(option, door));
+        unsigned distance = edits(door, name, name_at(option, door));
         if (distance < least) {
             least = distance;
             nearest = option;

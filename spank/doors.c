@@ -1,6 +1,5 @@
 #include "doors.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "wire.h"
@@ -65,8 +64,6 @@ static void read_variable(struct nuioa_options *options, const char *variable,
     char name[NAME_SIZE] = "nuioa";
     if (*rest == '_')
         cut(name, rest + 1, (size_t)(equals - rest - 1));
-    for (char *c = name; *c; c++)
-        *c = (char)tolower((unsigned char)*c);
     set(options, NUIOA_DOOR_ENVIRONMENT, name, equals + 1, warnings);
 }
 

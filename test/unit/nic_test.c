@@ -170,7 +170,7 @@ static const struct {
     {"^a", "b", 0},
     {"^infiniband", "c", 0},
     {"^[ab]", "c", 0},
-    {"^x", "b", 1},
+    {"^x", "b", 0}, /* what is not there is excluded */
     {"auto,c", "bc", 0},
     {"auto,^b", "a", 0},
     {"*,^a", "bc", 0},

@@ -163,6 +163,11 @@ static void test_unknown(void **state)
            "--nuioa-plicy: no such option; did you mean --nuioa-policy?");
     refuse(NUIOA_DOOR_PLUGSTACK, -ENOENT, "defalt", "x",
            "plugstack.conf: defalt: no such option; did you mean default?");
+    /* as the user wrote it */
+    refuse(NUIOA_DOOR_ENVIRONMENT, -ENOENT, "POLCY", "x",
+           "SLURM_NUIOA_POLCY: no such option; did you mean SLURM_NUIOA_POLICY?");
+    assert_int_equal(set_at(NUIOA_DOOR_ENVIRONMENT, "POLICY", "latency"), 0);
+    refuse(NUIOA_DOOR_PLUGSTACK, -ENOENT, "POLICY", "x", "plugstack.conf: POLICY: no such option");
     refuse(NUIOA_DOOR_TOOL, -ENOENT, "frobnicate", "x", "--frobnicate: no such option");
 }
 
