@@ -106,7 +106,11 @@ is "--nuioa=help exits with 0" "$rc" 0
 for name in hints policy cores nic mem leader threads export gather; do
     like "--nuioa=help has $name" "$out$err" "$name"
 done
-unlike "--nuioa=help has no admin options" "$out$err" "munge_socket"
+users=${out%%plugstack.conf, or to*} admins=${out#*plugstack.conf, or to}
+unlike "--nuioa=help: users may not say munge_socket" "$users" 'munge_socket|topology  '
+for name in distances cache topology munge_socket deadline_ms remote_cost hop_cost; do
+    like "--nuioa=help: only plugstack.conf has $name" "$admins" $'\n '"$name "
+done
 widest=$(awk '{ if (length > w) w = length } END { print w + 0 }' <<<"$out$err")
 ok "--nuioa=help fits 100 columns" test "$widest" -le 100
 user srun --help

@@ -8,6 +8,7 @@ need_plugin
 plugin on "topology=$topology" default=export
 
 # NAME VALUE WHAT-THE-LINE-MUST-SAY (besides the value): what would have been right
+# [WHAT-IT-MUST-QUOTE], if it is not all of the value
 cases() {
     cat <<'END'
 policy fast bandwidth
@@ -19,23 +20,23 @@ export everything env
 gather perhaps auto
 timeout_ms soon ms|number|integer
 timeout_ms -5 ms|number|integer
-hints 0:x weight|number
-hints 5-2:1 rank
-hints heavy=a rank
-hints 0:-1 weight|number
+hints 0:x RANKS:WEIGHT
+hints 5-2:1 RANKS:WEIGHT
+hints heavy=a RANKS.*heavy= 'a'
+hints 0:-1 RANKS:WEIGHT
 hints ./no-such-file no-such-file
 hints /dev/zero file
 nic ^ nic
 END
 }
 
-while read -r name value right; do
+while read -r name value right typed; do
     refused "--nuioa-$name=$value"
     lines=$(nuioa_lines)
     is "--nuioa-$name=$value: nothing starts" "$ranks" 0
     ok "--nuioa-$name=$value: srun fails" test "$rc" -ne 0 -a "$rc" -ne 124
     is "--nuioa-$name=$value: one line" "$(count "$lines")" 1
-    typed=${value//[\^.]/.}
+    [ -n "$typed" ] || typed=${value//[\^.]/.}
     like "--nuioa-$name=$value: it names the input" "$lines" "$name.*$typed|$typed.*$name"
     like "--nuioa-$name=$value: it says what is right" "$lines" "$right"
 
@@ -53,6 +54,11 @@ refused --nuioa=on,off
 is "--nuioa=on,off: nothing starts" "$ranks" 0
 launch 2 SLURM_NUIOA=onn
 is "SLURM_NUIOA=onn: one line" "$(count "$(nuioa_lines)")" 1
+launch 2 SLURM_NUIOA=export SLURM_NUIOA_POLCY=latency
+is "SLURM_NUIOA_POLCY: one line" "$(count "$(nuioa_lines)")" 1
+like "SLURM_NUIOA_POLCY: as the user wrote it" "$(nuioa_lines)" \
+    'SLURM_NUIOA_POLCY:.*SLURM_NUIOA_POLICY'
+is "SLURM_NUIOA_POLCY: the rest still counts" "$(of 0 NUIOA_VERSION)" 1
 refused --nuioa-polcy=latency
 is "an unknown flag is srun's own error" "$ranks" 0
 

@@ -10,17 +10,26 @@ bad=$n1/bad
 # survives NAME: after a launch on node1 and node2 where node1 has the fault
 survives() {
     is "$1: the job runs" "$rc,$ranks" "0,4"
-    ok "$1: nobody waits" test "$took_ms" -lt 5000
+    ok "$1: no hook waits (${waited_ms:-?} ms)" test "$waited_ms" -lt 4000
     is "$1: the other node is served" "$(of 2 NUIOA_NIC)" mlx5_0:1
 }
 
 warned() { is "$1: one line" "$(count "$(nuioa_lines)")" 1; }
 
+# The longest time in a hook on node1, which slurmstepd logs when all is over; the time of the whole
+# launch would say more of the machine than of the plugin.
+timing() { grep -ao 'nuioa: timing .*' "$n1/log/slurmd.log"; }
 timed_launch() {
-    local start
-    start=$(date +%s%3N)
+    local before i
+    before=$(timing | wc -l)
     launch 4 -w node1,node2 --ntasks-per-node=2 -m block --nuioa=on
-    took_ms=$(($(date +%s%3N) - start))
+    for ((i = 0; i < 200; i++)); do
+        [ "$(timing | wc -l)" -eq "$before" ] || break
+        sleep 0.05
+    done
+    waited_ms=$(timing | tail -n "+$((before + 1))" | grep -o '=[0-9]*us' | tr -d '=us' |
+        sort -n | tail -n 1)
+    waited_ms=${waited_ms:+$((waited_ms / 1000))}
 }
 
 # with WHAT: launch with node1's arguments being WHAT
@@ -64,24 +73,25 @@ done
 with topology=bad
 survives "topology, relative path"
 
-# The cache: a bad one is not used, and what it held is found out anew.
+# The cache: a bad one is not used, and what it held is found out anew: this machine, where nothing
+# is marked as planned, unlike with what the caches here describe.
 in_node node1 nuioa cache --topology "$topology" --out /run/node/good.cache
 in_node node2 nuioa cache --topology "$topology" --out /run/cluster/foreign.cache
 with cache=/run/node/good.cache
 survives "a good cache"
-is "a good cache is used" "$(of 0 NUIOA_NIC)" mlx5_0:1
+is "a good cache is used" "$(of 0 NUIOA_NIC),$(of 0 NUIOA_PLANNED)" mlx5_0:1,1
 for kind in missing empty garbage truncated flipped directory pipe "a user's" writable link \
     endless; do
     make_fault "$kind" "$n1/good.cache"
     with cache=/run/node/bad deadline_ms=2000
     survives "cache, $kind"
-    is "cache, $kind: it is not believed" "$(of 0 NUIOA_NIC)" ""
+    is "cache, $kind: it is not believed" "$(of 0 NUIOA_VERSION),$(of 0 NUIOA_PLANNED)" "1,"
 done
 rm -rf "$bad"
 cp "$CLUSTER_DIR/foreign.cache" "$bad"
 with cache=/run/node/bad
 survives "cache, of another node"
-is "cache, of another node: it is not believed" "$(of 0 NUIOA_NIC)" ""
+is "cache, of another node: it is not believed" "$(of 0 NUIOA_VERSION),$(of 0 NUIOA_PLANNED)" "1,"
 with cache=/no/such/directory/cache
 survives "cache, nowhere to put it"
 

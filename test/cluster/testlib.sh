@@ -35,6 +35,10 @@ need_plugin() {
 in_node() { "$here/in" "$@"; }
 plugin() { "$here/plugin" "$@"; }
 
+# What srun says of waiting for nodes that are not quite free yet: nothing that a test asks about.
+waiting='^srun: (job [0-9]+ (queued and waiting|has been allocated)|Job [0-9]+ step creation'
+waiting+='|Job step creation|Step created for)'
+
 # user COMMAND...: as a user on the login node, with the output in $out, $err, $rc.
 user() {
     local tmp
@@ -42,7 +46,7 @@ user() {
     rc=0
     "$here/in" -u nobody ctl timeout 60 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || rc=$?
     out=$(<"$tmp/out")
-    err=$(<"$tmp/err")
+    err=$(grep -vE "$waiting" "$tmp/err")
     rm -r "$tmp"
 }
 
