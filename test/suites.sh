@@ -27,6 +27,7 @@ stage() {
     make -C "$build" install DESTDIR="$build/stage"
 }
 
+export NUIOA_GUEST_LOGS=$log/guest
 export NUIOA_STAGE=$build/stage NUIOA_BUILD=$build NUIOA=$build/tools/nuioa
 if [ -z "${NUIOA_CORPUS:-}" ] && [ -d "$top/../shared/corpus" ]; then
     NUIOA_CORPUS=$(cd "$top/../shared/corpus" && pwd)
@@ -94,7 +95,7 @@ as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
     else
-        sudo env NUIOA_STAGE="$NUIOA_STAGE" NUIOA_BUILD="$NUIOA_BUILD" NUIOA="$NUIOA" \
+        sudo env NUIOA_STAGE="$NUIOA_STAGE" NUIOA_GUEST_LOGS="$NUIOA_GUEST_LOGS" NUIOA_BUILD="$NUIOA_BUILD" NUIOA="$NUIOA" \
             NUIOA_CORPUS="${NUIOA_CORPUS:-}" \
             NUIOA_CACHE="${NUIOA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nuioa}" "$@"
     fi
