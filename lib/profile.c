@@ -1,218 +1,67 @@
 #include "profile.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#include "number.h"
 
 #define SENT_SHARE 0.05
-
-/* The fields of a line, and where it is for messages. */
-enum { FIELDS_MAX = 7 };
-
-struct reader {
-    const char *path;
-    unsigned long line;
-    struct nuioa_profile *profile;
-    bool *seen; /* [rank_count]: had a `rank` line */
-    uint32_t flow_room;
-    struct nuioa_error *err;
-};
-
-static int __attribute__((format(printf, 2, 3)))
-fail_at(const struct reader *r, const char *fmt, ...)
-{
-    char text[160];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof(text), fmt, args);
-    va_end(args);
-    return nuioa_fail(r->err, -EINVAL, "%s:%lu: %s", r->path, r->line, text);
-}
-
-/* Cuts the line into its first FIELDS_MAX fields; returns how many. */
-static unsigned split(char *line, char *fields[FIELDS_MAX])
-{
-    char *save = NULL;
-    unsigned count = 0;
-    line[strcspn(line, "#")] = '\0';
-    for (char *f = strtok_r(line, " \t\r\n", &save); f && count < FIELDS_MAX;
-         f = strtok_r(NULL, " \t\r\n", &save))
-        fields[count++] = f;
-    return count;
-}
-
-static int read_number(const struct reader *r, const char *field, double *value)
-{
-    if (nuioa_parse_decimal(field, value) || *value > NUIOA_PROFILE_NUMBER_MAX)
-        return fail_at(r, "'%.40s' is not a number from 0 to 1e18", field);
-    return 0;
-}
-
-static int read_rank(const struct reader *r, const char *field, uint32_t *rank)
-{
-    uint32_t count = r->profile->rank_count;
-    if (nuioa_parse_u32(field, count - 1, rank))
-        return fail_at(r, "'%.40s' is not a rank from 0 to %u", field, count - 1);
-    return 0;
-}
-
-static int read_header(struct reader *r, char *fields[], unsigned count)
-{
-    if (count >= 2 && !strcmp(fields[0], "nuioa-profile") && !strcmp(fields[1], "1"))
-        return 0;
-    return fail_at(r, "not a profile; the first line of one is 'nuioa-profile 1'");
-}
-
-static int read_ranks(struct reader *r, char *fields[], unsigned count)
-{
-    struct nuioa_profile *p = r->profile;
-    if (p->rank_count)
-        return fail_at(r, "a second 'ranks' line");
-    uint32_t ranks;
-    if (count < 2 || nuioa_parse_u32(fields[1], NUIOA_PROFILE_RANKS_MAX, &ranks) || ranks == 0)
-        return fail_at(r, "'ranks' needs a number from 1 to %u", NUIOA_PROFILE_RANKS_MAX);
-    p->ranks = calloc(ranks, sizeof(*p->ranks));
-    r->seen = calloc(ranks, sizeof(*r->seen));
-    if (!p->ranks || !r->seen)
-        return nuioa_fail(r->err, -ENOMEM, "%s: out of memory", r->path);
-    p->rank_count = ranks;
-    return 0;
-}
-
-static int read_traffic(struct reader *r, char *fields[], unsigned count)
-{
-    if (count < 7)
-        return fail_at(r, "'rank' needs a rank and 5 numbers");
-    uint32_t rank;
-    int rc = read_rank(r, fields[1], &rank);
-    if (rc)
-        return rc;
-    if (r->seen[rank])
-        return fail_at(r, "a second line for rank %u", rank);
-    r->seen[rank] = true;
-    struct nuioa_traffic *t = &r->profile->ranks[rank];
-    double *const numbers[] = { &t->sent_bytes, &t->recv_bytes, &t->sent_msgs, &t->recv_msgs,
-                                &t->large_recv_bytes };
-    for (unsigned i = 0; i < 5 && !rc; i++)
-        rc = read_number(r, fields[2 + i], numbers[i]);
-    return rc;
-}
-
-static int add_flow(struct reader *r, const struct nuioa_flow *flow)
-{
-    struct nuioa_profile *p = r->profile;
-    if (p->flow_count == NUIOA_PROFILE_FLOWS_MAX)
-        return fail_at(r, "more than %u pairs", NUIOA_PROFILE_FLOWS_MAX);
-    if (p->flow_count == r->flow_room) {
-        uint32_t room = r->flow_room ? 2 * r->flow_room : 1024;
-        struct nuioa_flow *flows = realloc(p->flows, room * sizeof(*flows));
-        if (!flows)
-            return nuioa_fail(r->err, -ENOMEM, "%s: out of memory", r->path);
-        p->flows = flows;
-        r->flow_room = room;
-    }
-    p->flows[p->flow_count++] = *flow;
-    return 0;
-}
-
-static int read_pair(struct reader *r, char *fields[], unsigned count)
-{
-    if (count < 6)
-        return fail_at(r, "'pair' needs two ranks and 3 numbers");
-    struct nuioa_flow flow;
-    double large;
-    int rc = read_rank(r, fields[1], &flow.source);
-    if (!rc)
-        rc = read_rank(r, fields[2], &flow.target);
-    if (!rc)
-        rc = read_number(r, fields[3], &flow.bytes);
-    if (!rc)
-        rc = read_number(r, fields[4], &flow.msgs);
-    if (!rc)
-        rc = read_number(r, fields[5], &large);
-    if (rc)
-        return rc;
-    return add_flow(r, &flow);
-}
-
-static int read_line(struct reader *r, char *line, bool *headed)
-{
-    char *fields[FIELDS_MAX];
-    unsigned count = split(line, fields);
-    if (!count)
-        return 0;
-    if (!*headed) {
-        *headed = true;
-        return read_header(r, fields, count);
-    }
-    if (!strcmp(fields[0], "ranks"))
-        return read_ranks(r, fields, count);
-    bool traffic = !strcmp(fields[0], "rank");
-    if (!traffic && strcmp(fields[0], "pair"))
-        return fail_at(r, "'%.40s' is not one of ranks, rank, pair", fields[0]);
-    if (!r->profile->rank_count)
-        return fail_at(r, "'ranks N' must come before the first '%s'", fields[0]);
-    return traffic ? read_traffic(r, fields, count) : read_pair(r, fields, count);
-}
-
-static int read_lines(struct reader *r, FILE *in)
-{
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t length;
-    bool headed = false;
-    int rc = 0;
-    while (!rc && (length = getline(&line, &room, in)) >= 0) {
-        r->line++;
-        if (strlen(line) != (size_t)length)
-            rc = fail_at(r, "not a text file");
-        else
-            rc = read_line(r, line, &headed);
-    }
-    if (!rc && ferror(in))
-        rc = nuioa_fail(r->err, -EIO, "%s: cannot be read", r->path);
-    if (!rc && !r->profile->rank_count)
-        rc = nuioa_fail(r->err, -EINVAL,
-                        "%s: not a profile; one has the lines 'nuioa-profile 1' and 'ranks N'",
-                        r->path);
-    free(line);
-    return rc;
-}
-
-int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err)
-{
-    memset(profile, 0, sizeof(*profile));
-    struct reader r = { .path = path, .profile = profile, .err = err };
-    FILE *in = fopen(path, "re");
-    struct stat st;
-    int rc;
-    if (!in || fstat(fileno(in), &st))
-        rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode))
-        rc = nuioa_fail(err, -EINVAL, "%s: not a regular file", path);
-    else if (st.st_size > NUIOA_PROFILE_BYTES_MAX)
-        rc = nuioa_fail(err, -EFBIG, "%s: larger than %ld MB", path, NUIOA_PROFILE_BYTES_MAX >> 20);
-    else
-        rc = read_lines(&r, in);
-    if (in)
-        fclose(in);
-    free(r.seen);
-    if (rc)
-        nuioa_profile_free(profile);
-    return rc;
-}
 
 void nuioa_profile_free(struct nuioa_profile *profile)
 {
     free(profile->ranks);
     free(profile->flows);
     memset(profile, 0, sizeof(*profile));
+}
+
+static int compare_flows(const void *a, const void *b)
+{
+    const struct nuioa_flow *x = a, *y = b;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    return x->target < y->target ? -1 : x->target > y->target;
+}
+
+void nuioa_profile_merge(struct nuioa_profile *profile)
+{
+    struct nuioa_flow *flows = profile->flows;
+    uint32_t kept = 0;
+    if (profile->flow_count)
+        qsort(flows, profile->flow_count, sizeof(*flows), compare_flows);
+    for (uint32_t i = 0; i < profile->flow_count; i++) {
+        if (kept && !compare_flows(&flows[kept - 1], &flows[i])) {
+            flows[kept - 1].bytes += flows[i].bytes;
+            flows[kept - 1].msgs += flows[i].msgs;
+            flows[kept - 1].large_bytes += flows[i].large_bytes;
+        } else {
+            flows[kept++] = flows[i];
+        }
+    }
+    profile->flow_count = kept;
+}
+
+int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *node_of,
+                          struct nuioa_traffic *traffic)
+{
+    bool *paired = calloc(profile->rank_count, sizeof(*paired));
+    if (!paired)
+        return -ENOMEM;
+    memset(traffic, 0, profile->rank_count * sizeof(*traffic));
+    for (uint32_t i = 0; i < profile->flow_count; i++) {
+        const struct nuioa_flow *f = &profile->flows[i];
+        paired[f->source] = paired[f->target] = true;
+        if (node_of ? node_of[f->source] == node_of[f->target] : f->source == f->target)
+            continue;
+        traffic[f->source].sent_bytes += f->bytes;
+        traffic[f->source].sent_msgs += f->msgs;
+        traffic[f->target].recv_bytes += f->bytes;
+        traffic[f->target].recv_msgs += f->msgs;
+        traffic[f->target].large_recv_bytes += f->large_bytes;
+    }
+    for (uint32_t rank = 0; rank < profile->rank_count; rank++)
+        if (!paired[rank])
+            traffic[rank] = profile->ranks[rank];
+    free(paired);
+    return 0;
 }
 
 /* --- one node's part ------------------------------------------------------------------------- */
@@ -329,6 +178,8 @@ int nuioa_profile_slice(const struct nuioa_profile *profile, enum nuioa_policy p
         *pair_count = merge_pairs(*pairs, found);
     }
     weigh_ranks(profile, policy, ranks, count, off, paired, weight, warnings);
+    if (profile->partial)
+        nuioa_warn(warnings, "the profile is partial: its recording was cut short");
 out:
     free(local_of);
     free(off);

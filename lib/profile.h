@@ -1,6 +1,7 @@
 #ifndef NUIOA_PROFILE_H
 #define NUIOA_PROFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "error.h"
@@ -10,12 +11,18 @@
 /* What the ranks of a job say to each other, as recorded or written by hand (contract: "Profile"):
  *
  *     nuioa-profile 1
- *     ranks 64
+ *     ranks 64                              followed by "partial": the recording was cut short
  *     rank 0 1048576 524288 16 8 500000     off the node: bytes sent, received, messages sent,
  *                                           received, bytes received in large messages
  *     pair 0 8 1048576 16 1000000           from rank 0 to 8: bytes, messages, bytes of large ones
  *
- * '#' begins a comment, trailing fields are ignored. */
+ * '#' begins a comment, trailing fields are ignored. Two formats of others are read as well:
+ *
+ * A square matrix, as TreeMatch takes it: a row a line, cell j of row i is what rank i sends to j.
+ *
+ * What the monitoring of Open MPI leaves (NAME.RANK.prof, or a directory of these): point-to-point
+ * traffic, with what its collectives send (E, I), puts (S) and gets (R). Its C lines are a second
+ * account of the collectives, so they are not added. */
 
 #define NUIOA_PROFILE_BYTES_MAX (256L << 20)
 #define NUIOA_PROFILE_RANKS_MAX (1u << 20)
@@ -33,19 +40,55 @@ struct nuioa_traffic {
 /* One `pair` line. */
 struct nuioa_flow {
     uint32_t source, target;
-    double bytes, msgs;
+    double bytes, msgs, large_bytes;
 };
 
 struct nuioa_profile {
+    bool partial; /* whoever recorded it did not see the end of the job */
     uint32_t rank_count;
     struct nuioa_traffic *ranks; /* [rank_count]; zero where there is no `rank` line */
     uint32_t flow_count;
     struct nuioa_flow *flows; /* as in the file: a pair may appear more than once */
 };
 
-/* Reads a file that anybody may have written. 0 and *profile (caller: nuioa_profile_free); or
+enum nuioa_profile_format {
+    NUIOA_PROFILE_ANY, /* what the file looks like */
+    NUIOA_PROFILE_TEXT,
+    NUIOA_PROFILE_MATRIX,
+    NUIOA_PROFILE_OPENMPI,
+};
+
+/* As in TreeMatch: bytes, messages, bytes a message. */
+enum nuioa_metric { NUIOA_METRIC_SIZE, NUIOA_METRIC_MSG, NUIOA_METRIC_AVG };
+
+/* Reads a file that anybody may have written, of any format. 0 and *profile (caller: nuioa_profile_free); or
  * -errno, -EINVAL with "FILE:LINE: ..." in *err, *profile empty. */
 int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err);
+
+/* Adds up several files. Their numbers of ranks must agree, except for Open MPI's, where none is
+ * said. `metric` is what the numbers of a matrix are: those of `avg` are taken as the bytes of one
+ * message each. Likewise. */
+int nuioa_profile_load(const char *const *paths, uint32_t count, enum nuioa_profile_format format,
+                       enum nuioa_metric metric, struct nuioa_profile *profile,
+                       struct nuioa_error *err);
+
+/* Writes the text format: pairs in order of source and target, each once. 0, or -errno with *err,
+ * the file incomplete. */
+int nuioa_profile_write(const char *path, const struct nuioa_profile *profile,
+                        struct nuioa_error *err);
+
+/* Writes a square matrix of one metric. Likewise. */
+int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *profile,
+                               enum nuioa_metric metric, struct nuioa_error *err);
+
+/* Sorts the flows by source and target and adds up those of one pair. */
+void nuioa_profile_merge(struct nuioa_profile *profile);
+
+/* What each rank exchanges with other nodes: node_of[rank_count] says where ranks are; NULL: each
+ * on a node of its own. For a rank that no flow mentions, its `rank` line. */
+int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *node_of,
+                          struct nuioa_traffic *traffic);
+
 void nuioa_profile_free(struct nuioa_profile *profile);
 
 /* What a profile means for one node that runs ranks[count] (by local rank): fills weight[count], by

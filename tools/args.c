@@ -52,27 +52,43 @@ static int take(struct tool_args *args, const struct tool_option *option)
     return 0;
 }
 
+static int read_option(struct tool_args *args, const struct tool_option *option,
+                       int (*other)(struct tool_args *args, void *context), void *context)
+{
+    int rc = next_option(args);
+    if (rc)
+        return rc;
+    while (option->name && !same_name(args->name, option->name))
+        option++;
+    if (option->name)
+        return take(args, option);
+    if (other)
+        return other(args, context);
+    return tool_usage(args->command, "--%s: no such option", args->name);
+}
+
 int tool_args_read(int argc, char **argv, const struct tool_option *options,
                    int (*other)(struct tool_args *args, void *context), void *context)
 {
     struct tool_args args = { .command = argv[0], .argc = argc, .next = 1, .argv = argv };
-    while (args.next < argc) {
-        const struct tool_option *option = options;
-        int rc = next_option(&args);
-        if (rc)
-            return rc;
-        while (option->name && !same_name(args.name, option->name))
-            option++;
-        if (option->name)
-            rc = take(&args, option);
-        else if (other)
-            rc = other(&args, context);
+    int rc = 0;
+    while (args.next < argc && !rc)
+        rc = read_option(&args, options, other, context);
+    return rc;
+}
+
+int tool_args_read_words(int argc, char **argv, const struct tool_option *options,
+                         const char **words, unsigned *word_count)
+{
+    struct tool_args args = { .command = argv[0], .argc = argc, .next = 1, .argv = argv };
+    int rc = 0;
+    *word_count = 0;
+    while (args.next < argc && !rc)
+        if (argv[args.next][0] != '-')
+            words[(*word_count)++] = argv[args.next++];
         else
-            rc = tool_usage(args.command, "--%s: no such option", args.name);
-        if (rc)
-            return rc;
-    }
-    return 0;
+            rc = read_option(&args, options, NULL, NULL);
+    return rc;
 }
 
 /* Goes through nuioa_fail because what is printed may quote anything that was typed or read. */

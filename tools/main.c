@@ -9,6 +9,7 @@ static const char usage[] =
     "\n"
     "  topo     what this node is: NUMA nodes, NICs, distances, and where each fact came from\n"
     "  plan     where the ranks of a job would run, which NIC each would use, who would lead\n"
+    "  profile  what the ranks of a job communicate; formats of other programs, shares off the node\n"
     "  cache    keep the description of this node, so that launches need not find it out\n"
     "\n"
     "nuioa COMMAND --help says more; so does nuioa(1).\n"
@@ -20,6 +21,7 @@ static const struct command {
 } commands[] = {
     { "topo", tool_topo },
     { "plan", tool_plan },
+    { "profile", tool_profile },
     { "cache", tool_cache },
 };
 

@@ -13,6 +13,7 @@ enum { TOOL_DONE = 0, TOOL_UNANSWERED = 1, TOOL_USAGE = 2 };
 int tool_topo(int argc, char **argv);
 int tool_plan(int argc, char **argv);
 int tool_cache(int argc, char **argv);
+int tool_profile(int argc, char **argv);
 
 /* "nuioa: ..." on stderr. Returns TOOL_UNANSWERED. */
 int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -44,6 +45,10 @@ struct tool_args {
  * returns 0 or TOOL_USAGE. The same for the result; what is wrong is said on stderr. */
 int tool_args_read(int argc, char **argv, const struct tool_option *options,
                    int (*other)(struct tool_args *args, void *context), void *context);
+
+/* For a command that takes words beside options: they go to words[argc], in order. */
+int tool_args_read_words(int argc, char **argv, const struct tool_option *options,
+                         const char **words, unsigned *word_count);
 
 /* The value: after '=', or the next argument. NULL if there is none, said on stderr. */
 const char *tool_args_value(struct tool_args *args);

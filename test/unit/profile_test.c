@@ -176,12 +176,88 @@ static void test_pairs(void **state)
     nuioa_profile_free(&p);
 }
 
+/* What is written is read back the same, each pair once and in order. */
+static void test_write(void **state)
+{
+    (void)state;
+    struct nuioa_profile p, q;
+    char path[] = "/tmp/nuioa-profile-XXXXXX";
+    close(mkstemp(path));
+    load("nuioa-profile 1\nranks 4 partial\nrank 3 1 2 3 4 5\npair 1 0 5 1 0\npair 0 2 7 2 6\n"
+         "pair 1 0 1e3 1 40000\n", &p);
+    assert_true(p.partial);
+    assert_int_equal(nuioa_profile_write(path, &p, &err), 0);
+    assert_int_equal(nuioa_profile_read(path, &q, &err), 0);
+    assert_true(q.partial);
+    assert_int_equal(q.rank_count, 4);
+    assert_memory_equal(q.ranks, p.ranks, 4 * sizeof(*q.ranks));
+    assert_int_equal(q.flow_count, 2);
+    assert_int_equal(q.flows[0].source, 0);
+    assert_float_equal(q.flows[0].large_bytes, 6, 0);
+    assert_int_equal(q.flows[1].source, 1);
+    assert_float_equal(q.flows[1].bytes, 1005, 0);
+    assert_float_equal(q.flows[1].large_bytes, 40000, 0);
+    assert_int_equal(p.flow_count, 3); /* not changed by being written */
+    nuioa_profile_free(&p);
+    nuioa_profile_free(&q);
+    unlink(path);
+}
+
+/* The row is the sender; the metric says what the numbers are. */
+static void test_matrix(void **state)
+{
+    (void)state;
+    struct nuioa_profile p;
+    char path[] = "/tmp/nuioa-profile-XXXXXX";
+    const char *name = path, text[] = "# a comment\n9 5 0\n0 9 0 \n\n2.5 0 9";
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+    close(fd);
+    assert_int_equal(nuioa_profile_load(&name, 1, NUIOA_PROFILE_ANY, NUIOA_METRIC_SIZE, &p, &err), 0);
+    assert_int_equal(p.rank_count, 3);
+    assert_int_equal(p.flow_count, 2);
+    assert_int_equal(p.flows[0].source, 0);
+    assert_int_equal(p.flows[0].target, 1);
+    assert_float_equal(p.flows[0].bytes, 5, 0);
+    assert_float_equal(p.flows[0].msgs, 0, 0);
+    assert_int_equal(p.flows[1].source, 2);
+    assert_float_equal(p.flows[1].bytes, 2.5, 0);
+    nuioa_profile_free(&p);
+    assert_int_equal(nuioa_profile_load(&name, 1, NUIOA_PROFILE_MATRIX, NUIOA_METRIC_MSG, &p, &err), 0);
+    assert_float_equal(p.flows[0].bytes, 0, 0);
+    assert_float_equal(p.flows[0].msgs, 5, 0);
+    nuioa_profile_free(&p);
+    assert_true(nuioa_profile_load(&name, 1, NUIOA_PROFILE_OPENMPI, NUIOA_METRIC_SIZE, &p, &err) < 0);
+    unlink(path);
+}
+
+static void test_traffic(void **state)
+{
+    (void)state;
+    struct nuioa_profile p;
+    struct nuioa_traffic t[8];
+    static const uint32_t node_of[8] = { 0, 0, 1, 1, 2, 2, 3, 3 };
+    load(HEAD "pair 0 1 100 1 0\npair 0 2 40 2 30\npair 3 0 7 1 0\nrank 5 1 2 3 4 5\nrank 0 9 9 9 9 9\n",
+         &p);
+    assert_int_equal(nuioa_profile_traffic(&p, node_of, t), 0);
+    assert_float_equal(t[0].sent_bytes, 40, 0);
+    assert_float_equal(t[0].recv_bytes, 7, 0);
+    assert_float_equal(t[2].large_recv_bytes, 30, 0);
+    assert_float_equal(t[1].recv_bytes, 0, 0);
+    assert_float_equal(t[5].recv_bytes, 2, 0);
+    assert_int_equal(nuioa_profile_traffic(&p, NULL, t), 0);
+    assert_float_equal(t[0].sent_bytes, 140, 0);
+    assert_float_equal(t[1].recv_msgs, 1, 0);
+    nuioa_profile_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read),       cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_files),      cmocka_unit_test(test_rank_lines),
-        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_write),
+        cmocka_unit_test(test_matrix),     cmocka_unit_test(test_traffic),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }

@@ -2,56 +2,10 @@
 # The command line of nuioa(1): exit status, what goes to stdout and what to stderr, every option,
 # the formats that other programs read.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=../tap.sh
-. "$here/../tap.sh"
-tool=${NUIOA:-${NUIOA_STAGE:+$NUIOA_STAGE/usr/bin/nuioa}}
-machines=$here/../topologies
-if [ -z "$tool" ] || [ ! -x "$tool" ]; then
-    skip "nuioa(1)" "it is not built (env NUIOA or NUIOA_STAGE)"
-    done_testing
-    exit
-fi
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-unset "${!SLURM_@}"
+# shellcheck source=tool.sh
+. "$here/tool.sh"
 hagrid=$machines/hagrid5.xml
 weights=0:16,1:15,2:14,3:13,4:12,5:11,6:10,7:9,8:8,9:7,10:6,11:5,12:4,13:3,14:2,15:1
-
-# run ARGUMENT...: sets status, out, err
-run() {
-    timeout 60 "$tool" "$@" >"$work/out" 2>"$work/err" </dev/null
-    status=$?
-    out=$(<"$work/out") err=$(<"$work/err")
-}
-
-# usage WANTED ARGUMENT...: wrong usage, said in a line that contains WANTED
-usage() {
-    local wanted=$1
-    shift
-    run "$@"
-    is "usage: nuioa $*" "$status|$out|$(grep -cF -- "nuioa: $wanted" <<<"$err")" "2||1"
-}
-
-# unanswered WANTED ARGUMENT...: one line says why
-unanswered() {
-    local wanted=$1
-    shift
-    run "$@"
-    is "no answer: nuioa $*" \
-        "$status|$out|$(grep -c . <<<"$err")|$(grep -cF -- "$wanted" <<<"$err")" \
-        "1||1|1"
-}
-
-# answers NAME ARGUMENT...: status 0, something on stdout, nothing on stderr
-answers() {
-    local name=$1
-    shift
-    run "$@"
-    is "$name" "$status|${out:+text}|$err" "0|text|"
-}
-
-# json EXPRESSION: of the last answer, with d the document; prints what python prints
-json() { python3 -c "import json,sys; d=json.load(open('$work/out')); print($1)" 2>&1; }
 
 # --- wrong usage --------------------------------------------------------------------------------
 
@@ -86,6 +40,13 @@ usage "--hints: " plan --tasks 1 --hints 0:x
 usage "--nuioa: 'onn' is not one of" plan --tasks 1 --nuioa=onn
 usage "--json goes with --show" cache --json
 usage "'??[31m' is not a command" $'\n\e[31m'
+
+usage "a profile is missing" profile
+usage "--from: 'tau' is not one of nuioa, matrix, openmpi" profile --from tau x
+usage "--metric: 'bytes' is not one of size, msg, avg" profile --metric bytes x
+usage "--nodes: '0' is not a number" profile --nodes 0 x
+usage "--distribution goes with --nodes" profile --distribution cyclic x
+usage "--distribution: 'plane' is not one of" profile --nodes 2 --distribution plane x
 
 # --- no answer ----------------------------------------------------------------------------------
 
@@ -124,7 +85,7 @@ fi
 
 answers "--version" --version
 like "--version says which" "$out" '^nuioa [0-9]+\.[0-9]+'
-for arguments in "" topo plan cache; do
+for arguments in "" topo plan profile cache; do
     for help in --help -h; do
         # shellcheck disable=SC2086
         answers "nuioa $arguments $help" $arguments $help
@@ -305,7 +266,7 @@ is "completion: values" "$(complete_words plan --policy l)" latency
 is "completion: values behind =" "$(complete_words plan --policy = "")" "bandwidth latency cpu"
 is "completion: files" "$(complete_words topo --topology "$machines/hagrid5")" "$hagrid"
 page=$(sed 's/\\-/-/g' "$here/../../man/nuioa.1.in")
-for command in topo plan cache; do
+for command in topo plan profile cache; do
     for option in $(complete_words "$command" --); do
         like "nuioa.1 has $option of $command" "$page" "$option([^a-z-]|\$)"
     done

@@ -1,0 +1,141 @@
+#!/bin/bash
+# Profiles through nuioa(1): formats of other programs, the worked example of TreeMatch, what
+# `nuioa profile` says, and files that nobody should hand to srun.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tool.sh
+. "$here/tool.sh"
+hagrid=$machines/hagrid5.xml
+if ! command -v python3 >/dev/null; then
+    skip "profiles" "no python3"
+    done_testing
+    exit
+fi
+
+# --- the example of TreeMatch's authors, and one that the inverse permutation would fail ----------
+
+# On a binary tree of 8 processors, whose numbers from left to right are 0 2 4 6 1 3 5 7.
+cat >"$work/example.mat" <<'EOF'
+0 100 10 1 1000 1 1 1
+100 0 100 1 1 1000 1 1
+10 100 0 100 1 1 1000 1
+1 1 100 0 1 1 1 1000
+1000 1 1 1 0 100 10 1
+1 1000 1 1 100 0 100 1
+1 1 1000 1 10 100 0 100
+1 1 1 1000 1 1 100 0
+EOF
+cat >"$work/oneway.mat" <<'EOF'
+# much from 0 to 3, 4 to 7, 1 to 6, 2 to 5; less from 0 to 4, 3 to 7, 1 to 2, 6 to 5
+0 1 0 2000 200 0 0 1
+1 0 200 0 0 0 2000 0
+0 0 0 1 0 2000 0 0
+0 0 0 0 0 0 1 200
+0 0 0 0 0 0 0 2000
+0 0 0 0 0 0 0 0
+0 0 0 0 0 200 0 0
+0 0 0 0 0 0 0 0
+EOF
+# permutation MATRIX: the processors of ranks 0 to 7
+permutation() {
+    run plan --topology "$here/binary-tree.xml" --tasks 8 --hints "$1" --json
+    json "*(t['cpus'] for t in d['tasks'])"
+}
+is "TreeMatch's worked example" "$(permutation "$work/example.mat")" "0 4 1 5 2 6 3 7"
+# 0 beside 3, 4 beside 7, and these two couples in one half; so the others
+is "one that is not symmetric" "$(permutation "$work/oneway.mat")" "0 1 5 2 4 7 3 6"
+is "... costs less than where Slurm puts it" "$(json "d['cost']['plan'] < d['cost']['slurm']")" True
+
+# --- summaries and conversion ----------------------------------------------------------------------
+
+answers "a matrix" profile "$work/example.mat"
+like "how much in all" "$out" '^8 ranks, 56 pairs, 9\.3 KB'
+like "shares off the node of usual layouts" "$out" ' 2 block +86\.5 %'
+run profile --nodes 2 --distribution cyclic --json "$work/example.mat"
+# Even ranks on one node, odd ones on the other: 12 cells of 100 and 20 of 1 leave, of 9272 in all.
+is "the share of one layout" "$(json "[(o['nodes'],o['distribution'],round(o['bytes']*9272)) for o in d['off_node']]")" \
+    "[(2, 'cyclic', 1220)]"
+is "--json: keys" "$(json "*d")" \
+    "nuioa ranks pairs partial metric bytes msgs large_bytes heaviest off_node"
+is "--json: keys of a rank" "$(json "*d['heaviest'][0]")" \
+    "rank sent_bytes recv_bytes sent_msgs recv_msgs large_recv_bytes weight"
+unanswered "9 nodes are more than the 8 ranks" profile --nodes 9 "$work/example.mat"
+run profile "$work/example.mat" --out "$work/example.profile"
+is "--out says nothing" "$status|$out|$err" "0||"
+is "the profile places as the matrix does" "$(permutation "$work/example.profile")" "0 4 1 5 2 6 3 7"
+run profile "$work/example.profile" --out "$work/again.mat"
+is "there and back" "$(sed 's/^ //' "$work/again.mat")" "$(<"$work/example.mat")"
+unanswered "/no/such/dir/x: No such file" profile "$work/example.mat" --out /no/such/dir/x
+run profile "$work/example.mat" "$work/example.mat" --json
+is "two files add up" "$(json "d['bytes'],d['pairs']")" "18544 56"
+printf '0 1\n1 0\n' >"$work/two.mat"
+unanswered "$work/two.mat: 2 ranks, but the files before have 8" profile "$work/example.mat" \
+    "$work/two.mat"
+printf 'nuioa-profile 1\nranks 2 partial\npair 0 1 5 1 0\n' >"$work/partial"
+answers "a partial one" profile "$work/partial"
+like "... says so" "$out" 'partial: the recording was cut short'
+run plan --topology "$hagrid" --tasks 1 --hints "$work/partial" --format cpu-bind
+like "... and plan warns" "$err" 'warning: the profile is partial'
+
+# As Open MPI's monitoring leaves it: 0 sends to 1, 1 puts to 2, 3 gets from 0; rank 4 is silent.
+mkdir "$work/monitoring"
+cat >"$work/monitoring/m.0.prof" <<'EOF'
+# POINT TO POINT
+E	0	1	3000 bytes	3 msgs sent	0,0,0,3
+I	0	3	8 bytes	2 msgs sent
+# OSC
+# COLLECTIVES
+C	0	3	4 bytes	1 msgs sent
+D	MPI_COMM_WORLD	procs: 0,1,2,3,4
+O2A	0	0 bytes	0 msgs sent
+EOF
+printf '# POINT TO POINT\n# OSC\nS\t1\t2\t500 bytes\t1 msgs sent\n' >"$work/monitoring/m.1.prof"
+printf '# POINT TO POINT\n# OSC\nR\t3\t0\t700 bytes\t7 msgs sent\n' >"$work/monitoring/m.3.prof"
+printf '# POINT TO POINT\n# OSC\n# COLLECTIVES\n' >"$work/monitoring/m.4.prof"
+wanted="nuioa-profile 1
+ranks 5
+pair 0 1 3000 3 0
+pair 0 3 708 9 0
+pair 1 2 500 1 0"
+run profile "$work/monitoring" --out "$work/monitoring.profile"
+is "Open MPI's monitoring, a directory" "$(cat "$work/monitoring.profile")" "$wanted"
+run profile --from openmpi "$work"/monitoring/*.prof --out "$work/monitoring.profile"
+is "... or files" "$(cat "$work/monitoring.profile")" "$wanted"
+for metric in size:3000 msg:3 avg:1000; do
+    run profile "$work/monitoring" --metric "${metric%:*}" --out "$work/metric.mat"
+    is "a matrix of $metric" "$(head -n 1 "$work/metric.mat" | cut -d ' ' -f 3)" "${metric#*:}"
+done
+run plan --topology "$hagrid" --tasks 2 --ranks 0,3 --hints "$work/monitoring" --json
+is "plan --hints takes it as it is" "$(json "*(t['weight'] for t in d['tasks'])")" "150.0 0.0"
+
+# --- what anybody may hand to srun -----------------------------------------------------------------
+
+bad() { # WANTED TEXT
+    # shellcheck disable=SC2059
+    printf "$2" >"$work/bad"
+    unanswered "$work/bad$1" plan --tasks 1 --topology "$hagrid" --hints "$work/bad"
+}
+bad ":2: '-1' is not a number" '0 1\n-1 0\n'
+bad ":2: 'nan' is not a number" '0 1\nnan 0\n'
+bad ":1: '9223372036854775808' is not a number" '0 9223372036854775808\n1 0\n'
+bad ":2: 1 columns, but the first row has 2" '0 1\n0\n'
+bad ":2: more than the 2 columns" '0 1\n0 1 2\n'
+bad ":3: more rows than the 2 columns" '0 1\n0 1\n0 1\n'
+bad ": not a square matrix: 1 rows of 2 columns" '0 1\n'
+bad ":1: 'x' is not a number" '0 x\n'
+bad ":4: '8' is not a rank from 0 to 7" 'nuioa-profile 1\n\nranks 8\npair 0 8 1 1 1\n'
+bad ": not a profile" 'nuioa-profile 1\n'
+bad ":1: not of the form 'E FROM TO N bytes M msgs sent'" 'E\t0\t1\t3000 bytes\n'
+bad ":1: '-1' is not a rank" 'E\t0\t-1\t3000 bytes\t3 msgs sent\n'
+bad ":1: '1048576' is not a rank" 'E\t0\t1048576\t3000 bytes\t3 msgs sent\n'
+bad ":2: 'Q' is not one of" 'E\t0\t1\t3 bytes\t3 msgs sent\nQ\t0\t1\t3 bytes\t3 msgs sent\n'
+bad ":1: not a text file" '0 1\0002\n'
+head -c 4096 /dev/urandom >"$work/random"
+run profile "$work/random"
+is "noise is no profile" "$status|$out|$(grep -c . <<<"$err")" "1||1"
+truncate -s 1G "$work/huge"
+unanswered "$work/huge: larger than 256 MB" plan --tasks 1 --topology "$hagrid" --hints "$work/huge"
+mkfifo "$work/fifo"
+unanswered "$work/fifo: not a regular file" plan --tasks 1 --topology "$hagrid" --hints "$work/fifo"
+mkdir "$work/empty"
+unanswered "$work/empty: a directory without" profile "$work/empty"
+done_testing

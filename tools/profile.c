@@ -1,0 +1,138 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number.h"
+#include "profile_print.h"
+#include "tool.h"
+
+#define MATRIX_RANKS_MAX 16384
+
+static const char usage[] =
+    "usage: nuioa profile [OPTION]... IN...\n"
+    "\n"
+    "What the ranks of a job communicate: a summary, and conversion to what --hints and others "
+    "read.\n"
+    "Several IN add up.\n"
+    "\n"
+    "  --from FORMAT               nuioa (our text), matrix (square, as TreeMatch's), openmpi\n"
+    "                              (what its monitoring leaves: NAME.RANK.prof, or a directory of\n"
+    "                              these); default: what each file looks like\n"
+    "  --metric size|msg|avg       what ranks are compared by, and what the numbers of a matrix\n"
+    "                              are: bytes (default), messages, bytes a message\n"
+    "  --nodes N                   count only what crosses nodes if there are N of them\n"
+    "  --distribution block|cyclic how ranks are laid out on these; default block\n"
+    "  --out FILE                  write a profile; if FILE ends with .mat, a matrix of the metric\n"
+    "  --json                      for programs\n";
+
+struct job {
+    const char *from, *metric, *nodes, *distribution, *out;
+    bool json, help, cyclic;
+    enum nuioa_profile_format format;
+    enum nuioa_metric measure;
+    uint32_t node_count;
+    const char **words;
+    unsigned word_count;
+};
+
+/* Position of `word` in words[count], or -1; none given is 0. */
+static int choose(const char *word, const char *const *words, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!word || !strcmp(word, words[i]))
+            return i;
+    return -1;
+}
+
+static int check(struct job *job)
+{
+    static const char *const formats[] = { "", "nuioa", "matrix", "openmpi" };
+    static const char *const metrics[] = { "size", "msg", "avg" };
+    static const char *const layouts[] = { "block", "cyclic" };
+    int format = choose(job->from, formats, 4), metric = choose(job->metric, metrics, 3);
+    int layout = choose(job->distribution, layouts, 2);
+    if (format < 0 || (job->from && !format))
+        return tool_usage("profile", "--from: '%s' is not one of nuioa, matrix, openmpi", job->from);
+    if (metric < 0)
+        return tool_usage("profile", "--metric: '%s' is not one of size, msg, avg", job->metric);
+    if (layout < 0)
+        return tool_usage("profile", "--distribution: '%s' is not one of block, cyclic",
+                          job->distribution);
+    if (job->nodes && (nuioa_parse_u32(job->nodes, NUIOA_PROFILE_RANKS_MAX, &job->node_count) ||
+                       !job->node_count))
+        return tool_usage("profile", "--nodes: '%s' is not a number from 1 to %u", job->nodes,
+                          NUIOA_PROFILE_RANKS_MAX);
+    if (job->distribution && !job->nodes)
+        return tool_usage("profile", "--distribution goes with --nodes");
+    if (!job->word_count)
+        return tool_usage("profile", "a profile is missing");
+    job->format = (enum nuioa_profile_format)format;
+    job->measure = (enum nuioa_metric)metric;
+    job->cyclic = layout;
+    return 0;
+}
+
+static int read_arguments(struct job *job, int argc, char **argv)
+{
+    const struct tool_option options[] = {
+        { "from", &job->from, NULL },   { "metric", &job->metric, NULL },
+        { "nodes", &job->nodes, NULL }, { "distribution", &job->distribution, NULL },
+        { "out", &job->out, NULL },     { "json", NULL, &job->json },
+        { "help", NULL, &job->help },   { NULL, NULL, NULL },
+    };
+    int rc = tool_args_read_words(argc, argv, options, job->words, &job->word_count);
+    return rc || job->help ? rc : check(job);
+}
+
+static int write_out(const struct job *job, const struct nuioa_profile *profile)
+{
+    struct nuioa_error err;
+    size_t length = strlen(job->out);
+    bool matrix = length > 4 && !strcmp(job->out + length - 4, ".mat");
+    if (matrix && profile->rank_count > MATRIX_RANKS_MAX)
+        return tool_fail("%s: %u ranks are too many for a matrix (%d)", job->out,
+                         profile->rank_count, MATRIX_RANKS_MAX);
+    int rc = matrix ? nuioa_profile_write_matrix(job->out, profile, job->measure, &err)
+                    : nuioa_profile_write(job->out, profile, &err);
+    return rc ? tool_fail("%s", err.text) : TOOL_DONE;
+}
+
+static int answer(const struct job *job)
+{
+    struct nuioa_profile profile;
+    struct profile_summary summary;
+    struct nuioa_error err;
+    if (nuioa_profile_load(job->words, job->word_count, job->format, job->measure, &profile, &err))
+        return tool_fail("%s", err.text);
+    nuioa_profile_merge(&profile);
+    int rc = TOOL_DONE;
+    if (job->node_count > profile.rank_count)
+        rc = tool_fail("--nodes: %u nodes are more than the %u ranks", job->node_count,
+                       profile.rank_count);
+    if (!rc && job->out)
+        rc = write_out(job, &profile);
+    /* Who asks for a file wants no summary beside it. */
+    if (!rc && (!job->out || job->json)) {
+        if (profile_summarise(&summary, &profile, job->measure, job->node_count, job->cyclic))
+            rc = tool_fail("out of memory");
+        else
+            rc = job->json ? profile_print_json(&summary) : profile_print_text(&summary);
+        profile_summary_free(&summary);
+    }
+    nuioa_profile_free(&profile);
+    return rc;
+}
+
+int tool_profile(int argc, char **argv)
+{
+    struct job job = { .words = calloc((size_t)argc, sizeof(*job.words)) };
+    if (!job.words)
+        return tool_fail("out of memory");
+    int rc = read_arguments(&job, argc, argv);
+    if (!rc && job.help)
+        fputs(usage, stdout);
+    else if (!rc)
+        rc = answer(&job);
+    free(job.words);
+    return rc;
+}

@@ -1,0 +1,240 @@
+#include "profile_print.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+#define HEAVIEST_SHOWN 10
+#define SENT_SHARE 0.05
+
+double profile_heaviness(const struct nuioa_traffic *t, enum nuioa_metric metric)
+{
+    double msgs = t->sent_msgs + t->recv_msgs;
+    if (metric == NUIOA_METRIC_MSG)
+        return msgs;
+    if (metric == NUIOA_METRIC_AVG)
+        return msgs > 0 ? (t->sent_bytes + t->recv_bytes) / msgs : 0;
+    return t->recv_bytes + SENT_SHARE * t->sent_bytes;
+}
+
+/* --- counting ---------------------------------------------------------------------------------- */
+
+/* As Slurm's -m does: blocks differ by one rank at most, the larger ones first. */
+static void lay_out(uint32_t *node_of, uint32_t ranks, uint32_t nodes, bool cyclic)
+{
+    uint32_t small = ranks / nodes, large_nodes = ranks % nodes, rank = 0;
+    for (uint32_t node = 0; node < nodes && !cyclic; node++)
+        for (uint32_t i = 0; i < small + (node < large_nodes); i++)
+            node_of[rank++] = node;
+    for (; rank < ranks; rank++)
+        node_of[rank] = rank % nodes;
+}
+
+static void add_share(struct profile_summary *s, uint32_t *node_of, uint32_t nodes, bool cyclic)
+{
+    struct profile_share *share = &s->shares[s->share_count];
+    const struct nuioa_profile *p = s->profile;
+    *share = (struct profile_share){ .nodes = nodes, .cyclic = cyclic };
+    lay_out(node_of, p->rank_count, nodes, cyclic);
+    for (uint32_t i = 0; i < p->flow_count; i++) {
+        if (node_of[p->flows[i].source] == node_of[p->flows[i].target])
+            continue;
+        share->bytes += p->flows[i].bytes;
+        share->msgs += p->flows[i].msgs;
+    }
+    share->bytes = s->bytes > 0 ? share->bytes / s->bytes : 0;
+    share->msgs = s->msgs > 0 ? share->msgs / s->msgs : 0;
+    s->share_count++;
+}
+
+static void add_shares(struct profile_summary *s, uint32_t *node_of, uint32_t asked, bool cyclic)
+{
+    if (!s->profile->flow_count)
+        return;
+    if (asked) {
+        add_share(s, node_of, asked, cyclic);
+        return;
+    }
+    uint32_t nodes = 2;
+    for (int i = 0; i < PROFILE_NODES_MAX && nodes < s->profile->rank_count; i++, nodes *= 2) {
+        add_share(s, node_of, nodes, false);
+        add_share(s, node_of, nodes, true);
+    }
+}
+
+static void add_up(struct profile_summary *s)
+{
+    const struct nuioa_profile *p = s->profile;
+    for (uint32_t i = 0; i < p->flow_count; i++) {
+        s->bytes += p->flows[i].bytes;
+        s->msgs += p->flows[i].msgs;
+        s->large_bytes += p->flows[i].large_bytes;
+    }
+    s->from_ranks = !p->flow_count;
+    for (uint32_t i = 0; i < p->rank_count && s->from_ranks; i++) {
+        s->bytes += p->ranks[i].recv_bytes;
+        s->msgs += p->ranks[i].recv_msgs;
+        s->large_bytes += p->ranks[i].large_recv_bytes;
+    }
+}
+
+static int compare_ranks(const void *a, const void *b, void *context)
+{
+    const struct profile_summary *s = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    double left = profile_heaviness(&s->traffic[x], s->metric);
+    double right = profile_heaviness(&s->traffic[y], s->metric);
+    if (left != right)
+        return left > right ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+int profile_summarise(struct profile_summary *s, const struct nuioa_profile *profile,
+                      enum nuioa_metric metric, uint32_t nodes, bool cyclic)
+{
+    uint32_t ranks = profile->rank_count;
+    uint32_t *node_of = malloc(ranks * sizeof(*node_of));
+    *s = (struct profile_summary){ .profile = profile, .metric = metric };
+    s->traffic = malloc(ranks * sizeof(*s->traffic));
+    s->heaviest = malloc(ranks * sizeof(*s->heaviest));
+    int rc = node_of && s->traffic && s->heaviest ? 0 : -ENOMEM;
+    if (!rc) {
+        add_up(s);
+        add_shares(s, node_of, nodes, cyclic);
+        if (nodes)
+            lay_out(node_of, ranks, nodes, cyclic);
+        rc = nuioa_profile_traffic(profile, nodes ? node_of : NULL, s->traffic);
+    }
+    if (!rc) {
+        for (uint32_t i = 0; i < ranks; i++)
+            s->heaviest[i] = i;
+        qsort_r(s->heaviest, ranks, sizeof(*s->heaviest), compare_ranks, s);
+    }
+    free(node_of);
+    return rc;
+}
+
+void profile_summary_free(struct profile_summary *s)
+{
+    free(s->traffic);
+    free(s->heaviest);
+}
+
+/* --- for a person ------------------------------------------------------------------------------ */
+
+static const char *bytes_text(double bytes, char text[24])
+{
+    static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB", "EB" };
+    size_t unit = 0;
+    while (bytes >= 1000 && unit + 1 < sizeof(units) / sizeof(*units)) {
+        bytes /= 1000;
+        unit++;
+    }
+    snprintf(text, 24, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}
+
+static void print_heaviest(const struct profile_summary *s)
+{
+    static const char *const by[] = { "received and a twentieth of the sent bytes",
+                                      "messages both ways", "bytes a message" };
+    char sent[24], received[24];
+    double all = 0;
+    for (uint32_t i = 0; i < s->profile->rank_count; i++)
+        all += profile_heaviness(&s->traffic[i], s->metric);
+    printf("\nheaviest ranks (%s)\n", by[s->metric]);
+    printf("%8s %12s %12s %12s %12s %7s\n", "rank", "received", "sent", "msgs in", "msgs out",
+           s->metric == NUIOA_METRIC_AVG ? "B/msg" : "share");
+    for (uint32_t i = 0; i < s->profile->rank_count && i < HEAVIEST_SHOWN; i++) {
+        const struct nuioa_traffic *t = &s->traffic[s->heaviest[i]];
+        double value = profile_heaviness(t, s->metric);
+        if (value <= 0)
+            break;
+        printf("%8u %12s %12s %12.0f %12.0f ", s->heaviest[i], bytes_text(t->recv_bytes, received),
+               bytes_text(t->sent_bytes, sent), t->recv_msgs, t->sent_msgs);
+        if (s->metric == NUIOA_METRIC_AVG)
+            printf("%7.0f\n", value);
+        else
+            printf("%5.1f %%\n", 100 * value / all);
+    }
+}
+
+static void print_shares(const struct profile_summary *s)
+{
+    if (!s->share_count)
+        return;
+    printf("\nshare off the node\n%8s %-12s %8s %8s\n", "nodes", "distribution", "bytes", "msgs");
+    for (unsigned i = 0; i < s->share_count; i++)
+        printf("%8u %-12s %6.1f %% %6.1f %%\n", s->shares[i].nodes,
+               s->shares[i].cyclic ? "cyclic" : "block", 100 * s->shares[i].bytes,
+               100 * s->shares[i].msgs);
+}
+
+int profile_print_text(const struct profile_summary *s)
+{
+    char bytes[24], large[24];
+    const struct nuioa_profile *p = s->profile;
+    printf("%u ranks, %u pairs, %s", p->rank_count, p->flow_count, bytes_text(s->bytes, bytes));
+    if (s->msgs > 0)
+        printf(" in %.0f messages", s->msgs);
+    if (s->large_bytes > 0)
+        printf(", %s of it in messages of 32 KiB and more", bytes_text(s->large_bytes, large));
+    puts(p->partial ? "\npartial: the recording was cut short" : "");
+    if (s->from_ranks)
+        puts("off the node only, as recorded: who spoke to whom is not known");
+    print_heaviest(s);
+    print_shares(s);
+    return TOOL_DONE;
+}
+
+/* --- for programs ------------------------------------------------------------------------------ */
+
+/* Counts of bytes are integers up to where doubles stop being exact. */
+static json_t *number(double value)
+{
+    return value < 9e15 ? json_integer((json_int_t)value) : json_real(value);
+}
+
+static json_t *rank_json(const struct profile_summary *s, uint32_t rank)
+{
+    const struct nuioa_traffic *t = &s->traffic[rank];
+    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:f}", "rank", (json_int_t)rank, "sent_bytes",
+                     number(t->sent_bytes), "recv_bytes", number(t->recv_bytes), "sent_msgs",
+                     number(t->sent_msgs), "recv_msgs", number(t->recv_msgs), "large_recv_bytes",
+                     number(t->large_recv_bytes), "weight", profile_heaviness(t, s->metric));
+}
+
+static json_t *summary_json(const struct profile_summary *s)
+{
+    static const char *const metrics[] = { "size", "msg", "avg" };
+    json_t *ranks = json_array(), *shares = json_array();
+    const struct nuioa_profile *p = s->profile;
+    for (uint32_t i = 0; i < p->rank_count; i++)
+        json_array_append_new(ranks, rank_json(s, s->heaviest[i]));
+    for (unsigned i = 0; i < s->share_count; i++)
+        json_array_append_new(
+            shares, json_pack("{s:I, s:s, s:f, s:f}", "nodes", (json_int_t)s->shares[i].nodes,
+                              "distribution", s->shares[i].cyclic ? "cyclic" : "block", "bytes",
+                              s->shares[i].bytes, "msgs", s->shares[i].msgs));
+    return json_pack("{s:i, s:I, s:I, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "nuioa", 1, "ranks",
+                     (json_int_t)p->rank_count, "pairs", (json_int_t)p->flow_count, "partial",
+                     p->partial, "metric", metrics[s->metric], "bytes", number(s->bytes), "msgs",
+                     number(s->msgs), "large_bytes", number(s->large_bytes), "heaviest", ranks,
+                     "off_node", shares);
+}
+
+int profile_print_json(const struct profile_summary *s)
+{
+    json_t *summary = summary_json(s);
+    char *text = summary ? json_dumps(summary, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(summary);
+    if (!text)
+        return tool_fail("out of memory");
+    puts(text);
+    free(text);
+    return TOOL_DONE;
+}
