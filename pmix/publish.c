@@ -8,6 +8,8 @@
 #include <time.h>
 
 #ifdef HAVE_PMIX
+#include <dlfcn.h>
+
 #include "locality.h"
 #include "session.h"
 #endif
@@ -68,6 +70,12 @@ void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *en
 
 #ifndef HAVE_PMIX
 
+int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct nuioa_error *err)
+{
+    (void)rank_count, (void)environment, (void)err;
+    return 0;
+}
+
 int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task_count,
                         uint32_t *ranks, struct nuioa_error *err)
 {
@@ -85,6 +93,43 @@ int nuioa_publish(const struct nuioa_publication *publication, struct nuioa_publ
 }
 
 #else
+
+/* --- how keys reach the ranks ---------------------------------------------------------------- */
+
+#define GDS_VARIABLE "PMIX_MCA_gds"
+#define GDS_BY_NAME "hash"
+
+/* Unknown versions count as new ones. */
+static bool numbers_keys(const struct pmix_calls *calls)
+{
+    unsigned version = pmix_calls_version(calls);
+    return !version || version >= 500;
+}
+
+static bool is_by_name(const struct pmix_calls *calls)
+{
+    const char *gds = getenv(GDS_VARIABLE);
+    return !numbers_keys(calls) || (gds && !strcmp(gds, GDS_BY_NAME));
+}
+
+int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct nuioa_error *err)
+{
+    struct pmix_calls calls;
+    const char *chosen = variable(environment, GDS_VARIABLE);
+    pmix_calls_find(&calls, RTLD_DEFAULT);
+    if (!calls.store || is_by_name(&calls))
+        return 0;
+    if (rank_count > NUIOA_PUBLISH_RANKS_MAX)
+        return nuioa_fail(err, -E2BIG, "no nuioa.* keys in PMIx: %u ranks, more than %u", rank_count,
+                          NUIOA_PUBLISH_RANKS_MAX);
+    if (chosen && (*chosen == '^' || !strstr(chosen, GDS_BY_NAME)))
+        return nuioa_fail(err, -EPERM, "no nuioa.* keys in PMIx: %s=%.60s", GDS_VARIABLE, chosen);
+    if (calls.initialized && calls.initialized())
+        return nuioa_fail(err, -EBUSY, "no nuioa.* keys in PMIx: it runs already");
+    if (setenv(GDS_VARIABLE, GDS_BY_NAME, 1) < 0)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    return 0;
+}
 
 int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task_count,
                         uint32_t *ranks, struct nuioa_error *err)
@@ -237,8 +282,6 @@ static bool add_ours(struct record *record, const struct nuioa_publication *p, u
 {
     const struct nuioa_place *place = &p->plan->places[local];
     char label[64], *cpus = NULL;
-    if (!(p->options->export_set & NUIOA_EXPORT_PMIX))
-        return true;
     if (place->level != NUIOA_NO_LEVEL) {
         pmix_value_t level = { .type = PMIX_UINT32, .data.uint32 = place->level };
         record_add(record, "nuioa.level", &level);
@@ -256,14 +299,14 @@ static bool add_ours(struct record *record, const struct nuioa_publication *p, u
     return record_add_text(record, "nuioa.cpus", cpus);
 }
 
-static int publish_ranks(struct session *s, const struct nuioa_publication *p)
+static int publish_ranks(struct session *s, const struct nuioa_publication *p, bool ours)
 {
     struct standard standard;
     struct record record;
     int rc = standard_open(s, p, &standard);
     for (uint32_t i = 0; i < s->count && !rc; i++) {
         record_begin(&record, s->ranks[i]);
-        rc = add_ours(&record, p, i) && add_standard(&record, p, &standard, i)
+        rc = (!ours || add_ours(&record, p, i)) && add_standard(&record, p, &standard, i)
                  ? record_store(s, &record)
                  : no_memory(s);
         record_end(&record);
@@ -292,8 +335,9 @@ int nuioa_publish(const struct nuioa_publication *publication, struct nuioa_publ
         return 0;
     int rc = session_open(&s, publication->namespaces, publication->plan->task_count, err);
     if (rc > 0) {
-        rc = publish_ranks(&s, publication);
-        if (!rc && publication->options->export_set & NUIOA_EXPORT_PMIX)
+        bool ours = publication->options->export_set & NUIOA_EXPORT_PMIX && is_by_name(&s.calls);
+        rc = publish_ranks(&s, publication, ours);
+        if (!rc && ours)
             rc = publish_node(&s, publication);
         if (published) {
             nuioa_copy(published->nspace, sizeof(published->nspace), s.nspace);

@@ -40,6 +40,21 @@ void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *en
 int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task_count,
                         uint32_t *ranks, struct nuioa_error *err);
 
+/* To be called in init_post_opt, before mpi/pmix starts its server: sees to it that keys of ours
+ * reach the ranks under their names. Since version 5 a PMIx process numbers the keys that are not
+ * PMIx's own as it meets them, and the job's data in shared memory (gds/shmem2) have the server's
+ * numbers: a rank that asks for one such key is given the value of another, its MPI's own keys
+ * included. So this server hands out data by messages (gds/hash), through its environment.
+ *
+ * `rank_count`: of the whole step; `environment`: the job's. Returns 0; or negative with *err if
+ * that cannot be had: the job is too large for a copy of its data in each rank (-E2BIG), the user
+ * has chosen the other way (-EPERM), the server runs (-EBUSY). nuioa_publish then leaves our keys
+ * out. */
+int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct nuioa_error *err);
+
+/* Ranks of a step up to which each may have its own copy of the job's data. */
+#define NUIOA_PUBLISH_RANKS_MAX 4096
+
 struct nuioa_publication {
     const struct nuioa_plan *plan; /* as achieved; places[] by local rank */
     const struct nuioa_node *node;
@@ -56,7 +71,8 @@ struct nuioa_published {
     uint32_t time_us;
 };
 
-/* Publishes, by options->export_set: `pmix` the nuioa.* keys, `locality` also PMIX_CPUSET,
+/* Publishes, by options->export_set: `pmix` the nuioa.* keys, if nuioa_publish_prepare could see to
+ * them, `locality` also PMIX_CPUSET,
  * PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK and PMIX_DEVICE_DISTANCES, but for those that Slurm gives
  * already, ranks that are not bound, and plans that are not carried out. Ranks in what is published
  * are those of PMIx, whatever plan->places[].rank says. `published` may be NULL.

@@ -16,13 +16,14 @@
  *     bind          binds each local rank to one CPU first, round robin
  *     leaders=LIST  a job-wide table
  *     misname       only a namespace that does not exist
+ *     unprepared    lets PMIx hand out keys as it does by default
  *     shift=N       ranks as SPANK might tell them in a heterogeneous job: N too low */
 
 SPANK_PLUGIN(nuioa_trial, 1)
 
 static struct {
     struct nuioa_options options;
-    bool bind, misname;
+    bool bind, misname, unprepared;
     uint32_t shift, leader_count, leaders[64];
     uint32_t count, forked;
     pid_t *pids;
@@ -38,6 +39,8 @@ static void read_argument(char *name)
         trial.bind = true;
     else if (!strcmp(name, "misname"))
         trial.misname = true;
+    else if (!strcmp(name, "unprepared"))
+        trial.unprepared = true;
     else if (!strcmp(name, "shift"))
         trial.shift = (uint32_t)atoi(value);
     else if (!strcmp(name, "leaders"))
@@ -60,6 +63,21 @@ int slurm_spank_init(spank_t spank, int argc, char **argv)
         free(copy);
     }
     nuioa_options_finish(&trial.options);
+    return 0;
+}
+
+int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    struct nuioa_error err;
+    uint32_t ranks = 0;
+    char **environment = NULL;
+    if (spank_context() != S_CTX_REMOTE || trial.unprepared)
+        return 0;
+    spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &ranks);
+    spank_get_item(spank, S_JOB_ENV, &environment);
+    if (nuioa_publish_prepare(ranks, environment, &err) < 0)
+        slurm_info("trial: %s", err.text);
     return 0;
 }
 

@@ -1,5 +1,24 @@
 #include "publisher.h"
 
+#include "doors.h"
+#include "number.h"
+
+void publisher_prepare(const struct context *c, spank_t spank)
+{
+    struct nuioa_error err;
+    char **environment = step_environment(spank);
+    const char *all = doors_variable(environment, "SLURM_STEP_NUM_TASKS");
+    uint32_t ranks = c->step.task_count, component;
+    if (!(c->options.export_set & NUIOA_EXPORT_PMIX))
+        return;
+    if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &component) == ESPANK_SUCCESS)
+        ranks = component;
+    if (all && !nuioa_parse_u32(all, UINT32_MAX, &component) && component > ranks)
+        ranks = component; /* of all components of a heterogeneous step */
+    if (nuioa_publish_prepare(ranks, environment, &err) < 0)
+        slurm_info("nuioa: %s", err.text);
+}
+
 void publisher_learn_ranks(struct context *c, spank_t spank, struct nuioa_namespaces *names)
 {
     struct nuioa_error err;

@@ -98,10 +98,12 @@ static void prepare(struct context *c, spank_t spank)
     read_hints(c, spank);
     c->pids = calloc(c->step.task_count, sizeof(*c->pids));
     c->area = area_new(c->step.task_count);
-    if (c->pids && c->area)
-        c->active = true;
-    else
+    if (!c->pids || !c->area) {
         stand_down(c, "out of memory");
+        return;
+    }
+    c->active = true;
+    publisher_prepare(c, spank);
 }
 
 void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv)

@@ -57,15 +57,18 @@ int main(int argc, char **argv)
 }
 END
 
-# compile WRAPPER SUFFIX PROGRAM...: into the users' directory
+# compile WRAPPER SUFFIX PROGRAM...: in the users' directory, where the cluster's MPI is
 compile() {
     local wrapper=$1 suffix=$2 program
     shift 2
     for program in "$@"; do
-        "$wrapper" -Wall -Wextra -Werror -std=gnu11 -I "$top/pmix" -o "$CLUSTER_DIR/home/$program.$suffix" \
-            "$work/$program.c" -L "$CLUSTER_DIR/home" -l:libnuioa-client.so.0 || return
+        install -m 0644 "$top/pmix/nuioa-client.h" "$work/$program.c" "$CLUSTER_DIR/home"
+        in_node ctl "$wrapper" -Wall -Wextra -Werror -std=gnu11 -I. -o "$program.$suffix" "$program.c" \
+            -L. -l:libnuioa-client.so.0 || return
     done
 }
+
+has_compiler() { in_node ctl sh -c "command -v $1" >/dev/null; }
 
 # Between ranks of a node too Open MPI uses TCP: its shared memory (vader) fails now and then where several
 # nodes are one machine, with and without nuioa.
@@ -85,7 +88,7 @@ leading() { sed -n 's/^rank \([0-9]*\) leads.*/\1/p' <<<"$out" | sort -n | paste
 # What nuioa names: the heavy rank of each node, which is not the lowest one anywhere but on node4
 wanted="3 6 9 12"
 
-if ! command -v mpicc.openmpi >/dev/null; then
+if ! has_compiler mpicc.openmpi; then
     skip "Open MPI" "no mpicc.openmpi"
 elif ok "Open MPI: the example compiles" compile mpicc.openmpi openmpi leaders agree groups; then
     trial "$with_plan"
@@ -133,7 +136,7 @@ elif ok "Open MPI: the example compiles" compile mpicc.openmpi openmpi leaders a
 fi
 
 plugin off
-if ! command -v mpicc.mpich >/dev/null; then
+if ! has_compiler mpicc.mpich; then
     skip "MPICH" "no mpicc.mpich"
 elif [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ]; then
     skip "MPICH" "NUIOA_STAGE was not set when the cluster came up"
