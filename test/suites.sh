@@ -95,8 +95,8 @@ as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
     else
-        sudo env NUIOA_STAGE="$NUIOA_STAGE" NUIOA_GUEST_LOGS="$NUIOA_GUEST_LOGS" NUIOA_BUILD="$NUIOA_BUILD" NUIOA="$NUIOA" \
-            NUIOA_CORPUS="${NUIOA_CORPUS:-}" \
+        sudo env NUIOA_STAGE="$NUIOA_STAGE" NUIOA_BUILD="$NUIOA_BUILD" NUIOA="$NUIOA" \
+            NUIOA_GUEST_LOGS="$NUIOA_GUEST_LOGS" NUIOA_CORPUS="${NUIOA_CORPUS:-}" \
             NUIOA_CACHE="${NUIOA_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nuioa}" "$@"
     fi
 }
