@@ -1,14 +1,14 @@
 #include "crowd.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "error.h"
 
 /* libslurm's; see hosts.c for why slurm.h is not included. */
 extern void *slurm_hostlist_create(const char *list);
 extern int slurm_hostlist_push_host(void *hostlist, const char *host);
-extern char *slurm_hostlist_ranged_string_malloc(void *hostlist);
+extern ssize_t slurm_hostlist_ranged_string(void *hostlist, size_t size, char *text);
 extern void slurm_hostlist_destroy(void *hostlist);
 
 void crowd_add(struct crowd *crowd, const char *host, const char *text)
@@ -34,10 +34,13 @@ void crowd_add(struct crowd *crowd, const char *host, const char *text)
 
 const char *crowd_names(const struct crowd_text *text, char *names, uint32_t size)
 {
-    char *all = text->hosts ? slurm_hostlist_ranged_string_malloc(text->hosts) : NULL;
-    if (nuioa_copy(names, size, all ? all : "?") < 0)
-        memcpy(names + size - 3, "..", 3);
-    free(all);
+    memset(names, 0, size);
+    if (!text->hosts)
+        nuioa_copy(names, size, "?");
+    else if (slurm_hostlist_ranged_string(text->hosts, size, names) < 0) {
+        size_t end = strnlen(names, size - 3);
+        memcpy(names + end, "..", 3);
+    }
     return names;
 }
 
