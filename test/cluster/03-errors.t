@@ -35,7 +35,7 @@ while read -r name value right typed; do
     lines=$(nuioa_lines)
     is "--nuioa-$name=$value: nothing starts" "$ranks" 0
     ok "--nuioa-$name=$value: srun fails" test "$rc" -ne 0 -a "$rc" -ne 124
-    is "--nuioa-$name=$value: one line" "$(count "$lines")" 1
+    one_line "--nuioa-$name=$value: one line"
     [ -n "$typed" ] || typed=${value//[\^.]/.}
     like "--nuioa-$name=$value: it names the input" "$lines" "$name.*$typed|$typed.*$name"
     like "--nuioa-$name=$value: it says what is right" "$lines" "$right"
@@ -43,7 +43,7 @@ while read -r name value right typed; do
     launch 4 "SLURM_NUIOA_${name^^}=$value" -N2
     lines=$(nuioa_lines)
     is "SLURM_NUIOA_${name^^}=$value: the job runs" "$rc" 0
-    is "SLURM_NUIOA_${name^^}=$value: one line, not one per node" "$(count "$lines")" 1
+    one_line "SLURM_NUIOA_${name^^}=$value: one line, not one per node"
     like "SLURM_NUIOA_${name^^}=$value: it names the variable" "$lines" "SLURM_NUIOA_${name^^}"
 done < <(cases)
 
@@ -53,9 +53,9 @@ like "--nuioa=onn: it says what is right" "$(nuioa_lines)" 'onn.*on'
 refused --nuioa=on,off
 is "--nuioa=on,off: nothing starts" "$ranks" 0
 launch 2 SLURM_NUIOA=onn
-is "SLURM_NUIOA=onn: one line" "$(count "$(nuioa_lines)")" 1
+one_line "SLURM_NUIOA=onn: one line"
 launch 2 SLURM_NUIOA=export SLURM_NUIOA_POLCY=latency
-is "SLURM_NUIOA_POLCY: one line" "$(count "$(nuioa_lines)")" 1
+one_line "SLURM_NUIOA_POLCY: one line"
 like "SLURM_NUIOA_POLCY: as the user wrote it" "$(nuioa_lines)" \
     'SLURM_NUIOA_POLCY:.*SLURM_NUIOA_POLICY'
 is "SLURM_NUIOA_POLCY: the rest still counts" "$(of 0 NUIOA_VERSION)" 1
@@ -72,7 +72,7 @@ while read -r argument; do
     plugin on "topology=$topology" default=export "$argument"
     launch 4 -N2
     is "plugstack.conf $argument: the job runs" "$rc" 0
-    is "plugstack.conf $argument: one line" "$(count "$(nuioa_lines)")" 1
+    one_line "plugstack.conf $argument: one line"
     like "plugstack.conf $argument: it names the input" "$(nuioa_lines)" "${argument%%=*}"
     is "plugstack.conf $argument: the rest still counts" "$(of 0 NUIOA_VERSION)" 1
 done <<'END'
@@ -92,7 +92,7 @@ install -m 0644 "$here/../topologies/cluster-node3.xml" "$CLUSTER_DIR/home/mine.
 for name in TOPOLOGY DISTANCES CACHE MUNGE_SOCKET DEADLINE_MS REMOTE_COST HOP_COST; do
     launch 16 "SLURM_NUIOA_$name=$home/mine.xml" -w node1 --exclusive
     is "SLURM_NUIOA_$name is not obeyed" "$(of 0 NUIOA_NIC)" "$nic"
-    is "SLURM_NUIOA_$name: one line" "$(count "$(nuioa_lines)")" 1
+    one_line "SLURM_NUIOA_$name: one line"
     like "SLURM_NUIOA_$name: it names the variable" "$(nuioa_lines)" "SLURM_NUIOA_$name"
 done
 refused "--nuioa-topology=$home/mine.xml"

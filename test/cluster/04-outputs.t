@@ -4,7 +4,7 @@
 setup
 need_plugin
 
-plugin on "topology=$topology"
+plugin on "topology=$topology" "${patient[@]}"
 
 # ranks_on NODE: the ranks that ran there, as a list for --ranks
 ranks_on() { sed -n "s/^\([0-9]*\) HOST=$1\$/\1/p" <<<"$out" | sort -n | paste -s -d ,; }

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
-plugin on "topology=$topology"
+plugin on "topology=$topology" "${patient[@]}"
 
 # batch N SCRIPT: sbatch -W; what the job printed is in $out and what it said on stderr in $err
 batch() {
@@ -69,7 +69,7 @@ is "heterogeneous: every rank is told" "$(all NUIOA_VERSION)" "1 1 1 1 1"
 tally 5 srun -n2 --nuioa=export --nuioa-leader=rank0 "$home/rank" : -n3 "$home/rank"
 is "heterogeneous: an option of one component" "$rc" 0
 
-plugin on "topology=$topology" default=on
+plugin on "topology=$topology" default=on "${patient[@]}"
 launch 4 -w node1
 is "default=on" "$(of 0 NUIOA_VERSION)" 1
 launch 1 SLURM_TEST_EXIT=7 -w node1

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
-plugin on "topology=$topology"
+plugin on "topology=$topology" "${patient[@]}"
 
 launch 8 -N2 --ntasks-per-node=4 --exclusive --nuioa=report --nuioa-hints=heavy=0
 is "report implies on" "$(of 0 NUIOA_VERSION)" 1
