@@ -40,6 +40,7 @@ fi
 # stream. A test that printed no plan, a wrong one, or ended badly without saying so is one failure more.
 tap_filter() {
     awk -v name="$1" '
+        /^#/ { print }
         /^1\.\.[0-9]+/ {
             plan = substr($1, 4); planned = 1
             if (plan == 0) print "ok - " name " # SKIP " $0
@@ -48,7 +49,6 @@ tap_filter() {
         /^Bail out!/ { print "not ok - " name ": " $0; bad++ }
         /^ok/ { n++; sub(/^ok *[0-9]* *(- )?/, ""); print "ok - " name ": " $0 }
         /^not ok/ { n++; bad++; sub(/^not ok *[0-9]* *(- )?/, ""); print "not ok - " name ": " $0 }
-        /^#/ { print }
         /^# exit status / { status = $4 }
         { fflush() }
         END {
