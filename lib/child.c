@@ -66,7 +66,7 @@ static void kill_and_reap(pid_t pid)
     pid_t got = waitpid(pid, NULL, WNOHANG);
     if (got == 0)
         kill(pid, SIGKILL);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 500; i++) { /* half a second: a busy machine, not a child stuck in the kernel */
         got = waitpid(pid, NULL, WNOHANG);
         if (got == pid || (got < 0 && errno != EINTR))
             return;
