@@ -25,6 +25,34 @@ AC_DEFUN([NUIOA_OPTIONAL], [
     AS_IF([test "$have_$1" = yes], [AC_DEFINE([HAVE_$2], [1], [$1 is there])])
 ])
 
+# NUIOA_MPI(NAME, VARIABLE, COMMAND, DEBIAN-PACKAGE, MACRO): the compiler wrapper of an MPI library,
+# which must be the one whose mpi.h defines MACRO. Sets have_NAME, VARIABLE_CC and HAVE_VARIABLE.
+AC_DEFUN([NUIOA_MPI], [
+    AC_ARG_WITH([$1-cc],
+        [AS_HELP_STRING([--with-$1-cc=COMMAND], [compiler wrapper of $1 @<:@$3@:>@, for the trace])],
+        [], [with_$1_cc=check])
+    have_$1=no
+    AS_CASE([$with_$1_cc],
+        [no], [$2_CC=],
+        [check|yes], [AC_CHECK_PROG([$2_CC], [$3], [$3])],
+        [$2_CC=$with_$1_cc])
+    AS_IF([test -n "$$2_CC"], [
+        AC_MSG_CHECKING([whether $$2_CC is of $1])
+        nuioa_save_CC=$CC
+        CC=$$2_CC
+        AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>
+#ifndef $5
+#error another MPI
+#endif]], [])], [have_$1=yes])
+        CC=$nuioa_save_CC
+        AC_MSG_RESULT([$have_$1])
+    ])
+    AS_IF([test "$have_$1" = no && test "x$with_$1_cc" != xcheck && test "x$with_$1_cc" != xno],
+        [AC_MSG_ERROR([--with-$1-cc: $$2_CC does not compile for $1 (Debian package: $4)])])
+    AC_SUBST([$2_CC])
+    AM_CONDITIONAL([HAVE_$2], [test "$have_$1" = yes])
+])
+
 # NUIOA_SUMMARY(YES-OR-NO, IF-YES, IF-NO): shell text for the summary.
 AC_DEFUN([NUIOA_SUMMARY], [$(if test "x$1" != xno; then echo "yes   $2"; else echo "no    $3"; fi)])
 
@@ -78,7 +106,10 @@ AC_DEFUN([NUIOA_FLAGS], [
         NUIOA_TRY_CFLAG([PIE_CFLAGS], [-fPIE])
         NUIOA_TRY_LDFLAG([PIE_LDFLAGS], [-pie])
     ])
-    AS_IF([test "x$enable_werror" = xyes], [NUIOA_CFLAGS="$NUIOA_CFLAGS -Werror"])
+    WERROR_CFLAGS=
+    AS_IF([test "x$enable_werror" = xyes],
+        [WERROR_CFLAGS=-Werror NUIOA_CFLAGS="$NUIOA_CFLAGS -Werror"])
+    AC_SUBST([WERROR_CFLAGS])
     AC_SUBST([NUIOA_CFLAGS])
     AC_SUBST([NUIOA_LDFLAGS])
     AC_SUBST([PIE_CFLAGS])

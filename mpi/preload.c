@@ -1,0 +1,224 @@
+/* libnuioa-preload.so: in LD_PRELOAD of every rank and of all that it starts, so it links no MPI. It
+ * exports the names of the MPI calls as jumps through a table. Until MPI starts, and where nothing is
+ * to be recorded, these lead to the MPI library; once MPI_Init shows which library that is, to the
+ * build of libnuioa-trace for it, which lies beside this file.
+ *
+ * The jumps are assembly because arguments must pass untouched: MPI_Comm is an int for one library
+ * and a pointer for the other. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+
+#define NAMES(c, fortran) "MPI_" #c, "mpi_" #fortran "_",
+#define STARTS(c, fortran) 1, 1,
+static const char *const names[] = { CALLS(NAMES) };
+enum { NAME_COUNT = sizeof(names) / sizeof(*names),
+       START_COUNT = sizeof((char[]){ CALLS_THAT_START(STARTS) }) };
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+HIDDEN void *nuioa_preload_table[NAME_COUNT];
+HIDDEN void *nuioa_preload_resolve(unsigned index);
+
+#if defined(__x86_64__)
+/* A call that is not resolved yet keeps its six argument registers (and rax) meanwhile. */
+__asm__(".text\n"
+        "nuioa_preload_first:\n"
+        "  push %rdi\n push %rsi\n push %rdx\n push %rcx\n push %r8\n push %r9\n push %rax\n"
+        "  mov %r11d, %edi\n"
+        "  call nuioa_preload_resolve\n"
+        "  mov %rax, %r11\n"
+        "  pop %rax\n pop %r9\n pop %r8\n pop %rcx\n pop %rdx\n pop %rsi\n pop %rdi\n"
+        "  jmp *%r11\n"
+        "  .set nuioa_preload_index, 0\n");
+#define JUMP(name) \
+    __asm__(".globl " name "\n.type " name ", @function\n" name ":\n" \
+            "  endbr64\n" \
+            "  mov nuioa_preload_table+8*nuioa_preload_index(%rip), %r11\n" \
+            "  test %r11, %r11\n  jz 1f\n  jmp *%r11\n" \
+            "1: mov $nuioa_preload_index, %r11d\n  jmp nuioa_preload_first\n" \
+            "  .set nuioa_preload_index, nuioa_preload_index+1\n" \
+            ".size " name ", .-" name "\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+        "nuioa_preload_first:\n"
+        "  stp x29, x30, [sp, #-80]!\n  stp x0, x1, [sp, #16]\n  stp x2, x3, [sp, #32]\n"
+        "  stp x4, x5, [sp, #48]\n  stp x6, x7, [sp, #64]\n"
+        "  mov w0, w16\n  bl nuioa_preload_resolve\n  mov x16, x0\n"
+        "  ldp x0, x1, [sp, #16]\n  ldp x2, x3, [sp, #32]\n  ldp x4, x5, [sp, #48]\n"
+        "  ldp x6, x7, [sp, #64]\n  ldp x29, x30, [sp], #80\n  br x16\n"
+        "  .set nuioa_preload_index, 0\n");
+#define JUMP(name) \
+    __asm__(".globl " name "\n.type " name ", %function\n" name ":\n" \
+            "  bti c\n" \
+            "  adrp x17, nuioa_preload_table+8*nuioa_preload_index\n" \
+            "  add x17, x17, :lo12:nuioa_preload_table+8*nuioa_preload_index\n" \
+            "  ldr x16, [x17]\n  cbz x16, 1f\n  br x16\n" \
+            "1: mov w16, #nuioa_preload_index\n  b nuioa_preload_first\n" \
+            "  .set nuioa_preload_index, nuioa_preload_index+1\n" \
+            ".size " name ", .-" name "\n");
+#else
+#error "no jumps for this processor"
+#endif
+#define JUMPS(c, fortran) JUMP("MPI_" #c) JUMP("mpi_" #fortran "_")
+CALLS(JUMPS)
+
+static bool first_rank(void)
+{
+    const char *rank = getenv("SLURM_PROCID");
+    return !rank || !strcmp(rank, "0");
+}
+
+/* Once for the job, not once for each rank. */
+static void say(const char *what, const char *detail)
+{
+    if (first_rank())
+        fprintf(stderr, "nuioa: trace: not recorded: %s%s\n", what, detail);
+}
+
+/* --- the MPI library --------------------------------------------------------------------------- */
+
+static int is_mpi(struct dl_phdr_info *info, size_t size, void *context)
+{
+    const char *name = strrchr(info->dlpi_name, '/');
+    (void)size;
+    if (!name || (strncmp(name, "/libmpi.so", 10) && strncmp(name, "/libmpich.so", 12)))
+        return 0;
+    *(const char **)context = info->dlpi_name;
+    return 1;
+}
+
+/* What a program itself links is behind us in the search order; what an interpreter has loaded for
+ * one module is not in it at all. */
+static void *find(const char *name)
+{
+    void *real = dlsym(RTLD_NEXT, name);
+    const char *path = NULL;
+    if (real || !dl_iterate_phdr(is_mpi, &path))
+        return real;
+    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    return library ? dlsym(library, name) : NULL;
+}
+
+/* "openmpi", "mpich", or NULL. Asking is allowed before MPI_Init. */
+static const char *which(void)
+{
+    char text[16384] = ""; /* MPICH says 8192 at most, Open MPI 256 */
+    int length = 0;
+    int (*version)(char *, int *);
+    void *found = find("MPI_Get_library_version");
+    if (!found)
+        return NULL;
+    memcpy(&version, &found, sizeof(version));
+    version(text, &length);
+    if (!strncmp(text, "Open MPI v", 10))
+        return "openmpi";
+    return strncmp(text, "MPICH Version:", 14) ? NULL : "mpich";
+}
+
+/* --- its trace --------------------------------------------------------------------------------- */
+
+/* Beside this file, wherever the plugin found it: no variable of the user's has a say. */
+static int trace_path(const char *build, char *path, size_t size)
+{
+    Dl_info info;
+    if (!dladdr(&nuioa_preload_table, &info) || !info.dli_fname)
+        return -ENOENT;
+    const char *end = strrchr(info.dli_fname, '/');
+    int n = end ? snprintf(path, size, "%.*s/libnuioa-trace-%s.so", (int)(end - info.dli_fname),
+                           info.dli_fname, build) : -1;
+    return n > 0 && (size_t)n < size ? 0 : -ENAMETOOLONG;
+}
+
+static void open_trace(void)
+{
+    char path[4096];
+    const char *file = getenv("NUIOA_TRACE_FILE"), *build;
+    if (!file || !*file)
+        return;
+    build = which();
+    if (!build) {
+        say("neither Open MPI nor MPICH", "");
+        return;
+    }
+    void *trace = trace_path(build, path, sizeof(path)) ? NULL : dlopen(path, RTLD_NOW);
+    if (!trace) {
+        say("no trace for this MPI: ", build);
+        return;
+    }
+    for (unsigned i = 0; i < NAME_COUNT; i++) {
+        void *call = dlsym(trace, names[i]);
+        Dl_info info;
+        /* dlsym goes on to what the library links: only its own names count. */
+        if (call && dladdr(call, &info) && info.dli_fname && !strcmp(info.dli_fname, path))
+            __atomic_store_n(&nuioa_preload_table[i], call, __ATOMIC_RELEASE);
+    }
+}
+
+static void __attribute__((noreturn)) no_such_call(const char *name)
+{
+    fprintf(stderr, "nuioa: preload: %s: no MPI library has it\n", name);
+    abort();
+}
+
+void *nuioa_preload_resolve(unsigned index)
+{
+    static bool started;
+    if (index < START_COUNT && !__atomic_exchange_n(&started, true, __ATOMIC_ACQ_REL))
+        open_trace();
+    void *call = __atomic_load_n(&nuioa_preload_table[index], __ATOMIC_ACQUIRE);
+    if (!call) {
+        call = find(names[index]);
+        if (!call)
+            no_such_call(names[index]);
+        __atomic_store_n(&nuioa_preload_table[index], call, __ATOMIC_RELEASE);
+    }
+    return call;
+}
+
+/* --- where not to be --------------------------------------------------------------------------- */
+
+/* Inside a container this file is not at its path, and the loader there would complain for each
+ * program. Shells and interpreters need no such care: they never start MPI, what they run may. */
+static const char *const containers[] = { "singularity", "apptainer", "starter", "starter-suid",
+    "podman", "docker", "shifter", "enroot", "ch-run", "charliecloud", "sarus", "bwrap", NULL };
+
+static void leave_preload(void)
+{
+    const char *list = getenv("LD_PRELOAD");
+    char *rest = list ? strdup(list) : NULL;
+    char *ours = rest ? strstr(rest, "libnuioa-preload.so") : NULL;
+    if (ours) {
+        char *end = ours + strlen("libnuioa-preload.so"), *begin = ours;
+        while (begin > rest && begin[-1] != ':' && begin[-1] != ' ')
+            begin--;
+        if (begin > rest)
+            begin--; /* with the separator before it */
+        else if (*end)
+            end++;
+        memmove(begin, end, strlen(end) + 1);
+        if (*rest)
+            setenv("LD_PRELOAD", rest, 1);
+        else
+            unsetenv("LD_PRELOAD");
+    }
+    free(rest);
+}
+
+static void __attribute__((constructor)) begin(void)
+{
+    for (const char *const *name = containers; *name; name++) {
+        if (strcmp(program_invocation_short_name, *name))
+            continue;
+        if (getenv("NUIOA_TRACE_FILE"))
+            say("it cannot look into a container, started by ", *name);
+        leave_preload();
+        return;
+    }
+}

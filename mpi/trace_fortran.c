@@ -1,0 +1,256 @@
+#include <dlfcn.h>
+#include <string.h>
+
+#include "trace.h"
+
+/* The Fortran entry points (mpif.h and "use mpi", names as gfortran makes them). MPICH's call the C
+ * ones by their MPI_ names, except to start; Open MPI's go past them, so each is counted here. The
+ * library's own is called by its PMPI name; it is found when it is first needed, because the trace
+ * must not bring a Fortran library to programs that have none. */
+
+typedef void (*real_call)(void *, ...);
+
+static real_call real(real_call *known, const char *name)
+{
+    if (!*known) {
+        void *found = dlsym(RTLD_DEFAULT, name);
+        memcpy(known, &found, sizeof(found));
+    }
+    return *known;
+}
+
+#define REAL(name) \
+    static real_call known; \
+    real_call call = real(&known, "pmpi_" #name "_")
+
+/* What follows the real call, in which all arguments are pointers. */
+#define COUNTED(event) \
+    if (*ierr == MPI_SUCCESS) \
+        event;
+
+typedef MPI_Fint *fint;
+
+/* gfortran gives these names no prototypes */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+void mpi_init_(fint ierr)
+{
+    REAL(init);
+    call(ierr);
+    COUNTED(trace_begin())
+}
+
+void mpi_init_thread_(fint required, fint provided, fint ierr)
+{
+    REAL(init_thread);
+    call(required, provided, ierr);
+    COUNTED(trace_begin())
+}
+
+void mpi_finalize_(fint ierr)
+{
+    REAL(finalize);
+    trace_end();
+    call(ierr);
+}
+
+void mpi_abort_(fint comm, fint code, fint ierr)
+{
+    REAL(abort);
+    trace_cut_short();
+    call(comm, code, ierr);
+}
+
+#ifdef OPEN_MPI
+
+#define COMM PMPI_Comm_f2c(*comm)
+#define TYPE PMPI_Type_f2c(*type)
+#define IN_TYPE PMPI_Type_f2c(*in_type)
+#define WINDOW PMPI_Win_f2c(*window)
+
+/* Fortran's MPI_IN_PLACE is the address of a variable. */
+static bool in_place(const void *buffer)
+{
+    static const void *place;
+    if (!place)
+        place = dlsym(RTLD_DEFAULT, "mpi_fortran_in_place_");
+    return place && buffer == place;
+}
+
+/* --- point to point ------------------------------------------------------------------------------ */
+
+#define SEND(name) \
+    void mpi_##name##_(void *buffer, fint count, fint type, fint dest, fint tag, fint comm, \
+                       fint ierr) \
+    { \
+        REAL(name); \
+        call(buffer, count, type, dest, tag, comm, ierr); \
+        COUNTED(trace_send(*dest, *count, TYPE, COMM)) \
+    }
+SEND(send)
+SEND(bsend)
+SEND(ssend)
+SEND(rsend)
+
+#define SEND_REQUEST(name, event) \
+    void mpi_##name##_(void *buffer, fint count, fint type, fint dest, fint tag, fint comm, \
+                       fint request, fint ierr) \
+    { \
+        REAL(name); \
+        call(buffer, count, type, dest, tag, comm, request, ierr); \
+        COUNTED(event) \
+    }
+#define SENT trace_send(*dest, *count, TYPE, COMM)
+#define PREPARED trace_persistent(PMPI_Request_f2c(*request), *dest, *count, TYPE, COMM)
+SEND_REQUEST(isend, SENT)
+SEND_REQUEST(ibsend, SENT)
+SEND_REQUEST(issend, SENT)
+SEND_REQUEST(irsend, SENT)
+SEND_REQUEST(send_init, PREPARED)
+SEND_REQUEST(bsend_init, PREPARED)
+SEND_REQUEST(ssend_init, PREPARED)
+SEND_REQUEST(rsend_init, PREPARED)
+
+void mpi_start_(fint request, fint ierr)
+{
+    REAL(start);
+    MPI_Request before = PMPI_Request_f2c(*request);
+    call(request, ierr);
+    COUNTED(trace_start(before, PMPI_Request_f2c(*request)))
+}
+
+/* One by one, as in C. */
+void mpi_startall_(fint count, MPI_Fint requests[], fint ierr)
+{
+    *ierr = MPI_SUCCESS;
+    for (int i = 0; i < *count && *ierr == MPI_SUCCESS; i++)
+        mpi_start_(&requests[i], ierr);
+}
+
+void mpi_request_free_(fint request, fint ierr)
+{
+    REAL(request_free);
+    MPI_Request before = PMPI_Request_f2c(*request);
+    call(request, ierr);
+    COUNTED(trace_forget(before))
+}
+
+void mpi_sendrecv_(void *out, fint count, fint type, fint dest, fint tag, void *in, fint in_count,
+                   fint in_type, fint source, fint in_tag, fint comm, fint status, fint ierr)
+{
+    REAL(sendrecv);
+    call(out, count, type, dest, tag, in, in_count, in_type, source, in_tag, comm, status, ierr);
+    COUNTED(SENT)
+}
+
+void mpi_sendrecv_replace_(void *buffer, fint count, fint type, fint dest, fint tag, fint source,
+                           fint in_tag, fint comm, fint status, fint ierr)
+{
+    REAL(sendrecv_replace);
+    call(buffer, count, type, dest, tag, source, in_tag, comm, status, ierr);
+    COUNTED(SENT)
+}
+
+/* --- collectives, each with its non-blocking form ------------------------------------------------ */
+
+#define LIST(...) __VA_ARGS__
+#define COLLECTIVE(name, parameters, arguments, event) \
+    void mpi_##name##_(parameters, fint ierr) \
+    { \
+        REAL(name); \
+        call(arguments, ierr); \
+        COUNTED(event) \
+    } \
+    void mpi_i##name##_(parameters, fint request, fint ierr) \
+    { \
+        REAL(i##name); \
+        call(arguments, request, ierr); \
+        COUNTED(event) \
+    }
+
+COLLECTIVE(bcast, LIST(void *buffer, fint count, fint type, fint root, fint comm),
+           LIST(buffer, count, type, root, comm), trace_bcast(*count, TYPE, *root, COMM))
+COLLECTIVE(reduce,
+           LIST(void *out, void *in, fint count, fint type, fint op, fint root, fint comm),
+           LIST(out, in, count, type, op, root, comm), trace_reduce(*count, TYPE, *root, COMM))
+
+#define FOLD_PARAMETERS LIST(void *out, void *in, fint count, fint type, fint op, fint comm)
+#define FOLD_ARGUMENTS LIST(out, in, count, type, op, comm)
+COLLECTIVE(allreduce, FOLD_PARAMETERS, FOLD_ARGUMENTS, trace_allreduce(*count, TYPE, COMM))
+COLLECTIVE(scan, FOLD_PARAMETERS, FOLD_ARGUMENTS, trace_scan(*count, TYPE, COMM))
+COLLECTIVE(exscan, FOLD_PARAMETERS, FOLD_ARGUMENTS, trace_scan(*count, TYPE, COMM))
+COLLECTIVE(reduce_scatter_block, FOLD_PARAMETERS, FOLD_ARGUMENTS,
+           trace_reduce_scatter(*count, NULL, TYPE, COMM))
+COLLECTIVE(reduce_scatter, FOLD_PARAMETERS, FOLD_ARGUMENTS,
+           trace_reduce_scatter(0, count, TYPE, COMM))
+
+#define ROOTED_PARAMETERS \
+    LIST(void *out, fint count, fint type, void *in, fint in_count, fint in_type, fint root, \
+         fint comm)
+#define ROOTED_ARGUMENTS LIST(out, count, type, in, in_count, in_type, root, comm)
+COLLECTIVE(gather, ROOTED_PARAMETERS, ROOTED_ARGUMENTS,
+           trace_gather(in_place(out), *count, TYPE, *root, COMM))
+COLLECTIVE(scatter, ROOTED_PARAMETERS, ROOTED_ARGUMENTS,
+           trace_scatter(*count, NULL, TYPE, *root, COMM))
+COLLECTIVE(gatherv,
+           LIST(void *out, fint count, fint type, void *in, fint in_counts, fint places,
+                fint in_type, fint root, fint comm),
+           LIST(out, count, type, in, in_counts, places, in_type, root, comm),
+           trace_gather(in_place(out), *count, TYPE, *root, COMM))
+COLLECTIVE(scatterv,
+           LIST(void *out, fint counts, fint places, fint type, void *in, fint in_count,
+                fint in_type, fint root, fint comm),
+           LIST(out, counts, places, type, in, in_count, in_type, root, comm),
+           trace_scatter(0, counts, TYPE, *root, COMM))
+
+#define SAME_PARAMETERS \
+    LIST(void *out, fint count, fint type, void *in, fint in_count, fint in_type, fint comm)
+#define SAME_ARGUMENTS LIST(out, count, type, in, in_count, in_type, comm)
+COLLECTIVE(allgather, SAME_PARAMETERS, SAME_ARGUMENTS,
+           trace_allgather(*in_count, NULL, IN_TYPE, COMM))
+COLLECTIVE(alltoall, SAME_PARAMETERS, SAME_ARGUMENTS,
+           trace_alltoall(in_place(out) ? *in_count : *count, NULL, in_place(out) ? IN_TYPE : TYPE,
+                          NULL, COMM))
+COLLECTIVE(allgatherv,
+           LIST(void *out, fint count, fint type, void *in, fint in_counts, fint places,
+                fint in_type, fint comm),
+           LIST(out, count, type, in, in_counts, places, in_type, comm),
+           trace_allgather(0, in_counts, IN_TYPE, COMM))
+COLLECTIVE(alltoallv,
+           LIST(void *out, fint counts, fint places, fint type, void *in, fint in_counts,
+                fint in_places, fint in_type, fint comm),
+           LIST(out, counts, places, type, in, in_counts, in_places, in_type, comm),
+           trace_alltoall(0, in_place(out) ? in_counts : counts, in_place(out) ? IN_TYPE : TYPE,
+                          NULL, COMM))
+
+/* --- one-sided ------------------------------------------------------------------------------------ */
+
+typedef MPI_Aint *faint;
+
+#define ONE_SIDED(name, direction) \
+    void mpi_##name##_(void *ours, fint count, fint type, fint rank, faint place, \
+                       fint their_count, fint their_type, fint window, fint ierr) \
+    { \
+        REAL(name); \
+        call(ours, count, type, rank, place, their_count, their_type, window, ierr); \
+        COUNTED(trace_one_sided(direction, *rank, *count, TYPE, WINDOW)) \
+    } \
+    void mpi_r##name##_(void *ours, fint count, fint type, fint rank, faint place, \
+                        fint their_count, fint their_type, fint window, fint request, fint ierr) \
+    { \
+        REAL(r##name); \
+        call(ours, count, type, rank, place, their_count, their_type, window, request, ierr); \
+        COUNTED(trace_one_sided(direction, *rank, *count, TYPE, WINDOW)) \
+    }
+ONE_SIDED(put, TRACE_TO)
+ONE_SIDED(get, TRACE_FROM)
+
+void mpi_accumulate_(void *ours, fint count, fint type, fint rank, faint place, fint their_count,
+                     fint their_type, fint op, fint window, fint ierr)
+{
+    REAL(accumulate);
+    call(ours, count, type, rank, place, their_count, their_type, op, window, ierr);
+    COUNTED(trace_one_sided(TRACE_TO, *rank, *count, TYPE, WINDOW))
+}
+
+#endif
