@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bind.h"
 #include "hints.h"
@@ -115,7 +116,7 @@ static void publish(spank_t spank, const struct nuioa_node *node, const struct n
     struct nuioa_namespaces namespaces;
     struct nuioa_published published;
     struct nuioa_error err = { "" };
-    char **environment = NULL;
+    char **environment = NULL, mounts[64] = "";
     uint32_t job = 0, step = 0, ranks[4096] = { 0 };
     spank_get_item(spank, S_JOB_ID, &job);
     spank_get_item(spank, S_JOB_STEPID, &step);
@@ -131,10 +132,13 @@ static void publish(spank_t spank, const struct nuioa_node *node, const struct n
     };
     long before_us = cpu_us();
     int rc = nuioa_publish(&publication, &published, &err);
-    slurm_info(
-        "trial: ranks=%d first=%u rc=%d nspace=%s pmix=%u keys=%u time_us=%u cpu_us=%ld error=%s",
-        known, ranks[0], rc, published.nspace, published.pmix_version, published.key_count,
-        published.time_us, cpu_us() - before_us, err.text);
+    long used_us = cpu_us() - before_us;
+    if (readlink("/proc/self/ns/mnt", mounts, sizeof(mounts) - 1) < 0)
+        strcpy(mounts, "?");
+    slurm_info("trial: ranks=%d first=%u rc=%d nspace=%s pmix=%u keys=%u time_us=%u cpu_us=%ld "
+               "in=%s error=%s",
+               known, ranks[0], rc, published.nspace, published.pmix_version, published.key_count,
+               published.time_us, used_us, mounts, err.text);
 }
 
 static int plan_and_publish(spank_t spank, const struct nuioa_node *node, hwloc_bitmap_t *masks,
