@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "context.h"
@@ -57,7 +58,8 @@ static void say_idle_flags(const struct context *context)
     if (context->options.mode != NUIOA_OFF || context->flags.typed[0])
         return;
     for (int i = 1; i < FLAGS_MAX && nuioa_option_table[i].name; i++) {
-        if (!context->flags.typed[i])
+        /* A trace needs no placement. */
+        if (!context->flags.typed[i] || !strcmp(nuioa_option_table[i].name, "trace"))
             continue;
         say("%s has no effect without --nuioa",
             nuioa_option_spelling(&nuioa_option_table[i], NUIOA_DOOR_COMMAND, flag, sizeof(flag)));

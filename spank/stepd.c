@@ -10,6 +10,7 @@
 #include "doors.h"
 #include "gathering.h"
 #include "placement.h"
+#include "preload.h"
 #include "publisher.h"
 #include "rank.h"
 #include "report.h"
@@ -218,6 +219,7 @@ void stepd_task_post_fork(struct context *c, spank_t spank)
 uint32_t *stepd_task_init(struct context *c, spank_t spank)
 {
     int local = -1;
+    preload_enter(c, spank);
     if (!c->active || spank_get_item(spank, S_TASK_ID, &local) != ESPANK_SUCCESS || local < 0 ||
         (uint32_t)local >= c->step.task_count)
         return NULL;

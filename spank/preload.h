@@ -1,0 +1,10 @@
+#ifndef SPANK_PRELOAD_H
+#define SPANK_PRELOAD_H
+
+#include "context.h"
+
+/* In the task, as the user: sets up what option "trace" asks for, whether ranks are placed or not. The
+ * shim that is preloaded finds out which MPI there is. */
+void preload_enter(const struct context *context, spank_t spank);
+
+#endif

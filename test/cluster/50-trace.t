@@ -1,0 +1,134 @@
+#!/bin/bash
+# srun --nuioa-trace: real MPI programs whose traffic is known, traced under Open MPI and MPICH; the profile
+# is what they did, and the next run takes it as hints.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+if [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa/libnuioa-preload.so" ]; then
+    skip "${0##*/}" "built without MPI: no trace"
+    done_testing
+    exit 0
+fi
+programs=$here/../trace
+tool=/run/stage/usr/bin/nuioa
+plugin on "topology=$topology"
+
+# mpi KIND N COMMAND SRUN-ARG...: $out, $err; a launch that does not end well is lost. Open MPI: TCP between
+# ranks of a node too, and one-sided by messages, because its shared memory and UCX fail now and then where
+# several nodes are one machine. MPICH: one node, for a barrier of its own (see 21-pmix-mpi.t).
+mpi() {
+    local kind=$1 n=$2 command=$3 settings
+    shift 3
+    launched=$((launched + 1))
+    if [ "$kind" = openmpi ]; then
+        settings=(OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl=self,tcp OMPI_MCA_osc=pt2pt
+                  OMPI_MCA_btl_tcp_if_include=eth0)
+        set -- --mpi=pmix "$@"
+    else
+        settings=(UCX_TLS=self,posix)
+        set -- --mpi=pmi2 "$@"
+    fi
+    # shellcheck disable=SC2086
+    user env "${settings[@]}" srun -n "$n" "$@" $command
+    [ "$rc" -eq "${wanted_rc:-0}" ] || { lost=$((lost + 1)); note "lost: $command $*" "$err"; }
+}
+
+# pairs FILE: of that profile in the users' directory, each pair once
+pairs() { in_node ctl "$tool" profile "$home/$1" --out "/tmp/merged" && in_node ctl grep ^pair /tmp/merged; }
+said() { grep -c 'nuioa: trace' <<<"$err"; }
+
+for kind in openmpi mpich; do
+    if ! command -v mpicc.$kind >/dev/null; then
+        skip "$kind" "no mpicc.$kind"
+        continue
+    fi
+    if [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa/libnuioa-trace-$kind.so" ]; then
+        skip "$kind" "built without it"
+        continue
+    fi
+    for program in irregular collective; do
+        ok "$kind: $program compiles" mpicc.$kind -Wall -Wextra -Werror -std=gnu11 \
+            -o "$CLUSTER_DIR/home/$program.$kind" "$programs/$program.c"
+    done
+    install -d -m 1777 "$CLUSTER_DIR/home/trace"
+    nodes=(-N2)
+    [ $kind = openmpi ] || nodes=(-w node1)
+    irregular=$home/irregular.$kind
+
+    # Point to point in all modes, on a communicator with other ranks, put and get.
+    mpi $kind 8 "$irregular" "${nodes[@]}" --exclusive --nuioa-trace="$home/trace/$kind"
+    known=$out
+    is "$kind: nothing is said" "$(said)" 0
+    like "$kind: the program knows its pairs" "$(wc -l <<<"$known")" '^[3-5][0-9]$'
+    is "$kind: the profile is what the program did" "$(pairs "trace/$kind")" "$known"
+    is "$kind: it belongs to the user" "$(stat -c %U "$CLUSTER_DIR/home/trace/$kind")" nobody
+    is "$kind: nothing else is left" "$(cd "$CLUSTER_DIR/home/trace" && echo $kind*)" "$kind"
+
+    # The next run takes it: the ranks in the middle weigh most.
+    mpi $kind 8 "$irregular" "${nodes[@]}" --exclusive --nuioa=report --nuioa-hints="$home/trace/$kind"
+    is "$kind: the second run has hints" "$out|$(grep -c 'no hints' <<<"$err")" "$known|0"
+    like "$kind: and weights in its report" "$err" 'weight'
+
+    # A program started by a shell; the user's own LD_PRELOAD stays.
+    mpi $kind 4 "sh -c $irregular" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.shell"
+    is "$kind: started by a shell" "$(pairs "trace/$kind.shell")" "$out"
+    launched=$((launched + 1))
+    user env LD_PRELOAD=libm.so.6 srun -n 1 --nuioa-trace="$home/x" sh -c 'echo $LD_PRELOAD'
+    is "$kind: the user's LD_PRELOAD stays" "$out" \
+        "libm.so.6:$(in_node node1 realpath -s /run/stage/usr/lib/slurm)/../nuioa/libnuioa-preload.so"
+
+    # What each rank must send and receive in a collective (the model is in mpi/trace_collective.c).
+    while read -r what expected; do
+        mpi $kind 4 "$home/collective.$kind $what" -w node1 --exclusive \
+            --nuioa-trace="$home/trace/$kind.collective"
+        is "$kind: $what" "$(pairs "trace/$kind.collective" | cut -d ' ' -f 2-5 | tr ' \n' '/ ')" "$expected "
+    done <<'EOF'
+bcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
+ibcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
+reduce 0/3/1000/1 2/1/1000/1 3/2/1000/1
+allreduce 0/1/1500/6 1/2/1500/6 2/3/1500/6 3/0/1500/6
+scan 0/1/1000/1 1/2/1000/1 2/3/1000/1
+gatherv 0/2/10/1 1/2/20/1 3/2/40/1
+scatterv 2/0/10/1 2/1/20/1 2/3/40/1
+allgather 0/1/300/3 1/2/300/3 2/3/300/3 3/0/300/3
+allgatherv 0/1/80/3 1/2/70/3 2/3/60/3 3/0/90/3
+reduce_scatter 0/1/90/3 1/2/80/3 2/3/70/3 3/0/60/3
+EOF
+    mpi $kind 4 "$home/collective.$kind alltoall" -w node1 --exclusive \
+        --nuioa-trace="$home/trace/$kind.collective"
+    is "$kind: alltoall" "$(pairs "trace/$kind.collective" | awk '$4 == 100 && $5 == 1' | wc -l)" 12
+
+    # The end does not come: what the rank has, marked as partial.
+    launched=$((launched + 1))
+    user env OMPI_MCA_btl=self,tcp OMPI_MCA_osc=pt2pt UCX_TLS=self,posix srun -n 4 -w node1 --exclusive \
+        "--mpi=$([ $kind = openmpi ] && echo pmix || echo pmi2)" --nuioa-trace="$home/trace/$kind.abort" \
+        "$irregular" abort
+    is "$kind: MPI_Abort leaves a partial profile" "$(sed -n 2p "$CLUSTER_DIR/home/trace/$kind.abort")" \
+        "ranks 4 partial"
+
+    # Nowhere to write: the program does not suffer.
+    mpi $kind 4 "$irregular" -w node1 --exclusive --nuioa-trace=/no/such/dir/trace
+    is "$kind: no such directory: one line" "$(said)|$(wc -l <<<"$out")" "1|$(pairs "trace/$kind.shell" | wc -l)"
+
+    if command -v mpifort.$kind >/dev/null; then
+        ok "$kind: the Fortran program compiles" mpifort.$kind -o "$CLUSTER_DIR/home/fortran.$kind" \
+            "$programs/fortran.f90"
+        mpi $kind 4 "$home/fortran.$kind" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.fortran"
+        is "$kind: Fortran" "$(pairs "trace/$kind.fortran" | cut -d ' ' -f 2-5 | tr ' \n' '/ ')" \
+            "0/1/8800/2 0/2/8000/1 0/3/8000/1 1/2/800/1 2/3/800/1 "
+    else
+        skip "$kind: Fortran" "no mpifort.$kind"
+    fi
+done
+
+# Programs that are no MPI programs.
+launch 2 --nuioa-trace="$home/trace/none"
+is "no MPI: nothing is said, nothing written" "$(said)|$(ls "$CLUSTER_DIR/home/trace/none" 2>/dev/null)" "0|"
+cp /bin/env "$CLUSTER_DIR/home/singularity"
+launched=$((launched + 1))
+user srun -n 2 --nuioa-trace="$home/trace/none" "$home/singularity"
+is "a container: one line, and no preload inside" "$(said)|$(grep -c '^LD_PRELOAD=.*nuioa' <<<"$out")" "1|0"
+
+rm -rf "$CLUSTER_DIR/home/trace"
+plugin off
+finish
