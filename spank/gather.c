@@ -105,6 +105,7 @@ static void drop(struct gather *g, struct peer *p)
         let_in(g, true);
     }
     g->unsent -= peer_unsent(p);
+    watch(g, p->fd, NULL, 0, EPOLL_CTL_DEL); /* closing is not enough: a child may hold a copy */
     close(p->fd);
     p->fd = -1;
     p->state = PEER_DEAD;
@@ -269,6 +270,7 @@ static void take_hello(struct gather *g, struct peer *p, const struct opened *op
     p->state = PEER_KNOWN;
     g->nodes[p->node] = p;
     peer_move(p, &g->known);
+    watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
     send_to(g, p, hello.node_key, WIRE_KEY_SIZE);
     if (hello.rank_count)
         send_slice(g, p, opened, &hello);
@@ -310,6 +312,7 @@ static void take_credential(struct gather *g, struct peer *p)
     }
     p->state = PEER_SEALED;
     peer_move(p, &g->queue);
+    watch(g, p->fd, p, 0, EPOLL_CTL_MOD); /* its record may be there already, which is not read now */
 }
 
 static void take_message(struct gather *g, struct peer *p)
@@ -348,8 +351,6 @@ static int64_t limit(const struct gather *g, const struct peer *p)
 static void hear(struct gather *g, struct peer *p)
 {
     int rc = 0;
-    if (p->state == PEER_SEALED && !peer_is_quiet(p))
-        rc = -EPROTO; /* gone, or no node: that waits for its key */
     while (p->state != PEER_SEALED && p->state != PEER_DEAD && (rc = peer_receive(p)) > 0) {
         if (rc == PEER_FRAME)
             rc = p->frame.magic == WIRE_MAGIC && limit(g, p) >= (int64_t)p->frame.length
@@ -375,7 +376,9 @@ static void serve(struct gather *g, struct peer *p, uint32_t events)
         if (rc < 0)
             lose(g, p);
     }
-    if (events & ~(uint32_t)EPOLLOUT && p->state != PEER_DEAD)
+    if (p->state == PEER_SEALED)
+        lose(g, p); /* an error, or both ends closed: nothing else is watched for */
+    else if (events & ~(uint32_t)EPOLLOUT && p->state != PEER_DEAD)
         hear(g, p);
 }
 
@@ -614,13 +617,18 @@ struct gather_counts gather_counts(const struct gather *g)
     return g->counts;
 }
 
-void gather_close(struct gather *g)
+void gather_stop(struct gather *g)
 {
     uint64_t one = 1;
-    if (!g)
-        return;
     if (g->started && write(g->stop, &one, sizeof(one)) == sizeof(one))
         gather_wait(g);
+}
+
+void gather_close(struct gather *g)
+{
+    if (!g)
+        return;
+    gather_stop(g);
     if (g->listener >= 0)
         close(g->listener);
     if (g->epoll >= 0)

@@ -55,13 +55,14 @@ void gather_expect(struct gather *gather, uint32_t job_id, uint32_t step_id);
  * failed. 0 or -errno. */
 int gather_start(struct gather *gather);
 
-/* Ends and joins the thread, if it was started; frees all. NULL is fine. */
-void gather_close(struct gather *gather);
+/* Waits for the end of the thread; stop: ends it now. Both join it, and are fine if it never began. */
+void gather_wait(struct gather *gather);
+void gather_stop(struct gather *gather);
 
-/* After gather_wait or before gather_start. */
+/* When no thread runs. */
 struct gather_counts gather_counts(const struct gather *gather);
 
-/* Waits for the end of the thread. */
-void gather_wait(struct gather *gather);
+/* Stops, and frees all. NULL is fine. */
+void gather_close(struct gather *gather);
 
 #endif

@@ -269,7 +269,7 @@ int gather_call(struct gather_node *g, const struct gather_call *call, struct nu
         rc = sealed < 0 ? send_frame(g, WIRE_SORRY, NULL, 0)
                         : send_frame(g, WIRE_HELLO, credential, strlen(credential) + 1);
     free(credential);
-    g->told = !rc;
+    g->told = !rc && sealed < 0;
     if (sealed < 0) {
         gather_hang_up(g);
         return sealed;

@@ -28,7 +28,7 @@ struct gather_call {
 struct gather_node {
     int fd;                    /* -1: not connected */
     int64_t left_us;           /* of the time to wait */
-    bool told;                 /* srun knows, or will find out, that this node is there */
+    bool told;                 /* srun has been told that this node has no credential */
     bool known;                /* srun has shown our key */
     uint32_t job_id, step_id, node, node_count, task_count;
     uint8_t key[WIRE_KEY_SIZE];

@@ -59,10 +59,10 @@ static bool is_needed(const struct context *c, const struct gathering_node *g)
     return g->node_count > 1 && g->node_count <= AUTO_NODES_MAX;
 }
 
-/* srun says what goes wrong, if it can know; the first node, if it cannot. */
+/* srun says what goes wrong, if it knows this node or has its apology; else the first node does. */
 static void tell(struct context *c, const struct gathering_node *g, const char *text)
 {
-    if (g->position == 0 && !g->call.told)
+    if (g->position == 0 && !g->call.told && !g->call.known)
         nuioa_warn(&c->faults, "%s: each node knows its own leader only", text);
     else
         slurm_info("nuioa: %s", text);

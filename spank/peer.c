@@ -62,12 +62,6 @@ int peer_receive(struct peer *p)
     return p->body ? PEER_MESSAGE : PEER_FRAME;
 }
 
-bool peer_is_quiet(const struct peer *p)
-{
-    char byte;
-    return recv(p->fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && (errno == EAGAIN || errno == EINTR);
-}
-
 int peer_expect_body(struct peer *p)
 {
     p->body = malloc(p->frame.length + 1);

@@ -48,9 +48,6 @@ void peer_free_all(struct peer_list *list);
 enum { PEER_FRAME = 1, PEER_MESSAGE, PEER_PART };
 int peer_receive(struct peer *p);
 
-/* Nothing has come, and nobody has left, since a complete message. */
-bool peer_is_quiet(const struct peer *p);
-
 /* The frame is fine. PEER_MESSAGE if no body follows, else PEER_PART; -ENOMEM. */
 int peer_expect_body(struct peer *p);
 void peer_forget_body(struct peer *p);

@@ -1,0 +1,167 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "seal.h"
+#include "stage.h"
+
+/* How long one srun takes for many nodes, and how much memory, with real credentials over loopback. The nodes
+ * are simulated by one process; their sealing, which nodes do side by side, is timed apart. Usage:
+ * bench SOCKET [NODES...] */
+
+struct node {
+    int fd;
+    uint32_t place;
+    enum { KEY, TABLE, BODY, GO, DONE } state;
+    size_t want, got;
+    char *credential, *record;
+    size_t record_length;
+};
+
+static void raise_limit(void)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void put(int fd, const void *bytes, size_t length)
+{
+    for (const char *from = bytes; length;) {
+        ssize_t sent = send(fd, from, length, MSG_NOSIGNAL);
+        if (sent <= 0) {
+            perror("bench: send");
+            exit(1);
+        }
+        from += sent;
+        length -= (size_t)sent;
+    }
+}
+
+static void call(struct node *n, const struct stage *stage, int epoll)
+{
+    n->fd = stage_connect(stage);
+    if (n->fd < 0) {
+        fprintf(stderr, "bench: connect: %s\n", strerror(-n->fd));
+        exit(1);
+    }
+    struct wire_frame hello = { WIRE_MAGIC, WIRE_HELLO, (uint32_t)strlen(n->credential) + 1 };
+    struct wire_frame record = { WIRE_MAGIC, WIRE_RECORD, (uint32_t)n->record_length };
+    put(n->fd, &hello, sizeof(hello));
+    put(n->fd, n->credential, hello.length);
+    put(n->fd, &record, sizeof(record));
+    put(n->fd, n->record, n->record_length);
+    n->want = WIRE_KEY_SIZE;
+    epoll_ctl(epoll, EPOLL_CTL_ADD, n->fd, &(struct epoll_event){ .events = EPOLLIN, .data.ptr = n });
+}
+
+/* True when the node has leave. */
+static bool hear(struct node *n)
+{
+    char bytes[65536];
+    while (n->state != DONE) {
+        ssize_t got = recv(n->fd, bytes, n->want < sizeof(bytes) ? n->want : sizeof(bytes), MSG_DONTWAIT);
+        if (got < 0 && errno == EAGAIN)
+            return false;
+        if (got <= 0) {
+            fprintf(stderr, "bench: node %u was sent away\n", n->place);
+            exit(1);
+        }
+        if (n->state == TABLE && (size_t)got == sizeof(struct wire_frame))
+            n->got = ((struct wire_frame *)bytes)->length;
+        n->want -= (size_t)got;
+        if (n->want)
+            continue;
+        n->state++;
+        n->want = n->state == BODY ? n->got : sizeof(struct wire_frame);
+        if (n->state == GO) {
+            struct wire_frame have = { WIRE_MAGIC, WIRE_HAVE, 0 };
+            put(n->fd, &have, sizeof(have));
+        }
+    }
+    return true;
+}
+
+static void prepare(struct node *nodes, uint32_t count, const struct stage *stage)
+{
+    uint8_t key[WIRE_KEY_SIZE] = { 1 };
+    for (uint32_t i = 0; i < count; i++) {
+        struct gather_call call = stage_call(stage, i, count);
+        struct nuioa_error err;
+        size_t length;
+        void *hello = stage_hello(&call, key, &length);
+        nodes[i].place = i;
+        nodes[i].record = stage_record(i, &nodes[i].record_length);
+        if (seal_make_here(stage->socket, USER_UID, hello, length, &nodes[i].credential, &err) < 0) {
+            fprintf(stderr, "bench: %s\n", err.text);
+            exit(1);
+        }
+        free(hello);
+    }
+}
+
+static void measure(const char *socket, uint32_t count)
+{
+    struct stage stage = { .socket = socket, .timeout_ms = 60000 };
+    struct ending ending;
+    struct epoll_event events[64];
+    struct node *nodes = calloc(count, sizeof(*nodes));
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    stage_open(&stage);
+    int64_t start = stage_ms();
+    prepare(nodes, count, &stage);
+    int64_t sealed = stage_ms();
+    uint32_t done = 0;
+    for (uint32_t called = 0; done < count;) {
+        for (int burst = 0; burst < 64 && called < count; burst++)
+            call(&nodes[called++], &stage, epoll);
+        int ready = epoll_wait(epoll, events, 64, called < count ? 0 : 1000);
+        for (int i = 0; i < ready; i++)
+            if (hear(events[i].data.ptr)) {
+                struct node *n = events[i].data.ptr;
+                epoll_ctl(epoll, EPOLL_CTL_DEL, n->fd, NULL);
+                done++;
+            }
+    }
+    int64_t gathered = stage_ms();
+    if (!stage_finish(&stage, &ending))
+        exit(1);
+    printf("%6u  %9.2f  %10.2f  %7.3f  %9.1f  %8u\n", count, (double)(sealed - start) / 1000,
+           (double)(gathered - sealed) / 1000, (double)(gathered - sealed) / count,
+           (double)ending.rss_kb / 1024, ending.counts.tables);
+    fflush(stdout);
+    for (uint32_t i = 0; i < count; i++) {
+        close(nodes[i].fd);
+        free(nodes[i].credential);
+        free(nodes[i].record);
+    }
+    close(epoll);
+    free(nodes);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    raise_limit();
+    signal(SIGPIPE, SIG_IGN);
+    if (setresgid(USER_UID, USER_UID, USER_UID) < 0 || setresuid(USER_UID, USER_UID, USER_UID) < 0)
+        return 1;
+    printf(" nodes  sealing s  gathering s  ms/node  srun's MB  delivered\n");
+    fflush(stdout);
+    if (argc == 2) {
+        measure(argv[1], 100);
+        measure(argv[1], 1000);
+        measure(argv[1], 10000);
+    }
+    for (int i = 2; i < argc; i++)
+        measure(argv[1], (uint32_t)atoi(argv[i]));
+    return 0;
+}

@@ -1,0 +1,39 @@
+#!/bin/bash
+# The rendezvous of nodes with srun under attack and with faults, against a real munged, without Slurm.
+# NUIOA_BUILD is the build tree.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../tap.sh"
+
+reason=
+[ "$(id -u)" -eq 0 ] || reason="needs root, to be several users"
+[ -n "${NUIOA_BUILD:-}" ] || reason="NUIOA_BUILD is not set"
+command -v munged >/dev/null || reason="no munged"
+[ -n "$reason" ] || make -s -C "$NUIOA_BUILD/test/gather" attack fault bench >/dev/null 2>&1 ||
+    reason="not built: no slurm/spank.h or no munge"
+if [ -n "$reason" ]; then
+    skip "gather" "$reason"
+    done_testing
+    exit 0
+fi
+. "$here/munged.sh"
+start_munged one || { fail "munged starts"; done_testing; exit 1; }
+one=$munged_socket
+start_munged two || { fail "a second munged starts"; done_testing; exit 1; }
+
+relay() { # NAME COMMAND...: its results as ours
+    local name=$1 line planned=
+    shift
+    while IFS= read -r line; do
+        case $line in
+        1..*) planned=1 ;;
+        "ok "*) pass "${line#ok * - }" ;;
+        "not ok "*) fail "${line#not ok * - }" ;;
+        *) printf '%s\n' "$line" ;;
+        esac
+    done < <(timeout 120 "$@")
+    [ -n "$planned" ] || fail "$name: did not finish"
+}
+
+relay attack "$NUIOA_BUILD/test/gather/attack" "$one"
+relay fault "$NUIOA_BUILD/test/gather/fault" "$one" "$munged_socket" "$munged_pid"
+done_testing

@@ -1,0 +1,73 @@
+#ifndef GATHER_STAGE_H
+#define GATHER_STAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "gather.h"
+#include "gather_node.h"
+
+/* The two sides of a rendezvous without Slurm: srun in a child process that is an ordinary user, nodes in
+ * this one, which is root. munged is real. */
+
+#define USER_UID 65534
+#define OTHER_UID 1
+#define JOB 77
+#define STEP 3
+
+struct stage {
+    const char *socket;      /* munged's */
+    pid_t srun;              /* 0: none */
+    int to_srun, from_srun;
+    char text[128];          /* WIRE_VARIABLE */
+    const char *srun_socket; /* srun's munged, if it is another one */
+    unsigned timeout_ms;
+};
+
+/* What srun says when it ends. */
+struct ending {
+    struct gather_counts counts;
+    unsigned warnings, reports;
+    char warning[400];
+    unsigned fds_before, fds_after, threads_after, children_after;
+    unsigned close_ms; /* to join the thread */
+    long rss_kb;
+};
+
+void stage_open(struct stage *s);
+/* Ends srun's side and says how it went. False: srun is gone. */
+bool stage_close(struct stage *s, struct ending *ending);
+/* Waits for the thread first. */
+bool stage_finish(struct stage *s, struct ending *ending);
+
+/* A call that is right in all respects for node `node` of `count`. */
+struct gather_call stage_call(const struct stage *s, uint32_t node, uint32_t count);
+
+/* A record, with four ranks from 4 * node on, that is led by the first. malloc'd. */
+void *stage_record(uint32_t node, size_t *length);
+
+/* The bytes of a hello as that call would make it: malloc'd. */
+void *stage_hello(const struct gather_call *call, const uint8_t *node_key, size_t *length);
+
+/* A whole node in a thread. */
+struct actor {
+    struct gather_call call;
+    struct gather_node node;
+    int rc;                  /* gather_call's or gather_exchange's */
+    int64_t took_ms;
+    uint32_t *leaders;
+    struct nuioa_error err;
+    unsigned long thread;
+    unsigned delay_ms;       /* before it begins */
+};
+
+void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t count);
+void actor_join(struct actor *a);
+
+int stage_connect(const struct stage *s);
+int64_t stage_ms(void);
+unsigned stage_fds(void);      /* open in this process */
+unsigned stage_children(void);
+
+#endif
