@@ -6,9 +6,9 @@
 . "$(dirname "$0")/testlib.sh"
 . "$here/pmixlib.sh"
 
-slurmd() { ${NUIOA_CLUSTER_ROOT:+chroot "$NUIOA_CLUSTER_ROOT"} slurmd "$@"; }
+in_root() { ${NUIOA_CLUSTER_ROOT:+chroot "$NUIOA_CLUSTER_ROOT"} "$@"; }
 
-version=$(slurmd -V | sed 's/.* //')
+version=$(in_root slurmd -V | sed 's/.* //')
 if [ "$(printf '%s\n' 24.05 "$version" | sort -V | head -n 1)" != 24.05 ]; then
     skip "contain_spank" "Slurm $version does not have it"
     done_testing
