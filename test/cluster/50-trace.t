@@ -110,6 +110,15 @@ EOF
     mpi $kind 4 "$irregular" -w node1 --exclusive --nuioa-trace=/no/such/dir/trace
     is "$kind: no such directory: one line" "$(said)|$(wc -l <<<"$out")" "1|$(pairs "trace/$kind.shell" | wc -l)"
 
+    # The counters alone: with threads, and their memory for 64 to 100,000 ranks.
+    for program in threads memory; do
+        mpicc.$kind -O2 -D_GNU_SOURCE= -I "$here/../../mpi" -o "$CLUSTER_DIR/home/$program" \
+            "$programs/$program.c" "$here/../../mpi/trace_table.c" -lpthread
+    done
+    is "$kind: threads lose nothing" "$("$CLUSTER_DIR/home/threads")" "8000000 800000 32000000000"
+    is "$kind: at most 1 KB for a pair" "$("$CLUSTER_DIR/home/memory" |
+        awk 'NR > 1 && $1 <= 100000 { n++; if ($3 > 1024) print } END { print n }')" 6
+
     if command -v mpifort.$kind >/dev/null; then
         ok "$kind: the Fortran program compiles" mpifort.$kind -o "$CLUSTER_DIR/home/fortran.$kind" \
             "$programs/fortran.f90"
@@ -120,6 +129,21 @@ EOF
         skip "$kind: Fortran" "no mpifort.$kind"
     fi
 done
+
+# What Open MPI's own monitoring saw of the program, read as it is. Its E lines are what the program sent,
+# without persistent requests, which that of Open MPI 4.1 does not see, and without bytes of large messages.
+if [ -e "$CLUSTER_DIR/home/irregular.openmpi" ] && ompi_info 2>/dev/null | grep -q 'MCA pml: monitoring'; then
+    install -d -m 1777 "$CLUSTER_DIR/home/trace/monitoring"
+    mpi openmpi 4 "env OMPI_MCA_pml_monitoring_enable=2 OMPI_MCA_pml_monitoring_enable_output=3\
+        OMPI_MCA_pml_monitoring_filename=$home/trace/monitoring/m $home/irregular.openmpi plain" -w node1 \
+        --exclusive
+    known=$out
+    ok "Open MPI's monitoring is read" in_node ctl "$tool" profile "$home/trace/monitoring"
+    sed -i '/^[ISRC]/d' "$CLUSTER_DIR"/home/trace/monitoring/*.prof
+    is "it saw the same messages" "$(pairs trace/monitoring | cut -d ' ' -f 1-5)" "$(cut -d ' ' -f 1-5 <<<"$known")"
+else
+    skip "Open MPI's monitoring" "it is not there"
+fi
 
 # Programs that are no MPI programs.
 launch 2 --nuioa-trace="$home/trace/none"

@@ -1,6 +1,6 @@
 /* An irregular pattern whose traffic is known: the ranks in the middle communicate most. Each way to send
  * is used. Rank 0 prints the pairs of the profile that a trace of it must give.
- * Usage: irregular [abort | exit] */
+ * Usage: irregular [abort | exit | plain]; plain: neither persistent requests nor one-sided */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { RANKS_MAX = 64, ROUNDS = 3 };
 
 struct known { long long bytes, msgs, large; };
 static struct known known[RANKS_MAX][RANKS_MAX], all[RANKS_MAX][RANKS_MAX];
-static int rank, size;
+static int rank, size, plain;
 static char out[1 << 20], in[1 << 20];
 
 static void sent(int to, long long bytes)
@@ -76,6 +76,8 @@ static void exchange(MPI_Comm reverse)
         for (int i = 0; i < size; i++)
             for (int j = 0; j < size; j++) {
                 int count = amount(i, j), way = (i + j + round) % 8;
+                if (plain && way == 6)
+                    way = 0;
                 if (count && rank == i)
                     send_one(way, j, count, reverse);
                 if (count && rank == j)
@@ -123,10 +125,12 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size > RANKS_MAX)
         MPI_Abort(MPI_COMM_WORLD, 2);
+    plain = argc > 1 && !strcmp(argv[1], "plain");
     MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &reverse);
     exchange(reverse);
     MPI_Comm_free(&reverse);
-    put_and_get();
+    if (!plain)
+        put_and_get();
     print_known();
     if (argc > 1 && !strcmp(argv[1], "abort") && rank == 1)
         MPI_Abort(MPI_COMM_WORLD, 3);
