@@ -101,6 +101,22 @@ for arguments in "default=off export=none" "default=on export=env"; do
     is "$arguments: no key" "$(grep -c 'nuioa\.' <<<"$out")" 0
 done
 
+# Since PMIx 5 the server must be told, before it starts, to hand out keys by name; without that ranks would
+# read one key for another, and their MPI too.
+trial "$with_plan unprepared"
+keys 4 -w node1
+if [[ $(told node1) =~ pmix=4 ]]; then
+    is "PMIx 4 has always handed out keys by name" "$(key_all nuioa.version)" "1 1 1 1"
+else
+    is "keys that would be handed out by number are not published" "$(key_all nuioa.version)" ""
+    is "the client library has no advice then" "$(key_all client.source)" "0 0 0 0"
+    trial "$with_plan"
+    keys 4 PMIX_MCA_gds=shmem2 -w node1
+    is "nor where the user has chosen that" "$(key_all nuioa.version)" ""
+    keys 4 PMIX_MCA_gds=shmem2,hash -w node1
+    is "another choice stands" "$(key_all nuioa.version)" "1 1 1 1"
+fi
+
 # The standard keys, on this machine
 mapfile -t cpus < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
 trial "default=on export=env,pmix,locality bind"

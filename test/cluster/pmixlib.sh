@@ -34,7 +34,7 @@ trial() {
 keys() {
     local n=$1 env=() got
     shift
-    while [[ ${1:-} =~ ^[A-Z_]+= ]]; do env+=("$1"); shift; done
+    while [[ ${1:-} =~ ^[A-Za-z_]+= ]]; do env+=("$1"); shift; done
     launched=$((launched + 1))
     user env LD_LIBRARY_PATH=$home "${env[@]}" srun --mpi=pmix -n "$n" "$@" "$home/keys" 0 1
     got=$(all HOST | wc -w)
