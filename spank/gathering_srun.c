@@ -1,5 +1,6 @@
 #include "gathering.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -42,9 +43,15 @@ static void finish(void *arg)
     free(text);
 }
 
+/* srun ends when it finds no port for itself: where they are few, they are not for us. */
+#define PORTS_MIN 16
+
 static int open_listener(const struct context *c, struct gathering *g, struct nuioa_error *err)
 {
     const uint16_t *range = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
+    if (range && range[1] - range[0] + 1 < PORTS_MIN)
+        return nuioa_fail(err, -ENOSPC, "gather: SrunPortRange has only %d ports, which srun needs itself",
+                          range[1] - range[0] + 1);
     struct gather_config config = {
         .uid = geteuid(),
         .socket = c->options.munge_socket,
@@ -81,7 +88,8 @@ void gathering_offer(struct context *c)
     if (!g)
         return;
     if (open_listener(c, g, &err) < 0) {
-        say("%s", err.text);
+        if (c->options.gather == NUIOA_SWITCH_ON)
+            say("%s", err.text);
         return;
     }
     g->components = 1;

@@ -1,0 +1,73 @@
+#ifndef SPANK_GATHER_PRIVATE_H
+#define SPANK_GATHER_PRIVATE_H
+
+#include <pthread.h>
+
+#include "gather.h"
+#include "hello.h"
+#include "opener.h"
+#include "peer.h"
+
+/* Private to gather.c, which keeps the thread, the door and who is let in, and gather_talk.c, which is what
+ * is said with those inside. */
+
+/* Two, for munged answers with two threads if nobody tells it otherwise. */
+#define OPENERS 2
+
+enum phase { GATHERING, TABLED, DONE, FAILED };
+
+struct desk {
+    struct opener opener;
+    struct peer *peer; /* whose credential is being opened; NULL: none, or one that is gone */
+    bool busy;
+};
+
+struct gather {
+    struct gather_config config;
+    char text[8 + 2 * WIRE_KEY_SIZE];
+    struct hello_wanted wanted;
+    int listener, epoll, stop;
+    bool listening; /* strangers are let in at present */
+    bool started;
+    pthread_t thread;
+
+    enum phase phase;
+    struct gather_counts counts;
+    uint32_t haves;
+    int64_t give_up_ms, flush_ms, pause_ms; /* 0: not set */
+    struct nuioa_error trouble;    /* why it is to be given up */
+    bool warned;
+    struct peer **nodes;           /* by place in the step; NULL: not heard of */
+    uint32_t *leaders;
+    bool leaderless;               /* some node has no leader: no table */
+    void *table;                   /* sent to all */
+    size_t table_length;
+    struct peer_list strangers, queue, opening, known, dead;
+    uint32_t stranger_count, unsent;
+    struct desk desks[OPENERS];
+    struct opened *opened;
+};
+
+int64_t gather_now_ms(void);
+
+/* gather.c */
+void gather_watch(struct gather *g, int fd, void *who, uint32_t events, int how);
+void gather_let_in(struct gather *g, bool in);
+bool gather_is_stranger(const struct peer *p);
+/* Ends a connection. The peer is freed when no event can name it any more. */
+void gather_drop(struct gather *g, struct peer *p);
+void gather_send(struct gather *g, struct peer *p, const void *bytes, size_t length);
+/* Nobody is let in any more, and strangers go. */
+void gather_close_door(struct gather *g);
+
+/* gather_talk.c */
+/* Reads what a peer says and acts on it. */
+void gather_hear(struct gather *g, struct peer *p);
+/* A credential was opened. */
+void gather_take_hello(struct gather *g, struct peer *p, const struct opened *opened);
+/* A peer is gone or does what no node does: without it there is no table. */
+void gather_lose(struct gather *g, struct peer *p);
+/* The time to wait for others is over. */
+void gather_give_up(struct gather *g);
+
+#endif

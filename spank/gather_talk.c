@@ -1,0 +1,243 @@
+#include "gather_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "leaders.h"
+
+/* What srun says with the nodes, and what it makes of it. */
+
+static const struct wire_frame go = { WIRE_MAGIC, WIRE_GO, 0 };
+static const struct wire_frame stop = { WIRE_MAGIC, WIRE_STOP, 0 };
+
+/* --- the end ------------------------------------------------------------------------------------------ */
+
+static void fail(struct gather *g, const char *what)
+{
+    char text[400];
+    if (g->phase >= DONE)
+        return;
+    g->phase = FAILED;
+    for (struct peer *p = g->known.first; p; p = p->next)
+        gather_send(g, p, &stop, sizeof(stop));
+    gather_close_door(g);
+    snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): each node knows its own leader only",
+             what, g->counts.records, g->counts.nodes);
+    if (!g->warned)
+        g->config.warn(g->config.arg, text);
+}
+
+/* Anybody may have caused it, so it stops nobody for as long as one waits for a node anyway. */
+static void expect_failure(struct gather *g, const char *what)
+{
+    if (g->give_up_ms || g->phase != GATHERING)
+        return;
+    g->give_up_ms = gather_now_ms() + g->config.timeout_ms;
+    nuioa_fail(&g->trouble, -EIO, "%s", what);
+}
+
+/* As long as no node has come, one may still come. */
+void gather_give_up(struct gather *g)
+{
+    char text[400];
+    g->give_up_ms = 0;
+    if (g->counts.hellos) {
+        fail(g, g->trouble.text);
+    } else if (!g->warned) {
+        snprintf(text, sizeof(text), "gather: %s: each node knows its own leader only", g->trouble.text);
+        g->config.warn(g->config.arg, text);
+        g->warned = true;
+    }
+}
+
+static void finish(struct gather *g)
+{
+    g->phase = DONE;
+    g->counts.tables = 1;
+    g->config.finish(g->config.arg);
+    for (struct peer *p = g->known.first; p; p = p->next)
+        gather_send(g, p, &go, sizeof(go));
+}
+
+static void hand_out(struct gather *g)
+{
+    struct wire_frame frame = { WIRE_MAGIC, WIRE_TABLE, 0 };
+    if (g->leaderless) {
+        g->table = malloc(sizeof(frame));
+        g->table_length = sizeof(frame);
+        if (g->table)
+            memcpy(g->table, &frame, sizeof(frame));
+    } else {
+        g->table = leaders_pack(g->wanted.job_id, g->wanted.step_id, g->leaders, g->counts.nodes, &g->table_length);
+    }
+    if (!g->table) {
+        fail(g, "out of memory");
+        return;
+    }
+    g->phase = TABLED;
+    gather_close_door(g); /* nobody is missing */
+    for (struct peer *p = g->known.first; p; p = p->next)
+        gather_send(g, p, g->table, g->table_length);
+}
+
+void gather_lose(struct gather *g, struct peer *p)
+{
+    bool stranger = gather_is_stranger(p), waited = p->state == PEER_RECORDED && g->phase == GATHERING;
+    struct nuioa_error what;
+    if (waited && *g->trouble.text)
+        what = g->trouble;
+    else if (waited)
+        nuioa_fail(&what, -ETIMEDOUT, "not all nodes have come in time");
+    else
+        nuioa_fail(&what, -EPIPE, "node number %u of the step has hung up", p->node);
+    gather_drop(g, p);
+    if (!stranger)
+        fail(g, what.text);
+}
+
+/* --- messages ----------------------------------------------------------------------------------------- */
+
+static int begin_step(struct gather *g, const struct wire_hello *hello)
+{
+    g->nodes = calloc(hello->node_count, sizeof(*g->nodes));
+    g->leaders = calloc(hello->node_count, sizeof(*g->leaders));
+    if (!g->nodes || !g->leaders)
+        return -ENOMEM;
+    g->wanted.job_id = hello->job_id;
+    g->wanted.any_job = false;
+    g->counts.nodes = g->wanted.node_count = hello->node_count;
+    return 0;
+}
+
+static void send_slice(struct gather *g, struct peer *p, const struct opened *opened,
+                       const struct wire_hello *hello)
+{
+    size_t length = 0;
+    uint32_t *ranks = malloc((hello->rank_count + 1) * sizeof(*ranks));
+    void *slice = NULL;
+    if (ranks) {
+        memcpy(ranks, opened->bytes + sizeof(*hello), hello->rank_count * sizeof(*ranks));
+        slice = g->config.slice ? g->config.slice(g->config.arg, ranks, hello->rank_count, &length) : NULL;
+    }
+    struct wire_frame frame = { WIRE_MAGIC, WIRE_SLICE, (uint32_t)length };
+    gather_send(g, p, &frame, sizeof(frame));
+    if (slice)
+        gather_send(g, p, slice, length);
+    free(slice);
+    free(ranks);
+}
+
+void gather_take_hello(struct gather *g, struct peer *p, const struct opened *opened)
+{
+    struct wire_hello hello;
+    if (opened->rc == -EIO)
+        expect_failure(g, opened->error);
+    if (!hello_read(&g->wanted, opened, &hello) || (!g->nodes && begin_step(g, &hello) < 0) ||
+        g->nodes[hello.node]) {
+        gather_drop(g, p);
+        return;
+    }
+    g->stranger_count--;
+    gather_let_in(g, true);
+    g->counts.hellos++;
+    p->node = hello.node;
+    p->state = PEER_KNOWN;
+    g->nodes[p->node] = p;
+    peer_move(p, &g->known);
+    gather_watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
+    gather_send(g, p, hello.node_key, WIRE_KEY_SIZE);
+    if (hello.rank_count)
+        send_slice(g, p, opened, &hello);
+}
+
+static void take_record(struct gather *g, struct peer *p)
+{
+    struct record record;
+    if (record_read(p->body, p->frame.length, &record) < 0 || record.head->node != p->node) {
+        gather_lose(g, p);
+        return;
+    }
+    p->state = PEER_RECORDED;
+    g->leaders[p->node] = record.head->leader;
+    g->leaderless = g->leaderless || record.head->leader == WIRE_NO_RANK;
+    g->config.record(g->config.arg, &record);
+    if (++g->counts.records == g->counts.nodes)
+        hand_out(g);
+}
+
+static void take_have(struct gather *g, struct peer *p)
+{
+    p->state = PEER_READY;
+    if (++g->haves == g->counts.nodes)
+        finish(g);
+}
+
+static void take_sorry(struct gather *g, struct peer *p)
+{
+    expect_failure(g, "a node has no credential from MUNGE");
+    gather_drop(g, p);
+}
+
+static void take_credential(struct gather *g, struct peer *p)
+{
+    if (!p->frame.length || p->body[p->frame.length - 1]) {
+        gather_drop(g, p);
+        return;
+    }
+    p->state = PEER_SEALED;
+    peer_move(p, &g->queue);
+    gather_watch(g, p->fd, p, 0, EPOLL_CTL_MOD); /* its record may be there already, which is not read now */
+}
+
+static void take_message(struct gather *g, struct peer *p)
+{
+    switch (p->frame.type) {
+    case WIRE_HELLO:
+        take_credential(g, p);
+        return; /* its body is needed */
+    case WIRE_SORRY:
+        take_sorry(g, p);
+        break;
+    case WIRE_RECORD:
+        take_record(g, p);
+        break;
+    default:
+        take_have(g, p);
+        break;
+    }
+    peer_forget_body(p);
+}
+
+/* The longest body that may come now; -1: not this type, not now. */
+static int64_t limit(const struct gather *g, const struct peer *p)
+{
+    if (p->state == PEER_KNOCKING && p->frame.type == WIRE_HELLO)
+        return WIRE_HELLO_MAX - (int64_t)sizeof(p->frame);
+    if (p->state == PEER_KNOCKING && p->frame.type == WIRE_SORRY)
+        return 0;
+    if (p->state == PEER_KNOWN && p->frame.type == WIRE_RECORD && g->phase == GATHERING)
+        return WIRE_RECORD_MAX;
+    if (p->state == PEER_RECORDED && p->frame.type == WIRE_HAVE && g->phase == TABLED)
+        return 0;
+    return -1;
+}
+
+void gather_hear(struct gather *g, struct peer *p)
+{
+    int rc = 0;
+    while (p->state != PEER_SEALED && p->state != PEER_DEAD && (rc = peer_receive(p)) > 0) {
+        if (rc == PEER_FRAME)
+            rc = p->frame.magic == WIRE_MAGIC && limit(g, p) >= (int64_t)p->frame.length
+                     ? peer_expect_body(p)
+                     : -EPROTO;
+        if (rc < 0)
+            break;
+        if (rc == PEER_MESSAGE)
+            take_message(g, p);
+    }
+    if (p->state != PEER_DEAD && rc < 0)
+        gather_lose(g, p);
+}

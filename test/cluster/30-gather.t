@@ -1,0 +1,143 @@
+#!/bin/bash
+# The rendezvous of nodes with their srun: one table of leaders for all, one report; whatever goes wrong, the
+# job runs, each node knows its own leader, and there is one warning.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+if ! grep -q munge_encode "$(readlink -f "${NUIOA_STAGE:-/none}/usr/lib/slurm/nuioa.so")" 2>/dev/null; then
+    skip "gather" "the plugin was built without MUNGE"
+    done_testing
+    exit 0
+fi
+good=("topology=$topology" default=on)
+plugin on "${good[@]}"
+
+# one_table NAME RANKS: every rank was given the same table, one leader a node, each node's own among them
+one_table() {
+    local tables rank
+    tables=$(all NUIOA_LEADERS | tr ' ' '\n' | sort | uniq -c | xargs)
+    like "$1: all ranks have one table" "$tables" "^$2 [0-9,]+\$"
+    for rank in $(sed -n 's/^\([0-9]*\) HOST=.*/\1/p' <<<"$out"); do
+        case ,${tables#* }, in
+        *,"$(of "$rank" NUIOA_LEADER)",*) ;;
+        *) fail "$1: leader of rank $rank is in the table" "$tables" "$(of "$rank" NUIOA_LEADER)" ;;
+        esac
+    done
+}
+
+no_table() { # NAME
+    is "$1: the job runs" "$rc,$ranks" "0,8"
+    is "$1: no table" "$(all NUIOA_LEADERS)" ""
+    is "$1: one warning" "$(grep -c "^nuioa: " <<<"$err")" 1
+    note "$err"
+}
+
+timed() { # launch..., its time in $took_ms
+    local start
+    start=$(date +%s%3N)
+    "$@"
+    took_ms=$(($(date +%s%3N) - start))
+}
+
+launch 8 -N4 --exclusive
+one_table "4 nodes" 8
+is "4 nodes: not a word" "$err" ""
+is "4 nodes: as many leaders" "$(of 0 NUIOA_LEADERS | tr , '\n' | wc -l)" 4
+for how in block cyclic plane=2; do
+    launch 13 -N4 --exclusive -m "$how"
+    one_table "13 ranks, $how" 13
+done
+launch 64 -N4 --exclusive --nuioa=report --mpi=pmix
+one_table "64 ranks, pmix" 64
+is "report: one header" "$(grep -c '^nuioa: 4 nodes, 64 ranks' <<<"$err")" 1
+is "report: a line for each rank" "$(grep -cE '^ +node[1-4] +[0-9]+ ' <<<"$err")" 64
+like "report: a node without NIC" "$err" 'node3: no mlx5_0:1'
+like "report: a port that is down" "$err" 'node4: mlx5_0:1 is down'
+like "report: a NIC elsewhere" "$err" 'node2: mlx5_0:1 on NUMA node'
+launch 80 -N4 -O --nuioa=report
+is "report of 80 ranks: no line for each" "$(grep -cE '^ +node[1-4] +[0-9]+ ' <<<"$err")" 0
+like "report of 80 ranks: classes" "$err" 'ranks by level'
+launch 8 -N4 --exclusive --nuioa=explain
+like "explain: why" "$err" 'How it was chosen'
+launch 8 -N4 --exclusive --nuioa-gather=off --nuioa=report
+is "gather=off: no table" "$(all NUIOA_LEADERS)" ""
+is "gather=off: each node reports" "$(grep -c '^nuioa: node' <<<"$err")" 4
+launch 8 -N4 --exclusive --nuioa=export
+is "plain export: no table" "$(all NUIOA_LEADERS)" ""
+
+# Ways to launch
+printf '0-3 %s\n4-7 %s\n' "$home/rank" "$home/rank" >"$CLUSTER_DIR/home/programs"
+tally 8 srun -N4 -n8 --exclusive --multi-prog "$home/programs"
+one_table "multi-prog" 8
+tally 8 srun -N2 -n4 --exclusive "$home/rank" : -N2 -n4 --exclusive "$home/rank"
+is "het job: it runs" "$rc" 0
+is "het job: one table" "$(all NUIOA_LEADERS | tr ' ' '\n' | sort -u | wc -l)" 1
+like "het job: four leaders" "$(of 7 NUIOA_LEADERS)$(of 0 NUIOA_LEADERS)" '^[0-9]+,[0-9]+,[0-9]+,[0-9]+'
+printf '#!/bin/sh\nsrun -n8 %s\n' "$home/rank" >"$CLUSTER_DIR/home/batch"
+chmod 0755 "$CLUSTER_DIR/home/batch"
+tally 8 sbatch -W -N4 --exclusive -o "$home/batch.out" "$home/batch"
+out=$(<"$CLUSTER_DIR/home/batch.out")
+one_table "srun in sbatch" 8
+launch 8 -N4 --exclusive --export=NONE
+one_table "--export=NONE" 8
+
+# Ports
+printf 'SrunPortRange=61000-61031\n' >>"$CLUSTER_DIR/slurm.conf"
+launch 8 -N4 --exclusive --nuioa-gather=on
+one_table "SrunPortRange" 8
+sed -i 's/-61031$/-61005/' "$CLUSTER_DIR/slurm.conf"
+launch 8 -N4 --exclusive --nuioa-gather=on
+is "too few ports: the job runs" "$rc,$ranks" "0,8"
+like "too few ports: srun needs them itself" "$err" 'SrunPortRange'
+sed -i '/^SrunPortRange/d' "$CLUSTER_DIR/slurm.conf"
+
+# Faults
+plugin -n node2 off
+timed launch 8 -N4 --exclusive
+no_table "a node without the plugin"
+ok "a node without the plugin: nobody waits long ($took_ms ms)" test "$took_ms" -lt 3000
+plugin on "${good[@]}"
+plugin -n node2 on topology=/run/node/none default=on
+launch 8 -N4 --exclusive
+no_table "a node that stands down"
+for node in node1 node3; do
+    plugin on "${good[@]}"
+    plugin -n "$node" on "${good[@]}" munge_socket=/run/node/none
+    launch 8 -N4 --exclusive
+    no_table "$node has no munged"
+done
+in_node node2 sh -c 'mkdir -p /run/second && munged --force --key-file=/run/cluster/munge.key \
+    --log-file=/run/second/log --pid-file=/run/second/pid --seed-file=/run/second/seed \
+    --socket=/run/second/socket' >/dev/null 2>&1
+plugin on "${good[@]}"
+plugin -n node2 on "${good[@]}" munge_socket=/run/second/socket
+launch 8 -N4 --exclusive
+one_table "another munged on node2" 8
+in_node node2 sh -c 'kill -STOP $(cat /run/second/pid)'
+timed launch 8 -N4 --exclusive
+no_table "that munged is stopped"
+ok "that munged is stopped: within the deadline ($took_ms ms)" test "$took_ms" -lt 3000
+timed launch 8 -N4 --exclusive --nuioa-timeout-ms=100
+ok "timeout_ms=100 ($took_ms ms)" test "$took_ms" -lt 2000
+in_node node2 sh -c 'kill -CONT $(cat /run/second/pid); kill $(cat /run/second/pid)'
+plugin on "${good[@]}"
+
+# srun dies while nodes wait for the last of them
+plugin -n node1 -n node2 -n node3 -n ctl on "${good[@]}" timeout_ms=3000
+plugin -n node4 off
+in_node -u nobody ctl sh -c "srun -N4 -n8 --exclusive $home/rank & pid=\$!; sleep 1; kill -KILL \$pid" \
+    >/dev/null 2>&1
+plugin on "${good[@]}"
+for _ in $(seq 100); do
+    [ "$(in_node ctl sinfo -h -o '%D %t')" != "4 idle" ] || break
+    sleep 0.1
+done
+is "srun killed: the nodes are free again" "$(in_node ctl sinfo -h -o '%D %t')" "4 idle"
+launch 8 -N4 --exclusive
+one_table "after all that" 8
+for node in ctl node1 node2 node3 node4; do
+    is "$node: nothing is left" "$(in_node "$node" sh -c 'ps -eo stat,comm' | grep -cE 'srun|slurmstepd|^Z')" 0
+done
+
+plugin off
+finish
