@@ -52,8 +52,9 @@ int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task
  * out. */
 int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct nuioa_error *err);
 
-/* Ranks of a step up to which each may have its own copy of the job's data. */
-#define NUIOA_PUBLISH_RANKS_MAX 4096
+/* Ranks of a step up to which each may have its own copy of the job's data, which are 2 KB for each
+ * rank of the step: 2 MB in each, and as many to be sent by the node's server. */
+#define NUIOA_PUBLISH_RANKS_MAX 1024
 
 struct nuioa_publication {
     const struct nuioa_plan *plan; /* as achieved; places[] by local rank */

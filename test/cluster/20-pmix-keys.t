@@ -115,6 +115,10 @@ else
     is "nor where the user has chosen that" "$(key_all nuioa.version)" ""
     keys 4 PMIX_MCA_gds=shmem2,hash -w node1
     is "another choice stands" "$(key_all nuioa.version)" "1 1 1 1"
+    launched=$((launched + 1))
+    user srun --mpi=pmix -N4 -O -n 1028 /bin/true
+    [ "$rc" -eq 0 ] || { lost=$((lost + 1)); note "1028 ranks:" "$err"; }
+    like "nor where every rank's copy of the job's data would be large" "$(told node1)" ' keys=0 '
 fi
 
 # The standard keys, on this machine
