@@ -79,7 +79,9 @@ for test in 04-outputs 20-pmix-keys; do
 done
 
 plugin on "topology=$topology" default=on
-launch 8 -N4 --mpi=pmix
+keys 8 -N4 --exclusive
+is "the plugin's own keys" "$(key_all nuioa.version)" "1 1 1 1 1 1 1 1"
+like "with the table of all nodes" "$(key_all nuioa.leaders | tr ' ' '\n' | sort -u)" '^[01],[23],[45],[67]$'
 user sh -c 'sleep 1; squeue -h'
 is "no job stays" "$out" ""
 is "no slurmstepd stays" "$(in_node node1 pgrep -c slurmstepd)" 0
