@@ -10,6 +10,7 @@
 #include "hints.h"
 #include "node.h"
 #include "option.h"
+#include "place/place.h"
 #include "step.h"
 
 /* All that the plugin remembers from one hook to the next, in whichever program has loaded it. */
@@ -25,6 +26,9 @@ struct context {
     struct step step;
     struct nuioa_node node;
     struct nuioa_hints hints;
+    double *weights;              /* [task_count], instead of `hints`: a profile's, for this node */
+    struct nuioa_pair *pairs;     /* and what its ranks say to each other */
+    uint32_t pair_count;
     struct area_task *area;       /* by local rank, shared with the tasks; NULL: none */
     pid_t *pids;                  /* by local rank, 0 where not forked yet */
     uint32_t forked;

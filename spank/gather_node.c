@@ -342,7 +342,7 @@ int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pai
     *pairs = NULL;
     *pair_count = 0;
     int rc = receive_message(g, WIRE_SLICE, max, &bytes, &length);
-    if (!rc)
+    if (!rc && length)
         rc = read_slice(g, bytes, length, weights, pairs, pair_count);
     free(bytes);
     if (rc < 0) {
@@ -351,7 +351,7 @@ int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pai
         *pair_count = 0;
         return fail(g, rc, err);
     }
-    return 0;
+    return *pairs != NULL;
 }
 
 /* --- the exchange ------------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ struct gather_node {
 int gather_call(struct gather_node *g, const struct gather_call *call, struct nuioa_error *err);
 
 /* Waits for this node's slice of the profile: weights[task_count], and *pairs (malloc'd, caller frees).
- * 0, or negative with *err. */
+ * 1; 0: srun has none; or negative with *err. */
 int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
                  struct nuioa_error *err);
 

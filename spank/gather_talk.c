@@ -122,7 +122,7 @@ static void send_slice(struct gather *g, struct peer *p, const struct opened *op
         memcpy(ranks, opened->bytes + sizeof(*hello), hello->rank_count * sizeof(*ranks));
         slice = g->config.slice ? g->config.slice(g->config.arg, ranks, hello->rank_count, &length) : NULL;
     }
-    struct wire_frame frame = { WIRE_MAGIC, WIRE_SLICE, (uint32_t)length };
+    struct wire_frame frame = { WIRE_MAGIC, WIRE_SLICE, slice ? (uint32_t)length : 0 };
     gather_send(g, p, &frame, sizeof(frame));
     if (slice)
         gather_send(g, p, slice, length);

@@ -12,9 +12,16 @@
 void gathering_offer(struct context *context);
 void gathering_start(struct context *context, spank_t spank);
 
+/* Whether a hints file too large for a list can reach the nodes. */
+bool gathering_brings_hints(const struct context *context);
+
 /* slurmstepd, init_post_opt: calls srun, which hides behind the start of PMIx. Also for a node that
  * stands down, lest the others wait for it. */
 void gathering_call(struct context *context, spank_t spank);
+
+/* slurmstepd, before the plan: waits for what the hints file says of this node, which replaces
+ * the list that travelled with the options. */
+void gathering_hints(struct context *context);
 
 /* slurmstepd, when the plan is carried out: tells srun, and waits for all others. Warnings that srun
  * has taken over are removed from context->faults. `placement` NULL: this node stands down. */

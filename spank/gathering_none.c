@@ -14,6 +14,12 @@ void gathering_offer(struct context *c)
         say("gather=on: this nuioa was built without MUNGE");
 }
 
+bool gathering_brings_hints(const struct context *c)
+{
+    (void)c;
+    return false;
+}
+
 void gathering_start(struct context *c, spank_t spank)
 {
     (void)c, (void)spank;
@@ -22,6 +28,11 @@ void gathering_start(struct context *c, spank_t spank)
 void gathering_call(struct context *c, spank_t spank)
 {
     (void)c, (void)spank;
+}
+
+void gathering_hints(struct context *c)
+{
+    (void)c;
 }
 
 void gathering_exchange(struct context *c, const struct placement *placement)

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "gather.h"
 #include "gathering_wanted.h"
+#include "profile.h"
 #include "say.h"
 #include "summary.h"
 
@@ -16,6 +18,9 @@ struct gathering {
     struct summary *summary;
     unsigned components;
     bool report, explain;
+    bool profiled;
+    struct nuioa_profile profile; /* what a hints file says */
+    enum nuioa_policy policy;
 };
 
 /* libslurm's; absent in some versions. */
@@ -31,6 +36,34 @@ static void take(void *arg, const struct record *record)
 {
     struct gathering *g = arg;
     summary_add(g->summary, record);
+}
+
+/* Everything that a node's ranks say, to each other and to the rest. */
+static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *length)
+{
+    struct gathering *g = arg;
+    double *weights = calloc(count + 1, sizeof(*weights));
+    struct nuioa_pair *pairs = NULL;
+    struct wire_slice head = { count, 0 };
+    char *bytes = NULL;
+    if (g->profiled && weights &&
+        !nuioa_profile_slice(&g->profile, g->policy, ranks, count, weights, &pairs, &head.pair_count, NULL) &&
+        head.pair_count <= WIRE_PAIRS_MAX) {
+        *length = sizeof(head) + count * sizeof(double) + head.pair_count * sizeof(struct wire_pair);
+        bytes = malloc(*length);
+    }
+    if (bytes) {
+        char *to = bytes + sizeof(head) + count * sizeof(double);
+        memcpy(bytes, &head, sizeof(head));
+        memcpy(bytes + sizeof(head), weights, count * sizeof(double));
+        for (uint32_t i = 0; i < head.pair_count; i++, to += sizeof(struct wire_pair)) {
+            struct wire_pair pair = { pairs[i].first, pairs[i].second, pairs[i].bytes };
+            memcpy(to, &pair, sizeof(pair));
+        }
+    }
+    free(pairs);
+    free(weights);
+    return bytes;
 }
 
 static void finish(void *arg)
@@ -60,13 +93,23 @@ static int open_listener(const struct context *c, struct gathering *g, struct nu
         .port_last = range ? range[1] : 0,
         .arg = g,
         .warn = warn,
+        .slice = slice,
         .record = take,
         .finish = finish,
     };
     g->report = c->options.report;
     g->explain = c->options.explain;
+    g->policy = c->options.policy;
+    const char *path = nuioa_hints_file(c->options.hints);
+    /* What is wrong with it has been said. */
+    g->profiled = path && !nuioa_profile_read(path, &g->profile, NULL);
     g->summary = summary_new();
     return g->summary ? gather_open(&config, &g->gather, err) : nuioa_fail(err, -1, "gather: out of memory");
+}
+
+bool gathering_brings_hints(const struct context *c)
+{
+    return gathering_is_wanted(&c->options) && geteuid() != 0;
 }
 
 void gathering_offer(struct context *c)
@@ -114,6 +157,8 @@ void gathering_end_srun(struct context *c)
         return;
     gather_close(c->gathering->gather);
     summary_free(c->gathering->summary);
+    if (c->gathering->profiled)
+        nuioa_profile_free(&c->gathering->profile);
     free(c->gathering);
     c->gathering = NULL;
 }

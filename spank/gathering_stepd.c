@@ -82,6 +82,7 @@ static void call(struct context *c, spank_t spank, struct gathering_node *g, con
         .node = g->position,
         .node_count = g->node_count,
         .task_count = c->step.task_count,
+        .ranks = nuioa_hints_file(c->options.hints) ? c->step.ranks : NULL,
     };
     uint32_t here = 0;
     if (spank_get_item(spank, S_JOB_UID, &call.uid) != ESPANK_SUCCESS ||
@@ -107,6 +108,27 @@ void gathering_call(struct context *c, spank_t spank)
     if (c->step.task_count && find_place(c, spank, g) && is_needed(c, g) && srun)
         call(c, spank, g, srun);
     spank_unsetenv(spank, WIRE_VARIABLE);
+}
+
+void gathering_hints(struct context *c)
+{
+    struct gathering_node *g = c->gathering_node;
+    struct nuioa_error err;
+    if (!g || !g->calling || !nuioa_hints_file(c->options.hints))
+        return;
+    double *weights = calloc(c->step.task_count, sizeof(*weights));
+    int rc = weights ? gather_slice(&g->call, weights, &c->pairs, &c->pair_count, &err)
+                     : nuioa_fail(&err, -1, "gather: out of memory");
+    if (rc > 0)
+        c->weights = weights;
+    else
+        free(weights);
+    if (rc >= 0)
+        return;
+    g->calling = false;
+    tell(c, g, err.text);
+    if (!c->hints.count && g->position == 0)
+        nuioa_warn(&c->faults, "no hints: what the file says has not come");
 }
 
 /* A node alone needs nobody to know all leaders. */

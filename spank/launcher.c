@@ -75,7 +75,10 @@ static void resolve_hints(struct context *context, const struct doors *doors)
     unsetenv(DOORS_HINTS_LIST); /* an outer srun's */
     if (!path)
         return;
-    if (reduce_profile(path, context->options.policy, list, sizeof(list), &err) < 0) {
+    int rc = reduce_profile(path, context->options.policy, list, sizeof(list), &err);
+    if (rc == -E2BIG && gathering_brings_hints(context))
+        *list = '\0';
+    else if (rc < 0) {
         enum nuioa_door door = doors_of_hints(doors);
         nuioa_option_spelling(nuioa_option_find(door, "hints"), door, spelling, sizeof(spelling));
         struct nuioa_error text;

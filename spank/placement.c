@@ -92,7 +92,7 @@ static void describe(const struct context *c, struct placement *p)
     for (uint32_t i = 0; i < p->count; i++)
         p->tasks[i] = (struct nuioa_task){
             .rank = c->step.ranks[i],
-            .weight = nuioa_hints_weight(&c->hints, c->step.ranks[i]),
+            .weight = c->weights ? c->weights[i] : nuioa_hints_weight(&c->hints, c->step.ranks[i]),
             .cpus = p->masks[i],
             .gpu = gpu,
         };
@@ -101,10 +101,12 @@ static void describe(const struct context *c, struct placement *p)
         .options = &c->options,
         .task_count = p->count,
         .tasks = p->tasks,
+        .pair_count = c->pair_count,
+        .pairs = c->pairs,
         .allowed_cpus = p->allowed_cpus,
         .allowed_numas = p->allowed_numas,
         .cpus_per_task = c->step.cpus_per_task,
-        .hinted = c->hints.count > 0,
+        .hinted = c->weights || c->hints.count > 0,
         .bound_by_user = c->step.bound_by_user,
         .memory_by_user = c->step.memory_by_user,
         .sees_gpu = c->step.sees_gpu,

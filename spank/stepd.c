@@ -180,6 +180,7 @@ static void decide(struct context *c, spank_t spank)
     struct nuioa_namespaces names;
     struct nuioa_error err;
     publisher_learn_ranks(c, spank, &names);
+    gathering_hints(c);
     if (placement_make(c, &placement, &err) < 0) {
         stand_down(c, err.text);
     } else {
@@ -242,6 +243,10 @@ void stepd_exit(struct context *c)
     c->pids = NULL;
     c->active = false;
     gathering_end(c);
+    free(c->weights);
+    free(c->pairs);
+    c->weights = NULL;
+    c->pairs = NULL;
     step_free(&c->step);
     nuioa_hints_free(&c->hints);
     nuioa_node_free(&c->node);

@@ -81,6 +81,23 @@ one_table "srun in sbatch" 8
 launch 8 -N4 --exclusive --export=NONE
 one_table "--export=NONE" 8
 
+# Hints files: each node gets its part, which knows who is on the node
+{
+    printf 'nuioa-profile 1\nranks 8\n'
+    printf 'pair 0 1 1000 1 0\npair 1 2 100 1 0\n'
+} >"$CLUSTER_DIR/home/profile"
+launch 8 -N4 --exclusive --nuioa-hints="@$home/profile"
+one_table "a profile" 8
+is "a profile: what stays on the node does not count" \
+    "$(of 0 NUIOA_WEIGHT),$(of 1 NUIOA_WEIGHT),$(of 2 NUIOA_WEIGHT)" "0,5,100"
+awk 'BEGIN { srand(1); print "nuioa-profile 1\nranks 4000"
+    for (i = 0; i < 4000; i++) print "rank", i, 0, int(10 ^ (rand() * 12)), 1, 1, 0 }' \
+    >"$CLUSTER_DIR/home/profile"
+launch 8 -N4 --exclusive --nuioa-hints="@$home/profile"
+one_table "a profile too irregular for a list" 8
+is "a profile too irregular for a list: its weight" "$(of 7 NUIOA_WEIGHT)" \
+    "$(awk '$1 == "rank" && $2 == 7 { print $4 }' "$CLUSTER_DIR/home/profile")"
+
 # Ports
 printf 'SrunPortRange=61000-61031\n' >>"$CLUSTER_DIR/slurm.conf"
 launch 8 -N4 --exclusive --nuioa-gather=on

@@ -241,10 +241,12 @@ static void foreign(void)
 static void unsealed(void)
 {
     struct scene s;
-    char *text[2] = { NULL, NULL };
+    static const char *const what[] = { "a hello that is not encrypted", "a hello that anybody may read",
+                                        "another user's hello that the user may read" };
+    char *text[3] = { NULL, NULL, NULL };
     int ends[2];
     begin(&s, "unsealed");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         struct gather_call call = stage_call(&s.stage, 1, NODES);
         uint8_t key[WIRE_KEY_SIZE] = { 1 };
         size_t length;
@@ -258,8 +260,9 @@ static void unsealed(void)
             char *made = NULL;
             munge_ctx_set(context, MUNGE_OPT_SOCKET, munged);
             munge_ctx_set(context, MUNGE_OPT_CIPHER_TYPE, i ? MUNGE_CIPHER_AES128 : MUNGE_CIPHER_NONE);
-            munge_ctx_set(context, MUNGE_OPT_UID_RESTRICTION, i ? MUNGE_UID_ANY : USER_UID);
-            if (setresgid(USER_UID, USER_UID, USER_UID) < 0 || setresuid(USER_UID, USER_UID, USER_UID) < 0 ||
+            munge_ctx_set(context, MUNGE_OPT_UID_RESTRICTION, i == 1 ? MUNGE_UID_ANY : USER_UID);
+            uid_t uid = i == 2 ? OTHER_UID : USER_UID;
+            if (setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0 ||
                 munge_encode(&made, context, hello, (int)length) != EMUNGE_SUCCESS ||
                 write(ends[1], made, strlen(made)) < 0)
                 _exit(1);
@@ -272,8 +275,8 @@ static void unsealed(void)
         close(ends[0]);
         free(hello);
     }
-    is_refused(&s, text[0], "a hello that is not encrypted");
-    is_refused(&s, text[1], "a hello that anybody may read");
+    for (int i = 0; i < 3; i++)
+        is_refused(&s, text[i], what[i]);
     all_is_well(&s);
 }
 
