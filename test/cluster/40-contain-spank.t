@@ -23,7 +23,8 @@ mapfile -t cpus < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)
 oldest_cpu() {
     local cpu oldest= holder holders=()
     for cpu in "${cpus[@]}"; do
-        taskset -c "$cpu" unshare --mount sh -c "mount -t tmpfs t '$dir' && touch '$dir/ns' && exec sleep 60" &
+        taskset -c "$cpu" unshare --mount \
+            sh -c "mount -t tmpfs t '$dir' && touch '$dir/ns' && exec sleep 60" &
         holders[cpu]=$!
     done
     sleep 0.5
@@ -50,7 +51,7 @@ setup
 need_trial
 need_plugin
 
-user srun -w node1 -n2 sh -c 'touch /tmp/mark.$SLURM_PROCID; ls /tmp | grep -c mark; readlink /proc/self/ns/mnt'
+user srun -w node1 -n2 sh -c 'touch /tmp/mark.$SLURM_PROCID; readlink /proc/self/ns/mnt'
 job=$(grep -m 1 mnt <<<"$out")
 unlike "a job has mounts of its own" "$job" "^$(in_node node1 readlink /proc/self/ns/mnt)\$"
 is "its /tmp goes with it" "$(in_node node1 sh -c 'ls /tmp | grep mark')" ""
@@ -81,7 +82,8 @@ done
 plugin on "topology=$topology" default=on
 keys 8 -N4 --exclusive
 is "the plugin's own keys" "$(key_all nuioa.version)" "1 1 1 1 1 1 1 1"
-like "with the table of all nodes" "$(key_all nuioa.leaders | tr ' ' '\n' | sort -u)" '^[01],[23],[45],[67]$'
+like "with the table of all nodes" "$(key_all nuioa.leaders | tr ' ' '\n' | sort -u)" \
+    '^[01],[23],[45],[67]$'
 user sh -c 'sleep 1; squeue -h'
 is "no job stays" "$out" ""
 is "no slurmstepd stays" "$(in_node node1 pgrep -c slurmstepd)" 0

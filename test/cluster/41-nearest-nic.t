@@ -7,7 +7,8 @@
 
 give_up() { skip "Open MPI's choice of a NIC" "$1"; done_testing; exit 0; }
 
-nic=$(ls -l /sys/class/net | sed -n 's|.*/\([0-9a-f]\{4\}:[0-9a-f:]*\.[0-9]\)/.*net/\(.*\)|\1 \2|p' | head -n 1)
+nic=$(ls -l /sys/class/net |
+    sed -n 's|.*/\([0-9a-f]\{4\}:[0-9a-f:]*\.[0-9]\)/.*net/\(.*\)|\1 \2|p' | head -n 1)
 mapfile -t cpus < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
 [ -n "$nic" ] || give_up "this machine has no NIC on PCI"
 [ ${#cpus[@]} -ge 2 ] || give_up "this machine has one CPU: no CPU is farther"
@@ -20,7 +21,8 @@ eval "$line"
 trap '"$here/down"' EXIT
 setup
 need_trial
-in_node ctl sh -c 'mpicc.openmpi --showme:version' 2>/dev/null | grep -q ' 5\.' || give_up "no Open MPI 5"
+in_node ctl sh -c 'mpicc.openmpi --showme:version' 2>/dev/null | grep -q ' 5\.' ||
+    give_up "no Open MPI 5"
 
 cat >"$CLUSTER_DIR/home/nearest.c" <<'END_OF_PROGRAM'
 #include <mpi.h>
@@ -103,7 +105,8 @@ note "$out" "$(grep provider <<<"$err" | sort)"
 device="$name ipv4://$(cat "/sys/class/net/$name/address")"
 is "the rank beside the NIC" "$(of 1 given)" "$device 10"
 is "the other one" "$(of 0 given)" "$device 11"
-is "name and uuid as PMIx computes them" "$(of 0 computed | grep "^$name " | cut -d ' ' -f 1,2)" "$device"
+is "name and uuid as PMIx computes them" \
+    "$(of 0 computed | grep "^$name " | cut -d ' ' -f 1,2)" "$device"
 is "Open MPI chooses the NIC" "$(all chosen)" "$name $name"
 for distance in 10 11; do
     like "by the distance $distance" "$err" "provider: $name dist: $distance"
