@@ -1,0 +1,149 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "leaders.h"
+#include "record.h"
+#include "summary.h"
+#include "wire.h"
+
+/* What travels between srun and the nodes: tables, records, and the report made of them. */
+
+#define FRAME sizeof(struct wire_frame)
+
+static void round_trip(const uint32_t *leaders, uint32_t count, uint32_t runs)
+{
+    size_t length;
+    struct wire_table table;
+    char *bytes = leaders_pack(1, 2, leaders, count, &length);
+    uint32_t *got = calloc(count, sizeof(*got));
+    memcpy(&table, bytes + FRAME, sizeof(table));
+    assert_int_equal(table.run_count, runs);
+    assert_int_equal(leaders_unpack(bytes + FRAME, length - FRAME, 1, 2, got, count), 0);
+    assert_memory_equal(got, leaders, count * sizeof(*got));
+    assert_int_equal(leaders_unpack(bytes + FRAME, length - FRAME, 3, 2, got, count), -EINVAL);
+    assert_int_equal(leaders_unpack(bytes + FRAME, length - FRAME, 1, 3, got, count), -EINVAL);
+    for (size_t cut = 0; cut < length - FRAME; cut++)
+        assert_int_equal(leaders_unpack(bytes + FRAME, cut, 1, 2, got, count), -EINVAL);
+    free(got);
+    free(bytes);
+}
+
+static void tables(void **state)
+{
+    static const uint32_t one[] = { 7 }, even[] = { 0, 8, 16, 24, 32 }, down[] = { 9, 6, 3, 0 };
+    static const uint32_t mixed[] = { 0, 8, 16, 25, 26, 27, 4000000000u, 5 };
+    (void)state;
+    round_trip(one, 1, 1);
+    round_trip(even, 5, 1);
+    round_trip(down, 4, 1);
+    round_trip(mixed, 8, 3);
+}
+
+/* Each byte in turn is wrong: never another table without notice. */
+static void changed_tables(void **state)
+{
+    static const uint32_t leaders[] = { 0, 8, 16, 25, 26, 27 };
+    uint32_t got[6];
+    size_t length;
+    unsigned char *bytes = leaders_pack(1, 2, leaders, 6, &length);
+    (void)state;
+    for (size_t i = FRAME; i < length; i++)
+        for (int bit = 0; bit < 8; bit++) {
+            bytes[i] ^= (unsigned char)(1 << bit);
+            assert_int_equal(leaders_unpack(bytes + FRAME, length - FRAME, 1, 2, got, 6), -EINVAL);
+            bytes[i] ^= (unsigned char)(1 << bit);
+        }
+    free(bytes);
+}
+
+/* One NIC, `count` ranks in a line each; the caller frees. */
+static void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t count, size_t *length)
+{
+    struct wire_record head = { .node = node, .leader = node * count, .near = 1, .task_count = count,
+                                .numa_count = 2, .core_count = 8, .nic_count = 1, .line_count = count,
+                                .cost_before = 10, .cost_after = 8, .bound = -1, .reason = "why" };
+    struct wire_nic nic = { .label = "mlx5_0:1", .state = state, .usable = state == 2 };
+    *length = sizeof(head) + sizeof(nic) + count * sizeof(struct wire_line);
+    char *bytes = calloc(1, *length);
+    snprintf(head.host, sizeof(head.host), "n%u", node + 1);
+    snprintf(nic.numas, sizeof(nic.numas), "%s", numa);
+    memcpy(bytes, &head, sizeof(head));
+    memcpy(bytes + sizeof(head), &nic, sizeof(nic));
+    for (uint32_t i = 0; i < count; i++) {
+        struct wire_line line = { .numas = "0", .memory = "default", .nic = "mlx5_0:1", .count = 1,
+                                  .leads = i == 0, .weight = -1 };
+        snprintf(line.ranks, sizeof(line.ranks), "%u", node * count + i);
+        snprintf(line.cpus, sizeof(line.cpus), "%u", i);
+        memcpy(bytes + sizeof(head) + sizeof(nic) + i * sizeof(line), &line, sizeof(line));
+    }
+    return bytes;
+}
+
+static void records(void **state)
+{
+    struct record record;
+    size_t length;
+    char *bytes = make_record(0, 2, "0", 4, &length);
+    (void)state;
+    assert_int_equal(record_read(bytes, length, &record), 0);
+    assert_string_equal(record.lines[3].ranks, "3");
+    for (size_t cut = 0; cut < length; cut++)
+        assert_int_equal(record_read(bytes, cut, &record), -EINVAL);
+    bytes[offsetof(struct wire_record, host)] = '\n';
+    assert_int_equal(record_read(bytes, length, &record), -EINVAL);
+    free(bytes);
+}
+
+static char *summarize(uint32_t nodes, uint32_t ranks)
+{
+    struct summary *summary = summary_new();
+    for (uint32_t i = nodes; i--;) { /* the last comes first */
+        struct record record;
+        size_t length;
+        char *bytes = make_record(i, i == 3 ? 1 : 2, i == 2 ? "1" : "0", ranks, &length);
+        assert_int_equal(record_read(bytes, length, &record), 0);
+        summary_add(summary, &record);
+        free(bytes);
+    }
+    char *text = summary_text(summary, false);
+    summary_free(summary);
+    assert_non_null(text);
+    return text;
+}
+
+static void report(void **state)
+{
+    char *text = summarize(6, 2);
+    (void)state;
+    assert_non_null(strstr(text, "nuioa: 6 nodes, 12 ranks"));
+    assert_true(strstr(text, "\n  n1") < strstr(text, "\n  n6"));
+    assert_non_null(strstr(text, "n3: mlx5_0:1 on NUMA node 1, elsewhere 0"));
+    assert_non_null(strstr(text, "n4: mlx5_0:1 is down, elsewhere active"));
+    assert_null(strstr(text, "n5: "));
+    assert_non_null(strstr(text, "cost 60 -> 48 (20.0 % less)"));
+    free(text);
+    text = summarize(200, 2);
+    assert_non_null(strstr(text, "n[1-2,5-200]"));
+    assert_null(strstr(text, "\n  n1 "));
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        assert_true(strlen(line) <= 100);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables),
+        cmocka_unit_test(changed_tables),
+        cmocka_unit_test(records),
+        cmocka_unit_test(report),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
