@@ -15,6 +15,8 @@
 #include "listen.h"
 
 #define EVENTS 64
+/* Credentials waiting that are worth a second process. */
+#define MANY 8
 /* A stranger that has said nothing for so long may have to make room. */
 #define SILENCE_MS 50
 /* For what is left to be sent, at the end. */
@@ -187,6 +189,8 @@ static void ask_openers(struct gather *g)
         struct desk *desk = &g->desks[i];
         if (desk->busy)
             continue;
+        if (i > 0 && desk->opener.fd < 0 && g->stranger_count < MANY)
+            continue; /* a fork of srun costs more than a few credentials */
         if (desk->opener.fd < 0) { /* the first credential, or the child has died */
             if (opener_start(&desk->opener, g->config.socket) < 0)
                 continue;

@@ -476,6 +476,8 @@ static void srun_dies(void)
     close(s.stage.from_srun);
     waitpid(s.stage.srun, NULL, 0);
     ok(stage_fds() == s.fds && stage_children() == s.children, "srun is killed: nothing leaks");
+    for (uint32_t i = 2; i < NODES; i++)
+        free(s.actors[i].leaders);
 }
 
 static void twice(void)
