@@ -61,8 +61,8 @@ enum nuioa_profile_format {
 /* As in TreeMatch: bytes, messages, bytes a message. */
 enum nuioa_metric { NUIOA_METRIC_SIZE, NUIOA_METRIC_MSG, NUIOA_METRIC_AVG };
 
-/* Reads a file that anybody may have written, of any format. 0 and *profile (caller: nuioa_profile_free); or
- * -errno, -EINVAL with "FILE:LINE: ..." in *err, *profile empty. */
+/* Reads a file that anybody may have written, of any format. 0 and *profile (caller:
+ * nuioa_profile_free); or -errno, -EINVAL with "FILE:LINE: ..." in *err, *profile empty. */
 int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err);
 
 /* Adds up several files. Their numbers of ranks must agree, except for Open MPI's, where none is

@@ -3,8 +3,8 @@
 #include "number.h"
 #include "profile_reader.h"
 
-/* "E <tab> FROM <tab> TO <tab> N bytes <tab> M msgs sent <tab> 0,0,3,..." (the histogram of sizes is
- * not of use: it says nothing of the bytes in large messages). Letters are those of Open MPI's
+/* "E <tab> FROM <tab> TO <tab> N bytes <tab> M msgs sent <tab> 0,0,3,..." (the histogram of sizes
+ * is not of use: it says nothing of the bytes in large messages). Letters are those of Open MPI's
  * common/monitoring. */
 enum { LETTER, FROM, TO, BYTES, BYTES_WORD, MSGS, MSGS_WORD, FIELDS };
 

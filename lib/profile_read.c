@@ -45,7 +45,7 @@ unsigned profile_split(char *line, char **fields, unsigned max)
     return count;
 }
 
-/* --- what is read ------------------------------------------------------------------------------ */
+/* --- what is read ---------------------------------------------------------------------------- */
 
 /* There is always room for the next power of two, so it need not be remembered. */
 static uint32_t flow_room(uint32_t count)
@@ -94,7 +94,7 @@ int profile_set_ranks(struct profile_reader *r, uint32_t rank_count)
     return 0;
 }
 
-/* --- files ------------------------------------------------------------------------------------- */
+/* --- files ----------------------------------------------------------------------------------- */
 
 static const struct profile_format *const formats[] = {
     [NUIOA_PROFILE_TEXT] = &profile_text,
@@ -161,7 +161,8 @@ static FILE *open_file(const char *path, struct stat *st, struct nuioa_error *er
     else if (!S_ISREG(st->st_mode))
         *rc = nuioa_fail(err, -EINVAL, "%s: not a regular file", path);
     else if (st->st_size > NUIOA_PROFILE_BYTES_MAX)
-        *rc = nuioa_fail(err, -EFBIG, "%s: larger than %ld MB", path, NUIOA_PROFILE_BYTES_MAX >> 20);
+        *rc = nuioa_fail(err, -EFBIG, "%s: larger than %ld MB", path,
+                         NUIOA_PROFILE_BYTES_MAX >> 20);
     else if (!(in = fdopen(fd, "r")))
         *rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     if (!in && fd >= 0)
@@ -188,7 +189,7 @@ static int read_file(const char *path, const struct profile_format *format,
     return rc;
 }
 
-/* --- several ----------------------------------------------------------------------------------- */
+/* --- several --------------------------------------------------------------------------------- */
 
 static int widen(struct nuioa_profile *profile, uint32_t rank_count)
 {

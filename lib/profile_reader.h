@@ -18,8 +18,8 @@ struct profile_reader {
     uint32_t row; /* matrix: how many rows there were */
 };
 
-/* One format. `line` takes the lines one by one and may cut them; `finish` says whether the end came
- * too early and sees to it that profile->ranks has profile->rank_count entries. */
+/* One format. `line` takes the lines one by one and may cut them; `finish` says whether the end
+ * came too early and sees to it that profile->ranks has profile->rank_count entries. */
 struct profile_format {
     bool (*knows)(const char *line); /* is this how a file begins (no comment, not empty)? */
     int (*line)(struct profile_reader *reader, char *line);

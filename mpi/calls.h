@@ -1,8 +1,8 @@
 #ifndef NUIOA_MPI_CALLS_H
 #define NUIOA_MPI_CALLS_H
 
-/* The calls that stand between a program and its MPI library, as X(C name, Fortran name). Those that
- * start MPI come first. */
+/* The calls that stand between a program and its MPI library, as X(C name, Fortran name). Those
+ * that start MPI come first. */
 
 #define CALLS_THAT_START(X) X(Init, init) X(Init_thread, init_thread)
 

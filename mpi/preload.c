@@ -1,7 +1,7 @@
-/* libnuioa-preload.so: in LD_PRELOAD of every rank and of all that it starts, so it links no MPI. It
- * exports the names of the MPI calls as jumps through a table. Until MPI starts, and where nothing is
- * to be recorded, these lead to the MPI library; once MPI_Init shows which library that is, to the
- * build of libnuioa-trace for it, which lies beside this file.
+/* libnuioa-preload.so: in LD_PRELOAD of every rank and of all that it starts, so it links no MPI.
+ * It exports the names of the MPI calls as jumps through a table. Until MPI starts, and where
+ * nothing is to be recorded, these lead to the MPI library; once MPI_Init shows which library that
+ * is, to the build of libnuioa-trace for it, which lies beside this file.
  *
  * The jumps are assembly because arguments must pass untouched: MPI_Comm is an int for one library
  * and a pointer for the other. */
@@ -82,7 +82,7 @@ static void say(const char *what, const char *detail)
         fprintf(stderr, "nuioa: trace: not recorded: %s%s\n", what, detail);
 }
 
-/* --- the MPI library --------------------------------------------------------------------------- */
+/* --- the MPI library ------------------------------------------------------------------------- */
 
 static int is_mpi(struct dl_phdr_info *info, size_t size, void *context)
 {
@@ -122,7 +122,7 @@ static const char *which(void)
     return strncmp(text, "MPICH Version:", 14) ? NULL : "mpich";
 }
 
-/* --- its trace --------------------------------------------------------------------------------- */
+/* --- its trace ------------------------------------------------------------------------------- */
 
 /* Beside this file, wherever the plugin found it: no variable of the user's has a say. */
 static int trace_path(const char *build, char *path, size_t size)
@@ -182,7 +182,7 @@ void *nuioa_preload_resolve(unsigned index)
     return call;
 }
 
-/* --- where not to be --------------------------------------------------------------------------- */
+/* --- where not to be ------------------------------------------------------------------------- */
 
 /* Inside a container this file is not at its path, and the loader there would complain for each
  * program. Shells and interpreters need no such care: they never start MPI, what they run may. */

@@ -8,7 +8,7 @@
         event; \
     return rc;
 
-/* --- start and end ------------------------------------------------------------------------------ */
+/* --- start and end --------------------------------------------------------------------------- */
 
 int MPI_Init(int *argc, char ***argv) { COUNTED(PMPI_Init(argc, argv), trace_begin()) }
 
@@ -29,7 +29,7 @@ int MPI_Abort(MPI_Comm comm, int code)
     return PMPI_Abort(comm, code);
 }
 
-/* --- point to point ------------------------------------------------------------------------------ */
+/* --- point to point -------------------------------------------------------------------------- */
 
 #define SEND(name) \
     int MPI_##name(const void *buffer, int count, MPI_Datatype type, int dest, int tag, \
@@ -95,7 +95,7 @@ int MPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int dest, i
             trace_send(dest, count, type, comm))
 }
 
-/* --- collectives, each with its non-blocking form ------------------------------------------------ */
+/* --- collectives, each with its non-blocking form -------------------------------------------- */
 
 /* LIST(...) keeps the commas of a list in one argument. */
 #define LIST(...) __VA_ARGS__
@@ -144,8 +144,8 @@ COLLECTIVE(Scatter, Iscatter,
            LIST(out, count, type, in, in_count, in_type, root, comm),
            trace_scatter(count, NULL, type, root, comm))
 COLLECTIVE(Scatterv, Iscatterv,
-           LIST(const void *out, const int counts[], const int places[], MPI_Datatype type, void *in,
-                int in_count, MPI_Datatype in_type, int root, MPI_Comm comm),
+           LIST(const void *out, const int counts[], const int places[], MPI_Datatype type,
+                void *in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm),
            LIST(out, counts, places, type, in, in_count, in_type, root, comm),
            trace_scatter(0, counts, type, root, comm))
 
@@ -164,8 +164,9 @@ COLLECTIVE(Allgatherv, Iallgatherv,
            LIST(out, count, type, in, in_counts, places, in_type, comm),
            trace_allgather(0, in_counts, in_type, comm))
 COLLECTIVE(Alltoallv, Ialltoallv,
-           LIST(const void *out, const int counts[], const int places[], MPI_Datatype type, void *in,
-                const int in_counts[], const int in_places[], MPI_Datatype in_type, MPI_Comm comm),
+           LIST(const void *out, const int counts[], const int places[], MPI_Datatype type,
+                void *in, const int in_counts[], const int in_places[], MPI_Datatype in_type,
+                MPI_Comm comm),
            LIST(out, counts, places, type, in, in_counts, in_places, in_type, comm),
            trace_alltoall(0, out == MPI_IN_PLACE ? in_counts : counts,
                           out == MPI_IN_PLACE ? in_type : type, NULL, comm))
@@ -177,7 +178,7 @@ COLLECTIVE(Alltoallw, Ialltoallw,
            trace_alltoall(0, out == MPI_IN_PLACE ? in_counts : counts, MPI_BYTE,
                           out == MPI_IN_PLACE ? in_types : types, comm))
 
-/* --- one-sided ------------------------------------------------------------------------------------ */
+/* --- one-sided ------------------------------------------------------------------------------- */
 
 #define ONE_SIDED(name, rname, constness, direction) \
     int MPI_##name(constness void *ours, int count, MPI_Datatype type, int rank, MPI_Aint place, \

@@ -2,12 +2,20 @@
 
 #include "trace.h"
 
-/* The ranks of a communicator are kept with it as an attribute. MPI libraries find attributes under a
- * lock, so each thread remembers the last one; `deleted` tells it when that may be gone. */
+/* The ranks of a communicator are kept with it as an attribute. MPI libraries find attributes
+ * under a lock, so each thread remembers the last one; `deleted` tells it when that may be gone. */
 static int comm_key = MPI_KEYVAL_INVALID, window_key = MPI_KEYVAL_INVALID;
 static unsigned deleted = 1;
-static _Thread_local struct { MPI_Comm comm; unsigned when; const struct trace_ranks *ranks; } last;
-static _Thread_local struct { MPI_Win window; unsigned when; const struct trace_ranks *ranks; } seen;
+static _Thread_local struct {
+    MPI_Comm comm;
+    unsigned when;
+    const struct trace_ranks *ranks;
+} last;
+static _Thread_local struct {
+    MPI_Win window;
+    unsigned when;
+    const struct trace_ranks *ranks;
+} seen;
 
 static int forget_comm(MPI_Comm comm, int key, void *value, void *extra)
 {

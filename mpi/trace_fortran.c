@@ -77,7 +77,7 @@ static bool in_place(const void *buffer)
     return place && buffer == place;
 }
 
-/* --- point to point ------------------------------------------------------------------------------ */
+/* --- point to point -------------------------------------------------------------------------- */
 
 #define SEND(name) \
     void mpi_##name##_(void *buffer, fint count, fint type, fint dest, fint tag, fint comm, \
@@ -151,7 +151,7 @@ void mpi_sendrecv_replace_(void *buffer, fint count, fint type, fint dest, fint 
     COUNTED(SENT)
 }
 
-/* --- collectives, each with its non-blocking form ------------------------------------------------ */
+/* --- collectives, each with its non-blocking form -------------------------------------------- */
 
 #define LIST(...) __VA_ARGS__
 #define COLLECTIVE(name, parameters, arguments, event) \
@@ -223,7 +223,7 @@ COLLECTIVE(alltoallv,
            trace_alltoall(0, in_place(out) ? in_counts : counts, in_place(out) ? IN_TYPE : TYPE,
                           NULL, COMM))
 
-/* --- one-sided ------------------------------------------------------------------------------------ */
+/* --- one-sided ------------------------------------------------------------------------------- */
 
 typedef MPI_Aint *faint;
 

@@ -28,7 +28,7 @@ static void complain(const char *what, const char *why)
     fprintf(stderr, "nuioa: trace: %s: %s\n", what, why);
 }
 
-/* --- the start ---------------------------------------------------------------------------------- */
+/* --- the start ------------------------------------------------------------------------------- */
 
 /* The program may change directory before the end. */
 static int choose_path(void)
@@ -62,7 +62,7 @@ void trace_begin(void)
     job.open = true;
 }
 
-/* --- what a rank has ----------------------------------------------------------------------------- */
+/* --- what a rank has ------------------------------------------------------------------------- */
 
 static void add_line(struct line *lines, uint32_t *count, uint32_t source, uint32_t target,
                      const struct trace_count *counted)
@@ -85,7 +85,7 @@ static uint32_t list_lines(struct line *lines)
     return count;
 }
 
-/* --- the file ------------------------------------------------------------------------------------ */
+/* --- the file -------------------------------------------------------------------------------- */
 
 struct output {
     FILE *file;
@@ -128,7 +128,7 @@ static void output_close(struct output *out, bool good)
         unlink(out->path);
 }
 
-/* --- the end ------------------------------------------------------------------------------------- */
+/* --- the end --------------------------------------------------------------------------------- */
 
 /* One rank after the other, so that the first needs room for one of them only. */
 static int collect(struct output *out, MPI_Comm comm)
@@ -187,8 +187,8 @@ void trace_end(void)
     trace_table_close();
 }
 
-/* The others cannot be asked any more. Each rank that is cut short writes a whole file; the last one
- * stays. */
+/* The others cannot be asked any more. Each rank that is cut short writes a whole file; the last
+ * one stays. */
 void trace_cut_short(void)
 {
     struct output out = { 0 };

@@ -16,7 +16,7 @@ void trace_send(int dest, int count, MPI_Datatype type, MPI_Comm comm)
         trace_add(TRACE_TO, trace_world_rank(trace_comm(comm), dest), bytes_of(count, type), 1);
 }
 
-/* --- persistent requests: counted at each start ------------------------------------------------ */
+/* --- persistent requests: counted at each start ---------------------------------------------- */
 
 #define BUCKETS 1024
 

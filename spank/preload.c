@@ -11,8 +11,8 @@
 
 #define SHIM "libnuioa-preload.so"
 
-/* In the directory that the plugin was built for, or, where all of it was moved, beside the plugin's:
- * LIB/slurm/nuioa.so, LIB/nuioa/. No variable has a say. */
+/* In the directory that the plugin was built for, or, where all of it was moved, beside the
+ * plugin's: LIB/slurm/nuioa.so, LIB/nuioa/. No variable has a say. */
 static bool find_shim(char *path, size_t size)
 {
     Dl_info info;

@@ -22,7 +22,7 @@ static const char usage[] =
     "                              are: bytes (default), messages, bytes a message\n"
     "  --nodes N                   count only what crosses nodes if there are N of them\n"
     "  --distribution block|cyclic how ranks are laid out on these; default block\n"
-    "  --out FILE                  write a profile; if FILE ends with .mat, a matrix of the metric\n"
+    "  --out FILE                  write a profile; a matrix of the metric if FILE ends with .mat\n"
     "  --json                      for programs\n";
 
 struct job {
@@ -52,7 +52,8 @@ static int check(struct job *job)
     int format = choose(job->from, formats, 4), metric = choose(job->metric, metrics, 3);
     int layout = choose(job->distribution, layouts, 2);
     if (format < 0 || (job->from && !format))
-        return tool_usage("profile", "--from: '%s' is not one of nuioa, matrix, openmpi", job->from);
+        return tool_usage("profile", "--from: '%s' is not one of nuioa, matrix, openmpi",
+                          job->from);
     if (metric < 0)
         return tool_usage("profile", "--metric: '%s' is not one of size, msg, avg", job->metric);
     if (layout < 0)

@@ -21,7 +21,7 @@ double profile_heaviness(const struct nuioa_traffic *t, enum nuioa_metric metric
     return t->recv_bytes + SENT_SHARE * t->sent_bytes;
 }
 
-/* --- counting ---------------------------------------------------------------------------------- */
+/* --- counting -------------------------------------------------------------------------------- */
 
 /* As Slurm's -m does: blocks differ by one rank at most, the larger ones first. */
 static void lay_out(uint32_t *node_of, uint32_t ranks, uint32_t nodes, bool cyclic)
@@ -124,7 +124,7 @@ void profile_summary_free(struct profile_summary *s)
     free(s->heaviest);
 }
 
-/* --- for a person ------------------------------------------------------------------------------ */
+/* --- for a person ---------------------------------------------------------------------------- */
 
 static const char *bytes_text(double bytes, char text[24])
 {
@@ -191,7 +191,7 @@ int profile_print_text(const struct profile_summary *s)
     return TOOL_DONE;
 }
 
-/* --- for programs ------------------------------------------------------------------------------ */
+/* --- for programs ---------------------------------------------------------------------------- */
 
 /* Counts of bytes are integers up to where doubles stop being exact. */
 static json_t *number(double value)

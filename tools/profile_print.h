@@ -7,7 +7,7 @@
 
 #define PROFILE_NODES_MAX 8
 
-/* The traffic that crosses nodes if ranks are laid out on `nodes` of them: shares of all, 0 to 1. */
+/* The traffic that crosses nodes if ranks are on `nodes` of them: shares of all, 0 to 1. */
 struct profile_share {
     uint32_t nodes;
     bool cyclic;

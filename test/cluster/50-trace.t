@@ -1,10 +1,11 @@
 #!/bin/bash
-# srun --nuioa-trace: real MPI programs whose traffic is known, traced under Open MPI and MPICH; the profile
-# is what they did, and the next run takes it as hints.
+# srun --nuioa-trace: real MPI programs whose traffic is known, traced under Open MPI and MPICH;
+# the profile is what they did, and the next run takes it as hints.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
-if [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa/libnuioa-preload.so" ]; then
+installed=/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa
+if [ ! -e "$installed/libnuioa-preload.so" ]; then
     skip "${0##*/}" "built without MPI: no trace"
     done_testing
     exit 0
@@ -13,9 +14,10 @@ programs=$here/../trace
 tool=/run/stage/usr/bin/nuioa
 plugin on "topology=$topology"
 
-# mpi KIND N COMMAND SRUN-ARG...: $out, $err; a launch that does not end well is lost. Open MPI: TCP between
-# ranks of a node too, and one-sided by messages, because its shared memory and UCX fail now and then where
-# several nodes are one machine. MPICH: one node, for a barrier of its own (see 21-pmix-mpi.t).
+# mpi KIND N COMMAND SRUN-ARG...: $out, $err; a launch that does not end well is lost. Open MPI:
+# TCP between ranks of a node too, and one-sided by messages, because its shared memory and UCX
+# fail now and then where several nodes are one machine. MPICH: one node, for a barrier of its own
+# (see 21-pmix-mpi.t).
 mpi() {
     local kind=$1 n=$2 command=$3 settings
     shift 3
@@ -34,7 +36,11 @@ mpi() {
 }
 
 # pairs FILE: of that profile in the users' directory, each pair once
-pairs() { in_node ctl "$tool" profile "$home/$1" --out "/tmp/merged" && in_node ctl grep ^pair /tmp/merged; }
+pairs() {
+    in_node ctl "$tool" profile "$home/$1" --out /tmp/merged && in_node ctl grep ^pair /tmp/merged
+}
+# brief FILE: the same on one line, without the large bytes
+brief() { pairs "$1" | cut -d ' ' -f 2-5 | tr ' \n' '/ '; }
 said() { grep -c 'nuioa: trace' <<<"$err"; }
 
 for kind in openmpi mpich; do
@@ -42,7 +48,7 @@ for kind in openmpi mpich; do
         skip "$kind" "no mpicc.$kind"
         continue
     fi
-    if [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa/libnuioa-trace-$kind.so" ]; then
+    if [ ! -e "$installed/libnuioa-trace-$kind.so" ]; then
         skip "$kind" "built without it"
         continue
     fi
@@ -65,14 +71,15 @@ for kind in openmpi mpich; do
     is "$kind: nothing else is left" "$(cd "$CLUSTER_DIR/home/trace" && echo $kind*)" "$kind"
 
     # The next run takes it: the ranks in the middle weigh most.
-    mpi $kind 8 "$irregular" "${nodes[@]}" --exclusive --nuioa=report --nuioa-hints="$home/trace/$kind"
+    mpi $kind 8 "$irregular" "${nodes[@]}" --exclusive --nuioa=report \
+        --nuioa-hints="$home/trace/$kind"
     is "$kind: the second run has hints" "$out|$(grep -c 'no hints' <<<"$err")" "$known|0"
     launch 8 "${nodes[@]}" --exclusive --nuioa --nuioa-hints="$home/trace/$kind"
     # On one node nothing leaves it: no rank weighs anything then.
     if [ $kind = openmpi ]; then
         like "$kind: the heaviest ranks are those in the middle" \
-            "$(sed -n 's/^\([0-9]*\) NUIOA_WEIGHT=/\1 /p' <<<"$out" | sort -k 2 -g -r | head -n 2 | cut -d ' ' -f 1 |
-                paste -s -d ' ')" '^[2345] [2345]$'
+            "$(sed -n 's/^\([0-9]*\) NUIOA_WEIGHT=/\1 /p' <<<"$out" | sort -k 2 -g -r | head -n 2 |
+                cut -d ' ' -f 1 | paste -s -d ' ')" '^[2345] [2345]$'
     fi
 
     # A program started by a shell; the user's own LD_PRELOAD stays.
@@ -80,14 +87,14 @@ for kind in openmpi mpich; do
     is "$kind: started by a shell" "$(pairs "trace/$kind.shell")" "$out"
     launched=$((launched + 1))
     user env LD_PRELOAD=libm.so.6 srun -n 1 --nuioa-trace="$home/x" sh -c 'echo $LD_PRELOAD'
-    is "$kind: the user's LD_PRELOAD stays" "$out" \
-        "libm.so.6:$(in_node node1 realpath -s /run/stage/usr/lib/slurm)/../nuioa/libnuioa-preload.so"
+    like "$kind: the user's LD_PRELOAD stays, and comes first" "$out" \
+        '^libm\.so\.6:/[^:]*/libnuioa-preload\.so$'
 
     # What each rank must send and receive in a collective (the model is in mpi/trace_collective.c).
     while read -r what expected; do
         mpi $kind 4 "$home/collective.$kind $what" -w node1 --exclusive \
             --nuioa-trace="$home/trace/$kind.collective"
-        is "$kind: $what" "$(pairs "trace/$kind.collective" | cut -d ' ' -f 2-5 | tr ' \n' '/ ')" "$expected "
+        is "$kind: $what" "$(brief "trace/$kind.collective")" "$expected "
     done <<'EOF'
 bcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
 ibcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
@@ -106,15 +113,16 @@ EOF
 
     # The end does not come: what the rank has, marked as partial.
     launched=$((launched + 1))
-    user env OMPI_MCA_btl=self,tcp OMPI_MCA_osc=pt2pt UCX_TLS=self,posix srun -n 4 -w node1 --exclusive \
-        "--mpi=$([ $kind = openmpi ] && echo pmix || echo pmi2)" --nuioa-trace="$home/trace/$kind.abort" \
-        "$irregular" abort
-    is "$kind: MPI_Abort leaves a partial profile" "$(sed -n 2p "$CLUSTER_DIR/home/trace/$kind.abort")" \
-        "ranks 4 partial"
+    user env OMPI_MCA_btl=self,tcp OMPI_MCA_osc=pt2pt UCX_TLS=self,posix srun -n 4 -w node1 \
+        --exclusive "--mpi=$([ $kind = openmpi ] && echo pmix || echo pmi2)" \
+        --nuioa-trace="$home/trace/$kind.abort" "$irregular" abort
+    is "$kind: MPI_Abort leaves a partial profile" \
+        "$(sed -n 2p "$CLUSTER_DIR/home/trace/$kind.abort")" "ranks 4 partial"
 
     # Nowhere to write: the program does not suffer.
     mpi $kind 4 "$irregular" -w node1 --exclusive --nuioa-trace=/no/such/dir/trace
-    is "$kind: no such directory: one line" "$(said)|$(wc -l <<<"$out")" "1|$(pairs "trace/$kind.shell" | wc -l)"
+    is "$kind: no such directory: one line" "$(said)|$(wc -l <<<"$out")" \
+        "1|$(pairs "trace/$kind.shell" | wc -l)"
 
     # The counters alone: with threads, and their memory for 64 to 100,000 ranks.
     for program in threads memory; do
@@ -126,38 +134,44 @@ EOF
         awk 'NR > 1 && $1 <= 100000 { n++; if ($3 > 1024) print } END { print n }')" 6
 
     if command -v mpifort.$kind >/dev/null; then
-        ok "$kind: the Fortran program compiles" mpifort.$kind -o "$CLUSTER_DIR/home/fortran.$kind" \
-            "$programs/fortran.f90"
-        mpi $kind 4 "$home/fortran.$kind" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.fortran"
-        is "$kind: Fortran" "$(pairs "trace/$kind.fortran" | cut -d ' ' -f 2-5 | tr ' \n' '/ ')" \
+        ok "$kind: the Fortran program compiles" \
+            mpifort.$kind -o "$CLUSTER_DIR/home/fortran.$kind" "$programs/fortran.f90"
+        mpi $kind 4 "$home/fortran.$kind" -w node1 --exclusive \
+            --nuioa-trace="$home/trace/$kind.fortran"
+        is "$kind: Fortran" "$(brief "trace/$kind.fortran")" \
             "0/1/8800/2 0/2/8000/1 0/3/8000/1 1/2/800/1 2/3/800/1 "
     else
         skip "$kind: Fortran" "no mpifort.$kind"
     fi
 done
 
-# What Open MPI's own monitoring saw of the program, read as it is. Its E lines are what the program sent,
-# without persistent requests, which that of Open MPI 4.1 does not see, and without bytes of large messages.
-if [ -e "$CLUSTER_DIR/home/irregular.openmpi" ] && ompi_info 2>/dev/null | grep -q 'MCA pml: monitoring'; then
+# What Open MPI's own monitoring saw of the program, read as it is. Its E lines are what the
+# program sent, without persistent requests, which that of Open MPI 4.1 does not see, and without
+# bytes of large messages.
+if [ -e "$CLUSTER_DIR/home/irregular.openmpi" ] &&
+    ompi_info 2>/dev/null | grep -q 'MCA pml: monitoring'; then
     install -d -m 1777 "$CLUSTER_DIR/home/trace/monitoring"
     mpi openmpi 4 "env OMPI_MCA_pml_monitoring_enable=2 OMPI_MCA_pml_monitoring_enable_output=3\
-        OMPI_MCA_pml_monitoring_filename=$home/trace/monitoring/m $home/irregular.openmpi plain" -w node1 \
-        --exclusive
+        OMPI_MCA_pml_monitoring_filename=$home/trace/monitoring/m $home/irregular.openmpi plain" \
+        -w node1 --exclusive
     known=$out
     ok "Open MPI's monitoring is read" in_node ctl "$tool" profile "$home/trace/monitoring"
     sed -i '/^[ISRC]/d' "$CLUSTER_DIR"/home/trace/monitoring/*.prof
-    is "it saw the same messages" "$(pairs trace/monitoring | cut -d ' ' -f 1-5)" "$(cut -d ' ' -f 1-5 <<<"$known")"
+    is "it saw the same messages" "$(pairs trace/monitoring | cut -d ' ' -f 1-5)" \
+        "$(cut -d ' ' -f 1-5 <<<"$known")"
 else
     skip "Open MPI's monitoring" "it is not there"
 fi
 
 # Programs that are no MPI programs.
 launch 2 --nuioa-trace="$home/trace/none"
-is "no MPI: nothing is said, nothing written" "$(said)|$(ls "$CLUSTER_DIR/home/trace/none" 2>/dev/null)" "0|"
+is "no MPI: nothing is said, nothing written" \
+    "$(said)|$(ls "$CLUSTER_DIR/home/trace/none" 2>/dev/null)" "0|"
 cp /bin/env "$CLUSTER_DIR/home/singularity"
 launched=$((launched + 1))
 user srun -n 2 --nuioa-trace="$home/trace/none" "$home/singularity"
-is "a container: one line, and no preload inside" "$(said)|$(grep -c '^LD_PRELOAD=.*nuioa' <<<"$out")" "1|0"
+is "a container: one line, and no preload inside" \
+    "$(said)|$(grep -c '^LD_PRELOAD=.*nuioa' <<<"$out")" "1|0"
 
 rm -rf "$CLUSTER_DIR/home/trace"
 plugin off

@@ -1,5 +1,6 @@
-/* What the trace adds to a call: the same call by its MPI name, which the trace sees, and by its PMPI name,
- * which it does not, in turns. One rank, to itself; prints a table. Usage: cost [ROUNDS] */
+/* What the trace adds to a call: the same call by its MPI name, which the trace sees, and by its
+ * PMPI name, which it does not, in turns. One rank, to itself; prints a table. Usage: cost
+ * [ROUNDS] */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@ static MPI_Request persistent, persistent_in;
 #define STORE(put) put(out, bytes, MPI_BYTE, 0, 0, bytes, MPI_BYTE, window)
 
 enum kind { WORLD, COPY, START, PUT, BIG, KINDS };
-static const char *const what[KINDS] = { "Send, 8 bytes, MPI_COMM_WORLD", "Send, 8 bytes, two communicators in turn",
+static const char *const what[KINDS] = { "Send, 8 bytes, MPI_COMM_WORLD",
+                                         "Send, 8 bytes, two communicators in turn",
                                          "Start, 8 bytes", "Put, 8 bytes", "Send, 64 KiB" };
 
 /* ns a call */
@@ -84,7 +86,8 @@ int main(int argc, char **argv)
             plain[i] = i & 1 ? second : first;
             difference[i] = i & 1 ? first - second : second - first;
         }
-        printf("%-42s %10.1f %10.1f\n", what[kind], median(plain, rounds), median(difference, rounds));
+        printf("%-42s %10.1f %10.1f\n", what[kind], median(plain, rounds),
+               median(difference, rounds));
     }
     MPI_Request_free(&persistent);
     MPI_Request_free(&persistent_in);

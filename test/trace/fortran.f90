@@ -1,4 +1,4 @@
-! Point to point and a collective from Fortran: rank 0 sends 1000 doubles to each, all take part in a Bcast.
+! From Fortran: rank 0 sends 1000 doubles to each, then all take part in a Bcast.
 program traced
     use mpi
     implicit none
@@ -14,7 +14,8 @@ program traced
             call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
         end do
     else
-        call MPI_Recv(buffer, 1000, MPI_DOUBLE_PRECISION, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierr)
+        call MPI_Recv(buffer, 1000, MPI_DOUBLE_PRECISION, 0, 0, MPI_COMM_WORLD, &
+                      MPI_STATUS_IGNORE, ierr)
     end if
     call MPI_Bcast(buffer, 100, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
     call MPI_Finalize(ierr)

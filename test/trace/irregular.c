@@ -1,6 +1,6 @@
-/* An irregular pattern whose traffic is known: the ranks in the middle communicate most. Each way to send
- * is used. Rank 0 prints the pairs of the profile that a trace of it must give.
- * Usage: irregular [abort | exit | plain]; plain: neither persistent requests nor one-sided */
+/* An irregular pattern whose traffic is known: the ranks in the middle communicate most. Each way
+ * to send is used. Rank 0 prints the pairs of the profile that a trace of it must give. Usage:
+ * irregular [abort | exit | plain]; plain: neither persistent requests nor one-sided */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

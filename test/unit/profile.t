@@ -45,14 +45,16 @@ is "TreeMatch's worked example" "$(permutation "$work/example.mat")" "0 4 1 5 2 
 is "one that is not symmetric" "$(permutation "$work/oneway.mat")" "0 1 5 2 4 7 3 6"
 is "... costs less than where Slurm puts it" "$(json "d['cost']['plan'] < d['cost']['slurm']")" True
 
-# --- summaries and conversion ----------------------------------------------------------------------
+# --- summaries and conversion
+# ----------------------------------------------------------------------
 
 answers "a matrix" profile "$work/example.mat"
 like "how much in all" "$out" '^8 ranks, 56 pairs, 9\.3 KB'
 like "shares off the node of usual layouts" "$out" ' 2 block +86\.5 %'
 run profile --nodes 2 --distribution cyclic --json "$work/example.mat"
 # Even ranks on one node, odd ones on the other: 12 cells of 100 and 20 of 1 leave, of 9272 in all.
-is "the share of one layout" "$(json "[(o['nodes'],o['distribution'],round(o['bytes']*9272)) for o in d['off_node']]")" \
+is "the share of one layout" \
+    "$(json "[(*list(o.values())[:2], round(o['bytes']*9272)) for o in d['off_node']]")" \
     "[(2, 'cyclic', 1220)]"
 is "--json: keys" "$(json "*d")" \
     "nuioa ranks pairs partial metric bytes msgs large_bytes heaviest off_node"
@@ -61,7 +63,8 @@ is "--json: keys of a rank" "$(json "*d['heaviest'][0]")" \
 unanswered "9 nodes are more than the 8 ranks" profile --nodes 9 "$work/example.mat"
 run profile "$work/example.mat" --out "$work/example.profile"
 is "--out says nothing" "$status|$out|$err" "0||"
-is "the profile places as the matrix does" "$(permutation "$work/example.profile")" "0 4 1 5 2 6 3 7"
+is "the profile places as the matrix does" "$(permutation "$work/example.profile")" \
+    "0 4 1 5 2 6 3 7"
 run profile "$work/example.profile" --out "$work/again.mat"
 is "there and back" "$(sed 's/^ //' "$work/again.mat")" "$(<"$work/example.mat")"
 unanswered "/no/such/dir/x: No such file" profile "$work/example.mat" --out /no/such/dir/x
@@ -107,7 +110,8 @@ done
 run plan --topology "$hagrid" --tasks 2 --ranks 0,3 --hints "$work/monitoring" --json
 is "plan --hints takes it as it is" "$(json "*(t['weight'] for t in d['tasks'])")" "150.0 0.0"
 
-# --- what anybody may hand to srun -----------------------------------------------------------------
+# --- what anybody may hand to srun
+# -----------------------------------------------------------------
 
 bad() { # WANTED TEXT
     # shellcheck disable=SC2059

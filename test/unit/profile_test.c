@@ -213,7 +213,8 @@ static void test_matrix(void **state)
     int fd = mkstemp(path);
     assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
     close(fd);
-    assert_int_equal(nuioa_profile_load(&name, 1, NUIOA_PROFILE_ANY, NUIOA_METRIC_SIZE, &p, &err), 0);
+    assert_int_equal(nuioa_profile_load(&name, 1, NUIOA_PROFILE_ANY, NUIOA_METRIC_SIZE, &p, &err),
+                     0);
     assert_int_equal(p.rank_count, 3);
     assert_int_equal(p.flow_count, 2);
     assert_int_equal(p.flows[0].source, 0);
@@ -223,11 +224,13 @@ static void test_matrix(void **state)
     assert_int_equal(p.flows[1].source, 2);
     assert_float_equal(p.flows[1].bytes, 2.5, 0);
     nuioa_profile_free(&p);
-    assert_int_equal(nuioa_profile_load(&name, 1, NUIOA_PROFILE_MATRIX, NUIOA_METRIC_MSG, &p, &err), 0);
+    assert_int_equal(nuioa_profile_load(&name, 1, NUIOA_PROFILE_MATRIX, NUIOA_METRIC_MSG, &p, &err),
+                     0);
     assert_float_equal(p.flows[0].bytes, 0, 0);
     assert_float_equal(p.flows[0].msgs, 5, 0);
     nuioa_profile_free(&p);
-    assert_true(nuioa_profile_load(&name, 1, NUIOA_PROFILE_OPENMPI, NUIOA_METRIC_SIZE, &p, &err) < 0);
+    assert_true(nuioa_profile_load(&name, 1, NUIOA_PROFILE_OPENMPI, NUIOA_METRIC_SIZE, &p,
+                                   &err) < 0);
     unlink(path);
 }
 
@@ -237,7 +240,8 @@ static void test_traffic(void **state)
     struct nuioa_profile p;
     struct nuioa_traffic t[8];
     static const uint32_t node_of[8] = { 0, 0, 1, 1, 2, 2, 3, 3 };
-    load(HEAD "pair 0 1 100 1 0\npair 0 2 40 2 30\npair 3 0 7 1 0\nrank 5 1 2 3 4 5\nrank 0 9 9 9 9 9\n",
+    load(HEAD "pair 0 1 100 1 0\npair 0 2 40 2 30\npair 3 0 7 1 0\n"
+         "rank 5 1 2 3 4 5\nrank 0 9 9 9 9 9\n",
          &p);
     assert_int_equal(nuioa_profile_traffic(&p, node_of, t), 0);
     assert_float_equal(t[0].sent_bytes, 40, 0);
