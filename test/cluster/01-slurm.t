@@ -5,7 +5,8 @@ setup
 
 is "every node is idle" "$(in_node ctl sinfo -h -o '%D %t')" "4 idle"
 is "nodes have their own names" "$(in_node node3 hostname)" node3
-is "nodes have their own /tmp" "$(in_node node1 touch /tmp/mark; in_node node2 ls /tmp)" ""
+in_node node1 touch /tmp/mark
+is "nodes have their own /tmp" "$(in_node node2 find /tmp -maxdepth 1 -name mark)" ""
 unlike "the system's munge is not used" "$(in_node ctl sh -c 'ls /run/munge')" 'munged.pid'
 
 launch 8 -N4
