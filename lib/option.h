@@ -88,11 +88,11 @@ extern const struct nuioa_option nuioa_option_table[];
 void nuioa_options_init(struct nuioa_options *options);
 
 /* Sets one option by its name ("policy", not "nuioa-policy"; '-' is as good as '_', and "POLICY" of
- * the environment as "policy"). The value may be NULL for the master switch alone ("--nuioa" = on); an
- * empty one from the environment counts as not set. On error nothing is changed: -EINVAL with one
- * line that names the input and the right values, -EPERM for an admin option from the environment or srun, -ENOENT for an unknown name
- * (with the nearest known name, if one is near). A later call overrides an earlier one: call in the
- * order plugstack.conf, environment, command line.
+ * the environment as "policy"). The value may be NULL for the master switch alone ("--nuioa" = on);
+ * an empty one from the environment counts as not set. On error nothing is changed: -EINVAL with one
+ * line that names the input and the right values, -EPERM for an admin option from the environment or
+ * srun, -ENOENT for an unknown name (with the nearest known name, if one is near). A later call
+ * overrides an earlier one: call in the order plugstack.conf, environment, command line.
  *
  * The master switch takes a comma list. One of off, export, on; report and explain imply on unless
  * off or export is said; force implies on. */
