@@ -49,6 +49,9 @@ struct nuioa_profile {
     struct nuioa_traffic *ranks; /* [rank_count]; zero where there is no `rank` line */
     uint32_t flow_count;
     struct nuioa_flow *flows; /* as in the file: a pair may appear more than once */
+    /* By nuioa_profile_index; NULL without. flows_of[first_of[r] .. first_of[r + 1] - 1] are the
+       flows that rank r sends or receives, as indexes into `flows`. */
+    uint32_t *first_of, *flows_of;
 };
 
 enum nuioa_profile_format {
@@ -81,13 +84,17 @@ int nuioa_profile_write(const char *path, const struct nuioa_profile *profile,
 int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *profile,
                                enum nuioa_metric metric, struct nuioa_error *err);
 
-/* Sorts the flows by source and target and adds up those of one pair. */
+/* Sorts the flows by source and target and adds up those of one pair. Drops the index. */
 void nuioa_profile_merge(struct nuioa_profile *profile);
 
 /* What each rank exchanges with other nodes: node_of[rank_count] says where ranks are; NULL: each
  * on a node of its own. For a rank that no flow mentions, its `rank` line. */
 int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *node_of,
                           struct nuioa_traffic *traffic);
+
+/* Finds the flows of each rank once, O(flows), for slices that cost no more than the flows of their
+ * own ranks: srun makes one for each node. 0 or -ENOMEM. */
+int nuioa_profile_index(struct nuioa_profile *profile);
 
 void nuioa_profile_free(struct nuioa_profile *profile);
 
@@ -99,7 +106,10 @@ void nuioa_profile_free(struct nuioa_profile *profile);
  *
  * Weights are received plus 0.05 of the sent bytes (Moreaud & Goglin, PDCS 2007, table 2: distance
  * costs writes by the NIC 24 %, its reads 1 %); for latency, messages both ways, and pairs in
- * messages too so that both terms of the cost have one unit. 0 or -ENOMEM. */
+ * messages too so that both terms of the cost have one unit.
+ *
+ * With an index it costs the flows of these ranks, else all flows of the profile; any number of
+ * threads may slice one profile. 0 or -ENOMEM. */
 int nuioa_profile_slice(const struct nuioa_profile *profile, enum nuioa_policy policy,
                         const uint32_t *ranks, uint32_t count, double *weight,
                         struct nuioa_pair **pairs, uint32_t *pair_count,

@@ -11,6 +11,7 @@
 #include "node.h"
 #include "option.h"
 #include "place/place.h"
+#include "profile.h"
 #include "step.h"
 
 /* All that the plugin remembers from one hook to the next, in whichever program has loaded it. */
@@ -18,6 +19,7 @@ struct context {
     struct flags flags;           /* what was typed */
     struct nuioa_options options; /* what it means together with the other doors */
     bool spoken;                  /* srun has said its warnings (a heterogeneous job asks again) */
+    struct nuioa_profile profile; /* srun: of the hints file; no ranks if there is none */
     struct gathering *gathering;  /* srun's part of the rendezvous; NULL: none */
 
     /* slurmstepd */

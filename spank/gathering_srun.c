@@ -18,8 +18,7 @@ struct gathering {
     struct summary *summary;
     unsigned components;
     bool report, explain;
-    bool profiled;
-    struct nuioa_profile profile; /* what a hints file says */
+    const struct nuioa_profile *profile; /* what a hints file says; the context's, NULL: none */
     enum nuioa_policy policy;
 };
 
@@ -46,8 +45,8 @@ static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *len
     struct nuioa_pair *pairs = NULL;
     struct wire_slice head = { count, 0 };
     char *bytes = NULL;
-    if (g->profiled && weights &&
-        !nuioa_profile_slice(&g->profile, g->policy, ranks, count, weights, &pairs, &head.pair_count, NULL) &&
+    if (g->profile && weights &&
+        !nuioa_profile_slice(g->profile, g->policy, ranks, count, weights, &pairs, &head.pair_count, NULL) &&
         head.pair_count <= WIRE_PAIRS_MAX) {
         *length = sizeof(head) + count * sizeof(double) + head.pair_count * sizeof(struct wire_pair);
         bytes = malloc(*length);
@@ -100,9 +99,8 @@ static int open_listener(const struct context *c, struct gathering *g, struct nu
     g->report = c->options.report;
     g->explain = c->options.explain;
     g->policy = c->options.policy;
-    const char *path = nuioa_hints_file(c->options.hints);
-    /* What is wrong with it has been said. */
-    g->profiled = path && !nuioa_profile_read(path, &g->profile, NULL);
+    if (c->profile.rank_count)
+        g->profile = &c->profile;
     g->summary = summary_new();
     return g->summary ? gather_open(&config, &g->gather, err) : nuioa_fail(err, -1, "gather: out of memory");
 }
@@ -157,8 +155,6 @@ void gathering_end_srun(struct context *c)
         return;
     gather_close(c->gathering->gather);
     summary_free(c->gathering->summary);
-    if (c->gathering->profiled)
-        nuioa_profile_free(&c->gathering->profile);
     free(c->gathering);
     c->gathering = NULL;
 }

@@ -67,6 +67,27 @@ static void say_idle_flags(const struct context *context)
     }
 }
 
+/* Once, for the list and for the slices. The components of a heterogeneous job come one after the
+ * other; slices are of the first one's file. */
+static int read_profile(struct context *context, const char *path, char *list, size_t size,
+                        struct nuioa_error *err)
+{
+    struct nuioa_profile profile;
+    struct nuioa_error why;
+    int rc = nuioa_profile_read(path, &profile, err);
+    if (rc < 0)
+        return rc;
+    rc = reduce_profile(&profile, context->options.policy, list, size, &why);
+    if (rc < 0)
+        nuioa_fail(err, rc, "%s: %s", path, why.text);
+    if ((!rc || rc == -E2BIG) && !context->gathering && !context->profile.rank_count &&
+        !nuioa_profile_index(&profile))
+        context->profile = profile;
+    else
+        nuioa_profile_free(&profile);
+    return rc;
+}
+
 static void resolve_hints(struct context *context, const struct doors *doors)
 {
     char list[NUIOA_VALUE_MAX + 1] = "", spelling[64];
@@ -75,7 +96,7 @@ static void resolve_hints(struct context *context, const struct doors *doors)
     unsetenv(DOORS_HINTS_LIST); /* an outer srun's */
     if (!path)
         return;
-    int rc = reduce_profile(path, context->options.policy, list, sizeof(list), &err);
+    int rc = read_profile(context, path, list, sizeof(list), &err);
     if (rc == -E2BIG && gathering_brings_hints(context))
         *list = '\0';
     else if (rc < 0) {
@@ -104,6 +125,8 @@ void launcher_init_post_opt(struct context *context, int argc, char **argv)
     if (context->options.mode != NUIOA_OFF)
         resolve_hints(context, &doors);
     gathering_offer(context);
+    if (!context->gathering)
+        nuioa_profile_free(&context->profile);
     context->spoken = true;
 }
 
@@ -115,4 +138,5 @@ void launcher_user_init(struct context *context, spank_t spank)
 void launcher_exit(struct context *context)
 {
     gathering_end(context);
+    nuioa_profile_free(&context->profile);
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "number.h"
-#include "profile.h"
 
 /* Fewer ranks than this are as short named one by one. */
 #define STRIDE_MIN 3
@@ -176,22 +175,17 @@ static int fit(double *weight, uint32_t count, char *list, size_t size)
     return rc;
 }
 
-int reduce_profile(const char *path, enum nuioa_policy policy, char *list, size_t size,
-                   struct nuioa_error *err)
+int reduce_profile(const struct nuioa_profile *profile, enum nuioa_policy policy, char *list,
+                   size_t size, struct nuioa_error *err)
 {
-    struct nuioa_profile profile;
-    int rc = nuioa_profile_read(path, &profile, err);
-    if (rc < 0)
-        return rc;
-    double *weight = calloc(profile.rank_count ? profile.rank_count : 1, sizeof(*weight));
-    rc = weight ? weigh_all(&profile, policy, weight) : -ENOMEM;
+    double *weight = calloc(profile->rank_count ? profile->rank_count : 1, sizeof(*weight));
+    int rc = weight ? weigh_all(profile, policy, weight) : -ENOMEM;
     if (!rc)
-        rc = fit(weight, profile.rank_count, list, size);
+        rc = fit(weight, profile->rank_count, list, size);
     if (rc == -E2BIG)
-        nuioa_fail(err, rc, "%s: too irregular for the %zu bytes of a hints list", path, size - 1);
+        nuioa_fail(err, rc, "too irregular for the %zu bytes of a hints list", size - 1);
     else if (rc)
-        nuioa_fail(err, rc, "%s: %s", path, strerror(-rc));
+        nuioa_fail(err, rc, "%s", strerror(-rc));
     free(weight);
-    nuioa_profile_free(&profile);
     return rc;
 }

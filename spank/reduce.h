@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "option.h"
+#include "profile.h"
 
 /* A profile, which may be megabytes, reduced in srun to a hints list that travels in a variable:
  * one weight for each rank, as if it were alone on its node, because nobody knows the layout
@@ -11,8 +11,8 @@
 
 /* Fills `list`. Digits of the weights are dropped as needed to make it fit; -E2BIG if that does
  * not help. 0, or negative with *err. */
-int reduce_profile(const char *path, enum nuioa_policy policy, char *list, size_t size,
-                   struct nuioa_error *err);
+int reduce_profile(const struct nuioa_profile *profile, enum nuioa_policy policy, char *list,
+                   size_t size, struct nuioa_error *err);
 
 /* The shortest list found for weight[count]: runs, strides, and the most common weight as "rest".
  * 0, or -E2BIG, -ENOMEM. */

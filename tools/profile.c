@@ -20,7 +20,8 @@ static const char usage[] =
     "                              these); default: what each file looks like\n"
     "  --metric size|msg|avg       what ranks are compared by, and what the numbers of a matrix\n"
     "                              are: bytes (default), messages, bytes a message\n"
-    "  --nodes N                   count only what crosses nodes if there are N of them\n"
+    "  --nodes N                   count only what crosses nodes if there are N of them,\n"
+    "                              and say what srun sends to each, and the time it takes\n"
     "  --distribution block|cyclic how ranks are laid out on these; default block\n"
     "  --out FILE                  write a profile; a matrix of the metric if FILE ends with .mat\n"
     "  --json                      for programs\n";
@@ -103,8 +104,10 @@ static int answer(const struct job *job)
     struct nuioa_profile profile;
     struct profile_summary summary;
     struct nuioa_error err;
+    double start_s = profile_clock_s();
     if (nuioa_profile_load(job->words, job->word_count, job->format, job->measure, &profile, &err))
         return tool_fail("%s", err.text);
+    double read_s = profile_clock_s() - start_s;
     nuioa_profile_merge(&profile);
     int rc = TOOL_DONE;
     if (job->node_count > profile.rank_count)
@@ -116,7 +119,8 @@ static int answer(const struct job *job)
     if (!rc && (!job->out || job->json)) {
         if (profile_summarise(&summary, &profile, job->measure, job->node_count, job->cyclic))
             rc = tool_fail("out of memory");
-        else
+        summary.slices.read_s = read_s;
+        if (!rc)
             rc = job->json ? profile_print_json(&summary) : profile_print_text(&summary);
         profile_summary_free(&summary);
     }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tool.h"
 
@@ -93,7 +94,61 @@ static int compare_ranks(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
-int profile_summarise(struct profile_summary *s, const struct nuioa_profile *profile,
+/* The ranks of one node; `ranks` has room for all. */
+static uint32_t ranks_on(const uint32_t *node_of, uint32_t count, uint32_t node, uint32_t *ranks)
+{
+    uint32_t found = 0;
+    for (uint32_t rank = 0; rank < count; rank++)
+        if (node_of[rank] == node)
+            ranks[found++] = rank;
+    return found;
+}
+
+double profile_clock_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A node's slice is two counts, a weight for each of its ranks, and the pairs among them. */
+static int add_slice(struct profile_summary *s, const uint32_t *ranks, uint32_t count,
+                     double *weight)
+{
+    struct profile_slices *sum = &s->slices;
+    struct nuioa_pair *pairs;
+    uint32_t pair_count;
+    double start_s = profile_clock_s();
+    if (nuioa_profile_slice(s->profile, NUIOA_POLICY_BANDWIDTH, ranks, count, weight, &pairs,
+                            &pair_count, NULL))
+        return -ENOMEM;
+    sum->slice_s += (profile_clock_s() - start_s) / sum->nodes;
+    free(pairs);
+    uint64_t bytes = 2 * sizeof(uint32_t) + count * sizeof(*weight) +
+                     (uint64_t)pair_count * sizeof(*pairs);
+    sum->all_bytes += bytes;
+    if (bytes > sum->largest_bytes) {
+        sum->largest_bytes = bytes;
+        sum->ranks = count;
+        sum->pairs = pair_count;
+    }
+    return 0;
+}
+
+static int add_slices(struct profile_summary *s, const uint32_t *node_of, uint32_t nodes)
+{
+    uint32_t count = s->profile->rank_count, *ranks = malloc(count * sizeof(*ranks));
+    double *weight = malloc(count * sizeof(*weight));
+    int rc = ranks && weight ? 0 : -ENOMEM;
+    s->slices.nodes = nodes;
+    for (uint32_t node = 0; node < nodes && !rc; node++)
+        rc = add_slice(s, ranks, ranks_on(node_of, count, node, ranks), weight);
+    free(ranks);
+    free(weight);
+    return rc;
+}
+
+int profile_summarise(struct profile_summary *s, struct nuioa_profile *profile,
                       enum nuioa_metric metric, uint32_t nodes, bool cyclic)
 {
     uint32_t ranks = profile->rank_count;
@@ -109,6 +164,10 @@ int profile_summarise(struct profile_summary *s, const struct nuioa_profile *pro
             lay_out(node_of, ranks, nodes, cyclic);
         rc = nuioa_profile_traffic(profile, nodes ? node_of : NULL, s->traffic);
     }
+    if (!rc && nodes)
+        rc = nuioa_profile_index(profile);
+    if (!rc && nodes)
+        rc = add_slices(s, node_of, nodes);
     if (!rc) {
         for (uint32_t i = 0; i < ranks; i++)
             s->heaviest[i] = i;
@@ -174,6 +233,18 @@ static void print_shares(const struct profile_summary *s)
                100 * s->shares[i].msgs);
 }
 
+static void print_slices(const struct profile_summary *s)
+{
+    const struct profile_slices *l = &s->slices;
+    char largest[24], all[24];
+    if (!l->nodes)
+        return;
+    printf("\nwhat srun sends: at most %s a node (%u ranks, %u pairs among them), %s in all\n",
+           bytes_text((double)l->largest_bytes, largest), l->ranks, l->pairs,
+           bytes_text((double)l->all_bytes, all));
+    printf("read in %.0f ms, sliced in %.3f ms a node\n", 1e3 * l->read_s, 1e3 * l->slice_s);
+}
+
 int profile_print_text(const struct profile_summary *s)
 {
     char bytes[24], large[24];
@@ -188,6 +259,7 @@ int profile_print_text(const struct profile_summary *s)
         puts("off the node only, as recorded: who spoke to whom is not known");
     print_heaviest(s);
     print_shares(s);
+    print_slices(s);
     return TOOL_DONE;
 }
 
@@ -208,6 +280,14 @@ static json_t *rank_json(const struct profile_summary *s, uint32_t rank)
                      number(t->large_recv_bytes), "weight", profile_heaviness(t, s->metric));
 }
 
+static json_t *slices_json(const struct profile_slices *l)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f}", "nodes", (json_int_t)l->nodes,
+                     "largest_bytes", (json_int_t)l->largest_bytes, "ranks", (json_int_t)l->ranks,
+                     "pairs", (json_int_t)l->pairs, "bytes", (json_int_t)l->all_bytes, "read_ms",
+                     1e3 * l->read_s, "slice_ms", 1e3 * l->slice_s);
+}
+
 static json_t *summary_json(const struct profile_summary *s)
 {
     static const char *const metrics[] = { "size", "msg", "avg" };
@@ -220,11 +300,15 @@ static json_t *summary_json(const struct profile_summary *s)
             shares, json_pack("{s:I, s:s, s:f, s:f}", "nodes", (json_int_t)s->shares[i].nodes,
                               "distribution", s->shares[i].cyclic ? "cyclic" : "block", "bytes",
                               s->shares[i].bytes, "msgs", s->shares[i].msgs));
-    return json_pack("{s:i, s:I, s:I, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "nuioa", 1, "ranks",
-                     (json_int_t)p->rank_count, "pairs", (json_int_t)p->flow_count, "partial",
-                     p->partial, "metric", metrics[s->metric], "bytes", number(s->bytes), "msgs",
-                     number(s->msgs), "large_bytes", number(s->large_bytes), "heaviest", ranks,
-                     "off_node", shares);
+    json_t *o =
+        json_pack("{s:i, s:I, s:I, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "nuioa", 1, "ranks",
+                  (json_int_t)p->rank_count, "pairs", (json_int_t)p->flow_count, "partial",
+                  p->partial, "metric", metrics[s->metric], "bytes", number(s->bytes), "msgs",
+                  number(s->msgs), "large_bytes", number(s->large_bytes), "heaviest", ranks,
+                  "off_node", shares);
+    if (s->slices.nodes)
+        json_object_set_new(o, "slices", slices_json(&s->slices));
+    return o;
 }
 
 int profile_print_json(const struct profile_summary *s)

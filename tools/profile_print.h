@@ -14,6 +14,14 @@ struct profile_share {
     double bytes, msgs;
 };
 
+/* What srun would send to the nodes of the layout asked for. */
+struct profile_slices {
+    uint32_t nodes;             /* 0: none was asked for */
+    uint32_t ranks, pairs;      /* of the node with the largest slice */
+    uint64_t largest_bytes, all_bytes;
+    double read_s, slice_s;     /* the whole file; the mean of a node */
+};
+
 struct profile_summary {
     const struct nuioa_profile *profile;
     enum nuioa_metric metric;
@@ -23,17 +31,21 @@ struct profile_summary {
     uint32_t *heaviest;              /* [rank_count], ranks in descending order of the metric */
     unsigned share_count;
     struct profile_share shares[2 * PROFILE_NODES_MAX];
+    struct profile_slices slices;
 };
 
 /* `nodes` 0: no layout is asked for, each rank is a node in `traffic`, and shares are of several
- * usual layouts. 0 or -ENOMEM; to be freed in any case. */
-int profile_summarise(struct profile_summary *summary, const struct nuioa_profile *profile,
+ * usual layouts. Gives the profile an index. 0 or -ENOMEM; to be freed in any case. */
+int profile_summarise(struct profile_summary *summary, struct nuioa_profile *profile,
                       enum nuioa_metric metric, uint32_t nodes, bool cyclic);
 void profile_summary_free(struct profile_summary *summary);
 
 /* The number that ranks are compared by: received and a twentieth of the sent bytes; messages both
  * ways; bytes a message. */
 double profile_heaviness(const struct nuioa_traffic *traffic, enum nuioa_metric metric);
+
+/* Seconds since some moment. */
+double profile_clock_s(void);
 
 /* Both return the exit status. */
 int profile_print_text(const struct profile_summary *summary);

@@ -176,6 +176,74 @@ static void test_pairs(void **state)
     nuioa_profile_free(&p);
 }
 
+#define MANY 40
+
+/* What a slice must be, counted the slow way. */
+static void count_slowly(const struct nuioa_profile *p, const uint32_t *ranks, uint32_t n,
+                         double *weight, double *bytes)
+{
+    memset(weight, 0, n * sizeof(*weight));
+    memset(bytes, 0, n * n * sizeof(*bytes));
+    for (uint32_t i = 0; i < p->flow_count; i++) {
+        const struct nuioa_flow *f = &p->flows[i];
+        uint32_t from = 0, to = 0;
+        while (from < n && ranks[from] != f->source)
+            from++;
+        while (to < n && ranks[to] != f->target)
+            to++;
+        if (from < n && to == n)
+            weight[from] += 0.05 * f->bytes;
+        else if (from == n && to < n)
+            weight[to] += f->bytes;
+        else if (from < n && from != to)
+            bytes[(from < to ? from : to) * n + (from < to ? to : from)] += f->bytes;
+    }
+}
+
+static void check_slice(const struct nuioa_profile *p, const uint32_t *ranks, uint32_t n)
+{
+    double weight[MANY], wanted[MANY], bytes[MANY * MANY];
+    struct nuioa_pair *pairs;
+    uint32_t count, nonzero = 0;
+    count_slowly(p, ranks, n, wanted, bytes);
+    assert_int_equal(nuioa_profile_slice(p, NUIOA_POLICY_BANDWIDTH, ranks, n, weight, &pairs, &count,
+                                         NULL), 0);
+    for (uint32_t i = 0; i < n; i++)
+        assert_float_equal(weight[i], wanted[i], 1e-6);
+    for (uint32_t i = 0; i < n * n; i++)
+        nonzero += bytes[i] > 0;
+    assert_int_equal(count, nonzero);
+    for (uint32_t k = 0; k < count; k++)
+        assert_float_equal(pairs[k].bytes, bytes[pairs[k].first * n + pairs[k].second], 1e-6);
+    free(pairs);
+}
+
+/* With an index and without, whatever the ranks' order, for one rank up to all. */
+static void test_slices_of_many(void **state)
+{
+    (void)state;
+    struct nuioa_profile p = { .rank_count = MANY, .flow_count = 600 };
+    p.ranks = calloc(MANY, sizeof(*p.ranks));
+    p.flows = calloc(p.flow_count, sizeof(*p.flows));
+    uint32_t seed = 7, ranks[MANY];
+    for (uint32_t i = 0; i < p.flow_count; i++) {
+        seed = seed * 1664525 + 1013904223;
+        /* rank 39 says and hears nothing */
+        p.flows[i] = (struct nuioa_flow){ seed >> 8 & 31, (seed >> 16) % 39, 1 + (seed >> 24), 1, 0 };
+    }
+    for (int indexed = 0; indexed < 2; indexed++) {
+        for (uint32_t n = 1; n <= MANY; n++) {
+            for (uint32_t i = 0; i < n; i++)
+                ranks[i] = (n % 3 ? 7 * i : MANY - 1 - i) % MANY; /* 7 and 40 have no factor in common */
+            check_slice(&p, ranks, n);
+        }
+        assert_int_equal(nuioa_profile_index(&p), 0);
+    }
+    nuioa_profile_merge(&p);
+    assert_null(p.first_of);
+    nuioa_profile_free(&p);
+}
+
 /* What is written is read back the same, each pair once and in order. */
 static void test_write(void **state)
 {
@@ -260,7 +328,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read),       cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_files),      cmocka_unit_test(test_rank_lines),
-        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_write),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_slices_of_many),
+        cmocka_unit_test(test_write),
         cmocka_unit_test(test_matrix),     cmocka_unit_test(test_traffic),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
