@@ -251,11 +251,12 @@ static int accept_discovery(const char *bytes, size_t length, struct nuioa_node 
     return nuioa_node_unpack(node, bytes, length, err);
 }
 
-static int discover_in_child(const struct nuioa_source *source, unsigned deadline_ms,
-                             struct nuioa_node *node, struct nuioa_error *err)
+int nuioa_cache_discover(const struct nuioa_source *source, unsigned deadline_ms,
+                         struct nuioa_node *node, struct nuioa_error *err)
 {
     void *bytes;
     size_t length = 0;
+    memset(node, 0, sizeof(*node));
     struct nuioa_source copy = *source;
     int rc = nuioa_child_run(discover, &copy, deadline_ms, BYTES_MAX, &bytes, &length);
     if (rc == -ETIMEDOUT)
@@ -285,7 +286,7 @@ static int get_emulated(const struct nuioa_source *source, unsigned deadline_ms,
                         struct nuioa_node *node, struct nuioa_error *err)
 {
     int rc = check_secure(source->topology, err);
-    return rc ? rc : discover_in_child(source, deadline_ms, node, err);
+    return rc ? rc : nuioa_cache_discover(source, deadline_ms, node, err);
 }
 
 static int get_own(const char *path, const struct nuioa_source *source, unsigned deadline_ms,
@@ -297,7 +298,7 @@ static int get_own(const char *path, const struct nuioa_source *source, unsigned
         nuioa_node_refresh(node);
         return 0;
     }
-    int rc = discover_in_child(source, deadline_ms, node, err);
+    int rc = nuioa_cache_discover(source, deadline_ms, node, err);
     if (rc)
         return rc;
     int write_rc = nuioa_cache_write(path, node, source->distances, &unwritten);

@@ -13,6 +13,7 @@ enum { TOOL_DONE = 0, TOOL_UNANSWERED = 1, TOOL_USAGE = 2 };
 int tool_topo(int argc, char **argv);
 int tool_plan(int argc, char **argv);
 int tool_cache(int argc, char **argv);
+int tool_doctor(int argc, char **argv);
 int tool_profile(int argc, char **argv);
 
 /* "nuioa: ..." on stderr. Returns TOOL_UNANSWERED. */

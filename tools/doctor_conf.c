@@ -1,0 +1,365 @@
+#include "doctor_conf.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+
+enum { FILE_BYTES_MAX = 4 << 20, DEPTH_MAX = 8, ARGUMENTS_MAX = 64 };
+
+char *doctor_load(int top, const char *path)
+{
+    struct stat st;
+    int fd = openat(top, *path == '/' ? path + 1 : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = NULL;
+    ssize_t got = -1;
+    if (fd < 0)
+        return NULL;
+    /* files of /proc have no size */
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < FILE_BYTES_MAX)
+        text = malloc(st.st_size ? (size_t)st.st_size + 1 : FILE_BYTES_MAX);
+    size_t room = text ? (st.st_size ? (size_t)st.st_size : FILE_BYTES_MAX - 1) : 0, length = 0;
+    while (text && length < room && (got = read(fd, text + length, room - length)) != 0) {
+        if (got < 0 && errno != EINTR)
+            break;
+        length += got > 0 ? (size_t)got : 0;
+    }
+    close(fd);
+    if (text)
+        text[length] = '\0';
+    return text;
+}
+
+static bool exists(int top, const char *path)
+{
+    struct stat st;
+    return !fstatat(top, *path == '/' ? path + 1 : path, &st, 0) && S_ISREG(st.st_mode);
+}
+
+/* `name` beside the file `path`, unless it is absolute. False: too long. */
+static bool beside(char *to, size_t size, const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    int directory = *name == '/' || !slash ? 0 : (int)(slash - path) + 1;
+    int length = snprintf(to, size, "%.*s%s", directory, path, name);
+    return length > 0 && (size_t)length < size;
+}
+
+/* --- lines -------------------------------------------------------------------------------------- */
+
+/* Cuts the next line off, joined with those it continues on, without its comment. NULL: the end. */
+static char *next_line(char **rest, unsigned *number)
+{
+    char *line = *rest, *to = line;
+    if (!line || !*line)
+        return NULL;
+    bool comment = false;
+    for (char *c = line;; c++) {
+        if (*c == '\\' && c[1] == '\n') {
+            ++*number;
+            c++;
+            *to++ = ' ';
+        } else if (*c == '\\' && c[1] == '#' && !comment) {
+            *to++ = *++c;
+        } else if (*c == '\n' || !*c) {
+            *rest = *c ? c + 1 : c;
+            break;
+        } else {
+            comment = comment || *c == '#';
+            if (!comment)
+                *to++ = *c;
+        }
+    }
+    ++*number;
+    *to = '\0';
+    return line;
+}
+
+static char *next_word(char **rest)
+{
+    char *word = *rest + strspn(*rest, " \t\r");
+    if (!*word)
+        return NULL;
+    *rest = word + strcspn(word, " \t\r");
+    if (**rest)
+        *(*rest)++ = '\0';
+    return word;
+}
+
+/* --- slurm.conf --------------------------------------------------------------------------------- */
+
+static bool add_entry(struct doctor_conf *conf, const char *key, const char *value,
+                      const char *block, const char *name)
+{
+    if (conf->count == conf->room) {
+        unsigned room = conf->room ? 2 * conf->room : 64;
+        void *more = realloc(conf->entries, room * sizeof(*conf->entries));
+        if (!more)
+            return false;
+        conf->entries = more;
+        conf->room = room;
+    }
+    conf->entries[conf->count++] =
+        (struct doctor_entry){ strdup(key), strdup(value), strdup(block), strdup(name) };
+    struct doctor_entry *entry = &conf->entries[conf->count - 1];
+    return entry->key && entry->value && entry->block && entry->name;
+}
+
+/* "Key=Value", "Key = Value", "Key=\"a value\"" off the line. False: no more. */
+static bool next_pair(char **rest, char **key, char **value)
+{
+    char *c = *rest + strspn(*rest, " \t\r");
+    *key = c;
+    c += strcspn(c, " \t\r=");
+    char *end = c;
+    c += strspn(c, " \t\r");
+    if (c == *key || *c != '=')
+        return false;
+    if (end > *key && strchr("-+*/", end[-1]))
+        end--; /* Slurm's operators, "Key+=Value" */
+    *end = '\0';
+    c++;
+    c += strspn(c, " \t\r");
+    bool quoted = *c == '"';
+    *value = c += quoted;
+    c += strcspn(c, quoted ? "\"" : " \t\r");
+    *rest = *c ? c + 1 : c;
+    *c = '\0';
+    return true;
+}
+
+static bool read_file(struct doctor_conf *conf, int top, const char *path, int depth);
+
+static void read_line(struct doctor_conf *conf, int top, const char *path, char *line, int depth)
+{
+    char *key, *value, other[PATH_MAX], *block = NULL, *name = NULL, *rest = line;
+    line += strspn(line, " \t\r");
+    if (!strncasecmp(line, "include", 7) && strchr(" \t", line[7])) {
+        rest = line + 7;
+        char *file = next_word(&rest);
+        if (file && depth < DEPTH_MAX && beside(other, sizeof(other), path, file))
+            read_file(conf, top, other, depth + 1);
+        return;
+    }
+    while (next_pair(&rest, &key, &value)) {
+        if (!block) {
+            block = key;
+            name = value;
+        }
+        if (!add_entry(conf, key, value, block, name))
+            return;
+    }
+}
+
+static bool read_file(struct doctor_conf *conf, int top, const char *path, int depth)
+{
+    char *text = doctor_load(top, path), *rest = text, *line;
+    unsigned number = 0;
+    while ((line = next_line(&rest, &number)))
+        read_line(conf, top, path, line, depth);
+    bool there = text;
+    free(text);
+    return there;
+}
+
+void doctor_conf_read(struct doctor_conf *conf, int top)
+{
+    static const char *const usual[] = {
+        SYSCONFDIR "/slurm/slurm.conf", "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
+        "/run/slurm/conf/slurm.conf", "/var/spool/slurmd/conf-cache/slurm.conf",
+        "/var/spool/slurm/conf-cache/slurm.conf", "/usr/local/etc/slurm.conf",
+        "/opt/slurm/etc/slurm.conf" };
+    const char *said = getenv("SLURM_CONF");
+    memset(conf, 0, sizeof(*conf));
+    if (said && *said == '/')
+        nuioa_copy(conf->path, sizeof(conf->path), exists(top, said) ? said : "");
+    else
+        for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual) && !*conf->path; i++)
+            if (exists(top, usual[i]))
+                nuioa_copy(conf->path, sizeof(conf->path), usual[i]);
+    if (*conf->path && !read_file(conf, top, conf->path, 0))
+        conf->path[0] = '\0';
+}
+
+bool doctor_conf_read_beside(struct doctor_conf *into, const struct doctor_conf *conf, int top,
+                             const char *name)
+{
+    char path[PATH_MAX];
+    return beside(path, sizeof(path), conf->path, name) && read_file(into, top, path, 0);
+}
+
+void doctor_conf_free(struct doctor_conf *conf)
+{
+    for (unsigned i = 0; i < conf->count; i++) {
+        free(conf->entries[i].key);
+        free(conf->entries[i].value);
+        free(conf->entries[i].block);
+        free(conf->entries[i].name);
+    }
+    free(conf->entries);
+    memset(conf, 0, sizeof(*conf));
+}
+
+const char *doctor_conf_value(const struct doctor_conf *conf, const char *key)
+{
+    for (unsigned i = conf->count; i-- > 0;)
+        if (!strcasecmp(conf->entries[i].key, key) && !strcasecmp(conf->entries[i].block, key))
+            return conf->entries[i].value;
+    return NULL;
+}
+
+bool doctor_list_has(const char *list, const char *prefix, const char *word)
+{
+    size_t skip = strlen(prefix), length = strlen(word);
+    while (list && *list) {
+        size_t own = strcspn(list, ",");
+        const char *name = list;
+        if (own > skip && !strncasecmp(name, prefix, skip)) {
+            name += skip;
+            own -= skip;
+        }
+        if (own == length && !strncasecmp(name, word, length))
+            return true;
+        list = name + own;
+        list += *list == ',';
+    }
+    return false;
+}
+
+/* --- plugstack.conf ----------------------------------------------------------------------------- */
+
+static void add_plug(struct doctor_stack *stack, const char *where, bool required, char *rest)
+{
+    char *path = next_word(&rest), *word;
+    if (!path)
+        return;
+    if (stack->count == stack->room) {
+        unsigned room = stack->room ? 2 * stack->room : 16;
+        void *more = realloc(stack->plugs, room * sizeof(*stack->plugs));
+        if (!more)
+            return;
+        stack->plugs = more;
+        stack->room = room;
+    }
+    struct doctor_plug *plug = &stack->plugs[stack->count++];
+    *plug = (struct doctor_plug){ strdup(path), strdup(where), required, 0,
+                                  calloc(ARGUMENTS_MAX, sizeof(char *)) };
+    if (!plug->path || !plug->where || !plug->argv) {
+        stack->count--;
+        free(plug->path);
+        free(plug->where);
+        free(plug->argv);
+        return;
+    }
+    while ((word = next_word(&rest)) && plug->argc < ARGUMENTS_MAX)
+        if ((plug->argv[plug->argc] = strdup(word)))
+            plug->argc++;
+}
+
+static bool read_stack(struct doctor_stack *stack, int top, const char *root, const char *path,
+                       int depth);
+
+static void include(struct doctor_stack *stack, int top, const char *root, const char *path,
+                    const char *pattern, int depth)
+{
+    char named[PATH_MAX], full[PATH_MAX];
+    glob_t found;
+    if (depth >= DEPTH_MAX || !beside(named, sizeof(named), path, pattern) ||
+        snprintf(full, sizeof(full), "%s%s", root, named) >= (int)sizeof(full) ||
+        glob(full, 0, NULL, &found))
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        read_stack(stack, top, root, found.gl_pathv[i] + strlen(root), depth + 1);
+    globfree(&found);
+}
+
+static bool read_stack(struct doctor_stack *stack, int top, const char *root, const char *path,
+                       int depth)
+{
+    char *text = doctor_load(top, path), *rest = text, *line, where[PATH_MAX + 16];
+    unsigned number = 0;
+    while ((line = next_line(&rest, &number))) {
+        char *word = next_word(&line), *pattern;
+        if (!word)
+            continue;
+        snprintf(where, sizeof(where), "%s:%u", path, number);
+        if (!strcasecmp(word, "include") && (pattern = next_word(&line)))
+            include(stack, top, root, path, pattern, depth);
+        else if (!strcasecmp(word, "required") || !strcasecmp(word, "optional"))
+            add_plug(stack, where, !strcasecmp(word, "required"), line);
+    }
+    bool there = text;
+    free(text);
+    return there;
+}
+
+void doctor_stack_read(struct doctor_stack *stack, const struct doctor_conf *conf, int top,
+                       const char *root)
+{
+    const char *said = doctor_conf_value(conf, "PlugStackConfig");
+    char path[PATH_MAX];
+    memset(stack, 0, sizeof(*stack));
+    if (!*conf->path || !beside(path, sizeof(path), conf->path, said ? said : "plugstack.conf"))
+        return;
+    nuioa_copy(stack->path, sizeof(stack->path), path);
+    stack->found = read_stack(stack, top, root, path, 0);
+}
+
+void doctor_stack_free(struct doctor_stack *stack)
+{
+    for (unsigned i = 0; i < stack->count; i++) {
+        for (int j = 0; j < stack->plugs[i].argc; j++)
+            free(stack->plugs[i].argv[j]);
+        free(stack->plugs[i].argv);
+        free(stack->plugs[i].path);
+        free(stack->plugs[i].where);
+    }
+    free(stack->plugs);
+    memset(stack, 0, sizeof(*stack));
+}
+
+/* --- plugins ------------------------------------------------------------------------------------ */
+
+static bool take(int top, char *path, size_t size, const char *directory, size_t length,
+                 const char *name)
+{
+    int all = snprintf(path, size, "%.*s/%s", (int)length, directory, name);
+    return all > 0 && (size_t)all < size && exists(top, path);
+}
+
+bool doctor_conf_plugin(const struct doctor_conf *conf, int top, const char *root, const char *name,
+                        char *path, size_t size)
+{
+    static const char *const usual[] = { PLUGINDIR, "/usr/lib64/slurm", "/usr/lib/slurm",
+                                         "/usr/lib/*/slurm-wlm", "/usr/lib/*/slurm",
+                                         "/usr/local/lib/slurm", "/opt/slurm/lib/slurm" };
+    const char *said = doctor_conf_value(conf, "PluginDir");
+    for (size_t length; said && *said; said += length + (said[length] == ':'))
+        if (take(top, path, size, said, length = strcspn(said, ":"), name))
+            return true;
+    for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
+        char pattern[PATH_MAX];
+        glob_t found;
+        if (snprintf(pattern, sizeof(pattern), "%s%s", root, usual[i]) >= (int)sizeof(pattern) ||
+            glob(pattern, 0, NULL, &found))
+            continue;
+        bool there = false;
+        for (size_t j = 0; j < found.gl_pathc && !there; j++) {
+            const char *directory = found.gl_pathv[j] + strlen(root);
+            there = take(top, path, size, directory, strlen(directory), name);
+        }
+        globfree(&found);
+        if (there)
+            return true;
+    }
+    return false;
+}
