@@ -86,38 +86,75 @@ static int nearer_place(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-/* One OMP place for each core, nearest the NIC first: thread 0, which communicates, gets it. None for a
- * rank with one core, and none for ranks that share their CPUs. */
+/* The rail of that NIC; -1: none. */
+static int rail_of(const struct nuioa_rails *rails, int32_t nic)
+{
+    for (unsigned r = 0; nic >= 0 && r < rails->count; r++)
+        if (rails->nic[r] == (uint32_t)nic)
+            return (int)r;
+    return -1;
+}
+
+/* By the rank's own NIC: another one may be nearer to some of its cores. */
+static void measure_place(const struct planner *p, const struct nuioa_place *place,
+                          struct omp_place *core)
+{
+    int rail = rail_of(&p->rails, place->nic);
+    if (rail < 0)
+        return;
+    core->level = nuioa_rail_level(&p->rails, (unsigned)rail, core->cpus);
+    core->tie = !hwloc_bitmap_isincluded(core->cpus, p->request->node->nics[place->nic].cpus);
+}
+
+/* The cores of `place`, in the order of the machine: cores[pu_count]. 0 or -ENOMEM. */
+static int list_cores(const struct nuioa_node *node, const struct nuioa_place *place,
+                      struct omp_place *cores, uint32_t *count)
+{
+    uint32_t last = UINT32_MAX;
+    *count = 0;
+    for (uint32_t i = 0; i < node->pu_count; i++) {
+        const struct nuioa_pu *pu = &node->pus[i];
+        if (!hwloc_bitmap_isset(place->cpus, pu->os_index))
+            continue;
+        if (!*count || pu->core != last) {
+            cores[*count] = (struct omp_place){hwloc_bitmap_alloc(), 0, 0, *count};
+            if (!cores[(*count)++].cpus)
+                return -ENOMEM;
+        }
+        last = pu->core;
+        hwloc_bitmap_set(cores[*count - 1].cpus, pu->os_index);
+    }
+    return 0;
+}
+
+/* Threads of ranks that share their CPUs, or that the user wanted unbound, go where they like. */
+static bool places_wanted(const struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    return r->options->threads && r->options->mode != NUIOA_OFF &&
+           !(nuioa_unbound(p) && (r->task_count > 1 || r->bound_by_user));
+}
+
+/* One OMP place for each core, nearest the rank's NIC first: thread 0, which communicates, gets it.
+ * None for a rank with one core. */
 static int list_places(const struct planner *p, struct nuioa_place *place)
 {
     const struct nuioa_node *node = p->request->node;
-    uint32_t count = 0, last = UINT32_MAX;
+    uint32_t count = 0;
     nuioa_drop_places(place);
-    if (!p->request->options->threads || p->request->options->mode == NUIOA_OFF || nuioa_unbound(p))
+    if (!places_wanted(p))
         return 0;
     struct omp_place *cores = calloc(node->pu_count + 1, sizeof(*cores));
     if (!cores)
         return -ENOMEM;
-    int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < node->pu_count; i++) {
-        const struct nuioa_pu *pu = &node->pus[i];
-        if (!hwloc_bitmap_isset(place->cpus, pu->os_index))
-            continue;
-        if (pu->core != last) {
-            cores[count] = (struct omp_place){hwloc_bitmap_alloc(), 0, 0, count};
-            rc = cores[count++].cpus ? 0 : -ENOMEM;
-        }
-        last = pu->core;
-        if (rc == 0)
-            hwloc_bitmap_set(cores[count - 1].cpus, pu->os_index);
-    }
-    for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        cores[i].level = nuioa_rails_nearest(&p->rails, cores[i].cpus);
-        cores[i].tie = nuioa_rails_tie(&p->rails, node, cores[i].cpus);
-    }
-    if (rc == 0)
+    int rc = list_cores(node, place, cores, &count);
+    if (rc == 0 && count > 1) {
+        for (uint32_t i = 0; i < count; i++)
+            measure_place(p, place, &cores[i]);
         qsort(cores, count, sizeof(*cores), nearer_place);
-    place->places = rc == 0 && count > 1 ? malloc(count * sizeof(*place->places)) : NULL;
+        place->places = malloc(count * sizeof(*place->places));
+        rc = place->places ? 0 : -ENOMEM;
+    }
     for (uint32_t i = 0; i < count; i++) {
         if (place->places)
             place->places[place->place_count++] = cores[i].cpus;

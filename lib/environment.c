@@ -11,8 +11,8 @@
 #define ENTRY_MAX 4096
 
 const char *const nuioa_environment_names[] = {
-    "NUIOA_VERSION", "NUIOA_LEADER", "NUIOA_ORDER", "NUIOA_NEAR",    "NUIOA_LEADERS", "NUIOA_NIC",
-    "NUIOA_LEVEL",   "NUIOA_WEIGHT", "NUIOA_CPUS",  "NUIOA_PLANNED", NULL};
+    "NUIOA_VERSION", "NUIOA_LEADER", "NUIOA_ORDER",     "NUIOA_NEAR",    "NUIOA_LEADERS", "NUIOA_NIC",
+    "NUIOA_LEVEL",   "NUIOA_WEIGHT", "NUIOA_CPUS", "NUIOA_COMM_CPUS", "NUIOA_PLANNED", NULL};
 
 struct block {
     char *text;
@@ -91,6 +91,9 @@ int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *no
         put(&b, "NUIOA_WEIGHT=%s", nuioa_print_decimal(place->weight, text, sizeof(text)));
     if (hwloc_bitmap_list_snprintf(text, sizeof(text), place->cpus) < (int)sizeof(text))
         put(&b, "NUIOA_CPUS=%s", text);
+    if (place->place_count &&
+        hwloc_bitmap_list_snprintf(text, sizeof(text), place->places[0]) < (int)sizeof(text))
+        put(&b, "NUIOA_COMM_CPUS=%s", text);
     if (plan->planned)
         put(&b, "NUIOA_PLANNED=1");
     return end(&b);
@@ -131,17 +134,67 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
 {
     const struct nuioa_place *place = &plan->places[local];
     struct block b;
+    if (begin(&b, env, size) < 0)
+        return -ENOSPC;
+    if (place->nic >= 0)
+        put_nic(&b, &node->nics[place->nic], options->export_set);
+    return end(&b);
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+/* A rank alone on its node takes the memory of all its NUMA nodes, so its threads spread. */
+static bool spreads(const struct nuioa_plan *plan)
+{
+    return plan->task_count == 1 && hwloc_bitmap_weight(plan->places[0].numas) > 1;
+}
+
+/* The CPU of that rank's progress thread, -1 if there is no room. */
+static int progress_cpu(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads)
+{
+    const struct nuioa_place *place = &plan->places[local];
+    if (!place->place_count || !omp_threads)
+        return -1;
+    /* Spread, the second place belongs to the first thread's share. */
+    if (omp_threads < place->place_count)
+        return hwloc_bitmap_first(place->places[spreads(plan) ? 1 : omp_threads]);
+    if (omp_threads == place->place_count && hwloc_bitmap_weight(place->places[0]) > 1)
+        return hwloc_bitmap_last(place->places[0]);
+    return -1;
+}
+
+static void put_progress(struct block *b, const struct nuioa_plan *plan, uint32_t omp_threads)
+{
+    char list[ENTRY_MAX];
+    size_t used = 0;
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        int cpu = progress_cpu(plan, i, omp_threads);
+        int n = snprintf(list + used, sizeof(list) - used, "%s%d", i ? "," : "", cpu);
+        if (cpu < 0 || n < 0 || (size_t)n >= sizeof(list) - used)
+            return;
+        used += (size_t)n;
+    }
+    put(b, "MPIR_CVAR_PROGRESS_THREAD_AFFINITY=%s", list);
+    put(b, "I_MPI_ASYNC_PROGRESS_PIN=%s", list);
+}
+
+int nuioa_environment_threads(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads,
+                              char *env, size_t size)
+{
+    const struct nuioa_place *place = &plan->places[local];
+    struct block b;
     char places[ENTRY_MAX];
     if (begin(&b, env, size) < 0)
         return -ENOSPC;
     if (nuioa_places_text(place, places, sizeof(places))) {
         put(&b, "OMP_PLACES=%s", places);
-        put(&b, "OMP_PROC_BIND=close");
+        put(&b, "OMP_PROC_BIND=%s", spreads(plan) ? "spread" : "close");
+        put_progress(&b, plan, omp_threads);
     }
-    if (place->nic >= 0)
-        put_nic(&b, &node->nics[place->nic], options->export_set);
     return end(&b);
 }
+
+/* --- texts ------------------------------------------------------------------------------------ */
 
 static const char *numas_text(const char *policy, hwloc_const_bitmap_t numas, char *text,
                               size_t size)

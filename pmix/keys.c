@@ -101,8 +101,8 @@ int main(int argc, char **argv)
                                              "nuioa.rail_leaders", "nuioa.leaders",
                                              "nuioa.planned",      NULL };
     static const char *const rank_keys[] = {
-        "nuioa.nic",          "nuioa.level",     "nuioa.weight",        "nuioa.cpus", PMIX_CPUSET,
-        PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK, PMIX_DEVICE_DISTANCES, NULL
+        "nuioa.nic",  "nuioa.level",        "nuioa.weight",    "nuioa.cpus",          "nuioa.comm_cpus",
+        PMIX_CPUSET,  PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK, PMIX_DEVICE_DISTANCES, NULL
     };
     pmix_proc_t self;
     char *text = NULL;

@@ -296,7 +296,14 @@ static bool add_ours(struct record *record, const struct nuioa_publication *p, u
         return false;
     if (hwloc_bitmap_list_asprintf(&cpus, place->cpus) < 0)
         cpus = NULL;
-    return record_add_text(record, "nuioa.cpus", cpus);
+    if (!record_add_text(record, "nuioa.cpus", cpus))
+        return false;
+    char *comm_cpus = NULL;
+    if (!place->place_count)
+        return true;
+    if (hwloc_bitmap_list_asprintf(&comm_cpus, place->places[0]) < 0)
+        comm_cpus = NULL;
+    return record_add_text(record, "nuioa.comm_cpus", comm_cpus);
 }
 
 static int publish_ranks(struct session *s, const struct nuioa_publication *p, bool ours)

@@ -33,7 +33,7 @@ bool session_has(const struct session *s, const char *key, pmix_data_type_t type
 int session_store(struct session *s, uint32_t rank, const char *key, pmix_value_t *value);
 
 /* A rank's keys, to be stored together: each call of PMIx wakes another thread and waits for it. */
-#define RECORD_KEYS 8
+#define RECORD_KEYS 10
 
 struct record {
     uint32_t rank;

@@ -12,11 +12,11 @@
 
 struct area_task {
     bool ready;                    /* nothing here counts before */
-    bool threads;                  /* variables in `foreign` that place threads are wanted */
     struct nuioa_mempolicy memory;
     uint32_t init_us;              /* written by the task: time it spent in its hook */
     char ours[12 * 1024];          /* "NAME=value" strings, an empty one last */
     char foreign[8 * 1024];        /* those that the user has the last word on */
+    char threads[13 * 1024];       /* those that place threads: all of them, or none if the user set one */
 };
 
 /* For tasks[count]; NULL if the kernel refuses. Costs address space only, until it is written. */

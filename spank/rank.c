@@ -19,11 +19,14 @@ void rank_forget(spank_t spank)
 static int prepare_foreign(struct context *c, const struct nuioa_plan *plan, uint32_t local)
 {
     struct area_task *task = &c->area[local];
-    task->threads = c->options.mode == NUIOA_ON && c->options.threads && c->step.cpus_per_task > 1;
     if (plan->planned)
         return 0;
-    return nuioa_environment_foreign(plan, &c->node, &c->options, local, task->foreign,
-                                     sizeof(task->foreign));
+    int rc = nuioa_environment_foreign(plan, &c->node, &c->options, local, task->foreign,
+                                       sizeof(task->foreign));
+    if (rc < 0 || c->options.mode != NUIOA_ON || !c->options.threads || c->step.cpus_per_task < 2)
+        return rc;
+    return nuioa_environment_threads(plan, local, c->step.omp_threads, task->threads,
+                                     sizeof(task->threads));
 }
 
 /* "NUIOA_LEADERS=0,4,8", "" where it is unknown or longer than a variable may be. */
@@ -56,7 +59,7 @@ static void prepare_one(struct context *c, const struct nuioa_plan *plan, const 
     int used = nuioa_environment(plan, &c->node, &c->options, local, task->ours, sizeof(task->ours));
     if (append(task->ours, sizeof(task->ours), used, leaders) < 0 || prepare_foreign(c, plan, local) < 0) {
         nuioa_warn(&c->faults, "rank %u is not told its place: out of room", c->step.ranks[local]);
-        task->ours[0] = task->foreign[0] = '\0';
+        task->ours[0] = task->foreign[0] = task->threads[0] = '\0';
     }
     if (!plan->planned && nuioa_mempolicy_of(&plan->places[local], &task->memory) < 0)
         nuioa_warn(&c->faults, "the memory of rank %u stays as it was: too many NUMA nodes",
@@ -81,14 +84,6 @@ void rank_prepare(struct context *c, const struct nuioa_plan *plan, const uint32
 static const char *const thread_variables[] = { "OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY",
                                                 "KMP_AFFINITY", NULL };
 
-static bool is_thread_variable(const char *name)
-{
-    for (const char *const *known = thread_variables; *known; known++)
-        if (!strcmp(name, *known))
-            return true;
-    return false;
-}
-
 static bool has_thread_variable(char **environment)
 {
     for (const char *const *name = thread_variables; *name; name++)
@@ -97,7 +92,21 @@ static bool has_thread_variable(char **environment)
     return false;
 }
 
-static void take_block(spank_t spank, const char *block, bool overwrite, bool threads)
+/* Whoever sets the second has said what the first would say, or made it wrong: another name of the
+ * same variable, several progress threads for each rank. */
+static bool is_said_otherwise(char **environment, const char *name)
+{
+    static const char *const pairs[][2] = {
+        { "MPIR_CVAR_PROGRESS_THREAD_AFFINITY", "MPICH_PROGRESS_THREAD_AFFINITY" },
+        { "I_MPI_ASYNC_PROGRESS_PIN", "I_MPI_ASYNC_PROGRESS_THREADS" },
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
+        if (!strcmp(name, pairs[i][0]) && doors_variable(environment, pairs[i][1]))
+            return true;
+    return false;
+}
+
+static void take_block(spank_t spank, const char *block, bool overwrite)
 {
     for (const char *setting = block; *setting; setting += strlen(setting) + 1) {
         char name[64];
@@ -106,7 +115,7 @@ static void take_block(spank_t spank, const char *block, bool overwrite, bool th
             continue;
         memcpy(name, setting, length);
         name[length] = '\0';
-        if (threads || !is_thread_variable(name))
+        if (overwrite || !is_said_otherwise(step_environment(spank), name))
             spank_setenv(spank, name, setting + length + 1, overwrite);
     }
 }
@@ -119,7 +128,9 @@ void rank_enter(const struct area_task *task, spank_t spank)
     int rc = nuioa_bind_memory(&task->memory);
     if (rc < 0)
         slurm_debug("nuioa: memory policy: %s", strerror(-rc));
-    bool threads = task->threads && !has_thread_variable(step_environment(spank));
-    take_block(spank, task->ours, true, true);
-    take_block(spank, task->foreign, false, threads);
+    bool placed = has_thread_variable(step_environment(spank));
+    take_block(spank, task->ours, true);
+    take_block(spank, task->foreign, false);
+    if (!placed)
+        take_block(spank, task->threads, false);
 }

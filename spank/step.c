@@ -137,6 +137,15 @@ static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
     return 0;
 }
 
+/* "12", or "4,3" for nested regions: the outermost counts. */
+static uint32_t omp_threads(char **environment)
+{
+    const char *text = doors_variable(environment, "OMP_NUM_THREADS");
+    char *end;
+    unsigned long count = text ? strtoul(text, &end, 10) : 0;
+    return text && end > text && (!*end || *end == ',') && count < UINT32_MAX ? (uint32_t)count : 0;
+}
+
 int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
 {
     *step = (struct step){ .gpu = -1 };
@@ -152,6 +161,7 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
         step->cpus_per_task = 0;
     if (spank_get_item(spank, S_STEP_ALLOC_CORES, &cores) == ESPANK_SUCCESS && cores && *cores)
         step->cores = strdup(cores);
+    step->omp_threads = omp_threads(environment);
     step->bound_by_user = is_bound_by_user(environment);
     step->memory_by_user = is_memory_by_user(environment);
     read_gpus(environment, step);

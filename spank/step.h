@@ -18,6 +18,7 @@ struct step {
     uint32_t task_count;    /* on this node */
     uint32_t *ranks;        /* [task_count]: global, over all components of a heterogeneous step */
     uint32_t cpus_per_task; /* 0: not known */
+    uint32_t omp_threads;   /* OMP_NUM_THREADS; 0: not set */
     char *cores;            /* Slurm's own core numbers, as a list; NULL: not known */
     bool bound_by_user;     /* an explicit --cpu-bind */
     bool memory_by_user;    /* an explicit --mem-bind */
