@@ -1,0 +1,71 @@
+#ifndef NUIOA_MPI_COLL_H
+#define NUIOA_MPI_COLL_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coll_table.h"
+
+/* libnuioa-coll: collectives led from beside the NIC (Goglin & Moreaud, CASS 2011). What the
+ * program calls is in coll_calls.c and coll_fortran.c; each collective then either is passed to the
+ * MPI library untouched or runs on what is known of its communicator (coll_comm.h).
+ *
+ * Whether it does must come out the same on all ranks of the communicator, so it depends only on
+ * what MPI says is the same there: the number of bytes, the root, the operation. Whether a datatype
+ * is contiguous, or a buffer in place, each rank settles for itself (coll_type.h). Inside, only
+ * PMPI_ is called. */
+
+/* --- the job (coll_job.c): settled in MPI_Init, the same on all ranks --- */
+
+struct coll_job {
+    bool on;
+    bool force;   /* act also where there is nothing to gain: for tests */
+    bool relay;
+    bool stats;
+    int pretend;  /* so many nodes, by blocks of ranks; 0: as they are. For tests */
+    struct coll_table table;
+    bool is_chosen[COLL_COUNT];
+    struct coll_algorithm chosen[COLL_COUNT]; /* instead of the table */
+    uint64_t least[COLL_COUNT]; /* smaller messages pass without another look */
+};
+extern struct coll_job coll_job;
+
+void coll_job_begin(void); /* after MPI_Init, collective over MPI_COMM_WORLD */
+void coll_job_end(void);   /* before MPI_Finalize */
+
+void coll_job_count(enum coll_collective collective, bool led);
+
+/* --- a call: the state to run on and how, or NULL: to be passed on --- */
+
+struct coll_comm;
+
+struct coll_comm *coll_enter(enum coll_collective collective, MPI_Comm comm, uint64_t bytes,
+                             struct coll_algorithm *algorithm);
+
+/* --- the collectives: arguments as in MPI, already checked; an MPI error code is returned --- */
+
+int coll_bcast(struct coll_comm *c, const struct coll_algorithm *how, void *buffer, int count,
+               MPI_Datatype type, int root);
+int coll_reduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out, void *in,
+                int count, MPI_Datatype type, MPI_Op op, int root);
+int coll_allreduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out,
+                   void *in, int count, MPI_Datatype type, MPI_Op op);
+
+/* A block of each rank; counts NULL: in_count everywhere, one after the other. */
+struct coll_blocks {
+    void *buffer;
+    int count;
+    const int *counts, *places;
+    MPI_Datatype type;
+};
+
+int coll_allgather(struct coll_comm *c, const struct coll_algorithm *how, const void *out,
+                   int count, MPI_Datatype type, const struct coll_blocks *in);
+int coll_gather(struct coll_comm *c, const struct coll_algorithm *how, const void *out, int count,
+                MPI_Datatype type, const struct coll_blocks *in, int root);
+int coll_scatter(struct coll_comm *c, const struct coll_algorithm *how,
+                 const struct coll_blocks *out, void *in, int count, MPI_Datatype type, int root);
+
+#endif

@@ -1,0 +1,256 @@
+#include "coll_comm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "coll_memory.h"
+#include "nuioa-client.h"
+
+/* MPI libraries find attributes under a lock, so each thread remembers the last one; `deleted`
+ * tells it when that may be gone. */
+static int key = MPI_KEYVAL_INVALID;
+static unsigned deleted = 1;
+static _Thread_local struct {
+    MPI_Comm comm;
+    unsigned when;
+    struct coll_comm *state; /* NULL: passed for good */
+} last;
+
+static void free_comm(MPI_Comm *comm)
+{
+    if (*comm != MPI_COMM_NULL)
+        PMPI_Comm_free(comm);
+}
+
+static void put_away(struct coll_comm *c)
+{
+    coll_window_give(c->window);
+    free_comm(&c->node);
+    free_comm(&c->own);
+    coll_map_clear(&c->map);
+    free(c->table);
+    c->window = NULL;
+    c->table = NULL;
+}
+
+static int forget(MPI_Comm comm, int which, void *value, void *extra)
+{
+    (void)comm, (void)which, (void)extra;
+    __atomic_fetch_add(&deleted, 1, __ATOMIC_ACQ_REL);
+    put_away(value);
+    free(value);
+    return MPI_SUCCESS;
+}
+
+int coll_comm_open(void)
+{
+    return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+}
+
+static void drop(MPI_Comm comm)
+{
+    void *value;
+    int found = 0;
+    PMPI_Comm_get_attr(comm, key, &value, &found);
+    if (found)
+        PMPI_Comm_delete_attr(comm, key);
+}
+
+void coll_comm_close(void)
+{
+    drop(MPI_COMM_WORLD);
+    drop(MPI_COMM_SELF);
+    PMPI_Comm_free_keyval(&key);
+}
+
+/* --- making ---------------------------------------------------------------------------------- */
+
+/* Groups of consecutive ranks as if each were a node, inside the real nodes. */
+static int pretend(struct coll_comm *c, int world)
+{
+    MPI_Comm part;
+    int size;
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    int color = (int)((int64_t)world * coll_job.pretend / size);
+    int rc = PMPI_Comm_split(c->node, color, c->me, &part);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    free_comm(&c->node);
+    c->node = part;
+    return MPI_SUCCESS;
+}
+
+static int split(struct coll_comm *c, MPI_Comm comm, int world)
+{
+    int rc = PMPI_Comm_rank(comm, &c->me);
+    /* not dup: that would copy the program's attributes */
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Comm_split(comm, 0, c->me, &c->own);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Comm_set_errhandler(c->own, MPI_ERRORS_RETURN);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Comm_split_type(c->own, MPI_COMM_TYPE_SHARED, c->me, MPI_INFO_NULL, &c->node);
+    if (rc == MPI_SUCCESS && coll_job.pretend && world != MPI_UNDEFINED)
+        rc = pretend(c, world);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Comm_set_errhandler(c->node, MPI_ERRORS_RETURN);
+    return rc;
+}
+
+static int place_in(const uint32_t *ranks, size_t count, uint32_t rank)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ranks[i] == rank)
+            return (int)i;
+    return -1;
+}
+
+/* Advice counts if all ranks of the node that are in the communicator have the same. */
+static int advise(struct coll_comm *c, struct coll_record *record)
+{
+    struct nuioa_client *client = nuioa_client_open();
+    uint32_t world = (uint32_t)record->world, leader;
+    const uint32_t *ranks;
+    uint64_t vote[2];
+    nuioa_client_vote(client, NUIOA_CLIENT_NODE, vote);
+    int rc = PMPI_Allreduce(MPI_IN_PLACE, vote, 2, MPI_UINT64_T, MPI_MAX, c->node);
+    if (rc == MPI_SUCCESS && nuioa_client_agreed(vote)) {
+        size_t count = nuioa_client_order(client, &ranks);
+        int place = place_in(ranks, count, world);
+        if (!count && !nuioa_client_leader(client, &leader) && leader == world)
+            place = 0;
+        record->place = place < 0 ? COLL_PLACE_UNKNOWN : place;
+        record->level = nuioa_client_level(client);
+        count = nuioa_client_rail_leaders(client, &ranks);
+        record->rail = place_in(ranks, count, world);
+    }
+    if (record->level < 0)
+        record->level = -1;
+    nuioa_client_close(client);
+    return rc;
+}
+
+/* This rank's number in MPI_COMM_WORLD; MPI_UNDEFINED: another world's. */
+static int world_rank(MPI_Comm comm)
+{
+    MPI_Group group, world;
+    int me, mine = MPI_UNDEFINED;
+    PMPI_Comm_rank(comm, &me);
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_translate_ranks(group, 1, &me, world, &mine);
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    return mine;
+}
+
+/* All members in this process's world? Ranks of two worlds may be configured differently. The same
+ * answer everywhere, and found without a message. */
+static bool is_of_one_world(MPI_Comm comm, int size)
+{
+    MPI_Group group, world, common;
+    int found = 0;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_intersection(group, world, &common);
+    PMPI_Group_size(common, &found);
+    PMPI_Group_free(&common);
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    return found == size;
+}
+
+static int exchange(struct coll_comm *c, int world)
+{
+    struct coll_record record = { .numa = coll_numa(), .level = -1, .place = COLL_PLACE_UNKNOWN,
+                                  .rail = -1, .world = world };
+    record.node = c->me;
+    int rc = PMPI_Bcast(&record.node, 1, MPI_INT32_T, 0, c->node);
+    if (rc == MPI_SUCCESS)
+        rc = advise(c, &record);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Allgather(&record, sizeof(record), MPI_BYTE, c->map.records, sizeof(record),
+                            MPI_BYTE, c->own);
+    return rc;
+}
+
+static bool is_worth_it(const struct coll_map *map)
+{
+    return coll_job.force || (map->node_count > 1 && map->most > 1 && map->advised);
+}
+
+/* Every rank comes out with the same state: without memory on one of them, all pass. */
+static enum coll_state make(struct coll_comm *c, MPI_Comm comm)
+{
+    int size, world = world_rank(comm);
+    PMPI_Comm_size(comm, &size);
+    int good = !coll_map_room(&c->map, size);
+    c->table = malloc(sizeof(*c->table));
+    good = good && c->table && split(c, comm, world) == MPI_SUCCESS;
+    if (c->own == MPI_COMM_NULL ||
+        PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, c->own) != MPI_SUCCESS || !good ||
+        exchange(c, world) != MPI_SUCCESS)
+        return COLL_PASSED;
+    coll_map_make(&c->map);
+    coll_table_narrow(c->table, &coll_job.table, c->map.node_count, c->map.most);
+    return is_worth_it(&c->map) ? COLL_READY : COLL_PASSED;
+}
+
+/* --- looking up ------------------------------------------------------------------------------ */
+
+static struct coll_comm *first_look(MPI_Comm comm)
+{
+    int inter = 0, size = 1;
+    struct coll_comm *c = calloc(1, sizeof(*c));
+    if (!c)
+        abort(); /* passing alone would leave the others waiting */
+    c->own = c->node = MPI_COMM_NULL;
+    PMPI_Comm_test_inter(comm, &inter);
+    PMPI_Comm_size(comm, &size);
+    c->state = inter || size < 2 || !is_of_one_world(comm, size) ? COLL_PASSED : COLL_NEW;
+    if (PMPI_Comm_set_attr(comm, key, c) != MPI_SUCCESS)
+        abort();
+    return c;
+}
+
+static struct coll_comm *look(MPI_Comm comm)
+{
+    struct coll_comm *c = NULL;
+    int found = 0;
+    if (PMPI_Comm_get_attr(comm, key, &c, &found) != MPI_SUCCESS)
+        return NULL;
+    if (!found)
+        c = first_look(comm);
+    if (c->state == COLL_NEW && (coll_job.force || ++c->calls >= COLL_PATIENCE)) {
+        c->state = make(c, comm);
+        if (c->state == COLL_PASSED)
+            put_away(c);
+    }
+    return c;
+}
+
+struct coll_comm *coll_comm(MPI_Comm comm)
+{
+    unsigned when = __atomic_load_n(&deleted, __ATOMIC_ACQUIRE);
+    if (last.when == when && last.comm == comm)
+        return last.state;
+    if (comm == MPI_COMM_NULL)
+        return NULL;
+    struct coll_comm *c = look(comm);
+    if (!c || c->state == COLL_NEW)
+        return NULL;
+    last.comm = comm;
+    last.when = when;
+    last.state = c->state == COLL_READY ? c : NULL;
+    return last.state;
+}
+
+struct coll_window *coll_comm_window(struct coll_comm *c)
+{
+    if (!c->window_asked) {
+        c->window_asked = true;
+        c->window = coll_map_count(&c->map, c->map.node[c->me]) > 1 ? coll_window_take(c->node)
+                                                                     : NULL;
+    }
+    return c->window;
+}

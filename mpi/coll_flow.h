@@ -1,0 +1,49 @@
+#ifndef NUIOA_MPI_COLL_FLOW_H
+#define NUIOA_MPI_COLL_FLOW_H
+
+#include "coll_comm.h"
+
+/* Data through a tree, cut into segments that overlap: while one is received, the one before it is
+ * passed on. Collective over the ranks that have a place in the tree, which all call with the same
+ * sizes. Return MPI error codes. */
+
+#define COLL_AHEAD 4 /* segments under way at once: receives posted, sends to one child */
+#define COLL_TAG 1
+
+/* The segment that is really used: the slots of a window limit it. */
+size_t coll_flow_segment(const struct coll_algorithm *how, size_t bytes);
+
+/* From the root's buffer into everybody's. Segment k goes through trees[k % tree_count]. */
+int coll_flow_down(struct coll_comm *c, const struct coll_tree *trees, int tree_count,
+                   char *buffer, size_t bytes, size_t segment);
+
+/* The same within this node only, from `entry`. */
+int coll_flow_node(struct coll_comm *c, const struct coll_algorithm *how, int entry, char *buffer,
+                   size_t bytes);
+
+/* What all have in `own`, combined into the root's `into`; `own` may be `into` there. */
+struct coll_sum {
+    const char *own;
+    char *into; /* only where the tree begins */
+    int count;
+    MPI_Datatype type;
+    MPI_Aint extent;
+    MPI_Op op;
+};
+int coll_flow_up(struct coll_comm *c, const struct coll_tree *tree, const struct coll_sum *sum,
+                 size_t segment);
+
+/* Parts of `buffer` that go round the leaders; each is then spread in its node. Part p belongs to
+ * the p-th leader from `root`'s node on: places[p] to places[p + 1]. At the beginning each has the
+ * part `first` places before its own; the root has all of them if `root_has_all`. */
+struct coll_round {
+    int root; /* leads its node; -1: the usual leaders, counted from node 0 */
+    int first;
+    bool root_has_all;
+    char *buffer;
+    const size_t *places; /* [node_count + 1] */
+};
+int coll_flow_round(struct coll_comm *c, const struct coll_algorithm *how,
+                    const struct coll_round *round);
+
+#endif

@@ -1,0 +1,223 @@
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll_comm.h"
+#include "coll_type.h"
+
+struct coll_job coll_job = { .least = { [0 ... COLL_COUNT - 1] = UINT64_MAX } };
+
+static struct {
+    uint64_t led, passed;
+} counts[COLL_COUNT];
+
+static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
+{
+    char line[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(line, sizeof(line), format, list);
+    va_end(list);
+    fprintf(stderr, "nuioa: coll: %s\n", line);
+}
+
+/* --- what the user says: read by the first rank ---------------------------------------------- */
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static void read_switch(struct coll_job *job)
+{
+    const char *value = variable("NUIOA_COLL");
+    job->force = value && !strcmp(value, "force");
+    job->on = !value || job->force || !strcmp(value, "on");
+    if (!job->on && strcmp(value, "off"))
+        say("NUIOA_COLL=%s: on, off or force is wanted; off", value);
+}
+
+static void read_table(struct coll_job *job)
+{
+    const char *path = variable("NUIOA_COLL_TABLE");
+    char why[128];
+    coll_table_default(&job->table);
+    if (path && coll_table_read(&job->table, path, why, sizeof(why)) < 0)
+        say("%s: %s; the built-in table is used", path, why);
+}
+
+static int choose(struct coll_job *job, const char *name, const char *text)
+{
+    int collective = coll_collective_parse(name);
+    if (collective < 0)
+        return -EINVAL;
+    if (text && coll_algorithm_parse((enum coll_collective)collective, text,
+                                     &job->chosen[collective]) < 0)
+        return -EINVAL;
+    job->is_chosen[collective] = text != NULL;
+    return 0;
+}
+
+/* "bcast=chain+window:65536,reduce=pass" */
+static void read_choice(struct coll_job *job)
+{
+    const char *list = variable("NUIOA_COLL_ALGORITHM");
+    char *copy = list ? strdup(list) : NULL, *save;
+    for (char *item = copy ? strtok_r(copy, ",", &save) : NULL; item;
+         item = strtok_r(NULL, ",", &save)) {
+        char *text = strchr(item, '=');
+        if (text)
+            *text++ = '\0';
+        if (!text || choose(job, item, text) < 0)
+            say("NUIOA_COLL_ALGORITHM: \"%s\" is not understood", item);
+    }
+    free(copy);
+}
+
+static void read_all(struct coll_job *job)
+{
+    const char *nodes = variable("NUIOA_COLL_NODES");
+    read_switch(job);
+    read_table(job);
+    read_choice(job);
+    job->stats = variable("NUIOA_COLL_STATS") != NULL;
+    job->pretend = nodes ? atoi(nodes) : 0;
+    if (job->pretend < 0)
+        job->pretend = 0;
+}
+
+/* --- thresholds ------------------------------------------------------------------------------ */
+
+/* Gatherv and scatterv: 0 bytes stands for a size that is not known. */
+static bool is_sized(enum coll_collective collective)
+{
+    return collective != COLL_GATHERV && collective != COLL_SCATTERV;
+}
+
+static void set_least(struct coll_job *job)
+{
+    for (int i = 0; i < COLL_COUNT; i++) {
+        uint64_t smallest = is_sized(i);
+        uint64_t least = coll_table_least(&job->table, i);
+        if (job->is_chosen[i])
+            least = job->chosen[i].pass ? UINT64_MAX : smallest;
+        else if (job->force || least < smallest)
+            least = smallest;
+        if (!is_sized(i) && least > 0)
+            least = UINT64_MAX;
+        job->least[i] = job->on ? least : UINT64_MAX;
+    }
+}
+
+/* --- begin and end --------------------------------------------------------------------------- */
+
+void coll_job_begin(void)
+{
+    struct coll_job *job = calloc(1, sizeof(*job));
+    int rank, good = job && coll_type_packs_plainly() && coll_comm_open() == MPI_SUCCESS;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS &&
+        good) {
+        if (rank == 0)
+            read_all(job);
+        set_least(job);
+        if (PMPI_Bcast(job, sizeof(*job), MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS)
+            coll_job = *job;
+    }
+    free(job);
+}
+
+static void print_counts(void)
+{
+    char line[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < COLL_COUNT; i++)
+        if (counts[i].led || counts[i].passed)
+            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s led=%llu passed=%llu",
+                                     used ? "; " : "", coll_collective_name(i),
+                                     (unsigned long long)counts[i].led,
+                                     (unsigned long long)counts[i].passed);
+    say("%s", line);
+}
+
+void coll_job_end(void)
+{
+    int rank;
+    if (!coll_job.on)
+        return;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (coll_job.stats && rank == 0)
+        print_counts();
+    coll_job.on = false;
+    for (int i = 0; i < COLL_COUNT; i++)
+        coll_job.least[i] = UINT64_MAX;
+    coll_comm_close();
+    coll_window_close();
+}
+
+void coll_job_count(enum coll_collective collective, bool led)
+{
+    __atomic_fetch_add(led ? &counts[collective].led : &counts[collective].passed, 1,
+                       __ATOMIC_RELAXED);
+}
+
+/* --- entering -------------------------------------------------------------------------------- */
+
+/* With "force", messages that no row covers take the first algorithm there is. */
+static bool choose_now(const struct coll_comm *c, enum coll_collective collective, uint64_t bytes,
+                       struct coll_algorithm *algorithm)
+{
+    const struct coll_algorithm *found = coll_table_choose(c->table, collective, bytes);
+    if (coll_job.is_chosen[collective]) {
+        *algorithm = coll_job.chosen[collective];
+        return !algorithm->pass;
+    }
+    if (!found && coll_job.force) {
+        char name[COLL_WORD_MAX];
+        sscanf(coll_algorithm_names(collective), "%47s", name);
+        return !coll_algorithm_parse(collective, name, algorithm);
+    }
+    if (found)
+        *algorithm = *found;
+    return found;
+}
+
+struct coll_comm *coll_enter(enum coll_collective collective, MPI_Comm comm, uint64_t bytes,
+                             struct coll_algorithm *algorithm)
+{
+    struct coll_comm *c = coll_comm(comm);
+    if (c && !choose_now(c, collective, bytes, algorithm))
+        c = NULL;
+    if (coll_job.stats)
+        coll_job_count(collective, c);
+    return c;
+}
+
+/* --- for nuioa-bench ------------------------------------------------------------------------- */
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED const char *nuioa_coll_version(void);
+EXPORTED const char *nuioa_coll_algorithms(const char *collective);
+EXPORTED int nuioa_coll_choose(const char *collective, const char *algorithm);
+
+const char *nuioa_coll_version(void)
+{
+    return NUIOA_VERSION;
+}
+
+const char *nuioa_coll_algorithms(const char *collective)
+{
+    int found = coll_collective_parse(collective);
+    return found < 0 ? NULL : coll_algorithm_names((enum coll_collective)found);
+}
+
+int nuioa_coll_choose(const char *collective, const char *algorithm)
+{
+    int rc = choose(&coll_job, collective, algorithm);
+    set_least(&coll_job);
+    return rc < 0 ? -1 : 0;
+}
