@@ -1,6 +1,18 @@
 #!/bin/bash
 # Two sockets of four dies, 48 CPUs, NICs on NUMA nodes 0 (eth0) and 3 (eth1), both on socket 0.
-[ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" corona "$@" -- "$0"
+# Ranks of one CPU, and ranks of twelve with an OpenMP thread on each.
+if [ ! -e /nuioa/settings ]; then
+    here=$(dirname "$(readlink -f "$0")")
+    payload=$(mktemp -d)
+    chmod 755 "$payload" # it becomes the guest's root
+    trap 'rm -rf "$payload"' EXIT
+    mkdir -p "$payload/usr/local/bin" "$payload/usr/lib"
+    cp -L "$(gcc -print-file-name=libgomp.so.1)" "$payload/usr/lib/"
+    gcc -std=gnu11 -O2 -Wall -Wextra -Werror -fopenmp \
+        -o "$payload/usr/local/bin/threads" "$here/threads.c" || exit
+    "$here/boot" corona --payload "$payload" "$@" -- "$0"
+    exit
+fi
 . /nuioa/lib.sh
 
 is "distances from NUMA node 3" "$(slit 3)" "16 16 16 10 32 32 32 32"
@@ -17,5 +29,65 @@ is "descending weights: the NICs' dies, their socket, the other socket" \
 is "each die's ranks have its NIC" \
     "$(paste -d' ' <(values numa | tr ' ' '\n') <(nics | tr ' ' '\n') | grep '^[03] ' |
         sort | uniq -c | xargs)" "6 0 eth0 6 3 eth1"
+
+# threads_of N [VAR=VALUE]... SRUN-OPTION...: what `threads` says of each rank, with N threads, in
+# $ranks.
+threads_of() {
+    local option options=() env=(OMP_NUM_THREADS="$1" OMP_WAIT_POLICY=passive)
+    shift
+    while [[ $1 =~ ^[A-Z_]+= ]]; do env+=("$1"); shift; done
+    for option; do [[ $plugin = no && $option = --nuioa* ]] || options+=("$option"); done
+    ranks=$(as_user env "${env[@]}" timeout 90 srun "${options[@]}" threads | sort -t= -k2n)
+}
+
+# firsts: the CPU of each rank's thread 0
+firsts() { values cpus | tr ' ' '\n' | cut -d, -f1 | paste -s -d' '; }
+
+# numas: the NUMA nodes of the first rank's threads
+numas() {
+    local cpu
+    for cpu in $(values cpus | cut -d' ' -f1 | tr ',' ' '); do
+        basename "/sys/devices/system/cpu/cpu$cpu/"node* | tr -d 'a-z'
+    done | paste -s -d' '
+}
+
+# Slots of two dies: 0 and 1, 2 and 3, and two on the other socket. Of the second the NIC's die is
+# the last one, where thread 0 would not be by itself.
+threads_of 12 -n4 -c12 --nuioa --nuioa-hints=heavy=1,3
+is "4 ranks x 12 threads: thread 0 of the heavy ones is on a NIC's die" \
+    "$(firsts | cut -d' ' -f2,4 | tr ' ' '\n' | sort -n | paste -s -d' ')" "0 18"
+is "each thread has a CPU of its own" "$(values own)" "12 12 12 12"
+is "thread 0 is where NUIOA_COMM_CPUS says" "$(firsts)" "$(values NUIOA_COMM_CPUS)"
+is "all threads, the nearest die's first" \
+    "$(values cpus | tr ' ' '\n' | grep -cE '^(0,1,2,3,4,5,6,7,8,9,10,11|18,19,20,21,22,23,12,13,14,15,16,17)$')" \
+    2
+
+threads_of 3 -n4 -c12 --nuioa --nuioa-hints=heavy=1,3
+is "3 threads: on the nearest cores" \
+    "$(values cpus | tr ' ' '\n' | grep -cE '^(0,1,2|18,19,20)$')" 2
+is "the progress threads of MPICH and Intel MPI get the next core" \
+    "$(values MPIR_CVAR_PROGRESS_THREAD_AFFINITY | cut -d' ' -f1 | tr ',' ' '), \
+$(values I_MPI_ASYNC_PROGRESS_PIN | cut -d' ' -f1 | tr ',' ' ')" \
+    "$(for cpu in $(firsts); do echo $((cpu + 3)); done | paste -s -d' '), \
+$(for cpu in $(firsts); do echo $((cpu + 3)); done | paste -s -d' ')"
+
+threads_of 8 -n1 -c48 --nuioa
+is "one rank with all cores: thread 0 beside the NIC, the others on all dies" \
+    "$(firsts), $(numas | tr ' ' '\n' | sort -u | wc -l) NUMA nodes, $(values own)" \
+    "0, 8 NUMA nodes, 8"
+
+# What the user says stands. (Without the plugin nothing says anything else.)
+[ "$plugin" = yes ] || { done_testing; exit; }
+for theirs in OMP_PLACES={5} OMP_PROC_BIND=false GOMP_CPU_AFFINITY=5 KMP_AFFINITY=none; do
+    threads_of 2 "$theirs" -n1 -c48 --nuioa
+    is "with $theirs no place is set" "$(grep -o ' \(OMP_P\|GOMP_C\|KMP_\|MPIR\|I_MPI\)[^ ]*' \
+        <<<"$ranks"), $(values NUIOA_VERSION)" " $theirs, 1"
+done
+threads_of 2 MPICH_PROGRESS_THREAD_AFFINITY=5 I_MPI_ASYNC_PROGRESS_THREADS=2 -n1 -c48 --nuioa
+is "nor with other variables of progress threads" \
+    "$(values OMP_PROC_BIND), $(grep -o ' \(MPIR_\|I_MPI_\)[^ ]*' <<<"$ranks")" \
+    "spread,  I_MPI_ASYNC_PROGRESS_THREADS=2"
+threads_of 2 -n1 -c48 --nuioa --nuioa-threads=off
+is "nor with threads=off" "$(values NUIOA_VERSION), $(grep -c 'OMP_PLACES' <<<"$ranks")" "1, 0"
 
 done_testing
