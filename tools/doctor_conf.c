@@ -67,7 +67,6 @@ static char *next_line(char **rest, unsigned *number)
         if (*c == '\\' && c[1] == '\n') {
             ++*number;
             c++;
-            *to++ = ' ';
         } else if (*c == '\\' && c[1] == '#' && !comment) {
             *to++ = *++c;
         } else if (*c == '\n' || !*c) {

@@ -59,7 +59,7 @@ void doctor_check_locality(struct doctor *d)
         if (!doctor_is_port(nic) || !*nic->pci)
             continue;
         doctor_nic_name(nic, name, sizeof(name));
-        if (nic->locality == NUIOA_LOCALITY_UNKNOWN)
+        if (nic->locality == NUIOA_LOCALITY_UNKNOWN && nic->state != NUIOA_NIC_DOWN)
             doctor_report(d, "nic-unlocated", name,
                           "Neither the host bridge nor numa_node of %s (%s) says where it is.", name,
                           nic->pci);

@@ -46,7 +46,7 @@ static void print_finding(const struct doctor_finding *finding)
     nuioa_table_wrap(stdout, 9, finding->what);
     snprintf(text, sizeof(text), "Why: %s", kind->why);
     nuioa_table_wrap(stdout, 9, text);
-    snprintf(text, sizeof(text), "Do:  %s", kind->remedy);
+    snprintf(text, sizeof(text), "Do: %s", kind->remedy);
     nuioa_table_wrap(stdout, 9, text);
 }
 

@@ -30,7 +30,7 @@ static void answer(int fd, char yes, const char *text)
 }
 
 /* Runs `work` in a child. 'y', 'n', or 0: no answer in time. `text` is what it said. */
-static char ask(nuioa_child_work *work, void *arg, char *text, size_t size)
+static char ask(void (*work)(int fd, void *arg), void *arg, char *text, size_t size)
 {
     void *bytes = NULL;
     size_t length = 0;
