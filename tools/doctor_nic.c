@@ -140,15 +140,15 @@ void doctor_check_ports(struct doctor *d)
         if (!doctor_is_port(nic) || nic->state != NUIOA_NIC_DOWN)
             continue;
         const struct nuioa_nic *other = sibling(d, nic);
-        /* servers have Ethernet ports that nobody uses; the fabric's kind is another matter */
+        bool idle = other && other->card == nic->card;
+        /* servers have Ethernet ports that nobody uses; a card like the fabric's is another matter */
         if (!doctor_is_fast(nic->kind) && !is_wanted(d, nic) &&
-            !(other && doctor_in_fabric(d, other)))
+            (!other || idle || !doctor_in_fabric(d, other)))
             continue;
         doctor_nic_name(nic, name, sizeof(name));
         describe_state(d, nic, state, sizeof(state));
         if (other)
             doctor_nic_name(other, its, sizeof(its));
-        bool idle = other && other->card == nic->card;
         doctor_report(d, idle ? "port-idle" : "port-down", name, "%s is down (%s)%s%s%s.", name, state,
                       other ? (idle ? "; the card's other port " : "; ") : "", its,
                       other ? (idle ? " is up" : ", of the same model, is up") : "");

@@ -1,0 +1,383 @@
+#!/bin/bash
+# nuioa doctor on the files of other nodes: a healthy one, then the same with one thing wrong. What
+# only a running node can tell is tested in test/guest and test/cluster.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tool.sh
+. "$here/tool.sh"
+export PYTHONDONTWRITEBYTECODE=1 HOME=/nonexistent
+for name in "${!OMPI_@}" "${!UCX_@}" "${!FI_@}" "${!I_MPI_@}" "${!NCCL_@}"; do unset "$name"; done
+node=$work/node
+pci0=sys/bus/pci/devices/0000:10:00.0 pci1=sys/bus/pci/devices/0000:80:00.0
+
+# fresh: a healthy node
+fresh() { rm -rf "$node"; cp -a "$work/healthy" "$node"; }
+
+# put PATH TEXT: a file of the node's
+put() { mkdir -p "$(dirname "$node/$1")" && printf '%s\n' "$2" >"$node/$1"; }
+
+# doctor [ARGUMENT...]: $found is "id:subject ..." in the order of the checks, $what their texts,
+# $reasons "True" if each says why and what to do
+doctor() {
+    run doctor --root "$node" --json "$@"
+    { read -r reasons; read -r found; read -r what; } < <(json "
+        all(len(f['why']) > 20 and len(f['remedy']) > 10 for f in d['findings']),
+        ' '.join(f['id'] + (':' + f['subject'] if f['subject'] else '') for f in d['findings']),
+        ' '.join(f['what'] for f in d['findings']), sep='\n'")
+}
+
+# finds NAME WANTED WHAT [ARGUMENT...]: these findings and no other; WHAT (a regular expression) is in
+# the text of one, and each says why and what to do. The node is healthy again afterwards.
+finds() {
+    local name=$1 wanted=$2 text=$3
+    shift 3
+    doctor "$@"
+    is "$name: found" "$status|$found|$err" "1|$wanted|"
+    like "$name: explained" "$what" "$text"
+    is "$name: why, and what to do" "$reasons" True
+    fresh
+}
+
+# healthy NAME [ARGUMENT...]
+healthy() {
+    local name=$1
+    shift
+    doctor "$@"
+    is "$name: nothing is found" "$status|$found|$err" "0||"
+    fresh
+}
+
+ok "the generator runs" "$here/doctor-node.py" "$work/healthy"
+fresh
+
+# --- the command ------------------------------------------------------------------------------------
+
+usage "--json and --brief exclude each other" doctor --json --brief
+usage "--as: 'boss' is not one of compute, login" doctor --as boss
+usage "--ignore: no finding is called 'fever'" doctor --ignore fever
+usage "'x' is not an option" doctor x
+run doctor --root /no/such
+is "no such root: 2, for 1 is findings" "$status|$out|$err" "2||nuioa: /no/such: No such file or directory"
+run doctor --help
+like "--help" "$out" '--ignore LIST'
+healthy "a healthy node"
+run doctor --root "$node"
+is "a healthy node, for a person" "$status|$out" \
+    "0|n1: a compute node, 2 NUMA nodes, 4 ports; /etc/slurm/slurm.conf
+24 checks: nothing to report"
+run doctor --root "$node" --brief
+is "a healthy node, in one line" "$status|$out" "0|nuioa: healthy"
+
+put proc/sys/kernel/numa_balancing 1
+put "$pci0/current_link_width" 4
+run doctor --root "$node" --brief
+is "in one line: problems first" "$status|$out" \
+    "1|nuioa: 1 problem, 1 advice, 0 unknown: pcie-narrow:mlx5_0, numa-balancing"
+run doctor --root "$node"
+like "for a person: what, why, what to do" "$out" \
+    'problem +pcie-narrow:mlx5_0.*mlx5_0 \(0000:10:00.0\) has 4 lanes.*Why: .*Do: .*advice +numa-balancing'
+is "for a person: within 100 columns" "$(awk 'length > 100' <<<"$out")" ""
+run doctor --root "$node" --brief --ignore pcie-narrow:mlx5_0,numa-balancing
+is "ignored findings do not count" "$status|$out" "0|nuioa: healthy"
+run doctor --root "$node" --brief --ignore pcie-narrow:mlx5_1,numa-balancing
+is "ignored findings: of that NIC only" "$status|$out" \
+    "1|nuioa: 1 problem, 0 advice, 0 unknown: pcie-narrow:mlx5_0"
+fresh
+doctor
+is "JSON: what was looked at" \
+    "$(json "d['nuioa'], d['host'], d['role'], d['healthy'], d['slurm_conf'], d['plugstack_conf']")" \
+    "1 n1 compute True /etc/slurm/slurm.conf /etc/slurm/plugstack.conf"
+
+# --- the plugin -------------------------------------------------------------------------------------
+
+nuioa_conf=etc/slurm/plugstack.conf.d/nuioa.conf
+put $nuioa_conf "# optional /usr/lib/slurm/nuioa.so"
+finds "no line for the plugin" plugin-absent 'plugstack.conf has no line'
+rm "$node/etc/slurm/plugstack.conf"
+finds "no plugstack.conf" plugin-absent 'cannot be read'
+put etc/slurm/plugstack.conf.d/old.conf "optional nuioa.so"
+put etc/slurm/slurm.conf "$(cat "$node/etc/slurm/slurm.conf")
+PluginDir=/nowhere:/usr/lib/slurm"
+finds "two lines for it" plugin-twice 'nuioa.conf:1 loads the plugin, and .*old.conf:1'
+rm "$node/usr/lib/slurm/nuioa.so"
+finds "no file" plugin-missing:/usr/lib/slurm/nuioa.so 'which is not there'
+put $nuioa_conf "required /usr/lib/slurm/nuioa.so"
+finds "required" plugin-required 'nuioa.conf:1 says'
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so policy=fast nick=eth0"
+finds "wrong arguments" "plugin-argument plugin-argument" \
+    "nuioa.conf:1: plugstack.conf: policy: 'fast' is not one of .*nick: no such option; did you mean nic"
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so topology=/etc/node.xml"
+finds "emulation" plugin-emulates 'topology=/etc/node.xml'
+rm -r "$node/etc/slurm"
+doctor
+is "no slurm.conf: said, and no reason to worry" "$status|$found" "0|slurm-unread"
+fresh
+mkdir "$node/opt" && mv "$node/etc/slurm" "$node/opt/slurm"
+SLURM_CONF=/opt/slurm/slurm.conf
+export SLURM_CONF
+healthy "slurm.conf elsewhere"
+doctor
+is "a slurm.conf that SLURM_CONF names is not there" "$status|$found" "0|slurm-unread"
+unset SLURM_CONF
+
+# A login node: the plugin and Slurm count, the hardware does not.
+rm -r "$node/proc/77"
+put proc/sys/kernel/numa_balancing 1
+rm "$node/$nuioa_conf"
+finds "a login node" plugin-absent 'no line'
+rm -r "$node/proc/77"
+put proc/sys/kernel/numa_balancing 1
+finds "a login node, checked as a compute node" numa-balancing 'is on' --as compute
+put proc/sys/kernel/numa_balancing 1
+healthy "a compute node, checked as a login node" --as login
+
+# --- Slurm's settings -------------------------------------------------------------------------------
+
+# setting LINE...: after all others
+setting() { printf '%s\n' "$@" >>"$node/etc/slurm/slurm.conf"; }
+
+setting TaskPlugin=task/cgroup
+finds "no task/affinity" task-plugin 'TaskPlugin=task/cgroup: nothing binds'
+setting TaskPlugin=affinity
+finds "no task/cgroup" cores-unconstrained 'no task/cgroup'
+setting TASKPLUGIN=affinity,cgroup
+healthy "names without task/, keys in any case"
+put etc/slurm/slurm.conf "ClusterName=c"
+finds "no TaskPlugin" "task-plugin cores-unconstrained" 'task/none \(the default\)'
+put etc/slurm/cgroup.conf "ConstrainCores=no"
+finds "ConstrainCores=no" cores-unconstrained 'ConstrainCores=no'
+rm "$node/etc/slurm/cgroup.conf"
+finds "no cgroup.conf" cores-unconstrained 'ConstrainCores=no \(the default\)'
+printf 'TaskAffinity=yes\n' >>"$node/etc/slurm/cgroup.conf"
+finds "TaskAffinity" task-affinity 'TaskAffinity=yes, and TaskPlugin has task/affinity too'
+setting TaskPluginParam=Verbose,None
+finds "bind nothing by default" cpu-bind-default:TaskPluginParam 'TaskPluginParam=Verbose,None'
+setting "NodeName=n[1-4] CpuBind=none" "NodeName=gpu[1-2] CpuBind=socket"
+finds "bind nothing on this node" 'cpu-bind-default:n[1-4]' 'NodeName=n.* has CpuBind=none'
+setting "PartitionName=p Nodes=ALL CpuBind=ldom"
+finds "bind wide in a partition" cpu-bind-default:p 'PartitionName=p has CpuBind=ldom'
+setting "PartitionName=p Nodes=ALL CpuBind=core"
+healthy "bind to cores in a partition"
+setting SelectTypeParameters=CR_Core_Memory
+finds "cores of all sockets" core-distribution 'SelectTypeParameters=CR_Core_Memory\.'
+setting SelectTypeParameters=CR_Memory SelectType=select/linear
+healthy "whole nodes"
+
+# --- the site's distances ---------------------------------------------------------------------------
+
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
+printf 'nuioa-distances 1\nmachine packages=%d numa=2 cores=16 model="Some Processor"\nnuma 0 1\n%s\n' \
+    8 $'row 10 30\nrow 30 10' >"$node/etc/distances"
+finds "distances of other nodes" distances-foreign 'no section for this node'
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
+put etc/distances "hello"
+finds "distances that are none" distances-refused 'the first line must be'
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
+put etc/distances "nuioa-distances 1"
+chmod 666 "$node/etc/distances"
+finds "distances that anyone may write" distances-refused 'etc/distances'
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
+finds "no distances" distances-refused 'etc/distances: No such'
+
+# --- NICs -------------------------------------------------------------------------------------------
+
+rm -r "$node/sys/devices/system/cpu" && mkdir "$node/sys/devices/system/cpu"
+doctor
+is "nothing that hwloc could read" "$status|$found" "1|discovery-failed"
+fresh
+put $pci0/local_cpus ffff
+put $pci0/numa_node -1
+finds "nobody knows where a NIC is" nic-unlocated:mlx5_0 'mlx5_0 \(0000:10:00.0\)'
+put $pci0/numa_node 1
+finds "two say two things" nic-disagreement:mlx5_0 'numa_node of mlx5_0 .* says 1, its host bridge says 0'
+verbs=sys/class/infiniband/mlx5_1/ports/1
+put $verbs/state "1: DOWN"
+put $verbs/phys_state "2: Polling"
+finds "a port is down" port-down:mlx5_1 '1: DOWN, 2: Polling\); mlx5_0, of the same model, is up'
+cp -a "$node/$verbs" "$node/${verbs%1}2"
+put "${verbs%1}2/state" "1: DOWN"
+finds "a card's second port is down" port-idle:mlx5_1:2 "the card's other port mlx5_1 is up"
+put sys/class/net/eno3/flags 0x1003
+finds "no carrier" port-idle:eno3 'eno3 is down \(down, no carrier\); the card.s other port eno2 is up'
+put $verbs/rate "50 Gb/sec (1X HDR)"
+finds "one lane" port-slow:mlx5_1 '1 of 4 lanes: 50 Gb/sec \(1X HDR\)'
+put $verbs/rate "100 Gb/sec (4X EDR)"
+finds "slower than its like" port-slow:mlx5_1 'runs at 100000 Mb/s, mlx5_0, of the same model, at 200000'
+put $pci1/current_link_width 8
+put $pci1/current_link_speed "8.0 GT/s PCIe"
+finds "half the lanes at half the speed" pcie-narrow:mlx5_1 \
+    '8 lanes at 8.0 GT/s, 63015 Mb/s; it is made for 16 at 16.0 GT/s. Its network carries 200000'
+put $pci1/max_link_speed "32.0 GT/s PCIe"
+finds "slower than it could, faster than its network" pcie-reduced:mlx5_1 '252061 Mb/s; .* 32.0 GT/s'
+put $pci1/current_link_speed Unknown
+put $pci1/current_link_width 0
+healthy "a link that nobody knows"
+put proc/irq/40/effective_affinity_list 0
+put proc/irq/41/effective_affinity_list 3
+finds "IRQs served far away" irq-far:mlx5_1 \
+    '2 of 2 IRQs of mlx5_1, with 100 % of its interrupts, go to CPUs 0,3; it is on NUMA node 1'
+put proc/irq/41/effective_affinity_list 3
+sed -i 's/^ 41: 100/ 41: 10/' "$node/proc/interrupts"
+healthy "a far IRQ that is hardly raised"
+rm "$node"/proc/irq/4?/effective_affinity_list
+put proc/irq/40/smp_affinity_list 0-7
+put proc/irq/41/smp_affinity_list 0-7
+finds "IRQs that may only be served far away" irq-far:mlx5_1 'go to CPUs 0-7'
+
+# Ethernet as the fabric: the InfiniBand cards are gone.
+no_infiniband() {
+    rm "$node"/sys/class/infiniband/* "$node"/sys/class/net/ib* "$node/$pci0" "$node/$pci1"
+    put sys/class/net/eno2/speed "$1"
+}
+no_infiniband 10000
+finds "the kernel's buffers, 10 Gb/s" \
+    "socket-buffers:net.core.rmem_max socket-buffers:net.core.wmem_max" \
+    'net.core.rmem_max ends at 212992 bytes; at 10000 Mb/s, 250 us are 312500'
+no_infiniband 100000
+put proc/sys/net/core/rmem_max 16777216
+put proc/sys/net/core/wmem_max 16777216
+finds "the kernel's buffers, 100 Gb/s" \
+    "tcp-buffers:net.ipv4.tcp_rmem tcp-buffers:net.ipv4.tcp_wmem" \
+    'net.ipv4.tcp_rmem ends at 6291456 bytes; at 100000 Mb/s, 1000 us are 12500000'
+no_infiniband 1000
+healthy "the kernel's buffers, 1 Gb/s"
+
+# --- processors, kernel, firmware -------------------------------------------------------------------
+
+put sys/devices/system/cpu/cpu3/cpufreq/scaling_governor powersave
+finds "a governor" governor 'of 1 of 16 CPUs is "powersave"'
+rm -r "$node"/sys/devices/system/cpu/cpu*/cpufreq
+healthy "no governor"
+put proc/sys/kernel/numa_balancing 1
+finds "automatic NUMA balancing" numa-balancing 'is on'
+sed -i 's/Some Processor/AMD EPYC 7763 64-Core Processor/' "$node/proc/cpuinfo"
+finds "NPS1" nps 'EPYC 7763 .*: 2 level 3 caches a package, one NUMA node'
+
+# numa COUNT VALUE: COUNT NUMA nodes, equally large, all VALUE from each other
+numa() {
+    local i j row
+    rm -r "$node/sys/devices/system/node"
+    put sys/devices/system/node/online "0-$(($1 - 1))"
+    put "$pci1/numa_node" $(($1 / 2)) # of CPUs 8-15
+    for ((i = 0; i < $1; i++)); do
+        row=
+        for ((j = 0; j < $1; j++)); do row="$row $((i == j ? 10 : $2))"; done
+        put "sys/devices/system/node/node$i/distance" "${row# }"
+        put "sys/devices/system/node/node$i/cpumap" \
+            "$(printf %04x $((((1 << 16 / $1) - 1) << i * 16 / $1)))"
+        put "sys/devices/system/node/node$i/meminfo" "Node $i MemTotal:        4194304 kB"
+    done
+}
+sed -i 's/Some Processor/AMD EPYC 7763 64-Core Processor/' "$node/proc/cpuinfo"
+numa 4 12
+doctor
+is "NPS2: nothing about NPS" "$found" slit-flat
+fresh
+numa 4 20
+finds "a flat SLIT" slit-flat 'one value for all pairs of 4 NUMA nodes'
+numa 4 20
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
+{
+    echo "nuioa-distances 1"
+    echo 'machine packages=2 numa=4 cores=16 model="Some Processor"'
+    printf '%s\n' "numa 0 1 2 3" "row 10 16 32 32" "row 16 10 32 32" "row 32 32 10 16" "row 32 32 16 10"
+} >"$node/etc/distances"
+healthy "a flat SLIT, and distances of the site's"
+numa 2 5
+finds "remote nearer than local" slit-refused 'remote memory is nearer than local'
+numa 1 10
+put $pci0/numa_node -1
+put $pci1/numa_node -1
+finds "interleaved NUMA nodes" numa-hidden '2 processor packages, but one NUMA node'
+sed -i 's/Some Processor/Intel(R) Xeon(R) Platinum 8480+/' "$node/proc/cpuinfo"
+healthy "a small Xeon"
+for cpu in {16..31}; do
+    topology=sys/devices/system/cpu/cpu$cpu/topology
+    put $topology/core_id "$cpu"
+    put $topology/physical_package_id $((cpu / 8 % 2))
+    put $topology/thread_siblings "$(printf %08x $((1 << cpu)))"
+    put $topology/core_siblings "$( ((cpu < 24)) && echo 00ff00ff || echo ff00ff00)"
+    put sys/devices/system/cpu/cpu$((cpu - 16))/topology/core_siblings \
+        "$( ((cpu < 24)) && echo 00ff00ff || echo ff00ff00)"
+done
+for file in online possible present; do put sys/devices/system/cpu/$file 0-31; done
+put sys/devices/system/node/node0/cpumap 00ff00ff
+put sys/devices/system/node/node1/cpumap ff00ff00
+put $pci0/local_cpus 00ff00ff
+put $pci1/local_cpus ff00ff00
+sed -i 's/Some Processor/Intel(R) Xeon(R) Platinum 8480+/' "$node/proc/cpuinfo"
+doctor
+is "a large Xeon: SNC cannot be seen, which does not count" "$status|$found" "0|snc"
+fresh
+
+# --- MPI --------------------------------------------------------------------------------------------
+
+# told VARIABLE VALUE: MPI is told so by the environment
+told() {
+    export "$1=$2"
+    finds "$1=$2" "mpi-ethernet:$1" "$1=.* in the environment"
+    unset "$1"
+}
+# left VARIABLE VALUE: which is no fault
+left() {
+    export "$1=$2"
+    healthy "$1=$2"
+    unset "$1"
+}
+told OMPI_MCA_btl tcp,self
+told OMPI_MCA_btl self,vader,tcp
+left OMPI_MCA_btl ^openib
+left OMPI_MCA_btl self,vader,ofi,tcp
+told UCX_TLS tcp,sm,self
+told UCX_TLS ^ib
+left UCX_TLS rc,sm,self
+left UCX_TLS all
+told UCX_NET_DEVICES eno2
+told UCX_NET_DEVICES ib0
+left UCX_NET_DEVICES mlx5_0:1,eno2
+left UCX_NET_DEVICES all
+told FI_PROVIDER tcp
+told FI_PROVIDER "tcp;ofi_rxm"
+told FI_PROVIDER sockets
+left FI_PROVIDER verbs
+told I_MPI_OFI_PROVIDER tcp
+told I_MPI_FABRICS shm:tcp
+told NCCL_IB_DISABLE 1
+left NCCL_IB_DISABLE 0
+export UCX_NET_DEVICES=mlx5_7:1
+finds "UCX_NET_DEVICES, of another node" mpi-device:mlx5_7:1 'there is no mlx5_7:1 here'
+unset UCX_NET_DEVICES
+export OMPI_MCA_btl=tcp,self OMPI_MCA_pml=ucx
+healthy "btl=tcp where pml=ucx does without"
+export OMPI_MCA_pml=ob1
+finds "btl=tcp with pml=ob1" mpi-ethernet:OMPI_MCA_btl 'in the environment\.'
+unset OMPI_MCA_btl OMPI_MCA_pml
+put etc/openmpi/openmpi-mca-params.conf $'# site\nbtl = tcp,self\nbtl_tcp_if_include = eno2'
+finds "openmpi-mca-params.conf" mpi-ethernet:OMPI_MCA_btl 'btl=tcp,self in /etc/openmpi/openmpi-mca'
+put etc/openmpi/openmpi-mca-params.conf $'#btl = tcp,self\nbtl_tcp_if_include = eno2'
+healthy "openmpi-mca-params.conf: a comment"
+put etc/profile.d/mpi.sh $'# fast\n  export FI_PROVIDER="tcp;ofi_rxm" # not'
+finds "profile.d" mpi-ethernet:FI_PROVIDER 'FI_PROVIDER=tcp in /etc/profile.d/mpi.sh'
+put etc/ucx/ucx.conf UCX_TLS=tcp
+rm -r "$node/proc/77"
+finds "ucx.conf, on a login node too" mpi-ethernet:UCX_TLS 'in /etc/ucx/ucx.conf'
+put etc/ucx/ucx.conf UCX_TLS=tcp
+no_infiniband 1000
+healthy "TCP where there is nothing else"
+
+# --- files that are anything but what they should be ------------------------------------------------
+
+put etc/slurm/slurm.conf $'= = =\n"\nTaskPlugin\n\\'
+put etc/slurm/plugstack.conf $'include\noptional\nrequired   \ninclude plugstack.conf\ninclude /*/*'
+head -c 3000 /dev/urandom >"$node/proc/interrupts"
+head -c 3000 /dev/urandom >"$node/etc/environment"
+rm "$node/etc/slurm/cgroup.conf" && mkfifo "$node/etc/slurm/cgroup.conf"
+doctor
+is "rubbish: still an answer" "$status|$err" "1|"
+like "rubbish: the rest is checked" "$found" 'plugin-absent'
+fresh
+ln -s nuioa.conf "$node/etc/slurm/plugstack.conf.d/a.conf"
+printf 'include *\n' >>"$node/$nuioa_conf"
+doctor
+is "files that include each other: an end" "$status" 1
+
+done_testing
