@@ -71,6 +71,36 @@ static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
     return 0;
 }
 
+static bool alike(const struct nuioa_slots *s, uint32_t a, uint32_t b)
+{
+    return s->nic_cost[a] == s->nic_cost[b] && s->tie[a] == s->tie[b] &&
+           s->domain[a] == s->domain[b] && s->kind[a] == s->kind[b];
+}
+
+/* A task that was given a slot like its own keeps its own: nobody moves for nothing. */
+static int settle(const struct nuioa_slots *slots, uint32_t *slot_of, uint32_t task_count)
+{
+    uint32_t *task_in = malloc(slots->count * sizeof(*task_in));
+    if (!task_in)
+        return -ENOMEM;
+    for (uint32_t s = 0; s < slots->count; s++)
+        task_in[s] = UINT32_MAX;
+    for (uint32_t i = 0; i < task_count; i++)
+        task_in[slot_of[i]] = i;
+    for (uint32_t i = 0; i < task_count; i++) {
+        uint32_t got = slot_of[i], other = task_in[i];
+        if (got == i || !alike(slots, got, i))
+            continue;
+        slot_of[i] = i;
+        task_in[i] = i;
+        task_in[got] = other;
+        if (other != UINT32_MAX)
+            slot_of[other] = got;
+    }
+    free(task_in);
+    return 0;
+}
+
 /* Maps the tasks to the slots by weight; slot i is where task i starts. */
 static int map_weights(struct planner *p, const struct nuioa_slots *slots)
 {
@@ -86,6 +116,8 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots)
         struct nuioa_problem problem = problem_of(r, slots, weight, slots->kind, start);
         rc = nuioa_place(&problem, p->slot_of, &p->plan->mapping);
     }
+    if (rc == 0)
+        rc = settle(slots, p->slot_of, r->task_count);
     free(weight);
     free(start);
     return rc;
@@ -134,15 +166,16 @@ static int alone(struct planner *p)
     return rc;
 }
 
+/* With task i in slot i; by domains, as the mappers count it. */
 static double cost_of(const struct planner *p, const struct nuioa_slots *slots)
 {
+    const struct nuioa_request *r = p->request;
     double cost = 0;
-    for (uint32_t i = 0; i < p->request->task_count; i++)
-        cost += p->request->tasks[i].weight * slots->nic_cost[i];
-    for (uint32_t k = 0; k < p->request->pair_count; k++) {
-        const struct nuioa_pair *pair = &p->request->pairs[k];
-        cost += pair->bytes * nuioa_neighbour_cost(p->request->node, slots->cpus[pair->first],
-                                                   slots->cpus[pair->second]);
+    for (uint32_t i = 0; i < r->task_count; i++)
+        cost += r->tasks[i].weight * slots->nic_cost[i];
+    for (uint32_t k = 0; k < r->pair_count; k++) {
+        uint32_t a = slots->domain[r->pairs[k].first], b = slots->domain[r->pairs[k].second];
+        cost += r->pairs[k].bytes * slots->domain_cost[(size_t)a * slots->domain_count + b];
     }
     return cost;
 }

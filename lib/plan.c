@@ -26,9 +26,10 @@ static int plan_alloc(struct nuioa_plan *plan, const struct nuioa_request *r)
     for (uint32_t i = 0; i < r->task_count; i++) {
         struct nuioa_place *place = &plan->places[i];
         place->cpus = hwloc_bitmap_dup(r->tasks[i].cpus);
+        place->was = hwloc_bitmap_dup(r->tasks[i].cpus);
         place->numas = hwloc_bitmap_alloc();
         place->memory_numas = hwloc_bitmap_alloc();
-        if (!place->cpus || !place->numas || !place->memory_numas)
+        if (!place->cpus || !place->was || !place->numas || !place->memory_numas)
             return -ENOMEM;
     }
     return 0;
@@ -89,6 +90,8 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
         rc = nuioa_decide(&planner);
         if (rc == 0)
             rc = nuioa_describe(&planner);
+        if (rc == 0)
+            rc = nuioa_account(&planner);
         if (rc < 0)
             nuioa_fail(err, rc, "the placement failed: %s", strerror(-rc));
     }
@@ -112,6 +115,8 @@ int nuioa_plan_achieved(const struct nuioa_request *request, struct nuioa_plan *
         rc = -ENOMEM;
     if (rc == 0)
         rc = nuioa_describe(&planner);
+    if (rc == 0)
+        rc = nuioa_account(&planner);
     planner_free(&planner);
     return rc;
 }
@@ -121,6 +126,7 @@ void nuioa_plan_free(struct nuioa_plan *plan)
     for (uint32_t i = 0; plan->places && i < plan->task_count; i++) {
         struct nuioa_place *place = &plan->places[i];
         hwloc_bitmap_free(place->cpus);
+        hwloc_bitmap_free(place->was);
         hwloc_bitmap_free(place->numas);
         hwloc_bitmap_free(place->memory_numas);
         nuioa_drop_places(place);

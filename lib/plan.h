@@ -41,11 +41,32 @@ enum nuioa_memory { NUIOA_MEMORY_DEFAULT, NUIOA_MEMORY_PREFERRED, NUIOA_MEMORY_I
 
 #define NUIOA_NO_LEVEL UINT32_MAX
 
+/* Its two terms: reaching the NIC, reaching the neighbours. */
+struct nuioa_split {
+    double nic, neighbours;
+};
+
+#define NUIOA_PARTNERS_MAX 3
+
+/* Why a rank is where it is. A pair's cost counts half for each end, so that ranks add up to J. */
+struct nuioa_account {
+    uint32_t level_before; /* of the nearest NIC from where Slurm put it; NUIOA_NO_LEVEL if unknown */
+    uint32_t heavier;      /* how many ranks of the node have more weight */
+    struct nuioa_split before, after;
+    double local;          /* exchanged with ranks of the node, in the unit of the pairs */
+    double beside;         /* of that, with ranks that run on its own NUMA nodes alone */
+    uint32_t partner_count;
+    uint32_t partners[NUIOA_PARTNERS_MAX]; /* local ranks it exchanges most with, most first */
+    int32_t gave_way;      /* the local rank that has its former CPUs, or some of them; -1: none */
+};
+
 struct nuioa_place {
     uint32_t rank;
     double weight;
     bool moved;             /* its CPUs are not those that Slurm gave it */
     hwloc_bitmap_t cpus;    /* OS indexes */
+    hwloc_bitmap_t was;     /* OS indexes: where Slurm put it */
+    struct nuioa_account account;
     hwloc_bitmap_t numas;   /* OS indexes of the NUMA nodes of `cpus` */
     int32_t nic;            /* index into node->nics, -1: none */
     uint32_t level;         /* from that NIC; NUIOA_NO_LEVEL if unknown */
@@ -69,6 +90,7 @@ struct nuioa_plan {
     uint32_t rail_count;
     uint32_t *rails;            /* local ranks: the leader of each NIC in use */
     struct nuioa_mapping mapping; /* mapper, J before and after, bound, evaluations */
+    struct nuioa_split before, after; /* the sums of all accounts: what J is made of */
     bool bound_known;
     uint32_t time_us;
     struct nuioa_warnings warnings;

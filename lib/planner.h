@@ -21,6 +21,10 @@ int nuioa_decide(struct planner *planner);
  * leaders. 0 or negative. */
 int nuioa_describe(struct planner *planner);
 
+/* Fills in what each rank's place costs, before and after: J of design as nuioa_place counts it, but of
+ * where the ranks were and are. 0 or -ENOMEM. */
+int nuioa_account(struct planner *planner);
+
 /* Frees a place's OMP places. */
 void nuioa_drop_places(struct nuioa_place *place);
 

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "number.h"
-#include "table.h"
+#include "report_private.h"
 
 /* Above this, ranks that share everything are one line. */
 #define LINES_MAX 64
 #define BAR_WIDTH 20
 
 /* Six digits are enough for a person; whole numbers stay whole. */
-static const char *number(double value, char *text, size_t size)
+const char *report_number(double value, char *text, size_t size)
 {
     if (value >= 1e5) {
         value = round(value);
@@ -24,7 +24,7 @@ static const char *number(double value, char *text, size_t size)
     return nuioa_print_decimal(value, text, size);
 }
 
-static double heaviest(const struct nuioa_plan *plan)
+double report_heaviest(const struct nuioa_plan *plan)
 {
     double most = 0;
     for (uint32_t i = 0; i < plan->task_count; i++)
@@ -39,34 +39,59 @@ static bool same_line(const struct nuioa_place *a, const struct nuioa_place *b)
            hwloc_bitmap_isequal(a->numas, b->numas);
 }
 
-/* Ranks of one line of the table: places[first] and, when grouped, all later ones like it. */
-struct line {
-    const struct nuioa_place *place;
-    hwloc_bitmap_t ranks, cpus;
-    double weight; /* of all together */
-    bool leads;
-};
-
-static void collect(const struct nuioa_plan *plan, uint32_t first, bool grouped, bool *done,
-                    struct line *line)
+static void gather(struct report_lines *lines, uint32_t first)
 {
-    const struct nuioa_place *place = line->place = &plan->places[first];
-    hwloc_bitmap_zero(line->ranks);
-    hwloc_bitmap_zero(line->cpus);
-    line->weight = 0;
-    line->leads = false;
+    const struct nuioa_plan *plan = lines->plan;
+    lines->place = &plan->places[first];
+    lines->weight = 0;
+    lines->leads = false;
+    lines->count = 0;
+    hwloc_bitmap_zero(lines->ranks);
+    hwloc_bitmap_zero(lines->cpus);
     for (uint32_t i = first; i < plan->task_count; i++) {
-        if (i > first && (!grouped || done[i] || !same_line(place, &plan->places[i])))
+        lines->member[i] = i == first || (lines->grouped && !lines->done[i] &&
+                                          same_line(lines->place, &plan->places[i]));
+        if (!lines->member[i])
             continue;
-        done[i] = true;
-        hwloc_bitmap_set(line->ranks, plan->places[i].rank);
-        hwloc_bitmap_or(line->cpus, line->cpus, plan->places[i].cpus);
-        line->weight += plan->places[i].weight;
-        line->leads = line->leads || (plan->order_count && plan->order[0] == i);
+        lines->done[i] = true;
+        lines->count++;
+        hwloc_bitmap_set(lines->ranks, plan->places[i].rank);
+        hwloc_bitmap_or(lines->cpus, lines->cpus, plan->places[i].cpus);
+        lines->weight += plan->places[i].weight;
+        lines->leads = lines->leads || (plan->order_count && plan->order[0] == i);
     }
 }
 
-static void add_set(struct nuioa_table *table, hwloc_const_bitmap_t set)
+bool report_lines_open(struct report_lines *lines, const struct nuioa_plan *plan)
+{
+    *lines = (struct report_lines){ .plan = plan, .grouped = plan->task_count > LINES_MAX };
+    lines->done = calloc(plan->task_count + 1, sizeof(*lines->done));
+    lines->member = calloc(plan->task_count + 1, sizeof(*lines->member));
+    lines->ranks = hwloc_bitmap_alloc();
+    lines->cpus = hwloc_bitmap_alloc();
+    return lines->done && lines->member && lines->ranks && lines->cpus;
+}
+
+bool report_lines_next(struct report_lines *lines)
+{
+    while (lines->next < lines->plan->task_count && lines->done[lines->next])
+        lines->next++;
+    if (lines->next == lines->plan->task_count)
+        return false;
+    memset(lines->member, 0, lines->plan->task_count * sizeof(*lines->member));
+    gather(lines, lines->next);
+    return true;
+}
+
+void report_lines_close(struct report_lines *lines)
+{
+    free(lines->done);
+    free(lines->member);
+    hwloc_bitmap_free(lines->ranks);
+    hwloc_bitmap_free(lines->cpus);
+}
+
+void report_add_set(struct nuioa_table *table, hwloc_const_bitmap_t set)
 {
     char *text = NULL;
     if (hwloc_bitmap_iszero(set) || hwloc_bitmap_list_asprintf(&text, set) < 0)
@@ -76,52 +101,57 @@ static void add_set(struct nuioa_table *table, hwloc_const_bitmap_t set)
     free(text);
 }
 
-static void add_line(struct nuioa_table *table, const struct nuioa_node *node,
-                     const struct line *line, double most)
+void report_add_home(struct nuioa_table *table, const struct report_lines *line)
+{
+    report_add_set(table, line->ranks);
+    nuioa_table_add(table, "%s", line->leads ? "*" : "");
+    report_add_set(table, line->cpus);
+    report_add_set(table, line->place->numas);
+}
+
+void report_add_nic(struct nuioa_table *table, const struct nuioa_node *node,
+                    const struct report_lines *line)
 {
     const struct nuioa_place *place = line->place;
     char text[128];
-    nuioa_table_add(table, "%s", node->host);
-    add_set(table, line->ranks);
-    nuioa_table_add(table, "%s", line->leads ? "*" : "");
-    add_set(table, line->cpus);
-    add_set(table, place->numas);
-    nuioa_table_add(table, "%s", nuioa_memory_text(place, text, sizeof(text)));
     if (place->nic < 0)
         nuioa_table_add(table, "-");
     else
         nuioa_table_add(table, "%s",
                         nuioa_nic_label(&node->nics[place->nic], text, sizeof(text)));
     nuioa_table_add(table, place->level == NUIOA_NO_LEVEL ? "-" : "%u", place->level);
-    bool alone = hwloc_bitmap_weight(line->ranks) == 1;
-    int bar = most > 0 && alone ? (int)(place->weight / most * BAR_WIDTH + 0.5) : 0;
-    nuioa_table_add(table, "%s",
-                    most > 0 ? number(line->weight, text, sizeof(text)) : "");
-    nuioa_table_add(table, "%.*s", bar, "####################");
+}
+
+void report_add_weight(struct nuioa_table *table, const struct report_lines *line)
+{
+    char text[128];
+    nuioa_table_add(table, "%s", report_heaviest(line->plan) > 0
+                                     ? report_number(line->weight, text, sizeof(text)) : "");
 }
 
 static void print_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)
 {
     static const char *const heads[] = { "node",   "rank", "",      "CPUs",   "NUMA",
                                          "memory", "NIC",  "level", "weight", "" };
-    bool grouped = plan->task_count > LINES_MAX;
-    double most = heaviest(plan);
-    bool *done = calloc(plan->task_count + 1, sizeof(*done));
-    struct line line = { .ranks = hwloc_bitmap_alloc(), .cpus = hwloc_bitmap_alloc() };
+    char text[128];
+    double most = report_heaviest(plan);
+    struct report_lines lines;
     struct nuioa_table table;
     nuioa_table_init(&table, "lrllllllrl");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_table_add(&table, "%s", heads[i]);
-    for (uint32_t i = 0; done && line.ranks && line.cpus && i < plan->task_count; i++) {
-        if (done[i])
-            continue;
-        collect(plan, i, grouped, done, &line);
-        add_line(&table, node, &line, most);
+    for (bool open = report_lines_open(&lines, plan); open && report_lines_next(&lines);) {
+        bool alone = lines.count == 1;
+        int bar = most > 0 && alone ? (int)(lines.weight / most * BAR_WIDTH + 0.5) : 0;
+        nuioa_table_add(&table, "%s", node->host);
+        report_add_home(&table, &lines);
+        nuioa_table_add(&table, "%s", nuioa_memory_text(lines.place, text, sizeof(text)));
+        report_add_nic(&table, node, &lines);
+        report_add_weight(&table, &lines);
+        nuioa_table_add(&table, "%.*s", bar, "####################");
     }
     nuioa_table_print(&table, out, 2);
-    hwloc_bitmap_free(line.ranks);
-    hwloc_bitmap_free(line.cpus);
-    free(done);
+    report_lines_close(&lines);
 }
 
 static void print_cost(const struct nuioa_plan *plan, FILE *out)
@@ -130,14 +160,14 @@ static void print_cost(const struct nuioa_plan *plan, FILE *out)
     char before[32], after[32], bound[32];
     if (m->cost_start <= 0)
         return;
-    number(m->cost_start, before, sizeof(before));
-    number(m->cost, after, sizeof(after));
+    report_number(m->cost_start, before, sizeof(before));
+    report_number(m->cost, after, sizeof(after));
     fprintf(out, "cost %s -> %s", before, after);
     if (m->cost < m->cost_start)
         fprintf(out, " (%.1f %% less)", 100 * (m->cost_start - m->cost) / m->cost_start);
     if (plan->bound_known)
         fprintf(out, ", no placement can be below %s",
-                number(m->bound, bound, sizeof(bound)));
+                report_number(m->bound, bound, sizeof(bound)));
     fputc('\n', out);
 }
 
@@ -153,69 +183,6 @@ static void print_head(const struct nuioa_plan *plan, const struct nuioa_node *n
     nuioa_table_wrap(out, 0, head);
 }
 
-/* --- explain --------------------------------------------------------------------------------- */
-
-static void print_level(const struct nuioa_plan *plan, uint32_t level, struct nuioa_table *table)
-{
-    hwloc_bitmap_t ranks = hwloc_bitmap_alloc(), numas = hwloc_bitmap_alloc();
-    double least = 0, most = 0;
-    bool any = false;
-    for (uint32_t i = 0; ranks && numas && i < plan->task_count; i++) {
-        const struct nuioa_place *p = &plan->places[i];
-        if (p->level != level)
-            continue;
-        hwloc_bitmap_set(ranks, p->rank);
-        hwloc_bitmap_or(numas, numas, p->numas);
-        least = !any || p->weight < least ? p->weight : least;
-        most = !any || p->weight > most ? p->weight : most;
-        any = true;
-    }
-    if (any) {
-        char from[32], to[32];
-        nuioa_table_add(table, level == NUIOA_NO_LEVEL ? "unknown" : "%u", level);
-        add_set(table, numas);
-        add_set(table, ranks);
-        number(most, from, sizeof(from));
-        number(least, to, sizeof(to));
-        nuioa_table_add(table, "%s%s%s", from, most > least ? " to " : "", most > least ? to : "");
-    }
-    hwloc_bitmap_free(ranks);
-    hwloc_bitmap_free(numas);
-}
-
-static void print_levels(const struct nuioa_plan *plan, FILE *out)
-{
-    struct nuioa_table table;
-    nuioa_table_init(&table, "llll");
-    const char *const heads[] = { "level", "NUMA", "ranks", "weights" };
-    for (unsigned i = 0; i < 4; i++)
-        nuioa_table_add(&table, "%s", heads[i]);
-    for (uint32_t level = 0; level <= UINT8_MAX; level++)
-        print_level(plan, level, &table);
-    print_level(plan, NUIOA_NO_LEVEL, &table);
-    fputs("\nWho is how far from a NIC\n", out);
-    nuioa_table_print(&table, out, 2);
-}
-
-static void print_choice(const struct nuioa_plan *plan, const struct nuioa_options *options,
-                         FILE *out)
-{
-    char remote[32], hop[32];
-    fprintf(out, "\nHow it was chosen\n  mapper %s, %llu evaluations, %u us\n",
-            plan->mapping.mapper, (unsigned long long)plan->mapping.evaluations, plan->time_us);
-    fprintf(out, "  weight costs 1 on the NIC's NUMA node, %s more off it, %s more per level\n",
-            nuioa_print_decimal(options->remote_cost, remote, sizeof(remote)),
-            nuioa_print_decimal(options->hop_cost, hop, sizeof(hop)));
-    if (*options->hints)
-        fprintf(out, "  hints %.80s\n", options->hints);
-    if (plan->order_count) {
-        fprintf(out, "  leader rank %u", plan->places[plan->order[0]].rank);
-        if (plan->near > 1)
-            fprintf(out, "; %u ranks are equally near", plan->near);
-        fputc('\n', out);
-    }
-}
-
 char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
                         const struct nuioa_options *options, bool explain)
 {
@@ -225,7 +192,10 @@ char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *
     if (!out)
         return NULL;
     print_head(plan, node, out);
-    print_ranks(plan, node, out);
+    if (explain)
+        report_explain_ranks(plan, node, out);
+    else
+        print_ranks(plan, node, out);
     nuioa_table_wrap(out, 0, plan->reason);
     print_cost(plan, out);
     for (unsigned i = 0; i < plan->warnings.count; i++) {
@@ -233,13 +203,8 @@ char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *
         snprintf(line, sizeof(line), "warning: %s", plan->warnings.text[i]);
         nuioa_table_wrap(out, 0, line);
     }
-    if (explain) {
-        print_levels(plan, out);
-        print_choice(plan, options, out);
-        char *facts = nuioa_report_node(node);
-        fprintf(out, "\nThe node\n%s", facts ? facts : "");
-        free(facts);
-    }
+    if (explain)
+        report_explain_rest(plan, node, options, out);
     if (fclose(out)) {
         free(text);
         return NULL;

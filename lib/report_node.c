@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table.h"
+#include "report_private.h"
 
 /* A matrix that is still readable in 100 columns. */
 #define MATRIX_MAX 16
@@ -188,6 +188,14 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
         else if (node->numa_count > 1)
             print_order(node, nic, out);
     }
+}
+
+void report_facts(const struct nuioa_node *node, FILE *out)
+{
+    fputs("\nThe node (all of it: nuioa topo)\n", out);
+    if (node->numa_count > 1)
+        fprintf(out, "  distance between NUMA nodes: %s\n", source_text(node->distance.source));
+    print_nics(node, out);
 }
 
 static void print_count(FILE *out, uint32_t count, const char *what, const char *then)

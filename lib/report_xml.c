@@ -47,7 +47,10 @@ static int draw_rank(hwloc_topology_t topology, const struct nuioa_plan *plan, u
     if (!parent)
         return nuioa_fail(err, -EINVAL, "rank %u has CPUs that the topology lacks", place->rank);
     hwloc_obj_t rank = hwloc_topology_insert_misc_object(topology, parent, name);
-    if (!rank || hwloc_obj_add_info(rank, "lstopoStyle", leads ? LEADER_STYLE : style))
+    char why[64];
+    nuioa_report_why(plan, local, why, sizeof(why));
+    if (!rank || hwloc_obj_add_info(rank, "lstopoStyle", leads ? LEADER_STYLE : style) ||
+        hwloc_obj_add_info(rank, "nuioaWhy", why))
         return nuioa_fail(err, -ENOMEM, "out of memory for the drawing");
     return 0;
 }

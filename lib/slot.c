@@ -79,6 +79,12 @@ static double numa_cost(const struct nuioa_node *node, int32_t a, int32_t b)
            20.0;
 }
 
+struct nuioa_spot nuioa_spot_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
+{
+    const struct nuioa_pu *pu = nuioa_first_pu(node, cpus);
+    return (struct nuioa_spot){cpus, pu, pu && !nuioa_in_one_numa(node, pu, cpus)};
+}
+
 /* Mean over the NUMA nodes that two wide slots cover. */
 static double wide_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
                         hwloc_const_bitmap_t b)
@@ -101,14 +107,14 @@ bool nuioa_in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
     return pu->numa < 0 || hwloc_bitmap_isincluded(cpus, node->numas[pu->numa].cpus);
 }
 
-double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
-                            hwloc_const_bitmap_t b)
+double nuioa_spot_cost(const struct nuioa_node *node, const struct nuioa_spot *a,
+                       const struct nuioa_spot *b)
 {
-    const struct nuioa_pu *x = nuioa_first_pu(node, a), *y = nuioa_first_pu(node, b);
+    const struct nuioa_pu *x = a->pu, *y = b->pu;
     if (!x || !y)
         return 1;
-    if (!nuioa_in_one_numa(node, x, a) || !nuioa_in_one_numa(node, y, b))
-        return wide_cost(node, a, b);
+    if (a->wide || b->wide)
+        return wide_cost(node, a->cpus, b->cpus);
     if (x->numa != y->numa)
         return numa_cost(node, x->numa, y->numa);
     if (x->package != y->package)
@@ -118,6 +124,13 @@ double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t 
     if (x->l2 == y->l2)
         return 0.6;
     return x->l3 == y->l3 ? 0.8 : 1.0;
+}
+
+double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
+                            hwloc_const_bitmap_t b)
+{
+    struct nuioa_spot x = nuioa_spot_of(node, a), y = nuioa_spot_of(node, b);
+    return nuioa_spot_cost(node, &x, &y);
 }
 
 /* The deepest unit that a slot shares with another one: two slots with equal keys are interchangeable in
@@ -180,7 +193,10 @@ static int price_domains(struct nuioa_slots *slots, const struct nuioa_node *nod
     uint32_t n = slots->count, domains = 0;
     struct key *keys = malloc(n * sizeof(*keys));
     uint32_t(*members)[2] = malloc(n * sizeof(*members));
-    int rc = keys && members ? find_keys(node, slots, keys) : -ENOMEM;
+    struct nuioa_spot *spots = malloc(n * sizeof(*spots));
+    int rc = keys && members && spots ? find_keys(node, slots, keys) : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < n; i++)
+        spots[i] = nuioa_spot_of(node, slots->cpus[i]);
     for (uint32_t i = 0; rc == 0 && i < n; i++) {
         uint32_t d = 0;
         while (d < domains && !same_key(&keys[members[d][0]], &keys[i]))
@@ -197,9 +213,10 @@ static int price_domains(struct nuioa_slots *slots, const struct nuioa_node *nod
     }
     for (uint32_t a = 0; rc == 0 && a < domains; a++)
         for (uint32_t b = 0; b < domains; b++)
-            slots->domain_cost[(size_t)a * domains + b] = nuioa_neighbour_cost(
-                node, slots->cpus[members[a][0]], slots->cpus[members[b][a == b]]);
+            slots->domain_cost[(size_t)a * domains + b] =
+                nuioa_spot_cost(node, &spots[members[a][0]], &spots[members[b][a == b]]);
     free(keys);
+    free(spots);
     free(members);
     return rc;
 }

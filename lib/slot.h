@@ -42,10 +42,21 @@ void nuioa_slots_free(struct nuioa_slots *slots);
  * idle machine, more on a loaded one; master thesis 2007, 2.5.2-2.5.3). */
 double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level);
 
+/* What a slot's neighbour costs follow from, found once: there may be many pairs. */
+struct nuioa_spot {
+    hwloc_const_bitmap_t cpus; /* the caller's */
+    const struct nuioa_pu *pu; /* the first of them, NULL: none */
+    bool wide;                 /* they have several NUMA nodes */
+};
+struct nuioa_spot nuioa_spot_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
+
 /* dp of design: what a byte between two sets of CPUs costs, 1.0 = within one NUMA node. Between NUMA nodes
  * the distance table / 10, mean of both directions; inside, by the deepest thing shared. */
 double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
                             hwloc_const_bitmap_t b);
+
+double nuioa_spot_cost(const struct nuioa_node *node, const struct nuioa_spot *a,
+                       const struct nuioa_spot *b);
 
 /* A PU of `cpus` (the first in logical order), NULL if there is none. */
 const struct nuioa_pu *nuioa_first_pu(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);

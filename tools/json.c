@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report.h"
 #include "tool.h"
 
 /* When one element cannot be made for want of memory, nothing is printed. jansson's containers take
@@ -190,6 +191,36 @@ int tool_json_topo(const struct nuioa_node *node)
 
 /* --- plan ------------------------------------------------------------------------------------- */
 
+/* Adds the terms of J: "slurm_nic", "slurm_neighbours", "plan_nic", "plan_neighbours". */
+static void put_split(json_t *o, const struct nuioa_split *before, const struct nuioa_split *after,
+                      bool *bad)
+{
+    put(o, "slurm_nic", json_real(before->nic), bad);
+    put(o, "slurm_neighbours", json_real(before->neighbours), bad);
+    put(o, "plan_nic", json_real(after->nic), bad);
+    put(o, "plan_neighbours", json_real(after->neighbours), bad);
+}
+
+/* Why it is where it is. */
+static void put_account(json_t *o, const struct nuioa_plan *plan, uint32_t local, bool *bad)
+{
+    const struct nuioa_account *a = &plan->places[local].account;
+    json_t *partners = json_array(), *cost = json_object();
+    char why[64];
+    for (uint32_t k = 0; k < a->partner_count; k++)
+        add(partners, json_integer(plan->places[a->partners[k]].rank), bad);
+    put_split(cost, &a->before, &a->after, bad);
+    put(o, "was", list(plan->places[local].was), bad);
+    put(o, "level_was",
+        a->level_before == NUIOA_NO_LEVEL ? json_null() : json_integer(a->level_before), bad);
+    put(o, "heavier", plan->hinted ? json_integer(a->heavier) : json_null(), bad);
+    put(o, "partners", partners, bad);
+    put(o, "on_node", json_real(a->local), bad);
+    put(o, "beside", json_real(a->beside), bad);
+    put(o, "cost", cost, bad);
+    put(o, "why", text(nuioa_report_why(plan, local, why, sizeof(why))), bad);
+}
+
 static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
                        bool *bad)
 {
@@ -209,6 +240,7 @@ static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *n
     put(o, "memory", text(nuioa_memory_text(p, buffer, sizeof(buffer))), bad);
     put(o, "leader", json_boolean(plan->order_count && plan->order[0] == local), bad);
     put(o, "places", places_value, bad);
+    put_account(o, plan, local, bad);
     return o;
 }
 
@@ -228,6 +260,7 @@ static json_t *cost_of(const struct nuioa_plan *plan, bool *bad)
     put(o, "slurm", json_real(plan->mapping.cost_start), bad);
     put(o, "plan", json_real(plan->mapping.cost), bad);
     put(o, "bound", plan->bound_known ? json_real(plan->mapping.bound) : json_null(), bad);
+    put_split(o, &plan->before, &plan->after, bad);
     return o;
 }
 

@@ -25,6 +25,7 @@ static const char usage[] =
     "  --binding FILE              where Slurm would put the ranks: one CPU list a line; default:\n"
     "                              block distribution over the allowed cores\n"
     "  --ranks LIST                their ranks in the job, such as 4-7; default 0 to N-1\n"
+    "  --explain                   for each rank, why it is where it is; what the cost is made of\n"
     "  --json                      for programs\n"
     "  --xml FILE                  write the topology with ranks, leaders and NICs drawn into it,\n"
     "                              for lstopo -i FILE out.svg\n"
@@ -36,7 +37,7 @@ static const char usage[] =
 struct job {
     const char *command;
     const char *tasks, *cpus_per_task, *allowed, *binding, *ranks, *xml, *format;
-    bool json, help;
+    bool json, help, explain;
     struct nuioa_options options;
     struct nuioa_node node;
     struct plan_input input;
@@ -68,7 +69,8 @@ static int read_arguments(struct job *job, int argc, char **argv)
         { "allowed", &job->allowed, NULL }, { "binding", &job->binding, NULL },
         { "ranks", &job->ranks, NULL },     { "xml", &job->xml, NULL },
         { "format", &job->format, NULL },   { "json", NULL, &job->json },
-        { "help", NULL, &job->help },       { NULL, NULL, NULL },
+        { "help", NULL, &job->help },       { "explain", NULL, &job->explain },
+        { NULL, NULL, NULL },
     };
     job->command = argv[0];
     nuioa_options_init(&job->options);
@@ -125,7 +127,7 @@ static int print(const struct job *job, const struct nuioa_plan *plan)
     if (job->json)
         return tool_json_plan(plan, &job->node);
     if (!job->xml && !job->format)
-        return tool_print(nuioa_report_text(plan, &job->node, o, o->explain));
+        return tool_print(nuioa_report_text(plan, &job->node, o, o->explain || job->explain));
     print_warnings(&plan->warnings);
     print_warnings(&job->node.warnings);
     if (!plan->moved)

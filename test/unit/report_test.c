@@ -214,7 +214,7 @@ static void test_explain(void **state)
     char *text = text_of(true);
     check_lines(text);
     static const char *const wanted[] = {
-        "Who is how far", "mapper hopsort", "leader rank 115", "from the firmware's table",
+        "What the cost is made of", "100 % of the gain", "the bound: ", "Who is how far", "mapper hopsort", "leader rank 115", "from the firmware's table",
         "mlx4_0:1, nearest NUMA nodes first: {5} {3,6-7} {1-2,4} {0}",
     };
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
@@ -222,6 +222,45 @@ static void test_explain(void **state)
             fail_msg("'%s' is not in:\n%s", wanted[i], text);
     assert_string_equal(words_of(strstr(text, "Who is how far"), "2 "),
                         "2 1-2,4 102-107 7 to 2");
+    assert_string_equal(words_of(text, "115 *"), "115 * 10 5 mlx4_0:1 0 1 15 1 nearer its NIC");
+    assert_string_equal(words_of(text, "110"), "110 6 3 mlx4_0:1 1 0 10 6 gave way to rank 115");
+    assert_string_equal(words_of(text, "113"), "113 13 6 mlx4_0:1 1 13 3 stays");
+    free(text);
+}
+
+/* Nobody moves: each line still says so. */
+static void test_explain_unmoved(void **state)
+{
+    (void)state;
+    make_plan(16, 1, false);
+    char *text = text_of(true);
+    check_lines(text);
+    assert_null(strstr(text, "of the gain"));
+    free(text);
+    nuioa_plan_free(&plan);
+
+    /* heaviest last, and the NIC is there already */
+    nuioa_node_free(&node);
+    machine_hagrid(&node, 7);
+    make_plan(16, 1, true);
+    text = text_of(true);
+    check_lines(text);
+    assert_string_equal(words_of(text, "115 *"), "115 * 15 7 mlx4_0:1 0 15 1 beside its NIC");
+    free(text);
+}
+
+static void test_explain_many(void **state)
+{
+    (void)state;
+    nuioa_node_free(&node);
+    machine_build(&node, &(struct shape){ .numas = 4, .cores = 32, .threads = 1,
+                                          .numas_per_package = 1 });
+    machine_nic(&node, "mlx5_0", 1);
+    make_plan(128, 1, true);
+    char *text = text_of(true);
+    assert_true(check_lines(text) < 40);
+    assert_string_equal(words_of(text, "196-227 *"),
+                        "196-227 * 32-63 1 mlx5_0:1 0 3568 32 nearer, 0 farther, 0 as far");
     free(text);
 }
 
@@ -304,6 +343,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_table),    TEST(test_aligned),    TEST(test_no_hints), TEST(test_no_nic),
         TEST(test_long),     TEST(test_many),       TEST(test_explain),  TEST(test_leader_off),
+        TEST(test_explain_unmoved), TEST(test_explain_many),
         TEST(test_cpu_bind), TEST(test_rankfile),   TEST(test_node),
         TEST(test_digits),
     };

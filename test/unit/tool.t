@@ -117,6 +117,12 @@ like "the report has the heaviest rank at the NIC" "$out" \
     ' 0  \*  10 +5 +preferred:5 +mlx5_0:1 +0 +16  #+'
 answers "a plan, explained" plan --topology "$hagrid" --tasks 16 --hints "$weights" --nuioa=explain
 like "explain says how" "$out" 'How it was chosen'
+like "... why" "$out" ' 0  \*  10 +5 +mlx5_0:1 +0 +3 +16 +1  nearer its NIC'
+like "... and what the bound is" "$out" 'the bound: heavier ranks in nearer places'
+like "... on one screen" "$(wc -l <"$work/out")" '^(3[0-9]|4[0-9])$'
+explained=$out
+answers "--explain" plan --topology "$hagrid" --tasks 16 --hints "$weights" --explain
+is "... is the same" "$(grep -v evaluations "$work/out")" "$(grep -v evaluations <<<"$explained")"
 answers "'_' for '-'" plan --topology "$hagrid" --tasks 2 --cpus_per_task 2
 answers "plain --nuioa" plan --nuioa --topology "$hagrid" --tasks 2
 answers "plain --nuioa at the end" plan --topology "$hagrid" --tasks 2 --nuioa
@@ -206,11 +212,18 @@ run plan --topology "$hagrid" --tasks 16 --hints "$weights" --json
 is "plan --json: keys" "$(json "*d")" "nuioa host policy moved planned reason tasks order near\
  leader rail_leaders cost distance_source mapper evaluations time_us warnings"
 is "plan --json: keys of a task" "$(json "*d['tasks'][0]")" \
-    "local rank weight cpus numa nic level memory leader places"
-is "plan --json: keys of cost" "$(json "*d['cost']")" "slurm plan bound"
+    "local rank weight cpus numa nic level memory leader places was level_was heavier partners\
+ on_node beside cost why"
+is "plan --json: keys of cost" "$(json "*d['cost']")" \
+    "slurm plan bound slurm_nic slurm_neighbours plan_nic plan_neighbours"
 is "plan --json: the order of thesis table 3.1" "$(json "*(t['level'] for t in d['tasks'])")" \
     "0 0 1 1 1 1 1 1 2 2 2 2 2 2 3 3"
-is "plan --json: cost" "$(json "d['cost']")" "{'slurm': 179.85, 'plan': 169.45, 'bound': 169.45}"
+is "plan --json: cost" "$(json "[d['cost'][k] for k in ('slurm', 'plan', 'bound')]")" \
+    "[179.85, 169.45, 169.45]"
+is "plan --json: the ranks' costs add up" "$(json "[round(sum(t['cost'][k] for t in d['tasks']), 9)
+    for k in ('slurm_nic', 'plan_nic')]")" "[179.85, 169.45]"
+is "plan --json: why" "$(json "*(d['tasks'][0][k] for k in ('was', 'level_was', 'heavier', 'why'))")" \
+    "0 3 0 nearer its NIC"
 is "plan --json: who leads" "$(json "d['leader'],d['near'],d['order'][:3],d['rail_leaders']")" \
     "0 2 [0, 1, 2] [0]"
 is "plan --json: a machine from a file is only planned" "$(json "d['planned'],d['moved']")" \
