@@ -4,12 +4,13 @@
 #   numa_nodes                   in the order of the CPUs, equally large
 #   memory_mb                    of each NUMA node; node 0 also holds the kernel and gets 512 more
 #   nics                         the NUMA node of each NIC, eth0 first
+#   odd_nic                      the model of one NIC more, on the root bus: nobody knows where it is
 #   distance                     numa_nodes x numa_nodes, row = initiator, column = memory
 
-machine_names="hagrid hagrid5 quad corona"
+machine_names="hagrid hagrid5 quad corona twin"
 
 define_machine() {
-    dies=1 threads=1 memory_mb=384 distance=()
+    dies=1 threads=1 memory_mb=384 odd_nic="" distance=()
     case $1 in
     hagrid | hagrid5)
         sockets=8 cores=2 numa_nodes=8
@@ -25,6 +26,11 @@ define_machine() {
         sockets=2 dies=4 cores=6 numa_nodes=8 memory_mb=512
         nics=(0 3)
         corona_distance
+        ;;
+    twin)
+        sockets=2 cores=2 numa_nodes=2
+        nics=(1 0) odd_nic=e1000e
+        distance=(10 21  21 10)
         ;;
     *) return 1 ;;
     esac
