@@ -99,8 +99,6 @@ void gather_close_door(struct gather *g)
         opener_stop(&g->desks[i].opener);
 }
 
-/* --- the door -------------------------------------------------------------------------------------- */
-
 static void serve(struct gather *g, struct peer *p, uint32_t events)
 {
     if (events & EPOLLOUT && p->state != PEER_DEAD) {
@@ -132,6 +130,17 @@ static bool make_room(struct gather *g)
     return true;
 }
 
+/* False: it must do without. */
+static bool hire(struct gather *g, struct desk *desk)
+{
+    if (desk->opener.fd >= 0)
+        return true;
+    if (opener_start(&desk->opener, g->config.socket) < 0)
+        return false;
+    gather_watch(g, desk->opener.fd, desk, EPOLLIN, EPOLL_CTL_ADD);
+    return true;
+}
+
 static void open_door(struct gather *g)
 {
     while (make_room(g)) {
@@ -151,7 +160,8 @@ static void open_door(struct gather *g)
         if (++g->stranger_count > g->counts.strangers_most)
             g->counts.strangers_most = g->stranger_count;
         gather_watch(g, fd, p, EPOLLIN, EPOLL_CTL_ADD);
-        gather_hear(g, p); /* a node has spoken already */
+        gather_hear(g, p); /* a node may have spoken already */
+        hire(g, &g->desks[0]); /* while the node's credential is being made */
     }
     gather_let_in(g, false);
 }
@@ -191,11 +201,8 @@ static void ask_openers(struct gather *g)
             continue;
         if (i > 0 && desk->opener.fd < 0 && g->stranger_count < MANY)
             continue; /* a fork of srun costs more than a few credentials */
-        if (desk->opener.fd < 0) { /* the first credential, or the child has died */
-            if (opener_start(&desk->opener, g->config.socket) < 0)
-                continue;
-            gather_watch(g, desk->opener.fd, desk, EPOLLIN, EPOLL_CTL_ADD);
-        }
+        if (!hire(g, desk))
+            continue;
         struct peer *p = g->queue.first;
         peer_move(p, &g->opening);
         desk->peer = p;

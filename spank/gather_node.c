@@ -192,33 +192,34 @@ static int make_address(const char *text, in_port_t port, struct sockaddr_storag
     return -EINVAL;
 }
 
+/* Begins to connect. */
 static int call_address(struct gather_node *g, const char *text, in_port_t port)
 {
     struct sockaddr_storage address;
-    int length = make_address(text, port, &address), error = 0, on = 1;
-    socklen_t size = sizeof(error);
+    int length = make_address(text, port, &address), on = 1;
     if (length < 0)
         return length;
     g->fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (g->fd < 0)
         return -errno;
     setsockopt(g->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    if (!connect(g->fd, (struct sockaddr *)&address, (socklen_t)length))
-        return 0;
-    if (errno != EINPROGRESS)
-        return -errno;
-    int rc = wait_for(g, POLLOUT);
+    bool begun = !connect(g->fd, (struct sockaddr *)&address, (socklen_t)length) || errno == EINPROGRESS;
+    return begun ? 0 : -errno;
+}
+
+static int await_connection(struct gather_node *g)
+{
+    int error = 0, rc = wait_for(g, POLLOUT);
+    socklen_t size = sizeof(error);
     if (!rc && getsockopt(g->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
         rc = -errno;
     return rc ? rc : -error;
 }
 
-static int seal_hello(struct gather_node *g, const struct gather_call *call, const uint8_t *step_key,
-                      char **credential, struct nuioa_error *err)
+static void *make_hello(const struct gather_node *g, const struct gather_call *call, const uint8_t *step_key,
+                        size_t *length)
 {
     uint32_t rank_count = call->ranks ? call->task_count : 0;
-    size_t length = sizeof(struct wire_hello) + rank_count * sizeof(uint32_t);
-    char *bytes = malloc(length);
     struct wire_hello hello = {
         .purpose = WIRE_PURPOSE,
         .job_id = call->job_id,
@@ -228,27 +229,68 @@ static int seal_hello(struct gather_node *g, const struct gather_call *call, con
         .task_count = call->task_count,
         .rank_count = rank_count,
     };
-    int64_t start = now_us();
-    if (!bytes)
-        return nuioa_fail(err, -ENOMEM, "out of memory");
     memcpy(hello.step_key, step_key, WIRE_KEY_SIZE);
     memcpy(hello.node_key, g->key, WIRE_KEY_SIZE);
+    *length = sizeof(hello) + rank_count * sizeof(uint32_t);
+    char *bytes = malloc(*length);
+    if (!bytes)
+        return NULL;
     memcpy(bytes, &hello, sizeof(hello));
     if (rank_count)
         memcpy(bytes + sizeof(hello), call->ranks, rank_count * sizeof(uint32_t));
-    /* What is left is for telling srun that there is none. */
-    unsigned deadline_ms = call->timeout_ms - call->timeout_ms / 10;
-    int rc = seal_make(call->socket, call->uid, call->gid, bytes, length, deadline_ms, credential, err);
-    free(bytes);
-    g->left_us -= now_us() - start;
-    return rc;
+    return bytes;
+}
+
+/* What the child that makes the call is given, and what it tells. */
+struct errand {
+    struct gather_node *node;
+    const struct gather_call *call;
+    const void *hello;
+    size_t length;
+};
+
+struct outcome {
+    int32_t rc;
+    uint32_t told; /* srun has been told that there is no credential */
+    struct nuioa_error err;
+};
+
+static void make_call(int fd, void *arg)
+{
+    const struct errand *e = arg;
+    struct gather_node *g = e->node;
+    struct outcome outcome = { 0 };
+    char *credential = NULL;
+    outcome.rc = seal_as(e->call->socket, e->call->uid, e->call->gid, e->hello, e->length, &credential,
+                         &outcome.err);
+    int rc = await_connection(g);
+    if (!rc)
+        rc = credential ? send_frame(g, WIRE_HELLO, credential, strlen(credential) + 1)
+                        : send_frame(g, WIRE_SORRY, NULL, 0);
+    outcome.told = !rc && !credential;
+    if (rc < 0 && credential)
+        outcome.rc = nuioa_fail(&outcome.err, rc, "gather: cannot reach srun at %.60s: %s", e->call->address,
+                                strerror(-rc));
+    nuioa_child_write(fd, &outcome, sizeof(outcome));
+}
+
+static int begin_call(struct gather_node *g, const struct gather_call *call, const uint8_t *step_key,
+                      in_port_t port, struct nuioa_error *err)
+{
+    struct errand errand = { .node = g, .call = call };
+    int rc = call_address(g, call->address, port);
+    if (rc < 0)
+        return nuioa_fail(err, rc, "gather: cannot reach srun at %.60s: %s", call->address, strerror(-rc));
+    errand.hello = make_hello(g, call, step_key, &errand.length);
+    rc = errand.hello ? nuioa_child_start(&g->caller, make_call, &errand, g->fd, call->timeout_ms) : -ENOMEM;
+    free((void *)errand.hello);
+    return rc < 0 ? nuioa_fail(err, rc, "gather: %s", strerror(-rc)) : 0;
 }
 
 int gather_call(struct gather_node *g, const struct gather_call *call, struct nuioa_error *err)
 {
     uint8_t step_key[WIRE_KEY_SIZE];
     in_port_t port;
-    char *credential = NULL;
     *g = (struct gather_node){
         .fd = -1,
         .left_us = (int64_t)call->timeout_ms * 1000,
@@ -263,26 +305,46 @@ int gather_call(struct gather_node *g, const struct gather_call *call, struct nu
         return nuioa_fail(err, -EINVAL, "gather: what srun says of itself is wrong");
     if (getrandom(g->key, sizeof(g->key), 0) != sizeof(g->key))
         return nuioa_fail(err, -EIO, "gather: no random numbers");
-    int sealed = seal_hello(g, call, step_key, &credential, err);
-    int rc = call_address(g, call->address, port);
-    if (!rc)
-        rc = sealed < 0 ? send_frame(g, WIRE_SORRY, NULL, 0)
-                        : send_frame(g, WIRE_HELLO, credential, strlen(credential) + 1);
-    free(credential);
-    g->told = !rc && sealed < 0;
-    if (sealed < 0) {
+    int rc = begin_call(g, call, step_key, port, err);
+    if (rc < 0)
         gather_hang_up(g);
-        return sealed;
+    return rc;
+}
+
+/* A child that says nothing waits for munged, or has died of it. */
+static int learn_outcome(struct gather_node *g, struct outcome *outcome)
+{
+    unsigned most_ms = (unsigned)(g->left_us > 0 ? g->left_us / 1000 * 9 / 10 : 0); /* some to tell srun */
+    int64_t start = now_us();
+    size_t length;
+    void *bytes = NULL;
+    int rc = nuioa_child_collect(&g->caller, most_ms, sizeof(*outcome), &bytes, &length);
+    g->left_us -= now_us() - start;
+    if (!rc && length == sizeof(*outcome)) {
+        memcpy(outcome, bytes, sizeof(*outcome));
+        outcome->err.text[sizeof(outcome->err.text) - 1] = '\0';
+    } else {
+        outcome->rc = nuioa_fail(&outcome->err, -ETIMEDOUT, "MUNGE: no answer in time");
+        outcome->told = !await_connection(g) && !send_frame(g, WIRE_SORRY, NULL, 0);
     }
-    if (rc < 0) {
-        gather_hang_up(g);
-        return nuioa_fail(err, rc, "gather: cannot reach srun at %.60s: %s", call->address, strerror(-rc));
-    }
-    return 0;
+    free(bytes);
+    return outcome->rc;
+}
+
+static int finish_call(struct gather_node *g, struct nuioa_error *err)
+{
+    struct outcome outcome;
+    if (!g->caller.pid || learn_outcome(g, &outcome) >= 0)
+        return 0;
+    g->told = outcome.told;
+    *err = outcome.err;
+    gather_hang_up(g);
+    return outcome.rc;
 }
 
 void gather_hang_up(struct gather_node *g)
 {
+    nuioa_child_end(&g->caller);
     if (g->fd < 0)
         return;
     shutdown(g->fd, SHUT_RDWR); /* children may hold copies */
@@ -341,7 +403,10 @@ int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pai
                          WIRE_PAIRS_MAX * sizeof(struct wire_pair);
     *pairs = NULL;
     *pair_count = 0;
-    int rc = receive_message(g, WIRE_SLICE, max, &bytes, &length);
+    int rc = finish_call(g, err);
+    if (rc < 0)
+        return rc;
+    rc = receive_message(g, WIRE_SLICE, max, &bytes, &length);
     if (!rc && length)
         rc = read_slice(g, bytes, length, weights, pairs, pair_count);
     free(bytes);
@@ -376,7 +441,10 @@ int gather_exchange(struct gather_node *g, const void *record, size_t length, ui
 {
     void *nothing = NULL;
     size_t none;
-    int table = 0, rc = send_frame(g, WIRE_RECORD, record, length);
+    int table = 0, rc = finish_call(g, err);
+    if (rc < 0)
+        return rc;
+    rc = send_frame(g, WIRE_RECORD, record, length);
     if (!rc)
         rc = table = receive_table(g, leader, leaders);
     if (rc >= 0)

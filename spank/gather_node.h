@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "child.h"
 #include "error.h"
 #include "place/place.h"
 #include "wire.h"
@@ -27,6 +28,7 @@ struct gather_call {
 
 struct gather_node {
     int fd;                    /* -1: not connected */
+    struct nuioa_child caller; /* seals and sends the hello; until its outcome is known */
     int64_t left_us;           /* of the time to wait */
     bool told;                 /* srun has been told that this node has no credential */
     bool known;                /* srun has shown our key */
@@ -36,7 +38,9 @@ struct gather_node {
 
 #define GATHER_NODE_NONE { .fd = -1 }
 
-/* Seals the hello, connects and sends it. 0, or negative with *err: no gathering. */
+/* Begins to connect, and has a child process seal the hello and send it, for which nobody waits here: how
+ * it went is known when something is expected of srun. 0, or negative with *err: no gathering. To be
+ * called, as the others, by one thread. */
 int gather_call(struct gather_node *g, const struct gather_call *call, struct nuioa_error *err);
 
 /* Waits for this node's slice of the profile: weights[task_count], and *pairs (malloc'd, caller frees).
@@ -50,7 +54,7 @@ int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pai
 int gather_exchange(struct gather_node *g, const void *record, size_t length, uint32_t leader,
                     uint32_t *leaders, struct nuioa_error *err);
 
-/* Ends the connection for all processes that hold it. */
+/* Ends the connection for all processes that hold it, and the call if it is still being made. */
 void gather_hang_up(struct gather_node *g);
 
 #endif

@@ -8,11 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "child.h"
-
-/* What a child may return: a credential is a third longer than what is in it. */
-#define CREDENTIAL_MAX (128u << 10)
-
 static int no_context(struct nuioa_error *err)
 {
     return nuioa_fail(err, -ENOMEM, "MUNGE: out of memory");
@@ -36,8 +31,8 @@ static munge_ctx_t context_new(const char *socket)
     return context;
 }
 
-int seal_make_here(const char *socket, uid_t reader, const void *bytes, size_t length, char **credential,
-                   struct nuioa_error *err)
+int seal_make(const char *socket, uid_t reader, const void *bytes, size_t length, char **credential,
+              struct nuioa_error *err)
 {
     munge_ctx_t context = context_new(socket);
     *credential = NULL;
@@ -53,15 +48,7 @@ int seal_make_here(const char *socket, uid_t reader, const void *bytes, size_t l
     return rc;
 }
 
-/* --- in a child --------------------------------------------------------------------------------------- */
-
-struct task {
-    const char *socket;
-    uid_t uid;
-    gid_t gid;
-    const void *bytes;
-    size_t length;
-};
+/* --- as the user -------------------------------------------------------------------------------------- */
 
 /* For good, so that nothing here can be root's. */
 static int become(uid_t uid, gid_t gid)
@@ -77,48 +64,16 @@ static int become(uid_t uid, gid_t gid)
     return real == uid && effective == uid && saved == uid ? 0 : -EPERM;
 }
 
-/* Sends 'c' and the credential, or 'e' and what is wrong. */
-static void make(int fd, void *arg)
+int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length, char **credential,
+            struct nuioa_error *err)
 {
-    const struct task *task = arg;
-    struct nuioa_error err;
-    char *credential = NULL;
-    int rc = become(task->uid, task->gid);
-    if (rc < 0)
-        nuioa_fail(&err, rc, "cannot become the user: %s", strerror(-rc));
-    else
-        rc = seal_make_here(task->socket, task->uid, task->bytes, task->length, &credential, &err);
-    const char *text = rc < 0 ? err.text : credential;
-    if (!nuioa_child_write(fd, rc < 0 ? "e" : "c", 1))
-        nuioa_child_write(fd, text, strlen(text) + 1);
-}
-
-int seal_make(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length,
-              unsigned deadline_ms, char **credential, struct nuioa_error *err)
-{
-    struct task task = { socket, uid, gid, bytes, length };
-    void *got = NULL;
-    size_t got_length = 0;
     *credential = NULL;
     if (uid == 0)
         return nuioa_fail(err, -EPERM, "root's jobs are not gathered");
-    int rc = nuioa_child_run(make, &task, deadline_ms, CREDENTIAL_MAX, &got, &got_length);
-    if (rc == -ETIMEDOUT)
-        return nuioa_fail(err, rc, "MUNGE: no answer within %u ms", deadline_ms);
+    int rc = become(uid, gid);
     if (rc < 0)
-        return nuioa_fail(err, rc, "MUNGE: %s", strerror(-rc));
-    char *text = got;
-    if (got_length < 2 || text[got_length - 1])
-        rc = nuioa_fail(err, -EIO, "MUNGE: no credential");
-    else if (*text != 'c')
-        rc = nuioa_fail(err, -EACCES, "%s", text + 1);
-    else
-        memmove(text, text + 1, got_length - 1);
-    if (rc < 0)
-        free(got);
-    else
-        *credential = text;
-    return rc;
+        return nuioa_fail(err, rc, "MUNGE: cannot become the user: %s", strerror(-rc));
+    return seal_make(socket, uid, bytes, length, credential, err);
 }
 
 /* --- opening ------------------------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "seal.h"
 #include "stage.h"
 
@@ -136,19 +137,35 @@ static void honest(void)
     all_is_well(&s);
 }
 
+struct sealing {
+    uid_t uid;
+    const void *bytes;
+    size_t length;
+};
+
+static void seal(int fd, void *arg)
+{
+    const struct sealing *s = arg;
+    struct nuioa_error err;
+    char *text;
+    if (!seal_as(munged, s->uid, s->uid, s->bytes, s->length, &text, &err))
+        nuioa_child_write(fd, text, strlen(text) + 1);
+    else
+        fprintf(stderr, "# %s\n", err.text);
+}
+
 /* A credential made by `uid` from what a right hello would say but for what `change` does. */
 static char *credential(struct scene *s, uid_t uid, void (*change)(struct wire_hello *))
 {
     struct gather_call call = stage_call(&s->stage, 1, NODES);
-    struct nuioa_error err = { "" };
     uint8_t key[WIRE_KEY_SIZE] = { 1 };
     size_t length;
-    char *text = NULL;
+    void *text = NULL;
     struct wire_hello *hello = stage_hello(&call, key, &length);
     if (change)
         change(hello);
-    if (seal_make(munged, uid, uid, hello, length, 5000, &text, &err) < 0)
-        printf("# %s\n", err.text);
+    struct sealing sealing = { uid, hello, length };
+    nuioa_child_run(seal, &sealing, 5000, 64 << 10, &text, &length);
     free(hello);
     return text;
 }

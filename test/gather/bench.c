@@ -99,7 +99,7 @@ static void prepare(struct node *nodes, uint32_t count, const struct stage *stag
         void *hello = stage_hello(&call, key, &length);
         nodes[i].place = i;
         nodes[i].record = stage_record(i, &nodes[i].record_length);
-        if (seal_make_here(stage->socket, USER_UID, hello, length, &nodes[i].credential, &err) < 0) {
+        if (seal_make(stage->socket, USER_UID, hello, length, &nodes[i].credential, &err) < 0) {
             fprintf(stderr, "bench: %s\n", err.text);
             exit(1);
         }
