@@ -44,6 +44,11 @@ struct coll_comm;
 struct coll_comm *coll_enter(enum coll_collective collective, MPI_Comm comm, uint64_t bytes,
                              struct coll_algorithm *algorithm);
 
+/* The same where only `root` knows the bytes of all blocks together: it tells the others, at the
+ * cost of a small broadcast. */
+struct coll_comm *coll_enter_told(enum coll_collective collective, MPI_Comm comm, int root,
+                                  uint64_t total_bytes, struct coll_algorithm *algorithm);
+
 /* --- the collectives: arguments as in MPI, already checked; an MPI error code is returned --- */
 
 int coll_bcast(struct coll_comm *c, const struct coll_algorithm *how, void *buffer, int count,
@@ -53,8 +58,10 @@ int coll_reduce(struct coll_comm *c, const struct coll_algorithm *how, const voi
 int coll_allreduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out,
                    void *in, int count, MPI_Datatype type, MPI_Op op);
 
-/* A block of each rank; counts NULL: in_count everywhere, one after the other. */
+/* A block of each rank. `same`: all of `count` elements, one after the other; else counts and places
+ * say, which only the root of a gather or scatter has. */
 struct coll_blocks {
+    bool same;
     void *buffer;
     int count;
     const int *counts, *places;

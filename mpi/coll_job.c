@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,23 +92,14 @@ static void read_all(struct coll_job *job)
 
 /* --- thresholds ------------------------------------------------------------------------------ */
 
-/* Gatherv and scatterv: 0 bytes stands for a size that is not known. */
-static bool is_sized(enum coll_collective collective)
-{
-    return collective != COLL_GATHERV && collective != COLL_SCATTERV;
-}
-
 static void set_least(struct coll_job *job)
 {
     for (int i = 0; i < COLL_COUNT; i++) {
-        uint64_t smallest = is_sized(i);
         uint64_t least = coll_table_least(&job->table, i);
         if (job->is_chosen[i])
-            least = job->chosen[i].pass ? UINT64_MAX : smallest;
-        else if (job->force || least < smallest)
-            least = smallest;
-        if (!is_sized(i) && least > 0)
-            least = UINT64_MAX;
+            least = job->chosen[i].pass ? UINT64_MAX : 1;
+        else if (job->force || least < 1)
+            least = 1;
         job->least[i] = job->on ? least : UINT64_MAX;
     }
 }
@@ -185,15 +177,40 @@ static bool choose_now(const struct coll_comm *c, enum coll_collective collectiv
     return found;
 }
 
-struct coll_comm *coll_enter(enum coll_collective collective, MPI_Comm comm, uint64_t bytes,
-                             struct coll_algorithm *algorithm)
+/* Inside, places are counted in ints. */
+static bool fits(const struct coll_comm *c, enum coll_collective collective, uint64_t bytes)
 {
-    struct coll_comm *c = coll_comm(comm);
-    if (c && !choose_now(c, collective, bytes, algorithm))
+    bool whole = collective == COLL_BCAST || collective == COLL_REDUCE ||
+                 collective == COLL_ALLREDUCE;
+    return bytes && bytes <= INT_MAX / (whole ? 1 : (uint64_t)c->map.size);
+}
+
+static struct coll_comm *settle(struct coll_comm *c, enum coll_collective collective,
+                                uint64_t bytes, struct coll_algorithm *algorithm)
+{
+    if (c && (!fits(c, collective, bytes) || !choose_now(c, collective, bytes, algorithm)))
         c = NULL;
     if (coll_job.stats)
         coll_job_count(collective, c);
     return c;
+}
+
+struct coll_comm *coll_enter(enum coll_collective collective, MPI_Comm comm, uint64_t bytes,
+                             struct coll_algorithm *algorithm)
+{
+    return settle(coll_comm(comm), collective, bytes, algorithm);
+}
+
+struct coll_comm *coll_enter_told(enum coll_collective collective, MPI_Comm comm, int root,
+                                  uint64_t total_bytes, struct coll_algorithm *algorithm)
+{
+    struct coll_comm *c = coll_comm(comm);
+    if (!c || root < 0 || root >= c->map.size)
+        return settle(NULL, collective, 0, algorithm);
+    if (PMPI_Bcast(&total_bytes, 1, MPI_UINT64_T, root, c->own) != MPI_SUCCESS)
+        total_bytes = 0;
+    uint64_t size = (uint64_t)c->map.size;
+    return settle(c, collective, (total_bytes + size - 1) / size, algorithm);
 }
 
 /* --- for nuioa-bench ------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ static bool is_dense(MPI_Datatype type)
 }
 
 /* One of MPI's own, or a row or a copy of such. */
-static bool is_contiguous(MPI_Datatype type)
+bool coll_type_is_contiguous(MPI_Datatype type)
 {
     int integers, addresses, types, combiner, length;
     MPI_Datatype inner;
@@ -52,13 +52,37 @@ bool coll_type_packs_plainly(void)
                MPI_SUCCESS && place == sizeof(packed) && !memcmp(numbers, packed, sizeof(packed));
 }
 
+int coll_pack(const void *buffer, int count, MPI_Datatype type, char *bytes)
+{
+    int place = 0;
+    uint64_t size = coll_bytes(count, type);
+    if (!size)
+        return MPI_SUCCESS;
+    if (!coll_type_is_contiguous(type))
+        return PMPI_Pack(buffer, count, type, bytes, (int)size, &place, MPI_COMM_SELF);
+    memmove(bytes, buffer, size); /* in place, both may be the same */
+    return MPI_SUCCESS;
+}
+
+int coll_unpack(const char *bytes, void *buffer, int count, MPI_Datatype type)
+{
+    int place = 0;
+    uint64_t size = coll_bytes(count, type);
+    if (!size)
+        return MPI_SUCCESS;
+    if (!coll_type_is_contiguous(type))
+        return PMPI_Unpack(bytes, (int)size, &place, buffer, count, type, MPI_COMM_SELF);
+    memmove(buffer, bytes, size);
+    return MPI_SUCCESS;
+}
+
 int coll_view_open(struct coll_view *view, const void *buffer, int count, MPI_Datatype type,
                    enum coll_access access)
 {
-    int place = 0, rc = MPI_SUCCESS;
+    int rc = MPI_SUCCESS;
     *view = (struct coll_view){ .buffer = (void *)(uintptr_t)buffer, .count = count, .type = type };
     view->bytes = coll_bytes(count, type);
-    view->packed = view->bytes && !is_contiguous(type);
+    view->packed = view->bytes && !coll_type_is_contiguous(type);
     view->data = view->buffer;
     if (!view->packed)
         return MPI_SUCCESS;
@@ -66,7 +90,7 @@ int coll_view_open(struct coll_view *view, const void *buffer, int count, MPI_Da
     if (!view->data)
         return MPI_ERR_NO_MEM;
     if (access & COLL_READ)
-        rc = PMPI_Pack(buffer, count, type, view->data, (int)view->bytes, &place, MPI_COMM_SELF);
+        rc = coll_pack(buffer, count, type, view->data);
     if (rc != MPI_SUCCESS)
         free(view->data);
     return rc;
@@ -74,23 +98,57 @@ int coll_view_open(struct coll_view *view, const void *buffer, int count, MPI_Da
 
 int coll_view_close(struct coll_view *view, enum coll_access access)
 {
-    int place = 0, rc = MPI_SUCCESS;
+    int rc = MPI_SUCCESS;
     if (!view->packed)
         return MPI_SUCCESS;
     if (access & COLL_WRITE)
-        rc = PMPI_Unpack(view->data, (int)view->bytes, &place, view->buffer, view->count,
-                         view->type, MPI_COMM_SELF);
+        rc = coll_unpack(view->data, view->buffer, view->count, view->type);
     free(view->data);
     return rc;
 }
 
+/* --- operations ------------------------------------------------------------------------------ */
+
+enum { OTHER = 0, INTEGER = 1, FLOATING = 2, COMPLEX = 4, BYTES = 8, PAIR = 16 };
+
+#define OF(class, ...) \
+    do { \
+        const MPI_Datatype list[] = { __VA_ARGS__ }; \
+        for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) \
+            if (type == list[i]) \
+                return class; \
+    } while (0)
+
+/* Those that an application is likely to reduce. */
+static int class_of(MPI_Datatype type)
+{
+    OF(FLOATING, MPI_DOUBLE, MPI_FLOAT, MPI_DOUBLE_PRECISION, MPI_REAL, MPI_LONG_DOUBLE);
+    OF(INTEGER, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_INTEGER,
+       MPI_UNSIGNED_LONG_LONG, MPI_INT64_T, MPI_UINT64_T, MPI_INT32_T, MPI_UINT32_T, MPI_SHORT,
+       MPI_UNSIGNED_SHORT, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_UINT8_T,
+       MPI_INT16_T, MPI_UINT16_T);
+    OF(COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX);
+    OF(BYTES, MPI_BYTE);
+    OF(PAIR, MPI_2INT, MPI_DOUBLE_INT, MPI_FLOAT_INT, MPI_LONG_INT, MPI_SHORT_INT,
+       MPI_LONG_DOUBLE_INT);
+    return OTHER;
+}
+
+/* Which classes an operation is for (MPI 3.1, 5.9.2 and 5.9.4). */
+static int classes_for(MPI_Op op)
+{
+    if (op == MPI_SUM || op == MPI_PROD)
+        return INTEGER | FLOATING | COMPLEX;
+    if (op == MPI_MAX || op == MPI_MIN)
+        return INTEGER | FLOATING;
+    if (op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR)
+        return INTEGER;
+    if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR)
+        return INTEGER | BYTES;
+    return op == MPI_MAXLOC || op == MPI_MINLOC ? PAIR : OTHER;
+}
+
 bool coll_op_is_plain(MPI_Op op, MPI_Datatype type)
 {
-    int integers, addresses, types, combiner;
-    if (op != MPI_SUM && op != MPI_PROD && op != MPI_MAX && op != MPI_MIN && op != MPI_LAND &&
-        op != MPI_LOR && op != MPI_LXOR && op != MPI_BAND && op != MPI_BOR && op != MPI_BXOR &&
-        op != MPI_MAXLOC && op != MPI_MINLOC)
-        return false;
-    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-           combiner == MPI_COMBINER_NAMED;
+    return type != MPI_DATATYPE_NULL && (classes_for(op) & class_of(type));
 }

@@ -35,7 +35,15 @@ int coll_view_open(struct coll_view *view, const void *buffer, int count, MPI_Da
                    enum coll_access access);
 int coll_view_close(struct coll_view *view, enum coll_access access);
 
-/* True if `op` is one of MPI's own and commutes, `type` one of MPI's own. */
+/* To and from plain bytes; an MPI error code. */
+int coll_pack(const void *buffer, int count, MPI_Datatype type, char *bytes);
+int coll_unpack(const char *bytes, void *buffer, int count, MPI_Datatype type);
+
+/* Elements follow each other without gaps. */
+bool coll_type_is_contiguous(MPI_Datatype type);
+
+/* True if `op` is one of MPI's own, all of which commute, and `type` one of the common ones of MPI's
+ * own that it is for. */
 bool coll_op_is_plain(MPI_Op op, MPI_Datatype type);
 
 #endif
