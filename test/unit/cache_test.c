@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,15 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "cache.h"
-#include "child.h"
 #include "dump.h"
 #include "fingerprint.h"
+#include "left.h"
 
 enum { DEADLINE_MS = 30000 };
 
@@ -43,17 +41,6 @@ static int remove_directory(void **state)
     unlink(path);
     unlink(link_path);
     return rmdir(directory);
-}
-
-static unsigned files_in(const char *name)
-{
-    unsigned count = 0;
-    DIR *files = opendir(name);
-    assert_non_null(files);
-    while (readdir(files))
-        count++;
-    closedir(files);
-    return count;
 }
 
 static void write_cache(const char *distances)
@@ -304,30 +291,6 @@ static void test_owner(void **state)
 
 /* --- what a launch calls ---------------------------------------------------------------------- */
 
-struct left {
-    unsigned descriptors;
-    sigset_t blocked;
-};
-
-static struct left look_around(void)
-{
-    struct left now;
-    now.descriptors = files_in("/proc/self/fd");
-    sigprocmask(SIG_SETMASK, NULL, &now.blocked);
-    return now;
-}
-
-static void check_left(const struct left *before)
-{
-    struct left now = look_around();
-    assert_int_equal(now.descriptors, before->descriptors);
-    for (int number = 1; number < 32; number++)
-        assert_int_equal(sigismember(&now.blocked, number), sigismember(&before->blocked, number));
-    /* no child, not even a dead one */
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
-    assert_int_equal(errno, ECHILD);
-}
-
 static void get(unsigned deadline_ms, unsigned warnings)
 {
     struct nuioa_node node;
@@ -441,47 +404,7 @@ static void test_get_with_distances(void **state)
     nuioa_node_free(&node);
 }
 
-/* --- the child -------------------------------------------------------------------------------- */
-
-static void hang(int fd, void *arg)
-{
-    (void)arg;
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    nuioa_child_write(fd, "x", 1);
-    for (;;)
-        pause();
-}
-
-static void talk(int fd, void *arg)
-{
-    char block[4096] = {0};
-    for (size_t left = *(size_t *)arg; left;) {
-        size_t now = left < sizeof(block) ? left : sizeof(block);
-        if (nuioa_child_write(fd, block, now))
-            return;
-        left -= now;
-    }
-}
-
-static void crash(int fd, void *arg)
-{
-    (void)arg;
-    nuioa_child_write(fd, "abc", 3);
-    raise(SIGKILL);
-}
-
-static void check_signals(int fd, void *arg)
-{
-    (void)arg;
-    sigset_t blocked;
-    struct sigaction action;
-    sigprocmask(SIG_SETMASK, NULL, &blocked);
-    sigaction(SIGUSR1, NULL, &action);
-    bool good = !sigismember(&blocked, SIGUSR2) && action.sa_handler == SIG_DFL;
-    nuioa_child_write(fd, good ? "good" : "bad", good ? 4 : 3);
-}
+/* --- cost ------------------------------------------------------------------------------------- */
 
 static double now_ms(void)
 {
@@ -489,85 +412,6 @@ static double now_ms(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
-
-static void test_child_hangs(void **state)
-{
-    (void)state;
-    void *bytes = NULL;
-    size_t length;
-    struct left before = look_around();
-    double start = now_ms();
-    assert_int_equal(nuioa_child_run(hang, NULL, 100, 1000, &bytes, &length), -ETIMEDOUT);
-    assert_true(now_ms() - start >= 99 && now_ms() - start < 5000);
-    check_left(&before);
-}
-
-static void test_child_output(void **state)
-{
-    (void)state;
-    void *bytes;
-    size_t length, size = 300000;
-    struct left before = look_around();
-    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, size, &bytes, &length), 0);
-    assert_int_equal(length, size);
-    free(bytes);
-    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, size - 1, &bytes, &length), -EFBIG);
-    size = 0;
-    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, 10, &bytes, &length), 0);
-    assert_int_equal(length, 0);
-    free(bytes);
-    assert_int_equal(nuioa_child_run(crash, NULL, DEADLINE_MS, 10, &bytes, &length), 0);
-    assert_int_equal(length, 3);
-    free(bytes);
-    check_left(&before);
-}
-
-static void interrupted(int number)
-{
-    (void)number;
-}
-
-/* The caller's handlers, mask, and signals that arrive meanwhile. */
-static void test_child_signals(void **state)
-{
-    (void)state;
-    struct sigaction action = {.sa_handler = interrupted}, old_usr1, old_alarm;
-    sigset_t mask, old;
-    void *bytes;
-    size_t length;
-    sigaction(SIGUSR1, &action, &old_usr1);
-    sigaction(SIGALRM, &action, &old_alarm);
-    sigemptyset(&mask);
-    sigaddset(&mask, SIGUSR2);
-    sigprocmask(SIG_BLOCK, &mask, &old);
-    struct left before = look_around();
-    assert_int_equal(nuioa_child_run(check_signals, NULL, DEADLINE_MS, 10, &bytes, &length), 0);
-    assert_int_equal(length, 4);
-    free(bytes);
-    ualarm(10000, 5000);
-    assert_int_equal(nuioa_child_run(hang, NULL, 60, 10, &bytes, &length), -ETIMEDOUT);
-    ualarm(0, 0);
-    check_left(&before);
-    sigprocmask(SIG_SETMASK, &old, NULL);
-    sigaction(SIGUSR1, &old_usr1, NULL);
-    sigaction(SIGALRM, &old_alarm, NULL);
-}
-
-/* A caller that ignores SIGCHLD never sees its children end. */
-static void test_child_unseen(void **state)
-{
-    (void)state;
-    void *bytes;
-    size_t length, size = 5;
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
-    sigaction(SIGCHLD, &ignore, &old);
-    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, 10, &bytes, &length), 0);
-    assert_int_equal(length, 5);
-    free(bytes);
-    sigaction(SIGCHLD, &old, NULL);
-}
-
-/* --- cost ------------------------------------------------------------------------------------- */
 
 /* No limits: figures for people. */
 static void test_cost(void **state)
@@ -619,10 +463,6 @@ int main(void)
         TEST(test_get_late),
         TEST(test_get_emulated),
         TEST(test_get_with_distances),
-        cmocka_unit_test(test_child_hangs),
-        cmocka_unit_test(test_child_output),
-        cmocka_unit_test(test_child_signals),
-        cmocka_unit_test(test_child_unseen),
         TEST(test_cost),
     };
     return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
