@@ -1,7 +1,7 @@
 /* libnuioa-preload.so: in LD_PRELOAD of every rank and of all that it starts, so it links no MPI.
  * It exports the names of the MPI calls as jumps through a table. Until MPI starts, and where
- * nothing is to be recorded, these lead to the MPI library; once MPI_Init shows which library that
- * is, to the build of libnuioa-trace for it, which lies beside this file.
+ * nothing is wanted, these lead to the MPI library; once MPI_Init shows which library that is, to the
+ * build of libnuioa-trace or libnuioa-coll for it, which lies beside this file.
  *
  * The jumps are assembly because arguments must pass untouched: MPI_Comm is an int for one library
  * and a pointer for the other. */
@@ -75,11 +75,25 @@ static bool first_rank(void)
     return !rank || !strcmp(rank, "0");
 }
 
+/* What can be wanted. A trace goes before: it is to show what the program does by itself. */
+struct wish {
+    const char *name, *loss;
+};
+static const struct wish trace = { "trace", "not recorded" }, coll = { "coll", "not used" };
+
+static const struct wish *wanted(void)
+{
+    const char *file = getenv("NUIOA_TRACE_FILE"), *word = getenv("NUIOA_COLL");
+    if (file && *file)
+        return &trace;
+    return word && *word && strcmp(word, "off") ? &coll : NULL;
+}
+
 /* Once for the job, not once for each rank. */
-static void say(const char *what, const char *detail)
+static void say(const struct wish *wish, const char *what, const char *detail)
 {
     if (first_rank())
-        fprintf(stderr, "nuioa: trace: not recorded: %s%s\n", what, detail);
+        fprintf(stderr, "nuioa: %s: %s: %s%s\n", wish->name, wish->loss, what, detail);
 }
 
 /* --- the MPI library ------------------------------------------------------------------------- */
@@ -122,38 +136,41 @@ static const char *which(void)
     return strncmp(text, "MPICH Version:", 14) ? NULL : "mpich";
 }
 
-/* --- its trace ------------------------------------------------------------------------------- */
+/* --- the library of ours --------------------------------------------------------------------- */
 
 /* Beside this file, wherever the plugin found it: no variable of the user's has a say. */
-static int trace_path(const char *build, char *path, size_t size)
+static int library_path(const char *name, const char *build, char *path, size_t size)
 {
     Dl_info info;
     if (!dladdr(&nuioa_preload_table, &info) || !info.dli_fname)
         return -ENOENT;
     const char *end = strrchr(info.dli_fname, '/');
-    int n = end ? snprintf(path, size, "%.*s/libnuioa-trace-%s.so", (int)(end - info.dli_fname),
-                           info.dli_fname, build) : -1;
+    int n = end ? snprintf(path, size, "%.*s/libnuioa-%s-%s.so", (int)(end - info.dli_fname),
+                           info.dli_fname, name, build) : -1;
     return n > 0 && (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
-static void open_trace(void)
+static void open_library(void)
 {
     char path[4096];
-    const char *file = getenv("NUIOA_TRACE_FILE"), *build;
-    if (!file || !*file)
+    const struct wish *wish = wanted();
+    if (!wish)
         return;
-    build = which();
+    const char *build = which(), *word = getenv("NUIOA_COLL");
+    if (wish == &trace && word && *word && strcmp(word, "off"))
+        say(&coll, "a trace is recorded", "");
     if (!build) {
-        say("neither Open MPI nor MPICH", "");
+        say(wish, "neither Open MPI nor MPICH", "");
         return;
     }
-    void *trace = trace_path(build, path, sizeof(path)) ? NULL : dlopen(path, RTLD_NOW);
-    if (!trace) {
-        say("no trace for this MPI: ", build);
+    void *library = library_path(wish->name, build, path, sizeof(path)) ? NULL
+                                                                        : dlopen(path, RTLD_NOW);
+    if (!library) {
+        say(wish, "nothing for this MPI: ", build);
         return;
     }
     for (unsigned i = 0; i < NAME_COUNT; i++) {
-        void *call = dlsym(trace, names[i]);
+        void *call = dlsym(library, names[i]);
         Dl_info info;
         /* dlsym goes on to what the library links: only its own names count. */
         if (call && dladdr(call, &info) && info.dli_fname && !strcmp(info.dli_fname, path))
@@ -171,7 +188,7 @@ void *nuioa_preload_resolve(unsigned index)
 {
     static bool started;
     if (index < START_COUNT && !__atomic_exchange_n(&started, true, __ATOMIC_ACQ_REL))
-        open_trace();
+        open_library();
     void *call = __atomic_load_n(&nuioa_preload_table[index], __ATOMIC_ACQUIRE);
     if (!call) {
         call = find(names[index]);
@@ -216,8 +233,8 @@ static void __attribute__((constructor)) begin(void)
     for (const char *const *name = containers; *name; name++) {
         if (strcmp(program_invocation_short_name, *name))
             continue;
-        if (getenv("NUIOA_TRACE_FILE"))
-            say("it cannot look into a container, started by ", *name);
+        if (wanted())
+            say(wanted(), "it cannot look into a container, started by ", *name);
         leave_preload();
         return;
     }

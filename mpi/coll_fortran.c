@@ -1,0 +1,130 @@
+#include <dlfcn.h>
+#include <string.h>
+
+#include "coll.h"
+
+/* The Fortran entry points (mpif.h and "use mpi", names as gfortran makes them). MPICH's call the C
+ * ones by their MPI_ names, except to start and end; Open MPI's go past them, so here each call
+ * becomes the C one. The library's own is found when it is first needed: no Fortran library is
+ * brought to programs that have none. */
+
+typedef void (*real_call)(void *, ...);
+
+static real_call real(real_call *known, const char *name)
+{
+    if (!*known) {
+        void *found = dlsym(RTLD_DEFAULT, name);
+        memcpy(known, &found, sizeof(found));
+    }
+    return *known;
+}
+
+#define REAL(name) \
+    static real_call known; \
+    real_call call = real(&known, "pmpi_" #name "_")
+
+typedef MPI_Fint *fint;
+
+/* gfortran gives these names no prototypes */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+void mpi_init_(fint ierr)
+{
+    REAL(init);
+    call(ierr);
+    if (*ierr == MPI_SUCCESS)
+        coll_job_begin();
+}
+
+void mpi_init_thread_(fint required, fint provided, fint ierr)
+{
+    REAL(init_thread);
+    call(required, provided, ierr);
+    if (*ierr == MPI_SUCCESS)
+        coll_job_begin();
+}
+
+void mpi_finalize_(fint ierr)
+{
+    REAL(finalize);
+    coll_job_end();
+    call(ierr);
+}
+
+#ifdef OPEN_MPI
+
+_Static_assert(sizeof(MPI_Fint) == sizeof(int), "Fortran's counts are used as C's");
+
+/* Fortran's MPI_IN_PLACE and MPI_BOTTOM are the addresses of variables. */
+static void *translate(void *buffer)
+{
+    static const void *in_place, *bottom;
+    if (!in_place)
+        in_place = dlsym(RTLD_DEFAULT, "mpi_fortran_in_place_");
+    if (!bottom)
+        bottom = dlsym(RTLD_DEFAULT, "mpi_fortran_bottom_");
+    if (buffer && buffer == in_place)
+        return MPI_IN_PLACE;
+    return buffer && buffer == bottom ? MPI_BOTTOM : buffer;
+}
+
+#define OUT translate(out)
+#define IN translate(in)
+#define COMM PMPI_Comm_f2c(*comm)
+#define TYPE PMPI_Type_f2c(*type)
+#define IN_TYPE PMPI_Type_f2c(*in_type)
+#define OP PMPI_Op_f2c(*op)
+
+void mpi_bcast_(void *in, fint count, fint type, fint root, fint comm, fint ierr)
+{
+    *ierr = MPI_Bcast(IN, *count, TYPE, *root, COMM);
+}
+
+void mpi_reduce_(void *out, void *in, fint count, fint type, fint op, fint root, fint comm,
+                 fint ierr)
+{
+    *ierr = MPI_Reduce(OUT, IN, *count, TYPE, OP, *root, COMM);
+}
+
+void mpi_allreduce_(void *out, void *in, fint count, fint type, fint op, fint comm, fint ierr)
+{
+    *ierr = MPI_Allreduce(OUT, IN, *count, TYPE, OP, COMM);
+}
+
+void mpi_allgather_(void *out, fint count, fint type, void *in, fint in_count, fint in_type,
+                    fint comm, fint ierr)
+{
+    *ierr = MPI_Allgather(OUT, *count, TYPE, IN, *in_count, IN_TYPE, COMM);
+}
+
+void mpi_allgatherv_(void *out, fint count, fint type, void *in, fint in_counts, fint places,
+                     fint in_type, fint comm, fint ierr)
+{
+    *ierr = MPI_Allgatherv(OUT, *count, TYPE, IN, in_counts, places, IN_TYPE, COMM);
+}
+
+void mpi_gather_(void *out, fint count, fint type, void *in, fint in_count, fint in_type,
+                 fint root, fint comm, fint ierr)
+{
+    *ierr = MPI_Gather(OUT, *count, TYPE, IN, *in_count, IN_TYPE, *root, COMM);
+}
+
+void mpi_gatherv_(void *out, fint count, fint type, void *in, fint in_counts, fint places,
+                  fint in_type, fint root, fint comm, fint ierr)
+{
+    *ierr = MPI_Gatherv(OUT, *count, TYPE, IN, in_counts, places, IN_TYPE, *root, COMM);
+}
+
+void mpi_scatter_(void *out, fint count, fint type, void *in, fint in_count, fint in_type,
+                  fint root, fint comm, fint ierr)
+{
+    *ierr = MPI_Scatter(OUT, *count, TYPE, IN, *in_count, IN_TYPE, *root, COMM);
+}
+
+void mpi_scatterv_(void *out, fint counts, fint places, fint type, void *in, fint in_count,
+                   fint in_type, fint root, fint comm, fint ierr)
+{
+    *ierr = MPI_Scatterv(OUT, counts, places, TYPE, IN, *in_count, IN_TYPE, *root, COMM);
+}
+
+#endif
