@@ -1,0 +1,103 @@
+#!/bin/bash
+# nuioa doctor on nodes of a live cluster: what plugstack.conf, slurm.conf and munged have to do with
+# it. The hardware is whatever this machine has, so of that nothing is asked.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+n1=$CLUSTER_DIR/nodes/node1
+
+# doctor NODE [ARGUMENT...]: sets status, found (" id:subject ... "), what (" text ... "), role
+doctor() {
+    local node=$1
+    shift
+    status=0
+    in_node "$node" timeout 20 nuioa doctor --json "$@" >"$CLUSTER_DIR/doctor.json" || status=$?
+    { read -r role; read -r found; read -r what; } < <(python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+print(d["role"])
+print(" ".join(f["id"] + (":" + f["subject"] if f["subject"] else "") for f in d["findings"]))
+print(" ".join(f["what"] for f in d["findings"]))' "$CLUSTER_DIR/doctor.json")
+    found=" $found "
+}
+
+# finds NAME ID WHAT / no NAME ID: after doctor
+finds() {
+    like "$1" "$status$found" "^1.* $2 "
+    like "$1: explained" "$what" "$3"
+}
+no() { unlike "$1" "$found" " $2[: ]"; }
+
+plugin on "topology=/run/node/none.xml"
+plugin on
+doctor node1
+is "a node with slurmd is a compute node" "$role" compute
+no "the plugin is there" 'plugin-[a-z]*'
+no "munged answers" 'munge-[a-z]*'
+no "PMIx can be loaded, and can publish" 'pmix-[a-z]*'
+finds "TaskPlugin=task/none" task-plugin 'TaskPlugin=task/none: nothing binds'
+finds "no task/cgroup" cores-unconstrained 'no task/cgroup'
+finds "cores of all sockets" core-distribution 'SelectTypeParameters=CR_Core'
+is "what is looked at is this cluster's" \
+    "$(python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(d["slurm_conf"], d["plugstack_conf"])' \
+        "$CLUSTER_DIR/doctor.json")" "/run/cluster/slurm.conf /run/node/plugstack.conf"
+doctor ctl
+is "where users log in is a login node" "$role" login
+no "the plugin is there too" 'plugin-[a-z]*'
+
+plugin -n ctl off
+doctor ctl
+finds "not loaded where users log in" plugin-absent '/run/node/plugstack.conf has no line'
+plugin on
+plugin -n node1 off
+doctor node1
+finds "not loaded on a node" plugin-absent '/run/node/plugstack.conf has no line'
+plugin -n node1 on
+cat "$n1/plugstack.conf" "$n1/plugstack.conf" >"$n1/.twice" && mv "$n1/.twice" "$n1/plugstack.conf"
+doctor node1
+finds "loaded twice" plugin-twice 'plugstack.conf:1 loads the plugin, and /run/node/plugstack.conf:2'
+printf 'optional /run/stage/usr/lib/nuioa.so\n' >"$n1/plugstack.conf"
+doctor node1
+finds "the file is not there" plugin-missing:/run/stage/usr/lib/nuioa.so 'which is not there'
+plugin -n node1 on "nic=,," mems=local "topology=$topology"
+doctor node1
+finds "arguments that are wrong" plugin-argument 'did you mean mem'
+finds "emulation" plugin-emulates "topology=$topology"
+launch 2 -w node1 --nuioa=on
+is "as the doctor says, the job runs" "$rc" 0
+like "what is wrong is the same as slurmd's log says" "$(cat "$n1"/log/slurmd.log)" 'did you mean mem'
+
+# MUNGE. The one munged serves all nodes: it is only stopped, and only for a moment.
+plugin on munge_socket=/run/munge/none
+doctor node1
+finds "munged's socket is not there" munge-unreachable '/run/munge/none: No such file'
+plugin on
+munged=$(in_node ctl pidof munged)
+in_node ctl kill -STOP "$munged"
+doctor node1
+in_node ctl kill -CONT "$munged"
+finds "munged does not answer" munge-unreachable 'does not answer at .* within 500 ms'
+doctor node1
+no "munged answers again" 'munge-[a-z]*'
+
+# The cache, beside a fingerprint of this machine's devices.
+plugin on cache=/run/node/doctor.cache
+doctor node1
+finds "no cache" cache-missing '/run/node/doctor.cache is not there'
+in_node node1 nuioa cache --out /run/node/doctor.cache
+doctor node1
+no "a fresh cache" 'cache-[a-z]*'
+in_node node2 nuioa cache --out /run/node/doctor.cache
+mv "$CLUSTER_DIR/nodes/node2/doctor.cache" "$n1/doctor.cache"
+doctor node1
+finds "the cache of another node" cache-stale 'made on another host'
+head -c 5000 /dev/urandom >"$n1/doctor.cache"
+doctor node1
+finds "a cache that is none" cache-refused 'not a cache'
+ln -sf /etc/passwd "$n1/doctor.cache"
+doctor node1
+finds "a symbolic link in its place" cache-refused 'doctor.cache'
+rm -f "$n1/doctor.cache"
+
+plugin off
+finish
