@@ -1,5 +1,6 @@
 #include "machine.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -49,16 +50,21 @@ Machine read_machine(const std::string &file)
     return m;
 }
 
+/* What the environment says of a key: "key=number", else -1. */
+static double changed(const char *variable, const std::string &key)
+{
+    const char *text = std::getenv(variable);
+    bool found = text && std::string(text).compare(0, key.size() + 1, key + "=") == 0;
+    return found ? std::atof(text + key.size() + 1) : -1;
+}
+
 double Machine::get(const std::string &key) const
 {
     auto found = value.find(key);
     if (found == value.end())
         fail(name + ": no value for " + key);
-    const char *scale = std::getenv("NUIOA_SIM_SCALE");
-    double result = found->second;
-    if (scale && std::string(scale).compare(0, key.size() + 1, key + "=") == 0)
-        result *= std::atof(scale + key.size() + 1);
-    return result;
+    double set = changed("NUIOA_SIM_SET", key);
+    return set >= 0 ? set : found->second * std::abs(changed("NUIOA_SIM_SCALE", key));
 }
 
 double Machine::get(const std::string &key, size_t i) const

@@ -16,8 +16,8 @@ struct Machine {
     std::vector<int> nics; /* NUMA node of each */
     std::map<std::string, double> value;
 
-    /* The value of a key; NUIOA_SIM_SCALE="key=factor" in the environment scales one of them, for
-     * sensitivity. Ends the program with a message if there is none. */
+    /* The value of a key. In the environment NUIOA_SIM_SCALE="key=factor" scales one of them and
+     * NUIOA_SIM_SET="key=value" replaces one. Ends the program with a message if there is none. */
     double get(const std::string &key) const;
     /* The same for NIC i: "key.i" if the file has that. */
     double get(const std::string &key, size_t i) const;

@@ -14,7 +14,8 @@
  *                 (intra_copies 1), or by both (2)
  *   a NIC         dma_read going out, dma_write coming in, its wire; no single message exceeds
  *                 flow
- *   a NUMA node   dma_write_remote, for all that its NICs write into other NUMA nodes
+ *   a NUMA node   dma_write_remote, for all that its NICs write into other NUMA nodes; remote_both,
+ *                 for that and what they read there (no limit but in variants)
  *
  * Every flow has the same weight: SimGrid would give flows of low latency more, which is how TCP
  * behaves and nothing here does. So each route has a latency of one second, which is what SimGrid
@@ -59,7 +60,7 @@ class Node {
     std::string prefix;
     int cores;
     bool far;
-    std::vector<sg4::Link *> bank, engine, dma_read, dma_write, remote, up, down, flow;
+    std::vector<sg4::Link *> bank, engine, dma_read, dma_write, remote, both, up, down, flow;
     std::map<std::pair<int, int>, sg4::Link *> link;
     sg4::Link *one, *copy_remote, *inside;
     NetPoint *gate;
@@ -114,6 +115,8 @@ class Node {
             bank.push_back(make("b" + std::to_string(k), m.get("bank_mb_s")));
         for (int k = 0; k < m.numa; k++)
             remote.push_back(make("x" + std::to_string(k), m.get("dma_write_remote_mb_s")));
+        for (int k = 0; k < m.numa; k++)
+            both.push_back(make("y" + std::to_string(k), m.get("remote_both_mb_s")));
         for (int c = 0; c < m.numa * cores; c++)
             engine.push_back(make("e" + std::to_string(c), m.get("copy_mb_s")));
         for (size_t i = 0; i < m.nics.size(); i++) {
@@ -182,8 +185,10 @@ class Node {
         pass(out, node, at);
         out.insert(out.end(), transit, Hop(bank[at]));
         append(out, {dma_read[nic], flow[nic], up[nic], one});
-        if (node != at)
-            in.emplace_back(remote[at]);
+        if (node != at) {
+            append(in, {remote[at], both[at]});
+            out.emplace_back(both[at]);
+        }
         in.insert(in.end(), transit, Hop(bank[at]));
         pass(in, at, node);
         in.emplace_back(bank[node]);
