@@ -52,7 +52,7 @@ for kind in openmpi mpich; do
         skip "$kind" "built without it"
         continue
     fi
-    for program in irregular collective; do
+    for program in irregular collective lu; do
         ok "$kind: $program compiles" mpicc.$kind -Wall -Wextra -Werror -std=gnu11 \
             -o "$CLUSTER_DIR/home/$program.$kind" "$programs/$program.c"
     done
@@ -81,6 +81,10 @@ for kind in openmpi mpich; do
             "$(sed -n 's/^\([0-9]*\) NUIOA_WEIGHT=/\1 /p' <<<"$out" | sort -k 2 -g -r | head -n 2 |
                 cut -d ' ' -f 1 | paste -s -d ' ')" '^[2345] [2345]$'
     fi
+
+    # The stencil of the slides on TreeMatch.
+    mpi $kind 8 "$home/lu.$kind" "${nodes[@]}" --exclusive --nuioa-trace="$home/trace/$kind.lu"
+    is "$kind: lu has $(wc -l <<<"$out") pairs" "$(pairs "trace/$kind.lu")" "$out"
 
     # A program started by a shell; the user's own LD_PRELOAD stays.
     mpi $kind 4 "sh -c $irregular" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.shell"

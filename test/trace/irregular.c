@@ -1,23 +1,19 @@
 /* An irregular pattern whose traffic is known: the ranks in the middle communicate most. Each way
  * to send is used. Rank 0 prints the pairs of the profile that a trace of it must give. Usage:
  * irregular [abort | exit | plain]; plain: neither persistent requests nor one-sided */
-#include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANKS_MAX = 64, ROUNDS = 3 };
+#include "known.h"
 
-struct known { long long bytes, msgs, large; };
-static struct known known[RANKS_MAX][RANKS_MAX], all[RANKS_MAX][RANKS_MAX];
+enum { ROUNDS = 3 };
+
 static int rank, size, plain;
 static char out[1 << 20], in[1 << 20];
 
 static void sent(int to, long long bytes)
 {
-    known[rank][to].bytes += bytes;
-    known[rank][to].msgs++;
-    known[rank][to].large += bytes >= 32768 ? bytes : 0;
+    sent_by(rank, to, bytes);
 }
 
 /* How many doubles go from i to j; of the heavy ones some are just below, at or above 32 KiB. */
@@ -99,23 +95,9 @@ static void put_and_get(void)
     MPI_Put(out, 100, MPI_BYTE, (rank + 1) % size, 0, 100, MPI_BYTE, window);
     sent((rank + 1) % size, 100);
     MPI_Get(in, 77, MPI_BYTE, (rank + 2) % size, 200, 77, MPI_BYTE, window);
-    known[(rank + 2) % size][rank].bytes += 77;
-    known[(rank + 2) % size][rank].msgs++;
+    sent_by((rank + 2) % size, rank, 77);
     MPI_Win_fence(0, window);
     MPI_Win_free(&window);
-}
-
-/* By its PMPI name, so that a trace does not count it. */
-static void print_known(void)
-{
-    PMPI_Reduce(known, all, sizeof(known) / sizeof(long long), MPI_LONG_LONG, MPI_SUM, 0,
-                MPI_COMM_WORLD);
-    for (int i = 0; i < size && rank == 0; i++)
-        for (int j = 0; j < size; j++)
-            if (all[i][j].msgs)
-                printf("pair %d %d %lld %lld %lld\n", i, j, all[i][j].bytes, all[i][j].msgs,
-                       all[i][j].large);
-    fflush(stdout);
 }
 
 int main(int argc, char **argv)
@@ -132,7 +114,7 @@ int main(int argc, char **argv)
     MPI_Comm_free(&reverse);
     if (!plain)
         put_and_get();
-    print_known();
+    print_known(rank, size);
     if (argc > 1 && !strcmp(argv[1], "abort") && rank == 1)
         MPI_Abort(MPI_COMM_WORLD, 3);
     if (argc > 1 && !strcmp(argv[1], "exit"))
