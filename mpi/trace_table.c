@@ -2,52 +2,53 @@
 
 #include "trace.h"
 
-/* A rank talks to few others of many, so counters exist only around those it has met: a table of
- * groups, a group of blocks, a block of counters. One lonely neighbour costs 192 + 256 bytes. */
-#define BLOCK 8  /* ranks */
-#define GROUP 32 /* blocks */
+/* A rank talks to few others of many, so counters exist only around those it has met: blocks of
+ * counters, below as many levels of branches as the number of ranks needs. One lonely neighbour in a
+ * million ranks costs 5 branches and a block, 832 bytes. */
+#define BLOCK_BITS 3
+#define BRANCH_BITS 4
+#define BLOCK (1u << BLOCK_BITS)   /* ranks */
+#define BRANCH (1u << BRANCH_BITS)
 
 struct block {
     struct trace_count counts[BLOCK];
 };
 
-struct group {
-    void *blocks[GROUP];
+struct branch {
+    void *below[BRANCH]; /* branches; of the lowest level blocks */
 };
 
 static struct {
-    int rank_count;
+    unsigned rank_count;
+    unsigned levels; /* of branches */
     bool threads;    /* several threads may count at once */
-    void *groups[2]; /* void *[], by direction */
+    void *roots[2];  /* by direction */
 } table;
-
-static size_t group_count(void)
-{
-    return ((size_t)table.rank_count + BLOCK * GROUP - 1) / (BLOCK * GROUP);
-}
 
 int trace_table_open(int rank_count, bool threads)
 {
-    table.rank_count = rank_count;
+    table.rank_count = (unsigned)rank_count;
     table.threads = threads;
+    table.levels = 0;
+    while (BLOCK_BITS + BRANCH_BITS * table.levels < 32 &&
+           table.rank_count - 1 >> (BLOCK_BITS + BRANCH_BITS * table.levels))
+        table.levels++;
     return 0;
 }
 
-static void close_group(struct group *group)
+static void close_below(void *there, unsigned levels)
 {
-    for (int i = 0; group && i < GROUP; i++)
-        free(group->blocks[i]);
-    free(group);
+    struct branch *branch = there;
+    for (unsigned i = 0; branch && levels && i < BRANCH; i++)
+        close_below(branch->below[i], levels - 1);
+    free(there);
 }
 
 void trace_table_close(void)
 {
     for (int d = 0; d < 2; d++) {
-        void **groups = table.groups[d];
-        for (size_t i = 0; groups && i < group_count(); i++)
-            close_group(groups[i]);
-        free(groups);
-        table.groups[d] = NULL;
+        close_below(table.roots[d], table.levels);
+        table.roots[d] = NULL;
     }
     table.rank_count = 0;
 }
@@ -81,15 +82,21 @@ static inline void add(uint64_t *sum, uint64_t value)
 
 void trace_add(enum trace_direction direction, int rank, uint64_t bytes, uint64_t msgs)
 {
-    if (rank < 0 || rank >= table.rank_count)
-        return;
     unsigned r = (unsigned)rank;
-    void **groups = have(&table.groups[direction], group_count() * sizeof(void *));
-    struct group *group = groups ? have(&groups[r / (BLOCK * GROUP)], sizeof(*group)) : NULL;
-    struct block *block = group ? have(&group->blocks[r / BLOCK % GROUP], sizeof(*block)) : NULL;
+    void **place = &table.roots[direction];
+    if (r >= table.rank_count) /* a negative one too */
+        return;
+    for (unsigned shift = BLOCK_BITS + BRANCH_BITS * table.levels; shift > BLOCK_BITS;) {
+        struct branch *branch = have(place, sizeof(*branch));
+        if (!branch)
+            return;
+        shift -= BRANCH_BITS;
+        place = &branch->below[r >> shift & (BRANCH - 1)];
+    }
+    struct block *block = have(place, sizeof(*block));
     if (!block)
         return;
-    struct trace_count *count = &block->counts[r % BLOCK];
+    struct trace_count *count = &block->counts[r & (BLOCK - 1)];
     add(&count->bytes, bytes * msgs);
     add(&count->msgs, msgs);
     if (bytes >= TRACE_LARGE)
@@ -98,9 +105,12 @@ void trace_add(enum trace_direction direction, int rank, uint64_t bytes, uint64_
 
 const struct trace_count *trace_counted(enum trace_direction direction, int rank)
 {
-    void *const *groups = table.groups[direction];
-    const struct group *group = groups ? groups[rank / (BLOCK * GROUP)] : NULL;
-    const struct block *block = group ? group->blocks[rank / BLOCK % GROUP] : NULL;
-    const struct trace_count *count = block ? &block->counts[rank % BLOCK] : NULL;
+    const void *there = table.roots[direction];
+    for (unsigned shift = BLOCK_BITS + BRANCH_BITS * table.levels; there && shift > BLOCK_BITS;) {
+        shift -= BRANCH_BITS;
+        there = ((const struct branch *)there)->below[(unsigned)rank >> shift & (BRANCH - 1)];
+    }
+    const struct trace_count *count =
+        there ? &((const struct block *)there)->counts[(unsigned)rank & (BLOCK - 1)] : NULL;
     return count && count->msgs ? count : NULL;
 }

@@ -1,0 +1,411 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "coll_table.h"
+
+/* --- maps ------------------------------------------------------------------------------------ */
+
+/* What each rank says: lowest rank of its node, NUMA node, level, place, rail. */
+static struct coll_map make_map(int size, const struct coll_record *records)
+{
+    struct coll_map map;
+    assert_int_equal(coll_map_room(&map, size), 0);
+    memcpy(map.records, records, (size_t)size * sizeof(*records));
+    coll_map_make(&map);
+    return map;
+}
+
+#define NONE COLL_PLACE_UNKNOWN
+
+/* Two nodes, ranks dealt out in turns; the best leaders are the nodes' last ranks. */
+static const struct coll_record dealt[] = {
+    { 0, 0, 1, 2, -1, 0 }, { 1, 0, 1, 3, -1, 1 }, { 0, 1, 0, 1, 0, 2 },  { 1, 0, 1, 2, -1, 3 },
+    { 0, 1, 0, 0, 1, 4 },  { 1, 1, 0, 1, -1, 5 }, { 0, 2, 2, 3, -1, 6 }, { 1, 1, 0, 0, 0, 7 },
+};
+
+static void test_map(void **state)
+{
+    (void)state;
+    struct coll_map map = make_map(8, dealt);
+    assert_int_equal(map.node_count, 2);
+    assert_int_equal(map.most, 4);
+    assert_int_equal(map.rail_count, 1); /* node 1 has one */
+    assert_true(map.advised);
+    assert_false(map.blocks);
+    static const int ranks[] = { 0, 2, 4, 6, 1, 3, 5, 7 };
+    assert_memory_equal(map.ranks, ranks, sizeof(ranks));
+    assert_int_equal(map.local[5], 2);
+    assert_int_equal(coll_map_leader(&map, 0, 0), 4);
+    assert_int_equal(coll_map_leader(&map, 0, 1), 7);
+    assert_int_equal(coll_tree_entry(&map, 0, 6, 0), 6); /* the root leads its node */
+    coll_map_clear(&map);
+}
+
+static void test_map_without_advice(void **state)
+{
+    (void)state;
+    const struct coll_record records[] = { { 0, 0, -1, NONE, -1, 0 }, { 0, 0, -1, NONE, -1, 1 },
+                                           { 2, 0, -1, NONE, -1, 2 }, { 2, 0, -1, NONE, -1, 3 } };
+    struct coll_map map = make_map(4, records);
+    assert_false(map.advised);
+    assert_true(map.blocks);
+    assert_int_equal(coll_map_leader(&map, 0, 1), 2);
+    coll_map_clear(&map);
+}
+
+static void test_rails(void **state)
+{
+    (void)state;
+    struct coll_record records[8];
+    memcpy(records, dealt, sizeof(records));
+    records[3].rail = 1;
+    struct coll_map map = make_map(8, records);
+    assert_int_equal(map.rail_count, 2);
+    assert_int_equal(coll_map_leader(&map, 0, 0), 2);
+    assert_int_equal(coll_map_leader(&map, 1, 0), 4);
+    assert_int_equal(coll_map_leader(&map, 0, 1), 7);
+    assert_int_equal(coll_map_leader(&map, 1, 1), 3);
+    coll_map_clear(&map);
+}
+
+static void test_walk(void **state)
+{
+    (void)state;
+    const struct coll_record records[] = {
+        { 0, 3, 2, 6, -1, 0 }, { 0, 1, 0, 0, -1, 1 }, { 0, 2, 1, 3, -1, 2 }, { 0, 1, 0, 1, -1, 3 },
+        { 0, 3, 2, 5, -1, 4 }, { 0, 2, 1, 4, -1, 5 }, { 0, 1, 3, 2, -1, 6 },
+    };
+    struct coll_map map = make_map(7, records);
+    int walk[7];
+    static const int first[] = { 1, 3, 6, 2, 5, 0, 4 }, last[] = { 1, 2, 5, 0, 4, 3, 6 };
+    static const int other[] = { 5, 2, 1, 3, 6, 0, 4 };
+    /* a NUMA node is as near as the nearest of its ranks: 6 says otherwise, and is kept with them */
+    assert_int_equal(coll_map_walk(&map, 1, false, walk), 7);
+    assert_memory_equal(walk, first, sizeof(first));
+    coll_map_walk(&map, 1, true, walk);
+    assert_memory_equal(walk, last, sizeof(last));
+    coll_map_walk(&map, 5, false, walk); /* an entry that is not beside the NIC */
+    assert_memory_equal(walk, other, sizeof(other));
+    coll_map_clear(&map);
+}
+
+/* --- trees ----------------------------------------------------------------------------------- */
+
+static void assert_tree(const struct coll_map *map, enum coll_shape inter, enum coll_shape intra,
+                        int root, int me, int parent, const char *children)
+{
+    struct coll_tree tree;
+    char text[64] = "";
+    assert_int_equal(coll_tree_make(&tree, map, inter, intra, root, 0, me), 0);
+    assert_int_equal(tree.parent, parent);
+    for (int i = 0; i < tree.child_count; i++)
+        sprintf(text + strlen(text), "%s%d", i ? " " : "", tree.children[i]);
+    assert_string_equal(text, children);
+    coll_tree_clear(&tree);
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    struct coll_record records[6];
+    for (int i = 0; i < 6; i++)
+        records[i] = (struct coll_record){ i, 0, 0, 0, -1, i };
+    struct coll_map map = make_map(6, records); /* six nodes, so only their leaders */
+    assert_tree(&map, SHAPE_LINEAR, SHAPE_CHAIN, 2, 2, -1, "3 4 5 0 1");
+    assert_tree(&map, SHAPE_LINEAR, SHAPE_CHAIN, 2, 0, 2, "");
+    assert_tree(&map, SHAPE_BINOMIAL, SHAPE_CHAIN, 2, 2, -1, "0 4 3");
+    assert_tree(&map, SHAPE_BINOMIAL, SHAPE_CHAIN, 2, 0, 2, "1");
+    assert_tree(&map, SHAPE_BINOMIAL, SHAPE_CHAIN, 2, 1, 0, "");
+    assert_tree(&map, SHAPE_CHAIN, SHAPE_CHAIN, 2, 5, 4, "0");
+    assert_tree(&map, SHAPE_CHAIN, SHAPE_CHAIN, 2, 1, 0, "");
+    coll_map_clear(&map);
+
+    map = make_map(8, dealt);
+    assert_tree(&map, SHAPE_CHAIN, SHAPE_CHAIN, 0, 0, -1, "7 2"); /* other nodes first */
+    assert_tree(&map, SHAPE_CHAIN, SHAPE_CHAIN, 0, 7, 0, "1");    /* its mate 5 comes last */
+    assert_tree(&map, SHAPE_CHAIN, SHAPE_CHAIN, 0, 5, 3, "");
+    assert_tree(&map, SHAPE_FLAT, SHAPE_LINEAR, 0, 6, 4, "7"); /* entered beside its NIC */
+    assert_tree(&map, SHAPE_FLAT, SHAPE_LINEAR, 0, 7, 6, "5"); /* mates first here */
+    assert_tree(&map, SHAPE_NONE, SHAPE_LINEAR, 4, 4, -1, "0 6 2"); /* nearest first, mates last */
+    coll_map_clear(&map);
+}
+
+static unsigned next_random(unsigned *seed, unsigned below)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return (*seed >> 16) % below;
+}
+
+static struct coll_map random_map(unsigned *seed)
+{
+    int size = 1 + (int)next_random(seed, 40), nodes = 1 + (int)next_random(seed, 7);
+    struct coll_record records[64];
+    int lowest[8], rails[8] = { 0 };
+    memset(lowest, -1, sizeof(lowest));
+    for (int i = 0; i < size; i++) {
+        int node = (int)next_random(seed, (unsigned)nodes);
+        if (lowest[node] < 0)
+            lowest[node] = i;
+        records[i] = (struct coll_record){ .node = lowest[node], .world = i,
+                                           .numa = (int)next_random(seed, 4) - 1,
+                                           .level = (int)next_random(seed, 3),
+                                           .place = (int)next_random(seed, 1000),
+                                           .rail = rails[node] < 2 ? rails[node]++ : -1 };
+    }
+    return make_map(size, records);
+}
+
+static bool lists(const int *ranks, int count, int rank)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        found += ranks[i] == rank;
+    assert_in_range(found, 0, 1);
+    return found;
+}
+
+/* Everybody gets it once, from somebody who knows; each other node is entered at its leader. */
+static void check_tree(const struct coll_map *map, enum coll_shape inter, enum coll_shape intra,
+                       int root, int rail)
+{
+    struct coll_tree trees[64];
+    int entered[64] = { 0 }, edges = 0, steps;
+    for (int i = 0; i < map->size; i++)
+        assert_int_equal(coll_tree_make(&trees[i], map, inter, intra, root, rail, i), 0);
+    for (int i = 0; i < map->size; i++) {
+        struct coll_tree *tree = &trees[i];
+        edges += tree->child_count + tree->reader_count;
+        assert_true(tree->parent < 0 || tree->source < 0);
+        assert_int_equal(tree->parent < 0 && tree->source < 0, i == root);
+        if (tree->parent >= 0)
+            assert_true(lists(trees[tree->parent].children, trees[tree->parent].child_count, i));
+        if (tree->source >= 0) {
+            assert_true(lists(trees[tree->source].readers, trees[tree->source].reader_count, i));
+            assert_int_equal(map->node[tree->source], map->node[i]);
+        }
+        if (tree->parent >= 0 && map->node[tree->parent] != map->node[i]) {
+            assert_int_equal(i, coll_map_leader(map, rail, map->node[i]));
+            entered[map->node[i]]++;
+        }
+        int at = i;
+        for (steps = 0; at != root && steps <= map->size; steps++)
+            at = trees[at].parent >= 0 ? trees[at].parent : trees[at].source;
+        assert_int_equal(at, root);
+    }
+    assert_int_equal(edges, map->size - 1);
+    for (int node = 0; node < map->node_count; node++)
+        assert_int_equal(entered[node], node != map->node[root]);
+    for (int i = 0; i < map->size; i++)
+        coll_tree_clear(&trees[i]);
+}
+
+static void test_any_tree_spans(void **state)
+{
+    (void)state;
+    static const enum coll_shape inters[] = { SHAPE_LINEAR, SHAPE_BINOMIAL, SHAPE_CHAIN,
+                                              SHAPE_FLAT };
+    static const enum coll_shape intras[] = { SHAPE_WINDOW, SHAPE_CHAIN, SHAPE_LINEAR,
+                                              SHAPE_BINOMIAL };
+    unsigned seed = 1;
+    for (int round = 0; round < 300; round++) {
+        struct coll_map map = random_map(&seed);
+        int root = (int)next_random(&seed, (unsigned)map.size);
+        for (int i = 0; i < 16; i++)
+            for (int rail = 0; rail < map.rail_count; rail++)
+                check_tree(&map, inters[i / 4], intras[i % 4], root, rail);
+        coll_map_clear(&map);
+    }
+}
+
+/* Shared memory: each other NUMA node reads the leader's memory once. */
+static void test_one_copy_for_each_numa_node(void **state)
+{
+    (void)state;
+    unsigned seed = 2;
+    for (int round = 0; round < 300; round++) {
+        struct coll_map map = random_map(&seed);
+        int entry = coll_map_leader(&map, 0, 0), across = 0, numas = 0, seen[5] = { 0 };
+        for (int i = 0; i < coll_map_count(&map, 0); i++) {
+            struct coll_tree tree;
+            int rank = map.ranks[i], numa = map.records[rank].numa;
+            if (numa != map.records[entry].numa && !seen[numa + 1]++)
+                numas++;
+            coll_tree_make(&tree, &map, SHAPE_NONE, SHAPE_WINDOW, entry, 0, rank);
+            if (tree.source >= 0 && map.records[tree.source].numa != numa) {
+                assert_int_equal(tree.source, entry);
+                across++;
+            }
+            coll_tree_clear(&tree);
+        }
+        assert_int_equal(across, numas);
+        coll_map_clear(&map);
+    }
+}
+
+/* --- tables ---------------------------------------------------------------------------------- */
+
+static const char text[] =
+    "# made by hand\n\nnuioa-coll 1  # the format\r\n"
+    "bcast 4 2 65536 chain+window:131072\n"
+    "bcast\t4-8  2-   1024 binomial+chain # small\n"
+    "bcast 2 * 0 pass\n"
+    "bcast * * 4096 flat:8192\n"
+    "gatherv * * 0 relay\n";
+
+static const struct coll_algorithm *choose(const struct coll_table *table, int nodes, int most,
+                                           enum coll_collective collective, uint64_t bytes)
+{
+    static struct coll_table narrow;
+    coll_table_narrow(&narrow, table, nodes, most);
+    return coll_table_choose(&narrow, collective, bytes);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    static struct coll_table table;
+    char why[128];
+    assert_int_equal(coll_table_parse(&table, text, why, sizeof(why)), 0);
+    assert_int_equal(table.row_count, 5);
+    const struct coll_algorithm *found = choose(&table, 4, 2, COLL_BCAST, 65536);
+    assert_int_equal(found->inter, SHAPE_CHAIN);
+    assert_int_equal(found->intra, SHAPE_WINDOW);
+    assert_int_equal(found->segment_bytes, 131072);
+    assert_int_equal(choose(&table, 4, 2, COLL_BCAST, 65535)->inter, SHAPE_BINOMIAL);
+    assert_int_equal(choose(&table, 8, 100, COLL_BCAST, 1024)->segment_bytes, 0);
+    assert_int_equal(choose(&table, 9, 2, COLL_BCAST, 4096)->inter, SHAPE_FLAT);
+    assert_null(choose(&table, 9, 2, COLL_BCAST, 4095));
+    assert_null(choose(&table, 2, 2, COLL_BCAST, 1 << 30)); /* pass goes before the last row */
+    assert_null(choose(&table, 4, 2, COLL_REDUCE, 1 << 30));
+    assert_int_equal(choose(&table, 1, 1, COLL_GATHERV, 0)->inter, SHAPE_RELAY);
+    assert_int_equal(coll_table_least(&table, COLL_BCAST), 1024);
+    assert_true(coll_table_least(&table, COLL_REDUCE) == UINT64_MAX);
+}
+
+static void test_bad_tables(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",
+        "# nothing\n",
+        "bcast 4 2 65536 chain+window\n",
+        "nuioa-coll 2\n",
+        "nuioa-coll 1\nbcast 4 2 65536\n",
+        "nuioa-coll 1\nbcast 4 2 65536 flat flat\n",
+        "nuioa-coll 1\nbarrier 4 2 65536 flat\n",
+        "nuioa-coll 1\nbcast 4 2 -1 flat\n",
+        "nuioa-coll 1\nbcast 8-4 2 1 flat\n",
+        "nuioa-coll 1\nbcast 4x 2 1 flat\n",
+        "nuioa-coll 1\nbcast -4 2 1 flat\n",
+        "nuioa-coll 1\nbcast 4 2 1 ring+window\n",
+        "nuioa-coll 1\nbcast 4 2 1 chain\n",
+        "nuioa-coll 1\nbcast 4 2 1 flat:\n",
+        "nuioa-coll 1\nbcast 4 2 1 flat:4294967296\n",
+        "nuioa-coll 1\nbcast 4 2 1 :1\n",
+        "nuioa-coll 1\nbcast 4 2 1 chain+windowwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww\n",
+    };
+    static struct coll_table table, before;
+    char why[128];
+    coll_table_default(&table);
+    before = table;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        *why = '\0';
+        assert_int_not_equal(coll_table_parse(&table, bad[i], why, sizeof(why)), 0);
+        assert_true(strlen(why) > 8);
+        assert_memory_equal(&table, &before, sizeof(table));
+    }
+}
+
+static int read_bytes(struct coll_table *table, const char *bytes, size_t size)
+{
+    char path[] = "/tmp/coll-test.XXXXXX", why[128] = "";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, size), size);
+    close(fd);
+    int rc = coll_table_read(table, path, why, sizeof(why));
+    unlink(path);
+    assert_int_equal(!rc, !*why);
+    return rc;
+}
+
+static void test_table_files(void **state)
+{
+    (void)state;
+    static struct coll_table table;
+    static char many[65537];
+    char why[128];
+    assert_int_equal(read_bytes(&table, text, strlen(text)), 0);
+    assert_int_equal(table.row_count, 5);
+    assert_int_not_equal(read_bytes(&table, text, sizeof(text)), 0); /* a zero byte */
+    memset(many, '#', sizeof(many));
+    memcpy(many, "nuioa-coll 1\n", 13);
+    assert_int_not_equal(read_bytes(&table, many, sizeof(many)), 0);
+    assert_int_equal(read_bytes(&table, many, sizeof(many) - 1), 0);
+    strcpy(many, "nuioa-coll 1\n");
+    for (int i = 0; i < COLL_ROW_MAX; i++)
+        strcat(many, "bcast * * 1 flat\n");
+    assert_int_equal(read_bytes(&table, many, strlen(many)), 0);
+    strcat(many, "bcast * * 1 flat\n");
+    assert_int_not_equal(read_bytes(&table, many, strlen(many)), 0);
+    assert_int_not_equal(coll_table_read(&table, "/nonexistent/table", why, sizeof(why)), 0);
+    assert_int_not_equal(coll_table_read(&table, "/", why, sizeof(why)), 0);
+}
+
+static void test_built_in_table(void **state)
+{
+    (void)state;
+    static struct coll_table table;
+    coll_table_default(&table);
+    assert_true(table.row_count > 0);
+    for (int i = 0; i < COLL_COUNT; i++) {
+        assert_null(choose(&table, 1, 8, i, 1 << 23));
+        assert_null(choose(&table, 8, 1, i, 1 << 23));
+        assert_null(choose(&table, 8, 8, i, 8192));
+    }
+    assert_non_null(choose(&table, 8, 8, COLL_BCAST, 1 << 23));
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COLL_COUNT; i++) {
+        char names[512], *save;
+        struct coll_algorithm algorithm;
+        assert_int_equal(coll_collective_parse(coll_collective_name(i)), i);
+        strcpy(names, coll_algorithm_names(i));
+        for (char *name = strtok_r(names, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
+            assert_int_equal(coll_algorithm_parse(i, name, &algorithm), 0);
+            assert_int_equal(algorithm.pass, !strcmp(name, "pass"));
+            assert_true(algorithm.pass || algorithm.inter != SHAPE_NONE);
+            assert_int_not_equal(algorithm.intra, SHAPE_NONE);
+        }
+    }
+    assert_true(coll_collective_parse("alltoall") < 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_map),
+        cmocka_unit_test(test_map_without_advice),
+        cmocka_unit_test(test_rails),
+        cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_any_tree_spans),
+        cmocka_unit_test(test_one_copy_for_each_numa_node),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_bad_tables),
+        cmocka_unit_test(test_table_files),
+        cmocka_unit_test(test_built_in_table),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests_name("coll", tests, NULL, NULL);
+}
