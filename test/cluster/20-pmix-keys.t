@@ -39,6 +39,18 @@ if in_node ctl sh -c 'command -v nuioa' >/dev/null; then
     as_planned "arbitrary"
     keys 64 -N4 --exclusive
     as_planned "64 ranks"
+    printf '0-2 %s 0 1\n3-8 %s 1 0\n' "$home/keys" "$home/keys" >"$CLUSTER_DIR/home/programs"
+    keys_by 9 srun -n 9 -N4 --exclusive --mpi=pmix --multi-prog "$home/programs"
+    as_planned "multi-prog"
+    printf '#!/bin/sh\nsrun --mpi=pmix -n 8 %s 0 1\n' "$home/keys" >"$CLUSTER_DIR/home/batch"
+    chmod 0755 "$CLUSTER_DIR/home/batch"
+    keys_by 8 sh -c "sbatch -W -N4 --exclusive -o $home/batch.out $home/batch >&2 && cat $home/batch.out"
+    as_planned "srun in sbatch"
+    # Weights are looked up by the component's ranks here, so all are the same.
+    trial "topology=$topology hints=0-63:1 default=on"
+    keys_by 10 srun --mpi=pmix -N2 -n4 --exclusive "$home/keys" 0 1 : -N2 -n6 --exclusive "$home/keys" 0 1
+    hints=0-63:1 as_planned "het job"
+    trial "$with_plan"
 else
     skip "keys are as planned" "no nuioa(1) in NUIOA_STAGE"
 fi
@@ -77,10 +89,7 @@ trial "$with_plan shift=2"
 keys 8 -N2 --exclusive
 like "ranks are those of PMIx, whatever the plan was told" "$(key 4 nuioa.order)" '^[4-7],[4-7],[4-7],[4-7]$'
 trial "$with_plan"
-launched=$((launched + 1))
-user env LD_LIBRARY_PATH=$home srun --mpi=pmix -N1 -n2 --exclusive "$home/keys" 0 : \
-    -N1 -n3 --exclusive "$home/keys" 0
-[ "$(all HOST | wc -w)" -eq 5 ] || { lost=$((lost + 1)); note "het job:" "$err"; }
+keys_by 5 srun --mpi=pmix -N1 -n2 --exclusive "$home/keys" 0 : -N1 -n3 --exclusive "$home/keys" 0
 like "het job: the second component's ranks" "$(key 2 nuioa.order)" '^[2-4],[2-4],[2-4]$'
 like "het job: the first component's" "$(key 0 nuioa.order)" '^[01],[01]$'
 

@@ -72,6 +72,18 @@ else
     keys 2 -w node1 -O
     is "and told so" "$(key_all pmix.cpuset)" "hwloc:${cpus[0]} hwloc:${cpus[1]}"
 fi
+
+# The rendezvous: the hello is sent from outside the namespace, the rest is said from inside
+if grep -q munge_encode "$(readlink -f "${NUIOA_STAGE:-/none}/usr/lib/slurm/nuioa.so")"; then
+    printf 'nuioa-profile 1\nranks 8\npair 1 2 100 1 0\n' >"$CLUSTER_DIR/home/profile"
+    plugin on "topology=$topology" default=on "${patient[@]}"
+    launch 8 -N4 --exclusive --mpi=pmix --nuioa-hints="@$home/profile"
+    like "one table of leaders" "$(all NUIOA_LEADERS | tr ' ' '\n' | sort | uniq -c | xargs)" '^8 [0-9]+(,[0-9]+){3}$'
+    is "each node's part of a profile" "$(of 2 NUIOA_WEIGHT)" 100
+    is "not a word" "$err" ""
+else
+    skip "the rendezvous" "the plugin was built without MUNGE"
+fi
 plugin off
 
 # The same tests, the same answers

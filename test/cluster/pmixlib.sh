@@ -30,17 +30,24 @@ trial() {
     done
 }
 
-# keys N [VAR=VALUE]... [SRUN-ARG]...: N ranks print their keys to $out; a rank that does not is lost
-keys() {
-    local n=$1 env=() got
+# keys_by N COMMAND...: N ranks print their keys to $out; a rank that does not is lost
+keys_by() {
+    local n=$1 got
     shift
-    while [[ ${1:-} =~ ^[A-Za-z_]+= ]]; do env+=("$1"); shift; done
     launched=$((launched + 1))
-    user env LD_LIBRARY_PATH=$home "${env[@]}" srun --mpi=pmix -n "$n" "$@" "$home/keys" 0 1
+    user env "LD_LIBRARY_PATH=$home" "$@"
     got=$(all HOST | wc -w)
     [ "$rc" -eq 0 ] && [ "$got" -eq "$n" ] && return
     lost=$((lost + 1))
-    note "lost: $got of $n ranks, status $rc: srun $*" "$err"
+    note "lost: $got of $n ranks, status $rc: $*" "$err"
+}
+
+# keys N [VAR=VALUE]... [SRUN-ARG]...: the same with srun
+keys() {
+    local n=$1 env=()
+    shift
+    while [[ ${1:-} =~ ^[A-Za-z_]+= ]]; do env+=("$1"); shift; done
+    keys_by "$n" env "${env[@]}" srun --mpi=pmix -n "$n" "$@" "$home/keys" 0 1
 }
 
 # key RANK KEY: what that rank read, or nothing
