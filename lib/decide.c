@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance.h"
 #include "block.h"
 #include "planner.h"
 #include "slot.h"
@@ -118,6 +119,14 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots)
     }
     if (rc == 0)
         rc = settle(slots, p->slot_of, r->task_count);
+    if (rc == 0)
+        rc = nuioa_balance(r, slots, &p->rails, p->slot_of);
+    if (rc > 0) {
+        p->balanced = true;
+        if (!strcmp(p->plan->mapping.mapper, "keep"))
+            p->plan->mapping.mapper = "rails";
+        rc = 0;
+    }
     free(weight);
     free(start);
     return rc;
@@ -129,10 +138,17 @@ static int by_weight(struct planner *p, const struct nuioa_slots *slots)
     if (rc == 0)
         rc = set_cpus(p, slots);
     p->plan->bound_known = rc == 0;
-    because(p->plan, strcmp(p->plan->mapping.mapper, "keep")
-                         ? (p->request->pair_count ? "placed by traffic to the NIC and neighbours"
-                                                   : "heavier ranks are nearer the NIC")
-                         : "no placement is better than Slurm's");
+    const char *mapper = p->plan->mapping.mapper;
+    if (!strcmp(mapper, "keep"))
+        because(p->plan, "no placement is better than Slurm's");
+    else if (!strcmp(mapper, "rails"))
+        because(p->plan, "no rank could be nearer; heavy ranks share the NICs");
+    else if (p->request->pair_count)
+        because(p->plan, p->balanced ? "placed by traffic to the NICs, shared, and to neighbours"
+                                     : "placed by traffic to the NIC and neighbours");
+    else
+        because(p->plan, p->balanced ? "heavier ranks are nearer the NICs, and share them"
+                                     : "heavier ranks are nearer the NIC");
     return rc;
 }
 

@@ -27,8 +27,21 @@ static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, h
         hwloc_bitmap_set(out, best);
 }
 
-/* Which memory a rank prefers: `local`, that of its CPUs; `nic`, that of its NIC; `interleave`, those of
- * all rails, which spreads the load over their banks (Moreaud & Goglin, PDCS 2007, 5.3). */
+/* The NUMA nodes of the NICs that a rank uses. A rank alone on its node has all rails for itself, and
+ * MPI stripes large messages over them. */
+static void nic_memory(const struct planner *p, const struct nuioa_place *place, hwloc_bitmap_t numas)
+{
+    const struct nuioa_node *node = p->request->node;
+    if (place->nic < 0 || !node->nics[place->nic].level)
+        return;
+    hwloc_bitmap_copy(numas, node->nics[place->nic].numas);
+    for (unsigned i = 0; p->request->task_count == 1 && i < p->rails.count; i++)
+        hwloc_bitmap_or(numas, numas, node->nics[p->rails.nic[i]].numas);
+}
+
+/* Which memory a rank prefers: `local`, that of its CPUs; `nic`, that of its NIC, interleaved if it uses
+ * several; `interleave`, those of all rails: what arrives by two rails is faster spread over their banks
+ * than in either (Moreaud & Goglin, PDCS 2007, 5.3). */
 static void choose_memory(const struct planner *p, struct nuioa_place *place)
 {
     const struct nuioa_request *r = p->request;
@@ -38,8 +51,8 @@ static void choose_memory(const struct planner *p, struct nuioa_place *place)
     hwloc_bitmap_zero(place->memory_numas);
     if (!wanted || r->options->mode != NUIOA_ON || r->memory_by_user || mem == NUIOA_MEM_OFF)
         goto out;
-    if (mem == NUIOA_MEM_NIC && place->nic >= 0 && r->node->nics[place->nic].level)
-        hwloc_bitmap_copy(wanted, r->node->nics[place->nic].numas);
+    if (mem == NUIOA_MEM_NIC)
+        nic_memory(p, place, wanted);
     if (mem == NUIOA_MEM_INTERLEAVE && p->rails.located)
         hwloc_bitmap_zero(wanted);
     for (unsigned i = 0; mem == NUIOA_MEM_INTERLEAVE && i < p->rails.count; i++)
@@ -47,7 +60,8 @@ static void choose_memory(const struct planner *p, struct nuioa_place *place)
 
     usable_memory(p, wanted, place->memory_numas);
     int count = hwloc_bitmap_weight(place->memory_numas);
-    if (mem == NUIOA_MEM_INTERLEAVE && count > 0)
+    bool striped = mem == NUIOA_MEM_NIC && r->task_count == 1 && p->rails.count > 1;
+    if ((mem == NUIOA_MEM_INTERLEAVE || (striped && count > 1)) && count > 0)
         place->memory = NUIOA_MEMORY_INTERLEAVE;
     else if (mem == NUIOA_MEM_NIC && count > 0)
         place->memory = NUIOA_MEMORY_PREFERRED;

@@ -100,25 +100,43 @@ static unsigned preference(enum nuioa_nic_kind kind)
     return order[kind];
 }
 
-/* Whether the fabric of NIC `a` goes before that of `b`: by rate, then by kind, then by the number
- * of ports. Equal in all: the one met first, in PCI order. */
-static bool goes_before(const struct nuioa_node *node, const bool *barred, uint32_t a, uint32_t b)
+static bool bypasses_kernel(const struct nuioa_nic *nic)
 {
-    const struct nuioa_nic *nic = &node->nics[a], *other = &node->nics[b];
-    if (!same_rate(nic->rate_mbps, other->rate_mbps))
-        return nic->rate_mbps > other->rate_mbps;
-    if (nic->kind != other->kind)
-        return preference(nic->kind) > preference(other->kind);
-    return fabric_size(node, barred, a) > fabric_size(node, barred, b);
+    return preference(nic->kind) > preference(NUIOA_NIC_ETHERNET);
+}
+
+/* Above 0: `a` first. */
+static int compare(const struct nuioa_nic *a, const struct nuioa_nic *b, enum nuioa_policy policy)
+{
+    if (policy == NUIOA_POLICY_LATENCY && bypasses_kernel(a) != bypasses_kernel(b))
+        return bypasses_kernel(a) ? 1 : -1;
+    if (!same_rate(a->rate_mbps, b->rate_mbps))
+        return a->rate_mbps > b->rate_mbps ? 1 : -1;
+    return (int)preference(a->kind) - (int)preference(b->kind);
+}
+
+bool nuioa_nic_prefer(const struct nuioa_nic *a, const struct nuioa_nic *b,
+                      enum nuioa_policy policy)
+{
+    return compare(a, b, policy) > 0;
+}
+
+/* Whether the fabric of NIC `a` goes before that of `b`; of equals, by the number of ports. Equal in
+ * all: the one met first, in PCI order. */
+static bool goes_before(const struct nuioa_node *node, const bool *barred, uint32_t a, uint32_t b,
+                        enum nuioa_policy policy)
+{
+    int order = compare(&node->nics[a], &node->nics[b], policy);
+    return order ? order > 0 : fabric_size(node, barred, a) > fabric_size(node, barred, b);
 }
 
 /* The NIC that stands for the chosen fabric and rate; -1: none. */
-static int32_t choose(const struct nuioa_node *node, const bool *barred)
+static int32_t choose(const struct nuioa_node *node, const bool *barred, enum nuioa_policy policy)
 {
     int32_t best = -1;
     for (uint32_t i = 0; i < node->nic_count; i++)
         if (is_candidate(node, barred, i) &&
-            (best < 0 || goes_before(node, barred, i, (uint32_t)best)))
+            (best < 0 || goes_before(node, barred, i, (uint32_t)best, policy)))
             best = (int32_t)i;
     return best;
 }
@@ -148,7 +166,7 @@ static void explain(struct nuioa_nic *nic, const struct nuioa_nic *best)
 
 void nuioa_nic_judge(struct nuioa_node *node)
 {
-    int32_t best = choose(node, NULL);
+    int32_t best = choose(node, NULL, NUIOA_POLICY_BANDWIDTH);
     /* Every comparison reads `unfit`, never `usable`: the order of this loop does not matter. */
     for (uint32_t i = 0; i < node->nic_count; i++)
         explain(&node->nics[i], best < 0 ? NULL : &node->nics[best]);
@@ -251,16 +269,18 @@ static void mark(const struct nuioa_node *node, const char *word, bool excluding
         nuioa_warn(warnings, "nic: no \"%s\" here", word);
 }
 
-static void take_auto(const struct nuioa_node *node, const bool *barred, bool *taken)
+static void take_auto(const struct nuioa_node *node, const bool *barred, enum nuioa_policy policy,
+                      bool *taken)
 {
-    int32_t best = choose(node, barred);
+    int32_t best = choose(node, barred, policy);
     for (uint32_t i = 0; best >= 0 && i < node->nic_count; i++)
         if (is_candidate(node, barred, i) && belongs(&node->nics[i], &node->nics[best]))
             taken[i] = true;
 }
 
-int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, bool *taken,
-                     struct nuioa_warnings *warnings, struct nuioa_error *err)
+int nuioa_nic_select(const struct nuioa_node *node, const char *pattern,
+                     enum nuioa_policy policy, bool *taken, struct nuioa_warnings *warnings,
+                     struct nuioa_error *err)
 {
     char word[WORD_MAX];
     bool includes = false, automatic = false;
@@ -278,7 +298,7 @@ int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, bool *t
             mark(node, word + excluding, excluding, excluding ? barred : taken, warnings);
     }
     if (automatic || !includes)
-        take_auto(node, barred, taken);
+        take_auto(node, barred, policy, taken);
     int count = 0;
     for (uint32_t i = 0; i < node->nic_count; i++) {
         taken[i] = taken[i] && !barred[i];

@@ -12,6 +12,7 @@ struct planner {
     hwloc_bitmap_t allowed_cpus;
     hwloc_bitmap_t allowed_numas;
     uint32_t *slot_of; /* [task_count] */
+    bool balanced;     /* ranks were swapped so that NICs share the load */
 };
 
 /* Sets the CPUs of every place, the mapping and the reason. 0 or negative. */

@@ -9,21 +9,14 @@ static bool same_fabric(const struct nuioa_nic *a, const struct nuioa_nic *b)
     return a->kind == b->kind && !strcmp(a->fabric, b->fabric);
 }
 
-/* Of two fabrics, the one whose NIC is faster; unknown rates lose, then the better kind wins. */
-static bool faster(const struct nuioa_nic *a, const struct nuioa_nic *b)
-{
-    if (a->rate_mbps != b->rate_mbps)
-        return a->rate_mbps > b->rate_mbps;
-    return a->kind > b->kind;
-}
-
 /* Narrows `taken` to one fabric, and to NICs whose NUMA nodes are known if there are any. */
-static void narrow(const struct nuioa_node *node, bool *taken, struct nuioa_warnings *warnings)
+static void narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool *taken,
+                   struct nuioa_warnings *warnings)
 {
     const struct nuioa_nic *best = NULL;
     char label[48];
     for (unsigned i = 0; i < node->nic_count; i++)
-        if (taken[i] && (!best || faster(&node->nics[i], best)))
+        if (taken[i] && (!best || nuioa_nic_prefer(&node->nics[i], best, policy)))
             best = &node->nics[i];
     for (unsigned i = 0; i < node->nic_count; i++)
         if (taken[i] && !same_fabric(&node->nics[i], best)) {
@@ -119,11 +112,11 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
         rc = nuioa_fail(err, -ENOMEM, "out of memory");
         goto out;
     }
-    rc = nuioa_nic_select(node, options->nic, taken, warnings, err);
+    rc = nuioa_nic_select(node, options->nic, options->policy, taken, warnings, err);
     if (rc < 0)
         goto out;
     if (rc > 0)
-        narrow(node, taken, warnings);
+        narrow(node, options->policy, taken, warnings);
     for (unsigned i = 0; i < node->nic_count; i++)
         if (taken[i])
             rails->nic[rails->count++] = i;
@@ -208,8 +201,30 @@ static int choosing_order(const void *a, const void *b)
     return x->local < y->local ? -1 : 1;
 }
 
-/* How far a rail is from a task: of its GPU if it has one, else of its CPUs. Attached to the very CPUs
- * (an L3) is nearer than elsewhere on the same NUMA node. */
+/* How far a rail is. Attached to the very CPUs (an L3) is nearer than elsewhere on the same NUMA node. */
+static uint64_t reach_from(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                           hwloc_const_bitmap_t cpus, unsigned rail)
+{
+    uint32_t level = nuioa_rail_level(rails, rail, cpus);
+    bool beside = hwloc_bitmap_isincluded(cpus, node->nics[rails->nic[rail]].cpus);
+    return ((uint64_t)level << 1) | !beside;
+}
+
+unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                          hwloc_const_bitmap_t cpus, bool *near)
+{
+    uint64_t best = UINT64_MAX;
+    unsigned count = 0;
+    for (unsigned r = 0; r < rails->count; r++) {
+        uint64_t here = reach_from(rails, node, cpus, r);
+        best = here < best ? here : best;
+    }
+    for (unsigned r = 0; r < rails->count; r++)
+        count += near[r] = reach_from(rails, node, cpus, r) == best;
+    return count;
+}
+
+/* From a task: from its GPU if it has one, else from its CPUs. */
 static uint64_t reach(const struct nuioa_rails *rails, const struct nuioa_request *request,
                       const struct nuioa_place *place, int32_t gpu_index, unsigned rail)
 {
@@ -218,9 +233,7 @@ static uint64_t reach(const struct nuioa_rails *rails, const struct nuioa_reques
     if (gpu_index >= 0 && (uint32_t)gpu_index < node->gpu_count &&
         !hwloc_bitmap_iszero(node->gpus[gpu_index].cpus))
         cpus = node->gpus[gpu_index].cpus;
-    uint32_t level = nuioa_rail_level(rails, rail, cpus);
-    bool beside = hwloc_bitmap_isincluded(cpus, node->nics[rails->nic[rail]].cpus);
-    return ((uint64_t)level << 1) | !beside;
+    return reach_from(rails, node, cpus, rail);
 }
 
 /* Load of the rail's card once `weight` more is on it, for its rate. Rates count only where all are known:

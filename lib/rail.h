@@ -35,6 +35,10 @@ uint32_t nuioa_rails_nearest(const struct nuioa_rails *rails, hwloc_const_bitmap
 uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_node *node,
                          hwloc_const_bitmap_t cpus);
 
+/* Marks the rails that ranks on these CPUs would choose among; near[count]. Returns how many. */
+unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                          hwloc_const_bitmap_t cpus, bool *near);
+
 /* Gives each place its NIC and level: the nearest, or its GPU's; among equally near ones the card with the
  * least load for its rate, then PCI order. Ranks without a choice come first, then heavier ones. 0 or -ENOMEM. */
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,

@@ -26,7 +26,8 @@ static const char *why_moved(const struct nuioa_plan *plan, const struct nuioa_p
         return "nearer its NIC";
     if (falls(a->before.neighbours, a->after.neighbours))
         return "nearer its neighbours";
-    if (!farther && plan->rail_count > 1 && plan->before.neighbours <= 0)
+    bool lighter = a->gave_way >= 0 && place->weight < plan->places[a->gave_way].weight;
+    if (!farther && !lighter && plan->rail_count > 1)
         return "so that the NICs share the load";
     if (a->gave_way < 0)
         return "nearer cores were free for others";

@@ -157,6 +157,23 @@ def two_fabrics():
 
 
 @machine
+def storage_and_management():
+    """Two rails; before them in PCI order the HCA of the file system's fabric and a Gigabit port for
+    administrators."""
+    return two_sockets(on0=[mlx5(0x08, 0, "ib0", prefix="fec0:0000:0000:0007"), ethernet(0x10, "eno1"),
+                            mlx5(0x20, 1, "ib1")],
+                       on1=[mlx5(0x80, 2, "ib2")])
+
+
+@machine
+def four_rails():
+    """Four NUMA nodes, a NIC of one fabric on each."""
+    kids = [package(n, [numa(n)] + cores(n * 4, 4) + [mlx5(0x20 * n + 0x10, n, "ib%d" % n)])
+            for n in range(4)]
+    return document(kids, flat(4))
+
+
+@machine
 def down_port():
     """The near NIC's port is down, the far one works."""
     return two_sockets(on0=[mlx5(0x10, 0, "ib0", (4,))], on1=[mlx5(0x80, 1, "ib1", (1,))])

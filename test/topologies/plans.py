@@ -15,6 +15,7 @@ import sys
 CASES = [
     ("descending", ["--hints", "0:8,1:7,2:6,3:5,4:4,5:3,6:2,7:1"]),
     ("last-heavy", ["--hints", "heavy=7"]),
+    ("two-heavy", ["--hints", "heavy=0,1"]),
     ("no-hints", []),
     ("packed", ["--cores", "pack", "--hints", "0:8,1:7,2:6,3:5,4:4,5:3,6:2,7:1"]),
     ("latency", ["--policy", "latency", "--hints", "heavy=5-7"]),

@@ -144,39 +144,42 @@ static const struct port mixed[] = {{IB, UP, 100000, "", false},
                                     {IB, DOWN, 200000, "", false},
                                     {ETH, UP, 100000, "", true}};
 
+#define BW NUIOA_POLICY_BANDWIDTH
+
 static const struct {
     const char *pattern, *taken;
     unsigned warnings;
+    enum nuioa_policy policy;
 } selections[] = {
-    {"auto", "b", 0},
-    {"a", "a", 0},
-    {"a,b", "ab", 0},
-    {"b,a,a", "ab", 0},
-    {"a:1", "a", 0},
-    {"a:2", "", 1},
-    {"0000:00:00.2", "c", 0},
-    {"eth9", "c", 0}, /* the netdev of c */
-    {"infiniband", "ab", 0},
-    {"ethernet", "c", 0},
-    {"slingshot", "", 0},
-    {"*", "abc", 0},
-    {"[ab]", "ab", 0},
-    {"x*", "", 0},
-    {"e", "e", 0},  /* a name overrules what auto thinks */
-    {"d", "", 1},   /* but not a link that is down */
-    {"x", "", 1},
-    {"x,a", "a", 1},
-    {"^b", "a", 0}, /* auto among the rest */
-    {"^a", "b", 0},
-    {"^infiniband", "c", 0},
-    {"^[ab]", "c", 0},
-    {"^x", "b", 0}, /* what is not there is excluded */
-    {"auto,c", "bc", 0},
-    {"auto,^b", "a", 0},
-    {"*,^a", "bc", 0},
-    {"^a,*", "bc", 0},
-    {"a,^a", "", 0},
-    {"^*", "", 0},
+    {"auto", "b", 0, BW},
+    {"a", "a", 0, BW},
+    {"a,b", "ab", 0, BW},
+    {"b,a,a", "ab", 0, BW},
+    {"a:1", "a", 0, BW},
+    {"a:2", "", 1, BW},
+    {"0000:00:00.2", "c", 0, BW},
+    {"eth9", "c", 0, BW}, /* the netdev of c */
+    {"infiniband", "ab", 0, BW},
+    {"ethernet", "c", 0, BW},
+    {"slingshot", "", 0, BW},
+    {"*", "abc", 0, BW},
+    {"[ab]", "ab", 0, BW},
+    {"x*", "", 0, BW},
+    {"e", "e", 0, BW},  /* a name overrules what auto thinks */
+    {"d", "", 1, BW},   /* but not a link that is down */
+    {"x", "", 1, BW},
+    {"x,a", "a", 1, BW},
+    {"^b", "a", 0, BW}, /* auto among the rest */
+    {"^a", "b", 0, BW},
+    {"^infiniband", "c", 0, BW},
+    {"^[ab]", "c", 0, BW},
+    {"^x", "b", 0, BW}, /* what is not there is excluded */
+    {"auto,c", "bc", 0, BW},
+    {"auto,^b", "a", 0, BW},
+    {"*,^a", "bc", 0, BW},
+    {"^a,*", "bc", 0, BW},
+    {"a,^a", "", 0, BW},
+    {"^*", "", 0, BW},
 };
 
 static void test_select(void **state)
@@ -192,7 +195,8 @@ static void test_select(void **state)
         char names[8] = "";
         struct nuioa_warnings warnings = {.count = 0};
         struct nuioa_error err;
-        int count = nuioa_nic_select(&node, selections[t].pattern, taken, &warnings, &err);
+        int count = nuioa_nic_select(&node, selections[t].pattern, selections[t].policy,
+                                     taken, &warnings, &err);
         for (unsigned i = 0; i < 5; i++)
             if (taken[i])
                 strcat(names, node.nics[i].name);
@@ -202,6 +206,36 @@ static void test_select(void **state)
         assert_int_equal(count, strlen(names));
         assert_int_equal(warnings.count, selections[t].warnings);
     }
+    nuioa_node_free(&node);
+}
+
+/* a: Ethernet 400, b: InfiniBand 100, c: InfiniBand 200, d: RoCE 200 */
+static void test_latency_bypasses_the_kernel(void **state)
+{
+    (void)state;
+    static const struct port ports[] = {{ETH, UP, 400000, "", false},
+                                        {IB, UP, 100000, "", false},
+                                        {IB, UP, 200000, "", false},
+                                        {ROCE, UP, 200000, "", false}};
+    static const struct {
+        enum nuioa_policy policy;
+        const char *pattern;
+        unsigned taken;
+    } cases[] = {{NUIOA_POLICY_BANDWIDTH, "auto", 0}, {NUIOA_POLICY_LATENCY, "auto", 2},
+                 {NUIOA_POLICY_LATENCY, "^c", 3},     {NUIOA_POLICY_LATENCY, "^c,^d", 1},
+                 {NUIOA_POLICY_LATENCY, "^[b-d]", 0}, {NUIOA_POLICY_CPU, "auto", 0}};
+    struct nuioa_node node;
+    build(&node, ports, 4);
+    for (size_t t = 0; t < sizeof(cases) / sizeof(cases[0]); t++) {
+        bool taken[4];
+        struct nuioa_warnings warnings = {.count = 0};
+        struct nuioa_error err;
+        assert_int_equal(nuioa_nic_select(&node, cases[t].pattern, cases[t].policy, taken, &warnings,
+                                          &err), 1);
+        assert_true(taken[cases[t].taken]);
+    }
+    /* what topo says is for bandwidth */
+    assert_true(node.nics[0].usable && !node.nics[2].usable);
     nuioa_node_free(&node);
 }
 
@@ -508,6 +542,7 @@ int main(void)
         cmocka_unit_test(test_judge),
         cmocka_unit_test(test_judge_again),
         cmocka_unit_test(test_select),
+        cmocka_unit_test(test_latency_bypasses_the_kernel),
         cmocka_unit_test(test_malformed_patterns),
         cmocka_unit_test(test_infiniband),
         cmocka_unit_test(test_two_ports),

@@ -1,0 +1,282 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "machine.h"
+#include "report.h"
+#include "scene.h"
+
+/* Four NUMA nodes of four cores with a NIC each, in one fabric; `tasks` ranks of 16 / tasks cores. */
+static struct scene *four_rails(unsigned tasks, const double *weights)
+{
+    static const char *const names[] = { "a", "b", "c", "d" };
+    struct scene *s = scene_new();
+    machine_build(&s->node, &(struct shape){ .numas = 4, .cores = 4, .threads = 1,
+                                             .numas_per_package = 1 });
+    for (unsigned n = 0; n < 4; n++)
+        machine_nic(&s->node, names[n], n);
+    scene_on(s, tasks, 16 / tasks);
+    scene_weigh(s, weights);
+    return s;
+}
+
+static void loads(const struct scene *s, double *load)
+{
+    memset(load, 0, s->node.nic_count * sizeof(*load));
+    for (uint32_t i = 0; i < s->plan.task_count; i++)
+        load[s->plan.places[i].nic] += s->plan.places[i].weight;
+}
+
+static void test_heavy_ranks_use_all_rails(void **state)
+{
+    (void)state;
+    static const double weights[16] = { 1, 1, 1, 1 };
+    double load[4];
+    struct scene *s = four_rails(16, weights);
+    scene_make(s);
+    loads(s, load);
+    for (unsigned n = 0; n < 4; n++)
+        assert_float_equal(load[n], 1, 0);
+    assert_string_equal(s->plan.mapping.mapper, "rails");
+    assert_non_null(strstr(s->plan.reason, "share the NICs"));
+    assert_true(s->plan.mapping.cost == s->plan.mapping.cost_start);
+    /* three leave, and three make room */
+    unsigned moved = 0;
+    for (unsigned i = 0; i < 16; i++)
+        moved += s->plan.places[i].moved;
+    assert_int_equal(moved, 6);
+    assert_int_equal(s->plan.rail_count, 4);
+    char why[64];
+    for (unsigned i = 0; i < 16; i++)
+        if (s->plan.places[i].moved)
+            assert_non_null(strstr(nuioa_report_why(&s->plan, i, why, sizeof(why)),
+                                   i < 4 ? "share the load" : "gave way to rank"));
+    scene_free(s);
+}
+
+static void test_by_weight(void **state)
+{
+    (void)state;
+    static const double weights[8] = { 8, 7, 6, 5, 4, 3, 2, 1 };
+    double load[4];
+    struct scene *s = four_rails(8, weights);
+    scene_make(s);
+    loads(s, load);
+    for (unsigned n = 0; n < 4; n++)
+        assert_float_equal(load[n], 9, 0);
+    scene_free(s);
+}
+
+static void test_nobody_moves_for_little(void **state)
+{
+    (void)state;
+    static const double equal[8] = { 5, 5, 5, 5, 5, 5, 5, 5 };
+    static const double nearly[8] = { 10, 10, 10.5, 10, 9.6, 10, 10, 10 };
+    static const double one[8] = { 7 };
+    static const double *const all[] = { equal, nearly, one };
+    for (unsigned k = 0; k < 3; k++) {
+        struct scene *s = four_rails(8, all[k]);
+        scene_make(s);
+        assert_false(s->plan.moved);
+        assert_string_equal(s->plan.mapping.mapper, "keep");
+        scene_free(s);
+    }
+}
+
+/* NICs of 100 and 25 Gb/s, both asked for: the fast one gets four times as much, as far as ranks go. */
+static void test_by_rate(void **state)
+{
+    (void)state;
+    static const double weights[10] = { 2, 2, 2, 2, 2, 0, 0, 0, 0, 0 };
+    double load[2];
+    struct scene *s = scene_new();
+    machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 5, .threads = 1,
+                                             .numas_per_package = 1 });
+    machine_nic(&s->node, "slow", 0)->rate_mbps = 25000;
+    machine_nic(&s->node, "fast", 1);
+    scene_on(s, 10, 1);
+    scene_weigh(s, weights);
+    scene_option(s, "nic", "slow,fast");
+    scene_make(s);
+    loads(s, load);
+    assert_float_equal(load[0], 2, 0);
+    assert_float_equal(load[1], 8, 0);
+    scene_free(s);
+}
+
+/* Two ports of one card share its bus: nothing is gained between them. */
+static void test_one_card(void **state)
+{
+    (void)state;
+    static const double weights[8] = { 9, 9 };
+    struct scene *s = scene_new();
+    machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 4, .threads = 1,
+                                             .numas_per_package = 1 });
+    machine_nic(&s->node, "a", 0);
+    machine_nic(&s->node, "b", 1)->card = 0;
+    scene_on(s, 8, 1);
+    scene_weigh(s, weights);
+    scene_make(s);
+    assert_false(s->plan.moved);
+    scene_free(s);
+}
+
+/* Ranks that speak to each other are not torn apart for a rail: J goes before. A couple may go. */
+static void test_neighbours_go_before(void **state)
+{
+    (void)state;
+    static const double weights[8] = { 9, 9 };
+    static const struct nuioa_pair tied[] = { { 0, 1, 50 } };
+    struct scene *s = four_rails(8, weights);
+    s->request.pairs = tied;
+    s->request.pair_count = 1;
+    scene_make(s);
+    assert_true(hwloc_bitmap_isequal(s->plan.places[0].numas, s->plan.places[1].numas));
+    s->request.pair_count = 0;
+    scene_make(s);
+    assert_false(hwloc_bitmap_isequal(s->plan.places[0].numas, s->plan.places[1].numas));
+    /* with neighbours that do not mind, a profile shares the NICs too */
+    static const struct nuioa_pair loose[] = { { 2, 3, 1 } };
+    s->request.pairs = loose;
+    s->request.pair_count = 1;
+    scene_make(s);
+    assert_false(hwloc_bitmap_isequal(s->plan.places[0].numas, s->plan.places[1].numas));
+    scene_free(s);
+}
+
+/* A heavy rank is never farther for the sake of another rail. */
+static void test_levels_go_before(void **state)
+{
+    (void)state;
+    static const double weights[8] = { 0, 0, 0, 0, 9, 9, 6, 6 };
+    static const uint32_t ring[] = { 10, 20, 30, 20, 20, 10, 20, 30, 30, 20, 10, 20, 20, 30, 20, 10 };
+    struct scene *s = scene_new();
+    machine_build(&s->node, &(struct shape){ .numas = 4, .cores = 2, .threads = 1,
+                                             .numas_per_package = 1, .matrix = ring });
+    machine_nic(&s->node, "a", 1);
+    machine_nic(&s->node, "b", 3);
+    scene_on(s, 8, 1);
+    scene_weigh(s, weights);
+    scene_make(s);
+    double load[2];
+    loads(s, load);
+    assert_float_equal(load[0], 15, 0);
+    assert_float_equal(load[1], 15, 0);
+    for (unsigned i = 4; i < 8; i++)
+        assert_int_equal(s->plan.places[i].level, 0);
+    scene_free(s);
+}
+
+/* InfiniBand of 100 Gb/s on one NUMA node, Ethernet of `mbps` on the other; the last rank is heavy. */
+static struct scene *two_kinds(uint32_t mbps)
+{
+    static const double weights[4] = { 0, 0, 0, 9 };
+    struct scene *s = scene_new();
+    machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 2, .threads = 1,
+                                             .numas_per_package = 1 });
+    machine_nic(&s->node, "ib", 0);
+    struct nuioa_nic *eth = machine_nic(&s->node, "eth", 1);
+    eth->kind = NUIOA_NIC_ETHERNET;
+    eth->rate_mbps = mbps;
+    nuioa_nic_judge(&s->node);
+    scene_on(s, 4, 1);
+    scene_weigh(s, weights);
+    return s;
+}
+
+/* Fast and slow in one node: by rate for bandwidth, past the kernel for latency; never both. */
+static void test_two_kinds(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t mbps;
+        const char *policy, *nic;
+        int numa; /* of the heavy rank */
+    } cases[] = {
+        { 1000, "bandwidth", "auto", 0 },   { 1000, "latency", "auto", 0 },
+        { 25000, "bandwidth", "auto", 0 },  { 400000, "bandwidth", "auto", 1 },
+        { 400000, "latency", "auto", 0 },   { 400000, "latency", "ib,eth", 0 },
+        { 400000, "bandwidth", "ib,eth", 1 }, { 25000, "bandwidth", "ib,eth", 0 },
+        { 1000, "bandwidth", "eth", 1 },    { 0, "bandwidth", "auto", 0 },
+    };
+    for (size_t t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
+        struct scene *s = two_kinds(cases[t].mbps);
+        scene_option(s, "policy", cases[t].policy);
+        scene_option(s, "nic", cases[t].nic);
+        scene_make(s);
+        int numa = hwloc_bitmap_first(s->plan.places[3].numas);
+        if (numa != cases[t].numa)
+            fail_msg("case %zu: the heavy rank is on NUMA node %d", t, numa);
+        for (unsigned i = 1; i < 4; i++)
+            assert_int_equal(s->plan.places[i].nic, s->plan.places[0].nic);
+        scene_free(s);
+    }
+}
+
+/* Ranks of one job never use two fabrics, even if both are asked for; who is left out is said. */
+static void test_fabrics_are_not_mixed(void **state)
+{
+    (void)state;
+    static const double weights[8] = { 9, 9 };
+    struct scene *s = four_rails(8, weights);
+    for (unsigned n = 0; n < 4; n++)
+        nuioa_copy(s->node.nics[n].fabric, sizeof(s->node.nics[n].fabric), n < 2 ? "x" : "y");
+    s->node.nics[3].rate_mbps = 200000;
+    scene_option(s, "nic", "a,b,c,d");
+    scene_make(s);
+    for (unsigned i = 0; i < 8; i++)
+        assert_true(s->plan.places[i].nic >= 2);
+    assert_int_equal(s->plan.warnings.count, 2);
+    assert_non_null(strstr(s->plan.warnings.text[0], "a:1 is not on the fabric of d"));
+    scene_free(s);
+}
+
+/* One rank with all cores uses all rails: what they deliver is spread over their memory. */
+static void test_memory_of_several_rails(void **state)
+{
+    (void)state;
+    static const double weights[2] = { 1, 1 };
+    char text[64];
+    struct scene *s = four_rails(1, weights);
+    scene_option(s, "mem", "nic");
+    scene_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "interleave:0-3");
+    scene_option(s, "nic", "b");
+    scene_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "preferred:1");
+    s->request.memory_by_user = true;
+    scene_option(s, "nic", "auto");
+    scene_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "default");
+    scene_free(s);
+
+    s = four_rails(2, weights);
+    scene_option(s, "mem", "nic");
+    scene_make(s);
+    assert_int_equal(s->plan.places[0].memory, NUIOA_MEMORY_PREFERRED);
+    scene_option(s, "mem", "interleave");
+    scene_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "interleave:0-3");
+    scene_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_heavy_ranks_use_all_rails),
+        cmocka_unit_test(test_by_weight),
+        cmocka_unit_test(test_nobody_moves_for_little),
+        cmocka_unit_test(test_by_rate),
+        cmocka_unit_test(test_one_card),
+        cmocka_unit_test(test_neighbours_go_before),
+        cmocka_unit_test(test_levels_go_before),
+        cmocka_unit_test(test_two_kinds),
+        cmocka_unit_test(test_fabrics_are_not_mixed),
+        cmocka_unit_test(test_memory_of_several_rails),
+    };
+    return cmocka_run_group_tests_name("rail", tests, NULL, NULL);
+}
