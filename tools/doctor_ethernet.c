@@ -40,46 +40,44 @@ static bool is_ours(const struct doctor *d, const struct nuioa_nic *nic)
 
 /* --- how long interrupts wait, and what the card can do ----------------------------------------- */
 
-/* The kernel names the link modes, "100000baseKR4/Full": no table of ours would know next year's. */
-static unsigned fastest_mode(const char *names, unsigned count, const uint32_t *supported)
+/* Bits of a mask of link modes and their rates: enum ethtool_link_mode_bit_indices of linux/ethtool.h. The
+ * kernel hands its names of the modes out by netlink only. */
+static const struct {
+    unsigned char first, last;
+    unsigned mbps;
+} modes[] = {
+    { 0, 1, 10 }, { 2, 3, 100 }, { 4, 5, 1000 }, { 12, 12, 10000 }, { 15, 15, 2500 },
+    { 17, 17, 1000 }, { 18, 20, 10000 }, { 21, 22, 20000 }, { 23, 26, 40000 }, { 27, 30, 56000 },
+    { 31, 33, 25000 }, { 34, 35, 50000 }, { 36, 39, 100000 }, { 40, 40, 50000 }, { 41, 41, 1000 },
+    { 42, 46, 10000 }, { 47, 47, 2500 }, { 48, 48, 5000 }, { 52, 56, 50000 }, { 57, 61, 100000 },
+    { 62, 66, 200000 }, { 67, 67, 100 }, { 68, 68, 1000 }, { 69, 73, 400000 }, { 75, 79, 100000 },
+    { 80, 84, 200000 }, { 85, 89, 400000 }, { 90, 91, 100 }, { 92, 92, 10 }, { 93, 98, 800000 },
+};
+
+static unsigned fastest_mode(const uint32_t *supported, unsigned words)
 {
     unsigned best = 0;
-    for (unsigned i = 0; i < count; i++) {
-        char name[ETH_GSTRING_LEN + 1] = "", *end = name;
-        memcpy(name, names + (size_t)i * ETH_GSTRING_LEN, ETH_GSTRING_LEN);
-        unsigned long rate = isdigit((unsigned char)name[0]) ? strtoul(name, &end, 10) : 0;
-        if ((supported[i / 32] >> i % 32 & 1) && !strncmp(end, "base", 4) && rate > best)
-            best = (unsigned)rate;
-    }
+    for (unsigned i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+        for (unsigned bit = modes[i].first; bit <= modes[i].last && bit / 32 < words; bit++)
+            if ((supported[bit / 32] >> bit % 32 & 1) && modes[i].mbps > best)
+                best = modes[i].mbps;
     return best;
 }
 
 /* The most a card's port supports, in Mb/s; 0: it does not say. */
 static unsigned card_mbps(const char *netdev)
 {
-    enum { WORDS = 127, MODES_MAX = WORDS * 32 };
     struct {
         struct ethtool_link_settings settings;
-        uint32_t masks[3 * WORDS];
+        uint32_t masks[3 * 127]; /* supported, advertised, those of the other end */
     } link = { .settings = { .cmd = ETHTOOL_GLINKSETTINGS } };
+    /* The first call says how many words a mask has. */
     if (!ask(netdev, &link) || link.settings.link_mode_masks_nwords >= 0)
         return 0;
-    /* The first call says how many words a mask has. */
     int words = -link.settings.link_mode_masks_nwords;
     link.settings = (struct ethtool_link_settings){ .cmd = ETHTOOL_GLINKSETTINGS };
     link.settings.link_mode_masks_nwords = (int8_t)words;
-    struct ethtool_gstrings *strings =
-        calloc(1, sizeof(*strings) + (size_t)MODES_MAX * ETH_GSTRING_LEN);
-    unsigned best = 0;
-    if (strings) {
-        *strings = (struct ethtool_gstrings){ .cmd = ETHTOOL_GSTRINGS,
-                                              .string_set = ETH_SS_LINK_MODES };
-        strings->len = (uint32_t)words * 32;
-        if (ask(netdev, &link) && ask(netdev, strings) && strings->len <= (uint32_t)words * 32)
-            best = fastest_mode((const char *)strings->data, strings->len, link.masks);
-    }
-    free(strings);
-    return best;
+    return ask(netdev, &link) ? fastest_mode(link.masks, (unsigned)words) : 0;
 }
 
 void doctor_check_coalescing(struct doctor *d)

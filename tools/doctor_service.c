@@ -128,21 +128,20 @@ void doctor_check_munge(struct doctor *d)
 
 /* --- PMIx --------------------------------------------------------------------------------------- */
 
-/* The name by which Slurm's plugin opens libpmix is a string in it: a bare name, or a path that it was
- * built with. */
+/* Slurm's plugin opens a name that is a string in it, "libpmix.so" or, later, "libpmix.so.2", in
+ * the directory that it was built for, if any, which is the last path before. */
 static void library_of(const char *bytes, size_t length, char *name, size_t size)
 {
-    static const char last[] = "libpmix.so";
-    nuioa_copy(name, size, last);
-    for (const char *at = bytes; (at = memmem(at, length - (size_t)(at - bytes), last, sizeof(last)));
-         at++) {
-        const char *begin = at;
-        while (begin > bytes && begin[-1] > ' ' && begin[-1] < 0x7f)
-            begin--;
-        if (*begin == '/') {
-            nuioa_copy(name, size, begin);
+    const char *before = "", *end;
+    nuioa_copy(name, size, "libpmix.so");
+    for (const char *string = bytes; (end = memchr(string, 0, length - (size_t)(string - bytes)));
+         string = end + 1) {
+        if (!strncmp(string, "libpmix.so", 10)) {
+            snprintf(name, size, "%s%s%s", before, *before ? "/" : "", string);
             return;
         }
+        if (*string == '/' && !access(string, X_OK))
+            before = string;
     }
 }
 
