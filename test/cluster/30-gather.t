@@ -12,24 +12,12 @@ fi
 good=("topology=$topology" default=on)
 plugin on "${good[@]}"
 
-# one_table NAME RANKS: every rank was given the same table, one leader a node, each node's own among them
-one_table() {
-    local tables rank
-    tables=$(all NUIOA_LEADERS | tr ' ' '\n' | sort | uniq -c | xargs)
-    like "$1: all ranks have one table" "$tables" "^$2 [0-9,]+\$"
-    for rank in $(sed -n 's/^\([0-9]*\) HOST=.*/\1/p' <<<"$out"); do
-        case ,${tables#* }, in
-        *,"$(of "$rank" NUIOA_LEADER)",*) ;;
-        *) fail "$1: leader of rank $rank is in the table" "$tables" "$(of "$rank" NUIOA_LEADER)" ;;
-        esac
+nodes_are_free() { # NAME
+    for _ in $(seq 200); do
+        [ "$(in_node ctl sinfo -h -o '%D %t')" != "4 idle" ] || break
+        sleep 0.1
     done
-}
-
-no_table() { # NAME
-    is "$1: the job runs" "$rc,$ranks" "0,8"
-    is "$1: no table" "$(all NUIOA_LEADERS)" ""
-    is "$1: one warning" "$(grep -c "^nuioa: " <<<"$err")" 1
-    note "$err"
+    is "$1: the nodes are free again" "$(in_node ctl sinfo -h -o '%D %t')" "4 idle"
 }
 
 timed() { # launch..., its time in $took_ms
@@ -123,9 +111,11 @@ for node in node1 node3; do
     launch 8 -N4 --exclusive
     no_table "$node has no munged"
 done
-in_node node2 sh -c 'mkdir -p /run/second && munged --force --key-file=/run/cluster/munge.key \
-    --log-file=/run/second/log --pid-file=/run/second/pid --seed-file=/run/second/seed \
-    --socket=/run/second/socket' >/dev/null 2>&1
+second_munged='mkdir -p /run/second && munged --force --key-file=/run/cluster/munge.key
+    --log-file=/run/second/log --pid-file=/run/second/pid --seed-file=/run/second/seed
+    --socket=/run/second/socket'
+second_munged=${second_munged//$'\n'/ }
+in_node node2 sh -c "$second_munged" >/dev/null 2>&1
 plugin on "${good[@]}"
 plugin -n node2 on "${good[@]}" munge_socket=/run/second/socket
 launch 8 -N4 --exclusive
@@ -139,17 +129,39 @@ ok "timeout_ms=100 ($took_ms ms)" test "$took_ms" -lt 2000
 in_node node2 sh -c 'kill -CONT $(cat /run/second/pid); kill $(cat /run/second/pid)'
 plugin on "${good[@]}"
 
+# A slurmstepd dies while all wait for node2: the others need not wait until the time is over
+in_node node2 sh -c "$second_munged && kill -STOP \$(cat /run/second/pid)" >/dev/null 2>&1
+plugin on "${good[@]}" timeout_ms=20000
+plugin -n node2 on "${good[@]}" timeout_ms=6000 munge_socket=/run/second/socket
+install -d -o nobody "$CLUSTER_DIR/home/started.killed"
+in_node -u nobody ctl env SLURM_TEST_STARTED="$home/started.killed" timeout 60 \
+    srun -N4 -n8 --exclusive "$home/rank" >/dev/null 2>"$CLUSTER_DIR/home/killed.err" &
+for _ in $(seq 100); do
+    ! in_node node2 pgrep -x slurmstepd >/dev/null || break
+    sleep 0.1
+done
+sleep 1
+is "before a slurmstepd is killed: everybody waits" "$(started started.killed)" 0
+in_node node1 pkill -KILL -x slurmstepd
+for _ in $(seq 50); do
+    [ "$(started started.killed)" -lt 4 ] || break
+    sleep 0.1
+done
+is "a slurmstepd is killed: the ranks of the other nodes run" "$(started started.killed)" 4
+is "a slurmstepd is killed: one warning" "$(grep -c '^nuioa: ' "$CLUSTER_DIR/home/killed.err")" 1
+in_node ctl scancel -u nobody
+wait
+nodes_are_free "a slurmstepd is killed"
+in_node node2 sh -c 'kill -CONT $(cat /run/second/pid); kill $(cat /run/second/pid)'
+plugin on "${good[@]}"
+
 # srun dies while nodes wait for the last of them
 plugin -n node1 -n node2 -n node3 -n ctl on "${good[@]}" timeout_ms=3000
 plugin -n node4 off
 in_node -u nobody ctl sh -c "srun -N4 -n8 --exclusive $home/rank & pid=\$!; sleep 1; kill -KILL \$pid" \
     >/dev/null 2>&1
 plugin on "${good[@]}"
-for _ in $(seq 100); do
-    [ "$(in_node ctl sinfo -h -o '%D %t')" != "4 idle" ] || break
-    sleep 0.1
-done
-is "srun killed: the nodes are free again" "$(in_node ctl sinfo -h -o '%D %t')" "4 idle"
+nodes_are_free "srun killed"
 launch 8 -N4 --exclusive
 one_table "after all that" 8
 for node in ctl node1 node2 node3 node4; do

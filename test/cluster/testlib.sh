@@ -93,6 +93,27 @@ of() { sed -n "s/^$1 $2=//p" <<<"$out"; }
 # all NAME: values of all ranks, in rank order, as one line
 all() { sort -n <<<"$out" | sed -n "s/^[0-9]* $1=//p" | paste -s -d ' '; }
 
+# one_table NAME RANKS: every rank was given the same table, one leader a node, each node's own among them
+one_table() {
+    local tables rank
+    tables=$(all NUIOA_LEADERS | tr ' ' '\n' | sort | uniq -c | xargs)
+    like "$1: all ranks have one table" "$tables" "^$2 [0-9,]+\$"
+    for rank in $(sed -n 's/^\([0-9]*\) HOST=.*/\1/p' <<<"$out"); do
+        case ,${tables#* }, in
+        *,"$(of "$rank" NUIOA_LEADER)",*) ;;
+        *) fail "$1: leader of rank $rank is in the table" "$tables" "$(of "$rank" NUIOA_LEADER)" ;;
+        esac
+    done
+}
+
+# no_table NAME: the last launch of 8 ranks ran, without a table, and said so once
+no_table() {
+    is "$1: the job runs" "$rc,$ranks" "0,8"
+    is "$1: no table" "$(all NUIOA_LEADERS)" ""
+    is "$1: one warning" "$(grep -c "^nuioa: " <<<"$err")" 1
+    note "$err"
+}
+
 # nuioa_lines: the lines of $err that are the plugin's
 nuioa_lines() { grep -i 'nuioa' <<<"$err" | grep -v '^srun: error: Invalid --nuioa'; }
 
