@@ -33,25 +33,43 @@ static bool first_task(spank_t spank)
     return spank_get_item(spank, S_TASK_GLOBAL_ID, &rank) == ESPANK_SUCCESS && rank == 0;
 }
 
+/* What is wanted and cannot be had is said once for the job. */
+static void refuse(const struct context *c, spank_t spank, const char *why)
+{
+    if (!first_task(spank))
+        return;
+    if (*c->options.trace)
+        say("trace: not recorded: %s", why);
+    else
+        say("coll: not used: %s", why);
+}
+
+/* Without advice the collectives would pass every call on: then rather nothing is loaded. */
+static bool wants_coll(const struct context *c)
+{
+    return c->options.coll && c->options.mode != NUIOA_OFF;
+}
+
 /* What the user preloads comes first and stays. */
 void preload_enter(const struct context *c, spank_t spank)
 {
     char path[PATH_MAX], list[2 * PATH_MAX];
-    if (!*c->options.trace || step_is_launcher(spank))
+    if ((!*c->options.trace && !wants_coll(c)) || step_is_launcher(spank))
         return;
     if (!find_shim(path, sizeof(path))) {
-        if (first_task(spank))
-            say("trace: not recorded: %s is not installed", SHIM);
+        refuse(c, spank, SHIM " is not installed");
         return;
     }
     const char *theirs = doors_variable(step_environment(spank), "LD_PRELOAD");
     bool some = theirs && *theirs;
     int n = snprintf(list, sizeof(list), "%s%s%s", some ? theirs : "", some ? ":" : "", path);
     if (n < 0 || (size_t)n >= sizeof(list)) {
-        if (first_task(spank))
-            say("trace: not recorded: LD_PRELOAD is too long");
+        refuse(c, spank, "LD_PRELOAD is too long");
         return;
     }
     spank_setenv(spank, "LD_PRELOAD", list, 1);
-    spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
+    if (*c->options.trace)
+        spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
+    if (wants_coll(c))
+        spank_setenv(spank, "NUIOA_COLL", "on", 0); /* the user's own "off" or "force" stands */
 }

@@ -3,8 +3,8 @@
 
 #include "context.h"
 
-/* In the task, as the user: sets up what option "trace" asks for, whether ranks are placed or not.
- * The shim that is preloaded finds out which MPI there is. */
+/* In the task, as the user: sets up what options "trace" and "coll" ask for, whether ranks are placed
+ * or not. The shim that is preloaded finds out which MPI there is. */
 void preload_enter(const struct context *context, spank_t spank);
 
 #endif
