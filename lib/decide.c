@@ -1,7 +1,9 @@
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "avoid.h"
 #include "balance.h"
 #include "block.h"
 #include "planner.h"
@@ -26,8 +28,6 @@ static const char *must_stay(const struct nuioa_request *r)
         return "an explicit --cpu-bind is left alone (nuioa=force overrides it)";
     if (r->sees_gpu && !o->force)
         return "the step has GPUs: ranks stay, NICs follow (nuioa=force overrides it)";
-    if (o->policy == NUIOA_POLICY_CPU)
-        return "policy=cpu: bound by computation, nothing is moved";
     return NULL;
 }
 
@@ -228,6 +228,53 @@ static int packed(struct planner *p, const struct nuioa_slots *own)
     return rc;
 }
 
+/* The slots are Slurm's own until here. */
+static int off_interrupts(struct planner *p, struct nuioa_slots *own)
+{
+    const struct nuioa_request *r = p->request;
+    struct nuioa_plan *plan = p->plan;
+    struct nuioa_avoided avoided;
+    int rc = nuioa_avoid(r, p->allowed_cpus, own, &avoided);
+    if (rc == 0)
+        rc = nuioa_slots_price(own, r, &p->rails, r->pair_count);
+    double cost = rc == 0 ? cost_of(p, own) : 0;
+    if (rc < 0)
+        return rc;
+    if (!avoided.disturbed) {
+        because(plan, "policy=cpu: nothing is moved; no rank is where NIC interrupts are served");
+    } else if (!avoided.moved) {
+        because(plan, "policy=cpu: NIC interrupts are served where ranks run, and the step has no spare "
+                      "core there");
+    } else if (cost > plan->mapping.cost_start * (1 + 1e-12)) {
+        because(plan, "policy=cpu: leaving the cores that serve interrupts would tear neighbours apart");
+    } else {
+        for (uint32_t i = 0; i < r->task_count; i++)
+            p->slot_of[i] = i;
+        plan->mapping.cost = cost;
+        plan->mapping.mapper = "spare";
+        snprintf(plan->reason, sizeof(plan->reason),
+                 "policy=cpu: %u of %u ranks left cores that serve NIC interrupts for spare ones",
+                 avoided.moved, avoided.disturbed);
+        return set_cpus(p, own);
+    }
+    return 0;
+}
+
+/* policy=cpu: nothing moves for the sake of the NIC. */
+static int for_computing(struct planner *p, struct nuioa_slots *own)
+{
+    const struct nuioa_request *r = p->request;
+    if (!r->interrupt_cpus || hwloc_bitmap_iszero(r->interrupt_cpus))
+        because(p->plan, "policy=cpu: nothing is moved; no interrupts of an Ethernet NIC are known");
+    else if (nuioa_unbound(p))
+        because(p->plan, "policy=cpu: nothing is moved; ranks are not bound to CPUs of their own");
+    else if (r->options->cores == NUIOA_CORES_KEEP)
+        because(p->plan, "policy=cpu: nothing is moved, and cores=keep allows no spare cores");
+    else
+        return off_interrupts(p, own);
+    return 0;
+}
+
 static int place_in_own_slots(struct planner *p, const struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
@@ -252,10 +299,15 @@ int nuioa_decide(struct planner *p)
         goto out;
     p->plan->mapping = (struct nuioa_mapping){.mapper = "keep"};
     p->plan->mapping.cost_start = p->plan->mapping.cost = cost_of(p, &own);
-    if (!stay)
+    bool computing = r->options->policy == NUIOA_POLICY_CPU;
+    if (!stay && !computing)
         stay = no_basis(p);
     if (stay) {
         because(p->plan, stay);
+        goto out;
+    }
+    if (computing) {
+        rc = for_computing(p, &own);
         goto out;
     }
     if (r->options->cores == NUIOA_CORES_PACK) {

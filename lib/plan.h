@@ -28,6 +28,7 @@ struct nuioa_request {
     const struct nuioa_pair *pairs; /* by local rank; none: weights only */
     hwloc_const_bitmap_t allowed_cpus;  /* what the step may use; NULL: what the node allows */
     hwloc_const_bitmap_t allowed_numas; /* memory likewise */
+    hwloc_const_bitmap_t interrupt_cpus; /* for policy=cpu: interrupt.h; NULL or empty: not known */
     uint32_t cpus_per_task; /* for cores=pack; 0: as many as each task has */
     bool hinted;            /* the weights say something */
     bool bound_by_user;     /* an explicit --cpu-bind */

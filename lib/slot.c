@@ -208,6 +208,7 @@ static int price_domains(struct nuioa_slots *slots, const struct nuioa_node *nod
     }
     if (rc == 0) {
         slots->domain_count = domains;
+        free(slots->domain_cost);
         slots->domain_cost = malloc((size_t)domains * domains * sizeof(*slots->domain_cost));
         rc = slots->domain_cost ? 0 : -ENOMEM;
     }

@@ -31,7 +31,7 @@ int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_request *requ
                      const struct nuioa_rails *rails, hwloc_const_bitmap_t allowed,
                      uint32_t cpus);
 
-/* Fills nic_cost, tie, kind; with `pairs` also the domains. */
+/* Fills nic_cost, tie, kind; with `pairs` also the domains. Anew, if the CPUs have changed. */
 int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_request *request,
                       const struct nuioa_rails *rails, bool pairs);
 

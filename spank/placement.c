@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bind.h"
+#include "interrupt.h"
 #include "kernel.h"
 
 static int no_memory(struct nuioa_error *err)
@@ -36,6 +37,7 @@ void placement_free(struct placement *p)
     free(p->tasks);
     hwloc_bitmap_free(p->allowed_cpus);
     hwloc_bitmap_free(p->allowed_numas);
+    hwloc_bitmap_free(p->interrupt_cpus);
     memset(p, 0, sizeof(*p));
 }
 
@@ -86,6 +88,15 @@ static void read_allowed(const struct context *c, struct placement *p)
     hwloc_bitmap_free(seen);
 }
 
+static void read_interrupts(const struct context *c, struct placement *p)
+{
+    if (c->options.policy != NUIOA_POLICY_CPU)
+        return;
+    p->interrupt_cpus = hwloc_bitmap_alloc();
+    if (p->interrupt_cpus && nuioa_interrupt_cpus(&c->node, "", p->interrupt_cpus) < 0)
+        hwloc_bitmap_zero(p->interrupt_cpus);
+}
+
 static void describe(const struct context *c, struct placement *p)
 {
     int32_t gpu = c->step.gpu < (int32_t)c->node.gpu_count ? c->step.gpu : -1;
@@ -105,6 +116,7 @@ static void describe(const struct context *c, struct placement *p)
         .pairs = c->pairs,
         .allowed_cpus = p->allowed_cpus,
         .allowed_numas = p->allowed_numas,
+        .interrupt_cpus = p->interrupt_cpus,
         .cpus_per_task = c->step.cpus_per_task,
         .hinted = c->weights || c->hints.count > 0,
         .bound_by_user = c->step.bound_by_user,
@@ -121,8 +133,10 @@ int placement_make(const struct context *c, struct placement *p, struct nuioa_er
         rc = c->node.emulated ? imagine_masks(c, p, err) : read_masks(c, p, err);
     if (rc < 0)
         return rc;
-    if (!c->node.emulated)
+    if (!c->node.emulated) {
         read_allowed(c, p);
+        read_interrupts(c, p);
+    }
     describe(c, p);
     return nuioa_plan_make(&p->request, &p->plan, err);
 }

@@ -25,6 +25,8 @@ static const char usage[] =
     "  --binding FILE              where Slurm would put the ranks: one CPU list a line; default:\n"
     "                              block distribution over the allowed cores\n"
     "  --ranks LIST                their ranks in the job, such as 4-7; default 0 to N-1\n"
+    "  --interrupts CPULIST        for --policy cpu: CPUs that serve the interrupts of Ethernet NICs;\n"
+    "                              default: those of this machine\n"
     "  --explain                   for each rank, why it is where it is; what the cost is made of\n"
     "  --json                      for programs\n"
     "  --xml FILE                  write the topology with ranks, leaders and NICs drawn into it,\n"
@@ -36,7 +38,7 @@ static const char usage[] =
 /* Everything from the command line and the files it names, until the plan is printed. */
 struct job {
     const char *command;
-    const char *tasks, *cpus_per_task, *allowed, *binding, *ranks, *xml, *format;
+    const char *tasks, *cpus_per_task, *allowed, *binding, *ranks, *interrupts, *xml, *format;
     bool json, help, explain;
     struct nuioa_options options;
     struct nuioa_node node;
@@ -69,6 +71,7 @@ static int read_arguments(struct job *job, int argc, char **argv)
         { "allowed", &job->allowed, NULL }, { "binding", &job->binding, NULL },
         { "ranks", &job->ranks, NULL },     { "xml", &job->xml, NULL },
         { "format", &job->format, NULL },   { "json", NULL, &job->json },
+        { "interrupts", &job->interrupts, NULL },
         { "help", NULL, &job->help },       { "explain", NULL, &job->explain },
         { NULL, NULL, NULL },
     };
@@ -84,8 +87,9 @@ static int read_arguments(struct job *job, int argc, char **argv)
     if (job->format && strcmp(job->format, "cpu-bind") && strcmp(job->format, "rankfile"))
         return tool_usage(job->command, "--format: '%s' is not one of cpu-bind, rankfile",
                           job->format);
-    return plan_input_arguments(&job->input, job->command, job->tasks, job->cpus_per_task,
-                                job->ranks, job->allowed, job->binding);
+    rc = plan_input_arguments(&job->input, job->command, job->tasks, job->cpus_per_task,
+                              job->ranks, job->allowed, job->binding);
+    return rc || !job->interrupts ? rc : plan_input_interrupts(&job->input, job->interrupts);
 }
 
 static int load_node(struct job *job)

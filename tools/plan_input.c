@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hints.h"
+#include "interrupt.h"
 #include "number.h"
 #include "profile.h"
 #include "tool.h"
@@ -151,6 +152,26 @@ int plan_input_arguments(struct plan_input *input, const char *command, const ch
     return count_tasks(input, tasks, ranks);
 }
 
+int plan_input_interrupts(struct plan_input *input, const char *list)
+{
+    input->interrupts = hwloc_bitmap_alloc();
+    if (!input->interrupts)
+        return tool_fail("out of memory");
+    if (plan_cpu_list(list, input->interrupts))
+        return tool_usage(input->command, "--interrupts: '%s' is not a CPU list such as 0-7,16", list);
+    return 0;
+}
+
+/* This machine's own, where nobody said them. */
+static void find_interrupts(struct plan_input *input, const struct nuioa_node *node)
+{
+    if (input->interrupts || node->emulated)
+        return;
+    input->interrupts = hwloc_bitmap_alloc();
+    if (input->interrupts && nuioa_interrupt_cpus(node, "", input->interrupts) < 0)
+        hwloc_bitmap_zero(input->interrupts);
+}
+
 /* --- where Slurm would put them --------------------------------------------------------------- */
 
 /* The first CPU of `cpus` that `within` lacks, or -1. */
@@ -247,6 +268,8 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
         rc = find_weights(input, options, warnings);
     if (rc)
         return rc;
+    if (options->policy == NUIOA_POLICY_CPU)
+        find_interrupts(input, node);
     *request = (struct nuioa_request){
         .node = node,
         .options = options,
@@ -255,6 +278,7 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
         .pair_count = input->pair_count,
         .pairs = input->pairs,
         .allowed_cpus = input->allowed,
+        .interrupt_cpus = input->interrupts,
         .cpus_per_task = input->cpus_per_task,
         .hinted = *options->hints,
         .planned = node->emulated,
@@ -267,6 +291,7 @@ void plan_input_free(struct plan_input *input)
     for (uint32_t i = 0; i < input->line_count; i++)
         hwloc_bitmap_free(input->cpus[i]);
     hwloc_bitmap_free(input->allowed);
+    hwloc_bitmap_free(input->interrupts);
     free(input->cpus);
     free(input->ranks);
     free(input->tasks);

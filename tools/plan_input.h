@@ -13,6 +13,7 @@ struct plan_input {
     uint32_t cpus_per_task; /* 0: not said */
     uint32_t *ranks;        /* [task_count] */
     hwloc_bitmap_t allowed; /* NULL: not said */
+    hwloc_bitmap_t interrupts; /* CPUs that serve those of NICs; NULL: not said, later as found */
     const char *binding;    /* a file, or NULL */
     uint32_t line_count;    /* of that file */
     hwloc_bitmap_t *cpus;   /* [line_count], later [task_count] */
@@ -20,6 +21,9 @@ struct plan_input {
     struct nuioa_pair *pairs;
     uint32_t pair_count;
 };
+
+/* --interrupts. Likewise; before plan_input_request. */
+int plan_input_interrupts(struct plan_input *input, const char *list);
 
 /* Reads the values of the options of these names; NULL for one that was not given. 0 or an exit
  * status, said on stderr. To be freed in any case. */

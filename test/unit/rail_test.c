@@ -168,6 +168,12 @@ static void test_levels_go_before(void **state)
     assert_float_equal(load[1], 15, 0);
     for (unsigned i = 4; i < 8; i++)
         assert_int_equal(s->plan.places[i].level, 0);
+    /* Three on two rails: halfway between them the third would share both, but a level away. */
+    static const double three[8] = { 0, 0, 0, 0, 9, 9, 9, 0 };
+    scene_weigh(s, three);
+    scene_make(s);
+    for (unsigned i = 4; i < 7; i++)
+        assert_int_equal(s->plan.places[i].level, 0);
     scene_free(s);
 }
 

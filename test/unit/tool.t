@@ -123,6 +123,14 @@ like "... on one screen" "$(wc -l <"$work/out")" '^(3[0-9]|4[0-9])$'
 explained=$out
 answers "--explain" plan --topology "$hagrid" --tasks 16 --hints "$weights" --explain
 is "... is the same" "$(grep -v evaluations "$work/out")" "$(grep -v evaluations <<<"$explained")"
+answers "policy cpu" plan --topology "$machines/quad.xml" --tasks 5 --policy cpu --interrupts 9 --json
+is "... a rank leaves the core that serves interrupts" "$(json "*(t['cpus'] for t in d['tasks'])")" \
+    "0-1 2-3 4-5 6-7 10-11"
+is "... and nothing costs more" "$(json "d['mapper'], d['cost']['slurm'] == d['cost']['plan']")" \
+    "spare True"
+like "... says why" "$(json "d['reason']")" 'left cores that serve NIC interrupts for spare ones'
+answers "... no spare core" plan --topology "$machines/quad.xml" --tasks 8 --policy cpu --interrupts 9
+like "... says why not" "$out" 'the step has no spare core there'
 answers "'_' for '-'" plan --topology "$hagrid" --tasks 2 --cpus_per_task 2
 answers "plain --nuioa" plan --nuioa --topology "$hagrid" --tasks 2
 answers "plain --nuioa at the end" plan --topology "$hagrid" --tasks 2 --nuioa
