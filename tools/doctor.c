@@ -18,8 +18,8 @@ static const char usage[] =
     "usage: nuioa doctor [--json | --brief] [--ignore LIST] [--as compute|login] [--root DIR]\n"
     "\n"
     "What on this node keeps ranks from their network: the plugin and its line in plugstack.conf,\n"
-    "Slurm's settings, MUNGE, PMIx, NICs and their links, interrupts, kernel, firmware, and what MPI is\n"
-    "told. Each finding says what, why it matters, and what to do. Nothing is changed.\n"
+    "Slurm's settings, MUNGE, PMIx, NICs and their links, interrupts, kernel, firmware, what MPI\n"
+    "is told. Each finding says what, why it matters, and what to do. Nothing is changed.\n"
     "\n"
     "  --json         for programs\n"
     "  --brief        one line, for monitoring\n"
@@ -60,7 +60,7 @@ static const struct check {
     { DOCTOR_ANY, true, doctor_check_mpi },
 };
 
-/* --- findings ----------------------------------------------------------------------------------- */
+/* --- findings --------------------------------------------------------------------------------- */
 
 /* Whether `list` has "id" or "id:subject". */
 static bool is_ignored(const char *list, const char *id, const char *subject)
@@ -98,7 +98,7 @@ bool doctor_is_live(const struct doctor *d)
     return !*d->root;
 }
 
-/* --- what the checks look at -------------------------------------------------------------------- */
+/* --- what the checks look at ------------------------------------------------------------------ */
 
 static bool runs_slurmd(const struct doctor *d)
 {
@@ -110,8 +110,9 @@ static bool runs_slurmd(const struct doctor *d)
         close(fd);
     while (processes && !found && (entry = readdir(processes))) {
         char name[32];
-        found = isdigit((unsigned char)entry->d_name[0]) &&
-                nuioa_sysfs_text(d->top, name, sizeof(name), "proc/%.20s/comm", entry->d_name) > 0 &&
+        const char *pid = entry->d_name;
+        found = isdigit((unsigned char)*pid) &&
+                nuioa_sysfs_text(d->top, name, sizeof(name), "proc/%.20s/comm", pid) > 0 &&
                 !strcmp(name, "slurmd");
     }
     if (processes)
@@ -149,7 +150,10 @@ static void read_options(struct doctor *d)
     nuioa_options_finish(&d->options);
 }
 
-/* hwloc may take seconds, or hang: no longer than a launch would wait for it. */
+/* hwloc may take seconds, or hang. Longer than a launch would wait: on a node whose CPUs are all
+ * busy, that it is slow is no fault. */
+#define DISCOVERY_MS 10000
+
 static void look_at_hardware(struct doctor *d)
 {
     char distances[8192];
@@ -157,7 +161,7 @@ static void look_at_hardware(struct doctor *d)
     snprintf(distances, sizeof(distances), "%s%s", d->root, d->options.distances);
     if (*d->options.distances && !access(distances, R_OK))
         source.distances = distances;
-    d->node_known = !nuioa_cache_discover(&source, d->options.deadline_ms, &d->node, &d->node_error);
+    d->node_known = !nuioa_cache_discover(&source, DISCOVERY_MS, &d->node, &d->node_error);
     if (*d->root)
         nuioa_sysfs_text(d->top, d->host, sizeof(d->host), "proc/sys/kernel/hostname");
     else
@@ -218,7 +222,7 @@ static int diagnose(const char *root, const char *role, const char *ignore,
     return status;
 }
 
-/* --- the command line --------------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static int check_ignore(const char *command, const char *list)
 {

@@ -7,10 +7,10 @@
 #include "node.h"
 #include "option.h"
 
-/* `nuioa doctor`: what on this machine keeps ranks from their network. A table of checks, each of
- * which looks at one thing and reports findings; a table of what can be found, with why it matters
- * and what to do. Nothing is changed, nobody is waited for: what may hang is asked in a child with a
- * deadline, and Slurm's daemons are not asked at all. */
+/* `nuioa doctor`: what on this machine keeps ranks from their network. A table of checks, each
+ * of which looks at one thing and reports findings; a table of what can be found, with why it
+ * matters and what to do. Nothing is changed, nobody is waited for: what may hang is asked in a
+ * child with a deadline, and Slurm's daemons are not asked at all. */
 
 enum doctor_severity {
     DOCTOR_UNKNOWN, /* cannot be told from here; does not count in the exit status */
@@ -83,7 +83,7 @@ int doctor_print_text(const struct doctor *d, int status);
 int doctor_print_json(const struct doctor *d, int status);
 int doctor_print_line(const struct doctor *d, int status);
 
-/* --- the checks, by file ------------------------------------------------------------------------ */
+/* --- the checks, by file ---------------------------------------------------------------------- */
 
 /* doctor_slurm.c: the plugin's line, and settings that work against it */
 void doctor_check_plugin(struct doctor *d);
@@ -121,10 +121,10 @@ void doctor_check_slit(struct doctor *d);
 /* doctor_mpi.c: what MPI libraries are told */
 void doctor_check_mpi(struct doctor *d);
 
-/* --- what they share ---------------------------------------------------------------------------- */
+/* --- what they share -------------------------------------------------------------------------- */
 
-/* NICs that carry messages of jobs: the ones that nic=auto takes, and where it takes none because all
- * are slow, the fastest that are up. */
+/* NICs that carry messages of jobs: the ones that nic=auto takes, and where it takes none
+ * because all are slow, the fastest that are up. */
 bool doctor_in_fabric(const struct doctor *d, const struct nuioa_nic *nic);
 
 /* Not virtual, and of a kind that MPI uses. */

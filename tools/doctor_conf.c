@@ -54,7 +54,7 @@ static bool beside(char *to, size_t size, const char *path, const char *name)
     return length > 0 && (size_t)length < size;
 }
 
-/* --- lines -------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 /* Cuts the next line off, joined with those it continues on, without its comment. NULL: the end. */
 static char *next_line(char **rest, unsigned *number)
@@ -94,7 +94,7 @@ static char *next_word(char **rest)
     return word;
 }
 
-/* --- slurm.conf --------------------------------------------------------------------------------- */
+/* --- slurm.conf ------------------------------------------------------------------------------- */
 
 static bool add_entry(struct doctor_conf *conf, const char *key, const char *value,
                       const char *block, const char *name)
@@ -234,7 +234,7 @@ bool doctor_list_has(const char *list, const char *prefix, const char *word)
     return false;
 }
 
-/* --- plugstack.conf ----------------------------------------------------------------------------- */
+/* --- plugstack.conf --------------------------------------------------------------------------- */
 
 static void add_plug(struct doctor_stack *stack, const char *where, bool required, char *rest)
 {
@@ -326,7 +326,7 @@ void doctor_stack_free(struct doctor_stack *stack)
     memset(stack, 0, sizeof(*stack));
 }
 
-/* --- plugins ------------------------------------------------------------------------------------ */
+/* --- plugins ---------------------------------------------------------------------------------- */
 
 static bool take(int top, char *path, size_t size, const char *directory, size_t length,
                  const char *name)

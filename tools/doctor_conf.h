@@ -42,25 +42,26 @@ struct doctor_stack {
 void doctor_conf_read(struct doctor_conf *conf, int top);
 void doctor_conf_free(struct doctor_conf *conf);
 
-/* Adds the entries of another file of the same syntax beside slurm.conf, such as "cgroup.conf". False:
- * there is none. */
+/* Adds the entries of another file of the same syntax beside slurm.conf, such as "cgroup.conf".
+ * False: there is none. */
 bool doctor_conf_read_beside(struct doctor_conf *into, const struct doctor_conf *conf, int top,
                              const char *name);
 
-/* Value of a setting that stands alone on its line; the last one counts, as for Slurm. NULL: not set. */
+/* Value of a setting that stands alone on its line; the last one counts, as for Slurm. NULL: not
+ * set. */
 const char *doctor_conf_value(const struct doctor_conf *conf, const char *key);
 
 /* Whether a comma list has the word, with or without `prefix` ("task/"); in any case. */
 bool doctor_list_has(const char *list, const char *prefix, const char *word);
 
-/* The plugstack.conf that slurm.conf names, or the one beside it, with what it includes. `root` is the
- * directory of `top`, for globs. */
+/* The plugstack.conf that slurm.conf names, or the one beside it, with what it includes. `root`
+ * is the directory of `top`, for globs. */
 void doctor_stack_read(struct doctor_stack *stack, const struct doctor_conf *conf, int top,
                        const char *root);
 void doctor_stack_free(struct doctor_stack *stack);
 
-/* Where Slurm's plugins are: PluginDir, else where there are some. Path of the file of that name in it,
- * below top; false: not found. */
+/* Where Slurm's plugins are: PluginDir, else where there are some. Path of the file of that name
+ * in it, below top; false: not found. */
 bool doctor_conf_plugin(const struct doctor_conf *conf, int top, const char *root, const char *name,
                         char *path, size_t size);
 

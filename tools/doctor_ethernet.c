@@ -38,10 +38,10 @@ static bool is_ours(const struct doctor *d, const struct nuioa_nic *nic)
     return nic->kind == NUIOA_NIC_ETHERNET && doctor_in_fabric(d, nic);
 }
 
-/* --- how long interrupts wait, and what the card can do ----------------------------------------- */
+/* --- how long interrupts wait, and what the card can do --------------------------------------- */
 
-/* Bits of a mask of link modes and their rates: enum ethtool_link_mode_bit_indices of linux/ethtool.h. The
- * kernel hands its names of the modes out by netlink only. */
+/* Bits of a mask of link modes and their rates: enum ethtool_link_mode_bit_indices of
+ * linux/ethtool.h. The kernel hands its names of the modes out by netlink only. */
 static const struct {
     unsigned char first, last;
     unsigned mbps;
@@ -89,8 +89,9 @@ void doctor_check_coalescing(struct doctor *d)
             continue;
         if (ask(nic->name, &coalesce) && !coalesce.use_adaptive_rx_coalesce &&
             coalesce.rx_coalesce_usecs > COALESCING_US)
-            doctor_report(d, "coalescing", nic->name, "Interrupts of %s wait up to %u us (rx-usecs).",
-                          nic->name, coalesce.rx_coalesce_usecs);
+            doctor_report(d, "coalescing", nic->name,
+                          "Interrupts of %s wait up to %u us (rx-usecs).", nic->name,
+                          coalesce.rx_coalesce_usecs);
     }
 }
 
@@ -100,12 +101,13 @@ void doctor_check_modes(struct doctor *d)
         const struct nuioa_nic *nic = &d->node.nics[i];
         unsigned most = is_ours(d, nic) && nic->rate_mbps ? card_mbps(nic->name) : 0;
         if (most > nic->rate_mbps)
-            doctor_report(d, "port-below-card", nic->name, "%s runs at %u Mb/s, the card supports %u.",
-                          nic->name, nic->rate_mbps, most);
+            doctor_report(d, "port-below-card", nic->name,
+                          "%s runs at %u Mb/s, the card supports %u.", nic->name, nic->rate_mbps,
+                          most);
     }
 }
 
-/* --- buffers ------------------------------------------------------------------------------------ */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
 /* The last number in a file of /proc/sys/net; 0: none. */
 static uint64_t limit(const struct doctor *d, const char *name)

@@ -7,9 +7,10 @@
 const struct doctor_kind doctor_kinds[] = {
     /* --- the plugin --- */
     { "plugin-absent", DOCTOR_PROBLEM,
-      "srun does not know --nuioa where the line is missing on the login node, and nothing is placed "
-      "where it is missing on the compute node.",
-      "Copy plugstack.conf.d/nuioa.conf of the samples and include it, on login and compute nodes." },
+      "srun does not know --nuioa where the line is missing on the login node, and nothing is "
+      "placed where it is missing on the compute node.",
+      "Copy plugstack.conf.d/nuioa.conf of the samples and include it, on login and compute "
+      "nodes." },
     { "plugin-missing", DOCTOR_PROBLEM,
       "Slurm leaves a plugin out that it cannot open; with \"required\" no job starts.",
       "Install nuioa on this node, or correct the path." },
@@ -31,7 +32,8 @@ const struct doctor_kind doctor_kinds[] = {
 
     /* --- Slurm --- */
     { "task-plugin", DOCTOR_PROBLEM,
-      "All ranks of a node then have the same CPUs, and nuioa moves no ranks whose CPUs are the same.",
+      "All ranks of a node then have the same CPUs, and nuioa moves no ranks whose CPUs are the "
+      "same.",
       "TaskPlugin=task/affinity,task/cgroup in slurm.conf." },
     { "task-affinity", DOCTOR_ADVICE,
       "Old versions of Slurm bind twice then, newer ones refuse the word.",
@@ -40,24 +42,24 @@ const struct doctor_kind doctor_kinds[] = {
       "Processes of other jobs may run on the cores beside the NIC that a rank was given.",
       "TaskPlugin=task/affinity,task/cgroup in slurm.conf and ConstrainCores=yes in cgroup.conf." },
     { "cpu-bind-default", DOCTOR_ADVICE,
-      "Ranks share wide sets of CPUs unless a job says otherwise, and nuioa moves no ranks whose CPUs "
-      "are the same.",
+      "Ranks share wide sets of CPUs unless a job says otherwise, and nuioa moves no ranks whose "
+      "CPUs are the same.",
       "Make cores the default: CpuBind=core, or TaskPluginParam=Cores." },
     { "core-distribution", DOCTOR_ADVICE,
-      "Without CR_CORE_DEFAULT_DIST_BLOCK a job that gets part of a node gets cores of all sockets, "
-      "half of them far from any NIC.",
-      "SelectTypeParameters=CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK, or the sample cli_filter.lua." },
+      "Without CR_CORE_DEFAULT_DIST_BLOCK a job that gets part of a node gets cores of all "
+      "sockets, half of them far from any NIC.",
+      "SelectTypeParameters=CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK, or the sample "
+      "cli_filter.lua." },
 
     /* --- what the plugin needs --- */
     { "munge-unreachable", DOCTOR_PROBLEM,
-      "Slurm's own messages are signed by it, and nodes cannot prove themselves to srun: no job-wide "
-      "report, no table of leaders.",
-      "Start munged; munge_socket= in plugstack.conf if its socket is elsewhere." },
-    { "munge-refuses", DOCTOR_PROBLEM,
-      "A credential of this node is no good on this very node.",
-      "Look at munged's log: clock, key, disk." },
+      "Slurm's own messages are signed by it, and nodes cannot prove themselves to srun: no "
+      "job-wide report, no table of leaders.",
+      "Start munged, look at its log; munge_socket= in plugstack.conf if its socket is "
+      "elsewhere." },
     { "pmix-plugin", DOCTOR_ADVICE,
-      "Under srun there is no --mpi=pmix, so MPI learns leaders and NICs from the environment only.",
+      "Under srun there is no --mpi=pmix, so MPI learns leaders and NICs from the environment "
+      "only.",
       "Install Slurm's PMIx plugin, if MPI here is to use it." },
     { "pmix-library", DOCTOR_PROBLEM,
       "Slurm's PMIx plugin opens that name at each launch: srun --mpi=pmix fails.",
@@ -73,8 +75,8 @@ const struct doctor_kind doctor_kinds[] = {
       "It is not used, and the next launch finds out about the hardware by itself.",
       "Run \"nuioa cache\", after the fabric's services at boot." },
     { "cache-refused", DOCTOR_PROBLEM,
-      "The plugin reads as root only what nobody else could have written: each launch finds out about "
-      "the hardware by itself, and warns.",
+      "The plugin reads as root only what nobody else could have written: each launch finds out "
+      "about the hardware by itself, and warns.",
       "Remove it, and run \"nuioa cache\" as root." },
     { "distances-refused", DOCTOR_PROBLEM,
       "The distances that the site measured are not used, and the firmware's are.",
@@ -83,21 +85,23 @@ const struct doctor_kind doctor_kinds[] = {
       "The file was made for other nodes than this one: the firmware's distances are used here.",
       "Run \"nuioa probe\" on a node of this kind and add its section to the file." },
     { "discovery-failed", DOCTOR_PROBLEM,
-      "The plugin finds out no more, and jobs start unplaced. The checks of NICs and NUMA nodes were "
-      "left out.",
-      "\"nuioa topo\" without a deadline says more; a larger deadline_ms= where it is slow." },
+      "The plugin finds out no more, and jobs start unplaced. NICs and NUMA nodes were not "
+      "checked.",
+      "\"nuioa topo\" says more; \"lstopo\" without nuioa shows whether it is hwloc." },
 
     /* --- NICs --- */
     { "nic-unlocated", DOCTOR_PROBLEM,
       "No rank can be placed near it, and it is not chosen for its place.",
       "A newer BIOS, which says where each host bridge is (_PXM); until then HWLOC_PCI_LOCALITY." },
     { "nic-disagreement", DOCTOR_PROBLEM,
-      "Ranks are placed by the host bridge, as hwloc says; programs that read numa_node go elsewhere. "
-      "One of the two is wrong.",
-      "Measure from both nodes (numactl --cpunodebind); correct it by HWLOC_PCI_LOCALITY or numa_node." },
+      "Ranks are placed by the host bridge, as hwloc says; programs that read numa_node go "
+      "elsewhere. One of the two is wrong.",
+      "Measure from both nodes (numactl --cpunodebind); HWLOC_PCI_LOCALITY or numa_node correct "
+      "it." },
     { "port-down", DOCTOR_PROBLEM,
       "Its traffic goes through another port, or over a slower network.",
-      "Look at cable, switch port and subnet manager; take the NIC out of use if that is intended." },
+      "Look at cable, switch port and subnet manager; take the NIC out of use if that is "
+      "intended." },
     { "port-idle", DOCTOR_ADVICE,
       "Cards with two ports often have one cable; if this one had one, it is lost.",
       "Look at the cable, or --ignore port-idle." },
@@ -109,14 +113,14 @@ const struct doctor_kind doctor_kinds[] = {
       "Look at the other end (ethtool), if more was bought." },
     { "pcie-narrow", DOCTOR_PROBLEM,
       "The card cannot bring its network's rate into memory.",
-      "Reseat the card, or move it to a slot with all lanes; look at the BIOS's settings of the slot." },
+      "Reseat the card, or move it to a slot with all lanes; look at the slot in the BIOS." },
     { "pcie-reduced", DOCTOR_ADVICE,
       "It suffices for the network's rate as it is now.",
       "Reseat the card, or move it to another slot, when there is an occasion." },
     { "irq-far", DOCTOR_ADVICE,
-      "The kernel's part of each message is done on another NUMA node than the NIC's, and its memory "
-      "is there.",
-      "Have irqbalance or the vendor's script (set_irq_affinity_bynode) bring them to the NIC's node." },
+      "The kernel's part of each message is done on another NUMA node than the NIC's, and its "
+      "memory is there.",
+      "Have irqbalance or the vendor's set_irq_affinity_bynode bring them to the NIC's node." },
 
     /* --- Ethernet as the fabric --- */
     { "coalescing", DOCTOR_ADVICE,
@@ -136,8 +140,8 @@ const struct doctor_kind doctor_kinds[] = {
       "A core that waits for messages is clocked down, and the next message is served slowly.",
       "cpupower frequency-set -g performance." },
     { "numa-balancing", DOCTOR_ADVICE,
-      "The kernel takes pages away to see who uses them, and moves them: work that placed ranks and "
-      "memory do not need.",
+      "The kernel takes pages away to see who uses them, and moves them: work that placed ranks "
+      "and memory do not need.",
       "kernel.numa_balancing=0 (sysctl)." },
     { "numa-hidden", DOCTOR_PROBLEM,
       "Where memory and NICs are cannot be known: nothing can be placed.",
@@ -146,12 +150,12 @@ const struct doctor_kind doctor_kinds[] = {
       "The NICs and the memory of a package have their own quadrant, which cannot be seen.",
       "NPS4 (NPS2) in the BIOS, if jobs are bound by memory or network." },
     { "snc", DOCTOR_UNKNOWN,
-      "If the processor can be split (sub-NUMA clustering), its NICs and memory have their own part, "
-      "which cannot be seen.",
+      "If the processor can be split (sub-NUMA clustering), its NICs and memory have their own "
+      "part, which cannot be seen.",
       "Look at SNC in the BIOS, if jobs are bound by memory or network." },
     { "slit-flat", DOCTOR_ADVICE,
-      "Beyond same and other, NUMA distances are unknown, and ranks that cannot be beside the NIC are "
-      "placed without regard to them.",
+      "Beyond same and other, NUMA distances are unknown, and ranks that cannot be beside the NIC "
+      "are placed without regard to them.",
       "\"nuioa probe --out FILE\" measures them; distances=FILE in plugstack.conf." },
     { "slit-refused", DOCTOR_ADVICE,
       "Distances are taken from what shares a package.",

@@ -17,7 +17,7 @@ struct setting {
     char where[128]; /* "the environment", or a file; "" not set */
 };
 
-/* --- reading ------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void set(struct setting *setting, const char *value, size_t length, const char *where)
 {
@@ -52,7 +52,8 @@ static void read_line(struct setting *settings, const char *line, size_t length,
         size_t room = (size_t)(end - value), size = 0;
         while (size < room && !strchr(" \t\r\"'#;", value[size]))
             size++;
-        /* FI_PROVIDER="tcp;ofi_rxm" has the separator of commands in it: what follows is no matter */
+        /* FI_PROVIDER="tcp;ofi_rxm" has the separator of commands in it: what follows is no
+         * matter */
         set(setting, value, size, where);
     }
 }
@@ -87,11 +88,14 @@ static void read_settings(const struct doctor *d, struct setting *settings)
     char path[PATH_MAX];
     const char *prefix = getenv("OPAL_PREFIX"), *home = getenv("HOME");
     read_file(d, settings, "/etc/openmpi/openmpi-mca-params.conf", "OMPI_MCA_");
-    if (prefix && snprintf(path, sizeof(path), "%s/etc/openmpi-mca-params.conf", prefix) <
-                      (int)sizeof(path))
+    if (prefix) {
+        snprintf(path, sizeof(path), "%s/etc/openmpi-mca-params.conf", prefix);
         read_file(d, settings, path, "OMPI_MCA_");
-    if (home && snprintf(path, sizeof(path), "%s/.openmpi/mca-params.conf", home) < (int)sizeof(path))
+    }
+    if (home) {
+        snprintf(path, sizeof(path), "%s/.openmpi/mca-params.conf", home);
         read_file(d, settings, path, "OMPI_MCA_");
+    }
     read_file(d, settings, "/etc/ucx/ucx.conf", "");
     read_file(d, settings, "/etc/environment", "");
     read_glob(d, settings, "/etc/profile.d/*.sh");
@@ -109,7 +113,7 @@ static const struct setting *find(const struct setting *settings, const char *na
     return settings;
 }
 
-/* --- judging ------------------------------------------------------------------------------------ */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 static bool is_word_of(const char *word, const char *const *words)
 {
@@ -156,7 +160,8 @@ static void judge_open_mpi(struct doctor *d, const struct setting *settings)
 {
     static const char *const local[] = { "self", "vader", "sm", "smcuda", NULL };
     static const char *const others[] = { "ucx", "cm", "yalla", NULL };
-    const struct setting *btl = find(settings, "OMPI_MCA_btl"), *pml = find(settings, "OMPI_MCA_pml");
+    const struct setting *btl = find(settings, "OMPI_MCA_btl");
+    const struct setting *pml = find(settings, "OMPI_MCA_pml");
     const char *list = pml->value;
     char word[64];
     if (!*btl->where || !only_tcp(btl->value, local))

@@ -1,4 +1,5 @@
-/* Where NICs are, and what they are connected with: on one side the network, on the other the memory. */
+/* Where NICs are, and what they are connected with: the network on one side, memory on the
+ * other. */
 
 #include <ctype.h>
 #include <dirent.h>
@@ -48,7 +49,7 @@ const char *doctor_nic_name(const struct nuioa_nic *nic, char *text, size_t size
     return text;
 }
 
-/* --- locality ----------------------------------------------------------------------------------- */
+/* --- locality --------------------------------------------------------------------------------- */
 
 void doctor_check_locality(struct doctor *d)
 {
@@ -61,20 +62,20 @@ void doctor_check_locality(struct doctor *d)
         doctor_nic_name(nic, name, sizeof(name));
         if (nic->locality == NUIOA_LOCALITY_UNKNOWN && nic->state != NUIOA_NIC_DOWN)
             doctor_report(d, "nic-unlocated", name,
-                          "Neither the host bridge nor numa_node of %s (%s) says where it is.", name,
-                          nic->pci);
+                          "Neither the host bridge nor numa_node of %s (%s) says where it is.",
+                          name, nic->pci);
         if (nic->locality != NUIOA_LOCALITY_HWLOC ||
             nuioa_sysfs_number(d->top, &own, PCI "numa_node", nic->pci) || own < 0 ||
             hwloc_bitmap_isset(nic->numas, (unsigned)own))
             continue;
         hwloc_bitmap_list_snprintf(numas, sizeof(numas), nic->numas);
         doctor_report(d, "nic-disagreement", name,
-                      "numa_node of %s (%s) says %ld, its host bridge says %s.", name, nic->pci, own,
-                      numas);
+                      "numa_node of %s (%s) says %ld, its host bridge says %s.", name, nic->pci,
+                      own, numas);
     }
 }
 
-/* --- the network's side ------------------------------------------------------------------------- */
+/* --- the network's side ----------------------------------------------------------------------- */
 
 static long pci_number(const struct doctor *d, const struct nuioa_nic *nic, const char *what)
 {
@@ -141,7 +142,8 @@ void doctor_check_ports(struct doctor *d)
             continue;
         const struct nuioa_nic *other = sibling(d, nic);
         bool idle = other && other->card == nic->card;
-        /* servers have Ethernet ports that nobody uses; a card like the fabric's is another matter */
+        /* servers have Ethernet ports that nobody uses; a card like the fabric's is another
+         * matter */
         if (!doctor_is_fast(nic->kind) && !is_wanted(d, nic) &&
             (!other || idle || !doctor_in_fabric(d, other)))
             continue;
@@ -149,8 +151,8 @@ void doctor_check_ports(struct doctor *d)
         describe_state(d, nic, state, sizeof(state));
         if (other)
             doctor_nic_name(other, its, sizeof(its));
-        doctor_report(d, idle ? "port-idle" : "port-down", name, "%s is down (%s)%s%s%s.", name, state,
-                      other ? (idle ? "; the card's other port " : "; ") : "", its,
+        doctor_report(d, idle ? "port-idle" : "port-down", name, "%s is down (%s)%s%s%s.", name,
+                      state, other ? (idle ? "; the card's other port " : "; ") : "", its,
                       other ? (idle ? " is up" : ", of the same model, is up") : "");
     }
 }
@@ -199,7 +201,7 @@ void doctor_check_rates(struct doctor *d)
     }
 }
 
-/* --- the memory's side -------------------------------------------------------------------------- */
+/* --- the memory's side ------------------------------------------------------------------------ */
 
 struct link {
     char speed[32];
@@ -213,7 +215,7 @@ static void read_link(const struct doctor *d, const char *pci, const char *which
     nuioa_sysfs_text(d->top, link->speed, sizeof(link->speed), PCI "%s_link_speed", pci, which);
     nuioa_sysfs_number(d->top, &link->width, PCI "%s_link_width", pci, which);
     char *end = link->speed;
-    unsigned long whole = isdigit((unsigned char)link->speed[0]) ? strtoul(link->speed, &end, 10) : 0;
+    unsigned long whole = isdigit((unsigned char)*end) ? strtoul(link->speed, &end, 10) : 0;
     link->tenths = whole && whole < 1000 ? (unsigned)whole * 10 : 0;
     if (*end == '.' && isdigit((unsigned char)end[1]))
         link->tenths += (unsigned)(end[1] - '0');
@@ -222,12 +224,14 @@ static void read_link(const struct doctor *d, const char *pci, const char *which
         unit[5] = '\0';
 }
 
-/* What a link carries: 8b/10b up to 5 GT/s, then 128b/130b, then flits of 242 in 256 bytes (PCI Express
- * base specification). */
+/* What a link carries: 8b/10b up to 5 GT/s, then 128b/130b, then flits of 242 in 256 bytes (PCI
+ * Express base specification). */
 static uint64_t link_mbps(const struct link *link)
 {
     uint64_t raw = (uint64_t)link->tenths * 100 * (uint64_t)link->width;
-    return link->tenths <= 50 ? raw * 8 / 10 : link->tenths <= 320 ? raw * 128 / 130 : raw * 242 / 256;
+    if (link->tenths <= 50)
+        return raw * 8 / 10;
+    return link->tenths <= 320 ? raw * 128 / 130 : raw * 242 / 256;
 }
 
 /* Ports of one card share its link. */
@@ -259,14 +263,14 @@ void doctor_check_pcie(struct doctor *d)
         uint64_t rate = card_mbps(d, nic), carries = link_mbps(&now);
         doctor_nic_name(nic, name, sizeof(name));
         doctor_report(d, carries < rate || !rate ? "pcie-narrow" : "pcie-reduced", name,
-                      "%s (%s) has %ld lanes at %s, %llu Mb/s; it is made for %ld at %s. Its network "
-                      "carries %llu Mb/s%s.",
+                      "%s (%s) has %ld lanes at %s, %llu Mb/s; it is made for %ld at %s. Its "
+                      "network carries %llu Mb/s%s.",
                       name, nic->pci, now.width, now.speed, (unsigned long long)carries, most.width,
                       most.speed, (unsigned long long)rate, rate ? "" : " (unknown)");
     }
 }
 
-/* --- interrupts --------------------------------------------------------------------------------- */
+/* --- interrupts ------------------------------------------------------------------------------- */
 
 struct tally {
     const char *interrupts; /* text of /proc/interrupts, or NULL */
@@ -297,8 +301,11 @@ static void count_irq(const struct doctor *d, const struct nuioa_nic *nic, unsig
                       hwloc_bitmap_t cpus, struct tally *tally)
 {
     char list[4096];
-    if (nuioa_sysfs_text(d->top, list, sizeof(list), "proc/irq/%u/effective_affinity_list", irq) <= 0 &&
-        nuioa_sysfs_text(d->top, list, sizeof(list), "proc/irq/%u/smp_affinity_list", irq) <= 0)
+    int length = nuioa_sysfs_text(d->top, list, sizeof(list), "proc/irq/%u/effective_affinity_list",
+                                  irq);
+    if (length <= 0)
+        length = nuioa_sysfs_text(d->top, list, sizeof(list), "proc/irq/%u/smp_affinity_list", irq);
+    if (length <= 0)
         return;
     if (hwloc_bitmap_list_sscanf(cpus, list) < 0 || hwloc_bitmap_iszero(cpus))
         return;

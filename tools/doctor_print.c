@@ -10,7 +10,9 @@
 
 const char *doctor_severity_name(enum doctor_severity severity)
 {
-    return severity == DOCTOR_PROBLEM ? "problem" : severity == DOCTOR_ADVICE ? "advice" : "unknown";
+    if (severity == DOCTOR_PROBLEM)
+        return "problem";
+    return severity == DOCTOR_ADVICE ? "advice" : "unknown";
 }
 
 const char *doctor_role_name(enum doctor_role role)
@@ -35,7 +37,7 @@ static void summarise(const struct doctor *d, char *text, size_t size)
              advice, unknown);
 }
 
-/* --- for a person ------------------------------------------------------------------------------- */
+/* --- for a person ----------------------------------------------------------------------------- */
 
 static void print_finding(const struct doctor_finding *finding)
 {
@@ -60,8 +62,8 @@ static void print_node(const struct doctor *d)
         ports += doctor_is_port(&d->node.nics[i]);
     printf("%s: %s", *d->host ? d->host : "this machine", roles[d->role]);
     if (d->node_known)
-        printf(", %u NUMA node%s, %u port%s", d->node.numa_count, d->node.numa_count == 1 ? "" : "s",
-               ports, ports == 1 ? "" : "s");
+        printf(", %u NUMA node%s, %u port%s", d->node.numa_count,
+               d->node.numa_count == 1 ? "" : "s", ports, ports == 1 ? "" : "s");
     if (*d->slurm.path)
         printf("; %s", d->slurm.path);
     printf("\n");
@@ -87,7 +89,7 @@ int doctor_print_text(const struct doctor *d, int status)
     return status;
 }
 
-/* --- in one line -------------------------------------------------------------------------------- */
+/* --- in one line ------------------------------------------------------------------------------ */
 
 int doctor_print_line(const struct doctor *d, int status)
 {
@@ -108,7 +110,7 @@ int doctor_print_line(const struct doctor *d, int status)
     return status;
 }
 
-/* --- for a program ------------------------------------------------------------------------------ */
+/* --- for a program ---------------------------------------------------------------------------- */
 
 /* A name from the system may be no UTF-8. */
 static json_t *text_or_null(const char *text)
@@ -121,8 +123,9 @@ static json_t *finding_of(const struct doctor_finding *finding)
 {
     const struct doctor_kind *kind = finding->kind;
     return json_pack("{s:s, s:s, s:o, s:o, s:s, s:s}", "id", kind->id, "severity",
-                     doctor_severity_name(kind->severity), "subject", text_or_null(finding->subject),
-                     "what", text_or_null(finding->what), "why", kind->why, "remedy", kind->remedy);
+                     doctor_severity_name(kind->severity), "subject",
+                     text_or_null(finding->subject), "what", text_or_null(finding->what), "why",
+                     kind->why, "remedy", kind->remedy);
 }
 
 int doctor_print_json(const struct doctor *d, int status)

@@ -18,7 +18,8 @@
 #include "doctor.h"
 #include "secure.h"
 
-enum { ASK_MS = 500, ANSWER_MAX = 4096, NOBODY = 65534, PLUGIN_BYTES_MAX = 4 << 20 };
+/* Long: on a node whose CPUs are all busy, an answer that comes late is no fault. */
+enum { ASK_MS = 5000, ANSWER_MAX = 4096, NOBODY = 65534, PLUGIN_BYTES_MAX = 4 << 20 };
 
 /* An answer is 'y' or 'n' and a text. */
 static void answer(int fd, char yes, const char *text)
@@ -48,12 +49,12 @@ static char ask(void (*work)(int fd, void *arg), void *arg, char *text, size_t s
 /* Nothing that the child loads or makes should be root's. */
 static void become_nobody(void)
 {
-    if (geteuid() == 0 &&
-        (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)))
+    if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+                           setresuid(NOBODY, NOBODY, NOBODY)))
         _exit(1);
 }
 
-/* --- MUNGE -------------------------------------------------------------------------------------- */
+/* --- MUNGE ------------------------------------------------------------------------------------ */
 
 #ifdef HAVE_MUNGE
 
@@ -63,7 +64,9 @@ static void encode_and_decode(int fd, void *arg)
     char *credential = NULL;
     become_nobody();
     munge_ctx_t context = munge_ctx_create();
-    munge_err_t code = context ? munge_ctx_set(context, MUNGE_OPT_SOCKET, socket) : EMUNGE_NO_MEMORY;
+    munge_err_t code = EMUNGE_NO_MEMORY;
+    if (context)
+        code = munge_ctx_set(context, MUNGE_OPT_SOCKET, socket);
     if (code == EMUNGE_SUCCESS)
         code = munge_ctx_set(context, MUNGE_OPT_UID_RESTRICTION, getuid());
     if (code == EMUNGE_SUCCESS)
@@ -94,7 +97,8 @@ static void socket_of(const struct doctor *d, char *path, size_t size)
     munge_ctx_t context = munge_ctx_create();
     if (context)
         munge_ctx_get(context, MUNGE_OPT_SOCKET, &built_in);
-    nuioa_copy(path, size, *d->options.munge_socket ? d->options.munge_socket : built_in ? built_in : "");
+    const char *said = d->options.munge_socket;
+    nuioa_copy(path, size, *said ? said : built_in ? built_in : "");
     munge_ctx_destroy(context);
 }
 
@@ -114,7 +118,7 @@ void doctor_check_munge(struct doctor *d)
         doctor_report(d, "munge-unreachable", "",
                       "munged does not answer at %s within %d ms.", path, ASK_MS);
     else if (got == 'n')
-        doctor_report(d, "munge-refuses", "", "munged at %s: %s.", path, said);
+        doctor_report(d, "munge-unreachable", "", "munged at %s: %s.", path, said);
 }
 
 #else
@@ -126,7 +130,7 @@ void doctor_check_munge(struct doctor *d)
 
 #endif
 
-/* --- PMIx --------------------------------------------------------------------------------------- */
+/* --- PMIx ------------------------------------------------------------------------------------- */
 
 /* Slurm's plugin opens a name that is a string in it, "libpmix.so" or, later, "libpmix.so.2", in
  * the directory that it was built for, if any, which is the last path before. */
@@ -187,15 +191,15 @@ void doctor_check_pmix(struct doctor *d)
     if (got == 'n')
         doctor_report(d, "pmix-library", "", "%s.", said);
     else if (!got)
-        doctor_report(d, "pmix-library", "", "Opening %s took more than %d ms, or failed badly.", name,
-                      ASK_MS);
+        doctor_report(d, "pmix-library", "", "Opening %s took more than %d ms, or failed badly.",
+                      name, ASK_MS);
     else
         nuioa_copy(d->pmix, sizeof(d->pmix), said);
     if (got == 'u')
         doctor_report(d, "pmix-unable", "", "%s has no PMIx_Store_internal.", said);
 }
 
-/* --- the cache ---------------------------------------------------------------------------------- */
+/* --- the cache -------------------------------------------------------------------------------- */
 
 void doctor_check_cache(struct doctor *d)
 {
@@ -220,7 +224,7 @@ void doctor_check_cache(struct doctor *d)
         doctor_report(d, "cache-refused", "", "%s.", *err.text ? err.text : strerror(-rc));
 }
 
-/* --- the site's distances ----------------------------------------------------------------------- */
+/* --- the site's distances --------------------------------------------------------------------- */
 
 void doctor_check_distances(struct doctor *d)
 {

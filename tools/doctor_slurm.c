@@ -30,7 +30,8 @@ void doctor_check_plugin(struct doctor *d)
     if (!*d->slurm.path) {
         const char *said = getenv("SLURM_CONF");
         if (said && *said)
-            doctor_report(d, "slurm-unread", "", "%s, which SLURM_CONF names, cannot be read.", said);
+            doctor_report(d, "slurm-unread", "", "%s, which SLURM_CONF names, cannot be read.",
+                          said);
         else
             doctor_report(d, "slurm-unread", "", "No slurm.conf in the usual places.");
         return;
@@ -66,7 +67,7 @@ void doctor_check_arguments(struct doctor *d)
         doctor_report(d, "plugin-emulates", "", "topology=%s", d->options.topology);
 }
 
-/* --- settings ----------------------------------------------------------------------------------- */
+/* --- settings --------------------------------------------------------------------------------- */
 
 void doctor_check_task_plugin(struct doctor *d)
 {
@@ -111,8 +112,8 @@ static bool is_wide(const char *bind)
     return false;
 }
 
-/* Whether "node[1-4],login" may name this host: the part before a bracket decides, which is as much as
- * is needed to leave other kinds of nodes out. */
+/* Whether "node[1-4],login" may name this host: the part before a bracket decides, which is as
+ * much as is needed to leave other kinds of nodes out. */
 static bool may_name(const char *list, const char *host)
 {
     size_t length = strcspn(host, ".");

@@ -30,19 +30,19 @@ void doctor_check_governor(struct doctor *d)
         nuioa_copy(other, sizeof(other), text);
     }
     if (slow)
-        doctor_report(d, "governor", "", "The frequency governor of %u of %u CPUs is \"%s\".", slow, all,
-                      other);
+        doctor_report(d, "governor", "", "The frequency governor of %u of %u CPUs is \"%s\".", slow,
+                      all, other);
 }
 
 void doctor_check_balancing(struct doctor *d)
 {
     long mode = 0;
-    if (d->node.numa_count > 1 && !nuioa_sysfs_number(d->top, &mode, "proc/sys/kernel/numa_balancing") &&
-        (mode & 1))
+    if (d->node.numa_count > 1 &&
+        !nuioa_sysfs_number(d->top, &mode, "proc/sys/kernel/numa_balancing") && (mode & 1))
         doctor_report(d, "numa-balancing", "", "Automatic NUMA balancing is on.");
 }
 
-/* --- what the firmware hides -------------------------------------------------------------------- */
+/* --- what the firmware hides ------------------------------------------------------------------ */
 
 struct shape {
     unsigned l3s, numas; /* that have CPUs */
@@ -132,8 +132,9 @@ void doctor_check_slit(struct doctor *d)
         doctor_report(d, "slit-refused", "",
                       "The firmware's distance table (SLIT) says that remote memory is nearer than "
                       "local.");
-    else if (d->node.numa_count > 2 && (distance->source == NUIOA_DISTANCE_STRUCTURE ||
-                                        (distance->source == NUIOA_DISTANCE_SLIT && is_flat(distance))))
+    else if (d->node.numa_count > 2 &&
+             (distance->source == NUIOA_DISTANCE_STRUCTURE ||
+              (distance->source == NUIOA_DISTANCE_SLIT && is_flat(distance))))
         doctor_report(d, "slit-flat", "",
                       "The firmware's distance table (SLIT) has one value for all pairs of %u NUMA "
                       "nodes, or is missing.",

@@ -3,8 +3,8 @@
 
 Usage: doctor-node.py DIR      DIR must not exist; nuioa doctor --root DIR reads it
 
-Two packages of 8 CPUs, each with its NUMA node and a card of 200 Gb/s; one more card has two ports of
-1 Gb/s, of which one is used.
+Two packages of 8 CPUs, each with its NUMA node and a card of 200 Gb/s; one more card has two ports
+of 1 Gb/s, of which one is used.
 """
 import importlib.util
 import os
@@ -40,9 +40,9 @@ def card(module, dump, bus, index, irqs):
     guid = module.guid(index)
     dump.verbs(where, "mlx5_%d" % index, [("4: ACTIVE", "200 Gb/sec (4X HDR)", "InfiniBand", guid)])
     dump.net(where, "ib%d" % index, -1, "up", 0, guid)
-    for name, text in (("current_link_speed", "16.0 GT/s PCIe"), ("max_link_speed", "16.0 GT/s PCIe"),
-                       ("current_link_width", 16), ("max_link_width", 16)):
-        dump.write("sys/devices/%s/%s" % (where, name), text)
+    for which in ("current", "max"):
+        dump.write("sys/devices/%s/%s_link_speed" % (where, which), "16.0 GT/s PCIe")
+        dump.write("sys/devices/%s/%s_link_width" % (where, which), 16)
     for offset, irq in enumerate(irqs):
         dump.write("sys/devices/%s/msi_irqs/%d" % (where, irq), "msix")
         dump.write("proc/irq/%d/effective_affinity_list" % irq, 8 * index + offset)

@@ -25,8 +25,8 @@ doctor() {
         ' '.join(f['what'] for f in d['findings']), sep='\n'")
 }
 
-# finds NAME WANTED WHAT [ARGUMENT...]: these findings and no other; WHAT (a regular expression) is in
-# the text of one, and each says why and what to do. The node is healthy again afterwards.
+# finds NAME WANTED WHAT [ARGUMENT...]: these findings and no other; their texts match WHAT, and
+# each says why and what to do. The node is healthy again afterwards.
 finds() {
     local name=$1 wanted=$2 text=$3
     shift 3
@@ -49,14 +49,15 @@ healthy() {
 ok "the generator runs" "$here/doctor-node.py" "$work/healthy"
 fresh
 
-# --- the command ------------------------------------------------------------------------------------
+# --- the command ----------------------------------------------------------------------------------
 
 usage "--json and --brief exclude each other" doctor --json --brief
 usage "--as: 'boss' is not one of compute, login" doctor --as boss
 usage "--ignore: no finding is called 'fever'" doctor --ignore fever
 usage "'x' is not an option" doctor x
 run doctor --root /no/such
-is "no such root: 2, for 1 is findings" "$status|$out|$err" "2||nuioa: /no/such: No such file or directory"
+is "no such root: 2, for 1 is findings" "$status|$out|$err" \
+    "2||nuioa: /no/such: No such file or directory"
 run doctor --help
 like "--help" "$out" '--ignore LIST'
 healthy "a healthy node"
@@ -73,8 +74,8 @@ run doctor --root "$node" --brief
 is "in one line: problems first" "$status|$out" \
     "1|nuioa: 1 problem, 1 advice, 0 unknown: pcie-narrow:mlx5_0, numa-balancing"
 run doctor --root "$node"
-like "for a person: what, why, what to do" "$out" \
-    'problem +pcie-narrow:mlx5_0.*mlx5_0 \(0000:10:00.0\) has 4 lanes.*Why: .*Do: .*advice +numa-balancing'
+wanted='problem +pcie-narrow:mlx5_0.*mlx5_0 \(0000:10:00.0\) has 4 lanes.*Why: .*Do: .*'
+like "for a person: what, why, what to do" "$out" "$wanted"'advice +numa-balancing'
 is "for a person: within 100 columns" "$(awk 'length > 100' <<<"$out")" ""
 run doctor --root "$node" --brief --ignore pcie-narrow:mlx5_0,numa-balancing
 is "ignored findings do not count" "$status|$out" "0|nuioa: healthy"
@@ -84,10 +85,10 @@ is "ignored findings: of that NIC only" "$status|$out" \
 fresh
 doctor
 is "JSON: what was looked at" \
-    "$(json "d['nuioa'], d['host'], d['role'], d['healthy'], d['slurm_conf'], d['plugstack_conf']")" \
+    "$(json "*(d[k] for k in 'nuioa host role healthy slurm_conf plugstack_conf'.split())")" \
     "1 n1 compute True /etc/slurm/slurm.conf /etc/slurm/plugstack.conf"
 
-# --- the plugin -------------------------------------------------------------------------------------
+# --- the plugin -----------------------------------------------------------------------------------
 
 nuioa_conf=etc/slurm/plugstack.conf.d/nuioa.conf
 put $nuioa_conf "# optional /usr/lib/slurm/nuioa.so"
@@ -104,7 +105,7 @@ put $nuioa_conf "required /usr/lib/slurm/nuioa.so"
 finds "required" plugin-required 'nuioa.conf:1 says'
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so policy=fast nick=eth0"
 finds "wrong arguments" "plugin-argument plugin-argument" \
-    "nuioa.conf:1: plugstack.conf: policy: 'fast' is not one of .*nick: no such option; did you mean nic"
+    "nuioa.conf:1: plugstack.conf: policy: 'fast' is not .*nick: no such option; did you mean nic"
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so topology=/etc/node.xml"
 finds "emulation" plugin-emulates 'topology=/etc/node.xml'
 rm -r "$node/etc/slurm"
@@ -130,7 +131,7 @@ finds "a login node, checked as a compute node" numa-balancing 'is on' --as comp
 put proc/sys/kernel/numa_balancing 1
 healthy "a compute node, checked as a login node" --as login
 
-# --- Slurm's settings -------------------------------------------------------------------------------
+# --- Slurm's settings -----------------------------------------------------------------------------
 
 # setting LINE...: after all others
 setting() { printf '%s\n' "$@" >>"$node/etc/slurm/slurm.conf"; }
@@ -162,11 +163,11 @@ finds "cores of all sockets" core-distribution 'SelectTypeParameters=CR_Core_Mem
 setting SelectTypeParameters=CR_Memory SelectType=select/linear
 healthy "whole nodes"
 
-# --- the site's distances ---------------------------------------------------------------------------
+# --- the site's distances -------------------------------------------------------------------------
 
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
-printf 'nuioa-distances 1\nmachine packages=%d numa=2 cores=16 model="Some Processor"\nnuma 0 1\n%s\n' \
-    8 $'row 10 30\nrow 30 10' >"$node/etc/distances"
+printf '%s\n' "nuioa-distances 1" 'machine packages=8 numa=2 cores=16 model="Some Processor"' \
+    "numa 0 1" "row 10 30" "row 30 10" >"$node/etc/distances"
 finds "distances of other nodes" distances-foreign 'no section for this node'
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
 put etc/distances "hello"
@@ -178,7 +179,7 @@ finds "distances that anyone may write" distances-refused 'etc/distances'
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
 finds "no distances" distances-refused 'etc/distances: No such'
 
-# --- NICs -------------------------------------------------------------------------------------------
+# --- NICs -----------------------------------------------------------------------------------------
 
 rm -r "$node/sys/devices/system/cpu" && mkdir "$node/sys/devices/system/cpu"
 doctor
@@ -188,7 +189,8 @@ put $pci0/local_cpus ffff
 put $pci0/numa_node -1
 finds "nobody knows where a NIC is" nic-unlocated:mlx5_0 'mlx5_0 \(0000:10:00.0\)'
 put $pci0/numa_node 1
-finds "two say two things" nic-disagreement:mlx5_0 'numa_node of mlx5_0 .* says 1, its host bridge says 0'
+finds "two say two things" nic-disagreement:mlx5_0 \
+    'numa_node of mlx5_0 .* says 1, its host bridge says 0'
 verbs=sys/class/infiniband/mlx5_1/ports/1
 put $verbs/state "1: DOWN"
 put $verbs/phys_state "2: Polling"
@@ -197,17 +199,20 @@ cp -a "$node/$verbs" "$node/${verbs%1}2"
 put "${verbs%1}2/state" "1: DOWN"
 finds "a card's second port is down" port-idle:mlx5_1:2 "the card's other port mlx5_1 is up"
 put sys/class/net/eno3/flags 0x1003
-finds "no carrier" port-idle:eno3 'eno3 is down \(down, no carrier\); the card.s other port eno2 is up'
+finds "no carrier" port-idle:eno3 \
+    'eno3 is down \(down, no carrier\); the card.s other port eno2 is up'
 put $verbs/rate "50 Gb/sec (1X HDR)"
 finds "one lane" port-slow:mlx5_1 '1 of 4 lanes: 50 Gb/sec \(1X HDR\)'
 put $verbs/rate "100 Gb/sec (4X EDR)"
-finds "slower than its like" port-slow:mlx5_1 'runs at 100000 Mb/s, mlx5_0, of the same model, at 200000'
+finds "slower than its like" port-slow:mlx5_1 \
+    'runs at 100000 Mb/s, mlx5_0, of the same model, at 200000'
 put $pci1/current_link_width 8
 put $pci1/current_link_speed "8.0 GT/s PCIe"
 finds "half the lanes at half the speed" pcie-narrow:mlx5_1 \
     '8 lanes at 8.0 GT/s, 63015 Mb/s; it is made for 16 at 16.0 GT/s. Its network carries 200000'
 put $pci1/max_link_speed "32.0 GT/s PCIe"
-finds "slower than it could, faster than its network" pcie-reduced:mlx5_1 '252061 Mb/s; .* 32.0 GT/s'
+finds "slower than it could, faster than its network" pcie-reduced:mlx5_1 \
+    '252061 Mb/s; .* 32.0 GT/s'
 put $pci1/current_link_speed Unknown
 put $pci1/current_link_width 0
 healthy "a link that nobody knows"
@@ -241,7 +246,7 @@ finds "the kernel's buffers, 100 Gb/s" \
 no_infiniband 1000
 healthy "the kernel's buffers, 1 Gb/s"
 
-# --- processors, kernel, firmware -------------------------------------------------------------------
+# --- processors, kernel, firmware -----------------------------------------------------------------
 
 put sys/devices/system/cpu/cpu3/cpufreq/scaling_governor powersave
 finds "a governor" governor 'of 1 of 16 CPUs is "powersave"'
@@ -279,7 +284,8 @@ put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
 {
     echo "nuioa-distances 1"
     echo 'machine packages=2 numa=4 cores=16 model="Some Processor"'
-    printf '%s\n' "numa 0 1 2 3" "row 10 16 32 32" "row 16 10 32 32" "row 32 32 10 16" "row 32 32 16 10"
+    echo "numa 0 1 2 3"
+    printf 'row %s\n' "10 16 32 32" "16 10 32 32" "32 32 10 16" "32 32 16 10"
 } >"$node/etc/distances"
 healthy "a flat SLIT, and distances of the site's"
 numa 2 5
@@ -309,7 +315,7 @@ doctor
 is "a large Xeon: SNC cannot be seen, which does not count" "$status|$found" "0|snc"
 fresh
 
-# --- MPI --------------------------------------------------------------------------------------------
+# --- MPI ------------------------------------------------------------------------------------------
 
 # told VARIABLE VALUE: MPI is told so by the environment
 told() {
@@ -364,7 +370,7 @@ put etc/ucx/ucx.conf UCX_TLS=tcp
 no_infiniband 1000
 healthy "TCP where there is nothing else"
 
-# --- files that are anything but what they should be ------------------------------------------------
+# --- files that are anything but what they should be ----------------------------------------------
 
 put etc/slurm/slurm.conf $'= = =\n"\nTaskPlugin\n\\'
 put etc/slurm/plugstack.conf $'include\noptional\nrequired   \ninclude plugstack.conf\ninclude /*/*'
@@ -379,5 +385,16 @@ ln -s nuioa.conf "$node/etc/slurm/plugstack.conf.d/a.conf"
 printf 'include *\n' >>"$node/$nuioa_conf"
 doctor
 is "files that include each other: an end" "$status" 1
+
+# --- nothing is forgotten -------------------------------------------------------------------------
+
+top=$here/../..
+kinds=$(sed -n 's/^    { "\([a-z-]*\)", DOCTOR_\(.*\),$/\1 \L\2/p' "$top/tools/doctor_kinds.c")
+is "the manual lists all findings" "$kinds" \
+    "$(sed -n 's/\\-/-/g; s/^\([a-z-]*\)\t\([a-z]*\)\tT{$/\1 \2/p' "$top/man/nuioa.1.in")"
+is "a test provokes each" "" "$(while read -r kind _; do
+    grep -qE -- "^ *(finds|told|is) .*$kind|^ *\"$kind" "$here/doctor.t" \
+        "$top/test/guest/doctor.t" "$top/test/cluster/60-doctor.t" || echo "$kind"
+done <<<"$kinds")"
 
 done_testing

@@ -1,0 +1,208 @@
+#!/bin/bash
+# nuioa doctor where the kernel answers, and Slurm, munged and libpmix are real: a healthy node,
+# then one thing after the other goes wrong and is put right again.
+if [ ! -e /nuioa/settings ]; then
+    here=$(dirname "$(readlink -f "$0")")
+    payload=$(mktemp -d)
+    trap 'rm -rf "$payload"' EXIT
+    mkdir -p "$payload/usr/local/bin"
+    gcc -std=gnu11 -O2 -static -o "$payload/usr/local/bin/set-link" "$here/set-link.c" || exit
+    "$here/boot" twin --cgroup --payload "$payload" \
+        --conf SelectTypeParameters=CR_Core,CR_CORE_DEFAULT_DIST_BLOCK \
+        --conf HealthCheckProgram=/usr/local/sbin/nuioa-healthcheck --conf HealthCheckInterval=3 \
+        "$@" -- "$0"
+    exit
+fi
+. /nuioa/lib.sh
+
+modprobe e1000e
+ip link set eth2 down
+# pci NIC: its address there
+pci() { basename "$(readlink -f "/sys/class/net/$1/device" | sed 's|/virtio[0-9]*$||')"; }
+# sysctl is a package more
+echo 0 >/proc/sys/kernel/numa_balancing
+
+is "the NICs are on NUMA nodes 1, 0 and nowhere" \
+    "$(for nic in eth{0..2}; do cat "/sys/bus/pci/devices/$(pci $nic)/numa_node"; done | xargs)" \
+    "1 0 -1"
+the_plugin_does
+
+# doctor [ARGUMENT...]: sets found ("id:subject ..."), what (their texts), status
+doctor() {
+    local started=$EPOCHREALTIME
+    status=0
+    nuioa doctor --json "$@" >/tmp/doctor.json || status=$?
+    seconds=$(awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.2f", b - a }')
+    { read -r found; read -r what; } < <(jq -r '
+        ([.findings[] | .id + (if .subject then ":" + .subject else "" end)] | join(" ")),
+        ([.findings[] | .what] | join(" "))' /tmp/doctor.json)
+}
+
+# finds NAME WANTED WHAT [ARGUMENT...]: these findings and no other, explained so
+finds() {
+    doctor "${@:4}"
+    is "$1" "$status $found" "1 $2"
+    like "$1: explained" "$what" "$3"
+}
+
+healthy() {
+    doctor "${@:2}"
+    is "$1" "$status $found" "0 "
+}
+
+# --- healthy --------------------------------------------------------------------------------------
+
+launch -n2 --nuioa # which leaves a cache, if slurmd has not
+healthy "a healthy node: nothing is found"
+note "nuioa doctor took $seconds s, emulated"
+is "a healthy node: what was looked at" \
+    "$(jq -r '"\(.host) \(.role) \(.checks) \(.slurm_conf) \(.plugstack_conf)"' /tmp/doctor.json)" \
+    "node0 compute 24 /etc/slurm/slurm.conf /etc/slurm/plugstack.conf"
+like "a healthy node: its PMIx" "$(jq -r .pmix /tmp/doctor.json)" 'PMIx [0-9]+\.'
+is "without terminal, environment and open files" \
+    "$(env -i setsid /usr/bin/nuioa doctor --brief <&- 2>&-; echo $?)" $'nuioa: healthy\n0'
+is "as a user" "$(as_user nuioa doctor --brief; echo $?)" $'nuioa: healthy\n0'
+
+# --- the kernel -----------------------------------------------------------------------------------
+
+echo 1 >/proc/sys/kernel/numa_balancing
+finds "automatic NUMA balancing" numa-balancing "is on"
+echo 0 >/proc/sys/kernel/numa_balancing
+
+# --- NICs -----------------------------------------------------------------------------------------
+
+ip link set eth1 down
+finds "a port is down" port-down:eth1 'eth1 is down \(down\); eth0, of the same model, is up'
+ip link set eth1 up
+
+echo 0 >"/sys/bus/pci/devices/$(pci eth0)/numa_node"
+finds "a NIC whose numa_node was rewired" "cache-stale nic-disagreement:eth0" \
+    'numa_node of eth0 .* says 0, its host bridge says 1'
+echo 1 >"/sys/bus/pci/devices/$(pci eth0)/numa_node"
+
+# far CPUS: the IRQs of eth0 go there, and are raised
+far() {
+    local irq
+    for irq in /sys/bus/pci/devices/"$(pci eth0)"/msi_irqs/*; do
+        echo "$1" >"/proc/irq/${irq##*/}/smp_affinity_list"
+    done
+    # the first interrupt moves the next; QEMU answers at this address
+    busybox arping -q -c 2 -I eth0 10.0.2.2
+}
+ip address add 10.0.2.15/24 dev eth0
+far 0
+finds "IRQs of a NIC on the other NUMA node" irq-far:eth0 \
+    'IRQs of eth0, with [0-9]+ % of its interrupts, go to CPUs 0; it is on NUMA node 1'
+far 2
+
+set-link eth0 speed 40000
+set-link eth1 speed 10000
+finds "a port slower than its like" port-slow:eth1 \
+    'eth1 runs at 10000 Mb/s, eth0, of the same model, at 40000' --ignore socket-buffers,tcp-buffers
+set-link eth1 speed 40000
+read -r buffers </proc/sys/net/ipv4/tcp_rmem
+echo "4096 131072 1000000" >/proc/sys/net/ipv4/tcp_rmem
+finds "TCP buffers" tcp-buffers:net.ipv4.tcp_rmem \
+    'tcp_rmem ends at 1000000 bytes; at 40000 Mb/s, 1000 us are 5000000' \
+    --ignore socket-buffers,tcp-buffers:net.ipv4.tcp_wmem
+echo "$buffers" >/proc/sys/net/ipv4/tcp_rmem
+finds "socket buffers" "socket-buffers:net.core.rmem_max socket-buffers:net.core.wmem_max" \
+    'net.core.rmem_max ends at 212992 bytes' --ignore tcp-buffers
+set-link eth0 speed 0
+set-link eth1 speed 0
+
+# The third one alone: 1 Gb/s, and its bridge tells nothing.
+ip link set eth0 down
+ip link set eth1 down
+ip link set eth2 up
+for ((try = 0; try < 50; try++)); do
+    [ "$(cat /sys/class/net/eth2/operstate)" = up ] && break
+    sleep 0.2
+done
+nuioa cache
+finds "a NIC of which nobody knows where it is" nic-unlocated:eth2 \
+    "Neither the host bridge nor numa_node of eth2"
+set-link eth2 rx-usecs 200
+finds "interrupts that wait" coalescing:eth2 'Interrupts of eth2 wait up to 200 us' \
+    --ignore nic-unlocated
+set-link eth2 rx-usecs 3
+set-link eth2 speed 100
+for ((try = 0; try < 50; try++)); do
+    [ "$(cat /sys/class/net/eth2/speed 2>/dev/null)" = 100 ] && break
+    sleep 0.2
+done
+finds "slower than the card" port-below-card:eth2 'eth2 runs at 100 Mb/s, the card supports 1000' \
+    --ignore nic-unlocated
+ip link set eth2 down
+ip link set eth0 up
+ip link set eth1 up
+healthy "all that is put right"
+
+# --- the plugin's files ---------------------------------------------------------------------------
+
+stack=/etc/slurm/plugstack.conf
+cp $stack /tmp/plugstack.conf
+cat /tmp/plugstack.conf /tmp/plugstack.conf >$stack
+finds "the plugin is listed twice" plugin-twice "$stack:1 loads the plugin, and $stack:2"
+sed 's/$/ polici=cpu/' /tmp/plugstack.conf >$stack
+finds "an argument that does not exist" plugin-argument 'did you mean policy'
+
+cache=/run/nuioa/node0.cache
+cp /tmp/plugstack.conf $stack
+rm $cache
+finds "no cache" cache-missing "$cache is not there"
+nuioa cache
+chmod 666 $cache
+finds "a cache that anyone may write" cache-refused "$cache"
+rm $cache && nuioa cache
+printf '%s\n' "nuioa-distances 1" "machine packages=1 numa=2 cores=16" "numa 0 1" "row 10 20" \
+    "row 20 10" >/etc/distances
+sed 's|$| distances=/etc/distances|' /tmp/plugstack.conf >$stack
+rm $cache && nuioa cache --distances /etc/distances 2>/dev/null
+finds "the distance file of other nodes" distances-foreign 'no section for this node'
+cp /tmp/plugstack.conf $stack
+rm $cache && nuioa cache
+
+pmix=$(echo /usr/lib/*/pmix2/lib/libpmix.so)
+mv "$pmix" "$pmix.away"
+finds "no libpmix" pmix-library 'libpmix.so: cannot open'
+ln -s "$(echo /usr/lib/*/libmunge.so.2)" "$pmix"
+finds "a libpmix that cannot publish" pmix-unable 'no PMIx_Store_internal'
+rm "$pmix" && mv "$pmix.away" "$pmix"
+plugins=$(dirname /usr/lib/*/slurm-wlm/mpi_pmix.so)
+mv "$plugins/mpi_pmix.so" /tmp/
+finds "no PMIx plugin" pmix-plugin 'no plugin mpi_pmix.so'
+mv /tmp/mpi_pmix.so "$plugins/"
+healthy "all that is put right too"
+
+# --- Slurm and MUNGE ------------------------------------------------------------------------------
+
+ip link set eth1 down
+sed 's/^drain=no/drain=yes/' /usr/share/doc/nuioa/examples/nuioa-healthcheck \
+    >/usr/local/sbin/nuioa-healthcheck
+chmod +x /usr/local/sbin/nuioa-healthcheck
+for ((try = 0; try < 100; try++)); do
+    [[ $plugin = no || $(sinfo -h -o %T) = drain* ]] && break
+    sleep 0.3
+done
+is "as HealthCheckProgram, the sample drains the node" "$(sinfo -h -o %T)" drained
+like "as HealthCheckProgram, the sample says why" "$(sinfo -h -R -o %E)" \
+    '^nuioa: 1 problem, 0 advice, 0 unknown: port-down:eth1'
+rm /usr/local/sbin/nuioa-healthcheck
+ip link set eth1 up
+
+kill -STOP "$(pidof munged)"
+finds "munged hangs" munge-unreachable 'munged does not answer at .* within 5000 ms'
+note "with a stopped munged it took $seconds s"
+kill -CONT "$(pidof munged)"
+kill "$(pidof slurmctld)"
+healthy "slurmctld is dead: nobody asks it"
+kill "$(pidof munged)"
+for ((try = 0; try < 50; try++)); do pidof munged >/dev/null || break; sleep 0.1; done
+finds "munged is dead" munge-unreachable 'munge.socket.2: (No such file|Connection refused)'
+kill "$(pidof slurmd)"
+for ((try = 0; try < 50; try++)); do pidof slurmd >/dev/null || break; sleep 0.1; done
+finds "no slurmd: a login node" munge-unreachable 'munge.socket.2'
+is "no slurmd: so it says" "$(jq -r .role /tmp/doctor.json)" login
+
+done_testing
