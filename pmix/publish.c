@@ -217,12 +217,22 @@ struct standard {
     pmix_data_array_t array;
 };
 
+static bool anyone_is_bound(const struct nuioa_publication *p)
+{
+    for (uint32_t i = 0; i < p->plan->task_count; i++)
+        if (locality_is_bound(p->node, &p->plan->places[i]))
+            return true;
+    return false;
+}
+
+/* Asks for as little as it can: each question wakes PMIx's own thread and waits for it. */
 static int standard_open(struct session *s, const struct nuioa_publication *p,
                          struct standard *standard)
 {
     *standard = (struct standard){
         /* Readers of these keys cannot know that a plan was not carried out. */
-        .wanted = p->options->export_set & NUIOA_EXPORT_LOCALITY && !p->plan->planned,
+        .wanted = p->options->export_set & NUIOA_EXPORT_LOCALITY && !p->plan->planned &&
+                  anyone_is_bound(p),
     };
     if (!standard->wanted)
         return 0;
