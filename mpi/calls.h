@@ -24,6 +24,11 @@
     X(Ialltoallw, ialltoallw) X(Reduce_scatter, reduce_scatter) \
     X(Ireduce_scatter, ireduce_scatter) X(Reduce_scatter_block, reduce_scatter_block) \
     X(Ireduce_scatter_block, ireduce_scatter_block) \
+    X(Neighbor_allgather, neighbor_allgather) X(Ineighbor_allgather, ineighbor_allgather) \
+    X(Neighbor_allgatherv, neighbor_allgatherv) X(Ineighbor_allgatherv, ineighbor_allgatherv) \
+    X(Neighbor_alltoall, neighbor_alltoall) X(Ineighbor_alltoall, ineighbor_alltoall) \
+    X(Neighbor_alltoallv, neighbor_alltoallv) X(Ineighbor_alltoallv, ineighbor_alltoallv) \
+    X(Neighbor_alltoallw, neighbor_alltoallw) X(Ineighbor_alltoallw, ineighbor_alltoallw) \
     X(Put, put) X(Rput, rput) X(Get, get) X(Rget, rget) X(Accumulate, accumulate) \
     X(Raccumulate, raccumulate) X(Get_accumulate, get_accumulate) \
     X(Rget_accumulate, rget_accumulate) X(Fetch_and_op, fetch_and_op) \

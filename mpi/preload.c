@@ -15,8 +15,8 @@
 
 #include "calls.h"
 
-#define NAMES(c, fortran) "MPI_" #c, "mpi_" #fortran "_",
-#define STARTS(c, fortran) 1, 1,
+#define NAMES(c, fortran) "MPI_" #c, "mpi_" #fortran "_", "mpi_" #fortran "_f08_",
+#define STARTS(c, fortran) 1, 1, 1,
 static const char *const names[] = { CALLS(NAMES) };
 enum { NAME_COUNT = sizeof(names) / sizeof(*names),
        START_COUNT = sizeof((char[]){ CALLS_THAT_START(STARTS) }) };
@@ -66,7 +66,8 @@ __asm__(".text\n"
 #else
 #error "no jumps for this processor"
 #endif
-#define JUMPS(c, fortran) JUMP("MPI_" #c) JUMP("mpi_" #fortran "_")
+#define JUMPS(c, fortran) \
+    JUMP("MPI_" #c) JUMP("mpi_" #fortran "_") JUMP("mpi_" #fortran "_f08_")
 CALLS(JUMPS)
 
 static bool first_rank(void)

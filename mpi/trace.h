@@ -63,9 +63,15 @@ void trace_alltoall(int count, const int *counts, MPI_Datatype type, const MPI_D
                     MPI_Comm comm);
 void trace_reduce_scatter(int count, const int *counts, MPI_Datatype type, MPI_Comm comm);
 
+/* To each neighbour, by counts[] and types[] or, where these are NULL, the same to all. */
+void trace_neighbours(int count, const int *counts, MPI_Datatype type, const MPI_Datatype *types,
+                      MPI_Comm comm);
+
 /* trace_window.c */
 void trace_one_sided(enum trace_direction direction, int rank, int count, MPI_Datatype type,
                      MPI_Win window);
+void trace_exchange(MPI_Op op, int rank, int count, MPI_Datatype type, int back,
+                    MPI_Datatype back_type, MPI_Win window); /* there and back */
 
 /* --- the whole (trace_job.c) --- */
 

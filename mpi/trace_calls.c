@@ -178,6 +178,30 @@ COLLECTIVE(Alltoallw, Ialltoallw,
            trace_alltoall(0, out == MPI_IN_PLACE ? in_counts : counts, MPI_BYTE,
                           out == MPI_IN_PLACE ? in_types : types, comm))
 
+/* --- collectives with the neighbours of a topology ---------------------------------------------- */
+
+COLLECTIVE(Neighbor_allgather, Ineighbor_allgather, SAME_PARAMETERS, SAME_ARGUMENTS,
+           trace_neighbours(count, NULL, type, NULL, comm))
+COLLECTIVE(Neighbor_alltoall, Ineighbor_alltoall, SAME_PARAMETERS, SAME_ARGUMENTS,
+           trace_neighbours(count, NULL, type, NULL, comm))
+COLLECTIVE(Neighbor_allgatherv, Ineighbor_allgatherv,
+           LIST(const void *out, int count, MPI_Datatype type, void *in, const int in_counts[],
+                const int places[], MPI_Datatype in_type, MPI_Comm comm),
+           LIST(out, count, type, in, in_counts, places, in_type, comm),
+           trace_neighbours(count, NULL, type, NULL, comm))
+COLLECTIVE(Neighbor_alltoallv, Ineighbor_alltoallv,
+           LIST(const void *out, const int counts[], const int places[], MPI_Datatype type,
+                void *in, const int in_counts[], const int in_places[], MPI_Datatype in_type,
+                MPI_Comm comm),
+           LIST(out, counts, places, type, in, in_counts, in_places, in_type, comm),
+           trace_neighbours(0, counts, type, NULL, comm))
+COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw,
+           LIST(const void *out, const int counts[], const MPI_Aint places[],
+                const MPI_Datatype types[], void *in, const int in_counts[],
+                const MPI_Aint in_places[], const MPI_Datatype in_types[], MPI_Comm comm),
+           LIST(out, counts, places, types, in, in_counts, in_places, in_types, comm),
+           trace_neighbours(0, counts, MPI_BYTE, types, comm))
+
 /* --- one-sided ------------------------------------------------------------------------------- */
 
 #define ONE_SIDED(name, rname, constness, direction) \
@@ -214,22 +238,13 @@ int MPI_Raccumulate(const void *ours, int count, MPI_Datatype type, int rank, MP
             trace_one_sided(TRACE_TO, rank, count, type, window))
 }
 
-/* There and back; with MPI_NO_OP nothing goes there. */
-static void count_exchange(MPI_Op op, int rank, int count, MPI_Datatype type, int back,
-                           MPI_Datatype back_type, MPI_Win window)
-{
-    if (op != MPI_NO_OP)
-        trace_one_sided(TRACE_TO, rank, count, type, window);
-    trace_one_sided(TRACE_FROM, rank, back, back_type, window);
-}
-
 int MPI_Get_accumulate(const void *ours, int count, MPI_Datatype type, void *result,
                        int result_count, MPI_Datatype result_type, int rank, MPI_Aint place,
                        int their_count, MPI_Datatype their_type, MPI_Op op, MPI_Win window)
 {
     COUNTED(PMPI_Get_accumulate(ours, count, type, result, result_count, result_type, rank, place,
                                 their_count, their_type, op, window),
-            count_exchange(op, rank, count, type, result_count, result_type, window))
+            trace_exchange(op, rank, count, type, result_count, result_type, window))
 }
 
 int MPI_Rget_accumulate(const void *ours, int count, MPI_Datatype type, void *result,
@@ -239,19 +254,19 @@ int MPI_Rget_accumulate(const void *ours, int count, MPI_Datatype type, void *re
 {
     COUNTED(PMPI_Rget_accumulate(ours, count, type, result, result_count, result_type, rank, place,
                                  their_count, their_type, op, window, request),
-            count_exchange(op, rank, count, type, result_count, result_type, window))
+            trace_exchange(op, rank, count, type, result_count, result_type, window))
 }
 
 int MPI_Fetch_and_op(const void *ours, void *result, MPI_Datatype type, int rank, MPI_Aint place,
                      MPI_Op op, MPI_Win window)
 {
     COUNTED(PMPI_Fetch_and_op(ours, result, type, rank, place, op, window),
-            count_exchange(op, rank, 1, type, 1, type, window))
+            trace_exchange(op, rank, 1, type, 1, type, window))
 }
 
 int MPI_Compare_and_swap(const void *ours, const void *compare, void *result, MPI_Datatype type,
                          int rank, MPI_Aint place, MPI_Win window)
 {
     COUNTED(PMPI_Compare_and_swap(ours, compare, result, type, rank, place, window),
-            count_exchange(MPI_REPLACE, rank, 1, type, 1, type, window))
+            trace_exchange(MPI_REPLACE, rank, 1, type, 1, type, window))
 }

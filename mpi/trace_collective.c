@@ -1,3 +1,5 @@
+#include <stdlib.h>
+
 #include "trace.h"
 
 /* What a collective costs the network is the library's choice of algorithm; what each rank must
@@ -9,6 +11,7 @@
  *   Reduce_scatter           a ring: all parts but the rank's own, to the next
  *   Gather, Scatter          each part between its rank and the root
  *   Alltoall                 each part to its rank
+ *   Neighbor_*               each part to its neighbour
  *   Barrier                  nothing
  *
  * So each rank receives what it must and no more, and blocks of neighbouring ranks exchange what a
@@ -123,4 +126,67 @@ void trace_alltoall(int count, const int *counts, MPI_Datatype type, const MPI_D
         if (i != r->me && bytes)
             trace_add(TRACE_TO, r->world[i], bytes, 1);
     }
+}
+
+/* --- neighbours ------------------------------------------------------------------------------- */
+
+/* Those that this rank sends to, in the order of a collective's parts; malloc'd. NULL: none. */
+static int *list_cart(MPI_Comm comm, int *count)
+{
+    int dimensions = 0;
+    PMPI_Cartdim_get(comm, &dimensions);
+    int *ranks = malloc(((size_t)dimensions * 2 + 1) * sizeof(*ranks));
+    *count = ranks ? 2 * dimensions : 0;
+    for (int i = 0; i < *count; i += 2)
+        PMPI_Cart_shift(comm, i / 2, 1, &ranks[i], &ranks[i + 1]);
+    return ranks;
+}
+
+static int *list_graph(MPI_Comm comm, int *count)
+{
+    int me;
+    PMPI_Comm_rank(comm, &me);
+    PMPI_Graph_neighbors_count(comm, me, count);
+    int *ranks = malloc(((size_t)*count + 1) * sizeof(*ranks));
+    if (ranks)
+        PMPI_Graph_neighbors(comm, me, *count, ranks);
+    return ranks;
+}
+
+static int *list_dist_graph(MPI_Comm comm, int *count)
+{
+    int in = 0, weighted;
+    PMPI_Dist_graph_neighbors_count(comm, &in, count, &weighted);
+    int *ranks = malloc(((size_t)in + (size_t)*count + 1) * sizeof(*ranks));
+    int *weights = malloc(((size_t)in + (size_t)*count + 1) * sizeof(*weights));
+    if (ranks && weights)
+        PMPI_Dist_graph_neighbors(comm, in, ranks + *count, weights + *count, *count, ranks,
+                                  weights);
+    else
+        *count = 0;
+    free(weights);
+    return ranks;
+}
+
+static int *list_neighbours(MPI_Comm comm, int *count)
+{
+    int kind = MPI_UNDEFINED;
+    *count = 0;
+    PMPI_Topo_test(comm, &kind);
+    return kind == MPI_CART ? list_cart(comm, count)
+         : kind == MPI_GRAPH ? list_graph(comm, count)
+         : kind == MPI_DIST_GRAPH ? list_dist_graph(comm, count) : NULL;
+}
+
+void trace_neighbours(int count, const int *counts, MPI_Datatype type, const MPI_Datatype *types,
+                      MPI_Comm comm)
+{
+    const struct trace_ranks *r = trace_comm(comm);
+    int neighbours, *ranks = list_neighbours(comm, &neighbours);
+    for (int i = 0; ranks && i < neighbours; i++) {
+        uint64_t bytes = times(counts ? counts[i] : count, types ? types[i] : type);
+        if (bytes)
+            trace_add(TRACE_TO, trace_world_rank(r, ranks[i]), bytes, 1);
+    }
+    free(ranks);
 }

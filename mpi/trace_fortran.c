@@ -6,7 +6,14 @@
 /* The Fortran entry points (mpif.h and "use mpi", names as gfortran makes them). MPICH's call the C
  * ones by their MPI_ names, except to start; Open MPI's go past them, so each is counted here. The
  * library's own is called by its PMPI name; it is found when it is first needed, because the trace
- * must not bring a Fortran library to programs that have none. */
+ * must not bring a Fortran library to programs that have none.
+ *
+ * trace_fortran08.c has the same for "use mpi_f08", whose names end otherwise and whose last
+ * argument is optional; all other arguments are passed alike. */
+#ifndef NAME
+#define NAME(name) mpi_##name##_
+#define PMPI_NAME(name) "pmpi_" #name "_"
+#endif
 
 typedef void (*real_call)(void *, ...);
 
@@ -21,7 +28,10 @@ static real_call real(real_call *known, const char *name)
 
 #define REAL(name) \
     static real_call known; \
-    real_call call = real(&known, "pmpi_" #name "_")
+    real_call call = real(&known, PMPI_NAME(name)); \
+    MPI_Fint result = MPI_SUCCESS; \
+    if (!ierr) \
+        ierr = &result
 
 /* What follows the real call, in which all arguments are pointers. */
 #define COUNTED(event) \
@@ -33,28 +43,28 @@ typedef MPI_Fint *fint;
 /* gfortran gives these names no prototypes */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-void mpi_init_(fint ierr)
+void NAME(init)(fint ierr)
 {
     REAL(init);
     call(ierr);
     COUNTED(trace_begin())
 }
 
-void mpi_init_thread_(fint required, fint provided, fint ierr)
+void NAME(init_thread)(fint required, fint provided, fint ierr)
 {
     REAL(init_thread);
     call(required, provided, ierr);
     COUNTED(trace_begin())
 }
 
-void mpi_finalize_(fint ierr)
+void NAME(finalize)(fint ierr)
 {
     REAL(finalize);
     trace_end();
     call(ierr);
 }
 
-void mpi_abort_(fint comm, fint code, fint ierr)
+void NAME(abort)(fint comm, fint code, fint ierr)
 {
     REAL(abort);
     trace_cut_short();
@@ -80,7 +90,7 @@ static bool in_place(const void *buffer)
 /* --- point to point -------------------------------------------------------------------------- */
 
 #define SEND(name) \
-    void mpi_##name##_(void *buffer, fint count, fint type, fint dest, fint tag, fint comm, \
+    void NAME(name)(void *buffer, fint count, fint type, fint dest, fint tag, fint comm, \
                        fint ierr) \
     { \
         REAL(name); \
@@ -93,7 +103,7 @@ SEND(ssend)
 SEND(rsend)
 
 #define SEND_REQUEST(name, event) \
-    void mpi_##name##_(void *buffer, fint count, fint type, fint dest, fint tag, fint comm, \
+    void NAME(name)(void *buffer, fint count, fint type, fint dest, fint tag, fint comm, \
                        fint request, fint ierr) \
     { \
         REAL(name); \
@@ -111,7 +121,7 @@ SEND_REQUEST(bsend_init, PREPARED)
 SEND_REQUEST(ssend_init, PREPARED)
 SEND_REQUEST(rsend_init, PREPARED)
 
-void mpi_start_(fint request, fint ierr)
+void NAME(start)(fint request, fint ierr)
 {
     REAL(start);
     MPI_Request before = PMPI_Request_f2c(*request);
@@ -120,14 +130,16 @@ void mpi_start_(fint request, fint ierr)
 }
 
 /* One by one, as in C. */
-void mpi_startall_(fint count, MPI_Fint requests[], fint ierr)
+void NAME(startall)(fint count, MPI_Fint requests[], fint ierr)
 {
-    *ierr = MPI_SUCCESS;
-    for (int i = 0; i < *count && *ierr == MPI_SUCCESS; i++)
-        mpi_start_(&requests[i], ierr);
+    MPI_Fint rc = MPI_SUCCESS;
+    for (int i = 0; i < *count && rc == MPI_SUCCESS; i++)
+        NAME(start)(&requests[i], &rc);
+    if (ierr)
+        *ierr = rc;
 }
 
-void mpi_request_free_(fint request, fint ierr)
+void NAME(request_free)(fint request, fint ierr)
 {
     REAL(request_free);
     MPI_Request before = PMPI_Request_f2c(*request);
@@ -135,7 +147,7 @@ void mpi_request_free_(fint request, fint ierr)
     COUNTED(trace_forget(before))
 }
 
-void mpi_sendrecv_(void *out, fint count, fint type, fint dest, fint tag, void *in, fint in_count,
+void NAME(sendrecv)(void *out, fint count, fint type, fint dest, fint tag, void *in, fint in_count,
                    fint in_type, fint source, fint in_tag, fint comm, fint status, fint ierr)
 {
     REAL(sendrecv);
@@ -143,7 +155,7 @@ void mpi_sendrecv_(void *out, fint count, fint type, fint dest, fint tag, void *
     COUNTED(SENT)
 }
 
-void mpi_sendrecv_replace_(void *buffer, fint count, fint type, fint dest, fint tag, fint source,
+void NAME(sendrecv_replace)(void *buffer, fint count, fint type, fint dest, fint tag, fint source,
                            fint in_tag, fint comm, fint status, fint ierr)
 {
     REAL(sendrecv_replace);
@@ -155,13 +167,13 @@ void mpi_sendrecv_replace_(void *buffer, fint count, fint type, fint dest, fint 
 
 #define LIST(...) __VA_ARGS__
 #define COLLECTIVE(name, parameters, arguments, event) \
-    void mpi_##name##_(parameters, fint ierr) \
+    void NAME(name)(parameters, fint ierr) \
     { \
         REAL(name); \
         call(arguments, ierr); \
         COUNTED(event) \
     } \
-    void mpi_i##name##_(parameters, fint request, fint ierr) \
+    void NAME(i##name)(parameters, fint request, fint ierr) \
     { \
         REAL(i##name); \
         call(arguments, request, ierr); \
@@ -223,19 +235,36 @@ COLLECTIVE(alltoallv,
            trace_alltoall(0, in_place(out) ? in_counts : counts, in_place(out) ? IN_TYPE : TYPE,
                           NULL, COMM))
 
+/* --- with the neighbours of a topology --------------------------------------------------------- */
+
+COLLECTIVE(neighbor_allgather, SAME_PARAMETERS, SAME_ARGUMENTS,
+           trace_neighbours(*count, NULL, TYPE, NULL, COMM))
+COLLECTIVE(neighbor_alltoall, SAME_PARAMETERS, SAME_ARGUMENTS,
+           trace_neighbours(*count, NULL, TYPE, NULL, COMM))
+COLLECTIVE(neighbor_allgatherv,
+           LIST(void *out, fint count, fint type, void *in, fint in_counts, fint places,
+                fint in_type, fint comm),
+           LIST(out, count, type, in, in_counts, places, in_type, comm),
+           trace_neighbours(*count, NULL, TYPE, NULL, COMM))
+COLLECTIVE(neighbor_alltoallv,
+           LIST(void *out, fint counts, fint places, fint type, void *in, fint in_counts,
+                fint in_places, fint in_type, fint comm),
+           LIST(out, counts, places, type, in, in_counts, in_places, in_type, comm),
+           trace_neighbours(0, counts, TYPE, NULL, COMM))
+
 /* --- one-sided ------------------------------------------------------------------------------- */
 
 typedef MPI_Aint *faint;
 
 #define ONE_SIDED(name, direction) \
-    void mpi_##name##_(void *ours, fint count, fint type, fint rank, faint place, \
+    void NAME(name)(void *ours, fint count, fint type, fint rank, faint place, \
                        fint their_count, fint their_type, fint window, fint ierr) \
     { \
         REAL(name); \
         call(ours, count, type, rank, place, their_count, their_type, window, ierr); \
         COUNTED(trace_one_sided(direction, *rank, *count, TYPE, WINDOW)) \
     } \
-    void mpi_r##name##_(void *ours, fint count, fint type, fint rank, faint place, \
+    void NAME(r##name)(void *ours, fint count, fint type, fint rank, faint place, \
                         fint their_count, fint their_type, fint window, fint request, fint ierr) \
     { \
         REAL(r##name); \
@@ -245,12 +274,59 @@ typedef MPI_Aint *faint;
 ONE_SIDED(put, TRACE_TO)
 ONE_SIDED(get, TRACE_FROM)
 
-void mpi_accumulate_(void *ours, fint count, fint type, fint rank, faint place, fint their_count,
+void NAME(accumulate)(void *ours, fint count, fint type, fint rank, faint place, fint their_count,
                      fint their_type, fint op, fint window, fint ierr)
 {
     REAL(accumulate);
     call(ours, count, type, rank, place, their_count, their_type, op, window, ierr);
     COUNTED(trace_one_sided(TRACE_TO, *rank, *count, TYPE, WINDOW))
+}
+
+void NAME(raccumulate)(void *ours, fint count, fint type, fint rank, faint place, fint their_count,
+                       fint their_type, fint op, fint window, fint request, fint ierr)
+{
+    REAL(raccumulate);
+    call(ours, count, type, rank, place, their_count, their_type, op, window, request, ierr);
+    COUNTED(trace_one_sided(TRACE_TO, *rank, *count, TYPE, WINDOW))
+}
+
+#define OP PMPI_Op_f2c(*op)
+#define BACK_TYPE PMPI_Type_f2c(*back_type)
+
+void NAME(get_accumulate)(void *ours, fint count, fint type, void *back, fint back_count,
+                          fint back_type, fint rank, faint place, fint their_count,
+                          fint their_type, fint op, fint window, fint ierr)
+{
+    REAL(get_accumulate);
+    call(ours, count, type, back, back_count, back_type, rank, place, their_count, their_type, op,
+         window, ierr);
+    COUNTED(trace_exchange(OP, *rank, *count, TYPE, *back_count, BACK_TYPE, WINDOW))
+}
+
+void NAME(rget_accumulate)(void *ours, fint count, fint type, void *back, fint back_count,
+                           fint back_type, fint rank, faint place, fint their_count,
+                           fint their_type, fint op, fint window, fint request, fint ierr)
+{
+    REAL(rget_accumulate);
+    call(ours, count, type, back, back_count, back_type, rank, place, their_count, their_type, op,
+         window, request, ierr);
+    COUNTED(trace_exchange(OP, *rank, *count, TYPE, *back_count, BACK_TYPE, WINDOW))
+}
+
+void NAME(fetch_and_op)(void *ours, void *back, fint type, fint rank, faint place, fint op,
+                        fint window, fint ierr)
+{
+    REAL(fetch_and_op);
+    call(ours, back, type, rank, place, op, window, ierr);
+    COUNTED(trace_exchange(OP, *rank, 1, TYPE, 1, TYPE, WINDOW))
+}
+
+void NAME(compare_and_swap)(void *ours, void *compare, void *back, fint type, fint rank,
+                            faint place, fint window, fint ierr)
+{
+    REAL(compare_and_swap);
+    call(ours, compare, back, type, rank, place, window, ierr);
+    COUNTED(trace_exchange(MPI_REPLACE, *rank, 1, TYPE, 1, TYPE, WINDOW))
 }
 
 #endif

@@ -31,7 +31,7 @@ int trace_table_open(int rank_count, bool threads)
     table.threads = threads;
     table.levels = 0;
     while (BLOCK_BITS + BRANCH_BITS * table.levels < 32 &&
-           table.rank_count - 1 >> (BLOCK_BITS + BRANCH_BITS * table.levels))
+           (table.rank_count - 1) >> (BLOCK_BITS + BRANCH_BITS * table.levels))
         table.levels++;
     return 0;
 }

@@ -22,8 +22,9 @@ static double each(int ranks, int neighbours)
 
 int main(void)
 {
-    static const int sizes[][2] = { { 64, 63 }, { 1000, 8 }, { 1000, 50 }, { 10000, 8 },
-                                    { 10000, 50 }, { 100000, 50 }, { 1000000, 50 } };
+    static const int sizes[][2] = { { 64, 63 },      { 1000, 8 },    { 1000, 50 },  { 10000, 8 },
+                                    { 10000, 50 },   { 100000, 50 }, { 1000000, 1 },
+                                    { 1000000, 50 }, { 8000000, 1 } };
     printf("%8s %11s %12s\n", "ranks", "neighbours", "bytes/pair");
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         printf("%8d %11d %12.0f\n", sizes[i][0], sizes[i][1], each(sizes[i][0], sizes[i][1]));
