@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "library.h"
 #include "published.h"
 
 enum { WORD = 80 };
@@ -90,7 +91,7 @@ static double measure(struct run *r, int bytes, int roots)
         double start = MPI_Wtime(), longest, took;
         once(r, bytes, root < first ? first : root);
         took = MPI_Wtime() - start;
-        MPI_Reduce(&took, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        PMPI_Reduce(&took, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         if (root >= first) /* the first call warms up */
             sum += longest;
     }
@@ -106,6 +107,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &r.me);
     MPI_Comm_size(MPI_COMM_WORLD, &r.size);
     parse(&r, argv[1], argv[2]);
+    library_start(r.published.per_node);
     published_start(&r.published);
     for (int i = 4; i < argc; i++) {
         int bytes = atoi(argv[i]);

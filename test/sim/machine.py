@@ -8,7 +8,7 @@ class Machine:
     def __init__(self, name):
         self.key = name
         self.file = os.path.join(HERE, "machines", name + ".machine")
-        self.links, self.nics, self.value, self.sources = [], [], {}, []
+        self.links, self.rates, self.nics, self.value, self.sources = [], [], [], {}, []
         with open(self.file, encoding="utf-8") as lines:
             for line in lines:
                 text, _, source = line.strip().partition("#")
@@ -18,6 +18,7 @@ class Machine:
                     self.name = " ".join(words)
                 elif key == "link":
                     self.links.append(tuple(int(word) for word in words[:2]))
+                    self.rates.append(float(words[2]) if len(words) > 2 else None)
                 elif key == "nic":
                     self.nics.append(int(words[0]))
                 else:
@@ -39,6 +40,6 @@ class Machine:
             count += 1
         return count
 
-    def near(self):
-        """NUMA nodes that have a NIC."""
-        return sorted(set(self.nics))
+    def link_rates(self):
+        """(NUMA node, NUMA node, MB/s each way)"""
+        return [(a, b, rate or self["link_mb_s"]) for (a, b), rate in zip(self.links, self.rates)]

@@ -5,6 +5,8 @@
 #include <simgrid/s4u.hpp>
 #include <vector>
 
+#include "machine.hpp"
+
 namespace sg4 = simgrid::s4u;
 
 /* What it takes until another core sees a flag: as long as a message's latency would flatter MPI's own
@@ -27,6 +29,17 @@ int sim_node(void) { return place().first; }
 int sim_core(void) { return place().second; }
 int sim_numa(void) { return place().second / cores(); }
 
+static const Machine &machine()
+{
+    static const Machine read = read_machine(std::getenv("NUIOA_SIM_MACHINE"));
+    return read;
+}
+
+int sim_nic(int numa) { return machine().nic_of(numa); }
+int sim_level(int numa) { return machine().hops(machine().nics[sim_nic(numa)], numa); }
+int sim_hops(int a, int b) { return machine().hops(a, b); }
+int sim_nic_count(void) { return static_cast<int>(machine().nics.size()); }
+
 static sg4::Host *bank_host(int bank)
 {
     return sg4::Host::by_name("n" + std::to_string(sim_node()) + "m" + std::to_string(bank));
@@ -45,9 +58,9 @@ void sim_copy_to(int bank, size_t bytes)
 }
 
 /* Who waits for which flag; a semaphore remembers that it was released. Actors run one at a time. */
-static std::map<volatile uint32_t *, std::vector<sg4::SemaphorePtr>> waiting;
+static std::map<const uint64_t *, std::vector<sg4::SemaphorePtr>> waiting;
 
-void sim_post(volatile uint32_t *flag, uint32_t value)
+void sim_post(uint64_t *flag, uint64_t value)
 {
     *flag = value;
     auto found = waiting.find(flag);
@@ -59,9 +72,9 @@ void sim_post(volatile uint32_t *flag, uint32_t value)
         waiter->release();
 }
 
-void sim_wait(volatile uint32_t *flag, uint32_t value)
+void sim_wait(const uint64_t *flag, uint64_t value)
 {
-    while (*flag < value) {
+    while (*flag < value) { /* no other actor runs meanwhile */
         auto semaphore = sg4::Semaphore::create(0);
         waiting[flag].push_back(semaphore);
         semaphore->acquire();

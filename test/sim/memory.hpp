@@ -16,14 +16,20 @@ int sim_node(void);
 int sim_core(void);
 int sim_numa(void);
 
+/* Links between a NUMA node of this machine and its nearest NIC, and which NIC that is. */
+int sim_level(int numa);
+int sim_nic(int numa);
+int sim_nic_count(void);
+int sim_hops(int a, int b);
+
 /* The calling rank copies between its own memory and that of NUMA node `bank`: the time it takes, not
  * the bytes. */
 void sim_copy_from(int bank, size_t bytes);
 void sim_copy_to(int bank, size_t bytes);
 
 /* Sets *flag and wakes who waits for it; waits until *flag is at least `value`. */
-void sim_post(volatile uint32_t *flag, uint32_t value);
-void sim_wait(volatile uint32_t *flag, uint32_t value);
+void sim_post(uint64_t *flag, uint64_t value);
+void sim_wait(const uint64_t *flag, uint64_t value);
 
 /* Memory common to all ranks that give the same key, zeroed at first. Never freed. */
 void *sim_common(long key, size_t bytes);

@@ -24,7 +24,7 @@ void published_start(const struct published *p)
     int mine = sim_numa(), wanted = atoi(getenv("NUIOA_SIM_NEAR"));
     free(numa_of);
     numa_of = malloc(sizeof *numa_of * (size_t)size);
-    MPI_Allgather(&mine, 1, MPI_INT, numa_of, 1, MPI_INT, MPI_COMM_WORLD);
+    PMPI_Allgather(&mine, 1, MPI_INT, numa_of, 1, MPI_INT, MPI_COMM_WORLD);
     near_local = 0;
     for (int i = p->per_node - 1; i >= 0; i--)
         if (numa_of[i] == wanted)
@@ -120,16 +120,16 @@ static void among(const char *how, char *buffer, size_t bytes, size_t segment, c
 
 /* A segment in the first rank's memory: it copies in, the others copy out, two slots in turn. */
 struct shared {
-    uint32_t filled, done[MAX_NODE];
+    uint64_t filled, done[MAX_NODE];
 };
 
 static void shared_memory(size_t bytes, size_t segment, const int *list, int n, int at)
 {
-    static uint32_t calls;
+    static long calls;
     struct shared *s = sim_common(sim_node() * 100000L + calls++, sizeof *s);
     size_t count = pieces(bytes, segment);
     for (size_t k = 0; k < count; k++) {
-        uint32_t turn = (uint32_t)k + 1;
+        uint64_t turn = k + 1;
         if (at > 0) {
             sim_wait(&s->filled, turn);
             sim_copy_from(numa_of[list[0]], piece(bytes, segment, k));
@@ -142,7 +142,7 @@ static void shared_memory(size_t bytes, size_t segment, const int *list, int n, 
         sim_post(&s->filled, turn);
     }
     for (int i = 1; i < n && at == 0; i++)
-        sim_wait(&s->done[i], (uint32_t)count);
+        sim_wait(&s->done[i], count);
 }
 
 static void inside(const struct published *p, char *buffer, size_t bytes, int first)

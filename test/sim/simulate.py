@@ -1,6 +1,7 @@
 """Builds and runs the programs of the simulation."""
 import concurrent.futures
 import dataclasses
+import glob
 import os
 import subprocess
 import sys
@@ -23,6 +24,10 @@ SETTINGS = ["smpi/simulate-computation:no", "smpi/bw-factor:0:1", "network/weigh
             "network/TCP-gamma:0", "network/crosstraffic:0"]
 
 
+# Of the library: what library.c has for it, and what only other languages call.
+REPLACED = ("coll_memory.c", "coll_fortran.c")
+
+
 class Failed(Exception):
     status = None
 
@@ -39,7 +44,6 @@ class Job:
     cores: tuple = ()  # of each node, where ranks run; else as few in each NUMA node as will do
     selector: str = "default"
     eager: int = DEFAULT_EAGER
-    near: int = -1
     env: tuple = ()  # pairs
     timeout: int = 120
 
@@ -79,10 +83,17 @@ class Simulator:
     def compile(self):
         self.make("platform.so", ["platform.cpp", "machine.cpp"], [*CXX, "-shared", "-fPIC"])
         self.make("flows", ["flows.cpp", "machine.cpp"], CXX)
-        self.make("libmemory.so", ["memory.cpp"], [*CXX, "-shared", "-fPIC"])
-        self.make("bench", ["bench.c", "published.c"],
-                  [*CC, "-L" + self.build, "-Wl,-rpath," + self.build], ["published.h"],
-                  ["-lmemory"])
+        self.make("libmemory.so", ["memory.cpp", "machine.cpp"], [*CXX, "-shared", "-fPIC"],
+                  ["memory.hpp"])
+        top = os.path.join(HERE, "..", "..")
+        library = [name for name in sorted(glob.glob(os.path.join(top, "mpi", "coll_*.c")))
+                   if not name.endswith(REPLACED)]
+        self.make("bench", ["bench.c", "published.c", "library.c", *library,
+                            os.path.join(top, "lib", "number.c")],
+                  [*CC, "-L" + self.build, "-Wl,-rpath," + self.build, '-DNUIOA_VERSION="sim"',
+                   "-DPMPI_Comm_split_type=sim_split_type", "-D_GNU_SOURCE",
+                   *("-I" + os.path.join(top, part) for part in ("mpi", "pmix", "lib"))],
+                  ["published.h", "library.h", "memory.hpp"], ["-lmemory"])
 
     def flows(self, machine, what, scale=None):
         """Rows of words of the program `flows`."""
@@ -101,7 +112,7 @@ class Simulator:
         cores = job.cores or range(job.per_node)
         env = {"NUIOA_SIM_MACHINE": machine.file, "NUIOA_SIM_NODES": str(job.nodes),
                "NUIOA_SIM_CORES": str(per_numa),
-               "NUIOA_SIM_NEAR": str(job.near if job.near >= 0 else machine.nics[0]),
+               "NUIOA_SIM_NEAR": str(machine.nics[0]), "NUIOA_COLL": "off",
                **dict(job.env)}
         with tempfile.NamedTemporaryFile("w", suffix=".hosts") as hosts:
             hosts.writelines(f"n{node}c{core}\n" for node in range(job.nodes) for core in cores)

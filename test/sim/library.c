@@ -1,0 +1,152 @@
+#include "library.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll_memory.h"
+#include "memory.hpp"
+#include "nuioa-client.h"
+
+enum { MAX_NODE = 256, MAX_NIC = 8, NODE_KEY = -1000 };
+
+/* What is common to a node: the NUMA node of each local rank. */
+struct node {
+    int count;
+    int numa[MAX_NODE];
+};
+
+static struct node *node;
+static int first_rank;
+
+void library_start(int per_node)
+{
+    int me;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+    node = sim_common(NODE_KEY - sim_node(), sizeof *node);
+    node->count = per_node;
+    node->numa[me % per_node] = sim_numa();
+    first_rank = me - me % per_node;
+    PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* SMPI takes each host for a node, and here each core is a host. */
+int sim_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made)
+{
+    (void)type, (void)info;
+    return PMPI_Comm_split(comm, sim_node(), key, made);
+}
+
+/* --- mpi/coll_memory.h ----------------------------------------------------------------------- */
+
+void coll_copy(void *to, const void *from, size_t bytes, int owner, enum coll_direction direction)
+{
+    (void)to, (void)from;
+    if (direction == COLL_IN)
+        sim_copy_to(node->numa[owner], bytes);
+    else
+        sim_copy_from(node->numa[owner], bytes);
+}
+
+/* Reads both, writes one: a copy, as good as. */
+int coll_fold(const void *shared, void *into, int count, MPI_Datatype type, MPI_Op op, int owner)
+{
+    int size;
+    (void)shared, (void)into, (void)op;
+    PMPI_Type_size(type, &size);
+    sim_copy_from(node->numa[owner], (size_t)size * (size_t)count);
+    return MPI_SUCCESS;
+}
+
+void coll_flag_post(uint64_t *flag, uint64_t value)
+{
+    sim_post(flag, value);
+}
+
+void coll_flag_wait(const uint64_t *flag, uint64_t value)
+{
+    sim_wait(flag, value);
+}
+
+int coll_numa(void)
+{
+    return sim_numa();
+}
+
+/* --- libnuioa-client ----------------------------------------------------------------------------- */
+
+struct nuioa_client {
+    uint32_t order[MAX_NODE], rail[MAX_NIC];
+    size_t rails;
+};
+
+static int is_near(void)
+{
+    const char *leaders = getenv("NUIOA_SIM_LEADERS");
+    return !leaders || !strcmp(leaders, "near");
+}
+
+/* By level, then by local rank. */
+struct nuioa_client *nuioa_client_open(void)
+{
+    struct nuioa_client *client = calloc(1, sizeof *client);
+    size_t n = 0;
+    if (!client || !node || !is_near())
+        return client;
+    for (int level = 0; (int)n < node->count; level++)
+        for (int i = 0; i < node->count; i++)
+            if (sim_level(node->numa[i]) == level)
+                client->order[n++] = (uint32_t)(first_rank + i);
+    for (int nic = 0; nic < sim_nic_count(); nic++)
+        for (int i = 0; i < node->count; i++) {
+            uint32_t rank = client->order[i];
+            if (sim_nic(node->numa[rank - (uint32_t)first_rank]) == nic) {
+                client->rail[client->rails++] = rank;
+                break;
+            }
+        }
+    return client;
+}
+
+void nuioa_client_close(struct nuioa_client *client)
+{
+    free(client);
+}
+
+void nuioa_client_vote(const struct nuioa_client *client, enum nuioa_client_subject subject,
+                       uint64_t vote[2])
+{
+    (void)client, (void)subject;
+    vote[0] = is_near();
+    vote[1] = ~vote[0];
+}
+
+int nuioa_client_agreed(const uint64_t vote[2])
+{
+    return vote[0] == 1;
+}
+
+size_t nuioa_client_order(const struct nuioa_client *client, const uint32_t **ranks)
+{
+    *ranks = client->order;
+    return (size_t)node->count;
+}
+
+int nuioa_client_leader(const struct nuioa_client *client, uint32_t *rank)
+{
+    *rank = client->order[0];
+    return 0;
+}
+
+int nuioa_client_level(const struct nuioa_client *client)
+{
+    (void)client;
+    return sim_level(sim_numa());
+}
+
+size_t nuioa_client_rail_leaders(const struct nuioa_client *client, const uint32_t **ranks)
+{
+    *ranks = client->rail;
+    return client->rails;
+}
