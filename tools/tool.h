@@ -14,6 +14,7 @@ int tool_topo(int argc, char **argv);
 int tool_plan(int argc, char **argv);
 int tool_cache(int argc, char **argv);
 int tool_doctor(int argc, char **argv);
+int tool_probe(int argc, char **argv);
 int tool_profile(int argc, char **argv);
 
 /* "nuioa: ..." on stderr. Returns TOOL_UNANSWERED. */

@@ -1,0 +1,175 @@
+#!/bin/bash
+# nuioa probe: the published example, refusals, the site's file and who believes it, the pictures, and
+# a measurement of this machine (what it gives, not how fast: that is test/probe/bench).
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tool.sh
+. "$here/tool.sh"
+# Hagrid with a NIC on NUMA node 5, and the distances that its firmware gave: 20 everywhere.
+flat=$work/flat.xml
+sed '/<u64values/ { s/>\([0-9 ]*\)</>\n\1\n</; s/\n10 /\nTEN /; s/ 10 / TEN /g; s/\b[0-9][0-9] /20 /g
+    s/TEN/10/g; s/\n//g }' "$machines/hagrid5.xml" >"$flat"
+hagrid=$here/../probe/hagrid.txt
+
+# --- wrong usage, no answer ---------------------------------------------------------------------
+
+usage "--frob: no such option" probe --frob
+usage "--topology goes with --matrix" probe --topology "$flat"
+usage "--quick and --matrix exclude each other" probe --quick --matrix "$hagrid"
+usage "--throughput and --latency exclude each other" probe --throughput 2,1 --latency 1,2
+usage "--links-per-node: '0' is not a number" probe --matrix "$hagrid" --links-per-node 0
+for figures in 2 2,x 2,0 2,,1 2,-1 ,; do
+    usage "--throughput: " probe "--throughput=$figures"
+done
+unanswered "/no/such/file: No such file" probe --matrix /no/such/file
+printf '0 1\n1 zero\n' >"$work/matrix"
+unanswered "$work/matrix:2: expected numbers" probe --matrix "$work/matrix"
+printf '0 1\n1 0\n' >"$work/matrix"
+unanswered "$work/matrix has 2 rows, but $flat has 8 NUMA nodes" \
+    probe --matrix "$work/matrix" --topology "$flat"
+unanswered "/no/such/dir/x.svg: No such" probe --matrix "$hagrid" --heatmap /no/such/dir/x.svg
+unanswered "/no/such/dir/site: No such" probe --matrix "$hagrid" --topology "$flat" \
+    --out /no/such/dir/site
+unanswered "$work: not a regular file" probe --matrix "$hagrid" --topology "$flat" --out "$work"
+echo "something else" >"$work/other"
+unanswered "$work/other:1: the first line must be" probe --matrix "$hagrid" --topology "$flat" \
+    --out "$work/other"
+is "what is no site file stays" "$(<"$work/other")" "something else"
+
+# --- the published example ----------------------------------------------------------------------
+
+answers "thesis table 3.1" probe --matrix "$hagrid" --links-per-node 3
+like "22 entries, 11 links" "$out" '22 entries of the matrix are minimal, which makes 11 links'
+like "... which" "$out" ' 0-1 0-2 1-3 2-3 2-4 3-5 4-6 4-7 5-6 5-7 6-7'
+like "quantum" "$out" 'one link: 33\.[0-9] ns'
+like "routes" "$out" '  0->5 4, 5->0 3'
+like "free ports" "$out" 'with 3 links a node: 0 1: I/O'
+is "within 100 columns, in ASCII" "$(LC_ALL=C awk 'length($0) > 100 || /[^ -~]/' "$work/out")" ""
+answers "--json" probe --matrix "$hagrid" --links-per-node 3 --json
+is "links" "$(json "' '.join('%d-%d' % tuple(l) for l in d['links'])")" \
+    "0-1 0-2 1-3 2-3 2-4 3-5 4-6 4-7 5-6 5-7 6-7"
+is "the rest" \
+    "$(json "d['accepted'], d['reason'], d['free_ports'], d['routed'][0][5], d['routed'][5][0]")" \
+    "True  [0, 1] 4 3"
+is "quantum 34 +- 1, as measured" \
+    "$(json "33 <= d['quantum_ns'] <= 35, d['latency_ns'][0][5], d['hops'][0][5], d['numa'][7]")" \
+    "True 133 3 7"
+"$tool" probe --matrix - <"$hagrid" >"$work/piped" 2>&1
+is "from standard input" "$(grep -c 'makes 11 links' "$work/piped")" 1
+
+# refused REASON ROW...: status 1, nothing written, one line says why; JSON says it too.
+refused() {
+    local reason=$1
+    shift
+    printf '%s\n' "$@" >"$work/matrix"
+    rm -f "$work/never"
+    run probe --matrix "$work/matrix" --topology "$machines/quad.xml" --out "$work/never" --json
+    is "refused: $reason" "$status|$(json "d['accepted'], d['links']")|$(ls "$work/never" 2>&1 |
+        grep -c 'No such')|$(wc -l <<<"$err")" "1|False None|1|1"
+    like "... says so" "$err" "the matrix cannot be trusted: $reason"
+}
+refused "the diagonal is not the least of its row" "0 5 9 3" "4 0 -1 3" "5 3 0 2" "3 2 2 0"
+refused "from 0 the memory of 1 is only 1.0 ns farther" "99 100 99 99" "99 99 99 99" \
+    "99 99 99 99" "99 99 99 99"
+refused "no clear gap" "0 34 51 34" "34 0 34 51" "51 34 0 34" "34 51 34 0"
+refused "(contradiction|no clear gap|noise)" "0 30 90 200" "70 0 30 62" "60 40 0 90" "35 60 80 0"
+
+# --- the site's file ----------------------------------------------------------------------------
+
+site=$work/site
+run topo --topology "$flat"
+like "without: unknown beyond same/other" "$out" 'distances are unknown +beyond same/other'
+answers "made" probe --matrix "$hagrid" --topology "$flat" --out "$site" --check
+like "... --check says what is hidden" "$out" 'tells 1 distance of remote memory apart, measured are 4'
+like "... and which direction" "$out" '4 pairs are not as far in one direction as in the other'
+answers "used" topo --topology "$flat" --distances "$site" --json
+is "... as measured" "$(json "d['distance']['source'], d['distance']['matrix'][0]")" \
+    "site [10, 20, 20, 30, 30, 50, 40, 40]"
+is "... levels of the NIC on 5" "$(json "[n['level'] for n in d['nics'] if n['usable']][0]")" \
+    "[3, 2, 2, 1, 2, 0, 1, 1]"
+
+# Ranks of falling weight, by the NUMA nodes they get.
+weights=0:16,1:15,2:14,3:13,4:12,5:11,6:10,7:9,8:8,9:7,10:6,11:5,12:4,13:3,14:2,15:1
+levels() { json "''.join(str(t['level']) for t in d['tasks'])"; }
+run plan --topology "$flat" --tasks 16 --hints "$weights" --json
+is "plan without: same or other" "$(levels)" "0011111111111111"
+like "... says so" "$(json "d['warnings']")" 'unknown beyond same/other'
+run plan --topology "$flat" --tasks 16 --hints "$weights" --distances "$site" --json
+is "plan with it: by the true distances" "$(levels) $(json "d['distance_source'], d['warnings']")" \
+    "0011111122222233 site []"
+
+# The real dump: no NIC in it, so what is placed is who talks to whom.
+corpus=${NUIOA_CORPUS:-$here/../../../shared/corpus}
+if [ -r "$corpus/hagrid.sysfs.tar.bz2" ]; then
+    tar -xjf "$corpus/hagrid.sysfs.tar.bz2" -C "$work"
+    real=$(dirname "$(find "$work" -maxdepth 2 -type d -name sys)")
+    printf '%s\n' "nuioa-profile 1" "ranks 8" "pair 0 5 9000000 90 0" "pair 1 4 9000000 90 0" \
+        "pair 2 7 9000000 90 0" "pair 3 6 9000000 90 0" >"$work/pairs"
+    talk=(plan --topology "$real" --tasks 8 --cpus-per-task 2 --hints "@$work/pairs" --json)
+    run "${talk[@]}"
+    is "the real dump, without: nothing moves" "$status $(json "d['moved'], d['distance_source']")" \
+        "0 False slit"
+    like "... unknown beyond same/other" "$(json "d['warnings']")" 'unknown beyond same/other'
+    answers "its site file" probe --matrix "$hagrid" --topology "$real" --out "$work/real"
+    answers "plan with it" "${talk[@]}" --distances "$work/real"
+    is "... all who talk are one link apart" "$(json "sorted(sorted(d['tasks'][i]['numa'][0] \
+        for i in p) in [[0,1],[0,2],[1,3],[2,3],[2,4],[3,5],[4,6],[4,7],[5,6],[5,7],[6,7]] \
+        for p in [(0,5),(1,4),(2,7),(3,6)])")" "[True, True, True, True]"
+else
+    skip "the real dump of Hagrid" "no corpus in $corpus (env NUIOA_CORPUS)"
+fi
+
+answers "another type of node joins" probe --matrix <(printf '%s\n' "0 37 67 35" "36 0 35 66" \
+    "68 34 0 36" "35 69 35 0") --topology "$machines/quad.xml" --out "$site"
+is "... both are there" "$(grep -c ^machine "$site") $(grep -c '^nuioa-distances' "$site")" "2 1"
+answers "... the first is found" topo --topology "$flat" --distances "$site" --json
+is "... and the second" "$(json "d['distance']['source']") $(run topo --topology \
+    "$machines/quad.xml" --distances "$site" --json; json "d['distance']['matrix'][0]")" \
+    "site [10, 20, 30, 20]"
+before=$(<"$site")
+answers "again" probe --matrix "$hagrid" --topology "$flat" --out "$site"
+is "... replaces its own section" "$(grep -c ^machine "$site") $(sort "$site")" "2 $(sort <<<"$before")"
+answers "a node that it was not made for" topo --topology "$machines/corona.xml" \
+    --distances "$site" --json
+is "... does not use it" "$(json "d['distance']['source']")" "slit"
+like "... and warns, with the key" "$(json "d['warnings'][0]")" \
+    "$site: no section for this node \(machine packages=2 numa=[0-9]+ cores=[0-9]+ model="
+ln -s site "$work/link"
+answers "through a link" probe --matrix "$hagrid" --topology "$flat" --out "$work/link"
+ok "... the file is replaced, not the link" test -L "$work/link" -a ! -L "$site"
+is "nothing left beside it" "$(find "$work" -name 'site.*')" ""
+
+# --- costs, pictures ----------------------------------------------------------------------------
+
+answers "InfiniBand, PDCS 2007 table 2" probe --throughput 1392,1071
+like "... is the default" "$out" 'remote_cost=0\.30 '
+answers "three levels" probe --throughput=130,100,96.3 --json
+is "... both costs" "$(json "d['remote_cost'], d['hop_cost']")" "0.3 0.05"
+answers "latencies" probe --latency 1000,1200,1250,1300
+like "... both costs" "$out" 'remote_cost=0\.20 hop_cost=0\.05$'
+
+answers "a heat map" probe --matrix "$hagrid" --heatmap "$work/heat.svg"
+is "is XML: a square for each pair, a frame for each link's two ends" "$(python3 - "$work/heat.svg" <<'EOF'
+import sys, xml.etree.ElementTree as e
+r = [x for x in e.parse(sys.argv[1]).iter() if x.tag.endswith('rect')]
+print(sum(x.get('fill') != 'none' for x in r) - 1, sum(x.get('fill') == 'none' for x in r))
+EOF
+)" "64 22"
+
+# --- this machine -------------------------------------------------------------------------------
+
+run probe --quick --json
+if [ "$status" -eq 1 ] && grep -q "free memory\|cannot be used" <<<"$err"; then
+    skip "a measurement of this machine" "$err"
+else
+    is "a measurement: taken or refused, one line says why" \
+        "$(json "d['accepted'] == (d['reason'] == ''), d['local_ns'] > 0")|$(grep -c . <<<"$err")" \
+        "True True|$status"
+    unlike "no progress bar where there is no terminal" "$err" '\['
+fi
+if command -v script >/dev/null; then
+    script -qec "$tool probe --quick" /dev/null >"$work/typed" 2>&1 </dev/null
+    like "a progress bar on a terminal" "$(tr '\r' '\n' <"$work/typed")" '\[#+\] 100 %'
+else
+    skip "a progress bar on a terminal" "no script(1) here"
+fi
+done_testing

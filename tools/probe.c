@@ -1,0 +1,242 @@
+#include "probe.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "distance.h"
+#include "number.h"
+#include "tool.h"
+
+static const char usage[] =
+    "usage: nuioa probe [--quick] [--out FILE] [--check] [--heatmap FILE.svg] [--json]\n"
+    "       nuioa probe --matrix FILE [--topology FILE.xml|DIR] [OPTION]...\n"
+    "       nuioa probe --throughput NEAR,FAR[,FARTHER...]\n"
+    "\n"
+    "How far the NUMA nodes of this machine really are from each other: measures what a load from\n"
+    "memory takes between each pair, and finds the links between them. To be run once for each type\n"
+    "of node, while nothing else runs there.\n"
+    "\n"
+    "  --quick                   fewer and shorter measurements\n"
+    "  --out FILE                write the distances, for distances=FILE in plugstack.conf; other\n"
+    "                            types of nodes in FILE stay\n"
+    "  --check                   say what the firmware's distances (SLIT) hide\n"
+    "  --heatmap FILE.svg        draw the matrix\n"
+    "  --matrix FILE             measured elsewhere: one row a line, nanoseconds over local access,\n"
+    "                            or nanoseconds with local access in the diagonal; -: standard input\n"
+    "  --topology FILE.xml|DIR   the machine that the matrix is from, for --out and --check; this one\n"
+    "                            if not given\n"
+    "  --links-per-node K        how many links a processor has: says where some are free, for I/O\n"
+    "  --throughput NEAR,FAR...  of a network benchmark, the process beside the NIC, one level away,\n"
+    "                            two...: what remote_cost and hop_cost should be; nothing is measured\n"
+    "  --latency NEAR,FAR...     the same from latencies\n"
+    "  --json                    for programs\n";
+
+static int read_arguments(struct probe *p, int argc, char **argv)
+{
+    const struct tool_option options[] = {
+        { "matrix", &p->matrix, NULL },
+        { "topology", &p->topology, NULL },
+        { "out", &p->out, NULL },
+        { "heatmap", &p->heatmap, NULL },
+        { "throughput", &p->throughput, NULL },
+        { "latency", &p->latency_figures, NULL },
+        { "links-per-node", &p->links_per_node_text, NULL },
+        { "quick", NULL, &p->quick },
+        { "check", NULL, &p->check },
+        { "json", NULL, &p->json },
+        { "help", NULL, &p->help },
+        { NULL, NULL, NULL },
+    };
+    int rc = tool_args_read(argc, argv, options, NULL, NULL);
+    if (rc || p->help)
+        return rc;
+    if (p->topology && !p->matrix)
+        return tool_usage(argv[0], "--topology goes with --matrix: another machine cannot be measured");
+    if (p->quick && p->matrix)
+        return tool_usage(argv[0], "--quick and --matrix exclude each other");
+    if (p->throughput && p->latency_figures)
+        return tool_usage(argv[0], "--throughput and --latency exclude each other");
+    if (p->links_per_node_text &&
+        (nuioa_parse_u32(p->links_per_node_text, 1024, &p->links_per_node) || !p->links_per_node))
+        return tool_usage(argv[0], "--links-per-node: '%.40s' is not a number from 1 to 1024",
+                          p->links_per_node_text);
+    struct nuioa_error err;
+    const char *figures = p->throughput ? p->throughput : p->latency_figures;
+    if (figures && probe_cost_read(&p->cost, figures, !p->throughput, &err))
+        return tool_usage(argv[0], "%s", err.text);
+    return 0;
+}
+
+int probe_cost_read(struct probe_cost *cost, const char *figures, bool is_time,
+                    struct nuioa_error *err)
+{
+    double near = 0, sum = 0;
+    unsigned count = 0;
+    *cost = (struct probe_cost){0};
+    for (const char *rest = figures; rest; count++) {
+        char word[32];
+        double figure;
+        size_t length = strcspn(rest, ",");
+        snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), rest);
+        rest = rest[length] ? rest + length + 1 : NULL;
+        if (length > 31 || nuioa_parse_decimal(word, &figure) || !(figure > 0))
+            return nuioa_fail(err, -EINVAL, "--%s: '%.40s' is not NEAR,FAR[,FARTHER...]",
+                              is_time ? "latency" : "throughput", figures);
+        if (!count)
+            near = figure;
+        double more = fmax(0, (is_time ? figure / near : near / figure) - 1);
+        if (count == 1)
+            cost->remote = more;
+        else if (count > 1)
+            sum += fmax(0, more - cost->remote) / (count - 1);
+    }
+    if (count < 2)
+        return nuioa_fail(err, -EINVAL, "--%s: two figures at least, NEAR,FAR",
+                          is_time ? "latency" : "throughput");
+    cost->has_remote = true;
+    cost->has_hop = count > 2;
+    cost->hop = count > 2 ? sum / (count - 2) : 0;
+    return 0;
+}
+
+/* --- the matrix ------------------------------------------------------------------------------- */
+
+static int load_node(struct probe *p, struct nuioa_error *err)
+{
+    /* Without a site file: what is known without having measured. */
+    struct nuioa_source source = {p->topology, NULL};
+    int rc = nuioa_node_load(&p->node, &source, err);
+    p->has_node = !rc;
+    return rc;
+}
+
+static int read_matrix(struct probe *p, struct nuioa_error *err)
+{
+    int rc = nuioa_latency_read(&p->latency, p->matrix, err);
+    if (!rc && (p->topology || p->out || p->check))
+        rc = load_node(p, err);
+    if (rc)
+        return rc;
+    p->count = p->latency.count;
+    if (p->has_node && p->node.numa_count != p->count)
+        return nuioa_fail(err, -EINVAL, "%s has %u rows, but %s has %u NUMA node%s", p->matrix,
+                          p->count, p->topology ? p->topology : "this machine", p->node.numa_count,
+                          p->node.numa_count == 1 ? "" : "s");
+    p->numa = calloc(p->count, sizeof(*p->numa));
+    p->index = calloc(p->count, sizeof(*p->index));
+    if (!p->numa || !p->index)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < p->count; i++) {
+        p->index[i] = i;
+        p->numa[i] = p->has_node ? p->node.numas[i].os_index : i;
+    }
+    return 0;
+}
+
+static uint32_t scaled(double over_ns, double local_ns)
+{
+    return (uint32_t)(10.5 + 10 * fmax(0, fmin(over_ns / local_ns, 1e5 - 1)));
+}
+
+static void fill_measured(const struct probe *p, uint32_t *matrix)
+{
+    uint32_t n = p->node.numa_count;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < n; j++) {
+            double there = p->full_ns[(size_t)i * n + j], back = p->full_ns[(size_t)j * n + i];
+            double known = isnan(there) ? back : there;
+            if (i != j && !isnan(known))
+                matrix[(size_t)i * n + j] =
+                    scaled(known - p->latency.local_ns, p->latency.local_ns);
+        }
+}
+
+uint32_t *probe_distances(const struct probe *p)
+{
+    uint32_t n = p->node.numa_count;
+    uint32_t *matrix = malloc((size_t)n * n * sizeof(*matrix));
+    uint32_t *part = malloc((size_t)p->count * p->count * sizeof(*part));
+    if (!matrix || !part) {
+        free(matrix);
+        free(part);
+        return NULL;
+    }
+    memcpy(matrix, p->node.distance.matrix, (size_t)n * n * sizeof(*matrix));
+    for (uint32_t i = 0; i < n; i++)
+        matrix[(size_t)i * n + i] = 10;
+    if (p->full_ns)
+        fill_measured(p, matrix);
+    nuioa_linkgraph_distances(&p->graph, &p->latency, part);
+    for (uint32_t i = 0; i < p->count; i++)
+        for (uint32_t j = 0; j < p->count; j++)
+            matrix[(size_t)p->index[i] * n + p->index[j]] = part[(size_t)i * p->count + j];
+    free(part);
+    return matrix;
+}
+
+static int write_out(const struct probe *p, struct nuioa_error *err)
+{
+    char how[96];
+    uint32_t *matrix = probe_distances(p);
+    if (!matrix)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    if (p->latency.local_ns > 0)
+        snprintf(how, sizeof(how), "nuioa probe: local access %.1f ns, one link %.1f ns",
+                 p->latency.local_ns, p->graph.quantum_ns);
+    else
+        snprintf(how, sizeof(how), "nuioa probe: one link %.1f ns", p->graph.quantum_ns);
+    int rc = nuioa_distance_write_site(p->out, &p->node, matrix, how, err);
+    free(matrix);
+    return rc;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int answer(struct probe *p)
+{
+    struct nuioa_error err = {""};
+    if ((p->throughput || p->latency_figures) && !p->matrix && !p->out && !p->check && !p->heatmap) {
+        if (p->json)
+            return probe_json(p);
+        probe_print_cost(&p->cost, stdout);
+        return TOOL_DONE;
+    }
+    int rc = p->matrix ? read_matrix(p, &err) : load_node(p, &err);
+    if (!rc && !p->matrix)
+        rc = probe_measure(p, &err);
+    if (!rc)
+        rc = nuioa_linkgraph_infer(&p->graph, &p->latency, &err);
+    if (!rc && p->heatmap)
+        rc = probe_heatmap(p, p->heatmap, &err);
+    if (!rc && p->out && p->graph.accepted)
+        rc = write_out(p, &err);
+    if (rc)
+        return tool_fail("%s", err.text);
+    if (p->json)
+        rc = probe_json(p);
+    else
+        probe_print(p, stdout);
+    if (!p->graph.accepted)
+        return tool_fail("the matrix cannot be trusted: %s", p->graph.reason);
+    return rc;
+}
+
+int tool_probe(int argc, char **argv)
+{
+    struct probe probe = {0};
+    int status = read_arguments(&probe, argc, argv);
+    if (!status && probe.help)
+        status = tool_print(strdup(usage));
+    else if (!status)
+        status = answer(&probe);
+    if (probe.has_node)
+        nuioa_node_free(&probe.node);
+    nuioa_latency_free(&probe.latency);
+    nuioa_linkgraph_free(&probe.graph);
+    free(probe.full_ns);
+    free(probe.numa);
+    free(probe.index);
+    return status;
+}
