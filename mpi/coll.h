@@ -58,8 +58,8 @@ int coll_reduce(struct coll_comm *c, const struct coll_algorithm *how, const voi
 int coll_allreduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out,
                    void *in, int count, MPI_Datatype type, MPI_Op op);
 
-/* A block of each rank. `same`: all of `count` elements, one after the other; else counts and places
- * say, which only the root of a gather or scatter has. */
+/* A block of each rank. `same`: all of `count` elements, one after the other; else counts and
+ * places say, which only the root of a gather or scatter has. */
 struct coll_blocks {
     bool same;
     void *buffer;

@@ -80,7 +80,8 @@ COLLECTIVE(Reduce, COLL_REDUCE,
 COLLECTIVE(Allreduce, COLL_ALLREDUCE,
            LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
            LIST(out, in, count, type, op, comm), coll_bytes(count, type),
-           out != in && coll_op_is_plain(op, type), coll_allreduce(c, &how, out, in, count, type, op))
+           out != in && coll_op_is_plain(op, type),
+           coll_allreduce(c, &how, out, in, count, type, op))
 
 /* --- of equal blocks ------------------------------------------------------------------------- */
 

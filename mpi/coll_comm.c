@@ -162,9 +162,9 @@ static bool is_of_one_world(MPI_Comm comm, int size)
 
 static int exchange(struct coll_comm *c, int world)
 {
-    struct coll_record record = { .numa = coll_numa(), .level = -1, .place = COLL_PLACE_UNKNOWN,
-                                  .rail = -1, .world = world };
-    record.node = c->me;
+    struct coll_record record = { .level = -1, .place = COLL_PLACE_UNKNOWN, .rail = -1,
+                                  .world = world, .node = c->me };
+    record.numa = coll_numa(record.distance, COLL_NUMA_MAX);
     int rc = PMPI_Bcast(&record.node, 1, MPI_INT32_T, 0, c->node);
     if (rc == MPI_SUCCESS)
         rc = advise(c, &record);

@@ -26,7 +26,8 @@ struct flow {
     uint64_t base;              /* number of our first segment in the window */
     int room;                   /* children in the widest tree */
     MPI_Request receives[COLL_AHEAD];
-    MPI_Request *sends; /* [COLL_AHEAD][room] */
+    int ring;           /* segments whose sends are remembered */
+    MPI_Request *sends; /* [ring][room] */
 };
 
 static const struct coll_tree *tree_of(const struct flow *f, uint64_t k)
@@ -49,17 +50,21 @@ static char *slot_of(const struct flow *f, uint64_t k)
     return coll_window_slot(f->window, f->window->me, f->base + k);
 }
 
-/* Where others find segment k: a leader that does not begin the tree receives into shared memory. */
+/* Where others find segment k: leaders receive into shared memory. */
 static char *place_of(const struct flow *f, uint64_t k)
 {
     const struct coll_tree *tree = tree_of(f, k);
     return tree->reader_count && tree->parent >= 0 ? slot_of(f, k) : private_of(f, k);
 }
 
+static MPI_Request *sends_of(const struct flow *f, uint64_t k)
+{
+    return f->sends + k % (uint64_t)f->ring * (uint64_t)f->room;
+}
+
 static int await_sends(struct flow *f, uint64_t k)
 {
-    return PMPI_Waitall(f->room, f->sends + k % COLL_AHEAD * (uint64_t)f->room,
-                        MPI_STATUSES_IGNORE);
+    return PMPI_Waitall(f->room, sends_of(f, k), MPI_STATUSES_IGNORE);
 }
 
 /* Segment k's slot was that of segment k - COLL_AHEAD, of which everything must be over. */
@@ -70,7 +75,8 @@ static int post_receive(struct flow *f, uint64_t k)
     if (!tree || tree->parent < 0)
         return rc;
     if (tree->reader_count) {
-        rc = await_sends(f, k);
+        if (k >= COLL_AHEAD)
+            rc = await_sends(f, k - COLL_AHEAD);
         coll_window_await_slot(f->window, f->base + k);
     }
     if (rc == MPI_SUCCESS)
@@ -82,8 +88,8 @@ static int post_receive(struct flow *f, uint64_t k)
 static int pass_on(struct flow *f, uint64_t k)
 {
     const struct coll_tree *tree = tree_of(f, k);
-    int rc = await_sends(f, k);
-    MPI_Request *sends = f->sends + k % COLL_AHEAD * (uint64_t)f->room;
+    int rc = await_sends(f, k); /* those of an earlier segment, in its place */
+    MPI_Request *sends = sends_of(f, k);
     for (int i = 0; i < tree->child_count && rc == MPI_SUCCESS; i++)
         rc = PMPI_Isend(place_of(f, k), (int)size_of(f, k), MPI_BYTE, tree->children[i], COLL_TAG,
                         f->c->own, &sends[i]);
@@ -144,6 +150,7 @@ static int do_segment(struct flow *f, uint64_t k)
     int rc = PMPI_Wait(&f->receives[k % COLL_AHEAD], MPI_STATUS_IGNORE);
     if (tree->source >= 0) {
         read_segment(f, k);
+        rc = pass_on(f, k);
     } else if (rc == MPI_SUCCESS) {
         rc = pass_on(f, k);
         offer_segment(f, k);
@@ -161,13 +168,13 @@ static int run(struct flow *f)
     int rc = MPI_SUCCESS;
     for (int i = 0; i < COLL_AHEAD; i++)
         f->receives[i] = MPI_REQUEST_NULL;
-    for (int i = 0; i < COLL_AHEAD * f->room; i++)
+    for (int i = 0; i < f->ring * f->room; i++)
         f->sends[i] = MPI_REQUEST_NULL;
     for (uint64_t k = 0; k + 1 < COLL_AHEAD && rc == MPI_SUCCESS; k++)
         rc = post_receive(f, k);
     for (uint64_t k = 0; k < f->count && rc == MPI_SUCCESS; k++)
         rc = do_segment(f, k);
-    int end = PMPI_Waitall(COLL_AHEAD * f->room, f->sends, MPI_STATUSES_IGNORE);
+    int end = PMPI_Waitall(f->ring * f->room, f->sends, MPI_STATUSES_IGNORE);
     return rc == MPI_SUCCESS ? end : rc;
 }
 
@@ -183,7 +190,8 @@ int coll_flow_down(struct coll_comm *c, const struct coll_tree *trees, int tree_
         if (trees[i].reader_count || trees[i].source >= 0)
             f.window = c->window;
     }
-    f.sends = malloc(((size_t)f.room * COLL_AHEAD + 1) * sizeof(*f.sends));
+    f.ring = COLL_SENDS * tree_count;
+    f.sends = malloc(((size_t)f.room * (size_t)f.ring + 1) * sizeof(*f.sends));
     if (!f.sends)
         return MPI_ERR_NO_MEM;
     if (f.window) {

@@ -7,7 +7,9 @@
  * passed on. Collective over the ranks that have a place in the tree, which all call with the same
  * sizes. Return MPI error codes. */
 
-#define COLL_AHEAD 4 /* segments under way at once: receives posted, sends to one child */
+#define COLL_AHEAD 4 /* receives posted: a slot of the window each */
+#define COLL_SENDS 2 /* segments under way to one child: more would share the wire, and the first
+                      * arrive later, at each hop of a chain */
 #define COLL_TAG 1
 
 /* The segment that is really used: the slots of a window limit it. */

@@ -5,7 +5,7 @@
 #include "coll_type.h"
 
 /* One message from each node's leader to the root. That cannot make the root's own place better
- * (Goglin & Moreaud, CASS 2011, 3.3.2): "relay" lets the leader of the root's node receive for it. */
+ * (Goglin & Moreaud, CASS 2011, 3.3.2): with "relay" the leader of its node receives. */
 
 struct gather {
     struct coll_comm *c;

@@ -127,44 +127,64 @@ void coll_map_make(struct coll_map *map)
 
 /* --- the walk -------------------------------------------------------------------------------- */
 
-struct walk {
-    const struct coll_map *map;
-    int entry;
-    bool mates_last;
-};
-
-static int group_of(const struct walk *walk, int rank)
+static bool holds(const int *ranks, int count, int rank)
 {
-    if (rank == walk->entry)
-        return 0;
-    if (walk->map->records[rank].numa != walk->map->records[walk->entry].numa)
-        return 2;
-    return walk->mates_last ? 3 : 1;
+    for (int i = 0; i < count; i++)
+        if (ranks[i] == rank)
+            return true;
+    return false;
 }
 
-static int order(int a, int b)
+/* All of NUMA node `numa` that are not listed yet. */
+static int add_numa(const struct coll_map *map, int node, int numa, int *ranks, int count)
 {
-    return (a > b) - (a < b);
-}
-
-static int compare(const void *left, const void *right, void *context)
-{
-    const struct walk *walk = context;
-    int a = *(const int *)left, b = *(const int *)right;
-    const struct coll_record *first = &walk->map->records[a], *second = &walk->map->records[b];
-    int result = order(group_of(walk, a), group_of(walk, b));
-    if (!result)
-        result = order(first->level, second->level);
-    if (!result)
-        result = order(first->numa, second->numa);
-    return result ? result : order(a, b);
-}
-
-int coll_map_walk(const struct coll_map *map, int entry, bool mates_last, int *ranks)
-{
-    struct walk walk = { map, entry, mates_last };
-    int node = map->node[entry], count = coll_map_count(map, node);
-    memcpy(ranks, map->ranks + map->first[node], (size_t)count * sizeof(*ranks));
-    qsort_r(ranks, (size_t)count, sizeof(*ranks), compare, &walk);
+    int listed = count;
+    for (int i = map->first[node]; i < map->first[node + 1]; i++)
+        if (map->records[map->ranks[i]].numa == numa && !holds(ranks, listed, map->ranks[i]))
+            ranks[count++] = map->ranks[i];
     return count;
+}
+
+static int distance(const struct coll_record *from, int numa)
+{
+    return numa >= 0 && numa < COLL_NUMA_MAX ? from->distance[numa] : 0;
+}
+
+/* Is the NUMA node of `a` the better next step than that of `b`? */
+static bool is_nearer(const struct coll_record *from, const struct coll_record *a,
+                      const struct coll_record *b)
+{
+    int first = distance(from, a->numa), second = distance(from, b->numa);
+    if (first != second)
+        return first < second;
+    return a->level != b->level ? a->level < b->level : a->numa < b->numa;
+}
+
+/* A rank on the next NUMA node to go to from `here`; -1: none is left but `avoided`. */
+static int next_numa(const struct coll_map *map, int node, int here, int avoided, const int *ranks,
+                     int count)
+{
+    int found = -1;
+    for (int i = map->first[node]; i < map->first[node + 1]; i++) {
+        int rank = map->ranks[i];
+        const struct coll_record *record = &map->records[rank];
+        if (record->numa == avoided || holds(ranks, count, rank))
+            continue;
+        if (found < 0 || is_nearer(&map->records[here], record, &map->records[found]))
+            found = rank;
+    }
+    return found;
+}
+
+int coll_map_walk(const struct coll_map *map, int before, int entry, bool mates_last, int *ranks)
+{
+    int node = map->node[entry], home = map->records[entry].numa, count = 0, here = entry;
+    if (before >= 0)
+        ranks[count++] = before;
+    ranks[count++] = entry;
+    if (!mates_last)
+        count = add_numa(map, node, home, ranks, count);
+    while ((here = next_numa(map, node, here, home, ranks, count)) >= 0)
+        count = add_numa(map, node, map->records[here].numa, ranks, count);
+    return add_numa(map, node, home, ranks, count);
 }

@@ -10,6 +10,7 @@
 
 #define COLL_RAIL_MAX 8
 #define COLL_PLACE_UNKNOWN INT32_MAX
+#define COLL_NUMA_MAX 16
 
 /* What a rank says about itself; exchanged as it is. */
 struct coll_record {
@@ -19,11 +20,12 @@ struct coll_record {
     int32_t place; /* among the node's leaders, 0 = best; COLL_PLACE_UNKNOWN: no advice */
     int32_t rail;  /* which of the node's rails it leads; -1: none */
     int32_t world; /* its rank in MPI_COMM_WORLD */
+    uint8_t distance[COLL_NUMA_MAX]; /* from its NUMA node to each; 0: not known */
 };
 
 struct coll_map {
     int size, node_count;
-    int rail_count;          /* leaders of each node: as many as the node that has fewest, 1 or more */
+    int rail_count;          /* leaders of each node: as many as the node with fewest has, or 1 */
     int most;                /* ranks of the largest node */
     bool advised;            /* some node's leader is chosen by advice */
     bool blocks;             /* each node's ranks are consecutive and the nodes in their order */
@@ -52,8 +54,11 @@ static inline int coll_map_count(const struct coll_map *map, int node)
 }
 
 /* The ranks of `entry`'s node in the order in which a chain walks them: `entry`, then NUMA node by
- * NUMA node, nearest to the NIC first. The mates, which share entry's NUMA node, come right after
- * it or, with `mates_last`, at the end. ranks[] has room for the whole node; returns how many. */
-int coll_map_walk(const struct coll_map *map, int entry, bool mates_last, int *ranks);
+ * NUMA node, each time to the nearest that is left; among equals the one nearer to the NIC. The
+ * mates, which share entry's NUMA node, come right after it or, with `mates_last`, at the end: then
+ * the memory that the first rank reads for the network too has a rank that nobody reads from.
+ * `before` (-1: none) is put before all, and `entry` follows it. ranks[] has room for the whole
+ * node; returns how many. */
+int coll_map_walk(const struct coll_map *map, int before, int entry, bool mates_last, int *ranks);
 
 #endif

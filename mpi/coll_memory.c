@@ -2,7 +2,10 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "number.h"
 
 void coll_copy(void *to, const void *from, size_t bytes, int owner, enum coll_direction direction)
 {
@@ -44,8 +47,47 @@ void coll_flag_wait(const uint64_t *flag, uint64_t value)
     }
 }
 
-int coll_numa(void)
+/* A file of /sys/devices/system/node. */
+static bool read_line(const char *name, char *line, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/sys/devices/system/node/%s", name);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    bool good = fgets(line, (int)size, file);
+    fclose(file);
+    return good;
+}
+
+/* The row has a number for each node that is online: these are numbered from 0 on, or it is of no
+ * use. */
+static void read_distances(unsigned numa, uint8_t *distance, size_t count)
+{
+    char name[32], line[4096], online[64], wanted[64], *next, *save;
+    uint8_t row[256];
+    unsigned found = 0;
+    snprintf(name, sizeof(name), "node%u/distance", numa);
+    if (!read_line(name, line, sizeof(line)) || !read_line("online", online, sizeof(online)))
+        return;
+    for (next = strtok_r(line, " \n", &save); next && found < sizeof(row);
+         next = strtok_r(NULL, " \n", &save)) {
+        uint32_t value;
+        if (nuioa_parse_u32(next, UINT8_MAX, &value) < 0)
+            return;
+        row[found++] = (uint8_t)value;
+    }
+    snprintf(wanted, sizeof(wanted), found > 1 ? "0-%u\n" : "0\n", found - 1);
+    if (!strcmp(online, wanted))
+        memcpy(distance, row, found < count ? found : count);
+}
+
+int coll_numa(uint8_t *distance, size_t count)
 {
     unsigned cpu, numa;
-    return getcpu(&cpu, &numa) ? -1 : (int)numa;
+    memset(distance, 0, count);
+    if (getcpu(&cpu, &numa))
+        return -1;
+    read_distances(numa, distance, count);
+    return (int)numa;
 }

@@ -20,7 +20,8 @@ int coll_fold(const void *shared, void *into, int count, MPI_Datatype type, MPI_
 void coll_flag_post(uint64_t *flag, uint64_t value);
 void coll_flag_wait(const uint64_t *flag, uint64_t value); /* until it is at least `value` */
 
-/* The NUMA node this process runs on; -1: not known. */
-int coll_numa(void);
+/* The NUMA node this process runs on; -1: not known. And how far others are from it, as the kernel
+ * says (10: itself), by their number; 0: not known. */
+int coll_numa(uint8_t *distance, size_t count);
 
 #endif

@@ -24,12 +24,12 @@ static const char built_in[] =
 
 static const char *const shapes[SHAPE_COUNT] = {
     [SHAPE_LINEAR] = "linear", [SHAPE_BINOMIAL] = "binomial", [SHAPE_CHAIN] = "chain",
-    [SHAPE_SCATTER] = "scatter", [SHAPE_RING] = "ring", [SHAPE_RELAY] = "relay",
-    [SHAPE_FLAT] = "flat", [SHAPE_WINDOW] = "window",
+    [SHAPE_SPINE] = "spine", [SHAPE_SCATTER] = "scatter", [SHAPE_RING] = "ring",
+    [SHAPE_RELAY] = "relay", [SHAPE_FLAT] = "flat", [SHAPE_WINDOW] = "window",
 };
 
 #define NODE(inter) inter "+window " inter "+chain " inter "+linear " inter "+binomial "
-#define TREES NODE("linear") NODE("binomial") NODE("chain")
+#define TREES NODE("linear") NODE("binomial") NODE("chain") NODE("spine")
 
 static const struct {
     const char *name, *algorithms;
@@ -197,7 +197,8 @@ int coll_table_parse(struct coll_table *table, const char *text, char *why, size
 {
     struct coll_table *result = calloc(1, sizeof(*result));
     char *copy = strdup(text);
-    int rc = result && copy ? parse_lines(result, copy, why, size) : fail(why, size, 0, "no memory");
+    int rc = result && copy ? parse_lines(result, copy, why, size)
+                            : fail(why, size, 0, "no memory");
     if (!rc)
         *table = *result;
     free(copy);

@@ -15,9 +15,9 @@
  * nodes and ranks-per-node (of the node that has most): N, N-M, N- or *. from-bytes: the smallest
  * message; of the whole buffer for bcast, reduce and allreduce, of one rank's part for gather,
  * scatter and allgather, of all parts over the number of ranks for those with a v. Sizes of gatherv
- * and scatterv are known to the root only, which tells the others if there is any row for them: each
- * call then costs a small broadcast more, so the built-in table has none. The first row that matches
- * is taken; none: pass, the MPI library's own. nuioa-bench --table writes such a file. */
+ * and scatterv are known to the root only, which tells the others if there is any row for them:
+ * each call then costs a small broadcast more, so the built-in table has none. The first row that
+ * matches is taken; none: pass, the MPI library's own. nuioa-bench --table writes such a file. */
 
 enum coll_collective {
     COLL_BCAST,

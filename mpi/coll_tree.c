@@ -50,14 +50,17 @@ static int index_of(const int *line, int count, int rank)
     return -1;
 }
 
-/* The walk's NUMA nodes: its first rank reads from `entry`'s memory and the others from its. */
+/* The walk's NUMA nodes: the first rank of each reads from the memory of the walk's first rank, the
+ * others from its. */
 static void share(struct coll_tree *tree, const struct coll_map *map, const int *walk, int count,
                   int me)
 {
     int entry = walk[0], head = entry;
     for (int i = 1; i < count; i++) {
         int rank = walk[i], from = head;
-        if (map->records[rank].numa != map->records[head].numa) {
+        if (map->records[rank].numa == map->records[entry].numa) {
+            from = head = entry;
+        } else if (map->records[rank].numa != map->records[head].numa) {
             from = entry;
             head = rank;
         }
@@ -68,29 +71,72 @@ static void share(struct coll_tree *tree, const struct coll_map *map, const int 
     }
 }
 
-/* Nodes in their order, beginning with the root's. */
-static int list_entries(const struct coll_map *map, int root, int rail, int *line)
+/* What a tree is made of; `through`: the leader of the root's node, in a spine that it is not the
+ * root of. */
+struct plan {
+    const struct coll_map *map;
+    int root, rail, through;
+};
+
+static int entry_of(const struct plan *plan, int node)
 {
+    if (plan->through >= 0 && node == plan->map->node[plan->root])
+        return plan->through;
+    return coll_tree_entry(plan->map, node, plan->root, plan->rail);
+}
+
+/* Nodes in their order, beginning with the root's. */
+static int list_entries(const struct plan *plan, int *line)
+{
+    const struct coll_map *map = plan->map;
     for (int i = 0; i < map->node_count; i++)
-        line[i] = coll_tree_entry(map, (map->node[root] + i) % map->node_count, root, rail);
+        line[i] = entry_of(plan, (map->node[plan->root] + i) % map->node_count);
     return map->node_count;
 }
 
-static int list_all(const struct coll_map *map, int root, int rail, int *line)
+static int list_node(const struct plan *plan, int node, bool mates_last, int *line)
 {
+    bool here = plan->through >= 0 && node == plan->map->node[plan->root];
+    return coll_map_walk(plan->map, here ? plan->root : -1, entry_of(plan, node), mates_last,
+                         line);
+}
+
+static int list_all(const struct plan *plan, int *line)
+{
+    const struct coll_map *map = plan->map;
     int count = 0;
-    for (int i = 0; i < map->node_count; i++) {
-        int node = (map->node[root] + i) % map->node_count;
-        count += coll_map_walk(map, coll_tree_entry(map, node, root, rail), false, line + count);
-    }
+    for (int i = 0; i < map->node_count; i++)
+        count += list_node(plan, (map->node[plan->root] + i) % map->node_count, false,
+                           line + count);
     return count;
+}
+
+static void join_between(struct coll_tree *tree, const struct plan *plan, enum coll_shape inter,
+                         int me, int *line)
+{
+    int count = inter == SHAPE_FLAT ? list_all(plan, line) : list_entries(plan, line);
+    join(tree, inter, line, count, index_of(line, count, me));
+}
+
+static void join_within(struct coll_tree *tree, const struct plan *plan, enum coll_shape intra,
+                        int me, int *line)
+{
+    int parent = tree->parent;
+    int count = list_node(plan, plan->map->node[me], intra != SHAPE_WINDOW, line);
+    if (intra == SHAPE_WINDOW)
+        share(tree, plan->map, line, count, me);
+    else
+        join(tree, intra, line, count, index_of(line, count, me));
+    if (line[0] == me)
+        tree->parent = parent;
 }
 
 int coll_tree_make(struct coll_tree *tree, const struct coll_map *map, enum coll_shape inter,
                    enum coll_shape intra, int root, int rail, int me)
 {
     size_t room = (size_t)map->size;
-    int *line = malloc(room * sizeof(int));
+    int *line = calloc(room, sizeof(int)), leader = coll_map_leader(map, rail, map->node[root]);
+    struct plan plan = { map, root, rail, inter == SHAPE_SPINE && leader != root ? leader : -1 };
     *tree = (struct coll_tree){ .parent = -1, .source = -1 };
     tree->children = malloc(room * sizeof(int));
     tree->readers = malloc(room * sizeof(int));
@@ -99,24 +145,10 @@ int coll_tree_make(struct coll_tree *tree, const struct coll_map *map, enum coll
         coll_tree_clear(tree);
         return -ENOMEM;
     }
-    int entry = coll_tree_entry(map, map->node[me], root, rail), count;
-    if (inter == SHAPE_FLAT) {
-        count = list_all(map, root, rail, line);
-        join(tree, SHAPE_CHAIN, line, count, index_of(line, count, me));
-    } else if (inter != SHAPE_NONE && entry == me) {
-        count = list_entries(map, root, rail, line);
-        join(tree, inter, line, count, index_of(line, count, me));
-    }
-    if (inter != SHAPE_FLAT) {
-        int parent = tree->parent;
-        count = coll_map_walk(map, entry, intra != SHAPE_WINDOW, line);
-        if (intra == SHAPE_WINDOW)
-            share(tree, map, line, count, me);
-        else
-            join(tree, intra, line, count, index_of(line, count, me));
-        if (entry == me)
-            tree->parent = parent;
-    }
+    if (inter == SHAPE_FLAT || (inter != SHAPE_NONE && me == entry_of(&plan, map->node[me])))
+        join_between(tree, &plan, inter, me, line);
+    if (inter != SHAPE_FLAT)
+        join_within(tree, &plan, intra, me, line);
     free(line);
     return 0;
 }

@@ -14,6 +14,7 @@ enum coll_shape {
     SHAPE_BINOMIAL,
     SHAPE_CHAIN,
     /* only between nodes */
+    SHAPE_SPINE,   /* a chain that leaves the root's node through its leader, not from the root */
     SHAPE_SCATTER, /* each leader gets a part, then the parts go round: no tree of its own */
     SHAPE_RING,    /* likewise, for parts that are on the nodes already */
     SHAPE_RELAY,   /* gather: enters the root's node beside its NIC */
@@ -41,8 +42,8 @@ struct coll_tree {
 };
 
 /* The place of `me` in the tree that begins at `root`, which need not be a leader: the node of the
- * root is led by the root. `inter` and `intra` must be shapes with a tree. -ENOMEM; freed by
- * coll_tree_clear. */
+ * root is led by the root, except in a spine, where its leader comes right after it. `inter` and
+ * `intra` must be shapes with a tree. -ENOMEM; freed by coll_tree_clear. */
 int coll_tree_make(struct coll_tree *tree, const struct coll_map *map, enum coll_shape inter,
                    enum coll_shape intra, int root, int rail, int me);
 void coll_tree_clear(struct coll_tree *tree);

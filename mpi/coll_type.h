@@ -42,8 +42,8 @@ int coll_unpack(const char *bytes, void *buffer, int count, MPI_Datatype type);
 /* Elements follow each other without gaps. */
 bool coll_type_is_contiguous(MPI_Datatype type);
 
-/* True if `op` is one of MPI's own, all of which commute, and `type` one of the common ones of MPI's
- * own that it is for. */
+/* True if `op` is one of MPI's own, all of which commute, and `type` one of the common ones of
+ * MPI's own that it is for. */
 bool coll_op_is_plain(MPI_Op op, MPI_Datatype type);
 
 #endif

@@ -9,7 +9,7 @@
  * lies on its own NUMA node: COLL_SLOTS slots and two flags.
  *
  * Segments are numbered through: number q goes through slot q % COLL_SLOTS of whoever writes it.
- * `posted` of a rank is 1 + the last number it wrote, `taken` 1 + the last number it is through with.
+ * `posted` of a rank is 1 + the last number it wrote, `taken` 1 + the last it is through with.
  * All ranks of the window count every segment, so a slot is free for q once the others have taken
  * q - COLL_SLOTS.
  *

@@ -23,11 +23,14 @@ static struct coll_map make_map(int size, const struct coll_record *records)
 }
 
 #define NONE COLL_PLACE_UNKNOWN
+#define SAYS(node, numa, level, place, rail, world) \
+    { node, numa, level, place, rail, world, { 0 } }
 
 /* Two nodes, ranks dealt out in turns; the best leaders are the nodes' last ranks. */
 static const struct coll_record dealt[] = {
-    { 0, 0, 1, 2, -1, 0 }, { 1, 0, 1, 3, -1, 1 }, { 0, 1, 0, 1, 0, 2 },  { 1, 0, 1, 2, -1, 3 },
-    { 0, 1, 0, 0, 1, 4 },  { 1, 1, 0, 1, -1, 5 }, { 0, 2, 2, 3, -1, 6 }, { 1, 1, 0, 0, 0, 7 },
+    SAYS(0, 0, 1, 2, -1, 0), SAYS(1, 0, 1, 3, -1, 1), SAYS(0, 1, 0, 1, 0, 2),
+    SAYS(1, 0, 1, 2, -1, 3), SAYS(0, 1, 0, 0, 1, 4),  SAYS(1, 1, 0, 1, -1, 5),
+    SAYS(0, 2, 2, 3, -1, 6), SAYS(1, 1, 0, 0, 0, 7),
 };
 
 static void test_map(void **state)
@@ -51,8 +54,10 @@ static void test_map(void **state)
 static void test_map_without_advice(void **state)
 {
     (void)state;
-    const struct coll_record records[] = { { 0, 0, -1, NONE, -1, 0 }, { 0, 0, -1, NONE, -1, 1 },
-                                           { 2, 0, -1, NONE, -1, 2 }, { 2, 0, -1, NONE, -1, 3 } };
+    const struct coll_record records[] = {
+        SAYS(0, 0, -1, NONE, -1, 0), SAYS(0, 0, -1, NONE, -1, 1),
+        SAYS(2, 0, -1, NONE, -1, 2), SAYS(2, 0, -1, NONE, -1, 3),
+    };
     struct coll_map map = make_map(4, records);
     assert_false(map.advised);
     assert_true(map.blocks);
@@ -79,20 +84,43 @@ static void test_walk(void **state)
 {
     (void)state;
     const struct coll_record records[] = {
-        { 0, 3, 2, 6, -1, 0 }, { 0, 1, 0, 0, -1, 1 }, { 0, 2, 1, 3, -1, 2 }, { 0, 1, 0, 1, -1, 3 },
-        { 0, 3, 2, 5, -1, 4 }, { 0, 2, 1, 4, -1, 5 }, { 0, 1, 3, 2, -1, 6 },
+        SAYS(0, 3, 2, 6, -1, 0), SAYS(0, 1, 0, 0, -1, 1), SAYS(0, 2, 1, 3, -1, 2),
+        SAYS(0, 1, 0, 1, -1, 3), SAYS(0, 3, 2, 5, -1, 4), SAYS(0, 2, 1, 4, -1, 5),
+        SAYS(0, 1, 3, 2, -1, 6),
     };
     struct coll_map map = make_map(7, records);
     int walk[7];
     static const int first[] = { 1, 3, 6, 2, 5, 0, 4 }, last[] = { 1, 2, 5, 0, 4, 3, 6 };
     static const int other[] = { 5, 2, 1, 3, 6, 0, 4 };
-    /* a NUMA node is as near as the nearest of its ranks: 6 says otherwise, and is kept with them */
-    assert_int_equal(coll_map_walk(&map, 1, false, walk), 7);
+    /* a NUMA node is as near as the nearest of its ranks: 6 says otherwise and stays */
+    assert_int_equal(coll_map_walk(&map, -1, 1, false, walk), 7);
     assert_memory_equal(walk, first, sizeof(first));
-    coll_map_walk(&map, 1, true, walk);
+    coll_map_walk(&map, -1, 1, true, walk);
     assert_memory_equal(walk, last, sizeof(last));
-    coll_map_walk(&map, 5, false, walk); /* an entry that is not beside the NIC */
+    coll_map_walk(&map, -1, 5, false, walk); /* an entry that is not beside the NIC */
     assert_memory_equal(walk, other, sizeof(other));
+    coll_map_clear(&map);
+}
+
+/* A ring of NUMA nodes 0-1-3-2-0, two ranks on each; the NIC is at 1. */
+static void test_walk_by_neighbours(void **state)
+{
+    (void)state;
+    static const uint8_t rows[4][4] = {
+        { 10, 20, 20, 30 }, { 20, 10, 30, 20 }, { 20, 30, 10, 20 }, { 30, 20, 20, 10 } };
+    static const int levels[] = { 1, 0, 2, 1 };
+    struct coll_record records[8];
+    for (int i = 0; i < 8; i++) {
+        records[i] = (struct coll_record)SAYS(0, i / 2, levels[i / 2], i, -1, i);
+        memcpy(records[i].distance, rows[i / 2], sizeof(rows[0]));
+    }
+    struct coll_map map = make_map(8, records);
+    int walk[8];
+    static const int around[] = { 3, 0, 1, 4, 5, 6, 7, 2 }, after[] = { 7, 2, 0, 1, 4, 5, 6, 3 };
+    assert_int_equal(coll_map_walk(&map, -1, 3, true, walk), 8);
+    assert_memory_equal(walk, around, sizeof(around));
+    assert_int_equal(coll_map_walk(&map, 7, 2, true, walk), 8); /* begins at 7, who hands over */
+    assert_memory_equal(walk, after, sizeof(after));
     coll_map_clear(&map);
 }
 
@@ -116,7 +144,7 @@ static void test_shapes(void **state)
     (void)state;
     struct coll_record records[6];
     for (int i = 0; i < 6; i++)
-        records[i] = (struct coll_record){ i, 0, 0, 0, -1, i };
+        records[i] = (struct coll_record)SAYS(i, 0, 0, 0, -1, i);
     struct coll_map map = make_map(6, records); /* six nodes, so only their leaders */
     assert_tree(&map, SHAPE_LINEAR, SHAPE_CHAIN, 2, 2, -1, "3 4 5 0 1");
     assert_tree(&map, SHAPE_LINEAR, SHAPE_CHAIN, 2, 0, 2, "");
@@ -133,6 +161,10 @@ static void test_shapes(void **state)
     assert_tree(&map, SHAPE_CHAIN, SHAPE_CHAIN, 0, 5, 3, "");
     assert_tree(&map, SHAPE_FLAT, SHAPE_LINEAR, 0, 6, 4, "7"); /* entered beside its NIC */
     assert_tree(&map, SHAPE_FLAT, SHAPE_LINEAR, 0, 7, 6, "5"); /* mates first here */
+    assert_tree(&map, SHAPE_SPINE, SHAPE_CHAIN, 0, 0, -1, "4"); /* leaves through its leader */
+    assert_tree(&map, SHAPE_SPINE, SHAPE_CHAIN, 0, 4, 0, "7 6");
+    assert_tree(&map, SHAPE_SPINE, SHAPE_CHAIN, 0, 7, 4, "1");
+    assert_tree(&map, SHAPE_SPINE, SHAPE_CHAIN, 4, 4, -1, "7 0"); /* the leader is the root */
     assert_tree(&map, SHAPE_NONE, SHAPE_LINEAR, 4, 4, -1, "0 6 2"); /* nearest first, mates last */
     coll_map_clear(&map);
 }
@@ -210,14 +242,14 @@ static void test_any_tree_spans(void **state)
 {
     (void)state;
     static const enum coll_shape inters[] = { SHAPE_LINEAR, SHAPE_BINOMIAL, SHAPE_CHAIN,
-                                              SHAPE_FLAT };
+                                              SHAPE_SPINE, SHAPE_FLAT };
     static const enum coll_shape intras[] = { SHAPE_WINDOW, SHAPE_CHAIN, SHAPE_LINEAR,
                                               SHAPE_BINOMIAL };
     unsigned seed = 1;
     for (int round = 0; round < 300; round++) {
         struct coll_map map = random_map(&seed);
         int root = (int)next_random(&seed, (unsigned)map.size);
-        for (int i = 0; i < 16; i++)
+        for (int i = 0; i < 20; i++)
             for (int rail = 0; rail < map.rail_count; rail++)
                 check_tree(&map, inters[i / 4], intras[i % 4], root, rail);
         coll_map_clear(&map);
@@ -398,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_map_without_advice),
         cmocka_unit_test(test_rails),
         cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_walk_by_neighbours),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_any_tree_spans),
         cmocka_unit_test(test_one_copy_for_each_numa_node),
