@@ -1,6 +1,6 @@
 /* What the trace adds to a call: the same call by its MPI name, which the trace sees, and by its
  * PMPI name, which it does not, in turns. One rank, to itself; prints a table. Usage: cost
- * [ROUNDS] */
+ * [ROUNDS [ROW]], all rows without ROW */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +68,7 @@ int main(int argc, char **argv)
 {
     static double plain[ROUNDS_MAX], difference[ROUNDS_MAX];
     int rounds = argc > 1 ? atoi(argv[1]) : 300;
+    int row = argc > 2 ? atoi(argv[2]) : -1;
     static char memory[1 << 20];
     if (rounds < 1 || rounds > ROUNDS_MAX)
         return 2;
@@ -79,6 +80,8 @@ int main(int argc, char **argv)
     MPI_Recv_init(in, 8, MPI_BYTE, 0, 1, MPI_COMM_WORLD, &persistent_in);
     printf("%-42s %10s %10s\n", "call", "alone, ns", "added, ns");
     for (int kind = 0; kind < KINDS; kind++) {
+        if (row >= 0 && row != kind)
+            continue;
         for (int i = -3; i < rounds; i++) { /* the first ones warm up */
             double first = round_of(kind, i & 1), second = round_of(kind, !(i & 1));
             if (i < 0)
