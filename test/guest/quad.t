@@ -68,11 +68,42 @@ is "one thread a core: moved, no core has two ranks" \
     "$(rings "1 3" "0 2"), $(values cpus | tr ' ' '\n' | awk '{ print int($1 / 2) }' |
         sort -u | wc -l) cores" "$(repeat 4 0 4 1), 8 cores"
 
+# Two heavy ranks, both on NUMA node 0, which is halfway between the NICs: one goes to each.
+launch -n8 -c2 --nuioa --nuioa-hints=heavy=0,1
+is "two heavy ranks do not share a NIC" \
+    "$(rings "1 3" "0 2" | cut -d' ' -f1,2), $(nics | cut -d' ' -f1,2 | tr ' ' '\n' | sort | xargs)" \
+    "0 0, eth0 eth1"
+
 job=$(hold 16)
 launch --jobid="$job" -n4 --cpu-bind=cores --nuioa --nuioa-cores=pack --nuioa-hints=0-3:1
 is "cores=pack: four whole cores beside the NICs" \
     "$(rings "1 3"), $(whole_cores) whole cores, $(count eth0 "$(nics)") $(count eth1 "$(nics)")" \
     "$(repeat 4 0), 4 whole cores, 2 2"
+
+# policy=cpu: the kernel handles what the NICs receive on CPU 4 alone, of core 4-5. The step has all cores,
+# and Slurm puts a rank on the first one of each socket.
+for line in /sys/class/net/eth*/device/../msi_irqs/*; do
+    echo 4 2>/dev/null >"/proc/irq/${line##*/}/smp_affinity_list"
+done
+# It takes effect with the next interrupt: QEMU answers who asks for 10.0.2.2.
+for nic in eth0 eth1; do
+    ip route replace 10.0.2.2/32 dev $nic
+    for _ in 1 2 3; do
+        echo x >/dev/udp/10.0.2.2/9
+        sleep 0.3
+    done
+done
+is "the kernel handles NIC interrupts on CPU 4 alone" \
+    "$(nuioa plan --binding <(echo 4) --policy cpu --json | jq -r .tasks[0].cpus)$(
+       nuioa plan --binding <(printf '0\n8\n12\n') --policy cpu --json | jq -r '.moved')" "6false"
+spread="--jobid=$job -n4 --cpu-bind=cores -m block:cyclic --nuioa --nuioa-policy=cpu"
+# shellcheck disable=SC2086
+launch $spread
+is "policy=cpu: the rank on the core that serves interrupts has the spare one beside it" \
+    "$(values cpus)" "0-1 6-7 8-9 12-13"
+# shellcheck disable=SC2086
+launch $spread --nuioa-cores=keep
+is "... not with cores=keep" "$(values cpus)" "0-1 4-5 8-9 12-13"
 release "$job"
 
 done_testing
