@@ -6,15 +6,23 @@
 #include "coll_memory.h"
 #include "nuioa-client.h"
 
-/* MPI libraries find attributes under a lock, so each thread remembers the last one; `deleted`
- * tells it when that may be gone. */
-static int key = MPI_KEYVAL_INVALID;
-static unsigned deleted = 1;
-static _Thread_local struct {
+/* MPI libraries find attributes under a lock, so each thread remembers some; `deleted` tells when
+ * they may be gone. */
+struct memory {
     MPI_Comm comm;
     unsigned when;
     struct coll_comm *state; /* NULL: passed for good */
-} last;
+};
+static int key = MPI_KEYVAL_INVALID;
+static unsigned deleted = 1;
+static _Thread_local struct memory memories[8];
+
+/* Handles are numbers or addresses. */
+static struct memory *memory_of(MPI_Comm comm)
+{
+    uint64_t handle = (uint64_t)(uintptr_t)comm;
+    return &memories[handle * UINT64_C(0x9e3779b97f4a7c15) >> 61];
+}
 
 static void free_comm(MPI_Comm *comm)
 {
@@ -232,17 +240,16 @@ static struct coll_comm *look(MPI_Comm comm)
 struct coll_comm *coll_comm(MPI_Comm comm)
 {
     unsigned when = __atomic_load_n(&deleted, __ATOMIC_ACQUIRE);
-    if (last.when == when && last.comm == comm)
-        return last.state;
+    struct memory *memory = memory_of(comm);
+    if (memory->when == when && memory->comm == comm)
+        return memory->state;
     if (comm == MPI_COMM_NULL)
         return NULL;
     struct coll_comm *c = look(comm);
     if (!c || c->state == COLL_NEW)
         return NULL;
-    last.comm = comm;
-    last.when = when;
-    last.state = c->state == COLL_READY ? c : NULL;
-    return last.state;
+    *memory = (struct memory){ comm, when, c->state == COLL_READY ? c : NULL };
+    return memory->state;
 }
 
 struct coll_window *coll_comm_window(struct coll_comm *c)

@@ -14,6 +14,7 @@ static struct {
     pthread_mutex_t lock;
     struct coll_window *newest;
     uint32_t made;
+    bool closed; /* communicators that are freed later have nothing to give back */
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void discard(struct coll_window *window)
@@ -188,7 +189,8 @@ void coll_window_give(struct coll_window *window)
     if (!window)
         return;
     pthread_mutex_lock(&pool.lock);
-    window->used = false;
+    if (!pool.closed)
+        window->used = false;
     pthread_mutex_unlock(&pool.lock);
 }
 
@@ -209,6 +211,7 @@ static struct coll_window *take_out_first(void)
 void coll_window_close(void)
 {
     struct coll_window *window;
+    pool.closed = true;
     while ((window = take_out_first())) {
         PMPI_Win_unlock_all(window->win);
         PMPI_Win_free(&window->win);
