@@ -12,6 +12,7 @@
 
 struct area_task {
     bool ready;                    /* nothing here counts before */
+    bool job_known;                /* the leaders of all nodes are */
     struct nuioa_mempolicy memory;
     uint32_t init_us;              /* written by the task: time it spent in its hook */
     char ours[12 * 1024];          /* "NAME=value" strings, an empty one last */

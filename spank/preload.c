@@ -34,42 +34,48 @@ static bool first_task(spank_t spank)
 }
 
 /* What is wanted and cannot be had is said once for the job. */
-static void refuse(const struct context *c, spank_t spank, const char *why)
+static void refuse(spank_t spank, const char *what, const char *why)
 {
-    if (!first_task(spank))
-        return;
-    if (*c->options.trace)
-        say("trace: not recorded: %s", why);
-    else
-        say("coll: not used: %s", why);
+    if (first_task(spank))
+        say("%s: %s", what, why);
 }
 
-/* Without advice the collectives would pass every call on: then rather nothing is loaded. */
-static bool wants_coll(const struct context *c)
+/* All ranks must have the library or none, for its first act is collective: that the leaders of all nodes are
+ * known shows that nuioa runs on all of them. Nor would it do anything without advice. */
+static bool may_have_coll(const struct context *c, const struct area_task *task, spank_t spank)
 {
-    return c->options.coll && c->options.mode != NUIOA_OFF;
+    if (!c->options.coll || c->options.mode == NUIOA_OFF)
+        return false;
+    if (task && task->ready && task->job_known)
+        return true;
+    refuse(spank, "coll: not used", "not all nodes have said who leads them");
+    return false;
 }
 
 /* What the user preloads comes first and stays. */
-void preload_enter(const struct context *c, spank_t spank)
+void preload_enter(const struct context *c, const struct area_task *task, spank_t spank)
 {
     char path[PATH_MAX], list[2 * PATH_MAX];
-    if ((!*c->options.trace && !wants_coll(c)) || step_is_launcher(spank))
+    if (step_is_launcher(spank))
         return;
+    bool coll = may_have_coll(c, task, spank);
+    if (!*c->options.trace && !coll)
+        return;
+    const char *what = *c->options.trace ? "trace: not recorded" : "coll: not used";
     if (!find_shim(path, sizeof(path))) {
-        refuse(c, spank, SHIM " is not installed");
+        refuse(spank, what, SHIM " is not installed");
         return;
     }
     const char *theirs = doors_variable(step_environment(spank), "LD_PRELOAD");
     bool some = theirs && *theirs;
     int n = snprintf(list, sizeof(list), "%s%s%s", some ? theirs : "", some ? ":" : "", path);
     if (n < 0 || (size_t)n >= sizeof(list)) {
-        refuse(c, spank, "LD_PRELOAD is too long");
+        refuse(spank, what, "LD_PRELOAD is too long");
         return;
     }
     spank_setenv(spank, "LD_PRELOAD", list, 1);
     if (*c->options.trace)
         spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
-    if (wants_coll(c))
+    if (coll)
         spank_setenv(spank, "NUIOA_COLL", "on", 0); /* the user's own "off" or "force" stands */
 }

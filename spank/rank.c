@@ -74,8 +74,10 @@ void rank_prepare(struct context *c, const struct nuioa_plan *plan, const uint32
     print_leaders(text, sizeof(text), leaders, leader_count);
     if (!(c->options.export_set & NUIOA_EXPORT_ENV))
         *text = '\0';
-    for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++)
+    for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++) {
         prepare_one(c, plan, text, i);
+        c->area[i].job_known = leader_count > 0;
+    }
 }
 
 /* --- the task --------------------------------------------------------------------------------- */

@@ -220,12 +220,15 @@ void stepd_task_post_fork(struct context *c, spank_t spank)
 uint32_t *stepd_task_init(struct context *c, spank_t spank)
 {
     int local = -1;
-    preload_enter(c, spank);
-    if (!c->active || spank_get_item(spank, S_TASK_ID, &local) != ESPANK_SUCCESS || local < 0 ||
-        (uint32_t)local >= c->step.task_count)
+    struct area_task *task = NULL;
+    if (c->active && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local >= 0 &&
+        (uint32_t)local < c->step.task_count)
+        task = &c->area[local];
+    preload_enter(c, task, spank);
+    if (!task)
         return NULL;
-    rank_enter(&c->area[local], spank);
-    return &c->area[local].init_us;
+    rank_enter(task, spank);
+    return &task->init_us;
 }
 
 void stepd_exit(struct context *c)
