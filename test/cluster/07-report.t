@@ -21,6 +21,9 @@ unlike "report: plain ASCII" "$err" '[^ -~'$'\n''	]'
 
 launch 8 -N2 --ntasks-per-node=4 --exclusive --nuioa=explain --nuioa-hints=heavy=0
 like "explain: where the distances come from" "$err" '[Dd]istance'
+like "explain: for each rank why" "$err" ' 0 .* (beside its NIC|nearer its NIC|where Slurm put it|stays)'
+like "explain: what the cost is made of" "$err" 'to the NIC +[0-9.]+ -> [0-9.]+'
+like "explain: the bound, and how it was found" "$err" 'the bound: heavier ranks in nearer places'
 report=$err
 launch 8 -N2 --ntasks-per-node=4 --exclusive --nuioa=report,off
 is "report,off: off" "$(grep -c NUIOA_ <<<"$out")" 0
