@@ -6,7 +6,14 @@
 /* The Fortran entry points (mpif.h and "use mpi", names as gfortran makes them). MPICH's call the C
  * ones by their MPI_ names, except to start and end; Open MPI's go past them, so here each call
  * becomes the C one. The library's own is found when it is first needed: no Fortran library is
- * brought to programs that have none. */
+ * brought to programs that have none.
+ *
+ * coll_fortran08.c has the same for "use mpi_f08", whose names end otherwise and whose last argument
+ * is optional; all other arguments are passed alike. */
+#ifndef NAME
+#define NAME(name) mpi_##name##_
+#define PMPI_NAME(name) "pmpi_" #name "_"
+#endif
 
 typedef void (*real_call)(void *, ...);
 
@@ -21,14 +28,17 @@ static real_call real(real_call *known, const char *name)
 
 #define REAL(name) \
     static real_call known; \
-    real_call call = real(&known, "pmpi_" #name "_")
+    real_call call = real(&known, PMPI_NAME(name)); \
+    MPI_Fint result = MPI_SUCCESS; \
+    if (!ierr) \
+        ierr = &result
 
 typedef MPI_Fint *fint;
 
 /* gfortran gives these names no prototypes */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-void mpi_init_(fint ierr)
+void NAME(init)(fint ierr)
 {
     REAL(init);
     call(ierr);
@@ -36,7 +46,7 @@ void mpi_init_(fint ierr)
         coll_job_begin();
 }
 
-void mpi_init_thread_(fint required, fint provided, fint ierr)
+void NAME(init_thread)(fint required, fint provided, fint ierr)
 {
     REAL(init_thread);
     call(required, provided, ierr);
@@ -44,7 +54,7 @@ void mpi_init_thread_(fint required, fint provided, fint ierr)
         coll_job_begin();
 }
 
-void mpi_finalize_(fint ierr)
+void NAME(finalize)(fint ierr)
 {
     REAL(finalize);
     coll_job_end();
@@ -54,6 +64,12 @@ void mpi_finalize_(fint ierr)
 #ifdef OPEN_MPI
 
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "Fortran's counts are used as C's");
+
+static void answer(int rc, fint ierr)
+{
+    if (ierr)
+        *ierr = rc;
+}
 
 /* Fortran's MPI_IN_PLACE and MPI_BOTTOM are the addresses of variables. */
 static void *translate(void *buffer)
@@ -75,56 +91,56 @@ static void *translate(void *buffer)
 #define IN_TYPE PMPI_Type_f2c(*in_type)
 #define OP PMPI_Op_f2c(*op)
 
-void mpi_bcast_(void *in, fint count, fint type, fint root, fint comm, fint ierr)
+void NAME(bcast)(void *in, fint count, fint type, fint root, fint comm, fint ierr)
 {
-    *ierr = MPI_Bcast(IN, *count, TYPE, *root, COMM);
+    answer(MPI_Bcast(IN, *count, TYPE, *root, COMM), ierr);
 }
 
-void mpi_reduce_(void *out, void *in, fint count, fint type, fint op, fint root, fint comm,
-                 fint ierr)
+void NAME(reduce)(void *out, void *in, fint count, fint type, fint op, fint root, fint comm,
+                  fint ierr)
 {
-    *ierr = MPI_Reduce(OUT, IN, *count, TYPE, OP, *root, COMM);
+    answer(MPI_Reduce(OUT, IN, *count, TYPE, OP, *root, COMM), ierr);
 }
 
-void mpi_allreduce_(void *out, void *in, fint count, fint type, fint op, fint comm, fint ierr)
+void NAME(allreduce)(void *out, void *in, fint count, fint type, fint op, fint comm, fint ierr)
 {
-    *ierr = MPI_Allreduce(OUT, IN, *count, TYPE, OP, COMM);
+    answer(MPI_Allreduce(OUT, IN, *count, TYPE, OP, COMM), ierr);
 }
 
-void mpi_allgather_(void *out, fint count, fint type, void *in, fint in_count, fint in_type,
-                    fint comm, fint ierr)
+void NAME(allgather)(void *out, fint count, fint type, void *in, fint in_count, fint in_type,
+                     fint comm, fint ierr)
 {
-    *ierr = MPI_Allgather(OUT, *count, TYPE, IN, *in_count, IN_TYPE, COMM);
+    answer(MPI_Allgather(OUT, *count, TYPE, IN, *in_count, IN_TYPE, COMM), ierr);
 }
 
-void mpi_allgatherv_(void *out, fint count, fint type, void *in, fint in_counts, fint places,
-                     fint in_type, fint comm, fint ierr)
+void NAME(allgatherv)(void *out, fint count, fint type, void *in, fint in_counts, fint places,
+                      fint in_type, fint comm, fint ierr)
 {
-    *ierr = MPI_Allgatherv(OUT, *count, TYPE, IN, in_counts, places, IN_TYPE, COMM);
+    answer(MPI_Allgatherv(OUT, *count, TYPE, IN, in_counts, places, IN_TYPE, COMM), ierr);
 }
 
-void mpi_gather_(void *out, fint count, fint type, void *in, fint in_count, fint in_type,
-                 fint root, fint comm, fint ierr)
-{
-    *ierr = MPI_Gather(OUT, *count, TYPE, IN, *in_count, IN_TYPE, *root, COMM);
-}
-
-void mpi_gatherv_(void *out, fint count, fint type, void *in, fint in_counts, fint places,
-                  fint in_type, fint root, fint comm, fint ierr)
-{
-    *ierr = MPI_Gatherv(OUT, *count, TYPE, IN, in_counts, places, IN_TYPE, *root, COMM);
-}
-
-void mpi_scatter_(void *out, fint count, fint type, void *in, fint in_count, fint in_type,
+void NAME(gather)(void *out, fint count, fint type, void *in, fint in_count, fint in_type,
                   fint root, fint comm, fint ierr)
 {
-    *ierr = MPI_Scatter(OUT, *count, TYPE, IN, *in_count, IN_TYPE, *root, COMM);
+    answer(MPI_Gather(OUT, *count, TYPE, IN, *in_count, IN_TYPE, *root, COMM), ierr);
 }
 
-void mpi_scatterv_(void *out, fint counts, fint places, fint type, void *in, fint in_count,
+void NAME(gatherv)(void *out, fint count, fint type, void *in, fint in_counts, fint places,
                    fint in_type, fint root, fint comm, fint ierr)
 {
-    *ierr = MPI_Scatterv(OUT, counts, places, TYPE, IN, *in_count, IN_TYPE, *root, COMM);
+    answer(MPI_Gatherv(OUT, *count, TYPE, IN, in_counts, places, IN_TYPE, *root, COMM), ierr);
+}
+
+void NAME(scatter)(void *out, fint count, fint type, void *in, fint in_count, fint in_type,
+                   fint root, fint comm, fint ierr)
+{
+    answer(MPI_Scatter(OUT, *count, TYPE, IN, *in_count, IN_TYPE, *root, COMM), ierr);
+}
+
+void NAME(scatterv)(void *out, fint counts, fint places, fint type, void *in, fint in_count,
+                    fint in_type, fint root, fint comm, fint ierr)
+{
+    answer(MPI_Scatterv(OUT, counts, places, TYPE, IN, *in_count, IN_TYPE, *root, COMM), ierr);
 }
 
 #endif
