@@ -45,6 +45,19 @@ finds() {
     like "$1: explained" "$what" "$3"
 }
 
+# until_ COMMAND...: waits for it, some seconds at most; not where all is in vain
+until_() {
+    local try
+    for ((try = 0; try < 100; try++)); do
+        [ "$plugin" = yes ] || return
+        "$@" >/dev/null 2>&1 && return
+        sleep 0.3
+    done
+}
+
+# link NIC FILE TEXT: what sysfs says of it
+link() { [ "$(cat "/sys/class/net/$1/$2")" = "$3" ]; }
+
 healthy() {
     doctor "${@:2}"
     is "$1" "$status $found" "0 "
@@ -52,7 +65,7 @@ healthy() {
 
 # --- healthy --------------------------------------------------------------------------------------
 
-launch -n2 --nuioa # which leaves a cache, if slurmd has not
+nuioa cache # anew: the third NIC came after slurmd's
 healthy "a healthy node: nothing is found"
 note "nuioa doctor took $seconds s, emulated"
 is "a healthy node: what was looked at" \
@@ -115,10 +128,7 @@ set-link eth1 speed 0
 ip link set eth0 down
 ip link set eth1 down
 ip link set eth2 up
-for ((try = 0; try < 50; try++)); do
-    [ "$(cat /sys/class/net/eth2/operstate)" = up ] && break
-    sleep 0.2
-done
+until_ link eth2 operstate up
 nuioa cache
 finds "a NIC of which nobody knows where it is" nic-unlocated:eth2 \
     "Neither the host bridge nor numa_node of eth2"
@@ -127,10 +137,7 @@ finds "interrupts that wait" coalescing:eth2 'Interrupts of eth2 wait up to 200 
     --ignore nic-unlocated
 set-link eth2 rx-usecs 3
 set-link eth2 speed 100
-for ((try = 0; try < 50; try++)); do
-    [ "$(cat /sys/class/net/eth2/speed 2>/dev/null)" = 100 ] && break
-    sleep 0.2
-done
+until_ link eth2 speed 100
 finds "slower than the card" port-below-card:eth2 'eth2 runs at 100 Mb/s, the card supports 1000' \
     --ignore nic-unlocated
 ip link set eth2 down
@@ -181,10 +188,8 @@ ip link set eth1 down
 sed 's/^drain=no/drain=yes/' /usr/share/doc/nuioa/examples/nuioa-healthcheck \
     >/usr/local/sbin/nuioa-healthcheck
 chmod +x /usr/local/sbin/nuioa-healthcheck
-for ((try = 0; try < 100; try++)); do
-    [[ $plugin = no || $(sinfo -h -o %T) = drain* ]] && break
-    sleep 0.3
-done
+is_drained() { [ "$(sinfo -h -o %T)" = drained ]; }
+until_ is_drained
 is "as HealthCheckProgram, the sample drains the node" "$(sinfo -h -o %T)" drained
 like "as HealthCheckProgram, the sample says why" "$(sinfo -h -R -o %E)" \
     '^nuioa: 1 problem, 0 advice, 0 unknown: port-down:eth1'
@@ -198,10 +203,11 @@ kill -CONT "$(pidof munged)"
 kill "$(pidof slurmctld)"
 healthy "slurmctld is dead: nobody asks it"
 kill "$(pidof munged)"
-for ((try = 0; try < 50; try++)); do pidof munged >/dev/null || break; sleep 0.1; done
+gone() { ! pidof "$1"; }
+until_ gone munged
 finds "munged is dead" munge-unreachable 'munge.socket.2: (No such file|Connection refused)'
 kill "$(pidof slurmd)"
-for ((try = 0; try < 50; try++)); do pidof slurmd >/dev/null || break; sleep 0.1; done
+until_ gone slurmd
 finds "no slurmd: a login node" munge-unreachable 'munge.socket.2'
 is "no slurmd: so it says" "$(jq -r .role /tmp/doctor.json)" login
 
