@@ -159,5 +159,16 @@ user srun --mpi=pmix -w node1 -O -n 512 /bin/true
 like "512 ranks on one node" "$(told node1)" 'ranks=512 .* error=$'
 note "512 ranks: $(told node1 | grep -oE '(pmix|keys|time_us|cpu_us)=[0-9]+' | paste -s -d ' ')"
 
+# Of the plugin itself: all 16 cores of node1, whose NIC is beside the last 8.
+if [ -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ]; then
+    plugin on "topology=$topology" default=on "${patient[@]}"
+    keys 1 -c16 -w node1 --exclusive
+    is "where threads that communicate belong" "$(key 0 nuioa.comm_cpus)" 8
+    launch 1 -c16 -w node1 --exclusive
+    is "the same in the environment" "$(of 0 NUIOA_COMM_CPUS)" 8
+    keys 2 -c1 -w node1 --exclusive
+    is "not of ranks with one core" "$(grep -c comm_cpus <<<"$out")" 0
+fi
+
 plugin off
 finish
