@@ -69,9 +69,12 @@ void coll_flag_wait(const uint64_t *flag, uint64_t value)
     sim_wait(flag, value);
 }
 
-int coll_numa(void)
+int coll_numa(uint8_t *distance, size_t count)
 {
-    return sim_numa();
+    int here = sim_numa();
+    for (int numa = 0; numa < (int)count; numa++)
+        distance[numa] = numa < sim_numa_count() ? (uint8_t)(10 + 5 * sim_hops(here, numa)) : 0;
+    return here;
 }
 
 /* --- libnuioa-client ----------------------------------------------------------------------------- */

@@ -16,14 +16,14 @@ LARGER = [("cass", 32, 8, SIZES[::3]), ("cass", 128, 8, SIZES[:4:3]),
 
 def library(machine, nodes, per_node, algorithm, sizes, roots=1, eager=DEFAULT_EAGER,
             leaders="near", env=()):
-    return Job(machine, nodes, per_node, "bcast", sizes, roots, eager=eager, timeout=300,
+    return Job(machine, nodes, per_node, "bcast", sizes, roots, eager=eager, precision="1e-6",
                env=(("NUIOA_COLL", "force"), ("NUIOA_COLL_ALGORITHM", f"bcast={algorithm}"),
                     ("NUIOA_SIM_LEADERS", leaders), *env))
 
 
 def selector(machine, nodes, per_node, name, sizes, roots=1, eager=DEFAULT_EAGER):
     return Job(machine, nodes, per_node, "bcast", sizes, roots, eager=eager, selector=name,
-               timeout=300)
+               precision="1e-6")
 
 
 def the_bound(report):

@@ -37,6 +37,7 @@ static const Machine &machine()
 
 int sim_nic(int numa) { return machine().nic_of(numa); }
 int sim_level(int numa) { return machine().hops(machine().nics[sim_nic(numa)], numa); }
+int sim_numa_count(void) { return machine().numa; }
 int sim_hops(int a, int b) { return machine().hops(a, b); }
 int sim_nic_count(void) { return static_cast<int>(machine().nics.size()); }
 

@@ -20,7 +20,8 @@ int sim_numa(void);
 int sim_level(int numa);
 int sim_nic(int numa);
 int sim_nic_count(void);
-int sim_hops(int a, int b);
+int sim_numa_count(void);
+int sim_hops(int a, int b); /* links between two NUMA nodes */
 
 /* The calling rank copies between its own memory and that of NUMA node `bank`: the time it takes, not
  * the bytes. */

@@ -45,7 +45,8 @@ class Job:
     selector: str = "default"
     eager: int = DEFAULT_EAGER
     env: tuple = ()  # pairs
-    timeout: int = 120
+    precision: str = "1e-7"  # seconds: events so close are one; coarser is much faster
+    timeout: int = 600
 
 
 def command(words, env=None, **more):
@@ -119,7 +120,8 @@ class Simulator:
             hosts.flush()
             settings = [*SETTINGS, f"smpi/async-small-thresh:{min(job.eager, 1 << 30)}",
                         f"smpi/send-is-detached-thresh:{job.eager}",
-                        f"smpi/coll-selector:{job.selector}"]
+                        f"smpi/coll-selector:{job.selector}",
+                        f"surf/precision:{job.precision}"]
             try:
                 out = command(["timeout", str(job.timeout), "smpirun", "-np", str(job.nodes * job.per_node), "-platform",
                                self.path("platform.so"), "-hostfile", hosts.name,
