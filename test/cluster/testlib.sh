@@ -46,7 +46,7 @@ user() {
     local tmp
     tmp=$(mktemp -d)
     rc=0
-    "$here/in" -u nobody ctl timeout 60 "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || rc=$?
+    "$here/in" -u nobody ctl timeout "${TIMEOUT:-60}" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || rc=$?
     out=$(<"$tmp/out")
     err=$(grep -vE "$waiting" "$tmp/err")
     rm -r "$tmp"

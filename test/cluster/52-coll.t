@@ -1,0 +1,160 @@
+#!/bin/bash
+# srun --nuioa-coll=on: the collectives of real programs under Open MPI and MPICH over four nodes
+# are led by the library, with nuioa's advice, and do what the plain MPI does; what is no MPI
+# program, and a job without advice, is left alone. NUIOA_COLL_CALLS: how many random calls are
+# compared under each MPI.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+root=/proc/$(cluster_node_pid ctl)/root
+installed=$root/run/stage/usr/lib/nuioa
+preloads=/run/stage/usr/lib/nuioa
+if [ ! -e "$installed/libnuioa-preload.so" ]; then
+    skip "${0##*/}" "built without MPI: no collectives"
+    done_testing
+    exit 0
+fi
+calls=${NUIOA_COLL_CALLS:-1200}
+# The cluster's own directory, so that the compilers of the nodes' distribution find all of it.
+cp -r "$here/../coll" "$CLUSTER_DIR/home/coll"
+advice=(--nuioa=export --nuioa-hints=heavy=1,4,6)
+
+# mpi KIND N COMMAND SRUN-ARG...: $out, $err; a launch that does not end well is lost. Both MPIs
+# must give the processor away, there are fewer than ranks. MPICH: its own Reduce is wrong or
+# crashes in the compositions of its device; test/coll/progress.c says why it would not end.
+mpi() {
+    local kind=$1 n=$2 command=$3 settings
+    shift 3
+    launched=$((launched + 1))
+    if [ "$kind" = openmpi ]; then
+        settings=(OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_btl=self,tcp
+                  OMPI_MCA_osc=^ucx OMPI_MCA_pml=ob1 OMPI_MCA_btl_tcp_if_include=eth0
+                  OMPI_MCA_mpi_yield_when_idle=1)
+        set -- --mpi=pmix "$@"
+    else
+        settings=(UCX_TLS=self,tcp UCX_NET_DEVICES=eth0 MPIR_CVAR_DEVICE_COLLECTIVES=none)
+        set -- --mpi=pmi2 "$@"
+    fi
+    # shellcheck disable=SC2086
+    TIMEOUT=200 user env "${settings[@]}" NUIOA_COLL_STATS=1 ${with:-} srun -n "$n" "$@" $command
+    [ "$rc" -eq 0 ] || { lost=$((lost + 1)); note "lost: $command $*" "$out" "$err"; }
+}
+
+has_compiler() { in_node ctl sh -c "command -v $1" >/dev/null; }
+led() { grep -o "[ ;] *$1 led=[0-9]*" <<<"$err" | sed 's/.*=//'; }
+said() { grep -c 'nuioa: coll' <<<"$err"; }
+rights() { echo "$(grep -c ' right$' <<<"$out") $(grep -c ' WRONG$' <<<"$out")"; }
+
+compile() { # KIND
+    in_node ctl sh -c "mpicc.$1 -Wall -Wextra -Werror -std=gnu11 -O1 -g -o differ.$1 \
+        coll/differ*.c -ldl -lpthread"
+}
+
+# compared KIND NAME DIFFER-ARG...: of 8 ranks on 4 nodes, each algorithm of the library in turns
+compared() {
+    local kind=$1 name=$2 library=$preloads/libnuioa-coll-$1.so
+    shift 2
+    [ "$kind" = openmpi ] || library=$home/progress.so:$library
+    mpi "$kind" 8 "env LD_PRELOAD=$library NUIOA_COLL=force $home/differ.$kind --timeout 100 $*" \
+        -N4 --exclusive "${advice[@]}"
+    like "$kind: $name" "$out" '[1-9][0-9]* compared by all ranks.* 0 differences'
+    note "$out" "$(grep 'nuioa: coll' <<<"$err")"
+}
+
+for kind in openmpi mpich; do
+    bench=/run/stage/usr/bin/nuioa-bench-$kind
+    if ! has_compiler mpicc.$kind; then
+        skip "$kind" "no mpicc.$kind"
+        continue
+    fi
+    if [ ! -e "$installed/libnuioa-coll-$kind.so" ]; then
+        skip "$kind" "built without it"
+        continue
+    fi
+    ok "$kind: the program that compares compiles" compile $kind
+    prefix=
+    if [ $kind = mpich ]; then
+        in_node ctl gcc -D_GNU_SOURCE= -shared -fPIC -o progress.so coll/progress.c
+        prefix="env LD_PRELOAD=$home/progress.so:$preloads/libnuioa-preload.so "
+    fi
+    plugin on "topology=$topology"
+
+    # The shim finds the library; leaders are those that nuioa names.
+    options="--sizes 1M --rounds 1 --calls 2 --warmup 1 --verify"
+    mpi $kind 8 "$prefix$bench $options" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
+    is "$kind: every result is right, with and without" "$(rights)" "10 0"
+    like "$kind: the library is there" "$out" 'library: yes'
+    for collective in bcast allreduce; do
+        like "$kind: it leads $collective" "$(led $collective)" '^[1-9]'
+    done
+    mpi $kind 8 "$prefix$bench $options -c bcast --json" -N4 --exclusive "${advice[@]}" \
+        --nuioa-coll=on
+    is "$kind: JSON" "$(python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["rows"][0]
+print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wrong_bytes"])' \
+        <<<"$out")" "8 4 1 bcast 1048576 0"
+
+    # Off, by the option, by the user's environment, by what nuioa does not say.
+    mpi $kind 8 "$prefix$bench $options -c bcast" -N4 --exclusive "${advice[@]}"
+    is "$kind: without the option nothing is led" "$(said)" 0
+    with=NUIOA_COLL=off mpi $kind 8 "$prefix$bench $options -c bcast" -N4 --exclusive \
+        "${advice[@]}" --nuioa-coll=on
+    is "$kind: the user's NUIOA_COLL=off stands" "$(led bcast | grep -v '^0$')" ""
+    plugin -n node2 on topology=/no/such/file
+    mpi $kind 8 "$prefix$bench $options -c bcast" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
+    is "$kind: a node without advice: right" "$(rights)" "1 0"
+    plugin on "topology=$topology"
+
+    # A table made here and read again.
+    with="LD_PRELOAD=$preloads/libnuioa-coll-$kind.so"
+    [ $kind = openmpi ] || with="LD_PRELOAD=$home/progress.so:$preloads/libnuioa-coll-$kind.so"
+    install -d -o nobody "$CLUSTER_DIR/home/table"
+    mpi $kind 8 "env $with $bench --table $home/table/$kind --gain -90 -c bcast --sizes 64k:1M \
+        --step 16 --rounds 1 --calls 1 --warmup 1" -N4 --exclusive "${advice[@]}"
+    with=
+    like "$kind: --table writes rows for 2 ranks on each of 4 nodes" \
+        "$(grep -c '^bcast *4 2 ' "$CLUSTER_DIR/home/table/$kind")" '^[12]$'
+    with=NUIOA_COLL_TABLE=$home/table/$kind mpi $kind 8 "$prefix$bench $options -c bcast" -N4 \
+        --exclusive "${advice[@]}" --nuioa-coll=on
+    is "$kind: the library takes it" \
+        "$(grep -c 'built-in' <<<"$err")|$(led bcast | grep -c '[1-9]')" "0|1"
+
+    compared $kind "$calls random calls" --calls "$calls" --seed 1
+    compared $kind "two threads at once" --calls $((calls / 40)) --seed 2 --threads
+    compared $kind "communicators that nobody frees" --calls 50 --seed 3 --leave
+    compared_churn=$preloads/libnuioa-coll-$kind.so
+    [ $kind = openmpi ] || compared_churn=$home/progress.so:$compared_churn
+    mpi $kind 8 "env LD_PRELOAD=$compared_churn NUIOA_COLL=force $home/differ.$kind --churn 100" \
+        -N4 --exclusive "${advice[@]}"
+    is "$kind: a freed communicator leaves no memory and no file" "$(sed -n \
+        's/churn: library: 100 communicators leave \([0-9-]*\) maps, \([0-9-]*\) files.*/\1 \2/p' \
+        <<<"$out" | awk '{ print ($1 > 8), ($2 > 0) }')" "0 0"
+    note "$out"
+
+    if has_compiler mpifort.$kind; then
+        ok "$kind: the Fortran program compiles" in_node ctl mpifort.$kind -o fortran.$kind \
+            coll/fortran.f90
+        mpi $kind 8 "$prefix$home/fortran.$kind" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
+        is "$kind: Fortran: right" "$out" wrong=0
+        like "$kind: Fortran: led" "$(led allgather)" '^[1-9]'
+    else
+        skip "$kind: Fortran" "no mpifort.$kind"
+    fi
+
+    # A program that a shell starts, and programs that are none of MPI's.
+    cat >"$CLUSTER_DIR/home/shell" <<END
+#!/bin/sh
+exec $prefix$bench $options -c bcast
+END
+    chmod +x "$CLUSTER_DIR/home/shell"
+    mpi $kind 8 "$home/shell" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
+    like "$kind: started by a shell: led" "$(led bcast)" '^[1-9]'
+    for command in "sh -c true" "python3 -c pass" hostname; do
+        launched=$((launched + 1))
+        # shellcheck disable=SC2086
+        user env NUIOA_COLL_STATS=1 srun -N4 -n 4 "${advice[@]}" --nuioa-coll=on $command
+        is "$kind: $command: nothing is said" "$rc|$err" "0|"
+    done
+done
+
+plugin off
+finish
