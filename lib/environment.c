@@ -163,12 +163,18 @@ static int progress_cpu(const struct nuioa_plan *plan, uint32_t local, uint32_t 
     return -1;
 }
 
-static void put_progress(struct block *b, const struct nuioa_plan *plan, uint32_t omp_threads)
+/* One CPU for each local rank, then one for each further core of this rank: MPICH ends a program that
+ * finds no CPU of its own in the list, and there may be an MPI with more ranks below this one. */
+static void put_progress(struct block *b, const struct nuioa_plan *plan, uint32_t local,
+                         uint32_t omp_threads)
 {
+    const struct nuioa_place *place = &plan->places[local];
+    uint32_t count = plan->task_count > place->place_count ? plan->task_count : place->place_count;
     char list[ENTRY_MAX];
     size_t used = 0;
-    for (uint32_t i = 0; i < plan->task_count; i++) {
-        int cpu = progress_cpu(plan, i, omp_threads);
+    for (uint32_t i = 0; i < count; i++) {
+        int cpu = i < plan->task_count ? progress_cpu(plan, i, omp_threads)
+                                       : hwloc_bitmap_first(place->places[i]);
         int n = snprintf(list + used, sizeof(list) - used, "%s%d", i ? "," : "", cpu);
         if (cpu < 0 || n < 0 || (size_t)n >= sizeof(list) - used)
             return;
@@ -189,7 +195,7 @@ int nuioa_environment_threads(const struct nuioa_plan *plan, uint32_t local, uin
     if (nuioa_places_text(place, places, sizeof(places))) {
         put(&b, "OMP_PLACES=%s", places);
         put(&b, "OMP_PROC_BIND=%s", spreads(plan) ? "spread" : "close");
-        put_progress(&b, plan, omp_threads);
+        put_progress(&b, plan, local, omp_threads);
     }
     return end(&b);
 }

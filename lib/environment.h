@@ -22,7 +22,7 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
  * OMP_PROC_BIND; and, when the OpenMP threads leave room near the NIC for the thread that an MPI may run to
  * make progress, where it goes: MPIR_CVAR_PROGRESS_THREAD_AFFINITY (MPICH; src/mpi/init/init_async.c) and
  * I_MPI_ASYNC_PROGRESS_PIN (Intel MPI Developer Reference, "Asynchronous Progress Control"), both a CPU for
- * each local rank, which must be complete. Open MPI has none: the only thread that can be pinned there is
+ * each local rank and more. Open MPI has none: the only thread that can be pinned there is
  * that of PMIx, which carries no messages. `omp_threads`: as the user said, 0 if he did not.
  *
  * A progress thread polls, so it gets a CPU of its own or stays with the kernel: the core after those

@@ -65,11 +65,11 @@ is "all threads, the nearest die's first" \
 threads_of 3 -n4 -c12 --nuioa --nuioa-hints=heavy=1,3
 is "3 threads: on the nearest cores" \
     "$(values cpus | tr ' ' '\n' | grep -cE '^(0,1,2|18,19,20)$')" 2
+# Of the list the first four are the ranks'.
+next=$(for cpu in $(firsts); do echo $((cpu + 3)); done | paste -s -d,)
 is "the progress threads of MPICH and Intel MPI get the next core" \
-    "$(values MPIR_CVAR_PROGRESS_THREAD_AFFINITY | cut -d' ' -f1 | tr ',' ' '), \
-$(values I_MPI_ASYNC_PROGRESS_PIN | cut -d' ' -f1 | tr ',' ' ')" \
-    "$(for cpu in $(firsts); do echo $((cpu + 3)); done | paste -s -d' '), \
-$(for cpu in $(firsts); do echo $((cpu + 3)); done | paste -s -d' ')"
+    "$(values MPIR_CVAR_PROGRESS_THREAD_AFFINITY | cut -d' ' -f1 | cut -d, -f1-4), \
+$(values I_MPI_ASYNC_PROGRESS_PIN | cut -d' ' -f1 | cut -d, -f1-4)" "$next, $next"
 
 threads_of 8 -n1 -c48 --nuioa
 is "one rank with all cores: thread 0 beside the NIC, the others on all dies" \

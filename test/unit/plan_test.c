@@ -7,43 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "environment.h"
 #include "machine.h"
-#include "plan.h"
-
-#define TASKS_MAX 64
-
-/* A request on a machine, with Slurm's masks, and the plan made of it. */
-struct scene {
-    struct nuioa_node node;
-    struct nuioa_options options;
-    struct nuioa_task tasks[TASKS_MAX];
-    hwloc_bitmap_t masks[TASKS_MAX];
-    struct nuioa_request request;
-    struct nuioa_plan plan;
-    struct nuioa_error err;
-};
-
-/* `tasks` ranks in block distribution, one core each, mode on. */
-static void scene_on(struct scene *s, unsigned tasks, unsigned cpus_per_task)
-{
-    nuioa_options_init(&s->options);
-    assert_int_equal(nuioa_options_set(&s->options, NUIOA_DOOR_COMMAND, "nuioa", "on", &s->err), 0);
-    for (unsigned i = 0; i < tasks; i++)
-        s->masks[i] = hwloc_bitmap_alloc();
-    assert_int_equal(nuioa_block_binding(&s->node, s->node.allowed_cpus, tasks, cpus_per_task,
-                                         s->masks, &s->err), 0);
-    for (unsigned i = 0; i < tasks; i++)
-        s->tasks[i] = (struct nuioa_task){.rank = i, .cpus = s->masks[i], .gpu = -1};
-    s->request = (struct nuioa_request){.node = &s->node, .options = &s->options,
-                                        .task_count = tasks, .tasks = s->tasks};
-}
-
-static void option(struct scene *s, const char *name, const char *value)
-{
-    if (nuioa_options_set(&s->options, NUIOA_DOOR_COMMAND, name, value, &s->err) < 0)
-        fail_msg("%s=%s: %s", name, value, s->err.text);
-}
+#include "scene.h"
 
 static void weigh(struct scene *s, double (*weight)(unsigned))
 {
@@ -55,39 +20,6 @@ static void weigh(struct scene *s, double (*weight)(unsigned))
 static double descending(unsigned i) { return 64 - (double)i; }
 static double equal(unsigned i) { (void)i; return 5; }
 static double last_heavy(unsigned i) { return i == 15 ? 10 : 1; }
-
-static void make(struct scene *s)
-{
-    nuioa_options_finish(&s->options);
-    if (nuioa_plan_make(&s->request, &s->plan, &s->err) < 0)
-        fail_msg("%s", s->err.text);
-    assert_true(s->plan.mapping.cost <= s->plan.mapping.cost_start * (1 + 1e-12));
-}
-
-static void scene_free(struct scene *s)
-{
-    nuioa_plan_free(&s->plan);
-    for (unsigned i = 0; i < s->request.task_count; i++)
-        hwloc_bitmap_free(s->masks[i]);
-    nuioa_node_free(&s->node);
-    free(s);
-}
-
-static struct scene *new_scene(void)
-{
-    return calloc(1, sizeof(struct scene));
-}
-
-/* The NUMA nodes of the ranks in local order: "5,5,3,3,..." */
-static const char *numas(const struct scene *s)
-{
-    static char text[512];
-    size_t used = 0;
-    for (unsigned i = 0; i < s->plan.task_count; i++)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", i ? "," : "",
-                                 hwloc_bitmap_first(s->plan.places[i].numas));
-    return text;
-}
 
 /* Every rank has CPUs of Slurm's making, and no two the same. */
 static void assert_permutation(const struct scene *s)
@@ -106,11 +38,11 @@ static void assert_permutation(const struct scene *s)
 static void test_hop_order_from_node_5(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 5);
     scene_on(s, 16, 1);
     weigh(s, descending);
-    make(s);
+    scene_make(s);
     assert_permutation(s);
     assert_true(s->plan.moved);
     assert_string_equal(s->plan.mapping.mapper, "hopsort");
@@ -131,11 +63,11 @@ static void test_hop_order_from_node_5(void **state)
 static void test_hop_order_from_node_0(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 0);
     scene_on(s, 16, 1);
     weigh(s, descending);
-    make(s);
+    scene_make(s);
     static const unsigned level[8] = {0, 1, 1, 2, 2, 4, 3, 3};
     unsigned last = 0;
     for (unsigned i = 0; i < 16; i++) {
@@ -150,11 +82,11 @@ static void test_hop_order_from_node_0(void **state)
 static void test_moves_no_more_than_needed(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 0);
     scene_on(s, 16, 1);
     weigh(s, last_heavy);
-    make(s);
+    scene_make(s);
     unsigned moved = 0;
     for (unsigned i = 0; i < 16; i++)
         moved += s->plan.places[i].moved;
@@ -167,11 +99,11 @@ static void test_moves_no_more_than_needed(void **state)
 static void test_equal_weights_stay(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 5);
     scene_on(s, 16, 1);
     weigh(s, equal);
-    make(s);
+    scene_make(s);
     assert_false(s->plan.moved);
     assert_string_equal(s->plan.mapping.mapper, "keep");
     assert_int_equal(s->plan.order[0], 10);
@@ -193,17 +125,17 @@ static double chain_cost(const struct scene *s)
 static void test_block_move(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 5);
     scene_on(s, 16, 1);
-    option(s, "nuioa", "export");
-    make(s);
+    scene_option(s, "nuioa", "export");
+    scene_make(s);
     double before = chain_cost(s);
     assert_false(s->plan.moved);
     nuioa_plan_free(&s->plan);
 
-    option(s, "nuioa", "on");
-    make(s);
+    scene_option(s, "nuioa", "on");
+    scene_make(s);
     assert_permutation(s);
     assert_true(s->plan.moved);
     assert_int_equal(hwloc_bitmap_first(s->plan.places[0].numas), 5);
@@ -218,12 +150,12 @@ static void test_block_move(void **state)
 static void test_blocks_of_unequal_size_stay(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 5);
     scene_on(s, 9, 1);
     for (unsigned i = 2; i < 9; i++)
         hwloc_bitmap_only(s->masks[i], 2 * (i - 1));
-    make(s);
+    scene_make(s);
     assert_false(s->plan.moved);
     scene_free(s);
 }
@@ -231,25 +163,25 @@ static void test_blocks_of_unequal_size_stay(void **state)
 static void test_one_rank_alone(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 5);
     scene_on(s, 1, 1);
-    make(s);
+    scene_make(s);
     assert_int_equal(hwloc_bitmap_first(s->plan.places[0].numas), 5);
     assert_int_equal(hwloc_bitmap_weight(s->plan.places[0].cpus), 1);
     nuioa_plan_free(&s->plan);
 
-    option(s, "cores", "keep");
-    make(s);
+    scene_option(s, "cores", "keep");
+    scene_make(s);
     assert_false(s->plan.moved);
     nuioa_plan_free(&s->plan);
 
     /* the step has nothing near the NIC: nearest of what it has (1 is nearer to 5 than 0) */
-    option(s, "cores", "auto");
+    scene_option(s, "cores", "auto");
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
     hwloc_bitmap_set_range(allowed, 0, 3);
     s->request.allowed_cpus = allowed;
-    make(s);
+    scene_make(s);
     assert_int_equal(hwloc_bitmap_first(s->plan.places[0].numas), 1);
     hwloc_bitmap_free(allowed);
     scene_free(s);
@@ -257,7 +189,7 @@ static void test_one_rank_alone(void **state)
 
 static void assert_untouched(struct scene *s, const char *why)
 {
-    make(s);
+    scene_make(s);
     assert_false(s->plan.moved);
     if (!strstr(s->plan.reason, why))
         fail_msg("reason: '%s', wanted '%s'", s->plan.reason, why);
@@ -269,18 +201,18 @@ static void assert_untouched(struct scene *s, const char *why)
 static void test_limits(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 5);
     scene_on(s, 16, 1);
     weigh(s, descending);
 
     s->request.bound_by_user = true;
     assert_untouched(s, "--cpu-bind");
-    option(s, "nuioa", "force");
-    make(s);
+    scene_option(s, "nuioa", "force");
+    scene_make(s);
     assert_true(s->plan.moved);
     nuioa_plan_free(&s->plan);
-    option(s, "nuioa", "on");
+    scene_option(s, "nuioa", "on");
     s->options.force = false;
     s->request.bound_by_user = false;
 
@@ -292,9 +224,9 @@ static void test_limits(void **state)
     assert_untouched(s, "batch script");
     s->request.stay = NULL;
 
-    option(s, "policy", "cpu");
+    scene_option(s, "policy", "cpu");
     assert_untouched(s, "policy=cpu");
-    option(s, "policy", "bandwidth");
+    scene_option(s, "policy", "bandwidth");
 
     for (unsigned i = 0; i < 16; i++)
         hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
@@ -305,7 +237,7 @@ static void test_limits(void **state)
 static void test_one_unbound_rank_is_not_squeezed(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 5);
     scene_on(s, 1, 1);
     hwloc_bitmap_copy(s->masks[0], s->node.allowed_cpus);
@@ -316,12 +248,12 @@ static void test_one_unbound_rank_is_not_squeezed(void **state)
 static void test_no_information_no_change(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 5);
     scene_on(s, 16, 1);
     weigh(s, descending);
-    option(s, "nic", "^mlx4_0");
-    make(s);
+    scene_option(s, "nic", "^mlx4_0");
+    scene_make(s);
     assert_false(s->plan.moved);
     assert_int_equal(s->plan.places[0].nic, -1);
     assert_int_equal(s->plan.places[0].level, NUIOA_NO_LEVEL);
@@ -332,7 +264,7 @@ static void test_no_information_no_change(void **state)
 static void test_slots_of_unequal_size_are_not_exchanged(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_build(&s->node, &(struct shape){2, 4, 1, 1, NULL});
     machine_nic(&s->node, "mlx5_0", 1);
     scene_on(s, 4, 1);
@@ -341,7 +273,7 @@ static void test_slots_of_unequal_size_are_not_exchanged(void **state)
     hwloc_bitmap_only(s->masks[2], 4);
     hwloc_bitmap_only(s->masks[3], 5);
     weigh(s, descending);
-    make(s);
+    scene_make(s);
     assert_int_equal(hwloc_bitmap_weight(s->plan.places[0].cpus), 2);
     assert_false(s->plan.places[0].moved);
     assert_int_equal(hwloc_bitmap_first(s->plan.places[1].numas), 1);
@@ -360,11 +292,11 @@ static void quad(struct scene *s)
 static void test_nics_are_shared(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     quad(s);
     scene_on(s, 8, 1);
     weigh(s, equal);
-    make(s);
+    scene_make(s);
     assert_false(s->plan.moved);
     unsigned load[2] = {0, 0};
     for (unsigned i = 0; i < 8; i++) {
@@ -377,8 +309,8 @@ static void test_nics_are_shared(void **state)
     assert_int_equal(s->plan.rail_count, 2);
     nuioa_plan_free(&s->plan);
 
-    option(s, "nic", "^mlx5_1");
-    make(s);
+    scene_option(s, "nic", "^mlx5_1");
+    scene_make(s);
     for (unsigned i = 0; i < 8; i++)
         assert_int_equal(s->plan.places[i].nic, 0);
     scene_free(s);
@@ -387,14 +319,14 @@ static void test_nics_are_shared(void **state)
 static void test_equally_near_nics_share_by_weight_and_card(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_build(&s->node, &(struct shape){1, 8, 1, 1, NULL});
     machine_nic(&s->node, "mlx5_0", 0);
     machine_nic(&s->node, "mlx5_1", 0)->card = 0; /* second port of the first card */
     machine_nic(&s->node, "mlx5_2", 0);
     scene_on(s, 8, 1);
     weigh(s, equal);
-    make(s);
+    scene_make(s);
     unsigned load[3] = {0, 0, 0};
     for (unsigned i = 0; i < 8; i++)
         load[s->plan.places[i].nic]++;
@@ -404,7 +336,7 @@ static void test_equally_near_nics_share_by_weight_and_card(void **state)
 
     for (unsigned i = 0; i < 8; i++)
         s->tasks[i].weight = i ? 1 : 7; /* one as heavy as all others together */
-    make(s);
+    scene_make(s);
     for (unsigned i = 1; i < 8; i++)
         assert_int_not_equal(s->node.nics[s->plan.places[i].nic].card,
                              s->node.nics[s->plan.places[0].nic].card);
@@ -414,190 +346,48 @@ static void test_equally_near_nics_share_by_weight_and_card(void **state)
 static void test_pack(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     quad(s);
     scene_on(s, 4, 1);
-    option(s, "cores", "pack");
+    scene_option(s, "cores", "pack");
     s->request.cpus_per_task = 1; /* rounded up to whole cores */
-    make(s);
+    scene_make(s);
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(s->plan.places[i].level, 0);
         assert_int_equal(hwloc_bitmap_weight(s->plan.places[i].cpus), 2);
     }
     nuioa_plan_free(&s->plan);
     s->request.cpus_per_task = 8; /* 4 x 8 of 16: no room: kept as Slurm made them */
-    make(s);
+    scene_make(s);
     assert_permutation(s);
     assert_int_equal(s->plan.warnings.count, 1);
-    scene_free(s);
-}
-
-static const char *find(const char *env, const char *name)
-{
-    size_t length = strlen(name);
-    for (; *env; env += strlen(env) + 1)
-        if (!strncmp(env, name, length) && env[length] == '=')
-            return env + length + 1;
-    return NULL;
-}
-
-static const char *thread_variable(struct scene *s, unsigned local, unsigned omp_threads,
-                                   const char *name)
-{
-    static char env[16384];
-    assert_true(nuioa_environment_threads(&s->plan, local, omp_threads, env, sizeof(env)) > 0);
-    return find(env, name);
-}
-
-static void test_threads(void **state)
-{
-    (void)state;
-    struct scene *s = new_scene();
-    char text[256];
-    quad(s);
-    scene_on(s, 2, 8); /* NUMA nodes 0-1, 2-3 */
-    make(s);
-    /* NIC on NUMA node 1 = cores 2 and 3, which come first */
-    assert_string_equal(nuioa_places_text(&s->plan.places[0], text, sizeof(text)),
-                        "{2,10},{3,11},{0,8},{1,9}");
-    assert_string_equal(thread_variable(s, 0, 0, "OMP_PLACES"), "{2,10},{3,11},{0,8},{1,9}");
-    assert_string_equal(thread_variable(s, 0, 0, "OMP_PROC_BIND"), "close");
-    nuioa_plan_free(&s->plan);
-    option(s, "threads", "off");
-    make(s);
-    assert_null(nuioa_places_text(&s->plan.places[0], text, sizeof(text)));
-    scene_free(s);
-
-    s = new_scene();
-    quad(s);
-    scene_on(s, 1, 16); /* not bound, but alone: places; not if the user wanted it unbound */
-    make(s);
-    assert_int_equal(s->plan.places[0].place_count, 8);
-    assert_string_equal(thread_variable(s, 0, 0, "OMP_PROC_BIND"), "spread");
-    s->request.bound_by_user = true;
-    nuioa_plan_free(&s->plan);
-    make(s);
-    assert_int_equal(s->plan.places[0].place_count, 0);
-    scene_free(s);
-}
-
-/* Two ranks, each with two cores of both NUMA nodes, each of which has a NIC: the threads of each begin
- * beside the rank's own. */
-static void test_threads_own_nic(void **state)
-{
-    (void)state;
-    struct scene *s = new_scene();
-    char text[256];
-    machine_build(&s->node, &(struct shape){.numas = 2, .cores = 4, .threads = 1,
-                                             .numas_per_package = 1});
-    machine_nic(&s->node, "mlx5_0", 0);
-    machine_nic(&s->node, "mlx5_1", 1);
-    scene_on(s, 2, 4);
-    for (unsigned i = 0; i < 2; i++) {
-        hwloc_bitmap_zero(s->masks[i]);
-        hwloc_bitmap_set_range(s->masks[i], 2 * i, (int)(2 * i + 1));
-        hwloc_bitmap_set_range(s->masks[i], 4 + 2 * i, (int)(5 + 2 * i));
-    }
-    make(s);
-    assert_int_equal(s->plan.places[0].nic, 0);
-    assert_int_equal(s->plan.places[1].nic, 1);
-    assert_string_equal(nuioa_places_text(&s->plan.places[0], text, sizeof(text)),
-                        "{0},{1},{4},{5}");
-    assert_string_equal(nuioa_places_text(&s->plan.places[1], text, sizeof(text)),
-                        "{6},{7},{2},{3}");
-    int used = nuioa_environment(&s->plan, &s->node, &s->options, 1, text, sizeof(text));
-    assert_true(used > 0);
-    assert_string_equal(find(text, "NUIOA_COMM_CPUS"), "6");
-    scene_free(s);
-}
-
-static const char *const progress[] = {"MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
-                                       "I_MPI_ASYNC_PROGRESS_PIN"};
-
-/* A progress thread gets the core after those of the OpenMP threads, then the second hardware thread of
- * the nearest; else it is not pinned. */
-static void test_progress(void **state)
-{
-    (void)state;
-    struct scene *s = new_scene();
-    quad(s);
-    scene_on(s, 2, 8); /* places {2,10},{3,11},{0,8},{1,9} and those of NUMA nodes 2-3 */
-    make(s);
-    for (unsigned i = 0; i < 2; i++) {
-        assert_string_equal(thread_variable(s, 1, 1, progress[i]), "3,7");
-        assert_string_equal(thread_variable(s, 0, 3, progress[i]), "1,5");
-        assert_string_equal(thread_variable(s, 0, 4, progress[i]), "10,14");
-        assert_null(thread_variable(s, 0, 5, progress[i]));
-        assert_null(thread_variable(s, 0, 0, progress[i]));
-    }
-    scene_free(s);
-
-    s = new_scene();
-    machine_hagrid(&s->node, 5);
-    scene_on(s, 1, 16); /* one rank, one hardware thread a core */
-    make(s);
-    assert_string_equal(thread_variable(s, 0, 8, progress[0]), "11");
-    assert_string_equal(thread_variable(s, 0, 8, "OMP_PROC_BIND"), "spread");
-    assert_null(thread_variable(s, 0, 16, progress[0]));
-    scene_free(s);
-}
-
-
-static void test_environment(void **state)
-{
-    (void)state;
-    struct scene *s = new_scene();
-    char env[16384];
-    machine_hagrid(&s->node, 5);
-    scene_on(s, 16, 1);
-    for (unsigned i = 0; i < 16; i++)
-        s->tasks[i].rank = 100 + i;
-    s->request.planned = true;
-    make(s);
-    int used = nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env));
-    assert_true(used > 0);
-    assert_string_equal(find(env, "NUIOA_VERSION"), "1");
-    assert_string_equal(find(env, "NUIOA_LEADER"), "100");
-    assert_string_equal(find(env, "NUIOA_NEAR"), "2");
-    assert_string_equal(find(env, "NUIOA_NIC"), "mlx4_0:1");
-    assert_string_equal(find(env, "NUIOA_LEVEL"), "0");
-    assert_string_equal(find(env, "NUIOA_CPUS"), "10");
-    assert_string_equal(find(env, "NUIOA_PLANNED"), "1");
-    assert_null(find(env, "NUIOA_WEIGHT")); /* no hints: not known */
-    assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used), used);
-    assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used - 1),
-                     -ENOSPC);
-    option(s, "export", "none");
-    nuioa_options_finish(&s->options);
-    assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env)), 1);
-    assert_int_equal(env[0], '\0');
     scene_free(s);
 }
 
 static void test_memory(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     char text[64];
     quad(s);
     scene_on(s, 8, 1);
     weigh(s, equal);
     hwloc_bitmap_clr(s->node.allowed_numas, 0); /* the step may not use the memory of NUMA node 0 */
-    make(s);
+    scene_make(s);
     assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "preferred:1");
     assert_string_equal(nuioa_memory_text(&s->plan.places[4], text, sizeof(text)), "preferred:2");
     nuioa_plan_free(&s->plan);
-    option(s, "mem", "interleave");
-    make(s);
+    scene_option(s, "mem", "interleave");
+    scene_make(s);
     assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)),
                         "interleave:1,3");
     nuioa_plan_free(&s->plan);
-    option(s, "mem", "nic");
-    make(s);
+    scene_option(s, "mem", "nic");
+    scene_make(s);
     assert_string_equal(nuioa_memory_text(&s->plan.places[6], text, sizeof(text)), "preferred:3");
     s->request.memory_by_user = true;
     nuioa_plan_free(&s->plan);
-    make(s);
+    scene_make(s);
     assert_string_equal(nuioa_memory_text(&s->plan.places[6], text, sizeof(text)), "default");
     scene_free(s);
 }
@@ -605,11 +395,11 @@ static void test_memory(void **state)
 static void test_achieved(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 5);
     scene_on(s, 2, 1);
     weigh(s, descending);
-    make(s);
+    scene_make(s);
     hwloc_bitmap_t elsewhere = hwloc_bitmap_alloc();
     hwloc_bitmap_only(elsewhere, 6); /* NUMA node 3, one link from the NIC */
     assert_int_equal(nuioa_plan_achieved(&s->request, &s->plan, 1, elsewhere), 0);
@@ -624,24 +414,24 @@ static void test_latency_uses_both_directions(void **state)
     (void)state;
     /* NIC on 0. From 0, memory 1 is nearer than 2; there and back 2 is. */
     static const uint32_t matrix[9] = {10, 20, 24, 60, 10, 40, 24, 40, 10};
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_build(&s->node, &(struct shape){3, 1, 1, 1, matrix});
     machine_nic(&s->node, "mlx5_0", 0);
     scene_on(s, 3, 1);
     weigh(s, descending);
-    make(s);
-    assert_string_equal(numas(s), "0,1,2");
+    scene_make(s);
+    assert_string_equal(scene_numas(s), "0,1,2");
     nuioa_plan_free(&s->plan);
-    option(s, "policy", "latency");
-    make(s);
-    assert_string_equal(numas(s), "0,2,1");
+    scene_option(s, "policy", "latency");
+    scene_make(s);
+    assert_string_equal(scene_numas(s), "0,2,1");
     scene_free(s);
 }
 
 static void test_refuses_nonsense(void **state)
 {
     (void)state;
-    struct scene *s = new_scene();
+    struct scene *s = scene_new();
     machine_hagrid(&s->node, 5);
     scene_on(s, 2, 1);
     hwloc_bitmap_zero(s->masks[1]);
@@ -668,10 +458,6 @@ int main(void)
         cmocka_unit_test(test_nics_are_shared),
         cmocka_unit_test(test_equally_near_nics_share_by_weight_and_card),
         cmocka_unit_test(test_pack),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_threads_own_nic),
-        cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_environment),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_achieved),
         cmocka_unit_test(test_latency_uses_both_directions),
