@@ -103,25 +103,10 @@ static void elect(struct coll_map *map)
     }
 }
 
-/* Ranks of one NUMA node may use NICs at different distances; for the walk it is one place. */
-static void level_numas(struct coll_map *map)
-{
-    for (int rank = 0; rank < map->size; rank++) {
-        struct coll_record *own = &map->records[rank];
-        int node = map->node[rank];
-        for (int i = map->first[node]; i < map->first[node + 1]; i++) {
-            const struct coll_record *other = &map->records[map->ranks[i]];
-            if (other->numa == own->numa && other->level < own->level)
-                own->level = other->level;
-        }
-    }
-}
-
 void coll_map_make(struct coll_map *map)
 {
     number_nodes(map);
     list_ranks(map);
-    level_numas(map);
     elect(map);
 }
 

@@ -256,20 +256,22 @@ static void test_any_tree_spans(void **state)
     }
 }
 
-/* Shared memory: each other NUMA node reads the leader's memory once. */
+/* Shared memory: each other NUMA node reads the root's memory once. */
 static void test_one_copy_for_each_numa_node(void **state)
 {
     (void)state;
     unsigned seed = 2;
     for (int round = 0; round < 300; round++) {
         struct coll_map map = random_map(&seed);
-        int entry = coll_map_leader(&map, 0, 0), across = 0, numas = 0, seen[5] = { 0 };
+        int entry = map.ranks[next_random(&seed, (unsigned)coll_map_count(&map, 0))];
+        int across = 0, numas = 0, seen[5] = { 0 };
+        enum coll_shape inter = round % 2 ? SHAPE_SPINE : SHAPE_CHAIN;
         for (int i = 0; i < coll_map_count(&map, 0); i++) {
             struct coll_tree tree;
             int rank = map.ranks[i], numa = map.records[rank].numa;
             if (numa != map.records[entry].numa && !seen[numa + 1]++)
                 numas++;
-            coll_tree_make(&tree, &map, SHAPE_NONE, SHAPE_WINDOW, entry, 0, rank);
+            coll_tree_make(&tree, &map, inter, SHAPE_WINDOW, entry, 0, rank);
             if (tree.source >= 0 && map.records[tree.source].numa != numa) {
                 assert_int_equal(tree.source, entry);
                 across++;
