@@ -75,3 +75,12 @@ void machine_hagrid(struct nuioa_node *node, unsigned nic_numa)
     machine_build(node, &(struct shape){8, 2, 1, 1, matrix});
     machine_nic(node, "mlx4_0", nic_numa);
 }
+
+void machine_quad(struct nuioa_node *node)
+{
+    static const uint32_t ring[] = {10, 20, 30, 20, 20, 10, 20, 30, 30, 20, 10, 20, 20, 30, 20, 10};
+    machine_build(node, &(struct shape){.numas = 4, .cores = 2, .threads = 2, .numas_per_package = 1,
+                                        .matrix = ring});
+    machine_nic(node, "mlx5_0", 1);
+    machine_nic(node, "mlx5_1", 3);
+}

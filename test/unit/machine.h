@@ -19,4 +19,7 @@ struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigne
 /* 8 NUMA nodes of 2 cores, distances of the 8-socket Opteron of the master thesis, table 3.1. */
 void machine_hagrid(struct nuioa_node *node, unsigned nic_numa);
 
+/* A ring of 4 NUMA nodes of 2 cores with two hardware threads, NICs on 1 and 3. */
+void machine_quad(struct nuioa_node *node);
+
 #endif

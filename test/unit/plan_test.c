@@ -280,20 +280,11 @@ static void test_slots_of_unequal_size_are_not_exchanged(void **state)
     scene_free(s);
 }
 
-/* Ring of 4 NUMA nodes, NICs on 1 and 3; two hardware threads a core. */
-static void quad(struct scene *s)
-{
-    static const uint32_t ring[16] = {10, 20, 30, 20, 20, 10, 20, 30, 30, 20, 10, 20, 20, 30, 20, 10};
-    machine_build(&s->node, &(struct shape){4, 2, 2, 1, ring});
-    machine_nic(&s->node, "mlx5_0", 1);
-    machine_nic(&s->node, "mlx5_1", 3);
-}
-
 static void test_nics_are_shared(void **state)
 {
     (void)state;
     struct scene *s = scene_new();
-    quad(s);
+    machine_quad(&s->node);
     scene_on(s, 8, 1);
     weigh(s, equal);
     scene_make(s);
@@ -347,7 +338,7 @@ static void test_pack(void **state)
 {
     (void)state;
     struct scene *s = scene_new();
-    quad(s);
+    machine_quad(&s->node);
     scene_on(s, 4, 1);
     scene_option(s, "cores", "pack");
     s->request.cpus_per_task = 1; /* rounded up to whole cores */
@@ -369,7 +360,7 @@ static void test_memory(void **state)
     (void)state;
     struct scene *s = scene_new();
     char text[64];
-    quad(s);
+    machine_quad(&s->node);
     scene_on(s, 8, 1);
     weigh(s, equal);
     hwloc_bitmap_clr(s->node.allowed_numas, 0); /* the step may not use the memory of NUMA node 0 */

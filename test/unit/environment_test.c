@@ -1,0 +1,165 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "environment.h"
+#include "machine.h"
+#include "scene.h"
+
+static const char *find(const char *env, const char *name)
+{
+    size_t length = strlen(name);
+    for (; *env; env += strlen(env) + 1)
+        if (!strncmp(env, name, length) && env[length] == '=')
+            return env + length + 1;
+    return NULL;
+}
+
+static const char *thread_variable(struct scene *s, unsigned local, unsigned omp_threads,
+                                   const char *name)
+{
+    static char env[16384];
+    assert_true(nuioa_environment_threads(&s->plan, local, omp_threads, env, sizeof(env)) > 0);
+    return find(env, name);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    struct scene *s = scene_new();
+    char text[256];
+    machine_quad(&s->node);
+    scene_on(s, 2, 8); /* NUMA nodes 0-1, 2-3 */
+    scene_make(s);
+    /* NIC on NUMA node 1 = cores 2 and 3, which come first */
+    assert_string_equal(nuioa_places_text(&s->plan.places[0], text, sizeof(text)),
+                        "{2,10},{3,11},{0,8},{1,9}");
+    assert_string_equal(thread_variable(s, 0, 0, "OMP_PLACES"), "{2,10},{3,11},{0,8},{1,9}");
+    assert_string_equal(thread_variable(s, 0, 0, "OMP_PROC_BIND"), "close");
+    nuioa_plan_free(&s->plan);
+    scene_option(s, "threads", "off");
+    scene_make(s);
+    assert_null(nuioa_places_text(&s->plan.places[0], text, sizeof(text)));
+    scene_free(s);
+
+    s = scene_new();
+    machine_quad(&s->node);
+    scene_on(s, 1, 16); /* not bound, but alone: places; not if the user wanted it unbound */
+    scene_make(s);
+    assert_int_equal(s->plan.places[0].place_count, 8);
+    assert_string_equal(thread_variable(s, 0, 0, "OMP_PROC_BIND"), "spread");
+    s->request.bound_by_user = true;
+    nuioa_plan_free(&s->plan);
+    scene_make(s);
+    assert_int_equal(s->plan.places[0].place_count, 0);
+    scene_free(s);
+}
+
+/* Two ranks, each with two cores of both NUMA nodes, each of which has a NIC: the threads of each begin
+ * beside the rank's own. */
+static void test_threads_own_nic(void **state)
+{
+    (void)state;
+    struct scene *s = scene_new();
+    char text[256];
+    machine_build(&s->node, &(struct shape){.numas = 2, .cores = 4, .threads = 1,
+                                             .numas_per_package = 1});
+    machine_nic(&s->node, "mlx5_0", 0);
+    machine_nic(&s->node, "mlx5_1", 1);
+    scene_on(s, 2, 4);
+    for (unsigned i = 0; i < 2; i++) {
+        hwloc_bitmap_zero(s->masks[i]);
+        hwloc_bitmap_set_range(s->masks[i], 2 * i, (int)(2 * i + 1));
+        hwloc_bitmap_set_range(s->masks[i], 4 + 2 * i, (int)(5 + 2 * i));
+    }
+    scene_make(s);
+    assert_int_equal(s->plan.places[0].nic, 0);
+    assert_int_equal(s->plan.places[1].nic, 1);
+    assert_string_equal(nuioa_places_text(&s->plan.places[0], text, sizeof(text)),
+                        "{0},{1},{4},{5}");
+    assert_string_equal(nuioa_places_text(&s->plan.places[1], text, sizeof(text)),
+                        "{6},{7},{2},{3}");
+    int used = nuioa_environment(&s->plan, &s->node, &s->options, 1, text, sizeof(text));
+    assert_true(used > 0);
+    assert_string_equal(find(text, "NUIOA_COMM_CPUS"), "6");
+    scene_free(s);
+}
+
+static const char *const progress[] = {"MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
+                                       "I_MPI_ASYNC_PROGRESS_PIN"};
+
+/* A progress thread gets the core after those of the OpenMP threads, then the second hardware thread of
+ * the nearest; else it is not pinned. */
+static void test_progress(void **state)
+{
+    (void)state;
+    struct scene *s = scene_new();
+    machine_quad(&s->node);
+    scene_on(s, 2, 8); /* places {2,10},{3,11},{0,8},{1,9} and those of NUMA nodes 2-3 */
+    scene_make(s);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_string_equal(thread_variable(s, 1, 1, progress[i]), "3,7,4,5");
+        assert_string_equal(thread_variable(s, 0, 3, progress[i]), "1,5,0,1");
+        assert_string_equal(thread_variable(s, 0, 4, progress[i]), "10,14,0,1");
+        assert_null(thread_variable(s, 0, 5, progress[i]));
+        assert_null(thread_variable(s, 0, 0, progress[i]));
+    }
+    scene_free(s);
+
+    s = scene_new();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 1, 16); /* one rank, one hardware thread a core */
+    scene_make(s);
+    assert_string_equal(thread_variable(s, 0, 8, progress[0]),
+                        "11,11,6,7,12,13,14,15,2,3,4,5,8,9,0,1");
+    assert_string_equal(thread_variable(s, 0, 8, "OMP_PROC_BIND"), "spread");
+    assert_null(thread_variable(s, 0, 16, progress[0]));
+    scene_free(s);
+}
+
+static void test_environment(void **state)
+{
+    (void)state;
+    struct scene *s = scene_new();
+    char env[16384];
+    machine_hagrid(&s->node, 5);
+    scene_on(s, 16, 1);
+    for (unsigned i = 0; i < 16; i++)
+        s->tasks[i].rank = 100 + i;
+    s->request.planned = true;
+    scene_make(s);
+    int used = nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env));
+    assert_true(used > 0);
+    assert_string_equal(find(env, "NUIOA_VERSION"), "1");
+    assert_string_equal(find(env, "NUIOA_LEADER"), "100");
+    assert_string_equal(find(env, "NUIOA_NEAR"), "2");
+    assert_string_equal(find(env, "NUIOA_NIC"), "mlx4_0:1");
+    assert_string_equal(find(env, "NUIOA_LEVEL"), "0");
+    assert_string_equal(find(env, "NUIOA_CPUS"), "10");
+    assert_string_equal(find(env, "NUIOA_PLANNED"), "1");
+    assert_null(find(env, "NUIOA_WEIGHT")); /* no hints: not known */
+    assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used), used);
+    assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used - 1),
+                     -ENOSPC);
+    scene_option(s, "export", "none");
+    nuioa_options_finish(&s->options);
+    assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env)), 1);
+    assert_int_equal(env[0], '\0');
+    scene_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads_own_nic),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_environment),
+    };
+    return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
+}
