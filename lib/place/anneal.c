@@ -4,8 +4,8 @@
 
 #include "search.h"
 
-/* -log(u) for evenly spread u: a rise of J is accepted when it is below the temperature times one of these,
- * which is the usual exp(-rise/temperature) > u without an exp for each try. */
+/* -log(u) for evenly spread u: a rise of J is accepted when it is below the temperature times one
+ * of these, which is the usual exp(-rise/temperature) > u without an exp for each try. */
 enum { THRESHOLDS = 1024 };
 
 struct anneal {

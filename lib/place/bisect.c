@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cut.h"
 #include "hierarchy.h"
 
 /* A part of the machine, and the tasks that will sit there. */
@@ -14,8 +15,7 @@ struct part {
 
 struct bisection {
     const struct nuioa_graph *graph;
-    struct nuioa_halves halves;     /* of this round */
-    struct nuioa_halves guesses[2]; /* joined, split */
+    struct nuioa_halves halves;
     struct nuioa_arena arena;
     struct part *parts; /* [class_count], part_count in use */
     uint32_t part_count;
@@ -26,9 +26,9 @@ struct bisection {
     /* Pairs that stay in one half will end up nearer than its mean: 0 counts on the mean, 1 on the
      * nearest two seats. */
     double hope;
-    uint32_t tries; /* cuts for each part: many find the best cut, few a different whole */
+    uint32_t tries; /* cuts of each part */
     nuioa_cutter *cutter;
-    struct nuioa_random random;
+    struct nuioa_random *random;
     struct nuioa_budget *budget;
 };
 
@@ -91,7 +91,8 @@ static void fill_limits(const struct bisection *b, uint32_t node, uint32_t *limi
     }
 }
 
-/* The vertices, and for each neighbour either an edge (it is in the part too) or a pull to one side. */
+/* The vertices, and for each neighbour either an edge (it is in the part too) or a pull to one
+ * side. */
 static void fill_cut(struct bisection *b, const struct part *part, struct nuioa_cut *c)
 {
     const struct nuioa_graph *g = b->graph;
@@ -131,7 +132,7 @@ static bool take_cut(const struct bisection *b, const struct part *part,
         edges += g->row[i + 1] - g->row[i];
     }
     *c = (struct nuioa_cut){
-        .count = part->count, .kind_count = g->kind_count, .tries = b->tries * (b->part_count < 4 ? 3 : 1)};
+        .count = part->count, .kind_count = g->kind_count, .tries = b->tries};
     c->size = nuioa_arena_take(scratch, c->count, sizeof(*c->size));
     c->kind = nuioa_arena_take(scratch, c->count, sizeof(*c->kind));
     c->limit[0] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));
@@ -181,7 +182,10 @@ static int cut_part(struct bisection *b, struct part *part)
             mean_between(b, b->halves.right[part->node], b->parts[q].node);
     }
     fill_cut(b, part, &cut);
-    rc = b->cutter(&cut, &b->random, b->budget);
+    /* Small parts: what was done so far costs more than the cut. */
+    uint64_t classes = b->halves.last[part->node] - b->halves.first[part->node];
+    b->budget->evaluations += 64 + classes * b->graph->class_count / 4;
+    rc = b->cutter(&cut, b->random, b->budget);
     if (!rc)
         divide(b, part, &cut);
 out:
@@ -223,87 +227,77 @@ static bool fits(const struct nuioa_graph *g, const uint32_t *at, uint32_t *room
     return true;
 }
 
-/* Swaps gain a few percent at most after a cut: a round this far behind does not catch up. */
-#define HOPELESS 1.01
-#define CLOSE 1.005
-
-enum { FIRST = 6 };
-
-static int run(struct bisection *b, uint32_t rounds, struct nuioa_seating *seating, uint32_t *best)
+static int make_halves(struct bisection *b, bool split)
 {
-    const struct nuioa_graph *g = b->graph;
-    double best_cost = 0;
-    bool found = false;
-    for (uint32_t round = 0; round < rounds; round++) {
-        if (found && b->budget->evaluations >= b->budget->limit)
-            break;
-        b->hope = (round % 3) / 2.0;
-        b->tries = round < FIRST || round % 2 ? 4 : 1;
-        b->halves = b->guesses[(round + 1) % 2];
-        int rc = cut_all(b, seating->at);
-        if (rc)
-            return rc;
-        if (!fits(g, seating->at, seating->room))
-            return -EINVAL;
-        nuioa_seat_all(seating, seating->at);
-        b->budget->evaluations += g->count * nuioa_change_effort(g);
-        rc = nuioa_swap_classes(seating, nuioa_cheap_kicks(g), b->budget);
-        if (!rc && (!found || seating->cost < best_cost * HOPELESS)) {
-            rc = nuioa_descend(seating, b->budget);
-            if (!rc && (!found || seating->cost < best_cost * CLOSE))
-                rc = nuioa_recut(seating, b->budget);
-            rc = rc ? rc : nuioa_descend(seating, b->budget);
-        }
-        if (rc)
-            return rc;
-        if (!found || seating->cost < best_cost) {
-            best_cost = seating->cost;
-            memcpy(best, seating->at, g->count * sizeof(*best));
-            found = true;
-        }
-    }
-    return found ? 0 : -EINVAL;
+    struct nuioa_halves joined;
+    uint64_t n = b->graph->class_count;
+    b->budget->evaluations += n * n * n / 16;
+    int rc = nuioa_halves_make(b->graph, &b->arena, &joined);
+    b->halves = joined;
+    return rc || !split ? rc : nuioa_halves_split(b->graph, &joined, &b->arena, &b->halves);
 }
 
-int nuioa_bisection(const struct nuioa_problem *p, nuioa_cutter *cutter, uint32_t rounds,
-                    uint32_t *slot_of, struct nuioa_budget *budget)
+int nuioa_bisect_once(const struct nuioa_graph *g, uint32_t guess, uint32_t tries,
+                      struct nuioa_random *random, uint32_t *at, struct nuioa_budget *budget)
 {
-    struct nuioa_graph own;
-    struct nuioa_seating seating = {0};
-    const struct nuioa_graph *g = nuioa_graph_of(p, &own);
-    struct bisection b = {.graph = g, .cutter = cutter, .random = {88172645463325252}};
-    b.budget = budget;
-    int rc = -ENOMEM;
-    if (!g || nuioa_seating_open(&seating, g))
-        goto out;
-    rc = -EINVAL;
-    if (!g->count || (nuioa_halves_make(g, &b.arena, &b.guesses[0]) ||
-                      nuioa_halves_split(g, &b.guesses[0], &b.arena, &b.guesses[1])))
-        goto out;
-    rc = -ENOMEM;
-    b.parts = nuioa_arena_take(&b.arena, g->class_count, sizeof(*b.parts));
+    struct bisection b = {
+        .graph = g, .hope = guess % 3 / 2.0, .tries = tries, .random = random, .budget = budget};
+    size_t classes = g->class_count;
+    b.cutter = nuioa_crowded(g) ? nuioa_cut_flat : nuioa_cut_multilevel;
+    b.parts = nuioa_arena_take(&b.arena, classes, sizeof(*b.parts));
     b.tasks = nuioa_arena_take(&b.arena, g->count, sizeof(*b.tasks));
     b.part_of = nuioa_arena_take(&b.arena, g->count, sizeof(*b.part_of));
     b.local = nuioa_arena_take(&b.arena, g->count, sizeof(*b.local));
-    b.mean = nuioa_arena_take(&b.arena, 2 * (size_t)g->class_count, sizeof(*b.mean));
-    uint32_t *best = nuioa_arena_take(&b.arena, g->count, sizeof(*best));
-    if (b.arena.failed)
+    b.mean = nuioa_arena_take(&b.arena, 2 * classes, sizeof(*b.mean));
+    uint32_t *room = nuioa_arena_take(&b.arena, classes, sizeof(*room));
+    int rc = b.arena.failed || make_halves(&b, guess % 2 == 0) ? -ENOMEM : cut_all(&b, at);
+    if (!rc && !fits(g, at, room))
+        rc = -EINVAL;
+    nuioa_arena_free(&b.arena);
+    return rc;
+}
+
+/* Guess after guess, each improved by swaps; at[count] gets the best. */
+static int guess_all(struct nuioa_seating *seating, uint32_t *at, struct nuioa_budget *budget)
+{
+    const struct nuioa_graph *g = seating->graph;
+    struct nuioa_random random = {88172645463325252};
+    double best = INFINITY;
+    for (uint32_t guess = 0; !guess || budget->evaluations < budget->limit; guess++) {
+        int rc = nuioa_bisect_once(g, guess, 2, &random, seating->at, budget);
+        if (rc)
+            return rc;
+        nuioa_seat_all(seating, seating->at);
+        budget->evaluations += g->count * nuioa_change_effort(g);
+        rc = nuioa_settle(seating, nuioa_cheap_kicks(g), best, budget);
+        if (rc)
+            return rc;
+        if (seating->cost < best) {
+            best = seating->cost;
+            memcpy(at, seating->at, g->count * sizeof(*at));
+        }
+    }
+    return 0;
+}
+
+static int map(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_budget *budget)
+{
+    struct nuioa_graph own;
+    struct nuioa_seating seating = {0};
+    struct nuioa_arena scratch = {0};
+    const struct nuioa_graph *g = nuioa_graph_of(p, &own);
+    uint32_t *best = nuioa_arena_take(&scratch, g ? g->count : 0, sizeof(*best));
+    int rc = -ENOMEM;
+    if (!g || scratch.failed || nuioa_seating_open(&seating, g))
         goto out;
-    rc = run(&b, rounds, &seating, best);
+    rc = g->count ? guess_all(&seating, best, budget) : -EINVAL;
     memcpy(slot_of, p->start, p->task_count * sizeof(*slot_of));
     rc = rc ? rc : nuioa_take_slots(p, g, best, slot_of);
 out:
     nuioa_seating_close(&seating);
-    nuioa_arena_free(&b.arena);
+    nuioa_arena_free(&scratch);
     nuioa_graph_free(&own);
     return rc;
-}
-
-enum { ROUNDS = 12 };
-
-static int map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_budget *budget)
-{
-    return nuioa_bisection(problem, nuioa_cut_flat, ROUNDS, slot_of, budget);
 }
 
 const struct nuioa_mapper nuioa_bisect = {"bisect", map};

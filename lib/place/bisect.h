@@ -1,13 +1,15 @@
 #ifndef NUIOA_PLACE_BISECT_H
 #define NUIOA_PLACE_BISECT_H
 
-#include "cut.h"
+#include "search.h"
 
-/* Halves the machine and the tasks together until each part is one class: the NIC, and the neighbours that
- * already went elsewhere, pull each task to one side; `cutter` decides. Repeats with other guesses and
- * random numbers while the budget lasts, at most `rounds` times, improves each result by swaps and leaves
- * the best in slot_of. 0, -ENOMEM, or -EINVAL if tasks do not fit. */
-int nuioa_bisection(const struct nuioa_problem *problem, nuioa_cutter *cutter, uint32_t rounds,
-                    uint32_t *slot_of, struct nuioa_budget *budget);
+/* One division of a graph's tasks among its classes, into at[count]: the machine and the tasks are
+ * halved together until each part is one class, the NIC, and the neighbours that already went
+ * elsewhere, pulling each task to one side. What is not known until the end is guessed, otherwise
+ * for each of six `guess`es in a row; `tries` cuts are made of each part and the best one taken:
+ * many find the best cut, few a different whole. The caller improves the result by swaps. 0,
+ * -ENOMEM, or -EINVAL if tasks do not fit. */
+int nuioa_bisect_once(const struct nuioa_graph *graph, uint32_t guess, uint32_t tries,
+                      struct nuioa_random *random, uint32_t *at, struct nuioa_budget *budget);
 
 #endif

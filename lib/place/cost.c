@@ -19,7 +19,8 @@ double nuioa_cost(const struct nuioa_problem *p, const uint32_t *slot_of)
     return cost;
 }
 
-/* Hop-sorting without pins solves the first term exactly; each pair pays at least the cheapest price. */
+/* Hop-sorting without pins solves the first term exactly; each pair pays at least the cheapest
+ * price. */
 double nuioa_cost_bound(const struct nuioa_problem *p)
 {
     uint32_t *slot_of = malloc(p->task_count * sizeof(*slot_of));

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* PATIENCE: moves without a new best before a pass ends, and one for each 16 vertices. */
-enum { PATIENCE = 16, MANY = 64 };
+/* PATIENCE: moves without a new best before a pass ends, beside one for each 16 vertices. */
+enum { PATIENCE = 8 };
 
 struct pass {
     struct nuioa_cut *cut;
@@ -16,6 +16,7 @@ struct pass {
     uint32_t *crossed; /* [count]: in order */
     uint32_t *load[2]; /* [kind_count] */
     uint32_t slack;    /* a side may be too full by this much for a moment */
+    double cost;       /* of the cut, followed through all crossings like the gains */
 };
 
 static uint32_t over(const struct pass *p, uint32_t side, uint32_t kind)
@@ -38,22 +39,30 @@ static void weigh(struct pass *p)
     memset(p->load[0], 0, c->kind_count * sizeof(uint32_t));
     memset(p->load[1], 0, c->kind_count * sizeof(uint32_t));
     p->slack = 1;
-    p->open_count = c->count;
+    p->cost = 0;
     for (uint32_t v = 0; v < c->count; v++) {
-        double gain = c->side[v] ? c->lean[v] : -c->lean[v];
+        double across = 0, within = 0;
         for (uint32_t e = c->row[v]; e < c->row[v + 1]; e++)
-            gain += c->side[c->peer[e]] != c->side[v] ? c->bytes[e] : -c->bytes[e];
-        p->gain[v] = gain;
-        p->open[v] = v;
+            *(c->side[c->peer[e]] != c->side[v] ? &across : &within) += c->bytes[e];
+        p->gain[v] = across - within + (c->side[v] ? c->lean[v] : -c->lean[v]);
+        p->cost += across / 2 + (c->side[v] ? c->lean[v] : 0);
         p->load[c->side[v]][c->kind[v]] += c->size[v];
         p->slack = c->size[v] > p->slack ? c->size[v] : p->slack;
     }
+}
+
+static void open_all(struct pass *p)
+{
+    p->open_count = p->cut->count;
+    for (uint32_t v = 0; v < p->open_count; v++)
+        p->open[v] = v;
 }
 
 static void cross(struct pass *p, uint32_t v)
 {
     struct nuioa_cut *c = p->cut;
     uint8_t from = c->side[v];
+    p->cost -= p->gain[v];
     for (uint32_t e = c->row[v]; e < c->row[v + 1]; e++)
         p->gain[c->peer[e]] += c->side[c->peer[e]] == from ? 2 * c->bytes[e] : -2 * c->bytes[e];
     p->gain[v] = -p->gain[v];
@@ -102,6 +111,7 @@ static bool run_pass(struct pass *p, struct nuioa_budget *budget)
         scale += fabs(p->gain[v]);
     double worth = 1e-9 * scale;
     uint32_t patience = PATIENCE + p->cut->count / 16;
+    open_all(p);
     while (crossed < p->cut->count && crossed - kept <= patience) {
         budget->evaluations += p->open_count / 6 + 1;
         uint32_t k = pick(p);
@@ -137,37 +147,26 @@ static bool take_pass(struct nuioa_arena *arena, struct nuioa_cut *c, struct pas
     return !arena->failed;
 }
 
-static void improve(struct pass *p, struct nuioa_budget *budget)
-{
-    do {
-        weigh(p);
-        budget->evaluations += p->cut->row[p->cut->count] / 4;
-    } while (run_pass(p, budget));
-}
-
-int nuioa_cut_improve(struct nuioa_cut *c, struct nuioa_budget *budget)
+int nuioa_cut_improve(struct nuioa_cut *c, double *gain, struct nuioa_budget *budget)
 {
     struct nuioa_arena scratch = {0};
     struct pass pass;
     int rc = take_pass(&scratch, c, &pass) ? 0 : -ENOMEM;
-    if (!rc)
-        improve(&pass, budget);
+    *gain = 0;
+    if (!rc) {
+        weigh(&pass);
+        budget->evaluations += c->row[c->count] / 4;
+        *gain = pass.cost;
+        while (run_pass(&pass, budget))
+            ;
+        *gain -= pass.cost;
+    }
     nuioa_arena_free(&scratch);
     return rc;
 }
 
-double nuioa_cut_cost(const struct nuioa_cut *c)
-{
-    double cost = 0;
-    for (uint32_t v = 0; v < c->count; v++) {
-        cost += c->side[v] ? c->lean[v] : 0;
-        for (uint32_t e = c->row[v]; e < c->row[v + 1]; e++)
-            cost += c->side[c->peer[e]] != c->side[v] ? c->bytes[e] / 2 : 0;
-    }
-    return cost;
-}
-
-/* How many tasks of a kind to put on side 0: its share of the room, within what both sides can take. */
+/* How many tasks of a kind to put on side 0: its share of the room, within what both sides can
+ * take. */
 static uint32_t target(const struct nuioa_cut *c, uint32_t kind, uint32_t total)
 {
     uint64_t a = c->limit[0][kind], b = c->limit[1][kind];
@@ -183,6 +182,7 @@ static void grow(struct pass *p, uint32_t seed, uint32_t *wanted, struct nuioa_b
     struct nuioa_cut *c = p->cut;
     memset(c->side, 1, c->count);
     weigh(p);
+    open_all(p);
     for (uint32_t k = 0; k < c->kind_count; k++)
         wanted[k] = target(c, k, p->load[1][k]);
     uint32_t next = seed;
@@ -223,17 +223,17 @@ int nuioa_cut_flat(struct nuioa_cut *c, struct nuioa_random *random, struct nuio
         nuioa_arena_free(&scratch);
         return -ENOMEM;
     }
-    /* Trying is cheap on what coarsening leaves, not on a large graph. */
-    uint32_t tries = c->count > MANY && c->tries > 3 ? 3 : c->tries, least = UINT32_MAX;
+    uint32_t least = UINT32_MAX;
     double least_cost = 0;
-    for (uint32_t t = 0; t < tries && c->count; t++) {
-        grow(&pass, t || tries == 1 ? nuioa_random_below(random, c->count) : leaning(c), wanted, budget);
-        improve(&pass, budget);
-        double cost = nuioa_cut_cost(c);
+    for (uint32_t t = 0; t < c->tries && c->count; t++) {
+        bool lean = !t && c->tries > 1;
+        grow(&pass, lean ? leaning(c) : nuioa_random_below(random, c->count), wanted, budget);
+        while (run_pass(&pass, budget))
+            ;
         uint32_t full = overflow(&pass);
-        if (full < least || (full == least && cost < least_cost)) {
+        if (full < least || (full == least && pass.cost < least_cost)) {
             least = full;
-            least_cost = cost;
+            least_cost = pass.cost;
             memcpy(best, c->side, c->count);
         }
     }

@@ -10,7 +10,7 @@ struct nuioa_cut {
     uint32_t *kind; /* [count] */
     uint32_t kind_count;
     uint32_t *limit[2]; /* [kind_count]: tasks of that kind a side can take */
-    double *lean;       /* [count]: what side 1 costs more than side 0, neighbours in the cut aside */
+    double *lean;       /* [count]: by how much side 1 costs more, neighbours in the cut aside */
     uint32_t *row;      /* [count + 1] */
     uint32_t *peer;
     double *bytes; /* times what cutting a byte costs; may be negative */
@@ -18,20 +18,18 @@ struct nuioa_cut {
     uint8_t *side;  /* [count]: the answer */
 };
 
-/* Fills c->side, as good as it finds; limits are kept where sizes allow. 0 or -ENOMEM. */
+/* Fills cut->side, as good as it finds; limits are kept where sizes allow. 0 or -ENOMEM. */
 typedef int nuioa_cutter(struct nuioa_cut *cut, struct nuioa_random *random,
                          struct nuioa_budget *budget);
 
 /* Grows side 0 from `tries` vertices, improves each, keeps the best. */
-int nuioa_cut_flat(struct nuioa_cut *cut, struct nuioa_random *random, struct nuioa_budget *budget);
+nuioa_cutter nuioa_cut_flat;
 
-/* Moves vertices across, as Fiduccia and Mattheyses do, from the sides given: what is too full is mended
- * first, then the cost falls. */
-int nuioa_cut_improve(struct nuioa_cut *cut, struct nuioa_budget *budget);
+/* The same, on a coarser graph first where there are many vertices. */
+nuioa_cutter nuioa_cut_multilevel;
 
-/* Divides the members of two classes anew, pair of classes by pair, while J falls. 0 or -ENOMEM. */
-int nuioa_recut(struct nuioa_seating *seating, struct nuioa_budget *budget);
-
-double nuioa_cut_cost(const struct nuioa_cut *cut);
+/* Moves vertices across, as Fiduccia and Mattheyses do, from the sides given: what is too full is
+ * mended first, then the cost falls, in the end by *gain. 0 or -ENOMEM. */
+int nuioa_cut_improve(struct nuioa_cut *cut, double *gain, struct nuioa_budget *budget);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Domains whose slots are all alike towards everybody, themselves included, are one: private caches of one
- * slot each under a shared one. */
+/* Domains whose slots are all alike towards everybody, themselves included, are one: private caches
+ * of one slot each under a shared one. */
 struct merge {
     uint32_t *leader;  /* [domain_count] */
     uint32_t *slots;   /* [domain_count]: slots there, merged ones included */
@@ -128,7 +128,8 @@ static int make_costs(struct nuioa_graph *g, const struct nuioa_problem *p, cons
     return 0;
 }
 
-/* `pinned` sits in its domain for good: what it costs `i` to talk to it depends on i's class alone. */
+/* `pinned` sits in its domain for good: what it costs `i` to talk to it depends on i's class
+ * alone. */
 static void add_pinned(struct nuioa_graph *g, const struct nuioa_problem *p, const struct merge *m,
                        uint32_t i, uint32_t pinned, double bytes)
 {

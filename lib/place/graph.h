@@ -6,8 +6,8 @@
 #include "arena.h"
 #include "place.h"
 
-/* A problem as the mappers work on it, made once: pinned tasks have become part of the costs of the others,
- * slots that make no difference to J have become seats of one class, traffic is by task. */
+/* A problem as the mappers work on it, made once: pinned tasks have become part of the costs of the
+ * others, slots that make no difference to J have become seats of one class, traffic is by task. */
 
 struct nuioa_class {
     uint32_t kind;  /* index, < kind_count */
@@ -35,14 +35,21 @@ struct nuioa_graph {
     double *dense; /* [count * count], where most pairs talk; else NULL */
 };
 
-/* 0, -ENOMEM, or -EINVAL if a task's kind has no slot. The caller frees with nuioa_graph_free, also after
- * an error. The problem must outlive it. */
+/* 0, -ENOMEM, or -EINVAL if a task's kind has no slot. The caller frees with nuioa_graph_free, also
+ * after an error. The problem must outlive it. */
 int nuioa_graph_make(const struct nuioa_problem *problem, struct nuioa_graph *graph);
 void nuioa_graph_free(struct nuioa_graph *graph);
 
-/* The problem's own graph, or one made into *own (freed by the caller either way). NULL: no memory. */
+/* The problem's own graph, or one made into *own (freed by the caller either way). NULL: no
+ * memory. */
 const struct nuioa_graph *nuioa_graph_of(const struct nuioa_problem *problem,
                                          struct nuioa_graph *own);
+
+/* More than a quarter of all pairs talk: no group of tasks stands out. */
+static inline bool nuioa_crowded(const struct nuioa_graph *graph)
+{
+    return graph->row[graph->count] > (uint64_t)graph->count * graph->count / 4;
+}
 
 static inline const double *nuioa_distances(const struct nuioa_graph *graph, uint32_t class)
 {

@@ -115,8 +115,8 @@ static bool take(struct listing *l, const struct choice *choice)
     return true;
 }
 
-/* An independent set that contains choice `start`, then the lightest that fit. chosen[count / arity] gets
- * the choices; returns their total weight. */
+/* An independent set that contains choice `start`, then the lightest that fit. chosen[count /
+ * arity] gets the choices; returns their total weight. */
 static double independent_set(struct listing *l, uint32_t start, uint32_t *chosen)
 {
     uint32_t groups = l->count / l->arity, found = 0;

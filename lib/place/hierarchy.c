@@ -37,7 +37,8 @@ static void join(struct joining *j, uint32_t a, uint32_t b)
 {
     double wa = j->seats[a] / (j->seats[a] + j->seats[b]), wb = 1 - wa;
     for (uint32_t c = 0; c < j->count; c++) {
-        double mean = wa * j->mean[(size_t)a * j->count + c] + wb * j->mean[(size_t)b * j->count + c];
+        double mean =
+            wa * j->mean[(size_t)a * j->count + c] + wb * j->mean[(size_t)b * j->count + c];
         j->mean[(size_t)a * j->count + c] = j->mean[(size_t)c * j->count + a] = mean;
     }
     j->seats[a] += j->seats[b];
@@ -159,7 +160,8 @@ static double change_gain(const struct splitting *s, uint32_t a)
     return seats(s, a) * (s->reach[s->side[a]][a] - s->reach[!s->side[a]][a]);
 }
 
-/* The first half of the members against the second, then changes of side and exchanges while they help. */
+/* The first half of the members against the second, then changes of side and exchanges while they
+ * help. */
 static void split(struct splitting *s)
 {
     double worth = 0;
@@ -257,8 +259,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Labels each class with the lowest class of its component when distances up to `reach` connect; returns the
- * number of components. */
+/* Labels each class with the lowest class of its component when distances up to `reach` connect;
+ * returns the number of components. */
 static uint32_t components(const struct nuioa_graph *g, double reach, uint32_t *label,
                            uint32_t *queue)
 {

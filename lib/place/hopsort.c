@@ -12,8 +12,8 @@ struct seat {
     uint32_t tie;
 };
 
-/* Kind by kind, heavy before light, near before far. Tasks of equal weight go by where they start, so that
- * those already near stay. */
+/* Kind by kind, heavy before light, near before far. Tasks of equal weight go by where they start,
+ * so that those already near stay. */
 static int by_rank(const void *a, const void *b)
 {
     const struct seat *x = a, *y = b;
@@ -109,8 +109,9 @@ static void exchange(struct deal *a, struct deal *b)
     b->tie = old.tie;
 }
 
-/* Inside each run of deals that are equal, tasks may exchange slots at no cost: whoever was dealt another's
- * own slot gives it back, so that nobody moves without need. `at` is scratch: where a slot is dealt. */
+/* Inside each run of deals that are equal, tasks may exchange slots at no cost: whoever was dealt
+ * another's own slot gives it back, so that nobody moves without need. `at` is scratch: where a
+ * slot is dealt. */
 static void give_back(const struct nuioa_problem *p, struct deal *deals, uint32_t count,
                       bool (*equal)(const struct deal *, const struct deal *), uint32_t *at)
 {

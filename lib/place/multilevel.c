@@ -1,16 +1,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "bisect.h"
+#include "cut.h"
 
-/* Large graphs: vertices that talk most are joined, two by two, until few are left; those are cut, and the
- * cut is improved each time they are taken apart again. Whole regions then move where single tasks would
- * not. */
+/* Large graphs: vertices that talk most are joined, two by two, until few are left; those are cut,
+ * and the cut is improved each time they are taken apart again. Whole regions then move where
+ * single tasks would not. */
 
-enum {
-    ENOUGH = 40, /* vertices that the flat cut handles well */
-    ROUNDS = 24,
-};
+enum { ENOUGH = 40 }; /* vertices that the flat cut handles well */
 
 struct matching {
     const struct nuioa_cut *cut;
@@ -27,7 +24,8 @@ static bool can_join(const struct matching *m, uint32_t v, uint32_t u)
            c->size[u] + c->size[v] <= m->largest;
 }
 
-/* Whom v talks to most, for each task that joining would add: of those it can join, or of all. v if none. */
+/* Whom v talks to most, for each task that joining would add: of those it can join, or of all. v if
+ * none. */
 static uint32_t friend_of(const struct matching *m, uint32_t v, bool joinable)
 {
     const struct nuioa_cut *c = m->cut;
@@ -44,8 +42,9 @@ static uint32_t friend_of(const struct matching *m, uint32_t v, bool joinable)
     return best;
 }
 
-/* Joins each vertex with the one it talks to most; those who find nobody, as all but one around a hub, with
- * somebody who has the same best friend. into[] numbers the results; returns how many there are. */
+/* Joins each vertex with the one it talks to most; those who find nobody, as all but one around a
+ * hub, with somebody who has the same best friend. into[] numbers the results; returns how many
+ * there are. */
 static uint32_t match(struct matching *m, struct nuioa_random *random, uint32_t *into)
 {
     uint32_t n = m->cut->count, count = 0;
@@ -94,8 +93,8 @@ static bool take_coarse(const struct nuioa_cut *fine, uint32_t count, struct nui
     return !scratch->failed;
 }
 
-/* Members of each coarse vertex are found through lists; `edge_to` remembers where this vertex's edge to
- * another already is. */
+/* Members of each coarse vertex are found through lists; `edge_to` remembers where this vertex's
+ * edge to another already is. */
 static int coarsen(const struct nuioa_cut *fine, const uint32_t *into, struct nuioa_cut *c)
 {
     struct nuioa_arena scratch = {0};
@@ -144,13 +143,14 @@ static uint32_t tasks_of(const struct nuioa_cut *c)
 }
 
 /* Calls itself once for each halving of the graph. */
-static int cut_coarse(struct nuioa_cut *fine, struct nuioa_random *random,
-                      struct nuioa_budget *budget)
+int nuioa_cut_multilevel(struct nuioa_cut *fine, struct nuioa_random *random,
+                         struct nuioa_budget *budget)
 {
     if (fine->count <= ENOUGH)
         return nuioa_cut_flat(fine, random, budget);
     struct nuioa_arena scratch = {0};
     struct nuioa_cut coarse;
+    double gain;
     /* Lumps much above the mean of the smallest graph could not be balanced. */
     struct matching m = {fine, 3 * tasks_of(fine) / (2 * ENOUGH) + 1,
                          nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)),
@@ -169,25 +169,13 @@ static int cut_coarse(struct nuioa_cut *fine, struct nuioa_random *random,
     if (!take_coarse(fine, count, &scratch, &coarse))
         goto out;
     rc = coarsen(fine, into, &coarse);
-    rc = rc ? rc : cut_coarse(&coarse, random, budget);
+    rc = rc ? rc : nuioa_cut_multilevel(&coarse, random, budget);
     if (rc)
         goto out;
     for (uint32_t v = 0; v < fine->count; v++)
         fine->side[v] = coarse.side[into[v]];
-    rc = nuioa_cut_improve(fine, budget);
+    rc = nuioa_cut_improve(fine, &gain, budget);
 out:
     nuioa_arena_free(&scratch);
     return rc;
 }
-
-static int map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_budget *budget)
-{
-    /* Among pairs that nearly all talk, none stands out. */
-    uint64_t n = problem->task_count;
-    if (n <= ENOUGH || problem->pair_count > n * n / 8)
-        return -EINVAL;
-    return nuioa_bisection(problem, cut_coarse, ROUNDS, slot_of, budget);
-}
-
-/* To a reader of a plan it is recursive bisection too. */
-const struct nuioa_mapper nuioa_multilevel = {"bisect", map};

@@ -6,13 +6,14 @@
 
 #include "search.h"
 
-/* In the order in which they are tried; the first of equals wins. Affinity first: where the NIC does not
- * matter its groups are in the order of their members, which a reader of the plan understands. `until` is in
- * tenths of the budget: what one leaves the next may use, the last leave the rest to annealing. */
+/* In the order in which they are tried; the first of equals wins. Affinity first: where the NIC
+ * does not matter its groups are in the order of their members, which a reader of the plan
+ * understands. `until` is in tenths of the budget: what one leaves the next may use, the last
+ * leaves the rest to polishing. */
 static const struct entry {
     const struct nuioa_mapper *mapper;
     uint32_t until;
-} with_pairs[] = {{&nuioa_tree, 1}, {&nuioa_hopsort, 1}, {&nuioa_multilevel, 9}, {&nuioa_bisect, 9}},
+} with_pairs[] = {{&nuioa_tree, 1}, {&nuioa_hopsort, 1}, {&nuioa_bisect, 5}},
   weights_only[] = {{&nuioa_hopsort, 10}};
 
 struct portfolio {
@@ -24,18 +25,16 @@ struct portfolio {
     struct nuioa_budget budget;
 };
 
-/* What is counted is the same on every machine. Small problems get enough to find the optimum, large ones
- * what about 7 ms hold at 128 tasks and 70 ms at 512. */
+/* What is counted is the same on every machine. Small problems get enough to find the optimum,
+ * large ones what about 8 ms hold at 128 tasks and 80 ms at 512. */
 static uint64_t budget_for(const struct nuioa_problem *p)
 {
     uint64_t n = p->task_count, square = n * n;
     if (p->effort)
         return p->effort;
-    if (n <= 32)
-        return 400000;
     if (n <= 128)
-        return 140000 + 16 * square;
-    return 40 * square < 4900000 ? 40 * square : 4900000;
+        return n <= 32 ? 400000 : 250000;
+    return 40 * square < 3400000 ? 40 * square : 3400000;
 }
 
 /* What slots of equal cost differ in: whether the heavy ranks have those nearer CPUs. */
@@ -73,29 +72,39 @@ static void try_mapper(struct portfolio *f, const struct entry *entry)
     f->budget.evaluations = part.evaluations;
 }
 
-/* Shakes the best mapping with what is left of the budget: hot for small problems, so that where it began
- * does not matter; cool for large ones, which no budget anneals from scratch. */
+/* Small problems are annealed, hot and several times, so that where it began does not matter. Large
+ * ones, which no budget anneals from scratch, are renewed part by part; where nearly all talk to
+ * each other no part stands apart, and shaking is better. */
+static int better(struct portfolio *f, struct nuioa_seating *seating)
+{
+    enum { SMALL = 32, ROUNDS = 4 };
+    struct nuioa_random random = {0x9e3779b97f4a7c15};
+    struct nuioa_budget *budget = &f->budget;
+    uint64_t left = budget->limit > budget->evaluations ? budget->limit - budget->evaluations : 0;
+    if (f->graph->count > SMALL)
+        return nuioa_crowded(f->graph) ? nuioa_anneal(seating, &random, 0.1, left, budget)
+                                       : nuioa_renew(seating, &random, budget);
+    for (int k = 0; k < ROUNDS; k++) {
+        int rc = nuioa_anneal(seating, &random, 0.3, left / ROUNDS, budget);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* What is left of the budget goes into the best mapping. */
 static void polish(struct portfolio *f)
 {
     struct nuioa_seating seating = {0};
-    struct nuioa_random random = {0x9e3779b97f4a7c15};
     const struct nuioa_problem *p = f->problem;
-    if (!strcmp(f->mapping->mapper, "keep") || nuioa_seating_open(&seating, f->graph))
-        goto out;
-    bool small = f->graph->count <= 32;
-    int rounds = small ? 4 : 1;
-    memcpy(f->candidate, f->slot_of, p->task_count * sizeof(*f->candidate));
-    nuioa_classes_of(f->graph, f->slot_of, seating.at);
-    nuioa_seat_all(&seating, seating.at);
-    uint64_t steps = f->budget.limit > f->budget.evaluations
-                         ? (f->budget.limit - f->budget.evaluations) / (uint64_t)rounds
-                         : 0;
-    for (int k = 0; k < rounds && steps > 1000; k++)
-        if (nuioa_anneal(&seating, &random, small ? 0.3 : 0.1, steps, &f->budget))
-            goto out;
-    if (!nuioa_take_slots(p, f->graph, seating.at, f->candidate))
-        consider(f, f->mapping->mapper);
-out:
+    if (strcmp(f->mapping->mapper, "keep") && !nuioa_seating_open(&seating, f->graph)) {
+        memcpy(f->candidate, f->slot_of, p->task_count * sizeof(*f->candidate));
+        nuioa_classes_of(f->graph, f->slot_of, seating.at);
+        nuioa_seat_all(&seating, seating.at);
+        if (!better(f, &seating) &&
+            !nuioa_take_slots(p, f->graph, seating.at, f->candidate))
+            consider(f, f->mapping->mapper);
+    }
     nuioa_seating_close(&seating);
 }
 

@@ -4,12 +4,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Who sits where: the assignment of tasks to slots of one node, as numbers only. It knows no topology, no
- * Slurm, no NIC: nuioa_plan_make turns those into the costs below, and a mapping back into CPUs.
+/* Who sits where: the assignment of tasks to slots of one node, as numbers only. It knows no
+ * topology, no Slurm, no NIC: nuioa_plan_make turns those into the costs below, and a mapping back
+ * into CPUs.
  *
  * Cost, minimised:
  *
- *     J = sum_i weight[i] * nic_cost[slot(i)]  +  sum_{i<j} bytes(i,j) * slot_cost(slot(i), slot(j))
+ *     J = sum_i weight[i] * nic_cost[slot(i)]
+ *         + sum_{i<j} bytes(i,j) * slot_cost(slot(i), slot(j))
  *
  * The first term is the price of reaching the NIC, the second of reaching one's neighbours. */
 
@@ -25,9 +27,9 @@ struct nuioa_problem {
     const double *weight;      /* [task_count], >= 0 */
     const double *nic_cost;    /* [slot_count], >= 1; what one unit of weight costs there */
     const uint32_t *tie;       /* [slot_count]: among equal nic_cost, lower first (nearer CPUs) */
-    const uint32_t *domain;    /* [slot_count]: slots of one domain are interchangeable for slot_cost */
+    const uint32_t *domain;    /* [slot_count]: slots of one are interchangeable for slot_cost */
     uint32_t domain_count;
-    const double *domain_cost; /* [domain_count * domain_count], symmetric, >= 0; NULL without pairs */
+    const double *domain_cost; /* [domain_count * domain_count], symmetric, >= 0; NULL: no pairs */
     const uint32_t *kind;      /* [slot_count]: a task may only sit in a slot of its own kind, */
     const uint32_t *task_kind; /* [task_count]: slots of one kind are equally large */
     const bool *pinned;        /* [task_count]: stays where `start` has it; NULL: none */
@@ -38,7 +40,8 @@ struct nuioa_problem {
     uint64_t effort; /* evaluations at the most; 0: by the size of the problem */
 };
 
-/* Work is counted in evaluations of a change of J, never in time, so that equal input gives an equal plan. */
+/* Work is counted in evaluations of a change of J, never in time, so that equal input gives an
+ * equal plan. */
 struct nuioa_budget {
     uint64_t evaluations; /* used so far */
     uint64_t limit;
@@ -51,31 +54,30 @@ struct nuioa_mapper {
     int (*map)(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_budget *budget);
 };
 
-/* Ranks by descending weight onto slots by ascending distance from the NIC: optimal when there are weights
- * only (rearrangement inequality). "Palliative placement" of Moreaud, master thesis 2007, 3.3.1. Tasks
- * of equal weight keep their order; a task moves only if its new slot is nearer or farther than before. */
+/* Ranks by descending weight onto slots by ascending distance from the NIC: optimal when there are
+ * weights only (rearrangement inequality). "Palliative placement" of Moreaud, master thesis 2007,
+ * 3.3.1. Tasks of equal weight keep their order; a task moves only if its new slot is nearer or
+ * farther than before. */
 extern const struct nuioa_mapper nuioa_hopsort;
 
-/* The three that follow are for problems with pairs (-EINVAL without, or where they do not apply). */
+/* The two that follow are for problems with pairs (-EINVAL without, or where they do not apply). */
 
 /* TreeMatch (Jeannot & Mercier, Euro-Par 2010): groups by affinity along the machine's tree. */
 extern const struct nuioa_mapper nuioa_tree;
 
-/* The machine and the tasks halved together, the NIC as a linear term; improved by swaps. */
+/* The machine and the tasks halved together, the NIC as a linear term, large graphs coarsened
+ * first; improved by swaps. As many guesses as the budget holds. */
 extern const struct nuioa_mapper nuioa_bisect;
 
-/* The same on graphs coarsened first; for more than 40 tasks. */
-extern const struct nuioa_mapper nuioa_multilevel;
-
-/* Swaps whole contents of domains, then two tasks or a task and an empty slot, wherever that lowers J,
- * until no swap does or the budget is used up. */
+/* Swaps whole contents of domains, then two tasks or a task and an empty slot, wherever that lowers
+ * J, until no swap does or the budget is used up. */
 void nuioa_refine(const struct nuioa_problem *problem, uint32_t *slot_of,
                   struct nuioa_budget *budget);
 
 double nuioa_cost(const struct nuioa_problem *problem, const uint32_t *slot_of);
 
-/* No mapping can cost less: every task in the nearest slot it could have if nobody else wanted a lesser
- * one (exact for the first term), every pair at the least price of any two slots. */
+/* No mapping can cost less: every task in the nearest slot it could have if nobody else wanted a
+ * lesser one (exact for the first term), every pair at the least price of any two slots. */
 double nuioa_cost_bound(const struct nuioa_problem *problem);
 
 struct nuioa_mapping {
@@ -86,8 +88,8 @@ struct nuioa_mapping {
     uint64_t evaluations;
 };
 
-/* Runs the mappers that fit the problem, keeps the best J, with Slurm's own among the candidates: slot_of
- * is written, *mapping says how it came about. 0 or -ENOMEM (slot_of = start then). */
+/* Runs the mappers that fit the problem, keeps the best J, with Slurm's own among the candidates:
+ * slot_of is written, *mapping says how it came about. 0 or -ENOMEM (slot_of = start then). */
 int nuioa_place(const struct nuioa_problem *problem, uint32_t *slot_of,
                 struct nuioa_mapping *mapping);
 

@@ -1,11 +1,10 @@
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "cut.h"
 
-/* Two classes at a time: all who sit in either are divided anew, everybody else staying put. A chain of moves
- * that only pays at its end is found here and not by single swaps. */
+/* Two classes at a time: all who sit in either are divided anew, everybody else staying put. A
+ * chain of moves that only pays at its end is found here and not by single swaps. */
 
 struct recut {
     struct nuioa_seating *seating;
@@ -134,9 +133,8 @@ static bool try_pair(struct recut *r, uint32_t a, uint32_t b, struct nuioa_budge
     gather(r, a, b);
     connect(r, a, b);
     budget->evaluations += r->cut.row[r->cut.count] / 4;
-    double before = nuioa_cut_cost(&r->cut);
-    if (nuioa_cut_improve(&r->cut, budget) ||
-        nuioa_cut_cost(&r->cut) >= before - 1e-9 * fabs(r->seating->cost))
+    double gain;
+    if (nuioa_cut_improve(&r->cut, &gain, budget) || gain <= nuioa_worth(r->seating))
         return false;
     return apply(r, a, b, budget);
 }

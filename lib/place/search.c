@@ -1,20 +1,7 @@
 #include "search.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
-
-/* Below this a gain is rounding, and taking it could go in circles. */
-static double worth(const struct nuioa_seating *s)
-{
-    return 1e-9 * fabs(s->cost);
-}
-
-static bool spend(struct nuioa_budget *budget, uint64_t evaluations)
-{
-    budget->evaluations += evaluations;
-    return budget->evaluations < budget->limit;
-}
 
 /* --- whole classes --- */
 
@@ -82,9 +69,9 @@ static double exchange_groups(const struct nuioa_seating *s, struct groups *grou
             for (uint32_t y = x + 1; y < groups->count; y++) {
                 if (!alike(g, x, y))
                     continue;
-                if (!spend(budget, 1 + groups->count / 8))
+                if (!nuioa_spend(budget, 1 + groups->count / 8))
                     return sum;
-                if (group_gain(g, groups, x, y) <= worth(s))
+                if (group_gain(g, groups, x, y) <= nuioa_worth(s))
                     continue;
                 sum += exchange(g, groups, x, y);
                 better = true;
@@ -107,7 +94,7 @@ static double kick_groups(const struct nuioa_seating *s, struct groups *groups, 
             sum += exchange(s->graph, groups, x, y);
     }
     sum += exchange_groups(s, groups, budget);
-    if (sum > worth(s))
+    if (sum > nuioa_worth(s))
         return sum;
     memcpy(groups->at, best, bytes);
     return 0;
@@ -138,81 +125,20 @@ int nuioa_swap_classes(struct nuioa_seating *s, uint32_t kicks, struct nuioa_bud
     return rc;
 }
 
-/* --- single tasks --- */
+/* --- all of it --- */
 
-/* A task is looked at again only after it or a neighbour moved: `stale` says who. */
-static void mark(const struct nuioa_graph *g, bool *stale, uint32_t i)
-{
-    stale[i] = true;
-    for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++)
-        stale[g->peer[e]] = true;
-}
+/* What swaps and new cuts have been seen to make up for, at most. */
+#define NEAR 1.05
+#define CLOSE 1.005
 
-static bool try_moves(struct nuioa_seating *s, uint32_t i)
+int nuioa_settle(struct nuioa_seating *s, uint32_t kicks, double best, struct nuioa_budget *budget)
 {
-    const struct nuioa_graph *g = s->graph;
-    const double *price = nuioa_prices(s, i);
-    uint32_t best = s->at[i];
-    for (uint32_t c = 0; c < g->class_count; c++)
-        if (s->room[c] && g->classes[c].kind == g->kind[i] && price[c] < price[best])
-            best = c;
-    if (price[s->at[i]] - price[best] <= worth(s))
-        return false;
-    nuioa_seating_move(s, i, best);
-    return true;
-}
-
-/* The best partner for i, or i. */
-static uint32_t best_swap(const struct nuioa_seating *s, uint32_t i)
-{
-    const struct nuioa_graph *g = s->graph;
-    double best_gain = worth(s);
-    uint32_t best = i;
-    for (uint32_t j = 0; j < g->count; j++) {
-        if (s->at[j] == s->at[i] || g->kind[j] != g->kind[i])
-            continue;
-        double gain = nuioa_swap_gain(s, i, j, best_gain);
-        if (gain > best_gain) {
-            best_gain = gain;
-            best = j;
-        }
-    }
-    return best;
-}
-
-int nuioa_descend(struct nuioa_seating *s, struct nuioa_budget *budget)
-{
-    const struct nuioa_graph *g = s->graph;
-    struct nuioa_arena scratch = {0};
-    bool *stale = nuioa_arena_take(&scratch, g->count, sizeof(*stale));
-    if (!stale)
-        return -ENOMEM;
-    memset(stale, true, g->count);
-    uint64_t effort = nuioa_change_effort(g);
-    for (bool better = true; better;) {
-        better = false;
-        for (uint32_t i = 0; i < g->count; i++) {
-            if (!stale[i])
-                continue;
-            stale[i] = false;
-            if (!spend(budget, g->count))
-                goto out;
-            if (try_moves(s, i)) {
-                mark(g, stale, i);
-                budget->evaluations += effort;
-                better = true;
-            }
-            uint32_t j = best_swap(s, i);
-            if (j == i)
-                continue;
-            nuioa_seating_swap(s, i, j);
-            mark(g, stale, i);
-            mark(g, stale, j);
-            budget->evaluations += 2 * effort;
-            better = true;
-        }
-    }
-out:
-    nuioa_arena_free(&scratch);
-    return 0;
+    int rc = nuioa_swap_classes(s, kicks, budget);
+    if (rc || s->cost > best * NEAR)
+        return rc;
+    rc = nuioa_descend(s, budget);
+    if (rc || s->cost > best * CLOSE)
+        return rc;
+    rc = nuioa_recut(s, budget);
+    return rc ? rc : nuioa_descend(s, budget);
 }

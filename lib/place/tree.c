@@ -5,9 +5,9 @@
 #include "hierarchy.h"
 #include "seating.h"
 
-/* TreeMatch: from the leaves of the machine's tree upwards, tasks become groups of the level's arity, groups
- * of groups at the next, until one is left. It knows affinity and the tree, not the NIC: refinement then
- * exchanges whole parts of the machine. */
+/* TreeMatch: from the leaves of the machine's tree upwards, tasks become groups of the level's
+ * arity, groups of groups at the next, until one is left. It knows affinity and the tree, not the
+ * NIC: refinement then exchanges whole parts of the machine. */
 
 enum { MOST_TASKS = 1024 }; /* a square matrix of them is 8 MB */
 
@@ -90,8 +90,8 @@ static int climb_all(struct tree *t, const struct nuioa_graph *g)
     return 0;
 }
 
-/* From the root down: position[x] of each thing at a level, a group's members side by side. Afterwards
- * order[] lists tasks by position. */
+/* From the root down: position[x] of each thing at a level, a group's members side by side.
+ * Afterwards order[] lists tasks by position. */
 static int descend(struct tree *t, const struct nuioa_graph *g)
 {
     uint32_t most = g->count;
@@ -129,8 +129,8 @@ static int descend(struct tree *t, const struct nuioa_graph *g)
     return tasks == g->count ? 0 : -EINVAL;
 }
 
-/* Leaf order onto slots in the tree's order: the tasks of one class's worth of leaves go together where they
- * fit. */
+/* Leaf order onto slots in the tree's order: the tasks of one class's worth of leaves go together
+ * where they fit. */
 static int deal(const struct tree *t, const struct nuioa_problem *p, const struct nuioa_graph *g,
                 uint32_t *slot_of)
 {
