@@ -1,6 +1,6 @@
 /* What the trace adds to a call: the same call by its MPI name, which the trace sees, and by its
  * PMPI name, which it does not, in turns. One rank, to itself; prints a table. Usage: cost
- * [ROUNDS [ROW]], all rows without ROW */
+ * [ROUNDS [ROW [threads]]]; ROW -1: all; threads: with MPI_THREAD_MULTIPLE in force */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,8 @@ int main(int argc, char **argv)
     static char memory[1 << 20];
     if (rounds < 1 || rounds > ROUNDS_MAX)
         return 2;
-    MPI_Init(&argc, &argv);
+    int level = argc > 3 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, level, &level);
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     MPI_Win_create(memory, sizeof(memory), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_lock_all(0, window);
