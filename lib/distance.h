@@ -53,9 +53,9 @@ const char *nuioa_distance_source_name(enum nuioa_distance_source source);
 int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
                              struct nuioa_error *err);
 
-/* Writes such a section for `node` (`matrix` as above, `comment` one line of how it was found) in place of
- * the one it has there, and leaves those of other machines alone; makes the file if there is none. 0;
- * -EINVAL: what is there is no site distance file, and stays; or -errno. *err is set. */
+/* Writes such a section for `node` (`matrix` as above, `comment` one line of how it was found) in
+ * place of the one it has there, and leaves those of other machines alone; makes the file if there
+ * is none. 0; -EINVAL: what is there is no site distance file, and stays; or -errno. *err is set. */
 int nuioa_distance_write_site(const char *path, const struct nuioa_node *node,
                               const uint32_t *matrix, const char *comment,
                               struct nuioa_error *err);

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One link and two are told apart in the widest gap between CUT - REACH and CUT + REACH links, which must
- * be GAP links wide, and the next one not nearly as wide. Judged by the trials of the unit test. */
+/* One link and two are told apart in the widest gap between CUT - REACH and CUT + REACH links,
+ * which must be GAP links wide, and the next one not nearly as wide. Judged by the trials of the
+ * unit test. */
 #define CUT 1.5
 #define REACH 0.35
 #define GAP 0.25
@@ -63,8 +64,8 @@ static void check_diagonal(struct work *w)
         for (uint32_t j = 0; j < w->n; j++) {
             double over = nuioa_latency_at(w->latency, i, j);
             if (i != j && over <= 0)
-                refuse(w, "the diagonal is not the least of its row: from %u the memory of %u is as "
-                          "near as its own (%+.1f ns)", i, j, over);
+                refuse(w, "the diagonal is not the least of its row: from %u the memory of %u "
+                          "is as near as its own (%+.1f ns)", i, j, over);
             else if (i != j && over < least)
                 refuse(w, "from %u the memory of %u is only %.1f ns farther than its own: not more "
                           "than noise (%.1f ns)", i, j, over, least);
@@ -105,7 +106,7 @@ static void find_link_ns(struct work *w, size_t pairs)
     }
 }
 
-/* The widest gap around CUT links; CUT itself where nothing is near, as if all is linked with all. */
+/* The widest gap around CUT links; CUT itself where nothing is near, as where all are linked. */
 static void find_cut(struct work *w, size_t pairs)
 {
     double low = (CUT - REACH) * w->link_ns, high = (CUT + REACH) * w->link_ns;
@@ -235,7 +236,7 @@ static double refit(const struct work *w, double quantum_ns, double most)
     return below > 0 ? above / below : quantum_ns;
 }
 
-/* The near entries first: their multiples are beyond doubt, and decide those of the farther ones. */
+/* The near entries first: their multiples are beyond doubt, and decide those of farther ones. */
 static void fit_quantum(struct work *w)
 {
     double quantum = w->link_ns;

@@ -8,28 +8,29 @@
 #include "latency.h"
 
 /* Which NUMA nodes are linked, from what accesses between them take (Moreaud, master thesis 2007,
- * 3.3.2: on the 8-socket Opteron, the smallest entries of table 3.1 are its 11 HyperTransport links,
- * the others are about multiples of the 34 ns of one link, and where the two directions differ, the
- * routes do).
+ * 3.3.2: on the 8-socket Opteron, the smallest entries of table 3.1 are its 11 HyperTransport
+ * links, the others are about multiples of the 34 ns of one link, and where the two directions
+ * differ, the routes do).
  *
  * How:
- * - a pair counts with the mean of both directions, which halves the variance of noise; links are the
- *   pairs below the widest gap around 1.5 times the mean of the links, which is settled from the n-1
- *   smallest pairs on, since a connected graph has at least as many links;
- * - the quantum, the time of one link, is the least-squares fit of all entries to multiples of half a
- *   quantum (half: request and answer may take routes of different length, same section);
- * - hops are shortest paths over the links; routed is an entry in quanta, rounded: the route that was
- *   measured, which may be longer, and differ between the directions;
- * - if the pairs below the cut do not connect all nodes, these are groups (packages, several NUMA nodes
- *   each) whose own links take longer: the nearest pairs between groups are links too, until all is
- *   connected. Then one number of ns no longer stands for one link: quantum is that inside the groups,
- *   and routed = hops.
+ * - a pair counts with the mean of both directions, which halves the variance of noise; links are
+ *   the pairs below the widest gap around 1.5 times the mean of the links, which is settled from
+ *   the n-1 smallest pairs on, since a connected graph has at least as many links;
+ * - the quantum, the time of one link, is the least-squares fit of all entries to multiples of half
+ *   a quantum (half: request and answer may take routes of different length, same section);
+ * - hops are shortest paths over the links; routed is an entry in quanta, rounded: the route that
+ *   was measured, which may be longer, and differ between the directions;
+ * - if the pairs below the cut do not connect all nodes, these are groups (packages, several NUMA
+ *   nodes each) whose own links take longer: the nearest pairs between groups are links too, until
+ *   all is connected. Then one number of ns no longer stands for one link: quantum is that inside
+ *   the groups, and routed = hops.
  *
- * What is refused, by the matrix's own quality: remote not slower than local (beyond the noise, if that
- * is known, and NUIOA_LINKGRAPH_LEAST of the local access, if that is); no clear gap; links that differ as much as noise does; a pair nearer than any path over the links
- * can be. With noise of 4 and 6 ns on each entry, on links of 34 ns, the right graph comes out in at least
- * 99 % and 95 % of trials, and a wrong one is accepted in less than 1 % (test/unit/linkgraph_test.c). With
- * more noise fewer are accepted, and up to 8 % are accepted and wrong: a matrix that is both smooth and
+ * What is refused, by the matrix's own quality: remote not slower than local (beyond the noise, if
+ * that is known, and NUIOA_LINKGRAPH_LEAST of the local access, if that is); no clear gap; links
+ * that differ as much as noise does; a pair nearer than any path over the links can be. With noise
+ * of 4 and 6 ns on each entry, on links of 34 ns, the right graph comes out in at least
+ * 99 % and 95 % of trials, and a wrong one is accepted in less than 1 % (test/unit/linkgraph_test.c). With more
+ * noise fewer are accepted, and up to 8 % are accepted and wrong: a matrix that is both smooth and
  * wrong cannot be told from a right one. */
 #define NUIOA_LINKGRAPH_LEAST 0.02
 
@@ -49,7 +50,8 @@ struct nuioa_linkgraph {
     uint32_t *routed; /* count * count */
 };
 
-/* Fills *graph (release with nuioa_linkgraph_free). 0, whether accepted or not; or -ENOMEM, *err set. */
+/* Fills *graph (release with nuioa_linkgraph_free). 0, whether accepted or not; or -ENOMEM, *err
+ * set. */
 int nuioa_linkgraph_infer(struct nuioa_linkgraph *graph, const struct nuioa_latency *latency,
                           struct nuioa_error *err);
 
@@ -58,10 +60,10 @@ void nuioa_linkgraph_free(struct nuioa_linkgraph *graph);
 /* How many links the node has. */
 uint32_t nuioa_linkgraph_degree(const struct nuioa_linkgraph *graph, uint32_t node);
 
-/* Distances on the scale of a SLIT, 10 = local, from an accepted graph: 10 + 10 * over / local, where
- * `over` is routed * quantum, so that noise makes no classes of its own (with groups: the mean of both
- * directions). If what local access takes is not known, one quantum stands for it: one link is 20.
- * `matrix` has room for count * count. */
+/* Distances on the scale of a SLIT, 10 = local, from an accepted graph: 10 + 10 * over / local,
+ * where `over` is routed * quantum, so that noise makes no classes of its own (with groups: the
+ * mean of both directions). If what local access takes is not known, one quantum stands for it: one
+ * link is 20. `matrix` has room for count * count. */
 void nuioa_linkgraph_distances(const struct nuioa_linkgraph *graph,
                                const struct nuioa_latency *latency, uint32_t *matrix);
 

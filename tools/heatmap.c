@@ -1,4 +1,5 @@
-/* The matrix as a picture: a square for each pair, darker the farther, framed where there is a link. */
+/* The matrix as a picture: a square for each pair, darker the farther, framed where there is a
+ * link. */
 
 #include <errno.h>
 #include <string.h>
@@ -39,24 +40,24 @@ static void draw_cell(const struct probe *p, uint32_t i, uint32_t j, double most
     size_t cell = (size_t)i * p->count + j;
     bool link = p->graph.accepted && i != j && p->graph.hops[cell] == 1;
     colour(over > 0 ? over / most : 0, fill, sizeof(fill), &dark);
-    fprintf(out, "<rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" fill=\"%s\"/>", x, y, CELL, CELL,
-            fill);
+    fprintf(out, "<rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" fill=\"%s\"/>", x, y, CELL,
+            CELL, fill);
     if (link)
         fprintf(out, "<rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" fill=\"none\" "
                      "stroke=\"#1f4e9c\" stroke-width=\"3\"/>", x + 2, y + 2, CELL - 4, CELL - 4);
-    fprintf(out, "<text x=\"%u\" y=\"%u\" fill=\"%s\"%s>%.0f</text>\n", x + CELL / 2, y + CELL / 2 + 5,
-            dark ? "#ffffff" : "#000000", link ? " font-weight=\"bold\"" : "", over);
+    fprintf(out, "<text x=\"%u\" y=\"%u\" fill=\"%s\"%s>%.0f</text>\n", x + CELL / 2,
+            y + CELL / 2 + 5, dark ? "#ffffff" : "#000000", link ? " font-weight=\"bold\"" : "", over);
 }
 
 static void draw_axes(const struct probe *p, FILE *out)
 {
     unsigned middle = LEFT + CELL * p->count / 2;
     fprintf(out, "<text x=\"%u\" y=\"%d\">memory of NUMA node</text>\n", middle, TOP - 32);
-    fprintf(out, "<text x=\"0\" y=\"0\" transform=\"translate(%d,%u) rotate(-90)\">core of NUMA node"
-                 "</text>\n", LEFT - 44, TOP + CELL * p->count / 2);
+    fprintf(out, "<text x=\"0\" y=\"0\" transform=\"translate(%d,%u) rotate(-90)\">"
+                 "core of NUMA node</text>\n", LEFT - 44, TOP + CELL * p->count / 2);
     for (uint32_t i = 0; i < p->count; i++) {
-        fprintf(out, "<text x=\"%u\" y=\"%d\" fill=\"#555555\">%u</text>", LEFT + CELL * i + CELL / 2,
-                TOP - 10, p->numa[i]);
+        fprintf(out, "<text x=\"%u\" y=\"%d\" fill=\"#555555\">%u</text>",
+                LEFT + CELL * i + CELL / 2, TOP - 10, p->numa[i]);
         fprintf(out, "<text x=\"%d\" y=\"%u\" fill=\"#555555\">%u</text>\n", LEFT - 18,
                 TOP + CELL * i + CELL / 2 + 5, p->numa[i]);
     }

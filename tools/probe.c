@@ -14,22 +14,24 @@ static const char usage[] =
     "       nuioa probe --matrix FILE [--topology FILE.xml|DIR] [OPTION]...\n"
     "       nuioa probe --throughput NEAR,FAR[,FARTHER...]\n"
     "\n"
-    "How far the NUMA nodes of this machine really are from each other: measures what a load from\n"
-    "memory takes between each pair, and finds the links between them. To be run once for each type\n"
-    "of node, while nothing else runs there.\n"
+    "How far the NUMA nodes of this machine really are from each other: measures what a load\n"
+    "from memory takes between each pair, and finds the links between them. To be run once for\n"
+    "each type of node, while nothing else runs there.\n"
     "\n"
     "  --quick                   fewer and shorter measurements\n"
     "  --out FILE                write the distances, for distances=FILE in plugstack.conf; other\n"
     "                            types of nodes in FILE stay\n"
     "  --check                   say what the firmware's distances (SLIT) hide\n"
     "  --heatmap FILE.svg        draw the matrix\n"
-    "  --matrix FILE             measured elsewhere: one row a line, nanoseconds over local access,\n"
-    "                            or nanoseconds with local access in the diagonal; -: standard input\n"
-    "  --topology FILE.xml|DIR   the machine that the matrix is from, for --out and --check; this one\n"
-    "                            if not given\n"
-    "  --links-per-node K        how many links a processor has: says where some are free, for I/O\n"
-    "  --throughput NEAR,FAR...  of a network benchmark, the process beside the NIC, one level away,\n"
-    "                            two...: what remote_cost and hop_cost should be; nothing is measured\n"
+    "  --matrix FILE             measured elsewhere: one row a line, nanoseconds over local\n"
+    "                            access, or nanoseconds with local access in the diagonal;\n"
+    "                            -: standard input\n"
+    "  --topology FILE.xml|DIR   the machine that the matrix is from, for --out and --check;\n"
+    "                            this one if not given\n"
+    "  --links-per-node K        how many links a processor has: says where some are free\n"
+    "  --throughput NEAR,FAR...  of a network benchmark, the process beside the NIC, one level\n"
+    "                            away, two...: what remote_cost and hop_cost should be; nothing\n"
+    "                            is measured\n"
     "  --latency NEAR,FAR...     the same from latencies\n"
     "  --json                    for programs\n";
 
@@ -53,7 +55,7 @@ static int read_arguments(struct probe *p, int argc, char **argv)
     if (rc || p->help)
         return rc;
     if (p->topology && !p->matrix)
-        return tool_usage(argv[0], "--topology goes with --matrix: another machine cannot be measured");
+        return tool_usage(argv[0], "--topology goes with --matrix: only this machine can be measured");
     if (p->quick && p->matrix)
         return tool_usage(argv[0], "--quick and --matrix exclude each other");
     if (p->throughput && p->latency_figures)
@@ -197,7 +199,8 @@ static int write_out(const struct probe *p, struct nuioa_error *err)
 static int answer(struct probe *p)
 {
     struct nuioa_error err = {""};
-    if ((p->throughput || p->latency_figures) && !p->matrix && !p->out && !p->check && !p->heatmap) {
+    bool only_figures = p->cost.has_remote && !p->matrix && !p->out && !p->check && !p->heatmap;
+    if (only_figures) {
         if (p->json)
             return probe_json(p);
         probe_print_cost(&p->cost, stdout);

@@ -28,20 +28,20 @@ struct probe {
     uint32_t *index;                /* [count] their places in node.numas, if has_node */
     struct nuioa_latency latency;
     struct nuioa_linkgraph graph;
-    double *full_ns;                /* [numa_count squared] as measured, NaN: not measured; or NULL */
+    double *full_ns; /* [numa_count squared] as measured, NaN where nothing was; or NULL */
     struct probe_cost cost;
 };
 
-/* Measures on this machine: fills count, numa, index, latency, full_ns. 0, or negative with *err. */
+/* Measures this machine: fills count, numa, index, latency, full_ns. 0, or negative with *err. */
 int probe_measure(struct probe *probe, struct nuioa_error *err);
 
-/* The matrix of all NUMA nodes of `node` for the site's file: from the graph, and for memory without CPUs
- * or CPUs without memory from what was measured in the other direction. [numa_count squared], caller
- * frees; NULL without memory. */
+/* The matrix of all NUMA nodes of `node` for the site's file: from the graph, and for memory
+ * without CPUs or CPUs without memory from what was measured in the other direction. [numa_count
+ * squared], caller frees; NULL without memory. */
 uint32_t *probe_distances(const struct probe *probe);
 
-/* "1392,1071,1050": throughput with the process beside the NIC, one level away, two levels... Or, if
- * `is_time`, latencies. 0 or -EINVAL with *err. */
+/* "1392,1071,1050": throughput with the process beside the NIC, one level away, two levels... Or,
+ * if `is_time`, latencies. 0 or -EINVAL with *err. */
 int probe_cost_read(struct probe_cost *cost, const char *figures, bool is_time,
                     struct nuioa_error *err);
 

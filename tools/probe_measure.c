@@ -1,11 +1,11 @@
 /* What a load from memory takes between each pair of NUMA nodes of this machine.
  *
- * A chain of dependent loads through a buffer far larger than the caches, in random order, so that no
- * prefetcher helps and nothing overlaps; in huge pages where the system allows them, so that few loads
- * miss the TLB. The buffer is bound to one NUMA node, the thread to one core of another. A chunk of some
- * thousand loads is timed at once, and the median over many is taken: an interrupt or a neighbour spoils
- * some chunks, not the median. The order is memory, repetition, core, so that what changes slowly
- * (frequency, other load) falls on all cores alike. */
+ * A chain of dependent loads through a buffer far larger than the caches, in random order, so that
+ * no prefetcher helps and nothing overlaps; in huge pages where the system allows them, so that few
+ * loads miss the TLB. The buffer is bound to one NUMA node, the thread to one core of another. A
+ * chunk of some thousand loads is timed at once, and the median over many is taken: an interrupt or
+ * a neighbour spoils some chunks, not the median. The order is memory, repetition, core, so that
+ * what changes slowly (frequency, other load) falls on all cores alike. */
 
 #define _GNU_SOURCE
 #include "probe_measure.h"
@@ -85,7 +85,7 @@ static double now_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* ns a load, from where the last call ended, so that what it left in the caches is not met again. */
+/* ns a load, from where the last call ended, so that what it left in the caches is not met. */
 static double chase(const struct line **from, unsigned chunks)
 {
     double times[256];
@@ -164,7 +164,8 @@ static int check_room(unsigned os_index, size_t bytes, struct nuioa_error *err)
 int probe_buffer_open(struct probe_buffer *buffer, size_t bytes, int os_index,
                       struct nuioa_error *err)
 {
-    *buffer = (struct probe_buffer){.bytes = bytes / HUGE_BYTES * HUGE_BYTES};
+    size_t unit = bytes < HUGE_BYTES ? LINE_BYTES : HUGE_BYTES;
+    *buffer = (struct probe_buffer){.bytes = bytes / unit * unit};
     int rc = os_index >= 0 ? check_room((unsigned)os_index, buffer->bytes, err) : 0;
     if (rc)
         return rc;

@@ -13,8 +13,8 @@ struct probe_buffer {
     const void *at; /* where the chain of loads goes on */
 };
 
-/* A chain of loads through that many bytes (multiple of 2 MB) of memory of the NUMA node, or of any if
- * os_index is -1. 0, or negative with *err and *buffer empty. */
+/* A chain of loads through that many bytes (rounded down to 2 MB above that) of memory of the NUMA
+ * node, or of any if os_index is -1. 0, or negative with *err and *buffer empty. */
 int probe_buffer_open(struct probe_buffer *buffer, size_t bytes, int os_index,
                       struct nuioa_error *err);
 void probe_buffer_close(struct probe_buffer *buffer);

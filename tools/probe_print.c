@@ -171,15 +171,15 @@ static bool compare(const struct probe *p, struct check *check)
 void probe_print_check(const struct probe *p, FILE *out)
 {
     struct check c;
-    const char *source = p->node.distance.source == NUIOA_DISTANCE_SLIT ? "the firmware (SLIT)"
-                                                                         : "the machine's structure";
+    bool slit = p->node.distance.source == NUIOA_DISTANCE_SLIT;
+    const char *source = slit ? "the firmware (SLIT)" : "the machine's structure";
     if (p->node.numa_count == 1) {
         fprintf(out, "check: one NUMA node, nothing to compare\n");
         return;
     }
     if (!compare(p, &c))
         return;
-    if (p->node.distance.source != NUIOA_DISTANCE_SLIT)
+    if (!slit)
         fprintf(out, "check: the firmware gives no usable distances (SLIT)\n");
     fprintf(out, "check: %s tells %u distance%s of remote memory apart, measured are %u\n", source,
             c.firmware_classes, c.firmware_classes == 1 ? "" : "s", c.measured_classes);
@@ -195,8 +195,8 @@ void probe_print_check(const struct probe *p, FILE *out)
     if (!c.merged && !c.inverted && !c.one_way)
         fprintf(out, "check: %s is right: a site file would change nothing\n", source);
     else
-        fprintf(out, "check: --out FILE, and distances=FILE in plugstack.conf, make nuioa use what was "
-                     "measured\n");
+        fprintf(out, "check: --out FILE, and distances=FILE in plugstack.conf, make nuioa use what "
+                     "was measured\n");
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

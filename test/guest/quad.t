@@ -71,8 +71,8 @@ is "one thread a core: moved, no core has two ranks" \
 # Two heavy ranks, both on NUMA node 0, which is halfway between the NICs: one goes to each.
 launch -n8 -c2 --nuioa --nuioa-hints=heavy=0,1
 is "two heavy ranks do not share a NIC" \
-    "$(rings "1 3" "0 2" | cut -d' ' -f1,2), $(nics | cut -d' ' -f1,2 | tr ' ' '\n' | sort | xargs)" \
-    "0 0, eth0 eth1"
+    "$(rings "1 3" "0 2" | cut -d' ' -f1,2), $(
+        nics | cut -d' ' -f1,2 | tr ' ' '\n' | sort | xargs)" "0 0, eth0 eth1"
 
 job=$(hold 16)
 launch --jobid="$job" -n4 --cpu-bind=cores --nuioa --nuioa-cores=pack --nuioa-hints=0-3:1
@@ -80,8 +80,8 @@ is "cores=pack: four whole cores beside the NICs" \
     "$(rings "1 3"), $(whole_cores) whole cores, $(count eth0 "$(nics)") $(count eth1 "$(nics)")" \
     "$(repeat 4 0), 4 whole cores, 2 2"
 
-# policy=cpu: the kernel handles what the NICs receive on CPU 4 alone, of core 4-5. The step has all cores,
-# and Slurm puts a rank on the first one of each socket.
+# policy=cpu: the kernel handles what the NICs receive on CPU 4 alone, of core 4-5. The step has all
+# cores, and Slurm puts a rank on the first one of each socket.
 for line in /sys/class/net/eth*/device/../msi_irqs/*; do
     echo 4 2>/dev/null >"/proc/irq/${line##*/}/smp_affinity_list"
 done
@@ -105,5 +105,12 @@ is "policy=cpu: the rank on the core that serves interrupts has the spare one be
 launch $spread --nuioa-cores=keep
 is "... not with cores=keep" "$(values cpus)" "0-1 4-5 8-9 12-13"
 release "$job"
+
+# Emulated time means nothing, and nuioa probe must notice by itself.
+nuioa probe --quick --out /tmp/distances >/dev/null 2>/tmp/said
+is "nuioa probe refuses what it measures here, in a line that says why" \
+    "$?|$(wc -l </tmp/said)|$(ls /tmp/distances 2>&1 | grep -c 'No such file')" "1|1|1"
+like "... the matrix itself tells" "$(cat /tmp/said)" \
+    'cannot be trusted: (the diagonal|from [0-3] the memory|no clear gap|noise|contradiction)'
 
 done_testing
