@@ -51,12 +51,32 @@ numas() {
     done | paste -s -d' '
 }
 
+# lowest: how many ranks have thread 0 as near a NIC as any of their threads, by the kernel's distances
+lowest() {
+    local cpu cpus count=0 numa distance row0 row3 first least
+    read -ra row0 <<<"$(slit 0)"
+    read -ra row3 <<<"$(slit 3)"
+    for cpus in $(values cpus); do
+        first="" least=""
+        for cpu in ${cpus//,/ }; do
+            numa=$(basename "/sys/devices/system/cpu/cpu$cpu/"node*)
+            numa=${numa#node}
+            distance=$((row0[numa] < row3[numa] ? row0[numa] : row3[numa]))
+            [ -n "$first" ] || first=$distance
+            [ -n "$least" ] && [ "$least" -le "$distance" ] || least=$distance
+        done
+        [ "$first" = "$least" ] && count=$((count + 1))
+    done
+    echo $count
+}
+
 # Slots of two dies: 0 and 1, 2 and 3, and two on the other socket. Of the second the NIC's die is
 # the last one, where thread 0 would not be by itself.
 threads_of 12 -n4 -c12 --nuioa --nuioa-hints=heavy=1,3
 is "4 ranks x 12 threads: thread 0 of the heavy ones is on a NIC's die" \
     "$(firsts | cut -d' ' -f2,4 | tr ' ' '\n' | sort -n | paste -s -d' ')" "0 18"
-is "each thread has a CPU of its own" "$(values own)" "12 12 12 12"
+is "of each rank it is on the lowest level, and each thread has a CPU of its own" \
+    "$(lowest): $(values own)" "4: 12 12 12 12"
 is "thread 0 is where NUIOA_COMM_CPUS says" "$(firsts)" "$(values NUIOA_COMM_CPUS)"
 is "all threads, the nearest die's first" \
     "$(values cpus | tr ' ' '\n' | grep -cE '^(0,1,2,3,4,5,6,7,8,9,10,11|18,19,20,21,22,23,12,13,14,15,16,17)$')" \
