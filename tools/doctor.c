@@ -35,6 +35,7 @@ static const struct check {
     void (*run)(struct doctor *d);
 } checks[] = {
     { DOCTOR_ANY, false, doctor_check_plugin },
+    { DOCTOR_SLURM, false, doctor_check_loading },
     { DOCTOR_SLURM, false, doctor_check_arguments },
     { DOCTOR_SLURM, false, doctor_check_task_plugin },
     { DOCTOR_SLURM, false, doctor_check_constraint },

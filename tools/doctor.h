@@ -94,6 +94,7 @@ void doctor_check_cpu_bind(struct doctor *d);
 void doctor_check_distribution(struct doctor *d);
 
 /* doctor_service.c: what the plugin needs of others */
+void doctor_check_loading(struct doctor *d);
 void doctor_check_munge(struct doctor *d);
 void doctor_check_pmix(struct doctor *d);
 void doctor_check_cache(struct doctor *d);

@@ -14,6 +14,10 @@ const struct doctor_kind doctor_kinds[] = {
     { "plugin-missing", DOCTOR_PROBLEM,
       "Slurm leaves a plugin out that it cannot open; with \"required\" no job starts.",
       "Install nuioa on this node, or correct the path." },
+    { "plugin-unloadable", DOCTOR_PROBLEM,
+      "Slurm leaves it out, starts no job where the line says \"required\", or loses jobs when it "
+      "calls what is missing.",
+      "Build nuioa anew with this Slurm's headers; a plugin belongs to one version of Slurm." },
     { "plugin-twice", DOCTOR_PROBLEM,
       "Every option is registered twice, and every rank is placed twice.",
       "Remove one of the lines; includes with * may also find a copy such as nuioa.conf.bak." },

@@ -130,6 +130,63 @@ void doctor_check_munge(struct doctor *d)
 
 #endif
 
+/* --- whether Slurm can load the plugin -------------------------------------------------------- */
+
+struct loading {
+    char slurm[4096];  /* Slurm's own library, whose symbols its programs give to plugins */
+    char other[4096];  /* a plugin that came with it */
+    char plugin[4096];
+};
+
+static const unsigned *version_of(const char *path, int flags)
+{
+    void *library = dlopen(path, flags | RTLD_LOCAL);
+    return library ? dlsym(library, "plugin_version") : NULL;
+}
+
+/* As Slurm does it: major and minor version must be its own. Slurm looks for most symbols only when
+ * they are called, which is where slurmstepd would die for want of one. */
+static void load_plugin(int fd, void *arg)
+{
+    const struct loading *loading = arg;
+    char text[160];
+    become_nobody();
+    dlopen(loading->slurm, RTLD_LAZY | RTLD_GLOBAL);
+    const unsigned *own = version_of(loading->other, RTLD_LAZY);
+    const unsigned *its = version_of(loading->plugin, RTLD_NOW);
+    if (!its) {
+        const char *why = dlerror();
+        answer(fd, 'n', why ? why : "it has no plugin_version");
+    } else if (own && *own >> 8 != *its >> 8) {
+        snprintf(text, sizeof(text), "%.80s was built for Slurm %u.%02u, this is %u.%02u",
+                 loading->plugin, *its >> 16, *its >> 8 & 0xff, *own >> 16, *own >> 8 & 0xff);
+        answer(fd, 'n', text);
+    } else {
+        answer(fd, 'y', "");
+    }
+}
+
+void doctor_check_loading(struct doctor *d)
+{
+    struct loading loading;
+    char said[256];
+    for (unsigned i = 0; i < d->stack.count && doctor_is_live(d); i++) {
+        const char *path = d->stack.plugs[i].path, *slash = strrchr(path, '/');
+        if (strcmp(slash ? slash + 1 : path, "nuioa.so") || (*path == '/' && access(path, F_OK)))
+            continue;
+        nuioa_copy(loading.plugin, sizeof(loading.plugin), path);
+        if ((*path != '/' && !doctor_conf_plugin(&d->slurm, d->top, d->root, path, loading.plugin,
+                                                 sizeof(loading.plugin))) ||
+            !doctor_conf_plugin(&d->slurm, d->top, d->root, "libslurmfull.so", loading.slurm,
+                                sizeof(loading.slurm)) ||
+            !doctor_conf_plugin(&d->slurm, d->top, d->root, "mpi_none.so", loading.other,
+                                sizeof(loading.other)))
+            continue;
+        if (ask(load_plugin, &loading, said, sizeof(said)) == 'n')
+            doctor_report(d, "plugin-unloadable", "", "%s.", said);
+    }
+}
+
 /* --- PMIx ------------------------------------------------------------------------------------- */
 
 /* Slurm's plugin opens a name that is a string in it, "libpmix.so" or, later, "libpmix.so.2", in

@@ -58,6 +58,27 @@ finds "loaded twice" plugin-twice ':1 loads the plugin, and /run/node/plugstack.
 printf 'optional /run/stage/usr/lib/nuioa.so\n' >"$n1/plugstack.conf"
 doctor node1
 finds "the file is not there" plugin-missing:/run/stage/usr/lib/nuioa.so 'which is not there'
+# A plugin that Slurm cannot load, or should not: made here, for no other Slurm is at hand.
+printf 'optional /run/node/nuioa.so\n' >"$n1/plugstack.conf"
+head -c 9000 /dev/urandom >"$n1/nuioa.so"
+doctor node1
+finds "a plugin that is no library" plugin-unloadable 'nuioa.so: (invalid ELF|file too short)'
+make_plugin() { # SOURCE
+    printf 'char plugin_name[] = "nuioa", plugin_type[] = "spank";\n%s\n' "$1" |
+        gcc -shared -fPIC -x c -o "$n1/nuioa.so" -
+}
+make_plugin 'unsigned plugin_version = 0x160500;
+int f(void); int slurm_spank_init(void) { return f(); }'
+doctor node1
+finds "a plugin that misses a symbol" plugin-unloadable 'nuioa.so: undefined symbol: f'
+make_plugin 'unsigned plugin_version = 0x0f0800;'
+doctor node1
+finds "a plugin for another Slurm" plugin-unloadable 'nuioa.so was built for Slurm 15.08, this is'
+launch 1 -w node1
+like "a plugin for another Slurm: Slurm leaves it out too" \
+    "$rc $(grep -a spank "$n1/log/slurmd.log" | tail -n 3)" '^0 .*nuioa.so: .*(ncompatible|failed)'
+rm "$n1/nuioa.so"
+
 plugin -n node1 on "nic=,," mems=local "topology=$topology"
 doctor node1
 finds "arguments that are wrong" plugin-argument 'did you mean mem'
