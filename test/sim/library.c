@@ -9,7 +9,7 @@
 #include "memory.hpp"
 #include "nuioa-client.h"
 
-enum { MAX_NODE = 256, MAX_NIC = 8, NODE_KEY = -1000 };
+enum { MAX_NODE = 256, MAX_NIC = 8, MAX_WINDOW = 8, NODE_KEY = -1000 };
 
 /* What is common to a node: the NUMA node of each local rank. */
 struct node {
@@ -36,6 +36,42 @@ int sim_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *ma
 {
     (void)type, (void)info;
     return PMPI_Comm_split(comm, sim_node(), key, made);
+}
+
+/* SMPI gives all ranks the first one's part of a shared window. All ranks are one process, so each
+ * allocates its own part and tells the others. Never freed. */
+static struct {
+    MPI_Win win;
+    MPI_Aint size;
+    void *parts[MAX_NODE];
+} windows[MAX_WINDOW];
+static int window_count;
+
+int sim_window_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base,
+                        MPI_Win *win)
+{
+#undef PMPI_Win_allocate_shared
+    int rc = PMPI_Win_allocate_shared(size, unit, info, comm, base, win);
+    void *mine = calloc(1, (size_t)size);
+    if (rc != MPI_SUCCESS || !mine || window_count == MAX_WINDOW)
+        return MPI_ERR_OTHER;
+    windows[window_count].win = *win;
+    windows[window_count].size = size;
+    *(void **)base = mine;
+    return PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, windows[window_count++].parts, sizeof mine,
+                          MPI_BYTE, comm);
+}
+
+int sim_window_query(MPI_Win win, int rank, MPI_Aint *size, int *unit, void *base)
+{
+    for (int i = 0; i < window_count; i++)
+        if (windows[i].win == win) {
+            *size = windows[i].size;
+            *unit = 1;
+            *(void **)base = windows[i].parts[rank];
+            return MPI_SUCCESS;
+        }
+    return MPI_ERR_WIN;
 }
 
 /* --- mpi/coll_memory.h ----------------------------------------------------------------------- */

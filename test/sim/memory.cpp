@@ -75,8 +75,10 @@ void sim_post(uint64_t *flag, uint64_t value)
 
 void sim_wait(const uint64_t *flag, uint64_t value)
 {
-    while (*flag < value) { /* no other actor runs meanwhile */
-        auto semaphore = sg4::Semaphore::create(0);
+    while (*flag < value) {
+        auto semaphore = sg4::Semaphore::create(0); /* others may run meanwhile */
+        if (*flag >= value)
+            break;
         waiting[flag].push_back(semaphore);
         semaphore->acquire();
         sg4::this_actor::sleep_for(flag_seconds);

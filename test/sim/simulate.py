@@ -92,9 +92,9 @@ class Simulator:
         self.make("bench", ["bench.c", "published.c", "library.c", *library,
                             os.path.join(top, "lib", "number.c")],
                   [*CC, "-L" + self.build, "-Wl,-rpath," + self.build, '-DNUIOA_VERSION="sim"',
-                   "-DPMPI_Comm_split_type=sim_split_type", "-D_GNU_SOURCE",
+                   "-include", self.source("replace.h"), "-D_GNU_SOURCE",
                    *("-I" + os.path.join(top, part) for part in ("mpi", "pmix", "lib"))],
-                  ["published.h", "library.h", "memory.hpp"], ["-lmemory"])
+                  ["published.h", "library.h", "replace.h", "memory.hpp"], ["-lmemory"])
 
     def flows(self, machine, what, scale=None):
         """Rows of words of the program `flows`."""
