@@ -9,12 +9,12 @@
 #include "number.h"
 
 /* Segments: long enough for rendezvous, where the NIC writes straight into the receiver's memory,
- * short enough that the hops of a chain overlap (256 KiB in Goglin & Moreaud, CASS 2011, 4.5). From
- * 64 KiB up: only "hundreds of kilobytes" feel where the NIC is (3.2). Gather cannot gain without
+ * short enough that the hops of a chain overlap: Goglin & Moreaud (CASS 2011, 4.5) cut at 256 KiB
+ * where there are two hops; a chain over the ranks of a node has more. From 64 KiB up: only "hundreds of kilobytes" feel where the NIC is (3.2). Gather cannot gain without
  * moving its root (3.3.2); scatter's gain is eaten by the copy in the node. */
 static const char built_in[] =
     "nuioa-coll 1\n"
-    "bcast      2-  2-  1048576  chain+chain:131072\n"
+    "bcast      2-  2-  1048576  spine+chain:65536\n"
     "bcast      2-  2-  131072   chain+window:65536\n"
     "bcast      2-  2-  65536    binomial+window:65536\n"
     "reduce     2-  2-  131072   binomial+window:65536\n"
