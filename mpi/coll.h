@@ -22,7 +22,6 @@
 struct coll_job {
     bool on;
     bool force;   /* act also where there is nothing to gain: for tests */
-    bool relay;
     bool stats;
     int pretend;  /* so many nodes, by blocks of ranks; 0: as they are. For tests */
     struct coll_table table;

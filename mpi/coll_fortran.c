@@ -8,8 +8,8 @@
  * becomes the C one. The library's own is found when it is first needed: no Fortran library is
  * brought to programs that have none.
  *
- * coll_fortran08.c has the same for "use mpi_f08", whose names end otherwise and whose last argument
- * is optional; all other arguments are passed alike. */
+ * coll_fortran08.c has the same for "use mpi_f08", whose names end otherwise and whose last
+ * argument is optional; all other arguments are passed alike. */
 #ifndef NAME
 #define NAME(name) mpi_##name##_
 #define PMPI_NAME(name) "pmpi_" #name "_"

@@ -9,7 +9,6 @@
 
 struct gather {
     struct coll_comm *c;
-    const struct coll_algorithm *how;
     int root, node; /* this rank's node */
     int leader;     /* of this rank's node; of the root's node the root */
     int relay;      /* receives from other nodes; may be the root */
@@ -130,7 +129,7 @@ int coll_gather(struct coll_comm *c, const struct coll_algorithm *how, const voi
                 MPI_Datatype type, const struct coll_blocks *in, int root)
 {
     struct coll_view own;
-    struct gather g = { .c = c, .how = how, .root = root, .node = c->map.node[c->me] };
+    struct gather g = { .c = c, .root = root, .node = c->map.node[c->me] };
     g.leader = coll_tree_entry(&c->map, g.node, root, 0);
     g.relay = how->inter == SHAPE_RELAY ? coll_map_leader(&c->map, 0, c->map.node[root]) : root;
     if (c->me == root)
