@@ -11,8 +11,9 @@
 #define ENTRY_MAX 4096
 
 const char *const nuioa_environment_names[] = {
-    "NUIOA_VERSION", "NUIOA_LEADER", "NUIOA_ORDER",     "NUIOA_NEAR",    "NUIOA_LEADERS", "NUIOA_NIC",
-    "NUIOA_LEVEL",   "NUIOA_WEIGHT", "NUIOA_CPUS", "NUIOA_COMM_CPUS", "NUIOA_PLANNED", NULL};
+    "NUIOA_VERSION", "NUIOA_LEADER",    "NUIOA_ORDER",   "NUIOA_NEAR",
+    "NUIOA_LEADERS", "NUIOA_NIC",       "NUIOA_LEVEL",   "NUIOA_WEIGHT",
+    "NUIOA_CPUS",    "NUIOA_COMM_CPUS", "NUIOA_PLANNED", NULL};
 
 struct block {
     char *text;
@@ -163,8 +164,9 @@ static int progress_cpu(const struct nuioa_plan *plan, uint32_t local, uint32_t 
     return -1;
 }
 
-/* One CPU for each local rank, then one for each further core of this rank: MPICH ends a program that
- * finds no CPU of its own in the list, and there may be an MPI with more ranks below this one. */
+/* One CPU for each local rank, then one for each further core of this rank: MPICH ends a program
+ * that finds no CPU of its own in the list, and there may be an MPI with more ranks below this
+ * one. */
 static void put_progress(struct block *b, const struct nuioa_plan *plan, uint32_t local,
                          uint32_t omp_threads)
 {

@@ -178,7 +178,7 @@ COLLECTIVE(Alltoallw, Ialltoallw,
            trace_alltoall(0, out == MPI_IN_PLACE ? in_counts : counts, MPI_BYTE,
                           out == MPI_IN_PLACE ? in_types : types, comm))
 
-/* --- collectives with the neighbours of a topology ---------------------------------------------- */
+/* --- collectives with the neighbours of a topology ------------------------------------------- */
 
 COLLECTIVE(Neighbor_allgather, Ineighbor_allgather, SAME_PARAMETERS, SAME_ARGUMENTS,
            trace_neighbours(count, NULL, type, NULL, comm))

@@ -235,7 +235,7 @@ COLLECTIVE(alltoallv,
            trace_alltoall(0, in_place(out) ? in_counts : counts, in_place(out) ? IN_TYPE : TYPE,
                           NULL, COMM))
 
-/* --- with the neighbours of a topology --------------------------------------------------------- */
+/* --- with the neighbours of a topology ------------------------------------------------------- */
 
 COLLECTIVE(neighbor_allgather, SAME_PARAMETERS, SAME_ARGUMENTS,
            trace_neighbours(*count, NULL, TYPE, NULL, COMM))

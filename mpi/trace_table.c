@@ -3,8 +3,8 @@
 #include "trace.h"
 
 /* A rank talks to few others of many, so counters exist only around those it has met: blocks of
- * counters, below as many levels of branches as the number of ranks needs. One lonely neighbour in a
- * million ranks costs 5 branches and a block, 832 bytes. */
+ * counters, below as many levels of branches as the number of ranks needs. One lonely neighbour in
+ * a million ranks costs 5 branches and a block, 832 bytes. */
 #define BLOCK_BITS 3
 #define BRANCH_BITS 4
 #define BLOCK (1u << BLOCK_BITS)   /* ranks */

@@ -17,7 +17,7 @@ struct area_task {
     uint32_t init_us;              /* written by the task: time it spent in its hook */
     char ours[12 * 1024];          /* "NAME=value" strings, an empty one last */
     char foreign[8 * 1024];        /* those that the user has the last word on */
-    char threads[13 * 1024];       /* those that place threads: all of them, or none if the user set one */
+    char threads[13 * 1024];       /* likewise, those that place threads */
 };
 
 /* For tasks[count]; NULL if the kernel refuses. Costs address space only, until it is written. */

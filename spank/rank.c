@@ -56,8 +56,10 @@ static void prepare_one(struct context *c, const struct nuioa_plan *plan, const 
                         uint32_t local)
 {
     struct area_task *task = &c->area[local];
-    int used = nuioa_environment(plan, &c->node, &c->options, local, task->ours, sizeof(task->ours));
-    if (append(task->ours, sizeof(task->ours), used, leaders) < 0 || prepare_foreign(c, plan, local) < 0) {
+    int used = nuioa_environment(plan, &c->node, &c->options, local, task->ours,
+                                 sizeof(task->ours));
+    if (append(task->ours, sizeof(task->ours), used, leaders) < 0 ||
+        prepare_foreign(c, plan, local) < 0) {
         nuioa_warn(&c->faults, "rank %u is not told its place: out of room", c->step.ranks[local]);
         task->ours[0] = task->foreign[0] = task->threads[0] = '\0';
     }

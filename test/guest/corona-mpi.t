@@ -1,8 +1,8 @@
 #!/bin/bash
-# The loop closed: MPI programs whose traffic is known are traced, under Open MPI and under MPICH, and
-# the next run takes the profile as hints. For traffic that leaves the node there is a second node, a
-# slurmd in namespaces, so that the ranks that talk to it must come to lie beside the NICs: which are
-# on NUMA nodes 0 and 3 of corona, those of the socket 0 to 3.
+# The loop closed: MPI programs whose traffic is known are traced, under Open MPI and under MPICH,
+# and the next run takes the profile as hints. For traffic that leaves the node there is a second
+# node, a slurmd in namespaces, so that the ranks that talk to it must come to lie beside the NICs:
+# which are on NUMA nodes 0 and 3 of corona, those of its first socket being 0 to 3.
 if [ ! -e /nuioa/settings ]; then
     here=$(dirname "$(readlink -f "$0")")
     payload=$(mktemp -d)
@@ -54,7 +54,9 @@ start_node1() {
         ip link set lo up; ip link set veth1 up; ip route add default via 10.0.1.254
         exec slurmd -D' >/dev/null 2>&1 &
     pid=$!
-    while [ "$(readlink "/proc/$pid/ns/net")" = "$(readlink /proc/self/ns/net)" ]; do sleep 0.1; done
+    while [ "$(readlink "/proc/$pid/ns/net")" = "$(readlink /proc/self/ns/net)" ]; do
+        sleep 0.1
+    done
     ip link set veth1 netns "$pid"
     for ((try = 0; try < 50; try++)); do
         [ "$(sinfo -h -p both -o %T)" = idle ] && return
@@ -89,8 +91,8 @@ run() {
 # profile_of FILE: each of its pairs once
 profile_of() { nuioa profile "$1" --out /tmp/merged && grep '^pair' /tmp/merged; }
 
-# levels_by_weight: the levels of the ranks of node0, 0 to 3, in descending order of what they receive
-# from node1 and a twentieth of what they send there, as the program says.
+# levels_by_weight: the levels of the ranks of node0, 0 to 3, in descending order of what they
+# receive from node1 and a twentieth of what they send there, as the program says.
 levels_by_weight() {
     local level
     level=($(rings "0 3" "1 2" "4 5 6 7"))

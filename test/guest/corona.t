@@ -51,7 +51,8 @@ numas() {
     done | paste -s -d' '
 }
 
-# lowest: how many ranks have thread 0 as near a NIC as any of their threads, by the kernel's distances
+# lowest: how many ranks have thread 0 as near a NIC as any of their threads, by the kernel's
+# distances
 lowest() {
     local cpu cpus count=0 numa distance row0 row3 first least
     read -ra row0 <<<"$(slit 0)"
@@ -79,8 +80,8 @@ is "of each rank it is on the lowest level, and each thread has a CPU of its own
     "$(lowest): $(values own)" "4: 12 12 12 12"
 is "thread 0 is where NUIOA_COMM_CPUS says" "$(firsts)" "$(values NUIOA_COMM_CPUS)"
 is "all threads, the nearest die's first" \
-    "$(values cpus | tr ' ' '\n' | grep -cE '^(0,1,2,3,4,5,6,7,8,9,10,11|18,19,20,21,22,23,12,13,14,15,16,17)$')" \
-    2
+    "$(values cpus | tr ' ' '\n' |
+        grep -cxe "$(seq -s, 0 11)" -e "$(seq -s, 18 23),$(seq -s, 12 17)")" 2
 
 threads_of 3 -n4 -c12 --nuioa --nuioa-hints=heavy=1,3
 is "3 threads: on the nearest cores" \

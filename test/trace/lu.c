@@ -1,6 +1,6 @@
 /* The traffic of the NAS benchmark lu.C.8, as the slides on TreeMatch show it: a stencil on a grid
- * of 2 x 4 ranks, and a little more. One byte for each kilobyte there, in messages of 16 KiB. Rank 0
- * prints the pairs of the profile that a trace of it must give. */
+ * of 2 x 4 ranks, and a little more. One byte for each kilobyte there, in messages of 16 KiB. Rank
+ * 0 prints the pairs of the profile that a trace of it must give. */
 #include "known.h"
 
 enum { RANKS = 8, MESSAGE = 16384 };
