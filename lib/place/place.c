@@ -13,7 +13,7 @@
 static const struct entry {
     const struct nuioa_mapper *mapper;
     uint32_t until;
-} with_pairs[] = {{&nuioa_tree, 1}, {&nuioa_hopsort, 1}, {&nuioa_bisect, 5}},
+} with_pairs[] = {{&nuioa_tree, 1}, {&nuioa_hopsort, 1}, {&nuioa_bisect, 6}},
   weights_only[] = {{&nuioa_hopsort, 10}};
 
 struct portfolio {

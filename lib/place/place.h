@@ -66,7 +66,7 @@ extern const struct nuioa_mapper nuioa_hopsort;
 extern const struct nuioa_mapper nuioa_tree;
 
 /* The machine and the tasks halved together, the NIC as a linear term, large graphs coarsened
- * first; improved by swaps. As many guesses as the budget holds. */
+ * first; improved by swaps. As many guesses as the budget holds: it must end. */
 extern const struct nuioa_mapper nuioa_bisect;
 
 /* Swaps whole contents of domains, then two tasks or a task and an empty slot, wherever that lowers

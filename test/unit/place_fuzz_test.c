@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "place/place.h"
-#include "place/seating.h"
+#include "place/search.h"
 
 enum { MOST_TASKS = 48, MOST_SLOTS = 72, MOST_DOMAINS = 12, MOST_PAIRS = 400 };
 
@@ -267,6 +267,54 @@ static void seating_follows(void **state)
     }
 }
 
+/* Bounds spare the descent most pairs: of those none may lower J. */
+static void nothing_left(const struct nuioa_seating *s)
+{
+    const struct nuioa_graph *g = s->graph;
+    for (uint32_t i = 0; i < g->count; i++) {
+        for (uint32_t j = 0; j < i; j++)
+            if (s->at[i] != s->at[j] && g->kind[i] == g->kind[j])
+                assert_true(nuioa_swap_gain(s, i, j, -INFINITY) <= 2 * nuioa_worth(s));
+        for (uint32_t c = 0; c < g->class_count; c++)
+            if (s->room[c] && g->classes[c].kind == g->kind[i])
+                assert_true(nuioa_prices(s, i)[s->at[i]] - nuioa_prices(s, i)[c] <=
+                            2 * nuioa_worth(s));
+    }
+}
+
+static void searches_only_improve(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 11000; seed < 11150; seed++) {
+        struct fuzz f;
+        struct nuioa_graph graph;
+        struct nuioa_seating s;
+        struct nuioa_random random = {seed};
+        struct nuioa_budget budget = {0, UINT64_MAX};
+        uint32_t slot_of[MOST_TASKS];
+        make(&f, seed, MOST_TASKS, seed % 3 == 0);
+        assert_int_equal(nuioa_graph_make(&f.problem, &graph), 0);
+        assert_int_equal(nuioa_seating_open(&s, &graph), 0);
+        nuioa_classes_of(&graph, f.start, s.at);
+        nuioa_seat_all(&s, s.at);
+        double fixed = nuioa_cost(&f.problem, f.start) - s.cost, before = s.cost;
+        assert_int_equal(nuioa_descend(&s, &budget), 0);
+        nothing_left(&s);
+        assert_true(s.cost <= before + nuioa_worth(&s));
+        before = s.cost;
+        budget.limit = budget.evaluations + 20000;
+        if (graph.count)
+            assert_int_equal(nuioa_renew(&s, &random, &budget), 0);
+        assert_true(s.cost <= before + nuioa_worth(&s));
+        memcpy(slot_of, f.start, sizeof(slot_of));
+        assert_int_equal(nuioa_take_slots(&f.problem, &graph, s.at, slot_of), 0);
+        assert_valid(&f.problem, slot_of);
+        close_to(nuioa_cost(&f.problem, slot_of), s.cost + fixed);
+        nuioa_seating_close(&s);
+        nuioa_graph_free(&graph);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +322,7 @@ int main(void)
         cmocka_unit_test(every_mapper),
         cmocka_unit_test(optimal_when_small),
         cmocka_unit_test(seating_follows),
+        cmocka_unit_test(searches_only_improve),
     };
     return cmocka_run_group_tests_name("placement of any problem", tests, NULL, NULL);
 }
