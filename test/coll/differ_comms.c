@@ -101,6 +101,7 @@ static void drop_busy(struct comms *c, struct slot *s)
     MPI_Request requests[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
     int out = 1, in = 0;
     if (s->comm != MPI_COMM_NULL && !s->remote) {
+        PMPI_Barrier(s->comm); /* a receive with any tag may still be there */
         MPI_Irecv(&in, 1, MPI_INT, (s->me + 1) % s->size, 3, s->comm, &requests[0]);
         MPI_Isend(&out, 1, MPI_INT, (s->me + s->size - 1) % s->size, 3, s->comm, &requests[1]);
     }

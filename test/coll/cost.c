@@ -1,0 +1,91 @@
+/* What libnuioa-coll adds to a call that it passes on: each call in turns by its MPI name and by
+ * its PMPI name, on a communicator of one rank, where there is nothing to gain. Usage: cost
+ * [ROUNDS], or cost count mpi|pmpi N: N calls of Bcast alone, for counting instructions. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALLS 2000
+#define ROUNDS_MAX 1000
+
+static char data[4 << 20], more[4 << 20];
+static MPI_Comm comm;
+
+static void bcast(int n, int tested)
+{
+    for (int i = 0; i < CALLS; i++)
+        (tested ? MPI_Bcast : PMPI_Bcast)(data, n, MPI_BYTE, 0, comm);
+}
+
+static void allreduce(int n, int tested)
+{
+    for (int i = 0; i < CALLS; i++)
+        (tested ? MPI_Allreduce : PMPI_Allreduce)(MPI_IN_PLACE, data, n / 4, MPI_FLOAT, MPI_SUM,
+                                                  comm);
+}
+
+static void gather(int n, int tested)
+{
+    for (int i = 0; i < CALLS; i++)
+        (tested ? MPI_Gather : PMPI_Gather)(MPI_IN_PLACE, 0, MPI_BYTE, more, n, MPI_BYTE, 0, comm);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(int bytes, int tested);
+    int bytes;
+} cases[] = {
+    { "Bcast, 8 bytes", bcast, 8 },
+    { "Bcast, 1 MiB", bcast, 1 << 20 },
+    { "Allreduce, 8 bytes", allreduce, 8 },
+    { "Allreduce, 1 MiB", allreduce, 1 << 20 },
+    { "Gather, 8 bytes", gather, 8 },
+    { "Gather, 1 MiB", gather, 1 << 20 },
+};
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void measure(int k, int rounds)
+{
+    static double alone[ROUNDS_MAX], added[ROUNDS_MAX];
+    for (int r = -2; r < rounds; r++) {
+        double taken[2];
+        for (int i = 0; i < 2; i++) {
+            int tested = (r & 1) ^ i;
+            double begin = PMPI_Wtime();
+            cases[k].run(cases[k].bytes, tested);
+            taken[tested] = (PMPI_Wtime() - begin) / CALLS * 1e9;
+        }
+        if (r >= 0) {
+            alone[r] = taken[0];
+            added[r] = taken[1] - taken[0];
+        }
+    }
+    qsort(alone, (size_t)rounds, sizeof(*alone), compare);
+    qsort(added, (size_t)rounds, sizeof(*added), compare);
+    printf("%-22s %10.1f %10.1f\n", cases[k].name, alone[rounds / 2], added[rounds / 2]);
+}
+
+int main(int argc, char **argv)
+{
+    int rounds = argc > 1 ? atoi(argv[1]) : 200;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    if (argc > 3) {
+        int tested = !strcmp(argv[2], "mpi");
+        for (long i = atol(argv[3]); i > 0; i--)
+            (tested ? MPI_Bcast : PMPI_Bcast)(data, 1 << 20, MPI_BYTE, 0, comm);
+    } else {
+        printf("%-22s %10s %10s\n", "call", "alone, ns", "added, ns");
+        for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++)
+            measure((int)k, rounds > ROUNDS_MAX ? ROUNDS_MAX : rounds);
+    }
+    MPI_Comm_free(&comm);
+    MPI_Finalize();
+    return 0;
+}
