@@ -179,7 +179,7 @@ void doctor_check_loading(struct doctor *d)
                                                  sizeof(loading.plugin))) ||
             !doctor_conf_plugin(&d->slurm, d->top, d->root, "libslurmfull.so", loading.slurm,
                                 sizeof(loading.slurm)) ||
-            !doctor_conf_plugin(&d->slurm, d->top, d->root, "mpi_none.so", loading.other,
+            !doctor_conf_plugin(&d->slurm, d->top, d->root, "auth_munge.so", loading.other,
                                 sizeof(loading.other)))
             continue;
         if (ask(load_plugin, &loading, said, sizeof(said)) == 'n')
