@@ -19,7 +19,8 @@ static void seats_free(struct seats *seats)
 static int seats_take(struct seats *seats, const struct planner *p, bool before)
 {
     uint32_t n = p->request->task_count;
-    *seats = (struct seats){malloc(n * sizeof(*seats->spots)), malloc(n * sizeof(*seats->nic_cost))};
+    seats->spots = malloc(n * sizeof(*seats->spots));
+    seats->nic_cost = malloc(n * sizeof(*seats->nic_cost));
     if (!seats->spots || !seats->nic_cost)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++) {

@@ -56,7 +56,8 @@ static void find_spare(struct cores *cores, const struct nuioa_slots *slots)
     }
 }
 
-/* One that can stand in for `from` with `pus` hardware threads, under the same L3 if there is one. */
+/* One that can stand in for `from` with `pus` hardware threads, under the same L3 if there is
+ * one. */
 static struct core *find_core(const struct cores *cores, const struct core *from, int pus)
 {
     struct core *best = NULL;

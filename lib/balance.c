@@ -19,7 +19,7 @@ struct balance {
     unsigned cards;
     double *share;  /* [slots * cards]: of a rank's traffic, by the card's rate */
     double *load;   /* [cards] */
-    uint32_t *first, *partner; /* pairs of task i: partner[first[i] .. first[i + 1] - 1], as indexes */
+    uint32_t *first, *partner; /* task i has pairs[partner[first[i] .. first[i + 1] - 1]] */
     uint32_t looks, costs;
 };
 
@@ -92,7 +92,8 @@ static int index_pairs(struct balance *b)
     return 0;
 }
 
-/* What the pairs of task i cost more when it changes places with k, whose own are counted likewise. */
+/* What the pairs of task i cost more when it changes places with k, whose own are counted
+ * likewise. */
 static double pairs_rise(const struct balance *b, uint32_t i, uint32_t k)
 {
     const struct nuioa_slots *s = b->slots;

@@ -3,14 +3,14 @@
 
 #include "slot.h"
 
-/* Several NICs are several times the bandwidth only if the heavy ranks do not sit beside the same one.
- * J of design does not know: it is the same whichever of two equally near NICs a rank uses. Private to
- * the library.
+/* Several NICs are several times the bandwidth only if the heavy ranks do not sit beside the
+ * same one. J of design does not know: it is the same whichever of two equally near NICs a rank
+ * uses. Private to the library.
  *
- * Swaps two tasks between slots that are equally far from the NICs, but have other ones nearest, as long
- * as the busier of their cards gets at least a tenth less of the traffic for its rate, and J does
- * not rise. Slots as for nuioa_place, priced; slot_of[task_count] is changed. Returns how many swaps,
- * or -ENOMEM. */
+ * Swaps two tasks between slots that are equally far from the NICs, but have other ones nearest,
+ * as long as the busier of their cards gets at least a tenth less of the traffic for its rate,
+ * and J does not rise. Slots as for nuioa_place, priced; slot_of[task_count] is changed. Returns
+ * how many swaps, or -ENOMEM. */
 int nuioa_balance(const struct nuioa_request *request, const struct nuioa_slots *slots,
                   const struct nuioa_rails *rails, uint32_t *slot_of);
 

@@ -158,7 +158,8 @@ static int by_block(struct planner *p, const struct nuioa_slots *slots)
     if (result < 0)
         return result;
     static const char *const reasons[] = {
-        [NUIOA_BLOCK_MOVED] = "no hints: the ranks of the lowest rank's NUMA node are beside the NIC",
+        [NUIOA_BLOCK_MOVED] =
+            "no hints: the ranks of the lowest rank's NUMA node are beside the NIC",
         [NUIOA_BLOCK_NEAREST] = "no hints, and the lowest rank is as near the NIC as can be",
         [NUIOA_BLOCK_SPREAD] = "no hints, and ranks span NUMA nodes",
         [NUIOA_BLOCK_TEARS] = "no hints, and moving a block would take neighbours apart",
@@ -196,8 +197,8 @@ static double cost_of(const struct planner *p, const struct nuioa_slots *slots)
     return cost;
 }
 
-/* cores=pack: new slots from the NIC outwards, in which the ranks are placed by weight, or in their order
- * without hints. -ENOSPC: no room. */
+/* cores=pack: new slots from the NIC outwards, in which the ranks are placed by weight, or in
+ * their order without hints. -ENOSPC: no room. */
 static int packed(struct planner *p, const struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
@@ -243,10 +244,11 @@ static int off_interrupts(struct planner *p, struct nuioa_slots *own)
     if (!avoided.disturbed) {
         because(plan, "policy=cpu: nothing is moved; no rank is where NIC interrupts are served");
     } else if (!avoided.moved) {
-        because(plan, "policy=cpu: NIC interrupts are served where ranks run, and the step has no spare "
-                      "core there");
+        because(plan, "policy=cpu: NIC interrupts are served where ranks run, and the step has no "
+                      "spare core there");
     } else if (cost > plan->mapping.cost_start * (1 + 1e-12)) {
-        because(plan, "policy=cpu: leaving the cores that serve interrupts would tear neighbours apart");
+        because(plan, "policy=cpu: leaving the cores that serve interrupts would tear neighbours "
+                      "apart");
     } else {
         for (uint32_t i = 0; i < r->task_count; i++)
             p->slot_of[i] = i;
@@ -265,7 +267,8 @@ static int for_computing(struct planner *p, struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     if (!r->interrupt_cpus || hwloc_bitmap_iszero(r->interrupt_cpus))
-        because(p->plan, "policy=cpu: nothing is moved; no interrupts of an Ethernet NIC are known");
+        because(p->plan,
+                "policy=cpu: nothing is moved; no interrupts of an Ethernet NIC are known");
     else if (nuioa_unbound(p))
         because(p->plan, "policy=cpu: nothing is moved; ranks are not bound to CPUs of their own");
     else if (r->options->cores == NUIOA_CORES_KEEP)
@@ -314,7 +317,8 @@ int nuioa_decide(struct planner *p)
         rc = packed(p, &own);
         if (rc != -ENOSPC)
             goto out;
-        nuioa_warn(&p->plan->warnings, "cores=pack: the ranks do not fit into the step's cores: keep");
+        nuioa_warn(&p->plan->warnings,
+                   "cores=pack: the ranks do not fit into the step's cores: keep");
     }
     rc = place_in_own_slots(p, &own);
 out:

@@ -4,7 +4,8 @@
 #include "leader.h"
 #include "planner.h"
 
-/* The allowed NUMA nodes with memory among `numas`; if there is none, the nearest such one to any. */
+/* The allowed NUMA nodes with memory among `numas`; if there is none, the nearest such one to
+ * any. */
 static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, hwloc_bitmap_t out)
 {
     const struct nuioa_node *node = p->request->node;
@@ -27,9 +28,10 @@ static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, h
         hwloc_bitmap_set(out, best);
 }
 
-/* The NUMA nodes of the NICs that a rank uses. A rank alone on its node has all rails for itself, and
- * MPI stripes large messages over them. */
-static void nic_memory(const struct planner *p, const struct nuioa_place *place, hwloc_bitmap_t numas)
+/* The NUMA nodes of the NICs that a rank uses. A rank alone on its node has all rails for
+ * itself, and MPI stripes large messages over them. */
+static void nic_memory(const struct planner *p, const struct nuioa_place *place,
+                       hwloc_bitmap_t numas)
 {
     const struct nuioa_node *node = p->request->node;
     if (place->nic < 0 || !node->nics[place->nic].level)
@@ -39,9 +41,9 @@ static void nic_memory(const struct planner *p, const struct nuioa_place *place,
         hwloc_bitmap_or(numas, numas, node->nics[p->rails.nic[i]].numas);
 }
 
-/* Which memory a rank prefers: `local`, that of its CPUs; `nic`, that of its NIC, interleaved if it uses
- * several; `interleave`, those of all rails: what arrives by two rails is faster spread over their banks
- * than in either (Moreaud & Goglin, PDCS 2007, 5.3). */
+/* Which memory a rank prefers: `local`, that of its CPUs; `nic`, that of its NIC, interleaved if
+ * it uses several; `interleave`, those of all rails: what arrives by two rails is faster spread
+ * over their banks than in either (Moreaud & Goglin, PDCS 2007, 5.3). */
 static void choose_memory(const struct planner *p, struct nuioa_place *place)
 {
     const struct nuioa_request *r = p->request;

@@ -19,7 +19,8 @@ static bool has_come(int root, uint32_t irq)
 {
     char *counts = malloc(COUNTS_MAX);
     bool come = true;
-    if (counts && nuioa_sysfs_text(root, counts, COUNTS_MAX, "sys/kernel/irq/%u/per_cpu_count", irq) > 0)
+    if (counts &&
+        nuioa_sysfs_text(root, counts, COUNTS_MAX, "sys/kernel/irq/%u/per_cpu_count", irq) > 0)
         come = strpbrk(counts, "123456789") != NULL;
     free(counts);
     return come;
@@ -31,8 +32,11 @@ static int add_interrupt(int root, uint32_t irq, hwloc_bitmap_t cpus)
     if (!has_come(root, irq))
         return 0;
     /* Kernels older than 4.13 only say where it may be handled. */
-    if (nuioa_sysfs_text(root, list, sizeof(list), "proc/irq/%u/effective_affinity_list", irq) <= 0 &&
-        nuioa_sysfs_text(root, list, sizeof(list), "proc/irq/%u/smp_affinity_list", irq) <= 0)
+    static const char *const names[] = {"effective_affinity_list", "smp_affinity_list"};
+    int length = 0;
+    for (unsigned i = 0; i < 2 && length <= 0; i++)
+        length = nuioa_sysfs_text(root, list, sizeof(list), "proc/irq/%u/%s", irq, names[i]);
+    if (length <= 0)
         return 0;
     hwloc_bitmap_t own = hwloc_bitmap_alloc();
     if (!own)
@@ -68,6 +72,12 @@ static int add_listed(int root, const char *path, hwloc_bitmap_t cpus)
     return found;
 }
 
+/* The old way: one line for the whole device. */
+static bool irq_of(int root, const char *netdev, const char *device, long *irq)
+{
+    return !nuioa_sysfs_number(root, irq, "sys/class/net/%s/%s/irq", netdev, device) && *irq > 0;
+}
+
 /* A virtio NIC is one level below its PCI device. */
 static int add_netdev(int root, const char *netdev, hwloc_bitmap_t cpus)
 {
@@ -78,8 +88,7 @@ static int add_netdev(int root, const char *netdev, hwloc_bitmap_t cpus)
         long irq;
         snprintf(path, sizeof(path), "sys/class/net/%s/%s/msi_irqs", netdev, device[i]);
         found = add_listed(root, path, cpus);
-        if (!found && !nuioa_sysfs_number(root, &irq, "sys/class/net/%s/%s/irq", netdev, device[i]) &&
-            irq > 0)
+        if (!found && irq_of(root, netdev, device[i], &irq))
             found = add_interrupt(root, (uint32_t)irq, cpus);
     }
     return found;

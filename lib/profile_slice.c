@@ -90,9 +90,9 @@ static double weigh(const struct nuioa_traffic *t, enum nuioa_policy policy)
     return t->recv_bytes + SENT_SHARE * t->sent_bytes;
 }
 
-/* Adds what local rank `me` says to other nodes and hears from them to `off`. Its flows to local ranks
- * are stored in `pairs`, if there are pairs, and counted. Both ends would meet a flow: the sender has
- * it. */
+/* Adds what local rank `me` says to other nodes and hears from them to `off`. Its flows to local
+ * ranks are stored in `pairs`, if there are pairs, and counted. Both ends would meet a flow: the
+ * sender has it. */
 static uint32_t walk_flows(struct slicer *s, uint32_t rank, uint32_t me, struct nuioa_pair *pairs)
 {
     const struct nuioa_profile *p = s->profile;

@@ -36,8 +36,8 @@ static void narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool
         }
 }
 
-/* A job bound by latency pays both ways: to the NIC and back (Moreaud & Goglin, PDCS 2007, 4.1), so its
- * levels come from the mean of both directions. */
+/* A job bound by latency pays both ways: to the NIC and back (Moreaud & Goglin, PDCS 2007, 4.1),
+ * so its levels come from the mean of both directions. */
 static int mean_levels(const struct nuioa_node *node, struct nuioa_distance *mean)
 {
     unsigned n = node->distance.count;
@@ -49,8 +49,8 @@ static int mean_levels(const struct nuioa_node *node, struct nuioa_distance *mea
     for (unsigned i = 0; i < n; i++)
         for (unsigned j = 0; j < n; j++)
             mean->matrix[(size_t)i * n + j] =
-                (nuioa_distance_at(&node->distance, i, j) + nuioa_distance_at(&node->distance, j, i) +
-                 1) / 2;
+                (nuioa_distance_at(&node->distance, i, j) +
+                 nuioa_distance_at(&node->distance, j, i) + 1) / 2;
     nuioa_distance_levels(mean);
     return 0;
 }
@@ -201,7 +201,8 @@ static int choosing_order(const void *a, const void *b)
     return x->local < y->local ? -1 : 1;
 }
 
-/* How far a rail is. Attached to the very CPUs (an L3) is nearer than elsewhere on the same NUMA node. */
+/* How far a rail is. Attached to the very CPUs (an L3) is nearer than elsewhere on the same NUMA
+ * node. */
 static uint64_t reach_from(const struct nuioa_rails *rails, const struct nuioa_node *node,
                            hwloc_const_bitmap_t cpus, unsigned rail)
 {
@@ -236,8 +237,9 @@ static uint64_t reach(const struct nuioa_rails *rails, const struct nuioa_reques
     return reach_from(rails, node, cpus, rail);
 }
 
-/* Load of the rail's card once `weight` more is on it, for its rate. Rates count only where all are known:
- * otherwise the rails share evenly. The port's own load settles between two ports of a card. */
+/* Load of the rail's card once `weight` more is on it, for its rate. Rates count only where all
+ * are known: otherwise the rails share evenly. The port's own load settles between two ports of
+ * a card. */
 static double pressure(const struct nuioa_rails *rails, const struct nuioa_node *node,
                        const double *load, unsigned rail, double weight, bool rated)
 {

@@ -11,7 +11,8 @@ const char *report_number(double value, char *text, size_t size);
 
 double report_heaviest(const struct nuioa_plan *plan);
 
-/* The lines of the table of ranks: each rank, or above 64 ranks all that share NUMA node and NIC. */
+/* The lines of the table of ranks: each rank, or above 64 ranks all that share NUMA node and
+ * NIC. */
 struct report_lines {
     const struct nuioa_plan *plan;
     bool grouped;

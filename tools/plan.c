@@ -25,7 +25,7 @@ static const char usage[] =
     "  --binding FILE              where Slurm would put the ranks: one CPU list a line; default:\n"
     "                              block distribution over the allowed cores\n"
     "  --ranks LIST                their ranks in the job, such as 4-7; default 0 to N-1\n"
-    "  --interrupts CPULIST        for --policy cpu: CPUs that serve the interrupts of Ethernet NICs;\n"
+    "  --interrupts CPULIST        for --policy cpu: CPUs that serve interrupts of Ethernet NICs;\n"
     "                              default: those of this machine\n"
     "  --explain                   for each rank, why it is where it is; what the cost is made of\n"
     "  --json                      for programs\n"

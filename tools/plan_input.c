@@ -158,7 +158,8 @@ int plan_input_interrupts(struct plan_input *input, const char *list)
     if (!input->interrupts)
         return tool_fail("out of memory");
     if (plan_cpu_list(list, input->interrupts))
-        return tool_usage(input->command, "--interrupts: '%s' is not a CPU list such as 0-7,16", list);
+        return tool_usage(input->command, "--interrupts: '%s' is not a CPU list such as 0-7,16",
+                          list);
     return 0;
 }
 

@@ -10,7 +10,8 @@
 #include "report.h"
 #include "scene.h"
 
-/* Two NUMA nodes of two cores, the NIC on the second; ranks 0,1 and 2,3 are where Slurm puts them. */
+/* Two NUMA nodes of two cores, the NIC on the second; ranks 0,1 and 2,3 are where Slurm puts
+ * them. */
 static struct scene *small(const struct nuioa_pair *pairs, uint32_t count, const double *weights)
 {
     struct scene *s = scene_new();

@@ -48,7 +48,8 @@ static void assert_reason(const struct scene *s, const char *part)
         fail_msg("reason '%s', wanted '%s'", s->plan.reason, part);
 }
 
-/* Ranks on cores 0, 1, 2 of NUMA node 0; interrupts on CPU 9, a thread of core 1: core 3 is spare. */
+/* Ranks on cores 0, 1, 2 of NUMA node 0; interrupts on CPU 9, a thread of core 1: core 3 is
+ * spare. */
 static void test_spare_core(void **state)
 {
     (void)state;
@@ -187,8 +188,8 @@ static void test_neighbours(void **state)
     end(s);
 }
 
-/* Whatever Slurm made and wherever interrupts are: as many CPUs as before, all of the step's, nobody's
- * twice, on the same NUMA nodes, and none on a served core that was not on one before. */
+/* Whatever Slurm made and wherever interrupts are: as many CPUs as before, all of the step's,
+ * nobody's twice, on the same NUMA nodes, and none on a served core that was not on one before. */
 static void test_fuzz(void **state)
 {
     (void)state;

@@ -230,8 +230,8 @@ static void test_latency_bypasses_the_kernel(void **state)
         bool taken[4];
         struct nuioa_warnings warnings = {.count = 0};
         struct nuioa_error err;
-        assert_int_equal(nuioa_nic_select(&node, cases[t].pattern, cases[t].policy, taken, &warnings,
-                                          &err), 1);
+        assert_int_equal(nuioa_nic_select(&node, cases[t].pattern, cases[t].policy, taken,
+                                          &warnings, &err), 1);
         assert_true(taken[cases[t].taken]);
     }
     /* what topo says is for bandwidth */

@@ -206,8 +206,8 @@ static void check_slice(const struct nuioa_profile *p, const uint32_t *ranks, ui
     struct nuioa_pair *pairs;
     uint32_t count, nonzero = 0;
     count_slowly(p, ranks, n, wanted, bytes);
-    assert_int_equal(nuioa_profile_slice(p, NUIOA_POLICY_BANDWIDTH, ranks, n, weight, &pairs, &count,
-                                         NULL), 0);
+    assert_int_equal(nuioa_profile_slice(p, NUIOA_POLICY_BANDWIDTH, ranks, n, weight, &pairs,
+                                         &count, NULL), 0);
     for (uint32_t i = 0; i < n; i++)
         assert_float_equal(weight[i], wanted[i], 1e-6);
     for (uint32_t i = 0; i < n * n; i++)
@@ -229,12 +229,13 @@ static void test_slices_of_many(void **state)
     for (uint32_t i = 0; i < p.flow_count; i++) {
         seed = seed * 1664525 + 1013904223;
         /* rank 39 says and hears nothing */
-        p.flows[i] = (struct nuioa_flow){ seed >> 8 & 31, (seed >> 16) % 39, 1 + (seed >> 24), 1, 0 };
+        p.flows[i] = (struct nuioa_flow){ seed >> 8 & 31, (seed >> 16) % 39, 1 + (seed >> 24), 1,
+                                          0 };
     }
     for (int indexed = 0; indexed < 2; indexed++) {
         for (uint32_t n = 1; n <= MANY; n++) {
             for (uint32_t i = 0; i < n; i++)
-                ranks[i] = (n % 3 ? 7 * i : MANY - 1 - i) % MANY; /* 7 and 40 have no factor in common */
+                ranks[i] = (n % 3 ? 7 * i : MANY - 1 - i) % MANY; /* each once: 7 is prime to 40 */
             check_slice(&p, ranks, n);
         }
         assert_int_equal(nuioa_profile_index(&p), 0);

@@ -10,7 +10,8 @@
 #include "report.h"
 #include "scene.h"
 
-/* Four NUMA nodes of four cores with a NIC each, in one fabric; `tasks` ranks of 16 / tasks cores. */
+/* Four NUMA nodes of four cores with a NIC each, in one fabric; `tasks` ranks of 16 / tasks
+ * cores. */
 static struct scene *four_rails(unsigned tasks, const double *weights)
 {
     static const char *const names[] = { "a", "b", "c", "d" };
@@ -87,7 +88,8 @@ static void test_nobody_moves_for_little(void **state)
     }
 }
 
-/* NICs of 100 and 25 Gb/s, both asked for: the fast one gets four times as much, as far as ranks go. */
+/* NICs of 100 and 25 Gb/s, both asked for: the fast one gets four times as much, as far as ranks
+ * go. */
 static void test_by_rate(void **state)
 {
     (void)state;
@@ -153,13 +155,9 @@ static void test_levels_go_before(void **state)
 {
     (void)state;
     static const double weights[8] = { 0, 0, 0, 0, 9, 9, 6, 6 };
-    static const uint32_t ring[] = { 10, 20, 30, 20, 20, 10, 20, 30, 30, 20, 10, 20, 20, 30, 20, 10 };
     struct scene *s = scene_new();
-    machine_build(&s->node, &(struct shape){ .numas = 4, .cores = 2, .threads = 1,
-                                             .numas_per_package = 1, .matrix = ring });
-    machine_nic(&s->node, "a", 1);
-    machine_nic(&s->node, "b", 3);
-    scene_on(s, 8, 1);
+    machine_quad(&s->node);
+    scene_on(s, 8, 2);
     scene_weigh(s, weights);
     scene_make(s);
     double load[2];
@@ -177,7 +175,8 @@ static void test_levels_go_before(void **state)
     scene_free(s);
 }
 
-/* InfiniBand of 100 Gb/s on one NUMA node, Ethernet of `mbps` on the other; the last rank is heavy. */
+/* InfiniBand of 100 Gb/s on one NUMA node, Ethernet of `mbps` on the other; the last rank is
+ * heavy. */
 static struct scene *two_kinds(uint32_t mbps)
 {
     static const double weights[4] = { 0, 0, 0, 9 };
@@ -250,7 +249,8 @@ static void test_memory_of_several_rails(void **state)
     struct scene *s = four_rails(1, weights);
     scene_option(s, "mem", "nic");
     scene_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "interleave:0-3");
+    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)),
+                        "interleave:0-3");
     scene_option(s, "nic", "b");
     scene_make(s);
     assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "preferred:1");
@@ -266,7 +266,8 @@ static void test_memory_of_several_rails(void **state)
     assert_int_equal(s->plan.places[0].memory, NUIOA_MEMORY_PREFERRED);
     scene_option(s, "mem", "interleave");
     scene_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "interleave:0-3");
+    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)),
+                        "interleave:0-3");
     scene_free(s);
 }
 

@@ -214,7 +214,8 @@ static void test_explain(void **state)
     char *text = text_of(true);
     check_lines(text);
     static const char *const wanted[] = {
-        "What the cost is made of", "100 % of the gain", "the bound: ", "Who is how far", "mapper hopsort", "leader rank 115", "from the firmware's table",
+        "What the cost is made of", "100 % of the gain", "the bound: ", "Who is how far",
+        "mapper hopsort", "leader rank 115", "from the firmware's table",
         "mlx4_0:1, nearest NUMA nodes first: {5} {3,6-7} {1-2,4} {0}",
     };
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)

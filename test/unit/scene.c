@@ -30,7 +30,8 @@ void scene_on(struct scene *s, unsigned tasks, unsigned cpus_per_task)
     s->options.mode = NUIOA_ON;
     for (unsigned i = 0; i < tasks; i++)
         s->masks[i] = hwloc_bitmap_alloc();
-    if (nuioa_block_binding(&s->node, s->node.allowed_cpus, tasks, cpus_per_task, s->masks, &s->err))
+    if (nuioa_block_binding(&s->node, s->node.allowed_cpus, tasks, cpus_per_task, s->masks,
+                            &s->err))
         fail_msg("%s", s->err.text);
     for (unsigned i = 0; i < tasks; i++)
         s->tasks[i] = (struct nuioa_task){.rank = i, .cpus = s->masks[i], .gpu = -1};

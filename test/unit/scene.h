@@ -3,8 +3,8 @@
 
 #include "plan.h"
 
-/* A request on a machine built by hand (machine.h), with Slurm's masks, and the plan made of it. Any
- * failure ends the test. */
+/* A request on a machine built by hand (machine.h), with Slurm's masks, and the plan made of it.
+ * Any failure ends the test. */
 
 #define SCENE_TASKS_MAX 64
 
@@ -31,8 +31,8 @@ void scene_option(struct scene *scene, const char *name, const char *value);
 /* Hints: weights[task_count]. */
 void scene_weigh(struct scene *scene, const double *weights);
 
-/* Makes the plan, anew if there is one, and checks what holds for every plan: J never above Slurm's,
- * the accounts add up to it. */
+/* Makes the plan, anew if there is one, and checks what holds for every plan: J never above
+ * Slurm's, the accounts add up to it. */
 void scene_make(struct scene *scene);
 
 /* The first NUMA node of each rank in local order: "5,5,3,3". Static. Likewise their NICs. */
