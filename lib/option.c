@@ -255,7 +255,7 @@ const struct nuioa_option nuioa_option_table[] = {
     { "trace", "off|FILE", "off", "record a profile of the communication, for hints=FILE next time",
       false, set_text, FIELD(trace) },
     { "gather", "auto|on|off", "auto",
-      "nodes report to srun: auto for hints files, reports, and up to 256 nodes", false, set_word,
+      "nodes report to srun: auto for hints files, reports, coll, and up to 256 nodes", false, set_word,
       FIELD(gather) },
     { "timeout_ms", "1-60000", "500", "how long the gathering may take", false, set_ms,
       FIELD(timeout_ms) },

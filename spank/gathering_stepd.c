@@ -54,7 +54,7 @@ static bool is_needed(const struct context *c, const struct gathering_node *g)
     const struct nuioa_options *o = &c->options;
     if (!gathering_is_wanted(o))
         return false;
-    if (o->gather == NUIOA_SWITCH_ON || o->report || o->explain || nuioa_hints_file(o->hints))
+    if (o->gather == NUIOA_SWITCH_ON || o->report || o->explain || o->coll || nuioa_hints_file(o->hints))
         return true;
     return g->node_count > 1 && g->node_count <= AUTO_NODES_MAX;
 }

@@ -14,7 +14,7 @@ static inline bool gathering_is_wanted(const struct nuioa_options *o)
 {
     if (o->mode == NUIOA_OFF || o->gather == NUIOA_SWITCH_OFF)
         return false;
-    return o->gather == NUIOA_SWITCH_ON || o->mode == NUIOA_ON || o->report || o->explain ||
+    return o->gather == NUIOA_SWITCH_ON || o->mode == NUIOA_ON || o->report || o->explain || o->coll ||
            nuioa_hints_file(o->hints);
 }
 
