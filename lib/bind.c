@@ -55,7 +55,7 @@ int nuioa_bind_memory(const struct nuioa_mempolicy *policy)
                                                            : -1;
     if (mode < 0)
         return 0;
-    /* Not by libnuma, which only passes this on, and reads seven files when a process loads it: every slurmstepd
-     * would. maxnode counts one more than the bits that the kernel reads. */
+    /* Not by libnuma, which only passes this on and reads seven files in each process that loads it,
+     * here every slurmstepd. maxnode counts one more than the bits that the kernel reads. */
     return syscall(SYS_set_mempolicy, mode, policy->nodes, NUIOA_NUMAS_MAX + 1ul) < 0 ? -errno : 0;
 }
