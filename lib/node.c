@@ -308,8 +308,8 @@ static int kind_of_source(const char *path, const char **file, const char **dire
         *file = path;
         return 0;
     }
-    snprintf(below, sizeof(below), "%s/sys/devices/system", path);
-    if (access(below, F_OK))
+    int length = snprintf(below, sizeof(below), "%s/sys/devices/system", path);
+    if (length < 0 || (size_t)length >= sizeof(below) || access(below, F_OK))
         return nuioa_fail(err, -EINVAL, "%s: no dump of a machine: it has no sys/devices/system",
                           path);
     *directory = path;

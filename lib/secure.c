@@ -50,11 +50,9 @@ static int check_parent(const char *path, struct nuioa_error *err)
     if (nuioa_copy(parent, sizeof(parent), path))
         return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
     char *slash = strrchr(parent, '/');
-    if (!slash)
-        strcpy(parent, ".");
-    else
+    if (slash)
         slash[slash == parent] = '\0';
-    return nuioa_secure_directory(parent, err);
+    return nuioa_secure_directory(slash ? parent : ".", err);
 }
 
 int nuioa_secure_open(const char *path, struct nuioa_error *err)

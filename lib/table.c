@@ -54,7 +54,8 @@ static void print_row(const struct nuioa_table *table, unsigned row, FILE *out, 
             continue;
         if (table->align[c] == 'l')
             width = -width;
-        length += sprintf(line + length, "%*s  ", width, table->cells[cell]);
+        length += snprintf(line + length, sizeof(line) - (size_t)length, "%*s  ", width,
+                           table->cells[cell]);
     }
     while (length && line[length - 1] == ' ')
         length--;

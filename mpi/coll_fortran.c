@@ -1,42 +1,8 @@
-#include <dlfcn.h>
-#include <string.h>
-
 #include "coll.h"
+#include "fortran.h"
 
-/* The Fortran entry points (mpif.h and "use mpi", names as gfortran makes them). MPICH's call the C
- * ones by their MPI_ names, except to start and end; Open MPI's go past them, so here each call
- * becomes the C one. The library's own is found when it is first needed: no Fortran library is
- * brought to programs that have none.
- *
- * coll_fortran08.c has the same for "use mpi_f08", whose names end otherwise and whose last
- * argument is optional; all other arguments are passed alike. */
-#ifndef NAME
-#define NAME(name) mpi_##name##_
-#define PMPI_NAME(name) "pmpi_" #name "_"
-#endif
-
-typedef void (*real_call)(void *, ...);
-
-static real_call real(real_call *known, const char *name)
-{
-    if (!*known) {
-        void *found = dlsym(RTLD_DEFAULT, name);
-        memcpy(known, &found, sizeof(found));
-    }
-    return *known;
-}
-
-#define REAL(name) \
-    static real_call known; \
-    real_call call = real(&known, PMPI_NAME(name)); \
-    MPI_Fint result = MPI_SUCCESS; \
-    if (!ierr) \
-        ierr = &result
-
-typedef MPI_Fint *fint;
-
-/* gfortran gives these names no prototypes */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+/* MPICH's Fortran entry points call the C ones by their MPI_ names, except to start and end; Open
+ * MPI's go past them, so here each call becomes the C one. */
 
 void NAME(init)(fint ierr)
 {

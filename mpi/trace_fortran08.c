@@ -1,41 +1,9 @@
 #include "trace.h"
-
-/* The Fortran entry points of "use mpi_f08". MPICH's call the C ones: those that start and end MPI
- * by their PMPI names. */
+#include "fortran08.h"
 
 #ifdef OPEN_MPI
-
-#define NAME(name) mpi_##name##_f08_
-#define PMPI_NAME(name) "pmpi_" #name "_f08_"
 #include "trace_fortran.c"
-
 #else
-
-/* gfortran gives these names no prototypes */
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
-
-static void answer(int rc, MPI_Fint *ierr)
-{
-    if (ierr)
-        *ierr = rc;
-}
-
-void mpi_init_f08_(MPI_Fint *ierr)
-{
-    answer(MPI_Init(NULL, NULL), ierr);
-}
-
-void mpi_init_thread_f08_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr)
-{
-    int given = MPI_THREAD_SINGLE;
-    answer(MPI_Init_thread(NULL, NULL, *required, &given), ierr);
-    *provided = given;
-}
-
-void mpi_finalize_f08_(MPI_Fint *ierr)
-{
-    answer(MPI_Finalize(), ierr);
-}
 
 void mpi_abort_f08_(const MPI_Fint *comm, const MPI_Fint *code, MPI_Fint *ierr)
 {

@@ -45,7 +45,8 @@ static void read_argument(char *name)
     else if (!strcmp(name, "shift"))
         trial.shift = (uint32_t)atoi(value);
     else if (!strcmp(name, "leaders"))
-        for (char *rank = strtok_r(value, ",", &save); rank; rank = strtok_r(NULL, ",", &save))
+        for (char *rank = strtok_r(value, ",", &save); rank && trial.leader_count < 64;
+             rank = strtok_r(NULL, ",", &save))
             trial.leaders[trial.leader_count++] = (uint32_t)atoi(rank);
     else if (nuioa_options_set(&trial.options, NUIOA_DOOR_PLUGSTACK, name, value, &err) < 0)
         slurm_error("trial: %s", err.text);

@@ -44,7 +44,7 @@ int pmix_value_get(const struct pmix_calls *calls, const pmix_proc_t *proc, cons
 {
     pmix_info_t optional;
     memset(&optional, 0, sizeof(optional));
-    strcpy(optional.key, PMIX_OPTIONAL);
+    strncpy(optional.key, PMIX_OPTIONAL, PMIX_MAX_KEYLEN);
     optional.value.type = PMIX_BOOL;
     optional.value.data.flag = true;
     *value = NULL;

@@ -7,6 +7,7 @@
 #include "context.h"
 #include "doors.h"
 #include "gathering.h"
+#include "number.h"
 #include "reduce.h"
 #include "say.h"
 
@@ -15,9 +16,9 @@
 static void refuse(const char *text)
 {
     const char *status = getenv("SLURM_EXIT_ERROR");
-    int code = status ? atoi(status) : 0;
+    uint32_t code;
     say("%s", text);
-    exit(code > 0 && code < 256 ? code : 1);
+    exit(status && !nuioa_parse_u32(status, 255, &code) && code ? (int)code : 1);
 }
 
 static void print_help(void)

@@ -76,17 +76,17 @@ double Machine::get(const std::string &key, size_t i) const
 std::vector<int> Machine::path(int a, int b) const
 {
     std::vector<int> from(numa, -1);
-    std::queue<int> todo;
+    std::queue<int> frontier;
     from[a] = a;
-    todo.push(a);
-    while (!todo.empty()) {
-        int here = todo.front();
-        todo.pop();
+    frontier.push(a);
+    while (!frontier.empty()) {
+        int here = frontier.front();
+        frontier.pop();
         for (auto &link : links)
             for (auto end : {link, std::make_pair(link.second, link.first)})
                 if (end.first == here && from[end.second] < 0) {
                     from[end.second] = here;
-                    todo.push(end.second);
+                    frontier.push(end.second);
                 }
     }
     if (from[b] < 0)
