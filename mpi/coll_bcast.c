@@ -17,7 +17,7 @@ static int by_trees(struct coll_comm *c, const struct coll_algorithm *how, char 
         if (coll_tree_make(&trees[made], &c->map, how->inter, intra, root, made, c->me) < 0)
             rc = MPI_ERR_NO_MEM;
     if (rc == MPI_SUCCESS)
-        rc = coll_flow_down(c, trees, made, buffer, bytes, coll_flow_segment(how, bytes));
+        rc = coll_flow_down(c, trees, made, how, buffer, bytes);
     while (made--)
         coll_tree_clear(&trees[made]);
     return rc;

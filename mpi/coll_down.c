@@ -25,9 +25,11 @@ struct flow {
     struct coll_window *window; /* NULL: no shared memory on this node */
     uint64_t base;              /* number of our first segment in the window */
     int room;                   /* children in the widest tree */
-    MPI_Request receives[COLL_AHEAD];
-    int ring;           /* segments whose sends are remembered */
-    MPI_Request *sends; /* [ring][room] */
+    bool in_order;          /* else each tree's segments as they come; all receives are posted */
+    uint64_t ahead;         /* receives posted */
+    MPI_Request *receives;  /* [ahead] */
+    int ring;               /* segments whose sends are remembered */
+    MPI_Request *sends;     /* [ring][room] */
 };
 
 static const struct coll_tree *tree_of(const struct flow *f, uint64_t k)
@@ -62,6 +64,17 @@ static MPI_Request *sends_of(const struct flow *f, uint64_t k)
     return f->sends + k % (uint64_t)f->ring * (uint64_t)f->room;
 }
 
+static MPI_Request *receive_of(struct flow *f, uint64_t k)
+{
+    return &f->receives[k % f->ahead];
+}
+
+/* One tree's segments may overtake another's. */
+static int tag_of(const struct flow *f, uint64_t k)
+{
+    return COLL_TAG + (int)(k % (uint64_t)f->tree_count);
+}
+
 static int await_sends(struct flow *f, uint64_t k)
 {
     return PMPI_Waitall(f->room, sends_of(f, k), MPI_STATUSES_IGNORE);
@@ -75,14 +88,21 @@ static int post_receive(struct flow *f, uint64_t k)
     if (!tree || tree->parent < 0)
         return rc;
     if (tree->reader_count) {
-        if (k >= COLL_AHEAD)
+        if (k >= COLL_AHEAD && f->ring > 1) /* else awaited already, by who sent the next */
             rc = await_sends(f, k - COLL_AHEAD);
         coll_window_await_slot(f->window, f->base + k);
     }
     if (rc == MPI_SUCCESS)
-        rc = PMPI_Irecv(place_of(f, k), (int)size_of(f, k), MPI_BYTE, tree->parent, COLL_TAG,
-                        f->c->own, &f->receives[k % COLL_AHEAD]);
+        rc = PMPI_Irecv(place_of(f, k), (int)size_of(f, k), MPI_BYTE, tree->parent,
+                        tag_of(f, k), f->c->own, receive_of(f, k));
     return rc;
+}
+
+static int send(struct flow *f, uint64_t k, int to, MPI_Request *request)
+{
+    size_t bytes = size_of(f, k);
+    return (bytes < COLL_DIRECT_BYTES ? PMPI_Isend : PMPI_Issend)(
+        place_of(f, k), (int)bytes, MPI_BYTE, to, tag_of(f, k), f->c->own, request);
 }
 
 static int pass_on(struct flow *f, uint64_t k)
@@ -91,8 +111,7 @@ static int pass_on(struct flow *f, uint64_t k)
     int rc = await_sends(f, k); /* those of an earlier segment, in its place */
     MPI_Request *sends = sends_of(f, k);
     for (int i = 0; i < tree->child_count && rc == MPI_SUCCESS; i++)
-        rc = PMPI_Isend(place_of(f, k), (int)size_of(f, k), MPI_BYTE, tree->children[i], COLL_TAG,
-                        f->c->own, &sends[i]);
+        rc = send(f, k, tree->children[i], &sends[i]);
     return rc;
 }
 
@@ -147,7 +166,7 @@ static void take_out(struct flow *f, uint64_t k)
 static int do_segment(struct flow *f, uint64_t k)
 {
     const struct coll_tree *tree = tree_of(f, k);
-    int rc = PMPI_Wait(&f->receives[k % COLL_AHEAD], MPI_STATUS_IGNORE);
+    int rc = PMPI_Wait(receive_of(f, k), MPI_STATUS_IGNORE);
     if (tree->source >= 0) {
         read_segment(f, k);
         rc = pass_on(f, k);
@@ -159,28 +178,64 @@ static int do_segment(struct flow *f, uint64_t k)
     if (f->window)
         coll_flag_post(&coll_window_flags(f->window, f->window->me)->taken, f->base + k + 1);
     if (rc == MPI_SUCCESS)
-        rc = post_receive(f, k + COLL_AHEAD - 1);
+        rc = post_receive(f, k + f->ahead - 1);
+    return rc;
+}
+
+/* The tree whose next segment has come; of a root, which waits for none, that which is behind. */
+static int next_tree(struct flow *f, const uint64_t *next)
+{
+    MPI_Request heads[COLL_RAIL_MAX];
+    int behind = 0, come;
+    for (int i = 0; i < f->tree_count; i++) {
+        heads[i] = next[i] < f->count ? *receive_of(f, next[i]) : MPI_REQUEST_NULL;
+        if (next[i] < next[behind])
+            behind = i;
+    }
+    if (PMPI_Waitany(f->tree_count, heads, &come, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+        come == MPI_UNDEFINED)
+        return behind;
+    *receive_of(f, next[come]) = MPI_REQUEST_NULL;
+    return come;
+}
+
+/* In order, a rank that is early in one tree and late in another would hold both up. Nobody waits
+ * in a circle: what is sent to a rank finds its receive posted. */
+static int do_as_they_come(struct flow *f)
+{
+    uint64_t next[COLL_RAIL_MAX];
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < f->tree_count; i++)
+        next[i] = (uint64_t)i;
+    for (uint64_t done = 0; done < f->count && rc == MPI_SUCCESS; done++) {
+        int tree = next_tree(f, next);
+        rc = do_segment(f, next[tree]);
+        next[tree] += (uint64_t)f->tree_count;
+    }
     return rc;
 }
 
 static int run(struct flow *f)
 {
     int rc = MPI_SUCCESS;
-    for (int i = 0; i < COLL_AHEAD; i++)
-        f->receives[i] = MPI_REQUEST_NULL;
+    for (uint64_t k = 0; k < f->ahead; k++)
+        f->receives[k] = MPI_REQUEST_NULL;
     for (int i = 0; i < f->ring * f->room; i++)
         f->sends[i] = MPI_REQUEST_NULL;
-    for (uint64_t k = 0; k + 1 < COLL_AHEAD && rc == MPI_SUCCESS; k++)
+    for (uint64_t k = 0; k + 1 < f->ahead && rc == MPI_SUCCESS; k++)
         rc = post_receive(f, k);
-    for (uint64_t k = 0; k < f->count && rc == MPI_SUCCESS; k++)
+    if (!f->in_order && rc == MPI_SUCCESS)
+        rc = do_as_they_come(f);
+    for (uint64_t k = 0; f->in_order && k < f->count && rc == MPI_SUCCESS; k++)
         rc = do_segment(f, k);
     int end = PMPI_Waitall(f->ring * f->room, f->sends, MPI_STATUSES_IGNORE);
     return rc == MPI_SUCCESS ? end : rc;
 }
 
 int coll_flow_down(struct coll_comm *c, const struct coll_tree *trees, int tree_count,
-                   char *buffer, size_t bytes, size_t segment)
+                   const struct coll_algorithm *how, char *buffer, size_t bytes)
 {
+    size_t segment = coll_flow_segment(how, bytes);
     struct flow f = { .c = c, .trees = trees, .tree_count = tree_count, .buffer = buffer,
                       .bytes = bytes, .segment = segment,
                       .count = (bytes + segment - 1) / segment };
@@ -191,15 +246,18 @@ int coll_flow_down(struct coll_comm *c, const struct coll_tree *trees, int tree_
             f.window = c->window;
     }
     f.ring = COLL_SENDS * tree_count;
-    f.sends = malloc(((size_t)f.room * (size_t)f.ring + 1) * sizeof(*f.sends));
-    if (!f.sends)
+    f.in_order = how->intra == SHAPE_WINDOW || tree_count == 1; /* the same on all nodes */
+    f.ahead = f.in_order ? COLL_AHEAD : f.count + 1;
+    f.receives = malloc((f.ahead + (size_t)(f.room * f.ring)) * sizeof(*f.receives));
+    if (!f.receives)
         return MPI_ERR_NO_MEM;
+    f.sends = f.receives + f.ahead;
     if (f.window) {
         f.base = f.window->next;
         f.window->next += f.count;
     }
     int rc = run(&f);
-    free(f.sends);
+    free(f.receives);
     return rc;
 }
 
@@ -214,7 +272,7 @@ int coll_flow_node(struct coll_comm *c, const struct coll_algorithm *how, int en
         intra = SHAPE_CHAIN;
     if (coll_tree_make(&tree, &c->map, SHAPE_NONE, intra, entry, 0, c->me) < 0)
         return MPI_ERR_NO_MEM;
-    int rc = coll_flow_down(c, &tree, 1, buffer, bytes, coll_flow_segment(how, bytes));
+    int rc = coll_flow_down(c, &tree, 1, how, buffer, bytes);
     coll_tree_clear(&tree);
     return rc;
 }

@@ -7,17 +7,22 @@
  * passed on. Collective over the ranks that have a place in the tree, which all call with the same
  * sizes. Return MPI error codes. */
 
-#define COLL_AHEAD 4 /* receives posted: a slot of the window each */
-#define COLL_SENDS 2 /* segments under way to one child: more would share the wire, and the first
+#define COLL_AHEAD 4 /* receives posted, of one tree: a slot of the window each */
+#define COLL_SENDS 1 /* segments under way to one child: more would share the wire, and the first
                       * arrive later, at each hop of a chain */
+#define COLL_DIRECT_BYTES 65536 /* from here on a segment waits for its receiver, whatever the MPI
+                                 * takes for small: it goes straight to where it belongs, and
+                                 * a slow rank holds back those before it */
 #define COLL_TAG 1
 
 /* The segment that is really used: the slots of a window limit it. */
 size_t coll_flow_segment(const struct coll_algorithm *how, size_t bytes);
 
-/* From the root's buffer into everybody's. Segment k goes through trees[k % tree_count]. */
+/* From the root's buffer into everybody's. Segment k goes through trees[k % tree_count], each at
+ * its own pace: a rank that is early in one and late in another holds up neither. Not with windows,
+ * whose slots are taken in order. */
 int coll_flow_down(struct coll_comm *c, const struct coll_tree *trees, int tree_count,
-                   char *buffer, size_t bytes, size_t segment);
+                   const struct coll_algorithm *how, char *buffer, size_t bytes);
 
 /* The same within this node only, from `entry`. */
 int coll_flow_node(struct coll_comm *c, const struct coll_algorithm *how, int entry, char *buffer,

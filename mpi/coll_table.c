@@ -27,9 +27,11 @@ static const char *const shapes[SHAPE_COUNT] = {
     [SHAPE_LINEAR] = "linear", [SHAPE_BINOMIAL] = "binomial", [SHAPE_CHAIN] = "chain",
     [SHAPE_SPINE] = "spine", [SHAPE_SCATTER] = "scatter", [SHAPE_RING] = "ring",
     [SHAPE_RELAY] = "relay", [SHAPE_FLAT] = "flat", [SHAPE_WINDOW] = "window",
+    [SHAPE_COMB] = "comb",
 };
 
-#define NODE(inter) inter "+window " inter "+chain " inter "+linear " inter "+binomial "
+#define NODE(inter) \
+    inter "+window " inter "+chain " inter "+linear " inter "+binomial " inter "+comb "
 #define TREES NODE("linear") NODE("binomial") NODE("chain") NODE("spine")
 
 static const struct {

@@ -42,6 +42,32 @@ static void join(struct coll_tree *tree, enum coll_shape shape, const int *line,
     }
 }
 
+/* Of a walk through a node: does a NUMA node begin here? */
+static bool begins(const struct coll_map *map, const int *walk, int index)
+{
+    return index == 0 || map->records[walk[index]].numa != map->records[walk[index - 1]].numa;
+}
+
+/* Each bank is read as often as in a chain along the same walk, and the last rank is reached
+ * sooner. */
+static void join_comb(struct coll_tree *tree, const struct coll_map *map, const int *walk,
+                      int count, int index)
+{
+    int head = index, before = index - 1, next = index + 1;
+    while (!begins(map, walk, head))
+        head--;
+    while (before > 0 && !begins(map, walk, before))
+        before--;
+    while (next < count && !begins(map, walk, next))
+        next++;
+    if (index > 0)
+        tree->parent = walk[index == head ? before : index - 1];
+    if (index == head && next < count)
+        add_child(tree, walk[next]);
+    if (index + 1 < next)
+        add_child(tree, walk[index + 1]);
+}
+
 static int index_of(const int *line, int count, int rank)
 {
     for (int i = 0; i < count; i++)
@@ -125,6 +151,8 @@ static void join_within(struct coll_tree *tree, const struct plan *plan, enum co
     int count = list_node(plan, plan->map->node[me], intra != SHAPE_WINDOW, line);
     if (intra == SHAPE_WINDOW)
         share(tree, plan->map, line, count, me);
+    else if (intra == SHAPE_COMB)
+        join_comb(tree, plan->map, line, count, index_of(line, count, me));
     else
         join(tree, intra, line, count, index_of(line, count, me));
     if (line[0] == me)

@@ -17,6 +17,7 @@ LARGER = [("cass", 32, 8, SIZES[::3]), ("cass", 128, 8, SIZES[:4:3]),
 def library(machine, nodes, per_node, algorithm, sizes, roots=1, eager=DEFAULT_EAGER,
             leaders="near", env=()):
     return Job(machine, nodes, per_node, "bcast", sizes, roots, eager=eager, precision="1e-6",
+               selector="ompi",
                env=(("NUIOA_COLL", "force"), ("NUIOA_COLL_ALGORITHM", f"bcast={algorithm}"),
                     ("NUIOA_SIM_LEADERS", leaders), *env))
 

@@ -165,6 +165,11 @@ static void test_shapes(void **state)
     assert_tree(&map, SHAPE_SPINE, SHAPE_CHAIN, 0, 4, 0, "7 6");
     assert_tree(&map, SHAPE_SPINE, SHAPE_CHAIN, 0, 7, 4, "1");
     assert_tree(&map, SHAPE_SPINE, SHAPE_CHAIN, 4, 4, -1, "7 0"); /* the leader is the root */
+    assert_tree(&map, SHAPE_SPINE, SHAPE_COMB, 0, 4, 0, "7 6");
+    assert_tree(&map, SHAPE_CHAIN, SHAPE_COMB, 0, 7, 0, "1");
+    assert_tree(&map, SHAPE_CHAIN, SHAPE_COMB, 0, 1, 7, "5 3"); /* the next NUMA node, then mates */
+    assert_tree(&map, SHAPE_CHAIN, SHAPE_COMB, 0, 3, 1, "");
+    assert_tree(&map, SHAPE_CHAIN, SHAPE_COMB, 0, 5, 1, "");
     assert_tree(&map, SHAPE_NONE, SHAPE_LINEAR, 4, 4, -1, "0 6 2"); /* nearest first, mates last */
     coll_map_clear(&map);
 }
