@@ -8,6 +8,7 @@
 
 #define CALLS(X) \
     CALLS_THAT_START(X) X(Finalize, finalize) X(Abort, abort) \
+    X(Intercomm_merge, intercomm_merge) \
     X(Send, send) X(Bsend, bsend) X(Ssend, ssend) X(Rsend, rsend) \
     X(Isend, isend) X(Ibsend, ibsend) X(Issend, issend) X(Irsend, irsend) \
     X(Send_init, send_init) X(Bsend_init, bsend_init) X(Ssend_init, ssend_init) \

@@ -13,11 +13,12 @@
  * MPI library untouched or runs on what is known of its communicator (coll_comm.h).
  *
  * Whether it does must come out the same on all ranks of the communicator, so it depends only on
- * what MPI says is the same there: the number of bytes, the root, the operation. Whether a datatype
+ * what all of them have agreed upon (coll_job_agree) and on what MPI says is the same there: the
+ * number of bytes, the root, the operation. Whether a datatype
  * is contiguous, or a buffer in place, each rank settles for itself (coll_type.h). Inside, only
  * PMPI_ is called. */
 
-/* --- the job (coll_job.c): settled in MPI_Init, the same on all ranks --- */
+/* --- the job (coll_job.c): what this process was told, read in MPI_Init without a message --- */
 
 struct coll_job {
     bool on;
@@ -31,22 +32,23 @@ struct coll_job {
 };
 extern struct coll_job coll_job;
 
-void coll_job_begin(void); /* after MPI_Init, collective over MPI_COMM_WORLD */
+void coll_job_begin(void); /* after MPI_Init */
 void coll_job_end(void);   /* before MPI_Finalize */
 
-void coll_job_count(enum coll_collective collective, bool led);
+/* Are all ranks of `comm` willing, and were they told the same? One small MPI_Allreduce. */
+bool coll_job_agree(MPI_Comm comm);
 
-/* --- a call: the state to run on and how, or NULL: to be passed on --- */
+/* --- a call on a communicator that has agreed (coll_comm.h): led, and how, or passed on? --- */
 
 struct coll_comm;
 
-struct coll_comm *coll_enter(enum coll_collective collective, MPI_Comm comm, uint64_t bytes,
-                             struct coll_algorithm *algorithm);
+bool coll_enter(struct coll_comm *c, enum coll_collective collective, uint64_t bytes,
+                struct coll_algorithm *algorithm);
 
 /* The same where only `root` knows the bytes of all blocks together: it tells the others, at the
  * cost of a small broadcast. */
-struct coll_comm *coll_enter_told(enum coll_collective collective, MPI_Comm comm, int root,
-                                  uint64_t total_bytes, struct coll_algorithm *algorithm);
+bool coll_enter_told(struct coll_comm *c, enum coll_collective collective, int root,
+                     uint64_t total_bytes, struct coll_algorithm *algorithm);
 
 /* --- the collectives: arguments as in MPI, already checked; an MPI error code is returned --- */
 

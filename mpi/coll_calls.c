@@ -1,4 +1,4 @@
-#include "coll.h"
+#include "coll_comm.h"
 #include "coll_type.h"
 
 /* The C entry points. What cannot be right is left to the MPI library, which says so. */
@@ -23,6 +23,12 @@ int MPI_Finalize(void)
 {
     coll_job_end();
     return PMPI_Finalize();
+}
+
+int MPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *comm)
+{
+    coll_comm_meet();
+    return PMPI_Intercomm_merge(inter, high, comm);
 }
 
 /* --- entering -------------------------------------------------------------------------------- */
@@ -50,36 +56,39 @@ static bool am_rank(MPI_Comm comm, int rank)
 
 #define LIST(...) __VA_ARGS__
 
-/* Defines MPI_<name>. bytes: the same on all ranks. `good`: not for the MPI library to refuse, the
- * same on all ranks. */
-#define COLLECTIVE(name, which, parameters, arguments, bytes, good, run) \
+/* Defines MPI_<name>. known: the bytes, where all ranks know them before they have agreed, else 0.
+ * bytes: the same on all ranks that were told the same. `good`: not for the MPI library to refuse,
+ * the same on all ranks. */
+#define COLLECTIVE(name, which, parameters, arguments, known, bytes, good, run) \
     int MPI_##name(parameters) \
     { \
         struct coll_algorithm how; \
-        uint64_t size = bytes; \
-        if (__builtin_expect(size < coll_job.least[which], 1) || !(good)) \
-            return PMPI_##name(arguments); \
-        struct coll_comm *c = coll_enter(which, comm, size, &how); \
-        return c ? report(comm, run) : PMPI_##name(arguments); \
+        uint64_t size = known; \
+        struct coll_comm *c = coll_comm(comm, size); \
+        if (c && (size = bytes) >= coll_job.least[which] && (good) && \
+            coll_enter(c, which, size, &how)) \
+            return report(comm, run); \
+        return PMPI_##name(arguments); \
     }
 
 /* --- of one buffer --------------------------------------------------------------------------- */
 
 COLLECTIVE(Bcast, COLL_BCAST,
            LIST(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
-           LIST(buffer, count, type, root, comm), coll_bytes(count, type), is_rank(comm, root),
+           LIST(buffer, count, type, root, comm), coll_bytes(count, type), size,
+           is_rank(comm, root),
            coll_bcast(c, &how, buffer, count, type, root))
 
 COLLECTIVE(Reduce, COLL_REDUCE,
            LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, int root,
                 MPI_Comm comm),
-           LIST(out, in, count, type, op, root, comm), coll_bytes(count, type),
+           LIST(out, in, count, type, op, root, comm), coll_bytes(count, type), size,
            coll_op_is_plain(op, type) && is_rank(comm, root),
            coll_reduce(c, &how, out, in, count, type, op, root))
 
 COLLECTIVE(Allreduce, COLL_ALLREDUCE,
            LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
-           LIST(out, in, count, type, op, comm), coll_bytes(count, type),
+           LIST(out, in, count, type, op, comm), coll_bytes(count, type), size,
            out != in && coll_op_is_plain(op, type),
            coll_allreduce(c, &how, out, in, count, type, op))
 
@@ -92,14 +101,14 @@ COLLECTIVE(Allgather, COLL_ALLGATHER,
            LIST(const void *out, int count, MPI_Datatype type, void *in, int in_count,
                 MPI_Datatype in_type, MPI_Comm comm),
            LIST(out, count, type, in, in_count, in_type, comm), coll_bytes(in_count, in_type),
-           true, coll_allgather(c, &how, out, count, type, SAME_IN))
+           size, true, coll_allgather(c, &how, out, count, type, SAME_IN))
 
 /* The root's other count, and its type, need not mean anything. */
 COLLECTIVE(Gather, COLL_GATHER,
            LIST(const void *out, int count, MPI_Datatype type, void *in, int in_count,
                 MPI_Datatype in_type, int root, MPI_Comm comm),
            LIST(out, count, type, in, in_count, in_type, root, comm),
-           coll_job.least[COLL_GATHER] == UINT64_MAX ? 0
+           0, coll_job.least[COLL_GATHER] == UINT64_MAX ? 0
            : am_rank(comm, root) ? coll_bytes(in_count, in_type) : coll_bytes(count, type),
            is_rank(comm, root), coll_gather(c, &how, out, count, type, SAME_IN, root))
 
@@ -107,7 +116,7 @@ COLLECTIVE(Scatter, COLL_SCATTER,
            LIST(const void *out, int count, MPI_Datatype type, void *in, int in_count,
                 MPI_Datatype in_type, int root, MPI_Comm comm),
            LIST(out, count, type, in, in_count, in_type, root, comm),
-           coll_job.least[COLL_SCATTER] == UINT64_MAX ? 0
+           0, coll_job.least[COLL_SCATTER] == UINT64_MAX ? 0
            : am_rank(comm, root) ? coll_bytes(count, type) : coll_bytes(in_count, in_type),
            is_rank(comm, root), coll_scatter(c, &how, SAME_OUT, in, in_count, in_type, root))
 
@@ -147,18 +156,17 @@ COLLECTIVE(Allgatherv, COLL_ALLGATHERV,
            LIST(const void *out, int count, MPI_Datatype type, void *in, const int in_counts[],
                 const int places[], MPI_Datatype in_type, MPI_Comm comm),
            LIST(out, count, type, in, in_counts, places, in_type, comm),
-           coll_job.least[COLL_ALLGATHERV] == UINT64_MAX ? 0 : mean_of(in_counts, in_type, comm),
+           0, coll_job.least[COLL_ALLGATHERV] == UINT64_MAX ? 0 : mean_of(in_counts, in_type, comm),
            true, coll_allgather(c, &how, out, count, type, BLOCKS_IN))
 
 int MPI_Gatherv(const void *out, int count, MPI_Datatype type, void *in, const int in_counts[],
                 const int places[], MPI_Datatype in_type, int root, MPI_Comm comm)
 {
     struct coll_algorithm how;
-    struct coll_comm *c = NULL;
-    if (__builtin_expect(coll_job.least[COLL_GATHERV] != UINT64_MAX, 0))
-        c = coll_enter_told(COLL_GATHERV, comm, root,
-                            am_rank(comm, root) ? sum_of(in_counts, in_type, comm) : 0, &how);
-    if (!c)
+    struct coll_comm *c = coll_comm(comm, 0);
+    if (!c || coll_job.least[COLL_GATHERV] == UINT64_MAX || !is_rank(comm, root) ||
+        !coll_enter_told(c, COLL_GATHERV, root,
+                         am_rank(comm, root) ? sum_of(in_counts, in_type, comm) : 0, &how))
         return PMPI_Gatherv(out, count, type, in, in_counts, places, in_type, root, comm);
     return report(comm, coll_gather(c, &how, out, count, type, BLOCKS_IN, root));
 }
@@ -167,11 +175,10 @@ int MPI_Scatterv(const void *out, const int counts[], const int places[], MPI_Da
                  void *in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm)
 {
     struct coll_algorithm how;
-    struct coll_comm *c = NULL;
-    if (__builtin_expect(coll_job.least[COLL_SCATTERV] != UINT64_MAX, 0))
-        c = coll_enter_told(COLL_SCATTERV, comm, root,
-                            am_rank(comm, root) ? sum_of(counts, type, comm) : 0, &how);
-    if (!c)
+    struct coll_comm *c = coll_comm(comm, 0);
+    if (!c || coll_job.least[COLL_SCATTERV] == UINT64_MAX || !is_rank(comm, root) ||
+        !coll_enter_told(c, COLL_SCATTERV, root,
+                         am_rank(comm, root) ? sum_of(counts, type, comm) : 0, &how))
         return PMPI_Scatterv(out, counts, places, type, in, in_count, in_type, root, comm);
     return report(comm, coll_scatter(c, &how, BLOCKS_OUT, in, in_count, in_type, root));
 }

@@ -13,8 +13,9 @@ struct memory {
     unsigned when;
     struct coll_comm *state; /* NULL: passed for good */
 };
-static int key = MPI_KEYVAL_INVALID;
+static int key = MPI_KEYVAL_INVALID; /* between MPI_Init and MPI_Finalize */
 static unsigned deleted = 1;
+static bool met; /* ranks of another world may be in our communicators */
 static _Thread_local struct memory memories[8];
 
 /* Handles are numbers or addresses. */
@@ -41,18 +42,28 @@ static void put_away(struct coll_comm *c)
     c->table = NULL;
 }
 
+static void forget_memories(void)
+{
+    __atomic_fetch_add(&deleted, 1, __ATOMIC_ACQ_REL);
+}
+
 static int forget(MPI_Comm comm, int which, void *value, void *extra)
 {
     (void)comm, (void)which, (void)extra;
-    __atomic_fetch_add(&deleted, 1, __ATOMIC_ACQ_REL);
+    forget_memories();
     put_away(value);
     free(value);
     return MPI_SUCCESS;
 }
 
-int coll_comm_open(void)
+void coll_comm_open(void)
 {
-    return PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+}
+
+void coll_comm_meet(void)
+{
+    __atomic_store_n(&met, true, __ATOMIC_RELAXED);
 }
 
 static void drop(MPI_Comm comm)
@@ -66,9 +77,11 @@ static void drop(MPI_Comm comm)
 
 void coll_comm_close(void)
 {
+    if (key == MPI_KEYVAL_INVALID)
+        return;
     drop(MPI_COMM_WORLD);
     drop(MPI_COMM_SELF);
-    PMPI_Comm_free_keyval(&key);
+    PMPI_Comm_free_keyval(&key); /* which is MPI_KEYVAL_INVALID then */
 }
 
 /* --- making ---------------------------------------------------------------------------------- */
@@ -152,12 +165,14 @@ static int world_rank(MPI_Comm comm)
     return mine;
 }
 
-/* All members in this process's world? Ranks of two worlds may be configured differently. The same
- * answer everywhere, and found without a message. */
+/* All members in this process's world? Others may not have the library. The same answer everywhere,
+ * found without a message; the groups are looked through only where it is not clear. */
 static bool is_of_one_world(MPI_Comm comm, int size)
 {
     MPI_Group group, world, common;
     int found = 0;
+    if (!__atomic_load_n(&met, __ATOMIC_RELAXED))
+        return true;
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     PMPI_Group_intersection(group, world, &common);
@@ -188,13 +203,12 @@ static bool is_worth_it(const struct coll_map *map)
 }
 
 /* Every rank comes out with the same state: without memory on one of them, all pass. */
-static enum coll_state make(struct coll_comm *c, MPI_Comm comm)
+static enum coll_state make(struct coll_comm *c)
 {
-    int size, world = world_rank(comm);
-    PMPI_Comm_size(comm, &size);
-    int good = !coll_map_room(&c->map, size);
+    int world = world_rank(c->comm);
+    int good = !coll_map_room(&c->map, c->size);
     c->table = malloc(sizeof(*c->table));
-    good = good && c->table && split(c, comm, world) == MPI_SUCCESS;
+    good = good && c->table && split(c, c->comm, world) == MPI_SUCCESS;
     if (c->own == MPI_COMM_NULL ||
         PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, c->own) != MPI_SUCCESS || !good ||
         exchange(c, world) != MPI_SUCCESS)
@@ -204,24 +218,37 @@ static enum coll_state make(struct coll_comm *c, MPI_Comm comm)
     return is_worth_it(&c->map) ? COLL_READY : COLL_PASSED;
 }
 
+bool coll_comm_ready(struct coll_comm *c)
+{
+    if (c->state == COLL_AGREED && (coll_job.force || ++c->large_calls >= COLL_PATIENCE)) {
+        c->state = make(c);
+        if (c->state == COLL_PASSED) {
+            put_away(c);
+            forget_memories();
+        }
+    }
+    return c->state == COLL_READY;
+}
+
 /* --- looking up ------------------------------------------------------------------------------ */
 
 static struct coll_comm *first_look(MPI_Comm comm)
 {
-    int inter = 0, size = 1;
+    int inter = 0;
     struct coll_comm *c = calloc(1, sizeof(*c));
     if (!c)
         abort(); /* passing alone would leave the others waiting */
+    c->comm = comm;
     c->own = c->node = MPI_COMM_NULL;
     PMPI_Comm_test_inter(comm, &inter);
-    PMPI_Comm_size(comm, &size);
-    c->state = inter || size < 2 || !is_of_one_world(comm, size) ? COLL_PASSED : COLL_NEW;
+    PMPI_Comm_size(comm, &c->size);
+    c->state = inter || c->size < 2 || !is_of_one_world(comm, c->size) ? COLL_PASSED : COLL_NEW;
     if (PMPI_Comm_set_attr(comm, key, c) != MPI_SUCCESS)
         abort();
     return c;
 }
 
-static struct coll_comm *look(MPI_Comm comm)
+static struct coll_comm *look(MPI_Comm comm, uint64_t bytes)
 {
     struct coll_comm *c = NULL;
     int found = 0;
@@ -229,26 +256,23 @@ static struct coll_comm *look(MPI_Comm comm)
         return NULL;
     if (!found)
         c = first_look(comm);
-    if (c->state == COLL_NEW && (coll_job.force || ++c->calls >= COLL_PATIENCE)) {
-        c->state = make(c, comm);
-        if (c->state == COLL_PASSED)
-            put_away(c);
-    }
+    if (c->state == COLL_NEW && (++c->calls >= COLL_PATIENCE || bytes >= COLL_LARGE))
+        c->state = coll_job_agree(comm) ? COLL_AGREED : COLL_PASSED;
     return c;
 }
 
-struct coll_comm *coll_comm(MPI_Comm comm)
+struct coll_comm *coll_comm(MPI_Comm comm, uint64_t bytes)
 {
     unsigned when = __atomic_load_n(&deleted, __ATOMIC_ACQUIRE);
     struct memory *memory = memory_of(comm);
     if (memory->when == when && memory->comm == comm)
         return memory->state;
-    if (comm == MPI_COMM_NULL)
+    if (comm == MPI_COMM_NULL || key == MPI_KEYVAL_INVALID)
         return NULL;
-    struct coll_comm *c = look(comm);
+    struct coll_comm *c = look(comm, bytes);
     if (!c || c->state == COLL_NEW)
         return NULL;
-    *memory = (struct memory){ comm, when, c->state == COLL_READY ? c : NULL };
+    *memory = (struct memory){ comm, when, c->state == COLL_PASSED ? NULL : c };
     return memory->state;
 }
 

@@ -57,6 +57,14 @@ static void *translate(void *buffer)
 #define IN_TYPE PMPI_Type_f2c(*in_type)
 #define OP PMPI_Op_f2c(*op)
 
+void NAME(intercomm_merge)(fint inter, fint high, fint comm, fint ierr)
+{
+    MPI_Comm merged = MPI_COMM_NULL;
+    int rc = MPI_Intercomm_merge(PMPI_Comm_f2c(*inter), *high, &merged);
+    *comm = PMPI_Comm_c2f(merged);
+    answer(rc, ierr);
+}
+
 void NAME(bcast)(void *in, fint count, fint type, fint root, fint comm, fint ierr)
 {
     answer(MPI_Bcast(IN, *count, TYPE, *root, COMM), ierr);

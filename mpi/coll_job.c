@@ -14,17 +14,22 @@ static struct {
     uint64_t led, passed;
 } counts[COLL_COUNT];
 
+/* Once for the job. */
 static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
 {
     char line[512];
     va_list list;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank)
+        return;
     va_start(list, format);
     vsnprintf(line, sizeof(line), format, list);
     va_end(list);
     fprintf(stderr, "nuioa: coll: %s\n", line);
 }
 
-/* --- what the user says: read by the first rank ---------------------------------------------- */
+/* --- what the user says: each rank reads it, the first speaks of it -------------------------- */
 
 static const char *variable(const char *name)
 {
@@ -104,38 +109,82 @@ static void set_least(struct coll_job *job)
     }
 }
 
+/* --- agreeing -------------------------------------------------------------------------------- */
+
+/* FNV-1a */
+static uint64_t add(uint64_t sum, uint64_t number)
+{
+    for (int i = 0; i < 64; i += 8)
+        sum = (sum ^ (number >> i & 255)) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+static uint64_t add_algorithm(uint64_t sum, const struct coll_algorithm *a)
+{
+    return add(add(sum, a->segment_bytes),
+               (uint64_t)a->pass << 16 | (uint64_t)a->inter << 8 | (uint64_t)a->intra);
+}
+
+/* All that decides how a call is made; never 0. */
+static uint64_t digest(const struct coll_job *job)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (const char *at = NUIOA_VERSION; *at; at++)
+        sum = add(sum, (unsigned char)*at);
+    sum = add(add(sum, job->force), (uint64_t)job->pretend);
+    for (int i = 0; i < COLL_COUNT; i++) {
+        sum = add(sum, job->is_chosen[i]);
+        if (job->is_chosen[i])
+            sum = add_algorithm(sum, &job->chosen[i]);
+    }
+    for (uint32_t i = 0; i < job->table.row_count; i++) {
+        const struct coll_row *row = &job->table.rows[i];
+        sum = add(add(add(sum, row->collective), row->node_low), row->node_high);
+        sum = add(add(add(sum, row->most_low), row->most_high), row->from_bytes);
+        sum = add_algorithm(sum, &row->algorithm);
+    }
+    return sum ? sum : 1;
+}
+
+bool coll_job_agree(MPI_Comm comm)
+{
+    static bool said;
+    uint64_t mine = coll_job.on ? digest(&coll_job) : 0;
+    uint64_t vote[2] = { mine, ~mine }; /* one maximum finds the largest and the least */
+    if (PMPI_Allreduce(MPI_IN_PLACE, vote, 2, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS)
+        return false;
+    bool same = vote[0] == ~vote[1];
+    if (!same && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        say("not used: the ranks were told different things (NUIOA_COLL* and the table)");
+    return same && mine;
+}
+
 /* --- begin and end --------------------------------------------------------------------------- */
 
-/* Nobody has shown that two threads which wait at once, one in a window, one in a message, cannot stop each
- * other. */
-static bool may_have_threads(int rank)
+/* Nobody has shown that two threads which wait at once, one in a window, one in a message, cannot
+ * stop each other. */
+static bool may_have_threads(void)
 {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    if (level == MPI_THREAD_MULTIPLE && rank == 0)
+    if (level == MPI_THREAD_MULTIPLE)
         say("not used: the program asks for MPI_THREAD_MULTIPLE");
     return level == MPI_THREAD_MULTIPLE;
 }
 
+/* No messages here: programs that call no collective are to start as without us, and Open MPI 4.1
+ * may crash a rank that is still in MPI_Init when another speaks to it over btl/tcp. */
 void coll_job_begin(void)
 {
     static bool begun;
     if (begun)
         return;
     begun = true;
-    struct coll_job *job = calloc(1, sizeof(*job));
-    int rank = 0, good;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    good = job && !may_have_threads(rank) && coll_type_packs_plainly() && coll_comm_open() == MPI_SUCCESS;
-    if (PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS &&
-        good) {
-        if (rank == 0)
-            read_all(job);
-        set_least(job);
-        if (PMPI_Bcast(job, sizeof(*job), MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS)
-            coll_job = *job;
-    }
-    free(job);
+    read_all(&coll_job);
+    if (coll_job.on && (may_have_threads() || !coll_type_packs_plainly()))
+        coll_job.on = false;
+    set_least(&coll_job);
+    coll_comm_open();
 }
 
 static void print_counts(void)
@@ -148,16 +197,12 @@ static void print_counts(void)
                                      used ? "; " : "", coll_collective_name(i),
                                      (unsigned long long)counts[i].led,
                                      (unsigned long long)counts[i].passed);
-    say("%s", line);
+    say("%s", used ? line : "nothing was led");
 }
 
 void coll_job_end(void)
 {
-    int rank;
-    if (!coll_job.on)
-        return;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (coll_job.stats && rank == 0)
+    if (coll_job.on && coll_job.stats)
         print_counts();
     coll_job.on = false;
     for (int i = 0; i < COLL_COUNT; i++)
@@ -166,7 +211,7 @@ void coll_job_end(void)
     coll_window_close();
 }
 
-void coll_job_count(enum coll_collective collective, bool led)
+static void count(enum coll_collective collective, bool led)
 {
     __atomic_fetch_add(led ? &counts[collective].led : &counts[collective].passed, 1,
                        __ATOMIC_RELAXED);
@@ -201,32 +246,23 @@ static bool fits(const struct coll_comm *c, enum coll_collective collective, uin
     return bytes && bytes <= INT_MAX / (whole ? 1 : (uint64_t)c->map.size);
 }
 
-static struct coll_comm *settle(struct coll_comm *c, enum coll_collective collective,
-                                uint64_t bytes, struct coll_algorithm *algorithm)
+bool coll_enter(struct coll_comm *c, enum coll_collective collective, uint64_t bytes,
+                struct coll_algorithm *algorithm)
 {
-    if (c && (!fits(c, collective, bytes) || !choose_now(c, collective, bytes, algorithm)))
-        c = NULL;
+    bool led = coll_comm_ready(c) && fits(c, collective, bytes) &&
+               choose_now(c, collective, bytes, algorithm);
     if (coll_job.stats)
-        coll_job_count(collective, c);
-    return c;
+        count(collective, led);
+    return led;
 }
 
-struct coll_comm *coll_enter(enum coll_collective collective, MPI_Comm comm, uint64_t bytes,
-                             struct coll_algorithm *algorithm)
+bool coll_enter_told(struct coll_comm *c, enum coll_collective collective, int root,
+                     uint64_t total_bytes, struct coll_algorithm *algorithm)
 {
-    return settle(coll_comm(comm), collective, bytes, algorithm);
-}
-
-struct coll_comm *coll_enter_told(enum coll_collective collective, MPI_Comm comm, int root,
-                                  uint64_t total_bytes, struct coll_algorithm *algorithm)
-{
-    struct coll_comm *c = coll_comm(comm);
-    if (!c || root < 0 || root >= c->map.size)
-        return settle(NULL, collective, 0, algorithm);
-    if (PMPI_Bcast(&total_bytes, 1, MPI_UINT64_T, root, c->own) != MPI_SUCCESS)
+    uint64_t size = (uint64_t)c->size;
+    if (PMPI_Bcast(&total_bytes, 1, MPI_UINT64_T, root, c->comm) != MPI_SUCCESS)
         total_bytes = 0;
-    uint64_t size = (uint64_t)c->map.size;
-    return settle(c, collective, (total_bytes + size - 1) / size, algorithm);
+    return total_bytes && coll_enter(c, collective, (total_bytes + size - 1) / size, algorithm);
 }
 
 /* --- for nuioa-bench ------------------------------------------------------------------------- */

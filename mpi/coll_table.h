@@ -42,7 +42,6 @@ struct coll_row {
     struct coll_algorithm algorithm;
 };
 
-/* A plain value: one rank reads it and sends it to the others as it is. */
 struct coll_table {
     uint32_t row_count;
     struct coll_row rows[COLL_ROW_MAX];

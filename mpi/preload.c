@@ -76,24 +76,32 @@ static bool first_rank(void)
     return !rank || !strcmp(rank, "0");
 }
 
-/* What can be wanted. A trace goes before: it is to show what the program does by itself. */
+/* What can be wanted. A trace goes before: it is to show what the program does by itself. The
+ * collectives are there also where they are off: other ranks may have been told otherwise, and ask. */
 struct wish {
-    const char *name, *loss;
+    const char *name, *loss; /* NULL: nothing is lost */
 };
-static const struct wish trace = { "trace", "not recorded" }, coll = { "coll", "not used" };
+static const struct wish trace = { "trace", "not recorded" }, coll = { "coll", "not used" },
+                         no_coll = { "coll", NULL };
+
+static const struct wish *wanted_coll(void)
+{
+    const char *word = getenv("NUIOA_COLL");
+    if (!word || !*word)
+        return NULL;
+    return strcmp(word, "off") ? &coll : &no_coll;
+}
 
 static const struct wish *wanted(void)
 {
-    const char *file = getenv("NUIOA_TRACE_FILE"), *word = getenv("NUIOA_COLL");
-    if (file && *file)
-        return &trace;
-    return word && *word && strcmp(word, "off") ? &coll : NULL;
+    const char *file = getenv("NUIOA_TRACE_FILE");
+    return file && *file ? &trace : wanted_coll();
 }
 
 /* Once for the job, not once for each rank. */
 static void say(const struct wish *wish, const char *what, const char *detail)
 {
-    if (first_rank())
+    if (wish && wish->loss && first_rank())
         fprintf(stderr, "nuioa: %s: %s: %s%s\n", wish->name, wish->loss, what, detail);
 }
 
@@ -157,9 +165,9 @@ static void open_library(void)
     const struct wish *wish = wanted();
     if (!wish)
         return;
-    const char *build = which(), *word = getenv("NUIOA_COLL");
-    if (wish == &trace && word && *word && strcmp(word, "off"))
-        say(&coll, "a trace is recorded", "");
+    const char *build = which();
+    if (wish == &trace)
+        say(wanted_coll(), "a trace is recorded", "");
     if (!build) {
         say(wish, "neither Open MPI nor MPICH", "");
         return;
@@ -234,8 +242,7 @@ static void __attribute__((constructor)) begin(void)
     for (const char *const *name = containers; *name; name++) {
         if (strcmp(program_invocation_short_name, *name))
             continue;
-        if (wanted())
-            say(wanted(), "it cannot look into a container, started by ", *name);
+        say(wanted(), "it cannot look into a container, started by ", *name);
         leave_preload();
         return;
     }

@@ -40,7 +40,7 @@ static void refuse(spank_t spank, const char *what, const char *why)
         say("%s: %s", what, why);
 }
 
-/* All ranks must have the library or none, for its first act is collective: that the leaders of all nodes are
+/* All ranks must have the library or none, for they ask each other: that the leaders of all nodes are
  * known shows that nuioa runs on all of them. Nor would it do anything without advice. */
 static bool may_have_coll(const struct context *c, const struct area_task *task, spank_t spank)
 {

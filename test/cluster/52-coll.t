@@ -48,7 +48,33 @@ rights() { echo "$(grep -c ' right$' <<<"$out") $(grep -c ' WRONG$' <<<"$out")";
 
 compile() { # KIND
     in_node ctl sh -c "mpicc.$1 -Wall -Wextra -Werror -std=gnu11 -O1 -g -o differ.$1 \
-        coll/differ*.c -ldl -lpthread"
+        coll/differ*.c -ldl -lpthread &&
+        mpicc.$1 -Wall -Wextra -Werror -std=gnu11 -O1 -o agree.$1 coll/agree.c -ldl"
+}
+
+# agrees KIND: when the library speaks to other ranks, and that it leads all together or not at all
+agrees() {
+    local kind=$1 what library=$preloads/libnuioa-coll-$1.so
+    [ "$kind" = openmpi ] || library=$home/progress.so:$library
+    for what in messages self once small; do
+        mpi "$kind" 4 "env LD_PRELOAD=$library $home/agree.$kind $what" -N4 --exclusive
+        like "$kind: collectives that the library adds, $what" "$out" ' right$'
+    done
+    printf '#!/bin/sh\n[ "$SLURM_PROCID" != 3 ] || export "$1"\nshift\nexec "$@"\n' \
+        >"$CLUSTER_DIR/home/but3"
+    chmod +x "$CLUSTER_DIR/home/but3"
+    mpi "$kind" 8 "env LD_PRELOAD=$library NUIOA_COLL=force $home/agree.$kind led" -N4 --exclusive
+    like "$kind: told the same: led" "$(led bcast)" '^[1-9]'
+    like "$kind: told the same: right" "$out" ' right$'
+    for what in NUIOA_COLL=off NUIOA_COLL_ALGORITHM=bcast=flat; do
+        mpi "$kind" 8 "env LD_PRELOAD=$library NUIOA_COLL=force $home/but3 $what
+            $home/agree.$kind apart" -N4 --exclusive
+        like "$kind: $what on one rank: nobody leads" "$out" ' 1 of the library.s own: right$'
+        is "$kind: $what on one rank: which is said" "$(grep -c 'told different things' <<<"$err")" 1
+    done
+    mpi "$kind" 8 "$home/but3 NUIOA_COLL=off $prefix$home/agree.$kind apart" -N4 --exclusive \
+        "${advice[@]}" --nuioa-coll=on
+    like "$kind: off for one rank, by the shim" "$out" ' 1 of the library.s own: right$'
 }
 
 # compared KIND NAME DIFFER-ARG...: of 8 ranks on 4 nodes, each algorithm of the library in turns
@@ -111,6 +137,8 @@ print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wr
     is "$kind: a node without the plugin: right" "$(rights)" "1 0"
     is "$kind: a node without the plugin: nothing is led" "$(led bcast)" ""
     plugin on "topology=$topology" "${patient[@]}"
+
+    agrees $kind
 
     # A table made here and read again.
     with="LD_PRELOAD=$preloads/libnuioa-coll-$kind.so"

@@ -169,8 +169,11 @@ static void churn_once(bool tested, long n)
     MPI_Comm comm;
     for (long i = 0; i < n; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        (tested ? MPI_Bcast : PMPI_Bcast)(data, sizeof(data), MPI_CHAR, 0, comm);
-        (tested ? MPI_Allreduce : PMPI_Allreduce)(MPI_IN_PLACE, data, 1000, MPI_INT, MPI_BOR, comm);
+        for (int k = 0; k < 2; k++) {
+            (tested ? MPI_Bcast : PMPI_Bcast)(data, sizeof(data), MPI_CHAR, 0, comm);
+            (tested ? MPI_Allreduce : PMPI_Allreduce)(MPI_IN_PLACE, data, 1000, MPI_INT, MPI_BOR,
+                                                      comm);
+        }
         MPI_Comm_free(&comm);
     }
 }

@@ -1,0 +1,127 @@
+/* What libnuioa-coll says to other ranks, and when. Each case counts the collectives that reach the
+ * MPI library by their PMPI names, as only the preloaded library calls them here, and asserts how
+ * many there were. Run as `agree CASE`; rank 0 prints "CASE: ... right" or "... WRONG". */
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGE (1 << 18)
+
+static long seen; /* collectives of the library's own */
+static int program; /* a call of the program's that the library passes on is none of them */
+static char data[LARGE];
+
+/* The MPI library's, behind this program's. */
+static void *next(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found)
+        abort();
+    return found;
+}
+
+#define LIST(...) __VA_ARGS__
+#define WATCH(name, parameters, arguments) \
+    int PMPI_##name(parameters) \
+    { \
+        int (*call)(parameters); \
+        void *found = next("PMPI_" #name); \
+        memcpy(&call, &found, sizeof(call)); \
+        seen++; \
+        return call(arguments); \
+    }
+
+WATCH(Bcast, LIST(void *b, int n, MPI_Datatype t, int r, MPI_Comm c), LIST(b, n, t, r, c))
+WATCH(Allreduce, LIST(const void *o, void *i, int n, MPI_Datatype t, MPI_Op p, MPI_Comm c),
+      LIST(o, i, n, t, p, c))
+WATCH(Allgather, LIST(const void *o, int n, MPI_Datatype t, void *i, int m, MPI_Datatype u,
+                      MPI_Comm c), LIST(o, n, t, i, m, u, c))
+WATCH(Comm_split, LIST(MPI_Comm c, int k, int o, MPI_Comm *n), LIST(c, k, o, n))
+WATCH(Comm_split_type, LIST(MPI_Comm c, int t, int o, MPI_Info i, MPI_Comm *n),
+      LIST(c, t, o, i, n))
+WATCH(Barrier, LIST(MPI_Comm c), LIST(c))
+
+/* --- what a program does ---------------------------------------------------------------------- */
+
+static void sums(MPI_Comm comm, int calls)
+{
+    int one;
+    for (int i = 0; i < calls; i++) {
+        one = 1;
+        MPI_Allreduce(MPI_IN_PLACE, &one, 1, MPI_INT, MPI_SUM, comm);
+        program++;
+    }
+}
+
+static void broadcasts(MPI_Comm comm, int calls)
+{
+    int rank, size;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < calls; i++) {
+        memset(data, rank == i % size ? i + 1 : 0, sizeof(data));
+        MPI_Bcast(data, LARGE, MPI_CHAR, i % size, comm);
+        program++;
+        if (data[0] != i + 1 || data[LARGE - 1] != i + 1)
+            seen += 1000000; /* wrong bytes */
+    }
+}
+
+static void ring(int rank, int size)
+{
+    for (int i = 0; i < 20; i++)
+        MPI_Sendrecv(&i, 1, MPI_INT, (rank + 1) % size, 1, data, LARGE, MPI_CHAR,
+                     (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Returns how many collectives the library is to add on each rank; -1: it is to lead, so that fewer
+ * reach the MPI library than the program calls. */
+static long run(const char *what, int rank, int size)
+{
+    MPI_Comm comm;
+    if (!strcmp(what, "messages")) {
+        ring(rank, size);
+        return 0;
+    }
+    if (!strcmp(what, "self")) {
+        sums(MPI_COMM_SELF, 20);
+        return 0;
+    }
+    if (!strcmp(what, "once")) { /* communicators that are hardly used */
+        for (int i = 0; i < 50; i++) {
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+            sums(comm, 2);
+            MPI_Comm_free(&comm);
+        }
+        return 0;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (!strcmp(what, "small"))
+        sums(comm, 1000);
+    else
+        broadcasts(comm, 20);
+    MPI_Comm_free(&comm);
+    return !strcmp(what, "led") ? -1 : 1; /* the question whether all were told the same */
+}
+
+int main(int argc, char **argv)
+{
+    int rank, size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const char *what = argc > 1 ? argv[1] : "";
+    long most = run(what, rank, size), added = seen - program, worst;
+    void *real = next("PMPI_Reduce");
+    int (*reduce)(const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
+    memcpy(&reduce, &real, sizeof(reduce));
+    reduce(&added, &worst, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%s: %ld of the library's own: %s\n", what, worst,
+               most < 0 ? worst < 0 ? "right" : "WRONG" : worst == most ? "right" : "WRONG");
+    fflush(stdout);
+    MPI_Finalize();
+    return 0;
+}
