@@ -76,20 +76,43 @@ int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct 
     return 0;
 }
 
-int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task_count,
-                        uint32_t *ranks, struct nuioa_error *err)
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                       struct nuioa_publisher **publisher, struct nuioa_error *err)
 {
-    (void)namespaces, (void)task_count, (void)ranks, (void)err;
+    (void)namespaces, (void)task_count, (void)err;
+    *publisher = NULL;
     return 0;
 }
 
-int nuioa_publish(const struct nuioa_publication *publication, struct nuioa_published *published,
-                  struct nuioa_error *err)
+void nuioa_publish_close(struct nuioa_publisher *publisher)
 {
-    (void)publication, (void)err;
-    if (published)
-        memset(published, 0, sizeof(*published));
+    (void)publisher;
+}
+
+const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *publisher)
+{
+    (void)publisher;
+    return NULL;
+}
+
+int nuioa_publish_tasks(struct nuioa_publisher *publisher, const struct nuioa_publication *publication,
+                        struct nuioa_error *err)
+{
+    (void)publisher, (void)publication, (void)err;
     return 0;
+}
+
+int nuioa_publish_node(struct nuioa_publisher *publisher, const struct nuioa_publication *publication,
+                       struct nuioa_error *err)
+{
+    (void)publisher, (void)publication, (void)err;
+    return 0;
+}
+
+struct nuioa_published nuioa_publish_done(const struct nuioa_publisher *publisher)
+{
+    (void)publisher;
+    return (struct nuioa_published){ .nspace = "" };
 }
 
 #else
@@ -131,78 +154,46 @@ int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct 
     return 0;
 }
 
-int nuioa_publish_ranks(const struct nuioa_namespaces *namespaces, uint32_t task_count,
-                        uint32_t *ranks, struct nuioa_error *err)
-{
-    struct session s;
-    int rc = session_open(&s, namespaces, task_count, err);
-    if (rc > 0) {
-        memcpy(ranks, s.ranks, task_count * sizeof(*ranks));
-        rc = (int)task_count;
-    }
-    session_close(&s);
-    return rc;
-}
-
 /* --- once for the node ----------------------------------------------------------------------- */
 
-static int no_memory(struct session *s)
+static int no_memory(struct nuioa_publisher *s)
 {
     return nuioa_fail(s->err, -ENOMEM, "out of memory");
 }
 
-static int store_u32(struct session *s, const char *key, uint32_t number)
+static void add_u32(struct record *record, const char *key, uint32_t number)
 {
     pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = number };
-    return session_store(s, PMIX_RANK_WILDCARD, key, &value);
+    record_add(record, key, &value);
 }
 
-static int store_ranks(struct session *s, const char *key, const pmix_rank_t *ranks, uint32_t count)
+static bool add_leaders(struct record *record, const struct nuioa_publisher *s, const struct nuioa_plan *plan)
 {
-    pmix_data_array_t array = { .type = PMIX_PROC_RANK, .size = count, .array = (void *)ranks };
-    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
-    return session_store(s, PMIX_RANK_WILDCARD, key, &value);
-}
-
-static int store_locals(struct session *s, const char *key, const uint32_t *locals, uint32_t count)
-{
-    pmix_rank_t *ranks = calloc(count, sizeof(*ranks));
-    if (!ranks)
-        return no_memory(s);
-    for (uint32_t i = 0; i < count; i++)
-        ranks[i] = s->ranks[locals[i]];
-    int rc = store_ranks(s, key, ranks, count);
-    free(ranks);
-    return rc;
-}
-
-static int publish_leaders(struct session *s, const struct nuioa_publication *p)
-{
-    const struct nuioa_plan *plan = p->plan;
     if (!plan->order_count)
-        return 0;
+        return true;
     pmix_value_t leader = { .type = PMIX_PROC_RANK, .data.rank = s->ranks[plan->order[0]] };
-    int rc = session_store(s, PMIX_RANK_WILDCARD, "nuioa.leader", &leader);
-    if (!rc)
-        rc = store_locals(s, "nuioa.order", plan->order, plan->order_count);
-    if (!rc)
-        rc = store_u32(s, "nuioa.near", plan->near);
-    if (!rc && plan->rail_count)
-        rc = store_locals(s, "nuioa.rail_leaders", plan->rails, plan->rail_count);
-    return rc;
+    record_add(record, "nuioa.leader", &leader);
+    add_u32(record, "nuioa.near", plan->near);
+    return record_add_ranks(record, "nuioa.order", s->ranks, plan->order, plan->order_count) &&
+           (!plan->rail_count ||
+            record_add_ranks(record, "nuioa.rail_leaders", s->ranks, plan->rails, plan->rail_count));
 }
 
-static int publish_node(struct session *s, const struct nuioa_publication *p)
+static int store_node(struct nuioa_publisher *s, const struct nuioa_publication *p)
 {
-    int rc = publish_leaders(s, p);
-    if (!rc && p->leader_count)
-        rc = store_ranks(s, "nuioa.leaders", p->leaders, p->leader_count);
-    if (!rc && p->plan->planned) {
+    struct record record;
+    record_begin(&record, PMIX_RANK_WILDCARD);
+    bool fits = add_leaders(&record, s, p->plan) &&
+                (!p->leader_count ||
+                 record_add_ranks(&record, "nuioa.leaders", p->leaders, NULL, p->leader_count));
+    if (p->plan->planned) {
         pmix_value_t planned = { .type = PMIX_BOOL, .data.flag = true };
-        rc = session_store(s, PMIX_RANK_WILDCARD, "nuioa.planned", &planned);
+        record_add(&record, "nuioa.planned", &planned);
     }
-    /* Last: who finds it finds the others. */
-    return rc ? rc : store_u32(s, "nuioa.version", 1);
+    add_u32(&record, "nuioa.version", 1); /* last: who finds it finds the others */
+    int rc = fits ? record_store(s, &record) : no_memory(s);
+    record_end(&record);
+    return rc;
 }
 
 /* --- the standard keys that Slurm leaves empty ----------------------------------------------- */
@@ -226,7 +217,7 @@ static bool anyone_is_bound(const struct nuioa_publication *p)
 }
 
 /* Asks for as little as it can: each question wakes PMIx's own thread and waits for it. */
-static int standard_open(struct session *s, const struct nuioa_publication *p,
+static int standard_open(struct nuioa_publisher *s, const struct nuioa_publication *p,
                          struct standard *standard)
 {
     *standard = (struct standard){
@@ -292,10 +283,8 @@ static bool add_ours(struct record *record, const struct nuioa_publication *p, u
 {
     const struct nuioa_place *place = &p->plan->places[local];
     char label[64], *cpus = NULL;
-    if (place->level != NUIOA_NO_LEVEL) {
-        pmix_value_t level = { .type = PMIX_UINT32, .data.uint32 = place->level };
-        record_add(record, "nuioa.level", &level);
-    }
+    if (place->level != NUIOA_NO_LEVEL)
+        add_u32(record, "nuioa.level", place->level);
     if (p->plan->hinted) {
         pmix_value_t weight = { .type = PMIX_DOUBLE, .data.dval = place->weight };
         record_add(record, "nuioa.weight", &weight);
@@ -316,7 +305,7 @@ static bool add_ours(struct record *record, const struct nuioa_publication *p, u
     return record_add_text(record, "nuioa.comm_cpus", comm_cpus);
 }
 
-static int publish_ranks(struct session *s, const struct nuioa_publication *p, bool ours)
+static int store_tasks(struct nuioa_publisher *s, const struct nuioa_publication *p, bool ours)
 {
     struct standard standard;
     struct record record;
@@ -332,7 +321,7 @@ static int publish_ranks(struct session *s, const struct nuioa_publication *p, b
     return rc;
 }
 
-/* --- the entry ------------------------------------------------------------------------------- */
+/* --- the doors ------------------------------------------------------------------------------- */
 
 static uint64_t now_us(void)
 {
@@ -341,30 +330,34 @@ static uint64_t now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-int nuioa_publish(const struct nuioa_publication *publication, struct nuioa_published *published,
-                  struct nuioa_error *err)
+static bool wants_ours(const struct nuioa_publisher *s, const struct nuioa_publication *p)
+{
+    return p->options->export_set & NUIOA_EXPORT_PMIX && is_by_name(&s->calls);
+}
+
+int nuioa_publish_tasks(struct nuioa_publisher *s, const struct nuioa_publication *p, struct nuioa_error *err)
 {
     uint64_t begin = now_us();
-    struct session s = { 0 };
-    if (published)
-        memset(published, 0, sizeof(*published));
-    if (!(publication->options->export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY)))
-        return 0;
-    int rc = session_open(&s, publication->namespaces, publication->plan->task_count, err);
-    if (rc > 0) {
-        bool ours = publication->options->export_set & NUIOA_EXPORT_PMIX && is_by_name(&s.calls);
-        rc = publish_ranks(&s, publication, ours);
-        if (!rc && ours)
-            rc = publish_node(&s, publication);
-        if (published) {
-            nuioa_copy(published->nspace, sizeof(published->nspace), s.nspace);
-            published->pmix_version = pmix_calls_version(&s.calls);
-            published->key_count = s.stored;
-            published->time_us = (uint32_t)(now_us() - begin);
-        }
-    }
-    session_close(&s);
-    return rc < 0 ? rc : (int)s.stored;
+    s->err = err;
+    int rc = 0;
+    if (p->options->export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY))
+        rc = store_tasks(s, p, wants_ours(s, p));
+    s->time_us += (uint32_t)(now_us() - begin);
+    return rc;
+}
+
+int nuioa_publish_node(struct nuioa_publisher *s, const struct nuioa_publication *p, struct nuioa_error *err)
+{
+    uint64_t begin = now_us();
+    s->err = err;
+    int rc = wants_ours(s, p) ? store_node(s, p) : 0;
+    s->time_us += (uint32_t)(now_us() - begin);
+    return rc;
+}
+
+struct nuioa_published nuioa_publish_done(const struct nuioa_publisher *s)
+{
+    return (struct nuioa_published){ s->nspace, pmix_calls_version(&s->calls), s->stored, s->time_us };
 }
 
 #endif

@@ -33,7 +33,8 @@ static int parse_peers(const char *text, uint32_t count, uint32_t *ranks)
 }
 
 /* Storing under a name that PMIx does not know succeeds and is lost, hence the question. */
-static int find_namespace(struct session *s, const struct nuioa_namespaces *namespaces)
+static int find_namespace(struct nuioa_publisher *s, const struct nuioa_namespaces *namespaces,
+                          struct nuioa_error *err)
 {
     for (unsigned i = 0; i < namespaces->count; i++) {
         pmix_proc_t all;
@@ -43,39 +44,54 @@ static int find_namespace(struct session *s, const struct nuioa_namespaces *name
             continue;
         const char *text = peers->data.string ? peers->data.string : "";
         int rc = parse_peers(text, s->count, s->ranks);
-        s->nspace = namespaces->names[i];
+        nuioa_copy(s->nspace, sizeof(s->nspace), namespaces->names[i]);
         if (rc < 0)
-            nuioa_fail(s->err, rc,
+            nuioa_fail(err, rc,
                        "PMIx has other ranks on this node (%.60s) than Slurm (%u of them)", text,
                        s->count);
         pmix_value_release(peers);
         return rc;
     }
-    return nuioa_fail(s->err, -ENOENT, "PMIx does not know this step as %s",
+    return nuioa_fail(err, -ENOENT, "PMIx does not know this step as %s",
                       namespaces->count ? namespaces->names[0] : "anything");
 }
 
-int session_open(struct session *s, const struct nuioa_namespaces *namespaces, uint32_t count,
-                 struct nuioa_error *err)
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                       struct nuioa_publisher **publisher, struct nuioa_error *err)
 {
-    *s = (struct session){ .count = count, .err = err };
-    pmix_calls_find(&s->calls, RTLD_DEFAULT);
-    if (!is_there(&s->calls) || !count)
+    struct pmix_calls calls;
+    *publisher = NULL;
+    pmix_calls_find(&calls, RTLD_DEFAULT);
+    if (!is_there(&calls) || !task_count)
         return 0;
-    s->ranks = calloc(count, sizeof(*s->ranks));
-    if (!s->ranks)
-        return nuioa_fail(err, -ENOMEM, "out of memory");
-    int rc = find_namespace(s, namespaces);
-    return rc < 0 ? rc : 1;
+    struct nuioa_publisher *s = calloc(1, sizeof(*s));
+    if (s) {
+        s->calls = calls;
+        s->count = task_count;
+        s->ranks = calloc(task_count, sizeof(*s->ranks));
+    }
+    int rc = s && s->ranks ? find_namespace(s, namespaces, err) : nuioa_fail(err, -ENOMEM, "out of memory");
+    if (rc < 0) {
+        nuioa_publish_close(s);
+        return rc;
+    }
+    *publisher = s;
+    return 1;
 }
 
-void session_close(struct session *s)
+void nuioa_publish_close(struct nuioa_publisher *s)
 {
-    free(s->ranks);
-    s->ranks = NULL;
+    if (s)
+        free(s->ranks);
+    free(s);
 }
 
-static bool has(const struct session *s, uint32_t rank, const char *key, pmix_data_type_t type)
+const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *s)
+{
+    return s->ranks;
+}
+
+static bool has(const struct nuioa_publisher *s, uint32_t rank, const char *key, pmix_data_type_t type)
 {
     pmix_proc_t proc;
     pmix_value_t *value;
@@ -86,14 +102,15 @@ static bool has(const struct session *s, uint32_t rank, const char *key, pmix_da
     return true;
 }
 
-bool session_has(const struct session *s, const char *key, pmix_data_type_t type)
+bool session_has(const struct nuioa_publisher *s, const char *key, pmix_data_type_t type)
 {
     return has(s, s->ranks[0], key, type);
 }
 
 /* --- storing --------------------------------------------------------------------------------- */
 
-int session_store(struct session *s, uint32_t rank, const char *key, pmix_value_t *value)
+/* PMIx copies the value. */
+static int store(struct nuioa_publisher *s, uint32_t rank, const char *key, pmix_value_t *value)
 {
     pmix_proc_t proc;
     pmix_proc_set(&proc, s->nspace, rank);
@@ -122,35 +139,58 @@ void record_add(struct record *record, const char *key, const pmix_value_t *valu
     record->count++;
 }
 
+/* Takes memory over, also if there is no room for it. */
+static bool own(struct record *record, void *memory)
+{
+    if (!memory || record->owned_count == RECORD_KEYS) {
+        free(memory);
+        return false;
+    }
+    record->owned[record->owned_count++] = memory;
+    return true;
+}
+
 bool record_add_text(struct record *record, const char *key, char *text)
 {
     pmix_value_t value = { .type = PMIX_STRING, .data.string = text };
-    if (!text || record->text_count == RECORD_KEYS) {
-        free(text);
+    if (!own(record, text))
         return false;
-    }
-    record->texts[record->text_count++] = text;
+    record_add(record, key, &value);
+    return true;
+}
+
+bool record_add_ranks(struct record *record, const char *key, const pmix_rank_t *ranks,
+                      const uint32_t *which, uint32_t count)
+{
+    pmix_data_array_t *array = malloc(sizeof(*array) + count * sizeof(*ranks));
+    if (!own(record, array))
+        return false;
+    pmix_rank_t *copy = (pmix_rank_t *)(array + 1);
+    for (uint32_t i = 0; i < count; i++)
+        copy[i] = ranks[which ? which[i] : i];
+    *array = (pmix_data_array_t){ .type = PMIX_PROC_RANK, .size = count, .array = copy };
+    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = array };
     record_add(record, key, &value);
     return true;
 }
 
 void record_end(struct record *record)
 {
-    while (record->text_count)
-        free(record->texts[--record->text_count]);
+    while (record->owned_count)
+        free(record->owned[--record->owned_count]);
 }
 
-static int store_each(struct session *s, struct record *record)
+static int store_each(struct nuioa_publisher *s, struct record *record)
 {
     int rc = 0;
     for (unsigned i = 1; i < record->count && !rc; i++)
-        rc = session_store(s, record->rank, record->entries[i].key, &record->entries[i].value);
+        rc = store(s, record->rank, record->entries[i].key, &record->entries[i].value);
     return rc;
 }
 
 /* As mpi/pmix describes a rank when it registers the namespace. PMIx 4.2 to 6.1 unpack it on this
  * way too; one that stores it unopened is found out by asking for a key of the first record. */
-static bool store_whole(struct session *s, struct record *record)
+static bool store_whole(struct nuioa_publisher *s, struct record *record)
 {
     const pmix_info_t *last = &record->entries[record->count - 1];
     pmix_data_array_t array = { .type = PMIX_INFO,
@@ -168,7 +208,7 @@ static bool store_whole(struct session *s, struct record *record)
     return true;
 }
 
-int record_store(struct session *s, struct record *record)
+int record_store(struct nuioa_publisher *s, struct record *record)
 {
     if (record->count < 2)
         return 0;

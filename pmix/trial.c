@@ -115,10 +115,11 @@ static long cpu_us(void)
 static void publish(spank_t spank, const struct nuioa_node *node, const struct nuioa_plan *plan)
 {
     struct nuioa_namespaces namespaces;
-    struct nuioa_published published;
+    struct nuioa_publisher *publisher;
+    struct nuioa_published published = { .nspace = "" };
     struct nuioa_error err = { "" };
     char **environment = NULL, mounts[64] = "";
-    uint32_t job = 0, step = 0, ranks[4096] = { 0 };
+    uint32_t job = 0, step = 0;
     spank_get_item(spank, S_JOB_ID, &job);
     spank_get_item(spank, S_JOB_STEPID, &step);
     spank_get_item(spank, S_JOB_ENV, &environment);
@@ -127,19 +128,28 @@ static void publish(spank_t spank, const struct nuioa_node *node, const struct n
         namespaces.count = 1;
         strcpy(namespaces.names[0], "slurm.pmix.4294967295.7");
     }
-    int known = nuioa_publish_ranks(&namespaces, trial.count, ranks, &err);
     struct nuioa_publication publication = {
-        plan, node, &trial.options, &namespaces, trial.leaders, trial.leader_count,
+        plan, node, &trial.options, trial.leaders, trial.leader_count,
     };
     long before_us = cpu_us();
-    int rc = nuioa_publish(&publication, &published, &err);
+    uint32_t first = 0;
+    int known = nuioa_publish_open(&namespaces, trial.count, &publisher, &err), rc = known;
+    if (publisher) {
+        known = (int)trial.count;
+        first = *nuioa_publish_ranks(publisher);
+        rc = nuioa_publish_tasks(publisher, &publication, &err);
+        rc = rc < 0 ? rc : nuioa_publish_node(publisher, &publication, &err);
+        published = nuioa_publish_done(publisher);
+        rc = rc < 0 ? rc : (int)published.key_count;
+    }
     long used_us = cpu_us() - before_us;
     if (readlink("/proc/self/ns/mnt", mounts, sizeof(mounts) - 1) < 0)
         strcpy(mounts, "?");
     slurm_info("trial: ranks=%d first=%u rc=%d nspace=%s pmix=%u keys=%u time_us=%u cpu_us=%ld "
                "in=%s error=%s",
-               known, ranks[0], rc, published.nspace, published.pmix_version, published.key_count,
+               known, first, rc, published.nspace, published.pmix_version, published.key_count,
                published.time_us, used_us, mounts, err.text);
+    nuioa_publish_close(publisher);
 }
 
 static int plan_and_publish(spank_t spank, const struct nuioa_node *node, hwloc_bitmap_t *masks,

@@ -95,8 +95,6 @@ void gather_close_door(struct gather *g)
     drop_all(g, &g->strangers);
     drop_all(g, &g->queue);
     drop_all(g, &g->opening);
-    for (int i = 0; i < OPENERS; i++)
-        opener_stop(&g->desks[i].opener);
 }
 
 static void serve(struct gather *g, struct peer *p, uint32_t events)
@@ -279,9 +277,14 @@ static void *run(void *arg)
     for (int i = 0; i < OPENERS; i++)
         g->desks[i].opener = (struct opener){ 0, -1 };
     g->opened = malloc(sizeof(*g->opened));
-    if (g->opened)
+    if (g->opened) {
+        if (g->eager)
+            hire(g, &g->desks[0]);
         serve_all(g);
+    }
     gather_close_door(g);
+    for (int i = 0; i < OPENERS; i++)
+        opener_stop(&g->desks[i].opener);
     drop_all(g, &g->known);
     peer_free_all(&g->dead);
     free(g->opened);
@@ -337,11 +340,12 @@ void gather_expect(struct gather *g, uint32_t job_id, uint32_t step_id)
 }
 
 /* Signals are srun's. */
-int gather_start(struct gather *g)
+int gather_start(struct gather *g, bool eager)
 {
     sigset_t all, before;
     if (g->started)
         return 0;
+    g->eager = eager;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int rc = pthread_create(&g->thread, NULL, run, g);

@@ -52,8 +52,9 @@ const char *gather_text(const struct gather *gather);
 void gather_expect(struct gather *gather, uint32_t job_id, uint32_t step_id);
 
 /* Starts the thread. It blocks all signals, and it ends by itself when the nodes have been served or one has
- * failed. 0 or -errno. */
-int gather_start(struct gather *gather);
+ * failed. `eager`: nodes are sure to come, so that what their credentials need is made ready before they
+ * do. 0 or -errno. */
+int gather_start(struct gather *gather, bool eager);
 
 /* Waits for the end of the thread; stop: ends it now. Both join it, and are fine if it never began. */
 void gather_wait(struct gather *gather);

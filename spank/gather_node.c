@@ -436,17 +436,20 @@ static int receive_table(struct gather_node *g, uint32_t leader, uint32_t *leade
     return rc ? rc : length > 0;
 }
 
-int gather_exchange(struct gather_node *g, const void *record, size_t length, uint32_t leader,
-                    uint32_t *leaders, struct nuioa_error *err)
+int gather_tell(struct gather_node *g, const void *record, size_t length, struct nuioa_error *err)
 {
-    void *nothing = NULL;
-    size_t none;
-    int table = 0, rc = finish_call(g, err);
+    int rc = finish_call(g, err);
     if (rc < 0)
         return rc;
     rc = send_frame(g, WIRE_RECORD, record, length);
-    if (!rc)
-        rc = table = receive_table(g, leader, leaders);
+    return rc < 0 ? fail(g, rc, err) : 0;
+}
+
+int gather_await(struct gather_node *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err)
+{
+    void *nothing = NULL;
+    size_t none;
+    int table = receive_table(g, leader, leaders), rc = table;
     if (rc >= 0)
         rc = send_frame(g, WIRE_HAVE, NULL, 0);
     if (rc >= 0)

@@ -28,7 +28,7 @@ struct gather {
     struct hello_wanted wanted;
     int listener, epoll, stop;
     bool listening; /* strangers are let in at present */
-    bool started;
+    bool started, eager;
     pthread_t thread;
 
     enum phase phase;
@@ -57,7 +57,8 @@ bool gather_is_stranger(const struct peer *p);
 /* Ends a connection. The peer is freed when no event can name it any more. */
 void gather_drop(struct gather *g, struct peer *p);
 void gather_send(struct gather *g, struct peer *p, const void *bytes, size_t length);
-/* Nobody is let in any more, and strangers go. */
+/* Nobody is let in any more, and strangers go. The openers stay until the thread ends: a process takes long
+ * to die, and nodes wait. */
 void gather_close_door(struct gather *g);
 
 /* gather_talk.c */

@@ -78,9 +78,9 @@ static void hand_out(struct gather *g)
         return;
     }
     g->phase = TABLED;
-    gather_close_door(g); /* nobody is missing */
     for (struct peer *p = g->known.first; p; p = p->next)
         gather_send(g, p, g->table, g->table_length);
+    gather_close_door(g); /* nobody is missing */
 }
 
 void gather_lose(struct gather *g, struct peer *p)

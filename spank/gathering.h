@@ -23,9 +23,11 @@ void gathering_call(struct context *context, spank_t spank);
  * the list that travelled with the options. */
 void gathering_hints(struct context *context);
 
-/* slurmstepd, when the plan is carried out: tells srun, and waits for all others. Warnings that srun
- * has taken over are removed from context->faults. `placement` NULL: this node stands down. */
-void gathering_exchange(struct context *context, const struct placement *placement);
+/* slurmstepd, when the plan is carried out: tells srun, which takes over the warnings so far: they leave
+ * context->faults. `placement` NULL: this node stands down. Then, with as much in between as there is to do:
+ * waits for all others; if they do not come the warnings are back. */
+void gathering_tell(struct context *context, const struct placement *placement);
+void gathering_await(struct context *context);
 
 /* After that: the leaders of all nodes, and how many; NULL and 0: not known. */
 const uint32_t *gathering_leaders(const struct context *context, uint32_t *count);

@@ -35,9 +35,14 @@ void gathering_hints(struct context *c)
     (void)c;
 }
 
-void gathering_exchange(struct context *c, const struct placement *placement)
+void gathering_tell(struct context *c, const struct placement *placement)
 {
     (void)c, (void)placement;
+}
+
+void gathering_await(struct context *c)
+{
+    (void)c;
 }
 
 const uint32_t *gathering_leaders(const struct context *c, uint32_t *count)

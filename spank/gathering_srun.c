@@ -140,13 +140,15 @@ void gathering_offer(struct context *c)
 /* The components of a heterogeneous job have job ids of their own; the nodes agree on one. */
 void gathering_start(struct context *c, spank_t spank)
 {
-    uint32_t job_id, step_id;
+    uint32_t job_id, step_id, nodes;
     struct gathering *g = c->gathering;
     if (!g || !g->gather || spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return;
     gather_expect(g->gather, g->components > 1 ? UINT32_MAX : job_id, step_id);
-    gather_start(g->gather);
+    if (spank_get_item(spank, S_JOB_NNODES, &nodes) != ESPANK_SUCCESS)
+        nodes = 1;
+    gather_start(g->gather, gathering_is_needed(&c->options, nodes));
 }
 
 void gathering_end_srun(struct context *c)

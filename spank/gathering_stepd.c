@@ -15,13 +15,13 @@
 
 /* slurmstepd's side. */
 
-/* Above so many nodes only those who ask for something that needs it wait for all. */
-#define AUTO_NODES_MAX 256
-
 struct gathering_node {
     struct gather_node call;
     bool calling;        /* a record is due */
+    bool waiting;        /* it was sent: the table is due */
     bool reported;
+    uint32_t leader;     /* this node's; WIRE_NO_RANK: none */
+    struct nuioa_warnings said; /* srun says them, if all goes well */
     uint32_t position, node_count; /* in the whole step */
     uint32_t job_tasks;
     uint32_t *leaders;   /* [node_count], once known; NULL */
@@ -49,18 +49,8 @@ static bool find_place(struct context *c, spank_t spank, struct gathering_node *
     return position >= 0 && g->position < g->node_count;
 }
 
-static bool is_needed(const struct context *c, const struct gathering_node *g)
-{
-    const struct nuioa_options *o = &c->options;
-    if (!gathering_is_wanted(o))
-        return false;
-    if (o->gather == NUIOA_SWITCH_ON || o->report || o->explain || o->coll || nuioa_hints_file(o->hints))
-        return true;
-    return g->node_count > 1 && g->node_count <= AUTO_NODES_MAX;
-}
-
 /* srun says what goes wrong, if it knows this node or has its apology; else the first node does. */
-static void tell(struct context *c, const struct gathering_node *g, const char *text)
+static void complain(struct context *c, const struct gathering_node *g, const char *text)
 {
     if (g->position == 0 && !g->call.told && !g->call.known)
         nuioa_warn(&c->faults, "%s: each node knows its own leader only", text);
@@ -95,7 +85,7 @@ static void call(struct context *c, spank_t spank, struct gathering_node *g, con
     else if (!gather_call(&g->call, &call, &err))
         g->calling = true;
     if (!g->calling)
-        tell(c, g, err.text);
+        complain(c, g, err.text);
 }
 
 void gathering_call(struct context *c, spank_t spank)
@@ -105,7 +95,7 @@ void gathering_call(struct context *c, spank_t spank)
     if (!g)
         return;
     g->call = (struct gather_node)GATHER_NODE_NONE;
-    if (c->step.task_count && find_place(c, spank, g) && is_needed(c, g) && srun)
+    if (c->step.task_count && find_place(c, spank, g) && gathering_is_needed(&c->options, g->node_count) && srun)
         call(c, spank, g, srun);
     spank_unsetenv(spank, WIRE_VARIABLE);
 }
@@ -126,7 +116,7 @@ void gathering_hints(struct context *c)
     if (rc >= 0)
         return;
     g->calling = false;
-    tell(c, g, err.text);
+    complain(c, g, err.text);
     if (!c->hints.count && g->position == 0)
         nuioa_warn(&c->faults, "no hints: what the file says has not come");
 }
@@ -141,55 +131,86 @@ static void know_own(struct context *c, struct gathering_node *g, uint32_t leade
         *g->leaders = leader;
 }
 
-static void exchange(struct context *c, struct gathering_node *g, const struct record_source *source,
-                     uint32_t leader)
+static int send_record(struct gathering_node *g, const struct record_source *source, struct nuioa_error *err)
 {
-    struct nuioa_error err;
     size_t length;
     void *record = record_make(source, &length);
-    uint32_t *leaders = malloc(g->node_count * sizeof(*leaders));
-    int rc = record && leaders ? gather_exchange(&g->call, record, length, leader, leaders, &err)
-                               : nuioa_fail(&err, -1, "gather: out of memory");
+    int rc = record ? gather_tell(&g->call, record, length, err)
+                    : nuioa_fail(err, -1, "gather: out of memory");
     free(record);
-    if (rc > 0)
-        g->leaders = leaders;
-    else
-        free(leaders);
-    g->reported = rc >= 0;
-    if (g->reported)
-        memset(&c->faults, 0, sizeof(c->faults)); /* srun has them */
-    else
-        tell(c, g, err.text);
+    return rc;
 }
 
-void gathering_exchange(struct context *c, const struct placement *placement)
+void gathering_tell(struct context *c, const struct placement *placement)
 {
     static const struct nuioa_plan none = { .reason = "stands down" };
     struct gathering_node *g = c->gathering_node;
     const struct nuioa_plan *plan = placement ? &placement->plan : &none;
     char host[64];
     struct nuioa_node nobody = { 0 };
+    struct nuioa_error err;
     if (!g)
         return;
-    uint32_t leader = plan->order_count ? plan->places[plan->order[0]].rank : WIRE_NO_RANK;
-    if (g->calling) {
-        nuioa_copy(nobody.host, sizeof(nobody.host), say_host(host, sizeof(host)));
-        char *text = placement && c->options.explain
-                         ? nuioa_report_text(plan, &c->node, &c->options, true)
-                         : NULL;
-        struct record_source source = {
-            .plan = plan,
-            .node = placement ? &c->node : &nobody,
-            .warnings = &c->faults,
-            .text = text,
-            .position = g->position,
-            .job_tasks = g->job_tasks,
-        };
-        exchange(c, g, &source, leader);
-        g->calling = false;
-        free(text);
+    g->leader = plan->order_count ? plan->places[plan->order[0]].rank : WIRE_NO_RANK;
+    if (!g->calling)
+        return;
+    nuioa_copy(nobody.host, sizeof(nobody.host), say_host(host, sizeof(host)));
+    char *text = placement && c->options.explain ? nuioa_report_text(plan, &c->node, &c->options, true) : NULL;
+    struct record_source source = {
+        .plan = plan,
+        .node = placement ? &c->node : &nobody,
+        .warnings = &c->faults,
+        .text = text,
+        .position = g->position,
+        .job_tasks = g->job_tasks,
+    };
+    g->calling = false;
+    g->waiting = !send_record(g, &source, &err);
+    if (g->waiting) {
+        g->said = c->faults;
+        memset(&c->faults, 0, sizeof(c->faults));
+    } else {
+        complain(c, g, err.text);
     }
-    know_own(c, g, leader);
+    free(text);
+}
+
+/* In the order in which they came. */
+static void take_back_faults(struct context *c, const struct gathering_node *g)
+{
+    struct nuioa_warnings later = c->faults;
+    c->faults = g->said;
+    for (unsigned i = 0; i < later.count; i++)
+        nuioa_warn(&c->faults, "%s", later.text[i]);
+}
+
+static void receive_table(struct context *c, struct gathering_node *g)
+{
+    struct nuioa_error err;
+    uint32_t *leaders = malloc(g->node_count * sizeof(*leaders));
+    int rc = leaders ? gather_await(&g->call, g->leader, leaders, &err)
+                     : nuioa_fail(&err, -1, "gather: out of memory");
+    g->reported = rc >= 0;
+    if (rc > 0)
+        g->leaders = leaders;
+    else
+        free(leaders);
+    if (rc >= 0)
+        return;
+    gather_hang_up(&g->call);
+    take_back_faults(c, g);
+    complain(c, g, err.text);
+}
+
+void gathering_await(struct context *c)
+{
+    struct gathering_node *g = c->gathering_node;
+    if (!g)
+        return;
+    if (g->waiting)
+        receive_table(c, g);
+    g->waiting = false;
+    know_own(c, g, g->leader);
 }
 
 const uint32_t *gathering_leaders(const struct context *c, uint32_t *count)

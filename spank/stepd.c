@@ -122,6 +122,13 @@ void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv
     spank_unsetenv(spank, DOORS_HINTS_LIST);
 }
 
+/* So that the others need not wait for this node. */
+static void excuse(struct context *c)
+{
+    gathering_tell(c, NULL);
+    gathering_await(c);
+}
+
 /* --- user_init: the job's stderr is there ----------------------------------------------------- */
 
 static void tell_faults(struct context *c)
@@ -136,7 +143,7 @@ void stepd_user_init(struct context *c)
 {
     if (c->active)
         return;
-    gathering_exchange(c, NULL);
+    excuse(c);
     tell_faults(c);
 }
 
@@ -177,25 +184,27 @@ static void log_request(const struct context *c, const struct placement *p)
 static void decide(struct context *c, spank_t spank)
 {
     struct placement placement;
-    struct nuioa_namespaces names;
     struct nuioa_error err;
-    publisher_learn_ranks(c, spank, &names);
+    struct nuioa_publisher *publisher = publisher_open(c, spank);
     gathering_hints(c);
     if (placement_make(c, &placement, &err) < 0) {
         stand_down(c, err.text);
+        nuioa_publish_close(publisher);
     } else {
         log_request(c, &placement);
         if (placement_bind(c, &placement, &err) < 0)
             nuioa_warn(&c->faults, "%s", err.text);
         keep_warnings(c, &placement.plan);
-        gathering_exchange(c, &placement);
+        gathering_tell(c, &placement);
+        publisher = publisher_tasks(c, publisher, &placement.plan); /* while others are waited for */
+        gathering_await(c);
         uint32_t leader_count;
         const uint32_t *leaders = gathering_leaders(c, &leader_count);
         rank_prepare(c, &placement.plan, leaders, leader_count);
-        publisher_publish(c, &names, &placement.plan, leaders, leader_count);
+        publisher_node(c, publisher, &placement.plan, leaders, leader_count);
     }
     if (!c->active)
-        gathering_exchange(c, NULL);
+        excuse(c);
     tell_faults(c);
     if (c->active && !gathering_is_reported(c))
         report(c, &placement.plan);

@@ -239,7 +239,9 @@ static void hostile(const char *socket, const struct act *act)
     if (!rc && act->wants_slice)
         rc = gather_slice(&node, weights, &pairs, &pair_count, &err);
     if (!rc)
-        rc = gather_exchange(&node, record, length, 0, leaders, &err);
+        rc = gather_tell(&node, record, length, &err);
+    if (!rc)
+        rc = gather_await(&node, 0, leaders, &err);
     int took = (int)(stage_ms() - start);
     gather_hang_up(&node);
     pthread_join(thread, NULL);

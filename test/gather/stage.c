@@ -125,7 +125,7 @@ static _Noreturn void be_srun(const struct stage *s, int from, int to)
         _exit(1);
     snprintf(line, sizeof(line), "%s", gather_text(gather));
     gather_expect(gather, JOB, STEP);
-    if (gather_start(gather) < 0 || write(to, line, sizeof(line)) != sizeof(line) ||
+    if (gather_start(gather, true) < 0 || write(to, line, sizeof(line)) != sizeof(line) ||
         read(from, &command, 1) != 1)
         _exit(1);
     if (command == 'f')
@@ -257,7 +257,9 @@ static void *act(void *arg)
     int64_t start = stage_ms();
     a->rc = gather_call(&a->node, &a->call, &a->err);
     if (!a->rc)
-        a->rc = gather_exchange(&a->node, record, length, 4 * a->call.node, a->leaders, &a->err);
+        a->rc = gather_tell(&a->node, record, length, &a->err);
+    if (!a->rc)
+        a->rc = gather_await(&a->node, 4 * a->call.node, a->leaders, &a->err);
     a->took_ms = stage_ms() - start;
     gather_hang_up(&a->node);
     free(record);

@@ -54,7 +54,7 @@ void *stage_hello(const struct gather_call *call, const uint8_t *node_key, size_
 struct actor {
     struct gather_call call;
     struct gather_node node;
-    int rc;                  /* gather_call's or gather_exchange's */
+    int rc;                  /* of the first function that failed, or gather_await's */
     int64_t took_ms;
     uint32_t *leaders;
     struct nuioa_error err;
