@@ -6,18 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll_built_in.h"
 #include "number.h"
 
-/* Segments: long enough for rendezvous, where the NIC writes straight into the receiver's memory,
- * short enough that the hops of a chain overlap: Goglin & Moreaud (CASS 2011, 4.5) cut at 256 KiB
- * where there are two hops; a chain over the ranks of a node has more. From 64 KiB up: only
- * "hundreds of kilobytes" feel where the NIC is (3.2). Gather cannot gain without moving its root
- * (3.3.2); scatter's gain is eaten by the copy in the node. */
+/* Bcast: simulated. Segments: long enough for rendezvous, where the NIC writes straight into the
+ * receiver's memory, short enough that the hops of a chain overlap: Goglin & Moreaud (CASS 2011,
+ * 4.5) cut at 256 KiB where there are two hops; a chain over the ranks of a node has more. From
+ * 64 KiB up: only "hundreds of kilobytes" feel where the NIC is (3.2). Gather cannot gain without
+ * moving its root (3.3.2); scatter's gain is eaten by the copy in the node. */
 static const char built_in[] =
-    "nuioa-coll 1\n"
-    "bcast      2-  2-  1048576  spine+chain:65536\n"
-    "bcast      2-  2-  131072   chain+window:65536\n"
-    "bcast      2-  2-  65536    binomial+window:65536\n"
+    "nuioa-coll 1\n" COLL_BUILT_IN_BCAST
     "reduce     2-  2-  131072   binomial+window:65536\n"
     "allreduce  2-  2-  131072   ring+window:131072\n"
     "allgather  2-  2-  32768    ring+window:131072\n"
