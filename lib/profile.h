@@ -46,6 +46,7 @@ struct nuioa_flow {
 struct nuioa_profile {
     bool partial; /* whoever recorded it did not see the end of the job */
     uint32_t rank_count;
+    bool open_ended; /* the files do not say how many ranks there were: at least so many */
     struct nuioa_traffic *ranks; /* [rank_count]; zero where there is no `rank` line */
     uint32_t flow_count;
     struct nuioa_flow *flows; /* as in the file: a pair may appear more than once */

@@ -305,6 +305,7 @@ int nuioa_profile_load(const char *const *paths, uint32_t count, enum nuioa_prof
     }
     if (!rc && !profile->rank_count)
         rc = nuioa_fail(err, -EINVAL, "%s: no traffic, so no ranks are known", count ? *paths : "");
+    profile->open_ended = !l.counted;
     if (rc)
         nuioa_profile_free(profile);
     return rc;

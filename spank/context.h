@@ -14,12 +14,22 @@
 #include "profile.h"
 #include "step.h"
 
+/* srun: what a hints file is of, and the ranks that there are. */
+struct hinted {
+    char name[NUIOA_VALUE_MAX + 64]; /* "OPTION: FILE", as the user knows them */
+    uint32_t ranks;                  /* of the file; 0: none was read */
+    bool at_least;                   /* the file does not say how many there were */
+    uint32_t task_count;             /* of the components that have started */
+    unsigned components;             /* yet to start: of a heterogeneous job, else 1 */
+};
+
 /* All that the plugin remembers from one hook to the next, in whichever program has loaded it. */
 struct context {
     struct flags flags;           /* what was typed */
     struct nuioa_options options; /* what it means together with the other doors */
     bool spoken;                  /* srun has said its warnings (a heterogeneous job asks again) */
     struct nuioa_profile profile; /* srun: of the hints file; no ranks if there is none */
+    struct hinted hinted;
     struct gathering *gathering;  /* srun's part of the rendezvous; NULL: none */
 
     /* slurmstepd */

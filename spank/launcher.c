@@ -70,9 +70,10 @@ static void say_idle_flags(const struct context *context)
 
 /* Once, for the list and for the slices. The components of a heterogeneous job come one after the
  * other; slices are of the first one's file. */
-static int read_profile(struct context *context, const char *path, char *list, size_t size,
-                        struct nuioa_error *err)
+static int read_profile(struct context *context, const char *option, const char *path, char *list,
+                        size_t size, struct nuioa_error *err)
 {
+    struct hinted *hinted = &context->hinted;
     struct nuioa_profile profile;
     struct nuioa_error why;
     int rc = nuioa_profile_read(path, &profile, err);
@@ -81,6 +82,11 @@ static int read_profile(struct context *context, const char *path, char *list, s
     rc = reduce_profile(&profile, context->options.policy, list, size, &why);
     if (rc < 0)
         nuioa_fail(err, rc, "%s: %s", path, why.text);
+    if (!hinted->ranks) {
+        hinted->ranks = profile.rank_count;
+        hinted->at_least = profile.open_ended;
+        snprintf(hinted->name, sizeof(hinted->name), "%s: %s", option, path);
+    }
     if ((!rc || rc == -E2BIG) && !context->gathering && !context->profile.rank_count &&
         !nuioa_profile_index(&profile))
         context->profile = profile;
@@ -97,12 +103,12 @@ static void resolve_hints(struct context *context, const struct doors *doors)
     unsetenv(DOORS_HINTS_LIST); /* an outer srun's */
     if (!path)
         return;
-    int rc = read_profile(context, path, list, sizeof(list), &err);
+    enum nuioa_door door = doors_of_hints(doors);
+    nuioa_option_spelling(nuioa_option_find(door, "hints"), door, spelling, sizeof(spelling));
+    int rc = read_profile(context, spelling, path, list, sizeof(list), &err);
     if (rc == -E2BIG && gathering_brings_hints(context))
         *list = '\0';
     else if (rc < 0) {
-        enum nuioa_door door = doors_of_hints(doors);
-        nuioa_option_spelling(nuioa_option_find(door, "hints"), door, spelling, sizeof(spelling));
         struct nuioa_error text;
         nuioa_fail(&text, -EINVAL, "%s: %s", spelling, err.text);
         if (door == NUIOA_DOOR_COMMAND)
@@ -113,10 +119,25 @@ static void resolve_hints(struct context *context, const struct doors *doors)
     setenv(DOORS_HINTS_LIST, list, 1);
 }
 
+/* Only now is it known how many there are, and something is allocated: too late to refuse. What the
+ * file says of ranks that both have is still used. */
+static void say_other_ranks(struct context *context, spank_t spank)
+{
+    uint32_t tasks;
+    struct hinted *h = &context->hinted;
+    if (!h->ranks || spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS)
+        return;
+    h->task_count += tasks;
+    bool agree = h->task_count == h->ranks || (h->at_least && h->task_count > h->ranks);
+    if (h->components > 0 && --h->components == 0 && !agree)
+        say("%s is of %u ranks, but this step has %u", h->name, h->ranks, h->task_count);
+}
+
 void launcher_init_post_opt(struct context *context, int argc, char **argv)
 {
     struct complaints complaints;
     struct doors doors = { argc, argv, environ, &context->flags };
+    context->hinted.components++;
     doors_read(&doors, &context->options, &complaints);
     if (!context->spoken) {
         say_all(&complaints.plugstack);
@@ -133,6 +154,7 @@ void launcher_init_post_opt(struct context *context, int argc, char **argv)
 
 void launcher_user_init(struct context *context, spank_t spank)
 {
+    say_other_ranks(context, spank);
     gathering_start(context, spank);
 }
 

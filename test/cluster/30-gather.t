@@ -78,6 +78,7 @@ launch 8 -N4 --exclusive --nuioa-hints="@$home/profile"
 one_table "a profile" 8
 is "a profile: what stays on the node does not count" \
     "$(of 0 NUIOA_WEIGHT),$(of 1 NUIOA_WEIGHT),$(of 2 NUIOA_WEIGHT)" "0,5,100"
+is "a profile of as many ranks: nothing is said" "$(nuioa_lines)" ""
 awk 'BEGIN { srand(1); print "nuioa-profile 1\nranks 4000"
     for (i = 0; i < 4000; i++) print "rank", i, 0, int(10 ^ (rand() * 12)), 1, 1, 0 }' \
     >"$CLUSTER_DIR/home/profile"
