@@ -14,34 +14,36 @@ if [ ! -e "$installed/libnuioa-preload.so" ]; then
     done_testing
     exit 0
 fi
-calls=${NUIOA_COLL_CALLS:-1200}
+calls=${NUIOA_COLL_CALLS:-600}
 # The cluster's own directory, so that the compilers of the nodes' distribution find all of it.
 cp -r "$here/../coll" "$CLUSTER_DIR/home/coll"
 advice=(--nuioa=export --nuioa-hints=heavy=1,4,6)
 
 # mpi KIND N COMMAND SRUN-ARG...: $out, $err; a launch that does not end well is lost. Both MPIs
-# must give the processor away, there are fewer than ranks. MPICH: its own Reduce is wrong or
+# must give the processor away, there are fewer than ranks. Open MPI 5: coll/han loses bytes of
+# MPI_Allgather and corrupts memory in MPI_Reduce. MPICH: its own Reduce is wrong or
 # crashes in the compositions of its device; test/coll/progress.c says why it would not end.
 mpi() {
     local kind=$1 n=$2 command=$3 settings
     shift 3
     launched=$((launched + 1))
     if [ "$kind" = openmpi ]; then
-        # Not btl/tcp: in 4.1.4 it kills a rank that is still in MPI_Init when a peer speaks to it.
+        # Not btl/tcp: 4.1.4 stops now and then, or kills a rank that is still in MPI_Init when a
+        # peer speaks to it, with nothing preloaded too.
         settings=(OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_tls=any OMPI_MCA_opal_common_ucx_devices=any
                   OMPI_MCA_osc=^ucx UCX_TLS=self,tcp UCX_NET_DEVICES=eth0 UCX_LOG_FILE=stderr
-                  UCX_LOG_LEVEL=fatal OMPI_MCA_mpi_yield_when_idle=1)
+                  UCX_LOG_LEVEL=fatal OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll=^han)
         set -- --mpi=pmix "$@"
     else
         settings=(UCX_TLS=self,tcp UCX_NET_DEVICES=eth0 MPIR_CVAR_DEVICE_COLLECTIVES=none)
         set -- --mpi=pmi2 "$@"
     fi
     # shellcheck disable=SC2086
-    TIMEOUT=200 user env "${settings[@]}" NUIOA_COLL_STATS=1 ${with:-} srun -n "$n" "$@" $command
+    TIMEOUT=$((200 + calls / 10)) user env "${settings[@]}" NUIOA_COLL_STATS=1 ${with:-} srun -n "$n" "$@" $command
     [ "$rc" -eq 0 ] || { lost=$((lost + 1)); note "lost: $command $*" "$out" "$err"; }
 }
 
-has_compiler() { in_node ctl sh -c "command -v $1" >/dev/null; }
+has_command() { in_node ctl sh -c "command -v $1" >/dev/null; }
 led() { grep -o "[ ;] *$1 led=[0-9]*" <<<"$err" | sed 's/.*=//'; }
 said() { grep -c 'nuioa: coll' <<<"$err"; }
 rights() { echo "$(grep -c ' right$' <<<"$out") $(grep -c ' WRONG$' <<<"$out")"; }
@@ -90,7 +92,7 @@ compared() {
 
 for kind in openmpi mpich; do
     bench=/run/stage/usr/bin/nuioa-bench-$kind
-    if ! has_compiler mpicc.$kind; then
+    if ! has_command mpicc.$kind; then
         skip "$kind" "no mpicc.$kind"
         continue
     fi
@@ -171,14 +173,14 @@ print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wr
         <<<"$out" | awk '{ print ($1 > 8), ($2 > 0) }')" "0 0"
     note "$out"
 
-    if has_compiler mpifort.$kind; then
+    if has_command mpifort.$kind && has_command gfortran; then
         ok "$kind: the Fortran program compiles" in_node ctl mpifort.$kind -o fortran.$kind \
             coll/fortran.f90
         mpi $kind 8 "$prefix$home/fortran.$kind" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
         is "$kind: Fortran: right" "$out" wrong=0
         like "$kind: Fortran: led" "$(led allgather)" '^[1-9]'
     else
-        skip "$kind: Fortran" "no mpifort.$kind"
+        skip "$kind: Fortran" "no mpifort.$kind or no gfortran"
     fi
 
     # A program that a shell starts, and programs that are none of MPI's.
@@ -190,6 +192,7 @@ END
     mpi $kind 8 "$home/shell" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
     like "$kind: started by a shell: led" "$(led bcast)" '^[1-9]'
     for command in "sh -c true" "python3 -c pass" hostname; do
+        has_command "${command%% *}" || continue
         launched=$((launched + 1))
         # shellcheck disable=SC2086
         user env NUIOA_COLL_STATS=1 srun -N4 -n 4 "${advice[@]}" --nuioa-coll=on $command
