@@ -20,8 +20,8 @@ cp -r "$here/../coll" "$CLUSTER_DIR/home/coll"
 advice=(--nuioa=export --nuioa-hints=heavy=1,4,6)
 
 # mpi KIND N COMMAND SRUN-ARG...: $out, $err; a launch that does not end well is lost. Both MPIs
-# must give the processor away, there are fewer than ranks. Open MPI 5: coll/han loses bytes of
-# MPI_Allgather and corrupts memory in MPI_Reduce. MPICH: its own Reduce is wrong or
+# must give the processor away, there are fewer than ranks. Open MPI 5: coll/han's reductions free
+# memory twice. MPICH: its own Reduce is wrong or
 # crashes in the compositions of its device; test/coll/progress.c says why it would not end.
 mpi() {
     local kind=$1 n=$2 command=$3 settings
