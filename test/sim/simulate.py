@@ -94,7 +94,8 @@ class Simulator:
                   [*CC, "-L" + self.build, "-Wl,-rpath," + self.build, '-DNUIOA_VERSION="sim"',
                    "-include", self.source("replace.h"), "-D_GNU_SOURCE",
                    *("-I" + os.path.join(top, part) for part in ("mpi", "pmix", "lib"))],
-                  ["published.h", "library.h", "replace.h", "memory.hpp"], ["-lmemory"])
+                  ["published.h", "library.h", "replace.h", "memory.hpp",
+                   *glob.glob(os.path.join(top, "mpi", "coll*.h"))], ["-lmemory"])
 
     def flows(self, machine, what, scale=None):
         """Rows of words of the program `flows`."""
