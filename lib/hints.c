@@ -109,7 +109,7 @@ int nuioa_hints_parse(struct nuioa_hints *hints, const char *list, struct nuioa_
                          "RANKS behind heavy=, such as 0,8 or 0-7 or 0-56:8", err);
     else
         rc = parse_items(hints, copy, parse_weighted,
-                         "RANKS:WEIGHT, such as 0:10 or 1-7:2.5 or rest:0", err);
+                         "RANKS:WEIGHT, such as 0:10, rest:0; a FILE begins with /, ./ or @", err);
     free(copy);
     if (rc < 0)
         nuioa_hints_free(hints);

@@ -21,6 +21,7 @@ gather perhaps auto
 timeout_ms soon ms|number|integer
 timeout_ms -5 ms|number|integer
 hints 0:x RANKS:WEIGHT
+hints profile FILE.begins.with
 hints 5-2:1 RANKS:WEIGHT
 hints heavy=a RANKS.*heavy= 'a'
 hints 0:-1 RANKS:WEIGHT
