@@ -55,8 +55,9 @@ static void note(struct line *line, int column, double percent)
 static void small_table(void)
 {
     printf("## Against the optimum\n\n"
-           "Nodes of 2, 4 and 8 NUMA nodes, 8 to 10 ranks, up to two spare slots; 0, 25 and 100 %% of the\n"
-           "traffic off the node. J above the least there is (branch and bound), in percent: mean / worst.\n\n");
+           "Nodes of 2, 4 and 8 NUMA nodes, 8 to 10 ranks, up to two spare slots; 0, 25 and\n"
+           "100 %% of the traffic off the node. J above the least there is (branch and\n"
+           "bound), in percent: mean / worst.\n\n");
     static const double shares[] = {0, 0.25, 1};
     struct line lines[PATTERNS + 1] = {{0}};
     int optimal = 0;
@@ -84,7 +85,8 @@ static void small_table(void)
         optimal += m.cost <= best * (1 + 1e-9);
         instance_free(&in);
     }
-    printf("| pattern | instances | Slurm's own | hop-sorted | affinity tree | bisection | nuioa |\n"
+    printf("| pattern | instances | Slurm's own | hop-sorted | affinity tree | bisection "
+           "| nuioa |\n"
            "|---|---:|---:|---:|---:|---:|---:|\n");
     for (int q = 0; q <= PATTERNS; q++) {
         printf("| %s | %d", lines[q].name, lines[q].count);
@@ -95,15 +97,16 @@ static void small_table(void)
     printf("\nOptimal: %d of %d.\n", optimal, SMALL);
 }
 
+static const uint32_t sizes[] = {64, 128, 256, 512};
+
 struct result {
-    double tasks, edges, start, hopsort, tree, scotch, nic_scotch, place, ms, scotch_ms;
+    double tasks, edges, start, hopsort, tree, scotch, nic_scotch, place, ms;
     const char *pattern, *machine, *mapper;
     double off_node;
 };
 
 static void run_large(uint64_t seed, int k, struct result *r)
 {
-    static const uint32_t sizes[] = {64, 128, 256, 512};
     static const double shares[] = {0, 0.1, 0.25, 0.5};
     struct instance in;
     instance_make(&in, seed + (uint64_t)k, sizes[k % 4], k / 4 % PATTERNS, 1 + k / 28 % 5,
@@ -122,9 +125,7 @@ static void run_large(uint64_t seed, int k, struct result *r)
     r->start = m.cost_start;
     r->hopsort = alone(p, &nuioa_hopsort, false, slot_of);
     r->tree = alone(p, &nuioa_tree, false, slot_of);
-    double begin = now_ms();
     r->scotch = scotch_cost(&in, false, slot_of);
-    r->scotch_ms = now_ms() - begin;
     r->nic_scotch = scotch_cost(&in, true, slot_of);
     r->tasks = p->task_count;
     r->edges = p->pair_count;
@@ -140,35 +141,43 @@ static double best_scotch(const struct result *r)
     return fmin(r->scotch, r->nic_scotch);
 }
 
-static void large_summary(const struct result *results)
+struct summary {
+    int not_above, harmless; /* of LARGE */
+    double worst;            /* above the best Scotch, percent */
+    double most_ms[4][2];    /* by size; sparse, dense */
+    double gain[4];          /* over Scotch, percent, mean */
+};
+
+static bool is_above_scotch(const struct result *r)
 {
-    static const int sizes[] = {64, 128, 256, 512};
-    int not_above = 0, harmless = 0;
-    double worst = 0;
+    return r->place > best_scotch(r) * (1 + 1e-9);
+}
+
+static struct summary summarise(const struct result *results)
+{
+    struct summary sum = {0};
     for (int k = 0; k < LARGE; k++) {
         const struct result *r = &results[k];
-        not_above += r->place <= best_scotch(r) * (1 + 1e-9);
-        worst = fmax(worst, above(r->place, best_scotch(r)));
-        harmless += r->place <= fmin(r->start, fmin(r->hopsort, r->tree)) * (1 + 1e-9);
+        double *most = &sum.most_ms[k % 4][r->edges > r->tasks * r->tasks / 8];
+        *most = fmax(*most, r->ms);
+        sum.not_above += !is_above_scotch(r);
+        sum.worst = fmax(sum.worst, above(r->place, best_scotch(r)));
+        sum.harmless += r->place <= fmin(r->start, fmin(r->hopsort, r->tree)) * (1 + 1e-9);
+        sum.gain[k % 4] += above(best_scotch(r), r->place) / (LARGE / 4);
     }
+    return sum;
+}
+
+static void print_summary(const struct summary *sum)
+{
     printf("\nNever above Slurm's own, hop-sorted, affinity tree alone: %d of %d. "
            "Not above the best Scotch: %d of %d, worst %.2f %% above.\n\n",
-           harmless, LARGE, not_above, LARGE, worst);
-    printf("| ranks | sparse, most ms | dense, most ms | mean gain over Scotch |\n|---:|---:|---:|---:|\n");
-    for (int s = 0; s < 4; s++) {
-        double most[2] = {0, 0}, gain = 0;
-        int count = 0;
-        for (int k = 0; k < LARGE; k++) {
-            const struct result *r = &results[k];
-            if (r->tasks != sizes[s])
-                continue;
-            bool dense = r->edges > r->tasks * r->tasks / 8;
-            most[dense] = fmax(most[dense], r->ms);
-            gain += above(best_scotch(r), r->place);
-            count++;
-        }
-        printf("| %d | %.1f | %.1f | %.2f %% |\n", sizes[s], most[0], most[1], gain / count);
-    }
+           sum->harmless, LARGE, sum->not_above, LARGE, sum->worst);
+    printf("| ranks | sparse, most ms | dense, most ms | mean gain over Scotch |\n"
+           "|---:|---:|---:|---:|\n");
+    for (int s = 0; s < 4; s++)
+        printf("| %u | %.1f | %.1f | %.2f %% |\n", sizes[s], sum->most_ms[s][0],
+               sum->most_ms[s][1], sum->gain[s]);
 }
 
 static const char head[] =
@@ -189,35 +198,49 @@ static void large_table(void)
 {
     struct result *results = calloc(LARGE, sizeof(*results));
     printf("\n## Larger nodes\n\n"
-           "Each mapper's J above nuioa's, in percent: positive is worse. Scotch: the better of its default\n"
-           "and quality strategies, on the machine as a tree or as its graph of links, without and with the\n"
-           "NIC as a pinned vertex; then improved by the same swaps. Milliseconds: processor time of the\n"
-           "whole decision, the best of three. Dense: more than a quarter of all pairs.\n\n");
+           "Each mapper's J above nuioa's, in percent: positive is worse. Scotch: the\n"
+           "better of its default and quality strategies, on the machine as a tree or as\n"
+           "its graph of links, without and with the NIC as a pinned vertex; then improved\n"
+           "by the same swaps. Milliseconds: processor time of the whole decision, the best\n"
+           "of three. Dense: more than a quarter of all pairs.\n\n");
     printf("%s", head);
     for (int k = 0; k < LARGE; k++) {
         run_large(1000, k, &results[k]);
         large_row(k, &results[k]);
         fflush(stdout);
     }
-    large_summary(results);
+    struct summary sum = summarise(results);
+    print_summary(&sum);
     free(results);
 }
 
+/* One line for each set, then those instances of all of them where Scotch is better. */
 static void fresh_table(void)
 {
-    static const uint64_t seeds[] = {1000000, 2000000, 3000000};
-    struct result *results = calloc(LARGE, sizeof(*results));
-    printf("\n## Larger nodes, seeds that nothing was tuned on\n");
-    for (size_t s = 0; s < sizeof(seeds) / sizeof(*seeds); s++) {
-        printf("\n### From %u\n", (unsigned)seeds[s]);
+    static const unsigned seeds[] = {1000000, 2000000, 3000000};
+    enum { SETS = sizeof(seeds) / sizeof(*seeds) };
+    struct result *results = calloc(SETS * LARGE, sizeof(*results));
+    printf("\n## Larger nodes, seeds that nothing was tuned on\n\n"
+           "Sets of %d like the one above.\n\n"
+           "| seeds from | never above Slurm's own, hop-sorted, tree | not above the best Scotch "
+           "| worst above | mean gain | sparse, most ms at 128 / 512 | dense, most ms at 128 / 512 "
+           "|\n|---:|---:|---:|---:|---:|---:|---:|\n",
+           LARGE);
+    for (int s = 0; s < SETS; s++) {
+        struct result *set = results + s * LARGE;
         for (int k = 0; k < LARGE; k++)
-            run_large(seeds[s], k, &results[k]);
-        large_summary(results);
-        printf("\nThose above Scotch:\n\n%s", head);
-        for (int k = 0; k < LARGE; k++)
-            if (results[k].place > best_scotch(&results[k]) * (1 + 1e-9))
-                large_row(k, &results[k]);
+            run_large(seeds[s], k, &set[k]);
+        struct summary sum = summarise(set);
+        printf("| %u | %d of %d | %d of %d | %.2f %% | %.2f %% | %.1f / %.1f | %.1f / %.1f |\n",
+               seeds[s], sum.harmless, LARGE, sum.not_above, LARGE, sum.worst,
+               (sum.gain[0] + sum.gain[1] + sum.gain[2] + sum.gain[3]) / 4, sum.most_ms[1][0],
+               sum.most_ms[3][0], sum.most_ms[1][1], sum.most_ms[3][1]);
+        fflush(stdout);
     }
+    printf("\nThose above Scotch, by seed:\n\n%s", head);
+    for (int k = 0; k < SETS * LARGE; k++)
+        if (is_above_scotch(&results[k]))
+            large_row((int)seeds[k / LARGE] + k % LARGE, &results[k]);
     free(results);
 }
 
@@ -226,8 +249,9 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     if (!strcmp(what, "small")) {
         printf("# How good the placement is, and how fast\n\n"
-               "Written by `test/place/bench`. J is the cost of place.h: what reaching the NIC and one's\n"
-               "neighbours costs. All instances are made up from fixed seeds (test/place/instance.c).\n\n");
+               "Written by `test/place/bench`. J is the cost of place.h: what reaching the\n"
+               "NIC and one's neighbours costs. All instances are made up from fixed seeds\n"
+               "(test/place/instance.c).\n\n");
         small_table();
     } else if (!strcmp(what, "large")) {
         large_table();
