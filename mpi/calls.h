@@ -1,38 +1,60 @@
 #ifndef NUIOA_MPI_CALLS_H
 #define NUIOA_MPI_CALLS_H
 
-/* The calls that stand between a program and its MPI library, as X(C name, Fortran name). Those
- * that start MPI come first. */
+/* The calls that stand between a program and its MPI library, as S("symbol") for each symbol. Those
+ * that start MPI come first. A library need not have all of them. */
 
-#define CALLS_THAT_START(X) X(Init, init) X(Init_thread, init_thread)
+#define CALL(S, c, fortran) S("MPI_" #c) S("mpi_" #fortran "_") S("mpi_" #fortran "_f08_")
 
-#define CALLS(X) \
-    CALLS_THAT_START(X) X(Finalize, finalize) X(Abort, abort) \
-    X(Intercomm_merge, intercomm_merge) \
-    X(Send, send) X(Bsend, bsend) X(Ssend, ssend) X(Rsend, rsend) \
-    X(Isend, isend) X(Ibsend, ibsend) X(Issend, issend) X(Irsend, irsend) \
-    X(Send_init, send_init) X(Bsend_init, bsend_init) X(Ssend_init, ssend_init) \
-    X(Rsend_init, rsend_init) X(Start, start) X(Startall, startall) \
-    X(Request_free, request_free) X(Sendrecv, sendrecv) X(Sendrecv_replace, sendrecv_replace) \
-    X(Bcast, bcast) X(Ibcast, ibcast) X(Reduce, reduce) X(Ireduce, ireduce) \
-    X(Allreduce, allreduce) X(Iallreduce, iallreduce) X(Scan, scan) X(Iscan, iscan) \
-    X(Exscan, exscan) X(Iexscan, iexscan) \
-    X(Gather, gather) X(Igather, igather) X(Gatherv, gatherv) X(Igatherv, igatherv) \
-    X(Scatter, scatter) X(Iscatter, iscatter) X(Scatterv, scatterv) X(Iscatterv, iscatterv) \
-    X(Allgather, allgather) X(Iallgather, iallgather) X(Allgatherv, allgatherv) \
-    X(Iallgatherv, iallgatherv) X(Alltoall, alltoall) X(Ialltoall, ialltoall) \
-    X(Alltoallv, alltoallv) X(Ialltoallv, ialltoallv) X(Alltoallw, alltoallw) \
-    X(Ialltoallw, ialltoallw) X(Reduce_scatter, reduce_scatter) \
-    X(Ireduce_scatter, ireduce_scatter) X(Reduce_scatter_block, reduce_scatter_block) \
-    X(Ireduce_scatter_block, ireduce_scatter_block) \
-    X(Neighbor_allgather, neighbor_allgather) X(Ineighbor_allgather, ineighbor_allgather) \
-    X(Neighbor_allgatherv, neighbor_allgatherv) X(Ineighbor_allgatherv, ineighbor_allgatherv) \
-    X(Neighbor_alltoall, neighbor_alltoall) X(Ineighbor_alltoall, ineighbor_alltoall) \
-    X(Neighbor_alltoallv, neighbor_alltoallv) X(Ineighbor_alltoallv, ineighbor_alltoallv) \
-    X(Neighbor_alltoallw, neighbor_alltoallw) X(Ineighbor_alltoallw, ineighbor_alltoallw) \
-    X(Put, put) X(Rput, rput) X(Get, get) X(Rget, rget) X(Accumulate, accumulate) \
-    X(Raccumulate, raccumulate) X(Get_accumulate, get_accumulate) \
-    X(Rget_accumulate, rget_accumulate) X(Fetch_and_op, fetch_and_op) \
-    X(Compare_and_swap, compare_and_swap)
+/* With a number of elements: since MPI 4 there is one more in C, for large ones. */
+#define COUNTING_CALL(S, c, fortran) CALL(S, c, fortran) S("MPI_" #c "_c")
+
+/* Also non-blocking, also persistent. */
+#define COLLECTIVE_CALL(S, c, fortran) \
+    COUNTING_CALL(S, c, fortran) COUNTING_CALL(S, I##fortran, i##fortran) \
+    COUNTING_CALL(S, c##_init, fortran##_init)
+
+#define CALLS_THAT_START(S) CALL(S, Init, init) CALL(S, Init_thread, init_thread)
+
+#define POINT_CALLS(S) \
+    COUNTING_CALL(S, Send, send) COUNTING_CALL(S, Bsend, bsend) \
+    COUNTING_CALL(S, Ssend, ssend) COUNTING_CALL(S, Rsend, rsend) \
+    COUNTING_CALL(S, Isend, isend) COUNTING_CALL(S, Ibsend, ibsend) \
+    COUNTING_CALL(S, Issend, issend) COUNTING_CALL(S, Irsend, irsend) \
+    COUNTING_CALL(S, Send_init, send_init) COUNTING_CALL(S, Bsend_init, bsend_init) \
+    COUNTING_CALL(S, Ssend_init, ssend_init) COUNTING_CALL(S, Rsend_init, rsend_init) \
+    COUNTING_CALL(S, Sendrecv, sendrecv) COUNTING_CALL(S, Isendrecv, isendrecv) \
+    COUNTING_CALL(S, Sendrecv_replace, sendrecv_replace) \
+    COUNTING_CALL(S, Isendrecv_replace, isendrecv_replace) CALL(S, Psend_init, psend_init) \
+    CALL(S, Start, start) CALL(S, Startall, startall) CALL(S, Request_free, request_free)
+
+#define COLLECTIVE_CALLS(S) \
+    COLLECTIVE_CALL(S, Bcast, bcast) COLLECTIVE_CALL(S, Reduce, reduce) \
+    COLLECTIVE_CALL(S, Allreduce, allreduce) COLLECTIVE_CALL(S, Scan, scan) \
+    COLLECTIVE_CALL(S, Exscan, exscan) COLLECTIVE_CALL(S, Reduce_scatter, reduce_scatter) \
+    COLLECTIVE_CALL(S, Reduce_scatter_block, reduce_scatter_block) \
+    COLLECTIVE_CALL(S, Gather, gather) COLLECTIVE_CALL(S, Gatherv, gatherv) \
+    COLLECTIVE_CALL(S, Scatter, scatter) COLLECTIVE_CALL(S, Scatterv, scatterv) \
+    COLLECTIVE_CALL(S, Allgather, allgather) COLLECTIVE_CALL(S, Allgatherv, allgatherv) \
+    COLLECTIVE_CALL(S, Alltoall, alltoall) COLLECTIVE_CALL(S, Alltoallv, alltoallv) \
+    COLLECTIVE_CALL(S, Alltoallw, alltoallw) \
+    COLLECTIVE_CALL(S, Neighbor_allgather, neighbor_allgather) \
+    COLLECTIVE_CALL(S, Neighbor_allgatherv, neighbor_allgatherv) \
+    COLLECTIVE_CALL(S, Neighbor_alltoall, neighbor_alltoall) \
+    COLLECTIVE_CALL(S, Neighbor_alltoallv, neighbor_alltoallv) \
+    COLLECTIVE_CALL(S, Neighbor_alltoallw, neighbor_alltoallw)
+
+#define ONE_SIDED_CALLS(S) \
+    COUNTING_CALL(S, Put, put) COUNTING_CALL(S, Rput, rput) \
+    COUNTING_CALL(S, Get, get) COUNTING_CALL(S, Rget, rget) \
+    COUNTING_CALL(S, Accumulate, accumulate) COUNTING_CALL(S, Raccumulate, raccumulate) \
+    COUNTING_CALL(S, Get_accumulate, get_accumulate) \
+    COUNTING_CALL(S, Rget_accumulate, rget_accumulate) \
+    CALL(S, Fetch_and_op, fetch_and_op) CALL(S, Compare_and_swap, compare_and_swap)
+
+#define CALLS(S) \
+    CALLS_THAT_START(S) CALL(S, Finalize, finalize) CALL(S, Abort, abort) \
+    CALL(S, Intercomm_merge, intercomm_merge) \
+    POINT_CALLS(S) COLLECTIVE_CALLS(S) ONE_SIDED_CALLS(S)
 
 #endif

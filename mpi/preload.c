@@ -15,11 +15,11 @@
 
 #include "calls.h"
 
-#define NAMES(c, fortran) "MPI_" #c, "mpi_" #fortran "_", "mpi_" #fortran "_f08_",
-#define STARTS(c, fortran) 1, 1, 1,
-static const char *const names[] = { CALLS(NAMES) };
+#define NAME(name) name,
+#define ONE(name) 1,
+static const char *const names[] = { CALLS(NAME) };
 enum { NAME_COUNT = sizeof(names) / sizeof(*names),
-       START_COUNT = sizeof((char[]){ CALLS_THAT_START(STARTS) }) };
+       START_COUNT = sizeof((char[]){ CALLS_THAT_START(ONE) }) };
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -66,9 +66,7 @@ __asm__(".text\n"
 #else
 #error "no jumps for this processor"
 #endif
-#define JUMPS(c, fortran) \
-    JUMP("MPI_" #c) JUMP("mpi_" #fortran "_") JUMP("mpi_" #fortran "_f08_")
-CALLS(JUMPS)
+CALLS(JUMP)
 
 static bool first_rank(void)
 {

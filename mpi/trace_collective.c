@@ -17,18 +17,6 @@
  * So each rank receives what it must and no more, and blocks of neighbouring ranks exchange what a
  * hierarchical algorithm would send between nodes. Intercommunicators are left out. */
 
-static uint64_t size_of(MPI_Datatype type)
-{
-    int size = 0;
-    PMPI_Type_size(type, &size);
-    return size > 0 ? (uint64_t)size : 0;
-}
-
-static uint64_t times(int count, MPI_Datatype type)
-{
-    return count > 0 ? (uint64_t)count * size_of(type) : 0;
-}
-
 /* NULL where there is nothing to count. */
 static const struct trace_ranks *members(MPI_Comm comm)
 {
@@ -42,87 +30,87 @@ static void send_next(const struct trace_ranks *r, uint64_t bytes, uint64_t msgs
         trace_add(TRACE_TO, r->world[(r->me + 1) % r->size], bytes, msgs);
 }
 
-void trace_bcast(int count, MPI_Datatype type, int root, MPI_Comm comm)
+void trace_bcast(MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     const struct trace_ranks *r = members(comm);
     if (r && (r->me + 1) % r->size != root)
-        send_next(r, times(count, type), 1);
+        send_next(r, trace_bytes(count, type), 1);
 }
 
-void trace_reduce(int count, MPI_Datatype type, int root, MPI_Comm comm)
+void trace_reduce(MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     const struct trace_ranks *r = members(comm);
     if (r && r->me != root)
-        trace_add(TRACE_TO, r->world[(r->me + r->size - 1) % r->size], times(count, type), 1);
+        trace_add(TRACE_TO, r->world[(r->me + r->size - 1) % r->size], trace_bytes(count, type), 1);
 }
 
-void trace_allreduce(int count, MPI_Datatype type, MPI_Comm comm)
+void trace_allreduce(MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
     const struct trace_ranks *r = members(comm);
     if (r)
-        send_next(r, times(count, type) / (uint64_t)r->size, 2 * ((uint64_t)r->size - 1));
+        send_next(r, trace_bytes(count, type) / (uint64_t)r->size, 2 * ((uint64_t)r->size - 1));
 }
 
-void trace_scan(int count, MPI_Datatype type, MPI_Comm comm)
+void trace_scan(MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
     const struct trace_ranks *r = members(comm);
     if (r && r->me + 1 < r->size)
-        send_next(r, times(count, type), 1);
+        send_next(r, trace_bytes(count, type), 1);
 }
 
-void trace_gather(bool in_place, int count, MPI_Datatype type, int root, MPI_Comm comm)
+void trace_gather(bool in_place, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     const struct trace_ranks *r = members(comm);
     if (r && r->me != root && !in_place)
-        trace_add(TRACE_TO, trace_world_rank(r, root), times(count, type), 1);
+        trace_add(TRACE_TO, trace_world_rank(r, root), trace_bytes(count, type), 1);
 }
 
-void trace_scatter(int count, const int *counts, MPI_Datatype type, int root, MPI_Comm comm)
+void trace_scatter(struct trace_counts counts, MPI_Datatype type, int root, MPI_Comm comm)
 {
     const struct trace_ranks *r = members(comm);
     if (!r || r->me != root)
         return;
     for (int i = 0; i < r->size; i++)
         if (i != root)
-            trace_add(TRACE_TO, r->world[i], times(counts ? counts[i] : count, type), 1);
+            trace_add(TRACE_TO, r->world[i], trace_bytes(trace_part(&counts, i), type), 1);
 }
 
 /* The parts of all ranks but `one`, as messages of their mean size. */
-static void send_others(const struct trace_ranks *r, int count, const int *counts, int one,
+static void send_others(const struct trace_ranks *r, const struct trace_counts *counts, int one,
                         MPI_Datatype type)
 {
     uint64_t sum = 0, others = (uint64_t)r->size - 1;
-    if (!counts) {
-        send_next(r, times(count, type), others);
+    if (!counts->each && !counts->each_large) {
+        send_next(r, trace_bytes(counts->all, type), others);
         return;
     }
     for (int i = 0; i < r->size; i++)
-        sum += i == one ? 0 : times(counts[i], type);
+        sum += i == one ? 0 : trace_bytes(trace_part(counts, i), type);
     /* The last one has what the division leaves, so that the bytes are exact. */
     send_next(r, sum / others, others - 1);
     send_next(r, sum / others + sum % others, 1);
 }
 
-void trace_allgather(int recv_count, const int *recv_counts, MPI_Datatype type, MPI_Comm comm)
+void trace_allgather(struct trace_counts recv_counts, MPI_Datatype type, MPI_Comm comm)
 {
     const struct trace_ranks *r = members(comm);
     if (r)
-        send_others(r, recv_count, recv_counts, (r->me + 1) % r->size, type);
+        send_others(r, &recv_counts, (r->me + 1) % r->size, type);
 }
 
-void trace_reduce_scatter(int count, const int *counts, MPI_Datatype type, MPI_Comm comm)
+void trace_reduce_scatter(struct trace_counts counts, MPI_Datatype type, MPI_Comm comm)
 {
     const struct trace_ranks *r = members(comm);
     if (r)
-        send_others(r, count, counts, r->me, type);
+        send_others(r, &counts, r->me, type);
 }
 
-void trace_alltoall(int count, const int *counts, MPI_Datatype type, const MPI_Datatype *types,
+void trace_alltoall(struct trace_counts counts, MPI_Datatype type, const MPI_Datatype *types,
                     MPI_Comm comm)
 {
     const struct trace_ranks *r = members(comm);
     for (int i = 0; r && i < r->size; i++) {
-        uint64_t bytes = times(counts ? counts[i] : count, types ? types[i] : type);
+        uint64_t bytes = trace_bytes(trace_part(&counts, i), types ? types[i] : type);
         if (i != r->me && bytes)
             trace_add(TRACE_TO, r->world[i], bytes, 1);
     }
@@ -178,13 +166,13 @@ static int *list_neighbours(MPI_Comm comm, int *count)
          : kind == MPI_DIST_GRAPH ? list_dist_graph(comm, count) : NULL;
 }
 
-void trace_neighbours(int count, const int *counts, MPI_Datatype type, const MPI_Datatype *types,
+void trace_neighbours(struct trace_counts counts, MPI_Datatype type, const MPI_Datatype *types,
                       MPI_Comm comm)
 {
     const struct trace_ranks *r = trace_comm(comm);
     int neighbours, *ranks = list_neighbours(comm, &neighbours);
     for (int i = 0; ranks && i < neighbours; i++) {
-        uint64_t bytes = times(counts ? counts[i] : count, types ? types[i] : type);
+        uint64_t bytes = trace_bytes(trace_part(&counts, i), types ? types[i] : type);
         if (bytes)
             trace_add(TRACE_TO, trace_world_rank(r, ranks[i]), bytes, 1);
     }

@@ -43,6 +43,8 @@ void NAME(abort)(fint comm, fint code, fint ierr)
 #define TYPE PMPI_Type_f2c(*type)
 #define IN_TYPE PMPI_Type_f2c(*in_type)
 #define WINDOW PMPI_Win_f2c(*window)
+#define ALL(count) ((struct trace_counts){ .all = count })
+#define EACH(counts) ((struct trace_counts){ .each = counts })
 
 /* Fortran's MPI_IN_PLACE is the address of a variable. */
 static bool in_place(const void *buffer)
@@ -68,20 +70,23 @@ SEND(bsend)
 SEND(ssend)
 SEND(rsend)
 
-#define SEND_REQUEST(name, event) \
+#define SEND_REQUEST(name, how) \
     void NAME(name)(void *buffer, fint count, fint type, fint dest, fint tag, fint comm, \
                        fint request, fint ierr) \
     { \
         REAL(name); \
         call(buffer, count, type, dest, tag, comm, request, ierr); \
-        COUNTED(event) \
+        how(SENT) \
     }
 #define SENT trace_send(*dest, *count, TYPE, COMM)
-#define PREPARED trace_persistent(PMPI_Request_f2c(*request), *dest, *count, TYPE, COMM)
-SEND_REQUEST(isend, SENT)
-SEND_REQUEST(ibsend, SENT)
-SEND_REQUEST(issend, SENT)
-SEND_REQUEST(irsend, SENT)
+
+/* The event of a persistent request is that of each start. */
+#define PREPARED(event) \
+    COUNTED((trace_prepare(), event, trace_prepared(PMPI_Request_f2c(*request))))
+SEND_REQUEST(isend, COUNTED)
+SEND_REQUEST(ibsend, COUNTED)
+SEND_REQUEST(issend, COUNTED)
+SEND_REQUEST(irsend, COUNTED)
 SEND_REQUEST(send_init, PREPARED)
 SEND_REQUEST(bsend_init, PREPARED)
 SEND_REQUEST(ssend_init, PREPARED)
@@ -129,10 +134,36 @@ void NAME(sendrecv_replace)(void *buffer, fint count, fint type, fint dest, fint
     COUNTED(SENT)
 }
 
-/* --- collectives, each with its non-blocking form -------------------------------------------- */
+#if TRACE_MPI_4
+void NAME(isendrecv)(void *out, fint count, fint type, fint dest, fint tag, void *in, fint in_count,
+                     fint in_type, fint source, fint in_tag, fint comm, fint request, fint ierr)
+{
+    REAL(isendrecv);
+    call(out, count, type, dest, tag, in, in_count, in_type, source, in_tag, comm, request, ierr);
+    COUNTED(SENT)
+}
+
+void NAME(isendrecv_replace)(void *buffer, fint count, fint type, fint dest, fint tag, fint source,
+                             fint in_tag, fint comm, fint request, fint ierr)
+{
+    REAL(isendrecv_replace);
+    call(buffer, count, type, dest, tag, source, in_tag, comm, request, ierr);
+    COUNTED(SENT)
+}
+
+void NAME(psend_init)(void *buffer, fint parts, MPI_Count *count, fint type, fint dest, fint tag,
+                      fint comm, fint info, fint request, fint ierr)
+{
+    REAL(psend_init);
+    call(buffer, parts, count, type, dest, tag, comm, info, request, ierr);
+    PREPARED(trace_send(*dest, *parts * *count, TYPE, COMM))
+}
+#endif
+
+/* --- collectives, each also non-blocking and, where the library has that, persistent --------- */
 
 #define LIST(...) __VA_ARGS__
-#define COLLECTIVE(name, parameters, arguments, event) \
+#define BLOCKING(name, parameters, arguments, event) \
     void NAME(name)(parameters, fint ierr) \
     { \
         REAL(name); \
@@ -145,6 +176,18 @@ void NAME(sendrecv_replace)(void *buffer, fint count, fint type, fint dest, fint
         call(arguments, request, ierr); \
         COUNTED(event) \
     }
+#if TRACE_MPI_4
+#define COLLECTIVE(name, parameters, arguments, event) \
+    BLOCKING(name, LIST(parameters), LIST(arguments), event) \
+    void NAME(name##_init)(parameters, fint info, fint request, fint ierr) \
+    { \
+        REAL(name##_init); \
+        call(arguments, info, request, ierr); \
+        PREPARED(event) \
+    }
+#else
+#define COLLECTIVE BLOCKING
+#endif
 
 COLLECTIVE(bcast, LIST(void *buffer, fint count, fint type, fint root, fint comm),
            LIST(buffer, count, type, root, comm), trace_bcast(*count, TYPE, *root, COMM))
@@ -158,9 +201,9 @@ COLLECTIVE(allreduce, FOLD_PARAMETERS, FOLD_ARGUMENTS, trace_allreduce(*count, T
 COLLECTIVE(scan, FOLD_PARAMETERS, FOLD_ARGUMENTS, trace_scan(*count, TYPE, COMM))
 COLLECTIVE(exscan, FOLD_PARAMETERS, FOLD_ARGUMENTS, trace_scan(*count, TYPE, COMM))
 COLLECTIVE(reduce_scatter_block, FOLD_PARAMETERS, FOLD_ARGUMENTS,
-           trace_reduce_scatter(*count, NULL, TYPE, COMM))
+           trace_reduce_scatter(ALL(*count), TYPE, COMM))
 COLLECTIVE(reduce_scatter, FOLD_PARAMETERS, FOLD_ARGUMENTS,
-           trace_reduce_scatter(0, count, TYPE, COMM))
+           trace_reduce_scatter(EACH(count), TYPE, COMM))
 
 #define ROOTED_PARAMETERS \
     LIST(void *out, fint count, fint type, void *in, fint in_count, fint in_type, fint root, \
@@ -169,7 +212,7 @@ COLLECTIVE(reduce_scatter, FOLD_PARAMETERS, FOLD_ARGUMENTS,
 COLLECTIVE(gather, ROOTED_PARAMETERS, ROOTED_ARGUMENTS,
            trace_gather(in_place(out), *count, TYPE, *root, COMM))
 COLLECTIVE(scatter, ROOTED_PARAMETERS, ROOTED_ARGUMENTS,
-           trace_scatter(*count, NULL, TYPE, *root, COMM))
+           trace_scatter(ALL(*count), TYPE, *root, COMM))
 COLLECTIVE(gatherv,
            LIST(void *out, fint count, fint type, void *in, fint in_counts, fint places,
                 fint in_type, fint root, fint comm),
@@ -179,44 +222,44 @@ COLLECTIVE(scatterv,
            LIST(void *out, fint counts, fint places, fint type, void *in, fint in_count,
                 fint in_type, fint root, fint comm),
            LIST(out, counts, places, type, in, in_count, in_type, root, comm),
-           trace_scatter(0, counts, TYPE, *root, COMM))
+           trace_scatter(EACH(counts), TYPE, *root, COMM))
 
 #define SAME_PARAMETERS \
     LIST(void *out, fint count, fint type, void *in, fint in_count, fint in_type, fint comm)
 #define SAME_ARGUMENTS LIST(out, count, type, in, in_count, in_type, comm)
 COLLECTIVE(allgather, SAME_PARAMETERS, SAME_ARGUMENTS,
-           trace_allgather(*in_count, NULL, IN_TYPE, COMM))
+           trace_allgather(ALL(*in_count), IN_TYPE, COMM))
 COLLECTIVE(alltoall, SAME_PARAMETERS, SAME_ARGUMENTS,
-           trace_alltoall(in_place(out) ? *in_count : *count, NULL, in_place(out) ? IN_TYPE : TYPE,
-                          NULL, COMM))
+           trace_alltoall(ALL(in_place(out) ? *in_count : *count),
+                          in_place(out) ? IN_TYPE : TYPE, NULL, COMM))
 COLLECTIVE(allgatherv,
            LIST(void *out, fint count, fint type, void *in, fint in_counts, fint places,
                 fint in_type, fint comm),
            LIST(out, count, type, in, in_counts, places, in_type, comm),
-           trace_allgather(0, in_counts, IN_TYPE, COMM))
+           trace_allgather(EACH(in_counts), IN_TYPE, COMM))
 COLLECTIVE(alltoallv,
            LIST(void *out, fint counts, fint places, fint type, void *in, fint in_counts,
                 fint in_places, fint in_type, fint comm),
            LIST(out, counts, places, type, in, in_counts, in_places, in_type, comm),
-           trace_alltoall(0, in_place(out) ? in_counts : counts, in_place(out) ? IN_TYPE : TYPE,
-                          NULL, COMM))
+           trace_alltoall(EACH(in_place(out) ? in_counts : counts),
+                          in_place(out) ? IN_TYPE : TYPE, NULL, COMM))
 
 /* --- with the neighbours of a topology ------------------------------------------------------- */
 
 COLLECTIVE(neighbor_allgather, SAME_PARAMETERS, SAME_ARGUMENTS,
-           trace_neighbours(*count, NULL, TYPE, NULL, COMM))
+           trace_neighbours(ALL(*count), TYPE, NULL, COMM))
 COLLECTIVE(neighbor_alltoall, SAME_PARAMETERS, SAME_ARGUMENTS,
-           trace_neighbours(*count, NULL, TYPE, NULL, COMM))
+           trace_neighbours(ALL(*count), TYPE, NULL, COMM))
 COLLECTIVE(neighbor_allgatherv,
            LIST(void *out, fint count, fint type, void *in, fint in_counts, fint places,
                 fint in_type, fint comm),
            LIST(out, count, type, in, in_counts, places, in_type, comm),
-           trace_neighbours(*count, NULL, TYPE, NULL, COMM))
+           trace_neighbours(ALL(*count), TYPE, NULL, COMM))
 COLLECTIVE(neighbor_alltoallv,
            LIST(void *out, fint counts, fint places, fint type, void *in, fint in_counts,
                 fint in_places, fint in_type, fint comm),
            LIST(out, counts, places, type, in, in_counts, in_places, in_type, comm),
-           trace_neighbours(0, counts, TYPE, NULL, COMM))
+           trace_neighbours(EACH(counts), TYPE, NULL, COMM))
 
 /* --- one-sided ------------------------------------------------------------------------------- */
 

@@ -3,17 +3,10 @@
 
 #include "trace.h"
 
-static uint64_t bytes_of(int count, MPI_Datatype type)
-{
-    int size = 0;
-    PMPI_Type_size(type, &size);
-    return count > 0 && size > 0 ? (uint64_t)count * (uint64_t)size : 0;
-}
-
-void trace_send(int dest, int count, MPI_Datatype type, MPI_Comm comm)
+void trace_send(int dest, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
     if (dest >= 0)
-        trace_add(TRACE_TO, trace_world_rank(trace_comm(comm), dest), bytes_of(count, type), 1);
+        trace_add(TRACE_TO, trace_world_rank(trace_comm(comm), dest), trace_bytes(count, type), 1);
 }
 
 /* --- persistent requests: counted at each start ---------------------------------------------- */
@@ -23,8 +16,7 @@ void trace_send(int dest, int count, MPI_Datatype type, MPI_Comm comm)
 struct persistent {
     struct persistent *next;
     MPI_Request request;
-    int rank;
-    uint64_t bytes;
+    struct trace_notes notes;
 };
 
 static struct persistent *buckets[BUCKETS];
@@ -52,36 +44,42 @@ static void insert(struct persistent *p)
     *place = p;
 }
 
-void trace_persistent(MPI_Request request, int dest, int count, MPI_Datatype type, MPI_Comm comm)
+static _Thread_local struct trace_notes prepared;
+
+void trace_prepare(void)
 {
-    struct persistent *p = dest >= 0 ? malloc(sizeof(*p)) : NULL;
-    if (!p)
+    trace_note(&prepared);
+}
+
+void trace_prepared(MPI_Request request)
+{
+    struct persistent *p = prepared.count ? malloc(sizeof(*p)) : NULL;
+    trace_note(NULL);
+    if (!p) {
+        trace_forget_notes(&prepared);
         return;
-    *p = (struct persistent){ .request = request, .bytes = bytes_of(count, type),
-                              .rank = trace_world_rank(trace_comm(comm), dest) };
+    }
+    *p = (struct persistent){ .request = request, .notes = prepared };
+    prepared = (struct trace_notes){ 0 };
     pthread_mutex_lock(&lock);
     insert(p);
     pthread_mutex_unlock(&lock);
 }
 
-/* Open MPI may put another request in the place of one that it starts again. */
+/* Open MPI may put another request in the place of one that it starts again. Nobody else may use
+ * the request meanwhile: only the list needs the lock. */
 void trace_start(MPI_Request before, MPI_Request after)
 {
-    int rank = MPI_PROC_NULL;
-    uint64_t bytes = 0;
     pthread_mutex_lock(&lock);
     struct persistent **place = find(before), *p = *place;
-    if (p) {
-        rank = p->rank;
-        bytes = p->bytes;
-        if (before != after) {
-            *place = p->next;
-            p->request = after;
-            insert(p);
-        }
+    if (p && before != after) {
+        *place = p->next;
+        p->request = after;
+        insert(p);
     }
     pthread_mutex_unlock(&lock);
-    trace_add(TRACE_TO, rank, bytes, 1);
+    if (p)
+        trace_count_notes(&p->notes);
 }
 
 void trace_forget(MPI_Request request)
@@ -91,5 +89,7 @@ void trace_forget(MPI_Request request)
     if (p)
         *place = p->next;
     pthread_mutex_unlock(&lock);
+    if (p)
+        trace_forget_notes(&p->notes);
     free(p);
 }

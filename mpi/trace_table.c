@@ -80,8 +80,44 @@ static inline void add(uint64_t *sum, uint64_t value)
         *sum += value;
 }
 
+static _Thread_local struct trace_notes *noting;
+
+void trace_note(struct trace_notes *notes)
+{
+    noting = notes;
+}
+
+static void note(struct trace_notes *notes, int rank, uint64_t bytes, uint64_t msgs)
+{
+    if (notes->count == notes->room) {
+        uint32_t room = notes->room ? 2 * notes->room : 1;
+        struct trace_note *list = realloc(notes->list, room * sizeof(*list));
+        if (!list)
+            return;
+        notes->list = list;
+        notes->room = room;
+    }
+    notes->list[notes->count++] = (struct trace_note){ rank, bytes, msgs };
+}
+
+void trace_count_notes(const struct trace_notes *notes)
+{
+    for (uint32_t i = 0; i < notes->count; i++)
+        trace_add(TRACE_TO, notes->list[i].rank, notes->list[i].bytes, notes->list[i].msgs);
+}
+
+void trace_forget_notes(struct trace_notes *notes)
+{
+    free(notes->list);
+    *notes = (struct trace_notes){ 0 };
+}
+
 void trace_add(enum trace_direction direction, int rank, uint64_t bytes, uint64_t msgs)
 {
+    if (__builtin_expect(noting != NULL, 0)) {
+        note(noting, rank, bytes, msgs);
+        return;
+    }
     unsigned r = (unsigned)rank;
     void **place = &table.roots[direction];
     if (r >= table.rank_count) /* a negative one too */

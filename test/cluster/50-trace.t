@@ -43,6 +43,54 @@ pairs() {
 brief() { pairs "$1" | cut -d ' ' -f 2-5 | tr ' \n' '/ '; }
 said() { grep -c 'nuioa: trace' <<<"$err"; }
 
+# has KIND CALL: that MPI library has it
+has() {
+    mpicc.$1 -xc -o "$CLUSTER_DIR/home/has" - 2>/dev/null <<<"#include <mpi.h>
+        int main(void) { return !MPI_$2; }"
+}
+
+# forms KIND OPTION...: the programs with other forms of their calls; see test/trace/forms.h
+forms() {
+    local kind=$1 times=1
+    shift
+    ok "$kind: collective compiles with $*" mpicc.$kind -Wall -Wextra -Werror -std=gnu11 "$@" \
+        -o "$CLUSTER_DIR/home/form.$kind" "$programs/collective.c"
+    mpi $kind 4 "$home/form.$kind all" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.form"
+    [[ "$*" != *PERSISTENT* ]] || times=2
+    is "$kind: all collectives with $*" "$(brief "trace/$kind.form" | tr ' /' '\n ')" \
+        "$(awk -v times=$times '$1 != "ibcast" {
+            for (i = 2; i <= NF; i++) {
+                split($i, pair, "/")
+                bytes[pair[1] " " pair[2]] += times * pair[3]
+                msgs[pair[1] " " pair[2]] += times * pair[4]
+            }
+        } END { for (p in bytes) print p, bytes[p], msgs[p] }' <<<"$collectives" | sort)"
+    [[ "$*" = -DLARGE ]] || return
+    for program in irregular modes; do
+        ok "$kind: $program compiles with $*" mpicc.$kind -Wall -Wextra -Werror -std=gnu11 "$@" \
+            -o "$CLUSTER_DIR/home/form.$kind" "$programs/$program.c"
+        mpi $kind 4 "$home/form.$kind" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.form"
+        is "$kind: $program with $*" "$(pairs "trace/$kind.form")" "$out"
+    done
+}
+
+# What each rank must send and receive in a collective: the model is in mpi/trace_collective.c.
+collectives='bcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
+ibcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
+reduce 0/3/1000/1 2/1/1000/1 3/2/1000/1
+allreduce 0/1/1500/6 1/2/1500/6 2/3/1500/6 3/0/1500/6
+scan 0/1/1000/1 1/2/1000/1 2/3/1000/1
+gatherv 0/2/10/1 1/2/20/1 3/2/40/1
+scatterv 2/0/10/1 2/1/20/1 2/3/40/1
+allgather 0/1/300/3 1/2/300/3 2/3/300/3 3/0/300/3
+allgatherv 0/1/80/3 1/2/70/3 2/3/60/3 3/0/90/3
+reduce_scatter 0/1/90/3 1/2/80/3 2/3/70/3 3/0/60/3'
+alltoall=alltoall
+for ((i = 0; i < 16; i++)); do
+    ((i / 4 == i % 4)) || alltoall+=" $((i / 4))/$((i % 4))/100/1"
+done
+collectives+=$'\n'$alltoall
+
 for kind in openmpi mpich; do
     if ! command -v mpicc.$kind >/dev/null; then
         skip "$kind" "no mpicc.$kind"
@@ -99,26 +147,29 @@ for kind in openmpi mpich; do
     like "$kind: the user's LD_PRELOAD stays, and comes first" "$out" \
         '^libm\.so\.6:/[^:]*/libnuioa-preload\.so$'
 
-    # What each rank must send and receive in a collective (the model is in mpi/trace_collective.c).
     while read -r what expected; do
         mpi $kind 4 "$home/collective.$kind $what" -w node1 --exclusive \
             --nuioa-trace="$home/trace/$kind.collective"
         is "$kind: $what" "$(brief "trace/$kind.collective")" "$expected "
-    done <<'EOF'
-bcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
-ibcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
-reduce 0/3/1000/1 2/1/1000/1 3/2/1000/1
-allreduce 0/1/1500/6 1/2/1500/6 2/3/1500/6 3/0/1500/6
-scan 0/1/1000/1 1/2/1000/1 2/3/1000/1
-gatherv 0/2/10/1 1/2/20/1 3/2/40/1
-scatterv 2/0/10/1 2/1/20/1 2/3/40/1
-allgather 0/1/300/3 1/2/300/3 2/3/300/3 3/0/300/3
-allgatherv 0/1/80/3 1/2/70/3 2/3/60/3 3/0/90/3
-reduce_scatter 0/1/90/3 1/2/80/3 2/3/70/3 3/0/60/3
-EOF
-    mpi $kind 4 "$home/collective.$kind alltoall" -w node1 --exclusive \
-        --nuioa-trace="$home/trace/$kind.collective"
-    is "$kind: alltoall" "$(pairs "trace/$kind.collective" | awk '$4 == 100 && $5 == 1' | wc -l)" 12
+    done <<<"$collectives"
+
+    # What MPI 4 added.
+    if has $kind Bcast_init; then
+        forms $kind -DPERSISTENT
+    else
+        skip "$kind: persistent collectives" "this MPI has none"
+    fi
+    if has $kind Send_c; then
+        forms $kind -DLARGE
+        forms $kind -DLARGE -DPERSISTENT
+    else
+        skip "$kind: large counts" "this MPI has none"
+    fi
+    ok "$kind: counts compiles" mpicc.$kind -Wall -Wextra -Werror -D_GNU_SOURCE= \
+        -I "$here/../../mpi" -o "$CLUSTER_DIR/home/counts" "$programs/counts.c" \
+        "$here"/../../mpi/trace_{collective,comm,point,table}.c -lpthread
+    mpi $kind 2 "$home/counts" -w node1 --exclusive
+    is "$kind: more elements than an int holds" "$out" "38000000000 4 38000000000"
 
     # The end does not come: what the rank has, marked as partial.
     launched=$((launched + 1))

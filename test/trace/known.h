@@ -1,6 +1,7 @@
 /* What a program knows of its own traffic, to be compared with what a trace of it says. */
-#include <mpi.h>
 #include <stdio.h>
+
+#include "forms.h"
 
 enum { RANKS_MAX = 64 };
 
