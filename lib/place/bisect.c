@@ -122,6 +122,14 @@ static void fill_cut(struct bisection *b, const struct part *part, struct nuioa_
     fill_limits(b, y, c->limit[1]);
 }
 
+/* Forty vertices the flat cut still handles well. Fewer, and larger, are cheaper to cut and pack
+ * differently: where hubs stand apart, which of them with all their leaves fill a side exactly is
+ * only seen once each is a lump or two. */
+static uint32_t draw_enough(struct nuioa_random *random)
+{
+    return 40u >> nuioa_random_below(random, 3);
+}
+
 static bool take_cut(const struct bisection *b, const struct part *part,
                      struct nuioa_arena *scratch, struct nuioa_cut *c)
 {
@@ -132,7 +140,10 @@ static bool take_cut(const struct bisection *b, const struct part *part,
         edges += g->row[i + 1] - g->row[i];
     }
     *c = (struct nuioa_cut){
-        .count = part->count, .kind_count = g->kind_count, .tries = b->tries};
+        .count = part->count,
+        .kind_count = g->kind_count,
+        .enough = draw_enough(b->random),
+        .tries = b->tries};
     c->size = nuioa_arena_take(scratch, c->count, sizeof(*c->size));
     c->kind = nuioa_arena_take(scratch, c->count, sizeof(*c->kind));
     c->limit[0] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));

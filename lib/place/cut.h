@@ -14,6 +14,7 @@ struct nuioa_cut {
     uint32_t *row;      /* [count + 1] */
     uint32_t *peer;
     double *bytes; /* times what cutting a byte costs; may be negative */
+    uint32_t enough; /* vertices at which coarsening ends */
     uint32_t tries; /* vertices to grow a half from; the best cut counts */
     uint8_t *side;  /* [count]: the answer */
 };

@@ -7,8 +7,6 @@
  * and the cut is improved each time they are taken apart again. Whole regions then move where
  * single tasks would not. */
 
-enum { ENOUGH = 40 }; /* vertices that the flat cut handles well */
-
 struct matching {
     const struct nuioa_cut *cut;
     uint32_t largest; /* tasks in one vertex */
@@ -146,13 +144,13 @@ static uint32_t tasks_of(const struct nuioa_cut *c)
 int nuioa_cut_multilevel(struct nuioa_cut *fine, struct nuioa_random *random,
                          struct nuioa_budget *budget)
 {
-    if (fine->count <= ENOUGH)
+    if (fine->count <= fine->enough)
         return nuioa_cut_flat(fine, random, budget);
     struct nuioa_arena scratch = {0};
     struct nuioa_cut coarse;
     double gain;
     /* Lumps much above the mean of the smallest graph could not be balanced. */
-    struct matching m = {fine, 3 * tasks_of(fine) / (2 * ENOUGH) + 1,
+    struct matching m = {fine, 3 * tasks_of(fine) / (2 * fine->enough) + 1,
                          nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)),
                          nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)),
                          nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t))};
