@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,21 @@ static int settle(const struct nuioa_slots *slots, uint32_t *slot_of, uint32_t t
     return 0;
 }
 
+/* Heavy ranks beside different NICs, as far as J allows. */
+static int share_rails(struct planner *p, const struct nuioa_slots *slots,
+                       const struct nuioa_problem *problem)
+{
+    struct nuioa_mapping *mapping = &p->plan->mapping;
+    int rc = nuioa_balance(p->request, slots, &p->rails, p->slot_of);
+    if (rc <= 0)
+        return rc;
+    p->balanced = true;
+    mapping->cost = fmin(mapping->cost, nuioa_cost(problem, p->slot_of));
+    if (!strcmp(mapping->mapper, "keep"))
+        mapping->mapper = "rails";
+    return 0;
+}
+
 /* Maps the tasks to the slots by weight; slot i is where task i starts. */
 static int map_weights(struct planner *p, const struct nuioa_slots *slots)
 {
@@ -116,16 +132,10 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots)
         }
         struct nuioa_problem problem = problem_of(r, slots, weight, slots->kind, start);
         rc = nuioa_place(&problem, p->slot_of, &p->plan->mapping);
-    }
-    if (rc == 0)
-        rc = settle(slots, p->slot_of, r->task_count);
-    if (rc == 0)
-        rc = nuioa_balance(r, slots, &p->rails, p->slot_of);
-    if (rc > 0) {
-        p->balanced = true;
-        if (!strcmp(p->plan->mapping.mapper, "keep"))
-            p->plan->mapping.mapper = "rails";
-        rc = 0;
+        if (rc == 0)
+            rc = settle(slots, p->slot_of, r->task_count);
+        if (rc == 0)
+            rc = share_rails(p, slots, &problem);
     }
     free(weight);
     free(start);

@@ -150,6 +150,50 @@ static void test_neighbours_go_before(void **state)
     scene_free(s);
 }
 
+/* Two NUMA nodes of eight ranks, groups of `size` that speak to each other; ranks 0 and 2 * size - 1,
+ * which begin on one node, carry the traffic. */
+static struct scene *two_groups(unsigned size, struct nuioa_pair *pairs)
+{
+    double weights[16] = {0};
+    weights[0] = weights[size < 8 ? 2 * size - 1 : 7] = 9;
+    struct scene *s = scene_new();
+    machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 8, .threads = 1,
+                                             .numas_per_package = 1 });
+    machine_nic(&s->node, "a", 0);
+    machine_nic(&s->node, "b", 1);
+    scene_on(s, 16, 1);
+    scene_weigh(s, weights);
+    s->request.pairs = pairs;
+    for (uint32_t i = 0; i < 16; i++)
+        for (uint32_t k = i + 1; k < 16 && k / size == i / size; k++)
+            pairs[s->request.pair_count++] = (struct nuioa_pair){ i, k, 50 };
+    return s;
+}
+
+/* Who speaks to a heavy rank goes along with it to another rail, as far as there is an exchange
+ * that leaves nobody farther from his neighbours. */
+static void test_neighbours_go_along(void **state)
+{
+    (void)state;
+    for (unsigned size = 2; size <= 4; size *= 2) {
+        struct nuioa_pair pairs[64];
+        struct scene *s = two_groups(size, pairs);
+        scene_make(s);
+        const struct nuioa_place *places = s->plan.places;
+        assert_int_not_equal(places[0].nic, places[2 * size - 1].nic);
+        for (uint32_t k = 0; k < s->request.pair_count; k++)
+            assert_true(hwloc_bitmap_isequal(places[pairs[k].first].numas,
+                                             places[pairs[k].second].numas));
+        assert_true(s->plan.mapping.cost == s->plan.mapping.cost_start);
+        scene_free(s);
+    }
+    struct nuioa_pair pairs[64];
+    struct scene *s = two_groups(8, pairs);
+    scene_make(s);
+    assert_false(s->plan.moved);
+    scene_free(s);
+}
+
 /* A heavy rank is never farther for the sake of another rail. */
 static void test_levels_go_before(void **state)
 {
@@ -280,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_by_rate),
         cmocka_unit_test(test_one_card),
         cmocka_unit_test(test_neighbours_go_before),
+        cmocka_unit_test(test_neighbours_go_along),
         cmocka_unit_test(test_levels_go_before),
         cmocka_unit_test(test_two_kinds),
         cmocka_unit_test(test_fabrics_are_not_mixed),
