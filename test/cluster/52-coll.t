@@ -65,9 +65,12 @@ agrees() {
     printf '#!/bin/sh\n[ "$SLURM_PROCID" != 3 ] || export "$1"\nshift\nexec "$@"\n' \
         >"$CLUSTER_DIR/home/but3"
     chmod +x "$CLUSTER_DIR/home/but3"
-    mpi "$kind" 8 "env LD_PRELOAD=$library NUIOA_COLL=force $home/agree.$kind led" -N4 --exclusive
-    like "$kind: told the same: led" "$(led bcast)" '^[1-9]'
-    like "$kind: told the same: right" "$out" ' right$'
+    for what in led merged; do
+        mpi "$kind" 8 "env LD_PRELOAD=$library NUIOA_COLL=force $home/agree.$kind $what" -N4 \
+            --exclusive
+        like "$kind: told the same, $what: led" "$(led bcast)" '^[1-9]'
+        like "$kind: told the same, $what: right" "$out" ' right$'
+    done
     for what in NUIOA_COLL=off NUIOA_COLL_ALGORITHM=bcast=flat; do
         mpi "$kind" 8 "env LD_PRELOAD=$library NUIOA_COLL=force $home/but3 $what
             $home/agree.$kind apart" -N4 --exclusive

@@ -76,6 +76,19 @@ static void ring(int rank, int size)
                      (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* All ranks, by way of two groups: as a communicator with ranks of another world is made. */
+static MPI_Comm merged(int rank, int size)
+{
+    MPI_Comm half, inter, comm;
+    MPI_Comm_split(MPI_COMM_WORLD, rank < size / 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank < size / 2 ? size / 2 : 0, 7, &inter);
+    MPI_Intercomm_merge(inter, rank < size / 2, &comm);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+    seen = 0;
+    return comm;
+}
+
 /* Returns how many collectives the library is to add on each rank; -1: it is to lead, so that fewer
  * reach the MPI library than the program calls. */
 static long run(const char *what, int rank, int size)
@@ -97,13 +110,16 @@ static long run(const char *what, int rank, int size)
         }
         return 0;
     }
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    if (!strcmp(what, "merged"))
+        comm = merged(rank, size);
+    else
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     if (!strcmp(what, "small"))
         sums(comm, 1000);
     else
         broadcasts(comm, 20);
     MPI_Comm_free(&comm);
-    return !strcmp(what, "led") ? -1 : 1; /* the question whether all were told the same */
+    return !strcmp(what, "led") || !strcmp(what, "merged") ? -1 : 1; /* the question whether all were told the same */
 }
 
 int main(int argc, char **argv)
