@@ -217,7 +217,7 @@ static void large_table(void)
 /* One line for each set, then those instances of all of them where Scotch is better. */
 static void fresh_table(void)
 {
-    static const unsigned seeds[] = {1000000, 2000000, 3000000};
+    static const unsigned seeds[] = {1000000, 2000000, 3000000, 4000000, 5000000};
     enum { SETS = sizeof(seeds) / sizeof(*seeds) };
     struct result *results = calloc(SETS * LARGE, sizeof(*results));
     printf("\n## Larger nodes, seeds that nothing was tuned on\n\n"
