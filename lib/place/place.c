@@ -9,12 +9,12 @@
 /* In the order in which they are tried; the first of equals wins. Affinity first: where the NIC
  * does not matter its groups are in the order of their members, which a reader of the plan
  * understands. `until` is in tenths of the budget: what one leaves the next may use, the last
- * leaves the rest to polishing. */
+ * leaves the rest to polishing, which finds less where nearly all talk to each other. */
 static const struct entry {
     const struct nuioa_mapper *mapper;
-    uint32_t until;
-} with_pairs[] = {{&nuioa_tree, 1}, {&nuioa_hopsort, 1}, {&nuioa_bisect, 6}},
-  weights_only[] = {{&nuioa_hopsort, 10}};
+    uint32_t until, until_crowded;
+} with_pairs[] = {{&nuioa_tree, 1, 1}, {&nuioa_hopsort, 1, 1}, {&nuioa_bisect, 6, 8}},
+  weights_only[] = {{&nuioa_hopsort, 10, 10}};
 
 struct portfolio {
     const struct nuioa_problem *problem;
@@ -63,7 +63,9 @@ static void consider(struct portfolio *f, const char *name)
 
 static void try_mapper(struct portfolio *f, const struct entry *entry)
 {
-    struct nuioa_budget part = {f->budget.evaluations, f->budget.limit / 10 * entry->until};
+    bool crowded = f->graph && nuioa_crowded(f->graph);
+    uint32_t until = crowded ? entry->until_crowded : entry->until;
+    struct nuioa_budget part = {f->budget.evaluations, f->budget.limit / 10 * until};
     if (entry->mapper->map(f->problem, f->candidate, &part) >= 0) {
         if (f->graph)
             nuioa_refine(f->problem, f->candidate, &part);
