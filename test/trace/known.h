@@ -16,7 +16,7 @@ static void sent_by(int from, int to, long long bytes)
 }
 
 /* Rank 0 prints the pairs of the profile that a trace must give; by the PMPI names, so that a trace
- * does not count this. */
+ * does not count this. All has arrived then (see test/coll/progress.c). */
 static void print_known(int rank, int size)
 {
     static struct known all[RANKS_MAX][RANKS_MAX];
@@ -28,4 +28,5 @@ static void print_known(int rank, int size)
                 printf("pair %d %d %lld %lld %lld\n", i, j, all[i][j].bytes, all[i][j].msgs,
                        all[i][j].large);
     fflush(stdout);
+    PMPI_Barrier(MPI_COMM_WORLD);
 }
