@@ -1,6 +1,6 @@
 /* What libnuioa-coll says to other ranks, and when. Each case counts the collectives that reach the
  * MPI library by their PMPI names, as only the preloaded library calls them here, and asserts how
- * many there were. Run as `agree CASE`; rank 0 prints "CASE: ... right" or "... WRONG". */
+ * many there were. Run as `agree CASE...`; rank 0 prints "CASE: ... right" or "... WRONG". */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -128,15 +128,17 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    const char *what = argc > 1 ? argv[1] : "";
-    long most = run(what, rank, size), added = seen - program, worst;
     void *real = next("PMPI_Reduce");
     int (*reduce)(const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
     memcpy(&reduce, &real, sizeof(reduce));
-    reduce(&added, &worst, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (rank == 0)
-        printf("%s: %ld of the library's own: %s\n", what, worst,
-               most < 0 ? worst < 0 ? "right" : "WRONG" : worst == most ? "right" : "WRONG");
+    for (int i = 1; i < argc; i++) {
+        seen = program = 0;
+        long wanted = run(argv[i], rank, size), added = seen - program, most;
+        reduce(&added, &most, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+        if (rank == 0)
+            printf("%s: %ld of the library's own: %s\n", argv[i], most,
+                   (wanted < 0 ? most < 0 : most == wanted) ? "right" : "WRONG");
+    }
     fflush(stdout);
     MPI_Finalize();
     return 0;
