@@ -14,7 +14,7 @@
  * and the bytes of those whose bytes all ranks know. Then its third large call makes the rest:
  * READY, or PASSED where there is nothing to gain. */
 
-#define COLL_PATIENCE 3 /* what is used once or twice is not worth a message, or three communicators */
+#define COLL_PATIENCE 3 /* what is used once or twice is worth no message, nor communicators */
 #define COLL_LARGE 32768 /* bytes; no row of the built-in table begins below */
 
 enum coll_state { COLL_NEW, COLL_PASSED, COLL_AGREED, COLL_READY };

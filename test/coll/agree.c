@@ -3,6 +3,7 @@
  * many there were. Run as `agree CASE...`; rank 0 prints "CASE: ... right" or "... WRONG". */
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,8 @@ static long run(const char *what, int rank, int size)
     else
         broadcasts(comm, 20);
     MPI_Comm_free(&comm);
-    return !strcmp(what, "led") || !strcmp(what, "merged") ? -1 : 1; /* the question whether all were told the same */
+    bool leads = !strcmp(what, "led") || !strcmp(what, "merged");
+    return leads ? -1 : 1; /* the question whether all were told the same */
 }
 
 int main(int argc, char **argv)
