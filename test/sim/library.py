@@ -184,6 +184,9 @@ SMPI's selectors `ompi` and `mpich` choose as those libraries do. The library ch
 table, which `test/sim/run --table` made **of these very runs** (`mpi/coll_built_in.h`): one for all machines, as the
 library does not know which it is on. *better / ours*: time of the better selector over the library's;
 root: local rank 0.
+
+The table chooses among what gains in real runs too, where ranks share cores; spine+comb, the best above, lost half of
+the throughput there (`test/sim/choice.py`). Where each rank has a core, `nuioa-bench --table` makes a table with it.
 """)
     selection(sim, report, [(name, *shape, SIZES) for name, shape in SHAPES.items()], "64 ranks")
     report.text("""
