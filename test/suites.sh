@@ -39,23 +39,35 @@ fi
 # tap_filter NAME <TAP, then "# exit status N": its lines, so that several can follow each other in one
 # stream. A test that printed no plan, a wrong one, or ended badly without saying so is one failure more.
 tap_filter() {
-    awk -v name="$1" '
-        /^#/ { print }
-        /^1\.\.[0-9]+/ {
-            plan = substr($1, 4); planned = 1
-            if (plan == 0) print "ok - " name " # SKIP " $0
-        }
-        /^not ok.*# SKIP/ { sub(/^not /, "") } # as cmocka says it
-        /^Bail out!/ { print "not ok - " name ": " $0; bad++ }
-        /^ok/ { n++; sub(/^ok *[0-9]* *(- )?/, ""); print "ok - " name ": " $0 }
-        /^not ok/ { n++; bad++; sub(/^not ok *[0-9]* *(- )?/, ""); print "not ok - " name ": " $0 }
-        /^# exit status / { status = $4 }
-        { fflush() }
-        END {
-            if (!planned) print "not ok - " name ": died without a plan (status " status ")"
-            else if (plan != n + 0) print "not ok - " name ": planned " plan " tests, ran " n + 0
-            else if (status != 0 && !bad) print "not ok - " name ": all passed, but status " status
-        }'
+    local name=$1 line result plan= status= ran=0 bad=0
+    while IFS= read -r line; do
+        case $line in
+        "# exit status "*) status=${line##* } ;;
+        "#"*) ;;
+        1..*)
+            plan=${line#1..} plan=${plan%%[!0-9]*}
+            [ "$plan" != 0 ] || printf 'ok - %s # SKIP %s\n' "$name" "$line"
+            continue
+            ;;
+        "Bail out!"*) bad=1 line="not ok - $name: $line" ;;
+        "ok"* | "not ok"*)
+            ran=$((ran + 1)) result=ok
+            # cmocka says "not ok" of what it skips
+            case $line in *"# SKIP"*) ;; "not ok"*) bad=1 result="not ok" ;; esac
+            [[ $line =~ ^(not )?ok\ *[0-9]*\ *(-\ )?(.*)$ ]]
+            line="$result - $name: ${BASH_REMATCH[3]}"
+            ;;
+        *) continue ;;
+        esac
+        printf '%s\n' "$line"
+    done
+    if [ -z "$plan" ]; then
+        echo "not ok - $name: died without a plan (status $status)"
+    elif [ "$plan" -ne "$ran" ]; then
+        echo "not ok - $name: planned $plan tests, ran $ran"
+    elif [ "$status" != 0 ] && [ "$bad" = 0 ]; then
+        echo "not ok - $name: all passed, but status $status"
+    fi
 }
 
 # run_tap NAME COMMAND...: runs it and hands its results on as they come

@@ -75,7 +75,7 @@ survives "topology, relative path"
 # The cache: a bad one is not used, and what it held is found out anew: this machine, where nothing
 # is marked as planned, unlike with what the caches here describe.
 in_node node1 nuioa cache --topology "$topology" --out /run/node/good.cache
-in_node node2 nuioa cache --topology "$topology" --out /run/cluster/foreign.cache
+in_node node2 nuioa cache --topology "$topology" --out /run/cluster/home/foreign.cache
 with cache=/run/node/good.cache
 survives "a good cache"
 is "a good cache is used" "$(of 0 NUIOA_NIC),$(of 0 NUIOA_PLANNED)" mlx5_0:1,1
@@ -87,7 +87,7 @@ for kind in missing empty garbage truncated flipped directory pipe "a user's" wr
     is "cache, $kind: it is not believed" "$(of 0 NUIOA_VERSION),$(of 0 NUIOA_PLANNED)" "1,"
 done
 rm -rf "$bad"
-cp "$CLUSTER_DIR/foreign.cache" "$bad"
+cp "$CLUSTER_DIR/home/foreign.cache" "$bad"
 with cache=/run/node/bad
 survives "cache, of another node"
 is "cache, of another node: it is not believed" "$(of 0 NUIOA_VERSION),$(of 0 NUIOA_PLANNED)" "1,"
@@ -128,6 +128,7 @@ launch 4 SLURM_NUIOA=on SLURM_NUIOA_HINTS=$'0:1\n\033[31m' -w node1
 unlike "control characters do not reach the terminal" "$err" $'\033'
 launch 4 SLURM_NUIOA=on "SLURM_NUIOA_NIC=$(printf '%%n%.0s' {1..60})" -w node1
 is "a hostile NIC name: the job runs" "$rc" 0
+settle
 is "nodes are fine after all this" "$(in_node ctl sinfo -h -o '%D %t')" "4 idle"
 
 finish

@@ -22,6 +22,7 @@ setup() {
         trap '"$here/down"' EXIT
     fi
     cluster_find
+    settle || note "the nodes are not idle:" "$(in_node ctl sinfo -h -N -o '%N %t %E')"
     install -m 0755 "$here/rank" "$CLUSTER_DIR/home/rank"
     plugin off
 }
@@ -41,15 +42,27 @@ plugin() { "$here/plugin" "$@"; }
 waiting='^srun: (job [0-9]+ (queued and waiting|has been allocated)|Job [0-9]+ step creation'
 waiting+='|Job step creation|Step created for)'
 
-# user COMMAND...: as a user on the login node, with the output in $out, $err, $rc.
+# settle: all nodes are idle. What holds them for ten seconds is cancelled: later launches would wait for it.
+settle() {
+    local i
+    for i in {1..300}; do
+        [ "$(in_node ctl sinfo -h -o %t)" != idle ] || return 0
+        [ "$i" -ne 100 ] || in_node ctl scancel -u nobody
+        sleep 0.1
+    done
+    return 1
+}
+
+# user COMMAND...: as a user on the login node, with the output in $out, $err, $rc (124, 137: no end in time).
 user() {
     local tmp
     tmp=$(mktemp -d)
     rc=0
-    "$here/in" -u nobody ctl timeout "${TIMEOUT:-60}" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || rc=$?
+    "$here/in" -u nobody ctl timeout -k 5 "${TIMEOUT:-60}" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || rc=$?
     out=$(<"$tmp/out")
     err=$(grep -vE "$waiting" "$tmp/err")
     rm -r "$tmp"
+    case $rc in 124 | 137) in_node ctl scancel -u nobody; settle ;; esac
 }
 
 # started DIR: how many ranks left a mark
