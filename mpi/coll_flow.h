@@ -40,9 +40,10 @@ struct coll_sum {
 int coll_flow_up(struct coll_comm *c, const struct coll_tree *tree, const struct coll_sum *sum,
                  size_t segment);
 
-/* Parts of `buffer` that go round the leaders; each is then spread in its node. Part p belongs to
- * the p-th leader from `root`'s node on: places[p] to places[p + 1]. At the beginning leader p has
- * part p - first; the root has all of them if `root_has_all`. */
+/* Parts of `buffer` that all leaders get, round a ring or, while they are short, by recursive doubling;
+ * each is then spread in its node. Part p belongs to the p-th leader from `root`'s node on:
+ * places[p] to places[p + 1]. At the beginning leader p has part p - first; the root has all of them
+ * if `root_has_all`. */
 struct coll_round {
     int root; /* leads its node; -1: the usual leaders, counted from node 0 */
     int first;
