@@ -15,7 +15,7 @@ enum coll_shape {
     SHAPE_CHAIN,
     /* only between nodes */
     SHAPE_SPINE,   /* a chain that leaves the root's node through its leader, not from the root */
-    SHAPE_SCATTER, /* each leader gets a part, then the parts go round: no tree of its own */
+    SHAPE_SCATTER, /* each leader gets a part, then all parts: no tree of its own */
     SHAPE_RING,    /* likewise, for parts that are on the nodes already */
     SHAPE_RELAY,   /* gather: enters the root's node beside its NIC */
     SHAPE_FLAT,    /* one chain over all ranks: each node is entered beside its NIC and walked */
