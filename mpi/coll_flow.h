@@ -40,7 +40,7 @@ struct coll_sum {
 int coll_flow_up(struct coll_comm *c, const struct coll_tree *tree, const struct coll_sum *sum,
                  size_t segment);
 
-/* Parts of `buffer` that all leaders get, round a ring or, while they are short, by recursive doubling;
+/* Parts of `buffer` that all leaders get, round a ring or, while they are short, by doubling;
  * each is then spread in its node. Part p belongs to the p-th leader from `root`'s node on:
  * places[p] to places[p + 1]. At the beginning leader p has part p - first; the root has all of them
  * if `root_has_all`. */

@@ -235,7 +235,7 @@ static bool choose_now(const struct coll_comm *c, enum coll_collective collectiv
     }
     if (found)
         *algorithm = *found;
-    return found;
+    return found && !found->pass;
 }
 
 /* Inside, places are counted in ints. */

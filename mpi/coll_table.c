@@ -9,17 +9,12 @@
 #include "coll_built_in.h"
 #include "number.h"
 
-/* Bcast: simulated. Segments: long enough for rendezvous, where the NIC writes straight into the
- * receiver's memory, short enough that the hops of a chain overlap: Goglin & Moreaud (CASS 2011,
- * 4.5) cut at 256 KiB where there are two hops; a chain over the ranks of a node has more. From
- * 64 KiB up: only "hundreds of kilobytes" feel where the NIC is (3.2). Gather cannot gain without
- * moving its root (3.3.2); scatter's gain is eaten by the copy in the node. */
-static const char built_in[] =
-    "nuioa-coll 1\n" COLL_BUILT_IN_BCAST
-    "reduce     2-  2-  131072   binomial+window:65536\n"
-    "allreduce  2-  2-  131072   ring+window:131072\n"
-    "allgather  2-  2-  32768    ring+window:131072\n"
-    "allgatherv 2-  2-  32768    ring+window:131072\n";
+/* What no simulated machine is slower with than with its MPI's own choice: broadcasts, on some shapes. From
+ * 64 KiB up: only "hundreds of kilobytes" feel where the NIC is (Goglin & Moreaud, CASS 2011, 3.2).
+ * Reduce, allreduce and allgather through one rank of each node are slower wherever ranks have a core each
+ * (doc/performance.md); gather cannot gain without moving its root (3.3.2); scatter's gain is eaten by
+ * the copy in the node. */
+static const char built_in[] = "nuioa-coll 1\n" COLL_BUILT_IN_BCAST;
 
 static const char *const shapes[SHAPE_COUNT] = {
     [SHAPE_LINEAR] = "linear", [SHAPE_BINOMIAL] = "binomial", [SHAPE_CHAIN] = "chain",
@@ -261,7 +256,7 @@ const struct coll_algorithm *coll_table_choose(const struct coll_table *narrow,
     for (uint32_t i = 0; i < narrow->row_count; i++) {
         const struct coll_row *row = &narrow->rows[i];
         if (row->collective == collective && bytes >= row->from_bytes)
-            return row->algorithm.pass ? NULL : &row->algorithm;
+            return &row->algorithm;
     }
     return NULL;
 }

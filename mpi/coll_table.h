@@ -56,7 +56,7 @@ void coll_table_default(struct coll_table *table);
 void coll_table_narrow(struct coll_table *narrow, const struct coll_table *table, int node_count,
                        int most);
 
-/* Of a narrowed table; NULL: none matches or it says pass. */
+/* Of a narrowed table: perhaps to pass; NULL: none matches. */
 const struct coll_algorithm *coll_table_choose(const struct coll_table *narrow,
                                                enum coll_collective collective, uint64_t bytes);
 

@@ -116,9 +116,8 @@ for kind in openmpi mpich; do
     mpi $kind 8 "$prefix$bench $options" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
     is "$kind: every result is right, with and without" "$(rights)" "10 0"
     like "$kind: the library is there" "$out" 'library: yes'
-    for collective in bcast allreduce; do
-        like "$kind: it leads $collective" "$(led $collective)" '^[1-9]'
-    done
+    like "$kind: it leads bcast" "$(led bcast)" '^[1-9]'
+    is "$kind: it leaves allreduce alone, which may lose" "$(led allreduce | grep -v '^0$')" ""
     mpi $kind 8 "$prefix$bench $options -c bcast --json" -N4 --exclusive "${advice[@]}" \
         --nuioa-coll=on
     is "$kind: JSON" "$(python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["rows"][0]
@@ -179,7 +178,8 @@ print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wr
     if has_command mpifort.$kind && has_command gfortran; then
         ok "$kind: the Fortran program compiles" in_node ctl mpifort.$kind -o fortran.$kind \
             coll/fortran.f90
-        mpi $kind 8 "$prefix$home/fortran.$kind" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
+        with=NUIOA_COLL=force mpi $kind 8 "$prefix$home/fortran.$kind" -N4 --exclusive \
+            "${advice[@]}" --nuioa-coll=on
         is "$kind: Fortran: right" "$out" wrong=0
         like "$kind: Fortran: led" "$(led allgather)" '^[1-9]'
     else
