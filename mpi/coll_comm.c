@@ -188,6 +188,7 @@ static int exchange(struct coll_comm *c, int world)
     struct coll_record record = { .level = -1, .place = COLL_PLACE_UNKNOWN, .rail = -1,
                                   .world = world, .node = c->me };
     record.numa = coll_numa(record.distance, COLL_NUMA_MAX);
+    record.cpu_count = coll_cpus(&record.cpu);
     int rc = PMPI_Bcast(&record.node, 1, MPI_INT32_T, 0, c->node);
     if (rc == MPI_SUCCESS)
         rc = advise(c, &record);
@@ -197,9 +198,11 @@ static int exchange(struct coll_comm *c, int world)
     return rc;
 }
 
+/* Ranks that take turns on a CPU wait for each other's turns: each step through one more loses. */
 static bool is_worth_it(const struct coll_map *map)
 {
-    return coll_job.force || (map->node_count > 1 && map->most > 1 && map->advised);
+    return coll_job.force || (map->node_count > 1 && map->most > 1 && map->advised &&
+                              !coll_map_is_crowded(map));
 }
 
 /* Every rank comes out with the same state: without memory on one of them, all pass. */

@@ -110,6 +110,27 @@ void coll_map_make(struct coll_map *map)
     elect(map);
 }
 
+/* --- CPUs ------------------------------------------------------------------------------------ */
+
+static bool has_room(const struct coll_map *map, int rank)
+{
+    const struct coll_record *own = &map->records[rank];
+    int node = map->node[rank], sharing = 0;
+    if (!own->cpu_count || own->cpu_count >= coll_map_count(map, node))
+        return true;
+    for (int i = map->first[node]; i < map->first[node + 1]; i++)
+        sharing += map->records[map->ranks[i]].cpu == own->cpu;
+    return sharing <= own->cpu_count;
+}
+
+bool coll_map_is_crowded(const struct coll_map *map)
+{
+    for (int rank = 0; rank < map->size; rank++)
+        if (!has_room(map, rank))
+            return true;
+    return false;
+}
+
 /* --- the walk -------------------------------------------------------------------------------- */
 
 static bool holds(const int *ranks, int count, int rank)

@@ -21,6 +21,7 @@ struct coll_record {
     int32_t rail;  /* which of the node's rails it leads; -1: none */
     int32_t world; /* its rank in MPI_COMM_WORLD */
     uint8_t distance[COLL_NUMA_MAX]; /* from its NUMA node to each; 0: not known */
+    int32_t cpu, cpu_count; /* the lowest it may use, and how many; 0: not known */
 };
 
 struct coll_map {
@@ -42,6 +43,10 @@ struct coll_map {
 int coll_map_room(struct coll_map *map, int size);
 void coll_map_make(struct coll_map *map);
 void coll_map_clear(struct coll_map *map);
+
+/* Does some rank share its CPUs with more ranks of its node than they are? Masks with one lowest CPU are
+ * taken for the same. */
+bool coll_map_is_crowded(const struct coll_map *map);
 
 static inline int coll_map_leader(const struct coll_map *map, int rail, int node)
 {

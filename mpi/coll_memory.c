@@ -91,3 +91,13 @@ int coll_numa(uint8_t *distance, size_t count)
     read_distances(numa, distance, count);
     return (int)numa;
 }
+
+int coll_cpus(int32_t *lowest)
+{
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof(cpus), &cpus)) /* also on machines with more CPUs than fit */
+        return 0;
+    for (*lowest = 0; *lowest < CPU_SETSIZE && !CPU_ISSET(*lowest, &cpus); ++*lowest)
+        ;
+    return CPU_COUNT(&cpus);
+}

@@ -24,4 +24,7 @@ void coll_flag_wait(const uint64_t *flag, uint64_t value); /* until it is at lea
  * says (10: itself), by their number; 0: not known. */
 int coll_numa(uint8_t *distance, size_t count);
 
+/* How many CPUs this process may use, and the lowest of them; 0: not known. */
+int coll_cpus(int32_t *lowest);
+
 #endif

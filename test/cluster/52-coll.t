@@ -112,7 +112,7 @@ for kind in openmpi mpich; do
     plugin on "topology=$topology" "${patient[@]}"
 
     # The shim finds the library; leaders are those that nuioa names.
-    options="--sizes 1M --rounds 1 --calls 2 --warmup 1 --verify"
+    options="--sizes 512K --rounds 1 --calls 2 --warmup 1 --verify"
     mpi $kind 8 "$prefix$bench $options" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
     is "$kind: every result is right, with and without" "$(rights)" "10 0"
     like "$kind: the library is there" "$out" 'library: yes'
@@ -122,7 +122,7 @@ for kind in openmpi mpich; do
         --nuioa-coll=on
     is "$kind: JSON" "$(python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["rows"][0]
 print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wrong_bytes"])' \
-        <<<"$out")" "8 4 1 bcast 1048576 0"
+        <<<"$out")" "8 4 1 bcast 524288 0"
 
     # Off, by the option, by the user's environment, by what nuioa does not say.
     mpi $kind 8 "$prefix$bench $options -c bcast" -N4 --exclusive "${advice[@]}"
@@ -130,6 +130,10 @@ print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wr
     with=NUIOA_COLL=off mpi $kind 8 "$prefix$bench $options -c bcast" -N4 --exclusive \
         "${advice[@]}" --nuioa-coll=on
     is "$kind: the user's NUIOA_COLL=off stands" "$(led bcast | grep -v '^0$')" ""
+    mpi $kind 8 "${prefix}taskset -c 0 $bench $options -c bcast" -N4 --exclusive "${advice[@]}" \
+        --nuioa-coll=on
+    is "$kind: two ranks on one CPU: nothing is led" "$(led bcast | grep -v '^0$')" ""
+    is "$kind: two ranks on one CPU: right" "$(rights)" "1 0"
     plugin -n node2 on topology=/no/such/file
     mpi $kind 8 "$prefix$bench $options -c bcast" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
     is "$kind: a node without advice: right" "$(rights)" "1 0"

@@ -24,7 +24,7 @@ static struct coll_map make_map(int size, const struct coll_record *records)
 
 #define NONE COLL_PLACE_UNKNOWN
 #define SAYS(node, numa, level, place, rail, world) \
-    { node, numa, level, place, rail, world, { 0 } }
+    { node, numa, level, place, rail, world, { 0 }, 0, 0 }
 
 /* Two nodes, ranks dealt out in turns; the best leaders are the nodes' last ranks. */
 static const struct coll_record dealt[] = {
@@ -306,6 +306,35 @@ static const struct coll_algorithm *choose(const struct coll_table *table, int n
     return coll_table_choose(&narrow, collective, bytes);
 }
 
+/* Four ranks on each of two nodes. */
+static bool is_crowded(const int (*cpus)[2])
+{
+    struct coll_record records[8];
+    for (int i = 0; i < 8; i++) {
+        records[i] = (struct coll_record)SAYS(i / 4 * 4, 0, 0, i % 4, -1, i);
+        records[i].cpu = cpus[i][0];
+        records[i].cpu_count = cpus[i][1];
+    }
+    struct coll_map map = make_map(8, records);
+    bool crowded = coll_map_is_crowded(&map);
+    coll_map_clear(&map);
+    return crowded;
+}
+
+static void test_crowds(void **state)
+{
+    (void)state;
+    assert_false(is_crowded((const int[8][2]){ { 0 } })); /* not known */
+    assert_false(is_crowded((const int[8][2]){
+        { 0, 4 }, { 0, 4 }, { 0, 4 }, { 0, 4 }, { 0, 1 }, { 1, 1 }, { 2, 1 }, { 3, 1 } }));
+    assert_false(is_crowded((const int[8][2]){ /* two NUMA nodes of two */
+        { 0, 2 }, { 0, 2 }, { 2, 2 }, { 2, 2 }, { 0, 8 }, { 0, 8 }, { 0, 8 }, { 0, 8 } }));
+    assert_true(is_crowded((const int[8][2]){
+        { 0, 8 }, { 0, 8 }, { 0, 8 }, { 0, 8 }, { 0, 3 }, { 0, 3 }, { 0, 3 }, { 0, 3 } }));
+    assert_true(is_crowded((const int[8][2]){ /* 2 and 3 on one CPU */
+        { 0, 1 }, { 1, 1 }, { 2, 1 }, { 2, 1 }, { 0, 4 }, { 0, 4 }, { 0, 4 }, { 0, 4 } }));
+}
+
 static void test_table(void **state)
 {
     (void)state;
@@ -441,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_any_tree_spans),
         cmocka_unit_test(test_one_copy_for_each_numa_node),
+        cmocka_unit_test(test_crowds),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_bad_tables),
         cmocka_unit_test(test_table_files),
