@@ -10,10 +10,14 @@
     "bcast 2-3 5-16 262144 chain+window:16384\n" \
     "bcast 2-3 5-16 65536 chain+window:8192\n" \
     "bcast 4-7 2-4 1048576 pass\n" \
+    "bcast 4-7 2-4 524288 scatter+window:65536\n" \
+    "bcast 4-7 2-4 131072 chain+window:16384\n" \
     "bcast 4-7 2-4 65536 scatter+window:65536\n" \
     "bcast 4-7 5-16 262144 chain+window:16384\n" \
     "bcast 4-7 5-16 65536 chain+window:8192\n" \
     "bcast 8-15 2-4 1048576 pass\n" \
+    "bcast 8-15 2-4 524288 scatter+window:65536\n" \
+    "bcast 8-15 2-4 131072 chain+window:16384\n" \
     "bcast 8-15 2-4 65536 scatter+window:65536\n" \
     "bcast 8-15 5-16 524288 chain+window:16384\n" \
     "bcast 8-15 5-16 262144 scatter+window:65536\n" \

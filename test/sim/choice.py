@@ -23,14 +23,17 @@ HEADER = os.path.normpath(os.path.join(HERE, "..", "..", "mpi", "coll_built_in.h
 # scatter+window:65536: +308 +129 +71, +58 +149 +71, +74 +111 +73 %. And spine+comb:65536, the best of
 # all where each rank has a core, with -N4 -n8 at 512 KB and 4 MB: -46 and -56 %: each segment needs a turn of
 # each rank of the chain.
-# chain+window:16384 with 2 ranks on each of 4 nodes: -12 to -19 % from 512 KB on. Ranks of one node that have no
-# CPU each are left alone (coll_map_is_crowded), so more than 4 on a node were not measured.
+# With 2 ranks on each of 4 nodes chain+window:16384 loses 12 to 19 % from 512 KB on, scatter+window:65536 5 to 24 %
+# at 128 and 256 KB. Ranks of one node that have no CPU each are left alone (coll_map_is_crowded), so more than 2
+# on a node were not measured.
 MB = 1 << 20
 ALGORITHMS = {"chain+window:8192": range(0, MB // 4), "chain+window:16384": range(0, MB),
               "chain+window:262144": range(0, 64 * MB), "scatter+window:65536": range(0, 64 * MB)}
 SCATTER = {"scatter+window:65536": range(0, 64 * MB)}
 OF_MANY = {**ALGORITHMS, "chain+window:16384": range(0, 64 * MB)}
-OF_FEW = {**ALGORITHMS, "chain+window:8192": range(0, MB // 8), "chain+window:16384": range(0, MB // 8)}
+BETWEEN = (128 << 10, 256 << 10)
+OF_FEW = {**ALGORITHMS, "chain+window:8192": (64 << 10,), "chain+window:16384": (64 << 10, *BETWEEN),
+          "scatter+window:65536": [size for size in SIZES if size not in BETWEEN]}
 
 # Nodes and ranks per node of a row; runs on which machines, of how many nodes and ranks; algorithms, with
 # the sizes that they are for. More nodes: not simulated, so without a row: pass. More ranks per node: of 32
