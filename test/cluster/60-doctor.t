@@ -11,13 +11,13 @@ doctor() {
     local node=$1
     shift
     status=0
-    in_node "$node" timeout 20 nuioa doctor --json "$@" >"$CLUSTER_DIR/doctor.json" || status=$?
+    in_node "$node" timeout 20 nuioa doctor --json "$@" >"$CLUSTER_DIR/home/doctor.json" || status=$?
     { read -r role; read -r found; read -r what; } < <(python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
 print(d["role"])
 print(" ".join(f["id"] + (":" + f["subject"] if f["subject"] else "") for f in d["findings"]))
-print(" ".join(f["what"] for f in d["findings"]))' "$CLUSTER_DIR/doctor.json")
+print(" ".join(f["what"] for f in d["findings"]))' "$CLUSTER_DIR/home/doctor.json")
     found=" $found "
 }
 
@@ -38,7 +38,7 @@ finds "TaskPlugin=task/none" task-plugin 'TaskPlugin=task/none: nothing binds'
 finds "no task/cgroup" cores-unconstrained 'no task/cgroup'
 finds "cores of all sockets" core-distribution 'SelectTypeParameters=CR_Core'
 is "what is looked at is this cluster's" \
-    "$(grep -oE '/run/.*conf' "$CLUSTER_DIR/doctor.json" | sort -u | xargs)" \
+    "$(grep -oE '/run/.*conf' "$CLUSTER_DIR/home/doctor.json" | sort -u | xargs)" \
     "/run/cluster/slurm.conf /run/node/plugstack.conf"
 doctor ctl
 is "where users log in is a login node" "$role" login
