@@ -8,7 +8,6 @@
 struct seat {
     int count, index; /* of the nodes, from the root's on */
     int entry;        /* leads this node */
-    int next, previous; /* leaders; -1: nothing is sent there, received from there */
 };
 
 static int leader_at(const struct coll_comm *c, int root, int index)
@@ -23,12 +22,6 @@ static struct seat find_seat(const struct coll_comm *c, const struct coll_round 
     int from = round->root < 0 ? 0 : c->map.node[round->root];
     seat.index = (c->map.node[c->me] - from + seat.count) % seat.count;
     seat.entry = leader_at(c, round->root, seat.index);
-    seat.next = leader_at(c, round->root, (seat.index + 1) % seat.count);
-    seat.previous = leader_at(c, round->root, (seat.index + seat.count - 1) % seat.count);
-    if (round->root_has_all && seat.index == seat.count - 1)
-        seat.next = -1;
-    if (round->root_has_all && seat.index == 0)
-        seat.previous = -1;
     return seat;
 }
 
@@ -64,25 +57,26 @@ static int spread(struct coll_comm *c, const struct coll_algorithm *how,
     return rc;
 }
 
-/* Between leaders; -1: nobody. */
+/* Between leaders, each by its place in the round. */
 struct move {
     struct parts give, take;
     int to, from;
 };
 
-static int begin(struct coll_comm *c, const struct coll_round *round, const struct move *move,
-                 MPI_Request *four)
+static int begin(struct coll_comm *c, const struct coll_round *round, int index,
+                 const struct move *move, MPI_Request *four)
 {
+    bool gives = !round->root_has_all || move->to != 0, takes = !round->root_has_all || index != 0;
+    int to = leader_at(c, round->root, move->to), from = leader_at(c, round->root, move->from);
     struct stretch out[2], in[2];
     int rc = MPI_SUCCESS;
     find(round, c->map.node_count, move->give, out);
     find(round, c->map.node_count, move->take, in);
     for (int i = 0; i < 2 && rc == MPI_SUCCESS; i++) {
-        if (move->to >= 0 && out[i].bytes)
-            rc = PMPI_Isend(out[i].data, out[i].bytes, MPI_BYTE, move->to, COLL_TAG, c->own,
-                            &four[i]);
-        if (move->from >= 0 && in[i].bytes && rc == MPI_SUCCESS)
-            rc = PMPI_Irecv(in[i].data, in[i].bytes, MPI_BYTE, move->from, COLL_TAG, c->own,
+        if (gives && out[i].bytes)
+            rc = PMPI_Isend(out[i].data, out[i].bytes, MPI_BYTE, to, COLL_TAG, c->own, &four[i]);
+        if (takes && in[i].bytes && rc == MPI_SUCCESS)
+            rc = PMPI_Irecv(in[i].data, in[i].bytes, MPI_BYTE, from, COLL_TAG, c->own,
                             &four[2 + i]);
     }
     return rc;
@@ -90,14 +84,14 @@ static int begin(struct coll_comm *c, const struct coll_round *round, const stru
 
 /* What came before is spread while the leaders move the next. */
 static int step(struct coll_comm *c, const struct coll_algorithm *how,
-                const struct coll_round *round, int entry, const struct move *move,
+                const struct coll_round *round, const struct seat *seat, const struct move *move,
                 struct parts fresh)
 {
     MPI_Request four[4] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL,
                             MPI_REQUEST_NULL };
-    int rc = c->me == entry ? begin(c, round, move, four) : MPI_SUCCESS;
+    int rc = c->me == seat->entry ? begin(c, round, seat->index, move, four) : MPI_SUCCESS;
     if (rc == MPI_SUCCESS)
-        rc = spread(c, how, round, entry, fresh);
+        rc = spread(c, how, round, seat->entry, fresh);
     int end = PMPI_Waitall(4, four, MPI_STATUSES_IGNORE);
     return rc == MPI_SUCCESS ? end : rc;
 }
@@ -106,12 +100,13 @@ static int by_ring(struct coll_comm *c, const struct coll_algorithm *how,
                    const struct coll_round *round)
 {
     struct seat seat = find_seat(c, round);
+    int next = (seat.index + 1) % seat.count, previous = (seat.index + seat.count - 1) % seat.count;
     struct parts fresh = { (seat.index - round->first + seat.count) % seat.count, 1 };
     int rc = MPI_SUCCESS;
     for (int left = seat.count - 1; left > 0 && rc == MPI_SUCCESS; left--) {
         struct parts take = { (fresh.first + seat.count - 1) % seat.count, 1 };
-        struct move move = { fresh, take, seat.next, seat.previous };
-        rc = step(c, how, round, seat.entry, &move, fresh);
+        struct move move = { fresh, take, next, previous };
+        rc = step(c, how, round, &seat, &move, fresh);
         fresh = take;
     }
     return rc == MPI_SUCCESS ? spread(c, how, round, seat.entry, fresh) : rc;
@@ -128,13 +123,8 @@ static int by_doubling(struct coll_comm *c, const struct coll_algorithm *how,
         int more = have < seat.count - have ? have : seat.count - have;
         int next = (seat.index + have) % seat.count;
         int previous = (seat.index + seat.count - have) % seat.count;
-        struct move move = { { seat.index, more }, { next, more },
-                             leader_at(c, round->root, previous), leader_at(c, round->root, next) };
-        if (round->root_has_all && previous == 0)
-            move.to = -1;
-        if (round->root_has_all && seat.index == 0)
-            move.from = -1;
-        rc = step(c, how, round, seat.entry, &move, fresh);
+        struct move move = { { seat.index, more }, { next, more }, previous, next };
+        rc = step(c, how, round, &seat, &move, fresh);
         fresh = move.take;
     }
     return rc == MPI_SUCCESS ? spread(c, how, round, seat.entry, fresh) : rc;
