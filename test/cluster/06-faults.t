@@ -128,7 +128,7 @@ launch 4 SLURM_NUIOA=on SLURM_NUIOA_HINTS=$'0:1\n\033[31m' -w node1
 unlike "control characters do not reach the terminal" "$err" $'\033'
 launch 4 SLURM_NUIOA=on "SLURM_NUIOA_NIC=$(printf '%%n%.0s' {1..60})" -w node1
 is "a hostile NIC name: the job runs" "$rc" 0
-settle
+idle 300
 is "nodes are fine after all this" "$(in_node ctl sinfo -h -o '%D %t')" "4 idle"
 
 finish

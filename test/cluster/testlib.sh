@@ -22,7 +22,7 @@ setup() {
         trap '"$here/down"' EXIT
     fi
     cluster_find
-    settle || note "the nodes are not idle:" "$(in_node ctl sinfo -h -N -o '%N %t %E')"
+    idle 100 || { note "not idle:" "$(in_node ctl sinfo -h -N -o '%N %t %E')"; give_back; }
     install -m 0755 "$here/rank" "$CLUSTER_DIR/home/rank"
     plugin off
 }
@@ -42,15 +42,20 @@ plugin() { "$here/plugin" "$@"; }
 waiting='^srun: (job [0-9]+ (queued and waiting|has been allocated)|Job [0-9]+ step creation'
 waiting+='|Job step creation|Step created for)'
 
-# settle: all nodes are idle. What holds them for ten seconds is cancelled: later launches would wait for it.
-settle() {
+# idle TENTHS: waits so long until all nodes are
+idle() {
     local i
-    for i in {1..300}; do
+    for ((i = 0; i < $1; i++)); do
         [ "$(in_node ctl sinfo -h -o %t)" != idle ] || return 0
-        [ "$i" -ne 100 ] || in_node ctl scancel -u nobody
         sleep 0.1
     done
     return 1
+}
+
+# give_back: later launches would wait for what a lost one still holds
+give_back() {
+    in_node ctl scancel -u nobody
+    idle 200
 }
 
 # user COMMAND...: as a user on the login node, with the output in $out, $err, $rc (124, 137: no end in time).
@@ -62,7 +67,7 @@ user() {
     out=$(<"$tmp/out")
     err=$(grep -vE "$waiting" "$tmp/err")
     rm -r "$tmp"
-    case $rc in 124 | 137) in_node ctl scancel -u nobody; settle ;; esac
+    case $rc in 124 | 137) give_back ;; esac
 }
 
 # started DIR: how many ranks left a mark
