@@ -386,6 +386,5 @@ void gather_close(struct gather *g)
         close(g->stop);
     free(g->nodes);
     free(g->leaders);
-    free(g->table);
     free(g);
 }

@@ -35,7 +35,7 @@ struct gather_config {
 
 /* What has happened so far; for tests and the curious. */
 struct gather_counts {
-    uint32_t nodes, hellos, records, tables; /* expected, seen, seen, 1: every node had the table */
+    uint32_t nodes, hellos, records, tables; /* expected, seen, seen, 1: the table went out */
     uint32_t refused;                        /* peers that were sent away */
     uint32_t strangers_most;                 /* at one time */
 };

@@ -447,16 +447,9 @@ int gather_tell(struct gather_node *g, const void *record, size_t length, struct
 
 int gather_await(struct gather_node *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err)
 {
-    void *nothing = NULL;
-    size_t none;
-    int table = receive_table(g, leader, leaders), rc = table;
-    if (rc >= 0)
-        rc = send_frame(g, WIRE_HAVE, NULL, 0);
-    if (rc >= 0)
-        rc = receive_message(g, WIRE_GO, 0, &nothing, &none);
-    free(nothing);
-    if (rc < 0)
-        return fail(g, rc, err);
+    int table = receive_table(g, leader, leaders);
+    if (table < 0)
+        return fail(g, table, err);
     gather_hang_up(g);
     return table;
 }

@@ -51,8 +51,8 @@ int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pai
 /* Sends the record. 0, or negative with *err. */
 int gather_tell(struct gather_node *g, const void *record, size_t length, struct nuioa_error *err);
 
-/* After that: waits for the table and for leave to act on it. 1 and leaders[node_count]; 0: all went well, but
- * there is no table, since some node has no leader; or negative with *err. `leader`: this node's,
+/* After that: waits for the table. 1 and leaders[node_count]; 0: all went well, but there is no table, since
+ * some node has no leader; or negative with *err. `leader`: this node's,
  * WIRE_NO_RANK if none: a table that says otherwise is refused. */
 int gather_await(struct gather_node *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err);
 

@@ -14,7 +14,7 @@
 /* Two, for munged answers with two threads if nobody tells it otherwise. */
 #define OPENERS 2
 
-enum phase { GATHERING, TABLED, DONE, FAILED };
+enum phase { GATHERING, DONE, FAILED };
 
 struct desk {
     struct opener opener;
@@ -33,15 +33,12 @@ struct gather {
 
     enum phase phase;
     struct gather_counts counts;
-    uint32_t haves;
     int64_t give_up_ms, flush_ms, pause_ms; /* 0: not set */
     struct nuioa_error trouble;    /* why it is to be given up */
     bool warned;
     struct peer **nodes;           /* by place in the step; NULL: not heard of */
     uint32_t *leaders;
     bool leaderless;               /* some node has no leader: no table */
-    void *table;                   /* sent to all */
-    size_t table_length;
     struct peer_list strangers, queue, opening, known, dead;
     uint32_t stranger_count, unsent;
     struct desk desks[OPENERS];

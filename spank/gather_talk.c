@@ -10,7 +10,6 @@
 
 /* What srun says with the nodes, and what it makes of it. */
 
-static const struct wire_frame go = { WIRE_MAGIC, WIRE_GO, 0 };
 static const struct wire_frame stop = { WIRE_MAGIC, WIRE_STOP, 0 };
 
 /* --- the end ------------------------------------------------------------------------------------------ */
@@ -53,34 +52,25 @@ void gather_give_up(struct gather *g)
     }
 }
 
-static void finish(struct gather *g)
-{
-    g->phase = DONE;
-    g->counts.tables = 1;
-    g->config.finish(g->config.arg);
-    for (struct peer *p = g->known.first; p; p = p->next)
-        gather_send(g, p, &go, sizeof(go));
-}
-
+/* All nodes wait for this: what else there is to do comes after it. */
 static void hand_out(struct gather *g)
 {
-    struct wire_frame frame = { WIRE_MAGIC, WIRE_TABLE, 0 };
-    if (g->leaderless) {
-        g->table = malloc(sizeof(frame));
-        g->table_length = sizeof(frame);
-        if (g->table)
-            memcpy(g->table, &frame, sizeof(frame));
-    } else {
-        g->table = leaders_pack(g->wanted.job_id, g->wanted.step_id, g->leaders, g->counts.nodes, &g->table_length);
-    }
-    if (!g->table) {
+    static const struct wire_frame empty = { WIRE_MAGIC, WIRE_TABLE, 0 };
+    size_t length = sizeof(empty);
+    void *table = NULL;
+    if (!g->leaderless)
+        table = leaders_pack(g->wanted.job_id, g->wanted.step_id, g->leaders, g->counts.nodes, &length);
+    if (!g->leaderless && !table) {
         fail(g, "out of memory");
         return;
     }
-    g->phase = TABLED;
     for (struct peer *p = g->known.first; p; p = p->next)
-        gather_send(g, p, g->table, g->table_length);
+        gather_send(g, p, table ? table : &empty, length);
+    free(table);
+    g->phase = DONE;
+    g->counts.tables = 1;
     gather_close_door(g); /* nobody is missing */
+    g->config.finish(g->config.arg);
 }
 
 void gather_lose(struct gather *g, struct peer *p)
@@ -168,13 +158,6 @@ static void take_record(struct gather *g, struct peer *p)
         hand_out(g);
 }
 
-static void take_have(struct gather *g, struct peer *p)
-{
-    p->state = PEER_READY;
-    if (++g->haves == g->counts.nodes)
-        finish(g);
-}
-
 static void take_sorry(struct gather *g, struct peer *p)
 {
     expect_failure(g, "a node has no credential from MUNGE");
@@ -201,11 +184,8 @@ static void take_message(struct gather *g, struct peer *p)
     case WIRE_SORRY:
         take_sorry(g, p);
         break;
-    case WIRE_RECORD:
-        take_record(g, p);
-        break;
     default:
-        take_have(g, p);
+        take_record(g, p);
         break;
     }
     peer_forget_body(p);
@@ -220,8 +200,6 @@ static int64_t limit(const struct gather *g, const struct peer *p)
         return 0;
     if (p->state == PEER_KNOWN && p->frame.type == WIRE_RECORD && g->phase == GATHERING)
         return WIRE_RECORD_MAX;
-    if (p->state == PEER_RECORDED && p->frame.type == WIRE_HAVE && g->phase == TABLED)
-        return 0;
     return -1;
 }
 

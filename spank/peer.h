@@ -14,7 +14,6 @@ enum peer_state {
     PEER_SEALED,   /* a credential, not yet opened */
     PEER_KNOWN,    /* a node of our step */
     PEER_RECORDED, /* its record is here */
-    PEER_READY,    /* it has the table */
     PEER_DEAD,     /* waits to be freed */
 };
 

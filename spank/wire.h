@@ -11,13 +11,11 @@
  *                                      <-          SLICE, if the node asked for one
  *     RECORD: what was decided here    ->          kept, until all nodes' are there
  *                                      <-          TABLE: the leaders of all nodes
- *     HAVE                             ->          kept, until all nodes' are there
- *                                      <-          GO: act on it
  *
- * STOP instead of TABLE or GO, or a connection that ends, means: there is no table. A node also gives up
- * when it has waited long enough, and then the connection ends the other way, which stops all. A node acts on
- * a table only after GO; the last GO may still come too late for some node, so readers of the table agree
- * on its digest before they act on it together.
+ * STOP instead of TABLE, or a connection that ends, means: there is no table. A node also gives up when it has
+ * waited long enough, and then the connection ends the other way, which stops all. The last TABLE may still
+ * come too late for some node, as would any message that came after it to confirm it, so readers of the table
+ * agree on its digest before they act on it together.
  *
  * Who srun is: the node connects to the address that Slurm gives (SLURM_SRUN_COMM_HOST) and the port in
  * WIRE_VARIABLE, which srun puts into the job's environment, "PORT:KEY", KEY being 64 hexadecimal digits
@@ -33,7 +31,7 @@
  * has another WIRE_MAGIC, and so has another version. Texts end with a NUL. */
 
 #define WIRE_VARIABLE "SLURM_NUIOA_SRUN"
-#define WIRE_MAGIC 0x6e756901u /* the last digits count versions */
+#define WIRE_MAGIC 0x6e756902u /* the last digits count versions */
 #define WIRE_KEY_SIZE 32
 #define WIRE_NODES_MAX 65536
 #define WIRE_TASKS_MAX 4096 /* of one node */
@@ -41,12 +39,10 @@
 enum wire_type {
     WIRE_HELLO = 1, /* a credential, text; inside it a struct wire_hello and its ranks */
     WIRE_RECORD,    /* struct wire_record and what it counts */
-    WIRE_HAVE,      /* nothing */
     WIRE_SORRY,     /* nothing; instead of HELLO: this node has no credential. Anybody may say so: it is
                        only a reason not to wait longer than one waits for a node */
     WIRE_SLICE = 17, /* struct wire_slice and what it counts */
     WIRE_TABLE,     /* struct wire_table and its runs */
-    WIRE_GO,        /* nothing */
     WIRE_STOP,      /* nothing */
 };
 

@@ -193,10 +193,17 @@ static void forged(void)
     all_is_well(&s);
 }
 
+static void tell_record(int fd, uint32_t node)
+{
+    size_t length;
+    void *record = stage_record(node, &length);
+    send_message(fd, WIRE_RECORD, record, length);
+    free(record);
+}
+
 static void replayed(void)
 {
     struct scene s;
-    struct wire_frame have;
     begin(&s, "replayed");
     char *text = credential(&s, USER_UID, NULL);
     int fd = stage_connect(&s.stage);
@@ -204,13 +211,8 @@ static void replayed(void)
     uint8_t key[WIRE_KEY_SIZE];
     ok(recv(fd, key, sizeof(key), MSG_WAITALL) == sizeof(key), "replayed: the first time it is taken");
     is_refused(&s, strdup(text), "the second time");
-    (void)have;
     free(text);
-    /* The first one was node 1; it goes on. */
-    size_t length;
-    void *record = stage_record(1, &length);
-    send_message(fd, WIRE_RECORD, record, length);
-    free(record);
+    tell_record(fd, 1); /* the first one was node 1; it goes on */
     for (uint32_t i = 0; i < NODES; i++)
         if (i != 1)
             actor_start(&s.actors[i], &s.stage, i, NODES);
@@ -219,9 +221,6 @@ static void replayed(void)
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE &&
            frame.length < sizeof(table) && recv(fd, table, frame.length, MSG_WAITALL) == (ssize_t)frame.length,
        "replayed: the true node has the table");
-    send_message(fd, WIRE_HAVE, NULL, 0);
-    ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_GO,
-       "replayed: and leave to act on it");
     hang_up(fd);
     for (uint32_t i = 0; i < NODES; i++)
         if (i != 1)
@@ -313,8 +312,7 @@ static void misshapen(void)
         { { WIRE_MAGIC, WIRE_HELLO, UINT32_MAX }, "a hello of 4 GB" },
         { { WIRE_MAGIC + 1, WIRE_HELLO, 10 }, "another version" },
         { { WIRE_MAGIC, WIRE_RECORD, 320 }, "a record without a hello" },
-        { { WIRE_MAGIC, WIRE_HAVE, 0 }, "HAVE without a hello" },
-        { { WIRE_MAGIC, WIRE_GO, 0 }, "what only srun says" },
+        { { WIRE_MAGIC, WIRE_TABLE, 0 }, "what only srun says" },
     };
     for (size_t i = 0; i < sizeof(frames) / sizeof(*frames); i++) {
         fd = stage_connect(&s.stage);
@@ -451,29 +449,47 @@ static void unprintable(char *record, size_t *length)
     strcpy(((struct wire_record *)record)->host, "\033[31m");
 }
 
-/* Between the table and the leave to act on it. */
-static void dies_late(void)
+static void dies_after_its_record(void)
+{
+    struct scene s;
+    begin(&s, "a node dies after its record");
+    int fd = known_node(&s);
+    tell_record(fd, 1);
+    actor_start(&s.actors[0], &s.stage, 0, NODES);
+    actor_start(&s.actors[2], &s.stage, 2, NODES);
+    usleep(100000);
+    int64_t start = stage_ms();
+    hang_up(fd);
+    actor_join(&s.actors[0]);
+    actor_join(&s.actors[2]);
+    actor_start(&s.actors[3], &s.stage, 3, NODES);
+    actor_join(&s.actors[3]);
+    nobody_acts(&s, start, true);
+}
+
+/* All had told their records: what the table says is so, and all who live have it. */
+static void dies_with_the_table(void)
 {
     struct scene s;
     struct wire_frame frame;
-    size_t length;
     begin(&s, "a node dies with the table in its hands");
     int fd = known_node(&s);
-    void *record = stage_record(1, &length);
-    send_message(fd, WIRE_RECORD, record, length);
-    free(record);
+    tell_record(fd, 1);
     for (uint32_t i = 0; i < NODES; i++)
         if (i != 1)
             actor_start(&s.actors[i], &s.stage, i, NODES);
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE,
        "%s: the table comes", s.name);
-    usleep(100000);
-    int64_t start = stage_ms();
     hang_up(fd);
     for (uint32_t i = 0; i < NODES; i++)
         if (i != 1)
             actor_join(&s.actors[i]);
-    nobody_acts(&s, start, true);
+    ok(s.actors[0].rc == 1 && s.actors[2].rc == 1 && s.actors[3].rc == 1 &&
+           !memcmp(s.actors[0].leaders, s.actors[2].leaders, NODES * sizeof(uint32_t)) &&
+           !memcmp(s.actors[0].leaders, s.actors[3].leaders, NODES * sizeof(uint32_t)),
+       "%s: the others act on the same one", s.name);
+    ok(stage_finish(&s.stage, &s.ending) && s.ending.reports == 1 && !s.ending.warnings, "%s: srun reports", s.name);
+    nothing_leaks(&s);
 }
 
 static void srun_dies(void)
@@ -531,7 +547,8 @@ int main(int argc, char **argv)
     wrong_record("a record with an endless text", unended);
     wrong_record("a record with control characters", unprintable);
     wrong_record("a node dies in the middle", NULL);
-    dies_late();
+    dies_after_its_record();
+    dies_with_the_table();
     srun_dies();
     twice();
     printf("1..%u\n", tests);

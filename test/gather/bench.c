@@ -18,7 +18,7 @@
 struct node {
     int fd;
     uint32_t place;
-    enum { KEY, TABLE, BODY, GO, DONE } state;
+    enum { KEY, TABLE, BODY, DONE } state;
     size_t want, got;
     char *credential, *record;
     size_t record_length;
@@ -62,7 +62,7 @@ static void call(struct node *n, const struct stage *stage, int epoll)
     epoll_ctl(epoll, EPOLL_CTL_ADD, n->fd, &(struct epoll_event){ .events = EPOLLIN, .data.ptr = n });
 }
 
-/* True when the node has leave. */
+/* True when the node has the table. */
 static bool hear(struct node *n)
 {
     char bytes[65536];
@@ -81,10 +81,6 @@ static bool hear(struct node *n)
             continue;
         n->state++;
         n->want = n->state == BODY ? n->got : sizeof(struct wire_frame);
-        if (n->state == GO) {
-            struct wire_frame have = { WIRE_MAGIC, WIRE_HAVE, 0 };
-            put(n->fd, &have, sizeof(have));
-        }
     }
     return true;
 }

@@ -110,7 +110,6 @@ static void put_table(int fd, const struct wire_hello *hello, void (*spoil)(stru
     put_frame(fd, WIRE_TABLE, sizeof(table) + sizeof(run));
     put(fd, &table, sizeof(table));
     put(fd, &run, sizeof(run));
-    put_frame(fd, WIRE_GO, 0);
 }
 
 static void digest_of(struct wire_table *table, const struct wire_run *run)
@@ -135,15 +134,22 @@ static void bad_job(int fd, const struct wire_hello *h) { put_table(fd, h, lie_j
 static void bad_leader(int fd, const struct wire_hello *h) { put_table(fd, h, lie_leader); }
 static void bad_same(int fd, const struct wire_hello *h) { put_table(fd, h, lie_same); }
 
-static void no_leave(int fd, const struct wire_hello *hello)
+static void right(struct wire_table *t, struct wire_run *r) { (void)t, (void)r; }
+
+static void half_a_table(int fd, const struct wire_hello *hello)
 {
     struct wire_table table = { hello->job_id, hello->step_id, 2, 1, 0 };
-    struct wire_run run = { 0, 4, 2 };
     put_key(fd, hello);
-    digest_of(&table, &run);
-    put_frame(fd, WIRE_TABLE, sizeof(table) + sizeof(run));
+    put_frame(fd, WIRE_TABLE, sizeof(table) + sizeof(struct wire_run));
     put(fd, &table, sizeof(table));
-    put(fd, &run, sizeof(run));
+}
+
+/* Somebody who has not read the hello. */
+static void wrong_key(int fd, const struct wire_hello *hello)
+{
+    struct wire_hello other = *hello;
+    other.node_key[0] ^= 1;
+    put_table(fd, &other, right);
 }
 
 static void put_slice(int fd, const struct wire_hello *hello, uint32_t weights, uint32_t pairs, double weight,
@@ -179,7 +185,8 @@ static const struct act acts[] = {
     { "another job's table", false, false, bad_job },
     { "another leader for the node", false, false, bad_leader },
     { "one leader for all nodes", false, false, bad_same },
-    { "a table without leave", false, true, no_leave },
+    { "half a table", false, true, half_a_table },
+    { "a right table after a wrong key", false, false, wrong_key },
     { "a slice for other ranks", true, true, slice_counts },
     { "a slice of 4 billion pairs", true, true, slice_pairs },
     { "a weight that is no number", true, true, slice_nan },
