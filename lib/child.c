@@ -107,7 +107,7 @@ static int collect(int fd, int64_t end_ms, size_t max, char **bytes, size_t *len
         if (*length > max)
             return -EFBIG;
         if (*length == size) {
-            size = size ? size * 2 : 64 << 10;
+            size = size ? size * 2 : 4 << 10;
             char *more = realloc(*bytes, size);
             if (!more)
                 return -ENOMEM;

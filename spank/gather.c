@@ -95,6 +95,8 @@ void gather_close_door(struct gather *g)
     drop_all(g, &g->strangers);
     drop_all(g, &g->queue);
     drop_all(g, &g->opening);
+    for (int i = 0; i < OPENERS; i++)
+        opener_dismiss(&g->desks[i].opener);
 }
 
 static void serve(struct gather *g, struct peer *p, uint32_t events)

@@ -42,11 +42,12 @@ static int wait_for(struct gather_node *g, short events)
     }
 }
 
-static int send_all(struct gather_node *g, const void *bytes, size_t length)
+/* `flags`: MSG_MORE if what follows may go with it. */
+static int send_all(struct gather_node *g, const void *bytes, size_t length, int flags)
 {
     const char *from = bytes;
     while (length) {
-        ssize_t done = send(g->fd, from, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t done = send(g->fd, from, length, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
         int rc = done < 0 ? errno == EAGAIN ? wait_for(g, POLLOUT) : errno == EINTR ? 0 : -errno : 0;
         if (rc < 0)
             return rc;
@@ -59,8 +60,8 @@ static int send_all(struct gather_node *g, const void *bytes, size_t length)
 static int send_frame(struct gather_node *g, uint32_t type, const void *bytes, size_t length)
 {
     struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
-    int rc = send_all(g, &frame, sizeof(frame));
-    return rc ? rc : send_all(g, bytes, length);
+    int rc = send_all(g, &frame, sizeof(frame), length ? MSG_MORE : 0);
+    return rc ? rc : send_all(g, bytes, length, 0);
 }
 
 static int receive_all(struct gather_node *g, void *bytes, size_t length)

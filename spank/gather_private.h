@@ -54,8 +54,7 @@ bool gather_is_stranger(const struct peer *p);
 /* Ends a connection. The peer is freed when no event can name it any more. */
 void gather_drop(struct gather *g, struct peer *p);
 void gather_send(struct gather *g, struct peer *p, const void *bytes, size_t length);
-/* Nobody is let in any more, and strangers go. The openers stay until the thread ends: a process takes long
- * to die, and nodes wait. */
+/* Nobody is let in any more: strangers go, and so do the openers, which nobody waits for here. */
 void gather_close_door(struct gather *g);
 
 /* gather_talk.c */

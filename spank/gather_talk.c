@@ -69,7 +69,6 @@ static void hand_out(struct gather *g)
     free(table);
     g->phase = DONE;
     g->counts.tables = 1;
-    gather_close_door(g); /* nobody is missing */
     g->config.finish(g->config.arg);
 }
 
@@ -141,6 +140,8 @@ void gather_take_hello(struct gather *g, struct peer *p, const struct opened *op
     gather_send(g, p, hello.node_key, WIRE_KEY_SIZE);
     if (hello.rank_count)
         send_slice(g, p, opened, &hello);
+    if (g->counts.hellos == g->counts.nodes)
+        gather_close_door(g); /* nobody is missing */
 }
 
 static void take_record(struct gather *g, struct peer *p)

@@ -100,10 +100,16 @@ int opener_start(struct opener *opener, const char *socket)
     return 0;
 }
 
-void opener_stop(struct opener *opener)
+void opener_dismiss(struct opener *opener)
 {
     if (opener->fd >= 0)
         close(opener->fd);
+    opener->fd = -1;
+}
+
+void opener_stop(struct opener *opener)
+{
+    opener_dismiss(opener);
     if (opener->pid > 0) {
         kill(opener->pid, SIGKILL); /* ours until it is reaped */
         while (waitpid(opener->pid, NULL, 0) < 0 && errno == EINTR)

@@ -26,6 +26,9 @@ struct opened {
 /* The child ends with the thread that calls this. 0 or -errno. */
 int opener_start(struct opener *opener, const char *socket);
 
+/* Lets it end by itself; to be reaped by opener_stop all the same. */
+void opener_dismiss(struct opener *opener);
+
 /* Kills and reaps it. */
 void opener_stop(struct opener *opener);
 

@@ -136,22 +136,21 @@ static char *append(char *to, const void *bytes, size_t length)
 static void *join(const struct record_source *s, struct room *room, size_t *length)
 {
     struct wire_record *head = &room->head;
-    size_t text = s->text ? strlen(s->text) + 1 : 0;
+    size_t text = s->text ? strlen(s->text) + 1 : 0, nics = head->nic_count * sizeof(*room->nics),
+           lines = head->line_count * sizeof(*room->lines);
     head->text_length = text <= WIRE_TEXT_MAX ? (uint32_t)text : 0;
     if (s->warnings)
         head->warning_count = s->warnings->count < WIRE_WARNINGS_MAX ? s->warnings->count
                                                                     : WIRE_WARNINGS_MAX;
-    char *bytes = calloc(1, WIRE_RECORD_MAX);
+    *length = sizeof(*head) + nics + lines + head->warning_count * 256 + head->text_length;
+    char *bytes = calloc(1, *length);
     if (!bytes)
         return NULL;
-    char *to = append(bytes, head, sizeof(*head));
-    to = append(to, room->nics, head->nic_count * sizeof(*room->nics));
-    to = append(to, room->lines, head->line_count * sizeof(*room->lines));
+    char *to = append(append(append(bytes, head, sizeof(*head)), room->nics, nics), room->lines, lines);
     for (uint32_t i = 0; i < head->warning_count; i++, to += 256)
         put_text(to, 256, s->warnings->text[i]);
     if (head->text_length)
-        to = append(to, s->text, head->text_length);
-    *length = (size_t)(to - bytes);
+        append(to, s->text, head->text_length);
     return bytes;
 }
 
