@@ -221,6 +221,8 @@ static int wait_ms(const struct gather *g)
         until = g->strangers.first->since_ms + (g->listening ? GATHER_STRANGER_MS : SILENCE_MS);
     if (g->give_up_ms && g->give_up_ms < until && g->phase == GATHERING)
         until = g->give_up_ms;
+    if (g->until_ms && g->until_ms < until && g->phase == GATHERING)
+        until = g->until_ms;
     if (g->pause_ms && g->pause_ms < until)
         until = g->pause_ms;
     if (g->flush_ms && g->flush_ms < until)
@@ -268,7 +270,7 @@ static void serve_all(struct gather *g)
         send_away_silent(g);
         ask_openers(g);
         peer_free_all(&g->dead);
-        if (g->give_up_ms && g->phase == GATHERING && gather_now_ms() >= g->give_up_ms)
+        if (gather_is_late(g))
             gather_give_up(g);
     }
 }

@@ -312,14 +312,19 @@ int gather_call(struct gather_node *g, const struct gather_call *call, struct nu
     return rc;
 }
 
+/* Of the time left, all but what a message may take. */
+static unsigned most_ms(const struct gather_node *g)
+{
+    return (unsigned)(g->left_us > 0 ? g->left_us / 1000 * 9 / 10 : 0);
+}
+
 /* A child that says nothing waits for munged, or has died of it. */
 static int learn_outcome(struct gather_node *g, struct outcome *outcome)
 {
-    unsigned most_ms = (unsigned)(g->left_us > 0 ? g->left_us / 1000 * 9 / 10 : 0); /* some to tell srun */
     int64_t start = now_us();
     size_t length;
     void *bytes = NULL;
-    int rc = nuioa_child_collect(&g->caller, most_ms, sizeof(*outcome), &bytes, &length);
+    int rc = nuioa_child_collect(&g->caller, most_ms(g), sizeof(*outcome), &bytes, &length);
     g->left_us -= now_us() - start;
     if (!rc && length == sizeof(*outcome)) {
         memcpy(outcome, bytes, sizeof(*outcome));
@@ -437,11 +442,12 @@ static int receive_table(struct gather_node *g, uint32_t leader, uint32_t *leade
     return rc ? rc : length > 0;
 }
 
-int gather_tell(struct gather_node *g, const void *record, size_t length, struct nuioa_error *err)
+int gather_tell(struct gather_node *g, struct wire_record *record, size_t length, struct nuioa_error *err)
 {
     int rc = finish_call(g, err);
     if (rc < 0)
         return rc;
+    record->patience_ms = most_ms(g);
     rc = send_frame(g, WIRE_RECORD, record, length);
     return rc < 0 ? fail(g, rc, err) : 0;
 }

@@ -48,8 +48,8 @@ int gather_call(struct gather_node *g, const struct gather_call *call, struct nu
 int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
                  struct nuioa_error *err);
 
-/* Sends the record. 0, or negative with *err. */
-int gather_tell(struct gather_node *g, const void *record, size_t length, struct nuioa_error *err);
+/* Sends the record; fills in its patience_ms. 0, or negative with *err. */
+int gather_tell(struct gather_node *g, struct wire_record *record, size_t length, struct nuioa_error *err);
 
 /* After that: waits for the table. 1 and leaders[node_count]; 0: all went well, but there is no table, since
  * some node has no leader; or negative with *err. `leader`: this node's,

@@ -33,7 +33,7 @@ struct gather {
 
     enum phase phase;
     struct gather_counts counts;
-    int64_t give_up_ms, flush_ms, pause_ms; /* 0: not set */
+    int64_t give_up_ms, until_ms, flush_ms, pause_ms; /* until_ms: the first node waits no longer; 0: not set */
     struct nuioa_error trouble;    /* why it is to be given up */
     bool warned;
     struct peer **nodes;           /* by place in the step; NULL: not heard of */
@@ -64,7 +64,8 @@ void gather_hear(struct gather *g, struct peer *p);
 void gather_take_hello(struct gather *g, struct peer *p, const struct opened *opened);
 /* A peer is gone or does what no node does: without it there is no table. */
 void gather_lose(struct gather *g, struct peer *p);
-/* The time to wait for others is over. */
+/* The time to wait for others is over: whether, and what follows. */
+bool gather_is_late(const struct gather *g);
 void gather_give_up(struct gather *g);
 
 #endif

@@ -38,13 +38,29 @@ static void expect_failure(struct gather *g, const char *what)
     nuioa_fail(&g->trouble, -EIO, "%s", what);
 }
 
+/* Of those who wait; the reason that is known, if any, says more than the time. */
+static const char *why_late(const struct gather *g)
+{
+    return *g->trouble.text ? g->trouble.text : "not all nodes have come in time";
+}
+
+static bool is_past(int64_t ms)
+{
+    return ms && gather_now_ms() >= ms;
+}
+
+bool gather_is_late(const struct gather *g)
+{
+    return g->phase == GATHERING && (is_past(g->give_up_ms) || is_past(g->until_ms));
+}
+
 /* As long as no node has come, one may still come. */
 void gather_give_up(struct gather *g)
 {
     char text[400];
     g->give_up_ms = 0;
     if (g->counts.hellos) {
-        fail(g, g->trouble.text);
+        fail(g, why_late(g));
     } else if (!g->warned) {
         snprintf(text, sizeof(text), "gather: %s: each node knows its own leader only", g->trouble.text);
         g->config.warn(g->config.arg, text);
@@ -76,10 +92,8 @@ void gather_lose(struct gather *g, struct peer *p)
 {
     bool stranger = gather_is_stranger(p), waited = p->state == PEER_RECORDED && g->phase == GATHERING;
     struct nuioa_error what;
-    if (waited && *g->trouble.text)
-        what = g->trouble;
-    else if (waited)
-        nuioa_fail(&what, -ETIMEDOUT, "not all nodes have come in time");
+    if (waited)
+        nuioa_fail(&what, -ETIMEDOUT, "%s", why_late(g));
     else
         nuioa_fail(&what, -EPIPE, "node number %u of the step has hung up", p->node);
     gather_drop(g, p);
@@ -154,8 +168,15 @@ static void take_record(struct gather *g, struct peer *p)
     p->state = PEER_RECORDED;
     g->leaders[p->node] = record.head->leader;
     g->leaderless = g->leaderless || record.head->leader == WIRE_NO_RANK;
+    int64_t until = gather_now_ms() + record.head->patience_ms;
+    if (!g->until_ms || until < g->until_ms)
+        g->until_ms = until;
     g->config.record(g->config.arg, &record);
-    if (++g->counts.records == g->counts.nodes)
+    if (++g->counts.records < g->counts.nodes)
+        return;
+    if (gather_is_late(g))
+        gather_give_up(g);
+    else
         hand_out(g);
 }
 

@@ -134,7 +134,7 @@ static void know_own(struct context *c, struct gathering_node *g, uint32_t leade
 static int send_record(struct gathering_node *g, const struct record_source *source, struct nuioa_error *err)
 {
     size_t length;
-    void *record = record_make(source, &length);
+    struct wire_record *record = record_make(source, &length);
     int rc = record ? gather_tell(&g->call, record, length, err)
                     : nuioa_fail(err, -1, "gather: out of memory");
     free(record);

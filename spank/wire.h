@@ -12,10 +12,10 @@
  *     RECORD: what was decided here    ->          kept, until all nodes' are there
  *                                      <-          TABLE: the leaders of all nodes
  *
- * STOP instead of TABLE, or a connection that ends, means: there is no table. A node also gives up when it has
- * waited long enough, and then the connection ends the other way, which stops all. The last TABLE may still
- * come too late for some node, as would any message that came after it to confirm it, so readers of the table
- * agree on its digest before they act on it together.
+ * STOP instead of TABLE, or a connection that ends, means: there is no table. A node waits for so long and says
+ * in its record for how long; srun sends no TABLE when the time of any node is over. One may be lost on its way
+ * all the same, as would be any message that came after it to confirm it, so readers of the table agree on its
+ * digest before they act on it together.
  *
  * Who srun is: the node connects to the address that Slurm gives (SLURM_SRUN_COMM_HOST) and the port in
  * WIRE_VARIABLE, which srun puts into the job's environment, "PORT:KEY", KEY being 64 hexadecimal digits
@@ -96,7 +96,7 @@ struct wire_record {
     uint32_t planned; /* not carried out */
     uint32_t nic_count, line_count, warning_count;
     uint32_t text_length; /* with explain; its NUL included, 0: none */
-    uint32_t zero;
+    uint32_t patience_ms; /* a TABLE sent later than this after the record comes too late */
     double cost_before, cost_after, bound; /* bound < 0: not known */
     char host[64];
     char reason[160];

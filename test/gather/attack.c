@@ -193,10 +193,11 @@ static void forged(void)
     all_is_well(&s);
 }
 
-static void tell_record(int fd, uint32_t node)
+static void tell_record(int fd, uint32_t node, uint32_t patience_ms)
 {
     size_t length;
-    void *record = stage_record(node, &length);
+    struct wire_record *record = stage_record(node, &length);
+    record->patience_ms = patience_ms;
     send_message(fd, WIRE_RECORD, record, length);
     free(record);
 }
@@ -212,7 +213,7 @@ static void replayed(void)
     ok(recv(fd, key, sizeof(key), MSG_WAITALL) == sizeof(key), "replayed: the first time it is taken");
     is_refused(&s, strdup(text), "the second time");
     free(text);
-    tell_record(fd, 1); /* the first one was node 1; it goes on */
+    tell_record(fd, 1, 60000); /* the first one was node 1; it goes on */
     for (uint32_t i = 0; i < NODES; i++)
         if (i != 1)
             actor_start(&s.actors[i], &s.stage, i, NODES);
@@ -454,7 +455,7 @@ static void dies_after_its_record(void)
     struct scene s;
     begin(&s, "a node dies after its record");
     int fd = known_node(&s);
-    tell_record(fd, 1);
+    tell_record(fd, 1, 60000);
     actor_start(&s.actors[0], &s.stage, 0, NODES);
     actor_start(&s.actors[2], &s.stage, 2, NODES);
     usleep(100000);
@@ -467,6 +468,28 @@ static void dies_after_its_record(void)
     nobody_acts(&s, start, true);
 }
 
+/* The last one comes when the first, which has not said so, waits no longer. */
+static void comes_too_late(void)
+{
+    struct scene s;
+    struct wire_frame frame;
+    begin(&s, "a node comes too late for another");
+    int fd = known_node(&s);
+    tell_record(fd, 1, 100);
+    actor_start(&s.actors[0], &s.stage, 0, NODES);
+    actor_start(&s.actors[2], &s.stage, 2, NODES);
+    usleep(300000);
+    int64_t start = stage_ms();
+    actor_start(&s.actors[3], &s.stage, 3, NODES);
+    actor_join(&s.actors[0]);
+    actor_join(&s.actors[2]);
+    actor_join(&s.actors[3]);
+    ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_STOP,
+       "%s: the one who waits is told so", s.name);
+    hang_up(fd);
+    nobody_acts(&s, start, true);
+}
+
 /* All had told their records: what the table says is so, and all who live have it. */
 static void dies_with_the_table(void)
 {
@@ -474,7 +497,7 @@ static void dies_with_the_table(void)
     struct wire_frame frame;
     begin(&s, "a node dies with the table in its hands");
     int fd = known_node(&s);
-    tell_record(fd, 1);
+    tell_record(fd, 1, 60000);
     for (uint32_t i = 0; i < NODES; i++)
         if (i != 1)
             actor_start(&s.actors[i], &s.stage, i, NODES);
@@ -548,6 +571,7 @@ int main(int argc, char **argv)
     wrong_record("a record with control characters", unprintable);
     wrong_record("a node dies in the middle", NULL);
     dies_after_its_record();
+    comes_too_late();
     dies_with_the_table();
     srun_dies();
     twice();

@@ -212,7 +212,7 @@ void *stage_record(uint32_t node, size_t *length)
 {
     struct wire_record head = {
         .node = node, .leader = 4 * node, .near = 2, .task_count = 4, .numa_count = 2, .core_count = 8,
-        .nic_count = 1, .line_count = 4, .cost_before = 5, .cost_after = 4, .bound = 4,
+        .nic_count = 1, .line_count = 4, .patience_ms = 60000, .cost_before = 5, .cost_after = 4, .bound = 4,
         .reason = "hints: the heaviest ranks are nearest the NIC", .distances = "slit",
     };
     struct wire_nic nic = { .label = "mlx5_0:1", .numas = "1", .state = 2, .rate_mbps = 200000, .usable = 1 };
