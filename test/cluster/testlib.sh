@@ -58,7 +58,8 @@ give_back() {
     idle 200
 }
 
-# user COMMAND...: as a user on the login node, with the output in $out, $err, $rc (124, 137: no end in time).
+# user COMMAND...: as a user on the login node, with the output in $out, $err, $rc (124, 137: no end in time;
+# 137 also: Slurm has killed the ranks, and $err says why).
 user() {
     local tmp
     tmp=$(mktemp -d)
@@ -67,7 +68,7 @@ user() {
     out=$(<"$tmp/out")
     err=$(grep -vE "$waiting" "$tmp/err")
     rm -r "$tmp"
-    case $rc in 124 | 137) give_back ;; esac
+    case $rc in 124 | 137) note "status $rc: $*" "$err"; give_back ;; esac
 }
 
 # started DIR: how many ranks left a mark
