@@ -110,8 +110,9 @@ void opener_dismiss(struct opener *opener)
 void opener_stop(struct opener *opener)
 {
     opener_dismiss(opener);
-    if (opener->pid > 0) {
-        kill(opener->pid, SIGKILL); /* ours until it is reaped */
+    /* Once it is reaped, its number may be anybody's. */
+    if (opener->pid > 0 && waitpid(opener->pid, NULL, WNOHANG) == 0) {
+        kill(opener->pid, SIGKILL);
         while (waitpid(opener->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
