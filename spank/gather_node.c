@@ -313,7 +313,7 @@ int gather_call(struct gather_node *g, const struct gather_call *call, struct nu
 }
 
 /* Of the time left, all but what a message may take. */
-static unsigned most_ms(const struct gather_node *g)
+static unsigned patience_ms(const struct gather_node *g)
 {
     return (unsigned)(g->left_us > 0 ? g->left_us / 1000 * 9 / 10 : 0);
 }
@@ -324,7 +324,7 @@ static int learn_outcome(struct gather_node *g, struct outcome *outcome)
     int64_t start = now_us();
     size_t length;
     void *bytes = NULL;
-    int rc = nuioa_child_collect(&g->caller, most_ms(g), sizeof(*outcome), &bytes, &length);
+    int rc = nuioa_child_collect(&g->caller, patience_ms(g), sizeof(*outcome), &bytes, &length);
     g->left_us -= now_us() - start;
     if (!rc && length == sizeof(*outcome)) {
         memcpy(outcome, bytes, sizeof(*outcome));
@@ -447,7 +447,7 @@ int gather_tell(struct gather_node *g, struct wire_record *record, size_t length
     int rc = finish_call(g, err);
     if (rc < 0)
         return rc;
-    record->patience_ms = most_ms(g);
+    record->patience_ms = patience_ms(g);
     rc = send_frame(g, WIRE_RECORD, record, length);
     return rc < 0 ? fail(g, rc, err) : 0;
 }

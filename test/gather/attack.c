@@ -202,6 +202,21 @@ static void tell_record(int fd, uint32_t node, uint32_t patience_ms)
     free(record);
 }
 
+/* All nodes but the one whose part the test plays. */
+static void start_others(struct scene *s)
+{
+    for (uint32_t i = 0; i < NODES; i++)
+        if (i != 1)
+            actor_start(&s->actors[i], &s->stage, i, NODES);
+}
+
+static void join_others(struct scene *s)
+{
+    for (uint32_t i = 0; i < NODES; i++)
+        if (i != 1)
+            actor_join(&s->actors[i]);
+}
+
 static void replayed(void)
 {
     struct scene s;
@@ -214,18 +229,14 @@ static void replayed(void)
     is_refused(&s, strdup(text), "the second time");
     free(text);
     tell_record(fd, 1, 60000); /* the first one was node 1; it goes on */
-    for (uint32_t i = 0; i < NODES; i++)
-        if (i != 1)
-            actor_start(&s.actors[i], &s.stage, i, NODES);
+    start_others(&s);
     char table[512];
     struct wire_frame frame;
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE &&
            frame.length < sizeof(table) && recv(fd, table, frame.length, MSG_WAITALL) == (ssize_t)frame.length,
        "replayed: the true node has the table");
     hang_up(fd);
-    for (uint32_t i = 0; i < NODES; i++)
-        if (i != 1)
-            actor_join(&s.actors[i]);
+    join_others(&s);
     ok(s.actors[0].rc == 1 && s.actors[2].rc == 1 && s.actors[3].rc == 1, "replayed: so have all");
     stage_finish(&s.stage, &s.ending);
     nothing_leaks(&s);
@@ -407,9 +418,7 @@ static void wrong_record(const char *name, void (*spoil)(char *record, size_t *l
     size_t length;
     begin(&s, name);
     int fd = known_node(&s);
-    for (uint32_t i = 0; i < NODES; i++)
-        if (i != 1)
-            actor_start(&s.actors[i], &s.stage, i, NODES);
+    start_others(&s);
     usleep(100000);
     char *record = realloc(stage_record(1, &length), WIRE_RECORD_MAX + 16);
     memset(record + length, 0, WIRE_RECORD_MAX + 16 - length);
@@ -421,9 +430,7 @@ static void wrong_record(const char *name, void (*spoil)(char *record, size_t *l
         hang_up(fd); /* the node has died */
         fd = -1;
     }
-    for (uint32_t i = 0; i < NODES; i++)
-        if (i != 1)
-            actor_join(&s.actors[i]);
+    join_others(&s);
     s.actors[1].rc = -1;
     hang_up(fd);
     free(record);
@@ -498,15 +505,11 @@ static void dies_with_the_table(void)
     begin(&s, "a node dies with the table in its hands");
     int fd = known_node(&s);
     tell_record(fd, 1, 60000);
-    for (uint32_t i = 0; i < NODES; i++)
-        if (i != 1)
-            actor_start(&s.actors[i], &s.stage, i, NODES);
+    start_others(&s);
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE,
        "%s: the table comes", s.name);
     hang_up(fd);
-    for (uint32_t i = 0; i < NODES; i++)
-        if (i != 1)
-            actor_join(&s.actors[i]);
+    join_others(&s);
     ok(s.actors[0].rc == 1 && s.actors[2].rc == 1 && s.actors[3].rc == 1 &&
            !memcmp(s.actors[0].leaders, s.actors[2].leaders, NODES * sizeof(uint32_t)) &&
            !memcmp(s.actors[0].leaders, s.actors[3].leaders, NODES * sizeof(uint32_t)),
