@@ -82,9 +82,12 @@ tap_count() { # <TAP: passed failed skipped
         END { print p + 0, f + 0, s + 0 }'
 }
 
-tap_failures() { # <TAP: failed lines, each with the beginning of its diagnostics
-    awk '/^not ok/ { room = 8; print; next } /^(ok|1\.\.)/ { room = 0 }
-        room > 0 { print; if (!--room) print "#   ..." }'
+tap_failures() { # <TAP: failed lines, each with the notes just before it and the beginning of its diagnostics
+    awk '/^ok/ { room = kept = 0; notes = ""; next }
+        /^1\.\./ { room = 0; next }
+        /^not ok/ { printf "%s%s\n", notes, $0; room = 24; kept = 0; notes = ""; next }
+        room > 0 { print; if (!--room) print "#   ..."; next }
+        /^#/ && kept < 12 { kept++; notes = notes $0 "\n" }'
 }
 
 # merge_logs DIR: results of "make check" in DIR, from what automake keeps of each test

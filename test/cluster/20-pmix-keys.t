@@ -133,7 +133,7 @@ else
     is "another choice stands" "$(key_all nuioa.version)" "1 1 1 1"
     launched=$((launched + 1))
     user srun --mpi=pmix -N4 -O -n 1028 /bin/true
-    [ "$rc" -eq 0 ] || { lost=$((lost + 1)); note "1028 ranks:" "$err"; }
+    [ "$rc" -eq 0 ] || lose "1028 ranks"
     like "nor where every rank's copy of the job's data would be large" "$(told node1)" ' keys=0 '
 fi
 
@@ -162,7 +162,7 @@ is "but the others of nuioa" "$(key_all nuioa.version)" "1 1"
 trial "$with_plan"
 launched=$((launched + 1))
 user srun --mpi=pmix -w node1 -O -n 512 /bin/true
-[ "$rc" -eq 0 ] || { lost=$((lost + 1)); note "512 ranks:" "$err"; }
+[ "$rc" -eq 0 ] || lose "512 ranks"
 like "512 ranks on one node" "$(told node1)" 'ranks=512 .* error=$'
 note "512 ranks: $(told node1 | grep -oE '(pmix|keys|time_us|cpu_us)=[0-9]+' | paste -s -d ' ')"
 

@@ -81,7 +81,7 @@ mpi() {
     user env LD_LIBRARY_PATH="$home" OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_tls=any \
         OMPI_MCA_opal_common_ucx_devices=any OMPI_MCA_osc=^ucx UCX_TLS=tcp,self UCX_NET_DEVICES=eth0 \
         FI_PROVIDER=tcp "${env[@]}" srun -n "$n" "$@" "$home/$program"
-    [ "$rc" -eq 0 ] || { lost=$((lost + 1)); note "lost: $program $*" "$err"; }
+    [ "$rc" -eq 0 ] || lose "$program $*"
 }
 
 leading() { sed -n 's/^rank \([0-9]*\) leads.*/\1/p' <<<"$out" | sort -n | paste -s -d ' '; }

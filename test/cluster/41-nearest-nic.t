@@ -96,7 +96,7 @@ nearest() {
     launched=$((launched + 1))
     user env OMPI_MCA_opal_common_ofi_verbose=1 OMPI_MCA_btl=self,tcp OMPI_MCA_pml=ob1 \
         srun --mpi=pmix -n2 -O "$home/nearest" "$other" "$pci" "$name"
-    [ "$rc" -eq 0 ] || { lost=$((lost + 1)); note "lost:" "$err"; }
+    [ "$rc" -eq 0 ] || lose nearest
 }
 
 trial "default=on export=env,pmix,locality bind"

@@ -32,7 +32,7 @@ mpi() {
     fi
     # shellcheck disable=SC2086
     user env "${settings[@]}" srun -n "$n" "$@" $command
-    [ "$rc" -eq "${wanted_rc:-0}" ] || { lost=$((lost + 1)); note "lost: $command $*" "$err"; }
+    [ "$rc" -eq "${wanted_rc:-0}" ] || lose "$command $*"
 }
 
 # pairs FILE: of that profile in the users' directory, each pair once

@@ -40,7 +40,7 @@ mpi() {
     fi
     # shellcheck disable=SC2086
     TIMEOUT=$((200 + calls / 10)) user env "${settings[@]}" NUIOA_COLL_STATS=1 ${with:-} srun -n "$n" "$@" $command
-    [ "$rc" -eq 0 ] || { lost=$((lost + 1)); note "lost: $command $*" "$out" "$err"; }
+    [ "$rc" -eq 0 ] || lose "$command $*" "$out"
 }
 
 has_command() { in_node ctl sh -c "command -v $1" >/dev/null; }

@@ -10,9 +10,11 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 home=/run/cluster/home
 topology=/run/node/topology.xml
 # For tests that are not about time: a busy machine is no reason for a warning.
-patient=(timeout_ms=20000 deadline_ms=20000)
+patient=(timeout_ms=60000 deadline_ms=60000)
 launched=0
 lost=0
+losses=()
+again=
 
 setup() {
     if [ -z "${NUIOA_CLUSTER_DIR:-}" ]; then
@@ -58,17 +60,45 @@ give_back() {
     idle 200
 }
 
+# What srun says of a launch that Slurm 22.05 loses by itself, once in thousands, with and without a plugin:
+# a reset connection to a slurmstepd, or a credential between two of them that one opens while it has the
+# user's rights to fork ranks.
+slurm_lost='aborting, io error with slurmstepd|_direct_conn_establish: .*Connection reject'
+
 # user COMMAND...: as a user on the login node, with the output in $out, $err, $rc (124, 137: no end in time;
-# 137 also: Slurm has killed the ranks, and $err says why).
+# 137 also: Slurm has killed the ranks, and $err says why). One that Slurm lost, or that hung, is tried again,
+# once in the life of a cluster: finish() counts it as skipped.
 user() {
+    run_as_user "$@"
+    if [ "$rc" -eq 124 ] || [[ $rc -ne 0 && $err =~ $slurm_lost ]]; then
+        note "status $rc: $*" "$err"
+        give_back
+        [ ! -e "$CLUSTER_DIR/again" ] || return 0
+        echo "status $rc: $*: $(head -n 2 <<<"$err" | paste -s -d " ")" >"$CLUSTER_DIR/again"
+        again=1
+        [ -z "${SLURM_TEST_STARTED:-}" ] || find "$CLUSTER_DIR/home/${SLURM_TEST_STARTED##*/}" -type f -delete
+        run_as_user "$@"
+    fi
+}
+
+run_as_user() {
     local tmp
     tmp=$(mktemp -d)
     rc=0
-    "$here/in" -u nobody ctl timeout -k 5 "${TIMEOUT:-60}" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || rc=$?
+    "$here/in" -u nobody ctl timeout -k 5 "${TIMEOUT:-120}" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || rc=$?
     out=$(<"$tmp/out")
     err=$(grep -vE "$waiting" "$tmp/err")
     rm -r "$tmp"
-    case $rc in 124 | 137) note "status $rc: $*" "$err"; give_back ;; esac
+}
+
+# lose WHAT...: the last launch should have run, and did not. What is known of it is shown by finish().
+lose() {
+    local log
+    lost=$((lost + 1))
+    losses+=("status $rc: $*" ${err:+"$err"})
+    for log in "$CLUSTER_DIR"/nodes/*/log/slurmd.log; do
+        mapfile -t -O ${#losses[@]} losses < <(tail -n 100 "$log" | grep 'error: ' | tail -n 2)
+    done
 }
 
 # started DIR: how many ranks left a mark
@@ -83,10 +113,7 @@ tally() {
     SLURM_TEST_STARTED=$home/started.$launched user "$@"
     ranks=$(started "started.$launched")
     rm -r "$CLUSTER_DIR/home/started.$launched"
-    if [ "$ranks" -ne "$n" ]; then
-        lost=$((lost + 1))
-        note "lost: $ranks of $n ranks of: $*" "$err"
-    fi
+    [ "$ranks" -eq "$n" ] || lose "$ranks of $n ranks of $*"
 }
 
 # launch N [VAR=VALUE]... [SRUN-ARG]...: srun of N ranks that must start
@@ -148,6 +175,8 @@ one_line() {
 }
 
 finish() {
-    is "no launch was lost ($launched launches)" "$lost" 0
+    local name="no launch was lost ($launched launches)"
+    [ -z "$again" ] || skip "a launch that Slurm lost, and that ran when tried again" "$(<"$CLUSTER_DIR/again")"
+    if [ "$lost" -eq 0 ]; then pass "$name"; else fail "$name" "$lost lost" "${losses[@]}"; fi
     done_testing
 }
