@@ -60,9 +60,9 @@ give_back() {
     idle 200
 }
 
-# What srun says of a launch that Slurm 22.05 loses by itself, once in thousands, with and without a plugin:
-# a reset connection to a slurmstepd, or a credential between two of them that one opens while it has the
-# user's rights to fork ranks.
+# What srun says of launches that Slurm 22.05 loses by itself, once in thousands: the connection of a slurmstepd
+# that ends was reset, or one slurmstepd was to open another's credential while it had the user's rights, to
+# fork ranks.
 slurm_lost='aborting, io error with slurmstepd|_direct_conn_establish: .*Connection reject'
 
 # user COMMAND...: as a user on the login node, with the output in $out, $err, $rc (124, 137: no end in time;
