@@ -176,7 +176,7 @@ one_line() {
 
 finish() {
     local name="no launch was lost ($launched launches)"
-    [ -z "$again" ] || skip "a launch that Slurm lost, and that ran when tried again" "$(<"$CLUSTER_DIR/again")"
+    [ -z "$again" ] || skip "a launch that Slurm lost was tried again" "$(<"$CLUSTER_DIR/again")"
     if [ "$lost" -eq 0 ]; then pass "$name"; else fail "$name" "$lost lost" "${losses[@]}"; fi
     done_testing
 }
