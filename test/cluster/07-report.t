@@ -5,7 +5,7 @@ setup
 need_plugin
 plugin on "topology=$topology" "${patient[@]}"
 
-launch 8 -N2 --ntasks-per-node=4 --exclusive --nuioa=report --nuioa-hints=heavy=0
+launch 8 -w node1,node2 --ntasks-per-node=4 --exclusive --nuioa=report --nuioa-hints=heavy=0
 is "report implies on" "$(of 0 NUIOA_VERSION)" 1
 like "report: the nodes are named" "$err" 'node1'
 like "report: both" "$err" 'node2'
@@ -19,15 +19,15 @@ widest=$(awk '{ if (length > w) w = length } END { print w + 0 }' <<<"$err")
 ok "report: fits 100 columns ($widest)" test "$widest" -le 100
 unlike "report: plain ASCII" "$err" '[^ -~'$'\n''	]'
 
-launch 8 -N2 --ntasks-per-node=4 --exclusive --nuioa=explain --nuioa-hints=heavy=0
+launch 8 -w node1,node2 --ntasks-per-node=4 --exclusive --nuioa=explain --nuioa-hints=heavy=0
 like "explain: where the distances come from" "$err" '[Dd]istance'
 like "explain: for each rank why" "$err" ' 0 .* (beside its NIC|nearer its NIC|where Slurm put it|stays)'
 like "explain: what the cost is made of" "$err" 'to the NIC +[0-9.]+ -> [0-9.]+'
 like "explain: the bound, and how it was found" "$err" 'the bound: heavier ranks in nearer places'
 report=$err
-launch 8 -N2 --ntasks-per-node=4 --exclusive --nuioa=report,off
+launch 8 -w node1,node2 --ntasks-per-node=4 --exclusive --nuioa=report,off
 is "report,off: off" "$(grep -c NUIOA_ <<<"$out")" 0
-launch 8 -N2 --ntasks-per-node=4 --exclusive --nuioa=report,export
+launch 8 -w node1,node2 --ntasks-per-node=4 --exclusive --nuioa=report,export
 is "report,export moves nobody" "$(of 0 NUIOA_CPUS)" 0
 like "report,export: still reports" "$err" 'mlx5_0'
 ok "explain says more than report" test "$(wc -c <<<"$report")" -gt "$(wc -c <<<"$err")"
