@@ -69,23 +69,25 @@ slurm_lost='aborting, io error with slurmstepd|_direct_conn_establish: .*Connect
 # 137 also: Slurm has killed the ranks, and $err says why). One that Slurm lost, or that hung, is tried again,
 # once in the life of a cluster: finish() counts it as skipped.
 user() {
-    run_as_user "$@"
-    if [ "$rc" -eq 124 ] || [[ $rc -ne 0 && $err =~ $slurm_lost ]]; then
-        note "status $rc: $*" "$err"
-        give_back
-        [ ! -e "$CLUSTER_DIR/again" ] || return 0
-        echo "status $rc: $*: $(head -n 2 <<<"$err" | paste -s -d " ")" >"$CLUSTER_DIR/again"
-        again=1
-        [ -z "${SLURM_TEST_STARTED:-}" ] || find "$CLUSTER_DIR/home/${SLURM_TEST_STARTED##*/}" -type f -delete
-        run_as_user "$@"
-    fi
+    local limit=${TIMEOUT:-120} start=$SECONDS
+    run_as_user "$limit" "$@"
+    case $rc in 124 | 137) note "status $rc: $*" "$err" ;; esac
+    ((SECONDS - start >= limit)) || [[ $rc -ne 0 && $err =~ $slurm_lost ]] || return 0
+    give_back
+    [ ! -e "$CLUSTER_DIR/again" ] || return 0
+    again="status $rc: $*: $(head -n 2 <<<"$err" | paste -s -d " ")"
+    echo "$again" >"$CLUSTER_DIR/again"
+    [ -z "${SLURM_TEST_STARTED:-}" ] || find "$CLUSTER_DIR/home/${SLURM_TEST_STARTED##*/}" -type f -delete
+    run_as_user "$limit" "$@"
 }
 
+# run_as_user SECONDS COMMAND...: not longer than that, even if it does not mind being asked to end
 run_as_user() {
-    local tmp
+    local limit=$1 tmp
+    shift
     tmp=$(mktemp -d)
     rc=0
-    "$here/in" -u nobody ctl timeout -k 5 "${TIMEOUT:-120}" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || rc=$?
+    "$here/in" -u nobody ctl timeout -k 5 "$limit" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || rc=$?
     out=$(<"$tmp/out")
     err=$(grep -vE "$waiting" "$tmp/err")
     rm -r "$tmp"
@@ -176,7 +178,7 @@ one_line() {
 
 finish() {
     local name="no launch was lost ($launched launches)"
-    [ -z "$again" ] || skip "a launch that Slurm lost was tried again" "$(<"$CLUSTER_DIR/again")"
+    [ -z "$again" ] || skip "a launch that Slurm lost was tried again" "$again"
     if [ "$lost" -eq 0 ]; then pass "$name"; else fail "$name" "$lost lost" "${losses[@]}"; fi
     done_testing
 }

@@ -457,14 +457,21 @@ static void unprintable(char *record, size_t *length)
     strcpy(((struct wire_record *)record)->host, "\033[31m");
 }
 
+/* The test's node has told its record, two others wait with it, and the last has not come. */
+static int but_for_the_last(struct scene *s, uint32_t patience_ms)
+{
+    int fd = known_node(s);
+    tell_record(fd, 1, patience_ms);
+    actor_start(&s->actors[0], &s->stage, 0, NODES);
+    actor_start(&s->actors[2], &s->stage, 2, NODES);
+    return fd;
+}
+
 static void dies_after_its_record(void)
 {
     struct scene s;
     begin(&s, "a node dies after its record");
-    int fd = known_node(&s);
-    tell_record(fd, 1, 60000);
-    actor_start(&s.actors[0], &s.stage, 0, NODES);
-    actor_start(&s.actors[2], &s.stage, 2, NODES);
+    int fd = but_for_the_last(&s, 60000);
     usleep(100000);
     int64_t start = stage_ms();
     hang_up(fd);
@@ -481,16 +488,11 @@ static void comes_too_late(void)
     struct scene s;
     struct wire_frame frame;
     begin(&s, "a node comes too late for another");
-    int fd = known_node(&s);
-    tell_record(fd, 1, 100);
-    actor_start(&s.actors[0], &s.stage, 0, NODES);
-    actor_start(&s.actors[2], &s.stage, 2, NODES);
+    int fd = but_for_the_last(&s, 100);
     usleep(300000);
     int64_t start = stage_ms();
     actor_start(&s.actors[3], &s.stage, 3, NODES);
-    actor_join(&s.actors[0]);
-    actor_join(&s.actors[2]);
-    actor_join(&s.actors[3]);
+    join_others(&s);
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_STOP,
        "%s: the one who waits is told so", s.name);
     hang_up(fd);
