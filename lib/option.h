@@ -14,6 +14,7 @@ enum nuioa_policy { NUIOA_POLICY_BANDWIDTH, NUIOA_POLICY_LATENCY, NUIOA_POLICY_C
 enum nuioa_cores { NUIOA_CORES_AUTO, NUIOA_CORES_KEEP, NUIOA_CORES_PACK };
 enum nuioa_mem { NUIOA_MEM_LOCAL, NUIOA_MEM_NIC, NUIOA_MEM_INTERLEAVE, NUIOA_MEM_OFF };
 enum nuioa_leader { NUIOA_LEADER_NEAR, NUIOA_LEADER_RANK0, NUIOA_LEADER_OFF };
+enum nuioa_auth { NUIOA_AUTH_KEY, NUIOA_AUTH_MUNGE };
 enum nuioa_switch { NUIOA_SWITCH_AUTO, NUIOA_SWITCH_ON, NUIOA_SWITCH_OFF };
 
 /* Bits of `export`. */
@@ -54,6 +55,7 @@ struct nuioa_options {
     char distances[4096];
     char cache[4096];
     char topology[4096];
+    enum nuioa_auth auth;
     char munge_socket[108];
     unsigned deadline_ms; /* on any discovery at launch */
     double remote_cost;

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -143,7 +142,7 @@ static bool hire(struct gather *g, struct desk *desk)
 
 static void open_door(struct gather *g)
 {
-    while (make_room(g)) {
+    while (g->listener >= 0 && make_room(g)) {
         int fd = listen_accept(g->listener);
         if (fd < 0 && fd != -EAGAIN && fd != -ECONNABORTED && fd != -EINTR) {
             g->pause_ms = gather_now_ms() + SILENCE_MS; /* out of descriptors */
@@ -161,7 +160,8 @@ static void open_door(struct gather *g)
             g->counts.strangers_most = g->stranger_count;
         gather_watch(g, fd, p, EPOLLIN, EPOLL_CTL_ADD);
         gather_hear(g, p); /* a node may have spoken already */
-        hire(g, &g->desks[0]); /* while the node's credential is being made */
+        if (g->invitation.sealed)
+            hire(g, &g->desks[0]); /* while the node's credential is being made */
     }
     gather_let_in(g, false);
 }
@@ -189,7 +189,7 @@ static void take_answer(struct gather *g, struct desk *desk)
             gather_drop(g, p);
     } else if (p) {
         peer_forget_body(p);
-        gather_take_hello(g, p, g->opened);
+        gather_take_opened(g, p, g->opened);
     }
 }
 
@@ -282,7 +282,7 @@ static void *run(void *arg)
         g->desks[i].opener = (struct opener){ 0, -1 };
     g->opened = malloc(sizeof(*g->opened));
     if (g->opened) {
-        if (g->eager)
+        if (g->eager && g->invitation.sealed)
             hire(g, &g->desks[0]);
         serve_all(g);
     }
@@ -297,13 +297,13 @@ static void *run(void *arg)
 
 /* --- for srun ----------------------------------------------------------------------------------------- */
 
-static int make_text(struct gather *g, uint16_t port)
+static int invite(struct gather *g, uint16_t port)
 {
-    if (getrandom(g->wanted.key, WIRE_KEY_SIZE, 0) != WIRE_KEY_SIZE)
-        return -EIO;
-    int at = snprintf(g->text, sizeof(g->text), "%u:", port);
-    for (int i = 0; i < WIRE_KEY_SIZE; i++)
-        at += snprintf(g->text + at, sizeof(g->text) - (size_t)at, "%02x", g->wanted.key[i]);
+    int rc = invitation_make(&g->invitation, port, g->config.sealed);
+    if (rc < 0)
+        return rc;
+    memcpy(g->wanted.key, g->invitation.key, WIRE_KEY_SIZE);
+    invitation_write(&g->invitation, g->text);
     return 0;
 }
 
@@ -314,12 +314,11 @@ int gather_open(const struct gather_config *config, struct gather **gather, stru
     if (!g)
         return nuioa_fail(err, -ENOMEM, "gather: out of memory");
     g->config = *config;
-    g->wanted.uid = config->uid;
     g->wanted.any_job = true;
     g->listener = listen_open(config->port_first, config->port_last, &port);
     g->epoll = epoll_create1(EPOLL_CLOEXEC);
     g->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int rc = g->listener < 0 ? g->listener : g->epoll < 0 || g->stop < 0 ? -errno : make_text(g, port);
+    int rc = g->listener < 0 ? g->listener : g->epoll < 0 || g->stop < 0 ? -errno : invite(g, port);
     if (rc < 0) {
         gather_close(g);
         *gather = NULL;

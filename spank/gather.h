@@ -18,8 +18,9 @@
 #define GATHER_STRANGER_MS 1000
 
 struct gather_config {
-    uid_t uid;                 /* whose credentials are taken: our own */
-    const char *socket;        /* munged's, "" the default */
+    bool sealed;               /* auth=munge */
+    uid_t uid;                 /* then: whose credentials are taken, our own */
+    const char *socket;        /* and munged's, "" the default */
     unsigned timeout_ms;       /* how long after a node's apology the others are waited for */
     uint16_t port_first, port_last; /* 0: any */
 
@@ -45,7 +46,7 @@ struct gather;
 /* Opens the listener: IPv6 and IPv4 where both exist. 0 and *gather, or negative with *err. */
 int gather_open(const struct gather_config *config, struct gather **gather, struct nuioa_error *err);
 
-/* "PORT:KEY", for WIRE_VARIABLE. Owned by `gather`. */
+/* For WIRE_VARIABLE. Owned by `gather`. */
 const char *gather_text(const struct gather *gather);
 
 /* The job that nodes must belong to; UINT32_MAX: any, but all the same. Before the start. */

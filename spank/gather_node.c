@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "invitation.h"
 #include "leaders.h"
-#include "number.h"
 #include "seal.h"
 
 static int64_t now_us(void)
@@ -80,14 +80,14 @@ static int receive_all(struct gather_node *g, void *bytes, size_t length)
     return 0;
 }
 
-/* srun shows that it could read the hello. */
-static int receive_key(struct gather_node *g)
+/* srun shows that it is srun. */
+static int receive_answer(struct gather_node *g)
 {
-    uint8_t key[WIRE_KEY_SIZE];
+    uint8_t answer[WIRE_KEY_SIZE];
     if (g->known)
         return 0;
-    int rc = receive_all(g, key, sizeof(key));
-    if (!rc && memcmp(key, g->key, sizeof(key)))
+    int rc = receive_all(g, answer, sizeof(answer));
+    if (!rc && memcmp(answer, g->answer, sizeof(answer)))
         rc = -EPROTO;
     g->known = !rc;
     return rc;
@@ -95,7 +95,7 @@ static int receive_key(struct gather_node *g)
 
 static int receive_frame(struct gather_node *g, struct wire_frame *frame)
 {
-    int rc = receive_key(g);
+    int rc = receive_answer(g);
     if (!rc)
         rc = receive_all(g, frame, sizeof(*frame));
     if (!rc && frame->magic != WIRE_MAGIC)
@@ -148,33 +148,6 @@ static int fail(struct gather_node *g, int rc, struct nuioa_error *err)
 
 /* --- the call ----------------------------------------------------------------------------------------- */
 
-static int digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* "PORT:KEY" */
-static int parse_srun(const char *text, in_port_t *port, uint8_t *key)
-{
-    char number[8];
-    uint32_t value;
-    size_t length = strcspn(text, ":");
-    if (length >= sizeof(number) || strlen(text) != length + 1 + 2 * WIRE_KEY_SIZE)
-        return -EINVAL;
-    memcpy(number, text, length);
-    number[length] = '\0';
-    if (nuioa_parse_u32(number, UINT16_MAX, &value) < 0 || !value)
-        return -EINVAL;
-    for (unsigned i = 0; i < WIRE_KEY_SIZE; i++) {
-        int high = digit(text[length + 1 + 2 * i]), low = digit(text[length + 2 + 2 * i]);
-        if (high < 0 || low < 0)
-            return -EINVAL;
-        key[i] = (uint8_t)(high << 4 | low);
-    }
-    *port = htons((in_port_t)value);
-    return 0;
-}
-
 static int make_address(const char *text, in_port_t port, struct sockaddr_storage *address)
 {
     struct sockaddr_in *four = (struct sockaddr_in *)address;
@@ -217,8 +190,8 @@ static int await_connection(struct gather_node *g)
     return rc ? rc : -error;
 }
 
-static void *make_hello(const struct gather_node *g, const struct gather_call *call, const uint8_t *step_key,
-                        size_t *length)
+static void *make_hello(const struct gather_node *g, const struct gather_call *call,
+                        const struct invitation *invitation, size_t *length)
 {
     uint32_t rank_count = call->ranks ? call->task_count : 0;
     struct wire_hello hello = {
@@ -230,8 +203,9 @@ static void *make_hello(const struct gather_node *g, const struct gather_call *c
         .task_count = call->task_count,
         .rank_count = rank_count,
     };
-    memcpy(hello.step_key, step_key, WIRE_KEY_SIZE);
-    memcpy(hello.node_key, g->key, WIRE_KEY_SIZE);
+    memcpy(hello.step_key, invitation->key, WIRE_KEY_SIZE);
+    if (invitation->sealed)
+        memcpy(hello.node_key, g->answer, WIRE_KEY_SIZE);
     *length = sizeof(hello) + rank_count * sizeof(uint32_t);
     char *bytes = malloc(*length);
     if (!bytes)
@@ -242,7 +216,7 @@ static void *make_hello(const struct gather_node *g, const struct gather_call *c
     return bytes;
 }
 
-/* What the child that makes the call is given, and what it tells. */
+/* What the child that seals a hello and sends it is given, and what it tells. */
 struct errand {
     struct gather_node *node;
     const struct gather_call *call;
@@ -256,7 +230,12 @@ struct outcome {
     struct nuioa_error err;
 };
 
-static void make_call(int fd, void *arg)
+static int cannot_reach(const struct gather_call *call, int rc, struct nuioa_error *err)
+{
+    return nuioa_fail(err, rc, "gather: cannot reach srun at %.60s: %s", call->address, strerror(-rc));
+}
+
+static void say_sealed(int fd, void *arg)
 {
     const struct errand *e = arg;
     struct gather_node *g = e->node;
@@ -266,32 +245,43 @@ static void make_call(int fd, void *arg)
                          &outcome.err);
     int rc = await_connection(g);
     if (!rc)
-        rc = credential ? send_frame(g, WIRE_HELLO, credential, strlen(credential) + 1)
+        rc = credential ? send_frame(g, WIRE_SEALED, credential, strlen(credential) + 1)
                         : send_frame(g, WIRE_SORRY, NULL, 0);
     outcome.told = !rc && !credential;
     if (rc < 0 && credential)
-        outcome.rc = nuioa_fail(&outcome.err, rc, "gather: cannot reach srun at %.60s: %s", e->call->address,
-                                strerror(-rc));
+        outcome.rc = cannot_reach(e->call, rc, &outcome.err);
     nuioa_child_write(fd, &outcome, sizeof(outcome));
 }
 
-static int begin_call(struct gather_node *g, const struct gather_call *call, const uint8_t *step_key,
-                      in_port_t port, struct nuioa_error *err)
+static int say_hello(struct gather_node *g, const void *hello, size_t length)
+{
+    int rc = await_connection(g);
+    return rc ? rc : send_frame(g, WIRE_HELLO, hello, length);
+}
+
+static int make_call(struct gather_node *g, const struct gather_call *call, const struct invitation *invitation,
+                     struct nuioa_error *err)
 {
     struct errand errand = { .node = g, .call = call };
-    int rc = call_address(g, call->address, port);
+    int rc = call_address(g, call->address, htons(invitation->port));
     if (rc < 0)
-        return nuioa_fail(err, rc, "gather: cannot reach srun at %.60s: %s", call->address, strerror(-rc));
-    errand.hello = make_hello(g, call, step_key, &errand.length);
-    rc = errand.hello ? nuioa_child_start(&g->caller, make_call, &errand, g->fd, call->timeout_ms) : -ENOMEM;
+        return cannot_reach(call, rc, err);
+    errand.hello = make_hello(g, call, invitation, &errand.length);
+    if (!errand.hello)
+        return nuioa_fail(err, -ENOMEM, "gather: out of memory");
+    if (invitation->sealed)
+        rc = nuioa_child_start(&g->caller, say_sealed, &errand, g->fd, call->timeout_ms);
+    else
+        rc = say_hello(g, errand.hello, errand.length);
     free((void *)errand.hello);
+    if (rc < 0 && !invitation->sealed)
+        return cannot_reach(call, rc, err);
     return rc < 0 ? nuioa_fail(err, rc, "gather: %s", strerror(-rc)) : 0;
 }
 
 int gather_call(struct gather_node *g, const struct gather_call *call, struct nuioa_error *err)
 {
-    uint8_t step_key[WIRE_KEY_SIZE];
-    in_port_t port;
+    struct invitation invitation;
     *g = (struct gather_node){
         .fd = -1,
         .left_us = (int64_t)call->timeout_ms * 1000,
@@ -301,12 +291,13 @@ int gather_call(struct gather_node *g, const struct gather_call *call, struct nu
         .node_count = call->node_count,
         .task_count = call->task_count,
     };
-    if (parse_srun(call->srun, &port, step_key) < 0 || call->node >= call->node_count ||
+    if (invitation_read(&invitation, call->srun) < 0 || call->node >= call->node_count ||
         call->node_count > WIRE_NODES_MAX || call->task_count > WIRE_TASKS_MAX)
         return nuioa_fail(err, -EINVAL, "gather: what srun says of itself is wrong");
-    if (getrandom(g->key, sizeof(g->key), 0) != sizeof(g->key))
+    memcpy(g->answer, invitation.answer, WIRE_KEY_SIZE);
+    if (invitation.sealed && getrandom(g->answer, sizeof(g->answer), 0) != sizeof(g->answer))
         return nuioa_fail(err, -EIO, "gather: no random numbers");
-    int rc = begin_call(g, call, step_key, port, err);
+    int rc = make_call(g, call, &invitation, err);
     if (rc < 0)
         gather_hang_up(g);
     return rc;
@@ -330,8 +321,10 @@ static int learn_outcome(struct gather_node *g, struct outcome *outcome)
         memcpy(outcome, bytes, sizeof(*outcome));
         outcome->err.text[sizeof(outcome->err.text) - 1] = '\0';
     } else {
-        outcome->rc = nuioa_fail(&outcome->err, -ETIMEDOUT, "MUNGE: no answer in time");
-        outcome->told = !await_connection(g) && !send_frame(g, WIRE_SORRY, NULL, 0);
+        bool connected = !await_connection(g);
+        outcome->rc = nuioa_fail(&outcome->err, -ETIMEDOUT, "%s",
+                                 connected ? "MUNGE: no answer in time" : "gather: cannot reach srun");
+        outcome->told = connected && !send_frame(g, WIRE_SORRY, NULL, 0);
     }
     free(bytes);
     return outcome->rc;

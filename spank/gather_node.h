@@ -16,7 +16,7 @@
 struct gather_call {
     const char *address;  /* of srun: IPv4 or IPv6, in numbers; no name is resolved */
     const char *srun;     /* what WIRE_VARIABLE says */
-    const char *socket;   /* munged's, "" the default */
+    const char *socket;   /* munged's, "" the default; if srun wants a sealed hello */
     uid_t uid;            /* the job's user */
     gid_t gid;
     unsigned timeout_ms;
@@ -31,16 +31,16 @@ struct gather_node {
     struct nuioa_child caller; /* seals and sends the hello; until its outcome is known */
     int64_t left_us;           /* of the time to wait */
     bool told;                 /* srun has been told that this node has no credential */
-    bool known;                /* srun has shown our key */
+    bool known;                /* srun has answered */
     uint32_t job_id, step_id, node, node_count, task_count;
-    uint8_t key[WIRE_KEY_SIZE];
+    uint8_t answer[WIRE_KEY_SIZE]; /* by which srun shows that it is srun */
 };
 
 #define GATHER_NODE_NONE { .fd = -1 }
 
-/* Begins to connect, and has a child process seal the hello and send it, for which nobody waits here: how
- * it went is known when something is expected of srun. 0, or negative with *err: no gathering. To be
- * called, as the others, by one thread. */
+/* Connects and says hello. A hello that is to be sealed is left to a child process, for which nobody waits
+ * here: how it went is known when something is expected of srun. 0, or negative with *err: no gathering.
+ * To be called, as the others, by one thread. */
 int gather_call(struct gather_node *g, const struct gather_call *call, struct nuioa_error *err);
 
 /* Waits for this node's slice of the profile: weights[task_count], and *pairs (malloc'd, caller frees).

@@ -5,6 +5,7 @@
 
 #include "gather.h"
 #include "hello.h"
+#include "invitation.h"
 #include "opener.h"
 #include "peer.h"
 
@@ -24,7 +25,8 @@ struct desk {
 
 struct gather {
     struct gather_config config;
-    char text[8 + 2 * WIRE_KEY_SIZE];
+    struct invitation invitation;
+    char text[INVITATION_TEXT_MAX];
     struct hello_wanted wanted;
     int listener, epoll, stop;
     bool listening; /* strangers are let in at present */
@@ -61,7 +63,7 @@ void gather_close_door(struct gather *g);
 /* Reads what a peer says and acts on it. */
 void gather_hear(struct gather *g, struct peer *p);
 /* A credential was opened. */
-void gather_take_hello(struct gather *g, struct peer *p, const struct opened *opened);
+void gather_take_opened(struct gather *g, struct peer *p, const struct opened *opened);
 /* A peer is gone or does what no node does: without it there is no table. */
 void gather_lose(struct gather *g, struct peer *p);
 /* The time to wait for others is over: whether, and what follows. */

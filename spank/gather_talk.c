@@ -115,14 +115,14 @@ static int begin_step(struct gather *g, const struct wire_hello *hello)
     return 0;
 }
 
-static void send_slice(struct gather *g, struct peer *p, const struct opened *opened,
-                       const struct wire_hello *hello)
+/* bytes: of the hello, its ranks in them. */
+static void send_slice(struct gather *g, struct peer *p, const struct wire_hello *hello, const char *bytes)
 {
     size_t length = 0;
     uint32_t *ranks = malloc((hello->rank_count + 1) * sizeof(*ranks));
     void *slice = NULL;
     if (ranks) {
-        memcpy(ranks, opened->bytes + sizeof(*hello), hello->rank_count * sizeof(*ranks));
+        memcpy(ranks, bytes + sizeof(*hello), hello->rank_count * sizeof(*ranks));
         slice = g->config.slice ? g->config.slice(g->config.arg, ranks, hello->rank_count, &length) : NULL;
     }
     struct wire_frame frame = { WIRE_MAGIC, WIRE_SLICE, slice ? (uint32_t)length : 0 };
@@ -133,12 +133,10 @@ static void send_slice(struct gather *g, struct peer *p, const struct opened *op
     free(ranks);
 }
 
-void gather_take_hello(struct gather *g, struct peer *p, const struct opened *opened)
+static void take_hello(struct gather *g, struct peer *p, const char *bytes, size_t length)
 {
     struct wire_hello hello;
-    if (opened->rc == -EIO)
-        expect_failure(g, opened->error);
-    if (!hello_read(&g->wanted, opened, &hello) || (!g->nodes && begin_step(g, &hello) < 0) ||
+    if (!hello_read(&g->wanted, bytes, length, &hello) || (!g->nodes && begin_step(g, &hello) < 0) ||
         g->nodes[hello.node]) {
         gather_drop(g, p);
         return;
@@ -151,11 +149,21 @@ void gather_take_hello(struct gather *g, struct peer *p, const struct opened *op
     g->nodes[p->node] = p;
     peer_move(p, &g->known);
     gather_watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
-    gather_send(g, p, hello.node_key, WIRE_KEY_SIZE);
+    gather_send(g, p, g->invitation.sealed ? hello.node_key : g->invitation.answer, WIRE_KEY_SIZE);
     if (hello.rank_count)
-        send_slice(g, p, opened, &hello);
+        send_slice(g, p, &hello, bytes);
     if (g->counts.hellos == g->counts.nodes)
         gather_close_door(g); /* nobody is missing */
+}
+
+void gather_take_opened(struct gather *g, struct peer *p, const struct opened *opened)
+{
+    if (opened->rc == -EIO)
+        expect_failure(g, opened->error);
+    if (opened->rc < 0 || opened->uid != g->config.uid)
+        gather_drop(g, p);
+    else
+        take_hello(g, p, opened->bytes, opened->length);
 }
 
 static void take_record(struct gather *g, struct peer *p)
@@ -200,9 +208,12 @@ static void take_credential(struct gather *g, struct peer *p)
 static void take_message(struct gather *g, struct peer *p)
 {
     switch (p->frame.type) {
-    case WIRE_HELLO:
+    case WIRE_SEALED:
         take_credential(g, p);
         return; /* its body is needed */
+    case WIRE_HELLO:
+        take_hello(g, p, p->body, p->frame.length);
+        break;
     case WIRE_SORRY:
         take_sorry(g, p);
         break;
@@ -216,9 +227,9 @@ static void take_message(struct gather *g, struct peer *p)
 /* The longest body that may come now; -1: not this type, not now. */
 static int64_t limit(const struct gather *g, const struct peer *p)
 {
-    if (p->state == PEER_KNOCKING && p->frame.type == WIRE_HELLO)
+    if (p->state == PEER_KNOCKING && p->frame.type == (g->invitation.sealed ? WIRE_SEALED : WIRE_HELLO))
         return WIRE_HELLO_MAX - (int64_t)sizeof(p->frame);
-    if (p->state == PEER_KNOCKING && p->frame.type == WIRE_SORRY)
+    if (p->state == PEER_KNOCKING && p->frame.type == WIRE_SORRY && g->invitation.sealed)
         return 0;
     if (p->state == PEER_KNOWN && p->frame.type == WIRE_RECORD && g->phase == GATHERING)
         return WIRE_RECORD_MAX;

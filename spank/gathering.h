@@ -5,7 +5,7 @@
 #include "placement.h"
 
 /* What srun and slurmstepd have to do with the rendezvous (wire.h), and when. Nothing here fails: without a
- * rendezvous each node knows its own leader and tells its own report. A build without MUNGE has none. */
+ * rendezvous each node knows its own leader and tells its own report. */
 
 /* srun, init_post_opt (which comes once for each component of a heterogeneous job) and, when the step is
  * known, local_user_init. */

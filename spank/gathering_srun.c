@@ -85,6 +85,7 @@ static int open_listener(const struct context *c, struct gathering *g, struct nu
         return nuioa_fail(err, -ENOSPC, "gather: SrunPortRange has only %d ports, which srun needs itself",
                           range[1] - range[0] + 1);
     struct gather_config config = {
+        .sealed = c->options.auth == NUIOA_AUTH_MUNGE,
         .uid = geteuid(),
         .socket = c->options.munge_socket,
         .timeout_ms = c->options.timeout_ms,

@@ -18,14 +18,14 @@ static bool is_of_step(const struct hello_wanted *wanted, const struct wire_hell
            (!wanted->node_count || hello->node_count == wanted->node_count);
 }
 
-bool hello_read(const struct hello_wanted *wanted, const struct opened *opened, struct wire_hello *hello)
+bool hello_read(const struct hello_wanted *wanted, const void *bytes, size_t length, struct wire_hello *hello)
 {
-    if (opened->rc < 0 || opened->uid != wanted->uid || opened->length < sizeof(*hello))
+    if (length < sizeof(*hello))
         return false;
-    memcpy(hello, opened->bytes, sizeof(*hello));
+    memcpy(hello, bytes, sizeof(*hello));
     return !memcmp(hello->purpose, WIRE_PURPOSE, sizeof(WIRE_PURPOSE)) && is_of_step(wanted, hello) &&
            hello->node_count <= WIRE_NODES_MAX && hello->node < hello->node_count &&
            hello->task_count <= WIRE_TASKS_MAX &&
            (!hello->rank_count || hello->rank_count == hello->task_count) &&
-           opened->length == sizeof(*hello) + hello->rank_count * sizeof(uint32_t);
+           length == sizeof(*hello) + hello->rank_count * sizeof(uint32_t);
 }

@@ -6,8 +6,8 @@
 /* The rendezvous of a step's nodes with their srun, over TCP. This is the manual of what travels.
  *
  *     node (slurmstepd)                            srun (the user)
- *     HELLO: a credential              ->          decoded, checked
- *                                      <-          the node's key, 32 bytes, as they are
+ *     HELLO, or SEALED                 ->          checked
+ *                                      <-          a key, 32 bytes, as they are
  *                                      <-          SLICE, if the node asked for one
  *     RECORD: what was decided here    ->          kept, until all nodes' are there
  *                                      <-          TABLE: the leaders of all nodes
@@ -17,12 +17,18 @@
  * all the same, as would be any message that came after it to confirm it, so readers of the table agree on its
  * digest before they act on it together.
  *
- * Who srun is: the node connects to the address that Slurm gives (SLURM_SRUN_COMM_HOST) and the port in
- * WIRE_VARIABLE, which srun puts into the job's environment, "PORT:KEY", KEY being 64 hexadecimal digits
- * made for this step. Who the node is: its hello is a MUNGE credential, encrypted, of the job's user, for the
- * eyes of the job's user alone, and inside it the step's key, the job, the step, the node, and a key of the
- * node's own. Nobody else can read that key, so whoever sends it back is that srun. MUNGE itself refuses a
- * credential that has been decoded before.
+ * Where srun is: the address that Slurm gives (SLURM_SRUN_COMM_HOST) and the port in WIRE_VARIABLE, which srun
+ * puts into the job's environment. Who is who:
+ *
+ * auth=key: WIRE_VARIABLE is "PORT:KEY:ANSWER", two keys of 64 hexadecimal digits made for this step, which
+ * travel to the nodes in Slurm's launch message, and which root and the job's user can read. A node shows the
+ * first, in HELLO; srun, to those who do, the second. This is how slurmstepd and srun know each other where
+ * the ranks' standard output is connected (io_key of Slurm's src/common/io_hdr.h), and as good.
+ *
+ * auth=munge: WIRE_VARIABLE is "PORT:KEY", and whoever has read the launch message on the network still is
+ * nobody. A node's hello is sealed: a MUNGE credential, encrypted, of the job's user, for the eyes of the job's
+ * user alone, and inside it, with the rest, a key of the node's own. Nobody else can read that key, so whoever
+ * sends it back is that srun. MUNGE itself refuses a credential that has been decoded before.
  *
  * A node believes nothing that srun sends, for it is the user's: every length is known beforehand or has
  * a limit, every number is checked. srun reads at most WIRE_HELLO_MAX bytes from a peer it does not know.
@@ -31,15 +37,16 @@
  * has another WIRE_MAGIC, and so has another version. Texts end with a NUL. */
 
 #define WIRE_VARIABLE "SLURM_NUIOA_SRUN"
-#define WIRE_MAGIC 0x6e756902u /* the last digits count versions */
+#define WIRE_MAGIC 0x6e756903u /* the last digits count versions */
 #define WIRE_KEY_SIZE 32
 #define WIRE_NODES_MAX 65536
 #define WIRE_TASKS_MAX 4096 /* of one node */
 
 enum wire_type {
-    WIRE_HELLO = 1, /* a credential, text; inside it a struct wire_hello and its ranks */
+    WIRE_HELLO = 1, /* struct wire_hello and its ranks */
     WIRE_RECORD,    /* struct wire_record and what it counts */
-    WIRE_SORRY,     /* nothing; instead of HELLO: this node has no credential. Anybody may say so: it is
+    WIRE_SEALED,    /* a credential, text, and HELLO's body inside it */
+    WIRE_SORRY,     /* nothing; instead of SEALED: this node has no credential. Anybody may say so: it is
                        only a reason not to wait longer than one waits for a node */
     WIRE_SLICE = 17, /* struct wire_slice and what it counts */
     WIRE_TABLE,     /* struct wire_table and its runs */
@@ -55,8 +62,8 @@ struct wire_frame {
 
 struct wire_hello {
     char purpose[16]; /* WIRE_PURPOSE: a credential made for something else is not one of these */
-    uint8_t step_key[WIRE_KEY_SIZE];
-    uint8_t node_key[WIRE_KEY_SIZE];
+    uint8_t step_key[WIRE_KEY_SIZE]; /* KEY */
+    uint8_t node_key[WIRE_KEY_SIZE]; /* what srun is to send back; in HELLO nothing */
     uint32_t job_id, step_id;
     uint32_t node, node_count; /* in the step, over all components of a heterogeneous one */
     uint32_t task_count;       /* on this node */

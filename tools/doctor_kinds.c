@@ -57,7 +57,7 @@ const struct doctor_kind doctor_kinds[] = {
 
     /* --- what the plugin needs --- */
     { "munge-unreachable", DOCTOR_PROBLEM,
-      "Slurm's own messages are signed by it, and nodes cannot prove themselves to srun: no "
+      "Slurm's own messages are signed by it, and so are, with auth=munge, those of nodes to srun: no "
       "job-wide report, no table of leaders.",
       "Start munged, look at its log; munge_socket= in plugstack.conf if its socket is "
       "elsewhere." },

@@ -102,10 +102,16 @@ static void socket_of(const struct doctor *d, char *path, size_t size)
     munge_ctx_destroy(context);
 }
 
+static bool is_used(const struct doctor *d)
+{
+    const char *type = doctor_conf_value(&d->slurm, "AuthType"); /* Slurm's default is MUNGE */
+    return !type || doctor_list_has(type, "auth/", "munge") || d->options.auth == NUIOA_AUTH_MUNGE;
+}
+
 void doctor_check_munge(struct doctor *d)
 {
     char said[256], path[128];
-    if (!doctor_is_live(d) || !*d->slurm.path)
+    if (!doctor_is_live(d) || !*d->slurm.path || !is_used(d))
         return;
     socket_of(d, path, sizeof(path));
     int rc = knock(path);

@@ -4,11 +4,6 @@
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
-if ! grep -q munge_encode "$(readlink -f "${NUIOA_STAGE:-/none}/usr/lib/slurm/nuioa.so")" 2>/dev/null; then
-    skip "gather" "the plugin was built without MUNGE"
-    done_testing
-    exit 0
-fi
 good=("topology=$topology" default=on)
 plugin on "${good[@]}"
 
@@ -27,14 +22,47 @@ timed() { # launch..., its time in $took_ms
     took_ms=$(($(date +%s%3N) - start))
 }
 
-launch 8 -N4 --exclusive
-one_table "4 nodes" 8
-is "4 nodes: not a word" "$err" ""
-is "4 nodes: as many leaders" "$(of 0 NUIOA_LEADERS | tr , '\n' | wc -l)" 4
-for how in block cyclic plane=2; do
-    launch 13 -N4 --exclusive -m "$how"
-    one_table "13 ranks, $how" 13
-done
+# What a step of four nodes does in every way to launch it. $1: auth=
+everybody_meets() {
+    local how
+    plugin on "${good[@]}" "auth=$1"
+    launch 8 -N4 --exclusive
+    one_table "$1: 4 nodes" 8
+    is "$1: 4 nodes: not a word" "$err" ""
+    is "$1: 4 nodes: as many leaders" "$(of 0 NUIOA_LEADERS | tr , '\n' | wc -l)" 4
+    for how in block cyclic plane=2; do
+        launch 13 -N4 --exclusive -m "$how"
+        one_table "$1: 13 ranks, $how" 13
+    done
+    tally 8 srun -N4 -n8 --exclusive --multi-prog "$home/programs"
+    one_table "$1: multi-prog" 8
+    tally 8 srun -N2 -n4 --exclusive "$home/rank" : -N2 -n4 --exclusive "$home/rank"
+    is "$1: het job: it runs" "$rc" 0
+    is "$1: het job: one table" "$(all NUIOA_LEADERS | tr ' ' '\n' | sort -u | wc -l)" 1
+    like "$1: het job: four leaders" "$(of 7 NUIOA_LEADERS)$(of 0 NUIOA_LEADERS)" \
+        '^[0-9]+,[0-9]+,[0-9]+,[0-9]+'
+    tally 8 sbatch -W -N4 --exclusive -o "$home/batch.out" "$home/batch"
+    out=$(<"$CLUSTER_DIR/home/batch.out")
+    one_table "$1: srun in sbatch" 8
+    launch 8 -N4 --exclusive --export=NONE
+    one_table "$1: --export=NONE" 8
+    # A hints file: each node gets its part, which knows who is on the node
+    launch 8 -N4 --exclusive --nuioa-hints="@$home/profile"
+    one_table "$1: a profile" 8
+    is "$1: a profile: what stays on the node does not count" \
+        "$(of 0 NUIOA_WEIGHT),$(of 1 NUIOA_WEIGHT),$(of 2 NUIOA_WEIGHT)" "0,5,100"
+    is "$1: a profile of as many ranks: nothing is said" "$(nuioa_lines)" ""
+}
+
+printf '0-3 %s\n4-7 %s\n' "$home/rank" "$home/rank" >"$CLUSTER_DIR/home/programs"
+printf '#!/bin/sh\nsrun -n8 %s\n' "$home/rank" >"$CLUSTER_DIR/home/batch"
+chmod 0755 "$CLUSTER_DIR/home/batch"
+printf 'nuioa-profile 1\nranks 8\npair 0 1 1000 1 0\npair 1 2 100 1 0\n' >"$CLUSTER_DIR/home/profile"
+everybody_meets munge
+everybody_meets key
+plugin on "${good[@]}"
+
+# Reports
 launch 64 -N4 --exclusive --nuioa=report --mpi=pmix
 one_table "64 ranks, pmix" 64
 is "report: one header" "$(grep -c '^nuioa: 4 nodes, 64 ranks' <<<"$err")" 1
@@ -53,32 +81,7 @@ is "gather=off: each node reports" "$(grep -c '^nuioa: node' <<<"$err")" 4
 launch 8 -N4 --exclusive --nuioa=export
 is "plain export: no table" "$(all NUIOA_LEADERS)" ""
 
-# Ways to launch
-printf '0-3 %s\n4-7 %s\n' "$home/rank" "$home/rank" >"$CLUSTER_DIR/home/programs"
-tally 8 srun -N4 -n8 --exclusive --multi-prog "$home/programs"
-one_table "multi-prog" 8
-tally 8 srun -N2 -n4 --exclusive "$home/rank" : -N2 -n4 --exclusive "$home/rank"
-is "het job: it runs" "$rc" 0
-is "het job: one table" "$(all NUIOA_LEADERS | tr ' ' '\n' | sort -u | wc -l)" 1
-like "het job: four leaders" "$(of 7 NUIOA_LEADERS)$(of 0 NUIOA_LEADERS)" '^[0-9]+,[0-9]+,[0-9]+,[0-9]+'
-printf '#!/bin/sh\nsrun -n8 %s\n' "$home/rank" >"$CLUSTER_DIR/home/batch"
-chmod 0755 "$CLUSTER_DIR/home/batch"
-tally 8 sbatch -W -N4 --exclusive -o "$home/batch.out" "$home/batch"
-out=$(<"$CLUSTER_DIR/home/batch.out")
-one_table "srun in sbatch" 8
-launch 8 -N4 --exclusive --export=NONE
-one_table "--export=NONE" 8
-
-# Hints files: each node gets its part, which knows who is on the node
-{
-    printf 'nuioa-profile 1\nranks 8\n'
-    printf 'pair 0 1 1000 1 0\npair 1 2 100 1 0\n'
-} >"$CLUSTER_DIR/home/profile"
-launch 8 -N4 --exclusive --nuioa-hints="@$home/profile"
-one_table "a profile" 8
-is "a profile: what stays on the node does not count" \
-    "$(of 0 NUIOA_WEIGHT),$(of 1 NUIOA_WEIGHT),$(of 2 NUIOA_WEIGHT)" "0,5,100"
-is "a profile of as many ranks: nothing is said" "$(nuioa_lines)" ""
+# A profile that no list can say
 awk 'BEGIN { srand(1); print "nuioa-profile 1\nranks 4000"
     for (i = 0; i < 4000; i++) print "rank", i, 0, int(10 ^ (rand() * 12)), 1, 1, 0 }' \
     >"$CLUSTER_DIR/home/profile"
@@ -106,19 +109,23 @@ plugin on "${good[@]}"
 plugin -n node2 on topology=/run/node/none default=on
 launch 8 -N4 --exclusive
 no_table "a node that stands down"
+sealed=("${good[@]}" auth=munge)
 for node in node1 node3; do
-    plugin on "${good[@]}"
-    plugin -n "$node" on "${good[@]}" munge_socket=/run/node/none
+    plugin on "${sealed[@]}"
+    plugin -n "$node" on "${sealed[@]}" munge_socket=/run/node/none
     launch 8 -N4 --exclusive
     no_table "$node has no munged"
 done
+plugin on "${good[@]}" munge_socket=/run/node/none
+launch 8 -N4 --exclusive
+one_table "auth=key needs no munged" 8
 second_munged='mkdir -p /run/second && munged --force --key-file=/run/cluster/munge.key
     --log-file=/run/second/log --pid-file=/run/second/pid --seed-file=/run/second/seed
     --socket=/run/second/socket'
 second_munged=${second_munged//$'\n'/ }
 in_node node2 sh -c "$second_munged" >/dev/null 2>&1
-plugin on "${good[@]}"
-plugin -n node2 on "${good[@]}" munge_socket=/run/second/socket
+plugin on "${sealed[@]}"
+plugin -n node2 on "${sealed[@]}" munge_socket=/run/second/socket
 launch 8 -N4 --exclusive
 one_table "another munged on node2" 8
 in_node node2 sh -c 'kill -STOP $(cat /run/second/pid)'
@@ -132,8 +139,8 @@ plugin on "${good[@]}"
 
 # A slurmstepd dies while all wait for node2: the others need not wait until the time is over
 in_node node2 sh -c "$second_munged && kill -STOP \$(cat /run/second/pid)" >/dev/null 2>&1
-plugin on "${good[@]}" timeout_ms=20000
-plugin -n node2 on "${good[@]}" timeout_ms=6000 munge_socket=/run/second/socket
+plugin on "${sealed[@]}" timeout_ms=20000
+plugin -n node2 on "${sealed[@]}" timeout_ms=6000 munge_socket=/run/second/socket
 install -d -o nobody "$CLUSTER_DIR/home/started.killed"
 in_node -u nobody ctl env SLURM_TEST_STARTED="$home/started.killed" timeout 60 \
     srun -N4 -n8 --exclusive "$home/rank" >/dev/null 2>"$CLUSTER_DIR/home/killed.err" &

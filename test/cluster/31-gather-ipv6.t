@@ -9,12 +9,10 @@ need_plugin
 
 user srun -N1 -n1 sh -c 'echo $SLURM_SRUN_COMM_HOST'
 is "srun is reached by IPv6" "$out" fd77::254
-plugin on "topology=$topology" default=on
-launch 8 -N4 --exclusive
-if grep -q munge_encode "$(readlink -f "${NUIOA_STAGE:-/none}/usr/lib/slurm/nuioa.so")" 2>/dev/null; then
-    one_table "IPv6" 8
-    is "not a word" "$err" ""
-else
-    skip "the rendezvous" "the plugin was built without MUNGE"
-fi
+for auth in key munge; do
+    plugin on "topology=$topology" default=on "auth=$auth"
+    launch 8 -N4 --exclusive
+    one_table "IPv6, auth=$auth" 8
+    is "auth=$auth: not a word" "$err" ""
+done
 finish

@@ -74,16 +74,15 @@ else
 fi
 
 # The rendezvous: the hello is sent from outside the namespace, the rest is said from inside
-if grep -q munge_encode "$(readlink -f "${NUIOA_STAGE:-/none}/usr/lib/slurm/nuioa.so")"; then
-    printf 'nuioa-profile 1\nranks 8\npair 1 2 100 1 0\n' >"$CLUSTER_DIR/home/profile"
-    plugin on "topology=$topology" default=on "${patient[@]}"
+printf 'nuioa-profile 1\nranks 8\npair 1 2 100 1 0\n' >"$CLUSTER_DIR/home/profile"
+for auth in key munge; do
+    plugin on "topology=$topology" default=on "auth=$auth" "${patient[@]}"
     launch 8 -N4 --exclusive --mpi=pmix --nuioa-hints="@$home/profile"
-    like "one table of leaders" "$(all NUIOA_LEADERS | tr ' ' '\n' | sort | uniq -c | xargs)" '^8 [0-9]+(,[0-9]+){3}$'
-    is "each node's part of a profile" "$(of 2 NUIOA_WEIGHT)" 100
-    is "not a word" "$err" ""
-else
-    skip "the rendezvous" "the plugin was built without MUNGE"
-fi
+    like "auth=$auth: one table of leaders" "$(all NUIOA_LEADERS | tr ' ' '\n' | sort | uniq -c | xargs)" \
+        '^8 [0-9]+(,[0-9]+){3}$'
+    is "auth=$auth: each node's part of a profile" "$(of 2 NUIOA_WEIGHT)" 100
+    is "auth=$auth: not a word" "$err" ""
+done
 plugin off
 
 # The same tests, the same answers

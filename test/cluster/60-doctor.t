@@ -11,7 +11,7 @@ doctor() {
     local node=$1
     shift
     status=0
-    in_node "$node" timeout 20 nuioa doctor --json "$@" >"$CLUSTER_DIR/home/doctor.json" || status=$?
+    in_node "$node" env SLURM_CONF="${slurm_conf:-/run/cluster/slurm.conf}" timeout 20 nuioa doctor --json "$@" >"$CLUSTER_DIR/home/doctor.json" || status=$?
     { read -r role; read -r found; read -r what; } < <(python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
@@ -91,6 +91,12 @@ like "slurmd's log says the same" "$(cat "$n1"/log/slurmd.log)" 'did you mean me
 plugin on munge_socket=/run/munge/none
 doctor node1
 finds "munged's socket is not there" munge-unreachable '/run/munge/none: No such file'
+sed 's!^AuthType=.*!AuthType=auth/slurm!' "$CLUSTER_DIR/slurm.conf" >"$CLUSTER_DIR/without-munge.conf"
+slurm_conf=/run/cluster/without-munge.conf doctor node1
+no "nor is it needed where Slurm has its own" 'munge-[a-z]*'
+plugin on munge_socket=/run/munge/none auth=munge
+slurm_conf=/run/cluster/without-munge.conf doctor node1
+finds "but for auth=munge" munge-unreachable '/run/munge/none: No such file'
 plugin on
 munged=$(in_node ctl pidof munged)
 in_node ctl kill -STOP "$munged"

@@ -11,17 +11,17 @@
 #include "seal.h"
 #include "stage.h"
 
-/* How long one srun takes for many nodes, and how much memory, with real credentials over loopback. The nodes
- * are simulated by one process; their sealing, which nodes do side by side, is timed apart. Usage:
- * bench SOCKET [NODES...] */
+/* How long one srun takes for many nodes, and how much memory, over loopback, with auth=key and with auth=munge
+ * and real credentials. The nodes are simulated by one process; their sealing, which nodes do side by side, is
+ * timed apart. Usage: bench SOCKET [NODES...] */
 
 struct node {
     int fd;
     uint32_t place;
     enum { KEY, TABLE, BODY, DONE } state;
     size_t want, got;
-    char *credential, *record;
-    size_t record_length;
+    void *hello, *record;
+    size_t hello_length, record_length;
 };
 
 static void raise_limit(void)
@@ -52,10 +52,11 @@ static void call(struct node *n, const struct stage *stage, int epoll)
         fprintf(stderr, "bench: connect: %s\n", strerror(-n->fd));
         exit(1);
     }
-    struct wire_frame hello = { WIRE_MAGIC, WIRE_HELLO, (uint32_t)strlen(n->credential) + 1 };
+    struct wire_frame hello = { WIRE_MAGIC, stage->sealed ? WIRE_SEALED : WIRE_HELLO,
+                                (uint32_t)n->hello_length };
     struct wire_frame record = { WIRE_MAGIC, WIRE_RECORD, (uint32_t)n->record_length };
     put(n->fd, &hello, sizeof(hello));
-    put(n->fd, n->credential, hello.length);
+    put(n->fd, n->hello, hello.length);
     put(n->fd, &record, sizeof(record));
     put(n->fd, n->record, n->record_length);
     n->want = WIRE_KEY_SIZE;
@@ -91,21 +92,25 @@ static void prepare(struct node *nodes, uint32_t count, const struct stage *stag
     for (uint32_t i = 0; i < count; i++) {
         struct gather_call call = stage_call(stage, i, count);
         struct nuioa_error err;
-        size_t length;
-        void *hello = stage_hello(&call, key, &length);
+        char *credential;
         nodes[i].place = i;
         nodes[i].record = stage_record(i, &nodes[i].record_length);
-        if (seal_make(stage->socket, USER_UID, hello, length, &nodes[i].credential, &err) < 0) {
+        nodes[i].hello = stage_hello(&call, key, &nodes[i].hello_length);
+        if (!stage->sealed)
+            continue;
+        if (seal_make(stage->socket, USER_UID, nodes[i].hello, nodes[i].hello_length, &credential, &err) < 0) {
             fprintf(stderr, "bench: %s\n", err.text);
             exit(1);
         }
-        free(hello);
+        free(nodes[i].hello);
+        nodes[i].hello = credential;
+        nodes[i].hello_length = strlen(credential) + 1;
     }
 }
 
-static void measure(const char *socket, uint32_t count)
+static void measure(const char *socket, bool sealed, uint32_t count)
 {
-    struct stage stage = { .socket = socket, .timeout_ms = 60000 };
+    struct stage stage = { .sealed = sealed, .socket = socket, .timeout_ms = 60000 };
     struct ending ending;
     struct epoll_event events[64];
     struct node *nodes = calloc(count, sizeof(*nodes));
@@ -113,7 +118,7 @@ static void measure(const char *socket, uint32_t count)
     stage_open(&stage);
     int64_t start = stage_ms();
     prepare(nodes, count, &stage);
-    int64_t sealed = stage_ms();
+    int64_t prepared = stage_ms();
     uint32_t done = 0;
     for (uint32_t called = 0; done < count;) {
         for (int burst = 0; burst < 64 && called < count; burst++)
@@ -129,13 +134,13 @@ static void measure(const char *socket, uint32_t count)
     int64_t gathered = stage_ms();
     if (!stage_finish(&stage, &ending))
         exit(1);
-    printf("%6u  %9.2f  %10.2f  %7.3f  %9.1f  %8u\n", count, (double)(sealed - start) / 1000,
-           (double)(gathered - sealed) / 1000, (double)(gathered - sealed) / count,
+    printf("%-5s  %6u  %9.2f  %10.2f  %7.3f  %9.1f  %8u\n", sealed ? "munge" : "key", count, (double)(prepared - start) / 1000,
+           (double)(gathered - prepared) / 1000, (double)(gathered - prepared) / count,
            (double)ending.rss_kb / 1024, ending.counts.tables);
     fflush(stdout);
     for (uint32_t i = 0; i < count; i++) {
         close(nodes[i].fd);
-        free(nodes[i].credential);
+        free(nodes[i].hello);
         free(nodes[i].record);
     }
     close(epoll);
@@ -150,14 +155,11 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     if (setresgid(USER_UID, USER_UID, USER_UID) < 0 || setresuid(USER_UID, USER_UID, USER_UID) < 0)
         return 1;
-    printf(" nodes  sealing s  gathering s  ms/node  srun's MB  delivered\n");
+    static const char *const usual[] = { "100", "1000", "10000", NULL };
+    printf("auth    nodes  sealing s  gathering s  ms/node  srun's MB  delivered\n");
     fflush(stdout);
-    if (argc == 2) {
-        measure(argv[1], 100);
-        measure(argv[1], 1000);
-        measure(argv[1], 10000);
-    }
-    for (int i = 2; i < argc; i++)
-        measure(argv[1], (uint32_t)atoi(argv[i]));
+    for (int sealed = 0; sealed < 2; sealed++)
+        for (const char *const *count = argc > 2 ? (const char *const *)argv + 2 : usual; *count; count++)
+            measure(argv[1], sealed, (uint32_t)atoi(*count));
     return 0;
 }

@@ -18,6 +18,7 @@
  * each case the node goes on in time, without a table. TAP. Usage: fault SOCKET SOCKET2 PID2 */
 
 #define TIMEOUT_MS 400
+#define ANSWER 0xa5 /* each byte of srun's key */
 
 static unsigned tests, failures;
 
@@ -33,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static void ok(bool good, const char *fmt,
     failures += !good;
 }
 
-/* --- a hostile srun: it can read the hello, and knows the key -------------------------------------------- */
+/* --- a hostile srun: it can read the hello, and knows the keys ------------------------------------------- */
 
 struct act {
     const char *name;
@@ -44,6 +45,7 @@ struct act {
 
 struct host {
     int listener;
+    bool sealed;
     const char *socket;
     const struct act *act;
 };
@@ -199,21 +201,26 @@ static void *be_hostile(void *arg)
     struct host *host = arg;
     struct wire_frame frame;
     struct nuioa_error err;
-    char credential[8192];
+    char body[8192];
     struct wire_hello hello = { .job_id = JOB };
-    void *bytes = NULL;
-    size_t length = 0;
+    void *bytes = body;
     uid_t uid;
     struct pollfd wait = { .fd = host->listener, .events = POLLIN };
     poll(&wait, 1, 2000);
     int fd = accept(host->listener, NULL, NULL);
-    if (recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.length < sizeof(credential) &&
-        recv(fd, credential, frame.length, MSG_WAITALL) == (ssize_t)frame.length &&
-        !seal_open(host->socket, credential, &uid, &bytes, &length, &err) && length >= sizeof(hello))
+    bool heard = recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.length < sizeof(body) &&
+                 recv(fd, body, frame.length, MSG_WAITALL) == (ssize_t)frame.length;
+    size_t length = frame.length;
+    if (heard && host->sealed)
+        heard = !seal_open(host->socket, body, &uid, &bytes, &length, &err);
+    if (heard && length >= sizeof(hello))
         memcpy(&hello, bytes, sizeof(hello));
     else
         printf("# no hello\n");
-    free(bytes);
+    if (bytes != body)
+        free(bytes);
+    if (!host->sealed)
+        memset(hello.node_key, ANSWER, sizeof(hello.node_key));
     host->act->say(fd, &hello);
     struct pollfd end = { .fd = fd, .events = POLLRDHUP };
     if (host->act->keeps_line)
@@ -223,12 +230,15 @@ static void *be_hostile(void *arg)
 }
 
 /* The hostile srun must be able to open what is sealed for root's eyes or the user's: it is the user here. */
-static void hostile(const char *socket, const struct act *act)
+static void hostile(const char *socket, bool sealed, const struct act *act)
 {
-    uint16_t port;
-    struct host host = { listen_open(0, 0, &port), socket, act };
+    struct invitation invitation = { .sealed = sealed };
+    struct host host = { listen_open(0, 0, &invitation.port), sealed, socket, act };
     struct stage stage = { .socket = socket, .timeout_ms = TIMEOUT_MS };
-    snprintf(stage.text, sizeof(stage.text), "%u:%064d", port, 7);
+    char name[100];
+    snprintf(name, sizeof(name), "auth=%s, hostile srun, %s", sealed ? "munge" : "key", act->name);
+    memset(invitation.answer, ANSWER, sizeof(invitation.answer));
+    invitation_write(&invitation, stage.text);
     uint32_t leaders[2] = { 0, 0 }, ranks[4] = { 0, 1, 2, 3 }, pair_count;
     struct gather_call call = stage_call(&stage, 0, 2);
     struct gather_node node = GATHER_NODE_NONE;
@@ -253,11 +263,49 @@ static void hostile(const char *socket, const struct act *act)
     gather_hang_up(&node);
     pthread_join(thread, NULL);
     free(record);
-    ok(rc < 0, "hostile srun, %s: no table (%s)", act->name, err.text);
-    ok(took <= TIMEOUT_MS + 150, "hostile srun, %s: %d ms", act->name, took);
-    ok(node.fd < 0 && stage_fds() == fds && stage_children() == children, "hostile srun, %s: nothing leaks",
-       act->name);
+    ok(rc < 0, "%s: no table (%s)", name, err.text);
+    ok(took <= TIMEOUT_MS + 150, "%s: %d ms", name, took);
+    ok(node.fd < 0 && stage_fds() == fds && stage_children() == children, "%s: nothing leaks",
+       name);
     close(host.listener);
+}
+
+/* --- no srun at all -------------------------------------------------------------------------------------- */
+
+static void not_there(bool sealed, const char *socket, const char *what, uint16_t port)
+{
+    struct invitation invitation = { .port = port, .sealed = sealed };
+    struct stage stage = { .socket = socket, .timeout_ms = TIMEOUT_MS };
+    struct actor actor = { .delay_ms = 0 };
+    invitation_write(&invitation, stage.text);
+    unsigned fds = stage_fds(), children = stage_children();
+    actor_start(&actor, &stage, 0, 2);
+    actor_join(&actor);
+    ok(actor.rc < 0, "auth=%s, %s: no table (%s)", sealed ? "munge" : "key", what, actor.err.text);
+    ok(actor.took_ms <= TIMEOUT_MS + 150, "auth=%s, %s: %d ms", sealed ? "munge" : "key", what,
+       (int)actor.took_ms);
+    ok(stage_fds() == fds && stage_children() == children, "auth=%s, %s: nothing leaks",
+       sealed ? "munge" : "key", what);
+    free(actor.leaders);
+}
+
+/* A listener whose queue is full drops who calls, as a firewall does; one that was closed refuses. */
+static void nobody_there(const char *socket)
+{
+    uint16_t port;
+    int listener = listen_open(0, 0, &port), callers[4];
+    struct stage stage = { .socket = socket };
+    listen(listener, 0);
+    snprintf(stage.text, sizeof(stage.text), "%u:", port);
+    for (int i = 0; i < 4; i++)
+        callers[i] = stage_connect_begin(&stage);
+    not_there(false, socket, "nobody takes the call", port);
+    not_there(true, socket, "nobody takes the call", port);
+    close(listener);
+    for (int i = 0; i < 4; i++)
+        close(callers[i]);
+    not_there(false, socket, "srun is gone", port);
+    not_there(true, socket, "srun is gone", port);
 }
 
 /* --- munged -------------------------------------------------------------------------------------------- */
@@ -283,13 +331,16 @@ static void one_node(const char *name, struct stage *stage, bool table)
 
 static void munged_stops(const char *one, const char *two, pid_t pid)
 {
-    struct stage stage = { .socket = two, .timeout_ms = TIMEOUT_MS, .srun_socket = one };
+    struct stage stage = { .sealed = true, .socket = two, .timeout_ms = TIMEOUT_MS, .srun_socket = one };
     stage_open(&stage);
     one_node("the node has another munged, with the same key", &stage, true);
     kill(pid, SIGSTOP);
+    struct stage plain = { .socket = two, .timeout_ms = TIMEOUT_MS };
+    stage_open(&plain);
+    one_node("auth=key, munged is stopped", &plain, true);
     stage_open(&stage);
     one_node("the node's munged is stopped", &stage, false);
-    struct stage other = { .socket = one, .timeout_ms = TIMEOUT_MS, .srun_socket = two };
+    struct stage other = { .sealed = true, .socket = one, .timeout_ms = TIMEOUT_MS, .srun_socket = two };
     stage_open(&other);
     struct actor actor = { .delay_ms = 0 };
     struct ending ending;
@@ -302,7 +353,7 @@ static void munged_stops(const char *one, const char *two, pid_t pid)
     ok(!ending.children_after && ending.fds_before == ending.fds_after, "srun's munged is stopped: nothing leaks");
     free(actor.leaders);
     kill(pid, SIGCONT);
-    struct stage none = { .socket = "/no/such/socket", .timeout_ms = TIMEOUT_MS, .srun_socket = one };
+    struct stage none = { .sealed = true, .socket = "/no/such/socket", .timeout_ms = TIMEOUT_MS, .srun_socket = one };
     stage_open(&none);
     one_node("the node has no munged", &none, false);
 }
@@ -313,11 +364,14 @@ int main(int argc, char **argv)
         return 2;
     signal(SIGPIPE, SIG_IGN);
     munged_stops(argv[1], argv[2], atoi(argv[3]));
+    nobody_there(argv[1]);
     /* From here on this process is the user, as a hostile srun is. */
     if (setresgid(USER_UID, USER_UID, USER_UID) < 0 || setresuid(USER_UID, USER_UID, USER_UID) < 0)
         return 1;
-    for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++)
-        hostile(argv[1], &acts[i]);
+    for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
+        hostile(argv[1], false, &acts[i]);
+        hostile(argv[1], true, &acts[i]);
+    }
     printf("1..%u\n", tests);
     return failures > 0;
 }

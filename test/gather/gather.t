@@ -8,13 +8,14 @@ reason=
 [ "$(id -u)" -eq 0 ] || reason="needs root, to be several users"
 [ -n "${NUIOA_BUILD:-}" ] || reason="NUIOA_BUILD is not set"
 command -v munged >/dev/null || reason="no munged"
-[ -n "$reason" ] || make -s -C "$NUIOA_BUILD/test/gather" attack fault bench >/dev/null 2>&1 ||
-    reason="not built: no slurm/spank.h or no munge"
+[ -n "$reason" ] || [ -f "$NUIOA_BUILD/spank/libgather.la" ] || reason="not built: no slurm/spank.h"
 if [ -n "$reason" ]; then
     skip "gather" "$reason"
     done_testing
     exit 0
 fi
+made=$(make -s -C "$NUIOA_BUILD/test/gather" attack traitor fault bench 2>&1) ||
+    { fail "the programs are built" "$made"; done_testing; exit 1; }
 . "$here/munged.sh"
 start_munged one || { fail "munged starts"; done_testing; exit 1; }
 one=$munged_socket
@@ -35,5 +36,6 @@ relay() { # NAME COMMAND...: its results as ours
 }
 
 relay attack "$NUIOA_BUILD/test/gather/attack" "$one"
+relay traitor "$NUIOA_BUILD/test/gather/traitor" "$one"
 relay fault "$NUIOA_BUILD/test/gather/fault" "$one" "$munged_socket" "$munged_pid"
 done_testing

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -103,12 +104,13 @@ static _Noreturn void be_srun(const struct stage *s, int from, int to)
     static struct audience audience;
     struct nuioa_error err;
     struct gather *gather;
-    char line[128] = "", command;
+    char line[INVITATION_TEXT_MAX] = "", command;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if ((geteuid() == 0 && setgroups(0, NULL) < 0) || setresgid(USER_UID, USER_UID, USER_UID) < 0 ||
         setresuid(USER_UID, USER_UID, USER_UID) < 0)
         _exit(1);
     struct gather_config config = {
+        .sealed = s->sealed,
         .uid = USER_UID,
         .socket = s->srun_socket ? s->srun_socket : s->socket,
         .timeout_ms = s->timeout_ms,
@@ -234,11 +236,13 @@ void *stage_record(uint32_t node, size_t *length)
 void *stage_hello(const struct gather_call *call, const uint8_t *node_key, size_t *length)
 {
     struct wire_hello *hello = calloc(1, sizeof(*hello));
-    const char *digits = strchr(call->srun, ':') + 1;
+    struct invitation invitation;
+    if (invitation_read(&invitation, call->srun) < 0)
+        abort();
     memcpy(hello->purpose, WIRE_PURPOSE, sizeof(WIRE_PURPOSE));
-    for (int i = 0; i < WIRE_KEY_SIZE; i++)
-        sscanf(digits + 2 * i, "%2hhx", &hello->step_key[i]);
-    memcpy(hello->node_key, node_key, WIRE_KEY_SIZE);
+    memcpy(hello->step_key, invitation.key, WIRE_KEY_SIZE);
+    if (invitation.sealed)
+        memcpy(hello->node_key, node_key, WIRE_KEY_SIZE);
     hello->job_id = call->job_id;
     hello->step_id = call->step_id;
     hello->node = call->node;
@@ -282,14 +286,25 @@ void actor_join(struct actor *a)
     pthread_join(a->thread, NULL);
 }
 
-int stage_connect(const struct stage *s)
+static int connect_to(const struct stage *s, int flags)
 {
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(s->text)),
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0) {
+    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 && errno != EINPROGRESS) {
         close(fd);
         return -errno;
     }
     return fd;
+}
+
+int stage_connect(const struct stage *s)
+{
+    return connect_to(s, 0);
+}
+
+int stage_connect_begin(const struct stage *s)
+{
+    return connect_to(s, SOCK_NONBLOCK);
 }

@@ -7,6 +7,7 @@
 
 #include "gather.h"
 #include "gather_node.h"
+#include "invitation.h"
 
 /* The two sides of a rendezvous without Slurm: srun in a child process that is an ordinary user, nodes in
  * this one, which is root. munged is real. */
@@ -17,10 +18,11 @@
 #define STEP 3
 
 struct stage {
+    bool sealed;             /* auth=munge */
     const char *socket;      /* munged's */
     pid_t srun;              /* 0: none */
     int to_srun, from_srun;
-    char text[128];          /* WIRE_VARIABLE */
+    char text[INVITATION_TEXT_MAX]; /* WIRE_VARIABLE */
     const char *srun_socket; /* srun's munged, if it is another one */
     unsigned timeout_ms;
 };
@@ -47,7 +49,7 @@ struct gather_call stage_call(const struct stage *s, uint32_t node, uint32_t cou
 /* A record, with four ranks from 4 * node on, that is led by the first. malloc'd. */
 void *stage_record(uint32_t node, size_t *length);
 
-/* The bytes of a hello as that call would make it: malloc'd. */
+/* The bytes of a hello as that call would make it, to be sealed or not: malloc'd. */
 void *stage_hello(const struct gather_call *call, const uint8_t *node_key, size_t *length);
 
 /* A whole node in a thread. */
@@ -66,6 +68,7 @@ void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t
 void actor_join(struct actor *a);
 
 int stage_connect(const struct stage *s);
+int stage_connect_begin(const struct stage *s); /* does not wait */
 int64_t stage_ms(void);
 unsigned stage_fds(void);      /* open in this process */
 unsigned stage_children(void);

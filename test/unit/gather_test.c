@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "invitation.h"
 #include "leaders.h"
 #include "record.h"
 #include "summary.h"
@@ -118,6 +119,55 @@ static char *summarize(uint32_t nodes, uint32_t ranks)
     return text;
 }
 
+static void invitations(void **state)
+{
+    (void)state;
+    for (int sealed = 0; sealed < 2; sealed++) {
+        struct invitation made, again, other;
+        char text[INVITATION_TEXT_MAX];
+        assert_int_equal(invitation_make(&made, 65535, sealed), 0);
+        assert_int_equal(invitation_make(&other, 65535, sealed), 0);
+        assert_memory_not_equal(made.key, other.key, WIRE_KEY_SIZE);
+        invitation_write(&made, text);
+        assert_int_equal(strlen(text), sealed ? 5 + 65 : 5 + 65 + 65);
+        assert_int_equal(invitation_read(&again, text), 0);
+        assert_memory_equal(&again, &made, sizeof(made));
+        if (!sealed) {
+            assert_memory_not_equal(made.answer, other.answer, WIRE_KEY_SIZE);
+            assert_memory_not_equal(made.answer, made.key, WIRE_KEY_SIZE);
+        }
+    }
+}
+
+/* Every way to cut one short or to add to it, and every character that is not of it. */
+static void wrong_invitations(void **state)
+{
+    struct invitation invitation;
+    char text[INVITATION_TEXT_MAX + 8];
+    (void)state;
+    assert_int_equal(invitation_make(&invitation, 40000, false), 0);
+    invitation_write(&invitation, text);
+    size_t length = strlen(text), sealed = length - 1 - 2 * WIRE_KEY_SIZE;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        text[i] = '\0';
+        assert_int_equal(invitation_read(&invitation, text), i == sealed ? 0 : -EINVAL);
+        text[i] = 'G';
+        assert_int_equal(invitation_read(&invitation, text), -EINVAL);
+        text[i] = c;
+    }
+    assert_int_equal(invitation_read(&invitation, text), 0);
+    strcpy(text + length, ":");
+    assert_int_equal(invitation_read(&invitation, text), -EINVAL);
+    strcpy(text + length, "00");
+    assert_int_equal(invitation_read(&invitation, text), -EINVAL);
+    text[length] = '\0';
+    memcpy(text, "70000", 5);
+    assert_int_equal(invitation_read(&invitation, text), -EINVAL);
+    memcpy(text, "00000", 5);
+    assert_int_equal(invitation_read(&invitation, text), -EINVAL);
+}
+
 static void report(void **state)
 {
     char *text = summarize(6, 2);
@@ -143,6 +193,8 @@ int main(void)
         cmocka_unit_test(tables),
         cmocka_unit_test(changed_tables),
         cmocka_unit_test(records),
+        cmocka_unit_test(invitations),
+        cmocka_unit_test(wrong_invitations),
         cmocka_unit_test(report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,7 +94,7 @@ for arguments in "" topo plan probe profile cache; do
 done
 answers "plan --help" plan --help
 for option in tasks cpus-per-task topology allowed binding ranks json xml format hints policy \
-    cores nic mem leader threads export coll trace gather timeout_ms distances cache munge_socket \
+    cores nic mem leader threads export coll trace gather timeout_ms distances cache auth munge_socket \
     deadline_ms remote_cost hop_cost; do
     like "plan --help has $option" "$out" "(^|[^a-z_])$option([^a-z_]|\$)"
 done
@@ -156,6 +156,7 @@ coll on
 trace /tmp/x
 gather off
 timeout_ms 100
+auth munge
 munge_socket /run/munge/x
 deadline_ms 100
 remote_cost 0.4

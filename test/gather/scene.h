@@ -1,0 +1,64 @@
+#ifndef GATHER_SCENE_H
+#define GATHER_SCENE_H
+
+#include "stage.h"
+
+/* A step of four nodes that somebody disturbs, what he says, and what is to come of it; TAP. */
+
+#define NODES 4
+
+struct scene {
+    const char *name;
+    struct stage stage;
+    struct actor actors[NODES];
+    struct ending ending;
+    unsigned fds, children; /* ours, before */
+};
+
+/* How nodes prove themselves from here on; munged: its socket. */
+void scene_auth(bool sealed, const char *munged);
+
+/* A result. */
+__attribute__((format(printf, 2, 3))) void ok(bool good, const char *fmt, ...);
+/* The plan; what main() returns. */
+int scene_results(void);
+
+void scene_begin(struct scene *s, const char *name);
+
+/* The nodes of the step. The part of node 1 the test may play itself; then there are the others. */
+void scene_start_others(struct scene *s);
+void scene_join_others(struct scene *s);
+
+void scene_nothing_leaks(struct scene *s);
+/* All four nodes from the first word to the last. */
+void scene_run(struct scene *s);
+/* Ends the scene: they have their table, srun has reported, and has nothing to complain of. */
+void scene_ends_well(struct scene *s);
+/* Both. */
+void scene_is_well(struct scene *s);
+
+/* What is said to srun. */
+struct message {
+    uint32_t type;
+    void *bytes; /* malloc'd; scene_say does not free it */
+    size_t length;
+};
+
+/* What node 1 says but for what `change` (NULL: nothing) does; if hellos are sealed, by `uid`. */
+struct message scene_hello(struct scene *s, uid_t uid, void (*change)(struct wire_hello *));
+/* The same as a site with the other auth= has it said. */
+struct message scene_other_hello(struct scene *s);
+void scene_say(int fd, const struct message *m);
+
+/* Says hello as node 1 and is known. */
+int scene_known_node(struct scene *s);
+void scene_tell_record(int fd, uint32_t node, uint32_t patience_ms);
+
+/* True if srun ends the connection within `ms`. */
+bool scene_is_sent_away(int fd, int ms);
+/* Says it, sees that srun refuses it, and frees it. */
+void scene_is_refused(struct scene *s, struct message m, const char *what);
+
+void hang_up(int fd);
+
+#endif

@@ -1,0 +1,178 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "scene.h"
+
+/* A node of the step itself is wrong, or srun dies: no node acts on a table that others do not have, all know
+ * soon, and srun says so once. With auth=key and with auth=munge. TAP. Usage: traitor SOCKET */
+
+/* Nobody acts, nobody waits, one warning. */
+static void nobody_acts(struct scene *s, int64_t since_ms)
+{
+    int64_t took = stage_ms() - since_ms;
+    ok(s->actors[0].rc < 0 && s->actors[2].rc < 0 && s->actors[3].rc < 0, "%s: no node acts on a table", s->name);
+    ok(took < 1000, "%s: they know after %d ms", s->name, (int)took);
+    ok(stage_finish(&s->stage, &s->ending), "%s: srun goes on", s->name);
+    ok(s->ending.warnings == 1 && !s->ending.reports, "%s: one warning (%u: %s)", s->name, s->ending.warnings,
+       s->ending.warning);
+    scene_nothing_leaks(s);
+}
+
+static void wrong_record(const char *name, void (*spoil)(char *record, size_t *length))
+{
+    struct scene s;
+    size_t length;
+    scene_begin(&s, name);
+    int fd = scene_known_node(&s);
+    scene_start_others(&s);
+    usleep(100000);
+    char *record = realloc(stage_record(1, &length), WIRE_RECORD_MAX + 16);
+    memset(record + length, 0, WIRE_RECORD_MAX + 16 - length);
+    int64_t start = stage_ms();
+    if (spoil) {
+        spoil(record, &length);
+        scene_say(fd, &(struct message){ WIRE_RECORD, record, length });
+    } else {
+        hang_up(fd); /* the node has died */
+        fd = -1;
+    }
+    scene_join_others(&s);
+    hang_up(fd);
+    free(record);
+    nobody_acts(&s, start);
+}
+
+static void shorter(char *record, size_t *length) { (void)record; *length -= 8; }
+static void longer(char *record, size_t *length) { (void)record; *length += 8; }
+static void huge(char *record, size_t *length) { (void)record; *length = WIRE_RECORD_MAX + 1; }
+static void other_node(char *record, size_t *length) { (void)length; ((struct wire_record *)record)->node = 2; }
+static void count_lies(char *record, size_t *length)
+{
+    (void)length;
+    ((struct wire_record *)record)->line_count = UINT32_MAX / 2;
+}
+static void unended(char *record, size_t *length)
+{
+    (void)length;
+    memset(((struct wire_record *)record)->host, 'x', 64);
+}
+static void unprintable(char *record, size_t *length)
+{
+    (void)length;
+    strcpy(((struct wire_record *)record)->host, "\033[31m");
+}
+
+/* The test's node has told its record, two others wait with it, and the last has not come. */
+static int but_for_the_last(struct scene *s, uint32_t patience_ms)
+{
+    int fd = scene_known_node(s);
+    scene_tell_record(fd, 1, patience_ms);
+    actor_start(&s->actors[0], &s->stage, 0, NODES);
+    actor_start(&s->actors[2], &s->stage, 2, NODES);
+    return fd;
+}
+
+static void dies_after_its_record(void)
+{
+    struct scene s;
+    scene_begin(&s, "a node dies after its record");
+    int fd = but_for_the_last(&s, 60000);
+    usleep(100000);
+    int64_t start = stage_ms();
+    hang_up(fd);
+    actor_join(&s.actors[0]);
+    actor_join(&s.actors[2]);
+    actor_start(&s.actors[3], &s.stage, 3, NODES);
+    actor_join(&s.actors[3]);
+    nobody_acts(&s, start);
+}
+
+/* The last one comes when the first, which has not said so, waits no longer. */
+static void comes_too_late(void)
+{
+    struct scene s;
+    struct wire_frame frame;
+    scene_begin(&s, "a node comes too late for another");
+    int fd = but_for_the_last(&s, 100);
+    usleep(300000);
+    int64_t start = stage_ms();
+    actor_start(&s.actors[3], &s.stage, 3, NODES);
+    scene_join_others(&s);
+    ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_STOP,
+       "%s: the one who waits is told so", s.name);
+    hang_up(fd);
+    nobody_acts(&s, start);
+}
+
+/* All had told their records: what the table says is so, and all who live have it. */
+static void dies_with_the_table(void)
+{
+    struct scene s;
+    struct wire_frame frame;
+    scene_begin(&s, "a node dies with the table in its hands");
+    int fd = scene_known_node(&s);
+    scene_tell_record(fd, 1, 60000);
+    scene_start_others(&s);
+    ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE,
+       "%s: the table comes", s.name);
+    hang_up(fd);
+    scene_join_others(&s);
+    ok(s.actors[0].rc == 1 && s.actors[2].rc == 1 && s.actors[3].rc == 1 &&
+           !memcmp(s.actors[0].leaders, s.actors[2].leaders, NODES * sizeof(uint32_t)) &&
+           !memcmp(s.actors[0].leaders, s.actors[3].leaders, NODES * sizeof(uint32_t)),
+       "%s: the others act on the same one", s.name);
+    ok(stage_finish(&s.stage, &s.ending) && s.ending.reports == 1 && !s.ending.warnings, "%s: srun reports", s.name);
+    scene_nothing_leaks(&s);
+}
+
+static void srun_dies(void)
+{
+    struct scene s;
+    scene_begin(&s, "srun is killed");
+    for (uint32_t i = 2; i < NODES; i++) /* half of them: the table cannot be there */
+        actor_start(&s.actors[i], &s.stage, i, NODES);
+    usleep(200000);
+    int64_t start = stage_ms();
+    kill(s.stage.srun, SIGKILL);
+    for (uint32_t i = 2; i < NODES; i++)
+        actor_join(&s.actors[i]);
+    ok(s.actors[2].rc < 0 && s.actors[3].rc < 0, "srun is killed: no node acts on a table");
+    ok(stage_ms() - start < 500, "srun is killed: they know after %d ms", (int)(stage_ms() - start));
+    close(s.stage.to_srun);
+    close(s.stage.from_srun);
+    waitpid(s.stage.srun, NULL, 0);
+    ok(stage_fds() == s.fds && stage_children() == s.children, "srun is killed: nothing leaks");
+    for (uint32_t i = 2; i < NODES; i++)
+        free(s.actors[i].leaders);
+}
+
+static void betray(bool sealed, const char *munged)
+{
+    scene_auth(sealed, munged);
+    wrong_record("a truncated record", shorter);
+    wrong_record("a record too long", longer);
+    wrong_record("an oversized record", huge);
+    wrong_record("a record for another node", other_node);
+    wrong_record("a record whose counts lie", count_lies);
+    wrong_record("a record with an endless text", unended);
+    wrong_record("a record with control characters", unprintable);
+    wrong_record("a node dies in the middle", NULL);
+    dies_after_its_record();
+    comes_too_late();
+    dies_with_the_table();
+    srun_dies();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2)
+        return 2;
+    signal(SIGPIPE, SIG_IGN);
+    betray(false, argv[1]);
+    betray(true, argv[1]);
+    return scene_results();
+}
