@@ -13,25 +13,38 @@
 /* The kernel wants room for every CPU it could ever have: 64 Ki bits is above any it accepts. */
 #define CPU_LONGS (65536 / BITS_PER_LONG)
 
-int nuioa_bind_read(pid_t pid, hwloc_bitmap_t cpus)
+static int read_mask(pid_t pid, unsigned long *mask, unsigned longs, hwloc_bitmap_t cpus)
 {
-    unsigned long mask[CPU_LONGS] = {0};
-    unsigned longs = CPU_LONGS;
-    if (sched_getaffinity(pid, sizeof(mask), (cpu_set_t *)mask) < 0)
+    if (sched_getaffinity(pid, longs * sizeof(*mask), (cpu_set_t *)mask) < 0)
         return -errno;
     while (longs > 1 && !mask[longs - 1]) /* all that is done with a set takes as long as it is wide */
         longs--;
     return hwloc_bitmap_from_ulongs(cpus, longs, mask) < 0 ? -ENOMEM : 0;
 }
 
+int nuioa_bind_read(pid_t pid, hwloc_bitmap_t cpus)
+{
+    int rc = -EINVAL;
+    for (unsigned longs = CPU_LONGS / 64; longs <= CPU_LONGS && rc == -EINVAL; longs *= 8) {
+        unsigned long *mask = calloc(longs, sizeof(*mask));
+        rc = mask ? read_mask(pid, mask, longs, cpus) : -ENOMEM;
+        free(mask);
+    }
+    return rc;
+}
+
 int nuioa_bind_cpus(pid_t pid, hwloc_const_bitmap_t cpus)
 {
-    unsigned long mask[CPU_LONGS] = {0};
     int longs = hwloc_bitmap_nr_ulongs(cpus);
     if (longs <= 0 || (size_t)longs > CPU_LONGS)
         return -EINVAL;
-    hwloc_bitmap_to_ulongs(cpus, longs, mask);
-    return sched_setaffinity(pid, longs * sizeof(*mask), (cpu_set_t *)mask) < 0 ? -errno : 0;
+    unsigned long *mask = calloc((size_t)longs, sizeof(*mask));
+    if (!mask)
+        return -ENOMEM;
+    hwloc_bitmap_to_ulongs(cpus, (unsigned)longs, mask);
+    int rc = sched_setaffinity(pid, (size_t)longs * sizeof(*mask), (cpu_set_t *)mask) < 0 ? -errno : 0;
+    free(mask);
+    return rc;
 }
 
 int nuioa_mempolicy_of(const struct nuioa_place *place, struct nuioa_mempolicy *policy)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,19 +25,19 @@ struct block {
 /* Adds one entry; too long a one is left out, and so is the whole block once it is full. */
 __attribute__((format(printf, 2, 3))) static void put(struct block *b, const char *fmt, ...)
 {
-    char entry[ENTRY_MAX];
+    char *entry = b->text + b->used;
+    size_t room = b->size - b->used;
     va_list args;
+    if (b->rc < 0)
+        return;
     va_start(args, fmt);
-    int length = vsnprintf(entry, sizeof(entry), fmt, args);
+    int length = vsnprintf(entry, room, fmt, args);
     va_end(args);
-    if (length < 0 || (size_t)length >= sizeof(entry) || b->rc < 0)
-        return;
-    if (b->used + (size_t)length + 2 > b->size) {
+    bool fits = length >= 0 && (size_t)length + 2 <= room;
+    if (fits && length < ENTRY_MAX)
+        b->used += (size_t)length + 1;
+    else if (length < ENTRY_MAX)
         b->rc = -ENOSPC;
-        return;
-    }
-    memcpy(b->text + b->used, entry, (size_t)length + 1);
-    b->used += (size_t)length + 1;
     b->text[b->used] = '\0';
 }
 

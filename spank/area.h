@@ -15,9 +15,11 @@ struct area_task {
     bool job_known;                /* the leaders of all nodes are */
     struct nuioa_mempolicy memory;
     uint32_t init_us;              /* written by the task: time it spent in its hook */
-    char ours[12 * 1024];          /* "NAME=value" strings, an empty one last */
-    char foreign[8 * 1024];        /* those that the user has the last word on */
-    char threads[13 * 1024];       /* likewise, those that place threads */
+    uint16_t foreign, threads;     /* where in `text` these blocks begin */
+    /* Blocks of "NAME=value" strings, an empty one last: ours, then foreign, on which the user has the last
+     * word, then, likewise, those that place threads. One after the other, for what is not touched costs
+     * nothing, here and in the task. */
+    char text[33 * 1024];
 };
 
 /* For tasks[count]; NULL if the kernel refuses. Costs address space only, until it is written. */

@@ -44,6 +44,7 @@ struct context {
     struct area_task *area;       /* by local rank, shared with the tasks; NULL: none */
     pid_t *pids;                  /* by local rank, 0 where not forked yet */
     uint32_t forked;
+    struct nuioa_publisher *publisher; /* NULL: nothing is published */
     struct gathering_node *gathering_node; /* this node's part of the rendezvous; NULL: none */
     uint32_t init_us, fork_us, last_fork_us; /* time spent in the hooks */
 };
@@ -62,7 +63,7 @@ void launcher_exit(struct context *context);
 void allocator_init_post_opt(struct context *context);
 
 void stepd_init_post_opt(struct context *context, spank_t spank, int argc, char **argv);
-void stepd_user_init(struct context *context);
+void stepd_user_init(struct context *context, spank_t spank);
 void stepd_task_post_fork(struct context *context, spank_t spank);
 /* Where the time that it took is to be written; NULL: nowhere. */
 uint32_t *stepd_task_init(struct context *context, spank_t spank);

@@ -73,8 +73,8 @@ int slurm_spank_local_user_init(spank_t spank, int argc, char **argv)
 
 int slurm_spank_user_init(spank_t spank, int argc, char **argv)
 {
-    (void)spank, (void)argc, (void)argv;
-    stepd_user_init(&context);
+    (void)argc, (void)argv;
+    stepd_user_init(&context, spank);
     return ESPANK_SUCCESS;
 }
 

@@ -1,55 +1,59 @@
 #include "kernel.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define TEXT_SIZE 16384
-#define PATH_SIZE 4352
+/* slurmstepd has just forked the tasks, so each page that is written here is copied first: texts are as long as
+ * they are, on the heap, and not in large frames. */
 
-/* A whole small file of the kernel's, as a string. Bytes read, or -errno. */
-static ssize_t read_text(const char *path, char *text, size_t size)
+/* A whole file of the kernel's, which holds no NUL. 0 and *text (malloc'd, caller frees), or -errno. */
+static int read_text(const char *path, char **text)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    size_t size = 0;
+    *text = NULL;
+    FILE *file = fopen(path, "re");
+    if (!file)
         return -errno;
-    size_t used = 0;
-    ssize_t n;
-    while ((n = read(fd, text + used, size - 1 - used)) > 0)
-        used += (size_t)n;
-    int error = errno;
-    close(fd);
-    text[used] = '\0';
-    return n < 0 ? -error : (ssize_t)used;
+    ssize_t length = getdelim(text, &size, '\0', file);
+    int rc = length >= 0 ? 0 : ferror(file) ? -EIO : -ENOENT;
+    fclose(file);
+    if (rc < 0) {
+        free(*text);
+        *text = NULL;
+    }
+    return rc;
 }
 
 static int read_list(const char *path, hwloc_bitmap_t set)
 {
-    char text[TEXT_SIZE];
-    ssize_t length = read_text(path, text, sizeof(text));
-    if (length < 0)
-        return (int)length;
+    char *text;
+    int rc = read_text(path, &text);
+    if (rc < 0)
+        return rc;
     text[strcspn(text, "\n")] = '\0';
     if (hwloc_bitmap_list_sscanf(set, text) < 0)
-        return -EINVAL;
-    return hwloc_bitmap_iszero(set) ? -ENOENT : 0;
+        rc = -EINVAL;
+    else if (hwloc_bitmap_iszero(set))
+        rc = -ENOENT;
+    free(text);
+    return rc;
 }
 
 /* A group without a file or list of its own has its parent's. */
 static int read_upwards(const char *root, const char *group, const char *file, hwloc_bitmap_t cpus)
 {
-    char path[PATH_SIZE];
     size_t length = strlen(group);
     for (;;) {
+        char *path;
         while (length && group[length - 1] == '/')
             length--;
-        int n = snprintf(path, sizeof(path), "%s%.*s/%s", root, (int)length, group, file);
-        if (n < 0 || (size_t)n >= sizeof(path))
-            return -ENAMETOOLONG;
+        if (asprintf(&path, "%s%.*s/%s", root, (int)length, group, file) < 0)
+            return -ENOMEM;
         int rc = read_list(path, cpus);
+        free(path);
         if (rc != -ENOENT || !length)
             return rc;
         while (length && group[length - 1] != '/')
@@ -57,60 +61,69 @@ static int read_upwards(const char *root, const char *group, const char *file, h
     }
 }
 
-/* The group in a line "ID:CONTROLLERS:GROUP" of /proc/PID/cgroup, where CONTROLLERS has `wanted`
- * ("" is how version 2 looks). NULL: none. Ends the line in `text`. */
-static char *find_group(char *text, const char *wanted)
+static bool has_word(const char *list, size_t length, const char *word)
 {
-    for (char *line = text, *end; *line; line = end) {
-        end = line + strcspn(line, "\n");
-        if (*end)
-            *end++ = '\0';
-        char *controllers = strchr(line, ':');
-        char *group = controllers ? strchr(++controllers, ':') : NULL;
-        if (!group)
+    for (const char *end = list + length, *next; list < end; list = next + 1) {
+        next = memchr(list, ',', (size_t)(end - list));
+        next = next ? next : end;
+        if ((size_t)(next - list) == strlen(word) && !memcmp(list, word, strlen(word)))
+            return true;
+    }
+    return false;
+}
+
+/* The group in a line "ID:CONTROLLERS:GROUP" of /proc/PID/cgroup, where CONTROLLERS has `wanted`
+ * ("" is how version 2 looks). malloc'd, caller frees; NULL: none. */
+static char *find_group(const char *text, const char *wanted)
+{
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const char *controllers = strchr(line, ':');
+        const char *group = controllers ? strchr(++controllers, ':') : NULL;
+        size_t length = strcspn(line, "\n");
+        if (!group || group > line + length)
             continue;
-        *group++ = '\0';
-        bool found = !*wanted && !*controllers;
-        char *save = NULL;
-        for (char *name = strtok_r(controllers, ",", &save); name && *wanted;
-             name = strtok_r(NULL, ",", &save))
-            found = found || !strcmp(name, wanted);
-        if (found)
-            return group;
+        size_t width = (size_t)(group++ - controllers);
+        if (*wanted ? has_word(controllers, width, wanted) : !width)
+            return strndup(group, (size_t)(line + length - group));
     }
     return NULL;
 }
 
 int kernel_cpus(pid_t pid, hwloc_bitmap_t cpus)
 {
-    char path[64], text[TEXT_SIZE], copy[TEXT_SIZE];
+    char path[64], *text;
     snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-    ssize_t length = read_text(path, text, sizeof(text));
-    if (length < 0)
-        return (int)length;
-    memcpy(copy, text, (size_t)length + 1);
-    const char *group = find_group(copy, "cpuset");
-    if (group)
-        return read_upwards("/sys/fs/cgroup/cpuset", group, "cpuset.cpus", cpus);
-    group = find_group(text, "");
-    if (!group)
-        return -ENOENT;
-    return read_upwards("/sys/fs/cgroup", group, "cpuset.cpus.effective", cpus);
+    int rc = read_text(path, &text);
+    if (rc < 0)
+        return rc;
+    char *first = find_group(text, "cpuset"), *second = first ? NULL : find_group(text, "");
+    if (first)
+        rc = read_upwards("/sys/fs/cgroup/cpuset", first, "cpuset.cpus", cpus);
+    else if (second)
+        rc = read_upwards("/sys/fs/cgroup", second, "cpuset.cpus.effective", cpus);
+    else
+        rc = -ENOENT;
+    free(first);
+    free(second);
+    free(text);
+    return rc;
 }
 
 int kernel_numas(pid_t pid, hwloc_bitmap_t numas)
 {
     static const char field[] = "Mems_allowed_list:";
-    char path[64], text[TEXT_SIZE];
+    char path[64], *text;
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    ssize_t length = read_text(path, text, sizeof(text));
-    if (length < 0)
-        return (int)length;
+    int rc = read_text(path, &text);
+    if (rc < 0)
+        return rc;
     char *value = strstr(text, field);
-    if (!value)
-        return -ENOENT;
-    value += strlen(field);
-    value += strspn(value, " \t");
-    value[strcspn(value, "\n")] = '\0';
-    return hwloc_bitmap_list_sscanf(numas, value) < 0 ? -EINVAL : 0;
+    if (value) {
+        value += strlen(field);
+        value += strspn(value, " \t");
+        value[strcspn(value, "\n")] = '\0';
+    }
+    rc = !value ? -ENOENT : hwloc_bitmap_list_sscanf(numas, value) < 0 ? -EINVAL : 0;
+    free(text);
+    return rc;
 }

@@ -1,8 +1,8 @@
 #include "preload.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,19 +12,22 @@
 #define SHIM "libnuioa-preload.so"
 
 /* In the directory that the plugin was built for, or, where all of it was moved, beside the
- * plugin's: LIB/slurm/nuioa.so, LIB/nuioa/. No variable has a say. */
-static bool find_shim(char *path, size_t size)
+ * plugin's: LIB/slurm/nuioa.so, LIB/nuioa/. No variable has a say. malloc'd; NULL: nowhere. */
+static char *find_shim(void)
 {
+    static const char built_for[] = NUIOA_PKGLIBDIR "/" SHIM;
     Dl_info info;
-    int n = snprintf(path, size, "%s/%s", NUIOA_PKGLIBDIR, SHIM);
-    if (n > 0 && (size_t)n < size && !access(path, R_OK))
-        return true;
+    char *path;
+    if (!access(built_for, R_OK))
+        return strdup(built_for);
     const char *end = dladdr((const void *)&find_shim, &info) && info.dli_fname
                           ? strrchr(info.dli_fname, '/') : NULL;
-    if (!end)
-        return false;
-    n = snprintf(path, size, "%.*s/../nuioa/%s", (int)(end - info.dli_fname), info.dli_fname, SHIM);
-    return n > 0 && (size_t)n < size && !access(path, R_OK);
+    if (!end || asprintf(&path, "%.*s/../nuioa/%s", (int)(end - info.dli_fname), info.dli_fname, SHIM) < 0)
+        return NULL;
+    if (!access(path, R_OK))
+        return path;
+    free(path);
+    return NULL;
 }
 
 static bool first_task(spank_t spank)
@@ -52,28 +55,34 @@ static bool may_have_coll(const struct context *c, const struct area_task *task,
     return false;
 }
 
-/* What the user preloads comes first and stays. */
+/* What the user preloads comes first and stays. NULL: done; else why not. */
+static const char *add_shim(spank_t spank)
+{
+    const char *theirs = doors_variable(step_environment(spank), "LD_PRELOAD");
+    char *path = find_shim(), *list = NULL;
+    if (!path)
+        return SHIM " is not installed";
+    bool some = theirs && *theirs;
+    if (asprintf(&list, "%s%s%s", some ? theirs : "", some ? ":" : "", path) < 0)
+        list = NULL;
+    bool done = list && spank_setenv(spank, "LD_PRELOAD", list, 1) == ESPANK_SUCCESS;
+    free(path);
+    free(list);
+    return done ? NULL : "LD_PRELOAD cannot be set";
+}
+
 void preload_enter(const struct context *c, const struct area_task *task, spank_t spank)
 {
-    char path[PATH_MAX], list[2 * PATH_MAX];
     if (step_is_launcher(spank))
         return;
     bool coll = may_have_coll(c, task, spank);
     if (!*c->options.trace && !coll)
         return;
-    const char *what = *c->options.trace ? "trace: not recorded" : "coll: not used";
-    if (!find_shim(path, sizeof(path))) {
-        refuse(spank, what, SHIM " is not installed");
+    const char *why = add_shim(spank);
+    if (why) {
+        refuse(spank, *c->options.trace ? "trace: not recorded" : "coll: not used", why);
         return;
     }
-    const char *theirs = doors_variable(step_environment(spank), "LD_PRELOAD");
-    bool some = theirs && *theirs;
-    int n = snprintf(list, sizeof(list), "%s%s%s", some ? theirs : "", some ? ":" : "", path);
-    if (n < 0 || (size_t)n >= sizeof(list)) {
-        refuse(spank, what, "LD_PRELOAD is too long");
-        return;
-    }
-    spank_setenv(spank, "LD_PRELOAD", list, 1);
     if (*c->options.trace)
         spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
     if (coll)

@@ -21,47 +21,49 @@ void publisher_prepare(const struct context *c, spank_t spank)
         slurm_info("nuioa: %s", err.text);
 }
 
-struct nuioa_publisher *publisher_open(struct context *c, spank_t spank)
+void publisher_open(struct context *c, spank_t spank)
 {
     struct nuioa_namespaces names;
-    struct nuioa_publisher *publisher;
     struct nuioa_error err;
     uint32_t job_id, step_id;
     if (!(c->options.export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY)) ||
         spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
-        return NULL;
+        return;
     nuioa_namespaces_guess(&names, step_environment(spank), job_id, step_id);
-    if (nuioa_publish_open(&names, c->step.task_count, &publisher, &err) < 0)
+    if (nuioa_publish_open(&names, c->step.task_count, &c->publisher, &err) < 0)
         nuioa_warn(&c->faults, "PMIx keys are not published: %s", err.text);
-    if (publisher)
-        memcpy(c->step.ranks, nuioa_publish_ranks(publisher), c->step.task_count * sizeof(*c->step.ranks));
-    return publisher;
+    if (c->publisher)
+        memcpy(c->step.ranks, nuioa_publish_ranks(c->publisher), c->step.task_count * sizeof(*c->step.ranks));
 }
 
-struct nuioa_publisher *publisher_tasks(struct context *c, struct nuioa_publisher *publisher,
-                                        const struct nuioa_plan *plan)
+void publisher_close(struct context *c)
+{
+    nuioa_publish_close(c->publisher);
+    c->publisher = NULL;
+}
+
+void publisher_tasks(struct context *c, const struct nuioa_plan *plan)
 {
     struct nuioa_publication publication = { plan, &c->node, &c->options, NULL, 0 };
     struct nuioa_error err;
-    if (!publisher || !nuioa_publish_tasks(publisher, &publication, &err))
-        return publisher;
+    if (!c->publisher || !nuioa_publish_tasks(c->publisher, &publication, &err))
+        return;
     nuioa_warn(&c->faults, "PMIx keys: %s", err.text);
-    nuioa_publish_close(publisher);
-    return NULL;
+    publisher_close(c);
 }
 
-void publisher_node(struct context *c, struct nuioa_publisher *publisher, const struct nuioa_plan *plan,
-                    const uint32_t *leaders, uint32_t leader_count)
+void publisher_node(struct context *c, const struct nuioa_plan *plan, const uint32_t *leaders,
+                    uint32_t leader_count)
 {
     struct nuioa_publication publication = { plan, &c->node, &c->options, leaders, leader_count };
     struct nuioa_error err;
-    if (!publisher)
+    if (!c->publisher)
         return;
-    if (nuioa_publish_node(publisher, &publication, &err) < 0)
+    if (nuioa_publish_node(c->publisher, &publication, &err) < 0)
         nuioa_warn(&c->faults, "PMIx keys: %s", err.text);
-    struct nuioa_published published = nuioa_publish_done(publisher);
+    struct nuioa_published published = nuioa_publish_done(c->publisher);
     slurm_debug("nuioa: %u PMIx keys in %s, %uus", published.key_count, published.nspace,
                 published.time_us);
-    nuioa_publish_close(publisher);
+    publisher_close(c);
 }

@@ -15,20 +15,6 @@ void rank_forget(spank_t spank)
 
 /* --- slurmstepd ------------------------------------------------------------------------------- */
 
-/* What is only planned would mislead programs that act on it. */
-static int prepare_foreign(struct context *c, const struct nuioa_plan *plan, uint32_t local)
-{
-    struct area_task *task = &c->area[local];
-    if (plan->planned)
-        return 0;
-    int rc = nuioa_environment_foreign(plan, &c->node, &c->options, local, task->foreign,
-                                       sizeof(task->foreign));
-    if (rc < 0 || c->options.mode != NUIOA_ON || !c->options.threads || c->step.cpus_per_task < 2)
-        return rc;
-    return nuioa_environment_threads(plan, local, c->step.omp_threads, task->threads,
-                                     sizeof(task->threads));
-}
-
 /* "NUIOA_LEADERS=0,4,8", "" where it is unknown or longer than a variable may be. */
 static void print_leaders(char *text, size_t size, const uint32_t *leaders, uint32_t count)
 {
@@ -39,29 +25,52 @@ static void print_leaders(char *text, size_t size, const uint32_t *leaders, uint
         *text = '\0';
 }
 
-/* After the last entry of a block, whose length with its end is `used`. */
-static int append(char *block, size_t size, int used, const char *entry)
+/* Room for the blocks of a task, and for an empty one behind them. */
+#define ROOM (sizeof(((struct area_task *)NULL)->text) - 1)
+
+/* Adds an entry to a block that ends at `used`. Where it ends then, or negative. */
+static int append(char *text, int used, const char *entry)
 {
     size_t length = strlen(entry);
-    if (used < 1 || (size_t)used + length + 1 > size)
-        return used < 0 ? used : -1;
-    if (length) {
-        memcpy(block + used - 1, entry, length + 1);
-        block[(size_t)used + length] = '\0';
-    }
-    return 0;
+    if (used < 1 || (size_t)used + length + 1 > ROOM)
+        return -1;
+    if (!length)
+        return used;
+    memcpy(text + used - 1, entry, length + 1);
+    text[(size_t)used + length] = '\0';
+    return used + (int)length + 1;
+}
+
+/* All blocks. What is only planned would mislead programs that act on it. */
+static int write_blocks(struct context *c, const struct nuioa_plan *plan, const char *leaders, uint32_t local)
+{
+    struct area_task *task = &c->area[local];
+    int at = append(task->text, nuioa_environment(plan, &c->node, &c->options, local, task->text, ROOM), leaders);
+    if (at < 0)
+        return at;
+    task->foreign = task->threads = (uint16_t)at;
+    task->text[at] = '\0';
+    if (plan->planned)
+        return 0;
+    int used = nuioa_environment_foreign(plan, &c->node, &c->options, local, task->text + at, ROOM - (size_t)at);
+    if (used < 0)
+        return used;
+    at += used;
+    task->threads = (uint16_t)at;
+    task->text[at] = '\0';
+    if (c->options.mode != NUIOA_ON || !c->options.threads || c->step.cpus_per_task < 2)
+        return 0;
+    return nuioa_environment_threads(plan, local, c->step.omp_threads, task->text + at, ROOM - (size_t)at);
 }
 
 static void prepare_one(struct context *c, const struct nuioa_plan *plan, const char *leaders,
                         uint32_t local)
 {
     struct area_task *task = &c->area[local];
-    int used = nuioa_environment(plan, &c->node, &c->options, local, task->ours,
-                                 sizeof(task->ours));
-    if (append(task->ours, sizeof(task->ours), used, leaders) < 0 ||
-        prepare_foreign(c, plan, local) < 0) {
+    if (write_blocks(c, plan, leaders, local) < 0) {
         nuioa_warn(&c->faults, "rank %u is not told its place: out of room", c->step.ranks[local]);
-        task->ours[0] = task->foreign[0] = task->threads[0] = '\0';
+        task->text[0] = '\0';
+        task->foreign = task->threads = 0;
     }
     if (!plan->planned && nuioa_mempolicy_of(&plan->places[local], &task->memory) < 0)
         nuioa_warn(&c->faults, "the memory of rank %u stays as it was: too many NUMA nodes",
@@ -133,8 +142,8 @@ void rank_enter(const struct area_task *task, spank_t spank)
     if (rc < 0)
         slurm_debug("nuioa: memory policy: %s", strerror(-rc));
     bool placed = has_thread_variable(step_environment(spank));
-    take_block(spank, task->ours, true);
-    take_block(spank, task->foreign, false);
+    take_block(spank, task->text, true);
+    take_block(spank, task->text + task->foreign, false);
     if (!placed)
-        take_block(spank, task->threads, false);
+        take_block(spank, task->text + task->threads, false);
 }

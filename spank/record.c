@@ -120,51 +120,36 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     put_text(head->distances, sizeof(head->distances), nuioa_distance_source_name(distance->source));
 }
 
-/* Where the parts are, one after the other. */
-struct room {
-    struct wire_record head;
-    struct wire_nic nics[WIRE_NICS_MAX];
-    struct wire_line lines[WIRE_LINES_MAX];
-};
-
-static char *append(char *to, const void *bytes, size_t length)
+static uint32_t less(size_t a, size_t b)
 {
-    memcpy(to, bytes, length);
-    return to + length;
-}
-
-static void *join(const struct record_source *s, struct room *room, size_t *length)
-{
-    struct wire_record *head = &room->head;
-    size_t text = s->text ? strlen(s->text) + 1 : 0, nics = head->nic_count * sizeof(*room->nics),
-           lines = head->line_count * sizeof(*room->lines);
-    head->text_length = text <= WIRE_TEXT_MAX ? (uint32_t)text : 0;
-    if (s->warnings)
-        head->warning_count = s->warnings->count < WIRE_WARNINGS_MAX ? s->warnings->count
-                                                                    : WIRE_WARNINGS_MAX;
-    *length = sizeof(*head) + nics + lines + head->warning_count * 256 + head->text_length;
-    char *bytes = calloc(1, *length);
-    if (!bytes)
-        return NULL;
-    char *to = append(append(append(bytes, head, sizeof(*head)), room->nics, nics), room->lines, lines);
-    for (uint32_t i = 0; i < head->warning_count; i++, to += 256)
-        put_text(to, 256, s->warnings->text[i]);
-    if (head->text_length)
-        append(to, s->text, head->text_length);
-    return bytes;
+    return (uint32_t)(a < b ? a : b);
 }
 
 void *record_make(const struct record_source *s, size_t *length)
 {
-    struct room *room = calloc(1, sizeof(*room));
-    if (!room)
+    size_t text = s->text ? strlen(s->text) + 1 : 0;
+    uint32_t warnings = s->warnings ? less(s->warnings->count, WIRE_WARNINGS_MAX) : 0;
+    text = text <= WIRE_TEXT_MAX ? text : 0;
+    struct wire_record *head =
+        calloc(1, sizeof(*head) + less(s->node->nic_count, WIRE_NICS_MAX) * sizeof(struct wire_nic) +
+                      less(s->plan->task_count, WIRE_LINES_MAX) * sizeof(struct wire_line) +
+                      warnings * 256 + text);
+    if (!head)
         return NULL;
-    put_head(s, &room->head);
-    room->head.nic_count = put_nics(s->node, room->nics);
-    room->head.line_count = put_lines(s, room->lines);
-    void *bytes = join(s, room, length);
-    free(room);
-    return bytes;
+    put_head(s, head);
+    char *to = (char *)(head + 1);
+    head->nic_count = put_nics(s->node, (struct wire_nic *)(void *)to);
+    to += head->nic_count * sizeof(struct wire_nic);
+    head->line_count = put_lines(s, (struct wire_line *)(void *)to);
+    to += head->line_count * sizeof(struct wire_line);
+    head->warning_count = warnings;
+    for (uint32_t i = 0; i < warnings; i++, to += 256)
+        put_text(to, 256, s->warnings->text[i]);
+    head->text_length = (uint32_t)text;
+    if (text)
+        memcpy(to, s->text, text);
+    *length = (size_t)(to - (char *)head) + text;
+    return head;
 }
 
 /* --- reading ------------------------------------------------------------------------------------------ */

@@ -138,11 +138,14 @@ static void tell_faults(struct context *c)
     memset(&c->faults, 0, sizeof(c->faults));
 }
 
-/* Later ones come with the plan; without one this is the time. */
-void stepd_user_init(struct context *c)
+/* What need not wait for the tasks is done before they are forked: after that each page that is written is
+ * copied first. Later faults come with the plan; without one this is the time for them. */
+void stepd_user_init(struct context *c, spank_t spank)
 {
-    if (c->active)
+    if (c->active) {
+        publisher_open(c, spank);
         return;
+    }
     excuse(c);
     tell_faults(c);
 }
@@ -181,27 +184,26 @@ static void log_request(const struct context *c, const struct placement *p)
                 p->plan.reason);
 }
 
-static void decide(struct context *c, spank_t spank)
+static void decide(struct context *c)
 {
     struct placement placement;
     struct nuioa_error err;
-    struct nuioa_publisher *publisher = publisher_open(c, spank);
     gathering_hints(c);
     if (placement_make(c, &placement, &err) < 0) {
         stand_down(c, err.text);
-        nuioa_publish_close(publisher);
+        publisher_close(c);
     } else {
         log_request(c, &placement);
         if (placement_bind(c, &placement, &err) < 0)
             nuioa_warn(&c->faults, "%s", err.text);
         keep_warnings(c, &placement.plan);
         gathering_tell(c, &placement);
-        publisher = publisher_tasks(c, publisher, &placement.plan); /* while others are waited for */
+        publisher_tasks(c, &placement.plan); /* while others are waited for */
         gathering_await(c);
         uint32_t leader_count;
         const uint32_t *leaders = gathering_leaders(c, &leader_count);
         rank_prepare(c, &placement.plan, leaders, leader_count);
-        publisher_node(c, publisher, &placement.plan, leaders, leader_count);
+        publisher_node(c, &placement.plan, leaders, leader_count);
     }
     if (!c->active)
         excuse(c);
@@ -221,7 +223,7 @@ void stepd_task_post_fork(struct context *c, spank_t spank)
         return;
     c->pids[local] = pid;
     if (++c->forked == c->step.task_count)
-        decide(c, spank);
+        decide(c);
 }
 
 /* --- task_init, in the task, as the user ------------------------------------------------------ */
@@ -254,6 +256,7 @@ void stepd_exit(struct context *c)
     c->area = NULL;
     c->pids = NULL;
     c->active = false;
+    publisher_close(c);
     gathering_end(c);
     free(c->weights);
     free(c->pairs);
