@@ -1,17 +1,72 @@
 #include "area.h"
 
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
-struct area_task *area_new(uint32_t count)
+/* How soon a task notices that slurmstepd is gone. */
+#define NAP_MS 100
+
+static size_t size_of(uint32_t count)
 {
-    void *area = mmap(NULL, count * sizeof(struct area_task), PROT_READ | PROT_WRITE,
+    return sizeof(struct area) + count * sizeof(struct area_task);
+}
+
+struct area *area_new(uint32_t count)
+{
+    void *area = mmap(NULL, size_of(count), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return area == MAP_FAILED ? NULL : area;
 }
 
-void area_free(struct area_task *tasks, uint32_t count)
+void area_free(struct area *area, uint32_t count)
 {
-    if (tasks)
-        munmap(tasks, count * sizeof(*tasks));
+    if (area)
+        munmap(area, size_of(count));
+}
+
+/* --- open and closed ---------------------------------------------------------------------------------- */
+
+/* A futex, for it needs no descriptor, survives the death of who waits, and its time is monotonic. */
+
+void area_close(struct area *area)
+{
+    __atomic_store_n(&area->closed, 1, __ATOMIC_RELEASE);
+}
+
+void area_open(struct area *area)
+{
+    __atomic_store_n(&area->closed, 0, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &area->closed, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static bool is_closed(const struct area *area)
+{
+    return __atomic_load_n(&area->closed, __ATOMIC_ACQUIRE);
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool area_wait(struct area *area, unsigned ms)
+{
+    pid_t parent = getppid();
+    int64_t until_ms = now_ms() + ms, left;
+    while (is_closed(area) && (left = until_ms - now_ms()) > 0) {
+        int64_t nap = left < NAP_MS ? left : NAP_MS;
+        struct timespec time = { 0, nap * 1000000 };
+        syscall(SYS_futex, &area->closed, FUTEX_WAIT, 1, &time, NULL, 0);
+        if (getppid() != parent)
+            raise(SIGKILL);
+    }
+    return !is_closed(area);
 }

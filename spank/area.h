@@ -7,8 +7,7 @@
 #include "bind.h"
 
 /* Memory shared by slurmstepd and the tasks that it forks: the tasks exist before the plan does,
- * and this is how its result reaches them. Written by the parent before it lets any task go,
- * read by the tasks. */
+ * and this is how its result reaches them. Written by the parent, read by the tasks once they find it open. */
 
 struct area_task {
     bool ready;                    /* nothing here counts before */
@@ -22,8 +21,21 @@ struct area_task {
     char text[33 * 1024];
 };
 
-/* For tasks[count]; NULL if the kernel refuses. Costs address space only, until it is written. */
-struct area_task *area_new(uint32_t count);
-void area_free(struct area_task *tasks, uint32_t count);
+struct area {
+    uint32_t closed; /* for area.c; a new one is open */
+    struct area_task tasks[];
+};
+
+/* For `count` tasks; NULL if the kernel refuses. Costs address space only, until it is written. */
+struct area *area_new(uint32_t count);
+void area_free(struct area *area, uint32_t count);
+
+/* In the parent: what is written is not complete yet, to be said before any task is let go; and it is. */
+void area_close(struct area *area);
+void area_open(struct area *area);
+
+/* In a task: waits until the area is open, for at most `ms`. False: it is not open in time. A task whose
+ * slurmstepd dies meanwhile does not come back: it ends, as it would had it not been let go yet. */
+bool area_wait(struct area *area, unsigned ms);
 
 #endif

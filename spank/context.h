@@ -41,10 +41,12 @@ struct context {
     double *weights;              /* [task_count], instead of `hints`: a profile's, for this node */
     struct nuioa_pair *pairs;     /* and what its ranks say to each other */
     uint32_t pair_count;
-    struct area_task *area;       /* by local rank, shared with the tasks; NULL: none */
+    struct area *area;            /* shared with the tasks; NULL: none */
     pid_t *pids;                  /* by local rank, 0 where not forked yet */
     uint32_t forked;
     struct nuioa_publisher *publisher; /* NULL: nothing is published */
+    pid_t pid;                    /* of slurmstepd */
+    struct conclusion *conclusion; /* of stepd.c; NULL: nothing is to be concluded */
     struct gathering_node *gathering_node; /* this node's part of the rendezvous; NULL: none */
     uint32_t init_us, fork_us, last_fork_us; /* time spent in the hooks */
 };

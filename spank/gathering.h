@@ -29,6 +29,9 @@ void gathering_hints(struct context *context);
 void gathering_tell(struct context *context, const struct placement *placement);
 void gathering_await(struct context *context);
 
+/* Whether there is anything to wait for. */
+bool gathering_is_waiting(const struct context *context);
+
 /* After that: the leaders of all nodes, and how many; NULL and 0: not known. */
 const uint32_t *gathering_leaders(const struct context *context, uint32_t *count);
 

@@ -220,6 +220,11 @@ const uint32_t *gathering_leaders(const struct context *c, uint32_t *count)
     return *count ? g->leaders : NULL;
 }
 
+bool gathering_is_waiting(const struct context *c)
+{
+    return c->gathering_node && c->gathering_node->waiting;
+}
+
 bool gathering_is_reported(const struct context *c)
 {
     return c->gathering_node && c->gathering_node->reported;

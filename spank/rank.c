@@ -44,7 +44,7 @@ static int append(char *text, int used, const char *entry)
 /* All blocks. What is only planned would mislead programs that act on it. */
 static int write_blocks(struct context *c, const struct nuioa_plan *plan, const char *leaders, uint32_t local)
 {
-    struct area_task *task = &c->area[local];
+    struct area_task *task = &c->area->tasks[local];
     int at = append(task->text, nuioa_environment(plan, &c->node, &c->options, local, task->text, ROOM), leaders);
     if (at < 0)
         return at;
@@ -66,7 +66,7 @@ static int write_blocks(struct context *c, const struct nuioa_plan *plan, const 
 static void prepare_one(struct context *c, const struct nuioa_plan *plan, const char *leaders,
                         uint32_t local)
 {
-    struct area_task *task = &c->area[local];
+    struct area_task *task = &c->area->tasks[local];
     if (write_blocks(c, plan, leaders, local) < 0) {
         nuioa_warn(&c->faults, "rank %u is not told its place: out of room", c->step.ranks[local]);
         task->text[0] = '\0';
@@ -87,7 +87,7 @@ void rank_prepare(struct context *c, const struct nuioa_plan *plan, const uint32
         *text = '\0';
     for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++) {
         prepare_one(c, plan, text, i);
-        c->area[i].job_known = leader_count > 0;
+        c->area->tasks[i].job_known = leader_count > 0;
     }
 }
 

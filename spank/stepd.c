@@ -1,4 +1,6 @@
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,9 @@
 #include "rank.h"
 #include "report.h"
 #include "say.h"
+
+/* What a task grants slurmstepd beyond the time that nodes may wait for each other. */
+#define SLACK_MS 2000
 
 /* slurmstepd, as root: nothing here may fail a launch. What goes wrong is remembered as a fault
  * and said once, the job runs as Slurm made it. */
@@ -111,6 +116,7 @@ void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv
 {
     if (!step_is_ordinary(spank))
         return;
+    c->pid = getpid();
     read_options(c, spank, argc, argv);
     if (c->options.mode == NUIOA_OFF)
         return;
@@ -184,33 +190,97 @@ static void log_request(const struct context *c, const struct placement *p)
                 p->plan.reason);
 }
 
+/* What follows from a plan, and what it takes to do that aside. */
+struct conclusion {
+    struct context *context;
+    struct placement placement;
+    pthread_t thread;
+    bool aside; /* the thread runs, or has run */
+};
+
+/* When the other nodes are there. */
+static void conclude(struct context *c, const struct nuioa_plan *plan)
+{
+    uint32_t leader_count;
+    gathering_await(c);
+    const uint32_t *leaders = gathering_leaders(c, &leader_count);
+    rank_prepare(c, plan, leaders, leader_count);
+    publisher_node(c, plan, leaders, leader_count);
+    tell_faults(c);
+    if (!gathering_is_reported(c))
+        report(c, plan);
+}
+
+static void *conclude_aside(void *arg)
+{
+    struct conclusion *later = arg;
+    conclude(later->context, &later->placement.plan);
+    area_open(later->context->area);
+    return NULL;
+}
+
+/* Slurm goes on setting the tasks up, which takes about as long as nodes wait for each other; they stop
+ * in task_init. Signals are slurmstepd's. Where hooks run in a process that shares slurmstepd's memory
+ * and ends after them (contain_spank), so would a thread. */
+static bool begin_aside(struct conclusion *later)
+{
+    struct context *c = later->context;
+    sigset_t all, before;
+    if (!gathering_is_waiting(c) || getpid() != c->pid)
+        return false;
+    area_close(c->area);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    later->aside = !pthread_create(&later->thread, NULL, conclude_aside, later);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!later->aside)
+        area_open(c->area);
+    return later->aside;
+}
+
+static void end_conclusion(struct context *c)
+{
+    struct conclusion *later = c->conclusion;
+    if (!later)
+        return;
+    if (later->aside)
+        pthread_join(later->thread, NULL);
+    placement_free(&later->placement);
+    free(later);
+    c->conclusion = NULL;
+}
+
+/* Without a plan nothing of ours happens, and nobody waits for this node. */
+static void give_up(struct context *c, const char *why)
+{
+    stand_down(c, why);
+    publisher_close(c);
+    excuse(c);
+    tell_faults(c);
+}
+
 static void decide(struct context *c)
 {
-    struct placement placement;
     struct nuioa_error err;
-    gathering_hints(c);
-    if (placement_make(c, &placement, &err) < 0) {
-        stand_down(c, err.text);
-        publisher_close(c);
-    } else {
-        log_request(c, &placement);
-        if (placement_bind(c, &placement, &err) < 0)
-            nuioa_warn(&c->faults, "%s", err.text);
-        keep_warnings(c, &placement.plan);
-        gathering_tell(c, &placement);
-        publisher_tasks(c, &placement.plan); /* while others are waited for */
-        gathering_await(c);
-        uint32_t leader_count;
-        const uint32_t *leaders = gathering_leaders(c, &leader_count);
-        rank_prepare(c, &placement.plan, leaders, leader_count);
-        publisher_node(c, &placement.plan, leaders, leader_count);
+    struct conclusion *later = c->conclusion = calloc(1, sizeof(*later));
+    if (!later) {
+        give_up(c, "out of memory");
+        return;
     }
-    if (!c->active)
-        excuse(c);
-    tell_faults(c);
-    if (c->active && !gathering_is_reported(c))
-        report(c, &placement.plan);
-    placement_free(&placement);
+    later->context = c;
+    gathering_hints(c);
+    if (placement_make(c, &later->placement, &err) < 0) {
+        give_up(c, err.text);
+        return;
+    }
+    log_request(c, &later->placement);
+    if (placement_bind(c, &later->placement, &err) < 0)
+        nuioa_warn(&c->faults, "%s", err.text);
+    keep_warnings(c, &later->placement.plan);
+    gathering_tell(c, &later->placement);
+    publisher_tasks(c, &later->placement.plan); /* while others are waited for */
+    if (!begin_aside(later))
+        conclude(c, &later->placement.plan);
 }
 
 void stepd_task_post_fork(struct context *c, spank_t spank)
@@ -234,7 +304,9 @@ uint32_t *stepd_task_init(struct context *c, spank_t spank)
     struct area_task *task = NULL;
     if (c->active && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local >= 0 &&
         (uint32_t)local < c->step.task_count)
-        task = &c->area[local];
+        task = &c->area->tasks[local];
+    if (task && !area_wait(c->area, c->options.timeout_ms + SLACK_MS))
+        task = NULL;
     preload_enter(c, task, spank);
     if (!task)
         return NULL;
@@ -245,9 +317,10 @@ uint32_t *stepd_task_init(struct context *c, spank_t spank)
 void stepd_exit(struct context *c)
 {
     uint32_t task_us = 0;
+    end_conclusion(c);
     for (uint32_t i = 0; c->area && i < c->step.task_count; i++)
-        if (c->area[i].init_us > task_us)
-            task_us = c->area[i].init_us;
+        if (c->area->tasks[i].init_us > task_us)
+            task_us = c->area->tasks[i].init_us;
     if (c->options.mode != NUIOA_OFF)
         slurm_debug("nuioa: timing init_post_opt=%uus task_post_fork=%uus last_task_post_fork=%uus "
                     "task_init=%uus (longest)", c->init_us, c->fork_us, c->last_fork_us, task_us);

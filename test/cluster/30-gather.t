@@ -150,7 +150,12 @@ for _ in $(seq 100); do
 done
 sleep 1
 is "before a slurmstepd is killed: everybody waits" "$(started started.killed)" 0
-in_node node1 pkill -KILL -x slurmstepd
+in_node node1 sh -c 'kill -KILL $(pgrep -o -x slurmstepd)' # the others of that name are its tasks
+for _ in $(seq 50); do
+    in_node node1 pgrep -x slurmstepd >/dev/null || break
+    sleep 0.1
+done
+ok "a slurmstepd is killed: its tasks end" in_node node1 sh -c '! pgrep -x slurmstepd'
 for _ in $(seq 50); do
     [ "$(started started.killed)" -lt 4 ] || break
     sleep 0.1
