@@ -11,7 +11,6 @@
 
 struct area_task {
     bool ready;                    /* nothing here counts before */
-    bool job_known;                /* the leaders of all nodes are */
     struct nuioa_mempolicy memory;
     uint32_t init_us;              /* written by the task: time it spent in its hook */
     uint16_t foreign, threads;     /* where in `text` these blocks begin */
@@ -22,7 +21,9 @@ struct area_task {
 };
 
 struct area {
-    uint32_t closed; /* for area.c; a new one is open */
+    uint32_t closed;    /* for area.c; a new one is open */
+    bool job_known;     /* the leaders of all nodes are */
+    char leaders[4096]; /* they, as NUIOA_LEADERS has them; "": unknown, or longer than a variable may be */
     struct area_task tasks[];
 };
 

@@ -45,11 +45,11 @@ static void refuse(spank_t spank, const char *what, const char *why)
 
 /* All ranks must have the library or none, for they ask each other: that the leaders of all nodes are
  * known shows that nuioa runs on all of them. Nor would it do anything without advice. */
-static bool may_have_coll(const struct context *c, const struct area_task *task, spank_t spank)
+static bool may_have_coll(const struct context *c, bool told, spank_t spank)
 {
     if (!c->options.coll || c->options.mode == NUIOA_OFF)
         return false;
-    if (task && task->ready && task->job_known)
+    if (told && c->area->job_known)
         return true;
     refuse(spank, "coll: not used", "not all nodes have said who leads them");
     return false;
@@ -71,11 +71,11 @@ static const char *add_shim(spank_t spank)
     return done ? NULL : "LD_PRELOAD cannot be set";
 }
 
-void preload_enter(const struct context *c, const struct area_task *task, spank_t spank)
+void preload_enter(const struct context *c, bool told, spank_t spank)
 {
     if (step_is_launcher(spank))
         return;
-    bool coll = may_have_coll(c, task, spank);
+    bool coll = may_have_coll(c, told, spank);
     if (!*c->options.trace && !coll)
         return;
     const char *why = add_shim(spank);

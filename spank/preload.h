@@ -4,7 +4,8 @@
 #include "context.h"
 
 /* In the task, as the user: sets up what options "trace" and "coll" ask for, whether ranks are placed
- * or not; `task`: its part of the area, NULL if there is none. The shim that is preloaded finds out which MPI there is. */
-void preload_enter(const struct context *context, const struct area_task *task, spank_t spank);
+ * or not; `told`: what the area holds is known to this task. The shim that is preloaded finds out which MPI
+ * there is. */
+void preload_enter(const struct context *context, bool told, spank_t spank);
 
 #endif

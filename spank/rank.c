@@ -15,62 +15,41 @@ void rank_forget(spank_t spank)
 
 /* --- slurmstepd ------------------------------------------------------------------------------- */
 
-/* "NUIOA_LEADERS=0,4,8", "" where it is unknown or longer than a variable may be. */
-static void print_leaders(char *text, size_t size, const uint32_t *leaders, uint32_t count)
-{
-    size_t used = (size_t)snprintf(text, size, "NUIOA_LEADERS=");
-    for (uint32_t i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%u", i ? "," : "", leaders[i]);
-    if (!count || used >= size)
-        *text = '\0';
-}
-
 /* Room for the blocks of a task, and for an empty one behind them. */
 #define ROOM (sizeof(((struct area_task *)NULL)->text) - 1)
 
-/* Adds an entry to a block that ends at `used`. Where it ends then, or negative. */
-static int append(char *text, int used, const char *entry)
+/* The next block begins at `at`, and is empty as yet. */
+static uint16_t begin_block(struct area_task *task, int at)
 {
-    size_t length = strlen(entry);
-    if (used < 1 || (size_t)used + length + 1 > ROOM)
-        return -1;
-    if (!length)
-        return used;
-    memcpy(text + used - 1, entry, length + 1);
-    text[(size_t)used + length] = '\0';
-    return used + (int)length + 1;
+    task->text[at] = '\0';
+    return (uint16_t)at;
 }
 
 /* All blocks. What is only planned would mislead programs that act on it. */
-static int write_blocks(struct context *c, const struct nuioa_plan *plan, const char *leaders, uint32_t local)
+static int write_blocks(struct context *c, const struct nuioa_plan *plan, uint32_t local)
 {
     struct area_task *task = &c->area->tasks[local];
-    int at = append(task->text, nuioa_environment(plan, &c->node, &c->options, local, task->text, ROOM), leaders);
+    int at = nuioa_environment(plan, &c->node, &c->options, local, task->text, ROOM), used = 0;
     if (at < 0)
         return at;
-    task->foreign = task->threads = (uint16_t)at;
-    task->text[at] = '\0';
-    if (plan->planned)
-        return 0;
-    int used = nuioa_environment_foreign(plan, &c->node, &c->options, local, task->text + at, ROOM - (size_t)at);
+    task->foreign = begin_block(task, at);
+    if (!plan->planned)
+        used = nuioa_environment_foreign(plan, &c->node, &c->options, local, task->text + at, ROOM - (size_t)at);
     if (used < 0)
         return used;
     at += used;
-    task->threads = (uint16_t)at;
-    task->text[at] = '\0';
-    if (c->options.mode != NUIOA_ON || !c->options.threads || c->step.cpus_per_task < 2)
+    task->threads = begin_block(task, at);
+    if (plan->planned || c->options.mode != NUIOA_ON || !c->options.threads || c->step.cpus_per_task < 2)
         return 0;
     return nuioa_environment_threads(plan, local, c->step.omp_threads, task->text + at, ROOM - (size_t)at);
 }
 
-static void prepare_one(struct context *c, const struct nuioa_plan *plan, const char *leaders,
-                        uint32_t local)
+static void prepare_one(struct context *c, const struct nuioa_plan *plan, uint32_t local)
 {
     struct area_task *task = &c->area->tasks[local];
-    if (write_blocks(c, plan, leaders, local) < 0) {
+    if (write_blocks(c, plan, local) < 0) {
         nuioa_warn(&c->faults, "rank %u is not told its place: out of room", c->step.ranks[local]);
-        task->text[0] = '\0';
-        task->foreign = task->threads = 0;
+        task->foreign = task->threads = begin_block(task, 0);
     }
     if (!plan->planned && nuioa_mempolicy_of(&plan->places[local], &task->memory) < 0)
         nuioa_warn(&c->faults, "the memory of rank %u stays as it was: too many NUMA nodes",
@@ -78,17 +57,23 @@ static void prepare_one(struct context *c, const struct nuioa_plan *plan, const 
     task->ready = true;
 }
 
-void rank_prepare(struct context *c, const struct nuioa_plan *plan, const uint32_t *leaders,
-                  uint32_t leader_count)
+void rank_prepare(struct context *c, const struct nuioa_plan *plan)
 {
-    char text[4096];
-    print_leaders(text, sizeof(text), leaders, leader_count);
+    for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++)
+        prepare_one(c, plan, i);
+}
+
+void rank_prepare_job(struct context *c, const uint32_t *leaders, uint32_t count)
+{
+    char *text = c->area->leaders;
+    size_t size = sizeof(c->area->leaders), used = 0;
+    c->area->job_known = count > 0;
     if (!(c->options.export_set & NUIOA_EXPORT_ENV))
+        return;
+    for (uint32_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%u", i ? "," : "", leaders[i]);
+    if (used >= size)
         *text = '\0';
-    for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++) {
-        prepare_one(c, plan, text, i);
-        c->area->tasks[i].job_known = leader_count > 0;
-    }
 }
 
 /* --- the task --------------------------------------------------------------------------------- */
@@ -134,8 +119,9 @@ static void take_block(spank_t spank, const char *block, bool overwrite)
 }
 
 /* We have the last word on what is ours; on what other programs read, the user has it. */
-void rank_enter(const struct area_task *task, spank_t spank)
+void rank_enter(const struct area *area, uint32_t local, spank_t spank)
 {
+    const struct area_task *task = &area->tasks[local];
     if (!task->ready)
         return;
     int rc = nuioa_bind_memory(&task->memory);
@@ -143,6 +129,8 @@ void rank_enter(const struct area_task *task, spank_t spank)
         slurm_debug("nuioa: memory policy: %s", strerror(-rc));
     bool placed = has_thread_variable(step_environment(spank));
     take_block(spank, task->text, true);
+    if (*area->leaders)
+        spank_setenv(spank, "NUIOA_LEADERS", area->leaders, 1);
     take_block(spank, task->text + task->foreign, false);
     if (!placed)
         take_block(spank, task->text + task->threads, false);

@@ -10,11 +10,11 @@
  * they are wrong: a leader that leads another step would be waited for. */
 void rank_forget(spank_t spank);
 
-/* In slurmstepd: writes the plan into the area for all tasks, and the leaders of all nodes, if known. */
-void rank_prepare(struct context *context, const struct nuioa_plan *plan, const uint32_t *leaders,
-                  uint32_t leader_count);
+/* In slurmstepd: writes the plan into the area for all tasks; and the leaders of all nodes, 0 if unknown. */
+void rank_prepare(struct context *context, const struct nuioa_plan *plan);
+void rank_prepare_job(struct context *context, const uint32_t *leaders, uint32_t count);
 
 /* In the task, as the user: takes over what the area holds for it. */
-void rank_enter(const struct area_task *task, spank_t spank);
+void rank_enter(const struct area *area, uint32_t local, spank_t spank);
 
 #endif

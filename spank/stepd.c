@@ -204,7 +204,7 @@ static void conclude(struct context *c, const struct nuioa_plan *plan)
     uint32_t leader_count;
     gathering_await(c);
     const uint32_t *leaders = gathering_leaders(c, &leader_count);
-    rank_prepare(c, plan, leaders, leader_count);
+    rank_prepare_job(c, leaders, leader_count);
     publisher_node(c, plan, leaders, leader_count);
     tell_faults(c);
     if (!gathering_is_reported(c))
@@ -279,6 +279,7 @@ static void decide(struct context *c)
     keep_warnings(c, &later->placement.plan);
     gathering_tell(c, &later->placement);
     publisher_tasks(c, &later->placement.plan); /* while others are waited for */
+    rank_prepare(c, &later->placement.plan);
     if (!begin_aside(later))
         conclude(c, &later->placement.plan);
 }
@@ -301,17 +302,13 @@ void stepd_task_post_fork(struct context *c, spank_t spank)
 uint32_t *stepd_task_init(struct context *c, spank_t spank)
 {
     int local = -1;
-    struct area_task *task = NULL;
-    if (c->active && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local >= 0 &&
-        (uint32_t)local < c->step.task_count)
-        task = &c->area->tasks[local];
-    if (task && !area_wait(c->area, c->options.timeout_ms + SLACK_MS))
-        task = NULL;
-    preload_enter(c, task, spank);
-    if (!task)
-        return NULL;
-    rank_enter(task, spank);
-    return &task->init_us;
+    bool ours = c->active && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local >= 0 &&
+                (uint32_t)local < c->step.task_count;
+    bool told = ours && area_wait(c->area, c->options.timeout_ms + SLACK_MS);
+    preload_enter(c, told, spank);
+    if (told)
+        rank_enter(c->area, (uint32_t)local, spank);
+    return ours ? &c->area->tasks[local].init_us : NULL;
 }
 
 void stepd_exit(struct context *c)
