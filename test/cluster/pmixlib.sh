@@ -2,11 +2,6 @@
 # For the tests of PMIx keys: the test plugin, which publishes what its own arguments say, and the program
 # with which each rank reads the keys. Both come from the build tree (NUIOA_BUILD). Source after testlib.sh.
 
-# The test plugin, unlike the real one with its gathering, lets a node's ranks start while slurmstepd elsewhere
-# still has the user's rights to fork its own. A direct connection between the two is refused at that moment,
-# and the ranks wait for ever ($slurm_lost); messages through slurmd are not.
-export SLURM_PMIX_DIRECT_CONN=false
-
 # need_trial: ends the test, as one skip, if there is nothing to test with.
 need_trial() {
     local reason= lib=${NUIOA_BUILD:-}/pmix/.libs file
