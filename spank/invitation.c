@@ -7,7 +7,6 @@
 
 #include "number.h"
 
-
 int invitation_make(struct invitation *invitation, uint16_t port, bool sealed)
 {
     *invitation = (struct invitation){ .port = port, .sealed = sealed };

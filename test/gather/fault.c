@@ -265,8 +265,7 @@ static void hostile(const char *socket, bool sealed, const struct act *act)
     free(record);
     ok(rc < 0, "%s: no table (%s)", name, err.text);
     ok(took <= TIMEOUT_MS + 150, "%s: %d ms", name, took);
-    ok(node.fd < 0 && stage_fds() == fds && stage_children() == children, "%s: nothing leaks",
-       name);
+    ok(node.fd < 0 && stage_fds() == fds && stage_children() == children, "%s: nothing leaks", name);
     close(host.listener);
 }
 
@@ -277,15 +276,15 @@ static void not_there(bool sealed, const char *socket, const char *what, uint16_
     struct invitation invitation = { .port = port, .sealed = sealed };
     struct stage stage = { .socket = socket, .timeout_ms = TIMEOUT_MS };
     struct actor actor = { .delay_ms = 0 };
+    char name[100];
+    snprintf(name, sizeof(name), "auth=%s, %s", sealed ? "munge" : "key", what);
     invitation_write(&invitation, stage.text);
     unsigned fds = stage_fds(), children = stage_children();
     actor_start(&actor, &stage, 0, 2);
     actor_join(&actor);
-    ok(actor.rc < 0, "auth=%s, %s: no table (%s)", sealed ? "munge" : "key", what, actor.err.text);
-    ok(actor.took_ms <= TIMEOUT_MS + 150, "auth=%s, %s: %d ms", sealed ? "munge" : "key", what,
-       (int)actor.took_ms);
-    ok(stage_fds() == fds && stage_children() == children, "auth=%s, %s: nothing leaks",
-       sealed ? "munge" : "key", what);
+    ok(actor.rc < 0, "%s: no table (%s)", name, actor.err.text);
+    ok(actor.took_ms <= TIMEOUT_MS + 150, "%s: %d ms", name, (int)actor.took_ms);
+    ok(stage_fds() == fds && stage_children() == children, "%s: nothing leaks", name);
     free(actor.leaders);
 }
 

@@ -8,7 +8,8 @@ reason=
 [ "$(id -u)" -eq 0 ] || reason="needs root, to be several users"
 [ -n "${NUIOA_BUILD:-}" ] || reason="NUIOA_BUILD is not set"
 command -v munged >/dev/null || reason="no munged"
-[ -n "$reason" ] || [ -f "$NUIOA_BUILD/spank/libgather.la" ] || reason="not built: no slurm/spank.h"
+[ -n "$reason" ] || grep -q '^EXTRA_PROGRAMS' "$NUIOA_BUILD/test/gather/Makefile" ||
+    reason="not built: no slurm/spank.h or no munge"
 if [ -n "$reason" ]; then
     skip "gather" "$reason"
     done_testing
