@@ -25,6 +25,12 @@ struct nuioa_warnings {
 /* Adds one line, unless the same line is already there. `w` may be NULL. */
 void nuioa_warn(struct nuioa_warnings *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Forgets them; what they were is left in memory. */
+void nuioa_warnings_clear(struct nuioa_warnings *w);
+
+/* Then `to` holds what `from` held, instead of its own, and `from` nothing. */
+void nuioa_warnings_move(struct nuioa_warnings *to, struct nuioa_warnings *from);
+
 /* Copies with truncation and a final NUL, as strlcpy does; returns 0, or -ENAMETOOLONG if cut. */
 int nuioa_copy(char *to, size_t size, const char *from);
 

@@ -6,8 +6,9 @@
 
 #include "bind.h"
 
-/* Memory shared by slurmstepd and the tasks that it forks: the tasks exist before the plan does,
- * and this is how its result reaches them. Written by the parent, read by the tasks once they find it open. */
+/* Memory shared by slurmstepd and the tasks that it forks: the tasks exist before the plan does, and this is
+ * how its result reaches them. Written by the parent: the tasks' own parts before it lets them go, the rest
+ * until they find it open. */
 
 struct area_task {
     bool ready;                    /* nothing here counts before */

@@ -70,7 +70,9 @@ static void read_variable(struct nuioa_options *options, const char *variable,
 void doors_read(const struct doors *doors, struct nuioa_options *options,
                 struct complaints *complaints)
 {
-    memset(complaints, 0, sizeof(*complaints));
+    nuioa_warnings_clear(&complaints->plugstack);
+    nuioa_warnings_clear(&complaints->environment);
+    nuioa_warnings_clear(&complaints->flags);
     nuioa_options_init(options);
     for (int i = 0; i < doors->argc; i++)
         read_argument(options, doors->argv[i], &complaints->plugstack);

@@ -166,12 +166,10 @@ void gathering_tell(struct context *c, const struct placement *placement)
     };
     g->calling = false;
     g->waiting = !send_record(g, &source, &err);
-    if (g->waiting) {
-        g->said = c->faults;
-        memset(&c->faults, 0, sizeof(c->faults));
-    } else {
+    if (g->waiting)
+        nuioa_warnings_move(&g->said, &c->faults);
+    else
         complain(c, g, err.text);
-    }
     free(text);
 }
 

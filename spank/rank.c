@@ -129,9 +129,13 @@ void rank_enter(const struct area *area, uint32_t local, spank_t spank)
         slurm_debug("nuioa: memory policy: %s", strerror(-rc));
     bool placed = has_thread_variable(step_environment(spank));
     take_block(spank, task->text, true);
-    if (*area->leaders)
-        spank_setenv(spank, "NUIOA_LEADERS", area->leaders, 1);
     take_block(spank, task->text + task->foreign, false);
     if (!placed)
         take_block(spank, task->text + task->threads, false);
+}
+
+void rank_enter_job(const struct area *area, uint32_t local, spank_t spank)
+{
+    if (area->tasks[local].ready && *area->leaders)
+        spank_setenv(spank, "NUIOA_LEADERS", area->leaders, 1);
 }

@@ -14,7 +14,9 @@ void rank_forget(spank_t spank);
 void rank_prepare(struct context *context, const struct nuioa_plan *plan);
 void rank_prepare_job(struct context *context, const uint32_t *leaders, uint32_t count);
 
-/* In the task, as the user: takes over what the area holds for it. */
+/* In the task, as the user: takes over what the area holds for it, open or closed; then, of an open area, what
+ * waited for other nodes. */
 void rank_enter(const struct area *area, uint32_t local, spank_t spank);
+void rank_enter_job(const struct area *area, uint32_t local, spank_t spank);
 
 #endif

@@ -141,7 +141,7 @@ static void tell_faults(struct context *c)
 {
     char host[64];
     say_faults(say_host(host, sizeof(host)), &c->faults);
-    memset(&c->faults, 0, sizeof(c->faults));
+    nuioa_warnings_clear(&c->faults);
 }
 
 /* What need not wait for the tasks is done before they are forked: after that each page that is written is
@@ -304,10 +304,12 @@ uint32_t *stepd_task_init(struct context *c, spank_t spank)
     int local = -1;
     bool ours = c->active && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local >= 0 &&
                 (uint32_t)local < c->step.task_count;
-    bool told = ours && area_wait(c->area, c->options.timeout_ms + SLACK_MS);
-    preload_enter(c, told, spank);
-    if (told)
+    if (ours)
         rank_enter(c->area, (uint32_t)local, spank);
+    bool told = ours && area_wait(c->area, c->options.timeout_ms + SLACK_MS);
+    if (told)
+        rank_enter_job(c->area, (uint32_t)local, spank);
+    preload_enter(c, told, spank);
     return ours ? &c->area->tasks[local].init_us : NULL;
 }
 
