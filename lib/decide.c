@@ -185,6 +185,8 @@ static int alone(struct planner *p)
     int rc = cpus ? 0 : -ENOMEM;
     if (cpus && nuioa_slot_nearer(p->request, &p->rails, p->allowed_cpus, place->cpus, cpus)) {
         rc = hwloc_bitmap_copy(place->cpus, cpus) < 0 ? -ENOMEM : 0;
+        p->plan->mapping.cost = p->request->tasks[0].weight *
+                                nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
         because(p->plan, "the only rank on the node moved nearer the NIC");
     } else {
         because(p->plan, "the only rank is as near the NIC as the step's CPUs allow");
