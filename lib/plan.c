@@ -160,3 +160,25 @@ int nuioa_block_binding(const struct nuioa_node *node, hwloc_const_bitmap_t allo
     }
     return 0;
 }
+
+/* Without distances between them, NUMA nodes or NICs, no place is nearer than another. */
+static bool is_uniform(const struct nuioa_node *node)
+{
+    if (node->numa_count != 1)
+        return false;
+    for (uint32_t i = 1; i < node->nic_count; i++) {
+        const uint8_t *first = node->nics[0].level, *level = node->nics[i].level;
+        if (!level != !first || (level && *level != *first))
+            return false;
+    }
+    return true;
+}
+
+uint32_t nuioa_plan_sure_leader(const struct nuioa_node *node, const struct nuioa_options *options,
+                                uint32_t task_count, bool weighted)
+{
+    if (options->leader == NUIOA_LEADER_OFF || !task_count)
+        return UINT32_MAX;
+    bool sure = options->leader == NUIOA_LEADER_RANK0 || task_count == 1 || (!weighted && is_uniform(node));
+    return sure ? 0 : UINT32_MAX;
+}

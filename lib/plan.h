@@ -103,6 +103,12 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
                     struct nuioa_error *err);
 void nuioa_plan_free(struct nuioa_plan *plan);
 
+/* The local rank that is going to lead whatever the masks and the plan will be, because there is one task only,
+ * because all ranks will be as near to every NIC, or because rank 0 was asked for. UINT32_MAX: it takes a
+ * plan to tell, or nobody is to lead. `weighted`: hints may tell tasks apart. */
+uint32_t nuioa_plan_sure_leader(const struct nuioa_node *node, const struct nuioa_options *options,
+                                uint32_t task_count, bool weighted);
+
 /* Replaces a task's planned CPUs by those that were achieved (bind read back), and what follows from them:
  * NUMA nodes, NIC, level, leaders. */
 int nuioa_plan_achieved(const struct nuioa_request *request, struct nuioa_plan *plan,

@@ -29,7 +29,8 @@ struct gather_config {
     void (*warn)(void *arg, const char *text);
     /* The body of WIRE_SLICE for a node that runs ranks[count]: malloc'd, the thread frees. NULL: none. */
     void *(*slice)(void *arg, const uint32_t *ranks, uint32_t count, size_t *length);
-    /* One record after the other, as they come; then once, when all agree. */
+    /* One record after the other, as they come; then once, when all are there that are to come and the nodes
+     * have their table. */
     void (*record)(void *arg, const struct record *record);
     void (*finish)(void *arg);
 };

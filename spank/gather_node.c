@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -201,6 +202,7 @@ static void *make_hello(const struct gather_node *g, const struct gather_call *c
         .node = call->node,
         .node_count = call->node_count,
         .task_count = call->task_count,
+        .leader = g->promised,
         .rank_count = rank_count,
     };
     memcpy(hello.step_key, invitation->key, WIRE_KEY_SIZE);
@@ -294,6 +296,9 @@ int gather_call(struct gather_node *g, const struct gather_call *call, struct nu
     if (invitation_read(&invitation, call->srun) < 0 || call->node >= call->node_count ||
         call->node_count > WIRE_NODES_MAX || call->task_count > WIRE_TASKS_MAX)
         return nuioa_fail(err, -EINVAL, "gather: what srun says of itself is wrong");
+    /* Who has promised must get the table if the others do: no promise where a child says it, for it may say it
+     * and not live to tell. */
+    g->promised = invitation.sealed ? WIRE_NO_RANK : call->leader;
     memcpy(g->answer, invitation.answer, WIRE_KEY_SIZE);
     if (invitation.sealed && getrandom(g->answer, sizeof(g->answer), 0) != sizeof(g->answer))
         return nuioa_fail(err, -EIO, "gather: no random numbers");
@@ -428,7 +433,7 @@ static int receive_table(struct gather_node *g, uint32_t leader, uint32_t *leade
     int rc = receive_message(g, WIRE_TABLE, leaders_max(g->node_count), &bytes, &length);
     if (!rc && length) {
         rc = leaders_unpack(bytes, length, g->job_id, g->step_id, leaders, g->node_count);
-        if (!rc && leaders[g->node] != leader)
+        if (!rc && leaders[g->node] != (g->promised != WIRE_NO_RANK ? g->promised : leader))
             rc = -EPROTO;
     }
     free(bytes);
@@ -443,6 +448,13 @@ int gather_tell(struct gather_node *g, struct wire_record *record, size_t length
     record->patience_ms = patience_ms(g);
     rc = send_frame(g, WIRE_RECORD, record, length);
     return rc < 0 ? fail(g, rc, err) : 0;
+}
+
+/* After the key, which comes at once, there is nothing but the table. */
+bool gather_is_answered(const struct gather_node *g)
+{
+    int bytes = 0;
+    return g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) && bytes > (g->known ? 0 : WIRE_KEY_SIZE);
 }
 
 int gather_await(struct gather_node *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err)

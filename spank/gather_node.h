@@ -23,6 +23,7 @@ struct gather_call {
     uint32_t job_id, step_id;
     uint32_t node, node_count; /* of the step */
     uint32_t task_count;
+    uint32_t leader;           /* if it is sure already, else WIRE_NO_RANK */
     const uint32_t *ranks;     /* [task_count]: to ask for a slice; NULL: none is wanted */
 };
 
@@ -33,6 +34,7 @@ struct gather_node {
     bool told;                 /* srun has been told that this node has no credential */
     bool known;                /* srun has answered */
     uint32_t job_id, step_id, node, node_count, task_count;
+    uint32_t promised;         /* leader, WIRE_NO_RANK: none */
     uint8_t answer[WIRE_KEY_SIZE]; /* by which srun shows that it is srun */
 };
 
@@ -53,8 +55,11 @@ int gather_tell(struct gather_node *g, struct wire_record *record, size_t length
 
 /* After that: waits for the table. 1 and leaders[node_count]; 0: all went well, but there is no table, since
  * some node has no leader; or negative with *err. `leader`: this node's,
- * WIRE_NO_RANK if none: a table that says otherwise is refused. */
+ * WIRE_NO_RANK if none: a table that says otherwise, or breaks the promise, is refused. */
 int gather_await(struct gather_node *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err);
+
+/* Whether gather_await() has something to read. */
+bool gather_is_answered(const struct gather_node *g);
 
 /* Ends the connection for all processes that hold it, and the call if it is still being made. */
 void gather_hang_up(struct gather_node *g);

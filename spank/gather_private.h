@@ -40,7 +40,9 @@ struct gather {
     bool warned;
     struct peer **nodes;           /* by place in the step; NULL: not heard of */
     uint32_t *leaders;
+    uint32_t settled;              /* how many of them are known */
     bool leaderless;               /* some node has no leader: no table */
+    uint32_t missed;               /* nodes that were lost when the table was out */
     struct peer_list strangers, queue, opening, known, dead;
     uint32_t stranger_count, unsent;
     struct desk desks[OPENERS];

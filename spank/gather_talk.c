@@ -68,6 +68,29 @@ void gather_give_up(struct gather *g)
     }
 }
 
+/* When nobody's record is to come any more. */
+static void end_if_complete(struct gather *g)
+{
+    char text[400];
+    if (g->phase != GATHERING || g->counts.records + g->missed < g->counts.nodes)
+        return;
+    g->phase = DONE;
+    if (g->missed) {
+        snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): the report is of the others",
+                 g->trouble.text, g->counts.records, g->counts.nodes);
+        g->config.warn(g->config.arg, text);
+    }
+    g->config.finish(g->config.arg);
+}
+
+/* Nobody waits any more, and nobody acts otherwise: only the report lacks something. */
+static void miss(struct gather *g, const char *what)
+{
+    if (!g->missed++)
+        nuioa_fail(&g->trouble, -EPIPE, "%s", what);
+    end_if_complete(g);
+}
+
 /* All nodes wait for this: what else there is to do comes after it. */
 static void hand_out(struct gather *g)
 {
@@ -83,22 +106,37 @@ static void hand_out(struct gather *g)
     for (struct peer *p = g->known.first; p; p = p->next)
         gather_send(g, p, table ? table : &empty, length);
     free(table);
-    g->phase = DONE;
     g->counts.tables = 1;
-    g->config.finish(g->config.arg);
+    g->until_ms = g->give_up_ms = 0;
+}
+
+/* A node's leader is known, or that it has none. */
+static void settle(struct gather *g, uint32_t node, uint32_t leader)
+{
+    g->leaders[node] = leader;
+    g->leaderless = g->leaderless || leader == WIRE_NO_RANK;
+    if (++g->settled < g->counts.nodes)
+        return;
+    if (gather_is_late(g))
+        gather_give_up(g);
+    else
+        hand_out(g);
 }
 
 void gather_lose(struct gather *g, struct peer *p)
 {
-    bool stranger = gather_is_stranger(p), waited = p->state == PEER_RECORDED && g->phase == GATHERING;
+    bool stranger = gather_is_stranger(p), recorded = p->state == PEER_RECORDED;
+    bool waited = recorded && g->phase == GATHERING;
     struct nuioa_error what;
     if (waited)
         nuioa_fail(&what, -ETIMEDOUT, "%s", why_late(g));
     else
         nuioa_fail(&what, -EPIPE, "node number %u of the step has hung up", p->node);
     gather_drop(g, p);
-    if (!stranger)
+    if (!stranger && !g->counts.tables)
         fail(g, what.text);
+    else if (!stranger && !recorded)
+        miss(g, what.text);
 }
 
 /* --- messages ----------------------------------------------------------------------------------------- */
@@ -154,6 +192,9 @@ static void take_hello(struct gather *g, struct peer *p, const char *bytes, size
         send_slice(g, p, &hello, bytes);
     if (g->counts.hellos == g->counts.nodes)
         gather_close_door(g); /* nobody is missing */
+    p->promised = hello.leader != WIRE_NO_RANK;
+    if (p->promised)
+        settle(g, p->node, hello.leader);
 }
 
 void gather_take_opened(struct gather *g, struct peer *p, const struct opened *opened)
@@ -174,18 +215,14 @@ static void take_record(struct gather *g, struct peer *p)
         return;
     }
     p->state = PEER_RECORDED;
-    g->leaders[p->node] = record.head->leader;
-    g->leaderless = g->leaderless || record.head->leader == WIRE_NO_RANK;
     int64_t until = gather_now_ms() + record.head->patience_ms;
-    if (!g->until_ms || until < g->until_ms)
+    if (!g->counts.tables && (!g->until_ms || until < g->until_ms))
         g->until_ms = until;
     g->config.record(g->config.arg, &record);
-    if (++g->counts.records < g->counts.nodes)
-        return;
-    if (gather_is_late(g))
-        gather_give_up(g);
-    else
-        hand_out(g);
+    g->counts.records++;
+    if (!p->promised)
+        settle(g, p->node, record.head->leader);
+    end_if_complete(g);
 }
 
 static void take_sorry(struct gather *g, struct peer *p)

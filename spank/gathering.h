@@ -29,7 +29,7 @@ void gathering_hints(struct context *context);
 void gathering_tell(struct context *context, const struct placement *placement);
 void gathering_await(struct context *context);
 
-/* Whether there is anything to wait for. */
+/* Whether others have to be waited for. */
 bool gathering_is_waiting(const struct context *context);
 
 /* After that: the leaders of all nodes, and how many; NULL and 0: not known. */

@@ -58,6 +58,15 @@ static void complain(struct context *c, const struct gathering_node *g, const ch
         slurm_info("nuioa: %s", text);
 }
 
+/* Nothing while it is not known what the user's hints are. */
+static uint32_t promise(const struct context *c)
+{
+    if (!c->active || nuioa_hints_file(c->options.hints))
+        return WIRE_NO_RANK;
+    uint32_t local = nuioa_plan_sure_leader(&c->node, &c->options, c->step.task_count, c->hints.count > 0);
+    return local < c->step.task_count ? c->step.ranks[local] : WIRE_NO_RANK;
+}
+
 static void call(struct context *c, spank_t spank, struct gathering_node *g, const char *srun)
 {
     char **environment = step_environment(spank);
@@ -72,6 +81,7 @@ static void call(struct context *c, spank_t spank, struct gathering_node *g, con
         .node = g->position,
         .node_count = g->node_count,
         .task_count = c->step.task_count,
+        .leader = promise(c),
         .ranks = nuioa_hints_file(c->options.hints) ? c->step.ranks : NULL,
     };
     uint32_t here = 0;
@@ -220,7 +230,8 @@ const uint32_t *gathering_leaders(const struct context *c, uint32_t *count)
 
 bool gathering_is_waiting(const struct context *c)
 {
-    return c->gathering_node && c->gathering_node->waiting;
+    const struct gathering_node *g = c->gathering_node;
+    return g && g->waiting && !gather_is_answered(&g->call);
 }
 
 bool gathering_is_reported(const struct context *c)

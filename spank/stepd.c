@@ -250,12 +250,16 @@ static void end_conclusion(struct context *c)
     c->conclusion = NULL;
 }
 
-/* Without a plan nothing of ours happens, and nobody waits for this node. */
+/* Without a plan nothing of ours happens, and nobody waits for this node. What the ranks of all nodes do
+ * together they do here, too, if the others have the table. */
 static void give_up(struct context *c, const char *why)
 {
+    uint32_t leader_count;
     stand_down(c, why);
     publisher_close(c);
     excuse(c);
+    const uint32_t *leaders = gathering_leaders(c, &leader_count);
+    rank_prepare_job(c, leaders, leader_count);
     tell_faults(c);
 }
 
@@ -302,7 +306,7 @@ void stepd_task_post_fork(struct context *c, spank_t spank)
 uint32_t *stepd_task_init(struct context *c, spank_t spank)
 {
     int local = -1;
-    bool ours = c->active && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local >= 0 &&
+    bool ours = c->area && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local >= 0 &&
                 (uint32_t)local < c->step.task_count;
     if (ours)
         rank_enter(c->area, (uint32_t)local, spank);

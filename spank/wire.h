@@ -9,8 +9,12 @@
  *     HELLO, or SEALED                 ->          checked
  *                                      <-          a key, 32 bytes, as they are
  *                                      <-          SLICE, if the node asked for one
- *     RECORD: what was decided here    ->          kept, until all nodes' are there
+ *     RECORD: what was decided here    ->          kept for the report, until all nodes' are there
  *                                      <-          TABLE: the leaders of all nodes
+ *
+ * A node's leader is known by its RECORD, or before anything is decided, where nothing can change it: then it is
+ * promised in HELLO. TABLE goes out as soon as all leaders are known, which may be before any RECORD; who has
+ * promised acts on it even if it has to stand down. Records follow all the same.
  *
  * STOP instead of TABLE, or a connection that ends, means: there is no table. A node waits for so long and says
  * in its record for how long; srun sends no TABLE when the time of any node is over. One may be lost on its way
@@ -37,7 +41,7 @@
  * has another WIRE_MAGIC, and so has another version. Texts end with a NUL. */
 
 #define WIRE_VARIABLE "SLURM_NUIOA_SRUN"
-#define WIRE_MAGIC 0x6e756903u /* the last digits count versions */
+#define WIRE_MAGIC 0x6e756904u /* the last digits count versions */
 #define WIRE_KEY_SIZE 32
 #define WIRE_NODES_MAX 65536
 #define WIRE_TASKS_MAX 4096 /* of one node */
@@ -67,6 +71,7 @@ struct wire_hello {
     uint32_t job_id, step_id;
     uint32_t node, node_count; /* in the step, over all components of a heterogeneous one */
     uint32_t task_count;       /* on this node */
+    uint32_t leader;           /* promised; WIRE_NO_RANK: the record says */
     uint32_t rank_count;       /* task_count if a slice is wanted, else 0 */
     /* uint32_t ranks[rank_count]: by local rank */
 };
@@ -96,7 +101,7 @@ struct wire_pair {
 
 struct wire_record {
     uint32_t node;
-    uint32_t leader; /* its rank, WIRE_NO_RANK: none */
+    uint32_t leader; /* its rank, WIRE_NO_RANK: none; a promised one stays */
     uint32_t near;   /* how many ranks are as near */
     uint32_t task_count, moved_count;
     uint32_t numa_count, core_count, policy;
@@ -147,7 +152,7 @@ struct wire_run {
     uint32_t first, stride, count;
 };
 
-_Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 104 &&
+_Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 108 &&
                    sizeof(struct wire_slice) == 8 && sizeof(struct wire_pair) == 16 &&
                    sizeof(struct wire_record) == 320 && sizeof(struct wire_nic) == 96 &&
                    sizeof(struct wire_line) == 264 && sizeof(struct wire_table) == 24 &&

@@ -40,6 +40,7 @@ struct act {
     const char *name;
     bool wants_slice;
     bool keeps_line;  /* says nothing more, hangs up when the node does */
+    bool promised;    /* the node says in its hello that it is led by rank 0, and then stands down */
     void (*say)(int fd, const struct wire_hello *hello);
 };
 
@@ -174,26 +175,27 @@ static void slice_negative(int fd, const struct wire_hello *h) { put_slice(fd, h
 static void slice_rank(int fd, const struct wire_hello *h) { put_slice(fd, h, 4, 1, 1, 4); }
 
 static const struct act acts[] = {
-    { "silence", false, true, nothing },
-    { "hanging up", false, false, nothing },
-    { "noise", false, false, noise },
-    { "noise after the key", false, false, noise_after_key },
-    { "a message of 4 GB", false, false, endless },
-    { "a byte now and then", false, false, trickle },
-    { "a table with a wrong digest", false, false, bad_digest },
-    { "a run of 4 billion nodes", false, false, bad_count },
-    { "a table of more nodes", false, false, bad_nodes },
-    { "more runs than were sent", false, false, bad_runs },
-    { "another job's table", false, false, bad_job },
-    { "another leader for the node", false, false, bad_leader },
-    { "one leader for all nodes", false, false, bad_same },
-    { "half a table", false, true, half_a_table },
-    { "a right table after a wrong key", false, false, wrong_key },
-    { "a slice for other ranks", true, true, slice_counts },
-    { "a slice of 4 billion pairs", true, true, slice_pairs },
-    { "a weight that is no number", true, true, slice_nan },
-    { "a negative weight", true, true, slice_negative },
-    { "a pair with a rank of elsewhere", true, true, slice_rank },
+    { "silence", false, true, false, nothing },
+    { "hanging up", false, false, false, nothing },
+    { "noise", false, false, false, noise },
+    { "noise after the key", false, false, false, noise_after_key },
+    { "a message of 4 GB", false, false, false, endless },
+    { "a byte now and then", false, false, false, trickle },
+    { "a table with a wrong digest", false, false, false, bad_digest },
+    { "a run of 4 billion nodes", false, false, false, bad_count },
+    { "a table of more nodes", false, false, false, bad_nodes },
+    { "more runs than were sent", false, false, false, bad_runs },
+    { "another job's table", false, false, false, bad_job },
+    { "another leader for the node", false, false, false, bad_leader },
+    { "one leader for all nodes", false, false, false, bad_same },
+    { "half a table", false, true, false, half_a_table },
+    { "a right table after a wrong key", false, false, false, wrong_key },
+    { "a slice for other ranks", true, true, false, slice_counts },
+    { "a slice of 4 billion pairs", true, true, false, slice_pairs },
+    { "a weight that is no number", true, true, false, slice_nan },
+    { "a negative weight", true, true, false, slice_negative },
+    { "a pair with a rank of elsewhere", true, true, false, slice_rank },
+    { "another leader than the node has promised", false, false, true, bad_leader },
 };
 
 static void *be_hostile(void *arg)
@@ -249,6 +251,7 @@ static void hostile(const char *socket, bool sealed, const struct act *act)
     size_t length;
     void *record = stage_record(0, &length);
     call.ranks = act->wants_slice ? ranks : NULL;
+    call.leader = act->promised ? 0 : WIRE_NO_RANK;
     unsigned fds = stage_fds(), children = stage_children();
     pthread_create(&thread, NULL, be_hostile, &host);
     int64_t start = stage_ms();
@@ -258,7 +261,7 @@ static void hostile(const char *socket, bool sealed, const struct act *act)
     if (!rc)
         rc = gather_tell(&node, record, length, &err);
     if (!rc)
-        rc = gather_await(&node, 0, leaders, &err);
+        rc = gather_await(&node, act->promised ? WIRE_NO_RANK : 0, leaders, &err);
     int took = (int)(stage_ms() - start);
     gather_hang_up(&node);
     pthread_join(thread, NULL);

@@ -15,7 +15,7 @@ if [ -n "$reason" ]; then
     done_testing
     exit 0
 fi
-made=$(make -s -C "$NUIOA_BUILD/test/gather" attack traitor fault bench 2>&1) ||
+made=$(make -s -C "$NUIOA_BUILD/test/gather" attack traitor promise fault bench 2>&1) ||
     { fail "the programs are built" "$made"; done_testing; exit 1; }
 . "$here/munged.sh"
 start_munged one || { fail "munged starts"; done_testing; exit 1; }
@@ -38,5 +38,6 @@ relay() { # NAME COMMAND...: its results as ours
 
 relay attack "$NUIOA_BUILD/test/gather/attack" "$one"
 relay traitor "$NUIOA_BUILD/test/gather/traitor" "$one"
+relay promise "$NUIOA_BUILD/test/gather/promise" "$one"
 relay fault "$NUIOA_BUILD/test/gather/fault" "$one" "$munged_socket" "$munged_pid"
 done_testing

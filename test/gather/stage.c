@@ -141,7 +141,9 @@ static _Noreturn void be_srun(const struct stage *s, int from, int to)
     gather_close(gather);
     e->close_ms = (unsigned)(stage_ms() - start);
     e->fds_after = stage_fds();
-    e->threads_after = entries("/proc/self/task") - 2;
+    /* One that was joined is listed until the kernel is through with it. */
+    for (int i = 0; i < 200 && (e->threads_after = entries("/proc/self/task") - 2) > 1; i++)
+        usleep(1000);
     e->children_after = stage_children();
     summary_free(audience.summary);
     _exit(write(to, e, sizeof(*e)) == sizeof(*e) ? 0 : 1);
@@ -207,6 +209,7 @@ struct gather_call stage_call(const struct stage *s, uint32_t node, uint32_t cou
         .node = node,
         .node_count = count,
         .task_count = 4,
+        .leader = WIRE_NO_RANK,
     };
 }
 
@@ -248,6 +251,7 @@ void *stage_hello(const struct gather_call *call, const uint8_t *node_key, size_
     hello->node = call->node;
     hello->node_count = call->node_count;
     hello->task_count = call->task_count;
+    hello->leader = call->leader;
     *length = sizeof(*hello);
     return hello;
 }
@@ -257,13 +261,17 @@ static void *act(void *arg)
     struct actor *a = arg;
     size_t length;
     usleep(a->delay_ms * 1000);
-    void *record = stage_record(a->call.node, &length);
+    struct wire_record *record = stage_record(a->call.node, &length);
+    if (a->stands_down)
+        record->leader = WIRE_NO_RANK;
     int64_t start = stage_ms();
     a->rc = gather_call(&a->node, &a->call, &a->err);
+    usleep(a->late_ms * 1000);
     if (!a->rc)
         a->rc = gather_tell(&a->node, record, length, &a->err);
     if (!a->rc)
-        a->rc = gather_await(&a->node, 4 * a->call.node, a->leaders, &a->err);
+        a->rc = gather_await(&a->node, record->leader, a->leaders, &a->err);
+    a->table_ms = stage_ms();
     a->took_ms = stage_ms() - start;
     gather_hang_up(&a->node);
     free(record);
@@ -273,8 +281,11 @@ static void *act(void *arg)
 void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t count)
 {
     pthread_t thread;
-    unsigned delay_ms = a->delay_ms;
-    *a = (struct actor){ .call = stage_call(s, node, count), .node = GATHER_NODE_NONE, .delay_ms = delay_ms };
+    a->call = stage_call(s, node, count);
+    a->call.leader = a->promises ? 4 * node : WIRE_NO_RANK;
+    a->node = (struct gather_node)GATHER_NODE_NONE;
+    a->rc = 0;
+    *a->err.text = '\0';
     a->leaders = calloc(count, sizeof(*a->leaders));
     if (pthread_create(&thread, NULL, act, a))
         abort();

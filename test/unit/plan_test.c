@@ -432,6 +432,56 @@ static void test_refuses_nonsense(void **state)
     scene_free(s);
 }
 
+/* What is promised before there are masks must hold for all of them. */
+static void test_a_sure_leader_leads(void **state)
+{
+    (void)state;
+    static const double weights[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    for (unsigned nics = 0; nics < 3; nics++)
+        for (unsigned tasks = 1; tasks <= 8; tasks *= 2)
+            for (unsigned numas = 1; numas <= 2; numas++)
+                for (int hinted = 0; hinted < 2; hinted++) {
+                    struct scene *s = scene_new();
+                    machine_build(&s->node, &(struct shape){ .numas = numas, .cores = 8, .threads = 1,
+                                                             .numas_per_package = 1 });
+                    for (unsigned n = 0; n < nics; n++)
+                        machine_nic(&s->node, n ? "b" : "a", numas - 1);
+                    scene_on(s, tasks, 1);
+                    if (hinted)
+                        scene_weigh(s, weights);
+                    uint32_t sure = nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted);
+                    assert_int_equal(sure, tasks == 1 || (numas == 1 && !hinted) ? 0 : UINT32_MAX);
+                    scene_make(s);
+                    if (sure != UINT32_MAX)
+                        assert_int_equal(s->plan.order[0], sure);
+                    scene_option(s, "leader", "rank0");
+                    scene_make(s);
+                    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted), 0);
+                    assert_int_equal(s->plan.order[0], 0);
+                    scene_option(s, "leader", "off");
+                    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted), UINT32_MAX);
+                    scene_free(s);
+                }
+}
+
+/* One NIC's place is known, the other's is not: whose rank is nearer is not sure. */
+static void test_no_sure_leader_with_a_lost_nic(void **state)
+{
+    (void)state;
+    struct scene *s = scene_new();
+    machine_build(&s->node, &(struct shape){ .numas = 1, .cores = 8, .threads = 1, .numas_per_package = 1 });
+    machine_nic(&s->node, "a", 0);
+    struct nuioa_nic *nic = machine_nic(&s->node, "b", 0);
+    scene_on(s, 4, 1);
+    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 4, false), 0);
+    free(nic->level);
+    nic->level = NULL;
+    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 4, false), UINT32_MAX);
+    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 1, false), 0);
+    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 0, false), UINT32_MAX);
+    scene_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +503,8 @@ int main(void)
         cmocka_unit_test(test_achieved),
         cmocka_unit_test(test_latency_uses_both_directions),
         cmocka_unit_test(test_refuses_nonsense),
+        cmocka_unit_test(test_a_sure_leader_leads),
+        cmocka_unit_test(test_no_sure_leader_with_a_lost_nic),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

@@ -1,0 +1,58 @@
+#!/bin/bash
+# Where nothing that is still to be decided can change who leads a node, no other node waits for it.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+own=(cache=/run/node/promise.cache default=on "${patient[@]}")
+
+install -m 0644 "$here/disturb.c" "$CLUSTER_DIR/home/disturb.c"
+ok "the plugin that disturbs compiles" in_node ctl gcc -shared -fPIC -o "$home/disturb.so" "$home/disturb.c"
+
+disturb() { # HOW: what happens to node4 from now on
+    echo "optional $home/disturb.so $1" >>"$CLUSTER_DIR/nodes/node4/plugstack.conf"
+}
+
+# How many ms after the first rank the last has begun, in steps as long as the others wait
+lead_ms() {
+    user srun -N4 -n4 --exclusive /bin/sh -c 'echo $SLURM_PROCID $(date +%s%3N)'
+    sort -n <<<"$out" | awk 'NR == 1 { first = $2 } END { print $2 - first }'
+}
+
+plugin on "${own[@]}"
+disturb slow
+launch 4 -N4 --exclusive
+one_table "one rank a node, and one node slow to fork" 4
+is "one rank a node: not a word" "$err" ""
+ms=$(lead_ms)
+ok "one rank a node: the others have begun long before ($ms ms)" test "$ms" -gt 1000
+launch 8 -N4 --exclusive --nuioa-leader=rank0
+one_table "leader=rank0" 8
+launch 4 -N4 --exclusive --nuioa=report
+is "report: all nodes are in it" "$(grep -cE '^ +node[1-4] +[0-9]+ ' <<<"$err")" 4
+
+# Two NUMA nodes, two ranks: where they end up decides.
+plugin on "topology=$topology" default=on
+disturb slow
+launch 8 -N4 --exclusive
+no_table "two ranks a node, of which either may lead"
+
+# A node that stands down after it has promised: what all ranks do together its ranks do, too.
+plugin on "${own[@]}" coll=on
+disturb blind
+launch 4 -N4 --exclusive
+is "a node cannot read masks: its ranks are told nothing" "$(of 3 NUIOA_LEADER)$(of 3 NUIOA_CPUS)" ""
+is "a node cannot read masks: the others have the table" "$(all NUIOA_LEADERS)" "0,1,2,3 0,1,2,3 0,1,2,3"
+is "a node cannot read masks: one line" "$(nuioa_lines | grep -c 'node4.*cannot read where rank 3 may run')" 1
+user srun -N4 -n4 --exclusive /bin/sh -c 'echo $SLURM_PROCID LD_PRELOAD=$LD_PRELOAD'
+is "a node cannot read masks: all ranks preload, or none" "$(grep -c 'LD_PRELOAD=.*/libnuioa-preload.so' <<<"$out")" 4
+bench=/run/stage/usr/bin/nuioa-bench-openmpi
+if in_node ctl test -x "$bench"; then
+    TIMEOUT=60 user srun -N4 -n4 --exclusive --mpi=pmix "$bench" --sizes 512K --rounds 1 --calls 2 --warmup 1 \
+        --verify -c bcast
+    is "a node cannot read masks: Open MPI runs" "$rc" 0
+else
+    skip "a node cannot read masks: Open MPI" "nuioa-bench-openmpi was not built"
+fi
+
+plugin off
+finish

@@ -1,0 +1,40 @@
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <slurm/spank.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A SPANK plugin for tests: what it is told to, happens to a node's slurmstepd before tasks are forked.
+ *   slow   it sleeps
+ *   blind  the kernel does not tell it any more where others may run; itself and what it starts it does */
+
+SPANK_PLUGIN(disturb, 1)
+
+static int refuse_affinity(void)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_getaffinity, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)), /* on little-endian machines */
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+int slurm_spank_user_init(spank_t spank, int argc, char **argv)
+{
+    if (spank_remote(spank) != 1 || argc < 1)
+        return 0;
+    if (!strcmp(argv[0], "slow"))
+        sleep(2);
+    else if (!strcmp(argv[0], "blind") && refuse_affinity())
+        slurm_error("disturb: no seccomp: %m");
+    return 0;
+}
