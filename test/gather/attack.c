@@ -212,7 +212,7 @@ static void twice(void)
 {
     struct scene s;
     scene_begin(&s, "a place that is taken");
-    int fd = scene_known_node(&s);
+    int fd = scene_known_node(&s, NULL);
     scene_is_refused(&s, scene_hello(&s, USER_UID, NULL), "another hello for it");
     hang_up(fd);
     stage_close(&s.stage, &s.ending);

@@ -9,20 +9,7 @@
 /* Nodes whose leaders are sure say so in their hellos, and nobody waits for what they decide; what they promised
  * stays so whatever becomes of them. TAP. Usage: promise SOCKET */
 
-static void promised(struct wire_hello *hello) { hello->leader = 4; }
-
-/* As scene_known_node(), with a promise. */
-static int promising_node(struct scene *s)
-{
-    struct message m = scene_hello(s, USER_UID, promised);
-    uint8_t key[WIRE_KEY_SIZE];
-    int fd = stage_connect(&s->stage);
-    scene_say(fd, &m);
-    if (recv(fd, key, sizeof(key), MSG_WAITALL) != sizeof(key))
-        ok(false, "%s: the node is known", s->name);
-    free(m.bytes);
-    return fd;
-}
+static void promises_rank_4(struct wire_hello *hello) { hello->leader = 4; }
 
 static void others_promise(struct scene *s)
 {
@@ -64,7 +51,7 @@ static void nobody_waits(void)
 {
     struct scene s;
     scene_begin(&s, "all promise");
-    int fd = promising_node(&s);
+    int fd = scene_known_node(&s, promises_rank_4);
     others_promise(&s);
     ok(gets_table(fd, 2000), "%s: the table comes before any record", s.name);
     scene_join_others(&s);
@@ -80,7 +67,7 @@ static void one_is_not_sure(void)
 {
     struct scene s;
     scene_begin(&s, "all but one promise");
-    int fd = scene_known_node(&s);
+    int fd = scene_known_node(&s, NULL);
     for (uint32_t i = 0; i < NODES; i++)
         s.actors[i].late_ms = i == 3 ? 300 : 0;
     others_promise(&s);
@@ -99,7 +86,7 @@ static void dies(const char *name, bool speaks)
 {
     struct scene s;
     scene_begin(&s, name);
-    int fd = promising_node(&s);
+    int fd = scene_known_node(&s, promises_rank_4);
     for (uint32_t i = 0; i < NODES; i++)
         s.actors[i].late_ms = 200; /* none has told its record when it dies */
     others_promise(&s);
@@ -119,7 +106,7 @@ static void stands_down(void)
     struct scene s;
     scene_begin(&s, "a node stands down");
     s.actors[2].stands_down = true;
-    int fd = promising_node(&s);
+    int fd = scene_known_node(&s, promises_rank_4);
     others_promise(&s);
     ok(gets_table(fd, 2000), "%s: the table comes", s.name);
     scene_tell_record(fd, 1, 60000);
@@ -134,7 +121,7 @@ static void comes_too_late(void)
 {
     struct scene s;
     scene_begin(&s, "the last comes too late");
-    int fd = promising_node(&s);
+    int fd = scene_known_node(&s, promises_rank_4);
     scene_tell_record(fd, 1, 100);
     usleep(300000);
     others_promise(&s);
@@ -154,7 +141,7 @@ static void no_promise_is_sealed(void)
     scene_begin(&s, "sealed hellos");
     for (uint32_t i = 0; i < NODES; i++)
         s.actors[i].late_ms = 600;
-    int fd = promising_node(&s);
+    int fd = scene_known_node(&s, promises_rank_4);
     others_promise(&s);
     ok(!gets_table(fd, 300), "%s: what nodes call sure is not promised", s.name);
     ok(gets_table(fd, 2000), "%s: the table comes after their records", s.name);

@@ -159,9 +159,9 @@ void scene_say(int fd, const struct message *m)
         perror("# send");
 }
 
-int scene_known_node(struct scene *s)
+int scene_known_node(struct scene *s, void (*change)(struct wire_hello *))
 {
-    struct message m = scene_hello(s, USER_UID, NULL);
+    struct message m = scene_hello(s, USER_UID, change);
     uint8_t key[WIRE_KEY_SIZE];
     int fd = stage_connect(&s->stage);
     scene_say(fd, &m);

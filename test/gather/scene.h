@@ -50,8 +50,8 @@ struct message scene_hello(struct scene *s, uid_t uid, void (*change)(struct wir
 struct message scene_other_hello(struct scene *s);
 void scene_say(int fd, const struct message *m);
 
-/* Says hello as node 1 and is known. */
-int scene_known_node(struct scene *s);
+/* Says hello as node 1, but for what `change` (NULL: nothing) does, and is known. */
+int scene_known_node(struct scene *s, void (*change)(struct wire_hello *));
 void scene_tell_record(int fd, uint32_t node, uint32_t patience_ms);
 
 /* True if srun ends the connection within `ms`. */

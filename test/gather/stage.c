@@ -271,7 +271,6 @@ static void *act(void *arg)
         a->rc = gather_tell(&a->node, record, length, &a->err);
     if (!a->rc)
         a->rc = gather_await(&a->node, record->leader, a->leaders, &a->err);
-    a->table_ms = stage_ms();
     a->took_ms = stage_ms() - start;
     gather_hang_up(&a->node);
     free(record);

@@ -65,7 +65,6 @@ struct actor {
     bool promises;           /* its leader */
     unsigned late_ms;        /* before it tells its record */
     bool stands_down;        /* its record says that nobody leads */
-    int64_t table_ms;        /* when it had the table, as stage_ms() */
 };
 
 void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t count);

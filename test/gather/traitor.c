@@ -27,7 +27,7 @@ static void wrong_record(const char *name, void (*spoil)(char *record, size_t *l
     struct scene s;
     size_t length;
     scene_begin(&s, name);
-    int fd = scene_known_node(&s);
+    int fd = scene_known_node(&s, NULL);
     scene_start_others(&s);
     usleep(100000);
     char *record = realloc(stage_record(1, &length), WIRE_RECORD_MAX + 16);
@@ -69,7 +69,7 @@ static void unprintable(char *record, size_t *length)
 /* The test's node has told its record, two others wait with it, and the last has not come. */
 static int but_for_the_last(struct scene *s, uint32_t patience_ms)
 {
-    int fd = scene_known_node(s);
+    int fd = scene_known_node(s, NULL);
     scene_tell_record(fd, 1, patience_ms);
     actor_start(&s->actors[0], &s->stage, 0, NODES);
     actor_start(&s->actors[2], &s->stage, 2, NODES);
@@ -114,7 +114,7 @@ static void dies_with_the_table(void)
     struct scene s;
     struct wire_frame frame;
     scene_begin(&s, "a node dies with the table in its hands");
-    int fd = scene_known_node(&s);
+    int fd = scene_known_node(&s, NULL);
     scene_tell_record(fd, 1, 60000);
     scene_start_others(&s);
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE,
