@@ -70,17 +70,14 @@ compile() {
 
 has_compiler() { in_node ctl sh -c "command -v $1" >/dev/null; }
 
-# Open MPI goes through UCX and TCP: its own shared memory and TCP transports fail now and then where several
-# nodes are one machine, with and without nuioa.
 # mpi N PROGRAM [VAR=VALUE]... SRUN-ARG...: $out; a launch whose ranks do not all finish is lost
 mpi() {
     local n=$1 program=$2 env=()
     shift 2
     while [[ ${1:-} =~ ^[A-Z_]+= ]]; do env+=("$1"); shift; done
     launched=$((launched + 1))
-    user env LD_LIBRARY_PATH="$home" OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_tls=any \
-        OMPI_MCA_opal_common_ucx_devices=any OMPI_MCA_osc=^ucx UCX_TLS=tcp,self UCX_NET_DEVICES=eth0 \
-        FI_PROVIDER=tcp "${env[@]}" srun -n "$n" "$@" "$home/$program"
+    user env LD_LIBRARY_PATH="$home" "${openmpi_by_ucx[@]}" FI_PROVIDER=tcp "${env[@]}" \
+        srun -n "$n" "$@" "$home/$program"
     [ "$rc" -eq 0 ] || lose "$program $*"
 }
 

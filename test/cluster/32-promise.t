@@ -47,8 +47,8 @@ user srun -N4 -n4 --exclusive /bin/sh -c 'echo $SLURM_PROCID LD_PRELOAD=$LD_PREL
 is "a node cannot read masks: all ranks preload, or none" "$(grep -c 'LD_PRELOAD=.*/libnuioa-preload.so' <<<"$out")" 4
 bench=/run/stage/usr/bin/nuioa-bench-openmpi
 if in_node ctl test -x "$bench"; then
-    TIMEOUT=60 user srun -N4 -n4 --exclusive --mpi=pmix "$bench" --sizes 512K --rounds 1 --calls 2 --warmup 1 \
-        --verify -c bcast
+    TIMEOUT=60 user env "${openmpi_by_ucx[@]}" srun -N4 -n4 --exclusive --mpi=pmix "$bench" --sizes 512K \
+        --rounds 1 --calls 2 --warmup 1 --verify -c bcast
     is "a node cannot read masks: Open MPI runs" "$rc" 0
 else
     skip "a node cannot read masks: Open MPI" "nuioa-bench-openmpi was not built"

@@ -94,7 +94,7 @@ ok "a program that calls Open MPI's function" in_node ctl sh -c 'mpicc.openmpi -
 
 nearest() {
     launched=$((launched + 1))
-    user env OMPI_MCA_opal_common_ofi_verbose=1 OMPI_MCA_btl=self,tcp OMPI_MCA_pml=ob1 \
+    user env "${openmpi_by_ucx[@]}" OMPI_MCA_opal_common_ofi_verbose=1 \
         srun --mpi=pmix -n2 -O "$home/nearest" "$other" "$pci" "$name"
     [ "$rc" -eq 0 ] || lose nearest
 }

@@ -28,11 +28,8 @@ mpi() {
     shift 3
     launched=$((launched + 1))
     if [ "$kind" = openmpi ]; then
-        # Not btl/tcp: 4.1.4 stops now and then, or kills a rank that is still in MPI_Init when a
-        # peer speaks to it, with nothing preloaded too.
-        settings=(OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_tls=any OMPI_MCA_opal_common_ucx_devices=any
-                  OMPI_MCA_osc=^ucx UCX_TLS=self,tcp UCX_NET_DEVICES=eth0 UCX_LOG_FILE=stderr
-                  UCX_LOG_LEVEL=fatal OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll=^han)
+        settings=("${openmpi_by_ucx[@]}" UCX_LOG_FILE=stderr UCX_LOG_LEVEL=fatal
+                  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll=^han)
         set -- --mpi=pmix "$@"
     else
         settings=(UCX_TLS=self,tcp UCX_NET_DEVICES=eth0 MPIR_CVAR_DEVICE_COLLECTIVES=none)

@@ -15,6 +15,11 @@ patient=(timeout_ms=60000 deadline_ms=60000)
 # to fork its own. A direct connection between the two is refused at that moment, and the ranks wait for ever
 # ($slurm_lost); messages through slurmd are not.
 export SLURM_PMIX_DIRECT_CONN=false
+# For env: Open MPI through UCX. Where several nodes are one machine its own shared memory fails now and then, and
+# so does btl/tcp: it kills a rank that is still in MPI_Init when a peer speaks to it (4.1.4; with 5.0 that is
+# open-mpi/ompi issue 12495, every second launch of four nodes on two CPUs), with and without nuioa.
+openmpi_by_ucx=(OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_tls=any OMPI_MCA_opal_common_ucx_devices=any
+                OMPI_MCA_osc=^ucx UCX_TLS=self,tcp UCX_NET_DEVICES=eth0)
 launched=0
 lost=0
 losses=()
