@@ -62,13 +62,14 @@ static uint64_t hash_device(const struct nuioa_sysfs *sysfs, const char *name, c
 static uint64_t hash_class(const struct nuioa_sysfs *sysfs, int class_dir)
 {
     uint64_t sum = 0;
-    int own = class_dir < 0 ? -1 : openat(class_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int own = class_dir < 0 ? -1 : fcntl(class_dir, F_DUPFD_CLOEXEC, 0);
     DIR *directory = own < 0 ? NULL : fdopendir(own);
     if (!directory) {
         if (own >= 0)
             close(own);
         return 0;
     }
+    rewinddir(directory); /* the place in it is class_dir's, too */
     for (struct dirent *entry; (entry = readdir(directory));) {
         char link[256];
         if (entry->d_name[0] != '.' &&

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,7 +281,11 @@ const struct nuioa_option nuioa_option_table[] = {
 
 void nuioa_options_init(struct nuioa_options *options)
 {
-    memset(options, 0, sizeof(*options));
+    char *const texts[] = { options->hints, options->nic, options->trace, options->distances,
+                            options->cache, options->topology, options->munge_socket };
+    memset(options, 0, offsetof(struct nuioa_options, hints));
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        *texts[i] = '\0';
     for (const struct nuioa_option *option = nuioa_option_table; option->name; option++)
         if (*option->initial)
             option->set(option, options, option->initial, NULL);

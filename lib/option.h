@@ -48,18 +48,19 @@ struct nuioa_options {
     bool coll;
     enum nuioa_switch gather;
     unsigned timeout_ms;
-    char hints[NUIOA_VALUE_MAX + 1]; /* as typed; "" = none */
-    char nic[256];
-    char trace[4096];
     /* admin only: plugstack.conf, or the command line of nuioa(1) */
-    char distances[4096];
-    char cache[4096];
-    char topology[4096];
     enum nuioa_auth auth;
-    char munge_socket[108];
     unsigned deadline_ms; /* on any discovery at launch */
     double remote_cost;
     double hop_cost;
+    /* Texts; "": none. Last, for what nobody sets is not touched in every launch. */
+    char hints[NUIOA_VALUE_MAX + 1]; /* as typed */
+    char nic[256];
+    char trace[4096];
+    char distances[4096]; /* this one and all that follow: admin only */
+    char cache[4096];
+    char topology[4096];
+    char munge_socket[108];
 };
 
 /* Where a value was said: decides precedence, whether admin options are taken, and how loud an

@@ -22,6 +22,7 @@ struct gather_config {
     uid_t uid;                 /* then: whose credentials are taken, our own */
     const char *socket;        /* and munged's, "" the default */
     unsigned timeout_ms;       /* how long after a node's apology the others are waited for */
+    bool every_record;         /* for a report; else a node may have nothing to say */
     uint16_t port_first, port_last; /* 0: any */
 
     /* All are called by the thread; texts are valid during the call. */

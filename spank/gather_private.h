@@ -42,7 +42,7 @@ struct gather {
     uint32_t *leaders;
     uint32_t settled;              /* how many of them are known */
     bool leaderless;               /* some node has no leader: no table */
-    uint32_t missed;               /* nodes that were lost when the table was out */
+    uint32_t missed;               /* nodes that have hung up when the table was out, without a record */
     struct peer_list strangers, queue, opening, known, dead;
     uint32_t stranger_count, unsent;
     struct desk desks[OPENERS];

@@ -75,7 +75,7 @@ static void end_if_complete(struct gather *g)
     if (g->phase != GATHERING || g->counts.records + g->missed < g->counts.nodes)
         return;
     g->phase = DONE;
-    if (g->missed) {
+    if (g->missed && g->config.every_record) {
         snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): the report is of the others",
                  g->trouble.text, g->counts.records, g->counts.nodes);
         g->config.warn(g->config.arg, text);
@@ -83,7 +83,7 @@ static void end_if_complete(struct gather *g)
     g->config.finish(g->config.arg);
 }
 
-/* Nobody waits any more, and nobody acts otherwise: only the report lacks something. */
+/* Nobody waits any more, and nobody acts otherwise: only a report, if there is one, lacks something. */
 static void miss(struct gather *g, const char *what)
 {
     if (!g->missed++)

@@ -89,6 +89,7 @@ static int open_listener(const struct context *c, struct gathering *g, struct nu
         .uid = geteuid(),
         .socket = c->options.munge_socket,
         .timeout_ms = c->options.timeout_ms,
+        .every_record = c->options.report || c->options.explain,
         .port_first = range ? range[0] : 0,
         .port_last = range ? range[1] : 0,
         .arg = g,

@@ -18,11 +18,12 @@
 struct gathering_node {
     struct gather_node call;
     bool calling;        /* a record is due */
-    bool waiting;        /* it was sent: the table is due */
+    bool waiting;        /* it was sent, or is not needed: the table is due */
     bool reported;
     uint32_t leader;     /* this node's; WIRE_NO_RANK: none */
     struct nuioa_warnings said; /* srun says them, if all goes well */
     uint32_t position, node_count; /* in the whole step */
+    bool heterogeneous;
     uint32_t job_tasks;
     uint32_t *leaders;   /* [node_count], once known; NULL */
 };
@@ -43,7 +44,8 @@ static bool find_place(struct context *c, spank_t spank, struct gathering_node *
     if (!tasks || nuioa_parse_u32(tasks, UINT32_MAX, &g->job_tasks) < 0)
         g->job_tasks = UINT32_MAX;
     int position = (int)c->step.node_id;
-    if (g->node_count != here)
+    g->heterogeneous = g->node_count != here;
+    if (g->heterogeneous)
         position = list ? hosts_find(list, say_host(host, sizeof(host))) : -1;
     g->position = (uint32_t)position;
     return position >= 0 && g->position < g->node_count;
@@ -151,6 +153,13 @@ static int send_record(struct gathering_node *g, const struct record_source *sou
     return rc;
 }
 
+/* Components of a heterogeneous job may have been asked for different things, srun was for one. */
+static bool has_nothing_to_say(const struct context *c, const struct gathering_node *g)
+{
+    return g->call.promised != WIRE_NO_RANK && gather_is_answered(&g->call) && !c->options.report &&
+           !c->options.explain && !c->faults.count && !g->heterogeneous;
+}
+
 void gathering_tell(struct context *c, const struct placement *placement)
 {
     static const struct nuioa_plan none = { .reason = "stands down" };
@@ -164,6 +173,11 @@ void gathering_tell(struct context *c, const struct placement *placement)
     g->leader = plan->order_count ? plan->places[plan->order[0]].rank : WIRE_NO_RANK;
     if (!g->calling)
         return;
+    if (has_nothing_to_say(c, g)) {
+        g->calling = false;
+        g->waiting = true;
+        return;
+    }
     nuioa_copy(nobody.host, sizeof(nobody.host), say_host(host, sizeof(host)));
     char *text = placement && c->options.explain ? nuioa_report_text(plan, &c->node, &c->options, true) : NULL;
     struct record_source source = {

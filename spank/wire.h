@@ -14,7 +14,8 @@
  *
  * A node's leader is known by its RECORD, or before anything is decided, where nothing can change it: then it is
  * promised in HELLO. TABLE goes out as soon as all leaders are known, which may be before any RECORD; who has
- * promised acts on it even if it has to stand down. Records follow all the same.
+ * promised acts on it even if it has to stand down. Records follow all the same, but for a node that has its
+ * TABLE and nothing to say: no report is wanted, nothing was wrong. It hangs up.
  *
  * STOP instead of TABLE, or a connection that ends, means: there is no table. A node waits for so long and says
  * in its record for how long; srun sends no TABLE when the time of any node is over. One may be lost on its way

@@ -134,6 +134,23 @@ static void comes_too_late(void)
     scene_nothing_leaks(&s);
 }
 
+/* Who has the table hangs up. */
+static void nothing_to_say(void)
+{
+    struct scene s;
+    scene_begin(&s, "no report");
+    int fd = scene_known_node(&s, promises_rank_4);
+    for (uint32_t i = 0; i < NODES; i++)
+        s.actors[i].silent = i != 3;
+    others_promise(&s);
+    ok(gets_table(fd, 2000), "%s: the table comes", s.name);
+    scene_join_others(&s);
+    others_act(&s);
+    hang_up(fd);
+    reported(&s, 0, NULL);
+    ok(s.ending.counts.records == 1, "%s: of what is said nothing is lost", s.name);
+}
+
 /* A child says the hello there, and may die before it is known here that it did. */
 static void no_promise_is_sealed(void)
 {
@@ -164,6 +181,9 @@ int main(int argc, char **argv)
     dies("a node's record is wrong when the table is out", true);
     stands_down();
     comes_too_late();
+    scene_report(false);
+    nothing_to_say();
+    scene_report(true);
     scene_auth(true, argv[1]);
     no_promise_is_sealed();
     return scene_results();

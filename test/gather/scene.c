@@ -13,12 +13,17 @@
 
 static unsigned tests, failures;
 static const char *munged;
-static bool sealed;
+static bool sealed, unreported;
 
 void scene_auth(bool is_sealed, const char *socket)
 {
     sealed = is_sealed;
     munged = socket;
+}
+
+void scene_report(bool wanted)
+{
+    unreported = !wanted;
 }
 
 void ok(bool good, const char *fmt, ...)
@@ -43,7 +48,9 @@ int scene_results(void)
 
 void scene_begin(struct scene *s, const char *name)
 {
-    *s = (struct scene){ .name = name, .stage = { .sealed = sealed, .socket = munged, .timeout_ms = 3000 } };
+    *s = (struct scene){ .name = name,
+                         .stage = { .sealed = sealed, .socket = munged, .timeout_ms = 3000,
+                                    .unreported = unreported } };
     s->fds = stage_fds();
     s->children = stage_children();
     stage_open(&s->stage);

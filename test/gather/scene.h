@@ -18,6 +18,9 @@ struct scene {
 /* How nodes prove themselves from here on; munged: its socket. */
 void scene_auth(bool sealed, const char *munged);
 
+/* Whether srun is asked for a report from here on; at first it is. */
+void scene_report(bool wanted);
+
 /* A result. */
 __attribute__((format(printf, 2, 3))) void ok(bool good, const char *fmt, ...);
 /* The plan; what main() returns. */

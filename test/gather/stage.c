@@ -114,6 +114,7 @@ static _Noreturn void be_srun(const struct stage *s, int from, int to)
         .uid = USER_UID,
         .socket = s->srun_socket ? s->srun_socket : s->socket,
         .timeout_ms = s->timeout_ms,
+        .every_record = !s->unreported,
         .arg = &audience,
         .warn = warn,
         .slice = slice,
@@ -267,7 +268,7 @@ static void *act(void *arg)
     int64_t start = stage_ms();
     a->rc = gather_call(&a->node, &a->call, &a->err);
     usleep(a->late_ms * 1000);
-    if (!a->rc)
+    if (!a->rc && !a->silent)
         a->rc = gather_tell(&a->node, record, length, &a->err);
     if (!a->rc)
         a->rc = gather_await(&a->node, record->leader, a->leaders, &a->err);

@@ -25,6 +25,7 @@ struct stage {
     char text[INVITATION_TEXT_MAX]; /* WIRE_VARIABLE */
     const char *srun_socket; /* srun's munged, if it is another one */
     unsigned timeout_ms;
+    bool unreported;         /* srun is not asked for a report */
 };
 
 /* What srun says when it ends. */
@@ -65,6 +66,7 @@ struct actor {
     bool promises;           /* its leader */
     unsigned late_ms;        /* before it tells its record */
     bool stands_down;        /* its record says that nobody leads */
+    bool silent;             /* no record */
 };
 
 void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t count);
