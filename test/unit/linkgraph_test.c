@@ -13,13 +13,7 @@
 #include <cmocka.h>
 
 #include "linkgraph.h"
-
-/* valgrind looks for other things than percentages, and takes 30 times as long. */
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#else
-#define RUNNING_ON_VALGRIND 0
-#endif
+#include "rounds.h"
 
 enum { N_MAX = 16, TRIALS = 1000 };
 
@@ -401,7 +395,7 @@ static void test_fuzz(void **state)
     static const char bytes[] = "0123456789.-+eE#,; \t\n\r\nxn\0\xff";
     uint64_t random = 2463534242u;
     unsigned accepted = 0;
-    for (unsigned t = 0; t < (RUNNING_ON_VALGRIND ? 5000u : 20000u); t++) {
+    for (unsigned t = 0; t < rounds(20000); t++) {
         char text[64];
         const char *from = seeds[t % 4];
         size_t length = strlen(from);

@@ -11,6 +11,7 @@
 
 #include "machine.h"
 #include "node.h"
+#include "rounds.h"
 
 /* Where lib/pack.c keeps the sum and the layout: the tests repair the one and change the other, or
  * no damage would ever get past the header. */
@@ -220,7 +221,7 @@ static void test_damaged(void **state)
     build(&node);
     unsigned char *good = pack(&node, &length), *bad = malloc(length);
     random_state = 1;
-    for (unsigned round = 0; round < 60000; round++) {
+    for (unsigned round = 0; round < rounds(60000); round++) {
         memcpy(bad, good, length);
         unsigned changes = round % 3 == 0 ? 1 : 1 + random_below(4);
         for (unsigned i = 0; i < changes; i++) {

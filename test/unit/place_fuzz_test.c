@@ -11,6 +11,7 @@
 
 #include "place/place.h"
 #include "place/search.h"
+#include "rounds.h"
 
 enum { MOST_TASKS = 48, MOST_SLOTS = 72, MOST_DOMAINS = 12, MOST_PAIRS = 400 };
 
@@ -134,7 +135,7 @@ static void close_to(double a, double b)
 static void valid_and_never_worse(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 300; seed++) {
+    for (uint64_t seed = 1; seed <= rounds(300); seed++) {
         struct fuzz f;
         struct nuioa_mapping mapping, again;
         uint32_t slot_of[MOST_TASKS], same[MOST_TASKS];
@@ -175,7 +176,7 @@ static void every_mapper(void **state)
     const struct nuioa_mapper *const mappers[] = {&nuioa_tree, &nuioa_hopsort, &nuioa_bisect};
     uint32_t applied[3] = {0};
     (void)state;
-    for (uint64_t seed = 1000; seed < 1400; seed++) {
+    for (uint64_t seed = 1000; seed < 1000 + rounds(400); seed++) {
         struct fuzz f;
         uint32_t slot_of[MOST_TASKS];
         make(&f, seed, MOST_TASKS, seed % 3 == 0);
@@ -222,7 +223,7 @@ static double least(const struct fuzz *f, uint32_t *slot_of, bool *taken, uint32
 static void optimal_when_small(void **state)
 {
     (void)state;
-    for (uint64_t seed = 5000; seed < 5150; seed++) {
+    for (uint64_t seed = 5000; seed < 5000 + rounds(150); seed++) {
         struct fuzz f;
         struct nuioa_mapping mapping;
         uint32_t slot_of[MOST_TASKS], trial[MOST_TASKS];
@@ -239,7 +240,7 @@ static void optimal_when_small(void **state)
 static void seating_follows(void **state)
 {
     (void)state;
-    for (uint64_t seed = 9000; seed < 9100; seed++) {
+    for (uint64_t seed = 9000; seed < 9000 + rounds(100); seed++) {
         struct fuzz f;
         struct nuioa_graph graph;
         struct nuioa_seating seating;
@@ -285,7 +286,7 @@ static void nothing_left(const struct nuioa_seating *s)
 static void searches_only_improve(void **state)
 {
     (void)state;
-    for (uint64_t seed = 11000; seed < 11150; seed++) {
+    for (uint64_t seed = 11000; seed < 11000 + rounds(150); seed++) {
         struct fuzz f;
         struct nuioa_graph graph;
         struct nuioa_seating s;
