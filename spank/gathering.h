@@ -23,9 +23,9 @@ void gathering_call(struct context *context, spank_t spank);
  * the list that travelled with the options. */
 void gathering_hints(struct context *context);
 
-/* slurmstepd, when the plan is carried out: tells srun, which takes over the warnings so far: they leave
- * context->faults. `placement` NULL: this node stands down. Then, with as much in between as there is to do:
- * waits for all others; if they do not come the warnings are back. */
+/* slurmstepd, when the plan is carried out: tells srun what there is to say; it takes over the warnings so far,
+ * which leave context->faults. `placement` NULL: this node stands down. Then, with as much in between as there
+ * is to do: waits for all others; if they do not come the warnings are back. */
 void gathering_tell(struct context *context, const struct placement *placement);
 void gathering_await(struct context *context);
 
