@@ -28,8 +28,7 @@ mpi() {
     shift 3
     launched=$((launched + 1))
     if [ "$kind" = openmpi ]; then
-        settings=("${openmpi_by_ucx[@]}" UCX_LOG_FILE=stderr UCX_LOG_LEVEL=fatal
-                  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll=^han)
+        settings=("${openmpi_by_ucx[@]}" OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll=^han)
         set -- --mpi=pmix "$@"
     else
         settings=(UCX_TLS=self,tcp UCX_NET_DEVICES=eth0 MPIR_CVAR_DEVICE_COLLECTIVES=none)
