@@ -64,9 +64,7 @@ start_node1() {
     done
 }
 
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
-export OMPI_MCA_osc=^ucx OMPI_MCA_btl_vader_single_copy_mechanism=none
-export OMPI_MCA_btl_tcp_if_include=10.0.1.0/24 OMPI_MCA_btl_base_warn_component_unused=0
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_osc=pt2pt
 
 # run KIND COMMAND SRUN-OPTION...: sets $ranks, the lines of whereami; $known, the pairs that the
 # program says it has; $said.
@@ -74,10 +72,13 @@ run() {
     local kind=$1 command=$2 option options=() all
     shift 2
     options=("--mpi=$([ "$kind" = openmpi ] && echo pmix || echo pmi2)")
-    # MPICH over several nodes: TCP alone, and no compositions of its device, which crash.
-    export UCX_TLS=self,posix
+    # Over several nodes: UCX's TCP alone, for Open MPI's own kills a rank that is still in MPI_Init
+    # when a peer speaks to it; and no compositions of MPICH's device, which crash.
+    export UCX_TLS=self,posix OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
+    export OMPI_MCA_btl_vader_single_copy_mechanism=none
     [[ " $* " != *" -N2 "* ]] ||
-        export UCX_TLS=self,tcp MPIR_CVAR_DEVICE_COLLECTIVES=none UCX_LOG_LEVEL=fatal
+        export UCX_TLS=self,tcp MPIR_CVAR_DEVICE_COLLECTIVES=none UCX_LOG_LEVEL=fatal \
+            OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_{tls,devices}=any
     for option; do [[ $plugin = no && $option = --nuioa* ]] || options+=("$option"); done
     status=0
     all=$(as_user timeout 600 srun "${options[@]}" $command 2>/tmp/said) || status=$?
