@@ -43,6 +43,8 @@ launch 4 -N4 --exclusive
 is "a node cannot read masks: its ranks are told nothing" "$(of 3 NUIOA_LEADER)$(of 3 NUIOA_CPUS)" ""
 is "a node cannot read masks: the others have the table" "$(all NUIOA_LEADERS)" "0,1,2,3 0,1,2,3 0,1,2,3"
 is "a node cannot read masks: one line" "$(nuioa_lines | grep -c 'node4.*cannot read where rank 3 may run')" 1
+launch 4 -N4 --exclusive --error=/dev/null
+is "a node cannot read masks: srun says so, wherever the ranks' errors go" "$(nuioa_lines | grep -c 'node4.*cannot')" 1
 user srun -N4 -n4 --exclusive /bin/sh -c 'echo $SLURM_PROCID LD_PRELOAD=$LD_PRELOAD'
 is "a node cannot read masks: all ranks preload, or none" "$(grep -c 'LD_PRELOAD=.*/libnuioa-preload.so' <<<"$out")" 4
 bench=/run/stage/usr/bin/nuioa-bench-openmpi
