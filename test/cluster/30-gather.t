@@ -4,7 +4,8 @@
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
-good=("topology=$topology" default=on)
+hasty=("topology=$topology" default=on) # where time is to pass
+good=("${hasty[@]}" "${patient[@]}")
 plugin on "${good[@]}"
 
 nodes_are_free() { # NAME
@@ -101,6 +102,7 @@ like "too few ports: srun needs them itself" "$err" 'SrunPortRange'
 sed -i '/^SrunPortRange/d' "$CLUSTER_DIR/slurm.conf"
 
 # Faults
+plugin on "${hasty[@]}"
 plugin -n node2 off
 timed launch 8 -N4 --exclusive
 no_table "a node without the plugin"
@@ -109,7 +111,7 @@ plugin on "${good[@]}"
 plugin -n node2 on topology=/run/node/none default=on
 launch 8 -N4 --exclusive
 no_table "a node that stands down"
-sealed=("${good[@]}" auth=munge)
+sealed=("${hasty[@]}" auth=munge)
 for node in node1 node3; do
     plugin on "${sealed[@]}"
     plugin -n "$node" on "${sealed[@]}" munge_socket=/run/node/none
@@ -124,10 +126,12 @@ second_munged='mkdir -p /run/second && munged --force --key-file=/run/cluster/mu
     --socket=/run/second/socket'
 second_munged=${second_munged//$'\n'/ }
 in_node node2 sh -c "$second_munged" >/dev/null 2>&1
-plugin on "${sealed[@]}"
-plugin -n node2 on "${sealed[@]}" munge_socket=/run/second/socket
+plugin on "${good[@]}" auth=munge
+plugin -n node2 on "${good[@]}" auth=munge munge_socket=/run/second/socket
 launch 8 -N4 --exclusive
 one_table "another munged on node2" 8
+plugin on "${sealed[@]}"
+plugin -n node2 on "${sealed[@]}" munge_socket=/run/second/socket
 in_node node2 sh -c 'kill -STOP $(cat /run/second/pid)'
 timed launch 8 -N4 --exclusive
 no_table "that munged is stopped"
@@ -169,7 +173,7 @@ in_node node2 sh -c 'kill -CONT $(cat /run/second/pid); kill $(cat /run/second/p
 plugin on "${good[@]}"
 
 # srun dies while nodes wait for the last of them
-plugin -n node1 -n node2 -n node3 -n ctl on "${good[@]}" timeout_ms=3000
+plugin -n node1 -n node2 -n node3 -n ctl on "${hasty[@]}" timeout_ms=3000
 plugin -n node4 off
 in_node -u nobody ctl sh -c "srun -N4 -n8 --exclusive $home/rank & pid=\$!; sleep 1; kill -KILL \$pid" \
     >/dev/null 2>&1

@@ -10,7 +10,7 @@ need_plugin
 user srun -N1 -n1 sh -c 'echo $SLURM_SRUN_COMM_HOST'
 is "srun is reached by IPv6" "$out" fd77::254
 for auth in key munge; do
-    plugin on "topology=$topology" default=on "auth=$auth"
+    plugin on "topology=$topology" default=on "${patient[@]}" "auth=$auth"
     launch 8 -N4 --exclusive
     one_table "IPv6, auth=$auth" 8
     is "auth=$auth: not a word" "$err" ""

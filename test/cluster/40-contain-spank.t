@@ -90,7 +90,7 @@ for test in 04-outputs 20-pmix-keys; do
     ok "$test" bash "$here/$test.t"
 done
 
-plugin on "topology=$topology" default=on
+plugin on "topology=$topology" default=on "${patient[@]}"
 keys 8 -N4 --exclusive
 is "the plugin's own keys" "$(key_all nuioa.version)" "1 1 1 1 1 1 1 1"
 like "with the table of all nodes" "$(key_all nuioa.leaders | tr ' ' '\n' | sort -u)" \

@@ -12,7 +12,7 @@ if [ ! -e "$installed/libnuioa-preload.so" ]; then
 fi
 programs=$here/../trace
 tool=/run/stage/usr/bin/nuioa
-plugin on "topology=$topology"
+plugin on "topology=$topology" "${patient[@]}"
 
 # mpi KIND N COMMAND SRUN-ARG...: $out, $err; a launch that does not end well is lost. Open MPI:
 # one-sided by messages, because UCX's own fails now and then where several nodes are one machine;

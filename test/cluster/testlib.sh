@@ -155,6 +155,7 @@ one_table() {
     local tables rank
     tables=$(all NUIOA_LEADERS | tr ' ' '\n' | sort | uniq -c | xargs)
     like "$1: all ranks have one table" "$tables" "^$2 [0-9,]+\$"
+    [[ $tables =~ ^$2\ [0-9,]+$ ]] || note "$err"
     for rank in $(sed -n 's/^\([0-9]*\) HOST=.*/\1/p' <<<"$out"); do
         case ,${tables#* }, in
         *,"$(of "$rank" NUIOA_LEADER)",*) ;;
