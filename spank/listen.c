@@ -1,6 +1,7 @@
 #include "listen.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -8,13 +9,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+/* The queue is as long as the kernel allows (net.core.somaxconn): many nodes may call at once, and one that finds
+ * no room in it tries again after a second. */
 static int bind_to(int fd, int family, uint16_t port)
 {
     struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
     struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(port) };
     int rc = family == AF_INET6 ? bind(fd, (struct sockaddr *)&six, sizeof(six))
                                 : bind(fd, (struct sockaddr *)&four, sizeof(four));
-    return rc < 0 || listen(fd, SOMAXCONN) < 0 ? -errno : 0;
+    return rc < 0 || listen(fd, INT_MAX) < 0 ? -errno : 0;
 }
 
 /* Two listeners of one user would else meet at the first port. */

@@ -15,7 +15,7 @@ if [ -n "$reason" ]; then
     done_testing
     exit 0
 fi
-made=$(make -s -C "$NUIOA_BUILD/test/gather" attack traitor promise fault bench 2>&1) ||
+made=$(make -s -C "$NUIOA_BUILD/test/gather" attack traitor promise fault scale 2>&1) ||
     { fail "the programs are built" "$made"; done_testing; exit 1; }
 . "$here/munged.sh"
 start_munged one || { fail "munged starts"; done_testing; exit 1; }
@@ -40,4 +40,10 @@ relay attack "$NUIOA_BUILD/test/gather/attack" "$one"
 relay traitor "$NUIOA_BUILD/test/gather/traitor" "$one"
 relay promise "$NUIOA_BUILD/test/gather/promise" "$one"
 relay fault "$NUIOA_BUILD/test/gather/fault" "$one" "$munged_socket" "$munged_pid"
+for auth in key munge; do
+    figures=$(timeout 120 "$NUIOA_BUILD/test/gather/scale" "$one" $auth 10000)
+    is "auth=$auth: 10,000 nodes have the table" $? 0
+    megabytes=${figures##* }
+    ok "auth=$auth: srun needs less than 100 MB for them ($megabytes)" test "${megabytes%.*}" -lt 100
+done
 done_testing

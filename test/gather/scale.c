@@ -8,12 +8,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "number.h"
 #include "seal.h"
 #include "stage.h"
 
-/* How long one srun takes for many nodes, and how much memory, over loopback, with auth=key and with auth=munge
+/* How long one srun takes for many nodes, and how much memory, over loopback, with auth=key or with auth=munge
  * and real credentials. The nodes are simulated by one process; their sealing, which nodes do side by side, is
- * timed apart. Usage: bench SOCKET [NODES...] */
+ * timed apart. Usage: scale SOCKET key|munge NODES; prints the seconds of sealing, those of gathering, and
+ * srun's largest size in MB. Fails unless each node gets the table. */
 
 struct node {
     int fd;
@@ -24,10 +26,13 @@ struct node {
     size_t hello_length, record_length;
 };
 
-static void raise_limit(void)
+/* A descriptor for each node, here and in srun. */
+static void raise_limit(uint32_t count)
 {
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max < count + 100)
+        limit.rlim_max = count + 100;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -37,7 +42,7 @@ static void put(int fd, const void *bytes, size_t length)
     for (const char *from = bytes; length;) {
         ssize_t sent = send(fd, from, length, MSG_NOSIGNAL);
         if (sent <= 0) {
-            perror("bench: send");
+            perror("scale: send");
             exit(1);
         }
         from += sent;
@@ -49,7 +54,7 @@ static void call(struct node *n, const struct stage *stage, int epoll)
 {
     n->fd = stage_connect(stage);
     if (n->fd < 0) {
-        fprintf(stderr, "bench: connect: %s\n", strerror(-n->fd));
+        fprintf(stderr, "scale: connect: %s\n", strerror(-n->fd));
         exit(1);
     }
     struct wire_frame hello = { WIRE_MAGIC, stage->sealed ? WIRE_SEALED : WIRE_HELLO,
@@ -72,7 +77,7 @@ static bool hear(struct node *n)
         if (got < 0 && errno == EAGAIN)
             return false;
         if (got <= 0) {
-            fprintf(stderr, "bench: node %u was sent away\n", n->place);
+            fprintf(stderr, "scale: node %u was sent away\n", n->place);
             exit(1);
         }
         if (n->state == TABLE && (size_t)got == sizeof(struct wire_frame))
@@ -99,7 +104,7 @@ static void prepare(struct node *nodes, uint32_t count, const struct stage *stag
         if (!stage->sealed)
             continue;
         if (seal_make(stage->socket, USER_UID, nodes[i].hello, nodes[i].hello_length, &credential, &err) < 0) {
-            fprintf(stderr, "bench: %s\n", err.text);
+            fprintf(stderr, "scale: %s\n", err.text);
             exit(1);
         }
         free(nodes[i].hello);
@@ -132,12 +137,10 @@ static void measure(const char *socket, bool sealed, uint32_t count)
             }
     }
     int64_t gathered = stage_ms();
-    if (!stage_finish(&stage, &ending))
+    if (!stage_finish(&stage, &ending) || ending.counts.tables != 1)
         exit(1);
-    printf("%-5s  %6u  %9.2f  %10.2f  %7.3f  %9.1f  %8u\n", sealed ? "munge" : "key", count, (double)(prepared - start) / 1000,
-           (double)(gathered - prepared) / 1000, (double)(gathered - prepared) / count,
-           (double)ending.rss_kb / 1024, ending.counts.tables);
-    fflush(stdout);
+    printf("%.3f %.3f %.1f\n", (double)(prepared - start) / 1000, (double)(gathered - prepared) / 1000,
+           (double)ending.rss_kb / 1024);
     for (uint32_t i = 0; i < count; i++) {
         close(nodes[i].fd);
         free(nodes[i].hello);
@@ -149,17 +152,15 @@ static void measure(const char *socket, bool sealed, uint32_t count)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2)
+    uint32_t count;
+    if (argc != 4 || nuioa_parse_u32(argv[3], WIRE_NODES_MAX, &count) < 0 || !count) {
+        fprintf(stderr, "Usage: scale SOCKET key|munge NODES\n");
         return 2;
-    raise_limit();
+    }
+    raise_limit(count);
     signal(SIGPIPE, SIG_IGN);
     if (setresgid(USER_UID, USER_UID, USER_UID) < 0 || setresuid(USER_UID, USER_UID, USER_UID) < 0)
         return 1;
-    static const char *const usual[] = { "100", "1000", "10000", NULL };
-    printf("auth    nodes  sealing s  gathering s  ms/node  srun's MB  delivered\n");
-    fflush(stdout);
-    for (int sealed = 0; sealed < 2; sealed++)
-        for (const char *const *count = argc > 2 ? (const char *const *)argv + 2 : usual; *count; count++)
-            measure(argv[1], sealed, (uint32_t)atoi(*count));
+    measure(argv[1], !strcmp(argv[2], "munge"), count);
     return 0;
 }
