@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "number.h"
+#include "rail.h"
 
 #define ENTRY_MAX 4096
 
@@ -108,7 +109,7 @@ static const char *unit_of(const char *name)
     return underscore ? underscore + 1 : NULL;
 }
 
-/* UCX names devices as we do; libfabric by provider; NCCL wants '=' for an exact name. */
+/* UCX names devices as we do; libfabric by provider. */
 static void put_nic(struct block *b, const struct nuioa_nic *nic, unsigned wanted)
 {
     bool verbs = nic->port > 0;
@@ -116,10 +117,6 @@ static void put_nic(struct block *b, const struct nuioa_nic *nic, unsigned wante
     nuioa_nic_label(nic, label, sizeof(label));
     if (wanted & NUIOA_EXPORT_UCX)
         put(b, "UCX_NET_DEVICES=%s", label);
-    if (wanted & NUIOA_EXPORT_NCCL && verbs)
-        put(b, "NCCL_IB_HCA==%s", label);
-    if (wanted & NUIOA_EXPORT_NCCL && !verbs)
-        put(b, "NCCL_SOCKET_IFNAME==%s", nic->netdev);
     if (wanted & NUIOA_EXPORT_OFI && nic->kind == NUIOA_NIC_ETHERNET && nic->netdev[0])
         put(b, "FI_TCP_IFACE=%s", nic->netdev);
     if (wanted & NUIOA_EXPORT_OFI && verbs && nic->kind == NUIOA_NIC_INFINIBAND)
@@ -128,6 +125,44 @@ static void put_nic(struct block *b, const struct nuioa_nic *nic, unsigned wante
         put(b, "HFI_UNIT=%s", unit_of(nic->name));
     if (wanted & NUIOA_EXPORT_MPICH && nic->kind == NUIOA_NIC_SLINGSHOT)
         put(b, "MPICH_OFI_NIC_POLICY=NUMA");
+}
+
+/* "mlx5_0:1,mlx5_1:1": the verbs devices among the rails, or the netdevs of those that have none. False:
+ * there are none, or more than fit. */
+static bool list_rails(const struct nuioa_rails *rails, const struct nuioa_node *node, bool verbs,
+                       char *list, size_t size)
+{
+    size_t used = 0;
+    for (unsigned r = 0; r < rails->count; r++) {
+        const struct nuioa_nic *nic = &node->nics[rails->nic[r]];
+        char label[48];
+        if (verbs != (nic->port > 0))
+            continue;
+        int n = snprintf(list + used, size - used, "%s%s", used ? "," : "",
+                         verbs ? nuioa_nic_label(nic, label, sizeof(label)) : nic->netdev);
+        if (n < 0 || (size_t)n >= size - used)
+            return false;
+        used += (size_t)n;
+    }
+    return used > 0;
+}
+
+/* NCCL makes its rings of what all ranks have, and goes wrong where each is told its own NIC
+ * (NVIDIA/nccl issue 1478); it finds a GPU's NIC by itself. So it is told only what the user or the site
+ * has chosen. The first '=' of the value asks for exact names. */
+static void put_nccl(struct block *b, const struct nuioa_node *node,
+                     const struct nuioa_options *options)
+{
+    struct nuioa_rails rails;
+    char list[ENTRY_MAX];
+    if (!(options->export_set & NUIOA_EXPORT_NCCL) || !strcmp(options->nic, "auto") ||
+        nuioa_rails_init(&rails, node, options, NULL, NULL) < 0)
+        return;
+    if (list_rails(&rails, node, true, list, sizeof(list)))
+        put(b, "NCCL_IB_HCA==%s", list);
+    else if (list_rails(&rails, node, false, list, sizeof(list)))
+        put(b, "NCCL_SOCKET_IFNAME==%s", list);
+    nuioa_rails_free(&rails);
 }
 
 int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_node *node,
@@ -140,6 +175,7 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
         return -ENOSPC;
     if (place->nic >= 0)
         put_nic(&b, &node->nics[place->nic], options->export_set);
+    put_nccl(&b, node, options);
     return end(&b);
 }
 

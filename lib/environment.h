@@ -12,9 +12,10 @@
 int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *node,
                       const struct nuioa_options *options, uint32_t local, char *env, size_t size);
 
-/* Other programs' variables, by `export`: the caller sets only those that the user did not set.
- * UCX_NET_DEVICES; FI_*; NCCL_IB_HCA or NCCL_SOCKET_IFNAME; HFI_UNIT; MPICH_OFI_NIC_POLICY. Same
- * form, same return. */
+/* Other programs' variables, by `export`: the caller sets only those that the user did not set, and
+ * none for a task that has, or may have, several GPUs, which may need a NIC each. UCX_NET_DEVICES;
+ * FI_*; HFI_UNIT; MPICH_OFI_NIC_POLICY; and where `nic` was said NCCL_IB_HCA or NCCL_SOCKET_IFNAME: all
+ * NICs that it takes, the same for all ranks of the node. Same form, same return. */
 int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_node *node,
                               const struct nuioa_options *options, uint32_t local, char *env,
                               size_t size);

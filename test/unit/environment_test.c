@@ -153,6 +153,50 @@ static void test_environment(void **state)
     scene_free(s);
 }
 
+static const char *foreign(struct scene *s, unsigned local, const char *name)
+{
+    static char env[16384];
+    nuioa_options_finish(&s->options);
+    assert_true(nuioa_environment_foreign(&s->plan, &s->node, &s->options, local, env, sizeof(env)) > 0);
+    return find(env, name);
+}
+
+/* Each rank has a NIC of its own; NCCL is told none, or all that were chosen, whichever rank asks. */
+static void test_nccl(void **state)
+{
+    (void)state;
+    struct scene *s = scene_new();
+    machine_quad(&s->node);
+    scene_on(s, 4, 4);
+    scene_option(s, "export", "ucx,nccl");
+    scene_make(s);
+    assert_string_equal(foreign(s, 0, "UCX_NET_DEVICES"), "mlx5_0:1");
+    assert_string_equal(foreign(s, 3, "UCX_NET_DEVICES"), "mlx5_1:1");
+    for (unsigned i = 0; i < 4; i++)
+        assert_null(foreign(s, i, "NCCL_IB_HCA"));
+    scene_option(s, "nic", "mlx5_1,mlx5_0");
+    scene_make(s);
+    for (unsigned i = 0; i < 4; i++)
+        assert_string_equal(foreign(s, i, "NCCL_IB_HCA"), "=mlx5_0:1,mlx5_1:1");
+    scene_option(s, "nic", "^mlx5_0");
+    scene_make(s);
+    assert_string_equal(foreign(s, 0, "NCCL_IB_HCA"), "=mlx5_1:1");
+    assert_null(foreign(s, 0, "NCCL_SOCKET_IFNAME"));
+
+    for (unsigned i = 0; i < 2; i++) {
+        s->node.nics[i].kind = NUIOA_NIC_SLINGSHOT;
+        s->node.nics[i].port = 0;
+        snprintf(s->node.nics[i].name, sizeof(s->node.nics[i].name), "hsn%u", i);
+        snprintf(s->node.nics[i].netdev, sizeof(s->node.nics[i].netdev), "hsn%u", i);
+    }
+    scene_option(s, "nic", "slingshot");
+    scene_make(s);
+    for (unsigned i = 0; i < 4; i++)
+        assert_string_equal(foreign(s, i, "NCCL_SOCKET_IFNAME"), "=hsn0,hsn1");
+    assert_null(foreign(s, 0, "NCCL_IB_HCA"));
+    scene_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +204,7 @@ int main(void)
         cmocka_unit_test(test_threads_own_nic),
         cmocka_unit_test(test_progress),
         cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_nccl),
     };
     return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }
