@@ -118,10 +118,16 @@ static void take_block(spank_t spank, const char *block, bool overwrite)
     }
 }
 
-/* We have the last word on what is ours; on what other programs read, the user has it. */
-void rank_enter(const struct area *area, uint32_t local, spank_t spank)
+bool rank_may_have_several_gpus(const struct context *c, enum nuioa_gpus given)
 {
-    const struct area_task *task = &area->tasks[local];
+    return given == NUIOA_GPUS_SEVERAL ||
+           (given == NUIOA_GPUS_UNKNOWN && (c->step.sees_gpu || c->node.gpu_count));
+}
+
+/* We have the last word on what is ours; on what other programs read, the user has it. */
+void rank_enter(const struct context *c, uint32_t local, spank_t spank)
+{
+    const struct area_task *task = &c->area->tasks[local];
     if (!task->ready)
         return;
     int rc = nuioa_bind_memory(&task->memory);
@@ -129,7 +135,8 @@ void rank_enter(const struct area *area, uint32_t local, spank_t spank)
         slurm_debug("nuioa: memory policy: %s", strerror(-rc));
     bool placed = has_thread_variable(step_environment(spank));
     take_block(spank, task->text, true);
-    take_block(spank, task->text + task->foreign, false);
+    if (!rank_may_have_several_gpus(c, nuioa_gpus_given(step_environment(spank))))
+        take_block(spank, task->text + task->foreign, false);
     if (!placed)
         take_block(spank, task->text + task->threads, false);
 }

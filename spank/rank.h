@@ -14,9 +14,13 @@ void rank_forget(spank_t spank);
 void rank_prepare(struct context *context, const struct nuioa_plan *plan);
 void rank_prepare_job(struct context *context, const uint32_t *leaders, uint32_t count);
 
+/* Whether a task that was given so many GPUs may have several; where that is not known it may, on a node with
+ * GPUs. */
+bool rank_may_have_several_gpus(const struct context *context, enum nuioa_gpus given);
+
 /* In the task, as the user: takes over what the area holds for it, open or closed; then, of an open area, what
  * waited for other nodes. */
-void rank_enter(const struct area *area, uint32_t local, spank_t spank);
+void rank_enter(const struct context *context, uint32_t local, spank_t spank);
 void rank_enter_job(const struct area *area, uint32_t local, spank_t spank);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "doors.h"
+#include "gpus.h"
 #include "hosts.h"
 #include "number.h"
 #include "say.h"
@@ -79,21 +80,12 @@ static bool is_memory_by_user(char **environment)
     return bind_type_has(doors_variable(environment, "SLURM_MEM_BIND_TYPE"), fixed);
 }
 
-static bool names_gpus(const char *list)
-{
-    static const char *const nothing[] = { "", "-1", "none", "void", "NoDevFiles", NULL };
-    return list && !is_one_of(list, nothing);
-}
-
-/* Slurm sets these for a step before any plugin is asked, by the kind of GPU. */
+/* Slurm sets the step's before any plugin is asked, a task's own before it is run. */
 static void read_gpus(char **environment, struct step *step)
 {
-    static const char *const variables[] = { "SLURM_STEP_GPUS", "CUDA_VISIBLE_DEVICES",
-                                             "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-                                             "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK", NULL };
-    for (const char *const *name = variables; *name; name++)
-        step->sees_gpu = step->sees_gpu || names_gpus(doors_variable(environment, *name));
     uint32_t only;
+    step->gpus = nuioa_gpus_given(environment);
+    step->sees_gpu = step->gpus > NUIOA_GPUS_NONE;
     const char *gpus = doors_variable(environment, "SLURM_STEP_GPUS");
     if (gpus && !nuioa_parse_u32(gpus, INT32_MAX, &only))
         step->gpu = (int32_t)only;

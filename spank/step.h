@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "gpus.h"
 #include "node.h"
 
 /* What Slurm says of the part of a job step that runs on this node. */
@@ -22,6 +23,7 @@ struct step {
     char *cores;            /* Slurm's own core numbers, as a list; NULL: not known */
     bool bound_by_user;     /* an explicit --cpu-bind */
     bool memory_by_user;    /* an explicit --mem-bind */
+    enum nuioa_gpus gpus;   /* all of the step on this node */
     bool sees_gpu;
     int32_t gpu;            /* the step's only GPU, by Slurm's index; -1: none, several, unknown */
 };

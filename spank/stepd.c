@@ -178,6 +178,16 @@ static void report(struct context *c, const struct nuioa_plan *plan)
     free(text);
 }
 
+/* Which GPUs a task has it alone will know: what is said here is true of all of them. */
+static void report_gpus(struct context *c, const struct nuioa_plan *plan)
+{
+    if (!c->options.report && !c->options.explain)
+        return;
+    if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN &&
+        rank_may_have_several_gpus(c, c->step.gpus))
+        nuioa_warn(&c->faults, "export: no variable names one NIC to a task that has several GPUs, or may have");
+}
+
 /* What was seen, for whoever wonders why nothing moved. */
 static void log_request(const struct context *c, const struct placement *p)
 {
@@ -281,6 +291,7 @@ static void decide(struct context *c)
     if (placement_bind(c, &later->placement, &err) < 0)
         nuioa_warn(&c->faults, "%s", err.text);
     keep_warnings(c, &later->placement.plan);
+    report_gpus(c, &later->placement.plan);
     gathering_tell(c, &later->placement);
     publisher_tasks(c, &later->placement.plan); /* while others are waited for */
     rank_prepare(c, &later->placement.plan);
@@ -309,7 +320,7 @@ uint32_t *stepd_task_init(struct context *c, spank_t spank)
     bool ours = c->area && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local >= 0 &&
                 (uint32_t)local < c->step.task_count;
     if (ours)
-        rank_enter(c->area, (uint32_t)local, spank);
+        rank_enter(c, (uint32_t)local, spank);
     bool told = ours && area_wait(c->area, c->options.timeout_ms + SLACK_MS);
     if (told)
         rank_enter_job(c->area, (uint32_t)local, spank);

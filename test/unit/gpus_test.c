@@ -1,0 +1,57 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "gpus.h"
+
+#define GIVEN(...) nuioa_gpus_given((char *const *)(const char *const[]){ "HOME=/", __VA_ARGS__, NULL })
+
+static void test_vendors(void **state)
+{
+    (void)state;
+    assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=0"), NUIOA_GPUS_ONE);
+    assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"), NUIOA_GPUS_ONE);
+    assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=MIG-GPU-8932f937/1/0"), NUIOA_GPUS_ONE);
+    assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=0,1"), NUIOA_GPUS_SEVERAL);
+    assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=GPU-89,GPU-90"), NUIOA_GPUS_SEVERAL);
+    assert_int_equal(GIVEN("ROCR_VISIBLE_DEVICES=10-13"), NUIOA_GPUS_SEVERAL);
+    assert_int_equal(GIVEN("HIP_VISIBLE_DEVICES=3"), NUIOA_GPUS_ONE);
+    assert_int_equal(GIVEN("ZE_AFFINITY_MASK=0.0,0.1"), NUIOA_GPUS_SEVERAL);
+    assert_int_equal(GIVEN("GPU_DEVICE_ORDINAL=0,1", "CUDA_VISIBLE_DEVICES=0"), NUIOA_GPUS_SEVERAL);
+}
+
+static void test_none(void **state)
+{
+    (void)state;
+    assert_int_equal(nuioa_gpus_given(NULL), NUIOA_GPUS_UNKNOWN);
+    assert_int_equal(GIVEN("XCUDA_VISIBLE_DEVICES=0", "CUDA_VISIBLE_DEVICES_2=0"), NUIOA_GPUS_UNKNOWN);
+    assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES="), NUIOA_GPUS_NONE);
+    assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=NoDevFiles"), NUIOA_GPUS_NONE);
+    assert_int_equal(GIVEN("SLURM_GPUS_ON_NODE=0"), NUIOA_GPUS_NONE);
+    assert_int_equal(GIVEN("SLURM_GPUS_ON_NODE=many"), NUIOA_GPUS_UNKNOWN);
+}
+
+/* A task's own count before the step's. */
+static void test_step(void **state)
+{
+    (void)state;
+    assert_int_equal(GIVEN("SLURM_STEP_GPUS=0,1", "CUDA_VISIBLE_DEVICES=1", "SLURM_GPUS_ON_NODE=2"),
+                     NUIOA_GPUS_ONE);
+    assert_int_equal(GIVEN("SLURM_STEP_GPUS=1", "SLURM_GPUS_ON_NODE=4"), NUIOA_GPUS_ONE);
+    assert_int_equal(GIVEN("SLURM_STEP_GPUS=0,1"), NUIOA_GPUS_SEVERAL);
+    assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=", "SLURM_STEP_GPUS=0,1"), NUIOA_GPUS_SEVERAL);
+    assert_int_equal(GIVEN("SLURM_GPUS_ON_NODE=1"), NUIOA_GPUS_ONE);
+    assert_int_equal(GIVEN("SLURM_GPUS_ON_NODE=4"), NUIOA_GPUS_SEVERAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vendors),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_step),
+    };
+    return cmocka_run_group_tests_name("gpus", tests, NULL, NULL);
+}
