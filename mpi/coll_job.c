@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "coll_comm.h"
 #include "coll_type.h"
+#include "gpus.h"
 
 struct coll_job coll_job = { .least = { [0 ... COLL_COUNT - 1] = UINT64_MAX } };
 
@@ -155,7 +157,7 @@ bool coll_job_agree(MPI_Comm comm)
         return false;
     bool same = vote[0] == ~vote[1];
     if (!same && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        say("not used: the ranks were told different things (NUIOA_COLL* and the table)");
+        say("not used: the ranks were told different things (NUIOA_COLL*, GPUs, the table)");
     return same && mine;
 }
 
@@ -172,6 +174,15 @@ static bool may_have_threads(void)
     return level == MPI_THREAD_MULTIPLE;
 }
 
+/* The processor copies what is led, and a buffer may be in a GPU's memory. */
+static bool may_have_gpus(const struct coll_job *job)
+{
+    bool any = !job->force && nuioa_gpus_given(environ) > NUIOA_GPUS_NONE;
+    if (any)
+        say("not used: the ranks have GPUs");
+    return any;
+}
+
 /* No messages here: programs that call no collective are to start as without us, and Open MPI 4.1
  * may crash a rank that is still in MPI_Init when another speaks to it over btl/tcp. */
 void coll_job_begin(void)
@@ -181,7 +192,7 @@ void coll_job_begin(void)
         return;
     begun = true;
     read_all(&coll_job);
-    if (coll_job.on && (may_have_threads() || !coll_type_packs_plainly()))
+    if (coll_job.on && (may_have_gpus(&coll_job) || may_have_threads() || !coll_type_packs_plainly()))
         coll_job.on = false;
     set_least(&coll_job);
     coll_comm_open();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "doors.h"
+#include "gpus.h"
 #include "say.h"
 
 #define SHIM "libnuioa-preload.so"
@@ -55,6 +56,13 @@ static bool may_have_coll(const struct context *c, bool told, spank_t spank)
     return false;
 }
 
+/* The library copies buffers by the processor, which a GPU's memory may not stand. It is there all the
+ * same: ranks of a node without GPUs would wait for an answer when they ask. */
+static bool has_gpus(const struct context *c, spank_t spank)
+{
+    return c->step.sees_gpu || nuioa_gpus_given(step_environment(spank)) > NUIOA_GPUS_NONE;
+}
+
 /* What the user preloads comes first and stays. NULL: done; else why not. */
 static const char *add_shim(spank_t spank)
 {
@@ -85,6 +93,6 @@ void preload_enter(const struct context *c, bool told, spank_t spank)
     }
     if (*c->options.trace)
         spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
-    if (coll)
-        spank_setenv(spank, "NUIOA_COLL", "on", 0); /* the user's own "off" or "force" stands */
+    if (coll) /* the user's own word stands */
+        spank_setenv(spank, "NUIOA_COLL", has_gpus(c, spank) ? "off" : "on", 0);
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Steps with GPUs, on a cluster of its own whose nodes have files that Slurm takes for GPUs: no variable
-# narrows a task with several of them to one NIC, and NCCL's is set only where nic= is.
+# narrows a task with several of them to one NIC, NCCL's is set only where nic= is, and no collective is
+# led, for the buffers may be a GPU's.
 . "$(dirname "$0")/testlib.sh"
 line=$(NUIOA_CLUSTER_DIR='' NUIOA_CLUSTER_GPUS=4 "$here/up" 2 --no-plugin) || exit 1
 eval "$line"
@@ -43,16 +44,63 @@ else
     is "the report says why, once" "$(grep -cE "$several" <<<"$err")" 1
     note "$err"
     gpus 2 -N1 --gpus-per-task=2 --nuioa-nic="$nic"
-    is "two GPUs for each task: no variable" "$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" 0
+    is "two GPUs for each task: no variable" "$(all NUIOA_NIC)|$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" "$nic $nic|0"
     gpus 2 -N1 --gpus-per-node=2 --nuioa-nic="$nic"
-    is "two GPUs for both tasks: no variable" "$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" 0
-    tally 2 salloc --gpus-per-node=4 srun -n2 -N1 --gpu-bind=none "$home/gpus"
-    is "GPUs that are not bound: no variable" "$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" 0
+    is "two GPUs for both tasks: no variable" "$(all NUIOA_NIC)|$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" "$nic $nic|0"
+    tally 2 salloc -n2 -N1 --gpus-per-node=4 srun --gpu-bind=none "$home/gpus"
+    is "GPUs that are not bound: no variable" "$(all NUIOA_NIC)|$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" "$nic $nic|0"
     tally 1 env UCX_NET_DEVICES=mine srun -n 1 -N1 --gpus-per-node=4 "$home/gpus"
     is "the user's own stays" "$(of 0 UCX_NET_DEVICES)" mine
     gpus 1 -N1 --nuioa-nic="$nic"
     is "no GPU in the step: UCX is told" "$(of 0 UCX_NET_DEVICES)" "$nic"
 fi
 
+# --- collectives -----------------------------------------------------------------------------------------------
+
+used='coll: not used: the step has GPUs'
+if [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa/libnuioa-preload.so" ]; then
+    skip "collectives" "built without MPI"
+    plugin off
+    finish
+    exit 0
+fi
+plugin on "topology=$topology" "${patient[@]}" default=export coll=on
+gpus 4 -N2
+is "no GPUs: the collectives are on" "$(all NUIOA_COLL)" "on on on on"
+gpus 4 -N2 --gpus-per-node=1
+is "GPUs: they are off on all ranks" "$(all NUIOA_COLL)" "off off off off"
+is "GPUs: not a word without a report" "$err" ""
+gpus 4 -N2 --gpus-per-node=1 --nuioa=export,report
+is "the report says so, once" "$(grep -cE "$used" <<<"$err")" 1
+gpus 4 -N2 --nuioa=export,report
+is "no GPUs: it does not" "$(grep -cE "$used" <<<"$err")" 0
+gpus 4 -N2 --gpus-per-node=1 --nuioa=export,report --nuioa-coll=off
+is "coll=off: nor then" "$(grep -cE "$used" <<<"$err")" 0
+tally 4 env NUIOA_COLL=force srun -n 4 -N2 --gpus-per-node=1 "$home/gpus"
+is "the user's own word stays" "$(all NUIOA_COLL)" "force force force force"
+
+# What a program sees of it: led without GPUs, its MPI's own with them, also where one node alone has them, and
+# where the user says "on" and nobody but the library looks.
+if in_node ctl sh -c 'command -v mpicc.openmpi' >/dev/null; then
+    bench() { # SRUN-ARG...
+        launched=$((launched + 1))
+        user env "${openmpi_by_ucx[@]}" OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll=^han NUIOA_COLL_STATS=1 \
+            ${word:+NUIOA_COLL=$word} srun --mpi=pmix "$@" \
+            $program
+        [ "$rc" -eq 0 ] || lose "$*"
+    }
+    program="/run/stage/usr/bin/nuioa-bench-openmpi --sizes 512K --rounds 1 --calls 2 --warmup 1 --verify -c bcast"
+    one=(-N1 -n2 --exclusive) two=(-N2 -n4 --ntasks-per-node=2 --exclusive)
+    led() { grep -o ' bcast led=[0-9]*' <<<"$err" | sed 's/.*=//'; }
+    bench "${two[@]}"
+    like "no GPUs: broadcasts are led" "$(led)" '^[1-9]'
+    bench "${two[@]}" --gpus-per-node=1
+    is "GPUs: none is" "$(led)|$(grep -c ' right$' <<<"$out")" "|1"
+    bench "${one[@]}" --gpus-per-node=1 $program : "${one[@]}"
+    is "GPUs of one component: none is" "$(led)|$(grep -c ' right$' <<<"$out")" "|1"
+    word=on bench "${two[@]}" --gpus-per-node=1
+    is "GPUs, NUIOA_COLL=on: none is" "$(led)|$(grep -c ' right$' <<<"$out")" "|1"
+    like "which is said" "$err" 'nuioa: coll: not used: the ranks have GPUs'
+fi
 plugin off
 finish
