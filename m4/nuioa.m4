@@ -76,11 +76,37 @@ AC_DEFUN([NUIOA_TRY_LDFLAG], [
     LDFLAGS=$nuioa_save_LDFLAGS
 ])
 
-# Sets NUIOA_CFLAGS and NUIOA_LDFLAGS (everything), PIE_CFLAGS and PIE_LDFLAGS (programs).
+# NUIOA_MPI_FLAGS(VARIABLE): sets VARIABLE_CFLAGS, _LDFLAGS, _PIE_CFLAGS and _PIE_LDFLAGS for the MPI's wrapper: the
+# hardening flags, and none of them if the compiler behind it, which may be another, does not take all.
+AC_DEFUN([NUIOA_MPI_FLAGS], [
+    $1_CFLAGS=$HARDENING_CFLAGS
+    $1_LDFLAGS=$HARDENING_LDFLAGS
+    $1_PIE_CFLAGS=$PIE_CFLAGS
+    $1_PIE_LDFLAGS=$PIE_LDFLAGS
+    AS_IF([test -n "$$1_CC" && test -n "$HARDENING_CFLAGS"], [
+        AC_MSG_CHECKING([whether $$1_CC accepts the hardening flags])
+        nuioa_save_CC=$CC nuioa_save_CFLAGS=$CFLAGS nuioa_save_LDFLAGS=$LDFLAGS
+        CC=$$1_CC
+        CFLAGS="-Werror $HARDENING_CFLAGS $PIE_CFLAGS $CFLAGS"
+        LDFLAGS="$HARDENING_LDFLAGS $PIE_LDFLAGS $LDFLAGS"
+        AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [])], [AC_MSG_RESULT([yes])],
+            [AC_MSG_RESULT([no]); $1_CFLAGS= $1_LDFLAGS= $1_PIE_CFLAGS= $1_PIE_LDFLAGS=])
+        CC=$nuioa_save_CC CFLAGS=$nuioa_save_CFLAGS LDFLAGS=$nuioa_save_LDFLAGS
+    ])
+    AC_SUBST([$1_CFLAGS])
+    AC_SUBST([$1_LDFLAGS])
+    AC_SUBST([$1_PIE_CFLAGS])
+    AC_SUBST([$1_PIE_LDFLAGS])
+])
+
+# Sets NUIOA_CFLAGS and NUIOA_LDFLAGS (everything), PIE_CFLAGS and PIE_LDFLAGS (programs), and of these, for what
+# is preloaded, HARDENING_CFLAGS and HARDENING_LDFLAGS: a sanitizer cannot come in by a preload.
 # The user's CFLAGS and LDFLAGS come after them on every command line.
 AC_DEFUN([NUIOA_FLAGS], [
     NUIOA_CFLAGS="-std=c11"
     NUIOA_LDFLAGS=
+    HARDENING_CFLAGS=
+    HARDENING_LDFLAGS=
     PIE_CFLAGS=
     PIE_LDFLAGS=
     nuioa_hardening=no
@@ -94,15 +120,17 @@ AC_DEFUN([NUIOA_FLAGS], [
     ], [test "x$enable_hardening" = xyes], [
         nuioa_hardening=yes
         # A C library that does not know level 3 warns, and one without optimisation at any level.
-        NUIOA_TRY_CFLAG([NUIOA_CFLAGS], [-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3])
+        NUIOA_TRY_CFLAG([HARDENING_CFLAGS], [-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3])
         AS_IF([test "$nuioa_took" = no],
-            [NUIOA_TRY_CFLAG([NUIOA_CFLAGS], [-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2])])
+            [NUIOA_TRY_CFLAG([HARDENING_CFLAGS], [-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2])])
         m4_foreach_w([flag], [-fstack-protector-strong -fstack-clash-protection -fcf-protection],
-            [NUIOA_TRY_CFLAG([NUIOA_CFLAGS], flag)
+            [NUIOA_TRY_CFLAG([HARDENING_CFLAGS], flag)
 ])
-        NUIOA_TRY_LDFLAG([NUIOA_LDFLAGS], [[-Wl,-z,relro]])
-        NUIOA_TRY_LDFLAG([NUIOA_LDFLAGS], [[-Wl,-z,now]])
-        NUIOA_TRY_LDFLAG([NUIOA_LDFLAGS], [[-Wl,-z,noexecstack]])
+        NUIOA_TRY_LDFLAG([HARDENING_LDFLAGS], [[-Wl,-z,relro]])
+        NUIOA_TRY_LDFLAG([HARDENING_LDFLAGS], [[-Wl,-z,now]])
+        NUIOA_TRY_LDFLAG([HARDENING_LDFLAGS], [[-Wl,-z,noexecstack]])
+        NUIOA_CFLAGS="$NUIOA_CFLAGS$HARDENING_CFLAGS"
+        NUIOA_LDFLAGS=$HARDENING_LDFLAGS
         NUIOA_TRY_CFLAG([PIE_CFLAGS], [-fPIE])
         NUIOA_TRY_LDFLAG([PIE_LDFLAGS], [-pie])
     ])
@@ -112,6 +140,8 @@ AC_DEFUN([NUIOA_FLAGS], [
     AC_SUBST([WERROR_CFLAGS])
     AC_SUBST([NUIOA_CFLAGS])
     AC_SUBST([NUIOA_LDFLAGS])
+    AC_SUBST([HARDENING_CFLAGS])
+    AC_SUBST([HARDENING_LDFLAGS])
     AC_SUBST([PIE_CFLAGS])
     AC_SUBST([PIE_LDFLAGS])
 ])

@@ -26,14 +26,33 @@ fi
 is "the library exports only nuioa_*" "$(exported "$library" | grep -v '^nuioa_' | grep -v '^NUIOA_')" ""
 like "it exports something" "$(exported "$library" | paste -s -d ' ')" nuioa_plan_make
 
-for file in "$plugin" "$library" "$tool"; do
+# All that is built, by libtool or by an MPI's compiler wrapper: of what a compiler puts into the code, something
+# is there at least once. Functions with arrays on the stack are in all of it.
+for file in "$plugin" "$library" "$tool" "$stage"/usr/lib/libnuioa-client.so "$stage"/usr/lib/nuioa/*.so \
+    "$stage"/usr/bin/nuioa-bench-*; do
     [ -e "$file" ] || continue
-    name=$(basename "$file")
+    name=${file##*/}
+    symbols=$(nm -D --undefined-only "$file")
+    is "$name: the compiler guards the stack" "$(grep -c ' __stack_chk_fail' <<<"$symbols")" 1
+    like "$name: calls of the C library are checked" "$(grep -cE ' __[a-z]+_chk(@|$)' <<<"$symbols")" '^[1-9]'
     like "$name binds its symbols at once" "$(readelf -d "$file")" BIND_NOW
     like "$name: relocations are read-only" "$(readelf -lW "$file")" GNU_RELRO
     unlike "$name: the stack is not executable" "$(readelf -lW "$file" | grep GNU_STACK)" E
     unlike "$name carries no path of the build" "$(readelf -d "$file")" 'R(UN)?PATH'
 done
+
+# The flags of whoever builds, a distribution say, come last in each command of mpi/, which has no libtool.
+commands=
+if [ -e "${NUIOA_BUILD:-}/mpi/Makefile" ]; then
+    source=$(sed -n 's/^srcdir = //p' "$NUIOA_BUILD/mpi/Makefile")
+    commands=$(make -n -C "$NUIOA_BUILD/mpi" -W "$source/calls.h" -W "$source/fortran.h" -W "$source/bench.h" \
+        CPPFLAGS=-DTHEIRS CFLAGS=-gtheirs LDFLAGS=-Ltheirs | grep -e '-D_GNU_SOURCE' | grep -v libtool)
+fi
+if [ -n "$commands" ]; then
+    is "mpi/: each command takes the builder's flags" "$(grep -vE -- '-DTHEIRS .*-gtheirs .*-Ltheirs' <<<"$commands")" ""
+else
+    skip "mpi/: each command takes the builder's flags" "NUIOA_BUILD is not set, or it has no MPI"
+fi
 
 # Headers and library as a stranger uses them.
 cat >"$work/stranger.c" <<'END'
