@@ -94,8 +94,10 @@ void report_lines_close(struct report_lines *lines)
 void report_add_set(struct nuioa_table *table, hwloc_const_bitmap_t set)
 {
     char *text = NULL;
-    if (hwloc_bitmap_iszero(set) || hwloc_bitmap_list_asprintf(&text, set) < 0)
+    if (hwloc_bitmap_iszero(set))
         nuioa_table_add(table, "-");
+    else if (hwloc_bitmap_list_asprintf(&text, set) < 0)
+        table->lost = true;
     else
         nuioa_table_add(table, "%s", text);
     free(text);
@@ -140,7 +142,9 @@ static void print_ranks(const struct nuioa_plan *plan, const struct nuioa_node *
     nuioa_table_init(&table, "lrllllllrl");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_table_add(&table, "%s", heads[i]);
-    for (bool open = report_lines_open(&lines, plan); open && report_lines_next(&lines);) {
+    bool open = report_lines_open(&lines, plan);
+    table.lost = table.lost || !open;
+    while (open && report_lines_next(&lines)) {
         bool alone = lines.count == 1;
         int bar = most > 0 && alone ? (int)(lines.weight / most * BAR_WIDTH + 0.5) : 0;
         nuioa_table_add(&table, "%s", node->host);
@@ -253,16 +257,18 @@ char *nuioa_report_rankfile(const struct nuioa_plan *plan, const struct nuioa_no
 {
     char *text = NULL;
     size_t size;
+    bool whole = true;
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
     for (uint32_t i = 0; i < plan->task_count; i++) {
         char *list = NULL;
-        if (hwloc_bitmap_list_asprintf(&list, plan->places[i].cpus) >= 0)
+        whole = whole && hwloc_bitmap_list_asprintf(&list, plan->places[i].cpus) >= 0;
+        if (whole)
             fprintf(out, "rank %u=%s slot=%s\n", plan->places[i].rank, node->host, list);
         free(list);
     }
-    if (fclose(out)) {
+    if (fclose(out) || !whole) {
         free(text);
         return NULL;
     }

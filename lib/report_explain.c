@@ -124,7 +124,9 @@ void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node
     nuioa_table_init(&table, "rlllllrrrrll");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_table_add(&table, "%s", heads[i]);
-    for (bool open = report_lines_open(&lines, plan); open && report_lines_next(&lines);) {
+    bool open = report_lines_open(&lines, plan);
+    table.lost = table.lost || !open;
+    while (open && report_lines_next(&lines)) {
         report_add_home(&table, &lines);
         report_add_nic(&table, node, &lines);
         add_change(&table, &lines);
@@ -178,6 +180,7 @@ static void print_level(const struct nuioa_plan *plan, uint32_t level, struct nu
     hwloc_bitmap_t ranks = hwloc_bitmap_alloc(), numas = hwloc_bitmap_alloc();
     double least = 0, most = 0;
     bool any = false;
+    table->lost = table->lost || !ranks || !numas;
     for (uint32_t i = 0; ranks && numas && i < plan->task_count; i++) {
         const struct nuioa_place *p = &plan->places[i];
         if (p->level != level)

@@ -8,16 +8,6 @@
 /* A matrix that is still readable in 100 columns. */
 #define MATRIX_MAX 16
 
-static void add_list(struct nuioa_table *table, hwloc_const_bitmap_t set)
-{
-    char *text = NULL;
-    if (hwloc_bitmap_iszero(set) || hwloc_bitmap_list_asprintf(&text, set) < 0)
-        nuioa_table_add(table, "-");
-    else
-        nuioa_table_add(table, "%s", text);
-    free(text);
-}
-
 static void print_memory(char *text, size_t size, uint64_t bytes)
 {
     double mib = (double)bytes / (1 << 20);
@@ -37,6 +27,7 @@ static void print_numas(const struct nuioa_node *node, FILE *out)
     for (unsigned i = 0; i < 5; i++)
         nuioa_table_add(&table, "%s", heads[i]);
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    table.lost = table.lost || !allowed;
     for (uint32_t i = 0; allowed && i < node->numa_count; i++) {
         const struct nuioa_numa *numa = &node->numas[i];
         char memory[24];
@@ -44,11 +35,11 @@ static void print_numas(const struct nuioa_node *node, FILE *out)
         hwloc_bitmap_and(allowed, numa->cpus, node->allowed_cpus);
         nuioa_table_add(&table, "%u", numa->os_index);
         nuioa_table_add(&table, numa->package < 0 ? "-" : "%d", numa->package);
-        add_list(&table, numa->cpus);
+        report_add_set(&table, numa->cpus);
         if (hwloc_bitmap_isequal(allowed, numa->cpus))
             nuioa_table_add(&table, "all");
         else
-            add_list(&table, allowed);
+            report_add_set(&table, allowed);
         nuioa_table_add(&table, "%s%s", memory,
                         hwloc_bitmap_isset(node->allowed_numas, numa->os_index)
                             ? "" : " not allowed");
@@ -114,7 +105,7 @@ static void add_nic(struct nuioa_table *table, const struct nuioa_nic *nic)
     nuioa_table_add(table, "%s", nic->pci);
     nuioa_table_add(table, "%s", nuioa_nic_state_name(nic->state));
     add_rate(table, nic->rate_mbps);
-    add_list(table, nic->numas);
+    report_add_set(table, nic->numas);
     nuioa_table_add(table, "%s", nuioa_locality_name(nic->locality));
     nuioa_table_add(table, "%s", nic->usable ? "yes" : "no");
 }
@@ -144,13 +135,17 @@ static void print_order(const struct nuioa_node *node, const struct nuioa_nic *n
         for (uint32_t i = 0; i < node->numa_count; i++)
             if (nic->level[i] == level)
                 hwloc_bitmap_set(set, node->numas[i].os_index);
-        if (!hwloc_bitmap_iszero(set) && hwloc_bitmap_list_asprintf(&list, set) >= 0)
-            fprintf(line, " {%s}", list);
+        if (hwloc_bitmap_iszero(set))
+            continue;
+        if (hwloc_bitmap_list_asprintf(&list, set) < 0)
+            goto out;
+        fprintf(line, " {%s}", list);
         free(list);
     }
-    fclose(line);
+    bool whole = !fclose(line) && text;
     line = NULL;
-    nuioa_table_wrap(out, 2, text);
+    if (whole)
+        nuioa_table_wrap(out, 2, text);
 out:
     if (line)
         fclose(line);
@@ -219,7 +214,7 @@ static void print_head(const struct nuioa_node *node, FILE *out)
         print_count(line, node->gpu_count, "GPU", "");
     fprintf(line, "%s%s%s", *node->model ? "; " : "", node->model,
             node->emulated ? " (read from a file)" : "");
-    if (!fclose(line))
+    if (!fclose(line) && head)
         nuioa_table_wrap(out, 0, head);
     free(head);
 }

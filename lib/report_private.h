@@ -31,6 +31,7 @@ bool report_lines_open(struct report_lines *lines, const struct nuioa_plan *plan
 bool report_lines_next(struct report_lines *lines);
 void report_lines_close(struct report_lines *lines);
 
+/* "0-3", "-" if empty; the table is lost without memory. */
 void report_add_set(struct nuioa_table *table, hwloc_const_bitmap_t set);
 
 /* Cells of a line: rank, leader, CPUs, NUMA; NIC, level; weight. */

@@ -1,7 +1,6 @@
 #include "table.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +13,13 @@ void nuioa_table_init(struct nuioa_table *table, const char *align)
 
 void nuioa_table_add(struct nuioa_table *table, const char *fmt, ...)
 {
+    if (table->lost)
+        return;
     if (table->count == table->room) {
         unsigned room = table->room ? 2 * table->room : 64;
         void *cells = realloc(table->cells, room * sizeof(*table->cells));
-        if (!cells)
+        table->lost = !cells;
+        if (table->lost)
             return;
         table->cells = cells;
         table->room = room;
@@ -66,8 +68,10 @@ static void print_row(const struct nuioa_table *table, unsigned row, FILE *out, 
 
 void nuioa_table_print(struct nuioa_table *table, FILE *out, int indent)
 {
-    for (unsigned row = 0; row * table->columns < table->count; row++)
+    for (unsigned row = 0; !table->lost && row * table->columns < table->count; row++)
         print_row(table, row, out, indent);
+    if (table->lost)
+        fprintf(out, "%*s(out of memory)\n", indent, "");
     free(table->cells);
     nuioa_table_init(table, table->align);
 }

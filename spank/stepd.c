@@ -173,8 +173,7 @@ static void report(struct context *c, const struct nuioa_plan *plan)
     if (!c->options.report && !c->options.explain)
         return;
     char *text = nuioa_report_text(plan, &c->node, &c->options, c->options.explain);
-    if (text)
-        say_text(text);
+    say_text(text ? text : "nuioa: no report: out of memory");
     free(text);
 }
 

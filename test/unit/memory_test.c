@@ -1,0 +1,197 @@
+/* No memory: each allocation that a report makes fails in turn, and then all from there on. The report is
+ * missing or lacks lines, but the program lives, and no line that it does print is another than
+ * otherwise. */
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "machine.h"
+#include "report.h"
+#include "rounds.h"
+
+/* --- allocations that fail -------------------------------------------------------------------- */
+
+/* The one to fail, counted from 0 when `counting` begins; `onwards`: and all that follow. */
+static struct {
+    bool counting, onwards;
+    unsigned count, fails;
+} memory;
+
+static bool refused(void)
+{
+    if (!memory.counting)
+        return false;
+    unsigned which = memory.count++;
+    return which == memory.fails || (memory.onwards && which > memory.fails);
+}
+
+/* These take the place of the C library's in the program and in all that it is linked with. A function
+ * pointer is read out of what dlsym returns, as POSIX says, since C has no cast for it. */
+void *malloc(size_t size)
+{
+    static void *(*next)(size_t);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "malloc");
+    return refused() ? NULL : next(size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    static void *(*next)(void *, size_t);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "realloc");
+    return refused() ? NULL : next(old, size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    static void *(*next)(size_t, size_t);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "calloc");
+    return refused() ? NULL : next(count, size);
+}
+
+/* --- the reports ------------------------------------------------------------------------------ */
+
+enum { TASKS = 16 };
+
+static struct nuioa_node node;
+static struct nuioa_options options;
+static struct nuioa_plan plan;
+
+static int start(void **state)
+{
+    (void)state;
+    struct nuioa_task tasks[TASKS];
+    hwloc_bitmap_t cpus[TASKS];
+    struct nuioa_error err;
+    machine_hagrid(&node, 5);
+    nuioa_warn(&node.warnings, "something to know");
+    nuioa_options_init(&options);
+    options.mode = NUIOA_ON;
+    nuioa_options_finish(&options);
+    for (uint32_t i = 0; i < TASKS; i++) {
+        cpus[i] = hwloc_bitmap_alloc();
+        hwloc_bitmap_only(cpus[i], i);
+        tasks[i] = (struct nuioa_task){.rank = i, .weight = i, .cpus = cpus[i], .gpu = -1};
+    }
+    const struct nuioa_request request = {.node = &node, .options = &options, .task_count = TASKS,
+                                          .tasks = tasks, .hinted = true};
+    int rc = nuioa_plan_make(&request, &plan, &err);
+    for (uint32_t i = 0; i < TASKS; i++)
+        hwloc_bitmap_free(cpus[i]);
+    return rc;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    nuioa_plan_free(&plan);
+    nuioa_node_free(&node);
+    return 0;
+}
+
+static char *explained(void) { return nuioa_report_text(&plan, &node, &options, true); }
+static char *table(void) { return nuioa_report_text(&plan, &node, &options, false); }
+static char *of_node(void) { return nuioa_report_node(&node); }
+static char *cpu_bind(void) { return nuioa_report_cpu_bind(&plan); }
+static char *rankfile(void) { return nuioa_report_rankfile(&plan, &node); }
+
+/* The next word, or "\n" at the end of a line; NULL at the end. */
+static const char *next_word(const char *text, size_t *length)
+{
+    text += strspn(text, " ");
+    *length = *text == '\n' ? 1 : strcspn(text, " \n");
+    return *text ? text : NULL;
+}
+
+/* Each line of `part` is one of `whole`, blanks aside, for columns are as wide as what is in them. */
+static bool has_line(const char *whole, const char *line)
+{
+    for (; *whole; whole = strchr(whole, '\n') + 1) {
+        const char *a = whole, *b = line;
+        size_t m = 0, n = 0;
+        do {
+            a = next_word(a + m, &m);
+            b = next_word(b + n, &n);
+        } while (a && b && m == n && !memcmp(a, b, m) && *a != '\n');
+        if (a && b && *a == '\n' && *b == '\n')
+            return true;
+    }
+    return false;
+}
+
+static void check_part(const char *part, const char *whole)
+{
+    for (; *part; part = strchr(part, '\n') + 1)
+        if (!has_line(whole, part) && strncmp(part + strspn(part, " "), "(out of memory)", 15))
+            fail_msg("'%.*s' is not in:\n%s", (int)strcspn(part, "\n"), part, whole);
+}
+
+static char *with_failure(char *(*report)(void), unsigned fails, bool onwards)
+{
+    memory.onwards = onwards;
+    memory.fails = fails;
+    memory.count = 0;
+    memory.counting = true;
+    char *text = report();
+    memory.counting = false;
+    return text;
+}
+
+static void fail_each(char *(*report)(void))
+{
+    char *whole = with_failure(report, UINT_MAX, false);
+    unsigned allocations = memory.count, step = RUNNING_ON_VALGRIND ? 7 : 1;
+    assert_non_null(whole);
+    assert_true(allocations > 1);
+    for (unsigned fails = 0; fails < allocations; fails += step)
+        for (unsigned onwards = 0; onwards < 2; onwards++) {
+            char *text = with_failure(report, fails, onwards);
+            if (text)
+                check_part(text, whole);
+            free(text);
+        }
+    free(whole);
+}
+
+static void test_explain(void **state) { (void)state; fail_each(explained); }
+static void test_table(void **state) { (void)state; fail_each(table); }
+static void test_node(void **state) { (void)state; fail_each(of_node); }
+
+/* What is handed to a launcher is whole or is not. */
+static void test_launchers(void **state)
+{
+    (void)state;
+    char *(*const reports[])(void) = {cpu_bind, rankfile};
+    for (unsigned r = 0; r < 2; r++) {
+        char *whole = with_failure(reports[r], UINT_MAX, false);
+        unsigned allocations = memory.count;
+        for (unsigned fails = 0; fails < allocations; fails++) {
+            char *text = with_failure(reports[r], fails, false);
+            if (text)
+                assert_string_equal(text, whole);
+            free(text);
+        }
+        free(whole);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_node),
+        cmocka_unit_test(test_launchers),
+    };
+    return cmocka_run_group_tests_name("memory", tests, start, finish);
+}
