@@ -99,7 +99,7 @@ int nuioa_profile_index(struct nuioa_profile *profile);
 
 void nuioa_profile_free(struct nuioa_profile *profile);
 
-/* What a profile means for one node that runs ranks[count] (by local rank): fills weight[count], by
+/* What a profile means for one node that runs ranks[count] (by local rank), all different: fills weight[count], by
  * the policy, and the pairs among them, each once, by local rank (*pairs malloc'd, caller frees;
  * NULL if none). Traffic with any other rank is off the node. The `rank` line of a rank counts only
  * when no `pair` line mentions that rank: it was true for the layout it was recorded on, the pairs
@@ -110,7 +110,7 @@ void nuioa_profile_free(struct nuioa_profile *profile);
  * messages too so that both terms of the cost have one unit.
  *
  * With an index it costs the flows of these ranks, else all flows of the profile; any number of
- * threads may slice one profile. 0 or -ENOMEM. */
+ * threads may slice one profile. 0, -ENOMEM, or -EINVAL if a rank is there twice. */
 int nuioa_profile_slice(const struct nuioa_profile *profile, enum nuioa_policy policy,
                         const uint32_t *ranks, uint32_t count, double *weight,
                         struct nuioa_pair **pairs, uint32_t *pair_count,

@@ -39,6 +39,7 @@ static uint32_t local_of(const struct slicer *s, uint32_t rank)
     return hit ? hit->local : NOT_LOCAL;
 }
 
+/* 0, -ENOMEM, or -EINVAL if a rank is there twice. */
 static int slicer_open(struct slicer *s, const uint32_t *ranks)
 {
     size_t room = s->count ? s->count : 1;
@@ -50,6 +51,9 @@ static int slicer_open(struct slicer *s, const uint32_t *ranks)
     for (uint32_t i = 0; i < s->count; i++)
         s->members[i] = (struct member){ ranks[i], i };
     qsort(s->members, s->count, sizeof(*s->members), compare_members);
+    for (uint32_t i = 1; i < s->count; i++)
+        if (s->members[i].rank == s->members[i - 1].rank)
+            return -EINVAL;
     return 0;
 }
 
@@ -92,7 +96,7 @@ static double weigh(const struct nuioa_traffic *t, enum nuioa_policy policy)
 
 /* Adds what local rank `me` says to other nodes and hears from them to `off`. Its flows to local
  * ranks are stored in `pairs`, if there are pairs, and counted. Both ends would meet a flow: the
- * sender has it. */
+ * sender has it, so all ranks together find no more than the profile has. */
 static uint32_t walk_flows(struct slicer *s, uint32_t rank, uint32_t me, struct nuioa_pair *pairs)
 {
     const struct nuioa_profile *p = s->profile;
@@ -147,11 +151,12 @@ static void weigh_ranks(const struct nuioa_profile *profile, enum nuioa_policy p
 static int slice(struct slicer *s, const uint32_t *ranks, double *weight, struct nuioa_pair **pairs,
                  uint32_t *pair_count, struct nuioa_warnings *warnings)
 {
-    if (slicer_open(s, ranks))
-        return -ENOMEM;
+    int rc = slicer_open(s, ranks);
+    if (rc)
+        return rc;
     uint32_t found = walk(s, ranks, NULL);
     if (found) {
-        *pairs = malloc(found * sizeof(**pairs));
+        *pairs = reallocarray(NULL, found, sizeof(**pairs));
         if (!*pairs)
             return -ENOMEM;
         walk(s, ranks, *pairs);

@@ -1,5 +1,6 @@
 #include "hello.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* In a time that does not say where they differ. */
@@ -18,6 +19,24 @@ static bool is_of_step(const struct hello_wanted *wanted, const struct wire_hell
            (!wanted->node_count || hello->node_count == wanted->node_count);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* count: WIRE_TASKS_MAX at the most. */
+static bool are_different(const void *ranks, uint32_t count)
+{
+    uint32_t sorted[WIRE_TASKS_MAX];
+    memcpy(sorted, ranks, count * sizeof(*sorted));
+    qsort(sorted, count, sizeof(*sorted), ascending);
+    for (uint32_t i = 1; i < count; i++)
+        if (sorted[i] == sorted[i - 1])
+            return false;
+    return true;
+}
+
 bool hello_read(const struct hello_wanted *wanted, const void *bytes, size_t length, struct wire_hello *hello)
 {
     if (length < sizeof(*hello))
@@ -27,5 +46,6 @@ bool hello_read(const struct hello_wanted *wanted, const void *bytes, size_t len
            hello->node_count <= WIRE_NODES_MAX && hello->node < hello->node_count &&
            hello->task_count <= WIRE_TASKS_MAX &&
            (!hello->rank_count || hello->rank_count == hello->task_count) &&
-           length == sizeof(*hello) + hello->rank_count * sizeof(uint32_t);
+           length == sizeof(*hello) + hello->rank_count * sizeof(uint32_t) &&
+           are_different((const char *)bytes + sizeof(*hello), hello->rank_count);
 }

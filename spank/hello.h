@@ -14,7 +14,8 @@ struct hello_wanted {
     uint32_t node_count;        /* 0: not known yet */
 };
 
-/* Reads what a node has said, its ranks excepted. False: it is not a node of this step. */
+/* Reads what a node has said; its ranks stay in `bytes`, and are all different. False: it is not a node of this
+ * step. */
 bool hello_read(const struct hello_wanted *wanted, const void *bytes, size_t length, struct wire_hello *hello);
 
 #endif

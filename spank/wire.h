@@ -74,7 +74,7 @@ struct wire_hello {
     uint32_t task_count;       /* on this node */
     uint32_t leader;           /* promised; WIRE_NO_RANK: the record says */
     uint32_t rank_count;       /* task_count if a slice is wanted, else 0 */
-    /* uint32_t ranks[rank_count]: by local rank */
+    /* uint32_t ranks[rank_count]: by local rank, all different */
 };
 
 #define WIRE_PURPOSE "nuioa hello 1"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "hello.h"
 #include "invitation.h"
 #include "leaders.h"
 #include "record.h"
@@ -102,6 +103,24 @@ static void records(void **state)
     free(bytes);
 }
 
+/* A node's ranks are different ones: a slice is of each rank once. */
+static void hellos(void **state)
+{
+    (void)state;
+    enum { RANKS = 4 };
+    struct wire_hello said, head = { .purpose = WIRE_PURPOSE, .job_id = 7, .node_count = 2, .task_count = RANKS,
+                                     .rank_count = RANKS };
+    const struct hello_wanted wanted = { .job_id = 7 };
+    const uint32_t ranks[][RANKS] = { { 4, 5, 6, 7 }, { 9, 1, 5, 3 }, { 4, 5, 5, 6 }, { 3, 8, 1, 3 } };
+    char bytes[sizeof(head) + sizeof(ranks[0])];
+    for (unsigned i = 0; i < 4; i++) {
+        memcpy(bytes, &head, sizeof(head));
+        memcpy(bytes + sizeof(head), ranks[i], sizeof(ranks[i]));
+        assert_int_equal(hello_read(&wanted, bytes, sizeof(bytes), &said), i < 2);
+        assert_false(hello_read(&wanted, bytes, sizeof(bytes) - 4, &said));
+    }
+}
+
 static char *summarize(uint32_t nodes, uint32_t ranks)
 {
     struct summary *summary = summary_new();
@@ -192,7 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables),
         cmocka_unit_test(changed_tables),
-        cmocka_unit_test(records),
+        cmocka_unit_test(records), cmocka_unit_test(hellos),
         cmocka_unit_test(invitations),
         cmocka_unit_test(wrong_invitations),
         cmocka_unit_test(report),

@@ -245,6 +245,36 @@ static void test_slices_of_many(void **state)
     nuioa_profile_free(&p);
 }
 
+/* A node that says one rank 4,095 times, of a pair that has more than a million lines: 32 bits are not enough to
+ * count them, and there is nothing to count. */
+static void test_repeated_rank(void **state)
+{
+    (void)state;
+    enum { RANKS = 4096, FLOWS = (1 << 20) + 257 };
+    struct nuioa_profile p = { .rank_count = 2, .flow_count = FLOWS };
+    struct nuioa_pair *pairs;
+    static uint32_t ranks[RANKS];
+    static double weight[RANKS];
+    uint32_t count;
+    p.ranks = calloc(2, sizeof(*p.ranks));
+    p.flows = calloc(FLOWS, sizeof(*p.flows));
+    for (uint32_t i = 0; i < FLOWS; i++)
+        p.flows[i] = (struct nuioa_flow){ 0, 1, 1, 1, 0 };
+    assert_int_equal(nuioa_profile_index(&p), 0);
+    memset(ranks, 0, sizeof(ranks));
+    ranks[RANKS - 1] = 1;
+    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, RANKS, weight, &pairs, &count, NULL),
+                     -EINVAL);
+    assert_null(pairs);
+    assert_int_equal(count, 0);
+    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks + RANKS - 2, 2, weight, &pairs, &count,
+                                         NULL), 0);
+    assert_int_equal(count, 1);
+    assert_float_equal(pairs[0].bytes, FLOWS, 0);
+    free(pairs);
+    nuioa_profile_free(&p);
+}
+
 /* What is written is read back the same, each pair once and in order. */
 static void test_write(void **state)
 {
@@ -331,6 +361,7 @@ int main(void)
         cmocka_unit_test(test_files),      cmocka_unit_test(test_rank_lines),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_slices_of_many),
+        cmocka_unit_test(test_repeated_rank),
         cmocka_unit_test(test_write),
         cmocka_unit_test(test_matrix),     cmocka_unit_test(test_traffic),
     };
