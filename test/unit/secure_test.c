@@ -1,0 +1,158 @@
+/* Which files root may believe: every directory on the way counts, those that links lead through too. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "left.h"
+#include "secure.h"
+
+static char top[64];
+
+/* top/safe/file; top/open, to which all may write; top/sticky, where all may put something. */
+static int begin(void **state)
+{
+    (void)state;
+    snprintf(top, sizeof(top), "/tmp/nuioa-secure-XXXXXX");
+    if (!mkdtemp(top) || chdir(top) || mkdir("safe", 0755) || mkdir("open", 0755) || mkdir("sticky", 0755))
+        return -1;
+    int fd = open("safe/file", O_CREAT | O_WRONLY, 0600);
+    return close(fd) || chmod("open", 0777) || chmod("sticky", 01777);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    char command[128];
+    if (chdir("/"))
+        return -1;
+    snprintf(command, sizeof(command), "rm -r %s", top);
+    return system(command);
+}
+
+static void link_to(const char *target, const char *name)
+{
+    if (symlink(target, name))
+        fail_msg("%s: %s", name, strerror(errno));
+}
+
+/* Opens it under both names, "safe/file" and "/tmp/.../safe/file". */
+static int try(const char *name, struct nuioa_error *err)
+{
+    char path[256];
+    struct left before = look_around();
+    snprintf(path, sizeof(path), "%s/%s", top, name);
+    int rc = nuioa_secure_open(name, err), absolute = nuioa_secure_open(path, err);
+    if (rc >= 0)
+        close(rc);
+    if (absolute >= 0)
+        close(absolute);
+    check_left(&before);
+    assert_int_equal(rc < 0 ? rc : 0, absolute < 0 ? absolute : 0);
+    return rc < 0 ? rc : 0;
+}
+
+static void good(const char *name)
+{
+    struct nuioa_error err = {""};
+    if (try(name, &err))
+        fail_msg("%s: %s", name, err.text);
+}
+
+static void bad(const char *name, int rc, const char *why)
+{
+    struct nuioa_error err = {""};
+    assert_int_equal(try(name, &err), rc);
+    if (!strstr(err.text, why))
+        fail_msg("'%s' is not in '%s'", why, err.text);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    good("safe/file");
+    good("./safe//../safe/./file");
+    bad("safe/none", -ENOENT, "safe/none: No such file");
+    bad("none/file", -ENOENT, "none: No such file");
+    bad("safe/file/x", -ENOTDIR, "safe/file: not a directory");
+    bad("safe", -EPERM, "not a regular file");
+    bad("safe/", -EPERM, "not a regular file");
+    assert_int_equal(mkfifo("safe/fifo", 0600), 0);
+    bad("safe/fifo", -EPERM, "not a regular file");
+    assert_int_equal(chmod("safe/file", 0620), 0);
+    bad("safe/file", -EPERM, "others may write to it");
+    assert_int_equal(chmod("safe/file", 0600), 0);
+    assert_int_equal(chmod("safe", 0775), 0);
+    bad("safe/file", -EPERM, "safe: others may write to it");
+}
+
+static void test_links(void **state)
+{
+    (void)state;
+    link_to("safe", "link");
+    link_to("../safe", "safe/relative");
+    good("link/file");
+    good("link/relative/relative/file");
+    good("link/../safe/file");
+    link_to("file", "safe/last");
+    bad("safe/last", -EPERM, "a symbolic link");
+    link_to("none", "dangling");
+    bad("dangling/file", -ENOENT, "No such file");
+    link_to("loop", "loop");
+    bad("loop/file", -ELOOP, "symbolic links");
+    assert_int_equal(nuioa_secure_directory("link", NULL), 0);
+    assert_int_equal(nuioa_secure_directory("loop", NULL), -ELOOP);
+}
+
+/* As /var/run is on all systems. */
+static void test_system_links(void **state)
+{
+    (void)state;
+    struct nuioa_error err = {""};
+    struct stat st;
+    if (lstat("/var/run", &st) || !S_ISLNK(st.st_mode))
+        skip();
+    if (nuioa_secure_directory("/var/run", &err))
+        fail_msg("%s", err.text);
+}
+
+/* What it leads to is secure now, and another place when the file is opened. */
+static void test_links_of_others(void **state)
+{
+    (void)state;
+    link_to("../safe", "open/link");
+    bad("open/link/file", -EPERM, "open: others may write to it");
+    link_to("open/link", "long");
+    bad("long/file", -EPERM, "open: others may write to it");
+    assert_int_equal(nuioa_secure_directory("open/link", NULL), -EPERM);
+    link_to("../safe", "sticky/link");
+    bad("sticky/link/file", -EPERM, "sticky/link: a symbolic link");
+    if (geteuid())
+        return;
+    link_to("safe", "theirs");
+    assert_int_equal(lchown("theirs", 65534, 65534), 0);
+    bad("theirs/file", -EPERM, "theirs: a symbolic link");
+    assert_int_equal(chown("safe", 65534, 65534), 0);
+    bad("safe/file", -EPERM, "safe: owned by uid 65534");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+    const struct CMUnitTest tests[] = {
+        TEST(test_files),
+        TEST(test_links),
+        TEST(test_system_links),
+        TEST(test_links_of_others),
+    };
+    return cmocka_run_group_tests_name("secure", tests, NULL, NULL);
+}
