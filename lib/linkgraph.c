@@ -18,6 +18,14 @@
 #define SHORTCUT 0.6
 /* Links may differ by this much of a quantum (root mean square), and more if they are few. */
 #define SPREAD 0.30
+/* By what part of a link the links may differ beyond what the two directions of each do (root mean square): of
+ * some kinds, or, where all are linked and no gap says so, not at all. How much a few may do so by chance: about
+ * the 99 % point of the ratio of two variances. */
+#define ALIKE 0.12
+#define EQUAL 0.05
+#define CHANCE(links) (1 + 40. / (links))
+/* No time between two NUMA nodes, nor a sum of a few, is longer. */
+#define LONGEST_NS 1e9
 /* Remote must be slower than local by this many times what repetitions differ by. */
 #define NOISE_TIMES 3
 
@@ -70,6 +78,20 @@ static void check_diagonal(struct work *w)
                 refuse(w, "from %u the memory of %u is only %.1f ns farther than its own: not more "
                           "than noise (%.1f ns)", i, j, over, least);
         }
+}
+
+/* What follows adds and compares: numbers that are none, or beyond all measure, would take it nowhere. */
+static bool are_times(struct work *w)
+{
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = 0; j < w->n; j++) {
+            double over = nuioa_latency_at(w->latency, i, j);
+            if (fabs(over) <= LONGEST_NS)
+                continue;
+            refuse(w, "from %u to %u: %g is no time that memory takes", i, j, over);
+            return false;
+        }
+    return true;
 }
 
 /* --- links ------------------------------------------------------------------------------------ */
@@ -174,7 +196,39 @@ static double mean_between(const struct work *w, double cut_ns, const uint32_t *
                 sum += w->mean[at(w, i, j)];
                 pairs++;
             }
-    return sum / pairs;
+    return pairs ? sum / pairs : NAN;
+}
+
+/* A pair that the last links have joined: of one group, and of different ones before. */
+static bool joined(const struct work *w, const uint32_t *before, uint32_t i, uint32_t j)
+{
+    return w->group[i] == w->group[j] && (!before || before[i] != before[j]);
+}
+
+/* Noise is different in both directions, a longer way is not. Where links differ and their directions agree, the far
+ * ones are ways over several: as on a machine where leaving a NUMA node takes 60 ns, and each link 10 ns more. */
+static void check_alike(struct work *w, const uint32_t *before)
+{
+    double sum = 0, squares = 0, noise = 0;
+    uint32_t pairs = 0, links = 0;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            double mean = w->mean[at(w, i, j)], half = nuioa_latency_at(w->latency, i, j) - mean;
+            pairs += joined(w, before, i, j);
+            if (!joined(w, before, i, j) || !w->linked[at(w, i, j)])
+                continue;
+            sum += mean;
+            squares += mean * mean;
+            noise += half * half;
+            links++;
+        }
+    if (links < 2)
+        return;
+    double mean = sum / links, least = (links == pairs ? EQUAL : ALIKE) * mean;
+    double spread = (squares - sum * mean) / (links - 1);
+    if (spread > CHANCE(links) * noise / links + least * least)
+        refuse(w, "no clear gap between one link and more: what seems to be one, %.1f ns, differs by %.1f ns from pair "
+                  "to pair, alike in both directions", mean, sqrt(spread));
 }
 
 /* Without a link of its own, a pair of different groups has to cross at least one link inside of a
@@ -186,10 +240,15 @@ static int link_groups(struct work *w)
         return -ENOMEM;
     while (!connected(w)) {
         memcpy(before, w->group, w->n * sizeof(*before));
-        double cut = nearest_between(w, before) + w->link_ns / 2;
+        double nearest = nearest_between(w, before), cut = nearest + w->link_ns / 2;
         for (int round = 0; round < 4; round++)
             cut = mean_between(w, cut, before) + w->link_ns / 2;
+        if (!(nearest < cut)) {
+            refuse(w, "links of %g ns are nothing beside the next ones of %g ns", w->link_ns, nearest);
+            break;
+        }
         link_below(w, cut, before);
+        check_alike(w, before);
         w->graph->grouped = true;
     }
     free(before);
@@ -322,6 +381,8 @@ static void count_routes(struct work *w)
 
 static int infer(struct work *w)
 {
+    if (!are_times(w))
+        return 0;
     check_diagonal(w);
     size_t pairs = prepare(w);
     find_link_ns(w, pairs);
@@ -331,6 +392,7 @@ static int infer(struct work *w)
         return 0;
     }
     link_below(w, w->cut_ns, NULL);
+    check_alike(w, NULL);
     int rc = link_groups(w);
     if (!rc)
         rc = list_links(w);

@@ -1,5 +1,4 @@
-/* From latencies to links: the published example, noise, other shapes, matrices that must be
- * refused, and what the reader makes of files. */
+/* From latencies to links: the published example, noise, other shapes, matrices to be refused, files. */
 
 #include <errno.h>
 #include <math.h>
@@ -10,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "linkgraph.h"
@@ -276,6 +276,27 @@ static void test_exact(void **state)
     }
 }
 
+/* Where leaving a NUMA node takes `rest` times what a link does: the links, or nothing. */
+static void test_long_leave(void **state)
+{
+    (void)state;
+    static const double rests[] = {0, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6};
+    for (unsigned which = 1; which < 14; which++)
+        for (unsigned r = 0; r < sizeof(rests) / sizeof(*rests); r++) {
+            struct machine m;
+            struct nuioa_linkgraph graph;
+            build(&m, which);
+            for (uint32_t i = 0; i < m.n * m.n; i++)
+                if (i / m.n != i % m.n)
+                    m.over_ns[i / m.n][i % m.n] += rests[r] * 34;
+            infer(&graph, &m, 0, NULL);
+            if (graph.accepted && !is_right(&graph, &m))
+                fail_msg("%s, %g: %u links", m.name, rests[r], graph.link_count);
+            assert_true(graph.accepted || (which > 4 && r > 0)); /* all as far, or multiples */
+            nuioa_linkgraph_free(&graph);
+        }
+}
+
 /* --- refusal, and the scale ------------------------------------------------------------------- */
 
 static const struct {
@@ -292,6 +313,8 @@ static const struct {
     /* 0-2 is no link, but nearer than the links make it */
     {"0 30 60 62\n30 0 30 60\n60 30 0 30\n62 60 30 0", "contradiction: 0 and 3 are 62.0 ns", 0,
      0},
+    {"0 1e-300 1e6 1e6\n1e-300 0 1e6 1e6\n1e6 1e6 0 1e-300\n1e6 1e6 1e-300 0",
+     "links of 1e-300 ns are nothing beside the next ones of 1e+06 ns", 0, 0},
 };
 
 static void test_refused(void **state)
@@ -419,6 +442,50 @@ static void test_fuzz(void **state)
     assert_in_range(accepted, 200, 19000);
 }
 
+static double any_number(uint64_t *random)
+{
+    static const double some[] = {NAN, INFINITY, -INFINITY, 0, -1, -1e6, 1e-300, 5e-324, 1e6, 1e300, 34, 68};
+    double x = uniform(random);
+    if (x < 0.2)
+        return some[(size_t)(x / 0.2 * (sizeof(some) / sizeof(*some)))];
+    return x < 0.6 ? 34 * ceil(uniform(random) * 4) : exp(20 * uniform(random) - 8);
+}
+
+/* Any numbers, alike in both directions or not: an end, and no graph of what cannot be. */
+static void test_any_numbers(void **state)
+{
+    (void)state;
+    uint64_t random = 1442695040888963407u;
+    alarm(300); /* ends a loop that does not */
+    unsigned accepted = 0;
+    for (unsigned t = 0; t < rounds(100000); t++) {
+        struct nuioa_latency latency;
+        struct nuioa_linkgraph graph;
+        uint32_t n = 1 + t % 8, pairs = n * (n - 1) / 2;
+        double odd = t / 8 % 3 ? 0.02 : 1; /* how many numbers are drawn, the others being links */
+        assert_int_equal(nuioa_latency_init(&latency, n), 0);
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t j = 0; j < n; j++)
+                if (i != j) {
+                    double other = latency.over_ns[j * n + i], drawn = any_number(&random);
+                    bool again = i > j && t % 2;
+                    latency.over_ns[i * n + j] = again ? other : uniform(&random) < odd ? drawn : 34;
+                }
+        assert_int_equal(nuioa_linkgraph_infer(&graph, &latency, NULL), 0);
+        assert_int_equal(graph.accepted, !*graph.reason);
+        assert_true(graph.link_count <= pairs);
+        for (uint32_t i = 0; graph.accepted && i < n * n; i++) {
+            assert_true(i / n == i % n || (isfinite(latency.over_ns[i]) && latency.over_ns[i] > 0));
+            assert_true(graph.hops[i] < n); /* all are connected */
+        }
+        accepted += graph.accepted;
+        nuioa_linkgraph_free(&graph);
+        nuioa_latency_free(&latency);
+    }
+    alarm(0);
+    assert_in_range(accepted, rounds(10000), rounds(90000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,7 +493,8 @@ int main(void)
         cmocka_unit_test(test_noise_4),    cmocka_unit_test(test_noise_6),
         cmocka_unit_test(test_more_noise), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_distances),  cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_fuzz),
+        cmocka_unit_test(test_fuzz),      cmocka_unit_test(test_long_leave),
+        cmocka_unit_test(test_any_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
