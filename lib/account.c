@@ -140,6 +140,41 @@ static int find_successors(struct nuioa_plan *plan, uint32_t cpu_count)
     return 0;
 }
 
+/* From the farthest of these NUMA nodes to the nearest that is local to the GPU. */
+static uint32_t gpu_distance(const struct nuioa_node *node, const struct nuioa_gpu *gpu, hwloc_const_bitmap_t numas)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < node->numa_count; i++) {
+        uint32_t least = UINT32_MAX;
+        for (uint32_t j = 0; hwloc_bitmap_isset(numas, node->numas[i].os_index) && j < node->numa_count; j++) {
+            uint32_t here = node->distance.count ? nuioa_distance_at(&node->distance, i, j) : i != j;
+            if (hwloc_bitmap_isset(gpu->numas, node->numas[j].os_index) && here < least)
+                least = here;
+        }
+        most = least != UINT32_MAX && least > most ? least : most;
+    }
+    return most;
+}
+
+/* Who has left its GPU, or may have, as nobody says which one is its own or where that is. 0 or -ENOMEM. */
+static int count_gpus_left(const struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    const struct nuioa_node *node = r->node;
+    hwloc_bitmap_t was = hwloc_bitmap_alloc();
+    p->plan->gpus_left = 0;
+    for (uint32_t i = 0; was && r->sees_gpu && i < r->task_count; i++) {
+        const struct nuioa_place *place = &p->plan->places[i];
+        int32_t index = r->tasks[i].gpu;
+        bool known = index >= 0 && (uint32_t)index < node->gpu_count && !hwloc_bitmap_iszero(node->gpus[index].numas);
+        nuioa_node_numas_of(node, place->was, was);
+        p->plan->gpus_left += place->moved && (!known || gpu_distance(node, &node->gpus[index], place->numas) >
+                                                             gpu_distance(node, &node->gpus[index], was));
+    }
+    hwloc_bitmap_free(was);
+    return was ? 0 : -ENOMEM;
+}
+
 static void add_up(struct nuioa_plan *plan)
 {
     plan->before = plan->after = (struct nuioa_split){0, 0};
@@ -171,6 +206,8 @@ int nuioa_account(struct planner *p)
         rc = count_heavier(plan);
     if (rc == 0)
         rc = find_successors(plan, p->rails.cpu_count);
+    if (rc == 0)
+        rc = count_gpus_left(p);
     if (rc == 0)
         add_up(plan);
     seats_free(&before);

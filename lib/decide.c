@@ -142,17 +142,26 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots)
     return rc;
 }
 
+/* Whether every rank may have every mask: then the mappers' bound is of all exchanges of them. */
+static bool exchangeable(const struct nuioa_slots *slots)
+{
+    for (uint32_t i = 1; i < slots->count; i++)
+        if (slots->kind[i] != slots->kind[0])
+            return false;
+    return true;
+}
+
 static int by_weight(struct planner *p, const struct nuioa_slots *slots)
 {
     int rc = map_weights(p, slots);
     if (rc == 0)
         rc = set_cpus(p, slots);
-    p->plan->bound_known = rc == 0;
+    p->plan->bound_known = rc == 0 && exchangeable(slots);
     const char *mapper = p->plan->mapping.mapper;
     if (!strcmp(mapper, "keep"))
-        because(p->plan, "no placement is better than Slurm's");
+        because(p->plan, "no better exchange of Slurm's masks was found");
     else if (!strcmp(mapper, "rails"))
-        because(p->plan, "no rank could be nearer; heavy ranks share the NICs");
+        because(p->plan, "no better exchange of Slurm's masks was found; heavy ranks share the NICs");
     else if (p->request->pair_count)
         because(p->plan, p->balanced ? "placed by traffic to the NICs, shared, and to neighbours"
                                      : "placed by traffic to the NIC and neighbours");
@@ -170,7 +179,7 @@ static int by_block(struct planner *p, const struct nuioa_slots *slots)
     static const char *const reasons[] = {
         [NUIOA_BLOCK_MOVED] =
             "no hints: the ranks of the lowest rank's NUMA node are beside the NIC",
-        [NUIOA_BLOCK_NEAREST] = "no hints, and the lowest rank is as near the NIC as can be",
+        [NUIOA_BLOCK_NEAREST] = "no hints, and no equal block of Slurm's masks is nearer the NIC than the lowest rank's",
         [NUIOA_BLOCK_SPREAD] = "no hints, and ranks span NUMA nodes",
         [NUIOA_BLOCK_TEARS] = "no hints, and moving a block would take neighbours apart",
     };
@@ -274,6 +283,14 @@ static int off_interrupts(struct planner *p, struct nuioa_slots *own)
     return 0;
 }
 
+/* Why ranks that nobody bound (nuioa_unbound) stay so: what they have is taken from none of them. */
+static void because_unbound(struct planner *p, const char *policy)
+{
+    snprintf(p->plan->reason, sizeof(p->plan->reason), "%s%s", policy,
+             p->request->task_count > 1 ? "all ranks share the same CPUs: none is moved, or given fewer"
+                                        : "the only rank has all CPUs of the step: there are no others");
+}
+
 /* policy=cpu: nothing moves for the sake of the NIC. */
 static int for_computing(struct planner *p, struct nuioa_slots *own)
 {
@@ -282,7 +299,7 @@ static int for_computing(struct planner *p, struct nuioa_slots *own)
         because(p->plan,
                 "policy=cpu: nothing is moved; no interrupts of an Ethernet NIC are known");
     else if (nuioa_unbound(p))
-        because(p->plan, "policy=cpu: nothing is moved; ranks are not bound to CPUs of their own");
+        because_unbound(p, "policy=cpu: ");
     else if (r->options->cores == NUIOA_CORES_KEEP)
         because(p->plan, "policy=cpu: nothing is moved, and cores=keep allows no spare cores");
     else
@@ -294,7 +311,7 @@ static int place_in_own_slots(struct planner *p, const struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     if (nuioa_unbound(p)) {
-        because(p->plan, "ranks are not bound to CPUs of their own: nothing is squeezed");
+        because_unbound(p, "");
         return 0;
     }
     if (r->task_count == 1 && r->options->cores == NUIOA_CORES_AUTO)

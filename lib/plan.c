@@ -72,6 +72,14 @@ static int check(const struct nuioa_request *r, struct nuioa_error *err)
     return 0;
 }
 
+static void mention_gpus(struct nuioa_plan *plan)
+{
+    size_t used = strlen(plan->reason);
+    if (plan->gpus_left)
+        snprintf(plan->reason + used, sizeof(plan->reason) - used,
+                 "; %u may be farther from their GPUs, which the cost does not count", plan->gpus_left);
+}
+
 int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan,
                     struct nuioa_error *err)
 {
@@ -92,7 +100,9 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
             rc = nuioa_describe(&planner);
         if (rc == 0)
             rc = nuioa_account(&planner);
-        if (rc < 0)
+        if (rc == 0)
+            mention_gpus(plan);
+        else
             nuioa_fail(err, rc, "the placement failed: %s", strerror(-rc));
     }
     planner_free(&planner);

@@ -92,10 +92,15 @@ struct nuioa_plan {
     uint32_t *rails;            /* local ranks: the leader of each NIC in use */
     struct nuioa_mapping mapping; /* mapper, J before and after, bound, evaluations */
     struct nuioa_split before, after; /* the sums of all accounts: what J is made of */
-    bool bound_known;
+    bool bound_known;           /* mapping.bound is of all exchanges of Slurm's masks, not of all placements */
+    uint32_t gpus_left;         /* ranks that are, or may be, farther from their GPU than where Slurm put them: with
+                                   force; J counts no GPU, so it says nothing about a gain then */
     uint32_t time_us;
     struct nuioa_warnings warnings;
 };
+
+/* How a bound is told: "no exchange of Slurm's masks can be below 148.75". */
+#define NUIOA_BOUND "no exchange of Slurm's masks can be below"
 
 /* Makes the plan. 0 and *plan (caller: nuioa_plan_free); or negative with *err, *plan empty. When nothing
  * can be improved the plan still is complete (NICs, leader), with moved = false and the reason. */

@@ -162,7 +162,7 @@ static void print_cost(const struct nuioa_plan *plan, FILE *out)
 {
     const struct nuioa_mapping *m = &plan->mapping;
     char before[32], after[32], bound[32];
-    if (m->cost_start <= 0)
+    if (m->cost_start <= 0 || plan->gpus_left)
         return;
     report_number(m->cost_start, before, sizeof(before));
     report_number(m->cost, after, sizeof(after));
@@ -170,7 +170,7 @@ static void print_cost(const struct nuioa_plan *plan, FILE *out)
     if (m->cost < m->cost_start)
         fprintf(out, " (%.1f %% less)", 100 * (m->cost_start - m->cost) / m->cost_start);
     if (plan->bound_known)
-        fprintf(out, ", no placement can be below %s",
+        fprintf(out, ", " NUIOA_BOUND " %s",
                 report_number(m->bound, bound, sizeof(bound)));
     fputc('\n', out);
 }

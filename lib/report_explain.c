@@ -161,16 +161,18 @@ static void print_terms(const struct nuioa_plan *plan, FILE *out)
     double gain = before->nic + before->neighbours - after->nic - after->neighbours;
     if (before->nic + before->neighbours <= 0)
         return;
-    if (!falls(before->nic + before->neighbours, after->nic + after->neighbours))
+    if (!falls(before->nic + before->neighbours, after->nic + after->neighbours) || plan->gpus_left)
         gain = 0;
     fputs("\nWhat the cost is made of\n", out);
     print_term("to the NIC", before->nic, after->nic, gain, out);
     print_term("to neighbours", before->neighbours, after->neighbours, gain, out);
     if (plan->bound_known)
         nuioa_table_wrap(out, 2, before->neighbours > 0
-                             ? "the bound: each rank in the nearest place it could have if only "
-                               "weights counted, each pair at the least price of any two places"
-                             : "the bound: heavier ranks in nearer places, which is optimal");
+                             ? "the bound, among Slurm's masks: each rank in the nearest one it could have if "
+                               "only weights counted, each pair at the least price of any two"
+                             : "the bound, among Slurm's masks: heavier ranks in nearer ones, which is optimal");
+    if (plan->gpus_left)
+        fputs("  how far ranks are from their GPUs is not in it\n", out);
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ struct summary {
     uint32_t index_size;
     uint64_t ranks, moved;
     double before, after, bound;
-    bool unbounded, planned, led;
+    bool uncosted, unbounded, planned, led;
     uint32_t policy;
 };
 
@@ -197,6 +197,7 @@ void summary_add(struct summary *s, const struct record *r)
     }
     s->ranks += h->task_count;
     s->moved += h->moved_count;
+    s->uncosted = s->uncosted || h->cost_before < 0;
     s->before += h->cost_before;
     s->after += h->cost_after;
     s->bound += h->bound;
@@ -407,14 +408,14 @@ static void print_differences(const struct summary *s, FILE *out)
 static void print_cost(const struct summary *s, FILE *out)
 {
     char before[32], after[32], bound[32];
-    if (s->before <= 0)
+    if (s->before <= 0 || s->uncosted)
         return;
     fprintf(out, "cost %s -> %s", number(s->before, before, sizeof(before)),
             number(s->after, after, sizeof(after)));
     if (s->after < s->before)
         fprintf(out, " (%.1f %% less)", 100 * (s->before - s->after) / s->before);
     if (!s->unbounded)
-        fprintf(out, ", no placement can be below %s", number(s->bound, bound, sizeof(bound)));
+        fprintf(out, ", " NUIOA_BOUND " %s", number(s->bound, bound, sizeof(bound)));
     fputc('\n', out);
 }
 

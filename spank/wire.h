@@ -110,7 +110,7 @@ struct wire_record {
     uint32_t nic_count, line_count, warning_count;
     uint32_t text_length; /* with explain; its NUL included, 0: none */
     uint32_t patience_ms; /* a TABLE sent later than this after the record comes too late */
-    double cost_before, cost_after, bound; /* bound < 0: not known */
+    double cost_before, cost_after, bound; /* < 0: not known */
     char host[64];
     char reason[160];
     char distances[16]; /* where they come from */

@@ -230,7 +230,7 @@ static void test_limits(void **state)
 
     for (unsigned i = 0; i < 16; i++)
         hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
-    assert_untouched(s, "not bound");
+    assert_untouched(s, "share the same CPUs");
     scene_free(s);
 }
 
@@ -241,7 +241,7 @@ static void test_one_unbound_rank_is_not_squeezed(void **state)
     machine_hagrid(&s->node, 5);
     scene_on(s, 1, 1);
     hwloc_bitmap_copy(s->masks[0], s->node.allowed_cpus);
-    assert_untouched(s, "not bound");
+    assert_untouched(s, "the only rank has all CPUs");
     scene_free(s);
 }
 

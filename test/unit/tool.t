@@ -118,7 +118,7 @@ like "the report has the heaviest rank at the NIC" "$out" \
 answers "a plan, explained" plan --topology "$hagrid" --tasks 16 --hints "$weights" --nuioa=explain
 like "explain says how" "$out" 'How it was chosen'
 like "... why" "$out" ' 0  \*  10 +5 +mlx5_0:1 +0 +3 +16 +1  nearer its NIC'
-like "... and what the bound is" "$out" 'the bound: heavier ranks in nearer places'
+like "... and what the bound is" "$out" 'the bound, among Slurm.s masks: heavier'
 like "... on one screen" "$(wc -l <"$work/out")" '^(3[0-9]|4[0-9])$'
 explained=$out
 answers "--explain" plan --topology "$hagrid" --tasks 16 --hints "$weights" --explain

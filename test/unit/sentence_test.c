@@ -1,0 +1,240 @@
+/* What a report says of a plan, held against what is so. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "machine.h"
+#include "report.h"
+#include "scene.h"
+
+static const double weights[16] = {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
+
+/* 8 NUMA nodes of 2 cores, the NIC on the sixth. */
+static struct scene *hagrid(unsigned tasks, unsigned cpus_per_task)
+{
+    struct scene *s = scene_new();
+    machine_hagrid(&s->node, 5);
+    scene_on(s, tasks, cpus_per_task);
+    return s;
+}
+
+/* Makes the plan and its report; the caller frees. */
+static char *said(struct scene *s, bool explain)
+{
+    scene_make(s);
+    char *text = nuioa_report_text(&s->plan, &s->node, &s->options, explain);
+    assert_non_null(text);
+    for (char *c = text; *c; c++) /* a sentence may be broken into lines */
+        *c = *c == '\n' ? ' ' : *c;
+    return text;
+}
+
+static void says(struct scene *s, bool explain, const char *sentence, bool wanted)
+{
+    char *text = said(s, explain);
+    if (!strstr(text, sentence) == wanted)
+        fail_msg("'%s' is %sin: %s", sentence, wanted ? "not " : "", text);
+    free(text);
+}
+
+static double cost_of_exchange(const struct scene *s, const unsigned *mask_of)
+{
+    double cost = 0;
+    for (unsigned i = 0; i < s->request.task_count; i++) {
+        int numa = hwloc_bitmap_first(s->masks[mask_of[i]]) / 2;
+        unsigned level = s->node.nics[0].level[numa];
+        cost += s->tasks[i].weight * (level ? 1.3 + 0.05 * (level - 1) : 1);
+    }
+    return cost;
+}
+
+/* All exchanges of so many masks, one after the other; the least cost of them. */
+static void try_all(const struct scene *s, unsigned *mask_of, unsigned at, double *least)
+{
+    if (at == s->request.task_count) {
+        double cost = cost_of_exchange(s, mask_of);
+        *least = cost < *least ? cost : *least;
+        return;
+    }
+    for (unsigned k = at; k < s->request.task_count; k++) {
+        unsigned kept = mask_of[at];
+        mask_of[at] = mask_of[k];
+        mask_of[k] = kept;
+        try_all(s, mask_of, at + 1, least);
+        mask_of[k] = mask_of[at];
+        mask_of[at] = kept;
+    }
+}
+
+/* Six ranks far from the NIC: exchanges cannot help much, other cores could. */
+static void test_bound_is_of_exchanges(void **state)
+{
+    (void)state;
+    struct scene *s = hagrid(6, 1);
+    unsigned mask_of[] = {0, 1, 2, 3, 4, 5};
+    double least = 1e9, far = 0;
+    scene_weigh(s, weights + 10);
+    char *text = said(s, false);
+    try_all(s, mask_of, 0, &least);
+    assert_float_equal(s->plan.mapping.bound, least, 1e-9);
+    assert_non_null(strstr(text, "no exchange of Slurm's masks can be below"));
+    assert_null(strstr(text, "no placement"));
+    free(text);
+    /* the same ranks on the cores of the NIC's NUMA node and of its neighbours are below that bound */
+    for (unsigned i = 0; i < 6; i++)
+        far += weights[10 + i] * (i < 2 ? 1 : 1.3);
+    assert_true(far < s->plan.mapping.bound);
+    says(s, true, "the bound, among Slurm's masks", true);
+    scene_free(s);
+}
+
+/* Rank 0 has a mask that is larger: others may have it only by taking CPUs away, which the bound leaves out. */
+static void test_no_bound_of_unequal_masks(void **state)
+{
+    (void)state;
+    struct scene *s = hagrid(4, 1);
+    scene_weigh(s, weights);
+    hwloc_bitmap_set_range(s->masks[0], 14, 15);
+    hwloc_bitmap_clr(s->masks[0], 0);
+    says(s, true, "can be below", false);
+    says(s, true, "the bound", false);
+    assert_false(s->plan.bound_known);
+    scene_free(s);
+}
+
+/* More NUMA nodes than ranks, so there is a better place, but not among Slurm's masks. */
+static void test_nothing_better_is_of_masks(void **state)
+{
+    (void)state;
+    struct scene *s = hagrid(2, 1);
+    scene_weigh(s, weights);
+    says(s, false, "no better exchange of Slurm's masks was found", true);
+    says(s, false, "no placement", false);
+    s->request.hinted = false;
+    says(s, false, "no equal block of Slurm's masks is nearer the NIC", true);
+    scene_free(s);
+}
+
+/* srun -n1 -c4 --exact: the step is these CPUs, and the rank is bound to them. */
+static void test_exact_step(void **state)
+{
+    (void)state;
+    struct scene *s = hagrid(1, 4);
+    s->request.allowed_cpus = s->masks[0];
+    says(s, false, "the only rank has all CPUs of the step", true);
+    says(s, false, "share", false);
+    says(s, false, "squeezed", false);
+    scene_option(s, "policy", "cpu");
+    hwloc_bitmap_t interrupts = hwloc_bitmap_dup(s->masks[0]);
+    s->request.interrupt_cpus = interrupts;
+    says(s, false, "policy=cpu: the only rank has all CPUs of the step", true);
+    hwloc_bitmap_free(interrupts);
+    scene_free(s);
+}
+
+/* srun -n2 -c4 --exact --cpu-bind=none: less than the node has, and shared. */
+static void test_shared_masks(void **state)
+{
+    (void)state;
+    struct scene *s = hagrid(2, 4);
+    hwloc_bitmap_or(s->masks[0], s->masks[0], s->masks[1]);
+    hwloc_bitmap_copy(s->masks[1], s->masks[0]);
+    s->request.allowed_cpus = s->masks[0];
+    says(s, false, "all ranks share the same CPUs", true);
+    says(s, false, "the only rank", false);
+    scene_free(s);
+}
+
+/* A GPU on this NUMA node; machine.c has none. */
+static void add_gpu(struct scene *s, unsigned numa)
+{
+    s->node.gpus = calloc(1, sizeof(*s->node.gpus));
+    s->node.gpu_count = 1;
+    s->node.gpus[0].numas = hwloc_bitmap_alloc();
+    s->node.gpus[0].cpus = hwloc_bitmap_dup(s->node.numas[numa].cpus);
+    hwloc_bitmap_set(s->node.gpus[0].numas, s->node.numas[numa].os_index);
+}
+
+static void says_of_gpus(struct scene *s, bool left)
+{
+    for (int explain = 0; explain < 2; explain++) {
+        says(s, explain, "which the cost does not count", left);
+        says(s, explain, "% less", !left);
+        says(s, explain, "cost ", true); /* at least that sentence */
+        says(s, explain, " can be below", !left);
+    }
+    says(s, true, "of the gain", !left);
+    says(s, true, "how far ranks are from their GPUs is not in it", left);
+    assert_true(s->plan.moved);
+    assert_int_equal(s->plan.gpus_left > 0, left);
+    assert_true(strlen(s->plan.reason) + 1 < sizeof(s->plan.reason));
+}
+
+static void test_gpu_left(void **state)
+{
+    (void)state;
+    struct scene *s = hagrid(16, 1);
+    scene_weigh(s, weights);
+    scene_option(s, "nuioa", "force");
+    says_of_gpus(s, false); /* a step without GPUs */
+
+    s->request.sees_gpu = true;
+    says_of_gpus(s, true); /* nobody knows whose they are */
+
+    /* all have that one on the first NUMA node: those who leave it */
+    add_gpu(s, 0);
+    for (unsigned i = 0; i < 16; i++)
+        s->tasks[i].gpu = 0;
+    says_of_gpus(s, true);
+    scene_free(s);
+}
+
+/* Only those who are farther from it than before. */
+static void test_gpu_not_left(void **state)
+{
+    (void)state;
+    static const double two[12] = {5, 5};
+    struct scene *s = hagrid(12, 1);
+    scene_weigh(s, two);
+    scene_option(s, "nuioa", "force");
+    s->request.sees_gpu = true;
+    add_gpu(s, 5);
+    for (unsigned i = 0; i < 12; i++)
+        s->tasks[i].gpu = 0;
+    scene_make(s);
+    assert_int_equal(s->plan.gpus_left, 2); /* 10 and 11 were beside it, and make room for 0 and 1 */
+    for (unsigned i = 10; i < 12; i++)
+        assert_true(s->plan.places[i].moved);
+    scene_free(s);
+
+    s = hagrid(16, 1);
+    scene_weigh(s, weights);
+    scene_option(s, "nuioa", "force");
+    s->request.sees_gpu = true;
+    add_gpu(s, 0);
+    hwloc_bitmap_copy(s->node.gpus[0].numas, s->node.allowed_numas); /* as near from everywhere */
+    for (unsigned i = 0; i < 16; i++)
+        s->tasks[i].gpu = 0;
+    says_of_gpus(s, false);
+    scene_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bound_is_of_exchanges),
+        cmocka_unit_test(test_no_bound_of_unequal_masks),
+        cmocka_unit_test(test_nothing_better_is_of_masks),
+        cmocka_unit_test(test_exact_step),
+        cmocka_unit_test(test_shared_masks),
+        cmocka_unit_test(test_gpu_left),
+        cmocka_unit_test(test_gpu_not_left),
+    };
+    return cmocka_run_group_tests_name("sentence", tests, NULL, NULL);
+}
