@@ -149,11 +149,13 @@ static char *with_failure(char *(*report)(void), unsigned fails, bool onwards)
 
 static void fail_each(char *(*report)(void))
 {
+    if (RUNNING_ON_VALGRIND)
+        skip(); /* it has allocators of its own, which never fail */
     char *whole = with_failure(report, UINT_MAX, false);
-    unsigned allocations = memory.count, step = RUNNING_ON_VALGRIND ? 7 : 1;
+    unsigned allocations = memory.count;
     assert_non_null(whole);
     assert_true(allocations > 1);
-    for (unsigned fails = 0; fails < allocations; fails += step)
+    for (unsigned fails = 0; fails < allocations; fails++)
         for (unsigned onwards = 0; onwards < 2; onwards++) {
             char *text = with_failure(report, fails, onwards);
             if (text)
@@ -172,6 +174,8 @@ static void test_launchers(void **state)
 {
     (void)state;
     char *(*const reports[])(void) = {cpu_bind, rankfile};
+    if (RUNNING_ON_VALGRIND)
+        skip();
     for (unsigned r = 0; r < 2; r++) {
         char *whole = with_failure(reports[r], UINT_MAX, false);
         unsigned allocations = memory.count;

@@ -151,10 +151,9 @@ static void test_shared_masks(void **state)
     scene_free(s);
 }
 
-/* A GPU on this NUMA node; machine.c has none. */
+/* A GPU on this NUMA node. */
 static void add_gpu(struct scene *s, unsigned numa)
 {
-    s->node.gpus = calloc(1, sizeof(*s->node.gpus));
     s->node.gpu_count = 1;
     s->node.gpus[0].numas = hwloc_bitmap_alloc();
     s->node.gpus[0].cpus = hwloc_bitmap_dup(s->node.numas[numa].cpus);
