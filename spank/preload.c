@@ -8,6 +8,7 @@
 
 #include "doors.h"
 #include "gpus.h"
+#include "rank.h"
 #include "say.h"
 
 #define SHIM "libnuioa-preload.so"
@@ -58,9 +59,9 @@ static bool may_have_coll(const struct context *c, bool told, spank_t spank)
 
 /* The library copies buffers by the processor, which a GPU's memory may not stand. It is there all the
  * same: ranks of a node without GPUs would wait for an answer when they ask. */
-static bool has_gpus(const struct context *c, spank_t spank)
+static bool may_have_gpus(const struct context *c, spank_t spank)
 {
-    return c->step.sees_gpu || nuioa_gpus_given(step_environment(spank)) > NUIOA_GPUS_NONE;
+    return rank_may_have_gpus(c, nuioa_gpus_given(step_environment(spank)));
 }
 
 /* What the user preloads comes first and stays. NULL: done; else why not. */
@@ -94,5 +95,5 @@ void preload_enter(const struct context *c, bool told, spank_t spank)
     if (*c->options.trace)
         spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
     if (coll) /* the user's own word stands */
-        spank_setenv(spank, "NUIOA_COLL", has_gpus(c, spank) ? "off" : "on", 0);
+        spank_setenv(spank, "NUIOA_COLL", may_have_gpus(c, spank) ? "off" : "on", 0);
 }

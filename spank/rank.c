@@ -124,6 +124,12 @@ bool rank_may_have_several_gpus(const struct context *c, enum nuioa_gpus given)
            (given == NUIOA_GPUS_UNKNOWN && (c->step.sees_gpu || c->node.gpu_count));
 }
 
+bool rank_may_have_gpus(const struct context *c, enum nuioa_gpus given)
+{
+    return given > NUIOA_GPUS_NONE || c->step.sees_gpu ||
+           (given == NUIOA_GPUS_UNKNOWN && c->node.gpu_count);
+}
+
 /* We have the last word on what is ours; on what other programs read, the user has it. */
 void rank_enter(const struct context *c, uint32_t local, spank_t spank)
 {

@@ -18,6 +18,9 @@ void rank_prepare_job(struct context *context, const uint32_t *leaders, uint32_t
  * GPUs. */
 bool rank_may_have_several_gpus(const struct context *context, enum nuioa_gpus given);
 
+/* Whether it may have any: it was given some, or nothing says how many, on a node with GPUs. */
+bool rank_may_have_gpus(const struct context *context, enum nuioa_gpus given);
+
 /* In the task, as the user: takes over what the area holds for it, open or closed; then, of an open area, what
  * waited for other nodes. */
 void rank_enter(const struct context *context, uint32_t local, spank_t spank);

@@ -182,8 +182,8 @@ static void report_gpus(struct context *c, const struct nuioa_plan *plan)
 {
     if (!c->options.report && !c->options.explain)
         return;
-    if (c->options.coll && c->step.sees_gpu)
-        nuioa_warn(&c->faults, "coll: not used: the step has GPUs");
+    if (c->options.coll && rank_may_have_gpus(c, c->step.gpus))
+        nuioa_warn(&c->faults, "coll: not used: the step has GPUs%s", c->step.sees_gpu ? "" : ", or may have");
     if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN &&
         rank_may_have_several_gpus(c, c->step.gpus))
         nuioa_warn(&c->faults, "export: no variable names one NIC to a task that has several GPUs, or may have");

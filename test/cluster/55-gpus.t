@@ -76,6 +76,14 @@ gpus 4 -N2 --nuioa=export,report
 is "no GPUs: it does not" "$(grep -cE "$used" <<<"$err")" 0
 gpus 4 -N2 --gpus-per-node=1 --nuioa=export,report --nuioa-coll=off
 is "coll=off: nor then" "$(grep -cE "$used" <<<"$err")" 0
+for node in node1 node2; do
+    install -m 0644 "$here/../topologies/gpus.xml" "$CLUSTER_DIR/nodes/$node/gpus.xml"
+done
+plugin on topology=/run/node/gpus.xml "${patient[@]}" default=export coll=on
+gpus 4 -N2 --nuioa=export,report
+is "GPUs of which Slurm knows nothing: they are off" "$(all NUIOA_COLL)" "off off off off"
+is "and the report says so" "$(grep -cE "$used, or may have" <<<"$err")" 1
+plugin on "topology=$topology" "${patient[@]}" default=export coll=on
 tally 4 env NUIOA_COLL=force srun -n 4 -N2 --gpus-per-node=1 "$home/gpus"
 is "the user's own word stays" "$(all NUIOA_COLL)" "force force force force"
 
