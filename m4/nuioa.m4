@@ -25,6 +25,60 @@ AC_DEFUN([NUIOA_OPTIONAL], [
     AS_IF([test "$have_$1" = yes], [AC_DEFINE([HAVE_$2], [1], [$1 is there])])
 ])
 
+# NUIOA_SLURM: --with-slurm and what it finds. Sets have_slurm and the conditional HAVE_SLURM, SLURM_CPPFLAGS,
+# slurm_version, slurm_headers; of a PATH also SLURM_PREFIX and SLURM_PLUGINDIR, which is where that Slurm has
+# its own plugins, empty if it has none.
+AC_DEFUN([NUIOA_SLURM], [
+    AC_ARG_WITH([slurm],
+        [AS_HELP_STRING([--with-slurm=PATH],
+            [where Slurm is installed, for include/slurm/spank.h and the directory of its plugins])],
+        [], [with_slurm=check])
+    SLURM_CPPFLAGS= SLURM_PREFIX= SLURM_PLUGINDIR= have_slurm=no
+    # The compiler's own directory may have another Slurm's header: it must not do for the one that is meant.
+    AS_CASE([$with_slurm], [no|yes|check], [], [
+        SLURM_PREFIX=$(cd "$with_slurm" 2>/dev/null && pwd)
+        AS_IF([test ! -e "$SLURM_PREFIX/include/slurm/spank.h"],
+            [AC_MSG_ERROR([slurm/spank.h not found in $with_slurm/include (Debian package: libslurm-dev)])])
+    ])
+    # -isystem: warnings about Slurm's headers are for others. The compiler's own directory keeps its place.
+    AS_CASE([$SLURM_PREFIX], [''|/usr], [], [SLURM_CPPFLAGS="-isystem $SLURM_PREFIX/include"])
+    AS_IF([test "x$with_slurm" != xno], [
+        nuioa_save_CPPFLAGS=$CPPFLAGS
+        CPPFLAGS="$CPPFLAGS $SLURM_CPPFLAGS"
+        AC_CHECK_HEADER([slurm/spank.h], [
+            have_slurm=yes
+            NUIOA_SLURM_VERSION
+        ])
+        CPPFLAGS=$nuioa_save_CPPFLAGS
+        AS_IF([test "$have_slurm" = no && test "x$with_slurm" != xcheck],
+            [AC_MSG_ERROR([slurm/spank.h not found, or not usable (Debian package: libslurm-dev)])])
+    ])
+    # Its library for plugins is beside them in every version.
+    AS_IF([test -n "$SLURM_PREFIX"], [
+        for directory in "$SLURM_PREFIX"/lib64/slurm "$SLURM_PREFIX"/lib/slurm \
+            "$SLURM_PREFIX"/lib/*/slurm-wlm "$SLURM_PREFIX"/lib/*/slurm; do
+            AS_IF([test -z "$SLURM_PLUGINDIR" && test -e "$directory/libslurmfull.so"],
+                [SLURM_PLUGINDIR=$directory])
+        done
+    ])
+    AC_SUBST([SLURM_CPPFLAGS])
+    AC_SUBST([SLURM_PREFIX])
+    AC_SUBST([SLURM_PLUGINDIR])
+    AM_CONDITIONAL([HAVE_SLURM], [test "$have_slurm" = yes])
+])
+
+# Sets slurm_version, "22.05.8", and slurm_headers, the directory that the compiler finds slurm/spank.h in.
+AC_DEFUN([NUIOA_SLURM_VERSION], [
+    AC_COMPUTE_INT([nuioa_number], [SLURM_VERSION_NUMBER], [#include <slurm/slurm_version.h>], [nuioa_number=0])
+    slurm_version=$(printf '%d.%02d.%d' $((nuioa_number >> 16)) $((nuioa_number >> 8 & 255)) $((nuioa_number & 255)))
+    AC_LANG_CONFTEST([AC_LANG_SOURCE([[#include <slurm/spank.h>]])])
+    slurm_headers=$($CC -E $CPPFLAGS conftest.$ac_ext 2>/dev/null |
+        $SED -n 's|^# 1 "\(.*\)/slurm/spank\.h".*|\1|p')
+])
+
+# NUIOA_ORIGIN(MODULE): shell text for the summary, which version it is and where.
+AC_DEFUN([NUIOA_ORIGIN], [$($PKG_CONFIG --modversion $1) in $($PKG_CONFIG --variable=prefix $1)])
+
 # NUIOA_MPI(NAME, VARIABLE, COMMAND, DEBIAN-PACKAGE, MACRO): the compiler wrapper of an MPI library,
 # which must be the one whose mpi.h defines MACRO. Sets have_NAME, VARIABLE_CC and HAVE_VARIABLE.
 AC_DEFUN([NUIOA_MPI], [

@@ -142,7 +142,10 @@ suite_valgrind() {
     done
 }
 
-suite_install() { run_tap install bash "$top/test/install.t"; }
+suite_install() {
+    run_tap install bash "$top/test/install.t"
+    run_tap configure bash "$top/test/configure.t"
+}
 
 suite_topologies() {
     local test found=
