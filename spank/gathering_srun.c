@@ -9,6 +9,7 @@
 #include "gathering_wanted.h"
 #include "profile.h"
 #include "say.h"
+#include "seal.h"
 #include "summary.h"
 
 /* srun's side: opens early, for the port goes into the job's environment; serves when the step is known. */
@@ -130,6 +131,10 @@ void gathering_offer(struct context *c)
     struct gathering *g = c->gathering = calloc(1, sizeof(*g));
     if (!g)
         return;
+    if (c->options.auth == NUIOA_AUTH_MUNGE && seal_ready(&err) < 0) {
+        say("%s: each node knows its own leader only", err.text);
+        return;
+    }
     if (open_listener(c, g, &err) < 0) {
         if (c->options.gather == NUIOA_SWITCH_ON)
             say("%s", err.text);

@@ -2,49 +2,56 @@
 
 #include <errno.h>
 #include <grp.h>
-#include <munge.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int no_context(struct nuioa_error *err)
+#include "libmunge.h"
+
+/* A context of libmunge's for `socket`. 0 or negative with *err. */
+static int open_munge(struct libmunge *munge, munge_ctx_t *context, const char *socket, struct nuioa_error *err)
 {
+    int rc = libmunge_open(munge, err);
+    if (rc < 0)
+        return rc;
+    *context = munge->ctx_create();
+    if (*context && (!*socket || munge->ctx_set(*context, MUNGE_OPT_SOCKET, socket) == EMUNGE_SUCCESS))
+        return 0;
+    munge->ctx_destroy(*context);
     return nuioa_fail(err, -ENOMEM, "MUNGE: out of memory");
 }
 
 /* -EIO: munged; -EACCES: the credential. */
-static int fail(struct nuioa_error *err, munge_ctx_t context, munge_err_t code)
+static int fail(const struct libmunge *munge, munge_ctx_t context, munge_err_t code, struct nuioa_error *err)
 {
-    const char *text = munge_ctx_strerror(context);
+    const char *text = munge->ctx_strerror(context);
     bool ours = code == EMUNGE_SNAFU || code == EMUNGE_SOCKET || code == EMUNGE_TIMEOUT;
-    return nuioa_fail(err, ours ? -EIO : -EACCES, "MUNGE: %s", text ? text : munge_strerror(code));
+    return nuioa_fail(err, ours ? -EIO : -EACCES, "MUNGE: %s", text ? text : munge->strerror(code));
 }
 
-static munge_ctx_t context_new(const char *socket)
+int seal_ready(struct nuioa_error *err)
 {
-    munge_ctx_t context = munge_ctx_create();
-    if (context && *socket && munge_ctx_set(context, MUNGE_OPT_SOCKET, socket) != EMUNGE_SUCCESS) {
-        munge_ctx_destroy(context);
-        return NULL;
-    }
-    return context;
+    struct libmunge munge;
+    return libmunge_open(&munge, err);
 }
 
 int seal_make(const char *socket, uid_t reader, const void *bytes, size_t length, char **credential,
               struct nuioa_error *err)
 {
-    munge_ctx_t context = context_new(socket);
+    struct libmunge munge;
+    munge_ctx_t context;
     *credential = NULL;
-    if (!context)
-        return no_context(err);
-    munge_err_t code = munge_ctx_set(context, MUNGE_OPT_CIPHER_TYPE, MUNGE_CIPHER_AES128);
+    int rc = open_munge(&munge, &context, socket, err);
+    if (rc < 0)
+        return rc;
+    munge_err_t code = munge.ctx_set(context, MUNGE_OPT_CIPHER_TYPE, MUNGE_CIPHER_AES128);
     if (code == EMUNGE_SUCCESS)
-        code = munge_ctx_set(context, MUNGE_OPT_UID_RESTRICTION, reader);
+        code = munge.ctx_set(context, MUNGE_OPT_UID_RESTRICTION, reader);
     if (code == EMUNGE_SUCCESS)
-        code = munge_encode(credential, context, bytes, (int)length);
-    int rc = code == EMUNGE_SUCCESS ? 0 : fail(err, context, code);
-    munge_ctx_destroy(context);
+        code = munge.encode(credential, context, bytes, (int)length);
+    rc = code == EMUNGE_SUCCESS ? 0 : fail(&munge, context, code, err);
+    munge.ctx_destroy(context);
     return rc;
 }
 
@@ -78,12 +85,12 @@ int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t 
 
 /* --- opening ------------------------------------------------------------------------------------------ */
 
-static int check(munge_ctx_t context, uid_t uid, struct nuioa_error *err)
+static int check(const struct libmunge *munge, munge_ctx_t context, uid_t uid, struct nuioa_error *err)
 {
     int cipher = MUNGE_CIPHER_NONE;
     uid_t reader = MUNGE_UID_ANY;
-    munge_ctx_get(context, MUNGE_OPT_CIPHER_TYPE, &cipher);
-    munge_ctx_get(context, MUNGE_OPT_UID_RESTRICTION, &reader);
+    munge->ctx_get(context, MUNGE_OPT_CIPHER_TYPE, &cipher);
+    munge->ctx_get(context, MUNGE_OPT_UID_RESTRICTION, &reader);
     if (cipher == MUNGE_CIPHER_NONE)
         return nuioa_fail(err, -EACCES, "a credential that is not encrypted");
     if (reader != uid)
@@ -94,16 +101,18 @@ static int check(munge_ctx_t context, uid_t uid, struct nuioa_error *err)
 int seal_open(const char *socket, const char *credential, uid_t *uid, void **bytes, size_t *length,
               struct nuioa_error *err)
 {
-    munge_ctx_t context = context_new(socket);
+    struct libmunge munge;
+    munge_ctx_t context;
     gid_t gid;
     int got = 0;
     *bytes = NULL;
     *length = 0;
-    if (!context)
-        return no_context(err);
-    munge_err_t code = munge_decode(credential, context, bytes, &got, uid, &gid);
-    int rc = code == EMUNGE_SUCCESS ? check(context, *uid, err) : fail(err, context, code);
-    munge_ctx_destroy(context);
+    int rc = open_munge(&munge, &context, socket, err);
+    if (rc < 0)
+        return rc;
+    munge_err_t code = munge.decode(credential, context, bytes, &got, uid, &gid);
+    rc = code == EMUNGE_SUCCESS ? check(&munge, context, *uid, err) : fail(&munge, context, code, err);
+    munge.ctx_destroy(context);
     if (rc < 0) {
         free(*bytes); /* MUNGE also gives those of refused ones */
         *bytes = NULL;

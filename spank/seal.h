@@ -9,6 +9,9 @@
 /* MUNGE credentials of one kind: encrypted, and for the eyes of their own user alone. A dead munged costs
  * seconds, a stopped one more: whoever cannot wait asks a child process. */
 
+/* Whether this host has libmunge. 0, or -EIO with *err, which says what to do. */
+int seal_ready(struct nuioa_error *err);
+
 /* Becomes the user for good and seals as him: for a process made for this, which waits for munged as long
  * as libmunge does. `socket` is munged's, "" the default one. 0 and *credential (text, malloc'd, caller
  * frees), or negative with *err: -EPERM if the user is root, for a credential of root's could be kept and

@@ -6,7 +6,13 @@
 
 static int refuse(struct nuioa_error *err)
 {
-    return nuioa_fail(err, -EIO, "MUNGE: this nuioa was built without it");
+    return nuioa_fail(err, -EIO, "MUNGE: this nuioa was built without it; build it with munge.h (Debian: libmunge-dev), "
+                                 "or have auth=key in plugstack.conf");
+}
+
+int seal_ready(struct nuioa_error *err)
+{
+    return refuse(err);
 }
 
 int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length, char **credential,

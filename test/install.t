@@ -18,6 +18,7 @@ if [ -e "$plugin" ]; then
         "$(exported "$plugin" | grep -vE '^(slurm_spank_.*|spank_options)$' | paste -s -d ' ')" \
         "plugin_name plugin_type plugin_version spank_plugin_version"
     is "it needs nothing of ours at run time" "$(ldd "$plugin" | grep -c libnuioa)" 0
+    unlike "it needs no libmunge to be loaded" "$(readelf -d "$plugin")" munge
     ok "no libtool file lies beside it" test ! -e "${plugin%.so}.la"
 else
     skip "the plugin exports only what Slurm looks up" "not built: no slurm/spank.h"
