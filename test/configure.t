@@ -29,7 +29,7 @@ configure() {
     [ ! -e "$work/cache" ] || sed -i '/slurm/d' "$work/cache"
     status=0
     out=$(cd "$dir" && "$top/configure" --cache-file="$work/cache" --prefix="$work/prefix" --enable-werror \
-        --without-openmpi-cc --without-mpich-cc "$@" 2>&1) || status=$?
+        --disable-hardening --without-openmpi-cc --without-mpich-cc CFLAGS=-O0 "$@" 2>&1) || status=$?
 }
 plugindir() { sed -n 's/^plugindir = //p' "$work/$1/spank/Makefile"; }
 
@@ -51,6 +51,25 @@ fi
 ok "warnings about Slurm's header are no errors" make -C "$work/lib64/spank" dispatch.lo
 like "it is that Slurm's header which is used" "$(cat "$work/lib64/spank/.deps/dispatch.Plo")" \
     "$slurm/include/slurm/spank\.h"
+
+# The doctor of that build looks there too.
+root=$work/root
+mkdir -p "$root$slurm/etc" "$root$slurm/lib64/slurm" "$root/proc" "$root/sys"
+touch "$root$slurm/lib64/slurm/"{libslurmfull,nuioa}.so
+echo ClusterName=c >"$root$slurm/etc/slurm.conf"
+echo optional nuioa.so >"$root$slurm/etc/plugstack.conf"
+make_tool() { make -C "$work/lib64/lib" libnuioa-core.la && make -C "$work/lib64/tools" nuioa; }
+if pkg-config --exists jansson; then
+    ok "the command nuioa of that build" make_tool
+    found=$(SLURM_CONF='' "$work/lib64/tools/nuioa" doctor --root "$root" --json)
+    like "it finds that Slurm's configuration" "$found" "\"slurm_conf\": *\"$slurm/etc/slurm.conf\""
+    unlike "it finds the plugin in that Slurm's directory" "$found" 'plugin-'
+    rm "$root$slurm/lib64/slurm/nuioa.so"
+    like "it misses the plugin there" "$(SLURM_CONF='' "$work/lib64/tools/nuioa" doctor --root "$root" --json)" \
+        plugin-missing
+else
+    skip "the command nuioa of that build" "no jansson"
+fi
 
 plugins lib/slurm
 configure lib --with-slurm="$slurm"

@@ -41,6 +41,7 @@ static const struct check {
     { DOCTOR_SLURM, false, doctor_check_constraint },
     { DOCTOR_SLURM, false, doctor_check_cpu_bind },
     { DOCTOR_SLURM, false, doctor_check_distribution },
+    { DOCTOR_LOGIN, false, doctor_check_backlog },
     { DOCTOR_SLURM, false, doctor_check_munge },
     { DOCTOR_COMPUTE, false, doctor_check_pmix },
     { DOCTOR_COMPUTE, false, doctor_check_cache },

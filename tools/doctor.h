@@ -92,11 +92,14 @@ void doctor_check_task_plugin(struct doctor *d);
 void doctor_check_constraint(struct doctor *d);
 void doctor_check_cpu_bind(struct doctor *d);
 void doctor_check_distribution(struct doctor *d);
+void doctor_check_backlog(struct doctor *d);
 
-/* doctor_service.c: what the plugin needs of others */
-void doctor_check_loading(struct doctor *d);
+/* doctor_munge.c, doctor_pmix.c: what Slurm and the plugin need of others */
 void doctor_check_munge(struct doctor *d);
 void doctor_check_pmix(struct doctor *d);
+
+/* doctor_service.c: what the plugin needs */
+void doctor_check_loading(struct doctor *d);
 void doctor_check_cache(struct doctor *d);
 void doctor_check_distances(struct doctor *d);
 
@@ -123,6 +126,16 @@ void doctor_check_slit(struct doctor *d);
 void doctor_check_mpi(struct doctor *d);
 
 /* --- what they share -------------------------------------------------------------------------- */
+
+/* doctor_ask.c: runs `work` in a child, which may hang or crash. Returns the letter of its answer
+ * and its `text`, or 0 and "": there was none in time. That is long, for on a node whose CPUs are
+ * all busy a late answer is no fault. */
+#define DOCTOR_ASK_MS 5000
+char doctor_ask(void (*work)(int fd, void *arg), void *arg, char *text, size_t size);
+
+/* For the child: the answer; and that nothing it loads or makes is root's. */
+void doctor_answer(int fd, char letter, const char *text);
+void doctor_become_nobody(void);
 
 /* NICs that carry messages of jobs: the ones that nic=auto takes, and where it takes none
  * because all are slow, the fastest that are up. */

@@ -173,6 +173,7 @@ static bool read_file(struct doctor_conf *conf, int top, const char *path, int d
 void doctor_conf_read(struct doctor_conf *conf, int top)
 {
     static const char *const usual[] = {
+        SLURM_PREFIX "/etc/slurm.conf", SLURM_PREFIX "/etc/slurm/slurm.conf",
         SYSCONFDIR "/slurm/slurm.conf", "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
         "/run/slurm/conf/slurm.conf", "/var/spool/slurmd/conf-cache/slurm.conf",
         "/var/spool/slurm/conf-cache/slurm.conf", "/usr/local/etc/slurm.conf",
@@ -335,16 +336,27 @@ static bool take(int top, char *path, size_t size, const char *directory, size_t
     return all > 0 && (size_t)all < size && exists(top, path);
 }
 
+/* In one of the directories of PluginDir. */
+static bool take_from(int top, char *path, size_t size, const char *directories, const char *name)
+{
+    const char *said = directories;
+    for (size_t length; said && *said; said += length + (said[length] == ':')) {
+        length = strcspn(said, ":");
+        if (take(top, path, size, said, length, name))
+            return true;
+    }
+    return false;
+}
+
 bool doctor_conf_plugin(const struct doctor_conf *conf, int top, const char *root, const char *name,
                         char *path, size_t size)
 {
-    static const char *const usual[] = { PLUGINDIR, "/usr/lib64/slurm", "/usr/lib/slurm",
+    static const char *const usual[] = { SLURM_PLUGINDIR,        PLUGINDIR,
+                                         "/usr/lib64/slurm",     "/usr/lib/slurm",
                                          "/usr/lib/*/slurm-wlm", "/usr/lib/*/slurm",
                                          "/usr/local/lib/slurm", "/opt/slurm/lib/slurm" };
-    const char *said = doctor_conf_value(conf, "PluginDir");
-    for (size_t length; said && *said; said += length + (said[length] == ':'))
-        if (take(top, path, size, said, length = strcspn(said, ":"), name))
-            return true;
+    if (take_from(top, path, size, doctor_conf_value(conf, "PluginDir"), name))
+        return true;
     for (unsigned i = 0; i < sizeof(usual) / sizeof(*usual); i++) {
         char pattern[PATH_MAX];
         glob_t found;
@@ -361,4 +373,18 @@ bool doctor_conf_plugin(const struct doctor_conf *conf, int top, const char *roo
             return true;
     }
     return false;
+}
+
+bool doctor_conf_spank(const struct doctor_conf *conf, int top, const char *root, const char *name,
+                       char *path, size_t size)
+{
+    const char *said = doctor_conf_value(conf, "PluginDir");
+    char own[PATH_MAX];
+    if (*name == '/')
+        return !nuioa_copy(path, size, name) && exists(top, name);
+    if (said)
+        return take_from(top, path, size, said, name);
+    if (!doctor_conf_plugin(conf, top, root, "libslurmfull.so", own, sizeof(own)))
+        return doctor_conf_plugin(conf, top, root, name, path, size);
+    return beside(path, size, own, name) && exists(top, path);
 }

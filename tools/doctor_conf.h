@@ -60,10 +60,16 @@ void doctor_stack_read(struct doctor_stack *stack, const struct doctor_conf *con
                        const char *root);
 void doctor_stack_free(struct doctor_stack *stack);
 
-/* Where Slurm's plugins are: PluginDir, else where there are some. Path of the file of that name
- * in it, below top; false: not found. */
+/* Where Slurm's plugins are: PluginDir, else what nuioa was configured with, else where there are
+ * some. Path of the file of that name in it, below top; false: not found. */
 bool doctor_conf_plugin(const struct doctor_conf *conf, int top, const char *root, const char *name,
                         char *path, size_t size);
+
+/* Path of a SPANK plugin as plugstack.conf names it: one that does not begin with / is looked for
+ * as Slurm does, in PluginDir alone, or in the directory that Slurm was built with, which is where
+ * its libslurmfull.so is. False: not found. */
+bool doctor_conf_spank(const struct doctor_conf *conf, int top, const char *root, const char *name,
+                       char *path, size_t size);
 
 /* A file as text, at most 4 MiB, malloc'd; NULL if it cannot be read. Never waits. */
 char *doctor_load(int top, const char *path);

@@ -54,8 +54,16 @@ const struct doctor_kind doctor_kinds[] = {
       "sockets, half of them far from any NIC.",
       "SelectTypeParameters=CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK, or the sample "
       "cli_filter.lua." },
+    { "backlog", DOCTOR_ADVICE,
+      "The nodes of a step call srun at once; those that find its queue full come a second later, "
+      "and the others wait for them.",
+      "Raise net.core.somaxconn (sysctl) to the number of nodes, where users call srun." },
 
     /* --- what the plugin needs --- */
+    { "munge-missing", DOCTOR_PROBLEM,
+      "Slurm's messages, or with auth=munge those of nodes to srun, are signed with this library.",
+      "Install libmunge (Debian: libmunge2), or have auth=key in plugstack.conf where Slurm's "
+      "AuthType is another." },
     { "munge-unreachable", DOCTOR_PROBLEM,
       "Slurm's own messages are signed by it, and so are, with auth=munge, those of nodes to srun: no "
       "job-wide report, no table of leaders.",
@@ -71,6 +79,14 @@ const struct doctor_kind doctor_kinds[] = {
     { "pmix-unable", DOCTOR_ADVICE,
       "Keys cannot be published without it, the environment remains.",
       "PMIx 4.2 to 6.1 are known to work." },
+    { "pmix-log", DOCTOR_PROBLEM,
+      "With this version any rank that calls PMIx_Log for stderr kills its slurmstepd, and srun "
+      "hangs: an error of PMIx, with and without nuioa.",
+      "Build Slurm with PMIx 5.0, or with a release after 6.1.1rc2." },
+    { "pmix-topology", DOCTOR_ADVICE,
+      "Each rank finds out about the node's hardware by itself when MPI starts; on large nodes "
+      "that takes long.",
+      "PMIxShareServerTopology=true in mpi.conf: ranks get the description that slurmstepd has." },
     { "cache-missing", DOCTOR_ADVICE,
       "The next launch finds out about the hardware by itself, which takes up to seconds on large "
       "nodes.",

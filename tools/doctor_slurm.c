@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "sysfs.h"
 
 #define PLUGIN "nuioa.so"
 
@@ -16,17 +17,10 @@ static bool is_ours(const struct doctor_plug *plug)
     return !strcmp(slash ? slash + 1 : plug->path, PLUGIN);
 }
 
-static bool is_there(const struct doctor *d, const struct doctor_plug *plug)
-{
-    char path[4096];
-    if (*plug->path != '/')
-        return doctor_conf_plugin(&d->slurm, d->top, d->root, plug->path, path, sizeof(path));
-    return !faccessat(d->top, plug->path + 1, R_OK, 0);
-}
-
 void doctor_check_plugin(struct doctor *d)
 {
     const struct doctor_plug *first = NULL;
+    char path[4096];
     if (!*d->slurm.path) {
         const char *said = getenv("SLURM_CONF");
         if (said && *said)
@@ -45,9 +39,10 @@ void doctor_check_plugin(struct doctor *d)
                           first->where, plug->where);
         else
             first = plug;
-        if (!is_there(d, plug))
-            doctor_report(d, "plugin-missing", plug->path, "%s names %s, which is not there.",
-                          plug->where, plug->path);
+        if (!doctor_conf_spank(&d->slurm, d->top, d->root, plug->path, path, sizeof(path)))
+            doctor_report(d, "plugin-missing", plug->path, "%s names %s, which is not %s.",
+                          plug->where, plug->path,
+                          *plug->path == '/' ? "there" : "in Slurm's plugin directory");
         if (plug->required)
             doctor_report(d, "plugin-required", "", "%s says \"required\".", plug->where);
     }
@@ -161,4 +156,60 @@ void doctor_check_distribution(struct doctor *d)
     if (!doctor_list_has(parameters, "", "CR_CORE_DEFAULT_DIST_BLOCK"))
         doctor_report(d, "core-distribution", "", "SelectTypeParameters=%s.",
                       parameters ? parameters : "(not set)");
+}
+
+/* --- many nodes that call at once ------------------------------------------------------------- */
+
+#define HOSTS_MAX 1000000ul
+
+/* How many "1-4,07]" are, and where they end. */
+static unsigned long count_ranges(const char **at)
+{
+    unsigned long count = 0;
+    const char *c = *at;
+    while (*c && *c != ']') {
+        char *end;
+        unsigned long first = strtoul(c, &end, 10), last = first;
+        if (*end == '-')
+            last = strtoul(end + 1, &end, 10);
+        count += last >= first && last - first < HOSTS_MAX ? last - first + 1 : 1;
+        c = end + strcspn(end, ",]");
+        c += *c == ',';
+    }
+    *at = c;
+    return count < HOSTS_MAX ? count : HOSTS_MAX;
+}
+
+/* How many nodes "node[1-4],rack[1-2]n[01-40]" are. */
+static unsigned long count_hosts(const char *list)
+{
+    unsigned long count = 0, product = 1;
+    for (const char *c = list;; c++) {
+        if (*c == '[') {
+            c++;
+            product *= count_ranges(&c);
+            product = product < HOSTS_MAX ? product : HOSTS_MAX;
+        }
+        if (*c == ',' || !*c) {
+            count += product;
+            product = 1;
+        }
+        if (!*c)
+            return count < HOSTS_MAX ? count : HOSTS_MAX;
+    }
+}
+
+void doctor_check_backlog(struct doctor *d)
+{
+    unsigned long nodes = 0;
+    long backlog;
+    for (unsigned i = 0; i < d->slurm.count && nodes < HOSTS_MAX; i++) {
+        const struct doctor_entry *entry = &d->slurm.entries[i];
+        if (!strcasecmp(entry->key, "NodeName") && strcasecmp(entry->value, "DEFAULT"))
+            nodes += count_hosts(entry->value);
+    }
+    if (!nuioa_sysfs_number(d->top, &backlog, "proc/sys/net/core/somaxconn") && backlog >= 0 &&
+        (unsigned long)backlog < nodes)
+        doctor_report(d, "backlog", "", "net.core.somaxconn is %ld, slurm.conf has %lu nodes.",
+                      backlog, nodes);
 }

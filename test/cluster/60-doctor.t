@@ -74,6 +74,11 @@ finds "a plugin that misses a symbol" plugin-unloadable 'nuioa.so: undefined sym
 make_plugin 'unsigned plugin_version = 0x0f0800;'
 doctor node1
 finds "a plugin for another Slurm" plugin-unloadable 'nuioa.so was built for Slurm 15.08, this is'
+munge_plugin=$(in_node node1 sh -c 'ls /usr/lib*/slurm/auth_munge.so /usr/lib/*/slurm*/auth_munge.so 2>/dev/null')
+in_node node1 mount --bind /dev/null "$munge_plugin"
+doctor node1
+finds "the same without Slurm's plugin for MUNGE" plugin-unloadable 'nuioa.so was built for Slurm 15.08, this is'
+in_node node1 umount "$munge_plugin"
 launch 1 -w node1
 like "a plugin for another Slurm: Slurm leaves it out too" \
     "$rc $(grep -a spank "$n1/log/slurmd.log" | tail -n 3)" '^0 .*nuioa.so: .*(ncompatible|failed)'
@@ -98,6 +103,13 @@ plugin on munge_socket=/run/munge/none auth=munge
 slurm_conf=/run/cluster/without-munge.conf doctor node1
 finds "but for auth=munge" munge-unreachable '/run/munge/none: No such file'
 plugin on
+library=$(in_node node1 sh -c 'readlink -f "$(ldconfig -p | sed -n "s/.*libmunge.so.2 .* => //p" | head -n 1)"')
+in_node node1 mount --bind /dev/null "$library"
+doctor node1
+finds "no libmunge" munge-missing 'libmunge\.so\.2.*; install it'
+slurm_conf=/run/cluster/without-munge.conf doctor node1
+no "no libmunge, and no need of it" 'munge-[a-z]*'
+in_node node1 umount "$library"
 munged=$(in_node ctl pidof munged)
 in_node ctl kill -STOP "$munged"
 doctor node1
@@ -105,6 +117,45 @@ in_node ctl kill -CONT "$munged"
 finds "munged does not answer" munge-unreachable 'does not answer at .* within 5000 ms'
 doctor node1
 no "munged answers again" 'munge-[a-z]*'
+
+# PMIx: Slurm's plugin, built for one in a prefix of its own, which only that plugin's search path names. Both made
+# here, for those who need a warning are not at hand.
+mkdir -p "$n1/own/pmix"
+make_pmix() { # VERSION OPTION
+    gcc -shared -fPIC -x c -o "$n1/own/pmix/libpmix.so.2" - <<END
+const char *PMIx_Get_version(void) { return "OpenPMIx $1 (PMIx Standard: 5.1, Stable ABI: 5.0)"; }
+int PMIx_Store_internal(void) { return 0; }
+int PMIx_Get(void) { return 0; }
+END
+    gcc -shared -fPIC -x c -o "$n1/own/mpi_pmix.so" -Wl,-rpath,/run/none:/run/node/own/pmix - <<END
+const char *const directory = "/run/node/own", *const name = "libpmix.so.2", *const option = "$2";
+END
+}
+sed '$aPluginDir=/run/node/own' "$CLUSTER_DIR/slurm.conf" >"$n1/own/slurm.conf"
+pmix() { grep -oE '"pmix": *"[^"]*"' "$CLUSTER_DIR/home/doctor.json"; }
+slurm_conf=/run/node/own/slurm.conf
+make_pmix 5.0.7 ""
+doctor node1
+no "a PMIx that only its plugin finds" 'pmix-[a-z]*'
+like "a PMIx that only its plugin finds: which" "$(pmix)" 'OpenPMIx 5\.0\.7'
+make_pmix 6.1.0 PMIxShareServerTopology
+doctor node1
+finds "PMIx 6.1.0" pmix-log 'Slurm loads OpenPMIx 6\.1\.0'
+finds "each rank discovers the node" pmix-topology 'PMIxShareServerTopology=false \(the default\)'
+echo PMIxShareServerTopology=true >"$n1/own/mpi.conf"
+make_pmix 6.1.1rc2 PMIxShareServerTopology
+doctor node1
+finds "PMIx 6.1.1rc2" pmix-log 'Slurm loads OpenPMIx 6\.1\.1rc2'
+no "ranks are given the topology" pmix-topology
+make_pmix 6.1.1 PMIxShareServerTopology
+doctor node1
+no "PMIx 6.1.1" 'pmix-[a-z]*'
+rm "$n1/own/pmix/libpmix.so.2"
+printf x >"$n1/own/pmix/libpmix.so.2"
+doctor node1
+finds "a PMIx that is no library" pmix-library '/run/node/own/pmix/libpmix.so.2: file too short'
+rm -r "$n1/own"
+slurm_conf=
 
 # The cache, beside a fingerprint of this machine's devices.
 plugin on cache=/run/node/doctor.cache

@@ -74,6 +74,7 @@ def main():
     dump.write("proc/sys/net/ipv4/tcp_wmem", "4096\t16384\t4194304")
     dump.write("proc/sys/net/core/rmem_max", 212992)
     dump.write("proc/sys/net/core/wmem_max", 212992)
+    dump.write("proc/sys/net/core/somaxconn", 4096)
     dump.write("proc/77/comm", "slurmd")
     dump.write("etc/slurm/slurm.conf", "ClusterName=c", "TaskPlugin = task/affinity,task/cgroup",
                "SelectType=select/cons_tres", "Include nodes.conf",

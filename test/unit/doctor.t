@@ -101,6 +101,21 @@ PluginDir=/nowhere:/usr/lib/slurm"
 finds "two lines for it" plugin-twice 'nuioa.conf:1 loads the plugin, and .*old.conf:1'
 rm "$node/usr/lib/slurm/nuioa.so"
 finds "no file" plugin-missing:/usr/lib/slurm/nuioa.so 'which is not there'
+# A name without directory: Slurm looks only where its own plugins are.
+own=usr/lib/x86_64-linux-gnu/slurm-wlm
+put $nuioa_conf "optional nuioa.so"
+put $own/libslurmfull.so ""
+finds "a name, and no file in Slurm's directory" plugin-missing:nuioa.so \
+    "nuioa.conf:1 names nuioa.so, which is not in Slurm's plugin directory"
+put $nuioa_conf "optional nuioa.so"
+put $own/libslurmfull.so ""
+put $own/nuioa.so ""
+healthy "a name, and the file in Slurm's directory"
+put $nuioa_conf "optional nuioa.so"
+put etc/slurm/slurm.conf "$(cat "$node/etc/slurm/slurm.conf")
+PluginDir=/usr/lib/none:/usr/lib/slurm"
+put $own/libslurmfull.so ""
+healthy "a name, and the file in PluginDir"
 put $nuioa_conf "required /usr/lib/slurm/nuioa.so"
 finds "required" plugin-required 'nuioa.conf:1 says'
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so policy=fast nick=eth0"
@@ -162,6 +177,22 @@ setting SelectTypeParameters=CR_Core_Memory
 finds "cores of all sockets" core-distribution 'SelectTypeParameters=CR_Core_Memory\.'
 setting SelectTypeParameters=CR_Memory SelectType=select/linear
 healthy "whole nodes"
+
+# Where users call srun, the nodes of a step do at once.
+rm -r "$node/proc/77"
+setting "NodeName=DEFAULT CPUs=8" "NodeName=rack[1-40]n[001-100,200],login,x7"
+healthy "fewer nodes than srun's host queues"
+rm -r "$node/proc/77"
+setting "NodeName=rack[1-40]n[001-110,200]"
+finds "more nodes than srun's host queues" backlog \
+    'net.core.somaxconn is 4096, slurm.conf has 4444 nodes'
+setting "NodeName=rack[1-40]n[001-110]"
+healthy "more nodes, but a compute node"
+rm -r "$node/proc/77"
+setting "NodeName=a[1-99999999999999999999]b[9-,3-1],[,]],,c[[1-2000]x[1-2000]x[1-2000],d[1-"
+doctor
+like "lists that are none: an end" "$status|$found|$what" '1\|backlog\|.* has 1[0-9]{6} nodes'
+fresh
 
 # --- the site's distances -------------------------------------------------------------------------
 
