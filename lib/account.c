@@ -141,35 +141,47 @@ static int find_successors(struct nuioa_plan *plan, uint32_t cpu_count)
 }
 
 /* From the farthest of these NUMA nodes to the nearest that is local to the GPU. */
-static uint32_t gpu_distance(const struct nuioa_node *node, const struct nuioa_gpu *gpu, hwloc_const_bitmap_t numas)
+static uint32_t gpu_distance(const struct nuioa_node *node, const struct nuioa_gpu *gpu,
+                             hwloc_const_bitmap_t numas)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < node->numa_count; i++) {
         uint32_t least = UINT32_MAX;
-        for (uint32_t j = 0; hwloc_bitmap_isset(numas, node->numas[i].os_index) && j < node->numa_count; j++) {
-            uint32_t here = node->distance.count ? nuioa_distance_at(&node->distance, i, j) : i != j;
+        if (!hwloc_bitmap_isset(numas, node->numas[i].os_index))
+            continue;
+        for (uint32_t j = 0; j < node->numa_count; j++) {
+            uint32_t here = i != j;
+            if (node->distance.count)
+                here = nuioa_distance_at(&node->distance, i, j);
             if (hwloc_bitmap_isset(gpu->numas, node->numas[j].os_index) && here < least)
                 least = here;
         }
-        most = least != UINT32_MAX && least > most ? least : most;
+        most = least > most ? least : most;
     }
     return most;
 }
 
-/* Who has left its GPU, or may have, as nobody says which one is its own or where that is. 0 or -ENOMEM. */
+/* Whether a rank that moved is farther from its GPU, or may be. `was` is for use. */
+static bool left_gpu(const struct nuioa_node *node, const struct nuioa_place *place, int32_t gpu,
+                     hwloc_bitmap_t was)
+{
+    if (gpu < 0 || (uint32_t)gpu >= node->gpu_count ||
+        hwloc_bitmap_iszero(node->gpus[gpu].numas))
+        return true; /* nobody says which is its own, or where that is */
+    nuioa_node_numas_of(node, place->was, was);
+    return gpu_distance(node, &node->gpus[gpu], place->numas) >
+           gpu_distance(node, &node->gpus[gpu], was);
+}
+
+/* 0 or -ENOMEM. */
 static int count_gpus_left(const struct planner *p)
 {
     const struct nuioa_request *r = p->request;
-    const struct nuioa_node *node = r->node;
     hwloc_bitmap_t was = hwloc_bitmap_alloc();
     p->plan->gpus_left = 0;
     for (uint32_t i = 0; was && r->sees_gpu && i < r->task_count; i++) {
         const struct nuioa_place *place = &p->plan->places[i];
-        int32_t index = r->tasks[i].gpu;
-        bool known = index >= 0 && (uint32_t)index < node->gpu_count && !hwloc_bitmap_iszero(node->gpus[index].numas);
-        nuioa_node_numas_of(node, place->was, was);
-        p->plan->gpus_left += place->moved && (!known || gpu_distance(node, &node->gpus[index], place->numas) >
-                                                             gpu_distance(node, &node->gpus[index], was));
+        p->plan->gpus_left += place->moved && left_gpu(r->node, place, r->tasks[i].gpu, was);
     }
     hwloc_bitmap_free(was);
     return was ? 0 : -ENOMEM;

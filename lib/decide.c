@@ -161,7 +161,8 @@ static int by_weight(struct planner *p, const struct nuioa_slots *slots)
     if (!strcmp(mapper, "keep"))
         because(p->plan, "no better exchange of Slurm's masks was found");
     else if (!strcmp(mapper, "rails"))
-        because(p->plan, "no better exchange of Slurm's masks was found; heavy ranks share the NICs");
+        because(p->plan,
+                "no better exchange of Slurm's masks was found; heavy ranks share the NICs");
     else if (p->request->pair_count)
         because(p->plan, p->balanced ? "placed by traffic to the NICs, shared, and to neighbours"
                                      : "placed by traffic to the NIC and neighbours");
@@ -179,7 +180,8 @@ static int by_block(struct planner *p, const struct nuioa_slots *slots)
     static const char *const reasons[] = {
         [NUIOA_BLOCK_MOVED] =
             "no hints: the ranks of the lowest rank's NUMA node are beside the NIC",
-        [NUIOA_BLOCK_NEAREST] = "no hints, and no equal block of Slurm's masks is nearer the NIC than the lowest rank's",
+        [NUIOA_BLOCK_NEAREST] = "no hints, and no equal block of Slurm's masks is nearer the NIC "
+                                "than the lowest rank's",
         [NUIOA_BLOCK_SPREAD] = "no hints, and ranks span NUMA nodes",
         [NUIOA_BLOCK_TEARS] = "no hints, and moving a block would take neighbours apart",
     };
@@ -283,12 +285,14 @@ static int off_interrupts(struct planner *p, struct nuioa_slots *own)
     return 0;
 }
 
-/* Why ranks that nobody bound (nuioa_unbound) stay so: what they have is taken from none of them. */
+/* Why ranks that nobody bound (nuioa_unbound) stay so: what they have is taken from none of them.
+ * */
 static void because_unbound(struct planner *p, const char *policy)
 {
-    snprintf(p->plan->reason, sizeof(p->plan->reason), "%s%s", policy,
-             p->request->task_count > 1 ? "all ranks share the same CPUs: none is moved, or given fewer"
-                                        : "the only rank has all CPUs of the step: there are no others");
+    const char *why = p->request->task_count > 1
+                          ? "all ranks share the same CPUs: none is moved, or given fewer"
+                          : "the only rank has all CPUs of the step: there are no others";
+    snprintf(p->plan->reason, sizeof(p->plan->reason), "%s%s", policy, why);
 }
 
 /* policy=cpu: nothing moves for the sake of the NIC. */

@@ -18,9 +18,9 @@
 #define SHORTCUT 0.6
 /* Links may differ by this much of a quantum (root mean square), and more if they are few. */
 #define SPREAD 0.30
-/* By what part of a link the links may differ beyond what the two directions of each do (root mean square): of
- * some kinds, or, where all are linked and no gap says so, not at all. How much a few may do so by chance: about
- * the 99 % point of the ratio of two variances. */
+/* By what part of a link the links may differ beyond what the two directions of each do (root mean
+ * square): of some kinds, or, where all are linked and no gap says so, not at all. How much a few
+ * may do so by chance: about the 99 % point of the ratio of two variances. */
 #define ALIKE 0.12
 #define EQUAL 0.05
 #define CHANCE(links) (1 + 40. / (links))
@@ -80,7 +80,8 @@ static void check_diagonal(struct work *w)
         }
 }
 
-/* What follows adds and compares: numbers that are none, or beyond all measure, would take it nowhere. */
+/* What follows adds and compares: numbers that are none, or beyond all measure, would take it
+ * nowhere. */
 static bool are_times(struct work *w)
 {
     for (uint32_t i = 0; i < w->n; i++)
@@ -205,8 +206,9 @@ static bool joined(const struct work *w, const uint32_t *before, uint32_t i, uin
     return w->group[i] == w->group[j] && (!before || before[i] != before[j]);
 }
 
-/* Noise is different in both directions, a longer way is not. Where links differ and their directions agree, the far
- * ones are ways over several: as on a machine where leaving a NUMA node takes 60 ns, and each link 10 ns more. */
+/* Noise is different in both directions, a longer way is not. Where links differ and their
+ * directions agree, the far ones are ways over several: as on a machine where leaving a NUMA node
+ * takes 60 ns, and each link 10 ns more. */
 static void check_alike(struct work *w, const uint32_t *before)
 {
     double sum = 0, squares = 0, noise = 0;
@@ -227,8 +229,8 @@ static void check_alike(struct work *w, const uint32_t *before)
     double mean = sum / links, least = (links == pairs ? EQUAL : ALIKE) * mean;
     double spread = (squares - sum * mean) / (links - 1);
     if (spread > CHANCE(links) * noise / links + least * least)
-        refuse(w, "no clear gap between one link and more: what seems to be one, %.1f ns, differs by %.1f ns from pair "
-                  "to pair, alike in both directions", mean, sqrt(spread));
+        refuse(w, "no clear gap between one link and more: what seems to be one, %.1f ns, differs "
+                  "by %.1f ns from pair to pair, alike in both directions", mean, sqrt(spread));
 }
 
 /* Without a link of its own, a pair of different groups has to cross at least one link inside of a
@@ -244,7 +246,8 @@ static int link_groups(struct work *w)
         for (int round = 0; round < 4; round++)
             cut = mean_between(w, cut, before) + w->link_ns / 2;
         if (!(nearest < cut)) {
-            refuse(w, "links of %g ns are nothing beside the next ones of %g ns", w->link_ns, nearest);
+            refuse(w, "links of %g ns are nothing beside the next ones of %g ns", w->link_ns,
+                   nearest);
             break;
         }
         link_below(w, cut, before);

@@ -25,17 +25,19 @@
  *   all is connected. Then one number of ns no longer stands for one link: quantum is that inside
  *   the groups, and routed = hops.
  *
- * Where nothing lies above the cut there is no gap, and what is all linked must be equally far (5 %). On a mesh,
- * a ring or a hypercube where leaving a NUMA node takes longer than a link (60 ns + 10 ns a link) the far pairs would
- * seem to be linked too; what tells them from noise is that their two directions agree.
+ * Where nothing lies above the cut there is no gap, and what is all linked must be equally far (by
+ * 5 %). On a mesh, a ring or a hypercube where leaving a NUMA node takes longer than a link
+ * (60 ns + 10 ns a link) the far pairs would seem to be linked too; what tells them from noise is that their
+ * two directions agree.
  *
- * What is refused, by the matrix's own quality: numbers that are no times; remote not slower than local (beyond the noise, if
- * that is known, and NUIOA_LINKGRAPH_LEAST of the local access, if that is); no clear gap; links
- * that differ as much as noise does, or alike in both directions; a pair nearer than any path over the links can be. With noise
- * of 4 and 6 ns on each entry, on links of 34 ns, the right graph comes out in at least
- * 99 % and 95 % of trials, and a wrong one is accepted in less than 1 % (test/unit/linkgraph_test.c). With more
- * noise fewer are accepted, and up to 8 % are accepted and wrong: a matrix that is both smooth and
- * wrong cannot be told from a right one. */
+ * What is refused, by the matrix's own quality: numbers that are no times; remote not slower than
+ * local (beyond the noise, if that is known, and NUIOA_LINKGRAPH_LEAST of the local access, if that
+ * is); no clear gap; links that differ as much as noise does, or alike in both directions; a pair
+ * nearer than any path over the links can be. With noise of 4 and 6 ns on each entry, on links of
+ * 34 ns, the right graph comes out in at least 99 % and 95 % of trials, and a wrong one is accepted
+ * in less than 1 % (test/unit/linkgraph_test.c). With more noise fewer are accepted, and up to 8 %
+ * are accepted and wrong: a matrix that is both smooth and wrong cannot be told from a right
+ * one. */
 #define NUIOA_LINKGRAPH_LEAST 0.02
 
 struct nuioa_link {

@@ -77,7 +77,8 @@ static void mention_gpus(struct nuioa_plan *plan)
     size_t used = strlen(plan->reason);
     if (plan->gpus_left)
         snprintf(plan->reason + used, sizeof(plan->reason) - used,
-                 "; %u may be farther from their GPUs, which the cost does not count", plan->gpus_left);
+                 "; %u may be farther from their GPUs, which the cost does not count",
+                 plan->gpus_left);
 }
 
 int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan,

@@ -92,9 +92,9 @@ struct nuioa_plan {
     uint32_t *rails;            /* local ranks: the leader of each NIC in use */
     struct nuioa_mapping mapping; /* mapper, J before and after, bound, evaluations */
     struct nuioa_split before, after; /* the sums of all accounts: what J is made of */
-    bool bound_known;           /* mapping.bound is of all exchanges of Slurm's masks, not of all placements */
-    uint32_t gpus_left;         /* ranks that are, or may be, farther from their GPU than where Slurm put them: with
-                                   force; J counts no GPU, so it says nothing about a gain then */
+    bool bound_known;    /* mapping.bound: of exchanges of Slurm's masks, not of all placements */
+    uint32_t gpus_left;  /* ranks that are, or may be, farther from their GPU than where Slurm put
+                            them (force). J counts no GPU: then it says nothing about a gain */
     uint32_t time_us;
     struct nuioa_warnings warnings;
 };

@@ -99,9 +99,9 @@ int nuioa_profile_index(struct nuioa_profile *profile);
 
 void nuioa_profile_free(struct nuioa_profile *profile);
 
-/* What a profile means for one node that runs ranks[count] (by local rank), all different: fills weight[count], by
- * the policy, and the pairs among them, each once, by local rank (*pairs malloc'd, caller frees;
- * NULL if none). Traffic with any other rank is off the node. The `rank` line of a rank counts only
+/* What a profile means for one node that runs ranks[count] (by local rank), all different: fills
+ * weight[count], by the policy, and the pairs among them, each once, by local rank (*pairs
+ * malloc'd, caller frees; NULL if none). Traffic with any other rank is off the node. The `rank` line of a rank counts only
  * when no `pair` line mentions that rank: it was true for the layout it was recorded on, the pairs
  * are for any.
  *

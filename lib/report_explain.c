@@ -168,9 +168,11 @@ static void print_terms(const struct nuioa_plan *plan, FILE *out)
     print_term("to neighbours", before->neighbours, after->neighbours, gain, out);
     if (plan->bound_known)
         nuioa_table_wrap(out, 2, before->neighbours > 0
-                             ? "the bound, among Slurm's masks: each rank in the nearest one it could have if "
-                               "only weights counted, each pair at the least price of any two"
-                             : "the bound, among Slurm's masks: heavier ranks in nearer ones, which is optimal");
+                             ? "the bound, among Slurm's masks: each rank in the nearest one it "
+                               "could have if only weights counted, each pair at the least price "
+                               "of any two"
+                             : "the bound, among Slurm's masks: heavier ranks in nearer ones, "
+                               "which is optimal");
     if (plan->gpus_left)
         fputs("  how far ranks are from their GPUs is not in it\n", out);
 }

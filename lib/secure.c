@@ -12,13 +12,13 @@
 /* As many as the kernel follows. */
 #define LINKS_MAX 40
 
-/* From the root directory down, one name after the other: whoever swaps a directory for a link meanwhile finds
- * that the kernel has been told not to follow it. */
+/* From the root directory down, one name after the other: whoever swaps a directory for a link
+ * meanwhile finds that the kernel has been told not to follow it. */
 struct walk {
     int fd;              /* the directory that was reached, O_PATH */
     char at[PATH_MAX];   /* its name, with no '/' at the end */
     char rest[PATH_MAX]; /* where to go from there */
-    bool shared;         /* others may put names of their own into it, but not replace ours (sticky) */
+    bool shared;         /* others may put names into it, but not replace ours (sticky) */
     unsigned links;
 };
 
@@ -31,12 +31,14 @@ static int check_owner(const char *path, const struct stat *st, struct nuioa_err
 {
     if (trusted_owner(st))
         return 0;
-    return nuioa_fail(err, -EPERM, "%s: owned by uid %lu, root is expected", path, (unsigned long)st->st_uid);
+    return nuioa_fail(err, -EPERM, "%s: owned by uid %lu, root is expected", path,
+                      (unsigned long)st->st_uid);
 }
 
 static int writable(const char *path, const struct stat *st, struct nuioa_error *err)
 {
-    return nuioa_fail(err, -EPERM, "%s: others may write to it (mode %03o)", path, (unsigned)st->st_mode & 07777);
+    return nuioa_fail(err, -EPERM, "%s: others may write to it (mode %03o)", path,
+                      (unsigned)st->st_mode & 07777);
 }
 
 static int too_long(const struct walk *w, struct nuioa_error *err)
@@ -71,13 +73,16 @@ static int go_to_root(struct walk *w, struct nuioa_error *err)
 }
 
 /* Goes on where the link leads, if nobody else can have made it or can put another in its place. */
-static int follow(struct walk *w, int link, const char *name, const struct stat *st, struct nuioa_error *err)
+static int follow(struct walk *w, int link, const char *name, const struct stat *st,
+                  struct nuioa_error *err)
 {
     char rest[PATH_MAX], target[PATH_MAX];
     if (w->shared || !trusted_owner(st))
-        return nuioa_fail(err, -EPERM, "%.200s/%s: a symbolic link that others may have made", w->at, name);
+        return nuioa_fail(err, -EPERM, "%.200s/%s: a symbolic link that others may have made",
+                          w->at, name);
     if (++w->links > LINKS_MAX)
-        return nuioa_fail(err, -ELOOP, "%.200s/%s: more than %d symbolic links", w->at, name, LINKS_MAX);
+        return nuioa_fail(err, -ELOOP, "%.200s/%s: more than %d symbolic links", w->at, name,
+                          LINKS_MAX);
     ssize_t length = readlinkat(link, "", target, sizeof(target) - 1);
     if (length < 0)
         return nuioa_fail(err, -errno, "%.200s/%s: %s", w->at, name, strerror(errno));
@@ -115,7 +120,8 @@ static int step(struct walk *w, const char *name, struct nuioa_error *err)
     return enter(w, fd, &st, err);
 }
 
-/* Takes the next name off what is left of the path: "a//b/c" -> "a", "/b/c". False: there is none. */
+/* Takes the next name off what is left of the path: "a//b/c" -> "a", "/b/c". False: there is none.
+ * */
 static bool next_name(struct walk *w, char *name, size_t size)
 {
     size_t begin = strspn(w->rest, "/"), length = strcspn(w->rest + begin, "/");

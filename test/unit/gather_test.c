@@ -108,10 +108,11 @@ static void hellos(void **state)
 {
     (void)state;
     enum { RANKS = 4 };
-    struct wire_hello said, head = { .purpose = WIRE_PURPOSE, .job_id = 7, .node_count = 2, .task_count = RANKS,
-                                     .rank_count = RANKS };
+    struct wire_hello said, head = { .purpose = WIRE_PURPOSE, .job_id = 7, .node_count = 2,
+                                     .task_count = RANKS, .rank_count = RANKS };
     const struct hello_wanted wanted = { .job_id = 7 };
-    const uint32_t ranks[][RANKS] = { { 4, 5, 6, 7 }, { 9, 1, 5, 3 }, { 4, 5, 5, 6 }, { 3, 8, 1, 3 } };
+    const uint32_t ranks[][RANKS] = { { 4, 5, 6, 7 }, { 9, 1, 5, 3 },
+                                      { 4, 5, 5, 6 }, { 3, 8, 1, 3 } };
     char bytes[sizeof(head) + sizeof(ranks[0])];
     for (unsigned i = 0; i < 4; i++) {
         memcpy(bytes, &head, sizeof(head));

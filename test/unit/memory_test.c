@@ -1,6 +1,6 @@
-/* No memory: each allocation that a report makes fails in turn, and then all from there on. The report is
- * missing or lacks lines, but the program lives, and no line that it does print is another than
- * otherwise. */
+/* No memory: each allocation that a report makes fails in turn, and then all from there on. The
+ * report is missing or lacks lines, but the program lives, and no line that it does print is
+ * another than otherwise. */
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -33,8 +33,8 @@ static bool refused(void)
     return which == memory.fails || (memory.onwards && which > memory.fails);
 }
 
-/* These take the place of the C library's in the program and in all that it is linked with. A function
- * pointer is read out of what dlsym returns, as POSIX says, since C has no cast for it. */
+/* These take the place of the C library's in the program and in all that it is linked with. A
+ * function pointer is read out of what dlsym returns, as POSIX says, since C has no cast for it. */
 void *malloc(size_t size)
 {
     static void *(*next)(size_t);
@@ -113,7 +113,8 @@ static const char *next_word(const char *text, size_t *length)
     return *text ? text : NULL;
 }
 
-/* Each line of `part` is one of `whole`, blanks aside, for columns are as wide as what is in them. */
+/* Each line of `part` is one of `whole`, blanks aside, for columns are as wide as what is in them.
+ * */
 static bool has_line(const char *whole, const char *line)
 {
     for (; *whole; whole = strchr(whole, '\n') + 1) {

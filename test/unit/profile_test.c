@@ -245,8 +245,8 @@ static void test_slices_of_many(void **state)
     nuioa_profile_free(&p);
 }
 
-/* A node that says one rank 4,095 times, of a pair that has more than a million lines: 32 bits are not enough to
- * count them, and there is nothing to count. */
+/* A node that says one rank 4,095 times, of a pair that has more than a million lines: 32 bits are
+ * not enough to count them, and there is nothing to count. */
 static void test_repeated_rank(void **state)
 {
     (void)state;
@@ -263,12 +263,12 @@ static void test_repeated_rank(void **state)
     assert_int_equal(nuioa_profile_index(&p), 0);
     memset(ranks, 0, sizeof(ranks));
     ranks[RANKS - 1] = 1;
-    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, RANKS, weight, &pairs, &count, NULL),
-                     -EINVAL);
+    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, RANKS, weight, &pairs,
+                                         &count, NULL), -EINVAL);
     assert_null(pairs);
     assert_int_equal(count, 0);
-    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks + RANKS - 2, 2, weight, &pairs, &count,
-                                         NULL), 0);
+    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks + RANKS - 2, 2, weight,
+                                         &pairs, &count, NULL), 0);
     assert_int_equal(count, 1);
     assert_float_equal(pairs[0].bytes, FLOWS, 0);
     free(pairs);

@@ -1,4 +1,5 @@
-/* Which files root may believe: every directory on the way counts, those that links lead through too. */
+/* Which files root may believe: every directory on the way counts, those that links lead through
+ * too. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,8 @@ static int begin(void **state)
 {
     (void)state;
     snprintf(top, sizeof(top), "/tmp/nuioa-secure-XXXXXX");
-    if (!mkdtemp(top) || chdir(top) || mkdir("safe", 0755) || mkdir("open", 0755) || mkdir("sticky", 0755))
+    if (!mkdtemp(top) || chdir(top) || mkdir("safe", 0755) || mkdir("open", 0755) ||
+        mkdir("sticky", 0755))
         return -1;
     int fd = open("safe/file", O_CREAT | O_WRONLY, 0600);
     return close(fd) || chmod("open", 0777) || chmod("sticky", 01777);

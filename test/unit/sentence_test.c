@@ -86,7 +86,7 @@ static void test_bound_is_of_exchanges(void **state)
     assert_non_null(strstr(text, "no exchange of Slurm's masks can be below"));
     assert_null(strstr(text, "no placement"));
     free(text);
-    /* the same ranks on the cores of the NIC's NUMA node and of its neighbours are below that bound */
+    /* on the cores of the NIC's NUMA node and of its neighbours they are below that bound */
     for (unsigned i = 0; i < 6; i++)
         far += weights[10 + i] * (i < 2 ? 1 : 1.3);
     assert_true(far < s->plan.mapping.bound);
@@ -94,7 +94,8 @@ static void test_bound_is_of_exchanges(void **state)
     scene_free(s);
 }
 
-/* Rank 0 has a mask that is larger: others may have it only by taking CPUs away, which the bound leaves out. */
+/* Rank 0 has a mask that is larger: others may have it only by taking CPUs away, which the bound
+ * leaves out. */
 static void test_no_bound_of_unequal_masks(void **state)
 {
     (void)state;
@@ -207,7 +208,7 @@ static void test_gpu_not_left(void **state)
     for (unsigned i = 0; i < 12; i++)
         s->tasks[i].gpu = 0;
     scene_make(s);
-    assert_int_equal(s->plan.gpus_left, 2); /* 10 and 11 were beside it, and make room for 0 and 1 */
+    assert_int_equal(s->plan.gpus_left, 2); /* 10 and 11 were beside it, and make room */
     for (unsigned i = 10; i < 12; i++)
         assert_true(s->plan.places[i].moved);
     scene_free(s);
