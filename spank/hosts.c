@@ -1,62 +1,142 @@
 #include "hosts.h"
 
 #include <errno.h>
-#include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "number.h"
+#include "wire.h"
 
-/* libslurm's; the type of the handle has changed its name from one release to the next, its use
- * has not, so that slurm.h, which would object, is not included here. */
-extern void *slurm_hostlist_create(const char *list);
-extern int slurm_hostlist_find(void *hostlist, const char *host);
-extern void slurm_hostlist_destroy(void *hostlist);
+#define DIGITS_MAX 10
+
+/* A list is the job user's and root reads it: one pass, no memory, and nothing is counted out that a range
+ * only names. */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Reads the number at *at and moves on: 0 or -EINVAL. */
+static int read_number(const char **at, uint32_t max, uint32_t *number)
+{
+    char digits[DIGITS_MAX + 1];
+    size_t length = 0;
+    while (is_digit((*at)[length]))
+        if (++length > DIGITS_MAX)
+            return -EINVAL;
+    memcpy(digits, *at, length);
+    digits[length] = '\0';
+    *at += length;
+    return nuioa_parse_u32(digits, max, number);
+}
+
+struct search {
+    const char *host;
+    uint32_t names; /* so far */
+    int position;   /* of `host`; -1: not found yet */
+};
+
+/* Counts `names` more of them, one of which may be the one that is looked for. */
+static int pass(struct search *s, uint32_t names, bool here, uint32_t offset)
+{
+    if (names > WIRE_NODES_MAX - s->names)
+        return -E2BIG;
+    if (here && s->position < 0)
+        s->position = (int)(s->names + offset);
+    s->names += names;
+    return 0;
+}
+
+/* Whether `digits` is a number from first to last as a range writes it: with as many zeros as its
+ * first number has. */
+static bool is_in_range(const char *digits, uint32_t first, uint32_t last, size_t width, uint32_t *offset)
+{
+    const char *end = digits;
+    uint32_t number;
+    if (!is_digit(*digits) || read_number(&end, UINT32_MAX, &number) < 0 || *end)
+        return false;
+    size_t length = (size_t)(end - digits);
+    *offset = number - first;
+    return number >= first && number <= last && (length == width || (length > width && *digits != '0'));
+}
+
+/* "3" or "08-11", within brackets; `rest` of the host's name is NULL where the prefix is another one. */
+static int read_range(struct search *s, const char **at, const char *rest)
+{
+    const char *begin = *at;
+    uint32_t first, last, offset = 0;
+    if (read_number(at, UINT32_MAX, &first) < 0)
+        return -EINVAL;
+    size_t width = (size_t)(*at - begin);
+    last = first;
+    if (**at == '-' && (++*at, read_number(at, UINT32_MAX, &last) < 0 || last < first))
+        return -EINVAL;
+    if (last - first >= WIRE_NODES_MAX)
+        return -E2BIG;
+    bool here = rest && is_in_range(rest, first, last, width, &offset);
+    return pass(s, last - first + 1, here, offset);
+}
+
+/* One name, or one prefix with ranges. */
+static int read_item(struct search *s, const char **at)
+{
+    size_t prefix = strcspn(*at, "[],"), host = strlen(s->host);
+    bool same = !strncmp(*at, s->host, prefix);
+    const char *begin = *at;
+    *at += prefix;
+    if (!prefix || **at == ']')
+        return -EINVAL;
+    if (**at != '[')
+        return pass(s, 1, prefix == host && !memcmp(begin, s->host, host), 0);
+    do {
+        int rc = (++*at, read_range(s, at, same ? s->host + prefix : NULL));
+        if (rc < 0)
+            return rc;
+    } while (**at == ',');
+    return *(*at)++ == ']' && (!**at || **at == ',') ? 0 : -EINVAL;
+}
 
 int hosts_find(const char *list, const char *host)
 {
-    void *hostlist = slurm_hostlist_create(list);
-    int position = hostlist ? slurm_hostlist_find(hostlist, host) : -1;
-    if (hostlist)
-        slurm_hostlist_destroy(hostlist);
-    return position < 0 ? -ENOENT : position;
+    struct search s = { .host = host, .position = -1 };
+    int rc = strnlen(list, HOSTS_LIST_MAX + 1) > HOSTS_LIST_MAX ? -E2BIG : read_item(&s, &list);
+    while (!rc && *list == ',') {
+        list++;
+        rc = read_item(&s, &list);
+    }
+    if (rc < 0)
+        return rc;
+    return s.position < 0 ? -ENOENT : s.position;
 }
 
 /* "3" or "1(x2)" */
-static int parse_item(char *item, uint32_t *tasks, uint32_t *times)
+static int read_tasks(const char **at, uint32_t *tasks, uint32_t *times)
 {
-    char *repeat = strstr(item, "(x");
     *times = 1;
-    if (repeat) {
-        size_t length = strlen(repeat);
-        if (repeat[length - 1] != ')')
-            return -EINVAL;
-        repeat[length - 1] = '\0';
-        *repeat = '\0';
-        if (nuioa_parse_u32(repeat + 2, 1 << 24, times) < 0)
-            return -EINVAL;
-    }
-    return nuioa_parse_u32(item, 1 << 24, tasks);
+    if (read_number(at, WIRE_TASKS_MAX, tasks) < 0)
+        return -EINVAL;
+    if (strncmp(*at, "(x", 2))
+        return **at && **at != ',' ? -EINVAL : 0;
+    *at += 2;
+    if (read_number(at, WIRE_NODES_MAX, times) < 0 || *(*at)++ != ')')
+        return -EINVAL;
+    return **at && **at != ',' ? -EINVAL : 0;
 }
 
 int hosts_tasks(const char *list, uint32_t position, uint32_t *before, uint32_t *there)
 {
-    char *copy = strdup(list), *save = NULL;
-    uint64_t sum = 0, first = 0; /* `first`: the position where the item begins */
-    int rc = -EINVAL;
-    char *item = copy ? strtok_r(copy, ",", &save) : NULL;
-    for (; item; item = strtok_r(NULL, ",", &save)) {
-        uint32_t tasks, times;
-        if (parse_item(item, &tasks, &times) < 0)
-            break;
+    uint32_t sum = 0, first = 0, tasks, times; /* `first`: the position where the item begins */
+    while (read_tasks(&list, &tasks, &times) == 0 && first + times <= WIRE_NODES_MAX) {
         if (position < first + times) {
-            *before = (uint32_t)(sum + (position - first) * tasks);
+            *before = sum + (position - first) * tasks;
             *there = tasks;
-            rc = 0;
-            break;
+            return 0;
         }
-        sum += (uint64_t)tasks * times;
+        sum += tasks * times;
         first += times;
+        if (*list++ != ',')
+            break;
     }
-    free(copy);
-    return rc;
+    return -EINVAL;
 }

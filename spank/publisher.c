@@ -21,6 +21,17 @@ void publisher_prepare(const struct context *c, spank_t spank)
         slurm_info("nuioa: %s", err.text);
 }
 
+/* PMIx counts them over all components of a heterogeneous step. */
+static bool take_ranks(struct context *c)
+{
+    const uint32_t *ranks = nuioa_publish_ranks(c->publisher);
+    for (uint32_t i = 0; i < c->step.task_count; i++)
+        if (ranks[i] >= STEP_RANKS_MAX)
+            return false;
+    memcpy(c->step.ranks, ranks, c->step.task_count * sizeof(*c->step.ranks));
+    return true;
+}
+
 void publisher_open(struct context *c, spank_t spank)
 {
     struct nuioa_namespaces names;
@@ -33,8 +44,10 @@ void publisher_open(struct context *c, spank_t spank)
     nuioa_namespaces_guess(&names, step_environment(spank), job_id, step_id);
     if (nuioa_publish_open(&names, c->step.task_count, &c->publisher, &err) < 0)
         nuioa_warn(&c->faults, "PMIx keys are not published: %s", err.text);
-    if (c->publisher)
-        memcpy(c->step.ranks, nuioa_publish_ranks(c->publisher), c->step.task_count * sizeof(*c->step.ranks));
+    if (c->publisher && !take_ranks(c)) {
+        nuioa_warn(&c->faults, "PMIx keys are not published: PMIx has ranks above %u", STEP_RANKS_MAX - 1);
+        publisher_close(c);
+    }
 }
 
 void publisher_close(struct context *c)

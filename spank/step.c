@@ -1,6 +1,7 @@
 #include "step.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <slurm/slurm.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,9 @@ static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
     for (uint32_t i = 0; i < step->task_count; i++) {
         if (spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, i, &step->ranks[i]) != ESPANK_SUCCESS)
             return nuioa_fail(err, -ENOENT, "Slurm does not say the rank of task %u", i);
+        if (step->ranks[i] >= STEP_RANKS_MAX || first >= STEP_RANKS_MAX - step->ranks[i])
+            return nuioa_fail(err, -E2BIG, "task %u is rank %" PRIu64 ", more than %u: left to Slurm", i,
+                              (uint64_t)first + step->ranks[i], STEP_RANKS_MAX - 1);
         step->ranks[i] += first;
     }
     return 0;

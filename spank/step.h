@@ -14,6 +14,9 @@
 /* More tasks than this on one node are left to Slurm. */
 #define STEP_TASKS_MAX 4096
 
+/* Ranks from here on are, too: sets of ranks are bitmaps. */
+#define STEP_RANKS_MAX (1u << 24)
+
 struct step {
     uint32_t node_id;       /* counts the step's nodes */
     uint32_t task_count;    /* on this node */

@@ -1,0 +1,39 @@
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* Preloaded into srun, which is the user's own program: what its launch message says of the step, and whether
+ * it answers nodes, is the user's to choose.
+ *   FORGE_NAME=VALUE  nodes see NAME=VALUE
+ *   FORGERY_SILENT    it listens, and never answers */
+
+extern char **environ;
+extern int slurm_env_array_overwrite(char ***environment, const char *name, const char *value);
+
+void env_array_for_step(char ***environment, void *step, void *launch, uint16_t port, bool preserve)
+{
+    void (*real)(char ***, void *, void *, uint16_t, bool);
+    *(void **)&real = dlsym(RTLD_NEXT, "env_array_for_step");
+    real(environment, step, launch, port, preserve);
+    for (char **variable = environ; *variable; variable++) {
+        char name[64], *equals = strchr(*variable, '=');
+        size_t length = equals ? (size_t)(equals - *variable) : 0;
+        if (strncmp(*variable, "FORGE_", 6) || length < 7 || length - 6 >= sizeof(name))
+            continue;
+        memcpy(name, *variable + 6, length - 6);
+        name[length - 6] = '\0';
+        slurm_env_array_overwrite(environment, name, equals + 1);
+    }
+}
+
+int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
+{
+    while (getenv("FORGERY_SILENT"))
+        pause();
+    return epoll_pwait(fd, events, count, timeout, NULL);
+}
