@@ -270,6 +270,8 @@ const struct nuioa_option nuioa_option_table[] = {
       "what nodes prove themselves to srun by: the step's key, as for Slurm's stdio, or MUNGE too", true,
       set_word, FIELD(auth) },
     { "munge_socket", "FILE", "", "socket of munged", true, set_path, FIELD(munge_socket) },
+    { "timeout_max_ms", "1-60000", "5000", "longest timeout_ms that a user may ask for", true, set_ms,
+      FIELD(timeout_max_ms) },
     { "deadline_ms", "1-60000", "2000", "how long discovery of a node may take at a launch", true,
       set_ms, FIELD(deadline_ms) },
     { "remote_cost", "0-100", "0.30", "price of leaving the NIC's NUMA node", true, set_cost,
@@ -440,7 +442,7 @@ const char *nuioa_policy_name(enum nuioa_policy policy)
 /* --- help ------------------------------------------------------------------------------------ */
 
 enum { COLUMNS = 4 };
-static const int column_width[COLUMNS] = { 13, 26, 11, 46 };
+static const int column_width[COLUMNS] = { 14, 26, 11, 45 };
 
 /* How much of `text` goes on a line of `width`: up to a blank, '|' or ',', all of it if it fits. */
 static int line_length(const char *text, int width)

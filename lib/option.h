@@ -52,6 +52,7 @@ struct nuioa_options {
     unsigned timeout_ms;
     /* admin only: plugstack.conf, or the command line of nuioa(1) */
     enum nuioa_auth auth;
+    unsigned timeout_max_ms; /* on the user's timeout_ms */
     unsigned deadline_ms; /* on any discovery at launch */
     double remote_cost;
     double hop_cost;

@@ -67,6 +67,19 @@ static void read_variable(struct nuioa_options *options, const char *variable,
     set(options, NUIOA_DOOR_ENVIRONMENT, name, equals + 1, warnings);
 }
 
+/* Nodes wait with slurmstepd's own thread: how long they may is the site's to say, which has said so much
+ * by its own timeout_ms. */
+static void limit_timeout(struct nuioa_options *options, unsigned site_ms, struct nuioa_warnings *warnings)
+{
+    unsigned max_ms = options->timeout_max_ms > site_ms ? options->timeout_max_ms : site_ms;
+    if (options->timeout_ms <= max_ms)
+        return;
+    if (options->mode != NUIOA_OFF)
+        nuioa_warn(warnings, "timeout_ms: %u ms is longer than this site lets nodes wait: %u ms "
+                   "(plugstack.conf: timeout_max_ms)", options->timeout_ms, max_ms);
+    options->timeout_ms = max_ms;
+}
+
 void doors_read(const struct doors *doors, struct nuioa_options *options,
                 struct complaints *complaints)
 {
@@ -76,12 +89,14 @@ void doors_read(const struct doors *doors, struct nuioa_options *options,
     nuioa_options_init(options);
     for (int i = 0; i < doors->argc; i++)
         read_argument(options, doors->argv[i], &complaints->plugstack);
+    unsigned site_ms = options->timeout_ms;
     for (char **v = doors->environment; v && *v; v++)
         read_variable(options, *v, &complaints->environment);
     for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
         if (doors->flags->typed[i])
             set(options, NUIOA_DOOR_COMMAND, nuioa_option_table[i].name, doors->flags->typed[i],
                 &complaints->flags);
+    limit_timeout(options, site_ms, &complaints->flags);
     nuioa_options_finish(options);
 }
 

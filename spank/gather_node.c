@@ -28,19 +28,31 @@ static int64_t now_us(void)
 
 /* --- bytes -------------------------------------------------------------------------------------------- */
 
-static int wait_for(struct gather_node *g, short events)
+#define LOOK_US 100000
+
+/* Until `keep_us` of the time are left. -EINTR: nobody needs to wait any more, now or later. */
+static int wait_on(struct gather_node *g, int fd, short events, int64_t keep_us)
 {
-    struct pollfd fd = { .fd = g->fd, .events = events };
+    struct pollfd waited = { .fd = fd, .events = events };
     for (;;) {
-        int64_t start = now_us();
-        if (g->left_us <= 0)
+        int64_t start = now_us(), nap = g->left_us - keep_us;
+        if (nap <= 0)
             return -ETIMEDOUT;
-        int ready = poll(&fd, 1, (int)((g->left_us + 999) / 1000));
+        int ready = poll(&waited, 1, (int)(((nap < LOOK_US ? nap : LOOK_US) + 999) / 1000));
         int rc = ready < 0 && errno != EINTR ? -errno : 0;
         g->left_us -= now_us() - start;
         if (ready > 0 || rc < 0)
             return rc;
+        if (g->is_over && g->is_over(g->arg)) {
+            g->left_us = 0;
+            return -EINTR;
+        }
     }
+}
+
+static int wait_for(struct gather_node *g, short events)
+{
+    return wait_on(g, g->fd, events, 0);
 }
 
 /* `flags`: MSG_MORE if what follows may go with it. */
@@ -129,6 +141,8 @@ static const char *reason(int rc)
     switch (rc) {
     case -ETIMEDOUT:
         return "no answer from srun in time";
+    case -EINTR:
+        return "the step is to end";
     case -ECANCELED:
         return "not all nodes answered srun";
     case -ECONNRESET:
@@ -287,6 +301,8 @@ int gather_call(struct gather_node *g, const struct gather_call *call, struct nu
     *g = (struct gather_node){
         .fd = -1,
         .left_us = (int64_t)call->timeout_ms * 1000,
+        .is_over = call->is_over,
+        .arg = call->arg,
         .job_id = call->job_id,
         .step_id = call->step_id,
         .node = call->node,
@@ -317,12 +333,16 @@ static unsigned patience_ms(const struct gather_node *g)
 /* A child that says nothing waits for munged, or has died of it. */
 static int learn_outcome(struct gather_node *g, struct outcome *outcome)
 {
-    int64_t start = now_us();
     size_t length;
     void *bytes = NULL;
-    int rc = nuioa_child_collect(&g->caller, patience_ms(g), sizeof(*outcome), &bytes, &length);
+    int said = wait_on(g, g->caller.fd, POLLIN, g->left_us / 10);
+    int64_t start = now_us();
+    int rc = nuioa_child_collect(&g->caller, said < 0 ? 0 : patience_ms(g), sizeof(*outcome), &bytes, &length);
     g->left_us -= now_us() - start;
-    if (!rc && length == sizeof(*outcome)) {
+    if (said == -EINTR) {
+        outcome->rc = nuioa_fail(&outcome->err, said, "gather: %s", reason(said));
+        outcome->told = false;
+    } else if (!rc && length == sizeof(*outcome)) {
         memcpy(outcome, bytes, sizeof(*outcome));
         outcome->err.text[sizeof(outcome->err.text) - 1] = '\0';
     } else {

@@ -25,12 +25,16 @@ struct gather_call {
     uint32_t task_count;
     uint32_t leader;           /* if it is sure already, else WIRE_NO_RANK */
     const uint32_t *ranks;     /* [task_count]: to ask for a slice; NULL: none is wanted */
+    bool (*is_over)(void *arg); /* asked ten times a second while waiting: whether to wait no more; NULL: never */
+    void *arg;
 };
 
 struct gather_node {
     int fd;                    /* -1: not connected */
     struct nuioa_child caller; /* seals and sends the hello; until its outcome is known */
     int64_t left_us;           /* of the time to wait */
+    bool (*is_over)(void *arg);
+    void *arg;
     bool told;                 /* srun has been told that this node has no credential */
     bool known;                /* srun has answered */
     uint32_t job_id, step_id, node, node_count, task_count;

@@ -29,6 +29,9 @@ void gathering_hints(struct context *context);
 void gathering_tell(struct context *context, const struct placement *placement);
 void gathering_await(struct context *context);
 
+/* For a thread that waits, from another one: the step is over. */
+void gathering_wait_no_more(struct context *context);
+
 /* Whether others have to be waited for. */
 bool gathering_is_waiting(const struct context *context);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "doors.h"
+#include "ending.h"
 #include "gather_node.h"
 #include "gathering_wanted.h"
 #include "hints.h"
@@ -17,6 +18,7 @@
 
 struct gathering_node {
     struct gather_node call;
+    struct ending ending;
     bool calling;        /* a record is due */
     bool waiting;        /* it was sent, or is not needed: the table is due */
     bool reported;
@@ -85,8 +87,11 @@ static void call(struct context *c, spank_t spank, struct gathering_node *g, con
         .task_count = c->step.task_count,
         .leader = promise(c),
         .ranks = nuioa_hints_file(c->options.hints) ? c->step.ranks : NULL,
+        .is_over = ending_is_near,
+        .arg = &g->ending,
     };
     uint32_t here = 0;
+    ending_watch(&g->ending, spank);
     if (spank_get_item(spank, S_JOB_UID, &call.uid) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_GID, &call.gid) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_ID, &call.job_id) != ESPANK_SUCCESS ||
@@ -233,6 +238,12 @@ void gathering_await(struct context *c)
         receive_table(c, g);
     g->waiting = false;
     know_own(c, g, g->leader);
+}
+
+void gathering_wait_no_more(struct context *c)
+{
+    if (c->gathering_node)
+        ending_begins(&c->gathering_node->ending);
 }
 
 const uint32_t *gathering_leaders(const struct context *c, uint32_t *count)

@@ -142,6 +142,7 @@ void launcher_init_post_opt(struct context *context, int argc, char **argv)
     if (!context->spoken) {
         say_all(&complaints.plugstack);
         say_all(&complaints.environment);
+        say_all(&complaints.flags);
         say_idle_flags(context);
     }
     if (context->options.mode != NUIOA_OFF)

@@ -254,8 +254,10 @@ static void end_conclusion(struct context *c)
     struct conclusion *later = c->conclusion;
     if (!later)
         return;
-    if (later->aside)
+    if (later->aside) {
+        gathering_wait_no_more(c);
         pthread_join(later->thread, NULL);
+    }
     placement_free(&later->placement);
     free(later);
     c->conclusion = NULL;

@@ -208,6 +208,11 @@ static void test_numbers(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "timeout_ms", bad[i]), -EINVAL);
     assert_int_equal(options.timeout_ms, 60000);
+    assert_int_equal(options.timeout_max_ms, 5000);
+    assert_int_equal(set_at(NUIOA_DOOR_PLUGSTACK, "timeout_max_ms", "9000"), 0);
+    assert_int_equal(options.timeout_max_ms, 9000);
+    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "timeout_max_ms", "60000"), -EPERM);
+    assert_int_equal(set_at(NUIOA_DOOR_ENVIRONMENT, "timeout_max_ms", "60000"), -EPERM);
 }
 
 static void test_export(void **state)

@@ -95,7 +95,7 @@ done
 answers "plan --help" plan --help
 for option in tasks cpus-per-task topology allowed binding ranks json xml format hints policy \
     cores nic mem leader threads export coll trace gather timeout_ms distances cache auth munge_socket \
-    deadline_ms remote_cost hop_cost; do
+    timeout_max_ms deadline_ms remote_cost hop_cost; do
     like "plan --help has $option" "$out" "(^|[^a-z_])$option([^a-z_]|\$)"
 done
 answers "plan --nuioa=help" plan --nuioa=help
