@@ -114,7 +114,6 @@ void gathering_call(struct context *c, spank_t spank)
     g->call = (struct gather_node)GATHER_NODE_NONE;
     if (c->step.task_count && find_place(c, spank, g) && gathering_is_needed(&c->options, g->node_count) && srun)
         call(c, spank, g, srun);
-    spank_unsetenv(spank, WIRE_VARIABLE);
 }
 
 void gathering_hints(struct context *c)

@@ -17,6 +17,7 @@
 #include "rank.h"
 #include "report.h"
 #include "say.h"
+#include "wire.h"
 
 /* What a task grants slurmstepd beyond the time that nodes may wait for each other. */
 #define SLACK_MS 2000
@@ -112,10 +113,8 @@ static void prepare(struct context *c, spank_t spank)
     publisher_prepare(c, spank);
 }
 
-void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv)
+static void begin(struct context *c, spank_t spank, int argc, char **argv)
 {
-    if (!step_is_ordinary(spank))
-        return;
     c->pid = getpid();
     read_options(c, spank, argc, argv);
     if (c->options.mode == NUIOA_OFF)
@@ -125,7 +124,21 @@ void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv
         prepare(c, spank);
         gathering_call(c, spank);
     }
-    spank_unsetenv(spank, DOORS_HINTS_LIST);
+}
+
+/* What srun tells nodes alone: whatever becomes of the step here, what it runs does not see it. */
+static void forget(spank_t spank, const char *name)
+{
+    if (doors_variable(step_environment(spank), name))
+        spank_unsetenv(spank, name);
+}
+
+void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv)
+{
+    if (step_is_ordinary(spank))
+        begin(c, spank, argc, argv);
+    forget(spank, DOORS_HINTS_LIST);
+    forget(spank, WIRE_VARIABLE);
 }
 
 /* So that the others need not wait for this node. */
