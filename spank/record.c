@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,16 @@ static bool is_text(const char *text, size_t size, bool lines)
     return length < size;
 }
 
+/* A report adds them up and prints them. */
+static bool are_numbers(const struct record *r)
+{
+    const struct wire_record *h = r->head;
+    bool good = isfinite(h->cost_before) && isfinite(h->cost_after) && isfinite(h->bound);
+    for (uint32_t i = 0; i < h->line_count; i++)
+        good = good && isfinite(r->lines[i].weight);
+    return good;
+}
+
 static bool are_texts(const struct record *r)
 {
     const struct wire_record *h = r->head;
@@ -206,5 +217,5 @@ int record_read(const void *bytes, size_t length, struct record *r)
         .warnings = (const void *)(base + warnings),
         .text = h->text_length ? base + text : NULL,
     };
-    return are_texts(r) ? 0 : -EINVAL;
+    return are_texts(r) && are_numbers(r) ? 0 : -EINVAL;
 }

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,6 +99,20 @@ static void records(void **state)
     assert_string_equal(record.lines[3].ranks, "3");
     for (size_t cut = 0; cut < length; cut++)
         assert_int_equal(record_read(bytes, cut, &record), -EINVAL);
+    static const size_t doubles[] = { offsetof(struct wire_record, cost_before), offsetof(struct wire_record, cost_after),
+                                      offsetof(struct wire_record, bound),
+                                      sizeof(struct wire_record) + sizeof(struct wire_nic) +
+                                          3 * sizeof(struct wire_line) + offsetof(struct wire_line, weight) };
+    static const double no_numbers[] = { NAN, -NAN, INFINITY, -INFINITY };
+    for (size_t i = 0; i < sizeof(doubles) / sizeof(*doubles); i++)
+        for (size_t k = 0; k < sizeof(no_numbers) / sizeof(*no_numbers); k++) {
+            double before;
+            memcpy(&before, bytes + doubles[i], sizeof(before));
+            memcpy(bytes + doubles[i], &no_numbers[k], sizeof(before));
+            assert_int_equal(record_read(bytes, length, &record), -EINVAL);
+            memcpy(bytes + doubles[i], &before, sizeof(before));
+        }
+    assert_int_equal(record_read(bytes, length, &record), 0);
     bytes[offsetof(struct wire_record, host)] = '\n';
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
     free(bytes);
