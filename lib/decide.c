@@ -62,7 +62,8 @@ static struct nuioa_problem problem_of(const struct nuioa_request *r, const stru
         .task_count = r->task_count, .slot_count = s->count, .weight = weight,
         .nic_cost = s->nic_cost, .tie = s->tie, .domain = s->domain,
         .domain_count = s->domain_count, .domain_cost = s->domain_cost, .kind = s->kind,
-        .task_kind = task_kind, .start = start, .pair_count = r->pair_count, .pairs = r->pairs};
+        .task_kind = task_kind, .start = start, .pair_count = r->pair_count, .pairs = r->pairs,
+        .cpu_until_us = r->cpu_until_us};
 }
 
 static int set_cpus(struct planner *p, const struct nuioa_slots *slots)

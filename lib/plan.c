@@ -101,10 +101,15 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
             rc = nuioa_describe(&planner);
         if (rc == 0)
             rc = nuioa_account(&planner);
-        if (rc == 0)
-            mention_gpus(plan);
-        else
+        if (rc == 0 && request->cpu_until_us && nuioa_cpu_us() > request->cpu_until_us)
+            rc = -ETIME;
+        if (rc == -ETIME)
+            nuioa_fail(err, rc, "a plan takes more processor time than deadline_ms allows: ranks stay where "
+                       "Slurm put them");
+        else if (rc < 0)
             nuioa_fail(err, rc, "the placement failed: %s", strerror(-rc));
+        else
+            mention_gpus(plan);
     }
     planner_free(&planner);
     if (rc < 0)

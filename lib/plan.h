@@ -30,6 +30,7 @@ struct nuioa_request {
     hwloc_const_bitmap_t allowed_numas; /* memory likewise */
     hwloc_const_bitmap_t interrupt_cpus; /* for policy=cpu: interrupt.h; NULL or empty: not known */
     uint32_t cpus_per_task; /* for cores=pack; 0: as many as each task has */
+    uint64_t cpu_until_us;  /* no plan (-ETIME) if it takes this thread's clock past it; 0: no limit */
     bool hinted;            /* the weights say something */
     bool bound_by_user;     /* an explicit --cpu-bind */
     bool memory_by_user;    /* an explicit --mem-bind */

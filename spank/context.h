@@ -44,6 +44,8 @@ struct context {
     struct area *area;            /* shared with the tasks; NULL: none */
     pid_t *pids;                  /* by local rank, 0 where not forked yet */
     uint32_t forked;
+    uint64_t cpu_us;              /* processor time that the plugin has used before the plan */
+    uint64_t cpu_until_us;        /* when planning is to end, by the clock of its thread */
     struct nuioa_publisher *publisher; /* NULL: nothing is published */
     pid_t pid;                    /* of slurmstepd */
     struct conclusion *conclusion; /* of stepd.c; NULL: nothing is to be concluded */

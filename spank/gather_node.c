@@ -383,18 +383,31 @@ static bool is_weight(double weight)
     return weight >= 0 && weight <= 1e30;
 }
 
+static bool follows(const struct wire_pair *pair, const struct nuioa_pair *last)
+{
+    return pair->first > last->first || (pair->first == last->first && pair->second > last->second);
+}
+
+/* In order, so that it costs nothing to see that none comes twice: the work of a plan grows with them. */
 static int read_pairs(const struct gather_node *g, const char *bytes, uint32_t count,
                       struct nuioa_pair *pairs)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct wire_pair pair;
         memcpy(&pair, bytes + i * sizeof(pair), sizeof(pair));
-        if (pair.first >= g->task_count || pair.second >= g->task_count || pair.first == pair.second ||
+        if (pair.first >= pair.second || pair.second >= g->task_count || (i && !follows(&pair, &pairs[i - 1])) ||
             !is_weight(pair.bytes))
             return -EPROTO;
         pairs[i] = (struct nuioa_pair){ pair.first, pair.second, pair.bytes };
     }
     return 0;
+}
+
+/* Of the node's tasks, each once. */
+static uint32_t pairs_max(const struct gather_node *g)
+{
+    uint64_t all = (uint64_t)g->task_count * (g->task_count - 1) / 2;
+    return all < WIRE_PAIRS_MAX ? (uint32_t)all : WIRE_PAIRS_MAX;
 }
 
 static int read_slice(const struct gather_node *g, const char *bytes, size_t length, double *weights,
@@ -404,7 +417,7 @@ static int read_slice(const struct gather_node *g, const char *bytes, size_t len
     if (length < sizeof(slice))
         return -EPROTO;
     memcpy(&slice, bytes, sizeof(slice));
-    if (slice.weight_count != g->task_count || slice.pair_count > WIRE_PAIRS_MAX ||
+    if (slice.weight_count != g->task_count || slice.pair_count > pairs_max(g) ||
         length != sizeof(slice) + slice.weight_count * sizeof(double) +
                       slice.pair_count * sizeof(struct wire_pair))
         return -EPROTO;
@@ -424,7 +437,7 @@ int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pai
 {
     void *bytes;
     size_t length, max = sizeof(struct wire_slice) + g->task_count * sizeof(double) +
-                         WIRE_PAIRS_MAX * sizeof(struct wire_pair);
+                         pairs_max(g) * sizeof(struct wire_pair);
     *pairs = NULL;
     *pair_count = 0;
     int rc = finish_call(g, err);

@@ -118,6 +118,7 @@ static void describe(const struct context *c, struct placement *p)
         .allowed_numas = p->allowed_numas,
         .interrupt_cpus = p->interrupt_cpus,
         .cpus_per_task = c->step.cpus_per_task,
+        .cpu_until_us = c->cpu_until_us,
         .hinted = c->weights || c->hints.count > 0,
         .bound_by_user = c->step.bound_by_user,
         .memory_by_user = c->step.memory_by_user,

@@ -135,10 +135,12 @@ static void forget(spank_t spank, const char *name)
 
 void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv)
 {
+    uint64_t since_us = nuioa_cpu_us();
     if (step_is_ordinary(spank))
         begin(c, spank, argc, argv);
     forget(spank, DOORS_HINTS_LIST);
     forget(spank, WIRE_VARIABLE);
+    c->cpu_us = nuioa_cpu_us() - since_us;
 }
 
 /* So that the others need not wait for this node. */
@@ -162,7 +164,9 @@ static void tell_faults(struct context *c)
 void stepd_user_init(struct context *c, spank_t spank)
 {
     if (c->active) {
+        uint64_t since_us = nuioa_cpu_us();
         publisher_open(c, spank);
+        c->cpu_us += nuioa_cpu_us() - since_us;
         return;
     }
     excuse(c);
@@ -289,8 +293,18 @@ static void give_up(struct context *c, const char *why)
     tell_faults(c);
 }
 
+/* Slurm waits for all that is done until there is a plan: together it may take no more processor time than
+ * finding out about a node. Called before the plan; `since_us`: when this hook began. */
+static void limit_planning(struct context *c, uint64_t since_us)
+{
+    uint64_t now_us = nuioa_cpu_us(), spent_us = c->cpu_us + (now_us - since_us);
+    uint64_t all_us = (uint64_t)c->options.deadline_ms * 1000;
+    c->cpu_until_us = now_us + (spent_us < all_us ? all_us - spent_us : 0);
+}
+
 static void decide(struct context *c)
 {
+    uint64_t since_us = nuioa_cpu_us();
     struct nuioa_error err;
     struct conclusion *later = c->conclusion = calloc(1, sizeof(*later));
     if (!later) {
@@ -299,6 +313,7 @@ static void decide(struct context *c)
     }
     later->context = c;
     gathering_hints(c);
+    limit_planning(c, since_us);
     if (placement_make(c, &later->placement, &err) < 0) {
         give_up(c, err.text);
         return;

@@ -87,7 +87,7 @@ struct wire_slice {
 };
 
 struct wire_pair {
-    uint32_t first, second; /* local ranks */
+    uint32_t first, second; /* local ranks, first < second; pairs are sorted by these, none is there twice */
     double bytes;
 };
 

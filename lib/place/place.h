@@ -38,7 +38,11 @@ struct nuioa_problem {
     const struct nuioa_pair *pairs; /* each pair once; none: weights only */
     const struct nuioa_graph *graph; /* NULL; nuioa_place makes it once for all mappers */
     uint64_t effort; /* evaluations at the most; 0: by the size of the problem */
+    uint64_t cpu_until_us; /* for nuioa_place alone: give up when nuioa_cpu_us() is past it; 0: never */
 };
+
+/* Processor time of this thread. */
+uint64_t nuioa_cpu_us(void);
 
 /* Work is counted in evaluations of a change of J, never in time, so that equal input gives an
  * equal plan. */
@@ -89,7 +93,8 @@ struct nuioa_mapping {
 };
 
 /* Runs the mappers that fit the problem, keeps the best J, with Slurm's own among the candidates:
- * slot_of is written, *mapping says how it came about. 0 or -ENOMEM (slot_of = start then). */
+ * slot_of is written, *mapping says how it came about. 0; or -ENOMEM, or -ETIME when it is past cpu_until_us,
+ * which is looked at between mappers (slot_of = start then). */
 int nuioa_place(const struct nuioa_problem *problem, uint32_t *slot_of,
                 struct nuioa_mapping *mapping);
 

@@ -168,6 +168,39 @@ static void put_slice(int fd, const struct wire_hello *hello, uint32_t weights, 
     put(fd, &pair, sizeof(pair));
 }
 
+/* Pairs of four ranks that are known, `count` of them. */
+static void put_pairs(int fd, const struct wire_hello *hello, const uint32_t (*pairs)[2], uint32_t count)
+{
+    struct wire_slice slice = { 4, count };
+    double all[4] = { 1, 1, 1, 1 };
+    put_key(fd, hello);
+    put_frame(fd, WIRE_SLICE, (uint32_t)(sizeof(slice) + sizeof(all) + count * sizeof(struct wire_pair)));
+    put(fd, &slice, sizeof(slice));
+    put(fd, all, sizeof(all));
+    for (uint32_t i = 0; i < count; i++)
+        put(fd, &(struct wire_pair){ pairs[i][0], pairs[i][1], 5 }, sizeof(struct wire_pair));
+}
+
+static void slice_twice(int fd, const struct wire_hello *h)
+{
+    put_pairs(fd, h, (const uint32_t[][2]){ { 0, 1 }, { 0, 2 }, { 0, 2 } }, 3);
+}
+
+static void slice_unsorted(int fd, const struct wire_hello *h)
+{
+    put_pairs(fd, h, (const uint32_t[][2]){ { 0, 1 }, { 2, 3 }, { 0, 1 } }, 3);
+}
+
+static void slice_turned(int fd, const struct wire_hello *h)
+{
+    put_pairs(fd, h, (const uint32_t[][2]){ { 1, 0 } }, 1);
+}
+
+static void slice_more(int fd, const struct wire_hello *h)
+{
+    put_pairs(fd, h, (const uint32_t[][2]){ { 0, 1 }, { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 }, { 2, 3 }, { 2, 3 } }, 7);
+}
+
 static void slice_counts(int fd, const struct wire_hello *h) { put_slice(fd, h, 1000, 1, 1, 0); }
 static void slice_pairs(int fd, const struct wire_hello *h) { put_slice(fd, h, 4, UINT32_MAX, 1, 0); }
 static void slice_nan(int fd, const struct wire_hello *h) { put_slice(fd, h, 4, 1, 0.0 / 0.0, 0); }
@@ -195,6 +228,10 @@ static const struct act acts[] = {
     { "a weight that is no number", true, true, false, slice_nan },
     { "a negative weight", true, true, false, slice_negative },
     { "a pair with a rank of elsewhere", true, true, false, slice_rank },
+    { "a pair twice", true, true, false, slice_twice },
+    { "a pair again after another one", true, true, false, slice_unsorted },
+    { "a pair the other way round", true, true, false, slice_turned },
+    { "more pairs than there are", true, true, false, slice_more },
     { "another leader than the node has promised", false, false, true, bad_leader },
 };
 

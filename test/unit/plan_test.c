@@ -482,6 +482,36 @@ static void test_no_sure_leader_with_a_lost_nic(void **state)
     scene_free(s);
 }
 
+/* Ranks that all speak to each other, and a clock that has passed already: no plan, whether or not there are
+ * pairs; none, and far away, it is as ever. */
+static void test_processor_time(void **state)
+{
+    (void)state;
+    struct nuioa_pair pairs[28];
+    uint32_t count = 0;
+    for (uint32_t second = 1; second < 8; second++)
+        for (uint32_t first = 0; first < second; first++)
+            pairs[count++] = (struct nuioa_pair){ first, second, 1 + (first * 7 + second * 3) % 5 };
+    for (int with_pairs = 0; with_pairs < 2; with_pairs++) {
+        struct scene *s = scene_new();
+        machine_hagrid(&s->node, 5);
+        scene_on(s, 8, 1);
+        weigh(s, descending);
+        s->request.pairs = pairs;
+        s->request.pair_count = with_pairs ? count : 0;
+        scene_make(s);
+        s->request.cpu_until_us = UINT64_MAX;
+        scene_make(s);
+        assert_true(s->plan.moved);
+        nuioa_plan_free(&s->plan);
+        s->request.cpu_until_us = 1;
+        assert_int_equal(nuioa_plan_make(&s->request, &s->plan, &s->err), -ETIME);
+        assert_non_null(strstr(s->err.text, "processor time"));
+        assert_null(s->plan.places);
+        scene_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,6 +535,7 @@ int main(void)
         cmocka_unit_test(test_refuses_nonsense),
         cmocka_unit_test(test_a_sure_leader_leads),
         cmocka_unit_test(test_no_sure_leader_with_a_lost_nic),
+        cmocka_unit_test(test_processor_time),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }
