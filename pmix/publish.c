@@ -76,10 +76,10 @@ int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct 
     return 0;
 }
 
-int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count, unsigned patience_ms,
                        struct nuioa_publisher **publisher, struct nuioa_error *err)
 {
-    (void)namespaces, (void)task_count, (void)err;
+    (void)namespaces, (void)task_count, (void)patience_ms, (void)err;
     *publisher = NULL;
     return 0;
 }
@@ -341,6 +341,8 @@ int nuioa_publish_tasks(struct nuioa_publisher *s, const struct nuioa_publicatio
     s->err = err;
     int rc = 0;
     if (p->options->export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY))
+        rc = session_await(s);
+    if (!rc && p->options->export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY))
         rc = store_tasks(s, p, wants_ours(s, p));
     s->time_us += (uint32_t)(now_us() - begin);
     return rc;
@@ -350,7 +352,9 @@ int nuioa_publish_node(struct nuioa_publisher *s, const struct nuioa_publication
 {
     uint64_t begin = now_us();
     s->err = err;
-    int rc = wants_ours(s, p) ? store_node(s, p) : 0;
+    int rc = wants_ours(s, p) ? session_await(s) : 0;
+    if (!rc && wants_ours(s, p))
+        rc = store_node(s, p);
     s->time_us += (uint32_t)(now_us() - begin);
     return rc;
 }

@@ -35,9 +35,14 @@ void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *en
 
 /* The step as this process's PMIx knows it, from user_init on. Returns 1 and *publisher, which the caller
  * closes; 0 and NULL if there is no PMIx; or negative with *err: no candidate is known (-ENOENT), another
- * number of local tasks (-EINVAL). */
+ * number of local tasks (-EINVAL), or PMIx does not answer (-ETIMEDOUT).
+ *
+ * Each call of PMIx is carried out by a thread of its own, and waits for that without end: PMIX_TIMEOUT counts
+ * only where a request leaves the process, and these do not. So here, and before anything is stored, PMIx is
+ * first asked aside, and left alone if it has no answer within `patience_ms`. 0: it is not asked aside, for a
+ * process that must not have threads. */
 struct nuioa_publisher;
-int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count, unsigned patience_ms,
                        struct nuioa_publisher **publisher, struct nuioa_error *err);
 void nuioa_publish_close(struct nuioa_publisher *publisher); /* NULL is fine */
 

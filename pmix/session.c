@@ -2,8 +2,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "number.h"
 
@@ -32,6 +35,110 @@ static int parse_peers(const char *text, uint32_t count, uint32_t *ranks)
     return 0;
 }
 
+/* --- whether PMIx answers -------------------------------------------------------------------- */
+
+/* Belongs to whoever is there last: a thread that PMIx never lets go stays, and keeps it. */
+struct question {
+    struct pmix_calls calls;
+    pmix_proc_t proc;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool answered, left;
+};
+
+static void question_free(struct question *q)
+{
+    pthread_cond_destroy(&q->changed);
+    pthread_mutex_destroy(&q->lock);
+    free(q);
+}
+
+static struct question *question_new(const struct nuioa_publisher *s)
+{
+    pthread_condattr_t monotonic;
+    struct question *q = calloc(1, sizeof(*q));
+    if (!q)
+        return NULL;
+    q->calls = s->calls;
+    pmix_proc_set(&q->proc, s->nspace, PMIX_RANK_WILDCARD);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&q->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&q->lock, NULL);
+    return q;
+}
+
+/* What it answers does not matter. */
+static void *ask(void *arg)
+{
+    struct question *q = arg;
+    pmix_value_t *value;
+    if (!pmix_value_get(&q->calls, &q->proc, PMIX_LOCAL_PEERS, PMIX_STRING, &value))
+        pmix_value_release(value);
+    pthread_mutex_lock(&q->lock);
+    q->answered = true;
+    bool last = q->left;
+    pthread_cond_signal(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+    if (last)
+        question_free(q);
+    return NULL;
+}
+
+/* Signals are slurmstepd's. */
+static int ask_aside(struct question *q)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = -pthread_create(&thread, NULL, ask, q);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!rc)
+        pthread_detach(thread);
+    return rc;
+}
+
+/* Then the question is gone, or the thread's alone. */
+static int await_answer(struct question *q, unsigned ms)
+{
+    struct timespec until;
+    int rc = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += ms % 1000 * 1000000L;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&q->lock);
+    while (!q->answered && !rc)
+        rc = -pthread_cond_timedwait(&q->changed, &q->lock, &until);
+    bool answered = q->answered;
+    q->left = true;
+    pthread_mutex_unlock(&q->lock);
+    if (answered)
+        question_free(q);
+    return answered ? 0 : rc;
+}
+
+int session_await(struct nuioa_publisher *s)
+{
+    if (!s->patience_ms)
+        return 0;
+    struct question *q = question_new(s);
+    if (!q)
+        return nuioa_fail(s->err, -ENOMEM, "out of memory");
+    int rc = ask_aside(q);
+    if (rc < 0) {
+        question_free(q);
+        return nuioa_fail(s->err, rc, "no thread to ask PMIx: %s", strerror(-rc));
+    }
+    rc = await_answer(q, s->patience_ms);
+    return rc < 0 ? nuioa_fail(s->err, rc, "PMIx has not answered for %u ms", s->patience_ms) : 0;
+}
+
 /* Storing under a name that PMIx does not know succeeds and is lost, hence the question. */
 static int find_namespace(struct nuioa_publisher *s, const struct nuioa_namespaces *namespaces,
                           struct nuioa_error *err)
@@ -56,7 +163,15 @@ static int find_namespace(struct nuioa_publisher *s, const struct nuioa_namespac
                       namespaces->count ? namespaces->names[0] : "anything");
 }
 
-int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+static int open_step(struct nuioa_publisher *s, const struct nuioa_namespaces *namespaces, struct nuioa_error *err)
+{
+    s->err = err;
+    nuioa_copy(s->nspace, sizeof(s->nspace), namespaces->names[0]);
+    int rc = session_await(s);
+    return rc < 0 ? rc : find_namespace(s, namespaces, err);
+}
+
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count, unsigned patience_ms,
                        struct nuioa_publisher **publisher, struct nuioa_error *err)
 {
     struct pmix_calls calls;
@@ -67,10 +182,11 @@ int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_
     struct nuioa_publisher *s = calloc(1, sizeof(*s));
     if (s) {
         s->calls = calls;
+        s->patience_ms = patience_ms;
         s->count = task_count;
         s->ranks = calloc(task_count, sizeof(*s->ranks));
     }
-    int rc = s && s->ranks ? find_namespace(s, namespaces, err) : nuioa_fail(err, -ENOMEM, "out of memory");
+    int rc = s && s->ranks ? open_step(s, namespaces, err) : nuioa_fail(err, -ENOMEM, "out of memory");
     if (rc < 0) {
         nuioa_publish_close(s);
         return rc;

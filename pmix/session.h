@@ -12,6 +12,7 @@
 
 struct nuioa_publisher {
     struct pmix_calls calls;
+    unsigned patience_ms; /* with a PMIx that does not answer; 0: for ever */
     char nspace[NUIOA_NAMESPACE_SIZE];
     uint32_t count;      /* local tasks */
     uint32_t *ranks;     /* [count]: PMIx's, by local rank */
@@ -21,6 +22,10 @@ struct nuioa_publisher {
     bool records_proven; /* it does */
     struct nuioa_error *err;
 };
+
+/* Until PMIx answers, which is a reason to believe that it answers what is asked next: 0, or -ETIMEDOUT or
+ * -EAGAIN (no thread) with s->err. */
+int session_await(struct nuioa_publisher *s);
 
 /* Whether Slurm gave this key to the first local rank. It treats all ranks alike. */
 bool session_has(const struct nuioa_publisher *s, const char *key, pmix_data_type_t type);

@@ -133,7 +133,7 @@ static void publish(spank_t spank, const struct nuioa_node *node, const struct n
     };
     long before_us = cpu_us();
     uint32_t first = 0;
-    int known = nuioa_publish_open(&namespaces, trial.count, &publisher, &err), rc = known;
+    int known = nuioa_publish_open(&namespaces, trial.count, 0, &publisher, &err), rc = known;
     if (publisher) {
         known = (int)trial.count;
         first = *nuioa_publish_ranks(publisher);

@@ -1,9 +1,14 @@
 #include "publisher.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "doors.h"
 #include "number.h"
+
+/* A thread's start and one answer of PMIx's own take less than a millisecond. Where hooks run in a process that
+ * shares slurmstepd's memory (contain_spank) there are no threads. */
+#define PATIENCE_MS 1000
 
 void publisher_prepare(const struct context *c, spank_t spank)
 {
@@ -42,7 +47,8 @@ void publisher_open(struct context *c, spank_t spank)
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return;
     nuioa_namespaces_guess(&names, step_environment(spank), job_id, step_id);
-    if (nuioa_publish_open(&names, c->step.task_count, &c->publisher, &err) < 0)
+    unsigned patience_ms = getpid() == c->pid ? PATIENCE_MS : 0;
+    if (nuioa_publish_open(&names, c->step.task_count, patience_ms, &c->publisher, &err) < 0)
         nuioa_warn(&c->faults, "PMIx keys are not published: %s", err.text);
     if (c->publisher && !take_ranks(c)) {
         nuioa_warn(&c->faults, "PMIx keys are not published: PMIx has ranks above %u", STEP_RANKS_MAX - 1);

@@ -32,7 +32,7 @@ silent() {
 
 # end_silent: that srun never ends by itself
 end_silent() {
-    in_node ctl sh -c 'kill -KILL $(pgrep -x srun)'
+    in_node ctl sh -c 'kill -KILL $(pgrep -x srun)' 2>/dev/null
     wait "$silent"
     in_node ctl scancel -u nobody
     idle 200

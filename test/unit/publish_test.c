@@ -1,0 +1,150 @@
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <pmix_common.h>
+
+#include "publish.h"
+
+/* A PMIx server of this test: it knows one step of four tasks, and falls silent when it is told to. */
+
+#define NSPACE "slurm.pmix.7.0"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
+static bool silent;
+static unsigned asked, stored, held;
+
+pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info, size_t count,
+                       pmix_value_t **value);
+pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char *key, pmix_value_t *value);
+int PMIx_Initialized(void);
+const char *PMIx_Get_version(void);
+
+static void answer(unsigned *counter)
+{
+    pthread_mutex_lock(&lock);
+    ++*counter;
+    held++;
+    while (silent)
+        pthread_cond_wait(&let_go, &lock);
+    held--;
+    pthread_mutex_unlock(&lock);
+}
+
+static void be_silent(bool yes)
+{
+    pthread_mutex_lock(&lock);
+    silent = yes;
+    pthread_cond_broadcast(&let_go);
+    pthread_mutex_unlock(&lock);
+}
+
+pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info, size_t count,
+                       pmix_value_t **value)
+{
+    (void)info, (void)count;
+    answer(&asked);
+    if (strcmp(proc->nspace, NSPACE) || strcmp(key, PMIX_LOCAL_PEERS))
+        return PMIX_ERR_NOT_FOUND;
+    *value = calloc(1, sizeof(**value));
+    (*value)->type = PMIX_STRING;
+    (*value)->data.string = strdup("4,5,6,7");
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char *key, pmix_value_t *value)
+{
+    (void)proc, (void)key, (void)value;
+    answer(&stored);
+    return PMIX_SUCCESS;
+}
+
+int PMIx_Initialized(void) { return 1; }
+const char *PMIx_Get_version(void) { return "OpenPMIx 4.2.2"; }
+
+/* Threads that were left alone come home: none still has the lock when the next test begins. */
+static void wait_for_nobody(void)
+{
+    for (bool some = true; some; usleep(1000)) {
+        pthread_mutex_lock(&lock);
+        some = held > 0;
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+static const struct nuioa_namespaces names = { 1, { NSPACE } };
+
+static struct nuioa_publisher *open_it(unsigned patience_ms)
+{
+    struct nuioa_publisher *publisher;
+    struct nuioa_error err = { "" };
+    if (nuioa_publish_open(&names, 4, patience_ms, &publisher, &err) != 1)
+        fail_msg("%s", err.text);
+    assert_int_equal(nuioa_publish_ranks(publisher)[3], 7);
+    return publisher;
+}
+
+static void test_answers(void **state)
+{
+    (void)state;
+    nuioa_publish_close(open_it(60000));
+    asked = 0;
+    nuioa_publish_close(open_it(0));
+    assert_int_equal(asked, 1);
+}
+
+/* That this comes back at all is what is tested. */
+static void test_silent_from_the_start(void **state)
+{
+    (void)state;
+    struct nuioa_publisher *publisher;
+    struct nuioa_error err = { "" };
+    be_silent(true);
+    assert_int_equal(nuioa_publish_open(&names, 4, 50, &publisher, &err), -ETIMEDOUT);
+    assert_null(publisher);
+    assert_string_equal(err.text, "PMIx has not answered for 50 ms");
+    be_silent(false);
+    wait_for_nobody();
+}
+
+static void test_silent_later(void **state)
+{
+    (void)state;
+    struct nuioa_plan plan = { .reason = "" };
+    struct nuioa_node node = { 0 };
+    struct nuioa_options options;
+    struct nuioa_publication publication = { &plan, &node, &options, NULL, 0 };
+    struct nuioa_error err = { "" };
+    nuioa_options_init(&options);
+    nuioa_options_finish(&options);
+    struct nuioa_publisher *publisher = open_it(50);
+    stored = 0;
+    be_silent(true);
+    assert_int_equal(nuioa_publish_tasks(publisher, &publication, &err), -ETIMEDOUT);
+    assert_int_equal(nuioa_publish_node(publisher, &publication, &err), -ETIMEDOUT);
+    assert_int_equal(stored, 0);
+    be_silent(false);
+    wait_for_nobody();
+    assert_int_equal(nuioa_publish_node(publisher, &publication, &err), 0);
+    assert_true(stored > 0);
+    nuioa_publish_close(publisher);
+}
+
+int main(void)
+{
+    alarm(60); /* one that hangs has failed */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_silent_from_the_start),
+        cmocka_unit_test(test_silent_later),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
