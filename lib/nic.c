@@ -205,6 +205,9 @@ static int check_word(const char *word, struct nuioa_error *err)
         if (!isalnum((unsigned char)*c) && !strchr("._:-*?[]!@", *c))
             return nuioa_fail(err, -EINVAL, "nic: '%c' in \"%s\" is in no device name or glob", *c,
                               name);
+    /* [:alpha:] and [.a.]: root reads the user's globs, and leaves libc's parser of these alone. */
+    if (strstr(name, "[:") || strstr(name, "[."))
+        return nuioa_fail(err, -EINVAL, "nic: '[' before ':' or '.' in \"%s\"", name);
     return 0;
 }
 

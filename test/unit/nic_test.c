@@ -243,7 +243,8 @@ static void test_malformed_patterns(void **state)
 {
     (void)state;
     static const char *const bad[] = {"",   ",",     "a,", ",a",  "a,,b", "^",
-                                      "a b", "^auto", "a/b", "a\n", "a;b", "$(a)"};
+                                      "a b", "^auto", "a/b", "a\n", "a;b", "$(a)",
+                                      "mlx5_[[:digit:]]", "[][:alpha:]]", "[a[.b.]]", "[.a.]"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct nuioa_error err = {""};
         if (nuioa_nic_check(bad[i], &err) != -EINVAL)
