@@ -75,10 +75,15 @@ static void drop_all(struct gather *g, struct peer_list *list)
         gather_drop(g, list->first);
 }
 
-void gather_send(struct gather *g, struct peer *p, const void *bytes, size_t length)
+void gather_send(struct gather *g, struct peer *p, uint32_t type, const void *body, size_t length,
+                 const uint8_t digest[SHA256_SIZE])
 {
+    struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
+    uint8_t tag[WIRE_TAG_SIZE];
+    const struct iovec parts[] = { { &frame, sizeof(frame) }, { (void *)body, length }, { tag, sizeof(tag) } };
     bool before = peer_unsent(p);
-    int rc = peer_send(p, bytes, length);
+    tag_make(&p->key, WIRE_FROM_SRUN, &frame, digest, tag);
+    int rc = peer_send(p, parts, 3);
     g->unsent += peer_unsent(p) - before;
     if (peer_unsent(p) && !before)
         gather_watch(g, p->fd, p, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
@@ -86,11 +91,22 @@ void gather_send(struct gather *g, struct peer *p, const void *bytes, size_t len
         shutdown(p->fd, SHUT_RDWR); /* its end is noticed where all ends are */
 }
 
+/* Processes that srun has forked may hold copies of it, for which closing ours is not enough. */
+static void close_listener(struct gather *g)
+{
+    if (g->listener < 0)
+        return;
+    if (g->epoll >= 0)
+        gather_watch(g, g->listener, NULL, 0, EPOLL_CTL_DEL);
+    shutdown(g->listener, SHUT_RDWR);
+    close(g->listener);
+    g->listener = -1;
+}
+
 void gather_close_door(struct gather *g)
 {
-    if (g->listener >= 0)
-        close(g->listener);
-    g->listener = -1;
+    close_listener(g);
+    g->door_ms = 0;
     drop_all(g, &g->strangers);
     drop_all(g, &g->queue);
     drop_all(g, &g->opening);
@@ -107,10 +123,10 @@ static void serve(struct gather *g, struct peer *p, uint32_t events)
         if (!peer_unsent(p))
             gather_watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
         if (rc < 0)
-            gather_lose(g, p);
+            gather_lose(g, p, rc);
     }
     if (p->state == PEER_SEALED)
-        gather_lose(g, p); /* an error, or both ends closed: nothing else is watched for */
+        gather_lose(g, p, -ECONNRESET); /* an error, or both ends closed: nothing else is watched for */
     else if (events & ~(uint32_t)EPOLLOUT && p->state != PEER_DEAD)
         gather_hear(g, p);
 }
@@ -150,7 +166,7 @@ static void open_door(struct gather *g)
         }
         if (fd < 0)
             return;
-        struct peer *p = peer_new(fd, gather_now_ms());
+        struct peer *p = peer_new(fd, gather_now_ms(), &g->key);
         if (!p) {
             close(fd);
             return;
@@ -160,7 +176,7 @@ static void open_door(struct gather *g)
             g->counts.strangers_most = g->stranger_count;
         gather_watch(g, fd, p, EPOLLIN, EPOLL_CTL_ADD);
         gather_hear(g, p); /* a node may have spoken already */
-        if (g->invitation.sealed)
+        if (g->config.sealed)
             hire(g, &g->desks[0]); /* while the node's credential is being made */
     }
     gather_let_in(g, false);
@@ -223,6 +239,8 @@ static int wait_ms(const struct gather *g)
         until = g->give_up_ms;
     if (g->until_ms && g->until_ms < until && g->phase == GATHERING)
         until = g->until_ms;
+    if (g->door_ms && g->door_ms < until && g->phase == GATHERING)
+        until = g->door_ms;
     if (g->pause_ms && g->pause_ms < until)
         until = g->pause_ms;
     if (g->flush_ms && g->flush_ms < until)
@@ -282,15 +300,18 @@ static void *run(void *arg)
         g->desks[i].opener = (struct opener){ 0, -1 };
     g->opened = malloc(sizeof(*g->opened));
     if (g->opened) {
-        if (g->eager && g->invitation.sealed)
+        if (g->eager && g->config.sealed)
             hire(g, &g->desks[0]);
         serve_all(g);
+        gather_say_what_lacks(g);
     }
     gather_close_door(g);
     for (int i = 0; i < OPENERS; i++)
         opener_stop(&g->desks[i].opener);
     drop_all(g, &g->known);
     peer_free_all(&g->dead);
+    if (g->opened)
+        explicit_bzero(g->opened, sizeof(*g->opened));
     free(g->opened);
     return NULL;
 }
@@ -299,11 +320,13 @@ static void *run(void *arg)
 
 static int invite(struct gather *g, uint16_t port)
 {
-    int rc = invitation_make(&g->invitation, port, g->config.sealed);
+    struct invitation invitation;
+    int rc = invitation_make(&invitation, port, g->config.sealed);
     if (rc < 0)
         return rc;
-    memcpy(g->wanted.key, g->invitation.key, WIRE_KEY_SIZE);
-    invitation_write(&g->invitation, g->text);
+    hmac_key_set(&g->key, invitation.key, sizeof(invitation.key));
+    invitation_write(&invitation, g->text);
+    explicit_bzero(&invitation, sizeof(invitation));
     return 0;
 }
 
@@ -315,18 +338,14 @@ int gather_open(const struct gather_config *config, struct gather **gather, stru
         return nuioa_fail(err, -ENOMEM, "gather: out of memory");
     g->config = *config;
     g->wanted.any_job = true;
+    g->epoll = g->stop = -1; /* what srun forks before the start does not hold them */
     g->listener = listen_open(config->port_first, config->port_last, &port);
-    g->epoll = epoll_create1(EPOLL_CLOEXEC);
-    g->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int rc = g->listener < 0 ? g->listener : g->epoll < 0 || g->stop < 0 ? -errno : invite(g, port);
+    int rc = g->listener < 0 ? g->listener : invite(g, port);
     if (rc < 0) {
         gather_close(g);
         *gather = NULL;
         return nuioa_fail(err, rc, "gather: cannot listen: %s", strerror(-rc));
     }
-    g->listening = true;
-    gather_watch(g, g->listener, &g->listener, EPOLLIN, EPOLL_CTL_ADD);
-    gather_watch(g, g->stop, &g->stop, EPOLLIN, EPOLL_CTL_ADD);
     return 0;
 }
 
@@ -342,13 +361,28 @@ void gather_expect(struct gather *g, uint32_t job_id, uint32_t step_id)
     g->wanted.step_id = step_id;
 }
 
+static int open_events(struct gather *g)
+{
+    g->epoll = epoll_create1(EPOLL_CLOEXEC);
+    g->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (g->epoll < 0 || g->stop < 0)
+        return -errno;
+    g->listening = true;
+    gather_watch(g, g->listener, &g->listener, EPOLLIN, EPOLL_CTL_ADD);
+    gather_watch(g, g->stop, &g->stop, EPOLLIN, EPOLL_CTL_ADD);
+    return 0;
+}
+
 /* Signals are srun's. */
 int gather_start(struct gather *g, bool eager)
 {
     sigset_t all, before;
     if (g->started)
         return 0;
+    if (open_events(g) < 0)
+        return -errno;
     g->eager = eager;
+    g->door_ms = g->config.door_ms ? gather_now_ms() + g->config.door_ms : 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int rc = pthread_create(&g->thread, NULL, run, g);
@@ -381,13 +415,13 @@ void gather_close(struct gather *g)
     if (!g)
         return;
     gather_stop(g);
-    if (g->listener >= 0)
-        close(g->listener);
+    close_listener(g);
     if (g->epoll >= 0)
         close(g->epoll);
     if (g->stop >= 0)
         close(g->stop);
     free(g->nodes);
     free(g->leaders);
+    explicit_bzero(&g->key, sizeof(g->key));
     free(g);
 }

@@ -23,6 +23,7 @@ struct gather_config {
     const char *socket;        /* and munged's, "" the default */
     unsigned timeout_ms;       /* how long after a node's apology the others are waited for */
     bool every_record;         /* for a report; else a node may have nothing to say */
+    unsigned door_ms;          /* for how long nodes may come; 0: as long as there is a gather */
     uint16_t port_first, port_last; /* 0: any */
 
     /* All are called by the thread; texts are valid during the call. */
@@ -45,7 +46,8 @@ struct gather_counts {
 
 struct gather;
 
-/* Opens the listener: IPv6 and IPv4 where both exist. 0 and *gather, or negative with *err. */
+/* Opens the listener: IPv6 and IPv4 where both exist. It is closed, for all processes that hold a copy of it, when
+ * all nodes have come, or one has failed, or the time for it is over. 0 and *gather, or negative with *err. */
 int gather_open(const struct gather_config *config, struct gather **gather, struct nuioa_error *err);
 
 /* For WIRE_VARIABLE. Owned by `gather`. */

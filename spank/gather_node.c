@@ -1,10 +1,7 @@
 #include "gather_node.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hello.h"
 #include "invitation.h"
 #include "leaders.h"
+#include "listen.h"
 #include "seal.h"
+#include "tag.h"
 
 static int64_t now_us(void)
 {
@@ -70,11 +70,17 @@ static int send_all(struct gather_node *g, const void *bytes, size_t length, int
     return 0;
 }
 
-static int send_frame(struct gather_node *g, uint32_t type, const void *bytes, size_t length)
+static int send_message(struct gather_node *g, const struct hmac_key *key, uint32_t type, const void *body,
+                        size_t length)
 {
     struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
-    int rc = send_all(g, &frame, sizeof(frame), length ? MSG_MORE : 0);
-    return rc ? rc : send_all(g, bytes, length, 0);
+    uint8_t digest[SHA256_SIZE], tag[WIRE_TAG_SIZE];
+    sha256_of(body, length, digest);
+    tag_make(key, WIRE_FROM_NODE, &frame, digest, tag);
+    int rc = send_all(g, &frame, sizeof(frame), MSG_MORE);
+    if (!rc)
+        rc = send_all(g, body, length, MSG_MORE);
+    return rc ? rc : send_all(g, tag, sizeof(tag), 0);
 }
 
 static int receive_all(struct gather_node *g, void *bytes, size_t length)
@@ -93,47 +99,55 @@ static int receive_all(struct gather_node *g, void *bytes, size_t length)
     return 0;
 }
 
-/* srun shows that it is srun. */
-static int receive_answer(struct gather_node *g)
+/* What follows a frame: malloc'd, the tag behind the body. NULL with *rc. */
+static char *receive_body(struct gather_node *g, const struct wire_frame *frame, int *rc)
 {
-    uint8_t answer[WIRE_KEY_SIZE];
-    if (g->known)
-        return 0;
-    int rc = receive_all(g, answer, sizeof(answer));
-    if (!rc && memcmp(answer, g->answer, sizeof(answer)))
-        rc = -EPROTO;
-    g->known = !rc;
-    return rc;
+    char *body = malloc((size_t)frame->length + WIRE_TAG_SIZE);
+    *rc = body ? receive_all(g, body, (size_t)frame->length + WIRE_TAG_SIZE) : -ENOMEM;
+    if (!*rc && !tag_is_right(&g->session, WIRE_FROM_SRUN, frame, body))
+        *rc = -EBADMSG;
+    if (*rc < 0) {
+        free(body);
+        return NULL;
+    }
+    return body;
 }
 
-static int receive_frame(struct gather_node *g, struct wire_frame *frame)
-{
-    int rc = receive_answer(g);
-    if (!rc)
-        rc = receive_all(g, frame, sizeof(*frame));
-    if (!rc && frame->magic != WIRE_MAGIC)
-        rc = -EPROTO;
-    return !rc && frame->type == WIRE_STOP ? -ECANCELED : rc;
-}
-
-/* A message of a type and at most a length that the caller knows. */
-static int receive_message(struct gather_node *g, uint32_t type, size_t max, void **bytes, size_t *length)
+/* A message of a type and at most a length that the caller knows; or STOP. malloc'd, caller frees. */
+static int receive_message(struct gather_node *g, uint32_t type, size_t max, char **body, size_t *length)
 {
     struct wire_frame frame;
-    *bytes = NULL;
-    int rc = receive_frame(g, &frame);
-    if (!rc && (frame.type != type || frame.length > max))
+    *body = NULL;
+    int rc = receive_all(g, &frame, sizeof(frame));
+    if (!rc && (frame.magic != WIRE_MAGIC || (frame.type != type && frame.type != WIRE_STOP) ||
+                frame.length > (frame.type == type ? max : 0)))
         rc = -EPROTO;
+    if (!rc)
+        *body = receive_body(g, &frame, &rc);
     if (rc < 0)
         return rc;
+    g->known = true;
     *length = frame.length;
-    *bytes = malloc(frame.length ? frame.length : 1);
-    rc = *bytes ? receive_all(g, *bytes, frame.length) : -ENOMEM;
-    if (rc < 0) {
-        free(*bytes);
-        *bytes = NULL;
-    }
-    return rc;
+    if (frame.type == type)
+        return 0;
+    free(*body);
+    *body = NULL;
+    return -ECANCELED;
+}
+
+/* There are at most as many pairs as the node's tasks make, each once. */
+static uint32_t pairs_max(const struct gather_node *g)
+{
+    uint64_t all = (uint64_t)g->task_count * (g->task_count - 1) / 2;
+    return all < WIRE_PAIRS_MAX ? (uint32_t)all : WIRE_PAIRS_MAX;
+}
+
+/* The first that srun says; the slice, where one was asked for, is in it. */
+static int receive_welcome(struct gather_node *g, char **slice, size_t *length)
+{
+    size_t max = sizeof(struct wire_slice) + g->task_count * sizeof(double) +
+                 pairs_max(g) * sizeof(struct wire_pair);
+    return receive_message(g, WIRE_WELCOME, max, slice, length);
 }
 
 static const char *reason(int rc)
@@ -147,6 +161,8 @@ static const char *reason(int rc)
         return "not all nodes answered srun";
     case -ECONNRESET:
         return "srun has hung up";
+    case -EBADMSG:
+        return "who answers is not this step's srun, or what it said was changed on the way";
     case -EPROTO:
     case -EINVAL:
         return "srun's answer is none";
@@ -163,39 +179,6 @@ static int fail(struct gather_node *g, int rc, struct nuioa_error *err)
 
 /* --- the call ----------------------------------------------------------------------------------------- */
 
-static int make_address(const char *text, in_port_t port, struct sockaddr_storage *address)
-{
-    struct sockaddr_in *four = (struct sockaddr_in *)address;
-    struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
-    memset(address, 0, sizeof(*address));
-    if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
-        four->sin_family = AF_INET;
-        four->sin_port = port;
-        return sizeof(*four);
-    }
-    if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
-        six->sin6_family = AF_INET6;
-        six->sin6_port = port;
-        return sizeof(*six);
-    }
-    return -EINVAL;
-}
-
-/* Begins to connect. */
-static int call_address(struct gather_node *g, const char *text, in_port_t port)
-{
-    struct sockaddr_storage address;
-    int length = make_address(text, port, &address), on = 1;
-    if (length < 0)
-        return length;
-    g->fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (g->fd < 0)
-        return -errno;
-    setsockopt(g->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    bool begun = !connect(g->fd, (struct sockaddr *)&address, (socklen_t)length) || errno == EINPROGRESS;
-    return begun ? 0 : -errno;
-}
-
 static int await_connection(struct gather_node *g)
 {
     int error = 0, rc = wait_for(g, POLLOUT);
@@ -205,30 +188,23 @@ static int await_connection(struct gather_node *g)
     return rc ? rc : -error;
 }
 
-static void *make_hello(const struct gather_node *g, const struct gather_call *call,
-                        const struct invitation *invitation, size_t *length)
+/* And the key of what follows it. */
+static void *make_hello(struct gather_node *g, const struct gather_call *call, size_t *length)
 {
-    uint32_t rank_count = call->ranks ? call->task_count : 0;
     struct wire_hello hello = {
-        .purpose = WIRE_PURPOSE,
         .job_id = call->job_id,
         .step_id = call->step_id,
         .node = call->node,
         .node_count = call->node_count,
         .task_count = call->task_count,
         .leader = g->promised,
-        .rank_count = rank_count,
+        .rank_count = call->ranks ? call->task_count : 0,
     };
-    memcpy(hello.step_key, invitation->key, WIRE_KEY_SIZE);
-    if (invitation->sealed)
-        memcpy(hello.node_key, g->answer, WIRE_KEY_SIZE);
-    *length = sizeof(hello) + rank_count * sizeof(uint32_t);
-    char *bytes = malloc(*length);
-    if (!bytes)
+    if (getrandom(hello.fresh, sizeof(hello.fresh), 0) != sizeof(hello.fresh))
         return NULL;
-    memcpy(bytes, &hello, sizeof(hello));
-    if (rank_count)
-        memcpy(bytes + sizeof(hello), call->ranks, rank_count * sizeof(uint32_t));
+    tag_session(&g->session, &g->step, &hello);
+    void *bytes = hello_make(&hello, call->ranks, length);
+    explicit_bzero(hello.fresh, sizeof(hello.fresh));
     return bytes;
 }
 
@@ -236,7 +212,7 @@ static void *make_hello(const struct gather_node *g, const struct gather_call *c
 struct errand {
     struct gather_node *node;
     const struct gather_call *call;
-    const void *hello;
+    void *hello;
     size_t length;
 };
 
@@ -261,8 +237,8 @@ static void say_sealed(int fd, void *arg)
                          &outcome.err);
     int rc = await_connection(g);
     if (!rc)
-        rc = credential ? send_frame(g, WIRE_SEALED, credential, strlen(credential) + 1)
-                        : send_frame(g, WIRE_SORRY, NULL, 0);
+        rc = credential ? send_message(g, &g->step, WIRE_SEALED, credential, strlen(credential) + 1)
+                        : send_message(g, &g->step, WIRE_SORRY, NULL, 0);
     outcome.told = !rc && !credential;
     if (rc < 0 && credential)
         outcome.rc = cannot_reach(e->call, rc, &outcome.err);
@@ -272,27 +248,44 @@ static void say_sealed(int fd, void *arg)
 static int say_hello(struct gather_node *g, const void *hello, size_t length)
 {
     int rc = await_connection(g);
-    return rc ? rc : send_frame(g, WIRE_HELLO, hello, length);
+    return rc ? rc : send_message(g, &g->step, WIRE_HELLO, hello, length);
 }
 
 static int make_call(struct gather_node *g, const struct gather_call *call, const struct invitation *invitation,
                      struct nuioa_error *err)
 {
     struct errand errand = { .node = g, .call = call };
-    int rc = call_address(g, call->address, htons(invitation->port));
-    if (rc < 0)
-        return cannot_reach(call, rc, err);
-    errand.hello = make_hello(g, call, invitation, &errand.length);
+    int rc = 0;
+    g->fd = listen_dial(call->address, invitation->port);
+    if (g->fd < 0)
+        return cannot_reach(call, g->fd, err);
+    errand.hello = make_hello(g, call, &errand.length);
     if (!errand.hello)
-        return nuioa_fail(err, -ENOMEM, "gather: out of memory");
+        return nuioa_fail(err, -ENOMEM, "gather: out of memory, or of random numbers");
     if (invitation->sealed)
         rc = nuioa_child_start(&g->caller, say_sealed, &errand, g->fd, call->timeout_ms);
     else
         rc = say_hello(g, errand.hello, errand.length);
-    free((void *)errand.hello);
+    explicit_bzero(errand.hello, errand.length);
+    free(errand.hello);
     if (rc < 0 && !invitation->sealed)
         return cannot_reach(call, rc, err);
     return rc < 0 ? nuioa_fail(err, rc, "gather: %s", strerror(-rc)) : 0;
+}
+
+/* What srun says of itself, if this node may believe it. */
+static int read_invitation(const struct gather_call *call, struct invitation *invitation, struct nuioa_error *err)
+{
+    int rc = invitation_read(invitation, call->srun);
+    if (rc == -EPROTONOSUPPORT)
+        return nuioa_fail(err, rc, "gather: srun's plugin is of another version than this node's");
+    if (rc < 0 || call->node >= call->node_count || call->node_count > WIRE_NODES_MAX ||
+        call->task_count > WIRE_TASKS_MAX)
+        return nuioa_fail(err, -EINVAL, "gather: what srun says of itself is wrong");
+    if (call->munge && !invitation->sealed)
+        return nuioa_fail(err, -EACCES, "gather: plugstack.conf says auth=munge on this node and auth=key on srun's "
+                                        "host, so srun is not called (give both the same)");
+    return 0;
 }
 
 int gather_call(struct gather_node *g, const struct gather_call *call, struct nuioa_error *err)
@@ -309,16 +302,15 @@ int gather_call(struct gather_node *g, const struct gather_call *call, struct nu
         .node_count = call->node_count,
         .task_count = call->task_count,
     };
-    if (invitation_read(&invitation, call->srun) < 0 || call->node >= call->node_count ||
-        call->node_count > WIRE_NODES_MAX || call->task_count > WIRE_TASKS_MAX)
-        return nuioa_fail(err, -EINVAL, "gather: what srun says of itself is wrong");
+    int rc = read_invitation(call, &invitation, err);
+    if (rc < 0)
+        return rc;
     /* Who has promised must get the table if the others do: no promise where a child says it, for it may say it
      * and not live to tell. */
     g->promised = invitation.sealed ? WIRE_NO_RANK : call->leader;
-    memcpy(g->answer, invitation.answer, WIRE_KEY_SIZE);
-    if (invitation.sealed && getrandom(g->answer, sizeof(g->answer), 0) != sizeof(g->answer))
-        return nuioa_fail(err, -EIO, "gather: no random numbers");
-    int rc = make_call(g, call, &invitation, err);
+    hmac_key_set(&g->step, invitation.key, sizeof(invitation.key));
+    explicit_bzero(invitation.key, sizeof(invitation.key));
+    rc = make_call(g, call, &invitation, err);
     if (rc < 0)
         gather_hang_up(g);
     return rc;
@@ -349,7 +341,7 @@ static int learn_outcome(struct gather_node *g, struct outcome *outcome)
         bool connected = !await_connection(g);
         outcome->rc = nuioa_fail(&outcome->err, -ETIMEDOUT, "%s",
                                  connected ? "MUNGE: no answer in time" : "gather: cannot reach srun");
-        outcome->told = connected && !send_frame(g, WIRE_SORRY, NULL, 0);
+        outcome->told = connected && !send_message(g, &g->step, WIRE_SORRY, NULL, 0);
     }
     free(bytes);
     return outcome->rc;
@@ -369,6 +361,8 @@ static int finish_call(struct gather_node *g, struct nuioa_error *err)
 void gather_hang_up(struct gather_node *g)
 {
     nuioa_child_end(&g->caller);
+    explicit_bzero(&g->step, sizeof(g->step));
+    explicit_bzero(&g->session, sizeof(g->session));
     if (g->fd < 0)
         return;
     shutdown(g->fd, SHUT_RDWR); /* children may hold copies */
@@ -403,13 +397,6 @@ static int read_pairs(const struct gather_node *g, const char *bytes, uint32_t c
     return 0;
 }
 
-/* Of the node's tasks, each once. */
-static uint32_t pairs_max(const struct gather_node *g)
-{
-    uint64_t all = (uint64_t)g->task_count * (g->task_count - 1) / 2;
-    return all < WIRE_PAIRS_MAX ? (uint32_t)all : WIRE_PAIRS_MAX;
-}
-
 static int read_slice(const struct gather_node *g, const char *bytes, size_t length, double *weights,
                       struct nuioa_pair **pairs, uint32_t *pair_count)
 {
@@ -435,15 +422,14 @@ static int read_slice(const struct gather_node *g, const char *bytes, size_t len
 int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
                  struct nuioa_error *err)
 {
-    void *bytes;
-    size_t length, max = sizeof(struct wire_slice) + g->task_count * sizeof(double) +
-                         pairs_max(g) * sizeof(struct wire_pair);
+    char *bytes;
+    size_t length;
     *pairs = NULL;
     *pair_count = 0;
     int rc = finish_call(g, err);
     if (rc < 0)
         return rc;
-    rc = receive_message(g, WIRE_SLICE, max, &bytes, &length);
+    rc = receive_welcome(g, &bytes, &length);
     if (!rc && length)
         rc = read_slice(g, bytes, length, weights, pairs, pair_count);
     free(bytes);
@@ -461,9 +447,13 @@ int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pai
 /* An empty table says that there is none. */
 static int receive_table(struct gather_node *g, uint32_t leader, uint32_t *leaders)
 {
-    void *bytes;
+    char *bytes = NULL;
     size_t length;
-    int rc = receive_message(g, WIRE_TABLE, leaders_max(g->node_count), &bytes, &length);
+    int rc = g->known ? 0 : receive_welcome(g, &bytes, &length);
+    free(bytes);
+    bytes = NULL;
+    if (!rc)
+        rc = receive_message(g, WIRE_TABLE, leaders_max(g->node_count), &bytes, &length);
     if (!rc && length) {
         rc = leaders_unpack(bytes, length, g->job_id, g->step_id, leaders, g->node_count);
         if (!rc && leaders[g->node] != (g->promised != WIRE_NO_RANK ? g->promised : leader))
@@ -479,15 +469,16 @@ int gather_tell(struct gather_node *g, struct wire_record *record, size_t length
     if (rc < 0)
         return rc;
     record->patience_ms = patience_ms(g);
-    rc = send_frame(g, WIRE_RECORD, record, length);
+    rc = send_message(g, &g->session, WIRE_RECORD, record, length);
     return rc < 0 ? fail(g, rc, err) : 0;
 }
 
-/* After the key, which comes at once, there is nothing but the table. */
+/* After WELCOME, which comes at once, there is nothing but the table. */
 bool gather_is_answered(const struct gather_node *g)
 {
     int bytes = 0;
-    return g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) && bytes > (g->known ? 0 : WIRE_KEY_SIZE);
+    return g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) && 
+           bytes > (g->known ? 0 : (int)(sizeof(struct wire_frame) + WIRE_TAG_SIZE));
 }
 
 int gather_await(struct gather_node *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err)

@@ -1,12 +1,14 @@
 #ifndef SPANK_GATHER_NODE_H
 #define SPANK_GATHER_NODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "child.h"
 #include "error.h"
 #include "place/place.h"
+#include "sha256.h"
 #include "wire.h"
 
 /* A node's side of the rendezvous (wire.h), in slurmstepd. Nothing here blocks but for the time that
@@ -16,6 +18,7 @@
 struct gather_call {
     const char *address;  /* of srun: IPv4 or IPv6, in numbers; no name is resolved */
     const char *srun;     /* what WIRE_VARIABLE says */
+    bool munge;           /* this node says auth=munge: srun is not called where it says another one */
     const char *socket;   /* munged's, "" the default; if srun wants a sealed hello */
     uid_t uid;            /* the job's user */
     gid_t gid;
@@ -36,10 +39,10 @@ struct gather_node {
     bool (*is_over)(void *arg);
     void *arg;
     bool told;                 /* srun has been told that this node has no credential */
-    bool known;                /* srun has answered */
+    bool known;                /* srun has answered, and it is srun */
     uint32_t job_id, step_id, node, node_count, task_count;
     uint32_t promised;         /* leader, WIRE_NO_RANK: none */
-    uint8_t answer[WIRE_KEY_SIZE]; /* by which srun shows that it is srun */
+    struct hmac_key step, session; /* of what is said first, and of all else */
 };
 
 #define GATHER_NODE_NONE { .fd = -1 }

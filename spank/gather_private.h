@@ -8,6 +8,7 @@
 #include "invitation.h"
 #include "opener.h"
 #include "peer.h"
+#include "tag.h"
 
 /* Private to gather.c, which keeps the thread, the door and who is let in, and gather_talk.c, which is what
  * is said with those inside. */
@@ -25,7 +26,7 @@ struct desk {
 
 struct gather {
     struct gather_config config;
-    struct invitation invitation;
+    struct hmac_key key; /* of the step */
     char text[INVITATION_TEXT_MAX];
     struct hello_wanted wanted;
     int listener, epoll, stop;
@@ -35,7 +36,8 @@ struct gather {
 
     enum phase phase;
     struct gather_counts counts;
-    int64_t give_up_ms, until_ms, flush_ms, pause_ms; /* until_ms: the first node waits no longer; 0: not set */
+    /* until_ms: the first node waits no longer; door_ms: none is to be expected any more; 0: not set */
+    int64_t give_up_ms, until_ms, door_ms, flush_ms, pause_ms;
     struct nuioa_error trouble;    /* why it is to be given up */
     bool warned;
     struct peer **nodes;           /* by place in the step; NULL: not heard of */
@@ -57,7 +59,8 @@ void gather_let_in(struct gather *g, bool in);
 bool gather_is_stranger(const struct peer *p);
 /* Ends a connection. The peer is freed when no event can name it any more. */
 void gather_drop(struct gather *g, struct peer *p);
-void gather_send(struct gather *g, struct peer *p, const void *bytes, size_t length);
+void gather_send(struct gather *g, struct peer *p, uint32_t type, const void *body, size_t length,
+                 const uint8_t digest[SHA256_SIZE]);
 /* Nobody is let in any more: strangers go, and so do the openers, which nobody waits for here. */
 void gather_close_door(struct gather *g);
 
@@ -66,10 +69,12 @@ void gather_close_door(struct gather *g);
 void gather_hear(struct gather *g, struct peer *p);
 /* A credential was opened. */
 void gather_take_opened(struct gather *g, struct peer *p, const struct opened *opened);
-/* A peer is gone or does what no node does: without it there is no table. */
-void gather_lose(struct gather *g, struct peer *p);
+/* A peer is gone or does what no node does, which `rc` says: without it there is no table. */
+void gather_lose(struct gather *g, struct peer *p, int rc);
 /* The time to wait for others is over: whether, and what follows. */
 bool gather_is_late(const struct gather *g);
 void gather_give_up(struct gather *g);
+/* The end has come before that: what is known to be wrong is said all the same. */
+void gather_say_what_lacks(struct gather *g);
 
 #endif

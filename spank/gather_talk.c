@@ -10,9 +10,16 @@
 
 /* What srun says with the nodes, and what it makes of it. */
 
-static const struct wire_frame stop = { WIRE_MAGIC, WIRE_STOP, 0 };
-
 /* --- the end ------------------------------------------------------------------------------------------ */
+
+/* The same to all nodes. */
+static void send_all(struct gather *g, uint32_t type, const void *body, size_t length)
+{
+    uint8_t digest[SHA256_SIZE];
+    sha256_of(body, length, digest);
+    for (struct peer *p = g->known.first; p; p = p->next)
+        gather_send(g, p, type, body, length, digest);
+}
 
 static void fail(struct gather *g, const char *what)
 {
@@ -20,9 +27,8 @@ static void fail(struct gather *g, const char *what)
     if (g->phase >= DONE)
         return;
     g->phase = FAILED;
-    for (struct peer *p = g->known.first; p; p = p->next)
-        gather_send(g, p, &stop, sizeof(stop));
     gather_close_door(g);
+    send_all(g, WIRE_STOP, NULL, 0);
     snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): each node knows its own leader only",
              what, g->counts.records, g->counts.nodes);
     if (!g->warned)
@@ -51,21 +57,40 @@ static bool is_past(int64_t ms)
 
 bool gather_is_late(const struct gather *g)
 {
-    return g->phase == GATHERING && (is_past(g->give_up_ms) || is_past(g->until_ms));
+    return g->phase == GATHERING && (is_past(g->give_up_ms) || is_past(g->until_ms) || is_past(g->door_ms));
 }
 
-/* As long as no node has come, one may still come. */
-void gather_give_up(struct gather *g)
+static void say_trouble(struct gather *g)
 {
     char text[400];
+    if (g->warned || !*g->trouble.text)
+        return;
+    snprintf(text, sizeof(text), "gather: %s: each node knows its own leader only", g->trouble.text);
+    g->config.warn(g->config.arg, text);
+    g->warned = true;
+}
+
+/* As long as the door is open a node may still come. */
+void gather_give_up(struct gather *g)
+{
     g->give_up_ms = 0;
     if (g->counts.hellos) {
         fail(g, why_late(g));
-    } else if (!g->warned) {
-        snprintf(text, sizeof(text), "gather: %s: each node knows its own leader only", g->trouble.text);
-        g->config.warn(g->config.arg, text);
-        g->warned = true;
+        return;
     }
+    say_trouble(g);
+    if (is_past(g->door_ms))
+        g->phase = FAILED;
+}
+
+void gather_say_what_lacks(struct gather *g)
+{
+    if (g->give_up_ms && g->phase == GATHERING)
+        say_trouble(g);
+    if (g->counts.hellos || g->warned || !g->config.every_record)
+        return;
+    g->config.warn(g->config.arg, "report: no node of the step has called srun: there the plugin is not in "
+                                  "plugstack.conf, is set otherwise, or leaves such a step alone");
 }
 
 /* When nobody's record is to come any more. */
@@ -94,8 +119,7 @@ static void miss(struct gather *g, const char *what)
 /* All nodes wait for this: what else there is to do comes after it. */
 static void hand_out(struct gather *g)
 {
-    static const struct wire_frame empty = { WIRE_MAGIC, WIRE_TABLE, 0 };
-    size_t length = sizeof(empty);
+    size_t length = 0;
     void *table = NULL;
     if (!g->leaderless)
         table = leaders_pack(g->wanted.job_id, g->wanted.step_id, g->leaders, g->counts.nodes, &length);
@@ -103,8 +127,7 @@ static void hand_out(struct gather *g)
         fail(g, "out of memory");
         return;
     }
-    for (struct peer *p = g->known.first; p; p = p->next)
-        gather_send(g, p, table ? table : &empty, length);
+    send_all(g, WIRE_TABLE, table, length);
     free(table);
     g->counts.tables = 1;
     g->until_ms = g->give_up_ms = 0;
@@ -123,7 +146,7 @@ static void settle(struct gather *g, uint32_t node, uint32_t leader)
         hand_out(g);
 }
 
-void gather_lose(struct gather *g, struct peer *p)
+void gather_lose(struct gather *g, struct peer *p, int rc)
 {
     bool stranger = gather_is_stranger(p), recorded = p->state == PEER_RECORDED;
     bool waited = recorded && g->phase == GATHERING;
@@ -131,7 +154,9 @@ void gather_lose(struct gather *g, struct peer *p)
     if (waited)
         nuioa_fail(&what, -ETIMEDOUT, "%s", why_late(g));
     else
-        nuioa_fail(&what, -EPIPE, "node number %u of the step has hung up", p->node);
+        nuioa_fail(&what, -EPIPE, "node number %u of the step %s", p->node,
+                   rc == -EBADMSG ? "is not who speaks for it, or what it said was changed on the way"
+                                  : "has hung up");
     gather_drop(g, p);
     if (!stranger && !g->counts.tables)
         fail(g, what.text);
@@ -153,22 +178,29 @@ static int begin_step(struct gather *g, const struct wire_hello *hello)
     return 0;
 }
 
-/* bytes: of the hello, its ranks in them. */
-static void send_slice(struct gather *g, struct peer *p, const struct wire_hello *hello, const char *bytes)
+/* bytes: of the hello, its ranks in them. malloc'd; NULL: no slice. */
+static void *make_slice(struct gather *g, const struct wire_hello *hello, const char *bytes, size_t *length)
 {
-    size_t length = 0;
-    uint32_t *ranks = malloc((hello->rank_count + 1) * sizeof(*ranks));
+    uint32_t *ranks = hello->rank_count && g->config.slice ? malloc(hello->rank_count * sizeof(*ranks)) : NULL;
     void *slice = NULL;
     if (ranks) {
         memcpy(ranks, bytes + sizeof(*hello), hello->rank_count * sizeof(*ranks));
-        slice = g->config.slice ? g->config.slice(g->config.arg, ranks, hello->rank_count, &length) : NULL;
+        slice = g->config.slice(g->config.arg, ranks, hello->rank_count, length);
     }
-    struct wire_frame frame = { WIRE_MAGIC, WIRE_SLICE, slice ? (uint32_t)length : 0 };
-    gather_send(g, p, &frame, sizeof(frame));
-    if (slice)
-        gather_send(g, p, slice, length);
-    free(slice);
     free(ranks);
+    return slice;
+}
+
+static void welcome(struct gather *g, struct peer *p, const struct wire_hello *hello, const char *bytes)
+{
+    size_t length = 0;
+    uint8_t digest[SHA256_SIZE];
+    void *slice = make_slice(g, hello, bytes, &length);
+    if (!slice)
+        length = 0;
+    sha256_of(slice, length, digest);
+    gather_send(g, p, WIRE_WELCOME, slice, length, digest);
+    free(slice);
 }
 
 static void take_hello(struct gather *g, struct peer *p, const char *bytes, size_t length)
@@ -187,9 +219,9 @@ static void take_hello(struct gather *g, struct peer *p, const char *bytes, size
     g->nodes[p->node] = p;
     peer_move(p, &g->known);
     gather_watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
-    gather_send(g, p, g->invitation.sealed ? hello.node_key : g->invitation.answer, WIRE_KEY_SIZE);
-    if (hello.rank_count)
-        send_slice(g, p, &hello, bytes);
+    tag_session(&p->key, &g->key, &hello);
+    welcome(g, p, &hello, bytes);
+    explicit_bzero(hello.fresh, sizeof(hello.fresh));
     if (g->counts.hellos == g->counts.nodes)
         gather_close_door(g); /* nobody is missing */
     p->promised = hello.leader != WIRE_NO_RANK;
@@ -211,7 +243,7 @@ static void take_record(struct gather *g, struct peer *p)
 {
     struct record record;
     if (record_read(p->body, p->frame.length, &record) < 0 || record.head->node != p->node) {
-        gather_lose(g, p);
+        gather_lose(g, p, -EPROTO);
         return;
     }
     p->state = PEER_RECORDED;
@@ -264,9 +296,9 @@ static void take_message(struct gather *g, struct peer *p)
 /* The longest body that may come now; -1: not this type, not now. */
 static int64_t limit(const struct gather *g, const struct peer *p)
 {
-    if (p->state == PEER_KNOCKING && p->frame.type == (g->invitation.sealed ? WIRE_SEALED : WIRE_HELLO))
-        return WIRE_HELLO_MAX - (int64_t)sizeof(p->frame);
-    if (p->state == PEER_KNOCKING && p->frame.type == WIRE_SORRY && g->invitation.sealed)
+    if (p->state == PEER_KNOCKING && p->frame.type == (g->config.sealed ? WIRE_SEALED : WIRE_HELLO))
+        return WIRE_HELLO_MAX - (int64_t)sizeof(p->frame) - WIRE_TAG_SIZE;
+    if (p->state == PEER_KNOCKING && p->frame.type == WIRE_SORRY && g->config.sealed)
         return 0;
     if (p->state == PEER_KNOWN && p->frame.type == WIRE_RECORD && g->phase == GATHERING)
         return WIRE_RECORD_MAX;
@@ -281,11 +313,13 @@ void gather_hear(struct gather *g, struct peer *p)
             rc = p->frame.magic == WIRE_MAGIC && limit(g, p) >= (int64_t)p->frame.length
                      ? peer_expect_body(p)
                      : -EPROTO;
+        else if (rc == PEER_MESSAGE && !tag_is_right(&p->key, WIRE_FROM_NODE, &p->frame, p->body))
+            rc = -EBADMSG;
         if (rc < 0)
             break;
         if (rc == PEER_MESSAGE)
             take_message(g, p);
     }
     if (p->state != PEER_DEAD && rc < 0)
-        gather_lose(g, p);
+        gather_lose(g, p, rc);
 }

@@ -80,6 +80,7 @@ static void call(struct context *c, spank_t spank, struct gathering_node *g, con
     struct gather_call call = {
         .address = address,
         .srun = srun,
+        .munge = c->options.auth == NUIOA_AUTH_MUNGE,
         .socket = c->options.munge_socket,
         .timeout_ms = c->options.timeout_ms,
         .node = g->position,

@@ -3,19 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a time that does not say where they differ. */
-static bool same_bytes(const uint8_t *a, const uint8_t *b, size_t length)
+void *hello_make(struct wire_hello *hello, const uint32_t *ranks, size_t *length)
 {
-    uint8_t differs = 0;
-    while (length--)
-        differs |= *a++ ^ *b++;
-    return !differs;
+    size_t ranks_size = hello->rank_count * sizeof(*ranks);
+    char *bytes = malloc(*length = sizeof(*hello) + ranks_size);
+    if (!bytes)
+        return NULL;
+    memcpy(hello->purpose, WIRE_PURPOSE, sizeof(WIRE_PURPOSE));
+    memcpy(bytes, hello, sizeof(*hello));
+    if (ranks_size)
+        memcpy(bytes + sizeof(*hello), ranks, ranks_size);
+    return bytes;
 }
 
 static bool is_of_step(const struct hello_wanted *wanted, const struct wire_hello *hello)
 {
-    return same_bytes(hello->step_key, wanted->key, WIRE_KEY_SIZE) &&
-           hello->step_id == wanted->step_id && (wanted->any_job || hello->job_id == wanted->job_id) &&
+    return hello->step_id == wanted->step_id && (wanted->any_job || hello->job_id == wanted->job_id) &&
            (!wanted->node_count || hello->node_count == wanted->node_count);
 }
 

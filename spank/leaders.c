@@ -39,12 +39,12 @@ static struct wire_run run_at(const uint32_t *leaders, uint32_t left)
 void *leaders_pack(uint32_t job_id, uint32_t step_id, const uint32_t *leaders, uint32_t count,
                    size_t *length)
 {
-    char *bytes = malloc(sizeof(struct wire_frame) + leaders_max(count));
+    char *bytes = malloc(leaders_max(count));
     if (!bytes)
         return NULL;
     struct wire_table table = { job_id, step_id, count, 0,
                                 leaders_digest(job_id, step_id, leaders, count) };
-    char *at = bytes + sizeof(struct wire_frame) + sizeof(table);
+    char *at = bytes + sizeof(table);
     for (uint32_t done = 0; done < count; table.run_count++) {
         struct wire_run run = run_at(leaders + done, count - done);
         memcpy(at, &run, sizeof(run));
@@ -52,9 +52,7 @@ void *leaders_pack(uint32_t job_id, uint32_t step_id, const uint32_t *leaders, u
         done += run.count;
     }
     *length = (size_t)(at - bytes);
-    struct wire_frame frame = { WIRE_MAGIC, WIRE_TABLE, (uint32_t)(*length - sizeof(frame)) };
-    memcpy(bytes, &frame, sizeof(frame));
-    memcpy(bytes + sizeof(frame), &table, sizeof(table));
+    memcpy(bytes, &table, sizeof(table));
     return bytes;
 }
 

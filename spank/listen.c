@@ -1,5 +1,6 @@
 #include "listen.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -81,4 +82,39 @@ int listen_accept(int listener)
         return -errno;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     return fd;
+}
+
+static int make_address(const char *text, in_port_t port, struct sockaddr_storage *address)
+{
+    struct sockaddr_in *four = (struct sockaddr_in *)address;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
+    memset(address, 0, sizeof(*address));
+    if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = port;
+        return sizeof(*four);
+    }
+    if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = port;
+        return sizeof(*six);
+    }
+    return -EINVAL;
+}
+
+int listen_dial(const char *text, uint16_t port)
+{
+    struct sockaddr_storage address;
+    int length = make_address(text, htons(port), &address), on = 1;
+    if (length < 0)
+        return length;
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -errno;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (!connect(fd, (struct sockaddr *)&address, (socklen_t)length) || errno == EINPROGRESS)
+        return fd;
+    int rc = -errno;
+    close(fd);
+    return rc;
 }

@@ -6,13 +6,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct peer *peer_new(int fd, int64_t now_ms)
+struct peer *peer_new(int fd, int64_t now_ms, const struct hmac_key *key)
 {
     struct peer *p = calloc(1, sizeof(*p));
     if (!p)
         return NULL;
     p->fd = fd;
     p->since_ms = now_ms;
+    p->key = *key;
     return p;
 }
 
@@ -37,15 +38,16 @@ void peer_free_all(struct peer_list *list)
             close(p->fd);
         free(p->body);
         free(p->out);
+        explicit_bzero(&p->key, sizeof(p->key));
         free(p);
     }
     *list = (struct peer_list){ NULL, NULL };
 }
 
-/* Bytes of the present part, frame or body; 0 when it is complete. */
+/* Bytes of the present part, the frame or all that follows it; 0 when it is complete. */
 static size_t missing(const struct peer *p)
 {
-    return p->body ? sizeof(p->frame) + p->frame.length - p->got : sizeof(p->frame) - p->got;
+    return sizeof(p->frame) + (p->body ? p->frame.length + WIRE_TAG_SIZE : 0) - p->got;
 }
 
 int peer_receive(struct peer *p)
@@ -64,10 +66,8 @@ int peer_receive(struct peer *p)
 
 int peer_expect_body(struct peer *p)
 {
-    p->body = malloc(p->frame.length + 1);
-    if (!p->body)
-        return -ENOMEM;
-    return p->frame.length ? PEER_PART : PEER_MESSAGE;
+    p->body = malloc(p->frame.length + WIRE_TAG_SIZE);
+    return p->body ? 0 : -ENOMEM;
 }
 
 void peer_forget_body(struct peer *p)
@@ -82,48 +82,55 @@ bool peer_unsent(const struct peer *p)
     return p->out_length > 0;
 }
 
-static int keep(struct peer *p, const char *bytes, size_t length)
+/* All but the first `sent` bytes of the parts. */
+static int keep(struct peer *p, const struct iovec *parts, size_t count, size_t sent)
 {
-    char *more = realloc(p->out, p->out_length + length);
-    if (!more)
-        return -ENOMEM;
-    memcpy(more + p->out_length, bytes, length);
-    p->out = more;
-    p->out_length += length;
+    for (size_t i = 0; i < count; i++) {
+        size_t skip = sent < parts[i].iov_len ? sent : parts[i].iov_len, left = parts[i].iov_len - skip;
+        char *more = left ? realloc(p->out, p->out_length + left) : p->out;
+        if (left && !more)
+            return -ENOMEM;
+        if (left)
+            memcpy(more + p->out_length, (const char *)parts[i].iov_base + skip, left);
+        p->out = more;
+        p->out_length += left;
+        sent -= skip;
+    }
     return 0;
 }
 
 /* How many bytes went out, or -errno. */
-static ssize_t send_some(int fd, const char *bytes, size_t length)
+static ssize_t send_parts(int fd, const struct iovec *parts, size_t count)
 {
-    size_t done = 0;
-    while (done < length) {
-        ssize_t sent = send(fd, bytes + done, length - done, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0 && errno == EAGAIN)
-            break;
-        if (sent < 0 && errno != EINTR)
-            return -errno;
-        done += sent > 0 ? (size_t)sent : 0;
-    }
-    return (ssize_t)done;
+    struct msghdr message = { .msg_iov = (struct iovec *)parts, .msg_iovlen = count };
+    ssize_t sent;
+    do
+        sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (sent < 0 && errno == EINTR);
+    return sent >= 0 ? sent : errno == EAGAIN ? 0 : -errno;
 }
 
-int peer_send(struct peer *p, const void *bytes, size_t length)
+/* What is left from before. */
+static int send_kept(struct peer *p)
 {
-    ssize_t sent;
-    if (p->out_length) {
-        sent = send_some(p->fd, p->out, p->out_length);
-        if (sent < 0)
-            return (int)sent;
-        p->out_length -= (size_t)sent;
-        memmove(p->out, p->out + sent, p->out_length);
-        if (p->out_length)
-            return length ? keep(p, bytes, length) : 0;
-        free(p->out);
-        p->out = NULL;
-    }
-    sent = send_some(p->fd, bytes, length);
+    struct iovec kept = { p->out, p->out_length };
+    ssize_t sent = send_parts(p->fd, &kept, 1);
     if (sent < 0)
         return (int)sent;
-    return (size_t)sent < length ? keep(p, (const char *)bytes + sent, length - (size_t)sent) : 0;
+    p->out_length -= (size_t)sent;
+    memmove(p->out, p->out + sent, p->out_length);
+    if (p->out_length)
+        return 0;
+    free(p->out);
+    p->out = NULL;
+    return 0;
+}
+
+int peer_send(struct peer *p, const struct iovec *parts, size_t count)
+{
+    int rc = p->out_length ? send_kept(p) : 0;
+    if (rc < 0 || !count)
+        return rc;
+    ssize_t sent = p->out_length ? 0 : send_parts(p->fd, parts, count);
+    return sent < 0 ? (int)sent : keep(p, parts, count, (size_t)sent);
 }

@@ -4,7 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
+#include "sha256.h"
 #include "wire.h"
 
 /* One connection to srun's side of the rendezvous, and lists of them. */
@@ -30,14 +32,15 @@ struct peer {
     bool promised;           /* its leader is known by its hello */
     int64_t since_ms;
     struct wire_frame frame; /* of the message that is coming */
-    size_t got;              /* bytes of it, frame and body */
-    char *body;              /* [frame.length]; NULL before the frame is complete */
+    size_t got;              /* bytes of it, frame, body and tag */
+    char *body;              /* [frame.length + WIRE_TAG_SIZE]; NULL before the frame is complete */
+    struct hmac_key key;     /* of its tags: the step's, later the session's */
     char *out;               /* what the socket has not taken yet */
     size_t out_length;
 };
 
-/* Takes the descriptor over. NULL without memory. */
-struct peer *peer_new(int fd, int64_t now_ms);
+/* Takes the descriptor over. NULL without memory. `key`: the step's. */
+struct peer *peer_new(int fd, int64_t now_ms, const struct hmac_key *key);
 
 /* Out of the list it is in, to the end of another. */
 void peer_move(struct peer *p, struct peer_list *to);
@@ -48,12 +51,12 @@ void peer_free_all(struct peer_list *list);
 enum { PEER_FRAME = 1, PEER_MESSAGE, PEER_PART };
 int peer_receive(struct peer *p);
 
-/* The frame is fine. PEER_MESSAGE if no body follows, else PEER_PART; -ENOMEM. */
+/* The frame is fine. 0 or -ENOMEM. */
 int peer_expect_body(struct peer *p);
 void peer_forget_body(struct peer *p);
 
-/* Sends what is left from before and then this; keeps a copy of what does not go out. 0 or -errno. */
-int peer_send(struct peer *p, const void *bytes, size_t length);
+/* Sends what is left from before and then these parts; keeps a copy of what does not go out. 0 or -errno. */
+int peer_send(struct peer *p, const struct iovec *parts, size_t count);
 bool peer_unsent(const struct peer *p);
 
 #endif

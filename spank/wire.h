@@ -7,8 +7,7 @@
  *
  *     node (slurmstepd)                            srun (the user)
  *     HELLO, or SEALED                 ->          checked
- *                                      <-          a key, 32 bytes, as they are
- *                                      <-          SLICE, if the node asked for one
+ *                                      <-          WELCOME, with the node's slice if it asked for one
  *     RECORD: what was decided here    ->          kept for the report, until all nodes' are there
  *                                      <-          TABLE: the leaders of all nodes
  *
@@ -23,27 +22,43 @@
  * digest before they act on it together.
  *
  * Where srun is: the address that Slurm gives (SLURM_SRUN_COMM_HOST) and the port in WIRE_VARIABLE, which srun
- * puts into the job's environment. Who is who:
+ * puts into the job's environment when it opens that port. It is "VERSION:AUTH:PORT:KEY": the version of this
+ * protocol; "key" or "munge"; and 64 hexadecimal digits, the step's key K, made for this step. A node on which
+ * plugstack.conf says auth=munge takes no invitation that says "key".
  *
- * auth=key: WIRE_VARIABLE is "PORT:KEY:ANSWER", two keys of 64 hexadecimal digits made for this step, which
- * travel to the nodes in Slurm's launch message, and which root and the job's user can read. A node shows the
- * first, in HELLO; srun, to those who do, the second. This is how slurmstepd and srun know each other where
- * the ranks' standard output is connected (io_key of Slurm's src/common/io_hdr.h), and as good.
+ * Who is who: each message is a frame, its body, and a tag of 32 bytes,
  *
- * auth=munge: WIRE_VARIABLE is "PORT:KEY", and whoever has read the launch message on the network still is
- * nobody. A node's hello is sealed: a MUNGE credential, encrypted, of the job's user, for the eyes of the job's
- * user alone, and inside it, with the rest, a key of the node's own. Nobody else can read that key, so whoever
- * sends it back is that srun. MUNGE itself refuses a credential that has been decoded before.
+ *     tag = HMAC-SHA-256(key, struct wire_tagged)
+ *
+ * over who speaks, the frame and the SHA-256 of the body. The key of a node's first message (HELLO, SEALED or
+ * SORRY) is K; that of all others, in both directions, is the session's,
+ *
+ *     S = HMAC-SHA-256(K, struct wire_session)
+ *
+ * over the job, the step, the node, and 32 bytes that the node has drawn for this one connection and that HELLO
+ * tells. So a message of another step, node, connection or direction, or a changed one, has a wrong tag. In one
+ * connection a message of each type comes once at most, in the order above, and one HELLO is taken for a node.
+ *
+ * auth=key: K travels to the nodes in Slurm's launch message, as the key by which slurmstepd and srun know each
+ * other where the ranks' standard output is connected (io_key of Slurm's src/common/io_hdr.h); root and the
+ * job's user can read it on the nodes. It never travels here.
+ *
+ * auth=munge: whoever has read the launch message on the network knows K and still is nobody, for HELLO travels
+ * sealed: a MUNGE credential, encrypted, of the job's user, for the eyes of the job's user alone. Nobody else can
+ * read the 32 bytes in it, so nobody else knows S: it is made as HKDF does (RFC 5869) when its salt is public.
+ * MUNGE itself refuses a credential that has been decoded before.
  *
  * A node believes nothing that srun sends, for it is the user's: every length is known beforehand or has
  * a limit, every number is checked. srun reads at most WIRE_HELLO_MAX bytes from a peer it does not know.
  *
- * All messages begin with a struct wire_frame. Numbers are as the machine has them: a peer of another byte order
- * has another WIRE_MAGIC, and so has another version. Texts end with a NUL. */
+ * Numbers are as the machine has them: a peer of another byte order has another WIRE_MAGIC, and so has another
+ * version. Texts end with a NUL. */
 
 #define WIRE_VARIABLE "SLURM_NUIOA_SRUN"
-#define WIRE_MAGIC 0x6e756904u /* the last digits count versions */
+#define WIRE_VERSION 5
+#define WIRE_MAGIC (0x6e756900u | WIRE_VERSION)
 #define WIRE_KEY_SIZE 32
+#define WIRE_TAG_SIZE 32
 #define WIRE_NODES_MAX 65536
 #define WIRE_TASKS_MAX 4096 /* of one node */
 
@@ -51,24 +66,38 @@ enum wire_type {
     WIRE_HELLO = 1, /* struct wire_hello and its ranks */
     WIRE_RECORD,    /* struct wire_record and what it counts */
     WIRE_SEALED,    /* a credential, text, and HELLO's body inside it */
-    WIRE_SORRY,     /* nothing; instead of SEALED: this node has no credential. Anybody may say so: it is
+    WIRE_SORRY,     /* nothing; instead of SEALED: this node has no credential. Whoever knows K may say so: it is
                        only a reason not to wait longer than one waits for a node */
-    WIRE_SLICE = 17, /* struct wire_slice and what it counts */
-    WIRE_TABLE,     /* struct wire_table and its runs */
+    WIRE_WELCOME = 17, /* struct wire_slice and what it counts; nothing if none was asked for or there is none */
+    WIRE_TABLE,     /* struct wire_table and its runs; nothing if some node has no leader */
     WIRE_STOP,      /* nothing */
 };
 
 struct wire_frame {
     uint32_t magic, type;
-    uint32_t length; /* of what follows */
+    uint32_t length; /* of the body */
+};
+
+/* What is put under a key. The first number says for what, so that nothing made for one serves for another. */
+enum wire_use { WIRE_SESSION = 1, WIRE_FROM_NODE, WIRE_FROM_SRUN };
+
+struct wire_session {
+    uint32_t use; /* WIRE_SESSION */
+    uint32_t job_id, step_id, node; /* as HELLO has them */
+    uint8_t fresh[WIRE_KEY_SIZE];
+};
+
+struct wire_tagged {
+    uint32_t use; /* who speaks */
+    struct wire_frame frame;
+    uint8_t body[32]; /* its SHA-256 */
 };
 
 #define WIRE_HELLO_MAX (64u << 10)
 
 struct wire_hello {
     char purpose[16]; /* WIRE_PURPOSE: a credential made for something else is not one of these */
-    uint8_t step_key[WIRE_KEY_SIZE]; /* KEY */
-    uint8_t node_key[WIRE_KEY_SIZE]; /* what srun is to send back; in HELLO nothing */
+    uint8_t fresh[WIRE_KEY_SIZE]; /* drawn for this connection: a nonce, and when sealed a secret */
     uint32_t job_id, step_id;
     uint32_t node, node_count; /* in the step, over all components of a heterogeneous one */
     uint32_t task_count;       /* on this node */
@@ -77,7 +106,7 @@ struct wire_hello {
     /* uint32_t ranks[rank_count]: by local rank, all different */
 };
 
-#define WIRE_PURPOSE "nuioa hello 1"
+#define WIRE_PURPOSE "nuioa hello 2"
 
 /* The part of a profile that concerns one node. */
 struct wire_slice {
@@ -153,7 +182,8 @@ struct wire_run {
     uint32_t first, stride, count;
 };
 
-_Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 108 &&
+_Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 76 &&
+                   sizeof(struct wire_session) == 48 && sizeof(struct wire_tagged) == 48 &&
                    sizeof(struct wire_slice) == 8 && sizeof(struct wire_pair) == 16 &&
                    sizeof(struct wire_record) == 320 && sizeof(struct wire_nic) == 96 &&
                    sizeof(struct wire_line) == 264 && sizeof(struct wire_table) == 24 &&

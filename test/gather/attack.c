@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <munge.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,11 +21,14 @@ static void honest(void)
     struct scene s;
     scene_begin(&s, "nobody attacks");
     scene_is_well(&s);
+    scene_begin(&s, "a node leaves its slice unread");
+    s.actors[2].leaves_slice = true;
+    scene_is_well(&s);
 }
 
 static struct message text_message(const char *text)
 {
-    return (struct message){ WIRE_SEALED, strdup(text), strlen(text) + 1 };
+    return (struct message){ .type = WIRE_SEALED, .bytes = strdup(text), .length = strlen(text) + 1 };
 }
 
 static void forged(void)
@@ -46,16 +50,16 @@ static void replayed(void)
     scene_begin(&s, "replayed");
     struct message m = scene_hello(&s, USER_UID, NULL);
     int fd = stage_connect(&s.stage);
-    scene_say(fd, &m);
-    uint8_t key[WIRE_KEY_SIZE];
-    ok(recv(fd, key, sizeof(key), MSG_WAITALL) == sizeof(key), "replayed: the first time it is taken");
+    scene_say(&s, fd, &m);
+    char welcome[sizeof(struct wire_frame) + WIRE_TAG_SIZE], table[512];
+    ok(recv(fd, welcome, sizeof(welcome), MSG_WAITALL) == sizeof(welcome), "replayed: the first time it is taken");
     scene_is_refused(&s, m, "the second time");
-    scene_tell_record(fd, 1, 60000); /* the first one was node 1; it goes on */
+    scene_tell_record(&s, fd, 1, 60000); /* the first one was node 1; it goes on */
     scene_start_others(&s);
-    char table[512];
     struct wire_frame frame;
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE &&
-           frame.length < sizeof(table) && recv(fd, table, frame.length, MSG_WAITALL) == (ssize_t)frame.length,
+           frame.length + WIRE_TAG_SIZE < sizeof(table) &&
+           recv(fd, table, frame.length + WIRE_TAG_SIZE, MSG_WAITALL) == (ssize_t)frame.length + WIRE_TAG_SIZE,
        "replayed: the true node has the table");
     hang_up(fd);
     scene_join_others(&s);
@@ -64,8 +68,6 @@ static void replayed(void)
     scene_nothing_leaks(&s);
 }
 
-static void other_key(struct wire_hello *hello) { hello->step_key[5] ^= 1; }
-static void no_key(struct wire_hello *hello) { memset(hello->step_key, 0, WIRE_KEY_SIZE); }
 static void other_job(struct wire_hello *hello) { hello->job_id++; }
 static void other_step(struct wire_hello *hello) { hello->step_id++; }
 static void other_purpose(struct wire_hello *hello) { hello->purpose[0] = 'x'; }
@@ -81,13 +83,58 @@ static void foreign(void)
         scene_is_refused(&s, scene_hello(&s, OTHER_UID, NULL), "another user's hello");
     scene_is_refused(&s, scene_hello(&s, USER_UID, other_job), "another job's");
     scene_is_refused(&s, scene_hello(&s, USER_UID, other_step), "another step's");
-    scene_is_refused(&s, scene_hello(&s, USER_UID, other_key), "one with another key");
-    scene_is_refused(&s, scene_hello(&s, USER_UID, no_key), "one without a key");
     scene_is_refused(&s, scene_hello(&s, USER_UID, other_purpose), "one for another purpose");
     scene_is_refused(&s, scene_hello(&s, USER_UID, no_place), "a node outside the step");
     scene_is_refused(&s, scene_hello(&s, USER_UID, many_nodes), "a step too large");
     scene_is_refused(&s, scene_hello(&s, USER_UID, many_ranks), "one shorter than it says");
     scene_is_refused(&s, scene_other_hello(&s), sealed ? "a hello that is not sealed" : "a sealed hello");
+    scene_is_well(&s);
+}
+
+static void other_node(struct wire_frame *frame, char *body)
+{
+    (void)frame;
+    ((struct wire_hello *)body)->node = 2;
+}
+
+static void other_letter(struct wire_frame *frame, char *body) { body[frame->length / 2] ^= 1; }
+static void no_tag(struct wire_frame *frame, char *body) { memset(body + frame->length, 0, WIRE_TAG_SIZE); }
+static void other_tag(struct wire_frame *frame, char *body) { body[frame->length + WIRE_TAG_SIZE - 1] ^= 1; }
+
+static void shorter_frame(struct wire_frame *frame, char *body)
+{
+    memmove(body + frame->length - 1, body + frame->length, WIRE_TAG_SIZE);
+    frame->length--;
+}
+
+static void is_refused_as(struct scene *s, const struct hmac_key *key, enum wire_use from,
+                          void (*spoil)(struct wire_frame *, char *), const char *what)
+{
+    struct message m = scene_hello(s, USER_UID, NULL);
+    m.key = key;
+    m.from = from;
+    m.spoil = spoil;
+    scene_is_refused(s, m, what);
+}
+
+/* By somebody who has heard a hello, or speaks to the port without the step's key. */
+static void untagged(void)
+{
+    struct scene s;
+    struct hmac_key other;
+    scene_begin(&s, "untagged");
+    hmac_key_set(&other, "another step's key, of 32 bytes.", WIRE_KEY_SIZE);
+    is_refused_as(&s, NULL, 0, no_tag, "a hello without a tag");
+    is_refused_as(&s, NULL, 0, other_tag, "one with a changed tag");
+    is_refused_as(&s, NULL, 0, other_letter, "one that was changed on the way");
+    is_refused_as(&s, NULL, 0, shorter_frame, "one whose frame was changed on the way");
+    is_refused_as(&s, &other, 0, NULL, "one with another step's key");
+    is_refused_as(&s, &s.session, 0, NULL, "one with the session's key");
+    is_refused_as(&s, NULL, WIRE_FROM_SRUN, NULL, "one that srun would say");
+    if (!sealed)
+        is_refused_as(&s, NULL, 0, other_node, "one heard of node 1 that now names node 2");
+    if (sealed)
+        scene_is_refused(&s, (struct message){ .type = WIRE_SORRY, .key = &other }, "a stranger's apology");
     scene_is_well(&s);
 }
 
@@ -102,9 +149,9 @@ static void unsealed(void)
     scene_begin(&s, "unsealed");
     for (int i = 0; i < 3; i++) {
         struct gather_call call = stage_call(&s.stage, 1, NODES);
-        uint8_t key[WIRE_KEY_SIZE] = { 1 };
+        struct wire_hello says = stage_hello(&call);
         size_t length;
-        void *hello = stage_hello(&call, key, &length);
+        void *hello = hello_make(&says, NULL, &length);
         fflush(NULL);
         if (pipe(ends) < 0)
             return;
@@ -123,7 +170,7 @@ static void unsealed(void)
             _exit(0);
         }
         close(ends[1]);
-        m[i].bytes = calloc(1, 4096);
+        m[i] = (struct message){ .type = WIRE_SEALED, .bytes = calloc(1, 4096) };
         waitpid(pid, NULL, 0);
         ok(read(ends[0], m[i].bytes, 4095) > 0, "unsealed: a credential");
         m[i].length = strlen(m[i].bytes) + 1;
@@ -219,11 +266,65 @@ static void twice(void)
     scene_nothing_leaks(&s);
 }
 
+static void has_shepherd(struct stage *stage) { stage->shepherd = true; }
+
+static void closes_soon(struct stage *stage)
+{
+    stage->shepherd = true;
+    stage->door_ms = 1000;
+}
+
+static bool is_refused_at_last(const struct stage *stage)
+{
+    int fd = 0;
+    for (int i = 0; i < 150 && fd >= 0; i++) {
+        fd = stage_connect(stage);
+        hang_up(fd);
+        usleep(20000);
+    }
+    return fd == -ECONNREFUSED;
+}
+
+/* A call is refused as if nobody had ever listened, whoever holds a copy of the listener. */
+static void closed_door(void)
+{
+    struct scene s;
+    scene_begin_with(&s, "a closed door", has_shepherd);
+    struct stage late = s.stage;
+    int before = stage_connect(&late);
+    ok(before >= 0, "%s: it is open before the nodes come", s.name);
+    s.actors[3].late_ms = 2000; /* srun's thread waits for this record when all have said hello */
+    actor_start(&s.actors[1], &s.stage, 1, NODES);
+    scene_start_others(&s);
+    ok(is_refused_at_last(&late), "%s: when all have said hello a call is refused", s.name);
+    scene_join_others(&s);
+    actor_join(&s.actors[1]);
+    hang_up(before);
+    scene_ends_well(&s);
+    ok(s.ending.cpu_ms < 200, "%s: nothing spins (%u ms of processor time)", s.name, s.ending.cpu_ms);
+
+    scene_begin_with(&s, "no node comes", closes_soon);
+    late = s.stage;
+    stage_finish(&s.stage, &s.ending);
+    ok(s.ending.warnings == 1 && strstr(s.ending.warning, "no node of the step has called"),
+       "%s: that is said where a report is wanted (%u: %s)", s.name, s.ending.warnings, s.ending.warning);
+    scene_nothing_leaks(&s);
+
+    scene_begin_with(&s, "one node does not come", closes_soon);
+    late = s.stage;
+    scene_start_others(&s);
+    scene_join_others(&s);
+    ok(is_refused_at_last(&late), "%s: then the door is closed", s.name);
+    stage_finish(&s.stage, &s.ending);
+    ok(s.ending.warnings == 1 && strstr(s.ending.warning, "not all nodes have come in time"),
+       "%s: one warning (%u: %s)", s.name, s.ending.warnings, s.ending.warning);
+    scene_nothing_leaks(&s);
+}
+
 /* What only a sealed hello is exposed to. */
 static void attack_seals(void)
 {
     forged();
-    replayed();
     unsealed();
 }
 
@@ -233,10 +334,13 @@ static void attack(bool seal)
     scene_auth(sealed, munged);
     honest();
     foreign();
+    untagged();
+    replayed();
     misshapen();
     garbage();
     silent();
     twice();
+    closed_door();
     if (sealed)
         attack_seals();
 }

@@ -40,10 +40,11 @@ static bool gets_table(int fd, int ms)
 {
     struct timeval limit = { ms / 1000, ms % 1000 * 1000 };
     struct wire_frame frame;
-    char body[256];
+    char body[256]; /* and the tag */
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     return recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE &&
-           frame.length <= sizeof(body) && recv(fd, body, frame.length, MSG_WAITALL) == (ssize_t)frame.length;
+           frame.length + WIRE_TAG_SIZE <= sizeof(body) &&
+           recv(fd, body, frame.length + WIRE_TAG_SIZE, MSG_WAITALL) == (ssize_t)frame.length + WIRE_TAG_SIZE;
 }
 
 /* Node 1 is slow: its record comes when the others have long begun. */
@@ -57,7 +58,7 @@ static void nobody_waits(void)
     scene_join_others(&s);
     others_act(&s);
     usleep(100000);
-    scene_tell_record(fd, 1, 60000);
+    scene_tell_record(&s, fd, 1, 60000);
     hang_up(fd);
     reported(&s, 0, NULL);
 }
@@ -74,7 +75,7 @@ static void one_is_not_sure(void)
     usleep(100000);
     ok(!gets_table(fd, 50), "%s: no table before its record", s.name);
     int64_t told_ms = stage_ms();
-    scene_tell_record(fd, 1, 60000);
+    scene_tell_record(&s, fd, 1, 60000);
     ok(gets_table(fd, 2000) && stage_ms() - told_ms < 150, "%s: then at once, though node 3 has told nothing", s.name);
     scene_join_others(&s);
     others_act(&s);
@@ -92,7 +93,7 @@ static void dies(const char *name, bool speaks)
     others_promise(&s);
     ok(gets_table(fd, 2000), "%s: the table comes", s.name);
     if (speaks)
-        scene_tell_record(fd, 2, 60000);
+        scene_tell_record(&s, fd, 2, 60000);
     usleep(speaks ? 50000 : 0);
     hang_up(fd);
     scene_join_others(&s);
@@ -109,7 +110,7 @@ static void stands_down(void)
     int fd = scene_known_node(&s, promises_rank_4);
     others_promise(&s);
     ok(gets_table(fd, 2000), "%s: the table comes", s.name);
-    scene_tell_record(fd, 1, 60000);
+    scene_tell_record(&s, fd, 1, 60000);
     scene_join_others(&s);
     others_act(&s);
     hang_up(fd);
@@ -122,7 +123,7 @@ static void comes_too_late(void)
     struct scene s;
     scene_begin(&s, "the last comes too late");
     int fd = scene_known_node(&s, promises_rank_4);
-    scene_tell_record(fd, 1, 100);
+    scene_tell_record(&s, fd, 1, 100);
     usleep(300000);
     others_promise(&s);
     scene_join_others(&s);
@@ -162,7 +163,7 @@ static void no_promise_is_sealed(void)
     others_promise(&s);
     ok(!gets_table(fd, 300), "%s: what nodes call sure is not promised", s.name);
     ok(gets_table(fd, 2000), "%s: the table comes after their records", s.name);
-    scene_tell_record(fd, 1, 60000);
+    scene_tell_record(&s, fd, 1, 60000);
     scene_join_others(&s);
     others_act(&s);
     hang_up(fd);

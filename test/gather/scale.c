@@ -20,10 +20,10 @@
 struct node {
     int fd;
     uint32_t place;
-    enum { KEY, TABLE, BODY, DONE } state;
+    enum { WELCOME, TABLE, BODY, DONE } state;
     size_t want, got;
-    void *hello, *record;
-    size_t hello_length, record_length;
+    void *hello, *record; /* each with its tag */
+    size_t hello_length, record_length; /* without */
 };
 
 /* A descriptor for each node, here and in srun. */
@@ -61,10 +61,10 @@ static void call(struct node *n, const struct stage *stage, int epoll)
                                 (uint32_t)n->hello_length };
     struct wire_frame record = { WIRE_MAGIC, WIRE_RECORD, (uint32_t)n->record_length };
     put(n->fd, &hello, sizeof(hello));
-    put(n->fd, n->hello, hello.length);
+    put(n->fd, n->hello, n->hello_length + WIRE_TAG_SIZE);
     put(n->fd, &record, sizeof(record));
-    put(n->fd, n->record, n->record_length);
-    n->want = WIRE_KEY_SIZE;
+    put(n->fd, n->record, n->record_length + WIRE_TAG_SIZE);
+    n->want = sizeof(struct wire_frame) + WIRE_TAG_SIZE;
     epoll_ctl(epoll, EPOLL_CTL_ADD, n->fd, &(struct epoll_event){ .events = EPOLLIN, .data.ptr = n });
 }
 
@@ -81,7 +81,7 @@ static bool hear(struct node *n)
             exit(1);
         }
         if (n->state == TABLE && (size_t)got == sizeof(struct wire_frame))
-            n->got = ((struct wire_frame *)bytes)->length;
+            n->got = ((struct wire_frame *)bytes)->length + WIRE_TAG_SIZE;
         n->want -= (size_t)got;
         if (n->want)
             continue;
@@ -91,25 +91,43 @@ static bool hear(struct node *n)
     return true;
 }
 
+/* Nodes do that side by side, too. */
+static void *add_tag(const struct hmac_key *key, uint32_t type, void *body, size_t length)
+{
+    struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
+    char *message = realloc(body, length + WIRE_TAG_SIZE);
+    stage_tag(key, WIRE_FROM_NODE, &frame, message, (uint8_t *)message + length);
+    return message;
+}
+
+static void *seal(const struct stage *stage, void *hello, size_t *length)
+{
+    struct nuioa_error err;
+    char *credential;
+    if (seal_make(stage->socket, USER_UID, hello, *length, &credential, &err) < 0) {
+        fprintf(stderr, "scale: %s\n", err.text);
+        exit(1);
+    }
+    free(hello);
+    *length = strlen(credential) + 1;
+    return credential;
+}
+
 static void prepare(struct node *nodes, uint32_t count, const struct stage *stage)
 {
-    uint8_t key[WIRE_KEY_SIZE] = { 1 };
+    struct hmac_key step = stage_key(stage->text);
     for (uint32_t i = 0; i < count; i++) {
+        struct node *n = &nodes[i];
         struct gather_call call = stage_call(stage, i, count);
-        struct nuioa_error err;
-        char *credential;
-        nodes[i].place = i;
-        nodes[i].record = stage_record(i, &nodes[i].record_length);
-        nodes[i].hello = stage_hello(&call, key, &nodes[i].hello_length);
-        if (!stage->sealed)
-            continue;
-        if (seal_make(stage->socket, USER_UID, nodes[i].hello, nodes[i].hello_length, &credential, &err) < 0) {
-            fprintf(stderr, "scale: %s\n", err.text);
-            exit(1);
-        }
-        free(nodes[i].hello);
-        nodes[i].hello = credential;
-        nodes[i].hello_length = strlen(credential) + 1;
+        struct wire_hello hello = stage_hello(&call);
+        struct hmac_key session = stage_session(&step, &hello);
+        n->place = i;
+        n->hello = hello_make(&hello, NULL, &n->hello_length);
+        if (stage->sealed)
+            n->hello = seal(stage, n->hello, &n->hello_length);
+        n->hello = add_tag(&step, stage->sealed ? WIRE_SEALED : WIRE_HELLO, n->hello, n->hello_length);
+        n->record = stage_record(i, &n->record_length);
+        n->record = add_tag(&session, WIRE_RECORD, n->record, n->record_length);
     }
 }
 

@@ -48,12 +48,23 @@ int scene_results(void)
 
 void scene_begin(struct scene *s, const char *name)
 {
+    scene_begin_with(s, name, NULL);
+}
+
+void scene_begin_with(struct scene *s, const char *name, void (*change)(struct stage *))
+{
     *s = (struct scene){ .name = name,
                          .stage = { .sealed = sealed, .socket = munged, .timeout_ms = 3000,
                                     .unreported = unreported } };
     s->fds = stage_fds();
     s->children = stage_children();
+    if (change)
+        change(&s->stage);
     stage_open(&s->stage);
+    struct gather_call call = stage_call(&s->stage, 1, NODES);
+    struct wire_hello hello = stage_hello(&call);
+    s->step = stage_key(s->stage.text);
+    s->session = stage_session(&s->step, &hello);
 }
 
 void scene_start_others(struct scene *s)
@@ -135,9 +146,9 @@ static void seal(int fd, void *arg)
 static struct message make_hello(struct scene *s, bool seal_it, uid_t uid, void (*change)(struct wire_hello *))
 {
     struct gather_call call = stage_call(&s->stage, 1, NODES);
-    uint8_t key[WIRE_KEY_SIZE] = { 1 };
     struct message plain = { .type = WIRE_HELLO }, result = { .type = WIRE_SEALED };
-    struct wire_hello *hello = plain.bytes = stage_hello(&call, key, &plain.length);
+    struct wire_hello right = stage_hello(&call);
+    struct wire_hello *hello = plain.bytes = hello_make(&right, NULL, &plain.length);
     if (change)
         change(hello);
     if (!seal_it)
@@ -158,32 +169,40 @@ struct message scene_other_hello(struct scene *s)
     return make_hello(s, !sealed, USER_UID, NULL);
 }
 
-void scene_say(int fd, const struct message *m)
+void scene_say(const struct scene *s, int fd, const struct message *m)
 {
     struct wire_frame frame = { WIRE_MAGIC, m->type, (uint32_t)m->length };
+    char *body = malloc(m->length + WIRE_TAG_SIZE);
+    if (m->length)
+        memcpy(body, m->bytes, m->length);
+    stage_tag(m->key ? m->key : &s->step, m->from ? m->from : WIRE_FROM_NODE, &frame, body,
+              (uint8_t *)body + m->length);
+    if (m->spoil)
+        m->spoil(&frame, body);
     if (send(fd, &frame, sizeof(frame), MSG_NOSIGNAL) < 0 ||
-        (m->length && send(fd, m->bytes, m->length, MSG_NOSIGNAL) < 0))
+        send(fd, body, m->length + WIRE_TAG_SIZE, MSG_NOSIGNAL) < 0)
         perror("# send");
+    free(body);
 }
 
 int scene_known_node(struct scene *s, void (*change)(struct wire_hello *))
 {
     struct message m = scene_hello(s, USER_UID, change);
-    uint8_t key[WIRE_KEY_SIZE];
+    char welcome[sizeof(struct wire_frame) + WIRE_TAG_SIZE];
     int fd = stage_connect(&s->stage);
-    scene_say(fd, &m);
-    if (recv(fd, key, sizeof(key), MSG_WAITALL) != sizeof(key))
+    scene_say(s, fd, &m);
+    if (recv(fd, welcome, sizeof(welcome), MSG_WAITALL) != sizeof(welcome))
         ok(false, "%s: the node is known", s->name);
     free(m.bytes);
     return fd;
 }
 
-void scene_tell_record(int fd, uint32_t node, uint32_t patience_ms)
+void scene_tell_record(const struct scene *s, int fd, uint32_t node, uint32_t patience_ms)
 {
-    struct message m = { .type = WIRE_RECORD };
+    struct message m = { .type = WIRE_RECORD, .key = &s->session };
     struct wire_record *record = m.bytes = stage_record(node, &m.length);
     record->patience_ms = patience_ms;
-    scene_say(fd, &m);
+    scene_say(s, fd, &m);
     free(record);
 }
 
@@ -201,7 +220,7 @@ bool scene_is_sent_away(int fd, int ms)
 void scene_is_refused(struct scene *s, struct message m, const char *what)
 {
     int fd = stage_connect(&s->stage);
-    scene_say(fd, &m);
+    scene_say(s, fd, &m);
     ok(scene_is_sent_away(fd, 2000), "%s: %s is refused", s->name, what);
     hang_up(fd);
     free(m.bytes);

@@ -13,6 +13,7 @@ struct scene {
     struct actor actors[NODES];
     struct ending ending;
     unsigned fds, children; /* ours, before */
+    struct hmac_key step, session; /* the session that node 1 has if the test plays it */
 };
 
 /* How nodes prove themselves from here on; munged: its socket. */
@@ -27,6 +28,8 @@ __attribute__((format(printf, 2, 3))) void ok(bool good, const char *fmt, ...);
 int scene_results(void);
 
 void scene_begin(struct scene *s, const char *name);
+/* The same; `change` says what is special about srun. */
+void scene_begin_with(struct scene *s, const char *name, void (*change)(struct stage *));
 
 /* The nodes of the step. The part of node 1 the test may play itself; then there are the others. */
 void scene_start_others(struct scene *s);
@@ -45,17 +48,20 @@ struct message {
     uint32_t type;
     void *bytes; /* malloc'd; scene_say does not free it */
     size_t length;
+    const struct hmac_key *key; /* NULL: the step's */
+    enum wire_use from;         /* 0: the node */
+    void (*spoil)(struct wire_frame *frame, char *body); /* once it has its tag; NULL: nothing */
 };
 
 /* What node 1 says but for what `change` (NULL: nothing) does; if hellos are sealed, by `uid`. */
 struct message scene_hello(struct scene *s, uid_t uid, void (*change)(struct wire_hello *));
 /* The same as a site with the other auth= has it said. */
 struct message scene_other_hello(struct scene *s);
-void scene_say(int fd, const struct message *m);
+void scene_say(const struct scene *s, int fd, const struct message *m);
 
 /* Says hello as node 1, but for what `change` (NULL: nothing) does, and is known. */
 int scene_known_node(struct scene *s, void (*change)(struct wire_hello *));
-void scene_tell_record(int fd, uint32_t node, uint32_t patience_ms);
+void scene_tell_record(const struct scene *s, int fd, uint32_t node, uint32_t patience_ms);
 
 /* True if srun ends the connection within `ms`. */
 bool scene_is_sent_away(int fd, int ms);

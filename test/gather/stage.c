@@ -115,6 +115,7 @@ static _Noreturn void be_srun(const struct stage *s, int from, int to)
         .socket = s->srun_socket ? s->srun_socket : s->socket,
         .timeout_ms = s->timeout_ms,
         .every_record = !s->unreported,
+        .door_ms = s->door_ms,
         .arg = &audience,
         .warn = warn,
         .slice = slice,
@@ -126,6 +127,12 @@ static _Noreturn void be_srun(const struct stage *s, int from, int to)
     e->fds_before = stage_fds();
     if (gather_open(&config, &gather, &err) < 0)
         _exit(1);
+    pid_t shepherd = s->shepherd ? fork() : -1;
+    if (!shepherd) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pause();
+        _exit(1);
+    }
     snprintf(line, sizeof(line), "%s", gather_text(gather));
     gather_expect(gather, JOB, STEP);
     if (gather_start(gather, true) < 0 || write(to, line, sizeof(line)) != sizeof(line) ||
@@ -137,10 +144,16 @@ static _Noreturn void be_srun(const struct stage *s, int from, int to)
     getrusage(RUSAGE_SELF, &usage);
     int64_t start = stage_ms();
     e->rss_kb = usage.ru_maxrss;
+    e->cpu_ms = (unsigned)((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
+                           (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000);
     gather_stop(gather);
     e->counts = gather_counts(gather);
     gather_close(gather);
     e->close_ms = (unsigned)(stage_ms() - start);
+    if (shepherd > 0) {
+        kill(shepherd, SIGKILL);
+        waitpid(shepherd, NULL, 0);
+    }
     e->fds_after = stage_fds();
     /* One that was joined is listed until the kernel is through with it. */
     for (int i = 0; i < 200 && (e->threads_after = entries("/proc/self/task") - 2) > 1; i++)
@@ -237,24 +250,43 @@ void *stage_record(uint32_t node, size_t *length)
     return bytes;
 }
 
-void *stage_hello(const struct gather_call *call, const uint8_t *node_key, size_t *length)
+struct wire_hello stage_hello(const struct gather_call *call)
 {
-    struct wire_hello *hello = calloc(1, sizeof(*hello));
+    return (struct wire_hello){
+        .fresh = { 1 }, .job_id = call->job_id, .step_id = call->step_id, .node = call->node,
+        .node_count = call->node_count, .task_count = call->task_count, .leader = call->leader,
+    };
+}
+
+static struct invitation read_text(const char *text)
+{
     struct invitation invitation;
-    if (invitation_read(&invitation, call->srun) < 0)
+    if (invitation_read(&invitation, text) < 0)
         abort();
-    memcpy(hello->purpose, WIRE_PURPOSE, sizeof(WIRE_PURPOSE));
-    memcpy(hello->step_key, invitation.key, WIRE_KEY_SIZE);
-    if (invitation.sealed)
-        memcpy(hello->node_key, node_key, WIRE_KEY_SIZE);
-    hello->job_id = call->job_id;
-    hello->step_id = call->step_id;
-    hello->node = call->node;
-    hello->node_count = call->node_count;
-    hello->task_count = call->task_count;
-    hello->leader = call->leader;
-    *length = sizeof(*hello);
-    return hello;
+    return invitation;
+}
+
+struct hmac_key stage_key(const char *text)
+{
+    struct invitation invitation = read_text(text);
+    struct hmac_key key;
+    hmac_key_set(&key, invitation.key, sizeof(invitation.key));
+    return key;
+}
+
+struct hmac_key stage_session(const struct hmac_key *step, const struct wire_hello *hello)
+{
+    struct hmac_key session;
+    tag_session(&session, step, hello);
+    return session;
+}
+
+void stage_tag(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame, const void *body,
+               uint8_t tag[WIRE_TAG_SIZE])
+{
+    uint8_t digest[SHA256_SIZE];
+    sha256_of(body, frame->length, digest);
+    tag_make(key, from, frame, digest, tag);
 }
 
 static void *act(void *arg)
@@ -280,8 +312,10 @@ static void *act(void *arg)
 
 void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t count)
 {
+    static const uint32_t ranks[4];
     pthread_t thread;
     a->call = stage_call(s, node, count);
+    a->call.ranks = a->leaves_slice ? ranks : NULL;
     a->call.leader = a->promises ? 4 * node : WIRE_NO_RANK;
     a->node = (struct gather_node)GATHER_NODE_NONE;
     a->rc = 0;
@@ -299,7 +333,7 @@ void actor_join(struct actor *a)
 
 static int connect_to(const struct stage *s, int flags)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(s->text)),
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(read_text(s->text).port),
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));

@@ -7,7 +7,9 @@
 
 #include "gather.h"
 #include "gather_node.h"
+#include "hello.h"
 #include "invitation.h"
+#include "tag.h"
 
 /* The two sides of a rendezvous without Slurm: srun in a child process that is an ordinary user, nodes in
  * this one, which is root. munged is real. */
@@ -26,6 +28,8 @@ struct stage {
     const char *srun_socket; /* srun's munged, if it is another one */
     unsigned timeout_ms;
     bool unreported;         /* srun is not asked for a report */
+    unsigned door_ms;        /* of gather_config */
+    bool shepherd;           /* srun forks a process that holds a copy of all it has, as the real one may */
 };
 
 /* What srun says when it ends. */
@@ -35,6 +39,7 @@ struct ending {
     char warning[400];
     unsigned fds_before, fds_after, threads_after, children_after;
     unsigned close_ms; /* to join the thread */
+    unsigned cpu_ms;   /* processor time of all */
     long rss_kb;
 };
 
@@ -50,8 +55,15 @@ struct gather_call stage_call(const struct stage *s, uint32_t node, uint32_t cou
 /* A record, with four ranks from 4 * node on, that is led by the first. malloc'd. */
 void *stage_record(uint32_t node, size_t *length);
 
-/* The bytes of a hello as that call would make it, to be sealed or not: malloc'd. */
-void *stage_hello(const struct gather_call *call, const uint8_t *node_key, size_t *length);
+/* A hello as that call would make it, and its bytes (hello_make). Each node draws the same `fresh` here. */
+struct wire_hello stage_hello(const struct gather_call *call);
+
+/* The step's key. */
+struct hmac_key stage_key(const char *text);
+struct hmac_key stage_session(const struct hmac_key *step, const struct wire_hello *hello);
+/* The tag of a whole message. */
+void stage_tag(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame, const void *body,
+               uint8_t tag[WIRE_TAG_SIZE]);
 
 /* A whole node in a thread. */
 struct actor {
@@ -67,6 +79,7 @@ struct actor {
     unsigned late_ms;        /* before it tells its record */
     bool stands_down;        /* its record says that nobody leads */
     bool silent;             /* no record */
+    bool leaves_slice;       /* asks for one and does not read it, as a node does that stands down */
 };
 
 void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t count);

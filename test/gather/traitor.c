@@ -35,7 +35,8 @@ static void wrong_record(const char *name, void (*spoil)(char *record, size_t *l
     int64_t start = stage_ms();
     if (spoil) {
         spoil(record, &length);
-        scene_say(fd, &(struct message){ WIRE_RECORD, record, length });
+        scene_say(&s, fd, &(struct message){ .type = WIRE_RECORD, .bytes = record, .length = length,
+                                             .key = &s.session });
     } else {
         hang_up(fd); /* the node has died */
         fd = -1;
@@ -66,11 +67,79 @@ static void unprintable(char *record, size_t *length)
     strcpy(((struct wire_record *)record)->host, "\033[31m");
 }
 
+/* Somebody speaks in a node's connection who has not its session's key, or changes what it says. */
+static void forged_record(const char *what, const struct hmac_key *(*key)(struct scene *), enum wire_use from,
+                          void (*spoil)(struct wire_frame *, char *))
+{
+    struct scene s;
+    char name[100];
+    size_t length;
+    snprintf(name, sizeof(name), "a record %s", what);
+    scene_begin(&s, name);
+    int fd = scene_known_node(&s, NULL);
+    scene_start_others(&s);
+    usleep(100000);
+    void *record = stage_record(1, &length);
+    int64_t start = stage_ms();
+    scene_say(&s, fd, &(struct message){ WIRE_RECORD, record, length, key(&s), from, spoil });
+    scene_join_others(&s);
+    hang_up(fd);
+    free(record);
+    nobody_acts(&s, start);
+    ok(strstr(s.ending.warning, "node number 1 of the step is not who speaks for it"), "%s: the warning says so",
+       s.name);
+}
+
+static const struct hmac_key *own_key(struct scene *s) { return &s->session; }
+static const struct hmac_key *step_key(struct scene *s) { return &s->step; }
+
+static const struct hmac_key *changed_key(struct scene *s, void (*change)(struct wire_hello *))
+{
+    struct gather_call call = stage_call(&s->stage, 1, NODES);
+    struct wire_hello hello = stage_hello(&call);
+    change(&hello);
+    s->session = stage_session(&s->step, &hello);
+    return &s->session;
+}
+
+static void of_node(struct wire_hello *hello) { hello->node = 2; }
+static void of_step(struct wire_hello *hello) { hello->step_id++; }
+static void of_job(struct wire_hello *hello) { hello->job_id++; }
+static void of_call(struct wire_hello *hello) { hello->fresh[0]++; }
+static const struct hmac_key *nodes_key(struct scene *s) { return changed_key(s, of_node); }
+static const struct hmac_key *steps_key(struct scene *s) { return changed_key(s, of_step); }
+static const struct hmac_key *jobs_key(struct scene *s) { return changed_key(s, of_job); }
+static const struct hmac_key *calls_key(struct scene *s) { return changed_key(s, of_call); }
+
+static void other_leader(struct wire_frame *frame, char *body)
+{
+    (void)frame;
+    ((struct wire_record *)body)->leader++;
+}
+
+static void cut(struct wire_frame *frame, char *body)
+{
+    frame->length -= 8;
+    memmove(body + frame->length, body + frame->length + 8, WIRE_TAG_SIZE);
+}
+
+static void forge(void)
+{
+    forged_record("that was changed on the way", own_key, 0, other_leader);
+    forged_record("whose frame was changed on the way", own_key, 0, cut);
+    forged_record("of somebody who knows the step's key only", step_key, 0, NULL);
+    forged_record("with another node's key", nodes_key, 0, NULL);
+    forged_record("with another step's key", steps_key, 0, NULL);
+    forged_record("with another job's key", jobs_key, 0, NULL);
+    forged_record("with another connection's key", calls_key, 0, NULL);
+    forged_record("that is srun's own word, sent back", own_key, WIRE_FROM_SRUN, NULL);
+}
+
 /* The test's node has told its record, two others wait with it, and the last has not come. */
 static int but_for_the_last(struct scene *s, uint32_t patience_ms)
 {
     int fd = scene_known_node(s, NULL);
-    scene_tell_record(fd, 1, patience_ms);
+    scene_tell_record(s, fd, 1, patience_ms);
     actor_start(&s->actors[0], &s->stage, 0, NODES);
     actor_start(&s->actors[2], &s->stage, 2, NODES);
     return fd;
@@ -115,7 +184,7 @@ static void dies_with_the_table(void)
     struct wire_frame frame;
     scene_begin(&s, "a node dies with the table in its hands");
     int fd = scene_known_node(&s, NULL);
-    scene_tell_record(fd, 1, 60000);
+    scene_tell_record(&s, fd, 1, 60000);
     scene_start_others(&s);
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE,
        "%s: the table comes", s.name);
@@ -161,6 +230,7 @@ static void betray(bool sealed, const char *munged)
     wrong_record("a record with an endless text", unended);
     wrong_record("a record with control characters", unprintable);
     wrong_record("a node dies in the middle", NULL);
+    forge();
     dies_after_its_record();
     comes_too_late();
     dies_with_the_table();

@@ -8,8 +8,9 @@
 #include <cmocka.h>
 
 #include "sha256.h"
+#include "tag.h"
 
-/* The published vectors of SHA-256 and HMAC-SHA-256. */
+/* The published vectors of SHA-256 and HMAC-SHA-256, and what the tags of the rendezvous cover. */
 
 static const char *hex(const uint8_t *bytes)
 {
@@ -121,6 +122,66 @@ static void hmacs(void **state)
     }
 }
 
+struct tagged {
+    struct wire_frame frame;
+    char body[40 + WIRE_TAG_SIZE];
+};
+
+static struct tagged make_tagged(const struct hmac_key *key, enum wire_use from)
+{
+    struct tagged t = { { WIRE_MAGIC, WIRE_RECORD, 40 }, "a body" };
+    uint8_t digest[SHA256_SIZE];
+    sha256_of(t.body, 40, digest);
+    tag_make(key, from, &t.frame, digest, (uint8_t *)t.body + 40);
+    return t;
+}
+
+/* Each bit of frame, body and tag; the direction. */
+static void changed_messages(void **state)
+{
+    struct hmac_key key;
+    (void)state;
+    hmac_key_set(&key, "0123456789abcdef0123456789abcdef", 32);
+    struct tagged t = make_tagged(&key, WIRE_FROM_NODE);
+    assert_true(tag_is_right(&key, WIRE_FROM_NODE, &t.frame, t.body));
+    assert_false(tag_is_right(&key, WIRE_FROM_SRUN, &t.frame, t.body));
+    for (size_t i = 0; i < sizeof(t.body) * 8; i++) {
+        t.body[i / 8] ^= (char)(1 << i % 8);
+        assert_false(tag_is_right(&key, WIRE_FROM_NODE, &t.frame, t.body));
+        t.body[i / 8] ^= (char)(1 << i % 8);
+    }
+    t.frame.type++;
+    assert_false(tag_is_right(&key, WIRE_FROM_NODE, &t.frame, t.body));
+    t.frame.type--;
+    t.frame.magic++;
+    assert_false(tag_is_right(&key, WIRE_FROM_NODE, &t.frame, t.body));
+    t.frame.magic--;
+    assert_true(tag_is_right(&key, WIRE_FROM_NODE, &t.frame, t.body));
+}
+
+/* Another step's key, job, step, node or nonce: another session. */
+static void sessions(void **state)
+{
+    struct hmac_key step, other_step, session, other;
+    struct wire_hello hello = { .job_id = 1, .step_id = 2, .node = 3, .fresh = { 4 } };
+    (void)state;
+    hmac_key_set(&step, "0123456789abcdef0123456789abcdef", 32);
+    hmac_key_set(&other_step, "1123456789abcdef0123456789abcdef", 32);
+    tag_session(&session, &step, &hello);
+    struct tagged t = make_tagged(&session, WIRE_FROM_SRUN);
+    assert_true(tag_is_right(&session, WIRE_FROM_SRUN, &t.frame, t.body));
+    assert_false(tag_is_right(&step, WIRE_FROM_SRUN, &t.frame, t.body));
+    for (int i = 0; i < 5; i++) {
+        struct wire_hello changed = hello;
+        changed.job_id += i == 0;
+        changed.step_id += i == 1;
+        changed.node += i == 2;
+        changed.fresh[31] ^= i == 3;
+        tag_session(&other, i == 4 ? &other_step : &step, &changed);
+        assert_false(tag_is_right(&other, WIRE_FROM_SRUN, &t.frame, t.body));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +189,8 @@ int main(void)
         cmocka_unit_test(long_messages),
         cmocka_unit_test(splits),
         cmocka_unit_test(hmacs),
+        cmocka_unit_test(changed_messages),
+        cmocka_unit_test(sessions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
