@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "libmunge.h"
@@ -57,10 +58,22 @@ int seal_make(const char *socket, uid_t reader, const void *bytes, size_t length
 
 /* --- as the user -------------------------------------------------------------------------------------- */
 
+/* The signal at the parent's death, which a change of identity takes away; and the parent may be dead by then. */
+static int die_with(pid_t parent, int signal)
+{
+    if (signal && prctl(PR_SET_PDEATHSIG, signal) < 0)
+        return -errno;
+    return getppid() == parent ? 0 : -ESRCH;
+}
+
 /* For good, so that nothing here can be root's. */
 static int become(uid_t uid, gid_t gid)
 {
     uid_t real, effective, saved;
+    pid_t parent = getppid();
+    int signal = 0;
+    if (prctl(PR_GET_PDEATHSIG, &signal) < 0)
+        return -errno;
     if (geteuid() != 0 && getuid() == 0 && seteuid(0) < 0)
         return -errno;
     if (geteuid() == 0 && setgroups(0, NULL) < 0)
@@ -68,7 +81,7 @@ static int become(uid_t uid, gid_t gid)
     if (setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0 ||
         getresuid(&real, &effective, &saved) < 0)
         return -errno;
-    return real == uid && effective == uid && saved == uid ? 0 : -EPERM;
+    return real == uid && effective == uid && saved == uid ? die_with(parent, signal) : -EPERM;
 }
 
 int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length, char **credential,
