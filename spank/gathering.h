@@ -8,7 +8,7 @@
  * rendezvous each node knows its own leader and tells its own report. */
 
 /* srun, init_post_opt (which comes once for each component of a heterogeneous job) and, when the step is
- * known, local_user_init. */
+ * known, local_user_init, which srun --async does not call. */
 void gathering_offer(struct context *context);
 void gathering_start(struct context *context, spank_t spank);
 

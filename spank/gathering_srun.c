@@ -12,12 +12,18 @@
 #include "seal.h"
 #include "summary.h"
 
-/* srun's side: opens early, for the port goes into the job's environment; serves when the step is known. */
+/* srun's side. The port goes into the job's environment, so it is opened before the launch; but as late as that
+ * allows: when the step is known (local_user_init), which is also after srun has forked the process that cleans
+ * up after it and would hold a copy of the listener for as long as the job runs. What srun sets so late reaches
+ * only the first component of a heterogeneous job: for these the port is opened with the second one's options.
+ * With --async no step is known here, and srun does not stay to listen: nothing is opened. */
 
 struct gathering {
-    struct gather *gather;
+    struct gather_config config;
+    struct gather *gather; /* NULL: not opened */
     struct summary *summary;
     unsigned components;
+    bool insists;          /* gather=on was said: what prevents it is worth a line */
     bool report, explain;
     const struct nuioa_profile *profile; /* what a hints file says; the context's, NULL: none */
     enum nuioa_policy policy;
@@ -79,33 +85,56 @@ static void finish(void *arg)
 /* srun ends when it finds no port for itself: where they are few, they are not for us. */
 #define PORTS_MIN 16
 
-static int open_listener(const struct context *c, struct gathering *g, struct nuioa_error *err)
+/* Slurm itself gives up a launch whose tasks have not started after ten minutes. */
+#define DOOR_MS 600000
+
+static int open_listener(struct gathering *g, struct nuioa_error *err)
 {
     const uint16_t *range = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
     if (range && range[1] - range[0] + 1 < PORTS_MIN)
         return nuioa_fail(err, -ENOSPC, "gather: SrunPortRange has only %d ports, which srun needs itself",
                           range[1] - range[0] + 1);
-    struct gather_config config = {
+    g->config.port_first = range ? range[0] : 0;
+    g->config.port_last = range ? range[1] : 0;
+    g->summary = summary_new();
+    return g->summary ? gather_open(&g->config, &g->gather, err)
+                      : nuioa_fail(err, -ENOMEM, "gather: out of memory");
+}
+
+static void open_door(struct gathering *g)
+{
+    struct nuioa_error err;
+    if (g->config.sealed && seal_ready(&err) < 0)
+        say("%s: each node knows its own leader only", err.text);
+    else if (!open_listener(g, &err))
+        setenv(WIRE_VARIABLE, gather_text(g->gather), 1);
+    else if (g->insists)
+        say("%s", err.text);
+}
+
+/* Of a heterogeneous job the first component's options count. */
+static void configure(const struct context *c, struct gathering *g)
+{
+    g->config = (struct gather_config){
         .sealed = c->options.auth == NUIOA_AUTH_MUNGE,
         .uid = geteuid(),
         .socket = c->options.munge_socket,
         .timeout_ms = c->options.timeout_ms,
+        .door_ms = DOOR_MS,
         .every_record = c->options.report || c->options.explain,
-        .port_first = range ? range[0] : 0,
-        .port_last = range ? range[1] : 0,
         .arg = g,
         .warn = warn,
         .slice = slice,
         .record = take,
         .finish = finish,
     };
+    g->components = 1;
+    g->insists = c->options.gather == NUIOA_SWITCH_ON;
     g->report = c->options.report;
     g->explain = c->options.explain;
     g->policy = c->options.policy;
     if (c->profile.rank_count)
         g->profile = &c->profile;
-    g->summary = summary_new();
-    return g->summary ? gather_open(&config, &g->gather, err) : nuioa_fail(err, -1, "gather: out of memory");
 }
 
 bool gathering_brings_hints(const struct context *c)
@@ -115,9 +144,9 @@ bool gathering_brings_hints(const struct context *c)
 
 void gathering_offer(struct context *c)
 {
-    struct nuioa_error err;
     if (c->gathering) {
-        c->gathering->components++;
+        if (++c->gathering->components == 2)
+            open_door(c->gathering);
         return;
     }
     unsetenv(WIRE_VARIABLE); /* an outer srun's */
@@ -128,34 +157,29 @@ void gathering_offer(struct context *c)
             say("gather=on: root's jobs are not gathered");
         return;
     }
-    struct gathering *g = c->gathering = calloc(1, sizeof(*g));
-    if (!g)
-        return;
-    if (c->options.auth == NUIOA_AUTH_MUNGE && seal_ready(&err) < 0) {
-        say("%s: each node knows its own leader only", err.text);
-        return;
-    }
-    if (open_listener(c, g, &err) < 0) {
-        if (c->options.gather == NUIOA_SWITCH_ON)
-            say("%s", err.text);
-        return;
-    }
-    g->components = 1;
-    setenv(WIRE_VARIABLE, gather_text(g->gather), 1);
+    c->gathering = calloc(1, sizeof(*c->gathering));
+    if (c->gathering)
+        configure(c, c->gathering);
 }
 
-/* The components of a heterogeneous job have job ids of their own; the nodes agree on one. */
+/* The components of a heterogeneous job have job ids of their own; the nodes agree on one. Nothing is opened
+ * where no node will call. */
 void gathering_start(struct context *c, spank_t spank)
 {
     uint32_t job_id, step_id, nodes;
     struct gathering *g = c->gathering;
-    if (!g || !g->gather || spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
+    if (!g || spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return;
-    gather_expect(g->gather, g->components > 1 ? UINT32_MAX : job_id, step_id);
     if (spank_get_item(spank, S_JOB_NNODES, &nodes) != ESPANK_SUCCESS)
         nodes = 1;
-    gather_start(g->gather, gathering_is_needed(&c->options, nodes));
+    bool needed = gathering_is_needed(&c->options, nodes);
+    if (g->components == 1 && needed)
+        open_door(g);
+    if (!g->gather)
+        return;
+    gather_expect(g->gather, g->components > 1 ? UINT32_MAX : job_id, step_id);
+    gather_start(g->gather, needed);
 }
 
 void gathering_end_srun(struct context *c)

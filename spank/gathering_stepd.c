@@ -106,15 +106,32 @@ static void call(struct context *c, spank_t spank, struct gathering_node *g, con
         complain(c, g, err.text);
 }
 
+/* What srun says of itself; NULL: nothing. With --async srun does not stay, and Slurm says so by a port 0. */
+static const char *find_srun(spank_t spank)
+{
+    const char *port = doors_variable(step_environment(spank), "SLURM_SRUN_COMM_PORT");
+    return port && !strcmp(port, "0") ? NULL : doors_variable(step_environment(spank), WIRE_VARIABLE);
+}
+
+static void miss_hints(struct context *c, const struct gathering_node *g)
+{
+    if (g->position == 0 && nuioa_hints_file(c->options.hints) && !c->hints.count)
+        nuioa_warn(&c->faults, "no hints: srun is not there to say what the file says");
+}
+
 void gathering_call(struct context *c, spank_t spank)
 {
-    const char *srun = doors_variable(step_environment(spank), WIRE_VARIABLE);
+    const char *srun = find_srun(spank);
     struct gathering_node *g = c->gathering_node = calloc(1, sizeof(*g));
     if (!g)
         return;
     g->call = (struct gather_node)GATHER_NODE_NONE;
-    if (c->step.task_count && find_place(c, spank, g) && gathering_is_needed(&c->options, g->node_count) && srun)
-        call(c, spank, g, srun);
+    if (c->step.task_count && find_place(c, spank, g) && gathering_is_needed(&c->options, g->node_count)) {
+        if (srun)
+            call(c, spank, g, srun);
+        else
+            miss_hints(c, g);
+    }
 }
 
 void gathering_hints(struct context *c)

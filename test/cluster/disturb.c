@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 /* A SPANK plugin for tests: what it is told to, happens to a node's slurmstepd before tasks are forked.
+ *   async  Slurm says that srun does not listen, as for srun --async; to be loaded before who shall see it
  *   slow   it sleeps
  *   blind  the kernel does not tell it any more where others may run; itself and what it starts it does */
 
@@ -26,6 +27,13 @@ static int refuse_affinity(void)
     };
     struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
+{
+    if (spank_remote(spank) == 1 && argc > 0 && !strcmp(argv[0], "async"))
+        spank_setenv(spank, "SLURM_SRUN_COMM_PORT", "0", 1);
+    return 0;
 }
 
 int slurm_spank_user_init(spank_t spank, int argc, char **argv)

@@ -1,0 +1,122 @@
+#!/bin/bash
+# srun's port for the rendezvous is open only while nodes may call, and only where they will; what keeps them from
+# calling is said once, however short the step is.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+hasty=("topology=$topology" default=on)
+good=("${hasty[@]}" "${patient[@]}")
+install -m 0644 "$here/disturb.c" "$CLUSTER_DIR/home/disturb.c"
+ok "the plugin that disturbs compiles" in_node ctl gcc -shared -fPIC -o "$home/disturb.so" "$home/disturb.c"
+
+# begin SRUN-ARG...: a step whose ranks wait for end; $sruns are the processes of srun on its host
+begin() {
+    install -d -o nobody "$CLUSTER_DIR/home/waiting"
+    in_node -u nobody ctl env SLURM_TEST_STARTED="$home/waiting" timeout 60 srun "$@" \
+        sh -c 'env >$SLURM_TEST_STARTED/$SLURM_PROCID; until [ -e ~/go ]; do sleep 0.1; done' \
+        >/dev/null 2>"$CLUSTER_DIR/begun.err" &
+    begun=$!
+    for _ in $(seq 300); do
+        [ "$(started waiting)" -lt "$(grep -oE -m 1 -- '-n[0-9]+' <<<"$*" | cut -c 3-)" ] || break
+        sleep 0.1
+    done
+    sleep 0.3
+    sruns=$(in_node ctl pgrep -x srun)
+}
+
+end() {
+    touch "$CLUSTER_DIR/home/go"
+    wait "$begun"
+    rm -r "$CLUSTER_DIR/home/go" "$CLUSTER_DIR/home/waiting"
+    idle 100
+}
+
+# ports: how many srun listens on; held: what its processes hold of those and of what waits for them
+ports() { in_node ctl ss -Hltn | wc -l; }
+held() {
+    local pid
+    for pid in $sruns; do
+        in_node ctl sh -c "ls -l /proc/$pid/fd" | grep -cE 'eventpoll|eventfd|socket:'
+    done | paste -s -d ' '
+}
+
+plugin on "${good[@]}"
+for nodes in 1 4; do
+    begin -N$nodes -n$nodes --exclusive --nuioa=off
+    without=$(ports) held_without=$(held)
+    end
+    begin -N$nodes -n$nodes --exclusive
+    is "-N$nodes: in a running step srun listens on no port of ours" "$(ports)" "$without"
+    # The second process is the one that srun leaves to clean up if it is killed.
+    is "-N$nodes: what srun has forked holds nothing of ours" "$(held | cut -d ' ' -f 2-)" \
+        "$(cut -d ' ' -f 2- <<<"$held_without")"
+    end
+done
+
+# Where the plugin is not loaded nobody takes the invitation away, so a rank can say it.
+invitation='s/^SLURM_NUIOA_SRUN=//p'
+port_of() { sed -n "$invitation" "$CLUSTER_DIR/home/waiting/$1" | tr : '\n' | grep -m 1 -E '^[0-9]{4,5}$'; }
+plugin -n node1 off
+begin -N1 -n1 --exclusive -w node1
+is "one node: there is no invitation" "$(sed -n "$invitation" "$CLUSTER_DIR/home/waiting/0")" ""
+end
+plugin on "${hasty[@]}"
+plugin -n node1 off
+begin -N4 -n4 --exclusive
+port=$(port_of 0)
+like "a node never calls: the others were told a port" "$port" '^[0-9]+$'
+is "a node never calls: one warning" "$(grep -c '^nuioa: ' "$CLUSTER_DIR/begun.err")" 1
+refusal=$(in_node ctl bash -c "exec 3<>/dev/tcp/127.0.0.1/$port" 2>&1)
+like "then who comes late is refused" "$refusal" 'Connection refused'
+end
+
+# What is wrong is said even where the step ends before the time to wait does: here no node waits for another.
+plugin on "${hasty[@]}" auth=munge timeout_ms=5000 munge_socket=/run/node/none
+plugin -n ctl on "${hasty[@]}" auth=munge timeout_ms=5000
+for round in 1 2 3; do
+    launch 8 -N4 --exclusive
+    no_table "a short step, and no node has a munged, $round"
+done
+plugin off
+plugin -n ctl on "${hasty[@]}"
+launch 4 -N4 --exclusive --nuioa=report
+is "only srun has the plugin: the job runs" "$rc,$ranks" "0,4"
+is "only srun has the plugin: one line says that no node has called" \
+    "$(nuioa_lines | grep -c 'no node of the step has called srun')" 1
+one_line "only srun has the plugin: and no other"
+launch 4 -N4 --exclusive
+is "only srun has the plugin, no report: not a word" "$(nuioa_lines)" ""
+
+# auth= differs between srun's host and the nodes
+plugin on "${hasty[@]}" auth=munge
+plugin -n ctl on "${hasty[@]}"
+launch 8 -N4 --exclusive
+no_table "auth=munge on the nodes, key on srun's host"
+like "auth=munge on the nodes: it says so" "$err" 'auth=munge on this node and auth=key on srun'
+plugin on "${good[@]}"
+plugin -n ctl on "${good[@]}" auth=munge
+launch 8 -N4 --exclusive
+one_table "auth=munge on srun's host, key on the nodes" 8
+
+# srun --async does not stay to listen
+plugin on "${hasty[@]}"
+for node in node1 node2 node3 node4; do
+    sed -i "1i optional $home/disturb.so async" "$CLUSTER_DIR/nodes/$node/plugstack.conf"
+done
+launch 8 -N4 --exclusive
+is "srun does not listen: the job runs" "$rc,$ranks" "0,8"
+is "srun does not listen: no table" "$(all NUIOA_LEADERS)" ""
+is "srun does not listen: not a word" "$(nuioa_lines)" ""
+plugin on "${hasty[@]}"
+if in_node ctl srun --help | grep -q -- --async; then
+    printf '#!/bin/sh\nsrun --async -n8 -o out.async -e err.async %s\nsleep 5\n' "$home/rank" >"$CLUSTER_DIR/home/batch"
+    chmod 0755 "$CLUSTER_DIR/home/batch"
+    user sbatch -W -N4 --exclusive --stepmgr -o "$home/batch.out" "$home/batch"
+    is "srun --async: all ranks run" "$(grep -c ' HOST=' "$CLUSTER_DIR/home/out.async")" 8
+    is "srun --async: not a word" "$(grep -i nuioa: "$CLUSTER_DIR/home/"{out,err}.async "$CLUSTER_DIR/home/batch.out")" ""
+else
+    skip "srun --async" "this srun does not know it"
+fi
+
+plugin off
+finish
