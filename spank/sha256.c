@@ -2,6 +2,12 @@
 
 #include <string.h>
 
+/* Most x86 processors since 2017 have instructions for it, which make 10,000 nodes cost srun no time to speak of. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11 && !defined(SHA256_PORTABLE)
+#include <immintrin.h>
+#define SHA256_INSTRUCTIONS
+#endif
+
 /* FIPS 180-4, 4.2.2 */
 static const uint32_t constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -57,7 +63,7 @@ static inline void turn(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_
     *h = t1 + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));
 }
 
-static void compress(uint32_t state[8], const uint8_t *block)
+static void compress_portably(uint32_t state[8], const uint8_t *block)
 {
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     uint32_t e = state[4], f = state[5], g = state[6], h = state[7], w[64];
@@ -75,6 +81,50 @@ static void compress(uint32_t state[8], const uint8_t *block)
     state[0] += a, state[1] += b, state[2] += c, state[3] += d;
     state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
+
+#ifdef SHA256_INSTRUCTIONS
+
+/* Four rounds at a time: m holds the last 16 words of the schedule. The instructions want the state as ABEF, CDGH. */
+__attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t state[8], const uint8_t *block)
+{
+    const __m128i reverse = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+    __m128i m[4], badc = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xb1);
+    __m128i hgfe = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(state + 4)), 0x1b);
+    const __m128i abef = _mm_alignr_epi8(badc, hgfe, 8), cdgh = _mm_blend_epi16(hgfe, badc, 0xf0);
+    __m128i first = abef, second = cdgh;
+    for (unsigned i = 0; i < 16; i++) {
+        __m128i *now = &m[i % 4], *last = &m[(i + 3) % 4];
+        if (i < 4)
+            *now = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(block + 16 * i)), reverse);
+        else
+            *now = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(*now, m[(i + 1) % 4]),
+                                                      _mm_alignr_epi8(*last, m[(i + 2) % 4], 4)), *last);
+        __m128i words = _mm_add_epi32(*now, _mm_loadu_si128((const __m128i *)(constants + 4 * i)));
+        second = _mm_sha256rnds2_epu32(second, first, words);
+        first = _mm_sha256rnds2_epu32(first, second, _mm_shuffle_epi32(words, 0x0e));
+    }
+    __m128i feba = _mm_shuffle_epi32(_mm_add_epi32(first, abef), 0x1b);
+    __m128i dchg = _mm_shuffle_epi32(_mm_add_epi32(second, cdgh), 0xb1);
+    _mm_storeu_si128((__m128i *)state, _mm_blend_epi16(feba, dchg, 0xf0));
+    _mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(dchg, feba, 8));
+}
+
+static void compress(uint32_t state[8], const uint8_t *block)
+{
+    if (__builtin_cpu_supports("sha") && __builtin_cpu_supports("sse4.1"))
+        compress_fast(state, block);
+    else
+        compress_portably(state, block);
+}
+
+#else
+
+static void compress(uint32_t state[8], const uint8_t *block)
+{
+    compress_portably(state, block);
+}
+
+#endif
 
 void sha256_begin(struct sha256 *sha)
 {
