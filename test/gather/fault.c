@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "leaders.h"
@@ -508,59 +506,12 @@ static void munged_stops(const char *one, const char *two, pid_t pid)
     one_node("the node has no munged", &none, false);
 }
 
-/* Calls, and then waits to be killed while its child waits for munged. */
-static _Noreturn void be_slurmstepd(const struct stage *stage, int ready)
-{
-    struct gather_call call = stage_call(stage, 0, 1);
-    struct gather_node node = GATHER_NODE_NONE;
-    struct nuioa_error err;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (gather_call(&node, &call, &err) < 0)
-        _exit(1);
-    usleep(200000); /* it has become the user by then */
-    if (write(ready, "", 1) == 1)
-        pause();
-    _exit(1);
-}
-
-/* It is this process's child when its parent is gone. */
-static void slurmstepd_dies(const char *socket, pid_t munged)
-{
-    struct stage stage = { .sealed = true, .socket = socket, .timeout_ms = 60000 };
-    struct ending ending;
-    char byte;
-    int ready[2], status = 0;
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    kill(munged, SIGSTOP);
-    stage_open(&stage);
-    if (pipe(ready) < 0)
-        return;
-    pid_t stepd = fork(), left = 0;
-    if (!stepd)
-        be_slurmstepd(&stage, ready[1]);
-    bool called = read(ready[0], &byte, 1) == 1;
-    kill(stepd, SIGKILL);
-    waitpid(stepd, NULL, 0);
-    for (int i = 0; i < 500 && !left; i++) {
-        usleep(10000);
-        for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
-            left = pid == stage.srun ? left : pid;
-    }
-    ok(called && left > 0 && WIFSIGNALED(status), "slurmstepd is killed: what sealed for it goes, too");
-    kill(munged, SIGCONT);
-    prctl(PR_SET_CHILD_SUBREAPER, 0);
-    stage_close(&stage, &ending);
-    close(ready[0]);
-    close(ready[1]);
-}
-
 int main(int argc, char **argv)
 {
     if (argc != 4)
         return 2;
     signal(SIGPIPE, SIG_IGN);
     munged_stops(argv[1], argv[2], atoi(argv[3]));
-    slurmstepd_dies(argv[2], atoi(argv[3]));
     nobody_there(argv[1]);
     not_called();
     /* From here on this process is the user, as a hostile srun is. */

@@ -37,7 +37,7 @@ relay() { # NAME COMMAND...: its results as ours
 }
 
 relay attack "$NUIOA_BUILD/test/gather/attack" "$one"
-relay traitor "$NUIOA_BUILD/test/gather/traitor" "$one"
+relay traitor "$NUIOA_BUILD/test/gather/traitor" "$one" "$munged_socket" "$munged_pid"
 relay promise "$NUIOA_BUILD/test/gather/promise" "$one"
 relay fault "$NUIOA_BUILD/test/gather/fault" "$one" "$munged_socket" "$munged_pid"
 for auth in key munge; do

@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,7 +9,8 @@
 #include "scene.h"
 
 /* A node of the step itself is wrong, or srun dies: no node acts on a table that others do not have, all know
- * soon, and srun says so once. With auth=key and with auth=munge. TAP. Usage: traitor SOCKET */
+ * soon, and srun says so once. With auth=key and with auth=munge. TAP. Usage:
+ * traitor SOCKET SOCKET2 PID2 */
 
 /* Nobody acts, nobody waits, one warning. */
 static void nobody_acts(struct scene *s, int64_t since_ms)
@@ -237,12 +239,59 @@ static void betray(bool sealed, const char *munged)
     srun_dies();
 }
 
+/* Calls, and then waits to be killed while its child waits for munged. */
+static _Noreturn void be_slurmstepd(const struct stage *stage, int ready)
+{
+    struct gather_call call = stage_call(stage, 0, 1);
+    struct gather_node node = GATHER_NODE_NONE;
+    struct nuioa_error err;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (gather_call(&node, &call, &err) < 0)
+        _exit(1);
+    usleep(200000); /* it has become the user by then */
+    if (write(ready, "", 1) == 1)
+        pause();
+    _exit(1);
+}
+
+/* It is this process's child when its parent is gone. */
+static void slurmstepd_dies(const char *socket, pid_t munged)
+{
+    struct stage stage = { .sealed = true, .socket = socket, .timeout_ms = 60000 };
+    struct ending ending;
+    char byte;
+    int ready[2], status = 0;
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    kill(munged, SIGSTOP);
+    stage_open(&stage);
+    if (pipe(ready) < 0)
+        return;
+    pid_t stepd = fork(), left = 0;
+    if (!stepd)
+        be_slurmstepd(&stage, ready[1]);
+    bool called = read(ready[0], &byte, 1) == 1;
+    kill(stepd, SIGKILL);
+    waitpid(stepd, NULL, 0);
+    for (int i = 0; i < 500 && !left; i++) {
+        usleep(10000);
+        for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+            left = pid == stage.srun ? left : pid;
+    }
+    ok(called && left > 0 && WIFSIGNALED(status), "slurmstepd is killed: what sealed for it goes, too");
+    kill(munged, SIGCONT);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    stage_close(&stage, &ending);
+    close(ready[0]);
+    close(ready[1]);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 2)
+    if (argc != 4)
         return 2;
     signal(SIGPIPE, SIG_IGN);
     betray(false, argv[1]);
     betray(true, argv[1]);
+    slurmstepd_dies(argv[2], atoi(argv[3]));
     return scene_results();
 }
