@@ -166,7 +166,7 @@ for _ in $(seq 50); do
 done
 is "a slurmstepd is killed: the ranks of the other nodes run" "$(started started.killed)" 4
 is "a slurmstepd is killed: one warning" "$(grep -c '^nuioa: ' "$CLUSTER_DIR/home/killed.err")" 1
-in_node ctl scancel -u nobody
+in_node ctl scancel -u "$(id -u nobody)"
 wait
 nodes_are_free "a slurmstepd is killed"
 in_node node2 sh -c 'kill -CONT $(cat /run/second/pid); kill $(cat /run/second/pid)'

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/testlib.sh"
 . "$here/pmixlib.sh"
 
-in_root() { ${NUIOA_CLUSTER_ROOT:+chroot "$NUIOA_CLUSTER_ROOT"} "$@"; }
+in_root() { PATH=/opt/slurm/sbin:$PATH ${NUIOA_CLUSTER_ROOT:+chroot "$NUIOA_CLUSTER_ROOT"} "$@"; }
 
 version=$(in_root slurmd -V | sed 's/.* //')
 if [ "$(printf '%s\n' 24.05 "$version" | sort -V | head -n 1)" != 24.05 ]; then

@@ -35,7 +35,7 @@ keys_by() {
     local n=$1 got
     shift
     launched=$((launched + 1))
-    user env "LD_LIBRARY_PATH=$home" "$@"
+    user env "LD_LIBRARY_PATH=$home:/opt/slurm/lib" "$@"
     got=$(all HOST | wc -w)
     [ "$rc" -eq 0 ] && [ "$got" -eq "$n" ] || lose "$got of $n ranks of $*"
 }

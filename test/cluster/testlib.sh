@@ -63,9 +63,10 @@ idle() {
     return 1
 }
 
-# give_back: later launches would wait for what a lost one still holds
+# give_back: later launches would wait for what a lost one still holds. (By number: to Slurm 26.05
+# "nobody" is the name of no user.)
 give_back() {
-    in_node ctl scancel -u nobody
+    in_node ctl scancel -u "$(id -u nobody)"
     idle 200
 }
 
