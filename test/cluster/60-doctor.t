@@ -33,7 +33,7 @@ doctor node1
 is "a node with slurmd is a compute node" "$role" compute
 no "the plugin is there" 'plugin-[a-z]*'
 no "munged answers" 'munge-[a-z]*'
-no "PMIx can be loaded, and can publish" 'pmix-[a-z]*'
+no "PMIx can be loaded, and can publish" 'pmix-(plugin|library|unable)'
 finds "TaskPlugin=task/none" task-plugin 'TaskPlugin=task/none: nothing binds'
 finds "no task/cgroup" cores-unconstrained 'no task/cgroup'
 finds "cores of all sockets" core-distribution 'SelectTypeParameters=CR_Core'
