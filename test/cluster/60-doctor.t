@@ -74,7 +74,7 @@ finds "a plugin that misses a symbol" plugin-unloadable 'nuioa.so: undefined sym
 make_plugin 'unsigned plugin_version = 0x0f0800;'
 doctor node1
 finds "a plugin for another Slurm" plugin-unloadable 'nuioa.so was built for Slurm 15.08, this is'
-munge_plugin=$(in_node node1 sh -c 'ls /usr/lib*/slurm/auth_munge.so /usr/lib/*/slurm*/auth_munge.so 2>/dev/null')
+munge_plugin=$(in_node node1 sh -c 'ls /opt/slurm/lib*/slurm/auth_munge.so /usr/lib*/slurm/auth_munge.so /usr/lib/*/slurm*/auth_munge.so 2>/dev/null')
 in_node node1 mount --bind /dev/null "$munge_plugin"
 doctor node1
 finds "the same without Slurm's plugin for MUNGE" plugin-unloadable 'nuioa.so was built for Slurm 15.08, this is'
