@@ -312,7 +312,7 @@ static void *act(void *arg)
 
 void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t count)
 {
-    static const uint32_t ranks[4];
+    static const uint32_t ranks[4] = { 0, 1, 2, 3 };
     pthread_t thread;
     a->call = stage_call(s, node, count);
     a->call.ranks = a->leaves_slice ? ranks : NULL;
