@@ -142,6 +142,7 @@ suite_valgrind() {
     done
 }
 
+suite_lint() { run_tap lint "$top/test/lint"; }
 suite_install() {
     run_tap install bash "$top/test/install.t"
     run_tap configure bash "$top/test/configure.t"
