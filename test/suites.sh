@@ -146,6 +146,7 @@ suite_lint() { run_tap lint "$top/test/lint"; }
 suite_install() {
     run_tap install bash "$top/test/install.t"
     run_tap configure bash "$top/test/configure.t"
+    run_tap formats "$top/test/formats.t"
 }
 
 suite_topologies() {
