@@ -83,7 +83,7 @@ is "a killed rank is reported as without the plugin" "$rc" 137
 user srun -n2 /no/such/program
 ok "a program that does not exist fails as ever" test "$rc" -ne 0
 user srun -n1 sh -c 'cat; echo done' </dev/null
-is "standard input ends as ever" "$out" done
+is "standard input ends as ever" "$out" "done"
 user sh -c 'timeout -s INT 2 srun -n1 sleep 30; echo interrupted: $?'
 is "an interrupted srun ends" "$out" "interrupted: 124"
 is "an interrupted job leaves nothing behind" "$(in_node ctl sh -c 'sleep 1; squeue -h')" ""

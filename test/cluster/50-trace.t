@@ -49,7 +49,7 @@ said() { grep -c 'nuioa: trace' <<<"$err"; }
 
 # has KIND CALL: that MPI library has it
 has() {
-    mpicc.$1 -xc -o "$CLUSTER_DIR/home/has" - 2>/dev/null <<<"#include <mpi.h>
+    "mpicc.$1" -xc -o "$CLUSTER_DIR/home/has" - 2>/dev/null <<<"#include <mpi.h>
         int main(void) { return !MPI_$2; }"
 }
 
@@ -57,9 +57,9 @@ has() {
 forms() {
     local kind=$1 times=1
     shift
-    ok "$kind: collective compiles with $*" mpicc.$kind -Wall -Wextra -Werror -std=gnu11 "$@" \
+    ok "$kind: collective compiles with $*" "mpicc.$kind" -Wall -Wextra -Werror -std=gnu11 "$@" \
         -o "$CLUSTER_DIR/home/form.$kind" "$programs/collective.c"
-    mpi $kind 4 "$home/form.$kind all" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.form"
+    mpi "$kind" 4 "$home/form.$kind all" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.form"
     [[ "$*" != *PERSISTENT* ]] || times=2
     is "$kind: all collectives with $*" "$(brief "trace/$kind.form" | tr ' /' '\n ')" \
         "$(awk -v times=$times '$1 != "ibcast" {
@@ -71,9 +71,9 @@ forms() {
         } END { for (p in bytes) print p, bytes[p], msgs[p] }' <<<"$collectives" | sort)"
     [[ "$*" = -DLARGE ]] || return
     for program in irregular modes; do
-        ok "$kind: $program compiles with $*" mpicc.$kind -Wall -Wextra -Werror -std=gnu11 "$@" \
+        ok "$kind: $program compiles with $*" "mpicc.$kind" -Wall -Wextra -Werror -std=gnu11 "$@" \
             -o "$CLUSTER_DIR/home/form.$kind" "$programs/$program.c"
-        mpi $kind 4 "$home/form.$kind" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.form"
+        mpi "$kind" 4 "$home/form.$kind" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.form"
         is "$kind: $program with $*" "$(pairs "trace/$kind.form")" "$out"
     done
 }
@@ -105,7 +105,7 @@ for kind in openmpi mpich; do
         continue
     fi
     for program in irregular modes collective lu; do
-        ok "$kind: $program compiles" mpicc.$kind -Wall -Wextra -Werror -std=gnu11 \
+        ok "$kind: $program compiles" "mpicc.$kind" -Wall -Wextra -Werror -std=gnu11 \
             -o "$CLUSTER_DIR/home/$program.$kind" "$programs/$program.c"
     done
     install -d -m 1777 "$CLUSTER_DIR/home/trace"
@@ -136,7 +136,7 @@ for kind in openmpi mpich; do
 
     # Ready sends, persistent ones of all kinds, accumulating and request-based one-sided calls,
     # neighbours.
-    mpi $kind 4 "$home/modes.$kind" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.modes"
+    mpi "$kind" 4 "$home/modes.$kind" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.modes"
     is "$kind: other ways to send" "$(wc -l <<<"$out"): $(pairs "trace/$kind.modes")" "11: $out"
 
     # The stencil of the slides on TreeMatch.
@@ -144,7 +144,7 @@ for kind in openmpi mpich; do
     is "$kind: lu has $(wc -l <<<"$out") pairs" "$(pairs "trace/$kind.lu")" "$out"
 
     # A program started by a shell; the user's own LD_PRELOAD stays.
-    mpi $kind 4 "sh -c $irregular" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.shell"
+    mpi "$kind" 4 "sh -c $irregular" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.shell"
     is "$kind: started by a shell" "$(pairs "trace/$kind.shell")" "$out"
     launched=$((launched + 1))
     user env LD_PRELOAD=libm.so.6 srun -n 1 --nuioa-trace="$home/x" sh -c 'echo $LD_PRELOAD'
@@ -152,7 +152,7 @@ for kind in openmpi mpich; do
         '^libm\.so\.6:/[^:]*/libnuioa-preload\.so$'
 
     while read -r what expected; do
-        mpi $kind 4 "$home/collective.$kind $what" -w node1 --exclusive \
+        mpi "$kind" 4 "$home/collective.$kind $what" -w node1 --exclusive \
             --nuioa-trace="$home/trace/$kind.collective"
         is "$kind: $what" "$(brief "trace/$kind.collective")" "$expected "
     done <<<"$collectives"
@@ -169,27 +169,27 @@ for kind in openmpi mpich; do
     else
         skip "$kind: large counts" "this MPI has none"
     fi
-    ok "$kind: counts compiles" mpicc.$kind -Wall -Wextra -Werror -D_GNU_SOURCE= \
+    ok "$kind: counts compiles" "mpicc.$kind" -Wall -Wextra -Werror -D_GNU_SOURCE= \
         -I "$here/../../mpi" -o "$CLUSTER_DIR/home/counts" "$programs/counts.c" \
         "$here"/../../mpi/trace_{collective,comm,point,table}.c -lpthread
     mpi $kind 2 "$home/counts" -w node1 --exclusive
     is "$kind: more elements than an int holds" "$out" "38000000000 4 38000000000"
 
     # The end does not come: what the rank has, marked as partial.
-    wanted_rc='[1-9]*' mpi $kind 4 "$irregular abort" -w node1 --exclusive \
+    wanted_rc='[1-9]*' mpi "$kind" 4 "$irregular abort" -w node1 --exclusive \
         --nuioa-trace="$home/trace/$kind.abort"
     is "$kind: MPI_Abort leaves a partial profile" \
         "$(sed -n 2p "$CLUSTER_DIR/home/trace/$kind.abort")" "ranks 4 partial"
     is "$kind: with what the rank that aborted knew" \
         "$(awk '/^pair/ { n++; if ($2 != 1 && $3 != 1) print } END { print (n > 0) }' \
             "$CLUSTER_DIR/home/trace/$kind.abort")" 1
-    wanted_rc=4 mpi $kind 4 "$irregular exit" -w node1 --exclusive \
+    wanted_rc=4 mpi "$kind" 4 "$irregular exit" -w node1 --exclusive \
         --nuioa-trace="$home/trace/$kind.exit"
     is "$kind: so does exit without MPI_Finalize" \
         "$(sed -n 2p "$CLUSTER_DIR/home/trace/$kind.exit")" "ranks 4 partial"
 
     # Nowhere to write: the program does not suffer.
-    mpi $kind 4 "$irregular" -w node1 --exclusive --nuioa-trace=/no/such/dir/trace
+    mpi "$kind" 4 "$irregular" -w node1 --exclusive --nuioa-trace=/no/such/dir/trace
     is "$kind: no such directory: one line" "$(said)|$(wc -l <<<"$out")" \
         "1|$(pairs "trace/$kind.shell" | wc -l)"
 
@@ -209,7 +209,7 @@ for kind in openmpi mpich; do
         fi
         ok "$kind: $program compiles" \
             mpifort.$kind -o "$CLUSTER_DIR/home/$program.$kind" "$programs/$program.f90"
-        mpi $kind 4 "$home/$program.$kind" -w node1 --exclusive \
+        mpi "$kind" 4 "$home/$program.$kind" -w node1 --exclusive \
             --nuioa-trace="$home/trace/$kind.$program"
         is "$kind: $program" "$(brief "trace/$kind.$program")" \
             "0/1/8800/2 0/2/8000/1 0/3/8000/1 1/2/800/1 2/3/800/1 "

@@ -142,7 +142,7 @@ refused() {
     install -d -o nobody "$CLUSTER_DIR/home/$dir"
     SLURM_TEST_STARTED=$home/$dir user srun -n 1 "$@" "$home/rank"
     ranks=$(started "$dir")
-    rm -r "$CLUSTER_DIR/home/$dir"
+    rm -r "${CLUSTER_DIR:?}/home/$dir"
 }
 
 # of RANK NAME: value of that rank's variable in $out, or nothing

@@ -81,6 +81,7 @@ run() {
             OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_{tls,devices}=any
     for option; do [[ $plugin = no && $option = --nuioa* ]] || options+=("$option"); done
     status=0
+    # shellcheck disable=SC2086 # words
     all=$(as_user timeout 600 srun "${options[@]}" $command 2>/tmp/said) || status=$?
     said=$(cat /tmp/said)
     ranks=$(grep '^rank=' <<<"$all" | sort -t= -k2n)
@@ -99,7 +100,7 @@ profile_of() { nuioa profile "$1" --out /tmp/merged && grep '^pair' /tmp/merged;
 # receive from node1 and a twentieth of what they send there, as the program says.
 levels_by_weight() {
     local level
-    level=($(rings "0 3" "1 2" "4 5 6 7"))
+    read -ra level <<<"$(rings "0 3" "1 2" "4 5 6 7")"
     awk '{ if ($2 > 3 && $3 < 4) weight[$3] += $4; if ($2 < 4 && $3 > 3) weight[$2] += $4 / 20 }
         END { for (rank = 0; rank < 4; rank++) print rank, weight[rank] + 0 }' <<<"$known" |
         sort -k2gr | while read -r rank _; do echo "${level[rank]}"; done | paste -s -d' '

@@ -47,7 +47,7 @@ firsts() { values cpus | tr ' ' '\n' | cut -d, -f1 | paste -s -d' '; }
 numas() {
     local cpu
     for cpu in $(values cpus | cut -d' ' -f1 | tr ',' ' '); do
-        basename "/sys/devices/system/cpu/cpu$cpu/"node* | tr -d 'a-z'
+        basename "/sys/devices/system/cpu/cpu$cpu/"node* | tr -d '[:lower:]'
     done | paste -s -d' '
 }
 
@@ -99,7 +99,7 @@ is "one rank with all cores: thread 0 beside the NIC, the others on all dies" \
 
 # What the user says stands. (Without the plugin nothing says anything else.)
 [ "$plugin" = yes ] || { done_testing; exit; }
-for theirs in OMP_PLACES={5} OMP_PROC_BIND=false GOMP_CPU_AFFINITY=5 KMP_AFFINITY=none; do
+for theirs in 'OMP_PLACES={5}' OMP_PROC_BIND=false GOMP_CPU_AFFINITY=5 KMP_AFFINITY=none; do
     threads_of 2 "$theirs" -n1 -c48 --nuioa
     is "with $theirs no place is set" "$(grep -o ' \(OMP_P\|GOMP_C\|KMP_\|MPIR\|I_MPI\)[^ ]*' \
         <<<"$ranks"), $(values NUIOA_VERSION)" " $theirs, 1"

@@ -23,7 +23,7 @@ pci() { basename "$(readlink -f "/sys/class/net/$1/device" | sed 's|/virtio[0-9]
 echo 0 >/proc/sys/kernel/numa_balancing
 
 is "the NICs are on NUMA nodes 1, 0 and nowhere" \
-    "$(for nic in eth{0..2}; do cat "/sys/bus/pci/devices/$(pci $nic)/numa_node"; done | xargs)" \
+    "$(for nic in eth{0..2}; do cat "/sys/bus/pci/devices/$(pci "$nic")/numa_node"; done | xargs)" \
     "1 0 -1"
 the_plugin_does
 

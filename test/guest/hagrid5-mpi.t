@@ -68,6 +68,7 @@ sharing() {
     local cpu list=()
     for cpu in $(values cpus); do
         cpu=${cpu%%[-,]*}
+        # shellcheck disable=SC2086 # $1 may be a glob
         list+=("$(cat "/sys/devices/system/cpu/cpu$cpu/"$1)")
     done
     printf '%s\n' "${list[@]}" | awk '
@@ -85,7 +86,7 @@ until_elected() {
 
 singles() { seq -s" " 0 $(($(wc -l <<<"$ranks") - 1)); }
 
-numa_file=node*/cpulist
+numa_file='node*/cpulist'
 socket_file=topology/physical_package_id
 l3_file=cache/index3/shared_cpu_list
 

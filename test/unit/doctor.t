@@ -329,10 +329,10 @@ sed -i 's/Some Processor/Intel(R) Xeon(R) Platinum 8480+/' "$node/proc/cpuinfo"
 healthy "a small Xeon"
 for cpu in {16..31}; do
     topology=sys/devices/system/cpu/cpu$cpu/topology
-    put $topology/core_id "$cpu"
-    put $topology/physical_package_id $((cpu / 8 % 2))
-    put $topology/thread_siblings "$(printf %08x $((1 << cpu)))"
-    put $topology/core_siblings "$( ((cpu < 24)) && echo 00ff00ff || echo ff00ff00)"
+    put "$topology"/core_id "$cpu"
+    put "$topology"/physical_package_id $((cpu / 8 % 2))
+    put "$topology"/thread_siblings "$(printf %08x $((1 << cpu)))"
+    put "$topology"/core_siblings "$( ((cpu < 24)) && echo 00ff00ff || echo ff00ff00)"
     put sys/devices/system/cpu/cpu$((cpu - 16))/topology/core_siblings \
         "$( ((cpu < 24)) && echo 00ff00ff || echo ff00ff00)"
 done

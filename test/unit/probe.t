@@ -17,7 +17,7 @@ usage "--topology goes with --matrix" probe --topology "$flat"
 usage "--quick and --matrix exclude each other" probe --quick --matrix "$hagrid"
 usage "--throughput and --latency exclude each other" probe --throughput 2,1 --latency 1,2
 usage "--links-per-node: '0' is not a number" probe --matrix "$hagrid" --links-per-node 0
-for figures in 2 2,x 2,0 2,,1 2,-1 ,; do
+for figures in 2 2,x 2,0 2,,1 2,-1 ','; do
     usage "--throughput: " probe "--throughput=$figures"
 done
 unanswered "/no/such/file: No such file" probe --matrix /no/such/file
