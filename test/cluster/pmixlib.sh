@@ -37,7 +37,7 @@ keys_by() {
     launched=$((launched + 1))
     user env "LD_LIBRARY_PATH=$home:/opt/slurm/lib" "$@"
     got=$(all HOST | wc -w)
-    [ "$rc" -eq 0 ] && [ "$got" -eq "$n" ] || lose "$got of $n ranks of $*"
+    if [ "$rc" -ne 0 ] || [ "$got" -ne "$n" ]; then lose "$got of $n ranks of $*"; fi
 }
 
 # keys N [VAR=VALUE]... [SRUN-ARG]...: the same with srun

@@ -157,6 +157,7 @@ one_table() {
     tables=$(all NUIOA_LEADERS | tr ' ' '\n' | sort | uniq -c | xargs)
     like "$1: all ranks have one table" "$tables" "^$2 [0-9,]+\$"
     [[ $tables =~ ^$2\ [0-9,]+$ ]] || note "$err"
+    # shellcheck disable=SC2013 # numbers
     for rank in $(sed -n 's/^\([0-9]*\) HOST=.*/\1/p' <<<"$out"); do
         case ,${tables#* }, in
         *,"$(of "$rank" NUIOA_LEADER)",*) ;;

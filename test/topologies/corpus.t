@@ -23,6 +23,7 @@ machine_path() {
 }
 
 count=0
+# shellcheck disable=SC2094 # manifest.py reads, too
 while IFS=$'\t' read -r name _; do
     [ "$name" = name ] && continue
     if ! path=$(machine_path "$name"); then
