@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # For the *.t of this directory. Brings a cluster up if the caller has none (run has one).
 # After each launch: $out, $err (what srun printed), $rc; launches that should have run and did
 # not are counted as lost, and finish() asserts that there were none.

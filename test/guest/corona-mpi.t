@@ -34,6 +34,7 @@ if [ ! -e /nuioa/settings ]; then
         --conf "PartitionName=both Nodes=node0,node1 MaxTime=INFINITE" "$@" -- "$0"
     exit
 fi
+# shellcheck source=lib.sh
 . /nuioa/lib.sh
 
 # Same kernel, same processors; its own name, network, and places where slurmd and MPI keep files.

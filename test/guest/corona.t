@@ -13,6 +13,7 @@ if [ ! -e /nuioa/settings ]; then
     "$here/boot" corona --payload "$payload" "$@" -- "$0"
     exit
 fi
+# shellcheck source=lib.sh
 . /nuioa/lib.sh
 
 is "distances from NUMA node 3" "$(slit 3)" "16 16 16 10 32 32 32 32"

@@ -13,6 +13,7 @@ if [ ! -e /nuioa/settings ]; then
         "$@" -- "$0"
     exit
 fi
+# shellcheck source=lib.sh
 . /nuioa/lib.sh
 
 modprobe e1000e

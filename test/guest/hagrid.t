@@ -1,6 +1,7 @@
 #!/bin/bash
 # The 8-node Opteron with its NIC on NUMA node 0. The site has switched placement on for everybody.
 [ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid --plugstack default=on "$@" -- "$0"
+# shellcheck source=lib.sh
 . /nuioa/lib.sh
 
 is "distances from NUMA node 0, row = initiator" "$(slit 0)" "10 21 20 30 30 49 40 39"

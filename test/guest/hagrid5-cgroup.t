@@ -2,6 +2,7 @@
 # The 8-node Opteron with its NIC on NUMA node 5, under cgroup v2 with ConstrainCores: the kernel
 # refuses what is outside the job's cores.
 [ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid5 --cgroup "$@" -- "$0"
+# shellcheck source=lib.sh
 . /nuioa/lib.sh
 
 job=$(hold 2)

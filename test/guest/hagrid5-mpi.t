@@ -28,6 +28,7 @@ if [ ! -e /nuioa/settings ]; then
     "$here/boot" hagrid5 --timeout 900 --payload "$payload" "$@" -- "$0"
     exit
 fi
+# shellcheck source=lib.sh
 . /nuioa/lib.sh
 
 # Shared memory alone, and quick to start: there is one node.

@@ -2,6 +2,7 @@
 # The 8-node Opteron with its NIC on NUMA node 5, where a transposed distance matrix would give
 # another order. No cgroup: nothing but the plugin keeps ranks inside their step.
 [ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid5 "$@" -- "$0"
+# shellcheck source=lib.sh
 . /nuioa/lib.sh
 
 is "distances from NUMA node 0, row = initiator" "$(slit 0)" "10 21 20 30 30 49 40 39"

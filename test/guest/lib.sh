@@ -1,8 +1,12 @@
 # shellcheck shell=bash disable=SC2034
 # What the scenarios share; sourced inside the guest.
 
+machine="" plugin="" # in the settings, which boot writes
+# shellcheck source=/dev/null
 . /nuioa/settings
+# shellcheck source=machines.sh
 . /nuioa/machines.sh
+# shellcheck source=../tap.sh
 . /nuioa/tap.sh
 set -o pipefail
 define_machine "$machine"

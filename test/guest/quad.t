@@ -2,6 +2,7 @@
 # A ring of four NUMA nodes, two hardware threads a core, NICs on 1 (eth0) and 3 (eth1):
 # NUMA nodes 0 and 2 are equally near both.
 [ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" quad --cgroup "$@" -- "$0"
+# shellcheck source=lib.sh
 . /nuioa/lib.sh
 
 is "distances from NUMA node 1" "$(slit 1)" "20 10 20 30"
