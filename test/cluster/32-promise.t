@@ -5,9 +5,7 @@ setup
 need_plugin
 own=(cache=/run/node/promise.cache default=on "${patient[@]}")
 
-install -m 0644 "$here/disturb.c" "$CLUSTER_DIR/home/disturb.c"
-ok "the plugin that disturbs compiles" in_node ctl gcc -shared -fPIC \
-    -I/opt/slurm/include -o "$home/disturb.so" "$home/disturb.c"
+build_disturb
 
 disturb() { # HOW: what happens to node4 from now on
     echo "optional $home/disturb.so $1" >>"$CLUSTER_DIR/nodes/node4/plugstack.conf"

@@ -6,8 +6,7 @@ setup
 need_plugin
 hasty=("topology=$topology" default=on)
 good=("${hasty[@]}" "${patient[@]}")
-install -m 0644 "$here/disturb.c" "$CLUSTER_DIR/home/disturb.c"
-ok "the plugin that disturbs compiles" in_node ctl gcc -shared -fPIC -o "$home/disturb.so" "$home/disturb.c"
+build_disturb
 
 # begin SRUN-ARG...: a step whose ranks wait for end; $sruns are the processes of srun on its host
 begin() {

@@ -194,3 +194,10 @@ finish() {
     if [ "$lost" -eq 0 ]; then pass "$name"; else fail "$name" "$lost lost" "${losses[@]}"; fi
     done_testing
 }
+
+# build_disturb: the plugin of disturb.c, as $home/disturb.so; a check
+build_disturb() {
+    install -m 0644 "$here/disturb.c" "$CLUSTER_DIR/home/disturb.c"
+    ok "the plugin that disturbs compiles" in_node ctl gcc -shared -fPIC \
+        -I/opt/slurm/include -o "$home/disturb.so" "$home/disturb.c"
+}
