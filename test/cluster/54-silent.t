@@ -34,7 +34,7 @@ silent() {
 end_silent() {
     in_node ctl sh -c 'kill -KILL $(pgrep -x srun)' 2>/dev/null
     wait "$silent"
-    in_node ctl scancel -u nobody
+    in_node ctl scancel -u "$(id -u nobody)"
     idle 200
 }
 
@@ -46,7 +46,7 @@ for how in "-N1 -n2 -w node1" "-N4 -n8 --exclusive" "-N4 -n8 --exclusive --nuioa
         silent $how
         ok "$name: the node still waits after a second" is_running
         is "$name: no rank runs" "$(grep -c HOST= "$CLUSTER_DIR/home/silent.out")" 0
-        in_node ctl scancel -u nobody
+        in_node ctl scancel -u "$(id -u nobody)"
         ok "$name: scancel ends the step" await 15 is_over
         end_silent
     done
