@@ -97,7 +97,7 @@ plugin -n ctl on "${good[@]}" auth=munge
 launch 8 -N4 --exclusive
 one_table "auth=munge on srun's host, key on the nodes" 8
 
-# srun --async does not stay to listen
+# As where srun has not stayed to listen: 34-async.t has such an srun
 plugin on "${hasty[@]}"
 for node in node1 node2 node3 node4; do
     sed -i "1i optional $home/disturb.so async" "$CLUSTER_DIR/nodes/$node/plugstack.conf"
@@ -107,15 +107,5 @@ is "srun does not listen: the job runs" "$rc,$ranks" "0,8"
 is "srun does not listen: no table" "$(all NUIOA_LEADERS)" ""
 is "srun does not listen: not a word" "$(nuioa_lines)" ""
 plugin on "${hasty[@]}"
-if in_node ctl srun --help | grep -q -- --async; then
-    printf '#!/bin/sh\nsrun --async -n8 -o out.async -e err.async %s\nsleep 5\n' "$home/rank" >"$CLUSTER_DIR/home/batch"
-    chmod 0755 "$CLUSTER_DIR/home/batch"
-    user sbatch -W -N4 --exclusive --stepmgr -o "$home/batch.out" "$home/batch"
-    is "srun --async: all ranks run" "$(grep -c ' HOST=' "$CLUSTER_DIR/home/out.async")" 8
-    is "srun --async: not a word" "$(grep -i nuioa: "$CLUSTER_DIR/home/"{out,err}.async "$CLUSTER_DIR/home/batch.out")" ""
-else
-    skip "srun --async" "this srun does not know it"
-fi
-
 plugin off
 finish
