@@ -31,9 +31,16 @@ void env_array_for_step(char ***environment, void *step, void *launch, uint16_t 
     }
 }
 
+/* Slurm 26.05's srun waits for its own connections in the same way. */
+static bool is_plugins(const void *caller)
+{
+    Dl_info info;
+    return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "nuioa.so");
+}
+
 int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
 {
-    while (getenv("FORGERY_SILENT"))
+    while (getenv("FORGERY_SILENT") && is_plugins(__builtin_return_address(0)))
         pause();
     return epoll_pwait(fd, events, count, timeout, NULL);
 }
