@@ -354,11 +354,12 @@ const char *gather_text(const struct gather *g)
     return g->text;
 }
 
-void gather_expect(struct gather *g, uint32_t job_id, uint32_t step_id)
+void gather_expect(struct gather *g, uint32_t job_id, uint32_t step_id, uint32_t node_count)
 {
     g->wanted.any_job = job_id == UINT32_MAX;
     g->wanted.job_id = job_id;
     g->wanted.step_id = step_id;
+    g->wanted.node_count = node_count;
 }
 
 static int open_events(struct gather *g)

@@ -53,8 +53,9 @@ int gather_open(const struct gather_config *config, struct gather **gather, stru
 /* For WIRE_VARIABLE. Owned by `gather`. */
 const char *gather_text(const struct gather *gather);
 
-/* The job that nodes must belong to; UINT32_MAX: any, but all the same. Before the start. */
-void gather_expect(struct gather *gather, uint32_t job_id, uint32_t step_id);
+/* The job that nodes must belong to; UINT32_MAX: any, but all the same. How many nodes there are; 0: what the first
+ * of them says. Before the start. */
+void gather_expect(struct gather *gather, uint32_t job_id, uint32_t step_id, uint32_t node_count);
 
 /* Starts the thread. It blocks all signals, and it ends by itself when the nodes have been served or one has
  * failed. `eager`: nodes are sure to come, so that what their credentials need is made ready before they

@@ -172,13 +172,16 @@ void gathering_start(struct context *c, spank_t spank)
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return;
     if (spank_get_item(spank, S_JOB_NNODES, &nodes) != ESPANK_SUCCESS)
-        nodes = 1;
+        nodes = 0;
     bool needed = gathering_is_needed(&c->options, nodes);
     if (g->components == 1 && needed)
         open_door(g);
     if (!g->gather)
         return;
-    gather_expect(g->gather, g->components > 1 ? UINT32_MAX : job_id, step_id);
+    if (g->components > 1)
+        gather_expect(g->gather, UINT32_MAX, step_id, 0);
+    else
+        gather_expect(g->gather, job_id, step_id, nodes);
     gather_start(g->gather, needed);
 }
 

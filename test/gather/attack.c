@@ -73,12 +73,16 @@ static void other_step(struct wire_hello *hello) { hello->step_id++; }
 static void other_purpose(struct wire_hello *hello) { hello->purpose[0] = 'x'; }
 static void no_place(struct wire_hello *hello) { hello->node = hello->node_count; }
 static void many_nodes(struct wire_hello *hello) { hello->node_count = WIRE_NODES_MAX + 1; }
+static void more_nodes(struct wire_hello *hello) { hello->node_count = WIRE_NODES_MAX; }
+static void fewer_nodes(struct wire_hello *hello) { hello->node_count = NODES - 1; }
 static void many_ranks(struct wire_hello *hello) { hello->rank_count = hello->task_count = 4000; }
+
+static void knows_the_nodes(struct stage *stage) { stage->node_count = NODES; }
 
 static void foreign(void)
 {
     struct scene s;
-    scene_begin(&s, "foreign");
+    scene_begin_with(&s, "foreign", knows_the_nodes);
     if (sealed)
         scene_is_refused(&s, scene_hello(&s, OTHER_UID, NULL), "another user's hello");
     scene_is_refused(&s, scene_hello(&s, USER_UID, other_job), "another job's");
@@ -86,6 +90,8 @@ static void foreign(void)
     scene_is_refused(&s, scene_hello(&s, USER_UID, other_purpose), "one for another purpose");
     scene_is_refused(&s, scene_hello(&s, USER_UID, no_place), "a node outside the step");
     scene_is_refused(&s, scene_hello(&s, USER_UID, many_nodes), "a step too large");
+    scene_is_refused(&s, scene_hello(&s, USER_UID, more_nodes), "a step of more nodes than this one has");
+    scene_is_refused(&s, scene_hello(&s, USER_UID, fewer_nodes), "one of fewer");
     scene_is_refused(&s, scene_hello(&s, USER_UID, many_ranks), "one shorter than it says");
     scene_is_refused(&s, scene_other_hello(&s), sealed ? "a hello that is not sealed" : "a sealed hello");
     scene_is_well(&s);

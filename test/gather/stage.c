@@ -134,7 +134,7 @@ static _Noreturn void be_srun(const struct stage *s, int from, int to)
         _exit(1);
     }
     snprintf(line, sizeof(line), "%s", gather_text(gather));
-    gather_expect(gather, JOB, STEP);
+    gather_expect(gather, JOB, STEP, s->node_count);
     if (gather_start(gather, true) < 0 || write(to, line, sizeof(line)) != sizeof(line) ||
         read(from, &command, 1) != 1)
         _exit(1);
