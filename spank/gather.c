@@ -375,21 +375,29 @@ static int open_events(struct gather *g)
 }
 
 /* Signals are srun's. */
-int gather_start(struct gather *g, bool eager)
+static int start_thread(struct gather *g)
 {
     sigset_t all, before;
-    if (g->started)
-        return 0;
-    if (open_events(g) < 0)
-        return -errno;
-    g->eager = eager;
-    g->door_ms = g->config.door_ms ? gather_now_ms() + g->config.door_ms : 0;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int rc = pthread_create(&g->thread, NULL, run, g);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     g->started = !rc;
     return -rc;
+}
+
+int gather_start(struct gather *g, bool eager)
+{
+    if (g->started)
+        return 0;
+    g->eager = eager;
+    g->door_ms = g->config.door_ms ? gather_now_ms() + g->config.door_ms : 0;
+    int rc = open_events(g);
+    if (!rc)
+        rc = start_thread(g);
+    if (rc < 0)
+        close_listener(g); /* nodes would wait there for nobody */
+    return rc;
 }
 
 void gather_wait(struct gather *g)

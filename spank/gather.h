@@ -59,7 +59,7 @@ void gather_expect(struct gather *gather, uint32_t job_id, uint32_t step_id, uin
 
 /* Starts the thread. It blocks all signals, and it ends by itself when the nodes have been served or one has
  * failed. `eager`: nodes are sure to come, so that what their credentials need is made ready before they
- * do. 0 or -errno. */
+ * do. 0, or -errno: then the listener is closed, so that nodes do not wait. */
 int gather_start(struct gather *gather, bool eager);
 
 /* Waits for the end of the thread; stop: ends it now. Both join it, and are fine if it never began. */

@@ -327,6 +327,20 @@ static void closed_door(void)
     scene_nothing_leaks(&s);
 }
 
+static void has_no_thread(struct stage *stage) { stage->threadless = true; }
+
+static void no_thread(void)
+{
+    struct scene s;
+    scene_begin_with(&s, "srun may have no thread", has_no_thread);
+    int fd = stage_connect(&s.stage);
+    ok(fd == -ECONNREFUSED, "%s: a node is refused at once", s.name);
+    if (fd >= 0)
+        hang_up(fd);
+    stage_close(&s.stage, &s.ending);
+    scene_nothing_leaks(&s);
+}
+
 /* What only a sealed hello is exposed to. */
 static void attack_seals(void)
 {
@@ -347,6 +361,7 @@ static void attack(bool seal)
     silent();
     twice();
     closed_door();
+    no_thread();
     if (sealed)
         attack_seals();
 }

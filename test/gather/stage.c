@@ -135,7 +135,9 @@ static _Noreturn void be_srun(const struct stage *s, int from, int to)
     }
     snprintf(line, sizeof(line), "%s", gather_text(gather));
     gather_expect(gather, JOB, STEP, s->node_count);
-    if (gather_start(gather, true) < 0 || write(to, line, sizeof(line)) != sizeof(line) ||
+    if (s->threadless)
+        setrlimit(RLIMIT_NPROC, &(struct rlimit){ 0, 0 });
+    if ((gather_start(gather, true) < 0) != s->threadless || write(to, line, sizeof(line)) != sizeof(line) ||
         read(from, &command, 1) != 1)
         _exit(1);
     if (command == 'f')

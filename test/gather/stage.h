@@ -29,6 +29,7 @@ struct stage {
     unsigned timeout_ms;
     bool unreported;         /* srun is not asked for a report */
     unsigned door_ms;        /* of gather_config */
+    bool threadless;         /* srun may have no thread: its user has too many processes */
     uint32_t node_count;     /* that srun knows; 0: it does not, as of a heterogeneous job */
     bool shepherd;           /* srun forks a process that holds a copy of all it has, as the real one may */
 };
