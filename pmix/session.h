@@ -24,7 +24,8 @@ struct nuioa_publisher {
 };
 
 /* Until PMIx answers, which is a reason to believe that it answers what is asked next: 0, or -ETIMEDOUT or
- * -EAGAIN (no thread) with s->err. */
+ * -EAGAIN (no thread) with s->err. Where it does not answer a thread stays behind, so whoever links this must not
+ * be unloaded (-z nodelete). */
 int session_await(struct nuioa_publisher *s);
 
 /* Whether Slurm gave this key to the first local rank. It treats all ranks alike. */

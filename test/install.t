@@ -19,6 +19,7 @@ if [ -e "$plugin" ]; then
         "plugin_name plugin_type plugin_version spank_plugin_version"
     is "it needs nothing of ours at run time" "$(ldd "$plugin" | grep -c libnuioa)" 0
     unlike "it needs no libmunge to be loaded" "$(readelf -d "$plugin")" munge
+    like "its code stays for threads that Slurm has closed it under" "$(readelf -d "$plugin")" NODELETE
     ok "no libtool file lies beside it" test ! -e "${plugin%.so}.la"
 else
     skip "the plugin exports only what Slurm looks up" "not built: no slurm/spank.h"
