@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 /* Slurm says nothing to plugins of a signal or of scancel. What can be seen of it: slurmd asks for it through a
  * connection to the step's own socket, NODE_JOB.STEP in SlurmdSpoolDir, and slurmstepd keeps that connection
@@ -47,14 +48,22 @@ static bool is_ours(const struct ending *e, int fd)
     return end && !strncmp(end, e->socket, length) && (!end[length] || end[length] == '.');
 }
 
-/* Of the socket, if it is a connection with somebody who waits for an answer; else 0. */
+/* Slurm lets everybody connect, and waits for what they say: only slurmd has the say here. */
+static bool is_slurmd(int fd)
+{
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && (peer.uid == 0 || peer.uid == getuid());
+}
+
+/* Of the socket, if it is a connection with slurmd, which waits for an answer; else 0. */
 static ino_t request_of(const struct ending *e, int fd)
 {
     int listens = 1;
     socklen_t size = sizeof(listens);
     struct stat info;
     if (!is_ours(e, fd) || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0 || listens ||
-        fstat(fd, &info) < 0)
+        !is_slurmd(fd) || fstat(fd, &info) < 0)
         return 0;
     return info.st_ino;
 }
