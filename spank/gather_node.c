@@ -477,7 +477,7 @@ int gather_tell(struct gather_node *g, struct wire_record *record, size_t length
 bool gather_is_answered(const struct gather_node *g)
 {
     int bytes = 0;
-    return g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) && 
+    return g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) &&
            bytes > (g->known ? 0 : (int)(sizeof(struct wire_frame) + WIRE_TAG_SIZE));
 }
 
