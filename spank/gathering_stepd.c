@@ -87,12 +87,14 @@ static void call(struct context *c, spank_t spank, struct gathering_node *g, con
         .node_count = g->node_count,
         .task_count = c->step.task_count,
         .leader = promise(c),
-        .ranks = nuioa_hints_file(c->options.hints) ? c->step.ranks : NULL,
+        .ranks = c->active && nuioa_hints_file(c->options.hints) ? c->step.ranks : NULL,
         .is_over = ending_is_near,
         .arg = &g->ending,
     };
     uint32_t here = 0;
-    ending_watch(&g->ending, spank);
+    /* A signal looks like an end. With coll=on ranks without the table, whose others have it, would wait for ever. */
+    if (!c->options.coll)
+        ending_watch(&g->ending, spank);
     if (spank_get_item(spank, S_JOB_UID, &call.uid) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_GID, &call.gid) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_ID, &call.job_id) != ESPANK_SUCCESS ||
