@@ -38,7 +38,8 @@ void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *en
  * number of local tasks (-EINVAL), or PMIx does not answer (-ETIMEDOUT).
  *
  * Each call of PMIx is carried out by a thread of its own, and waits for that without end: PMIX_TIMEOUT counts
- * only where a request leaves the process, and these do not. So here, and before anything is stored, PMIx is
+ * only where a request leaves the process, and these do not. So here, and before anything is stored unless it
+ * has answered within `patience_ms`, PMIx is
  * first asked aside, and left alone if it has no answer within `patience_ms`. 0: it is not asked aside, for a
  * process that must not have threads. */
 struct nuioa_publisher;

@@ -123,9 +123,16 @@ static int await_answer(struct question *q, unsigned ms)
     return answered ? 0 : rc;
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 int session_await(struct nuioa_publisher *s)
 {
-    if (!s->patience_ms)
+    if (!s->patience_ms || (s->answered_ms && now_ms() - s->answered_ms < (int64_t)s->patience_ms))
         return 0;
     struct question *q = question_new(s);
     if (!q)
@@ -136,6 +143,7 @@ int session_await(struct nuioa_publisher *s)
         return nuioa_fail(s->err, rc, "no thread to ask PMIx: %s", strerror(-rc));
     }
     rc = await_answer(q, s->patience_ms);
+    s->answered_ms = rc < 0 ? 0 : now_ms();
     return rc < 0 ? nuioa_fail(s->err, rc, "PMIx has not answered for %u ms", s->patience_ms) : 0;
 }
 

@@ -13,6 +13,7 @@
 struct nuioa_publisher {
     struct pmix_calls calls;
     unsigned patience_ms; /* with a PMIx that does not answer; 0: for ever */
+    int64_t answered_ms;  /* when it answered last, by the monotonic clock */
     char nspace[NUIOA_NAMESPACE_SIZE];
     uint32_t count;      /* local tasks */
     uint32_t *ranks;     /* [count]: PMIx's, by local rank */
@@ -23,7 +24,8 @@ struct nuioa_publisher {
     struct nuioa_error *err;
 };
 
-/* Until PMIx answers, which is a reason to believe that it answers what is asked next: 0, or -ETIMEDOUT or
+/* Waits until PMIx answers, which is a reason to believe that it answers what is asked next. It is asked again when its
+ * last answer is older than patience_ms: each question costs a launch a thread. 0, or -ETIMEDOUT or
  * -EAGAIN (no thread) with s->err. Where it does not answer a thread stays behind, so whoever links this must not
  * be unloaded (-z nodelete). */
 int session_await(struct nuioa_publisher *s);
