@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls.h"
+#include "mpi/calls.h"
 
 #define NAME(name) name,
 #define ONE(name) 1,

@@ -1,4 +1,4 @@
-#include "value.h"
+#include "pmix/value.h"
 
 #include <dlfcn.h>
 #include <errno.h>

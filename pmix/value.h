@@ -1,5 +1,5 @@
-#ifndef PMIX_VALUE_H
-#define PMIX_VALUE_H
+#ifndef NUIOA_PMIX_VALUE_H
+#define NUIOA_PMIX_VALUE_H
 
 #include <pmix_common.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "context.h"
+#include "spank/context.h"
 
 /* Flags were checked when they were typed. The other doors are read by each srun inside. */
 void allocator_init_post_opt(struct context *context)

@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "area.h"
-#include "flags.h"
-#include "hints.h"
-#include "node.h"
-#include "option.h"
-#include "place/place.h"
-#include "profile.h"
-#include "step.h"
+#include "mapping/mapping.h"
+#include "plan/option.h"
+#include "profile/hints.h"
+#include "profile/profile.h"
+#include "spank/flags.h"
+#include "spank/step.h"
+#include "spank/task_memory.h"
+#include "topology/node.h"
 
 /* srun: what a hints file is of, and the ranks that there are. */
 struct hinted {

@@ -1,6 +1,6 @@
 #include <time.h>
 
-#include "context.h"
+#include "spank/context.h"
 
 /* Slurm calls one set of hooks in all its programs; which one it is decides whose turn it is here.
  * Every hook succeeds: in slurmstepd a failure would cost a launch, or the node. */

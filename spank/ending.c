@@ -1,4 +1,4 @@
-#include "ending.h"
+#include "spank/ending.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "flags.h"
+#include "spank/flags.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include <slurm/spank.h>
 
-#include "option.h"
+#include "plan/option.h"
 
 /* The --nuioa flags of srun, sbatch and salloc, made from nuioa_option_table. */
 

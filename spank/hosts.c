@@ -1,11 +1,11 @@
-#include "hosts.h"
+#include "spank/hosts.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "number.h"
-#include "wire.h"
+#include "spank/rendezvous/wire.h"
+#include "util/number.h"
 
 #define DIGITS_MAX 10
 

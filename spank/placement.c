@@ -1,12 +1,12 @@
-#include "placement.h"
+#include "spank/placement.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bind.h"
-#include "interrupt.h"
-#include "kernel.h"
+#include "plan/bind.h"
+#include "spank/cgroup.h"
+#include "topology/interrupt.h"
 
 static int no_memory(struct nuioa_error *err)
 {

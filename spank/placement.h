@@ -1,8 +1,8 @@
 #ifndef SPANK_PLACEMENT_H
 #define SPANK_PLACEMENT_H
 
-#include "context.h"
-#include "plan.h"
+#include "plan/plan.h"
+#include "spank/context.h"
 
 /* The plan of a step on this node and what it was made from, when all its tasks exist, are where
  * Slurm put them, and have not run yet. */

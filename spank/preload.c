@@ -1,4 +1,4 @@
-#include "preload.h"
+#include "spank/preload.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "doors.h"
-#include "gpus.h"
-#include "rank.h"
-#include "say.h"
+#include "spank/log.h"
+#include "spank/option_sources.h"
+#include "spank/rank.h"
+#include "util/gpus.h"
 
 #define SHIM "libnuioa-preload.so"
 

@@ -1,7 +1,7 @@
 #ifndef SPANK_PRELOAD_H
 #define SPANK_PRELOAD_H
 
-#include "context.h"
+#include "spank/context.h"
 
 /* In the task, as the user: sets up what options "trace" and "coll" ask for, whether ranks are placed
  * or not; `told`: what the area holds is known to this task. The shim that is preloaded finds out which MPI

@@ -1,10 +1,10 @@
-#include "publisher.h"
+#include "spank/publisher.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include "doors.h"
-#include "number.h"
+#include "spank/option_sources.h"
+#include "util/number.h"
 
 /* A thread's start and one answer of PMIx's own take less than a millisecond. Where hooks run in a process that
  * shares slurmstepd's memory (contain_spank) there are no threads. */

@@ -1,8 +1,8 @@
 #ifndef SPANK_PUBLISHER_H
 #define SPANK_PUBLISHER_H
 
-#include "context.h"
-#include "publish.h"
+#include "pmix/server/publish.h"
+#include "spank/context.h"
 
 /* slurmstepd's side of PMIx: which namespace this step is, whose ranks run here, and the plan as keys.
  * Without PMIx (--mpi=none, pmi2) there is nothing to do, and nothing is done. */

@@ -1,10 +1,10 @@
-#include "rank.h"
+#include "spank/rank.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "doors.h"
-#include "environment.h"
+#include "output/environment.h"
+#include "spank/option_sources.h"
 
 void rank_forget(spank_t spank)
 {

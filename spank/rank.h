@@ -1,8 +1,8 @@
 #ifndef SPANK_RANK_H
 #define SPANK_RANK_H
 
-#include "context.h"
-#include "plan.h"
+#include "plan/plan.h"
+#include "spank/context.h"
 
 /* What one rank is given: a memory policy and its environment. */
 

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "context.h"
-#include "doors.h"
+#include "spank/context.h"
+#include "spank/option_sources.h"
+#include "topology/cache.h"
 
 /* Nobody waits for it: generous, for machines where discovery takes seconds. */
 #define WARM_MS 60000

@@ -1,4 +1,4 @@
-#include "step.h"
+#include "spank/step.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doors.h"
-#include "gpus.h"
-#include "hosts.h"
-#include "number.h"
-#include "say.h"
+#include "spank/hosts.h"
+#include "spank/log.h"
+#include "spank/option_sources.h"
+#include "util/gpus.h"
+#include "util/number.h"
 
 #define WORD_SIZE 32
 

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "error.h"
-#include "gpus.h"
-#include "node.h"
+#include "topology/node.h"
+#include "util/error.h"
+#include "util/gpus.h"
 
 /* What Slurm says of the part of a job step that runs on this node. */
 

@@ -7,17 +7,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "context.h"
-#include "doors.h"
-#include "gathering.h"
-#include "placement.h"
-#include "preload.h"
-#include "publisher.h"
-#include "rank.h"
-#include "report.h"
-#include "say.h"
-#include "wire.h"
+#include "output/report.h"
+#include "spank/context.h"
+#include "spank/log.h"
+#include "spank/option_sources.h"
+#include "spank/placement.h"
+#include "spank/preload.h"
+#include "spank/publisher.h"
+#include "spank/rank.h"
+#include "spank/rendezvous.h"
+#include "spank/rendezvous/wire.h"
+#include "topology/cache.h"
 
 /* What a task grants slurmstepd beyond the time that nodes may wait for each other. */
 #define SLACK_MS 2000

@@ -58,18 +58,19 @@ fi
 
 # Headers and library as a stranger uses them.
 cat >"$work/stranger.c" <<'END'
-#include <nuioa/plan.h>
-#include <nuioa/report.h>
+#include <nuioa/plan/plan.h>
+#include <nuioa/output/report.h>
 int main(void) { struct nuioa_error err; return nuioa_fail(&err, -1, "x") == -1 ? 0 : 1; }
 END
 pc() { PKG_CONFIG_PATH=$stage/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$stage pkg-config "$@" nuioa; }
 stranger() {
     # shellcheck disable=SC2046
-    gcc -std=c11 -Wall -Wextra -Werror -pedantic -I "$stage/usr/include" -o "$work/stranger" \
-        "$work/stranger.c" -L "$stage/usr/lib" -lnuioa && LD_LIBRARY_PATH=$stage/usr/lib "$work/stranger"
+    gcc -std=c11 -Wall -Wextra -Werror -pedantic -I "$stage/usr/include" -I "$stage/usr/include/nuioa" \
+        -o "$work/stranger" "$work/stranger.c" -L "$stage/usr/lib" -lnuioa &&
+        LD_LIBRARY_PATH=$stage/usr/lib "$work/stranger"
 }
 ok "a program builds with the installed headers and library" stranger
-for header in "$stage"/usr/include/nuioa/*.h "$stage"/usr/include/nuioa/*/*.h; do
+for header in "$stage"/usr/include/nuioa/*/*.h; do
     ok "${header#"$stage"/usr/include/} stands alone" gcc -std=c11 -Wall -Wextra -Werror -fsyntax-only \
         -I "$stage/usr/include/nuioa" -x c "$header"
 done

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 /* getopt_long would want the option table copied into its own, and knows no '_' for '-'. */
 

@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cache.h"
-#include "json.h"
-#include "report.h"
-#include "tool.h"
+#include "topology/cache.h"
+#include "output/report.h"
+#include "tools/json.h"
+#include "tools/tool.h"
 
 static const char usage[] =
     "usage: nuioa cache [--out FILE] [--topology FILE.xml|DIR] [--distances FILE]\n"

@@ -1,4 +1,4 @@
-#include "doctor.h"
+#include "tools/doctor.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "sysfs.h"
-#include "tool.h"
+#include "tools/tool.h"
+#include "topology/cache.h"
+#include "util/sysfs.h"
 
 static const char usage[] =
     "usage: nuioa doctor [--json | --brief] [--ignore LIST] [--as compute|login] [--root DIR]\n"

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "doctor_conf.h"
-#include "node.h"
-#include "option.h"
+#include "plan/option.h"
+#include "tools/doctor_conf.h"
+#include "topology/node.h"
 
 /* `nuioa doctor`: what on this machine keeps ranks from their network. A table of checks, each
  * of which looks at one thing and reports findings; a table of what can be found, with why it

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "child.h"
-#include "doctor.h"
+#include "tools/doctor.h"
+#include "util/subprocess.h"
 
 enum { ANSWER_MAX = 4096, NOBODY = 65534 };
 

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "doctor.h"
-#include "sysfs.h"
+#include "tools/doctor.h"
+#include "util/sysfs.h"
 
 /* The longest wait for an interrupt that goes unmentioned. Drivers' fixed settings are 8 to 100 us,
  * and a message between two nodes takes 10 to 20. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "doctor.h"
+#include "tools/doctor.h"
 
 const struct doctor_kind doctor_kinds[] = {
     /* --- the plugin --- */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "doctor.h"
+#include "tools/doctor.h"
 
 #define VALUE_SIZE 256
 

@@ -6,11 +6,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "doctor.h"
+#include "tools/doctor.h"
 
 #ifdef HAVE_MUNGE
 
-#include "libmunge.h"
+#include "spank/rendezvous/libmunge.h"
 
 static void encode_and_decode(int fd, void *arg)
 {

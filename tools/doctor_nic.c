@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "doctor.h"
-#include "sysfs.h"
+#include "tools/doctor.h"
+#include "util/sysfs.h"
 
 #define PCI "sys/bus/pci/devices/%s/"
 

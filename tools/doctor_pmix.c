@@ -7,7 +7,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "doctor.h"
+#include "tools/doctor.h"
 
 #define SHARE_TOPOLOGY "PMIxShareServerTopology" /* Slurm 25.11 and later */
 

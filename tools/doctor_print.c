@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor.h"
-#include "table.h"
-#include "tool.h"
+#include "output/text_table.h"
+#include "tools/doctor.h"
+#include "tools/tool.h"
 
 const char *doctor_severity_name(enum doctor_severity severity)
 {

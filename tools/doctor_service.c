@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "doctor.h"
-#include "secure.h"
+#include "tools/doctor.h"
+#include "topology/cache.h"
+#include "util/secure_file.h"
 
 /* --- whether Slurm can load the plugin -------------------------------------------------------- */
 

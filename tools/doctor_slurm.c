@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "doctor.h"
-#include "sysfs.h"
+#include "tools/doctor.h"
+#include "util/sysfs.h"
 
 #define PLUGIN "nuioa.so"
 
@@ -53,7 +53,7 @@ void doctor_check_plugin(struct doctor *d)
                       d->stack.path, PLUGIN);
 }
 
-/* As spank/doors.c reads them; the first line of several counts. */
+/* As spank/option_sources.c reads them; the first line of several counts. */
 void doctor_check_arguments(struct doctor *d)
 {
     for (unsigned i = 0; i < d->complaints.count; i++)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor.h"
-#include "sysfs.h"
+#include "tools/doctor.h"
+#include "util/sysfs.h"
 
 void doctor_check_discovery(struct doctor *d)
 {

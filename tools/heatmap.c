@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "probe.h"
+#include "tools/probe.h"
 
 enum { CELL = 46, LEFT = 96, TOP = 74, RIGHT = 24, BOTTOM = 58 };
 

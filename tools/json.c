@@ -1,12 +1,12 @@
-#include "json.h"
+#include "tools/json.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
-#include "tool.h"
+#include "output/report.h"
+#include "tools/tool.h"
 
 /* When one element cannot be made for want of memory, nothing is printed. jansson's containers take
  * NULL and fail, so one flag suffices. */

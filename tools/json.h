@@ -1,7 +1,7 @@
 #ifndef NUIOA_TOOL_JSON_H
 #define NUIOA_TOOL_JSON_H
 
-#include "plan.h"
+#include "plan/plan.h"
 
 /* Results for programs: stable formats, so keys are only ever added. null is what is not known.
  * Print to stdout; return the exit status. */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 static const char usage[] =
     "usage: nuioa COMMAND [OPTION]...\n"

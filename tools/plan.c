@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cache.h"
-#include "hints.h"
-#include "json.h"
-#include "number.h"
-#include "plan_input.h"
-#include "profile.h"
-#include "report.h"
-#include "tool.h"
+#include "output/report.h"
+#include "profile/hints.h"
+#include "profile/profile.h"
+#include "tools/json.h"
+#include "tools/plan_input.h"
+#include "tools/tool.h"
+#include "topology/cache.h"
+#include "util/number.h"
 
 static const char usage[] =
     "usage: nuioa plan --tasks N [OPTION]... [--json | --xml FILE | --format cpu-bind|rankfile]\n"

@@ -1,15 +1,15 @@
-#include "plan_input.h"
+#include "tools/plan_input.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "hints.h"
-#include "interrupt.h"
-#include "number.h"
-#include "profile.h"
-#include "tool.h"
+#include "profile/hints.h"
+#include "profile/profile.h"
+#include "tools/tool.h"
+#include "topology/interrupt.h"
+#include "util/number.h"
 
 #define CPU_MAX 65535
 

@@ -1,7 +1,7 @@
 #ifndef NUIOA_TOOL_PLAN_INPUT_H
 #define NUIOA_TOOL_PLAN_INPUT_H
 
-#include "plan.h"
+#include "plan/plan.h"
 
 /* What `nuioa plan` asks: which ranks, where Slurm would put them, what they communicate. */
 

@@ -1,13 +1,13 @@
-#include "probe.h"
+#include "tools/probe.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "distance.h"
-#include "number.h"
-#include "tool.h"
+#include "tools/tool.h"
+#include "topology/distance.h"
+#include "util/number.h"
 
 static const char usage[] =
     "usage: nuioa probe [--quick] [--out FILE] [--check] [--heatmap FILE.svg] [--json]\n"

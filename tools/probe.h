@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "latency.h"
-#include "linkgraph.h"
-#include "node.h"
+#include "topology/latency.h"
+#include "topology/link_graph.h"
+#include "topology/node.h"
 
 /* What `nuioa probe` was asked, what it found, and how that is said. Private to the command. */
 

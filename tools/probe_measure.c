@@ -8,7 +8,7 @@
  * what changes slowly (frequency, other load) falls on all cores alike. */
 
 #define _GNU_SOURCE
-#include "probe_measure.h"
+#include "tools/probe_measure.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "probe.h"
+#include "tools/probe.h"
 
 enum { LINE_BYTES = 64, HUGE_BYTES = 2 << 20 };
 enum { CHUNK_LOADS = 2000, REPETITIONS_MAX = 9 };

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /* The loop that `nuioa probe` measures with, for the command and for the benchmark of it. */
 

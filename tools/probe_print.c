@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "distance.h"
-#include "probe.h"
-#include "tool.h"
+#include "tools/probe.h"
+#include "tools/tool.h"
+#include "topology/distance.h"
 
 static size_t at(const struct probe *p, uint32_t i, uint32_t j) { return (size_t)i * p->count + j; }
 

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "number.h"
-#include "profile_print.h"
-#include "tool.h"
+#include "tools/profile_print.h"
+#include "tools/tool.h"
+#include "util/number.h"
 
 #define MATRIX_RANKS_MAX 16384
 

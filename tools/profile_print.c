@@ -1,4 +1,4 @@
-#include "profile_print.h"
+#include "tools/profile_print.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 #define HEAVIEST_SHOWN 10
 #define SENT_SHARE 0.05

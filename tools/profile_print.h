@@ -1,7 +1,7 @@
 #ifndef NUIOA_TOOL_PROFILE_PRINT_H
 #define NUIOA_TOOL_PROFILE_PRINT_H
 
-#include "profile.h"
+#include "profile/profile.h"
 
 /* What `nuioa profile` says of a profile. */
 

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "error.h"
+#include "util/error.h"
 
 /* What the commands of nuioa(1) share. Results go to stdout, everything else to stderr. */
 

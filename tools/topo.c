@@ -1,9 +1,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json.h"
-#include "report.h"
-#include "tool.h"
+#include "output/report.h"
+#include "tools/json.h"
+#include "tools/tool.h"
 
 static const char usage[] =
     "usage: nuioa topo [--topology FILE.xml|DIR] [--distances FILE] [--json]\n"

@@ -62,7 +62,7 @@ compile() {
     local wrapper=$1 suffix=$2 program
     shift 2
     for program in "$@"; do
-        install -m 0644 "$top/pmix/nuioa-client.h" "$work/$program.c" "$CLUSTER_DIR/home"
+        install -m 0644 "$top/pmix/client/nuioa-client.h" "$work/$program.c" "$CLUSTER_DIR/home"
         in_node ctl "$wrapper" -Wall -Wextra -Werror -std=gnu11 -I. -o "$program.$suffix" "$program.c" \
             -L. -l:libnuioa-client.so.0 || return
     done

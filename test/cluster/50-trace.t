@@ -78,7 +78,7 @@ forms() {
     done
 }
 
-# What each rank must send and receive in a collective: the model is in mpi/trace_collective.c.
+# What each rank must send and receive in a collective: the model is in mpi/trace/collective.c.
 collectives='bcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
 ibcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
 reduce 0/3/1000/1 2/1/1000/1 3/2/1000/1
@@ -170,8 +170,8 @@ for kind in openmpi mpich; do
         skip "$kind: large counts" "this MPI has none"
     fi
     ok "$kind: counts compiles" "mpicc.$kind" -Wall -Wextra -Werror -D_GNU_SOURCE= \
-        -I "$here/../../mpi" -o "$CLUSTER_DIR/home/counts" "$programs/counts.c" \
-        "$here"/../../mpi/trace_{collective,comm,point,table}.c -lpthread
+        -I "$here/../.." -o "$CLUSTER_DIR/home/counts" "$programs/counts.c" \
+        "$here"/../../mpi/trace/{collective,comm,point,table}.c -lpthread
     mpi $kind 2 "$home/counts" -w node1 --exclusive
     is "$kind: more elements than an int holds" "$out" "38000000000 4 38000000000"
 
@@ -195,8 +195,8 @@ for kind in openmpi mpich; do
 
     # The counters alone: with threads, and their memory for 64 to 8,000,000 ranks.
     for program in threads memory; do
-        mpicc.$kind -O2 -D_GNU_SOURCE= -I "$here/../../mpi" -o "$CLUSTER_DIR/home/$program" \
-            "$programs/$program.c" "$here/../../mpi/trace_table.c" -lpthread
+        mpicc.$kind -O2 -D_GNU_SOURCE= -I "$here/../.." -o "$CLUSTER_DIR/home/$program" \
+            "$programs/$program.c" "$here/../../mpi/trace/table.c" -lpthread
     done
     is "$kind: threads lose nothing" "$("$CLUSTER_DIR/home/threads")" "8000000 800000 32000000000"
     is "$kind: at most 1 KB for a pair" "$("$CLUSTER_DIR/home/memory" |

@@ -4,18 +4,18 @@
 
 # need_trial: ends the test, as one skip, if there is nothing to test with.
 need_trial() {
-    local reason= lib=${NUIOA_BUILD:-}/pmix/.libs file
+    local reason= build=${NUIOA_BUILD:-} file
     [ -n "${NUIOA_BUILD:-}" ] || reason="NUIOA_BUILD is not set"
     # Another distribution's is complete, and not for this machine's compiler to touch.
-    [ -n "$reason${NUIOA_CLUSTER_ROOT:-}" ] || make -s -C "$NUIOA_BUILD/pmix" trial.la keys >/dev/null 2>&1 ||
+    [ -n "$reason${NUIOA_CLUSTER_ROOT:-}" ] || make -s -C "$build/test/pmix" trial.la keys >/dev/null 2>&1 ||
         reason="no trial.la in the build: no slurm/spank.h or no pmix"
     if [ -n "$reason" ]; then
         skip "${0##*/}" "$reason"
         done_testing
         exit 0
     fi
-    for file in trial.so keys libnuioa-client.so.0; do
-        install -m 0755 "$lib/$file" "$CLUSTER_DIR/home/$file"
+    for file in test/pmix/.libs/{trial.so,keys} pmix/.libs/libnuioa-client.so.0; do
+        install -m 0755 "$build/$file" "$CLUSTER_DIR/home/${file##*/}"
     done
 }
 

@@ -8,14 +8,14 @@ if [ ! -e /nuioa/settings ]; then
     trap 'rm -rf "$payload"' EXIT
     # The library is in the payload, so that the programs also run without the plugin.
     build() {
-        local pmix=$here/../../pmix flags=(-std=gnu11 -O2 -Wall -Wextra -Werror) lib
+        local top=$here/../.. flags=(-std=gnu11 -O2 -Wall -Wextra -Werror) lib
         lib=$NUIOA_STAGE/usr/lib/libnuioa-client.so.0
         mkdir -p "$payload/usr/lib" "$payload/usr/local/bin"
         cp -L "$lib" "$payload/usr/lib/"
-        mpicc.openmpi "${flags[@]}" -I"$pmix" -o "$payload/usr/local/bin/mpi-groups" \
+        mpicc.openmpi "${flags[@]}" -I"$top/pmix/client" -o "$payload/usr/local/bin/mpi-groups" \
             "$here/mpi/mpi-groups.c" "$lib"
         # shellcheck disable=SC2046
-        gcc "${flags[@]}" -I"$pmix" -o "$payload/usr/local/bin/keys" "$pmix/keys.c" "$lib" \
+        gcc "${flags[@]}" -I"$top" -o "$payload/usr/local/bin/keys" "$top/test/pmix/keys.c" "$lib" \
             $(pkg-config --cflags --libs pmix)
     }
     if ! command -v mpicc.openmpi >/dev/null || ! pkg-config --exists pmix; then

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "probe_measure.h"
+#include "tools/probe_measure.h"
 
 int main(int argc, char **argv)
 {

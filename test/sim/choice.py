@@ -1,4 +1,4 @@
-"""Which algorithm of libnuioa-coll's Bcast for which message: simulates all, writes mpi/coll_built_in.h.
+"""Which algorithm of libnuioa-coll's Bcast for which message: simulates all, writes mpi/coll/built_in.h.
 
 The library knows of a communicator how many nodes it has and how many ranks they have, not which
 machine it is on. So of the algorithms that are on no machine slower than the better of Open MPI's
@@ -13,7 +13,7 @@ from machine import HERE
 from published import MODES, SIZES
 from simulate import say
 
-HEADER = os.path.normpath(os.path.join(HERE, "..", "..", "mpi", "coll_built_in.h"))
+HEADER = os.path.normpath(os.path.join(HERE, "..", "..", "mpi", "coll", "built_in.h"))
 
 # Those that also gain where nodes share CPUs, which no simulation shows. Measured with nuioa-bench-openmpi over
 # TCP on test/cluster, whose nodes all share 2 CPUs: srun -N4 -n8, -N2 -n8 and -N2 -n4,

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll_memory.h"
 #include "memory.hpp"
-#include "nuioa-client.h"
+#include "mpi/coll/memory.h"
+#include "pmix/client/nuioa-client.h"
 
 enum { MAX_NODE = 256, MAX_NIC = 8, MAX_WINDOW = 8, NODE_KEY = -1000 };
 
@@ -74,7 +74,7 @@ int sim_window_query(MPI_Win win, int rank, MPI_Aint *size, int *unit, void *bas
     return MPI_ERR_WIN;
 }
 
-/* --- mpi/coll_memory.h ----------------------------------------------------------------------- */
+/* --- mpi/coll/memory.h ----------------------------------------------------------------------- */
 
 void coll_copy(void *to, const void *from, size_t bytes, int owner, enum coll_direction direction)
 {

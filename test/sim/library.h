@@ -1,7 +1,7 @@
 #pragma once
 
 /* What libnuioa-coll needs of a machine, as the simulation has it: library.c takes the place of
- * mpi/coll_memory.c and of libnuioa-client. NUIOA_SIM_LEADERS: "near", or "rank0", as MPI libraries
+ * mpi/coll/memory.c and of libnuioa-client. NUIOA_SIM_LEADERS: "near", or "rank0", as MPI libraries
  * elect without advice. */
 
 /* Called by all ranks, which are in blocks of `per_node`, before the first collective. */

@@ -213,7 +213,7 @@ def section(sim, report, short=False):
     report.text("""
 ## libnuioa-coll
 
-The library's sources (`mpi/coll_*.c`) compiled for SMPI; only what touches shared memory and asks the machine is
+The library's sources (`mpi/coll/*.c`) compiled for SMPI; only what touches shared memory and asks the machine is
 replaced (`test/sim/library.c`). Copies through shared windows are charged to the bank, the links and
 the core that they use; messages inside a node are copied once, by the receiver.
 """)
@@ -224,7 +224,7 @@ the core that they use; messages inside a node are copied once, by the receiver.
 ### Against Open MPI's and MPICH's choices
 
 SMPI's selectors `ompi` and `mpich` choose as those libraries do. The library chooses by its built-in
-table, which `test/sim/run --table` made **of these very runs** (`mpi/coll_built_in.h`): one for all machines, as the
+table, which `test/sim/run --table` made **of these very runs** (`mpi/coll/built_in.h`): one for all machines, as the
 library does not know which it is on. *better / ours*: time of the better selector over the library's;
 root: local rank 0.
 

@@ -25,7 +25,7 @@ SETTINGS = ["smpi/simulate-computation:no", "smpi/bw-factor:0:1", "network/weigh
 
 
 # Of the library: what library.c has for it, and what only other languages call.
-REPLACED = ("coll_memory.c", "coll_fortran.c")
+REPLACED = (os.path.join("coll", "memory.c"), os.path.join("coll", "fortran.c"))
 
 
 class Failed(Exception):
@@ -87,15 +87,15 @@ class Simulator:
         self.make("libmemory.so", ["memory.cpp", "machine.cpp"], [*CXX, "-shared", "-fPIC"],
                   ["memory.hpp"])
         top = os.path.join(HERE, "..", "..")
-        library = [name for name in sorted(glob.glob(os.path.join(top, "mpi", "coll_*.c")))
+        library = [name for name in sorted(glob.glob(os.path.join(top, "mpi", "coll", "*.c")))
                    if not name.endswith(REPLACED)]
         self.make("bench", ["bench.c", "published.c", "library.c", *library,
-                            os.path.join(top, "lib", "number.c")],
+                            os.path.join(top, "lib", "util", "number.c")],
                   [*CC, "-L" + self.build, "-Wl,-rpath," + self.build, '-DNUIOA_VERSION="sim"',
                    "-include", self.source("replace.h"), "-D_GNU_SOURCE",
-                   *("-I" + os.path.join(top, part) for part in ("mpi", "pmix", "lib"))],
+                   *("-I" + os.path.join(top, part) for part in ("", "lib"))],
                   ["published.h", "library.h", "replace.h", "memory.hpp",
-                   *glob.glob(os.path.join(top, "mpi", "coll*.h"))], ["-lmemory"])
+                   *glob.glob(os.path.join(top, "mpi", "coll", "*.h"))], ["-lmemory"])
 
     def flows(self, machine, what, scale=None):
         """Rows of words of the program `flows`."""

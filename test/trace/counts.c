@@ -2,7 +2,7 @@
  * ranks. Rank 0 prints the bytes, messages and large bytes that it counted towards the other. */
 #include <stdio.h>
 
-#include "trace.h"
+#include "mpi/trace/trace.h"
 
 int main(int argc, char **argv)
 {

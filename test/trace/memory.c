@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace.h"
+#include "mpi/trace/trace.h"
 
 static double each(int ranks, int neighbours)
 {

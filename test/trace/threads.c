@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "trace.h"
+#include "mpi/trace/trace.h"
 
 enum { THREADS = 4, EACH = 200000, RANKS = 3000 };
 

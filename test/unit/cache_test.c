@@ -14,10 +14,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "cache.h"
 #include "dump.h"
-#include "fingerprint.h"
-#include "left.h"
+#include "leak_check.h"
+#include "topology/cache.h"
+#include "topology/fingerprint.h"
 
 enum { DEADLINE_MS = 30000 };
 
@@ -108,7 +108,7 @@ static void flip(off_t at)
     close(fd);
 }
 
-/* Magic, boot id, host, fingerprint, distance file, packed node: lib/cache.c. */
+/* Magic, boot id, host, fingerprint, distance file, packed node: lib/topology/cache.c. */
 static void test_stale(void **state)
 {
     (void)state;

@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "advice.h"
-#include "nuioa-client.h"
+#include "pmix/client/advice.h"
+#include "pmix/client/nuioa-client.h"
 
 /* libnuioa-client where there is no PMIx: the environment, or nothing. */
 

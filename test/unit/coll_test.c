@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "coll_table.h"
+#include "mpi/coll/table.h"
 
 /* --- maps ------------------------------------------------------------------------------------ */
 

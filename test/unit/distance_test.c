@@ -11,7 +11,7 @@
 
 #include "dump.h"
 #include "machine.h"
-#include "node.h"
+#include "topology/node.h"
 
 /* --- levels ----------------------------------------------------------------------------------- */
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "ending.h"
+#include "spank/ending.h"
 
 /* This program is slurmstepd: it listens as that does, and others connect and wait. */
 

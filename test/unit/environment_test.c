@@ -7,9 +7,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "environment.h"
 #include "machine.h"
-#include "scene.h"
+#include "output/environment.h"
+#include "plan_case.h"
 
 static const char *find(const char *env, const char *name)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "error.h"
+#include "util/error.h"
 
 static void test_lines(void **state)
 {

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "gpus.h"
+#include "util/gpus.h"
 
 #define GIVEN(...) nuioa_gpus_given((char *const *)(const char *const[]){ "HOME=/", __VA_ARGS__, NULL })
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "hints.h"
-#include "option.h"
+#include "plan/option.h"
+#include "profile/hints.h"
 
 static double weight_of(const char *list, uint32_t rank)
 {

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "hosts.h"
-#include "wire.h"
+#include "spank/hosts.h"
+#include "spank/rendezvous/wire.h"
 
 /* As Slurm writes them. */
 static void test_find(void **state)

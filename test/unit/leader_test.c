@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "leader.h"
+#include "plan/leader.h"
 
 static void test_order(void **state)
 {

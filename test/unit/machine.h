@@ -1,7 +1,7 @@
 #ifndef TEST_MACHINE_H
 #define TEST_MACHINE_H
 
-#include "node.h"
+#include "topology/node.h"
 
 /* Nodes built by hand for unit tests, so that the placement code is tested without hwloc's loaders. */
 

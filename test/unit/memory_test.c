@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
-#include "report.h"
+#include "output/report.h"
 #include "rounds.h"
 
 /* --- allocations that fail -------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "dump.h"
-#include "node.h"
+#include "topology/node.h"
 
 static int load(struct nuioa_node *node, const char *topology, struct nuioa_error *err)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "number.h"
+#include "util/number.h"
 
 static void test_integers(void **state)
 {

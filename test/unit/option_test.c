@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "option.h"
+#include "plan/option.h"
 
 static struct nuioa_options options;
 static struct nuioa_error err;

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
-#include "scene.h"
+#include "plan_case.h"
 
 static void weigh(struct scene *s, double (*weight)(unsigned))
 {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "profile.h"
+#include "profile/profile.h"
 
 static struct nuioa_error err;
 

@@ -11,7 +11,7 @@
 
 #include <pmix_common.h>
 
-#include "publish.h"
+#include "pmix/server/publish.h"
 
 /* A PMIx server of this test: it knows one step of four tasks, and falls silent when it is told to. */
 

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "machine.h"
-#include "report.h"
-#include "scene.h"
+#include "output/report.h"
+#include "plan_case.h"
 
 /* Four NUMA nodes of four cores with a NIC each, in one fabric; `tasks` ranks of 16 / tasks
  * cores. */

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
-#include "report.h"
+#include "output/report.h"
 
 #define TASKS_MAX 256
 

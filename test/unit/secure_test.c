@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "left.h"
-#include "secure.h"
+#include "leak_check.h"
+#include "util/secure_file.h"
 
 static char top[64];
 

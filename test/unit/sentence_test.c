@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "machine.h"
-#include "report.h"
-#include "scene.h"
+#include "output/report.h"
+#include "plan_case.h"
 
 static const double weights[16] = {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
 

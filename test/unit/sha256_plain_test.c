@@ -1,4 +1,4 @@
 /* The same vectors where the processor has no instructions for SHA-256. */
 #define SHA256_PORTABLE
-#include "sha256.c"
+#include "spank/rendezvous/sha256.c"
 #include "sha256_test.c"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sha256.h"
-#include "tag.h"
+#include "spank/rendezvous/sha256.h"
+#include "spank/rendezvous/tag.h"
 
 /* The published vectors of SHA-256 and HMAC-SHA-256, and what the tags of the rendezvous cover. */
 

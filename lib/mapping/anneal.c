@@ -1,0 +1,120 @@
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "mapping/search.h"
+
+/* -log(u) for evenly spread u: a rise of J is accepted when it is below the temperature times one
+ * of these, which is the usual exp(-rise/temperature) > u without an exp for each try. */
+enum { THRESHOLDS = 1024 };
+
+struct anneal {
+    struct nuioa_seating *seating;
+    struct nuioa_random *random;
+    double thresholds[THRESHOLDS];
+    uint32_t *best; /* [count] */
+    double best_cost;
+};
+
+/* Two tasks that could change places; false if the draw was none. */
+static bool draw(const struct anneal *a, uint32_t *i, uint32_t *j)
+{
+    const struct nuioa_graph *g = a->seating->graph;
+    *i = nuioa_random_below(a->random, g->count);
+    *j = nuioa_random_below(a->random, g->count);
+    return a->seating->at[*i] != a->seating->at[*j] && g->kind[*i] == g->kind[*j];
+}
+
+static double mean_change(const struct anneal *a)
+{
+    double sum = 0;
+    uint32_t seen = 0;
+    for (uint32_t k = 0; k < 256; k++) {
+        uint32_t i, j;
+        if (draw(a, &i, &j)) {
+            sum += fabs(nuioa_swap_gain(a->seating, i, j, -INFINITY));
+            seen++;
+        }
+    }
+    return seen ? sum / seen : 0;
+}
+
+/* Empty seats: a task may also move alone. */
+static bool try_room(struct anneal *a, uint32_t i, double limit)
+{
+    struct nuioa_seating *s = a->seating;
+    const struct nuioa_graph *g = s->graph;
+    uint32_t c = nuioa_random_below(a->random, g->class_count);
+    if (!s->room[c] || g->classes[c].kind != g->kind[i] || c == s->at[i])
+        return false;
+    const double *price = nuioa_prices(s, i);
+    if (price[c] - price[s->at[i]] >= limit)
+        return false;
+    nuioa_seating_move(s, i, c);
+    return true;
+}
+
+static void keep_best(struct anneal *a)
+{
+    struct nuioa_seating *s = a->seating;
+    if (s->cost >= a->best_cost - 1e-9 * fabs(a->best_cost))
+        return;
+    a->best_cost = s->cost;
+    memcpy(a->best, s->at, s->graph->count * sizeof(*a->best));
+}
+
+static void cool(struct anneal *a, double heat, uint64_t steps, bool room,
+                 struct nuioa_budget *budget)
+{
+    struct nuioa_seating *s = a->seating;
+    uint64_t effort = nuioa_change_effort(s->graph);
+    double start = heat * mean_change(a), temperature = start, floor = 1e-9 * fabs(s->cost);
+    uint64_t begin = budget->evaluations, end = begin + steps;
+    for (uint64_t k = 0; budget->evaluations < end && budget->evaluations < budget->limit; k++) {
+        /* A thousandth of the start at the end. */
+        if (!(k & 63))
+            temperature = start * pow(1e-3, (double)(budget->evaluations - begin) / (double)steps);
+        uint32_t i, j;
+        double limit = temperature * a->thresholds[nuioa_random_below(a->random, THRESHOLDS)];
+        budget->evaluations++;
+        if (!draw(a, &i, &j))
+            continue;
+        bool moved = room && try_room(a, i, limit);
+        if (!moved) {
+            double gain = nuioa_swap_gain(s, i, j, -limit);
+            if (gain > -limit && fabs(gain) > floor) {
+                nuioa_seating_swap(s, i, j);
+                moved = true;
+            }
+        }
+        if (moved) {
+            budget->evaluations += 2 * effort;
+            keep_best(a);
+        }
+    }
+}
+
+int nuioa_anneal(struct nuioa_seating *s, struct nuioa_random *random, double heat, uint64_t steps,
+                 struct nuioa_budget *budget)
+{
+    const struct nuioa_graph *g = s->graph;
+    struct nuioa_arena scratch = {0};
+    struct anneal *a = nuioa_arena_take(&scratch, 1, sizeof(*a));
+    uint32_t *best = nuioa_arena_take(&scratch, g->count, sizeof(*best));
+    if (scratch.failed) {
+        nuioa_arena_free(&scratch);
+        return -ENOMEM;
+    }
+    *a = (struct anneal){.seating = s, .random = random, .best = best, .best_cost = s->cost};
+    memcpy(best, s->at, g->count * sizeof(*best));
+    for (uint32_t k = 0; k < THRESHOLDS; k++)
+        a->thresholds[k] = -log((k + 0.5) / THRESHOLDS);
+    bool room = false;
+    for (uint32_t c = 0; c < g->class_count; c++)
+        room |= s->room[c] > 0;
+    if (g->count && steps)
+        cool(a, heat, steps, room, budget);
+    nuioa_seat_all(s, best);
+    nuioa_arena_free(&scratch);
+    return nuioa_descend(s, budget);
+}

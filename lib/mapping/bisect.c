@@ -1,0 +1,314 @@
+#include "mapping/bisect.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "mapping/bipartition.h"
+#include "mapping/hierarchy.h"
+
+/* A part of the machine, and the tasks that will sit there. */
+struct part {
+    uint32_t node;  /* of the halves */
+    uint32_t first; /* tasks[first .. first + count) */
+    uint32_t count;
+};
+
+struct bisection {
+    const struct nuioa_graph *graph;
+    struct nuioa_halves halves;
+    struct nuioa_arena arena;
+    struct part *parts; /* [class_count], part_count in use */
+    uint32_t part_count;
+    uint32_t *tasks;   /* [count] */
+    uint32_t *part_of; /* [count]: of a task */
+    uint32_t *local;   /* [count]: of a task, among its part's */
+    double *mean;      /* [2 * class_count]: from either half to each part */
+    /* Pairs that stay in one half will end up nearer than its mean: 0 counts on the mean, 1 on the
+     * nearest two seats. */
+    double hope;
+    uint32_t tries; /* cuts of each part */
+    nuioa_cutter *cutter;
+    struct nuioa_random *random;
+    struct nuioa_budget *budget;
+};
+
+/* Mean price of a byte between two nodes of the halves, by seats. */
+static double mean_between(const struct bisection *b, uint32_t x, uint32_t y)
+{
+    const struct nuioa_halves *h = &b->halves;
+    const struct nuioa_class *classes = b->graph->classes;
+    double sum = 0, seats = 0;
+    for (uint32_t k = h->first[x]; k < h->last[x]; k++)
+        for (uint32_t l = h->first[y]; l < h->last[y]; l++) {
+            uint32_t a = h->order[k], c = h->order[l];
+            double weight = (double)classes[a].seats * classes[c].seats;
+            sum += weight * nuioa_distances(b->graph, a)[c];
+            seats += weight;
+        }
+    return sum / seats;
+}
+
+/* What a byte between two tasks of one half is expected to cost in the end. */
+static double price_inside(const struct bisection *b, uint32_t node)
+{
+    const struct nuioa_halves *h = &b->halves;
+    double least = -1;
+    for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
+        uint32_t a = h->order[k];
+        for (uint32_t l = h->first[node]; l < h->last[node]; l++) {
+            double price = nuioa_distances(b->graph, a)[h->order[l]];
+            if ((k != l || b->graph->classes[a].seats > 1) && (least < 0 || price < least))
+                least = price;
+        }
+    }
+    double mean = mean_between(b, node, node);
+    return least < 0 ? mean : mean + b->hope * (least - mean);
+}
+
+/* What task i pays on average in a part of the machine, neighbours aside. */
+static double linear_in(const struct bisection *b, uint32_t i, uint32_t node)
+{
+    const struct nuioa_halves *h = &b->halves;
+    const struct nuioa_graph *g = b->graph;
+    const double *linear = g->linear + (size_t)i * g->class_count;
+    double sum = 0, seats = 0;
+    for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
+        const struct nuioa_class *class = &g->classes[h->order[k]];
+        if (class->kind != g->kind[i])
+            continue;
+        sum += class->seats * linear[h->order[k]];
+        seats += class->seats;
+    }
+    return seats > 0 ? sum / seats : 0;
+}
+
+static void fill_limits(const struct bisection *b, uint32_t node, uint32_t *limit)
+{
+    const struct nuioa_halves *h = &b->halves;
+    for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
+        const struct nuioa_class *class = &b->graph->classes[h->order[k]];
+        limit[class->kind] += class->seats;
+    }
+}
+
+/* The vertices, and for each neighbour either an edge (it is in the part too) or a pull to one
+ * side. */
+static void fill_cut(struct bisection *b, const struct part *part, struct nuioa_cut *c)
+{
+    const struct nuioa_graph *g = b->graph;
+    const double *left = b->mean, *right = b->mean + g->class_count;
+    uint32_t x = b->halves.left[part->node], y = b->halves.right[part->node];
+    double inside[2] = {price_inside(b, x), price_inside(b, y)};
+    double across = mean_between(b, x, y) - (inside[0] + inside[1]) / 2;
+    uint32_t here = (uint32_t)(part - b->parts), edges = 0;
+    for (uint32_t v = 0; v < part->count; v++) {
+        uint32_t i = b->tasks[part->first + v];
+        c->size[v] = 1;
+        c->kind[v] = g->kind[i];
+        c->lean[v] = linear_in(b, i, y) - linear_in(b, i, x);
+        for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++) {
+            uint32_t there = b->part_of[g->peer[e]];
+            if (there == here) {
+                c->peer[edges] = b->local[g->peer[e]];
+                c->bytes[edges++] = g->bytes[e] * across;
+                c->lean[v] += g->bytes[e] * (inside[1] - inside[0]) / 2;
+            } else {
+                c->lean[v] += g->bytes[e] * (right[there] - left[there]);
+            }
+        }
+        c->row[v + 1] = edges;
+    }
+    fill_limits(b, x, c->limit[0]);
+    fill_limits(b, y, c->limit[1]);
+}
+
+/* Forty vertices the flat cut still handles well. Fewer, and larger, are cheaper to cut and pack
+ * differently: where hubs stand apart, which of them with all their leaves fill a side exactly is
+ * only seen once each is a lump or two. */
+static uint32_t draw_enough(struct nuioa_random *random)
+{
+    return 40u >> nuioa_random_below(random, 3);
+}
+
+static bool take_cut(const struct bisection *b, const struct part *part,
+                     struct nuioa_arena *scratch, struct nuioa_cut *c)
+{
+    const struct nuioa_graph *g = b->graph;
+    size_t edges = 0;
+    for (uint32_t v = 0; v < part->count; v++) {
+        uint32_t i = b->tasks[part->first + v];
+        edges += g->row[i + 1] - g->row[i];
+    }
+    *c = (struct nuioa_cut){
+        .count = part->count,
+        .kind_count = g->kind_count,
+        .enough = draw_enough(b->random),
+        .tries = b->tries};
+    c->size = nuioa_arena_take(scratch, c->count, sizeof(*c->size));
+    c->kind = nuioa_arena_take(scratch, c->count, sizeof(*c->kind));
+    c->limit[0] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));
+    c->limit[1] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));
+    c->lean = nuioa_arena_take(scratch, c->count, sizeof(*c->lean));
+    c->row = nuioa_arena_take(scratch, (size_t)c->count + 1, sizeof(*c->row));
+    c->peer = nuioa_arena_take(scratch, edges, sizeof(*c->peer));
+    c->bytes = nuioa_arena_take(scratch, edges, sizeof(*c->bytes));
+    c->side = nuioa_arena_take(scratch, c->count, sizeof(*c->side));
+    return !scratch->failed;
+}
+
+/* The part keeps its left half; the right one becomes a new part. */
+static void divide(struct bisection *b, struct part *part, const struct nuioa_cut *c)
+{
+    struct part *other = &b->parts[b->part_count];
+    uint32_t *tasks = b->tasks + part->first, kept = 0, given = 0;
+    /* b->local still says where each was: fill from both ends, then renumber. */
+    uint32_t *copy = c->size; /* no longer needed */
+    memcpy(copy, tasks, part->count * sizeof(*tasks));
+    for (uint32_t v = 0; v < part->count; v++) {
+        if (c->side[v])
+            tasks[part->count - ++given] = copy[v];
+        else
+            tasks[kept++] = copy[v];
+    }
+    *other = (struct part){b->halves.right[part->node], part->first + kept, given};
+    part->node = b->halves.left[part->node];
+    part->count = kept;
+    for (uint32_t v = 0; v < given; v++)
+        b->part_of[b->tasks[other->first + v]] = b->part_count;
+    b->part_count++;
+}
+
+static int cut_part(struct bisection *b, struct part *part)
+{
+    struct nuioa_arena scratch = {0};
+    struct nuioa_cut cut;
+    int rc = -ENOMEM;
+    if (!take_cut(b, part, &scratch, &cut))
+        goto out;
+    for (uint32_t v = 0; v < part->count; v++)
+        b->local[b->tasks[part->first + v]] = v;
+    for (uint32_t q = 0; q < b->part_count; q++) {
+        b->mean[q] = mean_between(b, b->halves.left[part->node], b->parts[q].node);
+        b->mean[b->graph->class_count + q] =
+            mean_between(b, b->halves.right[part->node], b->parts[q].node);
+    }
+    fill_cut(b, part, &cut);
+    /* Small parts: what was done so far costs more than the cut. */
+    uint64_t classes = b->halves.last[part->node] - b->halves.first[part->node];
+    b->budget->evaluations += 64 + classes * b->graph->class_count / 4;
+    rc = b->cutter(&cut, b->random, b->budget);
+    if (!rc)
+        divide(b, part, &cut);
+out:
+    nuioa_arena_free(&scratch);
+    return rc;
+}
+
+/* Breadth first, so that where the others went is known about equally well for everybody. */
+static int cut_all(struct bisection *b, uint32_t *at)
+{
+    const struct nuioa_graph *g = b->graph;
+    b->parts[0] = (struct part){2 * g->class_count - 2, 0, g->count};
+    b->part_count = 1;
+    for (uint32_t i = 0; i < g->count; i++) {
+        b->tasks[i] = i;
+        b->part_of[i] = 0;
+    }
+    for (uint32_t parts = 0; parts != b->part_count;) {
+        parts = b->part_count;
+        for (uint32_t q = 0; q < parts; q++) {
+            int rc = b->parts[q].node >= g->class_count ? cut_part(b, &b->parts[q]) : 0;
+            if (rc)
+                return rc;
+        }
+    }
+    for (uint32_t q = 0; q < b->part_count; q++)
+        for (uint32_t v = 0; v < b->parts[q].count; v++)
+            at[b->tasks[b->parts[q].first + v]] = b->parts[q].node;
+    return 0;
+}
+
+static bool fits(const struct nuioa_graph *g, const uint32_t *at, uint32_t *room)
+{
+    for (uint32_t c = 0; c < g->class_count; c++)
+        room[c] = g->classes[c].seats;
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->classes[at[i]].kind != g->kind[i] || !room[at[i]]--)
+            return false;
+    return true;
+}
+
+static int make_halves(struct bisection *b, bool split)
+{
+    struct nuioa_halves joined;
+    uint64_t n = b->graph->class_count;
+    b->budget->evaluations += n * n * n / 16;
+    int rc = nuioa_halves_make(b->graph, &b->arena, &joined);
+    b->halves = joined;
+    return rc || !split ? rc : nuioa_halves_split(b->graph, &joined, &b->arena, &b->halves);
+}
+
+int nuioa_bisect_once(const struct nuioa_graph *g, uint32_t guess, uint32_t tries,
+                      struct nuioa_random *random, uint32_t *at, struct nuioa_budget *budget)
+{
+    struct bisection b = {
+        .graph = g, .hope = guess % 3 / 2.0, .tries = tries, .random = random, .budget = budget};
+    size_t classes = g->class_count;
+    b.cutter = nuioa_crowded(g) ? nuioa_cut_flat : nuioa_cut_multilevel;
+    b.parts = nuioa_arena_take(&b.arena, classes, sizeof(*b.parts));
+    b.tasks = nuioa_arena_take(&b.arena, g->count, sizeof(*b.tasks));
+    b.part_of = nuioa_arena_take(&b.arena, g->count, sizeof(*b.part_of));
+    b.local = nuioa_arena_take(&b.arena, g->count, sizeof(*b.local));
+    b.mean = nuioa_arena_take(&b.arena, 2 * classes, sizeof(*b.mean));
+    uint32_t *room = nuioa_arena_take(&b.arena, classes, sizeof(*room));
+    int rc = b.arena.failed || make_halves(&b, guess % 2 == 0) ? -ENOMEM : cut_all(&b, at);
+    if (!rc && !fits(g, at, room))
+        rc = -EINVAL;
+    nuioa_arena_free(&b.arena);
+    return rc;
+}
+
+/* Guess after guess, each improved by swaps; at[count] gets the best. */
+static int guess_all(struct nuioa_seating *seating, uint32_t *at, struct nuioa_budget *budget)
+{
+    const struct nuioa_graph *g = seating->graph;
+    struct nuioa_random random = {88172645463325252};
+    double best = INFINITY;
+    for (uint32_t guess = 0; !guess || budget->evaluations < budget->limit; guess++) {
+        int rc = nuioa_bisect_once(g, guess, 2, &random, seating->at, budget);
+        if (rc)
+            return rc;
+        nuioa_seat_all(seating, seating->at);
+        budget->evaluations += g->count * nuioa_change_effort(g);
+        rc = nuioa_settle(seating, nuioa_cheap_kicks(g), best, budget);
+        if (rc)
+            return rc;
+        if (seating->cost < best) {
+            best = seating->cost;
+            memcpy(at, seating->at, g->count * sizeof(*at));
+        }
+    }
+    return 0;
+}
+
+static int map(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_budget *budget)
+{
+    struct nuioa_graph own;
+    struct nuioa_seating seating = {0};
+    struct nuioa_arena scratch = {0};
+    const struct nuioa_graph *g = nuioa_graph_of(p, &own);
+    uint32_t *best = nuioa_arena_take(&scratch, g ? g->count : 0, sizeof(*best));
+    int rc = -ENOMEM;
+    if (!g || scratch.failed || nuioa_seating_open(&seating, g))
+        goto out;
+    rc = g->count ? guess_all(&seating, best, budget) : -EINVAL;
+    memcpy(slot_of, p->start, p->task_count * sizeof(*slot_of));
+    rc = rc ? rc : nuioa_take_slots(p, g, best, slot_of);
+out:
+    nuioa_seating_close(&seating);
+    nuioa_arena_free(&scratch);
+    nuioa_graph_free(&own);
+    return rc;
+}
+
+const struct nuioa_mapper nuioa_bisect = {"bisect", map};

@@ -1,0 +1,145 @@
+#include "mapping/class_assignment.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+int nuioa_seating_open(struct nuioa_seating *s, const struct nuioa_graph *g)
+{
+    memset(s, 0, sizeof(*s));
+    s->graph = g;
+    s->at = nuioa_arena_take(&s->arena, g->count, sizeof(*s->at));
+    s->room = nuioa_arena_take(&s->arena, g->class_count, sizeof(*s->room));
+    s->price = nuioa_arena_take(&s->arena, (size_t)g->count * g->class_count, sizeof(*s->price));
+    return s->arena.failed ? -ENOMEM : 0;
+}
+
+void nuioa_seating_close(struct nuioa_seating *s)
+{
+    nuioa_arena_free(&s->arena);
+}
+
+static void add_scaled(double *restrict to, const double *restrict from, double scale,
+                       uint32_t count)
+{
+    for (uint32_t c = 0; c < count; c++)
+        to[c] += scale * from[c];
+}
+
+void nuioa_seat_all(struct nuioa_seating *s, const uint32_t *at)
+{
+    const struct nuioa_graph *g = s->graph;
+    uint32_t classes = g->class_count;
+    if (at != s->at)
+        memcpy(s->at, at, g->count * sizeof(*at));
+    for (uint32_t c = 0; c < classes; c++)
+        s->room[c] = g->classes[c].seats;
+    memcpy(s->price, g->linear, (size_t)g->count * classes * sizeof(*s->price));
+    s->cost = 0;
+    for (uint32_t i = 0; i < g->count; i++) {
+        double *price = s->price + (size_t)i * classes;
+        double linear = price[s->at[i]];
+        s->room[s->at[i]]--;
+        for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++)
+            add_scaled(price, nuioa_distances(g, s->at[g->peer[e]]), g->bytes[e], classes);
+        s->cost += (linear + price[s->at[i]]) / 2;
+    }
+}
+
+void nuioa_classes_of(const struct nuioa_graph *g, const uint32_t *slot_of, uint32_t *at)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        at[i] = g->class_of[slot_of[g->task[i]]];
+}
+
+void nuioa_list_seats(const struct nuioa_problem *p, const struct nuioa_graph *g,
+                      const bool *taken, uint32_t *head, uint32_t *next)
+{
+    for (uint32_t c = 0; c < g->class_count; c++)
+        head[c] = UINT32_MAX;
+    for (uint32_t s = p->slot_count; s-- > 0;) {
+        uint32_t c = g->class_of[s];
+        if (c == NUIOA_NO_CLASS || (taken && taken[s]))
+            continue;
+        uint32_t *link = &head[c];
+        while (*link != UINT32_MAX && p->tie[*link] < p->tie[s])
+            link = &next[*link];
+        next[s] = *link;
+        *link = s;
+    }
+}
+
+int nuioa_take_slots(const struct nuioa_problem *p, const struct nuioa_graph *g, const uint32_t *at,
+                     uint32_t *slot_of)
+{
+    struct nuioa_arena scratch = {0};
+    bool *taken = nuioa_arena_take(&scratch, p->slot_count, sizeof(*taken));
+    uint32_t *head = nuioa_arena_take(&scratch, g->class_count, sizeof(*head));
+    uint32_t *next = nuioa_arena_take(&scratch, p->slot_count, sizeof(*next));
+    int rc = scratch.failed ? -ENOMEM : 0;
+    if (rc)
+        goto out;
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->class_of[slot_of[g->task[i]]] == at[i])
+            taken[slot_of[g->task[i]]] = true;
+    nuioa_list_seats(p, g, taken, head, next);
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (g->class_of[slot_of[g->task[i]]] == at[i])
+            continue;
+        slot_of[g->task[i]] = head[at[i]];
+        head[at[i]] = next[head[at[i]]];
+    }
+out:
+    nuioa_arena_free(&scratch);
+    return rc;
+}
+
+/* Everybody's price follows i from class a to class b. */
+static void relocate(struct nuioa_seating *s, uint32_t i, uint32_t b)
+{
+    const struct nuioa_graph *g = s->graph;
+    uint32_t classes = g->class_count;
+    const double *restrict from = nuioa_distances(g, s->at[i]);
+    const double *restrict to = nuioa_distances(g, b);
+    for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++) {
+        double *restrict price = s->price + (size_t)g->peer[e] * classes;
+        double bytes = g->bytes[e];
+        for (uint32_t c = 0; c < classes; c++)
+            price[c] += bytes * (to[c] - from[c]);
+    }
+    s->at[i] = b;
+}
+
+void nuioa_seating_swap(struct nuioa_seating *s, uint32_t i, uint32_t j)
+{
+    uint32_t a = s->at[i], b = s->at[j];
+    s->cost -= nuioa_swap_gain(s, i, j, -INFINITY);
+    relocate(s, i, b);
+    relocate(s, j, a);
+}
+
+void nuioa_seating_move(struct nuioa_seating *s, uint32_t i, uint32_t class)
+{
+    const double *price = nuioa_prices(s, i);
+    s->cost += price[class] - price[s->at[i]];
+    s->room[s->at[i]]++;
+    s->room[class]--;
+    relocate(s, i, class);
+}
+
+uint64_t nuioa_change_effort(const struct nuioa_graph *g)
+{
+    uint64_t degree = g->count ? g->row[g->count] / g->count : 0;
+    return 1 + degree * g->class_count / 16;
+}
+
+double nuioa_bytes_between(const struct nuioa_graph *g, uint32_t i, uint32_t j)
+{
+    if (g->dense)
+        return g->dense[(size_t)i * g->count + j];
+    double bytes = 0;
+    for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++)
+        if (g->peer[e] == j)
+            bytes += g->bytes[e];
+    return bytes;
+}

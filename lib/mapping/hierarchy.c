@@ -1,0 +1,367 @@
+#include "mapping/hierarchy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- halves: average linkage --- */
+
+struct joining {
+    uint32_t count;    /* class_count */
+    double *mean;      /* [count * count]: between the clusters that live in these rows */
+    double *seats;     /* [count]; 0: the row is free */
+    uint32_t *node;    /* [count]: of the cluster in this row */
+    uint32_t *nearest; /* [count]: the best partner among higher rows */
+};
+
+static bool nearer(const struct joining *j, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    double x = j->mean[(size_t)a * j->count + b], y = j->mean[(size_t)c * j->count + d];
+    double same = 1e-9 * (x + y);
+    if (x < y - same || x > y + same)
+        return x < y;
+    /* Among equals the small ones, so that a flat machine becomes a balanced tree. */
+    return j->seats[a] + j->seats[b] < j->seats[c] + j->seats[d];
+}
+
+static void find_nearest(struct joining *j, uint32_t a)
+{
+    j->nearest[a] = UINT32_MAX;
+    for (uint32_t b = a + 1; b < j->count; b++)
+        if (j->seats[b] > 0 && (j->nearest[a] == UINT32_MAX || nearer(j, a, b, a, j->nearest[a])))
+            j->nearest[a] = b;
+}
+
+/* Row b goes into row a. */
+static void join(struct joining *j, uint32_t a, uint32_t b)
+{
+    double wa = j->seats[a] / (j->seats[a] + j->seats[b]), wb = 1 - wa;
+    for (uint32_t c = 0; c < j->count; c++) {
+        double mean =
+            wa * j->mean[(size_t)a * j->count + c] + wb * j->mean[(size_t)b * j->count + c];
+        j->mean[(size_t)a * j->count + c] = j->mean[(size_t)c * j->count + a] = mean;
+    }
+    j->seats[a] += j->seats[b];
+    j->seats[b] = 0;
+    /* Joining may lengthen the way to a, and shorten none that was not looked at. */
+    for (uint32_t c = 0; c <= a; c++)
+        if (j->seats[c] > 0)
+            find_nearest(j, c);
+    for (uint32_t c = a + 1; c < b; c++)
+        if (j->seats[c] > 0 && j->nearest[c] == b)
+            find_nearest(j, c);
+}
+
+static void join_all(struct joining *j, struct nuioa_halves *h)
+{
+    for (uint32_t a = 0; a < j->count; a++)
+        find_nearest(j, a);
+    for (uint32_t node = j->count; node < 2 * j->count - 1; node++) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t a = 0; a < j->count; a++)
+            if (j->seats[a] > 0 && j->nearest[a] != UINT32_MAX &&
+                (best == UINT32_MAX || nearer(j, a, j->nearest[a], best, j->nearest[best])))
+                best = a;
+        uint32_t partner = j->nearest[best];
+        h->left[node] = j->node[best];
+        h->right[node] = j->node[partner];
+        join(j, best, partner);
+        j->node[best] = node;
+    }
+}
+
+/* Children have lower numbers than their parents: one walk down the numbers places everybody. */
+static void number_halves(struct nuioa_halves *h, uint32_t classes)
+{
+    uint32_t nodes = 2 * classes - 1;
+    for (uint32_t x = 0; x < nodes; x++) /* last[] holds the number of classes for now */
+        h->last[x] = x < classes ? 1 : h->last[h->left[x]] + h->last[h->right[x]];
+    h->first[nodes - 1] = 0;
+    for (uint32_t x = nodes; x-- > classes;) {
+        h->first[h->left[x]] = h->first[x];
+        h->first[h->right[x]] = h->first[x] + h->last[h->left[x]];
+    }
+    for (uint32_t x = 0; x < nodes; x++)
+        h->last[x] += h->first[x];
+    for (uint32_t c = 0; c < classes; c++)
+        h->order[h->first[c]] = c;
+}
+
+static bool take_halves(struct nuioa_arena *arena, uint32_t classes, struct nuioa_halves *h)
+{
+    uint32_t nodes = 2 * classes - 1;
+    h->left = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
+    h->right = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
+    h->first = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
+    h->last = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
+    h->order = nuioa_arena_take(arena, classes, sizeof(uint32_t));
+    for (uint32_t c = 0; !arena->failed && c < classes; c++)
+        h->left[c] = h->right[c] = c;
+    return !arena->failed;
+}
+
+int nuioa_halves_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
+                      struct nuioa_halves *h)
+{
+    uint32_t n = g->class_count;
+    struct nuioa_arena scratch = {0};
+    struct joining j = {n, nuioa_arena_take(&scratch, (size_t)n * n, sizeof(double)),
+                        nuioa_arena_take(&scratch, n, sizeof(double)),
+                        nuioa_arena_take(&scratch, n, sizeof(uint32_t)),
+                        nuioa_arena_take(&scratch, n, sizeof(uint32_t))};
+    int rc = scratch.failed || !take_halves(arena, n, h) ? -ENOMEM : 0;
+    if (!rc) {
+        memcpy(j.mean, g->distance, (size_t)n * n * sizeof(double));
+        for (uint32_t c = 0; c < n; c++) {
+            j.seats[c] = g->classes[c].seats;
+            j.node[c] = c;
+        }
+        join_all(&j, h);
+        number_halves(h, n);
+    }
+    nuioa_arena_free(&scratch);
+    return rc;
+}
+
+/* --- halves: from the root down --- */
+
+struct splitting {
+    const struct nuioa_graph *graph;
+    uint32_t *member; /* [count] */
+    uint32_t count;
+    uint8_t *side;    /* [count] */
+    double *reach[2]; /* [count]: seats times distance to all others on that side */
+};
+
+static double near(const struct splitting *s, uint32_t a, uint32_t b)
+{
+    return nuioa_distances(s->graph, s->member[a])[s->member[b]];
+}
+
+static double seats(const struct splitting *s, uint32_t a)
+{
+    return s->graph->classes[s->member[a]].seats;
+}
+
+static void change_side(struct splitting *s, uint32_t a)
+{
+    for (uint32_t b = 0; b < s->count; b++) {
+        double weight = seats(s, a) * near(s, b, a);
+        if (b != a) {
+            s->reach[s->side[a]][b] -= weight;
+            s->reach[!s->side[a]][b] += weight;
+        }
+    }
+    s->side[a] = !s->side[a];
+}
+
+static double change_gain(const struct splitting *s, uint32_t a)
+{
+    return seats(s, a) * (s->reach[s->side[a]][a] - s->reach[!s->side[a]][a]);
+}
+
+/* The first half of the members against the second, then changes of side and exchanges while they
+ * help. */
+static void split(struct splitting *s)
+{
+    double worth = 0;
+    for (uint32_t a = 0; a < s->count; a++) {
+        s->side[a] = a >= s->count / 2;
+        s->reach[0][a] = s->reach[1][a] = 0;
+        for (uint32_t b = 0; b < s->count; b++)
+            if (b != a)
+                s->reach[b >= s->count / 2][a] += seats(s, b) * near(s, a, b);
+        worth += 1e-9 * seats(s, a) * (s->reach[0][a] + s->reach[1][a]);
+    }
+    for (bool better = true; better && s->count > 2;) {
+        better = false;
+        for (uint32_t a = 0; a < s->count; a++) {
+            if (change_gain(s, a) > worth) {
+                change_side(s, a);
+                better = true;
+            }
+            for (uint32_t b = 0; b < a; b++) {
+                double apart = 2 * seats(s, a) * seats(s, b) * near(s, a, b);
+                if (s->side[a] == s->side[b] ||
+                    change_gain(s, a) + change_gain(s, b) + apart <= worth)
+                    continue;
+                change_side(s, a);
+                change_side(s, b);
+                better = true;
+            }
+        }
+    }
+}
+
+/* order[first .. last) with side 0 first, each in its old order; returns where side 1 begins. */
+static uint32_t part_order(struct nuioa_halves *h, uint32_t first, uint32_t last,
+                           struct splitting *s)
+{
+    s->count = last - first;
+    memcpy(s->member, h->order + first, s->count * sizeof(*s->member));
+    split(s);
+    uint32_t next = first, middle = first;
+    for (uint8_t side = 0; side < 2; side++) {
+        for (uint32_t a = 0; a < s->count; a++)
+            if (s->side[a] == side)
+                h->order[next++] = s->member[a];
+        middle = side ? middle : next;
+    }
+    /* All distances 0: nothing tells the sides apart. */
+    return middle == first || middle == last ? first + s->count / 2 : middle;
+}
+
+static void split_all(struct nuioa_halves *h, uint32_t classes, struct splitting *s)
+{
+    uint32_t free_node = 2 * classes - 2;
+    h->first[free_node] = 0;
+    h->last[free_node] = classes;
+    for (uint32_t x = 2 * classes - 1; x-- > classes;) {
+        uint32_t middle = part_order(h, h->first[x], h->last[x], s);
+        uint32_t from[2] = {h->first[x], middle}, to[2] = {middle, h->last[x]};
+        uint32_t child[2];
+        for (int side = 0; side < 2; side++) {
+            child[side] = to[side] - from[side] == 1 ? h->order[from[side]] : --free_node;
+            h->first[child[side]] = from[side];
+            h->last[child[side]] = to[side];
+        }
+        h->left[x] = child[0];
+        h->right[x] = child[1];
+    }
+}
+
+int nuioa_halves_split(const struct nuioa_graph *g, const struct nuioa_halves *joined,
+                       struct nuioa_arena *arena, struct nuioa_halves *h)
+{
+    uint32_t n = g->class_count;
+    struct nuioa_arena scratch = {0};
+    struct splitting s = {g, nuioa_arena_take(&scratch, n, sizeof(uint32_t)), 0,
+                          nuioa_arena_take(&scratch, n, sizeof(uint8_t)),
+                          {nuioa_arena_take(&scratch, n, sizeof(double)),
+                           nuioa_arena_take(&scratch, n, sizeof(double))}};
+    int rc = scratch.failed || !take_halves(arena, n, h) ? -ENOMEM : 0;
+    if (!rc) {
+        memcpy(h->order, joined->order, n * sizeof(*h->order));
+        h->first[0] = 0;
+        h->last[0] = 1;
+        if (n > 1)
+            split_all(h, n, &s);
+    }
+    nuioa_arena_free(&scratch);
+    return rc;
+}
+
+/* --- levels: equal costs --- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Labels each class with the lowest class of its component when distances up to `reach` connect;
+ * returns the number of components. */
+static uint32_t components(const struct nuioa_graph *g, double reach, uint32_t *label,
+                           uint32_t *queue)
+{
+    uint32_t n = g->class_count, count = 0;
+    for (uint32_t c = 0; c < n; c++)
+        label[c] = UINT32_MAX;
+    for (uint32_t c = 0; c < n; c++) {
+        if (label[c] != UINT32_MAX)
+            continue;
+        uint32_t head = 0, tail = 0;
+        queue[tail++] = c;
+        label[c] = c;
+        count++;
+        while (head < tail) {
+            uint32_t x = queue[head++];
+            for (uint32_t y = 0; y < n; y++)
+                if (label[y] == UINT32_MAX && nuioa_distances(g, x)[y] <= reach) {
+                    label[y] = c;
+                    queue[tail++] = y;
+                }
+        }
+    }
+    return count;
+}
+
+/* The most members, in components `inner`, of any component in `outer`. */
+static uint32_t widest(const uint32_t *outer, const uint32_t *inner, uint32_t n, uint32_t *seen)
+{
+    uint32_t most = 0;
+    memset(seen, 0, n * sizeof(*seen));
+    for (uint32_t c = 0; c < n; c++)
+        if (inner[c] == c && ++seen[outer[c]] > most)
+            most = seen[outer[c]];
+    return most;
+}
+
+/* Distinct distances between different classes, ascending. */
+static uint32_t distinct(const struct nuioa_graph *g, double *reach)
+{
+    uint32_t n = g->class_count, count = 0, kept = 0;
+    for (uint32_t a = 0; a < n; a++)
+        for (uint32_t b = a + 1; b < n; b++)
+            reach[count++] = nuioa_distances(g, a)[b];
+    qsort(reach, count, sizeof(*reach), by_value);
+    for (uint32_t k = 0; k < count; k++)
+        if (!kept || reach[k] > reach[kept - 1] * (1 + 1e-9))
+            reach[kept++] = reach[k];
+    return kept;
+}
+
+/* Stable: sorts `order` by label, so that earlier (deeper) sorts survive within a component. */
+static void gather(uint32_t *order, const uint32_t *label, uint32_t n, uint32_t *copy)
+{
+    uint32_t next = 0;
+    memcpy(copy, order, n * sizeof(*order));
+    for (uint32_t c = 0; c < n; c++) {
+        if (label[c] != c)
+            continue;
+        for (uint32_t k = 0; k < n; k++)
+            if (label[copy[k]] == c)
+                order[next++] = copy[k];
+    }
+}
+
+int nuioa_levels_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
+                      struct nuioa_levels *levels)
+{
+    uint32_t n = g->class_count;
+    struct nuioa_arena scratch = {0};
+    double *reach = nuioa_arena_take(&scratch, (size_t)n * n, sizeof(*reach));
+    uint32_t *inner = nuioa_arena_take(&scratch, n, sizeof(*inner));
+    uint32_t *outer = nuioa_arena_take(&scratch, n, sizeof(*outer));
+    uint32_t *queue = nuioa_arena_take(&scratch, n, sizeof(*queue));
+    levels->arity = nuioa_arena_take(arena, (size_t)n + 1, sizeof(*levels->arity));
+    levels->order = nuioa_arena_take(arena, n, sizeof(*levels->order));
+    if (scratch.failed || arena->failed) {
+        nuioa_arena_free(&scratch);
+        return -ENOMEM;
+    }
+    levels->count = 0;
+    uint32_t seats = 1;
+    for (uint32_t c = 0; c < n; c++) {
+        inner[c] = levels->order[c] = c;
+        seats = g->classes[c].seats > seats ? g->classes[c].seats : seats;
+    }
+    levels->arity[levels->count++] = seats;
+    uint32_t reaches = distinct(g, reach), before = n;
+    for (uint32_t k = 0; k < reaches && before > 1; k++) {
+        uint32_t now = components(g, reach[k], outer, queue);
+        if (now == before)
+            continue;
+        levels->arity[levels->count++] = widest(outer, inner, n, queue);
+        gather(levels->order, outer, n, queue);
+        memcpy(inner, outer, n * sizeof(*inner));
+        before = now;
+    }
+    for (uint32_t k = 0; k < levels->count / 2; k++) {
+        uint32_t arity = levels->arity[k];
+        levels->arity[k] = levels->arity[levels->count - 1 - k];
+        levels->arity[levels->count - 1 - k] = arity;
+    }
+    nuioa_arena_free(&scratch);
+    return 0;
+}

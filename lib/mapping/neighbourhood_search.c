@@ -1,0 +1,181 @@
+#include <errno.h>
+#include <string.h>
+
+#include "mapping/bisect.h"
+
+/* A part of the problem is a problem of its own: the tasks in some classes, with those classes as
+ * its machine; what everybody else costs them has become part of their linear costs. */
+
+struct renewal {
+    struct nuioa_seating *seating;
+    struct nuioa_random *random;
+    uint32_t *classes; /* [class_count]: the chosen ones, class_count of them in use */
+    uint32_t class_count;
+    uint32_t *index;  /* [class_count]: of a class among the chosen, or NUIOA_NO_CLASS */
+    uint32_t *vertex; /* [count]: of a task in the part */
+};
+
+/* From two classes up to all, mostly few: a part is cheap, and finds what a larger one finds
+ * too. */
+static uint32_t draw_count(struct renewal *r, uint32_t classes)
+{
+    uint64_t x = nuioa_random_below(r->random, 1024);
+    return 2 + (uint32_t)((classes - 1) * x * x >> 20);
+}
+
+static void choose_class(struct renewal *r, uint32_t class)
+{
+    if (r->index[class] != NUIOA_NO_CLASS)
+        return;
+    r->index[class] = r->class_count;
+    r->classes[r->class_count++] = class;
+}
+
+/* Classes that talk to each other: whoever sits in a chosen one, and who one of his neighbours is,
+ * says which comes next. Where nobody talks to more, the part stays smaller. */
+static void choose(struct renewal *r)
+{
+    const struct nuioa_graph *g = r->seating->graph;
+    const uint32_t *at = r->seating->at;
+    uint32_t wanted = draw_count(r, g->class_count);
+    memset(r->index, 0xff, g->class_count * sizeof(*r->index));
+    r->class_count = 0;
+    choose_class(r, at[nuioa_random_below(r->random, g->count)]);
+    for (uint32_t k = 0; k < 20 * wanted && r->class_count < wanted; k++) {
+        uint32_t i = nuioa_random_below(r->random, g->count), degree = g->row[i + 1] - g->row[i];
+        if (degree && r->index[at[i]] != NUIOA_NO_CLASS)
+            choose_class(r, at[g->peer[g->row[i] + nuioa_random_below(r->random, degree)]]);
+    }
+}
+
+static bool take_part(struct renewal *r, struct nuioa_graph *part)
+{
+    const struct nuioa_graph *g = r->seating->graph;
+    size_t classes = r->class_count, edges = 0;
+    memset(part, 0, sizeof(*part));
+    part->task = nuioa_arena_take(&part->arena, g->count, sizeof(*part->task));
+    if (part->arena.failed)
+        return false;
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (r->index[r->seating->at[i]] == NUIOA_NO_CLASS)
+            continue;
+        r->vertex[i] = part->count;
+        part->task[part->count++] = i;
+        edges += g->row[i + 1] - g->row[i];
+    }
+    part->kind_count = g->kind_count;
+    part->class_count = r->class_count;
+    part->kind = nuioa_arena_take(&part->arena, part->count, sizeof(*part->kind));
+    part->classes = nuioa_arena_take(&part->arena, classes, sizeof(*part->classes));
+    part->distance = nuioa_arena_take(&part->arena, classes * classes, sizeof(double));
+    part->linear = nuioa_arena_take(&part->arena, classes * part->count, sizeof(double));
+    part->row = nuioa_arena_take(&part->arena, (size_t)part->count + 1, sizeof(*part->row));
+    part->peer = nuioa_arena_take(&part->arena, edges, sizeof(*part->peer));
+    part->bytes = nuioa_arena_take(&part->arena, edges, sizeof(*part->bytes));
+    return !part->arena.failed;
+}
+
+/* Neighbours in the part become edges; the price that the task sees now, less theirs, is linear. */
+static void fill_task(const struct renewal *r, struct nuioa_graph *part, uint32_t v)
+{
+    const struct nuioa_graph *g = r->seating->graph;
+    uint32_t i = part->task[v], edges = part->row[v];
+    double *linear = part->linear + (size_t)v * part->class_count;
+    const double *price = nuioa_prices(r->seating, i);
+    part->kind[v] = g->kind[i];
+    for (uint32_t a = 0; a < part->class_count; a++)
+        linear[a] = price[r->classes[a]];
+    for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++) {
+        uint32_t j = g->peer[e], there = r->index[r->seating->at[j]];
+        if (there == NUIOA_NO_CLASS)
+            continue;
+        const double *distance = nuioa_distances(part, there);
+        for (uint32_t a = 0; a < part->class_count; a++)
+            linear[a] -= g->bytes[e] * distance[a];
+        part->peer[edges] = r->vertex[j];
+        part->bytes[edges++] = g->bytes[e];
+    }
+    part->row[v + 1] = edges;
+}
+
+static bool make_part(struct renewal *r, struct nuioa_graph *part)
+{
+    const struct nuioa_graph *g = r->seating->graph;
+    if (!take_part(r, part))
+        return false;
+    for (uint32_t a = 0; a < part->class_count; a++) {
+        part->classes[a] = g->classes[r->classes[a]];
+        for (uint32_t b = 0; b < part->class_count; b++)
+            part->distance[(size_t)a * part->class_count + b] =
+                nuioa_distances(g, r->classes[a])[r->classes[b]];
+    }
+    for (uint32_t v = 0; v < part->count; v++)
+        fill_task(r, part, v);
+    return true;
+}
+
+/* 1 if the part costs less than before, 0 if not, or negative. */
+static int map_anew(struct renewal *r, struct nuioa_seating *s, struct nuioa_budget *budget)
+{
+    const struct nuioa_graph *part = s->graph;
+    for (uint32_t v = 0; v < part->count; v++)
+        s->at[v] = r->index[r->seating->at[part->task[v]]];
+    nuioa_seat_all(s, s->at);
+    double before = s->cost;
+    budget->evaluations += 2 * part->count * nuioa_change_effort(part);
+    int rc = nuioa_bisect_once(part, nuioa_random_below(r->random, 6), 1, r->random, s->at, budget);
+    if (rc)
+        return rc;
+    nuioa_seat_all(s, s->at);
+    rc = nuioa_settle(s, 0, before, budget);
+    return rc ? rc : s->cost < before - nuioa_worth(s);
+}
+
+static void apply(struct renewal *r, const struct nuioa_seating *s, struct nuioa_budget *budget)
+{
+    const struct nuioa_graph *part = s->graph;
+    uint64_t effort = nuioa_change_effort(r->seating->graph);
+    for (uint32_t v = 0; v < part->count; v++) {
+        uint32_t i = part->task[v], class = r->classes[s->at[v]];
+        if (r->seating->at[i] == class)
+            continue;
+        /* Seats may be overdrawn until the last has moved. */
+        nuioa_seating_move(r->seating, i, class);
+        budget->evaluations += effort;
+    }
+}
+
+static int renew_part(struct renewal *r, struct nuioa_budget *budget)
+{
+    struct nuioa_graph part;
+    struct nuioa_seating s = {0};
+    int rc = make_part(r, &part) && !nuioa_seating_open(&s, &part) ? 0 : -ENOMEM;
+    if (!rc)
+        rc = map_anew(r, &s, budget);
+    if (rc > 0) {
+        apply(r, &s, budget);
+        rc = nuioa_descend(r->seating, budget);
+    }
+    nuioa_seating_close(&s);
+    nuioa_graph_free(&part);
+    return rc == -EINVAL ? 0 : rc; /* what does not fit is no better */
+}
+
+int nuioa_renew(struct nuioa_seating *seating, struct nuioa_random *random,
+                struct nuioa_budget *budget)
+{
+    const struct nuioa_graph *g = seating->graph;
+    struct nuioa_arena scratch = {0};
+    struct renewal r = {.seating = seating, .random = random};
+    r.classes = nuioa_arena_take(&scratch, g->class_count, sizeof(*r.classes));
+    r.index = nuioa_arena_take(&scratch, g->class_count, sizeof(*r.index));
+    r.vertex = nuioa_arena_take(&scratch, g->count, sizeof(*r.vertex));
+    int rc = scratch.failed ? -ENOMEM : 0;
+    while (!rc && g->class_count > 1 && nuioa_spend(budget, 20)) {
+        choose(&r);
+        if (r.class_count > 1)
+            rc = renew_part(&r, budget);
+    }
+    nuioa_arena_free(&scratch);
+    return rc;
+}

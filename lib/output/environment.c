@@ -1,0 +1,290 @@
+#include "output/environment.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/rail.h"
+#include "util/number.h"
+
+#define ENTRY_MAX 4096
+
+const char *const nuioa_environment_names[] = {
+    "NUIOA_VERSION", "NUIOA_LEADER",    "NUIOA_ORDER",   "NUIOA_NEAR",
+    "NUIOA_LEADERS", "NUIOA_NIC",       "NUIOA_LEVEL",   "NUIOA_WEIGHT",
+    "NUIOA_CPUS",    "NUIOA_COMM_CPUS", "NUIOA_PLANNED", NULL};
+
+struct block {
+    char *text;
+    size_t size, used;
+    int rc;
+};
+
+/* Adds one entry; too long a one is left out, and so is the whole block once it is full. */
+__attribute__((format(printf, 2, 3))) static void put(struct block *b, const char *fmt, ...)
+{
+    char *entry = b->text + b->used;
+    size_t room = b->size - b->used;
+    va_list args;
+    if (b->rc < 0)
+        return;
+    va_start(args, fmt);
+    int length = vsnprintf(entry, room, fmt, args);
+    va_end(args);
+    bool fits = length >= 0 && (size_t)length + 2 <= room;
+    if (fits && length < ENTRY_MAX)
+        b->used += (size_t)length + 1;
+    else if (length < ENTRY_MAX)
+        b->rc = -ENOSPC;
+    b->text[b->used] = '\0';
+}
+
+static int begin(struct block *b, char *env, size_t size)
+{
+    *b = (struct block){.text = env, .size = size};
+    if (size < 1)
+        return -ENOSPC;
+    env[0] = '\0';
+    return 0;
+}
+
+static int end(const struct block *b)
+{
+    return b->rc < 0 ? b->rc : (int)b->used + 1;
+}
+
+static void put_order(struct block *b, const struct nuioa_plan *plan)
+{
+    char list[ENTRY_MAX];
+    size_t used = 0;
+    for (uint32_t i = 0; i < plan->order_count; i++) {
+        int n = snprintf(list + used, sizeof(list) - used, "%s%u", i ? "," : "",
+                         plan->places[plan->order[i]].rank);
+        if (n < 0 || (size_t)n >= sizeof(list) - used)
+            return;
+        used += (size_t)n;
+    }
+    put(b, "NUIOA_ORDER=%s", list);
+}
+
+int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                      const struct nuioa_options *options, uint32_t local, char *env, size_t size)
+{
+    const struct nuioa_place *place = &plan->places[local];
+    struct block b;
+    char text[ENTRY_MAX];
+    if (begin(&b, env, size) < 0)
+        return -ENOSPC;
+    if (!(options->export_set & NUIOA_EXPORT_ENV))
+        return end(&b);
+    put(&b, "NUIOA_VERSION=1");
+    if (plan->order_count) {
+        put(&b, "NUIOA_LEADER=%u", plan->places[plan->order[0]].rank);
+        put_order(&b, plan);
+        put(&b, "NUIOA_NEAR=%u", plan->near);
+    }
+    if (place->nic >= 0)
+        put(&b, "NUIOA_NIC=%s", nuioa_nic_label(&node->nics[place->nic], text, sizeof(text)));
+    if (place->level != NUIOA_NO_LEVEL)
+        put(&b, "NUIOA_LEVEL=%u", place->level);
+    if (plan->hinted)
+        put(&b, "NUIOA_WEIGHT=%s", nuioa_print_decimal(place->weight, text, sizeof(text)));
+    if (hwloc_bitmap_list_snprintf(text, sizeof(text), place->cpus) < (int)sizeof(text))
+        put(&b, "NUIOA_CPUS=%s", text);
+    if (place->place_count &&
+        hwloc_bitmap_list_snprintf(text, sizeof(text), place->places[0]) < (int)sizeof(text))
+        put(&b, "NUIOA_COMM_CPUS=%s", text);
+    if (plan->planned)
+        put(&b, "NUIOA_PLANNED=1");
+    return end(&b);
+}
+
+/* The unit number at the end of "hfi1_0". */
+static const char *unit_of(const char *name)
+{
+    const char *underscore = strrchr(name, '_');
+    return underscore ? underscore + 1 : NULL;
+}
+
+/* UCX names devices as we do; libfabric by provider. */
+static void put_nic(struct block *b, const struct nuioa_nic *nic, unsigned wanted)
+{
+    bool verbs = nic->port > 0;
+    char label[48];
+    nuioa_nic_label(nic, label, sizeof(label));
+    if (wanted & NUIOA_EXPORT_UCX)
+        put(b, "UCX_NET_DEVICES=%s", label);
+    if (wanted & NUIOA_EXPORT_OFI && nic->kind == NUIOA_NIC_ETHERNET && nic->netdev[0])
+        put(b, "FI_TCP_IFACE=%s", nic->netdev);
+    if (wanted & NUIOA_EXPORT_OFI && verbs && nic->kind == NUIOA_NIC_INFINIBAND)
+        put(b, "FI_VERBS_DEVICE_NAME=%s", nic->name);
+    if (wanted & NUIOA_EXPORT_PSM && nic->kind == NUIOA_NIC_OMNIPATH && unit_of(nic->name))
+        put(b, "HFI_UNIT=%s", unit_of(nic->name));
+    if (wanted & NUIOA_EXPORT_MPICH && nic->kind == NUIOA_NIC_SLINGSHOT)
+        put(b, "MPICH_OFI_NIC_POLICY=NUMA");
+}
+
+/* "mlx5_0:1,mlx5_1:1": the verbs devices among the rails, or the netdevs of those that have none. False:
+ * there are none, or more than fit. */
+static bool list_rails(const struct nuioa_rails *rails, const struct nuioa_node *node, bool verbs,
+                       char *list, size_t size)
+{
+    size_t used = 0;
+    for (unsigned r = 0; r < rails->count; r++) {
+        const struct nuioa_nic *nic = &node->nics[rails->nic[r]];
+        char label[48];
+        if (verbs != (nic->port > 0))
+            continue;
+        int n = snprintf(list + used, size - used, "%s%s", used ? "," : "",
+                         verbs ? nuioa_nic_label(nic, label, sizeof(label)) : nic->netdev);
+        if (n < 0 || (size_t)n >= size - used)
+            return false;
+        used += (size_t)n;
+    }
+    return used > 0;
+}
+
+/* NCCL makes its rings of what all ranks have, and goes wrong where each is told its own NIC
+ * (NVIDIA/nccl issue 1478); it finds a GPU's NIC by itself. So it is told only what the user or the site
+ * has chosen. The first '=' of the value asks for exact names. */
+static void put_nccl(struct block *b, const struct nuioa_node *node,
+                     const struct nuioa_options *options)
+{
+    struct nuioa_rails rails;
+    char list[ENTRY_MAX];
+    if (!(options->export_set & NUIOA_EXPORT_NCCL) || !strcmp(options->nic, "auto") ||
+        nuioa_rails_init(&rails, node, options, NULL, NULL) < 0)
+        return;
+    if (list_rails(&rails, node, true, list, sizeof(list)))
+        put(b, "NCCL_IB_HCA==%s", list);
+    else if (list_rails(&rails, node, false, list, sizeof(list)))
+        put(b, "NCCL_SOCKET_IFNAME==%s", list);
+    nuioa_rails_free(&rails);
+}
+
+int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                              const struct nuioa_options *options, uint32_t local, char *env,
+                              size_t size)
+{
+    const struct nuioa_place *place = &plan->places[local];
+    struct block b;
+    if (begin(&b, env, size) < 0)
+        return -ENOSPC;
+    if (place->nic >= 0)
+        put_nic(&b, &node->nics[place->nic], options->export_set);
+    put_nccl(&b, node, options);
+    return end(&b);
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+/* A rank alone on its node takes the memory of all its NUMA nodes, so its threads spread. */
+static bool spreads(const struct nuioa_plan *plan)
+{
+    return plan->task_count == 1 && hwloc_bitmap_weight(plan->places[0].numas) > 1;
+}
+
+/* The CPU of that rank's progress thread, -1 if there is no room. */
+static int progress_cpu(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads)
+{
+    const struct nuioa_place *place = &plan->places[local];
+    if (!place->place_count || !omp_threads)
+        return -1;
+    /* Spread, the second place belongs to the first thread's share. */
+    if (omp_threads < place->place_count)
+        return hwloc_bitmap_first(place->places[spreads(plan) ? 1 : omp_threads]);
+    if (omp_threads == place->place_count && hwloc_bitmap_weight(place->places[0]) > 1)
+        return hwloc_bitmap_last(place->places[0]);
+    return -1;
+}
+
+/* One CPU for each local rank, then one for each further core of this rank: MPICH ends a program
+ * that finds no CPU of its own in the list, and there may be an MPI with more ranks below this
+ * one. */
+static void put_progress(struct block *b, const struct nuioa_plan *plan, uint32_t local,
+                         uint32_t omp_threads)
+{
+    const struct nuioa_place *place = &plan->places[local];
+    uint32_t count = plan->task_count > place->place_count ? plan->task_count : place->place_count;
+    char list[ENTRY_MAX];
+    size_t used = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int cpu = i < plan->task_count ? progress_cpu(plan, i, omp_threads)
+                                       : hwloc_bitmap_first(place->places[i]);
+        int n = snprintf(list + used, sizeof(list) - used, "%s%d", i ? "," : "", cpu);
+        if (cpu < 0 || n < 0 || (size_t)n >= sizeof(list) - used)
+            return;
+        used += (size_t)n;
+    }
+    put(b, "MPIR_CVAR_PROGRESS_THREAD_AFFINITY=%s", list);
+    put(b, "I_MPI_ASYNC_PROGRESS_PIN=%s", list);
+}
+
+int nuioa_environment_threads(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads,
+                              char *env, size_t size)
+{
+    const struct nuioa_place *place = &plan->places[local];
+    struct block b;
+    char places[ENTRY_MAX];
+    if (begin(&b, env, size) < 0)
+        return -ENOSPC;
+    if (nuioa_places_text(place, places, sizeof(places))) {
+        put(&b, "OMP_PLACES=%s", places);
+        put(&b, "OMP_PROC_BIND=%s", spreads(plan) ? "spread" : "close");
+        put_progress(&b, plan, local, omp_threads);
+    }
+    return end(&b);
+}
+
+/* --- texts ------------------------------------------------------------------------------------ */
+
+static const char *numas_text(const char *policy, hwloc_const_bitmap_t numas, char *text,
+                              size_t size)
+{
+    char list[256];
+    hwloc_bitmap_list_snprintf(list, sizeof(list), numas);
+    snprintf(text, size, "%s:%s", policy, list);
+    return text;
+}
+
+const char *nuioa_memory_text(const struct nuioa_place *place, char *text, size_t size)
+{
+    switch (place->memory) {
+    case NUIOA_MEMORY_PREFERRED:
+        return numas_text("preferred", place->memory_numas, text, size);
+    case NUIOA_MEMORY_INTERLEAVE:
+        return numas_text("interleave", place->memory_numas, text, size);
+    default:
+        snprintf(text, size, "default");
+        return text;
+    }
+}
+
+const char *nuioa_places_text(const struct nuioa_place *place, char *text, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < place->place_count; i++) {
+        /* OMP places know "{0,1}" and "{0:2}", not the kernel's "0-1". */
+        int n = snprintf(text + used, size - used, "%s{", i ? "," : "");
+        unsigned cpu;
+        bool first = true;
+        hwloc_bitmap_foreach_begin(cpu, place->places[i])
+        {
+            if (n >= 0 && (size_t)n < size - used) {
+                used += (size_t)n;
+                n = snprintf(text + used, size - used, "%s%u", first ? "" : ",", cpu);
+                first = false;
+            }
+        }
+        hwloc_bitmap_foreach_end();
+        if (n < 0 || (size_t)n + 1 >= size - used)
+            return NULL;
+        used += (size_t)n;
+        text[used++] = '}';
+        text[used] = '\0';
+    }
+    return used ? text : NULL;
+}

@@ -1,0 +1,251 @@
+#include "output/report_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/number.h"
+
+/* --- why a rank is where it is ---------------------------------------------------------------- */
+
+/* Rounding alone is no gain. */
+static bool falls(double before, double after)
+{
+    return after < before * (1 - 1e-9);
+}
+
+static const char *why_moved(const struct nuioa_plan *plan, const struct nuioa_place *place,
+                             char *text, size_t size)
+{
+    const struct nuioa_account *a = &place->account;
+    bool nearer = place->level < a->level_before, farther = place->level > a->level_before;
+    if (plan->policy == NUIOA_POLICY_CPU)
+        return "off the CPUs that serve interrupts";
+    if (nearer && falls(a->before.neighbours, a->after.neighbours))
+        return "nearer NIC and neighbours";
+    if (nearer)
+        return "nearer its NIC";
+    if (falls(a->before.neighbours, a->after.neighbours))
+        return "nearer its neighbours";
+    bool lighter = a->gave_way >= 0 && place->weight < plan->places[a->gave_way].weight;
+    if (!farther && !lighter && plan->rail_count > 1)
+        return "so that the NICs share the load";
+    if (a->gave_way < 0)
+        return "nearer cores were free for others";
+    snprintf(text, size, "gave way to rank %u", plan->places[a->gave_way].rank);
+    return text;
+}
+
+const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char *text, size_t size)
+{
+    const struct nuioa_place *place = &plan->places[local];
+    if (place->moved) {
+        const char *why = why_moved(plan, place, text, size);
+        if (why != text)
+            nuioa_copy(text, size, why);
+    } else if (place->level == 0)
+        nuioa_copy(text, size, plan->moved ? "was beside its NIC" : "beside its NIC");
+    else
+        nuioa_copy(text, size, plan->moved ? "stays" : "where Slurm put it");
+    return text;
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static void add_change(struct nuioa_table *table, const struct report_lines *line)
+{
+    const struct nuioa_place *p = line->place;
+    if (line->count > 1 || p->account.level_before == p->level ||
+        p->account.level_before == NUIOA_NO_LEVEL || p->level == NUIOA_NO_LEVEL)
+        nuioa_table_add(table, "%s", "");
+    else
+        nuioa_table_add(table, "%u", p->account.level_before);
+}
+
+/* Of what the ranks of the line exchange on the node, how much stays on their NUMA node. */
+static void add_beside(struct nuioa_table *table, const struct report_lines *line)
+{
+    double local = 0, beside = 0;
+    for (uint32_t i = 0; i < line->plan->task_count; i++)
+        if (line->member[i]) {
+            local += line->plan->places[i].account.local;
+            beside += line->plan->places[i].account.beside;
+        }
+    if (local > 0)
+        nuioa_table_add(table, "%.0f %%", 100 * beside / local);
+    else
+        nuioa_table_add(table, "%s", "");
+}
+
+/* Those of its main partners that it is beside. */
+static void add_partners(struct nuioa_table *table, const struct report_lines *line)
+{
+    char text[64] = "";
+    size_t used = 0;
+    const struct nuioa_account *a = &line->place->account;
+    for (uint32_t k = 0; line->count == 1 && k < a->partner_count; k++) {
+        const struct nuioa_place *other = &line->plan->places[a->partners[k]];
+        if (hwloc_bitmap_isequal(other->numas, line->place->numas))
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", used ? "," : "",
+                                     other->rank);
+    }
+    nuioa_table_add(table, "%s", text);
+}
+
+static void add_why(struct nuioa_table *table, const struct report_lines *line)
+{
+    char text[64];
+    uint32_t nearer = 0, farther = 0, aside = 0;
+    if (line->count == 1) {
+        nuioa_table_add(table, "%s", nuioa_report_why(line->plan,
+                                                      (uint32_t)(line->place - line->plan->places),
+                                                      text, sizeof(text)));
+        return;
+    }
+    for (uint32_t i = 0; i < line->plan->task_count; i++) {
+        const struct nuioa_place *p = &line->plan->places[i];
+        if (!line->member[i] || !p->moved)
+            continue;
+        *(p->level < p->account.level_before   ? &nearer
+          : p->level > p->account.level_before ? &farther
+                                               : &aside) += 1;
+    }
+    if (nearer + farther + aside)
+        nuioa_table_add(table, "%u nearer, %u farther, %u as far", nearer, farther, aside);
+    else
+        nuioa_table_add(table, "stay");
+}
+
+void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)
+{
+    static const char *const heads[] = { "rank", "",       "CPUs", "NUMA",   "NIC",  "level",
+                                         "was",  "weight", "no.",  "beside", "with", "why" };
+    struct report_lines lines;
+    struct nuioa_table table;
+    nuioa_table_init(&table, "rlllllrrrrll");
+    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+        nuioa_table_add(&table, "%s", heads[i]);
+    bool open = report_lines_open(&lines, plan);
+    table.lost = table.lost || !open;
+    while (open && report_lines_next(&lines)) {
+        report_add_home(&table, &lines);
+        report_add_nic(&table, node, &lines);
+        add_change(&table, &lines);
+        report_add_weight(&table, &lines);
+        if (plan->hinted && lines.count == 1)
+            nuioa_table_add(&table, "%u", lines.place->account.heavier + 1);
+        else
+            nuioa_table_add(&table, "%s", "");
+        add_beside(&table, &lines);
+        add_partners(&table, &lines);
+        add_why(&table, &lines);
+    }
+    nuioa_table_print(&table, out, 2);
+    report_lines_close(&lines);
+}
+
+/* --- the cost --------------------------------------------------------------------------------- */
+
+static void print_term(const char *name, double before, double after, double gain, FILE *out)
+{
+    char from[32], to[32];
+    fprintf(out, "  %-14s %s -> %s", name, report_number(before, from, sizeof(from)),
+            report_number(after, to, sizeof(to)));
+    if (gain > 0)
+        fprintf(out, ", %.0f %% of the gain", 100 * (before - after) / gain);
+    fputc('\n', out);
+}
+
+static void print_terms(const struct nuioa_plan *plan, FILE *out)
+{
+    const struct nuioa_split *before = &plan->before, *after = &plan->after;
+    double gain = before->nic + before->neighbours - after->nic - after->neighbours;
+    if (before->nic + before->neighbours <= 0)
+        return;
+    if (!falls(before->nic + before->neighbours, after->nic + after->neighbours) || plan->gpus_left)
+        gain = 0;
+    fputs("\nWhat the cost is made of\n", out);
+    print_term("to the NIC", before->nic, after->nic, gain, out);
+    print_term("to neighbours", before->neighbours, after->neighbours, gain, out);
+    if (plan->bound_known)
+        nuioa_table_wrap(out, 2, before->neighbours > 0
+                             ? "the bound, among Slurm's masks: each rank in the nearest one it "
+                               "could have if only weights counted, each pair at the least price "
+                               "of any two"
+                             : "the bound, among Slurm's masks: heavier ranks in nearer ones, "
+                               "which is optimal");
+    if (plan->gpus_left)
+        fputs("  how far ranks are from their GPUs is not in it\n", out);
+}
+
+/* --- the rest --------------------------------------------------------------------------------- */
+
+static void print_level(const struct nuioa_plan *plan, uint32_t level, struct nuioa_table *table)
+{
+    hwloc_bitmap_t ranks = hwloc_bitmap_alloc(), numas = hwloc_bitmap_alloc();
+    double least = 0, most = 0;
+    bool any = false;
+    table->lost = table->lost || !ranks || !numas;
+    for (uint32_t i = 0; ranks && numas && i < plan->task_count; i++) {
+        const struct nuioa_place *p = &plan->places[i];
+        if (p->level != level)
+            continue;
+        hwloc_bitmap_set(ranks, p->rank);
+        hwloc_bitmap_or(numas, numas, p->numas);
+        least = !any || p->weight < least ? p->weight : least;
+        most = !any || p->weight > most ? p->weight : most;
+        any = true;
+    }
+    if (any) {
+        char from[32], to[32];
+        nuioa_table_add(table, level == NUIOA_NO_LEVEL ? "unknown" : "%u", level);
+        report_add_set(table, numas);
+        report_add_set(table, ranks);
+        report_number(most, from, sizeof(from));
+        report_number(least, to, sizeof(to));
+        nuioa_table_add(table, "%s%s%s", from, most > least ? " to " : "", most > least ? to : "");
+    }
+    hwloc_bitmap_free(ranks);
+    hwloc_bitmap_free(numas);
+}
+
+static void print_levels(const struct nuioa_plan *plan, FILE *out)
+{
+    struct nuioa_table table;
+    nuioa_table_init(&table, "llll");
+    const char *const heads[] = { "level", "NUMA", "ranks", "weights" };
+    for (unsigned i = 0; i < 4; i++)
+        nuioa_table_add(&table, "%s", heads[i]);
+    for (uint32_t level = 0; level <= UINT8_MAX; level++)
+        print_level(plan, level, &table);
+    print_level(plan, NUIOA_NO_LEVEL, &table);
+    fputs("\nWho is how far from a NIC\n", out);
+    nuioa_table_print(&table, out, 2);
+}
+
+static void print_choice(const struct nuioa_plan *plan, const struct nuioa_options *options,
+                         FILE *out)
+{
+    char remote[32], hop[32];
+    fprintf(out, "\nHow it was chosen\n  mapper %s, %llu evaluations, %u us\n",
+            plan->mapping.mapper, (unsigned long long)plan->mapping.evaluations, plan->time_us);
+    fprintf(out, "  weight costs 1 on the NIC's NUMA node, %s more off it, %s more per level\n",
+            nuioa_print_decimal(options->remote_cost, remote, sizeof(remote)),
+            nuioa_print_decimal(options->hop_cost, hop, sizeof(hop)));
+    if (*options->hints)
+        fprintf(out, "  hints %.80s\n", options->hints);
+    if (plan->order_count) {
+        fprintf(out, "  leader rank %u", plan->places[plan->order[0]].rank);
+        if (plan->near > 1)
+            fprintf(out, "; %u ranks are equally near", plan->near);
+        fputc('\n', out);
+    }
+}
+
+void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                         const struct nuioa_options *options, FILE *out)
+{
+    print_terms(plan, out);
+    print_levels(plan, out);
+    print_choice(plan, options, out);
+    report_facts(node, out);
+}

@@ -1,0 +1,246 @@
+#include "output/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/report_private.h"
+
+/* A matrix that is still readable in 100 columns. */
+#define MATRIX_MAX 16
+
+static void print_memory(char *text, size_t size, uint64_t bytes)
+{
+    double mib = (double)bytes / (1 << 20);
+    if (!bytes)
+        nuioa_copy(text, size, "-");
+    else if (mib < 10240)
+        snprintf(text, size, "%.0f MiB", mib);
+    else
+        snprintf(text, size, "%.0f GiB", mib / 1024);
+}
+
+static void print_numas(const struct nuioa_node *node, FILE *out)
+{
+    struct nuioa_table table;
+    nuioa_table_init(&table, "rrllr");
+    const char *const heads[] = { "NUMA", "package", "CPUs", "allowed CPUs", "memory" };
+    for (unsigned i = 0; i < 5; i++)
+        nuioa_table_add(&table, "%s", heads[i]);
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    table.lost = table.lost || !allowed;
+    for (uint32_t i = 0; allowed && i < node->numa_count; i++) {
+        const struct nuioa_numa *numa = &node->numas[i];
+        char memory[24];
+        print_memory(memory, sizeof(memory), numa->memory_bytes);
+        hwloc_bitmap_and(allowed, numa->cpus, node->allowed_cpus);
+        nuioa_table_add(&table, "%u", numa->os_index);
+        nuioa_table_add(&table, numa->package < 0 ? "-" : "%d", numa->package);
+        report_add_set(&table, numa->cpus);
+        if (hwloc_bitmap_isequal(allowed, numa->cpus))
+            nuioa_table_add(&table, "all");
+        else
+            report_add_set(&table, allowed);
+        nuioa_table_add(&table, "%s%s", memory,
+                        hwloc_bitmap_isset(node->allowed_numas, numa->os_index)
+                            ? "" : " not allowed");
+    }
+    hwloc_bitmap_free(allowed);
+    nuioa_table_print(&table, out, 2);
+}
+
+static const char *source_text(enum nuioa_distance_source source)
+{
+    switch (source) {
+    case NUIOA_DISTANCE_SITE: return "measured, from the site's distance file";
+    case NUIOA_DISTANCE_SLIT: return "from the firmware's table (SLIT)";
+    case NUIOA_DISTANCE_STRUCTURE: return "guessed from packages and groups: no useful SLIT";
+    case NUIOA_DISTANCE_NONE: break;
+    }
+    return "none";
+}
+
+static void print_distance(const struct nuioa_node *node, FILE *out)
+{
+    const struct nuioa_distance *d = &node->distance;
+    if (node->numa_count < 2 || d->count != node->numa_count)
+        return;
+    fprintf(out, "\nDistance between NUMA nodes, %s\n", source_text(d->source));
+    if (d->count > MATRIX_MAX) {
+        fprintf(out, "  %u x %u: see nuioa topo --json\n", d->count, d->count);
+        return;
+    }
+    char align[MATRIX_MAX + 2] = "";
+    memset(align, 'r', d->count + 1);
+    struct nuioa_table table;
+    nuioa_table_init(&table, align);
+    nuioa_table_add(&table, "from\\to");
+    for (uint32_t j = 0; j < d->count; j++)
+        nuioa_table_add(&table, "%u", node->numas[j].os_index);
+    for (uint32_t i = 0; i < d->count; i++) {
+        nuioa_table_add(&table, "%u", node->numas[i].os_index);
+        for (uint32_t j = 0; j < d->count; j++)
+            nuioa_table_add(&table, "%u", nuioa_distance_at(d, i, j));
+    }
+    nuioa_table_print(&table, out, 2);
+}
+
+static void add_rate(struct nuioa_table *table, uint32_t mbps)
+{
+    if (!mbps)
+        nuioa_table_add(table, "-");
+    else if (mbps < 1000)
+        nuioa_table_add(table, "%u Mb/s", mbps);
+    else if (mbps % 1000 == 0)
+        nuioa_table_add(table, "%u Gb/s", mbps / 1000);
+    else
+        nuioa_table_add(table, "%.1f Gb/s", mbps / 1000.0);
+}
+
+static void add_nic(struct nuioa_table *table, const struct nuioa_nic *nic)
+{
+    char label[64];
+    nuioa_table_add(table, "%s", nuioa_nic_label(nic, label, sizeof(label)));
+    nuioa_table_add(table, "%s", strcmp(nic->netdev, nic->name) ? nic->netdev : "");
+    nuioa_table_add(table, "%s", nuioa_nic_kind_name(nic->kind));
+    nuioa_table_add(table, "%s", nic->pci);
+    nuioa_table_add(table, "%s", nuioa_nic_state_name(nic->state));
+    add_rate(table, nic->rate_mbps);
+    report_add_set(table, nic->numas);
+    nuioa_table_add(table, "%s", nuioa_locality_name(nic->locality));
+    nuioa_table_add(table, "%s", nic->usable ? "yes" : "no");
+}
+
+static unsigned greatest_level(const struct nuioa_node *node, const struct nuioa_nic *nic)
+{
+    unsigned greatest = 0;
+    for (uint32_t i = 0; i < node->numa_count; i++)
+        if (nic->level[i] > greatest)
+            greatest = nic->level[i];
+    return greatest;
+}
+
+/* "{5} {3,6,7} {1,2,4} {0}": the order in which ranks would be placed. */
+static void print_order(const struct nuioa_node *node, const struct nuioa_nic *nic, FILE *out)
+{
+    char label[64], *text = NULL;
+    size_t size;
+    FILE *line = open_memstream(&text, &size);
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    if (!line || !set)
+        goto out;
+    fprintf(line, "%s, nearest NUMA nodes first:", nuioa_nic_label(nic, label, sizeof(label)));
+    for (unsigned level = 0; level <= greatest_level(node, nic); level++) {
+        char *list = NULL;
+        hwloc_bitmap_zero(set);
+        for (uint32_t i = 0; i < node->numa_count; i++)
+            if (nic->level[i] == level)
+                hwloc_bitmap_set(set, node->numas[i].os_index);
+        if (hwloc_bitmap_iszero(set))
+            continue;
+        if (hwloc_bitmap_list_asprintf(&list, set) < 0)
+            goto out;
+        fprintf(line, " {%s}", list);
+        free(list);
+    }
+    bool whole = !fclose(line) && text;
+    line = NULL;
+    if (whole)
+        nuioa_table_wrap(out, 2, text);
+out:
+    if (line)
+        fclose(line);
+    free(text);
+    hwloc_bitmap_free(set);
+}
+
+static void print_nics(const struct nuioa_node *node, FILE *out)
+{
+    if (!node->nic_count) {
+        fprintf(out, "\nNo NIC found\n");
+        return;
+    }
+    fprintf(out, "\n");
+    struct nuioa_table table;
+    nuioa_table_init(&table, "lllllrlll");
+    const char *const heads[] = { "NIC",  "netdev", "kind",  "PCI", "state",
+                                  "rate", "NUMA",   "known by", "used" };
+    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+        nuioa_table_add(&table, "%s", heads[i]);
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        add_nic(&table, &node->nics[i]);
+    nuioa_table_print(&table, out, 2);
+
+    fprintf(out, "\n");
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        const struct nuioa_nic *nic = &node->nics[i];
+        char label[64];
+        if (!nic->usable)
+            fprintf(out, "  %s not used: %s\n", nuioa_nic_label(nic, label, sizeof(label)),
+                    nic->why);
+        else if (!nic->level)
+            fprintf(out, "  %s: nobody says which NUMA nodes are near it\n",
+                    nuioa_nic_label(nic, label, sizeof(label)));
+        else if (node->numa_count > 1)
+            print_order(node, nic, out);
+    }
+}
+
+void report_facts(const struct nuioa_node *node, FILE *out)
+{
+    fputs("\nThe node (all of it: nuioa topo)\n", out);
+    if (node->numa_count > 1)
+        fprintf(out, "  distance between NUMA nodes: %s\n", source_text(node->distance.source));
+    print_nics(node, out);
+}
+
+static void print_count(FILE *out, uint32_t count, const char *what, const char *then)
+{
+    fprintf(out, "%u %s%s%s", count, what, count == 1 ? "" : "s", then);
+}
+
+static void print_head(const struct nuioa_node *node, FILE *out)
+{
+    char *head = NULL;
+    size_t size;
+    FILE *line = open_memstream(&head, &size);
+    if (!line)
+        return;
+    fprintf(line, "%s: ", *node->host ? node->host : "a node without a name");
+    print_count(line, node->package_count, "package", ", ");
+    print_count(line, node->numa_count, "NUMA node", ", ");
+    print_count(line, node->core_count, "core", ", ");
+    print_count(line, node->pu_count, "CPU", node->gpu_count ? ", " : "");
+    if (node->gpu_count)
+        print_count(line, node->gpu_count, "GPU", "");
+    fprintf(line, "%s%s%s", *node->model ? "; " : "", node->model,
+            node->emulated ? " (read from a file)" : "");
+    if (!fclose(line) && head)
+        nuioa_table_wrap(out, 0, head);
+    free(head);
+}
+
+char *nuioa_report_node(const struct nuioa_node *node)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    print_head(node, out);
+    fprintf(out, "\n");
+    print_numas(node, out);
+    print_distance(node, out);
+    print_nics(node, out);
+    for (unsigned i = 0; i < node->warnings.count; i++) {
+        char line[300];
+        snprintf(line, sizeof(line), "warning: %s", node->warnings.text[i]);
+        if (!i)
+            fputc('\n', out);
+        nuioa_table_wrap(out, 0, line);
+    }
+    if (fclose(out)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

@@ -1,0 +1,53 @@
+#ifndef NUIOA_OUTPUT_REPORT_PRIVATE_H
+#define NUIOA_OUTPUT_REPORT_PRIVATE_H
+
+#include "output/report.h"
+#include "output/text_table.h"
+
+/* What the parts of the report share. Private to the library. */
+
+/* Six digits are enough for a person; whole numbers stay whole. Returns text. */
+const char *report_number(double value, char *text, size_t size);
+
+double report_heaviest(const struct nuioa_plan *plan);
+
+/* The lines of the table of ranks: each rank, or above 64 ranks all that share NUMA node and
+ * NIC. */
+struct report_lines {
+    const struct nuioa_plan *plan;
+    bool grouped;
+    const struct nuioa_place *place; /* the first of this line */
+    bool *member;                    /* [task_count]: who is in it */
+    uint32_t count;
+    hwloc_bitmap_t ranks, cpus;
+    double weight; /* of all together */
+    bool leads;
+    bool *done;
+    uint32_t next;
+};
+
+/* To be closed even if it fails. */
+bool report_lines_open(struct report_lines *lines, const struct nuioa_plan *plan);
+bool report_lines_next(struct report_lines *lines);
+void report_lines_close(struct report_lines *lines);
+
+/* "0-3", "-" if empty; the table is lost without memory. */
+void report_add_set(struct nuioa_table *table, hwloc_const_bitmap_t set);
+
+/* Cells of a line: rank, leader, CPUs, NUMA; NIC, level; weight. */
+void report_add_home(struct nuioa_table *table, const struct report_lines *line);
+void report_add_nic(struct nuioa_table *table, const struct nuioa_node *node,
+                    const struct report_lines *line);
+void report_add_weight(struct nuioa_table *table, const struct report_lines *line);
+
+/* Instead of the plain table: each line ends in why. */
+void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out);
+
+/* What J is made of, who is how far, how it was chosen, the facts about the node. */
+void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                         const struct nuioa_options *options, FILE *out);
+
+/* NICs and where distances come from: of nuioa_report_node, what a plan follows from. */
+void report_facts(const struct nuioa_node *node, FILE *out);
+
+#endif

@@ -1,0 +1,113 @@
+#include "output/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <hwloc/cpukinds.h>
+
+#include "topology/discover.h"
+#include "util/number.h"
+
+/* What lstopo reads in an object's "lstopoStyle". */
+#define LEADER_STYLE "Background=#1f4e9c;Text=#ffffff"
+#define NIC_STYLE "Background=#8fd18f;Text=#000000"
+
+/* White for no weight to orange for the heaviest. */
+static void weight_style(double share, char *style, size_t size)
+{
+    unsigned green = (unsigned)(255 - share * 110 + 0.5);
+    unsigned blue = (unsigned)(255 - share * 215 + 0.5);
+    snprintf(style, size, "Background=#ff%02x%02x;Text=#000000", green, blue);
+}
+
+static double heaviest(const struct nuioa_plan *plan)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        if (plan->places[i].weight > most)
+            most = plan->places[i].weight;
+    return most;
+}
+
+/* CPUs that no object covers were planned for another machine than this topology's. */
+static int draw_rank(hwloc_topology_t topology, const struct nuioa_plan *plan, uint32_t local,
+                     double most, struct nuioa_error *err)
+{
+    const struct nuioa_place *place = &plan->places[local];
+    bool leads = plan->order_count && plan->order[0] == local;
+    char name[80], weight[32] = "", style[64];
+    if (most > 0)
+        nuioa_print_decimal(place->weight, weight, sizeof(weight));
+    snprintf(name, sizeof(name), "rank %u%s%s%s%s", place->rank, leads ? " leader" : "",
+             most > 0 ? " (w=" : "", weight, most > 0 ? ")" : "");
+    weight_style(most > 0 ? place->weight / most : 0, style, sizeof(style));
+
+    hwloc_obj_t parent = hwloc_get_obj_covering_cpuset(topology, place->cpus);
+    if (!parent)
+        return nuioa_fail(err, -EINVAL, "rank %u has CPUs that the topology lacks", place->rank);
+    hwloc_obj_t rank = hwloc_topology_insert_misc_object(topology, parent, name);
+    char why[64];
+    nuioa_report_why(plan, local, why, sizeof(why));
+    if (!rank || hwloc_obj_add_info(rank, "lstopoStyle", leads ? LEADER_STYLE : style) ||
+        hwloc_obj_add_info(rank, "nuioaWhy", why))
+        return nuioa_fail(err, -ENOMEM, "out of memory for the drawing");
+    return 0;
+}
+
+static bool is_used(const struct nuioa_plan *plan, const struct nuioa_node *node, const char *name)
+{
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        int32_t nic = plan->places[i].nic;
+        if (nic >= 0 &&
+            (!strcmp(node->nics[nic].name, name) || !strcmp(node->nics[nic].netdev, name)))
+            return true;
+    }
+    return false;
+}
+
+static int draw_nics(hwloc_topology_t topology, const struct nuioa_plan *plan,
+                     const struct nuioa_node *node, struct nuioa_error *err)
+{
+    for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(topology, obj));)
+        if (obj->name && is_used(plan, node, obj->name) &&
+            hwloc_obj_add_info(obj, "lstopoStyle", NIC_STYLE))
+            return nuioa_fail(err, -ENOMEM, "out of memory for the drawing");
+    return 0;
+}
+
+/* lstopo draws five or more equal children as two and dots, which would hide ranks. It does not
+ * where CPUs differ in kind, so every other core is given one; the first kind looks like none. */
+static int keep_apart(hwloc_topology_t topology, struct nuioa_error *err)
+{
+    hwloc_obj_type_t type = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE
+                                                                                   : HWLOC_OBJ_PU;
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    for (hwloc_obj_t obj = NULL; cpus && (obj = hwloc_get_next_obj_by_type(topology, type, obj));)
+        if (obj->logical_index % 2 == 0)
+            hwloc_bitmap_or(cpus, cpus, obj->cpuset);
+    int rc = cpus ? hwloc_cpukinds_register(topology, cpus, -1, 0, NULL, 0) : -1;
+    hwloc_bitmap_free(cpus);
+    return rc ? nuioa_fail(err, -ENOMEM, "out of memory for the drawing") : 0;
+}
+
+int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                     const struct nuioa_source *source, const char *path, struct nuioa_error *err)
+{
+    hwloc_topology_t topology;
+    const char *directory;
+    double most = heaviest(plan);
+    int rc = nuioa_discover_open(&topology, source->topology, true, &directory, err);
+    if (rc)
+        return rc;
+    for (uint32_t i = 0; !rc && i < plan->task_count; i++)
+        rc = draw_rank(topology, plan, i, most, err);
+    if (!rc)
+        rc = draw_nics(topology, plan, node, err);
+    if (!rc)
+        rc = keep_apart(topology, err);
+    if (!rc && hwloc_topology_export_xml(topology, path, 0))
+        rc = nuioa_fail(err, -EIO, "%s: %s", path, errno ? strerror(errno) : "cannot be written");
+    hwloc_topology_destroy(topology);
+    return rc;
+}

@@ -1,0 +1,74 @@
+#include "plan/bind.h"
+
+#include <errno.h>
+#include <linux/mempolicy.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define BITS_PER_LONG (8 * sizeof(unsigned long))
+
+/* The kernel wants room for every CPU it could ever have: 64 Ki bits is above any it accepts. */
+#define CPU_LONGS (65536 / BITS_PER_LONG)
+
+static int read_mask(pid_t pid, unsigned long *mask, unsigned longs, hwloc_bitmap_t cpus)
+{
+    if (sched_getaffinity(pid, longs * sizeof(*mask), (cpu_set_t *)mask) < 0)
+        return -errno;
+    while (longs > 1 && !mask[longs - 1]) /* all that is done with a set takes as long as it is wide */
+        longs--;
+    return hwloc_bitmap_from_ulongs(cpus, longs, mask) < 0 ? -ENOMEM : 0;
+}
+
+int nuioa_bind_read(pid_t pid, hwloc_bitmap_t cpus)
+{
+    int rc = -EINVAL;
+    for (unsigned longs = CPU_LONGS / 64; longs <= CPU_LONGS && rc == -EINVAL; longs *= 8) {
+        unsigned long *mask = calloc(longs, sizeof(*mask));
+        rc = mask ? read_mask(pid, mask, longs, cpus) : -ENOMEM;
+        free(mask);
+    }
+    return rc;
+}
+
+int nuioa_bind_cpus(pid_t pid, hwloc_const_bitmap_t cpus)
+{
+    int longs = hwloc_bitmap_nr_ulongs(cpus);
+    if (longs <= 0 || (size_t)longs > CPU_LONGS)
+        return -EINVAL;
+    unsigned long *mask = calloc((size_t)longs, sizeof(*mask));
+    if (!mask)
+        return -ENOMEM;
+    hwloc_bitmap_to_ulongs(cpus, (unsigned)longs, mask);
+    int rc = sched_setaffinity(pid, (size_t)longs * sizeof(*mask), (cpu_set_t *)mask) < 0 ? -errno : 0;
+    free(mask);
+    return rc;
+}
+
+int nuioa_mempolicy_of(const struct nuioa_place *place, struct nuioa_mempolicy *policy)
+{
+    memset(policy, 0, sizeof(*policy));
+    if (place->memory == NUIOA_MEMORY_DEFAULT)
+        return 0;
+    if (hwloc_bitmap_iszero(place->memory_numas) ||
+        hwloc_bitmap_last(place->memory_numas) >= NUIOA_NUMAS_MAX ||
+        hwloc_bitmap_last(place->memory_numas) < 0)
+        return -ERANGE;
+    policy->memory = place->memory;
+    hwloc_bitmap_to_ulongs(place->memory_numas, NUIOA_NUMAS_MAX / BITS_PER_LONG, policy->nodes);
+    return 0;
+}
+
+int nuioa_bind_memory(const struct nuioa_mempolicy *policy)
+{
+    int mode = policy->memory == NUIOA_MEMORY_PREFERRED    ? MPOL_PREFERRED
+               : policy->memory == NUIOA_MEMORY_INTERLEAVE ? MPOL_INTERLEAVE
+                                                           : -1;
+    if (mode < 0)
+        return 0;
+    /* Not by libnuma, which only passes this on and reads seven files in each process that loads it,
+     * here every slurmstepd. maxnode counts one more than the bits that the kernel reads. */
+    return syscall(SYS_set_mempolicy, mode, policy->nodes, NUIOA_NUMAS_MAX + 1ul) < 0 ? -errno : 0;
+}

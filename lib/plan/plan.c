@@ -1,0 +1,200 @@
+#include "plan/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "plan/planner.h"
+
+static uint32_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint32_t)(t.tv_sec * 1000000 + t.tv_nsec / 1000);
+}
+
+static int plan_alloc(struct nuioa_plan *plan, const struct nuioa_request *r)
+{
+    *plan = (struct nuioa_plan){.planned = r->planned, .policy = r->options->policy, .hinted = r->hinted,
+                                .task_count = r->task_count};
+    plan->places = calloc(r->task_count, sizeof(*plan->places));
+    plan->order = calloc(r->task_count, sizeof(*plan->order));
+    plan->rails = calloc(r->task_count, sizeof(*plan->rails));
+    if (!plan->places || !plan->order || !plan->rails)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < r->task_count; i++) {
+        struct nuioa_place *place = &plan->places[i];
+        place->cpus = hwloc_bitmap_dup(r->tasks[i].cpus);
+        place->was = hwloc_bitmap_dup(r->tasks[i].cpus);
+        place->numas = hwloc_bitmap_alloc();
+        place->memory_numas = hwloc_bitmap_alloc();
+        if (!place->cpus || !place->was || !place->numas || !place->memory_numas)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int planner_init(struct planner *p, const struct nuioa_request *r, struct nuioa_plan *plan,
+                        struct nuioa_error *err)
+{
+    *p = (struct planner){.request = r, .plan = plan};
+    p->allowed_cpus = hwloc_bitmap_dup(r->node->allowed_cpus);
+    p->allowed_numas = hwloc_bitmap_dup(r->node->allowed_numas);
+    p->slot_of = calloc(r->task_count, sizeof(*p->slot_of));
+    if (!p->allowed_cpus || !p->allowed_numas || !p->slot_of)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    if (r->allowed_cpus)
+        hwloc_bitmap_copy(p->allowed_cpus, r->allowed_cpus);
+    if (r->allowed_numas)
+        hwloc_bitmap_copy(p->allowed_numas, r->allowed_numas);
+    return nuioa_rails_init(&p->rails, r->node, r->options, &plan->warnings, err);
+}
+
+static void planner_free(struct planner *p)
+{
+    hwloc_bitmap_free(p->allowed_cpus);
+    hwloc_bitmap_free(p->allowed_numas);
+    free(p->slot_of);
+    nuioa_rails_free(&p->rails);
+}
+
+static int check(const struct nuioa_request *r, struct nuioa_error *err)
+{
+    if (!r->task_count)
+        return nuioa_fail(err, -EINVAL, "no tasks to place");
+    for (uint32_t i = 0; i < r->task_count; i++)
+        if (hwloc_bitmap_iszero(r->tasks[i].cpus) || hwloc_bitmap_last(r->tasks[i].cpus) < 0)
+            return nuioa_fail(err, -EINVAL, "rank %u has no CPUs", r->tasks[i].rank);
+    for (uint32_t k = 0; k < r->pair_count; k++)
+        if (r->pairs[k].first >= r->pairs[k].second || r->pairs[k].second >= r->task_count)
+            return nuioa_fail(err, -EINVAL, "pair %u is not of two local ranks", k);
+    return 0;
+}
+
+static void mention_gpus(struct nuioa_plan *plan)
+{
+    size_t used = strlen(plan->reason);
+    if (plan->gpus_left)
+        snprintf(plan->reason + used, sizeof(plan->reason) - used,
+                 "; %u may be farther from their GPUs, which the cost does not count",
+                 plan->gpus_left);
+}
+
+int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan,
+                    struct nuioa_error *err)
+{
+    struct planner planner;
+    uint32_t start_us = now_us();
+    *plan = (struct nuioa_plan){0};
+    int rc = check(request, err);
+    if (rc < 0)
+        return rc;
+    if (plan_alloc(plan, request) < 0) {
+        nuioa_plan_free(plan);
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    }
+    rc = planner_init(&planner, request, plan, err);
+    if (rc == 0) {
+        rc = nuioa_decide(&planner);
+        if (rc == 0)
+            rc = nuioa_describe(&planner);
+        if (rc == 0)
+            rc = nuioa_account(&planner);
+        if (rc == 0 && request->cpu_until_us && nuioa_cpu_us() > request->cpu_until_us)
+            rc = -ETIME;
+        if (rc == -ETIME)
+            nuioa_fail(err, rc, "a plan takes more processor time than deadline_ms allows: ranks stay where "
+                       "Slurm put them");
+        else if (rc < 0)
+            nuioa_fail(err, rc, "the placement failed: %s", strerror(-rc));
+        else
+            mention_gpus(plan);
+    }
+    planner_free(&planner);
+    if (rc < 0)
+        nuioa_plan_free(plan);
+    plan->time_us = now_us() - start_us;
+    return rc;
+}
+
+int nuioa_plan_achieved(const struct nuioa_request *request, struct nuioa_plan *plan,
+                        uint32_t local, hwloc_const_bitmap_t cpus)
+{
+    struct planner planner;
+    if (local >= plan->task_count)
+        return -EINVAL;
+    if (hwloc_bitmap_isequal(plan->places[local].cpus, cpus))
+        return 0;
+    int rc = planner_init(&planner, request, plan, NULL);
+    if (rc == 0 && hwloc_bitmap_copy(plan->places[local].cpus, cpus) < 0)
+        rc = -ENOMEM;
+    if (rc == 0)
+        rc = nuioa_describe(&planner);
+    if (rc == 0)
+        rc = nuioa_account(&planner);
+    planner_free(&planner);
+    return rc;
+}
+
+void nuioa_plan_free(struct nuioa_plan *plan)
+{
+    for (uint32_t i = 0; plan->places && i < plan->task_count; i++) {
+        struct nuioa_place *place = &plan->places[i];
+        hwloc_bitmap_free(place->cpus);
+        hwloc_bitmap_free(place->was);
+        hwloc_bitmap_free(place->numas);
+        hwloc_bitmap_free(place->memory_numas);
+        nuioa_drop_places(place);
+    }
+    free(plan->places);
+    free(plan->order);
+    free(plan->rails);
+    *plan = (struct nuioa_plan){0};
+}
+
+int nuioa_block_binding(const struct nuioa_node *node, hwloc_const_bitmap_t allowed,
+                        uint32_t task_count, uint32_t cpus_per_task, hwloc_bitmap_t *cpus,
+                        struct nuioa_error *err)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < task_count; i++) {
+        uint32_t have = 0;
+        hwloc_bitmap_zero(cpus[i]);
+        while (have < cpus_per_task && at < node->pu_count) {
+            uint32_t core = node->pus[at].core;
+            for (; at < node->pu_count && node->pus[at].core == core; at++)
+                if (hwloc_bitmap_isset(allowed, node->pus[at].os_index)) {
+                    hwloc_bitmap_set(cpus[i], node->pus[at].os_index);
+                    have++;
+                }
+        }
+        if (have < cpus_per_task)
+            return nuioa_fail(err, -ENOSPC,
+                              "%u tasks of %u CPUs do not fit into the %d allowed CPUs (whole cores)",
+                              task_count, cpus_per_task, hwloc_bitmap_weight(allowed));
+    }
+    return 0;
+}
+
+/* Without distances between them, NUMA nodes or NICs, no place is nearer than another. */
+static bool is_uniform(const struct nuioa_node *node)
+{
+    if (node->numa_count != 1)
+        return false;
+    for (uint32_t i = 1; i < node->nic_count; i++) {
+        const uint8_t *first = node->nics[0].level, *level = node->nics[i].level;
+        if (!level != !first || (level && *level != *first))
+            return false;
+    }
+    return true;
+}
+
+uint32_t nuioa_plan_sure_leader(const struct nuioa_node *node, const struct nuioa_options *options,
+                                uint32_t task_count, bool weighted)
+{
+    if (options->leader == NUIOA_LEADER_OFF || !task_count)
+        return UINT32_MAX;
+    bool sure = options->leader == NUIOA_LEADER_RANK0 || task_count == 1 || (!weighted && is_uniform(node));
+    return sure ? 0 : UINT32_MAX;
+}

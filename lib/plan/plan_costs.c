@@ -1,0 +1,228 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "plan/planner.h"
+#include "plan/slot.h"
+
+/* Where all ranks are at one time. */
+struct seats {
+    struct nuioa_spot *spots; /* [task_count] */
+    double *nic_cost;         /* [task_count] */
+};
+
+static void seats_free(struct seats *seats)
+{
+    free(seats->spots);
+    free(seats->nic_cost);
+}
+
+static int seats_take(struct seats *seats, const struct planner *p, bool before)
+{
+    uint32_t n = p->request->task_count;
+    seats->spots = malloc(n * sizeof(*seats->spots));
+    seats->nic_cost = malloc(n * sizeof(*seats->nic_cost));
+    if (!seats->spots || !seats->nic_cost)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        struct nuioa_place *place = &p->plan->places[i];
+        hwloc_const_bitmap_t cpus = before ? place->was : place->cpus;
+        uint32_t level = nuioa_rails_nearest(&p->rails, cpus);
+        seats->spots[i] = nuioa_spot_of(p->request->node, cpus);
+        seats->nic_cost[i] = nuioa_nic_cost(p->request->options, level);
+        if (before)
+            place->account.level_before = level;
+    }
+    return 0;
+}
+
+static int heavier_first(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return *x > *y ? -1 : *x < *y;
+}
+
+static int count_heavier(struct nuioa_plan *plan)
+{
+    uint32_t n = plan->task_count;
+    double *sorted = malloc(n * sizeof(*sorted));
+    if (!sorted)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = plan->places[i].weight;
+    qsort(sorted, n, sizeof(*sorted), heavier_first);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t low = 0, high = n; /* the first that is not heavier */
+        while (low < high) {
+            uint32_t middle = (low + high) / 2;
+            if (sorted[middle] > plan->places[i].weight)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        plan->places[i].account.heavier = low;
+    }
+    free(sorted);
+    return 0;
+}
+
+/* Keeps the partners with most bytes, the lower rank among equals; pairs come in any order. */
+static void meet(struct nuioa_account *account, double *most, uint32_t other, double bytes)
+{
+    uint32_t at = account->partner_count;
+    while (at > 0 && (bytes > most[at - 1] ||
+                      (bytes == most[at - 1] && other < account->partners[at - 1])))
+        at--;
+    if (at == NUIOA_PARTNERS_MAX)
+        return;
+    if (account->partner_count < NUIOA_PARTNERS_MAX)
+        account->partner_count++;
+    for (uint32_t k = account->partner_count - 1; k > at; k--) {
+        account->partners[k] = account->partners[k - 1];
+        most[k] = most[k - 1];
+    }
+    account->partners[at] = other;
+    most[at] = bytes;
+}
+
+static void add_pair(struct nuioa_plan *plan, uint32_t me, uint32_t other, double bytes,
+                     double before, double after, double *most)
+{
+    struct nuioa_account *account = &plan->places[me].account;
+    account->before.neighbours += before / 2;
+    account->after.neighbours += after / 2;
+    account->local += bytes;
+    if (hwloc_bitmap_isequal(plan->places[me].numas, plan->places[other].numas))
+        account->beside += bytes;
+    meet(account, most, other, bytes);
+}
+
+static int add_pairs(const struct planner *p, const struct seats *before, const struct seats *after)
+{
+    const struct nuioa_request *r = p->request;
+    double(*most)[NUIOA_PARTNERS_MAX] = calloc(r->task_count, sizeof(*most));
+    if (!most)
+        return -ENOMEM;
+    for (uint32_t k = 0; k < r->pair_count; k++) {
+        const struct nuioa_pair *pair = &r->pairs[k];
+        uint32_t a = pair->first, b = pair->second;
+        double was = pair->bytes * nuioa_spot_cost(r->node, &before->spots[a], &before->spots[b]);
+        double is = pair->bytes * nuioa_spot_cost(r->node, &after->spots[a], &after->spots[b]);
+        if (pair->bytes <= 0)
+            continue;
+        add_pair(p->plan, a, b, pair->bytes, was, is, most[a]);
+        add_pair(p->plan, b, a, pair->bytes, was, is, most[b]);
+    }
+    free(most);
+    return 0;
+}
+
+/* Who sits where each rank that moved has been. */
+static int find_successors(struct nuioa_plan *plan, uint32_t cpu_count)
+{
+    int32_t *owner = malloc((cpu_count + 1) * sizeof(*owner));
+    int cpu;
+    if (!owner)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < cpu_count; i++)
+        owner[i] = -1;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        for (cpu = -1; (cpu = hwloc_bitmap_next(plan->places[i].cpus, cpu)) >= 0;)
+            if (plan->places[i].moved && (uint32_t)cpu < cpu_count)
+                owner[cpu] = (int32_t)i;
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        struct nuioa_place *place = &plan->places[i];
+        for (cpu = -1; (cpu = hwloc_bitmap_next(place->was, cpu)) >= 0;)
+            if (place->moved && place->account.gave_way < 0 && (uint32_t)cpu < cpu_count &&
+                owner[cpu] != (int32_t)i)
+                place->account.gave_way = owner[cpu];
+    }
+    free(owner);
+    return 0;
+}
+
+/* From the farthest of these NUMA nodes to the nearest that is local to the GPU. */
+static uint32_t gpu_distance(const struct nuioa_node *node, const struct nuioa_gpu *gpu,
+                             hwloc_const_bitmap_t numas)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < node->numa_count; i++) {
+        uint32_t least = UINT32_MAX;
+        if (!hwloc_bitmap_isset(numas, node->numas[i].os_index))
+            continue;
+        for (uint32_t j = 0; j < node->numa_count; j++) {
+            uint32_t here = i != j;
+            if (node->distance.count)
+                here = nuioa_distance_at(&node->distance, i, j);
+            if (hwloc_bitmap_isset(gpu->numas, node->numas[j].os_index) && here < least)
+                least = here;
+        }
+        most = least > most ? least : most;
+    }
+    return most;
+}
+
+/* Whether a rank that moved is farther from its GPU, or may be. `was` is for use. */
+static bool left_gpu(const struct nuioa_node *node, const struct nuioa_place *place, int32_t gpu,
+                     hwloc_bitmap_t was)
+{
+    if (gpu < 0 || (uint32_t)gpu >= node->gpu_count ||
+        hwloc_bitmap_iszero(node->gpus[gpu].numas))
+        return true; /* nobody says which is its own, or where that is */
+    nuioa_node_numas_of(node, place->was, was);
+    return gpu_distance(node, &node->gpus[gpu], place->numas) >
+           gpu_distance(node, &node->gpus[gpu], was);
+}
+
+/* 0 or -ENOMEM. */
+static int count_gpus_left(const struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    hwloc_bitmap_t was = hwloc_bitmap_alloc();
+    p->plan->gpus_left = 0;
+    for (uint32_t i = 0; was && r->sees_gpu && i < r->task_count; i++) {
+        const struct nuioa_place *place = &p->plan->places[i];
+        p->plan->gpus_left += place->moved && left_gpu(r->node, place, r->tasks[i].gpu, was);
+    }
+    hwloc_bitmap_free(was);
+    return was ? 0 : -ENOMEM;
+}
+
+static void add_up(struct nuioa_plan *plan)
+{
+    plan->before = plan->after = (struct nuioa_split){0, 0};
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        const struct nuioa_account *account = &plan->places[i].account;
+        plan->before.nic += account->before.nic;
+        plan->before.neighbours += account->before.neighbours;
+        plan->after.nic += account->after.nic;
+        plan->after.neighbours += account->after.neighbours;
+    }
+}
+
+int nuioa_account(struct planner *p)
+{
+    struct nuioa_plan *plan = p->plan;
+    struct seats before = {0}, after = {0};
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        plan->places[i].account = (struct nuioa_account){.gave_way = -1};
+    int rc = seats_take(&before, p, true);
+    if (rc == 0)
+        rc = seats_take(&after, p, false);
+    for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
+        plan->places[i].account.before.nic = plan->places[i].weight * before.nic_cost[i];
+        plan->places[i].account.after.nic = plan->places[i].weight * after.nic_cost[i];
+    }
+    if (rc == 0)
+        rc = add_pairs(p, &before, &after);
+    if (rc == 0)
+        rc = count_heavier(plan);
+    if (rc == 0)
+        rc = find_successors(plan, p->rails.cpu_count);
+    if (rc == 0)
+        rc = count_gpus_left(p);
+    if (rc == 0)
+        add_up(plan);
+    seats_free(&before);
+    seats_free(&after);
+    return rc;
+}

@@ -1,0 +1,230 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "plan/leader.h"
+#include "plan/planner.h"
+
+/* The allowed NUMA nodes with memory among `numas`; if there is none, the nearest such one to
+ * any. */
+static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, hwloc_bitmap_t out)
+{
+    const struct nuioa_node *node = p->request->node;
+    unsigned best_distance = UINT32_MAX, best = UINT32_MAX;
+    hwloc_bitmap_zero(out);
+    for (unsigned j = 0; j < node->numa_count; j++) {
+        const struct nuioa_numa *numa = &node->numas[j];
+        if (!numa->memory_bytes || !hwloc_bitmap_isset(p->allowed_numas, numa->os_index))
+            continue;
+        if (hwloc_bitmap_isset(numas, numa->os_index))
+            hwloc_bitmap_set(out, numa->os_index);
+        for (unsigned i = 0; i < node->numa_count; i++)
+            if (hwloc_bitmap_isset(numas, node->numas[i].os_index) &&
+                nuioa_distance_at(&node->distance, i, j) < best_distance) {
+                best_distance = nuioa_distance_at(&node->distance, i, j);
+                best = numa->os_index;
+            }
+    }
+    if (hwloc_bitmap_iszero(out) && best != UINT32_MAX)
+        hwloc_bitmap_set(out, best);
+}
+
+/* The NUMA nodes of the NICs that a rank uses. A rank alone on its node has all rails for
+ * itself, and MPI stripes large messages over them. */
+static void nic_memory(const struct planner *p, const struct nuioa_place *place,
+                       hwloc_bitmap_t numas)
+{
+    const struct nuioa_node *node = p->request->node;
+    if (place->nic < 0 || !node->nics[place->nic].level)
+        return;
+    hwloc_bitmap_copy(numas, node->nics[place->nic].numas);
+    for (unsigned i = 0; p->request->task_count == 1 && i < p->rails.count; i++)
+        hwloc_bitmap_or(numas, numas, node->nics[p->rails.nic[i]].numas);
+}
+
+/* Which memory a rank prefers: `local`, that of its CPUs; `nic`, that of its NIC, interleaved if
+ * it uses several; `interleave`, those of all rails: what arrives by two rails is faster spread
+ * over their banks than in either (Moreaud & Goglin, PDCS 2007, 5.3). */
+static void choose_memory(const struct planner *p, struct nuioa_place *place)
+{
+    const struct nuioa_request *r = p->request;
+    hwloc_bitmap_t wanted = hwloc_bitmap_dup(place->numas);
+    enum nuioa_mem mem = r->options->mem;
+    place->memory = NUIOA_MEMORY_DEFAULT;
+    hwloc_bitmap_zero(place->memory_numas);
+    if (!wanted || r->options->mode != NUIOA_ON || r->memory_by_user || mem == NUIOA_MEM_OFF)
+        goto out;
+    if (mem == NUIOA_MEM_NIC)
+        nic_memory(p, place, wanted);
+    if (mem == NUIOA_MEM_INTERLEAVE && p->rails.located)
+        hwloc_bitmap_zero(wanted);
+    for (unsigned i = 0; mem == NUIOA_MEM_INTERLEAVE && i < p->rails.count; i++)
+        hwloc_bitmap_or(wanted, wanted, r->node->nics[p->rails.nic[i]].numas);
+
+    usable_memory(p, wanted, place->memory_numas);
+    int count = hwloc_bitmap_weight(place->memory_numas);
+    bool striped = mem == NUIOA_MEM_NIC && r->task_count == 1 && p->rails.count > 1;
+    if ((mem == NUIOA_MEM_INTERLEAVE || (striped && count > 1)) && count > 0)
+        place->memory = NUIOA_MEMORY_INTERLEAVE;
+    else if (mem == NUIOA_MEM_NIC && count > 0)
+        place->memory = NUIOA_MEMORY_PREFERRED;
+    /* Several NUMA nodes: first touch is what keeps memory local. */
+    else if (mem == NUIOA_MEM_LOCAL && count == 1 && !r->bound_by_user)
+        place->memory = NUIOA_MEMORY_PREFERRED;
+    if (place->memory == NUIOA_MEMORY_PREFERRED)
+        hwloc_bitmap_singlify(place->memory_numas);
+    if (place->memory == NUIOA_MEMORY_DEFAULT)
+        hwloc_bitmap_zero(place->memory_numas);
+out:
+    hwloc_bitmap_free(wanted);
+}
+
+void nuioa_drop_places(struct nuioa_place *place)
+{
+    for (uint32_t i = 0; i < place->place_count; i++)
+        hwloc_bitmap_free(place->places[i]);
+    free(place->places);
+    place->places = NULL;
+    place->place_count = 0;
+}
+
+struct omp_place {
+    hwloc_bitmap_t cpus;
+    uint32_t level, tie, order;
+};
+
+static int nearer_place(const void *a, const void *b)
+{
+    const struct omp_place *x = a, *y = b;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    if (x->tie != y->tie)
+        return x->tie < y->tie ? -1 : 1;
+    return x->order < y->order ? -1 : 1;
+}
+
+/* The rail of that NIC; -1: none. */
+static int rail_of(const struct nuioa_rails *rails, int32_t nic)
+{
+    for (unsigned r = 0; nic >= 0 && r < rails->count; r++)
+        if (rails->nic[r] == (uint32_t)nic)
+            return (int)r;
+    return -1;
+}
+
+/* By the rank's own NIC: another one may be nearer to some of its cores. */
+static void measure_place(const struct planner *p, const struct nuioa_place *place,
+                          struct omp_place *core)
+{
+    int rail = rail_of(&p->rails, place->nic);
+    if (rail < 0)
+        return;
+    core->level = nuioa_rail_level(&p->rails, (unsigned)rail, core->cpus);
+    core->tie = !hwloc_bitmap_isincluded(core->cpus, p->request->node->nics[place->nic].cpus);
+}
+
+/* The cores of `place`, in the order of the machine: cores[pu_count]. 0 or -ENOMEM. */
+static int list_cores(const struct nuioa_node *node, const struct nuioa_place *place,
+                      struct omp_place *cores, uint32_t *count)
+{
+    uint32_t last = UINT32_MAX;
+    *count = 0;
+    for (uint32_t i = 0; i < node->pu_count; i++) {
+        const struct nuioa_pu *pu = &node->pus[i];
+        if (!hwloc_bitmap_isset(place->cpus, pu->os_index))
+            continue;
+        if (!*count || pu->core != last) {
+            cores[*count] = (struct omp_place){hwloc_bitmap_alloc(), 0, 0, *count};
+            if (!cores[(*count)++].cpus)
+                return -ENOMEM;
+        }
+        last = pu->core;
+        hwloc_bitmap_set(cores[*count - 1].cpus, pu->os_index);
+    }
+    return 0;
+}
+
+/* Threads of ranks that share their CPUs, or that the user wanted unbound, go where they like. */
+static bool places_wanted(const struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    return r->options->threads && r->options->mode != NUIOA_OFF &&
+           !(nuioa_unbound(p) && (r->task_count > 1 || r->bound_by_user));
+}
+
+/* One OMP place for each core, nearest the rank's NIC first: thread 0, which communicates, gets it.
+ * None for a rank with one core. */
+static int list_places(const struct planner *p, struct nuioa_place *place)
+{
+    const struct nuioa_node *node = p->request->node;
+    uint32_t count = 0;
+    nuioa_drop_places(place);
+    if (!places_wanted(p))
+        return 0;
+    struct omp_place *cores = calloc(node->pu_count + 1, sizeof(*cores));
+    if (!cores)
+        return -ENOMEM;
+    int rc = list_cores(node, place, cores, &count);
+    if (rc == 0 && count > 1) {
+        for (uint32_t i = 0; i < count; i++)
+            measure_place(p, place, &cores[i]);
+        qsort(cores, count, sizeof(*cores), nearer_place);
+        place->places = malloc(count * sizeof(*place->places));
+        rc = place->places ? 0 : -ENOMEM;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (place->places)
+            place->places[place->place_count++] = cores[i].cpus;
+        else
+            hwloc_bitmap_free(cores[i].cpus);
+    }
+    free(cores);
+    return rc;
+}
+
+static int choose_leaders(struct planner *p)
+{
+    struct nuioa_plan *plan = p->plan;
+    uint32_t n = plan->task_count;
+    plan->order_count = plan->near = plan->rail_count = 0;
+    if (p->request->options->leader == NUIOA_LEADER_OFF)
+        return 0;
+    struct nuioa_candidate *candidates = malloc(n * sizeof(*candidates));
+    if (!candidates)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct nuioa_place *place = &plan->places[i];
+        candidates[i] = (struct nuioa_candidate){i, place->level, (uint32_t)place->nic,
+                                                 place->weight};
+    }
+    if (p->request->options->leader == NUIOA_LEADER_NEAR)
+        plan->near = nuioa_leader_order(candidates, n);
+    else
+        plan->near = 1; /* rank 0 was asked for: nobody to rotate with */
+    plan->rail_count = nuioa_leader_rails(candidates, n, plan->rails);
+    for (uint32_t i = 0; i < n; i++)
+        plan->order[i] = candidates[i].local;
+    plan->order_count = n;
+    free(candidates);
+    return 0;
+}
+
+int nuioa_describe(struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    struct nuioa_plan *plan = p->plan;
+    plan->moved = false;
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        struct nuioa_place *place = &plan->places[i];
+        place->rank = r->tasks[i].rank;
+        place->weight = r->tasks[i].weight;
+        place->moved = !hwloc_bitmap_isequal(place->cpus, r->tasks[i].cpus);
+        plan->moved |= place->moved;
+        nuioa_node_numas_of(r->node, place->cpus, place->numas);
+    }
+    int rc = nuioa_rails_assign(&p->rails, r, plan->places);
+    for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
+        choose_memory(p, &plan->places[i]);
+        rc = list_places(p, &plan->places[i]);
+    }
+    return rc == 0 ? choose_leaders(p) : rc;
+}

@@ -1,0 +1,226 @@
+#include <errno.h>
+#include <stdlib.h>
+
+#include "plan/slot.h"
+
+/* A core as far as the step may use it. */
+struct core {
+    uint32_t index; /* logical, over the machine */
+    uint32_t first, end; /* its PUs in node->pus */
+    uint32_t pus;        /* allowed ones */
+    uint32_t level, tie;
+    int32_t numa;
+};
+
+static int nearer_core(const void *a, const void *b)
+{
+    const struct core *x = a, *y = b;
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    if (x->numa != y->numa) /* one NUMA node after the other, so that slots are not torn */
+        return x->numa < y->numa ? -1 : 1;
+    if (x->tie != y->tie)
+        return x->tie < y->tie ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Adds the first `max` allowed PUs of a core. Returns how many there were. */
+static uint32_t take_core(const struct nuioa_node *node, const struct core *core,
+                          hwloc_const_bitmap_t allowed, uint32_t max, hwloc_bitmap_t cpus)
+{
+    uint32_t taken = 0;
+    for (uint32_t i = core->first; i < core->end && taken < max; i++)
+        if (hwloc_bitmap_isset(allowed, node->pus[i].os_index)) {
+            hwloc_bitmap_set(cpus, node->pus[i].os_index);
+            taken++;
+        }
+    return taken;
+}
+
+/* The cores that have an allowed PU, nearest first. malloc'd; NULL without memory. */
+static struct core *list_cores(const struct nuioa_node *node, const struct nuioa_rails *rails,
+                               hwloc_const_bitmap_t allowed, uint32_t *count)
+{
+    struct core *cores = malloc((node->pu_count + 1) * sizeof(*cores));
+    hwloc_bitmap_t own = hwloc_bitmap_alloc();
+    *count = 0;
+    for (uint32_t i = 0, end; cores && own && i < node->pu_count; i = end) {
+        struct core core = {.index = node->pus[i].core, .first = i, .numa = node->pus[i].numa};
+        for (end = i; end < node->pu_count && node->pus[end].core == core.index; end++)
+            ;
+        core.end = end;
+        hwloc_bitmap_zero(own);
+        core.pus = take_core(node, &core, allowed, UINT32_MAX, own);
+        core.level = nuioa_rails_nearest(rails, own);
+        core.tie = nuioa_rails_tie(rails, node, own);
+        if (core.pus)
+            cores[(*count)++] = core;
+    }
+    hwloc_bitmap_free(own);
+    if (cores)
+        qsort(cores, *count, sizeof(*cores), nearer_core);
+    return cores;
+}
+
+/* The next run of unused cores from `first` on with `cpus` CPUs together; inside the NUMA node of `first`
+ * if `whole`. */
+static bool take_run(const struct nuioa_node *node, const struct core *cores, uint32_t count,
+                     uint32_t first, bool *used, hwloc_const_bitmap_t allowed, uint32_t cpus,
+                     bool whole, hwloc_bitmap_t out)
+{
+    uint32_t have = 0, end = first;
+    for (; end < count && have < cpus && !(whole && cores[end].numa != cores[first].numa); end++)
+        have += used[end] ? 0 : cores[end].pus;
+    if (have < cpus)
+        return false;
+    for (uint32_t i = first; i < end; i++)
+        if (!used[i]) {
+            take_core(node, &cores[i], allowed, UINT32_MAX, out);
+            used[i] = true;
+        }
+    return true;
+}
+
+/* The cores first..end-1 of one NUMA node, and how many slots they hold. */
+struct bank {
+    uint32_t first, end, level, room, share;
+};
+
+static uint32_t list_banks(const struct core *cores, uint32_t count, uint32_t cpus,
+                           struct bank *banks)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0, have = 0; i < count; i++) {
+        if (!i || cores[i].numa != cores[i - 1].numa || cores[i].level != cores[i - 1].level) {
+            banks[n++] = (struct bank){.first = i, .level = cores[i].level};
+            have = 0;
+        }
+        banks[n - 1].end = i + 1;
+        have += cores[i].pus;
+        if (have >= cpus) {
+            banks[n - 1].room++;
+            have = 0;
+        }
+    }
+    return n;
+}
+
+/* The NUMA nodes beside a NIC share the tasks evenly, so that all NICs are used; farther ones are filled
+ * one after the other, so that neighbours stay together. */
+static void share_out(struct bank *banks, uint32_t count, uint32_t tasks)
+{
+    bool room = true;
+    while (tasks && room) {
+        room = false;
+        for (uint32_t b = 0; b < count && banks[b].level == 0 && tasks; b++)
+            if (banks[b].share < banks[b].room) {
+                banks[b].share++;
+                tasks--;
+                room = true;
+            }
+    }
+    for (uint32_t b = 0; b < count && tasks; b++) {
+        uint32_t left = banks[b].room - banks[b].share, more = left < tasks ? left : tasks;
+        banks[b].share += more;
+        tasks -= more;
+    }
+}
+
+static int fill_slots(struct nuioa_slots *slots, const struct nuioa_node *node,
+                      const struct core *cores, uint32_t count, hwloc_const_bitmap_t allowed,
+                      uint32_t cpus)
+{
+    struct bank *banks = calloc(count + 1, sizeof(*banks));
+    bool *used = calloc(count + 1, sizeof(*used));
+    uint32_t n = 0, slot = 0;
+    if (banks && used)
+        n = list_banks(cores, count, cpus, banks);
+    share_out(banks, n, slots->count);
+    for (uint32_t b = 0; b < n; b++) {
+        uint32_t left = banks[b].share;
+        for (uint32_t i = banks[b].first; i < banks[b].end && left; i++)
+            if (!used[i] && take_run(node, cores, count, i, used, allowed, cpus, true,
+                                     slots->cpus[slot])) {
+                slot++;
+                left--;
+            }
+    }
+    /* What is left over in several NUMA nodes. */
+    for (uint32_t i = 0; banks && used && i < count && slot < slots->count; i++)
+        if (!used[i] &&
+            take_run(node, cores, count, i, used, allowed, cpus, false, slots->cpus[slot]))
+            slot++;
+    int rc = !banks || !used ? -ENOMEM : slot < slots->count ? -ENOSPC : 0;
+    free(banks);
+    free(used);
+    return rc;
+}
+
+int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_request *request,
+                     const struct nuioa_rails *rails, hwloc_const_bitmap_t allowed, uint32_t cpus)
+{
+    uint32_t count = 0;
+    struct core *cores = list_cores(request->node, rails, allowed, &count);
+    int rc = nuioa_slots_reserve(slots, request->task_count);
+    if (!cores)
+        rc = -ENOMEM;
+    if (rc == 0)
+        rc = fill_slots(slots, request->node, cores, count, allowed, cpus);
+    free(cores);
+    return rc;
+}
+
+/* PUs that `like` has in each of its cores, descending. Returns how many cores. */
+static uint32_t shape_of(const struct nuioa_node *node, hwloc_const_bitmap_t like, uint32_t *pus)
+{
+    uint32_t cores = 0, last = UINT32_MAX;
+    for (uint32_t i = 0; i < node->pu_count; i++) {
+        if (!hwloc_bitmap_isset(like, node->pus[i].os_index))
+            continue;
+        if (node->pus[i].core != last)
+            pus[cores++] = 0;
+        last = node->pus[i].core;
+        pus[cores - 1]++;
+    }
+    for (uint32_t i = 1; i < cores; i++)
+        for (uint32_t k = i; k > 0 && pus[k] > pus[k - 1]; k--) {
+            uint32_t swap = pus[k];
+            pus[k] = pus[k - 1];
+            pus[k - 1] = swap;
+        }
+    return cores;
+}
+
+/* Fills the shape from cores first.. on; inside the NUMA node of the first if `whole`. */
+static bool fill_shape(const struct nuioa_node *node, const struct core *cores, uint32_t count,
+                       uint32_t first, hwloc_const_bitmap_t allowed, const uint32_t *pus,
+                       uint32_t wanted, bool whole, hwloc_bitmap_t cpus)
+{
+    uint32_t have = 0;
+    hwloc_bitmap_zero(cpus);
+    for (uint32_t i = first; i < count && have < wanted; i++)
+        if (cores[i].pus >= pus[have] && (!whole || cores[i].numa == cores[first].numa))
+            take_core(node, &cores[i], allowed, pus[have++], cpus);
+    return have == wanted;
+}
+
+bool nuioa_slot_nearer(const struct nuioa_request *request, const struct nuioa_rails *rails,
+                       hwloc_const_bitmap_t allowed, hwloc_const_bitmap_t like, hwloc_bitmap_t cpus)
+{
+    const struct nuioa_node *node = request->node;
+    const struct nuioa_pu *pu = nuioa_first_pu(node, like);
+    uint32_t count = 0, now = nuioa_rails_nearest(rails, like);
+    struct core *cores = list_cores(node, rails, allowed, &count);
+    uint32_t *pus = malloc((node->pu_count + 1) * sizeof(*pus));
+    bool found = false;
+    if (cores && pus && pu) {
+        uint32_t wanted = shape_of(node, like, pus);
+        bool whole = nuioa_in_one_numa(node, pu, like);
+        for (uint32_t first = 0; first < count && !found && cores[first].level < now; first++)
+            found = fill_shape(node, cores, count, first, allowed, pus, wanted, whole, cpus) &&
+                    nuioa_rails_nearest(rails, cpus) < now;
+    }
+    free(cores);
+    free(pus);
+    return found;
+}

@@ -1,0 +1,160 @@
+#include "profile/hints.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/option.h"
+#include "util/number.h"
+
+struct span {
+    uint32_t first, last, stride;
+};
+
+/* "7", "0-39", "0-39992:8". */
+static int parse_span(char *text, struct span *span)
+{
+    char *stride = strchr(text, ':');
+    char *last = strchr(text, '-');
+    span->stride = 1;
+    if (stride) {
+        *stride++ = '\0';
+        if (!last || nuioa_parse_u32(stride, UINT32_MAX, &span->stride) < 0 || !span->stride)
+            return -EINVAL;
+    }
+    if (last)
+        *last++ = '\0';
+    if (nuioa_parse_u32(text, INT32_MAX, &span->first) < 0)
+        return -EINVAL;
+    span->last = span->first;
+    if (last && nuioa_parse_u32(last, INT32_MAX, &span->last) < 0)
+        return -EINVAL;
+    return span->first <= span->last ? 0 : -EINVAL;
+}
+
+static void add(struct nuioa_hints *hints, const struct span *span, double weight)
+{
+    hints->items[hints->count++] =
+        (struct nuioa_hint){span->first, span->last, span->stride, weight};
+}
+
+/* "RANKS:WEIGHT" or "rest:WEIGHT"; the weight is behind the last colon. */
+static int parse_weighted(struct nuioa_hints *hints, char *item)
+{
+    char *colon = strrchr(item, ':');
+    struct span span;
+    double weight;
+    if (!colon)
+        return -EINVAL;
+    *colon = '\0';
+    if (nuioa_parse_decimal(colon + 1, &weight) < 0)
+        return -EINVAL;
+    if (!strcmp(item, "rest")) {
+        hints->rest = weight;
+        return 0;
+    }
+    if (parse_span(item, &span) < 0)
+        return -EINVAL;
+    add(hints, &span, weight);
+    return 0;
+}
+
+static int parse_heavy(struct nuioa_hints *hints, char *item)
+{
+    struct span span;
+    if (parse_span(item, &span) < 0)
+        return -EINVAL;
+    add(hints, &span, 1);
+    return 0;
+}
+
+/* Cuts the comma list in place; `parse` gets a copy of each item, which it may cut further. */
+static int parse_items(struct nuioa_hints *hints, char *list,
+                       int (*parse)(struct nuioa_hints *, char *), const char *wanted,
+                       struct nuioa_error *err)
+{
+    for (char *item = list, *next; item; item = next) {
+        char copy[64];
+        next = strchr(item, ',');
+        if (next)
+            *next++ = '\0';
+        if (nuioa_copy(copy, sizeof(copy), item) < 0 || parse(hints, copy) < 0)
+            return nuioa_fail(err, -EINVAL, "'%.60s' is not %s", item, wanted);
+    }
+    return 0;
+}
+
+static unsigned count_items(const char *list)
+{
+    unsigned count = 1;
+    for (; *list; list++)
+        count += *list == ',';
+    return count;
+}
+
+int nuioa_hints_parse(struct nuioa_hints *hints, const char *list, struct nuioa_error *err)
+{
+    *hints = (struct nuioa_hints){0};
+    if (strnlen(list, NUIOA_VALUE_MAX + 1) > NUIOA_VALUE_MAX)
+        return nuioa_fail(err, -EINVAL, "longer than %d bytes; put them into a file",
+                          NUIOA_VALUE_MAX);
+    char *copy = strdup(list);
+    hints->items = calloc(count_items(list), sizeof(*hints->items));
+    int rc = -ENOMEM;
+    if (!copy || !hints->items)
+        nuioa_fail(err, rc, "out of memory");
+    else if (!strncmp(copy, "heavy=", 6))
+        rc = parse_items(hints, copy + 6, parse_heavy,
+                         "RANKS behind heavy=, such as 0,8 or 0-7 or 0-56:8", err);
+    else
+        rc = parse_items(hints, copy, parse_weighted,
+                         "RANKS:WEIGHT, such as 0:10, rest:0; a FILE begins with /, ./ or @", err);
+    free(copy);
+    if (rc < 0)
+        nuioa_hints_free(hints);
+    return rc;
+}
+
+void nuioa_hints_free(struct nuioa_hints *hints)
+{
+    free(hints->items);
+    *hints = (struct nuioa_hints){0};
+}
+
+double nuioa_hints_weight(const struct nuioa_hints *hints, uint32_t rank)
+{
+    for (unsigned i = hints->count; i-- > 0;) {
+        const struct nuioa_hint *h = &hints->items[i];
+        if (rank >= h->first && rank <= h->last && (rank - h->first) % h->stride == 0)
+            return h->weight;
+    }
+    return hints->rest;
+}
+
+const char *nuioa_hints_file(const char *value)
+{
+    if (value[0] == '@')
+        return value + 1;
+    return value[0] == '/' || !strncmp(value, "./", 2) ? value : NULL;
+}
+
+int nuioa_ranks_parse(const char *list, uint32_t *ranks, unsigned max, struct nuioa_error *err)
+{
+    unsigned count = 0;
+    while (list) {
+        char item[64];
+        struct span span;
+        size_t length = strcspn(list, ",");
+        snprintf(item, sizeof(item), "%.*s", (int)(length < 64 ? length : 63), list);
+        if (length >= sizeof(item) || parse_span(item, &span) < 0)
+            return nuioa_fail(err, -EINVAL, "'%.60s' is not RANKS, such as 0,4-7 or 0-56:8", list);
+        for (uint64_t rank = span.first; rank <= span.last; rank += span.stride) {
+            if (count == max)
+                return nuioa_fail(err, -EINVAL, "'%.60s' names more than %u ranks", list, max);
+            ranks[count++] = (uint32_t)rank;
+        }
+        list = list[length] ? list + length + 1 : NULL;
+    }
+    return (int)count;
+}

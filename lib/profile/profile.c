@@ -1,0 +1,103 @@
+#include "profile/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void drop_index(struct nuioa_profile *profile)
+{
+    free(profile->first_of);
+    free(profile->flows_of);
+    profile->first_of = profile->flows_of = NULL;
+}
+
+void nuioa_profile_free(struct nuioa_profile *profile)
+{
+    free(profile->ranks);
+    free(profile->flows);
+    drop_index(profile);
+    memset(profile, 0, sizeof(*profile));
+}
+
+static int compare_flows(const void *a, const void *b)
+{
+    const struct nuioa_flow *x = a, *y = b;
+    if (x->source != y->source)
+        return x->source < y->source ? -1 : 1;
+    return x->target < y->target ? -1 : x->target > y->target;
+}
+
+void nuioa_profile_merge(struct nuioa_profile *profile)
+{
+    struct nuioa_flow *flows = profile->flows;
+    uint32_t kept = 0;
+    drop_index(profile);
+    if (profile->flow_count)
+        qsort(flows, profile->flow_count, sizeof(*flows), compare_flows);
+    for (uint32_t i = 0; i < profile->flow_count; i++) {
+        if (kept && !compare_flows(&flows[kept - 1], &flows[i])) {
+            flows[kept - 1].bytes += flows[i].bytes;
+            flows[kept - 1].msgs += flows[i].msgs;
+            flows[kept - 1].large_bytes += flows[i].large_bytes;
+        } else {
+            flows[kept++] = flows[i];
+        }
+    }
+    profile->flow_count = kept;
+}
+
+int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *node_of,
+                          struct nuioa_traffic *traffic)
+{
+    bool *paired = calloc(profile->rank_count, sizeof(*paired));
+    if (!paired)
+        return -ENOMEM;
+    memset(traffic, 0, profile->rank_count * sizeof(*traffic));
+    for (uint32_t i = 0; i < profile->flow_count; i++) {
+        const struct nuioa_flow *f = &profile->flows[i];
+        paired[f->source] = paired[f->target] = true;
+        if (node_of ? node_of[f->source] == node_of[f->target] : f->source == f->target)
+            continue;
+        traffic[f->source].sent_bytes += f->bytes;
+        traffic[f->source].sent_msgs += f->msgs;
+        traffic[f->target].recv_bytes += f->bytes;
+        traffic[f->target].recv_msgs += f->msgs;
+        traffic[f->target].large_recv_bytes += f->large_bytes;
+    }
+    for (uint32_t rank = 0; rank < profile->rank_count; rank++)
+        if (!paired[rank])
+            traffic[rank] = profile->ranks[rank];
+    free(paired);
+    return 0;
+}
+
+/* Counting sort: flows_of is in the order of the flows, so sums come out the same however made. */
+int nuioa_profile_index(struct nuioa_profile *profile)
+{
+    drop_index(profile);
+    uint32_t *first = calloc((size_t)profile->rank_count + 2, sizeof(*first));
+    uint32_t *flows = malloc(((size_t)profile->flow_count * 2 + 1) * sizeof(*flows));
+    if (!first || !flows) {
+        free(first);
+        free(flows);
+        return -ENOMEM;
+    }
+    /* Counted two places up, so that filling leaves each rank's begin where it belongs. */
+    for (uint32_t i = 0; i < profile->flow_count; i++) {
+        const struct nuioa_flow *f = &profile->flows[i];
+        first[f->source + 2]++;
+        if (f->source != f->target)
+            first[f->target + 2]++;
+    }
+    for (uint32_t rank = 0; rank < profile->rank_count; rank++)
+        first[rank + 2] += first[rank + 1];
+    for (uint32_t i = 0; i < profile->flow_count; i++) {
+        const struct nuioa_flow *f = &profile->flows[i];
+        flows[first[f->source + 1]++] = i;
+        if (f->source != f->target)
+            flows[first[f->target + 1]++] = i;
+    }
+    profile->first_of = first;
+    profile->flows_of = flows;
+    return 0;
+}

@@ -1,0 +1,317 @@
+#include "profile/profile_reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/number.h"
+
+#define FLOW_ROOM_MIN 1024
+
+int profile_fail(const struct profile_reader *r, const char *fmt, ...)
+{
+    char text[160];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    return nuioa_fail(r->err, -EINVAL, "%s:%lu: %s", r->path, r->line, text);
+}
+
+/* Nearly all are integers, which are read much faster. */
+int profile_number(const struct profile_reader *r, const char *field, double *value)
+{
+    uint64_t whole;
+    if (!nuioa_parse_u64(field, (uint64_t)NUIOA_PROFILE_NUMBER_MAX, &whole))
+        *value = (double)whole;
+    else if (nuioa_parse_decimal(field, value) || *value > NUIOA_PROFILE_NUMBER_MAX)
+        return profile_fail(r, "'%.40s' is not a number from 0 to 1e18", field);
+    return 0;
+}
+
+unsigned profile_split(char *line, char **fields, unsigned max)
+{
+    char *save = NULL;
+    unsigned count = 0;
+    for (char *f = strtok_r(line, " \t\r\n", &save); f && count < max;
+         f = strtok_r(NULL, " \t\r\n", &save))
+        fields[count++] = f;
+    return count;
+}
+
+/* --- what is read ---------------------------------------------------------------------------- */
+
+/* There is always room for the next power of two, so it need not be remembered. */
+static uint32_t flow_room(uint32_t count)
+{
+    uint32_t room = count ? FLOW_ROOM_MIN : 0;
+    while (room < count)
+        room *= 2;
+    return room;
+}
+
+static int make_room(struct nuioa_profile *profile, uint32_t more)
+{
+    uint32_t wanted = flow_room(profile->flow_count + more);
+    if (wanted <= flow_room(profile->flow_count))
+        return 0;
+    struct nuioa_flow *flows = realloc(profile->flows, wanted * sizeof(*flows));
+    if (!flows)
+        return -ENOMEM;
+    profile->flows = flows;
+    return 0;
+}
+
+static int out_of_memory(const struct profile_reader *r)
+{
+    return nuioa_fail(r->err, -ENOMEM, "%s: out of memory", r->path);
+}
+
+int profile_add_flow(struct profile_reader *r, const struct nuioa_flow *flow)
+{
+    struct nuioa_profile *p = r->profile;
+    if (p->flow_count == NUIOA_PROFILE_FLOWS_MAX)
+        return profile_fail(r, "more than %u pairs", NUIOA_PROFILE_FLOWS_MAX);
+    if (make_room(p, 1))
+        return out_of_memory(r);
+    p->flows[p->flow_count++] = *flow;
+    return 0;
+}
+
+int profile_set_ranks(struct profile_reader *r, uint32_t rank_count)
+{
+    struct nuioa_profile *p = r->profile;
+    p->ranks = calloc(rank_count, sizeof(*p->ranks));
+    if (!p->ranks)
+        return out_of_memory(r);
+    p->rank_count = rank_count;
+    return 0;
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+static const struct profile_format *const formats[] = {
+    [NUIOA_PROFILE_TEXT] = &profile_text,
+    [NUIOA_PROFILE_MATRIX] = &profile_matrix,
+    [NUIOA_PROFILE_OPENMPI] = &profile_openmpi,
+};
+
+static bool says_nothing(const char *line)
+{
+    line += strspn(line, " \t\r\n");
+    return !*line || *line == '#';
+}
+
+/* What is no other format is a bad profile. */
+static const struct profile_format *recognise(const char *line)
+{
+    line += strspn(line, " \t");
+    if (profile_openmpi.knows(line))
+        return &profile_openmpi;
+    return profile_matrix.knows(line) ? &profile_matrix : &profile_text;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), part = strlen(end);
+    return length > part && !strcmp(text + length - part, end);
+}
+
+static int read_lines(struct profile_reader *r, FILE *in, const struct profile_format *format)
+{
+    char *line = NULL;
+    size_t room = 0, sum = 0;
+    ssize_t length;
+    int rc = 0;
+    while (!rc && (length = getline(&line, &room, in)) >= 0) {
+        r->line++;
+        sum += (size_t)length;
+        if (strlen(line) != (size_t)length || sum > NUIOA_PROFILE_BYTES_MAX) {
+            rc = profile_fail(r, "not a text file");
+        } else if (!says_nothing(line)) {
+            if (!format)
+                format = recognise(line);
+            rc = format->line(r, line);
+        }
+    }
+    if (!rc && ferror(in))
+        rc = nuioa_fail(r->err, -EIO, "%s: cannot be read", r->path);
+    /* A rank that said nothing has a file of comments. */
+    if (!format)
+        format = ends_with(r->path, ".prof") ? &profile_openmpi : &profile_text;
+    if (!rc)
+        rc = format->finish(r);
+    free(line);
+    return rc;
+}
+
+/* Not blocking: a pipe must not hold up srun. */
+static FILE *open_file(const char *path, struct stat *st, struct nuioa_error *err, int *rc)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    FILE *in = NULL;
+    if (fd < 0 || fstat(fd, st))
+        *rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(st->st_mode))
+        *rc = nuioa_fail(err, -EINVAL, "%s: not a regular file", path);
+    else if (st->st_size > NUIOA_PROFILE_BYTES_MAX)
+        *rc = nuioa_fail(err, -EFBIG, "%s: larger than %ld MB", path,
+                         NUIOA_PROFILE_BYTES_MAX >> 20);
+    else if (!(in = fdopen(fd, "r")))
+        *rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    if (!in && fd >= 0)
+        close(fd);
+    return in;
+}
+
+static int read_file(const char *path, const struct profile_format *format,
+                     enum nuioa_metric metric, struct nuioa_profile *profile,
+                     struct nuioa_error *err)
+{
+    struct profile_reader r = { .path = path, .metric = metric, .profile = profile, .err = err };
+    struct stat st;
+    int rc = 0;
+    memset(profile, 0, sizeof(*profile));
+    FILE *in = open_file(path, &st, err, &rc);
+    if (!in)
+        return rc;
+    rc = read_lines(&r, in, format);
+    fclose(in);
+    free(r.seen);
+    if (rc)
+        nuioa_profile_free(profile);
+    return rc;
+}
+
+/* --- several --------------------------------------------------------------------------------- */
+
+static int widen(struct nuioa_profile *profile, uint32_t rank_count)
+{
+    if (rank_count <= profile->rank_count)
+        return 0;
+    struct nuioa_traffic *ranks = realloc(profile->ranks, rank_count * sizeof(*ranks));
+    if (!ranks)
+        return -ENOMEM;
+    memset(ranks + profile->rank_count, 0,
+           (rank_count - profile->rank_count) * sizeof(*ranks));
+    profile->ranks = ranks;
+    profile->rank_count = rank_count;
+    return 0;
+}
+
+static void add_traffic(struct nuioa_traffic *to, const struct nuioa_traffic *from)
+{
+    to->sent_bytes += from->sent_bytes;
+    to->recv_bytes += from->recv_bytes;
+    to->sent_msgs += from->sent_msgs;
+    to->recv_msgs += from->recv_msgs;
+    to->large_recv_bytes += from->large_recv_bytes;
+}
+
+/* Adds `part`, and frees it. */
+static int absorb(struct nuioa_profile *sum, struct nuioa_profile *part)
+{
+    int rc = part->flow_count > NUIOA_PROFILE_FLOWS_MAX - sum->flow_count ? -E2BIG : 0;
+    if (!rc && (widen(sum, part->rank_count) || make_room(sum, part->flow_count)))
+        rc = -ENOMEM;
+    if (!rc) {
+        for (uint32_t i = 0; i < part->rank_count; i++)
+            add_traffic(&sum->ranks[i], &part->ranks[i]);
+        if (part->flow_count)
+            memcpy(sum->flows + sum->flow_count, part->flows,
+                   part->flow_count * sizeof(*part->flows));
+        sum->flow_count += part->flow_count;
+        sum->partial |= part->partial;
+    }
+    nuioa_profile_free(part);
+    return rc;
+}
+
+struct loader {
+    enum nuioa_profile_format format;
+    enum nuioa_metric metric;
+    struct nuioa_profile *sum;
+    struct nuioa_error *err;
+    bool counted; /* sum->rank_count was said by a file */
+};
+
+static int add_file(struct loader *l, const char *path, bool monitoring)
+{
+    enum nuioa_profile_format format = monitoring ? NUIOA_PROFILE_OPENMPI : l->format;
+    struct nuioa_profile part;
+    int rc = read_file(path, format == NUIOA_PROFILE_ANY ? NULL : formats[format], l->metric, &part,
+                       l->err);
+    if (rc)
+        return rc;
+    uint32_t ranks = part.rank_count, before = l->sum->rank_count;
+    bool says = !monitoring && format != NUIOA_PROFILE_OPENMPI && !ends_with(path, ".prof");
+    if (says && l->counted && ranks != before) {
+        nuioa_profile_free(&part);
+        return nuioa_fail(l->err, -EINVAL, "%s: %u ranks, but the files before have %u", path,
+                          ranks, before);
+    }
+    l->counted |= says;
+    rc = absorb(l->sum, &part);
+    if (rc)
+        nuioa_fail(l->err, rc, rc == -E2BIG ? "%s: more than %u pairs in all"
+                                            : "%s: out of memory (%u pairs are the limit)",
+                   path, NUIOA_PROFILE_FLOWS_MAX);
+    return rc;
+}
+
+static int is_monitoring(const struct dirent *entry)
+{
+    return ends_with(entry->d_name, ".prof");
+}
+
+static int add_directory(struct loader *l, const char *path)
+{
+    struct dirent **entries = NULL;
+    int rc = 0, count = scandir(path, &entries, is_monitoring, alphasort);
+    if (count < 0)
+        return nuioa_fail(l->err, -errno, "%s: %s", path, strerror(errno));
+    if (!count)
+        rc = nuioa_fail(l->err, -EINVAL, "%s: a directory without *.prof files of Open MPI", path);
+    for (int i = 0; i < count; i++) {
+        char *file = NULL;
+        if (!rc && asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0)
+            rc = nuioa_fail(l->err, -ENOMEM, "%s: out of memory", path);
+        else if (!rc)
+            rc = add_file(l, file, true);
+        free(file);
+        free(entries[i]);
+    }
+    free(entries);
+    return rc;
+}
+
+int nuioa_profile_load(const char *const *paths, uint32_t count, enum nuioa_profile_format format,
+                       enum nuioa_metric metric, struct nuioa_profile *profile,
+                       struct nuioa_error *err)
+{
+    struct loader l = { format, metric, profile, err, false };
+    struct stat st;
+    int rc = 0;
+    memset(profile, 0, sizeof(*profile));
+    for (uint32_t i = 0; i < count && !rc; i++) {
+        bool directory = !stat(paths[i], &st) && S_ISDIR(st.st_mode);
+        rc = directory ? add_directory(&l, paths[i]) : add_file(&l, paths[i], false);
+    }
+    if (!rc && !profile->rank_count)
+        rc = nuioa_fail(err, -EINVAL, "%s: no traffic, so no ranks are known", count ? *paths : "");
+    profile->open_ended = !l.counted;
+    if (rc)
+        nuioa_profile_free(profile);
+    return rc;
+}
+
+int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err)
+{
+    return nuioa_profile_load(&path, 1, NUIOA_PROFILE_ANY, NUIOA_METRIC_SIZE, profile, err);
+}

@@ -1,0 +1,113 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/profile.h"
+#include "util/number.h"
+
+static FILE *create(const char *path, struct nuioa_error *err)
+{
+    FILE *out = fopen(path, "we");
+    if (!out)
+        nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    return out;
+}
+
+/* A full disk shows here at the latest. */
+static int finish(FILE *out, const char *path, struct nuioa_error *err)
+{
+    bool bad = ferror(out);
+    errno = 0;
+    if (fclose(out) || bad)
+        return nuioa_fail(err, errno ? -errno : -EIO, "%s: cannot be written: %s", path,
+                          strerror(errno ? errno : EIO));
+    return 0;
+}
+
+static void put(FILE *out, double value)
+{
+    char text[32];
+    fprintf(out, " %s", nuioa_print_decimal(value, text, sizeof(text)));
+}
+
+static int sorted_copy(const struct nuioa_profile *profile, struct nuioa_profile *copy)
+{
+    *copy = (struct nuioa_profile){ .flow_count = profile->flow_count };
+    copy->flows = malloc((profile->flow_count ? profile->flow_count : 1) * sizeof(*copy->flows));
+    if (!copy->flows)
+        return -ENOMEM;
+    if (profile->flow_count)
+        memcpy(copy->flows, profile->flows, profile->flow_count * sizeof(*copy->flows));
+    nuioa_profile_merge(copy);
+    return 0;
+}
+
+static bool is_idle(const struct nuioa_traffic *t)
+{
+    return t->sent_bytes + t->recv_bytes + t->sent_msgs + t->recv_msgs <= 0;
+}
+
+int nuioa_profile_write(const char *path, const struct nuioa_profile *profile,
+                        struct nuioa_error *err)
+{
+    struct nuioa_profile sorted;
+    if (sorted_copy(profile, &sorted))
+        return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
+    FILE *out = create(path, err);
+    if (!out) {
+        nuioa_profile_free(&sorted);
+        return -EIO;
+    }
+    fprintf(out, "nuioa-profile 1\nranks %u%s\n", profile->rank_count,
+            profile->partial ? " partial" : "");
+    for (uint32_t i = 0; i < profile->rank_count; i++) {
+        const struct nuioa_traffic *t = &profile->ranks[i];
+        if (is_idle(t))
+            continue;
+        fprintf(out, "rank %u", i);
+        const double numbers[] = { t->sent_bytes, t->recv_bytes, t->sent_msgs, t->recv_msgs,
+                                   t->large_recv_bytes };
+        for (size_t n = 0; n < sizeof(numbers) / sizeof(*numbers); n++)
+            put(out, numbers[n]);
+        fputc('\n', out);
+    }
+    for (uint32_t i = 0; i < sorted.flow_count; i++) {
+        const struct nuioa_flow *f = &sorted.flows[i];
+        fprintf(out, "pair %u %u", f->source, f->target);
+        put(out, f->bytes);
+        put(out, f->msgs);
+        put(out, f->large_bytes);
+        fputc('\n', out);
+    }
+    nuioa_profile_free(&sorted);
+    return finish(out, path, err);
+}
+
+static double value_of(const struct nuioa_flow *f, enum nuioa_metric metric)
+{
+    if (metric == NUIOA_METRIC_AVG)
+        return f->msgs > 0 ? f->bytes / f->msgs : 0;
+    return metric == NUIOA_METRIC_MSG ? f->msgs : f->bytes;
+}
+
+int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *profile,
+                               enum nuioa_metric metric, struct nuioa_error *err)
+{
+    struct nuioa_profile sorted;
+    if (sorted_copy(profile, &sorted))
+        return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
+    FILE *out = create(path, err);
+    uint32_t next = 0;
+    for (uint32_t i = 0; out && i < profile->rank_count && !ferror(out); i++) {
+        for (uint32_t j = 0; j < profile->rank_count; j++) {
+            const struct nuioa_flow *f = &sorted.flows[next];
+            bool here = next < sorted.flow_count && f->source == i && f->target == j;
+            put(out, here ? value_of(f, metric) : 0);
+            next += here;
+        }
+        fputc('\n', out);
+    }
+    nuioa_profile_free(&sorted);
+    return out ? finish(out, path, err) : -EIO;
+}

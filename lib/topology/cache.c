@@ -1,0 +1,331 @@
+#include "topology/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "topology/fingerprint.h"
+#include "util/secure_file.h"
+#include "util/subprocess.h"
+#include "util/sysfs.h"
+
+enum { BYTES_MAX = 16 << 20 };
+
+/* What a description is good for. The packed node follows. */
+struct key {
+    char magic[8];
+    char boot_id[40];
+    char host[64];
+    uint64_t fingerprint;
+    uint64_t distances;
+};
+
+/* --- key -------------------------------------------------------------------------------------- */
+
+/* The site's file, by what changes when it is edited or replaced. */
+static uint64_t distances_key(const char *distances)
+{
+    struct stat st;
+    if (!distances)
+        return 0;
+    uint64_t sum = nuioa_hash(1, distances, strlen(distances) + 1);
+    if (stat(distances, &st))
+        return sum;
+    const uint64_t facts[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size,
+                              (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec};
+    return nuioa_hash(sum, facts, sizeof(facts));
+}
+
+/* All of it is set, so that keys compare as bytes. */
+static void make_key(struct key *key, const char *distances)
+{
+    memset(key, 0, sizeof(*key));
+    memcpy(key->magic, "nuioaCAC", sizeof(key->magic));
+    nuioa_sysfs_text(AT_FDCWD, key->boot_id, sizeof(key->boot_id),
+                     "/proc/sys/kernel/random/boot_id");
+    gethostname(key->host, sizeof(key->host) - 1);
+    /* texts are cut at their ends, not cleared beyond */
+    size_t end = strlen(key->boot_id);
+    memset(key->boot_id + end, 0, sizeof(key->boot_id) - end);
+    key->fingerprint = nuioa_fingerprint("");
+    key->distances = distances_key(distances);
+}
+
+int nuioa_cache_path(char *path, size_t size)
+{
+    char host[64] = "";
+    gethostname(host, sizeof(host) - 1);
+    if (!host[0] || strchr(host, '/'))
+        nuioa_copy(host, sizeof(host), "localhost");
+    int length = snprintf(path, size, "%s/%s.cache", NUIOA_CACHE_DIR, host);
+    return length > 0 && (size_t)length < size ? 0 : -ENAMETOOLONG;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static int split(const char *path, char *directory, size_t size, struct nuioa_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 1;
+    if (length >= size)
+        return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
+    memcpy(directory, slash ? path : ".", length);
+    directory[length] = '\0';
+    if (!length)
+        nuioa_copy(directory, size, "/");
+    return 0;
+}
+
+static int prepare_directory(const char *path, struct nuioa_error *err)
+{
+    char directory[PATH_MAX];
+    int rc = split(path, directory, sizeof(directory), err);
+    if (rc)
+        return rc;
+    if (!strcmp(directory, NUIOA_CACHE_DIR) && !mkdir(directory, 0755))
+        chmod(directory, 0755); /* whatever the umask; a failure shows in the check */
+    return nuioa_secure_directory(directory, err);
+}
+
+static int write_all(int fd, const struct key *key, const void *bytes, size_t length)
+{
+    int rc = nuioa_child_write(fd, key, sizeof(*key));
+    if (!rc)
+        rc = nuioa_child_write(fd, bytes, length);
+    if (!rc && fchmod(fd, 0644))
+        rc = -errno;
+    return rc;
+}
+
+static int replace(const char *path, const struct key *key, const void *bytes, size_t length,
+                   struct nuioa_error *err)
+{
+    char temporary[PATH_MAX];
+    uint64_t suffix = 0;
+    if (getrandom(&suffix, sizeof(suffix), GRND_NONBLOCK) != sizeof(suffix))
+        suffix = (uint64_t)getpid(); /* O_EXCL is what protects */
+    int written = snprintf(temporary, sizeof(temporary), "%s.%016llx", path,
+                           (unsigned long long)suffix);
+    if (written < 0 || (size_t)written >= sizeof(temporary))
+        return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return nuioa_fail(err, -errno, "%s: %s", temporary, strerror(errno));
+    int rc = write_all(fd, key, bytes, length);
+    if (close(fd) && !rc)
+        rc = -errno;
+    if (!rc && rename(temporary, path))
+        rc = -errno;
+    if (!rc)
+        return 0;
+    unlink(temporary);
+    return nuioa_fail(err, rc, "%s: %s", path, strerror(-rc));
+}
+
+int nuioa_cache_write(const char *path, const struct nuioa_node *node, const char *distances,
+                      struct nuioa_error *err)
+{
+    struct key key;
+    void *bytes;
+    size_t length;
+    int rc = prepare_directory(path, err);
+    if (rc)
+        return rc;
+    rc = nuioa_node_pack(node, &bytes, &length);
+    if (rc)
+        return nuioa_fail(err, rc, "%s: the node's description cannot be packed", path);
+    make_key(&key, distances);
+    rc = replace(path, &key, bytes, length, err);
+    free(bytes);
+    return rc;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int read_all(int fd, const char *path, char **bytes, size_t *length, struct nuioa_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st))
+        return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    if (st.st_size < (off_t)sizeof(struct key) || st.st_size > BYTES_MAX)
+        return nuioa_fail(err, -EINVAL, "%s: not a cache of nuioa's", path);
+    *bytes = malloc((size_t)st.st_size);
+    if (!*bytes)
+        return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
+    for (*length = 0; *length < (size_t)st.st_size;) {
+        ssize_t got = read(fd, *bytes + *length, (size_t)st.st_size - *length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            free(*bytes);
+            return nuioa_fail(err, -EINVAL, "%s: cannot be read whole", path);
+        }
+        *length += (size_t)got;
+    }
+    return 0;
+}
+
+static int check_key(const char *path, const struct key *key, const char *distances,
+                     struct nuioa_error *err)
+{
+    struct key want;
+    make_key(&want, distances);
+    if (memcmp(key->magic, want.magic, sizeof(key->magic)))
+        return nuioa_fail(err, -EINVAL, "%s: not a cache of nuioa's", path);
+    if (memcmp(key->boot_id, want.boot_id, sizeof(key->boot_id)))
+        return nuioa_fail(err, -ESTALE, "%s: made before the last boot", path);
+    if (memcmp(key->host, want.host, sizeof(key->host)))
+        return nuioa_fail(err, -ESTALE, "%s: made on another host", path);
+    if (key->fingerprint != want.fingerprint)
+        return nuioa_fail(err, -ESTALE, "%s: made with other devices or CPUs", path);
+    if (key->distances != want.distances)
+        return nuioa_fail(err, -ESTALE, "%s: made with another distance file", path);
+    return 0;
+}
+
+int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node *node,
+                     struct nuioa_error *err)
+{
+    struct key key;
+    struct nuioa_error why;
+    char *bytes = NULL;
+    size_t length = 0;
+    memset(node, 0, sizeof(*node));
+    int fd = nuioa_secure_open(path, err);
+    if (fd < 0)
+        return fd;
+    int rc = read_all(fd, path, &bytes, &length, err);
+    close(fd);
+    if (rc)
+        return rc;
+    memcpy(&key, bytes, sizeof(key));
+    rc = check_key(path, &key, distances, err);
+    if (!rc) {
+        rc = nuioa_node_unpack(node, bytes + sizeof(key), length - sizeof(key), &why);
+        if (rc)
+            nuioa_fail(err, rc, "%s: %s", path, why.text);
+    }
+    free(bytes);
+    return rc;
+}
+
+/* --- discovery in a child --------------------------------------------------------------------- */
+
+/* What the child sends: a status, then the packed node or the text of the error. */
+static void discover(int fd, void *arg)
+{
+    const struct nuioa_source *source = arg;
+    struct nuioa_node node;
+    struct nuioa_error err = {""};
+    void *bytes = NULL;
+    size_t length = 0;
+    /* hwloc writes pages to stderr about firmware it dislikes, here to a job's output */
+    setenv("HWLOC_HIDE_ERRORS", "2", 1);
+    int32_t rc = nuioa_node_load(&node, source, &err);
+    if (!rc)
+        rc = nuioa_node_pack(&node, &bytes, &length);
+    /* If the parent is gone nobody minds that this fails. */
+    nuioa_child_write(fd, &rc, sizeof(rc));
+    nuioa_child_write(fd, rc ? err.text : bytes, rc ? strlen(err.text) : length);
+    free(bytes);
+    nuioa_node_free(&node);
+}
+
+static int accept_discovery(const char *bytes, size_t length, struct nuioa_node *node,
+                            struct nuioa_error *err)
+{
+    int32_t rc;
+    if (length < sizeof(rc))
+        return nuioa_fail(err, -ECHILD, "the process that looks at this node's hardware died");
+    memcpy(&rc, bytes, sizeof(rc));
+    bytes += sizeof(rc);
+    length -= sizeof(rc);
+    if (rc)
+        return nuioa_fail(err, rc < 0 ? rc : -EINVAL, "%.*s", (int)length, bytes);
+    return nuioa_node_unpack(node, bytes, length, err);
+}
+
+int nuioa_cache_discover(const struct nuioa_source *source, unsigned deadline_ms,
+                         struct nuioa_node *node, struct nuioa_error *err)
+{
+    void *bytes;
+    size_t length = 0;
+    memset(node, 0, sizeof(*node));
+    struct nuioa_source copy = *source;
+    int rc = nuioa_child_run(discover, &copy, deadline_ms, BYTES_MAX, &bytes, &length);
+    if (rc == -ETIMEDOUT)
+        return nuioa_fail(err, rc,
+                          "looking at this node's hardware took more than %u ms; `nuioa cache`, "
+                          "run once after boot, spares launches that",
+                          deadline_ms);
+    if (rc)
+        return nuioa_fail(err, rc, "looking at this node's hardware: %s", strerror(-rc));
+    rc = accept_discovery(bytes, length, node, err);
+    free(bytes);
+    return rc;
+}
+
+/* --- what a launch calls ---------------------------------------------------------------------- */
+
+/* 0, also where there is no such file: whoever reads it says that better. */
+static int check_secure(const char *path, struct nuioa_error *err)
+{
+    int fd = nuioa_secure_open(path, err);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || fd == -ENOENT ? 0 : fd;
+}
+
+static int get_emulated(const struct nuioa_source *source, unsigned deadline_ms,
+                        struct nuioa_node *node, struct nuioa_error *err)
+{
+    int rc = check_secure(source->topology, err);
+    return rc ? rc : nuioa_cache_discover(source, deadline_ms, node, err);
+}
+
+static int get_own(const char *path, const struct nuioa_source *source, unsigned deadline_ms,
+                   struct nuioa_node *node, struct nuioa_error *err)
+{
+    struct nuioa_error unread, unwritten;
+    int read_rc = nuioa_cache_read(path, source->distances, node, &unread);
+    if (!read_rc) {
+        nuioa_node_refresh(node);
+        return 0;
+    }
+    int rc = nuioa_cache_discover(source, deadline_ms, node, err);
+    if (rc)
+        return rc;
+    int write_rc = nuioa_cache_write(path, node, source->distances, &unwritten);
+    /* after the write: the next launch has no reason to repeat these */
+    if (read_rc != -ENOENT && read_rc != -ESTALE)
+        nuioa_warn(&node->warnings, "cache not used: %s", unread.text);
+    if (write_rc)
+        nuioa_warn(&node->warnings, "cache not kept: %s", unwritten.text);
+    return 0;
+}
+
+int nuioa_cache_get(const char *path, const struct nuioa_source *source, unsigned deadline_ms,
+                    struct nuioa_node *node, struct nuioa_error *err)
+{
+    char standard[PATH_MAX];
+    struct nuioa_error insecure = {""};
+    struct nuioa_source trusted = {NULL, NULL};
+    memset(node, 0, sizeof(*node));
+    if (source)
+        trusted = *source;
+    if (trusted.distances && check_secure(trusted.distances, &insecure))
+        trusted.distances = NULL;
+    if (!path && nuioa_cache_path(standard, sizeof(standard)))
+        return nuioa_fail(err, -ENAMETOOLONG, "the host name makes no file name");
+    int rc = trusted.topology ? get_emulated(&trusted, deadline_ms, node, err)
+                              : get_own(path ? path : standard, &trusted, deadline_ms, node, err);
+    if (!rc && insecure.text[0])
+        nuioa_warn(&node->warnings, "distances not used: %s", insecure.text);
+    return rc;
+}

@@ -1,0 +1,217 @@
+#include "topology/distance.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology/discover.h"
+
+enum { LOCAL = 10, SAME_PACKAGE = 12, SAME_GROUP = 16, OTHER = 21, UNGRADED = 20 };
+
+const char *nuioa_distance_source_name(enum nuioa_distance_source source)
+{
+    switch (source) {
+    case NUIOA_DISTANCE_SITE:
+        return "site";
+    case NUIOA_DISTANCE_SLIT:
+        return "slit";
+    case NUIOA_DISTANCE_STRUCTURE:
+        return "structure";
+    case NUIOA_DISTANCE_NONE:
+        break;
+    }
+    return "none";
+}
+
+/* --- levels ----------------------------------------------------------------------------------- */
+
+static void row_levels(const struct nuioa_distance *d, unsigned row)
+{
+    const uint32_t *value = &d->matrix[(size_t)row * d->count];
+    uint8_t *level = &d->level[(size_t)row * d->count];
+    double limit = -1; /* the largest value of the class before */
+    memset(level, 0, d->count);
+    for (unsigned class = 1; class <= UINT8_MAX; class++) {
+        double smallest = -1;
+        for (unsigned j = 0; j < d->count; j++)
+            if (j != row && value[j] > limit && (smallest < 0 || value[j] < smallest))
+                smallest = value[j];
+        if (smallest < 0)
+            return;
+        /* the last class takes whatever is left */
+        double end = class == UINT8_MAX ? UINT32_MAX : smallest * NUIOA_LEVEL_SPREAD;
+        for (unsigned j = 0; j < d->count; j++)
+            if (j != row && value[j] > limit && value[j] <= end)
+                level[j] = (uint8_t)class;
+        limit = end;
+    }
+}
+
+void nuioa_distance_levels(struct nuioa_distance *d)
+{
+    for (unsigned i = 0; i < d->count; i++)
+        row_levels(d, i);
+}
+
+/* --- structure -------------------------------------------------------------------------------- */
+
+static bool is_below(hwloc_obj_t obj, hwloc_obj_t above)
+{
+    while (obj && obj != above)
+        obj = obj->parent;
+    return obj != NULL;
+}
+
+static bool in_package(hwloc_obj_t obj)
+{
+    while (obj && obj->type != HWLOC_OBJ_PACKAGE)
+        obj = obj->parent;
+    return obj != NULL;
+}
+
+static uint32_t grade(const struct nuioa_node *node, hwloc_topology_t topology, unsigned i,
+                      unsigned j)
+{
+    hwloc_const_bitmap_t cpus = node->numas[i].cpus;
+    hwloc_obj_t a = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, i);
+    hwloc_obj_t b = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, j);
+    if (i == j)
+        return LOCAL;
+    if (!hwloc_bitmap_iszero(cpus) && hwloc_bitmap_isequal(cpus, node->numas[j].cpus))
+        return SAME_PACKAGE; /* two kinds of memory of the same cores */
+    hwloc_obj_t common = a->parent;
+    while (!is_below(b, common))
+        common = common->parent;
+    if (in_package(common))
+        return SAME_PACKAGE;
+    return common->parent ? SAME_GROUP : OTHER;
+}
+
+static bool one_value(const uint32_t *matrix, unsigned count)
+{
+    for (size_t i = 0; i < (size_t)count * count; i++)
+        if (i % (count + 1) && matrix[i] != matrix[1])
+            return false;
+    return true;
+}
+
+/* Whether some pairs are nearer than others. If not, all is "other". */
+static bool from_structure(const struct nuioa_node *node, hwloc_topology_t topology,
+                           uint32_t *matrix)
+{
+    unsigned count = node->numa_count;
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned j = 0; j < count; j++)
+            matrix[(size_t)i * count + j] = grade(node, topology, i, j);
+    if (!one_value(matrix, count))
+        return true;
+    for (size_t i = 0; i < (size_t)count * count; i++)
+        matrix[i] = i % (count + 1) ? UNGRADED : LOCAL;
+    return false;
+}
+
+/* --- firmware --------------------------------------------------------------------------------- */
+
+/* In the order of the logical indexes. False if the table is not there or cannot be true. */
+static bool fill_from_table(const struct hwloc_distances_s *table, uint32_t *matrix, unsigned count)
+{
+    if (table->nbobjs != count)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned j = 0; j < count; j++) {
+            uint64_t value = table->values[(size_t)i * count + j];
+            if (!table->objs[i] || !table->objs[j] || value > UINT32_MAX)
+                return false;
+            matrix[(size_t)table->objs[i]->logical_index * count + table->objs[j]->logical_index] =
+                (uint32_t)value;
+        }
+    for (size_t i = 0; i < (size_t)count * count; i++)
+        if (!matrix[i] || matrix[i] < matrix[i / count * (count + 1)])
+            return false;
+    return true;
+}
+
+/* Version 1 files give the table no name. */
+static bool is_slit(hwloc_topology_t topology, struct hwloc_distances_s *table)
+{
+    const char *name = hwloc_distances_get_name(topology, table);
+    return (table->kind & HWLOC_DISTANCES_KIND_MEANS_LATENCY) &&
+           (!name || !*name || !strcmp(name, "NUMALatency"));
+}
+
+static bool from_firmware(struct nuioa_node *node, hwloc_topology_t topology, uint32_t *matrix)
+{
+    struct hwloc_distances_s *tables[16];
+    unsigned found = 16;
+    bool sound = false, present = false;
+    if (hwloc_distances_get_by_type(topology, HWLOC_OBJ_NUMANODE, &found, tables, 0, 0))
+        return false;
+    for (unsigned i = 0; i < found && i < 16; i++) {
+        if (!sound && is_slit(topology, tables[i])) {
+            present = true;
+            sound = fill_from_table(tables[i], matrix, node->numa_count);
+        }
+        hwloc_distances_release(topology, tables[i]);
+    }
+    if (present && !sound)
+        nuioa_warn(&node->warnings, "the firmware's distance table (SLIT) is incomplete or says "
+                                    "that remote memory is nearer than local: not used");
+    return sound;
+}
+
+/* --- choice ----------------------------------------------------------------------------------- */
+
+static bool from_site(struct nuioa_node *node, const char *site, uint32_t *matrix)
+{
+    struct nuioa_error err;
+    if (!site)
+        return false;
+    if (!nuioa_distance_read_site(site, node, matrix, &err))
+        return true;
+    nuioa_warn(&node->warnings, "%s", err.text);
+    return false;
+}
+
+static enum nuioa_distance_source choose(struct nuioa_node *node, hwloc_topology_t topology,
+                                         const char *site, uint32_t *matrix, uint32_t *structure)
+{
+    unsigned count = node->numa_count;
+    size_t size = (size_t)count * count * sizeof(*matrix);
+    if (from_site(node, site, matrix))
+        return NUIOA_DISTANCE_SITE;
+    if (count == 1) {
+        matrix[0] = LOCAL;
+        return NUIOA_DISTANCE_NONE;
+    }
+    bool graded = from_structure(node, topology, structure);
+    if (from_firmware(node, topology, matrix)) {
+        bool flat = count > 2 && one_value(matrix, count);
+        if (flat && !graded)
+            nuioa_warn(&node->warnings,
+                       "the firmware's distance table (SLIT) is flat: distances are unknown "
+                       "beyond same/other; `nuioa probe` measures them");
+        if (!flat || !graded)
+            return NUIOA_DISTANCE_SLIT;
+    }
+    memcpy(matrix, structure, size);
+    return NUIOA_DISTANCE_STRUCTURE;
+}
+
+int nuioa_discover_distance(struct nuioa_node *node, hwloc_topology_t topology, const char *site,
+                            struct nuioa_error *err)
+{
+    struct nuioa_distance *d = &node->distance;
+    size_t cells = (size_t)node->numa_count * node->numa_count;
+    uint32_t *structure = calloc(cells, sizeof(*structure));
+    d->count = node->numa_count;
+    d->matrix = calloc(cells, sizeof(*d->matrix));
+    d->level = calloc(cells, sizeof(*d->level));
+    if (!structure || !d->matrix || !d->level) {
+        free(structure);
+        return nuioa_fail(err, -ENOMEM, "out of memory for distances of %u NUMA nodes", d->count);
+    }
+    d->source = choose(node, topology, site, d->matrix, structure);
+    free(structure);
+    nuioa_distance_levels(d);
+    return 0;
+}

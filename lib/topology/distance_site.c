@@ -1,0 +1,235 @@
+/* The site's distance file. */
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "topology/distance.h"
+#include "topology/node.h"
+#include "util/number.h"
+
+enum { FILE_BYTES_MAX = 4 << 20, NUMA_MAX = 4096, VALUE_MAX = 1000000 };
+
+struct reader {
+    const char *path;
+    const struct nuioa_node *node;
+    struct nuioa_error *err;
+    uint32_t *matrix; /* where the section for `node` goes */
+    unsigned line;
+    bool in_section;
+    bool matches;  /* the section describes a node like this one */
+    bool found;    /* such a section is complete */
+    uint32_t numa_count; /* of the section */
+    uint32_t listed;     /* length of the "numa" line, 0 before it */
+    uint32_t rows;       /* read so far */
+    int *index;          /* position in the section to position in node->numas, NUMA_MAX entries */
+};
+
+static int malformed(const struct reader *r, const char *what)
+{
+    return nuioa_fail(r->err, -EINVAL, "%s:%u: %s", r->path, r->line, what);
+}
+
+/* Next word, NULL at the end of the line. */
+static char *next_word(char **rest)
+{
+    char *word = *rest + strspn(*rest, " \t\r");
+    if (!*word)
+        return NULL;
+    *rest = word + strcspn(word, " \t\r");
+    if (**rest)
+        *(*rest)++ = '\0';
+    return word;
+}
+
+static int end_section(struct reader *r)
+{
+    if (r->in_section && (!r->listed || r->rows != r->numa_count))
+        return malformed(r, "the section before ends without all of its rows");
+    r->found = r->found || (r->in_section && r->matches);
+    r->in_section = r->matches = false;
+    return 0;
+}
+
+/* packages=8 numa=8 cores=16 model="..." */
+static int read_machine(struct reader *r, char *rest)
+{
+    const struct nuioa_node *node = r->node;
+    uint32_t packages = 0, cores = 0;
+    r->numa_count = r->listed = r->rows = 0;
+    char *model = strstr(rest, "model=\"");
+    if (model) {
+        char *end = strchr(model + 7, '"');
+        if (!end || end[1 + strspn(end + 1, " \t\r")])
+            return malformed(r, "model=\"...\" must end the line");
+        *end = *model = '\0';
+        model += 7;
+    }
+    for (char *word; (word = next_word(&rest));) {
+        char *value = strchr(word, '=');
+        size_t name = value ? (size_t)(++value - word) : 0;
+        uint32_t *count = name == 9 && !strncmp(word, "packages=", name) ? &packages
+                          : name == 6 && !strncmp(word, "cores=", name)  ? &cores
+                          : name == 5 && !strncmp(word, "numa=", name)   ? &r->numa_count
+                                                                         : NULL;
+        if (!count || nuioa_parse_u32(value, count == &cores ? UINT32_MAX : NUMA_MAX, count))
+            return malformed(r, "expected packages=N numa=N cores=N model=\"...\"");
+    }
+    if (!r->numa_count)
+        return malformed(r, "numa=N is missing");
+    r->in_section = true;
+    r->matches = !r->found && packages == node->package_count && cores == node->core_count &&
+                 r->numa_count == node->numa_count && (!model || !strcmp(model, node->model));
+    return 0;
+}
+
+static int read_numa(struct reader *r, char *rest)
+{
+    if (!r->in_section || r->listed)
+        return malformed(r, "one \"numa\" line belongs after \"machine\"");
+    for (char *word; (word = next_word(&rest)); r->listed++) {
+        uint32_t os_index;
+        if (nuioa_parse_u32(word, INT32_MAX, &os_index) || r->listed == r->numa_count)
+            return malformed(r, "expected the OS indexes of as many NUMA nodes as numa= says");
+        int index = nuioa_node_numa(r->node, os_index);
+        r->index[r->listed] = index;
+        r->matches = r->matches && index >= 0;
+        for (uint32_t i = 0; r->matches && i < r->listed; i++)
+            if (r->index[i] == index)
+                return malformed(r, "a NUMA node is listed twice");
+    }
+    return r->listed == r->numa_count ? 0 : malformed(r, "fewer NUMA nodes than numa= says");
+}
+
+static uint32_t *cell(const struct reader *r, uint32_t row, uint32_t column)
+{
+    return &r->matrix[(size_t)r->index[row] * r->numa_count + (size_t)r->index[column]];
+}
+
+static int read_row(struct reader *r, char *rest)
+{
+    if (!r->in_section || !r->listed || r->rows == r->numa_count)
+        return malformed(r, "as many \"row\" lines as NUMA nodes belong after \"numa\"");
+    uint32_t local = 0, least = UINT32_MAX, columns = 0;
+    for (char *word; (word = next_word(&rest)); columns++) {
+        uint32_t value;
+        if (columns == r->numa_count || nuioa_parse_u32(word, VALUE_MAX, &value) || !value)
+            return malformed(r, "expected one number from 1 on for each NUMA node");
+        if (columns == r->rows)
+            local = value;
+        least = value < least ? value : least;
+        if (r->matches)
+            cell(r, r->rows, columns)[0] = value;
+    }
+    if (columns != r->numa_count)
+        return malformed(r, "expected one number from 1 on for each NUMA node");
+    if (least < local)
+        return malformed(r, "remote memory cannot be nearer than local");
+    r->rows++;
+    return 0;
+}
+
+static int read_line(struct reader *r, char *line)
+{
+    bool quoted = false;
+    for (char *c = line; *c; c++) {
+        quoted ^= *c == '"';
+        if (*c == '#' && !quoted)
+            *c = '\0';
+        if (!*c)
+            break;
+    }
+    char *rest = line, *word = next_word(&rest);
+    if (!word)
+        return 0;
+    if (!strcmp(word, "machine")) {
+        int rc = end_section(r);
+        return rc ? rc : read_machine(r, rest);
+    }
+    if (!strcmp(word, "numa"))
+        return read_numa(r, rest);
+    if (!strcmp(word, "row"))
+        return read_row(r, rest);
+    return malformed(r, "expected machine, numa or row");
+}
+
+static int read_text(struct reader *r, char *text)
+{
+    bool versioned = false;
+    for (char *line = text, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        r->line++;
+        int rc = 0;
+        if (versioned)
+            rc = read_line(r, line);
+        else if (!strncmp(line, "nuioa-distances 1", 17) && !line[17 + strspn(line + 17, " \t\r")])
+            versioned = true;
+        else if (line[strspn(line, " \t\r")] && line[0] != '#')
+            return malformed(r, "the first line must be \"nuioa-distances 1\"");
+        if (rc)
+            return rc;
+    }
+    if (!versioned)
+        return malformed(r, "the first line must be \"nuioa-distances 1\"");
+    int rc = end_section(r);
+    if (!rc && !r->found)
+        rc = nuioa_fail(r->err, -ENOENT,
+                        "%s: no section for this node (machine packages=%u numa=%u cores=%u "
+                        "model=\"%s\")",
+                        r->path, r->node->package_count, r->node->numa_count, r->node->core_count,
+                        r->node->model);
+    return rc;
+}
+
+/* The whole file, with a final NUL. */
+static int load(const char *path, char **text, struct nuioa_error *err)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    ssize_t got = -1;
+    *text = NULL;
+    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < FILE_BYTES_MAX)
+        *text = malloc((size_t)st.st_size + 1);
+    if (*text)
+        got = read(fd, *text, (size_t)st.st_size);
+    close(fd);
+    if (got < 0) {
+        free(*text);
+        return nuioa_fail(err, -EINVAL, "%s: not a readable file of less than 4 MiB", path);
+    }
+    (*text)[got] = '\0';
+    return 0;
+}
+
+int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
+                             struct nuioa_error *err)
+{
+    char *text = NULL;
+    size_t cells = (size_t)node->numa_count * node->numa_count;
+    int rc = load(path, &text, err);
+    if (rc)
+        return rc;
+    /* Rows go to a copy: an error further down must leave the caller's matrix alone. */
+    struct reader r = {.path = path, .node = node, .err = err};
+    r.matrix = calloc(cells, sizeof(*r.matrix));
+    r.index = calloc(NUMA_MAX, sizeof(*r.index));
+    if (r.matrix && r.index)
+        rc = read_text(&r, text);
+    else
+        rc = nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
+    if (!rc)
+        memcpy(matrix, r.matrix, cells * sizeof(*matrix));
+    free(r.matrix);
+    free(r.index);
+    free(text);
+    return rc;
+}

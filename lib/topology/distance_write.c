@@ -1,0 +1,154 @@
+/* The site's distance file, written: one section more, the others as they are. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "topology/distance.h"
+#include "topology/node.h"
+
+#define HEADER "nuioa-distances 1\n"
+
+/* The lines by which a section is found again. A model that the format cannot quote is left out. */
+static void print_key(const struct nuioa_node *node, FILE *out)
+{
+    fprintf(out, "machine packages=%u numa=%u cores=%u", node->package_count, node->numa_count,
+            node->core_count);
+    if (*node->model && !strpbrk(node->model, "\"\r\n"))
+        fprintf(out, " model=\"%s\"", node->model);
+    fprintf(out, "\nnuma");
+    for (uint32_t i = 0; i < node->numa_count; i++)
+        fprintf(out, " %u", node->numas[i].os_index);
+    fputs("\n", out);
+}
+
+static void print_section(const struct nuioa_node *node, const uint32_t *matrix,
+                          const char *comment, FILE *out)
+{
+    print_key(node, out);
+    fprintf(out, "# %s\n", comment);
+    for (uint32_t i = 0; i < node->numa_count; i++) {
+        fputs("row", out);
+        for (uint32_t j = 0; j < node->numa_count; j++)
+            fprintf(out, " %u", matrix[(size_t)i * node->numa_count + j]);
+        fputs("\n", out);
+    }
+}
+
+/* From the beginning of a line on. */
+static const char *next_section(const char *text)
+{
+    while (*text) {
+        size_t blanks = strspn(text, " \t");
+        if (!strncmp(text + blanks, "machine", 7) && strspn(text + blanks + 7, " \t"))
+            break;
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return text;
+}
+
+static void print_piece(const char *from, const char *to, FILE *out)
+{
+    fwrite(from, 1, (size_t)(to - from), out);
+    if (to > from && to[-1] != '\n')
+        fputs("\n", out);
+}
+
+/* The first section that fits is the one that is read, so the new one goes before the others. */
+static void merge(const char *before, const struct nuioa_node *node, const uint32_t *matrix,
+                  const char *comment, FILE *out)
+{
+    char *key = NULL;
+    size_t length;
+    FILE *memory = open_memstream(&key, &length);
+    if (!memory)
+        return;
+    print_key(node, memory);
+    if (fclose(memory) || !key) {
+        free(key);
+        return;
+    }
+    const char *section = next_section(before);
+    if (section == before)
+        fputs(HEADER, out);
+    print_piece(before, section, out);
+    print_section(node, matrix, comment, out);
+    while (*section) {
+        const char *end = next_section(section + strcspn(section, "\n"));
+        if (strncmp(section, key, length))
+            print_piece(section, end, out);
+        section = end;
+    }
+    free(key);
+}
+
+/* What is there: NULL and 0 if nothing is. A file that is not understood is not overwritten. */
+static int load(const char *path, const struct nuioa_node *node, char **text,
+                struct nuioa_error *err)
+{
+    struct stat st;
+    *text = NULL;
+    if (stat(path, &st))
+        return errno == ENOENT ? 0 : nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return nuioa_fail(err, -EINVAL, "%s: not a regular file", path);
+    if (!st.st_size)
+        return 0;
+    uint32_t *unused = calloc((size_t)node->numa_count * node->numa_count, sizeof(*unused));
+    int rc = unused ? nuioa_distance_read_site(path, node, unused, err) : -ENOMEM;
+    free(unused);
+    if (rc && rc != -ENOENT)
+        return rc;
+    FILE *file = fopen(path, "re");
+    *text = calloc(1, (size_t)st.st_size + 1);
+    size_t got = file && *text ? fread(*text, 1, (size_t)st.st_size, file) : 0;
+    if (file)
+        fclose(file);
+    if (got)
+        return 0;
+    free(*text);
+    *text = NULL;
+    return nuioa_fail(err, -EIO, "%s: cannot be read", path);
+}
+
+/* Readers see the old file or the new one. */
+static int replace(const char *path, const struct nuioa_node *node, const uint32_t *matrix,
+                   const char *comment, const char *before, struct nuioa_error *err)
+{
+    char temporary[PATH_MAX];
+    int length = snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
+    if (length < 0 || (size_t)length >= sizeof(temporary))
+        return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!out)
+        return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    merge(before ? before : "", node, matrix, comment, out);
+    bool bad = ftell(out) <= 0 || fchmod(fd, 0644) || fflush(out) || fsync(fd);
+    if (fclose(out) || bad || rename(temporary, path)) {
+        int rc = errno ? -errno : -EIO;
+        unlink(temporary);
+        return nuioa_fail(err, rc, "%s: %s", path, strerror(-rc));
+    }
+    return 0;
+}
+
+int nuioa_distance_write_site(const char *path, const struct nuioa_node *node,
+                              const uint32_t *matrix, const char *comment, struct nuioa_error *err)
+{
+    char *before;
+    char *target = realpath(path, NULL); /* the file that a link names, not the link, is replaced */
+    int rc = load(path, node, &before, err);
+    if (!rc)
+        rc = replace(target ? target : path, node, matrix, comment, before, err);
+    free(before);
+    free(target);
+    return rc;
+}

@@ -1,0 +1,110 @@
+#include "topology/fingerprint.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/sysfs.h"
+
+uint64_t nuioa_hash(uint64_t seed, const void *bytes, size_t length)
+{
+    const unsigned char *byte = bytes;
+    uint64_t sum = seed ^ 14695981039346656037u;
+    for (size_t i = 0; i < length; i++)
+        sum = (sum ^ byte[i]) * 1099511628211u;
+    return sum;
+}
+
+static uint64_t hash_text(uint64_t seed, const char *text)
+{
+    return nuioa_hash(seed, text, strlen(text) + 1);
+}
+
+/* "0000:41:00.0" at `text`, up to a slash. */
+static size_t pci_length(const char *text)
+{
+    size_t length = strcspn(text, "/");
+    return length >= 12 && length < 20 && text[length - 2] == '.' && text[length - 5] == ':' &&
+           text[length - 8] == ':' && isxdigit((unsigned char)text[0]) ? length : 0;
+}
+
+static uint64_t hash_numa_node(uint64_t seed, const struct nuioa_sysfs *sysfs, const char *pci,
+                               size_t length)
+{
+    char text[16];
+    nuioa_sysfs_text(sysfs->pci, text, sizeof(text), "%.*s/numa_node", (int)length, pci);
+    return hash_text(seed, text);
+}
+
+/* The device itself, and the port of the root complex that it hangs off: hwloc asks there. */
+static uint64_t hash_device(const struct nuioa_sysfs *sysfs, const char *name, const char *link)
+{
+    const char *first = NULL, *last = NULL;
+    uint64_t sum = hash_text(hash_text(0, name), link);
+    for (const char *part = link; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        if (pci_length(part)) {
+            first = first ? first : part;
+            last = part;
+        }
+    }
+    if (first)
+        sum = hash_numa_node(sum, sysfs, first, pci_length(first));
+    if (last != first)
+        sum = hash_numa_node(sum, sysfs, last, pci_length(last));
+    return sum;
+}
+
+/* The order of a directory's entries means nothing: sums, not chains. */
+static uint64_t hash_class(const struct nuioa_sysfs *sysfs, int class_dir)
+{
+    uint64_t sum = 0;
+    int own = class_dir < 0 ? -1 : fcntl(class_dir, F_DUPFD_CLOEXEC, 0);
+    DIR *directory = own < 0 ? NULL : fdopendir(own);
+    if (!directory) {
+        if (own >= 0)
+            close(own);
+        return 0;
+    }
+    rewinddir(directory); /* the place in it is class_dir's, too */
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        char link[256];
+        if (entry->d_name[0] != '.' &&
+            !nuioa_sysfs_link(class_dir, link, sizeof(link), entry->d_name) &&
+            !strstr(link, "/virtual/"))
+            sum += hash_device(sysfs, entry->d_name, link);
+    }
+    closedir(directory);
+    return sum;
+}
+
+static uint64_t hash_online(uint64_t seed, const char *root)
+{
+    char text[1024];
+    nuioa_sysfs_text(AT_FDCWD, text, sizeof(text), "%s/sys/devices/system/cpu/online", root);
+    seed = hash_text(seed, text);
+    nuioa_sysfs_text(AT_FDCWD, text, sizeof(text), "%s/sys/devices/system/node/online", root);
+    return hash_text(seed, text);
+}
+
+static uint64_t hash_environment(void)
+{
+    uint64_t sum = 0;
+    for (char **variable = environ; variable && *variable; variable++)
+        if (!strncmp(*variable, "HWLOC_", 6) && strncmp(*variable, "HWLOC_HIDE_ERRORS=", 18))
+            sum += hash_text(0, *variable);
+    return sum;
+}
+
+uint64_t nuioa_fingerprint(const char *root)
+{
+    struct nuioa_sysfs sysfs;
+    nuioa_sysfs_open(&sysfs, root);
+    uint64_t sums[] = {hash_class(&sysfs, sysfs.net), hash_class(&sysfs, sysfs.verbs),
+                       hash_environment()};
+    nuioa_sysfs_close(&sysfs);
+    return hash_online(nuioa_hash(0, sums, sizeof(sums)), root);
+}

@@ -1,0 +1,183 @@
+#include "topology/latency.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/number.h"
+
+enum { FILE_BYTES_MAX = 8 << 20 };
+#define VALUE_NS_MAX 1e6
+
+static const char blanks[] = " \t\r,;";
+
+int nuioa_latency_init(struct nuioa_latency *latency, uint32_t count)
+{
+    *latency = (struct nuioa_latency){.count = count};
+    latency->over_ns = calloc((size_t)count * count, sizeof(*latency->over_ns));
+    return latency->over_ns ? 0 : -ENOMEM;
+}
+
+void nuioa_latency_free(struct nuioa_latency *latency)
+{
+    free(latency->over_ns);
+    *latency = (struct nuioa_latency){0};
+}
+
+void nuioa_latency_from_full(struct nuioa_latency *latency, const double *full_ns)
+{
+    uint32_t count = latency->count;
+    latency->local_ns = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double local = full_ns[(size_t)i * count + i];
+        latency->local_ns += local / count;
+        for (uint32_t j = 0; j < count; j++)
+            latency->over_ns[(size_t)i * count + j] = full_ns[(size_t)i * count + j] - local;
+    }
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+struct reader {
+    const char *path;
+    struct nuioa_error *err;
+    struct nuioa_latency *latency;
+    unsigned line;
+    uint32_t rows;
+};
+
+static int malformed(const struct reader *r, const char *what)
+{
+    return nuioa_fail(r->err, -EINVAL, "%s:%u: %s", r->path, r->line, what);
+}
+
+static char *next_word(char **rest)
+{
+    char *word = *rest + strspn(*rest, blanks);
+    if (!*word)
+        return NULL;
+    *rest = word + strcspn(word, blanks);
+    if (**rest)
+        *(*rest)++ = '\0';
+    return word;
+}
+
+static uint32_t count_words(const char *line)
+{
+    uint32_t count = 0;
+    for (line += strspn(line, blanks); *line; line += strspn(line, blanks)) {
+        line += strcspn(line, blanks);
+        count++;
+    }
+    return count;
+}
+
+/* A remote access may come out faster than a local one: that is for the inference to judge. */
+static int parse_ns(const char *word, double *value)
+{
+    bool negative = *word == '-';
+    if (nuioa_parse_decimal(word + negative, value) || *value > VALUE_NS_MAX)
+        return -EINVAL;
+    *value = negative ? -*value : *value;
+    return 0;
+}
+
+static int read_row(struct reader *r, char *rest)
+{
+    struct nuioa_latency *latency = r->latency;
+    uint32_t words = count_words(rest);
+    if (!words)
+        return 0;
+    if (words > NUIOA_LATENCY_COUNT_MAX)
+        return malformed(r, "more columns than a machine has NUMA nodes (512)");
+    if (!latency->over_ns && nuioa_latency_init(latency, words))
+        return nuioa_fail(r->err, -ENOMEM, "%s: out of memory", r->path);
+    if (words != latency->count)
+        return malformed(r, "not as many numbers as in the first row");
+    if (r->rows == latency->count)
+        return malformed(r, "more rows than columns");
+    for (uint32_t column = 0; column < words; column++)
+        if (parse_ns(next_word(&rest), &latency->over_ns[(size_t)r->rows * words + column]))
+            return malformed(r, "expected numbers of nanoseconds, such as 37 or 36.5");
+    r->rows++;
+    return 0;
+}
+
+/* Whether the diagonal says what local accesses take, or is the zero that all is counted from. */
+static int settle_diagonal(struct reader *r)
+{
+    struct nuioa_latency *latency = r->latency;
+    uint32_t count = latency->count, zeros = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double local = latency->over_ns[(size_t)i * count + i];
+        if (local < 0)
+            return nuioa_fail(r->err, -EINVAL, "%s: row %u: a local access of less than 0 ns",
+                              r->path, i);
+        zeros += local == 0;
+    }
+    if (zeros && zeros != count)
+        return nuioa_fail(r->err, -EINVAL,
+                          "%s: the diagonal must be all zeros (nanoseconds over local access) or "
+                          "have none (nanoseconds)",
+                          r->path);
+    if (!zeros)
+        nuioa_latency_from_full(latency, latency->over_ns);
+    return 0;
+}
+
+static int read_text(struct reader *r, char *text, size_t length)
+{
+    if (memchr(text, '\0', length))
+        return nuioa_fail(r->err, -EINVAL, "%s: not a text", r->path);
+    for (char *line = text, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        r->line++;
+        line[strcspn(line, "#")] = '\0';
+        int rc = read_row(r, line);
+        if (rc)
+            return rc;
+    }
+    if (!r->rows)
+        return nuioa_fail(r->err, -EINVAL, "%s: no matrix in it", r->path);
+    if (r->rows != r->latency->count)
+        return malformed(r, "fewer rows than columns");
+    return settle_diagonal(r);
+}
+
+int nuioa_latency_parse(struct nuioa_latency *latency, const char *path, char *text, size_t length,
+                        struct nuioa_error *err)
+{
+    struct reader r = {.path = path, .err = err, .latency = latency};
+    *latency = (struct nuioa_latency){0};
+    int rc = read_text(&r, text, length);
+    if (rc)
+        nuioa_latency_free(latency);
+    return rc;
+}
+
+int nuioa_latency_read(struct nuioa_latency *latency, const char *path, struct nuioa_error *err)
+{
+    bool standard = !strcmp(path, "-");
+    FILE *file = standard ? stdin : fopen(path, "re");
+    *latency = (struct nuioa_latency){0};
+    if (!file)
+        return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    char *text = malloc(FILE_BYTES_MAX + 1);
+    size_t length = text ? fread(text, 1, FILE_BYTES_MAX, file) : 0;
+    bool whole = text && !ferror(file) && length < FILE_BYTES_MAX;
+    int rc;
+    if (whole) {
+        text[length] = '\0';
+        rc = nuioa_latency_parse(latency, standard ? "standard input" : path, text, length, err);
+    } else {
+        rc = nuioa_fail(err, -EINVAL, "%s: not a readable file of less than 8 MiB", path);
+    }
+    if (!standard)
+        fclose(file);
+    free(text);
+    return rc;
+}

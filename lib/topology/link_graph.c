@@ -1,0 +1,470 @@
+#include "topology/link_graph.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One link and two are told apart in the widest gap between CUT - REACH and CUT + REACH links,
+ * which must be GAP links wide, and the next one not nearly as wide. Judged by the trials of the
+ * unit test. */
+#define CUT 1.5
+#define REACH 0.35
+#define GAP 0.25
+#define RIVAL 0.7
+/* By how much of a quantum a path may seem shorter than its links. */
+#define SHORTCUT 0.6
+/* Links may differ by this much of a quantum (root mean square), and more if they are few. */
+#define SPREAD 0.30
+/* By what part of a link the links may differ beyond what the two directions of each do (root mean
+ * square): of some kinds, or, where all are linked and no gap says so, not at all. How much a few
+ * may do so by chance: about the 99 % point of the ratio of two variances. */
+#define ALIKE 0.12
+#define EQUAL 0.05
+#define CHANCE(links) (1 + 40. / (links))
+/* No time between two NUMA nodes, nor a sum of a few, is longer. */
+#define LONGEST_NS 1e9
+/* Remote must be slower than local by this many times what repetitions differ by. */
+#define NOISE_TIMES 3
+
+struct work {
+    const struct nuioa_latency *latency;
+    struct nuioa_linkgraph *graph;
+    uint32_t n;
+    double *mean;    /* n * n, of both directions */
+    double *path;    /* n * n, shortest over the links, in ns */
+    bool *linked;    /* n * n */
+    uint32_t *group; /* n: nodes that are connected so far have the same */
+    double *sorted;  /* n * (n - 1) / 2 means, ascending */
+    double cut_ns;
+    double link_ns; /* mean of the links, of the first kind if there are groups */
+};
+
+static size_t at(const struct work *w, uint32_t i, uint32_t j) { return (size_t)i * w->n + j; }
+
+/* The first reason stands. */
+static void refuse(struct work *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void refuse(struct work *w, const char *fmt, ...)
+{
+    va_list args;
+    if (*w->graph->reason)
+        return;
+    va_start(args, fmt);
+    vsnprintf(w->graph->reason, sizeof(w->graph->reason), fmt, args);
+    va_end(args);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* --- the diagonal ----------------------------------------------------------------------------- */
+
+static void check_diagonal(struct work *w)
+{
+    double least = fmax(NOISE_TIMES * w->latency->noise_ns,
+                        NUIOA_LINKGRAPH_LEAST * w->latency->local_ns);
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = 0; j < w->n; j++) {
+            double over = nuioa_latency_at(w->latency, i, j);
+            if (i != j && over <= 0)
+                refuse(w, "the diagonal is not the least of its row: from %u the memory of %u "
+                          "is as near as its own (%+.1f ns)", i, j, over);
+            else if (i != j && over < least)
+                refuse(w, "from %u the memory of %u is only %.1f ns farther than its own: not more "
+                          "than noise (%.1f ns)", i, j, over, least);
+        }
+}
+
+/* What follows adds and compares: numbers that are none, or beyond all measure, would take it
+ * nowhere. */
+static bool are_times(struct work *w)
+{
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = 0; j < w->n; j++) {
+            double over = nuioa_latency_at(w->latency, i, j);
+            if (fabs(over) <= LONGEST_NS)
+                continue;
+            refuse(w, "from %u to %u: %g is no time that memory takes", i, j, over);
+            return false;
+        }
+    return true;
+}
+
+/* --- links ------------------------------------------------------------------------------------ */
+
+static size_t prepare(struct work *w)
+{
+    size_t pairs = 0;
+    for (uint32_t i = 0; i < w->n; i++) {
+        w->group[i] = i;
+        for (uint32_t j = 0; j < w->n; j++) {
+            double there = nuioa_latency_at(w->latency, i, j);
+            double back = nuioa_latency_at(w->latency, j, i);
+            w->mean[at(w, i, j)] = (there + back) / 2;
+            if (i < j)
+                w->sorted[pairs++] = (there + back) / 2;
+        }
+    }
+    qsort(w->sorted, pairs, sizeof(*w->sorted), ascending);
+    return pairs;
+}
+
+/* The mean of what is below the cut decides where a cut may be: settles in a few rounds. */
+static void find_link_ns(struct work *w, size_t pairs)
+{
+    w->link_ns = w->sorted[(w->n - 1) / 2]; /* median of the n-1 smallest */
+    for (int round = 0; round < 16; round++) {
+        double sum = 0;
+        size_t below = 0;
+        while (below < pairs && w->sorted[below] < CUT * w->link_ns)
+            sum += w->sorted[below++];
+        if (!below)
+            break;
+        w->link_ns = sum / (double)below;
+    }
+}
+
+/* The widest gap around CUT links; CUT itself where nothing is near, as where all are linked. */
+static void find_cut(struct work *w, size_t pairs)
+{
+    double low = (CUT - REACH) * w->link_ns, high = (CUT + REACH) * w->link_ns;
+    double widest = 0, second = 0, below = low;
+    for (size_t p = 0; p <= pairs; p++) {
+        double above = p < pairs ? fmin(fmax(w->sorted[p], low), high) : high;
+        double gap = above - below;
+        if (gap > widest) {
+            second = widest;
+            widest = gap;
+            w->cut_ns = (above + below) / 2;
+        } else if (gap > second) {
+            second = gap;
+        }
+        below = above;
+    }
+    if (widest < GAP * w->link_ns || second > RIVAL * widest)
+        refuse(w, "no clear gap between one link (%.1f ns) and more: the widest two are %.1f and "
+                  "%.1f ns", w->link_ns, widest, second);
+}
+
+static void join(struct work *w, uint32_t a, uint32_t b)
+{
+    uint32_t from = w->group[b], to = w->group[a];
+    w->linked[at(w, a, b)] = w->linked[at(w, b, a)] = true;
+    for (uint32_t i = 0; i < w->n && from != to; i++)
+        if (w->group[i] == from)
+            w->group[i] = to;
+}
+
+static bool connected(const struct work *w)
+{
+    for (uint32_t i = 1; i < w->n; i++)
+        if (w->group[i] != w->group[0])
+            return false;
+    return true;
+}
+
+/* Pairs of one group if `inside`, of different groups else. */
+static void link_below(struct work *w, double cut_ns, const uint32_t *group)
+{
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = i + 1; j < w->n; j++)
+            if ((!group || group[i] != group[j]) && w->mean[at(w, i, j)] < cut_ns)
+                join(w, i, j);
+}
+
+static double nearest_between(const struct work *w, const uint32_t *group)
+{
+    double nearest = INFINITY;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = i + 1; j < w->n; j++)
+            if (group[i] != group[j])
+                nearest = fmin(nearest, w->mean[at(w, i, j)]);
+    return nearest;
+}
+
+static double mean_between(const struct work *w, double cut_ns, const uint32_t *group)
+{
+    double sum = 0;
+    uint32_t pairs = 0;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = i + 1; j < w->n; j++)
+            if (group[i] != group[j] && w->mean[at(w, i, j)] < cut_ns) {
+                sum += w->mean[at(w, i, j)];
+                pairs++;
+            }
+    return pairs ? sum / pairs : NAN;
+}
+
+/* A pair that the last links have joined: of one group, and of different ones before. */
+static bool joined(const struct work *w, const uint32_t *before, uint32_t i, uint32_t j)
+{
+    return w->group[i] == w->group[j] && (!before || before[i] != before[j]);
+}
+
+/* Noise is different in both directions, a longer way is not. Where links differ and their
+ * directions agree, the far ones are ways over several: as on a machine where leaving a NUMA node
+ * takes 60 ns, and each link 10 ns more. */
+static void check_alike(struct work *w, const uint32_t *before)
+{
+    double sum = 0, squares = 0, noise = 0;
+    uint32_t pairs = 0, links = 0;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            double mean = w->mean[at(w, i, j)], half = nuioa_latency_at(w->latency, i, j) - mean;
+            pairs += joined(w, before, i, j);
+            if (!joined(w, before, i, j) || !w->linked[at(w, i, j)])
+                continue;
+            sum += mean;
+            squares += mean * mean;
+            noise += half * half;
+            links++;
+        }
+    if (links < 2)
+        return;
+    double mean = sum / links, least = (links == pairs ? EQUAL : ALIKE) * mean;
+    double spread = (squares - sum * mean) / (links - 1);
+    if (spread > CHANCE(links) * noise / links + least * least)
+        refuse(w, "no clear gap between one link and more: what seems to be one, %.1f ns, differs "
+                  "by %.1f ns from pair to pair, alike in both directions", mean, sqrt(spread));
+}
+
+/* Without a link of its own, a pair of different groups has to cross at least one link inside of a
+ * group more than the nearest ones. */
+static int link_groups(struct work *w)
+{
+    uint32_t *before = malloc(w->n * sizeof(*before));
+    if (!before)
+        return -ENOMEM;
+    while (!connected(w)) {
+        memcpy(before, w->group, w->n * sizeof(*before));
+        double nearest = nearest_between(w, before), cut = nearest + w->link_ns / 2;
+        for (int round = 0; round < 4; round++)
+            cut = mean_between(w, cut, before) + w->link_ns / 2;
+        if (!(nearest < cut)) {
+            refuse(w, "links of %g ns are nothing beside the next ones of %g ns", w->link_ns,
+                   nearest);
+            break;
+        }
+        link_below(w, cut, before);
+        check_alike(w, before);
+        w->graph->grouped = true;
+    }
+    free(before);
+    return 0;
+}
+
+static int list_links(struct work *w)
+{
+    struct nuioa_linkgraph *graph = w->graph;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = i + 1; j < w->n; j++)
+            graph->link_count += w->linked[at(w, i, j)];
+    graph->links = calloc(graph->link_count + 1, sizeof(*graph->links));
+    if (!graph->links)
+        return -ENOMEM;
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = i + 1; j < w->n; j++)
+            if (w->linked[at(w, i, j)])
+                graph->links[k++] = (struct nuioa_link){i, j};
+    return 0;
+}
+
+/* --- quantum ---------------------------------------------------------------------------------- */
+
+static double half_quanta(double over_ns, double quantum_ns)
+{
+    return fmax(1, round(2 * over_ns / quantum_ns) / 2);
+}
+
+/* Of the entries up to `most` quanta, by the quantum so far. */
+static double refit(const struct work *w, double quantum_ns, double most)
+{
+    double above = 0, below = 0;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = 0; j < w->n; j++) {
+            double over = nuioa_latency_at(w->latency, i, j);
+            double k = half_quanta(over, quantum_ns);
+            if (i == j || k > most)
+                continue;
+            above += k * over;
+            below += k * k;
+        }
+    return below > 0 ? above / below : quantum_ns;
+}
+
+/* The near entries first: their multiples are beyond doubt, and decide those of farther ones. */
+static void fit_quantum(struct work *w)
+{
+    double quantum = w->link_ns;
+    for (double most = 1; most <= 2 * w->n && !w->graph->grouped; most *= 2)
+        quantum = refit(w, refit(w, quantum, most), most);
+    /* Where further links cost much less or more than the first, the links themselves decide. */
+    bool sound = fabs(quantum - w->link_ns) < 0.2 * w->link_ns;
+    w->graph->quantum_ns = sound ? quantum : w->link_ns;
+}
+
+static void check_spread(struct work *w)
+{
+    double squares = 0;
+    uint32_t entries = 0;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = 0; j < w->n; j++)
+            if (i != j && w->mean[at(w, i, j)] < w->cut_ns) {
+                double off = nuioa_latency_at(w->latency, i, j) - w->link_ns;
+                squares += off * off;
+                entries++;
+            }
+    if (entries < 2)
+        return;
+    double spread = sqrt(squares / (entries - 1));
+    if (spread > SPREAD * (1 + 1 / sqrt(entries)) * w->link_ns)
+        refuse(w, "noise: what one link takes, %.1f ns, differs by %.1f ns from link to link",
+               w->link_ns, spread);
+}
+
+/* --- paths ------------------------------------------------------------------------------------ */
+
+/* The quantum knows better than the one pair, which noise has moved. */
+static double step_ns(const struct work *w, uint32_t i, uint32_t j)
+{
+    double mean = w->mean[at(w, i, j)];
+    return mean < w->cut_ns ? w->graph->quantum_ns : mean;
+}
+
+static void shortest_paths(struct work *w)
+{
+    uint32_t *hops = w->graph->hops;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = 0; j < w->n; j++) {
+            bool linked = w->linked[at(w, i, j)];
+            hops[at(w, i, j)] = i == j ? 0 : linked ? 1 : w->n;
+            w->path[at(w, i, j)] = i == j ? 0 : linked ? step_ns(w, i, j) : INFINITY;
+        }
+    for (uint32_t k = 0; k < w->n; k++)
+        for (uint32_t i = 0; i < w->n; i++)
+            for (uint32_t j = 0; j < w->n; j++) {
+                uint32_t via = hops[at(w, i, k)] + hops[at(w, k, j)];
+                if (via < hops[at(w, i, j)])
+                    hops[at(w, i, j)] = via;
+                w->path[at(w, i, j)] =
+                    fmin(w->path[at(w, i, j)], w->path[at(w, i, k)] + w->path[at(w, k, j)]);
+            }
+}
+
+/* A pair that is nearer than the links allow has a link that was not found, or the numbers are not
+ * those of links at all. */
+static void check_paths(struct work *w)
+{
+    for (uint32_t i = 0; i < w->n && !w->graph->grouped; i++)
+        for (uint32_t j = i + 1; j < w->n; j++)
+            if (w->mean[at(w, i, j)] < w->path[at(w, i, j)] - SHORTCUT * w->link_ns)
+                refuse(w, "contradiction: %u and %u are %.1f ns apart, but %.1f ns over the links",
+                       i, j, w->mean[at(w, i, j)], w->path[at(w, i, j)]);
+}
+
+static void count_routes(struct work *w)
+{
+    struct nuioa_linkgraph *graph = w->graph;
+    for (uint32_t i = 0; i < w->n; i++)
+        for (uint32_t j = 0; j < w->n; j++) {
+            double quanta = round(nuioa_latency_at(w->latency, i, j) / graph->quantum_ns);
+            bool by_time = i != j && !graph->grouped;
+            graph->routed[at(w, i, j)] =
+                by_time ? (uint32_t)fmin(fmax(1, quanta), UINT16_MAX) : graph->hops[at(w, i, j)];
+        }
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int infer(struct work *w)
+{
+    if (!are_times(w))
+        return 0;
+    check_diagonal(w);
+    size_t pairs = prepare(w);
+    find_link_ns(w, pairs);
+    find_cut(w, pairs);
+    if (!(w->link_ns > 0)) {
+        refuse(w, "remote memory is not farther than local memory");
+        return 0;
+    }
+    link_below(w, w->cut_ns, NULL);
+    check_alike(w, NULL);
+    int rc = link_groups(w);
+    if (!rc)
+        rc = list_links(w);
+    if (rc)
+        return rc;
+    check_spread(w);
+    fit_quantum(w);
+    shortest_paths(w);
+    check_paths(w);
+    count_routes(w);
+    return 0;
+}
+
+int nuioa_linkgraph_infer(struct nuioa_linkgraph *graph, const struct nuioa_latency *latency,
+                          struct nuioa_error *err)
+{
+    uint32_t n = latency->count;
+    size_t cells = (size_t)n * n;
+    int rc = -ENOMEM;
+    struct work w = {.latency = latency, .graph = graph, .n = n};
+    *graph = (struct nuioa_linkgraph){.count = n};
+    graph->hops = calloc(cells, sizeof(*graph->hops));
+    graph->routed = calloc(cells, sizeof(*graph->routed));
+    w.mean = calloc(cells, sizeof(*w.mean));
+    w.path = calloc(cells, sizeof(*w.path));
+    w.linked = calloc(cells, sizeof(*w.linked));
+    w.group = calloc(n, sizeof(*w.group));
+    w.sorted = calloc(cells, sizeof(*w.sorted));
+    if (graph->hops && graph->routed && w.mean && w.path && w.linked && w.group && w.sorted)
+        rc = n > 1 ? infer(&w) : 0;
+    free(w.mean);
+    free(w.path);
+    free(w.linked);
+    free(w.group);
+    free(w.sorted);
+    if (rc) {
+        nuioa_linkgraph_free(graph);
+        return nuioa_fail(err, rc, "out of memory for the links of %u NUMA nodes", n);
+    }
+    graph->accepted = !*graph->reason;
+    return 0;
+}
+
+void nuioa_linkgraph_free(struct nuioa_linkgraph *graph)
+{
+    free(graph->links);
+    free(graph->hops);
+    free(graph->routed);
+    *graph = (struct nuioa_linkgraph){0};
+}
+
+uint32_t nuioa_linkgraph_degree(const struct nuioa_linkgraph *graph, uint32_t node)
+{
+    uint32_t degree = 0;
+    for (uint32_t k = 0; k < graph->link_count; k++)
+        degree += graph->links[k].a == node || graph->links[k].b == node;
+    return degree;
+}
+
+void nuioa_linkgraph_distances(const struct nuioa_linkgraph *graph,
+                               const struct nuioa_latency *latency, uint32_t *matrix)
+{
+    double local = latency->local_ns > 0 ? latency->local_ns : graph->quantum_ns;
+    for (uint32_t i = 0; i < graph->count; i++)
+        for (uint32_t j = 0; j < graph->count; j++) {
+            size_t cell = (size_t)i * graph->count + j;
+            double over = graph->routed[cell] * graph->quantum_ns;
+            if (graph->grouped)
+                over = (nuioa_latency_at(latency, i, j) + nuioa_latency_at(latency, j, i)) / 2;
+            matrix[cell] = (uint32_t)(10 + (i == j ? 0 : fmin(10 * over / local, 1e6 - 10)) + 0.5);
+        }
+}

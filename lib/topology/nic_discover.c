@@ -1,0 +1,455 @@
+/* Network ports from the I/O objects of a topology, completed from sysfs where there is one. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology/discover.h"
+
+enum { VENDOR_CRAY = 0x17db, VENDOR_AMAZON = 0x1d0f };
+enum { CLASS_ETHERNET = 0x0200, CLASS_NETWORK = 0x02, CLASS_INFINIBAND_BUS = 0x0c06 };
+
+/* A netdev, and its function. A card's two ports may be two functions, or two netdevs of one. */
+struct netdev {
+    hwloc_obj_t obj;
+    hwloc_obj_t pci;  /* NULL: none */
+    long port;        /* of the verbs device on the same function; 0: unknown */
+    bool infiniband;  /* by the length of its hardware address */
+    bool derived;     /* an IPoIB child or a representor of a virtual function */
+    bool taken;       /* is part of an entry */
+    char guid[24];    /* port GUID in the hardware address, "02c9:0300:..."; "" if unknown */
+};
+
+/* What is known about a verbs port before it is paired. */
+struct verbs_port {
+    hwloc_obj_t obj;
+    hwloc_obj_t pci;
+    struct netdev *netdev;
+    unsigned number;
+    bool lid;      /* has a local identifier: an InfiniBand subnet manager gave it */
+    char gid[64];  /* GID 0, "" if unknown */
+    char link[24]; /* link layer as sysfs says, "" if unknown */
+};
+
+struct discovery {
+    struct nuioa_node *node;
+    hwloc_topology_t topology;
+    const struct nuioa_sysfs *sysfs;
+    bool native;
+    struct netdev *netdevs;
+    struct verbs_port *ports;
+    unsigned netdev_count, port_count;
+};
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static hwloc_obj_t pci_of(hwloc_obj_t obj)
+{
+    while (obj && obj->type != HWLOC_OBJ_PCI_DEVICE)
+        obj = obj->parent;
+    return obj;
+}
+
+static bool is_osdev(hwloc_obj_t obj, hwloc_obj_osdev_type_t type)
+{
+    return obj->attr->osdev.type == type && obj->name && obj->name[0] && !strchr(obj->name, '/');
+}
+
+static const char *port_info(hwloc_obj_t obj, unsigned port, const char *what)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "Port%u%s", port, what);
+    return hwloc_obj_get_info_by_name(obj, name);
+}
+
+static bool has_port(hwloc_obj_t obj, unsigned port)
+{
+    return port_info(obj, port, "State") || port_info(obj, port, "LID") ||
+           port_info(obj, port, "GID0");
+}
+
+static bool has_any_port(hwloc_obj_t obj)
+{
+    for (unsigned port = 1; port < 256; port++)
+        if (has_port(obj, port))
+            return true;
+    return false;
+}
+
+/* IPoIB: the last 8 of 20 bytes are the port GUID, in the form that GIDs are written in. */
+static void guid_of_address(const char *address, char *guid, size_t size)
+{
+    const char *byte = address + 12 * 3;
+    snprintf(guid, size, "%.2s%.2s:%.2s%.2s:%.2s%.2s:%.2s%.2s", byte, byte + 3, byte + 6, byte + 9,
+             byte + 12, byte + 15, byte + 18, byte + 21);
+}
+
+static long netdev_port(const struct nuioa_sysfs *sysfs, hwloc_obj_t obj)
+{
+    long port = 0;
+    if (!nuioa_sysfs_number(sysfs->net, &port, "%s/dev_port", obj->name) && port > 0)
+        return port + 1;
+    /* old drivers number the ports of one function in dev_id */
+    if (!nuioa_sysfs_number(sysfs->net, &port, "%s/dev_id", obj->name))
+        return port + 1;
+    const char *info = hwloc_obj_get_info_by_name(obj, "Port");
+    return info ? strtol(info, NULL, 10) : 0;
+}
+
+static void read_netdev(struct netdev *netdev, hwloc_obj_t obj, const struct nuioa_sysfs *sysfs)
+{
+    const char *address = hwloc_obj_get_info_by_name(obj, "Address");
+    char text[64];
+    netdev->obj = obj;
+    netdev->pci = pci_of(obj);
+    netdev->port = netdev_port(sysfs, obj);
+    netdev->infiniband = address && strlen(address) == 20 * 3 - 1;
+    if (netdev->infiniband)
+        guid_of_address(address, netdev->guid, sizeof(netdev->guid));
+    nuioa_sysfs_text(sysfs->net, text, sizeof(text), "%s/phys_port_name", obj->name);
+    /* "pf0vf3", "c1pf0sf2" */
+    bool representor = strstr(text, "pf") && (strstr(text, "vf") || strstr(text, "sf"));
+    netdev->derived = representor || nuioa_sysfs_exists(sysfs->net, "%s/parent", obj->name) ||
+                      (netdev->infiniband && strchr(obj->name, '.'));
+}
+
+static void read_port(struct verbs_port *port, hwloc_obj_t obj, unsigned number,
+                      const struct nuioa_sysfs *sysfs)
+{
+    const char *lid = port_info(obj, number, "LID"), *gid = port_info(obj, number, "GID0");
+    *port = (struct verbs_port){.obj = obj, .pci = pci_of(obj), .number = number};
+    port->lid = lid && strtoul(lid, NULL, 16);
+    nuioa_sysfs_text(sysfs->verbs, port->link, sizeof(port->link), "%s/ports/%u/link_layer",
+                     obj->name, number);
+    if (nuioa_sysfs_text(sysfs->verbs, port->gid, sizeof(port->gid), "%s/ports/%u/gids/0",
+                         obj->name, number) <= 0)
+        nuioa_copy(port->gid, sizeof(port->gid), gid ? gid : "");
+}
+
+static int collect(struct discovery *d)
+{
+    unsigned netdevs = 0, ports = 0;
+    for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(d->topology, obj));) {
+        netdevs += is_osdev(obj, HWLOC_OBJ_OSDEV_NETWORK);
+        if (is_osdev(obj, HWLOC_OBJ_OSDEV_OPENFABRICS))
+            for (unsigned port = 1; port < 256; port++)
+                ports += has_port(obj, port) || (port == 1 && !has_any_port(obj));
+    }
+    d->netdevs = calloc(netdevs + 1, sizeof(*d->netdevs));
+    d->ports = calloc(ports + 1, sizeof(*d->ports));
+    if (!d->netdevs || !d->ports)
+        return -ENOMEM;
+    for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(d->topology, obj));) {
+        if (is_osdev(obj, HWLOC_OBJ_OSDEV_NETWORK) && strcmp(obj->name, "lo"))
+            read_netdev(&d->netdevs[d->netdev_count++], obj, d->sysfs);
+        if (is_osdev(obj, HWLOC_OBJ_OSDEV_OPENFABRICS))
+            for (unsigned port = 1; port < 256; port++)
+                if (has_port(obj, port) || (port == 1 && !has_any_port(obj)))
+                    read_port(&d->ports[d->port_count++], obj, port, d->sysfs);
+    }
+    return 0;
+}
+
+/* --- pairing ---------------------------------------------------------------------------------- */
+
+enum { BY_NUMBER, BY_GUID, IN_ORDER_INFINIBAND, IN_ORDER, PASSES };
+
+static bool fits(const struct netdev *netdev, const struct verbs_port *port, int pass)
+{
+    if (netdev->taken || netdev->derived || !port->pci || netdev->pci != port->pci)
+        return false;
+    if (pass == BY_NUMBER)
+        return netdev->port == (long)port->number;
+    if (netdev->port)
+        return false;
+    size_t gid = strlen(port->gid), guid = strlen(netdev->guid);
+    if (pass == BY_GUID)
+        return guid && gid > guid && !strcasecmp(port->gid + gid - guid, netdev->guid);
+    return pass == IN_ORDER || netdev->infiniband;
+}
+
+static void pair(struct discovery *d)
+{
+    for (int pass = 0; pass < PASSES; pass++)
+        for (unsigned p = 0; p < d->port_count; p++)
+            for (unsigned n = 0; n < d->netdev_count && !d->ports[p].netdev; n++)
+                if (fits(&d->netdevs[n], &d->ports[p], pass)) {
+                    d->ports[p].netdev = &d->netdevs[n];
+                    d->netdevs[n].taken = true;
+                }
+}
+
+/* --- one entry -------------------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *prefix)
+{
+    return !strncmp(text, prefix, strlen(prefix));
+}
+
+static enum nuioa_nic_kind verbs_kind(const struct verbs_port *port)
+{
+    const char *name = port->obj->name;
+    unsigned vendor = port->pci ? port->pci->attr->pcidev.vendor_id : 0;
+    if (begins(name, "usnic") || begins(name, "scif"))
+        return NUIOA_NIC_OTHER;
+    if (begins(name, "hfi1") || begins(name, "opa"))
+        return NUIOA_NIC_OMNIPATH; /* its link layer says InfiniBand */
+    if (vendor == VENDOR_AMAZON)
+        return NUIOA_NIC_EFA;
+    if (vendor == VENDOR_CRAY)
+        return NUIOA_NIC_SLINGSHOT;
+    if (port->link[0])
+        return strcasecmp(port->link, "InfiniBand") ? NUIOA_NIC_ROCE : NUIOA_NIC_INFINIBAND;
+    if (port->lid || (port->netdev && port->netdev->infiniband))
+        return NUIOA_NIC_INFINIBAND;
+    bool ethernet = !port->pci || port->pci->attr->pcidev.class_id == CLASS_ETHERNET;
+    return ethernet ? NUIOA_NIC_ROCE : NUIOA_NIC_INFINIBAND;
+}
+
+static enum nuioa_nic_kind netdev_kind(const struct netdev *netdev, const struct nuioa_sysfs *sysfs)
+{
+    if (nuioa_sysfs_exists(sysfs->net, "%s/wireless", netdev->obj->name))
+        return NUIOA_NIC_OTHER;
+    if (netdev->pci) {
+        unsigned class_id = netdev->pci->attr->pcidev.class_id;
+        if (netdev->pci->attr->pcidev.vendor_id == VENDOR_CRAY)
+            return NUIOA_NIC_SLINGSHOT; /* not by name: hsiN is InfiniBand elsewhere */
+        if (class_id >> 8 != CLASS_NETWORK && class_id != CLASS_INFINIBAND_BUS)
+            return NUIOA_NIC_OTHER; /* a management processor's network over USB, and the like */
+    }
+    return netdev->infiniband ? NUIOA_NIC_INFINIBAND : NUIOA_NIC_ETHERNET;
+}
+
+/* A virtual function of a card that is here too. Alone it is a guest's NIC, all the guest has. */
+static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
+{
+    if (!pci)
+        return false;
+    char name[24];
+    nuioa_discover_pci_name(pci, name, sizeof(name));
+    if (nuioa_sysfs_exists(d->sysfs->pci, "%s/physfn", name))
+        return true;
+    const char *text = hwloc_obj_get_info_by_name(pci, "PCIDevice");
+    if (!text)
+        text = pci->name;
+    if (d->sysfs->pci >= 0 || !text || !strstr(text, "Virtual Function"))
+        return false;
+    for (hwloc_obj_t other = NULL; (other = hwloc_get_next_pcidev(d->topology, other));) {
+        const struct hwloc_pcidev_attr_s *a = &pci->attr->pcidev, *b = &other->attr->pcidev;
+        const char *its = hwloc_obj_get_info_by_name(other, "PCIDevice");
+        if (!its)
+            its = other->name;
+        if (a->domain == b->domain && a->bus == b->bus && a->vendor_id == b->vendor_id &&
+            !(its && strstr(its, "Virtual Function")))
+            return true;
+    }
+    return false;
+}
+
+static bool name_is_virtual(const char *name)
+{
+    static const char *const prefixes[] = {
+        "bond", "br",  "cali", "cni",  "docker", "dummy", "flannel", "ifb",  "ipvl",  "macv",
+        "mic",  "ovs", "rxe",  "scif", "siw",    "tap",   "team",    "tun",  "veth",  "virbr",
+        "vlan", "vnet"};
+    for (unsigned i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (begins(name, prefixes[i]))
+            return true;
+    return strchr(name, '.') != NULL;
+}
+
+static bool is_virtual(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t pci, int class_dir)
+{
+    char link[256];
+    if (!nuioa_sysfs_link(class_dir, link, sizeof(link), obj->name))
+        return strstr(link, "/virtual/") || is_virtual_function(d, pci);
+    return pci ? is_virtual_function(d, pci) : name_is_virtual(obj->name);
+}
+
+/* Ports of one card are functions or ports of one PCI device, and share its bus. */
+static uint32_t card_of(const struct discovery *d, hwloc_obj_t pci, unsigned index)
+{
+    if (!pci)
+        return index;
+    for (unsigned i = 0; i < index; i++) {
+        char name[24];
+        nuioa_discover_pci_name(pci, name, sizeof(name));
+        size_t device = strlen(name) - 2;
+        if (!strncmp(d->node->nics[i].pci, name, device))
+            return d->node->nics[i].card;
+    }
+    return index;
+}
+
+/* --- locality --------------------------------------------------------------------------------- */
+
+/* HWLOC_PCI_LOCALITY: entries "<domain>[:<bus>[-<bus>]] <cpuset>" separated by ';', or a file of
+ * such lines. Whether it names the bus below this device's host bridge. */
+static bool named_in(const char *text, unsigned domain, unsigned bus)
+{
+    for (const char *entry = text; entry; entry = strpbrk(entry, ";\n")) {
+        unsigned in_domain, first = 0, last = 255;
+        entry += strspn(entry, ";\n \t");
+        int found = sscanf(entry, "%x:%x-%x", &in_domain, &first, &last);
+        if (found == 2)
+            last = first;
+        if (found >= 1 && in_domain == domain && first <= bus && bus <= last)
+            return true;
+    }
+    return false;
+}
+
+static bool is_overridden(hwloc_obj_t pci)
+{
+    const char *text = getenv("HWLOC_PCI_LOCALITY");
+    if (!text || !pci)
+        return false;
+    hwloc_obj_t top = pci;
+    while (top->parent && hwloc_obj_type_is_io(top->parent->type))
+        top = top->parent;
+    unsigned domain = pci->attr->pcidev.domain, bus = pci->attr->pcidev.bus;
+    if (top->type == HWLOC_OBJ_BRIDGE)
+        bus = top->attr->bridge.downstream.pci.secondary_bus;
+    FILE *file = text[0] == '/' ? fopen(text, "re") : NULL;
+    if (!file)
+        return named_in(text, domain, bus);
+    char content[4096];
+    size_t length = fread(content, 1, sizeof(content) - 1, file);
+    fclose(file);
+    content[length] = '\0';
+    return named_in(content, domain, bus);
+}
+
+/* What the device itself says; -1: nothing. A virtio NIC is one level below its PCI device. */
+static long own_numa_node(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t pci,
+                          int class_dir)
+{
+    char name[24];
+    long numa = -1;
+    if (pci) {
+        nuioa_discover_pci_name(pci, name, sizeof(name));
+        nuioa_sysfs_number(d->sysfs->pci, &numa, "%s/numa_node", name);
+        return numa;
+    }
+    if (nuioa_sysfs_number(class_dir, &numa, "%s/device/numa_node", obj->name))
+        nuioa_sysfs_number(class_dir, &numa, "%s/device/../numa_node", obj->name);
+    return numa;
+}
+
+static int locate(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, hwloc_obj_t pci,
+                  int class_dir)
+{
+    int known = nuioa_discover_locality(d->node, d->topology, obj, &nic->numas, &nic->cpus);
+    if (known < 0)
+        return known;
+    nic->locality = known ? NUIOA_LOCALITY_HWLOC : NUIOA_LOCALITY_UNKNOWN;
+    if (known && d->native && is_overridden(pci)) {
+        nic->locality = NUIOA_LOCALITY_OVERRIDE;
+        return 0;
+    }
+    long own = own_numa_node(d, obj, pci, class_dir);
+    int index = own < 0 ? -1 : nuioa_node_numa(d->node, (unsigned)own);
+    if (index < 0)
+        return 0;
+    if (!known) {
+        nic->locality = NUIOA_LOCALITY_SYSFS;
+        if (hwloc_bitmap_only(nic->numas, (unsigned)own) ||
+            hwloc_bitmap_copy(nic->cpus, d->node->numas[index].cpus))
+            return -ENOMEM;
+    } else if (!hwloc_bitmap_isset(nic->numas, (unsigned)own))
+        nuioa_warn(&d->node->warnings,
+                   "%s: its numa_node says %ld, its host bridge says otherwise and is believed",
+                   nic->name, own);
+    return 0;
+}
+
+/* --- all entries ------------------------------------------------------------------------------ */
+
+static void subnet_prefix(const char *gid, char *fabric, size_t size)
+{
+    /* "fe80:0000:0000:0000:...": four words; zero while no subnet manager has spoken */
+    if (strlen(gid) == 39 && strncmp(gid, "0000:0000:0000:0000", 19))
+        snprintf(fabric, size, "%.19s", gid);
+}
+
+static int add_port(struct discovery *d, const struct verbs_port *port)
+{
+    struct nuioa_nic *nic = &d->node->nics[d->node->nic_count++];
+    const char *state = port_info(port->obj, port->number, "State");
+    nuioa_copy(nic->name, sizeof(nic->name), port->obj->name);
+    nic->port = port->number;
+    nic->kind = verbs_kind(port);
+    if (port->pci)
+        nuioa_discover_pci_name(port->pci, nic->pci, sizeof(nic->pci));
+    /* The aggregate of several ports (mlx5_bond_0) has a netdev that is on no card. */
+    if (nuioa_sysfs_text(d->sysfs->verbs, nic->netdev, sizeof(nic->netdev),
+                         "%s/ports/%u/gid_attrs/ndevs/0", nic->name, nic->port) <= 0)
+        nuioa_copy(nic->netdev, sizeof(nic->netdev), port->netdev ? port->netdev->obj->name : "");
+    if (nic->kind == NUIOA_NIC_INFINIBAND)
+        subnet_prefix(port->gid, nic->fabric, sizeof(nic->fabric));
+    if (!nuioa_sysfs_port(d->sysfs, nic) && state)
+        nic->state = !strcmp(state, "4") ? NUIOA_NIC_ACTIVE : NUIOA_NIC_DOWN;
+    nic->card = card_of(d, port->pci, d->node->nic_count - 1);
+    nic->is_virtual = is_virtual(d, port->obj, port->pci, d->sysfs->verbs);
+    return locate(d, nic, port->obj, port->pci, d->sysfs->verbs);
+}
+
+static int add_netdev(struct discovery *d, const struct netdev *netdev)
+{
+    struct nuioa_nic *nic = &d->node->nics[d->node->nic_count++];
+    const char *name = netdev->obj->name;
+    nuioa_copy(nic->name, sizeof(nic->name), name);
+    nuioa_copy(nic->netdev, sizeof(nic->netdev), name);
+    nic->kind = netdev_kind(netdev, d->sysfs);
+    if (netdev->pci)
+        nuioa_discover_pci_name(netdev->pci, nic->pci, sizeof(nic->pci));
+    nuioa_sysfs_port(d->sysfs, nic);
+    nic->card = card_of(d, netdev->pci, d->node->nic_count - 1);
+    nic->is_virtual = netdev->derived || is_virtual(d, netdev->obj, netdev->pci, d->sysfs->net) ||
+                      nuioa_sysfs_exists(d->sysfs->net, "%s/bonding_slave", name);
+    return locate(d, nic, netdev->obj, netdev->pci, d->sysfs->net);
+}
+
+/* PCI order: longer domains are higher, hexadecimal digits of one case sort as text; none last. */
+static int by_pci(const void *left, const void *right)
+{
+    const struct nuioa_nic *a = left, *b = right;
+    if (!a->pci[0] != !b->pci[0])
+        return a->pci[0] ? -1 : 1;
+    size_t length_a = strlen(a->pci), length_b = strlen(b->pci);
+    int order = length_a != length_b ? (length_a < length_b ? -1 : 1) : strcmp(a->pci, b->pci);
+    if (!order)
+        order = strcmp(a->name, b->name);
+    return order ? order : (a->port > b->port) - (a->port < b->port);
+}
+
+static int add_all(struct discovery *d)
+{
+    int rc = 0;
+    d->node->nics = calloc(d->port_count + d->netdev_count + 1, sizeof(*d->node->nics));
+    if (!d->node->nics)
+        return -ENOMEM;
+    for (unsigned i = 0; !rc && i < d->port_count; i++)
+        rc = add_port(d, &d->ports[i]);
+    for (unsigned i = 0; !rc && i < d->netdev_count; i++)
+        if (!d->netdevs[i].taken)
+            rc = add_netdev(d, &d->netdevs[i]);
+    if (!rc && d->node->nic_count)
+        qsort(d->node->nics, d->node->nic_count, sizeof(*d->node->nics), by_pci);
+    return rc;
+}
+
+int nuioa_discover_nics(struct nuioa_node *node, hwloc_topology_t topology,
+                        const struct nuioa_sysfs *sysfs, bool native, struct nuioa_error *err)
+{
+    struct discovery d = {.node = node, .topology = topology, .sysfs = sysfs, .native = native};
+    int rc = collect(&d);
+    if (!rc) {
+        pair(&d);
+        rc = add_all(&d);
+    }
+    free(d.netdevs);
+    free(d.ports);
+    return rc ? nuioa_fail(err, rc, "out of memory while looking at network devices") : 0;
+}

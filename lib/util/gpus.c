@@ -1,0 +1,62 @@
+#include "util/gpus.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "util/number.h"
+
+static const char *variable(char *const *environment, const char *name)
+{
+    size_t length = strlen(name);
+    for (; environment && *environment; environment++)
+        if (!strncmp(*environment, name, length) && (*environment)[length] == '=')
+            return *environment + length + 1;
+    return NULL;
+}
+
+/* "0-3", where "GPU-8932f937-..." is one. */
+static int is_range(const char *item)
+{
+    size_t digits = strspn(item, "0123456789");
+    return digits && item[digits] == '-';
+}
+
+static enum nuioa_gpus count_list(const char *list)
+{
+    static const char *const nothing[] = { "", "-1", "none", "void", "NoDevFiles" };
+    if (!list)
+        return NUIOA_GPUS_UNKNOWN;
+    for (size_t i = 0; i < sizeof(nothing) / sizeof(*nothing); i++)
+        if (!strcmp(list, nothing[i]))
+            return NUIOA_GPUS_NONE;
+    return strchr(list, ',') || is_range(list) ? NUIOA_GPUS_SEVERAL : NUIOA_GPUS_ONE;
+}
+
+static enum nuioa_gpus count_number(const char *text)
+{
+    uint32_t count;
+    if (!text || nuioa_parse_u32(text, UINT32_MAX, &count) < 0)
+        return NUIOA_GPUS_UNKNOWN;
+    return count > 1 ? NUIOA_GPUS_SEVERAL : count ? NUIOA_GPUS_ONE : NUIOA_GPUS_NONE;
+}
+
+static enum nuioa_gpus most(enum nuioa_gpus a, enum nuioa_gpus b)
+{
+    return a > b ? a : b;
+}
+
+enum nuioa_gpus nuioa_gpus_given(char *const *environment)
+{
+    static const char *const vendors[] = { "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                                           "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL",
+                                           "ZE_AFFINITY_MASK" };
+    enum nuioa_gpus given = NUIOA_GPUS_UNKNOWN;
+    for (size_t i = 0; i < sizeof(vendors) / sizeof(*vendors); i++)
+        given = most(given, count_list(variable(environment, vendors[i])));
+    if (given <= NUIOA_GPUS_NONE)
+        given = most(given, count_list(variable(environment, "SLURM_STEP_GPUS")));
+    if (given <= NUIOA_GPUS_NONE)
+        given = most(given, count_number(variable(environment, "SLURM_GPUS_ON_NODE")));
+    return given;
+}

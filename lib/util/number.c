@@ -1,0 +1,104 @@
+#include "util/number.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+int nuioa_parse_u64(const char *text, uint64_t max, uint64_t *value)
+{
+    uint64_t sum = 0;
+    if (!*text)
+        return -EINVAL;
+    for (; *text; text++) {
+        if (!is_digit(*text))
+            return -EINVAL;
+        unsigned digit = (unsigned)(*text - '0');
+        if (digit > max || sum > (max - digit) / 10)
+            return -EINVAL;
+        sum = sum * 10 + digit;
+    }
+    *value = sum;
+    return 0;
+}
+
+int nuioa_parse_u32(const char *text, uint32_t max, uint32_t *value)
+{
+    uint64_t wide;
+    if (nuioa_parse_u64(text, max, &wide))
+        return -EINVAL;
+    *value = (uint32_t)wide;
+    return 0;
+}
+
+/* DIGITS[.DIGITS][e[+-]DIGITS]: strtod alone would take blanks, signs, hexadecimal and words. */
+static bool is_decimal(const char *text)
+{
+    const char *c = text;
+    while (is_digit(*c))
+        c++;
+    if (c == text)
+        return false;
+    if (*c == '.') {
+        if (!is_digit(*++c))
+            return false;
+        while (is_digit(*c))
+            c++;
+    }
+    if (*c == 'e' || *c == 'E') {
+        c++;
+        if (*c == '+' || *c == '-')
+            c++;
+        if (!is_digit(*c))
+            return false;
+        while (is_digit(*c))
+            c++;
+    }
+    return !*c;
+}
+
+/* Runs in the C locale from enter_c to leave_c; only this thread notices. */
+static locale_t enter_c(locale_t *before)
+{
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (c_locale)
+        *before = uselocale(c_locale);
+    return c_locale;
+}
+
+static void leave_c(locale_t c_locale, locale_t before)
+{
+    if (!c_locale)
+        return;
+    uselocale(before);
+    freelocale(c_locale);
+}
+
+int nuioa_parse_decimal(const char *text, double *value)
+{
+    if (!is_decimal(text))
+        return -EINVAL;
+    locale_t before, c_locale = enter_c(&before);
+    double result = strtod(text, NULL);
+    leave_c(c_locale, before);
+    if (!isfinite(result))
+        return -EINVAL;
+    *value = result;
+    return 0;
+}
+
+const char *nuioa_print_decimal(double value, char *text, size_t size)
+{
+    locale_t before, c_locale = enter_c(&before);
+    snprintf(text, size, "%.15g", value);
+    leave_c(c_locale, before);
+    return text;
+}

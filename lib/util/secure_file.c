@@ -1,0 +1,204 @@
+#include "util/secure_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* As many as the kernel follows. */
+#define LINKS_MAX 40
+
+/* From the root directory down, one name after the other: whoever swaps a directory for a link
+ * meanwhile finds that the kernel has been told not to follow it. */
+struct walk {
+    int fd;              /* the directory that was reached, O_PATH */
+    char at[PATH_MAX];   /* its name, with no '/' at the end */
+    char rest[PATH_MAX]; /* where to go from there */
+    bool shared;         /* others may put names into it, but not replace ours (sticky) */
+    unsigned links;
+};
+
+static bool trusted_owner(const struct stat *st)
+{
+    return st->st_uid == 0 || st->st_uid == geteuid();
+}
+
+static int check_owner(const char *path, const struct stat *st, struct nuioa_error *err)
+{
+    if (trusted_owner(st))
+        return 0;
+    return nuioa_fail(err, -EPERM, "%s: owned by uid %lu, root is expected", path,
+                      (unsigned long)st->st_uid);
+}
+
+static int writable(const char *path, const struct stat *st, struct nuioa_error *err)
+{
+    return nuioa_fail(err, -EPERM, "%s: others may write to it (mode %03o)", path,
+                      (unsigned)st->st_mode & 07777);
+}
+
+static int too_long(const struct walk *w, struct nuioa_error *err)
+{
+    return nuioa_fail(err, -ENAMETOOLONG, "%.200s/%.200s: name too long", w->at, w->rest);
+}
+
+/* Goes there with the descriptor, which it takes over. */
+static int enter(struct walk *w, int fd, const struct stat *st, struct nuioa_error *err)
+{
+    const char *name = *w->at ? w->at : "/";
+    close(w->fd);
+    w->fd = fd;
+    w->shared = st->st_mode & (S_IWGRP | S_IWOTH);
+    if (!S_ISDIR(st->st_mode))
+        return nuioa_fail(err, -ENOTDIR, "%s: not a directory", name);
+    int rc = check_owner(name, st, err);
+    return rc || !w->shared || st->st_mode & S_ISVTX ? rc : writable(name, st, err);
+}
+
+static int go_to_root(struct walk *w, struct nuioa_error *err)
+{
+    struct stat st;
+    int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *w->at = '\0';
+    if (fd >= 0 && !fstat(fd, &st))
+        return enter(w, fd, &st, err);
+    int rc = nuioa_fail(err, -errno, "/: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+/* Goes on where the link leads, if nobody else can have made it or can put another in its place. */
+static int follow(struct walk *w, int link, const char *name, const struct stat *st,
+                  struct nuioa_error *err)
+{
+    char rest[PATH_MAX], target[PATH_MAX];
+    if (w->shared || !trusted_owner(st))
+        return nuioa_fail(err, -EPERM, "%.200s/%s: a symbolic link that others may have made",
+                          w->at, name);
+    if (++w->links > LINKS_MAX)
+        return nuioa_fail(err, -ELOOP, "%.200s/%s: more than %d symbolic links", w->at, name,
+                          LINKS_MAX);
+    ssize_t length = readlinkat(link, "", target, sizeof(target) - 1);
+    if (length < 0)
+        return nuioa_fail(err, -errno, "%.200s/%s: %s", w->at, name, strerror(errno));
+    target[length] = '\0';
+    if ((size_t)snprintf(rest, sizeof(rest), "%s/%s", target, w->rest) >= sizeof(rest))
+        return too_long(w, err);
+    memcpy(w->rest, rest, sizeof(rest));
+    return *target == '/' ? go_to_root(w, err) : 0;
+}
+
+static int step(struct walk *w, const char *name, struct nuioa_error *err)
+{
+    struct stat st;
+    size_t used = strlen(w->at);
+    /* asking for a directory is what makes the kernel mount one on demand */
+    int fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | O_DIRECTORY);
+    if (fd < 0 && errno == ENOTDIR)
+        fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st)) {
+        int rc = nuioa_fail(err, -errno, "%.200s/%s: %s", w->at, name, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return rc;
+    }
+    if (S_ISLNK(st.st_mode)) {
+        int rc = follow(w, fd, name, &st, err);
+        close(fd);
+        return rc;
+    }
+    if (used + strlen(name) + 2 > sizeof(w->at)) {
+        close(fd);
+        return too_long(w, err);
+    }
+    sprintf(w->at + used, "/%s", name);
+    return enter(w, fd, &st, err);
+}
+
+/* Takes the next name off what is left of the path: "a//b/c" -> "a", "/b/c". False: there is none.
+ * */
+static bool next_name(struct walk *w, char *name, size_t size)
+{
+    size_t begin = strspn(w->rest, "/"), length = strcspn(w->rest + begin, "/");
+    if (!length)
+        return false;
+    /* too long a name: the kernel refuses what is left of it */
+    snprintf(name, size, "%.*s", (int)length, w->rest + begin);
+    memmove(w->rest, w->rest + begin + length, strlen(w->rest + begin + length) + 1);
+    return true;
+}
+
+/* A descriptor (O_PATH) of the directory, or negative. */
+static int walk(const char *directory, struct nuioa_error *err)
+{
+    struct walk w = {.fd = -1};
+    char name[NAME_MAX + 2], here[PATH_MAX] = "";
+    if (*directory != '/' && !getcwd(here, sizeof(here)))
+        return nuioa_fail(err, -errno, "%.200s: %s", directory, strerror(errno));
+    if ((size_t)snprintf(w.rest, sizeof(w.rest), "%s/%s", here, directory) >= sizeof(w.rest))
+        return too_long(&w, err);
+    int rc = go_to_root(&w, err);
+    while (!rc && next_name(&w, name, sizeof(name)))
+        rc = step(&w, name, err);
+    if (!rc)
+        return w.fd;
+    if (w.fd >= 0)
+        close(w.fd);
+    return rc;
+}
+
+int nuioa_secure_directory(const char *directory, struct nuioa_error *err)
+{
+    int fd = walk(directory, err);
+    if (fd < 0)
+        return fd;
+    close(fd);
+    return 0;
+}
+
+/* The directory that `path` is in, as above. *name: what it is called there. */
+static int walk_to_parent(const char *path, const char **name, struct nuioa_error *err)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+    if (length >= sizeof(parent))
+        return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
+    memcpy(parent, path, length);
+    parent[length] = '\0';
+    *name = path[length] ? path + length : ".";
+    return walk(parent, err);
+}
+
+int nuioa_secure_open(const char *path, struct nuioa_error *err)
+{
+    struct stat st;
+    const char *name;
+    /* the directories first: in one that is not secure not even a device should be opened */
+    int parent = walk_to_parent(path, &name, err), rc;
+    if (parent < 0)
+        return parent;
+    int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    rc = fd < 0 ? -errno : 0;
+    close(parent);
+    if (fd < 0)
+        return nuioa_fail(err, rc == -ELOOP ? -EPERM : rc, "%s: %s", path,
+                          rc == -ELOOP ? "a symbolic link" : strerror(-rc));
+    if (fstat(fd, &st))
+        rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        rc = nuioa_fail(err, -EPERM, "%s: not a regular file", path);
+    else
+        rc = check_owner(path, &st, err);
+    if (!rc && st.st_mode & (S_IWGRP | S_IWOTH))
+        rc = writable(path, &st, err);
+    if (!rc)
+        return fd;
+    close(fd);
+    return rc;
+}

@@ -1,0 +1,181 @@
+#include "util/subprocess.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int nuioa_child_write(int fd, const void *bytes, size_t length)
+{
+    const char *from = bytes;
+    while (length) {
+        ssize_t done = write(fd, from, length);
+        if (done < 0 && errno != EINTR)
+            return -errno;
+        from += done > 0 ? done : 0;
+        length -= done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}
+
+static void close_from_to(unsigned first, unsigned last)
+{
+#ifdef SYS_close_range
+    if (first <= last)
+        syscall(SYS_close_range, first, last, 0u);
+#else
+    (void)first, (void)last;
+#endif
+}
+
+static void close_all_but(int fd, int keep)
+{
+    int low = keep < 0 || fd < keep ? fd : keep, high = fd > keep ? fd : keep;
+    close_from_to(3, (unsigned)low - 1);
+    close_from_to((unsigned)low + 1, (unsigned)high - 1);
+    close_from_to((unsigned)high + 1, UINT_MAX);
+}
+
+/* Also if nobody ever comes to end it. */
+static void live_for(unsigned life_ms)
+{
+    struct itimerval life = {.it_value = {life_ms / 1000, life_ms % 1000 * 1000 + 1}};
+    setitimer(ITIMER_REAL, &life, NULL);
+}
+
+static _Noreturn void be_child(nuioa_child_work *work, void *arg, int fd, int keep, unsigned life_ms,
+                               pid_t parent)
+{
+    sigset_t none;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    live_for(life_ms);
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL); /* fails for those that cannot be caught, which is as well */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    close_all_but(fd, keep);
+    work(fd, arg);
+    _exit(0);
+}
+
+/* Only while the child is still ours: a number that someone else has reaped may be anyone's. */
+static void kill_and_reap(pid_t pid)
+{
+    struct timespec nap = {.tv_nsec = 20000};
+    pid_t got = waitpid(pid, NULL, WNOHANG);
+    if (got == 0)
+        kill(pid, SIGKILL);
+    for (int i = 0; i < 500; i++) { /* half a second: a busy machine, not a child stuck in the kernel */
+        if (got == pid || (got < 0 && errno != EINTR))
+            return;
+        nanosleep(&nap, NULL);
+        nap.tv_nsec = nap.tv_nsec < 500000 ? nap.tv_nsec * 2 : 1000000;
+        got = waitpid(pid, NULL, WNOHANG);
+    }
+}
+
+/* Until the end, the deadline or an error. */
+static int collect(int fd, int64_t end_ms, size_t max, char **bytes, size_t *length)
+{
+    size_t size = 0;
+    for (;;) {
+        int64_t left = end_ms - now_ms();
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        int ready = left <= 0 ? 0 : poll(&wait, 1, left > INT_MAX ? INT_MAX : (int)left);
+        if (ready == 0)
+            return -ETIMEDOUT;
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (*length > max)
+            return -EFBIG;
+        if (*length == size) {
+            size = size ? size * 2 : 4 << 10;
+            char *more = realloc(*bytes, size);
+            if (!more)
+                return -ENOMEM;
+            *bytes = more;
+        }
+        ssize_t got = ready < 0 ? -1 : read(fd, *bytes + *length, size - *length);
+        if (got < 0 && errno != EINTR && errno != EAGAIN)
+            return -errno;
+        if (got == 0)
+            return 0;
+        *length += got > 0 ? (size_t)got : 0;
+    }
+}
+
+int nuioa_child_start(struct nuioa_child *child, nuioa_child_work *work, void *arg, int keep,
+                      unsigned life_ms)
+{
+    int ends[2];
+    sigset_t all, before;
+    *child = (struct nuioa_child)NUIOA_CHILD_NONE;
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    /* No handler of the caller's may run in the child. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        be_child(work, arg, ends[1], keep, life_ms, parent);
+    int rc = pid < 0 ? -errno : 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(ends[1]);
+    if (rc < 0)
+        close(ends[0]);
+    else
+        *child = (struct nuioa_child){pid, ends[0]};
+    return rc;
+}
+
+int nuioa_child_collect(struct nuioa_child *child, unsigned deadline_ms, size_t max, void **bytes,
+                        size_t *length)
+{
+    char *got = NULL;
+    *length = 0;
+    int rc = collect(child->fd, now_ms() + deadline_ms, max, &got, length);
+    nuioa_child_end(child);
+    if (rc) {
+        free(got);
+        return rc;
+    }
+    *bytes = got;
+    return 0;
+}
+
+void nuioa_child_end(struct nuioa_child *child)
+{
+    if (child->pid <= 0)
+        return;
+    close(child->fd);
+    kill_and_reap(child->pid);
+    *child = (struct nuioa_child)NUIOA_CHILD_NONE;
+}
+
+int nuioa_child_run(nuioa_child_work *work, void *arg, unsigned deadline_ms, size_t max, void **bytes,
+                    size_t *length)
+{
+    struct nuioa_child child;
+    *length = 0;
+    /* Longer than the deadline, which shall be the one to strike. */
+    int rc = nuioa_child_start(&child, work, arg, -1, deadline_ms + 1000);
+    return rc < 0 ? rc : nuioa_child_collect(&child, deadline_ms, max, bytes, length);
+}

@@ -1,0 +1,184 @@
+#include "mpi/coll/comm.h"
+#include "mpi/coll/type.h"
+
+/* The C entry points. What cannot be right is left to the MPI library, which says so. */
+
+int MPI_Init(int *argc, char ***argv)
+{
+    int rc = PMPI_Init(argc, argv);
+    if (rc == MPI_SUCCESS)
+        coll_job_begin();
+    return rc;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int rc = PMPI_Init_thread(argc, argv, required, provided);
+    if (rc == MPI_SUCCESS)
+        coll_job_begin();
+    return rc;
+}
+
+int MPI_Finalize(void)
+{
+    coll_job_end();
+    return PMPI_Finalize();
+}
+
+int MPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *comm)
+{
+    coll_comm_meet();
+    return PMPI_Intercomm_merge(inter, high, comm);
+}
+
+/* --- entering -------------------------------------------------------------------------------- */
+
+/* Our own communicators return errors; the program's decides what becomes of them. */
+static int report(MPI_Comm comm, int rc)
+{
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(comm, rc);
+    return rc;
+}
+
+static bool is_rank(MPI_Comm comm, int rank)
+{
+    int size = 0;
+    return comm != MPI_COMM_NULL && PMPI_Comm_size(comm, &size) == MPI_SUCCESS && rank >= 0 &&
+           rank < size;
+}
+
+static bool am_rank(MPI_Comm comm, int rank)
+{
+    int me = -1;
+    return comm != MPI_COMM_NULL && PMPI_Comm_rank(comm, &me) == MPI_SUCCESS && me == rank;
+}
+
+#define LIST(...) __VA_ARGS__
+
+/* Defines MPI_<name>. known: the bytes, where all ranks know them before they have agreed, else 0.
+ * bytes: the same on all ranks that were told the same. `good`: not for the MPI library to refuse,
+ * the same on all ranks. */
+#define COLLECTIVE(name, which, parameters, arguments, known, bytes, good, run) \
+    int MPI_##name(parameters) \
+    { \
+        struct coll_algorithm how; \
+        uint64_t size = known; \
+        struct coll_comm *c = coll_comm(comm, size); \
+        if (c && (size = bytes) >= coll_job.least[which] && (good) && \
+            coll_enter(c, which, size, &how)) \
+            return report(comm, run); \
+        return PMPI_##name(arguments); \
+    }
+
+/* --- of one buffer --------------------------------------------------------------------------- */
+
+COLLECTIVE(Bcast, COLL_BCAST,
+           LIST(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
+           LIST(buffer, count, type, root, comm), coll_bytes(count, type), size,
+           is_rank(comm, root),
+           coll_bcast(c, &how, buffer, count, type, root))
+
+COLLECTIVE(Reduce, COLL_REDUCE,
+           LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, int root,
+                MPI_Comm comm),
+           LIST(out, in, count, type, op, root, comm), coll_bytes(count, type), size,
+           coll_op_is_plain(op, type) && is_rank(comm, root),
+           coll_reduce(c, &how, out, in, count, type, op, root))
+
+COLLECTIVE(Allreduce, COLL_ALLREDUCE,
+           LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+           LIST(out, in, count, type, op, comm), coll_bytes(count, type), size,
+           out != in && coll_op_is_plain(op, type),
+           coll_allreduce(c, &how, out, in, count, type, op))
+
+/* --- of equal blocks ------------------------------------------------------------------------- */
+
+#define SAME_IN (&(struct coll_blocks){ true, in, in_count, NULL, NULL, in_type })
+#define SAME_OUT (&(struct coll_blocks){ true, (void *)(uintptr_t)out, count, NULL, NULL, type })
+
+COLLECTIVE(Allgather, COLL_ALLGATHER,
+           LIST(const void *out, int count, MPI_Datatype type, void *in, int in_count,
+                MPI_Datatype in_type, MPI_Comm comm),
+           LIST(out, count, type, in, in_count, in_type, comm), coll_bytes(in_count, in_type),
+           size, true, coll_allgather(c, &how, out, count, type, SAME_IN))
+
+/* The root's other count, and its type, need not mean anything. */
+COLLECTIVE(Gather, COLL_GATHER,
+           LIST(const void *out, int count, MPI_Datatype type, void *in, int in_count,
+                MPI_Datatype in_type, int root, MPI_Comm comm),
+           LIST(out, count, type, in, in_count, in_type, root, comm),
+           0, coll_job.least[COLL_GATHER] == UINT64_MAX ? 0
+           : am_rank(comm, root) ? coll_bytes(in_count, in_type) : coll_bytes(count, type),
+           is_rank(comm, root), coll_gather(c, &how, out, count, type, SAME_IN, root))
+
+COLLECTIVE(Scatter, COLL_SCATTER,
+           LIST(const void *out, int count, MPI_Datatype type, void *in, int in_count,
+                MPI_Datatype in_type, int root, MPI_Comm comm),
+           LIST(out, count, type, in, in_count, in_type, root, comm),
+           0, coll_job.least[COLL_SCATTER] == UINT64_MAX ? 0
+           : am_rank(comm, root) ? coll_bytes(count, type) : coll_bytes(in_count, in_type),
+           is_rank(comm, root), coll_scatter(c, &how, SAME_OUT, in, in_count, in_type, root))
+
+/* --- of blocks that differ ------------------------------------------------------------------- */
+
+/* Of all blocks. 0 if some count is wrong. */
+static uint64_t sum_of(const int *counts, MPI_Datatype type, MPI_Comm comm)
+{
+    int size = 0, inter = 1;
+    uint64_t sum = 0;
+    if (comm == MPI_COMM_NULL || !counts || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
+        inter || PMPI_Comm_size(comm, &size) != MPI_SUCCESS)
+        return 0;
+    for (int i = 0; i < size; i++) {
+        if (counts[i] < 0)
+            return 0;
+        sum += (uint64_t)counts[i];
+    }
+    uint64_t each = coll_bytes(1, type);
+    return each && sum <= UINT64_MAX / each ? sum * each : 0;
+}
+
+static uint64_t mean_of(const int *counts, MPI_Datatype type, MPI_Comm comm)
+{
+    int size = 1;
+    uint64_t sum = sum_of(counts, type, comm);
+    if (sum)
+        PMPI_Comm_size(comm, &size);
+    return (sum + (uint64_t)size - 1) / (uint64_t)size;
+}
+
+#define BLOCKS_IN (&(struct coll_blocks){ false, in, 0, in_counts, places, in_type })
+#define BLOCKS_OUT \
+    (&(struct coll_blocks){ false, (void *)(uintptr_t)out, 0, counts, places, type })
+
+COLLECTIVE(Allgatherv, COLL_ALLGATHERV,
+           LIST(const void *out, int count, MPI_Datatype type, void *in, const int in_counts[],
+                const int places[], MPI_Datatype in_type, MPI_Comm comm),
+           LIST(out, count, type, in, in_counts, places, in_type, comm),
+           0, coll_job.least[COLL_ALLGATHERV] == UINT64_MAX ? 0 : mean_of(in_counts, in_type, comm),
+           true, coll_allgather(c, &how, out, count, type, BLOCKS_IN))
+
+int MPI_Gatherv(const void *out, int count, MPI_Datatype type, void *in, const int in_counts[],
+                const int places[], MPI_Datatype in_type, int root, MPI_Comm comm)
+{
+    struct coll_algorithm how;
+    struct coll_comm *c = coll_comm(comm, 0);
+    if (!c || coll_job.least[COLL_GATHERV] == UINT64_MAX || !is_rank(comm, root) ||
+        !coll_enter_told(c, COLL_GATHERV, root,
+                         am_rank(comm, root) ? sum_of(in_counts, in_type, comm) : 0, &how))
+        return PMPI_Gatherv(out, count, type, in, in_counts, places, in_type, root, comm);
+    return report(comm, coll_gather(c, &how, out, count, type, BLOCKS_IN, root));
+}
+
+int MPI_Scatterv(const void *out, const int counts[], const int places[], MPI_Datatype type,
+                 void *in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm)
+{
+    struct coll_algorithm how;
+    struct coll_comm *c = coll_comm(comm, 0);
+    if (!c || coll_job.least[COLL_SCATTERV] == UINT64_MAX || !is_rank(comm, root) ||
+        !coll_enter_told(c, COLL_SCATTERV, root,
+                         am_rank(comm, root) ? sum_of(counts, type, comm) : 0, &how))
+        return PMPI_Scatterv(out, counts, places, type, in, in_count, in_type, root, comm);
+    return report(comm, coll_scatter(c, &how, BLOCKS_OUT, in, in_count, in_type, root));
+}

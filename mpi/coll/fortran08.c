@@ -1,0 +1,6 @@
+#include "mpi/fortran08.h"
+#include "mpi/coll/coll.h"
+
+#ifdef OPEN_MPI
+#include "mpi/coll/fortran.c"
+#endif

@@ -1,0 +1,303 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/coll/comm.h"
+#include "mpi/coll/type.h"
+#include "util/gpus.h"
+
+struct coll_job coll_job = { .least = { [0 ... COLL_COUNT - 1] = UINT64_MAX } };
+
+static struct {
+    uint64_t led, passed;
+} counts[COLL_COUNT];
+
+/* Once for the job. */
+static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
+{
+    char line[512];
+    va_list list;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank)
+        return;
+    va_start(list, format);
+    vsnprintf(line, sizeof(line), format, list);
+    va_end(list);
+    fprintf(stderr, "nuioa: coll: %s\n", line);
+}
+
+/* --- what the user says: each rank reads it, the first speaks of it -------------------------- */
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+static void read_switch(struct coll_job *job)
+{
+    const char *value = variable("NUIOA_COLL");
+    job->force = value && !strcmp(value, "force");
+    job->on = !value || job->force || !strcmp(value, "on");
+    if (!job->on && strcmp(value, "off"))
+        say("NUIOA_COLL=%s: on, off or force is wanted; off", value);
+}
+
+static void read_table(struct coll_job *job)
+{
+    const char *path = variable("NUIOA_COLL_TABLE");
+    char why[128];
+    coll_table_default(&job->table);
+    if (path && coll_table_read(&job->table, path, why, sizeof(why)) < 0)
+        say("%s: %s; the built-in table is used", path, why);
+}
+
+static int choose(struct coll_job *job, const char *name, const char *text)
+{
+    int collective = coll_collective_parse(name);
+    if (collective < 0)
+        return -EINVAL;
+    if (text && coll_algorithm_parse((enum coll_collective)collective, text,
+                                     &job->chosen[collective]) < 0)
+        return -EINVAL;
+    job->is_chosen[collective] = text != NULL;
+    return 0;
+}
+
+/* "bcast=chain+window:65536,reduce=pass" */
+static void read_choice(struct coll_job *job)
+{
+    const char *list = variable("NUIOA_COLL_ALGORITHM");
+    char *copy = list ? strdup(list) : NULL, *save;
+    for (char *item = copy ? strtok_r(copy, ",", &save) : NULL; item;
+         item = strtok_r(NULL, ",", &save)) {
+        char *text = strchr(item, '=');
+        if (text)
+            *text++ = '\0';
+        if (!text || choose(job, item, text) < 0)
+            say("NUIOA_COLL_ALGORITHM: \"%s\" is not understood", item);
+    }
+    free(copy);
+}
+
+static void read_all(struct coll_job *job)
+{
+    const char *nodes = variable("NUIOA_COLL_NODES");
+    read_switch(job);
+    read_table(job);
+    read_choice(job);
+    job->stats = variable("NUIOA_COLL_STATS") != NULL;
+    job->pretend = nodes ? atoi(nodes) : 0;
+    if (job->pretend < 0)
+        job->pretend = 0;
+}
+
+/* --- thresholds ------------------------------------------------------------------------------ */
+
+static void set_least(struct coll_job *job)
+{
+    for (int i = 0; i < COLL_COUNT; i++) {
+        uint64_t least = coll_table_least(&job->table, i);
+        if (job->is_chosen[i])
+            least = job->chosen[i].pass ? UINT64_MAX : 1;
+        else if (job->force || least < 1)
+            least = 1;
+        job->least[i] = job->on ? least : UINT64_MAX;
+    }
+}
+
+/* --- agreeing -------------------------------------------------------------------------------- */
+
+/* FNV-1a */
+static uint64_t add(uint64_t sum, uint64_t number)
+{
+    for (int i = 0; i < 64; i += 8)
+        sum = (sum ^ (number >> i & 255)) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+static uint64_t add_algorithm(uint64_t sum, const struct coll_algorithm *a)
+{
+    return add(add(sum, a->segment_bytes),
+               (uint64_t)a->pass << 16 | (uint64_t)a->inter << 8 | (uint64_t)a->intra);
+}
+
+/* All that decides how a call is made; never 0. */
+static uint64_t digest(const struct coll_job *job)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (const char *at = NUIOA_VERSION; *at; at++)
+        sum = add(sum, (unsigned char)*at);
+    sum = add(add(sum, job->force), (uint64_t)job->pretend);
+    for (int i = 0; i < COLL_COUNT; i++) {
+        sum = add(sum, job->is_chosen[i]);
+        if (job->is_chosen[i])
+            sum = add_algorithm(sum, &job->chosen[i]);
+    }
+    for (uint32_t i = 0; i < job->table.row_count; i++) {
+        const struct coll_row *row = &job->table.rows[i];
+        sum = add(add(add(sum, row->collective), row->node_low), row->node_high);
+        sum = add(add(add(sum, row->most_low), row->most_high), row->from_bytes);
+        sum = add_algorithm(sum, &row->algorithm);
+    }
+    return sum ? sum : 1;
+}
+
+bool coll_job_agree(MPI_Comm comm)
+{
+    static bool said;
+    uint64_t mine = coll_job.on ? digest(&coll_job) : 0;
+    uint64_t vote[2] = { mine, ~mine }; /* one maximum finds the largest and the least */
+    if (PMPI_Allreduce(MPI_IN_PLACE, vote, 2, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS)
+        return false;
+    bool same = vote[0] == ~vote[1];
+    if (!same && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+        say("not used: the ranks were told different things (NUIOA_COLL*, GPUs, the table)");
+    return same && mine;
+}
+
+/* --- begin and end --------------------------------------------------------------------------- */
+
+/* Nobody has shown that two threads which wait at once, one in a window, one in a message, cannot
+ * stop each other. */
+static bool may_have_threads(void)
+{
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    if (level == MPI_THREAD_MULTIPLE)
+        say("not used: the program asks for MPI_THREAD_MULTIPLE");
+    return level == MPI_THREAD_MULTIPLE;
+}
+
+/* The processor copies what is led, and a buffer may be in a GPU's memory. */
+static bool may_have_gpus(const struct coll_job *job)
+{
+    bool any = !job->force && nuioa_gpus_given(environ) > NUIOA_GPUS_NONE;
+    if (any)
+        say("not used: the ranks have GPUs");
+    return any;
+}
+
+/* No messages here: programs that call no collective are to start as without us, and Open MPI 4.1
+ * may crash a rank that is still in MPI_Init when another speaks to it over btl/tcp. */
+void coll_job_begin(void)
+{
+    static bool begun;
+    if (begun)
+        return;
+    begun = true;
+    read_all(&coll_job);
+    if (coll_job.on && (may_have_gpus(&coll_job) || may_have_threads() || !coll_type_packs_plainly()))
+        coll_job.on = false;
+    set_least(&coll_job);
+    coll_comm_open();
+}
+
+static void print_counts(void)
+{
+    char line[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < COLL_COUNT; i++)
+        if (counts[i].led || counts[i].passed)
+            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s led=%llu passed=%llu",
+                                     used ? "; " : "", coll_collective_name(i),
+                                     (unsigned long long)counts[i].led,
+                                     (unsigned long long)counts[i].passed);
+    say("%s", used ? line : "nothing was led");
+}
+
+void coll_job_end(void)
+{
+    if (coll_job.on && coll_job.stats)
+        print_counts();
+    coll_job.on = false;
+    for (int i = 0; i < COLL_COUNT; i++)
+        coll_job.least[i] = UINT64_MAX;
+    coll_comm_close();
+    coll_window_close();
+}
+
+static void count(enum coll_collective collective, bool led)
+{
+    __atomic_fetch_add(led ? &counts[collective].led : &counts[collective].passed, 1,
+                       __ATOMIC_RELAXED);
+}
+
+/* --- entering -------------------------------------------------------------------------------- */
+
+/* With "force", messages that no row covers take the first algorithm there is. */
+static bool choose_now(const struct coll_comm *c, enum coll_collective collective, uint64_t bytes,
+                       struct coll_algorithm *algorithm)
+{
+    const struct coll_algorithm *found = coll_table_choose(c->table, collective, bytes);
+    if (coll_job.is_chosen[collective]) {
+        *algorithm = coll_job.chosen[collective];
+        return !algorithm->pass;
+    }
+    if (!found && coll_job.force) {
+        char name[COLL_WORD_MAX];
+        sscanf(coll_algorithm_names(collective), "%47s", name);
+        return !coll_algorithm_parse(collective, name, algorithm);
+    }
+    if (found)
+        *algorithm = *found;
+    return found && !found->pass;
+}
+
+/* Inside, places are counted in ints. */
+static bool fits(const struct coll_comm *c, enum coll_collective collective, uint64_t bytes)
+{
+    bool whole = collective == COLL_BCAST || collective == COLL_REDUCE ||
+                 collective == COLL_ALLREDUCE;
+    return bytes && bytes <= INT_MAX / (whole ? 1 : (uint64_t)c->map.size);
+}
+
+bool coll_enter(struct coll_comm *c, enum coll_collective collective, uint64_t bytes,
+                struct coll_algorithm *algorithm)
+{
+    bool led = coll_comm_ready(c) && fits(c, collective, bytes) &&
+               choose_now(c, collective, bytes, algorithm);
+    if (coll_job.stats)
+        count(collective, led);
+    return led;
+}
+
+bool coll_enter_told(struct coll_comm *c, enum coll_collective collective, int root,
+                     uint64_t total_bytes, struct coll_algorithm *algorithm)
+{
+    uint64_t size = (uint64_t)c->size;
+    if (PMPI_Bcast(&total_bytes, 1, MPI_UINT64_T, root, c->comm) != MPI_SUCCESS)
+        total_bytes = 0;
+    return total_bytes && coll_enter(c, collective, (total_bytes + size - 1) / size, algorithm);
+}
+
+/* --- for nuioa-bench ------------------------------------------------------------------------- */
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED const char *nuioa_coll_version(void);
+EXPORTED const char *nuioa_coll_algorithms(const char *collective);
+EXPORTED int nuioa_coll_choose(const char *collective, const char *algorithm);
+
+const char *nuioa_coll_version(void)
+{
+    return NUIOA_VERSION;
+}
+
+const char *nuioa_coll_algorithms(const char *collective)
+{
+    int found = coll_collective_parse(collective);
+    return found < 0 ? NULL : coll_algorithm_names((enum coll_collective)found);
+}
+
+int nuioa_coll_choose(const char *collective, const char *algorithm)
+{
+    int rc = choose(&coll_job, collective, algorithm);
+    set_least(&coll_job);
+    return rc < 0 ? -1 : 0;
+}

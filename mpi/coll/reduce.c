@@ -1,0 +1,113 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/coll/pipelined.h"
+#include "mpi/coll/type.h"
+
+/* Operations of MPI's own that commute, on types of its own. Allreduce: one rank computes each
+ * element and the others get a copy, so the result is the same bits everywhere. */
+
+static int up(struct coll_comm *c, const struct coll_algorithm *how, enum coll_shape inter,
+              const struct coll_sum *sum, int root)
+{
+    struct coll_tree tree;
+    enum coll_shape intra = how->intra;
+    size_t bytes = (size_t)sum->count * (size_t)sum->extent;
+    if (intra == SHAPE_WINDOW && inter != SHAPE_FLAT && !coll_comm_window(c))
+        intra = SHAPE_CHAIN;
+    if (coll_tree_make(&tree, &c->map, inter, intra, root, 0, c->me) < 0)
+        return MPI_ERR_NO_MEM;
+    int rc = coll_flow_up(c, &tree, sum, coll_flow_segment(how, bytes));
+    coll_tree_clear(&tree);
+    return rc;
+}
+
+static struct coll_sum sum_of(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op)
+{
+    struct coll_sum sum = { .own = out == MPI_IN_PLACE ? in : out, .into = in, .count = count,
+                            .type = type, .op = op };
+    MPI_Aint low;
+    PMPI_Type_get_extent(type, &low, &sum.extent);
+    return sum;
+}
+
+int coll_reduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out, void *in,
+                int count, MPI_Datatype type, MPI_Op op, int root)
+{
+    struct coll_sum sum = sum_of(out, in, count, type, op);
+    return up(c, how, how->inter, &sum, root);
+}
+
+/* --- allreduce ------------------------------------------------------------------------------- */
+
+static int by_trees(struct coll_comm *c, const struct coll_algorithm *how,
+                    const struct coll_sum *sum)
+{
+    int root = coll_map_leader(&c->map, 0, 0);
+    int rc = up(c, how, how->inter, sum, root);
+    struct coll_algorithm down = *how;
+    if (rc == MPI_SUCCESS)
+        rc = coll_bcast(c, &down, sum->into, sum->count, sum->type, root);
+    return rc;
+}
+
+/* Leaders exchange sums of parts: in count - 1 steps each has one part's whole sum. */
+static int sum_parts(struct coll_comm *c, const struct coll_sum *sum, const int *firsts,
+                     char *arrived)
+{
+    int count = c->map.node_count, index = c->map.node[c->me], rc = MPI_SUCCESS;
+    int next = coll_map_leader(&c->map, 0, (index + 1) % count);
+    int previous = coll_map_leader(&c->map, 0, (index + count - 1) % count);
+    for (int step = 0; step + 1 < count && rc == MPI_SUCCESS; step++) {
+        int give = (index - step + count) % count, take = (give + count - 1) % count;
+        int given = firsts[give + 1] - firsts[give], taken = firsts[take + 1] - firsts[take];
+        char *into = sum->into + firsts[take] * sum->extent;
+        rc = PMPI_Sendrecv(sum->into + firsts[give] * sum->extent, given, sum->type, next,
+                           COLL_TAG, arrived, taken, sum->type, previous, COLL_TAG, c->own,
+                           MPI_STATUS_IGNORE);
+        if (rc == MPI_SUCCESS && taken)
+            rc = PMPI_Reduce_local(arrived, into, taken, sum->type, sum->op);
+    }
+    return rc;
+}
+
+static int round_parts(struct coll_comm *c, const struct coll_algorithm *how,
+                       const struct coll_sum *sum, int *firsts, size_t *places)
+{
+    int count = c->map.node_count, index = c->map.node[c->me], rc = MPI_SUCCESS;
+    for (int i = 0; i <= count; i++) {
+        firsts[i] = (int)((int64_t)sum->count * i / count);
+        places[i] = (size_t)firsts[i] * (size_t)sum->extent;
+    }
+    if (c->me == coll_map_leader(&c->map, 0, index)) {
+        char *arrived = malloc(((size_t)sum->count / (size_t)count + 1) * (size_t)sum->extent);
+        rc = arrived ? sum_parts(c, sum, firsts, arrived) : MPI_ERR_NO_MEM;
+        free(arrived);
+    }
+    /* node i now has the sum of part i + 1 */
+    struct coll_round round = { -1, -1, false, sum->into, places };
+    return rc == MPI_SUCCESS ? coll_flow_round(c, how, &round) : rc;
+}
+
+static int by_ring(struct coll_comm *c, const struct coll_algorithm *how,
+                   const struct coll_sum *sum)
+{
+    size_t count = (size_t)c->map.node_count;
+    int *firsts = malloc((count + 1) * sizeof(*firsts));
+    size_t *places = malloc((count + 1) * sizeof(*places));
+    int rc = MPI_ERR_NO_MEM;
+    if (firsts && places)
+        rc = up(c, how, SHAPE_NONE, sum, coll_map_leader(&c->map, 0, c->map.node[c->me]));
+    if (rc == MPI_SUCCESS)
+        rc = round_parts(c, how, sum, firsts, places);
+    free(firsts);
+    free(places);
+    return rc;
+}
+
+int coll_allreduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out,
+                   void *in, int count, MPI_Datatype type, MPI_Op op)
+{
+    struct coll_sum sum = sum_of(out, in, count, type, op);
+    return how->inter == SHAPE_RING ? by_ring(c, how, &sum) : by_trees(c, how, &sum);
+}

@@ -1,0 +1,11 @@
+#include "mpi/trace/trace.h"
+
+/* The calls of MPI 4 whose numbers of elements are MPI_Count. */
+#if TRACE_LARGE_COUNTS
+#define NAME(name) MPI_##name##_c
+#define PMPI_NAME(name) PMPI_##name##_c
+#define COUNT MPI_Count
+#define PLACE MPI_Aint
+#define EACH(counts) ((struct trace_counts){ .each_large = counts })
+#include "mpi/trace/calls.c"
+#endif

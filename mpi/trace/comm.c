@@ -1,0 +1,130 @@
+#include <stdlib.h>
+
+#include "mpi/trace/trace.h"
+
+/* The ranks of a communicator are kept with it as an attribute. MPI libraries find attributes
+ * under a lock, so each thread remembers the last one; `deleted` tells it when that may be gone. */
+static int comm_key = MPI_KEYVAL_INVALID, window_key = MPI_KEYVAL_INVALID;
+static unsigned deleted = 1;
+static _Thread_local struct {
+    MPI_Comm comm;
+    unsigned when;
+    const struct trace_ranks *ranks;
+} last;
+static _Thread_local struct {
+    MPI_Win window;
+    unsigned when;
+    const struct trace_ranks *ranks;
+} seen;
+
+static int forget_comm(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)extra;
+    __atomic_fetch_add(&deleted, 1, __ATOMIC_ACQ_REL);
+    free(value);
+    return MPI_SUCCESS;
+}
+
+static int forget_window(MPI_Win window, int key, void *value, void *extra)
+{
+    (void)window;
+    return forget_comm(MPI_COMM_NULL, key, value, extra);
+}
+
+int trace_comm_open(void)
+{
+    int rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_comm, &comm_key, NULL);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, forget_window, &window_key, NULL);
+    return rc == MPI_SUCCESS ? 0 : -1;
+}
+
+/* Of the group, which is freed. */
+static struct trace_ranks *translate(MPI_Group group)
+{
+    MPI_Group world;
+    int size = 0;
+    PMPI_Group_size(group, &size);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    struct trace_ranks *ranks = malloc(sizeof(*ranks) + (size_t)size * sizeof(int));
+    int *theirs = malloc(((size_t)size + 1) * sizeof(int));
+    if (ranks && theirs) {
+        for (int i = 0; i < size; i++)
+            theirs[i] = i;
+        *ranks = (struct trace_ranks){ .size = size, .me = MPI_UNDEFINED };
+        PMPI_Group_translate_ranks(group, size, theirs, world, ranks->world);
+    } else {
+        free(ranks);
+        ranks = NULL;
+    }
+    free(theirs);
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&group);
+    return ranks;
+}
+
+static struct trace_ranks *look_at(MPI_Comm comm)
+{
+    MPI_Group group;
+    int inter = 0, rank;
+    PMPI_Comm_test_inter(comm, &inter);
+    if ((inter ? PMPI_Comm_remote_group : PMPI_Comm_group)(comm, &group) != MPI_SUCCESS)
+        return NULL;
+    struct trace_ranks *ranks = translate(group);
+    PMPI_Comm_rank(comm, &rank);
+    if (ranks) {
+        ranks->me = rank;
+        ranks->inter = inter;
+    }
+    return ranks;
+}
+
+const struct trace_ranks *trace_comm(MPI_Comm comm)
+{
+    unsigned when = __atomic_load_n(&deleted, __ATOMIC_ACQUIRE);
+    if (last.when == when && last.comm == comm)
+        return last.ranks;
+    struct trace_ranks *ranks = NULL;
+    int found = 0;
+    if (PMPI_Comm_get_attr(comm, comm_key, &ranks, &found) != MPI_SUCCESS)
+        return NULL;
+    if (!found) {
+        ranks = look_at(comm);
+        if (!ranks || PMPI_Comm_set_attr(comm, comm_key, ranks) != MPI_SUCCESS) {
+            free(ranks);
+            return NULL;
+        }
+    }
+    last.comm = comm;
+    last.when = when;
+    last.ranks = ranks;
+    return ranks;
+}
+
+const struct trace_ranks *trace_window(MPI_Win window)
+{
+    unsigned when = __atomic_load_n(&deleted, __ATOMIC_ACQUIRE);
+    if (seen.when == when && seen.window == window)
+        return seen.ranks;
+    struct trace_ranks *ranks = NULL;
+    MPI_Group group;
+    int found = 0;
+    if (PMPI_Win_get_attr(window, window_key, &ranks, &found) != MPI_SUCCESS)
+        return NULL;
+    if (!found) {
+        ranks = PMPI_Win_get_group(window, &group) == MPI_SUCCESS ? translate(group) : NULL;
+        if (!ranks || PMPI_Win_set_attr(window, window_key, ranks) != MPI_SUCCESS) {
+            free(ranks);
+            return NULL;
+        }
+    }
+    seen.window = window;
+    seen.when = when;
+    seen.ranks = ranks;
+    return ranks;
+}
+
+int trace_world_rank(const struct trace_ranks *ranks, int rank)
+{
+    return ranks && rank >= 0 && rank < ranks->size ? ranks->world[rank] : MPI_UNDEFINED;
+}

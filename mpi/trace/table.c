@@ -1,0 +1,152 @@
+#include <stdlib.h>
+
+#include "mpi/trace/trace.h"
+
+/* A rank talks to few others of many, so counters exist only around those it has met: blocks of
+ * counters, below as many levels of branches as the number of ranks needs. One lonely neighbour in
+ * a million ranks costs 5 branches and a block, 832 bytes. */
+#define BLOCK_BITS 3
+#define BRANCH_BITS 4
+#define BLOCK (1u << BLOCK_BITS)   /* ranks */
+#define BRANCH (1u << BRANCH_BITS)
+
+struct block {
+    struct trace_count counts[BLOCK];
+};
+
+struct branch {
+    void *below[BRANCH]; /* branches; of the lowest level blocks */
+};
+
+static struct {
+    unsigned rank_count;
+    unsigned levels; /* of branches */
+    bool threads;    /* several threads may count at once */
+    void *roots[2];  /* by direction */
+} table;
+
+int trace_table_open(int rank_count, bool threads)
+{
+    table.rank_count = (unsigned)rank_count;
+    table.threads = threads;
+    table.levels = 0;
+    while (BLOCK_BITS + BRANCH_BITS * table.levels < 32 &&
+           (table.rank_count - 1) >> (BLOCK_BITS + BRANCH_BITS * table.levels))
+        table.levels++;
+    return 0;
+}
+
+static void close_below(void *there, unsigned levels)
+{
+    struct branch *branch = there;
+    for (unsigned i = 0; branch && levels && i < BRANCH; i++)
+        close_below(branch->below[i], levels - 1);
+    free(there);
+}
+
+void trace_table_close(void)
+{
+    for (int d = 0; d < 2; d++) {
+        close_below(table.roots[d], table.levels);
+        table.roots[d] = NULL;
+    }
+    table.rank_count = 0;
+}
+
+/* Two threads may want the same new part: one of them wins. */
+static void *make(void **place, size_t size)
+{
+    void *fresh = calloc(1, size), *there = NULL;
+    if (fresh && !__atomic_compare_exchange_n(place, &there, fresh, false, __ATOMIC_ACQ_REL,
+                                              __ATOMIC_ACQUIRE)) {
+        free(fresh);
+        fresh = there;
+    }
+    return fresh;
+}
+
+static inline void *have(void **place, size_t size)
+{
+    void *there = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    return there ? there : make(place, size);
+}
+
+/* A locked addition costs more than all the rest together: only where threads need it. */
+static inline void add(uint64_t *sum, uint64_t value)
+{
+    if (table.threads)
+        __atomic_fetch_add(sum, value, __ATOMIC_RELAXED);
+    else
+        *sum += value;
+}
+
+static _Thread_local struct trace_notes *noting;
+
+void trace_note(struct trace_notes *notes)
+{
+    noting = notes;
+}
+
+static void note(struct trace_notes *notes, int rank, uint64_t bytes, uint64_t msgs)
+{
+    if (notes->count == notes->room) {
+        uint32_t room = notes->room ? 2 * notes->room : 1;
+        struct trace_note *list = realloc(notes->list, room * sizeof(*list));
+        if (!list)
+            return;
+        notes->list = list;
+        notes->room = room;
+    }
+    notes->list[notes->count++] = (struct trace_note){ rank, bytes, msgs };
+}
+
+void trace_count_notes(const struct trace_notes *notes)
+{
+    for (uint32_t i = 0; i < notes->count; i++)
+        trace_add(TRACE_TO, notes->list[i].rank, notes->list[i].bytes, notes->list[i].msgs);
+}
+
+void trace_forget_notes(struct trace_notes *notes)
+{
+    free(notes->list);
+    *notes = (struct trace_notes){ 0 };
+}
+
+void trace_add(enum trace_direction direction, int rank, uint64_t bytes, uint64_t msgs)
+{
+    if (__builtin_expect(noting != NULL, 0)) {
+        note(noting, rank, bytes, msgs);
+        return;
+    }
+    unsigned r = (unsigned)rank;
+    void **place = &table.roots[direction];
+    if (r >= table.rank_count) /* a negative one too */
+        return;
+    for (unsigned shift = BLOCK_BITS + BRANCH_BITS * table.levels; shift > BLOCK_BITS;) {
+        struct branch *branch = have(place, sizeof(*branch));
+        if (!branch)
+            return;
+        shift -= BRANCH_BITS;
+        place = &branch->below[r >> shift & (BRANCH - 1)];
+    }
+    struct block *block = have(place, sizeof(*block));
+    if (!block)
+        return;
+    struct trace_count *count = &block->counts[r & (BLOCK - 1)];
+    add(&count->bytes, bytes * msgs);
+    add(&count->msgs, msgs);
+    if (bytes >= TRACE_LARGE)
+        add(&count->large_bytes, bytes * msgs);
+}
+
+const struct trace_count *trace_counted(enum trace_direction direction, int rank)
+{
+    const void *there = table.roots[direction];
+    for (unsigned shift = BLOCK_BITS + BRANCH_BITS * table.levels; there && shift > BLOCK_BITS;) {
+        shift -= BRANCH_BITS;
+        there = ((const struct branch *)there)->below[(unsigned)rank >> shift & (BRANCH - 1)];
+    }
+    const struct trace_count *count =
+        there ? &((const struct block *)there)->counts[(unsigned)rank & (BLOCK - 1)] : NULL;
+    return count && count->msgs ? count : NULL;
+}

@@ -1,0 +1,62 @@
+#include "pmix/client/advice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/number.h"
+
+static void clear_list(struct rank_list *list)
+{
+    free(list->ranks);
+    *list = (struct rank_list){ 0 };
+}
+
+void advice_clear(struct nuioa_client *advice)
+{
+    clear_list(&advice->order);
+    clear_list(&advice->rails);
+    clear_list(&advice->leaders);
+    free(advice->nic);
+    free(advice->cpus);
+    *advice = (struct nuioa_client){ 0 };
+}
+
+static bool holds(const struct rank_list *list, uint32_t rank)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->ranks[i] == rank)
+            return true;
+    return false;
+}
+
+bool advice_own_rank(uint32_t *rank)
+{
+    const char *text = getenv("PMIX_RANK");
+    if (!text)
+        text = getenv("SLURM_PROCID");
+    return text && !nuioa_parse_u32(text, UINT32_MAX, rank);
+}
+
+/* A process that something else than srun started may have inherited the variables of a rank, on
+ * another node even. Its own number then is rarely among those of the order. */
+static bool is_sound(const struct nuioa_client *advice)
+{
+    const struct rank_list *order = &advice->order;
+    uint32_t own;
+    if (!order->count)
+        return advice->near <= 1;
+    return advice->has_leader && order->ranks[0] == advice->leader &&
+           advice->near <= order->count && (!advice_own_rank(&own) || holds(order, own));
+}
+
+void advice_check(struct nuioa_client *advice)
+{
+    if (advice->has_leader && !advice->near)
+        advice->near = 1;
+    if (!advice->order.count && advice->near > 1)
+        advice->near = 1; /* the order did not fit the environment */
+    if (!is_sound(advice))
+        advice_clear(advice);
+    if (advice->leaders.count && (!advice->has_leader || !holds(&advice->leaders, advice->leader)))
+        clear_list(&advice->leaders);
+}

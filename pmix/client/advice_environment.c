@@ -1,0 +1,121 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmix/client/advice.h"
+#include "util/number.h"
+
+/* Variables of a rank (contract: "A rank's environment"). */
+
+/* "0,4,8" or, with strides, "0-39992:8". Appends one piece; -EINVAL if it is malformed. */
+static int add_piece(struct rank_list *list, size_t room, char *piece)
+{
+    uint32_t first, last, step = 1;
+    char *stride = strchr(piece, ':');
+    if (stride)
+        *stride++ = '\0';
+    char *end = strchr(piece, '-');
+    if (end)
+        *end++ = '\0';
+    if ((stride && !end) || nuioa_parse_u32(piece, UINT32_MAX - 2, &first) < 0 ||
+        (stride && (nuioa_parse_u32(stride, UINT32_MAX, &step) < 0 || !step)))
+        return -EINVAL;
+    last = first;
+    if (end && (nuioa_parse_u32(end, UINT32_MAX - 2, &last) < 0 || last < first))
+        return -EINVAL;
+    if ((last - first) / step >= room - list->count)
+        return -EINVAL;
+    for (uint64_t rank = first; rank <= last; rank += step)
+        list->ranks[list->count++] = (uint32_t)rank;
+    return 0;
+}
+
+/* More ranks than this in one list are no job's. */
+#define LIST_MAX 1000000
+
+/* How many ranks a list could have, so that one allocation is enough. */
+static size_t room_for(const char *text)
+{
+    size_t commas = 1;
+    if (strchr(text, '-'))
+        return LIST_MAX;
+    for (; *text; text++)
+        commas += *text == ',';
+    return commas;
+}
+
+/* A malformed list counts as absent. */
+static int read_list(const char *name, struct rank_list *list)
+{
+    const char *value = getenv(name);
+    char *text, *next;
+    int rc = 0;
+    if (!value || !*value)
+        return 0;
+    size_t room = room_for(value);
+    text = strdup(value);
+    list->ranks = malloc(room * sizeof(*list->ranks));
+    if (!text || !list->ranks) {
+        free(text);
+        return -ENOMEM;
+    }
+    for (char *piece = text; piece && !rc; piece = next) {
+        next = strchr(piece, ',');
+        if (next)
+            *next++ = '\0';
+        rc = add_piece(list, room, piece);
+    }
+    free(text);
+    if (rc || !list->count) {
+        free(list->ranks);
+        *list = (struct rank_list){ 0 };
+    }
+    return 0;
+}
+
+static bool read_u32(const char *name, uint32_t max, uint32_t *number)
+{
+    const char *text = getenv(name);
+    return text && !nuioa_parse_u32(text, max, number);
+}
+
+static int read_string(const char *name, char **copy)
+{
+    const char *text = getenv(name);
+    if (!text || !*text)
+        return 0;
+    *copy = strdup(text);
+    return *copy ? 0 : -ENOMEM;
+}
+
+/* mpirun and its like hand on the variables of whoever called them, to ranks that count
+ * differently. */
+static bool is_foreign(void)
+{
+    const char *nspace = getenv("PMIX_NAMESPACE"), *pmi = getenv("PMI_RANK");
+    const char *procid = getenv("SLURM_PROCID");
+    if (nspace && strncmp(nspace, "slurm.pmix.", 11))
+        return true;
+    if (getenv("OMPI_COMM_WORLD_RANK") && !nspace)
+        return true;
+    return pmi && procid && strcmp(pmi, procid);
+}
+
+int advice_from_environment(struct nuioa_client *advice)
+{
+    uint32_t version;
+    const char *weight = getenv("NUIOA_WEIGHT");
+    if (!read_u32("NUIOA_VERSION", UINT32_MAX, &version) || !version || is_foreign())
+        return 0;
+    advice->source = NUIOA_CLIENT_ENVIRONMENT;
+    advice->planned = getenv("NUIOA_PLANNED") != NULL;
+    advice->has_leader = read_u32("NUIOA_LEADER", UINT32_MAX - 2, &advice->leader);
+    read_u32("NUIOA_NEAR", UINT32_MAX, &advice->near);
+    advice->has_level = read_u32("NUIOA_LEVEL", INT32_MAX, &advice->level);
+    advice->has_weight = weight && !nuioa_parse_decimal(weight, &advice->weight);
+    if (read_list("NUIOA_ORDER", &advice->order) < 0 ||
+        read_list("NUIOA_LEADERS", &advice->leaders) < 0 ||
+        read_string("NUIOA_NIC", &advice->nic) < 0 || read_string("NUIOA_CPUS", &advice->cpus) < 0)
+        return -ENOMEM;
+    return 0;
+}

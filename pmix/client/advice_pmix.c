@@ -1,0 +1,158 @@
+#include "pmix/client/advice.h"
+
+#ifndef HAVE_PMIX
+
+int advice_from_pmix(struct nuioa_client *advice)
+{
+    (void)advice;
+    return 0;
+}
+
+#else
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmix/value.h"
+
+/* --- the libpmix of this process ------------------------------------------------------------- */
+
+static int is_libpmix(struct dl_phdr_info *info, size_t size, void *path)
+{
+    (void)size;
+    const char *name = strrchr(info->dlpi_name, '/');
+    if (strncmp(name ? name + 1 : info->dlpi_name, "libpmix.so", 10))
+        return 0;
+    *(char **)path = strdup(info->dlpi_name);
+    return 1;
+}
+
+/* MPI libraries load it for themselves (RTLD_LOCAL), so it is searched for by name and opened again
+ * without being loaded. NULL: there is none. */
+static void *open_loaded(void)
+{
+    char *path = NULL;
+    void *handle = NULL;
+    if (dl_iterate_phdr(is_libpmix, &path) && path)
+        handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    free(path);
+    return handle;
+}
+
+/* --- keys ------------------------------------------------------------------------------------ */
+
+struct reader {
+    struct pmix_calls calls;
+    pmix_proc_t all, own;
+};
+
+static bool reader_prepare(struct reader *reader, void *handle)
+{
+    const char *nspace = getenv("PMIX_NAMESPACE");
+    uint32_t rank;
+    pmix_calls_find(&reader->calls, handle);
+    if (!reader->calls.get || !reader->calls.initialized || !reader->calls.initialized())
+        return false;
+    if (!nspace || strlen(nspace) > PMIX_MAX_NSLEN || !getenv("PMIX_RANK") ||
+        !advice_own_rank(&rank))
+        return false;
+    pmix_proc_set(&reader->all, nspace, PMIX_RANK_WILDCARD);
+    pmix_proc_set(&reader->own, nspace, rank);
+    return true;
+}
+
+/* Any of the types with which a number of 32 bits is published. */
+static bool read_u32(const struct reader *reader, const pmix_proc_t *proc, const char *key,
+                     pmix_data_type_t type, uint32_t *number)
+{
+    pmix_value_t *value;
+    if (pmix_value_get(&reader->calls, proc, key, type, &value) < 0)
+        return false;
+    *number = type == PMIX_PROC_RANK ? value->data.rank : value->data.uint32;
+    pmix_value_release(value);
+    return true;
+}
+
+static bool read_double(const struct reader *reader, const char *key, double *number)
+{
+    pmix_value_t *value;
+    if (pmix_value_get(&reader->calls, &reader->own, key, PMIX_DOUBLE, &value) < 0)
+        return false;
+    *number = value->data.dval;
+    pmix_value_release(value);
+    return true;
+}
+
+static void read_string(const struct reader *reader, const char *key, char **text)
+{
+    pmix_value_t *value;
+    if (pmix_value_get(&reader->calls, &reader->own, key, PMIX_STRING, &value) < 0)
+        return;
+    *text = value->data.string;
+    value->data.string = NULL;
+    pmix_value_release(value);
+}
+
+static int read_list(const struct reader *reader, const char *key, struct rank_list *list)
+{
+    pmix_value_t *value;
+    int rc = 0;
+    if (pmix_value_get(&reader->calls, &reader->all, key, PMIX_DATA_ARRAY, &value) < 0)
+        return 0;
+    const pmix_data_array_t *array = value->data.darray;
+    if (array && array->type == PMIX_PROC_RANK && array->size && array->array) {
+        list->ranks = malloc(array->size * sizeof(*list->ranks));
+        rc = list->ranks ? 0 : -ENOMEM;
+    }
+    if (!rc && list->ranks) {
+        memcpy(list->ranks, array->array, array->size * sizeof(*list->ranks));
+        list->count = array->size;
+    }
+    pmix_value_release(value);
+    return rc;
+}
+
+static bool read_flag(const struct reader *reader, const char *key)
+{
+    pmix_value_t *value;
+    if (pmix_value_get(&reader->calls, &reader->all, key, PMIX_BOOL, &value) < 0)
+        return false;
+    bool flag = value->data.flag;
+    pmix_value_release(value);
+    return flag;
+}
+
+static int read_advice(const struct reader *r, struct nuioa_client *advice)
+{
+    uint32_t version;
+    if (!read_u32(r, &r->all, "nuioa.version", PMIX_UINT32, &version) || !version)
+        return 0;
+    advice->source = NUIOA_CLIENT_PMIX;
+    advice->planned = read_flag(r, "nuioa.planned");
+    advice->has_leader = read_u32(r, &r->all, "nuioa.leader", PMIX_PROC_RANK, &advice->leader);
+    read_u32(r, &r->all, "nuioa.near", PMIX_UINT32, &advice->near);
+    advice->has_level = read_u32(r, &r->own, "nuioa.level", PMIX_UINT32, &advice->level);
+    advice->has_weight = read_double(r, "nuioa.weight", &advice->weight);
+    read_string(r, "nuioa.nic", &advice->nic);
+    read_string(r, "nuioa.cpus", &advice->cpus);
+    int rc = read_list(r, "nuioa.order", &advice->order);
+    if (!rc)
+        rc = read_list(r, "nuioa.rail_leaders", &advice->rails);
+    return rc ? rc : read_list(r, "nuioa.leaders", &advice->leaders);
+}
+
+int advice_from_pmix(struct nuioa_client *advice)
+{
+    struct reader reader;
+    void *handle = open_loaded();
+    if (!handle)
+        return 0;
+    int rc = reader_prepare(&reader, handle) ? read_advice(&reader, advice) : 0;
+    dlclose(handle);
+    return rc;
+}
+
+#endif

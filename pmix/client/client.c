@@ -1,0 +1,192 @@
+#include "pmix/client/nuioa-client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmix/client/advice.h"
+
+struct nuioa_client *nuioa_client_open(void)
+{
+    struct nuioa_client *client = calloc(1, sizeof(*client));
+    if (!client)
+        return NULL;
+    int rc = advice_from_pmix(client);
+    if (!rc && client->source == NUIOA_CLIENT_NOTHING)
+        rc = advice_from_environment(client);
+    if (rc < 0) {
+        nuioa_client_close(client);
+        return NULL;
+    }
+    advice_check(client);
+    return client;
+}
+
+void nuioa_client_close(struct nuioa_client *client)
+{
+    if (!client)
+        return;
+    advice_clear(client);
+    free(client);
+}
+
+enum nuioa_client_source nuioa_client_source(const struct nuioa_client *client)
+{
+    return client ? client->source : NUIOA_CLIENT_NOTHING;
+}
+
+int nuioa_client_is_planned(const struct nuioa_client *client)
+{
+    return client && client->planned;
+}
+
+/* --- this process ---------------------------------------------------------------------------- */
+
+const char *nuioa_client_nic(const struct nuioa_client *client)
+{
+    return client ? client->nic : NULL;
+}
+
+int nuioa_client_level(const struct nuioa_client *client)
+{
+    return client && client->has_level ? (int)client->level : -ENOENT;
+}
+
+int nuioa_client_weight(const struct nuioa_client *client, double *weight)
+{
+    if (!client || !client->has_weight)
+        return -ENOENT;
+    *weight = client->weight;
+    return 0;
+}
+
+const char *nuioa_client_cpus(const struct nuioa_client *client)
+{
+    return client ? client->cpus : NULL;
+}
+
+/* --- leaders --------------------------------------------------------------------------------- */
+
+int nuioa_client_leader(const struct nuioa_client *client, uint32_t *rank)
+{
+    if (!client || !client->has_leader)
+        return -ENOENT;
+    *rank = client->leader;
+    return 0;
+}
+
+static size_t give(const struct rank_list *list, const uint32_t **ranks)
+{
+    *ranks = list ? list->ranks : NULL;
+    return list ? list->count : 0;
+}
+
+size_t nuioa_client_order(const struct nuioa_client *client, const uint32_t **ranks)
+{
+    return give(client ? &client->order : NULL, ranks);
+}
+
+size_t nuioa_client_rail_leaders(const struct nuioa_client *client, const uint32_t **ranks)
+{
+    return give(client ? &client->rails : NULL, ranks);
+}
+
+size_t nuioa_client_leaders(const struct nuioa_client *client, const uint32_t **ranks)
+{
+    return give(client ? &client->leaders : NULL, ranks);
+}
+
+static int index_of(const uint32_t *ranks, size_t count, uint32_t rank)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ranks[i] == rank)
+            return (int)i;
+    return -ENOENT;
+}
+
+/* The best of `ranks` among places [*place, end) of the order; moves *place behind it. */
+static int next_best(const struct rank_list *order, size_t end, size_t *place,
+                     const uint32_t *ranks, size_t count)
+{
+    while (*place < end) {
+        int index = index_of(ranks, count, order->ranks[(*place)++]);
+        if (index >= 0)
+            return index;
+    }
+    return -ENOENT;
+}
+
+int nuioa_client_best(const struct nuioa_client *client, const uint32_t *ranks, size_t count)
+{
+    size_t place = 0;
+    if (!client || !client->has_leader)
+        return -ENOENT;
+    if (!client->order.count) /* it did not fit the environment */
+        return index_of(ranks, count, client->leader);
+    return next_best(&client->order, client->order.count, &place, ranks, count);
+}
+
+size_t nuioa_client_near(const struct nuioa_client *client, const uint32_t *ranks, size_t count,
+                         uint32_t *indexes)
+{
+    int index = nuioa_client_best(client, ranks, count);
+    size_t place = 0, found = 0;
+    if (index < 0)
+        return 0;
+    if (indexes)
+        indexes[0] = (uint32_t)index;
+    while (client->order.count &&
+           (index = next_best(&client->order, client->near, &place, ranks, count)) >= 0) {
+        if (indexes)
+            indexes[found] = (uint32_t)index;
+        found++;
+    }
+    return found ? found : 1;
+}
+
+/* --- agreeing -------------------------------------------------------------------------------- */
+
+/* FNV-1a over 32-bit numbers, by bytes, lowest first. */
+static uint64_t add(uint64_t digest, uint32_t number)
+{
+    for (unsigned i = 0; i < 4; i++, number >>= 8)
+        digest = (digest ^ (number & 0xff)) * 0x100000001b3;
+    return digest;
+}
+
+static uint64_t add_list(uint64_t digest, const struct rank_list *list)
+{
+    digest = add(digest, (uint32_t)list->count);
+    for (size_t i = 0; i < list->count; i++)
+        digest = add(digest, list->ranks[i]);
+    return digest;
+}
+
+uint64_t nuioa_client_digest(const struct nuioa_client *client, enum nuioa_client_subject subject)
+{
+    uint64_t digest = add(0xcbf29ce484222325, (uint32_t)subject + 1);
+    if (!client)
+        return 0;
+    if (subject == NUIOA_CLIENT_LEADERS) {
+        if (!client->leaders.count)
+            return 0;
+        digest = add_list(digest, &client->leaders);
+    } else {
+        if (!client->has_leader)
+            return 0;
+        digest = add_list(add(add(digest, client->leader), client->near), &client->order);
+    }
+    return digest ? digest : 1;
+}
+
+void nuioa_client_vote(const struct nuioa_client *client, enum nuioa_client_subject subject,
+                       uint64_t vote[2])
+{
+    vote[0] = nuioa_client_digest(client, subject);
+    vote[1] = ~vote[0];
+}
+
+int nuioa_client_agreed(const uint64_t vote[2])
+{
+    return vote[0] && vote[0] == ~vote[1];
+}

@@ -1,0 +1,122 @@
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pmix/client/advice.h"
+#include "pmix/client/nuioa-client.h"
+
+/* Names of devices to NUMA nodes, from sysfs. */
+
+static int read_number(const char *directory, const char *file, long *number)
+{
+    char path[PATH_MAX], text[32], *end;
+    int length = snprintf(path, sizeof(path), "%s/%s", directory, file);
+    if (length < 0 || (size_t)length >= sizeof(path))
+        return -ENAMETOOLONG;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    ssize_t got = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (got <= 0)
+        return -EIO;
+    text[got] = '\0';
+    errno = 0;
+    *number = strtol(text, &end, 10);
+    return end == text || errno ? -EINVAL : 0;
+}
+
+/* Its own or, for a device on another one (virtio on PCI), that of the nearest above it. */
+static int numa_of(const char *root, const char *class_path)
+{
+    char top[PATH_MAX], path[PATH_MAX];
+    long numa = -1;
+    if (!realpath(class_path, path))
+        return -ENOENT;
+    if (!realpath(*root ? root : "/", top))
+        return -ENOENT;
+    for (size_t least = strlen(top) + 1; strlen(path) > least; *strrchr(path, '/') = '\0')
+        if (!read_number(path, "numa_node", &numa) && numa >= 0 && numa < INT_MAX)
+            return (int)numa;
+    return -ENODATA;
+}
+
+/* -ENOENT: no such device in this class. */
+static int in_class(const char *root, const char *pattern, const char *name)
+{
+    char path[PATH_MAX], entry[128];
+    if ((size_t)snprintf(entry, sizeof(entry), pattern, name) >= sizeof(entry) ||
+        (size_t)snprintf(path, sizeof(path), "%s/sys/%s", root, entry) >= sizeof(path))
+        return -EINVAL;
+    if (access(path, F_OK) < 0)
+        return -ENOENT;
+    return numa_of(root, path);
+}
+
+/* Verbs before netdevs: a name in both is the same card. */
+static int by_name(const char *root, const char *name)
+{
+    int rc = in_class(root, "class/infiniband/%s", name);
+    if (rc == -ENOENT)
+        rc = in_class(root, "class/cxi/%s", name);
+    if (rc == -ENOENT)
+        rc = in_class(root, "class/net/%s", name);
+    if (rc == -ENOENT)
+        rc = in_class(root, "bus/pci/devices/%s", name);
+    return rc == -ENOENT ? in_class(root, "bus/pci/devices/0000:%s", name) : rc;
+}
+
+static int check(const char *device, char *name, size_t size)
+{
+    size_t length = device ? strlen(device) : 0;
+    if (!length || length >= size || device[0] == '.')
+        return -EINVAL;
+    for (const char *c = device; *c; c++)
+        if (!isgraph((unsigned char)*c) || *c == '/')
+            return -EINVAL;
+    memcpy(name, device, length + 1);
+    return 0;
+}
+
+/* libfabric's name of a domain is the device's and, after a dash, its kind of endpoint: mlx5_0-rdm;
+ * or a port: mlx5_0:1. False: nothing to take off. */
+static bool shorten(char *name)
+{
+    static const char *const kinds[] = {
+        "-rdm", "-dgrm", "-dgram", "-msg", "-xrc", "-rdm+xrc", NULL
+    };
+    char *end = strrchr(name, ':');
+    if (end && end != name && end[1] && strspn(end + 1, "0123456789") == strlen(end + 1)) {
+        *end = '\0';
+        return true;
+    }
+    end = strchr(name, '-');
+    for (const char *const *kind = kinds; end && *kind; kind++)
+        if (!strcmp(end, *kind)) {
+            *end = '\0';
+            return true;
+        }
+    return false;
+}
+
+int advice_device_numa(const char *root, const char *device)
+{
+    char name[64];
+    int rc = check(device, name, sizeof(name));
+    if (rc)
+        return rc;
+    do
+        rc = by_name(root, name);
+    while (rc == -ENOENT && shorten(name));
+    return rc;
+}
+
+int nuioa_client_device_numa(const char *device)
+{
+    return advice_device_numa("", device);
+}

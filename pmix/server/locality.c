@@ -1,0 +1,261 @@
+#include "pmix/server/locality.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/sysfs.h"
+
+bool locality_is_bound(const struct nuioa_node *node, const struct nuioa_place *place)
+{
+    unsigned cpus = (unsigned)hwloc_bitmap_weight(place->cpus);
+    return cpus > 0 && cpus < node->pu_count;
+}
+
+char *locality_cpuset(const struct nuioa_place *place)
+{
+    char *list = NULL, *text = NULL;
+    if (hwloc_bitmap_list_asprintf(&list, place->cpus) < 0)
+        return NULL;
+    if (asprintf(&text, "hwloc:%s", list) < 0)
+        text = NULL;
+    free(list);
+    return text;
+}
+
+unsigned locality_caches(const struct nuioa_node *node)
+{
+    unsigned caches = 0;
+    int cpu = hwloc_bitmap_first(node->allowed_cpus);
+    struct nuioa_sysfs sysfs;
+    nuioa_sysfs_open(&sysfs, "");
+    for (unsigned i = 0; i < 8; i++) {
+        long level;
+        /* relative to a directory that every machine has */
+        if (nuioa_sysfs_number(sysfs.net, &level,
+                               "../../devices/system/cpu/cpu%d/cache/index%u/level", cpu, i) < 0)
+            break;
+        if (level > 0 && level < 8)
+            caches |= 1u << level;
+    }
+    nuioa_sysfs_close(&sysfs);
+    return caches;
+}
+
+/* --- the locality string --------------------------------------------------------------------- */
+
+enum unit { UNIT_PACKAGE, UNIT_L3, UNIT_L2, UNIT_CORE, UNIT_THREAD, UNIT_NUMA, UNITS };
+static const char *const unit_codes[UNITS] = { "SK", "L3", "L2", "CR", "HT", "NM" };
+
+static void collect(const struct nuioa_node *node, hwloc_const_bitmap_t cpus, hwloc_bitmap_t *sets)
+{
+    for (uint32_t i = 0; i < node->pu_count; i++) {
+        const struct nuioa_pu *pu = &node->pus[i];
+        if (!hwloc_bitmap_isset(cpus, pu->os_index))
+            continue;
+        hwloc_bitmap_set(sets[UNIT_PACKAGE], pu->package);
+        hwloc_bitmap_set(sets[UNIT_L3], pu->l3);
+        hwloc_bitmap_set(sets[UNIT_L2], pu->l2);
+        hwloc_bitmap_set(sets[UNIT_CORE], pu->core);
+        hwloc_bitmap_set(sets[UNIT_THREAD], i);
+        if (pu->numa >= 0)
+            hwloc_bitmap_set(sets[UNIT_NUMA], (unsigned)pu->numa);
+    }
+}
+
+static bool is_told(enum unit unit, hwloc_const_bitmap_t set, unsigned caches)
+{
+    if (unit == UNIT_L3 || unit == UNIT_L2)
+        return caches & 1u << (unit == UNIT_L3 ? 3 : 2);
+    return !hwloc_bitmap_iszero(set);
+}
+
+static char *join(hwloc_bitmap_t *sets, unsigned caches)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    for (enum unit unit = 0; unit < UNITS; unit++) {
+        char *list = NULL;
+        if (!is_told(unit, sets[unit], caches) || hwloc_bitmap_list_asprintf(&list, sets[unit]) < 0)
+            continue;
+        fprintf(out, "%s%s%s", ftell(out) > 0 ? ":" : "", unit_codes[unit], list);
+        free(list);
+    }
+    if (!fclose(out))
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *locality_string(const struct nuioa_node *node, const struct nuioa_place *place,
+                      unsigned caches)
+{
+    hwloc_bitmap_t sets[UNITS];
+    bool complete = true;
+    for (unsigned i = 0; i < UNITS; i++)
+        complete &= (sets[i] = hwloc_bitmap_alloc()) != NULL;
+    char *text = NULL;
+    if (complete) {
+        collect(node, place->cpus, sets);
+        text = join(sets, caches);
+    }
+    for (unsigned i = 0; i < UNITS; i++)
+        hwloc_bitmap_free(sets[i]);
+    return text;
+}
+
+static uint32_t package_of(const struct nuioa_node *node, const struct nuioa_place *place)
+{
+    int pu = nuioa_node_pu(node, (unsigned)hwloc_bitmap_first(place->cpus));
+    return pu < 0 ? UINT32_MAX : node->pus[pu].package;
+}
+
+void locality_package_ranks(const struct nuioa_node *node, const struct nuioa_plan *plan,
+                            uint16_t *package_ranks)
+{
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        uint32_t package = package_of(node, &plan->places[i]);
+        package_ranks[i] = 0;
+        for (uint32_t j = i; j-- > 0;)
+            if (package_of(node, &plan->places[j]) == package) {
+                package_ranks[i] = (uint16_t)(package_ranks[j] + 1);
+                break;
+            }
+    }
+}
+
+/* --- distances from devices ------------------------------------------------------------------ */
+
+static int add_device(struct locality_devices *devices, const struct nuioa_nic *nic,
+                      const char *name, char *uuid, pmix_device_type_t type)
+{
+    struct locality_device *device = &devices->list[devices->count];
+    *device = (struct locality_device){ nic, uuid, strdup(name), type };
+    if (!device->name || !uuid) {
+        free(device->name);
+        free(uuid);
+        return -ENOMEM;
+    }
+    devices->count++;
+    return 0;
+}
+
+static int add_verbs(struct locality_devices *devices, const struct nuioa_sysfs *sysfs,
+                     const struct nuioa_nic *nic)
+{
+    char node_guid[64], image_guid[64], *uuid;
+    for (unsigned i = 0; i < devices->count; i++)
+        if (!strcmp(devices->list[i].name, nic->name))
+            return 0; /* another port of it */
+    if (!nic->port ||
+        nuioa_sysfs_text(sysfs->verbs, node_guid, sizeof(node_guid), "%s/node_guid", nic->name) <=
+            0 ||
+        nuioa_sysfs_text(sysfs->verbs, image_guid, sizeof(image_guid), "%s/sys_image_guid",
+                         nic->name) <= 0)
+        return 0;
+    if (asprintf(&uuid, "fab://%s::%s", node_guid, image_guid) < 0)
+        return -ENOMEM;
+    return add_device(devices, nic, nic->name, uuid, PMIX_DEVTYPE_OPENFABRICS);
+}
+
+static int add_netdev(struct locality_devices *devices, const struct nuioa_sysfs *sysfs,
+                      const struct nuioa_nic *nic)
+{
+    char address[96], *uuid;
+    unsigned colons = 0;
+    if (!*nic->netdev ||
+        nuioa_sysfs_text(sysfs->net, address, sizeof(address), "%s/address", nic->netdev) <= 0)
+        return 0;
+    for (const char *c = address; *c; c++)
+        colons += *c == ':';
+    /* PMIx goes by the length: 6 bytes, or the 20 of IP over InfiniBand */
+    if (colons != 5 && colons != 19)
+        return 0;
+    if (asprintf(&uuid, "%s://%s", colons == 5 ? "ipv4" : "ipv6", address) < 0)
+        return -ENOMEM;
+    return add_device(devices, nic, nic->netdev, uuid, PMIX_DEVTYPE_NETWORK);
+}
+
+/* A slow port beside a rank must not hide a fast one from a reader who takes the nearest. */
+static bool is_wanted(const struct nuioa_node *node, const struct nuioa_plan *plan, uint32_t index)
+{
+    const struct nuioa_nic *nic = &node->nics[index];
+    if (nic->locality == NUIOA_LOCALITY_UNKNOWN || hwloc_bitmap_iszero(nic->numas) ||
+        nic->is_virtual)
+        return false;
+    bool used = nic->usable;
+    for (uint32_t i = 0; i < plan->task_count && !used; i++)
+        used = plan->places[i].nic == (int32_t)index;
+    return used;
+}
+
+int locality_devices_find(const struct nuioa_node *node, const struct nuioa_plan *plan,
+                          struct locality_devices *devices)
+{
+    struct nuioa_sysfs sysfs;
+    int rc = 0;
+    devices->count = 0;
+    devices->list = calloc(2 * (size_t)node->nic_count + 1, sizeof(*devices->list));
+    if (!devices->list)
+        return -ENOMEM;
+    nuioa_sysfs_open(&sysfs, "");
+    for (uint32_t i = 0; i < node->nic_count && !rc; i++) {
+        if (!is_wanted(node, plan, i))
+            continue;
+        rc = add_verbs(devices, &sysfs, &node->nics[i]);
+        if (!rc)
+            rc = add_netdev(devices, &sysfs, &node->nics[i]);
+    }
+    nuioa_sysfs_close(&sysfs);
+    return rc;
+}
+
+void locality_devices_free(struct locality_devices *devices)
+{
+    for (unsigned i = 0; i < devices->count; i++) {
+        free(devices->list[i].uuid);
+        free(devices->list[i].name);
+    }
+    free(devices->list);
+    *devices = (struct locality_devices){ 0 };
+}
+
+/* From the nearest of the NUMA nodes that the device is local to. */
+static uint32_t distance_to(const struct nuioa_node *node, const struct nuioa_nic *nic,
+                            const struct nuioa_pu *pu)
+{
+    uint32_t least = UINT16_MAX;
+    if (hwloc_bitmap_isset(nic->cpus, pu->os_index))
+        return 10;
+    for (uint32_t i = 0; i < node->numa_count && pu->numa >= 0; i++) {
+        if (!hwloc_bitmap_isset(nic->numas, node->numas[i].os_index))
+            continue;
+        uint32_t own = i == (uint32_t)pu->numa
+                           ? 11
+                           : nuioa_distance_at(&node->distance, i, (unsigned)pu->numa);
+        least = own < least ? own : least;
+    }
+    return least;
+}
+
+void locality_distances(const struct nuioa_node *node, const struct nuioa_place *place,
+                        const struct locality_devices *devices, pmix_device_distance_t *distances)
+{
+    for (unsigned d = 0; d < devices->count; d++) {
+        const struct locality_device *device = &devices->list[d];
+        uint32_t least = UINT16_MAX, largest = 0;
+        for (uint32_t i = 0; i < node->pu_count; i++) {
+            if (!hwloc_bitmap_isset(place->cpus, node->pus[i].os_index))
+                continue;
+            uint32_t distance = distance_to(node, device->nic, &node->pus[i]);
+            least = distance < least ? distance : least;
+            largest = distance > largest ? distance : largest;
+        }
+        distances[d] = (pmix_device_distance_t){ device->uuid, device->name, device->type,
+                                                 (uint16_t)least, (uint16_t)largest };
+    }
+}

@@ -1,0 +1,367 @@
+#include "pmix/server/publish.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef HAVE_PMIX
+#include <dlfcn.h>
+
+#include "pmix/server/locality.h"
+#include "pmix/server/session.h"
+#endif
+
+/* --- the namespace's name -------------------------------------------------------------------- */
+
+static const char *variable(char *const *environment, const char *name)
+{
+    size_t length = strlen(name);
+    for (; environment && *environment; environment++)
+        if (!strncmp(*environment, name, length) && (*environment)[length] == '=')
+            return *environment + length + 1;
+    return NULL;
+}
+
+static void add_name(struct nuioa_namespaces *namespaces, const char *name)
+{
+    for (unsigned i = 0; i < namespaces->count; i++)
+        if (!strcmp(namespaces->names[i], name))
+            return;
+    if (namespaces->count < NUIOA_NAMESPACE_CANDIDATES &&
+        !nuioa_copy(namespaces->names[namespaces->count], NUIOA_NAMESPACE_SIZE, name))
+        namespaces->count++;
+}
+
+/* ".../pmix.1234.0/", which mpi/pmix sets for this step. */
+static void add_from_directory(struct nuioa_namespaces *namespaces, const char *path)
+{
+    char name[NUIOA_NAMESPACE_SIZE];
+    size_t end = path ? strlen(path) : 0;
+    while (end && path[end - 1] == '/')
+        end--;
+    size_t begin = end;
+    while (begin && path[begin - 1] != '/')
+        begin--;
+    if (end - begin < 6 || strncmp(path + begin, "pmix.", 5) ||
+        !isdigit((unsigned char)path[begin + 5]))
+        return;
+    int length = snprintf(name, sizeof(name), "slurm.%.*s", (int)(end - begin), path + begin);
+    if (length > 0 && (size_t)length < sizeof(name))
+        add_name(namespaces, name);
+}
+
+void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *environment,
+                            uint32_t job_id, uint32_t step_id)
+{
+    char name[64];
+    const char *job = variable(environment, "SLURM_JOB_ID");
+    memset(namespaces, 0, sizeof(*namespaces));
+    add_from_directory(namespaces, getenv("PMIX_SERVER_TMPDIR"));
+    if (job && *job && strspn(job, "0123456789") == strlen(job) && strlen(job) < 11) {
+        snprintf(name, sizeof(name), "slurm.pmix.%s.%u", job, step_id);
+        add_name(namespaces, name);
+    }
+    snprintf(name, sizeof(name), "slurm.pmix.%u.%u", job_id, step_id);
+    add_name(namespaces, name);
+}
+
+#ifndef HAVE_PMIX
+
+int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct nuioa_error *err)
+{
+    (void)rank_count, (void)environment, (void)err;
+    return 0;
+}
+
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count, unsigned patience_ms,
+                       struct nuioa_publisher **publisher, struct nuioa_error *err)
+{
+    (void)namespaces, (void)task_count, (void)patience_ms, (void)err;
+    *publisher = NULL;
+    return 0;
+}
+
+void nuioa_publish_close(struct nuioa_publisher *publisher)
+{
+    (void)publisher;
+}
+
+const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *publisher)
+{
+    (void)publisher;
+    return NULL;
+}
+
+int nuioa_publish_tasks(struct nuioa_publisher *publisher, const struct nuioa_publication *publication,
+                        struct nuioa_error *err)
+{
+    (void)publisher, (void)publication, (void)err;
+    return 0;
+}
+
+int nuioa_publish_node(struct nuioa_publisher *publisher, const struct nuioa_publication *publication,
+                       struct nuioa_error *err)
+{
+    (void)publisher, (void)publication, (void)err;
+    return 0;
+}
+
+struct nuioa_published nuioa_publish_done(const struct nuioa_publisher *publisher)
+{
+    (void)publisher;
+    return (struct nuioa_published){ .nspace = "" };
+}
+
+#else
+
+/* --- how keys reach the ranks ---------------------------------------------------------------- */
+
+#define GDS_VARIABLE "PMIX_MCA_gds"
+#define GDS_BY_NAME "hash"
+
+/* Unknown versions count as new ones. */
+static bool numbers_keys(const struct pmix_calls *calls)
+{
+    unsigned version = pmix_calls_version(calls);
+    return !version || version >= 500;
+}
+
+static bool is_by_name(const struct pmix_calls *calls)
+{
+    const char *gds = getenv(GDS_VARIABLE);
+    return !numbers_keys(calls) || (gds && !strcmp(gds, GDS_BY_NAME));
+}
+
+int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct nuioa_error *err)
+{
+    struct pmix_calls calls;
+    const char *chosen = variable(environment, GDS_VARIABLE);
+    pmix_calls_find(&calls, RTLD_DEFAULT);
+    if (!calls.store || is_by_name(&calls))
+        return 0;
+    if (rank_count > NUIOA_PUBLISH_RANKS_MAX)
+        return nuioa_fail(err, -E2BIG, "no nuioa.* keys in PMIx: %u ranks, more than %u", rank_count,
+                          NUIOA_PUBLISH_RANKS_MAX);
+    if (chosen && (*chosen == '^' || !strstr(chosen, GDS_BY_NAME)))
+        return nuioa_fail(err, -EPERM, "no nuioa.* keys in PMIx: %s=%.60s", GDS_VARIABLE, chosen);
+    if (calls.initialized && calls.initialized())
+        return nuioa_fail(err, -EBUSY, "no nuioa.* keys in PMIx: it runs already");
+    if (setenv(GDS_VARIABLE, GDS_BY_NAME, 1) < 0)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    return 0;
+}
+
+/* --- once for the node ----------------------------------------------------------------------- */
+
+static int no_memory(struct nuioa_publisher *s)
+{
+    return nuioa_fail(s->err, -ENOMEM, "out of memory");
+}
+
+static void add_u32(struct record *record, const char *key, uint32_t number)
+{
+    pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = number };
+    record_add(record, key, &value);
+}
+
+static bool add_leaders(struct record *record, const struct nuioa_publisher *s, const struct nuioa_plan *plan)
+{
+    if (!plan->order_count)
+        return true;
+    pmix_value_t leader = { .type = PMIX_PROC_RANK, .data.rank = s->ranks[plan->order[0]] };
+    record_add(record, "nuioa.leader", &leader);
+    add_u32(record, "nuioa.near", plan->near);
+    return record_add_ranks(record, "nuioa.order", s->ranks, plan->order, plan->order_count) &&
+           (!plan->rail_count ||
+            record_add_ranks(record, "nuioa.rail_leaders", s->ranks, plan->rails, plan->rail_count));
+}
+
+static int store_node(struct nuioa_publisher *s, const struct nuioa_publication *p)
+{
+    struct record record;
+    record_begin(&record, PMIX_RANK_WILDCARD);
+    bool fits = add_leaders(&record, s, p->plan) &&
+                (!p->leader_count ||
+                 record_add_ranks(&record, "nuioa.leaders", p->leaders, NULL, p->leader_count));
+    if (p->plan->planned) {
+        pmix_value_t planned = { .type = PMIX_BOOL, .data.flag = true };
+        record_add(&record, "nuioa.planned", &planned);
+    }
+    add_u32(&record, "nuioa.version", 1); /* last: who finds it finds the others */
+    int rc = fits ? record_store(s, &record) : no_memory(s);
+    record_end(&record);
+    return rc;
+}
+
+/* --- the standard keys that Slurm leaves empty ----------------------------------------------- */
+
+struct standard {
+    bool wanted;
+    bool cpuset, string, package_rank, distances;
+    unsigned caches;
+    uint16_t *package_ranks;
+    struct locality_devices devices;
+    pmix_device_distance_t *row;
+    pmix_data_array_t array;
+};
+
+static bool anyone_is_bound(const struct nuioa_publication *p)
+{
+    for (uint32_t i = 0; i < p->plan->task_count; i++)
+        if (locality_is_bound(p->node, &p->plan->places[i]))
+            return true;
+    return false;
+}
+
+/* Asks for as little as it can: each question wakes PMIx's own thread and waits for it. */
+static int standard_open(struct nuioa_publisher *s, const struct nuioa_publication *p,
+                         struct standard *standard)
+{
+    *standard = (struct standard){
+        /* Readers of these keys cannot know that a plan was not carried out. */
+        .wanted = p->options->export_set & NUIOA_EXPORT_LOCALITY && !p->plan->planned &&
+                  anyone_is_bound(p),
+    };
+    if (!standard->wanted)
+        return 0;
+    standard->cpuset = !session_has(s, PMIX_CPUSET, PMIX_STRING);
+    standard->string = !session_has(s, PMIX_LOCALITY_STRING, PMIX_STRING);
+    standard->package_rank = !session_has(s, PMIX_PACKAGE_RANK, PMIX_UINT16);
+    standard->distances = !session_has(s, PMIX_DEVICE_DISTANCES, PMIX_DATA_ARRAY);
+    standard->caches = locality_caches(p->node);
+    standard->package_ranks = calloc(s->count, sizeof(*standard->package_ranks));
+    if (!standard->package_ranks || locality_devices_find(p->node, p->plan, &standard->devices) < 0)
+        return no_memory(s);
+    locality_package_ranks(p->node, p->plan, standard->package_ranks);
+    standard->row = calloc(standard->devices.count + 1, sizeof(*standard->row));
+    return standard->row ? 0 : no_memory(s);
+}
+
+static void standard_close(struct standard *standard)
+{
+    free(standard->package_ranks);
+    free(standard->row);
+    locality_devices_free(&standard->devices);
+}
+
+/* `row` is used again for the next rank: the record must be stored before. */
+static void add_distances(struct record *record, const struct nuioa_publication *p,
+                          struct standard *standard, const struct nuioa_place *place)
+{
+    locality_distances(p->node, place, &standard->devices, standard->row);
+    standard->array = (pmix_data_array_t){ .type = PMIX_DEVICE_DIST,
+                                           .size = standard->devices.count,
+                                           .array = standard->row };
+    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &standard->array };
+    record_add(record, PMIX_DEVICE_DISTANCES, &value);
+}
+
+static bool add_standard(struct record *record, const struct nuioa_publication *p,
+                         struct standard *standard, uint32_t local)
+{
+    const struct nuioa_place *place = &p->plan->places[local];
+    if (!standard->wanted || !locality_is_bound(p->node, place))
+        return true;
+    if (standard->package_rank) {
+        pmix_value_t value = { .type = PMIX_UINT16, .data.uint16 = standard->package_ranks[local] };
+        record_add(record, PMIX_PACKAGE_RANK, &value);
+    }
+    if (standard->distances && standard->devices.count)
+        add_distances(record, p, standard, place);
+    if (standard->cpuset && !record_add_text(record, PMIX_CPUSET, locality_cpuset(place)))
+        return false;
+    return !standard->string || record_add_text(record, PMIX_LOCALITY_STRING,
+                                                locality_string(p->node, place, standard->caches));
+}
+
+/* --- once for each rank ---------------------------------------------------------------------- */
+
+static bool add_ours(struct record *record, const struct nuioa_publication *p, uint32_t local)
+{
+    const struct nuioa_place *place = &p->plan->places[local];
+    char label[64], *cpus = NULL;
+    if (place->level != NUIOA_NO_LEVEL)
+        add_u32(record, "nuioa.level", place->level);
+    if (p->plan->hinted) {
+        pmix_value_t weight = { .type = PMIX_DOUBLE, .data.dval = place->weight };
+        record_add(record, "nuioa.weight", &weight);
+    }
+    if (place->nic >= 0 &&
+        !record_add_text(record, "nuioa.nic",
+                         strdup(nuioa_nic_label(&p->node->nics[place->nic], label, sizeof(label)))))
+        return false;
+    if (hwloc_bitmap_list_asprintf(&cpus, place->cpus) < 0)
+        cpus = NULL;
+    if (!record_add_text(record, "nuioa.cpus", cpus))
+        return false;
+    char *comm_cpus = NULL;
+    if (!place->place_count)
+        return true;
+    if (hwloc_bitmap_list_asprintf(&comm_cpus, place->places[0]) < 0)
+        comm_cpus = NULL;
+    return record_add_text(record, "nuioa.comm_cpus", comm_cpus);
+}
+
+static int store_tasks(struct nuioa_publisher *s, const struct nuioa_publication *p, bool ours)
+{
+    struct standard standard;
+    struct record record;
+    int rc = standard_open(s, p, &standard);
+    for (uint32_t i = 0; i < s->count && !rc; i++) {
+        record_begin(&record, s->ranks[i]);
+        rc = (!ours || add_ours(&record, p, i)) && add_standard(&record, p, &standard, i)
+                 ? record_store(s, &record)
+                 : no_memory(s);
+        record_end(&record);
+    }
+    standard_close(&standard);
+    return rc;
+}
+
+/* --- the doors ------------------------------------------------------------------------------- */
+
+static uint64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static bool wants_ours(const struct nuioa_publisher *s, const struct nuioa_publication *p)
+{
+    return p->options->export_set & NUIOA_EXPORT_PMIX && is_by_name(&s->calls);
+}
+
+int nuioa_publish_tasks(struct nuioa_publisher *s, const struct nuioa_publication *p, struct nuioa_error *err)
+{
+    uint64_t begin = now_us();
+    s->err = err;
+    int rc = 0;
+    if (p->options->export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY))
+        rc = session_await(s);
+    if (!rc && p->options->export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY))
+        rc = store_tasks(s, p, wants_ours(s, p));
+    s->time_us += (uint32_t)(now_us() - begin);
+    return rc;
+}
+
+int nuioa_publish_node(struct nuioa_publisher *s, const struct nuioa_publication *p, struct nuioa_error *err)
+{
+    uint64_t begin = now_us();
+    s->err = err;
+    int rc = wants_ours(s, p) ? session_await(s) : 0;
+    if (!rc && wants_ours(s, p))
+        rc = store_node(s, p);
+    s->time_us += (uint32_t)(now_us() - begin);
+    return rc;
+}
+
+struct nuioa_published nuioa_publish_done(const struct nuioa_publisher *s)
+{
+    return (struct nuioa_published){ s->nspace, pmix_calls_version(&s->calls), s->stored, s->time_us };
+}
+
+#endif

@@ -1,0 +1,343 @@
+#include "pmix/server/session.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/number.h"
+
+/* --- the step, as PMIx has it ---------------------------------------------------------------- */
+
+static bool is_there(const struct pmix_calls *calls)
+{
+    return calls->get && calls->store && calls->initialized && calls->initialized();
+}
+
+/* "4,5,6": as many as `count` says. */
+static int parse_peers(const char *text, uint32_t count, uint32_t *ranks)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char number[16];
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof(number))
+            return -EINVAL;
+        memcpy(number, text, length);
+        number[length] = '\0';
+        if (nuioa_parse_u32(number, PMIX_RANK_VALID, &ranks[i]) < 0 ||
+            (text[length] == ',') != (i + 1 < count))
+            return -EINVAL;
+        text += length + 1;
+    }
+    return 0;
+}
+
+/* --- whether PMIx answers -------------------------------------------------------------------- */
+
+/* Belongs to whoever is there last: a thread that PMIx never lets go stays, and keeps it. */
+struct question {
+    struct pmix_calls calls;
+    pmix_proc_t proc;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool answered, left;
+};
+
+static void question_free(struct question *q)
+{
+    pthread_cond_destroy(&q->changed);
+    pthread_mutex_destroy(&q->lock);
+    free(q);
+}
+
+static struct question *question_new(const struct nuioa_publisher *s)
+{
+    pthread_condattr_t monotonic;
+    struct question *q = calloc(1, sizeof(*q));
+    if (!q)
+        return NULL;
+    q->calls = s->calls;
+    pmix_proc_set(&q->proc, s->nspace, PMIX_RANK_WILDCARD);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&q->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&q->lock, NULL);
+    return q;
+}
+
+/* What it answers does not matter. */
+static void *ask(void *arg)
+{
+    struct question *q = arg;
+    pmix_value_t *value;
+    if (!pmix_value_get(&q->calls, &q->proc, PMIX_LOCAL_PEERS, PMIX_STRING, &value))
+        pmix_value_release(value);
+    pthread_mutex_lock(&q->lock);
+    q->answered = true;
+    bool last = q->left;
+    pthread_cond_signal(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+    if (last)
+        question_free(q);
+    return NULL;
+}
+
+/* Signals are slurmstepd's. */
+static int ask_aside(struct question *q)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = -pthread_create(&thread, NULL, ask, q);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!rc)
+        pthread_detach(thread);
+    return rc;
+}
+
+/* Then the question is gone, or the thread's alone. */
+static int await_answer(struct question *q, unsigned ms)
+{
+    struct timespec until;
+    int rc = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += ms % 1000 * 1000000L;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&q->lock);
+    while (!q->answered && !rc)
+        rc = -pthread_cond_timedwait(&q->changed, &q->lock, &until);
+    bool answered = q->answered;
+    q->left = true;
+    pthread_mutex_unlock(&q->lock);
+    if (answered)
+        question_free(q);
+    return answered ? 0 : rc;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int session_await(struct nuioa_publisher *s)
+{
+    if (!s->patience_ms || (s->answered_ms && now_ms() - s->answered_ms < (int64_t)s->patience_ms))
+        return 0;
+    struct question *q = question_new(s);
+    if (!q)
+        return nuioa_fail(s->err, -ENOMEM, "out of memory");
+    int rc = ask_aside(q);
+    if (rc < 0) {
+        question_free(q);
+        return nuioa_fail(s->err, rc, "no thread to ask PMIx: %s", strerror(-rc));
+    }
+    rc = await_answer(q, s->patience_ms);
+    s->answered_ms = rc < 0 ? 0 : now_ms();
+    return rc < 0 ? nuioa_fail(s->err, rc, "PMIx has not answered for %u ms", s->patience_ms) : 0;
+}
+
+/* Storing under a name that PMIx does not know succeeds and is lost, hence the question. */
+static int find_namespace(struct nuioa_publisher *s, const struct nuioa_namespaces *namespaces,
+                          struct nuioa_error *err)
+{
+    for (unsigned i = 0; i < namespaces->count; i++) {
+        pmix_proc_t all;
+        pmix_value_t *peers;
+        pmix_proc_set(&all, namespaces->names[i], PMIX_RANK_WILDCARD);
+        if (pmix_value_get(&s->calls, &all, PMIX_LOCAL_PEERS, PMIX_STRING, &peers) < 0)
+            continue;
+        const char *text = peers->data.string ? peers->data.string : "";
+        int rc = parse_peers(text, s->count, s->ranks);
+        nuioa_copy(s->nspace, sizeof(s->nspace), namespaces->names[i]);
+        if (rc < 0)
+            nuioa_fail(err, rc,
+                       "PMIx has other ranks on this node (%.60s) than Slurm (%u of them)", text,
+                       s->count);
+        pmix_value_release(peers);
+        return rc;
+    }
+    return nuioa_fail(err, -ENOENT, "PMIx does not know this step as %s",
+                      namespaces->count ? namespaces->names[0] : "anything");
+}
+
+static int open_step(struct nuioa_publisher *s, const struct nuioa_namespaces *namespaces, struct nuioa_error *err)
+{
+    s->err = err;
+    nuioa_copy(s->nspace, sizeof(s->nspace), namespaces->names[0]);
+    int rc = session_await(s);
+    return rc < 0 ? rc : find_namespace(s, namespaces, err);
+}
+
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count, unsigned patience_ms,
+                       struct nuioa_publisher **publisher, struct nuioa_error *err)
+{
+    struct pmix_calls calls;
+    *publisher = NULL;
+    pmix_calls_find(&calls, RTLD_DEFAULT);
+    if (!is_there(&calls) || !task_count)
+        return 0;
+    struct nuioa_publisher *s = calloc(1, sizeof(*s));
+    if (s) {
+        s->calls = calls;
+        s->patience_ms = patience_ms;
+        s->count = task_count;
+        s->ranks = calloc(task_count, sizeof(*s->ranks));
+    }
+    int rc = s && s->ranks ? open_step(s, namespaces, err) : nuioa_fail(err, -ENOMEM, "out of memory");
+    if (rc < 0) {
+        nuioa_publish_close(s);
+        return rc;
+    }
+    *publisher = s;
+    return 1;
+}
+
+void nuioa_publish_close(struct nuioa_publisher *s)
+{
+    if (s)
+        free(s->ranks);
+    free(s);
+}
+
+const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *s)
+{
+    return s->ranks;
+}
+
+static bool has(const struct nuioa_publisher *s, uint32_t rank, const char *key, pmix_data_type_t type)
+{
+    pmix_proc_t proc;
+    pmix_value_t *value;
+    pmix_proc_set(&proc, s->nspace, rank);
+    if (pmix_value_get(&s->calls, &proc, key, type, &value) < 0)
+        return false;
+    pmix_value_release(value);
+    return true;
+}
+
+bool session_has(const struct nuioa_publisher *s, const char *key, pmix_data_type_t type)
+{
+    return has(s, s->ranks[0], key, type);
+}
+
+/* --- storing --------------------------------------------------------------------------------- */
+
+/* PMIx copies the value. */
+static int store(struct nuioa_publisher *s, uint32_t rank, const char *key, pmix_value_t *value)
+{
+    pmix_proc_t proc;
+    pmix_proc_set(&proc, s->nspace, rank);
+    pmix_status_t status = s->calls.store(&proc, key, value);
+    if (status != PMIX_SUCCESS)
+        return nuioa_fail(s->err, -EIO, "PMIx does not take %s: status %d", key, (int)status);
+    s->stored++;
+    return 0;
+}
+
+void record_begin(struct record *record, uint32_t rank)
+{
+    memset(record, 0, sizeof(*record));
+    record->rank = rank;
+    pmix_value_t value = { .type = PMIX_PROC_RANK, .data.rank = rank };
+    record_add(record, PMIX_RANK, &value);
+}
+
+void record_add(struct record *record, const char *key, const pmix_value_t *value)
+{
+    pmix_info_t *entry = &record->entries[record->count];
+    if (record->count > RECORD_KEYS)
+        return;
+    strncpy(entry->key, key, PMIX_MAX_KEYLEN);
+    entry->value = *value;
+    record->count++;
+}
+
+/* Takes memory over, also if there is no room for it. */
+static bool own(struct record *record, void *memory)
+{
+    if (!memory || record->owned_count == RECORD_KEYS) {
+        free(memory);
+        return false;
+    }
+    record->owned[record->owned_count++] = memory;
+    return true;
+}
+
+bool record_add_text(struct record *record, const char *key, char *text)
+{
+    pmix_value_t value = { .type = PMIX_STRING, .data.string = text };
+    if (!own(record, text))
+        return false;
+    record_add(record, key, &value);
+    return true;
+}
+
+bool record_add_ranks(struct record *record, const char *key, const pmix_rank_t *ranks,
+                      const uint32_t *which, uint32_t count)
+{
+    pmix_data_array_t *array = malloc(sizeof(*array) + count * sizeof(*ranks));
+    if (!own(record, array))
+        return false;
+    pmix_rank_t *copy = (pmix_rank_t *)(array + 1);
+    for (uint32_t i = 0; i < count; i++)
+        copy[i] = ranks[which ? which[i] : i];
+    *array = (pmix_data_array_t){ .type = PMIX_PROC_RANK, .size = count, .array = copy };
+    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = array };
+    record_add(record, key, &value);
+    return true;
+}
+
+void record_end(struct record *record)
+{
+    while (record->owned_count)
+        free(record->owned[--record->owned_count]);
+}
+
+static int store_each(struct nuioa_publisher *s, struct record *record)
+{
+    int rc = 0;
+    for (unsigned i = 1; i < record->count && !rc; i++)
+        rc = store(s, record->rank, record->entries[i].key, &record->entries[i].value);
+    return rc;
+}
+
+/* As mpi/pmix describes a rank when it registers the namespace. PMIx 4.2 to 6.1 unpack it on this
+ * way too; one that stores it unopened is found out by asking for a key of the first record. */
+static bool store_whole(struct nuioa_publisher *s, struct record *record)
+{
+    const pmix_info_t *last = &record->entries[record->count - 1];
+    pmix_data_array_t array = { .type = PMIX_INFO,
+                                .size = record->count,
+                                .array = record->entries };
+    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+    pmix_proc_t proc;
+    pmix_proc_set(&proc, s->nspace, record->rank);
+    if (s->calls.store(&proc, PMIX_PROC_DATA, &value) != PMIX_SUCCESS)
+        return false;
+    if (!s->records_proven && !has(s, record->rank, last->key, last->value.type))
+        return false;
+    s->records_proven = true;
+    s->stored += record->count - 1;
+    return true;
+}
+
+int record_store(struct nuioa_publisher *s, struct record *record)
+{
+    if (record->count < 2)
+        return 0;
+    if (!s->no_records && store_whole(s, record))
+        return 0;
+    s->no_records = true;
+    return store_each(s, record);
+}

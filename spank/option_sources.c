@@ -1,0 +1,112 @@
+#include "spank/option_sources.h"
+
+#include <string.h>
+
+#include "spank/rendezvous/wire.h"
+
+#define PREFIX "SLURM_NUIOA"
+#define NAME_SIZE 64
+
+const char *doors_variable(char **environment, const char *name)
+{
+    size_t length = strlen(name);
+    for (; environment && *environment; environment++)
+        if (!strncmp(*environment, name, length) && (*environment)[length] == '=')
+            return *environment + length + 1;
+    return NULL;
+}
+
+static void set(struct nuioa_options *options, enum nuioa_door door, const char *name,
+                const char *value, struct nuioa_warnings *warnings)
+{
+    struct nuioa_error err;
+    if (nuioa_options_set(options, door, name, value, &err) < 0)
+        nuioa_warn(warnings, "%s", err.text);
+}
+
+/* Longer than any name that exists, it stays unknown when it is cut. */
+static void cut(char name[NAME_SIZE], const char *text, size_t length)
+{
+    if (length >= NAME_SIZE)
+        length = NAME_SIZE - 1;
+    memcpy(name, text, length);
+    name[length] = '\0';
+}
+
+static void read_argument(struct nuioa_options *options, const char *argument,
+                          struct nuioa_warnings *warnings)
+{
+    char name[NAME_SIZE];
+    const char *equals = strchr(argument, '=');
+    cut(name, argument, strcspn(argument, "="));
+    set(options, NUIOA_DOOR_PLUGSTACK, name, equals ? equals + 1 : NULL, warnings);
+}
+
+static bool is_set_by_srun(const char *variable, size_t length)
+{
+    static const char *const names[] = { DOORS_HINTS_LIST, WIRE_VARIABLE };
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strlen(names[i]) == length && !strncmp(variable, names[i], length))
+            return true;
+    return false;
+}
+
+/* "SLURM_NUIOA_POLICY=latency" sets "policy"; "SLURM_NUIOA=on" the switch. Other variables are
+ * not ours. */
+static void read_variable(struct nuioa_options *options, const char *variable,
+                          struct nuioa_warnings *warnings)
+{
+    const char *rest = variable + strlen(PREFIX);
+    const char *equals = strchr(variable, '=');
+    if (strncmp(variable, PREFIX, strlen(PREFIX)) || !equals || (*rest != '=' && *rest != '_') ||
+        is_set_by_srun(variable, (size_t)(equals - variable)))
+        return;
+    char name[NAME_SIZE] = "nuioa";
+    if (*rest == '_')
+        cut(name, rest + 1, (size_t)(equals - rest - 1));
+    set(options, NUIOA_DOOR_ENVIRONMENT, name, equals + 1, warnings);
+}
+
+/* Nodes wait with slurmstepd's own thread: how long they may is the site's to say, which has said so much
+ * by its own timeout_ms. */
+static void limit_timeout(struct nuioa_options *options, unsigned site_ms, struct nuioa_warnings *warnings)
+{
+    unsigned max_ms = options->timeout_max_ms > site_ms ? options->timeout_max_ms : site_ms;
+    if (options->timeout_ms <= max_ms)
+        return;
+    if (options->mode != NUIOA_OFF)
+        nuioa_warn(warnings, "timeout_ms: %u ms is longer than this site lets nodes wait: %u ms "
+                   "(plugstack.conf: timeout_max_ms)", options->timeout_ms, max_ms);
+    options->timeout_ms = max_ms;
+}
+
+void doors_read(const struct doors *doors, struct nuioa_options *options,
+                struct complaints *complaints)
+{
+    nuioa_warnings_clear(&complaints->plugstack);
+    nuioa_warnings_clear(&complaints->environment);
+    nuioa_warnings_clear(&complaints->flags);
+    nuioa_options_init(options);
+    for (int i = 0; i < doors->argc; i++)
+        read_argument(options, doors->argv[i], &complaints->plugstack);
+    unsigned site_ms = options->timeout_ms;
+    for (char **v = doors->environment; v && *v; v++)
+        read_variable(options, *v, &complaints->environment);
+    for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
+        if (doors->flags->typed[i])
+            set(options, NUIOA_DOOR_COMMAND, nuioa_option_table[i].name, doors->flags->typed[i],
+                &complaints->flags);
+    limit_timeout(options, site_ms, &complaints->flags);
+    nuioa_options_finish(options);
+}
+
+enum nuioa_door doors_of_hints(const struct doors *doors)
+{
+    const struct nuioa_option *hints = nuioa_option_find(NUIOA_DOOR_COMMAND, "hints");
+    char name[NAME_SIZE];
+    if (doors->flags->typed[hints - nuioa_option_table])
+        return NUIOA_DOOR_COMMAND;
+    const char *value = doors_variable(doors->environment,
+                                       nuioa_option_variable(hints, name, sizeof(name)));
+    return value && *value ? NUIOA_DOOR_ENVIRONMENT : NUIOA_DOOR_PLUGSTACK;
+}

@@ -1,0 +1,491 @@
+#include "spank/rendezvous/client.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spank/rendezvous/hello.h"
+#include "spank/rendezvous/leaders.h"
+#include "spank/rendezvous/listener.h"
+#include "spank/rendezvous/seal.h"
+#include "spank/rendezvous/tag.h"
+#include "spank/rendezvous/token.h"
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* --- bytes -------------------------------------------------------------------------------------------- */
+
+#define LOOK_US 100000
+
+/* Until `keep_us` of the time are left. -EINTR: nobody needs to wait any more, now or later. */
+static int wait_on(struct gather_node *g, int fd, short events, int64_t keep_us)
+{
+    struct pollfd waited = { .fd = fd, .events = events };
+    for (;;) {
+        int64_t start = now_us(), nap = g->left_us - keep_us;
+        if (nap <= 0)
+            return -ETIMEDOUT;
+        int ready = poll(&waited, 1, (int)(((nap < LOOK_US ? nap : LOOK_US) + 999) / 1000));
+        int rc = ready < 0 && errno != EINTR ? -errno : 0;
+        g->left_us -= now_us() - start;
+        if (ready > 0 || rc < 0)
+            return rc;
+        if (g->is_over && g->is_over(g->arg)) {
+            g->left_us = 0;
+            return -EINTR;
+        }
+    }
+}
+
+static int wait_for(struct gather_node *g, short events)
+{
+    return wait_on(g, g->fd, events, 0);
+}
+
+/* `flags`: MSG_MORE if what follows may go with it. */
+static int send_all(struct gather_node *g, const void *bytes, size_t length, int flags)
+{
+    const char *from = bytes;
+    while (length) {
+        ssize_t done = send(g->fd, from, length, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
+        int rc = done < 0 ? errno == EAGAIN ? wait_for(g, POLLOUT) : errno == EINTR ? 0 : -errno : 0;
+        if (rc < 0)
+            return rc;
+        from += done > 0 ? done : 0;
+        length -= done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}
+
+static int send_message(struct gather_node *g, const struct hmac_key *key, uint32_t type, const void *body,
+                        size_t length)
+{
+    struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
+    uint8_t digest[SHA256_SIZE], tag[WIRE_TAG_SIZE];
+    sha256_of(body, length, digest);
+    tag_make(key, WIRE_FROM_NODE, &frame, digest, tag);
+    int rc = send_all(g, &frame, sizeof(frame), MSG_MORE);
+    if (!rc)
+        rc = send_all(g, body, length, MSG_MORE);
+    return rc ? rc : send_all(g, tag, sizeof(tag), 0);
+}
+
+static int receive_all(struct gather_node *g, void *bytes, size_t length)
+{
+    char *to = bytes;
+    while (length) {
+        ssize_t got = recv(g->fd, to, length, MSG_DONTWAIT);
+        if (got == 0)
+            return -ECONNRESET;
+        int rc = got < 0 ? errno == EAGAIN ? wait_for(g, POLLIN) : errno == EINTR ? 0 : -errno : 0;
+        if (rc < 0)
+            return rc;
+        to += got > 0 ? got : 0;
+        length -= got > 0 ? (size_t)got : 0;
+    }
+    return 0;
+}
+
+/* What follows a frame: malloc'd, the tag behind the body. NULL with *rc. */
+static char *receive_body(struct gather_node *g, const struct wire_frame *frame, int *rc)
+{
+    char *body = malloc((size_t)frame->length + WIRE_TAG_SIZE);
+    *rc = body ? receive_all(g, body, (size_t)frame->length + WIRE_TAG_SIZE) : -ENOMEM;
+    if (!*rc && !tag_is_right(&g->session, WIRE_FROM_SRUN, frame, body))
+        *rc = -EBADMSG;
+    if (*rc < 0) {
+        free(body);
+        return NULL;
+    }
+    return body;
+}
+
+/* A message of a type and at most a length that the caller knows; or STOP. malloc'd, caller frees. */
+static int receive_message(struct gather_node *g, uint32_t type, size_t max, char **body, size_t *length)
+{
+    struct wire_frame frame;
+    *body = NULL;
+    int rc = receive_all(g, &frame, sizeof(frame));
+    if (!rc && (frame.magic != WIRE_MAGIC || (frame.type != type && frame.type != WIRE_STOP) ||
+                frame.length > (frame.type == type ? max : 0)))
+        rc = -EPROTO;
+    if (!rc)
+        *body = receive_body(g, &frame, &rc);
+    if (rc < 0)
+        return rc;
+    g->known = true;
+    *length = frame.length;
+    if (frame.type == type)
+        return 0;
+    free(*body);
+    *body = NULL;
+    return -ECANCELED;
+}
+
+/* There are at most as many pairs as the node's tasks make, each once. */
+static uint32_t pairs_max(const struct gather_node *g)
+{
+    uint64_t all = (uint64_t)g->task_count * (g->task_count - 1) / 2;
+    return all < WIRE_PAIRS_MAX ? (uint32_t)all : WIRE_PAIRS_MAX;
+}
+
+/* The first that srun says; the slice, where one was asked for, is in it. */
+static int receive_welcome(struct gather_node *g, char **slice, size_t *length)
+{
+    size_t max = sizeof(struct wire_slice) + g->task_count * sizeof(double) +
+                 pairs_max(g) * sizeof(struct wire_pair);
+    return receive_message(g, WIRE_WELCOME, max, slice, length);
+}
+
+static const char *reason(int rc)
+{
+    switch (rc) {
+    case -ETIMEDOUT:
+        return "no answer from srun in time";
+    case -EINTR:
+        return "the step is to end";
+    case -ECANCELED:
+        return "not all nodes answered srun";
+    case -ECONNRESET:
+        return "srun has hung up";
+    case -EBADMSG:
+        return "who answers is not this step's srun, or what it said was changed on the way";
+    case -EPROTO:
+    case -EINVAL:
+        return "srun's answer is none";
+    default:
+        return strerror(-rc);
+    }
+}
+
+static int fail(struct gather_node *g, int rc, struct nuioa_error *err)
+{
+    gather_hang_up(g);
+    return nuioa_fail(err, rc, "gather: %s", reason(rc));
+}
+
+/* --- the call ----------------------------------------------------------------------------------------- */
+
+static int await_connection(struct gather_node *g)
+{
+    int error = 0, rc = wait_for(g, POLLOUT);
+    socklen_t size = sizeof(error);
+    if (!rc && getsockopt(g->fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+        rc = -errno;
+    return rc ? rc : -error;
+}
+
+/* And the key of what follows it. */
+static void *make_hello(struct gather_node *g, const struct gather_call *call, size_t *length)
+{
+    struct wire_hello hello = {
+        .job_id = call->job_id,
+        .step_id = call->step_id,
+        .node = call->node,
+        .node_count = call->node_count,
+        .task_count = call->task_count,
+        .leader = g->promised,
+        .rank_count = call->ranks ? call->task_count : 0,
+    };
+    if (getrandom(hello.fresh, sizeof(hello.fresh), 0) != sizeof(hello.fresh))
+        return NULL;
+    tag_session(&g->session, &g->step, &hello);
+    void *bytes = hello_make(&hello, call->ranks, length);
+    explicit_bzero(hello.fresh, sizeof(hello.fresh));
+    return bytes;
+}
+
+/* What the child that seals a hello and sends it is given, and what it tells. */
+struct errand {
+    struct gather_node *node;
+    const struct gather_call *call;
+    void *hello;
+    size_t length;
+};
+
+struct outcome {
+    int32_t rc;
+    uint32_t told; /* srun has been told that there is no credential */
+    struct nuioa_error err;
+};
+
+static int cannot_reach(const struct gather_call *call, int rc, struct nuioa_error *err)
+{
+    return nuioa_fail(err, rc, "gather: cannot reach srun at %.60s: %s", call->address, strerror(-rc));
+}
+
+static void say_sealed(int fd, void *arg)
+{
+    const struct errand *e = arg;
+    struct gather_node *g = e->node;
+    struct outcome outcome = { 0 };
+    char *credential = NULL;
+    outcome.rc = seal_as(e->call->socket, e->call->uid, e->call->gid, e->hello, e->length, &credential,
+                         &outcome.err);
+    int rc = await_connection(g);
+    if (!rc)
+        rc = credential ? send_message(g, &g->step, WIRE_SEALED, credential, strlen(credential) + 1)
+                        : send_message(g, &g->step, WIRE_SORRY, NULL, 0);
+    outcome.told = !rc && !credential;
+    if (rc < 0 && credential)
+        outcome.rc = cannot_reach(e->call, rc, &outcome.err);
+    nuioa_child_write(fd, &outcome, sizeof(outcome));
+}
+
+static int say_hello(struct gather_node *g, const void *hello, size_t length)
+{
+    int rc = await_connection(g);
+    return rc ? rc : send_message(g, &g->step, WIRE_HELLO, hello, length);
+}
+
+static int make_call(struct gather_node *g, const struct gather_call *call, const struct invitation *invitation,
+                     struct nuioa_error *err)
+{
+    struct errand errand = { .node = g, .call = call };
+    int rc = 0;
+    g->fd = listen_dial(call->address, invitation->port);
+    if (g->fd < 0)
+        return cannot_reach(call, g->fd, err);
+    errand.hello = make_hello(g, call, &errand.length);
+    if (!errand.hello)
+        return nuioa_fail(err, -ENOMEM, "gather: out of memory, or of random numbers");
+    if (invitation->sealed)
+        rc = nuioa_child_start(&g->caller, say_sealed, &errand, g->fd, call->timeout_ms);
+    else
+        rc = say_hello(g, errand.hello, errand.length);
+    explicit_bzero(errand.hello, errand.length);
+    free(errand.hello);
+    if (rc < 0 && !invitation->sealed)
+        return cannot_reach(call, rc, err);
+    return rc < 0 ? nuioa_fail(err, rc, "gather: %s", strerror(-rc)) : 0;
+}
+
+/* What srun says of itself, if this node may believe it. */
+static int read_invitation(const struct gather_call *call, struct invitation *invitation, struct nuioa_error *err)
+{
+    int rc = invitation_read(invitation, call->srun);
+    if (rc == -EPROTONOSUPPORT)
+        return nuioa_fail(err, rc, "gather: srun's plugin is of another version than this node's");
+    if (rc < 0 || call->node >= call->node_count || call->node_count > WIRE_NODES_MAX ||
+        call->task_count > WIRE_TASKS_MAX)
+        return nuioa_fail(err, -EINVAL, "gather: what srun says of itself is wrong");
+    if (call->munge && !invitation->sealed)
+        return nuioa_fail(err, -EACCES, "gather: plugstack.conf says auth=munge on this node and auth=key on srun's "
+                                        "host, so srun is not called (give both the same)");
+    return 0;
+}
+
+int gather_call(struct gather_node *g, const struct gather_call *call, struct nuioa_error *err)
+{
+    struct invitation invitation;
+    *g = (struct gather_node){
+        .fd = -1,
+        .left_us = (int64_t)call->timeout_ms * 1000,
+        .is_over = call->is_over,
+        .arg = call->arg,
+        .job_id = call->job_id,
+        .step_id = call->step_id,
+        .node = call->node,
+        .node_count = call->node_count,
+        .task_count = call->task_count,
+    };
+    int rc = read_invitation(call, &invitation, err);
+    if (rc < 0)
+        return rc;
+    /* Who has promised must get the table if the others do: no promise where a child says it, for it may say it
+     * and not live to tell. */
+    g->promised = invitation.sealed ? WIRE_NO_RANK : call->leader;
+    hmac_key_set(&g->step, invitation.key, sizeof(invitation.key));
+    explicit_bzero(invitation.key, sizeof(invitation.key));
+    rc = make_call(g, call, &invitation, err);
+    if (rc < 0)
+        gather_hang_up(g);
+    return rc;
+}
+
+/* Of the time left, all but what a message may take. */
+static unsigned patience_ms(const struct gather_node *g)
+{
+    return (unsigned)(g->left_us > 0 ? g->left_us / 1000 * 9 / 10 : 0);
+}
+
+/* A child that says nothing waits for munged, or has died of it. */
+static int learn_outcome(struct gather_node *g, struct outcome *outcome)
+{
+    size_t length;
+    void *bytes = NULL;
+    int said = wait_on(g, g->caller.fd, POLLIN, g->left_us / 10);
+    int64_t start = now_us();
+    int rc = nuioa_child_collect(&g->caller, said < 0 ? 0 : patience_ms(g), sizeof(*outcome), &bytes, &length);
+    g->left_us -= now_us() - start;
+    if (said == -EINTR) {
+        outcome->rc = nuioa_fail(&outcome->err, said, "gather: %s", reason(said));
+        outcome->told = false;
+    } else if (!rc && length == sizeof(*outcome)) {
+        memcpy(outcome, bytes, sizeof(*outcome));
+        outcome->err.text[sizeof(outcome->err.text) - 1] = '\0';
+    } else {
+        bool connected = !await_connection(g);
+        outcome->rc = nuioa_fail(&outcome->err, -ETIMEDOUT, "%s",
+                                 connected ? "MUNGE: no answer in time" : "gather: cannot reach srun");
+        outcome->told = connected && !send_message(g, &g->step, WIRE_SORRY, NULL, 0);
+    }
+    free(bytes);
+    return outcome->rc;
+}
+
+static int finish_call(struct gather_node *g, struct nuioa_error *err)
+{
+    struct outcome outcome;
+    if (!g->caller.pid || learn_outcome(g, &outcome) >= 0)
+        return 0;
+    g->told = outcome.told;
+    *err = outcome.err;
+    gather_hang_up(g);
+    return outcome.rc;
+}
+
+void gather_hang_up(struct gather_node *g)
+{
+    nuioa_child_end(&g->caller);
+    explicit_bzero(&g->step, sizeof(g->step));
+    explicit_bzero(&g->session, sizeof(g->session));
+    if (g->fd < 0)
+        return;
+    shutdown(g->fd, SHUT_RDWR); /* children may hold copies */
+    close(g->fd);
+    g->fd = -1;
+}
+
+/* --- the slice ---------------------------------------------------------------------------------------- */
+
+static bool is_weight(double weight)
+{
+    return weight >= 0 && weight <= 1e30;
+}
+
+static bool follows(const struct wire_pair *pair, const struct nuioa_pair *last)
+{
+    return pair->first > last->first || (pair->first == last->first && pair->second > last->second);
+}
+
+/* In order, so that it costs nothing to see that none comes twice: the work of a plan grows with them. */
+static int read_pairs(const struct gather_node *g, const char *bytes, uint32_t count,
+                      struct nuioa_pair *pairs)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct wire_pair pair;
+        memcpy(&pair, bytes + i * sizeof(pair), sizeof(pair));
+        if (pair.first >= pair.second || pair.second >= g->task_count || (i && !follows(&pair, &pairs[i - 1])) ||
+            !is_weight(pair.bytes))
+            return -EPROTO;
+        pairs[i] = (struct nuioa_pair){ pair.first, pair.second, pair.bytes };
+    }
+    return 0;
+}
+
+static int read_slice(const struct gather_node *g, const char *bytes, size_t length, double *weights,
+                      struct nuioa_pair **pairs, uint32_t *pair_count)
+{
+    struct wire_slice slice;
+    if (length < sizeof(slice))
+        return -EPROTO;
+    memcpy(&slice, bytes, sizeof(slice));
+    if (slice.weight_count != g->task_count || slice.pair_count > pairs_max(g) ||
+        length != sizeof(slice) + slice.weight_count * sizeof(double) +
+                      slice.pair_count * sizeof(struct wire_pair))
+        return -EPROTO;
+    memcpy(weights, bytes + sizeof(slice), slice.weight_count * sizeof(double));
+    for (uint32_t i = 0; i < slice.weight_count; i++)
+        if (!is_weight(weights[i]))
+            return -EPROTO;
+    *pairs = calloc(slice.pair_count + 1, sizeof(**pairs));
+    *pair_count = slice.pair_count;
+    return *pairs ? read_pairs(g, bytes + sizeof(slice) + slice.weight_count * sizeof(double),
+                               slice.pair_count, *pairs)
+                  : -ENOMEM;
+}
+
+int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
+                 struct nuioa_error *err)
+{
+    char *bytes;
+    size_t length;
+    *pairs = NULL;
+    *pair_count = 0;
+    int rc = finish_call(g, err);
+    if (rc < 0)
+        return rc;
+    rc = receive_welcome(g, &bytes, &length);
+    if (!rc && length)
+        rc = read_slice(g, bytes, length, weights, pairs, pair_count);
+    free(bytes);
+    if (rc < 0) {
+        free(*pairs);
+        *pairs = NULL;
+        *pair_count = 0;
+        return fail(g, rc, err);
+    }
+    return *pairs != NULL;
+}
+
+/* --- the exchange ------------------------------------------------------------------------------------- */
+
+/* An empty table says that there is none. */
+static int receive_table(struct gather_node *g, uint32_t leader, uint32_t *leaders)
+{
+    char *bytes = NULL;
+    size_t length;
+    int rc = g->known ? 0 : receive_welcome(g, &bytes, &length);
+    free(bytes);
+    bytes = NULL;
+    if (!rc)
+        rc = receive_message(g, WIRE_TABLE, leaders_max(g->node_count), &bytes, &length);
+    if (!rc && length) {
+        rc = leaders_unpack(bytes, length, g->job_id, g->step_id, leaders, g->node_count);
+        if (!rc && leaders[g->node] != (g->promised != WIRE_NO_RANK ? g->promised : leader))
+            rc = -EPROTO;
+    }
+    free(bytes);
+    return rc ? rc : length > 0;
+}
+
+int gather_tell(struct gather_node *g, struct wire_record *record, size_t length, struct nuioa_error *err)
+{
+    int rc = finish_call(g, err);
+    if (rc < 0)
+        return rc;
+    record->patience_ms = patience_ms(g);
+    rc = send_message(g, &g->session, WIRE_RECORD, record, length);
+    return rc < 0 ? fail(g, rc, err) : 0;
+}
+
+/* After WELCOME, which comes at once, there is nothing but the table. */
+bool gather_is_answered(const struct gather_node *g)
+{
+    int bytes = 0;
+    return g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) &&
+           bytes > (g->known ? 0 : (int)(sizeof(struct wire_frame) + WIRE_TAG_SIZE));
+}
+
+int gather_await(struct gather_node *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err)
+{
+    int table = receive_table(g, leader, leaders);
+    if (table < 0)
+        return fail(g, table, err);
+    gather_hang_up(g);
+    return table;
+}

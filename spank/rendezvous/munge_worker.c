@@ -1,0 +1,143 @@
+#include "spank/rendezvous/munge_worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spank/rendezvous/seal.h"
+#include "util/subprocess.h"
+
+/* --- the child ---------------------------------------------------------------------------------------- */
+
+static void answer(const char *socket, const char *credential, struct opened *opened)
+{
+    struct nuioa_error err = { "" };
+    void *bytes;
+    size_t length;
+    memset(opened, 0, offsetof(struct opened, bytes));
+    opened->rc = seal_open(socket, credential, &opened->uid, &bytes, &length, &err);
+    if (!opened->rc && length > sizeof(opened->bytes))
+        opened->rc = nuioa_fail(&err, -EFBIG, "more in it than a hello has");
+    if (!opened->rc) {
+        opened->length = (uint32_t)length;
+        memcpy(opened->bytes, bytes, length);
+    }
+    nuioa_copy(opened->error, sizeof(opened->error), err.text);
+    free(bytes);
+}
+
+static _Noreturn void serve(int fd, const char *socket)
+{
+    static char credential[OPENER_BYTES_MAX + 1];
+    static struct opened opened;
+    for (;;) {
+        ssize_t got = recv(fd, credential, OPENER_BYTES_MAX, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            _exit(0);
+        credential[got] = '\0';
+        answer(socket, credential, &opened);
+        if (nuioa_child_write(fd, &opened, offsetof(struct opened, bytes) + opened.length) < 0)
+            _exit(1);
+    }
+}
+
+/* It must not hold what srun's readers and writers wait for the end of, nor die of the terminal's ^C
+ * before srun has decided what that means. */
+static _Noreturn void be_child(int fd, const char *socket, pid_t parent)
+{
+    sigset_t none;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    signal(SIGTSTP, SIG_IGN);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (dup2(fd, 3) < 0)
+        _exit(1);
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; i < 3; i++)
+        dup2(null, i);
+#ifdef SYS_close_range
+    syscall(SYS_close_range, 4u, UINT_MAX, 0u);
+#endif
+    serve(3, socket);
+}
+
+/* --- the parent --------------------------------------------------------------------------------------- */
+
+int opener_start(struct opener *opener, const char *socket)
+{
+    int ends[2], size = 4 * OPENER_BYTES_MAX;
+    *opener = (struct opener){ 0, -1 };
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return -errno;
+    for (int i = 0; i < 2; i++)
+        setsockopt(ends[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0)
+        be_child(ends[1], socket, parent);
+    int rc = pid < 0 ? -errno : 0;
+    close(ends[1]);
+    if (rc < 0) {
+        close(ends[0]);
+        return rc;
+    }
+    *opener = (struct opener){ pid, ends[0] };
+    return 0;
+}
+
+void opener_dismiss(struct opener *opener)
+{
+    if (opener->fd >= 0)
+        close(opener->fd);
+    opener->fd = -1;
+}
+
+void opener_stop(struct opener *opener)
+{
+    opener_dismiss(opener);
+    /* Once it is reaped, its number may be anybody's. */
+    if (opener->pid > 0 && waitpid(opener->pid, NULL, WNOHANG) == 0) {
+        kill(opener->pid, SIGKILL);
+        while (waitpid(opener->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    *opener = (struct opener){ 0, -1 };
+}
+
+int opener_ask(const struct opener *opener, const char *credential, size_t length)
+{
+    ssize_t done;
+    do
+        done = send(opener->fd, credential, length, MSG_NOSIGNAL);
+    while (done < 0 && errno == EINTR);
+    return done < 0 ? -errno : 0;
+}
+
+int opener_answer(const struct opener *opener, struct opened *opened)
+{
+    ssize_t got;
+    do
+        got = recv(opener->fd, opened, sizeof(*opened), 0);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return -errno;
+    if ((size_t)got < offsetof(struct opened, bytes) ||
+        (size_t)got != offsetof(struct opened, bytes) + opened->length)
+        return -EPIPE;
+    return 0;
+}

@@ -1,0 +1,97 @@
+#include "spank/rendezvous/node_diff.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+uint64_t differ_add(uint64_t digest, const void *bytes, size_t length)
+{
+    for (const unsigned char *b = bytes; length--; b++)
+        digest = (digest ^ *b) * 0x100000001b3;
+    return digest;
+}
+
+uint64_t differ_add_text(uint64_t digest, const char *text)
+{
+    return differ_add(digest, text, strlen(text) + 1);
+}
+
+uint64_t differ_digest(const struct record *r)
+{
+    const uint32_t numbers[] = { r->head->numa_count, r->head->core_count, r->head->nic_count };
+    uint64_t digest = differ_add(DIFFER_BASIS, numbers, sizeof(numbers));
+    for (uint32_t i = 0; i < r->head->nic_count; i++) {
+        const struct wire_nic *n = &r->nics[i];
+        const uint32_t facts[] = { n->state, n->kind, n->rate_mbps, n->usable };
+        digest = differ_add(digest, facts, sizeof(facts));
+        digest = differ_add_text(differ_add_text(digest, n->label), n->numas);
+    }
+    return digest;
+}
+
+struct writer {
+    char (*texts)[DIFFER_TEXT];
+    unsigned count, max;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct writer *w, const char *fmt, ...)
+{
+    va_list args;
+    if (w->count == w->max)
+        return;
+    va_start(args, fmt);
+    vsnprintf(w->texts[w->count++], DIFFER_TEXT, fmt, args);
+    va_end(args);
+}
+
+static const struct wire_nic *find(const struct record *r, const char *label)
+{
+    for (uint32_t i = 0; i < r->head->nic_count; i++)
+        if (!strcmp(r->nics[i].label, label))
+            return &r->nics[i];
+    return NULL;
+}
+
+static const char *state_name(uint32_t state)
+{
+    return state <= NUIOA_NIC_ACTIVE ? nuioa_nic_state_name((enum nuioa_nic_state)state) : "?";
+}
+
+static const char *or_unknown(const char *numas)
+{
+    return *numas ? numas : "unknown";
+}
+
+static void compare_nic(struct writer *w, const struct wire_nic *usual, const struct wire_nic *other)
+{
+    if (usual->state != other->state)
+        put(w, "%s is %s, elsewhere %s", other->label, state_name(other->state), state_name(usual->state));
+    if (strcmp(usual->numas, other->numas))
+        put(w, "%s on NUMA node %s, elsewhere %s", other->label, or_unknown(other->numas),
+            or_unknown(usual->numas));
+    if (usual->rate_mbps != other->rate_mbps)
+        put(w, "%s has %u Mb/s, elsewhere %u", other->label, other->rate_mbps, usual->rate_mbps);
+    if (usual->usable != other->usable && usual->state == other->state)
+        put(w, "%s is %s", other->label, other->usable ? "usable, elsewhere not" : "not usable");
+}
+
+unsigned differ_texts(const struct record *usual, const struct record *other, char (*texts)[DIFFER_TEXT],
+                      unsigned max)
+{
+    struct writer w = { texts, 0, max };
+    if (usual->head->numa_count != other->head->numa_count)
+        put(&w, "%u NUMA nodes, elsewhere %u", other->head->numa_count, usual->head->numa_count);
+    if (usual->head->core_count != other->head->core_count)
+        put(&w, "%u cores, elsewhere %u", other->head->core_count, usual->head->core_count);
+    for (uint32_t i = 0; i < usual->head->nic_count; i++) {
+        const struct wire_nic *nic = find(other, usual->nics[i].label);
+        if (nic)
+            compare_nic(&w, &usual->nics[i], nic);
+        else
+            put(&w, "no %s", usual->nics[i].label);
+    }
+    for (uint32_t i = 0; i < other->head->nic_count; i++)
+        if (!find(usual, other->nics[i].label))
+            put(&w, "has %s, others have not", other->nics[i].label);
+    return w.count;
+}

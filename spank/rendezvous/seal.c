@@ -1,0 +1,136 @@
+#include "spank/rendezvous/seal.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "spank/rendezvous/libmunge.h"
+
+/* A context of libmunge's for `socket`. 0 or negative with *err. */
+static int open_munge(struct libmunge *munge, munge_ctx_t *context, const char *socket, struct nuioa_error *err)
+{
+    int rc = libmunge_open(munge, err);
+    if (rc < 0)
+        return rc;
+    *context = munge->ctx_create();
+    if (*context && (!*socket || munge->ctx_set(*context, MUNGE_OPT_SOCKET, socket) == EMUNGE_SUCCESS))
+        return 0;
+    munge->ctx_destroy(*context);
+    return nuioa_fail(err, -ENOMEM, "MUNGE: out of memory");
+}
+
+/* -EIO: munged; -EACCES: the credential. */
+static int fail(const struct libmunge *munge, munge_ctx_t context, munge_err_t code, struct nuioa_error *err)
+{
+    const char *text = munge->ctx_strerror(context);
+    bool ours = code == EMUNGE_SNAFU || code == EMUNGE_SOCKET || code == EMUNGE_TIMEOUT;
+    return nuioa_fail(err, ours ? -EIO : -EACCES, "MUNGE: %s", text ? text : munge->strerror(code));
+}
+
+int seal_ready(struct nuioa_error *err)
+{
+    struct libmunge munge;
+    return libmunge_open(&munge, err);
+}
+
+int seal_make(const char *socket, uid_t reader, const void *bytes, size_t length, char **credential,
+              struct nuioa_error *err)
+{
+    struct libmunge munge;
+    munge_ctx_t context;
+    *credential = NULL;
+    int rc = open_munge(&munge, &context, socket, err);
+    if (rc < 0)
+        return rc;
+    munge_err_t code = munge.ctx_set(context, MUNGE_OPT_CIPHER_TYPE, MUNGE_CIPHER_AES128);
+    if (code == EMUNGE_SUCCESS)
+        code = munge.ctx_set(context, MUNGE_OPT_UID_RESTRICTION, reader);
+    if (code == EMUNGE_SUCCESS)
+        code = munge.encode(credential, context, bytes, (int)length);
+    rc = code == EMUNGE_SUCCESS ? 0 : fail(&munge, context, code, err);
+    munge.ctx_destroy(context);
+    return rc;
+}
+
+/* --- as the user -------------------------------------------------------------------------------------- */
+
+/* The signal at the parent's death, which a change of identity takes away; and the parent may be dead by then. */
+static int die_with(pid_t parent, int signal)
+{
+    if (signal && prctl(PR_SET_PDEATHSIG, signal) < 0)
+        return -errno;
+    return getppid() == parent ? 0 : -ESRCH;
+}
+
+/* For good, so that nothing here can be root's. */
+static int become(uid_t uid, gid_t gid)
+{
+    uid_t real, effective, saved;
+    pid_t parent = getppid();
+    int signal = 0;
+    if (prctl(PR_GET_PDEATHSIG, &signal) < 0)
+        return -errno;
+    if (geteuid() != 0 && getuid() == 0 && seteuid(0) < 0)
+        return -errno;
+    if (geteuid() == 0 && setgroups(0, NULL) < 0)
+        return -errno;
+    if (setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0 ||
+        getresuid(&real, &effective, &saved) < 0)
+        return -errno;
+    return real == uid && effective == uid && saved == uid ? die_with(parent, signal) : -EPERM;
+}
+
+int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length, char **credential,
+            struct nuioa_error *err)
+{
+    *credential = NULL;
+    if (uid == 0)
+        return nuioa_fail(err, -EPERM, "root's jobs are not gathered");
+    int rc = become(uid, gid);
+    if (rc < 0)
+        return nuioa_fail(err, rc, "MUNGE: cannot become the user: %s", strerror(-rc));
+    return seal_make(socket, uid, bytes, length, credential, err);
+}
+
+/* --- opening ------------------------------------------------------------------------------------------ */
+
+static int check(const struct libmunge *munge, munge_ctx_t context, uid_t uid, struct nuioa_error *err)
+{
+    int cipher = MUNGE_CIPHER_NONE;
+    uid_t reader = MUNGE_UID_ANY;
+    munge->ctx_get(context, MUNGE_OPT_CIPHER_TYPE, &cipher);
+    munge->ctx_get(context, MUNGE_OPT_UID_RESTRICTION, &reader);
+    if (cipher == MUNGE_CIPHER_NONE)
+        return nuioa_fail(err, -EACCES, "a credential that is not encrypted");
+    if (reader != uid)
+        return nuioa_fail(err, -EACCES, "a credential that others may read too");
+    return 0;
+}
+
+int seal_open(const char *socket, const char *credential, uid_t *uid, void **bytes, size_t *length,
+              struct nuioa_error *err)
+{
+    struct libmunge munge;
+    munge_ctx_t context;
+    gid_t gid;
+    int got = 0;
+    *bytes = NULL;
+    *length = 0;
+    int rc = open_munge(&munge, &context, socket, err);
+    if (rc < 0)
+        return rc;
+    munge_err_t code = munge.decode(credential, context, bytes, &got, uid, &gid);
+    rc = code == EMUNGE_SUCCESS ? check(&munge, context, *uid, err) : fail(&munge, context, code, err);
+    munge.ctx_destroy(context);
+    if (rc < 0) {
+        free(*bytes); /* MUNGE also gives those of refused ones */
+        *bytes = NULL;
+        return rc;
+    }
+    *length = (size_t)got;
+    return 0;
+}

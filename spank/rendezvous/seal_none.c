@@ -1,0 +1,41 @@
+#include "spank/rendezvous/seal.h"
+
+#include <errno.h>
+
+/* A build without MUNGE: what auth=munge would seal cannot be, and that is said as any other fault of it. */
+
+static int refuse(struct nuioa_error *err)
+{
+    return nuioa_fail(err, -EIO, "MUNGE: this nuioa was built without it; build it with munge.h (Debian: libmunge-dev), "
+                                 "or have auth=key in plugstack.conf");
+}
+
+int seal_ready(struct nuioa_error *err)
+{
+    return refuse(err);
+}
+
+int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length, char **credential,
+            struct nuioa_error *err)
+{
+    (void)gid;
+    return seal_make(socket, uid, bytes, length, credential, err);
+}
+
+int seal_make(const char *socket, uid_t reader, const void *bytes, size_t length, char **credential,
+              struct nuioa_error *err)
+{
+    (void)socket, (void)reader, (void)bytes, (void)length;
+    *credential = NULL;
+    return refuse(err);
+}
+
+int seal_open(const char *socket, const char *credential, uid_t *uid, void **bytes, size_t *length,
+              struct nuioa_error *err)
+{
+    (void)socket, (void)credential;
+    *uid = (uid_t)-1;
+    *bytes = NULL;
+    *length = 0;
+    return refuse(err);
+}

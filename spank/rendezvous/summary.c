@@ -1,0 +1,469 @@
+#include "spank/rendezvous/summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/text_table.h"
+#include "spank/rendezvous/host_groups.h"
+#include "spank/rendezvous/node_diff.h"
+
+/* Nodes whose records say the same but for names, ranks, weights and costs. */
+struct class {
+    uint64_t digest, inventory;
+    uint32_t count;
+    uint32_t first;   /* place of its first node */
+    char *bytes;      /* a copy of the record of one of them, and its parts */
+    struct record record;
+};
+
+struct node {
+    char host[64], reason[160];
+    uint32_t class;   /* UINT32_MAX: its record has not come */
+    char *bytes;      /* its own record, while the job is small enough for a line per rank; else NULL */
+    struct record record;
+    char (*warnings)[256];
+    uint32_t warning_count;
+};
+
+struct summary {
+    uint32_t node_count, node_room; /* highest place seen + 1 */
+    struct node *nodes;
+    uint32_t class_count, class_room;
+    struct class *classes;
+    uint32_t *index;  /* [index_size], open addressing by digest: class + 1, 0 free */
+    uint32_t index_size;
+    uint64_t ranks, moved;
+    double before, after, bound;
+    bool uncosted, unbounded, planned, led;
+    uint32_t policy;
+};
+
+struct summary *summary_new(void)
+{
+    return calloc(1, sizeof(struct summary));
+}
+
+void summary_free(struct summary *s)
+{
+    if (!s)
+        return;
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        free(s->nodes[i].bytes);
+        free(s->nodes[i].warnings);
+    }
+    for (uint32_t i = 0; i < s->class_count; i++)
+        free(s->classes[i].bytes);
+    free(s->nodes);
+    free(s->classes);
+    free(s->index);
+    free(s);
+}
+
+/* --- classes ------------------------------------------------------------------------------------------ */
+
+/* Of what makes nodes equal. A digest of 64 bits stands for it. */
+static uint64_t digest_of(const struct record *r)
+{
+    const struct wire_record *h = r->head;
+    const uint32_t numbers[] = { h->task_count, h->near, h->planned, h->line_count };
+    uint64_t digest = differ_add(differ_digest(r), numbers, sizeof(numbers));
+    digest = differ_add_text(digest, h->distances);
+    for (uint32_t i = 0; i < h->line_count; i++) {
+        const struct wire_line *l = &r->lines[i];
+        const uint32_t facts[] = { l->count, l->level, l->leads };
+        digest = differ_add(digest, facts, sizeof(facts));
+        digest = differ_add_text(differ_add_text(digest, l->cpus), l->numas);
+        digest = differ_add_text(digest, l->nic);
+    }
+    return digest;
+}
+
+static int grow_index(struct summary *s)
+{
+    uint32_t size = s->index_size ? s->index_size * 2 : 64;
+    uint32_t *index = calloc(size, sizeof(*index));
+    if (!index)
+        return -1;
+    for (uint32_t i = 0; i < s->class_count; i++) {
+        uint64_t at = s->classes[i].digest % size;
+        while (index[at])
+            at = (at + 1) % size;
+        index[at] = i + 1;
+    }
+    free(s->index);
+    s->index = index;
+    s->index_size = size;
+    return 0;
+}
+
+static char *copy_record(const struct record *from, struct record *to)
+{
+    const struct wire_record *h = from->head;
+    size_t length = sizeof(*h) + h->nic_count * sizeof(*from->nics) + h->line_count * sizeof(*from->lines) +
+                    h->warning_count * 256 + h->text_length;
+    char *bytes = malloc(length);
+    if (bytes)
+        memcpy(bytes, h, length);
+    if (bytes && record_read(bytes, length, to) < 0) {
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+static uint32_t new_class(struct summary *s, const struct record *r, uint64_t digest)
+{
+    if (s->class_count == s->class_room) {
+        uint32_t room = s->class_room ? s->class_room * 2 : 16;
+        struct class *more = realloc(s->classes, room * sizeof(*more));
+        if (!more)
+            return UINT32_MAX;
+        s->classes = more;
+        s->class_room = room;
+    }
+    struct class *c = &s->classes[s->class_count];
+    *c = (struct class){ .digest = digest, .inventory = differ_digest(r),
+                         .first = r->head->node };
+    c->bytes = copy_record(r, &c->record);
+    return c->bytes ? s->class_count++ : UINT32_MAX;
+}
+
+static uint32_t class_of(struct summary *s, const struct record *r)
+{
+    uint64_t digest = digest_of(r);
+    if (s->class_count * 2 >= s->index_size && grow_index(s) < 0)
+        return UINT32_MAX;
+    uint64_t at = digest % s->index_size;
+    while (s->index[at] && s->classes[s->index[at] - 1].digest != digest)
+        at = (at + 1) % s->index_size;
+    if (!s->index[at]) {
+        uint32_t class = new_class(s, r, digest);
+        if (class == UINT32_MAX)
+            return class;
+        s->index[at] = class + 1;
+    }
+    return s->index[at] - 1;
+}
+
+/* --- collecting --------------------------------------------------------------------------------------- */
+
+static struct node *node_at(struct summary *s, uint32_t place)
+{
+    if (place >= s->node_room) {
+        uint32_t room = s->node_room ? s->node_room * 2 : 16;
+        room = room > place ? room : place + 1;
+        struct node *more = realloc(s->nodes, room * sizeof(*more));
+        if (!more)
+            return NULL;
+        s->nodes = more;
+        s->node_room = room;
+    }
+    while (s->node_count <= place)
+        s->nodes[s->node_count++] = (struct node){ .class = UINT32_MAX };
+    return &s->nodes[place];
+}
+
+static void keep_warnings(struct node *node, const struct record *r)
+{
+    if (!r->head->warning_count || !(node->warnings = malloc(r->head->warning_count * 256)))
+        return;
+    memcpy(node->warnings, r->warnings, r->head->warning_count * 256);
+    node->warning_count = r->head->warning_count;
+}
+
+static void forget_records(struct summary *s)
+{
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        free(s->nodes[i].bytes);
+        s->nodes[i].bytes = NULL;
+    }
+}
+
+void summary_add(struct summary *s, const struct record *r)
+{
+    const struct wire_record *h = r->head;
+    struct node *node = s ? node_at(s, h->node) : NULL;
+    if (!node)
+        return;
+    nuioa_copy(node->host, sizeof(node->host), h->host);
+    nuioa_copy(node->reason, sizeof(node->reason), h->reason);
+    node->class = class_of(s, r);
+    keep_warnings(node, r);
+    if (node->class != UINT32_MAX) {
+        struct class *c = &s->classes[node->class];
+        c->count++;
+        c->first = h->node < c->first ? h->node : c->first;
+    }
+    s->ranks += h->task_count;
+    s->moved += h->moved_count;
+    s->uncosted = s->uncosted || h->cost_before < 0;
+    s->before += h->cost_before;
+    s->after += h->cost_after;
+    s->bound += h->bound;
+    s->unbounded = s->unbounded || h->bound < 0;
+    s->planned = s->planned || h->planned;
+    s->led = s->led || h->leader != WIRE_NO_RANK;
+    s->policy = h->policy;
+    if (s->ranks <= RECORD_RANKS_MAX)
+        node->bytes = copy_record(r, &node->record);
+    else
+        forget_records(s);
+}
+
+/* --- the text ----------------------------------------------------------------------------------------- */
+
+static const char *number(double value, char *text, size_t size)
+{
+    snprintf(text, size, "%.6g", value);
+    return text;
+}
+
+static void print_head(const struct summary *s, FILE *out)
+{
+    char head[300];
+    const char *policy = s->policy <= NUIOA_POLICY_CPU ? nuioa_policy_name((enum nuioa_policy)s->policy) : "?";
+    snprintf(head, sizeof(head), "nuioa: %u nodes, %llu ranks, %llu moved%s, policy %s%s", s->node_count,
+             (unsigned long long)s->ranks, (unsigned long long)s->moved,
+             s->planned ? " (planned, not bound)" : "", policy, s->led ? ", leader *" : "");
+    nuioa_table_wrap(out, 0, head);
+}
+
+static double heaviest(const struct summary *s)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < s->node_count; i++)
+        for (uint32_t k = 0; s->nodes[i].bytes && k < s->nodes[i].record.head->line_count; k++)
+            if (s->nodes[i].record.lines[k].weight > most)
+                most = s->nodes[i].record.lines[k].weight;
+    return most;
+}
+
+static void add_line(struct nuioa_table *table, const char *host, const struct wire_line *line, double most)
+{
+    char weight[32];
+    nuioa_table_add(table, "%s", host);
+    nuioa_table_add(table, "%s", line->ranks);
+    nuioa_table_add(table, "%s", line->leads ? "*" : "");
+    nuioa_table_add(table, "%s", *line->cpus ? line->cpus : "-");
+    nuioa_table_add(table, "%s", *line->numas ? line->numas : "-");
+    nuioa_table_add(table, "%s", line->memory);
+    nuioa_table_add(table, "%s", *line->nic ? line->nic : "-");
+    nuioa_table_add(table, line->level == UINT32_MAX ? "-" : "%u", line->level);
+    nuioa_table_add(table, "%s", line->weight < 0 ? "" : number(line->weight, weight, sizeof(weight)));
+    int bar = most > 0 && line->weight > 0 && line->weight <= most ? (int)(line->weight / most * 20 + 0.5) : 0;
+    nuioa_table_add(table, "%.*s", bar, "####################");
+}
+
+static void print_ranks(const struct summary *s, FILE *out)
+{
+    static const char *const heads[] = { "node",   "rank", "",      "CPUs",   "NUMA",
+                                         "memory", "NIC",  "level", "weight", "" };
+    struct nuioa_table table;
+    double most = heaviest(s);
+    nuioa_table_init(&table, "lrllllllrl");
+    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+        nuioa_table_add(&table, "%s", heads[i]);
+    for (uint32_t i = 0; i < s->node_count; i++)
+        for (uint32_t k = 0; s->nodes[i].bytes && k < s->nodes[i].record.head->line_count; k++)
+            add_line(&table, s->nodes[i].host, &s->nodes[i].record.lines[k], most);
+    nuioa_table_print(&table, out, 2);
+}
+
+/* "0:4 1:12": how many ranks are how far. */
+static void level_text(const struct record *r, char *text, size_t size)
+{
+    size_t used = 0;
+    *text = '\0';
+    for (uint32_t level = 0; level <= UINT8_MAX + 1u && used < size; level++) {
+        uint32_t count = 0, wanted = level > UINT8_MAX ? UINT32_MAX : level;
+        for (uint32_t i = 0; i < r->head->line_count; i++)
+            count += r->lines[i].level == wanted ? r->lines[i].count : 0;
+        if (count && wanted == UINT32_MAX)
+            used += (size_t)snprintf(text + used, size - used, "%s-:%u", used ? " " : "", count);
+        else if (count)
+            used += (size_t)snprintf(text + used, size - used, "%s%u:%u", used ? " " : "", level, count);
+    }
+}
+
+static void nic_text(const struct record *r, char *text, size_t size)
+{
+    size_t used = 0;
+    *text = '\0';
+    for (uint32_t i = 0; i < r->head->nic_count && used < size; i++)
+        if (r->nics[i].usable)
+            used += (size_t)snprintf(text + used, size - used, "%s%s@%s", used ? " " : "", r->nics[i].label,
+                                     *r->nics[i].numas ? r->nics[i].numas : "?");
+}
+
+static void add_class(const struct summary *s, uint32_t class, struct nuioa_table *table)
+{
+    const struct class *c = &s->classes[class];
+    struct crowd *crowd = calloc(1, sizeof(*crowd));
+    const char *numas = "-";
+    char names[41] = "?", text[128];
+    for (uint32_t i = 0; crowd && i < s->node_count; i++)
+        if (s->nodes[i].class == class)
+            crowd_add(crowd, s->nodes[i].host, "");
+    if (crowd && crowd->count)
+        crowd_names(&crowd->texts[0], names, 39);
+    if (crowd)
+        crowd_free(crowd);
+    free(crowd);
+    for (uint32_t i = 0; i < c->record.head->line_count; i++)
+        if (c->record.lines[i].leads)
+            numas = c->record.lines[i].numas;
+    nuioa_table_add(table, "%u", c->count);
+    nuioa_table_add(table, "%s", names);
+    nuioa_table_add(table, "%u", c->record.head->task_count);
+    nic_text(&c->record, text, sizeof(text));
+    nuioa_table_add(table, "%s", *text ? text : "-");
+    level_text(&c->record, text, sizeof(text));
+    nuioa_table_add(table, "%s", text);
+    nuioa_table_add(table, "%s", numas);
+}
+
+#define CLASSES_PRINTED 32
+/* So many different kinds have nothing that would be usual. */
+#define CLASSES_COMPARED 1024
+
+static void print_classes(const struct summary *s, FILE *out)
+{
+    static const char *const heads[] = { "nodes", "which", "ranks", "NIC@NUMA", "ranks by level", "leader's NUMA" };
+    struct nuioa_table table;
+    nuioa_table_init(&table, "rlrlll");
+    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+        nuioa_table_add(&table, "%s", heads[i]);
+    for (uint32_t i = 0; i < s->class_count && i < CLASSES_PRINTED; i++)
+        add_class(s, i, &table);
+    nuioa_table_print(&table, out, 2);
+    if (s->class_count > CLASSES_PRINTED)
+        fprintf(out, "  and %u more classes of nodes\n", s->class_count - CLASSES_PRINTED);
+}
+
+static void print_crowd(const struct crowd *crowd, const char *head, FILE *out)
+{
+    char names[64], line[400];
+    if (crowd->count)
+        fputs(head, out);
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        crowd_names(&crowd->texts[i], names, sizeof(names));
+        snprintf(line, sizeof(line), "%s: %s", names, crowd->texts[i].text);
+        nuioa_table_wrap(out, *head ? 2 : 0, line);
+    }
+    if (crowd->lost)
+        fprintf(out, "  and %u more\n", crowd->lost);
+}
+
+static void print_reasons(const struct summary *s, FILE *out)
+{
+    struct crowd *crowd = calloc(1, sizeof(*crowd));
+    for (uint32_t i = 0; crowd && i < s->node_count; i++)
+        if (s->nodes[i].class != UINT32_MAX)
+            crowd_add(crowd, s->nodes[i].host, s->nodes[i].reason);
+    if (crowd) {
+        print_crowd(crowd, "", out);
+        crowd_free(crowd);
+    }
+    free(crowd);
+}
+
+/* What most nodes have is what the others differ from. */
+static uint32_t usual_class(const struct summary *s)
+{
+    uint32_t best = 0, most = 0;
+    for (uint32_t i = 0; i < s->class_count; i++) {
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < s->class_count && s->class_count <= CLASSES_COMPARED; k++)
+            if (s->classes[k].inventory == s->classes[i].inventory)
+                count += s->classes[k].count;
+        if (count > most || (count == most && s->classes[i].first < s->classes[best].first)) {
+            most = count;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void print_differences(const struct summary *s, FILE *out)
+{
+    char texts[2 * WIRE_NICS_MAX][DIFFER_TEXT];
+    struct crowd *crowd = calloc(1, sizeof(*crowd));
+    const struct class *usual = s->class_count ? &s->classes[usual_class(s)] : NULL;
+    for (uint32_t i = 0; crowd && usual && i < s->node_count; i++) {
+        const struct class *c = s->nodes[i].class < s->class_count ? &s->classes[s->nodes[i].class] : usual;
+        if (c->inventory == usual->inventory)
+            continue;
+        unsigned count = differ_texts(&usual->record, &c->record, texts, 2 * WIRE_NICS_MAX);
+        for (unsigned k = 0; k < count; k++)
+            crowd_add(crowd, s->nodes[i].host, texts[k]);
+    }
+    if (crowd) {
+        print_crowd(crowd, "nodes that differ from the others:\n", out);
+        crowd_free(crowd);
+    }
+    free(crowd);
+}
+
+static void print_cost(const struct summary *s, FILE *out)
+{
+    char before[32], after[32], bound[32];
+    if (s->before <= 0 || s->uncosted)
+        return;
+    fprintf(out, "cost %s -> %s", number(s->before, before, sizeof(before)),
+            number(s->after, after, sizeof(after)));
+    if (s->after < s->before)
+        fprintf(out, " (%.1f %% less)", 100 * (s->before - s->after) / s->before);
+    if (!s->unbounded)
+        fprintf(out, ", " NUIOA_BOUND " %s", number(s->bound, bound, sizeof(bound)));
+    fputc('\n', out);
+}
+
+static void print_explanations(const struct summary *s, FILE *out)
+{
+    for (uint32_t i = 0; i < s->class_count && i < CLASSES_PRINTED; i++)
+        if (s->classes[i].record.text)
+            fprintf(out, "\n%s", s->classes[i].record.text);
+}
+
+char *summary_text(struct summary *s, bool explain)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = s ? open_memstream(&text, &size) : NULL;
+    if (!out)
+        return NULL;
+    print_head(s, out);
+    if (s->ranks <= RECORD_RANKS_MAX)
+        print_ranks(s, out);
+    else
+        print_classes(s, out);
+    print_differences(s, out);
+    print_reasons(s, out);
+    print_cost(s, out);
+    if (explain)
+        print_explanations(s, out);
+    if (fclose(out)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+void summary_warnings(struct summary *s, void (*say)(void *arg, const char *line), void *arg)
+{
+    char names[64], line[400];
+    struct crowd *crowd = s ? calloc(1, sizeof(*crowd)) : NULL;
+    if (!crowd)
+        return;
+    for (uint32_t i = 0; i < s->node_count; i++)
+        for (uint32_t k = 0; k < s->nodes[i].warning_count; k++)
+            crowd_add(crowd, s->nodes[i].host, s->nodes[i].warnings[k]);
+    for (uint32_t i = 0; i < crowd->count; i++) {
+        snprintf(line, sizeof(line), "%s: %s", crowd_names(&crowd->texts[i], names, sizeof(names)),
+                 crowd->texts[i].text);
+        say(arg, line);
+    }
+    crowd_free(crowd);
+    free(crowd);
+}

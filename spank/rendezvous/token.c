@@ -1,0 +1,68 @@
+#include "spank/rendezvous/token.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "util/number.h"
+
+int invitation_make(struct invitation *invitation, uint16_t port, bool sealed)
+{
+    *invitation = (struct invitation){ .port = port, .sealed = sealed };
+    return getrandom(invitation->key, WIRE_KEY_SIZE, 0) == WIRE_KEY_SIZE ? 0 : -EIO;
+}
+
+void invitation_write(const struct invitation *invitation, char text[INVITATION_TEXT_MAX])
+{
+    char *to = text + snprintf(text, INVITATION_TEXT_MAX, "%u:%s:%u:", WIRE_VERSION,
+                               invitation->sealed ? "munge" : "key", invitation->port);
+    for (unsigned i = 0; i < WIRE_KEY_SIZE; i++, to += 2)
+        snprintf(to, 3, "%02x", invitation->key[i]);
+}
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* All that is left of the text. */
+static int read_key(const char *text, uint8_t *key)
+{
+    for (unsigned i = 0; i < WIRE_KEY_SIZE; i++, text += 2) {
+        int high = digit(text[0]), low = high < 0 ? -1 : digit(text[1]);
+        if (low < 0)
+            return -EINVAL;
+        key[i] = (uint8_t)(high << 4 | low);
+    }
+    return *text ? -EINVAL : 0;
+}
+
+/* A word and the ':' after it; *text is then behind both. */
+static int read_word(const char **text, char *word, size_t size)
+{
+    size_t length = strcspn(*text, ":");
+    if (length >= size || (*text)[length] != ':')
+        return -EINVAL;
+    memcpy(word, *text, length);
+    word[length] = '\0';
+    *text += length + 1;
+    return 0;
+}
+
+int invitation_read(struct invitation *invitation, const char *text)
+{
+    char version[8], auth[8], port[8];
+    uint32_t number;
+    memset(invitation, 0, sizeof(*invitation));
+    if (read_word(&text, version, sizeof(version)) < 0 || nuioa_parse_u32(version, UINT16_MAX, &number) < 0)
+        return -EINVAL;
+    if (number != WIRE_VERSION)
+        return -EPROTONOSUPPORT;
+    if (read_word(&text, auth, sizeof(auth)) < 0 || read_word(&text, port, sizeof(port)) < 0 ||
+        nuioa_parse_u32(port, UINT16_MAX, &number) < 0 || !number)
+        return -EINVAL;
+    invitation->port = (uint16_t)number;
+    invitation->sealed = !strcmp(auth, "munge");
+    return invitation->sealed || !strcmp(auth, "key") ? read_key(text, invitation->key) : -EINVAL;
+}

@@ -1,0 +1,196 @@
+#include "spank/rendezvous.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profile/profile.h"
+#include "spank/log.h"
+#include "spank/rendezvous/seal.h"
+#include "spank/rendezvous/server.h"
+#include "spank/rendezvous/summary.h"
+#include "spank/rendezvous_wanted.h"
+
+/* srun's side. The port goes into the job's environment, so it is opened before the launch; but as late as that
+ * allows: when the step is known (local_user_init), which is also after srun has forked the process that cleans
+ * up after it and would hold a copy of the listener for as long as the job runs. What srun sets so late reaches
+ * only the first component of a heterogeneous job: for these the port is opened with the second one's options.
+ * With --async no step is known here, and srun does not stay to listen: nothing is opened. */
+
+struct gathering {
+    struct gather_config config;
+    struct gather *gather; /* NULL: not opened */
+    struct summary *summary;
+    unsigned components;
+    bool insists;          /* gather=on was said: what prevents it is worth a line */
+    bool report, explain;
+    const struct nuioa_profile *profile; /* what a hints file says; the context's, NULL: none */
+    enum nuioa_policy policy;
+};
+
+/* libslurm's; absent in some versions. */
+extern uint16_t *slurm_get_srun_port_range(void) __attribute__((weak));
+
+static void warn(void *arg, const char *text)
+{
+    (void)arg;
+    say("%s", text);
+}
+
+static void take(void *arg, const struct record *record)
+{
+    struct gathering *g = arg;
+    summary_add(g->summary, record);
+}
+
+/* Everything that a node's ranks say, to each other and to the rest. */
+static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *length)
+{
+    struct gathering *g = arg;
+    double *weights = calloc(count + 1, sizeof(*weights));
+    struct nuioa_pair *pairs = NULL;
+    struct wire_slice head = { count, 0 };
+    char *bytes = NULL;
+    if (g->profile && weights &&
+        !nuioa_profile_slice(g->profile, g->policy, ranks, count, weights, &pairs, &head.pair_count, NULL) &&
+        head.pair_count <= WIRE_PAIRS_MAX) {
+        *length = sizeof(head) + count * sizeof(double) + head.pair_count * sizeof(struct wire_pair);
+        bytes = malloc(*length);
+    }
+    if (bytes) {
+        char *to = bytes + sizeof(head) + count * sizeof(double);
+        memcpy(bytes, &head, sizeof(head));
+        memcpy(bytes + sizeof(head), weights, count * sizeof(double));
+        for (uint32_t i = 0; i < head.pair_count; i++, to += sizeof(struct wire_pair)) {
+            struct wire_pair pair = { pairs[i].first, pairs[i].second, pairs[i].bytes };
+            memcpy(to, &pair, sizeof(pair));
+        }
+    }
+    free(pairs);
+    free(weights);
+    return bytes;
+}
+
+static void finish(void *arg)
+{
+    struct gathering *g = arg;
+    summary_warnings(g->summary, warn, NULL);
+    char *text = g->report || g->explain ? summary_text(g->summary, g->explain) : NULL;
+    if (text)
+        say_text(text);
+    free(text);
+}
+
+/* srun ends when it finds no port for itself: where they are few, they are not for us. */
+#define PORTS_MIN 16
+
+/* Slurm itself gives up a launch whose tasks have not started after ten minutes. */
+#define DOOR_MS 600000
+
+static int open_listener(struct gathering *g, struct nuioa_error *err)
+{
+    const uint16_t *range = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
+    if (range && range[1] - range[0] + 1 < PORTS_MIN)
+        return nuioa_fail(err, -ENOSPC, "gather: SrunPortRange has only %d ports, which srun needs itself",
+                          range[1] - range[0] + 1);
+    g->config.port_first = range ? range[0] : 0;
+    g->config.port_last = range ? range[1] : 0;
+    g->summary = summary_new();
+    return g->summary ? gather_open(&g->config, &g->gather, err)
+                      : nuioa_fail(err, -ENOMEM, "gather: out of memory");
+}
+
+static void open_door(struct gathering *g)
+{
+    struct nuioa_error err;
+    if (g->config.sealed && seal_ready(&err) < 0)
+        say("%s: each node knows its own leader only", err.text);
+    else if (!open_listener(g, &err))
+        setenv(WIRE_VARIABLE, gather_text(g->gather), 1);
+    else if (g->insists)
+        say("%s", err.text);
+}
+
+/* Of a heterogeneous job the first component's options count. */
+static void configure(const struct context *c, struct gathering *g)
+{
+    g->config = (struct gather_config){
+        .sealed = c->options.auth == NUIOA_AUTH_MUNGE,
+        .uid = geteuid(),
+        .socket = c->options.munge_socket,
+        .timeout_ms = c->options.timeout_ms,
+        .door_ms = DOOR_MS,
+        .every_record = c->options.report || c->options.explain,
+        .arg = g,
+        .warn = warn,
+        .slice = slice,
+        .record = take,
+        .finish = finish,
+    };
+    g->components = 1;
+    g->insists = c->options.gather == NUIOA_SWITCH_ON;
+    g->report = c->options.report;
+    g->explain = c->options.explain;
+    g->policy = c->options.policy;
+    if (c->profile.rank_count)
+        g->profile = &c->profile;
+}
+
+bool gathering_brings_hints(const struct context *c)
+{
+    return gathering_is_wanted(&c->options) && geteuid() != 0;
+}
+
+void gathering_offer(struct context *c)
+{
+    if (c->gathering) {
+        if (++c->gathering->components == 2)
+            open_door(c->gathering);
+        return;
+    }
+    unsetenv(WIRE_VARIABLE); /* an outer srun's */
+    if (!gathering_is_wanted(&c->options))
+        return;
+    if (geteuid() == 0) {
+        if (c->options.gather == NUIOA_SWITCH_ON && !c->spoken)
+            say("gather=on: root's jobs are not gathered");
+        return;
+    }
+    c->gathering = calloc(1, sizeof(*c->gathering));
+    if (c->gathering)
+        configure(c, c->gathering);
+}
+
+/* The components of a heterogeneous job have job ids of their own; the nodes agree on one. Nothing is opened
+ * where no node will call. */
+void gathering_start(struct context *c, spank_t spank)
+{
+    uint32_t job_id, step_id, nodes;
+    struct gathering *g = c->gathering;
+    if (!g || spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
+        return;
+    if (spank_get_item(spank, S_JOB_NNODES, &nodes) != ESPANK_SUCCESS)
+        nodes = 0;
+    bool needed = gathering_is_needed(&c->options, nodes);
+    if (g->components == 1 && needed)
+        open_door(g);
+    if (!g->gather)
+        return;
+    if (g->components > 1)
+        gather_expect(g->gather, UINT32_MAX, step_id, 0);
+    else
+        gather_expect(g->gather, job_id, step_id, nodes);
+    gather_start(g->gather, needed);
+}
+
+void gathering_end_srun(struct context *c)
+{
+    if (!c->gathering)
+        return;
+    gather_close(c->gathering->gather);
+    summary_free(c->gathering->summary);
+    free(c->gathering);
+    c->gathering = NULL;
+}

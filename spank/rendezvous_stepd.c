@@ -1,0 +1,296 @@
+#include "spank/rendezvous.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/report.h"
+#include "profile/hints.h"
+#include "spank/ending.h"
+#include "spank/hosts.h"
+#include "spank/log.h"
+#include "spank/option_sources.h"
+#include "spank/rendezvous/client.h"
+#include "spank/rendezvous/record.h"
+#include "spank/rendezvous_wanted.h"
+#include "util/number.h"
+
+/* slurmstepd's side. */
+
+struct gathering_node {
+    struct gather_node call;
+    struct ending ending;
+    bool calling;        /* a record is due */
+    bool waiting;        /* it was sent, or is not needed: the table is due */
+    bool reported;
+    uint32_t leader;     /* this node's; WIRE_NO_RANK: none */
+    struct nuioa_warnings said; /* srun says them, if all goes well */
+    uint32_t position, node_count; /* in the whole step */
+    bool heterogeneous;
+    uint32_t job_tasks;
+    uint32_t *leaders;   /* [node_count], once known; NULL */
+};
+
+/* Which of the step's nodes this is, over all components of a heterogeneous step: SPANK counts each for
+ * itself, the variables are for all. */
+static bool find_place(struct context *c, spank_t spank, struct gathering_node *g)
+{
+    char **environment = step_environment(spank), host[64];
+    const char *nodes = doors_variable(environment, "SLURM_STEP_NUM_NODES");
+    const char *tasks = doors_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *list = doors_variable(environment, "SLURM_STEP_NODELIST");
+    uint32_t here;
+    if (spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS)
+        return false;
+    if (!nodes || nuioa_parse_u32(nodes, WIRE_NODES_MAX, &g->node_count) < 0)
+        g->node_count = here;
+    if (!tasks || nuioa_parse_u32(tasks, UINT32_MAX, &g->job_tasks) < 0)
+        g->job_tasks = UINT32_MAX;
+    int position = (int)c->step.node_id;
+    g->heterogeneous = g->node_count != here;
+    if (g->heterogeneous)
+        position = list ? hosts_find(list, say_host(host, sizeof(host))) : -1;
+    g->position = (uint32_t)position;
+    return position >= 0 && g->position < g->node_count;
+}
+
+/* srun says what goes wrong, if it knows this node or has its apology; else the first node does. */
+static void complain(struct context *c, const struct gathering_node *g, const char *text)
+{
+    if (g->position == 0 && !g->call.told && !g->call.known)
+        nuioa_warn(&c->faults, "%s: each node knows its own leader only", text);
+    else
+        slurm_info("nuioa: %s", text);
+}
+
+/* Nothing while it is not known what the user's hints are. */
+static uint32_t promise(const struct context *c)
+{
+    if (!c->active || nuioa_hints_file(c->options.hints))
+        return WIRE_NO_RANK;
+    uint32_t local = nuioa_plan_sure_leader(&c->node, &c->options, c->step.task_count, c->hints.count > 0);
+    return local < c->step.task_count ? c->step.ranks[local] : WIRE_NO_RANK;
+}
+
+static void call(struct context *c, spank_t spank, struct gathering_node *g, const char *srun)
+{
+    char **environment = step_environment(spank);
+    const char *leader = doors_variable(environment, "SLURM_JOB_ID");
+    const char *address = doors_variable(environment, "SLURM_SRUN_COMM_HOST");
+    struct nuioa_error err;
+    struct gather_call call = {
+        .address = address,
+        .srun = srun,
+        .munge = c->options.auth == NUIOA_AUTH_MUNGE,
+        .socket = c->options.munge_socket,
+        .timeout_ms = c->options.timeout_ms,
+        .node = g->position,
+        .node_count = g->node_count,
+        .task_count = c->step.task_count,
+        .leader = promise(c),
+        .ranks = c->active && nuioa_hints_file(c->options.hints) ? c->step.ranks : NULL,
+        .is_over = ending_is_near,
+        .arg = &g->ending,
+    };
+    uint32_t here = 0;
+    /* A signal looks like an end. With coll=on ranks without the table, whose others have it, would wait for ever. */
+    if (!c->options.coll)
+        ending_watch(&g->ending, spank);
+    if (spank_get_item(spank, S_JOB_UID, &call.uid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_GID, &call.gid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_ID, &call.job_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &call.step_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS || !address ||
+        (here != g->node_count && (!leader || nuioa_parse_u32(leader, UINT32_MAX, &call.job_id) < 0)))
+        nuioa_fail(&err, -1, "gather: Slurm does not say where srun is");
+    else if (!gather_call(&g->call, &call, &err))
+        g->calling = true;
+    if (!g->calling)
+        complain(c, g, err.text);
+}
+
+/* What srun says of itself; NULL: nothing. With --async srun does not stay, and Slurm says so by a port 0. */
+static const char *find_srun(spank_t spank)
+{
+    const char *port = doors_variable(step_environment(spank), "SLURM_SRUN_COMM_PORT");
+    return port && !strcmp(port, "0") ? NULL : doors_variable(step_environment(spank), WIRE_VARIABLE);
+}
+
+static void miss_hints(struct context *c, const struct gathering_node *g)
+{
+    if (g->position == 0 && nuioa_hints_file(c->options.hints) && !c->hints.count)
+        nuioa_warn(&c->faults, "no hints: srun is not there to say what the file says");
+}
+
+void gathering_call(struct context *c, spank_t spank)
+{
+    const char *srun = find_srun(spank);
+    struct gathering_node *g = c->gathering_node = calloc(1, sizeof(*g));
+    if (!g)
+        return;
+    g->call = (struct gather_node)GATHER_NODE_NONE;
+    if (c->step.task_count && find_place(c, spank, g) && gathering_is_needed(&c->options, g->node_count)) {
+        if (srun)
+            call(c, spank, g, srun);
+        else
+            miss_hints(c, g);
+    }
+}
+
+void gathering_hints(struct context *c)
+{
+    struct gathering_node *g = c->gathering_node;
+    struct nuioa_error err;
+    if (!g || !g->calling || !nuioa_hints_file(c->options.hints))
+        return;
+    double *weights = calloc(c->step.task_count, sizeof(*weights));
+    int rc = weights ? gather_slice(&g->call, weights, &c->pairs, &c->pair_count, &err)
+                     : nuioa_fail(&err, -1, "gather: out of memory");
+    if (rc > 0)
+        c->weights = weights;
+    else
+        free(weights);
+    if (rc >= 0)
+        return;
+    g->calling = false;
+    complain(c, g, err.text);
+    if (!c->hints.count && g->position == 0)
+        nuioa_warn(&c->faults, "no hints: what the file says has not come");
+}
+
+/* A node alone needs nobody to know all leaders. */
+static void know_own(struct context *c, struct gathering_node *g, uint32_t leader)
+{
+    if (g->leaders || g->node_count != 1 || leader == WIRE_NO_RANK || !gathering_is_wanted(&c->options))
+        return;
+    g->leaders = malloc(sizeof(*g->leaders));
+    if (g->leaders)
+        *g->leaders = leader;
+}
+
+static int send_record(struct gathering_node *g, const struct record_source *source, struct nuioa_error *err)
+{
+    size_t length;
+    struct wire_record *record = record_make(source, &length);
+    int rc = record ? gather_tell(&g->call, record, length, err)
+                    : nuioa_fail(err, -1, "gather: out of memory");
+    free(record);
+    return rc;
+}
+
+/* Components of a heterogeneous job may have been asked for different things, srun was for one. */
+static bool has_nothing_to_say(const struct context *c, const struct gathering_node *g)
+{
+    return g->call.promised != WIRE_NO_RANK && gather_is_answered(&g->call) && !c->options.report &&
+           !c->options.explain && !c->faults.count && !g->heterogeneous;
+}
+
+void gathering_tell(struct context *c, const struct placement *placement)
+{
+    static const struct nuioa_plan none = { .reason = "stands down" };
+    struct gathering_node *g = c->gathering_node;
+    const struct nuioa_plan *plan = placement ? &placement->plan : &none;
+    char host[64];
+    struct nuioa_node nobody = { 0 };
+    struct nuioa_error err;
+    if (!g)
+        return;
+    g->leader = plan->order_count ? plan->places[plan->order[0]].rank : WIRE_NO_RANK;
+    if (!g->calling)
+        return;
+    if (has_nothing_to_say(c, g)) {
+        g->calling = false;
+        g->waiting = true;
+        return;
+    }
+    nuioa_copy(nobody.host, sizeof(nobody.host), say_host(host, sizeof(host)));
+    char *text = placement && c->options.explain ? nuioa_report_text(plan, &c->node, &c->options, true) : NULL;
+    struct record_source source = {
+        .plan = plan,
+        .node = placement ? &c->node : &nobody,
+        .warnings = &c->faults,
+        .text = text,
+        .position = g->position,
+        .job_tasks = g->job_tasks,
+    };
+    g->calling = false;
+    g->waiting = !send_record(g, &source, &err);
+    if (g->waiting)
+        nuioa_warnings_move(&g->said, &c->faults);
+    else
+        complain(c, g, err.text);
+    free(text);
+}
+
+/* In the order in which they came. */
+static void take_back_faults(struct context *c, const struct gathering_node *g)
+{
+    struct nuioa_warnings later = c->faults;
+    c->faults = g->said;
+    for (unsigned i = 0; i < later.count; i++)
+        nuioa_warn(&c->faults, "%s", later.text[i]);
+}
+
+static void receive_table(struct context *c, struct gathering_node *g)
+{
+    struct nuioa_error err;
+    uint32_t *leaders = malloc(g->node_count * sizeof(*leaders));
+    int rc = leaders ? gather_await(&g->call, g->leader, leaders, &err)
+                     : nuioa_fail(&err, -1, "gather: out of memory");
+    g->reported = rc >= 0;
+    if (rc > 0)
+        g->leaders = leaders;
+    else
+        free(leaders);
+    if (rc >= 0)
+        return;
+    gather_hang_up(&g->call);
+    take_back_faults(c, g);
+    complain(c, g, err.text);
+}
+
+void gathering_await(struct context *c)
+{
+    struct gathering_node *g = c->gathering_node;
+    if (!g)
+        return;
+    if (g->waiting)
+        receive_table(c, g);
+    g->waiting = false;
+    know_own(c, g, g->leader);
+}
+
+void gathering_wait_no_more(struct context *c)
+{
+    if (c->gathering_node)
+        ending_begins(&c->gathering_node->ending);
+}
+
+const uint32_t *gathering_leaders(const struct context *c, uint32_t *count)
+{
+    const struct gathering_node *g = c->gathering_node;
+    *count = g && g->leaders ? g->node_count : 0;
+    return *count ? g->leaders : NULL;
+}
+
+bool gathering_is_waiting(const struct context *c)
+{
+    const struct gathering_node *g = c->gathering_node;
+    return g && g->waiting && !gather_is_answered(&g->call);
+}
+
+bool gathering_is_reported(const struct context *c)
+{
+    return c->gathering_node && c->gathering_node->reported;
+}
+
+void gathering_end(struct context *c)
+{
+    struct gathering_node *g = c->gathering_node;
+    gathering_end_srun(c);
+    if (!g)
+        return;
+    gather_hang_up(&g->call);
+    free(g->leaders);
+    free(g);
+    c->gathering_node = NULL;
+}

@@ -1,0 +1,527 @@
+#include <arpa/inet.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "spank/rendezvous/leaders.h"
+#include "spank/rendezvous/listener.h"
+#include "spank/rendezvous/seal.h"
+
+/* What a node does when srun is hostile, which it may be, since it is the user's; and when a munged is stopped. In
+ * each case the node goes on in time, without a table. TAP. Usage: fault SOCKET SOCKET2 PID2 */
+
+#define TIMEOUT_MS 400
+
+static unsigned tests, failures;
+
+__attribute__((format(printf, 2, 3))) static void ok(bool good, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    printf("%sok %u - ", good ? "" : "not ", ++tests);
+    vprintf(fmt, args);
+    printf("\n");
+    fflush(stdout);
+    va_end(args);
+    failures += !good;
+}
+
+/* --- a hostile srun: it can read the hello, and knows the keys ------------------------------------------- */
+
+struct act {
+    const char *name;
+    const char *error; /* part of what the node says; NULL: anything */
+    bool wants_slice;
+    bool keeps_line;  /* says nothing more, hangs up when the node does */
+    bool promised;    /* the node says in its hello that it is led by rank 0, and then stands down */
+    void (*say)(int fd, const struct wire_hello *hello);
+};
+
+struct host {
+    const char *text; /* the invitation */
+    int listener;
+    bool sealed;
+    const char *socket;
+    const struct act *act;
+    bool told_key; /* the step's key was in what the node said */
+};
+
+static void put(int fd, const void *bytes, size_t length)
+{
+    if (send(fd, bytes, length, MSG_NOSIGNAL) < 0)
+        return;
+}
+
+/* The keys of the call that is being answered. */
+static struct hmac_key step, session;
+
+static void put_frame(int fd, uint32_t type, uint32_t length)
+{
+    struct wire_frame frame = { WIRE_MAGIC, type, length };
+    put(fd, &frame, sizeof(frame));
+}
+
+/* As srun would say it, but for the key, the direction, and one bit of the body at `flip` (-1: none). */
+static void put_as(int fd, const struct hmac_key *key, enum wire_use from, uint32_t type, const void *body,
+                   size_t length, int flip)
+{
+    struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
+    uint8_t copy[4096], tag[WIRE_TAG_SIZE];
+    if (length)
+        memcpy(copy, body, length);
+    stage_tag(key, from, &frame, copy, tag);
+    if (flip >= 0)
+        copy[flip] ^= 1;
+    put(fd, &frame, sizeof(frame));
+    put(fd, copy, length);
+    put(fd, tag, sizeof(tag));
+}
+
+static void put_message(int fd, uint32_t type, const void *body, size_t length)
+{
+    put_as(fd, &session, WIRE_FROM_SRUN, type, body, length, -1);
+}
+
+static void put_welcome(int fd)
+{
+    put_message(fd, WIRE_WELCOME, NULL, 0);
+}
+
+static void nothing(int fd, const struct wire_hello *hello) { (void)fd, (void)hello; }
+
+static void noise(int fd, const struct wire_hello *hello)
+{
+    char bytes[4096];
+    (void)hello;
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (char)rand();
+    put(fd, bytes, sizeof(bytes));
+}
+
+static void noise_after_welcome(int fd, const struct wire_hello *hello)
+{
+    put_welcome(fd);
+    noise(fd, hello);
+}
+
+static void endless(int fd, const struct wire_hello *hello)
+{
+    put_welcome(fd);
+    put_frame(fd, WIRE_TABLE, UINT32_MAX);
+    for (int i = 0; i < 100; i++)
+        noise(fd, hello);
+}
+
+static void trickle(int fd, const struct wire_hello *hello)
+{
+    struct pollfd gone = { .fd = fd, .events = POLLRDHUP };
+    (void)hello;
+    put_welcome(fd);
+    for (int i = 0; i < 100 && poll(&gone, 1, 50) == 0; i++)
+        put(fd, "\1", 1);
+}
+
+struct table {
+    struct wire_table head;
+    struct wire_run run;
+};
+
+/* Of two nodes, and right. */
+static struct table make_table(const struct wire_hello *hello)
+{
+    uint32_t leaders[2] = { 0, 4 };
+    return (struct table){ { hello->job_id, hello->step_id, 2, 1,
+                             leaders_digest(hello->job_id, hello->step_id, leaders, 2) }, { 0, 4, 2 } };
+}
+
+/* A table that is right but for what `spoil` does to it. */
+static void put_table(int fd, const struct wire_hello *hello, void (*spoil)(struct wire_table *, struct wire_run *))
+{
+    struct table table = make_table(hello);
+    put_welcome(fd);
+    spoil(&table.head, &table.run);
+    put_message(fd, WIRE_TABLE, &table, sizeof(struct wire_table) + sizeof(struct wire_run));
+}
+
+static void digest_of(struct wire_table *table, const struct wire_run *run)
+{
+    uint32_t leaders[2] = { run->first, run->first + run->stride };
+    table->digest = leaders_digest(table->job_id, table->step_id, leaders, 2);
+}
+
+static void lie_digest(struct wire_table *t, struct wire_run *r) { (void)r; t->digest ^= 1; }
+static void lie_count(struct wire_table *t, struct wire_run *r) { (void)t; r->count = UINT32_MAX; }
+static void lie_nodes(struct wire_table *t, struct wire_run *r) { (void)r; t->node_count = 1000000; }
+static void lie_runs(struct wire_table *t, struct wire_run *r) { (void)r; t->run_count = UINT32_MAX / 12; }
+static void lie_job(struct wire_table *t, struct wire_run *r) { t->job_id++; digest_of(t, r); }
+static void lie_leader(struct wire_table *t, struct wire_run *r) { r->first = 1; digest_of(t, r); }
+static void lie_same(struct wire_table *t, struct wire_run *r) { r->stride = 0; digest_of(t, r); }
+
+static void bad_digest(int fd, const struct wire_hello *h) { put_table(fd, h, lie_digest); }
+static void bad_count(int fd, const struct wire_hello *h) { put_table(fd, h, lie_count); }
+static void bad_nodes(int fd, const struct wire_hello *h) { put_table(fd, h, lie_nodes); }
+static void bad_runs(int fd, const struct wire_hello *h) { put_table(fd, h, lie_runs); }
+static void bad_job(int fd, const struct wire_hello *h) { put_table(fd, h, lie_job); }
+static void bad_leader(int fd, const struct wire_hello *h) { put_table(fd, h, lie_leader); }
+static void bad_same(int fd, const struct wire_hello *h) { put_table(fd, h, lie_same); }
+
+static void half_a_table(int fd, const struct wire_hello *hello)
+{
+    struct table table = make_table(hello);
+    put_welcome(fd);
+    put_frame(fd, WIRE_TABLE, sizeof(struct wire_table) + sizeof(struct wire_run));
+    put(fd, &table, sizeof(struct wire_table));
+}
+
+/* --- somebody else at srun's port, or on the way to it, with a table that is right --- */
+
+static void put_forged(int fd, const struct wire_hello *hello, const struct hmac_key *key, enum wire_use from, int flip)
+{
+    struct table table = make_table(hello);
+    put_welcome(fd);
+    put_as(fd, key, from, WIRE_TABLE, &table, sizeof(struct wire_table) + sizeof(struct wire_run), flip);
+}
+
+static void no_key(int fd, const struct wire_hello *hello)
+{
+    struct hmac_key other;
+    (void)hello;
+    hmac_key_set(&other, "guessed", 7);
+    put_as(fd, &other, WIRE_FROM_SRUN, WIRE_WELCOME, NULL, 0, -1);
+}
+
+static void no_key_stop(int fd, const struct wire_hello *hello)
+{
+    struct hmac_key other;
+    (void)hello;
+    hmac_key_set(&other, "guessed", 7);
+    put_as(fd, &other, WIRE_FROM_SRUN, WIRE_STOP, NULL, 0, -1);
+}
+
+static void step_key(int fd, const struct wire_hello *h) { put_forged(fd, h, &step, WIRE_FROM_SRUN, -1); }
+static void reflected(int fd, const struct wire_hello *h) { put_forged(fd, h, &session, WIRE_FROM_NODE, -1); }
+static void flipped(int fd, const struct wire_hello *h) { put_forged(fd, h, &session, WIRE_FROM_SRUN, 12); }
+
+static void replayed(int fd, const struct wire_hello *hello)
+{
+    struct wire_hello before = *hello;
+    before.fresh[0] ^= 1;
+    struct hmac_key other = stage_session(&step, &before);
+    put_forged(fd, hello, &other, WIRE_FROM_SRUN, -1);
+}
+
+static void neighbours(int fd, const struct wire_hello *hello)
+{
+    struct wire_hello neighbour = *hello;
+    neighbour.node++;
+    struct hmac_key other = stage_session(&step, &neighbour);
+    put_forged(fd, hello, &other, WIRE_FROM_SRUN, -1);
+}
+
+static void put_slice(int fd, uint32_t weights, uint32_t pairs, double weight, uint32_t first)
+{
+    struct {
+        struct wire_slice head;
+        double all[4];
+        struct wire_pair pair;
+    } slice = { { weights, pairs }, { 1, 1, 1, weight }, { first, 1, 5 } };
+    put_message(fd, WIRE_WELCOME, &slice, sizeof(slice));
+}
+
+/* Pairs of four ranks that are known, `count` of them. */
+static void put_pairs(int fd, const uint32_t (*pairs)[2], uint32_t count)
+{
+    struct {
+        struct wire_slice head;
+        double all[4];
+        struct wire_pair pairs[8];
+    } slice = { { 4, count }, { 1, 1, 1, 1 }, { { 0 } } };
+    for (uint32_t i = 0; i < count; i++)
+        slice.pairs[i] = (struct wire_pair){ pairs[i][0], pairs[i][1], 5 };
+    put_message(fd, WIRE_WELCOME, &slice, offsetof(__typeof__(slice), pairs) + count * sizeof(struct wire_pair));
+}
+
+static void slice_twice(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_pairs(fd, (const uint32_t[][2]){ { 0, 1 }, { 0, 2 }, { 0, 2 } }, 3);
+}
+
+static void slice_unsorted(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_pairs(fd, (const uint32_t[][2]){ { 0, 1 }, { 2, 3 }, { 0, 1 } }, 3);
+}
+
+static void slice_turned(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_pairs(fd, (const uint32_t[][2]){ { 1, 0 } }, 1);
+}
+
+static void slice_more(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_pairs(fd, (const uint32_t[][2]){ { 0, 1 }, { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 }, { 2, 3 }, { 2, 3 } }, 7);
+}
+
+static void slice_counts(int fd, const struct wire_hello *h) { (void)h; put_slice(fd, 1000, 1, 1, 0); }
+static void slice_pairs(int fd, const struct wire_hello *h) { (void)h; put_slice(fd, 4, UINT32_MAX, 1, 0); }
+static void slice_nan(int fd, const struct wire_hello *h) { (void)h; put_slice(fd, 4, 1, 0.0 / 0.0, 0); }
+static void slice_negative(int fd, const struct wire_hello *h) { (void)h; put_slice(fd, 4, 1, -1, 0); }
+static void slice_rank(int fd, const struct wire_hello *h) { (void)h; put_slice(fd, 4, 1, 1, 4); }
+
+#define FORGED "who answers is not this step's srun"
+
+static const struct act acts[] = {
+    { "silence", NULL, false, true, false, nothing },
+    { "hanging up", NULL, false, false, false, nothing },
+    { "noise", NULL, false, false, false, noise },
+    { "noise after a welcome", NULL, false, false, false, noise_after_welcome },
+    { "a message of 4 GB", NULL, false, false, false, endless },
+    { "a byte now and then", NULL, false, false, false, trickle },
+    { "a table with a wrong digest", NULL, false, false, false, bad_digest },
+    { "a run of 4 billion nodes", NULL, false, false, false, bad_count },
+    { "a table of more nodes", NULL, false, false, false, bad_nodes },
+    { "more runs than were sent", NULL, false, false, false, bad_runs },
+    { "another job's table", NULL, false, false, false, bad_job },
+    { "another leader for the node", NULL, false, false, false, bad_leader },
+    { "one leader for all nodes", NULL, false, false, false, bad_same },
+    { "half a table", NULL, false, true, false, half_a_table },
+    { "a slice for other ranks", NULL, true, true, false, slice_counts },
+    { "a slice of 4 billion pairs", NULL, true, true, false, slice_pairs },
+    { "a weight that is no number", NULL, true, true, false, slice_nan },
+    { "a negative weight", NULL, true, true, false, slice_negative },
+    { "a pair with a rank of elsewhere", NULL, true, true, false, slice_rank },
+    { "a pair twice", NULL, true, true, false, slice_twice },
+    { "a pair again after another one", NULL, true, true, false, slice_unsorted },
+    { "a pair the other way round", NULL, true, true, false, slice_turned },
+    { "more pairs than there are", NULL, true, true, false, slice_more },
+    { "another leader than the node has promised", NULL, false, false, true, bad_leader },
+    { "who does not know the step's key", FORGED, false, true, false, no_key },
+    { "who would stop it without the step's key", FORGED, false, true, false, no_key_stop },
+    { "a right table of who knows the step's key only", FORGED, false, true, false, step_key },
+    { "a right table that was changed on the way", FORGED, false, true, false, flipped },
+    { "a right table for another connection", FORGED, false, true, false, replayed },
+    { "a right table for another node", FORGED, false, true, false, neighbours },
+    { "a right table as the node would say it", FORGED, false, true, false, reflected },
+};
+
+static void *be_hostile(void *arg)
+{
+    struct host *host = arg;
+    struct wire_frame frame;
+    struct nuioa_error err;
+    char body[8192];
+    struct wire_hello hello = { .job_id = JOB };
+    void *bytes = body;
+    uid_t uid;
+    struct pollfd wait = { .fd = host->listener, .events = POLLIN };
+    poll(&wait, 1, 2000);
+    int fd = accept(host->listener, NULL, NULL);
+    bool heard = recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.length < sizeof(body) &&
+                 recv(fd, body, frame.length, MSG_WAITALL) == (ssize_t)frame.length;
+    size_t length = frame.length;
+    struct invitation invitation;
+    invitation_read(&invitation, host->text);
+    host->told_key = heard && memmem(body, length, invitation.key, sizeof(invitation.key));
+    if (heard && host->sealed)
+        heard = !seal_open(host->socket, body, &uid, &bytes, &length, &err);
+    if (heard && length >= sizeof(hello))
+        memcpy(&hello, bytes, sizeof(hello));
+    else
+        printf("# no hello\n");
+    if (bytes != body)
+        free(bytes);
+    step = stage_key(host->text);
+    session = stage_session(&step, &hello);
+    char tag[WIRE_TAG_SIZE];
+    if (recv(fd, tag, sizeof(tag), MSG_WAITALL) != sizeof(tag))
+        printf("# no tag\n");
+    host->act->say(fd, &hello);
+    struct pollfd end = { .fd = fd, .events = POLLRDHUP };
+    if (host->act->keeps_line)
+        poll(&end, 1, 3000);
+    close(fd);
+    return NULL;
+}
+
+/* The hostile srun must be able to open what is sealed for root's eyes or the user's: it is the user here. */
+static void hostile(const char *socket, bool sealed, const struct act *act)
+{
+    struct invitation invitation = { .sealed = sealed, .key = "the key of this step, 32 bytes." };
+    struct stage stage = { .socket = socket, .timeout_ms = TIMEOUT_MS };
+    struct host host = { stage.text, listen_open(0, 0, &invitation.port), sealed, socket, act, false };
+    char name[100];
+    snprintf(name, sizeof(name), "auth=%s, hostile srun, %s", sealed ? "munge" : "key", act->name);
+    invitation_write(&invitation, stage.text);
+    uint32_t leaders[2] = { 0, 0 }, ranks[4] = { 0, 1, 2, 3 }, pair_count;
+    struct gather_call call = stage_call(&stage, 0, 2);
+    struct gather_node node = GATHER_NODE_NONE;
+    struct nuioa_pair *pairs;
+    struct nuioa_error err = { "" };
+    double weights[4];
+    pthread_t thread;
+    size_t length;
+    void *record = stage_record(0, &length);
+    call.ranks = act->wants_slice ? ranks : NULL;
+    call.leader = act->promised ? 0 : WIRE_NO_RANK;
+    unsigned fds = stage_fds(), children = stage_children();
+    pthread_create(&thread, NULL, be_hostile, &host);
+    int64_t start = stage_ms();
+    int rc = gather_call(&node, &call, &err);
+    if (!rc && act->wants_slice)
+        rc = gather_slice(&node, weights, &pairs, &pair_count, &err);
+    if (!rc)
+        rc = gather_tell(&node, record, length, &err);
+    if (!rc)
+        rc = gather_await(&node, act->promised ? WIRE_NO_RANK : 0, leaders, &err);
+    int took = (int)(stage_ms() - start);
+    gather_hang_up(&node);
+    pthread_join(thread, NULL);
+    free(record);
+    ok(rc < 0 && (!act->error || strstr(err.text, act->error)), "%s: no table (%s)", name, err.text);
+    ok(took <= TIMEOUT_MS + 150, "%s: %d ms", name, took);
+    ok(!host.told_key, "%s: the step's key was not said", name);
+    ok(node.fd < 0 && stage_fds() == fds && stage_children() == children, "%s: nothing leaks", name);
+    close(host.listener);
+}
+
+/* --- no srun at all -------------------------------------------------------------------------------------- */
+
+static void not_there(bool sealed, const char *socket, const char *what, uint16_t port)
+{
+    struct invitation invitation = { .port = port, .sealed = sealed };
+    struct stage stage = { .socket = socket, .timeout_ms = TIMEOUT_MS };
+    struct actor actor = { .delay_ms = 0 };
+    char name[100];
+    snprintf(name, sizeof(name), "auth=%s, %s", sealed ? "munge" : "key", what);
+    invitation_write(&invitation, stage.text);
+    unsigned fds = stage_fds(), children = stage_children();
+    actor_start(&actor, &stage, 0, 2);
+    actor_join(&actor);
+    ok(actor.rc < 0, "%s: no table (%s)", name, actor.err.text);
+    ok(actor.took_ms <= TIMEOUT_MS + 150, "%s: %d ms", name, (int)actor.took_ms);
+    ok(stage_fds() == fds && stage_children() == children, "%s: nothing leaks", name);
+    free(actor.leaders);
+}
+
+/* A listener whose queue is full drops who calls, as a firewall does; one that was closed refuses. */
+static void nobody_there(const char *socket)
+{
+    uint16_t port;
+    int listener = listen_open(0, 0, &port), callers[4];
+    struct stage stage = { .socket = socket };
+    listen(listener, 0);
+    invitation_write(&(struct invitation){ .port = port }, stage.text);
+    for (int i = 0; i < 4; i++)
+        callers[i] = stage_connect_begin(&stage);
+    not_there(false, socket, "nobody takes the call", port);
+    not_there(true, socket, "nobody takes the call", port);
+    close(listener);
+    for (int i = 0; i < 4; i++)
+        close(callers[i]);
+    not_there(false, socket, "srun is gone", port);
+    not_there(true, socket, "srun is gone", port);
+}
+
+/* What a node does not even call. */
+static void refused(bool sealed, const char *text, const char *why)
+{
+    struct stage stage = { .timeout_ms = TIMEOUT_MS };
+    struct gather_call call = stage_call(&stage, 0, 2);
+    struct gather_node node = GATHER_NODE_NONE;
+    struct nuioa_error err = { "" };
+    call.srun = text;
+    call.munge = true;
+    int rc = gather_call(&node, &call, &err);
+    ok(rc < 0 && node.fd < 0 && strstr(err.text, why), "auth=munge on the node, %s: not called (%s)",
+       sealed ? "munge" : "key", err.text);
+    gather_hang_up(&node);
+}
+
+static void not_called(void)
+{
+    struct invitation invitation = { .port = 1 };
+    char text[INVITATION_TEXT_MAX];
+    invitation_write(&invitation, text);
+    refused(false, text, "plugstack.conf says auth=munge on this node and auth=key on srun's host");
+    refused(true, "4:munge:1:00", "another version");
+}
+
+/* --- munged -------------------------------------------------------------------------------------------- */
+
+static void one_node(const char *name, struct stage *stage, bool table)
+{
+    struct actor actor = { .delay_ms = 0 };
+    struct ending ending;
+    unsigned fds = stage_fds();
+    actor_start(&actor, stage, 0, 1);
+    actor_join(&actor);
+    ok((actor.rc == 1) == table, "%s: %s (%s)", name, table ? "the table comes" : "no table", actor.err.text);
+    ok(actor.took_ms <= stage->timeout_ms + 150, "%s: the node waits %d ms", name, (int)actor.took_ms);
+    usleep(table ? 0 : (stage->timeout_ms + 200) * 1000);
+    ok(stage_close(stage, &ending), "%s: srun goes on", name);
+    ok(ending.close_ms < 300, "%s: srun ends at once (%u ms)", name, ending.close_ms);
+    ok(ending.warnings == !table, "%s: warnings: %u %s", name, ending.warnings, ending.warning);
+    ok(ending.fds_before == ending.fds_after && !ending.children_after && ending.threads_after == 1 &&
+           stage_fds() == fds - 2,
+       "%s: nothing leaks", name);
+    free(actor.leaders);
+}
+
+static void munged_stops(const char *one, const char *two, pid_t pid)
+{
+    struct stage stage = { .sealed = true, .socket = two, .timeout_ms = TIMEOUT_MS, .srun_socket = one };
+    stage_open(&stage);
+    one_node("the node has another munged, with the same key", &stage, true);
+    kill(pid, SIGSTOP);
+    struct stage plain = { .socket = two, .timeout_ms = TIMEOUT_MS };
+    stage_open(&plain);
+    one_node("auth=key, munged is stopped", &plain, true);
+    stage_open(&stage);
+    one_node("the node's munged is stopped", &stage, false);
+    struct stage other = { .sealed = true, .socket = one, .timeout_ms = TIMEOUT_MS, .srun_socket = two };
+    stage_open(&other);
+    struct actor actor = { .delay_ms = 0 };
+    struct ending ending;
+    actor_start(&actor, &other, 0, 1);
+    actor_join(&actor);
+    ok(actor.rc < 0, "srun's munged is stopped: no table (%s)", actor.err.text);
+    ok(actor.took_ms <= TIMEOUT_MS + 150, "srun's munged is stopped: the node waits %d ms", (int)actor.took_ms);
+    ok(stage_close(&other, &ending) && ending.close_ms < 300, "srun's munged is stopped: srun ends at once (%u ms)",
+       ending.close_ms);
+    ok(!ending.children_after && ending.fds_before == ending.fds_after, "srun's munged is stopped: nothing leaks");
+    free(actor.leaders);
+    kill(pid, SIGCONT);
+    struct stage none = { .sealed = true, .socket = "/no/such/socket", .timeout_ms = TIMEOUT_MS, .srun_socket = one };
+    stage_open(&none);
+    one_node("the node has no munged", &none, false);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4)
+        return 2;
+    signal(SIGPIPE, SIG_IGN);
+    munged_stops(argv[1], argv[2], atoi(argv[3]));
+    nobody_there(argv[1]);
+    not_called();
+    /* From here on this process is the user, as a hostile srun is. */
+    if (setresgid(USER_UID, USER_UID, USER_UID) < 0 || setresuid(USER_UID, USER_UID, USER_UID) < 0)
+        return 1;
+    for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
+        hostile(argv[1], false, &acts[i]);
+        hostile(argv[1], true, &acts[i]);
+    }
+    printf("1..%u\n", tests);
+    return failures > 0;
+}

@@ -1,0 +1,357 @@
+#include "harness.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spank/rendezvous/summary.h"
+
+int64_t stage_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static unsigned entries(const char *path)
+{
+    unsigned count = 0;
+    DIR *directory = opendir(path);
+    while (directory && readdir(directory))
+        count++;
+    if (directory)
+        closedir(directory);
+    return count;
+}
+
+unsigned stage_fds(void)
+{
+    return entries("/proc/self/fd");
+}
+
+unsigned stage_children(void)
+{
+    unsigned count = 0;
+    int pid;
+    FILE *file = fopen("/proc/thread-self/children", "r");
+    while (file && fscanf(file, "%d", &pid) == 1)
+        count++;
+    if (file)
+        fclose(file);
+    return count;
+}
+
+/* --- srun --------------------------------------------------------------------------------------------- */
+
+struct audience {
+    struct summary *summary;
+    struct ending ending;
+};
+
+static void warn(void *arg, const char *text)
+{
+    struct audience *a = arg;
+    a->ending.warnings++;
+    snprintf(a->ending.warning, sizeof(a->ending.warning), "%s", text);
+}
+
+static void take(void *arg, const struct record *record)
+{
+    struct audience *a = arg;
+    summary_add(a->summary, record);
+}
+
+static void report(void *arg)
+{
+    struct audience *a = arg;
+    char *text = summary_text(a->summary, false);
+    a->ending.reports += text != NULL;
+    free(text);
+}
+
+static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *length)
+{
+    struct wire_slice head = { count, count > 1 };
+    struct wire_pair pair = { 0, 1, 1000 };
+    char *bytes = calloc(1, sizeof(head) + count * sizeof(double) + sizeof(pair));
+    (void)arg;
+    memcpy(bytes, &head, sizeof(head));
+    for (uint32_t i = 0; i < count; i++) {
+        double weight = ranks[i] + 1;
+        memcpy(bytes + sizeof(head) + i * sizeof(weight), &weight, sizeof(weight));
+    }
+    memcpy(bytes + sizeof(head) + count * sizeof(double), &pair, sizeof(pair));
+    *length = sizeof(head) + count * sizeof(double) + head.pair_count * sizeof(pair);
+    return bytes;
+}
+
+static _Noreturn void be_srun(const struct stage *s, int from, int to)
+{
+    static struct audience audience;
+    struct nuioa_error err;
+    struct gather *gather;
+    char line[INVITATION_TEXT_MAX] = "", command;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if ((geteuid() == 0 && setgroups(0, NULL) < 0) || setresgid(USER_UID, USER_UID, USER_UID) < 0 ||
+        setresuid(USER_UID, USER_UID, USER_UID) < 0)
+        _exit(1);
+    struct gather_config config = {
+        .sealed = s->sealed,
+        .uid = USER_UID,
+        .socket = s->srun_socket ? s->srun_socket : s->socket,
+        .timeout_ms = s->timeout_ms,
+        .every_record = !s->unreported,
+        .door_ms = s->door_ms,
+        .arg = &audience,
+        .warn = warn,
+        .slice = slice,
+        .record = take,
+        .finish = report,
+    };
+    audience.summary = summary_new();
+    struct ending *e = &audience.ending;
+    e->fds_before = stage_fds();
+    if (gather_open(&config, &gather, &err) < 0)
+        _exit(1);
+    pid_t shepherd = s->shepherd ? fork() : -1;
+    if (!shepherd) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pause();
+        _exit(1);
+    }
+    snprintf(line, sizeof(line), "%s", gather_text(gather));
+    gather_expect(gather, JOB, STEP, s->node_count);
+    if (s->threadless)
+        setrlimit(RLIMIT_NPROC, &(struct rlimit){ 0, 0 });
+    if ((gather_start(gather, true) < 0) != s->threadless || write(to, line, sizeof(line)) != sizeof(line) ||
+        read(from, &command, 1) != 1)
+        _exit(1);
+    if (command == 'f')
+        gather_wait(gather);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    int64_t start = stage_ms();
+    e->rss_kb = usage.ru_maxrss;
+    e->cpu_ms = (unsigned)((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
+                           (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000);
+    gather_stop(gather);
+    e->counts = gather_counts(gather);
+    gather_close(gather);
+    e->close_ms = (unsigned)(stage_ms() - start);
+    if (shepherd > 0) {
+        kill(shepherd, SIGKILL);
+        waitpid(shepherd, NULL, 0);
+    }
+    e->fds_after = stage_fds();
+    /* One that was joined is listed until the kernel is through with it. */
+    for (int i = 0; i < 200 && (e->threads_after = entries("/proc/self/task") - 2) > 1; i++)
+        usleep(1000);
+    e->children_after = stage_children();
+    summary_free(audience.summary);
+    _exit(write(to, e, sizeof(*e)) == sizeof(*e) ? 0 : 1);
+}
+
+void stage_open(struct stage *s)
+{
+    int there[2], back[2];
+    if (!s->timeout_ms)
+        s->timeout_ms = 500;
+    if (pipe2(there, O_CLOEXEC) < 0 || pipe2(back, O_CLOEXEC) < 0)
+        abort();
+    fflush(NULL);
+    s->srun = fork();
+    if (s->srun == 0) {
+        close(there[1]);
+        close(back[0]);
+        be_srun(s, there[0], back[1]);
+    }
+    close(there[0]);
+    close(back[1]);
+    s->to_srun = there[1];
+    s->from_srun = back[0];
+    if (read(s->from_srun, s->text, sizeof(s->text)) != sizeof(s->text))
+        abort();
+}
+
+static bool end(struct stage *s, char command, struct ending *ending)
+{
+    memset(ending, 0, sizeof(*ending));
+    bool told = write(s->to_srun, &command, 1) == 1 &&
+                read(s->from_srun, ending, sizeof(*ending)) == sizeof(*ending);
+    close(s->to_srun);
+    close(s->from_srun);
+    waitpid(s->srun, NULL, 0);
+    s->srun = 0;
+    return told;
+}
+
+bool stage_close(struct stage *s, struct ending *ending)
+{
+    return end(s, 'q', ending);
+}
+
+bool stage_finish(struct stage *s, struct ending *ending)
+{
+    return end(s, 'f', ending);
+}
+
+/* --- nodes -------------------------------------------------------------------------------------------- */
+
+struct gather_call stage_call(const struct stage *s, uint32_t node, uint32_t count)
+{
+    return (struct gather_call){
+        .address = "127.0.0.1",
+        .srun = s->text,
+        .socket = s->socket,
+        .uid = USER_UID,
+        .gid = USER_UID,
+        .timeout_ms = s->timeout_ms,
+        .job_id = JOB,
+        .step_id = STEP,
+        .node = node,
+        .node_count = count,
+        .task_count = 4,
+        .leader = WIRE_NO_RANK,
+    };
+}
+
+void *stage_record(uint32_t node, size_t *length)
+{
+    struct wire_record head = {
+        .node = node, .leader = 4 * node, .near = 2, .task_count = 4, .numa_count = 2, .core_count = 8,
+        .nic_count = 1, .line_count = 4, .patience_ms = 60000, .cost_before = 5, .cost_after = 4, .bound = 4,
+        .reason = "hints: the heaviest ranks are nearest the NIC", .distances = "slit",
+    };
+    struct wire_nic nic = { .label = "mlx5_0:1", .numas = "1", .state = 2, .rate_mbps = 200000, .usable = 1 };
+    char *bytes = malloc(sizeof(head) + sizeof(nic) + 4 * sizeof(struct wire_line));
+    *length = sizeof(head) + sizeof(nic) + 4 * sizeof(struct wire_line);
+    snprintf(head.host, sizeof(head.host), "node%u", node + 1);
+    memcpy(bytes, &head, sizeof(head));
+    memcpy(bytes + sizeof(head), &nic, sizeof(nic));
+    for (uint32_t i = 0; i < 4; i++) {
+        struct wire_line line = { .numas = "1", .memory = "preferred:1", .nic = "mlx5_0:1", .count = 1,
+                                  .leads = i == 0, .weight = 1 };
+        snprintf(line.ranks, sizeof(line.ranks), "%u", 4 * node + i);
+        snprintf(line.cpus, sizeof(line.cpus), "%u", i);
+        memcpy(bytes + sizeof(head) + sizeof(nic) + i * sizeof(line), &line, sizeof(line));
+    }
+    return bytes;
+}
+
+struct wire_hello stage_hello(const struct gather_call *call)
+{
+    return (struct wire_hello){
+        .fresh = { 1 }, .job_id = call->job_id, .step_id = call->step_id, .node = call->node,
+        .node_count = call->node_count, .task_count = call->task_count, .leader = call->leader,
+    };
+}
+
+static struct invitation read_text(const char *text)
+{
+    struct invitation invitation;
+    if (invitation_read(&invitation, text) < 0)
+        abort();
+    return invitation;
+}
+
+struct hmac_key stage_key(const char *text)
+{
+    struct invitation invitation = read_text(text);
+    struct hmac_key key;
+    hmac_key_set(&key, invitation.key, sizeof(invitation.key));
+    return key;
+}
+
+struct hmac_key stage_session(const struct hmac_key *step, const struct wire_hello *hello)
+{
+    struct hmac_key session;
+    tag_session(&session, step, hello);
+    return session;
+}
+
+void stage_tag(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame, const void *body,
+               uint8_t tag[WIRE_TAG_SIZE])
+{
+    uint8_t digest[SHA256_SIZE];
+    sha256_of(body, frame->length, digest);
+    tag_make(key, from, frame, digest, tag);
+}
+
+static void *act(void *arg)
+{
+    struct actor *a = arg;
+    size_t length;
+    usleep(a->delay_ms * 1000);
+    struct wire_record *record = stage_record(a->call.node, &length);
+    if (a->stands_down)
+        record->leader = WIRE_NO_RANK;
+    int64_t start = stage_ms();
+    a->rc = gather_call(&a->node, &a->call, &a->err);
+    usleep(a->late_ms * 1000);
+    if (!a->rc && !a->silent)
+        a->rc = gather_tell(&a->node, record, length, &a->err);
+    if (!a->rc)
+        a->rc = gather_await(&a->node, record->leader, a->leaders, &a->err);
+    a->took_ms = stage_ms() - start;
+    gather_hang_up(&a->node);
+    free(record);
+    return NULL;
+}
+
+void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t count)
+{
+    static const uint32_t ranks[4] = { 0, 1, 2, 3 };
+    pthread_t thread;
+    a->call = stage_call(s, node, count);
+    a->call.ranks = a->leaves_slice ? ranks : NULL;
+    a->call.leader = a->promises ? 4 * node : WIRE_NO_RANK;
+    a->node = (struct gather_node)GATHER_NODE_NONE;
+    a->rc = 0;
+    *a->err.text = '\0';
+    a->leaders = calloc(count, sizeof(*a->leaders));
+    if (pthread_create(&thread, NULL, act, a))
+        abort();
+    a->thread = thread;
+}
+
+void actor_join(struct actor *a)
+{
+    pthread_join(a->thread, NULL);
+}
+
+static int connect_to(const struct stage *s, int flags)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(read_text(s->text).port),
+                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 && errno != EINPROGRESS) {
+        close(fd);
+        return -errno;
+    }
+    return fd;
+}
+
+int stage_connect(const struct stage *s)
+{
+    return connect_to(s, 0);
+}
+
+int stage_connect_begin(const struct stage *s)
+{
+    return connect_to(s, SOCK_NONBLOCK);
+}

@@ -1,0 +1,184 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "spank/rendezvous/seal.h"
+#include "util/number.h"
+
+/* How long one srun takes for many nodes, and how much memory, over loopback, with auth=key or with auth=munge
+ * and real credentials. The nodes are simulated by one process; their sealing, which nodes do side by side, is
+ * timed apart. Usage: scale SOCKET key|munge NODES; prints the seconds of sealing, those of gathering, and
+ * srun's largest size in MB. Fails unless each node gets the table. */
+
+struct node {
+    int fd;
+    uint32_t place;
+    enum { WELCOME, TABLE, BODY, DONE } state;
+    size_t want, got;
+    void *hello, *record; /* each with its tag */
+    size_t hello_length, record_length; /* without */
+};
+
+/* A descriptor for each node, here and in srun. */
+static void raise_limit(uint32_t count)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max < count + 100)
+        limit.rlim_max = count + 100;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void put(int fd, const void *bytes, size_t length)
+{
+    for (const char *from = bytes; length;) {
+        ssize_t sent = send(fd, from, length, MSG_NOSIGNAL);
+        if (sent <= 0) {
+            perror("scale: send");
+            exit(1);
+        }
+        from += sent;
+        length -= (size_t)sent;
+    }
+}
+
+static void call(struct node *n, const struct stage *stage, int epoll)
+{
+    n->fd = stage_connect(stage);
+    if (n->fd < 0) {
+        fprintf(stderr, "scale: connect: %s\n", strerror(-n->fd));
+        exit(1);
+    }
+    struct wire_frame hello = { WIRE_MAGIC, stage->sealed ? WIRE_SEALED : WIRE_HELLO,
+                                (uint32_t)n->hello_length };
+    struct wire_frame record = { WIRE_MAGIC, WIRE_RECORD, (uint32_t)n->record_length };
+    put(n->fd, &hello, sizeof(hello));
+    put(n->fd, n->hello, n->hello_length + WIRE_TAG_SIZE);
+    put(n->fd, &record, sizeof(record));
+    put(n->fd, n->record, n->record_length + WIRE_TAG_SIZE);
+    n->want = sizeof(struct wire_frame) + WIRE_TAG_SIZE;
+    epoll_ctl(epoll, EPOLL_CTL_ADD, n->fd, &(struct epoll_event){ .events = EPOLLIN, .data.ptr = n });
+}
+
+/* True when the node has the table. */
+static bool hear(struct node *n)
+{
+    char bytes[65536];
+    while (n->state != DONE) {
+        ssize_t got = recv(n->fd, bytes, n->want < sizeof(bytes) ? n->want : sizeof(bytes), MSG_DONTWAIT);
+        if (got < 0 && errno == EAGAIN)
+            return false;
+        if (got <= 0) {
+            fprintf(stderr, "scale: node %u was sent away\n", n->place);
+            exit(1);
+        }
+        if (n->state == TABLE && (size_t)got == sizeof(struct wire_frame))
+            n->got = ((struct wire_frame *)bytes)->length + WIRE_TAG_SIZE;
+        n->want -= (size_t)got;
+        if (n->want)
+            continue;
+        n->state++;
+        n->want = n->state == BODY ? n->got : sizeof(struct wire_frame);
+    }
+    return true;
+}
+
+/* Nodes do that side by side, too. */
+static void *add_tag(const struct hmac_key *key, uint32_t type, void *body, size_t length)
+{
+    struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
+    char *message = realloc(body, length + WIRE_TAG_SIZE);
+    stage_tag(key, WIRE_FROM_NODE, &frame, message, (uint8_t *)message + length);
+    return message;
+}
+
+static void *seal(const struct stage *stage, void *hello, size_t *length)
+{
+    struct nuioa_error err;
+    char *credential;
+    if (seal_make(stage->socket, USER_UID, hello, *length, &credential, &err) < 0) {
+        fprintf(stderr, "scale: %s\n", err.text);
+        exit(1);
+    }
+    free(hello);
+    *length = strlen(credential) + 1;
+    return credential;
+}
+
+static void prepare(struct node *nodes, uint32_t count, const struct stage *stage)
+{
+    struct hmac_key step = stage_key(stage->text);
+    for (uint32_t i = 0; i < count; i++) {
+        struct node *n = &nodes[i];
+        struct gather_call call = stage_call(stage, i, count);
+        struct wire_hello hello = stage_hello(&call);
+        struct hmac_key session = stage_session(&step, &hello);
+        n->place = i;
+        n->hello = hello_make(&hello, NULL, &n->hello_length);
+        if (stage->sealed)
+            n->hello = seal(stage, n->hello, &n->hello_length);
+        n->hello = add_tag(&step, stage->sealed ? WIRE_SEALED : WIRE_HELLO, n->hello, n->hello_length);
+        n->record = stage_record(i, &n->record_length);
+        n->record = add_tag(&session, WIRE_RECORD, n->record, n->record_length);
+    }
+}
+
+static void measure(const char *socket, bool sealed, uint32_t count)
+{
+    struct stage stage = { .sealed = sealed, .socket = socket, .timeout_ms = 60000 };
+    struct ending ending;
+    struct epoll_event events[64];
+    struct node *nodes = calloc(count, sizeof(*nodes));
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    stage_open(&stage);
+    int64_t start = stage_ms();
+    prepare(nodes, count, &stage);
+    int64_t prepared = stage_ms();
+    uint32_t done = 0;
+    for (uint32_t called = 0; done < count;) {
+        for (int burst = 0; burst < 64 && called < count; burst++)
+            call(&nodes[called++], &stage, epoll);
+        int ready = epoll_wait(epoll, events, 64, called < count ? 0 : 1000);
+        for (int i = 0; i < ready; i++)
+            if (hear(events[i].data.ptr)) {
+                struct node *n = events[i].data.ptr;
+                epoll_ctl(epoll, EPOLL_CTL_DEL, n->fd, NULL);
+                done++;
+            }
+    }
+    int64_t gathered = stage_ms();
+    if (!stage_finish(&stage, &ending) || ending.counts.tables != 1)
+        exit(1);
+    printf("%.3f %.3f %.1f\n", (double)(prepared - start) / 1000, (double)(gathered - prepared) / 1000,
+           (double)ending.rss_kb / 1024);
+    for (uint32_t i = 0; i < count; i++) {
+        close(nodes[i].fd);
+        free(nodes[i].hello);
+        free(nodes[i].record);
+    }
+    close(epoll);
+    free(nodes);
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t count;
+    if (argc != 4 || nuioa_parse_u32(argv[3], WIRE_NODES_MAX, &count) < 0 || !count) {
+        fprintf(stderr, "Usage: scale SOCKET key|munge NODES\n");
+        return 2;
+    }
+    raise_limit(count);
+    signal(SIGPIPE, SIG_IGN);
+    if (setresgid(USER_UID, USER_UID, USER_UID) < 0 || setresuid(USER_UID, USER_UID, USER_UID) < 0)
+        return 1;
+    measure(argv[1], !strcmp(argv[2], "munge"), count);
+    return 0;
+}

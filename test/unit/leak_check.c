@@ -1,0 +1,40 @@
+#include "leak_check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+
+unsigned files_in(const char *name)
+{
+    unsigned count = 0;
+    DIR *files = opendir(name);
+    assert_non_null(files);
+    while (readdir(files))
+        count++;
+    closedir(files);
+    return count;
+}
+
+struct left look_around(void)
+{
+    struct left now;
+    now.descriptors = files_in("/proc/self/fd");
+    sigprocmask(SIG_SETMASK, NULL, &now.blocked);
+    return now;
+}
+
+void check_left(const struct left *before)
+{
+    struct left now = look_around();
+    assert_int_equal(now.descriptors, before->descriptors);
+    for (int number = 1; number < 32; number++)
+        assert_int_equal(sigismember(&now.blocked, number), sigismember(&before->blocked, number));
+    /* no child, not even a dead one */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}

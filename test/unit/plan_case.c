@@ -1,0 +1,91 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "plan_case.h"
+
+struct scene *scene_new(void)
+{
+    struct scene *s = calloc(1, sizeof(*s));
+    assert_non_null(s);
+    return s;
+}
+
+void scene_free(struct scene *s)
+{
+    nuioa_plan_free(&s->plan);
+    for (unsigned i = 0; i < s->request.task_count; i++)
+        hwloc_bitmap_free(s->masks[i]);
+    nuioa_node_free(&s->node);
+    free(s);
+}
+
+void scene_on(struct scene *s, unsigned tasks, unsigned cpus_per_task)
+{
+    nuioa_options_init(&s->options);
+    s->options.mode = NUIOA_ON;
+    for (unsigned i = 0; i < tasks; i++)
+        s->masks[i] = hwloc_bitmap_alloc();
+    if (nuioa_block_binding(&s->node, s->node.allowed_cpus, tasks, cpus_per_task, s->masks,
+                            &s->err))
+        fail_msg("%s", s->err.text);
+    for (unsigned i = 0; i < tasks; i++)
+        s->tasks[i] = (struct nuioa_task){.rank = i, .cpus = s->masks[i], .gpu = -1};
+    s->request = (struct nuioa_request){.node = &s->node, .options = &s->options,
+                                        .task_count = tasks, .tasks = s->tasks};
+}
+
+void scene_option(struct scene *s, const char *name, const char *value)
+{
+    if (nuioa_options_set(&s->options, NUIOA_DOOR_COMMAND, name, value, &s->err) < 0)
+        fail_msg("%s=%s: %s", name, value, s->err.text);
+}
+
+void scene_weigh(struct scene *s, const double *weights)
+{
+    s->request.hinted = true;
+    for (unsigned i = 0; i < s->request.task_count; i++)
+        s->tasks[i].weight = weights[i];
+}
+
+static void assert_near(double a, double b)
+{
+    if (fabs(a - b) > 1e-9 * (1 + fabs(a)))
+        fail_msg("%.12g is not %.12g", a, b);
+}
+
+void scene_make(struct scene *s)
+{
+    nuioa_plan_free(&s->plan);
+    nuioa_options_finish(&s->options);
+    if (nuioa_plan_make(&s->request, &s->plan, &s->err) < 0)
+        fail_msg("%s", s->err.text);
+    const struct nuioa_plan *p = &s->plan;
+    assert_true(p->mapping.cost <= p->mapping.cost_start * (1 + 1e-12));
+    assert_near(p->before.nic + p->before.neighbours, p->mapping.cost_start);
+    assert_near(p->after.nic + p->after.neighbours, p->mapping.cost);
+}
+
+const char *scene_numas(const struct scene *s)
+{
+    static char text[512];
+    size_t used = 0;
+    for (unsigned i = 0; i < s->plan.task_count; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", i ? "," : "",
+                                 hwloc_bitmap_first(s->plan.places[i].numas));
+    return text;
+}
+
+const char *scene_nics(const struct scene *s)
+{
+    static char text[512];
+    size_t used = 0;
+    for (unsigned i = 0; i < s->plan.task_count; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", i ? "," : "",
+                                 s->plan.places[i].nic);
+    return text;
+}

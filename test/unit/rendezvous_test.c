@@ -1,0 +1,246 @@
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "spank/rendezvous/hello.h"
+#include "spank/rendezvous/leaders.h"
+#include "spank/rendezvous/record.h"
+#include "spank/rendezvous/summary.h"
+#include "spank/rendezvous/token.h"
+#include "spank/rendezvous/wire.h"
+
+/* What travels between srun and the nodes: tables, records, and the report made of them. */
+
+static void round_trip(const uint32_t *leaders, uint32_t count, uint32_t runs)
+{
+    size_t length;
+    struct wire_table table;
+    char *bytes = leaders_pack(1, 2, leaders, count, &length);
+    uint32_t *got = calloc(count, sizeof(*got));
+    memcpy(&table, bytes, sizeof(table));
+    assert_int_equal(table.run_count, runs);
+    assert_int_equal(leaders_unpack(bytes, length, 1, 2, got, count), 0);
+    assert_memory_equal(got, leaders, count * sizeof(*got));
+    assert_int_equal(leaders_unpack(bytes, length, 3, 2, got, count), -EINVAL);
+    assert_int_equal(leaders_unpack(bytes, length, 1, 3, got, count), -EINVAL);
+    for (size_t cut = 0; cut < length; cut++)
+        assert_int_equal(leaders_unpack(bytes, cut, 1, 2, got, count), -EINVAL);
+    free(got);
+    free(bytes);
+}
+
+static void tables(void **state)
+{
+    static const uint32_t one[] = { 7 }, even[] = { 0, 8, 16, 24, 32 }, down[] = { 9, 6, 3, 0 };
+    static const uint32_t mixed[] = { 0, 8, 16, 25, 26, 27, 4000000000u, 5 };
+    (void)state;
+    round_trip(one, 1, 1);
+    round_trip(even, 5, 1);
+    round_trip(down, 4, 1);
+    round_trip(mixed, 8, 3);
+}
+
+/* Each byte in turn is wrong: never another table without notice. */
+static void changed_tables(void **state)
+{
+    static const uint32_t leaders[] = { 0, 8, 16, 25, 26, 27 };
+    uint32_t got[6];
+    size_t length;
+    unsigned char *bytes = leaders_pack(1, 2, leaders, 6, &length);
+    (void)state;
+    for (size_t i = 0; i < length; i++)
+        for (int bit = 0; bit < 8; bit++) {
+            bytes[i] ^= (unsigned char)(1 << bit);
+            assert_int_equal(leaders_unpack(bytes, length, 1, 2, got, 6), -EINVAL);
+            bytes[i] ^= (unsigned char)(1 << bit);
+        }
+    free(bytes);
+}
+
+/* One NIC, `count` ranks in a line each; the caller frees. */
+static void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t count, size_t *length)
+{
+    struct wire_record head = { .node = node, .leader = node * count, .near = 1, .task_count = count,
+                                .numa_count = 2, .core_count = 8, .nic_count = 1, .line_count = count,
+                                .cost_before = 10, .cost_after = 8, .bound = -1, .reason = "why" };
+    struct wire_nic nic = { .label = "mlx5_0:1", .state = state, .usable = state == 2 };
+    *length = sizeof(head) + sizeof(nic) + count * sizeof(struct wire_line);
+    char *bytes = calloc(1, *length);
+    snprintf(head.host, sizeof(head.host), "n%u", node + 1);
+    snprintf(nic.numas, sizeof(nic.numas), "%s", numa);
+    memcpy(bytes, &head, sizeof(head));
+    memcpy(bytes + sizeof(head), &nic, sizeof(nic));
+    for (uint32_t i = 0; i < count; i++) {
+        struct wire_line line = { .numas = "0", .memory = "default", .nic = "mlx5_0:1", .count = 1,
+                                  .leads = i == 0, .weight = -1 };
+        snprintf(line.ranks, sizeof(line.ranks), "%u", node * count + i);
+        snprintf(line.cpus, sizeof(line.cpus), "%u", i);
+        memcpy(bytes + sizeof(head) + sizeof(nic) + i * sizeof(line), &line, sizeof(line));
+    }
+    return bytes;
+}
+
+static void records(void **state)
+{
+    struct record record;
+    size_t length;
+    char *bytes = make_record(0, 2, "0", 4, &length);
+    (void)state;
+    assert_int_equal(record_read(bytes, length, &record), 0);
+    assert_string_equal(record.lines[3].ranks, "3");
+    for (size_t cut = 0; cut < length; cut++)
+        assert_int_equal(record_read(bytes, cut, &record), -EINVAL);
+    static const size_t doubles[] = { offsetof(struct wire_record, cost_before), offsetof(struct wire_record, cost_after),
+                                      offsetof(struct wire_record, bound),
+                                      sizeof(struct wire_record) + sizeof(struct wire_nic) +
+                                          3 * sizeof(struct wire_line) + offsetof(struct wire_line, weight) };
+    static const double no_numbers[] = { NAN, -NAN, INFINITY, -INFINITY };
+    for (size_t i = 0; i < sizeof(doubles) / sizeof(*doubles); i++)
+        for (size_t k = 0; k < sizeof(no_numbers) / sizeof(*no_numbers); k++) {
+            double before;
+            memcpy(&before, bytes + doubles[i], sizeof(before));
+            memcpy(bytes + doubles[i], &no_numbers[k], sizeof(before));
+            assert_int_equal(record_read(bytes, length, &record), -EINVAL);
+            memcpy(bytes + doubles[i], &before, sizeof(before));
+        }
+    assert_int_equal(record_read(bytes, length, &record), 0);
+    bytes[offsetof(struct wire_record, host)] = '\n';
+    assert_int_equal(record_read(bytes, length, &record), -EINVAL);
+    free(bytes);
+}
+
+/* A node's ranks are different ones: a slice is of each rank once. */
+static void hellos(void **state)
+{
+    (void)state;
+    enum { RANKS = 4 };
+    struct wire_hello said, head = { .purpose = WIRE_PURPOSE, .job_id = 7, .node_count = 2,
+                                     .task_count = RANKS, .rank_count = RANKS };
+    const struct hello_wanted wanted = { .job_id = 7 };
+    const uint32_t ranks[][RANKS] = { { 4, 5, 6, 7 }, { 9, 1, 5, 3 },
+                                      { 4, 5, 5, 6 }, { 3, 8, 1, 3 } };
+    char bytes[sizeof(head) + sizeof(ranks[0])];
+    for (unsigned i = 0; i < 4; i++) {
+        memcpy(bytes, &head, sizeof(head));
+        memcpy(bytes + sizeof(head), ranks[i], sizeof(ranks[i]));
+        assert_int_equal(hello_read(&wanted, bytes, sizeof(bytes), &said), i < 2);
+        assert_false(hello_read(&wanted, bytes, sizeof(bytes) - 4, &said));
+    }
+}
+
+static char *summarize(uint32_t nodes, uint32_t ranks)
+{
+    struct summary *summary = summary_new();
+    for (uint32_t i = nodes; i--;) { /* the last comes first */
+        struct record record;
+        size_t length;
+        char *bytes = make_record(i, i == 3 ? 1 : 2, i == 2 ? "1" : "0", ranks, &length);
+        assert_int_equal(record_read(bytes, length, &record), 0);
+        summary_add(summary, &record);
+        free(bytes);
+    }
+    char *text = summary_text(summary, false);
+    summary_free(summary);
+    assert_non_null(text);
+    return text;
+}
+
+static void invitations(void **state)
+{
+    (void)state;
+    for (int sealed = 0; sealed < 2; sealed++) {
+        struct invitation made, again, other;
+        char text[INVITATION_TEXT_MAX];
+        assert_int_equal(invitation_make(&made, 65535, sealed), 0);
+        assert_int_equal(invitation_make(&other, 65535, sealed), 0);
+        assert_memory_not_equal(made.key, other.key, WIRE_KEY_SIZE);
+        invitation_write(&made, text);
+        assert_true(strlen(text) < INVITATION_TEXT_MAX);
+        assert_int_equal(invitation_read(&again, text), 0);
+        assert_int_equal(again.port, 65535);
+        assert_int_equal(again.sealed, sealed);
+        assert_memory_equal(again.key, made.key, WIRE_KEY_SIZE);
+    }
+}
+
+static void wrong_invitation(const char *text, int rc)
+{
+    struct invitation invitation;
+    assert_int_equal(invitation_read(&invitation, text), rc);
+}
+
+/* Every way to cut one short or to add to it, and every character that is not of it. */
+static void wrong_invitations(void **state)
+{
+    struct invitation invitation;
+    char text[INVITATION_TEXT_MAX + 8];
+    (void)state;
+    assert_int_equal(invitation_make(&invitation, 40000, false), 0);
+    invitation_write(&invitation, text);
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        text[i] = '\0';
+        wrong_invitation(text, -EINVAL);
+        text[i] = 'G';
+        wrong_invitation(text, -EINVAL);
+        text[i] = c;
+    }
+    wrong_invitation(text, 0);
+    strcpy(text + length, ":");
+    wrong_invitation(text, -EINVAL);
+    strcpy(text + length, "00");
+    wrong_invitation(text, -EINVAL);
+    text[length] = '\0';
+    text[0]++;
+    wrong_invitation(text, -EPROTONOSUPPORT);
+    text[0]--;
+    char *port = strstr(text, "40000");
+    memcpy(port, "70000", 5);
+    wrong_invitation(text, -EINVAL);
+    memcpy(port, "00000", 5);
+    wrong_invitation(text, -EINVAL);
+    memcpy(port, "40000", 5);
+    memcpy(strstr(text, ":key:"), ":kez:", 5);
+    wrong_invitation(text, -EINVAL);
+    wrong_invitation("40000:", -EPROTONOSUPPORT); /* an older version's began with the port */
+}
+
+static void report(void **state)
+{
+    char *text = summarize(6, 2);
+    (void)state;
+    assert_non_null(strstr(text, "nuioa: 6 nodes, 12 ranks"));
+    assert_true(strstr(text, "\n  n1") < strstr(text, "\n  n6"));
+    assert_non_null(strstr(text, "n3: mlx5_0:1 on NUMA node 1, elsewhere 0"));
+    assert_non_null(strstr(text, "n4: mlx5_0:1 is down, elsewhere active"));
+    assert_null(strstr(text, "n5: "));
+    assert_non_null(strstr(text, "cost 60 -> 48 (20.0 % less)"));
+    free(text);
+    text = summarize(200, 2);
+    assert_non_null(strstr(text, "n[1-2,5-200]"));
+    assert_null(strstr(text, "\n  n1 "));
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        assert_true(strlen(line) <= 100);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables),
+        cmocka_unit_test(changed_tables),
+        cmocka_unit_test(records), cmocka_unit_test(hellos),
+        cmocka_unit_test(invitations),
+        cmocka_unit_test(wrong_invitations),
+        cmocka_unit_test(report),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

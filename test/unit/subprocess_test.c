@@ -1,0 +1,208 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "leak_check.h"
+#include "util/subprocess.h"
+
+enum { DEADLINE_MS = 30000 };
+
+static void hang(int fd, void *arg)
+{
+    (void)arg;
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    nuioa_child_write(fd, "x", 1);
+    for (;;)
+        pause();
+}
+
+static void talk(int fd, void *arg)
+{
+    char block[4096] = {0};
+    for (size_t left = *(size_t *)arg; left;) {
+        size_t now = left < sizeof(block) ? left : sizeof(block);
+        if (nuioa_child_write(fd, block, now))
+            return;
+        left -= now;
+    }
+}
+
+static void crash(int fd, void *arg)
+{
+    (void)arg;
+    nuioa_child_write(fd, "abc", 3);
+    raise(SIGKILL);
+}
+
+static void check_signals(int fd, void *arg)
+{
+    (void)arg;
+    sigset_t blocked;
+    struct sigaction action;
+    sigprocmask(SIG_SETMASK, NULL, &blocked);
+    sigaction(SIGUSR1, NULL, &action);
+    bool good = !sigismember(&blocked, SIGUSR2) && action.sa_handler == SIG_DFL;
+    nuioa_child_write(fd, good ? "good" : "bad", good ? 4 : 3);
+}
+
+static void wait_long(int fd, void *arg)
+{
+    (void)fd, (void)arg;
+    for (;;)
+        pause();
+}
+
+static void use_kept(int fd, void *arg)
+{
+    const int *fds = arg;
+    if (write(fds[0], "k", 1) != 1)
+        return;
+    for (int i = 1; i < 3; i++)
+        nuioa_child_write(fd, fcntl(fds[i], F_GETFD) < 0 ? "c" : "o", 1);
+}
+
+static double now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static void test_child_hangs(void **state)
+{
+    (void)state;
+    void *bytes = NULL;
+    size_t length;
+    struct left before = look_around();
+    double start = now_ms();
+    assert_int_equal(nuioa_child_run(hang, NULL, 100, 1000, &bytes, &length), -ETIMEDOUT);
+    assert_true(now_ms() - start >= 99 && now_ms() - start < 5000);
+    check_left(&before);
+}
+
+static void test_child_output(void **state)
+{
+    (void)state;
+    void *bytes;
+    size_t length, size = 300000;
+    struct left before = look_around();
+    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, size, &bytes, &length), 0);
+    assert_int_equal(length, size);
+    free(bytes);
+    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, size - 1, &bytes, &length), -EFBIG);
+    size = 0;
+    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(length, 0);
+    free(bytes);
+    assert_int_equal(nuioa_child_run(crash, NULL, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(length, 3);
+    free(bytes);
+    check_left(&before);
+}
+
+static void interrupted(int number)
+{
+    (void)number;
+}
+
+/* The caller's handlers, mask, and signals that arrive meanwhile. */
+static void test_child_signals(void **state)
+{
+    (void)state;
+    struct sigaction action = {.sa_handler = interrupted}, old_usr1, old_alarm;
+    sigset_t mask, old;
+    void *bytes;
+    size_t length;
+    sigaction(SIGUSR1, &action, &old_usr1);
+    sigaction(SIGALRM, &action, &old_alarm);
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &mask, &old);
+    struct left before = look_around();
+    assert_int_equal(nuioa_child_run(check_signals, NULL, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(length, 4);
+    free(bytes);
+    ualarm(10000, 5000);
+    assert_int_equal(nuioa_child_run(hang, NULL, 60, 10, &bytes, &length), -ETIMEDOUT);
+    ualarm(0, 0);
+    check_left(&before);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    sigaction(SIGUSR1, &old_usr1, NULL);
+    sigaction(SIGALRM, &old_alarm, NULL);
+}
+
+/* A caller that ignores SIGCHLD never sees its children end. */
+static void test_child_unseen(void **state)
+{
+    (void)state;
+    void *bytes;
+    size_t length, size = 5;
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    sigaction(SIGCHLD, &ignore, &old);
+    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(length, 5);
+    free(bytes);
+    sigaction(SIGCHLD, &old, NULL);
+}
+
+/* Nobody comes to end it: a child that hangs, and its parent's parent is not told of it. */
+static void test_child_life(void **state)
+{
+    (void)state;
+    struct nuioa_child child;
+    struct left before = look_around();
+    siginfo_t end;
+    assert_int_equal(nuioa_child_start(&child, wait_long, NULL, -1, 50), 0);
+    assert_int_equal(waitid(P_PID, (id_t)child.pid, &end, WEXITED | WNOWAIT), 0);
+    assert_int_equal(end.si_code, CLD_KILLED);
+    assert_int_equal(end.si_status, SIGALRM);
+    nuioa_child_end(&child);
+    nuioa_child_end(&child); /* there is none now */
+    check_left(&before);
+}
+
+static void test_child_keeps(void **state)
+{
+    (void)state;
+    int ends[2], other[2], lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    struct nuioa_child child;
+    void *bytes;
+    size_t length;
+    char got = 0;
+    assert_int_equal(pipe2(ends, O_CLOEXEC) | pipe2(other, O_CLOEXEC), 0);
+    int fds[] = {ends[1], other[1], lowest};
+    assert_int_equal(nuioa_child_start(&child, use_kept, fds, ends[1], DEADLINE_MS), 0);
+    assert_int_equal(nuioa_child_collect(&child, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(length, 2);
+    assert_memory_equal(bytes, "cc", 2); /* what it was not to keep */
+    free(bytes);
+    assert_int_equal(read(ends[0], &got, 1), 1);
+    assert_int_equal(got, 'k');
+    for (int i = 0; i < 2; i++)
+        close(ends[i]), close(other[i]);
+    close(lowest);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_child_hangs),
+        cmocka_unit_test(test_child_output),
+        cmocka_unit_test(test_child_signals),
+        cmocka_unit_test(test_child_unseen),
+        cmocka_unit_test(test_child_life),
+        cmocka_unit_test(test_child_keeps),
+    };
+    return cmocka_run_group_tests_name("child", tests, NULL, NULL);
+}
