@@ -1,6 +1,6 @@
 #include "spank/context.h"
 
-/* Flags were checked when they were typed. The other doors are read by each srun inside. */
+/* Flags were checked when they were typed. The other option sources are read by each srun inside. */
 void allocator_init_post_opt(struct context *context)
 {
     flags_export(&context->flags);

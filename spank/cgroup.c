@@ -89,7 +89,7 @@ static char *find_group(const char *text, const char *wanted)
     return NULL;
 }
 
-int kernel_cpus(pid_t pid, hwloc_bitmap_t cpus)
+int cgroup_cpus(pid_t pid, hwloc_bitmap_t cpus)
 {
     char path[64], *text;
     snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
@@ -109,7 +109,7 @@ int kernel_cpus(pid_t pid, hwloc_bitmap_t cpus)
     return rc;
 }
 
-int kernel_numas(pid_t pid, hwloc_bitmap_t numas)
+int cgroup_numas(pid_t pid, hwloc_bitmap_t numas)
 {
     static const char field[] = "Mems_allowed_list:";
     char path[64], *text;

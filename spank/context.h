@@ -26,11 +26,11 @@ struct hinted {
 /* All that the plugin remembers from one hook to the next, in whichever program has loaded it. */
 struct context {
     struct flags flags;           /* what was typed */
-    struct nuioa_options options; /* what it means together with the other doors */
+    struct nuioa_options options; /* what it means together with the other option sources */
     bool spoken;                  /* srun has said its warnings (a heterogeneous job asks again) */
     struct nuioa_profile profile; /* srun: of the hints file; no ranks if there is none */
     struct hinted hinted;
-    struct gathering *gathering;  /* srun's part of the rendezvous; NULL: none */
+    struct rendezvous *rendezvous; /* srun's part of the rendezvous; NULL: none */
 
     /* slurmstepd */
     bool active;                  /* this step is handled */
@@ -41,7 +41,7 @@ struct context {
     double *weights;              /* [task_count], instead of `hints`: a profile's, for this node */
     struct nuioa_pair *pairs;     /* and what its ranks say to each other */
     uint32_t pair_count;
-    struct area *area;            /* shared with the tasks; NULL: none */
+    struct task_memory *task_memory; /* shared with the tasks; NULL: none */
     pid_t *pids;                  /* by local rank, 0 where not forked yet */
     uint32_t forked;
     uint64_t cpu_us;              /* processor time that the plugin has used before the plan */
@@ -49,7 +49,7 @@ struct context {
     struct nuioa_publisher *publisher; /* NULL: nothing is published */
     pid_t pid;                    /* of slurmstepd */
     struct conclusion *conclusion; /* of stepd.c; NULL: nothing is to be concluded */
-    struct gathering_node *gathering_node; /* this node's part of the rendezvous; NULL: none */
+    struct rendezvous_node *rendezvous_node; /* this node's part of the rendezvous; NULL: none */
     uint32_t init_us, fork_us, last_fork_us; /* time spent in the hooks */
 };
 
@@ -58,10 +58,10 @@ struct context {
 
 /* srun. The check of a flag also is sbatch's and salloc's: in the user's own program, before
  * anything is allocated, it ends the process if the flag is wrong or asks for help. */
-void launcher_check_flag(int index, const char *value);
-void launcher_init_post_opt(struct context *context, int argc, char **argv);
-void launcher_user_init(struct context *context, spank_t spank);
-void launcher_exit(struct context *context);
+void srun_check_flag(int index, const char *value);
+void srun_init_post_opt(struct context *context, int argc, char **argv);
+void srun_user_init(struct context *context, spank_t spank);
+void srun_exit(struct context *context);
 
 /* sbatch, salloc */
 void allocator_init_post_opt(struct context *context);

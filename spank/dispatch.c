@@ -23,7 +23,7 @@ static int on_flag(int index, const char *value, int remote)
 {
     flags_take(&context.flags, index, value);
     if (!remote)
-        launcher_check_flag(index, context.flags.typed[index]);
+        srun_check_flag(index, context.flags.typed[index]);
     return 0;
 }
 
@@ -48,9 +48,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
 {
     uint32_t start = now_us();
     switch (spank_context()) {
-    case S_CTX_LOCAL:
-        launcher_init_post_opt(&context, argc, argv);
-        break;
+    case S_CTX_LOCAL: srun_init_post_opt(&context, argc, argv); break;
     case S_CTX_ALLOCATOR:
         allocator_init_post_opt(&context);
         break;
@@ -67,7 +65,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
 int slurm_spank_local_user_init(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
-    launcher_user_init(&context, spank);
+    srun_user_init(&context, spank);
     return ESPANK_SUCCESS;
 }
 
@@ -103,7 +101,7 @@ int slurm_spank_exit(spank_t spank, int argc, char **argv)
     if (spank_context() == S_CTX_REMOTE)
         stepd_exit(&context);
     else if (spank_context() == S_CTX_LOCAL)
-        launcher_exit(&context);
+        srun_exit(&context);
     flags_free(&context.flags);
     return ESPANK_SUCCESS;
 }

@@ -9,7 +9,7 @@
 
 static const char *flag_name(const struct nuioa_option *option, char *text)
 {
-    nuioa_option_spelling(option, NUIOA_DOOR_COMMAND, text, FLAG_TEXT);
+    nuioa_option_spelling(option, NUIOA_FROM_COMMAND, text, FLAG_TEXT);
     return text + strlen("--");
 }
 

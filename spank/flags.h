@@ -10,7 +10,7 @@
 #define FLAGS_MAX 32
 
 /* What was typed, by index into nuioa_option_table; NULL: not typed. Kept as text, because the
- * other doors, which come first, can be read only when all flags are known. */
+ * other option sources, which come first, can be read only when all flags are known. */
 struct flags {
     char *typed[FLAGS_MAX];
 };

@@ -13,7 +13,7 @@
 
 /* slurm_spank_log is what reaches the user whatever the log levels, and without further
  * decoration. */
-void say(const char *fmt, ...)
+void log_line(const char *fmt, ...)
 {
     char text[512];
     va_list args;
@@ -23,22 +23,22 @@ void say(const char *fmt, ...)
     slurm_spank_log("nuioa: %s", text);
 }
 
-void say_faults(const char *host, const struct nuioa_warnings *faults)
+void log_faults(const char *host, const struct nuioa_warnings *faults)
 {
     unsigned further = faults->count + faults->lost - 1;
     if (!faults->count)
         return;
     if (further)
-        say("%s: %s (and %u more in the node's slurmd log)", host, faults->text[0], further);
+        log_line("%s: %s (and %u more in the node's slurmd log)", host, faults->text[0], further);
     else
-        say("%s: %s", host, faults->text[0]);
+        log_line("%s: %s", host, faults->text[0]);
     for (unsigned i = 1; i < faults->count; i++)
         slurm_info("nuioa: %s", faults->text[i]);
 }
 
 /* stderr is a pipe or a file that belongs to the tasks too, so its flags are not ours to change:
  * a write of up to PIPE_BUF does not block when poll says so. */
-void say_text(const char *text)
+void log_text(const char *text)
 {
     size_t left = strlen(text);
     while (left) {
@@ -58,7 +58,7 @@ void say_text(const char *text)
     }
 }
 
-const char *say_host(char *name, size_t size)
+const char *log_host(char *name, size_t size)
 {
     if (gethostname(name, size) < 0)
         snprintf(name, size, "?");

@@ -10,17 +10,17 @@
  * always. */
 
 /* One line, "nuioa: ..." */
-void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* A node's troubles: one line for the user, which begins with the node's name; further ones only
  * for slurmd.log. */
-void say_faults(const char *host, const struct nuioa_warnings *faults);
+void log_faults(const char *host, const struct nuioa_warnings *faults);
 
 /* A text of many lines on the job's stderr, before any output of the ranks. Gives up on a reader
  * that does not read. */
-void say_text(const char *text);
+void log_text(const char *text);
 
 /* This node as people call it: without the domain. Returns name. */
-const char *say_host(char *name, size_t size);
+const char *log_host(char *name, size_t size);
 
 #endif

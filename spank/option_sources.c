@@ -7,7 +7,7 @@
 #define PREFIX "SLURM_NUIOA"
 #define NAME_SIZE 64
 
-const char *doors_variable(char **environment, const char *name)
+const char *option_sources_variable(char **environment, const char *name)
 {
     size_t length = strlen(name);
     for (; environment && *environment; environment++)
@@ -16,11 +16,11 @@ const char *doors_variable(char **environment, const char *name)
     return NULL;
 }
 
-static void set(struct nuioa_options *options, enum nuioa_door door, const char *name,
+static void set(struct nuioa_options *options, enum nuioa_option_source source, const char *name,
                 const char *value, struct nuioa_warnings *warnings)
 {
     struct nuioa_error err;
-    if (nuioa_options_set(options, door, name, value, &err) < 0)
+    if (nuioa_options_set(options, source, name, value, &err) < 0)
         nuioa_warn(warnings, "%s", err.text);
 }
 
@@ -39,12 +39,12 @@ static void read_argument(struct nuioa_options *options, const char *argument,
     char name[NAME_SIZE];
     const char *equals = strchr(argument, '=');
     cut(name, argument, strcspn(argument, "="));
-    set(options, NUIOA_DOOR_PLUGSTACK, name, equals ? equals + 1 : NULL, warnings);
+    set(options, NUIOA_FROM_PLUGSTACK, name, equals ? equals + 1 : NULL, warnings);
 }
 
 static bool is_set_by_srun(const char *variable, size_t length)
 {
-    static const char *const names[] = { DOORS_HINTS_LIST, WIRE_VARIABLE };
+    static const char *const names[] = { OPTION_SOURCES_HINTS_LIST, WIRE_VARIABLE };
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strlen(names[i]) == length && !strncmp(variable, names[i], length))
             return true;
@@ -64,7 +64,7 @@ static void read_variable(struct nuioa_options *options, const char *variable,
     char name[NAME_SIZE] = "nuioa";
     if (*rest == '_')
         cut(name, rest + 1, (size_t)(equals - rest - 1));
-    set(options, NUIOA_DOOR_ENVIRONMENT, name, equals + 1, warnings);
+    set(options, NUIOA_FROM_ENVIRONMENT, name, equals + 1, warnings);
 }
 
 /* Nodes wait with slurmstepd's own thread: how long they may is the site's to say, which has said so much
@@ -80,33 +80,33 @@ static void limit_timeout(struct nuioa_options *options, unsigned site_ms, struc
     options->timeout_ms = max_ms;
 }
 
-void doors_read(const struct doors *doors, struct nuioa_options *options,
-                struct complaints *complaints)
+void option_sources_read(const struct option_sources *sources, struct nuioa_options *options,
+                         struct complaints *complaints)
 {
     nuioa_warnings_clear(&complaints->plugstack);
     nuioa_warnings_clear(&complaints->environment);
     nuioa_warnings_clear(&complaints->flags);
     nuioa_options_init(options);
-    for (int i = 0; i < doors->argc; i++)
-        read_argument(options, doors->argv[i], &complaints->plugstack);
+    for (int i = 0; i < sources->argc; i++)
+        read_argument(options, sources->argv[i], &complaints->plugstack);
     unsigned site_ms = options->timeout_ms;
-    for (char **v = doors->environment; v && *v; v++)
+    for (char **v = sources->environment; v && *v; v++)
         read_variable(options, *v, &complaints->environment);
     for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
-        if (doors->flags->typed[i])
-            set(options, NUIOA_DOOR_COMMAND, nuioa_option_table[i].name, doors->flags->typed[i],
+        if (sources->flags->typed[i])
+            set(options, NUIOA_FROM_COMMAND, nuioa_option_table[i].name, sources->flags->typed[i],
                 &complaints->flags);
     limit_timeout(options, site_ms, &complaints->flags);
     nuioa_options_finish(options);
 }
 
-enum nuioa_door doors_of_hints(const struct doors *doors)
+enum nuioa_option_source option_sources_of_hints(const struct option_sources *sources)
 {
-    const struct nuioa_option *hints = nuioa_option_find(NUIOA_DOOR_COMMAND, "hints");
+    const struct nuioa_option *hints = nuioa_option_find(NUIOA_FROM_COMMAND, "hints");
     char name[NAME_SIZE];
-    if (doors->flags->typed[hints - nuioa_option_table])
-        return NUIOA_DOOR_COMMAND;
-    const char *value = doors_variable(doors->environment,
-                                       nuioa_option_variable(hints, name, sizeof(name)));
-    return value && *value ? NUIOA_DOOR_ENVIRONMENT : NUIOA_DOOR_PLUGSTACK;
+    if (sources->flags->typed[hints - nuioa_option_table])
+        return NUIOA_FROM_COMMAND;
+    const char *value = option_sources_variable(sources->environment,
+                                                nuioa_option_variable(hints, name, sizeof(name)));
+    return value && *value ? NUIOA_FROM_ENVIRONMENT : NUIOA_FROM_PLUGSTACK;
 }

@@ -4,21 +4,21 @@
 #include "plan/option.h"
 #include "spank/flags.h"
 
-/* The doors by which options come in, read into one struct nuioa_options: arguments in
+/* The places that options come from, read into one struct nuioa_options: arguments in
  * plugstack.conf, then the environment, then flags; later ones win. */
 
 /* Set by srun for the nodes, which never open a user's files: what a hints file says, as a list.
  * Empty: the file was no good, and the user has been told. */
-#define DOORS_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
+#define OPTION_SOURCES_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
 
-struct doors {
+struct option_sources {
     int argc;      /* of plugstack.conf */
     char **argv;
     char **environment;
     const struct flags *flags;
 };
 
-/* What was wrong, by door, because each has another reader: the administrator, or the user, who in
+/* What was wrong, by option source, because each has another reader: the administrator, or the user, who in
  * turn wants to be stopped only by what he has just typed. */
 struct complaints {
     struct nuioa_warnings plugstack;
@@ -27,13 +27,13 @@ struct complaints {
 };
 
 /* Never fails: a value that is wrong is left out and complained about. */
-void doors_read(const struct doors *doors, struct nuioa_options *options,
-                struct complaints *complaints);
+void option_sources_read(const struct option_sources *sources, struct nuioa_options *options,
+                         struct complaints *complaints);
 
-/* By which door the value of the option "hints" came. */
-enum nuioa_door doors_of_hints(const struct doors *doors);
+/* By which option source the value of the option "hints" came. */
+enum nuioa_option_source option_sources_of_hints(const struct option_sources *sources);
 
 /* Value of a variable in `environment`, or NULL. */
-const char *doors_variable(char **environment, const char *name);
+const char *option_sources_variable(char **environment, const char *name);
 
 #endif

@@ -78,10 +78,10 @@ static void read_allowed(const struct context *c, struct placement *p)
     if (step_cpus(&c->step, &c->node, p->allowed_cpus) < 0 ||
         !hwloc_bitmap_isincluded(seen, p->allowed_cpus))
         hwloc_bitmap_copy(p->allowed_cpus, seen);
-    if (!kernel_cpus(c->pids[0], seen))
+    if (!cgroup_cpus(c->pids[0], seen))
         hwloc_bitmap_and(p->allowed_cpus, p->allowed_cpus, seen);
     hwloc_bitmap_zero(seen);
-    if (!kernel_numas(c->pids[0], seen)) {
+    if (!cgroup_numas(c->pids[0], seen)) {
         p->allowed_numas = seen;
         return;
     }
@@ -167,7 +167,7 @@ static int bind_one(const struct context *c, uint32_t local, hwloc_const_bitmap_
 static void undo(const struct context *c, struct placement *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
-        if (!p->plan.places[i].moved)
+        if (!p->plan.assignments[i].moved)
             continue;
         nuioa_bind_cpus(c->pids[i], p->masks[i]);
         nuioa_plan_achieved(&p->request, &p->plan, i, p->masks[i]);
@@ -185,8 +185,8 @@ int placement_bind(const struct context *c, struct placement *p, struct nuioa_er
     if (p->plan.planned)
         return 0;
     for (uint32_t i = 0; i < p->count && !rc; i++)
-        if (p->plan.places[i].moved)
-            rc = bind_one(c, i, p->plan.places[i].cpus, err);
+        if (p->plan.assignments[i].moved)
+            rc = bind_one(c, i, p->plan.assignments[i].cpus, err);
     if (rc < 0)
         undo(c, p);
     return rc;

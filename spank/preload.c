@@ -42,7 +42,7 @@ static bool first_task(spank_t spank)
 static void refuse(spank_t spank, const char *what, const char *why)
 {
     if (first_task(spank))
-        say("%s: %s", what, why);
+        log_line("%s: %s", what, why);
 }
 
 /* All ranks must have the library or none, for they ask each other: that the leaders of all nodes are
@@ -51,7 +51,7 @@ static bool may_have_coll(const struct context *c, bool told, spank_t spank)
 {
     if (!c->options.coll || c->options.mode == NUIOA_OFF)
         return false;
-    if (told && c->area->job_known)
+    if (told && c->task_memory->job_known)
         return true;
     refuse(spank, "coll: not used", "not all nodes have said who leads them");
     return false;
@@ -67,7 +67,7 @@ static bool may_have_gpus(const struct context *c, spank_t spank)
 /* What the user preloads comes first and stays. NULL: done; else why not. */
 static const char *add_shim(spank_t spank)
 {
-    const char *theirs = doors_variable(step_environment(spank), "LD_PRELOAD");
+    const char *theirs = option_sources_variable(step_environment(spank), "LD_PRELOAD");
     char *path = find_shim(), *list = NULL;
     if (!path)
         return SHIM " is not installed";

@@ -14,7 +14,7 @@ void publisher_prepare(const struct context *c, spank_t spank)
 {
     struct nuioa_error err;
     char **environment = step_environment(spank);
-    const char *all = doors_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *all = option_sources_variable(environment, "SLURM_STEP_NUM_TASKS");
     uint32_t ranks = c->step.task_count, component;
     if (!(c->options.export_set & NUIOA_EXPORT_PMIX))
         return;

@@ -9,17 +9,17 @@
 void rank_forget(spank_t spank)
 {
     for (const char *const *name = nuioa_environment_names; *name; name++)
-        if (doors_variable(step_environment(spank), *name))
+        if (option_sources_variable(step_environment(spank), *name))
             spank_unsetenv(spank, *name);
 }
 
 /* --- slurmstepd ------------------------------------------------------------------------------- */
 
 /* Room for the blocks of a task, and for an empty one behind them. */
-#define ROOM (sizeof(((struct area_task *)NULL)->text) - 1)
+#define ROOM (sizeof(((struct task_memory_part *)NULL)->text) - 1)
 
 /* The next block begins at `at`, and is empty as yet. */
-static uint16_t begin_block(struct area_task *task, int at)
+static uint16_t begin_block(struct task_memory_part *task, int at)
 {
     task->text[at] = '\0';
     return (uint16_t)at;
@@ -28,7 +28,7 @@ static uint16_t begin_block(struct area_task *task, int at)
 /* All blocks. What is only planned would mislead programs that act on it. */
 static int write_blocks(struct context *c, const struct nuioa_plan *plan, uint32_t local)
 {
-    struct area_task *task = &c->area->tasks[local];
+    struct task_memory_part *task = &c->task_memory->tasks[local];
     int at = nuioa_environment(plan, &c->node, &c->options, local, task->text, ROOM), used = 0;
     if (at < 0)
         return at;
@@ -46,12 +46,12 @@ static int write_blocks(struct context *c, const struct nuioa_plan *plan, uint32
 
 static void prepare_one(struct context *c, const struct nuioa_plan *plan, uint32_t local)
 {
-    struct area_task *task = &c->area->tasks[local];
+    struct task_memory_part *task = &c->task_memory->tasks[local];
     if (write_blocks(c, plan, local) < 0) {
         nuioa_warn(&c->faults, "rank %u is not told its place: out of room", c->step.ranks[local]);
         task->foreign = task->threads = begin_block(task, 0);
     }
-    if (!plan->planned && nuioa_mempolicy_of(&plan->places[local], &task->memory) < 0)
+    if (!plan->planned && nuioa_mempolicy_of(&plan->assignments[local], &task->memory) < 0)
         nuioa_warn(&c->faults, "the memory of rank %u stays as it was: too many NUMA nodes",
                    c->step.ranks[local]);
     task->ready = true;
@@ -65,9 +65,9 @@ void rank_prepare(struct context *c, const struct nuioa_plan *plan)
 
 void rank_prepare_job(struct context *c, const uint32_t *leaders, uint32_t count)
 {
-    char *text = c->area->leaders;
-    size_t size = sizeof(c->area->leaders), used = 0;
-    c->area->job_known = count > 0;
+    char *text = c->task_memory->leaders;
+    size_t size = sizeof(c->task_memory->leaders), used = 0;
+    c->task_memory->job_known = count > 0;
     if (!(c->options.export_set & NUIOA_EXPORT_ENV))
         return;
     for (uint32_t i = 0; i < count && used < size; i++)
@@ -85,7 +85,7 @@ static const char *const thread_variables[] = { "OMP_PLACES", "OMP_PROC_BIND", "
 static bool has_thread_variable(char **environment)
 {
     for (const char *const *name = thread_variables; *name; name++)
-        if (doors_variable(environment, *name))
+        if (option_sources_variable(environment, *name))
             return true;
     return false;
 }
@@ -99,7 +99,7 @@ static bool is_said_otherwise(char **environment, const char *name)
         { "I_MPI_ASYNC_PROGRESS_PIN", "I_MPI_ASYNC_PROGRESS_THREADS" },
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-        if (!strcmp(name, pairs[i][0]) && doors_variable(environment, pairs[i][1]))
+        if (!strcmp(name, pairs[i][0]) && option_sources_variable(environment, pairs[i][1]))
             return true;
     return false;
 }
@@ -133,7 +133,7 @@ bool rank_may_have_gpus(const struct context *c, enum nuioa_gpus given)
 /* We have the last word on what is ours; on what other programs read, the user has it. */
 void rank_enter(const struct context *c, uint32_t local, spank_t spank)
 {
-    const struct area_task *task = &c->area->tasks[local];
+    const struct task_memory_part *task = &c->task_memory->tasks[local];
     if (!task->ready)
         return;
     int rc = nuioa_bind_memory(&task->memory);
@@ -147,8 +147,8 @@ void rank_enter(const struct context *c, uint32_t local, spank_t spank)
         take_block(spank, task->text + task->threads, false);
 }
 
-void rank_enter_job(const struct area *area, uint32_t local, spank_t spank)
+void rank_enter_job(const struct task_memory *task_memory, uint32_t local, spank_t spank)
 {
-    if (area->tasks[local].ready && *area->leaders)
-        spank_setenv(spank, "NUIOA_LEADERS", area->leaders, 1);
+    if (task_memory->tasks[local].ready && *task_memory->leaders)
+        spank_setenv(spank, "NUIOA_LEADERS", task_memory->leaders, 1);
 }

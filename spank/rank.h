@@ -10,7 +10,7 @@
  * they are wrong: a leader that leads another step would be waited for. */
 void rank_forget(spank_t spank);
 
-/* In slurmstepd: writes the plan into the area for all tasks; and the leaders of all nodes, 0 if unknown. */
+/* In slurmstepd: writes the plan into the task memory for all tasks; and the leaders of all nodes, 0 if unknown. */
 void rank_prepare(struct context *context, const struct nuioa_plan *plan);
 void rank_prepare_job(struct context *context, const uint32_t *leaders, uint32_t count);
 
@@ -21,9 +21,9 @@ bool rank_may_have_several_gpus(const struct context *context, enum nuioa_gpus g
 /* Whether it may have any: it was given some, or nothing says how many, on a node with GPUs. */
 bool rank_may_have_gpus(const struct context *context, enum nuioa_gpus given);
 
-/* In the task, as the user: takes over what the area holds for it, open or closed; then, of an open area, what
+/* In the task, as the user: takes over what the task memory holds for it, open or closed; then, of an open task memory, what
  * waited for other nodes. */
 void rank_enter(const struct context *context, uint32_t local, spank_t spank);
-void rank_enter_job(const struct area *area, uint32_t local, spank_t spank);
+void rank_enter_job(const struct task_memory *task_memory, uint32_t local, spank_t spank);
 
 #endif

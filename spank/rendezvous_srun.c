@@ -18,9 +18,9 @@
  * only the first component of a heterogeneous job: for these the port is opened with the second one's options.
  * With --async no step is known here, and srun does not stay to listen: nothing is opened. */
 
-struct gathering {
-    struct gather_config config;
-    struct gather *gather; /* NULL: not opened */
+struct rendezvous {
+    struct server_config config;
+    struct server *server; /* NULL: not opened */
     struct summary *summary;
     unsigned components;
     bool insists;          /* gather=on was said: what prevents it is worth a line */
@@ -35,19 +35,19 @@ extern uint16_t *slurm_get_srun_port_range(void) __attribute__((weak));
 static void warn(void *arg, const char *text)
 {
     (void)arg;
-    say("%s", text);
+    log_line("%s", text);
 }
 
 static void take(void *arg, const struct record *record)
 {
-    struct gathering *g = arg;
+    struct rendezvous *g = arg;
     summary_add(g->summary, record);
 }
 
 /* Everything that a node's ranks say, to each other and to the rest. */
 static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *length)
 {
-    struct gathering *g = arg;
+    struct rendezvous *g = arg;
     double *weights = calloc(count + 1, sizeof(*weights));
     struct nuioa_pair *pairs = NULL;
     struct wire_slice head = { count, 0 };
@@ -74,11 +74,11 @@ static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *len
 
 static void finish(void *arg)
 {
-    struct gathering *g = arg;
+    struct rendezvous *g = arg;
     summary_warnings(g->summary, warn, NULL);
     char *text = g->report || g->explain ? summary_text(g->summary, g->explain) : NULL;
     if (text)
-        say_text(text);
+        log_text(text);
     free(text);
 }
 
@@ -88,7 +88,7 @@ static void finish(void *arg)
 /* Slurm itself gives up a launch whose tasks have not started after ten minutes. */
 #define DOOR_MS 600000
 
-static int open_listener(struct gathering *g, struct nuioa_error *err)
+static int open_listener(struct rendezvous *g, struct nuioa_error *err)
 {
     const uint16_t *range = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
     if (range && range[1] - range[0] + 1 < PORTS_MIN)
@@ -97,25 +97,25 @@ static int open_listener(struct gathering *g, struct nuioa_error *err)
     g->config.port_first = range ? range[0] : 0;
     g->config.port_last = range ? range[1] : 0;
     g->summary = summary_new();
-    return g->summary ? gather_open(&g->config, &g->gather, err)
+    return g->summary ? server_open(&g->config, &g->server, err)
                       : nuioa_fail(err, -ENOMEM, "gather: out of memory");
 }
 
-static void open_door(struct gathering *g)
+static void open_door(struct rendezvous *g)
 {
     struct nuioa_error err;
     if (g->config.sealed && seal_ready(&err) < 0)
-        say("%s: each node knows its own leader only", err.text);
+        log_line("%s: each node knows its own leader only", err.text);
     else if (!open_listener(g, &err))
-        setenv(WIRE_VARIABLE, gather_text(g->gather), 1);
+        setenv(WIRE_VARIABLE, server_text(g->server), 1);
     else if (g->insists)
-        say("%s", err.text);
+        log_line("%s", err.text);
 }
 
 /* Of a heterogeneous job the first component's options count. */
-static void configure(const struct context *c, struct gathering *g)
+static void configure(const struct context *c, struct rendezvous *g)
 {
-    g->config = (struct gather_config){
+    g->config = (struct server_config){
         .sealed = c->options.auth == NUIOA_AUTH_MUNGE,
         .uid = geteuid(),
         .socket = c->options.munge_socket,
@@ -137,60 +137,60 @@ static void configure(const struct context *c, struct gathering *g)
         g->profile = &c->profile;
 }
 
-bool gathering_brings_hints(const struct context *c)
+bool rendezvous_brings_hints(const struct context *c)
 {
-    return gathering_is_wanted(&c->options) && geteuid() != 0;
+    return rendezvous_is_wanted(&c->options) && geteuid() != 0;
 }
 
-void gathering_offer(struct context *c)
+void rendezvous_offer(struct context *c)
 {
-    if (c->gathering) {
-        if (++c->gathering->components == 2)
-            open_door(c->gathering);
+    if (c->rendezvous) {
+        if (++c->rendezvous->components == 2)
+            open_door(c->rendezvous);
         return;
     }
     unsetenv(WIRE_VARIABLE); /* an outer srun's */
-    if (!gathering_is_wanted(&c->options))
+    if (!rendezvous_is_wanted(&c->options))
         return;
     if (geteuid() == 0) {
         if (c->options.gather == NUIOA_SWITCH_ON && !c->spoken)
-            say("gather=on: root's jobs are not gathered");
+            log_line("gather=on: root's jobs are not gathered");
         return;
     }
-    c->gathering = calloc(1, sizeof(*c->gathering));
-    if (c->gathering)
-        configure(c, c->gathering);
+    c->rendezvous = calloc(1, sizeof(*c->rendezvous));
+    if (c->rendezvous)
+        configure(c, c->rendezvous);
 }
 
 /* The components of a heterogeneous job have job ids of their own; the nodes agree on one. Nothing is opened
  * where no node will call. */
-void gathering_start(struct context *c, spank_t spank)
+void rendezvous_start(struct context *c, spank_t spank)
 {
     uint32_t job_id, step_id, nodes;
-    struct gathering *g = c->gathering;
+    struct rendezvous *g = c->rendezvous;
     if (!g || spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return;
     if (spank_get_item(spank, S_JOB_NNODES, &nodes) != ESPANK_SUCCESS)
         nodes = 0;
-    bool needed = gathering_is_needed(&c->options, nodes);
+    bool needed = rendezvous_is_needed(&c->options, nodes);
     if (g->components == 1 && needed)
         open_door(g);
-    if (!g->gather)
+    if (!g->server)
         return;
     if (g->components > 1)
-        gather_expect(g->gather, UINT32_MAX, step_id, 0);
+        server_expect(g->server, UINT32_MAX, step_id, 0);
     else
-        gather_expect(g->gather, job_id, step_id, nodes);
-    gather_start(g->gather, needed);
+        server_expect(g->server, job_id, step_id, nodes);
+    server_start(g->server, needed);
 }
 
-void gathering_end_srun(struct context *c)
+void rendezvous_end_srun(struct context *c)
 {
-    if (!c->gathering)
+    if (!c->rendezvous)
         return;
-    gather_close(c->gathering->gather);
-    summary_free(c->gathering->summary);
-    free(c->gathering);
-    c->gathering = NULL;
+    server_close(c->rendezvous->server);
+    summary_free(c->rendezvous->summary);
+    free(c->rendezvous);
+    c->rendezvous = NULL;
 }

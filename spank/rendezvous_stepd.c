@@ -16,8 +16,8 @@
 
 /* slurmstepd's side. */
 
-struct gathering_node {
-    struct gather_node call;
+struct rendezvous_node {
+    struct client call;
     struct ending ending;
     bool calling;        /* a record is due */
     bool waiting;        /* it was sent, or is not needed: the table is due */
@@ -32,12 +32,12 @@ struct gathering_node {
 
 /* Which of the step's nodes this is, over all components of a heterogeneous step: SPANK counts each for
  * itself, the variables are for all. */
-static bool find_place(struct context *c, spank_t spank, struct gathering_node *g)
+static bool find_place(struct context *c, spank_t spank, struct rendezvous_node *g)
 {
     char **environment = step_environment(spank), host[64];
-    const char *nodes = doors_variable(environment, "SLURM_STEP_NUM_NODES");
-    const char *tasks = doors_variable(environment, "SLURM_STEP_NUM_TASKS");
-    const char *list = doors_variable(environment, "SLURM_STEP_NODELIST");
+    const char *nodes = option_sources_variable(environment, "SLURM_STEP_NUM_NODES");
+    const char *tasks = option_sources_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *list = option_sources_variable(environment, "SLURM_STEP_NODELIST");
     uint32_t here;
     if (spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS)
         return false;
@@ -48,13 +48,13 @@ static bool find_place(struct context *c, spank_t spank, struct gathering_node *
     int position = (int)c->step.node_id;
     g->heterogeneous = g->node_count != here;
     if (g->heterogeneous)
-        position = list ? hosts_find(list, say_host(host, sizeof(host))) : -1;
+        position = list ? hosts_find(list, log_host(host, sizeof(host))) : -1;
     g->position = (uint32_t)position;
     return position >= 0 && g->position < g->node_count;
 }
 
 /* srun says what goes wrong, if it knows this node or has its apology; else the first node does. */
-static void complain(struct context *c, const struct gathering_node *g, const char *text)
+static void complain(struct context *c, const struct rendezvous_node *g, const char *text)
 {
     if (g->position == 0 && !g->call.told && !g->call.known)
         nuioa_warn(&c->faults, "%s: each node knows its own leader only", text);
@@ -71,13 +71,13 @@ static uint32_t promise(const struct context *c)
     return local < c->step.task_count ? c->step.ranks[local] : WIRE_NO_RANK;
 }
 
-static void call(struct context *c, spank_t spank, struct gathering_node *g, const char *srun)
+static void call(struct context *c, spank_t spank, struct rendezvous_node *g, const char *srun)
 {
     char **environment = step_environment(spank);
-    const char *leader = doors_variable(environment, "SLURM_JOB_ID");
-    const char *address = doors_variable(environment, "SLURM_SRUN_COMM_HOST");
+    const char *leader = option_sources_variable(environment, "SLURM_JOB_ID");
+    const char *address = option_sources_variable(environment, "SLURM_SRUN_COMM_HOST");
     struct nuioa_error err;
-    struct gather_call call = {
+    struct client_call call = {
         .address = address,
         .srun = srun,
         .munge = c->options.auth == NUIOA_AUTH_MUNGE,
@@ -102,7 +102,7 @@ static void call(struct context *c, spank_t spank, struct gathering_node *g, con
         spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS || !address ||
         (here != g->node_count && (!leader || nuioa_parse_u32(leader, UINT32_MAX, &call.job_id) < 0)))
         nuioa_fail(&err, -1, "gather: Slurm does not say where srun is");
-    else if (!gather_call(&g->call, &call, &err))
+    else if (!client_call(&g->call, &call, &err))
         g->calling = true;
     if (!g->calling)
         complain(c, g, err.text);
@@ -111,24 +111,27 @@ static void call(struct context *c, spank_t spank, struct gathering_node *g, con
 /* What srun says of itself; NULL: nothing. With --async srun does not stay, and Slurm says so by a port 0. */
 static const char *find_srun(spank_t spank)
 {
-    const char *port = doors_variable(step_environment(spank), "SLURM_SRUN_COMM_PORT");
-    return port && !strcmp(port, "0") ? NULL : doors_variable(step_environment(spank), WIRE_VARIABLE);
+    const char *port = option_sources_variable(step_environment(spank), "SLURM_SRUN_COMM_PORT");
+    return port && !strcmp(port, "0")
+               ? NULL
+               : option_sources_variable(step_environment(spank), WIRE_VARIABLE);
 }
 
-static void miss_hints(struct context *c, const struct gathering_node *g)
+static void miss_hints(struct context *c, const struct rendezvous_node *g)
 {
     if (g->position == 0 && nuioa_hints_file(c->options.hints) && !c->hints.count)
         nuioa_warn(&c->faults, "no hints: srun is not there to say what the file says");
 }
 
-void gathering_call(struct context *c, spank_t spank)
+void rendezvous_call(struct context *c, spank_t spank)
 {
     const char *srun = find_srun(spank);
-    struct gathering_node *g = c->gathering_node = calloc(1, sizeof(*g));
+    struct rendezvous_node *g = c->rendezvous_node = calloc(1, sizeof(*g));
     if (!g)
         return;
-    g->call = (struct gather_node)GATHER_NODE_NONE;
-    if (c->step.task_count && find_place(c, spank, g) && gathering_is_needed(&c->options, g->node_count)) {
+    g->call = (struct client)CLIENT_NONE;
+    if (c->step.task_count && find_place(c, spank, g) &&
+        rendezvous_is_needed(&c->options, g->node_count)) {
         if (srun)
             call(c, spank, g, srun);
         else
@@ -136,14 +139,14 @@ void gathering_call(struct context *c, spank_t spank)
     }
 }
 
-void gathering_hints(struct context *c)
+void rendezvous_hints(struct context *c)
 {
-    struct gathering_node *g = c->gathering_node;
+    struct rendezvous_node *g = c->rendezvous_node;
     struct nuioa_error err;
     if (!g || !g->calling || !nuioa_hints_file(c->options.hints))
         return;
     double *weights = calloc(c->step.task_count, sizeof(*weights));
-    int rc = weights ? gather_slice(&g->call, weights, &c->pairs, &c->pair_count, &err)
+    int rc = weights ? client_slice(&g->call, weights, &c->pairs, &c->pair_count, &err)
                      : nuioa_fail(&err, -1, "gather: out of memory");
     if (rc > 0)
         c->weights = weights;
@@ -158,43 +161,45 @@ void gathering_hints(struct context *c)
 }
 
 /* A node alone needs nobody to know all leaders. */
-static void know_own(struct context *c, struct gathering_node *g, uint32_t leader)
+static void know_own(struct context *c, struct rendezvous_node *g, uint32_t leader)
 {
-    if (g->leaders || g->node_count != 1 || leader == WIRE_NO_RANK || !gathering_is_wanted(&c->options))
+    if (g->leaders || g->node_count != 1 || leader == WIRE_NO_RANK ||
+        !rendezvous_is_wanted(&c->options))
         return;
     g->leaders = malloc(sizeof(*g->leaders));
     if (g->leaders)
         *g->leaders = leader;
 }
 
-static int send_record(struct gathering_node *g, const struct record_source *source, struct nuioa_error *err)
+static int send_record(struct rendezvous_node *g, const struct record_source *source,
+                       struct nuioa_error *err)
 {
     size_t length;
     struct wire_record *record = record_make(source, &length);
-    int rc = record ? gather_tell(&g->call, record, length, err)
+    int rc = record ? client_tell(&g->call, record, length, err)
                     : nuioa_fail(err, -1, "gather: out of memory");
     free(record);
     return rc;
 }
 
 /* Components of a heterogeneous job may have been asked for different things, srun was for one. */
-static bool has_nothing_to_say(const struct context *c, const struct gathering_node *g)
+static bool has_nothing_to_say(const struct context *c, const struct rendezvous_node *g)
 {
-    return g->call.promised != WIRE_NO_RANK && gather_is_answered(&g->call) && !c->options.report &&
-           !c->options.explain && !c->faults.count && !g->heterogeneous;
+    return g->call.early_leader != WIRE_NO_RANK && client_is_answered(&g->call) &&
+           !c->options.report && !c->options.explain && !c->faults.count && !g->heterogeneous;
 }
 
-void gathering_tell(struct context *c, const struct placement *placement)
+void rendezvous_tell(struct context *c, const struct placement *placement)
 {
     static const struct nuioa_plan none = { .reason = "stands down" };
-    struct gathering_node *g = c->gathering_node;
+    struct rendezvous_node *g = c->rendezvous_node;
     const struct nuioa_plan *plan = placement ? &placement->plan : &none;
     char host[64];
     struct nuioa_node nobody = { 0 };
     struct nuioa_error err;
     if (!g)
         return;
-    g->leader = plan->order_count ? plan->places[plan->order[0]].rank : WIRE_NO_RANK;
+    g->leader = plan->order_count ? plan->assignments[plan->order[0]].rank : WIRE_NO_RANK;
     if (!g->calling)
         return;
     if (has_nothing_to_say(c, g)) {
@@ -202,7 +207,7 @@ void gathering_tell(struct context *c, const struct placement *placement)
         g->waiting = true;
         return;
     }
-    nuioa_copy(nobody.host, sizeof(nobody.host), say_host(host, sizeof(host)));
+    nuioa_copy(nobody.host, sizeof(nobody.host), log_host(host, sizeof(host)));
     char *text = placement && c->options.explain ? nuioa_report_text(plan, &c->node, &c->options, true) : NULL;
     struct record_source source = {
         .plan = plan,
@@ -222,7 +227,7 @@ void gathering_tell(struct context *c, const struct placement *placement)
 }
 
 /* In the order in which they came. */
-static void take_back_faults(struct context *c, const struct gathering_node *g)
+static void take_back_faults(struct context *c, const struct rendezvous_node *g)
 {
     struct nuioa_warnings later = c->faults;
     c->faults = g->said;
@@ -230,11 +235,11 @@ static void take_back_faults(struct context *c, const struct gathering_node *g)
         nuioa_warn(&c->faults, "%s", later.text[i]);
 }
 
-static void receive_table(struct context *c, struct gathering_node *g)
+static void receive_table(struct context *c, struct rendezvous_node *g)
 {
     struct nuioa_error err;
     uint32_t *leaders = malloc(g->node_count * sizeof(*leaders));
-    int rc = leaders ? gather_await(&g->call, g->leader, leaders, &err)
+    int rc = leaders ? client_await(&g->call, g->leader, leaders, &err)
                      : nuioa_fail(&err, -1, "gather: out of memory");
     g->reported = rc >= 0;
     if (rc > 0)
@@ -243,14 +248,14 @@ static void receive_table(struct context *c, struct gathering_node *g)
         free(leaders);
     if (rc >= 0)
         return;
-    gather_hang_up(&g->call);
+    client_hang_up(&g->call);
     take_back_faults(c, g);
     complain(c, g, err.text);
 }
 
-void gathering_await(struct context *c)
+void rendezvous_await(struct context *c)
 {
-    struct gathering_node *g = c->gathering_node;
+    struct rendezvous_node *g = c->rendezvous_node;
     if (!g)
         return;
     if (g->waiting)
@@ -259,38 +264,38 @@ void gathering_await(struct context *c)
     know_own(c, g, g->leader);
 }
 
-void gathering_wait_no_more(struct context *c)
+void rendezvous_wait_no_more(struct context *c)
 {
-    if (c->gathering_node)
-        ending_begins(&c->gathering_node->ending);
+    if (c->rendezvous_node)
+        ending_begins(&c->rendezvous_node->ending);
 }
 
-const uint32_t *gathering_leaders(const struct context *c, uint32_t *count)
+const uint32_t *rendezvous_leaders(const struct context *c, uint32_t *count)
 {
-    const struct gathering_node *g = c->gathering_node;
+    const struct rendezvous_node *g = c->rendezvous_node;
     *count = g && g->leaders ? g->node_count : 0;
     return *count ? g->leaders : NULL;
 }
 
-bool gathering_is_waiting(const struct context *c)
+bool rendezvous_is_waiting(const struct context *c)
 {
-    const struct gathering_node *g = c->gathering_node;
-    return g && g->waiting && !gather_is_answered(&g->call);
+    const struct rendezvous_node *g = c->rendezvous_node;
+    return g && g->waiting && !client_is_answered(&g->call);
 }
 
-bool gathering_is_reported(const struct context *c)
+bool rendezvous_is_reported(const struct context *c)
 {
-    return c->gathering_node && c->gathering_node->reported;
+    return c->rendezvous_node && c->rendezvous_node->reported;
 }
 
-void gathering_end(struct context *c)
+void rendezvous_end(struct context *c)
 {
-    struct gathering_node *g = c->gathering_node;
-    gathering_end_srun(c);
+    struct rendezvous_node *g = c->rendezvous_node;
+    rendezvous_end_srun(c);
     if (!g)
         return;
-    gather_hang_up(&g->call);
+    client_hang_up(&g->call);
     free(g->leaders);
     free(g);
-    c->gathering_node = NULL;
+    c->rendezvous_node = NULL;
 }

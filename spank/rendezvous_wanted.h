@@ -8,9 +8,9 @@
 
 struct context;
 
-/* Private to gathering_*.c. Whether these options may need a rendezvous: both sides ask this, then how many
+/* Private to rendezvous_*.c. Whether these options may need a rendezvous: both sides ask this, then how many
  * nodes there are. */
-static inline bool gathering_is_wanted(const struct nuioa_options *o)
+static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
 {
     if (o->mode == NUIOA_OFF || o->gather == NUIOA_SWITCH_OFF)
         return false;
@@ -19,18 +19,18 @@ static inline bool gathering_is_wanted(const struct nuioa_options *o)
 }
 
 /* Above so many nodes only those who ask for something that needs it wait for all. */
-#define GATHERING_AUTO_NODES_MAX 256
+#define RENDEZVOUS_AUTO_NODES_MAX 256
 
 /* Whether a step on so many nodes calls. */
-static inline bool gathering_is_needed(const struct nuioa_options *o, uint32_t node_count)
+static inline bool rendezvous_is_needed(const struct nuioa_options *o, uint32_t node_count)
 {
-    if (!gathering_is_wanted(o))
+    if (!rendezvous_is_wanted(o))
         return false;
     if (o->gather == NUIOA_SWITCH_ON || o->report || o->explain || o->coll || nuioa_hints_file(o->hints))
         return true;
-    return node_count > 1 && node_count <= GATHERING_AUTO_NODES_MAX;
+    return node_count > 1 && node_count <= RENDEZVOUS_AUTO_NODES_MAX;
 }
 
-void gathering_end_srun(struct context *context);
+void rendezvous_end_srun(struct context *context);
 
 #endif

@@ -66,8 +66,8 @@ void slurmd_init(int argc, char **argv)
     struct nuioa_options options;
     struct complaints complaints;
     struct flags none = { { NULL } };
-    struct doors doors = { argc, argv, NULL, &none };
-    doors_read(&doors, &options, &complaints);
+    struct option_sources sources = { argc, argv, NULL, &none };
+    option_sources_read(&sources, &options, &complaints);
     for (unsigned i = 0; i < complaints.plugstack.count; i++)
         slurm_error("nuioa: %s", complaints.plugstack.text[i]);
     if (!*options.topology)

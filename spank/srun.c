@@ -17,7 +17,7 @@ static void refuse(const char *text)
 {
     const char *status = getenv("SLURM_EXIT_ERROR");
     uint32_t code;
-    say("%s", text);
+    log_line("%s", text);
     exit(status && !nuioa_parse_u32(status, 255, &code) && code ? (int)code : 1);
 }
 
@@ -34,13 +34,13 @@ static void print_help(void)
  * would not get there. And exit, as srun does when its own flags are wrong: an error that the
  * callback returns brings a second line of srun's that does not say what would be right; one
  * that a hook returns stops srun only if the plugin is "required". */
-void launcher_check_flag(int index, const char *value)
+void srun_check_flag(int index, const char *value)
 {
     struct nuioa_options options;
     struct nuioa_error err;
     const char *name = nuioa_option_table[index].name;
     nuioa_options_init(&options);
-    if (nuioa_options_set(&options, NUIOA_DOOR_COMMAND, name, value, &err) < 0)
+    if (nuioa_options_set(&options, NUIOA_FROM_COMMAND, name, value, &err) < 0)
         refuse(err.text);
     if (options.help)
         print_help();
@@ -49,7 +49,7 @@ void launcher_check_flag(int index, const char *value)
 static void say_all(const struct nuioa_warnings *warnings)
 {
     for (unsigned i = 0; i < warnings->count; i++)
-        say("%s", warnings->text[i]);
+        log_line("%s", warnings->text[i]);
 }
 
 /* Of the flags only: a site's default policy need not be in use. */
@@ -62,8 +62,9 @@ static void say_idle_flags(const struct context *context)
         /* A trace needs no placement. */
         if (!context->flags.typed[i] || !strcmp(nuioa_option_table[i].name, "trace"))
             continue;
-        say("%s has no effect without --nuioa",
-            nuioa_option_spelling(&nuioa_option_table[i], NUIOA_DOOR_COMMAND, flag, sizeof(flag)));
+        log_line(
+            "%s has no effect without --nuioa",
+            nuioa_option_spelling(&nuioa_option_table[i], NUIOA_FROM_COMMAND, flag, sizeof(flag)));
         return;
     }
 }
@@ -79,7 +80,7 @@ static int read_profile(struct context *context, const char *option, const char 
     int rc = nuioa_profile_read(path, &profile, err);
     if (rc < 0)
         return rc;
-    rc = reduce_profile(&profile, context->options.policy, list, size, &why);
+    rc = nuioa_hints_from_profile(&profile, context->options.policy, list, size, &why);
     if (rc < 0)
         nuioa_fail(err, rc, "%s: %s", path, why.text);
     if (!hinted->ranks) {
@@ -87,7 +88,7 @@ static int read_profile(struct context *context, const char *option, const char 
         hinted->at_least = profile.open_ended;
         snprintf(hinted->name, sizeof(hinted->name), "%s: %s", option, path);
     }
-    if ((!rc || rc == -E2BIG) && !context->gathering && !context->profile.rank_count &&
+    if ((!rc || rc == -E2BIG) && !context->rendezvous && !context->profile.rank_count &&
         !nuioa_profile_index(&profile))
         context->profile = profile;
     else
@@ -95,28 +96,28 @@ static int read_profile(struct context *context, const char *option, const char 
     return rc;
 }
 
-static void resolve_hints(struct context *context, const struct doors *doors)
+static void resolve_hints(struct context *context, const struct option_sources *sources)
 {
     char list[NUIOA_VALUE_MAX + 1] = "", spelling[64];
     struct nuioa_error err;
     const char *path = nuioa_hints_file(context->options.hints);
-    unsetenv(DOORS_HINTS_LIST); /* an outer srun's */
+    unsetenv(OPTION_SOURCES_HINTS_LIST); /* an outer srun's */
     if (!path)
         return;
-    enum nuioa_door door = doors_of_hints(doors);
-    nuioa_option_spelling(nuioa_option_find(door, "hints"), door, spelling, sizeof(spelling));
+    enum nuioa_option_source source = option_sources_of_hints(sources);
+    nuioa_option_spelling(nuioa_option_find(source, "hints"), source, spelling, sizeof(spelling));
     int rc = read_profile(context, spelling, path, list, sizeof(list), &err);
-    if (rc == -E2BIG && gathering_brings_hints(context))
+    if (rc == -E2BIG && rendezvous_brings_hints(context))
         *list = '\0';
     else if (rc < 0) {
         struct nuioa_error text;
         nuioa_fail(&text, -EINVAL, "%s: %s", spelling, err.text);
-        if (door == NUIOA_DOOR_COMMAND)
+        if (source == NUIOA_FROM_COMMAND)
             refuse(text.text);
         if (!context->spoken)
-            say("%s", text.text);
+            log_line("%s", text.text);
     }
-    setenv(DOORS_HINTS_LIST, list, 1);
+    setenv(OPTION_SOURCES_HINTS_LIST, list, 1);
 }
 
 /* Only now is it known how many there are, and something is allocated: too late to refuse. What the
@@ -130,15 +131,15 @@ static void say_other_ranks(struct context *context, spank_t spank)
     h->task_count += tasks;
     bool agree = h->task_count == h->ranks || (h->at_least && h->task_count > h->ranks);
     if (h->components > 0 && --h->components == 0 && !agree)
-        say("%s is of %u ranks, but this step has %u", h->name, h->ranks, h->task_count);
+        log_line("%s is of %u ranks, but this step has %u", h->name, h->ranks, h->task_count);
 }
 
-void launcher_init_post_opt(struct context *context, int argc, char **argv)
+void srun_init_post_opt(struct context *context, int argc, char **argv)
 {
     struct complaints complaints;
-    struct doors doors = { argc, argv, environ, &context->flags };
+    struct option_sources sources = { argc, argv, environ, &context->flags };
     context->hinted.components++;
-    doors_read(&doors, &context->options, &complaints);
+    option_sources_read(&sources, &context->options, &complaints);
     if (!context->spoken) {
         say_all(&complaints.plugstack);
         say_all(&complaints.environment);
@@ -146,21 +147,21 @@ void launcher_init_post_opt(struct context *context, int argc, char **argv)
         say_idle_flags(context);
     }
     if (context->options.mode != NUIOA_OFF)
-        resolve_hints(context, &doors);
-    gathering_offer(context);
-    if (!context->gathering)
+        resolve_hints(context, &sources);
+    rendezvous_offer(context);
+    if (!context->rendezvous)
         nuioa_profile_free(&context->profile);
     context->spoken = true;
 }
 
-void launcher_user_init(struct context *context, spank_t spank)
+void srun_user_init(struct context *context, spank_t spank)
 {
     say_other_ranks(context, spank);
-    gathering_start(context, spank);
+    rendezvous_start(context, spank);
 }
 
-void launcher_exit(struct context *context)
+void srun_exit(struct context *context)
 {
-    gathering_end(context);
+    rendezvous_end(context);
     nuioa_profile_free(&context->profile);
 }

@@ -72,13 +72,13 @@ static bool is_bound_by_user(char **environment)
 {
     static const char *const fixed[] = { "none",     "rank",     "rank_ldom", "map_cpu",
                                          "mask_cpu", "map_ldom", "mask_ldom", NULL };
-    return bind_type_has(doors_variable(environment, "SLURM_CPU_BIND_TYPE"), fixed);
+    return bind_type_has(option_sources_variable(environment, "SLURM_CPU_BIND_TYPE"), fixed);
 }
 
 static bool is_memory_by_user(char **environment)
 {
     static const char *const fixed[] = { "none", "local", "rank", "map_mem", "mask_mem", NULL };
-    return bind_type_has(doors_variable(environment, "SLURM_MEM_BIND_TYPE"), fixed);
+    return bind_type_has(option_sources_variable(environment, "SLURM_MEM_BIND_TYPE"), fixed);
 }
 
 /* Slurm sets the step's before any plugin is asked, a task's own before it is run. */
@@ -87,7 +87,7 @@ static void read_gpus(char **environment, struct step *step)
     uint32_t only;
     step->gpus = nuioa_gpus_given(environment);
     step->sees_gpu = step->gpus > NUIOA_GPUS_NONE;
-    const char *gpus = doors_variable(environment, "SLURM_STEP_GPUS");
+    const char *gpus = option_sources_variable(environment, "SLURM_STEP_GPUS");
     if (gpus && !nuioa_parse_u32(gpus, INT32_MAX, &only))
         step->gpu = (int32_t)only;
 }
@@ -98,15 +98,15 @@ static void read_gpus(char **environment, struct step *step)
 static int read_first_rank(spank_t spank, const struct step *step, uint32_t *first)
 {
     char **environment = step_environment(spank), host[64];
-    const char *all = doors_variable(environment, "SLURM_STEP_NUM_TASKS");
-    const char *nodes = doors_variable(environment, "SLURM_STEP_NODELIST");
-    const char *tasks = doors_variable(environment, "SLURM_STEP_TASKS_PER_NODE");
+    const char *all = option_sources_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *nodes = option_sources_variable(environment, "SLURM_STEP_NODELIST");
+    const char *tasks = option_sources_variable(environment, "SLURM_STEP_TASKS_PER_NODE");
     uint32_t component, whole, here, upto;
     *first = 0;
     if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &component) != ESPANK_SUCCESS || !all ||
         nuioa_parse_u32(all, UINT32_MAX, &whole) < 0 || whole == component)
         return 0;
-    int position = nodes && tasks ? hosts_find(nodes, say_host(host, sizeof(host))) : -ENOENT;
+    int position = nodes && tasks ? hosts_find(nodes, log_host(host, sizeof(host))) : -ENOENT;
     if (position < 0 || (uint32_t)position < step->node_id ||
         hosts_tasks(tasks, (uint32_t)position, &upto, &here) < 0 || here != step->task_count ||
         hosts_tasks(tasks, (uint32_t)position - step->node_id, first, &here) < 0)
@@ -136,7 +136,7 @@ static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
 /* "12", or "4,3" for nested regions: the outermost counts. */
 static uint32_t omp_threads(char **environment)
 {
-    const char *text = doors_variable(environment, "OMP_NUM_THREADS");
+    const char *text = option_sources_variable(environment, "OMP_NUM_THREADS");
     char *end;
     unsigned long count = text ? strtoul(text, &end, 10) : 0;
     return text && end > text && (!*end || *end == ',') && count < UINT32_MAX ? (uint32_t)count : 0;

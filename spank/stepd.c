@@ -36,8 +36,8 @@ static void stand_down(struct context *c, const char *why)
 static void read_options(struct context *c, spank_t spank, int argc, char **argv)
 {
     struct complaints complaints;
-    struct doors doors = { argc, argv, step_environment(spank), &c->flags };
-    doors_read(&doors, &c->options, &complaints);
+    struct option_sources sources = { argc, argv, step_environment(spank), &c->flags };
+    option_sources_read(&sources, &c->options, &complaints);
     /* For slurmd.log: srun has told the user what he did wrong. */
     for (unsigned i = 0; i < complaints.plugstack.count; i++)
         slurm_error("nuioa: %s", complaints.plugstack.text[i]);
@@ -52,7 +52,7 @@ static void read_hints(struct context *c, spank_t spank)
     struct nuioa_error err;
     const char *value = c->options.hints;
     if (nuioa_hints_file(value)) {
-        value = doors_variable(step_environment(spank), DOORS_HINTS_LIST);
+        value = option_sources_variable(step_environment(spank), OPTION_SOURCES_HINTS_LIST);
         if (!value)
             nuioa_warn(&c->faults, "hints: srun, which reads %.150s, has no nuioa plugin; no hints",
                        c->options.hints);
@@ -91,7 +91,7 @@ static int read_node(struct context *c, struct nuioa_error *err)
     for (unsigned i = 0; i < c->node.warnings.count; i++)
         slurm_verbose("nuioa: %s", c->node.warnings.text[i]);
     if (c->node.emulated) /* the file may say where it was made */
-        say_host(c->node.host, sizeof(c->node.host));
+        log_host(c->node.host, sizeof(c->node.host));
     return 0;
 }
 
@@ -104,8 +104,8 @@ static void prepare(struct context *c, spank_t spank)
     }
     read_hints(c, spank);
     c->pids = calloc(c->step.task_count, sizeof(*c->pids));
-    c->area = area_new(c->step.task_count);
-    if (!c->pids || !c->area) {
+    c->task_memory = task_memory_new(c->step.task_count);
+    if (!c->pids || !c->task_memory) {
         stand_down(c, "out of memory");
         return;
     }
@@ -122,14 +122,14 @@ static void begin(struct context *c, spank_t spank, int argc, char **argv)
     rank_forget(spank);
     if (!step_is_launcher(spank)) {
         prepare(c, spank);
-        gathering_call(c, spank);
+        rendezvous_call(c, spank);
     }
 }
 
 /* What srun tells nodes alone: whatever becomes of the step here, what it runs does not see it. */
 static void forget(spank_t spank, const char *name)
 {
-    if (doors_variable(step_environment(spank), name))
+    if (option_sources_variable(step_environment(spank), name))
         spank_unsetenv(spank, name);
 }
 
@@ -138,7 +138,7 @@ void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv
     uint64_t since_us = nuioa_cpu_us();
     if (step_is_ordinary(spank))
         begin(c, spank, argc, argv);
-    forget(spank, DOORS_HINTS_LIST);
+    forget(spank, OPTION_SOURCES_HINTS_LIST);
     forget(spank, WIRE_VARIABLE);
     c->cpu_us = nuioa_cpu_us() - since_us;
 }
@@ -146,8 +146,8 @@ void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv
 /* So that the others need not wait for this node. */
 static void excuse(struct context *c)
 {
-    gathering_tell(c, NULL);
-    gathering_await(c);
+    rendezvous_tell(c, NULL);
+    rendezvous_await(c);
 }
 
 /* --- user_init: the job's stderr is there ----------------------------------------------------- */
@@ -155,7 +155,7 @@ static void excuse(struct context *c)
 static void tell_faults(struct context *c)
 {
     char host[64];
-    say_faults(say_host(host, sizeof(host)), &c->faults);
+    log_faults(log_host(host, sizeof(host)), &c->faults);
     nuioa_warnings_clear(&c->faults);
 }
 
@@ -190,7 +190,7 @@ static void report(struct context *c, const struct nuioa_plan *plan)
     if (!c->options.report && !c->options.explain)
         return;
     char *text = nuioa_report_text(plan, &c->node, &c->options, c->options.explain);
-    say_text(text ? text : "nuioa: no report: out of memory");
+    log_text(text ? text : "nuioa: no report: out of memory");
     free(text);
 }
 
@@ -230,12 +230,12 @@ struct conclusion {
 static void conclude(struct context *c, const struct nuioa_plan *plan)
 {
     uint32_t leader_count;
-    gathering_await(c);
-    const uint32_t *leaders = gathering_leaders(c, &leader_count);
+    rendezvous_await(c);
+    const uint32_t *leaders = rendezvous_leaders(c, &leader_count);
     rank_prepare_job(c, leaders, leader_count);
     publisher_node(c, plan, leaders, leader_count);
     tell_faults(c);
-    if (!gathering_is_reported(c))
+    if (!rendezvous_is_reported(c))
         report(c, plan);
 }
 
@@ -243,7 +243,7 @@ static void *conclude_aside(void *arg)
 {
     struct conclusion *later = arg;
     conclude(later->context, &later->placement.plan);
-    area_open(later->context->area);
+    task_memory_open(later->context->task_memory);
     return NULL;
 }
 
@@ -254,15 +254,15 @@ static bool begin_aside(struct conclusion *later)
 {
     struct context *c = later->context;
     sigset_t all, before;
-    if (!gathering_is_waiting(c) || getpid() != c->pid)
+    if (!rendezvous_is_waiting(c) || getpid() != c->pid)
         return false;
-    area_close(c->area);
+    task_memory_close(c->task_memory);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     later->aside = !pthread_create(&later->thread, NULL, conclude_aside, later);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!later->aside)
-        area_open(c->area);
+        task_memory_open(c->task_memory);
     return later->aside;
 }
 
@@ -272,7 +272,7 @@ static void end_conclusion(struct context *c)
     if (!later)
         return;
     if (later->aside) {
-        gathering_wait_no_more(c);
+        rendezvous_wait_no_more(c);
         pthread_join(later->thread, NULL);
     }
     placement_free(&later->placement);
@@ -288,7 +288,7 @@ static void give_up(struct context *c, const char *why)
     stand_down(c, why);
     publisher_close(c);
     excuse(c);
-    const uint32_t *leaders = gathering_leaders(c, &leader_count);
+    const uint32_t *leaders = rendezvous_leaders(c, &leader_count);
     rank_prepare_job(c, leaders, leader_count);
     tell_faults(c);
 }
@@ -312,7 +312,7 @@ static void decide(struct context *c)
         return;
     }
     later->context = c;
-    gathering_hints(c);
+    rendezvous_hints(c);
     limit_planning(c, since_us);
     if (placement_make(c, &later->placement, &err) < 0) {
         give_up(c, err.text);
@@ -323,7 +323,7 @@ static void decide(struct context *c)
         nuioa_warn(&c->faults, "%s", err.text);
     keep_warnings(c, &later->placement.plan);
     report_gpus(c, &later->placement.plan);
-    gathering_tell(c, &later->placement);
+    rendezvous_tell(c, &later->placement);
     publisher_tasks(c, &later->placement.plan); /* while others are waited for */
     rank_prepare(c, &later->placement.plan);
     if (!begin_aside(later))
@@ -348,34 +348,34 @@ void stepd_task_post_fork(struct context *c, spank_t spank)
 uint32_t *stepd_task_init(struct context *c, spank_t spank)
 {
     int local = -1;
-    bool ours = c->area && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local >= 0 &&
-                (uint32_t)local < c->step.task_count;
+    bool ours = c->task_memory && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS &&
+                local >= 0 && (uint32_t)local < c->step.task_count;
     if (ours)
         rank_enter(c, (uint32_t)local, spank);
-    bool told = ours && area_wait(c->area, c->options.timeout_ms + SLACK_MS);
+    bool told = ours && task_memory_wait(c->task_memory, c->options.timeout_ms + SLACK_MS);
     if (told)
-        rank_enter_job(c->area, (uint32_t)local, spank);
+        rank_enter_job(c->task_memory, (uint32_t)local, spank);
     preload_enter(c, told, spank);
-    return ours ? &c->area->tasks[local].init_us : NULL;
+    return ours ? &c->task_memory->tasks[local].init_us : NULL;
 }
 
 void stepd_exit(struct context *c)
 {
     uint32_t task_us = 0;
     end_conclusion(c);
-    for (uint32_t i = 0; c->area && i < c->step.task_count; i++)
-        if (c->area->tasks[i].init_us > task_us)
-            task_us = c->area->tasks[i].init_us;
+    for (uint32_t i = 0; c->task_memory && i < c->step.task_count; i++)
+        if (c->task_memory->tasks[i].init_us > task_us)
+            task_us = c->task_memory->tasks[i].init_us;
     if (c->options.mode != NUIOA_OFF)
         slurm_debug("nuioa: timing init_post_opt=%uus task_post_fork=%uus last_task_post_fork=%uus "
                     "task_init=%uus (longest)", c->init_us, c->fork_us, c->last_fork_us, task_us);
-    area_free(c->area, c->step.task_count);
+    task_memory_free(c->task_memory, c->step.task_count);
     free(c->pids);
-    c->area = NULL;
+    c->task_memory = NULL;
     c->pids = NULL;
     c->active = false;
     publisher_close(c);
-    gathering_end(c);
+    rendezvous_end(c);
     free(c->weights);
     free(c->pairs);
     c->weights = NULL;

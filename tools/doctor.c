@@ -143,7 +143,7 @@ static void read_options(struct doctor *d)
             char name[64];
             const char *argument = plug->argv[j], *equals = strchr(argument, '=');
             snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument, "="), argument);
-            if (nuioa_options_set(&d->options, NUIOA_DOOR_PLUGSTACK, name,
+            if (nuioa_options_set(&d->options, NUIOA_FROM_PLUGSTACK, name,
                                   equals ? equals + 1 : NULL, &err) < 0)
                 nuioa_warn(&d->complaints, "%s: %s", plug->where, err.text);
         }

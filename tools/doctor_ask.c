@@ -15,7 +15,7 @@ void doctor_answer(int fd, char letter, const char *text)
     char line[256];
     line[0] = letter;
     nuioa_copy(line + 1, sizeof(line) - 1, text);
-    nuioa_child_write(fd, line, strlen(line) + 1);
+    nuioa_subprocess_write(fd, line, strlen(line) + 1);
 }
 
 char doctor_ask(void (*work)(int fd, void *arg), void *arg, char *text, size_t size)
@@ -24,8 +24,8 @@ char doctor_ask(void (*work)(int fd, void *arg), void *arg, char *text, size_t s
     size_t length = 0;
     char got = 0;
     text[0] = '\0';
-    if (!nuioa_child_run(work, arg, DOCTOR_ASK_MS, ANSWER_MAX, &bytes, &length) && length > 1 &&
-        !((char *)bytes)[length - 1]) {
+    if (!nuioa_subprocess_run(work, arg, DOCTOR_ASK_MS, ANSWER_MAX, &bytes, &length) &&
+        length > 1 && !((char *)bytes)[length - 1]) {
         got = *(char *)bytes;
         nuioa_copy(text, size, (char *)bytes + 1);
     }

@@ -45,11 +45,11 @@ static void print_finding(const struct doctor_finding *finding)
     char text[1024];
     printf("\n%-8s %s%s%s\n", doctor_severity_name(kind->severity), kind->id,
            *finding->subject ? ":" : "", finding->subject);
-    nuioa_table_wrap(stdout, 9, finding->what);
+    nuioa_text_table_wrap(stdout, 9, finding->what);
     snprintf(text, sizeof(text), "Why: %s", kind->why);
-    nuioa_table_wrap(stdout, 9, text);
+    nuioa_text_table_wrap(stdout, 9, text);
     snprintf(text, sizeof(text), "Do: %s", kind->remedy);
-    nuioa_table_wrap(stdout, 9, text);
+    nuioa_text_table_wrap(stdout, 9, text);
 }
 
 static void print_node(const struct doctor *d)

@@ -204,13 +204,13 @@ static void put_split(json_t *o, const struct nuioa_split *before, const struct 
 /* Why it is where it is. */
 static void put_account(json_t *o, const struct nuioa_plan *plan, uint32_t local, bool *bad)
 {
-    const struct nuioa_account *a = &plan->places[local].account;
+    const struct nuioa_rank_costs *a = &plan->assignments[local].costs;
     json_t *partners = json_array(), *cost = json_object();
     char why[64];
     for (uint32_t k = 0; k < a->partner_count; k++)
-        add(partners, json_integer(plan->places[a->partners[k]].rank), bad);
+        add(partners, json_integer(plan->assignments[a->partners[k]].rank), bad);
     put_split(cost, &a->before, &a->after, bad);
-    put(o, "was", list(plan->places[local].was), bad);
+    put(o, "was", list(plan->assignments[local].was), bad);
     put(o, "level_was",
         a->level_before == NUIOA_NO_LEVEL ? json_null() : json_integer(a->level_before), bad);
     put(o, "heavier", plan->hinted ? json_integer(a->heavier) : json_null(), bad);
@@ -224,7 +224,7 @@ static void put_account(json_t *o, const struct nuioa_plan *plan, uint32_t local
 static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
                        bool *bad)
 {
-    const struct nuioa_place *p = &plan->places[local];
+    const struct nuioa_assignment *p = &plan->assignments[local];
     char buffer[4096];
     const char *places = nuioa_places_text(p, buffer, sizeof(buffer));
     json_t *o = json_object(), *places_value = places ? json_string(places) : json_null();
@@ -250,7 +250,7 @@ static json_t *ranks_of(const struct nuioa_plan *plan, const uint32_t *locals, u
 {
     json_t *array = json_array();
     for (uint32_t i = 0; i < count; i++)
-        add(array, json_integer(plan->places[locals[i]].rank), bad);
+        add(array, json_integer(plan->assignments[locals[i]].rank), bad);
     return array;
 }
 
@@ -279,7 +279,8 @@ int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node)
     put(root, "tasks", tasks, &bad);
     put(root, "order", ranks_of(plan, plan->order, plan->order_count, &bad), &bad);
     put(root, "near", led ? json_integer(plan->near) : json_null(), &bad);
-    put(root, "leader", led ? json_integer(plan->places[plan->order[0]].rank) : json_null(), &bad);
+    put(root, "leader", led ? json_integer(plan->assignments[plan->order[0]].rank) : json_null(),
+        &bad);
     put(root, "rail_leaders", ranks_of(plan, plan->rails, plan->rail_count, &bad), &bad);
     put(root, "cost", cost_of(plan, &bad), &bad);
     put(root, "distance_source", json_string(nuioa_distance_source_name(node->distance.source)),

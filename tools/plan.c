@@ -49,7 +49,7 @@ static int set_option(struct tool_args *args, void *context)
 {
     struct job *job = context;
     struct nuioa_error err;
-    const struct nuioa_option *option = nuioa_option_find(NUIOA_DOOR_TOOL, args->name);
+    const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_TOOL, args->name);
     const char *value = args->value;
     /* Plain --nuioa is whole, as it is for srun: a value is taken only if one follows. */
     bool is_switch = option == nuioa_option_table;
@@ -59,7 +59,7 @@ static int set_option(struct tool_args *args, void *context)
         if (!value)
             return TOOL_USAGE;
     }
-    if (nuioa_options_set(&job->options, NUIOA_DOOR_TOOL, args->name, value, &err))
+    if (nuioa_options_set(&job->options, NUIOA_FROM_TOOL, args->name, value, &err))
         return tool_usage(args->command, "%s", err.text);
     return 0;
 }

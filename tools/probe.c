@@ -170,7 +170,7 @@ uint32_t *probe_distances(const struct probe *p)
         matrix[(size_t)i * n + i] = 10;
     if (p->full_ns)
         fill_measured(p, matrix);
-    nuioa_linkgraph_distances(&p->graph, &p->latency, part);
+    nuioa_link_graph_distances(&p->graph, &p->latency, part);
     for (uint32_t i = 0; i < p->count; i++)
         for (uint32_t j = 0; j < p->count; j++)
             matrix[(size_t)p->index[i] * n + p->index[j]] = part[(size_t)i * p->count + j];
@@ -210,7 +210,7 @@ static int answer(struct probe *p)
     if (!rc && !p->matrix)
         rc = probe_measure(p, &err);
     if (!rc)
-        rc = nuioa_linkgraph_infer(&p->graph, &p->latency, &err);
+        rc = nuioa_link_graph_infer(&p->graph, &p->latency, &err);
     if (!rc && p->heatmap)
         rc = probe_heatmap(p, p->heatmap, &err);
     if (!rc && p->out && p->graph.accepted)
@@ -237,7 +237,7 @@ int tool_probe(int argc, char **argv)
     if (probe.has_node)
         nuioa_node_free(&probe.node);
     nuioa_latency_free(&probe.latency);
-    nuioa_linkgraph_free(&probe.graph);
+    nuioa_link_graph_free(&probe.graph);
     free(probe.full_ns);
     free(probe.numa);
     free(probe.index);

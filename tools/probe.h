@@ -27,7 +27,7 @@ struct probe {
     uint32_t *numa;                 /* [count] OS indexes of the NUMA nodes */
     uint32_t *index;                /* [count] their places in node.numas, if has_node */
     struct nuioa_latency latency;
-    struct nuioa_linkgraph graph;
+    struct nuioa_link_graph graph;
     double *full_ns; /* [numa_count squared] as measured, NaN where nothing was; or NULL */
     struct probe_cost cost;
 };

@@ -36,7 +36,7 @@ static void print_matrix(const struct probe *p, FILE *out)
 
 static void print_links(const struct probe *p, FILE *out)
 {
-    const struct nuioa_linkgraph *graph = &p->graph;
+    const struct nuioa_link_graph *graph = &p->graph;
     fprintf(out, "\nlinks (*): %u entries of the matrix are minimal, which makes %u links\n ",
             2 * graph->link_count, graph->link_count);
     int column = 1;
@@ -55,7 +55,7 @@ static void print_links(const struct probe *p, FILE *out)
 
 static void print_routes(const struct probe *p, FILE *out)
 {
-    const struct nuioa_linkgraph *graph = &p->graph;
+    const struct nuioa_link_graph *graph = &p->graph;
     bool said = false;
     for (uint32_t i = 0; i < p->count; i++)
         for (uint32_t j = i + 1; j < p->count; j++) {
@@ -74,7 +74,7 @@ static void print_ports(const struct probe *p, FILE *out)
 {
     bool any = false;
     for (uint32_t i = 0; i < p->count && p->links_per_node; i++) {
-        uint32_t degree = nuioa_linkgraph_degree(&p->graph, i);
+        uint32_t degree = nuioa_link_graph_degree(&p->graph, i);
         if (degree > p->links_per_node)
             fprintf(out, "NUMA node %u has %u links, more than --links-per-node %u\n", p->numa[i],
                     degree, p->links_per_node);
@@ -84,7 +84,7 @@ static void print_ports(const struct probe *p, FILE *out)
         return;
     fprintf(out, "free ports, with %u links a node:%s", p->links_per_node, any ? "" : " none");
     for (uint32_t i = 0; i < p->count; i++)
-        if (nuioa_linkgraph_degree(&p->graph, i) < p->links_per_node)
+        if (nuioa_link_graph_degree(&p->graph, i) < p->links_per_node)
             fprintf(out, " %u", p->numa[i]);
     fputs(any ? ": I/O may be there\n" : "\n", out);
 }
@@ -249,7 +249,7 @@ static json_t *free_ports(const struct probe *p)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < p->count; i++)
-        if (nuioa_linkgraph_degree(&p->graph, i) < p->links_per_node)
+        if (nuioa_link_graph_degree(&p->graph, i) < p->links_per_node)
             json_array_append_new(list, json_integer(p->numa[i]));
     return list;
 }

@@ -139,7 +139,7 @@ static int deal(const struct tree *t, const struct nuioa_problem *p, const struc
     uint32_t *next = nuioa_arena_take(&scratch, p->slot_count, sizeof(*next));
     int rc = scratch.failed ? -ENOMEM : 0;
     if (!rc)
-        nuioa_list_seats(p, g, NULL, head, next);
+        nuioa_list_free_slots(p, g, NULL, head, next);
     for (uint32_t q = 0; !rc && q < g->count; q++) {
         uint32_t i = t->order[q], c = UINT32_MAX;
         for (uint32_t k = 0; k < g->class_count && c == UINT32_MAX; k++) {
@@ -182,4 +182,4 @@ static int map(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_bu
     return rc;
 }
 
-const struct nuioa_mapper nuioa_tree = {"tree", map};
+const struct nuioa_mapper nuioa_affinity_tree = { "tree", map };

@@ -9,7 +9,7 @@
 enum { THRESHOLDS = 1024 };
 
 struct anneal {
-    struct nuioa_seating *seating;
+    struct nuioa_class_assignment *assignment;
     struct nuioa_random *random;
     double thresholds[THRESHOLDS];
     uint32_t *best; /* [count] */
@@ -19,10 +19,10 @@ struct anneal {
 /* Two tasks that could change places; false if the draw was none. */
 static bool draw(const struct anneal *a, uint32_t *i, uint32_t *j)
 {
-    const struct nuioa_graph *g = a->seating->graph;
+    const struct nuioa_graph *g = a->assignment->graph;
     *i = nuioa_random_below(a->random, g->count);
     *j = nuioa_random_below(a->random, g->count);
-    return a->seating->at[*i] != a->seating->at[*j] && g->kind[*i] == g->kind[*j];
+    return a->assignment->at[*i] != a->assignment->at[*j] && g->kind[*i] == g->kind[*j];
 }
 
 static double mean_change(const struct anneal *a)
@@ -32,7 +32,7 @@ static double mean_change(const struct anneal *a)
     for (uint32_t k = 0; k < 256; k++) {
         uint32_t i, j;
         if (draw(a, &i, &j)) {
-            sum += fabs(nuioa_swap_gain(a->seating, i, j, -INFINITY));
+            sum += fabs(nuioa_swap_gain(a->assignment, i, j, -INFINITY));
             seen++;
         }
     }
@@ -42,21 +42,21 @@ static double mean_change(const struct anneal *a)
 /* Empty seats: a task may also move alone. */
 static bool try_room(struct anneal *a, uint32_t i, double limit)
 {
-    struct nuioa_seating *s = a->seating;
+    struct nuioa_class_assignment *s = a->assignment;
     const struct nuioa_graph *g = s->graph;
     uint32_t c = nuioa_random_below(a->random, g->class_count);
-    if (!s->room[c] || g->classes[c].kind != g->kind[i] || c == s->at[i])
+    if (!s->free_slots[c] || g->classes[c].kind != g->kind[i] || c == s->at[i])
         return false;
     const double *price = nuioa_prices(s, i);
     if (price[c] - price[s->at[i]] >= limit)
         return false;
-    nuioa_seating_move(s, i, c);
+    nuioa_class_assignment_move(s, i, c);
     return true;
 }
 
 static void keep_best(struct anneal *a)
 {
-    struct nuioa_seating *s = a->seating;
+    struct nuioa_class_assignment *s = a->assignment;
     if (s->cost >= a->best_cost - 1e-9 * fabs(a->best_cost))
         return;
     a->best_cost = s->cost;
@@ -66,7 +66,7 @@ static void keep_best(struct anneal *a)
 static void cool(struct anneal *a, double heat, uint64_t steps, bool room,
                  struct nuioa_budget *budget)
 {
-    struct nuioa_seating *s = a->seating;
+    struct nuioa_class_assignment *s = a->assignment;
     uint64_t effort = nuioa_change_effort(s->graph);
     double start = heat * mean_change(a), temperature = start, floor = 1e-9 * fabs(s->cost);
     uint64_t begin = budget->evaluations, end = begin + steps;
@@ -83,7 +83,7 @@ static void cool(struct anneal *a, double heat, uint64_t steps, bool room,
         if (!moved) {
             double gain = nuioa_swap_gain(s, i, j, -limit);
             if (gain > -limit && fabs(gain) > floor) {
-                nuioa_seating_swap(s, i, j);
+                nuioa_class_assignment_swap(s, i, j);
                 moved = true;
             }
         }
@@ -94,8 +94,8 @@ static void cool(struct anneal *a, double heat, uint64_t steps, bool room,
     }
 }
 
-int nuioa_anneal(struct nuioa_seating *s, struct nuioa_random *random, double heat, uint64_t steps,
-                 struct nuioa_budget *budget)
+int nuioa_anneal(struct nuioa_class_assignment *s, struct nuioa_random *random, double heat,
+                 uint64_t steps, struct nuioa_budget *budget)
 {
     const struct nuioa_graph *g = s->graph;
     struct nuioa_arena scratch = {0};
@@ -105,16 +105,16 @@ int nuioa_anneal(struct nuioa_seating *s, struct nuioa_random *random, double he
         nuioa_arena_free(&scratch);
         return -ENOMEM;
     }
-    *a = (struct anneal){.seating = s, .random = random, .best = best, .best_cost = s->cost};
+    *a = (struct anneal){ .assignment = s, .random = random, .best = best, .best_cost = s->cost };
     memcpy(best, s->at, g->count * sizeof(*best));
     for (uint32_t k = 0; k < THRESHOLDS; k++)
         a->thresholds[k] = -log((k + 0.5) / THRESHOLDS);
     bool room = false;
     for (uint32_t c = 0; c < g->class_count; c++)
-        room |= s->room[c] > 0;
+        room |= s->free_slots[c] > 0;
     if (g->count && steps)
         cool(a, heat, steps, room, budget);
-    nuioa_seat_all(s, best);
+    nuioa_assign_all(s, best);
     nuioa_arena_free(&scratch);
     return nuioa_descend(s, budget);
 }

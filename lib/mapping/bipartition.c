@@ -9,7 +9,7 @@
 enum { PATIENCE = 8 };
 
 struct pass {
-    struct nuioa_cut *cut;
+    struct nuioa_bipartition *cut;
     double *gain;      /* [count]: by how much the cost falls if it crosses */
     uint32_t *open;    /* [open_count]: who has not crossed in this pass */
     uint32_t open_count;
@@ -35,7 +35,7 @@ static uint32_t overflow(const struct pass *p)
 
 static void weigh(struct pass *p)
 {
-    struct nuioa_cut *c = p->cut;
+    struct nuioa_bipartition *c = p->cut;
     memset(p->load[0], 0, c->kind_count * sizeof(uint32_t));
     memset(p->load[1], 0, c->kind_count * sizeof(uint32_t));
     p->slack = 1;
@@ -60,7 +60,7 @@ static void open_all(struct pass *p)
 
 static void cross(struct pass *p, uint32_t v)
 {
-    struct nuioa_cut *c = p->cut;
+    struct nuioa_bipartition *c = p->cut;
     uint8_t from = c->side[v];
     p->cost -= p->gain[v];
     for (uint32_t e = c->row[v]; e < c->row[v + 1]; e++)
@@ -84,7 +84,7 @@ static bool too_full(const struct pass *p, uint32_t *side, uint32_t *kind)
 /* Index into p->open of the best vertex that may cross, or open_count. */
 static uint32_t pick(const struct pass *p)
 {
-    const struct nuioa_cut *c = p->cut;
+    const struct nuioa_bipartition *c = p->cut;
     uint32_t side = 0, kind = 0, best = p->open_count;
     bool full = too_full(p, &side, &kind);
     double best_gain = -DBL_MAX;
@@ -136,7 +136,7 @@ static bool run_pass(struct pass *p, struct nuioa_budget *budget)
     return kept > 0;
 }
 
-static bool take_pass(struct nuioa_arena *arena, struct nuioa_cut *c, struct pass *p)
+static bool take_pass(struct nuioa_arena *arena, struct nuioa_bipartition *c, struct pass *p)
 {
     *p = (struct pass){.cut = c,
                        .gain = nuioa_arena_take(arena, c->count, sizeof(double)),
@@ -147,7 +147,8 @@ static bool take_pass(struct nuioa_arena *arena, struct nuioa_cut *c, struct pas
     return !arena->failed;
 }
 
-int nuioa_cut_improve(struct nuioa_cut *c, double *gain, struct nuioa_budget *budget)
+int nuioa_bipartition_improve(struct nuioa_bipartition *c, double *gain,
+                              struct nuioa_budget *budget)
 {
     struct nuioa_arena scratch = {0};
     struct pass pass;
@@ -167,7 +168,7 @@ int nuioa_cut_improve(struct nuioa_cut *c, double *gain, struct nuioa_budget *bu
 
 /* How many tasks of a kind to put on side 0: its share of the room, within what both sides can
  * take. */
-static uint32_t target(const struct nuioa_cut *c, uint32_t kind, uint32_t total)
+static uint32_t target(const struct nuioa_bipartition *c, uint32_t kind, uint32_t total)
 {
     uint64_t a = c->limit[0][kind], b = c->limit[1][kind];
     uint64_t share = a + b ? (total * a + (a + b) / 2) / (a + b) : 0;
@@ -179,7 +180,7 @@ static uint32_t target(const struct nuioa_cut *c, uint32_t kind, uint32_t total)
 /* Side 0 takes in who gains most by joining, beginning with `seed`. */
 static void grow(struct pass *p, uint32_t seed, uint32_t *wanted, struct nuioa_budget *budget)
 {
-    struct nuioa_cut *c = p->cut;
+    struct nuioa_bipartition *c = p->cut;
     memset(c->side, 1, c->count);
     weigh(p);
     open_all(p);
@@ -204,7 +205,7 @@ static void grow(struct pass *p, uint32_t seed, uint32_t *wanted, struct nuioa_b
 }
 
 /* The vertex that wants side 0 most. */
-static uint32_t leaning(const struct nuioa_cut *c)
+static uint32_t leaning(const struct nuioa_bipartition *c)
 {
     uint32_t best = 0;
     for (uint32_t v = 1; v < c->count; v++)
@@ -213,7 +214,8 @@ static uint32_t leaning(const struct nuioa_cut *c)
     return best;
 }
 
-int nuioa_cut_flat(struct nuioa_cut *c, struct nuioa_random *random, struct nuioa_budget *budget)
+int nuioa_bipartition_flat(struct nuioa_bipartition *c, struct nuioa_random *random,
+                           struct nuioa_budget *budget)
 {
     struct nuioa_arena scratch = {0};
     struct pass pass;

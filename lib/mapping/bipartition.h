@@ -4,7 +4,7 @@
 #include "mapping/search.h"
 
 /* A graph to be cut in two, each vertex one task or several that stay together. */
-struct nuioa_cut {
+struct nuioa_bipartition {
     uint32_t count;
     uint32_t *size; /* [count]: tasks */
     uint32_t *kind; /* [count] */
@@ -20,17 +20,18 @@ struct nuioa_cut {
 };
 
 /* Fills cut->side, as good as it finds; limits are kept where sizes allow. 0 or -ENOMEM. */
-typedef int nuioa_cutter(struct nuioa_cut *cut, struct nuioa_random *random,
-                         struct nuioa_budget *budget);
+typedef int nuioa_bipartitioner(struct nuioa_bipartition *cut, struct nuioa_random *random,
+                                struct nuioa_budget *budget);
 
 /* Grows side 0 from `tries` vertices, improves each, keeps the best. */
-nuioa_cutter nuioa_cut_flat;
+nuioa_bipartitioner nuioa_bipartition_flat;
 
 /* The same, on a coarser graph first where there are many vertices. */
-nuioa_cutter nuioa_cut_multilevel;
+nuioa_bipartitioner nuioa_bipartition_multilevel;
 
 /* Moves vertices across, as Fiduccia and Mattheyses do, from the sides given: what is too full is
  * mended first, then the cost falls, in the end by *gain. 0 or -ENOMEM. */
-int nuioa_cut_improve(struct nuioa_cut *cut, double *gain, struct nuioa_budget *budget);
+int nuioa_bipartition_improve(struct nuioa_bipartition *cut, double *gain,
+                              struct nuioa_budget *budget);
 
 #endif

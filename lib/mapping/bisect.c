@@ -27,7 +27,7 @@ struct bisection {
      * nearest two seats. */
     double hope;
     uint32_t tries; /* cuts of each part */
-    nuioa_cutter *cutter;
+    nuioa_bipartitioner *cutter;
     struct nuioa_random *random;
     struct nuioa_budget *budget;
 };
@@ -41,7 +41,7 @@ static double mean_between(const struct bisection *b, uint32_t x, uint32_t y)
     for (uint32_t k = h->first[x]; k < h->last[x]; k++)
         for (uint32_t l = h->first[y]; l < h->last[y]; l++) {
             uint32_t a = h->order[k], c = h->order[l];
-            double weight = (double)classes[a].seats * classes[c].seats;
+            double weight = (double)classes[a].slots * classes[c].slots;
             sum += weight * nuioa_distances(b->graph, a)[c];
             seats += weight;
         }
@@ -57,7 +57,7 @@ static double price_inside(const struct bisection *b, uint32_t node)
         uint32_t a = h->order[k];
         for (uint32_t l = h->first[node]; l < h->last[node]; l++) {
             double price = nuioa_distances(b->graph, a)[h->order[l]];
-            if ((k != l || b->graph->classes[a].seats > 1) && (least < 0 || price < least))
+            if ((k != l || b->graph->classes[a].slots > 1) && (least < 0 || price < least))
                 least = price;
         }
     }
@@ -76,8 +76,8 @@ static double linear_in(const struct bisection *b, uint32_t i, uint32_t node)
         const struct nuioa_class *class = &g->classes[h->order[k]];
         if (class->kind != g->kind[i])
             continue;
-        sum += class->seats * linear[h->order[k]];
-        seats += class->seats;
+        sum += class->slots * linear[h->order[k]];
+        seats += class->slots;
     }
     return seats > 0 ? sum / seats : 0;
 }
@@ -87,13 +87,13 @@ static void fill_limits(const struct bisection *b, uint32_t node, uint32_t *limi
     const struct nuioa_halves *h = &b->halves;
     for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
         const struct nuioa_class *class = &b->graph->classes[h->order[k]];
-        limit[class->kind] += class->seats;
+        limit[class->kind] += class->slots;
     }
 }
 
 /* The vertices, and for each neighbour either an edge (it is in the part too) or a pull to one
  * side. */
-static void fill_cut(struct bisection *b, const struct part *part, struct nuioa_cut *c)
+static void fill_cut(struct bisection *b, const struct part *part, struct nuioa_bipartition *c)
 {
     const struct nuioa_graph *g = b->graph;
     const double *left = b->mean, *right = b->mean + g->class_count;
@@ -131,7 +131,7 @@ static uint32_t draw_enough(struct nuioa_random *random)
 }
 
 static bool take_cut(const struct bisection *b, const struct part *part,
-                     struct nuioa_arena *scratch, struct nuioa_cut *c)
+                     struct nuioa_arena *scratch, struct nuioa_bipartition *c)
 {
     const struct nuioa_graph *g = b->graph;
     size_t edges = 0;
@@ -139,11 +139,10 @@ static bool take_cut(const struct bisection *b, const struct part *part,
         uint32_t i = b->tasks[part->first + v];
         edges += g->row[i + 1] - g->row[i];
     }
-    *c = (struct nuioa_cut){
-        .count = part->count,
-        .kind_count = g->kind_count,
-        .enough = draw_enough(b->random),
-        .tries = b->tries};
+    *c = (struct nuioa_bipartition){ .count = part->count,
+                                     .kind_count = g->kind_count,
+                                     .enough = draw_enough(b->random),
+                                     .tries = b->tries };
     c->size = nuioa_arena_take(scratch, c->count, sizeof(*c->size));
     c->kind = nuioa_arena_take(scratch, c->count, sizeof(*c->kind));
     c->limit[0] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));
@@ -157,7 +156,7 @@ static bool take_cut(const struct bisection *b, const struct part *part,
 }
 
 /* The part keeps its left half; the right one becomes a new part. */
-static void divide(struct bisection *b, struct part *part, const struct nuioa_cut *c)
+static void divide(struct bisection *b, struct part *part, const struct nuioa_bipartition *c)
 {
     struct part *other = &b->parts[b->part_count];
     uint32_t *tasks = b->tasks + part->first, kept = 0, given = 0;
@@ -181,7 +180,7 @@ static void divide(struct bisection *b, struct part *part, const struct nuioa_cu
 static int cut_part(struct bisection *b, struct part *part)
 {
     struct nuioa_arena scratch = {0};
-    struct nuioa_cut cut;
+    struct nuioa_bipartition cut;
     int rc = -ENOMEM;
     if (!take_cut(b, part, &scratch, &cut))
         goto out;
@@ -231,7 +230,7 @@ static int cut_all(struct bisection *b, uint32_t *at)
 static bool fits(const struct nuioa_graph *g, const uint32_t *at, uint32_t *room)
 {
     for (uint32_t c = 0; c < g->class_count; c++)
-        room[c] = g->classes[c].seats;
+        room[c] = g->classes[c].slots;
     for (uint32_t i = 0; i < g->count; i++)
         if (g->classes[at[i]].kind != g->kind[i] || !room[at[i]]--)
             return false;
@@ -254,7 +253,7 @@ int nuioa_bisect_once(const struct nuioa_graph *g, uint32_t guess, uint32_t trie
     struct bisection b = {
         .graph = g, .hope = guess % 3 / 2.0, .tries = tries, .random = random, .budget = budget};
     size_t classes = g->class_count;
-    b.cutter = nuioa_crowded(g) ? nuioa_cut_flat : nuioa_cut_multilevel;
+    b.cutter = nuioa_graph_is_dense(g) ? nuioa_bipartition_flat : nuioa_bipartition_multilevel;
     b.parts = nuioa_arena_take(&b.arena, classes, sizeof(*b.parts));
     b.tasks = nuioa_arena_take(&b.arena, g->count, sizeof(*b.tasks));
     b.part_of = nuioa_arena_take(&b.arena, g->count, sizeof(*b.part_of));
@@ -269,23 +268,24 @@ int nuioa_bisect_once(const struct nuioa_graph *g, uint32_t guess, uint32_t trie
 }
 
 /* Guess after guess, each improved by swaps; at[count] gets the best. */
-static int guess_all(struct nuioa_seating *seating, uint32_t *at, struct nuioa_budget *budget)
+static int guess_all(struct nuioa_class_assignment *assignment, uint32_t *at,
+                     struct nuioa_budget *budget)
 {
-    const struct nuioa_graph *g = seating->graph;
+    const struct nuioa_graph *g = assignment->graph;
     struct nuioa_random random = {88172645463325252};
     double best = INFINITY;
     for (uint32_t guess = 0; !guess || budget->evaluations < budget->limit; guess++) {
-        int rc = nuioa_bisect_once(g, guess, 2, &random, seating->at, budget);
+        int rc = nuioa_bisect_once(g, guess, 2, &random, assignment->at, budget);
         if (rc)
             return rc;
-        nuioa_seat_all(seating, seating->at);
+        nuioa_assign_all(assignment, assignment->at);
         budget->evaluations += g->count * nuioa_change_effort(g);
-        rc = nuioa_settle(seating, nuioa_cheap_kicks(g), best, budget);
+        rc = nuioa_settle(assignment, nuioa_cheap_kicks(g), best, budget);
         if (rc)
             return rc;
-        if (seating->cost < best) {
-            best = seating->cost;
-            memcpy(at, seating->at, g->count * sizeof(*at));
+        if (assignment->cost < best) {
+            best = assignment->cost;
+            memcpy(at, assignment->at, g->count * sizeof(*at));
         }
     }
     return 0;
@@ -294,18 +294,18 @@ static int guess_all(struct nuioa_seating *seating, uint32_t *at, struct nuioa_b
 static int map(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_budget *budget)
 {
     struct nuioa_graph own;
-    struct nuioa_seating seating = {0};
+    struct nuioa_class_assignment assignment = { 0 };
     struct nuioa_arena scratch = {0};
     const struct nuioa_graph *g = nuioa_graph_of(p, &own);
     uint32_t *best = nuioa_arena_take(&scratch, g ? g->count : 0, sizeof(*best));
     int rc = -ENOMEM;
-    if (!g || scratch.failed || nuioa_seating_open(&seating, g))
+    if (!g || scratch.failed || nuioa_class_assignment_open(&assignment, g))
         goto out;
-    rc = g->count ? guess_all(&seating, best, budget) : -EINVAL;
+    rc = g->count ? guess_all(&assignment, best, budget) : -EINVAL;
     memcpy(slot_of, p->start, p->task_count * sizeof(*slot_of));
     rc = rc ? rc : nuioa_take_slots(p, g, best, slot_of);
 out:
-    nuioa_seating_close(&seating);
+    nuioa_class_assignment_close(&assignment);
     nuioa_arena_free(&scratch);
     nuioa_graph_free(&own);
     return rc;

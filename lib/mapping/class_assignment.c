@@ -4,17 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-int nuioa_seating_open(struct nuioa_seating *s, const struct nuioa_graph *g)
+int nuioa_class_assignment_open(struct nuioa_class_assignment *s, const struct nuioa_graph *g)
 {
     memset(s, 0, sizeof(*s));
     s->graph = g;
     s->at = nuioa_arena_take(&s->arena, g->count, sizeof(*s->at));
-    s->room = nuioa_arena_take(&s->arena, g->class_count, sizeof(*s->room));
+    s->free_slots = nuioa_arena_take(&s->arena, g->class_count, sizeof(*s->free_slots));
     s->price = nuioa_arena_take(&s->arena, (size_t)g->count * g->class_count, sizeof(*s->price));
     return s->arena.failed ? -ENOMEM : 0;
 }
 
-void nuioa_seating_close(struct nuioa_seating *s)
+void nuioa_class_assignment_close(struct nuioa_class_assignment *s)
 {
     nuioa_arena_free(&s->arena);
 }
@@ -26,20 +26,20 @@ static void add_scaled(double *restrict to, const double *restrict from, double 
         to[c] += scale * from[c];
 }
 
-void nuioa_seat_all(struct nuioa_seating *s, const uint32_t *at)
+void nuioa_assign_all(struct nuioa_class_assignment *s, const uint32_t *at)
 {
     const struct nuioa_graph *g = s->graph;
     uint32_t classes = g->class_count;
     if (at != s->at)
         memcpy(s->at, at, g->count * sizeof(*at));
     for (uint32_t c = 0; c < classes; c++)
-        s->room[c] = g->classes[c].seats;
+        s->free_slots[c] = g->classes[c].slots;
     memcpy(s->price, g->linear, (size_t)g->count * classes * sizeof(*s->price));
     s->cost = 0;
     for (uint32_t i = 0; i < g->count; i++) {
         double *price = s->price + (size_t)i * classes;
         double linear = price[s->at[i]];
-        s->room[s->at[i]]--;
+        s->free_slots[s->at[i]]--;
         for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++)
             add_scaled(price, nuioa_distances(g, s->at[g->peer[e]]), g->bytes[e], classes);
         s->cost += (linear + price[s->at[i]]) / 2;
@@ -52,8 +52,8 @@ void nuioa_classes_of(const struct nuioa_graph *g, const uint32_t *slot_of, uint
         at[i] = g->class_of[slot_of[g->task[i]]];
 }
 
-void nuioa_list_seats(const struct nuioa_problem *p, const struct nuioa_graph *g,
-                      const bool *taken, uint32_t *head, uint32_t *next)
+void nuioa_list_free_slots(const struct nuioa_problem *p, const struct nuioa_graph *g,
+                           const bool *taken, uint32_t *head, uint32_t *next)
 {
     for (uint32_t c = 0; c < g->class_count; c++)
         head[c] = UINT32_MAX;
@@ -82,7 +82,7 @@ int nuioa_take_slots(const struct nuioa_problem *p, const struct nuioa_graph *g,
     for (uint32_t i = 0; i < g->count; i++)
         if (g->class_of[slot_of[g->task[i]]] == at[i])
             taken[slot_of[g->task[i]]] = true;
-    nuioa_list_seats(p, g, taken, head, next);
+    nuioa_list_free_slots(p, g, taken, head, next);
     for (uint32_t i = 0; i < g->count; i++) {
         if (g->class_of[slot_of[g->task[i]]] == at[i])
             continue;
@@ -95,7 +95,7 @@ out:
 }
 
 /* Everybody's price follows i from class a to class b. */
-static void relocate(struct nuioa_seating *s, uint32_t i, uint32_t b)
+static void relocate(struct nuioa_class_assignment *s, uint32_t i, uint32_t b)
 {
     const struct nuioa_graph *g = s->graph;
     uint32_t classes = g->class_count;
@@ -110,7 +110,7 @@ static void relocate(struct nuioa_seating *s, uint32_t i, uint32_t b)
     s->at[i] = b;
 }
 
-void nuioa_seating_swap(struct nuioa_seating *s, uint32_t i, uint32_t j)
+void nuioa_class_assignment_swap(struct nuioa_class_assignment *s, uint32_t i, uint32_t j)
 {
     uint32_t a = s->at[i], b = s->at[j];
     s->cost -= nuioa_swap_gain(s, i, j, -INFINITY);
@@ -118,12 +118,12 @@ void nuioa_seating_swap(struct nuioa_seating *s, uint32_t i, uint32_t j)
     relocate(s, j, a);
 }
 
-void nuioa_seating_move(struct nuioa_seating *s, uint32_t i, uint32_t class)
+void nuioa_class_assignment_move(struct nuioa_class_assignment *s, uint32_t i, uint32_t class)
 {
     const double *price = nuioa_prices(s, i);
     s->cost += price[class] - price[s->at[i]];
-    s->room[s->at[i]]++;
-    s->room[class]--;
+    s->free_slots[s->at[i]]++;
+    s->free_slots[class]--;
     relocate(s, i, class);
 }
 

@@ -9,7 +9,7 @@
  * pair of tasks. */
 
 struct descent {
-    struct nuioa_seating *seating;
+    struct nuioa_class_assignment *assignment;
     bool *stale;   /* [count]: it or a neighbour moved since it was looked at */
     double *leave; /* [class_count * class_count]: nobody in one gains more by going to the other */
     bool *open;    /* [class_count]: may hold a partner */
@@ -18,7 +18,7 @@ struct descent {
 /* Bounds only rise as tasks move: no swap is missed, and few are tried in vain. */
 static void raise_bounds(struct descent *d, uint32_t i)
 {
-    const struct nuioa_seating *s = d->seating;
+    const struct nuioa_class_assignment *s = d->assignment;
     uint32_t classes = s->graph->class_count;
     const double *price = nuioa_prices(s, i);
     double here = price[s->at[i]], *bound = d->leave + (size_t)s->at[i] * classes;
@@ -28,7 +28,7 @@ static void raise_bounds(struct descent *d, uint32_t i)
 
 static void bound_all(struct descent *d)
 {
-    const struct nuioa_graph *g = d->seating->graph;
+    const struct nuioa_graph *g = d->assignment->graph;
     for (size_t k = 0; k < (size_t)g->class_count * g->class_count; k++)
         d->leave[k] = -INFINITY;
     for (uint32_t i = 0; i < g->count; i++)
@@ -38,7 +38,7 @@ static void bound_all(struct descent *d)
 /* i has moved. */
 static void follow(struct descent *d, uint32_t i)
 {
-    const struct nuioa_graph *g = d->seating->graph;
+    const struct nuioa_graph *g = d->assignment->graph;
     d->stale[i] = true;
     raise_bounds(d, i);
     for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++) {
@@ -49,16 +49,16 @@ static void follow(struct descent *d, uint32_t i)
 
 static bool try_moves(struct descent *d, uint32_t i)
 {
-    struct nuioa_seating *s = d->seating;
+    struct nuioa_class_assignment *s = d->assignment;
     const struct nuioa_graph *g = s->graph;
     const double *price = nuioa_prices(s, i);
     uint32_t best = s->at[i];
     for (uint32_t c = 0; c < g->class_count; c++)
-        if (s->room[c] && g->classes[c].kind == g->kind[i] && price[c] < price[best])
+        if (s->free_slots[c] && g->classes[c].kind == g->kind[i] && price[c] < price[best])
             best = c;
     if (price[s->at[i]] - price[best] <= nuioa_worth(s))
         return false;
-    nuioa_seating_move(s, i, best);
+    nuioa_class_assignment_move(s, i, best);
     follow(d, i);
     return true;
 }
@@ -66,7 +66,7 @@ static bool try_moves(struct descent *d, uint32_t i)
 /* Marks the classes where i could find a partner; false if there is none. */
 static bool open_classes(struct descent *d, uint32_t i)
 {
-    const struct nuioa_seating *s = d->seating;
+    const struct nuioa_class_assignment *s = d->assignment;
     const struct nuioa_graph *g = s->graph;
     uint32_t a = s->at[i];
     const double *price = nuioa_prices(s, i), *da = nuioa_distances(g, a);
@@ -85,7 +85,7 @@ static bool open_classes(struct descent *d, uint32_t i)
 /* The best partner for i, or i. */
 static uint32_t best_swap(const struct descent *d, uint32_t i)
 {
-    const struct nuioa_seating *s = d->seating;
+    const struct nuioa_class_assignment *s = d->assignment;
     double best_gain = nuioa_worth(s);
     uint32_t best = i;
     for (uint32_t j = 0; j < s->graph->count; j++) {
@@ -104,11 +104,11 @@ static bool try_swaps(struct descent *d, uint32_t i, struct nuioa_budget *budget
 {
     if (!open_classes(d, i))
         return false;
-    budget->evaluations += d->seating->graph->count / 2;
+    budget->evaluations += d->assignment->graph->count / 2;
     uint32_t j = best_swap(d, i);
     if (j == i)
         return false;
-    nuioa_seating_swap(d->seating, i, j);
+    nuioa_class_assignment_swap(d->assignment, i, j);
     follow(d, i);
     follow(d, j);
     return true;
@@ -116,7 +116,7 @@ static bool try_swaps(struct descent *d, uint32_t i, struct nuioa_budget *budget
 
 static void descend(struct descent *d, struct nuioa_budget *budget)
 {
-    const struct nuioa_graph *g = d->seating->graph;
+    const struct nuioa_graph *g = d->assignment->graph;
     uint64_t effort = nuioa_change_effort(g);
     for (bool better = true; better;) {
         better = false;
@@ -135,7 +135,7 @@ static void descend(struct descent *d, struct nuioa_budget *budget)
     }
 }
 
-int nuioa_descend(struct nuioa_seating *s, struct nuioa_budget *budget)
+int nuioa_descend(struct nuioa_class_assignment *s, struct nuioa_budget *budget)
 {
     const struct nuioa_graph *g = s->graph;
     struct nuioa_arena scratch = {0};

@@ -74,7 +74,7 @@ static void add_slot(struct nuioa_graph *g, const struct nuioa_problem *p, uint3
     if (c == g->class_count)
         g->classes[g->class_count++] =
             (struct nuioa_class){kind, 0, p->nic_cost[slot], domain};
-    g->classes[c].seats++;
+    g->classes[c].slots++;
     g->class_of[slot] = c;
 }
 

@@ -11,7 +11,7 @@
 
 struct nuioa_class {
     uint32_t kind;  /* index, < kind_count */
-    uint32_t seats; /* free slots, >= 1 */
+    uint32_t slots; /* free slots, >= 1 */
     double nic_cost;
     uint32_t domain; /* one of those merged into it */
 };
@@ -46,7 +46,7 @@ const struct nuioa_graph *nuioa_graph_of(const struct nuioa_problem *problem,
                                          struct nuioa_graph *own);
 
 /* More than a quarter of all pairs talk: no group of tasks stands out. */
-static inline bool nuioa_crowded(const struct nuioa_graph *graph)
+static inline bool nuioa_graph_is_dense(const struct nuioa_graph *graph)
 {
     return graph->row[graph->count] > (uint64_t)graph->count * graph->count / 4;
 }

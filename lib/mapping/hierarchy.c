@@ -9,7 +9,7 @@
 struct joining {
     uint32_t count;    /* class_count */
     double *mean;      /* [count * count]: between the clusters that live in these rows */
-    double *seats;     /* [count]; 0: the row is free */
+    double *slots;     /* [count]; 0: the row is free */
     uint32_t *node;    /* [count]: of the cluster in this row */
     uint32_t *nearest; /* [count]: the best partner among higher rows */
 };
@@ -21,34 +21,34 @@ static bool nearer(const struct joining *j, uint32_t a, uint32_t b, uint32_t c, 
     if (x < y - same || x > y + same)
         return x < y;
     /* Among equals the small ones, so that a flat machine becomes a balanced tree. */
-    return j->seats[a] + j->seats[b] < j->seats[c] + j->seats[d];
+    return j->slots[a] + j->slots[b] < j->slots[c] + j->slots[d];
 }
 
 static void find_nearest(struct joining *j, uint32_t a)
 {
     j->nearest[a] = UINT32_MAX;
     for (uint32_t b = a + 1; b < j->count; b++)
-        if (j->seats[b] > 0 && (j->nearest[a] == UINT32_MAX || nearer(j, a, b, a, j->nearest[a])))
+        if (j->slots[b] > 0 && (j->nearest[a] == UINT32_MAX || nearer(j, a, b, a, j->nearest[a])))
             j->nearest[a] = b;
 }
 
 /* Row b goes into row a. */
 static void join(struct joining *j, uint32_t a, uint32_t b)
 {
-    double wa = j->seats[a] / (j->seats[a] + j->seats[b]), wb = 1 - wa;
+    double wa = j->slots[a] / (j->slots[a] + j->slots[b]), wb = 1 - wa;
     for (uint32_t c = 0; c < j->count; c++) {
         double mean =
             wa * j->mean[(size_t)a * j->count + c] + wb * j->mean[(size_t)b * j->count + c];
         j->mean[(size_t)a * j->count + c] = j->mean[(size_t)c * j->count + a] = mean;
     }
-    j->seats[a] += j->seats[b];
-    j->seats[b] = 0;
+    j->slots[a] += j->slots[b];
+    j->slots[b] = 0;
     /* Joining may lengthen the way to a, and shorten none that was not looked at. */
     for (uint32_t c = 0; c <= a; c++)
-        if (j->seats[c] > 0)
+        if (j->slots[c] > 0)
             find_nearest(j, c);
     for (uint32_t c = a + 1; c < b; c++)
-        if (j->seats[c] > 0 && j->nearest[c] == b)
+        if (j->slots[c] > 0 && j->nearest[c] == b)
             find_nearest(j, c);
 }
 
@@ -59,7 +59,7 @@ static void join_all(struct joining *j, struct nuioa_halves *h)
     for (uint32_t node = j->count; node < 2 * j->count - 1; node++) {
         uint32_t best = UINT32_MAX;
         for (uint32_t a = 0; a < j->count; a++)
-            if (j->seats[a] > 0 && j->nearest[a] != UINT32_MAX &&
+            if (j->slots[a] > 0 && j->nearest[a] != UINT32_MAX &&
                 (best == UINT32_MAX || nearer(j, a, j->nearest[a], best, j->nearest[best])))
                 best = a;
         uint32_t partner = j->nearest[best];
@@ -113,7 +113,7 @@ int nuioa_halves_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
     if (!rc) {
         memcpy(j.mean, g->distance, (size_t)n * n * sizeof(double));
         for (uint32_t c = 0; c < n; c++) {
-            j.seats[c] = g->classes[c].seats;
+            j.slots[c] = g->classes[c].slots;
             j.node[c] = c;
         }
         join_all(&j, h);
@@ -138,15 +138,15 @@ static double near(const struct splitting *s, uint32_t a, uint32_t b)
     return nuioa_distances(s->graph, s->member[a])[s->member[b]];
 }
 
-static double seats(const struct splitting *s, uint32_t a)
+static double slots(const struct splitting *s, uint32_t a)
 {
-    return s->graph->classes[s->member[a]].seats;
+    return s->graph->classes[s->member[a]].slots;
 }
 
 static void change_side(struct splitting *s, uint32_t a)
 {
     for (uint32_t b = 0; b < s->count; b++) {
-        double weight = seats(s, a) * near(s, b, a);
+        double weight = slots(s, a) * near(s, b, a);
         if (b != a) {
             s->reach[s->side[a]][b] -= weight;
             s->reach[!s->side[a]][b] += weight;
@@ -157,7 +157,7 @@ static void change_side(struct splitting *s, uint32_t a)
 
 static double change_gain(const struct splitting *s, uint32_t a)
 {
-    return seats(s, a) * (s->reach[s->side[a]][a] - s->reach[!s->side[a]][a]);
+    return slots(s, a) * (s->reach[s->side[a]][a] - s->reach[!s->side[a]][a]);
 }
 
 /* The first half of the members against the second, then changes of side and exchanges while they
@@ -170,8 +170,8 @@ static void split(struct splitting *s)
         s->reach[0][a] = s->reach[1][a] = 0;
         for (uint32_t b = 0; b < s->count; b++)
             if (b != a)
-                s->reach[b >= s->count / 2][a] += seats(s, b) * near(s, a, b);
-        worth += 1e-9 * seats(s, a) * (s->reach[0][a] + s->reach[1][a]);
+                s->reach[b >= s->count / 2][a] += slots(s, b) * near(s, a, b);
+        worth += 1e-9 * slots(s, a) * (s->reach[0][a] + s->reach[1][a]);
     }
     for (bool better = true; better && s->count > 2;) {
         better = false;
@@ -181,7 +181,7 @@ static void split(struct splitting *s)
                 better = true;
             }
             for (uint32_t b = 0; b < a; b++) {
-                double apart = 2 * seats(s, a) * seats(s, b) * near(s, a, b);
+                double apart = 2 * slots(s, a) * slots(s, b) * near(s, a, b);
                 if (s->side[a] == s->side[b] ||
                     change_gain(s, a) + change_gain(s, b) + apart <= worth)
                     continue;
@@ -341,12 +341,12 @@ int nuioa_levels_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
         return -ENOMEM;
     }
     levels->count = 0;
-    uint32_t seats = 1;
+    uint32_t slots = 1;
     for (uint32_t c = 0; c < n; c++) {
         inner[c] = levels->order[c] = c;
-        seats = g->classes[c].seats > seats ? g->classes[c].seats : seats;
+        slots = g->classes[c].slots > slots ? g->classes[c].slots : slots;
     }
-    levels->arity[levels->count++] = seats;
+    levels->arity[levels->count++] = slots;
     uint32_t reaches = distinct(g, reach), before = n;
     for (uint32_t k = 0; k < reaches && before > 1; k++) {
         uint32_t now = components(g, reach[k], outer, queue);

@@ -4,7 +4,7 @@
 
 #include "mapping/mapping.h"
 
-struct seat {
+struct candidate {
     uint32_t index; /* of the task, or of the slot */
     uint32_t kind;
     double weight; /* tasks: descending first */
@@ -16,7 +16,7 @@ struct seat {
  * so that those already near stay. */
 static int by_rank(const void *a, const void *b)
 {
-    const struct seat *x = a, *y = b;
+    const struct candidate *x = a, *y = b;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     if (x->weight != y->weight)
@@ -28,25 +28,26 @@ static int by_rank(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-static uint32_t list_tasks(const struct nuioa_problem *p, struct seat *tasks)
+static uint32_t list_tasks(const struct nuioa_problem *p, struct candidate *tasks)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < p->task_count; i++) {
         uint32_t s = p->start[i];
         if (!p->pinned || !p->pinned[i])
             tasks[count++] =
-                (struct seat){i, p->task_kind[i], p->weight[i], p->nic_cost[s], p->tie[s]};
+                (struct candidate){ i, p->task_kind[i], p->weight[i], p->nic_cost[s], p->tie[s] };
     }
     qsort(tasks, count, sizeof(*tasks), by_rank);
     return count;
 }
 
-static uint32_t list_slots(const struct nuioa_problem *p, const bool *taken, struct seat *slots)
+static uint32_t list_slots(const struct nuioa_problem *p, const bool *taken,
+                           struct candidate *slots)
 {
     uint32_t count = 0;
     for (uint32_t s = 0; s < p->slot_count; s++)
         if (!taken[s])
-            slots[count++] = (struct seat){s, p->kind[s], 0, p->nic_cost[s], p->tie[s]};
+            slots[count++] = (struct candidate){ s, p->kind[s], 0, p->nic_cost[s], p->tie[s] };
     qsort(slots, count, sizeof(*slots), by_rank);
     return count;
 }
@@ -61,8 +62,8 @@ struct deal {
 };
 
 /* Deals slots to tasks kind by kind; false if a kind has more tasks than slots. */
-static bool deal_out(const struct seat *tasks, uint32_t task_count, const struct seat *slots,
-                     uint32_t slot_count, struct deal *deals)
+static bool deal_out(const struct candidate *tasks, uint32_t task_count,
+                     const struct candidate *slots, uint32_t slot_count, struct deal *deals)
 {
     uint32_t s = 0;
     for (uint32_t t = 0; t < task_count; t++, s++) {
@@ -132,8 +133,8 @@ static void give_back(const struct nuioa_problem *p, struct deal *deals, uint32_
 static int hopsort(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_budget *budget)
 {
     bool *taken = calloc(p->slot_count, sizeof(*taken));
-    struct seat *tasks = malloc(p->task_count * sizeof(*tasks));
-    struct seat *slots = malloc(p->slot_count * sizeof(*slots));
+    struct candidate *tasks = malloc(p->task_count * sizeof(*tasks));
+    struct candidate *slots = malloc(p->slot_count * sizeof(*slots));
     struct deal *deals = malloc(p->task_count * sizeof(*deals));
     uint32_t *at = malloc(p->slot_count * sizeof(*at));
     int rc = -ENOMEM;

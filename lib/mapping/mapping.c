@@ -14,8 +14,10 @@
 static const struct entry {
     const struct nuioa_mapper *mapper;
     uint32_t until, until_crowded;
-} with_pairs[] = {{&nuioa_tree, 1, 1}, {&nuioa_hopsort, 1, 1}, {&nuioa_bisect, 6, 8}},
-  weights_only[] = {{&nuioa_hopsort, 10, 10}};
+} with_pairs[] = { { &nuioa_affinity_tree, 1, 1 },
+                   { &nuioa_hopsort, 1, 1 },
+                   { &nuioa_bisect, 6, 8 } },
+  weights_only[] = { { &nuioa_hopsort, 10, 10 } };
 
 struct portfolio {
     const struct nuioa_problem *problem;
@@ -64,7 +66,7 @@ static void consider(struct portfolio *f, const char *name)
 
 static void try_mapper(struct portfolio *f, const struct entry *entry)
 {
-    bool crowded = f->graph && nuioa_crowded(f->graph);
+    bool crowded = f->graph && nuioa_graph_is_dense(f->graph);
     uint32_t until = crowded ? entry->until_crowded : entry->until;
     struct nuioa_budget part = {f->budget.evaluations, f->budget.limit / 10 * until};
     if (entry->mapper->map(f->problem, f->candidate, &part) >= 0) {
@@ -78,17 +80,18 @@ static void try_mapper(struct portfolio *f, const struct entry *entry)
 /* Small problems are annealed, hot and several times, so that where it began does not matter. Large
  * ones, which no budget anneals from scratch, are renewed part by part; where nearly all talk to
  * each other no part stands apart, and shaking is better. */
-static int better(struct portfolio *f, struct nuioa_seating *seating)
+static int better(struct portfolio *f, struct nuioa_class_assignment *assignment)
 {
     enum { SMALL = 32, ROUNDS = 4 };
     struct nuioa_random random = {0x9e3779b97f4a7c15};
     struct nuioa_budget *budget = &f->budget;
     uint64_t left = budget->limit > budget->evaluations ? budget->limit - budget->evaluations : 0;
     if (f->graph->count > SMALL)
-        return nuioa_crowded(f->graph) ? nuioa_anneal(seating, &random, 0.1, left, budget)
-                                       : nuioa_renew(seating, &random, budget);
+        return nuioa_graph_is_dense(f->graph)
+                   ? nuioa_anneal(assignment, &random, 0.1, left, budget)
+                   : nuioa_neighbourhood_search(assignment, &random, budget);
     for (int k = 0; k < ROUNDS; k++) {
-        int rc = nuioa_anneal(seating, &random, 0.3, left / ROUNDS, budget);
+        int rc = nuioa_anneal(assignment, &random, 0.3, left / ROUNDS, budget);
         if (rc)
             return rc;
     }
@@ -98,17 +101,16 @@ static int better(struct portfolio *f, struct nuioa_seating *seating)
 /* What is left of the budget goes into the best mapping. */
 static void polish(struct portfolio *f)
 {
-    struct nuioa_seating seating = {0};
+    struct nuioa_class_assignment assignment = { 0 };
     const struct nuioa_problem *p = f->problem;
-    if (strcmp(f->mapping->mapper, "keep") && !nuioa_seating_open(&seating, f->graph)) {
+    if (strcmp(f->mapping->mapper, "keep") && !nuioa_class_assignment_open(&assignment, f->graph)) {
         memcpy(f->candidate, f->slot_of, p->task_count * sizeof(*f->candidate));
-        nuioa_classes_of(f->graph, f->slot_of, seating.at);
-        nuioa_seat_all(&seating, seating.at);
-        if (!better(f, &seating) &&
-            !nuioa_take_slots(p, f->graph, seating.at, f->candidate))
+        nuioa_classes_of(f->graph, f->slot_of, assignment.at);
+        nuioa_assign_all(&assignment, assignment.at);
+        if (!better(f, &assignment) && !nuioa_take_slots(p, f->graph, assignment.at, f->candidate))
             consider(f, f->mapping->mapper);
     }
-    nuioa_seating_close(&seating);
+    nuioa_class_assignment_close(&assignment);
 }
 
 uint64_t nuioa_cpu_us(void)
@@ -138,8 +140,7 @@ static int run(struct portfolio *f)
     return is_late(f->problem) ? -ETIME : 0;
 }
 
-int nuioa_place(const struct nuioa_problem *problem, uint32_t *slot_of,
-                struct nuioa_mapping *mapping)
+int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_mapping *mapping)
 {
     size_t bytes = problem->task_count * sizeof(*slot_of);
     struct nuioa_problem p = *problem;

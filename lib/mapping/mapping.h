@@ -36,9 +36,10 @@ struct nuioa_problem {
     const uint32_t *start;     /* [task_count]: Slurm's own mapping, always a candidate */
     uint32_t pair_count;
     const struct nuioa_pair *pairs; /* each pair once; none: weights only */
-    const struct nuioa_graph *graph; /* NULL; nuioa_place makes it once for all mappers */
+    const struct nuioa_graph *graph; /* NULL; nuioa_map makes it once for all mappers */
     uint64_t effort; /* evaluations at the most; 0: by the size of the problem */
-    uint64_t cpu_until_us; /* for nuioa_place alone: give up when nuioa_cpu_us() is past it; 0: never */
+    uint64_t
+        cpu_until_us; /* for nuioa_map alone: give up when nuioa_cpu_us() is past it; 0: never */
 };
 
 /* Processor time of this thread. */
@@ -67,7 +68,7 @@ extern const struct nuioa_mapper nuioa_hopsort;
 /* The two that follow are for problems with pairs (-EINVAL without, or where they do not apply). */
 
 /* TreeMatch (Jeannot & Mercier, Euro-Par 2010): groups by affinity along the machine's tree. */
-extern const struct nuioa_mapper nuioa_tree;
+extern const struct nuioa_mapper nuioa_affinity_tree;
 
 /* The machine and the tasks halved together, the NIC as a linear term, large graphs coarsened
  * first; improved by swaps. As many guesses as the budget holds: it must end. */
@@ -95,7 +96,7 @@ struct nuioa_mapping {
 /* Runs the mappers that fit the problem, keeps the best J, with Slurm's own among the candidates:
  * slot_of is written, *mapping says how it came about. 0; or -ENOMEM, or -ETIME when it is past cpu_until_us,
  * which is looked at between mappers (slot_of = start then). */
-int nuioa_place(const struct nuioa_problem *problem, uint32_t *slot_of,
-                struct nuioa_mapping *mapping);
+int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of,
+              struct nuioa_mapping *mapping);
 
 #endif

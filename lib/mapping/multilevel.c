@@ -8,7 +8,7 @@
  * single tasks would not. */
 
 struct matching {
-    const struct nuioa_cut *cut;
+    const struct nuioa_bipartition *cut;
     uint32_t largest; /* tasks in one vertex */
     uint32_t *order;  /* [count]: random */
     uint32_t *mate;   /* [count]; of an unjoined vertex: itself */
@@ -17,7 +17,7 @@ struct matching {
 
 static bool can_join(const struct matching *m, uint32_t v, uint32_t u)
 {
-    const struct nuioa_cut *c = m->cut;
+    const struct nuioa_bipartition *c = m->cut;
     return u != v && m->mate[u] == u && c->kind[u] == c->kind[v] &&
            c->size[u] + c->size[v] <= m->largest;
 }
@@ -26,7 +26,7 @@ static bool can_join(const struct matching *m, uint32_t v, uint32_t u)
  * none. */
 static uint32_t friend_of(const struct matching *m, uint32_t v, bool joinable)
 {
-    const struct nuioa_cut *c = m->cut;
+    const struct nuioa_bipartition *c = m->cut;
     uint32_t best = v;
     double most = 0;
     for (uint32_t e = c->row[v]; e < c->row[v + 1]; e++) {
@@ -76,8 +76,8 @@ static uint32_t match(struct matching *m, struct nuioa_random *random, uint32_t 
     return count;
 }
 
-static bool take_coarse(const struct nuioa_cut *fine, uint32_t count, struct nuioa_arena *scratch,
-                        struct nuioa_cut *c)
+static bool take_coarse(const struct nuioa_bipartition *fine, uint32_t count,
+                        struct nuioa_arena *scratch, struct nuioa_bipartition *c)
 {
     *c = *fine;
     c->count = count;
@@ -93,7 +93,8 @@ static bool take_coarse(const struct nuioa_cut *fine, uint32_t count, struct nui
 
 /* Members of each coarse vertex are found through lists; `edge_to` remembers where this vertex's
  * edge to another already is. */
-static int coarsen(const struct nuioa_cut *fine, const uint32_t *into, struct nuioa_cut *c)
+static int coarsen(const struct nuioa_bipartition *fine, const uint32_t *into,
+                   struct nuioa_bipartition *c)
 {
     struct nuioa_arena scratch = {0};
     uint32_t *head = nuioa_arena_take(&scratch, c->count, sizeof(*head));
@@ -132,7 +133,7 @@ static int coarsen(const struct nuioa_cut *fine, const uint32_t *into, struct nu
     return 0;
 }
 
-static uint32_t tasks_of(const struct nuioa_cut *c)
+static uint32_t tasks_of(const struct nuioa_bipartition *c)
 {
     uint32_t sum = 0;
     for (uint32_t v = 0; v < c->count; v++)
@@ -141,13 +142,13 @@ static uint32_t tasks_of(const struct nuioa_cut *c)
 }
 
 /* Calls itself once for each halving of the graph. */
-int nuioa_cut_multilevel(struct nuioa_cut *fine, struct nuioa_random *random,
-                         struct nuioa_budget *budget)
+int nuioa_bipartition_multilevel(struct nuioa_bipartition *fine, struct nuioa_random *random,
+                                 struct nuioa_budget *budget)
 {
     if (fine->count <= fine->enough)
-        return nuioa_cut_flat(fine, random, budget);
+        return nuioa_bipartition_flat(fine, random, budget);
     struct nuioa_arena scratch = {0};
-    struct nuioa_cut coarse;
+    struct nuioa_bipartition coarse;
     double gain;
     /* Lumps much above the mean of the smallest graph could not be balanced. */
     struct matching m = {fine, 3 * tasks_of(fine) / (2 * fine->enough) + 1,
@@ -161,18 +162,18 @@ int nuioa_cut_multilevel(struct nuioa_cut *fine, struct nuioa_random *random,
     uint32_t count = match(&m, random, into);
     budget->evaluations += fine->row[fine->count] / 2;
     if (count > fine->count * 9 / 10) {
-        rc = nuioa_cut_flat(fine, random, budget);
+        rc = nuioa_bipartition_flat(fine, random, budget);
         goto out;
     }
     if (!take_coarse(fine, count, &scratch, &coarse))
         goto out;
     rc = coarsen(fine, into, &coarse);
-    rc = rc ? rc : nuioa_cut_multilevel(&coarse, random, budget);
+    rc = rc ? rc : nuioa_bipartition_multilevel(&coarse, random, budget);
     if (rc)
         goto out;
     for (uint32_t v = 0; v < fine->count; v++)
         fine->side[v] = coarse.side[into[v]];
-    rc = nuioa_cut_improve(fine, &gain, budget);
+    rc = nuioa_bipartition_improve(fine, &gain, budget);
 out:
     nuioa_arena_free(&scratch);
     return rc;

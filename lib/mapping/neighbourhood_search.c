@@ -7,7 +7,7 @@
  * its machine; what everybody else costs them has become part of their linear costs. */
 
 struct renewal {
-    struct nuioa_seating *seating;
+    struct nuioa_class_assignment *assignment;
     struct nuioa_random *random;
     uint32_t *classes; /* [class_count]: the chosen ones, class_count of them in use */
     uint32_t class_count;
@@ -35,8 +35,8 @@ static void choose_class(struct renewal *r, uint32_t class)
  * says which comes next. Where nobody talks to more, the part stays smaller. */
 static void choose(struct renewal *r)
 {
-    const struct nuioa_graph *g = r->seating->graph;
-    const uint32_t *at = r->seating->at;
+    const struct nuioa_graph *g = r->assignment->graph;
+    const uint32_t *at = r->assignment->at;
     uint32_t wanted = draw_count(r, g->class_count);
     memset(r->index, 0xff, g->class_count * sizeof(*r->index));
     r->class_count = 0;
@@ -50,14 +50,14 @@ static void choose(struct renewal *r)
 
 static bool take_part(struct renewal *r, struct nuioa_graph *part)
 {
-    const struct nuioa_graph *g = r->seating->graph;
+    const struct nuioa_graph *g = r->assignment->graph;
     size_t classes = r->class_count, edges = 0;
     memset(part, 0, sizeof(*part));
     part->task = nuioa_arena_take(&part->arena, g->count, sizeof(*part->task));
     if (part->arena.failed)
         return false;
     for (uint32_t i = 0; i < g->count; i++) {
-        if (r->index[r->seating->at[i]] == NUIOA_NO_CLASS)
+        if (r->index[r->assignment->at[i]] == NUIOA_NO_CLASS)
             continue;
         r->vertex[i] = part->count;
         part->task[part->count++] = i;
@@ -78,15 +78,15 @@ static bool take_part(struct renewal *r, struct nuioa_graph *part)
 /* Neighbours in the part become edges; the price that the task sees now, less theirs, is linear. */
 static void fill_task(const struct renewal *r, struct nuioa_graph *part, uint32_t v)
 {
-    const struct nuioa_graph *g = r->seating->graph;
+    const struct nuioa_graph *g = r->assignment->graph;
     uint32_t i = part->task[v], edges = part->row[v];
     double *linear = part->linear + (size_t)v * part->class_count;
-    const double *price = nuioa_prices(r->seating, i);
+    const double *price = nuioa_prices(r->assignment, i);
     part->kind[v] = g->kind[i];
     for (uint32_t a = 0; a < part->class_count; a++)
         linear[a] = price[r->classes[a]];
     for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++) {
-        uint32_t j = g->peer[e], there = r->index[r->seating->at[j]];
+        uint32_t j = g->peer[e], there = r->index[r->assignment->at[j]];
         if (there == NUIOA_NO_CLASS)
             continue;
         const double *distance = nuioa_distances(part, there);
@@ -100,7 +100,7 @@ static void fill_task(const struct renewal *r, struct nuioa_graph *part, uint32_
 
 static bool make_part(struct renewal *r, struct nuioa_graph *part)
 {
-    const struct nuioa_graph *g = r->seating->graph;
+    const struct nuioa_graph *g = r->assignment->graph;
     if (!take_part(r, part))
         return false;
     for (uint32_t a = 0; a < part->class_count; a++) {
@@ -115,32 +115,34 @@ static bool make_part(struct renewal *r, struct nuioa_graph *part)
 }
 
 /* 1 if the part costs less than before, 0 if not, or negative. */
-static int map_anew(struct renewal *r, struct nuioa_seating *s, struct nuioa_budget *budget)
+static int map_anew(struct renewal *r, struct nuioa_class_assignment *s,
+                    struct nuioa_budget *budget)
 {
     const struct nuioa_graph *part = s->graph;
     for (uint32_t v = 0; v < part->count; v++)
-        s->at[v] = r->index[r->seating->at[part->task[v]]];
-    nuioa_seat_all(s, s->at);
+        s->at[v] = r->index[r->assignment->at[part->task[v]]];
+    nuioa_assign_all(s, s->at);
     double before = s->cost;
     budget->evaluations += 2 * part->count * nuioa_change_effort(part);
     int rc = nuioa_bisect_once(part, nuioa_random_below(r->random, 6), 1, r->random, s->at, budget);
     if (rc)
         return rc;
-    nuioa_seat_all(s, s->at);
+    nuioa_assign_all(s, s->at);
     rc = nuioa_settle(s, 0, before, budget);
     return rc ? rc : s->cost < before - nuioa_worth(s);
 }
 
-static void apply(struct renewal *r, const struct nuioa_seating *s, struct nuioa_budget *budget)
+static void apply(struct renewal *r, const struct nuioa_class_assignment *s,
+                  struct nuioa_budget *budget)
 {
     const struct nuioa_graph *part = s->graph;
-    uint64_t effort = nuioa_change_effort(r->seating->graph);
+    uint64_t effort = nuioa_change_effort(r->assignment->graph);
     for (uint32_t v = 0; v < part->count; v++) {
         uint32_t i = part->task[v], class = r->classes[s->at[v]];
-        if (r->seating->at[i] == class)
+        if (r->assignment->at[i] == class)
             continue;
         /* Seats may be overdrawn until the last has moved. */
-        nuioa_seating_move(r->seating, i, class);
+        nuioa_class_assignment_move(r->assignment, i, class);
         budget->evaluations += effort;
     }
 }
@@ -148,25 +150,25 @@ static void apply(struct renewal *r, const struct nuioa_seating *s, struct nuioa
 static int renew_part(struct renewal *r, struct nuioa_budget *budget)
 {
     struct nuioa_graph part;
-    struct nuioa_seating s = {0};
-    int rc = make_part(r, &part) && !nuioa_seating_open(&s, &part) ? 0 : -ENOMEM;
+    struct nuioa_class_assignment s = { 0 };
+    int rc = make_part(r, &part) && !nuioa_class_assignment_open(&s, &part) ? 0 : -ENOMEM;
     if (!rc)
         rc = map_anew(r, &s, budget);
     if (rc > 0) {
         apply(r, &s, budget);
-        rc = nuioa_descend(r->seating, budget);
+        rc = nuioa_descend(r->assignment, budget);
     }
-    nuioa_seating_close(&s);
+    nuioa_class_assignment_close(&s);
     nuioa_graph_free(&part);
     return rc == -EINVAL ? 0 : rc; /* what does not fit is no better */
 }
 
-int nuioa_renew(struct nuioa_seating *seating, struct nuioa_random *random,
-                struct nuioa_budget *budget)
+int nuioa_neighbourhood_search(struct nuioa_class_assignment *assignment,
+                               struct nuioa_random *random, struct nuioa_budget *budget)
 {
-    const struct nuioa_graph *g = seating->graph;
+    const struct nuioa_graph *g = assignment->graph;
     struct nuioa_arena scratch = {0};
-    struct renewal r = {.seating = seating, .random = random};
+    struct renewal r = { .assignment = assignment, .random = random };
     r.classes = nuioa_arena_take(&scratch, g->class_count, sizeof(*r.classes));
     r.index = nuioa_arena_take(&scratch, g->class_count, sizeof(*r.index));
     r.vertex = nuioa_arena_take(&scratch, g->count, sizeof(*r.vertex));

@@ -7,8 +7,8 @@
  * chain of moves that only pays at its end is found here and not by single swaps. */
 
 struct recut {
-    struct nuioa_seating *seating;
-    struct nuioa_cut cut;
+    struct nuioa_class_assignment *assignment;
+    struct nuioa_bipartition cut;
     uint32_t *listed; /* [count]: tasks by class, from start[class]; */
     uint32_t *start;  /* [class_count + 1] */
     uint32_t *member; /* [count]: task of a vertex */
@@ -21,7 +21,7 @@ struct recut {
 
 static bool take(struct recut *r, struct nuioa_arena *scratch, const struct nuioa_graph *g)
 {
-    struct nuioa_cut *c = &r->cut;
+    struct nuioa_bipartition *c = &r->cut;
     size_t count = g->count, classes = g->class_count;
     r->listed = nuioa_arena_take(scratch, count, sizeof(*r->listed));
     r->start = nuioa_arena_take(scratch, classes + 1, sizeof(*r->start));
@@ -46,8 +46,8 @@ static bool take(struct recut *r, struct nuioa_arena *scratch, const struct nuio
 
 static void list_members(struct recut *r)
 {
-    const struct nuioa_graph *g = r->seating->graph;
-    const uint32_t *at = r->seating->at;
+    const struct nuioa_graph *g = r->assignment->graph;
+    const uint32_t *at = r->assignment->at;
     memset(r->start, 0, ((size_t)g->class_count + 1) * sizeof(*r->start));
     for (uint32_t i = 0; i < g->count; i++)
         r->start[at[i]]++;
@@ -59,8 +59,8 @@ static void list_members(struct recut *r)
 
 static void gather(struct recut *r, uint32_t a, uint32_t b)
 {
-    const struct nuioa_graph *g = r->seating->graph;
-    struct nuioa_cut *c = &r->cut;
+    const struct nuioa_graph *g = r->assignment->graph;
+    struct nuioa_bipartition *c = &r->cut;
     c->count = 0;
     for (uint8_t side = 0; side < 2; side++) {
         uint32_t class = side ? b : a;
@@ -71,22 +71,22 @@ static void gather(struct recut *r, uint32_t a, uint32_t b)
             r->member[c->count++] = r->listed[k];
         }
     }
-    c->limit[0][0] = g->classes[a].seats;
-    c->limit[1][0] = g->classes[b].seats;
+    c->limit[0][0] = g->classes[a].slots;
+    c->limit[1][0] = g->classes[b].slots;
 }
 
 /* The change of J by any division is the change of this cut's cost, exactly. */
 static void connect(struct recut *r, uint32_t a, uint32_t b)
 {
-    const struct nuioa_graph *g = r->seating->graph;
-    const uint32_t *at = r->seating->at;
+    const struct nuioa_graph *g = r->assignment->graph;
+    const uint32_t *at = r->assignment->at;
     const double *da = nuioa_distances(g, a), *db = nuioa_distances(g, b);
-    struct nuioa_cut *c = &r->cut;
+    struct nuioa_bipartition *c = &r->cut;
     double across = da[b] - (da[a] + db[b]) / 2, tilt = (db[b] - da[a]) / 2;
     uint32_t edges = 0;
     for (uint32_t v = 0; v < c->count; v++) {
         uint32_t i = r->member[v];
-        const double *price = nuioa_prices(r->seating, i);
+        const double *price = nuioa_prices(r->assignment, i);
         double lean = price[b] - price[a];
         for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++) {
             uint32_t j = g->peer[e];
@@ -103,13 +103,13 @@ static void connect(struct recut *r, uint32_t a, uint32_t b)
 
 static bool apply(struct recut *r, uint32_t a, uint32_t b, struct nuioa_budget *budget)
 {
-    uint64_t effort = nuioa_change_effort(r->seating->graph);
+    uint64_t effort = nuioa_change_effort(r->assignment->graph);
     bool changed = false;
     for (uint32_t v = 0; v < r->cut.count; v++) {
         if (r->cut.side[v] == r->before[v])
             continue;
         /* Seats may be overdrawn until the last has moved. */
-        nuioa_seating_move(r->seating, r->member[v], r->cut.side[v] ? b : a);
+        nuioa_class_assignment_move(r->assignment, r->member[v], r->cut.side[v] ? b : a);
         budget->evaluations += effort;
         changed = true;
     }
@@ -120,8 +120,8 @@ static bool apply(struct recut *r, uint32_t a, uint32_t b, struct nuioa_budget *
 
 static void measure(struct recut *r)
 {
-    const struct nuioa_graph *g = r->seating->graph;
-    const uint32_t *at = r->seating->at;
+    const struct nuioa_graph *g = r->assignment->graph;
+    const uint32_t *at = r->assignment->at;
     memset(r->between, 0, (size_t)g->class_count * g->class_count * sizeof(*r->between));
     for (uint32_t i = 0; i < g->count; i++)
         for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++)
@@ -134,17 +134,17 @@ static bool try_pair(struct recut *r, uint32_t a, uint32_t b, struct nuioa_budge
     connect(r, a, b);
     budget->evaluations += r->cut.row[r->cut.count] / 4;
     double gain;
-    if (nuioa_cut_improve(&r->cut, &gain, budget) || gain <= nuioa_worth(r->seating))
+    if (nuioa_bipartition_improve(&r->cut, &gain, budget) || gain <= nuioa_worth(r->assignment))
         return false;
     return apply(r, a, b, budget);
 }
 
-int nuioa_recut(struct nuioa_seating *seating, struct nuioa_budget *budget)
+int nuioa_refine_pairs(struct nuioa_class_assignment *assignment, struct nuioa_budget *budget)
 {
-    const struct nuioa_graph *g = seating->graph;
+    const struct nuioa_graph *g = assignment->graph;
     uint32_t n = g->class_count;
     struct nuioa_arena scratch = {0};
-    struct recut r = {.seating = seating};
+    struct recut r = { .assignment = assignment };
     if (!take(&r, &scratch, g)) {
         nuioa_arena_free(&scratch);
         return -ENOMEM;

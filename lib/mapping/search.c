@@ -13,7 +13,7 @@ struct groups {
     double *linear;   /* [count * count]: of a group in a class */
 };
 
-static void collect(const struct nuioa_seating *s, struct groups *groups)
+static void collect(const struct nuioa_class_assignment *s, struct groups *groups)
 {
     const struct nuioa_graph *g = s->graph;
     uint32_t n = groups->count;
@@ -45,7 +45,7 @@ static double group_gain(const struct nuioa_graph *g, const struct groups *group
 
 static bool alike(const struct nuioa_graph *g, uint32_t a, uint32_t b)
 {
-    return g->classes[a].kind == g->classes[b].kind && g->classes[a].seats == g->classes[b].seats;
+    return g->classes[a].kind == g->classes[b].kind && g->classes[a].slots == g->classes[b].slots;
 }
 
 static double exchange(const struct nuioa_graph *g, struct groups *groups, uint32_t x, uint32_t y)
@@ -58,7 +58,7 @@ static double exchange(const struct nuioa_graph *g, struct groups *groups, uint3
 }
 
 /* Returns by how much J fell. */
-static double exchange_groups(const struct nuioa_seating *s, struct groups *groups,
+static double exchange_groups(const struct nuioa_class_assignment *s, struct groups *groups,
                               struct nuioa_budget *budget)
 {
     const struct nuioa_graph *g = s->graph;
@@ -81,8 +81,8 @@ static double exchange_groups(const struct nuioa_seating *s, struct groups *grou
 }
 
 /* Three or four groups change places at random, the rest follows; kept if J is lower in the end. */
-static double kick_groups(const struct nuioa_seating *s, struct groups *groups, uint32_t *best,
-                          struct nuioa_random *random, struct nuioa_budget *budget)
+static double kick_groups(const struct nuioa_class_assignment *s, struct groups *groups,
+                          uint32_t *best, struct nuioa_random *random, struct nuioa_budget *budget)
 {
     size_t bytes = groups->count * sizeof(*best);
     double sum = 0;
@@ -100,7 +100,8 @@ static double kick_groups(const struct nuioa_seating *s, struct groups *groups, 
     return 0;
 }
 
-int nuioa_swap_classes(struct nuioa_seating *s, uint32_t kicks, struct nuioa_budget *budget)
+int nuioa_swap_classes(struct nuioa_class_assignment *s, uint32_t kicks,
+                       struct nuioa_budget *budget)
 {
     uint32_t n = s->graph->class_count;
     struct nuioa_arena scratch = {0};
@@ -118,7 +119,7 @@ int nuioa_swap_classes(struct nuioa_seating *s, uint32_t kicks, struct nuioa_bud
         if (gain > 0) {
             for (uint32_t i = 0; i < s->graph->count; i++)
                 s->at[i] = groups.at[s->at[i]];
-            nuioa_seat_all(s, s->at);
+            nuioa_assign_all(s, s->at);
         }
     }
     nuioa_arena_free(&scratch);
@@ -131,7 +132,8 @@ int nuioa_swap_classes(struct nuioa_seating *s, uint32_t kicks, struct nuioa_bud
 #define NEAR 1.05
 #define CLOSE 1.005
 
-int nuioa_settle(struct nuioa_seating *s, uint32_t kicks, double best, struct nuioa_budget *budget)
+int nuioa_settle(struct nuioa_class_assignment *s, uint32_t kicks, double best,
+                 struct nuioa_budget *budget)
 {
     int rc = nuioa_swap_classes(s, kicks, budget);
     if (rc || s->cost > best * NEAR)
@@ -139,6 +141,6 @@ int nuioa_settle(struct nuioa_seating *s, uint32_t kicks, double best, struct nu
     rc = nuioa_descend(s, budget);
     if (rc || s->cost > best * CLOSE)
         return rc;
-    rc = nuioa_recut(s, budget);
+    rc = nuioa_refine_pairs(s, budget);
     return rc ? rc : nuioa_descend(s, budget);
 }

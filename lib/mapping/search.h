@@ -29,7 +29,8 @@ static inline bool nuioa_spend(struct nuioa_budget *budget, uint64_t evaluations
 /* Exchanges the whole contents of two classes wherever that lowers J: puts groups that are right
  * where they belong. Where that ends, shuffles some groups and tries again, `kicks` times. 0 or
  * -ENOMEM. */
-int nuioa_swap_classes(struct nuioa_seating *seating, uint32_t kicks, struct nuioa_budget *budget);
+int nuioa_swap_classes(struct nuioa_class_assignment *assignment, uint32_t kicks,
+                       struct nuioa_budget *budget);
 
 /* As many kicks as cost little beside the swaps of single tasks. */
 static inline uint32_t nuioa_cheap_kicks(const struct nuioa_graph *graph)
@@ -38,26 +39,26 @@ static inline uint32_t nuioa_cheap_kicks(const struct nuioa_graph *graph)
 }
 
 /* Swaps two tasks, or moves one to an empty seat, until nothing lowers J. 0 or -ENOMEM. */
-int nuioa_descend(struct nuioa_seating *seating, struct nuioa_budget *budget);
+int nuioa_descend(struct nuioa_class_assignment *assignment, struct nuioa_budget *budget);
 
 /* Divides the members of two classes anew, pair of classes by pair, while J falls. 0 or -ENOMEM. */
-int nuioa_recut(struct nuioa_seating *seating, struct nuioa_budget *budget);
+int nuioa_refine_pairs(struct nuioa_class_assignment *assignment, struct nuioa_budget *budget);
 
 /* All three in turn; recutting and what follows only where J is near `best`: a seating further
  * behind does not catch up. INFINITY: always. 0 or -ENOMEM. */
-int nuioa_settle(struct nuioa_seating *seating, uint32_t kicks, double best,
+int nuioa_settle(struct nuioa_class_assignment *assignment, uint32_t kicks, double best,
                  struct nuioa_budget *budget);
 
 /* Takes everybody out of some classes and maps them anew, by bisection, those elsewhere staying
  * put; kept if J falls. Some other classes next, until the budget is used up: what is wrong about a
  * part of the machine is mended without another start from nothing. 0 or -ENOMEM. */
-int nuioa_renew(struct nuioa_seating *seating, struct nuioa_random *random,
-                struct nuioa_budget *budget);
+int nuioa_neighbourhood_search(struct nuioa_class_assignment *assignment,
+                               struct nuioa_random *random, struct nuioa_budget *budget);
 
 /* Simulated annealing over `steps` tried swaps, then descent; `heat` is the starting temperature in
  * mean changes of J by a random swap: 0.3 forgets where it came from, 0.02 only shakes. Ends at the
  * best seen. 0 or -ENOMEM. */
-int nuioa_anneal(struct nuioa_seating *seating, struct nuioa_random *random, double heat,
-                 uint64_t steps, struct nuioa_budget *budget);
+int nuioa_anneal(struct nuioa_class_assignment *assignment, struct nuioa_random *random,
+                 double heat, uint64_t steps, struct nuioa_budget *budget);
 
 #endif

@@ -62,7 +62,7 @@ static void put_order(struct block *b, const struct nuioa_plan *plan)
     size_t used = 0;
     for (uint32_t i = 0; i < plan->order_count; i++) {
         int n = snprintf(list + used, sizeof(list) - used, "%s%u", i ? "," : "",
-                         plan->places[plan->order[i]].rank);
+                         plan->assignments[plan->order[i]].rank);
         if (n < 0 || (size_t)n >= sizeof(list) - used)
             return;
         used += (size_t)n;
@@ -73,7 +73,7 @@ static void put_order(struct block *b, const struct nuioa_plan *plan)
 int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *node,
                       const struct nuioa_options *options, uint32_t local, char *env, size_t size)
 {
-    const struct nuioa_place *place = &plan->places[local];
+    const struct nuioa_assignment *assignment = &plan->assignments[local];
     struct block b;
     char text[ENTRY_MAX];
     if (begin(&b, env, size) < 0)
@@ -82,20 +82,20 @@ int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *no
         return end(&b);
     put(&b, "NUIOA_VERSION=1");
     if (plan->order_count) {
-        put(&b, "NUIOA_LEADER=%u", plan->places[plan->order[0]].rank);
+        put(&b, "NUIOA_LEADER=%u", plan->assignments[plan->order[0]].rank);
         put_order(&b, plan);
         put(&b, "NUIOA_NEAR=%u", plan->near);
     }
-    if (place->nic >= 0)
-        put(&b, "NUIOA_NIC=%s", nuioa_nic_label(&node->nics[place->nic], text, sizeof(text)));
-    if (place->level != NUIOA_NO_LEVEL)
-        put(&b, "NUIOA_LEVEL=%u", place->level);
+    if (assignment->nic >= 0)
+        put(&b, "NUIOA_NIC=%s", nuioa_nic_label(&node->nics[assignment->nic], text, sizeof(text)));
+    if (assignment->level != NUIOA_NO_LEVEL)
+        put(&b, "NUIOA_LEVEL=%u", assignment->level);
     if (plan->hinted)
-        put(&b, "NUIOA_WEIGHT=%s", nuioa_print_decimal(place->weight, text, sizeof(text)));
-    if (hwloc_bitmap_list_snprintf(text, sizeof(text), place->cpus) < (int)sizeof(text))
+        put(&b, "NUIOA_WEIGHT=%s", nuioa_print_decimal(assignment->weight, text, sizeof(text)));
+    if (hwloc_bitmap_list_snprintf(text, sizeof(text), assignment->cpus) < (int)sizeof(text))
         put(&b, "NUIOA_CPUS=%s", text);
-    if (place->place_count &&
-        hwloc_bitmap_list_snprintf(text, sizeof(text), place->places[0]) < (int)sizeof(text))
+    if (assignment->place_count &&
+        hwloc_bitmap_list_snprintf(text, sizeof(text), assignment->places[0]) < (int)sizeof(text))
         put(&b, "NUIOA_COMM_CPUS=%s", text);
     if (plan->planned)
         put(&b, "NUIOA_PLANNED=1");
@@ -169,12 +169,12 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
                               const struct nuioa_options *options, uint32_t local, char *env,
                               size_t size)
 {
-    const struct nuioa_place *place = &plan->places[local];
+    const struct nuioa_assignment *assignment = &plan->assignments[local];
     struct block b;
     if (begin(&b, env, size) < 0)
         return -ENOSPC;
-    if (place->nic >= 0)
-        put_nic(&b, &node->nics[place->nic], options->export_set);
+    if (assignment->nic >= 0)
+        put_nic(&b, &node->nics[assignment->nic], options->export_set);
     put_nccl(&b, node, options);
     return end(&b);
 }
@@ -184,20 +184,20 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
 /* A rank alone on its node takes the memory of all its NUMA nodes, so its threads spread. */
 static bool spreads(const struct nuioa_plan *plan)
 {
-    return plan->task_count == 1 && hwloc_bitmap_weight(plan->places[0].numas) > 1;
+    return plan->task_count == 1 && hwloc_bitmap_weight(plan->assignments[0].numas) > 1;
 }
 
 /* The CPU of that rank's progress thread, -1 if there is no room. */
 static int progress_cpu(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads)
 {
-    const struct nuioa_place *place = &plan->places[local];
-    if (!place->place_count || !omp_threads)
+    const struct nuioa_assignment *assignment = &plan->assignments[local];
+    if (!assignment->place_count || !omp_threads)
         return -1;
     /* Spread, the second place belongs to the first thread's share. */
-    if (omp_threads < place->place_count)
-        return hwloc_bitmap_first(place->places[spreads(plan) ? 1 : omp_threads]);
-    if (omp_threads == place->place_count && hwloc_bitmap_weight(place->places[0]) > 1)
-        return hwloc_bitmap_last(place->places[0]);
+    if (omp_threads < assignment->place_count)
+        return hwloc_bitmap_first(assignment->places[spreads(plan) ? 1 : omp_threads]);
+    if (omp_threads == assignment->place_count && hwloc_bitmap_weight(assignment->places[0]) > 1)
+        return hwloc_bitmap_last(assignment->places[0]);
     return -1;
 }
 
@@ -207,13 +207,14 @@ static int progress_cpu(const struct nuioa_plan *plan, uint32_t local, uint32_t 
 static void put_progress(struct block *b, const struct nuioa_plan *plan, uint32_t local,
                          uint32_t omp_threads)
 {
-    const struct nuioa_place *place = &plan->places[local];
-    uint32_t count = plan->task_count > place->place_count ? plan->task_count : place->place_count;
+    const struct nuioa_assignment *assignment = &plan->assignments[local];
+    uint32_t count =
+        plan->task_count > assignment->place_count ? plan->task_count : assignment->place_count;
     char list[ENTRY_MAX];
     size_t used = 0;
     for (uint32_t i = 0; i < count; i++) {
         int cpu = i < plan->task_count ? progress_cpu(plan, i, omp_threads)
-                                       : hwloc_bitmap_first(place->places[i]);
+                                       : hwloc_bitmap_first(assignment->places[i]);
         int n = snprintf(list + used, sizeof(list) - used, "%s%d", i ? "," : "", cpu);
         if (cpu < 0 || n < 0 || (size_t)n >= sizeof(list) - used)
             return;
@@ -226,12 +227,12 @@ static void put_progress(struct block *b, const struct nuioa_plan *plan, uint32_
 int nuioa_environment_threads(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads,
                               char *env, size_t size)
 {
-    const struct nuioa_place *place = &plan->places[local];
+    const struct nuioa_assignment *assignment = &plan->assignments[local];
     struct block b;
     char places[ENTRY_MAX];
     if (begin(&b, env, size) < 0)
         return -ENOSPC;
-    if (nuioa_places_text(place, places, sizeof(places))) {
+    if (nuioa_places_text(assignment, places, sizeof(places))) {
         put(&b, "OMP_PLACES=%s", places);
         put(&b, "OMP_PROC_BIND=%s", spreads(plan) ? "spread" : "close");
         put_progress(&b, plan, local, omp_threads);
@@ -250,28 +251,28 @@ static const char *numas_text(const char *policy, hwloc_const_bitmap_t numas, ch
     return text;
 }
 
-const char *nuioa_memory_text(const struct nuioa_place *place, char *text, size_t size)
+const char *nuioa_memory_text(const struct nuioa_assignment *assignment, char *text, size_t size)
 {
-    switch (place->memory) {
+    switch (assignment->memory) {
     case NUIOA_MEMORY_PREFERRED:
-        return numas_text("preferred", place->memory_numas, text, size);
+        return numas_text("preferred", assignment->memory_numas, text, size);
     case NUIOA_MEMORY_INTERLEAVE:
-        return numas_text("interleave", place->memory_numas, text, size);
+        return numas_text("interleave", assignment->memory_numas, text, size);
     default:
         snprintf(text, size, "default");
         return text;
     }
 }
 
-const char *nuioa_places_text(const struct nuioa_place *place, char *text, size_t size)
+const char *nuioa_places_text(const struct nuioa_assignment *assignment, char *text, size_t size)
 {
     size_t used = 0;
-    for (uint32_t i = 0; i < place->place_count; i++) {
+    for (uint32_t i = 0; i < assignment->place_count; i++) {
         /* OMP places know "{0,1}" and "{0:2}", not the kernel's "0-1". */
         int n = snprintf(text + used, size - used, "%s{", i ? "," : "");
         unsigned cpu;
         bool first = true;
-        hwloc_bitmap_foreach_begin(cpu, place->places[i])
+        hwloc_bitmap_foreach_begin(cpu, assignment->places[i])
         {
             if (n >= 0 && (size_t)n < size - used) {
                 used += (size_t)n;

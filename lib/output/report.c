@@ -28,12 +28,12 @@ double report_heaviest(const struct nuioa_plan *plan)
 {
     double most = 0;
     for (uint32_t i = 0; i < plan->task_count; i++)
-        if (plan->places[i].weight > most)
-            most = plan->places[i].weight;
+        if (plan->assignments[i].weight > most)
+            most = plan->assignments[i].weight;
     return most;
 }
 
-static bool same_line(const struct nuioa_place *a, const struct nuioa_place *b)
+static bool same_line(const struct nuioa_assignment *a, const struct nuioa_assignment *b)
 {
     return a->nic == b->nic && a->level == b->level && a->memory == b->memory &&
            hwloc_bitmap_isequal(a->numas, b->numas);
@@ -42,7 +42,7 @@ static bool same_line(const struct nuioa_place *a, const struct nuioa_place *b)
 static void gather(struct report_lines *lines, uint32_t first)
 {
     const struct nuioa_plan *plan = lines->plan;
-    lines->place = &plan->places[first];
+    lines->assignment = &plan->assignments[first];
     lines->weight = 0;
     lines->leads = false;
     lines->count = 0;
@@ -50,14 +50,14 @@ static void gather(struct report_lines *lines, uint32_t first)
     hwloc_bitmap_zero(lines->cpus);
     for (uint32_t i = first; i < plan->task_count; i++) {
         lines->member[i] = i == first || (lines->grouped && !lines->done[i] &&
-                                          same_line(lines->place, &plan->places[i]));
+                                          same_line(lines->assignment, &plan->assignments[i]));
         if (!lines->member[i])
             continue;
         lines->done[i] = true;
         lines->count++;
-        hwloc_bitmap_set(lines->ranks, plan->places[i].rank);
-        hwloc_bitmap_or(lines->cpus, lines->cpus, plan->places[i].cpus);
-        lines->weight += plan->places[i].weight;
+        hwloc_bitmap_set(lines->ranks, plan->assignments[i].rank);
+        hwloc_bitmap_or(lines->cpus, lines->cpus, plan->assignments[i].cpus);
+        lines->weight += plan->assignments[i].weight;
         lines->leads = lines->leads || (plan->order_count && plan->order[0] == i);
     }
 }
@@ -91,44 +91,46 @@ void report_lines_close(struct report_lines *lines)
     hwloc_bitmap_free(lines->cpus);
 }
 
-void report_add_set(struct nuioa_table *table, hwloc_const_bitmap_t set)
+void report_add_set(struct nuioa_text_table *table, hwloc_const_bitmap_t set)
 {
     char *text = NULL;
     if (hwloc_bitmap_iszero(set))
-        nuioa_table_add(table, "-");
+        nuioa_text_table_add(table, "-");
     else if (hwloc_bitmap_list_asprintf(&text, set) < 0)
         table->lost = true;
     else
-        nuioa_table_add(table, "%s", text);
+        nuioa_text_table_add(table, "%s", text);
     free(text);
 }
 
-void report_add_home(struct nuioa_table *table, const struct report_lines *line)
+void report_add_home(struct nuioa_text_table *table, const struct report_lines *line)
 {
     report_add_set(table, line->ranks);
-    nuioa_table_add(table, "%s", line->leads ? "*" : "");
+    nuioa_text_table_add(table, "%s", line->leads ? "*" : "");
     report_add_set(table, line->cpus);
-    report_add_set(table, line->place->numas);
+    report_add_set(table, line->assignment->numas);
 }
 
-void report_add_nic(struct nuioa_table *table, const struct nuioa_node *node,
+void report_add_nic(struct nuioa_text_table *table, const struct nuioa_node *node,
                     const struct report_lines *line)
 {
-    const struct nuioa_place *place = line->place;
+    const struct nuioa_assignment *assignment = line->assignment;
     char text[128];
-    if (place->nic < 0)
-        nuioa_table_add(table, "-");
+    if (assignment->nic < 0)
+        nuioa_text_table_add(table, "-");
     else
-        nuioa_table_add(table, "%s",
-                        nuioa_nic_label(&node->nics[place->nic], text, sizeof(text)));
-    nuioa_table_add(table, place->level == NUIOA_NO_LEVEL ? "-" : "%u", place->level);
+        nuioa_text_table_add(table, "%s",
+                             nuioa_nic_label(&node->nics[assignment->nic], text, sizeof(text)));
+    nuioa_text_table_add(table, assignment->level == NUIOA_NO_LEVEL ? "-" : "%u",
+                         assignment->level);
 }
 
-void report_add_weight(struct nuioa_table *table, const struct report_lines *line)
+void report_add_weight(struct nuioa_text_table *table, const struct report_lines *line)
 {
     char text[128];
-    nuioa_table_add(table, "%s", report_heaviest(line->plan) > 0
-                                     ? report_number(line->weight, text, sizeof(text)) : "");
+    nuioa_text_table_add(
+        table, "%s",
+        report_heaviest(line->plan) > 0 ? report_number(line->weight, text, sizeof(text)) : "");
 }
 
 static void print_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)
@@ -138,23 +140,23 @@ static void print_ranks(const struct nuioa_plan *plan, const struct nuioa_node *
     char text[128];
     double most = report_heaviest(plan);
     struct report_lines lines;
-    struct nuioa_table table;
-    nuioa_table_init(&table, "lrllllllrl");
+    struct nuioa_text_table table;
+    nuioa_text_table_init(&table, "lrllllllrl");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_table_add(&table, "%s", heads[i]);
+        nuioa_text_table_add(&table, "%s", heads[i]);
     bool open = report_lines_open(&lines, plan);
     table.lost = table.lost || !open;
     while (open && report_lines_next(&lines)) {
         bool alone = lines.count == 1;
         int bar = most > 0 && alone ? (int)(lines.weight / most * BAR_WIDTH + 0.5) : 0;
-        nuioa_table_add(&table, "%s", node->host);
+        nuioa_text_table_add(&table, "%s", node->host);
         report_add_home(&table, &lines);
-        nuioa_table_add(&table, "%s", nuioa_memory_text(lines.place, text, sizeof(text)));
+        nuioa_text_table_add(&table, "%s", nuioa_memory_text(lines.assignment, text, sizeof(text)));
         report_add_nic(&table, node, &lines);
         report_add_weight(&table, &lines);
-        nuioa_table_add(&table, "%.*s", bar, "####################");
+        nuioa_text_table_add(&table, "%.*s", bar, "####################");
     }
-    nuioa_table_print(&table, out, 2);
+    nuioa_text_table_print(&table, out, 2);
     report_lines_close(&lines);
 }
 
@@ -180,11 +182,11 @@ static void print_head(const struct nuioa_plan *plan, const struct nuioa_node *n
     char head[400];
     unsigned moved = 0;
     for (uint32_t i = 0; i < plan->task_count; i++)
-        moved += plan->places[i].moved;
+        moved += plan->assignments[i].moved;
     snprintf(head, sizeof(head), "nuioa: %s, %u ranks, %u moved%s, policy %s%s", node->host,
              plan->task_count, moved, plan->planned ? " (planned, not bound)" : "",
              nuioa_policy_name(plan->policy), plan->order_count ? ", leader *" : "");
-    nuioa_table_wrap(out, 0, head);
+    nuioa_text_table_wrap(out, 0, head);
 }
 
 char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
@@ -200,12 +202,12 @@ char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *
         report_explain_ranks(plan, node, out);
     else
         print_ranks(plan, node, out);
-    nuioa_table_wrap(out, 0, plan->reason);
+    nuioa_text_table_wrap(out, 0, plan->reason);
     print_cost(plan, out);
     for (unsigned i = 0; i < plan->warnings.count; i++) {
         char line[300];
         snprintf(line, sizeof(line), "warning: %s", plan->warnings.text[i]);
-        nuioa_table_wrap(out, 0, line);
+        nuioa_text_table_wrap(out, 0, line);
     }
     if (explain)
         report_explain_rest(plan, node, options, out);
@@ -243,7 +245,7 @@ char *nuioa_report_cpu_bind(const struct nuioa_plan *plan)
         return NULL;
     for (uint32_t i = 0; i < plan->task_count; i++) {
         fputs(i ? "," : "", out);
-        print_mask(out, plan->places[i].cpus);
+        print_mask(out, plan->assignments[i].cpus);
     }
     fputc('\n', out);
     if (fclose(out)) {
@@ -263,9 +265,9 @@ char *nuioa_report_rankfile(const struct nuioa_plan *plan, const struct nuioa_no
         return NULL;
     for (uint32_t i = 0; i < plan->task_count; i++) {
         char *list = NULL;
-        whole = whole && hwloc_bitmap_list_asprintf(&list, plan->places[i].cpus) >= 0;
+        whole = whole && hwloc_bitmap_list_asprintf(&list, plan->assignments[i].cpus) >= 0;
         if (whole)
-            fprintf(out, "rank %u=%s slot=%s\n", plan->places[i].rank, node->host, list);
+            fprintf(out, "rank %u=%s slot=%s\n", plan->assignments[i].rank, node->host, list);
         free(list);
     }
     if (fclose(out) || !whole) {

@@ -13,11 +13,11 @@ static bool falls(double before, double after)
     return after < before * (1 - 1e-9);
 }
 
-static const char *why_moved(const struct nuioa_plan *plan, const struct nuioa_place *place,
-                             char *text, size_t size)
+static const char *why_moved(const struct nuioa_plan *plan,
+                             const struct nuioa_assignment *assignment, char *text, size_t size)
 {
-    const struct nuioa_account *a = &place->account;
-    bool nearer = place->level < a->level_before, farther = place->level > a->level_before;
+    const struct nuioa_rank_costs *a = &assignment->costs;
+    bool nearer = assignment->level<a->level_before, farther = assignment->level> a->level_before;
     if (plan->policy == NUIOA_POLICY_CPU)
         return "off the CPUs that serve interrupts";
     if (nearer && falls(a->before.neighbours, a->after.neighbours))
@@ -26,23 +26,23 @@ static const char *why_moved(const struct nuioa_plan *plan, const struct nuioa_p
         return "nearer its NIC";
     if (falls(a->before.neighbours, a->after.neighbours))
         return "nearer its neighbours";
-    bool lighter = a->gave_way >= 0 && place->weight < plan->places[a->gave_way].weight;
+    bool lighter = a->gave_way >= 0 && assignment->weight < plan->assignments[a->gave_way].weight;
     if (!farther && !lighter && plan->rail_count > 1)
         return "so that the NICs share the load";
     if (a->gave_way < 0)
         return "nearer cores were free for others";
-    snprintf(text, size, "gave way to rank %u", plan->places[a->gave_way].rank);
+    snprintf(text, size, "gave way to rank %u", plan->assignments[a->gave_way].rank);
     return text;
 }
 
 const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char *text, size_t size)
 {
-    const struct nuioa_place *place = &plan->places[local];
-    if (place->moved) {
-        const char *why = why_moved(plan, place, text, size);
+    const struct nuioa_assignment *assignment = &plan->assignments[local];
+    if (assignment->moved) {
+        const char *why = why_moved(plan, assignment, text, size);
         if (why != text)
             nuioa_copy(text, size, why);
-    } else if (place->level == 0)
+    } else if (assignment->level == 0)
         nuioa_copy(text, size, plan->moved ? "was beside its NIC" : "beside its NIC");
     else
         nuioa_copy(text, size, plan->moved ? "stays" : "where Slurm put it");
@@ -51,68 +51,69 @@ const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static void add_change(struct nuioa_table *table, const struct report_lines *line)
+static void add_change(struct nuioa_text_table *table, const struct report_lines *line)
 {
-    const struct nuioa_place *p = line->place;
-    if (line->count > 1 || p->account.level_before == p->level ||
-        p->account.level_before == NUIOA_NO_LEVEL || p->level == NUIOA_NO_LEVEL)
-        nuioa_table_add(table, "%s", "");
+    const struct nuioa_assignment *p = line->assignment;
+    if (line->count > 1 || p->costs.level_before == p->level ||
+        p->costs.level_before == NUIOA_NO_LEVEL || p->level == NUIOA_NO_LEVEL)
+        nuioa_text_table_add(table, "%s", "");
     else
-        nuioa_table_add(table, "%u", p->account.level_before);
+        nuioa_text_table_add(table, "%u", p->costs.level_before);
 }
 
 /* Of what the ranks of the line exchange on the node, how much stays on their NUMA node. */
-static void add_beside(struct nuioa_table *table, const struct report_lines *line)
+static void add_beside(struct nuioa_text_table *table, const struct report_lines *line)
 {
     double local = 0, beside = 0;
     for (uint32_t i = 0; i < line->plan->task_count; i++)
         if (line->member[i]) {
-            local += line->plan->places[i].account.local;
-            beside += line->plan->places[i].account.beside;
+            local += line->plan->assignments[i].costs.local;
+            beside += line->plan->assignments[i].costs.beside;
         }
     if (local > 0)
-        nuioa_table_add(table, "%.0f %%", 100 * beside / local);
+        nuioa_text_table_add(table, "%.0f %%", 100 * beside / local);
     else
-        nuioa_table_add(table, "%s", "");
+        nuioa_text_table_add(table, "%s", "");
 }
 
 /* Those of its main partners that it is beside. */
-static void add_partners(struct nuioa_table *table, const struct report_lines *line)
+static void add_partners(struct nuioa_text_table *table, const struct report_lines *line)
 {
     char text[64] = "";
     size_t used = 0;
-    const struct nuioa_account *a = &line->place->account;
+    const struct nuioa_rank_costs *a = &line->assignment->costs;
     for (uint32_t k = 0; line->count == 1 && k < a->partner_count; k++) {
-        const struct nuioa_place *other = &line->plan->places[a->partners[k]];
-        if (hwloc_bitmap_isequal(other->numas, line->place->numas))
+        const struct nuioa_assignment *other = &line->plan->assignments[a->partners[k]];
+        if (hwloc_bitmap_isequal(other->numas, line->assignment->numas))
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", used ? "," : "",
                                      other->rank);
     }
-    nuioa_table_add(table, "%s", text);
+    nuioa_text_table_add(table, "%s", text);
 }
 
-static void add_why(struct nuioa_table *table, const struct report_lines *line)
+static void add_why(struct nuioa_text_table *table, const struct report_lines *line)
 {
     char text[64];
     uint32_t nearer = 0, farther = 0, aside = 0;
     if (line->count == 1) {
-        nuioa_table_add(table, "%s", nuioa_report_why(line->plan,
-                                                      (uint32_t)(line->place - line->plan->places),
-                                                      text, sizeof(text)));
+        nuioa_text_table_add(
+            table, "%s",
+            nuioa_report_why(line->plan, (uint32_t)(line->assignment - line->plan->assignments),
+                             text, sizeof(text)));
         return;
     }
     for (uint32_t i = 0; i < line->plan->task_count; i++) {
-        const struct nuioa_place *p = &line->plan->places[i];
+        const struct nuioa_assignment *p = &line->plan->assignments[i];
         if (!line->member[i] || !p->moved)
             continue;
-        *(p->level < p->account.level_before   ? &nearer
-          : p->level > p->account.level_before ? &farther
-                                               : &aside) += 1;
+        *(p->level < p->costs.level_before   ? &nearer
+          : p->level > p->costs.level_before ? &farther
+                                             : &aside) += 1;
     }
     if (nearer + farther + aside)
-        nuioa_table_add(table, "%u nearer, %u farther, %u as far", nearer, farther, aside);
+        nuioa_text_table_add(table, "%u nearer, %u farther, %u as far", nearer, farther, aside);
     else
-        nuioa_table_add(table, "stay");
+        nuioa_text_table_add(table, "stay");
 }
 
 void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)
@@ -120,10 +121,10 @@ void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node
     static const char *const heads[] = { "rank", "",       "CPUs", "NUMA",   "NIC",  "level",
                                          "was",  "weight", "no.",  "beside", "with", "why" };
     struct report_lines lines;
-    struct nuioa_table table;
-    nuioa_table_init(&table, "rlllllrrrrll");
+    struct nuioa_text_table table;
+    nuioa_text_table_init(&table, "rlllllrrrrll");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_table_add(&table, "%s", heads[i]);
+        nuioa_text_table_add(&table, "%s", heads[i]);
     bool open = report_lines_open(&lines, plan);
     table.lost = table.lost || !open;
     while (open && report_lines_next(&lines)) {
@@ -132,14 +133,14 @@ void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node
         add_change(&table, &lines);
         report_add_weight(&table, &lines);
         if (plan->hinted && lines.count == 1)
-            nuioa_table_add(&table, "%u", lines.place->account.heavier + 1);
+            nuioa_text_table_add(&table, "%u", lines.assignment->costs.heavier + 1);
         else
-            nuioa_table_add(&table, "%s", "");
+            nuioa_text_table_add(&table, "%s", "");
         add_beside(&table, &lines);
         add_partners(&table, &lines);
         add_why(&table, &lines);
     }
-    nuioa_table_print(&table, out, 2);
+    nuioa_text_table_print(&table, out, 2);
     report_lines_close(&lines);
 }
 
@@ -167,26 +168,29 @@ static void print_terms(const struct nuioa_plan *plan, FILE *out)
     print_term("to the NIC", before->nic, after->nic, gain, out);
     print_term("to neighbours", before->neighbours, after->neighbours, gain, out);
     if (plan->bound_known)
-        nuioa_table_wrap(out, 2, before->neighbours > 0
-                             ? "the bound, among Slurm's masks: each rank in the nearest one it "
-                               "could have if only weights counted, each pair at the least price "
-                               "of any two"
-                             : "the bound, among Slurm's masks: heavier ranks in nearer ones, "
-                               "which is optimal");
+        nuioa_text_table_wrap(
+            out, 2,
+            before->neighbours > 0
+                ? "the bound, among Slurm's masks: each rank in the nearest one it "
+                  "could have if only weights counted, each pair at the least price "
+                  "of any two"
+                : "the bound, among Slurm's masks: heavier ranks in nearer ones, "
+                  "which is optimal");
     if (plan->gpus_left)
         fputs("  how far ranks are from their GPUs is not in it\n", out);
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
-static void print_level(const struct nuioa_plan *plan, uint32_t level, struct nuioa_table *table)
+static void print_level(const struct nuioa_plan *plan, uint32_t level,
+                        struct nuioa_text_table *table)
 {
     hwloc_bitmap_t ranks = hwloc_bitmap_alloc(), numas = hwloc_bitmap_alloc();
     double least = 0, most = 0;
     bool any = false;
     table->lost = table->lost || !ranks || !numas;
     for (uint32_t i = 0; ranks && numas && i < plan->task_count; i++) {
-        const struct nuioa_place *p = &plan->places[i];
+        const struct nuioa_assignment *p = &plan->assignments[i];
         if (p->level != level)
             continue;
         hwloc_bitmap_set(ranks, p->rank);
@@ -197,12 +201,13 @@ static void print_level(const struct nuioa_plan *plan, uint32_t level, struct nu
     }
     if (any) {
         char from[32], to[32];
-        nuioa_table_add(table, level == NUIOA_NO_LEVEL ? "unknown" : "%u", level);
+        nuioa_text_table_add(table, level == NUIOA_NO_LEVEL ? "unknown" : "%u", level);
         report_add_set(table, numas);
         report_add_set(table, ranks);
         report_number(most, from, sizeof(from));
         report_number(least, to, sizeof(to));
-        nuioa_table_add(table, "%s%s%s", from, most > least ? " to " : "", most > least ? to : "");
+        nuioa_text_table_add(table, "%s%s%s", from, most > least ? " to " : "",
+                             most > least ? to : "");
     }
     hwloc_bitmap_free(ranks);
     hwloc_bitmap_free(numas);
@@ -210,16 +215,16 @@ static void print_level(const struct nuioa_plan *plan, uint32_t level, struct nu
 
 static void print_levels(const struct nuioa_plan *plan, FILE *out)
 {
-    struct nuioa_table table;
-    nuioa_table_init(&table, "llll");
+    struct nuioa_text_table table;
+    nuioa_text_table_init(&table, "llll");
     const char *const heads[] = { "level", "NUMA", "ranks", "weights" };
     for (unsigned i = 0; i < 4; i++)
-        nuioa_table_add(&table, "%s", heads[i]);
+        nuioa_text_table_add(&table, "%s", heads[i]);
     for (uint32_t level = 0; level <= UINT8_MAX; level++)
         print_level(plan, level, &table);
     print_level(plan, NUIOA_NO_LEVEL, &table);
     fputs("\nWho is how far from a NIC\n", out);
-    nuioa_table_print(&table, out, 2);
+    nuioa_text_table_print(&table, out, 2);
 }
 
 static void print_choice(const struct nuioa_plan *plan, const struct nuioa_options *options,
@@ -234,7 +239,7 @@ static void print_choice(const struct nuioa_plan *plan, const struct nuioa_optio
     if (*options->hints)
         fprintf(out, "  hints %.80s\n", options->hints);
     if (plan->order_count) {
-        fprintf(out, "  leader rank %u", plan->places[plan->order[0]].rank);
+        fprintf(out, "  leader rank %u", plan->assignments[plan->order[0]].rank);
         if (plan->near > 1)
             fprintf(out, "; %u ranks are equally near", plan->near);
         fputc('\n', out);

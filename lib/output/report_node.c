@@ -21,11 +21,11 @@ static void print_memory(char *text, size_t size, uint64_t bytes)
 
 static void print_numas(const struct nuioa_node *node, FILE *out)
 {
-    struct nuioa_table table;
-    nuioa_table_init(&table, "rrllr");
+    struct nuioa_text_table table;
+    nuioa_text_table_init(&table, "rrllr");
     const char *const heads[] = { "NUMA", "package", "CPUs", "allowed CPUs", "memory" };
     for (unsigned i = 0; i < 5; i++)
-        nuioa_table_add(&table, "%s", heads[i]);
+        nuioa_text_table_add(&table, "%s", heads[i]);
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
     table.lost = table.lost || !allowed;
     for (uint32_t i = 0; allowed && i < node->numa_count; i++) {
@@ -33,19 +33,19 @@ static void print_numas(const struct nuioa_node *node, FILE *out)
         char memory[24];
         print_memory(memory, sizeof(memory), numa->memory_bytes);
         hwloc_bitmap_and(allowed, numa->cpus, node->allowed_cpus);
-        nuioa_table_add(&table, "%u", numa->os_index);
-        nuioa_table_add(&table, numa->package < 0 ? "-" : "%d", numa->package);
+        nuioa_text_table_add(&table, "%u", numa->os_index);
+        nuioa_text_table_add(&table, numa->package < 0 ? "-" : "%d", numa->package);
         report_add_set(&table, numa->cpus);
         if (hwloc_bitmap_isequal(allowed, numa->cpus))
-            nuioa_table_add(&table, "all");
+            nuioa_text_table_add(&table, "all");
         else
             report_add_set(&table, allowed);
-        nuioa_table_add(&table, "%s%s", memory,
-                        hwloc_bitmap_isset(node->allowed_numas, numa->os_index)
-                            ? "" : " not allowed");
+        nuioa_text_table_add(
+            &table, "%s%s", memory,
+            hwloc_bitmap_isset(node->allowed_numas, numa->os_index) ? "" : " not allowed");
     }
     hwloc_bitmap_free(allowed);
-    nuioa_table_print(&table, out, 2);
+    nuioa_text_table_print(&table, out, 2);
 }
 
 static const char *source_text(enum nuioa_distance_source source)
@@ -71,43 +71,43 @@ static void print_distance(const struct nuioa_node *node, FILE *out)
     }
     char align[MATRIX_MAX + 2] = "";
     memset(align, 'r', d->count + 1);
-    struct nuioa_table table;
-    nuioa_table_init(&table, align);
-    nuioa_table_add(&table, "from\\to");
+    struct nuioa_text_table table;
+    nuioa_text_table_init(&table, align);
+    nuioa_text_table_add(&table, "from\\to");
     for (uint32_t j = 0; j < d->count; j++)
-        nuioa_table_add(&table, "%u", node->numas[j].os_index);
+        nuioa_text_table_add(&table, "%u", node->numas[j].os_index);
     for (uint32_t i = 0; i < d->count; i++) {
-        nuioa_table_add(&table, "%u", node->numas[i].os_index);
+        nuioa_text_table_add(&table, "%u", node->numas[i].os_index);
         for (uint32_t j = 0; j < d->count; j++)
-            nuioa_table_add(&table, "%u", nuioa_distance_at(d, i, j));
+            nuioa_text_table_add(&table, "%u", nuioa_distance_at(d, i, j));
     }
-    nuioa_table_print(&table, out, 2);
+    nuioa_text_table_print(&table, out, 2);
 }
 
-static void add_rate(struct nuioa_table *table, uint32_t mbps)
+static void add_rate(struct nuioa_text_table *table, uint32_t mbps)
 {
     if (!mbps)
-        nuioa_table_add(table, "-");
+        nuioa_text_table_add(table, "-");
     else if (mbps < 1000)
-        nuioa_table_add(table, "%u Mb/s", mbps);
+        nuioa_text_table_add(table, "%u Mb/s", mbps);
     else if (mbps % 1000 == 0)
-        nuioa_table_add(table, "%u Gb/s", mbps / 1000);
+        nuioa_text_table_add(table, "%u Gb/s", mbps / 1000);
     else
-        nuioa_table_add(table, "%.1f Gb/s", mbps / 1000.0);
+        nuioa_text_table_add(table, "%.1f Gb/s", mbps / 1000.0);
 }
 
-static void add_nic(struct nuioa_table *table, const struct nuioa_nic *nic)
+static void add_nic(struct nuioa_text_table *table, const struct nuioa_nic *nic)
 {
     char label[64];
-    nuioa_table_add(table, "%s", nuioa_nic_label(nic, label, sizeof(label)));
-    nuioa_table_add(table, "%s", strcmp(nic->netdev, nic->name) ? nic->netdev : "");
-    nuioa_table_add(table, "%s", nuioa_nic_kind_name(nic->kind));
-    nuioa_table_add(table, "%s", nic->pci);
-    nuioa_table_add(table, "%s", nuioa_nic_state_name(nic->state));
+    nuioa_text_table_add(table, "%s", nuioa_nic_label(nic, label, sizeof(label)));
+    nuioa_text_table_add(table, "%s", strcmp(nic->netdev, nic->name) ? nic->netdev : "");
+    nuioa_text_table_add(table, "%s", nuioa_nic_kind_name(nic->kind));
+    nuioa_text_table_add(table, "%s", nic->pci);
+    nuioa_text_table_add(table, "%s", nuioa_nic_state_name(nic->state));
     add_rate(table, nic->rate_mbps);
     report_add_set(table, nic->numas);
-    nuioa_table_add(table, "%s", nuioa_locality_name(nic->locality));
-    nuioa_table_add(table, "%s", nic->usable ? "yes" : "no");
+    nuioa_text_table_add(table, "%s", nuioa_locality_name(nic->locality));
+    nuioa_text_table_add(table, "%s", nic->usable ? "yes" : "no");
 }
 
 static unsigned greatest_level(const struct nuioa_node *node, const struct nuioa_nic *nic)
@@ -145,7 +145,7 @@ static void print_order(const struct nuioa_node *node, const struct nuioa_nic *n
     bool whole = !fclose(line) && text;
     line = NULL;
     if (whole)
-        nuioa_table_wrap(out, 2, text);
+        nuioa_text_table_wrap(out, 2, text);
 out:
     if (line)
         fclose(line);
@@ -160,15 +160,15 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
         return;
     }
     fprintf(out, "\n");
-    struct nuioa_table table;
-    nuioa_table_init(&table, "lllllrlll");
+    struct nuioa_text_table table;
+    nuioa_text_table_init(&table, "lllllrlll");
     const char *const heads[] = { "NIC",  "netdev", "kind",  "PCI", "state",
                                   "rate", "NUMA",   "known by", "used" };
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_table_add(&table, "%s", heads[i]);
+        nuioa_text_table_add(&table, "%s", heads[i]);
     for (uint32_t i = 0; i < node->nic_count; i++)
         add_nic(&table, &node->nics[i]);
-    nuioa_table_print(&table, out, 2);
+    nuioa_text_table_print(&table, out, 2);
 
     fprintf(out, "\n");
     for (uint32_t i = 0; i < node->nic_count; i++) {
@@ -215,7 +215,7 @@ static void print_head(const struct nuioa_node *node, FILE *out)
     fprintf(line, "%s%s%s", *node->model ? "; " : "", node->model,
             node->emulated ? " (read from a file)" : "");
     if (!fclose(line) && head)
-        nuioa_table_wrap(out, 0, head);
+        nuioa_text_table_wrap(out, 0, head);
     free(head);
 }
 
@@ -236,7 +236,7 @@ char *nuioa_report_node(const struct nuioa_node *node)
         snprintf(line, sizeof(line), "warning: %s", node->warnings.text[i]);
         if (!i)
             fputc('\n', out);
-        nuioa_table_wrap(out, 0, line);
+        nuioa_text_table_wrap(out, 0, line);
     }
     if (fclose(out)) {
         free(text);

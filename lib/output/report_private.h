@@ -16,7 +16,7 @@ double report_heaviest(const struct nuioa_plan *plan);
 struct report_lines {
     const struct nuioa_plan *plan;
     bool grouped;
-    const struct nuioa_place *place; /* the first of this line */
+    const struct nuioa_assignment *assignment; /* the first of this line */
     bool *member;                    /* [task_count]: who is in it */
     uint32_t count;
     hwloc_bitmap_t ranks, cpus;
@@ -32,13 +32,13 @@ bool report_lines_next(struct report_lines *lines);
 void report_lines_close(struct report_lines *lines);
 
 /* "0-3", "-" if empty; the table is lost without memory. */
-void report_add_set(struct nuioa_table *table, hwloc_const_bitmap_t set);
+void report_add_set(struct nuioa_text_table *table, hwloc_const_bitmap_t set);
 
 /* Cells of a line: rank, leader, CPUs, NUMA; NIC, level; weight. */
-void report_add_home(struct nuioa_table *table, const struct report_lines *line);
-void report_add_nic(struct nuioa_table *table, const struct nuioa_node *node,
+void report_add_home(struct nuioa_text_table *table, const struct report_lines *line);
+void report_add_nic(struct nuioa_text_table *table, const struct nuioa_node *node,
                     const struct report_lines *line);
-void report_add_weight(struct nuioa_table *table, const struct report_lines *line);
+void report_add_weight(struct nuioa_text_table *table, const struct report_lines *line);
 
 /* Instead of the plain table: each line ends in why. */
 void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out);

@@ -25,8 +25,8 @@ static double heaviest(const struct nuioa_plan *plan)
 {
     double most = 0;
     for (uint32_t i = 0; i < plan->task_count; i++)
-        if (plan->places[i].weight > most)
-            most = plan->places[i].weight;
+        if (plan->assignments[i].weight > most)
+            most = plan->assignments[i].weight;
     return most;
 }
 
@@ -34,18 +34,19 @@ static double heaviest(const struct nuioa_plan *plan)
 static int draw_rank(hwloc_topology_t topology, const struct nuioa_plan *plan, uint32_t local,
                      double most, struct nuioa_error *err)
 {
-    const struct nuioa_place *place = &plan->places[local];
+    const struct nuioa_assignment *assignment = &plan->assignments[local];
     bool leads = plan->order_count && plan->order[0] == local;
     char name[80], weight[32] = "", style[64];
     if (most > 0)
-        nuioa_print_decimal(place->weight, weight, sizeof(weight));
-    snprintf(name, sizeof(name), "rank %u%s%s%s%s", place->rank, leads ? " leader" : "",
+        nuioa_print_decimal(assignment->weight, weight, sizeof(weight));
+    snprintf(name, sizeof(name), "rank %u%s%s%s%s", assignment->rank, leads ? " leader" : "",
              most > 0 ? " (w=" : "", weight, most > 0 ? ")" : "");
-    weight_style(most > 0 ? place->weight / most : 0, style, sizeof(style));
+    weight_style(most > 0 ? assignment->weight / most : 0, style, sizeof(style));
 
-    hwloc_obj_t parent = hwloc_get_obj_covering_cpuset(topology, place->cpus);
+    hwloc_obj_t parent = hwloc_get_obj_covering_cpuset(topology, assignment->cpus);
     if (!parent)
-        return nuioa_fail(err, -EINVAL, "rank %u has CPUs that the topology lacks", place->rank);
+        return nuioa_fail(err, -EINVAL, "rank %u has CPUs that the topology lacks",
+                          assignment->rank);
     hwloc_obj_t rank = hwloc_topology_insert_misc_object(topology, parent, name);
     char why[64];
     nuioa_report_why(plan, local, why, sizeof(why));
@@ -58,7 +59,7 @@ static int draw_rank(hwloc_topology_t topology, const struct nuioa_plan *plan, u
 static bool is_used(const struct nuioa_plan *plan, const struct nuioa_node *node, const char *name)
 {
     for (uint32_t i = 0; i < plan->task_count; i++) {
-        int32_t nic = plan->places[i].nic;
+        int32_t nic = plan->assignments[i].nic;
         if (nic >= 0 &&
             (!strcmp(node->nics[nic].name, name) || !strcmp(node->nics[nic].netdev, name)))
             return true;

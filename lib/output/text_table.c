@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void nuioa_table_init(struct nuioa_table *table, const char *align)
+void nuioa_text_table_init(struct nuioa_text_table *table, const char *align)
 {
     memset(table, 0, sizeof(*table));
     table->align = align;
     table->columns = (unsigned)strlen(align);
 }
 
-void nuioa_table_add(struct nuioa_table *table, const char *fmt, ...)
+void nuioa_text_table_add(struct nuioa_text_table *table, const char *fmt, ...)
 {
     if (table->lost)
         return;
@@ -27,13 +27,13 @@ void nuioa_table_add(struct nuioa_table *table, const char *fmt, ...)
     char *cell = table->cells[table->count++];
     va_list args;
     va_start(args, fmt);
-    int length = vsnprintf(cell, NUIOA_TABLE_CELL, fmt, args);
+    int length = vsnprintf(cell, NUIOA_TEXT_TABLE_CELL, fmt, args);
     va_end(args);
-    if (length >= NUIOA_TABLE_CELL)
-        memcpy(cell + NUIOA_TABLE_CELL - 3, "..", 3);
+    if (length >= NUIOA_TEXT_TABLE_CELL)
+        memcpy(cell + NUIOA_TEXT_TABLE_CELL - 3, "..", 3);
 }
 
-static int column_width(const struct nuioa_table *table, unsigned column)
+static int column_width(const struct nuioa_text_table *table, unsigned column)
 {
     size_t width = 0;
     bool used = table->count <= table->columns;
@@ -45,9 +45,9 @@ static int column_width(const struct nuioa_table *table, unsigned column)
     return used ? (int)width : 0;
 }
 
-static void print_row(const struct nuioa_table *table, unsigned row, FILE *out, int indent)
+static void print_row(const struct nuioa_text_table *table, unsigned row, FILE *out, int indent)
 {
-    char line[16 * NUIOA_TABLE_CELL];
+    char line[16 * NUIOA_TEXT_TABLE_CELL];
     int length = snprintf(line, sizeof(line), "%*s", indent, "");
     for (unsigned c = 0; c < table->columns; c++) {
         unsigned cell = row * table->columns + c;
@@ -61,27 +61,27 @@ static void print_row(const struct nuioa_table *table, unsigned row, FILE *out, 
     }
     while (length && line[length - 1] == ' ')
         length--;
-    if (length > NUIOA_TABLE_WIDTH)
-        length = NUIOA_TABLE_WIDTH;
+    if (length > NUIOA_TEXT_TABLE_WIDTH)
+        length = NUIOA_TEXT_TABLE_WIDTH;
     fprintf(out, "%.*s\n", length, line);
 }
 
-void nuioa_table_print(struct nuioa_table *table, FILE *out, int indent)
+void nuioa_text_table_print(struct nuioa_text_table *table, FILE *out, int indent)
 {
     for (unsigned row = 0; !table->lost && row * table->columns < table->count; row++)
         print_row(table, row, out, indent);
     if (table->lost)
         fprintf(out, "%*s(out of memory)\n", indent, "");
     free(table->cells);
-    nuioa_table_init(table, table->align);
+    nuioa_text_table_init(table, table->align);
 }
 
-void nuioa_table_wrap(FILE *out, int indent, const char *text)
+void nuioa_text_table_wrap(FILE *out, int indent, const char *text)
 {
     int column = 0;
     while (*text) {
         int length = (int)strcspn(text, " ");
-        if (column && column + 1 + length > NUIOA_TABLE_WIDTH) {
+        if (column && column + 1 + length > NUIOA_TEXT_TABLE_WIDTH) {
             fputc('\n', out);
             column = 0;
         }

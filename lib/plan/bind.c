@@ -47,17 +47,18 @@ int nuioa_bind_cpus(pid_t pid, hwloc_const_bitmap_t cpus)
     return rc;
 }
 
-int nuioa_mempolicy_of(const struct nuioa_place *place, struct nuioa_mempolicy *policy)
+int nuioa_mempolicy_of(const struct nuioa_assignment *assignment, struct nuioa_mempolicy *policy)
 {
     memset(policy, 0, sizeof(*policy));
-    if (place->memory == NUIOA_MEMORY_DEFAULT)
+    if (assignment->memory == NUIOA_MEMORY_DEFAULT)
         return 0;
-    if (hwloc_bitmap_iszero(place->memory_numas) ||
-        hwloc_bitmap_last(place->memory_numas) >= NUIOA_NUMAS_MAX ||
-        hwloc_bitmap_last(place->memory_numas) < 0)
+    if (hwloc_bitmap_iszero(assignment->memory_numas) ||
+        hwloc_bitmap_last(assignment->memory_numas) >= NUIOA_NUMAS_MAX ||
+        hwloc_bitmap_last(assignment->memory_numas) < 0)
         return -ERANGE;
-    policy->memory = place->memory;
-    hwloc_bitmap_to_ulongs(place->memory_numas, NUIOA_NUMAS_MAX / BITS_PER_LONG, policy->nodes);
+    policy->memory = assignment->memory;
+    hwloc_bitmap_to_ulongs(assignment->memory_numas, NUIOA_NUMAS_MAX / BITS_PER_LONG,
+                           policy->nodes);
     return 0;
 }
 

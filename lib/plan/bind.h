@@ -20,7 +20,7 @@ struct nuioa_mempolicy {
 };
 
 /* Of a place. -ERANGE if a NUMA node's index is too large; the policy is the default one then. */
-int nuioa_mempolicy_of(const struct nuioa_place *place, struct nuioa_mempolicy *policy);
+int nuioa_mempolicy_of(const struct nuioa_assignment *assignment, struct nuioa_mempolicy *policy);
 
 /* Sets the policy of the calling thread, inherited through fork and exec. Never strict: strict binding
  * kills by OOM. 0 or -errno. */

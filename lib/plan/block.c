@@ -7,7 +7,7 @@
 struct blocks {
     uint32_t count;
     uint32_t *of;     /* [task_count]: the block of a task */
-    uint32_t *place;  /* [task_count]: its position in the block, in local order */
+    uint32_t *position; /* [task_count]: its position in the block, in local order */
     uint32_t *size;   /* [count] */
     uint32_t *first;  /* [count]: its lowest local rank */
     uint32_t *kind;   /* [count]: equal for blocks that can change places */
@@ -16,7 +16,7 @@ struct blocks {
 static void blocks_free(struct blocks *b)
 {
     free(b->of);
-    free(b->place);
+    free(b->position);
     free(b->size);
     free(b->first);
     free(b->kind);
@@ -26,11 +26,11 @@ static int blocks_alloc(struct blocks *b, uint32_t tasks)
 {
     *b = (struct blocks){0};
     b->of = calloc(tasks, sizeof(*b->of));
-    b->place = calloc(tasks, sizeof(*b->place));
+    b->position = calloc(tasks, sizeof(*b->position));
     b->size = calloc(tasks, sizeof(*b->size));
     b->first = calloc(tasks, sizeof(*b->first));
     b->kind = calloc(tasks, sizeof(*b->kind));
-    return b->of && b->place && b->size && b->first && b->kind ? 0 : -ENOMEM;
+    return b->of && b->position && b->size && b->first && b->kind ? 0 : -ENOMEM;
 }
 
 /* The entry in node->numas that holds all of `cpus`, or -1. */
@@ -50,7 +50,8 @@ static bool same_shape(const struct blocks *b, const struct nuioa_slots *slots, 
         return false;
     for (uint32_t i = 0; i < slots->count; i++)
         for (uint32_t k = 0; b->of[i] == x && k < slots->count; k++)
-            if (b->of[k] == y && b->place[k] == b->place[i] && slots->kind[k] != slots->kind[i])
+            if (b->of[k] == y && b->position[k] == b->position[i] &&
+                slots->kind[k] != slots->kind[i])
                 return false;
     return true;
 }
@@ -69,7 +70,7 @@ static bool find_blocks(const struct nuioa_node *node, const struct nuioa_slots 
         if (x == b->count)
             b->first[b->count++] = i;
         b->of[i] = x;
-        b->place[i] = b->size[x]++;
+        b->position[i] = b->size[x]++;
     }
     for (uint32_t x = 0; x < b->count; x++) {
         uint32_t like = 0;
@@ -174,7 +175,7 @@ static double arrange(struct arena *a, uint32_t target)
         a->start[x] = x;
     a->start[0] = target;
     a->start[target] = 0;
-    nuioa_place(&a->problem, a->try, &mapping);
+    nuioa_map(&a->problem, a->try, &mapping);
     return mapping.cost;
 }
 
@@ -189,7 +190,7 @@ static void spread(const struct blocks *b, uint32_t tasks, const uint32_t *home,
 {
     for (uint32_t i = 0; i < tasks; i++)
         for (uint32_t k = 0; k < tasks; k++)
-            if (b->of[k] == home[b->of[i]] && b->place[k] == b->place[i])
+            if (b->of[k] == home[b->of[i]] && b->position[k] == b->position[i])
                 slot_of[i] = k;
 }
 

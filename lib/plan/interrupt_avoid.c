@@ -106,8 +106,8 @@ static int avoid_one(struct cores *cores, hwloc_bitmap_t cpus, struct nuioa_avoi
     return 0;
 }
 
-int nuioa_avoid(const struct nuioa_request *request, hwloc_const_bitmap_t allowed,
-                struct nuioa_slots *slots, struct nuioa_avoided *avoided)
+int nuioa_interrupt_avoid(const struct nuioa_request *request, hwloc_const_bitmap_t allowed,
+                          struct nuioa_slots *slots, struct nuioa_avoided *avoided)
 {
     struct cores cores;
     *avoided = (struct nuioa_avoided){0};

@@ -18,7 +18,7 @@ struct nuioa_avoided {
 };
 
 /* Changes slots->cpus, which begin as Slurm's own masks. 0 or -ENOMEM. */
-int nuioa_avoid(const struct nuioa_request *request, hwloc_const_bitmap_t allowed,
-                struct nuioa_slots *slots, struct nuioa_avoided *avoided);
+int nuioa_interrupt_avoid(const struct nuioa_request *request, hwloc_const_bitmap_t allowed,
+                          struct nuioa_slots *slots, struct nuioa_avoided *avoided);
 
 #endif

@@ -103,7 +103,7 @@ static int set_cost(const struct nuioa_option *option, struct nuioa_options *opt
     return 0;
 }
 
-/* "none" and "off" are how one takes back a value that another door gave. */
+/* "none" and "off" are how one takes back a value that another option source gave. */
 static int set_text(const struct nuioa_option *option, struct nuioa_options *options,
                     const char *value, struct nuioa_error *err)
 {
@@ -311,29 +311,29 @@ static bool is_switch(const struct nuioa_option *option)
     return option == nuioa_option_table;
 }
 
-static const char *name_at(const struct nuioa_option *option, enum nuioa_door door)
+static const char *name_at(const struct nuioa_option *option, enum nuioa_option_source source)
 {
-    return is_switch(option) && door == NUIOA_DOOR_PLUGSTACK ? "default" : option->name;
+    return is_switch(option) && source == NUIOA_FROM_PLUGSTACK ? "default" : option->name;
 }
 
 /* Variables are in capitals, the table is not. */
-static int folded(enum nuioa_door door, char c)
+static int folded(enum nuioa_option_source source, char c)
 {
-    return door == NUIOA_DOOR_ENVIRONMENT ? tolower((unsigned char)c) : c;
+    return source == NUIOA_FROM_ENVIRONMENT ? tolower((unsigned char)c) : c;
 }
 
-static bool same_name(enum nuioa_door door, const char *a, const char *b)
+static bool same_name(enum nuioa_option_source source, const char *a, const char *b)
 {
     for (; *a && *b; a++, b++)
-        if (*a != folded(door, *b) && !(*a == '_' && *b == '-'))
+        if (*a != folded(source, *b) && !(*a == '_' && *b == '-'))
             return false;
     return *a == *b;
 }
 
-const struct nuioa_option *nuioa_option_find(enum nuioa_door door, const char *name)
+const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, const char *name)
 {
     for (const struct nuioa_option *option = nuioa_option_table; option->name; option++)
-        if (same_name(door, name_at(option, door), name))
+        if (same_name(source, name_at(option, source), name))
             return option;
     return NULL;
 }
@@ -346,16 +346,16 @@ const char *nuioa_option_variable(const struct nuioa_option *option, char *text,
     return text;
 }
 
-const char *nuioa_option_spelling(const struct nuioa_option *option, enum nuioa_door door,
-                                  char *text, size_t size)
+const char *nuioa_option_spelling(const struct nuioa_option *option,
+                                  enum nuioa_option_source source, char *text, size_t size)
 {
-    if (door == NUIOA_DOOR_ENVIRONMENT)
+    if (source == NUIOA_FROM_ENVIRONMENT)
         return nuioa_option_variable(option, text, size);
-    if (door == NUIOA_DOOR_PLUGSTACK) {
-        snprintf(text, size, "%s", name_at(option, door));
+    if (source == NUIOA_FROM_PLUGSTACK) {
+        snprintf(text, size, "%s", name_at(option, source));
         return text;
     }
-    bool prefixed = door == NUIOA_DOOR_COMMAND && !is_switch(option);
+    bool prefixed = source == NUIOA_FROM_COMMAND && !is_switch(option);
     snprintf(text, size, prefixed ? "--nuioa-%s" : "--%s", option->name);
     for (char *c = text; *c; c++)
         if (*c == '_')
@@ -364,7 +364,7 @@ const char *nuioa_option_spelling(const struct nuioa_option *option, enum nuioa_
 }
 
 /* Edits (insert, delete, replace) from one name to the other. */
-static unsigned edits(enum nuioa_door door, const char *a, const char *b)
+static unsigned edits(enum nuioa_option_source source, const char *a, const char *b)
 {
     unsigned row[NAME_MAX_LENGTH + 1];
     size_t length = strlen(b);
@@ -376,7 +376,7 @@ static unsigned edits(enum nuioa_door door, const char *a, const char *b)
         unsigned corner = row[0];
         row[0] = i;
         for (unsigned j = 1; j <= length; j++) {
-            unsigned best = corner + (folded(door, a[i - 1]) != b[j - 1]);
+            unsigned best = corner + (folded(source, a[i - 1]) != b[j - 1]);
             if (row[j] + 1 < best)
                 best = row[j] + 1;
             if (row[j - 1] + 1 < best)
@@ -388,13 +388,13 @@ static unsigned edits(enum nuioa_door door, const char *a, const char *b)
     return row[length];
 }
 
-static int unknown_name(enum nuioa_door door, const char *name, struct nuioa_error *err)
+static int unknown_name(enum nuioa_option_source source, const char *name, struct nuioa_error *err)
 {
     static const char *const where[] = { "plugstack.conf: ", "SLURM_NUIOA_", "--nuioa-", "--" };
     const struct nuioa_option *nearest = NULL;
     unsigned least = 3;
     for (const struct nuioa_option *option = nuioa_option_table; option->name; option++) {
-        unsigned distance = edits(door, name, name_at(option, door));
+        unsigned distance = edits(source, name, name_at(option, source));
         if (distance < least) {
             least = distance;
             nearest = option;
@@ -402,24 +402,24 @@ static int unknown_name(enum nuioa_door door, const char *name, struct nuioa_err
     }
     char near[64] = "";
     if (nearest)
-        nuioa_option_spelling(nearest, door, near, sizeof(near));
-    return nuioa_fail(err, -ENOENT, "%s%.40s: no such option%s%s%s", where[door], name,
+        nuioa_option_spelling(nearest, source, near, sizeof(near));
+    return nuioa_fail(err, -ENOENT, "%s%.40s: no such option%s%s%s", where[source], name,
                       nearest ? "; did you mean " : "", near, nearest ? "?" : "");
 }
 
-int nuioa_options_set(struct nuioa_options *options, enum nuioa_door door, const char *name,
-                      const char *value, struct nuioa_error *err)
+int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source source,
+                      const char *name, const char *value, struct nuioa_error *err)
 {
-    const struct nuioa_option *option = nuioa_option_find(door, name);
+    const struct nuioa_option *option = nuioa_option_find(source, name);
     if (!option)
-        return unknown_name(door, name, err);
-    if (door == NUIOA_DOOR_ENVIRONMENT && value && !*value)
+        return unknown_name(source, name, err);
+    if (source == NUIOA_FROM_ENVIRONMENT && value && !*value)
         return 0;
 
     char spelling[64];
-    nuioa_option_spelling(option, door, spelling, sizeof(spelling));
-    const char *where = door == NUIOA_DOOR_PLUGSTACK ? "plugstack.conf: " : "";
-    if (option->admin && (door == NUIOA_DOOR_ENVIRONMENT || door == NUIOA_DOOR_COMMAND))
+    nuioa_option_spelling(option, source, spelling, sizeof(spelling));
+    const char *where = source == NUIOA_FROM_PLUGSTACK ? "plugstack.conf: " : "";
+    if (option->admin && (source == NUIOA_FROM_ENVIRONMENT || source == NUIOA_FROM_COMMAND))
         return nuioa_fail(err, -EPERM, "%s: only plugstack.conf can set this", spelling);
     if (!value && is_switch(option))
         value = "on";

@@ -6,7 +6,7 @@
 
 #include "util/error.h"
 
-/* One table of options behind four doors: srun --nuioa-policy=X, the environment
+/* One table of options behind four option sources: srun --nuioa-policy=X, the environment
  * SLURM_NUIOA_POLICY=X, the plugstack.conf argument policy=X, and nuioa plan --policy X. */
 
 enum nuioa_mode { NUIOA_OFF, NUIOA_EXPORT, NUIOA_ON };
@@ -68,11 +68,11 @@ struct nuioa_options {
 
 /* Where a value was said: decides precedence, whether admin options are taken, and how loud an
  * error is. */
-enum nuioa_door {
-    NUIOA_DOOR_PLUGSTACK,
-    NUIOA_DOOR_ENVIRONMENT,
-    NUIOA_DOOR_COMMAND, /* srun or sbatch flag */
-    NUIOA_DOOR_TOOL,    /* command line of nuioa(1): takes admin options too */
+enum nuioa_option_source {
+    NUIOA_FROM_PLUGSTACK,
+    NUIOA_FROM_ENVIRONMENT,
+    NUIOA_FROM_COMMAND, /* srun or sbatch flag */
+    NUIOA_FROM_TOOL,    /* command line of nuioa(1): takes admin options too */
 };
 
 struct nuioa_option {
@@ -102,22 +102,22 @@ void nuioa_options_init(struct nuioa_options *options);
  *
  * The master switch takes a comma list. One of off, export, on; report and explain imply on unless
  * off or export is said; force implies on. */
-int nuioa_options_set(struct nuioa_options *options, enum nuioa_door door, const char *name,
-                      const char *value, struct nuioa_error *err);
+int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source source,
+                      const char *name, const char *value, struct nuioa_error *err);
 
 /* Call after the last set: fills what depends on other options (export_set). */
 void nuioa_options_finish(struct nuioa_options *options);
 
-/* The option of this name as `door` knows it; NULL if there is none. */
-const struct nuioa_option *nuioa_option_find(enum nuioa_door door, const char *name);
+/* The option of this name as `source` knows it; NULL if there is none. */
+const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, const char *name);
 
 /* "SLURM_NUIOA" for the master switch, "SLURM_NUIOA_POLICY" for policy. Returns text. */
 const char *nuioa_option_variable(const struct nuioa_option *option, char *text, size_t size);
 
-/* As one types it at a door: "policy" (plugstack.conf), "SLURM_NUIOA_POLICY", "--nuioa-policy"
+/* As one types it for an option source: "policy" (plugstack.conf), "SLURM_NUIOA_POLICY", "--nuioa-policy"
  * (srun), "--policy" (nuioa(1)). Flags have '-' where names have '_'. Returns text. */
-const char *nuioa_option_spelling(const struct nuioa_option *option, enum nuioa_door door,
-                                  char *text, size_t size);
+const char *nuioa_option_spelling(const struct nuioa_option *option,
+                                  enum nuioa_option_source source, char *text, size_t size);
 
 /* The table for a person: name, values, default, meaning; 100 columns; admin options apart.
  * malloc'd, caller frees; NULL without memory. */

@@ -18,18 +18,19 @@ static int plan_alloc(struct nuioa_plan *plan, const struct nuioa_request *r)
 {
     *plan = (struct nuioa_plan){.planned = r->planned, .policy = r->options->policy, .hinted = r->hinted,
                                 .task_count = r->task_count};
-    plan->places = calloc(r->task_count, sizeof(*plan->places));
+    plan->assignments = calloc(r->task_count, sizeof(*plan->assignments));
     plan->order = calloc(r->task_count, sizeof(*plan->order));
     plan->rails = calloc(r->task_count, sizeof(*plan->rails));
-    if (!plan->places || !plan->order || !plan->rails)
+    if (!plan->assignments || !plan->order || !plan->rails)
         return -ENOMEM;
     for (uint32_t i = 0; i < r->task_count; i++) {
-        struct nuioa_place *place = &plan->places[i];
-        place->cpus = hwloc_bitmap_dup(r->tasks[i].cpus);
-        place->was = hwloc_bitmap_dup(r->tasks[i].cpus);
-        place->numas = hwloc_bitmap_alloc();
-        place->memory_numas = hwloc_bitmap_alloc();
-        if (!place->cpus || !place->was || !place->numas || !place->memory_numas)
+        struct nuioa_assignment *assignment = &plan->assignments[i];
+        assignment->cpus = hwloc_bitmap_dup(r->tasks[i].cpus);
+        assignment->was = hwloc_bitmap_dup(r->tasks[i].cpus);
+        assignment->numas = hwloc_bitmap_alloc();
+        assignment->memory_numas = hwloc_bitmap_alloc();
+        if (!assignment->cpus || !assignment->was || !assignment->numas ||
+            !assignment->memory_numas)
             return -ENOMEM;
     }
     return 0;
@@ -96,11 +97,11 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
     }
     rc = planner_init(&planner, request, plan, err);
     if (rc == 0) {
-        rc = nuioa_decide(&planner);
+        rc = nuioa_plan_decide(&planner);
         if (rc == 0)
-            rc = nuioa_describe(&planner);
+            rc = nuioa_plan_derive(&planner);
         if (rc == 0)
-            rc = nuioa_account(&planner);
+            rc = nuioa_plan_costs(&planner);
         if (rc == 0 && request->cpu_until_us && nuioa_cpu_us() > request->cpu_until_us)
             rc = -ETIME;
         if (rc == -ETIME)
@@ -124,30 +125,30 @@ int nuioa_plan_achieved(const struct nuioa_request *request, struct nuioa_plan *
     struct planner planner;
     if (local >= plan->task_count)
         return -EINVAL;
-    if (hwloc_bitmap_isequal(plan->places[local].cpus, cpus))
+    if (hwloc_bitmap_isequal(plan->assignments[local].cpus, cpus))
         return 0;
     int rc = planner_init(&planner, request, plan, NULL);
-    if (rc == 0 && hwloc_bitmap_copy(plan->places[local].cpus, cpus) < 0)
+    if (rc == 0 && hwloc_bitmap_copy(plan->assignments[local].cpus, cpus) < 0)
         rc = -ENOMEM;
     if (rc == 0)
-        rc = nuioa_describe(&planner);
+        rc = nuioa_plan_derive(&planner);
     if (rc == 0)
-        rc = nuioa_account(&planner);
+        rc = nuioa_plan_costs(&planner);
     planner_free(&planner);
     return rc;
 }
 
 void nuioa_plan_free(struct nuioa_plan *plan)
 {
-    for (uint32_t i = 0; plan->places && i < plan->task_count; i++) {
-        struct nuioa_place *place = &plan->places[i];
-        hwloc_bitmap_free(place->cpus);
-        hwloc_bitmap_free(place->was);
-        hwloc_bitmap_free(place->numas);
-        hwloc_bitmap_free(place->memory_numas);
-        nuioa_drop_places(place);
+    for (uint32_t i = 0; plan->assignments && i < plan->task_count; i++) {
+        struct nuioa_assignment *assignment = &plan->assignments[i];
+        hwloc_bitmap_free(assignment->cpus);
+        hwloc_bitmap_free(assignment->was);
+        hwloc_bitmap_free(assignment->numas);
+        hwloc_bitmap_free(assignment->memory_numas);
+        nuioa_assignment_drop_places(assignment);
     }
-    free(plan->places);
+    free(plan->assignments);
     free(plan->order);
     free(plan->rails);
     *plan = (struct nuioa_plan){0};

@@ -51,7 +51,7 @@ struct nuioa_split {
 #define NUIOA_PARTNERS_MAX 3
 
 /* Why a rank is where it is. A pair's cost counts half for each end, so that ranks add up to J. */
-struct nuioa_account {
+struct nuioa_rank_costs {
     uint32_t level_before; /* of the nearest NIC from where Slurm put it; NUIOA_NO_LEVEL if unknown */
     uint32_t heavier;      /* how many ranks of the node have more weight */
     struct nuioa_split before, after;
@@ -62,13 +62,13 @@ struct nuioa_account {
     int32_t gave_way;      /* the local rank that has its former CPUs, or some of them; -1: none */
 };
 
-struct nuioa_place {
+struct nuioa_assignment {
     uint32_t rank;
     double weight;
     bool moved;             /* its CPUs are not those that Slurm gave it */
     hwloc_bitmap_t cpus;    /* OS indexes */
     hwloc_bitmap_t was;     /* OS indexes: where Slurm put it */
-    struct nuioa_account account;
+    struct nuioa_rank_costs costs;
     hwloc_bitmap_t numas;   /* OS indexes of the NUMA nodes of `cpus` */
     int32_t nic;            /* index into node->nics, -1: none */
     uint32_t level;         /* from that NIC; NUIOA_NO_LEVEL if unknown */
@@ -85,7 +85,7 @@ struct nuioa_plan {
     enum nuioa_policy policy;
     bool hinted;         /* the weights say something */
     uint32_t task_count;
-    struct nuioa_place *places; /* by local rank */
+    struct nuioa_assignment *assignments; /* by local rank */
     uint32_t order_count;       /* 0 when leader=off; else task_count */
     uint32_t *order;            /* local ranks, best leader first; order[0] leads */
     uint32_t near;              /* how many of `order` share the best level */
@@ -128,9 +128,9 @@ int nuioa_block_binding(const struct nuioa_node *node, hwloc_const_bitmap_t allo
                         struct nuioa_error *err);
 
 /* "preferred:1", "interleave:0-1", "default". Returns text. */
-const char *nuioa_memory_text(const struct nuioa_place *place, char *text, size_t size);
+const char *nuioa_memory_text(const struct nuioa_assignment *assignment, char *text, size_t size);
 
 /* "{2},{3}": the OMP places. Returns text, or NULL if there are none or it does not fit. */
-const char *nuioa_places_text(const struct nuioa_place *place, char *text, size_t size);
+const char *nuioa_places_text(const struct nuioa_assignment *assignment, char *text, size_t size);
 
 #endif

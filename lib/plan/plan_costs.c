@@ -24,13 +24,13 @@ static int seats_take(struct seats *seats, const struct planner *p, bool before)
     if (!seats->spots || !seats->nic_cost)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
-        struct nuioa_place *place = &p->plan->places[i];
-        hwloc_const_bitmap_t cpus = before ? place->was : place->cpus;
+        struct nuioa_assignment *assignment = &p->plan->assignments[i];
+        hwloc_const_bitmap_t cpus = before ? assignment->was : assignment->cpus;
         uint32_t level = nuioa_rails_nearest(&p->rails, cpus);
         seats->spots[i] = nuioa_spot_of(p->request->node, cpus);
         seats->nic_cost[i] = nuioa_nic_cost(p->request->options, level);
         if (before)
-            place->account.level_before = level;
+            assignment->costs.level_before = level;
     }
     return 0;
 }
@@ -48,52 +48,52 @@ static int count_heavier(struct nuioa_plan *plan)
     if (!sorted)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++)
-        sorted[i] = plan->places[i].weight;
+        sorted[i] = plan->assignments[i].weight;
     qsort(sorted, n, sizeof(*sorted), heavier_first);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t low = 0, high = n; /* the first that is not heavier */
         while (low < high) {
             uint32_t middle = (low + high) / 2;
-            if (sorted[middle] > plan->places[i].weight)
+            if (sorted[middle] > plan->assignments[i].weight)
                 low = middle + 1;
             else
                 high = middle;
         }
-        plan->places[i].account.heavier = low;
+        plan->assignments[i].costs.heavier = low;
     }
     free(sorted);
     return 0;
 }
 
 /* Keeps the partners with most bytes, the lower rank among equals; pairs come in any order. */
-static void meet(struct nuioa_account *account, double *most, uint32_t other, double bytes)
+static void meet(struct nuioa_rank_costs *costs, double *most, uint32_t other, double bytes)
 {
-    uint32_t at = account->partner_count;
-    while (at > 0 && (bytes > most[at - 1] ||
-                      (bytes == most[at - 1] && other < account->partners[at - 1])))
+    uint32_t at = costs->partner_count;
+    while (at > 0 &&
+           (bytes > most[at - 1] || (bytes == most[at - 1] && other < costs->partners[at - 1])))
         at--;
     if (at == NUIOA_PARTNERS_MAX)
         return;
-    if (account->partner_count < NUIOA_PARTNERS_MAX)
-        account->partner_count++;
-    for (uint32_t k = account->partner_count - 1; k > at; k--) {
-        account->partners[k] = account->partners[k - 1];
+    if (costs->partner_count < NUIOA_PARTNERS_MAX)
+        costs->partner_count++;
+    for (uint32_t k = costs->partner_count - 1; k > at; k--) {
+        costs->partners[k] = costs->partners[k - 1];
         most[k] = most[k - 1];
     }
-    account->partners[at] = other;
+    costs->partners[at] = other;
     most[at] = bytes;
 }
 
 static void add_pair(struct nuioa_plan *plan, uint32_t me, uint32_t other, double bytes,
                      double before, double after, double *most)
 {
-    struct nuioa_account *account = &plan->places[me].account;
-    account->before.neighbours += before / 2;
-    account->after.neighbours += after / 2;
-    account->local += bytes;
-    if (hwloc_bitmap_isequal(plan->places[me].numas, plan->places[other].numas))
-        account->beside += bytes;
-    meet(account, most, other, bytes);
+    struct nuioa_rank_costs *costs = &plan->assignments[me].costs;
+    costs->before.neighbours += before / 2;
+    costs->after.neighbours += after / 2;
+    costs->local += bytes;
+    if (hwloc_bitmap_isequal(plan->assignments[me].numas, plan->assignments[other].numas))
+        costs->beside += bytes;
+    meet(costs, most, other, bytes);
 }
 
 static int add_pairs(const struct planner *p, const struct seats *before, const struct seats *after)
@@ -126,15 +126,15 @@ static int find_successors(struct nuioa_plan *plan, uint32_t cpu_count)
     for (uint32_t i = 0; i < cpu_count; i++)
         owner[i] = -1;
     for (uint32_t i = 0; i < plan->task_count; i++)
-        for (cpu = -1; (cpu = hwloc_bitmap_next(plan->places[i].cpus, cpu)) >= 0;)
-            if (plan->places[i].moved && (uint32_t)cpu < cpu_count)
+        for (cpu = -1; (cpu = hwloc_bitmap_next(plan->assignments[i].cpus, cpu)) >= 0;)
+            if (plan->assignments[i].moved && (uint32_t)cpu < cpu_count)
                 owner[cpu] = (int32_t)i;
     for (uint32_t i = 0; i < plan->task_count; i++) {
-        struct nuioa_place *place = &plan->places[i];
-        for (cpu = -1; (cpu = hwloc_bitmap_next(place->was, cpu)) >= 0;)
-            if (place->moved && place->account.gave_way < 0 && (uint32_t)cpu < cpu_count &&
+        struct nuioa_assignment *assignment = &plan->assignments[i];
+        for (cpu = -1; (cpu = hwloc_bitmap_next(assignment->was, cpu)) >= 0;)
+            if (assignment->moved && assignment->costs.gave_way < 0 && (uint32_t)cpu < cpu_count &&
                 owner[cpu] != (int32_t)i)
-                place->account.gave_way = owner[cpu];
+                assignment->costs.gave_way = owner[cpu];
     }
     free(owner);
     return 0;
@@ -162,14 +162,14 @@ static uint32_t gpu_distance(const struct nuioa_node *node, const struct nuioa_g
 }
 
 /* Whether a rank that moved is farther from its GPU, or may be. `was` is for use. */
-static bool left_gpu(const struct nuioa_node *node, const struct nuioa_place *place, int32_t gpu,
-                     hwloc_bitmap_t was)
+static bool left_gpu(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
+                     int32_t gpu, hwloc_bitmap_t was)
 {
     if (gpu < 0 || (uint32_t)gpu >= node->gpu_count ||
         hwloc_bitmap_iszero(node->gpus[gpu].numas))
         return true; /* nobody says which is its own, or where that is */
-    nuioa_node_numas_of(node, place->was, was);
-    return gpu_distance(node, &node->gpus[gpu], place->numas) >
+    nuioa_node_numas_of(node, assignment->was, was);
+    return gpu_distance(node, &node->gpus[gpu], assignment->numas) >
            gpu_distance(node, &node->gpus[gpu], was);
 }
 
@@ -180,8 +180,9 @@ static int count_gpus_left(const struct planner *p)
     hwloc_bitmap_t was = hwloc_bitmap_alloc();
     p->plan->gpus_left = 0;
     for (uint32_t i = 0; was && r->sees_gpu && i < r->task_count; i++) {
-        const struct nuioa_place *place = &p->plan->places[i];
-        p->plan->gpus_left += place->moved && left_gpu(r->node, place, r->tasks[i].gpu, was);
+        const struct nuioa_assignment *assignment = &p->plan->assignments[i];
+        p->plan->gpus_left +=
+            assignment->moved && left_gpu(r->node, assignment, r->tasks[i].gpu, was);
     }
     hwloc_bitmap_free(was);
     return was ? 0 : -ENOMEM;
@@ -191,26 +192,26 @@ static void add_up(struct nuioa_plan *plan)
 {
     plan->before = plan->after = (struct nuioa_split){0, 0};
     for (uint32_t i = 0; i < plan->task_count; i++) {
-        const struct nuioa_account *account = &plan->places[i].account;
-        plan->before.nic += account->before.nic;
-        plan->before.neighbours += account->before.neighbours;
-        plan->after.nic += account->after.nic;
-        plan->after.neighbours += account->after.neighbours;
+        const struct nuioa_rank_costs *costs = &plan->assignments[i].costs;
+        plan->before.nic += costs->before.nic;
+        plan->before.neighbours += costs->before.neighbours;
+        plan->after.nic += costs->after.nic;
+        plan->after.neighbours += costs->after.neighbours;
     }
 }
 
-int nuioa_account(struct planner *p)
+int nuioa_plan_costs(struct planner *p)
 {
     struct nuioa_plan *plan = p->plan;
     struct seats before = {0}, after = {0};
     for (uint32_t i = 0; i < plan->task_count; i++)
-        plan->places[i].account = (struct nuioa_account){.gave_way = -1};
+        plan->assignments[i].costs = (struct nuioa_rank_costs){ .gave_way = -1 };
     int rc = seats_take(&before, p, true);
     if (rc == 0)
         rc = seats_take(&after, p, false);
     for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
-        plan->places[i].account.before.nic = plan->places[i].weight * before.nic_cost[i];
-        plan->places[i].account.after.nic = plan->places[i].weight * after.nic_cost[i];
+        plan->assignments[i].costs.before.nic = plan->assignments[i].weight * before.nic_cost[i];
+        plan->assignments[i].costs.after.nic = plan->assignments[i].weight * after.nic_cost[i];
     }
     if (rc == 0)
         rc = add_pairs(p, &before, &after);

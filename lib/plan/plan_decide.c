@@ -69,7 +69,7 @@ static struct nuioa_problem problem_of(const struct nuioa_request *r, const stru
 static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
 {
     for (uint32_t i = 0; i < p->request->task_count; i++)
-        if (hwloc_bitmap_copy(p->plan->places[i].cpus, slots->cpus[p->slot_of[i]]) < 0)
+        if (hwloc_bitmap_copy(p->plan->assignments[i].cpus, slots->cpus[p->slot_of[i]]) < 0)
             return -ENOMEM;
     return 0;
 }
@@ -109,7 +109,7 @@ static int share_rails(struct planner *p, const struct nuioa_slots *slots,
                        const struct nuioa_problem *problem)
 {
     struct nuioa_mapping *mapping = &p->plan->mapping;
-    int rc = nuioa_balance(p->request, slots, &p->rails, p->slot_of);
+    int rc = nuioa_rail_balance(p->request, slots, &p->rails, p->slot_of);
     if (rc <= 0)
         return rc;
     p->balanced = true;
@@ -132,7 +132,7 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots)
             start[i] = i;
         }
         struct nuioa_problem problem = problem_of(r, slots, weight, slots->kind, start);
-        rc = nuioa_place(&problem, p->slot_of, &p->plan->mapping);
+        rc = nuioa_map(&problem, p->slot_of, &p->plan->mapping);
         if (rc == 0)
             rc = settle(slots, p->slot_of, r->task_count);
         if (rc == 0)
@@ -192,11 +192,11 @@ static int by_block(struct planner *p, const struct nuioa_slots *slots)
 
 static int alone(struct planner *p)
 {
-    struct nuioa_place *place = &p->plan->places[0];
+    struct nuioa_assignment *assignment = &p->plan->assignments[0];
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     int rc = cpus ? 0 : -ENOMEM;
-    if (cpus && nuioa_slot_nearer(p->request, &p->rails, p->allowed_cpus, place->cpus, cpus)) {
-        rc = hwloc_bitmap_copy(place->cpus, cpus) < 0 ? -ENOMEM : 0;
+    if (cpus && nuioa_slot_nearer(p->request, &p->rails, p->allowed_cpus, assignment->cpus, cpus)) {
+        rc = hwloc_bitmap_copy(assignment->cpus, cpus) < 0 ? -ENOMEM : 0;
         p->plan->mapping.cost = p->request->tasks[0].weight *
                                 nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
         because(p->plan, "the only rank on the node moved nearer the NIC");
@@ -259,7 +259,7 @@ static int off_interrupts(struct planner *p, struct nuioa_slots *own)
     const struct nuioa_request *r = p->request;
     struct nuioa_plan *plan = p->plan;
     struct nuioa_avoided avoided;
-    int rc = nuioa_avoid(r, p->allowed_cpus, own, &avoided);
+    int rc = nuioa_interrupt_avoid(r, p->allowed_cpus, own, &avoided);
     if (rc == 0)
         rc = nuioa_slots_price(own, r, &p->rails, r->pair_count);
     double cost = rc == 0 ? cost_of(p, own) : 0;
@@ -324,7 +324,7 @@ static int place_in_own_slots(struct planner *p, const struct nuioa_slots *own)
     return r->hinted ? by_weight(p, own) : by_block(p, own);
 }
 
-int nuioa_decide(struct planner *p)
+int nuioa_plan_decide(struct planner *p)
 {
     const struct nuioa_request *r = p->request;
     const char *stay = must_stay(r);

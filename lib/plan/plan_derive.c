@@ -30,13 +30,13 @@ static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, h
 
 /* The NUMA nodes of the NICs that a rank uses. A rank alone on its node has all rails for
  * itself, and MPI stripes large messages over them. */
-static void nic_memory(const struct planner *p, const struct nuioa_place *place,
+static void nic_memory(const struct planner *p, const struct nuioa_assignment *assignment,
                        hwloc_bitmap_t numas)
 {
     const struct nuioa_node *node = p->request->node;
-    if (place->nic < 0 || !node->nics[place->nic].level)
+    if (assignment->nic < 0 || !node->nics[assignment->nic].level)
         return;
-    hwloc_bitmap_copy(numas, node->nics[place->nic].numas);
+    hwloc_bitmap_copy(numas, node->nics[assignment->nic].numas);
     for (unsigned i = 0; p->request->task_count == 1 && i < p->rails.count; i++)
         hwloc_bitmap_or(numas, numas, node->nics[p->rails.nic[i]].numas);
 }
@@ -44,47 +44,47 @@ static void nic_memory(const struct planner *p, const struct nuioa_place *place,
 /* Which memory a rank prefers: `local`, that of its CPUs; `nic`, that of its NIC, interleaved if
  * it uses several; `interleave`, those of all rails: what arrives by two rails is faster spread
  * over their banks than in either (Moreaud & Goglin, PDCS 2007, 5.3). */
-static void choose_memory(const struct planner *p, struct nuioa_place *place)
+static void choose_memory(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_request *r = p->request;
-    hwloc_bitmap_t wanted = hwloc_bitmap_dup(place->numas);
+    hwloc_bitmap_t wanted = hwloc_bitmap_dup(assignment->numas);
     enum nuioa_mem mem = r->options->mem;
-    place->memory = NUIOA_MEMORY_DEFAULT;
-    hwloc_bitmap_zero(place->memory_numas);
+    assignment->memory = NUIOA_MEMORY_DEFAULT;
+    hwloc_bitmap_zero(assignment->memory_numas);
     if (!wanted || r->options->mode != NUIOA_ON || r->memory_by_user || mem == NUIOA_MEM_OFF)
         goto out;
     if (mem == NUIOA_MEM_NIC)
-        nic_memory(p, place, wanted);
+        nic_memory(p, assignment, wanted);
     if (mem == NUIOA_MEM_INTERLEAVE && p->rails.located)
         hwloc_bitmap_zero(wanted);
     for (unsigned i = 0; mem == NUIOA_MEM_INTERLEAVE && i < p->rails.count; i++)
         hwloc_bitmap_or(wanted, wanted, r->node->nics[p->rails.nic[i]].numas);
 
-    usable_memory(p, wanted, place->memory_numas);
-    int count = hwloc_bitmap_weight(place->memory_numas);
+    usable_memory(p, wanted, assignment->memory_numas);
+    int count = hwloc_bitmap_weight(assignment->memory_numas);
     bool striped = mem == NUIOA_MEM_NIC && r->task_count == 1 && p->rails.count > 1;
     if ((mem == NUIOA_MEM_INTERLEAVE || (striped && count > 1)) && count > 0)
-        place->memory = NUIOA_MEMORY_INTERLEAVE;
+        assignment->memory = NUIOA_MEMORY_INTERLEAVE;
     else if (mem == NUIOA_MEM_NIC && count > 0)
-        place->memory = NUIOA_MEMORY_PREFERRED;
+        assignment->memory = NUIOA_MEMORY_PREFERRED;
     /* Several NUMA nodes: first touch is what keeps memory local. */
     else if (mem == NUIOA_MEM_LOCAL && count == 1 && !r->bound_by_user)
-        place->memory = NUIOA_MEMORY_PREFERRED;
-    if (place->memory == NUIOA_MEMORY_PREFERRED)
-        hwloc_bitmap_singlify(place->memory_numas);
-    if (place->memory == NUIOA_MEMORY_DEFAULT)
-        hwloc_bitmap_zero(place->memory_numas);
+        assignment->memory = NUIOA_MEMORY_PREFERRED;
+    if (assignment->memory == NUIOA_MEMORY_PREFERRED)
+        hwloc_bitmap_singlify(assignment->memory_numas);
+    if (assignment->memory == NUIOA_MEMORY_DEFAULT)
+        hwloc_bitmap_zero(assignment->memory_numas);
 out:
     hwloc_bitmap_free(wanted);
 }
 
-void nuioa_drop_places(struct nuioa_place *place)
+void nuioa_assignment_drop_places(struct nuioa_assignment *assignment)
 {
-    for (uint32_t i = 0; i < place->place_count; i++)
-        hwloc_bitmap_free(place->places[i]);
-    free(place->places);
-    place->places = NULL;
-    place->place_count = 0;
+    for (uint32_t i = 0; i < assignment->place_count; i++)
+        hwloc_bitmap_free(assignment->places[i]);
+    free(assignment->places);
+    assignment->places = NULL;
+    assignment->place_count = 0;
 }
 
 struct omp_place {
@@ -112,25 +112,25 @@ static int rail_of(const struct nuioa_rails *rails, int32_t nic)
 }
 
 /* By the rank's own NIC: another one may be nearer to some of its cores. */
-static void measure_place(const struct planner *p, const struct nuioa_place *place,
+static void measure_place(const struct planner *p, const struct nuioa_assignment *assignment,
                           struct omp_place *core)
 {
-    int rail = rail_of(&p->rails, place->nic);
+    int rail = rail_of(&p->rails, assignment->nic);
     if (rail < 0)
         return;
     core->level = nuioa_rail_level(&p->rails, (unsigned)rail, core->cpus);
-    core->tie = !hwloc_bitmap_isincluded(core->cpus, p->request->node->nics[place->nic].cpus);
+    core->tie = !hwloc_bitmap_isincluded(core->cpus, p->request->node->nics[assignment->nic].cpus);
 }
 
 /* The cores of `place`, in the order of the machine: cores[pu_count]. 0 or -ENOMEM. */
-static int list_cores(const struct nuioa_node *node, const struct nuioa_place *place,
+static int list_cores(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                       struct omp_place *cores, uint32_t *count)
 {
     uint32_t last = UINT32_MAX;
     *count = 0;
     for (uint32_t i = 0; i < node->pu_count; i++) {
         const struct nuioa_pu *pu = &node->pus[i];
-        if (!hwloc_bitmap_isset(place->cpus, pu->os_index))
+        if (!hwloc_bitmap_isset(assignment->cpus, pu->os_index))
             continue;
         if (!*count || pu->core != last) {
             cores[*count] = (struct omp_place){hwloc_bitmap_alloc(), 0, 0, *count};
@@ -153,27 +153,27 @@ static bool places_wanted(const struct planner *p)
 
 /* One OMP place for each core, nearest the rank's NIC first: thread 0, which communicates, gets it.
  * None for a rank with one core. */
-static int list_places(const struct planner *p, struct nuioa_place *place)
+static int list_places(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_node *node = p->request->node;
     uint32_t count = 0;
-    nuioa_drop_places(place);
+    nuioa_assignment_drop_places(assignment);
     if (!places_wanted(p))
         return 0;
     struct omp_place *cores = calloc(node->pu_count + 1, sizeof(*cores));
     if (!cores)
         return -ENOMEM;
-    int rc = list_cores(node, place, cores, &count);
+    int rc = list_cores(node, assignment, cores, &count);
     if (rc == 0 && count > 1) {
         for (uint32_t i = 0; i < count; i++)
-            measure_place(p, place, &cores[i]);
+            measure_place(p, assignment, &cores[i]);
         qsort(cores, count, sizeof(*cores), nearer_place);
-        place->places = malloc(count * sizeof(*place->places));
-        rc = place->places ? 0 : -ENOMEM;
+        assignment->places = malloc(count * sizeof(*assignment->places));
+        rc = assignment->places ? 0 : -ENOMEM;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (place->places)
-            place->places[place->place_count++] = cores[i].cpus;
+        if (assignment->places)
+            assignment->places[assignment->place_count++] = cores[i].cpus;
         else
             hwloc_bitmap_free(cores[i].cpus);
     }
@@ -192,9 +192,9 @@ static int choose_leaders(struct planner *p)
     if (!candidates)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
-        const struct nuioa_place *place = &plan->places[i];
-        candidates[i] = (struct nuioa_candidate){i, place->level, (uint32_t)place->nic,
-                                                 place->weight};
+        const struct nuioa_assignment *assignment = &plan->assignments[i];
+        candidates[i] = (struct nuioa_candidate){ i, assignment->level, (uint32_t)assignment->nic,
+                                                  assignment->weight };
     }
     if (p->request->options->leader == NUIOA_LEADER_NEAR)
         plan->near = nuioa_leader_order(candidates, n);
@@ -208,23 +208,23 @@ static int choose_leaders(struct planner *p)
     return 0;
 }
 
-int nuioa_describe(struct planner *p)
+int nuioa_plan_derive(struct planner *p)
 {
     const struct nuioa_request *r = p->request;
     struct nuioa_plan *plan = p->plan;
     plan->moved = false;
     for (uint32_t i = 0; i < plan->task_count; i++) {
-        struct nuioa_place *place = &plan->places[i];
-        place->rank = r->tasks[i].rank;
-        place->weight = r->tasks[i].weight;
-        place->moved = !hwloc_bitmap_isequal(place->cpus, r->tasks[i].cpus);
-        plan->moved |= place->moved;
-        nuioa_node_numas_of(r->node, place->cpus, place->numas);
+        struct nuioa_assignment *assignment = &plan->assignments[i];
+        assignment->rank = r->tasks[i].rank;
+        assignment->weight = r->tasks[i].weight;
+        assignment->moved = !hwloc_bitmap_isequal(assignment->cpus, r->tasks[i].cpus);
+        plan->moved |= assignment->moved;
+        nuioa_node_numas_of(r->node, assignment->cpus, assignment->numas);
     }
-    int rc = nuioa_rails_assign(&p->rails, r, plan->places);
+    int rc = nuioa_rails_assign(&p->rails, r, plan->assignments);
     for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
-        choose_memory(p, &plan->places[i]);
-        rc = list_places(p, &plan->places[i]);
+        choose_memory(p, &plan->assignments[i]);
+        rc = list_places(p, &plan->assignments[i]);
     }
     return rc == 0 ? choose_leaders(p) : rc;
 }

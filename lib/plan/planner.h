@@ -16,18 +16,18 @@ struct planner {
 };
 
 /* Sets the CPUs of every place, the mapping and the reason. 0 or negative. */
-int nuioa_decide(struct planner *planner);
+int nuioa_plan_decide(struct planner *planner);
 
 /* Fills in everything that follows from where the ranks run: NUMA nodes, NIC, level, memory, OMP places,
  * leaders. 0 or negative. */
-int nuioa_describe(struct planner *planner);
+int nuioa_plan_derive(struct planner *planner);
 
-/* Fills in what each rank's place costs, before and after: J of design as nuioa_place counts it, but of
+/* Fills in what each rank's place costs, before and after: J of design as nuioa_map counts it, but of
  * where the ranks were and are. 0 or -ENOMEM. */
-int nuioa_account(struct planner *planner);
+int nuioa_plan_costs(struct planner *planner);
 
 /* Frees a place's OMP places. */
-void nuioa_drop_places(struct nuioa_place *place);
+void nuioa_assignment_drop_places(struct nuioa_assignment *assignment);
 
 /* All ranks may use the same CPUs, which is as good as not bound. A single rank is not bound if it may use
  * all that the step has. */

@@ -227,10 +227,10 @@ unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_no
 
 /* From a task: from its GPU if it has one, else from its CPUs. */
 static uint64_t reach(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                      const struct nuioa_place *place, int32_t gpu_index, unsigned rail)
+                      const struct nuioa_assignment *assignment, int32_t gpu_index, unsigned rail)
 {
     const struct nuioa_node *node = request->node;
-    hwloc_const_bitmap_t cpus = place->cpus;
+    hwloc_const_bitmap_t cpus = assignment->cpus;
     if (gpu_index >= 0 && (uint32_t)gpu_index < node->gpu_count &&
         !hwloc_bitmap_iszero(node->gpus[gpu_index].cpus))
         cpus = node->gpus[gpu_index].cpus;
@@ -252,12 +252,12 @@ static double pressure(const struct nuioa_rails *rails, const struct nuioa_node 
 }
 
 static uint32_t count_choices(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                              const struct nuioa_place *place, int32_t gpu)
+                              const struct nuioa_assignment *assignment, int32_t gpu)
 {
     uint64_t best = UINT64_MAX;
     uint32_t choices = 0;
     for (unsigned r = 0; r < rails->count; r++) {
-        uint64_t here = reach(rails, request, place, gpu, r);
+        uint64_t here = reach(rails, request, assignment, gpu, r);
         choices = here < best ? 1 : choices + (here == best);
         best = here < best ? here : best;
     }
@@ -265,14 +265,14 @@ static uint32_t count_choices(const struct nuioa_rails *rails, const struct nuio
 }
 
 static unsigned choose(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       const struct nuioa_place *place, int32_t gpu, const double *load,
+                       const struct nuioa_assignment *assignment, int32_t gpu, const double *load,
                        double weight, bool rated)
 {
     unsigned best = 0;
     uint64_t best_reach = UINT64_MAX;
     double best_pressure = 0;
     for (unsigned r = 0; r < rails->count; r++) {
-        uint64_t here = reach(rails, request, place, gpu, r);
+        uint64_t here = reach(rails, request, assignment, gpu, r);
         double p = pressure(rails, request->node, load, r, weight, rated);
         if (here < best_reach || (here == best_reach && p < best_pressure)) {
             best = r;
@@ -284,7 +284,7 @@ static unsigned choose(const struct nuioa_rails *rails, const struct nuioa_reque
 }
 
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       struct nuioa_place *places)
+                       struct nuioa_assignment *assignments)
 {
     uint32_t n = request->task_count;
     struct chooser *order = malloc(n * sizeof(*order));
@@ -297,26 +297,27 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
     for (unsigned r = 0; r < rails->count; r++)
         rated &= request->node->nics[rails->nic[r]].rate_mbps > 0;
     for (uint32_t i = 0; i < n; i++)
-        heaviest = places[i].weight > heaviest ? places[i].weight : heaviest;
+        heaviest = assignments[i].weight > heaviest ? assignments[i].weight : heaviest;
     /* Ranks without weight share evenly, too, and never outweigh one that has some. */
     double least = heaviest > 0 ? 1e-6 * heaviest : 1;
     for (uint32_t i = 0; i < n; i++)
-        order[i] = (struct chooser){
-            i, count_choices(rails, request, &places[i], request->tasks[i].gpu),
-            places[i].weight > least ? places[i].weight : least};
+        order[i] =
+            (struct chooser){ i,
+                              count_choices(rails, request, &assignments[i], request->tasks[i].gpu),
+                              assignments[i].weight > least ? assignments[i].weight : least };
     qsort(order, n, sizeof(*order), choosing_order);
 
     for (uint32_t i = 0; i < n; i++) {
-        struct nuioa_place *place = &places[order[i].local];
-        place->nic = -1;
-        place->level = NUIOA_NO_LEVEL;
+        struct nuioa_assignment *assignment = &assignments[order[i].local];
+        assignment->nic = -1;
+        assignment->level = NUIOA_NO_LEVEL;
         if (!rails->count)
             continue;
-        unsigned r = choose(rails, request, place, request->tasks[order[i].local].gpu, load,
+        unsigned r = choose(rails, request, assignment, request->tasks[order[i].local].gpu, load,
                             order[i].weight, rated);
         load[r] += order[i].weight;
-        place->nic = (int32_t)rails->nic[r];
-        place->level = nuioa_rail_level(rails, r, place->cpus);
+        assignment->nic = (int32_t)rails->nic[r];
+        assignment->level = nuioa_rail_level(rails, r, assignment->cpus);
     }
     rc = 0;
 out:

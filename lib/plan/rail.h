@@ -42,6 +42,6 @@ unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_no
 /* Gives each place its NIC and level: the nearest, or its GPU's; among equally near ones the card with the
  * least load for its rate, then PCI order. Ranks without a choice come first, then heavier ones. 0 or -ENOMEM. */
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       struct nuioa_place *places);
+                       struct nuioa_assignment *assignments);
 
 #endif

@@ -325,8 +325,8 @@ static bool relieve_one(struct balance *b)
     return false;
 }
 
-int nuioa_balance(const struct nuioa_request *request, const struct nuioa_slots *slots,
-                  const struct nuioa_rails *rails, uint32_t *slot_of)
+int nuioa_rail_balance(const struct nuioa_request *request, const struct nuioa_slots *slots,
+                       const struct nuioa_rails *rails, uint32_t *slot_of)
 {
     struct balance b = {.request = request, .slots = slots, .slot_of = slot_of};
     int swaps = 0;

@@ -16,9 +16,9 @@
  * The load is no term of J: it grows with the product of two weights, so that the best trade
  * against distance would need to know how much the network is used, which no profile says.
  *
- * Slots as for nuioa_place, priced; slot_of[task_count] is changed. Returns how many exchanges,
+ * Slots as for nuioa_map, priced; slot_of[task_count] is changed. Returns how many exchanges,
  * or -ENOMEM. */
-int nuioa_balance(const struct nuioa_request *request, const struct nuioa_slots *slots,
-                  const struct nuioa_rails *rails, uint32_t *slot_of);
+int nuioa_rail_balance(const struct nuioa_request *request, const struct nuioa_slots *slots,
+                       const struct nuioa_rails *rails, uint32_t *slot_of);
 
 #endif

@@ -92,7 +92,7 @@ static int put_from(struct writer *w, uint32_t first)
     return put(w, ranks, w->weight[first]);
 }
 
-int reduce_weights(const double *weight, uint32_t count, char *list, size_t size)
+int nuioa_hints_from_weights(const double *weight, uint32_t count, char *list, size_t size)
 {
     double rest = 0;
     struct writer w = { weight, calloc(count ? count : 1, sizeof(bool)), count, list, size, 0 };
@@ -170,13 +170,13 @@ static int fit(double *weight, uint32_t count, char *list, size_t size)
     int rc = -E2BIG;
     for (size_t i = 0; i < sizeof(digits) / sizeof(*digits) && rc == -E2BIG; i++) {
         round_to(weight, count, digits[i]);
-        rc = reduce_weights(weight, count, list, size);
+        rc = nuioa_hints_from_weights(weight, count, list, size);
     }
     return rc;
 }
 
-int reduce_profile(const struct nuioa_profile *profile, enum nuioa_policy policy, char *list,
-                   size_t size, struct nuioa_error *err)
+int nuioa_hints_from_profile(const struct nuioa_profile *profile, enum nuioa_policy policy,
+                             char *list, size_t size, struct nuioa_error *err)
 {
     double *weight = calloc(profile->rank_count ? profile->rank_count : 1, sizeof(*weight));
     int rc = weight ? weigh_all(profile, policy, weight) : -ENOMEM;

@@ -11,11 +11,11 @@
 
 /* Fills `list`. Digits of the weights are dropped as needed to make it fit; -E2BIG if that does
  * not help. 0, or negative with *err. */
-int reduce_profile(const struct nuioa_profile *profile, enum nuioa_policy policy, char *list,
-                   size_t size, struct nuioa_error *err);
+int nuioa_hints_from_profile(const struct nuioa_profile *profile, enum nuioa_policy policy,
+                             char *list, size_t size, struct nuioa_error *err);
 
 /* The shortest list found for weight[count]: runs, strides, and the most common weight as "rest".
  * 0, or -E2BIG, -ENOMEM. */
-int reduce_weights(const double *weight, uint32_t count, char *list, size_t size);
+int nuioa_hints_from_weights(const double *weight, uint32_t count, char *list, size_t size);
 
 #endif

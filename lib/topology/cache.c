@@ -95,9 +95,9 @@ static int prepare_directory(const char *path, struct nuioa_error *err)
 
 static int write_all(int fd, const struct key *key, const void *bytes, size_t length)
 {
-    int rc = nuioa_child_write(fd, key, sizeof(*key));
+    int rc = nuioa_subprocess_write(fd, key, sizeof(*key));
     if (!rc)
-        rc = nuioa_child_write(fd, bytes, length);
+        rc = nuioa_subprocess_write(fd, bytes, length);
     if (!rc && fchmod(fd, 0644))
         rc = -errno;
     return rc;
@@ -137,7 +137,7 @@ int nuioa_cache_write(const char *path, const struct nuioa_node *node, const cha
     int rc = prepare_directory(path, err);
     if (rc)
         return rc;
-    rc = nuioa_node_pack(node, &bytes, &length);
+    rc = nuioa_node_serialize(node, &bytes, &length);
     if (rc)
         return nuioa_fail(err, rc, "%s: the node's description cannot be packed", path);
     make_key(&key, distances);
@@ -207,7 +207,7 @@ int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node 
     memcpy(&key, bytes, sizeof(key));
     rc = check_key(path, &key, distances, err);
     if (!rc) {
-        rc = nuioa_node_unpack(node, bytes + sizeof(key), length - sizeof(key), &why);
+        rc = nuioa_node_deserialize(node, bytes + sizeof(key), length - sizeof(key), &why);
         if (rc)
             nuioa_fail(err, rc, "%s: %s", path, why.text);
     }
@@ -229,10 +229,10 @@ static void discover(int fd, void *arg)
     setenv("HWLOC_HIDE_ERRORS", "2", 1);
     int32_t rc = nuioa_node_load(&node, source, &err);
     if (!rc)
-        rc = nuioa_node_pack(&node, &bytes, &length);
+        rc = nuioa_node_serialize(&node, &bytes, &length);
     /* If the parent is gone nobody minds that this fails. */
-    nuioa_child_write(fd, &rc, sizeof(rc));
-    nuioa_child_write(fd, rc ? err.text : bytes, rc ? strlen(err.text) : length);
+    nuioa_subprocess_write(fd, &rc, sizeof(rc));
+    nuioa_subprocess_write(fd, rc ? err.text : bytes, rc ? strlen(err.text) : length);
     free(bytes);
     nuioa_node_free(&node);
 }
@@ -248,7 +248,7 @@ static int accept_discovery(const char *bytes, size_t length, struct nuioa_node 
     length -= sizeof(rc);
     if (rc)
         return nuioa_fail(err, rc < 0 ? rc : -EINVAL, "%.*s", (int)length, bytes);
-    return nuioa_node_unpack(node, bytes, length, err);
+    return nuioa_node_deserialize(node, bytes, length, err);
 }
 
 int nuioa_cache_discover(const struct nuioa_source *source, unsigned deadline_ms,
@@ -258,7 +258,7 @@ int nuioa_cache_discover(const struct nuioa_source *source, unsigned deadline_ms
     size_t length = 0;
     memset(node, 0, sizeof(*node));
     struct nuioa_source copy = *source;
-    int rc = nuioa_child_run(discover, &copy, deadline_ms, BYTES_MAX, &bytes, &length);
+    int rc = nuioa_subprocess_run(discover, &copy, deadline_ms, BYTES_MAX, &bytes, &length);
     if (rc == -ETIMEDOUT)
         return nuioa_fail(err, rc,
                           "looking at this node's hardware took more than %u ms; `nuioa cache`, "

@@ -31,7 +31,7 @@
 
 struct work {
     const struct nuioa_latency *latency;
-    struct nuioa_linkgraph *graph;
+    struct nuioa_link_graph *graph;
     uint32_t n;
     double *mean;    /* n * n, of both directions */
     double *path;    /* n * n, shortest over the links, in ns */
@@ -66,8 +66,8 @@ static int ascending(const void *a, const void *b)
 
 static void check_diagonal(struct work *w)
 {
-    double least = fmax(NOISE_TIMES * w->latency->noise_ns,
-                        NUIOA_LINKGRAPH_LEAST * w->latency->local_ns);
+    double least =
+        fmax(NOISE_TIMES * w->latency->noise_ns, NUIOA_LINK_GRAPH_LEAST * w->latency->local_ns);
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = 0; j < w->n; j++) {
             double over = nuioa_latency_at(w->latency, i, j);
@@ -260,7 +260,7 @@ static int link_groups(struct work *w)
 
 static int list_links(struct work *w)
 {
-    struct nuioa_linkgraph *graph = w->graph;
+    struct nuioa_link_graph *graph = w->graph;
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = i + 1; j < w->n; j++)
             graph->link_count += w->linked[at(w, i, j)];
@@ -370,7 +370,7 @@ static void check_paths(struct work *w)
 
 static void count_routes(struct work *w)
 {
-    struct nuioa_linkgraph *graph = w->graph;
+    struct nuioa_link_graph *graph = w->graph;
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = 0; j < w->n; j++) {
             double quanta = round(nuioa_latency_at(w->latency, i, j) / graph->quantum_ns);
@@ -409,14 +409,14 @@ static int infer(struct work *w)
     return 0;
 }
 
-int nuioa_linkgraph_infer(struct nuioa_linkgraph *graph, const struct nuioa_latency *latency,
-                          struct nuioa_error *err)
+int nuioa_link_graph_infer(struct nuioa_link_graph *graph, const struct nuioa_latency *latency,
+                           struct nuioa_error *err)
 {
     uint32_t n = latency->count;
     size_t cells = (size_t)n * n;
     int rc = -ENOMEM;
     struct work w = {.latency = latency, .graph = graph, .n = n};
-    *graph = (struct nuioa_linkgraph){.count = n};
+    *graph = (struct nuioa_link_graph){ .count = n };
     graph->hops = calloc(cells, sizeof(*graph->hops));
     graph->routed = calloc(cells, sizeof(*graph->routed));
     w.mean = calloc(cells, sizeof(*w.mean));
@@ -432,22 +432,22 @@ int nuioa_linkgraph_infer(struct nuioa_linkgraph *graph, const struct nuioa_late
     free(w.group);
     free(w.sorted);
     if (rc) {
-        nuioa_linkgraph_free(graph);
+        nuioa_link_graph_free(graph);
         return nuioa_fail(err, rc, "out of memory for the links of %u NUMA nodes", n);
     }
     graph->accepted = !*graph->reason;
     return 0;
 }
 
-void nuioa_linkgraph_free(struct nuioa_linkgraph *graph)
+void nuioa_link_graph_free(struct nuioa_link_graph *graph)
 {
     free(graph->links);
     free(graph->hops);
     free(graph->routed);
-    *graph = (struct nuioa_linkgraph){0};
+    *graph = (struct nuioa_link_graph){ 0 };
 }
 
-uint32_t nuioa_linkgraph_degree(const struct nuioa_linkgraph *graph, uint32_t node)
+uint32_t nuioa_link_graph_degree(const struct nuioa_link_graph *graph, uint32_t node)
 {
     uint32_t degree = 0;
     for (uint32_t k = 0; k < graph->link_count; k++)
@@ -455,8 +455,8 @@ uint32_t nuioa_linkgraph_degree(const struct nuioa_linkgraph *graph, uint32_t no
     return degree;
 }
 
-void nuioa_linkgraph_distances(const struct nuioa_linkgraph *graph,
-                               const struct nuioa_latency *latency, uint32_t *matrix)
+void nuioa_link_graph_distances(const struct nuioa_link_graph *graph,
+                                const struct nuioa_latency *latency, uint32_t *matrix)
 {
     double local = latency->local_ns > 0 ? latency->local_ns : graph->quantum_ns;
     for (uint32_t i = 0; i < graph->count; i++)

@@ -31,20 +31,20 @@
  * two directions agree.
  *
  * What is refused, by the matrix's own quality: numbers that are no times; remote not slower than
- * local (beyond the noise, if that is known, and NUIOA_LINKGRAPH_LEAST of the local access, if that
+ * local (beyond the noise, if that is known, and NUIOA_LINK_GRAPH_LEAST of the local access, if that
  * is); no clear gap; links that differ as much as noise does, or alike in both directions; a pair
  * nearer than any path over the links can be. With noise of 4 and 6 ns on each entry, on links of
  * 34 ns, the right graph comes out in at least 99 % and 95 % of trials, and a wrong one is accepted
  * in less than 1 % (test/unit/link_graph_test.c). With more noise fewer are accepted, and up to 8 %
  * are accepted and wrong: a matrix that is both smooth and wrong cannot be told from a right
  * one. */
-#define NUIOA_LINKGRAPH_LEAST 0.02
+#define NUIOA_LINK_GRAPH_LEAST 0.02
 
 struct nuioa_link {
     uint32_t a, b; /* a < b, rows of the matrix */
 };
 
-struct nuioa_linkgraph {
+struct nuioa_link_graph {
     uint32_t count;
     bool accepted;
     char reason[160];   /* why not, one line; "" if accepted */
@@ -56,21 +56,21 @@ struct nuioa_linkgraph {
     uint32_t *routed; /* count * count */
 };
 
-/* Fills *graph (release with nuioa_linkgraph_free). 0, whether accepted or not; or -ENOMEM, *err
+/* Fills *graph (release with nuioa_link_graph_free). 0, whether accepted or not; or -ENOMEM, *err
  * set. */
-int nuioa_linkgraph_infer(struct nuioa_linkgraph *graph, const struct nuioa_latency *latency,
-                          struct nuioa_error *err);
+int nuioa_link_graph_infer(struct nuioa_link_graph *graph, const struct nuioa_latency *latency,
+                           struct nuioa_error *err);
 
-void nuioa_linkgraph_free(struct nuioa_linkgraph *graph);
+void nuioa_link_graph_free(struct nuioa_link_graph *graph);
 
 /* How many links the node has. */
-uint32_t nuioa_linkgraph_degree(const struct nuioa_linkgraph *graph, uint32_t node);
+uint32_t nuioa_link_graph_degree(const struct nuioa_link_graph *graph, uint32_t node);
 
 /* Distances on the scale of a SLIT, 10 = local, from an accepted graph: 10 + 10 * over / local,
  * where `over` is routed * quantum, so that noise makes no classes of its own (with groups: the
  * mean of both directions). If what local access takes is not known, one quantum stands for it: one
  * link is 20. `matrix` has room for count * count. */
-void nuioa_linkgraph_distances(const struct nuioa_linkgraph *graph,
-                               const struct nuioa_latency *latency, uint32_t *matrix);
+void nuioa_link_graph_distances(const struct nuioa_link_graph *graph,
+                                const struct nuioa_latency *latency, uint32_t *matrix);
 
 #endif

@@ -87,9 +87,9 @@ void nuioa_node_refresh(struct nuioa_node *node);
  * sides; a header refuses anything else. Pack: malloc'd *bytes (caller frees) or -ENOMEM. Unpack
  * trusts nothing: every length and index is checked; 0, or negative with *err set and *node
  * empty. */
-int nuioa_node_pack(const struct nuioa_node *node, void **bytes, size_t *length);
-int nuioa_node_unpack(struct nuioa_node *node, const void *bytes, size_t length,
-                      struct nuioa_error *err);
+int nuioa_node_serialize(const struct nuioa_node *node, void **bytes, size_t *length);
+int nuioa_node_deserialize(struct nuioa_node *node, const void *bytes, size_t length,
+                           struct nuioa_error *err);
 
 /* Index into pus[] of the PU with this OS index, or -1. Into numas[] likewise. */
 int nuioa_node_pu(const struct nuioa_node *node, unsigned os_index);

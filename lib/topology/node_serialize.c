@@ -170,7 +170,7 @@ static void put_node(struct writer *w, const struct nuioa_node *node)
     put_warnings(w, &node->warnings);
 }
 
-int nuioa_node_pack(const struct nuioa_node *node, void **bytes, size_t *length)
+int nuioa_node_serialize(const struct nuioa_node *node, void **bytes, size_t *length)
 {
     struct writer w = {.bytes = NULL};
     struct header h;
@@ -387,8 +387,8 @@ static void get_node(struct unpacker *u, struct nuioa_node *node)
         u->failed = true;
 }
 
-int nuioa_node_unpack(struct nuioa_node *node, const void *bytes, size_t length,
-                      struct nuioa_error *err)
+int nuioa_node_deserialize(struct nuioa_node *node, const void *bytes, size_t length,
+                           struct nuioa_error *err)
 {
     struct header h, want;
     memset(node, 0, sizeof(*node));

@@ -21,7 +21,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-int nuioa_child_write(int fd, const void *bytes, size_t length)
+int nuioa_subprocess_write(int fd, const void *bytes, size_t length)
 {
     const char *from = bytes;
     while (length) {
@@ -59,8 +59,8 @@ static void live_for(unsigned life_ms)
     setitimer(ITIMER_REAL, &life, NULL);
 }
 
-static _Noreturn void be_child(nuioa_child_work *work, void *arg, int fd, int keep, unsigned life_ms,
-                               pid_t parent)
+static _Noreturn void be_child(nuioa_subprocess_work *work, void *arg, int fd, int keep,
+                               unsigned life_ms, pid_t parent)
 {
     sigset_t none;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -122,12 +122,12 @@ static int collect(int fd, int64_t end_ms, size_t max, char **bytes, size_t *len
     }
 }
 
-int nuioa_child_start(struct nuioa_child *child, nuioa_child_work *work, void *arg, int keep,
-                      unsigned life_ms)
+int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, void *arg,
+                           int keep, unsigned life_ms)
 {
     int ends[2];
     sigset_t all, before;
-    *child = (struct nuioa_child)NUIOA_CHILD_NONE;
+    *child = (struct nuioa_subprocess)NUIOA_SUBPROCESS_NONE;
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
     /* No handler of the caller's may run in the child. */
@@ -142,17 +142,17 @@ int nuioa_child_start(struct nuioa_child *child, nuioa_child_work *work, void *a
     if (rc < 0)
         close(ends[0]);
     else
-        *child = (struct nuioa_child){pid, ends[0]};
+        *child = (struct nuioa_subprocess){ pid, ends[0] };
     return rc;
 }
 
-int nuioa_child_collect(struct nuioa_child *child, unsigned deadline_ms, size_t max, void **bytes,
-                        size_t *length)
+int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
+                             void **bytes, size_t *length)
 {
     char *got = NULL;
     *length = 0;
     int rc = collect(child->fd, now_ms() + deadline_ms, max, &got, length);
-    nuioa_child_end(child);
+    nuioa_subprocess_end(child);
     if (rc) {
         free(got);
         return rc;
@@ -161,21 +161,21 @@ int nuioa_child_collect(struct nuioa_child *child, unsigned deadline_ms, size_t 
     return 0;
 }
 
-void nuioa_child_end(struct nuioa_child *child)
+void nuioa_subprocess_end(struct nuioa_subprocess *child)
 {
     if (child->pid <= 0)
         return;
     close(child->fd);
     kill_and_reap(child->pid);
-    *child = (struct nuioa_child)NUIOA_CHILD_NONE;
+    *child = (struct nuioa_subprocess)NUIOA_SUBPROCESS_NONE;
 }
 
-int nuioa_child_run(nuioa_child_work *work, void *arg, unsigned deadline_ms, size_t max, void **bytes,
-                    size_t *length)
+int nuioa_subprocess_run(nuioa_subprocess_work *work, void *arg, unsigned deadline_ms, size_t max,
+                         void **bytes, size_t *length)
 {
-    struct nuioa_child child;
+    struct nuioa_subprocess child;
     *length = 0;
     /* Longer than the deadline, which shall be the one to strike. */
-    int rc = nuioa_child_start(&child, work, arg, -1, deadline_ms + 1000);
-    return rc < 0 ? rc : nuioa_child_collect(&child, deadline_ms, max, bytes, length);
+    int rc = nuioa_subprocess_start(&child, work, arg, -1, deadline_ms + 1000);
+    return rc < 0 ? rc : nuioa_subprocess_collect(&child, deadline_ms, max, bytes, length);
 }

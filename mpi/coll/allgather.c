@@ -34,14 +34,14 @@ static int exchange(struct coll_comm *c, const struct coll_algorithm *how,
                     const struct coll_layout *layout)
 {
     int count = c->map.node_count;
-    size_t *places = malloc(((size_t)count + 1) * sizeof(*places));
-    if (!places)
+    size_t *displs = malloc(((size_t)count + 1) * sizeof(*displs));
+    if (!displs)
         return MPI_ERR_NO_MEM;
     for (int node = 0; node <= count; node++)
-        places[node] = layout->places[c->map.first[node]];
-    struct coll_round round = { -1, 0, false, layout->data, places };
-    int rc = coll_flow_round(c, how, &round);
-    free(places);
+        displs[node] = layout->displs[c->map.first[node]];
+    struct coll_ring ring = { -1, 0, false, layout->data, displs };
+    int rc = coll_ring_allgather(c, how, &ring);
+    free(displs);
     return rc;
 }
 

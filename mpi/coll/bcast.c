@@ -17,7 +17,7 @@ static int by_trees(struct coll_comm *c, const struct coll_algorithm *how, char 
         if (coll_tree_make(&trees[made], &c->map, how->inter, intra, root, made, c->me) < 0)
             rc = MPI_ERR_NO_MEM;
     if (rc == MPI_SUCCESS)
-        rc = coll_flow_down(c, trees, made, how, buffer, bytes);
+        rc = coll_pipelined_bcast(c, trees, made, how, buffer, bytes);
     while (made--)
         coll_tree_clear(&trees[made]);
     return rc;
@@ -28,30 +28,30 @@ static int by_parts(struct coll_comm *c, const struct coll_algorithm *how, char 
                     size_t bytes, int root)
 {
     size_t count = (size_t)c->map.node_count;
-    size_t *places = malloc((count + 1) * sizeof(*places));
+    size_t *displs = malloc((count + 1) * sizeof(*displs));
     MPI_Request *sends = malloc(count * sizeof(*sends));
     int node = c->map.node[root], sent = 0, rc = MPI_ERR_NO_MEM;
-    if (places && sends) {
+    if (displs && sends) {
         rc = MPI_SUCCESS;
         for (size_t i = 0; i <= count; i++)
-            places[i] = bytes * i / count;
+            displs[i] = bytes * i / count;
         for (int i = 1; i < (int)count && rc == MPI_SUCCESS; i++) {
             int leader = coll_tree_entry(&c->map, (node + i) % (int)count, root, 0);
-            size_t size = places[i + 1] - places[i];
+            size_t size = displs[i + 1] - displs[i];
             if (c->me == root && size)
-                rc = PMPI_Isend(buffer + places[i], (int)size, MPI_BYTE, leader, COLL_TAG, c->own,
+                rc = PMPI_Isend(buffer + displs[i], (int)size, MPI_BYTE, leader, COLL_TAG, c->own,
                                 &sends[sent++]);
             if (c->me == leader && size)
-                rc = PMPI_Recv(buffer + places[i], (int)size, MPI_BYTE, root, COLL_TAG, c->own,
+                rc = PMPI_Recv(buffer + displs[i], (int)size, MPI_BYTE, root, COLL_TAG, c->own,
                                MPI_STATUS_IGNORE);
         }
-        struct coll_round round = { root, 0, true, buffer, places };
+        struct coll_ring ring = { root, 0, true, buffer, displs };
         if (rc == MPI_SUCCESS)
-            rc = coll_flow_round(c, how, &round);
+            rc = coll_ring_allgather(c, how, &ring);
         int end = PMPI_Waitall(sent, sends, MPI_STATUSES_IGNORE);
         rc = rc == MPI_SUCCESS ? end : rc;
     }
-    free(places);
+    free(displs);
     free(sends);
     return rc;
 }

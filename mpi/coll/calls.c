@@ -148,30 +148,29 @@ static uint64_t mean_of(const int *counts, MPI_Datatype type, MPI_Comm comm)
     return (sum + (uint64_t)size - 1) / (uint64_t)size;
 }
 
-#define BLOCKS_IN (&(struct coll_blocks){ false, in, 0, in_counts, places, in_type })
-#define BLOCKS_OUT \
-    (&(struct coll_blocks){ false, (void *)(uintptr_t)out, 0, counts, places, type })
+#define BLOCKS_IN (&(struct coll_blocks){ false, in, 0, in_counts, displs, in_type })
+#define BLOCKS_OUT (&(struct coll_blocks){ false, (void *)(uintptr_t)out, 0, counts, displs, type })
 
 COLLECTIVE(Allgatherv, COLL_ALLGATHERV,
            LIST(const void *out, int count, MPI_Datatype type, void *in, const int in_counts[],
-                const int places[], MPI_Datatype in_type, MPI_Comm comm),
-           LIST(out, count, type, in, in_counts, places, in_type, comm),
-           0, coll_job.least[COLL_ALLGATHERV] == UINT64_MAX ? 0 : mean_of(in_counts, in_type, comm),
+                const int displs[], MPI_Datatype in_type, MPI_Comm comm),
+           LIST(out, count, type, in, in_counts, displs, in_type, comm), 0,
+           coll_job.least[COLL_ALLGATHERV] == UINT64_MAX ? 0 : mean_of(in_counts, in_type, comm),
            true, coll_allgather(c, &how, out, count, type, BLOCKS_IN))
 
 int MPI_Gatherv(const void *out, int count, MPI_Datatype type, void *in, const int in_counts[],
-                const int places[], MPI_Datatype in_type, int root, MPI_Comm comm)
+                const int displs[], MPI_Datatype in_type, int root, MPI_Comm comm)
 {
     struct coll_algorithm how;
     struct coll_comm *c = coll_comm(comm, 0);
     if (!c || coll_job.least[COLL_GATHERV] == UINT64_MAX || !is_rank(comm, root) ||
         !coll_enter_told(c, COLL_GATHERV, root,
                          am_rank(comm, root) ? sum_of(in_counts, in_type, comm) : 0, &how))
-        return PMPI_Gatherv(out, count, type, in, in_counts, places, in_type, root, comm);
+        return PMPI_Gatherv(out, count, type, in, in_counts, displs, in_type, root, comm);
     return report(comm, coll_gather(c, &how, out, count, type, BLOCKS_IN, root));
 }
 
-int MPI_Scatterv(const void *out, const int counts[], const int places[], MPI_Datatype type,
+int MPI_Scatterv(const void *out, const int counts[], const int displs[], MPI_Datatype type,
                  void *in, int in_count, MPI_Datatype in_type, int root, MPI_Comm comm)
 {
     struct coll_algorithm how;
@@ -179,6 +178,6 @@ int MPI_Scatterv(const void *out, const int counts[], const int places[], MPI_Da
     if (!c || coll_job.least[COLL_SCATTERV] == UINT64_MAX || !is_rank(comm, root) ||
         !coll_enter_told(c, COLL_SCATTERV, root,
                          am_rank(comm, root) ? sum_of(counts, type, comm) : 0, &how))
-        return PMPI_Scatterv(out, counts, places, type, in, in_count, in_type, root, comm);
+        return PMPI_Scatterv(out, counts, displs, type, in, in_count, in_type, root, comm);
     return report(comm, coll_scatter(c, &how, BLOCKS_OUT, in, in_count, in_type, root));
 }

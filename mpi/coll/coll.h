@@ -60,12 +60,12 @@ int coll_allreduce(struct coll_comm *c, const struct coll_algorithm *how, const 
                    void *in, int count, MPI_Datatype type, MPI_Op op);
 
 /* A block of each rank. `same`: all of `count` elements, one after the other; else counts and
- * places say, which only the root of a gather or scatter has. */
+ * displs say, which only the root of a gather or scatter has. */
 struct coll_blocks {
     bool same;
     void *buffer;
     int count;
-    const int *counts, *places;
+    const int *counts, *displs;
     MPI_Datatype type;
 };
 

@@ -87,10 +87,10 @@ void NAME(allgather)(void *out, fint count, fint type, void *in, fint in_count, 
     answer(MPI_Allgather(OUT, *count, TYPE, IN, *in_count, IN_TYPE, COMM), ierr);
 }
 
-void NAME(allgatherv)(void *out, fint count, fint type, void *in, fint in_counts, fint places,
+void NAME(allgatherv)(void *out, fint count, fint type, void *in, fint in_counts, fint displs,
                       fint in_type, fint comm, fint ierr)
 {
-    answer(MPI_Allgatherv(OUT, *count, TYPE, IN, in_counts, places, IN_TYPE, COMM), ierr);
+    answer(MPI_Allgatherv(OUT, *count, TYPE, IN, in_counts, displs, IN_TYPE, COMM), ierr);
 }
 
 void NAME(gather)(void *out, fint count, fint type, void *in, fint in_count, fint in_type,
@@ -99,10 +99,10 @@ void NAME(gather)(void *out, fint count, fint type, void *in, fint in_count, fin
     answer(MPI_Gather(OUT, *count, TYPE, IN, *in_count, IN_TYPE, *root, COMM), ierr);
 }
 
-void NAME(gatherv)(void *out, fint count, fint type, void *in, fint in_counts, fint places,
+void NAME(gatherv)(void *out, fint count, fint type, void *in, fint in_counts, fint displs,
                    fint in_type, fint root, fint comm, fint ierr)
 {
-    answer(MPI_Gatherv(OUT, *count, TYPE, IN, in_counts, places, IN_TYPE, *root, COMM), ierr);
+    answer(MPI_Gatherv(OUT, *count, TYPE, IN, in_counts, displs, IN_TYPE, *root, COMM), ierr);
 }
 
 void NAME(scatter)(void *out, fint count, fint type, void *in, fint in_count, fint in_type,
@@ -111,10 +111,10 @@ void NAME(scatter)(void *out, fint count, fint type, void *in, fint in_count, fi
     answer(MPI_Scatter(OUT, *count, TYPE, IN, *in_count, IN_TYPE, *root, COMM), ierr);
 }
 
-void NAME(scatterv)(void *out, fint counts, fint places, fint type, void *in, fint in_count,
+void NAME(scatterv)(void *out, fint counts, fint displs, fint type, void *in, fint in_count,
                     fint in_type, fint root, fint comm, fint ierr)
 {
-    answer(MPI_Scatterv(OUT, counts, places, TYPE, IN, *in_count, IN_TYPE, *root, COMM), ierr);
+    answer(MPI_Scatterv(OUT, counts, displs, TYPE, IN, *in_count, IN_TYPE, *root, COMM), ierr);
 }
 
 #endif

@@ -13,7 +13,7 @@ static char *address_of(const struct coll_blocks *blocks, int rank)
 {
     MPI_Aint low, extent;
     PMPI_Type_get_extent(blocks->type, &low, &extent);
-    MPI_Aint place = blocks->same ? (MPI_Aint)rank * blocks->count : blocks->places[rank];
+    MPI_Aint place = blocks->same ? (MPI_Aint)rank * blocks->count : blocks->displs[rank];
     return (char *)blocks->buffer + place * extent;
 }
 
@@ -24,7 +24,7 @@ static bool is_direct(const struct coll_comm *c, const struct coll_blocks *block
         return false;
     int64_t next = 0;
     for (int rank = 0; !blocks->same && rank < c->map.size; rank++) {
-        if (blocks->places[rank] != next)
+        if (blocks->displs[rank] != next)
             return false;
         next += count_of(blocks, rank);
     }
@@ -36,15 +36,15 @@ int coll_layout_open(struct coll_layout *layout, const struct coll_comm *c,
 {
     int size = c->map.size;
     *layout = (struct coll_layout){ .c = c, .blocks = blocks };
-    layout->places = malloc(((size_t)size + 1) * sizeof(*layout->places));
-    if (!layout->places)
+    layout->displs = malloc(((size_t)size + 1) * sizeof(*layout->displs));
+    if (!layout->displs)
         return MPI_ERR_NO_MEM;
-    layout->places[0] = 0;
+    layout->displs[0] = 0;
     for (int i = 0; i < size; i++)
-        layout->places[i + 1] = layout->places[i] +
-                                coll_bytes(count_of(blocks, c->map.ranks[i]), blocks->type);
+        layout->displs[i + 1] =
+            layout->displs[i] + coll_bytes(count_of(blocks, c->map.ranks[i]), blocks->type);
     layout->direct = is_direct(c, blocks);
-    layout->data = layout->direct ? blocks->buffer : malloc(layout->places[size] + 1);
+    layout->data = layout->direct ? blocks->buffer : malloc(layout->displs[size] + 1);
     return layout->data ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
@@ -52,7 +52,7 @@ void coll_layout_close(struct coll_layout *layout)
 {
     if (!layout->direct)
         free(layout->data);
-    free(layout->places);
+    free(layout->displs);
     *layout = (struct coll_layout){ 0 };
 }
 
@@ -64,20 +64,20 @@ static int place_of(const struct coll_layout *layout, int rank)
 
 char *coll_layout_block(const struct coll_layout *layout, int rank)
 {
-    return layout->data + layout->places[place_of(layout, rank)];
+    return layout->data + layout->displs[place_of(layout, rank)];
 }
 
 size_t coll_layout_bytes(const struct coll_layout *layout, int rank)
 {
     int place = place_of(layout, rank);
-    return layout->places[place + 1] - layout->places[place];
+    return layout->displs[place + 1] - layout->displs[place];
 }
 
 char *coll_layout_node(const struct coll_layout *layout, int node, size_t *bytes)
 {
     const int *first = layout->c->map.first;
-    *bytes = layout->places[first[node + 1]] - layout->places[first[node]];
-    return layout->data + layout->places[first[node]];
+    *bytes = layout->displs[first[node + 1]] - layout->displs[first[node]];
+    return layout->data + layout->displs[first[node]];
 }
 
 int coll_layout_pack(struct coll_layout *layout, int rank)

@@ -8,7 +8,7 @@
 struct coll_layout {
     const struct coll_comm *c;
     const struct coll_blocks *blocks;
-    size_t *places; /* [size + 1], by place in map.ranks */
+    size_t *displs; /* [size + 1], by place in map.ranks */
     char *data;
     bool direct; /* data is the program's buffer */
 };

@@ -16,17 +16,17 @@
 #define COLL_TAG 1
 
 /* The segment that is really used: the slots of a window limit it. */
-size_t coll_flow_segment(const struct coll_algorithm *how, size_t bytes);
+size_t coll_pipelined_segment(const struct coll_algorithm *how, size_t bytes);
 
 /* From the root's buffer into everybody's. Segment k goes through trees[k % tree_count], each at
  * its own pace: a rank that is early in one and late in another holds up neither. Not with windows,
  * whose slots are taken in order. */
-int coll_flow_down(struct coll_comm *c, const struct coll_tree *trees, int tree_count,
-                   const struct coll_algorithm *how, char *buffer, size_t bytes);
+int coll_pipelined_bcast(struct coll_comm *c, const struct coll_tree *trees, int tree_count,
+                         const struct coll_algorithm *how, char *buffer, size_t bytes);
 
 /* The same within this node only, from `entry`. */
-int coll_flow_node(struct coll_comm *c, const struct coll_algorithm *how, int entry, char *buffer,
-                   size_t bytes);
+int coll_pipelined_bcast_node(struct coll_comm *c, const struct coll_algorithm *how, int entry,
+                              char *buffer, size_t bytes);
 
 /* What all have in `own`, combined into the root's `into`; `own` may be `into` there. */
 struct coll_sum {
@@ -37,21 +37,21 @@ struct coll_sum {
     MPI_Aint extent;
     MPI_Op op;
 };
-int coll_flow_up(struct coll_comm *c, const struct coll_tree *tree, const struct coll_sum *sum,
-                 size_t segment);
+int coll_pipelined_reduce(struct coll_comm *c, const struct coll_tree *tree,
+                          const struct coll_sum *sum, size_t segment);
 
 /* Parts of `buffer` that all leaders get, round a ring or, while they are short, by doubling;
  * each is then spread in its node. Part p belongs to the p-th leader from `root`'s node on:
- * places[p] to places[p + 1]. At the beginning leader p has part p - first; the root has all of them
+ * displs[p] to displs[p + 1]. At the beginning leader p has part p - first; the root has all of them
  * if `root_has_all`. */
-struct coll_round {
+struct coll_ring {
     int root; /* leads its node; -1: the usual leaders, counted from node 0 */
     int first;
     bool root_has_all;
     char *buffer;
-    const size_t *places; /* [node_count + 1] */
+    const size_t *displs; /* [node_count + 1] */
 };
-int coll_flow_round(struct coll_comm *c, const struct coll_algorithm *how,
-                    const struct coll_round *round);
+int coll_ring_allgather(struct coll_comm *c, const struct coll_algorithm *how,
+                        const struct coll_ring *ring);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define SEGMENT_MAX (256u << 20)
 
-size_t coll_flow_segment(const struct coll_algorithm *how, size_t bytes)
+size_t coll_pipelined_segment(const struct coll_algorithm *how, size_t bytes)
 {
     size_t segment = how->segment_bytes ? how->segment_bytes : bytes;
     size_t most = how->intra == SHAPE_WINDOW ? COLL_SLOT_BYTES : SEGMENT_MAX;
@@ -232,10 +232,10 @@ static int run(struct flow *f)
     return rc == MPI_SUCCESS ? end : rc;
 }
 
-int coll_flow_down(struct coll_comm *c, const struct coll_tree *trees, int tree_count,
-                   const struct coll_algorithm *how, char *buffer, size_t bytes)
+int coll_pipelined_bcast(struct coll_comm *c, const struct coll_tree *trees, int tree_count,
+                         const struct coll_algorithm *how, char *buffer, size_t bytes)
 {
-    size_t segment = coll_flow_segment(how, bytes);
+    size_t segment = coll_pipelined_segment(how, bytes);
     struct flow f = { .c = c, .trees = trees, .tree_count = tree_count, .buffer = buffer,
                       .bytes = bytes, .segment = segment,
                       .count = (bytes + segment - 1) / segment };
@@ -261,8 +261,8 @@ int coll_flow_down(struct coll_comm *c, const struct coll_tree *trees, int tree_
     return rc;
 }
 
-int coll_flow_node(struct coll_comm *c, const struct coll_algorithm *how, int entry, char *buffer,
-                   size_t bytes)
+int coll_pipelined_bcast_node(struct coll_comm *c, const struct coll_algorithm *how, int entry,
+                              char *buffer, size_t bytes)
 {
     struct coll_tree tree;
     enum coll_shape intra = how->intra;
@@ -272,7 +272,7 @@ int coll_flow_node(struct coll_comm *c, const struct coll_algorithm *how, int en
         intra = SHAPE_CHAIN;
     if (coll_tree_make(&tree, &c->map, SHAPE_NONE, intra, entry, 0, c->me) < 0)
         return MPI_ERR_NO_MEM;
-    int rc = coll_flow_down(c, &tree, 1, how, buffer, bytes);
+    int rc = coll_pipelined_bcast(c, &tree, 1, how, buffer, bytes);
     coll_tree_clear(&tree);
     return rc;
 }

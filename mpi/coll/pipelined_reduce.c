@@ -141,8 +141,8 @@ static int run(struct flow *f)
     return rc == MPI_SUCCESS ? end : rc;
 }
 
-int coll_flow_up(struct coll_comm *c, const struct coll_tree *tree, const struct coll_sum *sum,
-                 size_t segment)
+int coll_pipelined_reduce(struct coll_comm *c, const struct coll_tree *tree,
+                          const struct coll_sum *sum, size_t segment)
 {
     struct flow f = { .c = c, .tree = tree, .sum = sum };
     f.step = (int)(segment / (size_t)sum->extent);

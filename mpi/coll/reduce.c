@@ -17,7 +17,7 @@ static int up(struct coll_comm *c, const struct coll_algorithm *how, enum coll_s
         intra = SHAPE_CHAIN;
     if (coll_tree_make(&tree, &c->map, inter, intra, root, 0, c->me) < 0)
         return MPI_ERR_NO_MEM;
-    int rc = coll_flow_up(c, &tree, sum, coll_flow_segment(how, bytes));
+    int rc = coll_pipelined_reduce(c, &tree, sum, coll_pipelined_segment(how, bytes));
     coll_tree_clear(&tree);
     return rc;
 }
@@ -72,12 +72,12 @@ static int sum_parts(struct coll_comm *c, const struct coll_sum *sum, const int 
 }
 
 static int round_parts(struct coll_comm *c, const struct coll_algorithm *how,
-                       const struct coll_sum *sum, int *firsts, size_t *places)
+                       const struct coll_sum *sum, int *firsts, size_t *displs)
 {
     int count = c->map.node_count, index = c->map.node[c->me], rc = MPI_SUCCESS;
     for (int i = 0; i <= count; i++) {
         firsts[i] = (int)((int64_t)sum->count * i / count);
-        places[i] = (size_t)firsts[i] * (size_t)sum->extent;
+        displs[i] = (size_t)firsts[i] * (size_t)sum->extent;
     }
     if (c->me == coll_map_leader(&c->map, 0, index)) {
         char *arrived = malloc(((size_t)sum->count / (size_t)count + 1) * (size_t)sum->extent);
@@ -85,8 +85,8 @@ static int round_parts(struct coll_comm *c, const struct coll_algorithm *how,
         free(arrived);
     }
     /* node i now has the sum of part i + 1 */
-    struct coll_round round = { -1, -1, false, sum->into, places };
-    return rc == MPI_SUCCESS ? coll_flow_round(c, how, &round) : rc;
+    struct coll_ring ring = { -1, -1, false, sum->into, displs };
+    return rc == MPI_SUCCESS ? coll_ring_allgather(c, how, &ring) : rc;
 }
 
 static int by_ring(struct coll_comm *c, const struct coll_algorithm *how,
@@ -94,14 +94,14 @@ static int by_ring(struct coll_comm *c, const struct coll_algorithm *how,
 {
     size_t count = (size_t)c->map.node_count;
     int *firsts = malloc((count + 1) * sizeof(*firsts));
-    size_t *places = malloc((count + 1) * sizeof(*places));
+    size_t *displs = malloc((count + 1) * sizeof(*displs));
     int rc = MPI_ERR_NO_MEM;
-    if (firsts && places)
+    if (firsts && displs)
         rc = up(c, how, SHAPE_NONE, sum, coll_map_leader(&c->map, 0, c->map.node[c->me]));
     if (rc == MPI_SUCCESS)
-        rc = round_parts(c, how, sum, firsts, places);
+        rc = round_parts(c, how, sum, firsts, displs);
     free(firsts);
-    free(places);
+    free(displs);
     return rc;
 }
 

@@ -16,12 +16,12 @@ static int leader_at(const struct coll_comm *c, int root, int index)
     return root < 0 ? coll_map_leader(&c->map, 0, node) : coll_tree_entry(&c->map, node, root, 0);
 }
 
-static struct seat find_seat(const struct coll_comm *c, const struct coll_round *round)
+static struct seat find_seat(const struct coll_comm *c, const struct coll_ring *ring)
 {
     struct seat seat = { .count = c->map.node_count };
-    int from = round->root < 0 ? 0 : c->map.node[round->root];
+    int from = ring->root < 0 ? 0 : c->map.node[ring->root];
     seat.index = (c->map.node[c->me] - from + seat.count) % seat.count;
-    seat.entry = leader_at(c, round->root, seat.index);
+    seat.entry = leader_at(c, ring->root, seat.index);
     return seat;
 }
 
@@ -36,24 +36,24 @@ struct stretch {
 };
 
 /* One, or two if they go over the end; those that are empty have no bytes. */
-static void find(const struct coll_round *round, int count, struct parts parts,
+static void find(const struct coll_ring *ring, int count, struct parts parts,
                  struct stretch *stretches)
 {
-    const size_t *places = round->places;
+    const size_t *displs = ring->displs;
     int end = parts.first + parts.count, over = end > count ? end - count : 0;
-    stretches[0] = (struct stretch){ round->buffer + places[parts.first],
-                                     (int)(places[end - over] - places[parts.first]) };
-    stretches[1] = (struct stretch){ round->buffer + places[0], (int)(places[over] - places[0]) };
+    stretches[0] = (struct stretch){ ring->buffer + displs[parts.first],
+                                     (int)(displs[end - over] - displs[parts.first]) };
+    stretches[1] = (struct stretch){ ring->buffer + displs[0], (int)(displs[over] - displs[0]) };
 }
 
 static int spread(struct coll_comm *c, const struct coll_algorithm *how,
-                  const struct coll_round *round, int entry, struct parts parts)
+                  const struct coll_ring *ring, int entry, struct parts parts)
 {
     struct stretch two[2];
     int rc = MPI_SUCCESS;
-    find(round, c->map.node_count, parts, two);
+    find(ring, c->map.node_count, parts, two);
     for (int i = 0; i < 2 && rc == MPI_SUCCESS; i++)
-        rc = coll_flow_node(c, how, entry, two[i].data, (size_t)two[i].bytes);
+        rc = coll_pipelined_bcast_node(c, how, entry, two[i].data, (size_t)two[i].bytes);
     return rc;
 }
 
@@ -63,15 +63,15 @@ struct move {
     int to, from;
 };
 
-static int begin(struct coll_comm *c, const struct coll_round *round, int index,
+static int begin(struct coll_comm *c, const struct coll_ring *ring, int index,
                  const struct move *move, MPI_Request *four)
 {
-    bool gives = !round->root_has_all || move->to != 0, takes = !round->root_has_all || index != 0;
-    int to = leader_at(c, round->root, move->to), from = leader_at(c, round->root, move->from);
+    bool gives = !ring->root_has_all || move->to != 0, takes = !ring->root_has_all || index != 0;
+    int to = leader_at(c, ring->root, move->to), from = leader_at(c, ring->root, move->from);
     struct stretch out[2], in[2];
     int rc = MPI_SUCCESS;
-    find(round, c->map.node_count, move->give, out);
-    find(round, c->map.node_count, move->take, in);
+    find(ring, c->map.node_count, move->give, out);
+    find(ring, c->map.node_count, move->take, in);
     for (int i = 0; i < 2 && rc == MPI_SUCCESS; i++) {
         if (gives && out[i].bytes)
             rc = PMPI_Isend(out[i].data, out[i].bytes, MPI_BYTE, to, COLL_TAG, c->own, &four[i]);
@@ -83,40 +83,39 @@ static int begin(struct coll_comm *c, const struct coll_round *round, int index,
 }
 
 /* What came before is spread while the leaders move the next. */
-static int step(struct coll_comm *c, const struct coll_algorithm *how,
-                const struct coll_round *round, const struct seat *seat, const struct move *move,
-                struct parts fresh)
+static int step(struct coll_comm *c, const struct coll_algorithm *how, const struct coll_ring *ring,
+                const struct seat *seat, const struct move *move, struct parts fresh)
 {
     MPI_Request four[4] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL,
                             MPI_REQUEST_NULL };
-    int rc = c->me == seat->entry ? begin(c, round, seat->index, move, four) : MPI_SUCCESS;
+    int rc = c->me == seat->entry ? begin(c, ring, seat->index, move, four) : MPI_SUCCESS;
     if (rc == MPI_SUCCESS)
-        rc = spread(c, how, round, seat->entry, fresh);
+        rc = spread(c, how, ring, seat->entry, fresh);
     int end = PMPI_Waitall(4, four, MPI_STATUSES_IGNORE);
     return rc == MPI_SUCCESS ? end : rc;
 }
 
 static int by_ring(struct coll_comm *c, const struct coll_algorithm *how,
-                   const struct coll_round *round)
+                   const struct coll_ring *ring)
 {
-    struct seat seat = find_seat(c, round);
+    struct seat seat = find_seat(c, ring);
     int next = (seat.index + 1) % seat.count, previous = (seat.index + seat.count - 1) % seat.count;
-    struct parts fresh = { (seat.index - round->first + seat.count) % seat.count, 1 };
+    struct parts fresh = { (seat.index - ring->first + seat.count) % seat.count, 1 };
     int rc = MPI_SUCCESS;
     for (int left = seat.count - 1; left > 0 && rc == MPI_SUCCESS; left--) {
         struct parts take = { (fresh.first + seat.count - 1) % seat.count, 1 };
         struct move move = { fresh, take, next, previous };
-        rc = step(c, how, round, &seat, &move, fresh);
+        rc = step(c, how, ring, &seat, &move, fresh);
         fresh = take;
     }
-    return rc == MPI_SUCCESS ? spread(c, how, round, seat.entry, fresh) : rc;
+    return rc == MPI_SUCCESS ? spread(c, how, ring, seat.entry, fresh) : rc;
 }
 
 /* Each step doubles what a leader has: it gets all that is of the one so many places on. */
 static int by_doubling(struct coll_comm *c, const struct coll_algorithm *how,
-                       const struct coll_round *round)
+                       const struct coll_ring *ring)
 {
-    struct seat seat = find_seat(c, round);
+    struct seat seat = find_seat(c, ring);
     struct parts fresh = { seat.index, 1 };
     int rc = MPI_SUCCESS;
     for (int have = 1; have < seat.count && rc == MPI_SUCCESS; have *= 2) {
@@ -124,19 +123,19 @@ static int by_doubling(struct coll_comm *c, const struct coll_algorithm *how,
         int next = (seat.index + have) % seat.count;
         int previous = (seat.index + seat.count - have) % seat.count;
         struct move move = { { seat.index, more }, { next, more }, previous, next };
-        rc = step(c, how, round, &seat, &move, fresh);
+        rc = step(c, how, ring, &seat, &move, fresh);
         fresh = move.take;
     }
-    return rc == MPI_SUCCESS ? spread(c, how, round, seat.entry, fresh) : rc;
+    return rc == MPI_SUCCESS ? spread(c, how, ring, seat.entry, fresh) : rc;
 }
 
 /* Bruck et al., IEEE TPDS 8(11), 1997, has the fewest steps, for while latency counts; a ring speaks
  * to neighbours only, for when bandwidth does (Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005,
  * 4.1). */
-int coll_flow_round(struct coll_comm *c, const struct coll_algorithm *how,
-                    const struct coll_round *round)
+int coll_ring_allgather(struct coll_comm *c, const struct coll_algorithm *how,
+                        const struct coll_ring *ring)
 {
     int count = c->map.node_count;
-    bool doubles = !round->first && round->places[count] < (size_t)count * PART_SHORT;
-    return doubles ? by_doubling(c, how, round) : by_ring(c, how, round);
+    bool doubles = !ring->first && ring->displs[count] < (size_t)count * PART_SHORT;
+    return doubles ? by_doubling(c, how, ring) : by_ring(c, how, ring);
 }

@@ -7,16 +7,16 @@
 
 #include "util/sysfs.h"
 
-bool locality_is_bound(const struct nuioa_node *node, const struct nuioa_place *place)
+bool locality_is_bound(const struct nuioa_node *node, const struct nuioa_assignment *assignment)
 {
-    unsigned cpus = (unsigned)hwloc_bitmap_weight(place->cpus);
+    unsigned cpus = (unsigned)hwloc_bitmap_weight(assignment->cpus);
     return cpus > 0 && cpus < node->pu_count;
 }
 
-char *locality_cpuset(const struct nuioa_place *place)
+char *locality_cpuset(const struct nuioa_assignment *assignment)
 {
     char *list = NULL, *text = NULL;
-    if (hwloc_bitmap_list_asprintf(&list, place->cpus) < 0)
+    if (hwloc_bitmap_list_asprintf(&list, assignment->cpus) < 0)
         return NULL;
     if (asprintf(&text, "hwloc:%s", list) < 0)
         text = NULL;
@@ -91,7 +91,7 @@ static char *join(hwloc_bitmap_t *sets, unsigned caches)
     return NULL;
 }
 
-char *locality_string(const struct nuioa_node *node, const struct nuioa_place *place,
+char *locality_string(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                       unsigned caches)
 {
     hwloc_bitmap_t sets[UNITS];
@@ -100,7 +100,7 @@ char *locality_string(const struct nuioa_node *node, const struct nuioa_place *p
         complete &= (sets[i] = hwloc_bitmap_alloc()) != NULL;
     char *text = NULL;
     if (complete) {
-        collect(node, place->cpus, sets);
+        collect(node, assignment->cpus, sets);
         text = join(sets, caches);
     }
     for (unsigned i = 0; i < UNITS; i++)
@@ -108,9 +108,9 @@ char *locality_string(const struct nuioa_node *node, const struct nuioa_place *p
     return text;
 }
 
-static uint32_t package_of(const struct nuioa_node *node, const struct nuioa_place *place)
+static uint32_t package_of(const struct nuioa_node *node, const struct nuioa_assignment *assignment)
 {
-    int pu = nuioa_node_pu(node, (unsigned)hwloc_bitmap_first(place->cpus));
+    int pu = nuioa_node_pu(node, (unsigned)hwloc_bitmap_first(assignment->cpus));
     return pu < 0 ? UINT32_MAX : node->pus[pu].package;
 }
 
@@ -118,10 +118,10 @@ void locality_package_ranks(const struct nuioa_node *node, const struct nuioa_pl
                             uint16_t *package_ranks)
 {
     for (uint32_t i = 0; i < plan->task_count; i++) {
-        uint32_t package = package_of(node, &plan->places[i]);
+        uint32_t package = package_of(node, &plan->assignments[i]);
         package_ranks[i] = 0;
         for (uint32_t j = i; j-- > 0;)
-            if (package_of(node, &plan->places[j]) == package) {
+            if (package_of(node, &plan->assignments[j]) == package) {
                 package_ranks[i] = (uint16_t)(package_ranks[j] + 1);
                 break;
             }
@@ -189,7 +189,7 @@ static bool is_wanted(const struct nuioa_node *node, const struct nuioa_plan *pl
         return false;
     bool used = nic->usable;
     for (uint32_t i = 0; i < plan->task_count && !used; i++)
-        used = plan->places[i].nic == (int32_t)index;
+        used = plan->assignments[i].nic == (int32_t)index;
     return used;
 }
 
@@ -242,14 +242,14 @@ static uint32_t distance_to(const struct nuioa_node *node, const struct nuioa_ni
     return least;
 }
 
-void locality_distances(const struct nuioa_node *node, const struct nuioa_place *place,
+void locality_distances(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                         const struct locality_devices *devices, pmix_device_distance_t *distances)
 {
     for (unsigned d = 0; d < devices->count; d++) {
         const struct locality_device *device = &devices->list[d];
         uint32_t least = UINT16_MAX, largest = 0;
         for (uint32_t i = 0; i < node->pu_count; i++) {
-            if (!hwloc_bitmap_isset(place->cpus, node->pus[i].os_index))
+            if (!hwloc_bitmap_isset(assignment->cpus, node->pus[i].os_index))
                 continue;
             uint32_t distance = distance_to(node, device->nic, &node->pus[i]);
             least = distance < least ? distance : least;

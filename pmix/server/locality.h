@@ -13,17 +13,17 @@
 
 /* Bound to less than the node: PMIx gives no locality to others, and "shares all with all" would be
  * false. */
-bool locality_is_bound(const struct nuioa_node *node, const struct nuioa_place *place);
+bool locality_is_bound(const struct nuioa_node *node, const struct nuioa_assignment *assignment);
 
 /* "hwloc:8-9". malloc'd; NULL without memory. */
-char *locality_cpuset(const struct nuioa_place *place);
+char *locality_cpuset(const struct nuioa_assignment *assignment);
 
 /* Caches that this machine has: bit N for level N. The node's description fills gaps with the next
  * larger unit, which must not be told to others as a cache. */
 unsigned locality_caches(const struct nuioa_node *node);
 
 /* "SK1:L31:L28-9:CR8-9:HT8-9:NM1": hwloc's logical indexes. malloc'd; NULL without memory. */
-char *locality_string(const struct nuioa_node *node, const struct nuioa_place *place,
+char *locality_string(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                       unsigned caches);
 
 /* Index into the plan's order of local ranks among those on the same package. */
@@ -51,7 +51,7 @@ void locality_devices_free(struct locality_devices *devices);
 /* Distances of a rank's CPUs from each device, on the scale of the node's matrix (10 = same NUMA
  * node; one more for CPUs of that NUMA node which are not the device's own), least and largest.
  * `distances` has room for devices->count; its strings belong to `devices`. */
-void locality_distances(const struct nuioa_node *node, const struct nuioa_place *place,
+void locality_distances(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                         const struct locality_devices *devices, pmix_device_distance_t *distances);
 
 #endif

@@ -211,7 +211,7 @@ struct standard {
 static bool anyone_is_bound(const struct nuioa_publication *p)
 {
     for (uint32_t i = 0; i < p->plan->task_count; i++)
-        if (locality_is_bound(p->node, &p->plan->places[i]))
+        if (locality_is_bound(p->node, &p->plan->assignments[i]))
             return true;
     return false;
 }
@@ -249,9 +249,9 @@ static void standard_close(struct standard *standard)
 
 /* `row` is used again for the next rank: the record must be stored before. */
 static void add_distances(struct record *record, const struct nuioa_publication *p,
-                          struct standard *standard, const struct nuioa_place *place)
+                          struct standard *standard, const struct nuioa_assignment *assignment)
 {
-    locality_distances(p->node, place, &standard->devices, standard->row);
+    locality_distances(p->node, assignment, &standard->devices, standard->row);
     standard->array = (pmix_data_array_t){ .type = PMIX_DEVICE_DIST,
                                            .size = standard->devices.count,
                                            .array = standard->row };
@@ -262,45 +262,47 @@ static void add_distances(struct record *record, const struct nuioa_publication 
 static bool add_standard(struct record *record, const struct nuioa_publication *p,
                          struct standard *standard, uint32_t local)
 {
-    const struct nuioa_place *place = &p->plan->places[local];
-    if (!standard->wanted || !locality_is_bound(p->node, place))
+    const struct nuioa_assignment *assignment = &p->plan->assignments[local];
+    if (!standard->wanted || !locality_is_bound(p->node, assignment))
         return true;
     if (standard->package_rank) {
         pmix_value_t value = { .type = PMIX_UINT16, .data.uint16 = standard->package_ranks[local] };
         record_add(record, PMIX_PACKAGE_RANK, &value);
     }
     if (standard->distances && standard->devices.count)
-        add_distances(record, p, standard, place);
-    if (standard->cpuset && !record_add_text(record, PMIX_CPUSET, locality_cpuset(place)))
+        add_distances(record, p, standard, assignment);
+    if (standard->cpuset && !record_add_text(record, PMIX_CPUSET, locality_cpuset(assignment)))
         return false;
-    return !standard->string || record_add_text(record, PMIX_LOCALITY_STRING,
-                                                locality_string(p->node, place, standard->caches));
+    return !standard->string ||
+           record_add_text(record, PMIX_LOCALITY_STRING,
+                           locality_string(p->node, assignment, standard->caches));
 }
 
 /* --- once for each rank ---------------------------------------------------------------------- */
 
 static bool add_ours(struct record *record, const struct nuioa_publication *p, uint32_t local)
 {
-    const struct nuioa_place *place = &p->plan->places[local];
+    const struct nuioa_assignment *assignment = &p->plan->assignments[local];
     char label[64], *cpus = NULL;
-    if (place->level != NUIOA_NO_LEVEL)
-        add_u32(record, "nuioa.level", place->level);
+    if (assignment->level != NUIOA_NO_LEVEL)
+        add_u32(record, "nuioa.level", assignment->level);
     if (p->plan->hinted) {
-        pmix_value_t weight = { .type = PMIX_DOUBLE, .data.dval = place->weight };
+        pmix_value_t weight = { .type = PMIX_DOUBLE, .data.dval = assignment->weight };
         record_add(record, "nuioa.weight", &weight);
     }
-    if (place->nic >= 0 &&
-        !record_add_text(record, "nuioa.nic",
-                         strdup(nuioa_nic_label(&p->node->nics[place->nic], label, sizeof(label)))))
+    if (assignment->nic >= 0 &&
+        !record_add_text(
+            record, "nuioa.nic",
+            strdup(nuioa_nic_label(&p->node->nics[assignment->nic], label, sizeof(label)))))
         return false;
-    if (hwloc_bitmap_list_asprintf(&cpus, place->cpus) < 0)
+    if (hwloc_bitmap_list_asprintf(&cpus, assignment->cpus) < 0)
         cpus = NULL;
     if (!record_add_text(record, "nuioa.cpus", cpus))
         return false;
     char *comm_cpus = NULL;
-    if (!place->place_count)
+    if (!assignment->place_count)
         return true;
-    if (hwloc_bitmap_list_asprintf(&comm_cpus, place->places[0]) < 0)
+    if (hwloc_bitmap_list_asprintf(&comm_cpus, assignment->places[0]) < 0)
         comm_cpus = NULL;
     return record_add_text(record, "nuioa.comm_cpus", comm_cpus);
 }

@@ -31,7 +31,7 @@ static int64_t now_us(void)
 #define LOOK_US 100000
 
 /* Until `keep_us` of the time are left. -EINTR: nobody needs to wait any more, now or later. */
-static int wait_on(struct gather_node *g, int fd, short events, int64_t keep_us)
+static int wait_on(struct client *g, int fd, short events, int64_t keep_us)
 {
     struct pollfd waited = { .fd = fd, .events = events };
     for (;;) {
@@ -50,13 +50,13 @@ static int wait_on(struct gather_node *g, int fd, short events, int64_t keep_us)
     }
 }
 
-static int wait_for(struct gather_node *g, short events)
+static int wait_for(struct client *g, short events)
 {
     return wait_on(g, g->fd, events, 0);
 }
 
 /* `flags`: MSG_MORE if what follows may go with it. */
-static int send_all(struct gather_node *g, const void *bytes, size_t length, int flags)
+static int send_all(struct client *g, const void *bytes, size_t length, int flags)
 {
     const char *from = bytes;
     while (length) {
@@ -70,8 +70,8 @@ static int send_all(struct gather_node *g, const void *bytes, size_t length, int
     return 0;
 }
 
-static int send_message(struct gather_node *g, const struct hmac_key *key, uint32_t type, const void *body,
-                        size_t length)
+static int send_message(struct client *g, const struct hmac_key *key, uint32_t type,
+                        const void *body, size_t length)
 {
     struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
     uint8_t digest[SHA256_SIZE], tag[WIRE_TAG_SIZE];
@@ -83,7 +83,7 @@ static int send_message(struct gather_node *g, const struct hmac_key *key, uint3
     return rc ? rc : send_all(g, tag, sizeof(tag), 0);
 }
 
-static int receive_all(struct gather_node *g, void *bytes, size_t length)
+static int receive_all(struct client *g, void *bytes, size_t length)
 {
     char *to = bytes;
     while (length) {
@@ -100,7 +100,7 @@ static int receive_all(struct gather_node *g, void *bytes, size_t length)
 }
 
 /* What follows a frame: malloc'd, the tag behind the body. NULL with *rc. */
-static char *receive_body(struct gather_node *g, const struct wire_frame *frame, int *rc)
+static char *receive_body(struct client *g, const struct wire_frame *frame, int *rc)
 {
     char *body = malloc((size_t)frame->length + WIRE_TAG_SIZE);
     *rc = body ? receive_all(g, body, (size_t)frame->length + WIRE_TAG_SIZE) : -ENOMEM;
@@ -114,7 +114,7 @@ static char *receive_body(struct gather_node *g, const struct wire_frame *frame,
 }
 
 /* A message of a type and at most a length that the caller knows; or STOP. malloc'd, caller frees. */
-static int receive_message(struct gather_node *g, uint32_t type, size_t max, char **body, size_t *length)
+static int receive_message(struct client *g, uint32_t type, size_t max, char **body, size_t *length)
 {
     struct wire_frame frame;
     *body = NULL;
@@ -136,14 +136,14 @@ static int receive_message(struct gather_node *g, uint32_t type, size_t max, cha
 }
 
 /* There are at most as many pairs as the node's tasks make, each once. */
-static uint32_t pairs_max(const struct gather_node *g)
+static uint32_t pairs_max(const struct client *g)
 {
     uint64_t all = (uint64_t)g->task_count * (g->task_count - 1) / 2;
     return all < WIRE_PAIRS_MAX ? (uint32_t)all : WIRE_PAIRS_MAX;
 }
 
 /* The first that srun says; the slice, where one was asked for, is in it. */
-static int receive_welcome(struct gather_node *g, char **slice, size_t *length)
+static int receive_welcome(struct client *g, char **slice, size_t *length)
 {
     size_t max = sizeof(struct wire_slice) + g->task_count * sizeof(double) +
                  pairs_max(g) * sizeof(struct wire_pair);
@@ -171,15 +171,15 @@ static const char *reason(int rc)
     }
 }
 
-static int fail(struct gather_node *g, int rc, struct nuioa_error *err)
+static int fail(struct client *g, int rc, struct nuioa_error *err)
 {
-    gather_hang_up(g);
+    client_hang_up(g);
     return nuioa_fail(err, rc, "gather: %s", reason(rc));
 }
 
 /* --- the call ----------------------------------------------------------------------------------------- */
 
-static int await_connection(struct gather_node *g)
+static int await_connection(struct client *g)
 {
     int error = 0, rc = wait_for(g, POLLOUT);
     socklen_t size = sizeof(error);
@@ -189,7 +189,7 @@ static int await_connection(struct gather_node *g)
 }
 
 /* And the key of what follows it. */
-static void *make_hello(struct gather_node *g, const struct gather_call *call, size_t *length)
+static void *make_hello(struct client *g, const struct client_call *call, size_t *length)
 {
     struct wire_hello hello = {
         .job_id = call->job_id,
@@ -197,7 +197,7 @@ static void *make_hello(struct gather_node *g, const struct gather_call *call, s
         .node = call->node,
         .node_count = call->node_count,
         .task_count = call->task_count,
-        .leader = g->promised,
+        .leader = g->early_leader,
         .rank_count = call->ranks ? call->task_count : 0,
     };
     if (getrandom(hello.fresh, sizeof(hello.fresh), 0) != sizeof(hello.fresh))
@@ -210,8 +210,8 @@ static void *make_hello(struct gather_node *g, const struct gather_call *call, s
 
 /* What the child that seals a hello and sends it is given, and what it tells. */
 struct errand {
-    struct gather_node *node;
-    const struct gather_call *call;
+    struct client *node;
+    const struct client_call *call;
     void *hello;
     size_t length;
 };
@@ -222,7 +222,7 @@ struct outcome {
     struct nuioa_error err;
 };
 
-static int cannot_reach(const struct gather_call *call, int rc, struct nuioa_error *err)
+static int cannot_reach(const struct client_call *call, int rc, struct nuioa_error *err)
 {
     return nuioa_fail(err, rc, "gather: cannot reach srun at %.60s: %s", call->address, strerror(-rc));
 }
@@ -230,7 +230,7 @@ static int cannot_reach(const struct gather_call *call, int rc, struct nuioa_err
 static void say_sealed(int fd, void *arg)
 {
     const struct errand *e = arg;
-    struct gather_node *g = e->node;
+    struct client *g = e->node;
     struct outcome outcome = { 0 };
     char *credential = NULL;
     outcome.rc = seal_as(e->call->socket, e->call->uid, e->call->gid, e->hello, e->length, &credential,
@@ -242,56 +242,57 @@ static void say_sealed(int fd, void *arg)
     outcome.told = !rc && !credential;
     if (rc < 0 && credential)
         outcome.rc = cannot_reach(e->call, rc, &outcome.err);
-    nuioa_child_write(fd, &outcome, sizeof(outcome));
+    nuioa_subprocess_write(fd, &outcome, sizeof(outcome));
 }
 
-static int say_hello(struct gather_node *g, const void *hello, size_t length)
+static int say_hello(struct client *g, const void *hello, size_t length)
 {
     int rc = await_connection(g);
     return rc ? rc : send_message(g, &g->step, WIRE_HELLO, hello, length);
 }
 
-static int make_call(struct gather_node *g, const struct gather_call *call, const struct invitation *invitation,
+static int make_call(struct client *g, const struct client_call *call, const struct token *token,
                      struct nuioa_error *err)
 {
     struct errand errand = { .node = g, .call = call };
     int rc = 0;
-    g->fd = listen_dial(call->address, invitation->port);
+    g->fd = listen_dial(call->address, token->port);
     if (g->fd < 0)
         return cannot_reach(call, g->fd, err);
     errand.hello = make_hello(g, call, &errand.length);
     if (!errand.hello)
         return nuioa_fail(err, -ENOMEM, "gather: out of memory, or of random numbers");
-    if (invitation->sealed)
-        rc = nuioa_child_start(&g->caller, say_sealed, &errand, g->fd, call->timeout_ms);
+    if (token->sealed)
+        rc = nuioa_subprocess_start(&g->caller, say_sealed, &errand, g->fd, call->timeout_ms);
     else
         rc = say_hello(g, errand.hello, errand.length);
     explicit_bzero(errand.hello, errand.length);
     free(errand.hello);
-    if (rc < 0 && !invitation->sealed)
+    if (rc < 0 && !token->sealed)
         return cannot_reach(call, rc, err);
     return rc < 0 ? nuioa_fail(err, rc, "gather: %s", strerror(-rc)) : 0;
 }
 
 /* What srun says of itself, if this node may believe it. */
-static int read_invitation(const struct gather_call *call, struct invitation *invitation, struct nuioa_error *err)
+static int read_invitation(const struct client_call *call, struct token *token,
+                           struct nuioa_error *err)
 {
-    int rc = invitation_read(invitation, call->srun);
+    int rc = token_read(token, call->srun);
     if (rc == -EPROTONOSUPPORT)
         return nuioa_fail(err, rc, "gather: srun's plugin is of another version than this node's");
     if (rc < 0 || call->node >= call->node_count || call->node_count > WIRE_NODES_MAX ||
         call->task_count > WIRE_TASKS_MAX)
         return nuioa_fail(err, -EINVAL, "gather: what srun says of itself is wrong");
-    if (call->munge && !invitation->sealed)
+    if (call->munge && !token->sealed)
         return nuioa_fail(err, -EACCES, "gather: plugstack.conf says auth=munge on this node and auth=key on srun's "
                                         "host, so srun is not called (give both the same)");
     return 0;
 }
 
-int gather_call(struct gather_node *g, const struct gather_call *call, struct nuioa_error *err)
+int client_call(struct client *g, const struct client_call *call, struct nuioa_error *err)
 {
-    struct invitation invitation;
-    *g = (struct gather_node){
+    struct token token;
+    *g = (struct client){
         .fd = -1,
         .left_us = (int64_t)call->timeout_ms * 1000,
         .is_over = call->is_over,
@@ -302,34 +303,35 @@ int gather_call(struct gather_node *g, const struct gather_call *call, struct nu
         .node_count = call->node_count,
         .task_count = call->task_count,
     };
-    int rc = read_invitation(call, &invitation, err);
+    int rc = read_invitation(call, &token, err);
     if (rc < 0)
         return rc;
     /* Who has promised must get the table if the others do: no promise where a child says it, for it may say it
      * and not live to tell. */
-    g->promised = invitation.sealed ? WIRE_NO_RANK : call->leader;
-    hmac_key_set(&g->step, invitation.key, sizeof(invitation.key));
-    explicit_bzero(invitation.key, sizeof(invitation.key));
-    rc = make_call(g, call, &invitation, err);
+    g->early_leader = token.sealed ? WIRE_NO_RANK : call->leader;
+    hmac_key_set(&g->step, token.key, sizeof(token.key));
+    explicit_bzero(token.key, sizeof(token.key));
+    rc = make_call(g, call, &token, err);
     if (rc < 0)
-        gather_hang_up(g);
+        client_hang_up(g);
     return rc;
 }
 
 /* Of the time left, all but what a message may take. */
-static unsigned patience_ms(const struct gather_node *g)
+static unsigned patience_ms(const struct client *g)
 {
     return (unsigned)(g->left_us > 0 ? g->left_us / 1000 * 9 / 10 : 0);
 }
 
 /* A child that says nothing waits for munged, or has died of it. */
-static int learn_outcome(struct gather_node *g, struct outcome *outcome)
+static int learn_outcome(struct client *g, struct outcome *outcome)
 {
     size_t length;
     void *bytes = NULL;
     int said = wait_on(g, g->caller.fd, POLLIN, g->left_us / 10);
     int64_t start = now_us();
-    int rc = nuioa_child_collect(&g->caller, said < 0 ? 0 : patience_ms(g), sizeof(*outcome), &bytes, &length);
+    int rc = nuioa_subprocess_collect(&g->caller, said < 0 ? 0 : patience_ms(g), sizeof(*outcome),
+                                      &bytes, &length);
     g->left_us -= now_us() - start;
     if (said == -EINTR) {
         outcome->rc = nuioa_fail(&outcome->err, said, "gather: %s", reason(said));
@@ -347,20 +349,20 @@ static int learn_outcome(struct gather_node *g, struct outcome *outcome)
     return outcome->rc;
 }
 
-static int finish_call(struct gather_node *g, struct nuioa_error *err)
+static int finish_call(struct client *g, struct nuioa_error *err)
 {
     struct outcome outcome;
     if (!g->caller.pid || learn_outcome(g, &outcome) >= 0)
         return 0;
     g->told = outcome.told;
     *err = outcome.err;
-    gather_hang_up(g);
+    client_hang_up(g);
     return outcome.rc;
 }
 
-void gather_hang_up(struct gather_node *g)
+void client_hang_up(struct client *g)
 {
-    nuioa_child_end(&g->caller);
+    nuioa_subprocess_end(&g->caller);
     explicit_bzero(&g->step, sizeof(g->step));
     explicit_bzero(&g->session, sizeof(g->session));
     if (g->fd < 0)
@@ -383,7 +385,7 @@ static bool follows(const struct wire_pair *pair, const struct nuioa_pair *last)
 }
 
 /* In order, so that it costs nothing to see that none comes twice: the work of a plan grows with them. */
-static int read_pairs(const struct gather_node *g, const char *bytes, uint32_t count,
+static int read_pairs(const struct client *g, const char *bytes, uint32_t count,
                       struct nuioa_pair *pairs)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -397,7 +399,7 @@ static int read_pairs(const struct gather_node *g, const char *bytes, uint32_t c
     return 0;
 }
 
-static int read_slice(const struct gather_node *g, const char *bytes, size_t length, double *weights,
+static int read_slice(const struct client *g, const char *bytes, size_t length, double *weights,
                       struct nuioa_pair **pairs, uint32_t *pair_count)
 {
     struct wire_slice slice;
@@ -419,7 +421,7 @@ static int read_slice(const struct gather_node *g, const char *bytes, size_t len
                   : -ENOMEM;
 }
 
-int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
+int client_slice(struct client *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
                  struct nuioa_error *err)
 {
     char *bytes;
@@ -445,7 +447,7 @@ int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pai
 /* --- the exchange ------------------------------------------------------------------------------------- */
 
 /* An empty table says that there is none. */
-static int receive_table(struct gather_node *g, uint32_t leader, uint32_t *leaders)
+static int receive_table(struct client *g, uint32_t leader, uint32_t *leaders)
 {
     char *bytes = NULL;
     size_t length;
@@ -456,14 +458,15 @@ static int receive_table(struct gather_node *g, uint32_t leader, uint32_t *leade
         rc = receive_message(g, WIRE_TABLE, leaders_max(g->node_count), &bytes, &length);
     if (!rc && length) {
         rc = leaders_unpack(bytes, length, g->job_id, g->step_id, leaders, g->node_count);
-        if (!rc && leaders[g->node] != (g->promised != WIRE_NO_RANK ? g->promised : leader))
+        if (!rc && leaders[g->node] != (g->early_leader != WIRE_NO_RANK ? g->early_leader : leader))
             rc = -EPROTO;
     }
     free(bytes);
     return rc ? rc : length > 0;
 }
 
-int gather_tell(struct gather_node *g, struct wire_record *record, size_t length, struct nuioa_error *err)
+int client_tell(struct client *g, struct wire_record *record, size_t length,
+                struct nuioa_error *err)
 {
     int rc = finish_call(g, err);
     if (rc < 0)
@@ -474,18 +477,18 @@ int gather_tell(struct gather_node *g, struct wire_record *record, size_t length
 }
 
 /* After WELCOME, which comes at once, there is nothing but the table. */
-bool gather_is_answered(const struct gather_node *g)
+bool client_is_answered(const struct client *g)
 {
     int bytes = 0;
     return g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) &&
            bytes > (g->known ? 0 : (int)(sizeof(struct wire_frame) + WIRE_TAG_SIZE));
 }
 
-int gather_await(struct gather_node *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err)
+int client_await(struct client *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err)
 {
     int table = receive_table(g, leader, leaders);
     if (table < 0)
         return fail(g, table, err);
-    gather_hang_up(g);
+    client_hang_up(g);
     return table;
 }

@@ -12,10 +12,10 @@
 #include "util/subprocess.h"
 
 /* A node's side of the rendezvous (wire.h), in slurmstepd. Nothing here blocks but for the time that
- * gather_call() was given, over all functions together: it is time spent waiting that counts, so a slow
+ * client_call() was given, over all functions together: it is time spent waiting that counts, so a slow
  * start of other things takes nothing from it. */
 
-struct gather_call {
+struct client_call {
     const char *address;  /* of srun: IPv4 or IPv6, in numbers; no name is resolved */
     const char *srun;     /* what WIRE_VARIABLE says */
     bool munge;           /* this node says auth=munge: srun is not called where it says another one */
@@ -32,43 +32,44 @@ struct gather_call {
     void *arg;
 };
 
-struct gather_node {
+struct client {
     int fd;                    /* -1: not connected */
-    struct nuioa_child caller; /* seals and sends the hello; until its outcome is known */
+    struct nuioa_subprocess caller; /* seals and sends the hello; until its outcome is known */
     int64_t left_us;           /* of the time to wait */
     bool (*is_over)(void *arg);
     void *arg;
     bool told;                 /* srun has been told that this node has no credential */
     bool known;                /* srun has answered, and it is srun */
     uint32_t job_id, step_id, node, node_count, task_count;
-    uint32_t promised;         /* leader, WIRE_NO_RANK: none */
+    uint32_t early_leader;         /* leader, WIRE_NO_RANK: none */
     struct hmac_key step, session; /* of what is said first, and of all else */
 };
 
-#define GATHER_NODE_NONE { .fd = -1 }
+#define CLIENT_NONE { .fd = -1 }
 
 /* Connects and says hello. A hello that is to be sealed is left to a child process, for which nobody waits
  * here: how it went is known when something is expected of srun. 0, or negative with *err: no gathering.
  * To be called, as the others, by one thread. */
-int gather_call(struct gather_node *g, const struct gather_call *call, struct nuioa_error *err);
+int client_call(struct client *g, const struct client_call *call, struct nuioa_error *err);
 
 /* Waits for this node's slice of the profile: weights[task_count], and *pairs (malloc'd, caller frees).
  * 1; 0: srun has none; or negative with *err. */
-int gather_slice(struct gather_node *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
+int client_slice(struct client *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
                  struct nuioa_error *err);
 
 /* Sends the record; fills in its patience_ms. 0, or negative with *err. */
-int gather_tell(struct gather_node *g, struct wire_record *record, size_t length, struct nuioa_error *err);
+int client_tell(struct client *g, struct wire_record *record, size_t length,
+                struct nuioa_error *err);
 
 /* After that: waits for the table. 1 and leaders[node_count]; 0: all went well, but there is no table, since
  * some node has no leader; or negative with *err. `leader`: this node's,
  * WIRE_NO_RANK if none: a table that says otherwise, or breaks the promise, is refused. */
-int gather_await(struct gather_node *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err);
+int client_await(struct client *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err);
 
-/* Whether gather_await() has something to read. */
-bool gather_is_answered(const struct gather_node *g);
+/* Whether client_await() has something to read. */
+bool client_is_answered(const struct client *g);
 
 /* Ends the connection for all processes that hold it, and the call if it is still being made. */
-void gather_hang_up(struct gather_node *g);
+void client_hang_up(struct client *g);
 
 #endif

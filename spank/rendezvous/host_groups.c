@@ -11,28 +11,28 @@ extern int slurm_hostlist_push_host(void *hostlist, const char *host);
 extern ssize_t slurm_hostlist_ranged_string(void *hostlist, size_t size, char *text);
 extern void slurm_hostlist_destroy(void *hostlist);
 
-void crowd_add(struct crowd *crowd, const char *host, const char *text)
+void host_groups_add(struct host_groups *groups, const char *host, const char *text)
 {
     uint32_t i = 0;
-    while (i < crowd->count && strcmp(crowd->texts[i].text, text))
+    while (i < groups->count && strcmp(groups->texts[i].text, text))
         i++;
-    if (i == CROWD_TEXTS_MAX) {
-        crowd->lost++;
+    if (i == HOST_GROUPS_MAX) {
+        groups->lost++;
         return;
     }
-    struct crowd_text *t = &crowd->texts[i];
-    if (i == crowd->count) {
+    struct host_group *t = &groups->texts[i];
+    if (i == groups->count) {
         nuioa_copy(t->text, sizeof(t->text), text);
         t->hosts = slurm_hostlist_create(NULL);
         t->count = 0;
-        crowd->count++;
+        groups->count++;
     }
     t->count++;
     if (t->hosts)
         slurm_hostlist_push_host(t->hosts, host);
 }
 
-const char *crowd_names(const struct crowd_text *text, char *names, uint32_t size)
+const char *host_groups_names(const struct host_group *text, char *names, uint32_t size)
 {
     memset(names, 0, size);
     if (!text->hosts)
@@ -44,10 +44,10 @@ const char *crowd_names(const struct crowd_text *text, char *names, uint32_t siz
     return names;
 }
 
-void crowd_free(struct crowd *crowd)
+void host_groups_free(struct host_groups *groups)
 {
-    for (uint32_t i = 0; i < crowd->count; i++)
-        if (crowd->texts[i].hosts)
-            slurm_hostlist_destroy(crowd->texts[i].hosts);
-    *crowd = (struct crowd){ 0 };
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (groups->texts[i].hosts)
+            slurm_hostlist_destroy(groups->texts[i].hosts);
+    *groups = (struct host_groups){ 0 };
 }

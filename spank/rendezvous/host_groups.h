@@ -6,24 +6,24 @@
 /* Things that are true of several nodes, each said once: "node[1-3]: text". */
 
 /* Different texts; more are counted. */
-#define CROWD_TEXTS_MAX 24
+#define HOST_GROUPS_MAX 24
 
-struct crowd_text {
+struct host_group {
     char text[256];
     uint32_t count; /* of nodes */
     void *hosts;
 };
 
-struct crowd {
+struct host_groups {
     uint32_t count, lost;
-    struct crowd_text texts[CROWD_TEXTS_MAX];
+    struct host_group texts[HOST_GROUPS_MAX];
 };
 
 /* In the order of nodes. */
-void crowd_add(struct crowd *crowd, const char *host, const char *text);
-void crowd_free(struct crowd *crowd);
+void host_groups_add(struct host_groups *groups, const char *host, const char *text);
+void host_groups_free(struct host_groups *groups);
 
 /* "node[1-3]", at most `size` bytes, cut with "..". Returns names. */
-const char *crowd_names(const struct crowd_text *text, char *names, uint32_t size);
+const char *host_groups_names(const struct host_group *text, char *names, uint32_t size);
 
 #endif

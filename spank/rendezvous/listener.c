@@ -56,7 +56,7 @@ static int open_family(int family, uint16_t first, uint16_t last)
     return fd;
 }
 
-int listen_open(uint16_t first, uint16_t last, uint16_t *port)
+int listener_open(uint16_t first, uint16_t last, uint16_t *port)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof(address);
@@ -75,7 +75,7 @@ int listen_open(uint16_t first, uint16_t last, uint16_t *port)
     return fd;
 }
 
-int listen_accept(int listener)
+int listener_accept(int listener)
 {
     int on = 1, fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0)

@@ -17,12 +17,12 @@
 
 /* --- the child ---------------------------------------------------------------------------------------- */
 
-static void answer(const char *socket, const char *credential, struct opened *opened)
+static void answer(const char *socket, const char *credential, struct munge_answer *opened)
 {
     struct nuioa_error err = { "" };
     void *bytes;
     size_t length;
-    memset(opened, 0, offsetof(struct opened, bytes));
+    memset(opened, 0, offsetof(struct munge_answer, bytes));
     opened->rc = seal_open(socket, credential, &opened->uid, &bytes, &length, &err);
     if (!opened->rc && length > sizeof(opened->bytes))
         opened->rc = nuioa_fail(&err, -EFBIG, "more in it than a hello has");
@@ -36,17 +36,18 @@ static void answer(const char *socket, const char *credential, struct opened *op
 
 static _Noreturn void serve(int fd, const char *socket)
 {
-    static char credential[OPENER_BYTES_MAX + 1];
-    static struct opened opened;
+    static char credential[MUNGE_WORKER_BYTES_MAX + 1];
+    static struct munge_answer opened;
     for (;;) {
-        ssize_t got = recv(fd, credential, OPENER_BYTES_MAX, 0);
+        ssize_t got = recv(fd, credential, MUNGE_WORKER_BYTES_MAX, 0);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             _exit(0);
         credential[got] = '\0';
         answer(socket, credential, &opened);
-        if (nuioa_child_write(fd, &opened, offsetof(struct opened, bytes) + opened.length) < 0)
+        if (nuioa_subprocess_write(fd, &opened,
+                                   offsetof(struct munge_answer, bytes) + opened.length) < 0)
             _exit(1);
     }
 }
@@ -79,10 +80,10 @@ static _Noreturn void be_child(int fd, const char *socket, pid_t parent)
 
 /* --- the parent --------------------------------------------------------------------------------------- */
 
-int opener_start(struct opener *opener, const char *socket)
+int munge_worker_start(struct munge_worker *worker, const char *socket)
 {
-    int ends[2], size = 4 * OPENER_BYTES_MAX;
-    *opener = (struct opener){ 0, -1 };
+    int ends[2], size = 4 * MUNGE_WORKER_BYTES_MAX;
+    *worker = (struct munge_worker){ 0, -1 };
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return -errno;
     for (int i = 0; i < 2; i++)
@@ -96,48 +97,48 @@ int opener_start(struct opener *opener, const char *socket)
         close(ends[0]);
         return rc;
     }
-    *opener = (struct opener){ pid, ends[0] };
+    *worker = (struct munge_worker){ pid, ends[0] };
     return 0;
 }
 
-void opener_dismiss(struct opener *opener)
+void munge_worker_dismiss(struct munge_worker *worker)
 {
-    if (opener->fd >= 0)
-        close(opener->fd);
-    opener->fd = -1;
+    if (worker->fd >= 0)
+        close(worker->fd);
+    worker->fd = -1;
 }
 
-void opener_stop(struct opener *opener)
+void munge_worker_stop(struct munge_worker *worker)
 {
-    opener_dismiss(opener);
+    munge_worker_dismiss(worker);
     /* Once it is reaped, its number may be anybody's. */
-    if (opener->pid > 0 && waitpid(opener->pid, NULL, WNOHANG) == 0) {
-        kill(opener->pid, SIGKILL);
-        while (waitpid(opener->pid, NULL, 0) < 0 && errno == EINTR)
+    if (worker->pid > 0 && waitpid(worker->pid, NULL, WNOHANG) == 0) {
+        kill(worker->pid, SIGKILL);
+        while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }
-    *opener = (struct opener){ 0, -1 };
+    *worker = (struct munge_worker){ 0, -1 };
 }
 
-int opener_ask(const struct opener *opener, const char *credential, size_t length)
+int munge_worker_ask(const struct munge_worker *worker, const char *credential, size_t length)
 {
     ssize_t done;
     do
-        done = send(opener->fd, credential, length, MSG_NOSIGNAL);
+        done = send(worker->fd, credential, length, MSG_NOSIGNAL);
     while (done < 0 && errno == EINTR);
     return done < 0 ? -errno : 0;
 }
 
-int opener_answer(const struct opener *opener, struct opened *opened)
+int munge_worker_answer(const struct munge_worker *worker, struct munge_answer *opened)
 {
     ssize_t got;
     do
-        got = recv(opener->fd, opened, sizeof(*opened), 0);
+        got = recv(worker->fd, opened, sizeof(*opened), 0);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return -errno;
-    if ((size_t)got < offsetof(struct opened, bytes) ||
-        (size_t)got != offsetof(struct opened, bytes) + opened->length)
+    if ((size_t)got < offsetof(struct munge_answer, bytes) ||
+        (size_t)got != offsetof(struct munge_answer, bytes) + opened->length)
         return -EPIPE;
     return 0;
 }

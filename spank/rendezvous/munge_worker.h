@@ -8,34 +8,34 @@
 /* A child process that opens credentials, one at a time, so that who asks never waits for munged and can
  * get rid of it whatever munged does. */
 
-#define OPENER_BYTES_MAX (64u << 10) /* of a credential and of what is in it */
+#define MUNGE_WORKER_BYTES_MAX (64u << 10) /* of a credential and of what is in it */
 
-struct opener {
+struct munge_worker {
     pid_t pid; /* 0: none */
     int fd;    /* -1: none; readable when an answer is there */
 };
 
-struct opened {
+struct munge_answer {
     int rc; /* as seal_open */
     uid_t uid;
     uint32_t length;
     char error[256];
-    char bytes[OPENER_BYTES_MAX];
+    char bytes[MUNGE_WORKER_BYTES_MAX];
 };
 
 /* The child ends with the thread that calls this. 0 or -errno. */
-int opener_start(struct opener *opener, const char *socket);
+int munge_worker_start(struct munge_worker *worker, const char *socket);
 
-/* Lets it end by itself; to be reaped by opener_stop all the same. */
-void opener_dismiss(struct opener *opener);
+/* Lets it end by itself; to be reaped by munge_worker_stop all the same. */
+void munge_worker_dismiss(struct munge_worker *worker);
 
 /* Kills and reaps it. */
-void opener_stop(struct opener *opener);
+void munge_worker_stop(struct munge_worker *worker);
 
 /* Hands a credential over: 0, or -errno if the child is gone. */
-int opener_ask(const struct opener *opener, const char *credential, size_t length);
+int munge_worker_ask(const struct munge_worker *worker, const char *credential, size_t length);
 
 /* Takes an answer; waits for it. 0, or -errno if the child is gone. */
-int opener_answer(const struct opener *opener, struct opened *opened);
+int munge_worker_answer(const struct munge_worker *worker, struct munge_answer *opened);
 
 #endif

@@ -4,33 +4,33 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t differ_add(uint64_t digest, const void *bytes, size_t length)
+uint64_t node_diff_add(uint64_t digest, const void *bytes, size_t length)
 {
     for (const unsigned char *b = bytes; length--; b++)
         digest = (digest ^ *b) * 0x100000001b3;
     return digest;
 }
 
-uint64_t differ_add_text(uint64_t digest, const char *text)
+uint64_t node_diff_add_text(uint64_t digest, const char *text)
 {
-    return differ_add(digest, text, strlen(text) + 1);
+    return node_diff_add(digest, text, strlen(text) + 1);
 }
 
-uint64_t differ_digest(const struct record *r)
+uint64_t node_diff_digest(const struct record *r)
 {
     const uint32_t numbers[] = { r->head->numa_count, r->head->core_count, r->head->nic_count };
-    uint64_t digest = differ_add(DIFFER_BASIS, numbers, sizeof(numbers));
+    uint64_t digest = node_diff_add(NODE_DIFF_BASIS, numbers, sizeof(numbers));
     for (uint32_t i = 0; i < r->head->nic_count; i++) {
         const struct wire_nic *n = &r->nics[i];
         const uint32_t facts[] = { n->state, n->kind, n->rate_mbps, n->usable };
-        digest = differ_add(digest, facts, sizeof(facts));
-        digest = differ_add_text(differ_add_text(digest, n->label), n->numas);
+        digest = node_diff_add(digest, facts, sizeof(facts));
+        digest = node_diff_add_text(node_diff_add_text(digest, n->label), n->numas);
     }
     return digest;
 }
 
 struct writer {
-    char (*texts)[DIFFER_TEXT];
+    char (*texts)[NODE_DIFF_TEXT];
     unsigned count, max;
 };
 
@@ -40,7 +40,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct writer *w, const ch
     if (w->count == w->max)
         return;
     va_start(args, fmt);
-    vsnprintf(w->texts[w->count++], DIFFER_TEXT, fmt, args);
+    vsnprintf(w->texts[w->count++], NODE_DIFF_TEXT, fmt, args);
     va_end(args);
 }
 
@@ -75,8 +75,8 @@ static void compare_nic(struct writer *w, const struct wire_nic *usual, const st
         put(w, "%s is %s", other->label, other->usable ? "usable, elsewhere not" : "not usable");
 }
 
-unsigned differ_texts(const struct record *usual, const struct record *other, char (*texts)[DIFFER_TEXT],
-                      unsigned max)
+unsigned node_diff_texts(const struct record *usual, const struct record *other,
+                         char (*texts)[NODE_DIFF_TEXT], unsigned max)
 {
     struct writer w = { texts, 0, max };
     if (usual->head->numa_count != other->head->numa_count)

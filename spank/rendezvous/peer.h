@@ -29,7 +29,7 @@ struct peer {
     int fd;
     enum peer_state state;
     uint32_t node;
-    bool promised;           /* its leader is known by its hello */
+    bool early_leader; /* its leader is known by its hello */
     int64_t since_ms;
     struct wire_frame frame; /* of the message that is coming */
     size_t got;              /* bytes of it, frame, body and tag */

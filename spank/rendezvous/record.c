@@ -45,7 +45,7 @@ static uint32_t put_nics(const struct nuioa_node *node, struct wire_nic *nics)
     return count;
 }
 
-static bool same_line(const struct nuioa_place *a, const struct nuioa_place *b)
+static bool same_line(const struct nuioa_assignment *a, const struct nuioa_assignment *b)
 {
     return a->nic == b->nic && a->level == b->level && a->memory == b->memory &&
            hwloc_bitmap_isequal(a->numas, b->numas);
@@ -60,28 +60,28 @@ static void put_line(const struct record_source *s, uint32_t first, bool *done, 
                      struct wire_line *line)
 {
     const struct nuioa_plan *plan = s->plan;
-    const struct nuioa_place *place = &plan->places[first];
+    const struct nuioa_assignment *assignment = &plan->assignments[first];
     bool grouped = s->job_tasks > RECORD_RANKS_MAX;
     double weight = 0;
     hwloc_bitmap_zero(sets->ranks);
     hwloc_bitmap_zero(sets->cpus);
     for (uint32_t i = first; i < plan->task_count; i++) {
-        if (i > first && (!grouped || done[i] || !same_line(place, &plan->places[i])))
+        if (i > first && (!grouped || done[i] || !same_line(assignment, &plan->assignments[i])))
             continue;
         done[i] = true;
-        hwloc_bitmap_set(sets->ranks, plan->places[i].rank);
-        hwloc_bitmap_or(sets->cpus, sets->cpus, plan->places[i].cpus);
-        weight += plan->places[i].weight;
+        hwloc_bitmap_set(sets->ranks, plan->assignments[i].rank);
+        hwloc_bitmap_or(sets->cpus, sets->cpus, plan->assignments[i].cpus);
+        weight += plan->assignments[i].weight;
         line->count++;
         line->leads = line->leads || (plan->order_count && plan->order[0] == i);
     }
     put_set(line->ranks, sizeof(line->ranks), sets->ranks);
     put_set(line->cpus, sizeof(line->cpus), sets->cpus);
-    put_set(line->numas, sizeof(line->numas), place->numas);
-    nuioa_memory_text(place, line->memory, sizeof(line->memory));
-    if (place->nic >= 0)
-        nuioa_nic_label(&s->node->nics[place->nic], line->nic, sizeof(line->nic));
-    line->level = place->level;
+    put_set(line->numas, sizeof(line->numas), assignment->numas);
+    nuioa_memory_text(assignment, line->memory, sizeof(line->memory));
+    if (assignment->nic >= 0)
+        nuioa_nic_label(&s->node->nics[assignment->nic], line->nic, sizeof(line->nic));
+    line->level = assignment->level;
     line->weight = plan->hinted ? weight : -1;
 }
 
@@ -104,11 +104,11 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     const struct nuioa_plan *plan = s->plan;
     const struct nuioa_distance *distance = &s->node->distance;
     head->node = s->position;
-    head->leader = plan->order_count ? plan->places[plan->order[0]].rank : WIRE_NO_RANK;
+    head->leader = plan->order_count ? plan->assignments[plan->order[0]].rank : WIRE_NO_RANK;
     head->near = plan->near;
     head->task_count = plan->task_count;
     for (uint32_t i = 0; i < plan->task_count; i++)
-        head->moved_count += plan->places[i].moved;
+        head->moved_count += plan->assignments[i].moved;
     head->numa_count = s->node->numa_count;
     head->core_count = s->node->core_count;
     head->policy = (uint32_t)plan->policy;

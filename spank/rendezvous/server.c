@@ -21,7 +21,7 @@
 /* For what is left to be sent, at the end. */
 #define FLUSH_MS 1000
 
-int64_t gather_now_ms(void)
+int64_t server_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -30,52 +30,53 @@ int64_t gather_now_ms(void)
 
 /* --- peers -------------------------------------------------------------------------------------------- */
 
-void gather_watch(struct gather *g, int fd, void *who, uint32_t events, int how)
+void server_watch(struct server *g, int fd, void *who, uint32_t events, int how)
 {
     struct epoll_event event = { .events = events, .data.ptr = who };
     epoll_ctl(g->epoll, how, fd, &event);
 }
 
-void gather_let_in(struct gather *g, bool in)
+void server_let_in(struct server *g, bool in)
 {
     if (g->listener >= 0 && g->listening != in)
-        gather_watch(g, g->listener, &g->listener, in ? EPOLLIN : 0, EPOLL_CTL_MOD);
+        server_watch(g, g->listener, &g->listener, in ? EPOLLIN : 0, EPOLL_CTL_MOD);
     g->listening = in;
 }
 
-bool gather_is_stranger(const struct peer *p)
+bool server_is_stranger(const struct peer *p)
 {
     return p->state <= PEER_SEALED;
 }
 
 /* It is freed only when no event can name it any more. */
-void gather_drop(struct gather *g, struct peer *p)
+void server_drop(struct server *g, struct peer *p)
 {
     if (p->state == PEER_DEAD)
         return;
-    for (int i = 0; i < OPENERS; i++)
+    for (int i = 0; i < MUNGE_WORKERS; i++)
         if (g->desks[i].peer == p)
             g->desks[i].peer = NULL;
-    if (gather_is_stranger(p)) {
+    if (server_is_stranger(p)) {
         g->stranger_count--;
         g->counts.refused++;
-        gather_let_in(g, true);
+        server_let_in(g, true);
     }
     g->unsent -= peer_unsent(p);
-    gather_watch(g, p->fd, NULL, 0, EPOLL_CTL_DEL); /* closing is not enough: a child may hold a copy */
+    server_watch(g, p->fd, NULL, 0,
+                 EPOLL_CTL_DEL); /* closing is not enough: a child may hold a copy */
     close(p->fd);
     p->fd = -1;
     p->state = PEER_DEAD;
     peer_move(p, &g->dead);
 }
 
-static void drop_all(struct gather *g, struct peer_list *list)
+static void drop_all(struct server *g, struct peer_list *list)
 {
     while (list->first)
-        gather_drop(g, list->first);
+        server_drop(g, list->first);
 }
 
-void gather_send(struct gather *g, struct peer *p, uint32_t type, const void *body, size_t length,
+void server_send(struct server *g, struct peer *p, uint32_t type, const void *body, size_t length,
                  const uint8_t digest[SHA256_SIZE])
 {
     struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
@@ -86,87 +87,88 @@ void gather_send(struct gather *g, struct peer *p, uint32_t type, const void *bo
     int rc = peer_send(p, parts, 3);
     g->unsent += peer_unsent(p) - before;
     if (peer_unsent(p) && !before)
-        gather_watch(g, p->fd, p, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
+        server_watch(g, p->fd, p, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
     if (rc < 0)
         shutdown(p->fd, SHUT_RDWR); /* its end is noticed where all ends are */
 }
 
 /* Processes that srun has forked may hold copies of it, for which closing ours is not enough. */
-static void close_listener(struct gather *g)
+static void close_listener(struct server *g)
 {
     if (g->listener < 0)
         return;
     if (g->epoll >= 0)
-        gather_watch(g, g->listener, NULL, 0, EPOLL_CTL_DEL);
+        server_watch(g, g->listener, NULL, 0, EPOLL_CTL_DEL);
     shutdown(g->listener, SHUT_RDWR);
     close(g->listener);
     g->listener = -1;
 }
 
-void gather_close_door(struct gather *g)
+void server_close_door(struct server *g)
 {
     close_listener(g);
     g->door_ms = 0;
     drop_all(g, &g->strangers);
     drop_all(g, &g->queue);
     drop_all(g, &g->opening);
-    for (int i = 0; i < OPENERS; i++)
-        opener_dismiss(&g->desks[i].opener);
+    for (int i = 0; i < MUNGE_WORKERS; i++)
+        munge_worker_dismiss(&g->desks[i].worker);
 }
 
-static void serve(struct gather *g, struct peer *p, uint32_t events)
+static void serve(struct server *g, struct peer *p, uint32_t events)
 {
     if (events & EPOLLOUT && p->state != PEER_DEAD) {
         bool before = peer_unsent(p);
         int rc = peer_send(p, NULL, 0);
         g->unsent -= before - peer_unsent(p);
         if (!peer_unsent(p))
-            gather_watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
+            server_watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
         if (rc < 0)
-            gather_lose(g, p, rc);
+            server_lose(g, p, rc);
     }
     if (p->state == PEER_SEALED)
-        gather_lose(g, p, -ECONNRESET); /* an error, or both ends closed: nothing else is watched for */
+        server_lose(g, p,
+                    -ECONNRESET); /* an error, or both ends closed: nothing else is watched for */
     else if (events & ~(uint32_t)EPOLLOUT && p->state != PEER_DEAD)
-        gather_hear(g, p);
+        server_hear(g, p);
 }
 
 /* --- the door ----------------------------------------------------------------------------------------- */
 
 /* False: no room now. */
-static bool make_room(struct gather *g)
+static bool make_room(struct server *g)
 {
     struct peer *oldest = g->strangers.first;
-    if (g->stranger_count < GATHER_STRANGERS_MAX)
+    if (g->stranger_count < SERVER_STRANGERS_MAX)
         return true;
-    if (!oldest || gather_now_ms() - oldest->since_ms < SILENCE_MS)
+    if (!oldest || server_now_ms() - oldest->since_ms < SILENCE_MS)
         return false;
-    gather_drop(g, oldest);
+    server_drop(g, oldest);
     return true;
 }
 
 /* False: it must do without. */
-static bool hire(struct gather *g, struct desk *desk)
+static bool hire(struct server *g, struct desk *desk)
 {
-    if (desk->opener.fd >= 0)
+    if (desk->worker.fd >= 0)
         return true;
-    if (opener_start(&desk->opener, g->config.socket) < 0)
+    if (munge_worker_start(&desk->worker, g->config.socket) < 0)
         return false;
-    gather_watch(g, desk->opener.fd, desk, EPOLLIN, EPOLL_CTL_ADD);
+    server_watch(g, desk->worker.fd, desk, EPOLLIN, EPOLL_CTL_ADD);
     return true;
 }
 
-static void open_door(struct gather *g)
+static void open_door(struct server *g)
 {
     while (g->listener >= 0 && make_room(g)) {
-        int fd = listen_accept(g->listener);
+        int fd = listener_accept(g->listener);
         if (fd < 0 && fd != -EAGAIN && fd != -ECONNABORTED && fd != -EINTR) {
-            g->pause_ms = gather_now_ms() + SILENCE_MS; /* out of descriptors */
-            gather_let_in(g, false);
+            g->pause_ms = server_now_ms() + SILENCE_MS; /* out of descriptors */
+            server_let_in(g, false);
         }
         if (fd < 0)
             return;
-        struct peer *p = peer_new(fd, gather_now_ms(), &g->key);
+        struct peer *p = peer_new(fd, server_now_ms(), &g->key);
         if (!p) {
             close(fd);
             return;
@@ -174,48 +176,48 @@ static void open_door(struct gather *g)
         peer_move(p, &g->strangers);
         if (++g->stranger_count > g->counts.strangers_most)
             g->counts.strangers_most = g->stranger_count;
-        gather_watch(g, fd, p, EPOLLIN, EPOLL_CTL_ADD);
-        gather_hear(g, p); /* a node may have spoken already */
+        server_watch(g, fd, p, EPOLLIN, EPOLL_CTL_ADD);
+        server_hear(g, p); /* a node may have spoken already */
         if (g->config.sealed)
             hire(g, &g->desks[0]); /* while the node's credential is being made */
     }
-    gather_let_in(g, false);
+    server_let_in(g, false);
 }
 
-static void send_away_silent(struct gather *g)
+static void send_away_silent(struct server *g)
 {
-    int64_t before = gather_now_ms() - GATHER_STRANGER_MS;
+    int64_t before = server_now_ms() - SERVER_STRANGER_MS;
     while (g->strangers.first && g->strangers.first->since_ms <= before)
-        gather_drop(g, g->strangers.first);
-    if (!g->listening && g->listener >= 0 && gather_now_ms() >= g->pause_ms && make_room(g)) {
+        server_drop(g, g->strangers.first);
+    if (!g->listening && g->listener >= 0 && server_now_ms() >= g->pause_ms && make_room(g)) {
         g->pause_ms = 0;
-        gather_let_in(g, true);
+        server_let_in(g, true);
     }
 }
 
-static void take_answer(struct gather *g, struct desk *desk)
+static void take_answer(struct server *g, struct desk *desk)
 {
     struct peer *p = desk->peer;
-    int rc = opener_answer(&desk->opener, g->opened);
+    int rc = munge_worker_answer(&desk->worker, g->opened);
     desk->peer = NULL;
     desk->busy = false;
     if (rc < 0) {
-        opener_stop(&desk->opener);
+        munge_worker_stop(&desk->worker);
         if (p)
-            gather_drop(g, p);
+            server_drop(g, p);
     } else if (p) {
         peer_forget_body(p);
-        gather_take_opened(g, p, g->opened);
+        server_take_opened(g, p, g->opened);
     }
 }
 
-static void ask_openers(struct gather *g)
+static void ask_openers(struct server *g)
 {
-    for (int i = 0; i < OPENERS && g->queue.first; i++) {
+    for (int i = 0; i < MUNGE_WORKERS && g->queue.first; i++) {
         struct desk *desk = &g->desks[i];
         if (desk->busy)
             continue;
-        if (i > 0 && desk->opener.fd < 0 && g->stranger_count < MANY)
+        if (i > 0 && desk->worker.fd < 0 && g->stranger_count < MANY)
             continue; /* a fork of srun costs more than a few credentials */
         if (!hire(g, desk))
             continue;
@@ -223,18 +225,18 @@ static void ask_openers(struct gather *g)
         peer_move(p, &g->opening);
         desk->peer = p;
         desk->busy = true;
-        if (opener_ask(&desk->opener, p->body, p->frame.length) < 0)
-            gather_drop(g, p);
+        if (munge_worker_ask(&desk->worker, p->body, p->frame.length) < 0)
+            server_drop(g, p);
     }
 }
 
 /* --- the thread --------------------------------------------------------------------------------------- */
 
-static int wait_ms(const struct gather *g)
+static int wait_ms(const struct server *g)
 {
-    int64_t now = gather_now_ms(), until = INT64_MAX;
+    int64_t now = server_now_ms(), until = INT64_MAX;
     if (g->strangers.first)
-        until = g->strangers.first->since_ms + (g->listening ? GATHER_STRANGER_MS : SILENCE_MS);
+        until = g->strangers.first->since_ms + (g->listening ? SERVER_STRANGER_MS : SILENCE_MS);
     if (g->give_up_ms && g->give_up_ms < until && g->phase == GATHERING)
         until = g->give_up_ms;
     if (g->until_ms && g->until_ms < until && g->phase == GATHERING)
@@ -248,32 +250,32 @@ static int wait_ms(const struct gather *g)
     return until == INT64_MAX ? -1 : until <= now ? 1 : (int)(until - now);
 }
 
-static void dispatch(struct gather *g, const struct epoll_event *event)
+static void dispatch(struct server *g, const struct epoll_event *event)
 {
     if (event->data.ptr == &g->listener) {
         if (g->listener >= 0)
             open_door(g);
         return;
     }
-    for (int i = 0; i < OPENERS; i++)
+    for (int i = 0; i < MUNGE_WORKERS; i++)
         if (event->data.ptr == &g->desks[i]) {
-            if (g->desks[i].opener.fd >= 0)
+            if (g->desks[i].worker.fd >= 0)
                 take_answer(g, &g->desks[i]);
             return;
         }
     serve(g, event->data.ptr, event->events);
 }
 
-static bool is_over(struct gather *g)
+static bool is_over(struct server *g)
 {
     if (g->phase < DONE)
         return false;
     if (!g->flush_ms)
-        g->flush_ms = gather_now_ms() + FLUSH_MS;
-    return !g->unsent || gather_now_ms() >= g->flush_ms;
+        g->flush_ms = server_now_ms() + FLUSH_MS;
+    return !g->unsent || server_now_ms() >= g->flush_ms;
 }
 
-static void serve_all(struct gather *g)
+static void serve_all(struct server *g)
 {
     struct epoll_event events[EVENTS];
     while (!is_over(g)) {
@@ -288,26 +290,26 @@ static void serve_all(struct gather *g)
         send_away_silent(g);
         ask_openers(g);
         peer_free_all(&g->dead);
-        if (gather_is_late(g))
-            gather_give_up(g);
+        if (server_is_late(g))
+            server_give_up(g);
     }
 }
 
 static void *run(void *arg)
 {
-    struct gather *g = arg;
-    for (int i = 0; i < OPENERS; i++)
-        g->desks[i].opener = (struct opener){ 0, -1 };
+    struct server *g = arg;
+    for (int i = 0; i < MUNGE_WORKERS; i++)
+        g->desks[i].worker = (struct munge_worker){ 0, -1 };
     g->opened = malloc(sizeof(*g->opened));
     if (g->opened) {
         if (g->eager && g->config.sealed)
             hire(g, &g->desks[0]);
         serve_all(g);
-        gather_say_what_lacks(g);
+        server_say_what_lacks(g);
     }
-    gather_close_door(g);
-    for (int i = 0; i < OPENERS; i++)
-        opener_stop(&g->desks[i].opener);
+    server_close_door(g);
+    for (int i = 0; i < MUNGE_WORKERS; i++)
+        munge_worker_stop(&g->desks[i].worker);
     drop_all(g, &g->known);
     peer_free_all(&g->dead);
     if (g->opened)
@@ -318,43 +320,43 @@ static void *run(void *arg)
 
 /* --- for srun ----------------------------------------------------------------------------------------- */
 
-static int invite(struct gather *g, uint16_t port)
+static int invite(struct server *g, uint16_t port)
 {
-    struct invitation invitation;
-    int rc = invitation_make(&invitation, port, g->config.sealed);
+    struct token token;
+    int rc = token_make(&token, port, g->config.sealed);
     if (rc < 0)
         return rc;
-    hmac_key_set(&g->key, invitation.key, sizeof(invitation.key));
-    invitation_write(&invitation, g->text);
-    explicit_bzero(&invitation, sizeof(invitation));
+    hmac_key_set(&g->key, token.key, sizeof(token.key));
+    token_write(&token, g->text);
+    explicit_bzero(&token, sizeof(token));
     return 0;
 }
 
-int gather_open(const struct gather_config *config, struct gather **gather, struct nuioa_error *err)
+int server_open(const struct server_config *config, struct server **server, struct nuioa_error *err)
 {
     uint16_t port;
-    struct gather *g = *gather = calloc(1, sizeof(*g));
+    struct server *g = *server = calloc(1, sizeof(*g));
     if (!g)
         return nuioa_fail(err, -ENOMEM, "gather: out of memory");
     g->config = *config;
     g->wanted.any_job = true;
     g->epoll = g->stop = -1; /* what srun forks before the start does not hold them */
-    g->listener = listen_open(config->port_first, config->port_last, &port);
+    g->listener = listener_open(config->port_first, config->port_last, &port);
     int rc = g->listener < 0 ? g->listener : invite(g, port);
     if (rc < 0) {
-        gather_close(g);
-        *gather = NULL;
+        server_close(g);
+        *server = NULL;
         return nuioa_fail(err, rc, "gather: cannot listen: %s", strerror(-rc));
     }
     return 0;
 }
 
-const char *gather_text(const struct gather *g)
+const char *server_text(const struct server *g)
 {
     return g->text;
 }
 
-void gather_expect(struct gather *g, uint32_t job_id, uint32_t step_id, uint32_t node_count)
+void server_expect(struct server *g, uint32_t job_id, uint32_t step_id, uint32_t node_count)
 {
     g->wanted.any_job = job_id == UINT32_MAX;
     g->wanted.job_id = job_id;
@@ -362,20 +364,20 @@ void gather_expect(struct gather *g, uint32_t job_id, uint32_t step_id, uint32_t
     g->wanted.node_count = node_count;
 }
 
-static int open_events(struct gather *g)
+static int open_events(struct server *g)
 {
     g->epoll = epoll_create1(EPOLL_CLOEXEC);
     g->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (g->epoll < 0 || g->stop < 0)
         return -errno;
     g->listening = true;
-    gather_watch(g, g->listener, &g->listener, EPOLLIN, EPOLL_CTL_ADD);
-    gather_watch(g, g->stop, &g->stop, EPOLLIN, EPOLL_CTL_ADD);
+    server_watch(g, g->listener, &g->listener, EPOLLIN, EPOLL_CTL_ADD);
+    server_watch(g, g->stop, &g->stop, EPOLLIN, EPOLL_CTL_ADD);
     return 0;
 }
 
 /* Signals are srun's. */
-static int start_thread(struct gather *g)
+static int start_thread(struct server *g)
 {
     sigset_t all, before;
     sigfillset(&all);
@@ -386,12 +388,12 @@ static int start_thread(struct gather *g)
     return -rc;
 }
 
-int gather_start(struct gather *g, bool eager)
+int server_start(struct server *g, bool eager)
 {
     if (g->started)
         return 0;
     g->eager = eager;
-    g->door_ms = g->config.door_ms ? gather_now_ms() + g->config.door_ms : 0;
+    g->door_ms = g->config.door_ms ? server_now_ms() + g->config.door_ms : 0;
     int rc = open_events(g);
     if (!rc)
         rc = start_thread(g);
@@ -400,30 +402,30 @@ int gather_start(struct gather *g, bool eager)
     return rc;
 }
 
-void gather_wait(struct gather *g)
+void server_wait(struct server *g)
 {
     if (g->started)
         pthread_join(g->thread, NULL);
     g->started = false;
 }
 
-struct gather_counts gather_counts(const struct gather *g)
+struct server_counts server_counts(const struct server *g)
 {
     return g->counts;
 }
 
-void gather_stop(struct gather *g)
+void server_stop(struct server *g)
 {
     uint64_t one = 1;
     if (g->started && write(g->stop, &one, sizeof(one)) == sizeof(one))
-        gather_wait(g);
+        server_wait(g);
 }
 
-void gather_close(struct gather *g)
+void server_close(struct server *g)
 {
     if (!g)
         return;
-    gather_stop(g);
+    server_stop(g);
     close_listener(g);
     if (g->epoll >= 0)
         close(g->epoll);

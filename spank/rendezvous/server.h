@@ -14,10 +14,10 @@
 
 /* Of peers that are not known yet: how many, how long, how much they may say. When another one comes the one
  * that has been silent longest goes. */
-#define GATHER_STRANGERS_MAX 64
-#define GATHER_STRANGER_MS 1000
+#define SERVER_STRANGERS_MAX 64
+#define SERVER_STRANGER_MS 1000
 
-struct gather_config {
+struct server_config {
     bool sealed;               /* auth=munge */
     uid_t uid;                 /* then: whose credentials are taken, our own */
     const char *socket;        /* and munged's, "" the default */
@@ -38,38 +38,39 @@ struct gather_config {
 };
 
 /* What has happened so far; for tests and the curious. */
-struct gather_counts {
+struct server_counts {
     uint32_t nodes, hellos, records, tables; /* expected, seen, seen, 1: the table went out */
     uint32_t refused;                        /* peers that were sent away */
     uint32_t strangers_most;                 /* at one time */
 };
 
-struct gather;
+struct server;
 
 /* Opens the listener: IPv6 and IPv4 where both exist. It is closed, for all processes that hold a copy of it, when
  * all nodes have come, or one has failed, or the time for it is over. 0 and *gather, or negative with *err. */
-int gather_open(const struct gather_config *config, struct gather **gather, struct nuioa_error *err);
+int server_open(const struct server_config *config, struct server **server,
+                struct nuioa_error *err);
 
 /* For WIRE_VARIABLE. Owned by `gather`. */
-const char *gather_text(const struct gather *gather);
+const char *server_text(const struct server *server);
 
 /* The job that nodes must belong to; UINT32_MAX: any, but all the same. How many nodes there are; 0: what the first
  * of them says. Before the start. */
-void gather_expect(struct gather *gather, uint32_t job_id, uint32_t step_id, uint32_t node_count);
+void server_expect(struct server *server, uint32_t job_id, uint32_t step_id, uint32_t node_count);
 
 /* Starts the thread. It blocks all signals, and it ends by itself when the nodes have been served or one has
  * failed. `eager`: nodes are sure to come, so that what their credentials need is made ready before they
  * do. 0, or -errno: then the listener is closed, so that nodes do not wait. */
-int gather_start(struct gather *gather, bool eager);
+int server_start(struct server *server, bool eager);
 
 /* Waits for the end of the thread; stop: ends it now. Both join it, and are fine if it never began. */
-void gather_wait(struct gather *gather);
-void gather_stop(struct gather *gather);
+void server_wait(struct server *server);
+void server_stop(struct server *server);
 
 /* When no thread runs. */
-struct gather_counts gather_counts(const struct gather *gather);
+struct server_counts server_counts(const struct server *server);
 
 /* Stops, and frees all. NULL is fine. */
-void gather_close(struct gather *gather);
+void server_close(struct server *server);
 
 #endif

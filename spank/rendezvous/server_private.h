@@ -14,20 +14,20 @@
  * is said with those inside. */
 
 /* Two, for munged answers with two threads if nobody tells it otherwise. */
-#define OPENERS 2
+#define MUNGE_WORKERS 2
 
 enum phase { GATHERING, DONE, FAILED };
 
 struct desk {
-    struct opener opener;
+    struct munge_worker worker;
     struct peer *peer; /* whose credential is being opened; NULL: none, or one that is gone */
     bool busy;
 };
 
-struct gather {
-    struct gather_config config;
+struct server {
+    struct server_config config;
     struct hmac_key key; /* of the step */
-    char text[INVITATION_TEXT_MAX];
+    char text[TOKEN_TEXT_MAX];
     struct hello_wanted wanted;
     int listener, epoll, stop;
     bool listening; /* strangers are let in at present */
@@ -35,7 +35,7 @@ struct gather {
     pthread_t thread;
 
     enum phase phase;
-    struct gather_counts counts;
+    struct server_counts counts;
     /* until_ms: the first node waits no longer; door_ms: none is to be expected any more; 0: not set */
     int64_t give_up_ms, until_ms, door_ms, flush_ms, pause_ms;
     struct nuioa_error trouble;    /* why it is to be given up */
@@ -47,34 +47,34 @@ struct gather {
     uint32_t missed;               /* nodes that have hung up when the table was out, without a record */
     struct peer_list strangers, queue, opening, known, dead;
     uint32_t stranger_count, unsent;
-    struct desk desks[OPENERS];
-    struct opened *opened;
+    struct desk desks[MUNGE_WORKERS];
+    struct munge_answer *opened;
 };
 
-int64_t gather_now_ms(void);
+int64_t server_now_ms(void);
 
 /* spank/rendezvous/server.c */
-void gather_watch(struct gather *g, int fd, void *who, uint32_t events, int how);
-void gather_let_in(struct gather *g, bool in);
-bool gather_is_stranger(const struct peer *p);
+void server_watch(struct server *g, int fd, void *who, uint32_t events, int how);
+void server_let_in(struct server *g, bool in);
+bool server_is_stranger(const struct peer *p);
 /* Ends a connection. The peer is freed when no event can name it any more. */
-void gather_drop(struct gather *g, struct peer *p);
-void gather_send(struct gather *g, struct peer *p, uint32_t type, const void *body, size_t length,
+void server_drop(struct server *g, struct peer *p);
+void server_send(struct server *g, struct peer *p, uint32_t type, const void *body, size_t length,
                  const uint8_t digest[SHA256_SIZE]);
 /* Nobody is let in any more: strangers go, and so do the openers, which nobody waits for here. */
-void gather_close_door(struct gather *g);
+void server_close_door(struct server *g);
 
 /* spank/rendezvous/server_protocol.c */
 /* Reads what a peer says and acts on it. */
-void gather_hear(struct gather *g, struct peer *p);
+void server_hear(struct server *g, struct peer *p);
 /* A credential was opened. */
-void gather_take_opened(struct gather *g, struct peer *p, const struct opened *opened);
+void server_take_opened(struct server *g, struct peer *p, const struct munge_answer *opened);
 /* A peer is gone or does what no node does, which `rc` says: without it there is no table. */
-void gather_lose(struct gather *g, struct peer *p, int rc);
+void server_lose(struct server *g, struct peer *p, int rc);
 /* The time to wait for others is over: whether, and what follows. */
-bool gather_is_late(const struct gather *g);
-void gather_give_up(struct gather *g);
+bool server_is_late(const struct server *g);
+void server_give_up(struct server *g);
 /* The end has come before that: what is known to be wrong is said all the same. */
-void gather_say_what_lacks(struct gather *g);
+void server_say_what_lacks(struct server *g);
 
 #endif

@@ -13,21 +13,21 @@
 /* --- the end ------------------------------------------------------------------------------------------ */
 
 /* The same to all nodes. */
-static void send_all(struct gather *g, uint32_t type, const void *body, size_t length)
+static void send_all(struct server *g, uint32_t type, const void *body, size_t length)
 {
     uint8_t digest[SHA256_SIZE];
     sha256_of(body, length, digest);
     for (struct peer *p = g->known.first; p; p = p->next)
-        gather_send(g, p, type, body, length, digest);
+        server_send(g, p, type, body, length, digest);
 }
 
-static void fail(struct gather *g, const char *what)
+static void fail(struct server *g, const char *what)
 {
     char text[400];
     if (g->phase >= DONE)
         return;
     g->phase = FAILED;
-    gather_close_door(g);
+    server_close_door(g);
     send_all(g, WIRE_STOP, NULL, 0);
     snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): each node knows its own leader only",
              what, g->counts.records, g->counts.nodes);
@@ -36,31 +36,31 @@ static void fail(struct gather *g, const char *what)
 }
 
 /* Anybody may have caused it, so it stops nobody for as long as one waits for a node anyway. */
-static void expect_failure(struct gather *g, const char *what)
+static void expect_failure(struct server *g, const char *what)
 {
     if (g->give_up_ms || g->phase != GATHERING)
         return;
-    g->give_up_ms = gather_now_ms() + g->config.timeout_ms;
+    g->give_up_ms = server_now_ms() + g->config.timeout_ms;
     nuioa_fail(&g->trouble, -EIO, "%s", what);
 }
 
 /* Of those who wait; the reason that is known, if any, says more than the time. */
-static const char *why_late(const struct gather *g)
+static const char *why_late(const struct server *g)
 {
     return *g->trouble.text ? g->trouble.text : "not all nodes have come in time";
 }
 
 static bool is_past(int64_t ms)
 {
-    return ms && gather_now_ms() >= ms;
+    return ms && server_now_ms() >= ms;
 }
 
-bool gather_is_late(const struct gather *g)
+bool server_is_late(const struct server *g)
 {
     return g->phase == GATHERING && (is_past(g->give_up_ms) || is_past(g->until_ms) || is_past(g->door_ms));
 }
 
-static void say_trouble(struct gather *g)
+static void say_trouble(struct server *g)
 {
     char text[400];
     if (g->warned || !*g->trouble.text)
@@ -71,7 +71,7 @@ static void say_trouble(struct gather *g)
 }
 
 /* As long as the door is open a node may still come. */
-void gather_give_up(struct gather *g)
+void server_give_up(struct server *g)
 {
     g->give_up_ms = 0;
     if (g->counts.hellos) {
@@ -83,7 +83,7 @@ void gather_give_up(struct gather *g)
         g->phase = FAILED;
 }
 
-void gather_say_what_lacks(struct gather *g)
+void server_say_what_lacks(struct server *g)
 {
     if (g->give_up_ms && g->phase == GATHERING)
         say_trouble(g);
@@ -94,7 +94,7 @@ void gather_say_what_lacks(struct gather *g)
 }
 
 /* When nobody's record is to come any more. */
-static void end_if_complete(struct gather *g)
+static void end_if_complete(struct server *g)
 {
     char text[400];
     if (g->phase != GATHERING || g->counts.records + g->missed < g->counts.nodes)
@@ -109,7 +109,7 @@ static void end_if_complete(struct gather *g)
 }
 
 /* Nobody waits any more, and nobody acts otherwise: only a report, if there is one, lacks something. */
-static void miss(struct gather *g, const char *what)
+static void miss(struct server *g, const char *what)
 {
     if (!g->missed++)
         nuioa_fail(&g->trouble, -EPIPE, "%s", what);
@@ -117,7 +117,7 @@ static void miss(struct gather *g, const char *what)
 }
 
 /* All nodes wait for this: what else there is to do comes after it. */
-static void hand_out(struct gather *g)
+static void hand_out(struct server *g)
 {
     size_t length = 0;
     void *table = NULL;
@@ -134,21 +134,21 @@ static void hand_out(struct gather *g)
 }
 
 /* A node's leader is known, or that it has none. */
-static void settle(struct gather *g, uint32_t node, uint32_t leader)
+static void settle(struct server *g, uint32_t node, uint32_t leader)
 {
     g->leaders[node] = leader;
     g->leaderless = g->leaderless || leader == WIRE_NO_RANK;
     if (++g->settled < g->counts.nodes)
         return;
-    if (gather_is_late(g))
-        gather_give_up(g);
+    if (server_is_late(g))
+        server_give_up(g);
     else
         hand_out(g);
 }
 
-void gather_lose(struct gather *g, struct peer *p, int rc)
+void server_lose(struct server *g, struct peer *p, int rc)
 {
-    bool stranger = gather_is_stranger(p), recorded = p->state == PEER_RECORDED;
+    bool stranger = server_is_stranger(p), recorded = p->state == PEER_RECORDED;
     bool waited = recorded && g->phase == GATHERING;
     struct nuioa_error what;
     if (waited)
@@ -157,7 +157,7 @@ void gather_lose(struct gather *g, struct peer *p, int rc)
         nuioa_fail(&what, -EPIPE, "node number %u of the step %s", p->node,
                    rc == -EBADMSG ? "is not who speaks for it, or what it said was changed on the way"
                                   : "has hung up");
-    gather_drop(g, p);
+    server_drop(g, p);
     if (!stranger && !g->counts.tables)
         fail(g, what.text);
     else if (!stranger && !recorded)
@@ -166,7 +166,7 @@ void gather_lose(struct gather *g, struct peer *p, int rc)
 
 /* --- messages ----------------------------------------------------------------------------------------- */
 
-static int begin_step(struct gather *g, const struct wire_hello *hello)
+static int begin_step(struct server *g, const struct wire_hello *hello)
 {
     g->nodes = calloc(hello->node_count, sizeof(*g->nodes));
     g->leaders = calloc(hello->node_count, sizeof(*g->leaders));
@@ -179,7 +179,8 @@ static int begin_step(struct gather *g, const struct wire_hello *hello)
 }
 
 /* bytes: of the hello, its ranks in them. malloc'd; NULL: no slice. */
-static void *make_slice(struct gather *g, const struct wire_hello *hello, const char *bytes, size_t *length)
+static void *make_slice(struct server *g, const struct wire_hello *hello, const char *bytes,
+                        size_t *length)
 {
     uint32_t *ranks = hello->rank_count && g->config.slice ? malloc(hello->rank_count * sizeof(*ranks)) : NULL;
     void *slice = NULL;
@@ -191,7 +192,8 @@ static void *make_slice(struct gather *g, const struct wire_hello *hello, const 
     return slice;
 }
 
-static void welcome(struct gather *g, struct peer *p, const struct wire_hello *hello, const char *bytes)
+static void welcome(struct server *g, struct peer *p, const struct wire_hello *hello,
+                    const char *bytes)
 {
     size_t length = 0;
     uint8_t digest[SHA256_SIZE];
@@ -199,82 +201,83 @@ static void welcome(struct gather *g, struct peer *p, const struct wire_hello *h
     if (!slice)
         length = 0;
     sha256_of(slice, length, digest);
-    gather_send(g, p, WIRE_WELCOME, slice, length, digest);
+    server_send(g, p, WIRE_WELCOME, slice, length, digest);
     free(slice);
 }
 
-static void take_hello(struct gather *g, struct peer *p, const char *bytes, size_t length)
+static void take_hello(struct server *g, struct peer *p, const char *bytes, size_t length)
 {
     struct wire_hello hello;
     if (!hello_read(&g->wanted, bytes, length, &hello) || (!g->nodes && begin_step(g, &hello) < 0) ||
         g->nodes[hello.node]) {
-        gather_drop(g, p);
+        server_drop(g, p);
         return;
     }
     g->stranger_count--;
-    gather_let_in(g, true);
+    server_let_in(g, true);
     g->counts.hellos++;
     p->node = hello.node;
     p->state = PEER_KNOWN;
     g->nodes[p->node] = p;
     peer_move(p, &g->known);
-    gather_watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
+    server_watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
     tag_session(&p->key, &g->key, &hello);
     welcome(g, p, &hello, bytes);
     explicit_bzero(hello.fresh, sizeof(hello.fresh));
     if (g->counts.hellos == g->counts.nodes)
-        gather_close_door(g); /* nobody is missing */
-    p->promised = hello.leader != WIRE_NO_RANK;
-    if (p->promised)
+        server_close_door(g); /* nobody is missing */
+    p->early_leader = hello.leader != WIRE_NO_RANK;
+    if (p->early_leader)
         settle(g, p->node, hello.leader);
 }
 
-void gather_take_opened(struct gather *g, struct peer *p, const struct opened *opened)
+void server_take_opened(struct server *g, struct peer *p, const struct munge_answer *opened)
 {
     if (opened->rc == -EIO)
         expect_failure(g, opened->error);
     if (opened->rc < 0 || opened->uid != g->config.uid)
-        gather_drop(g, p);
+        server_drop(g, p);
     else
         take_hello(g, p, opened->bytes, opened->length);
 }
 
-static void take_record(struct gather *g, struct peer *p)
+static void take_record(struct server *g, struct peer *p)
 {
     struct record record;
     if (record_read(p->body, p->frame.length, &record) < 0 || record.head->node != p->node) {
-        gather_lose(g, p, -EPROTO);
+        server_lose(g, p, -EPROTO);
         return;
     }
     p->state = PEER_RECORDED;
-    int64_t until = gather_now_ms() + record.head->patience_ms;
+    int64_t until = server_now_ms() + record.head->patience_ms;
     if (!g->counts.tables && (!g->until_ms || until < g->until_ms))
         g->until_ms = until;
     g->config.record(g->config.arg, &record);
     g->counts.records++;
-    if (!p->promised)
+    if (!p->early_leader)
         settle(g, p->node, record.head->leader);
     end_if_complete(g);
 }
 
-static void take_sorry(struct gather *g, struct peer *p)
+static void take_sorry(struct server *g, struct peer *p)
 {
     expect_failure(g, "a node has no credential from MUNGE");
-    gather_drop(g, p);
+    server_drop(g, p);
 }
 
-static void take_credential(struct gather *g, struct peer *p)
+static void take_credential(struct server *g, struct peer *p)
 {
     if (!p->frame.length || p->body[p->frame.length - 1]) {
-        gather_drop(g, p);
+        server_drop(g, p);
         return;
     }
     p->state = PEER_SEALED;
     peer_move(p, &g->queue);
-    gather_watch(g, p->fd, p, 0, EPOLL_CTL_MOD); /* its record may be there already, which is not read now */
+    server_watch(g, p->fd, p, 0,
+                 EPOLL_CTL_MOD); /* its record may be there already, which is not read now */
 }
 
-static void take_message(struct gather *g, struct peer *p)
+static void take_message(struct server *g, struct peer *p)
 {
     switch (p->frame.type) {
     case WIRE_SEALED:
@@ -294,7 +297,7 @@ static void take_message(struct gather *g, struct peer *p)
 }
 
 /* The longest body that may come now; -1: not this type, not now. */
-static int64_t limit(const struct gather *g, const struct peer *p)
+static int64_t limit(const struct server *g, const struct peer *p)
 {
     if (p->state == PEER_KNOCKING && p->frame.type == (g->config.sealed ? WIRE_SEALED : WIRE_HELLO))
         return WIRE_HELLO_MAX - (int64_t)sizeof(p->frame) - WIRE_TAG_SIZE;
@@ -305,7 +308,7 @@ static int64_t limit(const struct gather *g, const struct peer *p)
     return -1;
 }
 
-void gather_hear(struct gather *g, struct peer *p)
+void server_hear(struct server *g, struct peer *p)
 {
     int rc = 0;
     while (p->state != PEER_SEALED && p->state != PEER_DEAD && (rc = peer_receive(p)) > 0) {
@@ -321,5 +324,5 @@ void gather_hear(struct gather *g, struct peer *p)
             take_message(g, p);
     }
     if (p->state != PEER_DEAD && rc < 0)
-        gather_lose(g, p, rc);
+        server_lose(g, p, rc);
 }

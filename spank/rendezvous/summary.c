@@ -67,14 +67,14 @@ static uint64_t digest_of(const struct record *r)
 {
     const struct wire_record *h = r->head;
     const uint32_t numbers[] = { h->task_count, h->near, h->planned, h->line_count };
-    uint64_t digest = differ_add(differ_digest(r), numbers, sizeof(numbers));
-    digest = differ_add_text(digest, h->distances);
+    uint64_t digest = node_diff_add(node_diff_digest(r), numbers, sizeof(numbers));
+    digest = node_diff_add_text(digest, h->distances);
     for (uint32_t i = 0; i < h->line_count; i++) {
         const struct wire_line *l = &r->lines[i];
         const uint32_t facts[] = { l->count, l->level, l->leads };
-        digest = differ_add(digest, facts, sizeof(facts));
-        digest = differ_add_text(differ_add_text(digest, l->cpus), l->numas);
-        digest = differ_add_text(digest, l->nic);
+        digest = node_diff_add(digest, facts, sizeof(facts));
+        digest = node_diff_add_text(node_diff_add_text(digest, l->cpus), l->numas);
+        digest = node_diff_add_text(digest, l->nic);
     }
     return digest;
 }
@@ -123,7 +123,8 @@ static uint32_t new_class(struct summary *s, const struct record *r, uint64_t di
         s->class_room = room;
     }
     struct class *c = &s->classes[s->class_count];
-    *c = (struct class){ .digest = digest, .inventory = differ_digest(r),
+    *c = (struct class){ .digest = digest,
+                         .inventory = node_diff_digest(r),
                          .first = r->head->node };
     c->bytes = copy_record(r, &c->record);
     return c->bytes ? s->class_count++ : UINT32_MAX;
@@ -226,7 +227,7 @@ static void print_head(const struct summary *s, FILE *out)
     snprintf(head, sizeof(head), "nuioa: %u nodes, %llu ranks, %llu moved%s, policy %s%s", s->node_count,
              (unsigned long long)s->ranks, (unsigned long long)s->moved,
              s->planned ? " (planned, not bound)" : "", policy, s->led ? ", leader *" : "");
-    nuioa_table_wrap(out, 0, head);
+    nuioa_text_table_wrap(out, 0, head);
 }
 
 static double heaviest(const struct summary *s)
@@ -239,35 +240,37 @@ static double heaviest(const struct summary *s)
     return most;
 }
 
-static void add_line(struct nuioa_table *table, const char *host, const struct wire_line *line, double most)
+static void add_line(struct nuioa_text_table *table, const char *host, const struct wire_line *line,
+                     double most)
 {
     char weight[32];
-    nuioa_table_add(table, "%s", host);
-    nuioa_table_add(table, "%s", line->ranks);
-    nuioa_table_add(table, "%s", line->leads ? "*" : "");
-    nuioa_table_add(table, "%s", *line->cpus ? line->cpus : "-");
-    nuioa_table_add(table, "%s", *line->numas ? line->numas : "-");
-    nuioa_table_add(table, "%s", line->memory);
-    nuioa_table_add(table, "%s", *line->nic ? line->nic : "-");
-    nuioa_table_add(table, line->level == UINT32_MAX ? "-" : "%u", line->level);
-    nuioa_table_add(table, "%s", line->weight < 0 ? "" : number(line->weight, weight, sizeof(weight)));
+    nuioa_text_table_add(table, "%s", host);
+    nuioa_text_table_add(table, "%s", line->ranks);
+    nuioa_text_table_add(table, "%s", line->leads ? "*" : "");
+    nuioa_text_table_add(table, "%s", *line->cpus ? line->cpus : "-");
+    nuioa_text_table_add(table, "%s", *line->numas ? line->numas : "-");
+    nuioa_text_table_add(table, "%s", line->memory);
+    nuioa_text_table_add(table, "%s", *line->nic ? line->nic : "-");
+    nuioa_text_table_add(table, line->level == UINT32_MAX ? "-" : "%u", line->level);
+    nuioa_text_table_add(table, "%s",
+                         line->weight < 0 ? "" : number(line->weight, weight, sizeof(weight)));
     int bar = most > 0 && line->weight > 0 && line->weight <= most ? (int)(line->weight / most * 20 + 0.5) : 0;
-    nuioa_table_add(table, "%.*s", bar, "####################");
+    nuioa_text_table_add(table, "%.*s", bar, "####################");
 }
 
 static void print_ranks(const struct summary *s, FILE *out)
 {
     static const char *const heads[] = { "node",   "rank", "",      "CPUs",   "NUMA",
                                          "memory", "NIC",  "level", "weight", "" };
-    struct nuioa_table table;
+    struct nuioa_text_table table;
     double most = heaviest(s);
-    nuioa_table_init(&table, "lrllllllrl");
+    nuioa_text_table_init(&table, "lrllllllrl");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_table_add(&table, "%s", heads[i]);
+        nuioa_text_table_add(&table, "%s", heads[i]);
     for (uint32_t i = 0; i < s->node_count; i++)
         for (uint32_t k = 0; s->nodes[i].bytes && k < s->nodes[i].record.head->line_count; k++)
             add_line(&table, s->nodes[i].host, &s->nodes[i].record.lines[k], most);
-    nuioa_table_print(&table, out, 2);
+    nuioa_text_table_print(&table, out, 2);
 }
 
 /* "0:4 1:12": how many ranks are how far. */
@@ -296,31 +299,31 @@ static void nic_text(const struct record *r, char *text, size_t size)
                                      *r->nics[i].numas ? r->nics[i].numas : "?");
 }
 
-static void add_class(const struct summary *s, uint32_t class, struct nuioa_table *table)
+static void add_class(const struct summary *s, uint32_t class, struct nuioa_text_table *table)
 {
     const struct class *c = &s->classes[class];
-    struct crowd *crowd = calloc(1, sizeof(*crowd));
+    struct host_groups *groups = calloc(1, sizeof(*groups));
     const char *numas = "-";
     char names[41] = "?", text[128];
-    for (uint32_t i = 0; crowd && i < s->node_count; i++)
+    for (uint32_t i = 0; groups && i < s->node_count; i++)
         if (s->nodes[i].class == class)
-            crowd_add(crowd, s->nodes[i].host, "");
-    if (crowd && crowd->count)
-        crowd_names(&crowd->texts[0], names, 39);
-    if (crowd)
-        crowd_free(crowd);
-    free(crowd);
+            host_groups_add(groups, s->nodes[i].host, "");
+    if (groups && groups->count)
+        host_groups_names(&groups->texts[0], names, 39);
+    if (groups)
+        host_groups_free(groups);
+    free(groups);
     for (uint32_t i = 0; i < c->record.head->line_count; i++)
         if (c->record.lines[i].leads)
             numas = c->record.lines[i].numas;
-    nuioa_table_add(table, "%u", c->count);
-    nuioa_table_add(table, "%s", names);
-    nuioa_table_add(table, "%u", c->record.head->task_count);
+    nuioa_text_table_add(table, "%u", c->count);
+    nuioa_text_table_add(table, "%s", names);
+    nuioa_text_table_add(table, "%u", c->record.head->task_count);
     nic_text(&c->record, text, sizeof(text));
-    nuioa_table_add(table, "%s", *text ? text : "-");
+    nuioa_text_table_add(table, "%s", *text ? text : "-");
     level_text(&c->record, text, sizeof(text));
-    nuioa_table_add(table, "%s", text);
-    nuioa_table_add(table, "%s", numas);
+    nuioa_text_table_add(table, "%s", text);
+    nuioa_text_table_add(table, "%s", numas);
 }
 
 #define CLASSES_PRINTED 32
@@ -330,42 +333,42 @@ static void add_class(const struct summary *s, uint32_t class, struct nuioa_tabl
 static void print_classes(const struct summary *s, FILE *out)
 {
     static const char *const heads[] = { "nodes", "which", "ranks", "NIC@NUMA", "ranks by level", "leader's NUMA" };
-    struct nuioa_table table;
-    nuioa_table_init(&table, "rlrlll");
+    struct nuioa_text_table table;
+    nuioa_text_table_init(&table, "rlrlll");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_table_add(&table, "%s", heads[i]);
+        nuioa_text_table_add(&table, "%s", heads[i]);
     for (uint32_t i = 0; i < s->class_count && i < CLASSES_PRINTED; i++)
         add_class(s, i, &table);
-    nuioa_table_print(&table, out, 2);
+    nuioa_text_table_print(&table, out, 2);
     if (s->class_count > CLASSES_PRINTED)
         fprintf(out, "  and %u more classes of nodes\n", s->class_count - CLASSES_PRINTED);
 }
 
-static void print_crowd(const struct crowd *crowd, const char *head, FILE *out)
+static void print_crowd(const struct host_groups *groups, const char *head, FILE *out)
 {
     char names[64], line[400];
-    if (crowd->count)
+    if (groups->count)
         fputs(head, out);
-    for (uint32_t i = 0; i < crowd->count; i++) {
-        crowd_names(&crowd->texts[i], names, sizeof(names));
-        snprintf(line, sizeof(line), "%s: %s", names, crowd->texts[i].text);
-        nuioa_table_wrap(out, *head ? 2 : 0, line);
+    for (uint32_t i = 0; i < groups->count; i++) {
+        host_groups_names(&groups->texts[i], names, sizeof(names));
+        snprintf(line, sizeof(line), "%s: %s", names, groups->texts[i].text);
+        nuioa_text_table_wrap(out, *head ? 2 : 0, line);
     }
-    if (crowd->lost)
-        fprintf(out, "  and %u more\n", crowd->lost);
+    if (groups->lost)
+        fprintf(out, "  and %u more\n", groups->lost);
 }
 
 static void print_reasons(const struct summary *s, FILE *out)
 {
-    struct crowd *crowd = calloc(1, sizeof(*crowd));
-    for (uint32_t i = 0; crowd && i < s->node_count; i++)
+    struct host_groups *groups = calloc(1, sizeof(*groups));
+    for (uint32_t i = 0; groups && i < s->node_count; i++)
         if (s->nodes[i].class != UINT32_MAX)
-            crowd_add(crowd, s->nodes[i].host, s->nodes[i].reason);
-    if (crowd) {
-        print_crowd(crowd, "", out);
-        crowd_free(crowd);
+            host_groups_add(groups, s->nodes[i].host, s->nodes[i].reason);
+    if (groups) {
+        print_crowd(groups, "", out);
+        host_groups_free(groups);
     }
-    free(crowd);
+    free(groups);
 }
 
 /* What most nodes have is what the others differ from. */
@@ -387,22 +390,22 @@ static uint32_t usual_class(const struct summary *s)
 
 static void print_differences(const struct summary *s, FILE *out)
 {
-    char texts[2 * WIRE_NICS_MAX][DIFFER_TEXT];
-    struct crowd *crowd = calloc(1, sizeof(*crowd));
+    char texts[2 * WIRE_NICS_MAX][NODE_DIFF_TEXT];
+    struct host_groups *groups = calloc(1, sizeof(*groups));
     const struct class *usual = s->class_count ? &s->classes[usual_class(s)] : NULL;
-    for (uint32_t i = 0; crowd && usual && i < s->node_count; i++) {
+    for (uint32_t i = 0; groups && usual && i < s->node_count; i++) {
         const struct class *c = s->nodes[i].class < s->class_count ? &s->classes[s->nodes[i].class] : usual;
         if (c->inventory == usual->inventory)
             continue;
-        unsigned count = differ_texts(&usual->record, &c->record, texts, 2 * WIRE_NICS_MAX);
+        unsigned count = node_diff_texts(&usual->record, &c->record, texts, 2 * WIRE_NICS_MAX);
         for (unsigned k = 0; k < count; k++)
-            crowd_add(crowd, s->nodes[i].host, texts[k]);
+            host_groups_add(groups, s->nodes[i].host, texts[k]);
     }
-    if (crowd) {
-        print_crowd(crowd, "nodes that differ from the others:\n", out);
-        crowd_free(crowd);
+    if (groups) {
+        print_crowd(groups, "nodes that differ from the others:\n", out);
+        host_groups_free(groups);
     }
-    free(crowd);
+    free(groups);
 }
 
 static void print_cost(const struct summary *s, FILE *out)
@@ -453,17 +456,17 @@ char *summary_text(struct summary *s, bool explain)
 void summary_warnings(struct summary *s, void (*say)(void *arg, const char *line), void *arg)
 {
     char names[64], line[400];
-    struct crowd *crowd = s ? calloc(1, sizeof(*crowd)) : NULL;
-    if (!crowd)
+    struct host_groups *groups = s ? calloc(1, sizeof(*groups)) : NULL;
+    if (!groups)
         return;
     for (uint32_t i = 0; i < s->node_count; i++)
         for (uint32_t k = 0; k < s->nodes[i].warning_count; k++)
-            crowd_add(crowd, s->nodes[i].host, s->nodes[i].warnings[k]);
-    for (uint32_t i = 0; i < crowd->count; i++) {
-        snprintf(line, sizeof(line), "%s: %s", crowd_names(&crowd->texts[i], names, sizeof(names)),
-                 crowd->texts[i].text);
+            host_groups_add(groups, s->nodes[i].host, s->nodes[i].warnings[k]);
+    for (uint32_t i = 0; i < groups->count; i++) {
+        snprintf(line, sizeof(line), "%s: %s",
+                 host_groups_names(&groups->texts[i], names, sizeof(names)), groups->texts[i].text);
         say(arg, line);
     }
-    crowd_free(crowd);
-    free(crowd);
+    host_groups_free(groups);
+    free(groups);
 }

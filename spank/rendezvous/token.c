@@ -7,18 +7,18 @@
 
 #include "util/number.h"
 
-int invitation_make(struct invitation *invitation, uint16_t port, bool sealed)
+int token_make(struct token *token, uint16_t port, bool sealed)
 {
-    *invitation = (struct invitation){ .port = port, .sealed = sealed };
-    return getrandom(invitation->key, WIRE_KEY_SIZE, 0) == WIRE_KEY_SIZE ? 0 : -EIO;
+    *token = (struct token){ .port = port, .sealed = sealed };
+    return getrandom(token->key, WIRE_KEY_SIZE, 0) == WIRE_KEY_SIZE ? 0 : -EIO;
 }
 
-void invitation_write(const struct invitation *invitation, char text[INVITATION_TEXT_MAX])
+void token_write(const struct token *token, char text[TOKEN_TEXT_MAX])
 {
-    char *to = text + snprintf(text, INVITATION_TEXT_MAX, "%u:%s:%u:", WIRE_VERSION,
-                               invitation->sealed ? "munge" : "key", invitation->port);
+    char *to = text + snprintf(text, TOKEN_TEXT_MAX, "%u:%s:%u:", WIRE_VERSION,
+                               token->sealed ? "munge" : "key", token->port);
     for (unsigned i = 0; i < WIRE_KEY_SIZE; i++, to += 2)
-        snprintf(to, 3, "%02x", invitation->key[i]);
+        snprintf(to, 3, "%02x", token->key[i]);
 }
 
 static int digit(char c)
@@ -50,11 +50,11 @@ static int read_word(const char **text, char *word, size_t size)
     return 0;
 }
 
-int invitation_read(struct invitation *invitation, const char *text)
+int token_read(struct token *token, const char *text)
 {
     char version[8], auth[8], port[8];
     uint32_t number;
-    memset(invitation, 0, sizeof(*invitation));
+    memset(token, 0, sizeof(*token));
     if (read_word(&text, version, sizeof(version)) < 0 || nuioa_parse_u32(version, UINT16_MAX, &number) < 0)
         return -EINVAL;
     if (number != WIRE_VERSION)
@@ -62,7 +62,7 @@ int invitation_read(struct invitation *invitation, const char *text)
     if (read_word(&text, auth, sizeof(auth)) < 0 || read_word(&text, port, sizeof(port)) < 0 ||
         nuioa_parse_u32(port, UINT16_MAX, &number) < 0 || !number)
         return -EINVAL;
-    invitation->port = (uint16_t)number;
-    invitation->sealed = !strcmp(auth, "munge");
-    return invitation->sealed || !strcmp(auth, "key") ? read_key(text, invitation->key) : -EINVAL;
+    token->port = (uint16_t)number;
+    token->sealed = !strcmp(auth, "munge");
+    return token->sealed || !strcmp(auth, "key") ? read_key(text, token->key) : -EINVAL;
 }

@@ -51,14 +51,14 @@ struct call {
 #define MARGIN 128
 #define CANARY 0xa5
 
-struct area {
+struct task_memory {
     char *memory, *origin;
     size_t bytes;
 };
 
-static struct area area_make(const struct layout *l, long elements)
+static struct task_memory area_make(const struct layout *l, long elements)
 {
-    struct area a;
+    struct task_memory a;
     a.bytes = (size_t)elements * (size_t)l->extent + 2 * MARGIN;
     a.memory = malloc(a.bytes);
     if (!a.memory)
@@ -68,9 +68,9 @@ static struct area area_make(const struct layout *l, long elements)
     return a;
 }
 
-static struct area area_copy(const struct area *from)
+static struct task_memory area_copy(const struct task_memory *from)
 {
-    struct area a = { malloc(from->bytes), NULL, from->bytes };
+    struct task_memory a = { malloc(from->bytes), NULL, from->bytes };
     if (!a.memory)
         abort();
     memcpy(a.memory, from->memory, a.bytes);
@@ -168,13 +168,14 @@ static uint64_t my_data(const struct call *c)
     return draw_hash(c->salt, (uint64_t)c->me, c->slot->inside_b, 5);
 }
 
-static void fill(const struct call *c, struct area *a, const struct layout *l, long at, int count)
+static void fill(const struct call *c, struct task_memory *a, const struct layout *l, long at,
+                 int count)
 {
     layout_fill(l, a->origin + at * l->extent, count, my_data(c), (uint64_t)at);
 }
 
 /* Blocks of equal or of different lengths on one side or on both, whoever is their root. */
-static void prepare_blocks(struct call *c, struct area *send, struct area *receive)
+static void prepare_blocks(struct call *c, struct task_memory *send, struct task_memory *receive)
 {
     enum kind k = c->kind;
     bool all_send = exchanges(k);
@@ -218,7 +219,7 @@ static void prepare_blocks(struct call *c, struct area *send, struct area *recei
 }
 
 /* A vector of n on each side. */
-static void prepare_vectors(struct call *c, struct area *send, struct area *receive)
+static void prepare_vectors(struct call *c, struct task_memory *send, struct task_memory *receive)
 {
     long send_n = c->n, receive_n = c->n;
     if (c->kind == CALL_Reduce_scatter || c->kind == CALL_Reduce_scatter_block) {
@@ -241,8 +242,8 @@ static void prepare_vectors(struct call *c, struct area *send, struct area *rece
 
 /* --- the call --------------------------------------------------------------------------------- */
 
-static int run(const struct api *f, const struct call *c, const struct area *send,
-               const struct area *receive)
+static int run(const struct api *f, const struct call *c, const struct task_memory *send,
+               const struct task_memory *receive)
 {
     const void *s = send->origin;
     void *r = receive->origin;
@@ -298,8 +299,8 @@ static int run(const struct api *f, const struct call *c, const struct area *sen
 
 /* What a library must leave alone: a receive of the user's that any message would match, and a
  * collective operation of his that has begun. */
-static int run_beside(const struct call *c, const struct area *send, const struct area *receive,
-                      int beside, int *strange)
+static int run_beside(const struct call *c, const struct task_memory *send,
+                      const struct task_memory *receive, int beside, int *strange)
 {
     MPI_Status status;
     MPI_Request request[3] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL };
@@ -329,7 +330,7 @@ static int class_of(int code)
 
 /* --- the comparison --------------------------------------------------------------------------- */
 
-static long first_difference(const struct area *a, const struct area *b)
+static long first_difference(const struct task_memory *a, const struct task_memory *b)
 {
     if (!memcmp(a->memory, b->memory, a->bytes))
         return -1;
@@ -346,11 +347,11 @@ static void report(struct context *x, const char *what, long a, long b)
                 what, a, b);
 }
 
-static void compare(struct context *x, const struct call *c, const struct area *send,
-                    const struct area *receive, struct draw *d)
+static void compare(struct context *x, const struct call *c, const struct task_memory *send,
+                    const struct task_memory *receive, struct draw *d)
 {
-    struct area ps = area_copy(send), pr = area_copy(receive);
-    struct area ts = area_copy(send), tr = area_copy(receive);
+    struct task_memory ps = area_copy(send), pr = area_copy(receive);
+    struct task_memory ts = area_copy(send), tr = area_copy(receive);
     int codes[2], handled[2];
     int strange = -1;
     bool plain_first = draw_percent(d, 50);
@@ -507,7 +508,7 @@ static void choose(struct context *x, enum kind kind, struct draw *d)
 void call_step(struct context *x)
 {
     struct draw draws = { draw_next(&x->draw) | 1 }, *d = &draws;
-    struct area send, receive;
+    struct task_memory send, receive;
     struct call c = { .salt = draw_next(d) };
     c.kind = draw_kind(d, x->only);
     choose(x, c.kind, d);

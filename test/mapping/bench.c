@@ -68,13 +68,13 @@ static void small_table(void)
         int pattern = k / 9 % PATTERNS, machine = k / 63 % 3;
         instance_make(&in, 1 + (uint64_t)k, tasks, pattern, machine, shares[k % 3], k / 7 % 3);
         struct nuioa_mapping m;
-        nuioa_place(&in.problem, slot_of, &m);
+        nuioa_map(&in.problem, slot_of, &m);
         double best = exact_cost(&in.problem, m.cost * (1 + 1e-9));
         if (best > m.cost)
             best = m.cost;
-        double costs[5] = {m.cost_start, alone(&in.problem, &nuioa_hopsort, false, slot_of),
-                           alone(&in.problem, &nuioa_tree, false, slot_of),
-                           alone(&in.problem, &nuioa_bisect, false, slot_of), m.cost};
+        double costs[5] = { m.cost_start, alone(&in.problem, &nuioa_hopsort, false, slot_of),
+                            alone(&in.problem, &nuioa_affinity_tree, false, slot_of),
+                            alone(&in.problem, &nuioa_bisect, false, slot_of), m.cost };
         lines[pattern].name = in.pattern;
         lines[pattern].count++;
         lines[PATTERNS].count++;
@@ -117,14 +117,14 @@ static void run_large(uint64_t seed, int k, struct result *r)
     r->ms = INFINITY;
     for (int run = 0; run < 3; run++) {
         double begin = now_ms();
-        nuioa_place(p, slot_of, &m);
+        nuioa_map(p, slot_of, &m);
         r->ms = fmin(r->ms, now_ms() - begin);
     }
     r->place = m.cost;
     r->mapper = m.mapper;
     r->start = m.cost_start;
     r->hopsort = alone(p, &nuioa_hopsort, false, slot_of);
-    r->tree = alone(p, &nuioa_tree, false, slot_of);
+    r->tree = alone(p, &nuioa_affinity_tree, false, slot_of);
     r->scotch = scotch_cost(&in, false, slot_of);
     r->nic_scotch = scotch_cost(&in, true, slot_of);
     r->tasks = p->task_count;

@@ -48,7 +48,7 @@ static void read_argument(char *name)
         for (char *rank = strtok_r(value, ",", &save); rank && trial.leader_count < 64;
              rank = strtok_r(NULL, ",", &save))
             trial.leaders[trial.leader_count++] = (uint32_t)atoi(rank);
-    else if (nuioa_options_set(&trial.options, NUIOA_DOOR_PLUGSTACK, name, value, &err) < 0)
+    else if (nuioa_options_set(&trial.options, NUIOA_FROM_PLUGSTACK, name, value, &err) < 0)
         slurm_error("trial: %s", err.text);
 }
 

@@ -11,28 +11,29 @@
 
 static void promises_rank_4(struct wire_hello *hello) { hello->leader = 4; }
 
-static void others_promise(struct scene *s)
+static void others_promise(struct attack_case *s)
 {
     for (uint32_t i = 0; i < NODES; i++)
-        s->actors[i].promises = true;
-    scene_start_others(s);
+        s->nodes[i].promises = true;
+    case_start_others(s);
 }
 
-static void others_act(struct scene *s)
+static void others_act(struct attack_case *s)
 {
     bool all = true;
     for (uint32_t i = 0; i < NODES; i++)
         for (uint32_t k = 0; i != 1 && k < NODES; k++)
-            all = all && s->actors[i].rc == 1 && s->actors[i].leaders[k] == 4 * k;
+            all = all && s->nodes[i].rc == 1 && s->nodes[i].leaders[k] == 4 * k;
     ok(all, "%s: the others act on the table", s->name);
 }
 
-static void reported(struct scene *s, unsigned warnings, const char *what)
+static void reported(struct attack_case *s, unsigned warnings, const char *what)
 {
-    ok(stage_finish(&s->stage, &s->ending) && s->ending.reports == 1 && s->ending.warnings == warnings &&
-           (!what || strstr(s->ending.warning, what)),
-       "%s: one report, %u warnings (%u: %s)", s->name, warnings, s->ending.warnings, s->ending.warning);
-    scene_nothing_leaks(s);
+    ok(harness_finish(&s->harness, &s->ending) && s->ending.reports == 1 &&
+           s->ending.warnings == warnings && (!what || strstr(s->ending.warning, what)),
+       "%s: one report, %u warnings (%u: %s)", s->name, warnings, s->ending.warnings,
+       s->ending.warning);
+    case_nothing_leaks(s);
 }
 
 /* Whole: what is not read when a connection ends takes with it what was sent. */
@@ -50,15 +51,15 @@ static bool gets_table(int fd, int ms)
 /* Node 1 is slow: its record comes when the others have long begun. */
 static void nobody_waits(void)
 {
-    struct scene s;
-    scene_begin(&s, "all promise");
-    int fd = scene_known_node(&s, promises_rank_4);
+    struct attack_case s;
+    case_begin(&s, "all promise");
+    int fd = case_known_node(&s, promises_rank_4);
     others_promise(&s);
     ok(gets_table(fd, 2000), "%s: the table comes before any record", s.name);
-    scene_join_others(&s);
+    case_join_others(&s);
     others_act(&s);
     usleep(100000);
-    scene_tell_record(&s, fd, 1, 60000);
+    case_tell_record(&s, fd, 1, 60000);
     hang_up(fd);
     reported(&s, 0, NULL);
 }
@@ -66,18 +67,19 @@ static void nobody_waits(void)
 /* Of a node that is slow to decide, only itself. */
 static void one_is_not_sure(void)
 {
-    struct scene s;
-    scene_begin(&s, "all but one promise");
-    int fd = scene_known_node(&s, NULL);
+    struct attack_case s;
+    case_begin(&s, "all but one promise");
+    int fd = case_known_node(&s, NULL);
     for (uint32_t i = 0; i < NODES; i++)
-        s.actors[i].late_ms = i == 3 ? 300 : 0;
+        s.nodes[i].late_ms = i == 3 ? 300 : 0;
     others_promise(&s);
     usleep(100000);
     ok(!gets_table(fd, 50), "%s: no table before its record", s.name);
-    int64_t told_ms = stage_ms();
-    scene_tell_record(&s, fd, 1, 60000);
-    ok(gets_table(fd, 2000) && stage_ms() - told_ms < 150, "%s: then at once, though node 3 has told nothing", s.name);
-    scene_join_others(&s);
+    int64_t told_ms = harness_ms();
+    case_tell_record(&s, fd, 1, 60000);
+    ok(gets_table(fd, 2000) && harness_ms() - told_ms < 150,
+       "%s: then at once, though node 3 has told nothing", s.name);
+    case_join_others(&s);
     others_act(&s);
     hang_up(fd);
     reported(&s, 0, NULL);
@@ -85,18 +87,18 @@ static void one_is_not_sure(void)
 
 static void dies(const char *name, bool speaks)
 {
-    struct scene s;
-    scene_begin(&s, name);
-    int fd = scene_known_node(&s, promises_rank_4);
+    struct attack_case s;
+    case_begin(&s, name);
+    int fd = case_known_node(&s, promises_rank_4);
     for (uint32_t i = 0; i < NODES; i++)
-        s.actors[i].late_ms = 200; /* none has told its record when it dies */
+        s.nodes[i].late_ms = 200; /* none has told its record when it dies */
     others_promise(&s);
     ok(gets_table(fd, 2000), "%s: the table comes", s.name);
     if (speaks)
-        scene_tell_record(&s, fd, 2, 60000);
+        case_tell_record(&s, fd, 2, 60000);
     usleep(speaks ? 50000 : 0);
     hang_up(fd);
-    scene_join_others(&s);
+    case_join_others(&s);
     others_act(&s);
     reported(&s, 1, "node number 1 of the step has hung up (3 of 4 nodes answered)");
 }
@@ -104,14 +106,14 @@ static void dies(const char *name, bool speaks)
 /* Its ranks know the table all the same, for those of other nodes do. */
 static void stands_down(void)
 {
-    struct scene s;
-    scene_begin(&s, "a node stands down");
-    s.actors[2].stands_down = true;
-    int fd = scene_known_node(&s, promises_rank_4);
+    struct attack_case s;
+    case_begin(&s, "a node stands down");
+    s.nodes[2].stands_down = true;
+    int fd = case_known_node(&s, promises_rank_4);
     others_promise(&s);
     ok(gets_table(fd, 2000), "%s: the table comes", s.name);
-    scene_tell_record(&s, fd, 1, 60000);
-    scene_join_others(&s);
+    case_tell_record(&s, fd, 1, 60000);
+    case_join_others(&s);
     others_act(&s);
     hang_up(fd);
     reported(&s, 0, NULL);
@@ -120,32 +122,33 @@ static void stands_down(void)
 /* Who waits no longer does not act, so nobody may. */
 static void comes_too_late(void)
 {
-    struct scene s;
-    scene_begin(&s, "the last comes too late");
-    int fd = scene_known_node(&s, promises_rank_4);
-    scene_tell_record(&s, fd, 1, 100);
+    struct attack_case s;
+    case_begin(&s, "the last comes too late");
+    int fd = case_known_node(&s, promises_rank_4);
+    case_tell_record(&s, fd, 1, 100);
     usleep(300000);
     others_promise(&s);
-    scene_join_others(&s);
+    case_join_others(&s);
     ok(!gets_table(fd, 100), "%s: no table for the first", s.name);
-    ok(s.actors[0].rc < 0 && s.actors[2].rc < 0 && s.actors[3].rc < 0, "%s: nor for the others", s.name);
-    ok(stage_finish(&s.stage, &s.ending) && s.ending.warnings == 1 && !s.ending.reports, "%s: one warning (%s)",
-       s.name, s.ending.warning);
+    ok(s.nodes[0].rc < 0 && s.nodes[2].rc < 0 && s.nodes[3].rc < 0, "%s: nor for the others",
+       s.name);
+    ok(harness_finish(&s.harness, &s.ending) && s.ending.warnings == 1 && !s.ending.reports,
+       "%s: one warning (%s)", s.name, s.ending.warning);
     hang_up(fd);
-    scene_nothing_leaks(&s);
+    case_nothing_leaks(&s);
 }
 
 /* Who has the table hangs up. */
 static void nothing_to_say(void)
 {
-    struct scene s;
-    scene_begin(&s, "no report");
-    int fd = scene_known_node(&s, promises_rank_4);
+    struct attack_case s;
+    case_begin(&s, "no report");
+    int fd = case_known_node(&s, promises_rank_4);
     for (uint32_t i = 0; i < NODES; i++)
-        s.actors[i].silent = i != 3;
+        s.nodes[i].silent = i != 3;
     others_promise(&s);
     ok(gets_table(fd, 2000), "%s: the table comes", s.name);
-    scene_join_others(&s);
+    case_join_others(&s);
     others_act(&s);
     hang_up(fd);
     reported(&s, 0, NULL);
@@ -155,16 +158,16 @@ static void nothing_to_say(void)
 /* A child says the hello there, and may die before it is known here that it did. */
 static void no_promise_is_sealed(void)
 {
-    struct scene s;
-    scene_begin(&s, "sealed hellos");
+    struct attack_case s;
+    case_begin(&s, "sealed hellos");
     for (uint32_t i = 0; i < NODES; i++)
-        s.actors[i].late_ms = 600;
-    int fd = scene_known_node(&s, promises_rank_4);
+        s.nodes[i].late_ms = 600;
+    int fd = case_known_node(&s, promises_rank_4);
     others_promise(&s);
     ok(!gets_table(fd, 300), "%s: what nodes call sure is not promised", s.name);
     ok(gets_table(fd, 2000), "%s: the table comes after their records", s.name);
-    scene_tell_record(&s, fd, 1, 60000);
-    scene_join_others(&s);
+    case_tell_record(&s, fd, 1, 60000);
+    case_join_others(&s);
     others_act(&s);
     hang_up(fd);
     reported(&s, 0, NULL);
@@ -175,17 +178,17 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 2;
     signal(SIGPIPE, SIG_IGN);
-    scene_auth(false, argv[1]);
+    case_auth(false, argv[1]);
     nobody_waits();
     one_is_not_sure();
     dies("a node dies when the table is out", false);
     dies("a node's record is wrong when the table is out", true);
     stands_down();
     comes_too_late();
-    scene_report(false);
+    case_report(false);
     nothing_to_say();
-    scene_report(true);
-    scene_auth(true, argv[1]);
+    case_report(true);
+    case_auth(true, argv[1]);
     no_promise_is_sealed();
-    return scene_results();
+    return case_results();
 }

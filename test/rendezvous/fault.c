@@ -41,7 +41,8 @@ struct act {
     const char *error; /* part of what the node says; NULL: anything */
     bool wants_slice;
     bool keeps_line;  /* says nothing more, hangs up when the node does */
-    bool promised;    /* the node says in its hello that it is led by rank 0, and then stands down */
+    bool
+        early_leader; /* the node says in its hello that it is led by rank 0, and then stands down */
     void (*say)(int fd, const struct wire_hello *hello);
 };
 
@@ -77,7 +78,7 @@ static void put_as(int fd, const struct hmac_key *key, enum wire_use from, uint3
     uint8_t copy[4096], tag[WIRE_TAG_SIZE];
     if (length)
         memcpy(copy, body, length);
-    stage_tag(key, from, &frame, copy, tag);
+    harness_tag(key, from, &frame, copy, tag);
     if (flip >= 0)
         copy[flip] ^= 1;
     put(fd, &frame, sizeof(frame));
@@ -214,7 +215,7 @@ static void replayed(int fd, const struct wire_hello *hello)
 {
     struct wire_hello before = *hello;
     before.fresh[0] ^= 1;
-    struct hmac_key other = stage_session(&step, &before);
+    struct hmac_key other = harness_session(&step, &before);
     put_forged(fd, hello, &other, WIRE_FROM_SRUN, -1);
 }
 
@@ -222,7 +223,7 @@ static void neighbours(int fd, const struct wire_hello *hello)
 {
     struct wire_hello neighbour = *hello;
     neighbour.node++;
-    struct hmac_key other = stage_session(&step, &neighbour);
+    struct hmac_key other = harness_session(&step, &neighbour);
     put_forged(fd, hello, &other, WIRE_FROM_SRUN, -1);
 }
 
@@ -330,9 +331,9 @@ static void *be_hostile(void *arg)
     bool heard = recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.length < sizeof(body) &&
                  recv(fd, body, frame.length, MSG_WAITALL) == (ssize_t)frame.length;
     size_t length = frame.length;
-    struct invitation invitation;
-    invitation_read(&invitation, host->text);
-    host->told_key = heard && memmem(body, length, invitation.key, sizeof(invitation.key));
+    struct token token;
+    token_read(&token, host->text);
+    host->told_key = heard && memmem(body, length, token.key, sizeof(token.key));
     if (heard && host->sealed)
         heard = !seal_open(host->socket, body, &uid, &bytes, &length, &err);
     if (heard && length >= sizeof(hello))
@@ -341,8 +342,8 @@ static void *be_hostile(void *arg)
         printf("# no hello\n");
     if (bytes != body)
         free(bytes);
-    step = stage_key(host->text);
-    session = stage_session(&step, &hello);
+    step = harness_key(host->text);
+    session = harness_session(&step, &hello);
     char tag[WIRE_TAG_SIZE];
     if (recv(fd, tag, sizeof(tag), MSG_WAITALL) != sizeof(tag))
         printf("# no tag\n");
@@ -357,41 +358,44 @@ static void *be_hostile(void *arg)
 /* The hostile srun must be able to open what is sealed for root's eyes or the user's: it is the user here. */
 static void hostile(const char *socket, bool sealed, const struct act *act)
 {
-    struct invitation invitation = { .sealed = sealed, .key = "the key of this step, 32 bytes." };
-    struct stage stage = { .socket = socket, .timeout_ms = TIMEOUT_MS };
-    struct host host = { stage.text, listen_open(0, 0, &invitation.port), sealed, socket, act, false };
+    struct token token = { .sealed = sealed, .key = "the key of this step, 32 bytes." };
+    struct harness harness = { .socket = socket, .timeout_ms = TIMEOUT_MS };
+    struct host host = {
+        harness.text, listener_open(0, 0, &token.port), sealed, socket, act, false
+    };
     char name[100];
     snprintf(name, sizeof(name), "auth=%s, hostile srun, %s", sealed ? "munge" : "key", act->name);
-    invitation_write(&invitation, stage.text);
+    token_write(&token, harness.text);
     uint32_t leaders[2] = { 0, 0 }, ranks[4] = { 0, 1, 2, 3 }, pair_count;
-    struct gather_call call = stage_call(&stage, 0, 2);
-    struct gather_node node = GATHER_NODE_NONE;
+    struct client_call call = harness_call(&harness, 0, 2);
+    struct client node = CLIENT_NONE;
     struct nuioa_pair *pairs;
     struct nuioa_error err = { "" };
     double weights[4];
     pthread_t thread;
     size_t length;
-    void *record = stage_record(0, &length);
+    void *record = harness_record(0, &length);
     call.ranks = act->wants_slice ? ranks : NULL;
-    call.leader = act->promised ? 0 : WIRE_NO_RANK;
-    unsigned fds = stage_fds(), children = stage_children();
+    call.leader = act->early_leader ? 0 : WIRE_NO_RANK;
+    unsigned fds = harness_fds(), children = harness_children();
     pthread_create(&thread, NULL, be_hostile, &host);
-    int64_t start = stage_ms();
-    int rc = gather_call(&node, &call, &err);
+    int64_t start = harness_ms();
+    int rc = client_call(&node, &call, &err);
     if (!rc && act->wants_slice)
-        rc = gather_slice(&node, weights, &pairs, &pair_count, &err);
+        rc = client_slice(&node, weights, &pairs, &pair_count, &err);
     if (!rc)
-        rc = gather_tell(&node, record, length, &err);
+        rc = client_tell(&node, record, length, &err);
     if (!rc)
-        rc = gather_await(&node, act->promised ? WIRE_NO_RANK : 0, leaders, &err);
-    int took = (int)(stage_ms() - start);
-    gather_hang_up(&node);
+        rc = client_await(&node, act->early_leader ? WIRE_NO_RANK : 0, leaders, &err);
+    int took = (int)(harness_ms() - start);
+    client_hang_up(&node);
     pthread_join(thread, NULL);
     free(record);
     ok(rc < 0 && (!act->error || strstr(err.text, act->error)), "%s: no table (%s)", name, err.text);
     ok(took <= TIMEOUT_MS + 150, "%s: %d ms", name, took);
     ok(!host.told_key, "%s: the step's key was not said", name);
-    ok(node.fd < 0 && stage_fds() == fds && stage_children() == children, "%s: nothing leaks", name);
+    ok(node.fd < 0 && harness_fds() == fds && harness_children() == children, "%s: nothing leaks",
+       name);
     close(host.listener);
 }
 
@@ -399,18 +403,18 @@ static void hostile(const char *socket, bool sealed, const struct act *act)
 
 static void not_there(bool sealed, const char *socket, const char *what, uint16_t port)
 {
-    struct invitation invitation = { .port = port, .sealed = sealed };
-    struct stage stage = { .socket = socket, .timeout_ms = TIMEOUT_MS };
-    struct actor actor = { .delay_ms = 0 };
+    struct token token = { .port = port, .sealed = sealed };
+    struct harness harness = { .socket = socket, .timeout_ms = TIMEOUT_MS };
+    struct node_thread actor = { .delay_ms = 0 };
     char name[100];
     snprintf(name, sizeof(name), "auth=%s, %s", sealed ? "munge" : "key", what);
-    invitation_write(&invitation, stage.text);
-    unsigned fds = stage_fds(), children = stage_children();
-    actor_start(&actor, &stage, 0, 2);
-    actor_join(&actor);
+    token_write(&token, harness.text);
+    unsigned fds = harness_fds(), children = harness_children();
+    node_thread_start(&actor, &harness, 0, 2);
+    node_thread_join(&actor);
     ok(actor.rc < 0, "%s: no table (%s)", name, actor.err.text);
     ok(actor.took_ms <= TIMEOUT_MS + 150, "%s: %d ms", name, (int)actor.took_ms);
-    ok(stage_fds() == fds && stage_children() == children, "%s: nothing leaks", name);
+    ok(harness_fds() == fds && harness_children() == children, "%s: nothing leaks", name);
     free(actor.leaders);
 }
 
@@ -418,12 +422,12 @@ static void not_there(bool sealed, const char *socket, const char *what, uint16_
 static void nobody_there(const char *socket)
 {
     uint16_t port;
-    int listener = listen_open(0, 0, &port), callers[4];
-    struct stage stage = { .socket = socket };
+    int listener = listener_open(0, 0, &port), callers[4];
+    struct harness harness = { .socket = socket };
     listen(listener, 0);
-    invitation_write(&(struct invitation){ .port = port }, stage.text);
+    token_write(&(struct token){ .port = port }, harness.text);
     for (int i = 0; i < 4; i++)
-        callers[i] = stage_connect_begin(&stage);
+        callers[i] = harness_connect_begin(&harness);
     not_there(false, socket, "nobody takes the call", port);
     not_there(true, socket, "nobody takes the call", port);
     close(listener);
@@ -436,74 +440,81 @@ static void nobody_there(const char *socket)
 /* What a node does not even call. */
 static void refused(bool sealed, const char *text, const char *why)
 {
-    struct stage stage = { .timeout_ms = TIMEOUT_MS };
-    struct gather_call call = stage_call(&stage, 0, 2);
-    struct gather_node node = GATHER_NODE_NONE;
+    struct harness harness = { .timeout_ms = TIMEOUT_MS };
+    struct client_call call = harness_call(&harness, 0, 2);
+    struct client node = CLIENT_NONE;
     struct nuioa_error err = { "" };
     call.srun = text;
     call.munge = true;
-    int rc = gather_call(&node, &call, &err);
+    int rc = client_call(&node, &call, &err);
     ok(rc < 0 && node.fd < 0 && strstr(err.text, why), "auth=munge on the node, %s: not called (%s)",
        sealed ? "munge" : "key", err.text);
-    gather_hang_up(&node);
+    client_hang_up(&node);
 }
 
 static void not_called(void)
 {
-    struct invitation invitation = { .port = 1 };
-    char text[INVITATION_TEXT_MAX];
-    invitation_write(&invitation, text);
+    struct token token = { .port = 1 };
+    char text[TOKEN_TEXT_MAX];
+    token_write(&token, text);
     refused(false, text, "plugstack.conf says auth=munge on this node and auth=key on srun's host");
     refused(true, "4:munge:1:00", "another version");
 }
 
 /* --- munged -------------------------------------------------------------------------------------------- */
 
-static void one_node(const char *name, struct stage *stage, bool table)
+static void one_node(const char *name, struct harness *harness, bool table)
 {
-    struct actor actor = { .delay_ms = 0 };
+    struct node_thread actor = { .delay_ms = 0 };
     struct ending ending;
-    unsigned fds = stage_fds();
-    actor_start(&actor, stage, 0, 1);
-    actor_join(&actor);
+    unsigned fds = harness_fds();
+    node_thread_start(&actor, harness, 0, 1);
+    node_thread_join(&actor);
     ok((actor.rc == 1) == table, "%s: %s (%s)", name, table ? "the table comes" : "no table", actor.err.text);
-    ok(actor.took_ms <= stage->timeout_ms + 150, "%s: the node waits %d ms", name, (int)actor.took_ms);
-    usleep(table ? 0 : (stage->timeout_ms + 200) * 1000);
-    ok(stage_close(stage, &ending), "%s: srun goes on", name);
+    ok(actor.took_ms <= harness->timeout_ms + 150, "%s: the node waits %d ms", name,
+       (int)actor.took_ms);
+    usleep(table ? 0 : (harness->timeout_ms + 200) * 1000);
+    ok(harness_close(harness, &ending), "%s: srun goes on", name);
     ok(ending.close_ms < 300, "%s: srun ends at once (%u ms)", name, ending.close_ms);
     ok(ending.warnings == !table, "%s: warnings: %u %s", name, ending.warnings, ending.warning);
-    ok(ending.fds_before == ending.fds_after && !ending.children_after && ending.threads_after == 1 &&
-           stage_fds() == fds - 2,
+    ok(ending.fds_before == ending.fds_after && !ending.children_after &&
+           ending.threads_after == 1 && harness_fds() == fds - 2,
        "%s: nothing leaks", name);
     free(actor.leaders);
 }
 
 static void munged_stops(const char *one, const char *two, pid_t pid)
 {
-    struct stage stage = { .sealed = true, .socket = two, .timeout_ms = TIMEOUT_MS, .srun_socket = one };
-    stage_open(&stage);
-    one_node("the node has another munged, with the same key", &stage, true);
+    struct harness harness = {
+        .sealed = true, .socket = two, .timeout_ms = TIMEOUT_MS, .srun_socket = one
+    };
+    harness_open(&harness);
+    one_node("the node has another munged, with the same key", &harness, true);
     kill(pid, SIGSTOP);
-    struct stage plain = { .socket = two, .timeout_ms = TIMEOUT_MS };
-    stage_open(&plain);
+    struct harness plain = { .socket = two, .timeout_ms = TIMEOUT_MS };
+    harness_open(&plain);
     one_node("auth=key, munged is stopped", &plain, true);
-    stage_open(&stage);
-    one_node("the node's munged is stopped", &stage, false);
-    struct stage other = { .sealed = true, .socket = one, .timeout_ms = TIMEOUT_MS, .srun_socket = two };
-    stage_open(&other);
-    struct actor actor = { .delay_ms = 0 };
+    harness_open(&harness);
+    one_node("the node's munged is stopped", &harness, false);
+    struct harness other = {
+        .sealed = true, .socket = one, .timeout_ms = TIMEOUT_MS, .srun_socket = two
+    };
+    harness_open(&other);
+    struct node_thread actor = { .delay_ms = 0 };
     struct ending ending;
-    actor_start(&actor, &other, 0, 1);
-    actor_join(&actor);
+    node_thread_start(&actor, &other, 0, 1);
+    node_thread_join(&actor);
     ok(actor.rc < 0, "srun's munged is stopped: no table (%s)", actor.err.text);
     ok(actor.took_ms <= TIMEOUT_MS + 150, "srun's munged is stopped: the node waits %d ms", (int)actor.took_ms);
-    ok(stage_close(&other, &ending) && ending.close_ms < 300, "srun's munged is stopped: srun ends at once (%u ms)",
-       ending.close_ms);
+    ok(harness_close(&other, &ending) && ending.close_ms < 300,
+       "srun's munged is stopped: srun ends at once (%u ms)", ending.close_ms);
     ok(!ending.children_after && ending.fds_before == ending.fds_after, "srun's munged is stopped: nothing leaks");
     free(actor.leaders);
     kill(pid, SIGCONT);
-    struct stage none = { .sealed = true, .socket = "/no/such/socket", .timeout_ms = TIMEOUT_MS, .srun_socket = one };
-    stage_open(&none);
+    struct harness none = {
+        .sealed = true, .socket = "/no/such/socket", .timeout_ms = TIMEOUT_MS, .srun_socket = one
+    };
+    harness_open(&none);
     one_node("the node has no munged", &none, false);
 }
 

@@ -20,7 +20,7 @@
 
 #include "spank/rendezvous/summary.h"
 
-int64_t stage_ms(void)
+int64_t harness_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -38,12 +38,12 @@ static unsigned entries(const char *path)
     return count;
 }
 
-unsigned stage_fds(void)
+unsigned harness_fds(void)
 {
     return entries("/proc/self/fd");
 }
 
-unsigned stage_children(void)
+unsigned harness_children(void)
 {
     unsigned count = 0;
     int pid;
@@ -99,17 +99,17 @@ static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *len
     return bytes;
 }
 
-static _Noreturn void be_srun(const struct stage *s, int from, int to)
+static _Noreturn void be_srun(const struct harness *s, int from, int to)
 {
     static struct audience audience;
     struct nuioa_error err;
-    struct gather *gather;
-    char line[INVITATION_TEXT_MAX] = "", command;
+    struct server *server;
+    char line[TOKEN_TEXT_MAX] = "", command;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if ((geteuid() == 0 && setgroups(0, NULL) < 0) || setresgid(USER_UID, USER_UID, USER_UID) < 0 ||
         setresuid(USER_UID, USER_UID, USER_UID) < 0)
         _exit(1);
-    struct gather_config config = {
+    struct server_config config = {
         .sealed = s->sealed,
         .uid = USER_UID,
         .socket = s->srun_socket ? s->srun_socket : s->socket,
@@ -124,8 +124,8 @@ static _Noreturn void be_srun(const struct stage *s, int from, int to)
     };
     audience.summary = summary_new();
     struct ending *e = &audience.ending;
-    e->fds_before = stage_fds();
-    if (gather_open(&config, &gather, &err) < 0)
+    e->fds_before = harness_fds();
+    if (server_open(&config, &server, &err) < 0)
         _exit(1);
     pid_t shepherd = s->shepherd ? fork() : -1;
     if (!shepherd) {
@@ -133,39 +133,39 @@ static _Noreturn void be_srun(const struct stage *s, int from, int to)
         pause();
         _exit(1);
     }
-    snprintf(line, sizeof(line), "%s", gather_text(gather));
-    gather_expect(gather, JOB, STEP, s->node_count);
+    snprintf(line, sizeof(line), "%s", server_text(server));
+    server_expect(server, JOB, STEP, s->node_count);
     if (s->threadless)
         setrlimit(RLIMIT_NPROC, &(struct rlimit){ 0, 0 });
-    if ((gather_start(gather, true) < 0) != s->threadless || write(to, line, sizeof(line)) != sizeof(line) ||
-        read(from, &command, 1) != 1)
+    if ((server_start(server, true) < 0) != s->threadless ||
+        write(to, line, sizeof(line)) != sizeof(line) || read(from, &command, 1) != 1)
         _exit(1);
     if (command == 'f')
-        gather_wait(gather);
+        server_wait(server);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    int64_t start = stage_ms();
+    int64_t start = harness_ms();
     e->rss_kb = usage.ru_maxrss;
     e->cpu_ms = (unsigned)((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
                            (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000);
-    gather_stop(gather);
-    e->counts = gather_counts(gather);
-    gather_close(gather);
-    e->close_ms = (unsigned)(stage_ms() - start);
+    server_stop(server);
+    e->counts = server_counts(server);
+    server_close(server);
+    e->close_ms = (unsigned)(harness_ms() - start);
     if (shepherd > 0) {
         kill(shepherd, SIGKILL);
         waitpid(shepherd, NULL, 0);
     }
-    e->fds_after = stage_fds();
+    e->fds_after = harness_fds();
     /* One that was joined is listed until the kernel is through with it. */
     for (int i = 0; i < 200 && (e->threads_after = entries("/proc/self/task") - 2) > 1; i++)
         usleep(1000);
-    e->children_after = stage_children();
+    e->children_after = harness_children();
     summary_free(audience.summary);
     _exit(write(to, e, sizeof(*e)) == sizeof(*e) ? 0 : 1);
 }
 
-void stage_open(struct stage *s)
+void harness_open(struct harness *s)
 {
     int there[2], back[2];
     if (!s->timeout_ms)
@@ -187,7 +187,7 @@ void stage_open(struct stage *s)
         abort();
 }
 
-static bool end(struct stage *s, char command, struct ending *ending)
+static bool end(struct harness *s, char command, struct ending *ending)
 {
     memset(ending, 0, sizeof(*ending));
     bool told = write(s->to_srun, &command, 1) == 1 &&
@@ -199,21 +199,21 @@ static bool end(struct stage *s, char command, struct ending *ending)
     return told;
 }
 
-bool stage_close(struct stage *s, struct ending *ending)
+bool harness_close(struct harness *s, struct ending *ending)
 {
     return end(s, 'q', ending);
 }
 
-bool stage_finish(struct stage *s, struct ending *ending)
+bool harness_finish(struct harness *s, struct ending *ending)
 {
     return end(s, 'f', ending);
 }
 
 /* --- nodes -------------------------------------------------------------------------------------------- */
 
-struct gather_call stage_call(const struct stage *s, uint32_t node, uint32_t count)
+struct client_call harness_call(const struct harness *s, uint32_t node, uint32_t count)
 {
-    return (struct gather_call){
+    return (struct client_call){
         .address = "127.0.0.1",
         .srun = s->text,
         .socket = s->socket,
@@ -229,7 +229,7 @@ struct gather_call stage_call(const struct stage *s, uint32_t node, uint32_t cou
     };
 }
 
-void *stage_record(uint32_t node, size_t *length)
+void *harness_record(uint32_t node, size_t *length)
 {
     struct wire_record head = {
         .node = node, .leader = 4 * node, .near = 2, .task_count = 4, .numa_count = 2, .core_count = 8,
@@ -252,7 +252,7 @@ void *stage_record(uint32_t node, size_t *length)
     return bytes;
 }
 
-struct wire_hello stage_hello(const struct gather_call *call)
+struct wire_hello harness_hello(const struct client_call *call)
 {
     return (struct wire_hello){
         .fresh = { 1 }, .job_id = call->job_id, .step_id = call->step_id, .node = call->node,
@@ -260,31 +260,31 @@ struct wire_hello stage_hello(const struct gather_call *call)
     };
 }
 
-static struct invitation read_text(const char *text)
+static struct token read_text(const char *text)
 {
-    struct invitation invitation;
-    if (invitation_read(&invitation, text) < 0)
+    struct token token;
+    if (token_read(&token, text) < 0)
         abort();
-    return invitation;
+    return token;
 }
 
-struct hmac_key stage_key(const char *text)
+struct hmac_key harness_key(const char *text)
 {
-    struct invitation invitation = read_text(text);
+    struct token token = read_text(text);
     struct hmac_key key;
-    hmac_key_set(&key, invitation.key, sizeof(invitation.key));
+    hmac_key_set(&key, token.key, sizeof(token.key));
     return key;
 }
 
-struct hmac_key stage_session(const struct hmac_key *step, const struct wire_hello *hello)
+struct hmac_key harness_session(const struct hmac_key *step, const struct wire_hello *hello)
 {
     struct hmac_key session;
     tag_session(&session, step, hello);
     return session;
 }
 
-void stage_tag(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame, const void *body,
-               uint8_t tag[WIRE_TAG_SIZE])
+void harness_tag(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame,
+                 const void *body, uint8_t tag[WIRE_TAG_SIZE])
 {
     uint8_t digest[SHA256_SIZE];
     sha256_of(body, frame->length, digest);
@@ -293,33 +293,34 @@ void stage_tag(const struct hmac_key *key, enum wire_use from, const struct wire
 
 static void *act(void *arg)
 {
-    struct actor *a = arg;
+    struct node_thread *a = arg;
     size_t length;
     usleep(a->delay_ms * 1000);
-    struct wire_record *record = stage_record(a->call.node, &length);
+    struct wire_record *record = harness_record(a->call.node, &length);
     if (a->stands_down)
         record->leader = WIRE_NO_RANK;
-    int64_t start = stage_ms();
-    a->rc = gather_call(&a->node, &a->call, &a->err);
+    int64_t start = harness_ms();
+    a->rc = client_call(&a->node, &a->call, &a->err);
     usleep(a->late_ms * 1000);
     if (!a->rc && !a->silent)
-        a->rc = gather_tell(&a->node, record, length, &a->err);
+        a->rc = client_tell(&a->node, record, length, &a->err);
     if (!a->rc)
-        a->rc = gather_await(&a->node, record->leader, a->leaders, &a->err);
-    a->took_ms = stage_ms() - start;
-    gather_hang_up(&a->node);
+        a->rc = client_await(&a->node, record->leader, a->leaders, &a->err);
+    a->took_ms = harness_ms() - start;
+    client_hang_up(&a->node);
     free(record);
     return NULL;
 }
 
-void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t count)
+void node_thread_start(struct node_thread *a, const struct harness *s, uint32_t node,
+                       uint32_t count)
 {
     static const uint32_t ranks[4] = { 0, 1, 2, 3 };
     pthread_t thread;
-    a->call = stage_call(s, node, count);
+    a->call = harness_call(s, node, count);
     a->call.ranks = a->leaves_slice ? ranks : NULL;
     a->call.leader = a->promises ? 4 * node : WIRE_NO_RANK;
-    a->node = (struct gather_node)GATHER_NODE_NONE;
+    a->node = (struct client)CLIENT_NONE;
     a->rc = 0;
     *a->err.text = '\0';
     a->leaders = calloc(count, sizeof(*a->leaders));
@@ -328,12 +329,12 @@ void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t
     a->thread = thread;
 }
 
-void actor_join(struct actor *a)
+void node_thread_join(struct node_thread *a)
 {
     pthread_join(a->thread, NULL);
 }
 
-static int connect_to(const struct stage *s, int flags)
+static int connect_to(const struct harness *s, int flags)
 {
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(read_text(s->text).port),
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -346,12 +347,12 @@ static int connect_to(const struct stage *s, int flags)
     return fd;
 }
 
-int stage_connect(const struct stage *s)
+int harness_connect(const struct harness *s)
 {
     return connect_to(s, 0);
 }
 
-int stage_connect_begin(const struct stage *s)
+int harness_connect_begin(const struct harness *s)
 {
     return connect_to(s, SOCK_NONBLOCK);
 }

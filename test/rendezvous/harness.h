@@ -1,5 +1,5 @@
-#ifndef GATHER_STAGE_H
-#define GATHER_STAGE_H
+#ifndef SERVER_STAGE_H
+#define SERVER_STAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,16 +19,16 @@
 #define JOB 77
 #define STEP 3
 
-struct stage {
+struct harness {
     bool sealed;             /* auth=munge */
     const char *socket;      /* munged's */
     pid_t srun;              /* 0: none */
     int to_srun, from_srun;
-    char text[INVITATION_TEXT_MAX]; /* WIRE_VARIABLE */
+    char text[TOKEN_TEXT_MAX]; /* WIRE_VARIABLE */
     const char *srun_socket; /* srun's munged, if it is another one */
     unsigned timeout_ms;
     bool unreported;         /* srun is not asked for a report */
-    unsigned door_ms;        /* of gather_config */
+    unsigned door_ms;        /* of server_config */
     bool threadless;         /* srun may have no thread: its user has too many processes */
     uint32_t node_count;     /* that srun knows; 0: it does not, as of a heterogeneous job */
     bool shepherd;           /* srun forks a process that holds a copy of all it has, as the real one may */
@@ -36,7 +36,7 @@ struct stage {
 
 /* What srun says when it ends. */
 struct ending {
-    struct gather_counts counts;
+    struct server_counts counts;
     unsigned warnings, reports;
     char warning[400];
     unsigned fds_before, fds_after, threads_after, children_after;
@@ -45,33 +45,33 @@ struct ending {
     long rss_kb;
 };
 
-void stage_open(struct stage *s);
+void harness_open(struct harness *s);
 /* Ends srun's side and says how it went. False: srun is gone. */
-bool stage_close(struct stage *s, struct ending *ending);
+bool harness_close(struct harness *s, struct ending *ending);
 /* Waits for the thread first. */
-bool stage_finish(struct stage *s, struct ending *ending);
+bool harness_finish(struct harness *s, struct ending *ending);
 
 /* A call that is right in all respects for node `node` of `count`. */
-struct gather_call stage_call(const struct stage *s, uint32_t node, uint32_t count);
+struct client_call harness_call(const struct harness *s, uint32_t node, uint32_t count);
 
 /* A record, with four ranks from 4 * node on, that is led by the first. malloc'd. */
-void *stage_record(uint32_t node, size_t *length);
+void *harness_record(uint32_t node, size_t *length);
 
 /* A hello as that call would make it, and its bytes (hello_make). Each node draws the same `fresh` here. */
-struct wire_hello stage_hello(const struct gather_call *call);
+struct wire_hello harness_hello(const struct client_call *call);
 
 /* The step's key. */
-struct hmac_key stage_key(const char *text);
-struct hmac_key stage_session(const struct hmac_key *step, const struct wire_hello *hello);
+struct hmac_key harness_key(const char *text);
+struct hmac_key harness_session(const struct hmac_key *step, const struct wire_hello *hello);
 /* The tag of a whole message. */
-void stage_tag(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame, const void *body,
-               uint8_t tag[WIRE_TAG_SIZE]);
+void harness_tag(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame,
+                 const void *body, uint8_t tag[WIRE_TAG_SIZE]);
 
 /* A whole node in a thread. */
-struct actor {
-    struct gather_call call;
-    struct gather_node node;
-    int rc;                  /* of the first function that failed, or gather_await's */
+struct node_thread {
+    struct client_call call;
+    struct client node;
+    int rc; /* of the first function that failed, or client_await's */
     int64_t took_ms;
     uint32_t *leaders;
     struct nuioa_error err;
@@ -84,13 +84,14 @@ struct actor {
     bool leaves_slice;       /* asks for one and does not read it, as a node does that stands down */
 };
 
-void actor_start(struct actor *a, const struct stage *s, uint32_t node, uint32_t count);
-void actor_join(struct actor *a);
+void node_thread_start(struct node_thread *a, const struct harness *s, uint32_t node,
+                       uint32_t count);
+void node_thread_join(struct node_thread *a);
 
-int stage_connect(const struct stage *s);
-int stage_connect_begin(const struct stage *s); /* does not wait */
-int64_t stage_ms(void);
-unsigned stage_fds(void);      /* open in this process */
-unsigned stage_children(void);
+int harness_connect(const struct harness *s);
+int harness_connect_begin(const struct harness *s); /* does not wait */
+int64_t harness_ms(void);
+unsigned harness_fds(void); /* open in this process */
+unsigned harness_children(void);
 
 #endif

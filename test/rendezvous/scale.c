@@ -50,14 +50,14 @@ static void put(int fd, const void *bytes, size_t length)
     }
 }
 
-static void call(struct node *n, const struct stage *stage, int epoll)
+static void call(struct node *n, const struct harness *harness, int epoll)
 {
-    n->fd = stage_connect(stage);
+    n->fd = harness_connect(harness);
     if (n->fd < 0) {
         fprintf(stderr, "scale: connect: %s\n", strerror(-n->fd));
         exit(1);
     }
-    struct wire_frame hello = { WIRE_MAGIC, stage->sealed ? WIRE_SEALED : WIRE_HELLO,
+    struct wire_frame hello = { WIRE_MAGIC, harness->sealed ? WIRE_SEALED : WIRE_HELLO,
                                 (uint32_t)n->hello_length };
     struct wire_frame record = { WIRE_MAGIC, WIRE_RECORD, (uint32_t)n->record_length };
     put(n->fd, &hello, sizeof(hello));
@@ -96,15 +96,15 @@ static void *add_tag(const struct hmac_key *key, uint32_t type, void *body, size
 {
     struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
     char *message = realloc(body, length + WIRE_TAG_SIZE);
-    stage_tag(key, WIRE_FROM_NODE, &frame, message, (uint8_t *)message + length);
+    harness_tag(key, WIRE_FROM_NODE, &frame, message, (uint8_t *)message + length);
     return message;
 }
 
-static void *seal(const struct stage *stage, void *hello, size_t *length)
+static void *seal(const struct harness *harness, void *hello, size_t *length)
 {
     struct nuioa_error err;
     char *credential;
-    if (seal_make(stage->socket, USER_UID, hello, *length, &credential, &err) < 0) {
+    if (seal_make(harness->socket, USER_UID, hello, *length, &credential, &err) < 0) {
         fprintf(stderr, "scale: %s\n", err.text);
         exit(1);
     }
@@ -113,39 +113,40 @@ static void *seal(const struct stage *stage, void *hello, size_t *length)
     return credential;
 }
 
-static void prepare(struct node *nodes, uint32_t count, const struct stage *stage)
+static void prepare(struct node *nodes, uint32_t count, const struct harness *harness)
 {
-    struct hmac_key step = stage_key(stage->text);
+    struct hmac_key step = harness_key(harness->text);
     for (uint32_t i = 0; i < count; i++) {
         struct node *n = &nodes[i];
-        struct gather_call call = stage_call(stage, i, count);
-        struct wire_hello hello = stage_hello(&call);
-        struct hmac_key session = stage_session(&step, &hello);
+        struct client_call call = harness_call(harness, i, count);
+        struct wire_hello hello = harness_hello(&call);
+        struct hmac_key session = harness_session(&step, &hello);
         n->place = i;
         n->hello = hello_make(&hello, NULL, &n->hello_length);
-        if (stage->sealed)
-            n->hello = seal(stage, n->hello, &n->hello_length);
-        n->hello = add_tag(&step, stage->sealed ? WIRE_SEALED : WIRE_HELLO, n->hello, n->hello_length);
-        n->record = stage_record(i, &n->record_length);
+        if (harness->sealed)
+            n->hello = seal(harness, n->hello, &n->hello_length);
+        n->hello =
+            add_tag(&step, harness->sealed ? WIRE_SEALED : WIRE_HELLO, n->hello, n->hello_length);
+        n->record = harness_record(i, &n->record_length);
         n->record = add_tag(&session, WIRE_RECORD, n->record, n->record_length);
     }
 }
 
 static void measure(const char *socket, bool sealed, uint32_t count)
 {
-    struct stage stage = { .sealed = sealed, .socket = socket, .timeout_ms = 60000 };
+    struct harness harness = { .sealed = sealed, .socket = socket, .timeout_ms = 60000 };
     struct ending ending;
     struct epoll_event events[64];
     struct node *nodes = calloc(count, sizeof(*nodes));
     int epoll = epoll_create1(EPOLL_CLOEXEC);
-    stage_open(&stage);
-    int64_t start = stage_ms();
-    prepare(nodes, count, &stage);
-    int64_t prepared = stage_ms();
+    harness_open(&harness);
+    int64_t start = harness_ms();
+    prepare(nodes, count, &harness);
+    int64_t prepared = harness_ms();
     uint32_t done = 0;
     for (uint32_t called = 0; done < count;) {
         for (int burst = 0; burst < 64 && called < count; burst++)
-            call(&nodes[called++], &stage, epoll);
+            call(&nodes[called++], &harness, epoll);
         int ready = epoll_wait(epoll, events, 64, called < count ? 0 : 1000);
         for (int i = 0; i < ready; i++)
             if (hear(events[i].data.ptr)) {
@@ -154,8 +155,8 @@ static void measure(const char *socket, bool sealed, uint32_t count)
                 done++;
             }
     }
-    int64_t gathered = stage_ms();
-    if (!stage_finish(&stage, &ending) || ending.counts.tables != 1)
+    int64_t gathered = harness_ms();
+    if (!harness_finish(&harness, &ending) || ending.counts.tables != 1)
         exit(1);
     printf("%.3f %.3f %.1f\n", (double)(prepared - start) / 1000, (double)(gathered - prepared) / 1000,
            (double)ending.rss_kb / 1024);

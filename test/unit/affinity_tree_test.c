@@ -119,10 +119,10 @@ static void worked_example(void **state)
     uint32_t slot_of[TASKS];
     (void)state;
     make(&e, example);
-    assert_int_equal(nuioa_tree.map(&e.problem, slot_of, &budget), 0);
+    assert_int_equal(nuioa_affinity_tree.map(&e.problem, slot_of, &budget), 0);
     for (uint32_t i = 0; i < TASKS; i++)
         assert_int_equal(processor[slot_of[i]], expected[i]);
-    assert_int_equal(nuioa_place(&e.problem, slot_of, &mapping), 0);
+    assert_int_equal(nuioa_map(&e.problem, slot_of, &mapping), 0);
     assert_string_equal(mapping.mapper, "tree");
     for (uint32_t i = 0; i < TASKS; i++)
         assert_int_equal(processor[slot_of[i]], expected[i]);
@@ -142,7 +142,7 @@ static void asymmetric(void **state)
             if (k != l)
                 matrix[leaves[k]][leaves[l]] = k / 2 == l / 2 ? 1000 : k / 4 == l / 4 ? 100 : 1;
     make(&e, matrix);
-    assert_int_equal(nuioa_place(&e.problem, slot_of, &mapping), 0);
+    assert_int_equal(nuioa_map(&e.problem, slot_of, &mapping), 0);
     for (uint32_t k = 0; k < TASKS; k++) {
         assert_int_equal(slot_of[leaves[k]], k);
         inverse[slot_of[k]] = k;

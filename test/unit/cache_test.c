@@ -86,8 +86,8 @@ static void test_write_read(void **state)
     assert_int_equal(nuioa_node_load(&node, NULL, NULL), 0);
     assert_int_equal(nuioa_cache_write(path, &node, NULL, NULL), 0);
     assert_int_equal(nuioa_cache_read(path, NULL, &kept, NULL), 0);
-    assert_int_equal(nuioa_node_pack(&node, &a, &a_length), 0);
-    assert_int_equal(nuioa_node_pack(&kept, &b, &b_length), 0);
+    assert_int_equal(nuioa_node_serialize(&node, &a, &a_length), 0);
+    assert_int_equal(nuioa_node_serialize(&kept, &b, &b_length), 0);
     assert_int_equal(a_length, b_length);
     assert_memory_equal(a, b, a_length);
     free(a);
@@ -308,9 +308,9 @@ static void get(unsigned deadline_ms, unsigned warnings)
 static void test_get(void **state)
 {
     (void)state;
-    struct left before = look_around();
+    struct leak_check before = leak_check_begin();
     get(DEADLINE_MS, 0); /* discovers, and keeps it */
-    check_left(&before);
+    leak_check_end(&before);
     get(0, 0); /* no time for a discovery */
     flip(8);   /* another boot */
     get(DEADLINE_MS, 0);
@@ -323,7 +323,7 @@ static void test_get(void **state)
     get(0, 0);
     assert_int_equal(chmod(directory, 0777), 0);
     get(DEADLINE_MS, 2); /* neither read nor kept */
-    check_left(&before);
+    leak_check_end(&before);
 }
 
 static void test_get_late(void **state)
@@ -331,12 +331,12 @@ static void test_get_late(void **state)
     (void)state;
     struct nuioa_node node, empty;
     struct nuioa_error err = {""};
-    struct left before = look_around();
+    struct leak_check before = leak_check_begin();
     memset(&empty, 0, sizeof(empty));
     assert_int_equal(nuioa_cache_get(path, NULL, 0, &node, &err), -ETIMEDOUT);
     assert_non_null(strstr(err.text, "0 ms"));
     assert_memory_equal(&node, &empty, sizeof(node));
-    check_left(&before);
+    leak_check_end(&before);
     assert_int_equal(access(path, F_OK), -1);
 }
 
@@ -371,7 +371,7 @@ static void test_get_emulated(void **state)
     struct nuioa_node node;
     struct nuioa_error err = {""};
     struct nuioa_source source = {.topology = link_path};
-    struct left before = look_around();
+    struct leak_check before = leak_check_begin();
     copy_file(topology(xml, sizeof(xml)), link_path);
     assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, &err), 0);
     assert_true(node.emulated);
@@ -388,7 +388,7 @@ static void test_get_emulated(void **state)
     assert_non_null(strstr(err.text, "/nonexistent.xml"));
     source.topology = "/etc/passwd";
     assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, &err), -EINVAL);
-    check_left(&before);
+    leak_check_end(&before);
 }
 
 static void test_get_with_distances(void **state)

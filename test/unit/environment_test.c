@@ -20,7 +20,7 @@ static const char *find(const char *env, const char *name)
     return NULL;
 }
 
-static const char *thread_variable(struct scene *s, unsigned local, unsigned omp_threads,
+static const char *thread_variable(struct plan_case *s, unsigned local, unsigned omp_threads,
                                    const char *name)
 {
     static char env[16384];
@@ -31,33 +31,33 @@ static const char *thread_variable(struct scene *s, unsigned local, unsigned omp
 static void test_threads(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     char text[256];
     machine_quad(&s->node);
-    scene_on(s, 2, 8); /* NUMA nodes 0-1, 2-3 */
-    scene_make(s);
+    plan_case_on(s, 2, 8); /* NUMA nodes 0-1, 2-3 */
+    plan_case_make(s);
     /* NIC on NUMA node 1 = cores 2 and 3, which come first */
-    assert_string_equal(nuioa_places_text(&s->plan.places[0], text, sizeof(text)),
+    assert_string_equal(nuioa_places_text(&s->plan.assignments[0], text, sizeof(text)),
                         "{2,10},{3,11},{0,8},{1,9}");
     assert_string_equal(thread_variable(s, 0, 0, "OMP_PLACES"), "{2,10},{3,11},{0,8},{1,9}");
     assert_string_equal(thread_variable(s, 0, 0, "OMP_PROC_BIND"), "close");
     nuioa_plan_free(&s->plan);
-    scene_option(s, "threads", "off");
-    scene_make(s);
-    assert_null(nuioa_places_text(&s->plan.places[0], text, sizeof(text)));
-    scene_free(s);
+    plan_case_option(s, "threads", "off");
+    plan_case_make(s);
+    assert_null(nuioa_places_text(&s->plan.assignments[0], text, sizeof(text)));
+    plan_case_free(s);
 
-    s = scene_new();
+    s = plan_case_new();
     machine_quad(&s->node);
-    scene_on(s, 1, 16); /* not bound, but alone: places; not if the user wanted it unbound */
-    scene_make(s);
-    assert_int_equal(s->plan.places[0].place_count, 8);
+    plan_case_on(s, 1, 16); /* not bound, but alone: places; not if the user wanted it unbound */
+    plan_case_make(s);
+    assert_int_equal(s->plan.assignments[0].place_count, 8);
     assert_string_equal(thread_variable(s, 0, 0, "OMP_PROC_BIND"), "spread");
     s->request.bound_by_user = true;
     nuioa_plan_free(&s->plan);
-    scene_make(s);
-    assert_int_equal(s->plan.places[0].place_count, 0);
-    scene_free(s);
+    plan_case_make(s);
+    assert_int_equal(s->plan.assignments[0].place_count, 0);
+    plan_case_free(s);
 }
 
 /* Two ranks, each with two cores of both NUMA nodes, each of which has a NIC: the threads of each begin
@@ -65,29 +65,29 @@ static void test_threads(void **state)
 static void test_threads_own_nic(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     char text[256];
     machine_build(&s->node, &(struct shape){.numas = 2, .cores = 4, .threads = 1,
                                              .numas_per_package = 1});
     machine_nic(&s->node, "mlx5_0", 0);
     machine_nic(&s->node, "mlx5_1", 1);
-    scene_on(s, 2, 4);
+    plan_case_on(s, 2, 4);
     for (unsigned i = 0; i < 2; i++) {
         hwloc_bitmap_zero(s->masks[i]);
         hwloc_bitmap_set_range(s->masks[i], 2 * i, (int)(2 * i + 1));
         hwloc_bitmap_set_range(s->masks[i], 4 + 2 * i, (int)(5 + 2 * i));
     }
-    scene_make(s);
-    assert_int_equal(s->plan.places[0].nic, 0);
-    assert_int_equal(s->plan.places[1].nic, 1);
-    assert_string_equal(nuioa_places_text(&s->plan.places[0], text, sizeof(text)),
+    plan_case_make(s);
+    assert_int_equal(s->plan.assignments[0].nic, 0);
+    assert_int_equal(s->plan.assignments[1].nic, 1);
+    assert_string_equal(nuioa_places_text(&s->plan.assignments[0], text, sizeof(text)),
                         "{0},{1},{4},{5}");
-    assert_string_equal(nuioa_places_text(&s->plan.places[1], text, sizeof(text)),
+    assert_string_equal(nuioa_places_text(&s->plan.assignments[1], text, sizeof(text)),
                         "{6},{7},{2},{3}");
     int used = nuioa_environment(&s->plan, &s->node, &s->options, 1, text, sizeof(text));
     assert_true(used > 0);
     assert_string_equal(find(text, "NUIOA_COMM_CPUS"), "6");
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static const char *const progress[] = {"MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
@@ -98,10 +98,10 @@ static const char *const progress[] = {"MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
 static void test_progress(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
-    scene_on(s, 2, 8); /* places {2,10},{3,11},{0,8},{1,9} and those of NUMA nodes 2-3 */
-    scene_make(s);
+    plan_case_on(s, 2, 8); /* places {2,10},{3,11},{0,8},{1,9} and those of NUMA nodes 2-3 */
+    plan_case_make(s);
     for (unsigned i = 0; i < 2; i++) {
         assert_string_equal(thread_variable(s, 1, 1, progress[i]), "3,7,4,5");
         assert_string_equal(thread_variable(s, 0, 3, progress[i]), "1,5,0,1");
@@ -109,30 +109,30 @@ static void test_progress(void **state)
         assert_null(thread_variable(s, 0, 5, progress[i]));
         assert_null(thread_variable(s, 0, 0, progress[i]));
     }
-    scene_free(s);
+    plan_case_free(s);
 
-    s = scene_new();
+    s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 1, 16); /* one rank, one hardware thread a core */
-    scene_make(s);
+    plan_case_on(s, 1, 16); /* one rank, one hardware thread a core */
+    plan_case_make(s);
     assert_string_equal(thread_variable(s, 0, 8, progress[0]),
                         "11,11,6,7,12,13,14,15,2,3,4,5,8,9,0,1");
     assert_string_equal(thread_variable(s, 0, 8, "OMP_PROC_BIND"), "spread");
     assert_null(thread_variable(s, 0, 16, progress[0]));
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static void test_environment(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     char env[16384];
     machine_hagrid(&s->node, 5);
-    scene_on(s, 16, 1);
+    plan_case_on(s, 16, 1);
     for (unsigned i = 0; i < 16; i++)
         s->tasks[i].rank = 100 + i;
     s->request.planned = true;
-    scene_make(s);
+    plan_case_make(s);
     int used = nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env));
     assert_true(used > 0);
     assert_string_equal(find(env, "NUIOA_VERSION"), "1");
@@ -146,14 +146,14 @@ static void test_environment(void **state)
     assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used), used);
     assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used - 1),
                      -ENOSPC);
-    scene_option(s, "export", "none");
+    plan_case_option(s, "export", "none");
     nuioa_options_finish(&s->options);
     assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env)), 1);
     assert_int_equal(env[0], '\0');
-    scene_free(s);
+    plan_case_free(s);
 }
 
-static const char *foreign(struct scene *s, unsigned local, const char *name)
+static const char *foreign(struct plan_case *s, unsigned local, const char *name)
 {
     static char env[16384];
     nuioa_options_finish(&s->options);
@@ -165,21 +165,21 @@ static const char *foreign(struct scene *s, unsigned local, const char *name)
 static void test_nccl(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
-    scene_on(s, 4, 4);
-    scene_option(s, "export", "ucx,nccl");
-    scene_make(s);
+    plan_case_on(s, 4, 4);
+    plan_case_option(s, "export", "ucx,nccl");
+    plan_case_make(s);
     assert_string_equal(foreign(s, 0, "UCX_NET_DEVICES"), "mlx5_0:1");
     assert_string_equal(foreign(s, 3, "UCX_NET_DEVICES"), "mlx5_1:1");
     for (unsigned i = 0; i < 4; i++)
         assert_null(foreign(s, i, "NCCL_IB_HCA"));
-    scene_option(s, "nic", "mlx5_1,mlx5_0");
-    scene_make(s);
+    plan_case_option(s, "nic", "mlx5_1,mlx5_0");
+    plan_case_make(s);
     for (unsigned i = 0; i < 4; i++)
         assert_string_equal(foreign(s, i, "NCCL_IB_HCA"), "=mlx5_0:1,mlx5_1:1");
-    scene_option(s, "nic", "^mlx5_0");
-    scene_make(s);
+    plan_case_option(s, "nic", "^mlx5_0");
+    plan_case_make(s);
     assert_string_equal(foreign(s, 0, "NCCL_IB_HCA"), "=mlx5_1:1");
     assert_null(foreign(s, 0, "NCCL_SOCKET_IFNAME"));
 
@@ -189,12 +189,12 @@ static void test_nccl(void **state)
         snprintf(s->node.nics[i].name, sizeof(s->node.nics[i].name), "hsn%u", i);
         snprintf(s->node.nics[i].netdev, sizeof(s->node.nics[i].netdev), "hsn%u", i);
     }
-    scene_option(s, "nic", "slingshot");
-    scene_make(s);
+    plan_case_option(s, "nic", "slingshot");
+    plan_case_make(s);
     for (unsigned i = 0; i < 4; i++)
         assert_string_equal(foreign(s, i, "NCCL_SOCKET_IFNAME"), "=hsn0,hsn1");
     assert_null(foreign(s, 0, "NCCL_IB_HCA"));
-    scene_free(s);
+    plan_case_free(s);
 }
 
 int main(void)

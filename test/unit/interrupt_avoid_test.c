@@ -15,34 +15,35 @@
 #include "topology/interrupt.h"
 
 /* Two NUMA nodes of four cores with two hardware threads: CPUs 0-3 and 8-11, 4-7 and 12-15. */
-static struct scene *scene_cpu(unsigned tasks, unsigned cpus_per_task, const char *interrupts)
+static struct plan_case *plan_case_cpu(unsigned tasks, unsigned cpus_per_task,
+                                       const char *interrupts)
 {
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 4, .threads = 2,
                                              .numas_per_package = 1 });
     machine_nic(&s->node, "eth", 1)->kind = NUIOA_NIC_ETHERNET;
-    scene_on(s, tasks, cpus_per_task);
-    scene_option(s, "policy", "cpu");
+    plan_case_on(s, tasks, cpus_per_task);
+    plan_case_option(s, "policy", "cpu");
     hwloc_bitmap_list_sscanf(cpus, interrupts);
     s->request.interrupt_cpus = cpus;
     return s;
 }
 
-static void end(struct scene *s)
+static void end(struct plan_case *s)
 {
     hwloc_bitmap_free((hwloc_bitmap_t)(uintptr_t)s->request.interrupt_cpus);
-    scene_free(s);
+    plan_case_free(s);
 }
 
-static const char *cpus(const struct scene *s, unsigned i)
+static const char *cpus(const struct plan_case *s, unsigned i)
 {
     static char text[64];
-    hwloc_bitmap_list_snprintf(text, sizeof(text), s->plan.places[i].cpus);
+    hwloc_bitmap_list_snprintf(text, sizeof(text), s->plan.assignments[i].cpus);
     return text;
 }
 
-static void assert_reason(const struct scene *s, const char *part)
+static void assert_reason(const struct plan_case *s, const char *part)
 {
     if (!strstr(s->plan.reason, part))
         fail_msg("reason '%s', wanted '%s'", s->plan.reason, part);
@@ -53,8 +54,8 @@ static void assert_reason(const struct scene *s, const char *part)
 static void test_spare_core(void **state)
 {
     (void)state;
-    struct scene *s = scene_cpu(3, 2, "9");
-    scene_make(s);
+    struct plan_case *s = plan_case_cpu(3, 2, "9");
+    plan_case_make(s);
     assert_string_equal(cpus(s, 0), "0,8");
     assert_string_equal(cpus(s, 1), "3,11");
     assert_string_equal(cpus(s, 2), "2,10");
@@ -71,17 +72,17 @@ static void test_spare_core(void **state)
 static void test_same_cache_first(void **state)
 {
     (void)state;
-    struct scene *s = scene_cpu(2, 2, "1");
+    struct plan_case *s = plan_case_cpu(2, 2, "1");
     s->node.pus[0].l3 = s->node.pus[1].l3 = s->node.pus[4].l3 = s->node.pus[5].l3 = 7;
     s->node.pus[2].l3 = s->node.pus[3].l3 = s->node.pus[6].l3 = s->node.pus[7].l3 = 8;
-    scene_make(s);
+    plan_case_make(s);
     assert_string_equal(cpus(s, 1), "3,11");
     end(s);
 }
 
-static void assert_stays(struct scene *s, const char *reason)
+static void assert_stays(struct plan_case *s, const char *reason)
 {
-    scene_make(s);
+    plan_case_make(s);
     assert_false(s->plan.moved);
     assert_reason(s, reason);
 }
@@ -90,15 +91,15 @@ static void assert_stays(struct scene *s, const char *reason)
 static void test_no_spare_core(void **state)
 {
     (void)state;
-    struct scene *s = scene_cpu(8, 2, "0,5");
+    struct plan_case *s = plan_case_cpu(8, 2, "0,5");
     assert_stays(s, "no spare core there");
     end(s);
 
-    s = scene_cpu(4, 2, "0");
+    s = plan_case_cpu(4, 2, "0");
     assert_stays(s, "no spare core there");
     end(s);
 
-    s = scene_cpu(2, 2, "0");
+    s = plan_case_cpu(2, 2, "0");
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
     hwloc_bitmap_list_sscanf(allowed, "0-1,8-9,4-7,12-15");
     s->request.allowed_cpus = allowed;
@@ -107,12 +108,12 @@ static void test_no_spare_core(void **state)
     hwloc_bitmap_set(allowed, 3);
     assert_stays(s, "no spare core there");
     hwloc_bitmap_set(allowed, 11);
-    scene_make(s);
+    plan_case_make(s);
     assert_string_equal(cpus(s, 0), "3,11");
     hwloc_bitmap_free(allowed);
     end(s);
 
-    s = scene_cpu(2, 2, "0-15"); /* everywhere */
+    s = plan_case_cpu(2, 2, "0-15"); /* everywhere */
     assert_stays(s, "no spare core there");
     end(s);
 }
@@ -120,16 +121,16 @@ static void test_no_spare_core(void **state)
 static void test_limits(void **state)
 {
     (void)state;
-    struct scene *s = scene_cpu(2, 2, "0");
+    struct plan_case *s = plan_case_cpu(2, 2, "0");
     s->request.bound_by_user = true;
     assert_stays(s, "--cpu-bind");
     s->request.bound_by_user = false;
     s->request.sees_gpu = true;
     assert_stays(s, "GPU");
     s->request.sees_gpu = false;
-    scene_option(s, "cores", "keep");
+    plan_case_option(s, "cores", "keep");
     assert_stays(s, "cores=keep");
-    scene_option(s, "cores", "auto");
+    plan_case_option(s, "cores", "auto");
     s->options.mode = NUIOA_EXPORT;
     assert_stays(s, "export");
     s->options.mode = NUIOA_ON;
@@ -140,13 +141,13 @@ static void test_limits(void **state)
     hwloc_bitmap_copy(s->masks[0], first);
     hwloc_bitmap_free(first);
     hwloc_bitmap_only(s->masks[1], 1);
-    scene_option(s, "policy", "bandwidth"); /* nobody asked */
-    scene_make(s);
-    assert_true(hwloc_bitmap_isset(s->plan.places[0].cpus, 0) ||
-                hwloc_bitmap_isset(s->plan.places[1].cpus, 0));
+    plan_case_option(s, "policy", "bandwidth"); /* nobody asked */
+    plan_case_make(s);
+    assert_true(hwloc_bitmap_isset(s->plan.assignments[0].cpus, 0) ||
+                hwloc_bitmap_isset(s->plan.assignments[1].cpus, 0));
     end(s);
 
-    s = scene_cpu(2, 2, "4-7");
+    s = plan_case_cpu(2, 2, "4-7");
     assert_stays(s, "no rank is where NIC interrupts");
     hwloc_bitmap_zero((hwloc_bitmap_t)(uintptr_t)s->request.interrupt_cpus);
     assert_stays(s, "no interrupts of an Ethernet NIC are known");
@@ -157,13 +158,13 @@ static void test_limits(void **state)
 static void test_wide_ranks(void **state)
 {
     (void)state;
-    struct scene *s = scene_cpu(1, 6, "1");
-    scene_make(s);
+    struct plan_case *s = plan_case_cpu(1, 6, "1");
+    plan_case_make(s);
     assert_string_equal(cpus(s, 0), "0,2-3,8,10-11");
     end(s);
 
-    s = scene_cpu(2, 6, "1,4-5"); /* rank 1 has cores 3, 4, 5: only 6 and 7 are spare */
-    scene_make(s);
+    s = plan_case_cpu(2, 6, "1,4-5"); /* rank 1 has cores 3, 4, 5: only 6 and 7 are spare */
+    plan_case_make(s);
     assert_string_equal(cpus(s, 0), "0-2,8-10");
     assert_string_equal(cpus(s, 1), "3,6-7,11,14-15");
     assert_reason(s, "1 of 2 ranks left");
@@ -175,7 +176,7 @@ static void test_neighbours(void **state)
 {
     (void)state;
     static const struct nuioa_pair pairs[] = { { 0, 1, 100 } };
-    struct scene *s = scene_cpu(2, 2, "1");
+    struct plan_case *s = plan_case_cpu(2, 2, "1");
     for (int i = 4; i < 8; i++)
         s->node.pus[i].l3 = 9;
     s->request.pairs = pairs;
@@ -183,7 +184,7 @@ static void test_neighbours(void **state)
     assert_stays(s, "tear neighbours apart");
     for (int i = 4; i < 8; i++)
         s->node.pus[i].l3 = s->node.pus[0].l3;
-    scene_make(s);
+    plan_case_make(s);
     assert_true(s->plan.moved);
     end(s);
 }
@@ -197,7 +198,7 @@ static void test_fuzz(void **state)
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc(), seen = hwloc_bitmap_alloc();
     hwloc_bitmap_t numas = hwloc_bitmap_alloc(), was = hwloc_bitmap_alloc();
     for (int round = 0; round < 500; round++) {
-        struct scene *s = scene_cpu(4, 1, "0");
+        struct plan_case *s = plan_case_cpu(4, 1, "0");
         hwloc_bitmap_t interrupts = (hwloc_bitmap_t)(uintptr_t)s->request.interrupt_cpus;
         hwloc_bitmap_zero(interrupts);
         hwloc_bitmap_zero(allowed);
@@ -218,10 +219,10 @@ static void test_fuzz(void **state)
                 hwloc_bitmap_set(allowed, 16 + i);
             }
         s->request.allowed_cpus = allowed;
-        scene_make(s);
+        plan_case_make(s);
         hwloc_bitmap_zero(seen);
         for (unsigned i = 0; i < 4; i++) {
-            const struct nuioa_place *p = &s->plan.places[i];
+            const struct nuioa_assignment *p = &s->plan.assignments[i];
             assert_int_equal(hwloc_bitmap_weight(p->cpus), hwloc_bitmap_weight(s->masks[i]));
             assert_true(hwloc_bitmap_isincluded(p->cpus, allowed));
             assert_false(hwloc_bitmap_intersects(seen, p->cpus));

@@ -20,17 +20,17 @@ unsigned files_in(const char *name)
     return count;
 }
 
-struct left look_around(void)
+struct leak_check leak_check_begin(void)
 {
-    struct left now;
+    struct leak_check now;
     now.descriptors = files_in("/proc/self/fd");
     sigprocmask(SIG_SETMASK, NULL, &now.blocked);
     return now;
 }
 
-void check_left(const struct left *before)
+void leak_check_end(const struct leak_check *before)
 {
-    struct left now = look_around();
+    struct leak_check now = leak_check_begin();
     assert_int_equal(now.descriptors, before->descriptors);
     for (int number = 1; number < 32; number++)
         assert_int_equal(sigismember(&now.blocked, number), sigismember(&before->blocked, number));

@@ -1,16 +1,16 @@
-#ifndef TEST_LEFT_H
-#define TEST_LEFT_H
+#ifndef TEST_LEAK_CHECK_H
+#define TEST_LEAK_CHECK_H
 
 #include <signal.h>
 
 /* What a call must leave as it was: descriptors, blocked signals, no children. */
-struct left {
+struct leak_check {
     unsigned descriptors;
     sigset_t blocked;
 };
 
 unsigned files_in(const char *directory);
-struct left look_around(void);
-void check_left(const struct left *before);
+struct leak_check leak_check_begin(void);
+void leak_check_end(const struct leak_check *before);
 
 #endif

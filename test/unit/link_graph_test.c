@@ -162,7 +162,7 @@ static double gauss(uint64_t *seed)
     return radius * cos(6.283185307179586 * uniform(seed));
 }
 
-static void infer(struct nuioa_linkgraph *graph, const struct machine *m, double sigma_ns,
+static void infer(struct nuioa_link_graph *graph, const struct machine *m, double sigma_ns,
                   uint64_t *seed)
 {
     struct nuioa_latency latency;
@@ -172,11 +172,11 @@ static void infer(struct nuioa_linkgraph *graph, const struct machine *m, double
         for (uint32_t j = 0; j < m->n; j++)
             latency.over_ns[i * m->n + j] =
                 i == j ? 0 : m->over_ns[i][j] + (sigma_ns > 0 ? sigma_ns * gauss(seed) : 0);
-    assert_int_equal(nuioa_linkgraph_infer(graph, &latency, &err), 0);
+    assert_int_equal(nuioa_link_graph_infer(graph, &latency, &err), 0);
     nuioa_latency_free(&latency);
 }
 
-static bool is_right(const struct nuioa_linkgraph *graph, const struct machine *m)
+static bool is_right(const struct nuioa_link_graph *graph, const struct machine *m)
 {
     uint32_t links = 0;
     for (uint32_t i = 0; i < m->n; i++)
@@ -196,11 +196,11 @@ static void trials(double sigma_ns, unsigned right_least)
         uint64_t seed = 88172645463325252u + which;
         build(&m, which);
         for (unsigned t = 0; t < trial_count(TRIALS); t++) {
-            struct nuioa_linkgraph graph;
+            struct nuioa_link_graph graph;
             infer(&graph, &m, sigma_ns, &seed);
             right += graph.accepted && is_right(&graph, &m);
             wrong += graph.accepted && !is_right(&graph, &m);
-            nuioa_linkgraph_free(&graph);
+            nuioa_link_graph_free(&graph);
         }
         print_message("# %g ns of noise, %s: right %.1f %%, refused %.1f %%, wrong %.1f %%\n",
                       sigma_ns, m.name, right / 10., (TRIALS - right - wrong) / 10., wrong / 10.);
@@ -224,10 +224,10 @@ static void test_more_noise(void **state)
             uint64_t seed = 362436069 + which;
             build(&m, which);
             for (unsigned t = 0; t < trial_count(TRIALS / 4) && m.n > 4; t++) {
-                struct nuioa_linkgraph graph;
+                struct nuioa_link_graph graph;
                 infer(&graph, &m, sigma_ns, &seed);
                 wrong += graph.accepted && !is_right(&graph, &m);
-                nuioa_linkgraph_free(&graph);
+                nuioa_link_graph_free(&graph);
             }
             if (wrong)
                 print_message("# %u ns of noise, %s: wrong %.1f %%\n", sigma_ns, m.name,
@@ -242,7 +242,7 @@ static void test_published(void **state)
 {
     (void)state;
     struct machine m;
-    struct nuioa_linkgraph graph;
+    struct nuioa_link_graph graph;
     build(&m, 0);
     infer(&graph, &m, 0, NULL);
     assert_true(graph.accepted);
@@ -255,8 +255,8 @@ static void test_published(void **state)
     assert_int_equal(graph.routed[5 * 8 + 0], 3);
     assert_int_equal(graph.hops[0 * 8 + 5], 3);
     for (uint32_t i = 0; i < 8; i++)
-        assert_int_equal(nuioa_linkgraph_degree(&graph, i), i < 2 ? 2 : 3);
-    nuioa_linkgraph_free(&graph);
+        assert_int_equal(nuioa_link_graph_degree(&graph, i), i < 2 ? 2 : 3);
+    nuioa_link_graph_free(&graph);
 }
 
 static void test_exact(void **state)
@@ -264,7 +264,7 @@ static void test_exact(void **state)
     (void)state;
     for (unsigned which = 0; which < MACHINES; which++) {
         struct machine m;
-        struct nuioa_linkgraph graph;
+        struct nuioa_link_graph graph;
         build(&m, which);
         infer(&graph, &m, 0, NULL);
         if (!graph.accepted || !is_right(&graph, &m))
@@ -272,7 +272,7 @@ static void test_exact(void **state)
         assert_int_equal(graph.grouped, which >= 14);
         for (uint32_t i = 0; which && i < m.n * m.n; i++)
             assert_int_equal(graph.routed[i], graph.hops[i]);
-        nuioa_linkgraph_free(&graph);
+        nuioa_link_graph_free(&graph);
     }
 }
 
@@ -283,7 +283,7 @@ static void test_long_leave(void **state)
     static const double rests[] = {0, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6};
     for (unsigned which = 1; which < 14; which++)
         for (unsigned r = 0; r < sizeof(rests) / sizeof(*rests); r++) {
-            struct nuioa_linkgraph graph;
+            struct nuioa_link_graph graph;
             struct machine m;
             build(&m, which);
             for (uint32_t i = 0; i < m.n * m.n; i++)
@@ -293,7 +293,7 @@ static void test_long_leave(void **state)
             if (graph.accepted && !is_right(&graph, &m))
                 fail_msg("%s, %g: %u links", m.name, rests[r], graph.link_count);
             assert_true(graph.accepted || (which > 4 && r > 0)); /* all as far, or multiples */
-            nuioa_linkgraph_free(&graph);
+            nuioa_link_graph_free(&graph);
         }
 }
 
@@ -323,16 +323,16 @@ static void test_refused(void **state)
     for (size_t t = 0; t < sizeof(refused) / sizeof(*refused); t++) {
         char text[128];
         struct nuioa_latency latency;
-        struct nuioa_linkgraph graph;
+        struct nuioa_link_graph graph;
         struct nuioa_error err = {""};
         strcpy(text, refused[t].text);
         assert_int_equal(nuioa_latency_parse(&latency, "x", text, strlen(text), &err), 0);
         latency.noise_ns = refused[t].noise_ns;
-        assert_int_equal(nuioa_linkgraph_infer(&graph, &latency, &err), 0);
+        assert_int_equal(nuioa_link_graph_infer(&graph, &latency, &err), 0);
         assert_false(graph.accepted);
         if (!strstr(graph.reason, refused[t].reason))
             fail_msg("'%s' says '%s'", refused[t].text, graph.reason);
-        nuioa_linkgraph_free(&graph);
+        nuioa_link_graph_free(&graph);
         nuioa_latency_free(&latency);
     }
 }
@@ -342,15 +342,15 @@ static void distances(const char *matrix, const uint32_t *wanted)
     char text[256];
     uint32_t made[16];
     struct nuioa_latency latency;
-    struct nuioa_linkgraph graph;
+    struct nuioa_link_graph graph;
     struct nuioa_error err;
     strcpy(text, matrix);
     assert_int_equal(nuioa_latency_parse(&latency, "x", text, strlen(text), &err), 0);
-    assert_int_equal(nuioa_linkgraph_infer(&graph, &latency, &err), 0);
+    assert_int_equal(nuioa_link_graph_infer(&graph, &latency, &err), 0);
     assert_string_equal(graph.reason, "");
-    nuioa_linkgraph_distances(&graph, &latency, made);
+    nuioa_link_graph_distances(&graph, &latency, made);
     assert_memory_equal(made, wanted, latency.count * latency.count * sizeof(*made));
-    nuioa_linkgraph_free(&graph);
+    nuioa_link_graph_free(&graph);
     nuioa_latency_free(&latency);
 }
 
@@ -427,16 +427,16 @@ static void test_fuzz(void **state)
             text[(size_t)(uniform(&random) * (double)length)] =
                 bytes[(size_t)(uniform(&random) * (sizeof(bytes) - 1))];
         struct nuioa_latency latency;
-        struct nuioa_linkgraph graph;
+        struct nuioa_link_graph graph;
         struct nuioa_error err = {""};
         if (nuioa_latency_parse(&latency, "x", text, length, &err)) {
             assert_int_equal(strncmp(err.text, "x:", 2), 0);
             continue;
         }
-        assert_int_equal(nuioa_linkgraph_infer(&graph, &latency, &err), 0);
+        assert_int_equal(nuioa_link_graph_infer(&graph, &latency, &err), 0);
         assert_int_equal(graph.accepted, !*graph.reason);
         accepted += graph.accepted;
-        nuioa_linkgraph_free(&graph);
+        nuioa_link_graph_free(&graph);
         nuioa_latency_free(&latency);
     }
     assert_in_range(accepted, 200, 19000);
@@ -460,7 +460,7 @@ static void test_any_numbers(void **state)
     alarm(300); /* ends a loop that does not */
     for (unsigned t = 0; t < rounds(100000); t++) {
         struct nuioa_latency latency;
-        struct nuioa_linkgraph graph;
+        struct nuioa_link_graph graph;
         uint32_t n = 1 + t % 8;
         double odd = t / 8 % 3 ? 0.02 : 1; /* how many numbers are drawn, the others being links */
         assert_int_equal(nuioa_latency_init(&latency, n), 0);
@@ -471,7 +471,7 @@ static void test_any_numbers(void **state)
                     drawn = uniform(&random) < odd ? drawn : 34;
                     latency.over_ns[i * n + j] = i > j && t % 2 ? other : drawn;
                 }
-        assert_int_equal(nuioa_linkgraph_infer(&graph, &latency, NULL), 0);
+        assert_int_equal(nuioa_link_graph_infer(&graph, &latency, NULL), 0);
         assert_int_equal(graph.accepted, !*graph.reason);
         assert_true(graph.link_count <= n * (n - 1) / 2);
         for (uint32_t i = 0; graph.accepted && i < n * n; i++) {
@@ -479,7 +479,7 @@ static void test_any_numbers(void **state)
             assert_true(graph.hops[i] < n); /* all are connected */
         }
         accepted += graph.accepted;
-        nuioa_linkgraph_free(&graph);
+        nuioa_link_graph_free(&graph);
         nuioa_latency_free(&latency);
     }
     alarm(0);

@@ -140,7 +140,7 @@ static void valid_and_never_worse(void **state)
         struct nuioa_mapping mapping, again;
         uint32_t slot_of[MOST_TASKS], same[MOST_TASKS];
         make(&f, seed, MOST_TASKS, seed % 3 == 0);
-        assert_int_equal(nuioa_place(&f.problem, slot_of, &mapping), 0);
+        assert_int_equal(nuioa_map(&f.problem, slot_of, &mapping), 0);
         assert_valid(&f.problem, slot_of);
         assert_true(mapping.cost <= mapping.cost_start);
         assert_true(mapping.bound <= mapping.cost * (1 + 1e-9));
@@ -150,13 +150,13 @@ static void valid_and_never_worse(void **state)
             assert_memory_equal(slot_of, f.start, f.problem.task_count * sizeof(*slot_of));
         /* Where nothing is left to gain a second time, nobody is moved. */
         memcpy(f.start, slot_of, sizeof(slot_of));
-        assert_int_equal(nuioa_place(&f.problem, same, &again), 0);
+        assert_int_equal(nuioa_map(&f.problem, same, &again), 0);
         assert_true(again.cost <= mapping.cost * (1 + 1e-12));
         memcpy(f.start, same, sizeof(same));
         if (seed % 10)
             continue;
-        assert_int_equal(nuioa_place(&f.problem, slot_of, &mapping), 0);
-        assert_int_equal(nuioa_place(&f.problem, same, &again), 0);
+        assert_int_equal(nuioa_map(&f.problem, slot_of, &mapping), 0);
+        assert_int_equal(nuioa_map(&f.problem, same, &again), 0);
         assert_memory_equal(slot_of, same, f.problem.task_count * sizeof(*slot_of));
         assert_int_equal(mapping.evaluations, again.evaluations);
     }
@@ -173,7 +173,8 @@ static bool all_pinned(const struct nuioa_problem *p)
 /* Each mapper alone, with no budget to speak of, and what refinement makes of it. */
 static void every_mapper(void **state)
 {
-    const struct nuioa_mapper *const mappers[] = {&nuioa_tree, &nuioa_hopsort, &nuioa_bisect};
+    const struct nuioa_mapper *const mappers[] = { &nuioa_affinity_tree, &nuioa_hopsort,
+                                                   &nuioa_bisect };
     uint32_t applied[3] = {0};
     (void)state;
     for (uint64_t seed = 1000; seed < 1000 + rounds(400); seed++) {
@@ -229,7 +230,7 @@ static void optimal_when_small(void **state)
         uint32_t slot_of[MOST_TASKS], trial[MOST_TASKS];
         bool taken[MOST_SLOTS] = {false};
         make(&f, seed, 6, seed % 3 == 0);
-        assert_int_equal(nuioa_place(&f.problem, slot_of, &mapping), 0);
+        assert_int_equal(nuioa_map(&f.problem, slot_of, &mapping), 0);
         double best = least(&f, trial, taken, 0, INFINITY);
         if (mapping.cost > best * (1 + 1e-9))
             fail_msg("seed %d: %g, best %g (%s)", (int)seed, mapping.cost, best, mapping.mapper);
@@ -243,33 +244,34 @@ static void seating_follows(void **state)
     for (uint64_t seed = 9000; seed < 9000 + rounds(100); seed++) {
         struct fuzz f;
         struct nuioa_graph graph;
-        struct nuioa_seating seating;
+        struct nuioa_class_assignment assignment;
         uint32_t slot_of[MOST_TASKS];
         make(&f, seed, MOST_TASKS, seed % 3 == 0);
         assert_int_equal(nuioa_graph_make(&f.problem, &graph), 0);
-        assert_int_equal(nuioa_seating_open(&seating, &graph), 0);
-        nuioa_classes_of(&graph, f.start, seating.at);
-        nuioa_seat_all(&seating, seating.at);
-        double fixed = nuioa_cost(&f.problem, f.start) - seating.cost; /* what the pinned pay */
+        assert_int_equal(nuioa_class_assignment_open(&assignment, &graph), 0);
+        nuioa_classes_of(&graph, f.start, assignment.at);
+        nuioa_assign_all(&assignment, assignment.at);
+        double fixed = nuioa_cost(&f.problem, f.start) - assignment.cost; /* what the pinned pay */
         for (int k = 0; k < 50 && graph.count; k++) {
             uint32_t i = below(&f, graph.count), j = below(&f, graph.count);
             uint32_t c = below(&f, graph.class_count);
-            if (seating.at[i] != seating.at[j] && graph.kind[i] == graph.kind[j])
-                nuioa_seating_swap(&seating, i, j);
-            if (seating.room[c] && graph.classes[c].kind == graph.kind[i] && seating.at[i] != c)
-                nuioa_seating_move(&seating, i, c);
+            if (assignment.at[i] != assignment.at[j] && graph.kind[i] == graph.kind[j])
+                nuioa_class_assignment_swap(&assignment, i, j);
+            if (assignment.free_slots[c] && graph.classes[c].kind == graph.kind[i] &&
+                assignment.at[i] != c)
+                nuioa_class_assignment_move(&assignment, i, c);
         }
         memcpy(slot_of, f.start, sizeof(slot_of));
-        assert_int_equal(nuioa_take_slots(&f.problem, &graph, seating.at, slot_of), 0);
+        assert_int_equal(nuioa_take_slots(&f.problem, &graph, assignment.at, slot_of), 0);
         assert_valid(&f.problem, slot_of);
-        close_to(nuioa_cost(&f.problem, slot_of), seating.cost + fixed);
-        nuioa_seating_close(&seating);
+        close_to(nuioa_cost(&f.problem, slot_of), assignment.cost + fixed);
+        nuioa_class_assignment_close(&assignment);
         nuioa_graph_free(&graph);
     }
 }
 
 /* Bounds spare the descent most pairs: of those none may lower J. */
-static void nothing_left(const struct nuioa_seating *s)
+static void nothing_left(const struct nuioa_class_assignment *s)
 {
     const struct nuioa_graph *g = s->graph;
     for (uint32_t i = 0; i < g->count; i++) {
@@ -277,7 +279,7 @@ static void nothing_left(const struct nuioa_seating *s)
             if (s->at[i] != s->at[j] && g->kind[i] == g->kind[j])
                 assert_true(nuioa_swap_gain(s, i, j, -INFINITY) <= 2 * nuioa_worth(s));
         for (uint32_t c = 0; c < g->class_count; c++)
-            if (s->room[c] && g->classes[c].kind == g->kind[i])
+            if (s->free_slots[c] && g->classes[c].kind == g->kind[i])
                 assert_true(nuioa_prices(s, i)[s->at[i]] - nuioa_prices(s, i)[c] <=
                             2 * nuioa_worth(s));
     }
@@ -289,15 +291,15 @@ static void searches_only_improve(void **state)
     for (uint64_t seed = 11000; seed < 11000 + rounds(150); seed++) {
         struct fuzz f;
         struct nuioa_graph graph;
-        struct nuioa_seating s;
+        struct nuioa_class_assignment s;
         struct nuioa_random random = {seed};
         struct nuioa_budget budget = {0, UINT64_MAX};
         uint32_t slot_of[MOST_TASKS];
         make(&f, seed, MOST_TASKS, seed % 3 == 0);
         assert_int_equal(nuioa_graph_make(&f.problem, &graph), 0);
-        assert_int_equal(nuioa_seating_open(&s, &graph), 0);
+        assert_int_equal(nuioa_class_assignment_open(&s, &graph), 0);
         nuioa_classes_of(&graph, f.start, s.at);
-        nuioa_seat_all(&s, s.at);
+        nuioa_assign_all(&s, s.at);
         double fixed = nuioa_cost(&f.problem, f.start) - s.cost, before = s.cost;
         assert_int_equal(nuioa_descend(&s, &budget), 0);
         nothing_left(&s);
@@ -305,13 +307,13 @@ static void searches_only_improve(void **state)
         before = s.cost;
         budget.limit = budget.evaluations + 20000;
         if (graph.count)
-            assert_int_equal(nuioa_renew(&s, &random, &budget), 0);
+            assert_int_equal(nuioa_neighbourhood_search(&s, &random, &budget), 0);
         assert_true(s.cost <= before + nuioa_worth(&s));
         memcpy(slot_of, f.start, sizeof(slot_of));
         assert_int_equal(nuioa_take_slots(&f.problem, &graph, s.at, slot_of), 0);
         assert_valid(&f.problem, slot_of);
         close_to(nuioa_cost(&f.problem, slot_of), s.cost + fixed);
-        nuioa_seating_close(&s);
+        nuioa_class_assignment_close(&s);
         nuioa_graph_free(&graph);
     }
 }

@@ -38,7 +38,7 @@ static void repair(unsigned char *bytes, size_t length)
 static unsigned char *pack(const struct nuioa_node *node, size_t *length)
 {
     void *bytes;
-    assert_int_equal(nuioa_node_pack(node, &bytes, length), 0);
+    assert_int_equal(nuioa_node_serialize(node, &bytes, length), 0);
     return bytes;
 }
 
@@ -68,7 +68,7 @@ static void check_round_trip(const struct nuioa_node *node)
     struct nuioa_node copy;
     size_t length, again_length;
     unsigned char *bytes = pack(node, &length);
-    assert_int_equal(nuioa_node_unpack(&copy, bytes, length, NULL), 0);
+    assert_int_equal(nuioa_node_deserialize(&copy, bytes, length, NULL), 0);
     unsigned char *again = pack(&copy, &again_length);
     assert_int_equal(length, again_length);
     assert_memory_equal(bytes, again, length);
@@ -85,7 +85,7 @@ static void test_round_trip(void **state)
     build(&node);
     check_round_trip(&node);
     unsigned char *bytes = pack(&node, &length);
-    assert_int_equal(nuioa_node_unpack(&copy, bytes, length, NULL), 0);
+    assert_int_equal(nuioa_node_deserialize(&copy, bytes, length, NULL), 0);
     assert_string_equal(copy.model, "Some CPU");
     assert_int_equal(copy.pu_count, 24);
     assert_memory_equal(copy.pus, node.pus, copy.pu_count * sizeof(*copy.pus));
@@ -134,7 +134,7 @@ static int try(const unsigned char *bytes, size_t length)
     struct nuioa_error err = {""};
     memset(&empty, 0, sizeof(empty));
     memset(&node, 0x5a, sizeof(node));
-    int rc = nuioa_node_unpack(&node, bytes, length, &err);
+    int rc = nuioa_node_deserialize(&node, bytes, length, &err);
     if (rc) {
         assert_memory_equal(&node, &empty, sizeof(node));
         assert_string_not_equal(err.text, "");

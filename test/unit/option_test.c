@@ -20,19 +20,19 @@ static int start(void **state)
     return 0;
 }
 
-static int set_at(enum nuioa_door door, const char *name, const char *value)
+static int set_at(enum nuioa_option_source door, const char *name, const char *value)
 {
     return nuioa_options_set(&options, door, name, value, &err);
 }
 
 static void accept(const char *name, const char *value)
 {
-    if (set_at(NUIOA_DOOR_COMMAND, name, value))
+    if (set_at(NUIOA_FROM_COMMAND, name, value))
         fail_msg("--nuioa-%s=%s: %s", name, value, err.text);
 }
 
 /* The value is refused with exactly this line, and nothing changes. */
-static void refuse(enum nuioa_door door, int code, const char *name, const char *value,
+static void refuse(enum nuioa_option_source door, int code, const char *name, const char *value,
                    const char *line)
 {
     struct nuioa_options before = options;
@@ -88,15 +88,15 @@ static void test_switch(void **state)
     accept("nuioa", "help");
     assert_true(options.help);
     assert_int_equal(options.mode, NUIOA_OFF);
-    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "nuioa", "on,off",
+    refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "on,off",
            "--nuioa: off, export and on exclude each other");
-    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "nuioa", "export,force",
+    refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "export,force",
            "--nuioa: force implies on; it cannot go with off or export");
-    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "nuioa", "onn",
+    refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "onn",
            "--nuioa: 'onn' is not one of off, export, on, force, report, explain, help");
-    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "nuioa", "on,",
+    refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "on,",
            "--nuioa: '' is not one of off, export, on, force, report, explain, help");
-    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "nuioa", "off|export",
+    refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "off|export",
            "--nuioa: 'off|export' is not one of off, export, on, force, report, explain, help");
 }
 
@@ -130,72 +130,72 @@ static void test_doors(void **state)
     (void)state;
     const char *rest = ": 'fast' is not one of bandwidth, latency, cpu";
     const struct {
-        enum nuioa_door door;
+        enum nuioa_option_source door;
         const char *where;
     } doors[] = {
-        { NUIOA_DOOR_PLUGSTACK, "plugstack.conf: policy" },
-        { NUIOA_DOOR_ENVIRONMENT, "SLURM_NUIOA_POLICY" },
-        { NUIOA_DOOR_COMMAND, "--nuioa-policy" },
-        { NUIOA_DOOR_TOOL, "--policy" },
+        { NUIOA_FROM_PLUGSTACK, "plugstack.conf: policy" },
+        { NUIOA_FROM_ENVIRONMENT, "SLURM_NUIOA_POLICY" },
+        { NUIOA_FROM_COMMAND, "--nuioa-policy" },
+        { NUIOA_FROM_TOOL, "--policy" },
     };
     for (size_t i = 0; i < sizeof(doors) / sizeof(*doors); i++) {
         char line[128];
         strcpy(line, doors[i].where);
         refuse(doors[i].door, -EINVAL, "policy", "fast", strcat(line, rest));
     }
-    assert_int_equal(set_at(NUIOA_DOOR_PLUGSTACK, "default", "export"), 0);
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "default", "export"), 0);
     assert_int_equal(options.mode, NUIOA_EXPORT);
-    assert_int_equal(set_at(NUIOA_DOOR_PLUGSTACK, "nuioa", "on"), -ENOENT);
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "default", "on"), -ENOENT);
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "nuioa", "on"), -ENOENT);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "default", "on"), -ENOENT);
     /* srun's environment often has variables that are set but empty */
-    assert_int_equal(set_at(NUIOA_DOOR_ENVIRONMENT, "nuioa", ""), 0);
+    assert_int_equal(set_at(NUIOA_FROM_ENVIRONMENT, "nuioa", ""), 0);
     assert_int_equal(options.mode, NUIOA_EXPORT);
-    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "policy", "",
+    refuse(NUIOA_FROM_COMMAND, -EINVAL, "policy", "",
            "--nuioa-policy: '' is not one of bandwidth, latency, cpu");
-    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "policy", NULL,
+    refuse(NUIOA_FROM_COMMAND, -EINVAL, "policy", NULL,
            "--nuioa-policy: a value is missing (bandwidth|latency|cpu)");
 }
 
 static void test_unknown(void **state)
 {
     (void)state;
-    refuse(NUIOA_DOOR_COMMAND, -ENOENT, "plicy", "x",
+    refuse(NUIOA_FROM_COMMAND, -ENOENT, "plicy", "x",
            "--nuioa-plicy: no such option; did you mean --nuioa-policy?");
-    refuse(NUIOA_DOOR_PLUGSTACK, -ENOENT, "defalt", "x",
+    refuse(NUIOA_FROM_PLUGSTACK, -ENOENT, "defalt", "x",
            "plugstack.conf: defalt: no such option; did you mean default?");
     /* as the user wrote it */
-    refuse(NUIOA_DOOR_ENVIRONMENT, -ENOENT, "POLCY", "x",
+    refuse(NUIOA_FROM_ENVIRONMENT, -ENOENT, "POLCY", "x",
            "SLURM_NUIOA_POLCY: no such option; did you mean SLURM_NUIOA_POLICY?");
-    assert_int_equal(set_at(NUIOA_DOOR_ENVIRONMENT, "POLICY", "latency"), 0);
-    refuse(NUIOA_DOOR_PLUGSTACK, -ENOENT, "POLICY", "x", "plugstack.conf: POLICY: no such option");
-    refuse(NUIOA_DOOR_TOOL, -ENOENT, "frobnicate", "x", "--frobnicate: no such option");
+    assert_int_equal(set_at(NUIOA_FROM_ENVIRONMENT, "POLICY", "latency"), 0);
+    refuse(NUIOA_FROM_PLUGSTACK, -ENOENT, "POLICY", "x", "plugstack.conf: POLICY: no such option");
+    refuse(NUIOA_FROM_TOOL, -ENOENT, "frobnicate", "x", "--frobnicate: no such option");
 }
 
 static void test_admin(void **state)
 {
     (void)state;
-    refuse(NUIOA_DOOR_COMMAND, -EPERM, "topology", "/x",
+    refuse(NUIOA_FROM_COMMAND, -EPERM, "topology", "/x",
            "--nuioa-topology: only plugstack.conf can set this");
-    refuse(NUIOA_DOOR_ENVIRONMENT, -EPERM, "remote_cost", "1",
+    refuse(NUIOA_FROM_ENVIRONMENT, -EPERM, "remote_cost", "1",
            "SLURM_NUIOA_REMOTE_COST: only plugstack.conf can set this");
-    assert_int_equal(set_at(NUIOA_DOOR_PLUGSTACK, "topology", "/x"), 0);
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "topology", "/x"), 0);
     assert_string_equal(options.topology, "/x");
-    assert_int_equal(set_at(NUIOA_DOOR_TOOL, "remote-cost", "0.4"), 0);
+    assert_int_equal(set_at(NUIOA_FROM_TOOL, "remote-cost", "0.4"), 0);
     assert_float_equal(options.remote_cost, 0.4, 0);
-    assert_int_equal(set_at(NUIOA_DOOR_TOOL, "hop_cost", "1e-2"), 0);
+    assert_int_equal(set_at(NUIOA_FROM_TOOL, "hop_cost", "1e-2"), 0);
     assert_float_equal(options.hop_cost, 0.01, 0);
-    refuse(NUIOA_DOOR_TOOL, -EINVAL, "hop_cost", "-1",
+    refuse(NUIOA_FROM_TOOL, -EINVAL, "hop_cost", "-1",
            "--hop-cost: '-1' is not a number from 0 to 100");
-    refuse(NUIOA_DOOR_TOOL, -EINVAL, "hop_cost", "100.1",
+    refuse(NUIOA_FROM_TOOL, -EINVAL, "hop_cost", "100.1",
            "--hop-cost: '100.1' is not a number from 0 to 100");
-    refuse(NUIOA_DOOR_TOOL, -EINVAL, "hop_cost", "nan",
+    refuse(NUIOA_FROM_TOOL, -EINVAL, "hop_cost", "nan",
            "--hop-cost: 'nan' is not a number from 0 to 100");
-    refuse(NUIOA_DOOR_PLUGSTACK, -EINVAL, "topology", "",
+    refuse(NUIOA_FROM_PLUGSTACK, -EINVAL, "topology", "",
            "plugstack.conf: topology: a file name is missing");
     char socket[200];
     memset(socket, 'x', sizeof(socket) - 1);
     socket[sizeof(socket) - 1] = '\0';
-    refuse(NUIOA_DOOR_PLUGSTACK, -EINVAL, "munge_socket", socket,
+    refuse(NUIOA_FROM_PLUGSTACK, -EINVAL, "munge_socket", socket,
            "plugstack.conf: munge_socket: longer than 107 characters");
 }
 
@@ -206,13 +206,13 @@ static void test_numbers(void **state)
     assert_int_equal(options.timeout_ms, 60000);
     static const char *const bad[] = { "0", "60001", "-5", "5s", "" };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-        assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "timeout_ms", bad[i]), -EINVAL);
+        assert_int_equal(set_at(NUIOA_FROM_COMMAND, "timeout_ms", bad[i]), -EINVAL);
     assert_int_equal(options.timeout_ms, 60000);
     assert_int_equal(options.timeout_max_ms, 5000);
-    assert_int_equal(set_at(NUIOA_DOOR_PLUGSTACK, "timeout_max_ms", "9000"), 0);
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "timeout_max_ms", "9000"), 0);
     assert_int_equal(options.timeout_max_ms, 9000);
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "timeout_max_ms", "60000"), -EPERM);
-    assert_int_equal(set_at(NUIOA_DOOR_ENVIRONMENT, "timeout_max_ms", "60000"), -EPERM);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "timeout_max_ms", "60000"), -EPERM);
+    assert_int_equal(set_at(NUIOA_FROM_ENVIRONMENT, "timeout_max_ms", "60000"), -EPERM);
 }
 
 static void test_export(void **state)
@@ -230,9 +230,9 @@ static void test_export(void **state)
     accept("export", "none");
     nuioa_options_finish(&options);
     assert_int_equal(options.export_set, 0);
-    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "export", "none,env",
+    refuse(NUIOA_FROM_COMMAND, -EINVAL, "export", "none,env",
            "--nuioa-export: 'none' stands alone");
-    refuse(NUIOA_DOOR_COMMAND, -EINVAL, "export", "env,tcp",
+    refuse(NUIOA_FROM_COMMAND, -EINVAL, "export", "env,tcp",
            "--nuioa-export: 'tcp' is not one of env, pmix, locality, ucx, ofi, nccl, psm, mpich, "
            "none");
 }
@@ -242,20 +242,20 @@ static void test_hints(void **state)
     (void)state;
     accept("hints", "0:10,1-7:1,rest:0");
     assert_string_equal(options.hints, "0:10,1-7:1,rest:0");
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "hints", "0:x"), -EINVAL);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "hints", "0:x"), -EINVAL);
     assert_int_equal(strncmp(err.text, "--nuioa-hints: ", 15), 0);
     assert_string_equal(options.hints, "0:10,1-7:1,rest:0");
     accept("hints", "@profile"); /* whether it can be read is found out when it is needed */
     assert_string_equal(options.hints, "@profile");
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "hints", "@"), -EINVAL);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "hints", "@"), -EINVAL);
     accept("hints", "none");
     assert_string_equal(options.hints, "");
     char list[NUIOA_VALUE_MAX + 2];
     memset(list, '1', sizeof(list) - 1);
     list[sizeof(list) - 1] = '\0';
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "hints", list), -EINVAL);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "hints", list), -EINVAL);
     list[0] = '/'; /* a path as long is no better */
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "hints", list), -EINVAL);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "hints", list), -EINVAL);
     list[NUIOA_VALUE_MAX] = '\0';
     accept("hints", list);
 }
@@ -265,11 +265,11 @@ static void test_nic(void **state)
     (void)state;
     accept("nic", "mlx5_*,^mlx5_3");
     assert_string_equal(options.nic, "mlx5_*,^mlx5_3");
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "nic", ""), -EINVAL);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "nic", ""), -EINVAL);
     char list[400];
     memset(list, 'a', sizeof(list) - 1);
     list[sizeof(list) - 1] = '\0';
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "nic", list), -EINVAL);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "nic", list), -EINVAL);
     assert_string_equal(options.nic, "mlx5_*,^mlx5_3");
 }
 
@@ -279,10 +279,10 @@ static void test_hostile(void **state)
     char name[5000];
     memset(name, 'p', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, name, "x"), -ENOENT);
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "policy", name), -EINVAL);
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "nuioa", name), -EINVAL);
-    assert_int_equal(set_at(NUIOA_DOOR_COMMAND, "policy", "\033[31m%n"), -EINVAL);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, name, "x"), -ENOENT);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "policy", name), -EINVAL);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "nuioa", name), -EINVAL);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "policy", "\033[31m%n"), -EINVAL);
     assert_string_equal(err.text,
                         "--nuioa-policy: '?[31m%n' is not one of bandwidth, latency, cpu");
 }
@@ -291,15 +291,15 @@ static void test_names(void **state)
 {
     (void)state;
     char text[64];
-    const struct nuioa_option *option = nuioa_option_find(NUIOA_DOOR_COMMAND, "timeout-ms");
+    const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_COMMAND, "timeout-ms");
     assert_non_null(option);
     assert_string_equal(nuioa_option_variable(option, text, sizeof(text)),
                         "SLURM_NUIOA_TIMEOUT_MS");
-    assert_string_equal(nuioa_option_spelling(option, NUIOA_DOOR_COMMAND, text, sizeof(text)),
+    assert_string_equal(nuioa_option_spelling(option, NUIOA_FROM_COMMAND, text, sizeof(text)),
                         "--nuioa-timeout-ms");
     assert_string_equal(nuioa_option_variable(nuioa_option_table, text, sizeof(text)),
                         "SLURM_NUIOA");
-    assert_null(nuioa_option_find(NUIOA_DOOR_COMMAND, "timeout"));
+    assert_null(nuioa_option_find(NUIOA_FROM_COMMAND, "timeout"));
 }
 
 static void test_help(void **state)

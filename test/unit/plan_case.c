@@ -8,14 +8,14 @@
 
 #include "plan_case.h"
 
-struct scene *scene_new(void)
+struct plan_case *plan_case_new(void)
 {
-    struct scene *s = calloc(1, sizeof(*s));
+    struct plan_case *s = calloc(1, sizeof(*s));
     assert_non_null(s);
     return s;
 }
 
-void scene_free(struct scene *s)
+void plan_case_free(struct plan_case *s)
 {
     nuioa_plan_free(&s->plan);
     for (unsigned i = 0; i < s->request.task_count; i++)
@@ -24,7 +24,7 @@ void scene_free(struct scene *s)
     free(s);
 }
 
-void scene_on(struct scene *s, unsigned tasks, unsigned cpus_per_task)
+void plan_case_on(struct plan_case *s, unsigned tasks, unsigned cpus_per_task)
 {
     nuioa_options_init(&s->options);
     s->options.mode = NUIOA_ON;
@@ -39,13 +39,13 @@ void scene_on(struct scene *s, unsigned tasks, unsigned cpus_per_task)
                                         .task_count = tasks, .tasks = s->tasks};
 }
 
-void scene_option(struct scene *s, const char *name, const char *value)
+void plan_case_option(struct plan_case *s, const char *name, const char *value)
 {
-    if (nuioa_options_set(&s->options, NUIOA_DOOR_COMMAND, name, value, &s->err) < 0)
+    if (nuioa_options_set(&s->options, NUIOA_FROM_COMMAND, name, value, &s->err) < 0)
         fail_msg("%s=%s: %s", name, value, s->err.text);
 }
 
-void scene_weigh(struct scene *s, const double *weights)
+void plan_case_weigh(struct plan_case *s, const double *weights)
 {
     s->request.hinted = true;
     for (unsigned i = 0; i < s->request.task_count; i++)
@@ -58,7 +58,7 @@ static void assert_near(double a, double b)
         fail_msg("%.12g is not %.12g", a, b);
 }
 
-void scene_make(struct scene *s)
+void plan_case_make(struct plan_case *s)
 {
     nuioa_plan_free(&s->plan);
     nuioa_options_finish(&s->options);
@@ -70,22 +70,22 @@ void scene_make(struct scene *s)
     assert_near(p->after.nic + p->after.neighbours, p->mapping.cost);
 }
 
-const char *scene_numas(const struct scene *s)
+const char *plan_case_numas(const struct plan_case *s)
 {
     static char text[512];
     size_t used = 0;
     for (unsigned i = 0; i < s->plan.task_count; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", i ? "," : "",
-                                 hwloc_bitmap_first(s->plan.places[i].numas));
+                                 hwloc_bitmap_first(s->plan.assignments[i].numas));
     return text;
 }
 
-const char *scene_nics(const struct scene *s)
+const char *plan_case_nics(const struct plan_case *s)
 {
     static char text[512];
     size_t used = 0;
     for (unsigned i = 0; i < s->plan.task_count; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", i ? "," : "",
-                                 s->plan.places[i].nic);
+                                 s->plan.assignments[i].nic);
     return text;
 }

@@ -12,21 +12,22 @@
 
 /* Two NUMA nodes of two cores, the NIC on the second; ranks 0,1 and 2,3 are where Slurm puts
  * them. */
-static struct scene *small(const struct nuioa_pair *pairs, uint32_t count, const double *weights)
+static struct plan_case *small(const struct nuioa_pair *pairs, uint32_t count,
+                               const double *weights)
 {
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 2, .threads = 1,
                                              .numas_per_package = 1 });
     machine_nic(&s->node, "mlx5_0", 1);
-    scene_on(s, 4, 1);
+    plan_case_on(s, 4, 1);
     s->request.pairs = pairs;
     s->request.pair_count = count;
-    scene_weigh(s, weights);
-    scene_make(s);
+    plan_case_weigh(s, weights);
+    plan_case_make(s);
     return s;
 }
 
-static const char *why(const struct scene *s, uint32_t local)
+static const char *why(const struct plan_case *s, uint32_t local)
 {
     static char text[64];
     return nuioa_report_why(&s->plan, local, text, sizeof(text));
@@ -38,14 +39,14 @@ static void test_terms(void **state)
     (void)state;
     static const struct nuioa_pair pairs[] = { { 0, 1, 10 }, { 0, 3, 100 }, { 1, 2, 30 } };
     static const double weights[] = { 0, 0, 0, 50 };
-    struct scene *s = small(pairs, 3, weights);
-    assert_string_equal(scene_numas(s), "1,0,0,1");
+    struct plan_case *s = small(pairs, 3, weights);
+    assert_string_equal(plan_case_numas(s), "1,0,0,1");
     assert_float_equal(s->plan.before.nic, 50, 1e-9);
     /* one L3 for each NUMA node: 0.8 inside, 2 across */
     assert_float_equal(s->plan.before.neighbours, 10 * 0.8 + 100 * 2 + 30 * 2, 1e-9);
     assert_float_equal(s->plan.after.neighbours, 10 * 2 + 100 * 0.8 + 30 * 0.8, 1e-9);
 
-    const struct nuioa_account *a = &s->plan.places[0].account;
+    const struct nuioa_rank_costs *a = &s->plan.assignments[0].costs;
     assert_float_equal(a->before.neighbours, (8 + 200) / 2.0, 1e-9);
     assert_float_equal(a->after.neighbours, (20 + 80) / 2.0, 1e-9);
     assert_int_equal(a->partner_count, 2);
@@ -60,24 +61,24 @@ static void test_terms(void **state)
     assert_string_equal(why(s, 1), "stays");
     assert_string_equal(why(s, 2), "nearer its neighbours");
     assert_string_equal(why(s, 3), "was beside its NIC");
-    assert_int_equal(s->plan.places[3].account.gave_way, -1);
-    assert_int_equal(s->plan.places[3].account.heavier, 0);
-    scene_free(s);
+    assert_int_equal(s->plan.assignments[3].costs.gave_way, -1);
+    assert_int_equal(s->plan.assignments[3].costs.heavier, 0);
+    plan_case_free(s);
 }
 
 static void test_weights_alone(void **state)
 {
     (void)state;
     static const double weights[] = { 4, 1, 2, 1 };
-    struct scene *s = small(NULL, 0, weights);
-    assert_string_equal(scene_numas(s), "1,0,1,0");
+    struct plan_case *s = small(NULL, 0, weights);
+    assert_string_equal(plan_case_numas(s), "1,0,1,0");
     assert_string_equal(why(s, 0), "nearer its NIC");
     assert_string_equal(why(s, 3), "gave way to rank 0");
-    assert_int_equal(s->plan.places[1].account.heavier, 2);
-    assert_int_equal(s->plan.places[3].account.heavier, 2);
-    assert_float_equal(s->plan.places[0].account.before.nic, 4 * 1.3, 1e-9);
-    assert_float_equal(s->plan.places[0].account.after.nic, 4, 1e-9);
-    scene_free(s);
+    assert_int_equal(s->plan.assignments[1].costs.heavier, 2);
+    assert_int_equal(s->plan.assignments[3].costs.heavier, 2);
+    assert_float_equal(s->plan.assignments[0].costs.before.nic, 4 * 1.3, 1e-9);
+    assert_float_equal(s->plan.assignments[0].costs.after.nic, 4, 1e-9);
+    plan_case_free(s);
 }
 
 /* Where binding failed, the account follows what was achieved. */
@@ -85,13 +86,13 @@ static void test_achieved(void **state)
 {
     (void)state;
     static const double weights[] = { 4, 1, 2, 1 };
-    struct scene *s = small(NULL, 0, weights);
+    struct plan_case *s = small(NULL, 0, weights);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(nuioa_plan_achieved(&s->request, &s->plan, i, s->masks[i]), 0);
     assert_float_equal(s->plan.after.nic, s->plan.before.nic, 1e-9);
     assert_string_equal(why(s, 0), "where Slurm put it");
     assert_string_equal(why(s, 3), "beside its NIC");
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* Three partners are remembered of many, the heaviest first, the lower rank of equals. */
@@ -100,20 +101,20 @@ static void test_partners(void **state)
     (void)state;
     static const struct nuioa_pair pairs[] = { { 0, 9, 5 }, { 0, 4, 7 }, { 0, 2, 5 }, { 0, 3, 1 },
                                                { 0, 8, 9 }, { 0, 1, 0 }, { 0, 7, 5 } };
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 16, 1);
+    plan_case_on(s, 16, 1);
     s->request.pairs = pairs;
     s->request.pair_count = 7;
     s->request.hinted = true;
-    scene_make(s);
-    const struct nuioa_account *a = &s->plan.places[0].account;
+    plan_case_make(s);
+    const struct nuioa_rank_costs *a = &s->plan.assignments[0].costs;
     assert_int_equal(a->partner_count, 3);
     assert_int_equal(a->partners[0], 8);
     assert_int_equal(a->partners[1], 4);
     assert_int_equal(a->partners[2], 2);
-    assert_int_equal(s->plan.places[1].account.partner_count, 0);
-    scene_free(s);
+    assert_int_equal(s->plan.assignments[1].costs.partner_count, 0);
+    plan_case_free(s);
 }
 
 /* scene_make checks that the accounts add up to what the mappers counted. */
@@ -125,9 +126,10 @@ static void test_sums(void **state)
         struct nuioa_pair pairs[120];
         double weights[16];
         uint32_t count = 0;
-        struct scene *s = scene_new();
+        struct plan_case *s = plan_case_new();
         machine_hagrid(&s->node, (unsigned)round % 8);
-        scene_on(s, round % 2 ? 16 : 5, round % 2 ? 1 : 3); /* three CPUs are of two NUMA nodes */
+        plan_case_on(s, round % 2 ? 16 : 5,
+                     round % 2 ? 1 : 3); /* three CPUs are of two NUMA nodes */
         uint32_t n = s->request.task_count;
         for (uint32_t i = 0; i < n; i++) {
             weights[i] = (seed = seed * 1664525 + 1013904223) >> 24;
@@ -137,11 +139,11 @@ static void test_sums(void **state)
         }
         s->request.pairs = pairs;
         s->request.pair_count = count;
-        scene_weigh(s, weights);
+        plan_case_weigh(s, weights);
         if (round % 3 == 0)
-            scene_option(s, "policy", "latency");
-        scene_make(s);
-        scene_free(s);
+            plan_case_option(s, "policy", "latency");
+        plan_case_make(s);
+        plan_case_free(s);
     }
 }
 

@@ -10,7 +10,7 @@
 #include "machine.h"
 #include "plan_case.h"
 
-static void weigh(struct scene *s, double (*weight)(unsigned))
+static void weigh(struct plan_case *s, double (*weight)(unsigned))
 {
     s->request.hinted = true;
     for (unsigned i = 0; i < s->request.task_count; i++)
@@ -22,14 +22,14 @@ static double equal(unsigned i) { (void)i; return 5; }
 static double last_heavy(unsigned i) { return i == 15 ? 10 : 1; }
 
 /* Every rank has CPUs of Slurm's making, and no two the same. */
-static void assert_permutation(const struct scene *s)
+static void assert_permutation(const struct plan_case *s)
 {
     for (unsigned i = 0; i < s->plan.task_count; i++) {
         unsigned hits = 0;
         for (unsigned k = 0; k < s->plan.task_count; k++) {
-            hits += hwloc_bitmap_isequal(s->plan.places[i].cpus, s->masks[k]);
-            assert_true(i == k || !hwloc_bitmap_intersects(s->plan.places[i].cpus,
-                                                           s->plan.places[k].cpus));
+            hits += hwloc_bitmap_isequal(s->plan.assignments[i].cpus, s->masks[k]);
+            assert_true(i == k || !hwloc_bitmap_intersects(s->plan.assignments[i].cpus,
+                                                           s->plan.assignments[k].cpus));
         }
         assert_int_equal(hits, 1);
     }
@@ -38,84 +38,85 @@ static void assert_permutation(const struct scene *s)
 static void test_hop_order_from_node_5(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 16, 1);
+    plan_case_on(s, 16, 1);
     weigh(s, descending);
-    scene_make(s);
+    plan_case_make(s);
     assert_permutation(s);
     assert_true(s->plan.moved);
     assert_string_equal(s->plan.mapping.mapper, "hopsort");
     static const unsigned level[8] = {3, 2, 2, 1, 2, 0, 1, 1};
     static const unsigned wanted[16] = {0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3};
     for (unsigned i = 0; i < 16; i++) {
-        assert_int_equal(level[hwloc_bitmap_first(s->plan.places[i].numas)], wanted[i]);
-        assert_int_equal(s->plan.places[i].level, wanted[i]);
-        assert_int_equal(s->plan.places[i].memory, NUIOA_MEMORY_PREFERRED);
-        assert_true(hwloc_bitmap_isequal(s->plan.places[i].memory_numas, s->plan.places[i].numas));
+        assert_int_equal(level[hwloc_bitmap_first(s->plan.assignments[i].numas)], wanted[i]);
+        assert_int_equal(s->plan.assignments[i].level, wanted[i]);
+        assert_int_equal(s->plan.assignments[i].memory, NUIOA_MEMORY_PREFERRED);
+        assert_true(hwloc_bitmap_isequal(s->plan.assignments[i].memory_numas,
+                                         s->plan.assignments[i].numas));
     }
     assert_int_equal(s->plan.order[0], 0);
     assert_int_equal(s->plan.near, 2);
     assert_true(s->plan.mapping.cost == s->plan.mapping.bound);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static void test_hop_order_from_node_0(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 0);
-    scene_on(s, 16, 1);
+    plan_case_on(s, 16, 1);
     weigh(s, descending);
-    scene_make(s);
+    plan_case_make(s);
     static const unsigned level[8] = {0, 1, 1, 2, 2, 4, 3, 3};
     unsigned last = 0;
     for (unsigned i = 0; i < 16; i++) {
-        unsigned here = level[hwloc_bitmap_first(s->plan.places[i].numas)];
+        unsigned here = level[hwloc_bitmap_first(s->plan.assignments[i].numas)];
         assert_true(here >= last);
         last = here;
     }
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* One heavy rank: it and the one it displaces move, nobody else. */
 static void test_moves_no_more_than_needed(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 0);
-    scene_on(s, 16, 1);
+    plan_case_on(s, 16, 1);
     weigh(s, last_heavy);
-    scene_make(s);
+    plan_case_make(s);
     unsigned moved = 0;
     for (unsigned i = 0; i < 16; i++)
-        moved += s->plan.places[i].moved;
-    assert_int_equal(hwloc_bitmap_first(s->plan.places[15].numas), 0);
+        moved += s->plan.assignments[i].moved;
+    assert_int_equal(hwloc_bitmap_first(s->plan.assignments[15].numas), 0);
     assert_int_equal(moved, 2);
     assert_int_equal(s->plan.order[0], 15);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static void test_equal_weights_stay(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 16, 1);
+    plan_case_on(s, 16, 1);
     weigh(s, equal);
-    scene_make(s);
+    plan_case_make(s);
     assert_false(s->plan.moved);
     assert_string_equal(s->plan.mapping.mapper, "keep");
     assert_int_equal(s->plan.order[0], 10);
-    scene_free(s);
+    plan_case_free(s);
 }
 
-static double chain_cost(const struct scene *s)
+static double chain_cost(const struct plan_case *s)
 {
     double cost = 0;
     for (unsigned i = 0; i + 1 < s->plan.task_count; i++) {
-        int a = hwloc_bitmap_first(s->plan.places[i].numas);
-        int b = hwloc_bitmap_first(s->plan.places[i + 1].numas);
+        int a = hwloc_bitmap_first(s->plan.assignments[i].numas);
+        int b = hwloc_bitmap_first(s->plan.assignments[i + 1].numas);
         cost += a == b ? 10 : (nuioa_distance_at(&s->node.distance, a, b) +
                                nuioa_distance_at(&s->node.distance, b, a)) / 2.0;
     }
@@ -125,75 +126,76 @@ static double chain_cost(const struct scene *s)
 static void test_block_move(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 16, 1);
-    scene_option(s, "nuioa", "export");
-    scene_make(s);
+    plan_case_on(s, 16, 1);
+    plan_case_option(s, "nuioa", "export");
+    plan_case_make(s);
     double before = chain_cost(s);
     assert_false(s->plan.moved);
     nuioa_plan_free(&s->plan);
 
-    scene_option(s, "nuioa", "on");
-    scene_make(s);
+    plan_case_option(s, "nuioa", "on");
+    plan_case_make(s);
     assert_permutation(s);
     assert_true(s->plan.moved);
-    assert_int_equal(hwloc_bitmap_first(s->plan.places[0].numas), 5);
+    assert_int_equal(hwloc_bitmap_first(s->plan.assignments[0].numas), 5);
     for (unsigned i = 0; i < 16; i += 2)
-        assert_true(hwloc_bitmap_isequal(s->plan.places[i].numas, s->plan.places[i + 1].numas));
+        assert_true(
+            hwloc_bitmap_isequal(s->plan.assignments[i].numas, s->plan.assignments[i + 1].numas));
     assert_true(chain_cost(s) <= before);
     assert_int_equal(s->plan.order[0], 0);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* Two ranks on node 0 and one on each other node: no block of equal size is nearer the NIC. */
 static void test_blocks_of_unequal_size_stay(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 9, 1);
+    plan_case_on(s, 9, 1);
     for (unsigned i = 2; i < 9; i++)
         hwloc_bitmap_only(s->masks[i], 2 * (i - 1));
-    scene_make(s);
+    plan_case_make(s);
     assert_false(s->plan.moved);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static void test_one_rank_alone(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 1, 1);
-    scene_make(s);
-    assert_int_equal(hwloc_bitmap_first(s->plan.places[0].numas), 5);
-    assert_int_equal(hwloc_bitmap_weight(s->plan.places[0].cpus), 1);
+    plan_case_on(s, 1, 1);
+    plan_case_make(s);
+    assert_int_equal(hwloc_bitmap_first(s->plan.assignments[0].numas), 5);
+    assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[0].cpus), 1);
     nuioa_plan_free(&s->plan);
 
-    scene_option(s, "cores", "keep");
-    scene_make(s);
+    plan_case_option(s, "cores", "keep");
+    plan_case_make(s);
     assert_false(s->plan.moved);
     nuioa_plan_free(&s->plan);
 
     /* the step has nothing near the NIC: nearest of what it has (1 is nearer to 5 than 0) */
-    scene_option(s, "cores", "auto");
+    plan_case_option(s, "cores", "auto");
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
     hwloc_bitmap_set_range(allowed, 0, 3);
     s->request.allowed_cpus = allowed;
-    scene_make(s);
-    assert_int_equal(hwloc_bitmap_first(s->plan.places[0].numas), 1);
+    plan_case_make(s);
+    assert_int_equal(hwloc_bitmap_first(s->plan.assignments[0].numas), 1);
     hwloc_bitmap_free(allowed);
-    scene_free(s);
+    plan_case_free(s);
 }
 
-static void assert_untouched(struct scene *s, const char *why)
+static void assert_untouched(struct plan_case *s, const char *why)
 {
-    scene_make(s);
+    plan_case_make(s);
     assert_false(s->plan.moved);
     if (!strstr(s->plan.reason, why))
         fail_msg("reason: '%s', wanted '%s'", s->plan.reason, why);
-    assert_true(s->plan.places[0].nic == 0); /* still told */
+    assert_true(s->plan.assignments[0].nic == 0); /* still told */
     assert_int_equal(s->plan.order_count, s->plan.task_count);
     nuioa_plan_free(&s->plan);
 }
@@ -201,18 +203,18 @@ static void assert_untouched(struct scene *s, const char *why)
 static void test_limits(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 16, 1);
+    plan_case_on(s, 16, 1);
     weigh(s, descending);
 
     s->request.bound_by_user = true;
     assert_untouched(s, "--cpu-bind");
-    scene_option(s, "nuioa", "force");
-    scene_make(s);
+    plan_case_option(s, "nuioa", "force");
+    plan_case_make(s);
     assert_true(s->plan.moved);
     nuioa_plan_free(&s->plan);
-    scene_option(s, "nuioa", "on");
+    plan_case_option(s, "nuioa", "on");
     s->options.force = false;
     s->request.bound_by_user = false;
 
@@ -224,180 +226,183 @@ static void test_limits(void **state)
     assert_untouched(s, "batch script");
     s->request.stay = NULL;
 
-    scene_option(s, "policy", "cpu");
+    plan_case_option(s, "policy", "cpu");
     assert_untouched(s, "policy=cpu");
-    scene_option(s, "policy", "bandwidth");
+    plan_case_option(s, "policy", "bandwidth");
 
     for (unsigned i = 0; i < 16; i++)
         hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
     assert_untouched(s, "share the same CPUs");
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static void test_one_unbound_rank_is_not_squeezed(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 1, 1);
+    plan_case_on(s, 1, 1);
     hwloc_bitmap_copy(s->masks[0], s->node.allowed_cpus);
     assert_untouched(s, "the only rank has all CPUs");
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static void test_no_information_no_change(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 16, 1);
+    plan_case_on(s, 16, 1);
     weigh(s, descending);
-    scene_option(s, "nic", "^mlx4_0");
-    scene_make(s);
+    plan_case_option(s, "nic", "^mlx4_0");
+    plan_case_make(s);
     assert_false(s->plan.moved);
-    assert_int_equal(s->plan.places[0].nic, -1);
-    assert_int_equal(s->plan.places[0].level, NUIOA_NO_LEVEL);
+    assert_int_equal(s->plan.assignments[0].nic, -1);
+    assert_int_equal(s->plan.assignments[0].level, NUIOA_NO_LEVEL);
     assert_non_null(strstr(s->plan.reason, "no usable NIC"));
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static void test_slots_of_unequal_size_are_not_exchanged(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){2, 4, 1, 1, NULL});
     machine_nic(&s->node, "mlx5_0", 1);
-    scene_on(s, 4, 1);
+    plan_case_on(s, 4, 1);
     hwloc_bitmap_set_range(s->masks[0], 0, 1); /* two CPUs on NUMA node 0 */
     hwloc_bitmap_only(s->masks[1], 2);
     hwloc_bitmap_only(s->masks[2], 4);
     hwloc_bitmap_only(s->masks[3], 5);
     weigh(s, descending);
-    scene_make(s);
-    assert_int_equal(hwloc_bitmap_weight(s->plan.places[0].cpus), 2);
-    assert_false(s->plan.places[0].moved);
-    assert_int_equal(hwloc_bitmap_first(s->plan.places[1].numas), 1);
-    scene_free(s);
+    plan_case_make(s);
+    assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[0].cpus), 2);
+    assert_false(s->plan.assignments[0].moved);
+    assert_int_equal(hwloc_bitmap_first(s->plan.assignments[1].numas), 1);
+    plan_case_free(s);
 }
 
 static void test_nics_are_shared(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
-    scene_on(s, 8, 1);
+    plan_case_on(s, 8, 1);
     weigh(s, equal);
-    scene_make(s);
+    plan_case_make(s);
     assert_false(s->plan.moved);
     unsigned load[2] = {0, 0};
     for (unsigned i = 0; i < 8; i++) {
-        assert_int_equal(hwloc_bitmap_weight(s->plan.places[i].cpus), 2); /* both threads */
-        load[s->plan.places[i].nic]++;
+        assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[i].cpus), 2); /* both threads */
+        load[s->plan.assignments[i].nic]++;
     }
     assert_int_equal(load[0], 4);
-    assert_int_equal(s->plan.places[2].nic, 0); /* NUMA node 1 */
-    assert_int_equal(s->plan.places[6].nic, 1); /* NUMA node 3 */
+    assert_int_equal(s->plan.assignments[2].nic, 0); /* NUMA node 1 */
+    assert_int_equal(s->plan.assignments[6].nic, 1); /* NUMA node 3 */
     assert_int_equal(s->plan.rail_count, 2);
     nuioa_plan_free(&s->plan);
 
-    scene_option(s, "nic", "^mlx5_1");
-    scene_make(s);
+    plan_case_option(s, "nic", "^mlx5_1");
+    plan_case_make(s);
     for (unsigned i = 0; i < 8; i++)
-        assert_int_equal(s->plan.places[i].nic, 0);
-    scene_free(s);
+        assert_int_equal(s->plan.assignments[i].nic, 0);
+    plan_case_free(s);
 }
 
 static void test_equally_near_nics_share_by_weight_and_card(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){1, 8, 1, 1, NULL});
     machine_nic(&s->node, "mlx5_0", 0);
     machine_nic(&s->node, "mlx5_1", 0)->card = 0; /* second port of the first card */
     machine_nic(&s->node, "mlx5_2", 0);
-    scene_on(s, 8, 1);
+    plan_case_on(s, 8, 1);
     weigh(s, equal);
-    scene_make(s);
+    plan_case_make(s);
     unsigned load[3] = {0, 0, 0};
     for (unsigned i = 0; i < 8; i++)
-        load[s->plan.places[i].nic]++;
+        load[s->plan.assignments[i].nic]++;
     assert_int_equal(load[2], 4);
     assert_int_equal(load[0], 2);
     nuioa_plan_free(&s->plan);
 
     for (unsigned i = 0; i < 8; i++)
         s->tasks[i].weight = i ? 1 : 7; /* one as heavy as all others together */
-    scene_make(s);
+    plan_case_make(s);
     for (unsigned i = 1; i < 8; i++)
-        assert_int_not_equal(s->node.nics[s->plan.places[i].nic].card,
-                             s->node.nics[s->plan.places[0].nic].card);
-    scene_free(s);
+        assert_int_not_equal(s->node.nics[s->plan.assignments[i].nic].card,
+                             s->node.nics[s->plan.assignments[0].nic].card);
+    plan_case_free(s);
 }
 
 static void test_pack(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
-    scene_on(s, 4, 1);
-    scene_option(s, "cores", "pack");
+    plan_case_on(s, 4, 1);
+    plan_case_option(s, "cores", "pack");
     s->request.cpus_per_task = 1; /* rounded up to whole cores */
-    scene_make(s);
+    plan_case_make(s);
     for (unsigned i = 0; i < 4; i++) {
-        assert_int_equal(s->plan.places[i].level, 0);
-        assert_int_equal(hwloc_bitmap_weight(s->plan.places[i].cpus), 2);
+        assert_int_equal(s->plan.assignments[i].level, 0);
+        assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[i].cpus), 2);
     }
     nuioa_plan_free(&s->plan);
     s->request.cpus_per_task = 8; /* 4 x 8 of 16: no room: kept as Slurm made them */
-    scene_make(s);
+    plan_case_make(s);
     assert_permutation(s);
     assert_int_equal(s->plan.warnings.count, 1);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static void test_memory(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     char text[64];
     machine_quad(&s->node);
-    scene_on(s, 8, 1);
+    plan_case_on(s, 8, 1);
     weigh(s, equal);
     hwloc_bitmap_clr(s->node.allowed_numas, 0); /* the step may not use the memory of NUMA node 0 */
-    scene_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "preferred:1");
-    assert_string_equal(nuioa_memory_text(&s->plan.places[4], text, sizeof(text)), "preferred:2");
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
+                        "preferred:1");
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[4], text, sizeof(text)),
+                        "preferred:2");
     nuioa_plan_free(&s->plan);
-    scene_option(s, "mem", "interleave");
-    scene_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)),
+    plan_case_option(s, "mem", "interleave");
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
                         "interleave:1,3");
     nuioa_plan_free(&s->plan);
-    scene_option(s, "mem", "nic");
-    scene_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.places[6], text, sizeof(text)), "preferred:3");
+    plan_case_option(s, "mem", "nic");
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[6], text, sizeof(text)),
+                        "preferred:3");
     s->request.memory_by_user = true;
     nuioa_plan_free(&s->plan);
-    scene_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.places[6], text, sizeof(text)), "default");
-    scene_free(s);
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[6], text, sizeof(text)), "default");
+    plan_case_free(s);
 }
 
 static void test_achieved(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 2, 1);
+    plan_case_on(s, 2, 1);
     weigh(s, descending);
-    scene_make(s);
+    plan_case_make(s);
     hwloc_bitmap_t elsewhere = hwloc_bitmap_alloc();
     hwloc_bitmap_only(elsewhere, 6); /* NUMA node 3, one link from the NIC */
     assert_int_equal(nuioa_plan_achieved(&s->request, &s->plan, 1, elsewhere), 0);
-    assert_int_equal(s->plan.places[1].level, 1);
+    assert_int_equal(s->plan.assignments[1].level, 1);
     assert_int_equal(s->plan.order[0], 1); /* now nearer than local rank 0 */
     hwloc_bitmap_free(elsewhere);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static void test_latency_uses_both_directions(void **state)
@@ -405,31 +410,31 @@ static void test_latency_uses_both_directions(void **state)
     (void)state;
     /* NIC on 0. From 0, memory 1 is nearer than 2; there and back 2 is. */
     static const uint32_t matrix[9] = {10, 20, 24, 60, 10, 40, 24, 40, 10};
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){3, 1, 1, 1, matrix});
     machine_nic(&s->node, "mlx5_0", 0);
-    scene_on(s, 3, 1);
+    plan_case_on(s, 3, 1);
     weigh(s, descending);
-    scene_make(s);
-    assert_string_equal(scene_numas(s), "0,1,2");
+    plan_case_make(s);
+    assert_string_equal(plan_case_numas(s), "0,1,2");
     nuioa_plan_free(&s->plan);
-    scene_option(s, "policy", "latency");
-    scene_make(s);
-    assert_string_equal(scene_numas(s), "0,2,1");
-    scene_free(s);
+    plan_case_option(s, "policy", "latency");
+    plan_case_make(s);
+    assert_string_equal(plan_case_numas(s), "0,2,1");
+    plan_case_free(s);
 }
 
 static void test_refuses_nonsense(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, 2, 1);
+    plan_case_on(s, 2, 1);
     hwloc_bitmap_zero(s->masks[1]);
     nuioa_options_finish(&s->options);
     assert_int_equal(nuioa_plan_make(&s->request, &s->plan, &s->err), -EINVAL);
-    assert_null(s->plan.places);
-    scene_free(s);
+    assert_null(s->plan.assignments);
+    plan_case_free(s);
 }
 
 /* What is promised before there are masks must hold for all of them. */
@@ -441,26 +446,26 @@ static void test_a_sure_leader_leads(void **state)
         for (unsigned tasks = 1; tasks <= 8; tasks *= 2)
             for (unsigned numas = 1; numas <= 2; numas++)
                 for (int hinted = 0; hinted < 2; hinted++) {
-                    struct scene *s = scene_new();
+                    struct plan_case *s = plan_case_new();
                     machine_build(&s->node, &(struct shape){ .numas = numas, .cores = 8, .threads = 1,
                                                              .numas_per_package = 1 });
                     for (unsigned n = 0; n < nics; n++)
                         machine_nic(&s->node, n ? "b" : "a", numas - 1);
-                    scene_on(s, tasks, 1);
+                    plan_case_on(s, tasks, 1);
                     if (hinted)
-                        scene_weigh(s, weights);
+                        plan_case_weigh(s, weights);
                     uint32_t sure = nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted);
                     assert_int_equal(sure, tasks == 1 || (numas == 1 && !hinted) ? 0 : UINT32_MAX);
-                    scene_make(s);
+                    plan_case_make(s);
                     if (sure != UINT32_MAX)
                         assert_int_equal(s->plan.order[0], sure);
-                    scene_option(s, "leader", "rank0");
-                    scene_make(s);
+                    plan_case_option(s, "leader", "rank0");
+                    plan_case_make(s);
                     assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted), 0);
                     assert_int_equal(s->plan.order[0], 0);
-                    scene_option(s, "leader", "off");
+                    plan_case_option(s, "leader", "off");
                     assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted), UINT32_MAX);
-                    scene_free(s);
+                    plan_case_free(s);
                 }
 }
 
@@ -468,18 +473,18 @@ static void test_a_sure_leader_leads(void **state)
 static void test_no_sure_leader_with_a_lost_nic(void **state)
 {
     (void)state;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ .numas = 1, .cores = 8, .threads = 1, .numas_per_package = 1 });
     machine_nic(&s->node, "a", 0);
     struct nuioa_nic *nic = machine_nic(&s->node, "b", 0);
-    scene_on(s, 4, 1);
+    plan_case_on(s, 4, 1);
     assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 4, false), 0);
     free(nic->level);
     nic->level = NULL;
     assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 4, false), UINT32_MAX);
     assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 1, false), 0);
     assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 0, false), UINT32_MAX);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* Ranks that all speak to each other, and a clock that has passed already: no plan, whether or not there are
@@ -493,22 +498,22 @@ static void test_processor_time(void **state)
         for (uint32_t first = 0; first < second; first++)
             pairs[count++] = (struct nuioa_pair){ first, second, 1 + (first * 7 + second * 3) % 5 };
     for (int with_pairs = 0; with_pairs < 2; with_pairs++) {
-        struct scene *s = scene_new();
+        struct plan_case *s = plan_case_new();
         machine_hagrid(&s->node, 5);
-        scene_on(s, 8, 1);
+        plan_case_on(s, 8, 1);
         weigh(s, descending);
         s->request.pairs = pairs;
         s->request.pair_count = with_pairs ? count : 0;
-        scene_make(s);
+        plan_case_make(s);
         s->request.cpu_until_us = UINT64_MAX;
-        scene_make(s);
+        plan_case_make(s);
         assert_true(s->plan.moved);
         nuioa_plan_free(&s->plan);
         s->request.cpu_until_us = 1;
         assert_int_equal(nuioa_plan_make(&s->request, &s->plan, &s->err), -ETIME);
         assert_non_null(strstr(s->err.text, "processor time"));
-        assert_null(s->plan.places);
-        scene_free(s);
+        assert_null(s->plan.assignments);
+        plan_case_free(s);
     }
 }
 

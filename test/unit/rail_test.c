@@ -12,24 +12,24 @@
 
 /* Four NUMA nodes of four cores with a NIC each, in one fabric; `tasks` ranks of 16 / tasks
  * cores. */
-static struct scene *four_rails(unsigned tasks, const double *weights)
+static struct plan_case *four_rails(unsigned tasks, const double *weights)
 {
     static const char *const names[] = { "a", "b", "c", "d" };
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ .numas = 4, .cores = 4, .threads = 1,
                                              .numas_per_package = 1 });
     for (unsigned n = 0; n < 4; n++)
         machine_nic(&s->node, names[n], n);
-    scene_on(s, tasks, 16 / tasks);
-    scene_weigh(s, weights);
+    plan_case_on(s, tasks, 16 / tasks);
+    plan_case_weigh(s, weights);
     return s;
 }
 
-static void loads(const struct scene *s, double *load)
+static void loads(const struct plan_case *s, double *load)
 {
     memset(load, 0, s->node.nic_count * sizeof(*load));
     for (uint32_t i = 0; i < s->plan.task_count; i++)
-        load[s->plan.places[i].nic] += s->plan.places[i].weight;
+        load[s->plan.assignments[i].nic] += s->plan.assignments[i].weight;
 }
 
 static void test_heavy_ranks_use_all_rails(void **state)
@@ -37,8 +37,8 @@ static void test_heavy_ranks_use_all_rails(void **state)
     (void)state;
     static const double weights[16] = { 1, 1, 1, 1 };
     double load[4];
-    struct scene *s = four_rails(16, weights);
-    scene_make(s);
+    struct plan_case *s = four_rails(16, weights);
+    plan_case_make(s);
     loads(s, load);
     for (unsigned n = 0; n < 4; n++)
         assert_float_equal(load[n], 1, 0);
@@ -48,15 +48,15 @@ static void test_heavy_ranks_use_all_rails(void **state)
     /* three leave, and three make room */
     unsigned moved = 0;
     for (unsigned i = 0; i < 16; i++)
-        moved += s->plan.places[i].moved;
+        moved += s->plan.assignments[i].moved;
     assert_int_equal(moved, 6);
     assert_int_equal(s->plan.rail_count, 4);
     char why[64];
     for (unsigned i = 0; i < 16; i++)
-        if (s->plan.places[i].moved)
+        if (s->plan.assignments[i].moved)
             assert_non_null(strstr(nuioa_report_why(&s->plan, i, why, sizeof(why)),
                                    i < 4 ? "share the load" : "gave way to rank"));
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static void test_by_weight(void **state)
@@ -64,12 +64,12 @@ static void test_by_weight(void **state)
     (void)state;
     static const double weights[8] = { 8, 7, 6, 5, 4, 3, 2, 1 };
     double load[4];
-    struct scene *s = four_rails(8, weights);
-    scene_make(s);
+    struct plan_case *s = four_rails(8, weights);
+    plan_case_make(s);
     loads(s, load);
     for (unsigned n = 0; n < 4; n++)
         assert_float_equal(load[n], 9, 0);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 static void test_nobody_moves_for_little(void **state)
@@ -80,11 +80,11 @@ static void test_nobody_moves_for_little(void **state)
     static const double one[8] = { 7 };
     static const double *const all[] = { equal, nearly, one };
     for (unsigned k = 0; k < 3; k++) {
-        struct scene *s = four_rails(8, all[k]);
-        scene_make(s);
+        struct plan_case *s = four_rails(8, all[k]);
+        plan_case_make(s);
         assert_false(s->plan.moved);
         assert_string_equal(s->plan.mapping.mapper, "keep");
-        scene_free(s);
+        plan_case_free(s);
     }
 }
 
@@ -95,19 +95,19 @@ static void test_by_rate(void **state)
     (void)state;
     static const double weights[10] = { 2, 2, 2, 2, 2, 0, 0, 0, 0, 0 };
     double load[2];
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 5, .threads = 1,
                                              .numas_per_package = 1 });
     machine_nic(&s->node, "slow", 0)->rate_mbps = 25000;
     machine_nic(&s->node, "fast", 1);
-    scene_on(s, 10, 1);
-    scene_weigh(s, weights);
-    scene_option(s, "nic", "slow,fast");
-    scene_make(s);
+    plan_case_on(s, 10, 1);
+    plan_case_weigh(s, weights);
+    plan_case_option(s, "nic", "slow,fast");
+    plan_case_make(s);
     loads(s, load);
     assert_float_equal(load[0], 2, 0);
     assert_float_equal(load[1], 8, 0);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* Two ports of one card share its bus: nothing is gained between them. */
@@ -115,16 +115,16 @@ static void test_one_card(void **state)
 {
     (void)state;
     static const double weights[8] = { 9, 9 };
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 4, .threads = 1,
                                              .numas_per_package = 1 });
     machine_nic(&s->node, "a", 0);
     machine_nic(&s->node, "b", 1)->card = 0;
-    scene_on(s, 8, 1);
-    scene_weigh(s, weights);
-    scene_make(s);
+    plan_case_on(s, 8, 1);
+    plan_case_weigh(s, weights);
+    plan_case_make(s);
     assert_false(s->plan.moved);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* Ranks that speak to each other are not torn apart for a rail: J goes before. A couple may go. */
@@ -133,36 +133,36 @@ static void test_neighbours_go_before(void **state)
     (void)state;
     static const double weights[8] = { 9, 9 };
     static const struct nuioa_pair tied[] = { { 0, 1, 50 } };
-    struct scene *s = four_rails(8, weights);
+    struct plan_case *s = four_rails(8, weights);
     s->request.pairs = tied;
     s->request.pair_count = 1;
-    scene_make(s);
-    assert_true(hwloc_bitmap_isequal(s->plan.places[0].numas, s->plan.places[1].numas));
+    plan_case_make(s);
+    assert_true(hwloc_bitmap_isequal(s->plan.assignments[0].numas, s->plan.assignments[1].numas));
     s->request.pair_count = 0;
-    scene_make(s);
-    assert_false(hwloc_bitmap_isequal(s->plan.places[0].numas, s->plan.places[1].numas));
+    plan_case_make(s);
+    assert_false(hwloc_bitmap_isequal(s->plan.assignments[0].numas, s->plan.assignments[1].numas));
     /* with neighbours that do not mind, a profile shares the NICs too */
     static const struct nuioa_pair loose[] = { { 2, 3, 1 } };
     s->request.pairs = loose;
     s->request.pair_count = 1;
-    scene_make(s);
-    assert_false(hwloc_bitmap_isequal(s->plan.places[0].numas, s->plan.places[1].numas));
-    scene_free(s);
+    plan_case_make(s);
+    assert_false(hwloc_bitmap_isequal(s->plan.assignments[0].numas, s->plan.assignments[1].numas));
+    plan_case_free(s);
 }
 
 /* Two NUMA nodes of eight ranks, groups of `size` that speak to each other; ranks 0 and 2 * size - 1,
  * which begin on one node, carry the traffic. */
-static struct scene *two_groups(unsigned size, struct nuioa_pair *pairs)
+static struct plan_case *two_groups(unsigned size, struct nuioa_pair *pairs)
 {
     double weights[16] = {0};
     weights[0] = weights[size < 8 ? 2 * size - 1 : 7] = 9;
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 8, .threads = 1,
                                              .numas_per_package = 1 });
     machine_nic(&s->node, "a", 0);
     machine_nic(&s->node, "b", 1);
-    scene_on(s, 16, 1);
-    scene_weigh(s, weights);
+    plan_case_on(s, 16, 1);
+    plan_case_weigh(s, weights);
     s->request.pairs = pairs;
     for (uint32_t i = 0; i < 16; i++)
         for (uint32_t k = i + 1; k < 16 && k / size == i / size; k++)
@@ -177,21 +177,21 @@ static void test_neighbours_go_along(void **state)
     (void)state;
     for (unsigned size = 2; size <= 4; size *= 2) {
         struct nuioa_pair pairs[64];
-        struct scene *s = two_groups(size, pairs);
-        scene_make(s);
-        const struct nuioa_place *places = s->plan.places;
-        assert_int_not_equal(places[0].nic, places[2 * size - 1].nic);
+        struct plan_case *s = two_groups(size, pairs);
+        plan_case_make(s);
+        const struct nuioa_assignment *assignments = s->plan.assignments;
+        assert_int_not_equal(assignments[0].nic, assignments[2 * size - 1].nic);
         for (uint32_t k = 0; k < s->request.pair_count; k++)
-            assert_true(hwloc_bitmap_isequal(places[pairs[k].first].numas,
-                                             places[pairs[k].second].numas));
+            assert_true(hwloc_bitmap_isequal(assignments[pairs[k].first].numas,
+                                             assignments[pairs[k].second].numas));
         assert_true(s->plan.mapping.cost == s->plan.mapping.cost_start);
-        scene_free(s);
+        plan_case_free(s);
     }
     struct nuioa_pair pairs[64];
-    struct scene *s = two_groups(8, pairs);
-    scene_make(s);
+    struct plan_case *s = two_groups(8, pairs);
+    plan_case_make(s);
     assert_false(s->plan.moved);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* A heavy rank is never farther for the sake of another rail. */
@@ -199,32 +199,32 @@ static void test_levels_go_before(void **state)
 {
     (void)state;
     static const double weights[8] = { 0, 0, 0, 0, 9, 9, 6, 6 };
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
-    scene_on(s, 8, 2);
-    scene_weigh(s, weights);
-    scene_make(s);
+    plan_case_on(s, 8, 2);
+    plan_case_weigh(s, weights);
+    plan_case_make(s);
     double load[2];
     loads(s, load);
     assert_float_equal(load[0], 15, 0);
     assert_float_equal(load[1], 15, 0);
     for (unsigned i = 4; i < 8; i++)
-        assert_int_equal(s->plan.places[i].level, 0);
+        assert_int_equal(s->plan.assignments[i].level, 0);
     /* Three on two rails: halfway between them the third would share both, but a level away. */
     static const double three[8] = { 0, 0, 0, 0, 9, 9, 9, 0 };
-    scene_weigh(s, three);
-    scene_make(s);
+    plan_case_weigh(s, three);
+    plan_case_make(s);
     for (unsigned i = 4; i < 7; i++)
-        assert_int_equal(s->plan.places[i].level, 0);
-    scene_free(s);
+        assert_int_equal(s->plan.assignments[i].level, 0);
+    plan_case_free(s);
 }
 
 /* InfiniBand of 100 Gb/s on one NUMA node, Ethernet of `mbps` on the other; the last rank is
  * heavy. */
-static struct scene *two_kinds(uint32_t mbps)
+static struct plan_case *two_kinds(uint32_t mbps)
 {
     static const double weights[4] = { 0, 0, 0, 9 };
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 2, .threads = 1,
                                              .numas_per_package = 1 });
     machine_nic(&s->node, "ib", 0);
@@ -232,8 +232,8 @@ static struct scene *two_kinds(uint32_t mbps)
     eth->kind = NUIOA_NIC_ETHERNET;
     eth->rate_mbps = mbps;
     nuioa_nic_judge(&s->node);
-    scene_on(s, 4, 1);
-    scene_weigh(s, weights);
+    plan_case_on(s, 4, 1);
+    plan_case_weigh(s, weights);
     return s;
 }
 
@@ -253,16 +253,16 @@ static void test_two_kinds(void **state)
         { 1000, "bandwidth", "eth", 1 },    { 0, "bandwidth", "auto", 0 },
     };
     for (size_t t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
-        struct scene *s = two_kinds(cases[t].mbps);
-        scene_option(s, "policy", cases[t].policy);
-        scene_option(s, "nic", cases[t].nic);
-        scene_make(s);
-        int numa = hwloc_bitmap_first(s->plan.places[3].numas);
+        struct plan_case *s = two_kinds(cases[t].mbps);
+        plan_case_option(s, "policy", cases[t].policy);
+        plan_case_option(s, "nic", cases[t].nic);
+        plan_case_make(s);
+        int numa = hwloc_bitmap_first(s->plan.assignments[3].numas);
         if (numa != cases[t].numa)
             fail_msg("case %zu: the heavy rank is on NUMA node %d", t, numa);
         for (unsigned i = 1; i < 4; i++)
-            assert_int_equal(s->plan.places[i].nic, s->plan.places[0].nic);
-        scene_free(s);
+            assert_int_equal(s->plan.assignments[i].nic, s->plan.assignments[0].nic);
+        plan_case_free(s);
     }
 }
 
@@ -271,17 +271,17 @@ static void test_fabrics_are_not_mixed(void **state)
 {
     (void)state;
     static const double weights[8] = { 9, 9 };
-    struct scene *s = four_rails(8, weights);
+    struct plan_case *s = four_rails(8, weights);
     for (unsigned n = 0; n < 4; n++)
         nuioa_copy(s->node.nics[n].fabric, sizeof(s->node.nics[n].fabric), n < 2 ? "x" : "y");
     s->node.nics[3].rate_mbps = 200000;
-    scene_option(s, "nic", "a,b,c,d");
-    scene_make(s);
+    plan_case_option(s, "nic", "a,b,c,d");
+    plan_case_make(s);
     for (unsigned i = 0; i < 8; i++)
-        assert_true(s->plan.places[i].nic >= 2);
+        assert_true(s->plan.assignments[i].nic >= 2);
     assert_int_equal(s->plan.warnings.count, 2);
     assert_non_null(strstr(s->plan.warnings.text[0], "a:1 is not on the fabric of d"));
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* One rank with all cores uses all rails: what they deliver is spread over their memory. */
@@ -290,29 +290,30 @@ static void test_memory_of_several_rails(void **state)
     (void)state;
     static const double weights[2] = { 1, 1 };
     char text[64];
-    struct scene *s = four_rails(1, weights);
-    scene_option(s, "mem", "nic");
-    scene_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)),
+    struct plan_case *s = four_rails(1, weights);
+    plan_case_option(s, "mem", "nic");
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
                         "interleave:0-3");
-    scene_option(s, "nic", "b");
-    scene_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "preferred:1");
+    plan_case_option(s, "nic", "b");
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
+                        "preferred:1");
     s->request.memory_by_user = true;
-    scene_option(s, "nic", "auto");
-    scene_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)), "default");
-    scene_free(s);
+    plan_case_option(s, "nic", "auto");
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)), "default");
+    plan_case_free(s);
 
     s = four_rails(2, weights);
-    scene_option(s, "mem", "nic");
-    scene_make(s);
-    assert_int_equal(s->plan.places[0].memory, NUIOA_MEMORY_PREFERRED);
-    scene_option(s, "mem", "interleave");
-    scene_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.places[0], text, sizeof(text)),
+    plan_case_option(s, "mem", "nic");
+    plan_case_make(s);
+    assert_int_equal(s->plan.assignments[0].memory, NUIOA_MEMORY_PREFERRED);
+    plan_case_option(s, "mem", "interleave");
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
                         "interleave:0-3");
-    scene_free(s);
+    plan_case_free(s);
 }
 
 int main(void)

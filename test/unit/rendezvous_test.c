@@ -156,14 +156,14 @@ static void invitations(void **state)
 {
     (void)state;
     for (int sealed = 0; sealed < 2; sealed++) {
-        struct invitation made, again, other;
-        char text[INVITATION_TEXT_MAX];
-        assert_int_equal(invitation_make(&made, 65535, sealed), 0);
-        assert_int_equal(invitation_make(&other, 65535, sealed), 0);
+        struct token made, again, other;
+        char text[TOKEN_TEXT_MAX];
+        assert_int_equal(token_make(&made, 65535, sealed), 0);
+        assert_int_equal(token_make(&other, 65535, sealed), 0);
         assert_memory_not_equal(made.key, other.key, WIRE_KEY_SIZE);
-        invitation_write(&made, text);
-        assert_true(strlen(text) < INVITATION_TEXT_MAX);
-        assert_int_equal(invitation_read(&again, text), 0);
+        token_write(&made, text);
+        assert_true(strlen(text) < TOKEN_TEXT_MAX);
+        assert_int_equal(token_read(&again, text), 0);
         assert_int_equal(again.port, 65535);
         assert_int_equal(again.sealed, sealed);
         assert_memory_equal(again.key, made.key, WIRE_KEY_SIZE);
@@ -172,18 +172,18 @@ static void invitations(void **state)
 
 static void wrong_invitation(const char *text, int rc)
 {
-    struct invitation invitation;
-    assert_int_equal(invitation_read(&invitation, text), rc);
+    struct token token;
+    assert_int_equal(token_read(&token, text), rc);
 }
 
 /* Every way to cut one short or to add to it, and every character that is not of it. */
 static void wrong_invitations(void **state)
 {
-    struct invitation invitation;
-    char text[INVITATION_TEXT_MAX + 8];
+    struct token token;
+    char text[TOKEN_TEXT_MAX + 8];
     (void)state;
-    assert_int_equal(invitation_make(&invitation, 40000, false), 0);
-    invitation_write(&invitation, text);
+    assert_int_equal(token_make(&token, 40000, false), 0);
+    token_write(&token, text);
     size_t length = strlen(text);
     for (size_t i = 0; i < length; i++) {
         char c = text[i];

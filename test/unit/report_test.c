@@ -283,9 +283,9 @@ static void test_digits(void **state)
     (void)state;
     nuioa_copy(node.host, sizeof(node.host), "n1");
     make_plan(16, 1, true);
-    plan.places[0].weight = 483919214.8;
-    plan.places[1].weight = 1.0 / 3;
-    plan.places[2].weight = 12345.678;
+    plan.assignments[0].weight = 483919214.8;
+    plan.assignments[1].weight = 1.0 / 3;
+    plan.assignments[2].weight = 12345.678;
     plan.mapping.cost_start = 41931837404.525;
     plan.mapping.cost = 1e-7 / 3;
     char *text = text_of(false);
@@ -301,9 +301,9 @@ static void test_cpu_bind(void **state)
 {
     (void)state;
     make_plan(3, 1, true);
-    hwloc_bitmap_list_sscanf(plan.places[0].cpus, "0,4-7");
-    hwloc_bitmap_list_sscanf(plan.places[1].cpus, "64");
-    hwloc_bitmap_list_sscanf(plan.places[2].cpus, "3,33,130");
+    hwloc_bitmap_list_sscanf(plan.assignments[0].cpus, "0,4-7");
+    hwloc_bitmap_list_sscanf(plan.assignments[1].cpus, "64");
+    hwloc_bitmap_list_sscanf(plan.assignments[2].cpus, "3,33,130");
     char *text = nuioa_report_cpu_bind(&plan);
     assert_string_equal(text, "0xf1,0x10000000000000000,0x400000000000000000000000200000008\n");
     free(text);
@@ -314,8 +314,8 @@ static void test_rankfile(void **state)
     (void)state;
     nuioa_copy(node.host, sizeof(node.host), "n1");
     make_plan(2, 2, true);
-    hwloc_bitmap_list_sscanf(plan.places[0].cpus, "0,4-7");
-    hwloc_bitmap_list_sscanf(plan.places[1].cpus, "2");
+    hwloc_bitmap_list_sscanf(plan.assignments[0].cpus, "0,4-7");
+    hwloc_bitmap_list_sscanf(plan.assignments[1].cpus, "2");
     char *text = nuioa_report_rankfile(&plan, &node);
     assert_non_null(strstr(text, "rank 100=n1 slot=0,4-7\nrank 101=n1 slot=2\n"));
     free(text);

@@ -51,14 +51,14 @@ static void link_to(const char *target, const char *name)
 static int try(const char *name, struct nuioa_error *err)
 {
     char path[256];
-    struct left before = look_around();
+    struct leak_check before = leak_check_begin();
     snprintf(path, sizeof(path), "%s/%s", top, name);
     int rc = nuioa_secure_open(name, err), absolute = nuioa_secure_open(path, err);
     if (rc >= 0)
         close(rc);
     if (absolute >= 0)
         close(absolute);
-    check_left(&before);
+    leak_check_end(&before);
     assert_int_equal(rc < 0 ? rc : 0, absolute < 0 ? absolute : 0);
     return rc < 0 ? rc : 0;
 }

@@ -16,18 +16,18 @@
 static const double weights[16] = {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
 
 /* 8 NUMA nodes of 2 cores, the NIC on the sixth. */
-static struct scene *hagrid(unsigned tasks, unsigned cpus_per_task)
+static struct plan_case *hagrid(unsigned tasks, unsigned cpus_per_task)
 {
-    struct scene *s = scene_new();
+    struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
-    scene_on(s, tasks, cpus_per_task);
+    plan_case_on(s, tasks, cpus_per_task);
     return s;
 }
 
 /* Makes the plan and its report; the caller frees. */
-static char *said(struct scene *s, bool explain)
+static char *said(struct plan_case *s, bool explain)
 {
-    scene_make(s);
+    plan_case_make(s);
     char *text = nuioa_report_text(&s->plan, &s->node, &s->options, explain);
     assert_non_null(text);
     for (char *c = text; *c; c++) /* a sentence may be broken into lines */
@@ -35,7 +35,7 @@ static char *said(struct scene *s, bool explain)
     return text;
 }
 
-static void says(struct scene *s, bool explain, const char *sentence, bool wanted)
+static void says(struct plan_case *s, bool explain, const char *sentence, bool wanted)
 {
     char *text = said(s, explain);
     if (!strstr(text, sentence) == wanted)
@@ -43,7 +43,7 @@ static void says(struct scene *s, bool explain, const char *sentence, bool wante
     free(text);
 }
 
-static double cost_of_exchange(const struct scene *s, const unsigned *mask_of)
+static double cost_of_exchange(const struct plan_case *s, const unsigned *mask_of)
 {
     double cost = 0;
     for (unsigned i = 0; i < s->request.task_count; i++) {
@@ -55,7 +55,7 @@ static double cost_of_exchange(const struct scene *s, const unsigned *mask_of)
 }
 
 /* All exchanges of so many masks, one after the other; the least cost of them. */
-static void try_all(const struct scene *s, unsigned *mask_of, unsigned at, double *least)
+static void try_all(const struct plan_case *s, unsigned *mask_of, unsigned at, double *least)
 {
     if (at == s->request.task_count) {
         double cost = cost_of_exchange(s, mask_of);
@@ -76,10 +76,10 @@ static void try_all(const struct scene *s, unsigned *mask_of, unsigned at, doubl
 static void test_bound_is_of_exchanges(void **state)
 {
     (void)state;
-    struct scene *s = hagrid(6, 1);
+    struct plan_case *s = hagrid(6, 1);
     unsigned mask_of[] = {0, 1, 2, 3, 4, 5};
     double least = 1e9, far = 0;
-    scene_weigh(s, weights + 10);
+    plan_case_weigh(s, weights + 10);
     char *text = said(s, false);
     try_all(s, mask_of, 0, &least);
     assert_float_equal(s->plan.mapping.bound, least, 1e-9);
@@ -91,7 +91,7 @@ static void test_bound_is_of_exchanges(void **state)
         far += weights[10 + i] * (i < 2 ? 1 : 1.3);
     assert_true(far < s->plan.mapping.bound);
     says(s, true, "the bound, among Slurm's masks", true);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* Rank 0 has a mask that is larger: others may have it only by taking CPUs away, which the bound
@@ -99,61 +99,61 @@ static void test_bound_is_of_exchanges(void **state)
 static void test_no_bound_of_unequal_masks(void **state)
 {
     (void)state;
-    struct scene *s = hagrid(4, 1);
-    scene_weigh(s, weights);
+    struct plan_case *s = hagrid(4, 1);
+    plan_case_weigh(s, weights);
     hwloc_bitmap_set_range(s->masks[0], 14, 15);
     hwloc_bitmap_clr(s->masks[0], 0);
     says(s, true, "can be below", false);
     says(s, true, "the bound", false);
     assert_false(s->plan.bound_known);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* More NUMA nodes than ranks, so there is a better place, but not among Slurm's masks. */
 static void test_nothing_better_is_of_masks(void **state)
 {
     (void)state;
-    struct scene *s = hagrid(2, 1);
-    scene_weigh(s, weights);
+    struct plan_case *s = hagrid(2, 1);
+    plan_case_weigh(s, weights);
     says(s, false, "no better exchange of Slurm's masks was found", true);
     says(s, false, "no placement", false);
     s->request.hinted = false;
     says(s, false, "no equal block of Slurm's masks is nearer the NIC", true);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* srun -n1 -c4 --exact: the step is these CPUs, and the rank is bound to them. */
 static void test_exact_step(void **state)
 {
     (void)state;
-    struct scene *s = hagrid(1, 4);
+    struct plan_case *s = hagrid(1, 4);
     s->request.allowed_cpus = s->masks[0];
     says(s, false, "the only rank has all CPUs of the step", true);
     says(s, false, "share", false);
     says(s, false, "squeezed", false);
-    scene_option(s, "policy", "cpu");
+    plan_case_option(s, "policy", "cpu");
     hwloc_bitmap_t interrupts = hwloc_bitmap_dup(s->masks[0]);
     s->request.interrupt_cpus = interrupts;
     says(s, false, "policy=cpu: the only rank has all CPUs of the step", true);
     hwloc_bitmap_free(interrupts);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* srun -n2 -c4 --exact --cpu-bind=none: less than the node has, and shared. */
 static void test_shared_masks(void **state)
 {
     (void)state;
-    struct scene *s = hagrid(2, 4);
+    struct plan_case *s = hagrid(2, 4);
     hwloc_bitmap_or(s->masks[0], s->masks[0], s->masks[1]);
     hwloc_bitmap_copy(s->masks[1], s->masks[0]);
     s->request.allowed_cpus = s->masks[0];
     says(s, false, "all ranks share the same CPUs", true);
     says(s, false, "the only rank", false);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* A GPU on this NUMA node. */
-static void add_gpu(struct scene *s, unsigned numa)
+static void add_gpu(struct plan_case *s, unsigned numa)
 {
     s->node.gpu_count = 1;
     s->node.gpus[0].numas = hwloc_bitmap_alloc();
@@ -161,7 +161,7 @@ static void add_gpu(struct scene *s, unsigned numa)
     hwloc_bitmap_set(s->node.gpus[0].numas, s->node.numas[numa].os_index);
 }
 
-static void says_of_gpus(struct scene *s, bool left)
+static void says_of_gpus(struct plan_case *s, bool left)
 {
     for (int explain = 0; explain < 2; explain++) {
         says(s, explain, "which the cost does not count", left);
@@ -179,9 +179,9 @@ static void says_of_gpus(struct scene *s, bool left)
 static void test_gpu_left(void **state)
 {
     (void)state;
-    struct scene *s = hagrid(16, 1);
-    scene_weigh(s, weights);
-    scene_option(s, "nuioa", "force");
+    struct plan_case *s = hagrid(16, 1);
+    plan_case_weigh(s, weights);
+    plan_case_option(s, "nuioa", "force");
     says_of_gpus(s, false); /* a step without GPUs */
 
     s->request.sees_gpu = true;
@@ -192,7 +192,7 @@ static void test_gpu_left(void **state)
     for (unsigned i = 0; i < 16; i++)
         s->tasks[i].gpu = 0;
     says_of_gpus(s, true);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 /* Only those who are farther from it than before. */
@@ -200,29 +200,29 @@ static void test_gpu_not_left(void **state)
 {
     (void)state;
     static const double two[12] = {5, 5};
-    struct scene *s = hagrid(12, 1);
-    scene_weigh(s, two);
-    scene_option(s, "nuioa", "force");
+    struct plan_case *s = hagrid(12, 1);
+    plan_case_weigh(s, two);
+    plan_case_option(s, "nuioa", "force");
     s->request.sees_gpu = true;
     add_gpu(s, 5);
     for (unsigned i = 0; i < 12; i++)
         s->tasks[i].gpu = 0;
-    scene_make(s);
+    plan_case_make(s);
     assert_int_equal(s->plan.gpus_left, 2); /* 10 and 11 were beside it, and make room */
     for (unsigned i = 10; i < 12; i++)
-        assert_true(s->plan.places[i].moved);
-    scene_free(s);
+        assert_true(s->plan.assignments[i].moved);
+    plan_case_free(s);
 
     s = hagrid(16, 1);
-    scene_weigh(s, weights);
-    scene_option(s, "nuioa", "force");
+    plan_case_weigh(s, weights);
+    plan_case_option(s, "nuioa", "force");
     s->request.sees_gpu = true;
     add_gpu(s, 0);
     hwloc_bitmap_copy(s->node.gpus[0].numas, s->node.allowed_numas); /* as near from everywhere */
     for (unsigned i = 0; i < 16; i++)
         s->tasks[i].gpu = 0;
     says_of_gpus(s, false);
-    scene_free(s);
+    plan_case_free(s);
 }
 
 int main(void)

@@ -22,7 +22,7 @@ static void hang(int fd, void *arg)
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    nuioa_child_write(fd, "x", 1);
+    nuioa_subprocess_write(fd, "x", 1);
     for (;;)
         pause();
 }
@@ -32,7 +32,7 @@ static void talk(int fd, void *arg)
     char block[4096] = {0};
     for (size_t left = *(size_t *)arg; left;) {
         size_t now = left < sizeof(block) ? left : sizeof(block);
-        if (nuioa_child_write(fd, block, now))
+        if (nuioa_subprocess_write(fd, block, now))
             return;
         left -= now;
     }
@@ -41,7 +41,7 @@ static void talk(int fd, void *arg)
 static void crash(int fd, void *arg)
 {
     (void)arg;
-    nuioa_child_write(fd, "abc", 3);
+    nuioa_subprocess_write(fd, "abc", 3);
     raise(SIGKILL);
 }
 
@@ -53,7 +53,7 @@ static void check_signals(int fd, void *arg)
     sigprocmask(SIG_SETMASK, NULL, &blocked);
     sigaction(SIGUSR1, NULL, &action);
     bool good = !sigismember(&blocked, SIGUSR2) && action.sa_handler == SIG_DFL;
-    nuioa_child_write(fd, good ? "good" : "bad", good ? 4 : 3);
+    nuioa_subprocess_write(fd, good ? "good" : "bad", good ? 4 : 3);
 }
 
 static void wait_long(int fd, void *arg)
@@ -69,7 +69,7 @@ static void use_kept(int fd, void *arg)
     if (write(fds[0], "k", 1) != 1)
         return;
     for (int i = 1; i < 3; i++)
-        nuioa_child_write(fd, fcntl(fds[i], F_GETFD) < 0 ? "c" : "o", 1);
+        nuioa_subprocess_write(fd, fcntl(fds[i], F_GETFD) < 0 ? "c" : "o", 1);
 }
 
 static double now_ms(void)
@@ -84,11 +84,11 @@ static void test_child_hangs(void **state)
     (void)state;
     void *bytes = NULL;
     size_t length;
-    struct left before = look_around();
+    struct leak_check before = leak_check_begin();
     double start = now_ms();
-    assert_int_equal(nuioa_child_run(hang, NULL, 100, 1000, &bytes, &length), -ETIMEDOUT);
+    assert_int_equal(nuioa_subprocess_run(hang, NULL, 100, 1000, &bytes, &length), -ETIMEDOUT);
     assert_true(now_ms() - start >= 99 && now_ms() - start < 5000);
-    check_left(&before);
+    leak_check_end(&before);
 }
 
 static void test_child_output(void **state)
@@ -96,19 +96,20 @@ static void test_child_output(void **state)
     (void)state;
     void *bytes;
     size_t length, size = 300000;
-    struct left before = look_around();
-    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, size, &bytes, &length), 0);
+    struct leak_check before = leak_check_begin();
+    assert_int_equal(nuioa_subprocess_run(talk, &size, DEADLINE_MS, size, &bytes, &length), 0);
     assert_int_equal(length, size);
     free(bytes);
-    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, size - 1, &bytes, &length), -EFBIG);
+    assert_int_equal(nuioa_subprocess_run(talk, &size, DEADLINE_MS, size - 1, &bytes, &length),
+                     -EFBIG);
     size = 0;
-    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(nuioa_subprocess_run(talk, &size, DEADLINE_MS, 10, &bytes, &length), 0);
     assert_int_equal(length, 0);
     free(bytes);
-    assert_int_equal(nuioa_child_run(crash, NULL, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(nuioa_subprocess_run(crash, NULL, DEADLINE_MS, 10, &bytes, &length), 0);
     assert_int_equal(length, 3);
     free(bytes);
-    check_left(&before);
+    leak_check_end(&before);
 }
 
 static void interrupted(int number)
@@ -129,14 +130,15 @@ static void test_child_signals(void **state)
     sigemptyset(&mask);
     sigaddset(&mask, SIGUSR2);
     sigprocmask(SIG_BLOCK, &mask, &old);
-    struct left before = look_around();
-    assert_int_equal(nuioa_child_run(check_signals, NULL, DEADLINE_MS, 10, &bytes, &length), 0);
+    struct leak_check before = leak_check_begin();
+    assert_int_equal(nuioa_subprocess_run(check_signals, NULL, DEADLINE_MS, 10, &bytes, &length),
+                     0);
     assert_int_equal(length, 4);
     free(bytes);
     ualarm(10000, 5000);
-    assert_int_equal(nuioa_child_run(hang, NULL, 60, 10, &bytes, &length), -ETIMEDOUT);
+    assert_int_equal(nuioa_subprocess_run(hang, NULL, 60, 10, &bytes, &length), -ETIMEDOUT);
     ualarm(0, 0);
-    check_left(&before);
+    leak_check_end(&before);
     sigprocmask(SIG_SETMASK, &old, NULL);
     sigaction(SIGUSR1, &old_usr1, NULL);
     sigaction(SIGALRM, &old_alarm, NULL);
@@ -150,7 +152,7 @@ static void test_child_unseen(void **state)
     size_t length, size = 5;
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
     sigaction(SIGCHLD, &ignore, &old);
-    assert_int_equal(nuioa_child_run(talk, &size, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(nuioa_subprocess_run(talk, &size, DEADLINE_MS, 10, &bytes, &length), 0);
     assert_int_equal(length, 5);
     free(bytes);
     sigaction(SIGCHLD, &old, NULL);
@@ -160,30 +162,30 @@ static void test_child_unseen(void **state)
 static void test_child_life(void **state)
 {
     (void)state;
-    struct nuioa_child child;
-    struct left before = look_around();
+    struct nuioa_subprocess child;
+    struct leak_check before = leak_check_begin();
     siginfo_t end;
-    assert_int_equal(nuioa_child_start(&child, wait_long, NULL, -1, 50), 0);
+    assert_int_equal(nuioa_subprocess_start(&child, wait_long, NULL, -1, 50), 0);
     assert_int_equal(waitid(P_PID, (id_t)child.pid, &end, WEXITED | WNOWAIT), 0);
     assert_int_equal(end.si_code, CLD_KILLED);
     assert_int_equal(end.si_status, SIGALRM);
-    nuioa_child_end(&child);
-    nuioa_child_end(&child); /* there is none now */
-    check_left(&before);
+    nuioa_subprocess_end(&child);
+    nuioa_subprocess_end(&child); /* there is none now */
+    leak_check_end(&before);
 }
 
 static void test_child_keeps(void **state)
 {
     (void)state;
     int ends[2], other[2], lowest = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    struct nuioa_child child;
+    struct nuioa_subprocess child;
     void *bytes;
     size_t length;
     char got = 0;
     assert_int_equal(pipe2(ends, O_CLOEXEC) | pipe2(other, O_CLOEXEC), 0);
     int fds[] = {ends[1], other[1], lowest};
-    assert_int_equal(nuioa_child_start(&child, use_kept, fds, ends[1], DEADLINE_MS), 0);
-    assert_int_equal(nuioa_child_collect(&child, DEADLINE_MS, 10, &bytes, &length), 0);
+    assert_int_equal(nuioa_subprocess_start(&child, use_kept, fds, ends[1], DEADLINE_MS), 0);
+    assert_int_equal(nuioa_subprocess_collect(&child, DEADLINE_MS, 10, &bytes, &length), 0);
     assert_int_equal(length, 2);
     assert_memory_equal(bytes, "cc", 2); /* what it was not to keep */
     free(bytes);
