@@ -1,10 +1,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "topology/cache.h"
 #include "output/report.h"
+#include "output/report_node.h"
 #include "tools/json.h"
 #include "tools/tool.h"
+#include "topology/cache.h"
 
 static const char usage[] =
     "usage: nuioa cache [--out FILE] [--topology FILE.xml|DIR] [--distances FILE]\n"

@@ -62,44 +62,6 @@ static const struct check {
     { DOCTOR_ANY, true, doctor_check_mpi },
 };
 
-/* --- findings --------------------------------------------------------------------------------- */
-
-/* Whether `list` has "id" or "id:subject". */
-static bool is_ignored(const char *list, const char *id, const char *subject)
-{
-    char both[128];
-    snprintf(both, sizeof(both), "%s:%s", id, subject);
-    return doctor_list_has(list, "", id) || doctor_list_has(list, "", both);
-}
-
-void doctor_report(struct doctor *d, const char *id, const char *subject, const char *fmt, ...)
-{
-    va_list args;
-    const struct doctor_kind *kind = doctor_kind_find(id);
-    if (is_ignored(d->ignore, id, subject)) {
-        d->ignored++;
-        return;
-    }
-    if (!kind || d->count == DOCTOR_FINDINGS_MAX) {
-        d->lost++;
-        return;
-    }
-    struct doctor_finding *finding = &d->findings[d->count++];
-    finding->kind = kind;
-    nuioa_copy(finding->subject, sizeof(finding->subject), subject);
-    va_start(args, fmt);
-    vsnprintf(finding->what, sizeof(finding->what), fmt, args);
-    va_end(args);
-    for (char *c = finding->what; *c; c++)
-        if (iscntrl((unsigned char)*c))
-            *c = '?';
-}
-
-bool doctor_is_live(const struct doctor *d)
-{
-    return !*d->root;
-}
-
 /* --- what the checks look at ------------------------------------------------------------------ */
 
 static bool runs_slurmd(const struct doctor *d)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "output/report.h"
+#include "output/report_explain.h"
 #include "tools/tool.h"
 
 /* When one element cannot be made for want of memory, nothing is printed. jansson's containers take

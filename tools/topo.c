@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "output/report.h"
+#include "output/report_node.h"
 #include "tools/json.h"
 #include "tools/tool.h"
 

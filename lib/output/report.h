@@ -2,12 +2,10 @@
 #define NUIOA_OUTPUT_REPORT_H
 
 #include "plan/plan.h"
+#include "topology/node_load.h"
 
 /* A node or a plan for a person or another program. All texts are malloc'd, the caller frees; NULL
  * without memory. Those for a person are plain ASCII, at most 100 columns. */
-
-/* What a node is: NUMA nodes, distances, NICs, where each fact comes from, warnings. */
-char *nuioa_report_node(const struct nuioa_node *node);
 
 /* The table: a header, then node, rank, CPUs, NUMA node, NIC, level, weight, leader mark; last the
  * reason and the cost before and after. Above 64 ranks one line for all that share NUMA node and
@@ -17,10 +15,6 @@ char *nuioa_report_node(const struct nuioa_node *node);
  * who is where, the options, the NICs and where the distances come from. */
 char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
                         const struct nuioa_options *options, bool explain);
-
-/* "nearer its NIC", "gave way to rank 7", ...: why the task with this local rank is where it is. Returns
- * text. */
-const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char *text, size_t size);
 
 /* For srun --cpu-bind=mask_cpu:...: the masks by local rank, "0xc,0x3". */
 char *nuioa_report_cpu_bind(const struct nuioa_plan *plan);

@@ -1,8 +1,11 @@
-#include "output/report_private.h"
+#include "output/report_explain.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/report_lines.h"
+#include "output/report_node.h"
+#include "topology/policy.h"
 #include "util/number.h"
 
 /* --- why a rank is where it is ---------------------------------------------------------------- */

@@ -1,9 +1,10 @@
-#include "output/report.h"
+#include "output/report_node.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/report_private.h"
+#include "output/report_lines.h"
+#include "output/text_table.h"
 
 /* A matrix that is still readable in 100 columns. */
 #define MATRIX_MAX 16

@@ -6,6 +6,7 @@
 
 #include <hwloc/cpukinds.h>
 
+#include "output/report_explain.h"
 #include "topology/discover.h"
 #include "util/number.h"
 

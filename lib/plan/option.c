@@ -9,6 +9,7 @@
 
 #include "profile/hints.h"
 #include "topology/nic.h"
+#include "topology/policy.h"
 #include "util/number.h"
 
 #define MS_MAX 60000

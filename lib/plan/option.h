@@ -4,13 +4,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "profile/hints.h"
+#include "topology/policy.h"
 #include "util/error.h"
 
 /* One table of options behind four option sources: srun --nuioa-policy=X, the environment
  * SLURM_NUIOA_POLICY=X, the plugstack.conf argument policy=X, and nuioa plan --policy X. */
 
 enum nuioa_mode { NUIOA_OFF, NUIOA_EXPORT, NUIOA_ON };
-enum nuioa_policy { NUIOA_POLICY_BANDWIDTH, NUIOA_POLICY_LATENCY, NUIOA_POLICY_CPU };
 enum nuioa_cores { NUIOA_CORES_AUTO, NUIOA_CORES_KEEP, NUIOA_CORES_PACK };
 enum nuioa_mem { NUIOA_MEM_LOCAL, NUIOA_MEM_NIC, NUIOA_MEM_INTERLEAVE, NUIOA_MEM_OFF };
 enum nuioa_leader { NUIOA_LEADER_NEAR, NUIOA_LEADER_RANK0, NUIOA_LEADER_OFF };
@@ -30,9 +31,6 @@ enum {
     NUIOA_EXPORT_FOREIGN = NUIOA_EXPORT_UCX | NUIOA_EXPORT_OFI | NUIOA_EXPORT_NCCL |
                            NUIOA_EXPORT_PSM | NUIOA_EXPORT_MPICH, /* other programs' variables */
 };
-
-/* The longest value that travels as an option (hints lists). */
-#define NUIOA_VALUE_MAX 4096
 
 struct nuioa_options {
     enum nuioa_mode mode;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/option.h"
 #include "util/number.h"
 
 struct span {

@@ -16,6 +16,9 @@
  * A rank that nothing mentions has weight 0. Weights are finite decimals >= 0 in the C locale; only their
  * ratios matter. At most NUIOA_VALUE_MAX bytes. */
 
+/* The longest value that travels as an option (hints lists). */
+#define NUIOA_VALUE_MAX 4096
+
 struct nuioa_hint {
     uint32_t first, last, stride;
     double weight;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topology/policy.h"
 #include "util/number.h"
 
 /* Fewer ranks than this are as short named one by one. */

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "profile/profile.h"
+#include "topology/policy.h"
 
 /* A profile, which may be megabytes, reduced in srun to a hints list that travels in a variable:
  * one weight for each rank, as if it were alone on its node, because nobody knows the layout

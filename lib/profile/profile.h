@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "mapping/mapping.h"
-#include "plan/option.h"
+#include "topology/policy.h"
 #include "util/error.h"
 
 /* What the ranks of a job say to each other, as recorded or written by hand (contract: "Profile"):

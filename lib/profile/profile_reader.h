@@ -38,6 +38,9 @@ int profile_number(const struct profile_reader *reader, const char *field, doubl
 /* Cuts the line into its first `max` fields; returns how many. */
 unsigned profile_split(char *line, char **fields, unsigned max);
 
+/* Room for so many flows more. 0 or -ENOMEM. */
+int profile_make_room(struct nuioa_profile *profile, uint32_t more);
+
 int profile_add_flow(struct profile_reader *reader, const struct nuioa_flow *flow);
 
 /* Room for the traffic of the ranks. */

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "topology/fingerprint.h"
+#include "topology/node_load.h"
+#include "topology/node_serialize.h"
 #include "util/secure_file.h"
 #include "util/subprocess.h"
 #include "util/sysfs.h"

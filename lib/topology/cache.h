@@ -2,6 +2,7 @@
 #define NUIOA_TOPOLOGY_CACHE_H
 
 #include "topology/node.h"
+#include "topology/node_load.h"
 
 /* A node's description, kept from one launch to the next: hwloc takes from milliseconds to seconds,
  * which no launch should pay. Static facts only; NIC state and rate are read at each launch.

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "topology/node.h"
+#include "topology/policy.h"
 
 static const char *const kind_names[NUIOA_NIC_KINDS] = {
     [NUIOA_NIC_OTHER] = "other",         [NUIOA_NIC_ETHERNET] = "ethernet",

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plan/option.h"
+#include "topology/policy.h"
 #include "util/error.h"
 
 struct nuioa_node;

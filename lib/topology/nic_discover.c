@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "topology/discover.h"
+#include "topology/nic_port.h"
 
 enum { VENDOR_CRAY = 0x17db, VENDOR_AMAZON = 0x1d0f };
 enum { CLASS_ETHERNET = 0x0200, CLASS_NETWORK = 0x02, CLASS_INFINIBAND_BUS = 0x0c06 };
@@ -388,7 +389,7 @@ static int add_port(struct discovery *d, const struct verbs_port *port)
         nuioa_copy(nic->netdev, sizeof(nic->netdev), port->netdev ? port->netdev->obj->name : "");
     if (nic->kind == NUIOA_NIC_INFINIBAND)
         subnet_prefix(port->gid, nic->fabric, sizeof(nic->fabric));
-    if (!nuioa_sysfs_port(d->sysfs, nic) && state)
+    if (!nuioa_nic_read_port(d->sysfs, nic) && state)
         nic->state = !strcmp(state, "4") ? NUIOA_NIC_ACTIVE : NUIOA_NIC_DOWN;
     nic->card = card_of(d, port->pci, d->node->nic_count - 1);
     nic->is_virtual = is_virtual(d, port->obj, port->pci, d->sysfs->verbs);
@@ -404,7 +405,7 @@ static int add_netdev(struct discovery *d, const struct netdev *netdev)
     nic->kind = netdev_kind(netdev, d->sysfs);
     if (netdev->pci)
         nuioa_discover_pci_name(netdev->pci, nic->pci, sizeof(nic->pci));
-    nuioa_sysfs_port(d->sysfs, nic);
+    nuioa_nic_read_port(d->sysfs, nic);
     nic->card = card_of(d, netdev->pci, d->node->nic_count - 1);
     nic->is_virtual = netdev->derived || is_virtual(d, netdev->obj, netdev->pci, d->sysfs->net) ||
                       nuioa_sysfs_exists(d->sysfs->net, "%s/bonding_slave", name);

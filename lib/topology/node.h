@@ -61,35 +61,8 @@ struct nuioa_node {
     struct nuioa_warnings warnings; /* what a sysadmin should know about this node's description */
 };
 
-/* Where a node's description comes from. All pointers may be NULL. */
-struct nuioa_source {
-    const char *topology;  /* an hwloc XML file, or the directory of an extracted sysfs dump;
-                              NULL: this machine. hwloc learns of a directory only from environment
-                              variables (HWLOC_FSROOT, HWLOC_COMPONENTS, HWLOC_DUMPED_HWDATA_DIR):
-                              they are set while it loads and then as before, so directories are for
-                              single-threaded programs */
-    const char *distances; /* site distance file; a node without a section in it gets a warning */
-};
-
-/* Loads the description with hwloc: milliseconds here, seconds elsewhere; launches read the cache
- * instead. Fills *node (caller: nuioa_node_free). 0, or negative with *err set and *node empty. */
-int nuioa_node_load(struct nuioa_node *node, const struct nuioa_source *source,
-                    struct nuioa_error *err);
-
 /* Releases everything and leaves *node empty. Fine on an empty one. */
 void nuioa_node_free(struct nuioa_node *node);
-
-/* Reads the ports' state and rate again, two small files each, and judges their usability anew. A
- * device that is gone is down. Nothing on an emulated node. */
-void nuioa_node_refresh(struct nuioa_node *node);
-
-/* A description as bytes: for the cache and for a discovery in a child process. Same build on both
- * sides; a header refuses anything else. Pack: malloc'd *bytes (caller frees) or -ENOMEM. Unpack
- * trusts nothing: every length and index is checked; 0, or negative with *err set and *node
- * empty. */
-int nuioa_node_serialize(const struct nuioa_node *node, void **bytes, size_t *length);
-int nuioa_node_deserialize(struct nuioa_node *node, const void *bytes, size_t length,
-                           struct nuioa_error *err);
 
 /* Index into pus[] of the PU with this OS index, or -1. Into numas[] likewise. */
 int nuioa_node_pu(const struct nuioa_node *node, unsigned os_index);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topology/node.h"
+#include "topology/node_serialize.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unversioned"

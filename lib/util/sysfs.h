@@ -4,8 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "topology/nic.h"
-
 /* Private: small attributes of network devices, below the directories that list them. */
 
 /* Descriptors of the class directories, -1 where there is none. */
@@ -33,8 +31,5 @@ bool nuioa_sysfs_exists(int dir, const char *path, ...) __attribute__((format(pr
 
 /* Target of a link below `dir`. 0 or -errno. */
 int nuioa_sysfs_link(int dir, char *target, size_t size, const char *name);
-
-/* State and rate of a port, from its verbs device or else its netdev. False: no such device. */
-bool nuioa_sysfs_port(const struct nuioa_sysfs *sysfs, struct nuioa_nic *nic);
 
 #endif

@@ -7,7 +7,7 @@ int MPI_Init(int *argc, char ***argv)
 {
     int rc = PMPI_Init(argc, argv);
     if (rc == MPI_SUCCESS)
-        coll_job_begin();
+        coll_begin();
     return rc;
 }
 
@@ -15,13 +15,13 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int rc = PMPI_Init_thread(argc, argv, required, provided);
     if (rc == MPI_SUCCESS)
-        coll_job_begin();
+        coll_begin();
     return rc;
 }
 
 int MPI_Finalize(void)
 {
-    coll_job_end();
+    coll_end();
     return PMPI_Finalize();
 }
 

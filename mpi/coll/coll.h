@@ -32,11 +32,19 @@ struct coll_job {
 };
 extern struct coll_job coll_job;
 
-void coll_job_begin(void); /* after MPI_Init */
-void coll_job_end(void);   /* before MPI_Finalize */
+void coll_job_begin(void);
+void coll_job_end(void);
+
+/* Counts a call of this collective for NUIOA_COLL_STATS: led, or passed on. Any thread. */
+void coll_job_count(enum coll_collective collective, bool led);
 
 /* Are all ranks of `comm` willing, and were they told the same? One small MPI_Allreduce. */
 bool coll_job_agree(MPI_Comm comm);
+
+/* --- the whole (enter.c) --- */
+
+void coll_begin(void); /* after MPI_Init; a second call does nothing */
+void coll_end(void);   /* before MPI_Finalize */
 
 /* --- a call on a communicator that has agreed (mpi/coll/comm.h): led, and how, or passed on? --- */
 

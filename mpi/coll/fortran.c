@@ -9,7 +9,7 @@ void NAME(init)(fint ierr)
     REAL(init);
     call(ierr);
     if (*ierr == MPI_SUCCESS)
-        coll_job_begin();
+        coll_begin();
 }
 
 void NAME(init_thread)(fint required, fint provided, fint ierr)
@@ -17,13 +17,13 @@ void NAME(init_thread)(fint required, fint provided, fint ierr)
     REAL(init_thread);
     call(required, provided, ierr);
     if (*ierr == MPI_SUCCESS)
-        coll_job_begin();
+        coll_begin();
 }
 
 void NAME(finalize)(fint ierr)
 {
     REAL(finalize);
-    coll_job_end();
+    coll_end();
     call(ierr);
 }
 

@@ -187,15 +187,10 @@ static bool may_have_gpus(const struct coll_job *job)
  * may crash a rank that is still in MPI_Init when another speaks to it over btl/tcp. */
 void coll_job_begin(void)
 {
-    static bool begun;
-    if (begun)
-        return;
-    begun = true;
     read_all(&coll_job);
     if (coll_job.on && (may_have_gpus(&coll_job) || may_have_threads() || !coll_type_packs_plainly()))
         coll_job.on = false;
     set_least(&coll_job);
-    coll_comm_open();
 }
 
 static void print_counts(void)
@@ -218,62 +213,12 @@ void coll_job_end(void)
     coll_job.on = false;
     for (int i = 0; i < COLL_COUNT; i++)
         coll_job.least[i] = UINT64_MAX;
-    coll_comm_close();
-    coll_window_close();
 }
 
-static void count(enum coll_collective collective, bool led)
+void coll_job_count(enum coll_collective collective, bool led)
 {
     __atomic_fetch_add(led ? &counts[collective].led : &counts[collective].passed, 1,
                        __ATOMIC_RELAXED);
-}
-
-/* --- entering -------------------------------------------------------------------------------- */
-
-/* With "force", messages that no row covers take the first algorithm there is. */
-static bool choose_now(const struct coll_comm *c, enum coll_collective collective, uint64_t bytes,
-                       struct coll_algorithm *algorithm)
-{
-    const struct coll_algorithm *found = coll_table_choose(c->table, collective, bytes);
-    if (coll_job.is_chosen[collective]) {
-        *algorithm = coll_job.chosen[collective];
-        return !algorithm->pass;
-    }
-    if (!found && coll_job.force) {
-        char name[COLL_WORD_MAX];
-        sscanf(coll_algorithm_names(collective), "%47s", name);
-        return !coll_algorithm_parse(collective, name, algorithm);
-    }
-    if (found)
-        *algorithm = *found;
-    return found && !found->pass;
-}
-
-/* Inside, places are counted in ints. */
-static bool fits(const struct coll_comm *c, enum coll_collective collective, uint64_t bytes)
-{
-    bool whole = collective == COLL_BCAST || collective == COLL_REDUCE ||
-                 collective == COLL_ALLREDUCE;
-    return bytes && bytes <= INT_MAX / (whole ? 1 : (uint64_t)c->map.size);
-}
-
-bool coll_enter(struct coll_comm *c, enum coll_collective collective, uint64_t bytes,
-                struct coll_algorithm *algorithm)
-{
-    bool led = coll_comm_ready(c) && fits(c, collective, bytes) &&
-               choose_now(c, collective, bytes, algorithm);
-    if (coll_job.stats)
-        count(collective, led);
-    return led;
-}
-
-bool coll_enter_told(struct coll_comm *c, enum coll_collective collective, int root,
-                     uint64_t total_bytes, struct coll_algorithm *algorithm)
-{
-    uint64_t size = (uint64_t)c->size;
-    if (PMPI_Bcast(&total_bytes, 1, MPI_UINT64_T, root, c->comm) != MPI_SUCCESS)
-        total_bytes = 0;
-    return total_bytes && coll_enter(c, collective, (total_bytes + size - 1) / size, algorithm);
 }
 
 /* --- for nuioa-bench ------------------------------------------------------------------------- */

@@ -21,99 +21,7 @@
 /* For what is left to be sent, at the end. */
 #define FLUSH_MS 1000
 
-int64_t server_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* --- peers -------------------------------------------------------------------------------------------- */
-
-void server_watch(struct server *g, int fd, void *who, uint32_t events, int how)
-{
-    struct epoll_event event = { .events = events, .data.ptr = who };
-    epoll_ctl(g->epoll, how, fd, &event);
-}
-
-void server_let_in(struct server *g, bool in)
-{
-    if (g->listener >= 0 && g->listening != in)
-        server_watch(g, g->listener, &g->listener, in ? EPOLLIN : 0, EPOLL_CTL_MOD);
-    g->listening = in;
-}
-
-bool server_is_stranger(const struct peer *p)
-{
-    return p->state <= PEER_SEALED;
-}
-
-/* It is freed only when no event can name it any more. */
-void server_drop(struct server *g, struct peer *p)
-{
-    if (p->state == PEER_DEAD)
-        return;
-    for (int i = 0; i < MUNGE_WORKERS; i++)
-        if (g->desks[i].peer == p)
-            g->desks[i].peer = NULL;
-    if (server_is_stranger(p)) {
-        g->stranger_count--;
-        g->counts.refused++;
-        server_let_in(g, true);
-    }
-    g->unsent -= peer_unsent(p);
-    server_watch(g, p->fd, NULL, 0,
-                 EPOLL_CTL_DEL); /* closing is not enough: a child may hold a copy */
-    close(p->fd);
-    p->fd = -1;
-    p->state = PEER_DEAD;
-    peer_move(p, &g->dead);
-}
-
-static void drop_all(struct server *g, struct peer_list *list)
-{
-    while (list->first)
-        server_drop(g, list->first);
-}
-
-void server_send(struct server *g, struct peer *p, uint32_t type, const void *body, size_t length,
-                 const uint8_t digest[SHA256_SIZE])
-{
-    struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
-    uint8_t tag[WIRE_TAG_SIZE];
-    const struct iovec parts[] = { { &frame, sizeof(frame) }, { (void *)body, length }, { tag, sizeof(tag) } };
-    bool before = peer_unsent(p);
-    tag_make(&p->key, WIRE_FROM_SRUN, &frame, digest, tag);
-    int rc = peer_send(p, parts, 3);
-    g->unsent += peer_unsent(p) - before;
-    if (peer_unsent(p) && !before)
-        server_watch(g, p->fd, p, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
-    if (rc < 0)
-        shutdown(p->fd, SHUT_RDWR); /* its end is noticed where all ends are */
-}
-
-/* Processes that srun has forked may hold copies of it, for which closing ours is not enough. */
-static void close_listener(struct server *g)
-{
-    if (g->listener < 0)
-        return;
-    if (g->epoll >= 0)
-        server_watch(g, g->listener, NULL, 0, EPOLL_CTL_DEL);
-    shutdown(g->listener, SHUT_RDWR);
-    close(g->listener);
-    g->listener = -1;
-}
-
-void server_close_door(struct server *g)
-{
-    close_listener(g);
-    g->door_ms = 0;
-    drop_all(g, &g->strangers);
-    drop_all(g, &g->queue);
-    drop_all(g, &g->opening);
-    for (int i = 0; i < MUNGE_WORKERS; i++)
-        munge_worker_dismiss(&g->desks[i].worker);
-}
 
 static void serve(struct server *g, struct peer *p, uint32_t events)
 {
@@ -310,7 +218,7 @@ static void *run(void *arg)
     server_close_door(g);
     for (int i = 0; i < MUNGE_WORKERS; i++)
         munge_worker_stop(&g->desks[i].worker);
-    drop_all(g, &g->known);
+    server_drop_all(g, &g->known);
     peer_free_all(&g->dead);
     if (g->opened)
         explicit_bzero(g->opened, sizeof(*g->opened));
@@ -398,7 +306,7 @@ int server_start(struct server *g, bool eager)
     if (!rc)
         rc = start_thread(g);
     if (rc < 0)
-        close_listener(g); /* nodes would wait there for nobody */
+        server_close_listener(g); /* nodes would wait there for nobody */
     return rc;
 }
 
@@ -426,7 +334,7 @@ void server_close(struct server *g)
     if (!g)
         return;
     server_stop(g);
-    close_listener(g);
+    server_close_listener(g);
     if (g->epoll >= 0)
         close(g->epoll);
     if (g->stop >= 0)

@@ -53,12 +53,14 @@ struct server {
 
 int64_t server_now_ms(void);
 
-/* spank/rendezvous/server.c */
+/* server_connections.c */
 void server_watch(struct server *g, int fd, void *who, uint32_t events, int how);
 void server_let_in(struct server *g, bool in);
 bool server_is_stranger(const struct peer *p);
 /* Ends a connection. The peer is freed when no event can name it any more. */
 void server_drop(struct server *g, struct peer *p);
+void server_close_listener(struct server *g);
+void server_drop_all(struct server *g, struct peer_list *list);
 void server_send(struct server *g, struct peer *p, uint32_t type, const void *body, size_t length,
                  const uint8_t digest[SHA256_SIZE]);
 /* Nobody is let in any more: strangers go, and so do the openers, which nobody waits for here. */

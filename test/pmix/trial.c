@@ -8,6 +8,7 @@
 #include "plan/bind.h"
 #include "pmix/server/publish.h"
 #include "profile/hints.h"
+#include "topology/node_load.h"
 
 /* A SPANK plugin for tests: plans and publishes as the real one does, but from its own arguments
  * alone, and with what the real one never does on purpose. Not installed.

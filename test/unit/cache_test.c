@@ -18,6 +18,7 @@
 #include "leak_check.h"
 #include "topology/cache.h"
 #include "topology/fingerprint.h"
+#include "topology/node_serialize.h"
 
 enum { DEADLINE_MS = 30000 };
 

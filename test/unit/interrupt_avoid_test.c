@@ -11,6 +11,7 @@
 
 #include "machine.h"
 #include "output/report.h"
+#include "output/report_explain.h"
 #include "plan_case.h"
 #include "topology/interrupt.h"
 

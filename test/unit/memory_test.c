@@ -15,6 +15,7 @@
 
 #include "machine.h"
 #include "output/report.h"
+#include "output/report_node.h"
 #include "rounds.h"
 
 /* --- allocations that fail -------------------------------------------------------------------- */

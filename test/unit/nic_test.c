@@ -12,6 +12,7 @@
 #include "dump.h"
 #include "machine.h"
 #include "topology/node.h"
+#include "topology/node_load.h"
 
 #define FE80 "fe80:0000:0000:0000"
 #define IPOIB "80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:01"

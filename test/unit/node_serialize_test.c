@@ -12,6 +12,8 @@
 #include "machine.h"
 #include "rounds.h"
 #include "topology/node.h"
+#include "topology/node_load.h"
+#include "topology/node_serialize.h"
 
 /* Where lib/topology/node_serialize.c keeps the sum and the layout: the tests repair the one and change the other, or
  * no damage would ever get past the header. */

@@ -12,6 +12,7 @@
 
 #include "dump.h"
 #include "topology/node.h"
+#include "topology/node_load.h"
 
 static int load(struct nuioa_node *node, const char *topology, struct nuioa_error *err)
 {

@@ -8,6 +8,7 @@
 
 #include "machine.h"
 #include "output/report.h"
+#include "output/report_explain.h"
 #include "plan_case.h"
 
 /* Two NUMA nodes of two cores, the NIC on the second; ranks 0,1 and 2,3 are where Slurm puts

@@ -8,6 +8,7 @@
 
 #include "machine.h"
 #include "output/report.h"
+#include "output/report_explain.h"
 #include "plan_case.h"
 
 /* Four NUMA nodes of four cores with a NIC each, in one fabric; `tasks` ranks of 16 / tasks

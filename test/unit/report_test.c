@@ -8,6 +8,7 @@
 
 #include "machine.h"
 #include "output/report.h"
+#include "output/report_node.h"
 
 #define TASKS_MAX 256
 

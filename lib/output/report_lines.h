@@ -1,8 +1,8 @@
-#ifndef NUIOA_OUTPUT_REPORT_PRIVATE_H
-#define NUIOA_OUTPUT_REPORT_PRIVATE_H
+#ifndef NUIOA_OUTPUT_REPORT_LINES_H
+#define NUIOA_OUTPUT_REPORT_LINES_H
 
-#include "output/report.h"
 #include "output/text_table.h"
+#include "plan/plan.h"
 
 /* What the parts of the report share. Private to the library. */
 
@@ -39,15 +39,5 @@ void report_add_home(struct nuioa_text_table *table, const struct report_lines *
 void report_add_nic(struct nuioa_text_table *table, const struct nuioa_node *node,
                     const struct report_lines *line);
 void report_add_weight(struct nuioa_text_table *table, const struct report_lines *line);
-
-/* Instead of the plain table: each line ends in why. */
-void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out);
-
-/* What J is made of, who is how far, how it was chosen, the facts about the node. */
-void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                         const struct nuioa_options *options, FILE *out);
-
-/* NICs and where distances come from: of nuioa_report_node, what a plan follows from. */
-void report_facts(const struct nuioa_node *node, FILE *out);
 
 #endif

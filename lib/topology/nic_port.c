@@ -1,0 +1,59 @@
+#include "topology/nic_port.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "56 Gb/sec (4X FDR)", "2.5 Gb/sec (1X SDR)": with a point in every locale. */
+static uint32_t verbs_rate_mbps(const char *text)
+{
+    uint64_t mbps = 0, unit = 1000;
+    const char *c = text;
+    for (; isdigit((unsigned char)*c) && mbps < 1000000000; c++)
+        mbps = mbps * 10 + (uint64_t)(*c - '0') * 1000;
+    if (*c == '.')
+        for (c++; isdigit((unsigned char)*c); c++)
+            mbps += (uint64_t)(*c - '0') * (unit /= 10);
+    return c != text && !strncmp(c, " Gb/sec", 7) && mbps <= UINT32_MAX ? (uint32_t)mbps : 0;
+}
+
+static bool read_verbs(int dir, struct nuioa_nic *nic)
+{
+    char text[64];
+    if (nuioa_sysfs_text(dir, text, sizeof(text), "%s/ports/%u/state", nic->name, nic->port) < 0)
+        return false;
+    /* "4: ACTIVE"; armed and initialising ports carry nothing yet */
+    if (isdigit((unsigned char)text[0]))
+        nic->state = text[0] == '4' ? NUIOA_NIC_ACTIVE
+                     : text[0] == '0' ? NUIOA_NIC_UNKNOWN : NUIOA_NIC_DOWN;
+    nuioa_sysfs_text(dir, text, sizeof(text), "%s/ports/%u/rate", nic->name, nic->port);
+    nic->rate_mbps = verbs_rate_mbps(text);
+    return true;
+}
+
+static bool read_netdev(int dir, struct nuioa_nic *nic)
+{
+    char text[32];
+    long number;
+    if (nuioa_sysfs_text(dir, text, sizeof(text), "%s/operstate", nic->name) < 0)
+        return false;
+    if (!strcmp(text, "up"))
+        nic->state = NUIOA_NIC_ACTIVE;
+    else if (strcmp(text, "unknown"))
+        nic->state = NUIOA_NIC_DOWN;
+    else if (!nuioa_sysfs_number(dir, &number, "%s/carrier", nic->name))
+        /* the driver does not maintain its state, the carrier says as much */
+        nic->state = number ? NUIOA_NIC_ACTIVE : NUIOA_NIC_DOWN;
+    /* -1, 65535 and 4294967295 have all meant unknown */
+    if (!nuioa_sysfs_number(dir, &number, "%s/speed", nic->name) && number > 0 && number != 65535 &&
+        number < INT32_MAX)
+        nic->rate_mbps = (uint32_t)number;
+    return true;
+}
+
+bool nuioa_nic_read_port(const struct nuioa_sysfs *sysfs, struct nuioa_nic *nic)
+{
+    nic->state = NUIOA_NIC_UNKNOWN;
+    nic->rate_mbps = 0;
+    return nic->port ? read_verbs(sysfs->verbs, nic) : read_netdev(sysfs->net, nic);
+}

@@ -1,0 +1,348 @@
+#include "topology/node_load.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "topology/discover.h"
+#include "topology/nic_port.h"
+#include "util/sysfs.h"
+
+void nuioa_node_refresh(struct nuioa_node *node)
+{
+    struct nuioa_sysfs sysfs;
+    if (node->emulated)
+        return;
+    nuioa_sysfs_open(&sysfs, "");
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        if (!nuioa_nic_read_port(&sysfs, &node->nics[i]))
+            node->nics[i].state = NUIOA_NIC_DOWN; /* unplugged since */
+    nuioa_sysfs_close(&sysfs);
+    nuioa_nic_judge(node);
+}
+
+/* --- processors and memory -------------------------------------------------------------------- */
+
+static hwloc_obj_t next_of(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t previous)
+{
+    return hwloc_get_next_obj_by_type(topology, type, previous);
+}
+
+static int32_t package_of(hwloc_topology_t topology, hwloc_obj_t numa)
+{
+    for (hwloc_obj_t up = numa->parent; up; up = up->parent)
+        if (up->type == HWLOC_OBJ_PACKAGE)
+            return (int32_t)up->os_index;
+    for (hwloc_obj_t package = NULL; (package = next_of(topology, HWLOC_OBJ_PACKAGE, package));)
+        if (!hwloc_bitmap_iszero(numa->cpuset) &&
+            hwloc_bitmap_isincluded(numa->cpuset, package->cpuset))
+            return (int32_t)package->os_index;
+    return -1;
+}
+
+/* hwloc gives memory without CPUs those of what it hangs off: the machine, where nothing is nearer.
+ * Beside NUMA nodes that are some PUs' own it is nobody's. */
+static void disown_common_memory(struct nuioa_node *node, hwloc_topology_t topology)
+{
+    hwloc_const_bitmap_t all = hwloc_get_root_obj(topology)->cpuset;
+    bool owned = false;
+    for (uint32_t i = 0; i < node->numa_count; i++)
+        owned = owned || (!hwloc_bitmap_iszero(node->numas[i].cpus) &&
+                          !hwloc_bitmap_isequal(node->numas[i].cpus, all));
+    for (uint32_t i = 0; owned && i < node->numa_count; i++)
+        if (hwloc_bitmap_isequal(node->numas[i].cpus, all))
+            hwloc_bitmap_zero(node->numas[i].cpus);
+}
+
+static int load_numas(struct nuioa_node *node, hwloc_topology_t topology)
+{
+    int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+    node->numas = calloc((size_t)(count > 0 ? count : 1), sizeof(*node->numas));
+    if (!node->numas || count <= 0)
+        return node->numas ? -ENODATA : -ENOMEM;
+    for (hwloc_obj_t obj = NULL; (obj = next_of(topology, HWLOC_OBJ_NUMANODE, obj));) {
+        struct nuioa_numa *numa = &node->numas[node->numa_count++];
+        numa->os_index = obj->os_index;
+        numa->package = package_of(topology, obj);
+        numa->memory_bytes = obj->attr->numanode.local_memory;
+        numa->cpus = hwloc_bitmap_dup(obj->cpuset);
+        if (!numa->cpus)
+            return -ENOMEM;
+    }
+    disown_common_memory(node, topology);
+    return 0;
+}
+
+/* Of several that hold a PU (two kinds of memory, or one for the whole package): the one of fewest
+ * PUs, then one that has memory, then the first, which hwloc makes the ordinary kind. */
+static int32_t numa_of_pu(const struct nuioa_node *node, unsigned os_index)
+{
+    int32_t best = -1;
+    for (uint32_t i = 0; i < node->numa_count; i++) {
+        const struct nuioa_numa *numa = &node->numas[i];
+        if (!hwloc_bitmap_isset(numa->cpus, os_index))
+            continue;
+        if (best >= 0) {
+            const struct nuioa_numa *other = &node->numas[best];
+            int size = hwloc_bitmap_weight(numa->cpus), its = hwloc_bitmap_weight(other->cpus);
+            if (size > its || (size == its && (!numa->memory_bytes || other->memory_bytes)))
+                continue;
+        }
+        best = (int32_t)i;
+    }
+    return best;
+}
+
+/* What the PUs of one core, cache or package have in common. */
+struct shared {
+    hwloc_obj_t core, l2, l3, package;
+};
+
+static struct shared shared_by(hwloc_topology_t topology, hwloc_obj_t pu)
+{
+    struct shared s;
+    s.core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, pu);
+    s.package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, pu);
+    s.l2 = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_L2CACHE, pu);
+    s.l3 = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_L3CACHE, pu);
+    if (!s.core)
+        s.core = pu;
+    if (!s.package)
+        s.package = hwloc_get_root_obj(topology);
+    if (!s.l2)
+        s.l2 = s.core;
+    if (!s.l3)
+        s.l3 = s.package;
+    return s;
+}
+
+static int load_pus(struct nuioa_node *node, hwloc_topology_t topology)
+{
+    int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+    struct shared before = {NULL, NULL, NULL, NULL};
+    if (count <= 0)
+        return -ENODATA;
+    node->pus = calloc((size_t)count, sizeof(*node->pus));
+    if (!node->pus)
+        return -ENOMEM;
+    for (hwloc_obj_t obj = NULL; (obj = next_of(topology, HWLOC_OBJ_PU, obj));) {
+        /* In logical order whatever is shared is shared by neighbours. */
+        struct nuioa_pu *pu = &node->pus[node->pu_count];
+        struct shared own = shared_by(topology, obj);
+        if (node->pu_count++) {
+            *pu = pu[-1];
+            pu->core += own.core != before.core;
+            pu->l2 += own.l2 != before.l2;
+            pu->l3 += own.l3 != before.l3;
+            pu->package += own.package != before.package;
+        }
+        pu->os_index = obj->os_index;
+        pu->numa = numa_of_pu(node, obj->os_index);
+        before = own;
+    }
+    node->core_count = node->pus[node->pu_count - 1].core + 1;
+    node->package_count = node->pus[node->pu_count - 1].package + 1;
+    return 0;
+}
+
+static void load_names(struct nuioa_node *node, hwloc_topology_t topology)
+{
+    hwloc_obj_t root = hwloc_get_root_obj(topology);
+    hwloc_obj_t package = next_of(topology, HWLOC_OBJ_PACKAGE, NULL);
+    const char *host = hwloc_obj_get_info_by_name(root, "HostName");
+    const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+    if (!model)
+        model = hwloc_obj_get_info_by_name(root, "CPUModel");
+    nuioa_copy(node->model, sizeof(node->model), model ? model : "");
+    if (node->emulated)
+        nuioa_copy(node->host, sizeof(node->host), host ? host : "");
+    else if (gethostname(node->host, sizeof(node->host)))
+        node->host[sizeof(node->host) - 1] = '\0';
+}
+
+static int load_allowed(struct nuioa_node *node, hwloc_topology_t topology)
+{
+    node->allowed_cpus = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology));
+    node->allowed_numas = hwloc_bitmap_dup(hwloc_topology_get_allowed_nodeset(topology));
+    return node->allowed_cpus && node->allowed_numas ? 0 : -ENOMEM;
+}
+
+/* --- the topology ----------------------------------------------------------------------------- */
+
+/* The dump of a machine can only be named to hwloc by environment variables. */
+struct dump_environment {
+    bool used;
+    char *saved[3];
+};
+static const char *const dump_variables[3] = {"HWLOC_FSROOT", "HWLOC_COMPONENTS",
+                                              "HWLOC_DUMPED_HWDATA_DIR"};
+
+static void enter_dump(struct dump_environment *env, const char *directory)
+{
+    const char *values[3] = {directory, "linux,stop", "/var/run/hwloc"};
+    env->used = true;
+    for (unsigned i = 0; i < 3; i++) {
+        const char *old = getenv(dump_variables[i]);
+        env->saved[i] = old ? strdup(old) : NULL;
+        setenv(dump_variables[i], values[i], 1);
+    }
+}
+
+static void leave_dump(struct dump_environment *env)
+{
+    for (unsigned i = 0; env->used && i < 3; i++) {
+        if (env->saved[i])
+            setenv(dump_variables[i], env->saved[i], 1);
+        else
+            unsetenv(dump_variables[i]);
+        free(env->saved[i]);
+    }
+}
+
+static int configure(hwloc_topology_t topology, bool drawing)
+{
+    /* Vendors' libraries can take seconds, and tell nothing that the PCI tree does not; that tree
+     * hwloc reads from sysfs without libpciaccess, which leaks. */
+    static const char *const unwanted[] = {"cuda", "nvml", "opencl", "rsmi",
+                                           "levelzero", "gl", "pci"};
+    for (unsigned i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
+        hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+                                      unwanted[i]);
+    /* A topology takes Misc objects only if it was loaded to keep them. */
+    if (drawing &&
+        hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL))
+        return -1;
+    return hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) ||
+           hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) ||
+           hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+}
+
+static int open_topology(hwloc_topology_t *topology, const char *file, const char *directory,
+                         bool drawing, struct nuioa_error *err)
+{
+    struct dump_environment env = {.used = false};
+    int rc = 0;
+    if (directory)
+        enter_dump(&env, directory);
+    if (hwloc_topology_init(topology)) {
+        leave_dump(&env);
+        return nuioa_fail(err, -ENOMEM, "hwloc cannot be initialised");
+    }
+    if (file && hwloc_topology_set_xml(*topology, file))
+        rc = nuioa_fail(err, -EINVAL, "%s: not a topology that hwloc reads", file);
+    else if (configure(*topology, drawing) || hwloc_topology_load(*topology))
+        rc = nuioa_fail(err, -EINVAL, "%s: hwloc cannot load %s topology",
+                        file ? file : directory ? directory : "this machine",
+                        file || directory ? "that" : "its");
+    leave_dump(&env);
+    if (rc)
+        hwloc_topology_destroy(*topology);
+    return rc;
+}
+
+/* What `path` is: *file or *directory is set. */
+static int kind_of_source(const char *path, const char **file, const char **directory,
+                          struct nuioa_error *err)
+{
+    struct stat st;
+    char below[PATH_MAX];
+    if (!path)
+        return 0;
+    if (stat(path, &st))
+        return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    if (!S_ISDIR(st.st_mode)) {
+        *file = path;
+        return 0;
+    }
+    int length = snprintf(below, sizeof(below), "%s/sys/devices/system", path);
+    if (length < 0 || (size_t)length >= sizeof(below) || access(below, F_OK))
+        return nuioa_fail(err, -EINVAL, "%s: no dump of a machine: it has no sys/devices/system",
+                          path);
+    *directory = path;
+    return 0;
+}
+
+int nuioa_discover_open(hwloc_topology_t *topology, const char *path, bool drawing,
+                        const char **directory, struct nuioa_error *err)
+{
+    const char *file = NULL;
+    *directory = NULL;
+    int rc = kind_of_source(path, &file, directory, err);
+    return rc ? rc : open_topology(topology, file, *directory, drawing, err);
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
+
+static int set_nic_levels(struct nuioa_node *node)
+{
+    for (uint32_t n = 0; n < node->nic_count; n++) {
+        struct nuioa_nic *nic = &node->nics[n];
+        if (hwloc_bitmap_iszero(nic->numas))
+            continue;
+        nic->level = malloc(node->numa_count);
+        if (!nic->level)
+            return -ENOMEM;
+        memset(nic->level, UINT8_MAX, node->numa_count);
+        for (uint32_t i = 0; i < node->numa_count; i++)
+            for (uint32_t k = 0; k < node->numa_count; k++)
+                if (hwloc_bitmap_isset(nic->numas, node->numas[i].os_index) &&
+                    nuioa_level_at(&node->distance, i, k) < nic->level[k])
+                    nic->level[k] = (uint8_t)nuioa_level_at(&node->distance, i, k);
+    }
+    return 0;
+}
+
+static int fill(struct nuioa_node *node, hwloc_topology_t topology,
+                const struct nuioa_source *source, const char *directory, struct nuioa_error *err)
+{
+    struct nuioa_sysfs sysfs;
+    node->emulated = !hwloc_topology_is_thissystem(topology);
+    load_names(node, topology);
+    int rc = load_numas(node, topology);
+    if (!rc)
+        rc = load_pus(node, topology);
+    if (!rc)
+        rc = load_allowed(node, topology);
+    if (rc)
+        return nuioa_fail(err, rc, rc == -ENOMEM ? "out of memory for the description of the node"
+                                                 : "the topology has no processors or no memory");
+    rc = nuioa_discover_distance(node, topology, source->distances, err);
+    if (rc)
+        return rc;
+    if (!node->emulated || directory)
+        nuioa_sysfs_open(&sysfs, directory ? directory : "");
+    else
+        nuioa_sysfs_none(&sysfs);
+    rc = nuioa_discover_nics(node, topology, &sysfs, !source->topology || directory, err);
+    nuioa_sysfs_close(&sysfs);
+    if (!rc)
+        rc = nuioa_discover_gpus(node, topology, err);
+    if (!rc && set_nic_levels(node))
+        rc = nuioa_fail(err, -ENOMEM, "out of memory for the levels of the NICs");
+    if (!rc)
+        nuioa_nic_judge(node);
+    return rc;
+}
+
+int nuioa_node_load(struct nuioa_node *node, const struct nuioa_source *source,
+                    struct nuioa_error *err)
+{
+    static const struct nuioa_source this_machine;
+    const char *directory;
+    hwloc_topology_t topology;
+    memset(node, 0, sizeof(*node));
+    if (!source)
+        source = &this_machine;
+    int rc = nuioa_discover_open(&topology, source->topology, false, &directory, err);
+    if (rc)
+        return rc;
+    rc = fill(node, topology, source, directory, err);
+    hwloc_topology_destroy(topology);
+    if (rc)
+        nuioa_node_free(node);
+    return rc;
+}
