@@ -1,7 +1,7 @@
 #include "spank/context.h"
 
 /* Flags were checked when they were typed. The other option sources are read by each srun inside. */
-void allocator_init_post_opt(struct context *context)
+void allocator_init_post_opt(const struct flags *flags)
 {
-    flags_export(&context->flags);
+    flags_export(flags);
 }

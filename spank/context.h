@@ -14,7 +14,7 @@
 #include "spank/task_memory.h"
 #include "topology/node.h"
 
-/* srun: what a hints file is of, and the ranks that there are. */
+/* What a hints file is of, and the ranks that there are. */
 struct hinted {
     char name[NUIOA_VALUE_MAX + 64]; /* "OPTION: FILE", as the user knows them */
     uint32_t ranks;                  /* of the file; 0: none was read */
@@ -23,16 +23,20 @@ struct hinted {
     unsigned components;             /* yet to start: of a heterogeneous job, else 1 */
 };
 
-/* All that the plugin remembers from one hook to the next, in whichever program has loaded it. */
-struct context {
-    struct flags flags;           /* what was typed */
+/* What srun remembers from one hook to the next. */
+struct srun_context {
+    const struct flags *flags;    /* what was typed */
     struct nuioa_options options; /* what it means together with the other option sources */
     bool spoken;                  /* srun has said its warnings (a heterogeneous job asks again) */
-    struct nuioa_profile profile; /* srun: of the hints file; no ranks if there is none */
+    struct nuioa_profile profile; /* of the hints file; no ranks if there is none */
     struct hinted hinted;
-    struct rendezvous *rendezvous; /* srun's part of the rendezvous; NULL: none */
+    struct rendezvous *rendezvous; /* its part of the rendezvous; NULL: none */
+};
 
-    /* slurmstepd */
+/* What slurmstepd remembers. */
+struct stepd_context {
+    const struct flags *flags;    /* what was typed */
+    struct nuioa_options options; /* what it means together with the other option sources */
     bool active;                  /* this step is handled */
     struct nuioa_warnings faults; /* what is wrong here; the job runs without the plugin */
     struct step step;
@@ -59,19 +63,19 @@ struct context {
 /* srun. The check of a flag also is sbatch's and salloc's: in the user's own program, before
  * anything is allocated, it ends the process if the flag is wrong or asks for help. */
 void srun_check_flag(int index, const char *value);
-void srun_init_post_opt(struct context *context, int argc, char **argv);
-void srun_user_init(struct context *context, spank_t spank);
-void srun_exit(struct context *context);
+void srun_init_post_opt(struct srun_context *context, int argc, char **argv);
+void srun_user_init(struct srun_context *context, spank_t spank);
+void srun_exit(struct srun_context *context);
 
 /* sbatch, salloc */
-void allocator_init_post_opt(struct context *context);
+void allocator_init_post_opt(const struct flags *flags);
 
-void stepd_init_post_opt(struct context *context, spank_t spank, int argc, char **argv);
-void stepd_user_init(struct context *context, spank_t spank);
-void stepd_task_post_fork(struct context *context, spank_t spank);
+void stepd_init_post_opt(struct stepd_context *context, spank_t spank, int argc, char **argv);
+void stepd_user_init(struct stepd_context *context, spank_t spank);
+void stepd_task_post_fork(struct stepd_context *context, spank_t spank);
 /* Where the time that it took is to be written; NULL: nowhere. */
-uint32_t *stepd_task_init(struct context *context, spank_t spank);
-void stepd_exit(struct context *context);
+uint32_t *stepd_task_init(struct stepd_context *context, spank_t spank);
+void stepd_exit(struct stepd_context *context);
 
 void slurmd_init(int argc, char **argv);
 

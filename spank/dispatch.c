@@ -7,10 +7,10 @@
 
 SPANK_PLUGIN(nuioa, 1)
 
-static struct context context = {
-    .flags = { { NULL } },
-    .step = { .gpu = -1 },
-};
+/* Only one of the two is used, by whichever program has loaded the plugin. */
+static struct flags flags;
+static struct srun_context srun = { .flags = &flags };
+static struct stepd_context stepd = { .flags = &flags, .step = { .gpu = -1 } };
 
 static uint32_t now_us(void)
 {
@@ -21,9 +21,9 @@ static uint32_t now_us(void)
 
 static int on_flag(int index, const char *value, int remote)
 {
-    flags_take(&context.flags, index, value);
+    flags_take(&flags, index, value);
     if (!remote)
-        srun_check_flag(index, context.flags.typed[index]);
+        srun_check_flag(index, flags.typed[index]);
     return 0;
 }
 
@@ -48,31 +48,27 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
 {
     uint32_t start = now_us();
     switch (spank_context()) {
-    case S_CTX_LOCAL: srun_init_post_opt(&context, argc, argv); break;
-    case S_CTX_ALLOCATOR:
-        allocator_init_post_opt(&context);
-        break;
-    case S_CTX_REMOTE:
-        stepd_init_post_opt(&context, spank, argc, argv);
-        break;
+    case S_CTX_LOCAL: srun_init_post_opt(&srun, argc, argv); break;
+    case S_CTX_ALLOCATOR: allocator_init_post_opt(&flags); break;
+    case S_CTX_REMOTE: stepd_init_post_opt(&stepd, spank, argc, argv); break;
     default:
         break;
     }
-    context.init_us = now_us() - start;
+    stepd.init_us = now_us() - start;
     return ESPANK_SUCCESS;
 }
 
 int slurm_spank_local_user_init(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
-    srun_user_init(&context, spank);
+    srun_user_init(&srun, spank);
     return ESPANK_SUCCESS;
 }
 
 int slurm_spank_user_init(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
-    stepd_user_init(&context, spank);
+    stepd_user_init(&stepd, spank);
     return ESPANK_SUCCESS;
 }
 
@@ -80,16 +76,16 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
     uint32_t start = now_us();
-    stepd_task_post_fork(&context, spank);
-    context.last_fork_us = now_us() - start;
-    context.fork_us += context.last_fork_us;
+    stepd_task_post_fork(&stepd, spank);
+    stepd.last_fork_us = now_us() - start;
+    stepd.fork_us += stepd.last_fork_us;
     return ESPANK_SUCCESS;
 }
 
 int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
-    uint32_t start = now_us(), *spent = stepd_task_init(&context, spank);
+    uint32_t start = now_us(), *spent = stepd_task_init(&stepd, spank);
     if (spent)
         *spent = now_us() - start;
     return ESPANK_SUCCESS;
@@ -99,9 +95,9 @@ int slurm_spank_exit(spank_t spank, int argc, char **argv)
 {
     (void)spank, (void)argc, (void)argv;
     if (spank_context() == S_CTX_REMOTE)
-        stepd_exit(&context);
+        stepd_exit(&stepd);
     else if (spank_context() == S_CTX_LOCAL)
-        srun_exit(&context);
-    flags_free(&context.flags);
+        srun_exit(&srun);
+    flags_free(&flags);
     return ESPANK_SUCCESS;
 }

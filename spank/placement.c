@@ -42,7 +42,8 @@ void placement_free(struct placement *p)
 }
 
 /* Another machine is described: what Slurm would have done there. */
-static int imagine_masks(const struct context *c, struct placement *p, struct nuioa_error *err)
+static int imagine_masks(const struct stepd_context *c, struct placement *p,
+                         struct nuioa_error *err)
 {
     if (step_cpus(&c->step, &c->node, p->allowed_cpus) < 0)
         hwloc_bitmap_copy(p->allowed_cpus, c->node.allowed_cpus);
@@ -55,7 +56,7 @@ static int imagine_masks(const struct context *c, struct placement *p, struct nu
     return 0;
 }
 
-static int read_masks(const struct context *c, struct placement *p, struct nuioa_error *err)
+static int read_masks(const struct stepd_context *c, struct placement *p, struct nuioa_error *err)
 {
     for (uint32_t i = 0; i < p->count; i++) {
         int rc = nuioa_bind_read(c->pids[i], p->masks[i]);
@@ -68,7 +69,7 @@ static int read_masks(const struct context *c, struct placement *p, struct nuioa
 
 /* The step's cores within its cpuset. Slurm's core numbers are checked against what Slurm did:
  * if a task is outside, the translation is wrong for this machine. */
-static void read_allowed(const struct context *c, struct placement *p)
+static void read_allowed(const struct stepd_context *c, struct placement *p)
 {
     hwloc_bitmap_t seen = hwloc_bitmap_alloc();
     if (!seen)
@@ -88,7 +89,7 @@ static void read_allowed(const struct context *c, struct placement *p)
     hwloc_bitmap_free(seen);
 }
 
-static void read_interrupts(const struct context *c, struct placement *p)
+static void read_interrupts(const struct stepd_context *c, struct placement *p)
 {
     if (c->options.policy != NUIOA_POLICY_CPU)
         return;
@@ -97,7 +98,7 @@ static void read_interrupts(const struct context *c, struct placement *p)
         hwloc_bitmap_zero(p->interrupt_cpus);
 }
 
-static void describe(const struct context *c, struct placement *p)
+static void describe(const struct stepd_context *c, struct placement *p)
 {
     int32_t gpu = c->step.gpu < (int32_t)c->node.gpu_count ? c->step.gpu : -1;
     for (uint32_t i = 0; i < p->count; i++)
@@ -127,7 +128,7 @@ static void describe(const struct context *c, struct placement *p)
     };
 }
 
-int placement_make(const struct context *c, struct placement *p, struct nuioa_error *err)
+int placement_make(const struct stepd_context *c, struct placement *p, struct nuioa_error *err)
 {
     int rc = allocate(p, c->step.task_count, err);
     if (!rc)
@@ -142,7 +143,7 @@ int placement_make(const struct context *c, struct placement *p, struct nuioa_er
     return nuioa_plan_make(&p->request, &p->plan, err);
 }
 
-static int bind_one(const struct context *c, uint32_t local, hwloc_const_bitmap_t cpus,
+static int bind_one(const struct stepd_context *c, uint32_t local, hwloc_const_bitmap_t cpus,
                     struct nuioa_error *err)
 {
     char list[128];
@@ -164,7 +165,7 @@ static int bind_one(const struct context *c, uint32_t local, hwloc_const_bitmap_
     return rc;
 }
 
-static void undo(const struct context *c, struct placement *p)
+static void undo(const struct stepd_context *c, struct placement *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
         if (!p->plan.assignments[i].moved)
@@ -179,7 +180,7 @@ static void undo(const struct context *c, struct placement *p)
                "binding failed: ranks stay where Slurm put them");
 }
 
-int placement_bind(const struct context *c, struct placement *p, struct nuioa_error *err)
+int placement_bind(const struct stepd_context *c, struct placement *p, struct nuioa_error *err)
 {
     int rc = 0;
     if (p->plan.planned)

@@ -20,13 +20,13 @@ struct placement {
 
 /* Looks and plans; nothing is changed yet. Reads step, node, hints, options and pids of
  * `context`. 0, or negative with *err. Free it in either case. */
-int placement_make(const struct context *context, struct placement *placement,
+int placement_make(const struct stepd_context *context, struct placement *placement,
                    struct nuioa_error *err);
 
 /* Binds the tasks as planned and reads back what came of it. All or none: with one task refused,
  * others would sit in its place, so all get back what Slurm gave them, the plan says so, and
  * *err why. */
-int placement_bind(const struct context *context, struct placement *placement,
+int placement_bind(const struct stepd_context *context, struct placement *placement,
                    struct nuioa_error *err);
 
 void placement_free(struct placement *placement);

@@ -47,7 +47,7 @@ static void refuse(spank_t spank, const char *what, const char *why)
 
 /* All ranks must have the library or none, for they ask each other: that the leaders of all nodes are
  * known shows that nuioa runs on all of them. Nor would it do anything without advice. */
-static bool may_have_coll(const struct context *c, bool told, spank_t spank)
+static bool may_have_coll(const struct stepd_context *c, bool told, spank_t spank)
 {
     if (!c->options.coll || c->options.mode == NUIOA_OFF)
         return false;
@@ -59,7 +59,7 @@ static bool may_have_coll(const struct context *c, bool told, spank_t spank)
 
 /* The library copies buffers by the processor, which a GPU's memory may not stand. It is there all the
  * same: ranks of a node without GPUs would wait for an answer when they ask. */
-static bool may_have_gpus(const struct context *c, spank_t spank)
+static bool may_have_gpus(const struct stepd_context *c, spank_t spank)
 {
     return rank_may_have_gpus(c, nuioa_gpus_given(step_environment(spank)));
 }
@@ -80,7 +80,7 @@ static const char *add_shim(spank_t spank)
     return done ? NULL : "LD_PRELOAD cannot be set";
 }
 
-void preload_enter(const struct context *c, bool told, spank_t spank)
+void preload_enter(const struct stepd_context *c, bool told, spank_t spank)
 {
     if (step_is_launcher(spank))
         return;

@@ -6,6 +6,6 @@
 /* In the task, as the user: sets up what options "trace" and "coll" ask for, whether ranks are placed
  * or not; `told`: what the task memory holds is known to this task. The shim that is preloaded finds out which MPI
  * there is. */
-void preload_enter(const struct context *context, bool told, spank_t spank);
+void preload_enter(const struct stepd_context *context, bool told, spank_t spank);
 
 #endif

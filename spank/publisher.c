@@ -10,7 +10,7 @@
  * shares slurmstepd's memory (contain_spank) there are no threads. */
 #define PATIENCE_MS 1000
 
-void publisher_prepare(const struct context *c, spank_t spank)
+void publisher_prepare(const struct stepd_context *c, spank_t spank)
 {
     struct nuioa_error err;
     char **environment = step_environment(spank);
@@ -27,7 +27,7 @@ void publisher_prepare(const struct context *c, spank_t spank)
 }
 
 /* PMIx counts them over all components of a heterogeneous step. */
-static bool take_ranks(struct context *c)
+static bool take_ranks(struct stepd_context *c)
 {
     const uint32_t *ranks = nuioa_publish_ranks(c->publisher);
     for (uint32_t i = 0; i < c->step.task_count; i++)
@@ -37,7 +37,7 @@ static bool take_ranks(struct context *c)
     return true;
 }
 
-void publisher_open(struct context *c, spank_t spank)
+void publisher_open(struct stepd_context *c, spank_t spank)
 {
     struct nuioa_namespaces names;
     struct nuioa_error err;
@@ -56,13 +56,13 @@ void publisher_open(struct context *c, spank_t spank)
     }
 }
 
-void publisher_close(struct context *c)
+void publisher_close(struct stepd_context *c)
 {
     nuioa_publish_close(c->publisher);
     c->publisher = NULL;
 }
 
-void publisher_tasks(struct context *c, const struct nuioa_plan *plan)
+void publisher_tasks(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     struct nuioa_publication publication = { plan, &c->node, &c->options, NULL, 0 };
     struct nuioa_error err;
@@ -72,7 +72,7 @@ void publisher_tasks(struct context *c, const struct nuioa_plan *plan)
     publisher_close(c);
 }
 
-void publisher_node(struct context *c, const struct nuioa_plan *plan, const uint32_t *leaders,
+void publisher_node(struct stepd_context *c, const struct nuioa_plan *plan, const uint32_t *leaders,
                     uint32_t leader_count)
 {
     struct nuioa_publication publication = { plan, &c->node, &c->options, leaders, leader_count };

@@ -26,7 +26,7 @@ static uint16_t begin_block(struct task_memory_part *task, int at)
 }
 
 /* All blocks. What is only planned would mislead programs that act on it. */
-static int write_blocks(struct context *c, const struct nuioa_plan *plan, uint32_t local)
+static int write_blocks(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)
 {
     struct task_memory_part *task = &c->task_memory->tasks[local];
     int at = nuioa_environment(plan, &c->node, &c->options, local, task->text, ROOM), used = 0;
@@ -44,7 +44,7 @@ static int write_blocks(struct context *c, const struct nuioa_plan *plan, uint32
     return nuioa_environment_threads(plan, local, c->step.omp_threads, task->text + at, ROOM - (size_t)at);
 }
 
-static void prepare_one(struct context *c, const struct nuioa_plan *plan, uint32_t local)
+static void prepare_one(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)
 {
     struct task_memory_part *task = &c->task_memory->tasks[local];
     if (write_blocks(c, plan, local) < 0) {
@@ -57,13 +57,13 @@ static void prepare_one(struct context *c, const struct nuioa_plan *plan, uint32
     task->ready = true;
 }
 
-void rank_prepare(struct context *c, const struct nuioa_plan *plan)
+void rank_prepare(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++)
         prepare_one(c, plan, i);
 }
 
-void rank_prepare_job(struct context *c, const uint32_t *leaders, uint32_t count)
+void rank_prepare_job(struct stepd_context *c, const uint32_t *leaders, uint32_t count)
 {
     char *text = c->task_memory->leaders;
     size_t size = sizeof(c->task_memory->leaders), used = 0;
@@ -118,20 +118,20 @@ static void take_block(spank_t spank, const char *block, bool overwrite)
     }
 }
 
-bool rank_may_have_several_gpus(const struct context *c, enum nuioa_gpus given)
+bool rank_may_have_several_gpus(const struct stepd_context *c, enum nuioa_gpus given)
 {
     return given == NUIOA_GPUS_SEVERAL ||
            (given == NUIOA_GPUS_UNKNOWN && (c->step.sees_gpu || c->node.gpu_count));
 }
 
-bool rank_may_have_gpus(const struct context *c, enum nuioa_gpus given)
+bool rank_may_have_gpus(const struct stepd_context *c, enum nuioa_gpus given)
 {
     return given > NUIOA_GPUS_NONE || c->step.sees_gpu ||
            (given == NUIOA_GPUS_UNKNOWN && c->node.gpu_count);
 }
 
 /* We have the last word on what is ours; on what other programs read, the user has it. */
-void rank_enter(const struct context *c, uint32_t local, spank_t spank)
+void rank_enter(const struct stepd_context *c, uint32_t local, spank_t spank)
 {
     const struct task_memory_part *task = &c->task_memory->tasks[local];
     if (!task->ready)

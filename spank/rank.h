@@ -11,19 +11,19 @@
 void rank_forget(spank_t spank);
 
 /* In slurmstepd: writes the plan into the task memory for all tasks; and the leaders of all nodes, 0 if unknown. */
-void rank_prepare(struct context *context, const struct nuioa_plan *plan);
-void rank_prepare_job(struct context *context, const uint32_t *leaders, uint32_t count);
+void rank_prepare(struct stepd_context *context, const struct nuioa_plan *plan);
+void rank_prepare_job(struct stepd_context *context, const uint32_t *leaders, uint32_t count);
 
 /* Whether a task that was given so many GPUs may have several; where that is not known it may, on a node with
  * GPUs. */
-bool rank_may_have_several_gpus(const struct context *context, enum nuioa_gpus given);
+bool rank_may_have_several_gpus(const struct stepd_context *context, enum nuioa_gpus given);
 
 /* Whether it may have any: it was given some, or nothing says how many, on a node with GPUs. */
-bool rank_may_have_gpus(const struct context *context, enum nuioa_gpus given);
+bool rank_may_have_gpus(const struct stepd_context *context, enum nuioa_gpus given);
 
 /* In the task, as the user: takes over what the task memory holds for it, open or closed; then, of an open task memory, what
  * waited for other nodes. */
-void rank_enter(const struct context *context, uint32_t local, spank_t spank);
+void rank_enter(const struct stepd_context *context, uint32_t local, spank_t spank);
 void rank_enter_job(const struct task_memory *task_memory, uint32_t local, spank_t spank);
 
 #endif

@@ -113,7 +113,7 @@ static void open_door(struct rendezvous *g)
 }
 
 /* Of a heterogeneous job the first component's options count. */
-static void configure(const struct context *c, struct rendezvous *g)
+static void configure(const struct srun_context *c, struct rendezvous *g)
 {
     g->config = (struct server_config){
         .sealed = c->options.auth == NUIOA_AUTH_MUNGE,
@@ -137,12 +137,12 @@ static void configure(const struct context *c, struct rendezvous *g)
         g->profile = &c->profile;
 }
 
-bool rendezvous_brings_hints(const struct context *c)
+bool rendezvous_brings_hints(const struct srun_context *c)
 {
     return rendezvous_is_wanted(&c->options) && geteuid() != 0;
 }
 
-void rendezvous_offer(struct context *c)
+void rendezvous_offer(struct srun_context *c)
 {
     if (c->rendezvous) {
         if (++c->rendezvous->components == 2)
@@ -164,7 +164,7 @@ void rendezvous_offer(struct context *c)
 
 /* The components of a heterogeneous job have job ids of their own; the nodes agree on one. Nothing is opened
  * where no node will call. */
-void rendezvous_start(struct context *c, spank_t spank)
+void rendezvous_start(struct srun_context *c, spank_t spank)
 {
     uint32_t job_id, step_id, nodes;
     struct rendezvous *g = c->rendezvous;
@@ -185,7 +185,7 @@ void rendezvous_start(struct context *c, spank_t spank)
     server_start(g->server, needed);
 }
 
-void rendezvous_end_srun(struct context *c)
+void rendezvous_end_srun(struct srun_context *c)
 {
     if (!c->rendezvous)
         return;

@@ -32,7 +32,7 @@ struct rendezvous_node {
 
 /* Which of the step's nodes this is, over all components of a heterogeneous step: SPANK counts each for
  * itself, the variables are for all. */
-static bool find_place(struct context *c, spank_t spank, struct rendezvous_node *g)
+static bool find_place(struct stepd_context *c, spank_t spank, struct rendezvous_node *g)
 {
     char **environment = step_environment(spank), host[64];
     const char *nodes = option_sources_variable(environment, "SLURM_STEP_NUM_NODES");
@@ -54,7 +54,7 @@ static bool find_place(struct context *c, spank_t spank, struct rendezvous_node 
 }
 
 /* srun says what goes wrong, if it knows this node or has its apology; else the first node does. */
-static void complain(struct context *c, const struct rendezvous_node *g, const char *text)
+static void complain(struct stepd_context *c, const struct rendezvous_node *g, const char *text)
 {
     if (g->position == 0 && !g->call.told && !g->call.known)
         nuioa_warn(&c->faults, "%s: each node knows its own leader only", text);
@@ -63,7 +63,7 @@ static void complain(struct context *c, const struct rendezvous_node *g, const c
 }
 
 /* Nothing while it is not known what the user's hints are. */
-static uint32_t promise(const struct context *c)
+static uint32_t promise(const struct stepd_context *c)
 {
     if (!c->active || nuioa_hints_file(c->options.hints))
         return WIRE_NO_RANK;
@@ -71,7 +71,8 @@ static uint32_t promise(const struct context *c)
     return local < c->step.task_count ? c->step.ranks[local] : WIRE_NO_RANK;
 }
 
-static void call(struct context *c, spank_t spank, struct rendezvous_node *g, const char *srun)
+static void call(struct stepd_context *c, spank_t spank, struct rendezvous_node *g,
+                 const char *srun)
 {
     char **environment = step_environment(spank);
     const char *leader = option_sources_variable(environment, "SLURM_JOB_ID");
@@ -117,13 +118,13 @@ static const char *find_srun(spank_t spank)
                : option_sources_variable(step_environment(spank), WIRE_VARIABLE);
 }
 
-static void miss_hints(struct context *c, const struct rendezvous_node *g)
+static void miss_hints(struct stepd_context *c, const struct rendezvous_node *g)
 {
     if (g->position == 0 && nuioa_hints_file(c->options.hints) && !c->hints.count)
         nuioa_warn(&c->faults, "no hints: srun is not there to say what the file says");
 }
 
-void rendezvous_call(struct context *c, spank_t spank)
+void rendezvous_call(struct stepd_context *c, spank_t spank)
 {
     const char *srun = find_srun(spank);
     struct rendezvous_node *g = c->rendezvous_node = calloc(1, sizeof(*g));
@@ -139,7 +140,7 @@ void rendezvous_call(struct context *c, spank_t spank)
     }
 }
 
-void rendezvous_hints(struct context *c)
+void rendezvous_hints(struct stepd_context *c)
 {
     struct rendezvous_node *g = c->rendezvous_node;
     struct nuioa_error err;
@@ -161,7 +162,7 @@ void rendezvous_hints(struct context *c)
 }
 
 /* A node alone needs nobody to know all leaders. */
-static void know_own(struct context *c, struct rendezvous_node *g, uint32_t leader)
+static void know_own(struct stepd_context *c, struct rendezvous_node *g, uint32_t leader)
 {
     if (g->leaders || g->node_count != 1 || leader == WIRE_NO_RANK ||
         !rendezvous_is_wanted(&c->options))
@@ -183,13 +184,13 @@ static int send_record(struct rendezvous_node *g, const struct record_source *so
 }
 
 /* Components of a heterogeneous job may have been asked for different things, srun was for one. */
-static bool has_nothing_to_say(const struct context *c, const struct rendezvous_node *g)
+static bool has_nothing_to_say(const struct stepd_context *c, const struct rendezvous_node *g)
 {
     return g->call.early_leader != WIRE_NO_RANK && client_is_answered(&g->call) &&
            !c->options.report && !c->options.explain && !c->faults.count && !g->heterogeneous;
 }
 
-void rendezvous_tell(struct context *c, const struct placement *placement)
+void rendezvous_tell(struct stepd_context *c, const struct placement *placement)
 {
     static const struct nuioa_plan none = { .reason = "stands down" };
     struct rendezvous_node *g = c->rendezvous_node;
@@ -227,7 +228,7 @@ void rendezvous_tell(struct context *c, const struct placement *placement)
 }
 
 /* In the order in which they came. */
-static void take_back_faults(struct context *c, const struct rendezvous_node *g)
+static void take_back_faults(struct stepd_context *c, const struct rendezvous_node *g)
 {
     struct nuioa_warnings later = c->faults;
     c->faults = g->said;
@@ -235,7 +236,7 @@ static void take_back_faults(struct context *c, const struct rendezvous_node *g)
         nuioa_warn(&c->faults, "%s", later.text[i]);
 }
 
-static void receive_table(struct context *c, struct rendezvous_node *g)
+static void receive_table(struct stepd_context *c, struct rendezvous_node *g)
 {
     struct nuioa_error err;
     uint32_t *leaders = malloc(g->node_count * sizeof(*leaders));
@@ -253,7 +254,7 @@ static void receive_table(struct context *c, struct rendezvous_node *g)
     complain(c, g, err.text);
 }
 
-void rendezvous_await(struct context *c)
+void rendezvous_await(struct stepd_context *c)
 {
     struct rendezvous_node *g = c->rendezvous_node;
     if (!g)
@@ -264,34 +265,33 @@ void rendezvous_await(struct context *c)
     know_own(c, g, g->leader);
 }
 
-void rendezvous_wait_no_more(struct context *c)
+void rendezvous_wait_no_more(struct stepd_context *c)
 {
     if (c->rendezvous_node)
         ending_begins(&c->rendezvous_node->ending);
 }
 
-const uint32_t *rendezvous_leaders(const struct context *c, uint32_t *count)
+const uint32_t *rendezvous_leaders(const struct stepd_context *c, uint32_t *count)
 {
     const struct rendezvous_node *g = c->rendezvous_node;
     *count = g && g->leaders ? g->node_count : 0;
     return *count ? g->leaders : NULL;
 }
 
-bool rendezvous_is_waiting(const struct context *c)
+bool rendezvous_is_waiting(const struct stepd_context *c)
 {
     const struct rendezvous_node *g = c->rendezvous_node;
     return g && g->waiting && !client_is_answered(&g->call);
 }
 
-bool rendezvous_is_reported(const struct context *c)
+bool rendezvous_is_reported(const struct stepd_context *c)
 {
     return c->rendezvous_node && c->rendezvous_node->reported;
 }
 
-void rendezvous_end(struct context *c)
+void rendezvous_end(struct stepd_context *c)
 {
     struct rendezvous_node *g = c->rendezvous_node;
-    rendezvous_end_srun(c);
     if (!g)
         return;
     client_hang_up(&g->call);

@@ -6,8 +6,6 @@
 #include "plan/option.h"
 #include "profile/hints.h"
 
-struct context;
-
 /* Private to rendezvous_*.c. Whether these options may need a rendezvous: both sides ask this, then how many
  * nodes there are. */
 static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
@@ -30,7 +28,5 @@ static inline bool rendezvous_is_needed(const struct nuioa_options *o, uint32_t 
         return true;
     return node_count > 1 && node_count <= RENDEZVOUS_AUTO_NODES_MAX;
 }
-
-void rendezvous_end_srun(struct context *context);
 
 #endif

@@ -53,14 +53,14 @@ static void say_all(const struct nuioa_warnings *warnings)
 }
 
 /* Of the flags only: a site's default policy need not be in use. */
-static void say_idle_flags(const struct context *context)
+static void say_idle_flags(const struct srun_context *context)
 {
     char flag[64];
-    if (context->options.mode != NUIOA_OFF || context->flags.typed[0])
+    if (context->options.mode != NUIOA_OFF || context->flags->typed[0])
         return;
     for (int i = 1; i < FLAGS_MAX && nuioa_option_table[i].name; i++) {
         /* A trace needs no placement. */
-        if (!context->flags.typed[i] || !strcmp(nuioa_option_table[i].name, "trace"))
+        if (!context->flags->typed[i] || !strcmp(nuioa_option_table[i].name, "trace"))
             continue;
         log_line(
             "%s has no effect without --nuioa",
@@ -71,8 +71,8 @@ static void say_idle_flags(const struct context *context)
 
 /* Once, for the list and for the slices. The components of a heterogeneous job come one after the
  * other; slices are of the first one's file. */
-static int read_profile(struct context *context, const char *option, const char *path, char *list,
-                        size_t size, struct nuioa_error *err)
+static int read_profile(struct srun_context *context, const char *option, const char *path,
+                        char *list, size_t size, struct nuioa_error *err)
 {
     struct hinted *hinted = &context->hinted;
     struct nuioa_profile profile;
@@ -96,7 +96,7 @@ static int read_profile(struct context *context, const char *option, const char 
     return rc;
 }
 
-static void resolve_hints(struct context *context, const struct option_sources *sources)
+static void resolve_hints(struct srun_context *context, const struct option_sources *sources)
 {
     char list[NUIOA_VALUE_MAX + 1] = "", spelling[64];
     struct nuioa_error err;
@@ -122,7 +122,7 @@ static void resolve_hints(struct context *context, const struct option_sources *
 
 /* Only now is it known how many there are, and something is allocated: too late to refuse. What the
  * file says of ranks that both have is still used. */
-static void say_other_ranks(struct context *context, spank_t spank)
+static void say_other_ranks(struct srun_context *context, spank_t spank)
 {
     uint32_t tasks;
     struct hinted *h = &context->hinted;
@@ -134,10 +134,10 @@ static void say_other_ranks(struct context *context, spank_t spank)
         log_line("%s is of %u ranks, but this step has %u", h->name, h->ranks, h->task_count);
 }
 
-void srun_init_post_opt(struct context *context, int argc, char **argv)
+void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
 {
     struct complaints complaints;
-    struct option_sources sources = { argc, argv, environ, &context->flags };
+    struct option_sources sources = { argc, argv, environ, context->flags };
     context->hinted.components++;
     option_sources_read(&sources, &context->options, &complaints);
     if (!context->spoken) {
@@ -154,14 +154,14 @@ void srun_init_post_opt(struct context *context, int argc, char **argv)
     context->spoken = true;
 }
 
-void srun_user_init(struct context *context, spank_t spank)
+void srun_user_init(struct srun_context *context, spank_t spank)
 {
     say_other_ranks(context, spank);
     rendezvous_start(context, spank);
 }
 
-void srun_exit(struct context *context)
+void srun_exit(struct srun_context *context)
 {
-    rendezvous_end(context);
+    rendezvous_end_srun(context);
     nuioa_profile_free(&context->profile);
 }

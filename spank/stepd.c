@@ -25,7 +25,7 @@
 /* slurmstepd, as root: nothing here may fail a launch. What goes wrong is remembered as a fault
  * and said once, the job runs as Slurm made it. */
 
-static void stand_down(struct context *c, const char *why)
+static void stand_down(struct stepd_context *c, const char *why)
 {
     nuioa_warn(&c->faults, "%s", why);
     c->active = false;
@@ -33,10 +33,10 @@ static void stand_down(struct context *c, const char *why)
 
 /* --- init_post_opt: before PMIx, before the job's stderr is connected ------------------------- */
 
-static void read_options(struct context *c, spank_t spank, int argc, char **argv)
+static void read_options(struct stepd_context *c, spank_t spank, int argc, char **argv)
 {
     struct complaints complaints;
-    struct option_sources sources = { argc, argv, step_environment(spank), &c->flags };
+    struct option_sources sources = { argc, argv, step_environment(spank), c->flags };
     option_sources_read(&sources, &c->options, &complaints);
     /* For slurmd.log: srun has told the user what he did wrong. */
     for (unsigned i = 0; i < complaints.plugstack.count; i++)
@@ -47,7 +47,7 @@ static void read_options(struct context *c, spank_t spank, int argc, char **argv
         slurm_verbose("nuioa: %s", complaints.flags.text[i]);
 }
 
-static void read_hints(struct context *c, spank_t spank)
+static void read_hints(struct stepd_context *c, spank_t spank)
 {
     struct nuioa_error err;
     const char *value = c->options.hints;
@@ -78,7 +78,7 @@ static int check_topology(const char *path, struct nuioa_error *err)
     return 0;
 }
 
-static int read_node(struct context *c, struct nuioa_error *err)
+static int read_node(struct stepd_context *c, struct nuioa_error *err)
 {
     const struct nuioa_options *o = &c->options;
     struct nuioa_source source = { *o->topology ? o->topology : NULL,
@@ -95,7 +95,7 @@ static int read_node(struct context *c, struct nuioa_error *err)
     return 0;
 }
 
-static void prepare(struct context *c, spank_t spank)
+static void prepare(struct stepd_context *c, spank_t spank)
 {
     struct nuioa_error err;
     if (step_read(spank, &c->step, &err) < 0 || read_node(c, &err) < 0) {
@@ -113,7 +113,7 @@ static void prepare(struct context *c, spank_t spank)
     publisher_prepare(c, spank);
 }
 
-static void begin(struct context *c, spank_t spank, int argc, char **argv)
+static void begin(struct stepd_context *c, spank_t spank, int argc, char **argv)
 {
     c->pid = getpid();
     read_options(c, spank, argc, argv);
@@ -133,7 +133,7 @@ static void forget(spank_t spank, const char *name)
         spank_unsetenv(spank, name);
 }
 
-void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv)
+void stepd_init_post_opt(struct stepd_context *c, spank_t spank, int argc, char **argv)
 {
     uint64_t since_us = nuioa_cpu_us();
     if (step_is_ordinary(spank))
@@ -144,7 +144,7 @@ void stepd_init_post_opt(struct context *c, spank_t spank, int argc, char **argv
 }
 
 /* So that the others need not wait for this node. */
-static void excuse(struct context *c)
+static void excuse(struct stepd_context *c)
 {
     rendezvous_tell(c, NULL);
     rendezvous_await(c);
@@ -152,7 +152,7 @@ static void excuse(struct context *c)
 
 /* --- user_init: the job's stderr is there ----------------------------------------------------- */
 
-static void tell_faults(struct context *c)
+static void tell_faults(struct stepd_context *c)
 {
     char host[64];
     log_faults(log_host(host, sizeof(host)), &c->faults);
@@ -161,7 +161,7 @@ static void tell_faults(struct context *c)
 
 /* What need not wait for the tasks is done before they are forked: after that each page that is written is
  * copied first. Later faults come with the plan; without one this is the time for them. */
-void stepd_user_init(struct context *c, spank_t spank)
+void stepd_user_init(struct stepd_context *c, spank_t spank)
 {
     if (c->active) {
         uint64_t since_us = nuioa_cpu_us();
@@ -176,7 +176,7 @@ void stepd_user_init(struct context *c, spank_t spank)
 /* --- task_post_fork: all tasks exist, none runs ----------------------------------------------- */
 
 /* What follows from options and hints is the same on all nodes: the first one says it. */
-static void keep_warnings(struct context *c, const struct nuioa_plan *plan)
+static void keep_warnings(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     for (unsigned i = 0; i < plan->warnings.count; i++)
         if (c->step.node_id == 0)
@@ -185,7 +185,7 @@ static void keep_warnings(struct context *c, const struct nuioa_plan *plan)
             slurm_info("nuioa: %s", plan->warnings.text[i]);
 }
 
-static void report(struct context *c, const struct nuioa_plan *plan)
+static void report(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     if (!c->options.report && !c->options.explain)
         return;
@@ -195,7 +195,7 @@ static void report(struct context *c, const struct nuioa_plan *plan)
 }
 
 /* Which GPUs a task has it alone will know: what is said here is true of all of them. */
-static void report_gpus(struct context *c, const struct nuioa_plan *plan)
+static void report_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     if (!c->options.report && !c->options.explain)
         return;
@@ -207,7 +207,7 @@ static void report_gpus(struct context *c, const struct nuioa_plan *plan)
 }
 
 /* What was seen, for whoever wonders why nothing moved. */
-static void log_request(const struct context *c, const struct placement *p)
+static void log_request(const struct stepd_context *c, const struct placement *p)
 {
     char cpus[128];
     hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), p->allowed_cpus);
@@ -220,14 +220,14 @@ static void log_request(const struct context *c, const struct placement *p)
 
 /* What follows from a plan, and what it takes to do that aside. */
 struct conclusion {
-    struct context *context;
+    struct stepd_context *context;
     struct placement placement;
     pthread_t thread;
     bool aside; /* the thread runs, or has run */
 };
 
 /* When the other nodes are there. */
-static void conclude(struct context *c, const struct nuioa_plan *plan)
+static void conclude(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     uint32_t leader_count;
     rendezvous_await(c);
@@ -252,7 +252,7 @@ static void *conclude_aside(void *arg)
  * and ends after them (contain_spank), so would a thread. */
 static bool begin_aside(struct conclusion *later)
 {
-    struct context *c = later->context;
+    struct stepd_context *c = later->context;
     sigset_t all, before;
     if (!rendezvous_is_waiting(c) || getpid() != c->pid)
         return false;
@@ -266,7 +266,7 @@ static bool begin_aside(struct conclusion *later)
     return later->aside;
 }
 
-static void end_conclusion(struct context *c)
+static void end_conclusion(struct stepd_context *c)
 {
     struct conclusion *later = c->conclusion;
     if (!later)
@@ -282,7 +282,7 @@ static void end_conclusion(struct context *c)
 
 /* Without a plan nothing of ours happens, and nobody waits for this node. What the ranks of all nodes do
  * together they do here, too, if the others have the table. */
-static void give_up(struct context *c, const char *why)
+static void give_up(struct stepd_context *c, const char *why)
 {
     uint32_t leader_count;
     stand_down(c, why);
@@ -295,14 +295,14 @@ static void give_up(struct context *c, const char *why)
 
 /* Slurm waits for all that is done until there is a plan: together it may take no more processor time than
  * finding out about a node. Called before the plan; `since_us`: when this hook began. */
-static void limit_planning(struct context *c, uint64_t since_us)
+static void limit_planning(struct stepd_context *c, uint64_t since_us)
 {
     uint64_t now_us = nuioa_cpu_us(), spent_us = c->cpu_us + (now_us - since_us);
     uint64_t all_us = (uint64_t)c->options.deadline_ms * 1000;
     c->cpu_until_us = now_us + (spent_us < all_us ? all_us - spent_us : 0);
 }
 
-static void decide(struct context *c)
+static void decide(struct stepd_context *c)
 {
     uint64_t since_us = nuioa_cpu_us();
     struct nuioa_error err;
@@ -330,7 +330,7 @@ static void decide(struct context *c)
         conclude(c, &later->placement.plan);
 }
 
-void stepd_task_post_fork(struct context *c, spank_t spank)
+void stepd_task_post_fork(struct stepd_context *c, spank_t spank)
 {
     int local = -1;
     pid_t pid = 0;
@@ -345,7 +345,7 @@ void stepd_task_post_fork(struct context *c, spank_t spank)
 
 /* --- task_init, in the task, as the user ------------------------------------------------------ */
 
-uint32_t *stepd_task_init(struct context *c, spank_t spank)
+uint32_t *stepd_task_init(struct stepd_context *c, spank_t spank)
 {
     int local = -1;
     bool ours = c->task_memory && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS &&
@@ -359,7 +359,7 @@ uint32_t *stepd_task_init(struct context *c, spank_t spank)
     return ours ? &c->task_memory->tasks[local].init_us : NULL;
 }
 
-void stepd_exit(struct context *c)
+void stepd_exit(struct stepd_context *c)
 {
     uint32_t task_us = 0;
     end_conclusion(c);
