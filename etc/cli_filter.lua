@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+--
 --[[
 Sample cli_filter for Slurm (cli_filter/lua, 20.02 and later): when a job asks for nuioa, it asks
 for cores that nuioa can use well, at the time when the cores are chosen.

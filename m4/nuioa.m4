@@ -1,3 +1,4 @@
+dnl SPDX-License-Identifier: BSD-3-Clause
 # NUIOA_CHECK_LIBRARY(VARIABLE, MODULE, HEADER, FUNCTION, LIBS, IF-FOUND, IF-NOT-FOUND)
 # By pkg-config, and where the library brings no .pc file (libnuma before 2.0.13) by its header.
 AC_DEFUN([NUIOA_CHECK_LIBRARY], [
@@ -25,22 +26,24 @@ AC_DEFUN([NUIOA_OPTIONAL], [
     AS_IF([test "$have_$1" = yes], [AC_DEFINE([HAVE_$2], [1], [$1 is there])])
 ])
 
-# NUIOA_SLURM: --with-slurm and what it finds. Sets have_slurm and the conditional HAVE_SLURM, SLURM_CPPFLAGS,
-# slurm_version, slurm_headers; of a PATH also SLURM_PREFIX and SLURM_PLUGINDIR, which is where that Slurm has
-# its own plugins, empty if it has none.
+# NUIOA_SLURM: --with-slurm and what it finds. Sets have_slurm and the conditional HAVE_SLURM,
+# SLURM_CPPFLAGS, slurm_version, slurm_headers; of a PATH also SLURM_PREFIX and SLURM_PLUGINDIR,
+# which is where that Slurm has its own plugins, empty if it has none.
 AC_DEFUN([NUIOA_SLURM], [
     AC_ARG_WITH([slurm],
         [AS_HELP_STRING([--with-slurm=PATH],
             [where Slurm is installed, for include/slurm/spank.h and the directory of its plugins])],
         [], [with_slurm=check])
     SLURM_CPPFLAGS= SLURM_PREFIX= SLURM_PLUGINDIR= have_slurm=no
-    # The compiler's own directory may have another Slurm's header: it must not do for the one that is meant.
+    # The compiler's own directory may have another Slurm's header: it must not do for the one that
+    # is meant.
     AS_CASE([$with_slurm], [no|yes|check], [], [
         SLURM_PREFIX=$(cd "$with_slurm" 2>/dev/null && pwd)
         AS_IF([test ! -e "$SLURM_PREFIX/include/slurm/spank.h"],
             [AC_MSG_ERROR([slurm/spank.h not found in $with_slurm/include (Debian package: libslurm-dev)])])
     ])
-    # -isystem: warnings about Slurm's headers are for others. The compiler's own directory keeps its place.
+    # -isystem: warnings about Slurm's headers are for others. The compiler's own directory keeps
+    # its place.
     AS_CASE([$SLURM_PREFIX], [''|/usr], [], [SLURM_CPPFLAGS="-isystem $SLURM_PREFIX/include"])
     AS_IF([test "x$with_slurm" != xno], [
         nuioa_save_CPPFLAGS=$CPPFLAGS
@@ -67,7 +70,8 @@ AC_DEFUN([NUIOA_SLURM], [
     AM_CONDITIONAL([HAVE_SLURM], [test "$have_slurm" = yes])
 ])
 
-# Sets slurm_version, "22.05.8", and slurm_headers, the directory that the compiler finds slurm/spank.h in.
+# Sets slurm_version, "22.05.8", and slurm_headers, the directory that the compiler finds
+# slurm/spank.h in.
 AC_DEFUN([NUIOA_SLURM_VERSION], [
     AC_COMPUTE_INT([nuioa_number], [SLURM_VERSION_NUMBER], [#include <slurm/slurm_version.h>], [nuioa_number=0])
     slurm_version=$(printf '%d.%02d.%d' $((nuioa_number >> 16)) $((nuioa_number >> 8 & 255)) $((nuioa_number & 255)))
@@ -130,8 +134,9 @@ AC_DEFUN([NUIOA_TRY_LDFLAG], [
     LDFLAGS=$nuioa_save_LDFLAGS
 ])
 
-# NUIOA_MPI_FLAGS(VARIABLE): sets VARIABLE_CFLAGS, _LDFLAGS, _PIE_CFLAGS and _PIE_LDFLAGS for the MPI's wrapper: the
-# hardening flags, and none of them if the compiler behind it, which may be another, does not take all.
+# NUIOA_MPI_FLAGS(VARIABLE): sets VARIABLE_CFLAGS, _LDFLAGS, _PIE_CFLAGS and _PIE_LDFLAGS for the
+# MPI's wrapper: the hardening flags, and none of them if the compiler behind it, which may be
+# another, does not take all.
 AC_DEFUN([NUIOA_MPI_FLAGS], [
     $1_CFLAGS=$HARDENING_CFLAGS
     $1_LDFLAGS=$HARDENING_LDFLAGS
@@ -153,9 +158,9 @@ AC_DEFUN([NUIOA_MPI_FLAGS], [
     AC_SUBST([$1_PIE_LDFLAGS])
 ])
 
-# Sets NUIOA_CFLAGS and NUIOA_LDFLAGS (everything), PIE_CFLAGS and PIE_LDFLAGS (programs), and of these, for what
-# is preloaded, HARDENING_CFLAGS and HARDENING_LDFLAGS: a sanitizer cannot come in by a preload.
-# The user's CFLAGS and LDFLAGS come after them on every command line.
+# Sets NUIOA_CFLAGS and NUIOA_LDFLAGS (everything), PIE_CFLAGS and PIE_LDFLAGS (programs), and of
+# these, for what is preloaded, HARDENING_CFLAGS and HARDENING_LDFLAGS: a sanitizer cannot come in
+# by a preload. The user's CFLAGS and LDFLAGS come after them on every command line.
 AC_DEFUN([NUIOA_FLAGS], [
     NUIOA_CFLAGS="-std=c11"
     NUIOA_LDFLAGS=

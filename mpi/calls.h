@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MPI_CALLS_H
 #define NUIOA_MPI_CALLS_H
 
 /* The calls that stand between a program and its MPI library, as S("symbol") for each symbol. Those
  * that start MPI come first. A library need not have all of them. */
 
+/* clang-format off */
 #define CALL(S, c, fortran) S("MPI_" #c) S("mpi_" #fortran "_") S("mpi_" #fortran "_f08_")
 
 /* With a number of elements: since MPI 4 there is one more in C, for large ones. */
@@ -57,4 +59,5 @@
     CALL(S, Intercomm_merge, intercomm_merge) \
     POINT_CALLS(S) COLLECTIVE_CALLS(S) ONE_SIDED_CALLS(S)
 
+/* clang-format on */
 #endif

@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MPI_FORTRAN08_H
 #define NUIOA_MPI_FORTRAN08_H
 
 #include <mpi.h>
 #include <stddef.h>
 
-/* For the entry points of "use mpi_f08". Open MPI's are those of fortran.h under other names. MPICH's
- * call the C ones, but for those that start and end MPI, which call PMPI: they are here. */
+/* For the entry points of "use mpi_f08". Open MPI's are those of fortran.h under other names.
+ * MPICH's call the C ones, but for those that start and end MPI, which call PMPI: they are here. */
 #ifdef OPEN_MPI
 
 #define NAME(name) mpi_##name##_f08_

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* libnuioa-preload.so: in LD_PRELOAD of every rank and of all that it starts, so it links no MPI.
  * It exports the names of the MPI calls as jumps through a table. Until MPI starts, and where
- * nothing is wanted, these lead to the MPI library; once MPI_Init shows which library that is, to the
- * build of libnuioa-trace or libnuioa-coll for it, which lies beside this file.
+ * nothing is wanted, these lead to the MPI library; once MPI_Init shows which library that is, to
+ * the build of libnuioa-trace or libnuioa-coll for it, which lies beside this file.
  *
  * The jumps are assembly because arguments must pass untouched: MPI_Comm is an int for one library
  * and a pointer for the other. */
@@ -18,8 +20,10 @@
 #define NAME(name) name,
 #define ONE(name) 1,
 static const char *const names[] = { CALLS(NAME) };
-enum { NAME_COUNT = sizeof(names) / sizeof(*names),
-       START_COUNT = sizeof((char[]){ CALLS_THAT_START(ONE) }) };
+enum {
+    NAME_COUNT = sizeof(names) / sizeof(*names),
+    START_COUNT = sizeof((char[]){ CALLS_THAT_START(ONE) })
+};
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -75,7 +79,8 @@ static bool first_rank(void)
 }
 
 /* What can be wanted. A trace goes before: it is to show what the program does by itself. The
- * collectives are there also where they are off: other ranks may have been told otherwise, and ask. */
+ * collectives are there also where they are off: other ranks may have been told otherwise, and
+ * ask. */
 struct wish {
     const char *name, *loss; /* NULL: nothing is lost */
 };
@@ -153,7 +158,8 @@ static int library_path(const char *name, const char *build, char *path, size_t 
         return -ENOENT;
     const char *end = strrchr(info.dli_fname, '/');
     int n = end ? snprintf(path, size, "%.*s/libnuioa-%s-%s.so", (int)(end - info.dli_fname),
-                           info.dli_fname, name, build) : -1;
+                           info.dli_fname, name, build)
+                : -1;
     return n > 0 && (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
@@ -170,8 +176,8 @@ static void open_library(void)
         say(wish, "neither Open MPI nor MPICH", "");
         return;
     }
-    void *library = library_path(wish->name, build, path, sizeof(path)) ? NULL
-                                                                        : dlopen(path, RTLD_NOW);
+    void *library =
+        library_path(wish->name, build, path, sizeof(path)) ? NULL : dlopen(path, RTLD_NOW);
     if (!library) {
         say(wish, "nothing for this MPI: ", build);
         return;
@@ -210,8 +216,10 @@ void *nuioa_preload_resolve(unsigned index)
 
 /* Inside a container this file is not at its path, and the loader there would complain for each
  * program. Shells and interpreters need no such care: they never start MPI, what they run may. */
-static const char *const containers[] = { "singularity", "apptainer", "starter", "starter-suid",
-    "podman", "docker", "shifter", "enroot", "ch-run", "charliecloud", "sarus", "bwrap", NULL };
+static const char *const containers[] = { "singularity", "apptainer",    "starter", "starter-suid",
+                                          "podman",      "docker",       "shifter", "enroot",
+                                          "ch-run",      "charliecloud", "sarus",   "bwrap",
+                                          NULL };
 
 static void leave_preload(void)
 {

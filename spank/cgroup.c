@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/cgroup.h"
 
 #include <errno.h>
@@ -6,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* slurmstepd has just forked the tasks, so each page that is written here is copied first: texts are as long as
- * they are, on the heap, and not in large frames. */
+/* slurmstepd has just forked the tasks, so each page that is written here is copied first: texts
+ * are as long as they are, on the heap, and not in large frames. */
 
-/* A whole file of the kernel's, which holds no NUL. 0 and *text (malloc'd, caller frees), or -errno. */
+/* A whole file of the kernel's, which holds no NUL. 0 and *text (malloc'd, caller frees), or
+ * -errno. */
 static int read_text(const char *path, char **text)
 {
     size_t size = 0;

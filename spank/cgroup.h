@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_CGROUP_H
 #define SPANK_CGROUP_H
 

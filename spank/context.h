@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_CONTEXT_H
 #define SPANK_CONTEXT_H
 
@@ -42,17 +43,17 @@ struct stepd_context {
     struct step step;
     struct nuioa_node node;
     struct nuioa_hints hints;
-    double *weights;              /* [task_count], instead of `hints`: a profile's, for this node */
-    struct nuioa_pair *pairs;     /* and what its ranks say to each other */
+    double *weights;          /* [task_count], instead of `hints`: a profile's, for this node */
+    struct nuioa_pair *pairs; /* and what its ranks say to each other */
     uint32_t pair_count;
     struct task_memory *task_memory; /* shared with the tasks; NULL: none */
-    pid_t *pids;                  /* by local rank, 0 where not forked yet */
+    pid_t *pids;                     /* by local rank, 0 where not forked yet */
     uint32_t forked;
-    uint64_t cpu_us;              /* processor time that the plugin has used before the plan */
-    uint64_t cpu_until_us;        /* when planning is to end, by the clock of its thread */
+    uint64_t cpu_us;                   /* processor time that the plugin has used before the plan */
+    uint64_t cpu_until_us;             /* when planning is to end, by the clock of its thread */
     struct nuioa_publisher *publisher; /* NULL: nothing is published */
-    pid_t pid;                    /* of slurmstepd */
-    struct conclusion *conclusion; /* of stepd.c; NULL: nothing is to be concluded */
+    pid_t pid;                         /* of slurmstepd */
+    struct conclusion *conclusion;     /* of stepd.c; NULL: nothing is to be concluded */
     struct rendezvous_node *rendezvous_node; /* this node's part of the rendezvous; NULL: none */
     uint32_t init_us, fork_us, last_fork_us; /* time spent in the hooks */
 };

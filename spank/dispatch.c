@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <time.h>
 
 #include "spank/context.h"
@@ -32,14 +33,9 @@ int slurm_spank_init(spank_t spank, int argc, char **argv)
     switch (spank_context()) {
     case S_CTX_LOCAL:
     case S_CTX_ALLOCATOR:
-    case S_CTX_REMOTE:
-        flags_register(spank, on_flag);
-        break;
-    case S_CTX_SLURMD:
-        slurmd_init(argc, argv);
-        break;
-    default:
-        break;
+    case S_CTX_REMOTE: flags_register(spank, on_flag); break;
+    case S_CTX_SLURMD: slurmd_init(argc, argv); break;
+    default: break;
     }
     return ESPANK_SUCCESS;
 }
@@ -51,8 +47,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
     case S_CTX_LOCAL: srun_init_post_opt(&srun, argc, argv); break;
     case S_CTX_ALLOCATOR: allocator_init_post_opt(&flags); break;
     case S_CTX_REMOTE: stepd_init_post_opt(&stepd, spank, argc, argv); break;
-    default:
-        break;
+    default: break;
     }
     stepd.init_us = now_us() - start;
     return ESPANK_SUCCESS;

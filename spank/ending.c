@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/ending.h"
 
 #include <stddef.h>
@@ -8,14 +9,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Slurm says nothing to plugins of a signal or of scancel. What can be seen of it: slurmd asks for it through a
- * connection to the step's own socket, NODE_JOB.STEP in SlurmdSpoolDir, and slurmstepd keeps that connection
- * until the tasks run (_wait_for_job_running of src/slurmd/slurmstepd/req.c, the same in 22.05 to 26.05). Other
- * requests are answered at once. Where Slurm names its sockets otherwise nothing is seen, and the wait has its
- * end all the same. */
+/* Slurm says nothing to plugins of a signal or of scancel. What can be seen of it: slurmd asks for
+ * it through a connection to the step's own socket, NODE_JOB.STEP in SlurmdSpoolDir, and slurmstepd
+ * keeps that connection until the tasks run (_wait_for_job_running of src/slurmd/slurmstepd/req.c,
+ * the same in 22.05 to 26.05). Other requests are answered at once. Where Slurm names its sockets
+ * otherwise nothing is seen, and the wait has its end all the same. */
 
-/* Looks, at the rate at which a waiting node looks, that a request is seen by before it counts as one that
- * waits; and descriptors among which it is: slurmstepd has few. */
+/* Looks, at the rate at which a waiting node looks, that a request is seen by before it counts as
+ * one that waits; and descriptors among which it is: slurmstepd has few. */
 #define LOOKS 3
 #define DESCRIPTORS 1024
 
@@ -32,8 +33,8 @@ void ending_begins(struct ending *e)
     __atomic_store_n(&e->begun, true, __ATOMIC_RELEASE);
 }
 
-/* The accepted end of a connection has the name of the socket that listens. A component of a heterogeneous
- * step puts its number behind the step's. */
+/* The accepted end of a connection has the name of the socket that listens. A component of a
+ * heterogeneous step puts its number behind the step's. */
 static bool is_ours(const struct ending *e, int fd)
 {
     struct sockaddr_un address;
@@ -53,7 +54,8 @@ static bool is_slurmd(int fd)
 {
     struct ucred peer;
     socklen_t size = sizeof(peer);
-    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && (peer.uid == 0 || peer.uid == getuid());
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) &&
+           (peer.uid == 0 || peer.uid == getuid());
 }
 
 /* Of the socket, if it is a connection with slurmd, which waits for an answer; else 0. */
@@ -62,8 +64,8 @@ static ino_t request_of(const struct ending *e, int fd)
     int listens = 1;
     socklen_t size = sizeof(listens);
     struct stat info;
-    if (!is_ours(e, fd) || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0 || listens ||
-        !is_slurmd(fd) || fstat(fd, &info) < 0)
+    if (!is_ours(e, fd) || getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0 ||
+        listens || !is_slurmd(fd) || fstat(fd, &info) < 0)
         return 0;
     return info.st_ino;
 }

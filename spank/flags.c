@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/flags.h"
 
 #include <ctype.h>
@@ -59,8 +60,7 @@ void flags_free(struct flags *flags)
 static void drop_slurms_own(const struct nuioa_option *option)
 {
     char name[FLAG_TEXT], variable[2 * FLAG_TEXT];
-    snprintf(variable, sizeof(variable), "_SLURM_SPANK_OPTION_nuioa_%s",
-             flag_name(option, name));
+    snprintf(variable, sizeof(variable), "_SLURM_SPANK_OPTION_nuioa_%s", flag_name(option, name));
     for (char *c = variable; *c; c++)
         if (!isalnum((unsigned char)*c))
             *c = '_';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/hosts.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 
 #define DIGITS_MAX 10
 
-/* A list is the job user's and root reads it: one pass, no memory, and nothing is counted out that a range
- * only names. */
+/* A list is the job user's and root reads it: one pass, no memory, and nothing is counted out that
+ * a range only names. */
 
 static bool is_digit(char c)
 {
@@ -50,7 +51,8 @@ static int pass(struct search *s, uint32_t names, bool here, uint32_t offset)
 
 /* Whether `digits` is a number from first to last as a range writes it: with as many zeros as its
  * first number has. */
-static bool is_in_range(const char *digits, uint32_t first, uint32_t last, size_t width, uint32_t *offset)
+static bool is_in_range(const char *digits, uint32_t first, uint32_t last, size_t width,
+                        uint32_t *offset)
 {
     const char *end = digits;
     uint32_t number;
@@ -58,10 +60,12 @@ static bool is_in_range(const char *digits, uint32_t first, uint32_t last, size_
         return false;
     size_t length = (size_t)(end - digits);
     *offset = number - first;
-    return number >= first && number <= last && (length == width || (length > width && *digits != '0'));
+    return number >= first && number <= last &&
+           (length == width || (length > width && *digits != '0'));
 }
 
-/* "3" or "08-11", within brackets; `rest` of the host's name is NULL where the prefix is another one. */
+/* "3" or "08-11", within brackets; `rest` of the host's name is NULL where the prefix is another
+ * one. */
 static int read_range(struct search *s, const char **at, const char *rest)
 {
     const char *begin = *at;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/option_sources.h"
 
 #include <string.h>
@@ -67,16 +68,19 @@ static void read_variable(struct nuioa_options *options, const char *variable,
     set(options, NUIOA_FROM_ENVIRONMENT, name, equals + 1, warnings);
 }
 
-/* Nodes wait with slurmstepd's own thread: how long they may is the site's to say, which has said so much
- * by its own timeout_ms. */
-static void limit_timeout(struct nuioa_options *options, unsigned site_ms, struct nuioa_warnings *warnings)
+/* Nodes wait with slurmstepd's own thread: how long they may is the site's to say, which has said
+ * so much by its own timeout_ms. */
+static void limit_timeout(struct nuioa_options *options, unsigned site_ms,
+                          struct nuioa_warnings *warnings)
 {
     unsigned max_ms = options->timeout_max_ms > site_ms ? options->timeout_max_ms : site_ms;
     if (options->timeout_ms <= max_ms)
         return;
     if (options->mode != NUIOA_OFF)
-        nuioa_warn(warnings, "timeout_ms: %u ms is longer than this site lets nodes wait: %u ms "
-                   "(plugstack.conf: timeout_max_ms)", options->timeout_ms, max_ms);
+        nuioa_warn(warnings,
+                   "timeout_ms: %u ms is longer than this site lets nodes wait: %u ms "
+                   "(plugstack.conf: timeout_max_ms)",
+                   options->timeout_ms, max_ms);
     options->timeout_ms = max_ms;
 }
 

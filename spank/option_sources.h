@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_OPTION_SOURCES_H
 #define SPANK_OPTION_SOURCES_H
 
@@ -12,14 +13,14 @@
 #define OPTION_SOURCES_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
 
 struct option_sources {
-    int argc;      /* of plugstack.conf */
+    int argc; /* of plugstack.conf */
     char **argv;
     char **environment;
     const struct flags *flags;
 };
 
-/* What was wrong, by option source, because each has another reader: the administrator, or the user, who in
- * turn wants to be stopped only by what he has just typed. */
+/* What was wrong, by option source, because each has another reader: the administrator, or the
+ * user, who in turn wants to be stopped only by what he has just typed. */
 struct complaints {
     struct nuioa_warnings plugstack;
     struct nuioa_warnings environment;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_PLACEMENT_H
 #define SPANK_PLACEMENT_H
 
@@ -9,12 +10,12 @@
 
 struct placement {
     uint32_t count;
-    hwloc_bitmap_t *masks;        /* [count]: where Slurm put the tasks */
-    struct nuioa_task *tasks;     /* [count] */
+    hwloc_bitmap_t *masks;         /* [count]: where Slurm put the tasks */
+    struct nuioa_task *tasks;      /* [count] */
     hwloc_bitmap_t interrupt_cpus; /* with policy=cpu; else NULL */
-    hwloc_bitmap_t allowed_cpus;  /* of the step */
-    hwloc_bitmap_t allowed_numas; /* NULL: what the node allows */
-    struct nuioa_request request; /* points to the above */
+    hwloc_bitmap_t allowed_cpus;   /* of the step */
+    hwloc_bitmap_t allowed_numas;  /* NULL: what the node allows */
+    struct nuioa_request request;  /* points to the above */
     struct nuioa_plan plan;
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/preload.h"
 
 #include <dlfcn.h>
@@ -23,8 +24,10 @@ static char *find_shim(void)
     if (!access(built_for, R_OK))
         return strdup(built_for);
     const char *end = dladdr((const void *)&find_shim, &info) && info.dli_fname
-                          ? strrchr(info.dli_fname, '/') : NULL;
-    if (!end || asprintf(&path, "%.*s/../nuioa/%s", (int)(end - info.dli_fname), info.dli_fname, SHIM) < 0)
+                          ? strrchr(info.dli_fname, '/')
+                          : NULL;
+    if (!end ||
+        asprintf(&path, "%.*s/../nuioa/%s", (int)(end - info.dli_fname), info.dli_fname, SHIM) < 0)
         return NULL;
     if (!access(path, R_OK))
         return path;
@@ -45,8 +48,8 @@ static void refuse(spank_t spank, const char *what, const char *why)
         log_line("%s: %s", what, why);
 }
 
-/* All ranks must have the library or none, for they ask each other: that the leaders of all nodes are
- * known shows that nuioa runs on all of them. Nor would it do anything without advice. */
+/* All ranks must have the library or none, for they ask each other: that the leaders of all nodes
+ * are known shows that nuioa runs on all of them. Nor would it do anything without advice. */
 static bool may_have_coll(const struct stepd_context *c, bool told, spank_t spank)
 {
     if (!c->options.coll || c->options.mode == NUIOA_OFF)
@@ -57,8 +60,8 @@ static bool may_have_coll(const struct stepd_context *c, bool told, spank_t span
     return false;
 }
 
-/* The library copies buffers by the processor, which a GPU's memory may not stand. It is there all the
- * same: ranks of a node without GPUs would wait for an answer when they ask. */
+/* The library copies buffers by the processor, which a GPU's memory may not stand. It is there all
+ * the same: ranks of a node without GPUs would wait for an answer when they ask. */
 static bool may_have_gpus(const struct stepd_context *c, spank_t spank)
 {
     return rank_may_have_gpus(c, nuioa_gpus_given(step_environment(spank)));

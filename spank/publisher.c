@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/publisher.h"
 
 #include <string.h>
@@ -6,8 +7,8 @@
 #include "spank/option_sources.h"
 #include "util/number.h"
 
-/* A thread's start and one answer of PMIx's own take less than a millisecond. Where hooks run in a process that
- * shares slurmstepd's memory (contain_spank) there are no threads. */
+/* A thread's start and one answer of PMIx's own take less than a millisecond. Where hooks run in a
+ * process that shares slurmstepd's memory (contain_spank) there are no threads. */
 #define PATIENCE_MS 1000
 
 void publisher_prepare(const struct stepd_context *c, spank_t spank)
@@ -51,7 +52,8 @@ void publisher_open(struct stepd_context *c, spank_t spank)
     if (nuioa_publish_open(&names, c->step.task_count, patience_ms, &c->publisher, &err) < 0)
         nuioa_warn(&c->faults, "PMIx keys are not published: %s", err.text);
     if (c->publisher && !take_ranks(c)) {
-        nuioa_warn(&c->faults, "PMIx keys are not published: PMIx has ranks above %u", STEP_RANKS_MAX - 1);
+        nuioa_warn(&c->faults, "PMIx keys are not published: PMIx has ranks above %u",
+                   STEP_RANKS_MAX - 1);
         publisher_close(c);
     }
 }

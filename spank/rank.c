@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rank.h"
 
 #include <stdio.h>
@@ -34,14 +35,17 @@ static int write_blocks(struct stepd_context *c, const struct nuioa_plan *plan, 
         return at;
     task->foreign = begin_block(task, at);
     if (!plan->planned)
-        used = nuioa_environment_foreign(plan, &c->node, &c->options, local, task->text + at, ROOM - (size_t)at);
+        used = nuioa_environment_foreign(plan, &c->node, &c->options, local, task->text + at,
+                                         ROOM - (size_t)at);
     if (used < 0)
         return used;
     at += used;
     task->threads = begin_block(task, at);
-    if (plan->planned || c->options.mode != NUIOA_ON || !c->options.threads || c->step.cpus_per_task < 2)
+    if (plan->planned || c->options.mode != NUIOA_ON || !c->options.threads ||
+        c->step.cpus_per_task < 2)
         return 0;
-    return nuioa_environment_threads(plan, local, c->step.omp_threads, task->text + at, ROOM - (size_t)at);
+    return nuioa_environment_threads(plan, local, c->step.omp_threads, task->text + at,
+                                     ROOM - (size_t)at);
 }
 
 static void prepare_one(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)

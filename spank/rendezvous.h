@@ -1,14 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_RENDEZVOUS_H
 #define SPANK_RENDEZVOUS_H
 
 #include "spank/context.h"
 #include "spank/placement.h"
 
-/* What srun and slurmstepd have to do with the rendezvous (wire.h), and when. Nothing here fails: without a
- * rendezvous each node knows its own leader and tells its own report. */
+/* What srun and slurmstepd have to do with the rendezvous (wire.h), and when. Nothing here fails:
+ * without a rendezvous each node knows its own leader and tells its own report. */
 
-/* srun, init_post_opt (which comes once for each component of a heterogeneous job) and, when the step is
- * known, local_user_init, which srun --async does not call. */
+/* srun, init_post_opt (which comes once for each component of a heterogeneous job) and, when the
+ * step is known, local_user_init, which srun --async does not call. */
 void rendezvous_offer(struct srun_context *context);
 void rendezvous_start(struct srun_context *context, spank_t spank);
 
@@ -23,9 +24,10 @@ void rendezvous_call(struct stepd_context *context, spank_t spank);
  * the list that travelled with the options. */
 void rendezvous_hints(struct stepd_context *context);
 
-/* slurmstepd, when the plan is carried out: tells srun what there is to say; it takes over the warnings so far,
- * which leave context->faults. `placement` NULL: this node stands down. Then, with as much in between as there
- * is to do: waits for all others; if they do not come the warnings are back. */
+/* slurmstepd, when the plan is carried out: tells srun what there is to say; it takes over the
+ * warnings so far, which leave context->faults. `placement` NULL: this node stands down. Then, with
+ * as much in between as there is to do: waits for all others; if they do not come the warnings are
+ * back. */
 void rendezvous_tell(struct stepd_context *context, const struct placement *placement);
 void rendezvous_await(struct stepd_context *context);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous.h"
 
 #include <errno.h>
@@ -12,18 +13,19 @@
 #include "spank/rendezvous/summary.h"
 #include "spank/rendezvous_wanted.h"
 
-/* srun's side. The port goes into the job's environment, so it is opened before the launch; but as late as that
- * allows: when the step is known (local_user_init), which is also after srun has forked the process that cleans
- * up after it and would hold a copy of the listener for as long as the job runs. What srun sets so late reaches
- * only the first component of a heterogeneous job: for these the port is opened with the second one's options.
- * With --async no step is known here, and srun does not stay to listen: nothing is opened. */
+/* srun's side. The port goes into the job's environment, so it is opened before the launch; but as
+ * late as that allows: when the step is known (local_user_init), which is also after srun has
+ * forked the process that cleans up after it and would hold a copy of the listener for as long as
+ * the job runs. What srun sets so late reaches only the first component of a heterogeneous job: for
+ * these the port is opened with the second one's options. With --async no step is known here, and
+ * srun does not stay to listen: nothing is opened. */
 
 struct rendezvous {
     struct server_config config;
     struct server *server; /* NULL: not opened */
     struct summary *summary;
     unsigned components;
-    bool insists;          /* gather=on was said: what prevents it is worth a line */
+    bool insists; /* gather=on was said: what prevents it is worth a line */
     bool report, explain;
     const struct nuioa_profile *profile; /* what a hints file says; the context's, NULL: none */
     enum nuioa_policy policy;
@@ -53,9 +55,11 @@ static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *len
     struct wire_slice head = { count, 0 };
     char *bytes = NULL;
     if (g->profile && weights &&
-        !nuioa_profile_slice(g->profile, g->policy, ranks, count, weights, &pairs, &head.pair_count, NULL) &&
+        !nuioa_profile_slice(g->profile, g->policy, ranks, count, weights, &pairs, &head.pair_count,
+                             NULL) &&
         head.pair_count <= WIRE_PAIRS_MAX) {
-        *length = sizeof(head) + count * sizeof(double) + head.pair_count * sizeof(struct wire_pair);
+        *length =
+            sizeof(head) + count * sizeof(double) + head.pair_count * sizeof(struct wire_pair);
         bytes = malloc(*length);
     }
     if (bytes) {
@@ -92,7 +96,8 @@ static int open_listener(struct rendezvous *g, struct nuioa_error *err)
 {
     const uint16_t *range = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
     if (range && range[1] - range[0] + 1 < PORTS_MIN)
-        return nuioa_fail(err, -ENOSPC, "gather: SrunPortRange has only %d ports, which srun needs itself",
+        return nuioa_fail(err, -ENOSPC,
+                          "gather: SrunPortRange has only %d ports, which srun needs itself",
                           range[1] - range[0] + 1);
     g->config.port_first = range ? range[0] : 0;
     g->config.port_last = range ? range[1] : 0;
@@ -162,8 +167,8 @@ void rendezvous_offer(struct srun_context *c)
         configure(c, c->rendezvous);
 }
 
-/* The components of a heterogeneous job have job ids of their own; the nodes agree on one. Nothing is opened
- * where no node will call. */
+/* The components of a heterogeneous job have job ids of their own; the nodes agree on one. Nothing
+ * is opened where no node will call. */
 void rendezvous_start(struct srun_context *c, spank_t spank)
 {
     uint32_t job_id, step_id, nodes;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous.h"
 
 #include <stdlib.h>
@@ -19,19 +20,19 @@
 struct rendezvous_node {
     struct client call;
     struct ending ending;
-    bool calling;        /* a record is due */
-    bool waiting;        /* it was sent, or is not needed: the table is due */
+    bool calling; /* a record is due */
+    bool waiting; /* it was sent, or is not needed: the table is due */
     bool reported;
-    uint32_t leader;     /* this node's; WIRE_NO_RANK: none */
-    struct nuioa_warnings said; /* srun says them, if all goes well */
+    uint32_t leader;               /* this node's; WIRE_NO_RANK: none */
+    struct nuioa_warnings said;    /* srun says them, if all goes well */
     uint32_t position, node_count; /* in the whole step */
     bool heterogeneous;
     uint32_t job_tasks;
-    uint32_t *leaders;   /* [node_count], once known; NULL */
+    uint32_t *leaders; /* [node_count], once known; NULL */
 };
 
-/* Which of the step's nodes this is, over all components of a heterogeneous step: SPANK counts each for
- * itself, the variables are for all. */
+/* Which of the step's nodes this is, over all components of a heterogeneous step: SPANK counts each
+ * for itself, the variables are for all. */
 static bool find_place(struct stepd_context *c, spank_t spank, struct rendezvous_node *g)
 {
     char **environment = step_environment(spank), host[64];
@@ -67,7 +68,8 @@ static uint32_t promise(const struct stepd_context *c)
 {
     if (!c->active || nuioa_hints_file(c->options.hints))
         return WIRE_NO_RANK;
-    uint32_t local = nuioa_plan_sure_leader(&c->node, &c->options, c->step.task_count, c->hints.count > 0);
+    uint32_t local =
+        nuioa_plan_sure_leader(&c->node, &c->options, c->step.task_count, c->hints.count > 0);
     return local < c->step.task_count ? c->step.ranks[local] : WIRE_NO_RANK;
 }
 
@@ -93,7 +95,8 @@ static void call(struct stepd_context *c, spank_t spank, struct rendezvous_node 
         .arg = &g->ending,
     };
     uint32_t here = 0;
-    /* A signal looks like an end. With coll=on ranks without the table, whose others have it, would wait for ever. */
+    /* A signal looks like an end. With coll=on ranks without the table, whose others have it, would
+     * wait for ever. */
     if (!c->options.coll)
         ending_watch(&g->ending, spank);
     if (spank_get_item(spank, S_JOB_UID, &call.uid) != ESPANK_SUCCESS ||
@@ -101,7 +104,8 @@ static void call(struct stepd_context *c, spank_t spank, struct rendezvous_node 
         spank_get_item(spank, S_JOB_ID, &call.job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &call.step_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS || !address ||
-        (here != g->node_count && (!leader || nuioa_parse_u32(leader, UINT32_MAX, &call.job_id) < 0)))
+        (here != g->node_count &&
+         (!leader || nuioa_parse_u32(leader, UINT32_MAX, &call.job_id) < 0)))
         nuioa_fail(&err, -1, "gather: Slurm does not say where srun is");
     else if (!client_call(&g->call, &call, &err))
         g->calling = true;
@@ -109,7 +113,8 @@ static void call(struct stepd_context *c, spank_t spank, struct rendezvous_node 
         complain(c, g, err.text);
 }
 
-/* What srun says of itself; NULL: nothing. With --async srun does not stay, and Slurm says so by a port 0. */
+/* What srun says of itself; NULL: nothing. With --async srun does not stay, and Slurm says so by a
+ * port 0. */
 static const char *find_srun(spank_t spank)
 {
     const char *port = option_sources_variable(step_environment(spank), "SLURM_SRUN_COMM_PORT");
@@ -209,7 +214,9 @@ void rendezvous_tell(struct stepd_context *c, const struct placement *placement)
         return;
     }
     nuioa_copy(nobody.host, sizeof(nobody.host), log_host(host, sizeof(host)));
-    char *text = placement && c->options.explain ? nuioa_report_text(plan, &c->node, &c->options, true) : NULL;
+    char *text = placement && c->options.explain
+                     ? nuioa_report_text(plan, &c->node, &c->options, true)
+                     : NULL;
     struct record_source source = {
         .plan = plan,
         .node = placement ? &c->node : &nobody,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +16,8 @@
 
 #define FDS_MAX 65536
 
-/* Nothing of slurmd's stays open, and what a library may print must not end in the cache's own file. */
+/* Nothing of slurmd's stays open, and what a library may print must not end in the cache's own
+ * file. */
 static void close_all(void)
 {
     int null = open("/dev/null", O_RDWR);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/step.h"
 
 #include <errno.h>
@@ -31,9 +32,11 @@ bool step_is_ordinary(spank_t spank)
 
 bool step_is_launcher(spank_t spank)
 {
-    static const char *const launchers[] = { "mpirun",          "mpiexec",            "orted",
-                                             "prterun",         "prted",              "flux",
-                                             "hydra_pmi_proxy", "hydra_bstrap_proxy", NULL };
+    static const char *const launchers[] = {
+        "mpirun", "mpiexec", "orted",           "prterun",
+        "prted",  "flux",    "hydra_pmi_proxy", "hydra_bstrap_proxy",
+        NULL
+    };
     int argc = 0;
     char **argv = NULL;
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1 || !argv ||
@@ -126,7 +129,8 @@ static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
         if (spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, i, &step->ranks[i]) != ESPANK_SUCCESS)
             return nuioa_fail(err, -ENOENT, "Slurm does not say the rank of task %u", i);
         if (step->ranks[i] >= STEP_RANKS_MAX || first >= STEP_RANKS_MAX - step->ranks[i])
-            return nuioa_fail(err, -E2BIG, "task %u is rank %" PRIu64 ", more than %u: left to Slurm", i,
+            return nuioa_fail(err, -E2BIG,
+                              "task %u is rank %" PRIu64 ", more than %u: left to Slurm", i,
                               (uint64_t)first + step->ranks[i], STEP_RANKS_MAX - 1);
         step->ranks[i] += first;
     }

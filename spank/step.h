@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_STEP_H
 #define SPANK_STEP_H
 
@@ -28,7 +29,7 @@ struct step {
     bool memory_by_user;    /* an explicit --mem-bind */
     enum nuioa_gpus gpus;   /* all of the step on this node */
     bool sees_gpu;
-    int32_t gpu;            /* the step's only GPU, by Slurm's index; -1: none, several, unknown */
+    int32_t gpu; /* the step's only GPU, by Slurm's index; -1: none, several, unknown */
 };
 
 /* Whether it is a step that srun launched to run the user's program: not the batch script, not the

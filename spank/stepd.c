@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -159,8 +160,9 @@ static void tell_faults(struct stepd_context *c)
     nuioa_warnings_clear(&c->faults);
 }
 
-/* What need not wait for the tasks is done before they are forked: after that each page that is written is
- * copied first. Later faults come with the plan; without one this is the time for them. */
+/* What need not wait for the tasks is done before they are forked: after that each page that is
+ * written is copied first. Later faults come with the plan; without one this is the time for
+ * them. */
 void stepd_user_init(struct stepd_context *c, spank_t spank)
 {
     if (c->active) {
@@ -200,10 +202,13 @@ static void report_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
     if (!c->options.report && !c->options.explain)
         return;
     if (c->options.coll && rank_may_have_gpus(c, c->step.gpus))
-        nuioa_warn(&c->faults, "coll: not used: the step has GPUs%s", c->step.sees_gpu ? "" : ", or may have");
+        nuioa_warn(&c->faults, "coll: not used: the step has GPUs%s",
+                   c->step.sees_gpu ? "" : ", or may have");
     if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN &&
         rank_may_have_several_gpus(c, c->step.gpus))
-        nuioa_warn(&c->faults, "export: no variable names one NIC to a task that has several GPUs, or may have");
+        nuioa_warn(
+            &c->faults,
+            "export: no variable names one NIC to a task that has several GPUs, or may have");
 }
 
 /* What was seen, for whoever wonders why nothing moved. */
@@ -247,9 +252,9 @@ static void *conclude_aside(void *arg)
     return NULL;
 }
 
-/* Slurm goes on setting the tasks up, which takes about as long as nodes wait for each other; they stop
- * in task_init. Signals are slurmstepd's. Where hooks run in a process that shares slurmstepd's memory
- * and ends after them (contain_spank), so would a thread. */
+/* Slurm goes on setting the tasks up, which takes about as long as nodes wait for each other; they
+ * stop in task_init. Signals are slurmstepd's. Where hooks run in a process that shares
+ * slurmstepd's memory and ends after them (contain_spank), so would a thread. */
 static bool begin_aside(struct conclusion *later)
 {
     struct stepd_context *c = later->context;
@@ -280,8 +285,8 @@ static void end_conclusion(struct stepd_context *c)
     c->conclusion = NULL;
 }
 
-/* Without a plan nothing of ours happens, and nobody waits for this node. What the ranks of all nodes do
- * together they do here, too, if the others have the table. */
+/* Without a plan nothing of ours happens, and nobody waits for this node. What the ranks of all
+ * nodes do together they do here, too, if the others have the table. */
 static void give_up(struct stepd_context *c, const char *why)
 {
     uint32_t leader_count;
@@ -293,8 +298,8 @@ static void give_up(struct stepd_context *c, const char *why)
     tell_faults(c);
 }
 
-/* Slurm waits for all that is done until there is a plan: together it may take no more processor time than
- * finding out about a node. Called before the plan; `since_us`: when this hook began. */
+/* Slurm waits for all that is done until there is a plan: together it may take no more processor
+ * time than finding out about a node. Called before the plan; `since_us`: when this hook began. */
 static void limit_planning(struct stepd_context *c, uint64_t since_us)
 {
     uint64_t now_us = nuioa_cpu_us(), spent_us = c->cpu_us + (now_us - since_us);
@@ -368,7 +373,8 @@ void stepd_exit(struct stepd_context *c)
             task_us = c->task_memory->tasks[i].init_us;
     if (c->options.mode != NUIOA_OFF)
         slurm_debug("nuioa: timing init_post_opt=%uus task_post_fork=%uus last_task_post_fork=%uus "
-                    "task_init=%uus (longest)", c->init_us, c->fork_us, c->last_fork_us, task_us);
+                    "task_init=%uus (longest)",
+                    c->init_us, c->fork_us, c->last_fork_us, task_us);
     task_memory_free(c->task_memory, c->step.task_count);
     free(c->pids);
     c->task_memory = NULL;

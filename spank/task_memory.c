@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/task_memory.h"
 
 #include <limits.h>
@@ -31,9 +32,11 @@ void task_memory_free(struct task_memory *task_memory, uint32_t count)
         munmap(task_memory, size_of(count));
 }
 
-/* --- open and closed ---------------------------------------------------------------------------------- */
+/* --- open and closed
+ * ---------------------------------------------------------------------------------- */
 
-/* A futex, for it needs no descriptor, survives the death of who waits, and its time is monotonic. */
+/* A futex, for it needs no descriptor, survives the death of who waits, and its time is
+ * monotonic. */
 
 void task_memory_close(struct task_memory *task_memory)
 {
@@ -71,8 +74,8 @@ static void wait_open(struct task_memory *task_memory, unsigned ms)
     }
 }
 
-/* proctrack/linuxproc signals nobody who is called slurmstepd: a task that waits must be as easy to end as one
- * that runs, and is called so until it does. */
+/* proctrack/linuxproc signals nobody who is called slurmstepd: a task that waits must be as easy to
+ * end as one that runs, and is called so until it does. */
 bool task_memory_wait(struct task_memory *task_memory, unsigned ms)
 {
     char name[16]; /* of a thread, as the kernel has it */

@@ -1,6 +1,9 @@
 #!/bin/bash
-# configure with a Slurm in a prefix of its own: here headers only, of a version that does not exist, one of which
-# makes the compiler warn, and beside them what shows where that Slurm has its plugins.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# configure with a Slurm in a prefix of its own: here headers only, of a version that does not
+# exist, one of which makes the compiler warn, and beside them what shows where that Slurm has its
+# plugins.
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/tap.sh"
@@ -21,7 +24,8 @@ sed -i 's/^#define SLURM_VERSION_NUMBER .*/#define SLURM_VERSION_NUMBER 0x630103
     "$slurm/include/slurm/slurm_version.h"
 echo 'int old_style();' >>"$slurm/include/slurm/spank.h"
 
-# configure NAME [OPTION...]: in $work/NAME, its output is $out; what does not concern Slurm is found once
+# configure NAME [OPTION...]: in $work/NAME, its output is $out; what does not concern Slurm is
+# found once
 configure() {
     local dir=$work/$1
     shift

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # What "make install" puts where, with --prefix=/usr: the tree that NUIOA_STAGE names.
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,8 +30,8 @@ fi
 is "the library exports only nuioa_*" "$(exported "$library" | grep -v '^nuioa_' | grep -v '^NUIOA_')" ""
 like "it exports something" "$(exported "$library" | paste -s -d ' ')" nuioa_plan_make
 
-# All that is built, by libtool or by an MPI's compiler wrapper: of what a compiler puts into the code, something
-# is there at least once. Functions with arrays on the stack are in all of it.
+# All that is built, by libtool or by an MPI's compiler wrapper: of what a compiler puts into the
+# code, something is there at least once. Functions with arrays on the stack are in all of it.
 for file in "$plugin" "$library" "$tool" "$stage"/usr/lib/libnuioa-client.so "$stage"/usr/lib/nuioa/*.so \
     "$stage"/usr/bin/nuioa-bench-*; do
     [ -e "$file" ] || continue
@@ -43,7 +45,8 @@ for file in "$plugin" "$library" "$tool" "$stage"/usr/lib/libnuioa-client.so "$s
     unlike "$name carries no path of the build" "$(readelf -d "$file")" 'R(UN)?PATH'
 done
 
-# The flags of whoever builds, a distribution say, come last in each command of mpi/, which has no libtool.
+# The flags of whoever builds, a distribution say, come last in each command of mpi/, which has no
+# libtool.
 commands=
 if [ -e "${NUIOA_BUILD:-}/mpi/Makefile" ]; then
     source=$(sed -n 's/^srcdir = //p' "$NUIOA_BUILD/mpi/Makefile")

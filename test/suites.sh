@@ -1,7 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2154
 # The suites of test/run: suite_NAME prints TAP on stdout. $top, $build and $log are set.
 
-# --- building --------------------------------------------------------------------------------------
+# --- building ------------------------------------------------------------------------------------
 
 # configure DIR [OPTION...]: bootstraps and configures when something changed since the last time.
 configure() {
@@ -34,10 +35,11 @@ if [ -z "${NUIOA_CORPUS:-}" ] && [ -d "$top/../shared/corpus" ]; then
     export NUIOA_CORPUS
 fi
 
-# --- TAP -------------------------------------------------------------------------------------------
+# --- TAP -----------------------------------------------------------------------------------------
 
-# tap_filter NAME <TAP, then "# exit status N": its lines, so that several can follow each other in one
-# stream. A test that printed no plan, a wrong one, or ended badly without saying so is one failure more.
+# tap_filter NAME <TAP, then "# exit status N": its lines, so that several can follow each other in
+# one stream. A test that printed no plan, a wrong one, or ended badly without saying so is one
+# failure more.
 tap_filter() {
     local name=$1 line result plan= status= ran=0 bad=0
     while IFS= read -r line; do
@@ -82,7 +84,8 @@ tap_count() { # <TAP: passed failed skipped
         END { print p + 0, f + 0, s + 0 }'
 }
 
-tap_failures() { # <TAP: failed lines, each with the notes just before it and the beginning of its diagnostics
+# <TAP: failed lines, each with the notes just before it and the beginning of its diagnostics
+tap_failures() {
     awk '/^ok/ { room = kept = 0; notes = ""; next }
         /^1\.\./ { room = 0; next }
         /^not ok/ { printf "%s%s\n", notes, $0; room = 24; kept = 0; notes = ""; next }
@@ -118,7 +121,7 @@ as_root() {
 
 merged() { "$@" 2>&1; }
 
-# --- suites ----------------------------------------------------------------------------------------
+# --- suites --------------------------------------------------------------------------------------
 
 suite_unit() {
     make -C "$build" -k check >&2

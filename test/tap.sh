@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # TAP for shell tests: source this, call ok/is/like/skip, end with done_testing.
 # A test that dies before done_testing prints no plan, which test/run counts as a failure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/doctor.h"
 
 #include <ctype.h>
@@ -206,8 +207,8 @@ int tool_doctor(int argc, char **argv)
     const char *root = NULL, *role = NULL, *ignore = NULL;
     bool json = false, brief = false, help = false;
     const struct tool_option options[] = {
-        { "root", &root, NULL },    { "as", &role, NULL },     { "ignore", &ignore, NULL },
-        { "json", NULL, &json },    { "brief", NULL, &brief }, { "help", NULL, &help },
+        { "root", &root, NULL }, { "as", &role, NULL },     { "ignore", &ignore, NULL },
+        { "json", NULL, &json }, { "brief", NULL, &brief }, { "help", NULL, &help },
         { NULL, NULL, NULL },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
@@ -222,5 +223,7 @@ int tool_doctor(int argc, char **argv)
     if (check_ignore(argv[0], ignore))
         return TOOL_USAGE;
     return diagnose(root, role, ignore,
-                    json ? doctor_print_json : brief ? doctor_print_line : doctor_print_text);
+                    json    ? doctor_print_json
+                    : brief ? doctor_print_line
+                            : doctor_print_text);
 }

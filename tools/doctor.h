@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_DOCTOR_H
 #define NUIOA_DOCTOR_H
 
@@ -56,7 +57,7 @@ struct doctor {
     bool node_known;
     struct nuioa_node node;
     struct nuioa_error node_error;
-    char pmix[96];    /* the PMIx that Slurm loads, "" if none or not asked */
+    char pmix[96];      /* the PMIx that Slurm loads, "" if none or not asked */
     const char *ignore; /* comma list of ID and ID:SUBJECT */
     unsigned check_count, count, ignored, lost;
     struct doctor_finding findings[DOCTOR_FINDINGS_MAX];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/doctor_conf.h"
 
 #include <ctype.h>
@@ -172,12 +173,16 @@ static bool read_file(struct doctor_conf *conf, int top, const char *path, int d
 
 void doctor_conf_read(struct doctor_conf *conf, int top)
 {
-    static const char *const usual[] = {
-        SLURM_PREFIX "/etc/slurm.conf", SLURM_PREFIX "/etc/slurm/slurm.conf",
-        SYSCONFDIR "/slurm/slurm.conf", "/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf",
-        "/run/slurm/conf/slurm.conf", "/var/spool/slurmd/conf-cache/slurm.conf",
-        "/var/spool/slurm/conf-cache/slurm.conf", "/usr/local/etc/slurm.conf",
-        "/opt/slurm/etc/slurm.conf" };
+    static const char *const usual[] = { SLURM_PREFIX "/etc/slurm.conf",
+                                         SLURM_PREFIX "/etc/slurm/slurm.conf",
+                                         SYSCONFDIR "/slurm/slurm.conf",
+                                         "/etc/slurm/slurm.conf",
+                                         "/etc/slurm-llnl/slurm.conf",
+                                         "/run/slurm/conf/slurm.conf",
+                                         "/var/spool/slurmd/conf-cache/slurm.conf",
+                                         "/var/spool/slurm/conf-cache/slurm.conf",
+                                         "/usr/local/etc/slurm.conf",
+                                         "/opt/slurm/etc/slurm.conf" };
     const char *said = getenv("SLURM_CONF");
     memset(conf, 0, sizeof(*conf));
     if (said && *said == '/')

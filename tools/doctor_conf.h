@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_DOCTOR_CONF_H
 #define NUIOA_DOCTOR_CONF_H
 

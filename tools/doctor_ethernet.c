@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* Where the fabric is Ethernet, messages go through the kernel's TCP: its settings count. */
 
 #include <ctype.h>
@@ -46,12 +48,14 @@ static const struct {
     unsigned char first, last;
     unsigned mbps;
 } modes[] = {
-    { 0, 1, 10 }, { 2, 3, 100 }, { 4, 5, 1000 }, { 12, 12, 10000 }, { 15, 15, 2500 },
-    { 17, 17, 1000 }, { 18, 20, 10000 }, { 21, 22, 20000 }, { 23, 26, 40000 }, { 27, 30, 56000 },
-    { 31, 33, 25000 }, { 34, 35, 50000 }, { 36, 39, 100000 }, { 40, 40, 50000 }, { 41, 41, 1000 },
-    { 42, 46, 10000 }, { 47, 47, 2500 }, { 48, 48, 5000 }, { 52, 56, 50000 }, { 57, 61, 100000 },
-    { 62, 66, 200000 }, { 67, 67, 100 }, { 68, 68, 1000 }, { 69, 73, 400000 }, { 75, 79, 100000 },
-    { 80, 84, 200000 }, { 85, 89, 400000 }, { 90, 91, 100 }, { 92, 92, 10 }, { 93, 98, 800000 },
+    { 0, 1, 10 },       { 2, 3, 100 },      { 4, 5, 1000 },     { 12, 12, 10000 },
+    { 15, 15, 2500 },   { 17, 17, 1000 },   { 18, 20, 10000 },  { 21, 22, 20000 },
+    { 23, 26, 40000 },  { 27, 30, 56000 },  { 31, 33, 25000 },  { 34, 35, 50000 },
+    { 36, 39, 100000 }, { 40, 40, 50000 },  { 41, 41, 1000 },   { 42, 46, 10000 },
+    { 47, 47, 2500 },   { 48, 48, 5000 },   { 52, 56, 50000 },  { 57, 61, 100000 },
+    { 62, 66, 200000 }, { 67, 67, 100 },    { 68, 68, 1000 },   { 69, 73, 400000 },
+    { 75, 79, 100000 }, { 80, 84, 200000 }, { 85, 89, 400000 }, { 90, 91, 100 },
+    { 92, 92, 10 },     { 93, 98, 800000 },
 };
 
 static unsigned fastest_mode(const uint32_t *supported, unsigned words)
@@ -140,9 +144,10 @@ void doctor_check_tcp(struct doctor *d)
         uint64_t bytes = limit(d, limits[i].file);
         uint64_t wanted = rate_mbps * ROUND_TRIP_US / 8 / limits[i].divisor;
         if (bytes && bytes < wanted)
-            doctor_report(d, limits[i].kind, limits[i].name, "%s ends at %llu bytes; at %llu Mb/s, "
-                          "%u us are %llu.", limits[i].name, (unsigned long long)bytes,
-                          (unsigned long long)rate_mbps, ROUND_TRIP_US / limits[i].divisor,
-                          (unsigned long long)wanted);
+            doctor_report(d, limits[i].kind, limits[i].name,
+                          "%s ends at %llu bytes; at %llu Mb/s, "
+                          "%u us are %llu.",
+                          limits[i].name, (unsigned long long)bytes, (unsigned long long)rate_mbps,
+                          ROUND_TRIP_US / limits[i].divisor, (unsigned long long)wanted);
     }
 }

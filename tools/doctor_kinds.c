@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* What can be found, why it matters and what to do: the table in nuioa(1) has the same order. */
 
 #include <string.h>
 
 #include "tools/doctor.h"
 
+/* clang-format off */
 const struct doctor_kind doctor_kinds[] = {
     /* --- the plugin --- */
     { "plugin-absent", DOCTOR_PROBLEM,
@@ -65,7 +68,8 @@ const struct doctor_kind doctor_kinds[] = {
       "Install libmunge (Debian: libmunge2), or have auth=key in plugstack.conf where Slurm's "
       "AuthType is another." },
     { "munge-unreachable", DOCTOR_PROBLEM,
-      "Slurm's own messages are signed by it, and so are, with auth=munge, those of nodes to srun: no "
+      "Slurm's own messages are signed by it, and so are, with auth=munge, those of nodes to "
+      "srun: no "
       "job-wide report, no table of leaders.",
       "Start munged, look at its log; munge_socket= in plugstack.conf if its socket is "
       "elsewhere." },
@@ -191,6 +195,7 @@ const struct doctor_kind doctor_kinds[] = {
 
     { NULL, DOCTOR_UNKNOWN, NULL, NULL },
 };
+/* clang-format on */
 
 const struct doctor_kind *doctor_kind_find(const char *id)
 {

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* What MPI libraries are told, by the environment and by the files that sites put it in. */
 
 #include <ctype.h>
@@ -174,8 +176,8 @@ static void judge_open_mpi(struct doctor *d, const struct setting *settings)
 
 static void judge_ucx(struct doctor *d, const struct setting *settings)
 {
-    static const char *const local[] = { "self", "sm", "shm", "mm", "posix", "sysv", "cma", "knem",
-                                         "xpmem", "gdr_copy", NULL };
+    static const char *const local[] = { "self", "sm",   "shm",   "mm",       "posix", "sysv",
+                                         "cma",  "knem", "xpmem", "gdr_copy", NULL };
     const struct setting *tls = find(settings, "UCX_TLS");
     if (*tls->where && (only_tcp(tls->value, local) ||
                         (*tls->value == '^' && doctor_list_has(tls->value + 1, "", "ib"))))
@@ -240,15 +242,17 @@ static void judge_words(struct doctor *d, const struct setting *settings)
 void doctor_check_mpi(struct doctor *d)
 {
     struct setting settings[] = {
-        { .name = "OMPI_MCA_btl" }, { .name = "OMPI_MCA_pml" }, { .name = "UCX_TLS" },
-        { .name = "UCX_NET_DEVICES" }, { .name = "FI_PROVIDER" }, { .name = "I_MPI_OFI_PROVIDER" },
-        { .name = "I_MPI_FABRICS" }, { .name = "MPIR_CVAR_OFI_USE_PROVIDER" },
-        { .name = "NCCL_IB_DISABLE" }, { .name = NULL } };
+        { .name = "OMPI_MCA_btl" },    { .name = "OMPI_MCA_pml" },
+        { .name = "UCX_TLS" },         { .name = "UCX_NET_DEVICES" },
+        { .name = "FI_PROVIDER" },     { .name = "I_MPI_OFI_PROVIDER" },
+        { .name = "I_MPI_FABRICS" },   { .name = "MPIR_CVAR_OFI_USE_PROVIDER" },
+        { .name = "NCCL_IB_DISABLE" }, { .name = NULL }
+    };
     bool fast = false;
     for (uint32_t i = 0; i < d->node.nic_count; i++) {
         const struct nuioa_nic *nic = &d->node.nics[i];
-        fast = fast || (doctor_is_port(nic) && doctor_is_fast(nic->kind) &&
-                        nic->state == NUIOA_NIC_ACTIVE);
+        fast = fast ||
+               (doctor_is_port(nic) && doctor_is_fast(nic->kind) && nic->state == NUIOA_NIC_ACTIVE);
     }
     if (!fast)
         return;

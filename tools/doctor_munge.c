@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* MUNGE, where Slurm or the plugin uses it. */
 
 #include <errno.h>
@@ -86,8 +88,8 @@ void doctor_check_munge(struct doctor *d)
     }
     char got = doctor_ask(encode_and_decode, path, said, sizeof(said));
     if (!got)
-        doctor_report(d, "munge-unreachable", "",
-                      "munged does not answer at %s within %d ms.", path, DOCTOR_ASK_MS);
+        doctor_report(d, "munge-unreachable", "", "munged does not answer at %s within %d ms.",
+                      path, DOCTOR_ASK_MS);
     else if (got == 'n')
         doctor_report(d, "munge-unreachable", "", "munged at %s: %s.", path, said);
 }

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* Where NICs are, and what they are connected with: the network on one side, memory on the
  * other. */
 
@@ -188,8 +190,8 @@ void doctor_check_rates(struct doctor *d)
         if (!is_up(nic))
             continue;
         doctor_nic_name(nic, name, sizeof(name));
-        unsigned width = nic->port && nic->kind == NUIOA_NIC_INFINIBAND
-                             ? lanes(d, nic, rate, sizeof(rate)) : 0;
+        unsigned width =
+            nic->port && nic->kind == NUIOA_NIC_INFINIBAND ? lanes(d, nic, rate, sizeof(rate)) : 0;
         const struct nuioa_nic *best = fastest_like(d, nic);
         if (width && width < 4)
             doctor_report(d, "port-slow", name, "%s has %u of 4 lanes: %s.", name, width, rate);
@@ -301,8 +303,8 @@ static void count_irq(const struct doctor *d, const struct nuioa_nic *nic, unsig
                       hwloc_bitmap_t cpus, struct tally *tally)
 {
     char list[4096];
-    int length = nuioa_sysfs_text(d->top, list, sizeof(list), "proc/irq/%u/effective_affinity_list",
-                                  irq);
+    int length =
+        nuioa_sysfs_text(d->top, list, sizeof(list), "proc/irq/%u/effective_affinity_list", irq);
     if (length <= 0)
         length = nuioa_sysfs_text(d->top, list, sizeof(list), "proc/irq/%u/smp_affinity_list", irq);
     if (length <= 0)

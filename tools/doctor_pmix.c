@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* The PMIx library that Slurm's plugin opens. */
 
 #include <dlfcn.h>
@@ -62,8 +64,8 @@ static void search_as_plugin(struct pmix *pmix)
         !dlinfo(plugin, RTLD_DI_SERINFO, info))
         for (unsigned i = 0; i < info->dls_cnt; i++) {
             char path[sizeof(pmix->name)];
-            int all = snprintf(path, sizeof(path), "%s/%s", info->dls_serpath[i].dls_name,
-                               pmix->name);
+            int all =
+                snprintf(path, sizeof(path), "%s/%s", info->dls_serpath[i].dls_name, pmix->name);
             if (all >= (int)sizeof(path) || access(path, R_OK))
                 continue;
             nuioa_copy(pmix->name, sizeof(pmix->name), path);

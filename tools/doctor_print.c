@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* What was found: for a person, for a program, in one line. */
 
 #include <jansson.h>
@@ -54,9 +56,11 @@ static void print_finding(const struct doctor_finding *finding)
 
 static void print_node(const struct doctor *d)
 {
-    static const char *const roles[] = { [DOCTOR_COMPUTE] = "a compute node",
-                                         [DOCTOR_LOGIN] = "a login node",
-                                         [DOCTOR_OTHER] = "no node of Slurm's" };
+    static const char *const roles[] = {
+        [DOCTOR_COMPUTE] = "a compute node",
+        [DOCTOR_LOGIN] = "a login node",
+        [DOCTOR_OTHER] = "no node of Slurm's",
+    };
     unsigned ports = 0;
     for (uint32_t i = 0; i < d->node.nic_count; i++)
         ports += doctor_is_port(&d->node.nics[i]);
@@ -134,12 +138,12 @@ int doctor_print_json(const struct doctor *d, int status)
     bool bad = !findings;
     for (unsigned i = 0; i < d->count && !bad; i++)
         bad = json_array_append_new(findings, finding_of(&d->findings[i]));
-    json_t *root = json_pack(
-        "{s:i, s:o, s:s, s:b, s:i, s:i, s:o, s:o, s:o, s:o}", "nuioa", 1, "host",
-        text_or_null(d->host), "role", doctor_role_name(d->role), "healthy", status == TOOL_DONE,
-        "checks", (int)d->check_count, "ignored", (int)d->ignored, "slurm_conf",
-        text_or_null(d->slurm.path), "plugstack_conf", text_or_null(d->stack.path), "pmix",
-        text_or_null(d->pmix), "findings", findings);
+    json_t *root =
+        json_pack("{s:i, s:o, s:s, s:b, s:i, s:i, s:o, s:o, s:o, s:o}", "nuioa", 1, "host",
+                  text_or_null(d->host), "role", doctor_role_name(d->role), "healthy",
+                  status == TOOL_DONE, "checks", (int)d->check_count, "ignored", (int)d->ignored,
+                  "slurm_conf", text_or_null(d->slurm.path), "plugstack_conf",
+                  text_or_null(d->stack.path), "pmix", text_or_null(d->pmix), "findings", findings);
     if (bad || !root) {
         json_decref(root);
         tool_fail("out of memory");

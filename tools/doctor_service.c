@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* What the plugin needs: that Slurm can load it, its cache, the site's distances. */
 
 #include <dlfcn.h>
@@ -13,8 +15,8 @@
 /* --- whether Slurm can load the plugin -------------------------------------------------------- */
 
 struct loading {
-    char slurm[4096];  /* Slurm's own library, whose symbols its programs give to plugins */
-    char other[4096];  /* a plugin that comes with every version of it */
+    char slurm[4096]; /* Slurm's own library, whose symbols its programs give to plugins */
+    char other[4096]; /* a plugin that comes with every version of it */
     char plugin[4096];
 };
 

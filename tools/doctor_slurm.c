@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* The plugin's line in plugstack.conf, and settings of Slurm's that work against it. */
 
 #include <stdlib.h>
@@ -99,8 +101,8 @@ void doctor_check_constraint(struct doctor *d)
 
 static bool is_wide(const char *bind)
 {
-    static const char *const wide[] = { "none", "no", "socket", "sockets", "ldom", "ldoms",
-                                        "board", "boards" };
+    static const char *const wide[] = { "none", "no",    "socket", "sockets",
+                                        "ldom", "ldoms", "board",  "boards" };
     for (unsigned i = 0; i < sizeof(wide) / sizeof(*wide); i++)
         if (!strcasecmp(bind, wide[i]))
             return true;

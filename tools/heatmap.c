@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* The matrix as a picture: a square for each pair, darker the farther, framed where there is a
  * link. */
 
@@ -11,7 +13,7 @@ enum { CELL = 46, LEFT = 96, TOP = 74, RIGHT = 24, BOTTOM = 58 };
 /* Near is light yellow, far is dark red, in between orange; text must be readable on it. */
 static void colour(double share, char *text, size_t size, bool *dark)
 {
-    static const double stop[3][3] = {{255, 250, 220}, {250, 150, 60}, {120, 10, 40}};
+    static const double stop[3][3] = { { 255, 250, 220 }, { 250, 150, 60 }, { 120, 10, 40 } };
     unsigned from = share < 0.5 ? 0 : 1;
     double part = 2 * share - from;
     unsigned rgb[3];
@@ -43,18 +45,23 @@ static void draw_cell(const struct probe *p, uint32_t i, uint32_t j, double most
     fprintf(out, "<rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" fill=\"%s\"/>", x, y, CELL,
             CELL, fill);
     if (link)
-        fprintf(out, "<rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" fill=\"none\" "
-                     "stroke=\"#1f4e9c\" stroke-width=\"3\"/>", x + 2, y + 2, CELL - 4, CELL - 4);
+        fprintf(out,
+                "<rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" fill=\"none\" "
+                "stroke=\"#1f4e9c\" stroke-width=\"3\"/>",
+                x + 2, y + 2, CELL - 4, CELL - 4);
     fprintf(out, "<text x=\"%u\" y=\"%u\" fill=\"%s\"%s>%.0f</text>\n", x + CELL / 2,
-            y + CELL / 2 + 5, dark ? "#ffffff" : "#000000", link ? " font-weight=\"bold\"" : "", over);
+            y + CELL / 2 + 5, dark ? "#ffffff" : "#000000", link ? " font-weight=\"bold\"" : "",
+            over);
 }
 
 static void draw_axes(const struct probe *p, FILE *out)
 {
     unsigned middle = LEFT + CELL * p->count / 2;
     fprintf(out, "<text x=\"%u\" y=\"%d\">memory of NUMA node</text>\n", middle, TOP - 32);
-    fprintf(out, "<text x=\"0\" y=\"0\" transform=\"translate(%d,%u) rotate(-90)\">"
-                 "core of NUMA node</text>\n", LEFT - 44, TOP + CELL * p->count / 2);
+    fprintf(out,
+            "<text x=\"0\" y=\"0\" transform=\"translate(%d,%u) rotate(-90)\">"
+            "core of NUMA node</text>\n",
+            LEFT - 44, TOP + CELL * p->count / 2);
     for (uint32_t i = 0; i < p->count; i++) {
         fprintf(out, "<text x=\"%u\" y=\"%d\" fill=\"#555555\">%u</text>",
                 LEFT + CELL * i + CELL / 2, TOP - 10, p->numa[i]);
@@ -80,11 +87,13 @@ int probe_heatmap(const struct probe *p, const char *path, struct nuioa_error *e
     if (!out)
         return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     width = width < 340 ? 340 : width;
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-                 "font-family=\"sans-serif\" font-size=\"14\" text-anchor=\"middle\">\n"
-                 "<rect width=\"%u\" height=\"%u\" fill=\"#ffffff\"/>\n"
-                 "<text x=\"%u\" y=\"22\" font-size=\"15\">ns more than a load from local memory"
-                 "</text>\n", width, height, width, height, width / 2);
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+            "font-family=\"sans-serif\" font-size=\"14\" text-anchor=\"middle\">\n"
+            "<rect width=\"%u\" height=\"%u\" fill=\"#ffffff\"/>\n"
+            "<text x=\"%u\" y=\"22\" font-size=\"15\">ns more than a load from local memory"
+            "</text>\n",
+            width, height, width, height, width / 2);
     draw_axes(p, out);
     double most = farthest(p);
     for (uint32_t i = 0; i < p->count; i++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/json.h"
 
 #include <jansson.h>
@@ -88,14 +89,14 @@ static int print(json_t *root, bool bad)
         return tool_fail("out of memory");
     }
     fputc('{', stdout);
-    json_object_foreach(root, key, value) {
+    json_object_foreach (root, key, value) {
         printf("%s\n  \"%s\": ", comma, key);
         json_t *first = json_array_get(value, 0);
         if (json_is_object(first) || json_is_string(first)) {
             size_t i;
             json_t *element;
             fputc('[', stdout);
-            json_array_foreach(value, i, element) {
+            json_array_foreach (value, i, element) {
                 fputs(i ? ",\n    " : "\n    ", stdout);
                 json_dumpf(element, stdout, flags);
             }
@@ -236,7 +237,8 @@ static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *n
     put(o, "numa", indexes(p->numas, bad), bad);
     put(o, "nic",
         p->nic < 0 ? json_null()
-                   : text(nuioa_nic_label(&node->nics[p->nic], buffer, sizeof(buffer))), bad);
+                   : text(nuioa_nic_label(&node->nics[p->nic], buffer, sizeof(buffer))),
+        bad);
     put(o, "level", p->level == NUIOA_NO_LEVEL ? json_null() : json_integer(p->level), bad);
     put(o, "memory", text(nuioa_memory_text(p, buffer, sizeof(buffer))), bad);
     put(o, "leader", json_boolean(plan->order_count && plan->order[0] == local), bad);

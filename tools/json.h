@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_TOOL_JSON_H
 #define NUIOA_TOOL_JSON_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +10,10 @@ static const char usage[] =
     "\n"
     "  topo     what this node is: NUMA nodes, NICs, distances, and where each fact came from\n"
     "  plan     where the ranks of a job would run, which NIC each would use, who would lead\n"
-    "  probe    how far the NUMA nodes really are from each other, measured; the links between them\n"
-    "  profile  what the ranks of a job communicate; formats of other programs, shares off the node\n"
+    "  probe    how far the NUMA nodes really are from each other, measured; the links between "
+    "them\n"
+    "  profile  what the ranks of a job communicate; formats of other programs, shares off the "
+    "node\n"
     "  doctor   what on this node keeps ranks from their network, why, and what to do\n"
     "  cache    keep the description of this node, so that launches need not find it out\n"
     "\n"
@@ -21,12 +24,8 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    { "topo", tool_topo },
-    { "plan", tool_plan },
-    { "probe", tool_probe },
-    { "profile", tool_profile },
-    { "doctor", tool_doctor },
-    { "cache", tool_cache },
+    { "topo", tool_topo },       { "plan", tool_plan },     { "probe", tool_probe },
+    { "profile", tool_profile }, { "doctor", tool_doctor }, { "cache", tool_cache },
 };
 
 static int run(int argc, char **argv)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,13 +68,12 @@ static int set_option(struct tool_args *args, void *context)
 static int read_arguments(struct job *job, int argc, char **argv)
 {
     const struct tool_option options[] = {
-        { "tasks", &job->tasks, NULL },     { "cpus-per-task", &job->cpus_per_task, NULL },
-        { "allowed", &job->allowed, NULL }, { "binding", &job->binding, NULL },
-        { "ranks", &job->ranks, NULL },     { "xml", &job->xml, NULL },
-        { "format", &job->format, NULL },   { "json", NULL, &job->json },
-        { "interrupts", &job->interrupts, NULL },
-        { "help", NULL, &job->help },       { "explain", NULL, &job->explain },
-        { NULL, NULL, NULL },
+        { "tasks", &job->tasks, NULL },           { "cpus-per-task", &job->cpus_per_task, NULL },
+        { "allowed", &job->allowed, NULL },       { "binding", &job->binding, NULL },
+        { "ranks", &job->ranks, NULL },           { "xml", &job->xml, NULL },
+        { "format", &job->format, NULL },         { "json", NULL, &job->json },
+        { "interrupts", &job->interrupts, NULL }, { "help", NULL, &job->help },
+        { "explain", NULL, &job->explain },       { NULL, NULL, NULL },
     };
     job->command = argv[0];
     nuioa_options_init(&job->options);
@@ -87,8 +87,8 @@ static int read_arguments(struct job *job, int argc, char **argv)
     if (job->format && strcmp(job->format, "cpu-bind") && strcmp(job->format, "rankfile"))
         return tool_usage(job->command, "--format: '%s' is not one of cpu-bind, rankfile",
                           job->format);
-    rc = plan_input_arguments(&job->input, job->command, job->tasks, job->cpus_per_task,
-                              job->ranks, job->allowed, job->binding);
+    rc = plan_input_arguments(&job->input, job->command, job->tasks, job->cpus_per_task, job->ranks,
+                              job->allowed, job->binding);
     return rc || !job->interrupts ? rc : plan_input_interrupts(&job->input, job->interrupts);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/plan_input.h"
 
 #include <errno.h>
@@ -137,8 +138,8 @@ int plan_input_arguments(struct plan_input *input, const char *command, const ch
     memset(input, 0, sizeof(*input));
     input->command = command;
     input->binding = binding;
-    if (cpus_per_task && (nuioa_parse_u32(cpus_per_task, CPU_MAX, &input->cpus_per_task) ||
-                          !input->cpus_per_task))
+    if (cpus_per_task &&
+        (nuioa_parse_u32(cpus_per_task, CPU_MAX, &input->cpus_per_task) || !input->cpus_per_task))
         return tool_usage(command, "--cpus-per-task: '%s' is not a number from 1 to %d",
                           cpus_per_task, CPU_MAX);
     if (allowed) {
@@ -252,7 +253,10 @@ static int find_weights(struct plan_input *input, const struct nuioa_options *op
         return tool_fail("out of memory");
     for (uint32_t i = 0; i < input->task_count; i++)
         input->tasks[i] = (struct nuioa_task){
-            .rank = input->ranks[i], .cpus = input->cpus[i], .gpu = -1 };
+            .rank = input->ranks[i],
+            .cpus = input->cpus[i],
+            .gpu = -1,
+        };
     if (!*options->hints)
         return 0;
     const char *file = nuioa_hints_file(options->hints);

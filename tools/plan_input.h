@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_TOOL_PLAN_INPUT_H
 #define NUIOA_TOOL_PLAN_INPUT_H
 
@@ -10,13 +11,13 @@
 struct plan_input {
     const char *command;
     uint32_t task_count;
-    uint32_t cpus_per_task; /* 0: not said */
-    uint32_t *ranks;        /* [task_count] */
-    hwloc_bitmap_t allowed; /* NULL: not said */
+    uint32_t cpus_per_task;    /* 0: not said */
+    uint32_t *ranks;           /* [task_count] */
+    hwloc_bitmap_t allowed;    /* NULL: not said */
     hwloc_bitmap_t interrupts; /* CPUs that serve those of NICs; NULL: not said, later as found */
-    const char *binding;    /* a file, or NULL */
-    uint32_t line_count;    /* of that file */
-    hwloc_bitmap_t *cpus;   /* [line_count], later [task_count] */
+    const char *binding;       /* a file, or NULL */
+    uint32_t line_count;       /* of that file */
+    hwloc_bitmap_t *cpus;      /* [line_count], later [task_count] */
     struct nuioa_task *tasks;
     struct nuioa_pair *pairs;
     uint32_t pair_count;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/probe.h"
 
 #include <errno.h>
@@ -56,7 +57,8 @@ static int read_arguments(struct probe *p, int argc, char **argv)
     if (rc || p->help)
         return rc;
     if (p->topology && !p->matrix)
-        return tool_usage(argv[0], "--topology goes with --matrix: only this machine can be measured");
+        return tool_usage(argv[0],
+                          "--topology goes with --matrix: only this machine can be measured");
     if (p->quick && p->matrix)
         return tool_usage(argv[0], "--quick and --matrix exclude each other");
     if (p->throughput && p->latency_figures)
@@ -77,7 +79,7 @@ int probe_cost_read(struct probe_cost *cost, const char *figures, bool is_time,
 {
     double near = 0, sum = 0;
     unsigned count = 0;
-    *cost = (struct probe_cost){0};
+    *cost = (struct probe_cost){ 0 };
     for (const char *rest = figures; rest; count++) {
         char word[32];
         double figure;
@@ -109,7 +111,7 @@ int probe_cost_read(struct probe_cost *cost, const char *figures, bool is_time,
 static int load_node(struct probe *p, struct nuioa_error *err)
 {
     /* Without a site file: what is known without having measured. */
-    struct nuioa_source source = {p->topology, NULL};
+    struct nuioa_source source = { p->topology, NULL };
     int rc = nuioa_node_load(&p->node, &source, err);
     p->has_node = !rc;
     return rc;
@@ -158,7 +160,7 @@ static int write_out(const struct probe *p, struct nuioa_error *err)
 
 static int answer(struct probe *p)
 {
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     bool only_figures = p->cost.has_remote && !p->matrix && !p->out && !p->check && !p->heatmap;
     if (only_figures) {
         if (p->json)
@@ -188,7 +190,7 @@ static int answer(struct probe *p)
 
 int tool_probe(int argc, char **argv)
 {
-    struct probe probe = {0};
+    struct probe probe = { 0 };
     int status = read_arguments(&probe, argc, argv);
     if (!status && probe.help)
         status = tool_print(strdup(usage));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_TOOL_PROBE_H
 #define NUIOA_TOOL_PROBE_H
 
@@ -20,12 +21,12 @@ struct probe {
     const char *matrix, *topology, *out, *heatmap, *throughput, *latency_figures;
     const char *links_per_node_text;
     bool quick, check, json, help;
-    uint32_t links_per_node;        /* 0: not said */
-    bool has_node;                  /* node is loaded */
+    uint32_t links_per_node; /* 0: not said */
+    bool has_node;           /* node is loaded */
     struct nuioa_node node;
-    uint32_t count;                 /* rows of the matrix */
-    uint32_t *numa;                 /* [count] OS indexes of the NUMA nodes */
-    uint32_t *index;                /* [count] their places in node.numas, if has_node */
+    uint32_t count;  /* rows of the matrix */
+    uint32_t *numa;  /* [count] OS indexes of the NUMA nodes */
+    uint32_t *index; /* [count] their places in node.numas, if has_node */
     struct nuioa_latency latency;
     struct nuioa_link_graph graph;
     double *full_ns; /* [numa_count squared] as measured, NaN where nothing was; or NULL */

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* What a load from memory takes between each pair of NUMA nodes of this machine.
  *
  * A chain of dependent loads through a buffer far larger than the caches, in random order, so that
@@ -28,14 +30,14 @@ enum { LINE_BYTES = 64, HUGE_BYTES = 2 << 20 };
 enum { CHUNK_LOADS = 2000, REPETITIONS_MAX = 9 };
 
 struct scale {
-    unsigned caches;      /* the buffer is so many times the last cache */
+    unsigned caches; /* the buffer is so many times the last cache */
     size_t least_bytes;
     unsigned repetitions; /* odd, so that a median is one of them */
     unsigned chunks;
 };
 
-static const struct scale full = {4, (size_t)256 << 20, 7, 200};
-static const struct scale quick = {2, (size_t)64 << 20, 3, 60};
+static const struct scale full = { 4, (size_t)256 << 20, 7, 200 };
+static const struct scale quick = { 2, (size_t)64 << 20, 3, 60 };
 
 struct line {
     struct line *next;
@@ -155,8 +157,10 @@ static int check_room(unsigned os_index, size_t bytes, struct nuioa_error *err)
     if (numa_available() < 0 || numa_node_size64((int)os_index, &free_bytes) < 0)
         return 0;
     if ((unsigned long long)free_bytes < bytes + bytes / 4)
-        return nuioa_fail(err, -ENOMEM, "NUMA node %u has only %lld MB of free memory, %zu MB are "
-                          "needed%s", os_index, free_bytes >> 20, (bytes + bytes / 4) >> 20,
+        return nuioa_fail(err, -ENOMEM,
+                          "NUMA node %u has only %lld MB of free memory, %zu MB are "
+                          "needed%s",
+                          os_index, free_bytes >> 20, (bytes + bytes / 4) >> 20,
                           bytes > quick.least_bytes ? "; try --quick" : "");
     return 0;
 }
@@ -165,7 +169,7 @@ int probe_buffer_open(struct probe_buffer *buffer, size_t bytes, int os_index,
                       struct nuioa_error *err)
 {
     size_t unit = bytes < HUGE_BYTES ? LINE_BYTES : HUGE_BYTES;
-    *buffer = (struct probe_buffer){.bytes = bytes / unit * unit};
+    *buffer = (struct probe_buffer){ .bytes = bytes / unit * unit };
     int rc = os_index >= 0 ? check_room((unsigned)os_index, buffer->bytes, err) : 0;
     if (rc)
         return rc;
@@ -191,7 +195,7 @@ void probe_buffer_close(struct probe_buffer *buffer)
 {
     if (buffer->map)
         munmap(buffer->map, buffer->bytes);
-    *buffer = (struct probe_buffer){0};
+    *buffer = (struct probe_buffer){ 0 };
 }
 
 double probe_buffer_chase(struct probe_buffer *buffer, unsigned chunks)
@@ -368,9 +372,11 @@ int probe_measure(struct probe *p, struct nuioa_error *err)
 {
     uint32_t n = p->node.numa_count;
     size_t cells = (size_t)n * n;
-    struct run run = {.node = &p->node,
-                      .scale = p->quick ? &quick : &full,
-                      .progress = isatty(STDERR_FILENO)};
+    struct run run = {
+        .node = &p->node,
+        .scale = p->quick ? &quick : &full,
+        .progress = isatty(STDERR_FILENO),
+    };
     run.ns = malloc(cells * sizeof(*run.ns));
     run.differ = calloc(cells, sizeof(*run.differ));
     run.times = calloc((size_t)n * REPETITIONS_MAX, sizeof(*run.times));

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* What was measured, for a person and for programs. */
 
 #include <jansson.h>
@@ -9,7 +11,10 @@
 #include "tools/tool.h"
 #include "topology/distance.h"
 
-static size_t at(const struct probe *p, uint32_t i, uint32_t j) { return (size_t)i * p->count + j; }
+static size_t at(const struct probe *p, uint32_t i, uint32_t j)
+{
+    return (size_t)i * p->count + j;
+}
 
 static bool is_link(const struct probe *p, uint32_t i, uint32_t j)
 {
@@ -129,7 +134,7 @@ void probe_print(const struct probe *p, FILE *out)
 /* --- the firmware ----------------------------------------------------------------------------- */
 
 struct check {
-    unsigned merged, inverted, one_way; /* pairs */
+    unsigned merged, inverted, one_way;          /* pairs */
     unsigned firmware_classes, measured_classes; /* the most of any row */
 };
 
@@ -155,9 +160,9 @@ static void compare_row(const struct nuioa_distance *f, const struct nuioa_dista
 static bool compare(const struct probe *p, struct check *check)
 {
     const struct nuioa_distance *firmware = &p->node.distance;
-    struct nuioa_distance measured = {.count = firmware->count, .matrix = probe_distances(p)};
+    struct nuioa_distance measured = { .count = firmware->count, .matrix = probe_distances(p) };
     measured.level = calloc((size_t)measured.count * measured.count, sizeof(*measured.level));
-    *check = (struct check){0};
+    *check = (struct check){ 0 };
     bool done = measured.matrix && measured.level;
     if (done)
         nuioa_distance_levels(&measured);
@@ -184,11 +189,15 @@ void probe_print_check(const struct probe *p, FILE *out)
     fprintf(out, "check: %s tells %u distance%s of remote memory apart, measured are %u\n", source,
             c.firmware_classes, c.firmware_classes == 1 ? "" : "s", c.measured_classes);
     if (c.merged)
-        fprintf(out, "check: hidden: in %u cases two NUMA nodes are said to be equally far and are "
-                     "not\n", c.merged);
+        fprintf(out,
+                "check: hidden: in %u cases two NUMA nodes are said to be equally far and are "
+                "not\n",
+                c.merged);
     if (c.inverted)
-        fprintf(out, "check: wrong: in %u cases the farther of two NUMA nodes is said to be the "
-                     "nearer\n", c.inverted);
+        fprintf(out,
+                "check: wrong: in %u cases the farther of two NUMA nodes is said to be the "
+                "nearer\n",
+                c.inverted);
     if (c.one_way)
         fprintf(out, "check: hidden: %u pairs are not as far in one direction as in the other\n",
                 c.one_way);

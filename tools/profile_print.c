@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/profile_print.h"
 
 #include <errno.h>
@@ -124,8 +125,8 @@ static int add_slice(struct profile_summary *s, const uint32_t *ranks, uint32_t 
         return -ENOMEM;
     sum->slice_s += (profile_clock_s() - start_s) / sum->nodes;
     free(pairs);
-    uint64_t bytes = 2 * sizeof(uint32_t) + count * sizeof(*weight) +
-                     (uint64_t)pair_count * sizeof(*pairs);
+    uint64_t bytes =
+        2 * sizeof(uint32_t) + count * sizeof(*weight) + (uint64_t)pair_count * sizeof(*pairs);
     sum->all_bytes += bytes;
     if (bytes > sum->largest_bytes) {
         sum->largest_bytes = bytes;
@@ -296,16 +297,15 @@ static json_t *summary_json(const struct profile_summary *s)
     for (uint32_t i = 0; i < p->rank_count; i++)
         json_array_append_new(ranks, rank_json(s, s->heaviest[i]));
     for (unsigned i = 0; i < s->share_count; i++)
-        json_array_append_new(
-            shares, json_pack("{s:I, s:s, s:f, s:f}", "nodes", (json_int_t)s->shares[i].nodes,
-                              "distribution", s->shares[i].cyclic ? "cyclic" : "block", "bytes",
-                              s->shares[i].bytes, "msgs", s->shares[i].msgs));
-    json_t *o =
-        json_pack("{s:i, s:I, s:I, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "nuioa", 1, "ranks",
-                  (json_int_t)p->rank_count, "pairs", (json_int_t)p->flow_count, "partial",
-                  p->partial, "metric", metrics[s->metric], "bytes", number(s->bytes), "msgs",
-                  number(s->msgs), "large_bytes", number(s->large_bytes), "heaviest", ranks,
-                  "off_node", shares);
+        json_array_append_new(shares, json_pack("{s:I, s:s, s:f, s:f}", "nodes",
+                                                (json_int_t)s->shares[i].nodes, "distribution",
+                                                s->shares[i].cyclic ? "cyclic" : "block", "bytes",
+                                                s->shares[i].bytes, "msgs", s->shares[i].msgs));
+    json_t *o = json_pack("{s:i, s:I, s:I, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "nuioa", 1, "ranks",
+                          (json_int_t)p->rank_count, "pairs", (json_int_t)p->flow_count, "partial",
+                          p->partial, "metric", metrics[s->metric], "bytes", number(s->bytes),
+                          "msgs", number(s->msgs), "large_bytes", number(s->large_bytes),
+                          "heaviest", ranks, "off_node", shares);
     if (s->slices.nodes)
         json_object_set_new(o, "slices", slices_json(&s->slices));
     return o;

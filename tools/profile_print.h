@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_TOOL_PROFILE_PRINT_H
 #define NUIOA_TOOL_PROFILE_PRINT_H
 
@@ -16,10 +17,10 @@ struct profile_share {
 
 /* What srun would send to the nodes of the layout asked for. */
 struct profile_slices {
-    uint32_t nodes;             /* 0: none was asked for */
-    uint32_t ranks, pairs;      /* of the node with the largest slice */
+    uint32_t nodes;        /* 0: none was asked for */
+    uint32_t ranks, pairs; /* of the node with the largest slice */
     uint64_t largest_bytes, all_bytes;
-    double read_s, slice_s;     /* the whole file; the mean of a node */
+    double read_s, slice_s; /* the whole file; the mean of a node */
 };
 
 struct profile_summary {

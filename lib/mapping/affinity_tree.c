@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ static int climb(struct tree *t, double **matrix, uint32_t *count, uint32_t arit
             memcpy(wide + (size_t)i * padded, *matrix + (size_t)i * *count, *count * sizeof(*wide));
     }
     double *next = nuioa_arena_take(&t->arena, (size_t)groups * groups, sizeof(*next));
-    *step = (struct step){arity, padded, nuioa_arena_take(&t->arena, padded, sizeof(uint32_t))};
+    *step = (struct step){ arity, padded, nuioa_arena_take(&t->arena, padded, sizeof(uint32_t)) };
     if (t->arena.failed)
         return -ENOMEM;
     int rc = nuioa_group(wide, padded, arity, step->group_of);
@@ -134,7 +135,7 @@ static int descend(struct tree *t, const struct nuioa_graph *g)
 static int deal(const struct tree *t, const struct nuioa_problem *p, const struct nuioa_graph *g,
                 uint32_t *slot_of)
 {
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     uint32_t *head = nuioa_arena_take(&scratch, g->class_count, sizeof(*head));
     uint32_t *next = nuioa_arena_take(&scratch, p->slot_count, sizeof(*next));
     int rc = scratch.failed ? -ENOMEM : 0;
@@ -143,9 +144,9 @@ static int deal(const struct tree *t, const struct nuioa_problem *p, const struc
     for (uint32_t q = 0; !rc && q < g->count; q++) {
         uint32_t i = t->order[q], c = UINT32_MAX;
         for (uint32_t k = 0; k < g->class_count && c == UINT32_MAX; k++) {
-            uint32_t class = t->levels.order[k];
-            if (head[class] != UINT32_MAX && g->classes[class].kind == g->kind[i])
-                c = class;
+            uint32_t slot_class = t->levels.order[k];
+            if (head[slot_class] != UINT32_MAX && g->classes[slot_class].kind == g->kind[i])
+                c = slot_class;
         }
         if (c == UINT32_MAX) {
             rc = -EINVAL;
@@ -161,7 +162,7 @@ static int deal(const struct tree *t, const struct nuioa_problem *p, const struc
 static int map(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_budget *budget)
 {
     struct nuioa_graph own;
-    struct tree tree = {0};
+    struct tree tree = { 0 };
     const struct nuioa_graph *g = nuioa_graph_of(p, &own);
     int rc = g ? 0 : -ENOMEM;
     if (!rc && (!g->count || g->count > MOST_TASKS))

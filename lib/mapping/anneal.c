@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -98,7 +99,7 @@ int nuioa_anneal(struct nuioa_class_assignment *s, struct nuioa_random *random, 
                  uint64_t steps, struct nuioa_budget *budget)
 {
     const struct nuioa_graph *g = s->graph;
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     struct anneal *a = nuioa_arena_take(&scratch, 1, sizeof(*a));
     uint32_t *best = nuioa_arena_take(&scratch, g->count, sizeof(*best));
     if (scratch.failed) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mapping/bipartition.h"
 
 #include <errno.h>
@@ -10,8 +11,8 @@ enum { PATIENCE = 8 };
 
 struct pass {
     struct nuioa_bipartition *cut;
-    double *gain;      /* [count]: by how much the cost falls if it crosses */
-    uint32_t *open;    /* [open_count]: who has not crossed in this pass */
+    double *gain;   /* [count]: by how much the cost falls if it crosses */
+    uint32_t *open; /* [open_count]: who has not crossed in this pass */
     uint32_t open_count;
     uint32_t *crossed; /* [count]: in order */
     uint32_t *load[2]; /* [kind_count] */
@@ -138,19 +139,21 @@ static bool run_pass(struct pass *p, struct nuioa_budget *budget)
 
 static bool take_pass(struct nuioa_arena *arena, struct nuioa_bipartition *c, struct pass *p)
 {
-    *p = (struct pass){.cut = c,
-                       .gain = nuioa_arena_take(arena, c->count, sizeof(double)),
-                       .open = nuioa_arena_take(arena, c->count, sizeof(uint32_t)),
-                       .crossed = nuioa_arena_take(arena, c->count, sizeof(uint32_t)),
-                       .load = {nuioa_arena_take(arena, c->kind_count, sizeof(uint32_t)),
-                                nuioa_arena_take(arena, c->kind_count, sizeof(uint32_t))}};
+    *p = (struct pass){
+        .cut = c,
+        .gain = nuioa_arena_take(arena, c->count, sizeof(double)),
+        .open = nuioa_arena_take(arena, c->count, sizeof(uint32_t)),
+        .crossed = nuioa_arena_take(arena, c->count, sizeof(uint32_t)),
+        .load = { nuioa_arena_take(arena, c->kind_count, sizeof(uint32_t)),
+                  nuioa_arena_take(arena, c->kind_count, sizeof(uint32_t)) },
+    };
     return !arena->failed;
 }
 
 int nuioa_bipartition_improve(struct nuioa_bipartition *c, double *gain,
                               struct nuioa_budget *budget)
 {
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     struct pass pass;
     int rc = take_pass(&scratch, c, &pass) ? 0 : -ENOMEM;
     *gain = 0;
@@ -217,7 +220,7 @@ static uint32_t leaning(const struct nuioa_bipartition *c)
 int nuioa_bipartition_flat(struct nuioa_bipartition *c, struct nuioa_random *random,
                            struct nuioa_budget *budget)
 {
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     struct pass pass;
     uint8_t *best = nuioa_arena_take(&scratch, c->count, sizeof(*best));
     uint32_t *wanted = nuioa_arena_take(&scratch, c->kind_count, sizeof(*wanted));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MAPPING_BIPARTITION_H
 #define NUIOA_MAPPING_BIPARTITION_H
 
@@ -13,10 +14,10 @@ struct nuioa_bipartition {
     double *lean;       /* [count]: by how much side 1 costs more, neighbours in the cut aside */
     uint32_t *row;      /* [count + 1] */
     uint32_t *peer;
-    double *bytes; /* times what cutting a byte costs; may be negative */
+    double *bytes;   /* times what cutting a byte costs; may be negative */
     uint32_t enough; /* vertices at which coarsening ends */
-    uint32_t tries; /* vertices to grow a half from; the best cut counts */
-    uint8_t *side;  /* [count]: the answer */
+    uint32_t tries;  /* vertices to grow a half from; the best cut counts */
+    uint8_t *side;   /* [count]: the answer */
 };
 
 /* Fills cut->side, as good as it finds; limits are kept where sizes allow. 0 or -ENOMEM. */

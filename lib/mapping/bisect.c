@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mapping/bisect.h"
 
 #include <errno.h>
@@ -73,11 +74,11 @@ static double linear_in(const struct bisection *b, uint32_t i, uint32_t node)
     const double *linear = g->linear + (size_t)i * g->class_count;
     double sum = 0, seats = 0;
     for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
-        const struct nuioa_class *class = &g->classes[h->order[k]];
-        if (class->kind != g->kind[i])
+        const struct nuioa_class *slot_class = &g->classes[h->order[k]];
+        if (slot_class->kind != g->kind[i])
             continue;
-        sum += class->slots * linear[h->order[k]];
-        seats += class->slots;
+        sum += slot_class->slots * linear[h->order[k]];
+        seats += slot_class->slots;
     }
     return seats > 0 ? sum / seats : 0;
 }
@@ -86,8 +87,8 @@ static void fill_limits(const struct bisection *b, uint32_t node, uint32_t *limi
 {
     const struct nuioa_halves *h = &b->halves;
     for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
-        const struct nuioa_class *class = &b->graph->classes[h->order[k]];
-        limit[class->kind] += class->slots;
+        const struct nuioa_class *slot_class = &b->graph->classes[h->order[k]];
+        limit[slot_class->kind] += slot_class->slots;
     }
 }
 
@@ -98,7 +99,7 @@ static void fill_cut(struct bisection *b, const struct part *part, struct nuioa_
     const struct nuioa_graph *g = b->graph;
     const double *left = b->mean, *right = b->mean + g->class_count;
     uint32_t x = b->halves.left[part->node], y = b->halves.right[part->node];
-    double inside[2] = {price_inside(b, x), price_inside(b, y)};
+    double inside[2] = { price_inside(b, x), price_inside(b, y) };
     double across = mean_between(b, x, y) - (inside[0] + inside[1]) / 2;
     uint32_t here = (uint32_t)(part - b->parts), edges = 0;
     for (uint32_t v = 0; v < part->count; v++) {
@@ -139,10 +140,12 @@ static bool take_cut(const struct bisection *b, const struct part *part,
         uint32_t i = b->tasks[part->first + v];
         edges += g->row[i + 1] - g->row[i];
     }
-    *c = (struct nuioa_bipartition){ .count = part->count,
-                                     .kind_count = g->kind_count,
-                                     .enough = draw_enough(b->random),
-                                     .tries = b->tries };
+    *c = (struct nuioa_bipartition){
+        .count = part->count,
+        .kind_count = g->kind_count,
+        .enough = draw_enough(b->random),
+        .tries = b->tries,
+    };
     c->size = nuioa_arena_take(scratch, c->count, sizeof(*c->size));
     c->kind = nuioa_arena_take(scratch, c->count, sizeof(*c->kind));
     c->limit[0] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));
@@ -169,7 +172,7 @@ static void divide(struct bisection *b, struct part *part, const struct nuioa_bi
         else
             tasks[kept++] = copy[v];
     }
-    *other = (struct part){b->halves.right[part->node], part->first + kept, given};
+    *other = (struct part){ b->halves.right[part->node], part->first + kept, given };
     part->node = b->halves.left[part->node];
     part->count = kept;
     for (uint32_t v = 0; v < given; v++)
@@ -179,7 +182,7 @@ static void divide(struct bisection *b, struct part *part, const struct nuioa_bi
 
 static int cut_part(struct bisection *b, struct part *part)
 {
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     struct nuioa_bipartition cut;
     int rc = -ENOMEM;
     if (!take_cut(b, part, &scratch, &cut))
@@ -207,7 +210,7 @@ out:
 static int cut_all(struct bisection *b, uint32_t *at)
 {
     const struct nuioa_graph *g = b->graph;
-    b->parts[0] = (struct part){2 * g->class_count - 2, 0, g->count};
+    b->parts[0] = (struct part){ 2 * g->class_count - 2, 0, g->count };
     b->part_count = 1;
     for (uint32_t i = 0; i < g->count; i++) {
         b->tasks[i] = i;
@@ -251,7 +254,12 @@ int nuioa_bisect_once(const struct nuioa_graph *g, uint32_t guess, uint32_t trie
                       struct nuioa_random *random, uint32_t *at, struct nuioa_budget *budget)
 {
     struct bisection b = {
-        .graph = g, .hope = guess % 3 / 2.0, .tries = tries, .random = random, .budget = budget};
+        .graph = g,
+        .hope = guess % 3 / 2.0,
+        .tries = tries,
+        .random = random,
+        .budget = budget,
+    };
     size_t classes = g->class_count;
     b.cutter = nuioa_graph_is_dense(g) ? nuioa_bipartition_flat : nuioa_bipartition_multilevel;
     b.parts = nuioa_arena_take(&b.arena, classes, sizeof(*b.parts));
@@ -272,7 +280,7 @@ static int guess_all(struct nuioa_class_assignment *assignment, uint32_t *at,
                      struct nuioa_budget *budget)
 {
     const struct nuioa_graph *g = assignment->graph;
-    struct nuioa_random random = {88172645463325252};
+    struct nuioa_random random = { 88172645463325252 };
     double best = INFINITY;
     for (uint32_t guess = 0; !guess || budget->evaluations < budget->limit; guess++) {
         int rc = nuioa_bisect_once(g, guess, 2, &random, assignment->at, budget);
@@ -295,7 +303,7 @@ static int map(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_bu
 {
     struct nuioa_graph own;
     struct nuioa_class_assignment assignment = { 0 };
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     const struct nuioa_graph *g = nuioa_graph_of(p, &own);
     uint32_t *best = nuioa_arena_take(&scratch, g ? g->count : 0, sizeof(*best));
     int rc = -ENOMEM;
@@ -311,4 +319,4 @@ out:
     return rc;
 }
 
-const struct nuioa_mapper nuioa_bisect = {"bisect", map};
+const struct nuioa_mapper nuioa_bisect = { "bisect", map };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mapping/class_assignment.h"
 
 #include <errno.h>
@@ -72,7 +73,7 @@ void nuioa_list_free_slots(const struct nuioa_problem *p, const struct nuioa_gra
 int nuioa_take_slots(const struct nuioa_problem *p, const struct nuioa_graph *g, const uint32_t *at,
                      uint32_t *slot_of)
 {
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     bool *taken = nuioa_arena_take(&scratch, p->slot_count, sizeof(*taken));
     uint32_t *head = nuioa_arena_take(&scratch, g->class_count, sizeof(*head));
     uint32_t *next = nuioa_arena_take(&scratch, p->slot_count, sizeof(*next));
@@ -118,13 +119,13 @@ void nuioa_class_assignment_swap(struct nuioa_class_assignment *s, uint32_t i, u
     relocate(s, j, a);
 }
 
-void nuioa_class_assignment_move(struct nuioa_class_assignment *s, uint32_t i, uint32_t class)
+void nuioa_class_assignment_move(struct nuioa_class_assignment *s, uint32_t i, uint32_t slot_class)
 {
     const double *price = nuioa_prices(s, i);
-    s->cost += price[class] - price[s->at[i]];
+    s->cost += price[slot_class] - price[s->at[i]];
     s->free_slots[s->at[i]]++;
-    s->free_slots[class]--;
-    relocate(s, i, class);
+    s->free_slots[slot_class]--;
+    relocate(s, i, slot_class);
 }
 
 uint64_t nuioa_change_effort(const struct nuioa_graph *g)

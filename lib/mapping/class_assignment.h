@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MAPPING_CLASS_ASSIGNMENT_H
 #define NUIOA_MAPPING_CLASS_ASSIGNMENT_H
 
@@ -11,10 +12,10 @@
 struct nuioa_class_assignment {
     const struct nuioa_graph *graph;
     struct nuioa_arena arena;
-    uint32_t *at;   /* [count]: class */
+    uint32_t *at;         /* [count]: class */
     uint32_t *free_slots; /* [class_count]: free slots */
-    double *price;  /* [count * class_count] */
-    double cost;    /* J of what moves, followed through all changes */
+    double *price;        /* [count * class_count] */
+    double cost;          /* J of what moves, followed through all changes */
 };
 
 /* 0 or -ENOMEM; the caller closes either way. Nobody is seated until nuioa_assign_all. */
@@ -40,7 +41,7 @@ void nuioa_list_free_slots(const struct nuioa_problem *problem, const struct nui
 
 void nuioa_class_assignment_swap(struct nuioa_class_assignment *assignment, uint32_t i, uint32_t j);
 void nuioa_class_assignment_move(struct nuioa_class_assignment *assignment, uint32_t i,
-                                 uint32_t class);
+                                 uint32_t slot_class);
 
 /* What one change of place costs, in evaluations. */
 uint64_t nuioa_change_effort(const struct nuioa_graph *graph);

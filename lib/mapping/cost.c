@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ double nuioa_cost_bound(const struct nuioa_problem *p)
 {
     uint32_t *slot_of = malloc(p->task_count * sizeof(*slot_of));
     struct nuioa_problem weights_only = *p;
-    struct nuioa_budget budget = {0, UINT64_MAX};
+    struct nuioa_budget budget = { 0, UINT64_MAX };
     weights_only.pair_count = 0;
     weights_only.pinned = NULL;
     if (!slot_of || nuioa_hopsort.map(&weights_only, slot_of, &budget) < 0) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -75,8 +76,8 @@ static bool open_classes(struct descent *d, uint32_t i)
         double gain = price[a] - price[b] + d->leave[(size_t)b * g->class_count + a];
         /* Where two tasks that talk would gain by changing places, the bound says nothing. */
         bool closer = 2 * da[b] < da[a] + nuioa_distances(g, b)[b];
-        d->open[b] = b != a && g->classes[b].kind == g->kind[i] &&
-                     (closer || gain > nuioa_worth(s));
+        d->open[b] =
+            b != a && g->classes[b].kind == g->kind[i] && (closer || gain > nuioa_worth(s));
         any |= d->open[b];
     }
     return any;
@@ -138,11 +139,11 @@ static void descend(struct descent *d, struct nuioa_budget *budget)
 int nuioa_descend(struct nuioa_class_assignment *s, struct nuioa_budget *budget)
 {
     const struct nuioa_graph *g = s->graph;
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     size_t classes = g->class_count;
-    struct descent d = {s, nuioa_arena_take(&scratch, g->count, sizeof(*d.stale)),
-                        nuioa_arena_take(&scratch, classes * classes, sizeof(*d.leave)),
-                        nuioa_arena_take(&scratch, classes, sizeof(*d.open))};
+    struct descent d = { s, nuioa_arena_take(&scratch, g->count, sizeof(*d.stale)),
+                         nuioa_arena_take(&scratch, classes * classes, sizeof(*d.leave)),
+                         nuioa_arena_take(&scratch, classes, sizeof(*d.open)) };
     if (!scratch.failed) {
         memset(d.stale, true, g->count);
         descend(&d, budget);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mapping/graph.h"
 
 #include <errno.h>
@@ -7,9 +8,9 @@
 /* Domains whose slots are all alike towards everybody, themselves included, are one: private caches
  * of one slot each under a shared one. */
 struct merge {
-    uint32_t *leader;  /* [domain_count] */
-    uint32_t *slots;   /* [domain_count]: slots there, merged ones included */
-    double *inner;     /* [domain_count]: between two slots of a leader's */
+    uint32_t *leader; /* [domain_count] */
+    uint32_t *slots;  /* [domain_count]: slots there, merged ones included */
+    double *inner;    /* [domain_count]: between two slots of a leader's */
 };
 
 static double between(const struct nuioa_problem *p, uint32_t a, uint32_t b)
@@ -67,13 +68,11 @@ static void add_slot(struct nuioa_graph *g, const struct nuioa_problem *p, uint3
                      uint32_t domain, uint32_t kind)
 {
     uint32_t c = 0;
-    while (c < g->class_count &&
-           (g->classes[c].domain != domain || g->classes[c].kind != kind ||
-            g->classes[c].nic_cost != p->nic_cost[slot]))
+    while (c < g->class_count && (g->classes[c].domain != domain || g->classes[c].kind != kind ||
+                                  g->classes[c].nic_cost != p->nic_cost[slot]))
         c++;
     if (c == g->class_count)
-        g->classes[g->class_count++] =
-            (struct nuioa_class){kind, 0, p->nic_cost[slot], domain};
+        g->classes[g->class_count++] = (struct nuioa_class){ kind, 0, p->nic_cost[slot], domain };
     g->classes[c].slots++;
     g->class_of[slot] = c;
 }
@@ -195,7 +194,7 @@ static int make_edges(struct nuioa_graph *g, const struct nuioa_problem *p, cons
 
 int nuioa_graph_make(const struct nuioa_problem *p, struct nuioa_graph *g)
 {
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     struct merge merge;
     memset(g, 0, sizeof(*g));
     bool *taken = nuioa_arena_take(&scratch, p->slot_count, sizeof(*taken));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MAPPING_GRAPH_H
 #define NUIOA_MAPPING_GRAPH_H
 
@@ -51,9 +52,9 @@ static inline bool nuioa_graph_is_dense(const struct nuioa_graph *graph)
     return graph->row[graph->count] > (uint64_t)graph->count * graph->count / 4;
 }
 
-static inline const double *nuioa_distances(const struct nuioa_graph *graph, uint32_t class)
+static inline const double *nuioa_distances(const struct nuioa_graph *graph, uint32_t slot_class)
 {
-    return graph->distance + (size_t)class * graph->class_count;
+    return graph->distance + (size_t)slot_class * graph->class_count;
 }
 
 #endif

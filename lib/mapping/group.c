@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mapping/group.h"
 
 #include <errno.h>
@@ -21,8 +22,8 @@ struct choice {
 struct listing {
     const double *matrix;
     uint32_t count, arity;
-    double *talk;       /* [count]: sum of a row */
-    uint32_t *members;  /* [choice_count * arity], in lexicographic order */
+    double *talk;      /* [count]: sum of a row */
+    uint32_t *members; /* [choice_count * arity], in lexicographic order */
     struct choice *choices;
     uint32_t choice_count;
     bool *used; /* [count] */
@@ -95,7 +96,7 @@ static void list_choices(struct listing *l)
                 weight -= l->matrix[(size_t)members[k] * l->count + members[m]] +
                           l->matrix[(size_t)members[m] * l->count + members[k]];
         }
-        l->choices[c] = (struct choice){weight, c};
+        l->choices[c] = (struct choice){ weight, c };
         if (c + 1 == l->choice_count)
             break;
         memcpy(members + l->arity, members, l->arity * sizeof(*members));
@@ -163,11 +164,10 @@ static void search_listed(struct listing *l, uint32_t *chosen, uint32_t *best, u
             group_of[l->members[(size_t)best[q] * l->arity + k]] = q;
 }
 
-static int group_listed(const double *matrix, uint32_t count, uint32_t arity,
-                        uint32_t *group_of)
+static int group_listed(const double *matrix, uint32_t count, uint32_t arity, uint32_t *group_of)
 {
-    struct nuioa_arena scratch = {0};
-    struct listing l = {.matrix = matrix, .count = count, .arity = arity};
+    struct nuioa_arena scratch = { 0 };
+    struct listing l = { .matrix = matrix, .count = count, .arity = arity };
     l.choice_count = combinations(count, arity);
     l.talk = nuioa_arena_take(&scratch, count, sizeof(*l.talk));
     l.members = nuioa_arena_take(&scratch, (size_t)l.choice_count * arity, sizeof(*l.members));
@@ -234,13 +234,14 @@ static void grow_group(struct growth *g, const struct bond *seed, uint32_t group
 
 static int group_grown(const double *matrix, uint32_t count, uint32_t arity, uint32_t *group_of)
 {
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     uint32_t bonds = 0, group = 0, filled = 0;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = i + 1; j < count; j++)
             bonds += matrix[(size_t)i * count + j] > 0;
     struct bond *bond = nuioa_arena_take(&scratch, bonds, sizeof(*bond));
-    struct growth g = {matrix, count, nuioa_arena_take(&scratch, count, sizeof(double)), group_of};
+    struct growth g = { matrix, count, nuioa_arena_take(&scratch, count, sizeof(double)),
+                        group_of };
     uint32_t *number = nuioa_arena_take(&scratch, count, sizeof(*number));
     if (scratch.failed) {
         nuioa_arena_free(&scratch);
@@ -251,7 +252,7 @@ static int group_grown(const double *matrix, uint32_t count, uint32_t arity, uin
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = i + 1; j < count; j++)
             if (matrix[(size_t)i * count + j] > 0)
-                bond[bonds++] = (struct bond){matrix[(size_t)i * count + j], i, j};
+                bond[bonds++] = (struct bond){ matrix[(size_t)i * count + j], i, j };
     qsort(bond, bonds, sizeof(*bond), stronger);
     for (uint32_t k = 0; k < bonds && arity > 1; k++)
         if (group_of[bond[k].a] == UINT32_MAX && group_of[bond[k].b] == UINT32_MAX)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mapping/hierarchy.h"
 
 #include <errno.h>
@@ -104,11 +105,11 @@ int nuioa_halves_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
                       struct nuioa_halves *h)
 {
     uint32_t n = g->class_count;
-    struct nuioa_arena scratch = {0};
-    struct joining j = {n, nuioa_arena_take(&scratch, (size_t)n * n, sizeof(double)),
-                        nuioa_arena_take(&scratch, n, sizeof(double)),
-                        nuioa_arena_take(&scratch, n, sizeof(uint32_t)),
-                        nuioa_arena_take(&scratch, n, sizeof(uint32_t))};
+    struct nuioa_arena scratch = { 0 };
+    struct joining j = { n, nuioa_arena_take(&scratch, (size_t)n * n, sizeof(double)),
+                         nuioa_arena_take(&scratch, n, sizeof(double)),
+                         nuioa_arena_take(&scratch, n, sizeof(uint32_t)),
+                         nuioa_arena_take(&scratch, n, sizeof(uint32_t)) };
     int rc = scratch.failed || !take_halves(arena, n, h) ? -ENOMEM : 0;
     if (!rc) {
         memcpy(j.mean, g->distance, (size_t)n * n * sizeof(double));
@@ -218,7 +219,7 @@ static void split_all(struct nuioa_halves *h, uint32_t classes, struct splitting
     h->last[free_node] = classes;
     for (uint32_t x = 2 * classes - 1; x-- > classes;) {
         uint32_t middle = part_order(h, h->first[x], h->last[x], s);
-        uint32_t from[2] = {h->first[x], middle}, to[2] = {middle, h->last[x]};
+        uint32_t from[2] = { h->first[x], middle }, to[2] = { middle, h->last[x] };
         uint32_t child[2];
         for (int side = 0; side < 2; side++) {
             child[side] = to[side] - from[side] == 1 ? h->order[from[side]] : --free_node;
@@ -234,11 +235,13 @@ int nuioa_halves_split(const struct nuioa_graph *g, const struct nuioa_halves *j
                        struct nuioa_arena *arena, struct nuioa_halves *h)
 {
     uint32_t n = g->class_count;
-    struct nuioa_arena scratch = {0};
-    struct splitting s = {g, nuioa_arena_take(&scratch, n, sizeof(uint32_t)), 0,
-                          nuioa_arena_take(&scratch, n, sizeof(uint8_t)),
-                          {nuioa_arena_take(&scratch, n, sizeof(double)),
-                           nuioa_arena_take(&scratch, n, sizeof(double))}};
+    struct nuioa_arena scratch = { 0 };
+    struct splitting s = { g,
+                           nuioa_arena_take(&scratch, n, sizeof(uint32_t)),
+                           0,
+                           nuioa_arena_take(&scratch, n, sizeof(uint8_t)),
+                           { nuioa_arena_take(&scratch, n, sizeof(double)),
+                             nuioa_arena_take(&scratch, n, sizeof(double)) } };
     int rc = scratch.failed || !take_halves(arena, n, h) ? -ENOMEM : 0;
     if (!rc) {
         memcpy(h->order, joined->order, n * sizeof(*h->order));
@@ -329,7 +332,7 @@ int nuioa_levels_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
                       struct nuioa_levels *levels)
 {
     uint32_t n = g->class_count;
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     double *reach = nuioa_arena_take(&scratch, (size_t)n * n, sizeof(*reach));
     uint32_t *inner = nuioa_arena_take(&scratch, n, sizeof(*inner));
     uint32_t *outer = nuioa_arena_take(&scratch, n, sizeof(*outer));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MAPPING_HIERARCHY_H
 #define NUIOA_MAPPING_HIERARCHY_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +72,8 @@ static bool deal_out(const struct candidate *tasks, uint32_t task_count,
             s++;
         if (s == slot_count || slots[s].kind != tasks[t].kind)
             return false;
-        deals[t] = (struct deal){tasks[t].index, slots[s].index, tasks[t].kind,
-                                 tasks[t].weight, slots[s].cost, slots[s].tie};
+        deals[t] = (struct deal){ tasks[t].index,  slots[s].index, tasks[t].kind,
+                                  tasks[t].weight, slots[s].cost,  slots[s].tie };
     }
     return true;
 }
@@ -167,4 +168,4 @@ out:
     return rc;
 }
 
-const struct nuioa_mapper nuioa_hopsort = {"hopsort", hopsort};
+const struct nuioa_mapper nuioa_hopsort = { "hopsort", hopsort };

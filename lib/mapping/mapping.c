@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mapping/mapping.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ static void try_mapper(struct portfolio *f, const struct entry *entry)
 {
     bool crowded = f->graph && nuioa_graph_is_dense(f->graph);
     uint32_t until = crowded ? entry->until_crowded : entry->until;
-    struct nuioa_budget part = {f->budget.evaluations, f->budget.limit / 10 * until};
+    struct nuioa_budget part = { f->budget.evaluations, f->budget.limit / 10 * until };
     if (entry->mapper->map(f->problem, f->candidate, &part) >= 0) {
         if (f->graph)
             nuioa_refine(f->problem, f->candidate, &part);
@@ -83,7 +84,7 @@ static void try_mapper(struct portfolio *f, const struct entry *entry)
 static int better(struct portfolio *f, struct nuioa_class_assignment *assignment)
 {
     enum { SMALL = 32, ROUNDS = 4 };
-    struct nuioa_random random = {0x9e3779b97f4a7c15};
+    struct nuioa_random random = { 0x9e3779b97f4a7c15 };
     struct nuioa_budget *budget = &f->budget;
     uint64_t left = budget->limit > budget->evaluations ? budget->limit - budget->evaluations : 0;
     if (f->graph->count > SMALL)
@@ -144,10 +145,10 @@ int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nui
 {
     size_t bytes = problem->task_count * sizeof(*slot_of);
     struct nuioa_problem p = *problem;
-    struct nuioa_graph graph = {0};
-    struct portfolio f = {&p, NULL, slot_of, malloc(bytes ? bytes : 1), mapping, {0, 0}};
+    struct nuioa_graph graph = { 0 };
+    struct portfolio f = { &p, NULL, slot_of, malloc(bytes ? bytes : 1), mapping, { 0, 0 } };
     memcpy(slot_of, p.start, bytes);
-    *mapping = (struct nuioa_mapping){.mapper = "keep", .cost_start = nuioa_cost(&p, p.start)};
+    *mapping = (struct nuioa_mapping){ .mapper = "keep", .cost_start = nuioa_cost(&p, p.start) };
     mapping->cost = mapping->bound = mapping->cost_start;
     int rc = f.candidate ? 0 : -ENOMEM;
     if (!rc && p.pair_count) {

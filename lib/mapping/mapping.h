@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MAPPING_MAPPING_H
 #define NUIOA_MAPPING_MAPPING_H
 
@@ -23,11 +24,11 @@ struct nuioa_pair {
 
 struct nuioa_problem {
     uint32_t task_count;
-    uint32_t slot_count;       /* >= task_count */
-    const double *weight;      /* [task_count], >= 0 */
-    const double *nic_cost;    /* [slot_count], >= 1; what one unit of weight costs there */
-    const uint32_t *tie;       /* [slot_count]: among equal nic_cost, lower first (nearer CPUs) */
-    const uint32_t *domain;    /* [slot_count]: slots of one are interchangeable for slot_cost */
+    uint32_t slot_count;    /* >= task_count */
+    const double *weight;   /* [task_count], >= 0 */
+    const double *nic_cost; /* [slot_count], >= 1; what one unit of weight costs there */
+    const uint32_t *tie;    /* [slot_count]: among equal nic_cost, lower first (nearer CPUs) */
+    const uint32_t *domain; /* [slot_count]: slots of one are interchangeable for slot_cost */
     uint32_t domain_count;
     const double *domain_cost; /* [domain_count * domain_count], symmetric, >= 0; NULL: no pairs */
     const uint32_t *kind;      /* [slot_count]: a task may only sit in a slot of its own kind, */
@@ -35,9 +36,9 @@ struct nuioa_problem {
     const bool *pinned;        /* [task_count]: stays where `start` has it; NULL: none */
     const uint32_t *start;     /* [task_count]: Slurm's own mapping, always a candidate */
     uint32_t pair_count;
-    const struct nuioa_pair *pairs; /* each pair once; none: weights only */
+    const struct nuioa_pair *pairs;  /* each pair once; none: weights only */
     const struct nuioa_graph *graph; /* NULL; nuioa_map makes it once for all mappers */
-    uint64_t effort; /* evaluations at the most; 0: by the size of the problem */
+    uint64_t effort;                 /* evaluations at the most; 0: by the size of the problem */
     uint64_t
         cpu_until_us; /* for nuioa_map alone: give up when nuioa_cpu_us() is past it; 0: never */
 };
@@ -86,16 +87,16 @@ double nuioa_cost(const struct nuioa_problem *problem, const uint32_t *slot_of);
 double nuioa_cost_bound(const struct nuioa_problem *problem);
 
 struct nuioa_mapping {
-    const char *mapper;   /* name; "keep" if Slurm's own placement won */
-    double cost_start;    /* J of problem->start */
-    double cost;          /* J of slot_of; never above cost_start */
+    const char *mapper; /* name; "keep" if Slurm's own placement won */
+    double cost_start;  /* J of problem->start */
+    double cost;        /* J of slot_of; never above cost_start */
     double bound;
     uint64_t evaluations;
 };
 
 /* Runs the mappers that fit the problem, keeps the best J, with Slurm's own among the candidates:
- * slot_of is written, *mapping says how it came about. 0; or -ENOMEM, or -ETIME when it is past cpu_until_us,
- * which is looked at between mappers (slot_of = start then). */
+ * slot_of is written, *mapping says how it came about. 0; or -ENOMEM, or -ETIME when it is past
+ * cpu_until_us, which is looked at between mappers (slot_of = start then). */
 int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of,
               struct nuioa_mapping *mapping);
 

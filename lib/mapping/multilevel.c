@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <string.h>
 
@@ -96,7 +97,7 @@ static bool take_coarse(const struct nuioa_bipartition *fine, uint32_t count,
 static int coarsen(const struct nuioa_bipartition *fine, const uint32_t *into,
                    struct nuioa_bipartition *c)
 {
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     uint32_t *head = nuioa_arena_take(&scratch, c->count, sizeof(*head));
     uint32_t *next = nuioa_arena_take(&scratch, fine->count, sizeof(*next));
     uint32_t *edge_to = nuioa_arena_take(&scratch, c->count, sizeof(*edge_to));
@@ -147,14 +148,14 @@ int nuioa_bipartition_multilevel(struct nuioa_bipartition *fine, struct nuioa_ra
 {
     if (fine->count <= fine->enough)
         return nuioa_bipartition_flat(fine, random, budget);
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     struct nuioa_bipartition coarse;
     double gain;
     /* Lumps much above the mean of the smallest graph could not be balanced. */
-    struct matching m = {fine, 3 * tasks_of(fine) / (2 * fine->enough) + 1,
-                         nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)),
-                         nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)),
-                         nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t))};
+    struct matching m = { fine, 3 * tasks_of(fine) / (2 * fine->enough) + 1,
+                          nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)),
+                          nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)),
+                          nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)) };
     uint32_t *into = nuioa_arena_take(&scratch, fine->count, sizeof(*into));
     int rc = -ENOMEM;
     if (scratch.failed)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <string.h>
 
@@ -23,12 +24,12 @@ static uint32_t draw_count(struct renewal *r, uint32_t classes)
     return 2 + (uint32_t)((classes - 1) * x * x >> 20);
 }
 
-static void choose_class(struct renewal *r, uint32_t class)
+static void choose_class(struct renewal *r, uint32_t slot_class)
 {
-    if (r->index[class] != NUIOA_NO_CLASS)
+    if (r->index[slot_class] != NUIOA_NO_CLASS)
         return;
-    r->index[class] = r->class_count;
-    r->classes[r->class_count++] = class;
+    r->index[slot_class] = r->class_count;
+    r->classes[r->class_count++] = slot_class;
 }
 
 /* Classes that talk to each other: whoever sits in a chosen one, and who one of his neighbours is,
@@ -138,11 +139,11 @@ static void apply(struct renewal *r, const struct nuioa_class_assignment *s,
     const struct nuioa_graph *part = s->graph;
     uint64_t effort = nuioa_change_effort(r->assignment->graph);
     for (uint32_t v = 0; v < part->count; v++) {
-        uint32_t i = part->task[v], class = r->classes[s->at[v]];
-        if (r->assignment->at[i] == class)
+        uint32_t i = part->task[v], slot_class = r->classes[s->at[v]];
+        if (r->assignment->at[i] == slot_class)
             continue;
         /* Seats may be overdrawn until the last has moved. */
-        nuioa_class_assignment_move(r->assignment, i, class);
+        nuioa_class_assignment_move(r->assignment, i, slot_class);
         budget->evaluations += effort;
     }
 }
@@ -167,7 +168,7 @@ int nuioa_neighbourhood_search(struct nuioa_class_assignment *assignment,
                                struct nuioa_random *random, struct nuioa_budget *budget)
 {
     const struct nuioa_graph *g = assignment->graph;
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     struct renewal r = { .assignment = assignment, .random = random };
     r.classes = nuioa_arena_take(&scratch, g->class_count, sizeof(*r.classes));
     r.index = nuioa_arena_take(&scratch, g->class_count, sizeof(*r.index));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <string.h>
 
@@ -63,8 +64,8 @@ static void gather(struct recut *r, uint32_t a, uint32_t b)
     struct nuioa_bipartition *c = &r->cut;
     c->count = 0;
     for (uint8_t side = 0; side < 2; side++) {
-        uint32_t class = side ? b : a;
-        for (uint32_t k = r->start[class]; k < r->start[class + 1]; k++) {
+        uint32_t slot_class = side ? b : a;
+        for (uint32_t k = r->start[slot_class]; k < r->start[slot_class + 1]; k++) {
             r->vertex[r->listed[k]] = c->count;
             r->before[c->count] = c->side[c->count] = side;
             c->size[c->count] = 1;
@@ -143,7 +144,7 @@ int nuioa_refine_pairs(struct nuioa_class_assignment *assignment, struct nuioa_b
 {
     const struct nuioa_graph *g = assignment->graph;
     uint32_t n = g->class_count;
-    struct nuioa_arena scratch = {0};
+    struct nuioa_arena scratch = { 0 };
     struct recut r = { .assignment = assignment };
     if (!take(&r, &scratch, g)) {
         nuioa_arena_free(&scratch);

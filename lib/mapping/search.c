@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mapping/search.h"
 
 #include <errno.h>
@@ -7,10 +8,10 @@
 
 /* Tasks as groups, one for each class at the start; only groups move. */
 struct groups {
-    uint32_t count;   /* class_count */
-    uint32_t *at;     /* [count]: class where the group is now */
-    double *bytes;    /* [count * count]: between groups; the diagonal counts a pair once */
-    double *linear;   /* [count * count]: of a group in a class */
+    uint32_t count; /* class_count */
+    uint32_t *at;   /* [count]: class where the group is now */
+    double *bytes;  /* [count * count]: between groups; the diagonal counts a pair once */
+    double *linear; /* [count * count]: of a group in a class */
 };
 
 static void collect(const struct nuioa_class_assignment *s, struct groups *groups)
@@ -104,11 +105,11 @@ int nuioa_swap_classes(struct nuioa_class_assignment *s, uint32_t kicks,
                        struct nuioa_budget *budget)
 {
     uint32_t n = s->graph->class_count;
-    struct nuioa_arena scratch = {0};
-    struct nuioa_random random = {88172645463325252};
-    struct groups groups = {n, nuioa_arena_take(&scratch, n, sizeof(uint32_t)),
-                            nuioa_arena_take(&scratch, (size_t)n * n, sizeof(double)),
-                            nuioa_arena_take(&scratch, (size_t)n * n, sizeof(double))};
+    struct nuioa_arena scratch = { 0 };
+    struct nuioa_random random = { 88172645463325252 };
+    struct groups groups = { n, nuioa_arena_take(&scratch, n, sizeof(uint32_t)),
+                             nuioa_arena_take(&scratch, (size_t)n * n, sizeof(double)),
+                             nuioa_arena_take(&scratch, (size_t)n * n, sizeof(double)) };
     uint32_t *best = nuioa_arena_take(&scratch, n, sizeof(*best));
     int rc = scratch.failed ? -ENOMEM : 0;
     if (!rc) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/environment.h"
 
 #include <errno.h>
@@ -12,10 +13,10 @@
 
 #define ENTRY_MAX 4096
 
-const char *const nuioa_environment_names[] = {
-    "NUIOA_VERSION", "NUIOA_LEADER",    "NUIOA_ORDER",   "NUIOA_NEAR",
-    "NUIOA_LEADERS", "NUIOA_NIC",       "NUIOA_LEVEL",   "NUIOA_WEIGHT",
-    "NUIOA_CPUS",    "NUIOA_COMM_CPUS", "NUIOA_PLANNED", NULL};
+const char *const nuioa_environment_names[] = { "NUIOA_VERSION",   "NUIOA_LEADER",  "NUIOA_ORDER",
+                                                "NUIOA_NEAR",      "NUIOA_LEADERS", "NUIOA_NIC",
+                                                "NUIOA_LEVEL",     "NUIOA_WEIGHT",  "NUIOA_CPUS",
+                                                "NUIOA_COMM_CPUS", "NUIOA_PLANNED", NULL };
 
 struct block {
     char *text;
@@ -44,7 +45,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct block *b, const cha
 
 static int begin(struct block *b, char *env, size_t size)
 {
-    *b = (struct block){.text = env, .size = size};
+    *b = (struct block){ .text = env, .size = size };
     if (size < 1)
         return -ENOSPC;
     env[0] = '\0';
@@ -127,8 +128,8 @@ static void put_nic(struct block *b, const struct nuioa_nic *nic, unsigned wante
         put(b, "MPICH_OFI_NIC_POLICY=NUMA");
 }
 
-/* "mlx5_0:1,mlx5_1:1": the verbs devices among the rails, or the netdevs of those that have none. False:
- * there are none, or more than fit. */
+/* "mlx5_0:1,mlx5_1:1": the verbs devices among the rails, or the netdevs of those that have none.
+ * False: there are none, or more than fit. */
 static bool list_rails(const struct nuioa_rails *rails, const struct nuioa_node *node, bool verbs,
                        char *list, size_t size)
 {
@@ -148,8 +149,8 @@ static bool list_rails(const struct nuioa_rails *rails, const struct nuioa_node 
 }
 
 /* NCCL makes its rings of what all ranks have, and goes wrong where each is told its own NIC
- * (NVIDIA/nccl issue 1478); it finds a GPU's NIC by itself. So it is told only what the user or the site
- * has chosen. The first '=' of the value asks for exact names. */
+ * (NVIDIA/nccl issue 1478); it finds a GPU's NIC by itself. So it is told only what the user or the
+ * site has chosen. The first '=' of the value asks for exact names. */
 static void put_nccl(struct block *b, const struct nuioa_node *node,
                      const struct nuioa_options *options)
 {
@@ -258,9 +259,7 @@ const char *nuioa_memory_text(const struct nuioa_assignment *assignment, char *t
         return numas_text("preferred", assignment->memory_numas, text, size);
     case NUIOA_MEMORY_INTERLEAVE:
         return numas_text("interleave", assignment->memory_numas, text, size);
-    default:
-        snprintf(text, size, "default");
-        return text;
+    default: snprintf(text, size, "default"); return text;
     }
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_OUTPUT_ENVIRONMENT_H
 #define NUIOA_OUTPUT_ENVIRONMENT_H
 
@@ -14,8 +15,8 @@ int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *no
 
 /* Other programs' variables, by `export`: the caller sets only those that the user did not set, and
  * none for a task that has, or may have, several GPUs, which may need a NIC each. UCX_NET_DEVICES;
- * FI_*; HFI_UNIT; MPICH_OFI_NIC_POLICY; and where `nic` was said NCCL_IB_HCA or NCCL_SOCKET_IFNAME: all
- * NICs that it takes, the same for all ranks of the node. Same form, same return. */
+ * FI_*; HFI_UNIT; MPICH_OFI_NIC_POLICY; and where `nic` was said NCCL_IB_HCA or NCCL_SOCKET_IFNAME:
+ * all NICs that it takes, the same for all ranks of the node. Same form, same return. */
 int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_node *node,
                               const struct nuioa_options *options, uint32_t local, char *env,
                               size_t size);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/report.h"
 
 #include <math.h>
@@ -49,8 +50,7 @@ static void print_cost(const struct nuioa_plan *plan, FILE *out)
     if (m->cost < m->cost_start)
         fprintf(out, " (%.1f %% less)", 100 * (m->cost_start - m->cost) / m->cost_start);
     if (plan->bound_known)
-        fprintf(out, ", " NUIOA_BOUND " %s",
-                report_number(m->bound, bound, sizeof(bound)));
+        fprintf(out, ", " NUIOA_BOUND " %s", report_number(m->bound, bound, sizeof(bound)));
     fputc('\n', out);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_OUTPUT_REPORT_H
 #define NUIOA_OUTPUT_REPORT_H
 
@@ -10,9 +11,9 @@
 /* The table: a header, then node, rank, CPUs, NUMA node, NIC, level, weight, leader mark; last the
  * reason and the cost before and after. Above 64 ranks one line for all that share NUMA node and
  * NIC. With `explain` each rank has: `was`, its level where Slurm put it, if that was another; its
- * number by weight; how much of what it exchanges on the node stays on its NUMA node, and with which
- * of the three it exchanges most; and why. Then what the cost is made of and the bound, the levels and
- * who is where, the options, the NICs and where the distances come from. */
+ * number by weight; how much of what it exchanges on the node stays on its NUMA node, and with
+ * which of the three it exchanges most; and why. Then what the cost is made of and the bound, the
+ * levels and who is where, the options, the NICs and where the distances come from. */
 char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
                         const struct nuioa_options *options, bool explain);
 
@@ -25,7 +26,6 @@ char *nuioa_report_rankfile(const struct nuioa_plan *plan, const struct nuioa_no
 /* Writes the topology that `source` names, annotated so that `lstopo -i FILE` draws the ranks
  * coloured by weight in their CPUs, leaders and chosen NICs marked. 0 or negative with *err. */
 int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                     const struct nuioa_source *source, const char *path,
-                     struct nuioa_error *err);
+                     const struct nuioa_source *source, const char *path, struct nuioa_error *err);
 
 #endif

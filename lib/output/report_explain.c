@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/report_explain.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_OUTPUT_REPORT_EXPLAIN_H
 #define NUIOA_OUTPUT_REPORT_EXPLAIN_H
 
@@ -12,8 +13,9 @@ void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node
 void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
                          const struct nuioa_options *options, FILE *out);
 
-/* "nearer its NIC", "gave way to rank 7", ...: why the task with this local rank is where it is. Returns
- * text. */
-const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char *text, size_t size);
+/* "nearer its NIC", "gave way to rank 7", ...: why the task with this local rank is where it is.
+ * Returns text. */
+const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char *text,
+                             size_t size);
 
 #endif

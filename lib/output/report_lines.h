@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_OUTPUT_REPORT_LINES_H
 #define NUIOA_OUTPUT_REPORT_LINES_H
 
@@ -17,7 +18,7 @@ struct report_lines {
     const struct nuioa_plan *plan;
     bool grouped;
     const struct nuioa_assignment *assignment; /* the first of this line */
-    bool *member;                    /* [task_count]: who is in it */
+    bool *member;                              /* [task_count]: who is in it */
     uint32_t count;
     hwloc_bitmap_t ranks, cpus;
     double weight; /* of all together */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/report_node.h"
 
 #include <stdlib.h>
@@ -163,7 +164,7 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
     fprintf(out, "\n");
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, "lllllrlll");
-    const char *const heads[] = { "NIC",  "netdev", "kind",  "PCI", "state",
+    const char *const heads[] = { "NIC",  "netdev", "kind",     "PCI", "state",
                                   "rate", "NUMA",   "known by", "used" };
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_text_table_add(&table, "%s", heads[i]);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_OUTPUT_REPORT_NODE_H
 #define NUIOA_OUTPUT_REPORT_NODE_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/report.h"
 
 #include <errno.h>
@@ -82,8 +83,8 @@ static int draw_nics(hwloc_topology_t topology, const struct nuioa_plan *plan,
  * where CPUs differ in kind, so every other core is given one; the first kind looks like none. */
 static int keep_apart(hwloc_topology_t topology, struct nuioa_error *err)
 {
-    hwloc_obj_type_t type = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE
-                                                                                   : HWLOC_OBJ_PU;
+    hwloc_obj_type_t type =
+        hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     for (hwloc_obj_t obj = NULL; cpus && (obj = hwloc_get_next_obj_by_type(topology, type, obj));)
         if (obj->logical_index % 2 == 0)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/text_table.h"
 
 #include <stdarg.h>

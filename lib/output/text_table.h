@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_OUTPUT_TEXT_TABLE_H
 #define NUIOA_OUTPUT_TEXT_TABLE_H
 
@@ -27,8 +28,8 @@ void nuioa_text_table_add(struct nuioa_text_table *table, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Prints the rows, two blanks between columns, `indent` before the first, lines cut at
- * NUIOA_TEXT_TABLE_WIDTH, and empties the table. A column that is empty in every row but the first is
- * left out, heading and all. A table that is `lost` is one line that says so. */
+ * NUIOA_TEXT_TABLE_WIDTH, and empties the table. A column that is empty in every row but the first
+ * is left out, heading and all. A table that is `lost` is one line that says so. */
 void nuioa_text_table_print(struct nuioa_text_table *table, FILE *out, int indent);
 
 /* Prints a text that may be longer than a line, with a hanging indent. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/bind.h"
 
 #include <errno.h>
@@ -17,7 +18,8 @@ static int read_mask(pid_t pid, unsigned long *mask, unsigned longs, hwloc_bitma
 {
     if (sched_getaffinity(pid, longs * sizeof(*mask), (cpu_set_t *)mask) < 0)
         return -errno;
-    while (longs > 1 && !mask[longs - 1]) /* all that is done with a set takes as long as it is wide */
+    /* all that is done with a set takes as long as it is wide */
+    while (longs > 1 && !mask[longs - 1])
         longs--;
     return hwloc_bitmap_from_ulongs(cpus, longs, mask) < 0 ? -ENOMEM : 0;
 }
@@ -42,7 +44,8 @@ int nuioa_bind_cpus(pid_t pid, hwloc_const_bitmap_t cpus)
     if (!mask)
         return -ENOMEM;
     hwloc_bitmap_to_ulongs(cpus, (unsigned)longs, mask);
-    int rc = sched_setaffinity(pid, (size_t)longs * sizeof(*mask), (cpu_set_t *)mask) < 0 ? -errno : 0;
+    int rc =
+        sched_setaffinity(pid, (size_t)longs * sizeof(*mask), (cpu_set_t *)mask) < 0 ? -errno : 0;
     free(mask);
     return rc;
 }
@@ -69,7 +72,7 @@ int nuioa_bind_memory(const struct nuioa_mempolicy *policy)
                                                            : -1;
     if (mode < 0)
         return 0;
-    /* Not by libnuma, which only passes this on and reads seven files in each process that loads it,
-     * here every slurmstepd. maxnode counts one more than the bits that the kernel reads. */
+    /* Not by libnuma, which only passes this on and reads seven files in each process that loads
+     * it, here every slurmstepd. maxnode counts one more than the bits that the kernel reads. */
     return syscall(SYS_set_mempolicy, mode, policy->nodes, NUIOA_NUMAS_MAX + 1ul) < 0 ? -errno : 0;
 }

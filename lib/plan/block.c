@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/block.h"
 
 #include <errno.h>
@@ -6,11 +7,11 @@
 
 struct blocks {
     uint32_t count;
-    uint32_t *of;     /* [task_count]: the block of a task */
+    uint32_t *of;       /* [task_count]: the block of a task */
     uint32_t *position; /* [task_count]: its position in the block, in local order */
-    uint32_t *size;   /* [count] */
-    uint32_t *first;  /* [count]: its lowest local rank */
-    uint32_t *kind;   /* [count]: equal for blocks that can change places */
+    uint32_t *size;     /* [count] */
+    uint32_t *first;    /* [count]: its lowest local rank */
+    uint32_t *kind;     /* [count]: equal for blocks that can change places */
 };
 
 static void blocks_free(struct blocks *b)
@@ -24,7 +25,7 @@ static void blocks_free(struct blocks *b)
 
 static int blocks_alloc(struct blocks *b, uint32_t tasks)
 {
-    *b = (struct blocks){0};
+    *b = (struct blocks){ 0 };
     b->of = calloc(tasks, sizeof(*b->of));
     b->position = calloc(tasks, sizeof(*b->position));
     b->size = calloc(tasks, sizeof(*b->size));
@@ -93,7 +94,7 @@ static uint32_t chain_pairs(const struct blocks *b, uint32_t tasks, struct nuioa
     for (uint32_t i = 0; i + 1 < tasks; i++) {
         uint32_t x = b->of[i], y = b->of[i + 1];
         if (x != y)
-            pairs[n++] = (struct nuioa_pair){x < y ? x : y, x < y ? y : x, 1};
+            pairs[n++] = (struct nuioa_pair){ x < y ? x : y, x < y ? y : x, 1 };
     }
     qsort(pairs, n, sizeof(*pairs), by_members);
     for (uint32_t i = 0; i < n; i++) {
@@ -135,7 +136,7 @@ static int arena_fill(struct arena *a, const struct nuioa_request *request,
                       const struct nuioa_slots *slots, const struct blocks *b)
 {
     uint32_t n = b->count;
-    *a = (struct arena){0};
+    *a = (struct arena){ 0 };
     a->zero = calloc(n, sizeof(*a->zero));
     a->one = calloc(n, sizeof(*a->one));
     a->domain_cost = calloc((size_t)n * n, sizeof(*a->domain_cost));
@@ -159,11 +160,22 @@ static int arena_fill(struct arena *a, const struct nuioa_request *request,
     }
     a->pinned[0] = true;
     a->problem = (struct nuioa_problem){
-        .task_count = n, .slot_count = n, .weight = a->zero, .nic_cost = a->one, .tie = a->tie,
-        .domain = a->domain, .domain_count = n, .domain_cost = a->domain_cost, .kind = b->kind,
-        .task_kind = b->kind, .pinned = a->pinned, .start = a->start,
-        .pair_count = chain_pairs(b, request->task_count, a->pairs), .pairs = a->pairs,
-        .effort = EFFORT};
+        .task_count = n,
+        .slot_count = n,
+        .weight = a->zero,
+        .nic_cost = a->one,
+        .tie = a->tie,
+        .domain = a->domain,
+        .domain_count = n,
+        .domain_cost = a->domain_cost,
+        .kind = b->kind,
+        .task_kind = b->kind,
+        .pinned = a->pinned,
+        .start = a->start,
+        .pair_count = chain_pairs(b, request->task_count, a->pairs),
+        .pairs = a->pairs,
+        .effort = EFFORT,
+    };
     return 0;
 }
 

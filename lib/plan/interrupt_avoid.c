@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/interrupt_avoid.h"
 
 #include <errno.h>
@@ -27,14 +28,14 @@ static int list_cores(struct cores *cores, const struct nuioa_request *r,
                       hwloc_const_bitmap_t allowed)
 {
     const struct nuioa_node *node = r->node;
-    *cores = (struct cores){0};
+    *cores = (struct cores){ 0 };
     cores->list = calloc(node->pu_count + 1, sizeof(*cores->list));
     if (!cores->list)
         return -ENOMEM;
     for (uint32_t i = 0; i < node->pu_count; i++) {
         const struct nuioa_pu *pu = &node->pus[i];
         if (!i || pu->core != node->pus[i - 1].core) {
-            cores->list[cores->count] = (struct core){.l3 = pu->l3, .numa = pu->numa};
+            cores->list[cores->count] = (struct core){ .l3 = pu->l3, .numa = pu->numa };
             if (!(cores->list[cores->count++].allowed = hwloc_bitmap_alloc()))
                 return -ENOMEM;
         }
@@ -110,7 +111,7 @@ int nuioa_interrupt_avoid(const struct nuioa_request *request, hwloc_const_bitma
                           struct nuioa_slots *slots, struct nuioa_avoided *avoided)
 {
     struct cores cores;
-    *avoided = (struct nuioa_avoided){0};
+    *avoided = (struct nuioa_avoided){ 0 };
     int rc = list_cores(&cores, request, allowed);
     if (rc == 0)
         find_spare(&cores, slots);

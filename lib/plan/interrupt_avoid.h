@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_PLAN_INTERRUPT_AVOID_H
 #define NUIOA_PLAN_INTERRUPT_AVOID_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/option.h"
 
 #include <ctype.h>
@@ -218,6 +219,7 @@ static int set_switch(const struct nuioa_option *option, struct nuioa_options *o
 
 #define FIELD(name) offsetof(struct nuioa_options, name), sizeof(((struct nuioa_options *)0)->name)
 
+/* clang-format off */
 const struct nuioa_option nuioa_option_table[] = {
     { "nuioa", "off|export|on|force|report|explain|help", "off",
       "export: nothing moves, ranks are told NIC and leader; on: place ranks too, as plain "
@@ -257,7 +259,8 @@ const struct nuioa_option nuioa_option_table[] = {
     { "trace", "off|FILE", "off", "record a profile of the communication, for hints=FILE next time",
       false, set_text, FIELD(trace) },
     { "gather", "auto|on|off", "auto",
-      "nodes report to srun: auto for hints files, reports, coll, and up to 256 nodes", false, set_word,
+      "nodes report to srun: auto for hints files, reports, coll, and up to 256 nodes",
+      false, set_word,
       FIELD(gather) },
     { "timeout_ms", "1-60000", "500", "how long the gathering may take", false, set_ms,
       FIELD(timeout_ms) },
@@ -268,10 +271,11 @@ const struct nuioa_option nuioa_option_table[] = {
     { "topology", "FILE", "", "describe the node from this hwloc XML; nothing is bound then", true,
       set_path, FIELD(topology) },
     { "auth", "key|munge", "key",
-      "what nodes prove themselves to srun by: the step's key, as for Slurm's stdio, or MUNGE too", true,
+      "what nodes prove themselves to srun by: the step's key, as for Slurm's stdio, or MUNGE too",
+      true,
       set_word, FIELD(auth) },
     { "munge_socket", "FILE", "", "socket of munged", true, set_path, FIELD(munge_socket) },
-    { "timeout_max_ms", "1-60000", "5000", "longest timeout_ms that a user may ask for", true, set_ms,
+    { "timeout_max_ms", "1-60000", "5000", "longest timeout_ms a user may ask for", true, set_ms,
       FIELD(timeout_max_ms) },
     { "deadline_ms", "1-60000", "2000",
       "how long discovery of a node may take at a launch, and how much processor time a plan", true,
@@ -282,11 +286,13 @@ const struct nuioa_option nuioa_option_table[] = {
       FIELD(hop_cost) },
     { NULL, NULL, NULL, NULL, false, NULL, 0, 0 },
 };
+/* clang-format on */
 
 void nuioa_options_init(struct nuioa_options *options)
 {
-    char *const texts[] = { options->hints, options->nic, options->trace, options->distances,
-                            options->cache, options->topology, options->munge_socket };
+    char *const texts[] = { options->hints,       options->nic,   options->trace,
+                            options->distances,   options->cache, options->topology,
+                            options->munge_socket };
     memset(options, 0, offsetof(struct nuioa_options, hints));
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         *texts[i] = '\0';

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_PLAN_OPTION_H
 #define NUIOA_PLAN_OPTION_H
 
@@ -34,7 +35,7 @@ enum {
 
 struct nuioa_options {
     enum nuioa_mode mode;
-    bool force;   /* overrides an explicit --cpu-bind and GPUs */
+    bool force; /* overrides an explicit --cpu-bind and GPUs */
     bool report;
     bool explain;
     bool help;
@@ -42,16 +43,16 @@ struct nuioa_options {
     enum nuioa_cores cores;
     enum nuioa_mem mem;
     enum nuioa_leader leader;
-    bool threads;         /* auto (true) or off */
-    unsigned export_set;  /* bits above; valid after nuioa_options_finish */
-    bool export_given;    /* export= was said; else the mode decides */
+    bool threads;        /* auto (true) or off */
+    unsigned export_set; /* bits above; valid after nuioa_options_finish */
+    bool export_given;   /* export= was said; else the mode decides */
     bool coll;
     enum nuioa_switch gather;
     unsigned timeout_ms;
     /* admin only: plugstack.conf, or the command line of nuioa(1) */
     enum nuioa_auth auth;
     unsigned timeout_max_ms; /* on the user's timeout_ms */
-    unsigned deadline_ms; /* on any discovery at launch */
+    unsigned deadline_ms;    /* on any discovery at launch */
     double remote_cost;
     double hop_cost;
     /* Texts; "": none. Last, for what nobody sets is not touched in every launch. */
@@ -93,10 +94,10 @@ void nuioa_options_init(struct nuioa_options *options);
 
 /* Sets one option by its name ("policy", not "nuioa-policy"; '-' is as good as '_', and "POLICY" of
  * the environment as "policy"). The value may be NULL for the master switch alone ("--nuioa" = on);
- * an empty one from the environment counts as not set. On error nothing is changed: -EINVAL with one
- * line that names the input and the right values, -EPERM for an admin option from the environment or
- * srun, -ENOENT for an unknown name (with the nearest known name, if one is near). A later call
- * overrides an earlier one: call in the order plugstack.conf, environment, command line.
+ * an empty one from the environment counts as not set. On error nothing is changed: -EINVAL with
+ * one line that names the input and the right values, -EPERM for an admin option from the
+ * environment or srun, -ENOENT for an unknown name (with the nearest known name, if one is near). A
+ * later call overrides an earlier one: call in the order plugstack.conf, environment, command line.
  *
  * The master switch takes a comma list. One of off, export, on; report and explain imply on unless
  * off or export is said; force implies on. */
@@ -112,8 +113,9 @@ const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, co
 /* "SLURM_NUIOA" for the master switch, "SLURM_NUIOA_POLICY" for policy. Returns text. */
 const char *nuioa_option_variable(const struct nuioa_option *option, char *text, size_t size);
 
-/* As one types it for an option source: "policy" (plugstack.conf), "SLURM_NUIOA_POLICY", "--nuioa-policy"
- * (srun), "--policy" (nuioa(1)). Flags have '-' where names have '_'. Returns text. */
+/* As one types it for an option source: "policy" (plugstack.conf), "SLURM_NUIOA_POLICY",
+ * "--nuioa-policy" (srun), "--policy" (nuioa(1)). Flags have '-' where names have '_'. Returns
+ * text. */
 const char *nuioa_option_spelling(const struct nuioa_option *option,
                                   enum nuioa_option_source source, char *text, size_t size);
 

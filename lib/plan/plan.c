@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/plan.h"
 
 #include <errno.h>
@@ -16,8 +17,12 @@ static uint32_t now_us(void)
 
 static int plan_alloc(struct nuioa_plan *plan, const struct nuioa_request *r)
 {
-    *plan = (struct nuioa_plan){.planned = r->planned, .policy = r->options->policy, .hinted = r->hinted,
-                                .task_count = r->task_count};
+    *plan = (struct nuioa_plan){
+        .planned = r->planned,
+        .policy = r->options->policy,
+        .hinted = r->hinted,
+        .task_count = r->task_count,
+    };
     plan->assignments = calloc(r->task_count, sizeof(*plan->assignments));
     plan->order = calloc(r->task_count, sizeof(*plan->order));
     plan->rails = calloc(r->task_count, sizeof(*plan->rails));
@@ -39,7 +44,7 @@ static int plan_alloc(struct nuioa_plan *plan, const struct nuioa_request *r)
 static int planner_init(struct planner *p, const struct nuioa_request *r, struct nuioa_plan *plan,
                         struct nuioa_error *err)
 {
-    *p = (struct planner){.request = r, .plan = plan};
+    *p = (struct planner){ .request = r, .plan = plan };
     p->allowed_cpus = hwloc_bitmap_dup(r->node->allowed_cpus);
     p->allowed_numas = hwloc_bitmap_dup(r->node->allowed_numas);
     p->slot_of = calloc(r->task_count, sizeof(*p->slot_of));
@@ -87,7 +92,7 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
 {
     struct planner planner;
     uint32_t start_us = now_us();
-    *plan = (struct nuioa_plan){0};
+    *plan = (struct nuioa_plan){ 0 };
     int rc = check(request, err);
     if (rc < 0)
         return rc;
@@ -105,7 +110,8 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
         if (rc == 0 && request->cpu_until_us && nuioa_cpu_us() > request->cpu_until_us)
             rc = -ETIME;
         if (rc == -ETIME)
-            nuioa_fail(err, rc, "a plan takes more processor time than deadline_ms allows: ranks stay where "
+            nuioa_fail(err, rc,
+                       "a plan takes more processor time than deadline_ms allows: ranks stay where "
                        "Slurm put them");
         else if (rc < 0)
             nuioa_fail(err, rc, "the placement failed: %s", strerror(-rc));
@@ -151,7 +157,7 @@ void nuioa_plan_free(struct nuioa_plan *plan)
     free(plan->assignments);
     free(plan->order);
     free(plan->rails);
-    *plan = (struct nuioa_plan){0};
+    *plan = (struct nuioa_plan){ 0 };
 }
 
 int nuioa_block_binding(const struct nuioa_node *node, hwloc_const_bitmap_t allowed,
@@ -172,7 +178,8 @@ int nuioa_block_binding(const struct nuioa_node *node, hwloc_const_bitmap_t allo
         }
         if (have < cpus_per_task)
             return nuioa_fail(err, -ENOSPC,
-                              "%u tasks of %u CPUs do not fit into the %d allowed CPUs (whole cores)",
+                              "%u tasks of %u CPUs do not fit into the %d allowed CPUs (whole "
+                              "cores)",
                               task_count, cpus_per_task, hwloc_bitmap_weight(allowed));
     }
     return 0;
@@ -196,6 +203,7 @@ uint32_t nuioa_plan_sure_leader(const struct nuioa_node *node, const struct nuio
 {
     if (options->leader == NUIOA_LEADER_OFF || !task_count)
         return UINT32_MAX;
-    bool sure = options->leader == NUIOA_LEADER_RANK0 || task_count == 1 || (!weighted && is_uniform(node));
+    bool sure =
+        options->leader == NUIOA_LEADER_RANK0 || task_count == 1 || (!weighted && is_uniform(node));
     return sure ? 0 : UINT32_MAX;
 }

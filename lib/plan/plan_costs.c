@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -165,8 +166,7 @@ static uint32_t gpu_distance(const struct nuioa_node *node, const struct nuioa_g
 static bool left_gpu(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                      int32_t gpu, hwloc_bitmap_t was)
 {
-    if (gpu < 0 || (uint32_t)gpu >= node->gpu_count ||
-        hwloc_bitmap_iszero(node->gpus[gpu].numas))
+    if (gpu < 0 || (uint32_t)gpu >= node->gpu_count || hwloc_bitmap_iszero(node->gpus[gpu].numas))
         return true; /* nobody says which is its own, or where that is */
     nuioa_node_numas_of(node, assignment->was, was);
     return gpu_distance(node, &node->gpus[gpu], assignment->numas) >
@@ -190,7 +190,7 @@ static int count_gpus_left(const struct planner *p)
 
 static void add_up(struct nuioa_plan *plan)
 {
-    plan->before = plan->after = (struct nuioa_split){0, 0};
+    plan->before = plan->after = (struct nuioa_split){ 0, 0 };
     for (uint32_t i = 0; i < plan->task_count; i++) {
         const struct nuioa_rank_costs *costs = &plan->assignments[i].costs;
         plan->before.nic += costs->before.nic;
@@ -203,7 +203,7 @@ static void add_up(struct nuioa_plan *plan)
 int nuioa_plan_costs(struct planner *p)
 {
     struct nuioa_plan *plan = p->plan;
-    struct seats before = {0}, after = {0};
+    struct seats before = { 0 }, after = { 0 };
     for (uint32_t i = 0; i < plan->task_count; i++)
         plan->assignments[i].costs = (struct nuioa_rank_costs){ .gave_way = -1 };
     int rc = seats_take(&before, p, true);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -59,11 +60,21 @@ static struct nuioa_problem problem_of(const struct nuioa_request *r, const stru
                                        const uint32_t *start)
 {
     return (struct nuioa_problem){
-        .task_count = r->task_count, .slot_count = s->count, .weight = weight,
-        .nic_cost = s->nic_cost, .tie = s->tie, .domain = s->domain,
-        .domain_count = s->domain_count, .domain_cost = s->domain_cost, .kind = s->kind,
-        .task_kind = task_kind, .start = start, .pair_count = r->pair_count, .pairs = r->pairs,
-        .cpu_until_us = r->cpu_until_us};
+        .task_count = r->task_count,
+        .slot_count = s->count,
+        .weight = weight,
+        .nic_cost = s->nic_cost,
+        .tie = s->tie,
+        .domain = s->domain,
+        .domain_count = s->domain_count,
+        .domain_cost = s->domain_cost,
+        .kind = s->kind,
+        .task_kind = task_kind,
+        .start = start,
+        .pair_count = r->pair_count,
+        .pairs = r->pairs,
+        .cpu_until_us = r->cpu_until_us,
+    };
 }
 
 static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
@@ -197,8 +208,9 @@ static int alone(struct planner *p)
     int rc = cpus ? 0 : -ENOMEM;
     if (cpus && nuioa_slot_nearer(p->request, &p->rails, p->allowed_cpus, assignment->cpus, cpus)) {
         rc = hwloc_bitmap_copy(assignment->cpus, cpus) < 0 ? -ENOMEM : 0;
-        p->plan->mapping.cost = p->request->tasks[0].weight *
-                                nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
+        p->plan->mapping.cost =
+            p->request->tasks[0].weight *
+            nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
         because(p->plan, "the only rank on the node moved nearer the NIC");
     } else {
         because(p->plan, "the only rank is as near the NIC as the step's CPUs allow");
@@ -227,8 +239,8 @@ static int packed(struct planner *p, const struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     struct nuioa_slots slots;
-    uint32_t cpus = r->cpus_per_task ? r->cpus_per_task
-                                     : (uint32_t)hwloc_bitmap_weight(r->tasks[0].cpus);
+    uint32_t cpus =
+        r->cpus_per_task ? r->cpus_per_task : (uint32_t)hwloc_bitmap_weight(r->tasks[0].cpus);
     int rc = nuioa_slots_pack(&slots, r, &p->rails, p->allowed_cpus, cpus);
     if (rc == 0)
         rc = nuioa_slots_price(&slots, r, &p->rails, r->pair_count);
@@ -328,13 +340,13 @@ int nuioa_plan_decide(struct planner *p)
 {
     const struct nuioa_request *r = p->request;
     const char *stay = must_stay(r);
-    struct nuioa_slots own = {0};
+    struct nuioa_slots own = { 0 };
     int rc = nuioa_slots_keep(&own, r);
     if (rc == 0)
         rc = nuioa_slots_price(&own, r, &p->rails, r->pair_count);
     if (rc < 0)
         goto out;
-    p->plan->mapping = (struct nuioa_mapping){.mapper = "keep"};
+    p->plan->mapping = (struct nuioa_mapping){ .mapper = "keep" };
     p->plan->mapping.cost_start = p->plan->mapping.cost = cost_of(p, &own);
     bool computing = r->options->policy == NUIOA_POLICY_CPU;
     if (!stay && !computing)

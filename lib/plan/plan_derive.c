@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -133,7 +134,7 @@ static int list_cores(const struct nuioa_node *node, const struct nuioa_assignme
         if (!hwloc_bitmap_isset(assignment->cpus, pu->os_index))
             continue;
         if (!*count || pu->core != last) {
-            cores[*count] = (struct omp_place){hwloc_bitmap_alloc(), 0, 0, *count};
+            cores[*count] = (struct omp_place){ hwloc_bitmap_alloc(), 0, 0, *count };
             if (!cores[(*count)++].cpus)
                 return -ENOMEM;
         }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_PLAN_PLANNER_H
 #define NUIOA_PLAN_PLANNER_H
 
@@ -18,19 +19,19 @@ struct planner {
 /* Sets the CPUs of every place, the mapping and the reason. 0 or negative. */
 int nuioa_plan_decide(struct planner *planner);
 
-/* Fills in everything that follows from where the ranks run: NUMA nodes, NIC, level, memory, OMP places,
- * leaders. 0 or negative. */
+/* Fills in everything that follows from where the ranks run: NUMA nodes, NIC, level, memory, OMP
+ * places, leaders. 0 or negative. */
 int nuioa_plan_derive(struct planner *planner);
 
-/* Fills in what each rank's place costs, before and after: J of design as nuioa_map counts it, but of
- * where the ranks were and are. 0 or -ENOMEM. */
+/* Fills in what each rank's place costs, before and after: J of design as nuioa_map counts it, but
+ * of where the ranks were and are. 0 or -ENOMEM. */
 int nuioa_plan_costs(struct planner *planner);
 
 /* Frees a place's OMP places. */
 void nuioa_assignment_drop_places(struct nuioa_assignment *assignment);
 
-/* All ranks may use the same CPUs, which is as good as not bound. A single rank is not bound if it may use
- * all that the step has. */
+/* All ranks may use the same CPUs, which is as good as not bound. A single rank is not bound if it
+ * may use all that the step has. */
 bool nuioa_unbound(const struct planner *planner);
 
 #endif

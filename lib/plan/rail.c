@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/rail.h"
 
 #include <errno.h>
@@ -41,16 +42,16 @@ static void narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool
 static int mean_levels(const struct nuioa_node *node, struct nuioa_distance *mean)
 {
     unsigned n = node->distance.count;
-    *mean = (struct nuioa_distance){.source = node->distance.source, .count = n};
+    *mean = (struct nuioa_distance){ .source = node->distance.source, .count = n };
     mean->matrix = malloc((size_t)n * n * sizeof(*mean->matrix));
     mean->level = malloc((size_t)n * n * sizeof(*mean->level));
     if (!mean->matrix || !mean->level)
         return -ENOMEM;
     for (unsigned i = 0; i < n; i++)
         for (unsigned j = 0; j < n; j++)
-            mean->matrix[(size_t)i * n + j] =
-                (nuioa_distance_at(&node->distance, i, j) +
-                 nuioa_distance_at(&node->distance, j, i) + 1) / 2;
+            mean->matrix[(size_t)i * n + j] = (nuioa_distance_at(&node->distance, i, j) +
+                                               nuioa_distance_at(&node->distance, j, i) + 1) /
+                                              2;
     nuioa_distance_levels(mean);
     return 0;
 }
@@ -69,7 +70,7 @@ static void levels_from(const struct nuioa_node *node, const struct nuioa_distan
 static int fill_levels(struct nuioa_rails *rails, const struct nuioa_node *node,
                        enum nuioa_policy policy)
 {
-    struct nuioa_distance mean = {0};
+    struct nuioa_distance mean = { 0 };
     int rc = policy == NUIOA_POLICY_LATENCY ? mean_levels(node, &mean) : 0;
     for (unsigned r = 0; rc == 0 && r < rails->count; r++) {
         const struct nuioa_nic *nic = &node->nics[rails->nic[r]];
@@ -103,7 +104,7 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
                      const struct nuioa_options *options, struct nuioa_warnings *warnings,
                      struct nuioa_error *err)
 {
-    *rails = (struct nuioa_rails){.numa_count = node->numa_count};
+    *rails = (struct nuioa_rails){ .numa_count = node->numa_count };
     bool *taken = calloc(node->nic_count + 1, sizeof(*taken));
     rails->nic = calloc(node->nic_count + 1, sizeof(*rails->nic));
     rails->level = calloc((size_t)node->nic_count * node->numa_count + 1, 1);
@@ -134,7 +135,7 @@ void nuioa_rails_free(struct nuioa_rails *rails)
     free(rails->nic);
     free(rails->level);
     free(rails->numa_of);
-    *rails = (struct nuioa_rails){0};
+    *rails = (struct nuioa_rails){ 0 };
 }
 
 static uint32_t farthest(const struct nuioa_rails *rails, unsigned rail)

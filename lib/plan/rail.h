@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_PLAN_RAIL_H
 #define NUIOA_PLAN_RAIL_H
 
@@ -9,8 +10,8 @@
  * `nic` option takes, the fastest fabric is used. */
 struct nuioa_rails {
     unsigned count;
-    uint32_t *nic;  /* [count]: index into node->nics */
-    bool located;   /* their NUMA nodes are known; else levels are not */
+    uint32_t *nic; /* [count]: index into node->nics */
+    bool located;  /* their NUMA nodes are known; else levels are not */
     unsigned numa_count;
     uint8_t *level; /* [count * numa_count]: from the rail to each entry of node->numas */
     uint32_t cpu_count;
@@ -23,8 +24,8 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
                      struct nuioa_error *err);
 void nuioa_rails_free(struct nuioa_rails *rails);
 
-/* From one rail to a slot: the level of the slot's worst NUMA node (data lands all over it). CPUs without
- * a NUMA node of their own are as far as the farthest. NUIOA_NO_LEVEL if not located. */
+/* From one rail to a slot: the level of the slot's worst NUMA node (data lands all over it). CPUs
+ * without a NUMA node of their own are as far as the farthest. NUIOA_NO_LEVEL if not located. */
 uint32_t nuioa_rail_level(const struct nuioa_rails *rails, unsigned rail,
                           hwloc_const_bitmap_t cpus);
 
@@ -39,8 +40,9 @@ uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_nod
 unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
                           hwloc_const_bitmap_t cpus, bool *near);
 
-/* Gives each place its NIC and level: the nearest, or its GPU's; among equally near ones the card with the
- * least load for its rate, then PCI order. Ranks without a choice come first, then heavier ones. 0 or -ENOMEM. */
+/* Gives each place its NIC and level: the nearest, or its GPU's; among equally near ones the card
+ * with the least load for its rate, then PCI order. Ranks without a choice come first, then heavier
+ * ones. 0 or -ENOMEM. */
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
                        struct nuioa_assignment *assignments);
 

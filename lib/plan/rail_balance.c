@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/rail_balance.h"
 
 #include <errno.h>
@@ -17,13 +18,13 @@ struct balance {
     const struct nuioa_slots *slots;
     uint32_t *slot_of;
     unsigned cards;
-    double *share;  /* [slots * cards]: of a rank's traffic, by the card's rate */
-    double *load;   /* [cards] */
-    double *trial;  /* [cards]: after a swap, or before several */
+    double *share;             /* [slots * cards]: of a rank's traffic, by the card's rate */
+    double *load;              /* [cards] */
+    double *trial;             /* [cards]: after a swap, or before several */
     uint32_t *first, *partner; /* task i has pairs[partner[first[i] .. first[i + 1] - 1]] */
-    bool *stuck;    /* [tasks]: cannot go elsewhere even with its neighbours */
-    bool *gone;     /* [tasks]: by the exchange that is being tried */
-    uint32_t *back; /* [tasks]: slots before it */
+    bool *stuck;               /* [tasks]: cannot go elsewhere even with its neighbours */
+    bool *gone;                /* [tasks]: by the exchange that is being tried */
+    uint32_t *back;            /* [tasks]: slots before it */
     uint32_t looks, costs;
 };
 
@@ -144,11 +145,11 @@ static double relief(const double *load, const double *new_load, unsigned cards)
 {
     double before = 0, after = 0, squares = 0;
     for (unsigned c = 0; c < cards; c++) {
-        double old = load[c], new = new_load[c];
-        squares += old * old - new * new;
-        if (old != new) {
+        double old = load[c], fresh = new_load[c];
+        squares += old * old - fresh * fresh;
+        if (old != fresh) {
             before = old > before ? old : before;
-            after = new > after ? new : after;
+            after = fresh > after ? fresh : after;
         }
     }
     return after <= (1 - WORTH) * before ? squares : 0;
@@ -312,7 +313,7 @@ static bool relieve_along(struct balance *b, unsigned card)
 /* The busiest card that can be relieved. */
 static bool relieve_one(struct balance *b)
 {
-    bool tried[64] = {false};
+    bool tried[64] = { false };
     for (unsigned round = 0; round < b->cards; round++) {
         unsigned busiest = b->cards;
         for (unsigned c = 0; c < b->cards; c++)
@@ -328,7 +329,7 @@ static bool relieve_one(struct balance *b)
 int nuioa_rail_balance(const struct nuioa_request *request, const struct nuioa_slots *slots,
                        const struct nuioa_rails *rails, uint32_t *slot_of)
 {
-    struct balance b = {.request = request, .slots = slots, .slot_of = slot_of};
+    struct balance b = { .request = request, .slots = slots, .slot_of = slot_of };
     int swaps = 0;
     if (!rails->located || rails->count < 2)
         return 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/slot.h"
 
 #include <errno.h>
@@ -6,7 +7,7 @@
 
 int nuioa_slots_reserve(struct nuioa_slots *slots, uint32_t count)
 {
-    *slots = (struct nuioa_slots){0};
+    *slots = (struct nuioa_slots){ 0 };
     size_t n = count ? count : 1;
     slots->cpus = calloc(n, sizeof(*slots->cpus));
     slots->nic_cost = calloc(n, sizeof(*slots->nic_cost));
@@ -33,7 +34,7 @@ void nuioa_slots_free(struct nuioa_slots *slots)
     free(slots->kind);
     free(slots->domain);
     free(slots->domain_cost);
-    *slots = (struct nuioa_slots){0};
+    *slots = (struct nuioa_slots){ 0 };
 }
 
 int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request)
@@ -82,7 +83,7 @@ static double numa_cost(const struct nuioa_node *node, int32_t a, int32_t b)
 struct nuioa_spot nuioa_spot_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
 {
     const struct nuioa_pu *pu = nuioa_first_pu(node, cpus);
-    return (struct nuioa_spot){cpus, pu, pu && !nuioa_in_one_numa(node, pu, cpus)};
+    return (struct nuioa_spot){ cpus, pu, pu && !nuioa_in_one_numa(node, pu, cpus) };
 }
 
 /* Mean over the NUMA nodes that two wide slots cover. */
@@ -92,8 +93,8 @@ static double wide_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
     double sum = 0;
     unsigned pairs = 0;
     for (uint32_t i = 0; i < node->numa_count; i++)
-        for (uint32_t j = 0; hwloc_bitmap_intersects(a, node->numas[i].cpus) && j < node->numa_count;
-             j++)
+        for (uint32_t j = 0;
+             hwloc_bitmap_intersects(a, node->numas[i].cpus) && j < node->numa_count; j++)
             if (hwloc_bitmap_intersects(b, node->numas[j].cpus)) {
                 sum += numa_cost(node, i, j);
                 pairs++;
@@ -102,7 +103,7 @@ static double wide_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
 }
 
 bool nuioa_in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
-                        hwloc_const_bitmap_t cpus)
+                       hwloc_const_bitmap_t cpus)
 {
     return pu->numa < 0 || hwloc_bitmap_isincluded(cpus, node->numas[pu->numa].cpus);
 }
@@ -133,8 +134,8 @@ double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t 
     return nuioa_spot_cost(node, &x, &y);
 }
 
-/* The deepest unit that a slot shares with another one: two slots with equal keys are interchangeable in
- * neighbour costs. */
+/* The deepest unit that a slot shares with another one: two slots with equal keys are
+ * interchangeable in neighbour costs. */
 struct key {
     uint32_t unit; /* 0 core, 1 L2, 2 L3, 3 NUMA node and package, 4 the slot alone */
     uint32_t id, package;
@@ -146,9 +147,9 @@ static struct key key_at(const struct nuioa_node *node, const struct nuioa_slots
 {
     const struct nuioa_pu *pu = nuioa_first_pu(node, slots->cpus[slot]);
     if (!pu || unit == 4 || !nuioa_in_one_numa(node, pu, slots->cpus[slot]))
-        return (struct key){4, slot, 0, 0};
+        return (struct key){ 4, slot, 0, 0 };
     uint32_t id = unit == 0 ? pu->core : unit == 1 ? pu->l2 : unit == 2 ? pu->l3 : 0;
-    return (struct key){unit, id, pu->package, pu->numa};
+    return (struct key){ unit, id, pu->package, pu->numa };
 }
 
 static bool same_key(const struct key *a, const struct key *b)
@@ -187,7 +188,8 @@ static int find_keys(const struct nuioa_node *node, const struct nuioa_slots *sl
     return 0;
 }
 
-/* Numbers the domains, and prices each pair of them by one slot of each (two of the same: two slots). */
+/* Numbers the domains, and prices each pair of them by one slot of each (two of the same: two
+ * slots). */
 static int price_domains(struct nuioa_slots *slots, const struct nuioa_node *node)
 {
     uint32_t n = slots->count, domains = 0;

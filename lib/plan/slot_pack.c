@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -5,7 +6,7 @@
 
 /* A core as far as the step may use it. */
 struct core {
-    uint32_t index; /* logical, over the machine */
+    uint32_t index;      /* logical, over the machine */
     uint32_t first, end; /* its PUs in node->pus */
     uint32_t pus;        /* allowed ones */
     uint32_t level, tie;
@@ -45,7 +46,7 @@ static struct core *list_cores(const struct nuioa_node *node, const struct nuioa
     hwloc_bitmap_t own = hwloc_bitmap_alloc();
     *count = 0;
     for (uint32_t i = 0, end; cores && own && i < node->pu_count; i = end) {
-        struct core core = {.index = node->pus[i].core, .first = i, .numa = node->pus[i].numa};
+        struct core core = { .index = node->pus[i].core, .first = i, .numa = node->pus[i].numa };
         for (end = i; end < node->pu_count && node->pus[end].core == core.index; end++)
             ;
         core.end = end;
@@ -62,8 +63,8 @@ static struct core *list_cores(const struct nuioa_node *node, const struct nuioa
     return cores;
 }
 
-/* The next run of unused cores from `first` on with `cpus` CPUs together; inside the NUMA node of `first`
- * if `whole`. */
+/* The next run of unused cores from `first` on with `cpus` CPUs together; inside the NUMA node of
+ * `first` if `whole`. */
 static bool take_run(const struct nuioa_node *node, const struct core *cores, uint32_t count,
                      uint32_t first, bool *used, hwloc_const_bitmap_t allowed, uint32_t cpus,
                      bool whole, hwloc_bitmap_t out)
@@ -92,7 +93,7 @@ static uint32_t list_banks(const struct core *cores, uint32_t count, uint32_t cp
     uint32_t n = 0;
     for (uint32_t i = 0, have = 0; i < count; i++) {
         if (!i || cores[i].numa != cores[i - 1].numa || cores[i].level != cores[i - 1].level) {
-            banks[n++] = (struct bank){.first = i, .level = cores[i].level};
+            banks[n++] = (struct bank){ .first = i, .level = cores[i].level };
             have = 0;
         }
         banks[n - 1].end = i + 1;
@@ -105,8 +106,8 @@ static uint32_t list_banks(const struct core *cores, uint32_t count, uint32_t cp
     return n;
 }
 
-/* The NUMA nodes beside a NIC share the tasks evenly, so that all NICs are used; farther ones are filled
- * one after the other, so that neighbours stay together. */
+/* The NUMA nodes beside a NIC share the tasks evenly, so that all NICs are used; farther ones are
+ * filled one after the other, so that neighbours stay together. */
 static void share_out(struct bank *banks, uint32_t count, uint32_t tasks)
 {
     bool room = true;
@@ -139,8 +140,8 @@ static int fill_slots(struct nuioa_slots *slots, const struct nuioa_node *node,
     for (uint32_t b = 0; b < n; b++) {
         uint32_t left = banks[b].share;
         for (uint32_t i = banks[b].first; i < banks[b].end && left; i++)
-            if (!used[i] && take_run(node, cores, count, i, used, allowed, cpus, true,
-                                     slots->cpus[slot])) {
+            if (!used[i] &&
+                take_run(node, cores, count, i, used, allowed, cpus, true, slots->cpus[slot])) {
                 slot++;
                 left--;
             }

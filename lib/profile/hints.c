@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/hints.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ static int parse_span(char *text, struct span *span)
 static void add(struct nuioa_hints *hints, const struct span *span, double weight)
 {
     hints->items[hints->count++] =
-        (struct nuioa_hint){span->first, span->last, span->stride, weight};
+        (struct nuioa_hint){ span->first, span->last, span->stride, weight };
 }
 
 /* "RANKS:WEIGHT" or "rest:WEIGHT"; the weight is behind the last colon. */
@@ -94,7 +95,7 @@ static unsigned count_items(const char *list)
 
 int nuioa_hints_parse(struct nuioa_hints *hints, const char *list, struct nuioa_error *err)
 {
-    *hints = (struct nuioa_hints){0};
+    *hints = (struct nuioa_hints){ 0 };
     if (strnlen(list, NUIOA_VALUE_MAX + 1) > NUIOA_VALUE_MAX)
         return nuioa_fail(err, -EINVAL, "longer than %d bytes; put them into a file",
                           NUIOA_VALUE_MAX);
@@ -118,7 +119,7 @@ int nuioa_hints_parse(struct nuioa_hints *hints, const char *list, struct nuioa_
 void nuioa_hints_free(struct nuioa_hints *hints)
 {
     free(hints->items);
-    *hints = (struct nuioa_hints){0};
+    *hints = (struct nuioa_hints){ 0 };
 }
 
 double nuioa_hints_weight(const struct nuioa_hints *hints, uint32_t rank)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/hints_from_profile.h"
 
 #include <errno.h>

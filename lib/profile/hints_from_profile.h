@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_PROFILE_HINTS_FROM_PROFILE_H
 #define NUIOA_PROFILE_HINTS_FROM_PROFILE_H
 

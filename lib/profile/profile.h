@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_PROFILE_PROFILE_H
 #define NUIOA_PROFILE_PROFILE_H
 
@@ -101,9 +102,9 @@ void nuioa_profile_free(struct nuioa_profile *profile);
 
 /* What a profile means for one node that runs ranks[count] (by local rank), all different: fills
  * weight[count], by the policy, and the pairs among them, each once, by local rank (*pairs
- * malloc'd, caller frees; NULL if none). Traffic with any other rank is off the node. The `rank` line of a rank counts only
- * when no `pair` line mentions that rank: it was true for the layout it was recorded on, the pairs
- * are for any.
+ * malloc'd, caller frees; NULL if none). Traffic with any other rank is off the node. The `rank`
+ * line of a rank counts only when no `pair` line mentions that rank: it was true for the layout it
+ * was recorded on, the pairs are for any.
  *
  * Weights are received plus 0.05 of the sent bytes (Moreaud & Goglin, PDCS 2007, table 2: distance
  * costs writes by the NIC 24 %, its reads 1 %); for latency, messages both ways, and pairs in

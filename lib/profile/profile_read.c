@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "profile/profile_reader.h"
 
 #include <dirent.h>
@@ -81,8 +82,8 @@ static FILE *open_file(const char *path, struct stat *st, struct nuioa_error *er
     else if (!S_ISREG(st->st_mode))
         *rc = nuioa_fail(err, -EINVAL, "%s: not a regular file", path);
     else if (st->st_size > NUIOA_PROFILE_BYTES_MAX)
-        *rc = nuioa_fail(err, -EFBIG, "%s: larger than %ld MB", path,
-                         NUIOA_PROFILE_BYTES_MAX >> 20);
+        *rc =
+            nuioa_fail(err, -EFBIG, "%s: larger than %ld MB", path, NUIOA_PROFILE_BYTES_MAX >> 20);
     else if (!(in = fdopen(fd, "r")))
         *rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     if (!in && fd >= 0)
@@ -118,8 +119,7 @@ static int widen(struct nuioa_profile *profile, uint32_t rank_count)
     struct nuioa_traffic *ranks = realloc(profile->ranks, rank_count * sizeof(*ranks));
     if (!ranks)
         return -ENOMEM;
-    memset(ranks + profile->rank_count, 0,
-           (rank_count - profile->rank_count) * sizeof(*ranks));
+    memset(ranks + profile->rank_count, 0, (rank_count - profile->rank_count) * sizeof(*ranks));
     profile->ranks = ranks;
     profile->rank_count = rank_count;
     return 0;
@@ -179,8 +179,9 @@ static int add_file(struct loader *l, const char *path, bool monitoring)
     l->counted |= says;
     rc = absorb(l->sum, &part);
     if (rc)
-        nuioa_fail(l->err, rc, rc == -E2BIG ? "%s: more than %u pairs in all"
-                                            : "%s: out of memory (%u pairs are the limit)",
+        nuioa_fail(l->err, rc,
+                   rc == -E2BIG ? "%s: more than %u pairs in all"
+                                : "%s: out of memory (%u pairs are the limit)",
                    path, NUIOA_PROFILE_FLOWS_MAX);
     return rc;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_PROFILE_PROFILE_READER_H
 #define NUIOA_PROFILE_PROFILE_READER_H
 

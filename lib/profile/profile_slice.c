@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ struct slicer {
     const struct nuioa_profile *profile; /* with an index */
     enum nuioa_policy policy;
     uint32_t count;
-    struct member *members; /* [count], ascending */
+    struct member *members;    /* [count], ascending */
     struct nuioa_traffic *off; /* [count]: by local rank, to and from other nodes */
     bool *paired;              /* [count]: some flow mentions it */
 };

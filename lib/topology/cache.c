@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/cache.h"
 
 #include <errno.h>
@@ -39,8 +40,8 @@ static uint64_t distances_key(const char *distances)
     uint64_t sum = nuioa_hash(1, distances, strlen(distances) + 1);
     if (stat(distances, &st))
         return sum;
-    const uint64_t facts[] = {st.st_dev, st.st_ino, (uint64_t)st.st_size,
-                              (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec};
+    const uint64_t facts[] = { st.st_dev, st.st_ino, (uint64_t)st.st_size,
+                               (uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec };
     return nuioa_hash(sum, facts, sizeof(facts));
 }
 
@@ -112,8 +113,8 @@ static int replace(const char *path, const struct key *key, const void *bytes, s
     uint64_t suffix = 0;
     if (getrandom(&suffix, sizeof(suffix), GRND_NONBLOCK) != sizeof(suffix))
         suffix = (uint64_t)getpid(); /* O_EXCL is what protects */
-    int written = snprintf(temporary, sizeof(temporary), "%s.%016llx", path,
-                           (unsigned long long)suffix);
+    int written =
+        snprintf(temporary, sizeof(temporary), "%s.%016llx", path, (unsigned long long)suffix);
     if (written < 0 || (size_t)written >= sizeof(temporary))
         return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -224,7 +225,7 @@ static void discover(int fd, void *arg)
 {
     const struct nuioa_source *source = arg;
     struct nuioa_node node;
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     void *bytes = NULL;
     size_t length = 0;
     /* hwloc writes pages to stderr about firmware it dislikes, here to a job's output */
@@ -316,8 +317,8 @@ int nuioa_cache_get(const char *path, const struct nuioa_source *source, unsigne
                     struct nuioa_node *node, struct nuioa_error *err)
 {
     char standard[PATH_MAX];
-    struct nuioa_error insecure = {""};
-    struct nuioa_source trusted = {NULL, NULL};
+    struct nuioa_error insecure = { "" };
+    struct nuioa_source trusted = { NULL, NULL };
     memset(node, 0, sizeof(*node));
     if (source)
         trusted = *source;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_TOPOLOGY_CACHE_H
 #define NUIOA_TOPOLOGY_CACHE_H
 
@@ -38,7 +39,8 @@ int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node 
 int nuioa_cache_get(const char *path, const struct nuioa_source *source, unsigned deadline_ms,
                     struct nuioa_node *node, struct nuioa_error *err);
 
-/* nuioa_node_load in a child process that is killed after `deadline_ms` (-ETIMEDOUT); nothing is kept. */
+/* nuioa_node_load in a child process that is killed after `deadline_ms` (-ETIMEDOUT); nothing is
+ * kept. */
 int nuioa_cache_discover(const struct nuioa_source *source, unsigned deadline_ms,
                          struct nuioa_node *node, struct nuioa_error *err);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_TOPOLOGY_DISCOVER_H
 #define NUIOA_TOPOLOGY_DISCOVER_H
 
@@ -30,9 +31,9 @@ int nuioa_discover_locality(const struct nuioa_node *node, hwloc_topology_t topo
 /* "0000:41:00.0" */
 void nuioa_discover_pci_name(hwloc_obj_t pci, char *text, size_t size);
 
-/* Opens what a nuioa_source names as its topology; NULL: this machine. `drawing`: objects will be added
- * to it. *directory is `path` where that is a dump, else NULL. Caller: hwloc_topology_destroy, unless
- * negative. */
+/* Opens what a nuioa_source names as its topology; NULL: this machine. `drawing`: objects will be
+ * added to it. *directory is `path` where that is a dump, else NULL. Caller:
+ * hwloc_topology_destroy, unless negative. */
 int nuioa_discover_open(hwloc_topology_t *topology, const char *path, bool drawing,
                         const char **directory, struct nuioa_error *err);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/distance.h"
 
 #include <errno.h>
@@ -11,14 +12,10 @@ enum { LOCAL = 10, SAME_PACKAGE = 12, SAME_GROUP = 16, OTHER = 21, UNGRADED = 20
 const char *nuioa_distance_source_name(enum nuioa_distance_source source)
 {
     switch (source) {
-    case NUIOA_DISTANCE_SITE:
-        return "site";
-    case NUIOA_DISTANCE_SLIT:
-        return "slit";
-    case NUIOA_DISTANCE_STRUCTURE:
-        return "structure";
-    case NUIOA_DISTANCE_NONE:
-        break;
+    case NUIOA_DISTANCE_SITE: return "site";
+    case NUIOA_DISTANCE_SLIT: return "slit";
+    case NUIOA_DISTANCE_STRUCTURE: return "structure";
+    case NUIOA_DISTANCE_NONE: break;
     }
     return "none";
 }
@@ -31,7 +28,7 @@ static void row_levels(const struct nuioa_distance *d, unsigned row)
     uint8_t *level = &d->level[(size_t)row * d->count];
     double limit = -1; /* the largest value of the class before */
     memset(level, 0, d->count);
-    for (unsigned class = 1; class <= UINT8_MAX; class++) {
+    for (unsigned class_id = 1; class_id <= UINT8_MAX; class_id++) {
         double smallest = -1;
         for (unsigned j = 0; j < d->count; j++)
             if (j != row && value[j] > limit && (smallest < 0 || value[j] < smallest))
@@ -39,10 +36,10 @@ static void row_levels(const struct nuioa_distance *d, unsigned row)
         if (smallest < 0)
             return;
         /* the last class takes whatever is left */
-        double end = class == UINT8_MAX ? UINT32_MAX : smallest * NUIOA_LEVEL_SPREAD;
+        double end = class_id == UINT8_MAX ? UINT32_MAX : smallest * NUIOA_LEVEL_SPREAD;
         for (unsigned j = 0; j < d->count; j++)
             if (j != row && value[j] > limit && value[j] <= end)
-                level[j] = (uint8_t)class;
+                level[j] = (uint8_t)class_id;
         limit = end;
     }
 }

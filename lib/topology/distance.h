@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_TOPOLOGY_DISTANCE_H
 #define NUIOA_TOPOLOGY_DISTANCE_H
 
@@ -55,9 +56,9 @@ int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, ui
 
 /* Writes such a section for `node` (`matrix` as above, `comment` one line of how it was found) in
  * place of the one it has there, and leaves those of other machines alone; makes the file if there
- * is none. 0; -EINVAL: what is there is no site distance file, and stays; or -errno. *err is set. */
+ * is none. 0; -EINVAL: what is there is no site distance file, and stays; or -errno. *err is
+ * set. */
 int nuioa_distance_write_site(const char *path, const struct nuioa_node *node,
-                              const uint32_t *matrix, const char *comment,
-                              struct nuioa_error *err);
+                              const uint32_t *matrix, const char *comment, struct nuioa_error *err);
 
 #endif

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* The site's distance file. */
 
 #include <ctype.h>
@@ -22,8 +24,8 @@ struct reader {
     uint32_t *matrix; /* where the section for `node` goes */
     unsigned line;
     bool in_section;
-    bool matches;  /* the section describes a node like this one */
-    bool found;    /* such a section is complete */
+    bool matches;        /* the section describes a node like this one */
+    bool found;          /* such a section is complete */
     uint32_t numa_count; /* of the section */
     uint32_t listed;     /* length of the "numa" line, 0 before it */
     uint32_t rows;       /* read so far */
@@ -219,7 +221,7 @@ int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, ui
     if (rc)
         return rc;
     /* Rows go to a copy: an error further down must leave the caller's matrix alone. */
-    struct reader r = {.path = path, .node = node, .err = err};
+    struct reader r = { .path = path, .node = node, .err = err };
     r.matrix = calloc(cells, sizeof(*r.matrix));
     r.index = calloc(NUMA_MAX, sizeof(*r.index));
     if (r.matrix && r.index)

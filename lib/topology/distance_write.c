@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* The site's distance file, written: one section more, the others as they are. */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/fingerprint.h"
 
 #include <ctype.h>
@@ -28,7 +29,9 @@ static size_t pci_length(const char *text)
 {
     size_t length = strcspn(text, "/");
     return length >= 12 && length < 20 && text[length - 2] == '.' && text[length - 5] == ':' &&
-           text[length - 8] == ':' && isxdigit((unsigned char)text[0]) ? length : 0;
+                   text[length - 8] == ':' && isxdigit((unsigned char)text[0])
+               ? length
+               : 0;
 }
 
 static uint64_t hash_numa_node(uint64_t seed, const struct nuioa_sysfs *sysfs, const char *pci,
@@ -103,8 +106,8 @@ uint64_t nuioa_fingerprint(const char *root)
 {
     struct nuioa_sysfs sysfs;
     nuioa_sysfs_open(&sysfs, root);
-    uint64_t sums[] = {hash_class(&sysfs, sysfs.net), hash_class(&sysfs, sysfs.verbs),
-                       hash_environment()};
+    uint64_t sums[] = { hash_class(&sysfs, sysfs.net), hash_class(&sysfs, sysfs.verbs),
+                        hash_environment() };
     nuioa_sysfs_close(&sysfs);
     return hash_online(nuioa_hash(0, sums, sizeof(sums)), root);
 }

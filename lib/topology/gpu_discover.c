@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* GPUs, and the locality of any PCI device, from the I/O objects of a topology. */
 
 #include <errno.h>
@@ -47,8 +49,7 @@ int nuioa_discover_locality(const struct nuioa_node *node, hwloc_topology_t topo
 static bool computes(hwloc_obj_t pci)
 {
     for (hwloc_obj_t child = pci->io_first_child; child; child = child->next_sibling)
-        if (child->type == HWLOC_OBJ_OS_DEVICE &&
-            child->attr->osdev.type == HWLOC_OBJ_OSDEV_COPROC)
+        if (child->type == HWLOC_OBJ_OS_DEVICE && child->attr->osdev.type == HWLOC_OBJ_OSDEV_COPROC)
             return true;
     return false;
 }

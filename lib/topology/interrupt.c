@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/interrupt.h"
 
 #include <dirent.h>
@@ -32,7 +33,7 @@ static int add_interrupt(int root, uint32_t irq, hwloc_bitmap_t cpus)
     if (!has_come(root, irq))
         return 0;
     /* Kernels older than 4.13 only say where it may be handled. */
-    static const char *const names[] = {"effective_affinity_list", "smp_affinity_list"};
+    static const char *const names[] = { "effective_affinity_list", "smp_affinity_list" };
     int length = 0;
     for (unsigned i = 0; i < 2 && length <= 0; i++)
         length = nuioa_sysfs_text(root, list, sizeof(list), "proc/irq/%u/%s", irq, names[i]);
@@ -81,7 +82,7 @@ static bool irq_of(int root, const char *netdev, const char *device, long *irq)
 /* A virtio NIC is one level below its PCI device. */
 static int add_netdev(int root, const char *netdev, hwloc_bitmap_t cpus)
 {
-    static const char *const device[] = {"device", "device/.."};
+    static const char *const device[] = { "device", "device/.." };
     int found = 0;
     for (unsigned i = 0; i < 2 && !found; i++) {
         char path[128];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/latency.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ static const char blanks[] = " \t\r,;";
 
 int nuioa_latency_init(struct nuioa_latency *latency, uint32_t count)
 {
-    *latency = (struct nuioa_latency){.count = count};
+    *latency = (struct nuioa_latency){ .count = count };
     latency->over_ns = calloc((size_t)count * count, sizeof(*latency->over_ns));
     return latency->over_ns ? 0 : -ENOMEM;
 }
@@ -23,7 +24,7 @@ int nuioa_latency_init(struct nuioa_latency *latency, uint32_t count)
 void nuioa_latency_free(struct nuioa_latency *latency)
 {
     free(latency->over_ns);
-    *latency = (struct nuioa_latency){0};
+    *latency = (struct nuioa_latency){ 0 };
 }
 
 void nuioa_latency_from_full(struct nuioa_latency *latency, const double *full_ns)
@@ -151,8 +152,8 @@ static int read_text(struct reader *r, char *text, size_t length)
 int nuioa_latency_parse(struct nuioa_latency *latency, const char *path, char *text, size_t length,
                         struct nuioa_error *err)
 {
-    struct reader r = {.path = path, .err = err, .latency = latency};
-    *latency = (struct nuioa_latency){0};
+    struct reader r = { .path = path, .err = err, .latency = latency };
+    *latency = (struct nuioa_latency){ 0 };
     int rc = read_text(&r, text, length);
     if (rc)
         nuioa_latency_free(latency);
@@ -163,7 +164,7 @@ int nuioa_latency_read(struct nuioa_latency *latency, const char *path, struct n
 {
     bool standard = !strcmp(path, "-");
     FILE *file = standard ? stdin : fopen(path, "re");
-    *latency = (struct nuioa_latency){0};
+    *latency = (struct nuioa_latency){ 0 };
     if (!file)
         return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     char *text = malloc(FILE_BYTES_MAX + 1);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/link_graph.h"
 
 #include <errno.h>
@@ -42,7 +43,10 @@ struct work {
     double link_ns; /* mean of the links, of the first kind if there are groups */
 };
 
-static size_t at(const struct work *w, uint32_t i, uint32_t j) { return (size_t)i * w->n + j; }
+static size_t at(const struct work *w, uint32_t i, uint32_t j)
+{
+    return (size_t)i * w->n + j;
+}
 
 /* The first reason stands. */
 static void refuse(struct work *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -72,11 +76,15 @@ static void check_diagonal(struct work *w)
         for (uint32_t j = 0; j < w->n; j++) {
             double over = nuioa_latency_at(w->latency, i, j);
             if (i != j && over <= 0)
-                refuse(w, "the diagonal is not the least of its row: from %u the memory of %u "
-                          "is as near as its own (%+.1f ns)", i, j, over);
+                refuse(w,
+                       "the diagonal is not the least of its row: from %u the memory of %u "
+                       "is as near as its own (%+.1f ns)",
+                       i, j, over);
             else if (i != j && over < least)
-                refuse(w, "from %u the memory of %u is only %.1f ns farther than its own: not more "
-                          "than noise (%.1f ns)", i, j, over, least);
+                refuse(w,
+                       "from %u the memory of %u is only %.1f ns farther than its own: not more "
+                       "than noise (%.1f ns)",
+                       i, j, over, least);
         }
 }
 
@@ -147,8 +155,10 @@ static void find_cut(struct work *w, size_t pairs)
         below = above;
     }
     if (widest < GAP * w->link_ns || second > RIVAL * widest)
-        refuse(w, "no clear gap between one link (%.1f ns) and more: the widest two are %.1f and "
-                  "%.1f ns", w->link_ns, widest, second);
+        refuse(w,
+               "no clear gap between one link (%.1f ns) and more: the widest two are %.1f and "
+               "%.1f ns",
+               w->link_ns, widest, second);
 }
 
 static void join(struct work *w, uint32_t a, uint32_t b)
@@ -229,8 +239,10 @@ static void check_alike(struct work *w, const uint32_t *before)
     double mean = sum / links, least = (links == pairs ? EQUAL : ALIKE) * mean;
     double spread = (squares - sum * mean) / (links - 1);
     if (spread > CHANCE(links) * noise / links + least * least)
-        refuse(w, "no clear gap between one link and more: what seems to be one, %.1f ns, differs "
-                  "by %.1f ns from pair to pair, alike in both directions", mean, sqrt(spread));
+        refuse(w,
+               "no clear gap between one link and more: what seems to be one, %.1f ns, differs "
+               "by %.1f ns from pair to pair, alike in both directions",
+               mean, sqrt(spread));
 }
 
 /* Without a link of its own, a pair of different groups has to cross at least one link inside of a
@@ -271,7 +283,7 @@ static int list_links(struct work *w)
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = i + 1; j < w->n; j++)
             if (w->linked[at(w, i, j)])
-                graph->links[k++] = (struct nuioa_link){i, j};
+                graph->links[k++] = (struct nuioa_link){ i, j };
     return 0;
 }
 
@@ -415,7 +427,7 @@ int nuioa_link_graph_infer(struct nuioa_link_graph *graph, const struct nuioa_la
     uint32_t n = latency->count;
     size_t cells = (size_t)n * n;
     int rc = -ENOMEM;
-    struct work w = {.latency = latency, .graph = graph, .n = n};
+    struct work w = { .latency = latency, .graph = graph, .n = n };
     *graph = (struct nuioa_link_graph){ .count = n };
     graph->hops = calloc(cells, sizeof(*graph->hops));
     graph->routed = calloc(cells, sizeof(*graph->routed));

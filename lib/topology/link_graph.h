@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_TOPOLOGY_LINK_GRAPH_H
 #define NUIOA_TOPOLOGY_LINK_GRAPH_H
 
@@ -26,18 +27,18 @@
  *   the groups, and routed = hops.
  *
  * Where nothing lies above the cut there is no gap, and what is all linked must be equally far (by
- * 5 %). On a mesh, a ring or a hypercube where leaving a NUMA node takes longer than a link
- * (60 ns + 10 ns a link) the far pairs would seem to be linked too; what tells them from noise is that their
- * two directions agree.
+ * 5 %). On a mesh, a ring or a hypercube where leaving a NUMA node takes longer than a link (60 ns
+ * + 10 ns a link) the far pairs would seem to be linked too; what tells them from noise is that
+ * their two directions agree.
  *
  * What is refused, by the matrix's own quality: numbers that are no times; remote not slower than
- * local (beyond the noise, if that is known, and NUIOA_LINK_GRAPH_LEAST of the local access, if that
- * is); no clear gap; links that differ as much as noise does, or alike in both directions; a pair
- * nearer than any path over the links can be. With noise of 4 and 6 ns on each entry, on links of
- * 34 ns, the right graph comes out in at least 99 % and 95 % of trials, and a wrong one is accepted
- * in less than 1 % (test/unit/link_graph_test.c). With more noise fewer are accepted, and up to 8 %
- * are accepted and wrong: a matrix that is both smooth and wrong cannot be told from a right
- * one. */
+ * local (beyond the noise, if that is known, and NUIOA_LINK_GRAPH_LEAST of the local access, if
+ * that is); no clear gap; links that differ as much as noise does, or alike in both directions; a
+ * pair nearer than any path over the links can be. With noise of 4 and 6 ns on each entry, on links
+ * of 34 ns, the right graph comes out in at least 99 % and 95 % of trials, and a wrong one is
+ * accepted in less than 1 % (test/unit/link_graph_test.c). With more noise fewer are accepted, and
+ * up to 8 % are accepted and wrong: a matrix that is both smooth and wrong cannot be told from a
+ * right one. */
 #define NUIOA_LINK_GRAPH_LEAST 0.02
 
 struct nuioa_link {
@@ -47,13 +48,13 @@ struct nuioa_link {
 struct nuioa_link_graph {
     uint32_t count;
     bool accepted;
-    char reason[160];   /* why not, one line; "" if accepted */
-    bool grouped;       /* groups of nodes, see above */
-    double quantum_ns;  /* 0: no pair, or none that could be a link */
+    char reason[160];  /* why not, one line; "" if accepted */
+    bool grouped;      /* groups of nodes, see above */
+    double quantum_ns; /* 0: no pair, or none that could be a link */
     uint32_t link_count;
     struct nuioa_link *links; /* in order */
-    uint32_t *hops;   /* count * count */
-    uint32_t *routed; /* count * count */
+    uint32_t *hops;           /* count * count */
+    uint32_t *routed;         /* count * count */
 };
 
 /* Fills *graph (release with nuioa_link_graph_free). 0, whether accepted or not; or -ENOMEM, *err

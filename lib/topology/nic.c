@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/nic.h"
 
 #include <ctype.h>
@@ -11,10 +12,14 @@
 #include "topology/policy.h"
 
 static const char *const kind_names[NUIOA_NIC_KINDS] = {
-    [NUIOA_NIC_OTHER] = "other",         [NUIOA_NIC_ETHERNET] = "ethernet",
-    [NUIOA_NIC_EFA] = "efa",             [NUIOA_NIC_SLINGSHOT] = "slingshot",
-    [NUIOA_NIC_OMNIPATH] = "omnipath",   [NUIOA_NIC_ROCE] = "roce",
-    [NUIOA_NIC_INFINIBAND] = "infiniband"};
+    [NUIOA_NIC_OTHER] = "other",
+    [NUIOA_NIC_ETHERNET] = "ethernet",
+    [NUIOA_NIC_EFA] = "efa",
+    [NUIOA_NIC_SLINGSHOT] = "slingshot",
+    [NUIOA_NIC_OMNIPATH] = "omnipath",
+    [NUIOA_NIC_ROCE] = "roce",
+    [NUIOA_NIC_INFINIBAND] = "infiniband",
+};
 
 const char *nuioa_nic_kind_name(enum nuioa_nic_kind kind)
 {
@@ -29,14 +34,10 @@ const char *nuioa_nic_state_name(enum nuioa_nic_state state)
 const char *nuioa_locality_name(enum nuioa_locality locality)
 {
     switch (locality) {
-    case NUIOA_LOCALITY_HWLOC:
-        return "hwloc";
-    case NUIOA_LOCALITY_OVERRIDE:
-        return "override";
-    case NUIOA_LOCALITY_SYSFS:
-        return "sysfs";
-    case NUIOA_LOCALITY_UNKNOWN:
-        break;
+    case NUIOA_LOCALITY_HWLOC: return "hwloc";
+    case NUIOA_LOCALITY_OVERRIDE: return "override";
+    case NUIOA_LOCALITY_SYSFS: return "sysfs";
+    case NUIOA_LOCALITY_UNKNOWN: break;
     }
     return "unknown";
 }
@@ -97,7 +98,8 @@ static unsigned preference(enum nuioa_nic_kind kind)
 {
     static const unsigned char order[NUIOA_NIC_KINDS] = {
         [NUIOA_NIC_ETHERNET] = 1,  [NUIOA_NIC_ROCE] = 2,     [NUIOA_NIC_EFA] = 3,
-        [NUIOA_NIC_SLINGSHOT] = 4, [NUIOA_NIC_OMNIPATH] = 5, [NUIOA_NIC_INFINIBAND] = 6};
+        [NUIOA_NIC_SLINGSHOT] = 4, [NUIOA_NIC_OMNIPATH] = 5, [NUIOA_NIC_INFINIBAND] = 6,
+    };
     return order[kind];
 }
 
@@ -122,8 +124,8 @@ bool nuioa_nic_prefer(const struct nuioa_nic *a, const struct nuioa_nic *b,
     return compare(a, b, policy) > 0;
 }
 
-/* Whether the fabric of NIC `a` goes before that of `b`; of equals, by the number of ports. Equal in
- * all: the one met first, in PCI order. */
+/* Whether the fabric of NIC `a` goes before that of `b`; of equals, by the number of ports. Equal
+ * in all: the one met first, in PCI order. */
 static bool goes_before(const struct nuioa_node *node, const bool *barred, uint32_t a, uint32_t b,
                         enum nuioa_policy policy)
 {
@@ -229,7 +231,7 @@ static enum match match(const struct nuioa_nic *nic, const char *word)
 {
     char label[48];
     nuioa_nic_label(nic, label, sizeof(label));
-    const char *const names[] = {nic->name, label, nic->netdev, nic->pci};
+    const char *const names[] = { nic->name, label, nic->netdev, nic->pci };
     for (unsigned i = 0; i < 4; i++)
         if (names[i][0] && !strcmp(names[i], word))
             return BY_NAME;
@@ -282,9 +284,8 @@ static void take_auto(const struct nuioa_node *node, const bool *barred, enum nu
             taken[i] = true;
 }
 
-int nuioa_nic_select(const struct nuioa_node *node, const char *pattern,
-                     enum nuioa_policy policy, bool *taken, struct nuioa_warnings *warnings,
-                     struct nuioa_error *err)
+int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy,
+                     bool *taken, struct nuioa_warnings *warnings, struct nuioa_error *err)
 {
     char word[WORD_MAX];
     bool includes = false, automatic = false;

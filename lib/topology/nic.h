@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_TOPOLOGY_NIC_H
 #define NUIOA_TOPOLOGY_NIC_H
 
@@ -67,20 +68,19 @@ void nuioa_nic_judge(struct nuioa_node *node);
 /* Which NICs `pattern` takes: "auto", or a comma list of names (verbs device, netdev, "mlx5_0:1",
  * PCI address), globs and kinds, each with '^' to exclude. Only exclusions: what auto takes of the
  * others. With policy latency, auto puts networks that bypass the kernel before plain Ethernet,
- * whatever their rates. A NIC that is named is taken whatever auto thinks of it, unless it is known to be down; a
- * glob or a kind skips virtual ones. `taken` has node->nic_count entries. Returns the number taken
- * (0 is no error), or -EINVAL with *err set for a malformed pattern; a name that matches nothing is
- * a warning. */
-int nuioa_nic_select(const struct nuioa_node *node, const char *pattern,
-                     enum nuioa_policy policy, bool *taken, struct nuioa_warnings *warnings,
-                     struct nuioa_error *err);
+ * whatever their rates. A NIC that is named is taken whatever auto thinks of it, unless it is known
+ * to be down; a glob or a kind skips virtual ones. `taken` has node->nic_count entries. Returns the
+ * number taken (0 is no error), or -EINVAL with *err set for a malformed pattern; a name that
+ * matches nothing is a warning. */
+int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy,
+                     bool *taken, struct nuioa_warnings *warnings, struct nuioa_error *err);
 
 /* Checks the form of a pattern alone, before any node is known: 0 or -EINVAL. */
 int nuioa_nic_check(const char *pattern, struct nuioa_error *err);
 
 /* Whether the fabric of NIC `a` is to be used rather than that of `b`: the faster, of equally fast
- * ones the better kind. For latency, anything rather than plain Ethernet first: a message through the
- * kernel takes about ten times as long. */
+ * ones the better kind. For latency, anything rather than plain Ethernet first: a message through
+ * the kernel takes about ten times as long. */
 bool nuioa_nic_prefer(const struct nuioa_nic *a, const struct nuioa_nic *b,
                       enum nuioa_policy policy);
 

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* Network ports from the I/O objects of a topology, completed from sysfs where there is one. */
 
 #include <errno.h>
@@ -14,12 +16,12 @@ enum { CLASS_ETHERNET = 0x0200, CLASS_NETWORK = 0x02, CLASS_INFINIBAND_BUS = 0x0
 /* A netdev, and its function. A card's two ports may be two functions, or two netdevs of one. */
 struct netdev {
     hwloc_obj_t obj;
-    hwloc_obj_t pci;  /* NULL: none */
-    long port;        /* of the verbs device on the same function; 0: unknown */
-    bool infiniband;  /* by the length of its hardware address */
-    bool derived;     /* an IPoIB child or a representor of a virtual function */
-    bool taken;       /* is part of an entry */
-    char guid[24];    /* port GUID in the hardware address, "02c9:0300:..."; "" if unknown */
+    hwloc_obj_t pci; /* NULL: none */
+    long port;       /* of the verbs device on the same function; 0: unknown */
+    bool infiniband; /* by the length of its hardware address */
+    bool derived;    /* an IPoIB child or a representor of a virtual function */
+    bool taken;      /* is part of an entry */
+    char guid[24];   /* port GUID in the hardware address, "02c9:0300:..."; "" if unknown */
 };
 
 /* What is known about a verbs port before it is paired. */
@@ -119,7 +121,7 @@ static void read_port(struct verbs_port *port, hwloc_obj_t obj, unsigned number,
                       const struct nuioa_sysfs *sysfs)
 {
     const char *lid = port_info(obj, number, "LID"), *gid = port_info(obj, number, "GID0");
-    *port = (struct verbs_port){.obj = obj, .pci = pci_of(obj), .number = number};
+    *port = (struct verbs_port){ .obj = obj, .pci = pci_of(obj), .number = number };
     port->lid = lid && strtoul(lid, NULL, 16);
     nuioa_sysfs_text(sysfs->verbs, port->link, sizeof(port->link), "%s/ports/%u/link_layer",
                      obj->name, number);
@@ -250,10 +252,10 @@ static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
 
 static bool name_is_virtual(const char *name)
 {
-    static const char *const prefixes[] = {
-        "bond", "br",  "cali", "cni",  "docker", "dummy", "flannel", "ifb",  "ipvl",  "macv",
-        "mic",  "ovs", "rxe",  "scif", "siw",    "tap",   "team",    "tun",  "veth",  "virbr",
-        "vlan", "vnet"};
+    static const char *const prefixes[] = { "bond",    "br",    "cali", "cni",  "docker", "dummy",
+                                            "flannel", "ifb",   "ipvl", "macv", "mic",    "ovs",
+                                            "rxe",     "scif",  "siw",  "tap",  "team",   "tun",
+                                            "veth",    "virbr", "vlan", "vnet" };
     for (unsigned i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (begins(name, prefixes[i]))
             return true;
@@ -444,7 +446,7 @@ static int add_all(struct discovery *d)
 int nuioa_discover_nics(struct nuioa_node *node, hwloc_topology_t topology,
                         const struct nuioa_sysfs *sysfs, bool native, struct nuioa_error *err)
 {
-    struct discovery d = {.node = node, .topology = topology, .sysfs = sysfs, .native = native};
+    struct discovery d = { .node = node, .topology = topology, .sysfs = sysfs, .native = native };
     int rc = collect(&d);
     if (!rc) {
         pair(&d);

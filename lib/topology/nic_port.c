@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/nic_port.h"
 
 #include <ctype.h>
@@ -24,8 +25,9 @@ static bool read_verbs(int dir, struct nuioa_nic *nic)
         return false;
     /* "4: ACTIVE"; armed and initialising ports carry nothing yet */
     if (isdigit((unsigned char)text[0]))
-        nic->state = text[0] == '4' ? NUIOA_NIC_ACTIVE
-                     : text[0] == '0' ? NUIOA_NIC_UNKNOWN : NUIOA_NIC_DOWN;
+        nic->state = text[0] == '4'   ? NUIOA_NIC_ACTIVE
+                     : text[0] == '0' ? NUIOA_NIC_UNKNOWN
+                                      : NUIOA_NIC_DOWN;
     nuioa_sysfs_text(dir, text, sizeof(text), "%s/ports/%u/rate", nic->name, nic->port);
     nic->rate_mbps = verbs_rate_mbps(text);
     return true;

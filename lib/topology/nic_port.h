@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_TOPOLOGY_NIC_PORT_H
 #define NUIOA_TOPOLOGY_NIC_PORT_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/node.h"
 
 #include <stdlib.h>
@@ -53,4 +54,3 @@ void nuioa_node_numas_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpu
         if (node->pus[i].numa >= 0 && hwloc_bitmap_isset(cpus, node->pus[i].os_index))
             hwloc_bitmap_set(numas, node->numas[node->pus[i].numa].os_index);
 }
-

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/node_load.h"
 
 #include <errno.h>
@@ -123,7 +124,7 @@ static struct shared shared_by(hwloc_topology_t topology, hwloc_obj_t pu)
 static int load_pus(struct nuioa_node *node, hwloc_topology_t topology)
 {
     int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
-    struct shared before = {NULL, NULL, NULL, NULL};
+    struct shared before = { NULL, NULL, NULL, NULL };
     if (count <= 0)
         return -ENODATA;
     node->pus = calloc((size_t)count, sizeof(*node->pus));
@@ -178,12 +179,12 @@ struct dump_environment {
     bool used;
     char *saved[3];
 };
-static const char *const dump_variables[3] = {"HWLOC_FSROOT", "HWLOC_COMPONENTS",
-                                              "HWLOC_DUMPED_HWDATA_DIR"};
+static const char *const dump_variables[3] = { "HWLOC_FSROOT", "HWLOC_COMPONENTS",
+                                               "HWLOC_DUMPED_HWDATA_DIR" };
 
 static void enter_dump(struct dump_environment *env, const char *directory)
 {
-    const char *values[3] = {directory, "linux,stop", "/var/run/hwloc"};
+    const char *values[3] = { directory, "linux,stop", "/var/run/hwloc" };
     env->used = true;
     for (unsigned i = 0; i < 3; i++) {
         const char *old = getenv(dump_variables[i]);
@@ -207,8 +208,8 @@ static int configure(hwloc_topology_t topology, bool drawing)
 {
     /* Vendors' libraries can take seconds, and tell nothing that the PCI tree does not; that tree
      * hwloc reads from sysfs without libpciaccess, which leaks. */
-    static const char *const unwanted[] = {"cuda", "nvml", "opencl", "rsmi",
-                                           "levelzero", "gl", "pci"};
+    static const char *const unwanted[] = { "cuda",      "nvml", "opencl", "rsmi",
+                                            "levelzero", "gl",   "pci" };
     for (unsigned i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
         hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
                                       unwanted[i]);
@@ -224,7 +225,7 @@ static int configure(hwloc_topology_t topology, bool drawing)
 static int open_topology(hwloc_topology_t *topology, const char *file, const char *directory,
                          bool drawing, struct nuioa_error *err)
 {
-    struct dump_environment env = {.used = false};
+    struct dump_environment env = { .used = false };
     int rc = 0;
     if (directory)
         enter_dump(&env, directory);
@@ -236,7 +237,9 @@ static int open_topology(hwloc_topology_t *topology, const char *file, const cha
         rc = nuioa_fail(err, -EINVAL, "%s: not a topology that hwloc reads", file);
     else if (configure(*topology, drawing) || hwloc_topology_load(*topology))
         rc = nuioa_fail(err, -EINVAL, "%s: hwloc cannot load %s topology",
-                        file ? file : directory ? directory : "this machine",
+                        file        ? file
+                        : directory ? directory
+                                    : "this machine",
                         file || directory ? "that" : "its");
     leave_dump(&env);
     if (rc)
@@ -308,8 +311,9 @@ static int fill(struct nuioa_node *node, hwloc_topology_t topology,
     if (!rc)
         rc = load_allowed(node, topology);
     if (rc)
-        return nuioa_fail(err, rc, rc == -ENOMEM ? "out of memory for the description of the node"
-                                                 : "the topology has no processors or no memory");
+        return nuioa_fail(err, rc,
+                          rc == -ENOMEM ? "out of memory for the description of the node"
+                                        : "the topology has no processors or no memory");
     rc = nuioa_discover_distance(node, topology, source->distances, err);
     if (rc)
         return rc;

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* A node as bytes: a header, then every field in order, integers as the machine has them. */
 
 #include <ctype.h>
@@ -90,8 +92,7 @@ static void put_bitmap(struct writer *w, hwloc_const_bitmap_t bitmap)
     int longs = bitmap ? hwloc_bitmap_nr_ulongs(bitmap) : 0;
     unsigned long *words = calloc((size_t)(longs > 0 ? longs : 1), sizeof(*words));
     /* -1 is an infinite one: no set of a machine's is */
-    if (!words || longs < 0 ||
-        (longs && hwloc_bitmap_to_ulongs(bitmap, (unsigned)longs, words)))
+    if (!words || longs < 0 || (longs && hwloc_bitmap_to_ulongs(bitmap, (unsigned)longs, words)))
         w->failed = true;
     put_u32(w, (uint32_t)(longs < 0 ? 0 : longs));
     if (words)
@@ -143,9 +144,10 @@ static void put_node(struct writer *w, const struct nuioa_node *node)
     size_t cells = (size_t)node->numa_count * node->numa_count;
     put_text(w, node->host, sizeof(node->host));
     put_text(w, node->model, sizeof(node->model));
-    const uint32_t counts[] = {node->emulated,   node->package_count, node->core_count,
-                               node->pu_count,   node->numa_count,    node->nic_count,
-                               node->gpu_count,  (uint32_t)node->distance.source};
+    const uint32_t counts[] = { node->emulated,   node->package_count,
+                                node->core_count, node->pu_count,
+                                node->numa_count, node->nic_count,
+                                node->gpu_count,  (uint32_t)node->distance.source };
     put(w, counts, sizeof(counts));
     /* no padding in there */
     _Static_assert(sizeof(struct nuioa_pu) == 6 * sizeof(uint32_t), "struct nuioa_pu has changed");
@@ -172,7 +174,7 @@ static void put_node(struct writer *w, const struct nuioa_node *node)
 
 int nuioa_node_serialize(const struct nuioa_node *node, void **bytes, size_t *length)
 {
-    struct writer w = {.bytes = NULL};
+    struct writer w = { .bytes = NULL };
     struct header h;
     memset(&h, 0, sizeof(h));
     put(&w, &h, sizeof(h));
@@ -404,7 +406,7 @@ int nuioa_node_deserialize(struct nuioa_node *node, const void *bytes, size_t le
         return nuioa_fail(err, -ESTALE, "a node's description by another version of nuioa");
     if (h.length != want.length || h.sum != want.sum)
         return nuioa_fail(err, -EINVAL, "a node's description is damaged");
-    struct unpacker u = {.bytes = payload, .left = length - sizeof(h)};
+    struct unpacker u = { .bytes = payload, .left = length - sizeof(h) };
     get_node(&u, node);
     if (!u.failed)
         return 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_UTIL_ERROR_H
 #define NUIOA_UTIL_ERROR_H
 
@@ -8,13 +9,14 @@ struct nuioa_error {
     char text[256];
 };
 
-/* Writes the line (truncated if need be, control characters replaced by '?') and returns `code`, which
- * is negative, so that callers can `return nuioa_fail(err, -EINVAL, ...)`. `err` may be NULL. */
+/* Writes the line (truncated if need be, control characters replaced by '?') and returns `code`,
+ * which is negative, so that callers can `return nuioa_fail(err, -EINVAL, ...)`. `err` may be
+ * NULL. */
 int nuioa_fail(struct nuioa_error *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Warnings met on the way, in order. Once full, further ones are counted in `lost`. Plain data: may be
- * copied, and may live in memory shared between processes. */
+/* Warnings met on the way, in order. Once full, further ones are counted in `lost`. Plain data: may
+ * be copied, and may live in memory shared between processes. */
 #define NUIOA_WARNINGS_MAX 16
 struct nuioa_warnings {
     unsigned count;
@@ -23,7 +25,8 @@ struct nuioa_warnings {
 };
 
 /* Adds one line, unless the same line is already there. `w` may be NULL. */
-void nuioa_warn(struct nuioa_warnings *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void nuioa_warn(struct nuioa_warnings *w, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Forgets them; what they were is left in memory. */
 void nuioa_warnings_clear(struct nuioa_warnings *w);

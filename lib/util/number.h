@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_UTIL_NUMBER_H
 #define NUIOA_UTIL_NUMBER_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "util/secure_file.h"
 
 #include <errno.h>
@@ -136,7 +137,7 @@ static bool next_name(struct walk *w, char *name, size_t size)
 /* A descriptor (O_PATH) of the directory, or negative. */
 static int walk(const char *directory, struct nuioa_error *err)
 {
-    struct walk w = {.fd = -1};
+    struct walk w = { .fd = -1 };
     char name[NAME_MAX + 2], here[PATH_MAX] = "";
     if (*directory != '/' && !getcwd(here, sizeof(here)))
         return nuioa_fail(err, -errno, "%.200s: %s", directory, strerror(errno));

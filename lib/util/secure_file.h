@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_UTIL_SECURE_FILE_H
 #define NUIOA_UTIL_SECURE_FILE_H
 

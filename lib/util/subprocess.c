@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "util/subprocess.h"
 
 #include <errno.h>
@@ -55,7 +56,7 @@ static void close_all_but(int fd, int keep)
 /* Also if nobody ever comes to end it. */
 static void live_for(unsigned life_ms)
 {
-    struct itimerval life = {.it_value = {life_ms / 1000, life_ms % 1000 * 1000 + 1}};
+    struct itimerval life = { .it_value = { life_ms / 1000, life_ms % 1000 * 1000 + 1 } };
     setitimer(ITIMER_REAL, &life, NULL);
 }
 
@@ -79,11 +80,12 @@ static _Noreturn void be_child(nuioa_subprocess_work *work, void *arg, int fd, i
 /* Only while the child is still ours: a number that someone else has reaped may be anyone's. */
 static void kill_and_reap(pid_t pid)
 {
-    struct timespec nap = {.tv_nsec = 20000};
+    struct timespec nap = { .tv_nsec = 20000 };
     pid_t got = waitpid(pid, NULL, WNOHANG);
     if (got == 0)
         kill(pid, SIGKILL);
-    for (int i = 0; i < 500; i++) { /* half a second: a busy machine, not a child stuck in the kernel */
+    /* half a second: a busy machine, not a child stuck in the kernel */
+    for (int i = 0; i < 500; i++) {
         if (got == pid || (got < 0 && errno != EINTR))
             return;
         nanosleep(&nap, NULL);
@@ -98,7 +100,7 @@ static int collect(int fd, int64_t end_ms, size_t max, char **bytes, size_t *len
     size_t size = 0;
     for (;;) {
         int64_t left = end_ms - now_ms();
-        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        struct pollfd wait = { .fd = fd, .events = POLLIN };
         int ready = left <= 0 ? 0 : poll(&wait, 1, left > INT_MAX ? INT_MAX : (int)left);
         if (ready == 0)
             return -ETIMEDOUT;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "util/sysfs.h"
 
 #include <ctype.h>
@@ -28,12 +29,12 @@ void nuioa_sysfs_open(struct nuioa_sysfs *sysfs, const char *root)
 
 void nuioa_sysfs_none(struct nuioa_sysfs *sysfs)
 {
-    *sysfs = (struct nuioa_sysfs){.verbs = -1, .net = -1, .pci = -1};
+    *sysfs = (struct nuioa_sysfs){ .verbs = -1, .net = -1, .pci = -1 };
 }
 
 void nuioa_sysfs_close(struct nuioa_sysfs *sysfs)
 {
-    int *all[] = {&sysfs->verbs, &sysfs->net, &sysfs->pci};
+    int *all[] = { &sysfs->verbs, &sysfs->net, &sysfs->pci };
     for (unsigned i = 0; i < 3; i++) {
         if (*all[i] >= 0)
             close(*all[i]);
@@ -120,4 +121,3 @@ int nuioa_sysfs_link(int dir, char *target, size_t size, const char *name)
     target[length < 0 ? 0 : length] = '\0';
     return length < 0 ? (int)length : 0;
 }
-

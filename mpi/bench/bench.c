@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* The command nuioa-bench-openmpi, nuioa-bench-mpich. */
 #include <errno.h>
 #include <getopt.h>
@@ -29,20 +31,31 @@ static const char help[] =
     "\n"
     "Exit status: 0; 1 if a result is wrong or it cannot be done; 2 for wrong usage.\n";
 
-enum { OPTION_STEP = 256, OPTION_ROUNDS, OPTION_ROUND_MS, OPTION_WARMUP, OPTION_SEGMENTS,
-       OPTION_GAIN };
+enum {
+    OPTION_STEP = 256,
+    OPTION_ROUNDS,
+    OPTION_ROUND_MS,
+    OPTION_WARMUP,
+    OPTION_SEGMENTS,
+    OPTION_GAIN
+};
 
 static const struct option options[] = {
-    { "collectives", required_argument, NULL, 'c' }, { "sizes", required_argument, NULL, 's' },
-    { "step", required_argument, NULL, OPTION_STEP }, { "root", required_argument, NULL, 'r' },
-    { "verify", no_argument, NULL, 'v' }, { "calls", required_argument, NULL, 'n' },
+    { "collectives", required_argument, NULL, 'c' },
+    { "sizes", required_argument, NULL, 's' },
+    { "step", required_argument, NULL, OPTION_STEP },
+    { "root", required_argument, NULL, 'r' },
+    { "verify", no_argument, NULL, 'v' },
+    { "calls", required_argument, NULL, 'n' },
     { "rounds", required_argument, NULL, OPTION_ROUNDS },
     { "round-ms", required_argument, NULL, OPTION_ROUND_MS },
     { "warmup", required_argument, NULL, OPTION_WARMUP },
-    { "memory", required_argument, NULL, 'm' }, { "json", no_argument, NULL, 'j' },
+    { "memory", required_argument, NULL, 'm' },
+    { "json", no_argument, NULL, 'j' },
     { "table", required_argument, NULL, 't' },
     { "segments", required_argument, NULL, OPTION_SEGMENTS },
-    { "gain", required_argument, NULL, OPTION_GAIN }, { "help", no_argument, NULL, 'h' },
+    { "gain", required_argument, NULL, OPTION_GAIN },
+    { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
 };
 
@@ -206,15 +219,21 @@ static int run(const struct bench_settings *s, const struct bench_world *w)
         return run_all(s, w, &library) ? 1 : 0;
     int rc = bench_table(s, w, &library);
     if (rc && w->rank == 0)
-        fprintf(stderr, "nuioa-bench: %s: %s\n", s->table, rc == -ENOSYS
-                ? "libnuioa-coll itself must be preloaded" : strerror(-rc));
+        fprintf(stderr, "nuioa-bench: %s: %s\n", s->table,
+                rc == -ENOSYS ? "libnuioa-coll itself must be preloaded" : strerror(-rc));
     return rc ? 1 : 0;
 }
 
 int main(int argc, char **argv)
 {
-    struct bench_settings s = { .root = -1, .rounds = 9, .round_ms = 20, .warmup = 3,
-                                .memory_bytes = 512 << 20, .gain_percent = 3 };
+    struct bench_settings s = {
+        .root = -1,
+        .rounds = 9,
+        .round_ms = 20,
+        .warmup = 3,
+        .memory_bytes = 512 << 20,
+        .gain_percent = 3,
+    };
     struct bench_world w;
     for (int i = 0; i < bench_call_count(); i++)
         s.wanted[i] = true;

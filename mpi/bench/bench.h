@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MPI_BENCH_BENCH_H
 #define NUIOA_MPI_BENCH_BENCH_H
 
@@ -14,14 +15,15 @@
 #define BENCH_SIZES_MAX 64
 #define BENCH_ROUNDS_MAX 101
 
-/* --- the collectives (mpi/bench/calls.c) ---------------------------------------------------------- */
+/* --- the collectives (mpi/bench/calls.c)
+ * ---------------------------------------------------------- */
 
 enum bench_side { BENCH_PLAIN, BENCH_LIBRARY, BENCH_CONTROL, BENCH_SIDES };
 
 struct bench_call {
     const char *name; /* as in the library's tables: "bcast" */
     bool rooted;
-    bool reduces; /* floats: sizes below 4 bytes are left out */
+    bool reduces;           /* floats: sizes below 4 bytes are left out */
     bool many_out, many_in; /* a block for each rank is sent, is received, at the root or by all */
 };
 
@@ -48,8 +50,8 @@ int bench_buffers_make(struct bench_buffers *buffers, const struct bench_call *c
                        const struct bench_world *world, uint64_t bytes);
 void bench_buffers_free(struct bench_buffers *buffers);
 
-void bench_run(int call, enum bench_side side, const struct bench_buffers *buffers,
-               uint64_t bytes, int root);
+void bench_run(int call, enum bench_side side, const struct bench_buffers *buffers, uint64_t bytes,
+               int root);
 
 /* Calls once on data of which the result is known. Returns how many bytes are wrong on this
  * rank. */
@@ -68,7 +70,7 @@ struct bench_settings {
     int size_count;
     int root; /* -1: rotates, one further with each call */
     int rounds, warmup;
-    long calls;         /* in a round; 0: by time */
+    long calls; /* in a round; 0: by time */
     double round_ms;
     uint64_t memory_bytes;
     bool verify, json;
@@ -87,7 +89,8 @@ struct bench_row {
     bool verified;
 };
 
-/* --- the library (mpi/bench/library.c) ------------------------------------------------------------ */
+/* --- the library (mpi/bench/library.c)
+ * ------------------------------------------------------------ */
 
 /* What libnuioa-coll offers to those who look; each NULL where it is not loaded, or by the shim. */
 struct bench_library {
@@ -99,13 +102,15 @@ struct bench_library {
 
 void bench_library_find(struct bench_library *library);
 
-/* --- measuring (mpi/bench/measure.c) -------------------------------------------------------------- */
+/* --- measuring (mpi/bench/measure.c)
+ * -------------------------------------------------------------- */
 
 /* Fills *row; the same on all ranks. 0, or -ENOMEM on all. */
 int bench_measure(const struct bench_settings *settings, const struct bench_world *world, int call,
                   uint64_t bytes, struct bench_row *row);
 
-/* --- showing (mpi/bench/show.c), on rank 0 -------------------------------------------------------- */
+/* --- showing (mpi/bench/show.c), on rank 0
+ * -------------------------------------------------------- */
 
 void bench_show_begin(FILE *out, const struct bench_settings *settings,
                       const struct bench_world *world, const struct bench_library *library);
@@ -113,7 +118,8 @@ void bench_show_row(FILE *out, const struct bench_settings *settings,
                     const struct bench_world *world, const struct bench_row *row, bool first);
 void bench_show_end(FILE *out, const struct bench_settings *settings);
 
-/* --- a table for the library (mpi/bench/table.c) -------------------------------------------------- */
+/* --- a table for the library (mpi/bench/table.c)
+ * -------------------------------------------------- */
 
 /* Measures every algorithm for every size and writes on rank 0 what is best. 0 or -errno, the same
  * on all ranks. */

@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpi/bench/bench.h"
 
+/* clang-format off */
 #define CALLS(X) \
     X(Bcast) X(Reduce) X(Allreduce) X(Allgather) X(Allgatherv) X(Gather) X(Gatherv) X(Scatter) \
     X(Scatterv) X(Alltoall)
@@ -14,6 +16,7 @@
 
 enum { CALLS(TAG) CALL_COUNT };
 static const struct { CALLS(MEMBER) } sides[2] = { { CALLS(THEIRS) }, { CALLS(OURS) } };
+/* clang-format on */
 
 const struct bench_call bench_calls[] = {
     [CALL_Bcast] = { "bcast", true, false, false, false },
@@ -28,7 +31,10 @@ const struct bench_call bench_calls[] = {
     [CALL_Alltoall] = { "alltoall", false, false, true, true },
 };
 
-int bench_call_count(void) { return CALL_COUNT; }
+int bench_call_count(void)
+{
+    return CALL_COUNT;
+}
 
 int bench_call_find(const char *name)
 {
@@ -58,8 +64,10 @@ uint64_t bench_memory(const struct bench_call *c, const struct bench_world *w, u
 int bench_buffers_make(struct bench_buffers *b, const struct bench_call *c,
                        const struct bench_world *w, uint64_t bytes)
 {
-    *b = (struct bench_buffers){ .out_bytes = out_bytes(c, w, bytes),
-                                 .in_bytes = in_bytes(c, w, bytes) };
+    *b = (struct bench_buffers){
+        .out_bytes = out_bytes(c, w, bytes),
+        .in_bytes = in_bytes(c, w, bytes),
+    };
     b->out = malloc(b->out_bytes);
     b->in = malloc(b->in_bytes);
     b->counts = malloc(sizeof(*b->counts) * (size_t)w->size);
@@ -128,7 +136,10 @@ static char pattern(int from, int to, uint64_t bytes, uint64_t i)
 }
 
 /* Whole numbers whose sums are exact. */
-static float number(int rank, uint64_t i) { return (float)((i + (uint64_t)rank * 5) % 13); }
+static float number(int rank, uint64_t i)
+{
+    return (float)((i + (uint64_t)rank * 5) % 13);
+}
 
 static void fill(const struct bench_call *c, const struct bench_world *w, char *at, uint64_t bytes,
                  bool many)
@@ -157,8 +168,8 @@ static uint64_t wrong_sums(const struct bench_world *w, const char *in, uint64_t
     return wrong;
 }
 
-static uint64_t wrong_bytes(const struct bench_call *c, const struct bench_world *w,
-                            const char *in, uint64_t bytes, int root)
+static uint64_t wrong_bytes(const struct bench_call *c, const struct bench_world *w, const char *in,
+                            uint64_t bytes, int root)
 {
     uint64_t wrong = 0;
     for (int k = 0; k < (c->many_in ? w->size : 1); k++) {

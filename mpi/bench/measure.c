@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -64,8 +65,8 @@ static void rounds(const struct bench_settings *s, const struct bench_world *w, 
     long serial[BENCH_SIDES] = { 0 };
     double first = 0;
     for (int side = 0; side < BENCH_SIDES; side++)
-        first = round_of(call, (enum bench_side)side, b, s, w, row->bytes, s->warmup,
-                         &serial[side]);
+        first =
+            round_of(call, (enum bench_side)side, b, s, w, row->bytes, s->warmup, &serial[side]);
     long calls = calls_for(s, w, first);
     for (int r = 0; r < s->rounds; r++)
         for (int k = 0; k < BENCH_SIDES; k++) {

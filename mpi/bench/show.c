@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 
 #include "mpi/bench/bench.h"
@@ -29,16 +30,19 @@ void bench_show_begin(FILE *out, const struct bench_settings *s, const struct be
                       const struct bench_library *l)
 {
     if (s->json) {
-        fprintf(out, "{ \"nuioa\": 1, \"ranks\": %d, \"nodes\": %d, \"ranks_per_node\": %d, "
-                "\"library\": \"%s\", \"rounds\": %d,\n  \"rows\": [\n", w->size, w->nodes, w->most,
-                library_name(l), s->rounds);
+        fprintf(out,
+                "{ \"nuioa\": 1, \"ranks\": %d, \"nodes\": %d, \"ranks_per_node\": %d, "
+                "\"library\": \"%s\", \"rounds\": %d,\n  \"rows\": [\n",
+                w->size, w->nodes, w->most, library_name(l), s->rounds);
         return;
     }
     fprintf(out, "# %d ranks on %d nodes, at most %d on one; library: %s%s\n", w->size, w->nodes,
             w->most, library_name(l),
             l->overrides ? "" : " (both sides are the MPI library's own)");
-    fprintf(out, "# us: of a call, the slowest rank, median of %d rounds; control: the plain MPI "
-            "once more\n", s->rounds);
+    fprintf(out,
+            "# us: of a call, the slowest rank, median of %d rounds; control: the plain MPI "
+            "once more\n",
+            s->rounds);
     fprintf(out, "%-10s %9s %5s %7s %11s %11s %8s %8s %8s %8s %6s\n", "collective", "bytes", "root",
             "calls", "plain us", "library us", "gain %", "control", "plain", "library", "result");
     fprintf(out, "%-10s %9s %5s %7s %11s %11s %8s %8s %8s %8s %6s\n", "", "", "", "", "", "", "",
@@ -56,11 +60,12 @@ static void show_json(FILE *out, const struct bench_world *w, const struct bench
         fprintf(out, "\"rotate\"");
     else
         fprintf(out, "%d", row->root);
-    fprintf(out, ", \"calls\": %ld,\n      \"plain_us\": %.3f, \"library_us\": %.3f, "
+    fprintf(out,
+            ", \"calls\": %ld,\n      \"plain_us\": %.3f, \"library_us\": %.3f, "
             "\"control_us\": %.3f, \"plain_mb_per_s\": %.3f, \"library_mb_per_s\": %.3f, "
-            "\"wrong_bytes\": ", row->calls, row->us[BENCH_PLAIN], row->us[BENCH_LIBRARY],
-            row->us[BENCH_CONTROL], throughput(row, w, BENCH_PLAIN),
-            throughput(row, w, BENCH_LIBRARY));
+            "\"wrong_bytes\": ",
+            row->calls, row->us[BENCH_PLAIN], row->us[BENCH_LIBRARY], row->us[BENCH_CONTROL],
+            throughput(row, w, BENCH_PLAIN), throughput(row, w, BENCH_LIBRARY));
     if (row->verified)
         fprintf(out, "%" PRIu64 " }", row->wrong[BENCH_PLAIN] + row->wrong[BENCH_LIBRARY]);
     else

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +8,9 @@
 
 #define NAME_MAX_ 64
 
-struct candidate { char name[NAME_MAX_]; };
+struct candidate {
+    char name[NAME_MAX_];
+};
 
 /* The algorithms of a collective, each plain and with each segment that was asked for. */
 static int candidates(const struct bench_settings *s, const struct bench_library *l,
@@ -90,9 +93,11 @@ int bench_table(const struct bench_settings *s, const struct bench_world *w,
         rc = -errno;
     PMPI_Allreduce(MPI_IN_PLACE, &rc, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (out && !rc)
-        fprintf(out, "nuioa-coll 1\n# by nuioa-bench: %d ranks on %d nodes; at least %.1f %% "
+        fprintf(out,
+                "nuioa-coll 1\n# by nuioa-bench: %d ranks on %d nodes; at least %.1f %% "
                 "faster than the MPI library\n# collective nodes ranks-per-node from-bytes "
-                "algorithm[:segment-bytes]\n", w->size, w->nodes, s->gain_percent);
+                "algorithm[:segment-bytes]\n",
+                w->size, w->nodes, s->gain_percent);
     for (int i = 0; i < bench_call_count() && !rc; i++)
         if (s->wanted[i] && l->algorithms(bench_calls[i].name))
             rc = write_collective(out, s, w, l, i);

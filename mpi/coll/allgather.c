@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
 #include "mpi/coll/layout.h"
@@ -21,9 +22,8 @@ static int collect(struct coll_comm *c, const struct coll_layout *layout, int le
         int rank = map->ranks[map->first[node] + i];
         receives[i] = MPI_REQUEST_NULL;
         if (rank != c->me && rc == MPI_SUCCESS)
-            rc = PMPI_Irecv(coll_layout_block(layout, rank),
-                            (int)coll_layout_bytes(layout, rank), MPI_BYTE, rank, COLL_TAG, c->own,
-                            &receives[i]);
+            rc = PMPI_Irecv(coll_layout_block(layout, rank), (int)coll_layout_bytes(layout, rank),
+                            MPI_BYTE, rank, COLL_TAG, c->own, &receives[i]);
     }
     int end = PMPI_Waitall(count, receives, MPI_STATUSES_IGNORE);
     free(receives);

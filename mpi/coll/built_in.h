@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* Written by test/sim/run --table, from simulations: see test/sim/choice.py. */
 #define COLL_BUILT_IN_BCAST \
     "bcast 2-3 2 8388608 pass\n" \

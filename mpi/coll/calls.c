@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/comm.h"
 #include "mpi/coll/type.h"
 
@@ -76,8 +77,7 @@ static bool am_rank(MPI_Comm comm, int rank)
 COLLECTIVE(Bcast, COLL_BCAST,
            LIST(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm),
            LIST(buffer, count, type, root, comm), coll_bytes(count, type), size,
-           is_rank(comm, root),
-           coll_bcast(c, &how, buffer, count, type, root))
+           is_rank(comm, root), coll_bcast(c, &how, buffer, count, type, root))
 
 COLLECTIVE(Reduce, COLL_REDUCE,
            LIST(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op, int root,
@@ -100,24 +100,26 @@ COLLECTIVE(Allreduce, COLL_ALLREDUCE,
 COLLECTIVE(Allgather, COLL_ALLGATHER,
            LIST(const void *out, int count, MPI_Datatype type, void *in, int in_count,
                 MPI_Datatype in_type, MPI_Comm comm),
-           LIST(out, count, type, in, in_count, in_type, comm), coll_bytes(in_count, in_type),
-           size, true, coll_allgather(c, &how, out, count, type, SAME_IN))
+           LIST(out, count, type, in, in_count, in_type, comm), coll_bytes(in_count, in_type), size,
+           true, coll_allgather(c, &how, out, count, type, SAME_IN))
 
 /* The root's other count, and its type, need not mean anything. */
 COLLECTIVE(Gather, COLL_GATHER,
            LIST(const void *out, int count, MPI_Datatype type, void *in, int in_count,
                 MPI_Datatype in_type, int root, MPI_Comm comm),
-           LIST(out, count, type, in, in_count, in_type, root, comm),
-           0, coll_job.least[COLL_GATHER] == UINT64_MAX ? 0
-           : am_rank(comm, root) ? coll_bytes(in_count, in_type) : coll_bytes(count, type),
+           LIST(out, count, type, in, in_count, in_type, root, comm), 0,
+           coll_job.least[COLL_GATHER] == UINT64_MAX ? 0
+           : am_rank(comm, root)                     ? coll_bytes(in_count, in_type)
+                                                     : coll_bytes(count, type),
            is_rank(comm, root), coll_gather(c, &how, out, count, type, SAME_IN, root))
 
 COLLECTIVE(Scatter, COLL_SCATTER,
            LIST(const void *out, int count, MPI_Datatype type, void *in, int in_count,
                 MPI_Datatype in_type, int root, MPI_Comm comm),
-           LIST(out, count, type, in, in_count, in_type, root, comm),
-           0, coll_job.least[COLL_SCATTER] == UINT64_MAX ? 0
-           : am_rank(comm, root) ? coll_bytes(count, type) : coll_bytes(in_count, in_type),
+           LIST(out, count, type, in, in_count, in_type, root, comm), 0,
+           coll_job.least[COLL_SCATTER] == UINT64_MAX ? 0
+           : am_rank(comm, root)                      ? coll_bytes(count, type)
+                                                      : coll_bytes(in_count, in_type),
            is_rank(comm, root), coll_scatter(c, &how, SAME_OUT, in, in_count, in_type, root))
 
 /* --- of blocks that differ ------------------------------------------------------------------- */

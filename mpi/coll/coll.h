@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MPI_COLL_COLL_H
 #define NUIOA_MPI_COLL_COLL_H
 
@@ -9,8 +10,9 @@
 #include "mpi/coll/table.h"
 
 /* libnuioa-coll: collectives led from beside the NIC (Goglin & Moreaud, CASS 2011). What the
- * program calls is in mpi/coll/calls.c and mpi/coll/fortran.c; each collective then either is passed to the
- * MPI library untouched or runs on what is known of its communicator (mpi/coll/comm.h).
+ * program calls is in mpi/coll/calls.c and mpi/coll/fortran.c; each collective then either is
+ * passed to the MPI library untouched or runs on what is known of its communicator
+ * (mpi/coll/comm.h).
  *
  * Whether it does must come out the same on all ranks of the communicator, so it depends only on
  * what all of them have agreed upon (coll_job_agree) and on what MPI says is the same there: the
@@ -18,17 +20,18 @@
  * is contiguous, or a buffer in place, each rank settles for itself (mpi/coll/type.h). Inside, only
  * PMPI_ is called. */
 
-/* --- the job (mpi/coll/job.c): what this process was told, read in MPI_Init without a message --- */
+/* --- the job (mpi/coll/job.c): what this process was told, read in MPI_Init without a message
+ * --- */
 
 struct coll_job {
     bool on;
-    bool force;   /* act also where there is nothing to gain: for tests */
+    bool force; /* act also where there is nothing to gain: for tests */
     bool stats;
-    int pretend;  /* so many nodes, by blocks of ranks; 0: as they are. For tests */
+    int pretend; /* so many nodes, by blocks of ranks; 0: as they are. For tests */
     struct coll_table table;
     bool is_chosen[COLL_COUNT];
     struct coll_algorithm chosen[COLL_COUNT]; /* instead of the table */
-    uint64_t least[COLL_COUNT]; /* smaller messages pass without another look */
+    uint64_t least[COLL_COUNT];               /* smaller messages pass without another look */
 };
 extern struct coll_job coll_job;
 
@@ -46,7 +49,8 @@ bool coll_job_agree(MPI_Comm comm);
 void coll_begin(void); /* after MPI_Init; a second call does nothing */
 void coll_end(void);   /* before MPI_Finalize */
 
-/* --- a call on a communicator that has agreed (mpi/coll/comm.h): led, and how, or passed on? --- */
+/* --- a call on a communicator that has agreed (mpi/coll/comm.h): led, and how, or passed on?
+ * --- */
 
 struct coll_comm;
 
@@ -64,8 +68,8 @@ int coll_bcast(struct coll_comm *c, const struct coll_algorithm *how, void *buff
                MPI_Datatype type, int root);
 int coll_reduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out, void *in,
                 int count, MPI_Datatype type, MPI_Op op, int root);
-int coll_allreduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out,
-                   void *in, int count, MPI_Datatype type, MPI_Op op);
+int coll_allreduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out, void *in,
+                   int count, MPI_Datatype type, MPI_Op op);
 
 /* A block of each rank. `same`: all of `count` elements, one after the other; else counts and
  * displs say, which only the root of a gather or scatter has. */

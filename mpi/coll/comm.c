@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/comm.h"
 
 #include <errno.h>
@@ -185,8 +186,13 @@ static bool is_of_one_world(MPI_Comm comm, int size)
 
 static int exchange(struct coll_comm *c, int world)
 {
-    struct coll_record record = { .level = -1, .place = COLL_PLACE_UNKNOWN, .rail = -1,
-                                  .world = world, .node = c->me };
+    struct coll_record record = {
+        .level = -1,
+        .place = COLL_PLACE_UNKNOWN,
+        .rail = -1,
+        .world = world,
+        .node = c->me,
+    };
     record.numa = coll_numa(record.distance, COLL_NUMA_MAX);
     record.cpu_count = coll_cpus(&record.cpu);
     int rc = PMPI_Bcast(&record.node, 1, MPI_INT32_T, 0, c->node);
@@ -201,8 +207,8 @@ static int exchange(struct coll_comm *c, int world)
 /* Ranks that take turns on a CPU wait for each other's turns: each step through one more loses. */
 static bool is_worth_it(const struct coll_map *map)
 {
-    return coll_job.force || (map->node_count > 1 && map->most > 1 && map->advised &&
-                              !coll_map_is_crowded(map));
+    return coll_job.force ||
+           (map->node_count > 1 && map->most > 1 && map->advised && !coll_map_is_crowded(map));
 }
 
 /* Every rank comes out with the same state: without memory on one of them, all pass. */
@@ -283,8 +289,8 @@ struct coll_window *coll_comm_window(struct coll_comm *c)
 {
     if (!c->window_asked) {
         c->window_asked = true;
-        c->window = coll_map_count(&c->map, c->map.node[c->me]) > 1 ? coll_window_take(c->node)
-                                                                     : NULL;
+        c->window =
+            coll_map_count(&c->map, c->map.node[c->me]) > 1 ? coll_window_take(c->node) : NULL;
     }
     return c->window;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MPI_COLL_COMM_H
 #define NUIOA_MPI_COLL_COMM_H
 
@@ -14,7 +15,7 @@
  * and the bytes of those whose bytes all ranks know. Then its third large call makes the rest:
  * READY, or PASSED where there is nothing to gain. */
 
-#define COLL_PATIENCE 3 /* what is used once or twice is worth no message, nor communicators */
+#define COLL_PATIENCE 3  /* what is used once or twice is worth no message, nor communicators */
 #define COLL_LARGE 32768 /* bytes; no row of the built-in table begins below */
 
 enum coll_state { COLL_NEW, COLL_PASSED, COLL_AGREED, COLL_READY };
@@ -28,7 +29,7 @@ struct coll_comm {
     MPI_Comm own;  /* the same ranks; errors are returned */
     MPI_Comm node; /* those of this node, in the same order */
     struct coll_map map;
-    struct coll_table *table; /* the rows for this shape */
+    struct coll_table *table;   /* the rows for this shape */
     struct coll_window *window; /* coll_comm_window */
     bool window_asked;
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include <stdio.h>
 
@@ -25,8 +26,8 @@ static bool choose_now(const struct coll_comm *c, enum coll_collective collectiv
 /* Inside, places are counted in ints. */
 static bool fits(const struct coll_comm *c, enum coll_collective collective, uint64_t bytes)
 {
-    bool whole = collective == COLL_BCAST || collective == COLL_REDUCE ||
-                 collective == COLL_ALLREDUCE;
+    bool whole =
+        collective == COLL_BCAST || collective == COLL_REDUCE || collective == COLL_ALLREDUCE;
     return bytes && bytes <= INT_MAX / (whole ? 1 : (uint64_t)c->map.size);
 }
 

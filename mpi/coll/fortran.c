@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/fortran.h"
 #include "mpi/coll/coll.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
 #include "mpi/coll/layout.h"
@@ -93,9 +94,8 @@ static int receive_all(const struct gather *g, const struct coll_layout *layout)
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
         int rank = map->ranks[map->first[g->node] + i];
         if (rank != g->root)
-            rc = PMPI_Irecv(coll_layout_block(layout, rank),
-                            (int)coll_layout_bytes(layout, rank), MPI_BYTE, rank, COLL_TAG,
-                            g->c->own, &receives[used++]);
+            rc = PMPI_Irecv(coll_layout_block(layout, rank), (int)coll_layout_bytes(layout, rank),
+                            MPI_BYTE, rank, COLL_TAG, g->c->own, &receives[used++]);
     }
     for (int node = 0; node < map->node_count && rc == MPI_SUCCESS; node++) {
         size_t bytes;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -62,8 +63,8 @@ static int choose(struct coll_job *job, const char *name, const char *text)
     int collective = coll_collective_parse(name);
     if (collective < 0)
         return -EINVAL;
-    if (text && coll_algorithm_parse((enum coll_collective)collective, text,
-                                     &job->chosen[collective]) < 0)
+    if (text &&
+        coll_algorithm_parse((enum coll_collective)collective, text, &job->chosen[collective]) < 0)
         return -EINVAL;
     job->is_chosen[collective] = text != NULL;
     return 0;
@@ -188,7 +189,8 @@ static bool may_have_gpus(const struct coll_job *job)
 void coll_job_begin(void)
 {
     read_all(&coll_job);
-    if (coll_job.on && (may_have_gpus(&coll_job) || may_have_threads() || !coll_type_packs_plainly()))
+    if (coll_job.on &&
+        (may_have_gpus(&coll_job) || may_have_threads() || !coll_type_packs_plainly()))
         coll_job.on = false;
     set_least(&coll_job);
 }

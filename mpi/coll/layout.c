@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/layout.h"
 
 #include <stdlib.h>
@@ -82,18 +83,18 @@ char *coll_layout_node(const struct coll_layout *layout, int node, size_t *bytes
 
 int coll_layout_pack(struct coll_layout *layout, int rank)
 {
-    return layout->direct ? MPI_SUCCESS
-                          : coll_pack(address_of(layout->blocks, rank),
-                                      count_of(layout->blocks, rank), layout->blocks->type,
-                                      coll_layout_block(layout, rank));
+    return layout->direct
+               ? MPI_SUCCESS
+               : coll_pack(address_of(layout->blocks, rank), count_of(layout->blocks, rank),
+                           layout->blocks->type, coll_layout_block(layout, rank));
 }
 
 int coll_layout_unpack(struct coll_layout *layout, int rank)
 {
-    return layout->direct ? MPI_SUCCESS
-                          : coll_unpack(coll_layout_block(layout, rank),
-                                        address_of(layout->blocks, rank),
-                                        count_of(layout->blocks, rank), layout->blocks->type);
+    return layout->direct
+               ? MPI_SUCCESS
+               : coll_unpack(coll_layout_block(layout, rank), address_of(layout->blocks, rank),
+                             count_of(layout->blocks, rank), layout->blocks->type);
 }
 
 int coll_layout_pack_all(struct coll_layout *layout, int without)

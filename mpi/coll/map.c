@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/map.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@ int coll_map_room(struct coll_map *map, int size)
     map->local = calloc(n, sizeof(int));
     map->leader = calloc(n * COLL_RAIL_MAX, sizeof(int));
     return map->records && map->node && map->first && map->ranks && map->local && map->leader
-               ? 0 : -ENOMEM;
+               ? 0
+               : -ENOMEM;
 }
 
 void coll_map_clear(struct coll_map *map)

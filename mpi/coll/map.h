@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MPI_COLL_MAP_H
 #define NUIOA_MPI_COLL_MAP_H
 
@@ -21,21 +22,21 @@ struct coll_record {
     int32_t rail;  /* which of the node's rails it leads; -1: none */
     int32_t world; /* its rank in MPI_COMM_WORLD */
     uint8_t distance[COLL_NUMA_MAX]; /* from its NUMA node to each; 0: not known */
-    int32_t cpu, cpu_count; /* the lowest it may use, and how many; 0: not known */
+    int32_t cpu, cpu_count;          /* the lowest it may use, and how many; 0: not known */
 };
 
 struct coll_map {
     int size, node_count;
-    int rail_count;          /* leaders of each node: as many as the node with fewest has, or 1 */
-    int most;                /* ranks of the largest node */
-    bool advised;            /* some node's leader is chosen by advice */
-    bool blocks;             /* each node's ranks are consecutive and the nodes in their order */
+    int rail_count; /* leaders of each node: as many as the node with fewest has, or 1 */
+    int most;       /* ranks of the largest node */
+    bool advised;   /* some node's leader is chosen by advice */
+    bool blocks;    /* each node's ranks are consecutive and the nodes in their order */
     struct coll_record *records; /* [size] */
-    int *node;               /* [size]: index of the node */
-    int *first;              /* [node_count + 1]: where a node's ranks begin in `ranks` */
-    int *ranks;              /* [size]: node by node, ascending */
-    int *local;              /* [size]: place among the ranks of its node */
-    int *leader;             /* [rail][node_count]: see coll_map_leader */
+    int *node;                   /* [size]: index of the node */
+    int *first;                  /* [node_count + 1]: where a node's ranks begin in `ranks` */
+    int *ranks;                  /* [size]: node by node, ascending */
+    int *local;                  /* [size]: place among the ranks of its node */
+    int *leader;                 /* [rail][node_count]: see coll_map_leader */
 };
 
 /* Room for a map of `size` ranks; the caller fills `records`, then coll_map_make does the rest and
@@ -44,8 +45,8 @@ int coll_map_room(struct coll_map *map, int size);
 void coll_map_make(struct coll_map *map);
 void coll_map_clear(struct coll_map *map);
 
-/* Does some rank share its CPUs with more ranks of its node than they are? Masks with one lowest CPU are
- * taken for the same. */
+/* Does some rank share its CPUs with more ranks of its node than they are? Masks with one lowest
+ * CPU are taken for the same. */
 bool coll_map_is_crowded(const struct coll_map *map);
 
 static inline int coll_map_leader(const struct coll_map *map, int rail, int node)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MPI_COLL_PIPELINED_H
 #define NUIOA_MPI_COLL_PIPELINED_H
 
@@ -8,9 +9,11 @@
  * sizes. Return MPI error codes. */
 
 #define COLL_AHEAD 4 /* receives posted, of one tree: a slot of the window each */
-#define COLL_SENDS 1 /* segments under way to one child: more would share the wire, and the first
+#define COLL_SENDS \
+    1 /* segments under way to one child: more would share the wire, and the first
                       * arrive later, at each hop of a chain */
-#define COLL_DIRECT_BYTES 65536 /* from here on a segment waits for its receiver, whatever the MPI
+#define COLL_DIRECT_BYTES \
+    65536 /* from here on a segment waits for its receiver, whatever the MPI
                                  * takes for small: it goes straight to where it belongs, and
                                  * a slow rank holds back those before it */
 #define COLL_TAG 1
@@ -40,10 +43,10 @@ struct coll_sum {
 int coll_pipelined_reduce(struct coll_comm *c, const struct coll_tree *tree,
                           const struct coll_sum *sum, size_t segment);
 
-/* Parts of `buffer` that all leaders get, round a ring or, while they are short, by doubling;
- * each is then spread in its node. Part p belongs to the p-th leader from `root`'s node on:
- * displs[p] to displs[p + 1]. At the beginning leader p has part p - first; the root has all of them
- * if `root_has_all`. */
+/* Parts of `buffer` that all leaders get, round a ring or, while they are short, by doubling; each
+ * is then spread in its node. Part p belongs to the p-th leader from `root`'s node on: displs[p] to
+ * displs[p + 1]. At the beginning leader p has part p - first; the root has all of them if
+ * `root_has_all`. */
 struct coll_ring {
     int root; /* leads its node; -1: the usual leaders, counted from node 0 */
     int first;

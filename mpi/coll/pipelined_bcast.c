@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -25,11 +26,11 @@ struct flow {
     struct coll_window *window; /* NULL: no shared memory on this node */
     uint64_t base;              /* number of our first segment in the window */
     int room;                   /* children in the widest tree */
-    bool in_order;          /* else each tree's segments as they come; all receives are posted */
-    uint64_t ahead;         /* receives posted */
-    MPI_Request *receives;  /* [ahead] */
-    int ring;               /* segments whose sends are remembered */
-    MPI_Request *sends;     /* [ring][room] */
+    bool in_order;         /* else each tree's segments as they come; all receives are posted */
+    uint64_t ahead;        /* receives posted */
+    MPI_Request *receives; /* [ahead] */
+    int ring;              /* segments whose sends are remembered */
+    MPI_Request *sends;    /* [ring][room] */
 };
 
 static const struct coll_tree *tree_of(const struct flow *f, uint64_t k)
@@ -93,8 +94,8 @@ static int post_receive(struct flow *f, uint64_t k)
         coll_window_await_slot(f->window, f->base + k);
     }
     if (rc == MPI_SUCCESS)
-        rc = PMPI_Irecv(place_of(f, k), (int)size_of(f, k), MPI_BYTE, tree->parent,
-                        tag_of(f, k), f->c->own, receive_of(f, k));
+        rc = PMPI_Irecv(place_of(f, k), (int)size_of(f, k), MPI_BYTE, tree->parent, tag_of(f, k),
+                        f->c->own, receive_of(f, k));
     return rc;
 }
 
@@ -236,9 +237,15 @@ int coll_pipelined_bcast(struct coll_comm *c, const struct coll_tree *trees, int
                          const struct coll_algorithm *how, char *buffer, size_t bytes)
 {
     size_t segment = coll_pipelined_segment(how, bytes);
-    struct flow f = { .c = c, .trees = trees, .tree_count = tree_count, .buffer = buffer,
-                      .bytes = bytes, .segment = segment,
-                      .count = (bytes + segment - 1) / segment };
+    struct flow f = {
+        .c = c,
+        .trees = trees,
+        .tree_count = tree_count,
+        .buffer = buffer,
+        .bytes = bytes,
+        .segment = segment,
+        .count = (bytes + segment - 1) / segment,
+    };
     for (int i = 0; i < tree_count; i++) {
         if (trees[i].child_count > f.room)
             f.room = trees[i].child_count;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +25,13 @@ static int up(struct coll_comm *c, const struct coll_algorithm *how, enum coll_s
 
 static struct coll_sum sum_of(const void *out, void *in, int count, MPI_Datatype type, MPI_Op op)
 {
-    struct coll_sum sum = { .own = out == MPI_IN_PLACE ? in : out, .into = in, .count = count,
-                            .type = type, .op = op };
+    struct coll_sum sum = {
+        .own = out == MPI_IN_PLACE ? in : out,
+        .into = in,
+        .count = count,
+        .type = type,
+        .op = op,
+    };
     MPI_Aint low;
     PMPI_Type_get_extent(type, &low, &sum.extent);
     return sum;
@@ -62,9 +68,9 @@ static int sum_parts(struct coll_comm *c, const struct coll_sum *sum, const int 
         int give = (index - step + count) % count, take = (give + count - 1) % count;
         int given = firsts[give + 1] - firsts[give], taken = firsts[take + 1] - firsts[take];
         char *into = sum->into + firsts[take] * sum->extent;
-        rc = PMPI_Sendrecv(sum->into + firsts[give] * sum->extent, given, sum->type, next,
-                           COLL_TAG, arrived, taken, sum->type, previous, COLL_TAG, c->own,
-                           MPI_STATUS_IGNORE);
+        rc =
+            PMPI_Sendrecv(sum->into + firsts[give] * sum->extent, given, sum->type, next, COLL_TAG,
+                          arrived, taken, sum->type, previous, COLL_TAG, c->own, MPI_STATUS_IGNORE);
         if (rc == MPI_SUCCESS && taken)
             rc = PMPI_Reduce_local(arrived, into, taken, sum->type, sum->op);
     }
@@ -105,8 +111,8 @@ static int by_ring(struct coll_comm *c, const struct coll_algorithm *how,
     return rc;
 }
 
-int coll_allreduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out,
-                   void *in, int count, MPI_Datatype type, MPI_Op op)
+int coll_allreduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out, void *in,
+                   int count, MPI_Datatype type, MPI_Op op)
 {
     struct coll_sum sum = sum_of(out, in, count, type, op);
     return how->inter == SHAPE_RING ? by_ring(c, how, &sum) : by_trees(c, how, &sum);

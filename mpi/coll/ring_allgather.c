@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/pipelined.h"
 
-/* Shorter parts cost each step's latency rather than their own time on the wire. Simulated (test/sim),
- * Bcast over 32 nodes: of 64 KB doubling is 0.93 to 1.6 times as fast as the ring, of 128 KB slower. */
+/* Shorter parts cost each step's latency rather than their own time on the wire. Simulated
+ * (test/sim), Bcast over 32 nodes: of 64 KB doubling is 0.93 to 1.6 times as fast as the ring, of
+ * 128 KB slower. */
 #define PART_SHORT 4096
 
 /* How this node stands in the round. */
@@ -76,8 +78,8 @@ static int begin(struct coll_comm *c, const struct coll_ring *ring, int index,
         if (gives && out[i].bytes)
             rc = PMPI_Isend(out[i].data, out[i].bytes, MPI_BYTE, to, COLL_TAG, c->own, &four[i]);
         if (takes && in[i].bytes && rc == MPI_SUCCESS)
-            rc = PMPI_Irecv(in[i].data, in[i].bytes, MPI_BYTE, from, COLL_TAG, c->own,
-                            &four[2 + i]);
+            rc =
+                PMPI_Irecv(in[i].data, in[i].bytes, MPI_BYTE, from, COLL_TAG, c->own, &four[2 + i]);
     }
     return rc;
 }
@@ -129,9 +131,9 @@ static int by_doubling(struct coll_comm *c, const struct coll_algorithm *how,
     return rc == MPI_SUCCESS ? spread(c, how, ring, seat.entry, fresh) : rc;
 }
 
-/* Bruck et al., IEEE TPDS 8(11), 1997, has the fewest steps, for while latency counts; a ring speaks
- * to neighbours only, for when bandwidth does (Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005,
- * 4.1). */
+/* Bruck et al., IEEE TPDS 8(11), 1997, has the fewest steps, for while latency counts; a ring
+ * speaks to neighbours only, for when bandwidth does (Thakur, Rabenseifner and Gropp, IJHPCA 19(1),
+ * 2005, 4.1). */
 int coll_ring_allgather(struct coll_comm *c, const struct coll_algorithm *how,
                         const struct coll_ring *ring)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
 #include "mpi/coll/layout.h"
@@ -28,9 +29,8 @@ static int send_all(const struct scatter *s, const struct coll_layout *layout)
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
         int rank = map->ranks[map->first[s->node] + i];
         if (rank != s->root)
-            rc = PMPI_Isend(coll_layout_block(layout, rank),
-                            (int)coll_layout_bytes(layout, rank), MPI_BYTE, rank, COLL_TAG,
-                            s->c->own, &sends[used++]);
+            rc = PMPI_Isend(coll_layout_block(layout, rank), (int)coll_layout_bytes(layout, rank),
+                            MPI_BYTE, rank, COLL_TAG, s->c->own, &sends[used++]);
     }
     int end = PMPI_Waitall(used, sends, MPI_STATUSES_IGNORE);
     free(sends);
@@ -75,8 +75,7 @@ static int lead(const struct scatter *s, const uint64_t *sizes, char *own)
     char *data = malloc(total + 1);
     if (!data)
         return MPI_ERR_NO_MEM;
-    int rc = PMPI_Recv(data, (int)total, MPI_BYTE, s->root, COLL_TAG, s->c->own,
-                       MPI_STATUS_IGNORE);
+    int rc = PMPI_Recv(data, (int)total, MPI_BYTE, s->root, COLL_TAG, s->c->own, MPI_STATUS_IGNORE);
     if (rc == MPI_SUCCESS)
         rc = hand_out(s, data, sizes, own);
     free(data);

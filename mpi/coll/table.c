@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/table.h"
 
 #include <ctype.h>
@@ -9,17 +10,17 @@
 #include "mpi/coll/built_in.h"
 #include "util/number.h"
 
-/* What no simulated machine is slower with than with its MPI's own choice: broadcasts, on some shapes. From
- * 64 KiB up: only "hundreds of kilobytes" feel where the NIC is (Goglin & Moreaud, CASS 2011, 3.2).
- * Reduce, allreduce and allgather through one rank of each node are slower wherever ranks have a core each
- * (doc/performance.md); gather cannot gain without moving its root (3.3.2); scatter's gain is eaten by
- * the copy in the node. */
+/* What no simulated machine is slower with than with its MPI's own choice: broadcasts, on some
+ * shapes. From 64 KiB up: only "hundreds of kilobytes" feel where the NIC is (Goglin & Moreaud,
+ * CASS 2011, 3.2). Reduce, allreduce and allgather through one rank of each node are slower
+ * wherever ranks have a core each (doc/performance.md); gather cannot gain without moving its root
+ * (3.3.2); scatter's gain is eaten by the copy in the node. */
 static const char built_in[] = "nuioa-coll 1\n" COLL_BUILT_IN_BCAST;
 
 static const char *const shapes[SHAPE_COUNT] = {
     [SHAPE_LINEAR] = "linear", [SHAPE_BINOMIAL] = "binomial", [SHAPE_CHAIN] = "chain",
-    [SHAPE_SPINE] = "spine", [SHAPE_SCATTER] = "scatter", [SHAPE_RING] = "ring",
-    [SHAPE_RELAY] = "relay", [SHAPE_FLAT] = "flat", [SHAPE_WINDOW] = "window",
+    [SHAPE_SPINE] = "spine",   [SHAPE_SCATTER] = "scatter",   [SHAPE_RING] = "ring",
+    [SHAPE_RELAY] = "relay",   [SHAPE_FLAT] = "flat",         [SHAPE_WINDOW] = "window",
     [SHAPE_COMB] = "comb",
 };
 
@@ -193,8 +194,8 @@ int coll_table_parse(struct coll_table *table, const char *text, char *why, size
 {
     struct coll_table *result = calloc(1, sizeof(*result));
     char *copy = strdup(text);
-    int rc = result && copy ? parse_lines(result, copy, why, size)
-                            : fail(why, size, 0, "no memory");
+    int rc =
+        result && copy ? parse_lines(result, copy, why, size) : fail(why, size, 0, "no memory");
     if (!rc)
         *table = *result;
     free(copy);

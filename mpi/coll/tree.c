@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/tree.h"
 
 #include <errno.h>
@@ -123,8 +124,7 @@ static int list_entries(const struct plan *plan, int *line)
 static int list_node(const struct plan *plan, int node, bool mates_last, int *line)
 {
     bool here = plan->through >= 0 && node == plan->map->node[plan->root];
-    return coll_map_walk(plan->map, here ? plan->root : -1, entry_of(plan, node), mates_last,
-                         line);
+    return coll_map_walk(plan->map, here ? plan->root : -1, entry_of(plan, node), mates_last, line);
 }
 
 static int list_all(const struct plan *plan, int *line)
@@ -132,8 +132,8 @@ static int list_all(const struct plan *plan, int *line)
     const struct coll_map *map = plan->map;
     int count = 0;
     for (int i = 0; i < map->node_count; i++)
-        count += list_node(plan, (map->node[plan->root] + i) % map->node_count, false,
-                           line + count);
+        count +=
+            list_node(plan, (map->node[plan->root] + i) % map->node_count, false, line + count);
     return count;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MPI_COLL_TREE_H
 #define NUIOA_MPI_COLL_TREE_H
 
@@ -20,8 +21,8 @@ enum coll_shape {
     SHAPE_RELAY,   /* gather: enters the root's node beside its NIC */
     SHAPE_FLAT,    /* one chain over all ranks: each node is entered beside its NIC and walked */
     /* only within a node */
-    SHAPE_COMB,    /* a chain of one rank of each NUMA node, each with a chain of its mates */
-    SHAPE_WINDOW,  /* shared memory: one copy for each NUMA node */
+    SHAPE_COMB,   /* a chain of one rank of each NUMA node, each with a chain of its mates */
+    SHAPE_WINDOW, /* shared memory: one copy for each NUMA node */
     SHAPE_COUNT
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/type.h"
 
 #include <limits.h>
@@ -49,7 +50,8 @@ bool coll_type_packs_plainly(void)
     int numbers[3] = { 1, -2, 3 }, place = 0;
     char packed[sizeof(numbers)];
     return PMPI_Pack(numbers, 3, MPI_INT, packed, sizeof(packed), &place, MPI_COMM_SELF) ==
-               MPI_SUCCESS && place == sizeof(packed) && !memcmp(numbers, packed, sizeof(packed));
+               MPI_SUCCESS &&
+           place == sizeof(packed) && !memcmp(numbers, packed, sizeof(packed));
 }
 
 int coll_pack(const void *buffer, int count, MPI_Datatype type, char *bytes)
@@ -111,12 +113,12 @@ int coll_view_close(struct coll_view *view, enum coll_access access)
 
 enum { OTHER = 0, INTEGER = 1, FLOATING = 2, COMPLEX = 4, BYTES = 8, PAIR = 16 };
 
-#define OF(class, ...) \
+#define OF(class_id, ...) \
     do { \
         const MPI_Datatype list[] = { __VA_ARGS__ }; \
         for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) \
             if (type == list[i]) \
-                return class; \
+                return class_id; \
     } while (0)
 
 /* Those that an application is likely to reduce. */
@@ -125,8 +127,8 @@ static int class_of(MPI_Datatype type)
     OF(FLOATING, MPI_DOUBLE, MPI_FLOAT, MPI_DOUBLE_PRECISION, MPI_REAL, MPI_LONG_DOUBLE);
     OF(INTEGER, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_INTEGER,
        MPI_UNSIGNED_LONG_LONG, MPI_INT64_T, MPI_UINT64_T, MPI_INT32_T, MPI_UINT32_T, MPI_SHORT,
-       MPI_UNSIGNED_SHORT, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_UINT8_T,
-       MPI_INT16_T, MPI_UINT16_T);
+       MPI_UNSIGNED_SHORT, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_INT8_T, MPI_UINT8_T, MPI_INT16_T,
+       MPI_UINT16_T);
     OF(COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX);
     OF(BYTES, MPI_BYTE);
     OF(PAIR, MPI_2INT, MPI_DOUBLE_INT, MPI_FLOAT_INT, MPI_LONG_INT, MPI_SHORT_INT,

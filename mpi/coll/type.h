@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MPI_COLL_TYPE_H
 #define NUIOA_MPI_COLL_TYPE_H
 

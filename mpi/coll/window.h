@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MPI_COLL_WINDOW_H
 #define NUIOA_MPI_COLL_WINDOW_H
 
@@ -28,8 +29,8 @@ struct coll_flags {
 
 struct coll_window {
     int count, me;
-    uint64_t next;  /* number of the next segment */
-    char **areas;   /* [count] */
+    uint64_t next; /* number of the next segment */
+    char **areas;  /* [count] */
     /* mpi/coll/window.c's */
     uint64_t id;
     MPI_Win win;
@@ -41,7 +42,7 @@ struct coll_window {
 /* Collective over `node`. NULL on all of its ranks if one of them has no memory for it. */
 struct coll_window *coll_window_take(MPI_Comm node);
 void coll_window_give(struct coll_window *window); /* NULL allowed */
-void coll_window_close(void); /* collective: frees all that were ever made */
+void coll_window_close(void);                      /* collective: frees all that were ever made */
 
 static inline struct coll_flags *coll_window_flags(const struct coll_window *window, int rank)
 {

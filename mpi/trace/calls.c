@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/trace/counted.h"
 #include "mpi/trace/trace.h"
 
@@ -14,6 +15,7 @@
 
 /* --- point to point -------------------------------------------------------------------------- */
 
+/* clang-format off */
 #define SEND(name) \
     int NAME(name)(const void *buffer, COUNT count, MPI_Datatype type, int dest, int tag, \
                    MPI_Comm comm) \
@@ -21,11 +23,13 @@
         COUNTED(PMPI_NAME(name)(buffer, count, type, dest, tag, comm), \
                 trace_send(dest, count, type, comm)) \
     }
+/* clang-format on */
 SEND(Send)
 SEND(Bsend)
 SEND(Ssend)
 SEND(Rsend)
 
+/* clang-format off */
 #define SEND_REQUEST(name, how) \
     int NAME(name)(const void *buffer, COUNT count, MPI_Datatype type, int dest, int tag, \
                    MPI_Comm comm, MPI_Request *request) \
@@ -33,6 +37,7 @@ SEND(Rsend)
         how(PMPI_NAME(name)(buffer, count, type, dest, tag, comm, request), \
             trace_send(dest, count, type, comm)) \
     }
+/* clang-format on */
 SEND_REQUEST(Isend, COUNTED)
 SEND_REQUEST(Ibsend, COUNTED)
 SEND_REQUEST(Issend, COUNTED)
@@ -54,9 +59,9 @@ int NAME(Sendrecv)(const void *out, COUNT count, MPI_Datatype type, int dest, in
 int NAME(Sendrecv_replace)(void *buffer, COUNT count, MPI_Datatype type, int dest, int tag,
                            int source, int in_tag, MPI_Comm comm, MPI_Status *status)
 {
-    COUNTED(PMPI_NAME(Sendrecv_replace)(buffer, count, type, dest, tag, source, in_tag, comm,
-                                        status),
-            trace_send(dest, count, type, comm))
+    COUNTED(
+        PMPI_NAME(Sendrecv_replace)(buffer, count, type, dest, tag, source, in_tag, comm, status),
+        trace_send(dest, count, type, comm))
 }
 
 #if TRACE_MPI_4
@@ -72,9 +77,9 @@ int NAME(Isendrecv)(const void *out, COUNT count, MPI_Datatype type, int dest, i
 int NAME(Isendrecv_replace)(void *buffer, COUNT count, MPI_Datatype type, int dest, int tag,
                             int source, int in_tag, MPI_Comm comm, MPI_Request *request)
 {
-    COUNTED(PMPI_NAME(Isendrecv_replace)(buffer, count, type, dest, tag, source, in_tag, comm,
-                                         request),
-            trace_send(dest, count, type, comm))
+    COUNTED(
+        PMPI_NAME(Isendrecv_replace)(buffer, count, type, dest, tag, source, in_tag, comm, request),
+        trace_send(dest, count, type, comm))
 }
 #endif
 
@@ -82,19 +87,23 @@ int NAME(Isendrecv_replace)(void *buffer, COUNT count, MPI_Datatype type, int de
 
 /* LIST(...) keeps the commas of a list in one argument. */
 #define LIST(...) __VA_ARGS__
+/* clang-format off */
 #define BLOCKING(name, iname, parameters, arguments, event) \
     int NAME(name)(parameters) { COUNTED(PMPI_NAME(name)(arguments), event) } \
     int NAME(iname)(parameters, MPI_Request *request) \
     { \
         COUNTED(PMPI_NAME(iname)(arguments, request), event) \
     }
+/* clang-format on */
 #if TRACE_MPI_4
+/* clang-format off */
 #define COLLECTIVE(name, iname, parameters, arguments, event) \
     BLOCKING(name, iname, LIST(parameters), LIST(arguments), event) \
     int NAME(name##_init)(parameters, MPI_Info info, MPI_Request *request) \
     { \
         PREPARED(PMPI_NAME(name##_init)(arguments, info, request), event) \
     }
+/* clang-format on */
 #else
 #define COLLECTIVE BLOCKING
 #endif
@@ -197,6 +206,7 @@ COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw,
 
 /* --- one-sided ------------------------------------------------------------------------------- */
 
+/* clang-format off */
 #define ONE_SIDED(name, rname, constness, direction) \
     int NAME(name)(constness void *ours, COUNT count, MPI_Datatype type, int rank, MPI_Aint place, \
                    COUNT their_count, MPI_Datatype their_type, MPI_Win window) \
@@ -212,15 +222,16 @@ COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw,
                              request), \
                 trace_one_sided(direction, rank, count, type, window)) \
     }
+/* clang-format on */
 ONE_SIDED(Put, Rput, const, TRACE_TO)
 ONE_SIDED(Get, Rget, , TRACE_FROM)
 
 int NAME(Accumulate)(const void *ours, COUNT count, MPI_Datatype type, int rank, MPI_Aint place,
                      COUNT their_count, MPI_Datatype their_type, MPI_Op op, MPI_Win window)
 {
-    COUNTED(PMPI_NAME(Accumulate)(ours, count, type, rank, place, their_count, their_type, op,
-                                  window),
-            trace_one_sided(TRACE_TO, rank, count, type, window))
+    COUNTED(
+        PMPI_NAME(Accumulate)(ours, count, type, rank, place, their_count, their_type, op, window),
+        trace_one_sided(TRACE_TO, rank, count, type, window))
 }
 
 int NAME(Raccumulate)(const void *ours, COUNT count, MPI_Datatype type, int rank, MPI_Aint place,

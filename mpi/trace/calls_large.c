@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/trace/trace.h"
 
 /* The calls of MPI 4 whose numbers of elements are MPI_Count. */

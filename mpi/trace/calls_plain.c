@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/trace/counted.h"
 #include "mpi/trace/trace.h"
 
@@ -5,7 +6,10 @@
 
 /* --- start and end --------------------------------------------------------------------------- */
 
-int MPI_Init(int *argc, char ***argv) { COUNTED(PMPI_Init(argc, argv), trace_begin()) }
+int MPI_Init(int *argc, char ***argv)
+{
+    COUNTED(PMPI_Init(argc, argv), trace_begin())
+}
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {

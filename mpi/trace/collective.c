@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
 #include "mpi/trace/trace.h"
@@ -161,9 +162,10 @@ static int *list_neighbours(MPI_Comm comm, int *count)
     int kind = MPI_UNDEFINED;
     *count = 0;
     PMPI_Topo_test(comm, &kind);
-    return kind == MPI_CART ? list_cart(comm, count)
-         : kind == MPI_GRAPH ? list_graph(comm, count)
-         : kind == MPI_DIST_GRAPH ? list_dist_graph(comm, count) : NULL;
+    return kind == MPI_CART         ? list_cart(comm, count)
+           : kind == MPI_GRAPH      ? list_graph(comm, count)
+           : kind == MPI_DIST_GRAPH ? list_dist_graph(comm, count)
+                                    : NULL;
 }
 
 void trace_neighbours(struct trace_counts counts, MPI_Datatype type, const MPI_Datatype *types,

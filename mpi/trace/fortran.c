@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/fortran.h"
 #include "mpi/trace/trace.h"
 
@@ -59,7 +60,7 @@ static bool in_place(const void *buffer)
 
 #define SEND(name) \
     void NAME(name)(void *buffer, fint count, fint type, fint dest, fint tag, fint comm, \
-                       fint ierr) \
+                    fint ierr) \
     { \
         REAL(name); \
         call(buffer, count, type, dest, tag, comm, ierr); \
@@ -72,7 +73,7 @@ SEND(rsend)
 
 #define SEND_REQUEST(name, how) \
     void NAME(name)(void *buffer, fint count, fint type, fint dest, fint tag, fint comm, \
-                       fint request, fint ierr) \
+                    fint request, fint ierr) \
     { \
         REAL(name); \
         call(buffer, count, type, dest, tag, comm, request, ierr); \
@@ -119,7 +120,7 @@ void NAME(request_free)(fint request, fint ierr)
 }
 
 void NAME(sendrecv)(void *out, fint count, fint type, fint dest, fint tag, void *in, fint in_count,
-                   fint in_type, fint source, fint in_tag, fint comm, fint status, fint ierr)
+                    fint in_type, fint source, fint in_tag, fint comm, fint status, fint ierr)
 {
     REAL(sendrecv);
     call(out, count, type, dest, tag, in, in_count, in_type, source, in_tag, comm, status, ierr);
@@ -127,7 +128,7 @@ void NAME(sendrecv)(void *out, fint count, fint type, fint dest, fint tag, void 
 }
 
 void NAME(sendrecv_replace)(void *buffer, fint count, fint type, fint dest, fint tag, fint source,
-                           fint in_tag, fint comm, fint status, fint ierr)
+                            fint in_tag, fint comm, fint status, fint ierr)
 {
     REAL(sendrecv_replace);
     call(buffer, count, type, dest, tag, source, in_tag, comm, status, ierr);
@@ -191,8 +192,7 @@ void NAME(psend_init)(void *buffer, fint parts, MPI_Count *count, fint type, fin
 
 COLLECTIVE(bcast, LIST(void *buffer, fint count, fint type, fint root, fint comm),
            LIST(buffer, count, type, root, comm), trace_bcast(*count, TYPE, *root, COMM))
-COLLECTIVE(reduce,
-           LIST(void *out, void *in, fint count, fint type, fint op, fint root, fint comm),
+COLLECTIVE(reduce, LIST(void *out, void *in, fint count, fint type, fint op, fint root, fint comm),
            LIST(out, in, count, type, op, root, comm), trace_reduce(*count, TYPE, *root, COMM))
 
 #define FOLD_PARAMETERS LIST(void *out, void *in, fint count, fint type, fint op, fint comm)
@@ -230,8 +230,8 @@ COLLECTIVE(scatterv,
 COLLECTIVE(allgather, SAME_PARAMETERS, SAME_ARGUMENTS,
            trace_allgather(ALL(*in_count), IN_TYPE, COMM))
 COLLECTIVE(alltoall, SAME_PARAMETERS, SAME_ARGUMENTS,
-           trace_alltoall(ALL(in_place(out) ? *in_count : *count),
-                          in_place(out) ? IN_TYPE : TYPE, NULL, COMM))
+           trace_alltoall(ALL(in_place(out) ? *in_count : *count), in_place(out) ? IN_TYPE : TYPE,
+                          NULL, COMM))
 COLLECTIVE(allgatherv,
            LIST(void *out, fint count, fint type, void *in, fint in_counts, fint places,
                 fint in_type, fint comm),
@@ -241,8 +241,8 @@ COLLECTIVE(alltoallv,
            LIST(void *out, fint counts, fint places, fint type, void *in, fint in_counts,
                 fint in_places, fint in_type, fint comm),
            LIST(out, counts, places, type, in, in_counts, in_places, in_type, comm),
-           trace_alltoall(EACH(in_place(out) ? in_counts : counts),
-                          in_place(out) ? IN_TYPE : TYPE, NULL, COMM))
+           trace_alltoall(EACH(in_place(out) ? in_counts : counts), in_place(out) ? IN_TYPE : TYPE,
+                          NULL, COMM))
 
 /* --- with the neighbours of a topology ------------------------------------------------------- */
 
@@ -266,15 +266,15 @@ COLLECTIVE(neighbor_alltoallv,
 typedef MPI_Aint *faint;
 
 #define ONE_SIDED(name, direction) \
-    void NAME(name)(void *ours, fint count, fint type, fint rank, faint place, \
-                       fint their_count, fint their_type, fint window, fint ierr) \
+    void NAME(name)(void *ours, fint count, fint type, fint rank, faint place, fint their_count, \
+                    fint their_type, fint window, fint ierr) \
     { \
         REAL(name); \
         call(ours, count, type, rank, place, their_count, their_type, window, ierr); \
         COUNTED(trace_one_sided(direction, *rank, *count, TYPE, WINDOW)) \
     } \
     void NAME(r##name)(void *ours, fint count, fint type, fint rank, faint place, \
-                        fint their_count, fint their_type, fint window, fint request, fint ierr) \
+                       fint their_count, fint their_type, fint window, fint request, fint ierr) \
     { \
         REAL(r##name); \
         call(ours, count, type, rank, place, their_count, their_type, window, request, ierr); \
@@ -284,7 +284,7 @@ ONE_SIDED(put, TRACE_TO)
 ONE_SIDED(get, TRACE_FROM)
 
 void NAME(accumulate)(void *ours, fint count, fint type, fint rank, faint place, fint their_count,
-                     fint their_type, fint op, fint window, fint ierr)
+                      fint their_type, fint op, fint window, fint ierr)
 {
     REAL(accumulate);
     call(ours, count, type, rank, place, their_count, their_type, op, window, ierr);
@@ -303,8 +303,8 @@ void NAME(raccumulate)(void *ours, fint count, fint type, fint rank, faint place
 #define BACK_TYPE PMPI_Type_f2c(*back_type)
 
 void NAME(get_accumulate)(void *ours, fint count, fint type, void *back, fint back_count,
-                          fint back_type, fint rank, faint place, fint their_count,
-                          fint their_type, fint op, fint window, fint ierr)
+                          fint back_type, fint rank, faint place, fint their_count, fint their_type,
+                          fint op, fint window, fint ierr)
 {
     REAL(get_accumulate);
     call(ours, count, type, back, back_count, back_type, rank, place, their_count, their_type, op,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/fortran08.h"
 #include "mpi/trace/trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -142,7 +143,8 @@ static int collect(struct output *out, MPI_Comm comm)
         if (count && !lines)
             return -ENOMEM;
         int rc = count ? PMPI_Recv(lines, (int)(count * sizeof(*lines)), MPI_BYTE, rank, 0, comm,
-                                   MPI_STATUS_IGNORE) : MPI_SUCCESS;
+                                   MPI_STATUS_IGNORE)
+                       : MPI_SUCCESS;
         if (rc == MPI_SUCCESS && out->file)
             output_lines(out, lines, count);
         free(lines);

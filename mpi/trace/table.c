@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
 #include "mpi/trace/trace.h"
@@ -7,7 +8,7 @@
  * a million ranks costs 5 branches and a block, 832 bytes. */
 #define BLOCK_BITS 3
 #define BRANCH_BITS 4
-#define BLOCK (1u << BLOCK_BITS)   /* ranks */
+#define BLOCK (1u << BLOCK_BITS) /* ranks */
 #define BRANCH (1u << BRANCH_BITS)
 
 struct block {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_MPI_TRACE_TRACE_H
 #define NUIOA_MPI_TRACE_TRACE_H
 
@@ -38,7 +39,7 @@ struct trace_notes {
     struct trace_note {
         int rank;
         uint64_t bytes, msgs;
-    } *list;
+    } * list;
     uint32_t count, room;
 };
 
@@ -77,8 +78,9 @@ struct trace_counts {
 
 static inline MPI_Count trace_part(const struct trace_counts *counts, int i)
 {
-    return counts->each ? counts->each[i]
-         : counts->each_large ? counts->each_large[i] : counts->all;
+    return counts->each         ? counts->each[i]
+           : counts->each_large ? counts->each_large[i]
+                                : counts->all;
 }
 
 static inline uint64_t trace_bytes(MPI_Count count, MPI_Datatype type)
@@ -122,8 +124,8 @@ void trace_exchange(MPI_Op op, int rank, MPI_Count count, MPI_Datatype type, MPI
 
 /* --- the whole (mpi/trace/job.c) --- */
 
-void trace_begin(void);           /* after MPI_Init */
-void trace_end(void);             /* before MPI_Finalize: gathers and writes */
-void trace_cut_short(void);       /* before MPI_Abort: writes what this rank has, as partial */
+void trace_begin(void);     /* after MPI_Init */
+void trace_end(void);       /* before MPI_Finalize: gathers and writes */
+void trace_cut_short(void); /* before MPI_Abort: writes what this rank has, as partial */
 
 #endif

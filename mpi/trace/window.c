@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/trace/trace.h"
 
 void trace_one_sided(enum trace_direction direction, int rank, MPI_Count count, MPI_Datatype type,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pmix/client/advice.h"
 
 #ifndef HAVE_PMIX

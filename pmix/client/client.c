@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pmix/client/nuioa-client.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_CLIENT_H
 #define NUIOA_CLIENT_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pmix/server/locality.h"
 
 #include <errno.h>

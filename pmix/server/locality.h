@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_PMIX_SERVER_LOCALITY_H
 #define NUIOA_PMIX_SERVER_LOCALITY_H
 

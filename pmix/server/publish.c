@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pmix/server/publish.h"
 
 #include <ctype.h>
@@ -76,8 +77,9 @@ int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct 
     return 0;
 }
 
-int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count, unsigned patience_ms,
-                       struct nuioa_publisher **publisher, struct nuioa_error *err)
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                       unsigned patience_ms, struct nuioa_publisher **publisher,
+                       struct nuioa_error *err)
 {
     (void)namespaces, (void)task_count, (void)patience_ms, (void)err;
     *publisher = NULL;
@@ -95,15 +97,15 @@ const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *publisher)
     return NULL;
 }
 
-int nuioa_publish_tasks(struct nuioa_publisher *publisher, const struct nuioa_publication *publication,
-                        struct nuioa_error *err)
+int nuioa_publish_tasks(struct nuioa_publisher *publisher,
+                        const struct nuioa_publication *publication, struct nuioa_error *err)
 {
     (void)publisher, (void)publication, (void)err;
     return 0;
 }
 
-int nuioa_publish_node(struct nuioa_publisher *publisher, const struct nuioa_publication *publication,
-                       struct nuioa_error *err)
+int nuioa_publish_node(struct nuioa_publisher *publisher,
+                       const struct nuioa_publication *publication, struct nuioa_error *err)
 {
     (void)publisher, (void)publication, (void)err;
     return 0;
@@ -143,8 +145,8 @@ int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct 
     if (!calls.store || is_by_name(&calls))
         return 0;
     if (rank_count > NUIOA_PUBLISH_RANKS_MAX)
-        return nuioa_fail(err, -E2BIG, "no nuioa.* keys in PMIx: %u ranks, more than %u", rank_count,
-                          NUIOA_PUBLISH_RANKS_MAX);
+        return nuioa_fail(err, -E2BIG, "no nuioa.* keys in PMIx: %u ranks, more than %u",
+                          rank_count, NUIOA_PUBLISH_RANKS_MAX);
     if (chosen && (*chosen == '^' || !strstr(chosen, GDS_BY_NAME)))
         return nuioa_fail(err, -EPERM, "no nuioa.* keys in PMIx: %s=%.60s", GDS_VARIABLE, chosen);
     if (calls.initialized && calls.initialized())
@@ -167,7 +169,8 @@ static void add_u32(struct record *record, const char *key, uint32_t number)
     record_add(record, key, &value);
 }
 
-static bool add_leaders(struct record *record, const struct nuioa_publisher *s, const struct nuioa_plan *plan)
+static bool add_leaders(struct record *record, const struct nuioa_publisher *s,
+                        const struct nuioa_plan *plan)
 {
     if (!plan->order_count)
         return true;
@@ -175,8 +178,8 @@ static bool add_leaders(struct record *record, const struct nuioa_publisher *s, 
     record_add(record, "nuioa.leader", &leader);
     add_u32(record, "nuioa.near", plan->near);
     return record_add_ranks(record, "nuioa.order", s->ranks, plan->order, plan->order_count) &&
-           (!plan->rail_count ||
-            record_add_ranks(record, "nuioa.rail_leaders", s->ranks, plan->rails, plan->rail_count));
+           (!plan->rail_count || record_add_ranks(record, "nuioa.rail_leaders", s->ranks,
+                                                  plan->rails, plan->rail_count));
 }
 
 static int store_node(struct nuioa_publisher *s, const struct nuioa_publication *p)
@@ -252,9 +255,11 @@ static void add_distances(struct record *record, const struct nuioa_publication 
                           struct standard *standard, const struct nuioa_assignment *assignment)
 {
     locality_distances(p->node, assignment, &standard->devices, standard->row);
-    standard->array = (pmix_data_array_t){ .type = PMIX_DEVICE_DIST,
-                                           .size = standard->devices.count,
-                                           .array = standard->row };
+    standard->array = (pmix_data_array_t){
+        .type = PMIX_DEVICE_DIST,
+        .size = standard->devices.count,
+        .array = standard->row,
+    };
     pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &standard->array };
     record_add(record, PMIX_DEVICE_DISTANCES, &value);
 }
@@ -337,7 +342,8 @@ static bool wants_ours(const struct nuioa_publisher *s, const struct nuioa_publi
     return p->options->export_set & NUIOA_EXPORT_PMIX && is_by_name(&s->calls);
 }
 
-int nuioa_publish_tasks(struct nuioa_publisher *s, const struct nuioa_publication *p, struct nuioa_error *err)
+int nuioa_publish_tasks(struct nuioa_publisher *s, const struct nuioa_publication *p,
+                        struct nuioa_error *err)
 {
     uint64_t begin = now_us();
     s->err = err;
@@ -350,7 +356,8 @@ int nuioa_publish_tasks(struct nuioa_publisher *s, const struct nuioa_publicatio
     return rc;
 }
 
-int nuioa_publish_node(struct nuioa_publisher *s, const struct nuioa_publication *p, struct nuioa_error *err)
+int nuioa_publish_node(struct nuioa_publisher *s, const struct nuioa_publication *p,
+                       struct nuioa_error *err)
 {
     uint64_t begin = now_us();
     s->err = err;
@@ -363,7 +370,8 @@ int nuioa_publish_node(struct nuioa_publisher *s, const struct nuioa_publication
 
 struct nuioa_published nuioa_publish_done(const struct nuioa_publisher *s)
 {
-    return (struct nuioa_published){ s->nspace, pmix_calls_version(&s->calls), s->stored, s->time_us };
+    return (struct nuioa_published){ s->nspace, pmix_calls_version(&s->calls), s->stored,
+                                     s->time_us };
 }
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_PMIX_SERVER_PUBLISH_H
 #define NUIOA_PMIX_SERVER_PUBLISH_H
 
@@ -33,22 +34,23 @@ struct nuioa_namespaces {
 void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *environment,
                             uint32_t job_id, uint32_t step_id);
 
-/* The step as this process's PMIx knows it, from user_init on. Returns 1 and *publisher, which the caller
- * closes; 0 and NULL if there is no PMIx; or negative with *err: no candidate is known (-ENOENT), another
- * number of local tasks (-EINVAL), or PMIx does not answer (-ETIMEDOUT).
+/* The step as this process's PMIx knows it, from user_init on. Returns 1 and *publisher, which the
+ * caller closes; 0 and NULL if there is no PMIx; or negative with *err: no candidate is known
+ * (-ENOENT), another number of local tasks (-EINVAL), or PMIx does not answer (-ETIMEDOUT).
  *
- * Each call of PMIx is carried out by a thread of its own, and waits for that without end: PMIX_TIMEOUT counts
- * only where a request leaves the process, and these do not. So here, and before anything is stored unless it
- * has answered within `patience_ms`, PMIx is
- * first asked aside, and left alone if it has no answer within `patience_ms`. 0: it is not asked aside, for a
- * process that must not have threads. */
+ * Each call of PMIx is carried out by a thread of its own, and waits for that without end:
+ * PMIX_TIMEOUT counts only where a request leaves the process, and these do not. So here, and
+ * before anything is stored unless it has answered within `patience_ms`, PMIx is first asked aside,
+ * and left alone if it has no answer within `patience_ms`. 0: it is not asked aside, for a process
+ * that must not have threads. */
 struct nuioa_publisher;
-int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count, unsigned patience_ms,
-                       struct nuioa_publisher **publisher, struct nuioa_error *err);
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                       unsigned patience_ms, struct nuioa_publisher **publisher,
+                       struct nuioa_error *err);
 void nuioa_publish_close(struct nuioa_publisher *publisher); /* NULL is fine */
 
-/* The ranks of the local tasks as PMIx and MPI count them, by local rank: task_count, owned by the publisher.
- * In a heterogeneous job SPANK counts them per component. */
+/* The ranks of the local tasks as PMIx and MPI count them, by local rank: task_count, owned by the
+ * publisher. In a heterogeneous job SPANK counts them per component. */
 const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *publisher);
 
 /* To be called in init_post_opt, before mpi/pmix starts its server: sees to it that keys of ours
@@ -71,29 +73,31 @@ struct nuioa_publication {
     const struct nuioa_plan *plan; /* as achieved; places[] by local rank */
     const struct nuioa_node *node;
     const struct nuioa_options *options;
-    const uint32_t *leaders; /* job-wide, when gathered: PMIx ranks, one for each node of the step */
-    uint32_t leader_count;   /* 0: not gathered */
+    /* job-wide, when gathered: PMIx ranks, one for each node of the step */
+    const uint32_t *leaders;
+    uint32_t leader_count; /* 0: not gathered */
 };
 
-/* Publish by options->export_set: `pmix` the nuioa.* keys, if nuioa_publish_prepare could see to them,
- * `locality` also PMIX_CPUSET, PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK and PMIX_DEVICE_DISTANCES, but for
- * those that Slurm gives already, ranks that are not bound, and plans that are not carried out. Ranks in
- * what is published are those of PMIx, whatever plan->places[].rank says.
+/* Publish by options->export_set: `pmix` the nuioa.* keys, if nuioa_publish_prepare could see to
+ * them, `locality` also PMIX_CPUSET, PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK and
+ * PMIX_DEVICE_DISTANCES, but for those that Slurm gives already, ranks that are not bound, and
+ * plans that are not carried out. Ranks in what is published are those of PMIx, whatever
+ * plan->places[].rank says.
  *
- * First what is each rank's own, for which the publication's leaders need not be known; then what is the
- * node's and the job's, with nuioa.version: who finds that finds all. Both return 0; or negative with
- * *err: then some keys may be stored already; each of them is true. */
-int nuioa_publish_tasks(struct nuioa_publisher *publisher, const struct nuioa_publication *publication,
-                        struct nuioa_error *err);
-int nuioa_publish_node(struct nuioa_publisher *publisher, const struct nuioa_publication *publication,
-                       struct nuioa_error *err);
+ * First what is each rank's own, for which the publication's leaders need not be known; then what
+ * is the node's and the job's, with nuioa.version: who finds that finds all. Both return 0; or
+ * negative with *err: then some keys may be stored already; each of them is true. */
+int nuioa_publish_tasks(struct nuioa_publisher *publisher,
+                        const struct nuioa_publication *publication, struct nuioa_error *err);
+int nuioa_publish_node(struct nuioa_publisher *publisher,
+                       const struct nuioa_publication *publication, struct nuioa_error *err);
 
 /* What has been published so far. */
 struct nuioa_published {
     const char *nspace;    /* the publisher's */
     unsigned pmix_version; /* 402 for 4.2; 0: unknown */
     uint32_t key_count;
-    uint32_t time_us;      /* spent in the two functions */
+    uint32_t time_us; /* spent in the two functions */
 };
 
 struct nuioa_published nuioa_publish_done(const struct nuioa_publisher *publisher);

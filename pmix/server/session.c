@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pmix/server/session.h"
 
 #include <dlfcn.h>
@@ -161,9 +162,8 @@ static int find_namespace(struct nuioa_publisher *s, const struct nuioa_namespac
         int rc = parse_peers(text, s->count, s->ranks);
         nuioa_copy(s->nspace, sizeof(s->nspace), namespaces->names[i]);
         if (rc < 0)
-            nuioa_fail(err, rc,
-                       "PMIx has other ranks on this node (%.60s) than Slurm (%u of them)", text,
-                       s->count);
+            nuioa_fail(err, rc, "PMIx has other ranks on this node (%.60s) than Slurm (%u of them)",
+                       text, s->count);
         pmix_value_release(peers);
         return rc;
     }
@@ -171,7 +171,8 @@ static int find_namespace(struct nuioa_publisher *s, const struct nuioa_namespac
                       namespaces->count ? namespaces->names[0] : "anything");
 }
 
-static int open_step(struct nuioa_publisher *s, const struct nuioa_namespaces *namespaces, struct nuioa_error *err)
+static int open_step(struct nuioa_publisher *s, const struct nuioa_namespaces *namespaces,
+                     struct nuioa_error *err)
 {
     s->err = err;
     nuioa_copy(s->nspace, sizeof(s->nspace), namespaces->names[0]);
@@ -179,8 +180,9 @@ static int open_step(struct nuioa_publisher *s, const struct nuioa_namespaces *n
     return rc < 0 ? rc : find_namespace(s, namespaces, err);
 }
 
-int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count, unsigned patience_ms,
-                       struct nuioa_publisher **publisher, struct nuioa_error *err)
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                       unsigned patience_ms, struct nuioa_publisher **publisher,
+                       struct nuioa_error *err)
 {
     struct pmix_calls calls;
     *publisher = NULL;
@@ -194,7 +196,8 @@ int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_
         s->count = task_count;
         s->ranks = calloc(task_count, sizeof(*s->ranks));
     }
-    int rc = s && s->ranks ? open_step(s, namespaces, err) : nuioa_fail(err, -ENOMEM, "out of memory");
+    int rc =
+        s && s->ranks ? open_step(s, namespaces, err) : nuioa_fail(err, -ENOMEM, "out of memory");
     if (rc < 0) {
         nuioa_publish_close(s);
         return rc;
@@ -215,7 +218,8 @@ const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *s)
     return s->ranks;
 }
 
-static bool has(const struct nuioa_publisher *s, uint32_t rank, const char *key, pmix_data_type_t type)
+static bool has(const struct nuioa_publisher *s, uint32_t rank, const char *key,
+                pmix_data_type_t type)
 {
     pmix_proc_t proc;
     pmix_value_t *value;
@@ -317,9 +321,11 @@ static int store_each(struct nuioa_publisher *s, struct record *record)
 static bool store_whole(struct nuioa_publisher *s, struct record *record)
 {
     const pmix_info_t *last = &record->entries[record->count - 1];
-    pmix_data_array_t array = { .type = PMIX_INFO,
-                                .size = record->count,
-                                .array = record->entries };
+    pmix_data_array_t array = {
+        .type = PMIX_INFO,
+        .size = record->count,
+        .array = record->entries,
+    };
     pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
     pmix_proc_t proc;
     pmix_proc_set(&proc, s->nspace, record->rank);

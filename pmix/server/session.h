@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef NUIOA_PMIX_SERVER_SESSION_H
 #define NUIOA_PMIX_SERVER_SESSION_H
 
@@ -24,17 +25,19 @@ struct nuioa_publisher {
     struct nuioa_error *err;
 };
 
-/* Waits until PMIx answers, which is a reason to believe that it answers what is asked next. It is asked again when its
- * last answer is older than patience_ms: each question costs a launch a thread. 0, or -ETIMEDOUT or
- * -EAGAIN (no thread) with s->err. Where it does not answer a thread stays behind, so whoever links this must not
+/* Waits until PMIx answers, which is a reason to believe that it answers what is asked next. It is
+ * asked again when its last answer is older than patience_ms: each question costs a launch a
+ * thread. 0, or -ETIMEDOUT or
+ * -EAGAIN (no thread) with s->err. Where it does not answer a thread stays behind, so whoever links
+ * this must not
  * be unloaded (-z nodelete). */
 int session_await(struct nuioa_publisher *s);
 
 /* Whether Slurm gave this key to the first local rank. It treats all ranks alike. */
 bool session_has(const struct nuioa_publisher *s, const char *key, pmix_data_type_t type);
 
-/* The keys of one rank, or with PMIX_RANK_WILDCARD those of the node, to be stored together: each call of PMIx
- * wakes another thread and waits for it. */
+/* The keys of one rank, or with PMIX_RANK_WILDCARD those of the node, to be stored together: each
+ * call of PMIx wakes another thread and waits for it. */
 #define RECORD_KEYS 10
 
 struct record {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/client.h"
 
 #include <errno.h>
@@ -26,7 +27,8 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* --- bytes -------------------------------------------------------------------------------------------- */
+/* --- bytes
+ * -------------------------------------------------------------------------------------------- */
 
 #define LOOK_US 100000
 
@@ -61,7 +63,10 @@ static int send_all(struct client *g, const void *bytes, size_t length, int flag
     const char *from = bytes;
     while (length) {
         ssize_t done = send(g->fd, from, length, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
-        int rc = done < 0 ? errno == EAGAIN ? wait_for(g, POLLOUT) : errno == EINTR ? 0 : -errno : 0;
+        int rc = done < 0 ? errno == EAGAIN  ? wait_for(g, POLLOUT)
+                            : errno == EINTR ? 0
+                                             : -errno
+                          : 0;
         if (rc < 0)
             return rc;
         from += done > 0 ? done : 0;
@@ -113,7 +118,8 @@ static char *receive_body(struct client *g, const struct wire_frame *frame, int 
     return body;
 }
 
-/* A message of a type and at most a length that the caller knows; or STOP. malloc'd, caller frees. */
+/* A message of a type and at most a length that the caller knows; or STOP. malloc'd, caller
+ * frees. */
 static int receive_message(struct client *g, uint32_t type, size_t max, char **body, size_t *length)
 {
     struct wire_frame frame;
@@ -153,21 +159,15 @@ static int receive_welcome(struct client *g, char **slice, size_t *length)
 static const char *reason(int rc)
 {
     switch (rc) {
-    case -ETIMEDOUT:
-        return "no answer from srun in time";
-    case -EINTR:
-        return "the step is to end";
-    case -ECANCELED:
-        return "not all nodes answered srun";
-    case -ECONNRESET:
-        return "srun has hung up";
+    case -ETIMEDOUT: return "no answer from srun in time";
+    case -EINTR: return "the step is to end";
+    case -ECANCELED: return "not all nodes answered srun";
+    case -ECONNRESET: return "srun has hung up";
     case -EBADMSG:
         return "who answers is not this step's srun, or what it said was changed on the way";
     case -EPROTO:
-    case -EINVAL:
-        return "srun's answer is none";
-    default:
-        return strerror(-rc);
+    case -EINVAL: return "srun's answer is none";
+    default: return strerror(-rc);
     }
 }
 
@@ -177,7 +177,8 @@ static int fail(struct client *g, int rc, struct nuioa_error *err)
     return nuioa_fail(err, rc, "gather: %s", reason(rc));
 }
 
-/* --- the call ----------------------------------------------------------------------------------------- */
+/* --- the call
+ * ----------------------------------------------------------------------------------------- */
 
 static int await_connection(struct client *g)
 {
@@ -224,7 +225,8 @@ struct outcome {
 
 static int cannot_reach(const struct client_call *call, int rc, struct nuioa_error *err)
 {
-    return nuioa_fail(err, rc, "gather: cannot reach srun at %.60s: %s", call->address, strerror(-rc));
+    return nuioa_fail(err, rc, "gather: cannot reach srun at %.60s: %s", call->address,
+                      strerror(-rc));
 }
 
 static void say_sealed(int fd, void *arg)
@@ -233,8 +235,8 @@ static void say_sealed(int fd, void *arg)
     struct client *g = e->node;
     struct outcome outcome = { 0 };
     char *credential = NULL;
-    outcome.rc = seal_as(e->call->socket, e->call->uid, e->call->gid, e->hello, e->length, &credential,
-                         &outcome.err);
+    outcome.rc = seal_as(e->call->socket, e->call->uid, e->call->gid, e->hello, e->length,
+                         &credential, &outcome.err);
     int rc = await_connection(g);
     if (!rc)
         rc = credential ? send_message(g, &g->step, WIRE_SEALED, credential, strlen(credential) + 1)
@@ -284,8 +286,10 @@ static int read_invitation(const struct client_call *call, struct token *token,
         call->task_count > WIRE_TASKS_MAX)
         return nuioa_fail(err, -EINVAL, "gather: what srun says of itself is wrong");
     if (call->munge && !token->sealed)
-        return nuioa_fail(err, -EACCES, "gather: plugstack.conf says auth=munge on this node and auth=key on srun's "
-                                        "host, so srun is not called (give both the same)");
+        return nuioa_fail(
+            err, -EACCES,
+            "gather: plugstack.conf says auth=munge on this node and auth=key on srun's "
+            "host, so srun is not called (give both the same)");
     return 0;
 }
 
@@ -306,8 +310,8 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
     int rc = read_invitation(call, &token, err);
     if (rc < 0)
         return rc;
-    /* Who has promised must get the table if the others do: no promise where a child says it, for it may say it
-     * and not live to tell. */
+    /* Who has promised must get the table if the others do: no promise where a child says it, for
+     * it may say it and not live to tell. */
     g->early_leader = token.sealed ? WIRE_NO_RANK : call->leader;
     hmac_key_set(&g->step, token.key, sizeof(token.key));
     explicit_bzero(token.key, sizeof(token.key));
@@ -341,8 +345,9 @@ static int learn_outcome(struct client *g, struct outcome *outcome)
         outcome->err.text[sizeof(outcome->err.text) - 1] = '\0';
     } else {
         bool connected = !await_connection(g);
-        outcome->rc = nuioa_fail(&outcome->err, -ETIMEDOUT, "%s",
-                                 connected ? "MUNGE: no answer in time" : "gather: cannot reach srun");
+        outcome->rc =
+            nuioa_fail(&outcome->err, -ETIMEDOUT, "%s",
+                       connected ? "MUNGE: no answer in time" : "gather: cannot reach srun");
         outcome->told = connected && !send_message(g, &g->step, WIRE_SORRY, NULL, 0);
     }
     free(bytes);
@@ -372,7 +377,8 @@ void client_hang_up(struct client *g)
     g->fd = -1;
 }
 
-/* --- the slice ---------------------------------------------------------------------------------------- */
+/* --- the slice
+ * ---------------------------------------------------------------------------------------- */
 
 static bool is_weight(double weight)
 {
@@ -384,15 +390,16 @@ static bool follows(const struct wire_pair *pair, const struct nuioa_pair *last)
     return pair->first > last->first || (pair->first == last->first && pair->second > last->second);
 }
 
-/* In order, so that it costs nothing to see that none comes twice: the work of a plan grows with them. */
+/* In order, so that it costs nothing to see that none comes twice: the work of a plan grows with
+ * them. */
 static int read_pairs(const struct client *g, const char *bytes, uint32_t count,
                       struct nuioa_pair *pairs)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct wire_pair pair;
         memcpy(&pair, bytes + i * sizeof(pair), sizeof(pair));
-        if (pair.first >= pair.second || pair.second >= g->task_count || (i && !follows(&pair, &pairs[i - 1])) ||
-            !is_weight(pair.bytes))
+        if (pair.first >= pair.second || pair.second >= g->task_count ||
+            (i && !follows(&pair, &pairs[i - 1])) || !is_weight(pair.bytes))
             return -EPROTO;
         pairs[i] = (struct nuioa_pair){ pair.first, pair.second, pair.bytes };
     }
@@ -444,7 +451,8 @@ int client_slice(struct client *g, double *weights, struct nuioa_pair **pairs, u
     return *pairs != NULL;
 }
 
-/* --- the exchange ------------------------------------------------------------------------------------- */
+/* --- the exchange
+ * ------------------------------------------------------------------------------------- */
 
 /* An empty table says that there is none. */
 static int receive_table(struct client *g, uint32_t leader, uint32_t *leaders)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/hello.h"
 
 #include <stdlib.h>
@@ -18,7 +19,8 @@ void *hello_make(struct wire_hello *hello, const uint32_t *ranks, size_t *length
 
 static bool is_of_step(const struct hello_wanted *wanted, const struct wire_hello *hello)
 {
-    return hello->step_id == wanted->step_id && (wanted->any_job || hello->job_id == wanted->job_id) &&
+    return hello->step_id == wanted->step_id &&
+           (wanted->any_job || hello->job_id == wanted->job_id) &&
            (!wanted->node_count || hello->node_count == wanted->node_count);
 }
 
@@ -40,14 +42,15 @@ static bool are_different(const void *ranks, uint32_t count)
     return true;
 }
 
-bool hello_read(const struct hello_wanted *wanted, const void *bytes, size_t length, struct wire_hello *hello)
+bool hello_read(const struct hello_wanted *wanted, const void *bytes, size_t length,
+                struct wire_hello *hello)
 {
     if (length < sizeof(*hello))
         return false;
     memcpy(hello, bytes, sizeof(*hello));
-    return !memcmp(hello->purpose, WIRE_PURPOSE, sizeof(WIRE_PURPOSE)) && is_of_step(wanted, hello) &&
-           hello->node_count <= WIRE_NODES_MAX && hello->node < hello->node_count &&
-           hello->task_count <= WIRE_TASKS_MAX &&
+    return !memcmp(hello->purpose, WIRE_PURPOSE, sizeof(WIRE_PURPOSE)) &&
+           is_of_step(wanted, hello) && hello->node_count <= WIRE_NODES_MAX &&
+           hello->node < hello->node_count && hello->task_count <= WIRE_TASKS_MAX &&
            (!hello->rank_count || hello->rank_count == hello->task_count) &&
            length == sizeof(*hello) + hello->rank_count * sizeof(uint32_t) &&
            are_different((const char *)bytes + sizeof(*hello), hello->rank_count);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_RENDEZVOUS_HOST_GROUPS_H
 #define SPANK_RENDEZVOUS_HOST_GROUPS_H
 

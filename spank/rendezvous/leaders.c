@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/leaders.h"
 
 #include <errno.h>
@@ -90,15 +91,16 @@ static int check_distinct(const uint32_t *leaders, uint32_t count)
     return rc;
 }
 
-int leaders_unpack(const void *bytes, size_t length, uint32_t job_id, uint32_t step_id, uint32_t *leaders,
-                   uint32_t count)
+int leaders_unpack(const void *bytes, size_t length, uint32_t job_id, uint32_t step_id,
+                   uint32_t *leaders, uint32_t count)
 {
     struct wire_table table;
     if (length < sizeof(table))
         return -EINVAL;
     memcpy(&table, bytes, sizeof(table));
     if (table.job_id != job_id || table.step_id != step_id || table.node_count != count || !count ||
-        table.run_count > count || length != sizeof(table) + table.run_count * sizeof(struct wire_run))
+        table.run_count > count ||
+        length != sizeof(table) + table.run_count * sizeof(struct wire_run))
         return -EINVAL;
     int rc = expand((const char *)bytes + sizeof(table), table.run_count, leaders, count);
     if (!rc && table.digest != leaders_digest(job_id, step_id, leaders, count))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_RENDEZVOUS_LEADERS_H
 #define SPANK_RENDEZVOUS_LEADERS_H
 
@@ -15,8 +16,8 @@ void *leaders_pack(uint32_t job_id, uint32_t step_id, const uint32_t *leaders, u
 
 /* Reads such a body; hostile input is expected. Fills leaders[count]. 0, or -EINVAL: not a table of
  * `count` nodes of this step, its digest is wrong, or it names a rank twice. -ENOMEM. */
-int leaders_unpack(const void *bytes, size_t length, uint32_t job_id, uint32_t step_id, uint32_t *leaders,
-                   uint32_t count);
+int leaders_unpack(const void *bytes, size_t length, uint32_t job_id, uint32_t step_id,
+                   uint32_t *leaders, uint32_t count);
 
 /* The longest body for `count` nodes. */
 size_t leaders_max(uint32_t count);

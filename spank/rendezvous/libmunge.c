@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/libmunge.h"
 
 #include <dlfcn.h>
@@ -13,10 +14,14 @@ int libmunge_open(struct libmunge *munge, struct nuioa_error *err)
         const char *name;
         void *to;
     } functions[] = {
-        { "munge_ctx_create", &munge->ctx_create },     { "munge_ctx_destroy", &munge->ctx_destroy },
-        { "munge_ctx_strerror", &munge->ctx_strerror }, { "munge_ctx_get", &munge->ctx_get },
-        { "munge_ctx_set", &munge->ctx_set },           { "munge_encode", &munge->encode },
-        { "munge_decode", &munge->decode },             { "munge_strerror", &munge->strerror },
+        { "munge_ctx_create", &munge->ctx_create },
+        { "munge_ctx_destroy", &munge->ctx_destroy },
+        { "munge_ctx_strerror", &munge->ctx_strerror },
+        { "munge_ctx_get", &munge->ctx_get },
+        { "munge_ctx_set", &munge->ctx_set },
+        { "munge_encode", &munge->encode },
+        { "munge_decode", &munge->decode },
+        { "munge_strerror", &munge->strerror },
     };
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     bool found = library;
@@ -29,6 +34,7 @@ int libmunge_open(struct libmunge *munge, struct nuioa_error *err)
         return 0;
     const char *why = dlerror();
     return nuioa_fail(err, -EIO,
-                      "MUNGE: %.120s; install it (Debian: libmunge2), or have auth=key in plugstack.conf",
+                      "MUNGE: %.120s; install it (Debian: libmunge2), or have auth=key in "
+                      "plugstack.conf",
                       why ? why : LIBRARY " cannot be used");
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/listener.h"
 
 #include <arpa/inet.h>
@@ -10,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The queue is as long as the kernel allows (net.core.somaxconn): many nodes may call at once, and one that finds
- * no room in it tries again after a second. */
+/* The queue is as long as the kernel allows (net.core.somaxconn): many nodes may call at once, and
+ * one that finds no room in it tries again after a second. */
 static int bind_to(int fd, int family, uint16_t port)
 {
     struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port) };

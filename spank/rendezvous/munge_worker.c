@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/munge_worker.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@
 #include "spank/rendezvous/seal.h"
 #include "util/subprocess.h"
 
-/* --- the child ---------------------------------------------------------------------------------------- */
+/* --- the child
+ * ---------------------------------------------------------------------------------------- */
 
 static void answer(const char *socket, const char *credential, struct munge_answer *opened)
 {
@@ -52,8 +54,8 @@ static _Noreturn void serve(int fd, const char *socket)
     }
 }
 
-/* It must not hold what srun's readers and writers wait for the end of, nor die of the terminal's ^C
- * before srun has decided what that means. */
+/* It must not hold what srun's readers and writers wait for the end of, nor die of the terminal's
+ * ^C before srun has decided what that means. */
 static _Noreturn void be_child(int fd, const char *socket, pid_t parent)
 {
     sigset_t none;
@@ -78,7 +80,8 @@ static _Noreturn void be_child(int fd, const char *socket, pid_t parent)
     serve(3, socket);
 }
 
-/* --- the parent --------------------------------------------------------------------------------------- */
+/* --- the parent
+ * --------------------------------------------------------------------------------------- */
 
 int munge_worker_start(struct munge_worker *worker, const char *socket)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_RENDEZVOUS_MUNGE_WORKER_H
 #define SPANK_RENDEZVOUS_MUNGE_WORKER_H
 
@@ -5,8 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A child process that opens credentials, one at a time, so that who asks never waits for munged and can
- * get rid of it whatever munged does. */
+/* A child process that opens credentials, one at a time, so that who asks never waits for munged
+ * and can get rid of it whatever munged does. */
 
 #define MUNGE_WORKER_BYTES_MAX (64u << 10) /* of a credential and of what is in it */
 

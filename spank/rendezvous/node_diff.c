@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/node_diff.h"
 
 #include <stdarg.h>
@@ -62,10 +63,12 @@ static const char *or_unknown(const char *numas)
     return *numas ? numas : "unknown";
 }
 
-static void compare_nic(struct writer *w, const struct wire_nic *usual, const struct wire_nic *other)
+static void compare_nic(struct writer *w, const struct wire_nic *usual,
+                        const struct wire_nic *other)
 {
     if (usual->state != other->state)
-        put(w, "%s is %s, elsewhere %s", other->label, state_name(other->state), state_name(usual->state));
+        put(w, "%s is %s, elsewhere %s", other->label, state_name(other->state),
+            state_name(usual->state));
     if (strcmp(usual->numas, other->numas))
         put(w, "%s on NUMA node %s, elsewhere %s", other->label, or_unknown(other->numas),
             or_unknown(usual->numas));

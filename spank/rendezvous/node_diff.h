@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_RENDEZVOUS_NODE_DIFF_H
 #define SPANK_RENDEZVOUS_NODE_DIFF_H
 
@@ -10,7 +11,8 @@ uint64_t node_diff_digest(const struct record *record);
 
 #define NODE_DIFF_TEXT 128
 
-/* Fills texts[max], one for each difference: "no mlx5_0:1", "mlx5_0:1 is down". Returns how many. */
+/* Fills texts[max], one for each difference: "no mlx5_0:1", "mlx5_0:1 is down". Returns how
+ * many. */
 unsigned node_diff_texts(const struct record *usual, const struct record *other,
                          char (*texts)[NODE_DIFF_TEXT], unsigned max);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/peer.h"
 
 #include <errno.h>
@@ -86,7 +87,8 @@ bool peer_unsent(const struct peer *p)
 static int keep(struct peer *p, const struct iovec *parts, size_t count, size_t sent)
 {
     for (size_t i = 0; i < count; i++) {
-        size_t skip = sent < parts[i].iov_len ? sent : parts[i].iov_len, left = parts[i].iov_len - skip;
+        size_t skip = sent < parts[i].iov_len ? sent : parts[i].iov_len,
+               left = parts[i].iov_len - skip;
         char *more = left ? realloc(p->out, p->out_length + left) : p->out;
         if (left && !more)
             return -ENOMEM;

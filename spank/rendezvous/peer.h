@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_RENDEZVOUS_PEER_H
 #define SPANK_RENDEZVOUS_PEER_H
 
@@ -46,8 +47,9 @@ struct peer *peer_new(int fd, int64_t now_ms, const struct hmac_key *key);
 void peer_move(struct peer *p, struct peer_list *to);
 void peer_free_all(struct peer_list *list);
 
-/* Reads what there is. PEER_FRAME: a frame is complete, call peer_expect_body; PEER_MESSAGE: a message is, its
- * body to be taken before the next call; 0: no more now; negative: the end, or -errno. */
+/* Reads what there is. PEER_FRAME: a frame is complete, call peer_expect_body; PEER_MESSAGE: a
+ * message is, its body to be taken before the next call; 0: no more now; negative: the end, or
+ * -errno. */
 enum { PEER_FRAME = 1, PEER_MESSAGE, PEER_PART };
 int peer_receive(struct peer *p);
 
@@ -55,7 +57,8 @@ int peer_receive(struct peer *p);
 int peer_expect_body(struct peer *p);
 void peer_forget_body(struct peer *p);
 
-/* Sends what is left from before and then these parts; keeps a copy of what does not go out. 0 or -errno. */
+/* Sends what is left from before and then these parts; keeps a copy of what does not go out. 0 or
+ * -errno. */
 int peer_send(struct peer *p, const struct iovec *parts, size_t count);
 bool peer_unsent(const struct peer *p);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/record.h"
 
 #include <ctype.h>
@@ -7,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- writing ------------------------------------------------------------------------------------------ */
+/* --- writing
+ * ------------------------------------------------------------------------------------------ */
 
 static void put_text(char *to, size_t size, const char *text)
 {
@@ -118,7 +120,8 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     head->bound = plan->bound_known ? plan->mapping.bound : -1;
     put_text(head->host, sizeof(head->host), s->node->host);
     put_text(head->reason, sizeof(head->reason), plan->reason);
-    put_text(head->distances, sizeof(head->distances), nuioa_distance_source_name(distance->source));
+    put_text(head->distances, sizeof(head->distances),
+             nuioa_distance_source_name(distance->source));
 }
 
 static uint32_t less(size_t a, size_t b)
@@ -131,10 +134,10 @@ void *record_make(const struct record_source *s, size_t *length)
     size_t text = s->text ? strlen(s->text) + 1 : 0;
     uint32_t warnings = s->warnings ? less(s->warnings->count, WIRE_WARNINGS_MAX) : 0;
     text = text <= WIRE_TEXT_MAX ? text : 0;
-    struct wire_record *head =
-        calloc(1, sizeof(*head) + less(s->node->nic_count, WIRE_NICS_MAX) * sizeof(struct wire_nic) +
-                      less(s->plan->task_count, WIRE_LINES_MAX) * sizeof(struct wire_line) +
-                      warnings * 256 + text);
+    struct wire_record *head = calloc(
+        1, sizeof(*head) + less(s->node->nic_count, WIRE_NICS_MAX) * sizeof(struct wire_nic) +
+               less(s->plan->task_count, WIRE_LINES_MAX) * sizeof(struct wire_line) +
+               warnings * 256 + text);
     if (!head)
         return NULL;
     put_head(s, head);
@@ -153,7 +156,8 @@ void *record_make(const struct record_source *s, size_t *length)
     return head;
 }
 
-/* --- reading ------------------------------------------------------------------------------------------ */
+/* --- reading
+ * ------------------------------------------------------------------------------------------ */
 
 static bool is_text(const char *text, size_t size, bool lines)
 {
@@ -177,7 +181,8 @@ static bool are_numbers(const struct record *r)
 static bool are_texts(const struct record *r)
 {
     const struct wire_record *h = r->head;
-    if (!is_text(h->host, sizeof(h->host), false) || !is_text(h->reason, sizeof(h->reason), false) ||
+    if (!is_text(h->host, sizeof(h->host), false) ||
+        !is_text(h->reason, sizeof(h->reason), false) ||
         !is_text(h->distances, sizeof(h->distances), false))
         return false;
     for (uint32_t i = 0; i < h->nic_count; i++)
@@ -186,8 +191,10 @@ static bool are_texts(const struct record *r)
             return false;
     for (uint32_t i = 0; i < h->line_count; i++) {
         const struct wire_line *l = &r->lines[i];
-        if (!is_text(l->ranks, sizeof(l->ranks), false) || !is_text(l->cpus, sizeof(l->cpus), false) ||
-            !is_text(l->numas, sizeof(l->numas), false) || !is_text(l->nic, sizeof(l->nic), false) ||
+        if (!is_text(l->ranks, sizeof(l->ranks), false) ||
+            !is_text(l->cpus, sizeof(l->cpus), false) ||
+            !is_text(l->numas, sizeof(l->numas), false) ||
+            !is_text(l->nic, sizeof(l->nic), false) ||
             !is_text(l->memory, sizeof(l->memory), false))
             return false;
     }

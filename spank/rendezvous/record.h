@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_RENDEZVOUS_RECORD_H
 #define SPANK_RENDEZVOUS_RECORD_H
 
@@ -31,7 +32,8 @@ struct record {
     const char *text; /* NULL: none */
 };
 
-/* Checks lengths, counts and that texts end and are printable. `bytes` is aligned as malloc does. 0 or
+/* Checks lengths, counts and that texts end and are printable. `bytes` is aligned as malloc does. 0
+ * or
  * -EINVAL. */
 int record_read(const void *bytes, size_t length, struct record *record);
 

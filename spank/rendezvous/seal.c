@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/seal.h"
 
 #include <errno.h>
@@ -11,20 +12,23 @@
 #include "spank/rendezvous/libmunge.h"
 
 /* A context of libmunge's for `socket`. 0 or negative with *err. */
-static int open_munge(struct libmunge *munge, munge_ctx_t *context, const char *socket, struct nuioa_error *err)
+static int open_munge(struct libmunge *munge, munge_ctx_t *context, const char *socket,
+                      struct nuioa_error *err)
 {
     int rc = libmunge_open(munge, err);
     if (rc < 0)
         return rc;
     *context = munge->ctx_create();
-    if (*context && (!*socket || munge->ctx_set(*context, MUNGE_OPT_SOCKET, socket) == EMUNGE_SUCCESS))
+    if (*context &&
+        (!*socket || munge->ctx_set(*context, MUNGE_OPT_SOCKET, socket) == EMUNGE_SUCCESS))
         return 0;
     munge->ctx_destroy(*context);
     return nuioa_fail(err, -ENOMEM, "MUNGE: out of memory");
 }
 
 /* -EIO: munged; -EACCES: the credential. */
-static int fail(const struct libmunge *munge, munge_ctx_t context, munge_err_t code, struct nuioa_error *err)
+static int fail(const struct libmunge *munge, munge_ctx_t context, munge_err_t code,
+                struct nuioa_error *err)
 {
     const char *text = munge->ctx_strerror(context);
     bool ours = code == EMUNGE_SNAFU || code == EMUNGE_SOCKET || code == EMUNGE_TIMEOUT;
@@ -56,9 +60,11 @@ int seal_make(const char *socket, uid_t reader, const void *bytes, size_t length
     return rc;
 }
 
-/* --- as the user -------------------------------------------------------------------------------------- */
+/* --- as the user
+ * -------------------------------------------------------------------------------------- */
 
-/* The signal at the parent's death, which a change of identity takes away; and the parent may be dead by then. */
+/* The signal at the parent's death, which a change of identity takes away; and the parent may be
+ * dead by then. */
 static int die_with(pid_t parent, int signal)
 {
     if (signal && prctl(PR_SET_PDEATHSIG, signal) < 0)
@@ -84,8 +90,8 @@ static int become(uid_t uid, gid_t gid)
     return real == uid && effective == uid && saved == uid ? die_with(parent, signal) : -EPERM;
 }
 
-int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length, char **credential,
-            struct nuioa_error *err)
+int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length,
+            char **credential, struct nuioa_error *err)
 {
     *credential = NULL;
     if (uid == 0)
@@ -96,9 +102,11 @@ int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t 
     return seal_make(socket, uid, bytes, length, credential, err);
 }
 
-/* --- opening ------------------------------------------------------------------------------------------ */
+/* --- opening
+ * ------------------------------------------------------------------------------------------ */
 
-static int check(const struct libmunge *munge, munge_ctx_t context, uid_t uid, struct nuioa_error *err)
+static int check(const struct libmunge *munge, munge_ctx_t context, uid_t uid,
+                 struct nuioa_error *err)
 {
     int cipher = MUNGE_CIPHER_NONE;
     uid_t reader = MUNGE_UID_ANY;
@@ -124,7 +132,8 @@ int seal_open(const char *socket, const char *credential, uid_t *uid, void **byt
     if (rc < 0)
         return rc;
     munge_err_t code = munge.decode(credential, context, bytes, &got, uid, &gid);
-    rc = code == EMUNGE_SUCCESS ? check(&munge, context, *uid, err) : fail(&munge, context, code, err);
+    rc = code == EMUNGE_SUCCESS ? check(&munge, context, *uid, err)
+                                : fail(&munge, context, code, err);
     munge.ctx_destroy(context);
     if (rc < 0) {
         free(*bytes); /* MUNGE also gives those of refused ones */

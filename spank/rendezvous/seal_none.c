@@ -1,13 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/seal.h"
 
 #include <errno.h>
 
-/* A build without MUNGE: what auth=munge would seal cannot be, and that is said as any other fault of it. */
+/* A build without MUNGE: what auth=munge would seal cannot be, and that is said as any other fault
+ * of it. */
 
 static int refuse(struct nuioa_error *err)
 {
-    return nuioa_fail(err, -EIO, "MUNGE: this nuioa was built without it; build it with munge.h (Debian: libmunge-dev), "
-                                 "or have auth=key in plugstack.conf");
+    return nuioa_fail(
+        err, -EIO,
+        "MUNGE: this nuioa was built without it; build it with munge.h (Debian: libmunge-dev), "
+        "or have auth=key in plugstack.conf");
 }
 
 int seal_ready(struct nuioa_error *err)
@@ -15,8 +19,8 @@ int seal_ready(struct nuioa_error *err)
     return refuse(err);
 }
 
-int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length, char **credential,
-            struct nuioa_error *err)
+int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length,
+            char **credential, struct nuioa_error *err)
 {
     (void)gid;
     return seal_make(socket, uid, bytes, length, credential, err);

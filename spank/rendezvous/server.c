@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/server_private.h"
 
 #include <errno.h>
@@ -21,7 +22,8 @@
 /* For what is left to be sent, at the end. */
 #define FLUSH_MS 1000
 
-/* --- peers -------------------------------------------------------------------------------------------- */
+/* --- peers
+ * -------------------------------------------------------------------------------------------- */
 
 static void serve(struct server *g, struct peer *p, uint32_t events)
 {
@@ -41,7 +43,8 @@ static void serve(struct server *g, struct peer *p, uint32_t events)
         server_hear(g, p);
 }
 
-/* --- the door ----------------------------------------------------------------------------------------- */
+/* --- the door
+ * ----------------------------------------------------------------------------------------- */
 
 /* False: no room now. */
 static bool make_room(struct server *g)
@@ -138,7 +141,8 @@ static void ask_openers(struct server *g)
     }
 }
 
-/* --- the thread --------------------------------------------------------------------------------------- */
+/* --- the thread
+ * --------------------------------------------------------------------------------------- */
 
 static int wait_ms(const struct server *g)
 {
@@ -226,7 +230,8 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* --- for srun ----------------------------------------------------------------------------------------- */
+/* --- for srun
+ * ----------------------------------------------------------------------------------------- */
 
 static int invite(struct server *g, uint16_t port)
 {

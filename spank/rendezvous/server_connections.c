@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -75,7 +76,9 @@ void server_send(struct server *g, struct peer *p, uint32_t type, const void *bo
 {
     struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
     uint8_t tag[WIRE_TAG_SIZE];
-    const struct iovec parts[] = { { &frame, sizeof(frame) }, { (void *)body, length }, { tag, sizeof(tag) } };
+    const struct iovec parts[] = { { &frame, sizeof(frame) },
+                                   { (void *)body, length },
+                                   { tag, sizeof(tag) } };
     bool before = peer_unsent(p);
     tag_make(&p->key, WIRE_FROM_SRUN, &frame, digest, tag);
     int rc = peer_send(p, parts, 3);

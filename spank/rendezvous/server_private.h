@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_RENDEZVOUS_SERVER_PRIVATE_H
 #define SPANK_RENDEZVOUS_SERVER_PRIVATE_H
 
@@ -10,8 +11,8 @@
 #include "spank/rendezvous/tag.h"
 #include "spank/rendezvous/token.h"
 
-/* Private to spank/rendezvous/server.c, which keeps the thread, the door and who is let in, and spank/rendezvous/server_protocol.c, which is what
- * is said with those inside. */
+/* Private to spank/rendezvous/server.c, which keeps the thread, the door and who is let in, and
+ * spank/rendezvous/server_protocol.c, which is what is said with those inside. */
 
 /* Two, for munged answers with two threads if nobody tells it otherwise. */
 #define MUNGE_WORKERS 2
@@ -36,15 +37,17 @@ struct server {
 
     enum phase phase;
     struct server_counts counts;
-    /* until_ms: the first node waits no longer; door_ms: none is to be expected any more; 0: not set */
+    /* until_ms: the first node waits no longer; door_ms: none is to be expected any more; 0: not
+     * set */
     int64_t give_up_ms, until_ms, door_ms, flush_ms, pause_ms;
-    struct nuioa_error trouble;    /* why it is to be given up */
+    struct nuioa_error trouble; /* why it is to be given up */
     bool warned;
-    struct peer **nodes;           /* by place in the step; NULL: not heard of */
+    struct peer **nodes; /* by place in the step; NULL: not heard of */
     uint32_t *leaders;
-    uint32_t settled;              /* how many of them are known */
-    bool leaderless;               /* some node has no leader: no table */
-    uint32_t missed;               /* nodes that have hung up when the table was out, without a record */
+    uint32_t settled; /* how many of them are known */
+    bool leaderless;  /* some node has no leader: no table */
+    /* nodes that have hung up when the table was out, without a record */
+    uint32_t missed;
     struct peer_list strangers, queue, opening, known, dead;
     uint32_t stranger_count, unsent;
     struct desk desks[MUNGE_WORKERS];

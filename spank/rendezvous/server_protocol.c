@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/server_private.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@
 
 /* What srun says with the nodes, and what it makes of it. */
 
-/* --- the end ------------------------------------------------------------------------------------------ */
+/* --- the end
+ * ------------------------------------------------------------------------------------------ */
 
 /* The same to all nodes. */
 static void send_all(struct server *g, uint32_t type, const void *body, size_t length)
@@ -29,8 +31,9 @@ static void fail(struct server *g, const char *what)
     g->phase = FAILED;
     server_close_door(g);
     send_all(g, WIRE_STOP, NULL, 0);
-    snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): each node knows its own leader only",
-             what, g->counts.records, g->counts.nodes);
+    snprintf(text, sizeof(text),
+             "gather: %s (%u of %u nodes answered): each node knows its own leader only", what,
+             g->counts.records, g->counts.nodes);
     if (!g->warned)
         g->config.warn(g->config.arg, text);
 }
@@ -57,7 +60,8 @@ static bool is_past(int64_t ms)
 
 bool server_is_late(const struct server *g)
 {
-    return g->phase == GATHERING && (is_past(g->give_up_ms) || is_past(g->until_ms) || is_past(g->door_ms));
+    return g->phase == GATHERING &&
+           (is_past(g->give_up_ms) || is_past(g->until_ms) || is_past(g->door_ms));
 }
 
 static void say_trouble(struct server *g)
@@ -65,7 +69,8 @@ static void say_trouble(struct server *g)
     char text[400];
     if (g->warned || !*g->trouble.text)
         return;
-    snprintf(text, sizeof(text), "gather: %s: each node knows its own leader only", g->trouble.text);
+    snprintf(text, sizeof(text), "gather: %s: each node knows its own leader only",
+             g->trouble.text);
     g->config.warn(g->config.arg, text);
     g->warned = true;
 }
@@ -89,8 +94,9 @@ void server_say_what_lacks(struct server *g)
         say_trouble(g);
     if (g->counts.hellos || g->warned || !g->config.every_record)
         return;
-    g->config.warn(g->config.arg, "report: no node of the step has called srun: there the plugin is not in "
-                                  "plugstack.conf, is set otherwise, or leaves such a step alone");
+    g->config.warn(g->config.arg,
+                   "report: no node of the step has called srun: there the plugin is not in "
+                   "plugstack.conf, is set otherwise, or leaves such a step alone");
 }
 
 /* When nobody's record is to come any more. */
@@ -101,14 +107,16 @@ static void end_if_complete(struct server *g)
         return;
     g->phase = DONE;
     if (g->missed && g->config.every_record) {
-        snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): the report is of the others",
+        snprintf(text, sizeof(text),
+                 "gather: %s (%u of %u nodes answered): the report is of the others",
                  g->trouble.text, g->counts.records, g->counts.nodes);
         g->config.warn(g->config.arg, text);
     }
     g->config.finish(g->config.arg);
 }
 
-/* Nobody waits any more, and nobody acts otherwise: only a report, if there is one, lacks something. */
+/* Nobody waits any more, and nobody acts otherwise: only a report, if there is one, lacks
+ * something. */
 static void miss(struct server *g, const char *what)
 {
     if (!g->missed++)
@@ -122,7 +130,8 @@ static void hand_out(struct server *g)
     size_t length = 0;
     void *table = NULL;
     if (!g->leaderless)
-        table = leaders_pack(g->wanted.job_id, g->wanted.step_id, g->leaders, g->counts.nodes, &length);
+        table =
+            leaders_pack(g->wanted.job_id, g->wanted.step_id, g->leaders, g->counts.nodes, &length);
     if (!g->leaderless && !table) {
         fail(g, "out of memory");
         return;
@@ -155,8 +164,9 @@ void server_lose(struct server *g, struct peer *p, int rc)
         nuioa_fail(&what, -ETIMEDOUT, "%s", why_late(g));
     else
         nuioa_fail(&what, -EPIPE, "node number %u of the step %s", p->node,
-                   rc == -EBADMSG ? "is not who speaks for it, or what it said was changed on the way"
-                                  : "has hung up");
+                   rc == -EBADMSG
+                       ? "is not who speaks for it, or what it said was changed on the way"
+                       : "has hung up");
     server_drop(g, p);
     if (!stranger && !g->counts.tables)
         fail(g, what.text);
@@ -164,7 +174,8 @@ void server_lose(struct server *g, struct peer *p, int rc)
         miss(g, what.text);
 }
 
-/* --- messages ----------------------------------------------------------------------------------------- */
+/* --- messages
+ * ----------------------------------------------------------------------------------------- */
 
 static int begin_step(struct server *g, const struct wire_hello *hello)
 {
@@ -182,7 +193,8 @@ static int begin_step(struct server *g, const struct wire_hello *hello)
 static void *make_slice(struct server *g, const struct wire_hello *hello, const char *bytes,
                         size_t *length)
 {
-    uint32_t *ranks = hello->rank_count && g->config.slice ? malloc(hello->rank_count * sizeof(*ranks)) : NULL;
+    uint32_t *ranks =
+        hello->rank_count && g->config.slice ? malloc(hello->rank_count * sizeof(*ranks)) : NULL;
     void *slice = NULL;
     if (ranks) {
         memcpy(ranks, bytes + sizeof(*hello), hello->rank_count * sizeof(*ranks));
@@ -208,8 +220,8 @@ static void welcome(struct server *g, struct peer *p, const struct wire_hello *h
 static void take_hello(struct server *g, struct peer *p, const char *bytes, size_t length)
 {
     struct wire_hello hello;
-    if (!hello_read(&g->wanted, bytes, length, &hello) || (!g->nodes && begin_step(g, &hello) < 0) ||
-        g->nodes[hello.node]) {
+    if (!hello_read(&g->wanted, bytes, length, &hello) ||
+        (!g->nodes && begin_step(g, &hello) < 0) || g->nodes[hello.node]) {
         server_drop(g, p);
         return;
     }
@@ -280,18 +292,10 @@ static void take_credential(struct server *g, struct peer *p)
 static void take_message(struct server *g, struct peer *p)
 {
     switch (p->frame.type) {
-    case WIRE_SEALED:
-        take_credential(g, p);
-        return; /* its body is needed */
-    case WIRE_HELLO:
-        take_hello(g, p, p->body, p->frame.length);
-        break;
-    case WIRE_SORRY:
-        take_sorry(g, p);
-        break;
-    default:
-        take_record(g, p);
-        break;
+    case WIRE_SEALED: take_credential(g, p); return; /* its body is needed */
+    case WIRE_HELLO: take_hello(g, p, p->body, p->frame.length); break;
+    case WIRE_SORRY: take_sorry(g, p); break;
+    default: take_record(g, p); break;
     }
     peer_forget_body(p);
 }

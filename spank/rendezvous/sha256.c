@@ -1,9 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/sha256.h"
 
 #include <string.h>
 
-/* Most x86 processors since 2017 have instructions for it, which make 10,000 nodes cost srun no time to speak of. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11 && !defined(SHA256_PORTABLE)
+/* Most x86 processors since 2017 have instructions for it, which make 10,000 nodes cost srun no
+ * time to speak of. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11 && \
+    !defined(SHA256_PORTABLE)
 #include <immintrin.h>
 #define SHA256_INSTRUCTIONS
 #endif
@@ -55,10 +58,11 @@ static void extend(uint32_t w[64], const uint8_t *block)
 }
 
 /* One round of FIPS 180-4, 6.2.2, with its names; the caller renames instead of moving. */
-static inline void turn(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f, uint32_t g,
-                        uint32_t *h, uint32_t constant_and_word)
+static inline void turn(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
+                        uint32_t g, uint32_t *h, uint32_t constant_and_word)
 {
-    uint32_t t1 = *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) + constant_and_word;
+    uint32_t t1 = *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + (g ^ (e & (f ^ g))) +
+                  constant_and_word;
     *d += t1;
     *h = t1 + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) | (c & (a | b)));
 }
@@ -84,8 +88,10 @@ static void compress_portably(uint32_t state[8], const uint8_t *block)
 
 #ifdef SHA256_INSTRUCTIONS
 
-/* Four rounds at a time: m holds the last 16 words of the schedule. The instructions want the state as ABEF, CDGH. */
-__attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t state[8], const uint8_t *block)
+/* Four rounds at a time: m holds the last 16 words of the schedule. The instructions want the state
+ * as ABEF, CDGH. */
+__attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t state[8],
+                                                                const uint8_t *block)
 {
     const __m128i reverse = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
     __m128i m[4], badc = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0xb1);
@@ -98,7 +104,8 @@ __attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t state[8
             *now = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(block + 16 * i)), reverse);
         else
             *now = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(*now, m[(i + 1) % 4]),
-                                                      _mm_alignr_epi8(*last, m[(i + 2) % 4], 4)), *last);
+                                                      _mm_alignr_epi8(*last, m[(i + 2) % 4], 4)),
+                                        *last);
         __m128i words = _mm_add_epi32(*now, _mm_loadu_si128((const __m128i *)(constants + 4 * i)));
         second = _mm_sha256rnds2_epu32(second, first, words);
         first = _mm_sha256rnds2_epu32(first, second, _mm_shuffle_epi32(words, 0x0e));
@@ -172,7 +179,8 @@ void sha256_of(const void *bytes, size_t length, uint8_t digest[SHA256_SIZE])
     sha256_end(&sha, digest);
 }
 
-/* --- HMAC --------------------------------------------------------------------------------------------- */
+/* --- HMAC
+ * --------------------------------------------------------------------------------------------- */
 
 /* The state after the key's block, which all messages under this key begin with. */
 static void begin_with(uint32_t state[8], uint8_t block[SHA256_BLOCK], uint8_t pad)
@@ -203,7 +211,8 @@ static void finish_from(const uint32_t state[8], const void *bytes, size_t lengt
     sha256_end(&sha, digest);
 }
 
-void hmac_sha256(const struct hmac_key *key, const void *bytes, size_t length, uint8_t tag[SHA256_SIZE])
+void hmac_sha256(const struct hmac_key *key, const void *bytes, size_t length,
+                 uint8_t tag[SHA256_SIZE])
 {
     uint8_t inner[SHA256_SIZE];
     finish_from(key->inner, bytes, length, inner);

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SPANK_RENDEZVOUS_SHA256_H
 #define SPANK_RENDEZVOUS_SHA256_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* SHA-256 (FIPS 180-4) and HMAC-SHA-256 (RFC 2104), so that no crypto library has to live in slurmstepd. */
+/* SHA-256 (FIPS 180-4) and HMAC-SHA-256 (RFC 2104), so that no crypto library has to live in
+ * slurmstepd. */
 
 #define SHA256_SIZE 32
 #define SHA256_BLOCK 64
@@ -28,6 +30,7 @@ struct hmac_key {
 };
 
 void hmac_key_set(struct hmac_key *key, const void *bytes, size_t length);
-void hmac_sha256(const struct hmac_key *key, const void *bytes, size_t length, uint8_t tag[SHA256_SIZE]);
+void hmac_sha256(const struct hmac_key *key, const void *bytes, size_t length,
+                 uint8_t tag[SHA256_SIZE]);
 
 #endif

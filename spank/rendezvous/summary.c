@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/summary.h"
 
 #include <stdio.h>
@@ -9,18 +10,19 @@
 #include "spank/rendezvous/node_diff.h"
 
 /* Nodes whose records say the same but for names, ranks, weights and costs. */
-struct class {
+struct node_class {
     uint64_t digest, inventory;
     uint32_t count;
-    uint32_t first;   /* place of its first node */
-    char *bytes;      /* a copy of the record of one of them, and its parts */
+    uint32_t first; /* place of its first node */
+    char *bytes;    /* a copy of the record of one of them, and its parts */
     struct record record;
 };
 
 struct node {
     char host[64], reason[160];
-    uint32_t class;   /* UINT32_MAX: its record has not come */
-    char *bytes;      /* its own record, while the job is small enough for a line per rank; else NULL */
+    uint32_t class_id; /* UINT32_MAX: its record has not come */
+    /* its own record, while the job is small enough for a line per rank; else NULL */
+    char *bytes;
     struct record record;
     char (*warnings)[256];
     uint32_t warning_count;
@@ -30,8 +32,8 @@ struct summary {
     uint32_t node_count, node_room; /* highest place seen + 1 */
     struct node *nodes;
     uint32_t class_count, class_room;
-    struct class *classes;
-    uint32_t *index;  /* [index_size], open addressing by digest: class + 1, 0 free */
+    struct node_class *classes;
+    uint32_t *index; /* [index_size], open addressing by digest: class + 1, 0 free */
     uint32_t index_size;
     uint64_t ranks, moved;
     double before, after, bound;
@@ -60,7 +62,8 @@ void summary_free(struct summary *s)
     free(s);
 }
 
-/* --- classes ------------------------------------------------------------------------------------------ */
+/* --- classes
+ * ------------------------------------------------------------------------------------------ */
 
 /* Of what makes nodes equal. A digest of 64 bits stands for it. */
 static uint64_t digest_of(const struct record *r)
@@ -100,8 +103,8 @@ static int grow_index(struct summary *s)
 static char *copy_record(const struct record *from, struct record *to)
 {
     const struct wire_record *h = from->head;
-    size_t length = sizeof(*h) + h->nic_count * sizeof(*from->nics) + h->line_count * sizeof(*from->lines) +
-                    h->warning_count * 256 + h->text_length;
+    size_t length = sizeof(*h) + h->nic_count * sizeof(*from->nics) +
+                    h->line_count * sizeof(*from->lines) + h->warning_count * 256 + h->text_length;
     char *bytes = malloc(length);
     if (bytes)
         memcpy(bytes, h, length);
@@ -116,16 +119,18 @@ static uint32_t new_class(struct summary *s, const struct record *r, uint64_t di
 {
     if (s->class_count == s->class_room) {
         uint32_t room = s->class_room ? s->class_room * 2 : 16;
-        struct class *more = realloc(s->classes, room * sizeof(*more));
+        struct node_class *more = realloc(s->classes, room * sizeof(*more));
         if (!more)
             return UINT32_MAX;
         s->classes = more;
         s->class_room = room;
     }
-    struct class *c = &s->classes[s->class_count];
-    *c = (struct class){ .digest = digest,
-                         .inventory = node_diff_digest(r),
-                         .first = r->head->node };
+    struct node_class *c = &s->classes[s->class_count];
+    *c = (struct node_class){
+        .digest = digest,
+        .inventory = node_diff_digest(r),
+        .first = r->head->node,
+    };
     c->bytes = copy_record(r, &c->record);
     return c->bytes ? s->class_count++ : UINT32_MAX;
 }
@@ -139,15 +144,16 @@ static uint32_t class_of(struct summary *s, const struct record *r)
     while (s->index[at] && s->classes[s->index[at] - 1].digest != digest)
         at = (at + 1) % s->index_size;
     if (!s->index[at]) {
-        uint32_t class = new_class(s, r, digest);
-        if (class == UINT32_MAX)
-            return class;
-        s->index[at] = class + 1;
+        uint32_t class_id = new_class(s, r, digest);
+        if (class_id == UINT32_MAX)
+            return class_id;
+        s->index[at] = class_id + 1;
     }
     return s->index[at] - 1;
 }
 
-/* --- collecting --------------------------------------------------------------------------------------- */
+/* --- collecting
+ * --------------------------------------------------------------------------------------- */
 
 static struct node *node_at(struct summary *s, uint32_t place)
 {
@@ -161,7 +167,7 @@ static struct node *node_at(struct summary *s, uint32_t place)
         s->node_room = room;
     }
     while (s->node_count <= place)
-        s->nodes[s->node_count++] = (struct node){ .class = UINT32_MAX };
+        s->nodes[s->node_count++] = (struct node){ .class_id = UINT32_MAX };
     return &s->nodes[place];
 }
 
@@ -189,10 +195,10 @@ void summary_add(struct summary *s, const struct record *r)
         return;
     nuioa_copy(node->host, sizeof(node->host), h->host);
     nuioa_copy(node->reason, sizeof(node->reason), h->reason);
-    node->class = class_of(s, r);
+    node->class_id = class_of(s, r);
     keep_warnings(node, r);
-    if (node->class != UINT32_MAX) {
-        struct class *c = &s->classes[node->class];
+    if (node->class_id != UINT32_MAX) {
+        struct node_class *c = &s->classes[node->class_id];
         c->count++;
         c->first = h->node < c->first ? h->node : c->first;
     }
@@ -212,7 +218,8 @@ void summary_add(struct summary *s, const struct record *r)
         forget_records(s);
 }
 
-/* --- the text ----------------------------------------------------------------------------------------- */
+/* --- the text
+ * ----------------------------------------------------------------------------------------- */
 
 static const char *number(double value, char *text, size_t size)
 {
@@ -223,9 +230,10 @@ static const char *number(double value, char *text, size_t size)
 static void print_head(const struct summary *s, FILE *out)
 {
     char head[300];
-    const char *policy = s->policy <= NUIOA_POLICY_CPU ? nuioa_policy_name((enum nuioa_policy)s->policy) : "?";
-    snprintf(head, sizeof(head), "nuioa: %u nodes, %llu ranks, %llu moved%s, policy %s%s", s->node_count,
-             (unsigned long long)s->ranks, (unsigned long long)s->moved,
+    const char *policy =
+        s->policy <= NUIOA_POLICY_CPU ? nuioa_policy_name((enum nuioa_policy)s->policy) : "?";
+    snprintf(head, sizeof(head), "nuioa: %u nodes, %llu ranks, %llu moved%s, policy %s%s",
+             s->node_count, (unsigned long long)s->ranks, (unsigned long long)s->moved,
              s->planned ? " (planned, not bound)" : "", policy, s->led ? ", leader *" : "");
     nuioa_text_table_wrap(out, 0, head);
 }
@@ -254,7 +262,9 @@ static void add_line(struct nuioa_text_table *table, const char *host, const str
     nuioa_text_table_add(table, line->level == UINT32_MAX ? "-" : "%u", line->level);
     nuioa_text_table_add(table, "%s",
                          line->weight < 0 ? "" : number(line->weight, weight, sizeof(weight)));
-    int bar = most > 0 && line->weight > 0 && line->weight <= most ? (int)(line->weight / most * 20 + 0.5) : 0;
+    int bar = most > 0 && line->weight > 0 && line->weight <= most
+                  ? (int)(line->weight / most * 20 + 0.5)
+                  : 0;
     nuioa_text_table_add(table, "%.*s", bar, "####################");
 }
 
@@ -285,7 +295,8 @@ static void level_text(const struct record *r, char *text, size_t size)
         if (count && wanted == UINT32_MAX)
             used += (size_t)snprintf(text + used, size - used, "%s-:%u", used ? " " : "", count);
         else if (count)
-            used += (size_t)snprintf(text + used, size - used, "%s%u:%u", used ? " " : "", level, count);
+            used += (size_t)snprintf(text + used, size - used, "%s%u:%u", used ? " " : "", level,
+                                     count);
     }
 }
 
@@ -295,18 +306,18 @@ static void nic_text(const struct record *r, char *text, size_t size)
     *text = '\0';
     for (uint32_t i = 0; i < r->head->nic_count && used < size; i++)
         if (r->nics[i].usable)
-            used += (size_t)snprintf(text + used, size - used, "%s%s@%s", used ? " " : "", r->nics[i].label,
-                                     *r->nics[i].numas ? r->nics[i].numas : "?");
+            used += (size_t)snprintf(text + used, size - used, "%s%s@%s", used ? " " : "",
+                                     r->nics[i].label, *r->nics[i].numas ? r->nics[i].numas : "?");
 }
 
-static void add_class(const struct summary *s, uint32_t class, struct nuioa_text_table *table)
+static void add_class(const struct summary *s, uint32_t class_id, struct nuioa_text_table *table)
 {
-    const struct class *c = &s->classes[class];
+    const struct node_class *c = &s->classes[class_id];
     struct host_groups *groups = calloc(1, sizeof(*groups));
     const char *numas = "-";
     char names[41] = "?", text[128];
     for (uint32_t i = 0; groups && i < s->node_count; i++)
-        if (s->nodes[i].class == class)
+        if (s->nodes[i].class_id == class_id)
             host_groups_add(groups, s->nodes[i].host, "");
     if (groups && groups->count)
         host_groups_names(&groups->texts[0], names, 39);
@@ -332,7 +343,8 @@ static void add_class(const struct summary *s, uint32_t class, struct nuioa_text
 
 static void print_classes(const struct summary *s, FILE *out)
 {
-    static const char *const heads[] = { "nodes", "which", "ranks", "NIC@NUMA", "ranks by level", "leader's NUMA" };
+    static const char *const heads[] = { "nodes",    "which",          "ranks",
+                                         "NIC@NUMA", "ranks by level", "leader's NUMA" };
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, "rlrlll");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
@@ -362,7 +374,7 @@ static void print_reasons(const struct summary *s, FILE *out)
 {
     struct host_groups *groups = calloc(1, sizeof(*groups));
     for (uint32_t i = 0; groups && i < s->node_count; i++)
-        if (s->nodes[i].class != UINT32_MAX)
+        if (s->nodes[i].class_id != UINT32_MAX)
             host_groups_add(groups, s->nodes[i].host, s->nodes[i].reason);
     if (groups) {
         print_crowd(groups, "", out);
@@ -392,9 +404,10 @@ static void print_differences(const struct summary *s, FILE *out)
 {
     char texts[2 * WIRE_NICS_MAX][NODE_DIFF_TEXT];
     struct host_groups *groups = calloc(1, sizeof(*groups));
-    const struct class *usual = s->class_count ? &s->classes[usual_class(s)] : NULL;
+    const struct node_class *usual = s->class_count ? &s->classes[usual_class(s)] : NULL;
     for (uint32_t i = 0; groups && usual && i < s->node_count; i++) {
-        const struct class *c = s->nodes[i].class < s->class_count ? &s->classes[s->nodes[i].class] : usual;
+        const struct node_class *c =
+            s->nodes[i].class_id < s->class_count ? &s->classes[s->nodes[i].class_id] : usual;
         if (c->inventory == usual->inventory)
             continue;
         unsigned count = node_diff_texts(&usual->record, &c->record, texts, 2 * WIRE_NICS_MAX);

@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/tag.h"
 
 #include <string.h>
 
-void tag_session(struct hmac_key *session, const struct hmac_key *step, const struct wire_hello *hello)
+void tag_session(struct hmac_key *session, const struct hmac_key *step,
+                 const struct wire_hello *hello)
 {
     uint8_t key[SHA256_SIZE];
     struct wire_session of = { WIRE_SESSION, hello->job_id, hello->step_id, hello->node, { 0 } };

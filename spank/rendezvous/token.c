@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/token.h"
 
 #include <errno.h>
@@ -55,7 +56,8 @@ int token_read(struct token *token, const char *text)
     char version[8], auth[8], port[8];
     uint32_t number;
     memset(token, 0, sizeof(*token));
-    if (read_word(&text, version, sizeof(version)) < 0 || nuioa_parse_u32(version, UINT16_MAX, &number) < 0)
+    if (read_word(&text, version, sizeof(version)) < 0 ||
+        nuioa_parse_u32(version, UINT16_MAX, &number) < 0)
         return -EINVAL;
     if (number != WIRE_VERSION)
         return -EPROTONOSUPPORT;

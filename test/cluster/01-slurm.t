@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # The cluster itself, without the plugin: everything the other tests take for granted.
 . "$(dirname "$0")/testlib.sh"
 setup

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # The doors of the options: command line over environment over plugstack.conf, and off by default.
 # What shows which value won is the leader of node1, whose NIC is near ranks 8 to 15.
 . "$(dirname "$0")/testlib.sh"

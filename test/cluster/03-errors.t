@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # A wrong value typed to srun is one clear line and no job; the same value from anywhere else is
 # one warning line and the job runs.
 . "$(dirname "$0")/testlib.sh"

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # What the ranks are told is what `nuioa plan` says for their node, whatever the shape of the step.
 . "$(dirname "$0")/testlib.sh"
 setup

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # Ways to a step other than plain srun: batch, salloc, --export=NONE, PMIx, heterogeneous; and what
 # must come through unchanged.
 . "$(dirname "$0")/testlib.sh"

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # Whatever is wrong on a node, the job runs as if the plugin were absent, and says so in one line.
 . "$(dirname "$0")/testlib.sh"
 setup

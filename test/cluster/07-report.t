@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # report and explain: on srun's stderr, never in the job's output, each node's part labelled.
 . "$(dirname "$0")/testlib.sh"
 setup
@@ -32,8 +34,8 @@ is "report,export moves nobody" "$(of 0 NUIOA_CPUS)" 0
 like "report,export: still reports" "$err" 'mlx5_0'
 ok "explain says more than report" test "$(wc -c <<<"$report")" -gt "$(wc -c <<<"$err")"
 
-# What is said is so: the bound is of exchanges, a rank of an exact step has its CPUs alone, and what is nearer its
-# NIC may be farther from its GPU.
+# What is said is so: the bound is of exchanges, a rank of an exact step has its CPUs alone, and
+# what is nearer its NIC may be farther from its GPU.
 launch 8 -w node1 -c2 --exclusive --nuioa=report --nuioa-hints=heavy=0
 like "moved: a gain" "$err" "cost [0-9.]+ -> [0-9.]+ \([0-9.]+ % less\), no exchange of Slurm's masks can be below"
 unlike "moved: no word of all placements" "$err" 'no placement'

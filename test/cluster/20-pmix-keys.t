@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # PMIx keys: what a plan says is what every rank reads, from its own libpmix, before any fence.
 . "$(dirname "$0")/testlib.sh"
 . "$here/pmixlib.sh"
@@ -26,8 +28,9 @@ as_planned() {
     done
 }
 
-# keys_by_two N FIRST OPTIONS PROGRAM: a heterogeneous step. Its second component ends later than the first: in
-# Slurm 22.05 each joins the thread with which mpi/pmix waits for aborts, and if both do, srun never ends.
+# keys_by_two N FIRST OPTIONS PROGRAM: a heterogeneous step. Its second component ends later than
+# the first: in Slurm 22.05 each joins the thread with which mpi/pmix waits for aborts, and if both
+# do, srun never ends.
 keys_by_two() {
     # shellcheck disable=SC2086
     keys_by "$1" srun --mpi=pmix $2 : $3 sh -c "$4 && sleep 1"
@@ -117,8 +120,8 @@ for arguments in "default=off export=none" "default=on export=env"; do
     is "$arguments: no key" "$(grep -c 'nuioa\.' <<<"$out")" 0
 done
 
-# Since PMIx 5 the server must be told, before it starts, to hand out keys by name; without that ranks would
-# read one key for another, and their MPI too.
+# Since PMIx 5 the server must be told, before it starts, to hand out keys by name; without that
+# ranks would read one key for another, and their MPI too.
 trial "$with_plan unprepared"
 keys 4 -w node1
 if [[ $(told node1) =~ pmix=4 ]]; then

@@ -1,6 +1,8 @@
 #!/bin/bash
-# Unmodified MPI libraries: the example of libnuioa-client(3) elects the leaders that nuioa names, with Open
-# MPI through PMIx and with MPICH through the environment; Open MPI sees the localities.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Unmodified MPI libraries: the example of libnuioa-client(3) elects the leaders that nuioa names,
+# with Open MPI through PMIx and with MPICH through the environment; Open MPI sees the localities.
 . "$(dirname "$0")/testlib.sh"
 . "$here/pmixlib.sh"
 setup
@@ -139,8 +141,8 @@ if ! has_compiler mpicc.mpich; then
 elif [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ]; then
     skip "MPICH" "NUIOA_STAGE was not set when the cluster came up"
 elif ok "MPICH: the example compiles" compile mpicc.mpich mpich leaders agree; then
-    # On one node: MPICH 4.0 ends with a barrier of PMI in which it does not serve UCX, and ranks on several
-    # nodes may wait for each other in MPI_Finalize for ever, with and without nuioa.
+    # On one node: MPICH 4.0 ends with a barrier of PMI in which it does not serve UCX, and ranks on
+    # several nodes may wait for each other in MPI_Finalize for ever, with and without nuioa.
     plugin on "topology=$topology"
     for node in node1 node2; do
         launch 4 -w $node --exclusive --nuioa=export --nuioa-hints=heavy=1,3

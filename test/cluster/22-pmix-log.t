@@ -1,6 +1,8 @@
 #!/bin/bash
-# PMIx_Log of a rank, without the plugin: whether this PMIx is one that loses steps by itself. 6.1.0 and the
-# first candidates of 6.1.1 do; the test names them, and fails with any other.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# PMIx_Log of a rank, without the plugin: whether this PMIx is one that loses steps by itself. 6.1.0
+# and the first candidates of 6.1.1 do; the test names them, and fails with any other.
 . "$(dirname "$0")/testlib.sh"
 setup
 

@@ -1,6 +1,8 @@
 #!/bin/bash
-# The rendezvous of nodes with their srun: one table of leaders for all, one report; whatever goes wrong, the
-# job runs, each node knows its own leader, and there is one warning.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The rendezvous of nodes with their srun: one table of leaders for all, one report; whatever goes
+# wrong, the job runs, each node knows its own leader, and there is one warning.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin

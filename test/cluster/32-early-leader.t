@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # Where nothing that is still to be decided can change who leads a node, no other node waits for it.
 . "$(dirname "$0")/testlib.sh"
 setup

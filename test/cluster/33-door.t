@@ -1,6 +1,8 @@
 #!/bin/bash
-# srun's port for the rendezvous is open only while nodes may call, and only where they will; what keeps them from
-# calling is said once, however short the step is.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# srun's port for the rendezvous is open only while nodes may call, and only where they will; what
+# keeps them from calling is said once, however short the step is.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
@@ -69,7 +71,8 @@ refusal=$(in_node ctl bash -c "exec 3<>/dev/tcp/127.0.0.1/$port" 2>&1)
 like "then who comes late is refused" "$refusal" 'Connection refused'
 end
 
-# What is wrong is said even where the step ends before the time to wait does: here no node waits for another.
+# What is wrong is said even where the step ends before the time to wait does: here no node waits
+# for another.
 plugin on "${hasty[@]}" auth=munge timeout_ms=5000 munge_socket=/run/node/none
 plugin -n ctl on "${hasty[@]}" auth=munge timeout_ms=5000
 for round in 1 2 3; do

@@ -1,6 +1,8 @@
 #!/bin/bash
-# Nodes without libmunge, as where Slurm has an authentication of its own: here auth/none, which every version
-# has. On a cluster of its own.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Nodes without libmunge, as where Slurm has an authentication of its own: here auth/none, which
+# every version has. On a cluster of its own.
 . "$(dirname "$0")/testlib.sh"
 line=$(NUIOA_CLUSTER_DIR='' NUIOA_CLUSTER_SLURM_CONF='AuthType=auth/none
 CredType=cred/none' "$here/up" --no-plugin) || exit 1

@@ -1,6 +1,8 @@
 #!/bin/bash
-# srun --async (Slurm 26.05 and later) leaves when the step is accepted: nobody listens, and nodes do without and say
-# nothing. It needs a step manager, so a cluster of its own.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# srun --async (Slurm 26.05 and later) leaves when the step is accepted: nobody listens, and nodes
+# do without and say nothing. It needs a step manager, so a cluster of its own.
 . "$(dirname "$0")/testlib.sh"
 
 in_root() { PATH=/opt/slurm/sbin:$PATH ${NUIOA_CLUSTER_ROOT:+chroot "$NUIOA_CLUSTER_ROOT"} "$@"; }

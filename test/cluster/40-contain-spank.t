@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # SlurmdParameters=contain_spank (Slurm 24.05 and later) with job_container/tmpfs: user_init and
 # task_post_fork run in a child inside the job's mount namespace, which shares slurmstepd's memory
 # but has another pid and copies of its descriptors. The answers must be the same. On a cluster of

@@ -1,7 +1,9 @@
 #!/bin/bash
-# PMIX_DEVICE_DISTANCES as their reader in Open MPI 5 has it: its own function that chooses a NIC, in
-# a rank, takes ours for this machine's NIC, which is said to hang off the second CPU; name and uuid
-# are as PMIx_Compute_distances gives them. On a cluster of its own.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# PMIX_DEVICE_DISTANCES as their reader in Open MPI 5 has it: its own function that chooses a NIC,
+# in a rank, takes ours for this machine's NIC, which is said to hang off the second CPU; name and
+# uuid are as PMIx_Compute_distances gives them. On a cluster of its own.
 . "$(dirname "$0")/testlib.sh"
 . "$here/pmixlib.sh"
 

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # srun --nuioa-trace: real MPI programs whose traffic is known, traced under Open MPI and MPICH;
 # the profile is what they did, and the next run takes it as hints.
 . "$(dirname "$0")/testlib.sh"

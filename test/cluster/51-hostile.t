@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # Hints files that nobody should hand to srun. Typed: one line that says where and what, and no job.
 # As a default of the site: one line, and the job runs without hints. The nodes hear of neither.
 . "$(dirname "$0")/testlib.sh"

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # srun --nuioa-coll=on: the collectives of real programs under Open MPI and MPICH over four nodes
 # are led by the library, with nuioa's advice, and do what the plain MPI does; what is no MPI
 # program, and a job without advice, is left alone. NUIOA_COLL_CALLS: how many random calls are

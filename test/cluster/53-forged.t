@@ -1,6 +1,8 @@
 #!/bin/bash
-# A user's own srun whose launch message says what is not so: root reads it in no time and in little memory, and
-# the job runs.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# A user's own srun whose launch message says what is not so: root reads it in no time and in little
+# memory, and the job runs.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin

@@ -1,6 +1,8 @@
 #!/bin/bash
-# A user's own srun that listens, and never answers: a node waits no longer than the site allows, and no longer than
-# its step is wanted.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# A user's own srun that listens, and never answers: a node waits no longer than the site allows,
+# and no longer than its step is wanted.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin

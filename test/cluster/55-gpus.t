@@ -1,7 +1,9 @@
 #!/bin/bash
-# Steps with GPUs, on a cluster of its own whose nodes have files that Slurm takes for GPUs: no variable
-# narrows a task with several of them to one NIC, NCCL's is set only where nic= is, and no collective is
-# led, for the buffers may be a GPU's.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Steps with GPUs, on a cluster of its own whose nodes have files that Slurm takes for GPUs: no
+# variable narrows a task with several of them to one NIC, NCCL's is set only where nic= is, and no
+# collective is led, for the buffers may be a GPU's.
 . "$(dirname "$0")/testlib.sh"
 line=$(NUIOA_CLUSTER_DIR='' NUIOA_CLUSTER_GPUS=4 "$here/up" 2 --no-plugin) || exit 1
 eval "$line"
@@ -19,7 +21,7 @@ chmod +x "$CLUSTER_DIR/home/gpus"
 gpus() { tally "$1" srun -n "$@" "$home/gpus"; }
 lines() { grep -c "$1" <<<"$err"; }
 
-# --- variables that name one NIC: of this machine's, for nothing is exported of a topology file's ----------
+# --- variables that name one NIC: of this machine's, for nothing is exported of a topology file's 
 
 several='export: no variable names one NIC to a task that has several GPUs, or may have'
 plugin on "${patient[@]}" default=export export=env,ucx,nccl
@@ -55,7 +57,7 @@ else
     is "no GPU in the step: UCX is told" "$(of 0 UCX_NET_DEVICES)" "$nic"
 fi
 
-# --- collectives -----------------------------------------------------------------------------------------------
+# --- collectives ---------------------------------------------------------------------------------
 
 used='coll: not used: the step has GPUs'
 if [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa/libnuioa-preload.so" ]; then
@@ -87,8 +89,8 @@ plugin on "topology=$topology" "${patient[@]}" default=export coll=on
 tally 4 env NUIOA_COLL=force srun -n 4 -N2 --gpus-per-node=1 "$home/gpus"
 is "the user's own word stays" "$(all NUIOA_COLL)" "force force force force"
 
-# What a program sees of it: led without GPUs, its MPI's own with them, also where one node alone has them, and
-# where the user says "on" and nobody but the library looks.
+# What a program sees of it: led without GPUs, its MPI's own with them, also where one node alone
+# has them, and where the user says "on" and nobody but the library looks.
 if in_node ctl sh -c 'command -v mpicc.openmpi' >/dev/null; then
     bench() { # SRUN-ARG...
         launched=$((launched + 1))

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # nuioa doctor on nodes of a live cluster: plugstack.conf, slurm.conf, munged, the cache. The
 # hardware is whatever this machine has, so of that nothing is asked.
 . "$(dirname "$0")/testlib.sh"
@@ -119,8 +121,8 @@ finds "munged does not answer" munge-unreachable 'does not answer at .* within 5
 doctor node1
 no "munged answers again" 'munge-[a-z]*'
 
-# PMIx: Slurm's plugin, built for one in a prefix of its own, which only that plugin's search path names. Both made
-# here, for those who need a warning are not at hand.
+# PMIx: Slurm's plugin, built for one in a prefix of its own, which only that plugin's search path
+# names. Both made here, for those who need a warning are not at hand.
 mkdir -p "$n1/own/pmix"
 make_pmix() { # VERSION OPTION
     gcc -shared -fPIC -x c -o "$n1/own/pmix/libpmix.so.2" - <<END

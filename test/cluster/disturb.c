@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -8,10 +9,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A SPANK plugin for tests: what it is told to, happens to a node's slurmstepd before tasks are forked.
- *   async  Slurm says that srun does not listen, as for srun --async; to be loaded before who shall see it
+/* A SPANK plugin for tests: what it is told to, happens to a node's slurmstepd before tasks are
+ * forked.
+ *   async  Slurm says that srun does not listen, as for srun --async; to be loaded before
+ *          who shall see it
  *   slow   it sleeps
- *   blind  the kernel does not tell it any more where others may run; itself and what it starts it does */
+ *   blind  the kernel does not tell it any more where others may run;
+ *           itself and what it starts it does */
 
 SPANK_PLUGIN(disturb, 1)
 
@@ -20,13 +24,15 @@ static int refuse_affinity(void)
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_getaffinity, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)), /* on little-endian machines */
+        /* on little-endian machines */
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -7,8 +8,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* Preloaded into srun, which is the user's own program: what its launch message says of the step, and whether
- * it answers nodes, is the user's to choose.
+/* Preloaded into srun, which is the user's own program: what its launch message says of the step,
+ * and whether it answers nodes, is the user's to choose.
  *   FORGE_NAME=VALUE  nodes see NAME=VALUE
  *   FORGERY_SILENT    it listens, and never answers */
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # What up, down, in and plugin share: where an instance lives and which process is a node.
 #

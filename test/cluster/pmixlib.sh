@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2154
-# For the tests of PMIx keys: the test plugin, which publishes what its own arguments say, and the program
-# with which each rank reads the keys. Both come from the build tree (NUIOA_BUILD). Source after testlib.sh.
+# For the tests of PMIx keys: the test plugin, which publishes what its own arguments say, and the
+# program with which each rank reads the keys. Both come from the build tree (NUIOA_BUILD). Source
+# after testlib.sh.
 
 # need_trial: ends the test, as one skip, if there is nothing to test with.
 need_trial() {

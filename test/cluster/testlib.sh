@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034
 # For the *.t of this directory. Brings a cluster up if the caller has none (run has one).
 # After each launch: $out, $err (what srun printed), $rc; launches that should have run and did
@@ -11,13 +12,14 @@ home=/run/cluster/home
 topology=/run/node/topology.xml
 # For tests that are not about time: a busy machine is no reason for a warning.
 patient=(timeout_ms=60000 deadline_ms=60000)
-# Unless nodes meet at srun first, a node's ranks may start while slurmstepd elsewhere still has the user's rights
-# to fork its own. A direct connection between the two is refused at that moment, and the ranks wait for ever
-# ($slurm_lost); messages through slurmd are not.
+# Unless nodes meet at srun first, a node's ranks may start while slurmstepd elsewhere still has the
+# user's rights to fork its own. A direct connection between the two is refused at that moment, and
+# the ranks wait for ever ($slurm_lost); messages through slurmd are not.
 export SLURM_PMIX_DIRECT_CONN=false
-# For env: Open MPI through UCX. Where several nodes are one machine its own shared memory fails now and then, and
-# so does btl/tcp: it kills a rank that is still in MPI_Init when a peer speaks to it (4.1.4; with 5.0 that is
-# open-mpi/ompi issue 12495, every second launch of four nodes on two CPUs), with and without nuioa.
+# For env: Open MPI through UCX. Where several nodes are one machine its own shared memory fails now
+# and then, and so does btl/tcp: it kills a rank that is still in MPI_Init when a peer speaks to it
+# (4.1.4; with 5.0 that is open-mpi/ompi issue 12495, every second launch of four nodes on two
+# CPUs), with and without nuioa.
 openmpi_by_ucx=(OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_tls=any OMPI_MCA_opal_common_ucx_devices=any
                 OMPI_MCA_osc=^ucx UCX_TLS=self,tcp UCX_NET_DEVICES=eth0 UCX_LOG_FILE=stderr UCX_LOG_LEVEL=fatal)
 launched=0
@@ -70,14 +72,14 @@ give_back() {
     idle 200
 }
 
-# What srun says of launches that Slurm 22.05 loses by itself, once in thousands: the connection of a slurmstepd
-# that ends was reset, or one slurmstepd was to open another's credential while it had the user's rights, to
-# fork ranks.
+# What srun says of launches that Slurm 22.05 loses by itself, once in thousands: the connection of
+# a slurmstepd that ends was reset, or one slurmstepd was to open another's credential while it had
+# the user's rights, to fork ranks.
 slurm_lost='aborting, io error with slurmstepd|_direct_conn_establish: .*Connection reject'
 
-# user COMMAND...: as a user on the login node, with the output in $out, $err, $rc (124, 137: no end in time;
-# 137 also: Slurm has killed the ranks, and $err says why). One that Slurm lost, or that hung, is tried again,
-# once in the life of a cluster: finish() counts it as skipped.
+# user COMMAND...: as a user on the login node, with the output in $out, $err, $rc (124, 137: no end
+# in time; 137 also: Slurm has killed the ranks, and $err says why). One that Slurm lost, or that
+# hung, is tried again, once in the life of a cluster: finish() counts it as skipped.
 user() {
     local limit=${TIMEOUT:-120} start=$SECONDS
     run_as_user "$limit" "$@"
@@ -103,7 +105,8 @@ run_as_user() {
     rm -r "$tmp"
 }
 
-# lose WHAT...: the last launch should have run, and did not. What is known of it is shown by finish().
+# lose WHAT...: the last launch should have run, and did not. What is known of it is shown by
+# finish().
 lose() {
     local log
     lost=$((lost + 1))
@@ -151,7 +154,8 @@ of() { sed -n "s/^$1 $2=//p" <<<"$out"; }
 # all NAME: values of all ranks, in rank order, as one line
 all() { sort -n <<<"$out" | sed -n "s/^[0-9]* $1=//p" | paste -s -d ' '; }
 
-# one_table NAME RANKS: every rank was given the same table, one leader a node, each node's own among them
+# one_table NAME RANKS: every rank was given the same table, one leader a node, each node's own
+# among them
 one_table() {
     local tables rank
     tables=$(all NUIOA_LEADERS | tr ' ' '\n' | sort | uniq -c | xargs)

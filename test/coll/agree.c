@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* What libnuioa-coll says to other ranks, and when. Each case counts the collectives that reach the
  * MPI library by their PMPI names, as only the preloaded library calls them here, and asserts how
  * many there were. Run as `agree CASE...`; rank 0 prints "CASE: ... right" or "... WRONG". */
@@ -10,7 +12,7 @@
 
 #define LARGE (1 << 18)
 
-static long seen; /* collectives of the library's own */
+static long seen;   /* collectives of the library's own */
 static int program; /* a call of the program's that the library passes on is none of them */
 static char data[LARGE];
 
@@ -37,11 +39,11 @@ static void *next(const char *name)
 WATCH(Bcast, LIST(void *b, int n, MPI_Datatype t, int r, MPI_Comm c), LIST(b, n, t, r, c))
 WATCH(Allreduce, LIST(const void *o, void *i, int n, MPI_Datatype t, MPI_Op p, MPI_Comm c),
       LIST(o, i, n, t, p, c))
-WATCH(Allgather, LIST(const void *o, int n, MPI_Datatype t, void *i, int m, MPI_Datatype u,
-                      MPI_Comm c), LIST(o, n, t, i, m, u, c))
+WATCH(Allgather,
+      LIST(const void *o, int n, MPI_Datatype t, void *i, int m, MPI_Datatype u, MPI_Comm c),
+      LIST(o, n, t, i, m, u, c))
 WATCH(Comm_split, LIST(MPI_Comm c, int k, int o, MPI_Comm *n), LIST(c, k, o, n))
-WATCH(Comm_split_type, LIST(MPI_Comm c, int t, int o, MPI_Info i, MPI_Comm *n),
-      LIST(c, t, o, i, n))
+WATCH(Comm_split_type, LIST(MPI_Comm c, int t, int o, MPI_Info i, MPI_Comm *n), LIST(c, t, o, i, n))
 WATCH(Barrier, LIST(MPI_Comm c), LIST(c))
 
 /* --- what a program does ---------------------------------------------------------------------- */

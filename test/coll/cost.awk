@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # Runs of nuioa-bench, one after the other: of each row the medians over the runs. kind: which MPI.
 function median(row, column,    n, i, j, t, v) {
     n = runs[row]

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* What libnuioa-coll adds to a call that it passes on: each call in turns by its MPI name and by
  * its PMPI name, on a communicator of one rank, where there is nothing to gain. Usage: cost
  * [ROUNDS], or cost count mpi|pmpi N: N calls of Bcast alone, for counting instructions. */
@@ -36,12 +38,9 @@ static const struct {
     void (*run)(int bytes, int tested);
     int bytes;
 } cases[] = {
-    { "Bcast, 8 bytes", bcast, 8 },
-    { "Bcast, 1 MiB", bcast, 1 << 20 },
-    { "Allreduce, 8 bytes", allreduce, 8 },
-    { "Allreduce, 1 MiB", allreduce, 1 << 20 },
-    { "Gather, 8 bytes", gather, 8 },
-    { "Gather, 1 MiB", gather, 1 << 20 },
+    { "Bcast, 8 bytes", bcast, 8 },         { "Bcast, 1 MiB", bcast, 1 << 20 },
+    { "Allreduce, 8 bytes", allreduce, 8 }, { "Allreduce, 1 MiB", allreduce, 1 << 20 },
+    { "Gather, 8 bytes", gather, 8 },       { "Gather, 1 MiB", gather, 1 << 20 },
 };
 
 static int compare(const void *a, const void *b)

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* Calls every collective twice, by its MPI name and by its PMPI name, on random communicators with
  * random roots, types, counts and operations, and compares. With a library preloaded that overrides
  * the MPI names this is the library against the plain MPI; without one it tests itself.
@@ -137,7 +139,9 @@ static void *work(void *argument)
 
 /* --- what a communicator leaves behind -------------------------------------------------------- */
 
-struct held { long maps, files, heap; };
+struct held {
+    long maps, files, heap;
+};
 
 static long lines_of(const char *path)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_COLL_DIFFER_H
 #define TEST_COLL_DIFFER_H
 
@@ -12,10 +13,15 @@
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 /* xorshift64*; never 0. */
-struct draw { uint64_t state; };
+struct draw {
+    uint64_t state;
+};
 
 uint64_t draw_next(struct draw *d);
-static inline int draw_below(struct draw *d, int n) { return (int)(draw_next(d) % (unsigned)n); }
+static inline int draw_below(struct draw *d, int n)
+{
+    return (int)(draw_next(d) % (unsigned)n);
+}
 static inline bool draw_percent(struct draw *d, int percent)
 {
     return draw_below(d, 100) < percent;
@@ -28,7 +34,15 @@ uint64_t draw_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 /* What a message consists of. MIXED is an int32 and a double. */
 enum base {
-    BASE_U8, BASE_I32, BASE_U32, BASE_I64, BASE_F32, BASE_F64, BASE_2INT, BASE_MIXED, BASES
+    BASE_U8,
+    BASE_I32,
+    BASE_U32,
+    BASE_I64,
+    BASE_F32,
+    BASE_F64,
+    BASE_2INT,
+    BASE_MIXED,
+    BASES
 };
 
 #define LAYOUT_FOLD_MAX 5
@@ -46,7 +60,9 @@ struct layout {
 #define LAYOUTS_PER_BASE 8
 
 /* Zero-initialise; layout 0 of each base is the plain type. */
-struct types { struct layout of[BASES][LAYOUTS_PER_BASE]; };
+struct types {
+    struct layout of[BASES][LAYOUTS_PER_BASE];
+};
 
 void types_make(struct types *types);
 void types_free(struct types *types);
@@ -76,7 +92,9 @@ struct operation {
 
 #define OPERATIONS 14
 
-struct operations { struct operation of[OPERATIONS]; };
+struct operations {
+    struct operation of[OPERATIONS];
+};
 
 void operations_make(struct operations *operations);
 void operations_free(struct operations *operations);
@@ -91,19 +109,19 @@ struct slot {
     bool used;
     const char *kind;
     MPI_Comm comm;
-    int size;             /* of the group; for an inter-communicator of group A */
+    int size;              /* of the group; for an inter-communicator of group A */
     int member[RANKS_MAX]; /* ranks of the context's world */
-    int remote;           /* of group B; 0: no inter-communicator */
+    int remote;            /* of group B; 0: no inter-communicator */
     int remote_member[RANKS_MAX];
-    int me;      /* my rank in my group; -1: none */
+    int me; /* my rank in my group; -1: none */
     bool inside_b;
-    int errors;  /* 0: fatal, 1: MPI_ERRORS_RETURN, 2: a handler of ours */
+    int errors; /* 0: fatal, 1: MPI_ERRORS_RETURN, 2: a handler of ours */
 };
 
 struct comms {
     MPI_Comm world;
     int rank, size;
-    int node[RANKS_MAX]; /* lowest rank on the same node */
+    int node[RANKS_MAX];     /* lowest rank on the same node */
     struct slot slot[SLOTS]; /* the first is the world itself */
     MPI_Errhandler handler;
     int keyval; /* of an attribute that some have */
@@ -130,14 +148,14 @@ struct context {
     uint64_t seed;
     size_t max_bytes;
     long step, differences;
-    long counts[32];      /* calls this rank took part in, by collective */
-    long comparisons;     /* pairs of calls this rank took part in */
+    long counts[32];  /* calls this rank took part in, by collective */
+    long comparisons; /* pairs of calls this rank took part in */
     const char *only;
     bool verbose;
     int (*choose)(const char *collective, const char *algorithm); /* the library's; may be NULL */
     const char *(*algorithms)(const char *collective);
-    const char *before;   /* what was done to communicators before it, for the watchdog */
-    char what[512];       /* the call that runs, likewise; empty between calls */
+    const char *before; /* what was done to communicators before it, for the watchdog */
+    char what[512];     /* the call that runs, likewise; empty between calls */
 };
 
 /* One collective call of each kind. */

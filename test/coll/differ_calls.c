@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* One collective call with everything about it drawn at random, made twice: what it returns, what
  * it writes and what it leaves alone must be the same. */
 #include <stdio.h>
@@ -6,6 +8,7 @@
 
 #include "differ.h"
 
+/* clang-format off */
 #define CALLS(X) \
     X(Barrier) X(Bcast) X(Gather) X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) \
     X(Alltoall) X(Alltoallv) X(Alltoallw) X(Reduce) X(Allreduce) X(Reduce_scatter) \
@@ -20,6 +23,7 @@ enum kind { CALLS(TAG) KINDS };
 const char *const call_names[] = { CALLS(TEXT) NULL };
 struct api { CALLS(MEMBER) };
 static const struct api tested = { CALLS(TESTED) }, plain = { CALLS(PLAIN) };
+/* clang-format on */
 
 /* How often each is called: what the library does itself most often. */
 static const int often[KINDS] = { 2, 14, 7, 7, 7, 7, 8, 8, 3, 2, 1, 12, 14, 2, 2, 2, 1, 2, 2 };
@@ -125,11 +129,14 @@ static enum kind draw_kind(struct draw *d, const char *only)
 
 static long draw_length(struct draw *d, size_t bytes_max, int unit)
 {
-    int class = draw_below(d, 100);
+    int class_id = draw_below(d, 100);
     uint64_t number = draw_next(d);
     long most = (long)(bytes_max / 16 / (size_t)unit);
-    long n = class < 8 ? 0 : class < 18 ? 1 : class < 60 ? (long)(number % 16)
-             : class < 92 ? (long)(number % 512) : (long)(number % (uint64_t)(most + 1));
+    long n = class_id < 8    ? 0
+             : class_id < 18 ? 1
+             : class_id < 60 ? (long)(number % 16)
+             : class_id < 92 ? (long)(number % 512)
+                             : (long)(number % (uint64_t)(most + 1));
     return (n > most ? most : n) * unit;
 }
 
@@ -289,9 +296,7 @@ static int run(const struct api *f, const struct call *c, const struct task_memo
     case CALL_Reduce_scatter_block: return f->Reduce_scatter_block(s, r, rn, st, op, comm);
     case CALL_Scan: return f->Scan(s, r, sn, st, op, comm);
     case CALL_Exscan: return f->Exscan(s, r, sn, st, op, comm);
-    case CALL_Ibcast:
-        code = f->Ibcast(r, rn, rt, c->root, comm, &request);
-        break;
+    case CALL_Ibcast: code = f->Ibcast(r, rn, rt, c->root, comm, &request); break;
     default: code = f->Iallreduce(s, r, sn, st, op, comm, &request);
     }
     return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
@@ -322,10 +327,10 @@ static int run_beside(const struct call *c, const struct task_memory *send,
 
 static int class_of(int code)
 {
-    int class = code;
+    int class_id = code;
     if (code != MPI_SUCCESS)
-        PMPI_Error_class(code, &class);
-    return class;
+        PMPI_Error_class(code, &class_id);
+    return class_id;
 }
 
 /* --- the comparison --------------------------------------------------------------------------- */
@@ -359,8 +364,8 @@ static void compare(struct context *x, const struct call *c, const struct task_m
     for (int i = 0; i < 2; i++) {
         bool is_plain = (i == 0) == plain_first;
         int before = comms_handler_calls;
-        codes[!is_plain] = is_plain ? run(&plain, c, &ps, &pr)
-                                    : run_beside(c, &ts, &tr, beside, &strange);
+        codes[!is_plain] =
+            is_plain ? run(&plain, c, &ps, &pr) : run_beside(c, &ts, &tr, beside, &strange);
         handled[!is_plain] = comms_handler_calls - before;
     }
     x->comparisons++;
@@ -532,8 +537,8 @@ void call_step(struct context *x)
     if (c.base == BASE_MIXED && c.n > 48)
         c.n = 48;
 #endif
-    c.in_place = draw_percent(d, 30) && !c.slot->remote && c.kind != CALL_Bcast &&
-                 c.kind != CALL_Ibcast;
+    c.in_place =
+        draw_percent(d, 30) && !c.slot->remote && c.kind != CALL_Bcast && c.kind != CALL_Ibcast;
     if (c.kind == CALL_Reduce && c.size == 1)
         c.in_place = false; /* MPICH 4.0 does not survive it */
     draw_root(&c, d);

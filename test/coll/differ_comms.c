@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* Communicators of all kinds, made and freed at random; who is in them is computed, not asked. */
 #include <stdlib.h>
 #include <string.h>
@@ -251,8 +253,8 @@ static void make(struct comms *c, struct draw *d, const char **what)
 {
     int one = 1 + draw_below(d, SLOTS - 1), two = 1 + draw_below(d, SLOTS - 1);
     int from_at = draw_below(d, SLOTS), kind = draw_below(d, 10);
-    static const char *const names[] = { "dup", "idup", "split", "reversed", "create",
-                                         "create_group", "self", "node", "grid", "inter" };
+    static const char *const names[] = { "dup",          "idup", "split", "reversed", "create",
+                                         "create_group", "self", "node",  "grid",     "inter" };
     bool busy = draw_percent(d, 30);
     *what = names[kind];
     struct slot old;
@@ -303,8 +305,9 @@ static void set_errors(struct slot *s, int errors, MPI_Errhandler handler)
         return;
     s->errors = errors;
     if (s->comm != MPI_COMM_NULL)
-        MPI_Comm_set_errhandler(s->comm, errors == 0 ? MPI_ERRORS_ARE_FATAL
-                                         : errors == 1 ? MPI_ERRORS_RETURN : handler);
+        MPI_Comm_set_errhandler(s->comm, errors == 0   ? MPI_ERRORS_ARE_FATAL
+                                         : errors == 1 ? MPI_ERRORS_RETURN
+                                                       : handler);
 }
 
 void comms_step(struct comms *c, struct draw *d, const char **what_is_done)

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* Datatypes and operations whose results are exact whatever the order of evaluation. */
 #include <string.h>
 
@@ -15,8 +17,8 @@ uint64_t draw_next(struct draw *d)
 
 uint64_t draw_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-    uint64_t x = a * 0x9e3779b97f4a7c15ULL + b * 0xc2b2ae3d27d4eb4fULL +
-                 c * 0x165667b19e3779f9ULL + d;
+    uint64_t x =
+        a * 0x9e3779b97f4a7c15ULL + b * 0xc2b2ae3d27d4eb4fULL + c * 0x165667b19e3779f9ULL + d;
     x ^= x >> 31;
     x *= 0xbf58476d1ce4e5b9ULL;
     return x ^ x >> 29;
@@ -59,8 +61,13 @@ static void put(struct layout *l, const char *name, const struct layout *plain, 
     int ones[LAYOUT_FOLD_MAX] = { 1, 1, 1, 1, 1 };
     MPI_Aint e = plain_size[plain->base], places[LAYOUT_FOLD_MAX];
     MPI_Datatype made;
-    *l = (struct layout){ .name = name, .base = plain->base, .fold = fold, .lower = lower * e,
-                          .extent = extent * e };
+    *l = (struct layout){
+        .name = name,
+        .base = plain->base,
+        .fold = fold,
+        .lower = lower * e,
+        .extent = extent * e,
+    };
     for (int i = 0; i < fold; i++)
         places[i] = l->at[i] = at[i] * e;
     MPI_Type_create_hindexed(fold, ones, places, plain->type, &made);
@@ -73,8 +80,13 @@ static void made_by(struct layout *l, const char *name, const struct layout *pla
                     int stride, MPI_Datatype type)
 {
     MPI_Aint e = plain_size[plain->base];
-    *l = (struct layout){ .type = type, .name = name, .base = plain->base, .fold = fold,
-                          .extent = ((fold - 1) * stride + 1) * e };
+    *l = (struct layout){
+        .type = type,
+        .name = name,
+        .base = plain->base,
+        .fold = fold,
+        .extent = ((fold - 1) * stride + 1) * e,
+    };
     for (int i = 0; i < fold; i++)
         l->at[i] = i * stride * e;
     MPI_Type_commit(&l->type);
@@ -85,8 +97,13 @@ void types_make(struct types *types)
     for (int b = 0; b < BASES; b++) {
         struct layout *l = types->of[b];
         MPI_Datatype type;
-        l[0] = (struct layout){ .type = plain_type(b), .name = "plain", .base = b, .fold = 1,
-                                .extent = plain_size[b] };
+        l[0] = (struct layout){
+            .type = plain_type(b),
+            .name = "plain",
+            .base = b,
+            .fold = 1,
+            .extent = plain_size[b],
+        };
         MPI_Type_commit(&l[0].type);
         MPI_Type_contiguous(3, l[0].type, &type);
         made_by(&l[1], "contiguous", &l[0], 3, 1, type);
@@ -135,9 +152,7 @@ static void put_value(enum base base, char *at, uint64_t number)
     case BASE_F32: memcpy(at, &(float){ (float)(u % 64) }, 4); break;
     case BASE_F64: memcpy(at, &(double){ (double)(u % 4096) - 2048 }, 8); break;
     case BASE_2INT: memcpy(at, (int[2]){ (int)(u % 5), (int)(u >> 8 & 1023) }, 8); break;
-    default:
-        memcpy(at, &(int32_t){ (int32_t)u }, 4);
-        memcpy(at + 8, &(double){ u % 77 }, 8);
+    default: memcpy(at, &(int32_t){ (int32_t)u }, 4); memcpy(at + 8, &(double){ u % 77 }, 8);
     }
 }
 

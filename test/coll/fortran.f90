@@ -1,3 +1,5 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
 ! Collectives by their Fortran names, in place where they can be, large enough for the library.
 program coll
     use mpi

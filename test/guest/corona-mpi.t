@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # The loop closed: MPI programs whose traffic is known are traced, under Open MPI and under MPICH,
 # and the next run takes the profile as hints. For traffic that leaves the node there is a second
 # node, a slurmd in namespaces, so that the ranks that talk to it must come to lie beside the NICs:

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # Two sockets of four dies, 48 CPUs, NICs on NUMA nodes 0 (eth0) and 3 (eth1), both on socket 0.
 # Ranks of one CPU, and ranks of twelve with an OpenMP thread on each.
 if [ ! -e /nuioa/settings ]; then

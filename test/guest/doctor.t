@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # nuioa doctor where the kernel answers, and Slurm, munged and libpmix are real: a healthy node,
 # then one thing after the other goes wrong and is put right again.
 if [ ! -e /nuioa/settings ]; then

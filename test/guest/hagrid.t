@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # The 8-node Opteron with its NIC on NUMA node 0. The site has switched placement on for everybody.
 [ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid --plugstack default=on "$@" -- "$0"
 # shellcheck source=lib.sh

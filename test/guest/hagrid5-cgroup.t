@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # The 8-node Opteron with its NIC on NUMA node 5, under cgroup v2 with ConstrainCores: the kernel
 # refuses what is outside the job's cores.
 [ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid5 --cgroup "$@" -- "$0"

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # What an MPI library sees on the 8-node Opteron with its NIC on NUMA node 5: the groups that Open
 # MPI makes, the leaders that libnuioa-client elects, the PMIx keys; against what the kernel says.
 if [ ! -e /nuioa/settings ]; then

@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # The 8-node Opteron with its NIC on NUMA node 5, where a transposed distance matrix would give
 # another order. No cgroup: nothing but the plugin keeps ranks inside their step.
 [ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid5 "$@" -- "$0"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034
 # The machines: define_machine NAME sets
 #   sockets dies cores threads   the processors (cores for each die, dies for each socket)

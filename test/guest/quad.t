@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # A ring of four NUMA nodes, two hardware threads a core, NICs on 1 (eth0) and 3 (eth1):
 # NUMA nodes 0 and 2 are equally near both.
 [ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" quad --cgroup "$@" -- "$0"

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* set-link NIC speed MBPS      the speed that its driver says or forces
  * set-link NIC rx-usecs US     how long its interrupts wait
  * What ethtool does, without installing it. */

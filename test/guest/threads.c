@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Prints, in one line, where the OpenMP threads of this process run, seen from inside them:
 //
 //   rank=0 own=12 cpus=18,19,...
@@ -16,8 +17,9 @@
 
 extern char **environ;
 
-static const char *const prefixes[] = {"NUIOA_", "OMP_P", "GOMP_", "KMP_", "MPIR_CVAR_PROGRESS",
-                                       "I_MPI_ASYNC"};
+static const char *const prefixes[] = {
+    "NUIOA_", "OMP_P", "GOMP_", "KMP_", "MPIR_CVAR_PROGRESS", "I_MPI_ASYNC"
+};
 
 static void add_environment(FILE *out)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Prints, in one line, where this process and its memory are: the CPUs and memory nodes that the
 // kernel allows, the NUMA nodes of those CPUs, the memory policy, and on which NUMA nodes the
 // touched pages of a buffer lie (asked of move_pages, which moves nothing without a target).
@@ -71,7 +72,7 @@ static int numa_of_cpu(int cpu)
 static void add_numa(struct line *line)
 {
     cpu_set_t set;
-    int seen[MAX_NUMA] = {0};
+    int seen[MAX_NUMA] = { 0 };
     char text[256] = "";
     size_t length = 0;
 
@@ -91,8 +92,8 @@ static void add_numa(struct line *line)
 
 static void add_policy(struct line *line)
 {
-    static const char *const names[] = {"default", "preferred", "bind", "interleave", "local"};
-    unsigned long nodes[1024 / (8 * sizeof(unsigned long))] = {0};
+    static const char *const names[] = { "default", "preferred", "bind", "interleave", "local" };
+    unsigned long nodes[1024 / (8 * sizeof(unsigned long))] = { 0 };
     unsigned mode = 0;
     char text[256];
 
@@ -112,7 +113,7 @@ static void add_pages(struct line *line, size_t bytes)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     size_t pages = bytes / page_bytes;
-    size_t count[MAX_NUMA] = {0}, elsewhere = 0, length = 0;
+    size_t count[MAX_NUMA] = { 0 }, elsewhere = 0, length = 0;
     void **address = malloc(pages * sizeof *address);
     int *status = malloc(pages * sizeof *status);
     char *buffer = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -153,7 +154,7 @@ static void add_pages(struct line *line, size_t bytes)
 
 int main(int argc, char **argv)
 {
-    struct line line = {.length = 0};
+    struct line line = { .length = 0 };
     int with_env = argc > 1 && strcmp(argv[1], "--env") == 0;
     long megabytes = argc > 1 + with_env ? atol(argv[1 + with_env]) : 64;
 

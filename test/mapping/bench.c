@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #define _POSIX_C_SOURCE 200809L
 
 /* How good the mappers are, and how fast: the tables of doc/placement.md. */
@@ -31,7 +32,7 @@ static double alone(const struct nuioa_problem *p, const struct nuioa_mapper *ma
                     uint32_t *slot_of)
 {
     /* Bisection goes on guessing while there is any left. */
-    struct nuioa_budget budget = {0, 200000};
+    struct nuioa_budget budget = { 0, 200000 };
     if (mapper->map(p, slot_of, &budget) < 0)
         return nuioa_cost(p, p->start);
     if (refine)
@@ -58,8 +59,8 @@ static void small_table(void)
            "Nodes of 2, 4 and 8 NUMA nodes, 8 to 10 ranks, up to two spare slots; 0, 25 and\n"
            "100 %% of the traffic off the node. J above the least there is (branch and\n"
            "bound), in percent: mean / worst.\n\n");
-    static const double shares[] = {0, 0.25, 1};
-    struct line lines[PATTERNS + 1] = {{0}};
+    static const double shares[] = { 0, 0.25, 1 };
+    struct line lines[PATTERNS + 1] = { { 0 } };
     int optimal = 0;
     lines[PATTERNS].name = "**all**";
     for (int k = 0; k < SMALL; k++) {
@@ -97,7 +98,7 @@ static void small_table(void)
     printf("\nOptimal: %d of %d.\n", optimal, SMALL);
 }
 
-static const uint32_t sizes[] = {64, 128, 256, 512};
+static const uint32_t sizes[] = { 64, 128, 256, 512 };
 
 struct result {
     double tasks, edges, start, hopsort, tree, scotch, nic_scotch, place, ms;
@@ -107,7 +108,7 @@ struct result {
 
 static void run_large(uint64_t seed, int k, struct result *r)
 {
-    static const double shares[] = {0, 0.1, 0.25, 0.5};
+    static const double shares[] = { 0, 0.1, 0.25, 0.5 };
     struct instance in;
     instance_make(&in, seed + (uint64_t)k, sizes[k % 4], k / 4 % PATTERNS, 1 + k / 28 % 5,
                   shares[(k / 4 + k / 28) % 4], 0);
@@ -155,7 +156,7 @@ static bool is_above_scotch(const struct result *r)
 
 static struct summary summarise(const struct result *results)
 {
-    struct summary sum = {0};
+    struct summary sum = { 0 };
     for (int k = 0; k < LARGE; k++) {
         const struct result *r = &results[k];
         double *most = &sum.most_ms[k % 4][r->edges > r->tasks * r->tasks / 8];
@@ -176,8 +177,8 @@ static void print_summary(const struct summary *sum)
     printf("| ranks | sparse, most ms | dense, most ms | mean gain over Scotch |\n"
            "|---:|---:|---:|---:|\n");
     for (int s = 0; s < 4; s++)
-        printf("| %u | %.1f | %.1f | %.2f %% |\n", sizes[s], sum->most_ms[s][0],
-               sum->most_ms[s][1], sum->gain[s]);
+        printf("| %u | %.1f | %.1f | %.2f %% |\n", sizes[s], sum->most_ms[s][0], sum->most_ms[s][1],
+               sum->gain[s]);
 }
 
 static const char head[] =
@@ -217,7 +218,7 @@ static void large_table(void)
 /* One line for each set, then those instances of all of them where Scotch is better. */
 static void fresh_table(void)
 {
-    static const unsigned seeds[] = {1000000, 2000000, 3000000, 4000000, 5000000};
+    static const unsigned seeds[] = { 1000000, 2000000, 3000000, 4000000, 5000000 };
     enum { SETS = sizeof(seeds) / sizeof(*seeds) };
     struct result *results = calloc(SETS * LARGE, sizeof(*results));
     printf("\n## Larger nodes, seeds that nothing was tuned on\n\n"
@@ -249,7 +250,8 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     if (!strcmp(what, "small")) {
         printf("# How good the placement is, and how fast\n\n"
-               "Written by `test/mapping/bench`. J is the cost of mapping/mapping.h: what reaching the\n"
+               "Written by `test/mapping/bench`. J is the cost of mapping/mapping.h: what "
+               "reaching the\n"
                "NIC and one's neighbours costs. All instances are made up from fixed seeds\n"
                "(test/mapping/instance.c).\n\n");
         small_table();

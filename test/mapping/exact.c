@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "exact.h"
 
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static void place(struct search *s, uint32_t depth, double cost)
 /* Who talks most is placed first. */
 static void order_tasks(const struct nuioa_problem *p, uint32_t *order)
 {
-    double talk[MOST] = {0};
+    double talk[MOST] = { 0 };
     for (uint32_t k = 0; k < p->pair_count; k++) {
         talk[p->pairs[k].first] += p->pairs[k].bytes;
         talk[p->pairs[k].second] += p->pairs[k].bytes;
@@ -87,7 +88,8 @@ double exact_cost(const struct nuioa_problem *p, double known)
     for (uint32_t a = 0; a < s->domains; a++)
         for (uint32_t b = 0; b < s->domains; b++) {
             double d = s->distance[a][b] = p->domain_cost[a * s->domains + b];
-            if (s->room[a] && s->room[b] && (a != b || s->room[a] > 1) && (nearest < 0 || d < nearest))
+            if (s->room[a] && s->room[b] && (a != b || s->room[a] > 1) &&
+                (nearest < 0 || d < nearest))
                 nearest = d;
         }
     for (uint32_t k = 0; k < p->pair_count; k++) {

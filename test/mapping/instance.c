@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "instance.h"
 
 #include <stdlib.h>
@@ -17,31 +18,32 @@ static uint32_t below(struct random *r, uint32_t bound)
 
 /* --- machines: SLIT / 10 between NUMA nodes, 0.8 within a shared cache --- */
 
-static const double two[] = {10, 21, 21, 10};
-static const double square[] = {10, 20, 20, 30, 20, 10, 30, 20, 20, 30, 10, 20, 30, 20, 20, 10};
+static const double two[] = { 10, 21, 21, 10 };
+static const double square[] = { 10, 20, 20, 30, 20, 10, 30, 20, 20, 30, 10, 20, 30, 20, 20, 10 };
 /* Eight Opterons in a ladder of two rails with one diagonal, 11 links. */
-static const double ladder[] = {10, 20, 20, 30, 30, 40, 40, 50, 20, 10, 30, 20, 30, 30, 40, 40,
-                                20, 30, 10, 20, 20, 30, 30, 40, 30, 20, 20, 10, 20, 20, 30, 30,
-                                30, 30, 20, 20, 10, 20, 20, 30, 40, 30, 30, 20, 20, 10, 30, 20,
-                                40, 40, 30, 30, 20, 30, 10, 20, 50, 40, 40, 30, 30, 20, 20, 10};
-static const double dies[] = {10, 12, 12, 12, 32, 32, 32, 32, 12, 10, 12, 12, 32, 32, 32, 32,
-                              12, 12, 10, 12, 32, 32, 32, 32, 12, 12, 12, 10, 32, 32, 32, 32,
-                              32, 32, 32, 32, 10, 12, 12, 12, 32, 32, 32, 32, 12, 10, 12, 12,
-                              32, 32, 32, 32, 12, 12, 10, 12, 32, 32, 32, 32, 12, 12, 12, 10};
+static const double ladder[] = { 10, 20, 20, 30, 30, 40, 40, 50, 20, 10, 30, 20, 30, 30, 40, 40,
+                                 20, 30, 10, 20, 20, 30, 30, 40, 30, 20, 20, 10, 20, 20, 30, 30,
+                                 30, 30, 20, 20, 10, 20, 20, 30, 40, 30, 30, 20, 20, 10, 30, 20,
+                                 40, 40, 30, 30, 20, 30, 10, 20, 50, 40, 40, 30, 30, 20, 20, 10 };
+static const double dies[] = { 10, 12, 12, 12, 32, 32, 32, 32, 12, 10, 12, 12, 32, 32, 32, 32,
+                               12, 12, 10, 12, 32, 32, 32, 32, 12, 12, 12, 10, 32, 32, 32, 32,
+                               32, 32, 32, 32, 10, 12, 12, 12, 32, 32, 32, 32, 12, 10, 12, 12,
+                               32, 32, 32, 32, 12, 12, 10, 12, 32, 32, 32, 32, 12, 12, 12, 10 };
 
 static const struct machine {
     const char *name;
     uint32_t numas;
     const double *slit;
     bool caches; /* several shared caches of 8 cores in each NUMA node */
-    uint32_t levels, arity[2], cost[2]; /* as a tree, caches aside; costs as by how much ours rise */
+    /* as a tree, caches aside; costs as by how much ours rise */
+    uint32_t levels, arity[2], cost[2];
 } machines[MACHINES] = {
-    {"2 NUMA", 2, two, false, 1, {2}, {220}},
-    {"4 NUMA, square", 4, square, false, 0, {0}, {0}},
-    {"8 NUMA, ladder", 8, ladder, false, 0, {0}, {0}},
-    {"2 NUMA, caches", 2, two, true, 1, {2}, {220}},
-    {"8 NUMA, dies", 8, dies, false, 2, {2, 4}, {400, 40}},
-    {"8 NUMA, dies, caches", 8, dies, true, 2, {2, 4}, {400, 40}},
+    { "2 NUMA", 2, two, false, 1, { 2 }, { 220 } },
+    { "4 NUMA, square", 4, square, false, 0, { 0 }, { 0 } },
+    { "8 NUMA, ladder", 8, ladder, false, 0, { 0 }, { 0 } },
+    { "2 NUMA, caches", 2, two, true, 1, { 2 }, { 220 } },
+    { "8 NUMA, dies", 8, dies, false, 2, { 2, 4 }, { 400, 40 } },
+    { "8 NUMA, dies, caches", 8, dies, true, 2, { 2, 4 }, { 400, 40 } },
 };
 
 static double nic_cost(const struct machine *m, uint32_t nic, uint32_t numa)
@@ -100,9 +102,10 @@ static void add(struct instance *in, uint32_t a, uint32_t b, double bytes)
     if (a == b || bytes <= 0)
         return;
     if (!(p->pair_count & (p->pair_count - 1)))
-        in->pairs = realloc(in->pairs, (p->pair_count ? 2 * p->pair_count : 1) * sizeof(*in->pairs));
+        in->pairs =
+            realloc(in->pairs, (p->pair_count ? 2 * p->pair_count : 1) * sizeof(*in->pairs));
     in->pairs[p->pair_count++] =
-        a < b ? (struct nuioa_pair){a, b, bytes} : (struct nuioa_pair){b, a, bytes};
+        a < b ? (struct nuioa_pair){ a, b, bytes } : (struct nuioa_pair){ b, a, bytes };
 }
 
 static int by_tasks(const void *a, const void *b)
@@ -132,7 +135,7 @@ static void sum_pairs(struct instance *in)
 /* Faces of a grid; its border talks to other nodes. `name` renumbers the ranks. */
 static void stencil(struct instance *in, uint32_t n, uint32_t dims, const uint32_t *name)
 {
-    uint32_t side[3] = {1, 1, 1}, left = n;
+    uint32_t side[3] = { 1, 1, 1 }, left = n;
     for (uint32_t d = 0; d < dims; d++) {
         uint32_t best = 1;
         for (uint32_t f = 1; f <= left; f++) {
@@ -146,7 +149,7 @@ static void stencil(struct instance *in, uint32_t n, uint32_t dims, const uint32
         left /= side[d];
     }
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t at[3] = {i % side[0], i / side[0] % side[1], i / side[0] / side[1]}, step = 1;
+        uint32_t at[3] = { i % side[0], i / side[0] % side[1], i / side[0] / side[1] }, step = 1;
         for (uint32_t d = 0; d < dims; d++) {
             if (at[d] + 1 < side[d])
                 add(in, name[i], name[i + step], 10);
@@ -184,8 +187,9 @@ static void hubs(struct instance *in, struct random *r, uint32_t n, const uint32
 
 static void make_traffic(struct instance *in, struct random *r, uint32_t n, int pattern)
 {
-    static const char *const names[PATTERNS] = {"stencil 2D", "stencil 3D", "random",      "clusters",
-                                                "dense",      "hubs",       "all to all"};
+    static const char *const names[PATTERNS] = { "stencil 2D", "stencil 3D", "random",
+                                                 "clusters",   "dense",      "hubs",
+                                                 "all to all" };
     uint32_t *name = calloc(n, sizeof(*name));
     bool shuffle = below(r, 4) > 0;
     in->pattern = names[pattern];
@@ -233,7 +237,7 @@ static void set_share(struct instance *in, double off_node)
 void instance_make(struct instance *in, uint64_t seed, uint32_t tasks, int pattern, int machine,
                    double off_node, uint32_t spare)
 {
-    struct random r = {seed * 0x9e3779b97f4a7c15 + 88172645463325252};
+    struct random r = { seed * 0x9e3779b97f4a7c15 + 88172645463325252 };
     for (int k = 0; k < 8; k++)
         below(&r, 2);
     memset(in, 0, sizeof(*in));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "rival.h"
 
 #include <math.h>
@@ -34,7 +35,8 @@ static int make_links(const struct nuioa_problem *p, SCOTCH_Graph *graph, SCOTCH
     return rc;
 }
 
-/* A tree: packages, NUMA nodes, caches, cores. The last are all alike to us and nearly so to Scotch. */
+/* A tree: packages, NUMA nodes, caches, cores. The last are all alike to us and nearly so to
+ * Scotch. */
 static int make_tree(const struct instance *in, SCOTCH_Arch *arch)
 {
     SCOTCH_Num size[5], cost[5];
@@ -55,8 +57,8 @@ struct application {
     SCOTCH_Num count, edges;
 };
 
-/* A byte to the NIC is worth as many as J charges for it, compared with one to a neighbour: the mean extra
- * for leaving the NIC's NUMA node over that for leaving one's own. */
+/* A byte to the NIC is worth as many as J charges for it, compared with one to a neighbour: the
+ * mean extra for leaving the NIC's NUMA node over that for leaving one's own. */
 static double nic_worth(const struct instance *in)
 {
     const struct nuioa_problem *p = &in->problem;
@@ -153,7 +155,7 @@ static void empty_overfull(const struct nuioa_problem *p, uint32_t *domain_of)
 
 static double improved(const struct nuioa_problem *p, const uint32_t *domain_of, uint32_t *slot_of)
 {
-    struct nuioa_budget budget = {0, UINT64_MAX};
+    struct nuioa_budget budget = { 0, UINT64_MAX };
     bool *taken = calloc(p->slot_count, sizeof(*taken));
     for (uint32_t i = 0; i < p->task_count; i++)
         for (uint32_t s = 0; s < p->slot_count; s++)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <pmix.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,30 +30,14 @@ static void print_array(FILE *out, const pmix_data_array_t *array)
 static void print_value(FILE *out, const pmix_value_t *value)
 {
     switch (value->type) {
-    case PMIX_UINT32:
-        fprintf(out, "%u", value->data.uint32);
-        break;
-    case PMIX_UINT16:
-        fprintf(out, "%u", value->data.uint16);
-        break;
-    case PMIX_PROC_RANK:
-        fprintf(out, "%u", value->data.rank);
-        break;
-    case PMIX_DOUBLE:
-        fprintf(out, "%g", value->data.dval);
-        break;
-    case PMIX_BOOL:
-        fprintf(out, "%s", value->data.flag ? "true" : "false");
-        break;
-    case PMIX_STRING:
-        fprintf(out, "%s", value->data.string);
-        break;
-    case PMIX_DATA_ARRAY:
-        print_array(out, value->data.darray);
-        break;
-    default:
-        fprintf(out, "type %u", value->type);
-        break;
+    case PMIX_UINT32: fprintf(out, "%u", value->data.uint32); break;
+    case PMIX_UINT16: fprintf(out, "%u", value->data.uint16); break;
+    case PMIX_PROC_RANK: fprintf(out, "%u", value->data.rank); break;
+    case PMIX_DOUBLE: fprintf(out, "%g", value->data.dval); break;
+    case PMIX_BOOL: fprintf(out, "%s", value->data.flag ? "true" : "false"); break;
+    case PMIX_STRING: fprintf(out, "%s", value->data.string); break;
+    case PMIX_DATA_ARRAY: print_array(out, value->data.darray); break;
+    default: fprintf(out, "type %u", value->type); break;
     }
 }
 
@@ -100,10 +85,11 @@ int main(int argc, char **argv)
                                              "nuioa.order",        "nuioa.near",
                                              "nuioa.rail_leaders", "nuioa.leaders",
                                              "nuioa.planned",      NULL };
-    static const char *const rank_keys[] = {
-        "nuioa.nic",  "nuioa.level",        "nuioa.weight",    "nuioa.cpus",          "nuioa.comm_cpus",
-        PMIX_CPUSET,  PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK, PMIX_DEVICE_DISTANCES, NULL
-    };
+    static const char *const rank_keys[] = { "nuioa.nic",           "nuioa.level",
+                                             "nuioa.weight",        "nuioa.cpus",
+                                             "nuioa.comm_cpus",     PMIX_CPUSET,
+                                             PMIX_LOCALITY_STRING,  PMIX_PACKAGE_RANK,
+                                             PMIX_DEVICE_DISTANCES, NULL };
     pmix_proc_t self;
     char *text = NULL;
     size_t size;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <slurm/spank.h>
 #include <stdlib.h>
@@ -164,10 +165,12 @@ static int plan_and_publish(spank_t spank, const struct nuioa_node *node, hwloc_
     for (uint32_t i = 0; i < trial.count && !rc; i++) {
         uint32_t rank = i;
         spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, i, &rank);
-        tasks[i] = (struct nuioa_task){ .rank = rank - trial.shift,
-                                        .cpus = masks[i],
-                                        .gpu = -1,
-                                        .weight = nuioa_hints_weight(&hints, rank) };
+        tasks[i] = (struct nuioa_task){
+            .rank = rank - trial.shift,
+            .cpus = masks[i],
+            .gpu = -1,
+            .weight = nuioa_hints_weight(&hints, rank),
+        };
     }
     struct nuioa_request request = {
         .node = node,

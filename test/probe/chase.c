@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* The loop of nuioa probe over a buffer of any size: chase BYTES [CPU]. Prints ns a load. */
 
 #define _GNU_SOURCE

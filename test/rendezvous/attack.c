@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <munge.h>
 #include <signal.h>
@@ -10,8 +11,8 @@
 
 #include "attack_case.h"
 
-/* Strangers attack srun's side of the rendezvous, with auth=key and with auth=munge: whatever they do, four
- * honest nodes get their table. TAP. Usage: attack SOCKET */
+/* Strangers attack srun's side of the rendezvous, with auth=key and with auth=munge: whatever they
+ * do, four honest nodes get their table. TAP. Usage: attack SOCKET */
 
 static const char *munged;
 static bool sealed; /* auth=munge */
@@ -28,7 +29,8 @@ static void honest(void)
 
 static struct message text_message(const char *text)
 {
-    return (struct message){ .type = WIRE_SEALED, .bytes = strdup(text), .length = strlen(text) + 1 };
+    return (
+        struct message){ .type = WIRE_SEALED, .bytes = strdup(text), .length = strlen(text) + 1 };
 }
 
 static void forged(void)
@@ -53,14 +55,16 @@ static void replayed(void)
     int fd = harness_connect(&s.harness);
     case_say(&s, fd, &m);
     char welcome[sizeof(struct wire_frame) + WIRE_TAG_SIZE], table[512];
-    ok(recv(fd, welcome, sizeof(welcome), MSG_WAITALL) == sizeof(welcome), "replayed: the first time it is taken");
+    ok(recv(fd, welcome, sizeof(welcome), MSG_WAITALL) == sizeof(welcome),
+       "replayed: the first time it is taken");
     case_is_refused(&s, m, "the second time");
     case_tell_record(&s, fd, 1, 60000); /* the first one was node 1; it goes on */
     case_start_others(&s);
     struct wire_frame frame;
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE &&
            frame.length + WIRE_TAG_SIZE < sizeof(table) &&
-           recv(fd, table, frame.length + WIRE_TAG_SIZE, MSG_WAITALL) == (ssize_t)frame.length + WIRE_TAG_SIZE,
+           recv(fd, table, frame.length + WIRE_TAG_SIZE, MSG_WAITALL) ==
+               (ssize_t)frame.length + WIRE_TAG_SIZE,
        "replayed: the true node has the table");
     hang_up(fd);
     case_join_others(&s);
@@ -69,14 +73,38 @@ static void replayed(void)
     case_nothing_leaks(&s);
 }
 
-static void other_job(struct wire_hello *hello) { hello->job_id++; }
-static void other_step(struct wire_hello *hello) { hello->step_id++; }
-static void other_purpose(struct wire_hello *hello) { hello->purpose[0] = 'x'; }
-static void no_place(struct wire_hello *hello) { hello->node = hello->node_count; }
-static void many_nodes(struct wire_hello *hello) { hello->node_count = WIRE_NODES_MAX + 1; }
-static void more_nodes(struct wire_hello *hello) { hello->node_count = WIRE_NODES_MAX; }
-static void fewer_nodes(struct wire_hello *hello) { hello->node_count = NODES - 1; }
-static void many_ranks(struct wire_hello *hello) { hello->rank_count = hello->task_count = 4000; }
+static void other_job(struct wire_hello *hello)
+{
+    hello->job_id++;
+}
+static void other_step(struct wire_hello *hello)
+{
+    hello->step_id++;
+}
+static void other_purpose(struct wire_hello *hello)
+{
+    hello->purpose[0] = 'x';
+}
+static void no_place(struct wire_hello *hello)
+{
+    hello->node = hello->node_count;
+}
+static void many_nodes(struct wire_hello *hello)
+{
+    hello->node_count = WIRE_NODES_MAX + 1;
+}
+static void more_nodes(struct wire_hello *hello)
+{
+    hello->node_count = WIRE_NODES_MAX;
+}
+static void fewer_nodes(struct wire_hello *hello)
+{
+    hello->node_count = NODES - 1;
+}
+static void many_ranks(struct wire_hello *hello)
+{
+    hello->rank_count = hello->task_count = 4000;
+}
 
 static void knows_the_nodes(struct harness *harness)
 {
@@ -109,9 +137,18 @@ static void other_node(struct wire_frame *frame, char *body)
     ((struct wire_hello *)body)->node = 2;
 }
 
-static void other_letter(struct wire_frame *frame, char *body) { body[frame->length / 2] ^= 1; }
-static void no_tag(struct wire_frame *frame, char *body) { memset(body + frame->length, 0, WIRE_TAG_SIZE); }
-static void other_tag(struct wire_frame *frame, char *body) { body[frame->length + WIRE_TAG_SIZE - 1] ^= 1; }
+static void other_letter(struct wire_frame *frame, char *body)
+{
+    body[frame->length / 2] ^= 1;
+}
+static void no_tag(struct wire_frame *frame, char *body)
+{
+    memset(body + frame->length, 0, WIRE_TAG_SIZE);
+}
+static void other_tag(struct wire_frame *frame, char *body)
+{
+    body[frame->length + WIRE_TAG_SIZE - 1] ^= 1;
+}
 
 static void shorter_frame(struct wire_frame *frame, char *body)
 {
@@ -155,7 +192,8 @@ static void untagged(void)
 static void unsealed(void)
 {
     struct attack_case s;
-    static const char *const what[] = { "a hello that is not encrypted", "a hello that anybody may read",
+    static const char *const what[] = { "a hello that is not encrypted",
+                                        "a hello that anybody may read",
                                         "another user's hello that the user may read" };
     struct message m[3];
     int ends[2];
@@ -173,7 +211,8 @@ static void unsealed(void)
             munge_ctx_t context = munge_ctx_create();
             char *made = NULL;
             munge_ctx_set(context, MUNGE_OPT_SOCKET, munged);
-            munge_ctx_set(context, MUNGE_OPT_CIPHER_TYPE, i ? MUNGE_CIPHER_AES128 : MUNGE_CIPHER_NONE);
+            munge_ctx_set(context, MUNGE_OPT_CIPHER_TYPE,
+                          i ? MUNGE_CIPHER_AES128 : MUNGE_CIPHER_NONE);
             munge_ctx_set(context, MUNGE_OPT_UID_RESTRICTION, i == 1 ? MUNGE_UID_ANY : USER_UID);
             uid_t uid = i == 2 ? OTHER_UID : USER_UID;
             if (setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0 ||
@@ -207,7 +246,10 @@ static void misshapen(void)
     shutdown(fd, SHUT_WR);
     ok(case_is_sent_away(fd, 2000), "misshapen: a truncated hello is refused");
     hang_up(fd);
-    const struct { struct wire_frame frame; const char *what; } frames[] = {
+    const struct {
+        struct wire_frame frame;
+        const char *what;
+    } frames[] = {
         { { WIRE_MAGIC, type, WIRE_HELLO_MAX }, "a hello above 64 KB" },
         { { WIRE_MAGIC, type, UINT32_MAX }, "a hello of 4 GB" },
         { { WIRE_MAGIC + 1, type, 10 }, "another version" },
@@ -318,13 +360,15 @@ static void closed_door(void)
     node_thread_join(&s.nodes[1]);
     hang_up(before);
     case_ends_well(&s);
-    ok(s.ending.cpu_ms < 200, "%s: nothing spins (%u ms of processor time)", s.name, s.ending.cpu_ms);
+    ok(s.ending.cpu_ms < 200, "%s: nothing spins (%u ms of processor time)", s.name,
+       s.ending.cpu_ms);
 
     case_begin_with(&s, "no node comes", closes_soon);
     late = s.harness;
     harness_finish(&s.harness, &s.ending);
     ok(s.ending.warnings == 1 && strstr(s.ending.warning, "no node of the step has called"),
-       "%s: that is said where a report is wanted (%u: %s)", s.name, s.ending.warnings, s.ending.warning);
+       "%s: that is said where a report is wanted (%u: %s)", s.name, s.ending.warnings,
+       s.ending.warning);
     case_nothing_leaks(&s);
 
     case_begin_with(&s, "one node does not come", closes_soon);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "attack_case.h"
 
 #include <poll.h>
@@ -44,7 +45,8 @@ int case_results(void)
     return failures > 0;
 }
 
-/* --- the step ------------------------------------------------------------------------------------------ */
+/* --- the step
+ * ------------------------------------------------------------------------------------------ */
 
 void case_begin(struct attack_case *s, const char *name)
 {
@@ -57,7 +59,7 @@ void case_begin_with(struct attack_case *s, const char *name, void (*change)(str
                                .harness = { .sealed = sealed,
                                             .socket = munged,
                                             .timeout_ms = 3000,
-                                            .unreported = unreported } };
+                                            .unreported = unreported, }, };
     s->fds = harness_fds();
     s->children = harness_children();
     if (change)
@@ -117,8 +119,8 @@ void case_ends_well(struct attack_case *s)
 {
     ok(harness_finish(&s->harness, &s->ending) && have_table(s), "%s: all nodes get the table",
        s->name);
-    ok(s->ending.warnings == 0 && s->ending.reports == 1, "%s: one report, no warning (%u, %u %s)", s->name,
-       s->ending.reports, s->ending.warnings, s->ending.warning);
+    ok(s->ending.warnings == 0 && s->ending.reports == 1, "%s: one report, no warning (%u, %u %s)",
+       s->name, s->ending.reports, s->ending.warnings, s->ending.warning);
     case_nothing_leaks(s);
 }
 
@@ -128,7 +130,8 @@ void case_is_well(struct attack_case *s)
     case_ends_well(s);
 }
 
-/* --- what is said -------------------------------------------------------------------------------------- */
+/* --- what is said
+ * -------------------------------------------------------------------------------------- */
 
 struct sealing {
     uid_t uid;

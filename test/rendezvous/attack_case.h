@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SERVER_SCENE_H
 #define SERVER_SCENE_H
 
@@ -12,7 +13,7 @@ struct attack_case {
     struct harness harness;
     struct node_thread nodes[NODES];
     struct ending ending;
-    unsigned fds, children; /* ours, before */
+    unsigned fds, children;        /* ours, before */
     struct hmac_key step, session; /* the session that node 1 has if the test plays it */
 };
 
@@ -48,8 +49,8 @@ struct message {
     uint32_t type;
     void *bytes; /* malloc'd; scene_say does not free it */
     size_t length;
-    const struct hmac_key *key; /* NULL: the step's */
-    enum wire_use from;         /* 0: the node */
+    const struct hmac_key *key;                          /* NULL: the step's */
+    enum wire_use from;                                  /* 0: the node */
     void (*spoil)(struct wire_frame *frame, char *body); /* once it has its tag; NULL: nothing */
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +9,8 @@
 
 #include "attack_case.h"
 
-/* A node of the step itself is wrong, or srun dies: no node acts on a table that others do not have, all know
- * soon, and srun says so once. With auth=key and with auth=munge. TAP. Usage:
+/* A node of the step itself is wrong, or srun dies: no node acts on a table that others do not
+ * have, all know soon, and srun says so once. With auth=key and with auth=munge. TAP. Usage:
  * traitor SOCKET SOCKET2 PID2 */
 
 /* Nobody acts, nobody waits, one warning. */
@@ -20,8 +21,8 @@ static void nobody_acts(struct attack_case *s, int64_t since_ms)
        "%s: no node acts on a table", s->name);
     ok(took < 1000, "%s: they know after %d ms", s->name, (int)took);
     ok(harness_finish(&s->harness, &s->ending), "%s: srun goes on", s->name);
-    ok(s->ending.warnings == 1 && !s->ending.reports, "%s: one warning (%u: %s)", s->name, s->ending.warnings,
-       s->ending.warning);
+    ok(s->ending.warnings == 1 && !s->ending.reports, "%s: one warning (%u: %s)", s->name,
+       s->ending.warnings, s->ending.warning);
     case_nothing_leaks(s);
 }
 
@@ -40,7 +41,11 @@ static void wrong_record(const char *name, void (*spoil)(char *record, size_t *l
         spoil(record, &length);
         case_say(&s, fd,
                  &(struct message){
-                     .type = WIRE_RECORD, .bytes = record, .length = length, .key = &s.session });
+                     .type = WIRE_RECORD,
+                     .bytes = record,
+                     .length = length,
+                     .key = &s.session,
+                 });
     } else {
         hang_up(fd); /* the node has died */
         fd = -1;
@@ -51,10 +56,26 @@ static void wrong_record(const char *name, void (*spoil)(char *record, size_t *l
     nobody_acts(&s, start);
 }
 
-static void shorter(char *record, size_t *length) { (void)record; *length -= 8; }
-static void longer(char *record, size_t *length) { (void)record; *length += 8; }
-static void huge(char *record, size_t *length) { (void)record; *length = WIRE_RECORD_MAX + 1; }
-static void other_node(char *record, size_t *length) { (void)length; ((struct wire_record *)record)->node = 2; }
+static void shorter(char *record, size_t *length)
+{
+    (void)record;
+    *length -= 8;
+}
+static void longer(char *record, size_t *length)
+{
+    (void)record;
+    *length += 8;
+}
+static void huge(char *record, size_t *length)
+{
+    (void)record;
+    *length = WIRE_RECORD_MAX + 1;
+}
+static void other_node(char *record, size_t *length)
+{
+    (void)length;
+    ((struct wire_record *)record)->node = 2;
+}
 static void count_lies(char *record, size_t *length)
 {
     (void)length;
@@ -90,8 +111,8 @@ static void forged_record(const char *what, const struct hmac_key *(*key)(struct
     hang_up(fd);
     free(record);
     nobody_acts(&s, start);
-    ok(strstr(s.ending.warning, "node number 1 of the step is not who speaks for it"), "%s: the warning says so",
-       s.name);
+    ok(strstr(s.ending.warning, "node number 1 of the step is not who speaks for it"),
+       "%s: the warning says so", s.name);
 }
 
 static const struct hmac_key *own_key(struct attack_case *s)
@@ -113,10 +134,22 @@ static const struct hmac_key *changed_key(struct attack_case *s,
     return &s->session;
 }
 
-static void of_node(struct wire_hello *hello) { hello->node = 2; }
-static void of_step(struct wire_hello *hello) { hello->step_id++; }
-static void of_job(struct wire_hello *hello) { hello->job_id++; }
-static void of_call(struct wire_hello *hello) { hello->fresh[0]++; }
+static void of_node(struct wire_hello *hello)
+{
+    hello->node = 2;
+}
+static void of_step(struct wire_hello *hello)
+{
+    hello->step_id++;
+}
+static void of_job(struct wire_hello *hello)
+{
+    hello->job_id++;
+}
+static void of_call(struct wire_hello *hello)
+{
+    hello->fresh[0]++;
+}
 static const struct hmac_key *nodes_key(struct attack_case *s)
 {
     return changed_key(s, of_node);
@@ -300,7 +333,8 @@ static void slurmstepd_dies(const char *socket, pid_t munged)
         for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
             left = pid == harness.srun ? left : pid;
     }
-    ok(called && left > 0 && WIFSIGNALED(status), "slurmstepd is killed: what sealed for it goes, too");
+    ok(called && left > 0 && WIFSIGNALED(status),
+       "slurmstepd is killed: what sealed for it goes, too");
     kill(munged, SIGCONT);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     harness_close(&harness, &ending);

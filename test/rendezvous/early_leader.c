@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,10 +7,13 @@
 
 #include "attack_case.h"
 
-/* Nodes whose leaders are sure say so in their hellos, and nobody waits for what they decide; what they promised
- * stays so whatever becomes of them. TAP. Usage: early_leader SOCKET */
+/* Nodes whose leaders are sure say so in their hellos, and nobody waits for what they decide; what
+ * they promised stays so whatever becomes of them. TAP. Usage: early_leader SOCKET */
 
-static void promises_rank_4(struct wire_hello *hello) { hello->leader = 4; }
+static void promises_rank_4(struct wire_hello *hello)
+{
+    hello->leader = 4;
+}
 
 static void others_promise(struct attack_case *s)
 {
@@ -43,9 +47,10 @@ static bool gets_table(int fd, int ms)
     struct wire_frame frame;
     char body[256]; /* and the tag */
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    return recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE &&
-           frame.length + WIRE_TAG_SIZE <= sizeof(body) &&
-           recv(fd, body, frame.length + WIRE_TAG_SIZE, MSG_WAITALL) == (ssize_t)frame.length + WIRE_TAG_SIZE;
+    return recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) &&
+           frame.type == WIRE_TABLE && frame.length + WIRE_TAG_SIZE <= sizeof(body) &&
+           recv(fd, body, frame.length + WIRE_TAG_SIZE, MSG_WAITALL) ==
+               (ssize_t)frame.length + WIRE_TAG_SIZE;
 }
 
 /* Node 1 is slow: its record comes when the others have long begun. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,8 +16,9 @@
 #include "spank/rendezvous/listener.h"
 #include "spank/rendezvous/seal.h"
 
-/* What a node does when srun is hostile, which it may be, since it is the user's; and when a munged is stopped. In
- * each case the node goes on in time, without a table. TAP. Usage: fault SOCKET SOCKET2 PID2 */
+/* What a node does when srun is hostile, which it may be, since it is the user's; and when a munged
+ * is stopped. In each case the node goes on in time, without a table. TAP. Usage: fault SOCKET
+ * SOCKET2 PID2 */
 
 #define TIMEOUT_MS 400
 
@@ -34,15 +36,17 @@ __attribute__((format(printf, 2, 3))) static void ok(bool good, const char *fmt,
     failures += !good;
 }
 
-/* --- a hostile srun: it can read the hello, and knows the keys ------------------------------------------- */
+/* --- a hostile srun: it can read the hello, and knows the keys
+ * ------------------------------------------- */
 
 struct act {
     const char *name;
     const char *error; /* part of what the node says; NULL: anything */
     bool wants_slice;
-    bool keeps_line;  /* says nothing more, hangs up when the node does */
+    bool keeps_line; /* says nothing more, hangs up when the node does */
     bool
-        early_leader; /* the node says in its hello that it is led by rank 0, and then stands down */
+        /* the node says in its hello that it is led by rank 0, and then stands down */
+        early_leader;
     void (*say)(int fd, const struct wire_hello *hello);
 };
 
@@ -70,9 +74,10 @@ static void put_frame(int fd, uint32_t type, uint32_t length)
     put(fd, &frame, sizeof(frame));
 }
 
-/* As srun would say it, but for the key, the direction, and one bit of the body at `flip` (-1: none). */
-static void put_as(int fd, const struct hmac_key *key, enum wire_use from, uint32_t type, const void *body,
-                   size_t length, int flip)
+/* As srun would say it, but for the key, the direction, and one bit of the body at `flip` (-1:
+ * none). */
+static void put_as(int fd, const struct hmac_key *key, enum wire_use from, uint32_t type,
+                   const void *body, size_t length, int flip)
 {
     struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
     uint8_t copy[4096], tag[WIRE_TAG_SIZE];
@@ -96,7 +101,10 @@ static void put_welcome(int fd)
     put_message(fd, WIRE_WELCOME, NULL, 0);
 }
 
-static void nothing(int fd, const struct wire_hello *hello) { (void)fd, (void)hello; }
+static void nothing(int fd, const struct wire_hello *hello)
+{
+    (void)fd, (void)hello;
+}
 
 static void noise(int fd, const struct wire_hello *hello)
 {
@@ -140,11 +148,13 @@ static struct table make_table(const struct wire_hello *hello)
 {
     uint32_t leaders[2] = { 0, 4 };
     return (struct table){ { hello->job_id, hello->step_id, 2, 1,
-                             leaders_digest(hello->job_id, hello->step_id, leaders, 2) }, { 0, 4, 2 } };
+                             leaders_digest(hello->job_id, hello->step_id, leaders, 2) },
+                           { 0, 4, 2 } };
 }
 
 /* A table that is right but for what `spoil` does to it. */
-static void put_table(int fd, const struct wire_hello *hello, void (*spoil)(struct wire_table *, struct wire_run *))
+static void put_table(int fd, const struct wire_hello *hello,
+                      void (*spoil)(struct wire_table *, struct wire_run *))
 {
     struct table table = make_table(hello);
     put_welcome(fd);
@@ -158,14 +168,43 @@ static void digest_of(struct wire_table *table, const struct wire_run *run)
     table->digest = leaders_digest(table->job_id, table->step_id, leaders, 2);
 }
 
-static void lie_digest(struct wire_table *t, struct wire_run *r) { (void)r; t->digest ^= 1; }
-static void lie_count(struct wire_table *t, struct wire_run *r) { (void)t; r->count = UINT32_MAX; }
-static void lie_nodes(struct wire_table *t, struct wire_run *r) { (void)r; t->node_count = 1000000; }
-static void lie_runs(struct wire_table *t, struct wire_run *r) { (void)r; t->run_count = UINT32_MAX / 12; }
-static void lie_job(struct wire_table *t, struct wire_run *r) { t->job_id++; digest_of(t, r); }
-static void lie_leader(struct wire_table *t, struct wire_run *r) { r->first = 1; digest_of(t, r); }
-static void lie_same(struct wire_table *t, struct wire_run *r) { r->stride = 0; digest_of(t, r); }
+static void lie_digest(struct wire_table *t, struct wire_run *r)
+{
+    (void)r;
+    t->digest ^= 1;
+}
+static void lie_count(struct wire_table *t, struct wire_run *r)
+{
+    (void)t;
+    r->count = UINT32_MAX;
+}
+static void lie_nodes(struct wire_table *t, struct wire_run *r)
+{
+    (void)r;
+    t->node_count = 1000000;
+}
+static void lie_runs(struct wire_table *t, struct wire_run *r)
+{
+    (void)r;
+    t->run_count = UINT32_MAX / 12;
+}
+static void lie_job(struct wire_table *t, struct wire_run *r)
+{
+    t->job_id++;
+    digest_of(t, r);
+}
+static void lie_leader(struct wire_table *t, struct wire_run *r)
+{
+    r->first = 1;
+    digest_of(t, r);
+}
+static void lie_same(struct wire_table *t, struct wire_run *r)
+{
+    r->stride = 0;
+    digest_of(t, r);
+}
 
+/* clang-format off */
 static void bad_digest(int fd, const struct wire_hello *h) { put_table(fd, h, lie_digest); }
 static void bad_count(int fd, const struct wire_hello *h) { put_table(fd, h, lie_count); }
 static void bad_nodes(int fd, const struct wire_hello *h) { put_table(fd, h, lie_nodes); }
@@ -173,6 +212,7 @@ static void bad_runs(int fd, const struct wire_hello *h) { put_table(fd, h, lie_
 static void bad_job(int fd, const struct wire_hello *h) { put_table(fd, h, lie_job); }
 static void bad_leader(int fd, const struct wire_hello *h) { put_table(fd, h, lie_leader); }
 static void bad_same(int fd, const struct wire_hello *h) { put_table(fd, h, lie_same); }
+/* clang-format on */
 
 static void half_a_table(int fd, const struct wire_hello *hello)
 {
@@ -184,11 +224,13 @@ static void half_a_table(int fd, const struct wire_hello *hello)
 
 /* --- somebody else at srun's port, or on the way to it, with a table that is right --- */
 
-static void put_forged(int fd, const struct wire_hello *hello, const struct hmac_key *key, enum wire_use from, int flip)
+static void put_forged(int fd, const struct wire_hello *hello, const struct hmac_key *key,
+                       enum wire_use from, int flip)
 {
     struct table table = make_table(hello);
     put_welcome(fd);
-    put_as(fd, key, from, WIRE_TABLE, &table, sizeof(struct wire_table) + sizeof(struct wire_run), flip);
+    put_as(fd, key, from, WIRE_TABLE, &table, sizeof(struct wire_table) + sizeof(struct wire_run),
+           flip);
 }
 
 static void no_key(int fd, const struct wire_hello *hello)
@@ -207,9 +249,18 @@ static void no_key_stop(int fd, const struct wire_hello *hello)
     put_as(fd, &other, WIRE_FROM_SRUN, WIRE_STOP, NULL, 0, -1);
 }
 
-static void step_key(int fd, const struct wire_hello *h) { put_forged(fd, h, &step, WIRE_FROM_SRUN, -1); }
-static void reflected(int fd, const struct wire_hello *h) { put_forged(fd, h, &session, WIRE_FROM_NODE, -1); }
-static void flipped(int fd, const struct wire_hello *h) { put_forged(fd, h, &session, WIRE_FROM_SRUN, 12); }
+static void step_key(int fd, const struct wire_hello *h)
+{
+    put_forged(fd, h, &step, WIRE_FROM_SRUN, -1);
+}
+static void reflected(int fd, const struct wire_hello *h)
+{
+    put_forged(fd, h, &session, WIRE_FROM_NODE, -1);
+}
+static void flipped(int fd, const struct wire_hello *h)
+{
+    put_forged(fd, h, &session, WIRE_FROM_SRUN, 12);
+}
 
 static void replayed(int fd, const struct wire_hello *hello)
 {
@@ -247,7 +298,8 @@ static void put_pairs(int fd, const uint32_t (*pairs)[2], uint32_t count)
     } slice = { { 4, count }, { 1, 1, 1, 1 }, { { 0 } } };
     for (uint32_t i = 0; i < count; i++)
         slice.pairs[i] = (struct wire_pair){ pairs[i][0], pairs[i][1], 5 };
-    put_message(fd, WIRE_WELCOME, &slice, offsetof(__typeof__(slice), pairs) + count * sizeof(struct wire_pair));
+    put_message(fd, WIRE_WELCOME, &slice,
+                offsetof(__typeof__(slice), pairs) + count * sizeof(struct wire_pair));
 }
 
 static void slice_twice(int fd, const struct wire_hello *h)
@@ -271,14 +323,37 @@ static void slice_turned(int fd, const struct wire_hello *h)
 static void slice_more(int fd, const struct wire_hello *h)
 {
     (void)h;
-    put_pairs(fd, (const uint32_t[][2]){ { 0, 1 }, { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 }, { 2, 3 }, { 2, 3 } }, 7);
+    put_pairs(fd,
+              (const uint32_t[][2]){
+                  { 0, 1 }, { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 }, { 2, 3 }, { 2, 3 } },
+              7);
 }
 
-static void slice_counts(int fd, const struct wire_hello *h) { (void)h; put_slice(fd, 1000, 1, 1, 0); }
-static void slice_pairs(int fd, const struct wire_hello *h) { (void)h; put_slice(fd, 4, UINT32_MAX, 1, 0); }
-static void slice_nan(int fd, const struct wire_hello *h) { (void)h; put_slice(fd, 4, 1, 0.0 / 0.0, 0); }
-static void slice_negative(int fd, const struct wire_hello *h) { (void)h; put_slice(fd, 4, 1, -1, 0); }
-static void slice_rank(int fd, const struct wire_hello *h) { (void)h; put_slice(fd, 4, 1, 1, 4); }
+static void slice_counts(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_slice(fd, 1000, 1, 1, 0);
+}
+static void slice_pairs(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_slice(fd, 4, UINT32_MAX, 1, 0);
+}
+static void slice_nan(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_slice(fd, 4, 1, 0.0 / 0.0, 0);
+}
+static void slice_negative(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_slice(fd, 4, 1, -1, 0);
+}
+static void slice_rank(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_slice(fd, 4, 1, 1, 4);
+}
 
 #define FORGED "who answers is not this step's srun"
 
@@ -328,7 +403,8 @@ static void *be_hostile(void *arg)
     struct pollfd wait = { .fd = host->listener, .events = POLLIN };
     poll(&wait, 1, 2000);
     int fd = accept(host->listener, NULL, NULL);
-    bool heard = recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.length < sizeof(body) &&
+    bool heard = recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) &&
+                 frame.length < sizeof(body) &&
                  recv(fd, body, frame.length, MSG_WAITALL) == (ssize_t)frame.length;
     size_t length = frame.length;
     struct token token;
@@ -355,7 +431,8 @@ static void *be_hostile(void *arg)
     return NULL;
 }
 
-/* The hostile srun must be able to open what is sealed for root's eyes or the user's: it is the user here. */
+/* The hostile srun must be able to open what is sealed for root's eyes or the user's: it is the
+ * user here. */
 static void hostile(const char *socket, bool sealed, const struct act *act)
 {
     struct token token = { .sealed = sealed, .key = "the key of this step, 32 bytes." };
@@ -391,7 +468,8 @@ static void hostile(const char *socket, bool sealed, const struct act *act)
     client_hang_up(&node);
     pthread_join(thread, NULL);
     free(record);
-    ok(rc < 0 && (!act->error || strstr(err.text, act->error)), "%s: no table (%s)", name, err.text);
+    ok(rc < 0 && (!act->error || strstr(err.text, act->error)), "%s: no table (%s)", name,
+       err.text);
     ok(took <= TIMEOUT_MS + 150, "%s: %d ms", name, took);
     ok(!host.told_key, "%s: the step's key was not said", name);
     ok(node.fd < 0 && harness_fds() == fds && harness_children() == children, "%s: nothing leaks",
@@ -399,7 +477,8 @@ static void hostile(const char *socket, bool sealed, const struct act *act)
     close(host.listener);
 }
 
-/* --- no srun at all -------------------------------------------------------------------------------------- */
+/* --- no srun at all
+ * -------------------------------------------------------------------------------------- */
 
 static void not_there(bool sealed, const char *socket, const char *what, uint16_t port)
 {
@@ -418,7 +497,8 @@ static void not_there(bool sealed, const char *socket, const char *what, uint16_
     free(actor.leaders);
 }
 
-/* A listener whose queue is full drops who calls, as a firewall does; one that was closed refuses. */
+/* A listener whose queue is full drops who calls, as a firewall does; one that was closed
+ * refuses. */
 static void nobody_there(const char *socket)
 {
     uint16_t port;
@@ -447,8 +527,8 @@ static void refused(bool sealed, const char *text, const char *why)
     call.srun = text;
     call.munge = true;
     int rc = client_call(&node, &call, &err);
-    ok(rc < 0 && node.fd < 0 && strstr(err.text, why), "auth=munge on the node, %s: not called (%s)",
-       sealed ? "munge" : "key", err.text);
+    ok(rc < 0 && node.fd < 0 && strstr(err.text, why),
+       "auth=munge on the node, %s: not called (%s)", sealed ? "munge" : "key", err.text);
     client_hang_up(&node);
 }
 
@@ -461,7 +541,8 @@ static void not_called(void)
     refused(true, "4:munge:1:00", "another version");
 }
 
-/* --- munged -------------------------------------------------------------------------------------------- */
+/* --- munged
+ * -------------------------------------------------------------------------------------------- */
 
 static void one_node(const char *name, struct harness *harness, bool table)
 {
@@ -470,7 +551,8 @@ static void one_node(const char *name, struct harness *harness, bool table)
     unsigned fds = harness_fds();
     node_thread_start(&actor, harness, 0, 1);
     node_thread_join(&actor);
-    ok((actor.rc == 1) == table, "%s: %s (%s)", name, table ? "the table comes" : "no table", actor.err.text);
+    ok((actor.rc == 1) == table, "%s: %s (%s)", name, table ? "the table comes" : "no table",
+       actor.err.text);
     ok(actor.took_ms <= harness->timeout_ms + 150, "%s: the node waits %d ms", name,
        (int)actor.took_ms);
     usleep(table ? 0 : (harness->timeout_ms + 200) * 1000);
@@ -486,7 +568,10 @@ static void one_node(const char *name, struct harness *harness, bool table)
 static void munged_stops(const char *one, const char *two, pid_t pid)
 {
     struct harness harness = {
-        .sealed = true, .socket = two, .timeout_ms = TIMEOUT_MS, .srun_socket = one
+        .sealed = true,
+        .socket = two,
+        .timeout_ms = TIMEOUT_MS,
+        .srun_socket = one,
     };
     harness_open(&harness);
     one_node("the node has another munged, with the same key", &harness, true);
@@ -497,7 +582,10 @@ static void munged_stops(const char *one, const char *two, pid_t pid)
     harness_open(&harness);
     one_node("the node's munged is stopped", &harness, false);
     struct harness other = {
-        .sealed = true, .socket = one, .timeout_ms = TIMEOUT_MS, .srun_socket = two
+        .sealed = true,
+        .socket = one,
+        .timeout_ms = TIMEOUT_MS,
+        .srun_socket = two,
     };
     harness_open(&other);
     struct node_thread actor = { .delay_ms = 0 };
@@ -505,14 +593,19 @@ static void munged_stops(const char *one, const char *two, pid_t pid)
     node_thread_start(&actor, &other, 0, 1);
     node_thread_join(&actor);
     ok(actor.rc < 0, "srun's munged is stopped: no table (%s)", actor.err.text);
-    ok(actor.took_ms <= TIMEOUT_MS + 150, "srun's munged is stopped: the node waits %d ms", (int)actor.took_ms);
+    ok(actor.took_ms <= TIMEOUT_MS + 150, "srun's munged is stopped: the node waits %d ms",
+       (int)actor.took_ms);
     ok(harness_close(&other, &ending) && ending.close_ms < 300,
        "srun's munged is stopped: srun ends at once (%u ms)", ending.close_ms);
-    ok(!ending.children_after && ending.fds_before == ending.fds_after, "srun's munged is stopped: nothing leaks");
+    ok(!ending.children_after && ending.fds_before == ending.fds_after,
+       "srun's munged is stopped: nothing leaks");
     free(actor.leaders);
     kill(pid, SIGCONT);
     struct harness none = {
-        .sealed = true, .socket = "/no/such/socket", .timeout_ms = TIMEOUT_MS, .srun_socket = one
+        .sealed = true,
+        .socket = "/no/such/socket",
+        .timeout_ms = TIMEOUT_MS,
+        .srun_socket = one,
     };
     harness_open(&none);
     one_node("the node has no munged", &none, false);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "harness.h"
 
 #include <arpa/inet.h>
@@ -55,7 +56,8 @@ unsigned harness_children(void)
     return count;
 }
 
-/* --- srun --------------------------------------------------------------------------------------------- */
+/* --- srun
+ * --------------------------------------------------------------------------------------------- */
 
 struct audience {
     struct summary *summary;
@@ -209,7 +211,8 @@ bool harness_finish(struct harness *s, struct ending *ending)
     return end(s, 'f', ending);
 }
 
-/* --- nodes -------------------------------------------------------------------------------------------- */
+/* --- nodes
+ * -------------------------------------------------------------------------------------------- */
 
 struct client_call harness_call(const struct harness *s, uint32_t node, uint32_t count)
 {
@@ -232,19 +235,38 @@ struct client_call harness_call(const struct harness *s, uint32_t node, uint32_t
 void *harness_record(uint32_t node, size_t *length)
 {
     struct wire_record head = {
-        .node = node, .leader = 4 * node, .near = 2, .task_count = 4, .numa_count = 2, .core_count = 8,
-        .nic_count = 1, .line_count = 4, .patience_ms = 60000, .cost_before = 5, .cost_after = 4, .bound = 4,
-        .reason = "hints: the heaviest ranks are nearest the NIC", .distances = "slit",
+        .node = node,
+        .leader = 4 * node,
+        .near = 2,
+        .task_count = 4,
+        .numa_count = 2,
+        .core_count = 8,
+        .nic_count = 1,
+        .line_count = 4,
+        .patience_ms = 60000,
+        .cost_before = 5,
+        .cost_after = 4,
+        .bound = 4,
+        .reason = "hints: the heaviest ranks are nearest the NIC",
+        .distances = "slit",
     };
-    struct wire_nic nic = { .label = "mlx5_0:1", .numas = "1", .state = 2, .rate_mbps = 200000, .usable = 1 };
+    struct wire_nic nic = {
+        .label = "mlx5_0:1", .numas = "1", .state = 2, .rate_mbps = 200000, .usable = 1
+    };
     char *bytes = malloc(sizeof(head) + sizeof(nic) + 4 * sizeof(struct wire_line));
     *length = sizeof(head) + sizeof(nic) + 4 * sizeof(struct wire_line);
     snprintf(head.host, sizeof(head.host), "node%u", node + 1);
     memcpy(bytes, &head, sizeof(head));
     memcpy(bytes + sizeof(head), &nic, sizeof(nic));
     for (uint32_t i = 0; i < 4; i++) {
-        struct wire_line line = { .numas = "1", .memory = "preferred:1", .nic = "mlx5_0:1", .count = 1,
-                                  .leads = i == 0, .weight = 1 };
+        struct wire_line line = {
+            .numas = "1",
+            .memory = "preferred:1",
+            .nic = "mlx5_0:1",
+            .count = 1,
+            .leads = i == 0,
+            .weight = 1,
+        };
         snprintf(line.ranks, sizeof(line.ranks), "%u", 4 * node + i);
         snprintf(line.cpus, sizeof(line.cpus), "%u", i);
         memcpy(bytes + sizeof(head) + sizeof(nic) + i * sizeof(line), &line, sizeof(line));
@@ -255,8 +277,13 @@ void *harness_record(uint32_t node, size_t *length)
 struct wire_hello harness_hello(const struct client_call *call)
 {
     return (struct wire_hello){
-        .fresh = { 1 }, .job_id = call->job_id, .step_id = call->step_id, .node = call->node,
-        .node_count = call->node_count, .task_count = call->task_count, .leader = call->leader,
+        .fresh = { 1 },
+        .job_id = call->job_id,
+        .step_id = call->step_id,
+        .node = call->node,
+        .node_count = call->node_count,
+        .task_count = call->task_count,
+        .leader = call->leader,
     };
 }
 
@@ -336,8 +363,11 @@ void node_thread_join(struct node_thread *a)
 
 static int connect_to(const struct harness *s, int flags)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(read_text(s->text).port),
-                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in to = {
+        .sin_family = AF_INET,
+        .sin_port = htons(read_text(s->text).port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
     int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     if (connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0 && errno != EINPROGRESS) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef SERVER_STAGE_H
 #define SERVER_STAGE_H
 
@@ -11,8 +12,8 @@
 #include "spank/rendezvous/tag.h"
 #include "spank/rendezvous/token.h"
 
-/* The two sides of a rendezvous without Slurm: srun in a child process that is an ordinary user, nodes in
- * this one, which is root. munged is real. */
+/* The two sides of a rendezvous without Slurm: srun in a child process that is an ordinary user,
+ * nodes in this one, which is root. munged is real. */
 
 #define USER_UID 65534
 #define OTHER_UID 1
@@ -20,18 +21,19 @@
 #define STEP 3
 
 struct harness {
-    bool sealed;             /* auth=munge */
-    const char *socket;      /* munged's */
-    pid_t srun;              /* 0: none */
+    bool sealed;        /* auth=munge */
+    const char *socket; /* munged's */
+    pid_t srun;         /* 0: none */
     int to_srun, from_srun;
     char text[TOKEN_TEXT_MAX]; /* WIRE_VARIABLE */
-    const char *srun_socket; /* srun's munged, if it is another one */
+    const char *srun_socket;   /* srun's munged, if it is another one */
     unsigned timeout_ms;
-    bool unreported;         /* srun is not asked for a report */
-    unsigned door_ms;        /* of server_config */
-    bool threadless;         /* srun may have no thread: its user has too many processes */
-    uint32_t node_count;     /* that srun knows; 0: it does not, as of a heterogeneous job */
-    bool shepherd;           /* srun forks a process that holds a copy of all it has, as the real one may */
+    bool unreported;     /* srun is not asked for a report */
+    unsigned door_ms;    /* of server_config */
+    bool threadless;     /* srun may have no thread: its user has too many processes */
+    uint32_t node_count; /* that srun knows; 0: it does not, as of a heterogeneous job */
+    /* srun forks a process that holds a copy of all it has, as the real one may */
+    bool shepherd;
 };
 
 /* What srun says when it ends. */
@@ -57,7 +59,8 @@ struct client_call harness_call(const struct harness *s, uint32_t node, uint32_t
 /* A record, with four ranks from 4 * node on, that is led by the first. malloc'd. */
 void *harness_record(uint32_t node, size_t *length);
 
-/* A hello as that call would make it, and its bytes (hello_make). Each node draws the same `fresh` here. */
+/* A hello as that call would make it, and its bytes (hello_make). Each node draws the same `fresh`
+ * here. */
 struct wire_hello harness_hello(const struct client_call *call);
 
 /* The step's key. */
@@ -76,12 +79,13 @@ struct node_thread {
     uint32_t *leaders;
     struct nuioa_error err;
     unsigned long thread;
-    unsigned delay_ms;       /* before it begins */
-    bool promises;           /* its leader */
-    unsigned late_ms;        /* before it tells its record */
-    bool stands_down;        /* its record says that nobody leads */
-    bool silent;             /* no record */
-    bool leaves_slice;       /* asks for one and does not read it, as a node does that stands down */
+    unsigned delay_ms; /* before it begins */
+    bool promises;     /* its leader */
+    unsigned late_ms;  /* before it tells its record */
+    bool stands_down;  /* its record says that nobody leads */
+    bool silent;       /* no record */
+    /* asks for one and does not read it, as a node does that stands down */
+    bool leaves_slice;
 };
 
 void node_thread_start(struct node_thread *a, const struct harness *s, uint32_t node,

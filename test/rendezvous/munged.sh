@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # For the tests of this directory: a munged of their own. Source after tap.sh.
 

@@ -1,6 +1,8 @@
 #!/bin/bash
-# The rendezvous of nodes with srun under attack and with faults, against a real munged, without Slurm.
-# NUIOA_BUILD is the build tree.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The rendezvous of nodes with srun under attack and with faults, against a real munged, without
+# Slurm. NUIOA_BUILD is the build tree.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tap.sh"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,17 +13,18 @@
 #include "spank/rendezvous/seal.h"
 #include "util/number.h"
 
-/* How long one srun takes for many nodes, and how much memory, over loopback, with auth=key or with auth=munge
- * and real credentials. The nodes are simulated by one process; their sealing, which nodes do side by side, is
- * timed apart. Usage: scale SOCKET key|munge NODES; prints the seconds of sealing, those of gathering, and
- * srun's largest size in MB. Fails unless each node gets the table. */
+/* How long one srun takes for many nodes, and how much memory, over loopback, with auth=key or with
+ * auth=munge and real credentials. The nodes are simulated by one process; their sealing, which
+ * nodes do side by side, is timed apart. Usage: scale SOCKET key|munge NODES; prints the seconds of
+ * sealing, those of gathering, and srun's largest size in MB. Fails unless each node gets the
+ * table. */
 
 struct node {
     int fd;
     uint32_t place;
     enum { WELCOME, TABLE, BODY, DONE } state;
     size_t want, got;
-    void *hello, *record; /* each with its tag */
+    void *hello, *record;               /* each with its tag */
     size_t hello_length, record_length; /* without */
 };
 
@@ -65,7 +67,8 @@ static void call(struct node *n, const struct harness *harness, int epoll)
     put(n->fd, &record, sizeof(record));
     put(n->fd, n->record, n->record_length + WIRE_TAG_SIZE);
     n->want = sizeof(struct wire_frame) + WIRE_TAG_SIZE;
-    epoll_ctl(epoll, EPOLL_CTL_ADD, n->fd, &(struct epoll_event){ .events = EPOLLIN, .data.ptr = n });
+    epoll_ctl(epoll, EPOLL_CTL_ADD, n->fd,
+              &(struct epoll_event){ .events = EPOLLIN, .data.ptr = n });
 }
 
 /* True when the node has the table. */
@@ -73,7 +76,8 @@ static bool hear(struct node *n)
 {
     char bytes[65536];
     while (n->state != DONE) {
-        ssize_t got = recv(n->fd, bytes, n->want < sizeof(bytes) ? n->want : sizeof(bytes), MSG_DONTWAIT);
+        ssize_t got =
+            recv(n->fd, bytes, n->want < sizeof(bytes) ? n->want : sizeof(bytes), MSG_DONTWAIT);
         if (got < 0 && errno == EAGAIN)
             return false;
         if (got <= 0) {
@@ -158,8 +162,8 @@ static void measure(const char *socket, bool sealed, uint32_t count)
     int64_t gathered = harness_ms();
     if (!harness_finish(&harness, &ending) || ending.counts.tables != 1)
         exit(1);
-    printf("%.3f %.3f %.1f\n", (double)(prepared - start) / 1000, (double)(gathered - prepared) / 1000,
-           (double)ending.rss_kb / 1024);
+    printf("%.3f %.3f %.1f\n", (double)(prepared - start) / 1000,
+           (double)(gathered - prepared) / 1000, (double)ending.rss_kb / 1024);
     for (uint32_t i = 0; i < count; i++) {
         close(nodes[i].fd);
         free(nodes[i].hello);

@@ -1,11 +1,14 @@
-/* Times collectives in simulated time, as Intel's MPI benchmarks do: the root goes round the ranks of
- * the first node, and the slowest rank counts.
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Times collectives in simulated time, as Intel's MPI benchmarks do: the root goes round the ranks
+ * of the first node, and the slowest rank counts.
  *
  *   bench WHAT PER_NODE ROOTS BYTES...
  *
- * WHAT: bcast, gather, allgather, allreduce, reduce: MPI's own, or of the library where it is linked;
- * or pub-bcast:INTER:INTRA:SEGMENT:near|default, pub-chain:-:-:SEGMENT:..., pub-gather, pub-allgather:... (see
- * published.h); or pingpong between ranks 0 and the last. ROOTS: how many roots; -R: rank R alone.
+ * WHAT: bcast, gather, allgather, allreduce, reduce: MPI's own, or of the library where it is
+ * linked; or pub-bcast:INTER:INTRA:SEGMENT:near|default, pub-chain:-:-:SEGMENT:..., pub-gather,
+ * pub-allgather:... (see published.h); or pingpong between ranks 0 and the last. ROOTS: how many
+ * roots; -R: rank R alone.
  *
  * Prints "BYTES seconds" lines on rank 0. */
 #include <mpi.h>
@@ -34,11 +37,13 @@ static void parse(struct run *r, const char *what, const char *per_node)
     snprintf(r->what, sizeof r->what, "%s", strtok(copy, ":"));
     for (char *word; n < 4 && (word = strtok(NULL, ":"));)
         snprintf(r->words[n++], WORD, "%s", word);
-    r->published = (struct published){.per_node = atoi(per_node),
-                                      .near = !strcmp(r->words[3], "near"),
-                                      .inter = r->words[0],
-                                      .intra = r->words[1],
-                                      .segment = (size_t)atol(r->words[2])};
+    r->published = (struct published){
+        .per_node = atoi(per_node),
+        .near = !strcmp(r->words[3], "near"),
+        .inter = r->words[0],
+        .intra = r->words[1],
+        .segment = (size_t)atol(r->words[2]),
+    };
 }
 
 static void pingpong(struct run *r, int bytes)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The least time any Bcast can take on a machine, whatever its algorithm."""
 from machine import Machine
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which algorithm of libnuioa-coll's Bcast for which message: simulates all, writes mpi/coll/built_in.h.
 
 The library knows of a communicator how many nodes it has and how many ranks they have, not which
@@ -15,17 +16,17 @@ from simulate import say
 
 HEADER = os.path.normpath(os.path.join(HERE, "..", "..", "mpi", "coll", "built_in.h"))
 
-# Those that also gain where nodes share CPUs, which no simulation shows. Measured with nuioa-bench-openmpi over
-# TCP on test/cluster, whose nodes all share 2 CPUs: srun -N4 -n8, -N2 -n8 and -N2 -n4,
-# chain+window:8192 at 64, 128, 512 KB: +149 +193 +117, +47 +77 +22, -19 -17 -37 %;
+# Those that also gain where nodes share CPUs, which no simulation shows. Measured with
+# nuioa-bench-openmpi over TCP on test/cluster, whose nodes all share 2 CPUs: srun -N4 -n8, -N2 -n8
+# and -N2 -n4, chain+window:8192 at 64, 128, 512 KB: +149 +193 +117, +47 +77 +22, -19 -17 -37 %;
 # chain+window:16384 at 64 KB, 512 KB, 4 MB: +370 +367 +252, +39 +45 +7, +14 +20 -11 %;
 # chain+window:262144 at 64 KB, 512 KB, 4 MB: +166 +420 +188, +55 +98 +38, +40 +84 +24 %;
-# scatter+window:65536: +308 +129 +71, +58 +149 +71, +74 +111 +73 %. And spine+comb:65536, the best of
-# all where each rank has a core, with -N4 -n8 at 512 KB and 4 MB: -46 and -56 %: each segment needs a turn of
-# each rank of the chain.
-# With 2 ranks on each of 4 nodes chain+window:16384 loses 12 to 19 % from 512 KB on, scatter+window:65536 5 to 24 %
-# at 128 and 256 KB. Ranks of one node that have no CPU each are left alone (coll_map_is_crowded), so more than 2
-# on a node were not measured.
+# scatter+window:65536: +308 +129 +71, +58 +149 +71, +74 +111 +73 %. And spine+comb:65536, the best
+# of all where each rank has a core, with -N4 -n8 at 512 KB and 4 MB: -46 and -56 %: each segment
+# needs a turn of each rank of the chain. With 2 ranks on each of 4 nodes chain+window:16384 loses
+# 12 to 19 % from 512 KB on, scatter+window:65536 5 to 24 % at 128 and 256 KB. Ranks of one node
+# that have no CPU each are left alone (coll_map_is_crowded), so more than 2 on a node were not
+# measured.
 MB = 1 << 20
 ALGORITHMS = {"chain+window:8192": range(0, MB // 4), "chain+window:16384": range(0, MB),
               "chain+window:262144": range(0, 64 * MB), "scatter+window:65536": range(0, 64 * MB)}
@@ -35,9 +36,10 @@ BETWEEN = (128 << 10, 256 << 10)
 OF_FEW = {**ALGORITHMS, "chain+window:8192": (64 << 10,), "chain+window:16384": (64 << 10, *BETWEEN),
           "scatter+window:65536": [size for size in SIZES if size not in BETWEEN]}
 
-# Nodes and ranks per node of a row; runs on which machines, of how many nodes and ranks; algorithms, with
-# the sizes that they are for. More nodes: not simulated, so without a row: pass. More ranks per node: of 32
-# only spine+comb and scatter+comb gain, from 1 MB on, and they are not for ranks that share cores.
+# Nodes and ranks per node of a row; runs on which machines, of how many nodes and ranks;
+# algorithms, with the sizes that they are for. More nodes: not simulated, so without a row: pass.
+# More ranks per node: of 32 only spine+comb and scatter+comb gain, from 1 MB on, and they are not
+# for ranks that share cores.
 CLASSES = [
     ("2-3", "2", [("cass", 2, 2), ("xeon", 2, 2), ("frontier", 2, 2), ("epyc", 2, 2), ("epyc", 3, 2)], ALGORITHMS),
     ("2-3", "3-4", [("dalton", 2, 4), ("infini", 2, 4), ("cass", 2, 4), ("hagrid", 2, 4), ("xeon", 2, 4),

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* Steady streams on one machine, without MPI: what memory load does to the network and the reverse.
  *
  *   flows table23      thesis table 2.3 on Hagrid
@@ -17,7 +19,10 @@
 namespace sg4 = simgrid::s4u;
 using Flow = std::pair<std::string, std::string>;
 
-static std::string at(const char *kind, int a) { return kind + std::to_string(a); }
+static std::string at(const char *kind, int a)
+{
+    return kind + std::to_string(a);
+}
 
 static std::string dma(int node, int bank, int nic)
 {
@@ -46,15 +51,15 @@ static std::vector<double> rates(const std::vector<Flow> &flows)
 
 static void table23(const Machine &m)
 {
-    const Flow rdma{dma(1, 0, 0), dma(0, 6, 0)};
+    const Flow rdma{ dma(1, 0, 0), dma(0, 6, 0) };
     struct {
         int processor, memory;
-    } const rows[] = {{2, 4}, {4, 2}, {2, 2}, {4, 4}};
-    std::printf("rdma\t%.0f\n", rates({rdma})[0]);
+    } const rows[] = { { 2, 4 }, { 4, 2 }, { 2, 2 }, { 4, 4 } };
+    std::printf("rdma\t%.0f\n", rates({ rdma })[0]);
     for (auto &row : rows) {
-        Flow store{"n0" + at("c", row.processor * m.cores), "n0" + at("s", row.memory)};
-        auto both = rates({store, rdma});
-        std::printf("%d\t%d\t%.0f\t%.0f\t%.0f\n", row.processor, row.memory, rates({store})[0],
+        Flow store{ "n0" + at("c", row.processor * m.cores), "n0" + at("s", row.memory) };
+        auto both = rates({ store, rdma });
+        std::printf("%d\t%d\t%.0f\t%.0f\t%.0f\n", row.processor, row.memory, rates({ store })[0],
                     both[0], both[1]);
     }
 }
@@ -99,16 +104,15 @@ static Sum placed(const Machine &m, const std::vector<int> &nodes, Load load)
 
 static void palliative(const Machine &m)
 {
-    static const char *const loads[] = {"idle", "local", "remote"};
+    static const char *const loads[] = { "idle", "local", "remote" };
     constexpr int draws = 20;
     std::vector<int> sorted;
     for (int k = 0; k < m.numa; k++)
         sorted.push_back(k);
-    std::stable_sort(sorted.begin(), sorted.end(), [&](int a, int b) {
-        return m.hops(m.nics[0], a) < m.hops(m.nics[0], b);
-    });
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](int a, int b) { return m.hops(m.nics[0], a) < m.hops(m.nics[0], b); });
     std::vector<int> reverse(sorted.rbegin(), sorted.rend());
-    for (Load load : {IDLE, LOCAL, REMOTE})
+    for (Load load : { IDLE, LOCAL, REMOTE })
         for (int count = 1; count <= 8; count++) {
             Sum near = placed(m, fill(m, sorted, count), load);
             Sum far = placed(m, fill(m, reverse, count), load), any;
@@ -123,7 +127,8 @@ static void palliative(const Machine &m)
                 any.memory += one.memory / draws;
             }
             std::printf("%s\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\n", loads[load], count,
-                        near.network, any.network, far.network, near.memory, any.memory, far.memory);
+                        near.network, any.network, far.network, near.memory, any.memory,
+                        far.memory);
         }
 }
 
@@ -135,7 +140,7 @@ static void rails(const Machine &m)
         std::printf("%d", k);
         for (int i = 0; i < nics; i++) {
             all.emplace_back(dma(i + 1, m.nics[i], i), dma(0, k, i));
-            std::printf("\t%.0f", rates({all.back()})[0]);
+            std::printf("\t%.0f", rates({ all.back() })[0]);
         }
         double sum = 0;
         for (double rate : rates(all))
@@ -153,8 +158,8 @@ int main(int argc, char **argv)
         return 2;
     }
     /* Plain sharing of what there is: no TCP in it. */
-    for (auto *setting : {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0",
-                          "network/bandwidth-factor:1", "network/weight-S:0"})
+    for (auto *setting : { "network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0",
+                           "network/bandwidth-factor:1", "network/weight-S:0" })
         engine.set_config(setting);
     engine.load_platform(argv[1]);
     Machine machine = read_machine(file);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The head of the page: what is simulated, and from what."""
 from machine import Machine
 from page import table

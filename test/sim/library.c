@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "library.h"
 
 #include <errno.h>
@@ -119,7 +120,8 @@ int coll_cpus(int32_t *lowest)
     return 0; /* each rank has its core */
 }
 
-/* --- libnuioa-client ----------------------------------------------------------------------------- */
+/* --- libnuioa-client
+ * ----------------------------------------------------------------------------- */
 
 struct nuioa_client {
     uint32_t order[MAX_NODE], rail[MAX_NIC];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 /* What libnuioa-coll needs of a machine, as the simulation has it: library.c takes the place of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """libnuioa-coll's Bcast: against the bound, against the published way, against other MPIs' choices."""
 from dataclasses import replace
 

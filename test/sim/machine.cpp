@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine.hpp"
 
 #include <cmath>
@@ -41,8 +42,7 @@ Machine read_machine(const std::string &file)
         else if (key == "link" && words >> second) {
             m.links.emplace_back(static_cast<int>(number), static_cast<int>(second));
             m.link_mb_s.push_back(words >> number ? number : 0);
-        }
-        else if (key == "link" || !m.value.emplace(key, number).second)
+        } else if (key == "link" || !m.value.emplace(key, number).second)
             fail(file + ": " + line);
     }
     if (m.numa < 1 || m.cores < 1 || m.nics.empty())
@@ -83,7 +83,7 @@ std::vector<int> Machine::path(int a, int b) const
         int here = frontier.front();
         frontier.pop();
         for (auto &link : links)
-            for (auto end : {link, std::make_pair(link.second, link.first)})
+            for (auto end : { link, std::make_pair(link.second, link.first) })
                 if (end.first == here && from[end.second] < 0) {
                     from[end.second] = here;
                     frontier.push(end.second);

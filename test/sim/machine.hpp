@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 /* A node of a cluster as the simulation sees it: machines/NAME.machine, one "key value # source" a
@@ -13,7 +14,7 @@ struct Machine {
     int cores = 0; /* for each NUMA node */
     std::vector<std::pair<int, int>> links;
     std::vector<double> link_mb_s; /* of each link, or 0: what "link_mb_s" says */
-    std::vector<int> nics; /* NUMA node of each */
+    std::vector<int> nics;         /* NUMA node of each */
     std::map<std::string, double> value;
 
     /* The value of a key. In the environment NUIOA_SIM_SCALE="key=factor" scales one of them and
@@ -24,7 +25,8 @@ struct Machine {
     /* NUMA nodes from a to b, both included, by the fewest links. */
     std::vector<int> path(int a, int b) const;
     int hops(int a, int b) const { return static_cast<int>(path(a, b).size()) - 1; }
-    /* The NIC that a NUMA node uses: the nearest one, among equals the first; `far`: the furthest.*/
+    /* The NIC that a NUMA node uses: the nearest one, among equals the first; `far`: the
+     * furthest. */
     int nic_of(int node, bool far = false) const;
 };
 

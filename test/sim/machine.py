@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Machines as the simulation sees them: machines/NAME.machine. See platform.cpp for their meaning."""
 import os
 

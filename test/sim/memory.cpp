@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "memory.hpp"
 
 #include <cstdlib>
@@ -9,14 +10,14 @@
 
 namespace sg4 = simgrid::s4u;
 
-/* What it takes until another core sees a flag: as long as a message's latency would flatter MPI's own
- * messages against flags, one cache miss is about this. */
+/* What it takes until another core sees a flag: as long as a message's latency would flatter MPI's
+ * own messages against flags, one cache miss is about this. */
 static constexpr double flag_seconds = 100e-9;
 
 static std::pair<int, int> place()
 {
     const std::string &name = sg4::this_actor::get_host()->get_name();
-    return {std::atoi(name.c_str() + 1), std::atoi(name.c_str() + name.find('c') + 1)};
+    return { std::atoi(name.c_str() + 1), std::atoi(name.c_str() + name.find('c') + 1) };
 }
 
 static int cores()
@@ -25,9 +26,18 @@ static int cores()
     return value;
 }
 
-int sim_node(void) { return place().first; }
-int sim_core(void) { return place().second; }
-int sim_numa(void) { return place().second / cores(); }
+int sim_node(void)
+{
+    return place().first;
+}
+int sim_core(void)
+{
+    return place().second;
+}
+int sim_numa(void)
+{
+    return place().second / cores();
+}
 
 static const Machine &machine()
 {
@@ -35,11 +45,26 @@ static const Machine &machine()
     return read;
 }
 
-int sim_nic(int numa) { return machine().nic_of(numa); }
-int sim_level(int numa) { return machine().hops(machine().nics[sim_nic(numa)], numa); }
-int sim_numa_count(void) { return machine().numa; }
-int sim_hops(int a, int b) { return machine().hops(a, b); }
-int sim_nic_count(void) { return static_cast<int>(machine().nics.size()); }
+int sim_nic(int numa)
+{
+    return machine().nic_of(numa);
+}
+int sim_level(int numa)
+{
+    return machine().hops(machine().nics[sim_nic(numa)], numa);
+}
+int sim_numa_count(void)
+{
+    return machine().numa;
+}
+int sim_hops(int a, int b)
+{
+    return machine().hops(a, b);
+}
+int sim_nic_count(void)
+{
+    return static_cast<int>(machine().nics.size());
+}
 
 static sg4::Host *bank_host(int bank)
 {
@@ -58,7 +83,8 @@ void sim_copy_to(int bank, size_t bytes)
         sg4::Comm::sendto(sg4::this_actor::get_host(), bank_host(bank), bytes);
 }
 
-/* Who waits for which flag; a semaphore remembers that it was released. Actors run one at a time. */
+/* Who waits for which flag; a semaphore remembers that it was released. Actors run one at a
+ * time. */
 static std::map<const uint64_t *, std::vector<sg4::SemaphorePtr>> waiting;
 
 void sim_post(uint64_t *flag, uint64_t value)

@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-/* Shared memory of a simulated node. SMPI runs all ranks in one process, so a shared window is shared
- * as it stands; what it lacks is the time that copies take, and waiting without spinning. Built as a
- * library of its own: SMPI gives each rank its own copy of the program's variables, and what is
- * here must be common. */
+/* Shared memory of a simulated node. SMPI runs all ranks in one process, so a shared window is
+ * shared as it stands; what it lacks is the time that copies take, and waiting without spinning.
+ * Built as a library of its own: SMPI gives each rank its own copy of the program's variables, and
+ * what is here must be common. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +24,8 @@ int sim_nic_count(void);
 int sim_numa_count(void);
 int sim_hops(int a, int b); /* links between two NUMA nodes */
 
-/* The calling rank copies between its own memory and that of NUMA node `bank`: the time it takes, not
- * the bytes. */
+/* The calling rank copies between its own memory and that of NUMA node `bank`: the time it takes,
+ * not the bytes. */
 void sim_copy_from(int bank, size_t bytes);
 void sim_copy_to(int bank, size_t bytes);
 

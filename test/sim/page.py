@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What the simulation writes: Markdown, SVG plots by gnuplot, and TAP."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Placement of communicating ranks on a loaded machine, and of two rails. No MPI in it."""
 from page import change, percent, table
 

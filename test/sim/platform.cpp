@@ -1,5 +1,7 @@
-/* The platform that SimGrid loads: NUIOA_SIM_NODES nodes of the machine in NUIOA_SIM_MACHINE, joined
- * by a network without contention of its own.
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The platform that SimGrid loads: NUIOA_SIM_NODES nodes of the machine in NUIOA_SIM_MACHINE,
+ * joined by a network without contention of its own.
  *
  * Hosts of node N: nNcC, core C, where a rank runs; nNmK, the memory of NUMA node K, where copies
  * end; nNsK, the same for ordinary stores, which read each line before they write it; nNdK_I, the
@@ -7,7 +9,8 @@
  *
  * What a byte uses on its way:
  *   a bank        once when read, once when written, twice when stored to (write allocate), and
- *                 transit_cost times in each NUMA node that it only passes: on Opterons one crossbar
+ *                 transit_cost times in each NUMA node that it only passes: on Opterons one
+ *                 crossbar
  *                 carries all that
  *   a link        once, each direction on its own
  *   a core        when it copies; a message inside a node is copied once, by its receiver
@@ -54,7 +57,8 @@ static double latency_factor(double, const sg4::Host *, const sg4::Host *,
 }
 
 /* One node: its links and banks while its routes are made. */
-class Node {
+class Node
+{
     const Machine &m;
     sg4::NetZone *zone;
     std::string prefix;
@@ -87,7 +91,7 @@ class Node {
             if (inner || (ends_are_transit && a != b && nodes[i] == a))
                 route.insert(route.end(), transit, Hop(bank[nodes[i]]));
             if (i + 1 < nodes.size())
-                route.emplace_back(link.at({nodes[i], nodes[i + 1]}));
+                route.emplace_back(link.at({ nodes[i], nodes[i + 1] }));
         }
     }
 
@@ -107,7 +111,7 @@ class Node {
         for (size_t i = 0; i < m.links.size(); i++) {
             auto [a, b] = m.links[i];
             double mb_s = m.link_mb_s[i] > 0 ? m.link_mb_s[i] : m.get("link_mb_s");
-            for (auto end : {std::make_pair(a, b), std::make_pair(b, a)})
+            for (auto end : { std::make_pair(a, b), std::make_pair(b, a) })
                 link[end] = make("l" + std::to_string(end.first) + "_" + std::to_string(end.second),
                                  mb_s, m.get("link_ns"));
         }
@@ -140,9 +144,9 @@ class Node {
             auto *point = core[c]->get_netpoint();
             for (int d = 0; d < m.numa * cores; d++) {
                 int there = d / cores;
-                Route route{Hop(bank[here])};
+                Route route{ Hop(bank[here]) };
                 pass(route, here, there);
-                append(route, {bank[there], engine[d], inside, one});
+                append(route, { bank[there], engine[d], inside, one });
                 if (here != there)
                     route.emplace_back(copy_remote);
                 if (c != d && m.get("intra_copies") > 1)
@@ -150,11 +154,11 @@ class Node {
                 add(point, core[d]->get_netpoint(), route);
             }
             for (int k = 0; k < m.numa; k++) {
-                Route in{Hop(bank[here])}, out{Hop(bank[k])};
+                Route in{ Hop(bank[here]) }, out{ Hop(bank[k]) };
                 pass(in, here, k);
                 pass(out, k, here);
-                append(in, {bank[k], engine[c], one});
-                append(out, {bank[here], engine[c], one});
+                append(in, { bank[k], engine[c], one });
+                append(out, { bank[here], engine[c], one });
                 if (here != k) {
                     in.emplace_back(copy_remote);
                     out.emplace_back(copy_remote);
@@ -171,7 +175,7 @@ class Node {
             for (int k = 0; k < m.numa; k++) {
                 Route route;
                 pass(route, c / cores, k, true);
-                append(route, {bank[k], bank[k], one});
+                append(route, { bank[k], bank[k], one });
                 add(core[c]->get_netpoint(), store[k]->get_netpoint(), route);
             }
     }
@@ -180,13 +184,13 @@ class Node {
     {
         int at = m.nics[nic];
         int transit = node == at ? 0 : static_cast<int>(m.get("transit_cost"));
-        Route out{Hop(bank[node])}, in;
-        append(in, {down[nic], dma_write[nic], flow[nic]});
+        Route out{ Hop(bank[node]) }, in;
+        append(in, { down[nic], dma_write[nic], flow[nic] });
         pass(out, node, at);
         out.insert(out.end(), transit, Hop(bank[at]));
-        append(out, {dma_read[nic], flow[nic], up[nic], one});
+        append(out, { dma_read[nic], flow[nic], up[nic], one });
         if (node != at) {
-            append(in, {remote[at], both[at]});
+            append(in, { remote[at], both[at] });
             out.emplace_back(both[at]);
         }
         in.insert(in.end(), transit, Hop(bank[at]));
@@ -203,7 +207,7 @@ class Node {
         return made;
     }
 
-public:
+  public:
     Node(const Machine &machine, sg4::NetZone *root, int index)
         : m(machine), zone(sg4::create_full_zone("n" + std::to_string(index))),
           prefix("n" + std::to_string(index)), cores(setting("NUIOA_SIM_CORES", machine.cores)),
@@ -232,8 +236,8 @@ public:
 
     void join(sg4::NetZone *root, sg4::Link *wire)
     {
-        root->add_route(zone->get_netpoint(), nullptr, gate, nullptr, {Hop(wire)}, false);
-        root->add_route(nullptr, zone->get_netpoint(), nullptr, gate, {Hop(wire)}, false);
+        root->add_route(zone->get_netpoint(), nullptr, gate, nullptr, { Hop(wire) }, false);
+        root->add_route(nullptr, zone->get_netpoint(), nullptr, gate, { Hop(wire) }, false);
     }
 };
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "published.h"
 
 #include <mpi.h>
@@ -86,11 +87,11 @@ static void binomial(char *buffer, size_t bytes, const int *list, int n, int at)
 static void chain(char *buffer, size_t bytes, size_t segment, const int *list, int n, int at)
 {
     size_t count = pieces(bytes, segment);
-    MPI_Request in[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, out = MPI_REQUEST_NULL;
+    MPI_Request in[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL }, out = MPI_REQUEST_NULL;
     for (size_t k = 0; k < count + 1; k++) {
         if (at > 0 && k < count)
-            MPI_Irecv(buffer + k * segment, (int)piece(bytes, segment, k), MPI_BYTE, list[at - 1], 3,
-                      MPI_COMM_WORLD, &in[k & 1]);
+            MPI_Irecv(buffer + k * segment, (int)piece(bytes, segment, k), MPI_BYTE, list[at - 1],
+                      3, MPI_COMM_WORLD, &in[k & 1]);
         if (k == 0)
             continue;
         MPI_Wait(&in[(k - 1) & 1], MPI_STATUS_IGNORE);
@@ -103,8 +104,8 @@ static void chain(char *buffer, size_t bytes, size_t segment, const int *list, i
     MPI_Wait(&out, MPI_STATUS_IGNORE);
 }
 
-static void among(const char *how, char *buffer, size_t bytes, size_t segment, const int *list, int n,
-                  int at)
+static void among(const char *how, char *buffer, size_t bytes, size_t segment, const int *list,
+                  int n, int at)
 {
     if (n < 2)
         return;
@@ -163,7 +164,8 @@ static void inside(const struct published *p, char *buffer, size_t bytes, int fi
         among(p->intra, buffer, bytes, p->segment, list, n, at);
 }
 
-/* --- the collectives ------------------------------------------------------------------------------ */
+/* --- the collectives
+ * ------------------------------------------------------------------------------ */
 
 /* Whom the leader at a place in the list of leaders has its segments from. */
 static int parent(const struct published *p, int at)
@@ -189,7 +191,8 @@ static void pipeline(const struct published *p, char *buffer, size_t bytes, int 
                 to[n++] = i;
     }
     size_t count = pieces(bytes, p->segment), k;
-    MPI_Request *in = malloc(sizeof *in * count), *out = malloc(sizeof *out * count * (size_t)(n + 1));
+    MPI_Request *in = malloc(sizeof *in * count),
+                *out = malloc(sizeof *out * count * (size_t)(n + 1));
     for (k = 0; k < count && from >= 0; k++)
         MPI_Irecv(buffer + k * p->segment, (int)piece(bytes, p->segment, k), MPI_BYTE, from, 5,
                   MPI_COMM_WORLD, &in[k]);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
 /* The collectives that CASS 2011 measured, in their order of steps. `near`: leaders beside the NIC,
@@ -7,9 +8,9 @@
 
 struct published {
     int per_node;
-    int near;           /* bool */
-    const char *inter;  /* linear: blocking sends; linearnb; binomial; chain: pipelined */
-    const char *intra;  /* sm: copy in, copies out; linear: messages; nbp: see published_bcast */
+    int near;          /* bool */
+    const char *inter; /* linear: blocking sends; linearnb; binomial; chain: pipelined */
+    const char *intra; /* sm: copy in, copies out; linear: messages; nbp: see published_bcast */
     size_t segment;
 };
 
@@ -20,7 +21,8 @@ void published_start(const struct published *p);
  * local ranks alike; else one step after the other. */
 void published_bcast(const struct published *p, char *buffer, size_t bytes, int root);
 
-/* Tuned's pipelined chain over all ranks in their order; near: each node is entered beside its NIC. */
+/* Tuned's pipelined chain over all ranks in their order; near: each node is entered beside its
+ * NIC. */
 void published_chain(const struct published *p, char *buffer, size_t bytes, int root);
 
 /* All send to the root, at once. */

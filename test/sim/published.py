@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The figures of CASS 2011, predicted."""
 from page import change, table
 from simulate import DEFAULT_EAGER, EAGER, RENDEZVOUS, Job

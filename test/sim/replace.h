@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #pragma once
 
-/* Put before each of the library's sources: what SMPI has otherwise than a real MPI. See library.c. */
+/* Put before each of the library's sources: what SMPI has otherwise than a real MPI. See
+ * library.c. */
 #include <mpi.h>
 
 int sim_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Builds and runs the programs of the simulation."""
 import concurrent.futures
 import dataclasses

@@ -1,7 +1,9 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # Real machines: the oracle against the corpus' own table, the tool against the oracle.
-# NUIOA_CORPUS: directory with MANIFEST.tsv, *.xml and *.sysfs.tar.bz2; its files are not part of this
-# project, so every check is skipped where it is absent.
+# NUIOA_CORPUS: directory with MANIFEST.tsv, *.xml and *.sysfs.tar.bz2; its files are not part of
+# this project, so every check is skipped where it is absent.
 
 . "$(dirname "$0")/lib.sh"
 corpus=${NUIOA_CORPUS:-$top/../shared/corpus}

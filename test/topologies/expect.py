@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """What `nuioa topo --json` must say, derived from raw files without libnuioa and without hwloc.
 
     expect.py show FILE.xml|DIR             the expectation, as JSON

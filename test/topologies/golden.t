@@ -1,6 +1,8 @@
 #!/bin/bash
-# Topologies of our own: they are what the generator makes, hwloc reads them, the oracle knows the facts
-# that were found by hand, the tool says what the oracle says and what the hand found.
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Topologies of our own: they are what the generator makes, hwloc reads them, the oracle knows the
+# facts that were found by hand, the tool says what the oracle says and what the hand found.
 
 . "$(dirname "$0")/lib.sh"
 

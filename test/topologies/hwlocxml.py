@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Builds small hwloc v2 XML files: a tree of objects whose CPU and node sets are derived, never typed.
 
 A machine is described top down with the functions below and written by save(). Objects that hold

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # For the tests of this directory: finds the tool, compares it with the oracle.
 # Sets: here (this directory), top (of the source), tool ("" if there is none), work (temporary).
@@ -27,7 +28,8 @@ if [ -n "${NUIOA_STAGE:-}" ]; then
 fi
 no_tool="nuioa is not built (env NUIOA, NUIOA_STAGE or NUIOA_BUILD)"
 
-# topo_agrees MACHINE: what the tool says equals what the oracle derives; prints the fields that differ.
+# topo_agrees MACHINE: what the tool says equals what the oracle derives; prints the fields that
+# differ.
 topo_agrees() {
     timeout 60 "$tool" topo --topology "$1" --json >"$work/topo.json" || return 1
     "$here/expect.py" check "$work/topo.json" "$1"

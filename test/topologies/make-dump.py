@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes a sysfs dump of a machine that XML files cannot describe: rates, link layers, virtual functions.
 
 Usage: make-dump.py DIR      DIR must not exist; nuioa topo --topology DIR reads it
@@ -126,7 +127,8 @@ def main():
                                  (down, "10 Gb/sec (4X SDR)", "InfiniBand", guid(3, 2))])
     dump.net(where, "ib3a", -1, "down", 1, guid(3, 2))
     dump.net(where, "ib3b", -1, "up", 0, guid(3, 1))
-    # ... one that says of itself that it is on NUMA node 0, one that only waits for its subnet manager.
+    # ... one that says of itself that it is on NUMA node 0, one that only waits for its subnet
+    # manager.
     infiniband(0x80, 3, 4, 0)
     infiniband(0x80, 4, 5, 1, state=armed)
     # The bridge tells nothing: one knows by itself, one does not.

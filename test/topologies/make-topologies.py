@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the topologies of this directory (README.md says what each is for).
 
 Usage: make-topologies.py [DIR]      default: the directory of this script
@@ -248,7 +249,7 @@ def nic_under_machine():
     return document(kids + [mlx5(0x10)], flat(2, 21))
 
 
-# --- NUMA nodes without CPUs, CPUs without NUMA nodes ---------------------------------------------
+# --- NUMA nodes without CPUs, CPUs without NUMA nodes --------------------------------------------
 
 @machine
 def gpu_memory():
@@ -355,7 +356,7 @@ def hagrid5():
     return opterons(5)
 
 
-# --- what a step may use ---------------------------------------------------------------------------
+# --- what a step may use -------------------------------------------------------------------------
 
 @machine
 def restricted():
@@ -364,7 +365,7 @@ def restricted():
     return document(kids, nested(4, 2, 16, 32), allowed_cpus=range(10), allowed_nodes=range(3))
 
 
-# --- sizes -----------------------------------------------------------------------------------------
+# --- sizes ---------------------------------------------------------------------------------------
 
 @machine
 def big():

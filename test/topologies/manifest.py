@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks the oracle itself: expect.py against what MANIFEST.tsv of the corpus says of a machine.
 
     manifest.py MANIFEST.tsv NAME FILE.xml|DIR      a line for each difference
@@ -13,8 +14,8 @@ import sys
 sys.dont_write_bytecode = True
 from expect import expect  # noqa: E402
 
-# What the device itself says is also heard, where the host bridge says nothing; the manifest asked only
-# for the host bridge's.
+# What the device itself says is also heard, where the host bridge says nothing; the manifest asked
+# only for the host bridge's.
 OWN_NUMA_NODE = {("r910-nolocality", "ib0"), ("r910-nolocality", "qib0")}
 
 

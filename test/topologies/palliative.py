@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Palliative placement on one machine: one rank for each allowed core, strictly falling weights.
 
     palliative.py TOOL FILE.xml|DIR        runs `TOOL plan`; a line for each thing that is wrong
@@ -48,7 +49,8 @@ def facts(path):
         if cpus:
             near[frozenset(cpus)] = min(nearness(cpus, home, nics) for home in homes)
     if len({level for level, _ in near.values()}) < 2:
-        # Half of a NUMA node may be nearer, but a cost that cannot fall is no reason to move anybody.
+        # Half of a NUMA node may be nearer, but a cost that cannot fall is no reason to move
+        # anybody.
         return {}, "all allowed cores are equally near"
     if len(near) > MOST_RANKS:
         return {}, "more cores than a hints list has room for"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """plans.py TOOL DIRECTORY: what `nuioa plan` decides for every topology of ours, one line for each case.
 
     hagrid5 descending: hopsort 70.2>62.1 near=2 | 0*:10@5/0 1:11@5/0 ...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The facts that expect.py needs about a machine; raw_xml.py and raw_sysfs.py fill them."""
 from dataclasses import dataclass, field
 from typing import Dict, List, Optional, Set

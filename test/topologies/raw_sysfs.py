@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads an extracted sysfs dump (the root that HWLOC_FSROOT would name) into raw.Raw. No hwloc."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reads an hwloc XML file, version 1 or 2, into raw.Raw. No hwloc."""
 import re
 import xml.etree.ElementTree as ElementTree
@@ -143,7 +144,8 @@ class Reader:
         nodes, cpus, whole = self.locality(pci)
         out = Function(pci.get("pci_busid"), int(ids[1], 16), int(ids[2], 16), int(ids[3], 16),
                        nodes, cpus, whole)
-        # A guest sees only its virtual function and must use it; beside its own card it is one more.
+        # A guest sees only its virtual function and must use it; beside its own card it is one
+        # more.
         out.is_vf = "Virtual Function" in (infos(pci).get("PCIDevice") or pci.get("name") or "")
         for dev in pci.findall("object"):
             if dev.get("osdev_type") == OSDEV_OPENFABRICS:

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* One collective, as its argument says, of 4 ranks: what a trace of it must show is in the test.
  * "all": each of them but ibcast. */
 #include <stdbool.h>

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* What the trace adds to a call: the same call by its MPI name, which the trace sees, and by its
  * PMPI name, which it does not, in turns. One rank, to itself; prints a table. Usage: cost
  * [ROUNDS [ROW [threads]]]; ROW -1: all; threads: with MPI_THREAD_MULTIPLE in force */
@@ -12,13 +14,15 @@ static MPI_Comm copy;
 static MPI_Win window;
 static MPI_Request persistent, persistent_in;
 
-#define MESSAGE(send) do { \
+#define MESSAGE(send) \
+    do { \
         MPI_Request r; \
         PMPI_Irecv(in, bytes, MPI_BYTE, 0, 0, comm, &r); \
         send(out, bytes, MPI_BYTE, 0, 0, comm); \
         PMPI_Wait(&r, MPI_STATUS_IGNORE); \
     } while (0)
-#define RESTART(start) do { \
+#define RESTART(start) \
+    do { \
         PMPI_Start(&persistent_in); \
         start(&persistent); \
         PMPI_Wait(&persistent, MPI_STATUS_IGNORE); \
@@ -41,9 +45,24 @@ static double round_of(enum kind kind, int seen)
         if (kind == COPY)
             comm = i & 1 ? copy : MPI_COMM_WORLD;
         switch (kind) {
-        case START: if (seen) RESTART(MPI_Start); else RESTART(PMPI_Start); break;
-        case PUT: if (seen) STORE(MPI_Put); else STORE(PMPI_Put); break;
-        default: if (seen) MESSAGE(MPI_Send); else MESSAGE(PMPI_Send); break;
+        case START:
+            if (seen)
+                RESTART(MPI_Start);
+            else
+                RESTART(PMPI_Start);
+            break;
+        case PUT:
+            if (seen)
+                STORE(MPI_Put);
+            else
+                STORE(PMPI_Put);
+            break;
+        default:
+            if (seen)
+                MESSAGE(MPI_Send);
+            else
+                MESSAGE(PMPI_Send);
+            break;
         }
     }
     double ns = (PMPI_Wtime() - start) / calls * 1e9;

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* Numbers of elements that no int holds, and that no test could send: the events themselves, of 2
  * ranks. Rank 0 prints the bytes, messages and large bytes that it counted towards the other. */
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* The same program with other forms of its calls: -DLARGE, those of MPI 4 that count by MPI_Count;
  * -DPERSISTENT, collectives as persistent requests that are started twice. */
 #include <mpi.h>

@@ -1,3 +1,5 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
 ! From Fortran: rank 0 sends 1000 doubles to each, then all take part in a Bcast.
 program traced
     use mpi

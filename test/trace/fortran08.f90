@@ -1,3 +1,5 @@
+! SPDX-License-Identifier: BSD-3-Clause
+!
 ! From Fortran by mpi_f08: rank 0 sends 1000 doubles to each, then all take part in a Bcast; with
 ! and without the last argument, which is optional there.
 program traced

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* An irregular pattern whose traffic is known: the ranks in the middle communicate most. Each way
  * to send is used. Rank 0 prints the pairs of the profile that a trace of it must give. Usage:
  * irregular [abort | exit | plain]; plain: neither persistent requests nor one-sided */
@@ -39,8 +41,10 @@ static void send_one(int way, int to, int count, MPI_Comm reverse)
     case 4: MPI_Issend(out, count, MPI_DOUBLE, to, 0, MPI_COMM_WORLD, &request); break;
     case 5: MPI_Ibsend(out, count, MPI_DOUBLE, to, 0, MPI_COMM_WORLD, &request); break;
     case 6: MPI_Send_init(out, count, MPI_DOUBLE, there, 0, reverse, &request); break;
-    case 7: MPI_Sendrecv(out, count, MPI_DOUBLE, to, 0, in, 0, MPI_BYTE, MPI_PROC_NULL, 0,
-                         MPI_COMM_WORLD, MPI_STATUS_IGNORE); break;
+    case 7:
+        MPI_Sendrecv(out, count, MPI_DOUBLE, to, 0, in, 0, MPI_BYTE, MPI_PROC_NULL, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        break;
     }
     sent(to, 8LL * count);
     if (way == 6) {

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* What a program knows of its own traffic, to be compared with what a trace of it says. */
 #include <stdio.h>
 
@@ -5,7 +7,9 @@
 
 enum { RANKS_MAX = 64 };
 
-struct known { long long bytes, msgs, large; };
+struct known {
+    long long bytes, msgs, large;
+};
 static struct known known[RANKS_MAX][RANKS_MAX];
 
 static void sent_by(int from, int to, long long bytes)

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* The traffic of the NAS benchmark lu.C.8, as the slides on TreeMatch show it: a stencil on a grid
  * of 2 x 4 ranks, and a little more. One byte for each kilobyte there, in messages of 16 KiB. Rank
  * 0 prints the pairs of the profile that a trace of it must give. */
@@ -6,9 +8,9 @@
 enum { RANKS = 8, MESSAGE = 16384 };
 
 static const int volume[RANKS][RANKS] = {
-    { 0, 311811, 1, 0, 157979, 0, 0, 0 }, { 311811, 0, 311810, 1, 0, 159986, 0, 0 },
+    { 0, 311811, 1, 0, 157979, 0, 0, 0 },      { 311811, 0, 311810, 1, 0, 159986, 0, 0 },
     { 1, 311810, 0, 311811, 0, 0, 153832, 0 }, { 0, 1, 311811, 0, 0, 0, 0, 151825 },
-    { 157979, 0, 0, 0, 0, 311811, 1, 0 }, { 0, 159986, 0, 0, 311811, 0, 311810, 1 },
+    { 157979, 0, 0, 0, 0, 311811, 1, 0 },      { 0, 159986, 0, 0, 311811, 0, 311810, 1 },
     { 0, 0, 153832, 0, 1, 311810, 0, 311811 }, { 0, 0, 0, 151825, 0, 1, 311811, 0 },
 };
 

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* The memory of the trace's counters, by their real code: bytes for each pair that communicates. */
 #include <malloc.h>
 #include <stdio.h>
@@ -22,9 +24,9 @@ static double each(int ranks, int neighbours)
 
 int main(void)
 {
-    static const int sizes[][2] = { { 64, 63 },      { 1000, 8 },    { 1000, 50 },  { 10000, 8 },
-                                    { 10000, 50 },   { 100000, 50 }, { 1000000, 1 },
-                                    { 1000000, 50 }, { 8000000, 1 } };
+    static const int sizes[][2] = { { 64, 63 },     { 1000, 8 },     { 1000, 50 },
+                                    { 10000, 8 },   { 10000, 50 },   { 100000, 50 },
+                                    { 1000000, 1 }, { 1000000, 50 }, { 8000000, 1 } };
     printf("%8s %11s %12s\n", "ranks", "neighbours", "bytes/pair");
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
         printf("%8d %11d %12.0f\n", sizes[i][0], sizes[i][1], each(sizes[i][0], sizes[i][1]));

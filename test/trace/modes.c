@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* Ways to send that irregular.c leaves out: ready sends, all kinds of persistent ones, accumulating
  * and request-based one-sided calls, collectives among neighbours, what MPI 4 added. Rank 0
  * prints the pairs of the profile that a trace of it must give. 4 ranks. */

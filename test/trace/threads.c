@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* The trace's counters under several threads, by their real code: nothing may be lost. */
 #include <pthread.h>
 #include <stdio.h>

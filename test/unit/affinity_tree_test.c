@@ -1,5 +1,7 @@
-/* The affinity tree: the worked example that TreeMatch's authors show, step by step, and a variant that tells
- * a permutation from its inverse. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The affinity tree: the worked example that TreeMatch's authors show, step by step, and a variant
+ * that tells a permutation from its inverse. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,15 +16,15 @@
 enum { TASKS = 8 };
 
 static const double example[TASKS][TASKS] = {
-    {0, 100, 10, 1, 1000, 1, 1, 1},    {100, 0, 100, 1, 1, 1000, 1, 1},
-    {10, 100, 0, 100, 1, 1, 1000, 1},  {1, 1, 100, 0, 1, 1, 1, 1000},
-    {1000, 1, 1, 1, 0, 100, 10, 1},    {1, 1000, 1, 1, 100, 0, 100, 1},
-    {1, 1, 1000, 1, 10, 100, 0, 100},  {1, 1, 1, 1000, 1, 1, 100, 0},
+    { 0, 100, 10, 1, 1000, 1, 1, 1 },   { 100, 0, 100, 1, 1, 1000, 1, 1 },
+    { 10, 100, 0, 100, 1, 1, 1000, 1 }, { 1, 1, 100, 0, 1, 1, 1, 1000 },
+    { 1000, 1, 1, 1, 0, 100, 10, 1 },   { 1, 1000, 1, 1, 100, 0, 100, 1 },
+    { 1, 1, 1000, 1, 10, 100, 0, 100 }, { 1, 1, 1, 1000, 1, 1, 100, 0 },
 };
 
 static void group_weight(void **state)
 {
-    static const uint32_t pair[] = {0, 1}, best[] = {0, 4};
+    static const uint32_t pair[] = { 0, 1 }, best[] = { 0, 4 };
     (void)state;
     assert_int_equal(nuioa_group_weight(&example[0][0], TASKS, pair, 2), 2118);
     assert_int_equal(nuioa_group_weight(&example[0][0], TASKS, best, 2), 228);
@@ -30,9 +32,10 @@ static void group_weight(void **state)
 
 static void first_level(void **state)
 {
-    static const uint32_t expected[TASKS] = {0, 1, 2, 3, 0, 1, 2, 3};
+    static const uint32_t expected[TASKS] = { 0, 1, 2, 3, 0, 1, 2, 3 };
     static const double matrix[4][4] = {
-        {0, 202, 22, 4}, {202, 0, 202, 4}, {22, 202, 0, 202}, {4, 4, 202, 0}};
+        { 0, 202, 22, 4 }, { 202, 0, 202, 4 }, { 22, 202, 0, 202 }, { 4, 4, 202, 0 }
+    };
     uint32_t group_of[TASKS];
     double aggregate[4][4];
     (void)state;
@@ -48,8 +51,9 @@ static void first_level(void **state)
 static void second_level(void **state)
 {
     static const double matrix[4][4] = {
-        {0, 202, 22, 4}, {202, 0, 202, 4}, {22, 202, 0, 202}, {4, 4, 202, 0}};
-    static const uint32_t expected[4] = {0, 0, 1, 1};
+        { 0, 202, 22, 4 }, { 202, 0, 202, 4 }, { 22, 202, 0, 202 }, { 4, 4, 202, 0 }
+    };
+    static const uint32_t expected[4] = { 0, 0, 1, 1 };
     uint32_t group_of[4];
     double aggregate[2][2];
     (void)state;
@@ -78,9 +82,9 @@ static void grown(void **state)
         assert_int_equal(group_of[i], i % 64);
 }
 
-/* A binary tree of eight processors without a NIC. Slots are leaves from left to right; `processor` is what
- * the operating system calls them. */
-static const uint32_t processor[TASKS] = {0, 2, 4, 6, 1, 3, 5, 7};
+/* A binary tree of eight processors without a NIC. Slots are leaves from left to right; `processor`
+ * is what the operating system calls them. */
+static const uint32_t processor[TASKS] = { 0, 2, 4, 6, 1, 3, 5, 7 };
 
 struct example {
     struct nuioa_problem problem;
@@ -92,10 +96,20 @@ struct example {
 static void make(struct example *e, const double matrix[TASKS][TASKS])
 {
     memset(e, 0, sizeof(*e));
-    e->problem = (struct nuioa_problem){.task_count = TASKS, .slot_count = TASKS,
-        .weight = e->weight, .nic_cost = e->nic_cost, .tie = e->zero, .domain = e->domain,
-        .domain_count = 4, .domain_cost = e->domain_cost, .kind = e->zero, .task_kind = e->zero,
-        .start = e->start, .pairs = e->pairs};
+    e->problem = (struct nuioa_problem){
+        .task_count = TASKS,
+        .slot_count = TASKS,
+        .weight = e->weight,
+        .nic_cost = e->nic_cost,
+        .tie = e->zero,
+        .domain = e->domain,
+        .domain_count = 4,
+        .domain_cost = e->domain_cost,
+        .kind = e->zero,
+        .task_kind = e->zero,
+        .start = e->start,
+        .pairs = e->pairs,
+    };
     for (uint32_t i = 0; i < TASKS; i++) {
         e->nic_cost[i] = 1;
         e->domain[i] = i / 2;
@@ -103,7 +117,7 @@ static void make(struct example *e, const double matrix[TASKS][TASKS])
         for (uint32_t j = i + 1; j < TASKS; j++)
             if (matrix[i][j] > 0)
                 e->pairs[e->problem.pair_count++] =
-                    (struct nuioa_pair){i, j, matrix[i][j] + matrix[j][i]};
+                    (struct nuioa_pair){ i, j, matrix[i][j] + matrix[j][i] };
     }
     for (uint32_t a = 0; a < 4; a++)
         for (uint32_t b = 0; b < 4; b++)
@@ -112,10 +126,10 @@ static void make(struct example *e, const double matrix[TASKS][TASKS])
 
 static void worked_example(void **state)
 {
-    static const uint32_t expected[TASKS] = {0, 4, 1, 5, 2, 6, 3, 7};
+    static const uint32_t expected[TASKS] = { 0, 4, 1, 5, 2, 6, 3, 7 };
     struct example e;
     struct nuioa_mapping mapping;
-    struct nuioa_budget budget = {0, UINT64_MAX};
+    struct nuioa_budget budget = { 0, UINT64_MAX };
     uint32_t slot_of[TASKS];
     (void)state;
     make(&e, example);
@@ -131,8 +145,8 @@ static void worked_example(void **state)
 /* The example costs the same under the inverse permutation; this one does not. */
 static void asymmetric(void **state)
 {
-    static const uint32_t leaves[TASKS] = {0, 3, 4, 7, 1, 6, 2, 5}; /* tasks, left to right */
-    double matrix[TASKS][TASKS] = {{0}};
+    static const uint32_t leaves[TASKS] = { 0, 3, 4, 7, 1, 6, 2, 5 }; /* tasks, left to right */
+    double matrix[TASKS][TASKS] = { { 0 } };
     uint32_t slot_of[TASKS], inverse[TASKS];
     struct example e;
     struct nuioa_mapping mapping;
@@ -153,8 +167,8 @@ static void asymmetric(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(group_weight), cmocka_unit_test(first_level),
-        cmocka_unit_test(second_level), cmocka_unit_test(grown),
+        cmocka_unit_test(group_weight),   cmocka_unit_test(first_level),
+        cmocka_unit_test(second_level),   cmocka_unit_test(grown),
         cmocka_unit_test(worked_example), cmocka_unit_test(asymmetric),
     };
     return cmocka_run_group_tests_name("affinity tree", tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -47,7 +48,7 @@ static int remove_directory(void **state)
 static void write_cache(const char *distances)
 {
     struct nuioa_node node;
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     assert_int_equal(nuioa_node_load(&node, NULL, NULL), 0);
     if (nuioa_cache_write(path, &node, distances, &err))
         print_error("%s\n", err.text);
@@ -58,7 +59,7 @@ static void write_cache(const char *distances)
 static int read_cache(const char *distances)
 {
     struct nuioa_node node;
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     int rc = nuioa_cache_read(path, distances, &node, &err);
     if (rc)
         assert_string_not_equal(err.text, "");
@@ -116,9 +117,9 @@ static void test_stale(void **state)
     static const struct {
         off_t at;
         int rc;
-    } cases[] = {{0, -EINVAL},   {8, -ESTALE},    {8 + 35, -ESTALE}, {48, -ESTALE},
-                 {112, -ESTALE}, {120, -ESTALE},  {128, -EINVAL},    {136, -ESTALE},
-                 {184, -EINVAL}, {250, -EINVAL}};
+    } cases[] = { { 0, -EINVAL },   { 8, -ESTALE },   { 8 + 35, -ESTALE }, { 48, -ESTALE },
+                  { 112, -ESTALE }, { 120, -ESTALE }, { 128, -EINVAL },    { 136, -ESTALE },
+                  { 184, -EINVAL }, { 250, -EINVAL } };
     write_cache(NULL);
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         flip(cases[i].at);
@@ -193,9 +194,9 @@ static void test_fingerprint_of_devices(void **state)
     assert_int_equal(nuioa_fingerprint(dump.path), before);
     static const struct {
         const char *file, *text, *before;
-    } changes[] = {{"sys/devices/pci/0000:81:00.0/numa_node", "0", "1"},
-                   {"sys/devices/system/cpu/online", "0-2", "0-3"},
-                   {"sys/devices/system/node/online", "0", "0-1"}};
+    } changes[] = { { "sys/devices/pci/0000:81:00.0/numa_node", "0", "1" },
+                    { "sys/devices/system/cpu/online", "0-2", "0-3" },
+                    { "sys/devices/system/node/online", "0", "0-1" } };
     for (unsigned i = 0; i < 3; i++) {
         dump_file(&dump, changes[i].file, changes[i].text);
         assert_int_not_equal(nuioa_fingerprint(dump.path), before);
@@ -215,7 +216,7 @@ static void test_modes(void **state)
 {
     (void)state;
     write_cache(NULL);
-    static const mode_t bad[] = {0666, 0664, 0646, 0602};
+    static const mode_t bad[] = { 0666, 0664, 0646, 0602 };
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(chmod(path, bad[i]), 0);
         assert_int_equal(read_cache(NULL), -EPERM);
@@ -224,8 +225,8 @@ static void test_modes(void **state)
     static const struct {
         mode_t mode;
         int rc;
-    } directories[] = {{0777, -EPERM}, {0775, -EPERM}, {01777, 0},
-                       {01775, 0},     {0755, 0},      {0700, 0}};
+    } directories[] = { { 0777, -EPERM }, { 0775, -EPERM }, { 01777, 0 },
+                        { 01775, 0 },     { 0755, 0 },      { 0700, 0 } };
     for (unsigned i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
         struct nuioa_node node;
         assert_int_equal(chmod(directory, directories[i].mode), 0);
@@ -295,7 +296,7 @@ static void test_owner(void **state)
 static void get(unsigned deadline_ms, unsigned warnings)
 {
     struct nuioa_node node;
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     if (nuioa_cache_get(path, NULL, deadline_ms, &node, &err))
         print_error("%s\n", err.text);
     assert_string_equal(err.text, "");
@@ -331,7 +332,7 @@ static void test_get_late(void **state)
 {
     (void)state;
     struct nuioa_node node, empty;
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     struct leak_check before = leak_check_begin();
     memset(&empty, 0, sizeof(empty));
     assert_int_equal(nuioa_cache_get(path, NULL, 0, &node, &err), -ETIMEDOUT);
@@ -370,8 +371,8 @@ static void test_get_emulated(void **state)
     (void)state;
     char xml[PATH_MAX];
     struct nuioa_node node;
-    struct nuioa_error err = {""};
-    struct nuioa_source source = {.topology = link_path};
+    struct nuioa_error err = { "" };
+    struct nuioa_source source = { .topology = link_path };
     struct leak_check before = leak_check_begin();
     copy_file(topology(xml, sizeof(xml)), link_path);
     assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, &err), 0);
@@ -396,7 +397,7 @@ static void test_get_with_distances(void **state)
 {
     (void)state;
     struct nuioa_node node;
-    struct nuioa_source source = {.distances = link_path};
+    struct nuioa_source source = { .distances = link_path };
     write_text(link_path, "nuioa-distances 1\n");
     assert_int_equal(chmod(link_path, 0666), 0);
     assert_int_equal(nuioa_cache_get(path, &source, DEADLINE_MS, &node, NULL), 0);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +25,9 @@ static struct coll_map make_map(int size, const struct coll_record *records)
 
 #define NONE COLL_PLACE_UNKNOWN
 #define SAYS(node, numa, level, place, rail, world) \
-    { node, numa, level, place, rail, world, { 0 }, 0, 0 }
+    { \
+        node, numa, level, place, rail, world, { 0 }, 0, 0 \
+    }
 
 /* Two nodes, ranks dealt out in turns; the best leaders are the nodes' last ranks. */
 static const struct coll_record dealt[] = {
@@ -55,8 +58,10 @@ static void test_map_without_advice(void **state)
 {
     (void)state;
     const struct coll_record records[] = {
-        SAYS(0, 0, -1, NONE, -1, 0), SAYS(0, 0, -1, NONE, -1, 1),
-        SAYS(2, 0, -1, NONE, -1, 2), SAYS(2, 0, -1, NONE, -1, 3),
+        SAYS(0, 0, -1, NONE, -1, 0),
+        SAYS(0, 0, -1, NONE, -1, 1),
+        SAYS(2, 0, -1, NONE, -1, 2),
+        SAYS(2, 0, -1, NONE, -1, 3),
     };
     struct coll_map map = make_map(4, records);
     assert_false(map.advised);
@@ -107,7 +112,8 @@ static void test_walk_by_neighbours(void **state)
 {
     (void)state;
     static const uint8_t rows[4][4] = {
-        { 10, 20, 20, 30 }, { 20, 10, 30, 20 }, { 20, 30, 10, 20 }, { 30, 20, 20, 10 } };
+        { 10, 20, 20, 30 }, { 20, 10, 30, 20 }, { 20, 30, 10, 20 }, { 30, 20, 20, 10 }
+    };
     static const int levels[] = { 1, 0, 2, 1 };
     struct coll_record records[8];
     for (int i = 0; i < 8; i++) {
@@ -159,8 +165,8 @@ static void test_shapes(void **state)
     assert_tree(&map, SHAPE_CHAIN, SHAPE_CHAIN, 0, 0, -1, "7 2"); /* other nodes first */
     assert_tree(&map, SHAPE_CHAIN, SHAPE_CHAIN, 0, 7, 0, "1");    /* its mate 5 comes last */
     assert_tree(&map, SHAPE_CHAIN, SHAPE_CHAIN, 0, 5, 3, "");
-    assert_tree(&map, SHAPE_FLAT, SHAPE_LINEAR, 0, 6, 4, "7"); /* entered beside its NIC */
-    assert_tree(&map, SHAPE_FLAT, SHAPE_LINEAR, 0, 7, 6, "5"); /* mates first here */
+    assert_tree(&map, SHAPE_FLAT, SHAPE_LINEAR, 0, 6, 4, "7");  /* entered beside its NIC */
+    assert_tree(&map, SHAPE_FLAT, SHAPE_LINEAR, 0, 7, 6, "5");  /* mates first here */
     assert_tree(&map, SHAPE_SPINE, SHAPE_CHAIN, 0, 0, -1, "4"); /* leaves through its leader */
     assert_tree(&map, SHAPE_SPINE, SHAPE_CHAIN, 0, 4, 0, "7 6");
     assert_tree(&map, SHAPE_SPINE, SHAPE_CHAIN, 0, 7, 4, "1");
@@ -190,11 +196,14 @@ static struct coll_map random_map(unsigned *seed)
         int node = (int)next_random(seed, (unsigned)nodes);
         if (lowest[node] < 0)
             lowest[node] = i;
-        records[i] = (struct coll_record){ .node = lowest[node], .world = i,
-                                           .numa = (int)next_random(seed, 4) - 1,
-                                           .level = (int)next_random(seed, 3),
-                                           .place = (int)next_random(seed, 1000),
-                                           .rail = rails[node] < 2 ? rails[node]++ : -1 };
+        records[i] = (struct coll_record){
+            .node = lowest[node],
+            .world = i,
+            .numa = (int)next_random(seed, 4) - 1,
+            .level = (int)next_random(seed, 3),
+            .place = (int)next_random(seed, 1000),
+            .rail = rails[node] < 2 ? rails[node]++ : -1,
+        };
     }
     return make_map(size, records);
 }
@@ -290,13 +299,12 @@ static void test_one_copy_for_each_numa_node(void **state)
 
 /* --- tables ---------------------------------------------------------------------------------- */
 
-static const char text[] =
-    "# made by hand\n\nnuioa-coll 1  # the format\r\n"
-    "bcast 4 2 65536 chain+window:131072\n"
-    "bcast\t4-8  2-   1024 binomial+chain # small\n"
-    "bcast 2 * 0 pass\n"
-    "bcast * * 4096 flat:8192\n"
-    "gatherv * * 0 relay\n";
+static const char text[] = "# made by hand\n\nnuioa-coll 1  # the format\r\n"
+                           "bcast 4 2 65536 chain+window:131072\n"
+                           "bcast\t4-8  2-   1024 binomial+chain # small\n"
+                           "bcast 2 * 0 pass\n"
+                           "bcast * * 4096 flat:8192\n"
+                           "gatherv * * 0 relay\n";
 
 static const struct coll_algorithm *choose(const struct coll_table *table, int nodes, int most,
                                            enum coll_collective collective, uint64_t bytes)
@@ -328,11 +336,25 @@ static void test_crowds(void **state)
     assert_false(is_crowded((const int[8][2]){
         { 0, 4 }, { 0, 4 }, { 0, 4 }, { 0, 4 }, { 0, 1 }, { 1, 1 }, { 2, 1 }, { 3, 1 } }));
     assert_false(is_crowded((const int[8][2]){ /* two NUMA nodes of two */
-        { 0, 2 }, { 0, 2 }, { 2, 2 }, { 2, 2 }, { 0, 8 }, { 0, 8 }, { 0, 8 }, { 0, 8 } }));
+                                               { 0, 2 },
+                                               { 0, 2 },
+                                               { 2, 2 },
+                                               { 2, 2 },
+                                               { 0, 8 },
+                                               { 0, 8 },
+                                               { 0, 8 },
+                                               { 0, 8 } }));
     assert_true(is_crowded((const int[8][2]){
         { 0, 8 }, { 0, 8 }, { 0, 8 }, { 0, 8 }, { 0, 3 }, { 0, 3 }, { 0, 3 }, { 0, 3 } }));
     assert_true(is_crowded((const int[8][2]){ /* 2 and 3 on one CPU */
-        { 0, 1 }, { 1, 1 }, { 2, 1 }, { 2, 1 }, { 0, 4 }, { 0, 4 }, { 0, 4 }, { 0, 4 } }));
+                                              { 0, 1 },
+                                              { 1, 1 },
+                                              { 2, 1 },
+                                              { 2, 1 },
+                                              { 0, 4 },
+                                              { 0, 4 },
+                                              { 0, 4 },
+                                              { 0, 4 } }));
 }
 
 static void test_table(void **state)

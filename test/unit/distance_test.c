@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,14 +22,14 @@ static const struct {
     uint8_t level[6]; /* of row 0 */
     unsigned count;
 } rows[] = {
-    {{10, 20}, {0, 1}, 2},
-    {{10, 16, 22, 22}, {0, 1, 2, 2}, 4},
-    {{10, 33, 32, 16}, {0, 2, 2, 1}, 4}, /* 32 and 33 are one distance */
-    {{10, 22, 26, 30, 34}, {0, 1, 2, 3, 4}, 5},
-    {{10, 100, 107, 114}, {0, 1, 1, 2}, 4}, /* not chained: 114 is not within 1.08 of 100 */
-    {{10, 100, 108, 109}, {0, 1, 1, 2}, 4}, /* the limit itself is inside */
-    {{10, 10, 20}, {0, 1, 2}, 3},           /* as near as local memory, but not local */
-    {{10}, {0}, 1},
+    { { 10, 20 }, { 0, 1 }, 2 },
+    { { 10, 16, 22, 22 }, { 0, 1, 2, 2 }, 4 },
+    { { 10, 33, 32, 16 }, { 0, 2, 2, 1 }, 4 }, /* 32 and 33 are one distance */
+    { { 10, 22, 26, 30, 34 }, { 0, 1, 2, 3, 4 }, 5 },
+    { { 10, 100, 107, 114 }, { 0, 1, 1, 2 }, 4 }, /* not chained: 114 is not within 1.08 of 100 */
+    { { 10, 100, 108, 109 }, { 0, 1, 1, 2 }, 4 }, /* the limit itself is inside */
+    { { 10, 10, 20 }, { 0, 1, 2 }, 3 },           /* as near as local memory, but not local */
+    { { 10 }, { 0 }, 1 },
 };
 
 static void test_levels(void **state)
@@ -37,7 +38,7 @@ static void test_levels(void **state)
     for (size_t t = 0; t < sizeof(rows) / sizeof(rows[0]); t++) {
         uint32_t matrix[36];
         uint8_t level[36];
-        struct nuioa_distance d = {.count = rows[t].count, .matrix = matrix, .level = level};
+        struct nuioa_distance d = { .count = rows[t].count, .matrix = matrix, .level = level };
         for (unsigned i = 0; i < d.count; i++)
             for (unsigned j = 0; j < d.count; j++)
                 matrix[i * d.count + j] = i == j ? 10 : i ? 50 : rows[t].row[j];
@@ -55,7 +56,7 @@ static void test_many_levels(void **state)
 {
     (void)state;
     enum { COUNT = 400 };
-    struct nuioa_distance d = {.count = COUNT};
+    struct nuioa_distance d = { .count = COUNT };
     d.matrix = calloc(COUNT * COUNT, sizeof(*d.matrix));
     d.level = calloc(COUNT * COUNT, 1);
     double value = 10;
@@ -75,10 +76,10 @@ static void test_many_levels(void **state)
 static void load(struct nuioa_node *node, const char *topology, const char *distances)
 {
     char path[512];
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     const char *srcdir = getenv("srcdir");
     snprintf(path, sizeof(path), "%s/../topologies/%s.xml", srcdir ? srcdir : ".", topology);
-    struct nuioa_source source = {topology[0] == '/' ? topology : path, distances};
+    struct nuioa_source source = { topology[0] == '/' ? topology : path, distances };
     if (nuioa_node_load(node, &source, &err))
         print_error("%s\n", err.text);
     assert_string_equal(err.text, "");
@@ -91,13 +92,13 @@ static void test_sources(void **state)
         const char *topology, *source, *warning;
         uint32_t first_row[4];
     } cases[] = {
-        {"laptop", "none", NULL, {10}},
-        {"quad", "slit", NULL, {10}},
-        {"flat-slit", "slit", "unknown beyond same/other", {10, 20, 20, 20}},
-        {"flat-slit-graded", "structure", NULL, {10, 12, 12, 12}},
-        {"no-slit", "structure", NULL, {10, 12, 16, 16}},
-        {"bad-slit", "structure", "not used", {10, 12}},
-        {"mcdram", "structure", NULL, {10}},
+        { "laptop", "none", NULL, { 10 } },
+        { "quad", "slit", NULL, { 10 } },
+        { "flat-slit", "slit", "unknown beyond same/other", { 10, 20, 20, 20 } },
+        { "flat-slit-graded", "structure", NULL, { 10, 12, 12, 12 } },
+        { "no-slit", "structure", NULL, { 10, 12, 16, 16 } },
+        { "bad-slit", "structure", "not used", { 10, 12 } },
+        { "mcdram", "structure", NULL, { 10 } },
     };
     for (size_t t = 0; t < sizeof(cases) / sizeof(cases[0]); t++) {
         struct nuioa_node node;
@@ -166,55 +167,63 @@ static const struct {
     uint32_t matrix[4];
     const char *says;
 } sites[] = {
-    {HEADER MACHINE "numa 0 1\nrow 10 30\nrow 40 10\n", 0, {10, 30, 40, 10}, ""},
+    { HEADER MACHINE "numa 0 1\nrow 10 30\nrow 40 10\n", 0, { 10, 30, 40, 10 }, "" },
     /* the order of the file is not that of the node */
-    {HEADER MACHINE "numa 1 0\nrow 10 30\nrow 40 10\n", 0, {10, 40, 30, 10}, ""},
-    {"# measured\n\n" HEADER "\n" MACHINE " numa 0 1 # two\nrow 10\t30\r\n\nrow 40 10", 0,
-     {10, 30, 40, 10}, ""},
+    { HEADER MACHINE "numa 1 0\nrow 10 30\nrow 40 10\n", 0, { 10, 40, 30, 10 }, "" },
+    { "# measured\n\n" HEADER "\n" MACHINE " numa 0 1 # two\nrow 10\t30\r\n\nrow 40 10",
+      0,
+      { 10, 30, 40, 10 },
+      "" },
     /* sections of other node types around it; the first that fits counts */
-    {HEADER "machine packages=1 numa=1 cores=4\nnuma 0\nrow 10\n" MACHINE
-            "numa 0 1\nrow 10 30\nrow 40 10\n" MACHINE "numa 0 1\nrow 10 50\nrow 60 10\n",
-     0, {10, 30, 40, 10}, ""},
-    {HEADER "machine packages=2 numa=2 cores=8\nnuma 0 1\nrow 10 30\nrow 40 10\n", -ENOENT, {0},
-     "no section"},
-    {HEADER MACHINE "numa 0 2\nrow 10 30\nrow 40 10\n", -ENOENT, {0}, "no section"},
-    {HEADER "machine packages=2 numa=2 cores=4 model=\"Another CPU #1\"\nnuma 0 1\n"
-            "row 10 30\nrow 40 10\n",
-     -ENOENT, {0}, "no section"},
-    {HEADER, -ENOENT, {0}, "no section"},
-    {"", -EINVAL, {0}, ":1:"},
-    {"nuioa-distances 2\n", -EINVAL, {0}, ":1:"},
-    {HEADER "numa 0 1\n", -EINVAL, {0}, ":2:"},
-    {HEADER MACHINE "row 10 30\n", -EINVAL, {0}, ":3:"},
-    {HEADER MACHINE "numa 0\n", -EINVAL, {0}, ":3:"},
-    {HEADER MACHINE "numa 0 0\n", -EINVAL, {0}, ":3:"},
-    {HEADER MACHINE "numa 0 1 2\n", -EINVAL, {0}, ":3:"},
-    {HEADER MACHINE "numa 0 1\nrow 10 30\n", -EINVAL, {0}, "without all of its rows"},
-    {HEADER MACHINE "numa 0 1\nrow 10 30\n" MACHINE, -EINVAL, {0}, ":5:"},
-    {HEADER MACHINE "numa 0 1\nrow 10 30 40\n", -EINVAL, {0}, ":4:"},
-    {HEADER MACHINE "numa 0 1\nrow 10\n", -EINVAL, {0}, ":4:"},
-    {HEADER MACHINE "numa 0 1\nrow 10 x\n", -EINVAL, {0}, ":4:"},
-    {HEADER MACHINE "numa 0 1\nrow 10 -5\n", -EINVAL, {0}, ":4:"},
-    {HEADER MACHINE "numa 0 1\nrow 10 0\n", -EINVAL, {0}, ":4:"},
-    {HEADER MACHINE "numa 0 1\nrow 10 5\n", -EINVAL, {0}, "nearer than local"},
-    {HEADER MACHINE "numa 0 1\nrow 10 30\nrow 40 10\nrow 1 1\n", -EINVAL, {0}, ":6:"},
-    {HEADER "machine packages=2\n", -EINVAL, {0}, "numa=N is missing"},
-    {HEADER "machine numa=99999999\n", -EINVAL, {0}, ":2:"},
-    {HEADER "machine numa=2 colour=4\n", -EINVAL, {0}, ":2:"},
-    {HEADER "machine numa=2 model=\"x\n", -EINVAL, {0}, ":2:"},
-    {HEADER "engine\n", -EINVAL, {0}, ":2:"},
+    { HEADER "machine packages=1 numa=1 cores=4\nnuma 0\nrow 10\n" MACHINE
+             "numa 0 1\nrow 10 30\nrow 40 10\n" MACHINE "numa 0 1\nrow 10 50\nrow 60 10\n",
+      0,
+      { 10, 30, 40, 10 },
+      "" },
+    { HEADER "machine packages=2 numa=2 cores=8\nnuma 0 1\nrow 10 30\nrow 40 10\n",
+      -ENOENT,
+      { 0 },
+      "no section" },
+    { HEADER MACHINE "numa 0 2\nrow 10 30\nrow 40 10\n", -ENOENT, { 0 }, "no section" },
+    { HEADER "machine packages=2 numa=2 cores=4 model=\"Another CPU #1\"\nnuma 0 1\n"
+             "row 10 30\nrow 40 10\n",
+      -ENOENT,
+      { 0 },
+      "no section" },
+    { HEADER, -ENOENT, { 0 }, "no section" },
+    { "", -EINVAL, { 0 }, ":1:" },
+    { "nuioa-distances 2\n", -EINVAL, { 0 }, ":1:" },
+    { HEADER "numa 0 1\n", -EINVAL, { 0 }, ":2:" },
+    { HEADER MACHINE "row 10 30\n", -EINVAL, { 0 }, ":3:" },
+    { HEADER MACHINE "numa 0\n", -EINVAL, { 0 }, ":3:" },
+    { HEADER MACHINE "numa 0 0\n", -EINVAL, { 0 }, ":3:" },
+    { HEADER MACHINE "numa 0 1 2\n", -EINVAL, { 0 }, ":3:" },
+    { HEADER MACHINE "numa 0 1\nrow 10 30\n", -EINVAL, { 0 }, "without all of its rows" },
+    { HEADER MACHINE "numa 0 1\nrow 10 30\n" MACHINE, -EINVAL, { 0 }, ":5:" },
+    { HEADER MACHINE "numa 0 1\nrow 10 30 40\n", -EINVAL, { 0 }, ":4:" },
+    { HEADER MACHINE "numa 0 1\nrow 10\n", -EINVAL, { 0 }, ":4:" },
+    { HEADER MACHINE "numa 0 1\nrow 10 x\n", -EINVAL, { 0 }, ":4:" },
+    { HEADER MACHINE "numa 0 1\nrow 10 -5\n", -EINVAL, { 0 }, ":4:" },
+    { HEADER MACHINE "numa 0 1\nrow 10 0\n", -EINVAL, { 0 }, ":4:" },
+    { HEADER MACHINE "numa 0 1\nrow 10 5\n", -EINVAL, { 0 }, "nearer than local" },
+    { HEADER MACHINE "numa 0 1\nrow 10 30\nrow 40 10\nrow 1 1\n", -EINVAL, { 0 }, ":6:" },
+    { HEADER "machine packages=2\n", -EINVAL, { 0 }, "numa=N is missing" },
+    { HEADER "machine numa=99999999\n", -EINVAL, { 0 }, ":2:" },
+    { HEADER "machine numa=2 colour=4\n", -EINVAL, { 0 }, ":2:" },
+    { HEADER "machine numa=2 model=\"x\n", -EINVAL, { 0 }, ":2:" },
+    { HEADER "engine\n", -EINVAL, { 0 }, ":2:" },
 };
 
 static void test_site_file(void **state)
 {
     (void)state;
-    static const struct shape shape = {2, 2, 1, 1, NULL};
+    static const struct shape shape = { 2, 2, 1, 1, NULL };
     struct nuioa_node node;
     machine_build(&node, &shape);
     nuioa_copy(node.model, sizeof(node.model), "Some CPU #1");
     for (size_t t = 0; t < sizeof(sites) / sizeof(sites[0]); t++) {
-        uint32_t matrix[4] = {0};
-        struct nuioa_error err = {""};
+        uint32_t matrix[4] = { 0 };
+        struct nuioa_error err = { "" };
         write_site(sites[t].text);
         int rc = nuioa_distance_read_site(site_path, &node, matrix, &err);
         if (rc != sites[t].rc || !strstr(err.text, sites[t].says))
@@ -232,9 +241,9 @@ static void test_site_file(void **state)
 static void test_site_model(void **state)
 {
     (void)state;
-    static const struct shape shape = {1, 2, 1, 1, NULL};
+    static const struct shape shape = { 1, 2, 1, 1, NULL };
     struct nuioa_node node;
-    uint32_t matrix[1] = {0};
+    uint32_t matrix[1] = { 0 };
     machine_build(&node, &shape);
     nuioa_copy(node.model, sizeof(node.model), "CPU #1 cores=4");
     write_site(HEADER "machine packages=1 numa=1 cores=2 model=\"CPU #1 cores=4\" # here\nnuma 0\n"
@@ -257,7 +266,7 @@ static void test_site_in_node(void **state)
     assert_int_equal(nuioa_distance_at(&node.distance, 1, 0), 40);
     assert_int_equal(node.warnings.count, 0);
     nuioa_node_free(&node);
-    static const char *const unfit[] = {HEADER, "nonsense\n"};
+    static const char *const unfit[] = { HEADER, "nonsense\n" };
     for (unsigned i = 0; i < 2; i++) {
         write_site(unfit[i]);
         load(&node, dump.path, site_path);
@@ -272,12 +281,9 @@ static void test_site_in_node(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_many_levels),
-        cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_not_symmetric),
-        cmocka_unit_test(test_site_file),
-        cmocka_unit_test(test_site_model),
+        cmocka_unit_test(test_levels),       cmocka_unit_test(test_many_levels),
+        cmocka_unit_test(test_sources),      cmocka_unit_test(test_not_symmetric),
+        cmocka_unit_test(test_site_file),    cmocka_unit_test(test_site_model),
         cmocka_unit_test(test_site_in_node),
     };
     return cmocka_run_group_tests_name("distance", tests, make_site_file, remove_site_file);

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the files of a healthy compute node: sys, proc and etc as far as nuioa doctor reads them.
 
 Usage: doctor-node.py DIR      DIR must not exist; nuioa doctor --root DIR reads it

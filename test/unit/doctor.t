@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # nuioa doctor on the files of other nodes: a healthy one, then the same with one thing wrong. What
 # only a running node can tell is tested in test/guest and test/cluster.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

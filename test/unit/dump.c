@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "dump.h"
 
 #include <errno.h>
@@ -57,7 +58,7 @@ static void put(const struct dump *dump, const char *text, const char *path, ...
 
 static void make_cpus(const struct dump *dump)
 {
-    static const char *const masks[2] = {"00000003", "0000000c"};
+    static const char *const masks[2] = { "00000003", "0000000c" };
     for (int cpu = 0; cpu < 4; cpu++) {
         char core[16], package[16], own[16];
         snprintf(core, sizeof(core), "%d", cpu % 2);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_DUMP_H
 #define TEST_DUMP_H
 
@@ -19,7 +20,8 @@ void dump_file(const struct dump *dump, const char *path, const char *text);
 void dump_link(const struct dump *dump, const char *path, const char *target);
 
 /* A PCI function "0000:81:00.0" on a root bus of NUMA node 1 (0000:8x), of NUMA node 0 (0000:0x),
- * or one of which nothing is known (0000:fx). `ids` is "class vendor device", as sysfs writes them. */
+ * or one of which nothing is known (0000:fx). `ids` is "class vendor device", as sysfs writes
+ * them. */
 void dump_pci(const struct dump *dump, const char *busid, const char *ids);
 
 /* A netdev of that function; NULL: one without hardware. `address` of 6 or 20 bytes. */

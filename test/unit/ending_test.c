@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -41,7 +42,8 @@ static int listen_at(const char *name, struct sockaddr_un *address)
     return listener;
 }
 
-/* Whether a connection of that user's to a socket of that name is taken for a request that ends the step. */
+/* Whether a connection of that user's to a socket of that name is taken for a request that ends the
+ * step. */
 static bool ends(const char *name, uid_t uid)
 {
     struct sockaddr_un address;
@@ -52,7 +54,8 @@ static bool ends(const char *name, uid_t uid)
     if (pid == 0) {
         int fd = socket(AF_UNIX, SOCK_STREAM, 0);
         alarm(60);
-        if (setresuid(uid, uid, uid) < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+        if (setresuid(uid, uid, uid) < 0 ||
+            connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
             _exit(1);
         pause();
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,15 +61,19 @@ static void test_threads(void **state)
     plan_case_free(s);
 }
 
-/* Two ranks, each with two cores of both NUMA nodes, each of which has a NIC: the threads of each begin
- * beside the rank's own. */
+/* Two ranks, each with two cores of both NUMA nodes, each of which has a NIC: the threads of each
+ * begin beside the rank's own. */
 static void test_threads_own_nic(void **state)
 {
     (void)state;
     struct plan_case *s = plan_case_new();
     char text[256];
-    machine_build(&s->node, &(struct shape){.numas = 2, .cores = 4, .threads = 1,
-                                             .numas_per_package = 1});
+    machine_build(&s->node, &(struct shape){
+                                .numas = 2,
+                                .cores = 4,
+                                .threads = 1,
+                                .numas_per_package = 1,
+                            });
     machine_nic(&s->node, "mlx5_0", 0);
     machine_nic(&s->node, "mlx5_1", 1);
     plan_case_on(s, 2, 4);
@@ -90,11 +95,11 @@ static void test_threads_own_nic(void **state)
     plan_case_free(s);
 }
 
-static const char *const progress[] = {"MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
-                                       "I_MPI_ASYNC_PROGRESS_PIN"};
+static const char *const progress[] = { "MPIR_CVAR_PROGRESS_THREAD_AFFINITY",
+                                        "I_MPI_ASYNC_PROGRESS_PIN" };
 
-/* A progress thread gets the core after those of the OpenMP threads, then the second hardware thread of
- * the nearest; else it is not pinned. */
+/* A progress thread gets the core after those of the OpenMP threads, then the second hardware
+ * thread of the nearest; else it is not pinned. */
 static void test_progress(void **state)
 {
     (void)state;
@@ -143,7 +148,8 @@ static void test_environment(void **state)
     assert_string_equal(find(env, "NUIOA_CPUS"), "10");
     assert_string_equal(find(env, "NUIOA_PLANNED"), "1");
     assert_null(find(env, "NUIOA_WEIGHT")); /* no hints: not known */
-    assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used), used);
+    assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used),
+                     used);
     assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used - 1),
                      -ENOSPC);
     plan_case_option(s, "export", "none");
@@ -157,11 +163,13 @@ static const char *foreign(struct plan_case *s, unsigned local, const char *name
 {
     static char env[16384];
     nuioa_options_finish(&s->options);
-    assert_true(nuioa_environment_foreign(&s->plan, &s->node, &s->options, local, env, sizeof(env)) > 0);
+    assert_true(
+        nuioa_environment_foreign(&s->plan, &s->node, &s->options, local, env, sizeof(env)) > 0);
     return find(env, name);
 }
 
-/* Each rank has a NIC of its own; NCCL is told none, or all that were chosen, whichever rank asks. */
+/* Each rank has a NIC of its own; NCCL is told none, or all that were chosen, whichever rank
+ * asks. */
 static void test_nccl(void **state)
 {
     (void)state;
@@ -200,10 +208,8 @@ static void test_nccl(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_threads_own_nic),
-        cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_threads),  cmocka_unit_test(test_threads_own_nic),
+        cmocka_unit_test(test_progress), cmocka_unit_test(test_environment),
         cmocka_unit_test(test_nccl),
     };
     return cmocka_run_group_tests_name("environment", tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,13 +7,15 @@
 
 #include "util/gpus.h"
 
-#define GIVEN(...) nuioa_gpus_given((char *const *)(const char *const[]){ "HOME=/", __VA_ARGS__, NULL })
+#define GIVEN(...) \
+    nuioa_gpus_given((char *const *)(const char *const[]){ "HOME=/", __VA_ARGS__, NULL })
 
 static void test_vendors(void **state)
 {
     (void)state;
     assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=0"), NUIOA_GPUS_ONE);
-    assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"), NUIOA_GPUS_ONE);
+    assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"),
+                     NUIOA_GPUS_ONE);
     assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=MIG-GPU-8932f937/1/0"), NUIOA_GPUS_ONE);
     assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=0,1"), NUIOA_GPUS_SEVERAL);
     assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=GPU-89,GPU-90"), NUIOA_GPUS_SEVERAL);
@@ -26,7 +29,8 @@ static void test_none(void **state)
 {
     (void)state;
     assert_int_equal(nuioa_gpus_given(NULL), NUIOA_GPUS_UNKNOWN);
-    assert_int_equal(GIVEN("XCUDA_VISIBLE_DEVICES=0", "CUDA_VISIBLE_DEVICES_2=0"), NUIOA_GPUS_UNKNOWN);
+    assert_int_equal(GIVEN("XCUDA_VISIBLE_DEVICES=0", "CUDA_VISIBLE_DEVICES_2=0"),
+                     NUIOA_GPUS_UNKNOWN);
     assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES="), NUIOA_GPUS_NONE);
     assert_int_equal(GIVEN("CUDA_VISIBLE_DEVICES=NoDevFiles"), NUIOA_GPUS_NONE);
     assert_int_equal(GIVEN("SLURM_GPUS_ON_NODE=0"), NUIOA_GPUS_NONE);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,10 +26,10 @@ static void test_weights(void **state)
     assert_float_equal(weight_of("0:10,1-7:1,rest:0.5", 0), 10, 0);
     assert_float_equal(weight_of("0:10,1-7:1,rest:0.5", 7), 1, 0);
     assert_float_equal(weight_of("0:10,1-7:1,rest:0.5", 8), 0.5, 0);
-    assert_float_equal(weight_of("0-7:1,3:9", 3), 9, 0);     /* the later item wins */
+    assert_float_equal(weight_of("0-7:1,3:9", 3), 9, 0); /* the later item wins */
     assert_float_equal(weight_of("0-39992:8:2.5", 16), 2.5, 0);
     assert_float_equal(weight_of("0-39992:8:2.5", 17), 0, 0);
-    assert_float_equal(weight_of("4-40:8:3", 12), 3, 0);     /* strides count from the first */
+    assert_float_equal(weight_of("4-40:8:3", 12), 3, 0); /* strides count from the first */
     assert_float_equal(weight_of("4-40:8:3", 8), 0, 0);
     assert_float_equal(weight_of("heavy=0,8", 8), 1, 0);
     assert_float_equal(weight_of("heavy=0,8", 7), 0, 0);
@@ -39,13 +40,14 @@ static void test_weights(void **state)
 static void test_malformed(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "0", "0:", ":1", "0:-1", "0:nan", "0:inf", "0:1,", ",0:1",
-                                      "7-1:1", "0-7:0:1", "0:8:1", "a:1", "0x1:1", "0:0x1", " 0:1",
-                                      "0:1e400", "4294967296:1", "heavy=", "heavy=x", "rest:",
-                                      "0-:1", "-1:1", "0:1;1:2", "0--7:1"};
+    static const char *const bad[] = { "",        "0",       "0:",           ":1",      "0:-1",
+                                       "0:nan",   "0:inf",   "0:1,",         ",0:1",    "7-1:1",
+                                       "0-7:0:1", "0:8:1",   "a:1",          "0x1:1",   "0:0x1",
+                                       " 0:1",    "0:1e400", "4294967296:1", "heavy=",  "heavy=x",
+                                       "rest:",   "0-:1",    "-1:1",         "0:1;1:2", "0--7:1" };
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct nuioa_hints hints;
-        struct nuioa_error err = {""};
+        struct nuioa_error err = { "" };
         if (nuioa_hints_parse(&hints, bad[i], &err) != -EINVAL)
             fail_msg("'%s' was accepted", bad[i]);
         assert_true(err.text[0]);
@@ -107,9 +109,11 @@ static void test_ranks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_weights),       cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_error_names_the_item),
-        cmocka_unit_test(test_length_limit),  cmocka_unit_test(test_files),
+        cmocka_unit_test(test_length_limit),
+        cmocka_unit_test(test_files),
         cmocka_unit_test(test_ranks),
     };
     return cmocka_run_group_tests_name("hints", tests, NULL, NULL);

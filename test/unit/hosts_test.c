@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +43,8 @@ static void test_find(void **state)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         if (hosts_find(cases[i].list, cases[i].host) != cases[i].position)
-            fail_msg("%s in %s: %d", cases[i].host, cases[i].list, hosts_find(cases[i].list, cases[i].host));
+            fail_msg("%s in %s: %d", cases[i].host, cases[i].list,
+                     hosts_find(cases[i].list, cases[i].host));
 }
 
 /* Each is refused; that this ends, and in little memory, is what the limits are for. */
@@ -50,12 +52,39 @@ static void test_find_hostile(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "",          ",",         "n1,",        ",n1",       "n1,,n2",   "[1-3]",     "n[",        "n[1",
-        "n[1-",      "n[1-3",     "n[]",        "n[,]",      "n[1,]",    "n[-3]",     "n[3-1]",    "n[1--3]",
-        "n[1-3]]",   "n]",        "n[[1-3]]",   "n[1-3]x",   "n[a-b]",   "n[1-3]b[1-2]",           "n[ 1]",
-        "n[+1]",     "n[0x1-0x3]",              "n[1-3",     "n[1;3]",   "n[99999999999]",         "n[1-4294967296]",
-        "n[18446744073709551616]",              "a[0-99999999999999999999]b[1-2]",
-        "a[0-99999999999999999999]",            "a[99999999999999999999-99999999999999999999]",
+        "",
+        ",",
+        "n1,",
+        ",n1",
+        "n1,,n2",
+        "[1-3]",
+        "n[",
+        "n[1",
+        "n[1-",
+        "n[1-3",
+        "n[]",
+        "n[,]",
+        "n[1,]",
+        "n[-3]",
+        "n[3-1]",
+        "n[1--3]",
+        "n[1-3]]",
+        "n]",
+        "n[[1-3]]",
+        "n[1-3]x",
+        "n[a-b]",
+        "n[1-3]b[1-2]",
+        "n[ 1]",
+        "n[+1]",
+        "n[0x1-0x3]",
+        "n[1-3",
+        "n[1;3]",
+        "n[99999999999]",
+        "n[1-4294967296]",
+        "n[18446744073709551616]",
+        "a[0-99999999999999999999]b[1-2]",
+        "a[0-99999999999999999999]",
+        "a[99999999999999999999-99999999999999999999]",
     };
     static const char *const many[] = {
         "n[0-65536]", "n[0-4294967295]", "n[0-65535],m", "n[1-32768],m[1-32768],x", "m,n[1-65536]",
@@ -120,7 +149,8 @@ static void test_find_random(void **state)
             text[i] = alphabet[(size_t)rand() % (sizeof(alphabet) - 1)];
         text[length ? length - 1 : 0] = '\0';
         int rc = hosts_find(text, "n1");
-        assert_true(rc < WIRE_NODES_MAX && (rc >= 0 || rc == -EINVAL || rc == -E2BIG || rc == -ENOENT));
+        assert_true(rc < WIRE_NODES_MAX &&
+                    (rc >= 0 || rc == -EINVAL || rc == -E2BIG || rc == -ENOENT));
     }
 }
 
@@ -144,8 +174,25 @@ static void test_tasks_hostile(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "", ",", "1,", "1(x2)", "1(x2),", "1(", "1(x", "1(x)", "1(x2", "1(x2)3,4", "1(y2),1,1", "x", "-1,1,1", "1x2",
-        "4097,1,1", "1(x65537),1", "16777216(x16777216),1", "1(x0),1,1", "1(x4294967296),1,1",
+        "",
+        ",",
+        "1,",
+        "1(x2)",
+        "1(x2),",
+        "1(",
+        "1(x",
+        "1(x)",
+        "1(x2",
+        "1(x2)3,4",
+        "1(y2),1,1",
+        "x",
+        "-1,1,1",
+        "1x2",
+        "4097,1,1",
+        "1(x65537),1",
+        "16777216(x16777216),1",
+        "1(x0),1,1",
+        "1(x4294967296),1,1",
         "1(x18446744073709551617),1,1",
     };
     uint32_t before = 7, there = 7;
@@ -163,8 +210,9 @@ static void test_tasks_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find),        cmocka_unit_test(test_find_hostile), cmocka_unit_test(test_find_long),
-        cmocka_unit_test(test_find_random), cmocka_unit_test(test_tasks),        cmocka_unit_test(test_tasks_hostile),
+        cmocka_unit_test(test_find),      cmocka_unit_test(test_find_hostile),
+        cmocka_unit_test(test_find_long), cmocka_unit_test(test_find_random),
+        cmocka_unit_test(test_tasks),     cmocka_unit_test(test_tasks_hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +22,12 @@ static struct plan_case *plan_case_cpu(unsigned tasks, unsigned cpus_per_task,
 {
     struct plan_case *s = plan_case_new();
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 4, .threads = 2,
-                                             .numas_per_package = 1 });
+    machine_build(&s->node, &(struct shape){
+                                .numas = 2,
+                                .cores = 4,
+                                .threads = 2,
+                                .numas_per_package = 1,
+                            });
     machine_nic(&s->node, "eth", 1)->kind = NUIOA_NIC_ETHERNET;
     plan_case_on(s, tasks, cpus_per_task);
     plan_case_option(s, "policy", "cpu");
@@ -277,11 +282,15 @@ static void test_interrupt_cpus(void **state)
     hwloc_bitmap_t found = hwloc_bitmap_alloc();
     char text[64];
     assert_non_null(mkdtemp(root));
-    machine_build(&node, &(struct shape){ .numas = 1, .cores = 8, .threads = 1,
-                                          .numas_per_package = 1 });
-    ethernet(&node, "eth0");                        /* three vectors, one of which never came */
-    ethernet(&node, "virtio0");                     /* its PCI device is one level above */
-    ethernet(&node, "old0");                        /* a line, no messages */
+    machine_build(&node, &(struct shape){
+                             .numas = 1,
+                             .cores = 8,
+                             .threads = 1,
+                             .numas_per_package = 1,
+                         });
+    ethernet(&node, "eth0");    /* three vectors, one of which never came */
+    ethernet(&node, "virtio0"); /* its PCI device is one level above */
+    ethernet(&node, "old0");    /* a line, no messages */
     ethernet(&node, "down0")->state = NUIOA_NIC_DOWN;
     ethernet(&node, "ib0")->kind = NUIOA_NIC_INFINIBAND;
     ethernet(&node, "gone0");

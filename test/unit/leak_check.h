@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_LEAK_CHECK_H
 #define TEST_LEAK_CHECK_H
 

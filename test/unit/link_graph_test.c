@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* From latencies to links: the published example, noise, other shapes, refusals, files. */
 
 #include <errno.h>
@@ -17,17 +19,21 @@
 
 enum { N_MAX = 16, TRIALS = 1000 };
 
-static unsigned trial_count(unsigned wanted) { return RUNNING_ON_VALGRIND ? 10 : wanted; }
+static unsigned trial_count(unsigned wanted)
+{
+    return RUNNING_ON_VALGRIND ? 10 : wanted;
+}
 
 /* Moreaud, master thesis 2007, table 3.1. */
 static const double hagrid[8][8] = {
-    {0, 37, 35, 67, 67, 133, 102, 100}, {37, 0, 67, 35, 134, 66, 97, 97},
-    {35, 69, 0, 36, 35, 101, 69, 67},   {69, 34, 35, 0, 102, 33, 66, 68},
-    {67, 101, 35, 67, 0, 69, 38, 37},   {100, 65, 66, 34, 71, 0, 35, 37},
-    {102, 115, 69, 83, 37, 35, 0, 35},  {115, 99, 83, 67, 37, 37, 35, 0},
+    { 0, 37, 35, 67, 67, 133, 102, 100 }, { 37, 0, 67, 35, 134, 66, 97, 97 },
+    { 35, 69, 0, 36, 35, 101, 69, 67 },   { 69, 34, 35, 0, 102, 33, 66, 68 },
+    { 67, 101, 35, 67, 0, 69, 38, 37 },   { 100, 65, 66, 34, 71, 0, 35, 37 },
+    { 102, 115, 69, 83, 37, 35, 0, 35 },  { 115, 99, 83, 67, 37, 37, 35, 0 },
 };
 static const struct nuioa_link hagrid_links[] = {
-    {0, 1}, {0, 2}, {1, 3}, {2, 3}, {2, 4}, {3, 5}, {4, 6}, {4, 7}, {5, 6}, {5, 7}, {6, 7},
+    { 0, 1 }, { 0, 2 }, { 1, 3 }, { 2, 3 }, { 2, 4 }, { 3, 5 },
+    { 4, 6 }, { 4, 7 }, { 5, 6 }, { 5, 7 }, { 6, 7 },
 };
 
 /* --- machines --------------------------------------------------------------------------------- */
@@ -118,10 +124,21 @@ enum { MACHINES = 16 };
 static void build(struct machine *m, unsigned which)
 {
     static const char *const names[MACHINES] = {
-        "Hagrid, table 3.1", "two nodes", "four, fully connected", "eight, fully connected",
-        "sixteen, fully connected", "ring of four", "ring of eight", "ring of sixteen",
-        "ladder of eight", "mesh of 3 x 3", "mesh of 4 x 4", "torus of 4 x 4",
-        "hypercube of sixteen", "2 x 4, each with its like", "2 x 4, uplinks of three quanta",
+        "Hagrid, table 3.1",
+        "two nodes",
+        "four, fully connected",
+        "eight, fully connected",
+        "sixteen, fully connected",
+        "ring of four",
+        "ring of eight",
+        "ring of sixteen",
+        "ladder of eight",
+        "mesh of 3 x 3",
+        "mesh of 4 x 4",
+        "torus of 4 x 4",
+        "hypercube of sixteen",
+        "2 x 4, each with its like",
+        "2 x 4, uplinks of three quanta",
         "2 x 4, each with each over an uplink",
     };
     memset(m, 0, sizeof(*m));
@@ -210,8 +227,16 @@ static void trials(double sigma_ns, unsigned right_least)
     }
 }
 
-static void test_noise_4(void **state) { (void)state; trials(4, 990); }
-static void test_noise_6(void **state) { (void)state; trials(6, 950); }
+static void test_noise_4(void **state)
+{
+    (void)state;
+    trials(4, 990);
+}
+static void test_noise_6(void **state)
+{
+    (void)state;
+    trials(6, 950);
+}
 
 /* However much noise: hardly a wrong graph. */
 static void test_more_noise(void **state)
@@ -280,7 +305,7 @@ static void test_exact(void **state)
 static void test_long_leave(void **state)
 {
     (void)state;
-    static const double rests[] = {0, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6};
+    static const double rests[] = { 0, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6 };
     for (unsigned which = 1; which < 14; which++)
         for (unsigned r = 0; r < sizeof(rests) / sizeof(*rests); r++) {
             struct nuioa_link_graph graph;
@@ -303,18 +328,18 @@ static const struct {
     const char *text, *reason;
     double local_ns, noise_ns;
 } refused[] = {
-    {"0 -1\n20 0", "the diagonal is not the least of its row", 0, 0},
-    {"0 0\n0 0", "the diagonal is not the least of its row", 0, 0},
-    {"80 79\n110 80", "the diagonal is not the least of its row", 0, 0},
-    {"100 101\n101 100", "not more than noise", 0, 0}, /* 1 % of local access */
-    {"0 10\n11 0", "not more than noise", 0, 5},
-    {"0 34 51\n34 0 34\n51 34 0", "no clear gap between one link", 0, 0},
-    {"0 10\n100 0", "noise: what one link takes", 0, 0},
+    { "0 -1\n20 0", "the diagonal is not the least of its row", 0, 0 },
+    { "0 0\n0 0", "the diagonal is not the least of its row", 0, 0 },
+    { "80 79\n110 80", "the diagonal is not the least of its row", 0, 0 },
+    { "100 101\n101 100", "not more than noise", 0, 0 }, /* 1 % of local access */
+    { "0 10\n11 0", "not more than noise", 0, 5 },
+    { "0 34 51\n34 0 34\n51 34 0", "no clear gap between one link", 0, 0 },
+    { "0 10\n100 0", "noise: what one link takes", 0, 0 },
     /* 0-2 is no link, but nearer than the links make it */
-    {"0 30 60 62\n30 0 30 60\n60 30 0 30\n62 60 30 0", "contradiction: 0 and 3 are 62.0 ns", 0,
-     0},
-    {"0 1e-300 1e6 1e6\n1e-300 0 1e6 1e6\n1e6 1e6 0 1e-300\n1e6 1e6 1e-300 0",
-     "links of 1e-300 ns are nothing beside the next ones of 1e+06 ns", 0, 0},
+    { "0 30 60 62\n30 0 30 60\n60 30 0 30\n62 60 30 0", "contradiction: 0 and 3 are 62.0 ns", 0,
+      0 },
+    { "0 1e-300 1e6 1e6\n1e-300 0 1e6 1e6\n1e6 1e6 0 1e-300\n1e6 1e6 1e-300 0",
+      "links of 1e-300 ns are nothing beside the next ones of 1e+06 ns", 0, 0 },
 };
 
 static void test_refused(void **state)
@@ -324,7 +349,7 @@ static void test_refused(void **state)
         char text[128];
         struct nuioa_latency latency;
         struct nuioa_link_graph graph;
-        struct nuioa_error err = {""};
+        struct nuioa_error err = { "" };
         strcpy(text, refused[t].text);
         assert_int_equal(nuioa_latency_parse(&latency, "x", text, strlen(text), &err), 0);
         latency.noise_ns = refused[t].noise_ns;
@@ -357,8 +382,8 @@ static void distances(const char *matrix, const uint32_t *wanted)
 static void test_distances(void **state)
 {
     (void)state;
-    static const uint32_t alone[] = {10}, links[] = {10, 20, 30, 20, 10, 20, 30, 20, 10};
-    static const uint32_t times[] = {10, 15, 20, 15, 10, 15, 20, 15, 10};
+    static const uint32_t alone[] = { 10 }, links[] = { 10, 20, 30, 20, 10, 20, 30, 20, 10 };
+    static const uint32_t times[] = { 10, 15, 20, 15, 10, 15, 20, 15, 10 };
     distances("0", alone);
     distances("91", alone);
     distances("0 33 67\n34 0 35\n68 33 0", links); /* noise makes no classes */
@@ -370,21 +395,21 @@ static void test_distances(void **state)
 static const struct {
     const char *text, *wanted;
 } bad[] = {
-    {"", "x: no matrix in it"},
-    {"# nothing\n\n", "x: no matrix in it"},
-    {"0 1\n1", "x:2: not as many numbers"},
-    {"0 1\n1 0 1", "x:2: not as many numbers"},
-    {"0 1\n\n1 0\n0 1", "x:4: more rows"},
-    {"0 1 2\n1 0 2\n", "x:3: fewer rows"},
-    {"0 1\n1 zero", "x:2: expected numbers"},
-    {"0 nan\n1 0", "x:1: expected numbers"},
-    {"0 inf\n1 0", "x:1: expected numbers"},
-    {"0 1e999\n1 0", "x:1: expected numbers"},
-    {"0 --1\n1 0", "x:1: expected numbers"},
-    {"0 0x10\n1 0", "x:1: expected numbers"},
-    {"0 1000001\n1 0", "x:1: expected numbers"},
-    {"0 1\n1 80", "x: the diagonal must be all zeros"},
-    {"-5 1\n1 -5", "x: row 0: a local access of less than 0"},
+    { "", "x: no matrix in it" },
+    { "# nothing\n\n", "x: no matrix in it" },
+    { "0 1\n1", "x:2: not as many numbers" },
+    { "0 1\n1 0 1", "x:2: not as many numbers" },
+    { "0 1\n\n1 0\n0 1", "x:4: more rows" },
+    { "0 1 2\n1 0 2\n", "x:3: fewer rows" },
+    { "0 1\n1 zero", "x:2: expected numbers" },
+    { "0 nan\n1 0", "x:1: expected numbers" },
+    { "0 inf\n1 0", "x:1: expected numbers" },
+    { "0 1e999\n1 0", "x:1: expected numbers" },
+    { "0 --1\n1 0", "x:1: expected numbers" },
+    { "0 0x10\n1 0", "x:1: expected numbers" },
+    { "0 1000001\n1 0", "x:1: expected numbers" },
+    { "0 1\n1 80", "x: the diagonal must be all zeros" },
+    { "-5 1\n1 -5", "x: row 0: a local access of less than 0" },
 };
 
 static void test_bad_files(void **state)
@@ -393,7 +418,7 @@ static void test_bad_files(void **state)
     for (size_t t = 0; t < sizeof(bad) / sizeof(*bad); t++) {
         char text[64];
         struct nuioa_latency latency;
-        struct nuioa_error err = {""};
+        struct nuioa_error err = { "" };
         strcpy(text, bad[t].text);
         assert_int_equal(nuioa_latency_parse(&latency, "x", text, strlen(text), &err), -EINVAL);
         if (strncmp(err.text, bad[t].wanted, strlen(bad[t].wanted)))
@@ -401,7 +426,7 @@ static void test_bad_files(void **state)
         assert_null(latency.over_ns);
     }
     struct nuioa_latency latency;
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     char binary[] = "0 1\n1\0 0";
     assert_int_equal(nuioa_latency_parse(&latency, "x", binary, sizeof(binary) - 1, &err), -EINVAL);
     assert_string_equal(err.text, "x: not a text");
@@ -413,8 +438,8 @@ static void test_bad_files(void **state)
 static void test_fuzz(void **state)
 {
     (void)state;
-    static const char *const seeds[] = {"0 37 67\n37 0 34\n67 35 0\n", "80,120\n121;80 #\n",
-                                        "0 -1\n1e3 0\n", "0 1e6\n1e-300 0\n"};
+    static const char *const seeds[] = { "0 37 67\n37 0 34\n67 35 0\n", "80,120\n121;80 #\n",
+                                         "0 -1\n1e3 0\n", "0 1e6\n1e-300 0\n" };
     static const char bytes[] = "0123456789.-+eE#,; \t\n\r\nxn\0\xff";
     uint64_t random = 2463534242u;
     unsigned accepted = 0;
@@ -428,7 +453,7 @@ static void test_fuzz(void **state)
                 bytes[(size_t)(uniform(&random) * (sizeof(bytes) - 1))];
         struct nuioa_latency latency;
         struct nuioa_link_graph graph;
-        struct nuioa_error err = {""};
+        struct nuioa_error err = { "" };
         if (nuioa_latency_parse(&latency, "x", text, length, &err)) {
             assert_int_equal(strncmp(err.text, "x:", 2), 0);
             continue;
@@ -444,7 +469,9 @@ static void test_fuzz(void **state)
 
 static double any_number(uint64_t *random)
 {
-    static const double some[] = {NAN, INFINITY, -INFINITY, 0, -1, 1e-300, 5e-324, 1e6, 1e300, 68};
+    static const double some[] = {
+        NAN, INFINITY, -INFINITY, 0, -1, 1e-300, 5e-324, 1e6, 1e300, 68
+    };
     double x = uniform(random);
     if (x < 0.2)
         return some[(size_t)(x * 50)];
@@ -489,11 +516,11 @@ static void test_any_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published),  cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_noise_4),    cmocka_unit_test(test_noise_6),
-        cmocka_unit_test(test_more_noise), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_distances),  cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_fuzz),      cmocka_unit_test(test_long_leave),
+        cmocka_unit_test(test_published),   cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_noise_4),     cmocka_unit_test(test_noise_6),
+        cmocka_unit_test(test_more_noise),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_distances),   cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_fuzz),        cmocka_unit_test(test_long_leave),
         cmocka_unit_test(test_any_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine.h"
 
 #include <stdlib.h>
@@ -10,8 +11,9 @@ static void add_pus(struct nuioa_node *node, const struct shape *s, unsigned num
             unsigned core = numa * s->cores + c;
             /* as Linux numbers them on x86: all first threads, then all second ones */
             unsigned os = t * s->numas * s->cores + core;
-            node->pus[node->pu_count++] =
-                (struct nuioa_pu){os, core, core, numa, numa / s->numas_per_package, (int32_t)numa};
+            node->pus[node->pu_count++] = (struct nuioa_pu){
+                os, core, core, numa, numa / s->numas_per_package, (int32_t)numa
+            };
             hwloc_bitmap_set(node->numas[numa].cpus, os);
             hwloc_bitmap_set(node->allowed_cpus, os);
         }
@@ -19,10 +21,12 @@ static void add_pus(struct nuioa_node *node, const struct shape *s, unsigned num
 
 void machine_build(struct nuioa_node *node, const struct shape *s)
 {
-    *node = (struct nuioa_node){.host = "machine",
-                                .package_count = s->numas / s->numas_per_package,
-                                .core_count = s->numas * s->cores,
-                                .numa_count = s->numas};
+    *node = (struct nuioa_node){
+        .host = "machine",
+        .package_count = s->numas / s->numas_per_package,
+        .core_count = s->numas * s->cores,
+        .numa_count = s->numas,
+    };
     node->pus = calloc(s->numas * s->cores * s->threads, sizeof(*node->pus));
     node->numas = calloc(s->numas, sizeof(*node->numas));
     node->nics = calloc(16, sizeof(*node->nics));
@@ -34,12 +38,13 @@ void machine_build(struct nuioa_node *node, const struct shape *s)
     node->distance.matrix = calloc(s->numas * s->numas, sizeof(*node->distance.matrix));
     node->distance.level = calloc(s->numas * s->numas, sizeof(*node->distance.level));
     for (unsigned i = 0; i < s->numas; i++) {
-        node->numas[i] = (struct nuioa_numa){i, (int32_t)(i / s->numas_per_package), 1 << 30,
-                                             hwloc_bitmap_alloc()};
+        node->numas[i] = (struct nuioa_numa){ i, (int32_t)(i / s->numas_per_package), 1 << 30,
+                                              hwloc_bitmap_alloc() };
         hwloc_bitmap_set(node->allowed_numas, i);
         for (unsigned j = 0; j < s->numas; j++)
-            node->distance.matrix[i * s->numas + j] =
-                s->matrix ? s->matrix[i * s->numas + j] : i == j ? 10 : 20;
+            node->distance.matrix[i * s->numas + j] = s->matrix ? s->matrix[i * s->numas + j]
+                                                      : i == j  ? 10
+                                                                : 20;
         add_pus(node, s, i);
     }
     nuioa_distance_levels(&node->distance);
@@ -48,9 +53,15 @@ void machine_build(struct nuioa_node *node, const struct shape *s)
 struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigned numa)
 {
     struct nuioa_nic *nic = &node->nics[node->nic_count];
-    *nic = (struct nuioa_nic){.port = 1, .kind = NUIOA_NIC_INFINIBAND, .state = NUIOA_NIC_ACTIVE,
-                              .locality = NUIOA_LOCALITY_HWLOC, .rate_mbps = 100000,
-                              .card = node->nic_count, .usable = true};
+    *nic = (struct nuioa_nic){
+        .port = 1,
+        .kind = NUIOA_NIC_INFINIBAND,
+        .state = NUIOA_NIC_ACTIVE,
+        .locality = NUIOA_LOCALITY_HWLOC,
+        .rate_mbps = 100000,
+        .card = node->nic_count,
+        .usable = true,
+    };
     nuioa_copy(nic->name, sizeof(nic->name), name);
     nic->numas = hwloc_bitmap_alloc();
     nic->cpus = hwloc_bitmap_dup(node->numas[numa].cpus);
@@ -64,23 +75,31 @@ struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigne
 
 void machine_hagrid(struct nuioa_node *node, unsigned nic_numa)
 {
-    static const unsigned extra_ns[64] = {
-        0,  37,  35, 67, 67,  133, 102, 100, 37,  0,   67, 35, 134, 66, 97, 97,
-        35, 69,  0,  36, 35,  101, 69,  67,  69,  34,  35, 0,  102, 33, 66, 68,
-        67, 101, 35, 67, 0,   69,  38,  37,  100, 65,  66, 34, 71,  0,  35, 37,
-        102, 115, 69, 83, 37, 35,  0,   35,  115, 99,  83, 67, 37,  37, 35, 0};
+    static const unsigned extra_ns[64] = { 0,   37,  35, 67, 67,  133, 102, 100, 37, 0,  67,
+                                           35,  134, 66, 97, 97,  35,  69,  0,   36, 35, 101,
+                                           69,  67,  69, 34, 35,  0,   102, 33,  66, 68, 67,
+                                           101, 35,  67, 0,  69,  38,  37,  100, 65, 66, 34,
+                                           71,  0,   35, 37, 102, 115, 69,  83,  37, 35, 0,
+                                           35,  115, 99, 83, 67,  37,  37,  35,  0 };
     uint32_t matrix[64];
     for (unsigned i = 0; i < 64; i++)
         matrix[i] = 10 + (extra_ns[i] * 10 + 17) / 34;
-    machine_build(node, &(struct shape){8, 2, 1, 1, matrix});
+    machine_build(node, &(struct shape){ 8, 2, 1, 1, matrix });
     machine_nic(node, "mlx4_0", nic_numa);
 }
 
 void machine_quad(struct nuioa_node *node)
 {
-    static const uint32_t ring[] = {10, 20, 30, 20, 20, 10, 20, 30, 30, 20, 10, 20, 20, 30, 20, 10};
-    machine_build(node, &(struct shape){.numas = 4, .cores = 2, .threads = 2, .numas_per_package = 1,
-                                        .matrix = ring});
+    static const uint32_t ring[] = {
+        10, 20, 30, 20, 20, 10, 20, 30, 30, 20, 10, 20, 20, 30, 20, 10
+    };
+    machine_build(node, &(struct shape){
+                            .numas = 4,
+                            .cores = 2,
+                            .threads = 2,
+                            .numas_per_package = 1,
+                            .matrix = ring,
+                        });
     machine_nic(node, "mlx5_0", 1);
     machine_nic(node, "mlx5_1", 3);
 }

@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_MACHINE_H
 #define TEST_MACHINE_H
 
 #include "topology/node.h"
 
-/* Nodes built by hand for unit tests, so that the placement code is tested without hwloc's loaders. */
+/* Nodes built by hand for unit tests, so that the placement code is tested without hwloc's
+ * loaders. */
 
 struct shape {
     unsigned numas, cores, threads; /* cores per NUMA node, hardware threads per core */
     unsigned numas_per_package;
-    const uint32_t *matrix;         /* numas * numas; NULL: 10 and 20 */
+    const uint32_t *matrix; /* numas * numas; NULL: 10 and 20 */
 };
 
 void machine_build(struct nuioa_node *node, const struct shape *shape);

@@ -1,5 +1,7 @@
-/* Any problem whatever: the mapping is valid, keeps kinds and pins, never costs more than where it began, says
- * the cost it has, and comes out the same twice. Small ones: nothing is better. */
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Any problem whatever: the mapping is valid, keeps kinds and pins, never costs more than where it
+ * began, says the cost it has, and comes out the same twice. Small ones: nothing is better. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,12 +39,9 @@ static uint32_t below(struct fuzz *f, uint32_t bound)
 static double amount(struct fuzz *f)
 {
     switch (below(f, 12)) {
-    case 0:
-        return 0;
-    case 1:
-        return ldexp(1 + below(f, 1000), 52);
-    default:
-        return below(f, 1000);
+    case 0: return 0;
+    case 1: return ldexp(1 + below(f, 1000), 52);
+    default: return below(f, 1000);
     }
 }
 
@@ -81,13 +80,13 @@ static void make_tasks(struct fuzz *f, bool pins)
 static void make_pairs(struct fuzz *f, uint32_t wanted)
 {
     struct nuioa_problem *p = &f->problem;
-    bool seen[MOST_TASKS][MOST_TASKS] = {{false}};
+    bool seen[MOST_TASKS][MOST_TASKS] = { { false } };
     for (uint32_t k = 0; k < wanted && p->task_count > 1; k++) {
         uint32_t a = below(f, p->task_count), b = below(f, p->task_count);
         if (a >= b || seen[a][b])
             continue;
         seen[a][b] = true;
-        f->pairs[p->pair_count++] = (struct nuioa_pair){a, b, amount(f)};
+        f->pairs[p->pair_count++] = (struct nuioa_pair){ a, b, amount(f) };
     }
 }
 
@@ -116,7 +115,7 @@ static void make(struct fuzz *f, uint64_t seed, uint32_t most_tasks, bool pins)
 
 static void assert_valid(const struct nuioa_problem *p, const uint32_t *slot_of)
 {
-    bool taken[MOST_SLOTS] = {false};
+    bool taken[MOST_SLOTS] = { false };
     for (uint32_t i = 0; i < p->task_count; i++) {
         assert_true(slot_of[i] < p->slot_count);
         assert_false(taken[slot_of[i]]);
@@ -175,14 +174,14 @@ static void every_mapper(void **state)
 {
     const struct nuioa_mapper *const mappers[] = { &nuioa_affinity_tree, &nuioa_hopsort,
                                                    &nuioa_bisect };
-    uint32_t applied[3] = {0};
+    uint32_t applied[3] = { 0 };
     (void)state;
     for (uint64_t seed = 1000; seed < 1000 + rounds(400); seed++) {
         struct fuzz f;
         uint32_t slot_of[MOST_TASKS];
         make(&f, seed, MOST_TASKS, seed % 3 == 0);
         for (size_t m = 0; f.problem.pair_count && m < 3; m++) {
-            struct nuioa_budget budget = {0, 1 + seed % 5 * 2000};
+            struct nuioa_budget budget = { 0, 1 + seed % 5 * 2000 };
             int rc = mappers[m]->map(&f.problem, slot_of, &budget);
             if (rc < 0) {
                 assert_true(all_pinned(&f.problem));
@@ -191,7 +190,7 @@ static void every_mapper(void **state)
             applied[m]++;
             assert_valid(&f.problem, slot_of);
             double before = nuioa_cost(&f.problem, slot_of);
-            budget = (struct nuioa_budget){0, 1 + seed % 7 * 1000};
+            budget = (struct nuioa_budget){ 0, 1 + seed % 7 * 1000 };
             nuioa_refine(&f.problem, slot_of, &budget);
             assert_valid(&f.problem, slot_of);
             assert_true(nuioa_cost(&f.problem, slot_of) <= before * (1 + 1e-12));
@@ -202,7 +201,8 @@ static void every_mapper(void **state)
 }
 
 /* All mappings of the rest, one task after the other. */
-static double least(const struct fuzz *f, uint32_t *slot_of, bool *taken, uint32_t next, double best)
+static double least(const struct fuzz *f, uint32_t *slot_of, bool *taken, uint32_t next,
+                    double best)
 {
     const struct nuioa_problem *p = &f->problem;
     if (next == p->task_count) {
@@ -228,7 +228,7 @@ static void optimal_when_small(void **state)
         struct fuzz f;
         struct nuioa_mapping mapping;
         uint32_t slot_of[MOST_TASKS], trial[MOST_TASKS];
-        bool taken[MOST_SLOTS] = {false};
+        bool taken[MOST_SLOTS] = { false };
         make(&f, seed, 6, seed % 3 == 0);
         assert_int_equal(nuioa_map(&f.problem, slot_of, &mapping), 0);
         double best = least(&f, trial, taken, 0, INFINITY);
@@ -292,8 +292,8 @@ static void searches_only_improve(void **state)
         struct fuzz f;
         struct nuioa_graph graph;
         struct nuioa_class_assignment s;
-        struct nuioa_random random = {seed};
-        struct nuioa_budget budget = {0, UINT64_MAX};
+        struct nuioa_random random = { seed };
+        struct nuioa_budget budget = { 0, UINT64_MAX };
         uint32_t slot_of[MOST_TASKS];
         make(&f, seed, MOST_TASKS, seed % 3 == 0);
         assert_int_equal(nuioa_graph_make(&f.problem, &graph), 0);
@@ -321,10 +321,8 @@ static void searches_only_improve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(valid_and_never_worse),
-        cmocka_unit_test(every_mapper),
-        cmocka_unit_test(optimal_when_small),
-        cmocka_unit_test(seating_follows),
+        cmocka_unit_test(valid_and_never_worse), cmocka_unit_test(every_mapper),
+        cmocka_unit_test(optimal_when_small),    cmocka_unit_test(seating_follows),
         cmocka_unit_test(searches_only_improve),
     };
     return cmocka_run_group_tests_name("placement of any problem", tests, NULL, NULL);

@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* No memory: each allocation that a report makes fails in turn, and then all from there on. The
  * report is missing or lacks lines, but the program lives, and no line that it does print is
  * another than otherwise. */
@@ -82,10 +84,15 @@ static int start(void **state)
     for (uint32_t i = 0; i < TASKS; i++) {
         cpus[i] = hwloc_bitmap_alloc();
         hwloc_bitmap_only(cpus[i], i);
-        tasks[i] = (struct nuioa_task){.rank = i, .weight = i, .cpus = cpus[i], .gpu = -1};
+        tasks[i] = (struct nuioa_task){ .rank = i, .weight = i, .cpus = cpus[i], .gpu = -1 };
     }
-    const struct nuioa_request request = {.node = &node, .options = &options, .task_count = TASKS,
-                                          .tasks = tasks, .hinted = true};
+    const struct nuioa_request request = {
+        .node = &node,
+        .options = &options,
+        .task_count = TASKS,
+        .tasks = tasks,
+        .hinted = true,
+    };
     int rc = nuioa_plan_make(&request, &plan, &err);
     for (uint32_t i = 0; i < TASKS; i++)
         hwloc_bitmap_free(cpus[i]);
@@ -100,11 +107,26 @@ static int finish(void **state)
     return 0;
 }
 
-static char *explained(void) { return nuioa_report_text(&plan, &node, &options, true); }
-static char *table(void) { return nuioa_report_text(&plan, &node, &options, false); }
-static char *of_node(void) { return nuioa_report_node(&node); }
-static char *cpu_bind(void) { return nuioa_report_cpu_bind(&plan); }
-static char *rankfile(void) { return nuioa_report_rankfile(&plan, &node); }
+static char *explained(void)
+{
+    return nuioa_report_text(&plan, &node, &options, true);
+}
+static char *table(void)
+{
+    return nuioa_report_text(&plan, &node, &options, false);
+}
+static char *of_node(void)
+{
+    return nuioa_report_node(&node);
+}
+static char *cpu_bind(void)
+{
+    return nuioa_report_cpu_bind(&plan);
+}
+static char *rankfile(void)
+{
+    return nuioa_report_rankfile(&plan, &node);
+}
 
 /* The next word, or "\n" at the end of a line; NULL at the end. */
 static const char *next_word(const char *text, size_t *length)
@@ -167,15 +189,27 @@ static void fail_each(char *(*report)(void))
     free(whole);
 }
 
-static void test_explain(void **state) { (void)state; fail_each(explained); }
-static void test_table(void **state) { (void)state; fail_each(table); }
-static void test_node(void **state) { (void)state; fail_each(of_node); }
+static void test_explain(void **state)
+{
+    (void)state;
+    fail_each(explained);
+}
+static void test_table(void **state)
+{
+    (void)state;
+    fail_each(table);
+}
+static void test_node(void **state)
+{
+    (void)state;
+    fail_each(of_node);
+}
 
 /* What is handed to a launcher is whole or is not. */
 static void test_launchers(void **state)
 {
     (void)state;
-    char *(*const reports[])(void) = {cpu_bind, rankfile};
+    char *(*const reports[])(void) = { cpu_bind, rankfile };
     if (RUNNING_ON_VALGRIND)
         skip();
     for (unsigned r = 0; r < 2; r++) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,48 +49,74 @@ static const struct {
     unsigned count;
     const char *usable;
 } judgements[] = {
-    {"the only one", {{ETH, UP, 10000, "", false}}, 1, "a"},
-    {"a gigabit is not worth it", {{ETH, UP, 1000, "", false}}, 1, ""},
-    {"exactly 8 Gb/s is", {{IB, UP, 8000, "", false}}, 1, "a"},
-    {"down", {{IB, DOWN, 200000, "", false}, {ETH, UP, 25000, "", false}}, 2, "b"},
-    {"state unknown", {{ETH, UNKNOWN, 25000, "", false}}, 1, "a"},
-    {"the fastest", {{ETH, UP, 25000, "", false}, {IB, UP, 100000, "", false}}, 2, "b"},
-    {"Ethernet where it is faster",
-     {{ETH, UP, 200000, "", false}, {IB, UP, 56000, "", false}}, 2, "a"},
-    {"equally fast", {{ETH, UP, 100000, "", false}, {IB, UP, 100000, "", false}}, 2, "b"},
-    {"two rates of one fabric",
-     {{IB, UP, 200000, "x", false}, {IB, UP, 100000, "x", false}}, 2, "a"},
-    {"rates as drivers round them",
-     {{IB, UP, 56000, "x", false}, {IB, UP, 54500, "x", false}}, 2, "ab"},
-    {"no rate known: RDMA", {{ETH, UP, 0, "", false}, {ROCE, UP, 0, "", false}}, 2, "b"},
-    {"no rate known: Slingshot",
-     {{ETH, UP, 0, "", false}, {SLINGSHOT, UNKNOWN, 0, "", false}}, 2, "b"},
-    {"no rate known: only Ethernet", {{ETH, UP, 0, "", false}, {ETH, UP, 0, "", false}}, 2, "ab"},
-    {"a known rate before an unknown",
-     {{ETH, UP, 0, "", false}, {ETH, UP, 10000, "", false}}, 2, "b"},
-    {"unknown before known to be slow",
-     {{ETH, UP, 0, "", false}, {ETH, UP, 1000, "", false}}, 2, "a"},
-    {"virtual", {{IB, UP, 200000, "", true}, {IB, UP, 100000, "", false}}, 2, "b"},
-    {"no kind of network for MPI",
-     {{OTHER, UP, 100000, "", false}, {ETH, UP, 0, "", false}}, 2, "b"},
-    {"two fabrics: the faster",
-     {{IB, UP, 100000, "x", false}, {IB, UP, 200000, "y", false}}, 2, "b"},
-    {"two fabrics: more ports",
-     {{IB, UP, 100000, "x", false}, {IB, UP, 100000, "y", false}, {IB, UP, 100000, "y", false}},
-     3, "bc"},
-    {"two fabrics: a port that is down does not count",
-     {{IB, UP, 0, "x", false}, {IB, UP, 0, "y", false}, {IB, DOWN, 0, "y", false},
-      {IB, UP, 0, "x", false}}, 4, "ad"},
-    {"two fabrics: the first", {{IB, UP, 0, "x", false}, {IB, UP, 0, "y", false}}, 2, "a"},
-    {"nothing", {{IB, DOWN, 0, "", false}}, 1, ""},
+    { "the only one", { { ETH, UP, 10000, "", false } }, 1, "a" },
+    { "a gigabit is not worth it", { { ETH, UP, 1000, "", false } }, 1, "" },
+    { "exactly 8 Gb/s is", { { IB, UP, 8000, "", false } }, 1, "a" },
+    { "down", { { IB, DOWN, 200000, "", false }, { ETH, UP, 25000, "", false } }, 2, "b" },
+    { "state unknown", { { ETH, UNKNOWN, 25000, "", false } }, 1, "a" },
+    { "the fastest", { { ETH, UP, 25000, "", false }, { IB, UP, 100000, "", false } }, 2, "b" },
+    { "Ethernet where it is faster",
+      { { ETH, UP, 200000, "", false }, { IB, UP, 56000, "", false } },
+      2,
+      "a" },
+    { "equally fast", { { ETH, UP, 100000, "", false }, { IB, UP, 100000, "", false } }, 2, "b" },
+    { "two rates of one fabric",
+      { { IB, UP, 200000, "x", false }, { IB, UP, 100000, "x", false } },
+      2,
+      "a" },
+    { "rates as drivers round them",
+      { { IB, UP, 56000, "x", false }, { IB, UP, 54500, "x", false } },
+      2,
+      "ab" },
+    { "no rate known: RDMA", { { ETH, UP, 0, "", false }, { ROCE, UP, 0, "", false } }, 2, "b" },
+    { "no rate known: Slingshot",
+      { { ETH, UP, 0, "", false }, { SLINGSHOT, UNKNOWN, 0, "", false } },
+      2,
+      "b" },
+    { "no rate known: only Ethernet",
+      { { ETH, UP, 0, "", false }, { ETH, UP, 0, "", false } },
+      2,
+      "ab" },
+    { "a known rate before an unknown",
+      { { ETH, UP, 0, "", false }, { ETH, UP, 10000, "", false } },
+      2,
+      "b" },
+    { "unknown before known to be slow",
+      { { ETH, UP, 0, "", false }, { ETH, UP, 1000, "", false } },
+      2,
+      "a" },
+    { "virtual", { { IB, UP, 200000, "", true }, { IB, UP, 100000, "", false } }, 2, "b" },
+    { "no kind of network for MPI",
+      { { OTHER, UP, 100000, "", false }, { ETH, UP, 0, "", false } },
+      2,
+      "b" },
+    { "two fabrics: the faster",
+      { { IB, UP, 100000, "x", false }, { IB, UP, 200000, "y", false } },
+      2,
+      "b" },
+    { "two fabrics: more ports",
+      { { IB, UP, 100000, "x", false },
+        { IB, UP, 100000, "y", false },
+        { IB, UP, 100000, "y", false } },
+      3,
+      "bc" },
+    { "two fabrics: a port that is down does not count",
+      { { IB, UP, 0, "x", false },
+        { IB, UP, 0, "y", false },
+        { IB, DOWN, 0, "y", false },
+        { IB, UP, 0, "x", false } },
+      4,
+      "ad" },
+    { "two fabrics: the first", { { IB, UP, 0, "x", false }, { IB, UP, 0, "y", false } }, 2, "a" },
+    { "nothing", { { IB, DOWN, 0, "", false } }, 1, "" },
 };
 
 static void build(struct nuioa_node *node, const struct port *ports, unsigned count)
 {
-    static const struct shape shape = {2, 2, 1, 1, NULL};
+    static const struct shape shape = { 2, 2, 1, 1, NULL };
     machine_build(node, &shape);
     for (unsigned i = 0; i < count; i++) {
-        char name[2] = {(char)('a' + i), '\0'};
+        char name[2] = { (char)('a' + i), '\0' };
         struct nuioa_nic *nic = machine_nic(node, name, i % 2);
         nic->port = ports[i].kind == IB || ports[i].kind == ROCE;
         nic->kind = ports[i].kind;
@@ -124,7 +151,8 @@ static void test_judge(void **state)
 static void test_judge_again(void **state)
 {
     (void)state;
-    static const struct port ports[] = {{IB, UP, 100000, "", false}, {ETH, UP, 25000, "", false}};
+    static const struct port ports[] = { { IB, UP, 100000, "", false },
+                                         { ETH, UP, 25000, "", false } };
     struct nuioa_node node;
     build(&node, ports, 2);
     node.nics[0].state = NUIOA_NIC_DOWN;
@@ -139,11 +167,11 @@ static void test_judge_again(void **state)
 /* --- patterns --------------------------------------------------------------------------------- */
 
 /* a, b: InfiniBand 100 and 200; c: Ethernet 25; d: down InfiniBand; e: virtual Ethernet */
-static const struct port mixed[] = {{IB, UP, 100000, "", false},
-                                    {IB, UP, 200000, "", false},
-                                    {ETH, UP, 25000, "", false},
-                                    {IB, DOWN, 200000, "", false},
-                                    {ETH, UP, 100000, "", true}};
+static const struct port mixed[] = { { IB, UP, 100000, "", false },
+                                     { IB, UP, 200000, "", false },
+                                     { ETH, UP, 25000, "", false },
+                                     { IB, DOWN, 200000, "", false },
+                                     { ETH, UP, 100000, "", true } };
 
 #define BW NUIOA_POLICY_BANDWIDTH
 
@@ -152,35 +180,35 @@ static const struct {
     unsigned warnings;
     enum nuioa_policy policy;
 } selections[] = {
-    {"auto", "b", 0, BW},
-    {"a", "a", 0, BW},
-    {"a,b", "ab", 0, BW},
-    {"b,a,a", "ab", 0, BW},
-    {"a:1", "a", 0, BW},
-    {"a:2", "", 1, BW},
-    {"0000:00:00.2", "c", 0, BW},
-    {"eth9", "c", 0, BW}, /* the netdev of c */
-    {"infiniband", "ab", 0, BW},
-    {"ethernet", "c", 0, BW},
-    {"slingshot", "", 0, BW},
-    {"*", "abc", 0, BW},
-    {"[ab]", "ab", 0, BW},
-    {"x*", "", 0, BW},
-    {"e", "e", 0, BW},  /* a name overrules what auto thinks */
-    {"d", "", 1, BW},   /* but not a link that is down */
-    {"x", "", 1, BW},
-    {"x,a", "a", 1, BW},
-    {"^b", "a", 0, BW}, /* auto among the rest */
-    {"^a", "b", 0, BW},
-    {"^infiniband", "c", 0, BW},
-    {"^[ab]", "c", 0, BW},
-    {"^x", "b", 0, BW}, /* what is not there is excluded */
-    {"auto,c", "bc", 0, BW},
-    {"auto,^b", "a", 0, BW},
-    {"*,^a", "bc", 0, BW},
-    {"^a,*", "bc", 0, BW},
-    {"a,^a", "", 0, BW},
-    {"^*", "", 0, BW},
+    { "auto", "b", 0, BW },
+    { "a", "a", 0, BW },
+    { "a,b", "ab", 0, BW },
+    { "b,a,a", "ab", 0, BW },
+    { "a:1", "a", 0, BW },
+    { "a:2", "", 1, BW },
+    { "0000:00:00.2", "c", 0, BW },
+    { "eth9", "c", 0, BW }, /* the netdev of c */
+    { "infiniband", "ab", 0, BW },
+    { "ethernet", "c", 0, BW },
+    { "slingshot", "", 0, BW },
+    { "*", "abc", 0, BW },
+    { "[ab]", "ab", 0, BW },
+    { "x*", "", 0, BW },
+    { "e", "e", 0, BW }, /* a name overrules what auto thinks */
+    { "d", "", 1, BW },  /* but not a link that is down */
+    { "x", "", 1, BW },
+    { "x,a", "a", 1, BW },
+    { "^b", "a", 0, BW }, /* auto among the rest */
+    { "^a", "b", 0, BW },
+    { "^infiniband", "c", 0, BW },
+    { "^[ab]", "c", 0, BW },
+    { "^x", "b", 0, BW }, /* what is not there is excluded */
+    { "auto,c", "bc", 0, BW },
+    { "auto,^b", "a", 0, BW },
+    { "*,^a", "bc", 0, BW },
+    { "^a,*", "bc", 0, BW },
+    { "a,^a", "", 0, BW },
+    { "^*", "", 0, BW },
 };
 
 static void test_select(void **state)
@@ -194,10 +222,10 @@ static void test_select(void **state)
     for (size_t t = 0; t < sizeof(selections) / sizeof(selections[0]); t++) {
         bool taken[5];
         char names[8] = "";
-        struct nuioa_warnings warnings = {.count = 0};
+        struct nuioa_warnings warnings = { .count = 0 };
         struct nuioa_error err;
-        int count = nuioa_nic_select(&node, selections[t].pattern, selections[t].policy,
-                                     taken, &warnings, &err);
+        int count = nuioa_nic_select(&node, selections[t].pattern, selections[t].policy, taken,
+                                     &warnings, &err);
         for (unsigned i = 0; i < 5; i++)
             if (taken[i])
                 strcat(names, node.nics[i].name);
@@ -214,25 +242,25 @@ static void test_select(void **state)
 static void test_latency_bypasses_the_kernel(void **state)
 {
     (void)state;
-    static const struct port ports[] = {{ETH, UP, 400000, "", false},
-                                        {IB, UP, 100000, "", false},
-                                        {IB, UP, 200000, "", false},
-                                        {ROCE, UP, 200000, "", false}};
+    static const struct port ports[] = { { ETH, UP, 400000, "", false },
+                                         { IB, UP, 100000, "", false },
+                                         { IB, UP, 200000, "", false },
+                                         { ROCE, UP, 200000, "", false } };
     static const struct {
         enum nuioa_policy policy;
         const char *pattern;
         unsigned taken;
-    } cases[] = {{NUIOA_POLICY_BANDWIDTH, "auto", 0}, {NUIOA_POLICY_LATENCY, "auto", 2},
-                 {NUIOA_POLICY_LATENCY, "^c", 3},     {NUIOA_POLICY_LATENCY, "^c,^d", 1},
-                 {NUIOA_POLICY_LATENCY, "^[b-d]", 0}, {NUIOA_POLICY_CPU, "auto", 0}};
+    } cases[] = { { NUIOA_POLICY_BANDWIDTH, "auto", 0 }, { NUIOA_POLICY_LATENCY, "auto", 2 },
+                  { NUIOA_POLICY_LATENCY, "^c", 3 },     { NUIOA_POLICY_LATENCY, "^c,^d", 1 },
+                  { NUIOA_POLICY_LATENCY, "^[b-d]", 0 }, { NUIOA_POLICY_CPU, "auto", 0 } };
     struct nuioa_node node;
     build(&node, ports, 4);
     for (size_t t = 0; t < sizeof(cases) / sizeof(cases[0]); t++) {
         bool taken[4];
-        struct nuioa_warnings warnings = {.count = 0};
+        struct nuioa_warnings warnings = { .count = 0 };
         struct nuioa_error err;
-        assert_int_equal(nuioa_nic_select(&node, cases[t].pattern, cases[t].policy, taken,
-                                          &warnings, &err), 1);
+        assert_int_equal(
+            nuioa_nic_select(&node, cases[t].pattern, cases[t].policy, taken, &warnings, &err), 1);
         assert_true(taken[cases[t].taken]);
     }
     /* what topo says is for bandwidth */
@@ -243,11 +271,24 @@ static void test_latency_bypasses_the_kernel(void **state)
 static void test_malformed_patterns(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"",   ",",     "a,", ",a",  "a,,b", "^",
-                                      "a b", "^auto", "a/b", "a\n", "a;b", "$(a)",
-                                      "mlx5_[[:digit:]]", "[][:alpha:]]", "[a[.b.]]", "[.a.]"};
+    static const char *const bad[] = { "",
+                                       ",",
+                                       "a,",
+                                       ",a",
+                                       "a,,b",
+                                       "^",
+                                       "a b",
+                                       "^auto",
+                                       "a/b",
+                                       "a\n",
+                                       "a;b",
+                                       "$(a)",
+                                       "mlx5_[[:digit:]]",
+                                       "[][:alpha:]]",
+                                       "[a[.b.]]",
+                                       "[.a.]" };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct nuioa_error err = {""};
+        struct nuioa_error err = { "" };
         if (nuioa_nic_check(bad[i], &err) != -EINVAL)
             print_error("\"%s\":\n", bad[i]);
         assert_int_equal(nuioa_nic_check(bad[i], &err), -EINVAL);
@@ -264,8 +305,8 @@ static void test_malformed_patterns(void **state)
 
 static void load(struct nuioa_node *node, const struct dump *dump)
 {
-    struct nuioa_source source = {.topology = dump->path};
-    struct nuioa_error err = {""};
+    struct nuioa_source source = { .topology = dump->path };
+    struct nuioa_error err = { "" };
     if (nuioa_node_load(node, &source, &err))
         print_error("%s\n", err.text);
     assert_string_equal(err.text, "");
@@ -427,7 +468,7 @@ static void test_software_devices(void **state)
     assert_true(fprintf(out, "%.*s%s%s", (int)(end - text), text, devices, end) > 0);
     assert_int_equal(fclose(in) | fclose(out), 0);
     struct nuioa_node node;
-    struct nuioa_source source = {.topology = path};
+    struct nuioa_source source = { .topology = path };
     assert_int_equal(nuioa_node_load(&node, &source, NULL), 0);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(node.nic_count, 5);

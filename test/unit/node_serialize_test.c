@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -15,8 +16,8 @@
 #include "topology/node_load.h"
 #include "topology/node_serialize.h"
 
-/* Where lib/topology/node_serialize.c keeps the sum and the layout: the tests repair the one and change the other, or
- * no damage would ever get past the header. */
+/* Where lib/topology/node_serialize.c keeps the sum and the layout: the tests repair the one and
+ * change the other, or no damage would ever get past the header. */
 enum { AT_VERSION = 8, AT_LAYOUT = 32, AT_LENGTH = 40, AT_SUM = 48, HEADER = 56 };
 
 static uint64_t random_state;
@@ -47,7 +48,7 @@ static unsigned char *pack(const struct nuioa_node *node, size_t *length)
 /* Everything in it: NICs, GPUs, levels, warnings, a restricted set. */
 static void build(struct nuioa_node *node)
 {
-    static const struct shape shape = {4, 3, 2, 2, NULL};
+    static const struct shape shape = { 4, 3, 2, 2, NULL };
     machine_build(node, &shape);
     nuioa_copy(node->host, sizeof(node->host), "n1");
     nuioa_copy(node->model, sizeof(node->model), "Some CPU");
@@ -116,7 +117,7 @@ static void test_round_trip_of_topologies(void **state)
     assert_non_null(files);
     for (struct dirent *entry; (entry = readdir(files));) {
         struct nuioa_node node;
-        struct nuioa_source source = {.topology = path};
+        struct nuioa_source source = { .topology = path };
         if (!strstr(entry->d_name, ".xml"))
             continue;
         snprintf(path, sizeof(path), "%s/%s", directory, entry->d_name);
@@ -133,7 +134,7 @@ static void test_round_trip_of_topologies(void **state)
 static int try(const unsigned char *bytes, size_t length)
 {
     struct nuioa_node node, empty;
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     memset(&empty, 0, sizeof(empty));
     memset(&node, 0x5a, sizeof(node));
     int rc = nuioa_node_deserialize(&node, bytes, length, &err);
@@ -199,8 +200,8 @@ static void test_header(void **state)
     static const struct {
         size_t at;
         int rc;
-    } cases[] = {{0, -EINVAL}, {AT_VERSION, -ESTALE}, {AT_LAYOUT, -ESTALE}, {AT_LENGTH, -EINVAL},
-                 {AT_SUM, -EINVAL}, {HEADER, -EINVAL}};
+    } cases[] = { { 0, -EINVAL },         { AT_VERSION, -ESTALE }, { AT_LAYOUT, -ESTALE },
+                  { AT_LENGTH, -EINVAL }, { AT_SUM, -EINVAL },     { HEADER, -EINVAL } };
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         bytes[cases[i].at] ^= 0x10;
         assert_int_equal(try(bytes, length), cases[i].rc);
@@ -215,8 +216,8 @@ static void test_header(void **state)
 static void test_damaged(void **state)
 {
     (void)state;
-    static const uint32_t mad[] = {0,          1,          255,        65536,     1u << 18,
-                                   UINT32_MAX, INT32_MAX, 0x80000000u, 0x10000001};
+    static const uint32_t mad[] = { 0,          1,         255,         65536,     1u << 18,
+                                    UINT32_MAX, INT32_MAX, 0x80000000u, 0x10000001 };
     struct nuioa_node node;
     size_t length;
     unsigned accepted = 0, refused = 0;
@@ -247,7 +248,7 @@ static void test_damaged(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"../../etc", "a/b", "..", ".", "", "a\nb"};
+    static const char *const bad[] = { "../../etc", "a/b", "..", ".", "", "a\nb" };
     for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct nuioa_node node;
         size_t length;
@@ -282,12 +283,9 @@ static void test_endless_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_round_trip_of_topologies),
-        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_header),
-        cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_round_trip_of_topologies),
+        cmocka_unit_test(test_truncated),    cmocka_unit_test(test_header),
+        cmocka_unit_test(test_damaged),      cmocka_unit_test(test_names),
         cmocka_unit_test(test_endless_text),
     };
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -19,13 +20,13 @@ static int load(struct nuioa_node *node, const char *topology, struct nuioa_erro
     char path[512];
     const char *srcdir = getenv("srcdir");
     snprintf(path, sizeof(path), "%s/../topologies/%s.xml", srcdir ? srcdir : ".", topology);
-    struct nuioa_source source = {.topology = topology[0] == '/' ? topology : path};
+    struct nuioa_source source = { .topology = topology[0] == '/' ? topology : path };
     return nuioa_node_load(node, &source, err);
 }
 
 static void load_good(struct nuioa_node *node, const char *topology)
 {
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     if (load(node, topology, &err))
         print_error("%s\n", err.text);
     assert_string_equal(err.text, "");
@@ -186,10 +187,10 @@ static void test_gpus(void **state)
 static void test_failures(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"/nonexistent.xml", "/etc/passwd", "/etc", "/dev/null"};
+    static const char *const bad[] = { "/nonexistent.xml", "/etc/passwd", "/etc", "/dev/null" };
     for (unsigned i = 0; i < 4; i++) {
         struct nuioa_node node, empty;
-        struct nuioa_error err = {""};
+        struct nuioa_error err = { "" };
         memset(&empty, 0, sizeof(empty));
         memset(&node, 0x5a, sizeof(node));
         assert_true(load(&node, bad[i], &err) < 0);

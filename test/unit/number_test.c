@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <locale.h>
 #include <setjmp.h>
@@ -13,8 +14,9 @@
 static void test_integers(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "", " 1", "1 ", "+1", "-1", "0x1", "1.0", "1e3", "11", "99",
-                                       "18446744073709551626" };
+    static const char *const bad[] = {
+        "", " 1", "1 ", "+1", "-1", "0x1", "1.0", "1e3", "11", "99", "18446744073709551626"
+    };
     uint32_t value = 77;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         assert_int_equal(nuioa_parse_u32(bad[i], 10, &value), -EINVAL);
@@ -35,9 +37,9 @@ static void test_integers(void **state)
 
 static void check_decimals(void)
 {
-    static const char *const bad[] = { "",     " 1",  "1 ",  "-1",    "+1", "1,5", ".5",    "1.",
-                                       "0x10", "inf", "nan", "1e400", "1e", "1e+", "1.5.2", "--1",
-                                       "e5" };
+    static const char *const bad[] = { "",   " 1",  "1 ",    "-1",  "+1",  "1,5",
+                                       ".5", "1.",  "0x10",  "inf", "nan", "1e400",
+                                       "1e", "1e+", "1.5.2", "--1", "e5" };
     double value = 77;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
         if (nuioa_parse_decimal(bad[i], &value) != -EINVAL)
@@ -82,8 +84,8 @@ static void test_locale(void **state)
 /* One that this machine has and whose decimal point is a comma, or NULL. */
 static const char *comma_locale(void)
 {
-    static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8",
-                                         "fr_FR.utf8", "es_ES.UTF-8", "it_IT.UTF-8" };
+    static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8",  "de_DE",      "fr_FR.UTF-8",
+                                         "fr_FR.utf8",  "es_ES.UTF-8", "it_IT.UTF-8" };
     const char *found = NULL;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !found; i++)
         if (setlocale(LC_ALL, names[i]))

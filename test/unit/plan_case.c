@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,9 +35,13 @@ void plan_case_on(struct plan_case *s, unsigned tasks, unsigned cpus_per_task)
                             &s->err))
         fail_msg("%s", s->err.text);
     for (unsigned i = 0; i < tasks; i++)
-        s->tasks[i] = (struct nuioa_task){.rank = i, .cpus = s->masks[i], .gpu = -1};
-    s->request = (struct nuioa_request){.node = &s->node, .options = &s->options,
-                                        .task_count = tasks, .tasks = s->tasks};
+        s->tasks[i] = (struct nuioa_task){ .rank = i, .cpus = s->masks[i], .gpu = -1 };
+    s->request = (struct nuioa_request){
+        .node = &s->node,
+        .options = &s->options,
+        .task_count = tasks,
+        .tasks = s->tasks,
+    };
 }
 
 void plan_case_option(struct plan_case *s, const char *name, const char *value)

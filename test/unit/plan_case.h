@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TEST_PLAN_CASE_H
 #define TEST_PLAN_CASE_H
 

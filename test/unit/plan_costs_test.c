@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +18,12 @@ static struct plan_case *small(const struct nuioa_pair *pairs, uint32_t count,
                                const double *weights)
 {
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 2, .threads = 1,
-                                             .numas_per_package = 1 });
+    machine_build(&s->node, &(struct shape){
+                                .numas = 2,
+                                .cores = 2,
+                                .threads = 1,
+                                .numas_per_package = 1,
+                            });
     machine_nic(&s->node, "mlx5_0", 1);
     plan_case_on(s, 4, 1);
     s->request.pairs = pairs;

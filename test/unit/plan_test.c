@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +18,19 @@ static void weigh(struct plan_case *s, double (*weight)(unsigned))
         s->tasks[i].weight = weight(i);
 }
 
-static double descending(unsigned i) { return 64 - (double)i; }
-static double equal(unsigned i) { (void)i; return 5; }
-static double last_heavy(unsigned i) { return i == 15 ? 10 : 1; }
+static double descending(unsigned i)
+{
+    return 64 - (double)i;
+}
+static double equal(unsigned i)
+{
+    (void)i;
+    return 5;
+}
+static double last_heavy(unsigned i)
+{
+    return i == 15 ? 10 : 1;
+}
 
 /* Every rank has CPUs of Slurm's making, and no two the same. */
 static void assert_permutation(const struct plan_case *s)
@@ -46,8 +57,8 @@ static void test_hop_order_from_node_5(void **state)
     assert_permutation(s);
     assert_true(s->plan.moved);
     assert_string_equal(s->plan.mapping.mapper, "hopsort");
-    static const unsigned level[8] = {3, 2, 2, 1, 2, 0, 1, 1};
-    static const unsigned wanted[16] = {0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3};
+    static const unsigned level[8] = { 3, 2, 2, 1, 2, 0, 1, 1 };
+    static const unsigned wanted[16] = { 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3 };
     for (unsigned i = 0; i < 16; i++) {
         assert_int_equal(level[hwloc_bitmap_first(s->plan.assignments[i].numas)], wanted[i]);
         assert_int_equal(s->plan.assignments[i].level, wanted[i]);
@@ -69,7 +80,7 @@ static void test_hop_order_from_node_0(void **state)
     plan_case_on(s, 16, 1);
     weigh(s, descending);
     plan_case_make(s);
-    static const unsigned level[8] = {0, 1, 1, 2, 2, 4, 3, 3};
+    static const unsigned level[8] = { 0, 1, 1, 2, 2, 4, 3, 3 };
     unsigned last = 0;
     for (unsigned i = 0; i < 16; i++) {
         unsigned here = level[hwloc_bitmap_first(s->plan.assignments[i].numas)];
@@ -117,8 +128,10 @@ static double chain_cost(const struct plan_case *s)
     for (unsigned i = 0; i + 1 < s->plan.task_count; i++) {
         int a = hwloc_bitmap_first(s->plan.assignments[i].numas);
         int b = hwloc_bitmap_first(s->plan.assignments[i + 1].numas);
-        cost += a == b ? 10 : (nuioa_distance_at(&s->node.distance, a, b) +
-                               nuioa_distance_at(&s->node.distance, b, a)) / 2.0;
+        cost += a == b ? 10
+                       : (nuioa_distance_at(&s->node.distance, a, b) +
+                          nuioa_distance_at(&s->node.distance, b, a)) /
+                             2.0;
     }
     return cost;
 }
@@ -267,7 +280,7 @@ static void test_slots_of_unequal_size_are_not_exchanged(void **state)
 {
     (void)state;
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){2, 4, 1, 1, NULL});
+    machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
     machine_nic(&s->node, "mlx5_0", 1);
     plan_case_on(s, 4, 1);
     hwloc_bitmap_set_range(s->masks[0], 0, 1); /* two CPUs on NUMA node 0 */
@@ -291,7 +304,7 @@ static void test_nics_are_shared(void **state)
     weigh(s, equal);
     plan_case_make(s);
     assert_false(s->plan.moved);
-    unsigned load[2] = {0, 0};
+    unsigned load[2] = { 0, 0 };
     for (unsigned i = 0; i < 8; i++) {
         assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[i].cpus), 2); /* both threads */
         load[s->plan.assignments[i].nic]++;
@@ -313,14 +326,14 @@ static void test_equally_near_nics_share_by_weight_and_card(void **state)
 {
     (void)state;
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){1, 8, 1, 1, NULL});
+    machine_build(&s->node, &(struct shape){ 1, 8, 1, 1, NULL });
     machine_nic(&s->node, "mlx5_0", 0);
     machine_nic(&s->node, "mlx5_1", 0)->card = 0; /* second port of the first card */
     machine_nic(&s->node, "mlx5_2", 0);
     plan_case_on(s, 8, 1);
     weigh(s, equal);
     plan_case_make(s);
-    unsigned load[3] = {0, 0, 0};
+    unsigned load[3] = { 0, 0, 0 };
     for (unsigned i = 0; i < 8; i++)
         load[s->plan.assignments[i].nic]++;
     assert_int_equal(load[2], 4);
@@ -409,9 +422,9 @@ static void test_latency_uses_both_directions(void **state)
 {
     (void)state;
     /* NIC on 0. From 0, memory 1 is nearer than 2; there and back 2 is. */
-    static const uint32_t matrix[9] = {10, 20, 24, 60, 10, 40, 24, 40, 10};
+    static const uint32_t matrix[9] = { 10, 20, 24, 60, 10, 40, 24, 40, 10 };
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){3, 1, 1, 1, matrix});
+    machine_build(&s->node, &(struct shape){ 3, 1, 1, 1, matrix });
     machine_nic(&s->node, "mlx5_0", 0);
     plan_case_on(s, 3, 1);
     weigh(s, descending);
@@ -447,8 +460,12 @@ static void test_a_sure_leader_leads(void **state)
             for (unsigned numas = 1; numas <= 2; numas++)
                 for (int hinted = 0; hinted < 2; hinted++) {
                     struct plan_case *s = plan_case_new();
-                    machine_build(&s->node, &(struct shape){ .numas = numas, .cores = 8, .threads = 1,
-                                                             .numas_per_package = 1 });
+                    machine_build(&s->node, &(struct shape){
+                                                .numas = numas,
+                                                .cores = 8,
+                                                .threads = 1,
+                                                .numas_per_package = 1,
+                                            });
                     for (unsigned n = 0; n < nics; n++)
                         machine_nic(&s->node, n ? "b" : "a", numas - 1);
                     plan_case_on(s, tasks, 1);
@@ -461,10 +478,12 @@ static void test_a_sure_leader_leads(void **state)
                         assert_int_equal(s->plan.order[0], sure);
                     plan_case_option(s, "leader", "rank0");
                     plan_case_make(s);
-                    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted), 0);
+                    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted),
+                                     0);
                     assert_int_equal(s->plan.order[0], 0);
                     plan_case_option(s, "leader", "off");
-                    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted), UINT32_MAX);
+                    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted),
+                                     UINT32_MAX);
                     plan_case_free(s);
                 }
 }
@@ -474,7 +493,8 @@ static void test_no_sure_leader_with_a_lost_nic(void **state)
 {
     (void)state;
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ .numas = 1, .cores = 8, .threads = 1, .numas_per_package = 1 });
+    machine_build(&s->node,
+                  &(struct shape){ .numas = 1, .cores = 8, .threads = 1, .numas_per_package = 1 });
     machine_nic(&s->node, "a", 0);
     struct nuioa_nic *nic = machine_nic(&s->node, "b", 0);
     plan_case_on(s, 4, 1);
@@ -487,8 +507,8 @@ static void test_no_sure_leader_with_a_lost_nic(void **state)
     plan_case_free(s);
 }
 
-/* Ranks that all speak to each other, and a clock that has passed already: no plan, whether or not there are
- * pairs; none, and far away, it is as ever. */
+/* Ranks that all speak to each other, and a clock that has passed already: no plan, whether or not
+ * there are pairs; none, and far away, it is as ever. */
 static void test_processor_time(void **state)
 {
     (void)state;

@@ -1,6 +1,8 @@
 #!/bin/bash
-# nuioa probe: the published example, refusals, the site's file and who believes it, the pictures, and
-# a measurement of this machine (what it gives, not how fast: that is test/probe/bench).
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# nuioa probe: the published example, refusals, the site's file and who believes it, the pictures,
+# and a measurement of this machine (what it gives, not how fast: that is test/probe/bench).
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tool.sh
 . "$here/tool.sh"

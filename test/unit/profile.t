@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # Profiles through nuioa(1): formats of other programs, the worked example of TreeMatch, what
 # `nuioa profile` says, and files that nobody should hand to srun.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -11,7 +13,7 @@ if ! command -v python3 >/dev/null; then
     exit
 fi
 
-# --- the example of TreeMatch's authors, and one that the inverse permutation would fail ----------
+# --- the example of TreeMatch's authors, and one that the inverse permutation would fail ---------
 
 # On a binary tree of 8 processors, whose numbers from left to right are 0 2 4 6 1 3 5 7.
 cat >"$work/example.mat" <<'EOF'

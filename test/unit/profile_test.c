@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +52,8 @@ static void test_read(void **state)
     (void)state;
     struct nuioa_profile p;
     load("# made by hand\n\nnuioa-profile 1 and more\nranks 8 later fields\n"
-         "rank 3 100 200 3 4 50 9 9 # comment\r\npair 0 7 1.5e3 16 0 extra\npair 7 0 10 1 0", &p);
+         "rank 3 100 200 3 4 50 9 9 # comment\r\npair 0 7 1.5e3 16 0 extra\npair 7 0 10 1 0",
+         &p);
     assert_int_equal(p.rank_count, 8);
     assert_float_equal(p.ranks[3].sent_bytes, 100, 0);
     assert_float_equal(p.ranks[3].recv_bytes, 200, 0);
@@ -76,8 +78,7 @@ static void test_malformed(void **state)
            " not a profile; one has the lines 'nuioa-profile 1' and 'ranks N'");
     refuse("hello\n", "1: not a profile; the first line of one is 'nuioa-profile 1'");
     refuse("nuioa-profile 2\n", "1: not a profile; the first line of one is 'nuioa-profile 1'");
-    refuse("nuioa-profile 1\nrank 0 1 1 1 1 1\n",
-           "2: 'ranks N' must come before the first 'rank'");
+    refuse("nuioa-profile 1\nrank 0 1 1 1 1 1\n", "2: 'ranks N' must come before the first 'rank'");
     refuse("nuioa-profile 1\nranks 0\n", "2: 'ranks' needs a number from 1 to 1048576");
     refuse("nuioa-profile 1\nranks 1048577\n", "2: 'ranks' needs a number from 1 to 1048576");
     refuse(HEAD "ranks 8\n", "3: a second 'ranks' line");
@@ -123,19 +124,22 @@ static void test_rank_lines(void **state)
     double weight[2];
     load(HEAD "rank 4 1000 2000 3 4 0\nrank 5 20 0 7 0 0\n", &p);
     assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, 2, weight, &pairs,
-                                         &count, &warnings), 0);
+                                         &count, &warnings),
+                     0);
     assert_float_equal(weight[0], 1, 1e-9);    /* 0 + 0.05 * 20 */
     assert_float_equal(weight[1], 2050, 1e-9); /* 2000 + 0.05 * 1000 */
     assert_null(pairs);
     assert_int_equal(count, 0);
-    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_LATENCY, ranks, 2, weight, &pairs, &count,
-                                         &warnings), 0);
+    assert_int_equal(
+        nuioa_profile_slice(&p, NUIOA_POLICY_LATENCY, ranks, 2, weight, &pairs, &count, &warnings),
+        0);
     assert_float_equal(weight[0], 7, 0);
     assert_float_equal(weight[1], 7, 0);
     assert_int_equal(warnings.count, 0);
     uint32_t beyond[] = { 4, 8 };
     assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, beyond, 2, weight, &pairs,
-                                         &count, &warnings), 0);
+                                         &count, &warnings),
+                     0);
     assert_float_equal(weight[1], 0, 0);
     assert_int_equal(warnings.count, 1);
     nuioa_profile_free(&p);
@@ -152,24 +156,27 @@ static void test_pairs(void **state)
     double weight[3];
     load(HEAD "pair 2 3 100 1 0\npair 3 2 50 2 0\npair 4 3 7 3 0\npair 3 3 999 9 0\n"
               "pair 2 0 1000 10 0\npair 7 2 300 20 0\npair 0 7 5 5 5\n"
-              "rank 2 1 1 1 1 1\nrank 4 0 11 0 6 0\n", &p);
+              "rank 2 1 1 1 1 1\nrank 4 0 11 0 6 0\n",
+         &p);
     assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, 3, weight, &pairs,
-                                         &count, &warnings), 0);
+                                         &count, &warnings),
+                     0);
     /* 300 in, 0.05 * 1000 out; its 'rank' line is not used */
     assert_float_equal(weight[1], 350, 1e-9);
     assert_float_equal(weight[2], 0, 0);
-    assert_float_equal(weight[0], 0, 0);      /* rank 4 has pairs, so the same holds */
+    assert_float_equal(weight[0], 0, 0); /* rank 4 has pairs, so the same holds */
     assert_int_equal(warnings.count, 1);
     assert_int_equal(count, 2);
-    assert_int_equal(pairs[0].first, 0);      /* ranks 4 and 3: local 0 and 2 */
+    assert_int_equal(pairs[0].first, 0); /* ranks 4 and 3: local 0 and 2 */
     assert_int_equal(pairs[0].second, 2);
     assert_float_equal(pairs[0].bytes, 7, 0);
     assert_int_equal(pairs[1].first, 1);
     assert_int_equal(pairs[1].second, 2);
     assert_float_equal(pairs[1].bytes, 150, 0);
     free(pairs);
-    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_LATENCY, ranks, 3, weight, &pairs, &count,
-                                         &warnings), 0);
+    assert_int_equal(
+        nuioa_profile_slice(&p, NUIOA_POLICY_LATENCY, ranks, 3, weight, &pairs, &count, &warnings),
+        0);
     assert_float_equal(weight[1], 30, 0);
     assert_float_equal(pairs[1].bytes, 3, 0);
     free(pairs);
@@ -206,8 +213,8 @@ static void check_slice(const struct nuioa_profile *p, const uint32_t *ranks, ui
     struct nuioa_pair *pairs;
     uint32_t count, nonzero = 0;
     count_slowly(p, ranks, n, wanted, bytes);
-    assert_int_equal(nuioa_profile_slice(p, NUIOA_POLICY_BANDWIDTH, ranks, n, weight, &pairs,
-                                         &count, NULL), 0);
+    assert_int_equal(
+        nuioa_profile_slice(p, NUIOA_POLICY_BANDWIDTH, ranks, n, weight, &pairs, &count, NULL), 0);
     for (uint32_t i = 0; i < n; i++)
         assert_float_equal(weight[i], wanted[i], 1e-6);
     for (uint32_t i = 0; i < n * n; i++)
@@ -229,8 +236,8 @@ static void test_slices_of_many(void **state)
     for (uint32_t i = 0; i < p.flow_count; i++) {
         seed = seed * 1664525 + 1013904223;
         /* rank 39 says and hears nothing */
-        p.flows[i] = (struct nuioa_flow){ seed >> 8 & 31, (seed >> 16) % 39, 1 + (seed >> 24), 1,
-                                          0 };
+        p.flows[i] =
+            (struct nuioa_flow){ seed >> 8 & 31, (seed >> 16) % 39, 1 + (seed >> 24), 1, 0 };
     }
     for (int indexed = 0; indexed < 2; indexed++) {
         for (uint32_t n = 1; n <= MANY; n++) {
@@ -263,12 +270,14 @@ static void test_repeated_rank(void **state)
     assert_int_equal(nuioa_profile_index(&p), 0);
     memset(ranks, 0, sizeof(ranks));
     ranks[RANKS - 1] = 1;
-    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, RANKS, weight, &pairs,
-                                         &count, NULL), -EINVAL);
+    assert_int_equal(
+        nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, RANKS, weight, &pairs, &count, NULL),
+        -EINVAL);
     assert_null(pairs);
     assert_int_equal(count, 0);
     assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks + RANKS - 2, 2, weight,
-                                         &pairs, &count, NULL), 0);
+                                         &pairs, &count, NULL),
+                     0);
     assert_int_equal(count, 1);
     assert_float_equal(pairs[0].bytes, FLOWS, 0);
     free(pairs);
@@ -283,7 +292,8 @@ static void test_write(void **state)
     char path[] = "/tmp/nuioa-profile-XXXXXX";
     close(mkstemp(path));
     load("nuioa-profile 1\nranks 4 partial\nrank 3 1 2 3 4 5\npair 1 0 5 1 0\npair 0 2 7 2 6\n"
-         "pair 1 0 1e3 1 40000\n", &p);
+         "pair 1 0 1e3 1 40000\n",
+         &p);
     assert_true(p.partial);
     assert_int_equal(nuioa_profile_write(path, &p, &err), 0);
     assert_int_equal(nuioa_profile_read(path, &q, &err), 0);
@@ -328,8 +338,8 @@ static void test_matrix(void **state)
     assert_float_equal(p.flows[0].bytes, 0, 0);
     assert_float_equal(p.flows[0].msgs, 5, 0);
     nuioa_profile_free(&p);
-    assert_true(nuioa_profile_load(&name, 1, NUIOA_PROFILE_OPENMPI, NUIOA_METRIC_SIZE, &p,
-                                   &err) < 0);
+    assert_true(nuioa_profile_load(&name, 1, NUIOA_PROFILE_OPENMPI, NUIOA_METRIC_SIZE, &p, &err) <
+                0);
     unlink(path);
 }
 
@@ -340,7 +350,7 @@ static void test_traffic(void **state)
     struct nuioa_traffic t[8];
     static const uint32_t node_of[8] = { 0, 0, 1, 1, 2, 2, 3, 3 };
     load(HEAD "pair 0 1 100 1 0\npair 0 2 40 2 30\npair 3 0 7 1 0\n"
-         "rank 5 1 2 3 4 5\nrank 0 9 9 9 9 9\n",
+              "rank 5 1 2 3 4 5\nrank 0 9 9 9 9 9\n",
          &p);
     assert_int_equal(nuioa_profile_traffic(&p, node_of, t), 0);
     assert_float_equal(t[0].sent_bytes, 40, 0);
@@ -357,13 +367,11 @@ static void test_traffic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),       cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_files),      cmocka_unit_test(test_rank_lines),
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_slices_of_many),
-        cmocka_unit_test(test_repeated_rank),
-        cmocka_unit_test(test_write),
-        cmocka_unit_test(test_matrix),     cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_read),          cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_rank_lines),
+        cmocka_unit_test(test_pairs),         cmocka_unit_test(test_slices_of_many),
+        cmocka_unit_test(test_repeated_rank), cmocka_unit_test(test_write),
+        cmocka_unit_test(test_matrix),        cmocka_unit_test(test_traffic),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }

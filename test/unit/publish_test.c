@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -13,7 +14,8 @@
 
 #include "pmix/server/publish.h"
 
-/* A PMIx server of this test: it knows one step of four tasks, and falls silent when it is told to. */
+/* A PMIx server of this test: it knows one step of four tasks, and falls silent when it is told
+ * to. */
 
 #define NSPACE "slurm.pmix.7.0"
 
@@ -22,8 +24,8 @@ static pthread_cond_t let_go = PTHREAD_COND_INITIALIZER;
 static bool silent;
 static unsigned asked, stored, held;
 
-pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info, size_t count,
-                       pmix_value_t **value);
+pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
+                       size_t count, pmix_value_t **value);
 pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char *key, pmix_value_t *value);
 int PMIx_Initialized(void);
 const char *PMIx_Get_version(void);
@@ -47,8 +49,8 @@ static void be_silent(bool yes)
     pthread_mutex_unlock(&lock);
 }
 
-pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info, size_t count,
-                       pmix_value_t **value)
+pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
+                       size_t count, pmix_value_t **value)
 {
     (void)info, (void)count;
     answer(&asked);
@@ -67,8 +69,14 @@ pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const char *key, pmix
     return PMIX_SUCCESS;
 }
 
-int PMIx_Initialized(void) { return 1; }
-const char *PMIx_Get_version(void) { return "OpenPMIx 4.2.2"; }
+int PMIx_Initialized(void)
+{
+    return 1;
+}
+const char *PMIx_Get_version(void)
+{
+    return "OpenPMIx 4.2.2";
+}
 
 /* Threads that were left alone come home: none still has the lock when the next test begins. */
 static void wait_for_nobody(void)

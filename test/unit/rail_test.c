@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +18,12 @@ static struct plan_case *four_rails(unsigned tasks, const double *weights)
 {
     static const char *const names[] = { "a", "b", "c", "d" };
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ .numas = 4, .cores = 4, .threads = 1,
-                                             .numas_per_package = 1 });
+    machine_build(&s->node, &(struct shape){
+                                .numas = 4,
+                                .cores = 4,
+                                .threads = 1,
+                                .numas_per_package = 1,
+                            });
     for (unsigned n = 0; n < 4; n++)
         machine_nic(&s->node, names[n], n);
     plan_case_on(s, tasks, 16 / tasks);
@@ -97,8 +102,12 @@ static void test_by_rate(void **state)
     static const double weights[10] = { 2, 2, 2, 2, 2, 0, 0, 0, 0, 0 };
     double load[2];
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 5, .threads = 1,
-                                             .numas_per_package = 1 });
+    machine_build(&s->node, &(struct shape){
+                                .numas = 2,
+                                .cores = 5,
+                                .threads = 1,
+                                .numas_per_package = 1,
+                            });
     machine_nic(&s->node, "slow", 0)->rate_mbps = 25000;
     machine_nic(&s->node, "fast", 1);
     plan_case_on(s, 10, 1);
@@ -117,8 +126,12 @@ static void test_one_card(void **state)
     (void)state;
     static const double weights[8] = { 9, 9 };
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 4, .threads = 1,
-                                             .numas_per_package = 1 });
+    machine_build(&s->node, &(struct shape){
+                                .numas = 2,
+                                .cores = 4,
+                                .threads = 1,
+                                .numas_per_package = 1,
+                            });
     machine_nic(&s->node, "a", 0);
     machine_nic(&s->node, "b", 1)->card = 0;
     plan_case_on(s, 8, 1);
@@ -151,15 +164,19 @@ static void test_neighbours_go_before(void **state)
     plan_case_free(s);
 }
 
-/* Two NUMA nodes of eight ranks, groups of `size` that speak to each other; ranks 0 and 2 * size - 1,
- * which begin on one node, carry the traffic. */
+/* Two NUMA nodes of eight ranks, groups of `size` that speak to each other; ranks 0 and 2 * size -
+ * 1, which begin on one node, carry the traffic. */
 static struct plan_case *two_groups(unsigned size, struct nuioa_pair *pairs)
 {
-    double weights[16] = {0};
+    double weights[16] = { 0 };
     weights[0] = weights[size < 8 ? 2 * size - 1 : 7] = 9;
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 8, .threads = 1,
-                                             .numas_per_package = 1 });
+    machine_build(&s->node, &(struct shape){
+                                .numas = 2,
+                                .cores = 8,
+                                .threads = 1,
+                                .numas_per_package = 1,
+                            });
     machine_nic(&s->node, "a", 0);
     machine_nic(&s->node, "b", 1);
     plan_case_on(s, 16, 1);
@@ -226,8 +243,12 @@ static struct plan_case *two_kinds(uint32_t mbps)
 {
     static const double weights[4] = { 0, 0, 0, 9 };
     struct plan_case *s = plan_case_new();
-    machine_build(&s->node, &(struct shape){ .numas = 2, .cores = 2, .threads = 1,
-                                             .numas_per_package = 1 });
+    machine_build(&s->node, &(struct shape){
+                                .numas = 2,
+                                .cores = 2,
+                                .threads = 1,
+                                .numas_per_package = 1,
+                            });
     machine_nic(&s->node, "ib", 0);
     struct nuioa_nic *eth = machine_nic(&s->node, "eth", 1);
     eth->kind = NUIOA_NIC_ETHERNET;
@@ -247,11 +268,11 @@ static void test_two_kinds(void **state)
         const char *policy, *nic;
         int numa; /* of the heavy rank */
     } cases[] = {
-        { 1000, "bandwidth", "auto", 0 },   { 1000, "latency", "auto", 0 },
-        { 25000, "bandwidth", "auto", 0 },  { 400000, "bandwidth", "auto", 1 },
-        { 400000, "latency", "auto", 0 },   { 400000, "latency", "ib,eth", 0 },
+        { 1000, "bandwidth", "auto", 0 },     { 1000, "latency", "auto", 0 },
+        { 25000, "bandwidth", "auto", 0 },    { 400000, "bandwidth", "auto", 1 },
+        { 400000, "latency", "auto", 0 },     { 400000, "latency", "ib,eth", 0 },
         { 400000, "bandwidth", "ib,eth", 1 }, { 25000, "bandwidth", "ib,eth", 0 },
-        { 1000, "bandwidth", "eth", 1 },    { 0, "bandwidth", "auto", 0 },
+        { 1000, "bandwidth", "eth", 1 },      { 0, "bandwidth", "auto", 0 },
     };
     for (size_t t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
         struct plan_case *s = two_kinds(cases[t].mbps);

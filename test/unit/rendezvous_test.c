@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -65,11 +66,23 @@ static void changed_tables(void **state)
 }
 
 /* One NIC, `count` ranks in a line each; the caller frees. */
-static void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t count, size_t *length)
+static void *make_record(uint32_t node, uint32_t state, const char *numa, uint32_t count,
+                         size_t *length)
 {
-    struct wire_record head = { .node = node, .leader = node * count, .near = 1, .task_count = count,
-                                .numa_count = 2, .core_count = 8, .nic_count = 1, .line_count = count,
-                                .cost_before = 10, .cost_after = 8, .bound = -1, .reason = "why" };
+    struct wire_record head = {
+        .node = node,
+        .leader = node * count,
+        .near = 1,
+        .task_count = count,
+        .numa_count = 2,
+        .core_count = 8,
+        .nic_count = 1,
+        .line_count = count,
+        .cost_before = 10,
+        .cost_after = 8,
+        .bound = -1,
+        .reason = "why",
+    };
     struct wire_nic nic = { .label = "mlx5_0:1", .state = state, .usable = state == 2 };
     *length = sizeof(head) + sizeof(nic) + count * sizeof(struct wire_line);
     char *bytes = calloc(1, *length);
@@ -78,8 +91,14 @@ static void *make_record(uint32_t node, uint32_t state, const char *numa, uint32
     memcpy(bytes, &head, sizeof(head));
     memcpy(bytes + sizeof(head), &nic, sizeof(nic));
     for (uint32_t i = 0; i < count; i++) {
-        struct wire_line line = { .numas = "0", .memory = "default", .nic = "mlx5_0:1", .count = 1,
-                                  .leads = i == 0, .weight = -1 };
+        struct wire_line line = {
+            .numas = "0",
+            .memory = "default",
+            .nic = "mlx5_0:1",
+            .count = 1,
+            .leads = i == 0,
+            .weight = -1,
+        };
         snprintf(line.ranks, sizeof(line.ranks), "%u", node * count + i);
         snprintf(line.cpus, sizeof(line.cpus), "%u", i);
         memcpy(bytes + sizeof(head) + sizeof(nic) + i * sizeof(line), &line, sizeof(line));
@@ -97,10 +116,12 @@ static void records(void **state)
     assert_string_equal(record.lines[3].ranks, "3");
     for (size_t cut = 0; cut < length; cut++)
         assert_int_equal(record_read(bytes, cut, &record), -EINVAL);
-    static const size_t doubles[] = { offsetof(struct wire_record, cost_before), offsetof(struct wire_record, cost_after),
+    static const size_t doubles[] = { offsetof(struct wire_record, cost_before),
+                                      offsetof(struct wire_record, cost_after),
                                       offsetof(struct wire_record, bound),
                                       sizeof(struct wire_record) + sizeof(struct wire_nic) +
-                                          3 * sizeof(struct wire_line) + offsetof(struct wire_line, weight) };
+                                          3 * sizeof(struct wire_line) +
+                                          offsetof(struct wire_line, weight) };
     static const double no_numbers[] = { NAN, -NAN, INFINITY, -INFINITY };
     for (size_t i = 0; i < sizeof(doubles) / sizeof(*doubles); i++)
         for (size_t k = 0; k < sizeof(no_numbers) / sizeof(*no_numbers); k++) {
@@ -121,11 +142,17 @@ static void hellos(void **state)
 {
     (void)state;
     enum { RANKS = 4 };
-    struct wire_hello said, head = { .purpose = WIRE_PURPOSE, .job_id = 7, .node_count = 2,
-                                     .task_count = RANKS, .rank_count = RANKS };
+    struct wire_hello said, head = {
+        .purpose = WIRE_PURPOSE,
+        .job_id = 7,
+        .node_count = 2,
+        .task_count = RANKS,
+        .rank_count = RANKS,
+    };
     const struct hello_wanted wanted = { .job_id = 7 };
-    const uint32_t ranks[][RANKS] = { { 4, 5, 6, 7 }, { 9, 1, 5, 3 },
-                                      { 4, 5, 5, 6 }, { 3, 8, 1, 3 } };
+    const uint32_t ranks[][RANKS] = {
+        { 4, 5, 6, 7 }, { 9, 1, 5, 3 }, { 4, 5, 5, 6 }, { 3, 8, 1, 3 }
+    };
     char bytes[sizeof(head) + sizeof(ranks[0])];
     for (unsigned i = 0; i < 4; i++) {
         memcpy(bytes, &head, sizeof(head));
@@ -235,11 +262,9 @@ static void report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),
-        cmocka_unit_test(changed_tables),
-        cmocka_unit_test(records), cmocka_unit_test(hellos),
-        cmocka_unit_test(invitations),
-        cmocka_unit_test(wrong_invitations),
+        cmocka_unit_test(tables),      cmocka_unit_test(changed_tables),
+        cmocka_unit_test(records),     cmocka_unit_test(hellos),
+        cmocka_unit_test(invitations), cmocka_unit_test(wrong_invitations),
         cmocka_unit_test(report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,13 +26,22 @@ static void make_plan(uint32_t tasks, uint32_t width, bool hinted)
         cpus[i] = hwloc_bitmap_alloc();
         hwloc_bitmap_set_range(cpus[i], i * width, (int)(i * width + width - 1));
         task[i] = (struct nuioa_task){
-            .rank = 100 + i, .weight = hinted ? i : 0, .cpus = cpus[i], .gpu = -1 };
+            .rank = 100 + i,
+            .weight = hinted ? i : 0,
+            .cpus = cpus[i],
+            .gpu = -1,
+        };
     }
     nuioa_options_init(&options);
     options.mode = NUIOA_ON;
     nuioa_options_finish(&options);
     const struct nuioa_request request = {
-        .node = &node, .options = &options, .task_count = tasks, .tasks = task, .hinted = hinted };
+        .node = &node,
+        .options = &options,
+        .task_count = tasks,
+        .tasks = task,
+        .hinted = hinted,
+    };
     struct nuioa_error err = { "" };
     if (nuioa_plan_make(&request, &plan, &err))
         fail_msg("%s", err.text);
@@ -119,7 +129,7 @@ static void test_table(void **state)
     assert_string_equal(words_of(text, "n1 114 "),
                         "n1 114 11 5 preferred:5 mlx4_0:1 0 14 ###################");
     assert_string_equal(words_of(text, "n1 100 "), "n1 100 0 0 preferred:0 mlx4_0:1 3 0");
-    assert_null(strstr(strchr(strstr(text, "115") , '*') + 1, "*")); /* one leader */
+    assert_null(strstr(strchr(strstr(text, "115"), '*') + 1, "*")); /* one leader */
     assert_string_equal(words_of(text, "cost "),
                         "cost 151.35 -> 148.75 (1.7 % less), " NUIOA_BOUND " 148.75");
     assert_non_null(strstr(text, plan.reason));
@@ -148,7 +158,7 @@ static void test_no_hints(void **state)
     make_plan(16, 1, false);
     char *text = text_of(false);
     check_lines(text);
-    assert_null(strstr(text, "cost"));   /* weights are unknown: there is no cost */
+    assert_null(strstr(text, "cost")); /* weights are unknown: there is no cost */
     assert_null(strstr(text, "weight"));
     assert_non_null(strstr(text, plan.reason));
     free(text);
@@ -158,8 +168,12 @@ static void test_no_nic(void **state)
 {
     (void)state;
     nuioa_node_free(&node);
-    machine_build(&node, &(struct shape){ .numas = 2, .cores = 2, .threads = 1,
-                                          .numas_per_package = 1 });
+    machine_build(&node, &(struct shape){
+                             .numas = 2,
+                             .cores = 2,
+                             .threads = 1,
+                             .numas_per_package = 1,
+                         });
     make_plan(4, 1, true);
     char *text = text_of(true);
     check_lines(text);
@@ -171,8 +185,12 @@ static void test_long(void **state)
 {
     (void)state;
     nuioa_node_free(&node);
-    machine_build(&node, &(struct shape){ .numas = 4, .cores = 64, .threads = 2,
-                                          .numas_per_package = 1 });
+    machine_build(&node, &(struct shape){
+                             .numas = 4,
+                             .cores = 64,
+                             .threads = 2,
+                             .numas_per_package = 1,
+                         });
     struct nuioa_nic *nic = machine_nic(&node, "mlx5_0", 1);
     memset(nic->name, 'n', sizeof(nic->name) - 1);
     memset(node.host, 'h', sizeof(node.host) - 1);
@@ -195,8 +213,12 @@ static void test_many(void **state)
 {
     (void)state;
     nuioa_node_free(&node);
-    machine_build(&node, &(struct shape){ .numas = 4, .cores = 32, .threads = 1,
-                                          .numas_per_package = 1 });
+    machine_build(&node, &(struct shape){
+                             .numas = 4,
+                             .cores = 32,
+                             .threads = 1,
+                             .numas_per_package = 1,
+                         });
     machine_nic(&node, "mlx5_0", 1);
     nuioa_copy(node.host, sizeof(node.host), "n1");
     make_plan(128, 1, false);
@@ -215,16 +237,19 @@ static void test_explain(void **state)
     char *text = text_of(true);
     check_lines(text);
     static const char *const wanted[] = {
-        "What the cost is made of", "100 % of the gain", "the bound, among Slurm's masks: ",
+        "What the cost is made of",
+        "100 % of the gain",
+        "the bound, among Slurm's masks: ",
         "Who is how far",
-        "mapper hopsort", "leader rank 115", "from the firmware's table",
+        "mapper hopsort",
+        "leader rank 115",
+        "from the firmware's table",
         "mlx4_0:1, nearest NUMA nodes first: {5} {3,6-7} {1-2,4} {0}",
     };
     for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
         if (!strstr(text, wanted[i]))
             fail_msg("'%s' is not in:\n%s", wanted[i], text);
-    assert_string_equal(words_of(strstr(text, "Who is how far"), "2 "),
-                        "2 1-2,4 102-107 7 to 2");
+    assert_string_equal(words_of(strstr(text, "Who is how far"), "2 "), "2 1-2,4 102-107 7 to 2");
     assert_string_equal(words_of(text, "115 *"), "115 * 10 5 mlx4_0:1 0 1 15 1 nearer its NIC");
     assert_string_equal(words_of(text, "110"), "110 6 3 mlx4_0:1 1 0 10 6 gave way to rank 115");
     assert_string_equal(words_of(text, "113"), "113 13 6 mlx4_0:1 1 13 3 stays");
@@ -256,8 +281,12 @@ static void test_explain_many(void **state)
 {
     (void)state;
     nuioa_node_free(&node);
-    machine_build(&node, &(struct shape){ .numas = 4, .cores = 32, .threads = 1,
-                                          .numas_per_package = 1 });
+    machine_build(&node, &(struct shape){
+                             .numas = 4,
+                             .cores = 32,
+                             .threads = 1,
+                             .numas_per_package = 1,
+                         });
     machine_nic(&node, "mlx5_0", 1);
     make_plan(128, 1, true);
     char *text = text_of(true);
@@ -344,11 +373,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
     const struct CMUnitTest tests[] = {
-        TEST(test_table),    TEST(test_aligned),    TEST(test_no_hints), TEST(test_no_nic),
-        TEST(test_long),     TEST(test_many),       TEST(test_explain),  TEST(test_leader_off),
-        TEST(test_explain_unmoved), TEST(test_explain_many),
-        TEST(test_cpu_bind), TEST(test_rankfile),   TEST(test_node),
-        TEST(test_digits),
+        TEST(test_table),        TEST(test_aligned),    TEST(test_no_hints),
+        TEST(test_no_nic),       TEST(test_long),       TEST(test_many),
+        TEST(test_explain),      TEST(test_leader_off), TEST(test_explain_unmoved),
+        TEST(test_explain_many), TEST(test_cpu_bind),   TEST(test_rankfile),
+        TEST(test_node),         TEST(test_digits),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #ifndef UNIT_ROUNDS_H
 #define UNIT_ROUNDS_H
 
 #include <stdint.h>
 
-/* How often a test draws something at random. valgrind looks for other things than rare cases, and takes
- * 30 times as long. */
+/* How often a test draws something at random. valgrind looks for other things than rare cases, and
+ * takes 30 times as long. */
 
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>

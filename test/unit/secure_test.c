@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* Which files root may believe: every directory on the way counts, those that links lead through
  * too. */
 
@@ -65,14 +67,14 @@ static int try(const char *name, struct nuioa_error *err)
 
 static void good(const char *name)
 {
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     if (try(name, &err))
         fail_msg("%s: %s", name, err.text);
 }
 
 static void bad(const char *name, int rc, const char *why)
 {
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     assert_int_equal(try(name, &err), rc);
     if (!strstr(err.text, why))
         fail_msg("'%s' is not in '%s'", why, err.text);
@@ -119,7 +121,7 @@ static void test_links(void **state)
 static void test_system_links(void **state)
 {
     (void)state;
-    struct nuioa_error err = {""};
+    struct nuioa_error err = { "" };
     struct stat st;
     if (lstat("/var/run", &st) || !S_ISLNK(st.st_mode))
         skip();

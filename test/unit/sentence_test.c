@@ -1,3 +1,5 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
 /* What a report says of a plan, held against what is so. */
 
 #include <setjmp.h>
@@ -13,7 +15,7 @@
 #include "output/report.h"
 #include "plan_case.h"
 
-static const double weights[16] = {16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
+static const double weights[16] = { 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1 };
 
 /* 8 NUMA nodes of 2 cores, the NIC on the sixth. */
 static struct plan_case *hagrid(unsigned tasks, unsigned cpus_per_task)
@@ -77,7 +79,7 @@ static void test_bound_is_of_exchanges(void **state)
 {
     (void)state;
     struct plan_case *s = hagrid(6, 1);
-    unsigned mask_of[] = {0, 1, 2, 3, 4, 5};
+    unsigned mask_of[] = { 0, 1, 2, 3, 4, 5 };
     double least = 1e9, far = 0;
     plan_case_weigh(s, weights + 10);
     char *text = said(s, false);
@@ -199,7 +201,7 @@ static void test_gpu_left(void **state)
 static void test_gpu_not_left(void **state)
 {
     (void)state;
-    static const double two[12] = {5, 5};
+    static const double two[12] = { 5, 5 };
     struct plan_case *s = hagrid(12, 1);
     plan_case_weigh(s, two);
     plan_case_option(s, "nuioa", "force");

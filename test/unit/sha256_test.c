@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,12 +24,15 @@ static const char *hex(const uint8_t *bytes)
 /* NIST, examples with intermediate values for FIPS 180-4, and SHA256ShortMsg.rsp */
 static void digests(void **state)
 {
-    static const struct { const char *message, *digest; } vectors[] = {
+    static const struct {
+        const char *message, *digest;
+    } vectors[] = {
         { "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
         { "abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" },
         { "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
           "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1" },
-        { "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrst"
+        { "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmn"
+          "hijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrst"
           "nopqrstu",
           "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1" },
     };
@@ -50,7 +54,8 @@ static void long_messages(void **state)
     (void)state;
     memset(bytes, 'a', sizeof(bytes));
     sha256_of(bytes, sizeof(bytes), digest);
-    assert_string_equal(hex(digest), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+    assert_string_equal(hex(digest),
+                        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
     struct sha256 sha;
     sha256_begin(&sha);
     for (size_t done = 0, part = 0; done < sizeof(bytes); part = part % 200 + 1) {
@@ -59,7 +64,8 @@ static void long_messages(void **state)
         done += length;
     }
     sha256_end(&sha, digest);
-    assert_string_equal(hex(digest), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+    assert_string_equal(hex(digest),
+                        "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 /* Where padding takes a block of its own: each length, whole and cut in two at each place. */
@@ -90,10 +96,17 @@ static void fill(uint8_t *bytes, uint8_t with, size_t length)
 /* RFC 4231, test cases 1 to 4, 6 and 7 (5 is cut to 128 bits) */
 static void hmacs(void **state)
 {
-    static const char long_text[] = "This is a test using a larger than block-size key and a larger than block-size "
-                                    "data. The key needs to be hashed before being used by the HMAC algorithm.";
+    static const char long_text[] =
+        "This is a test using a larger than block-size key and a larger than block-size "
+        "data. The key needs to be hashed before being used by the HMAC algorithm.";
     uint8_t key[131], data[200], tag[SHA256_SIZE], counting[25];
-    struct vector { const void *key; size_t key_length; const void *data; size_t length; const char *tag; };
+    struct vector {
+        const void *key;
+        size_t key_length;
+        const void *data;
+        size_t length;
+        const char *tag;
+    };
     (void)state;
     for (uint8_t i = 0; i < 25; i++)
         counting[i] = (uint8_t)(i + 1);
@@ -106,7 +119,8 @@ static void hmacs(void **state)
         { "Jefe", 4, "what do ya want for nothing?", 28,
           "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
         { key, 20, data, 50, "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe" },
-        { counting, 25, data + 100, 50, "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b" },
+        { counting, 25, data + 100, 50,
+          "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b" },
         { key, 131, "Test Using Larger Than Block-Size Key - Hash Key First", 54,
           "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54" },
         { key, 131, long_text, sizeof(long_text) - 1,
@@ -117,7 +131,8 @@ static void hmacs(void **state)
         hmac_key_set(&prepared, vectors[i].key, vectors[i].key_length);
         hmac_sha256(&prepared, vectors[i].data, vectors[i].length, tag);
         assert_string_equal(hex(tag), vectors[i].tag);
-        hmac_sha256(&prepared, vectors[i].data, vectors[i].length, tag); /* a key can be used again */
+        /* a key can be used again */
+        hmac_sha256(&prepared, vectors[i].data, vectors[i].length, tag);
         assert_string_equal(hex(tag), vectors[i].tag);
     }
 }
@@ -185,12 +200,8 @@ static void sessions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digests),
-        cmocka_unit_test(long_messages),
-        cmocka_unit_test(splits),
-        cmocka_unit_test(hmacs),
-        cmocka_unit_test(changed_messages),
-        cmocka_unit_test(sessions),
+        cmocka_unit_test(digests), cmocka_unit_test(long_messages),    cmocka_unit_test(splits),
+        cmocka_unit_test(hmacs),   cmocka_unit_test(changed_messages), cmocka_unit_test(sessions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -29,7 +30,7 @@ static void hang(int fd, void *arg)
 
 static void talk(int fd, void *arg)
 {
-    char block[4096] = {0};
+    char block[4096] = { 0 };
     for (size_t left = *(size_t *)arg; left;) {
         size_t now = left < sizeof(block) ? left : sizeof(block);
         if (nuioa_subprocess_write(fd, block, now))
@@ -121,7 +122,7 @@ static void interrupted(int number)
 static void test_child_signals(void **state)
 {
     (void)state;
-    struct sigaction action = {.sa_handler = interrupted}, old_usr1, old_alarm;
+    struct sigaction action = { .sa_handler = interrupted }, old_usr1, old_alarm;
     sigset_t mask, old;
     void *bytes;
     size_t length;
@@ -150,7 +151,7 @@ static void test_child_unseen(void **state)
     (void)state;
     void *bytes;
     size_t length, size = 5;
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+    struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
     sigaction(SIGCHLD, &ignore, &old);
     assert_int_equal(nuioa_subprocess_run(talk, &size, DEADLINE_MS, 10, &bytes, &length), 0);
     assert_int_equal(length, 5);
@@ -183,7 +184,7 @@ static void test_child_keeps(void **state)
     size_t length;
     char got = 0;
     assert_int_equal(pipe2(ends, O_CLOEXEC) | pipe2(other, O_CLOEXEC), 0);
-    int fds[] = {ends[1], other[1], lowest};
+    int fds[] = { ends[1], other[1], lowest };
     assert_int_equal(nuioa_subprocess_start(&child, use_kept, fds, ends[1], DEADLINE_MS), 0);
     assert_int_equal(nuioa_subprocess_collect(&child, DEADLINE_MS, 10, &bytes, &length), 0);
     assert_int_equal(length, 2);
@@ -199,12 +200,9 @@ static void test_child_keeps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_child_hangs),
-        cmocka_unit_test(test_child_output),
-        cmocka_unit_test(test_child_signals),
-        cmocka_unit_test(test_child_unseen),
-        cmocka_unit_test(test_child_life),
-        cmocka_unit_test(test_child_keeps),
+        cmocka_unit_test(test_child_hangs),   cmocka_unit_test(test_child_output),
+        cmocka_unit_test(test_child_signals), cmocka_unit_test(test_child_unseen),
+        cmocka_unit_test(test_child_life),    cmocka_unit_test(test_child_keeps),
     };
     return cmocka_run_group_tests_name("child", tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034,SC2154
-# For tests of nuioa(1): which one, where it may write, and how it is called. Source it with $here set.
+# For tests of nuioa(1): which one, where it may write, and how it is called. Source it with $here
+# set.
 
 # shellcheck source=../tap.sh
 . "$here/../tap.sh"

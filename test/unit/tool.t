@@ -1,4 +1,6 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
 # The command line of nuioa(1): exit status, what goes to stdout and what to stderr, every option,
 # the formats that other programs read.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

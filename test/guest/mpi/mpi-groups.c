@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Prints, each as "RANK NAME=LIST" with ranks of MPI_COMM_WORLD: the groups that Open MPI makes of
 // the ranks that share something (numa, socket, l3), and the order in which libnuioa-client lets
 // ranks be elected (elected): the best of all, the best of a communicator of the others, and so on.
@@ -20,7 +21,7 @@
 // and so calls this (mpi_yield_when_idle), which must give the turn away.
 int sched_yield(void)
 {
-    struct timespec pause = {.tv_nsec = 50000};
+    struct timespec pause = { .tv_nsec = 50000 };
 
     return nanosleep(&pause, NULL);
 }
@@ -96,8 +97,8 @@ static void print_advice(FILE *out, uint32_t self, uint32_t alone)
 {
     struct nuioa_client *advice = nuioa_client_open();
     uint32_t elected[MAX_RANKS], leader;
-    int count = alone ? elect_alone(advice, self, elected, alone)
-                      : elect_together(advice, self, elected);
+    int count =
+        alone ? elect_alone(advice, self, elected, alone) : elect_together(advice, self, elected);
 
     print_ranks(out, self, "elected", elected, count);
     fprintf(out, "%u source=%d\n", self, nuioa_client_source(advice));

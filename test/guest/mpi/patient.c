@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // Linked into MPI programs for the virtual machines, whose processors take turns of 100 ms: a rank
 // that polls would use up its turn. Open MPI's calls sched_yield while it polls (with
 // mpi_yield_when_idle), MPICH's calls UCX; here both give the turn away. And MPICH 4.0 over several
@@ -10,7 +11,7 @@
 
 int sched_yield(void)
 {
-    struct timespec pause = {.tv_nsec = 50000};
+    struct timespec pause = { .tv_nsec = 50000 };
 
     return nanosleep(&pause, NULL);
 }
