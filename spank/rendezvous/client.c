@@ -20,7 +20,7 @@
 #include "spank/rendezvous/tag.h"
 #include "spank/rendezvous/token.h"
 
-static int64_t now_us(void)
+static int64_t clock_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -30,19 +30,19 @@ static int64_t now_us(void)
 /* --- bytes
  * -------------------------------------------------------------------------------------------- */
 
-#define LOOK_US 100000
+#define POLL_US 100000
 
 /* Until `keep_us` of the time are left. -EINTR: nobody needs to wait any more, now or later. */
 static int wait_on(struct client *g, int fd, short events, int64_t keep_us)
 {
     struct pollfd waited = { .fd = fd, .events = events };
     for (;;) {
-        int64_t start = now_us(), nap = g->left_us - keep_us;
+        int64_t start = clock_us(), nap = g->left_us - keep_us;
         if (nap <= 0)
             return -ETIMEDOUT;
-        int ready = poll(&waited, 1, (int)(((nap < LOOK_US ? nap : LOOK_US) + 999) / 1000));
+        int ready = poll(&waited, 1, (int)(((nap < POLL_US ? nap : POLL_US) + 999) / 1000));
         int rc = ready < 0 && errno != EINTR ? -errno : 0;
-        g->left_us -= now_us() - start;
+        g->left_us -= clock_us() - start;
         if (ready > 0 || rc < 0)
             return rc;
         if (g->is_over && g->is_over(g->arg)) {
@@ -210,14 +210,14 @@ static void *make_hello(struct client *g, const struct client_call *call, size_t
 }
 
 /* What the child that seals a hello and sends it is given, and what it tells. */
-struct errand {
+struct hello_request {
     struct client *node;
     const struct client_call *call;
     void *hello;
     size_t length;
 };
 
-struct outcome {
+struct hello_result {
     int32_t rc;
     uint32_t told; /* srun has been told that there is no credential */
     struct nuioa_error err;
@@ -229,55 +229,56 @@ static int cannot_reach(const struct client_call *call, int rc, struct nuioa_err
                       strerror(-rc));
 }
 
-static void say_sealed(int fd, void *arg)
+static void send_credential(int fd, void *arg)
 {
-    const struct errand *e = arg;
-    struct client *g = e->node;
-    struct outcome outcome = { 0 };
+    const struct hello_request *request = arg;
+    struct client *g = request->node;
+    struct hello_result result = { 0 };
     char *credential = NULL;
-    outcome.rc = seal_as(e->call->socket, e->call->uid, e->call->gid, e->hello, e->length,
-                         &credential, &outcome.err);
+    result.rc = seal_as(request->call->socket, request->call->uid, request->call->gid,
+                        request->hello, request->length, &credential, &result.err);
     int rc = await_connection(g);
     if (!rc)
-        rc = credential ? send_message(g, &g->step, WIRE_SEALED, credential, strlen(credential) + 1)
-                        : send_message(g, &g->step, WIRE_SORRY, NULL, 0);
-    outcome.told = !rc && !credential;
+        rc = credential
+                 ? send_message(g, &g->step, WIRE_CREDENTIAL, credential, strlen(credential) + 1)
+                 : send_message(g, &g->step, WIRE_NO_CREDENTIAL, NULL, 0);
+    result.told = !rc && !credential;
     if (rc < 0 && credential)
-        outcome.rc = cannot_reach(e->call, rc, &outcome.err);
-    nuioa_subprocess_write(fd, &outcome, sizeof(outcome));
+        result.rc = cannot_reach(request->call, rc, &result.err);
+    nuioa_subprocess_write(fd, &result, sizeof(result));
 }
 
-static int say_hello(struct client *g, const void *hello, size_t length)
+static int send_hello(struct client *g, const void *hello, size_t length)
 {
     int rc = await_connection(g);
     return rc ? rc : send_message(g, &g->step, WIRE_HELLO, hello, length);
 }
 
-static int make_call(struct client *g, const struct client_call *call, const struct token *token,
-                     struct nuioa_error *err)
+static int start_call(struct client *g, const struct client_call *call, const struct token *token,
+                      struct nuioa_error *err)
 {
-    struct errand errand = { .node = g, .call = call };
+    struct hello_request request = { .node = g, .call = call };
     int rc = 0;
-    g->fd = listen_dial(call->address, token->port);
+    g->fd = listener_connect(call->address, token->port);
     if (g->fd < 0)
         return cannot_reach(call, g->fd, err);
-    errand.hello = make_hello(g, call, &errand.length);
-    if (!errand.hello)
+    request.hello = make_hello(g, call, &request.length);
+    if (!request.hello)
         return nuioa_fail(err, -ENOMEM, "gather: out of memory, or of random numbers");
     if (token->sealed)
-        rc = nuioa_subprocess_start(&g->caller, say_sealed, &errand, g->fd, call->timeout_ms);
+        rc = nuioa_subprocess_start(&g->hello_process, send_credential, &request, g->fd,
+                                    call->timeout_ms);
     else
-        rc = say_hello(g, errand.hello, errand.length);
-    explicit_bzero(errand.hello, errand.length);
-    free(errand.hello);
+        rc = send_hello(g, request.hello, request.length);
+    explicit_bzero(request.hello, request.length);
+    free(request.hello);
     if (rc < 0 && !token->sealed)
         return cannot_reach(call, rc, err);
     return rc < 0 ? nuioa_fail(err, rc, "gather: %s", strerror(-rc)) : 0;
 }
 
 /* What srun says of itself, if this node may believe it. */
-static int read_invitation(const struct client_call *call, struct token *token,
-                           struct nuioa_error *err)
+static int check_token(const struct client_call *call, struct token *token, struct nuioa_error *err)
 {
     int rc = token_read(token, call->srun);
     if (rc == -EPROTONOSUPPORT)
@@ -307,7 +308,7 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
         .node_count = call->node_count,
         .task_count = call->task_count,
     };
-    int rc = read_invitation(call, &token, err);
+    int rc = check_token(call, &token, err);
     if (rc < 0)
         return rc;
     /* Who has promised must get the table if the others do: no promise where a child says it, for
@@ -315,59 +316,59 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
     g->early_leader = token.sealed ? WIRE_NO_RANK : call->leader;
     hmac_key_set(&g->step, token.key, sizeof(token.key));
     explicit_bzero(token.key, sizeof(token.key));
-    rc = make_call(g, call, &token, err);
+    rc = start_call(g, call, &token, err);
     if (rc < 0)
         client_hang_up(g);
     return rc;
 }
 
 /* Of the time left, all but what a message may take. */
-static unsigned patience_ms(const struct client *g)
+static unsigned remaining_ms(const struct client *g)
 {
     return (unsigned)(g->left_us > 0 ? g->left_us / 1000 * 9 / 10 : 0);
 }
 
 /* A child that says nothing waits for munged, or has died of it. */
-static int learn_outcome(struct client *g, struct outcome *outcome)
+static int collect_result(struct client *g, struct hello_result *result)
 {
     size_t length;
     void *bytes = NULL;
-    int said = wait_on(g, g->caller.fd, POLLIN, g->left_us / 10);
-    int64_t start = now_us();
-    int rc = nuioa_subprocess_collect(&g->caller, said < 0 ? 0 : patience_ms(g), sizeof(*outcome),
-                                      &bytes, &length);
-    g->left_us -= now_us() - start;
+    int said = wait_on(g, g->hello_process.fd, POLLIN, g->left_us / 10);
+    int64_t start = clock_us();
+    int rc = nuioa_subprocess_collect(&g->hello_process, said < 0 ? 0 : remaining_ms(g),
+                                      sizeof(*result), &bytes, &length);
+    g->left_us -= clock_us() - start;
     if (said == -EINTR) {
-        outcome->rc = nuioa_fail(&outcome->err, said, "gather: %s", reason(said));
-        outcome->told = false;
-    } else if (!rc && length == sizeof(*outcome)) {
-        memcpy(outcome, bytes, sizeof(*outcome));
-        outcome->err.text[sizeof(outcome->err.text) - 1] = '\0';
+        result->rc = nuioa_fail(&result->err, said, "gather: %s", reason(said));
+        result->told = false;
+    } else if (!rc && length == sizeof(*result)) {
+        memcpy(result, bytes, sizeof(*result));
+        result->err.text[sizeof(result->err.text) - 1] = '\0';
     } else {
         bool connected = !await_connection(g);
-        outcome->rc =
-            nuioa_fail(&outcome->err, -ETIMEDOUT, "%s",
+        result->rc =
+            nuioa_fail(&result->err, -ETIMEDOUT, "%s",
                        connected ? "MUNGE: no answer in time" : "gather: cannot reach srun");
-        outcome->told = connected && !send_message(g, &g->step, WIRE_SORRY, NULL, 0);
+        result->told = connected && !send_message(g, &g->step, WIRE_NO_CREDENTIAL, NULL, 0);
     }
     free(bytes);
-    return outcome->rc;
+    return result->rc;
 }
 
 static int finish_call(struct client *g, struct nuioa_error *err)
 {
-    struct outcome outcome;
-    if (!g->caller.pid || learn_outcome(g, &outcome) >= 0)
+    struct hello_result result;
+    if (!g->hello_process.pid || collect_result(g, &result) >= 0)
         return 0;
-    g->told = outcome.told;
-    *err = outcome.err;
+    g->told = result.told;
+    *err = result.err;
     client_hang_up(g);
-    return outcome.rc;
+    return result.rc;
 }
 
 void client_hang_up(struct client *g)
 {
-    nuioa_subprocess_end(&g->caller);
+    nuioa_subprocess_end(&g->hello_process);
     explicit_bzero(&g->step, sizeof(g->step));
     explicit_bzero(&g->session, sizeof(g->session));
     if (g->fd < 0)
@@ -479,7 +480,7 @@ int client_tell(struct client *g, struct wire_record *record, size_t length,
     int rc = finish_call(g, err);
     if (rc < 0)
         return rc;
-    record->patience_ms = patience_ms(g);
+    record->table_timeout_ms = remaining_ms(g);
     rc = send_message(g, &g->session, WIRE_RECORD, record, length);
     return rc < 0 ? fail(g, rc, err) : 0;
 }

@@ -36,9 +36,10 @@ struct client_call {
 };
 
 struct client {
-    int fd;                         /* -1: not connected */
-    struct nuioa_subprocess caller; /* seals and sends the hello; until its outcome is known */
-    int64_t left_us;                /* of the time to wait */
+    int fd; /* -1: not connected */
+    struct nuioa_subprocess
+        hello_process; /* seals and sends the hello; until its result is known */
+    int64_t left_us;   /* of the time to wait */
     bool (*is_over)(void *arg);
     void *arg;
     bool told;  /* srun has been told that this node has no credential */
@@ -63,7 +64,7 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
 int client_slice(struct client *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
                  struct nuioa_error *err);
 
-/* Sends the record; fills in its patience_ms. 0, or negative with *err. */
+/* Sends the record; fills in its table_timeout_ms. 0, or negative with *err. */
 int client_tell(struct client *g, struct wire_record *record, size_t length,
                 struct nuioa_error *err);
 

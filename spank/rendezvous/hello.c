@@ -17,7 +17,7 @@ void *hello_make(struct wire_hello *hello, const uint32_t *ranks, size_t *length
     return bytes;
 }
 
-static bool is_of_step(const struct hello_wanted *wanted, const struct wire_hello *hello)
+static bool matches_step(const struct hello_wanted *wanted, const struct wire_hello *hello)
 {
     return hello->step_id == wanted->step_id &&
            (wanted->any_job || hello->job_id == wanted->job_id) &&
@@ -49,7 +49,7 @@ bool hello_read(const struct hello_wanted *wanted, const void *bytes, size_t len
         return false;
     memcpy(hello, bytes, sizeof(*hello));
     return !memcmp(hello->purpose, WIRE_PURPOSE, sizeof(WIRE_PURPOSE)) &&
-           is_of_step(wanted, hello) && hello->node_count <= WIRE_NODES_MAX &&
+           matches_step(wanted, hello) && hello->node_count <= WIRE_NODES_MAX &&
            hello->node < hello->node_count && hello->task_count <= WIRE_TASKS_MAX &&
            (!hello->rank_count || hello->rank_count == hello->task_count) &&
            length == sizeof(*hello) + hello->rank_count * sizeof(uint32_t) &&

@@ -18,7 +18,7 @@ void host_groups_add(struct host_groups *groups, const char *host, const char *t
     while (i < groups->count && strcmp(groups->texts[i].text, text))
         i++;
     if (i == HOST_GROUPS_MAX) {
-        groups->lost++;
+        groups->omitted++;
         return;
     }
     struct host_group *t = &groups->texts[i];

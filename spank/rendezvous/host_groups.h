@@ -16,7 +16,7 @@ struct host_group {
 };
 
 struct host_groups {
-    uint32_t count, lost;
+    uint32_t count, omitted;
     struct host_group texts[HOST_GROUPS_MAX];
 };
 

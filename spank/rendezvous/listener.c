@@ -23,7 +23,7 @@ static int bind_to(int fd, int family, uint16_t port)
 }
 
 /* Two listeners of one user would else meet at the first port. */
-static uint16_t somewhere(uint16_t first, uint16_t last)
+static uint16_t random_port(uint16_t first, uint16_t last)
 {
     uint16_t random = 0;
     if (getrandom(&random, sizeof(random), 0) != sizeof(random))
@@ -34,7 +34,7 @@ static uint16_t somewhere(uint16_t first, uint16_t last)
 static int bind_in_range(int fd, int family, uint16_t first, uint16_t last)
 {
     int rc = -EADDRINUSE;
-    uint16_t port = somewhere(first, last);
+    uint16_t port = random_port(first, last);
     for (int tries = last - first + 1; tries && rc == -EADDRINUSE; tries--) {
         rc = bind_to(fd, family, port);
         port = port == last ? first : (uint16_t)(port + 1);
@@ -103,7 +103,7 @@ static int make_address(const char *text, in_port_t port, struct sockaddr_storag
     return -EINVAL;
 }
 
-int listen_dial(const char *text, uint16_t port)
+int listener_connect(const char *text, uint16_t port)
 {
     struct sockaddr_storage address;
     int length = make_address(text, htons(port), &address), on = 1;

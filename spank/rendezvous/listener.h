@@ -16,6 +16,6 @@ int listener_accept(int listener);
 
 /* Begins to connect to an IPv4 or IPv6 address in numbers; no name is resolved. A descriptor
  * (close-on-exec, non-blocking), writable when the connection is there or has failed; or -errno. */
-int listen_dial(const char *address, uint16_t port);
+int listener_connect(const char *address, uint16_t port);
 
 #endif

@@ -19,27 +19,27 @@
 /* --- the child
  * ---------------------------------------------------------------------------------------- */
 
-static void answer(const char *socket, const char *credential, struct munge_answer *opened)
+static void decode(const char *socket, const char *credential, struct munge_answer *answer)
 {
     struct nuioa_error err = { "" };
     void *bytes;
     size_t length;
-    memset(opened, 0, offsetof(struct munge_answer, bytes));
-    opened->rc = seal_open(socket, credential, &opened->uid, &bytes, &length, &err);
-    if (!opened->rc && length > sizeof(opened->bytes))
-        opened->rc = nuioa_fail(&err, -EFBIG, "more in it than a hello has");
-    if (!opened->rc) {
-        opened->length = (uint32_t)length;
-        memcpy(opened->bytes, bytes, length);
+    memset(answer, 0, offsetof(struct munge_answer, bytes));
+    answer->rc = seal_open(socket, credential, &answer->uid, &bytes, &length, &err);
+    if (!answer->rc && length > sizeof(answer->bytes))
+        answer->rc = nuioa_fail(&err, -EFBIG, "more in it than a hello has");
+    if (!answer->rc) {
+        answer->length = (uint32_t)length;
+        memcpy(answer->bytes, bytes, length);
     }
-    nuioa_copy(opened->error, sizeof(opened->error), err.text);
+    nuioa_copy(answer->error, sizeof(answer->error), err.text);
     free(bytes);
 }
 
 static _Noreturn void serve(int fd, const char *socket)
 {
     static char credential[MUNGE_WORKER_BYTES_MAX + 1];
-    static struct munge_answer opened;
+    static struct munge_answer answer;
     for (;;) {
         ssize_t got = recv(fd, credential, MUNGE_WORKER_BYTES_MAX, 0);
         if (got < 0 && errno == EINTR)
@@ -47,16 +47,16 @@ static _Noreturn void serve(int fd, const char *socket)
         if (got <= 0)
             _exit(0);
         credential[got] = '\0';
-        answer(socket, credential, &opened);
-        if (nuioa_subprocess_write(fd, &opened,
-                                   offsetof(struct munge_answer, bytes) + opened.length) < 0)
+        decode(socket, credential, &answer);
+        if (nuioa_subprocess_write(fd, &answer,
+                                   offsetof(struct munge_answer, bytes) + answer.length) < 0)
             _exit(1);
     }
 }
 
 /* It must not hold what srun's readers and writers wait for the end of, nor die of the terminal's
  * ^C before srun has decided what that means. */
-static _Noreturn void be_child(int fd, const char *socket, pid_t parent)
+static _Noreturn void run_child(int fd, const char *socket, pid_t parent)
 {
     sigset_t none;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -93,7 +93,7 @@ int munge_worker_start(struct munge_worker *worker, const char *socket)
         setsockopt(ends[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
     pid_t parent = getpid(), pid = fork();
     if (pid == 0)
-        be_child(ends[1], socket, parent);
+        run_child(ends[1], socket, parent);
     int rc = pid < 0 ? -errno : 0;
     close(ends[1]);
     if (rc < 0) {
@@ -104,7 +104,7 @@ int munge_worker_start(struct munge_worker *worker, const char *socket)
     return 0;
 }
 
-void munge_worker_dismiss(struct munge_worker *worker)
+void munge_worker_close(struct munge_worker *worker)
 {
     if (worker->fd >= 0)
         close(worker->fd);
@@ -113,7 +113,7 @@ void munge_worker_dismiss(struct munge_worker *worker)
 
 void munge_worker_stop(struct munge_worker *worker)
 {
-    munge_worker_dismiss(worker);
+    munge_worker_close(worker);
     /* Once it is reaped, its number may be anybody's. */
     if (worker->pid > 0 && waitpid(worker->pid, NULL, WNOHANG) == 0) {
         kill(worker->pid, SIGKILL);
@@ -132,16 +132,16 @@ int munge_worker_ask(const struct munge_worker *worker, const char *credential, 
     return done < 0 ? -errno : 0;
 }
 
-int munge_worker_answer(const struct munge_worker *worker, struct munge_answer *opened)
+int munge_worker_answer(const struct munge_worker *worker, struct munge_answer *answer)
 {
     ssize_t got;
     do
-        got = recv(worker->fd, opened, sizeof(*opened), 0);
+        got = recv(worker->fd, answer, sizeof(*answer), 0);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return -errno;
     if ((size_t)got < offsetof(struct munge_answer, bytes) ||
-        (size_t)got != offsetof(struct munge_answer, bytes) + opened->length)
+        (size_t)got != offsetof(struct munge_answer, bytes) + answer->length)
         return -EPIPE;
     return 0;
 }

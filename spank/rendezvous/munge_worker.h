@@ -28,7 +28,7 @@ struct munge_answer {
 int munge_worker_start(struct munge_worker *worker, const char *socket);
 
 /* Lets it end by itself; to be reaped by munge_worker_stop all the same. */
-void munge_worker_dismiss(struct munge_worker *worker);
+void munge_worker_close(struct munge_worker *worker);
 
 /* Kills and reaps it. */
 void munge_worker_stop(struct munge_worker *worker);
@@ -37,6 +37,6 @@ void munge_worker_stop(struct munge_worker *worker);
 int munge_worker_ask(const struct munge_worker *worker, const char *credential, size_t length);
 
 /* Takes an answer; waits for it. 0, or -errno if the child is gone. */
-int munge_worker_answer(const struct munge_worker *worker, struct munge_answer *opened);
+int munge_worker_answer(const struct munge_worker *worker, struct munge_answer *answer);
 
 #endif

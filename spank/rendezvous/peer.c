@@ -46,7 +46,7 @@ void peer_free_all(struct peer_list *list)
 }
 
 /* Bytes of the present part, the frame or all that follows it; 0 when it is complete. */
-static size_t missing(const struct peer *p)
+static size_t bytes_missing(const struct peer *p)
 {
     return sizeof(p->frame) + (p->body ? p->frame.length + WIRE_TAG_SIZE : 0) - p->got;
 }
@@ -54,13 +54,13 @@ static size_t missing(const struct peer *p)
 int peer_receive(struct peer *p)
 {
     char *to = p->body ? p->body + p->got - sizeof(p->frame) : (char *)&p->frame + p->got;
-    ssize_t got = recv(p->fd, to, missing(p), MSG_DONTWAIT);
+    ssize_t got = recv(p->fd, to, bytes_missing(p), MSG_DONTWAIT);
     if (got == 0)
         return -ECONNRESET;
     if (got < 0)
         return errno == EAGAIN ? 0 : errno == EINTR ? PEER_PART : -errno;
     p->got += (size_t)got;
-    if (missing(p))
+    if (bytes_missing(p))
         return PEER_PART;
     return p->body ? PEER_MESSAGE : PEER_FRAME;
 }
@@ -84,7 +84,7 @@ bool peer_unsent(const struct peer *p)
 }
 
 /* All but the first `sent` bytes of the parts. */
-static int keep(struct peer *p, const struct iovec *parts, size_t count, size_t sent)
+static int keep_unsent(struct peer *p, const struct iovec *parts, size_t count, size_t sent)
 {
     for (size_t i = 0; i < count; i++) {
         size_t skip = sent < parts[i].iov_len ? sent : parts[i].iov_len,
@@ -134,5 +134,5 @@ int peer_send(struct peer *p, const struct iovec *parts, size_t count)
     if (rc < 0 || !count)
         return rc;
     ssize_t sent = p->out_length ? 0 : send_parts(p->fd, parts, count);
-    return sent < 0 ? (int)sent : keep(p, parts, count, (size_t)sent);
+    return sent < 0 ? (int)sent : keep_unsent(p, parts, count, (size_t)sent);
 }

@@ -13,11 +13,11 @@
 /* One connection to srun's side of the rendezvous, and lists of them. */
 
 enum peer_state {
-    PEER_KNOCKING, /* nothing complete has come */
-    PEER_SEALED,   /* a credential, not yet opened */
-    PEER_KNOWN,    /* a node of our step */
-    PEER_RECORDED, /* its record is here */
-    PEER_DEAD,     /* waits to be freed */
+    PEER_NEW,           /* nothing complete has come */
+    PEER_CREDENTIAL,    /* a credential, not yet opened */
+    PEER_AUTHENTICATED, /* a node of our step */
+    PEER_RECORDED,      /* its record is here */
+    PEER_CLOSED,        /* waits to be freed */
 };
 
 struct peer_list {

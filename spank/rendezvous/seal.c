@@ -65,7 +65,7 @@ int seal_make(const char *socket, uid_t reader, const void *bytes, size_t length
 
 /* The signal at the parent's death, which a change of identity takes away; and the parent may be
  * dead by then. */
-static int die_with(pid_t parent, int signal)
+static int keep_parent_death_signal(pid_t parent, int signal)
 {
     if (signal && prctl(PR_SET_PDEATHSIG, signal) < 0)
         return -errno;
@@ -73,7 +73,7 @@ static int die_with(pid_t parent, int signal)
 }
 
 /* For good, so that nothing here can be root's. */
-static int become(uid_t uid, gid_t gid)
+static int become_user(uid_t uid, gid_t gid)
 {
     uid_t real, effective, saved;
     pid_t parent = getppid();
@@ -87,7 +87,9 @@ static int become(uid_t uid, gid_t gid)
     if (setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0 ||
         getresuid(&real, &effective, &saved) < 0)
         return -errno;
-    return real == uid && effective == uid && saved == uid ? die_with(parent, signal) : -EPERM;
+    return real == uid && effective == uid && saved == uid
+               ? keep_parent_death_signal(parent, signal)
+               : -EPERM;
 }
 
 int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length,
@@ -96,7 +98,7 @@ int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t 
     *credential = NULL;
     if (uid == 0)
         return nuioa_fail(err, -EPERM, "root's jobs are not gathered");
-    int rc = become(uid, gid);
+    int rc = become_user(uid, gid);
     if (rc < 0)
         return nuioa_fail(err, rc, "MUNGE: cannot become the user: %s", strerror(-rc));
     return seal_make(socket, uid, bytes, length, credential, err);

@@ -16,7 +16,7 @@
 
 #define EVENTS 64
 /* Credentials waiting that are worth a second process. */
-#define MANY 8
+#define MANY_CREDENTIALS 8
 /* A stranger that has said nothing for so long may have to make room. */
 #define SILENCE_MS 50
 /* For what is left to be sent, at the end. */
@@ -27,20 +27,20 @@
 
 static void serve(struct server *g, struct peer *p, uint32_t events)
 {
-    if (events & EPOLLOUT && p->state != PEER_DEAD) {
+    if (events & EPOLLOUT && p->state != PEER_CLOSED) {
         bool before = peer_unsent(p);
         int rc = peer_send(p, NULL, 0);
         g->unsent -= before - peer_unsent(p);
         if (!peer_unsent(p))
             server_watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
         if (rc < 0)
-            server_lose(g, p, rc);
+            server_peer_failed(g, p, rc);
     }
-    if (p->state == PEER_SEALED)
-        server_lose(g, p,
-                    -ECONNRESET); /* an error, or both ends closed: nothing else is watched for */
-    else if (events & ~(uint32_t)EPOLLOUT && p->state != PEER_DEAD)
-        server_hear(g, p);
+    if (p->state == PEER_CREDENTIAL)
+        server_peer_failed(
+            g, p, -ECONNRESET); /* an error, or both ends closed: nothing else is watched for */
+    else if (events & ~(uint32_t)EPOLLOUT && p->state != PEER_CLOSED)
+        server_receive(g, p);
 }
 
 /* --- the door
@@ -49,8 +49,8 @@ static void serve(struct server *g, struct peer *p, uint32_t events)
 /* False: no room now. */
 static bool make_room(struct server *g)
 {
-    struct peer *oldest = g->strangers.first;
-    if (g->stranger_count < SERVER_STRANGERS_MAX)
+    struct peer *oldest = g->unauthenticated.first;
+    if (g->unauthenticated_count < SERVER_UNAUTHENTICATED_MAX)
         return true;
     if (!oldest || server_now_ms() - oldest->since_ms < SILENCE_MS)
         return false;
@@ -59,23 +59,23 @@ static bool make_room(struct server *g)
 }
 
 /* False: it must do without. */
-static bool hire(struct server *g, struct desk *desk)
+static bool start_decoder(struct server *g, struct decoder *decoder)
 {
-    if (desk->worker.fd >= 0)
+    if (decoder->worker.fd >= 0)
         return true;
-    if (munge_worker_start(&desk->worker, g->config.socket) < 0)
+    if (munge_worker_start(&decoder->worker, g->config.socket) < 0)
         return false;
-    server_watch(g, desk->worker.fd, desk, EPOLLIN, EPOLL_CTL_ADD);
+    server_watch(g, decoder->worker.fd, decoder, EPOLLIN, EPOLL_CTL_ADD);
     return true;
 }
 
-static void open_door(struct server *g)
+static void accept_all(struct server *g)
 {
     while (g->listener >= 0 && make_room(g)) {
         int fd = listener_accept(g->listener);
         if (fd < 0 && fd != -EAGAIN && fd != -ECONNABORTED && fd != -EINTR) {
             g->pause_ms = server_now_ms() + SILENCE_MS; /* out of descriptors */
-            server_let_in(g, false);
+            server_set_accepting(g, false);
         }
         if (fd < 0)
             return;
@@ -84,59 +84,59 @@ static void open_door(struct server *g)
             close(fd);
             return;
         }
-        peer_move(p, &g->strangers);
-        if (++g->stranger_count > g->counts.strangers_most)
-            g->counts.strangers_most = g->stranger_count;
+        peer_move(p, &g->unauthenticated);
+        if (++g->unauthenticated_count > g->counts.unauthenticated_most)
+            g->counts.unauthenticated_most = g->unauthenticated_count;
         server_watch(g, fd, p, EPOLLIN, EPOLL_CTL_ADD);
-        server_hear(g, p); /* a node may have spoken already */
+        server_receive(g, p); /* a node may have spoken already */
         if (g->config.sealed)
-            hire(g, &g->desks[0]); /* while the node's credential is being made */
+            start_decoder(g, &g->decoders[0]); /* while the node's credential is being made */
     }
-    server_let_in(g, false);
+    server_set_accepting(g, false);
 }
 
-static void send_away_silent(struct server *g)
+static void drop_silent(struct server *g)
 {
-    int64_t before = server_now_ms() - SERVER_STRANGER_MS;
-    while (g->strangers.first && g->strangers.first->since_ms <= before)
-        server_drop(g, g->strangers.first);
-    if (!g->listening && g->listener >= 0 && server_now_ms() >= g->pause_ms && make_room(g)) {
+    int64_t before = server_now_ms() - SERVER_UNAUTHENTICATED_MS;
+    while (g->unauthenticated.first && g->unauthenticated.first->since_ms <= before)
+        server_drop(g, g->unauthenticated.first);
+    if (!g->accepting && g->listener >= 0 && server_now_ms() >= g->pause_ms && make_room(g)) {
         g->pause_ms = 0;
-        server_let_in(g, true);
+        server_set_accepting(g, true);
     }
 }
 
-static void take_answer(struct server *g, struct desk *desk)
+static void take_answer(struct server *g, struct decoder *decoder)
 {
-    struct peer *p = desk->peer;
-    int rc = munge_worker_answer(&desk->worker, g->opened);
-    desk->peer = NULL;
-    desk->busy = false;
+    struct peer *p = decoder->peer;
+    int rc = munge_worker_answer(&decoder->worker, g->decoded);
+    decoder->peer = NULL;
+    decoder->busy = false;
     if (rc < 0) {
-        munge_worker_stop(&desk->worker);
+        munge_worker_stop(&decoder->worker);
         if (p)
             server_drop(g, p);
     } else if (p) {
         peer_forget_body(p);
-        server_take_opened(g, p, g->opened);
+        server_take_decoded(g, p, g->decoded);
     }
 }
 
-static void ask_openers(struct server *g)
+static void ask_decoders(struct server *g)
 {
     for (int i = 0; i < MUNGE_WORKERS && g->queue.first; i++) {
-        struct desk *desk = &g->desks[i];
-        if (desk->busy)
+        struct decoder *decoder = &g->decoders[i];
+        if (decoder->busy)
             continue;
-        if (i > 0 && desk->worker.fd < 0 && g->stranger_count < MANY)
+        if (i > 0 && decoder->worker.fd < 0 && g->unauthenticated_count < MANY_CREDENTIALS)
             continue; /* a fork of srun costs more than a few credentials */
-        if (!hire(g, desk))
+        if (!start_decoder(g, decoder))
             continue;
         struct peer *p = g->queue.first;
-        peer_move(p, &g->opening);
-        desk->peer = p;
-        desk->busy = true;
-        if (munge_worker_ask(&desk->worker, p->body, p->frame.length) < 0)
+        peer_move(p, &g->decoding);
+        decoder->peer = p;
+        decoder->busy = true;
+        if (munge_worker_ask(&decoder->worker, p->body, p->frame.length) < 0)
             server_drop(g, p);
     }
 }
@@ -147,14 +147,15 @@ static void ask_openers(struct server *g)
 static int wait_ms(const struct server *g)
 {
     int64_t now = server_now_ms(), until = INT64_MAX;
-    if (g->strangers.first)
-        until = g->strangers.first->since_ms + (g->listening ? SERVER_STRANGER_MS : SILENCE_MS);
+    if (g->unauthenticated.first)
+        until = g->unauthenticated.first->since_ms +
+                (g->accepting ? SERVER_UNAUTHENTICATED_MS : SILENCE_MS);
     if (g->give_up_ms && g->give_up_ms < until && g->phase == GATHERING)
         until = g->give_up_ms;
     if (g->until_ms && g->until_ms < until && g->phase == GATHERING)
         until = g->until_ms;
-    if (g->door_ms && g->door_ms < until && g->phase == GATHERING)
-        until = g->door_ms;
+    if (g->accept_until_ms && g->accept_until_ms < until && g->phase == GATHERING)
+        until = g->accept_until_ms;
     if (g->pause_ms && g->pause_ms < until)
         until = g->pause_ms;
     if (g->flush_ms && g->flush_ms < until)
@@ -166,13 +167,13 @@ static void dispatch(struct server *g, const struct epoll_event *event)
 {
     if (event->data.ptr == &g->listener) {
         if (g->listener >= 0)
-            open_door(g);
+            accept_all(g);
         return;
     }
     for (int i = 0; i < MUNGE_WORKERS; i++)
-        if (event->data.ptr == &g->desks[i]) {
-            if (g->desks[i].worker.fd >= 0)
-                take_answer(g, &g->desks[i]);
+        if (event->data.ptr == &g->decoders[i]) {
+            if (g->decoders[i].worker.fd >= 0)
+                take_answer(g, &g->decoders[i]);
             return;
         }
     serve(g, event->data.ptr, event->events);
@@ -199,9 +200,9 @@ static void serve_all(struct server *g)
                 return;
             dispatch(g, &events[i]);
         }
-        send_away_silent(g);
-        ask_openers(g);
-        peer_free_all(&g->dead);
+        drop_silent(g);
+        ask_decoders(g);
+        peer_free_all(&g->closed);
         if (server_is_late(g))
             server_give_up(g);
     }
@@ -211,29 +212,29 @@ static void *run(void *arg)
 {
     struct server *g = arg;
     for (int i = 0; i < MUNGE_WORKERS; i++)
-        g->desks[i].worker = (struct munge_worker){ 0, -1 };
-    g->opened = malloc(sizeof(*g->opened));
-    if (g->opened) {
+        g->decoders[i].worker = (struct munge_worker){ 0, -1 };
+    g->decoded = malloc(sizeof(*g->decoded));
+    if (g->decoded) {
         if (g->eager && g->config.sealed)
-            hire(g, &g->desks[0]);
+            start_decoder(g, &g->decoders[0]);
         serve_all(g);
-        server_say_what_lacks(g);
+        server_warn_at_end(g);
     }
-    server_close_door(g);
+    server_stop_accepting(g);
     for (int i = 0; i < MUNGE_WORKERS; i++)
-        munge_worker_stop(&g->desks[i].worker);
-    server_drop_all(g, &g->known);
-    peer_free_all(&g->dead);
-    if (g->opened)
-        explicit_bzero(g->opened, sizeof(*g->opened));
-    free(g->opened);
+        munge_worker_stop(&g->decoders[i].worker);
+    server_drop_all(g, &g->authenticated);
+    peer_free_all(&g->closed);
+    if (g->decoded)
+        explicit_bzero(g->decoded, sizeof(*g->decoded));
+    free(g->decoded);
     return NULL;
 }
 
 /* --- for srun
  * ----------------------------------------------------------------------------------------- */
 
-static int invite(struct server *g, uint16_t port)
+static int make_token(struct server *g, uint16_t port)
 {
     struct token token;
     int rc = token_make(&token, port, g->config.sealed);
@@ -255,7 +256,7 @@ int server_open(const struct server_config *config, struct server **server, stru
     g->wanted.any_job = true;
     g->epoll = g->stop = -1; /* what srun forks before the start does not hold them */
     g->listener = listener_open(config->port_first, config->port_last, &port);
-    int rc = g->listener < 0 ? g->listener : invite(g, port);
+    int rc = g->listener < 0 ? g->listener : make_token(g, port);
     if (rc < 0) {
         server_close(g);
         *server = NULL;
@@ -283,7 +284,7 @@ static int open_events(struct server *g)
     g->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (g->epoll < 0 || g->stop < 0)
         return -errno;
-    g->listening = true;
+    g->accepting = true;
     server_watch(g, g->listener, &g->listener, EPOLLIN, EPOLL_CTL_ADD);
     server_watch(g, g->stop, &g->stop, EPOLLIN, EPOLL_CTL_ADD);
     return 0;
@@ -306,7 +307,7 @@ int server_start(struct server *g, bool eager)
     if (g->started)
         return 0;
     g->eager = eager;
-    g->door_ms = g->config.door_ms ? server_now_ms() + g->config.door_ms : 0;
+    g->accept_until_ms = g->config.door_ms ? server_now_ms() + g->config.door_ms : 0;
     int rc = open_events(g);
     if (!rc)
         rc = start_thread(g);

@@ -15,8 +15,8 @@
 
 /* Of peers that are not known yet: how many, how long, how much they may say. When another one
  * comes the one that has been silent longest goes. */
-#define SERVER_STRANGERS_MAX 64
-#define SERVER_STRANGER_MS 1000
+#define SERVER_UNAUTHENTICATED_MAX 64
+#define SERVER_UNAUTHENTICATED_MS 1000
 
 struct server_config {
     bool sealed;         /* auth=munge */
@@ -43,7 +43,7 @@ struct server_config {
 struct server_counts {
     uint32_t nodes, hellos, records, tables; /* expected, seen, seen, 1: the table went out */
     uint32_t refused;                        /* peers that were sent away */
-    uint32_t strangers_most;                 /* at one time */
+    uint32_t unauthenticated_most;           /* at one time */
 };
 
 struct server;

@@ -31,38 +31,38 @@ void server_close_listener(struct server *g)
     g->listener = -1;
 }
 
-void server_let_in(struct server *g, bool in)
+void server_set_accepting(struct server *g, bool accepting)
 {
-    if (g->listener >= 0 && g->listening != in)
-        server_watch(g, g->listener, &g->listener, in ? EPOLLIN : 0, EPOLL_CTL_MOD);
-    g->listening = in;
+    if (g->listener >= 0 && g->accepting != accepting)
+        server_watch(g, g->listener, &g->listener, accepting ? EPOLLIN : 0, EPOLL_CTL_MOD);
+    g->accepting = accepting;
 }
 
-bool server_is_stranger(const struct peer *p)
+bool server_is_unauthenticated(const struct peer *p)
 {
-    return p->state <= PEER_SEALED;
+    return p->state <= PEER_CREDENTIAL;
 }
 
 /* It is freed only when no event can name it any more. */
 void server_drop(struct server *g, struct peer *p)
 {
-    if (p->state == PEER_DEAD)
+    if (p->state == PEER_CLOSED)
         return;
     for (int i = 0; i < MUNGE_WORKERS; i++)
-        if (g->desks[i].peer == p)
-            g->desks[i].peer = NULL;
-    if (server_is_stranger(p)) {
-        g->stranger_count--;
+        if (g->decoders[i].peer == p)
+            g->decoders[i].peer = NULL;
+    if (server_is_unauthenticated(p)) {
+        g->unauthenticated_count--;
         g->counts.refused++;
-        server_let_in(g, true);
+        server_set_accepting(g, true);
     }
     g->unsent -= peer_unsent(p);
     server_watch(g, p->fd, NULL, 0,
                  EPOLL_CTL_DEL); /* closing is not enough: a child may hold a copy */
     close(p->fd);
     p->fd = -1;
-    p->state = PEER_DEAD;
-    peer_move(p, &g->dead);
+    p->state = PEER_CLOSED;
+    peer_move(p, &g->closed);
 }
 
 void server_drop_all(struct server *g, struct peer_list *list)
@@ -89,13 +89,13 @@ void server_send(struct server *g, struct peer *p, uint32_t type, const void *bo
         shutdown(p->fd, SHUT_RDWR); /* its end is noticed where all ends are */
 }
 
-void server_close_door(struct server *g)
+void server_stop_accepting(struct server *g)
 {
     server_close_listener(g);
-    g->door_ms = 0;
-    server_drop_all(g, &g->strangers);
+    g->accept_until_ms = 0;
+    server_drop_all(g, &g->unauthenticated);
     server_drop_all(g, &g->queue);
-    server_drop_all(g, &g->opening);
+    server_drop_all(g, &g->decoding);
     for (int i = 0; i < MUNGE_WORKERS; i++)
-        munge_worker_dismiss(&g->desks[i].worker);
+        munge_worker_close(&g->decoders[i].worker);
 }

@@ -19,7 +19,7 @@ static void send_all(struct server *g, uint32_t type, const void *body, size_t l
 {
     uint8_t digest[SHA256_SIZE];
     sha256_of(body, length, digest);
-    for (struct peer *p = g->known.first; p; p = p->next)
+    for (struct peer *p = g->authenticated.first; p; p = p->next)
         server_send(g, p, type, body, length, digest);
 }
 
@@ -29,7 +29,7 @@ static void fail(struct server *g, const char *what)
     if (g->phase >= DONE)
         return;
     g->phase = FAILED;
-    server_close_door(g);
+    server_stop_accepting(g);
     send_all(g, WIRE_STOP, NULL, 0);
     snprintf(text, sizeof(text),
              "gather: %s (%u of %u nodes answered): each node knows its own leader only", what,
@@ -48,7 +48,7 @@ static void expect_failure(struct server *g, const char *what)
 }
 
 /* Of those who wait; the reason that is known, if any, says more than the time. */
-static const char *why_late(const struct server *g)
+static const char *late_reason(const struct server *g)
 {
     return *g->trouble.text ? g->trouble.text : "not all nodes have come in time";
 }
@@ -61,10 +61,10 @@ static bool is_past(int64_t ms)
 bool server_is_late(const struct server *g)
 {
     return g->phase == GATHERING &&
-           (is_past(g->give_up_ms) || is_past(g->until_ms) || is_past(g->door_ms));
+           (is_past(g->give_up_ms) || is_past(g->until_ms) || is_past(g->accept_until_ms));
 }
 
-static void say_trouble(struct server *g)
+static void warn_trouble(struct server *g)
 {
     char text[400];
     if (g->warned || !*g->trouble.text)
@@ -80,18 +80,18 @@ void server_give_up(struct server *g)
 {
     g->give_up_ms = 0;
     if (g->counts.hellos) {
-        fail(g, why_late(g));
+        fail(g, late_reason(g));
         return;
     }
-    say_trouble(g);
-    if (is_past(g->door_ms))
+    warn_trouble(g);
+    if (is_past(g->accept_until_ms))
         g->phase = FAILED;
 }
 
-void server_say_what_lacks(struct server *g)
+void server_warn_at_end(struct server *g)
 {
     if (g->give_up_ms && g->phase == GATHERING)
-        say_trouble(g);
+        warn_trouble(g);
     if (g->counts.hellos || g->warned || !g->config.every_record)
         return;
     g->config.warn(g->config.arg,
@@ -103,10 +103,10 @@ void server_say_what_lacks(struct server *g)
 static void end_if_complete(struct server *g)
 {
     char text[400];
-    if (g->phase != GATHERING || g->counts.records + g->missed < g->counts.nodes)
+    if (g->phase != GATHERING || g->counts.records + g->records_missing < g->counts.nodes)
         return;
     g->phase = DONE;
-    if (g->missed && g->config.every_record) {
+    if (g->records_missing && g->config.every_record) {
         snprintf(text, sizeof(text),
                  "gather: %s (%u of %u nodes answered): the report is of the others",
                  g->trouble.text, g->counts.records, g->counts.nodes);
@@ -117,22 +117,22 @@ static void end_if_complete(struct server *g)
 
 /* Nobody waits any more, and nobody acts otherwise: only a report, if there is one, lacks
  * something. */
-static void miss(struct server *g, const char *what)
+static void record_missing(struct server *g, const char *what)
 {
-    if (!g->missed++)
+    if (!g->records_missing++)
         nuioa_fail(&g->trouble, -EPIPE, "%s", what);
     end_if_complete(g);
 }
 
 /* All nodes wait for this: what else there is to do comes after it. */
-static void hand_out(struct server *g)
+static void send_table(struct server *g)
 {
     size_t length = 0;
     void *table = NULL;
-    if (!g->leaderless)
+    if (!g->has_leaderless)
         table =
             leaders_pack(g->wanted.job_id, g->wanted.step_id, g->leaders, g->counts.nodes, &length);
-    if (!g->leaderless && !table) {
+    if (!g->has_leaderless && !table) {
         fail(g, "out of memory");
         return;
     }
@@ -143,35 +143,35 @@ static void hand_out(struct server *g)
 }
 
 /* A node's leader is known, or that it has none. */
-static void settle(struct server *g, uint32_t node, uint32_t leader)
+static void set_leader(struct server *g, uint32_t node, uint32_t leader)
 {
     g->leaders[node] = leader;
-    g->leaderless = g->leaderless || leader == WIRE_NO_RANK;
-    if (++g->settled < g->counts.nodes)
+    g->has_leaderless = g->has_leaderless || leader == WIRE_NO_RANK;
+    if (++g->leaders_known < g->counts.nodes)
         return;
     if (server_is_late(g))
         server_give_up(g);
     else
-        hand_out(g);
+        send_table(g);
 }
 
-void server_lose(struct server *g, struct peer *p, int rc)
+void server_peer_failed(struct server *g, struct peer *p, int rc)
 {
-    bool stranger = server_is_stranger(p), recorded = p->state == PEER_RECORDED;
+    bool unauthenticated = server_is_unauthenticated(p), recorded = p->state == PEER_RECORDED;
     bool waited = recorded && g->phase == GATHERING;
     struct nuioa_error what;
     if (waited)
-        nuioa_fail(&what, -ETIMEDOUT, "%s", why_late(g));
+        nuioa_fail(&what, -ETIMEDOUT, "%s", late_reason(g));
     else
         nuioa_fail(&what, -EPIPE, "node number %u of the step %s", p->node,
                    rc == -EBADMSG
                        ? "is not who speaks for it, or what it said was changed on the way"
                        : "has hung up");
     server_drop(g, p);
-    if (!stranger && !g->counts.tables)
+    if (!unauthenticated && !g->counts.tables)
         fail(g, what.text);
-    else if (!stranger && !recorded)
-        miss(g, what.text);
+    else if (!unauthenticated && !recorded)
+        record_missing(g, what.text);
 }
 
 /* --- messages
@@ -204,8 +204,8 @@ static void *make_slice(struct server *g, const struct wire_hello *hello, const 
     return slice;
 }
 
-static void welcome(struct server *g, struct peer *p, const struct wire_hello *hello,
-                    const char *bytes)
+static void send_welcome(struct server *g, struct peer *p, const struct wire_hello *hello,
+                         const char *bytes)
 {
     size_t length = 0;
     uint8_t digest[SHA256_SIZE];
@@ -225,53 +225,53 @@ static void take_hello(struct server *g, struct peer *p, const char *bytes, size
         server_drop(g, p);
         return;
     }
-    g->stranger_count--;
-    server_let_in(g, true);
+    g->unauthenticated_count--;
+    server_set_accepting(g, true);
     g->counts.hellos++;
     p->node = hello.node;
-    p->state = PEER_KNOWN;
+    p->state = PEER_AUTHENTICATED;
     g->nodes[p->node] = p;
-    peer_move(p, &g->known);
+    peer_move(p, &g->authenticated);
     server_watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
     tag_session(&p->key, &g->key, &hello);
-    welcome(g, p, &hello, bytes);
+    send_welcome(g, p, &hello, bytes);
     explicit_bzero(hello.fresh, sizeof(hello.fresh));
     if (g->counts.hellos == g->counts.nodes)
-        server_close_door(g); /* nobody is missing */
+        server_stop_accepting(g); /* nobody is missing */
     p->early_leader = hello.leader != WIRE_NO_RANK;
     if (p->early_leader)
-        settle(g, p->node, hello.leader);
+        set_leader(g, p->node, hello.leader);
 }
 
-void server_take_opened(struct server *g, struct peer *p, const struct munge_answer *opened)
+void server_take_decoded(struct server *g, struct peer *p, const struct munge_answer *decoded)
 {
-    if (opened->rc == -EIO)
-        expect_failure(g, opened->error);
-    if (opened->rc < 0 || opened->uid != g->config.uid)
+    if (decoded->rc == -EIO)
+        expect_failure(g, decoded->error);
+    if (decoded->rc < 0 || decoded->uid != g->config.uid)
         server_drop(g, p);
     else
-        take_hello(g, p, opened->bytes, opened->length);
+        take_hello(g, p, decoded->bytes, decoded->length);
 }
 
 static void take_record(struct server *g, struct peer *p)
 {
     struct record record;
     if (record_read(p->body, p->frame.length, &record) < 0 || record.head->node != p->node) {
-        server_lose(g, p, -EPROTO);
+        server_peer_failed(g, p, -EPROTO);
         return;
     }
     p->state = PEER_RECORDED;
-    int64_t until = server_now_ms() + record.head->patience_ms;
+    int64_t until = server_now_ms() + record.head->table_timeout_ms;
     if (!g->counts.tables && (!g->until_ms || until < g->until_ms))
         g->until_ms = until;
     g->config.record(g->config.arg, &record);
     g->counts.records++;
     if (!p->early_leader)
-        settle(g, p->node, record.head->leader);
+        set_leader(g, p->node, record.head->leader);
     end_if_complete(g);
 }
 
-static void take_sorry(struct server *g, struct peer *p)
+static void take_no_credential(struct server *g, struct peer *p)
 {
     expect_failure(g, "a node has no credential from MUNGE");
     server_drop(g, p);
@@ -283,7 +283,7 @@ static void take_credential(struct server *g, struct peer *p)
         server_drop(g, p);
         return;
     }
-    p->state = PEER_SEALED;
+    p->state = PEER_CREDENTIAL;
     peer_move(p, &g->queue);
     server_watch(g, p->fd, p, 0,
                  EPOLL_CTL_MOD); /* its record may be there already, which is not read now */
@@ -292,32 +292,32 @@ static void take_credential(struct server *g, struct peer *p)
 static void take_message(struct server *g, struct peer *p)
 {
     switch (p->frame.type) {
-    case WIRE_SEALED: take_credential(g, p); return; /* its body is needed */
+    case WIRE_CREDENTIAL: take_credential(g, p); return; /* its body is needed */
     case WIRE_HELLO: take_hello(g, p, p->body, p->frame.length); break;
-    case WIRE_SORRY: take_sorry(g, p); break;
+    case WIRE_NO_CREDENTIAL: take_no_credential(g, p); break;
     default: take_record(g, p); break;
     }
     peer_forget_body(p);
 }
 
 /* The longest body that may come now; -1: not this type, not now. */
-static int64_t limit(const struct server *g, const struct peer *p)
+static int64_t body_limit(const struct server *g, const struct peer *p)
 {
-    if (p->state == PEER_KNOCKING && p->frame.type == (g->config.sealed ? WIRE_SEALED : WIRE_HELLO))
+    if (p->state == PEER_NEW && p->frame.type == (g->config.sealed ? WIRE_CREDENTIAL : WIRE_HELLO))
         return WIRE_HELLO_MAX - (int64_t)sizeof(p->frame) - WIRE_TAG_SIZE;
-    if (p->state == PEER_KNOCKING && p->frame.type == WIRE_SORRY && g->config.sealed)
+    if (p->state == PEER_NEW && p->frame.type == WIRE_NO_CREDENTIAL && g->config.sealed)
         return 0;
-    if (p->state == PEER_KNOWN && p->frame.type == WIRE_RECORD && g->phase == GATHERING)
+    if (p->state == PEER_AUTHENTICATED && p->frame.type == WIRE_RECORD && g->phase == GATHERING)
         return WIRE_RECORD_MAX;
     return -1;
 }
 
-void server_hear(struct server *g, struct peer *p)
+void server_receive(struct server *g, struct peer *p)
 {
     int rc = 0;
-    while (p->state != PEER_SEALED && p->state != PEER_DEAD && (rc = peer_receive(p)) > 0) {
+    while (p->state != PEER_CREDENTIAL && p->state != PEER_CLOSED && (rc = peer_receive(p)) > 0) {
         if (rc == PEER_FRAME)
-            rc = p->frame.magic == WIRE_MAGIC && limit(g, p) >= (int64_t)p->frame.length
+            rc = p->frame.magic == WIRE_MAGIC && body_limit(g, p) >= (int64_t)p->frame.length
                      ? peer_expect_body(p)
                      : -EPROTO;
         else if (rc == PEER_MESSAGE && !tag_is_right(&p->key, WIRE_FROM_NODE, &p->frame, p->body))
@@ -327,6 +327,6 @@ void server_hear(struct server *g, struct peer *p)
         if (rc == PEER_MESSAGE)
             take_message(g, p);
     }
-    if (p->state != PEER_DEAD && rc < 0)
-        server_lose(g, p, rc);
+    if (p->state != PEER_CLOSED && rc < 0)
+        server_peer_failed(g, p, rc);
 }

@@ -37,7 +37,7 @@ struct summary {
     uint32_t index_size;
     uint64_t ranks, moved;
     double before, after, bound;
-    bool uncosted, unbounded, planned, led;
+    bool cost_unknown, bound_unknown, planned, has_leader;
     uint32_t policy;
 };
 
@@ -204,13 +204,13 @@ void summary_add(struct summary *s, const struct record *r)
     }
     s->ranks += h->task_count;
     s->moved += h->moved_count;
-    s->uncosted = s->uncosted || h->cost_before < 0;
+    s->cost_unknown = s->cost_unknown || h->cost_before < 0;
     s->before += h->cost_before;
     s->after += h->cost_after;
     s->bound += h->bound;
-    s->unbounded = s->unbounded || h->bound < 0;
+    s->bound_unknown = s->bound_unknown || h->bound < 0;
     s->planned = s->planned || h->planned;
-    s->led = s->led || h->leader != WIRE_NO_RANK;
+    s->has_leader = s->has_leader || h->leader != WIRE_NO_RANK;
     s->policy = h->policy;
     if (s->ranks <= RECORD_RANKS_MAX)
         node->bytes = copy_record(r, &node->record);
@@ -234,7 +234,7 @@ static void print_head(const struct summary *s, FILE *out)
         s->policy <= NUIOA_POLICY_CPU ? nuioa_policy_name((enum nuioa_policy)s->policy) : "?";
     snprintf(head, sizeof(head), "nuioa: %u nodes, %llu ranks, %llu moved%s, policy %s%s",
              s->node_count, (unsigned long long)s->ranks, (unsigned long long)s->moved,
-             s->planned ? " (planned, not bound)" : "", policy, s->led ? ", leader *" : "");
+             s->planned ? " (planned, not bound)" : "", policy, s->has_leader ? ", leader *" : "");
     nuioa_text_table_wrap(out, 0, head);
 }
 
@@ -356,7 +356,7 @@ static void print_classes(const struct summary *s, FILE *out)
         fprintf(out, "  and %u more classes of nodes\n", s->class_count - CLASSES_PRINTED);
 }
 
-static void print_crowd(const struct host_groups *groups, const char *head, FILE *out)
+static void print_groups(const struct host_groups *groups, const char *head, FILE *out)
 {
     char names[64], line[400];
     if (groups->count)
@@ -366,8 +366,8 @@ static void print_crowd(const struct host_groups *groups, const char *head, FILE
         snprintf(line, sizeof(line), "%s: %s", names, groups->texts[i].text);
         nuioa_text_table_wrap(out, *head ? 2 : 0, line);
     }
-    if (groups->lost)
-        fprintf(out, "  and %u more\n", groups->lost);
+    if (groups->omitted)
+        fprintf(out, "  and %u more\n", groups->omitted);
 }
 
 static void print_reasons(const struct summary *s, FILE *out)
@@ -377,7 +377,7 @@ static void print_reasons(const struct summary *s, FILE *out)
         if (s->nodes[i].class_id != UINT32_MAX)
             host_groups_add(groups, s->nodes[i].host, s->nodes[i].reason);
     if (groups) {
-        print_crowd(groups, "", out);
+        print_groups(groups, "", out);
         host_groups_free(groups);
     }
     free(groups);
@@ -415,7 +415,7 @@ static void print_differences(const struct summary *s, FILE *out)
             host_groups_add(groups, s->nodes[i].host, texts[k]);
     }
     if (groups) {
-        print_crowd(groups, "nodes that differ from the others:\n", out);
+        print_groups(groups, "nodes that differ from the others:\n", out);
         host_groups_free(groups);
     }
     free(groups);
@@ -424,13 +424,13 @@ static void print_differences(const struct summary *s, FILE *out)
 static void print_cost(const struct summary *s, FILE *out)
 {
     char before[32], after[32], bound[32];
-    if (s->before <= 0 || s->uncosted)
+    if (s->before <= 0 || s->cost_unknown)
         return;
     fprintf(out, "cost %s -> %s", number(s->before, before, sizeof(before)),
             number(s->after, after, sizeof(after)));
     if (s->after < s->before)
         fprintf(out, " (%.1f %% less)", 100 * (s->before - s->after) / s->before);
-    if (!s->unbounded)
+    if (!s->bound_unknown)
         fprintf(out, ", " NUIOA_BOUND " %s", number(s->bound, bound, sizeof(bound)));
     fputc('\n', out);
 }

@@ -69,12 +69,12 @@
 #define WIRE_TASKS_MAX 4096 /* of one node */
 
 enum wire_type {
-    WIRE_HELLO = 1, /* struct wire_hello and its ranks */
-    WIRE_RECORD,    /* struct wire_record and what it counts */
-    WIRE_SEALED,    /* a credential, text, and HELLO's body inside it */
+    WIRE_HELLO = 1,  /* struct wire_hello and its ranks */
+    WIRE_RECORD,     /* struct wire_record and what it counts */
+    WIRE_CREDENTIAL, /* a credential, text, and HELLO's body inside it */
     /* nothing; instead of SEALED: this node has no credential. Whoever knows K may say so: it is
      * only a reason not to wait longer than one waits for a node */
-    WIRE_SORRY,
+    WIRE_NO_CREDENTIAL,
     /* struct wire_slice and what it counts; nothing if none was asked for or there is none */
     WIRE_WELCOME = 17,
     WIRE_TABLE, /* struct wire_table and its runs; nothing if some node has no leader */
@@ -147,8 +147,8 @@ struct wire_record {
     uint32_t numa_count, core_count, policy;
     uint32_t planned; /* not carried out */
     uint32_t nic_count, line_count, warning_count;
-    uint32_t text_length; /* with explain; its NUL included, 0: none */
-    uint32_t patience_ms; /* a TABLE sent later than this after the record comes too late */
+    uint32_t text_length;      /* with explain; its NUL included, 0: none */
+    uint32_t table_timeout_ms; /* a TABLE sent later than this after the record comes too late */
     double cost_before, cost_after, bound; /* < 0: not known */
     char host[64];
     char reason[160];

@@ -17,20 +17,21 @@
 static const char *munged;
 static bool sealed; /* auth=munge */
 
-static void honest(void)
+static void no_attack(void)
 {
     struct attack_case s;
     case_begin(&s, "nobody attacks");
     case_is_well(&s);
     case_begin(&s, "a node leaves its slice unread");
-    s.nodes[2].leaves_slice = true;
+    s.nodes[2].ignores_slice = true;
     case_is_well(&s);
 }
 
 static struct message text_message(const char *text)
 {
-    return (
-        struct message){ .type = WIRE_SEALED, .bytes = strdup(text), .length = strlen(text) + 1 };
+    return (struct message){ .type = WIRE_CREDENTIAL,
+                             .bytes = strdup(text),
+                             .length = strlen(text) + 1 };
 }
 
 static void forged(void)
@@ -53,12 +54,12 @@ static void replayed(void)
     case_begin(&s, "replayed");
     struct message m = case_hello(&s, USER_UID, NULL);
     int fd = harness_connect(&s.harness);
-    case_say(&s, fd, &m);
+    case_send(&s, fd, &m);
     char welcome[sizeof(struct wire_frame) + WIRE_TAG_SIZE], table[512];
     ok(recv(fd, welcome, sizeof(welcome), MSG_WAITALL) == sizeof(welcome),
        "replayed: the first time it is taken");
     case_is_refused(&s, m, "the second time");
-    case_tell_record(&s, fd, 1, 60000); /* the first one was node 1; it goes on */
+    case_send_record(&s, fd, 1, 60000); /* the first one was node 1; it goes on */
     case_start_others(&s);
     struct wire_frame frame;
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE &&
@@ -69,7 +70,7 @@ static void replayed(void)
     hang_up(fd);
     case_join_others(&s);
     ok(s.nodes[0].rc == 1 && s.nodes[2].rc == 1 && s.nodes[3].rc == 1, "replayed: so have all");
-    harness_finish(&s.harness, &s.ending);
+    harness_finish(&s.harness, &s.result);
     case_nothing_leaks(&s);
 }
 
@@ -85,7 +86,7 @@ static void other_purpose(struct wire_hello *hello)
 {
     hello->purpose[0] = 'x';
 }
-static void no_place(struct wire_hello *hello)
+static void no_such_node(struct wire_hello *hello)
 {
     hello->node = hello->node_count;
 }
@@ -120,7 +121,7 @@ static void foreign(void)
     case_is_refused(&s, case_hello(&s, USER_UID, other_job), "another job's");
     case_is_refused(&s, case_hello(&s, USER_UID, other_step), "another step's");
     case_is_refused(&s, case_hello(&s, USER_UID, other_purpose), "one for another purpose");
-    case_is_refused(&s, case_hello(&s, USER_UID, no_place), "a node outside the step");
+    case_is_refused(&s, case_hello(&s, USER_UID, no_such_node), "a node outside the step");
     case_is_refused(&s, case_hello(&s, USER_UID, many_nodes), "a step too large");
     case_is_refused(&s, case_hello(&s, USER_UID, more_nodes),
                     "a step of more nodes than this one has");
@@ -183,13 +184,13 @@ static void untagged(void)
     if (!sealed)
         is_refused_as(&s, NULL, 0, other_node, "one heard of node 1 that now names node 2");
     if (sealed)
-        case_is_refused(&s, (struct message){ .type = WIRE_SORRY, .key = &other },
+        case_is_refused(&s, (struct message){ .type = WIRE_NO_CREDENTIAL, .key = &other },
                         "a stranger's apology");
     case_is_well(&s);
 }
 
 /* By somebody who knows the step's key, as the user but not as our own code would. */
-static void unsealed(void)
+static void badly_encrypted(void)
 {
     struct attack_case s;
     static const char *const what[] = { "a hello that is not encrypted",
@@ -222,7 +223,7 @@ static void unsealed(void)
             _exit(0);
         }
         close(ends[1]);
-        m[i] = (struct message){ .type = WIRE_SEALED, .bytes = calloc(1, 4096) };
+        m[i] = (struct message){ .type = WIRE_CREDENTIAL, .bytes = calloc(1, 4096) };
         waitpid(pid, NULL, 0);
         ok(read(ends[0], m[i].bytes, 4095) > 0, "unsealed: a credential");
         m[i].length = strlen(m[i].bytes) + 1;
@@ -237,14 +238,14 @@ static void unsealed(void)
 static void misshapen(void)
 {
     struct attack_case s;
-    const uint32_t type = sealed ? WIRE_SEALED : WIRE_HELLO;
+    const uint32_t type = sealed ? WIRE_CREDENTIAL : WIRE_HELLO;
     struct wire_frame frame = { WIRE_MAGIC, type, 500 };
     case_begin(&s, "misshapen");
     int fd = harness_connect(&s.harness);
     if (send(fd, &frame, sizeof(frame), 0) < 0 || send(fd, frame.length ? "abc" : "", 3, 0) < 0)
         perror("# send");
     shutdown(fd, SHUT_WR);
-    ok(case_is_sent_away(fd, 2000), "misshapen: a truncated hello is refused");
+    ok(case_is_disconnected(fd, 2000), "misshapen: a truncated hello is refused");
     hang_up(fd);
     const struct {
         struct wire_frame frame;
@@ -260,7 +261,7 @@ static void misshapen(void)
         fd = harness_connect(&s.harness);
         if (send(fd, &frames[i].frame, sizeof(frame), 0) < 0)
             perror("# send");
-        ok(case_is_sent_away(fd, 500), "misshapen: %s is refused at once", frames[i].what);
+        ok(case_is_disconnected(fd, 500), "misshapen: %s is refused at once", frames[i].what);
         hang_up(fd);
     }
     case_is_well(&s);
@@ -280,9 +281,9 @@ static void garbage(void)
         hang_up(fd);
     }
     case_is_well(&s);
-    ok(s.ending.counts.strangers_most <= SERVER_STRANGERS_MAX,
-       "%s: never more than %u strangers (%u)", s.name, SERVER_STRANGERS_MAX,
-       s.ending.counts.strangers_most);
+    ok(s.result.counts.unauthenticated_most <= SERVER_UNAUTHENTICATED_MAX,
+       "%s: never more than %u strangers (%u)", s.name, SERVER_UNAUTHENTICATED_MAX,
+       s.result.counts.unauthenticated_most);
 }
 
 static void silent(void)
@@ -304,33 +305,33 @@ static void silent(void)
     case_begin(&s, "a silent peer");
     int fd = harness_connect(&s.harness);
     int64_t start = harness_ms();
-    ok(case_is_sent_away(fd, 3000), "%s: it is sent away", s.name);
+    ok(case_is_disconnected(fd, 3000), "%s: it is sent away", s.name);
     int took = (int)(harness_ms() - start);
     ok(took > 800 && took < 1800, "%s: after a second (%d ms)", s.name, took);
     hang_up(fd);
     case_is_well(&s);
 }
 
-static void twice(void)
+static void second_hello(void)
 {
     struct attack_case s;
     case_begin(&s, "a place that is taken");
-    int fd = case_known_node(&s, NULL);
+    int fd = case_accepted_node(&s, NULL);
     case_is_refused(&s, case_hello(&s, USER_UID, NULL), "another hello for it");
     hang_up(fd);
-    harness_close(&s.harness, &s.ending);
+    harness_close(&s.harness, &s.result);
     case_nothing_leaks(&s);
 }
 
-static void has_shepherd(struct harness *harness)
+static void srun_forks(struct harness *harness)
 {
-    harness->shepherd = true;
+    harness->forks = true;
 }
 
 static void closes_soon(struct harness *harness)
 {
-    harness->shepherd = true;
-    harness->door_ms = 1000;
+    harness->forks = true;
+    harness->accept_ms = 1000;
 }
 
 static bool is_refused_at_last(const struct harness *harness)
@@ -345,14 +346,15 @@ static bool is_refused_at_last(const struct harness *harness)
 }
 
 /* A call is refused as if nobody had ever listened, whoever holds a copy of the listener. */
-static void closed_door(void)
+static void closed_listener(void)
 {
     struct attack_case s;
-    case_begin_with(&s, "a closed door", has_shepherd);
+    case_begin_with(&s, "a closed door", srun_forks);
     struct harness late = s.harness;
     int before = harness_connect(&late);
     ok(before >= 0, "%s: it is open before the nodes come", s.name);
-    s.nodes[3].late_ms = 2000; /* srun's thread waits for this record when all have said hello */
+    s.nodes[3].record_delay_ms =
+        2000; /* srun's thread waits for this record when all have said hello */
     node_thread_start(&s.nodes[1], &s.harness, 1, NODES);
     case_start_others(&s);
     ok(is_refused_at_last(&late), "%s: when all have said hello a call is refused", s.name);
@@ -360,15 +362,15 @@ static void closed_door(void)
     node_thread_join(&s.nodes[1]);
     hang_up(before);
     case_ends_well(&s);
-    ok(s.ending.cpu_ms < 200, "%s: nothing spins (%u ms of processor time)", s.name,
-       s.ending.cpu_ms);
+    ok(s.result.cpu_ms < 200, "%s: nothing spins (%u ms of processor time)", s.name,
+       s.result.cpu_ms);
 
     case_begin_with(&s, "no node comes", closes_soon);
     late = s.harness;
-    harness_finish(&s.harness, &s.ending);
-    ok(s.ending.warnings == 1 && strstr(s.ending.warning, "no node of the step has called"),
-       "%s: that is said where a report is wanted (%u: %s)", s.name, s.ending.warnings,
-       s.ending.warning);
+    harness_finish(&s.harness, &s.result);
+    ok(s.result.warnings == 1 && strstr(s.result.warning, "no node of the step has called"),
+       "%s: that is said where a report is wanted (%u: %s)", s.name, s.result.warnings,
+       s.result.warning);
     case_nothing_leaks(&s);
 
     case_begin_with(&s, "one node does not come", closes_soon);
@@ -376,9 +378,9 @@ static void closed_door(void)
     case_start_others(&s);
     case_join_others(&s);
     ok(is_refused_at_last(&late), "%s: then the door is closed", s.name);
-    harness_finish(&s.harness, &s.ending);
-    ok(s.ending.warnings == 1 && strstr(s.ending.warning, "not all nodes have come in time"),
-       "%s: one warning (%u: %s)", s.name, s.ending.warnings, s.ending.warning);
+    harness_finish(&s.harness, &s.result);
+    ok(s.result.warnings == 1 && strstr(s.result.warning, "not all nodes have come in time"),
+       "%s: one warning (%u: %s)", s.name, s.result.warnings, s.result.warning);
     case_nothing_leaks(&s);
 }
 
@@ -395,33 +397,33 @@ static void no_thread(void)
     ok(fd == -ECONNREFUSED, "%s: a node is refused at once", s.name);
     if (fd >= 0)
         hang_up(fd);
-    harness_close(&s.harness, &s.ending);
+    harness_close(&s.harness, &s.result);
     case_nothing_leaks(&s);
 }
 
 /* What only a sealed hello is exposed to. */
-static void attack_seals(void)
+static void attack_credentials(void)
 {
     forged();
-    unsealed();
+    badly_encrypted();
 }
 
 static void attack(bool seal)
 {
     sealed = seal;
     case_auth(sealed, munged);
-    honest();
+    no_attack();
     foreign();
     untagged();
     replayed();
     misshapen();
     garbage();
     silent();
-    twice();
-    closed_door();
+    second_hello();
+    closed_listener();
     no_thread();
     if (sealed)
-        attack_seals();
+        attack_credentials();
 }
 
 int main(int argc, char **argv)

@@ -98,7 +98,7 @@ static bool have_table(const struct attack_case *s)
 
 void case_nothing_leaks(struct attack_case *s)
 {
-    const struct ending *e = &s->ending;
+    const struct srun_result *e = &s->result;
     ok(e->fds_before == e->fds_after && !e->children_after && e->threads_after == 1 &&
            harness_fds() == s->fds && harness_children() == s->children,
        "%s: nothing leaks (srun: fds %u/%u, %u threads, %u children; nodes: fds %u/%u)", s->name,
@@ -117,10 +117,10 @@ void case_run(struct attack_case *s)
 
 void case_ends_well(struct attack_case *s)
 {
-    ok(harness_finish(&s->harness, &s->ending) && have_table(s), "%s: all nodes get the table",
+    ok(harness_finish(&s->harness, &s->result) && have_table(s), "%s: all nodes get the table",
        s->name);
-    ok(s->ending.warnings == 0 && s->ending.reports == 1, "%s: one report, no warning (%u, %u %s)",
-       s->name, s->ending.reports, s->ending.warnings, s->ending.warning);
+    ok(s->result.warnings == 0 && s->result.reports == 1, "%s: one report, no warning (%u, %u %s)",
+       s->name, s->result.reports, s->result.warnings, s->result.warning);
     case_nothing_leaks(s);
 }
 
@@ -133,14 +133,14 @@ void case_is_well(struct attack_case *s)
 /* --- what is said
  * -------------------------------------------------------------------------------------- */
 
-struct sealing {
+struct encryption {
     uid_t uid;
     const struct message *hello;
 };
 
 static void seal(int fd, void *arg)
 {
-    const struct sealing *s = arg;
+    const struct encryption *s = arg;
     struct nuioa_error err;
     char *text;
     if (!seal_as(munged, s->uid, s->uid, s->hello->bytes, s->hello->length, &text, &err))
@@ -153,15 +153,15 @@ static struct message make_hello(struct attack_case *s, bool seal_it, uid_t uid,
                                  void (*change)(struct wire_hello *))
 {
     struct client_call call = harness_call(&s->harness, 1, NODES);
-    struct message plain = { .type = WIRE_HELLO }, result = { .type = WIRE_SEALED };
+    struct message plain = { .type = WIRE_HELLO }, result = { .type = WIRE_CREDENTIAL };
     struct wire_hello right = harness_hello(&call);
     struct wire_hello *hello = plain.bytes = hello_make(&right, NULL, &plain.length);
     if (change)
         change(hello);
     if (!seal_it)
         return plain;
-    struct sealing sealing = { uid, &plain };
-    nuioa_subprocess_run(seal, &sealing, 5000, 64 << 10, &result.bytes, &result.length);
+    struct encryption encryption = { uid, &plain };
+    nuioa_subprocess_run(seal, &encryption, 5000, 64 << 10, &result.bytes, &result.length);
     free(hello);
     return result;
 }
@@ -176,7 +176,7 @@ struct message case_other_hello(struct attack_case *s)
     return make_hello(s, !sealed, USER_UID, NULL);
 }
 
-void case_say(const struct attack_case *s, int fd, const struct message *m)
+void case_send(const struct attack_case *s, int fd, const struct message *m)
 {
     struct wire_frame frame = { WIRE_MAGIC, m->type, (uint32_t)m->length };
     char *body = malloc(m->length + WIRE_TAG_SIZE);
@@ -192,28 +192,28 @@ void case_say(const struct attack_case *s, int fd, const struct message *m)
     free(body);
 }
 
-int case_known_node(struct attack_case *s, void (*change)(struct wire_hello *))
+int case_accepted_node(struct attack_case *s, void (*change)(struct wire_hello *))
 {
     struct message m = case_hello(s, USER_UID, change);
     char welcome[sizeof(struct wire_frame) + WIRE_TAG_SIZE];
     int fd = harness_connect(&s->harness);
-    case_say(s, fd, &m);
+    case_send(s, fd, &m);
     if (recv(fd, welcome, sizeof(welcome), MSG_WAITALL) != sizeof(welcome))
         ok(false, "%s: the node is known", s->name);
     free(m.bytes);
     return fd;
 }
 
-void case_tell_record(const struct attack_case *s, int fd, uint32_t node, uint32_t patience_ms)
+void case_send_record(const struct attack_case *s, int fd, uint32_t node, uint32_t table_timeout_ms)
 {
     struct message m = { .type = WIRE_RECORD, .key = &s->session };
     struct wire_record *record = m.bytes = harness_record(node, &m.length);
-    record->patience_ms = patience_ms;
-    case_say(s, fd, &m);
+    record->table_timeout_ms = table_timeout_ms;
+    case_send(s, fd, &m);
     free(record);
 }
 
-bool case_is_sent_away(int fd, int ms)
+bool case_is_disconnected(int fd, int ms)
 {
     char bytes[256];
     struct pollfd wait = { .fd = fd, .events = POLLIN };
@@ -227,8 +227,8 @@ bool case_is_sent_away(int fd, int ms)
 void case_is_refused(struct attack_case *s, struct message m, const char *what)
 {
     int fd = harness_connect(&s->harness);
-    case_say(s, fd, &m);
-    ok(case_is_sent_away(fd, 2000), "%s: %s is refused", s->name, what);
+    case_send(s, fd, &m);
+    ok(case_is_disconnected(fd, 2000), "%s: %s is refused", s->name, what);
     hang_up(fd);
     free(m.bytes);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SERVER_SCENE_H
-#define SERVER_SCENE_H
+#ifndef ATTACK_CASE_H
+#define ATTACK_CASE_H
 
 #include "harness.h"
 
@@ -12,7 +12,7 @@ struct attack_case {
     const char *name;
     struct harness harness;
     struct node_thread nodes[NODES];
-    struct ending ending;
+    struct srun_result result;
     unsigned fds, children;        /* ours, before */
     struct hmac_key step, session; /* the session that node 1 has if the test plays it */
 };
@@ -47,7 +47,7 @@ void case_is_well(struct attack_case *s);
 /* What is said to srun. */
 struct message {
     uint32_t type;
-    void *bytes; /* malloc'd; scene_say does not free it */
+    void *bytes; /* malloc'd; case_send does not free it */
     size_t length;
     const struct hmac_key *key;                          /* NULL: the step's */
     enum wire_use from;                                  /* 0: the node */
@@ -58,14 +58,15 @@ struct message {
 struct message case_hello(struct attack_case *s, uid_t uid, void (*change)(struct wire_hello *));
 /* The same as a site with the other auth= has it said. */
 struct message case_other_hello(struct attack_case *s);
-void case_say(const struct attack_case *s, int fd, const struct message *m);
+void case_send(const struct attack_case *s, int fd, const struct message *m);
 
 /* Says hello as node 1, but for what `change` (NULL: nothing) does, and is known. */
-int case_known_node(struct attack_case *s, void (*change)(struct wire_hello *));
-void case_tell_record(const struct attack_case *s, int fd, uint32_t node, uint32_t patience_ms);
+int case_accepted_node(struct attack_case *s, void (*change)(struct wire_hello *));
+void case_send_record(const struct attack_case *s, int fd, uint32_t node,
+                      uint32_t table_timeout_ms);
 
 /* True if srun ends the connection within `ms`. */
-bool case_is_sent_away(int fd, int ms);
+bool case_is_disconnected(int fd, int ms);
 /* Says it, sees that srun refuses it, and frees it. */
 void case_is_refused(struct attack_case *s, struct message m, const char *what);
 

@@ -20,9 +20,9 @@ static void nobody_acts(struct attack_case *s, int64_t since_ms)
     ok(s->nodes[0].rc < 0 && s->nodes[2].rc < 0 && s->nodes[3].rc < 0,
        "%s: no node acts on a table", s->name);
     ok(took < 1000, "%s: they know after %d ms", s->name, (int)took);
-    ok(harness_finish(&s->harness, &s->ending), "%s: srun goes on", s->name);
-    ok(s->ending.warnings == 1 && !s->ending.reports, "%s: one warning (%u: %s)", s->name,
-       s->ending.warnings, s->ending.warning);
+    ok(harness_finish(&s->harness, &s->result), "%s: srun goes on", s->name);
+    ok(s->result.warnings == 1 && !s->result.reports, "%s: one warning (%u: %s)", s->name,
+       s->result.warnings, s->result.warning);
     case_nothing_leaks(s);
 }
 
@@ -31,7 +31,7 @@ static void wrong_record(const char *name, void (*spoil)(char *record, size_t *l
     struct attack_case s;
     size_t length;
     case_begin(&s, name);
-    int fd = case_known_node(&s, NULL);
+    int fd = case_accepted_node(&s, NULL);
     case_start_others(&s);
     usleep(100000);
     char *record = realloc(harness_record(1, &length), WIRE_RECORD_MAX + 16);
@@ -39,13 +39,13 @@ static void wrong_record(const char *name, void (*spoil)(char *record, size_t *l
     int64_t start = harness_ms();
     if (spoil) {
         spoil(record, &length);
-        case_say(&s, fd,
-                 &(struct message){
-                     .type = WIRE_RECORD,
-                     .bytes = record,
-                     .length = length,
-                     .key = &s.session,
-                 });
+        case_send(&s, fd,
+                  &(struct message){
+                      .type = WIRE_RECORD,
+                      .bytes = record,
+                      .length = length,
+                      .key = &s.session,
+                  });
     } else {
         hang_up(fd); /* the node has died */
         fd = -1;
@@ -101,17 +101,17 @@ static void forged_record(const char *what, const struct hmac_key *(*key)(struct
     size_t length;
     snprintf(name, sizeof(name), "a record %s", what);
     case_begin(&s, name);
-    int fd = case_known_node(&s, NULL);
+    int fd = case_accepted_node(&s, NULL);
     case_start_others(&s);
     usleep(100000);
     void *record = harness_record(1, &length);
     int64_t start = harness_ms();
-    case_say(&s, fd, &(struct message){ WIRE_RECORD, record, length, key(&s), from, spoil });
+    case_send(&s, fd, &(struct message){ WIRE_RECORD, record, length, key(&s), from, spoil });
     case_join_others(&s);
     hang_up(fd);
     free(record);
     nobody_acts(&s, start);
-    ok(strstr(s.ending.warning, "node number 1 of the step is not who speaks for it"),
+    ok(strstr(s.result.warning, "node number 1 of the step is not who speaks for it"),
        "%s: the warning says so", s.name);
 }
 
@@ -192,10 +192,10 @@ static void forge(void)
 }
 
 /* The test's node has told its record, two others wait with it, and the last has not come. */
-static int but_for_the_last(struct attack_case *s, uint32_t patience_ms)
+static int but_for_the_last(struct attack_case *s, uint32_t table_timeout_ms)
 {
-    int fd = case_known_node(s, NULL);
-    case_tell_record(s, fd, 1, patience_ms);
+    int fd = case_accepted_node(s, NULL);
+    case_send_record(s, fd, 1, table_timeout_ms);
     node_thread_start(&s->nodes[0], &s->harness, 0, NODES);
     node_thread_start(&s->nodes[2], &s->harness, 2, NODES);
     return fd;
@@ -239,8 +239,8 @@ static void dies_with_the_table(void)
     struct attack_case s;
     struct wire_frame frame;
     case_begin(&s, "a node dies with the table in its hands");
-    int fd = case_known_node(&s, NULL);
-    case_tell_record(&s, fd, 1, 60000);
+    int fd = case_accepted_node(&s, NULL);
+    case_send_record(&s, fd, 1, 60000);
     case_start_others(&s);
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE,
        "%s: the table comes", s.name);
@@ -250,7 +250,7 @@ static void dies_with_the_table(void)
            !memcmp(s.nodes[0].leaders, s.nodes[2].leaders, NODES * sizeof(uint32_t)) &&
            !memcmp(s.nodes[0].leaders, s.nodes[3].leaders, NODES * sizeof(uint32_t)),
        "%s: the others act on the same one", s.name);
-    ok(harness_finish(&s.harness, &s.ending) && s.ending.reports == 1 && !s.ending.warnings,
+    ok(harness_finish(&s.harness, &s.result) && s.result.reports == 1 && !s.result.warnings,
        "%s: srun reports", s.name);
     case_nothing_leaks(&s);
 }
@@ -296,7 +296,7 @@ static void misbehave(bool sealed, const char *munged)
 }
 
 /* Calls, and then waits to be killed while its child waits for munged. */
-static _Noreturn void be_slurmstepd(const struct harness *harness, int ready)
+static _Noreturn void run_slurmstepd(const struct harness *harness, int ready)
 {
     struct client_call call = harness_call(harness, 0, 1);
     struct client node = CLIENT_NONE;
@@ -314,7 +314,7 @@ static _Noreturn void be_slurmstepd(const struct harness *harness, int ready)
 static void slurmstepd_dies(const char *socket, pid_t munged)
 {
     struct harness harness = { .sealed = true, .socket = socket, .timeout_ms = 60000 };
-    struct ending ending;
+    struct srun_result result;
     char byte;
     int ready[2], status = 0;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -324,7 +324,7 @@ static void slurmstepd_dies(const char *socket, pid_t munged)
         return;
     pid_t stepd = fork(), left = 0;
     if (!stepd)
-        be_slurmstepd(&harness, ready[1]);
+        run_slurmstepd(&harness, ready[1]);
     bool called = read(ready[0], &byte, 1) == 1;
     kill(stepd, SIGKILL);
     waitpid(stepd, NULL, 0);
@@ -337,7 +337,7 @@ static void slurmstepd_dies(const char *socket, pid_t munged)
        "slurmstepd is killed: what sealed for it goes, too");
     kill(munged, SIGCONT);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
-    harness_close(&harness, &ending);
+    harness_close(&harness, &result);
     close(ready[0]);
     close(ready[1]);
 }

@@ -10,15 +10,15 @@
 /* Nodes whose leaders are sure say so in their hellos, and nobody waits for what they decide; what
  * they promised stays so whatever becomes of them. TAP. Usage: early_leader SOCKET */
 
-static void promises_rank_4(struct wire_hello *hello)
+static void early_rank_4(struct wire_hello *hello)
 {
     hello->leader = 4;
 }
 
-static void others_promise(struct attack_case *s)
+static void others_have_early_leaders(struct attack_case *s)
 {
     for (uint32_t i = 0; i < NODES; i++)
-        s->nodes[i].promises = true;
+        s->nodes[i].early_leader = true;
     case_start_others(s);
 }
 
@@ -33,10 +33,10 @@ static void others_act(struct attack_case *s)
 
 static void reported(struct attack_case *s, unsigned warnings, const char *what)
 {
-    ok(harness_finish(&s->harness, &s->ending) && s->ending.reports == 1 &&
-           s->ending.warnings == warnings && (!what || strstr(s->ending.warning, what)),
-       "%s: one report, %u warnings (%u: %s)", s->name, warnings, s->ending.warnings,
-       s->ending.warning);
+    ok(harness_finish(&s->harness, &s->result) && s->result.reports == 1 &&
+           s->result.warnings == warnings && (!what || strstr(s->result.warning, what)),
+       "%s: one report, %u warnings (%u: %s)", s->name, warnings, s->result.warnings,
+       s->result.warning);
     case_nothing_leaks(s);
 }
 
@@ -58,13 +58,13 @@ static void nobody_waits(void)
 {
     struct attack_case s;
     case_begin(&s, "all promise");
-    int fd = case_known_node(&s, promises_rank_4);
-    others_promise(&s);
+    int fd = case_accepted_node(&s, early_rank_4);
+    others_have_early_leaders(&s);
     ok(gets_table(fd, 2000), "%s: the table comes before any record", s.name);
     case_join_others(&s);
     others_act(&s);
     usleep(100000);
-    case_tell_record(&s, fd, 1, 60000);
+    case_send_record(&s, fd, 1, 60000);
     hang_up(fd);
     reported(&s, 0, NULL);
 }
@@ -74,14 +74,14 @@ static void one_is_not_sure(void)
 {
     struct attack_case s;
     case_begin(&s, "all but one promise");
-    int fd = case_known_node(&s, NULL);
+    int fd = case_accepted_node(&s, NULL);
     for (uint32_t i = 0; i < NODES; i++)
-        s.nodes[i].late_ms = i == 3 ? 300 : 0;
-    others_promise(&s);
+        s.nodes[i].record_delay_ms = i == 3 ? 300 : 0;
+    others_have_early_leaders(&s);
     usleep(100000);
     ok(!gets_table(fd, 50), "%s: no table before its record", s.name);
     int64_t told_ms = harness_ms();
-    case_tell_record(&s, fd, 1, 60000);
+    case_send_record(&s, fd, 1, 60000);
     ok(gets_table(fd, 2000) && harness_ms() - told_ms < 150,
        "%s: then at once, though node 3 has told nothing", s.name);
     case_join_others(&s);
@@ -94,13 +94,13 @@ static void dies(const char *name, bool speaks)
 {
     struct attack_case s;
     case_begin(&s, name);
-    int fd = case_known_node(&s, promises_rank_4);
+    int fd = case_accepted_node(&s, early_rank_4);
     for (uint32_t i = 0; i < NODES; i++)
-        s.nodes[i].late_ms = 200; /* none has told its record when it dies */
-    others_promise(&s);
+        s.nodes[i].record_delay_ms = 200; /* none has told its record when it dies */
+    others_have_early_leaders(&s);
     ok(gets_table(fd, 2000), "%s: the table comes", s.name);
     if (speaks)
-        case_tell_record(&s, fd, 2, 60000);
+        case_send_record(&s, fd, 2, 60000);
     usleep(speaks ? 50000 : 0);
     hang_up(fd);
     case_join_others(&s);
@@ -109,15 +109,15 @@ static void dies(const char *name, bool speaks)
 }
 
 /* Its ranks know the table all the same, for those of other nodes do. */
-static void stands_down(void)
+static void withdraws(void)
 {
     struct attack_case s;
     case_begin(&s, "a node stands down");
-    s.nodes[2].stands_down = true;
-    int fd = case_known_node(&s, promises_rank_4);
-    others_promise(&s);
+    s.nodes[2].withdraws = true;
+    int fd = case_accepted_node(&s, early_rank_4);
+    others_have_early_leaders(&s);
     ok(gets_table(fd, 2000), "%s: the table comes", s.name);
-    case_tell_record(&s, fd, 1, 60000);
+    case_send_record(&s, fd, 1, 60000);
     case_join_others(&s);
     others_act(&s);
     hang_up(fd);
@@ -129,16 +129,16 @@ static void comes_too_late(void)
 {
     struct attack_case s;
     case_begin(&s, "the last comes too late");
-    int fd = case_known_node(&s, promises_rank_4);
-    case_tell_record(&s, fd, 1, 100);
+    int fd = case_accepted_node(&s, early_rank_4);
+    case_send_record(&s, fd, 1, 100);
     usleep(300000);
-    others_promise(&s);
+    others_have_early_leaders(&s);
     case_join_others(&s);
     ok(!gets_table(fd, 100), "%s: no table for the first", s.name);
     ok(s.nodes[0].rc < 0 && s.nodes[2].rc < 0 && s.nodes[3].rc < 0, "%s: nor for the others",
        s.name);
-    ok(harness_finish(&s.harness, &s.ending) && s.ending.warnings == 1 && !s.ending.reports,
-       "%s: one warning (%s)", s.name, s.ending.warning);
+    ok(harness_finish(&s.harness, &s.result) && s.result.warnings == 1 && !s.result.reports,
+       "%s: one warning (%s)", s.name, s.result.warning);
     hang_up(fd);
     case_nothing_leaks(&s);
 }
@@ -148,30 +148,30 @@ static void nothing_to_say(void)
 {
     struct attack_case s;
     case_begin(&s, "no report");
-    int fd = case_known_node(&s, promises_rank_4);
+    int fd = case_accepted_node(&s, early_rank_4);
     for (uint32_t i = 0; i < NODES; i++)
-        s.nodes[i].silent = i != 3;
-    others_promise(&s);
+        s.nodes[i].no_record = i != 3;
+    others_have_early_leaders(&s);
     ok(gets_table(fd, 2000), "%s: the table comes", s.name);
     case_join_others(&s);
     others_act(&s);
     hang_up(fd);
     reported(&s, 0, NULL);
-    ok(s.ending.counts.records == 1, "%s: of what is said nothing is lost", s.name);
+    ok(s.result.counts.records == 1, "%s: of what is said nothing is lost", s.name);
 }
 
 /* A child says the hello there, and may die before it is known here that it did. */
-static void no_promise_is_sealed(void)
+static void encrypted_hellos(void)
 {
     struct attack_case s;
     case_begin(&s, "sealed hellos");
     for (uint32_t i = 0; i < NODES; i++)
-        s.nodes[i].late_ms = 600;
-    int fd = case_known_node(&s, promises_rank_4);
-    others_promise(&s);
+        s.nodes[i].record_delay_ms = 600;
+    int fd = case_accepted_node(&s, early_rank_4);
+    others_have_early_leaders(&s);
     ok(!gets_table(fd, 300), "%s: what nodes call sure is not promised", s.name);
     ok(gets_table(fd, 2000), "%s: the table comes after their records", s.name);
-    case_tell_record(&s, fd, 1, 60000);
+    case_send_record(&s, fd, 1, 60000);
     case_join_others(&s);
     others_act(&s);
     hang_up(fd);
@@ -188,12 +188,12 @@ int main(int argc, char **argv)
     one_is_not_sure();
     dies("a node dies when the table is out", false);
     dies("a node's record is wrong when the table is out", true);
-    stands_down();
+    withdraws();
     comes_too_late();
     case_report(false);
     nothing_to_say();
     case_report(true);
     case_auth(true, argv[1]);
-    no_promise_is_sealed();
+    encrypted_hellos();
     return case_results();
 }

@@ -39,24 +39,24 @@ __attribute__((format(printf, 2, 3))) static void ok(bool good, const char *fmt,
 /* --- a hostile srun: it can read the hello, and knows the keys
  * ------------------------------------------- */
 
-struct act {
+struct hostile_case {
     const char *name;
     const char *error; /* part of what the node says; NULL: anything */
     bool wants_slice;
-    bool keeps_line; /* says nothing more, hangs up when the node does */
+    bool stays_connected; /* says nothing more, hangs up when the node does */
     bool
         /* the node says in its hello that it is led by rank 0, and then stands down */
         early_leader;
-    void (*say)(int fd, const struct wire_hello *hello);
+    void (*answer)(int fd, const struct wire_hello *hello);
 };
 
-struct host {
+struct fake_srun {
     const char *text; /* the invitation */
     int listener;
     bool sealed;
     const char *socket;
-    const struct act *act;
-    bool told_key; /* the step's key was in what the node said */
+    const struct hostile_case *which;
+    bool key_exposed; /* the step's key was in what the node said */
 };
 
 static void put(int fd, const void *bytes, size_t length)
@@ -357,7 +357,7 @@ static void slice_rank(int fd, const struct wire_hello *h)
 
 #define FORGED "who answers is not this step's srun"
 
-static const struct act acts[] = {
+static const struct hostile_case hostile_cases[] = {
     { "silence", NULL, false, true, false, nothing },
     { "hanging up", NULL, false, false, false, nothing },
     { "noise", NULL, false, false, false, noise },
@@ -391,41 +391,41 @@ static const struct act acts[] = {
     { "a right table as the node would say it", FORGED, false, true, false, reflected },
 };
 
-static void *be_hostile(void *arg)
+static void *run_hostile_srun(void *arg)
 {
-    struct host *host = arg;
+    struct fake_srun *srun = arg;
     struct wire_frame frame;
     struct nuioa_error err;
     char body[8192];
     struct wire_hello hello = { .job_id = JOB };
     void *bytes = body;
     uid_t uid;
-    struct pollfd wait = { .fd = host->listener, .events = POLLIN };
+    struct pollfd wait = { .fd = srun->listener, .events = POLLIN };
     poll(&wait, 1, 2000);
-    int fd = accept(host->listener, NULL, NULL);
+    int fd = accept(srun->listener, NULL, NULL);
     bool heard = recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) &&
                  frame.length < sizeof(body) &&
                  recv(fd, body, frame.length, MSG_WAITALL) == (ssize_t)frame.length;
     size_t length = frame.length;
     struct token token;
-    token_read(&token, host->text);
-    host->told_key = heard && memmem(body, length, token.key, sizeof(token.key));
-    if (heard && host->sealed)
-        heard = !seal_open(host->socket, body, &uid, &bytes, &length, &err);
+    token_read(&token, srun->text);
+    srun->key_exposed = heard && memmem(body, length, token.key, sizeof(token.key));
+    if (heard && srun->sealed)
+        heard = !seal_open(srun->socket, body, &uid, &bytes, &length, &err);
     if (heard && length >= sizeof(hello))
         memcpy(&hello, bytes, sizeof(hello));
     else
         printf("# no hello\n");
     if (bytes != body)
         free(bytes);
-    step = harness_key(host->text);
+    step = harness_key(srun->text);
     session = harness_session(&step, &hello);
     char tag[WIRE_TAG_SIZE];
     if (recv(fd, tag, sizeof(tag), MSG_WAITALL) != sizeof(tag))
         printf("# no tag\n");
-    host->act->say(fd, &hello);
+    srun->which->answer(fd, &hello);
     struct pollfd end = { .fd = fd, .events = POLLRDHUP };
-    if (host->act->keeps_line)
+    if (srun->which->stays_connected)
         poll(&end, 1, 3000);
     close(fd);
     return NULL;
@@ -433,15 +433,15 @@ static void *be_hostile(void *arg)
 
 /* The hostile srun must be able to open what is sealed for root's eyes or the user's: it is the
  * user here. */
-static void hostile(const char *socket, bool sealed, const struct act *act)
+static void hostile(const char *socket, bool sealed, const struct hostile_case *which)
 {
     struct token token = { .sealed = sealed, .key = "the key of this step, 32 bytes." };
     struct harness harness = { .socket = socket, .timeout_ms = TIMEOUT_MS };
-    struct host host = {
-        harness.text, listener_open(0, 0, &token.port), sealed, socket, act, false
-    };
+    struct fake_srun srun = { harness.text, listener_open(0, 0, &token.port), sealed, socket, which,
+                              false };
     char name[100];
-    snprintf(name, sizeof(name), "auth=%s, hostile srun, %s", sealed ? "munge" : "key", act->name);
+    snprintf(name, sizeof(name), "auth=%s, hostile srun, %s", sealed ? "munge" : "key",
+             which->name);
     token_write(&token, harness.text);
     uint32_t leaders[2] = { 0, 0 }, ranks[4] = { 0, 1, 2, 3 }, pair_count;
     struct client_call call = harness_call(&harness, 0, 2);
@@ -452,29 +452,29 @@ static void hostile(const char *socket, bool sealed, const struct act *act)
     pthread_t thread;
     size_t length;
     void *record = harness_record(0, &length);
-    call.ranks = act->wants_slice ? ranks : NULL;
-    call.leader = act->early_leader ? 0 : WIRE_NO_RANK;
+    call.ranks = which->wants_slice ? ranks : NULL;
+    call.leader = which->early_leader ? 0 : WIRE_NO_RANK;
     unsigned fds = harness_fds(), children = harness_children();
-    pthread_create(&thread, NULL, be_hostile, &host);
+    pthread_create(&thread, NULL, run_hostile_srun, &srun);
     int64_t start = harness_ms();
     int rc = client_call(&node, &call, &err);
-    if (!rc && act->wants_slice)
+    if (!rc && which->wants_slice)
         rc = client_slice(&node, weights, &pairs, &pair_count, &err);
     if (!rc)
         rc = client_tell(&node, record, length, &err);
     if (!rc)
-        rc = client_await(&node, act->early_leader ? WIRE_NO_RANK : 0, leaders, &err);
+        rc = client_await(&node, which->early_leader ? WIRE_NO_RANK : 0, leaders, &err);
     int took = (int)(harness_ms() - start);
     client_hang_up(&node);
     pthread_join(thread, NULL);
     free(record);
-    ok(rc < 0 && (!act->error || strstr(err.text, act->error)), "%s: no table (%s)", name,
+    ok(rc < 0 && (!which->error || strstr(err.text, which->error)), "%s: no table (%s)", name,
        err.text);
     ok(took <= TIMEOUT_MS + 150, "%s: %d ms", name, took);
-    ok(!host.told_key, "%s: the step's key was not said", name);
+    ok(!srun.key_exposed, "%s: the step's key was not said", name);
     ok(node.fd < 0 && harness_fds() == fds && harness_children() == children, "%s: nothing leaks",
        name);
-    close(host.listener);
+    close(srun.listener);
 }
 
 /* --- no srun at all
@@ -484,17 +484,17 @@ static void not_there(bool sealed, const char *socket, const char *what, uint16_
 {
     struct token token = { .port = port, .sealed = sealed };
     struct harness harness = { .socket = socket, .timeout_ms = TIMEOUT_MS };
-    struct node_thread actor = { .delay_ms = 0 };
+    struct node_thread node = { .delay_ms = 0 };
     char name[100];
     snprintf(name, sizeof(name), "auth=%s, %s", sealed ? "munge" : "key", what);
     token_write(&token, harness.text);
     unsigned fds = harness_fds(), children = harness_children();
-    node_thread_start(&actor, &harness, 0, 2);
-    node_thread_join(&actor);
-    ok(actor.rc < 0, "%s: no table (%s)", name, actor.err.text);
-    ok(actor.took_ms <= TIMEOUT_MS + 150, "%s: %d ms", name, (int)actor.took_ms);
+    node_thread_start(&node, &harness, 0, 2);
+    node_thread_join(&node);
+    ok(node.rc < 0, "%s: no table (%s)", name, node.err.text);
+    ok(node.took_ms <= TIMEOUT_MS + 150, "%s: %d ms", name, (int)node.took_ms);
     ok(harness_fds() == fds && harness_children() == children, "%s: nothing leaks", name);
-    free(actor.leaders);
+    free(node.leaders);
 }
 
 /* A listener whose queue is full drops who calls, as a firewall does; one that was closed
@@ -546,23 +546,23 @@ static void not_called(void)
 
 static void one_node(const char *name, struct harness *harness, bool table)
 {
-    struct node_thread actor = { .delay_ms = 0 };
-    struct ending ending;
+    struct node_thread node = { .delay_ms = 0 };
+    struct srun_result result;
     unsigned fds = harness_fds();
-    node_thread_start(&actor, harness, 0, 1);
-    node_thread_join(&actor);
-    ok((actor.rc == 1) == table, "%s: %s (%s)", name, table ? "the table comes" : "no table",
-       actor.err.text);
-    ok(actor.took_ms <= harness->timeout_ms + 150, "%s: the node waits %d ms", name,
-       (int)actor.took_ms);
+    node_thread_start(&node, harness, 0, 1);
+    node_thread_join(&node);
+    ok((node.rc == 1) == table, "%s: %s (%s)", name, table ? "the table comes" : "no table",
+       node.err.text);
+    ok(node.took_ms <= harness->timeout_ms + 150, "%s: the node waits %d ms", name,
+       (int)node.took_ms);
     usleep(table ? 0 : (harness->timeout_ms + 200) * 1000);
-    ok(harness_close(harness, &ending), "%s: srun goes on", name);
-    ok(ending.close_ms < 300, "%s: srun ends at once (%u ms)", name, ending.close_ms);
-    ok(ending.warnings == !table, "%s: warnings: %u %s", name, ending.warnings, ending.warning);
-    ok(ending.fds_before == ending.fds_after && !ending.children_after &&
-           ending.threads_after == 1 && harness_fds() == fds - 2,
+    ok(harness_close(harness, &result), "%s: srun goes on", name);
+    ok(result.close_ms < 300, "%s: srun ends at once (%u ms)", name, result.close_ms);
+    ok(result.warnings == !table, "%s: warnings: %u %s", name, result.warnings, result.warning);
+    ok(result.fds_before == result.fds_after && !result.children_after &&
+           result.threads_after == 1 && harness_fds() == fds - 2,
        "%s: nothing leaks", name);
-    free(actor.leaders);
+    free(node.leaders);
 }
 
 static void munged_stops(const char *one, const char *two, pid_t pid)
@@ -588,18 +588,18 @@ static void munged_stops(const char *one, const char *two, pid_t pid)
         .srun_socket = two,
     };
     harness_open(&other);
-    struct node_thread actor = { .delay_ms = 0 };
-    struct ending ending;
-    node_thread_start(&actor, &other, 0, 1);
-    node_thread_join(&actor);
-    ok(actor.rc < 0, "srun's munged is stopped: no table (%s)", actor.err.text);
-    ok(actor.took_ms <= TIMEOUT_MS + 150, "srun's munged is stopped: the node waits %d ms",
-       (int)actor.took_ms);
-    ok(harness_close(&other, &ending) && ending.close_ms < 300,
-       "srun's munged is stopped: srun ends at once (%u ms)", ending.close_ms);
-    ok(!ending.children_after && ending.fds_before == ending.fds_after,
+    struct node_thread node = { .delay_ms = 0 };
+    struct srun_result result;
+    node_thread_start(&node, &other, 0, 1);
+    node_thread_join(&node);
+    ok(node.rc < 0, "srun's munged is stopped: no table (%s)", node.err.text);
+    ok(node.took_ms <= TIMEOUT_MS + 150, "srun's munged is stopped: the node waits %d ms",
+       (int)node.took_ms);
+    ok(harness_close(&other, &result) && result.close_ms < 300,
+       "srun's munged is stopped: srun ends at once (%u ms)", result.close_ms);
+    ok(!result.children_after && result.fds_before == result.fds_after,
        "srun's munged is stopped: nothing leaks");
-    free(actor.leaders);
+    free(node.leaders);
     kill(pid, SIGCONT);
     struct harness none = {
         .sealed = true,
@@ -622,9 +622,9 @@ int main(int argc, char **argv)
     /* From here on this process is the user, as a hostile srun is. */
     if (setresgid(USER_UID, USER_UID, USER_UID) < 0 || setresuid(USER_UID, USER_UID, USER_UID) < 0)
         return 1;
-    for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
-        hostile(argv[1], false, &acts[i]);
-        hostile(argv[1], true, &acts[i]);
+    for (size_t i = 0; i < sizeof(hostile_cases) / sizeof(*hostile_cases); i++) {
+        hostile(argv[1], false, &hostile_cases[i]);
+        hostile(argv[1], true, &hostile_cases[i]);
     }
     printf("1..%u\n", tests);
     return failures > 0;

@@ -59,29 +59,29 @@ unsigned harness_children(void)
 /* --- srun
  * --------------------------------------------------------------------------------------------- */
 
-struct audience {
+struct srun_state {
     struct summary *summary;
-    struct ending ending;
+    struct srun_result result;
 };
 
 static void warn(void *arg, const char *text)
 {
-    struct audience *a = arg;
-    a->ending.warnings++;
-    snprintf(a->ending.warning, sizeof(a->ending.warning), "%s", text);
+    struct srun_state *a = arg;
+    a->result.warnings++;
+    snprintf(a->result.warning, sizeof(a->result.warning), "%s", text);
 }
 
 static void take(void *arg, const struct record *record)
 {
-    struct audience *a = arg;
+    struct srun_state *a = arg;
     summary_add(a->summary, record);
 }
 
 static void report(void *arg)
 {
-    struct audience *a = arg;
+    struct srun_state *a = arg;
     char *text = summary_text(a->summary, false);
-    a->ending.reports += text != NULL;
+    a->result.reports += text != NULL;
     free(text);
 }
 
@@ -101,9 +101,9 @@ static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *len
     return bytes;
 }
 
-static _Noreturn void be_srun(const struct harness *s, int from, int to)
+static _Noreturn void run_srun(const struct harness *s, int from, int to)
 {
-    static struct audience audience;
+    static struct srun_state srun_state;
     struct nuioa_error err;
     struct server *server;
     char line[TOKEN_TEXT_MAX] = "", command;
@@ -117,20 +117,20 @@ static _Noreturn void be_srun(const struct harness *s, int from, int to)
         .socket = s->srun_socket ? s->srun_socket : s->socket,
         .timeout_ms = s->timeout_ms,
         .every_record = !s->unreported,
-        .door_ms = s->door_ms,
-        .arg = &audience,
+        .door_ms = s->accept_ms,
+        .arg = &srun_state,
         .warn = warn,
         .slice = slice,
         .record = take,
         .finish = report,
     };
-    audience.summary = summary_new();
-    struct ending *e = &audience.ending;
+    srun_state.summary = summary_new();
+    struct srun_result *e = &srun_state.result;
     e->fds_before = harness_fds();
     if (server_open(&config, &server, &err) < 0)
         _exit(1);
-    pid_t shepherd = s->shepherd ? fork() : -1;
-    if (!shepherd) {
+    pid_t child = s->forks ? fork() : -1;
+    if (!child) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         pause();
         _exit(1);
@@ -154,16 +154,16 @@ static _Noreturn void be_srun(const struct harness *s, int from, int to)
     e->counts = server_counts(server);
     server_close(server);
     e->close_ms = (unsigned)(harness_ms() - start);
-    if (shepherd > 0) {
-        kill(shepherd, SIGKILL);
-        waitpid(shepherd, NULL, 0);
+    if (child > 0) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
     }
     e->fds_after = harness_fds();
     /* One that was joined is listed until the kernel is through with it. */
     for (int i = 0; i < 200 && (e->threads_after = entries("/proc/self/task") - 2) > 1; i++)
         usleep(1000);
     e->children_after = harness_children();
-    summary_free(audience.summary);
+    summary_free(srun_state.summary);
     _exit(write(to, e, sizeof(*e)) == sizeof(*e) ? 0 : 1);
 }
 
@@ -179,7 +179,7 @@ void harness_open(struct harness *s)
     if (s->srun == 0) {
         close(there[1]);
         close(back[0]);
-        be_srun(s, there[0], back[1]);
+        run_srun(s, there[0], back[1]);
     }
     close(there[0]);
     close(back[1]);
@@ -189,11 +189,11 @@ void harness_open(struct harness *s)
         abort();
 }
 
-static bool end(struct harness *s, char command, struct ending *ending)
+static bool end(struct harness *s, char command, struct srun_result *result)
 {
-    memset(ending, 0, sizeof(*ending));
+    memset(result, 0, sizeof(*result));
     bool told = write(s->to_srun, &command, 1) == 1 &&
-                read(s->from_srun, ending, sizeof(*ending)) == sizeof(*ending);
+                read(s->from_srun, result, sizeof(*result)) == sizeof(*result);
     close(s->to_srun);
     close(s->from_srun);
     waitpid(s->srun, NULL, 0);
@@ -201,14 +201,14 @@ static bool end(struct harness *s, char command, struct ending *ending)
     return told;
 }
 
-bool harness_close(struct harness *s, struct ending *ending)
+bool harness_close(struct harness *s, struct srun_result *result)
 {
-    return end(s, 'q', ending);
+    return end(s, 'q', result);
 }
 
-bool harness_finish(struct harness *s, struct ending *ending)
+bool harness_finish(struct harness *s, struct srun_result *result)
 {
-    return end(s, 'f', ending);
+    return end(s, 'f', result);
 }
 
 /* --- nodes
@@ -243,7 +243,7 @@ void *harness_record(uint32_t node, size_t *length)
         .core_count = 8,
         .nic_count = 1,
         .line_count = 4,
-        .patience_ms = 60000,
+        .table_timeout_ms = 60000,
         .cost_before = 5,
         .cost_after = 4,
         .bound = 4,
@@ -318,18 +318,18 @@ void harness_tag(const struct hmac_key *key, enum wire_use from, const struct wi
     tag_make(key, from, frame, digest, tag);
 }
 
-static void *act(void *arg)
+static void *run_node(void *arg)
 {
     struct node_thread *a = arg;
     size_t length;
     usleep(a->delay_ms * 1000);
     struct wire_record *record = harness_record(a->call.node, &length);
-    if (a->stands_down)
+    if (a->withdraws)
         record->leader = WIRE_NO_RANK;
     int64_t start = harness_ms();
     a->rc = client_call(&a->node, &a->call, &a->err);
-    usleep(a->late_ms * 1000);
-    if (!a->rc && !a->silent)
+    usleep(a->record_delay_ms * 1000);
+    if (!a->rc && !a->no_record)
         a->rc = client_tell(&a->node, record, length, &a->err);
     if (!a->rc)
         a->rc = client_await(&a->node, record->leader, a->leaders, &a->err);
@@ -345,13 +345,13 @@ void node_thread_start(struct node_thread *a, const struct harness *s, uint32_t 
     static const uint32_t ranks[4] = { 0, 1, 2, 3 };
     pthread_t thread;
     a->call = harness_call(s, node, count);
-    a->call.ranks = a->leaves_slice ? ranks : NULL;
-    a->call.leader = a->promises ? 4 * node : WIRE_NO_RANK;
+    a->call.ranks = a->ignores_slice ? ranks : NULL;
+    a->call.leader = a->early_leader ? 4 * node : WIRE_NO_RANK;
     a->node = (struct client)CLIENT_NONE;
     a->rc = 0;
     *a->err.text = '\0';
     a->leaders = calloc(count, sizeof(*a->leaders));
-    if (pthread_create(&thread, NULL, act, a))
+    if (pthread_create(&thread, NULL, run_node, a))
         abort();
     a->thread = thread;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SERVER_STAGE_H
-#define SERVER_STAGE_H
+#ifndef HARNESS_H
+#define HARNESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,15 +29,15 @@ struct harness {
     const char *srun_socket;   /* srun's munged, if it is another one */
     unsigned timeout_ms;
     bool unreported;     /* srun is not asked for a report */
-    unsigned door_ms;    /* of server_config */
+    unsigned accept_ms;  /* of server_config */
     bool threadless;     /* srun may have no thread: its user has too many processes */
     uint32_t node_count; /* that srun knows; 0: it does not, as of a heterogeneous job */
     /* srun forks a process that holds a copy of all it has, as the real one may */
-    bool shepherd;
+    bool forks;
 };
 
 /* What srun says when it ends. */
-struct ending {
+struct srun_result {
     struct server_counts counts;
     unsigned warnings, reports;
     char warning[400];
@@ -49,9 +49,9 @@ struct ending {
 
 void harness_open(struct harness *s);
 /* Ends srun's side and says how it went. False: srun is gone. */
-bool harness_close(struct harness *s, struct ending *ending);
+bool harness_close(struct harness *s, struct srun_result *result);
 /* Waits for the thread first. */
-bool harness_finish(struct harness *s, struct ending *ending);
+bool harness_finish(struct harness *s, struct srun_result *result);
 
 /* A call that is right in all respects for node `node` of `count`. */
 struct client_call harness_call(const struct harness *s, uint32_t node, uint32_t count);
@@ -79,13 +79,13 @@ struct node_thread {
     uint32_t *leaders;
     struct nuioa_error err;
     unsigned long thread;
-    unsigned delay_ms; /* before it begins */
-    bool promises;     /* its leader */
-    unsigned late_ms;  /* before it tells its record */
-    bool stands_down;  /* its record says that nobody leads */
-    bool silent;       /* no record */
+    unsigned delay_ms;        /* before it begins */
+    bool early_leader;        /* its leader */
+    unsigned record_delay_ms; /* before it tells its record */
+    bool withdraws;           /* its record says that nobody leads */
+    bool no_record;           /* no record */
     /* asks for one and does not read it, as a node does that stands down */
-    bool leaves_slice;
+    bool ignores_slice;
 };
 
 void node_thread_start(struct node_thread *a, const struct harness *s, uint32_t node,

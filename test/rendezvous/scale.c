@@ -14,9 +14,9 @@
 #include "util/number.h"
 
 /* How long one srun takes for many nodes, and how much memory, over loopback, with auth=key or with
- * auth=munge and real credentials. The nodes are simulated by one process; their sealing, which
+ * auth=munge and real credentials. The nodes are simulated by one process; their encryption, which
  * nodes do side by side, is timed apart. Usage: scale SOCKET key|munge NODES; prints the seconds of
- * sealing, those of gathering, and srun's largest size in MB. Fails unless each node gets the
+ * encryption, those of gathering, and srun's largest size in MB. Fails unless each node gets the
  * table. */
 
 struct node {
@@ -59,7 +59,7 @@ static void call(struct node *n, const struct harness *harness, int epoll)
         fprintf(stderr, "scale: connect: %s\n", strerror(-n->fd));
         exit(1);
     }
-    struct wire_frame hello = { WIRE_MAGIC, harness->sealed ? WIRE_SEALED : WIRE_HELLO,
+    struct wire_frame hello = { WIRE_MAGIC, harness->sealed ? WIRE_CREDENTIAL : WIRE_HELLO,
                                 (uint32_t)n->hello_length };
     struct wire_frame record = { WIRE_MAGIC, WIRE_RECORD, (uint32_t)n->record_length };
     put(n->fd, &hello, sizeof(hello));
@@ -129,8 +129,8 @@ static void prepare(struct node *nodes, uint32_t count, const struct harness *ha
         n->hello = hello_make(&hello, NULL, &n->hello_length);
         if (harness->sealed)
             n->hello = seal(harness, n->hello, &n->hello_length);
-        n->hello =
-            add_tag(&step, harness->sealed ? WIRE_SEALED : WIRE_HELLO, n->hello, n->hello_length);
+        n->hello = add_tag(&step, harness->sealed ? WIRE_CREDENTIAL : WIRE_HELLO, n->hello,
+                           n->hello_length);
         n->record = harness_record(i, &n->record_length);
         n->record = add_tag(&session, WIRE_RECORD, n->record, n->record_length);
     }
@@ -139,7 +139,7 @@ static void prepare(struct node *nodes, uint32_t count, const struct harness *ha
 static void measure(const char *socket, bool sealed, uint32_t count)
 {
     struct harness harness = { .sealed = sealed, .socket = socket, .timeout_ms = 60000 };
-    struct ending ending;
+    struct srun_result result;
     struct epoll_event events[64];
     struct node *nodes = calloc(count, sizeof(*nodes));
     int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -160,10 +160,10 @@ static void measure(const char *socket, bool sealed, uint32_t count)
             }
     }
     int64_t gathered = harness_ms();
-    if (!harness_finish(&harness, &ending) || ending.counts.tables != 1)
+    if (!harness_finish(&harness, &result) || result.counts.tables != 1)
         exit(1);
     printf("%.3f %.3f %.1f\n", (double)(prepared - start) / 1000,
-           (double)(gathered - prepared) / 1000, (double)ending.rss_kb / 1024);
+           (double)(gathered - prepared) / 1000, (double)result.rss_kb / 1024);
     for (uint32_t i = 0; i < count; i++) {
         close(nodes[i].fd);
         free(nodes[i].hello);
