@@ -12,41 +12,45 @@
 #include "util/error.h"
 #include "util/subprocess.h"
 
-/* A node's side of the rendezvous (wire.h), in slurmstepd. Nothing here blocks but for the time
- * that client_call() was given, over all functions together: it is time spent waiting that counts,
- * so a slow start of other things takes nothing from it. */
+/* A node's side of the rendezvous (wire.h), in slurmstepd.
+ *
+ * The calls are made in this order, by one thread: client_call(), client_slice() if a slice is
+ * wanted, client_tell(), client_await(), client_hang_up(). Together they wait at most
+ * client_call.timeout_ms; time that the caller spends between them does not count. After an error
+ * the connection is closed, and *err says why there is no table. */
 
 struct client_call {
-    const char *address; /* of srun: IPv4 or IPv6, in numbers; no name is resolved */
-    const char *srun;    /* what WIRE_VARIABLE says */
-    /* this node says auth=munge: srun is not called where it says another one */
+    const char *address; /* srun's numeric IPv4 or IPv6 address; no names are resolved */
+    const char *srun;    /* the token: the value of WIRE_VARIABLE */
+    /* This node has auth=munge, and does not call an srun with auth=key. */
     bool munge;
-    const char *socket; /* munged's, "" the default; if srun wants a sealed hello */
+    const char *socket; /* munged's, "" the default one; used if srun has auth=munge */
     uid_t uid;          /* the job's user */
     gid_t gid;
     unsigned timeout_ms;
     uint32_t job_id, step_id;
-    uint32_t node, node_count; /* of the step */
-    uint32_t task_count;
-    uint32_t leader;       /* if it is sure already, else WIRE_NO_RANK */
-    const uint32_t *ranks; /* [task_count]: to ask for a slice; NULL: none is wanted */
-    /* asked ten times a second while waiting: whether to wait no more; NULL: never */
+    uint32_t node, node_count; /* position in the step, from 0; number of nodes */
+    uint32_t task_count;       /* on this node */
+    uint32_t leader;           /* if nothing can change it any more; else WIRE_NO_RANK */
+    const uint32_t *ranks;     /* [task_count], to ask for a slice; NULL: none is wanted */
+    /* Called ten times a second while waiting; true ends the waiting, now and later. NULL:
+     * never. */
     bool (*is_over)(void *arg);
     void *arg;
 };
 
 struct client {
     int fd; /* -1: not connected */
-    struct nuioa_subprocess
-        hello_process; /* seals and sends the hello; until its result is known */
-    int64_t left_us;   /* of the time to wait */
+    /* with auth=munge: makes the credential and sends it; until its result is known */
+    struct nuioa_subprocess hello_process;
+    int64_t left_us; /* the rest of the time for waiting */
     bool (*is_over)(void *arg);
     void *arg;
-    bool told;  /* srun has been told that this node has no credential */
-    bool known; /* srun has answered, and it is srun */
+    bool told;  /* srun was told that this node has no credential */
+    bool known; /* srun has answered with a right tag */
     uint32_t job_id, step_id, node, node_count, task_count;
-    uint32_t early_leader;         /* leader, WIRE_NO_RANK: none */
-    struct hmac_key step, session; /* of what is said first, and of all else */
+    uint32_t early_leader;         /* sent in the hello; WIRE_NO_RANK: none */
+    struct hmac_key step, session; /* keys of the first message, and of all others */
 };
 
 #define CLIENT_NONE \
@@ -54,29 +58,30 @@ struct client {
         .fd = -1 \
     }
 
-/* Connects and says hello. A hello that is to be sealed is left to a child process, for which
- * nobody waits here: how it went is known when something is expected of srun. 0, or negative with
- * *err: no gathering. To be called, as the others, by one thread. */
+/* Connects and sends the hello. With auth=munge a child process makes the credential and sends it;
+ * the next function waits for the child and returns its error. Returns 0, or negative with *err. */
 int client_call(struct client *g, const struct client_call *call, struct nuioa_error *err);
 
-/* Waits for this node's slice of the profile: weights[task_count], and *pairs (malloc'd, caller
- * frees). 1; 0: srun has none; or negative with *err. */
+/* Waits for this node's slice of the profile. Returns 1 with weights[task_count] and
+ * (*pairs)[*pair_count] (malloc'd, caller frees); 0 if srun has none; or negative with *err. */
 int client_slice(struct client *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
                  struct nuioa_error *err);
 
-/* Sends the record; fills in its table_timeout_ms. 0, or negative with *err. */
+/* Sends the record, after setting its table_timeout_ms. Returns 0, or negative with *err. */
 int client_tell(struct client *g, struct wire_record *record, size_t length,
                 struct nuioa_error *err);
 
-/* After that: waits for the table. 1 and leaders[node_count]; 0: all went well, but there is no
- * table, since some node has no leader; or negative with *err. `leader`: this node's, WIRE_NO_RANK
- * if none: a table that says otherwise, or breaks the promise, is refused. */
+/* Waits for the table after client_tell(). `leader` is this node's, WIRE_NO_RANK: none. A table
+ * with another leader for this node is refused; if the hello named an early leader, that one
+ * counts. Returns 1 with leaders[node_count]; 0 if some node has no leader, so that there is no
+ * table; or negative with *err. */
 int client_await(struct client *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err);
 
-/* Whether client_await() has something to read. */
+/* Whether the answer that client_await() waits for has begun to arrive. */
 bool client_is_answered(const struct client *g);
 
-/* Ends the connection for all processes that hold it, and the call if it is still being made. */
+/* Shuts the connection down, for all processes that hold a copy of it, and ends the child that
+ * sends the hello, if it still runs. A second call does nothing. */
 void client_hang_up(struct client *g);
 
 #endif

@@ -7,19 +7,21 @@
 
 #include "spank/rendezvous/wire.h"
 
-/* What srun demands of a node that calls. */
+/* The first message of a node: its body, and how srun checks it. */
+
+/* The step for which srun accepts hellos. */
 struct hello_wanted {
     uint32_t job_id, step_id;
-    bool any_job;
+    bool any_job;        /* job_id does not count */
     uint32_t node_count; /* 0: not known yet */
 };
 
-/* The body of HELLO: malloc'd, caller frees; NULL without memory. ranks[hello->rank_count]. Fills
- * in the purpose. */
+/* Makes the body of HELLO from *hello, whose purpose it fills in, and ranks[hello->rank_count].
+ * Returns it malloc'd (caller frees) with its *length in bytes, or NULL without memory. */
 void *hello_make(struct wire_hello *hello, const uint32_t *ranks, size_t *length);
 
-/* Reads what a node has said; its ranks stay in `bytes`, and are all different. False: it is not a
- * node of this step. */
+/* Checks a received body and copies its head to *hello. The ranks stay in `bytes`, behind the head,
+ * and are all different. Returns false if the body is not a valid hello for this step. */
 bool hello_read(const struct hello_wanted *wanted, const void *bytes, size_t length,
                 struct wire_hello *hello);
 

@@ -5,21 +5,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The job-wide table: the leader (a rank) of each node of a step, in the step's order. */
+/* The table of a step's leaders, a rank for each node in the order of the step's nodes, and its
+ * form in a TABLE message. */
 
-/* Of a table and the step it belongs to: equal only for the same table of the same step. */
+/* FNV-1a over the step and the table: in practice equal only for the same table of the same
+ * step. */
 uint64_t leaders_digest(uint32_t job_id, uint32_t step_id, const uint32_t *leaders, uint32_t count);
 
-/* The body of WIRE_TABLE: malloc'd, caller frees. NULL without memory. */
+/* Makes the body of TABLE. Returns it malloc'd (caller frees) with its *length in bytes, or NULL
+ * without memory. */
 void *leaders_pack(uint32_t job_id, uint32_t step_id, const uint32_t *leaders, uint32_t count,
                    size_t *length);
 
-/* Reads such a body; hostile input is expected. Fills leaders[count]. 0, or -EINVAL: not a table of
- * `count` nodes of this step, its digest is wrong, or it names a rank twice. -ENOMEM. */
+/* Reads such a body, which may be hostile, into leaders[count]. Returns 0; -EINVAL if it is no
+ * table of `count` nodes of this step, has a wrong digest, or names a rank twice; or -ENOMEM. */
 int leaders_unpack(const void *bytes, size_t length, uint32_t job_id, uint32_t step_id,
                    uint32_t *leaders, uint32_t count);
 
-/* The longest body for `count` nodes. */
+/* The length in bytes of the longest body for `count` nodes. */
 size_t leaders_max(uint32_t count);
 
 #endif

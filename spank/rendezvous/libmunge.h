@@ -6,8 +6,8 @@
 
 #include "util/error.h"
 
-/* The functions of libmunge that are used, from a library that is opened when MUNGE is needed and
- * not before: sites whose Slurm has an authentication of its own may not have it. */
+/* The functions of libmunge, as munge(3) describes them. The library is loaded only when MUNGE is
+ * needed, because sites whose Slurm authenticates in another way may not have it. */
 struct libmunge {
     munge_ctx_t (*ctx_create)(void);
     void (*ctx_destroy)(munge_ctx_t context);
@@ -20,10 +20,10 @@ struct libmunge {
     const char *(*strerror)(munge_err_t code);
 };
 
-/* The linker's own search finds the library, by a fixed name; it stays open. In slurmstepd nothing
- * of that search is the user's: the linker keeps the environment of the program's start, which is
- * slurmd's. 0, or -EIO with *err, which says what to do: the library is missing, or lacks a
- * function. */
+/* Loads libmunge by its fixed name, found by the dynamic linker, and never unloads it. In
+ * slurmstepd the user cannot influence that search: the linker uses the environment in which the
+ * program began, which is slurmd's. Returns 0, or -EIO with *err, which says what to do, if the
+ * library or one of the functions is missing. */
 int libmunge_open(struct libmunge *munge, struct nuioa_error *err);
 
 #endif

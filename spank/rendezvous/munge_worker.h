@@ -6,37 +6,41 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A child process that opens credentials, one at a time, so that who asks never waits for munged
- * and can get rid of it whatever munged does. */
+/* A child process that decodes MUNGE credentials, one at a time. The parent never waits for munged
+ * and can end the child whatever munged does. */
 
-#define MUNGE_WORKER_BYTES_MAX (64u << 10) /* of a credential and of what is in it */
+/* Limit of a credential, and of its content, in bytes. */
+#define MUNGE_WORKER_BYTES_MAX (64u << 10)
 
 struct munge_worker {
     pid_t pid; /* 0: none */
-    int fd;    /* -1: none; readable when an answer is there */
+    int fd;    /* socket to the child, readable when it has an answer; -1: none */
 };
 
 struct munge_answer {
-    int rc; /* as seal_open */
-    uid_t uid;
+    int rc;    /* as seal_open() returns */
+    uid_t uid; /* whose credential it is */
     uint32_t length;
-    char error[256];
+    char error[256]; /* if rc is negative */
     char bytes[MUNGE_WORKER_BYTES_MAX];
 };
 
-/* The child ends with the thread that calls this. 0 or -errno. */
+/* Forks the child, which also ends when the calling thread does. `socket` is munged's. Returns 0
+ * and *worker, which munge_worker_stop() ends, or -errno. */
 int munge_worker_start(struct munge_worker *worker, const char *socket);
 
-/* Lets it end by itself; to be reaped by munge_worker_stop all the same. */
+/* Closes the socket, so that the child ends by itself after its present work. munge_worker_stop()
+ * must still be called. */
 void munge_worker_close(struct munge_worker *worker);
 
-/* Kills and reaps it. */
+/* Closes the socket, kills the child and reaps it. */
 void munge_worker_stop(struct munge_worker *worker);
 
-/* Hands a credential over: 0, or -errno if the child is gone. */
+/* Sends a credential, at most MUNGE_WORKER_BYTES_MAX bytes. Returns 0, or -errno if the child has
+ * ended. */
 int munge_worker_ask(const struct munge_worker *worker, const char *credential, size_t length);
 
-/* Takes an answer; waits for it. 0, or -errno if the child is gone. */
+/* Waits for the answer and reads it. Returns 0, or -errno if the child has ended. */
 int munge_worker_answer(const struct munge_worker *worker, struct munge_answer *answer);
 
 #endif

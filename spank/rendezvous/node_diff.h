@@ -4,19 +4,23 @@
 
 #include "spank/rendezvous/record.h"
 
-/* What an administrator wants to see: in what a node is not like the others. */
+/* The differences between a node's hardware and that of the other nodes, as administrators want to
+ * see them. */
 
-/* Equal for nodes with the same NUMA nodes, cores and NICs, in the same states and places. */
+/* A digest of the NUMA nodes, cores and NICs with their states and NUMA nodes; equal for nodes that
+ * do not differ in these. */
 uint64_t node_diff_digest(const struct record *record);
 
-#define NODE_DIFF_TEXT 128
+#define NODE_DIFF_TEXT 128 /* size of a text with its NUL */
 
-/* Fills texts[max], one for each difference: "no mlx5_0:1", "mlx5_0:1 is down". Returns how
- * many. */
+/* Fills texts[max], one for each difference of `other` from `usual`, such as "no mlx5_0:1" or
+ * "mlx5_0:1 is down". Returns their number, at most `max`. */
 unsigned node_diff_texts(const struct record *usual, const struct record *other,
                          char (*texts)[NODE_DIFF_TEXT], unsigned max);
 
-/* FNV-1a over bytes; begin with NODE_DIFF_BASIS. */
+/* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, "The FNV Non-Cryptographic Hash Algorithm",
+ * draft-eastlake-fnv, 2012) over bytes, or over a text with its NUL. The first `digest` is
+ * NODE_DIFF_BASIS. */
 #define NODE_DIFF_BASIS 0xcbf29ce484222325u
 uint64_t node_diff_add(uint64_t digest, const void *bytes, size_t length);
 uint64_t node_diff_add_text(uint64_t digest, const char *text);

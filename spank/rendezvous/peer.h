@@ -10,14 +10,14 @@
 #include "spank/rendezvous/sha256.h"
 #include "spank/rendezvous/wire.h"
 
-/* One connection to srun's side of the rendezvous, and lists of them. */
+/* One connection of srun's to a node, with its input and output buffers; and lists of them. */
 
 enum peer_state {
-    PEER_NEW,           /* nothing complete has come */
-    PEER_CREDENTIAL,    /* a credential, not yet opened */
-    PEER_AUTHENTICATED, /* a node of our step */
-    PEER_RECORDED,      /* its record is here */
-    PEER_CLOSED,        /* waits to be freed */
+    PEER_NEW,           /* no complete message has arrived */
+    PEER_CREDENTIAL,    /* its credential has arrived and is not decoded yet */
+    PEER_AUTHENTICATED, /* a node of this step */
+    PEER_RECORDED,      /* its record has arrived */
+    PEER_CLOSED,        /* the connection is closed, the memory not yet freed */
 };
 
 struct peer_list {
@@ -26,40 +26,48 @@ struct peer_list {
 
 struct peer {
     struct peer *next, *previous;
-    struct peer_list *list;
-    int fd;
+    struct peer_list *list; /* the list that holds it; NULL: none */
+    int fd;                 /* -1: closed */
     enum peer_state state;
-    uint32_t node;
-    bool early_leader; /* its leader is known by its hello */
-    int64_t since_ms;
-    struct wire_frame frame; /* of the message that is coming */
-    size_t got;              /* bytes of it, frame, body and tag */
-    char *body;              /* [frame.length + WIRE_TAG_SIZE]; NULL before the frame is complete */
-    struct hmac_key key;     /* of its tags: the step's, later the session's */
-    char *out;               /* what the socket has not taken yet */
+    uint32_t node;           /* position in the step, once authenticated */
+    bool early_leader;       /* its hello has named its leader */
+    int64_t since_ms;        /* when it connected, monotonic time */
+    struct wire_frame frame; /* of the message that is arriving */
+    size_t got;              /* bytes of that message so far: frame, body and tag */
+    char *body;              /* [frame.length + WIRE_TAG_SIZE]; NULL until the frame is complete */
+    struct hmac_key key;     /* of its tags: first the step's key, later the session's */
+    char *out;               /* bytes that the socket has not taken yet */
     size_t out_length;
 };
 
-/* Takes the descriptor over. NULL without memory. `key`: the step's. */
+/* Makes a peer in no list, which owns the descriptor. `key` is the step's. Returns NULL without
+ * memory; then the caller keeps the descriptor. */
 struct peer *peer_new(int fd, int64_t now_ms, const struct hmac_key *key);
 
-/* Out of the list it is in, to the end of another. */
+/* Moves the peer from its list, if any, to the end of another one. */
 void peer_move(struct peer *p, struct peer_list *to);
+
+/* Closes and frees all peers of a list, and makes it empty. */
 void peer_free_all(struct peer_list *list);
 
-/* Reads what there is. PEER_FRAME: a frame is complete, call peer_expect_body; PEER_MESSAGE: a
- * message is, its body to be taken before the next call; 0: no more now; negative: the end, or
- * -errno. */
+/* Reads once, without waiting. Returns PEER_FRAME: the frame is complete, the caller checks it and
+ * calls peer_expect_body(); PEER_MESSAGE: the message is complete, the caller uses the body and
+ * calls peer_forget_body(); PEER_PART: a part has arrived, call again; 0: no bytes are there now;
+ * or -errno, -ECONNRESET at the end of the connection. */
 enum { PEER_FRAME = 1, PEER_MESSAGE, PEER_PART };
 int peer_receive(struct peer *p);
 
-/* The frame is fine. 0 or -ENOMEM. */
+/* Allocates the body for the frame, whose length the caller has checked. Returns 0 or -ENOMEM. */
 int peer_expect_body(struct peer *p);
+
+/* Frees the body, and makes the peer ready for the next frame. */
 void peer_forget_body(struct peer *p);
 
-/* Sends what is left from before and then these parts; keeps a copy of what does not go out. 0 or
- * -errno. */
+/* Sends, without waiting, the bytes kept from before and then these parts, and keeps a copy of what
+ * the socket does not take. Returns 0 or -errno. */
 int peer_send(struct peer *p, const struct iovec *parts, size_t count);
+
+/* Whether peer_send() has kept bytes. */
 bool peer_unsent(const struct peer *p);
 
 #endif

@@ -6,24 +6,25 @@
 #include "plan/plan.h"
 #include "spank/rendezvous/wire.h"
 
-/* What a node tells srun of its plan: struct wire_record and what follows it. */
+/* The record by which a node tells srun its plan: struct wire_record and the arrays behind it. */
 
-/* Above so many ranks in the job, ranks with the same NUMA node and NIC share a line. */
+/* If the job has more ranks than this, ranks with the same NUMA node and NIC share a line. */
 #define RECORD_RANKS_MAX 64
 
 struct record_source {
     const struct nuioa_plan *plan;
     const struct nuioa_node *node;
     const struct nuioa_warnings *warnings; /* may be NULL */
-    const char *text;                      /* for explain; may be NULL */
-    uint32_t position;                     /* of the node in the step */
-    uint32_t job_tasks;                    /* in the whole step */
+    const char *text;                      /* the explanation; may be NULL */
+    uint32_t position;                     /* of the node in the step, from 0 */
+    uint32_t job_tasks;                    /* tasks of the whole step */
 };
 
-/* malloc'd, caller frees; NULL without memory. What has no room is left out. */
+/* Makes the record. Returns it malloc'd (caller frees) with its *length in bytes, or NULL without
+ * memory. It leaves out NICs, lines, warnings and an explanation above the limits in wire.h. */
 void *record_make(const struct record_source *source, size_t *length);
 
-/* Its parts; they point into the bytes that were read. */
+/* The parts of a record; they point into the bytes that were read. */
 struct record {
     const struct wire_record *head;
     const struct wire_nic *nics;
@@ -32,9 +33,8 @@ struct record {
     const char *text; /* NULL: none */
 };
 
-/* Checks lengths, counts and that texts end and are printable. `bytes` is aligned as malloc does. 0
- * or
- * -EINVAL. */
+/* Checks lengths, counts and numbers, and that texts end and are printable; fills *record. `bytes`
+ * is aligned as malloc() aligns. Returns 0 or -EINVAL. */
 int record_read(const void *bytes, size_t length, struct record *record);
 
 #endif

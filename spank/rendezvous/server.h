@@ -11,70 +11,79 @@
 #include "spank/rendezvous/wire.h"
 #include "util/error.h"
 
-/* srun's side of the rendezvous (wire.h): a listener for one step, and a thread that serves it. */
+/* srun's side of the rendezvous (wire.h): a listener for one step, and a thread that serves it.
+ *
+ * A server is used in this order: server_open(), server_expect(), server_start(), server_wait() or
+ * server_stop(), server_close(). One thread of srun calls all of them. */
 
-/* Of peers that are not known yet: how many, how long, how much they may say. When another one
- * comes the one that has been silent longest goes. */
+/* Limits for unauthenticated peers: their number, and their time in milliseconds. At the limit a
+ * new peer replaces the one that has been silent longest. */
 #define SERVER_UNAUTHENTICATED_MAX 64
 #define SERVER_UNAUTHENTICATED_MS 1000
 
 struct server_config {
-    bool sealed;         /* auth=munge */
-    uid_t uid;           /* then: whose credentials are taken, our own */
-    const char *socket;  /* and munged's, "" the default */
-    unsigned timeout_ms; /* how long after a node's apology the others are waited for */
-    bool every_record;   /* for a report; else a node may have nothing to say */
-    unsigned door_ms;    /* for how long nodes may come; 0: as long as there is a gather */
+    bool sealed;        /* auth=munge: hellos are encrypted */
+    uid_t uid;          /* with auth=munge: credentials of this user, our own, are accepted */
+    const char *socket; /* with auth=munge: munged's socket, "" the default one */
+    /* How long nodes are still waited for after a node had no credential or munged failed. */
+    unsigned timeout_ms;
+    bool every_record; /* a report needs all records; else a node may send none */
+    unsigned door_ms;  /* how long connections are accepted; 0: while the server runs */
     uint16_t port_first, port_last; /* 0: any */
 
-    /* All are called by the thread; texts are valid during the call. */
+    /* The server's thread calls these functions; their arguments are valid during the call. */
     void *arg;
+    /* Takes a warning for the user, one line. */
     void (*warn)(void *arg, const char *text);
-    /* The body of WIRE_SLICE for a node that runs ranks[count]: malloc'd, the thread frees. NULL:
-     * none. */
+    /* Returns the body of WELCOME for a node that runs ranks[count]: malloc'd, the thread frees;
+     * NULL: no slice. NULL instead of the function: there are no slices. */
     void *(*slice)(void *arg, const uint32_t *ranks, uint32_t count, size_t *length);
-    /* One record after the other, as they come; then once, when all are there that are to come and
-     * the nodes have their table. */
+    /* `record` takes each record as it arrives. Then `finish` is called once, when all records that
+     * can still arrive are there and the nodes have their table. */
     void (*record)(void *arg, const struct record *record);
     void (*finish)(void *arg);
 };
 
-/* What has happened so far; for tests and the curious. */
+/* Counters, for tests. */
 struct server_counts {
-    uint32_t nodes, hellos, records, tables; /* expected, seen, seen, 1: the table went out */
-    uint32_t refused;                        /* peers that were sent away */
-    uint32_t unauthenticated_most;           /* at one time */
+    uint32_t nodes;                /* of the step; 0: not known yet */
+    uint32_t hellos, records;      /* accepted */
+    uint32_t tables;               /* 1: the table was sent */
+    uint32_t refused;              /* unauthenticated peers whose connection was closed */
+    uint32_t unauthenticated_most; /* at one time */
 };
 
 struct server;
 
-/* Opens the listener: IPv6 and IPv4 where both exist. It is closed, for all processes that hold a
- * copy of it, when all nodes have come, or one has failed, or the time for it is over. 0 and
- * *gather, or negative with *err. */
+/* Opens the listener, for IPv6 and IPv4 where both exist, and makes the step's key. The listener is
+ * shut down, for all processes that hold a copy of it, when all nodes have connected, when the
+ * exchange has failed, or after door_ms. Returns 0 and *server, which server_close() frees, or
+ * negative with *err. */
 int server_open(const struct server_config *config, struct server **server,
                 struct nuioa_error *err);
 
-/* For WIRE_VARIABLE. Owned by `gather`. */
+/* Returns the value of WIRE_VARIABLE. The server owns it. */
 const char *server_text(const struct server *server);
 
-/* The job that nodes must belong to; UINT32_MAX: any, but all the same. How many nodes there are;
- * 0: what the first of them says. Before the start. */
+/* Sets the step whose nodes may connect. job_id UINT32_MAX: the first node's job, then the same for
+ * all. node_count 0: the number that the first node tells. */
 void server_expect(struct server *server, uint32_t job_id, uint32_t step_id, uint32_t node_count);
 
-/* Starts the thread. It blocks all signals, and it ends by itself when the nodes have been served
- * or one has failed. `eager`: nodes are sure to come, so that what their credentials need is made
- * ready before they do. 0, or -errno: then the listener is closed, so that nodes do not wait. */
+/* Starts the thread. It blocks all signals, and ends by itself when the nodes have been served or
+ * the exchange has failed. `eager`: nodes are certain to connect, so that with auth=munge the
+ * process that decodes credentials starts now. Returns 0, or -errno: then the listener is closed,
+ * so that no node waits. */
 int server_start(struct server *server, bool eager);
 
-/* Waits for the end of the thread; stop: ends it now. Both join it, and are fine if it never
- * began. */
+/* server_wait() waits until the thread ends by itself; server_stop() ends it now. After both it is
+ * joined. Both do nothing if no thread was started. */
 void server_wait(struct server *server);
 void server_stop(struct server *server);
 
-/* When no thread runs. */
+/* Returns the counters. No thread may be running. */
 struct server_counts server_counts(const struct server *server);
 
-/* Stops, and frees all. NULL is fine. */
+/* Stops the thread and frees the server. NULL is allowed. */
 void server_close(struct server *server);
 
 #endif

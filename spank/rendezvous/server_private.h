@@ -11,75 +11,110 @@
 #include "spank/rendezvous/tag.h"
 #include "spank/rendezvous/token.h"
 
-/* Private to spank/rendezvous/server.c, which keeps the thread, the door and who is let in, and
- * spank/rendezvous/server_protocol.c, which is what is said with those inside. */
+/* The server in three files, and for these only: server.c has its thread, its time limits and the
+ * acceptance of peers; server_connections.c opens, closes and writes to connections;
+ * server_protocol.c answers messages. server.c uses both others, and server_protocol.c uses
+ * server_connections.c. Only the server's thread calls the functions below, except
+ * server_close_listener(). */
 
-/* Two, for munged answers with two threads if nobody tells it otherwise. */
+/* Two, because munged has two threads by default. */
 #define MUNGE_WORKERS 2
 
+/* GATHERING: messages are outstanding; DONE: all have arrived; FAILED: there is no table. */
 enum phase { GATHERING, DONE, FAILED };
 
 struct decoder {
     struct munge_worker worker;
-    struct peer *peer; /* whose credential is being decoded; NULL: none, or one that is gone */
+    struct peer *peer; /* whose credential is being decoded; NULL: none, or its peer was closed */
     bool busy;
 };
 
 struct server {
     struct server_config config;
-    struct hmac_key key; /* of the step */
-    char text[TOKEN_TEXT_MAX];
+    struct hmac_key key;       /* of the step */
+    char text[TOKEN_TEXT_MAX]; /* the token */
     struct hello_wanted wanted;
-    int listener, epoll, stop;
-    bool accepting; /* strangers are let in at present */
+    int listener, epoll,
+        stop;       /* descriptors, -1: none; `stop` is an eventfd that ends the thread */
+    bool accepting; /* epoll watches the listener */
     bool started, eager;
     pthread_t thread;
 
     enum phase phase;
     struct server_counts counts;
-    /* until_ms: the first node waits no longer; accept_until_ms: none is to be expected any more; 0: not
-     * set */
+    /* Points of monotonic time in milliseconds, 0: not set. give_up_ms: trouble is known, and the
+     * other nodes have had their time; until_ms: the first node stops waiting for TABLE;
+     * accept_until_ms: no more connections are accepted; flush_ms: unsent bytes are discarded at
+     * the end; pause_ms: no connection is accepted before, after accept() has failed. */
     int64_t give_up_ms, until_ms, accept_until_ms, flush_ms, pause_ms;
-    struct nuioa_error trouble; /* why it is to be given up */
-    bool warned;
-    struct peer **nodes; /* by place in the step; NULL: not heard of */
-    uint32_t *leaders;
-    uint32_t leaders_known; /* how many of them are known */
-    bool has_leaderless;    /* some node has no leader: no table */
-    /* nodes that have hung up when the table was out, without a record */
-    uint32_t records_missing;
+    struct nuioa_error trouble; /* the first known reason for a failure */
+    bool warned;                /* about the trouble */
+    struct peer **nodes;        /* by position in the step; NULL: no hello yet */
+    uint32_t *leaders;          /* by position in the step */
+    uint32_t leaders_known;     /* nodes whose leader, or lack of one, is known */
+    bool has_leaderless;        /* some node has no leader: no table */
+    uint32_t records_missing;   /* nodes that had the table and disconnected without a record */
+    /* unauthenticated: their first message is not complete; queue: their credential waits for a
+     * decoder; decoding: a decoder has it; authenticated: nodes; closed: to be freed. */
     struct peer_list unauthenticated, queue, decoding, authenticated, closed;
-    uint32_t unauthenticated_count, unsent;
+    uint32_t unauthenticated_count; /* peers in the first three lists */
+    uint32_t unsent;                /* peers with unsent bytes */
     struct decoder decoders[MUNGE_WORKERS];
-    struct munge_answer *decoded;
+    struct munge_answer *decoded; /* the latest answer of a decoder */
 };
 
+/* --- server_connections.c --- */
+
+/* The monotonic time in milliseconds. */
 int64_t server_now_ms(void);
 
-/* server_connections.c */
+/* Calls epoll_ctl() with operation `how` for a descriptor; `who` comes back with its events. */
 void server_watch(struct server *g, int fd, void *who, uint32_t events, int how);
+
+/* Starts or stops watching the listener for connections. */
 void server_set_accepting(struct server *g, bool accepting);
+
 bool server_is_unauthenticated(const struct peer *p);
-/* Ends a connection. The peer is freed when no event can name it any more. */
+
+/* Closes a connection and moves the peer to `closed`. It is freed later, because other events of
+ * the same epoll_wait() may still point to it. */
 void server_drop(struct server *g, struct peer *p);
-void server_close_listener(struct server *g);
+
+/* Closes the connections of all peers in a list. */
 void server_drop_all(struct server *g, struct peer_list *list);
+
+/* Shuts the listener down and closes it. */
+void server_close_listener(struct server *g);
+
+/* Sends a message, or keeps what the socket does not take. `digest` is the body's SHA-256. If
+ * sending fails, the connection is shut down, and server_receive() notices its end. */
 void server_send(struct server *g, struct peer *p, uint32_t type, const void *body, size_t length,
                  const uint8_t digest[SHA256_SIZE]);
-/* Nobody is let in any more: strangers go, and so do the openers, which nobody waits for here. */
+
+/* Closes the listener and all unauthenticated connections, and lets the decoders end without
+ * waiting for them. */
 void server_stop_accepting(struct server *g);
 
-/* spank/rendezvous/server_protocol.c */
-/* Reads what a peer says and acts on it. */
+/* --- server_protocol.c --- */
+
+/* Reads and handles all messages that have arrived from a peer. */
 void server_receive(struct server *g, struct peer *p);
-/* A credential was decoded. */
+
+/* Handles a decoded credential of a peer. */
 void server_take_decoded(struct server *g, struct peer *p, const struct munge_answer *decoded);
-/* A peer is gone or does what no node does, which `rc` says: without it there is no table. */
+
+/* Handles the loss of a peer: its connection has ended, or it broke the protocol. `rc` is the
+ * reason, -errno. Without a node that is lost before the table was sent there is no table. */
 void server_peer_failed(struct server *g, struct peer *p, int rc);
-/* The time to wait for others is over: whether, and what follows. */
+
+/* Whether a time limit has passed without a table. */
 bool server_is_late(const struct server *g);
+
+/* Ends the exchange after that with a warning, or only warns if nodes may still connect. */
 void server_give_up(struct server *g);
-/* The end has come before that: what is known to be wrong is said all the same. */
+
+/* When the thread ends: warns about known trouble, and if a report is wanted but no node has
+ * connected. */
 void server_warn_at_end(struct server *g);
 
 #endif

@@ -6,24 +6,27 @@
 
 #include "spank/rendezvous/record.h"
 
-/* The report for a whole job, from the records of its nodes: a line for each rank, or above
- * RECORD_RANKS_MAX ranks for each class of equal nodes; which nodes differ from the others, and
- * how; the cost. Keeps of a node what is not the same elsewhere. */
+/* The report for a whole job, made from the records of its nodes. It has a line for each rank, or
+ * above RECORD_RANKS_MAX ranks for each class of equal nodes; the nodes that differ from the
+ * others; and the cost. Equal nodes share one stored record, which limits the memory of large jobs.
+ *
+ * All functions accept a NULL summary, and then do nothing. */
 
 struct summary;
 
-/* NULL without memory, which all others take. */
+/* Returns an empty summary, which summary_free() frees, or NULL without memory. */
 struct summary *summary_new(void);
 void summary_free(struct summary *summary);
 
-/* Records come in any order, each node's once; the record may be freed afterwards. */
+/* Adds the record of one node, and copies what it needs. Records come in any order, one for each
+ * node. A record for which there is no memory is left out. */
 void summary_add(struct summary *summary, const struct record *record);
 
-/* After the last: malloc'd, caller frees; NULL without memory. With `explain`, also what the first
- * node of each class had to say. */
+/* Returns the report after the last record: malloc'd, caller frees; NULL without memory. With
+ * `explain` it ends with the explanation of the first node of each class. */
 char *summary_text(struct summary *summary, bool explain);
 
-/* Calls say(arg, "node[1-3]: text") for each different warning of nodes. */
+/* Calls say(arg, "node[1-3]: text") once for each different warning of the nodes. */
 void summary_warnings(struct summary *summary, void (*say)(void *arg, const char *line), void *arg);
 
 #endif

@@ -8,18 +8,20 @@
 #include "spank/rendezvous/sha256.h"
 #include "spank/rendezvous/wire.h"
 
-/* By what each message shows that one of the two has said it, and all of it (wire.h). */
+/* Session keys, and the tags that authenticate each message (wire.h). */
 
-/* The key of all messages but a node's first. */
+/* Derives the session key from the step's key and a hello. All messages use it but a node's
+ * first. */
 void tag_session(struct hmac_key *session, const struct hmac_key *step,
                  const struct wire_hello *hello);
 
-/* `digest`: the body's SHA-256, which is the same for all whom it is sent to. */
+/* Computes the tag of one message. `digest` is the SHA-256 of the body, so that a body for many
+ * receivers is hashed once. */
 void tag_make(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame,
               const uint8_t digest[SHA256_SIZE], uint8_t tag[WIRE_TAG_SIZE]);
 
-/* Whether the tag behind a body is right; in a time that does not say where it differs. `body` has
- * the frame's length and WIRE_TAG_SIZE more bytes. */
+/* Whether the tag behind a body is right. The comparison takes the same time wherever the tags
+ * differ. `body` has frame->length bytes and then WIRE_TAG_SIZE bytes, the tag. */
 bool tag_is_right(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame,
                   const void *body);
 

@@ -6,23 +6,25 @@
 
 #include "spank/rendezvous/wire.h"
 
-/* What WIRE_VARIABLE says: where srun listens and by what its nodes know it (wire.h). */
+/* The value of WIRE_VARIABLE: srun's port and the step's key (wire.h). */
 
-/* "VERSION:AUTH:PORT:KEY" and its NUL. */
+/* Size of "VERSION:AUTH:PORT:KEY" with its NUL. */
 #define TOKEN_TEXT_MAX (3 + 1 + 5 + 1 + 5 + 1 + 2 * WIRE_KEY_SIZE + 1)
 
 struct token {
     uint16_t port;
-    bool sealed; /* auth=munge */
+    bool sealed; /* auth=munge: the hello is encrypted */
     uint8_t key[WIRE_KEY_SIZE];
 };
 
-/* With a key that nobody can guess. 0 or -EIO. */
+/* Fills *token, with a random key from the kernel. Returns 0, or -EIO without random bytes. */
 int token_make(struct token *token, uint16_t port, bool sealed);
 
+/* Writes the token as text, with its NUL. */
 void token_write(const struct token *token, char text[TOKEN_TEXT_MAX]);
 
-/* 0, -EPROTONOSUPPORT if it is another version's, or -EINVAL, whatever the text. */
+/* Reads any text. Returns 0; -EPROTONOSUPPORT if the text has another protocol version; or -EINVAL.
+ * After an error *token is not valid. */
 int token_read(struct token *token, const char *text);
 
 #endif
