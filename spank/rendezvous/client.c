@@ -32,7 +32,8 @@ static int64_t clock_us(void)
 
 #define POLL_US 100000
 
-/* Until `keep_us` of the time are left. -EINTR: nobody needs to wait any more, now or later. */
+/* Waits for events on a descriptor until only `keep_us` of the time are left. Returns 0,
+ * -ETIMEDOUT, -errno, or -EINTR: the step ends, no wait is needed any more. */
 static int wait_on(struct client *g, int fd, short events, int64_t keep_us)
 {
     struct pollfd waited = { .fd = fd, .events = events };
@@ -57,7 +58,7 @@ static int wait_for(struct client *g, short events)
     return wait_on(g, g->fd, events, 0);
 }
 
-/* `flags`: MSG_MORE if what follows may go with it. */
+/* Sends all bytes. `flags` is MSG_MORE if more bytes of the same message follow, else 0. */
 static int send_all(struct client *g, const void *bytes, size_t length, int flags)
 {
     const char *from = bytes;
@@ -104,7 +105,8 @@ static int receive_all(struct client *g, void *bytes, size_t length)
     return 0;
 }
 
-/* What follows a frame: malloc'd, the tag behind the body. NULL with *rc. */
+/* Receives the body and the tag behind it: malloc'd, caller frees. Returns NULL with *rc on an
+ * error. */
 static char *receive_body(struct client *g, const struct wire_frame *frame, int *rc)
 {
     char *body = malloc((size_t)frame->length + WIRE_TAG_SIZE);
@@ -118,8 +120,8 @@ static char *receive_body(struct client *g, const struct wire_frame *frame, int 
     return body;
 }
 
-/* A message of a type and at most a length that the caller knows; or STOP. malloc'd, caller
- * frees. */
+/* Receives a message of this type whose body has at most `max` bytes, or STOP. *body is malloc'd,
+ * caller frees. Returns 0, -ECANCELED for STOP, or another negative number. */
 static int receive_message(struct client *g, uint32_t type, size_t max, char **body, size_t *length)
 {
     struct wire_frame frame;
@@ -141,14 +143,14 @@ static int receive_message(struct client *g, uint32_t type, size_t max, char **b
     return -ECANCELED;
 }
 
-/* There are at most as many pairs as the node's tasks make, each once. */
+/* The number of different pairs that this node's tasks can form, within the protocol's limit. */
 static uint32_t pairs_max(const struct client *g)
 {
     uint64_t all = (uint64_t)g->task_count * (g->task_count - 1) / 2;
     return all < WIRE_PAIRS_MAX ? (uint32_t)all : WIRE_PAIRS_MAX;
 }
 
-/* The first that srun says; the slice, where one was asked for, is in it. */
+/* Receives srun's first message. Its body is the slice; length 0: none. */
 static int receive_welcome(struct client *g, char **slice, size_t *length)
 {
     size_t max = sizeof(struct wire_slice) + g->task_count * sizeof(double) +
@@ -177,8 +179,7 @@ static int fail(struct client *g, int rc, struct nuioa_error *err)
     return nuioa_fail(err, rc, "gather: %s", reason(rc));
 }
 
-/* --- the call
- * ----------------------------------------------------------------------------------------- */
+/* --- the hello */
 
 static int await_connection(struct client *g)
 {
@@ -189,7 +190,7 @@ static int await_connection(struct client *g)
     return rc ? rc : -error;
 }
 
-/* And the key of what follows it. */
+/* Makes the body of HELLO (malloc'd, caller frees) and the session key. */
 static void *make_hello(struct client *g, const struct client_call *call, size_t *length)
 {
     struct wire_hello hello = {
@@ -209,7 +210,7 @@ static void *make_hello(struct client *g, const struct client_call *call, size_t
     return bytes;
 }
 
-/* What the child that seals a hello and sends it is given, and what it tells. */
+/* The input and the result of the child that makes the credential and sends it. */
 struct hello_request {
     struct client *node;
     const struct client_call *call;
@@ -219,7 +220,7 @@ struct hello_request {
 
 struct hello_result {
     int32_t rc;
-    uint32_t told; /* srun has been told that there is no credential */
+    uint32_t told; /* 1: srun was told that there is no credential */
     struct nuioa_error err;
 };
 
@@ -277,7 +278,7 @@ static int start_call(struct client *g, const struct client_call *call, const st
     return rc < 0 ? nuioa_fail(err, rc, "gather: %s", strerror(-rc)) : 0;
 }
 
-/* What srun says of itself, if this node may believe it. */
+/* Reads srun's token, and checks whether this node may use it. */
 static int check_token(const struct client_call *call, struct token *token, struct nuioa_error *err)
 {
     int rc = token_read(token, call->srun);
@@ -311,8 +312,9 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
     int rc = check_token(call, &token, err);
     if (rc < 0)
         return rc;
-    /* Who has promised must get the table if the others do: no promise where a child says it, for
-     * it may say it and not live to tell. */
+    /* A node with an early leader must get the table if the others do. With auth=munge a child
+     * sends the hello, and it may die after sending it without telling this process: no early
+     * leader then. */
     g->early_leader = token.sealed ? WIRE_NO_RANK : call->leader;
     hmac_key_set(&g->step, token.key, sizeof(token.key));
     explicit_bzero(token.key, sizeof(token.key));
@@ -322,13 +324,13 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
     return rc;
 }
 
-/* Of the time left, all but what a message may take. */
+/* The time left, less a tenth that sending one more message may take. */
 static unsigned remaining_ms(const struct client *g)
 {
     return (unsigned)(g->left_us > 0 ? g->left_us / 1000 * 9 / 10 : 0);
 }
 
-/* A child that says nothing waits for munged, or has died of it. */
+/* Waits for the child's result. A child without a result is waiting for munged, or has died. */
 static int collect_result(struct client *g, struct hello_result *result)
 {
     size_t length;
@@ -373,7 +375,7 @@ void client_hang_up(struct client *g)
     explicit_bzero(&g->session, sizeof(g->session));
     if (g->fd < 0)
         return;
-    shutdown(g->fd, SHUT_RDWR); /* children may hold copies */
+    shutdown(g->fd, SHUT_RDWR); /* closing is not enough: children may hold copies */
     close(g->fd);
     g->fd = -1;
 }
@@ -391,8 +393,8 @@ static bool follows(const struct wire_pair *pair, const struct nuioa_pair *last)
     return pair->first > last->first || (pair->first == last->first && pair->second > last->second);
 }
 
-/* In order, so that it costs nothing to see that none comes twice: the work of a plan grows with
- * them. */
+/* Reads the pairs. They must be sorted, so that repeated pairs are found at no cost: the time for a
+ * plan grows with their number. */
 static int read_pairs(const struct client *g, const char *bytes, uint32_t count,
                       struct nuioa_pair *pairs)
 {
@@ -452,10 +454,9 @@ int client_slice(struct client *g, double *weights, struct nuioa_pair **pairs, u
     return *pairs != NULL;
 }
 
-/* --- the exchange
- * ------------------------------------------------------------------------------------- */
+/* --- the table */
 
-/* An empty table says that there is none. */
+/* Returns 1 with the leaders, 0 if the table is empty because there is none, or negative. */
 static int receive_table(struct client *g, uint32_t leader, uint32_t *leaders)
 {
     char *bytes = NULL;
@@ -485,7 +486,7 @@ int client_tell(struct client *g, struct wire_record *record, size_t length,
     return rc < 0 ? fail(g, rc, err) : 0;
 }
 
-/* After WELCOME, which comes at once, there is nothing but the table. */
+/* More bytes than WELCOME has are a part of TABLE or STOP, since nothing else follows it. */
 bool client_is_answered(const struct client *g)
 {
     int bytes = 0;

@@ -30,7 +30,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* count: WIRE_TASKS_MAX at the most. */
+/* `count` is at most WIRE_TASKS_MAX. */
 static bool are_different(const void *ranks, uint32_t count)
 {
     uint32_t sorted[WIRE_TASKS_MAX];

@@ -6,7 +6,7 @@
 
 #include "util/error.h"
 
-/* libslurm's; see hosts.c for why slurm.h is not included. */
+/* Functions of libslurm. spank/hosts.c says why slurm.h is not included. */
 extern void *slurm_hostlist_create(const char *list);
 extern int slurm_hostlist_push_host(void *hostlist, const char *host);
 extern ssize_t slurm_hostlist_ranged_string(void *hostlist, size_t size, char *text);

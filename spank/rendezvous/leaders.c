@@ -7,7 +7,7 @@
 
 #include "spank/rendezvous/wire.h"
 
-/* FNV-1a over 32-bit numbers, by bytes, lowest first. */
+/* Adds a number to an FNV-1a digest (node_diff.h), its lowest byte first. */
 static uint64_t add(uint64_t digest, uint32_t number)
 {
     for (unsigned i = 0; i < 4; i++, number >>= 8)
@@ -28,7 +28,7 @@ size_t leaders_max(uint32_t count)
     return sizeof(struct wire_table) + count * sizeof(struct wire_run);
 }
 
-/* The longest run that begins here. A run of one has stride 0. */
+/* Returns the longest run at the beginning of leaders[left]. A run of one has stride 0. */
 static struct wire_run run_at(const uint32_t *leaders, uint32_t left)
 {
     struct wire_run run = { leaders[0], left > 1 ? leaders[1] - leaders[0] : 0, 1 };

@@ -11,8 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The queue is as long as the kernel allows (net.core.somaxconn): many nodes may call at once, and
- * one that finds no room in it tries again after a second. */
+/* Binds and listens. The queue of connections is as long as the kernel allows (net.core.somaxconn),
+ * because many nodes may connect at once. A node that finds the queue full tries again after a
+ * second. */
 static int bind_to(int fd, int family, uint16_t port)
 {
     struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
@@ -22,7 +23,8 @@ static int bind_to(int fd, int family, uint16_t port)
     return rc < 0 || listen(fd, INT_MAX) < 0 ? -errno : 0;
 }
 
-/* Two listeners of one user would else meet at the first port. */
+/* The search begins at a random port, so that the listeners of one user rarely try the same
+ * ports. */
 static uint16_t random_port(uint16_t first, uint16_t last)
 {
     uint16_t random = 0;

@@ -54,8 +54,8 @@ static _Noreturn void serve(int fd, const char *socket)
     }
 }
 
-/* It must not hold what srun's readers and writers wait for the end of, nor die of the terminal's
- * ^C before srun has decided what that means. */
+/* The child closes srun's descriptors, because other processes wait for their end. It ignores ^C
+ * from the terminal, because srun decides what that means. */
 static _Noreturn void run_child(int fd, const char *socket, pid_t parent)
 {
     sigset_t none;
@@ -114,7 +114,7 @@ void munge_worker_close(struct munge_worker *worker)
 void munge_worker_stop(struct munge_worker *worker)
 {
     munge_worker_close(worker);
-    /* Once it is reaped, its number may be anybody's. */
+    /* The pid is used only before the child is reaped: afterwards another process may have it. */
     if (worker->pid > 0 && waitpid(worker->pid, NULL, WNOHANG) == 0) {
         kill(worker->pid, SIGKILL);
         while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)

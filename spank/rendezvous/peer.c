@@ -45,7 +45,8 @@ void peer_free_all(struct peer_list *list)
     *list = (struct peer_list){ NULL, NULL };
 }
 
-/* Bytes of the present part, the frame or all that follows it; 0 when it is complete. */
+/* The number of bytes that are missing in the present part: the frame, or body and tag. 0: it is
+ * complete. */
 static size_t bytes_missing(const struct peer *p)
 {
     return sizeof(p->frame) + (p->body ? p->frame.length + WIRE_TAG_SIZE : 0) - p->got;
@@ -83,7 +84,7 @@ bool peer_unsent(const struct peer *p)
     return p->out_length > 0;
 }
 
-/* All but the first `sent` bytes of the parts. */
+/* Keeps a copy of the parts without their first `sent` bytes. */
 static int keep_unsent(struct peer *p, const struct iovec *parts, size_t count, size_t sent)
 {
     for (size_t i = 0; i < count; i++) {
@@ -101,7 +102,7 @@ static int keep_unsent(struct peer *p, const struct iovec *parts, size_t count, 
     return 0;
 }
 
-/* How many bytes went out, or -errno. */
+/* Returns the number of bytes that were sent, or -errno. */
 static ssize_t send_parts(int fd, const struct iovec *parts, size_t count)
 {
     struct msghdr message = { .msg_iov = (struct iovec *)parts, .msg_iovlen = count };
@@ -112,7 +113,7 @@ static ssize_t send_parts(int fd, const struct iovec *parts, size_t count)
     return sent >= 0 ? sent : errno == EAGAIN ? 0 : -errno;
 }
 
-/* What is left from before. */
+/* Sends the bytes that were kept. */
 static int send_kept(struct peer *p)
 {
     struct iovec kept = { p->out, p->out_length };

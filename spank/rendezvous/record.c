@@ -28,7 +28,7 @@ static void put_set(char *to, size_t size, hwloc_const_bitmap_t set)
     free(text);
 }
 
-/* Bridges and the like are of no interest, and there can be many. */
+/* Virtual devices such as bridges are left out: there can be many, and they do not matter. */
 static uint32_t put_nics(const struct nuioa_node *node, struct wire_nic *nics)
 {
     uint32_t count = 0;
@@ -57,7 +57,7 @@ struct sets {
     hwloc_bitmap_t ranks, cpus;
 };
 
-/* places[first] and, when grouped, all later ones like it. */
+/* Describes assignment `first` and, if lines are grouped, all later ones with the same line. */
 static void put_line(const struct record_source *s, uint32_t first, bool *done, struct sets *sets,
                      struct wire_line *line)
 {
@@ -168,7 +168,7 @@ static bool is_text(const char *text, size_t size, bool lines)
     return length < size;
 }
 
-/* A report adds them up and prints them. */
+/* Checks the numbers that a report adds up and prints: they must be finite. */
 static bool are_numbers(const struct record *r)
 {
     const struct wire_record *h = r->head;

@@ -11,7 +11,7 @@
 
 #include "spank/rendezvous/libmunge.h"
 
-/* A context of libmunge's for `socket`. 0 or negative with *err. */
+/* Loads libmunge and makes its context for `socket`. Returns 0, or negative with *err. */
 static int open_munge(struct libmunge *munge, munge_ctx_t *context, const char *socket,
                       struct nuioa_error *err)
 {
@@ -26,7 +26,7 @@ static int open_munge(struct libmunge *munge, munge_ctx_t *context, const char *
     return nuioa_fail(err, -ENOMEM, "MUNGE: out of memory");
 }
 
-/* -EIO: munged; -EACCES: the credential. */
+/* Returns -EIO if munged has failed, -EACCES if the credential is wrong, with *err. */
 static int fail(const struct libmunge *munge, munge_ctx_t context, munge_err_t code,
                 struct nuioa_error *err)
 {
@@ -63,8 +63,8 @@ int seal_make(const char *socket, uid_t reader, const void *bytes, size_t length
 /* --- as the user
  * -------------------------------------------------------------------------------------- */
 
-/* The signal at the parent's death, which a change of identity takes away; and the parent may be
- * dead by then. */
+/* Sets the signal that comes when the parent dies, because a change of user removes it. The parent
+ * may have died meanwhile: then -ESRCH. */
 static int keep_parent_death_signal(pid_t parent, int signal)
 {
     if (signal && prctl(PR_SET_PDEATHSIG, signal) < 0)
@@ -72,7 +72,7 @@ static int keep_parent_death_signal(pid_t parent, int signal)
     return getppid() == parent ? 0 : -ESRCH;
 }
 
-/* For good, so that nothing here can be root's. */
+/* Changes the user and the group for good, and keeps no right of root's. */
 static int become_user(uid_t uid, gid_t gid)
 {
     uid_t real, effective, saved;
@@ -104,8 +104,7 @@ int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t 
     return seal_make(socket, uid, bytes, length, credential, err);
 }
 
-/* --- opening
- * ------------------------------------------------------------------------------------------ */
+/* --- decoding */
 
 static int check(const struct libmunge *munge, munge_ctx_t context, uid_t uid,
                  struct nuioa_error *err)
@@ -138,7 +137,7 @@ int seal_open(const char *socket, const char *credential, uid_t *uid, void **byt
                                 : fail(&munge, context, code, err);
     munge.ctx_destroy(context);
     if (rc < 0) {
-        free(*bytes); /* MUNGE also gives those of refused ones */
+        free(*bytes); /* libmunge also returns the bytes of refused credentials */
         *bytes = NULL;
         return rc;
     }

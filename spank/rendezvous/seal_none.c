@@ -3,8 +3,7 @@
 
 #include <errno.h>
 
-/* A build without MUNGE: what auth=munge would seal cannot be, and that is said as any other fault
- * of it. */
+/* The functions of seal.h in a build without MUNGE: all fail, and say so. */
 
 static int refuse(struct nuioa_error *err)
 {

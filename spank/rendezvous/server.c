@@ -15,11 +15,11 @@
 #include "spank/rendezvous/listener.h"
 
 #define EVENTS 64
-/* Credentials waiting that are worth a second process. */
+/* With so many unauthenticated peers a second decoder is worth its fork. */
 #define MANY_CREDENTIALS 8
-/* A stranger that has said nothing for so long may have to make room. */
+/* An unauthenticated peer may be replaced after this time in milliseconds. */
 #define SILENCE_MS 50
-/* For what is left to be sent, at the end. */
+/* The time in milliseconds for sending the unsent bytes at the end. */
 #define FLUSH_MS 1000
 
 /* --- peers
@@ -37,16 +37,14 @@ static void serve(struct server *g, struct peer *p, uint32_t events)
             server_peer_failed(g, p, rc);
     }
     if (p->state == PEER_CREDENTIAL)
-        server_peer_failed(
-            g, p, -ECONNRESET); /* an error, or both ends closed: nothing else is watched for */
+        server_peer_failed(g, p, -ECONNRESET); /* only an error or the end is watched for */
     else if (events & ~(uint32_t)EPOLLOUT && p->state != PEER_CLOSED)
         server_receive(g, p);
 }
 
-/* --- the door
- * ----------------------------------------------------------------------------------------- */
+/* --- unauthenticated peers */
 
-/* False: no room now. */
+/* Makes room for one more unauthenticated peer. Returns false if there is none now. */
 static bool make_room(struct server *g)
 {
     struct peer *oldest = g->unauthenticated.first;
@@ -58,7 +56,7 @@ static bool make_room(struct server *g)
     return true;
 }
 
-/* False: it must do without. */
+/* Starts the process of a decoder unless it runs. Returns false if that fails. */
 static bool start_decoder(struct server *g, struct decoder *decoder)
 {
     if (decoder->worker.fd >= 0)
@@ -74,7 +72,7 @@ static void accept_all(struct server *g)
     while (g->listener >= 0 && make_room(g)) {
         int fd = listener_accept(g->listener);
         if (fd < 0 && fd != -EAGAIN && fd != -ECONNABORTED && fd != -EINTR) {
-            g->pause_ms = server_now_ms() + SILENCE_MS; /* out of descriptors */
+            g->pause_ms = server_now_ms() + SILENCE_MS; /* out of file descriptors */
             server_set_accepting(g, false);
         }
         if (fd < 0)
@@ -88,9 +86,9 @@ static void accept_all(struct server *g)
         if (++g->unauthenticated_count > g->counts.unauthenticated_most)
             g->counts.unauthenticated_most = g->unauthenticated_count;
         server_watch(g, fd, p, EPOLLIN, EPOLL_CTL_ADD);
-        server_receive(g, p); /* a node may have spoken already */
+        server_receive(g, p); /* its first message may have arrived already */
         if (g->config.sealed)
-            start_decoder(g, &g->decoders[0]); /* while the node's credential is being made */
+            start_decoder(g, &g->decoders[0]); /* it starts while the node makes its credential */
     }
     server_set_accepting(g, false);
 }
@@ -254,7 +252,7 @@ int server_open(const struct server_config *config, struct server **server, stru
         return nuioa_fail(err, -ENOMEM, "gather: out of memory");
     g->config = *config;
     g->wanted.any_job = true;
-    g->epoll = g->stop = -1; /* what srun forks before the start does not hold them */
+    g->epoll = g->stop = -1; /* processes that srun forks before the start do not inherit them */
     g->listener = listener_open(config->port_first, config->port_last, &port);
     int rc = g->listener < 0 ? g->listener : make_token(g, port);
     if (rc < 0) {
@@ -290,7 +288,7 @@ static int open_events(struct server *g)
     return 0;
 }
 
-/* Signals are srun's. */
+/* The thread blocks all signals, so that srun's own threads get them. */
 static int start_thread(struct server *g)
 {
     sigset_t all, before;
@@ -312,7 +310,7 @@ int server_start(struct server *g, bool eager)
     if (!rc)
         rc = start_thread(g);
     if (rc < 0)
-        server_close_listener(g); /* nodes would wait there for nobody */
+        server_close_listener(g); /* else nodes would connect and wait for nothing */
     return rc;
 }
 

@@ -19,7 +19,7 @@ void server_watch(struct server *g, int fd, void *who, uint32_t events, int how)
     epoll_ctl(g->epoll, how, fd, &event);
 }
 
-/* Processes that srun has forked may hold copies of it, for which closing ours is not enough. */
+/* shutdown() is needed because processes that srun has forked may hold copies of the listener. */
 void server_close_listener(struct server *g)
 {
     if (g->listener < 0)
@@ -43,7 +43,6 @@ bool server_is_unauthenticated(const struct peer *p)
     return p->state <= PEER_CREDENTIAL;
 }
 
-/* It is freed only when no event can name it any more. */
 void server_drop(struct server *g, struct peer *p)
 {
     if (p->state == PEER_CLOSED)
@@ -57,8 +56,8 @@ void server_drop(struct server *g, struct peer *p)
         server_set_accepting(g, true);
     }
     g->unsent -= peer_unsent(p);
-    server_watch(g, p->fd, NULL, 0,
-                 EPOLL_CTL_DEL); /* closing is not enough: a child may hold a copy */
+    /* Closing is not enough to stop events: a child may hold a copy. */
+    server_watch(g, p->fd, NULL, 0, EPOLL_CTL_DEL);
     close(p->fd);
     p->fd = -1;
     p->state = PEER_CLOSED;
@@ -86,7 +85,7 @@ void server_send(struct server *g, struct peer *p, uint32_t type, const void *bo
     if (peer_unsent(p) && !before)
         server_watch(g, p->fd, p, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
     if (rc < 0)
-        shutdown(p->fd, SHUT_RDWR); /* its end is noticed where all ends are */
+        shutdown(p->fd, SHUT_RDWR); /* server_receive() sees the end and reports it */
 }
 
 void server_stop_accepting(struct server *g)

@@ -9,12 +9,12 @@
 
 #include "spank/rendezvous/leaders.h"
 
-/* What srun says with the nodes, and what it makes of it. */
+/* How srun answers the messages of the nodes, and how the exchange ends. */
 
 /* --- the end
  * ------------------------------------------------------------------------------------------ */
 
-/* The same to all nodes. */
+/* Sends one message to all nodes. */
 static void send_all(struct server *g, uint32_t type, const void *body, size_t length)
 {
     uint8_t digest[SHA256_SIZE];
@@ -38,7 +38,8 @@ static void fail(struct server *g, const char *what)
         g->config.warn(g->config.arg, text);
 }
 
-/* Anybody may have caused it, so it stops nobody for as long as one waits for a node anyway. */
+/* Notes a reason why the exchange may fail. A peer without the right to speak for a node may have
+ * caused it, so the other nodes still get the usual time. */
 static void expect_failure(struct server *g, const char *what)
 {
     if (g->give_up_ms || g->phase != GATHERING)
@@ -47,7 +48,7 @@ static void expect_failure(struct server *g, const char *what)
     nuioa_fail(&g->trouble, -EIO, "%s", what);
 }
 
-/* Of those who wait; the reason that is known, if any, says more than the time. */
+/* The reason for a failure by time: the known trouble, if any, explains more than the time does. */
 static const char *late_reason(const struct server *g)
 {
     return *g->trouble.text ? g->trouble.text : "not all nodes have come in time";
@@ -75,7 +76,7 @@ static void warn_trouble(struct server *g)
     g->warned = true;
 }
 
-/* As long as the door is open a node may still come. */
+/* Without any hello, nodes may still connect until accept_until_ms. */
 void server_give_up(struct server *g)
 {
     g->give_up_ms = 0;
@@ -99,7 +100,7 @@ void server_warn_at_end(struct server *g)
                    "plugstack.conf, is set otherwise, or leaves such a step alone");
 }
 
-/* When nobody's record is to come any more. */
+/* Finishes if no record is missing that can still arrive. */
 static void end_if_complete(struct server *g)
 {
     char text[400];
@@ -115,8 +116,8 @@ static void end_if_complete(struct server *g)
     g->config.finish(g->config.arg);
 }
 
-/* Nobody waits any more, and nobody acts otherwise: only a report, if there is one, lacks
- * something. */
+/* Notes that the record of a node is lost after the table was sent. The nodes are not affected;
+ * only a report is incomplete. */
 static void record_missing(struct server *g, const char *what)
 {
     if (!g->records_missing++)
@@ -124,7 +125,7 @@ static void record_missing(struct server *g, const char *what)
     end_if_complete(g);
 }
 
-/* All nodes wait for this: what else there is to do comes after it. */
+/* Sends the table at once, before any other work, because all nodes wait for it. */
 static void send_table(struct server *g)
 {
     size_t length = 0;
@@ -142,7 +143,7 @@ static void send_table(struct server *g)
     g->until_ms = g->give_up_ms = 0;
 }
 
-/* A node's leader is known, or that it has none. */
+/* Stores the leader of a node, or WIRE_NO_RANK, and sends the table if it was the last. */
 static void set_leader(struct server *g, uint32_t node, uint32_t leader)
 {
     g->leaders[node] = leader;
@@ -189,7 +190,8 @@ static int begin_step(struct server *g, const struct wire_hello *hello)
     return 0;
 }
 
-/* bytes: of the hello, its ranks in them. malloc'd; NULL: no slice. */
+/* Makes the slice for a hello; `bytes` is its body with the ranks. malloc'd, caller frees; NULL:
+ * none. */
 static void *make_slice(struct server *g, const struct wire_hello *hello, const char *bytes,
                         size_t *length)
 {
@@ -237,7 +239,7 @@ static void take_hello(struct server *g, struct peer *p, const char *bytes, size
     send_welcome(g, p, &hello, bytes);
     explicit_bzero(hello.fresh, sizeof(hello.fresh));
     if (g->counts.hellos == g->counts.nodes)
-        server_stop_accepting(g); /* nobody is missing */
+        server_stop_accepting(g); /* all nodes are here */
     p->early_leader = hello.leader != WIRE_NO_RANK;
     if (p->early_leader)
         set_leader(g, p->node, hello.leader);
@@ -286,13 +288,13 @@ static void take_credential(struct server *g, struct peer *p)
     p->state = PEER_CREDENTIAL;
     peer_move(p, &g->queue);
     server_watch(g, p->fd, p, 0,
-                 EPOLL_CTL_MOD); /* its record may be there already, which is not read now */
+                 EPOLL_CTL_MOD); /* its record may have arrived already; it is read later */
 }
 
 static void take_message(struct server *g, struct peer *p)
 {
     switch (p->frame.type) {
-    case WIRE_CREDENTIAL: take_credential(g, p); return; /* its body is needed */
+    case WIRE_CREDENTIAL: take_credential(g, p); return; /* its body is still needed */
     case WIRE_HELLO: take_hello(g, p, p->body, p->frame.length); break;
     case WIRE_NO_CREDENTIAL: take_no_credential(g, p); break;
     default: take_record(g, p); break;
@@ -300,7 +302,8 @@ static void take_message(struct server *g, struct peer *p)
     peer_forget_body(p);
 }
 
-/* The longest body that may come now; -1: not this type, not now. */
+/* The longest body allowed for the type of this frame in this state; -1: the type is not
+ * allowed. */
 static int64_t body_limit(const struct server *g, const struct peer *p)
 {
     if (p->state == PEER_NEW && p->frame.type == (g->config.sealed ? WIRE_CREDENTIAL : WIRE_HELLO))

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-/* Most x86 processors since 2017 have instructions for it, which make 10,000 nodes cost srun no
- * time to speak of. */
+/* The SHA instructions of x86 processors since about 2017 make hashing for 10,000 nodes negligible
+ * for srun. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11 && \
     !defined(SHA256_PORTABLE)
 #include <immintrin.h>
 #define SHA256_INSTRUCTIONS
 #endif
 
-/* FIPS 180-4, 4.2.2 */
+/* The constants of FIPS 180-4, section 4.2.2. */
 static const uint32_t constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -43,7 +43,7 @@ static void write_words(uint8_t *to, const uint32_t *words)
         to[i] = (uint8_t)(words[i / 4] >> (24 - i % 4 * 8));
 }
 
-/* The message schedule, each word with its round's constant. */
+/* The message schedule, with the round's constant added to each word. */
 static void extend(uint32_t w[64], const uint8_t *block)
 {
     for (unsigned i = 0; i < 16; i++)
@@ -57,7 +57,8 @@ static void extend(uint32_t w[64], const uint8_t *block)
         w[i] += constants[i];
 }
 
-/* One round of FIPS 180-4, 6.2.2, with its names; the caller renames instead of moving. */
+/* One round of FIPS 180-4, section 6.2.2, with its variable names. The caller rotates the names
+ * instead of moving the values. */
 static inline void turn(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f,
                         uint32_t g, uint32_t *h, uint32_t constant_and_word)
 {
@@ -88,8 +89,8 @@ static void compress_portably(uint32_t state[8], const uint8_t *block)
 
 #ifdef SHA256_INSTRUCTIONS
 
-/* Four rounds at a time: m holds the last 16 words of the schedule. The instructions want the state
- * as ABEF, CDGH. */
+/* Performs four rounds; m holds the last 16 words of the schedule. The instructions need the state
+ * in the order ABEF, CDGH. */
 __attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t state[8],
                                                                 const uint8_t *block)
 {
@@ -182,7 +183,7 @@ void sha256_of(const void *bytes, size_t length, uint8_t digest[SHA256_SIZE])
 /* --- HMAC
  * --------------------------------------------------------------------------------------------- */
 
-/* The state after the key's block, which all messages under this key begin with. */
+/* Computes the state after the key's block, with which all messages under this key begin. */
 static void begin_with(uint32_t state[8], uint8_t block[SHA256_BLOCK], uint8_t pad)
 {
     for (unsigned i = 0; i < SHA256_BLOCK; i++)

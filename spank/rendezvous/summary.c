@@ -9,19 +9,19 @@
 #include "spank/rendezvous/host_groups.h"
 #include "spank/rendezvous/node_diff.h"
 
-/* Nodes whose records say the same but for names, ranks, weights and costs. */
+/* A class of nodes: their records differ only in names, ranks, weights and costs. */
 struct node_class {
     uint64_t digest, inventory;
     uint32_t count;
-    uint32_t first; /* place of its first node */
-    char *bytes;    /* a copy of the record of one of them, and its parts */
+    uint32_t first; /* lowest position of its nodes */
+    char *bytes;    /* a copy of one node's record; `record` points into it */
     struct record record;
 };
 
 struct node {
     char host[64], reason[160];
     uint32_t class_id; /* UINT32_MAX: its record has not come */
-    /* its own record, while the job is small enough for a line per rank; else NULL */
+    /* A copy of its record while the job is small enough for a line per rank, else NULL. */
     char *bytes;
     struct record record;
     char (*warnings)[256];
@@ -29,11 +29,12 @@ struct node {
 };
 
 struct summary {
-    uint32_t node_count, node_room; /* highest place seen + 1 */
+    uint32_t node_count, node_room; /* highest position seen + 1; size of nodes[] */
     struct node *nodes;
     uint32_t class_count, class_room;
     struct node_class *classes;
-    uint32_t *index; /* [index_size], open addressing by digest: class + 1, 0 free */
+    uint32_t
+        *index; /* [index_size], a hash table by digest (open addressing): class + 1; 0: free */
     uint32_t index_size;
     uint64_t ranks, moved;
     double before, after, bound;
@@ -65,7 +66,8 @@ void summary_free(struct summary *s)
 /* --- classes
  * ------------------------------------------------------------------------------------------ */
 
-/* Of what makes nodes equal. A digest of 64 bits stands for it. */
+/* The digest of everything that nodes of one class have in common. Equal digests of 64 bits are
+ * taken for equal contents. */
 static uint64_t digest_of(const struct record *r)
 {
     const struct wire_record *h = r->head;
@@ -283,7 +285,7 @@ static void print_ranks(const struct summary *s, FILE *out)
     nuioa_text_table_print(&table, out, 2);
 }
 
-/* "0:4 1:12": how many ranks are how far. */
+/* Writes the number of ranks for each level: "0:4 1:12". */
 static void level_text(const struct record *r, char *text, size_t size)
 {
     size_t used = 0;
@@ -338,7 +340,7 @@ static void add_class(const struct summary *s, uint32_t class_id, struct nuioa_t
 }
 
 #define CLASSES_PRINTED 32
-/* So many different kinds have nothing that would be usual. */
+/* With more classes than this no class is considered usual. */
 #define CLASSES_COMPARED 1024
 
 static void print_classes(const struct summary *s, FILE *out)
@@ -383,7 +385,7 @@ static void print_reasons(const struct summary *s, FILE *out)
     free(groups);
 }
 
-/* What most nodes have is what the others differ from. */
+/* Returns the class whose inventory most nodes share; the others are compared with it. */
 static uint32_t usual_class(const struct summary *s)
 {
     uint32_t best = 0, most = 0;

@@ -27,7 +27,7 @@ static int digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* All that is left of the text. */
+/* Reads the key, which is the rest of the text. */
 static int read_key(const char *text, uint8_t *key)
 {
     for (unsigned i = 0; i < WIRE_KEY_SIZE; i++, text += 2) {
@@ -39,7 +39,7 @@ static int read_key(const char *text, uint8_t *key)
     return *text ? -EINVAL : 0;
 }
 
-/* A word and the ':' after it; *text is then behind both. */
+/* Reads a word and the ':' behind it, and moves *text behind both. */
 static int read_word(const char **text, char *word, size_t size)
 {
     size_t length = strcspn(*text, ":");
