@@ -17,7 +17,8 @@
 #define EVENTS 64
 /* With so many unauthenticated peers a second decoder is worth its fork. */
 #define MANY_CREDENTIALS 8
-/* An unauthenticated peer may be replaced after this time in milliseconds. */
+/* Milliseconds after which an unauthenticated peer may be replaced, and for which no connection is
+ * accepted when file descriptors have run out. */
 #define SILENCE_MS 50
 /* The time in milliseconds for sending the unsent bytes at the end. */
 #define FLUSH_MS 1000

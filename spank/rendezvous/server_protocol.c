@@ -287,8 +287,8 @@ static void take_credential(struct server *g, struct peer *p)
     }
     p->state = PEER_CREDENTIAL;
     peer_move(p, &g->queue);
-    server_watch(g, p->fd, p, 0,
-                 EPOLL_CTL_MOD); /* its record may have arrived already; it is read later */
+    /* Its record may have arrived already; it is read later. */
+    server_watch(g, p->fd, p, 0, EPOLL_CTL_MOD);
 }
 
 static void take_message(struct server *g, struct peer *p)

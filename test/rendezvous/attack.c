@@ -11,8 +11,8 @@
 
 #include "attack_case.h"
 
-/* Strangers attack srun's side of the rendezvous, with auth=key and with auth=munge: whatever they
- * do, four honest nodes get their table. TAP. Usage: attack SOCKET */
+/* Unauthenticated peers attack srun's side of the rendezvous, with auth=key and with auth=munge.
+ * Whatever they do, the four nodes get their table. Prints TAP. Usage: attack SOCKET */
 
 static const char *munged;
 static bool sealed; /* auth=munge */
@@ -20,7 +20,7 @@ static bool sealed; /* auth=munge */
 static void no_attack(void)
 {
     struct attack_case s;
-    case_begin(&s, "nobody attacks");
+    case_begin(&s, "no attack");
     case_is_well(&s);
     case_begin(&s, "a node leaves its slice unread");
     s.nodes[2].ignores_slice = true;
@@ -59,7 +59,7 @@ static void replayed(void)
     ok(recv(fd, welcome, sizeof(welcome), MSG_WAITALL) == sizeof(welcome),
        "replayed: the first time it is taken");
     case_is_refused(&s, m, "the second time");
-    case_send_record(&s, fd, 1, 60000); /* the first one was node 1; it goes on */
+    case_send_record(&s, fd, 1, 60000); /* the first connection was node 1, which goes on */
     case_start_others(&s);
     struct wire_frame frame;
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_TABLE &&
@@ -128,7 +128,7 @@ static void foreign(void)
     case_is_refused(&s, case_hello(&s, USER_UID, fewer_nodes), "one of fewer");
     case_is_refused(&s, case_hello(&s, USER_UID, many_ranks), "one shorter than it says");
     case_is_refused(&s, case_other_hello(&s),
-                    sealed ? "a hello that is not sealed" : "a sealed hello");
+                    sealed ? "a hello that is not encrypted" : "an encrypted hello");
     case_is_well(&s);
 }
 
@@ -167,7 +167,7 @@ static void is_refused_as(struct attack_case *s, const struct hmac_key *key, enu
     case_is_refused(s, m, what);
 }
 
-/* By somebody who has heard a hello, or speaks to the port without the step's key. */
+/* The attacker has read a hello on the network, or connects without the step's key. */
 static void untagged(void)
 {
     struct attack_case s;
@@ -180,16 +180,17 @@ static void untagged(void)
     is_refused_as(&s, NULL, 0, shorter_frame, "one whose frame was changed on the way");
     is_refused_as(&s, &other, 0, NULL, "one with another step's key");
     is_refused_as(&s, &s.session, 0, NULL, "one with the session's key");
-    is_refused_as(&s, NULL, WIRE_FROM_SRUN, NULL, "one that srun would say");
+    is_refused_as(&s, NULL, WIRE_FROM_SRUN, NULL, "one with srun's direction");
     if (!sealed)
-        is_refused_as(&s, NULL, 0, other_node, "one heard of node 1 that now names node 2");
+        is_refused_as(&s, NULL, 0, other_node, "node 1's hello, changed to node 2");
     if (sealed)
         case_is_refused(&s, (struct message){ .type = WIRE_NO_CREDENTIAL, .key = &other },
-                        "a stranger's apology");
+                        "a NO_CREDENTIAL without the step's key");
     case_is_well(&s);
 }
 
-/* By somebody who knows the step's key, as the user but not as our own code would. */
+/* The attacker knows the step's key and has the user's rights, but makes other credentials than
+ * nuioa. */
 static void badly_encrypted(void)
 {
     struct attack_case s;
@@ -198,7 +199,7 @@ static void badly_encrypted(void)
                                         "another user's hello that the user may read" };
     struct message m[3];
     int ends[2];
-    case_begin(&s, "unsealed");
+    case_begin(&s, "badly encrypted");
     for (int i = 0; i < 3; i++) {
         struct client_call call = harness_call(&s.harness, 1, NODES);
         struct wire_hello says = harness_hello(&call);
@@ -225,7 +226,7 @@ static void badly_encrypted(void)
         close(ends[1]);
         m[i] = (struct message){ .type = WIRE_CREDENTIAL, .bytes = calloc(1, 4096) };
         waitpid(pid, NULL, 0);
-        ok(read(ends[0], m[i].bytes, 4095) > 0, "unsealed: a credential");
+        ok(read(ends[0], m[i].bytes, 4095) > 0, "badly encrypted: a credential");
         m[i].length = strlen(m[i].bytes) + 1;
         close(ends[0]);
         free(hello);
@@ -255,7 +256,7 @@ static void misshapen(void)
         { { WIRE_MAGIC, type, UINT32_MAX }, "a hello of 4 GB" },
         { { WIRE_MAGIC + 1, type, 10 }, "another version" },
         { { WIRE_MAGIC, WIRE_RECORD, 320 }, "a record without a hello" },
-        { { WIRE_MAGIC, WIRE_TABLE, 0 }, "what only srun says" },
+        { { WIRE_MAGIC, WIRE_TABLE, 0 }, "a message that only srun sends" },
     };
     for (size_t i = 0; i < sizeof(frames) / sizeof(*frames); i++) {
         fd = harness_connect(&s.harness);
@@ -282,7 +283,7 @@ static void garbage(void)
     }
     case_is_well(&s);
     ok(s.result.counts.unauthenticated_most <= SERVER_UNAUTHENTICATED_MAX,
-       "%s: never more than %u strangers (%u)", s.name, SERVER_UNAUTHENTICATED_MAX,
+       "%s: never more than %u unauthenticated peers (%u)", s.name, SERVER_UNAUTHENTICATED_MAX,
        s.result.counts.unauthenticated_most);
 }
 
@@ -305,7 +306,7 @@ static void silent(void)
     case_begin(&s, "a silent peer");
     int fd = harness_connect(&s.harness);
     int64_t start = harness_ms();
-    ok(case_is_disconnected(fd, 3000), "%s: it is sent away", s.name);
+    ok(case_is_disconnected(fd, 3000), "%s: it is disconnected", s.name);
     int took = (int)(harness_ms() - start);
     ok(took > 800 && took < 1800, "%s: after a second (%d ms)", s.name, took);
     hang_up(fd);
@@ -315,9 +316,9 @@ static void silent(void)
 static void second_hello(void)
 {
     struct attack_case s;
-    case_begin(&s, "a place that is taken");
+    case_begin(&s, "a second hello for a node");
     int fd = case_accepted_node(&s, NULL);
-    case_is_refused(&s, case_hello(&s, USER_UID, NULL), "another hello for it");
+    case_is_refused(&s, case_hello(&s, USER_UID, NULL), "it");
     hang_up(fd);
     harness_close(&s.harness, &s.result);
     case_nothing_leaks(&s);
@@ -345,16 +346,16 @@ static bool is_refused_at_last(const struct harness *harness)
     return fd == -ECONNREFUSED;
 }
 
-/* A call is refused as if nobody had ever listened, whoever holds a copy of the listener. */
+/* A late connection is refused as if srun had never listened, although another process holds a copy
+ * of the listener. */
 static void closed_listener(void)
 {
     struct attack_case s;
-    case_begin_with(&s, "a closed door", srun_forks);
+    case_begin_with(&s, "a closed listener", srun_forks);
     struct harness late = s.harness;
     int before = harness_connect(&late);
     ok(before >= 0, "%s: it is open before the nodes come", s.name);
-    s.nodes[3].record_delay_ms =
-        2000; /* srun's thread waits for this record when all have said hello */
+    s.nodes[3].record_delay_ms = 2000; /* keeps srun waiting for a record after all hellos */
     node_thread_start(&s.nodes[1], &s.harness, 1, NODES);
     case_start_others(&s);
     ok(is_refused_at_last(&late), "%s: when all have said hello a call is refused", s.name);
@@ -369,7 +370,7 @@ static void closed_listener(void)
     late = s.harness;
     harness_finish(&s.harness, &s.result);
     ok(s.result.warnings == 1 && strstr(s.result.warning, "no node of the step has called"),
-       "%s: that is said where a report is wanted (%u: %s)", s.name, s.result.warnings,
+       "%s: there is a warning where a report is wanted (%u: %s)", s.name, s.result.warnings,
        s.result.warning);
     case_nothing_leaks(&s);
 
@@ -377,7 +378,7 @@ static void closed_listener(void)
     late = s.harness;
     case_start_others(&s);
     case_join_others(&s);
-    ok(is_refused_at_last(&late), "%s: then the door is closed", s.name);
+    ok(is_refused_at_last(&late), "%s: then the listener is closed", s.name);
     harness_finish(&s.harness, &s.result);
     ok(s.result.warnings == 1 && strstr(s.result.warning, "not all nodes have come in time"),
        "%s: one warning (%u: %s)", s.name, s.result.warnings, s.result.warning);
@@ -401,7 +402,7 @@ static void no_thread(void)
     case_nothing_leaks(&s);
 }
 
-/* What only a sealed hello is exposed to. */
+/* Attacks that need an encrypted hello. */
 static void attack_credentials(void)
 {
     forged();

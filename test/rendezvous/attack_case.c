@@ -130,15 +130,14 @@ void case_is_well(struct attack_case *s)
     case_ends_well(s);
 }
 
-/* --- what is said
- * -------------------------------------------------------------------------------------- */
+/* --- messages */
 
 struct encryption {
     uid_t uid;
     const struct message *hello;
 };
 
-static void seal(int fd, void *arg)
+static void encrypt(int fd, void *arg)
 {
     const struct encryption *s = arg;
     struct nuioa_error err;
@@ -149,7 +148,7 @@ static void seal(int fd, void *arg)
         fprintf(stderr, "# %s\n", err.text);
 }
 
-static struct message make_hello(struct attack_case *s, bool seal_it, uid_t uid,
+static struct message make_hello(struct attack_case *s, bool encrypted, uid_t uid,
                                  void (*change)(struct wire_hello *))
 {
     struct client_call call = harness_call(&s->harness, 1, NODES);
@@ -158,10 +157,10 @@ static struct message make_hello(struct attack_case *s, bool seal_it, uid_t uid,
     struct wire_hello *hello = plain.bytes = hello_make(&right, NULL, &plain.length);
     if (change)
         change(hello);
-    if (!seal_it)
+    if (!encrypted)
         return plain;
     struct encryption encryption = { uid, &plain };
-    nuioa_subprocess_run(seal, &encryption, 5000, 64 << 10, &result.bytes, &result.length);
+    nuioa_subprocess_run(encrypt, &encryption, 5000, 64 << 10, &result.bytes, &result.length);
     free(hello);
     return result;
 }

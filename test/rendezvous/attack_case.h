@@ -4,7 +4,8 @@
 
 #include "harness.h"
 
-/* A step of four nodes that somebody disturbs, what he says, and what is to come of it; TAP. */
+/* A test case: a step of four nodes that an attacker or a bad node disturbs. The test may play node
+ * 1 itself, message by message. Results are TAP. */
 
 #define NODES 4
 
@@ -13,63 +14,79 @@ struct attack_case {
     struct harness harness;
     struct node_thread nodes[NODES];
     struct srun_result result;
-    unsigned fds, children;        /* ours, before */
-    struct hmac_key step, session; /* the session that node 1 has if the test plays it */
+    unsigned fds, children;        /* of this process before the case */
+    struct hmac_key step, session; /* node 1's session, if the test plays it */
 };
 
-/* How nodes prove themselves from here on; munged: its socket. */
+/* Sets the authentication of all following cases. `munged` is munged's socket. */
 void case_auth(bool sealed, const char *munged);
 
-/* Whether srun is asked for a report from here on; at first it is. */
+/* Sets whether srun is asked for a report in all following cases; at first it is. */
 void case_report(bool wanted);
 
-/* A result. */
+/* Prints a result. */
 __attribute__((format(printf, 2, 3))) void ok(bool good, const char *fmt, ...);
-/* The plan; what main() returns. */
+
+/* Prints the number of results. Returns the exit status of main(). */
 int case_results(void);
 
+/* Starts srun for a new case. `change` alters the settings before that; NULL: nothing. */
 void case_begin(struct attack_case *s, const char *name);
-/* The same; `change` says what is special about srun. */
 void case_begin_with(struct attack_case *s, const char *name, void (*change)(struct harness *));
 
-/* The nodes of the step. The part of node 1 the test may play itself; then there are the others. */
+/* Starts the nodes 0, 2 and 3, and waits for their end. */
 void case_start_others(struct attack_case *s);
 void case_join_others(struct attack_case *s);
 
-void case_nothing_leaks(struct attack_case *s);
-/* All four nodes from the first word to the last. */
+/* Runs all four nodes from hello to table. */
 void case_run(struct attack_case *s);
-/* Ends the case: they have their table, srun has reported, and has nothing to complain of. */
+
+/* Checks that srun and this process have no descriptor, thread or child left. */
+void case_nothing_leaks(struct attack_case *s);
+
+/* Ends the case, and checks that all nodes have the table and srun has reported without a
+ * warning. */
 void case_ends_well(struct attack_case *s);
-/* Both. */
+
+/* case_run() and case_ends_well(). */
 void case_is_well(struct attack_case *s);
 
-/* What is said to srun. */
+/* A message to srun. */
 struct message {
     uint32_t type;
-    void *bytes; /* malloc'd; case_send does not free it */
+    void *bytes; /* malloc'd; case_send() does not free it */
     size_t length;
-    const struct hmac_key *key;                          /* NULL: the step's */
-    enum wire_use from;                                  /* 0: the node */
-    void (*spoil)(struct wire_frame *frame, char *body); /* once it has its tag; NULL: nothing */
+    const struct hmac_key *key; /* NULL: the step's */
+    enum wire_use from;         /* 0: WIRE_FROM_NODE */
+    void (*spoil)(struct wire_frame *frame,
+                  char *body); /* changes frame, body, tag; NULL: nothing */
 };
 
-/* What node 1 says but for what `change` (NULL: nothing) does; if hellos are sealed, by `uid`. */
+/* Node 1's first message, changed by `change` (NULL: nothing). With auth=munge the credential is
+ * that of user `uid`. The caller frees its bytes. */
 struct message case_hello(struct attack_case *s, uid_t uid, void (*change)(struct wire_hello *));
-/* The same as a site with the other auth= has it said. */
+
+/* Node 1's first message with the other auth= than srun's. The caller frees its bytes. */
 struct message case_other_hello(struct attack_case *s);
+
+/* Sends a message with its tag. */
 void case_send(const struct attack_case *s, int fd, const struct message *m);
 
-/* Says hello as node 1, but for what `change` (NULL: nothing) does, and is known. */
+/* Connects and sends the hello of node 1, changed by `change` (NULL: nothing), and waits for
+ * WELCOME. Returns the connection. */
 int case_accepted_node(struct attack_case *s, void (*change)(struct wire_hello *));
+
+/* Sends the record of `node` with the session's key of node 1. */
 void case_send_record(const struct attack_case *s, int fd, uint32_t node,
                       uint32_t table_timeout_ms);
 
-/* True if srun ends the connection within `ms`. */
+/* Whether srun ends the connection within `ms`. */
 bool case_is_disconnected(int fd, int ms);
-/* Says it, sees that srun refuses it, and frees it. */
+
+/* Sends a message in a new connection, checks that srun refuses it, and frees its bytes. */
 void case_is_refused(struct attack_case *s, struct message m, const char *what);
 
+/* Closes a connection; -1: nothing. */
 void hang_up(int fd);
 
 #endif

@@ -9,11 +9,11 @@
 
 #include "attack_case.h"
 
-/* A node of the step itself is wrong, or srun dies: no node acts on a table that others do not
- * have, all know soon, and srun says so once. With auth=key and with auth=munge. TAP. Usage:
- * traitor SOCKET SOCKET2 PID2 */
+/* A node of the step itself is wrong, or srun dies. No node acts on a table that others do not
+ * have, all nodes learn it soon, and srun warns once. Prints TAP for auth=key and auth=munge.
+ * Usage: bad_node SOCKET SOCKET2 PID2 */
 
-/* Nobody acts, nobody waits, one warning. */
+/* Checks that no node acts or waits, and that srun warns once. */
 static void nobody_acts(struct attack_case *s, int64_t since_ms)
 {
     int64_t took = harness_ms() - since_ms;
@@ -76,7 +76,7 @@ static void other_node(char *record, size_t *length)
     (void)length;
     ((struct wire_record *)record)->node = 2;
 }
-static void count_lies(char *record, size_t *length)
+static void wrong_counts(char *record, size_t *length)
 {
     (void)length;
     ((struct wire_record *)record)->line_count = UINT32_MAX / 2;
@@ -92,7 +92,8 @@ static void unprintable(char *record, size_t *length)
     strcpy(((struct wire_record *)record)->host, "\033[31m");
 }
 
-/* Somebody speaks in a node's connection who has not its session's key, or changes what it says. */
+/* An attacker without the session's key sends a record in a node's connection, or changes the
+ * node's. */
 static void forged_record(const char *what, const struct hmac_key *(*key)(struct attack_case *),
                           enum wire_use from, void (*spoil)(struct wire_frame *, char *))
 {
@@ -183,15 +184,16 @@ static void forge(void)
 {
     forged_record("that was changed on the way", own_key, 0, other_leader);
     forged_record("whose frame was changed on the way", own_key, 0, cut);
-    forged_record("of somebody who knows the step's key only", step_key, 0, NULL);
+    forged_record("with the step's key only", step_key, 0, NULL);
     forged_record("with another node's key", nodes_key, 0, NULL);
     forged_record("with another step's key", steps_key, 0, NULL);
     forged_record("with another job's key", jobs_key, 0, NULL);
     forged_record("with another connection's key", calls_key, 0, NULL);
-    forged_record("that is srun's own word, sent back", own_key, WIRE_FROM_SRUN, NULL);
+    forged_record("with srun's direction", own_key, WIRE_FROM_SRUN, NULL);
 }
 
-/* The test's node has told its record, two others wait with it, and the last has not come. */
+/* The node that the test plays has sent its record, two others wait with it, and the last has not
+ * come. */
 static int but_for_the_last(struct attack_case *s, uint32_t table_timeout_ms)
 {
     int fd = case_accepted_node(s, NULL);
@@ -216,7 +218,7 @@ static void dies_after_its_record(void)
     nobody_acts(&s, start);
 }
 
-/* The last one comes when the first, which has not said so, waits no longer. */
+/* The last node comes when the first, which has sent nothing since, waits no longer. */
 static void comes_too_late(void)
 {
     struct attack_case s;
@@ -228,17 +230,17 @@ static void comes_too_late(void)
     node_thread_start(&s.nodes[3], &s.harness, 3, NODES);
     case_join_others(&s);
     ok(recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) && frame.type == WIRE_STOP,
-       "%s: the one who waits is told so", s.name);
+       "%s: the first node gets STOP", s.name);
     hang_up(fd);
     nobody_acts(&s, start);
 }
 
-/* All had told their records: what the table says is so, and all who live have it. */
+/* All nodes have sent their records, so the table is true, and all nodes that live have it. */
 static void dies_with_the_table(void)
 {
     struct attack_case s;
     struct wire_frame frame;
-    case_begin(&s, "a node dies with the table in its hands");
+    case_begin(&s, "a node dies after it got the table");
     int fd = case_accepted_node(&s, NULL);
     case_send_record(&s, fd, 1, 60000);
     case_start_others(&s);
@@ -259,7 +261,7 @@ static void srun_dies(void)
 {
     struct attack_case s;
     case_begin(&s, "srun is killed");
-    for (uint32_t i = 2; i < NODES; i++) /* half of them: the table cannot be there */
+    for (uint32_t i = 2; i < NODES; i++) /* only half of the nodes, so that there is no table yet */
         node_thread_start(&s.nodes[i], &s.harness, i, NODES);
     usleep(200000);
     int64_t start = harness_ms();
@@ -284,7 +286,7 @@ static void misbehave(bool sealed, const char *munged)
     wrong_record("a record too long", longer);
     wrong_record("an oversized record", huge);
     wrong_record("a record for another node", other_node);
-    wrong_record("a record whose counts lie", count_lies);
+    wrong_record("a record with wrong counts", wrong_counts);
     wrong_record("a record with an endless text", unended);
     wrong_record("a record with control characters", unprintable);
     wrong_record("a node dies in the middle", NULL);
@@ -295,7 +297,7 @@ static void misbehave(bool sealed, const char *munged)
     srun_dies();
 }
 
-/* Calls, and then waits to be killed while its child waits for munged. */
+/* Calls srun, and then waits to be killed while its child waits for munged. */
 static _Noreturn void run_slurmstepd(const struct harness *harness, int ready)
 {
     struct client_call call = harness_call(harness, 0, 1);
@@ -304,13 +306,13 @@ static _Noreturn void run_slurmstepd(const struct harness *harness, int ready)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (client_call(&node, &call, &err) < 0)
         _exit(1);
-    usleep(200000); /* it has become the user by then */
+    usleep(200000); /* the child has become the user by then */
     if (write(ready, "", 1) == 1)
         pause();
     _exit(1);
 }
 
-/* It is this process's child when its parent is gone. */
+/* As subreaper this process inherits the child of the killed process, and can see it end. */
 static void slurmstepd_dies(const char *socket, pid_t munged)
 {
     struct harness harness = { .sealed = true, .socket = socket, .timeout_ms = 60000 };
@@ -333,8 +335,7 @@ static void slurmstepd_dies(const char *socket, pid_t munged)
         for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
             left = pid == harness.srun ? left : pid;
     }
-    ok(called && left > 0 && WIFSIGNALED(status),
-       "slurmstepd is killed: what sealed for it goes, too");
+    ok(called && left > 0 && WIFSIGNALED(status), "slurmstepd is killed: its child ends, too");
     kill(munged, SIGCONT);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     harness_close(&harness, &result);

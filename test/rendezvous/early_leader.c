@@ -7,8 +7,9 @@
 
 #include "attack_case.h"
 
-/* Nodes whose leaders are sure say so in their hellos, and nobody waits for what they decide; what
- * they promised stays so whatever becomes of them. TAP. Usage: early_leader SOCKET */
+/* Nodes with early leaders name them in their hellos, and no node waits for another one's plan. An
+ * early leader remains valid whatever happens to its node. Prints TAP. Usage: early_leader
+ * SOCKET */
 
 static void early_rank_4(struct wire_hello *hello)
 {
@@ -40,12 +41,12 @@ static void reported(struct attack_case *s, unsigned warnings, const char *what)
     case_nothing_leaks(s);
 }
 
-/* Whole: what is not read when a connection ends takes with it what was sent. */
+/* Reads the whole table: closing a socket with unread bytes would also discard sent ones. */
 static bool gets_table(int fd, int ms)
 {
     struct timeval limit = { ms / 1000, ms % 1000 * 1000 };
     struct wire_frame frame;
-    char body[256]; /* and the tag */
+    char body[256]; /* with the tag */
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     return recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) &&
            frame.type == WIRE_TABLE && frame.length + WIRE_TAG_SIZE <= sizeof(body) &&
@@ -53,11 +54,11 @@ static bool gets_table(int fd, int ms)
                (ssize_t)frame.length + WIRE_TAG_SIZE;
 }
 
-/* Node 1 is slow: its record comes when the others have long begun. */
+/* Node 1 is slow: its record comes long after the others have acted. */
 static void nobody_waits(void)
 {
     struct attack_case s;
-    case_begin(&s, "all promise");
+    case_begin(&s, "all leaders are early");
     int fd = case_accepted_node(&s, early_rank_4);
     others_have_early_leaders(&s);
     ok(gets_table(fd, 2000), "%s: the table comes before any record", s.name);
@@ -69,11 +70,11 @@ static void nobody_waits(void)
     reported(&s, 0, NULL);
 }
 
-/* Of a node that is slow to decide, only itself. */
-static void one_is_not_sure(void)
+/* A node that is slow to plan delays the table only if its own leader is not early. */
+static void one_is_not_early(void)
 {
     struct attack_case s;
-    case_begin(&s, "all but one promise");
+    case_begin(&s, "all leaders but one are early");
     int fd = case_accepted_node(&s, NULL);
     for (uint32_t i = 0; i < NODES; i++)
         s.nodes[i].record_delay_ms = i == 3 ? 300 : 0;
@@ -83,7 +84,7 @@ static void one_is_not_sure(void)
     int64_t told_ms = harness_ms();
     case_send_record(&s, fd, 1, 60000);
     ok(gets_table(fd, 2000) && harness_ms() - told_ms < 150,
-       "%s: then at once, though node 3 has told nothing", s.name);
+       "%s: then at once, though node 3 has sent no record", s.name);
     case_join_others(&s);
     others_act(&s);
     hang_up(fd);
@@ -96,7 +97,7 @@ static void dies(const char *name, bool speaks)
     case_begin(&s, name);
     int fd = case_accepted_node(&s, early_rank_4);
     for (uint32_t i = 0; i < NODES; i++)
-        s.nodes[i].record_delay_ms = 200; /* none has told its record when it dies */
+        s.nodes[i].record_delay_ms = 200; /* no node has sent its record when node 1 dies */
     others_have_early_leaders(&s);
     ok(gets_table(fd, 2000), "%s: the table comes", s.name);
     if (speaks)
@@ -108,11 +109,11 @@ static void dies(const char *name, bool speaks)
     reported(&s, 1, "node number 1 of the step has hung up (3 of 4 nodes answered)");
 }
 
-/* Its ranks know the table all the same, for those of other nodes do. */
+/* Its ranks know the table all the same, because the ranks of other nodes do. */
 static void withdraws(void)
 {
     struct attack_case s;
-    case_begin(&s, "a node stands down");
+    case_begin(&s, "a node places nothing");
     s.nodes[2].withdraws = true;
     int fd = case_accepted_node(&s, early_rank_4);
     others_have_early_leaders(&s);
@@ -124,7 +125,7 @@ static void withdraws(void)
     reported(&s, 0, NULL);
 }
 
-/* Who waits no longer does not act, so nobody may. */
+/* A node that waits no longer does not act on the table, so no node may. */
 static void comes_too_late(void)
 {
     struct attack_case s;
@@ -143,7 +144,7 @@ static void comes_too_late(void)
     case_nothing_leaks(&s);
 }
 
-/* Who has the table hangs up. */
+/* A node that has the table, and nothing to report, closes the connection. */
 static void nothing_to_say(void)
 {
     struct attack_case s;
@@ -157,19 +158,19 @@ static void nothing_to_say(void)
     others_act(&s);
     hang_up(fd);
     reported(&s, 0, NULL);
-    ok(s.result.counts.records == 1, "%s: of what is said nothing is lost", s.name);
+    ok(s.result.counts.records == 1, "%s: the one record is not lost", s.name);
 }
 
-/* A child says the hello there, and may die before it is known here that it did. */
+/* With auth=munge a child sends the hello, and may die before its parent knows. */
 static void encrypted_hellos(void)
 {
     struct attack_case s;
-    case_begin(&s, "sealed hellos");
+    case_begin(&s, "encrypted hellos");
     for (uint32_t i = 0; i < NODES; i++)
         s.nodes[i].record_delay_ms = 600;
     int fd = case_accepted_node(&s, early_rank_4);
     others_have_early_leaders(&s);
-    ok(!gets_table(fd, 300), "%s: what nodes call sure is not promised", s.name);
+    ok(!gets_table(fd, 300), "%s: no leader is early", s.name);
     ok(gets_table(fd, 2000), "%s: the table comes after their records", s.name);
     case_send_record(&s, fd, 1, 60000);
     case_join_others(&s);
@@ -185,7 +186,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     case_auth(false, argv[1]);
     nobody_waits();
-    one_is_not_sure();
+    one_is_not_early();
     dies("a node dies when the table is out", false);
     dies("a node's record is wrong when the table is out", true);
     withdraws();

@@ -16,9 +16,9 @@
 #include "spank/rendezvous/listener.h"
 #include "spank/rendezvous/seal.h"
 
-/* What a node does when srun is hostile, which it may be, since it is the user's; and when a munged
- * is stopped. In each case the node goes on in time, without a table. TAP. Usage: fault SOCKET
- * SOCKET2 PID2 */
+/* How a node copes with a hostile srun, which is possible because srun belongs to the user, and with
+ * a stopped munged. In each case the node goes on in time, without a table. Prints TAP. Usage: fault
+ * SOCKET SOCKET2 PID2 */
 
 #define TIMEOUT_MS 400
 
@@ -36,27 +36,25 @@ __attribute__((format(printf, 2, 3))) static void ok(bool good, const char *fmt,
     failures += !good;
 }
 
-/* --- a hostile srun: it can read the hello, and knows the keys
- * ------------------------------------------- */
+/* --- a hostile srun, which can read the hello and knows the keys */
 
 struct hostile_case {
     const char *name;
-    const char *error; /* part of what the node says; NULL: anything */
+    const char *error; /* part of the node's error; NULL: any */
     bool wants_slice;
-    bool stays_connected; /* says nothing more, hangs up when the node does */
-    bool
-        /* the node says in its hello that it is led by rank 0, and then stands down */
-        early_leader;
+    bool stays_connected; /* sends no more, and closes after the node does */
+    /* The hello names rank 0 as early leader, and then the node places nothing. */
+    bool early_leader;
     void (*answer)(int fd, const struct wire_hello *hello);
 };
 
 struct fake_srun {
-    const char *text; /* the invitation */
+    const char *text; /* the token */
     int listener;
     bool sealed;
     const char *socket;
     const struct hostile_case *which;
-    bool key_exposed; /* the step's key was in what the node said */
+    bool key_exposed; /* the node has sent the step's key */
 };
 
 static void put(int fd, const void *bytes, size_t length)
@@ -65,7 +63,7 @@ static void put(int fd, const void *bytes, size_t length)
         return;
 }
 
-/* The keys of the call that is being answered. */
+/* The keys of the present connection. */
 static struct hmac_key step, session;
 
 static void put_frame(int fd, uint32_t type, uint32_t length)
@@ -74,8 +72,8 @@ static void put_frame(int fd, uint32_t type, uint32_t length)
     put(fd, &frame, sizeof(frame));
 }
 
-/* As srun would say it, but for the key, the direction, and one bit of the body at `flip` (-1:
- * none). */
+/* Sends a message like srun's, but with this key and direction, and with one bit of the byte at
+ * `flip` changed (-1: none). */
 static void put_as(int fd, const struct hmac_key *key, enum wire_use from, uint32_t type,
                    const void *body, size_t length, int flip)
 {
@@ -143,7 +141,7 @@ struct table {
     struct wire_run run;
 };
 
-/* Of two nodes, and right. */
+/* A correct table of two nodes. */
 static struct table make_table(const struct wire_hello *hello)
 {
     uint32_t leaders[2] = { 0, 4 };
@@ -152,7 +150,7 @@ static struct table make_table(const struct wire_hello *hello)
                            { 0, 4, 2 } };
 }
 
-/* A table that is right but for what `spoil` does to it. */
+/* Sends a correct table, changed by `spoil`. */
 static void put_table(int fd, const struct wire_hello *hello,
                       void (*spoil)(struct wire_table *, struct wire_run *))
 {
@@ -222,7 +220,7 @@ static void half_a_table(int fd, const struct wire_hello *hello)
     put(fd, &table, sizeof(struct wire_table));
 }
 
-/* --- somebody else at srun's port, or on the way to it, with a table that is right --- */
+/* --- an attacker in srun's place or between, with a correct table --- */
 
 static void put_forged(int fd, const struct wire_hello *hello, const struct hmac_key *key,
                        enum wire_use from, int flip)
@@ -288,7 +286,7 @@ static void put_slice(int fd, uint32_t weights, uint32_t pairs, double weight, u
     put_message(fd, WIRE_WELCOME, &slice, sizeof(slice));
 }
 
-/* Pairs of four ranks that are known, `count` of them. */
+/* Sends a slice of four ranks with these pairs. */
 static void put_pairs(int fd, const uint32_t (*pairs)[2], uint32_t count)
 {
     struct {
@@ -376,19 +374,19 @@ static const struct hostile_case hostile_cases[] = {
     { "a slice of 4 billion pairs", NULL, true, true, false, slice_pairs },
     { "a weight that is no number", NULL, true, true, false, slice_nan },
     { "a negative weight", NULL, true, true, false, slice_negative },
-    { "a pair with a rank of elsewhere", NULL, true, true, false, slice_rank },
+    { "a pair with a rank of another node", NULL, true, true, false, slice_rank },
     { "a pair twice", NULL, true, true, false, slice_twice },
     { "a pair again after another one", NULL, true, true, false, slice_unsorted },
     { "a pair the other way round", NULL, true, true, false, slice_turned },
     { "more pairs than there are", NULL, true, true, false, slice_more },
-    { "another leader than the node has promised", NULL, false, false, true, bad_leader },
-    { "who does not know the step's key", FORGED, false, true, false, no_key },
-    { "who would stop it without the step's key", FORGED, false, true, false, no_key_stop },
-    { "a right table of who knows the step's key only", FORGED, false, true, false, step_key },
+    { "another leader than the early one", NULL, false, false, true, bad_leader },
+    { "a welcome without the step's key", FORGED, false, true, false, no_key },
+    { "STOP without the step's key", FORGED, false, true, false, no_key_stop },
+    { "a right table with the step's key only", FORGED, false, true, false, step_key },
     { "a right table that was changed on the way", FORGED, false, true, false, flipped },
     { "a right table for another connection", FORGED, false, true, false, replayed },
     { "a right table for another node", FORGED, false, true, false, neighbours },
-    { "a right table as the node would say it", FORGED, false, true, false, reflected },
+    { "a right table with the node's direction", FORGED, false, true, false, reflected },
 };
 
 static void *run_hostile_srun(void *arg)
@@ -431,8 +429,7 @@ static void *run_hostile_srun(void *arg)
     return NULL;
 }
 
-/* The hostile srun must be able to open what is sealed for root's eyes or the user's: it is the
- * user here. */
+/* This process is the user, so that the hostile srun can decode the credentials. */
 static void hostile(const char *socket, bool sealed, const struct hostile_case *which)
 {
     struct token token = { .sealed = sealed, .key = "the key of this step, 32 bytes." };
@@ -471,7 +468,7 @@ static void hostile(const char *socket, bool sealed, const struct hostile_case *
     ok(rc < 0 && (!which->error || strstr(err.text, which->error)), "%s: no table (%s)", name,
        err.text);
     ok(took <= TIMEOUT_MS + 150, "%s: %d ms", name, took);
-    ok(!srun.key_exposed, "%s: the step's key was not said", name);
+    ok(!srun.key_exposed, "%s: the step's key was not sent", name);
     ok(node.fd < 0 && harness_fds() == fds && harness_children() == children, "%s: nothing leaks",
        name);
     close(srun.listener);
@@ -497,8 +494,7 @@ static void not_there(bool sealed, const char *socket, const char *what, uint16_
     free(node.leaders);
 }
 
-/* A listener whose queue is full drops who calls, as a firewall does; one that was closed
- * refuses. */
+/* A listener with a full queue drops connections, as a firewall does; a closed one refuses them. */
 static void nobody_there(const char *socket)
 {
     uint16_t port;
@@ -508,8 +504,8 @@ static void nobody_there(const char *socket)
     token_write(&(struct token){ .port = port }, harness.text);
     for (int i = 0; i < 4; i++)
         callers[i] = harness_connect_begin(&harness);
-    not_there(false, socket, "nobody takes the call", port);
-    not_there(true, socket, "nobody takes the call", port);
+    not_there(false, socket, "srun accepts no connection", port);
+    not_there(true, socket, "srun accepts no connection", port);
     close(listener);
     for (int i = 0; i < 4; i++)
         close(callers[i]);
@@ -517,7 +513,7 @@ static void nobody_there(const char *socket)
     not_there(true, socket, "srun is gone", port);
 }
 
-/* What a node does not even call. */
+/* Checks that a node does not even connect with this token. */
 static void refused(bool sealed, const char *text, const char *why)
 {
     struct harness harness = { .timeout_ms = TIMEOUT_MS };

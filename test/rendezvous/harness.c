@@ -159,7 +159,7 @@ static _Noreturn void run_srun(const struct harness *s, int from, int to)
         waitpid(child, NULL, 0);
     }
     e->fds_after = harness_fds();
-    /* One that was joined is listed until the kernel is through with it. */
+    /* The kernel still lists a joined thread for a moment. */
     for (int i = 0; i < 200 && (e->threads_after = entries("/proc/self/task") - 2) > 1; i++)
         usleep(1000);
     e->children_after = harness_children();

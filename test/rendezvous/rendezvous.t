@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The rendezvous of nodes with srun under attack and with faults, against a real munged, without
-# Slurm. NUIOA_BUILD is the build tree.
+# Tests the rendezvous of nodes with srun under attack and with faults, against a real munged and
+# without Slurm. NUIOA_BUILD is the build tree.
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tap.sh"
 
@@ -13,7 +13,7 @@ command -v munged >/dev/null || reason="no munged"
 [ -n "$reason" ] || grep -q '^EXTRA_PROGRAMS' "$NUIOA_BUILD/test/rendezvous/Makefile" ||
     reason="not built: no slurm/spank.h or no munge"
 if [ -n "$reason" ]; then
-    skip "gather" "$reason"
+    skip "rendezvous" "$reason"
     done_testing
     exit 0
 fi
@@ -24,7 +24,8 @@ start_munged one || { fail "munged starts"; done_testing; exit 1; }
 one=$munged_socket
 start_munged two || { fail "a second munged starts"; done_testing; exit 1; }
 
-relay() { # NAME COMMAND...: its results as ours
+# relay NAME COMMAND...: runs a program and passes its results on.
+relay() {
     local name=$1 line planned=
     shift
     while IFS= read -r line; do

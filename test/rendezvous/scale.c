@@ -13,22 +13,22 @@
 #include "spank/rendezvous/seal.h"
 #include "util/number.h"
 
-/* How long one srun takes for many nodes, and how much memory, over loopback, with auth=key or with
- * auth=munge and real credentials. The nodes are simulated by one process; their encryption, which
- * nodes do side by side, is timed apart. Usage: scale SOCKET key|munge NODES; prints the seconds of
- * encryption, those of gathering, and srun's largest size in MB. Fails unless each node gets the
- * table. */
+/* Measures the time and memory of one srun for many nodes, over loopback, with auth=key or with
+ * auth=munge and real credentials. One process simulates all nodes. Real nodes make their
+ * credentials at the same time, so that step is timed apart. Prints the seconds for the first
+ * messages, the seconds for the exchange, and srun's largest size in MB. Fails unless each node
+ * gets the table. Usage: scale SOCKET key|munge NODES */
 
 struct node {
     int fd;
-    uint32_t place;
+    uint32_t node;
     enum { WELCOME, TABLE, BODY, DONE } state;
     size_t want, got;
-    void *hello, *record;               /* each with its tag */
-    size_t hello_length, record_length; /* without */
+    void *hello, *record;               /* with their tags */
+    size_t hello_length, record_length; /* without the tags */
 };
 
-/* A descriptor for each node, here and in srun. */
+/* Allows a file descriptor for each node, here and in srun. */
 static void raise_limit(uint32_t count)
 {
     struct rlimit limit;
@@ -71,7 +71,7 @@ static void call(struct node *n, const struct harness *harness, int epoll)
               &(struct epoll_event){ .events = EPOLLIN, .data.ptr = n });
 }
 
-/* True when the node has the table. */
+/* Reads what has arrived. Returns true when the node has the whole table. */
 static bool hear(struct node *n)
 {
     char bytes[65536];
@@ -81,7 +81,7 @@ static bool hear(struct node *n)
         if (got < 0 && errno == EAGAIN)
             return false;
         if (got <= 0) {
-            fprintf(stderr, "scale: node %u was sent away\n", n->place);
+            fprintf(stderr, "scale: node %u was disconnected\n", n->node);
             exit(1);
         }
         if (n->state == TABLE && (size_t)got == sizeof(struct wire_frame))
@@ -95,7 +95,7 @@ static bool hear(struct node *n)
     return true;
 }
 
-/* Nodes do that side by side, too. */
+/* Returns the message with its tag. Real nodes do this at the same time, too. */
 static void *add_tag(const struct hmac_key *key, uint32_t type, void *body, size_t length)
 {
     struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
@@ -104,7 +104,7 @@ static void *add_tag(const struct hmac_key *key, uint32_t type, void *body, size
     return message;
 }
 
-static void *seal(const struct harness *harness, void *hello, size_t *length)
+static void *encrypt(const struct harness *harness, void *hello, size_t *length)
 {
     struct nuioa_error err;
     char *credential;
@@ -125,10 +125,10 @@ static void prepare(struct node *nodes, uint32_t count, const struct harness *ha
         struct client_call call = harness_call(harness, i, count);
         struct wire_hello hello = harness_hello(&call);
         struct hmac_key session = harness_session(&step, &hello);
-        n->place = i;
+        n->node = i;
         n->hello = hello_make(&hello, NULL, &n->hello_length);
         if (harness->sealed)
-            n->hello = seal(harness, n->hello, &n->hello_length);
+            n->hello = encrypt(harness, n->hello, &n->hello_length);
         n->hello = add_tag(&step, harness->sealed ? WIRE_CREDENTIAL : WIRE_HELLO, n->hello,
                            n->hello_length);
         n->record = harness_record(i, &n->record_length);
