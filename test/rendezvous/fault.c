@@ -16,9 +16,9 @@
 #include "spank/rendezvous/listener.h"
 #include "spank/rendezvous/seal.h"
 
-/* How a node copes with a hostile srun, which is possible because srun belongs to the user, and with
- * a stopped munged. In each case the node goes on in time, without a table. Prints TAP. Usage: fault
- * SOCKET SOCKET2 PID2 */
+/* How a node copes with a hostile srun, which is possible because srun belongs to the user, and
+ * with a stopped munged. In each case the node goes on in time, without a table. Prints TAP. Usage:
+ * fault SOCKET SOCKET2 PID2 */
 
 #define TIMEOUT_MS 400
 

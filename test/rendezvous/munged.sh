@@ -11,8 +11,8 @@ munged_pids=()
 start_munged() {
     local dir=$work_dir/$1 tries=0
     mkdir -m 0755 "$dir"
-    munged --foreground --force --key-file="$work_dir/key" --log-file="$dir/log" --pid-file="$dir/pid" \
-        --seed-file="$dir/seed" --socket="$dir/socket" >"$dir/out" 2>&1 &
+    munged --foreground --force --key-file="$work_dir/key" --log-file="$dir/log" \
+        --pid-file="$dir/pid" --seed-file="$dir/seed" --socket="$dir/socket" >"$dir/out" 2>&1 &
     munged_pid=$!
     munged_pids+=("$munged_pid")
     munged_socket=$dir/socket

@@ -47,6 +47,7 @@ for auth in key munge; do
     figures=$(timeout 120 "$NUIOA_BUILD/test/rendezvous/scale" "$one" $auth 10000)
     is "auth=$auth: 10,000 nodes have the table" $? 0
     megabytes=${figures##* }
-    ok "auth=$auth: srun needs less than 100 MB for them ($megabytes)" test "${megabytes%.*}" -lt 100
+    ok "auth=$auth: srun needs less than 100 MB for them ($megabytes)" \
+        test "${megabytes%.*}" -lt 100
 done
 done_testing
