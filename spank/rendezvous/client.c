@@ -27,8 +27,7 @@ static int64_t clock_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* --- bytes
- * -------------------------------------------------------------------------------------------- */
+/* --- bytes --- */
 
 #define POLL_US 100000
 
@@ -179,7 +178,7 @@ static int fail(struct client *g, int rc, struct nuioa_error *err)
     return nuioa_fail(err, rc, "gather: %s", reason(rc));
 }
 
-/* --- the hello */
+/* --- the hello --- */
 
 static int await_connection(struct client *g)
 {
@@ -380,8 +379,7 @@ void client_hang_up(struct client *g)
     g->fd = -1;
 }
 
-/* --- the slice
- * ---------------------------------------------------------------------------------------- */
+/* --- the slice --- */
 
 static bool is_weight(double weight)
 {
@@ -454,7 +452,7 @@ int client_slice(struct client *g, double *weights, struct nuioa_pair **pairs, u
     return *pairs != NULL;
 }
 
-/* --- the table */
+/* --- the table --- */
 
 /* Returns 1 with the leaders, 0 if the table is empty because there is none, or negative. */
 static int receive_table(struct client *g, uint32_t leader, uint32_t *leaders)

@@ -16,8 +16,7 @@
 #include "spank/rendezvous/seal.h"
 #include "util/subprocess.h"
 
-/* --- the child
- * ---------------------------------------------------------------------------------------- */
+/* --- the child --- */
 
 static void decode(const char *socket, const char *credential, struct munge_answer *answer)
 {
@@ -80,8 +79,7 @@ static _Noreturn void run_child(int fd, const char *socket, pid_t parent)
     serve(3, socket);
 }
 
-/* --- the parent
- * --------------------------------------------------------------------------------------- */
+/* --- the parent --- */
 
 int munge_worker_start(struct munge_worker *worker, const char *socket)
 {

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- writing
- * ------------------------------------------------------------------------------------------ */
+/* --- writing --- */
 
 static void put_text(char *to, size_t size, const char *text)
 {
@@ -156,8 +155,7 @@ void *record_make(const struct record_source *s, size_t *length)
     return head;
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------------ */
+/* --- reading --- */
 
 static bool is_text(const char *text, size_t size, bool lines)
 {

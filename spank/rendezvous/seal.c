@@ -60,8 +60,7 @@ int seal_make(const char *socket, uid_t reader, const void *bytes, size_t length
     return rc;
 }
 
-/* --- as the user
- * -------------------------------------------------------------------------------------- */
+/* --- as the user --- */
 
 /* Sets the signal that comes when the parent dies, because a change of user removes it. The parent
  * may have died meanwhile: then -ESRCH. */
@@ -104,7 +103,7 @@ int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t 
     return seal_make(socket, uid, bytes, length, credential, err);
 }
 
-/* --- decoding */
+/* --- decoding --- */
 
 static int check(const struct libmunge *munge, munge_ctx_t context, uid_t uid,
                  struct nuioa_error *err)

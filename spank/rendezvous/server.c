@@ -23,8 +23,7 @@
 /* The time in milliseconds for sending the unsent bytes at the end. */
 #define FLUSH_MS 1000
 
-/* --- peers
- * -------------------------------------------------------------------------------------------- */
+/* --- peers --- */
 
 static void serve(struct server *g, struct peer *p, uint32_t events)
 {
@@ -43,7 +42,7 @@ static void serve(struct server *g, struct peer *p, uint32_t events)
         server_receive(g, p);
 }
 
-/* --- unauthenticated peers */
+/* --- unauthenticated peers --- */
 
 /* Makes room for one more unauthenticated peer. Returns false if there is none now. */
 static bool make_room(struct server *g)
@@ -140,8 +139,7 @@ static void ask_decoders(struct server *g)
     }
 }
 
-/* --- the thread
- * --------------------------------------------------------------------------------------- */
+/* --- the thread --- */
 
 static int wait_ms(const struct server *g)
 {
@@ -230,8 +228,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* --- for srun
- * ----------------------------------------------------------------------------------------- */
+/* --- for srun --- */
 
 static int make_token(struct server *g, uint16_t port)
 {

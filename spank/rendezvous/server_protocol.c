@@ -11,8 +11,7 @@
 
 /* How srun answers the messages of the nodes, and how the exchange ends. */
 
-/* --- the end
- * ------------------------------------------------------------------------------------------ */
+/* --- the end --- */
 
 /* Sends one message to all nodes. */
 static void send_all(struct server *g, uint32_t type, const void *body, size_t length)
@@ -38,8 +37,8 @@ static void fail(struct server *g, const char *what)
         g->config.warn(g->config.arg, text);
 }
 
-/* Notes a reason why the exchange may fail. A peer without the right to speak for a node may have
- * caused it, so the other nodes still get the usual time. */
+/* Notes a reason why the exchange may fail. A peer that knows only the
+ * step's key may have caused it, so the other nodes still get the usual time. */
 static void expect_failure(struct server *g, const char *what)
 {
     if (g->give_up_ms || g->phase != GATHERING)
@@ -175,8 +174,7 @@ void server_peer_failed(struct server *g, struct peer *p, int rc)
         record_missing(g, what.text);
 }
 
-/* --- messages
- * ----------------------------------------------------------------------------------------- */
+/* --- messages --- */
 
 static int begin_step(struct server *g, const struct wire_hello *hello)
 {

@@ -180,8 +180,7 @@ void sha256_of(const void *bytes, size_t length, uint8_t digest[SHA256_SIZE])
     sha256_end(&sha, digest);
 }
 
-/* --- HMAC
- * --------------------------------------------------------------------------------------------- */
+/* --- HMAC --- */
 
 /* Computes the state after the key's block, with which all messages under this key begin. */
 static void begin_with(uint32_t state[8], uint8_t block[SHA256_BLOCK], uint8_t pad)

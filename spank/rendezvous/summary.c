@@ -63,8 +63,7 @@ void summary_free(struct summary *s)
     free(s);
 }
 
-/* --- classes
- * ------------------------------------------------------------------------------------------ */
+/* --- classes --- */
 
 /* The digest of everything that nodes of one class have in common. Equal digests of 64 bits are
  * taken for equal contents. */
@@ -154,8 +153,7 @@ static uint32_t class_of(struct summary *s, const struct record *r)
     return s->index[at] - 1;
 }
 
-/* --- collecting
- * --------------------------------------------------------------------------------------- */
+/* --- collecting --- */
 
 static struct node *node_at(struct summary *s, uint32_t place)
 {
@@ -220,8 +218,7 @@ void summary_add(struct summary *s, const struct record *r)
         forget_records(s);
 }
 
-/* --- the text
- * ----------------------------------------------------------------------------------------- */
+/* --- the text --- */
 
 static const char *number(double value, char *text, size_t size)
 {

@@ -409,9 +409,9 @@ static void attack_credentials(void)
     badly_encrypted();
 }
 
-static void attack(bool seal)
+static void attack(bool is_sealed)
 {
-    sealed = seal;
+    sealed = is_sealed;
     case_auth(sealed, munged);
     no_attack();
     foreign();

@@ -45,8 +45,7 @@ int case_results(void)
     return failures > 0;
 }
 
-/* --- the step
- * ------------------------------------------------------------------------------------------ */
+/* --- the step --- */
 
 void case_begin(struct attack_case *s, const char *name)
 {
@@ -130,7 +129,7 @@ void case_is_well(struct attack_case *s)
     case_ends_well(s);
 }
 
-/* --- messages */
+/* --- messages --- */
 
 struct encryption {
     uid_t uid;

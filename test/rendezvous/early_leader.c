@@ -91,7 +91,7 @@ static void one_is_not_early(void)
     reported(&s, 0, NULL);
 }
 
-static void dies(const char *name, bool speaks)
+static void dies(const char *name, bool wrong_record)
 {
     struct attack_case s;
     case_begin(&s, name);
@@ -100,9 +100,9 @@ static void dies(const char *name, bool speaks)
         s.nodes[i].record_delay_ms = 200; /* no node has sent its record when node 1 dies */
     others_have_early_leaders(&s);
     ok(gets_table(fd, 2000), "%s: the table comes", s.name);
-    if (speaks)
+    if (wrong_record)
         case_send_record(&s, fd, 2, 60000);
-    usleep(speaks ? 50000 : 0);
+    usleep(wrong_record ? 50000 : 0);
     hang_up(fd);
     case_join_others(&s);
     others_act(&s);

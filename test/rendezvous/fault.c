@@ -36,7 +36,7 @@ __attribute__((format(printf, 2, 3))) static void ok(bool good, const char *fmt,
     failures += !good;
 }
 
-/* --- a hostile srun, which can read the hello and knows the keys */
+/* --- a hostile srun, which can read the hello and knows the keys --- */
 
 struct hostile_case {
     const char *name;
@@ -474,8 +474,7 @@ static void hostile(const char *socket, bool sealed, const struct hostile_case *
     close(srun.listener);
 }
 
-/* --- no srun at all
- * -------------------------------------------------------------------------------------- */
+/* --- no srun at all --- */
 
 static void not_there(bool sealed, const char *socket, const char *what, uint16_t port)
 {
@@ -537,8 +536,7 @@ static void not_called(void)
     refused(true, "4:munge:1:00", "another version");
 }
 
-/* --- munged
- * -------------------------------------------------------------------------------------------- */
+/* --- munged --- */
 
 static void one_node(const char *name, struct harness *harness, bool table)
 {

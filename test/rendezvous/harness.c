@@ -56,8 +56,7 @@ unsigned harness_children(void)
     return count;
 }
 
-/* --- srun
- * --------------------------------------------------------------------------------------------- */
+/* --- srun --- */
 
 struct srun_state {
     struct summary *summary;
@@ -211,8 +210,7 @@ bool harness_finish(struct harness *s, struct srun_result *result)
     return end(s, 'f', result);
 }
 
-/* --- nodes
- * -------------------------------------------------------------------------------------------- */
+/* --- nodes --- */
 
 struct client_call harness_call(const struct harness *s, uint32_t node, uint32_t count)
 {
