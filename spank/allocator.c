@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spank/context.h"
+#include "spank/allocator.h"
 
-/* Flags were checked when they were typed. The other option sources are read by each srun
- * inside. */
+/* srun_check_flag() has checked the flags already. Each srun inside the allocation reads the other
+ * option sources itself. */
 void allocator_init_post_opt(const struct flags *flags)
 {
     flags_export(flags);

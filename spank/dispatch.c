@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <time.h>
 
-#include "spank/context.h"
+#include "spank/allocator.h"
+#include "spank/slurmd.h"
+#include "spank/srun.h"
+#include "spank/stepd.h"
 
-/* Slurm calls one set of hooks in all its programs; which one it is decides whose turn it is here.
- * Every hook succeeds: in slurmstepd a failure would cost a launch, or the node. */
+/* Slurm's entry points. srun, sbatch, salloc, slurmstepd and slurmd load this plugin and call the
+ * same functions; each of them calls the function for the program that it runs in. Every hook
+ * returns success, because in slurmstepd a failure would end the launch or drain the node. */
 
 SPANK_PLUGIN(nuioa, 1)
 
-/* Only one of the two is used, by whichever program has loaded the plugin. */
+/* srun uses the first context, slurmstepd the second. */
 static struct flags flags;
 static struct srun_context srun = { .flags = &flags };
 static struct stepd_context stepd = { .flags = &flags, .step = { .gpu = -1 } };

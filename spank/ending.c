@@ -28,7 +28,7 @@ void ending_watch(struct ending *e, spank_t spank)
         snprintf(e->socket, sizeof(e->socket), "_%u.%u", job, step);
 }
 
-void ending_begins(struct ending *e)
+void ending_mark_over(struct ending *e)
 {
     __atomic_store_n(&e->begun, true, __ATOMIC_RELEASE);
 }
@@ -80,7 +80,7 @@ static ino_t look(const struct ending *e)
     return found;
 }
 
-bool ending_is_near(void *arg)
+bool ending_is_requested(void *arg)
 {
     struct ending *e = arg;
     if (__atomic_load_n(&e->begun, __ATOMIC_ACQUIRE))

@@ -20,10 +20,10 @@ struct ending {
 void ending_watch(struct ending *ending, spank_t spank);
 
 /* The tasks are gone. From any thread. */
-void ending_begins(struct ending *ending);
+void ending_mark_over(struct ending *ending);
 
 /* To be asked now and then, by one thread, as `arg` a struct ending: true once the step is over, or
  * slurmd has been waiting for it to run so that it can be signalled or ended. */
-bool ending_is_near(void *arg);
+bool ending_is_requested(void *arg);
 
 #endif

@@ -85,22 +85,22 @@ static void limit_timeout(struct nuioa_options *options, unsigned site_ms,
 }
 
 void option_sources_read(const struct option_sources *sources, struct nuioa_options *options,
-                         struct complaints *complaints)
+                         struct option_warnings *warnings)
 {
-    nuioa_warnings_clear(&complaints->plugstack);
-    nuioa_warnings_clear(&complaints->environment);
-    nuioa_warnings_clear(&complaints->flags);
+    nuioa_warnings_clear(&warnings->plugstack);
+    nuioa_warnings_clear(&warnings->environment);
+    nuioa_warnings_clear(&warnings->flags);
     nuioa_options_init(options);
     for (int i = 0; i < sources->argc; i++)
-        read_argument(options, sources->argv[i], &complaints->plugstack);
+        read_argument(options, sources->argv[i], &warnings->plugstack);
     unsigned site_ms = options->timeout_ms;
     for (char **v = sources->environment; v && *v; v++)
-        read_variable(options, *v, &complaints->environment);
+        read_variable(options, *v, &warnings->environment);
     for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
         if (sources->flags->typed[i])
             set(options, NUIOA_FROM_COMMAND, nuioa_option_table[i].name, sources->flags->typed[i],
-                &complaints->flags);
-    limit_timeout(options, site_ms, &complaints->flags);
+                &warnings->flags);
+    limit_timeout(options, site_ms, &warnings->flags);
     nuioa_options_finish(options);
 }
 

@@ -21,7 +21,7 @@ struct option_sources {
 
 /* What was wrong, by option source, because each has another reader: the administrator, or the
  * user, who in turn wants to be stopped only by what he has just typed. */
-struct complaints {
+struct option_warnings {
     struct nuioa_warnings plugstack;
     struct nuioa_warnings environment;
     struct nuioa_warnings flags;
@@ -29,7 +29,7 @@ struct complaints {
 
 /* Never fails: a value that is wrong is left out and complained about. */
 void option_sources_read(const struct option_sources *sources, struct nuioa_options *options,
-                         struct complaints *complaints);
+                         struct option_warnings *warnings);
 
 /* By which option source the value of the option "hints" came. */
 enum nuioa_option_source option_sources_of_hints(const struct option_sources *sources);

@@ -3,7 +3,7 @@
 #define SPANK_PLACEMENT_H
 
 #include "plan/plan.h"
-#include "spank/context.h"
+#include "spank/stepd_context.h"
 
 /* The plan of a step on this node and what it was made from, when all its tasks exist, are where
  * Slurm put them, and have not run yet. */

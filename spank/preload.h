@@ -2,7 +2,7 @@
 #ifndef SPANK_PRELOAD_H
 #define SPANK_PRELOAD_H
 
-#include "spank/context.h"
+#include "spank/stepd_context.h"
 
 /* In the task, as the user: sets up what options "trace" and "coll" ask for, whether ranks are
  * placed or not; `told`: what the task memory holds is known to this task. The shim that is

@@ -3,7 +3,7 @@
 #define SPANK_PUBLISHER_H
 
 #include "pmix/server/publish.h"
-#include "spank/context.h"
+#include "spank/stepd_context.h"
 
 /* slurmstepd's side of PMIx: which namespace this step is, whose ranks run here, and the plan as
  * keys. Without PMIx (--mpi=none, pmi2) there is nothing to do, and nothing is done. */

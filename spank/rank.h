@@ -3,7 +3,7 @@
 #define SPANK_RANK_H
 
 #include "plan/plan.h"
-#include "spank/context.h"
+#include "spank/stepd_context.h"
 
 /* What one rank is given: a memory policy and its environment. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spank/rendezvous.h"
+#include "spank/rendezvous_srun.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
  * these the port is opened with the second one's options. With --async no step is known here, and
  * srun does not stay to listen: nothing is opened. */
 
-struct rendezvous {
+struct rendezvous_srun {
     struct server_config config;
     struct server *server; /* NULL: not opened */
     struct summary *summary;
@@ -42,14 +42,14 @@ static void warn(void *arg, const char *text)
 
 static void take(void *arg, const struct record *record)
 {
-    struct rendezvous *g = arg;
+    struct rendezvous_srun *g = arg;
     summary_add(g->summary, record);
 }
 
 /* Everything that a node's ranks say, to each other and to the rest. */
 static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *length)
 {
-    struct rendezvous *g = arg;
+    struct rendezvous_srun *g = arg;
     double *weights = calloc(count + 1, sizeof(*weights));
     struct nuioa_pair *pairs = NULL;
     struct wire_slice head = { count, 0 };
@@ -78,7 +78,7 @@ static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *len
 
 static void finish(void *arg)
 {
-    struct rendezvous *g = arg;
+    struct rendezvous_srun *g = arg;
     summary_warnings(g->summary, warn, NULL);
     char *text = g->report || g->explain ? summary_text(g->summary, g->explain) : NULL;
     if (text)
@@ -92,7 +92,7 @@ static void finish(void *arg)
 /* Slurm itself gives up a launch whose tasks have not started after ten minutes. */
 #define DOOR_MS 600000
 
-static int open_listener(struct rendezvous *g, struct nuioa_error *err)
+static int open_listener(struct rendezvous_srun *g, struct nuioa_error *err)
 {
     const uint16_t *range = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
     if (range && range[1] - range[0] + 1 < PORTS_MIN)
@@ -106,7 +106,7 @@ static int open_listener(struct rendezvous *g, struct nuioa_error *err)
                       : nuioa_fail(err, -ENOMEM, "gather: out of memory");
 }
 
-static void open_door(struct rendezvous *g)
+static void open_door(struct rendezvous_srun *g)
 {
     struct nuioa_error err;
     if (g->config.sealed && seal_ready(&err) < 0)
@@ -118,7 +118,7 @@ static void open_door(struct rendezvous *g)
 }
 
 /* Of a heterogeneous job the first component's options count. */
-static void configure(const struct srun_context *c, struct rendezvous *g)
+static void configure(const struct srun_context *c, struct rendezvous_srun *g)
 {
     g->config = (struct server_config){
         .sealed = c->options.auth == NUIOA_AUTH_MUNGE,
@@ -142,12 +142,12 @@ static void configure(const struct srun_context *c, struct rendezvous *g)
         g->profile = &c->profile;
 }
 
-bool rendezvous_brings_hints(const struct srun_context *c)
+bool rendezvous_srun_carries_hints(const struct srun_context *c)
 {
     return rendezvous_is_wanted(&c->options) && geteuid() != 0;
 }
 
-void rendezvous_offer(struct srun_context *c)
+void rendezvous_srun_prepare(struct srun_context *c)
 {
     if (c->rendezvous) {
         if (++c->rendezvous->components == 2)
@@ -158,7 +158,7 @@ void rendezvous_offer(struct srun_context *c)
     if (!rendezvous_is_wanted(&c->options))
         return;
     if (geteuid() == 0) {
-        if (c->options.gather == NUIOA_SWITCH_ON && !c->spoken)
+        if (c->options.gather == NUIOA_SWITCH_ON && !c->warned)
             log_line("gather=on: root's jobs are not gathered");
         return;
     }
@@ -169,10 +169,10 @@ void rendezvous_offer(struct srun_context *c)
 
 /* The components of a heterogeneous job have job ids of their own; the nodes agree on one. Nothing
  * is opened where no node will call. */
-void rendezvous_start(struct srun_context *c, spank_t spank)
+void rendezvous_srun_start(struct srun_context *c, spank_t spank)
 {
     uint32_t job_id, step_id, nodes;
-    struct rendezvous *g = c->rendezvous;
+    struct rendezvous_srun *g = c->rendezvous;
     if (!g || spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return;
@@ -190,7 +190,7 @@ void rendezvous_start(struct srun_context *c, spank_t spank)
     server_start(g->server, needed);
 }
 
-void rendezvous_end_srun(struct srun_context *c)
+void rendezvous_srun_end(struct srun_context *c)
 {
     if (!c->rendezvous)
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spank/rendezvous.h"
+#include "spank/rendezvous_stepd.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 /* slurmstepd's side. */
 
-struct rendezvous_node {
+struct rendezvous_stepd {
     struct client call;
     struct ending ending;
     bool calling; /* a record is due */
@@ -33,7 +33,7 @@ struct rendezvous_node {
 
 /* Which of the step's nodes this is, over all components of a heterogeneous step: SPANK counts each
  * for itself, the variables are for all. */
-static bool find_place(struct stepd_context *c, spank_t spank, struct rendezvous_node *g)
+static bool find_place(struct stepd_context *c, spank_t spank, struct rendezvous_stepd *g)
 {
     char **environment = step_environment(spank), host[64];
     const char *nodes = option_sources_variable(environment, "SLURM_STEP_NUM_NODES");
@@ -55,7 +55,7 @@ static bool find_place(struct stepd_context *c, spank_t spank, struct rendezvous
 }
 
 /* srun says what goes wrong, if it knows this node or has its apology; else the first node does. */
-static void complain(struct stepd_context *c, const struct rendezvous_node *g, const char *text)
+static void complain(struct stepd_context *c, const struct rendezvous_stepd *g, const char *text)
 {
     if (g->position == 0 && !g->call.told && !g->call.known)
         nuioa_warn(&c->faults, "%s: each node knows its own leader only", text);
@@ -73,7 +73,7 @@ static uint32_t promise(const struct stepd_context *c)
     return local < c->step.task_count ? c->step.ranks[local] : WIRE_NO_RANK;
 }
 
-static void call(struct stepd_context *c, spank_t spank, struct rendezvous_node *g,
+static void call(struct stepd_context *c, spank_t spank, struct rendezvous_stepd *g,
                  const char *srun)
 {
     char **environment = step_environment(spank);
@@ -91,7 +91,7 @@ static void call(struct stepd_context *c, spank_t spank, struct rendezvous_node 
         .task_count = c->step.task_count,
         .leader = promise(c),
         .ranks = c->active && nuioa_hints_file(c->options.hints) ? c->step.ranks : NULL,
-        .is_over = ending_is_near,
+        .is_over = ending_is_requested,
         .arg = &g->ending,
     };
     uint32_t here = 0;
@@ -123,16 +123,16 @@ static const char *find_srun(spank_t spank)
                : option_sources_variable(step_environment(spank), WIRE_VARIABLE);
 }
 
-static void miss_hints(struct stepd_context *c, const struct rendezvous_node *g)
+static void miss_hints(struct stepd_context *c, const struct rendezvous_stepd *g)
 {
     if (g->position == 0 && nuioa_hints_file(c->options.hints) && !c->hints.count)
         nuioa_warn(&c->faults, "no hints: srun is not there to say what the file says");
 }
 
-void rendezvous_call(struct stepd_context *c, spank_t spank)
+void rendezvous_stepd_call(struct stepd_context *c, spank_t spank)
 {
     const char *srun = find_srun(spank);
-    struct rendezvous_node *g = c->rendezvous_node = calloc(1, sizeof(*g));
+    struct rendezvous_stepd *g = c->rendezvous = calloc(1, sizeof(*g));
     if (!g)
         return;
     g->call = (struct client)CLIENT_NONE;
@@ -145,9 +145,9 @@ void rendezvous_call(struct stepd_context *c, spank_t spank)
     }
 }
 
-void rendezvous_hints(struct stepd_context *c)
+void rendezvous_stepd_receive_hints(struct stepd_context *c)
 {
-    struct rendezvous_node *g = c->rendezvous_node;
+    struct rendezvous_stepd *g = c->rendezvous;
     struct nuioa_error err;
     if (!g || !g->calling || !nuioa_hints_file(c->options.hints))
         return;
@@ -167,7 +167,7 @@ void rendezvous_hints(struct stepd_context *c)
 }
 
 /* A node alone needs nobody to know all leaders. */
-static void know_own(struct stepd_context *c, struct rendezvous_node *g, uint32_t leader)
+static void know_own(struct stepd_context *c, struct rendezvous_stepd *g, uint32_t leader)
 {
     if (g->leaders || g->node_count != 1 || leader == WIRE_NO_RANK ||
         !rendezvous_is_wanted(&c->options))
@@ -177,7 +177,7 @@ static void know_own(struct stepd_context *c, struct rendezvous_node *g, uint32_
         *g->leaders = leader;
 }
 
-static int send_record(struct rendezvous_node *g, const struct record_source *source,
+static int send_record(struct rendezvous_stepd *g, const struct record_source *source,
                        struct nuioa_error *err)
 {
     size_t length;
@@ -189,16 +189,16 @@ static int send_record(struct rendezvous_node *g, const struct record_source *so
 }
 
 /* Components of a heterogeneous job may have been asked for different things, srun was for one. */
-static bool has_nothing_to_say(const struct stepd_context *c, const struct rendezvous_node *g)
+static bool has_nothing_to_say(const struct stepd_context *c, const struct rendezvous_stepd *g)
 {
     return g->call.early_leader != WIRE_NO_RANK && client_is_answered(&g->call) &&
            !c->options.report && !c->options.explain && !c->faults.count && !g->heterogeneous;
 }
 
-void rendezvous_tell(struct stepd_context *c, const struct placement *placement)
+void rendezvous_stepd_send_record(struct stepd_context *c, const struct placement *placement)
 {
     static const struct nuioa_plan none = { .reason = "stands down" };
-    struct rendezvous_node *g = c->rendezvous_node;
+    struct rendezvous_stepd *g = c->rendezvous;
     const struct nuioa_plan *plan = placement ? &placement->plan : &none;
     char host[64];
     struct nuioa_node nobody = { 0 };
@@ -235,7 +235,7 @@ void rendezvous_tell(struct stepd_context *c, const struct placement *placement)
 }
 
 /* In the order in which they came. */
-static void take_back_faults(struct stepd_context *c, const struct rendezvous_node *g)
+static void take_back_faults(struct stepd_context *c, const struct rendezvous_stepd *g)
 {
     struct nuioa_warnings later = c->faults;
     c->faults = g->said;
@@ -243,7 +243,7 @@ static void take_back_faults(struct stepd_context *c, const struct rendezvous_no
         nuioa_warn(&c->faults, "%s", later.text[i]);
 }
 
-static void receive_table(struct stepd_context *c, struct rendezvous_node *g)
+static void receive_table(struct stepd_context *c, struct rendezvous_stepd *g)
 {
     struct nuioa_error err;
     uint32_t *leaders = malloc(g->node_count * sizeof(*leaders));
@@ -261,9 +261,9 @@ static void receive_table(struct stepd_context *c, struct rendezvous_node *g)
     complain(c, g, err.text);
 }
 
-void rendezvous_await(struct stepd_context *c)
+void rendezvous_stepd_await_leaders(struct stepd_context *c)
 {
-    struct rendezvous_node *g = c->rendezvous_node;
+    struct rendezvous_stepd *g = c->rendezvous;
     if (!g)
         return;
     if (g->waiting)
@@ -272,37 +272,37 @@ void rendezvous_await(struct stepd_context *c)
     know_own(c, g, g->leader);
 }
 
-void rendezvous_wait_no_more(struct stepd_context *c)
+void rendezvous_stepd_stop_waiting(struct stepd_context *c)
 {
-    if (c->rendezvous_node)
-        ending_begins(&c->rendezvous_node->ending);
+    if (c->rendezvous)
+        ending_mark_over(&c->rendezvous->ending);
 }
 
-const uint32_t *rendezvous_leaders(const struct stepd_context *c, uint32_t *count)
+const uint32_t *rendezvous_stepd_leaders(const struct stepd_context *c, uint32_t *count)
 {
-    const struct rendezvous_node *g = c->rendezvous_node;
+    const struct rendezvous_stepd *g = c->rendezvous;
     *count = g && g->leaders ? g->node_count : 0;
     return *count ? g->leaders : NULL;
 }
 
-bool rendezvous_is_waiting(const struct stepd_context *c)
+bool rendezvous_stepd_is_waiting(const struct stepd_context *c)
 {
-    const struct rendezvous_node *g = c->rendezvous_node;
+    const struct rendezvous_stepd *g = c->rendezvous;
     return g && g->waiting && !client_is_answered(&g->call);
 }
 
-bool rendezvous_is_reported(const struct stepd_context *c)
+bool rendezvous_stepd_is_reported(const struct stepd_context *c)
 {
-    return c->rendezvous_node && c->rendezvous_node->reported;
+    return c->rendezvous && c->rendezvous->reported;
 }
 
-void rendezvous_end(struct stepd_context *c)
+void rendezvous_stepd_end(struct stepd_context *c)
 {
-    struct rendezvous_node *g = c->rendezvous_node;
+    struct rendezvous_stepd *g = c->rendezvous;
     if (!g)
         return;
     client_hang_up(&g->call);
     free(g->leaders);
     free(g);
-    c->rendezvous_node = NULL;
+    c->rendezvous = NULL;
 }

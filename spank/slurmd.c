@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/slurmd.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -7,17 +9,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spank/context.h"
+#include "spank/flags.h"
 #include "spank/option_sources.h"
 #include "topology/cache.h"
 
-/* Nobody waits for it: generous, for machines where discovery takes seconds. */
-#define WARM_MS 60000
+/* The limit is generous, because nothing waits for this process and discovery takes seconds on some
+ * machines. */
+#define DISCOVERY_MS 60000
 
+/* Without close_range(), descriptors below this number are closed. */
 #define FDS_MAX 65536
 
-/* Nothing of slurmd's stays open, and what a library may print must not end in the cache's own
- * file. */
+/* Closes all of slurmd's descriptors. The first three become /dev/null, because the cache file would
+ * get one of their numbers otherwise, and what a library prints would go into it. */
 static void close_all(void)
 {
     int null = open("/dev/null", O_RDWR);
@@ -32,9 +36,9 @@ static void close_all(void)
         close(fd);
 }
 
-/* A process of its own, so that it holds nothing of slurmd's: no port that a restarted slurmd
- * would want, no signal handler, and no way back. */
-static void warm(const struct nuioa_options *options)
+/* Fills the cache, in a process of its own that keeps nothing of slurmd: no port that a restarted
+ * slurmd needs, and no signal handler. It does not return. */
+static void fill_cache(const struct nuioa_options *options)
 {
     struct nuioa_node node;
     struct nuioa_source source = { NULL, *options->distances ? options->distances : NULL };
@@ -45,18 +49,18 @@ static void warm(const struct nuioa_options *options)
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
     close_all();
-    alarm(2 * WARM_MS / 1000);
-    nuioa_cache_get(*options->cache ? options->cache : NULL, &source, WARM_MS, &node, NULL);
+    alarm(2 * DISCOVERY_MS / 1000);
+    nuioa_cache_get(*options->cache ? options->cache : NULL, &source, DISCOVERY_MS, &node, NULL);
     _exit(0);
 }
 
-/* Forked twice, for slurmd must not find a child it does not know. */
-static void warm_in_background(const struct nuioa_options *options)
+/* Forks twice, so that the process is no child of slurmd, which waits for its own children. */
+static void fill_cache_in_background(const struct nuioa_options *options)
 {
     pid_t pid = fork();
     if (pid == 0) {
         if (fork() == 0)
-            warm(options);
+            fill_cache(options);
         _exit(0);
     }
     while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -66,12 +70,12 @@ static void warm_in_background(const struct nuioa_options *options)
 void slurmd_init(int argc, char **argv)
 {
     struct nuioa_options options;
-    struct complaints complaints;
+    struct option_warnings warnings;
     struct flags none = { { NULL } };
     struct option_sources sources = { argc, argv, NULL, &none };
-    option_sources_read(&sources, &options, &complaints);
-    for (unsigned i = 0; i < complaints.plugstack.count; i++)
-        slurm_error("nuioa: %s", complaints.plugstack.text[i]);
+    option_sources_read(&sources, &options, &warnings);
+    for (unsigned i = 0; i < warnings.plugstack.count; i++)
+        slurm_error("nuioa: %s", warnings.plugstack.text[i]);
     if (!*options.topology)
-        warm_in_background(&options);
+        fill_cache_in_background(&options);
 }

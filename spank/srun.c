@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/srun.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,15 +8,14 @@
 #include <unistd.h>
 
 #include "profile/hints_from_profile.h"
-#include "spank/context.h"
 #include "spank/log.h"
 #include "spank/option_sources.h"
-#include "spank/rendezvous.h"
+#include "spank/rendezvous_srun.h"
 #include "util/number.h"
 
-/* As srun, sbatch and salloc do it for their own flags: SLURM_EXIT_ERROR is the user's choice of
- * status. */
-static void refuse(const char *text)
+/* Ends srun, sbatch or salloc as they end for a wrong flag of their own: the user chooses the exit
+ * status by SLURM_EXIT_ERROR. */
+static void exit_with_error(const char *text)
 {
     const char *status = getenv("SLURM_EXIT_ERROR");
     uint32_t code;
@@ -31,10 +32,10 @@ static void print_help(void)
     exit(help ? 0 : 1);
 }
 
-/* Here, not in a hook: srun insists on a command before it calls one, so "srun --nuioa=help"
- * would not get there. And exit, as srun does when its own flags are wrong: an error that the
- * callback returns brings a second line of srun's that does not say what would be right; one
- * that a hook returns stops srun only if the plugin is "required". */
+/* A flag is checked here and not in a hook, because srun calls hooks only when it has a command, and
+ * "srun --nuioa=help" has none. It exits because the alternatives are worse: if this callback
+ * returned an error, srun would print a second, misleading line; if a hook returned one, srun would
+ * stop only where plugstack.conf says "required". */
 void srun_check_flag(int index, const char *value)
 {
     struct nuioa_options options;
@@ -42,19 +43,20 @@ void srun_check_flag(int index, const char *value)
     const char *name = nuioa_option_table[index].name;
     nuioa_options_init(&options);
     if (nuioa_options_set(&options, NUIOA_FROM_COMMAND, name, value, &err) < 0)
-        refuse(err.text);
+        exit_with_error(err.text);
     if (options.help)
         print_help();
 }
 
-static void say_all(const struct nuioa_warnings *warnings)
+static void print_warnings(const struct nuioa_warnings *warnings)
 {
     for (unsigned i = 0; i < warnings->count; i++)
         log_line("%s", warnings->text[i]);
 }
 
-/* Of the flags only: a site's default policy need not be in use. */
-static void say_idle_flags(const struct srun_context *context)
+/* Warns of flags that do nothing. Other option sources are not checked, because a site may set a
+ * default policy that a job does not use. */
+static void warn_idle_flags(const struct srun_context *context)
 {
     char flag[64];
     if (context->options.mode != NUIOA_OFF || context->flags->typed[0])
@@ -70,12 +72,14 @@ static void say_idle_flags(const struct srun_context *context)
     }
 }
 
-/* Once, for the list and for the slices. The components of a heterogeneous job come one after the
- * other; slices are of the first one's file. */
+/* Reads the hints file once, and makes of it both the list for the environment and, if the
+ * rendezvous may need it, the profile that the nodes get slices of. In a heterogeneous job each
+ * component has its own list, but slices are made from the first component's file. 0, -E2BIG if the
+ * list does not fit in `size` bytes, or another negative value; then *err says why. */
 static int read_profile(struct srun_context *context, const char *option, const char *path,
                         char *list, size_t size, struct nuioa_error *err)
 {
-    struct hinted *hinted = &context->hinted;
+    struct hints_ranks *known = &context->hints_ranks;
     struct nuioa_profile profile;
     struct nuioa_error why;
     int rc = nuioa_profile_read(path, &profile, err);
@@ -84,10 +88,10 @@ static int read_profile(struct srun_context *context, const char *option, const 
     rc = nuioa_hints_from_profile(&profile, context->options.policy, list, size, &why);
     if (rc < 0)
         nuioa_fail(err, rc, "%s: %s", path, why.text);
-    if (!hinted->ranks) {
-        hinted->ranks = profile.rank_count;
-        hinted->at_least = profile.open_ended;
-        snprintf(hinted->name, sizeof(hinted->name), "%s: %s", option, path);
+    if (!known->ranks) {
+        known->ranks = profile.rank_count;
+        known->at_least = profile.open_ended;
+        snprintf(known->name, sizeof(known->name), "%s: %s", option, path);
     }
     if ((!rc || rc == -E2BIG) && !context->rendezvous && !context->profile.rank_count &&
         !nuioa_profile_index(&profile))
@@ -102,31 +106,32 @@ static void resolve_hints(struct srun_context *context, const struct option_sour
     char list[NUIOA_VALUE_MAX + 1] = "", spelling[64];
     struct nuioa_error err;
     const char *path = nuioa_hints_file(context->options.hints);
-    unsetenv(OPTION_SOURCES_HINTS_LIST); /* an outer srun's */
+    unsetenv(OPTION_SOURCES_HINTS_LIST); /* it may be from an outer srun */
     if (!path)
         return;
     enum nuioa_option_source source = option_sources_of_hints(sources);
     nuioa_option_spelling(nuioa_option_find(source, "hints"), source, spelling, sizeof(spelling));
     int rc = read_profile(context, spelling, path, list, sizeof(list), &err);
-    if (rc == -E2BIG && rendezvous_brings_hints(context))
+    if (rc == -E2BIG && rendezvous_srun_carries_hints(context))
         *list = '\0';
     else if (rc < 0) {
         struct nuioa_error text;
         nuioa_fail(&text, -EINVAL, "%s: %s", spelling, err.text);
         if (source == NUIOA_FROM_COMMAND)
-            refuse(text.text);
-        if (!context->spoken)
+            exit_with_error(text.text);
+        if (!context->warned)
             log_line("%s", text.text);
     }
     setenv(OPTION_SOURCES_HINTS_LIST, list, 1);
 }
 
-/* Only now is it known how many there are, and something is allocated: too late to refuse. What the
- * file says of ranks that both have is still used. */
-static void say_other_ranks(struct srun_context *context, spank_t spank)
+/* Warns if the hints file is not for as many ranks as this step has. The number is known only now,
+ * when resources are allocated and it is too late to refuse the job; the hints for ranks that exist
+ * are used. */
+static void warn_rank_count(struct srun_context *context, spank_t spank)
 {
     uint32_t tasks;
-    struct hinted *h = &context->hinted;
+    struct hints_ranks *h = &context->hints_ranks;
     if (!h->ranks || spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS)
         return;
     h->task_count += tasks;
@@ -137,32 +142,32 @@ static void say_other_ranks(struct srun_context *context, spank_t spank)
 
 void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
 {
-    struct complaints complaints;
+    struct option_warnings warnings;
     struct option_sources sources = { argc, argv, environ, context->flags };
-    context->hinted.components++;
-    option_sources_read(&sources, &context->options, &complaints);
-    if (!context->spoken) {
-        say_all(&complaints.plugstack);
-        say_all(&complaints.environment);
-        say_all(&complaints.flags);
-        say_idle_flags(context);
+    context->hints_ranks.components++;
+    option_sources_read(&sources, &context->options, &warnings);
+    if (!context->warned) {
+        print_warnings(&warnings.plugstack);
+        print_warnings(&warnings.environment);
+        print_warnings(&warnings.flags);
+        warn_idle_flags(context);
     }
     if (context->options.mode != NUIOA_OFF)
         resolve_hints(context, &sources);
-    rendezvous_offer(context);
+    rendezvous_srun_prepare(context);
     if (!context->rendezvous)
         nuioa_profile_free(&context->profile);
-    context->spoken = true;
+    context->warned = true;
 }
 
 void srun_user_init(struct srun_context *context, spank_t spank)
 {
-    say_other_ranks(context, spank);
-    rendezvous_start(context, spank);
+    warn_rank_count(context, spank);
+    rendezvous_srun_start(context, spank);
 }
 
 void srun_exit(struct srun_context *context)
 {
-    rendezvous_end_srun(context);
+    rendezvous_srun_end(context);
     nuioa_profile_free(&context->profile);
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/stepd.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -9,24 +11,21 @@
 #include <unistd.h>
 
 #include "output/report.h"
-#include "spank/context.h"
 #include "spank/log.h"
 #include "spank/option_sources.h"
 #include "spank/placement.h"
 #include "spank/preload.h"
 #include "spank/publisher.h"
 #include "spank/rank.h"
-#include "spank/rendezvous.h"
 #include "spank/rendezvous/wire.h"
+#include "spank/rendezvous_stepd.h"
 #include "topology/cache.h"
 
-/* What a task grants slurmstepd beyond the time that nodes may wait for each other. */
+/* A task waits for slurmstepd so much longer than nodes may wait for each other. */
 #define SLACK_MS 2000
 
-/* slurmstepd, as root: nothing here may fail a launch. What goes wrong is remembered as a fault
- * and said once, the job runs as Slurm made it. */
-
-static void stand_down(struct stepd_context *c, const char *why)
+/* Gives up the placement of this step on this node. */
+static void deactivate(struct stepd_context *c, const char *why)
 {
     nuioa_warn(&c->faults, "%s", why);
     c->active = false;
@@ -36,16 +35,16 @@ static void stand_down(struct stepd_context *c, const char *why)
 
 static void read_options(struct stepd_context *c, spank_t spank, int argc, char **argv)
 {
-    struct complaints complaints;
+    struct option_warnings warnings;
     struct option_sources sources = { argc, argv, step_environment(spank), c->flags };
-    option_sources_read(&sources, &c->options, &complaints);
-    /* For slurmd.log: srun has told the user what he did wrong. */
-    for (unsigned i = 0; i < complaints.plugstack.count; i++)
-        slurm_error("nuioa: %s", complaints.plugstack.text[i]);
-    for (unsigned i = 0; i < complaints.environment.count; i++)
-        slurm_verbose("nuioa: %s", complaints.environment.text[i]);
-    for (unsigned i = 0; i < complaints.flags.count; i++)
-        slurm_verbose("nuioa: %s", complaints.flags.text[i]);
+    option_sources_read(&sources, &c->options, &warnings);
+    /* They go to slurmd.log only, because srun has printed those that concern the user. */
+    for (unsigned i = 0; i < warnings.plugstack.count; i++)
+        slurm_error("nuioa: %s", warnings.plugstack.text[i]);
+    for (unsigned i = 0; i < warnings.environment.count; i++)
+        slurm_verbose("nuioa: %s", warnings.environment.text[i]);
+    for (unsigned i = 0; i < warnings.flags.count; i++)
+        slurm_verbose("nuioa: %s", warnings.flags.text[i]);
 }
 
 static void read_hints(struct stepd_context *c, spank_t spank)
@@ -62,7 +61,7 @@ static void read_hints(struct stepd_context *c, spank_t spank)
         nuioa_warn(&c->faults, "hints: %s", err.text);
 }
 
-/* root reads it, so nobody else may have written it. */
+/* root parses this file, so only root may be able to write it. */
 static int check_topology(const char *path, struct nuioa_error *err)
 {
     struct stat info;
@@ -91,30 +90,30 @@ static int read_node(struct stepd_context *c, struct nuioa_error *err)
         return rc;
     for (unsigned i = 0; i < c->node.warnings.count; i++)
         slurm_verbose("nuioa: %s", c->node.warnings.text[i]);
-    if (c->node.emulated) /* the file may say where it was made */
+    if (c->node.emulated) /* the file may name the machine where it was made */
         log_host(c->node.host, sizeof(c->node.host));
     return 0;
 }
 
-static void prepare(struct stepd_context *c, spank_t spank)
+static void prepare_step(struct stepd_context *c, spank_t spank)
 {
     struct nuioa_error err;
     if (step_read(spank, &c->step, &err) < 0 || read_node(c, &err) < 0) {
-        stand_down(c, err.text);
+        deactivate(c, err.text);
         return;
     }
     read_hints(c, spank);
     c->pids = calloc(c->step.task_count, sizeof(*c->pids));
     c->task_memory = task_memory_new(c->step.task_count);
     if (!c->pids || !c->task_memory) {
-        stand_down(c, "out of memory");
+        deactivate(c, "out of memory");
         return;
     }
     c->active = true;
     publisher_prepare(c, spank);
 }
 
-static void begin(struct stepd_context *c, spank_t spank, int argc, char **argv)
+static void begin_step(struct stepd_context *c, spank_t spank, int argc, char **argv)
 {
     c->pid = getpid();
     read_options(c, spank, argc, argv);
@@ -122,13 +121,13 @@ static void begin(struct stepd_context *c, spank_t spank, int argc, char **argv)
         return;
     rank_forget(spank);
     if (!step_is_launcher(spank)) {
-        prepare(c, spank);
-        rendezvous_call(c, spank);
+        prepare_step(c, spank);
+        rendezvous_stepd_call(c, spank);
     }
 }
 
-/* What srun tells nodes alone: whatever becomes of the step here, what it runs does not see it. */
-static void forget(spank_t spank, const char *name)
+/* Removes a variable that srun set for the nodes, so that the user's program never sees it. */
+static void unset(spank_t spank, const char *name)
 {
     if (option_sources_variable(step_environment(spank), name))
         spank_unsetenv(spank, name);
@@ -138,31 +137,31 @@ void stepd_init_post_opt(struct stepd_context *c, spank_t spank, int argc, char 
 {
     uint64_t since_us = nuioa_cpu_us();
     if (step_is_ordinary(spank))
-        begin(c, spank, argc, argv);
-    forget(spank, OPTION_SOURCES_HINTS_LIST);
-    forget(spank, WIRE_VARIABLE);
+        begin_step(c, spank, argc, argv);
+    unset(spank, OPTION_SOURCES_HINTS_LIST);
+    unset(spank, WIRE_VARIABLE);
     c->cpu_us = nuioa_cpu_us() - since_us;
 }
 
-/* So that the others need not wait for this node. */
-static void excuse(struct stepd_context *c)
+/* Sends a record without a plan, so that the other nodes need not wait for this one. */
+static void send_empty_record(struct stepd_context *c)
 {
-    rendezvous_tell(c, NULL);
-    rendezvous_await(c);
+    rendezvous_stepd_send_record(c, NULL);
+    rendezvous_stepd_await_leaders(c);
 }
 
-/* --- user_init: the job's stderr is there ----------------------------------------------------- */
+/* --- user_init: the job's stderr is connected ------------------------------------------------- */
 
-static void tell_faults(struct stepd_context *c)
+static void print_faults(struct stepd_context *c)
 {
     char host[64];
     log_faults(log_host(host, sizeof(host)), &c->faults);
     nuioa_warnings_clear(&c->faults);
 }
 
-/* What need not wait for the tasks is done before they are forked: after that each page that is
- * written is copied first. Later faults come with the plan; without one this is the time for
- * them. */
+/* As much as possible is done before the tasks are forked, because the kernel copies each page that
+ * is written after that (copy-on-write). With a plan, faults are printed after it; without one they
+ * are printed here. */
 void stepd_user_init(struct stepd_context *c, spank_t spank)
 {
     if (c->active) {
@@ -171,14 +170,15 @@ void stepd_user_init(struct stepd_context *c, spank_t spank)
         c->cpu_us += nuioa_cpu_us() - since_us;
         return;
     }
-    excuse(c);
-    tell_faults(c);
+    send_empty_record(c);
+    print_faults(c);
 }
 
 /* --- task_post_fork: all tasks exist, none runs ----------------------------------------------- */
 
-/* What follows from options and hints is the same on all nodes: the first one says it. */
-static void keep_warnings(struct stepd_context *c, const struct nuioa_plan *plan)
+/* A plan's warnings follow from options and hints, which are the same on all nodes, so only the
+ * first node passes them on to the user. */
+static void take_plan_warnings(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     for (unsigned i = 0; i < plan->warnings.count; i++)
         if (c->step.node_id == 0)
@@ -187,7 +187,7 @@ static void keep_warnings(struct stepd_context *c, const struct nuioa_plan *plan
             slurm_info("nuioa: %s", plan->warnings.text[i]);
 }
 
-static void report(struct stepd_context *c, const struct nuioa_plan *plan)
+static void print_report(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     if (!c->options.report && !c->options.explain)
         return;
@@ -196,8 +196,9 @@ static void report(struct stepd_context *c, const struct nuioa_plan *plan)
     free(text);
 }
 
-/* Which GPUs a task has it alone will know: what is said here is true of all of them. */
-static void report_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
+/* slurmstepd does not know which GPUs each task gets, so it warns only of what holds for all
+ * tasks. */
+static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     if (!c->options.report && !c->options.explain)
         return;
@@ -211,7 +212,7 @@ static void report_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
             "export: no variable names one NIC to a task that has several GPUs, or may have");
 }
 
-/* What was seen, for whoever wonders why nothing moved. */
+/* Logs what the plan was made from: it explains why no task was moved. */
 static void log_request(const struct stepd_context *c, const struct placement *p)
 {
     char cpus[128];
@@ -223,83 +224,86 @@ static void log_request(const struct stepd_context *c, const struct placement *p
                 p->plan.reason);
 }
 
-/* What follows from a plan, and what it takes to do that aside. */
-struct conclusion {
+/* What remains to do after the plan, and the thread that may do it. */
+struct completion {
     struct stepd_context *context;
     struct placement placement;
     pthread_t thread;
-    bool aside; /* the thread runs, or has run */
+    bool started; /* the thread runs or has run, and is to be joined */
 };
 
-/* When the other nodes are there. */
-static void conclude(struct stepd_context *c, const struct nuioa_plan *plan)
+/* Waits for the other nodes, and does what needs the leaders of all nodes. */
+static void complete(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     uint32_t leader_count;
-    rendezvous_await(c);
-    const uint32_t *leaders = rendezvous_leaders(c, &leader_count);
+    rendezvous_stepd_await_leaders(c);
+    const uint32_t *leaders = rendezvous_stepd_leaders(c, &leader_count);
     rank_prepare_job(c, leaders, leader_count);
     publisher_node(c, plan, leaders, leader_count);
-    tell_faults(c);
-    if (!rendezvous_is_reported(c))
-        report(c, plan);
+    print_faults(c);
+    if (!rendezvous_stepd_is_reported(c))
+        print_report(c, plan);
 }
 
-static void *conclude_aside(void *arg)
+static void *complete_in_thread(void *arg)
 {
-    struct conclusion *later = arg;
-    conclude(later->context, &later->placement.plan);
+    struct completion *later = arg;
+    complete(later->context, &later->placement.plan);
     task_memory_open(later->context->task_memory);
     return NULL;
 }
 
-/* Slurm goes on setting the tasks up, which takes about as long as nodes wait for each other; they
- * stop in task_init. Signals are slurmstepd's. Where hooks run in a process that shares
- * slurmstepd's memory and ends after them (contain_spank), so would a thread. */
-static bool begin_aside(struct conclusion *later)
+/* Starts a thread, so that Slurm goes on to set up the tasks, which takes about as long as the nodes
+ * wait for each other; the tasks then wait in task_init. The thread blocks all signals, because
+ * they are for slurmstepd. With contain_spank the hooks run in a process that shares slurmstepd's
+ * memory and ends after them, and a thread would end with it: then there is none. */
+static bool start_thread(struct completion *later)
 {
     struct stepd_context *c = later->context;
     sigset_t all, before;
-    if (!rendezvous_is_waiting(c) || getpid() != c->pid)
+    if (!rendezvous_stepd_is_waiting(c) || getpid() != c->pid)
         return false;
     task_memory_close(c->task_memory);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    later->aside = !pthread_create(&later->thread, NULL, conclude_aside, later);
+    later->started = !pthread_create(&later->thread, NULL, complete_in_thread, later);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!later->aside)
+    if (!later->started)
         task_memory_open(c->task_memory);
-    return later->aside;
+    return later->started;
 }
 
-static void end_conclusion(struct stepd_context *c)
+static void end_completion(struct stepd_context *c)
 {
-    struct conclusion *later = c->conclusion;
+    struct completion *later = c->completion;
     if (!later)
         return;
-    if (later->aside) {
-        rendezvous_wait_no_more(c);
+    if (later->started) {
+        rendezvous_stepd_stop_waiting(c);
         pthread_join(later->thread, NULL);
     }
     placement_free(&later->placement);
     free(later);
-    c->conclusion = NULL;
+    c->completion = NULL;
 }
 
-/* Without a plan nothing of ours happens, and nobody waits for this node. What the ranks of all
- * nodes do together they do here, too, if the others have the table. */
+/* There is no plan: the tasks stay where Slurm put them, and the other nodes do not wait for this
+ * one. The ranks here still get the leaders of all nodes, because with coll=on either all ranks of a
+ * job use the library or none does. */
 static void give_up(struct stepd_context *c, const char *why)
 {
     uint32_t leader_count;
-    stand_down(c, why);
+    deactivate(c, why);
     publisher_close(c);
-    excuse(c);
-    const uint32_t *leaders = rendezvous_leaders(c, &leader_count);
+    send_empty_record(c);
+    const uint32_t *leaders = rendezvous_stepd_leaders(c, &leader_count);
     rank_prepare_job(c, leaders, leader_count);
-    tell_faults(c);
+    print_faults(c);
 }
 
-/* Slurm waits for all that is done until there is a plan: together it may take no more processor
- * time than finding out about a node. Called before the plan; `since_us`: when this hook began. */
+/* Slurm waits until the plan is made, so all hooks together may use no more CPU time for it than the
+ * option deadline_ms allows for the discovery of a node. `since_us` is the CPU time of this thread
+ * when this hook began. */
 static void limit_planning(struct stepd_context *c, uint64_t since_us)
 {
     uint64_t now_us = nuioa_cpu_us(), spent_us = c->cpu_us + (now_us - since_us);
@@ -307,17 +311,17 @@ static void limit_planning(struct stepd_context *c, uint64_t since_us)
     c->cpu_until_us = now_us + (spent_us < all_us ? all_us - spent_us : 0);
 }
 
-static void decide(struct stepd_context *c)
+static void place_tasks(struct stepd_context *c)
 {
     uint64_t since_us = nuioa_cpu_us();
     struct nuioa_error err;
-    struct conclusion *later = c->conclusion = calloc(1, sizeof(*later));
+    struct completion *later = c->completion = calloc(1, sizeof(*later));
     if (!later) {
         give_up(c, "out of memory");
         return;
     }
     later->context = c;
-    rendezvous_hints(c);
+    rendezvous_stepd_receive_hints(c);
     limit_planning(c, since_us);
     if (placement_make(c, &later->placement, &err) < 0) {
         give_up(c, err.text);
@@ -326,13 +330,13 @@ static void decide(struct stepd_context *c)
     log_request(c, &later->placement);
     if (placement_bind(c, &later->placement, &err) < 0)
         nuioa_warn(&c->faults, "%s", err.text);
-    keep_warnings(c, &later->placement.plan);
-    report_gpus(c, &later->placement.plan);
-    rendezvous_tell(c, &later->placement);
-    publisher_tasks(c, &later->placement.plan); /* while others are waited for */
+    take_plan_warnings(c, &later->placement.plan);
+    warn_gpus(c, &later->placement.plan);
+    rendezvous_stepd_send_record(c, &later->placement);
+    publisher_tasks(c, &later->placement.plan); /* while the other nodes are on their way */
     rank_prepare(c, &later->placement.plan);
-    if (!begin_aside(later))
-        conclude(c, &later->placement.plan);
+    if (!start_thread(later))
+        complete(c, &later->placement.plan);
 }
 
 void stepd_task_post_fork(struct stepd_context *c, spank_t spank)
@@ -345,7 +349,7 @@ void stepd_task_post_fork(struct stepd_context *c, spank_t spank)
         return;
     c->pids[local] = pid;
     if (++c->forked == c->step.task_count)
-        decide(c);
+        place_tasks(c);
 }
 
 /* --- task_init, in the task, as the user ------------------------------------------------------ */
@@ -367,7 +371,7 @@ uint32_t *stepd_task_init(struct stepd_context *c, spank_t spank)
 void stepd_exit(struct stepd_context *c)
 {
     uint32_t task_us = 0;
-    end_conclusion(c);
+    end_completion(c);
     for (uint32_t i = 0; c->task_memory && i < c->step.task_count; i++)
         if (c->task_memory->tasks[i].init_us > task_us)
             task_us = c->task_memory->tasks[i].init_us;
@@ -381,7 +385,7 @@ void stepd_exit(struct stepd_context *c)
     c->pids = NULL;
     c->active = false;
     publisher_close(c);
-    rendezvous_end(c);
+    rendezvous_stepd_end(c);
     free(c->weights);
     free(c->pairs);
     c->weights = NULL;

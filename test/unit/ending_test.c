@@ -63,7 +63,7 @@ static bool ends(const char *name, uid_t uid)
     assert_true(fd >= 0);
     ending_watch(&ending, NULL);
     for (int i = 0; i < LOOKS; i++)
-        near = ending_is_near(&ending);
+        near = ending_is_requested(&ending);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     close(fd);
@@ -94,9 +94,9 @@ static void test_over(void **state)
     (void)state;
     struct ending ending = { .looks = 0 };
     ending_watch(&ending, NULL);
-    assert_false(ending_is_near(&ending));
-    ending_begins(&ending);
-    assert_true(ending_is_near(&ending));
+    assert_false(ending_is_requested(&ending));
+    ending_mark_over(&ending);
+    assert_true(ending_is_requested(&ending));
 }
 
 int main(void)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_SRUN_CONTEXT_H
+#define SPANK_SRUN_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "plan/option.h"
+#include "profile/profile.h"
+#include "spank/flags.h"
+
+struct rendezvous_srun;
+
+/* Compares the ranks in a hints file with those of the step. */
+struct hints_ranks {
+    char name[NUIOA_VALUE_MAX + 64]; /* "OPTION: FILE", as the user wrote them */
+    uint32_t ranks;                  /* in the file; 0: no file was read */
+    bool at_least;                   /* the file may be for more ranks than it names */
+    uint32_t task_count;             /* of the components that have started */
+    unsigned components;             /* of a heterogeneous job that have not started; else 1 */
+};
+
+/* What srun keeps from one hook to the next. */
+struct srun_context {
+    const struct flags *flags;    /* what the user typed */
+    struct nuioa_options options; /* all option sources together */
+    bool warned;                  /* the warnings were printed, for the first component */
+    struct nuioa_profile profile; /* from the hints file; rank_count is 0 without one */
+    struct hints_ranks hints_ranks;
+    struct rendezvous_srun *rendezvous; /* NULL: there is none */
+};
+
+#endif

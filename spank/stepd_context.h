@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_STEPD_CONTEXT_H
+#define SPANK_STEPD_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "mapping/mapping.h"
+#include "plan/option.h"
+#include "profile/hints.h"
+#include "spank/flags.h"
+#include "spank/step.h"
+#include "spank/task_memory.h"
+#include "topology/node.h"
+
+struct completion;
+struct nuioa_publisher;
+struct rendezvous_stepd;
+
+/* What slurmstepd keeps from one hook to the next. The task that it forks has a copy. */
+struct stepd_context {
+    const struct flags *flags;    /* what the user typed */
+    struct nuioa_options options; /* all option sources together */
+    bool active;                  /* the plugin places the tasks of this step */
+    struct nuioa_warnings faults; /* what went wrong on this node and is not printed yet */
+    struct step step;
+    struct nuioa_node node;
+    struct nuioa_hints hints;
+    double *weights;          /* [task_count], from a profile; NULL: `hints` count */
+    struct nuioa_pair *pairs; /* [pair_count], from a profile: bytes that two ranks exchange */
+    uint32_t pair_count;
+    struct task_memory *task_memory;   /* shared with the tasks; NULL: none */
+    pid_t *pids;                       /* [task_count], by local rank; 0: not forked yet */
+    uint32_t forked;                   /* tasks */
+    uint64_t cpu_us;                   /* CPU time that the plugin has used before the plan */
+    uint64_t cpu_until_us;             /* when planning must end, by the CPU clock of its thread */
+    struct nuioa_publisher *publisher; /* NULL: nothing is published through PMIx */
+    pid_t pid;                         /* of slurmstepd */
+    struct completion *completion;     /* of stepd.c; NULL: none */
+    struct rendezvous_stepd *rendezvous;     /* NULL: none */
+    uint32_t init_us, fork_us, last_fork_us; /* time spent in the hooks */
+};
+
+#endif
