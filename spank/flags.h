@@ -10,23 +10,25 @@
 
 #define FLAGS_MAX 32
 
-/* What was typed, by index into nuioa_option_table; NULL: not typed. Kept as text, because the
- * other option sources, which come first, can be read only when all flags are known. */
+/* The flags that the user typed, by index into nuioa_option_table; NULL: not typed. They are kept
+ * as text, because flags win over the other option sources and are therefore read last. */
 struct flags {
     char *typed[FLAGS_MAX];
 };
 
-/* Tells Slurm about the flags. `taken` is called with the table's index for each one that is
- * typed. */
-void flags_register(spank_t spank, spank_opt_cb_f taken);
+/* Registers the flags with Slurm, which calls `on_flag` with the index into nuioa_option_table for
+ * each flag that the user typed. */
+void flags_register(spank_t spank, spank_opt_cb_f on_flag);
 
-/* Remembers a flag; a later one replaces an earlier one. `value` may be NULL. */
+/* Keeps a copy of a flag's value; a later one replaces an earlier one. `value` may be NULL. An
+ * index outside the table is ignored. */
 void flags_take(struct flags *flags, int index, const char *value);
 
+/* Forgets all flags. */
 void flags_free(struct flags *flags);
 
-/* Turns what was typed to sbatch or salloc into the environment that every srun inside will
- * read, and drops the variables by which Slurm would hand the flags to the batch step only. */
+/* In sbatch and salloc: sets the variables that each srun inside the allocation reads, and removes
+ * those by which Slurm would hand the flags to the batch step only. */
 void flags_export(const struct flags *flags);
 
 #endif

@@ -12,27 +12,28 @@
 #include "spank/rendezvous/server.h"
 #include "spank/rendezvous/summary.h"
 #include "spank/rendezvous_wanted.h"
+#include "spank/slurm_compat.h"
 
-/* srun's side. The port goes into the job's environment, so it is opened before the launch; but as
- * late as that allows: when the step is known (local_user_init), which is also after srun has
- * forked the process that cleans up after it and would hold a copy of the listener for as long as
- * the job runs. What srun sets so late reaches only the first component of a heterogeneous job: for
- * these the port is opened with the second one's options. With --async no step is known here, and
- * srun does not stay to listen: nothing is opened. */
+/* When srun opens its listener: before the launch, because the nodes read its port from the job's
+ * environment; but not before the step is known (local_user_init), because srun forks a clean-up
+ * process shortly before that, which would keep a copy of the listener as long as the job runs.
+ *
+ * In a heterogeneous job, what srun sets in local_user_init reaches only the first component.
+ * Therefore the listener is opened in init_post_opt of the second component there.
+ *
+ * With --async srun does not wait for the job and never calls local_user_init: there is no
+ * listener. */
 
 struct rendezvous_srun {
     struct server_config config;
     struct server *server; /* NULL: not opened */
     struct summary *summary;
-    unsigned components;
-    bool insists; /* gather=on was said: what prevents it is worth a line */
+    unsigned components; /* of a heterogeneous job that have been seen; else 1 */
+    bool gather_on;      /* the options say gather=on: the user is told why there is none */
     bool report, explain;
-    const struct nuioa_profile *profile; /* what a hints file says; the context's, NULL: none */
+    const struct nuioa_profile *profile; /* of the hints file, owned by the context; NULL: none */
     enum nuioa_policy policy;
 };
-
-/* libslurm's; absent in some versions. */
-extern uint16_t *slurm_get_srun_port_range(void) __attribute__((weak));
 
 static void warn(void *arg, const char *text)
 {
@@ -40,13 +41,14 @@ static void warn(void *arg, const char *text)
     log_line("%s", text);
 }
 
-static void take(void *arg, const struct record *record)
+static void take_record(void *arg, const struct record *record)
 {
     struct rendezvous_srun *g = arg;
     summary_add(g->summary, record);
 }
 
-/* Everything that a node's ranks say, to each other and to the rest. */
+/* The body of WIRE_SLICE: the weights of a node's ranks, and the pairs of ranks of which one at
+ * least is on that node. */
 static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *length)
 {
     struct rendezvous_srun *g = arg;
@@ -86,38 +88,39 @@ static void finish(void *arg)
     free(text);
 }
 
-/* srun ends when it finds no port for itself: where they are few, they are not for us. */
+/* srun ends if it finds no free port for itself, so a range with fewer ports than this is left to
+ * srun. */
 #define PORTS_MIN 16
 
-/* Slurm itself gives up a launch whose tasks have not started after ten minutes. */
+/* Slurm gives up a launch whose tasks have not started after ten minutes, so no node calls
+ * later. */
 #define DOOR_MS 600000
 
-static int open_listener(struct rendezvous_srun *g, struct nuioa_error *err)
+static int create_server(struct rendezvous_srun *g, struct nuioa_error *err)
 {
-    const uint16_t *range = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
-    if (range && range[1] - range[0] + 1 < PORTS_MIN)
+    struct server_config *config = &g->config;
+    if (slurm_compat_port_range(&config->port_first, &config->port_last) &&
+        config->port_last - config->port_first + 1 < PORTS_MIN)
         return nuioa_fail(err, -ENOSPC,
                           "gather: SrunPortRange has only %d ports, which srun needs itself",
-                          range[1] - range[0] + 1);
-    g->config.port_first = range ? range[0] : 0;
-    g->config.port_last = range ? range[1] : 0;
+                          config->port_last - config->port_first + 1);
     g->summary = summary_new();
     return g->summary ? server_open(&g->config, &g->server, err)
                       : nuioa_fail(err, -ENOMEM, "gather: out of memory");
 }
 
-static void open_door(struct rendezvous_srun *g)
+static void open_listener(struct rendezvous_srun *g)
 {
     struct nuioa_error err;
     if (g->config.sealed && seal_ready(&err) < 0)
         log_line("%s: each node knows its own leader only", err.text);
-    else if (!open_listener(g, &err))
+    else if (!create_server(g, &err))
         setenv(WIRE_VARIABLE, server_text(g->server), 1);
-    else if (g->insists)
+    else if (g->gather_on)
         log_line("%s", err.text);
 }
 
-/* Of a heterogeneous job the first component's options count. */
+/* In a heterogeneous job the options of the first component count. */
 static void configure(const struct srun_context *c, struct rendezvous_srun *g)
 {
     g->config = (struct server_config){
@@ -130,11 +133,11 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
         .arg = g,
         .warn = warn,
         .slice = slice,
-        .record = take,
+        .record = take_record,
         .finish = finish,
     };
     g->components = 1;
-    g->insists = c->options.gather == NUIOA_SWITCH_ON;
+    g->gather_on = c->options.gather == NUIOA_SWITCH_ON;
     g->report = c->options.report;
     g->explain = c->options.explain;
     g->policy = c->options.policy;
@@ -151,10 +154,10 @@ void rendezvous_srun_prepare(struct srun_context *c)
 {
     if (c->rendezvous) {
         if (++c->rendezvous->components == 2)
-            open_door(c->rendezvous);
+            open_listener(c->rendezvous);
         return;
     }
-    unsetenv(WIRE_VARIABLE); /* an outer srun's */
+    unsetenv(WIRE_VARIABLE); /* it may be from an outer srun */
     if (!rendezvous_is_wanted(&c->options))
         return;
     if (geteuid() == 0) {
@@ -167,8 +170,8 @@ void rendezvous_srun_prepare(struct srun_context *c)
         configure(c, c->rendezvous);
 }
 
-/* The components of a heterogeneous job have job ids of their own; the nodes agree on one. Nothing
- * is opened where no node will call. */
+/* Each component of a heterogeneous job has its own job id; the nodes of all of them call with the
+ * same one, which srun does not know here. There is no listener if no node will call. */
 void rendezvous_srun_start(struct srun_context *c, spank_t spank)
 {
     uint32_t job_id, step_id, nodes;
@@ -180,7 +183,7 @@ void rendezvous_srun_start(struct srun_context *c, spank_t spank)
         nodes = 0;
     bool needed = rendezvous_is_needed(&c->options, nodes);
     if (g->components == 1 && needed)
-        open_door(g);
+        open_listener(g);
     if (!g->server)
         return;
     if (g->components > 1)

@@ -33,8 +33,8 @@ void rendezvous_stepd_stop_waiting(struct stepd_context *context);
 /* Whether rendezvous_stepd_await_leaders() would have to wait for other nodes. */
 bool rendezvous_stepd_is_waiting(const struct stepd_context *context);
 
-/* After rendezvous_stepd_await_leaders(): the global ranks of the leaders of all nodes, by node, and
- * in *count how many; owned by the context. NULL and 0: they are not known. */
+/* After rendezvous_stepd_await_leaders(): the global ranks of the leaders of all nodes, by node,
+ * and in *count how many; owned by the context. NULL and 0: they are not known. */
 const uint32_t *rendezvous_stepd_leaders(const struct stepd_context *context, uint32_t *count);
 
 /* Whether srun prints the report of the whole step, so that this node must not print its own. */

@@ -20,8 +20,8 @@
 /* Without close_range(), descriptors below this number are closed. */
 #define FDS_MAX 65536
 
-/* Closes all of slurmd's descriptors. The first three become /dev/null, because the cache file would
- * get one of their numbers otherwise, and what a library prints would go into it. */
+/* Closes all of slurmd's descriptors. The first three become /dev/null, because the cache file
+ * would get one of their numbers otherwise, and what a library prints would go into it. */
 static void close_all(void)
 {
     int null = open("/dev/null", O_RDWR);

@@ -32,8 +32,8 @@ static void print_help(void)
     exit(help ? 0 : 1);
 }
 
-/* A flag is checked here and not in a hook, because srun calls hooks only when it has a command, and
- * "srun --nuioa=help" has none. It exits because the alternatives are worse: if this callback
+/* A flag is checked here and not in a hook, because srun calls hooks only when it has a command,
+ * and "srun --nuioa=help" has none. It exits because the alternatives are worse: if this callback
  * returned an error, srun would print a second, misleading line; if a hook returned one, srun would
  * stop only where plugstack.conf says "required". */
 void srun_check_flag(int index, const char *value)

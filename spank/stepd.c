@@ -253,10 +253,10 @@ static void *complete_in_thread(void *arg)
     return NULL;
 }
 
-/* Starts a thread, so that Slurm goes on to set up the tasks, which takes about as long as the nodes
- * wait for each other; the tasks then wait in task_init. The thread blocks all signals, because
- * they are for slurmstepd. With contain_spank the hooks run in a process that shares slurmstepd's
- * memory and ends after them, and a thread would end with it: then there is none. */
+/* Starts a thread, so that Slurm goes on to set up the tasks, which takes about as long as the
+ * nodes wait for each other; the tasks then wait in task_init. The thread blocks all signals,
+ * because they are for slurmstepd. With contain_spank the hooks run in a process that shares
+ * slurmstepd's memory and ends after them, and a thread would end with it: then there is none. */
 static bool start_thread(struct completion *later)
 {
     struct stepd_context *c = later->context;
@@ -288,8 +288,8 @@ static void end_completion(struct stepd_context *c)
 }
 
 /* There is no plan: the tasks stay where Slurm put them, and the other nodes do not wait for this
- * one. The ranks here still get the leaders of all nodes, because with coll=on either all ranks of a
- * job use the library or none does. */
+ * one. The ranks here still get the leaders of all nodes, because with coll=on either all ranks of
+ * a job use the library or none does. */
 static void give_up(struct stepd_context *c, const char *why)
 {
     uint32_t leader_count;
@@ -301,9 +301,9 @@ static void give_up(struct stepd_context *c, const char *why)
     print_faults(c);
 }
 
-/* Slurm waits until the plan is made, so all hooks together may use no more CPU time for it than the
- * option deadline_ms allows for the discovery of a node. `since_us` is the CPU time of this thread
- * when this hook began. */
+/* Slurm waits until the plan is made, so all hooks together may use no more CPU time for it than
+ * the option deadline_ms allows for the discovery of a node. `since_us` is the CPU time of this
+ * thread when this hook began. */
 static void limit_planning(struct stepd_context *c, uint64_t since_us)
 {
     uint64_t now_us = nuioa_cpu_us(), spent_us = c->cpu_us + (now_us - since_us);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/host_groups.h"
 
+#include <slurm/slurm.h>
 #include <string.h>
-#include <sys/types.h>
 
 #include "util/error.h"
 
-/* Functions of libslurm. spank/hosts.c says why slurm.h is not included. */
-extern void *slurm_hostlist_create(const char *list);
-extern int slurm_hostlist_push_host(void *hostlist, const char *host);
-extern ssize_t slurm_hostlist_ranged_string(void *hostlist, size_t size, char *text);
-extern void slurm_hostlist_destroy(void *hostlist);
+/* hostlist_t is a pointer in some releases of Slurm and a struct in others, whose functions take a
+ * pointer to it. void * converts to both. */
 
 void host_groups_add(struct host_groups *groups, const char *host, const char *text)
 {

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_SLURM_COMPAT_H
+#define SPANK_SLURM_COMPAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What this plugin uses of Slurm although no header or manual of Slurm promises it. With a new
+ * release of Slurm, check the functions here first, and then the files that rely on something
+ * which cannot be put behind a function:
+ *
+ *     ending.c                    the name of a step's socket, and when slurmstepd answers on it
+ *     flags.c                     Slurm gives a flag without a value to the nodes as an empty one
+ *     step.c                      the words in SLURM_CPU_BIND_TYPE and SLURM_MEM_BIND_TYPE; the
+ *                                 SLURM_STEP_* variables; how Slurm numbers cores
+ *     rendezvous_stepd.c          SLURM_SRUN_COMM_HOST and SLURM_SRUN_COMM_PORT
+ *     stepd.c                     the order of hooks, and the process they run in (contain_spank)
+ *     task_memory.c               proctrack/linuxproc never signals a process named slurmstepd
+ *     rendezvous/host_groups.c    hostlist_t, which is a pointer in some releases only
+ */
+
+/* Gets the ports that srun may listen on (SrunPortRange of slurm.conf), both inclusive. False: any
+ * port, or this libslurm cannot tell. Then *first and *last are 0. */
+bool slurm_compat_port_range(uint16_t *first, uint16_t *last);
+
+/* Removes the variable by which sbatch and salloc hand the flag `name` (without "--") to the batch
+ * step alone. */
+void slurm_compat_unset_flag(const char *name);
+
+#endif
