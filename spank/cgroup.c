@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* slurmstepd has just forked the tasks, so each page that is written here is copied first: texts
- * are as long as they are, on the heap, and not in large frames. */
+/* slurmstepd has just forked the tasks, so the kernel copies each page that is written here
+ * (copy-on-write). Therefore texts are on the heap, in their own length, and not in large buffers
+ * on the stack. */
 
-/* A whole file of the kernel's, which holds no NUL. 0 and *text (malloc'd, caller frees), or
+/* Reads a whole file of the kernel's, which holds no NUL. 0 and *text (malloc'd, caller frees), or
  * -errno. */
 static int read_text(const char *path, char **text)
 {
@@ -44,7 +45,8 @@ static int read_list(const char *path, hwloc_bitmap_t set)
     return rc;
 }
 
-/* A group without a file or list of its own has its parent's. */
+/* Reads the list of a cgroup; a cgroup without the file, or with an empty list, has its
+ * parent's. */
 static int read_upwards(const char *root, const char *group, const char *file, hwloc_bitmap_t cpus)
 {
     size_t length = strlen(group);
@@ -74,8 +76,8 @@ static bool has_word(const char *list, size_t length, const char *word)
     return false;
 }
 
-/* The group in a line "ID:CONTROLLERS:GROUP" of /proc/PID/cgroup, where CONTROLLERS has `wanted`
- * ("" is how version 2 looks). malloc'd, caller frees; NULL: none. */
+/* Finds the line "ID:CONTROLLERS:GROUP" of /proc/PID/cgroup whose CONTROLLERS have `wanted`; ""
+ * finds the line of version 2. Returns its GROUP (malloc'd, caller frees); NULL: none. */
 static char *find_group(const char *text, const char *wanted)
 {
     for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {

@@ -5,12 +5,13 @@
 #include <hwloc.h>
 #include <sys/types.h>
 
-/* What the kernel lets a process use, whatever it is bound to at present. */
+/* The CPUs and NUMA nodes that the kernel allows a process, whatever it is bound to at present. */
 
-/* CPUs of its cgroup's cpuset (v2 or v1). 0; -ENOENT if there is no cpuset; or another -errno. */
+/* Gets the CPUs of the cpuset in the cgroup (version 1 or 2) of a process. 0; -ENOENT: there is no
+ * cpuset; or another -errno. */
 int cgroup_cpus(pid_t pid, hwloc_bitmap_t cpus);
 
-/* NUMA nodes that it may get memory from. 0 or -errno. */
+/* Gets the NUMA nodes that a process may allocate memory on. 0 or -errno. */
 int cgroup_numas(pid_t pid, hwloc_bitmap_t numas);
 
 #endif

@@ -9,15 +9,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Slurm says nothing to plugins of a signal or of scancel. What can be seen of it: slurmd asks for
- * it through a connection to the step's own socket, NODE_JOB.STEP in SlurmdSpoolDir, and slurmstepd
- * keeps that connection until the tasks run (_wait_for_job_running of src/slurmd/slurmstepd/req.c,
- * the same in 22.05 to 26.05). Other requests are answered at once. Where Slurm names its sockets
- * otherwise nothing is seen, and the wait has its end all the same. */
+/* Slurm does not tell plugins about a signal or scancel, but its request can be seen: slurmd
+ * connects to the step's socket, NODE_JOB.STEP in SlurmdSpoolDir, and slurmstepd keeps the
+ * connection open until the tasks run (_wait_for_job_running in src/slurmd/slurmstepd/req.c, the
+ * same in 22.05 to 26.05). It answers other requests at once. If a release names its sockets
+ * differently, nothing is seen, and the hook waits until its timeout. */
 
-/* Looks, at the rate at which a waiting node looks, that a request is seen by before it counts as
- * one that waits; and descriptors among which it is: slurmstepd has few. */
+/* A connection that is seen so often in a row is one that slurmstepd keeps open. */
 #define LOOKS 3
+
+/* Connections are looked for among so many descriptors; slurmstepd has few. */
 #define DESCRIPTORS 1024
 
 void ending_watch(struct ending *e, spank_t spank)
@@ -30,11 +31,11 @@ void ending_watch(struct ending *e, spank_t spank)
 
 void ending_mark_over(struct ending *e)
 {
-    __atomic_store_n(&e->begun, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&e->over, true, __ATOMIC_RELEASE);
 }
 
-/* The accepted end of a connection has the name of the socket that listens. A component of a
- * heterogeneous step puts its number behind the step's. */
+/* Whether a descriptor is the step's socket or a connection that it accepted: both have the same
+ * name. A component of a heterogeneous step has its number behind the step's. */
 static bool is_ours(const struct ending *e, int fd)
 {
     struct sockaddr_un address;
@@ -49,7 +50,7 @@ static bool is_ours(const struct ending *e, int fd)
     return end && !strncmp(end, e->socket, length) && (!end[length] || end[length] == '.');
 }
 
-/* Slurm lets everybody connect, and waits for what they say: only slurmd has the say here. */
+/* Any user may connect to the socket, so only connections of slurmd's user count. */
 static bool is_slurmd(int fd)
 {
     struct ucred peer;
@@ -58,7 +59,7 @@ static bool is_slurmd(int fd)
            (peer.uid == 0 || peer.uid == getuid());
 }
 
-/* Of the socket, if it is a connection with slurmd, which waits for an answer; else 0. */
+/* The inode of a connection with slurmd to the step's socket; 0: `fd` is no such connection. */
 static ino_t request_of(const struct ending *e, int fd)
 {
     int listens = 1;
@@ -70,7 +71,8 @@ static ino_t request_of(const struct ending *e, int fd)
     return info.st_ino;
 }
 
-/* The one that was seen before, if it is still there; else any; 0: none. */
+/* The connection that was seen before, if it is still open; otherwise any other; 0: there is
+ * none. */
 static ino_t look(const struct ending *e)
 {
     ino_t found = 0, request;
@@ -83,7 +85,7 @@ static ino_t look(const struct ending *e)
 bool ending_is_requested(void *arg)
 {
     struct ending *e = arg;
-    if (__atomic_load_n(&e->begun, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(&e->over, __ATOMIC_ACQUIRE))
         return true;
     ino_t seen = *e->socket ? look(e) : 0;
     e->looks = !seen ? 0 : seen == e->request ? e->looks + 1 : 1;

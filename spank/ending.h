@@ -7,23 +7,25 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Whether a step that is being launched is to end. slurmstepd carries out no signal, and no end,
- * until its tasks run: as long as a hook waits, scancel does. */
+/* Detects that a step which is being launched is to end. slurmstepd carries out no signal and no
+ * scancel before its tasks run, so a hook that waits must find out by itself and stop waiting. */
 
 struct ending {
-    char socket[32]; /* how the name of the step's own socket ends; "" unknown */
-    ino_t request;   /* a connection to it; 0: none was seen */
-    unsigned looks;  /* that have seen it */
-    bool begun;
+    char socket[32]; /* end of the name of the step's socket; "": not known */
+    ino_t request;   /* inode of a connection to it; 0: none was seen */
+    unsigned looks;  /* how often that connection was seen in a row */
+    bool over;       /* ending_mark_over() was called */
 };
 
+/* Prepares ending_is_requested() for the step of `spank`; without this call it sees no request. A
+ * zeroed struct ending is valid. */
 void ending_watch(struct ending *ending, spank_t spank);
 
-/* The tasks are gone. From any thread. */
+/* Marks the step as over. Any thread may call it. */
 void ending_mark_over(struct ending *ending);
 
-/* To be asked now and then, by one thread, as `arg` a struct ending: true once the step is over, or
- * slurmd has been waiting for it to run so that it can be signalled or ended. */
+/* True once the step is over, or slurmd has waited for some time to signal or end it. One thread
+ * calls this about ten times a second; `arg` is a struct ending. */
 bool ending_is_requested(void *arg);
 
 #endif

@@ -10,15 +10,14 @@
 
 #define DIGITS_MAX 10
 
-/* A list is the job user's and root reads it: one pass, no memory, and nothing is counted out that
- * a range only names. */
+/* The parsers read a list once and count the names of a range without writing them out. */
 
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/* Reads the number at *at and moves on: 0 or -EINVAL. */
+/* Reads the number at *at and moves *at behind it. 0 or -EINVAL. */
 static int read_number(const char **at, uint32_t max, uint32_t *number)
 {
     char digits[DIGITS_MAX + 1];
@@ -34,12 +33,12 @@ static int read_number(const char **at, uint32_t max, uint32_t *number)
 
 struct search {
     const char *host;
-    uint32_t names; /* so far */
+    uint32_t names; /* that were read so far */
     int position;   /* of `host`; -1: not found yet */
 };
 
-/* Counts `names` more of them, one of which may be the one that is looked for. */
-static int pass(struct search *s, uint32_t names, bool here, uint32_t offset)
+/* Counts `names` more names. If `here`, the one at `offset` among them is the host. */
+static int count_names(struct search *s, uint32_t names, bool here, uint32_t offset)
 {
     if (names > WIRE_NODES_MAX - s->names)
         return -E2BIG;
@@ -49,8 +48,8 @@ static int pass(struct search *s, uint32_t names, bool here, uint32_t offset)
     return 0;
 }
 
-/* Whether `digits` is a number from first to last as a range writes it: with as many zeros as its
- * first number has. */
+/* Whether `digits` is a number from `first` to `last`, with leading zeros up to `width` digits, as
+ * in "[08-11]". *offset gets its distance from `first`. */
 static bool is_in_range(const char *digits, uint32_t first, uint32_t last, size_t width,
                         uint32_t *offset)
 {
@@ -64,8 +63,8 @@ static bool is_in_range(const char *digits, uint32_t first, uint32_t last, size_
            (length == width || (length > width && *digits != '0'));
 }
 
-/* "3" or "08-11", within brackets; `rest` of the host's name is NULL where the prefix is another
- * one. */
+/* Reads "3" or "08-11" within brackets. `rest` is the host's name behind the prefix; NULL: the
+ * prefix is not the host's. */
 static int read_range(struct search *s, const char **at, const char *rest)
 {
     const char *begin = *at;
@@ -79,10 +78,10 @@ static int read_range(struct search *s, const char **at, const char *rest)
     if (last - first >= WIRE_NODES_MAX)
         return -E2BIG;
     bool here = rest && is_in_range(rest, first, last, width, &offset);
-    return pass(s, last - first + 1, here, offset);
+    return count_names(s, last - first + 1, here, offset);
 }
 
-/* One name, or one prefix with ranges. */
+/* Reads one name, or one prefix with its ranges. */
 static int read_item(struct search *s, const char **at)
 {
     size_t prefix = strcspn(*at, "[],"), host = strlen(s->host);
@@ -92,7 +91,7 @@ static int read_item(struct search *s, const char **at)
     if (!prefix || **at == ']')
         return -EINVAL;
     if (**at != '[')
-        return pass(s, 1, prefix == host && !memcmp(begin, s->host, host), 0);
+        return count_names(s, 1, prefix == host && !memcmp(begin, s->host, host), 0);
     do {
         int rc = (++*at, read_range(s, at, same ? s->host + prefix : NULL));
         if (rc < 0)
@@ -114,7 +113,7 @@ int hosts_find(const char *list, const char *host)
     return s.position < 0 ? -ENOENT : s.position;
 }
 
-/* "3" or "1(x2)" */
+/* Reads "3" or "1(x2)": tasks on each node, and the number of nodes with so many. */
 static int read_tasks(const char **at, uint32_t *tasks, uint32_t *times)
 {
     *times = 1;

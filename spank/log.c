@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A reader that reads nothing for so long is given up. */
 #define READER_MS 500
 
-/* slurm_spank_log is what reaches the user whatever the log levels, and without further
- * decoration. */
+/* slurm_spank_log() prints at every log level and adds nothing to the line. */
 void log_line(const char *fmt, ...)
 {
     char text[512];
@@ -37,8 +37,8 @@ void log_faults(const char *host, const struct nuioa_warnings *faults)
         slurm_info("nuioa: %s", faults->text[i]);
 }
 
-/* stderr is a pipe or a file that belongs to the tasks too, so its flags are not ours to change:
- * a write of up to PIPE_BUF does not block when poll says so. */
+/* stderr is shared with the tasks, so it must not be set to O_NONBLOCK. A write of up to PIPE_BUF
+ * bytes does not block when poll() reports POLLOUT. */
 void log_text(const char *text)
 {
     size_t left = strlen(text);

@@ -6,22 +6,23 @@
 
 #include "util/error.h"
 
-/* Where words go. In srun, sbatch and salloc the user reads them. In slurmstepd he does once the
- * job's stderr is connected, which is between init_post_opt and user_init; slurmd.log gets them
- * always. */
+/* Messages to the user. In srun, sbatch and salloc they go to stderr. In slurmstepd they go to
+ * slurmd.log, and also to the job's stderr once Slurm has connected that, which it does between
+ * init_post_opt and user_init. */
 
-/* One line, "nuioa: ..." */
+/* Prints one line, "nuioa: ...". It needs no newline, and is cut at 511 bytes. */
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A node's troubles: one line for the user, which begins with the node's name; further ones only
- * for slurmd.log. */
+/* Prints the first of a node's faults as a line that begins with the node's name. Further ones go
+ * to slurmd.log only. Prints nothing if there are none. */
 void log_faults(const char *host, const struct nuioa_warnings *faults);
 
-/* A text of many lines on the job's stderr, before any output of the ranks. Gives up on a reader
- * that does not read. */
+/* Writes a text of many lines to stderr, before any output of the ranks. It gives up if the reader
+ * does not read for half a second. */
 void log_text(const char *text);
 
-/* This node as people call it: without the domain. Returns name. */
+/* Writes this node's name without the domain into `name`, which has `size` bytes, and returns
+ * it. */
 const char *log_host(char *name, size_t size);
 
 #endif

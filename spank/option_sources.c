@@ -25,8 +25,9 @@ static void set(struct nuioa_options *options, enum nuioa_option_source source, 
         nuioa_warn(warnings, "%s", err.text);
 }
 
-/* Longer than any name that exists, it stays unknown when it is cut. */
-static void cut(char name[NAME_SIZE], const char *text, size_t length)
+/* Copies a name that has no final NUL. NAME_SIZE is more than any option's name has, so a name that
+ * is cut stays unknown. */
+static void copy_name(char name[NAME_SIZE], const char *text, size_t length)
 {
     if (length >= NAME_SIZE)
         length = NAME_SIZE - 1;
@@ -39,7 +40,7 @@ static void read_argument(struct nuioa_options *options, const char *argument,
 {
     char name[NAME_SIZE];
     const char *equals = strchr(argument, '=');
-    cut(name, argument, strcspn(argument, "="));
+    copy_name(name, argument, strcspn(argument, "="));
     set(options, NUIOA_FROM_PLUGSTACK, name, equals ? equals + 1 : NULL, warnings);
 }
 
@@ -52,8 +53,8 @@ static bool is_set_by_srun(const char *variable, size_t length)
     return false;
 }
 
-/* "SLURM_NUIOA_POLICY=latency" sets "policy"; "SLURM_NUIOA=on" the switch. Other variables are
- * not ours. */
+/* "SLURM_NUIOA_POLICY=latency" sets the option "policy"; "SLURM_NUIOA=on" sets "nuioa" itself.
+ * Other variables are ignored. */
 static void read_variable(struct nuioa_options *options, const char *variable,
                           struct nuioa_warnings *warnings)
 {
@@ -64,12 +65,12 @@ static void read_variable(struct nuioa_options *options, const char *variable,
         return;
     char name[NAME_SIZE] = "nuioa";
     if (*rest == '_')
-        cut(name, rest + 1, (size_t)(equals - rest - 1));
+        copy_name(name, rest + 1, (size_t)(equals - rest - 1));
     set(options, NUIOA_FROM_ENVIRONMENT, name, equals + 1, warnings);
 }
 
-/* Nodes wait with slurmstepd's own thread: how long they may is the site's to say, which has said
- * so much by its own timeout_ms. */
+/* A user's timeout_ms may not exceed the site's timeout_max_ms, because nodes wait in a thread of
+ * slurmstepd. A longer timeout_ms in plugstack.conf raises that limit. */
 static void limit_timeout(struct nuioa_options *options, unsigned site_ms,
                           struct nuioa_warnings *warnings)
 {

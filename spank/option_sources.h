@@ -5,33 +5,34 @@
 #include "plan/option.h"
 #include "spank/flags.h"
 
-/* The places that options come from, read into one struct nuioa_options: arguments in
- * plugstack.conf, then the environment, then flags; later ones win. */
+/* Reads the option sources into one struct nuioa_options: the arguments in plugstack.conf, then the
+ * environment, then the flags. A later source wins. */
 
-/* Set by srun for the nodes, which never open a user's files: what a hints file says, as a list.
- * Empty: the file was no good, and the user has been told. */
+/* This variable brings the nodes the hints of a file, as a list, because slurmstepd runs as root
+ * and never opens a user's file. srun sets it. It is empty if the file cannot be used, which srun
+ * has told the user, or if the list is too long and comes through the rendezvous. */
 #define OPTION_SOURCES_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
 
 struct option_sources {
-    int argc; /* of plugstack.conf */
+    int argc; /* arguments in plugstack.conf */
     char **argv;
     char **environment;
     const struct flags *flags;
 };
 
-/* What was wrong, by option source, because each has another reader: the administrator, or the
- * user, who in turn wants to be stopped only by what he has just typed. */
+/* The warnings of each option source. They are kept apart because they are for different people:
+ * those of plugstack.conf for the administrator, the others for the user. */
 struct option_warnings {
     struct nuioa_warnings plugstack;
     struct nuioa_warnings environment;
     struct nuioa_warnings flags;
 };
 
-/* Never fails: a value that is wrong is left out and complained about. */
+/* Cannot fail: a wrong value is ignored and becomes a warning. */
 void option_sources_read(const struct option_sources *sources, struct nuioa_options *options,
                          struct option_warnings *warnings);
 
-/* By which option source the value of the option "hints" came. */
+/* The option source that the value of the option "hints" comes from. */
 enum nuioa_option_source option_sources_of_hints(const struct option_sources *sources);
 
 /* Value of a variable in `environment`, or NULL. */

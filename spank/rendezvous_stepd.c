@@ -15,25 +15,23 @@
 #include "spank/rendezvous_wanted.h"
 #include "util/number.h"
 
-/* slurmstepd's side. */
-
 struct rendezvous_stepd {
     struct client call;
     struct ending ending;
-    bool calling; /* a record is due */
-    bool waiting; /* it was sent, or is not needed: the table is due */
-    bool reported;
-    uint32_t leader;               /* this node's; WIRE_NO_RANK: none */
-    struct nuioa_warnings said;    /* srun says them, if all goes well */
-    uint32_t position, node_count; /* in the whole step */
+    bool calling;                  /* connected; the record is not sent yet */
+    bool waiting;                  /* the record is sent or not needed; the table is expected */
+    bool reported;                 /* srun prints the report */
+    uint32_t leader;               /* rank that leads this node; WIRE_NO_RANK: none */
+    struct nuioa_warnings sent;    /* with the record: srun prints them, if all goes well */
+    uint32_t position, node_count; /* over all components of a heterogeneous step */
     bool heterogeneous;
-    uint32_t job_tasks;
-    uint32_t *leaders; /* [node_count], once known; NULL */
+    uint32_t job_tasks; /* of the step; UINT32_MAX: not known */
+    uint32_t *leaders;  /* [node_count]; NULL: not known (yet) */
 };
 
-/* Which of the step's nodes this is, over all components of a heterogeneous step: SPANK counts each
- * for itself, the variables are for all. */
-static bool find_place(struct stepd_context *c, spank_t spank, struct rendezvous_stepd *g)
+/* Finds the position of this node in the step. In a heterogeneous step the nodes of all components
+ * count: SPANK items are for one component, the SLURM_STEP_* variables for all. */
+static bool find_position(struct stepd_context *c, spank_t spank, struct rendezvous_stepd *g)
 {
     char **environment = step_environment(spank), host[64];
     const char *nodes = option_sources_variable(environment, "SLURM_STEP_NUM_NODES");
@@ -54,8 +52,9 @@ static bool find_place(struct stepd_context *c, spank_t spank, struct rendezvous
     return position >= 0 && g->position < g->node_count;
 }
 
-/* srun says what goes wrong, if it knows this node or has its apology; else the first node does. */
-static void complain(struct stepd_context *c, const struct rendezvous_stepd *g, const char *text)
+/* Handles a failed rendezvous. srun warns the user if it knows this node or was told that the node
+ * has no credential; otherwise the first node warns. */
+static void add_failure(struct stepd_context *c, const struct rendezvous_stepd *g, const char *text)
 {
     if (g->position == 0 && !g->call.told && !g->call.known)
         nuioa_warn(&c->faults, "%s: each node knows its own leader only", text);
@@ -63,8 +62,9 @@ static void complain(struct stepd_context *c, const struct rendezvous_stepd *g, 
         slurm_info("nuioa: %s", text);
 }
 
-/* Nothing while it is not known what the user's hints are. */
-static uint32_t promise(const struct stepd_context *c)
+/* The rank that leads this node whatever the plan will be, or WIRE_NO_RANK. With a hints file there
+ * is none, because the hints may change the leader and are not known yet. */
+static uint32_t early_leader(const struct stepd_context *c)
 {
     if (!c->active || nuioa_hints_file(c->options.hints))
         return WIRE_NO_RANK;
@@ -73,8 +73,8 @@ static uint32_t promise(const struct stepd_context *c)
     return local < c->step.task_count ? c->step.ranks[local] : WIRE_NO_RANK;
 }
 
-static void call(struct stepd_context *c, spank_t spank, struct rendezvous_stepd *g,
-                 const char *srun)
+static void call_srun(struct stepd_context *c, spank_t spank, struct rendezvous_stepd *g,
+                      const char *token)
 {
     char **environment = step_environment(spank);
     const char *leader = option_sources_variable(environment, "SLURM_JOB_ID");
@@ -82,21 +82,22 @@ static void call(struct stepd_context *c, spank_t spank, struct rendezvous_stepd
     struct nuioa_error err;
     struct client_call call = {
         .address = address,
-        .srun = srun,
+        .srun = token,
         .munge = c->options.auth == NUIOA_AUTH_MUNGE,
         .socket = c->options.munge_socket,
         .timeout_ms = c->options.timeout_ms,
         .node = g->position,
         .node_count = g->node_count,
         .task_count = c->step.task_count,
-        .leader = promise(c),
+        .leader = early_leader(c),
         .ranks = c->active && nuioa_hints_file(c->options.hints) ? c->step.ranks : NULL,
         .is_over = ending_is_requested,
         .arg = &g->ending,
     };
     uint32_t here = 0;
-    /* A signal looks like an end. With coll=on ranks without the table, whose others have it, would
-     * wait for ever. */
+    /* Any signal to the step looks like a request to end it. With coll=on a node must not stop
+     * waiting because of one: ranks without the table would wait for ever for those that have
+     * it. */
     if (!c->options.coll)
         ending_watch(&g->ending, spank);
     if (spank_get_item(spank, S_JOB_UID, &call.uid) != ESPANK_SUCCESS ||
@@ -110,12 +111,12 @@ static void call(struct stepd_context *c, spank_t spank, struct rendezvous_stepd
     else if (!client_call(&g->call, &call, &err))
         g->calling = true;
     if (!g->calling)
-        complain(c, g, err.text);
+        add_failure(c, g, err.text);
 }
 
-/* What srun says of itself; NULL: nothing. With --async srun does not stay, and Slurm says so by a
- * port 0. */
-static const char *find_srun(spank_t spank)
+/* The token that srun has put into the environment; NULL: none. With --async srun does not stay to
+ * serve the nodes; its port is then 0. */
+static const char *find_token(spank_t spank)
 {
     const char *port = option_sources_variable(step_environment(spank), "SLURM_SRUN_COMM_PORT");
     return port && !strcmp(port, "0")
@@ -123,7 +124,7 @@ static const char *find_srun(spank_t spank)
                : option_sources_variable(step_environment(spank), WIRE_VARIABLE);
 }
 
-static void miss_hints(struct stepd_context *c, const struct rendezvous_stepd *g)
+static void warn_missing_hints(struct stepd_context *c, const struct rendezvous_stepd *g)
 {
     if (g->position == 0 && nuioa_hints_file(c->options.hints) && !c->hints.count)
         nuioa_warn(&c->faults, "no hints: srun is not there to say what the file says");
@@ -131,17 +132,17 @@ static void miss_hints(struct stepd_context *c, const struct rendezvous_stepd *g
 
 void rendezvous_stepd_call(struct stepd_context *c, spank_t spank)
 {
-    const char *srun = find_srun(spank);
+    const char *token = find_token(spank);
     struct rendezvous_stepd *g = c->rendezvous = calloc(1, sizeof(*g));
     if (!g)
         return;
     g->call = (struct client)CLIENT_NONE;
-    if (c->step.task_count && find_place(c, spank, g) &&
+    if (c->step.task_count && find_position(c, spank, g) &&
         rendezvous_is_needed(&c->options, g->node_count)) {
-        if (srun)
-            call(c, spank, g, srun);
+        if (token)
+            call_srun(c, spank, g, token);
         else
-            miss_hints(c, g);
+            warn_missing_hints(c, g);
     }
 }
 
@@ -161,13 +162,13 @@ void rendezvous_stepd_receive_hints(struct stepd_context *c)
     if (rc >= 0)
         return;
     g->calling = false;
-    complain(c, g, err.text);
+    add_failure(c, g, err.text);
     if (!c->hints.count && g->position == 0)
         nuioa_warn(&c->faults, "no hints: what the file says has not come");
 }
 
-/* A node alone needs nobody to know all leaders. */
-static void know_own(struct stepd_context *c, struct rendezvous_stepd *g, uint32_t leader)
+/* A step on one node knows all leaders without a rendezvous. */
+static void set_only_leader(struct stepd_context *c, struct rendezvous_stepd *g, uint32_t leader)
 {
     if (g->leaders || g->node_count != 1 || leader == WIRE_NO_RANK ||
         !rendezvous_is_wanted(&c->options))
@@ -188,8 +189,9 @@ static int send_record(struct rendezvous_stepd *g, const struct record_source *s
     return rc;
 }
 
-/* Components of a heterogeneous job may have been asked for different things, srun was for one. */
-static bool has_nothing_to_say(const struct stepd_context *c, const struct rendezvous_stepd *g)
+/* Whether srun can do without the record of this node. In a heterogeneous job it cannot: srun
+ * serves all components, and this node knows the options of its own component only. */
+static bool is_record_needless(const struct stepd_context *c, const struct rendezvous_stepd *g)
 {
     return g->call.early_leader != WIRE_NO_RANK && client_is_answered(&g->call) &&
            !c->options.report && !c->options.explain && !c->faults.count && !g->heterogeneous;
@@ -201,25 +203,25 @@ void rendezvous_stepd_send_record(struct stepd_context *c, const struct placemen
     struct rendezvous_stepd *g = c->rendezvous;
     const struct nuioa_plan *plan = placement ? &placement->plan : &none;
     char host[64];
-    struct nuioa_node nobody = { 0 };
+    struct nuioa_node unknown = { 0 };
     struct nuioa_error err;
     if (!g)
         return;
     g->leader = plan->order_count ? plan->assignments[plan->order[0]].rank : WIRE_NO_RANK;
     if (!g->calling)
         return;
-    if (has_nothing_to_say(c, g)) {
+    if (is_record_needless(c, g)) {
         g->calling = false;
         g->waiting = true;
         return;
     }
-    nuioa_copy(nobody.host, sizeof(nobody.host), log_host(host, sizeof(host)));
+    nuioa_copy(unknown.host, sizeof(unknown.host), log_host(host, sizeof(host)));
     char *text = placement && c->options.explain
                      ? nuioa_report_text(plan, &c->node, &c->options, true)
                      : NULL;
     struct record_source source = {
         .plan = plan,
-        .node = placement ? &c->node : &nobody,
+        .node = placement ? &c->node : &unknown,
         .warnings = &c->faults,
         .text = text,
         .position = g->position,
@@ -228,22 +230,23 @@ void rendezvous_stepd_send_record(struct stepd_context *c, const struct placemen
     g->calling = false;
     g->waiting = !send_record(g, &source, &err);
     if (g->waiting)
-        nuioa_warnings_move(&g->said, &c->faults);
+        nuioa_warnings_move(&g->sent, &c->faults);
     else
-        complain(c, g, err.text);
+        add_failure(c, g, err.text);
     free(text);
 }
 
-/* In the order in which they came. */
-static void take_back_faults(struct stepd_context *c, const struct rendezvous_stepd *g)
+/* srun will not print the warnings that were sent, so they are faults of this node again, before
+ * those that came later. */
+static void restore_faults(struct stepd_context *c, const struct rendezvous_stepd *g)
 {
     struct nuioa_warnings later = c->faults;
-    c->faults = g->said;
+    c->faults = g->sent;
     for (unsigned i = 0; i < later.count; i++)
         nuioa_warn(&c->faults, "%s", later.text[i]);
 }
 
-static void receive_table(struct stepd_context *c, struct rendezvous_stepd *g)
+static void receive_leaders(struct stepd_context *c, struct rendezvous_stepd *g)
 {
     struct nuioa_error err;
     uint32_t *leaders = malloc(g->node_count * sizeof(*leaders));
@@ -257,8 +260,8 @@ static void receive_table(struct stepd_context *c, struct rendezvous_stepd *g)
     if (rc >= 0)
         return;
     client_hang_up(&g->call);
-    take_back_faults(c, g);
-    complain(c, g, err.text);
+    restore_faults(c, g);
+    add_failure(c, g, err.text);
 }
 
 void rendezvous_stepd_await_leaders(struct stepd_context *c)
@@ -267,9 +270,9 @@ void rendezvous_stepd_await_leaders(struct stepd_context *c)
     if (!g)
         return;
     if (g->waiting)
-        receive_table(c, g);
+        receive_leaders(c, g);
     g->waiting = false;
-    know_own(c, g, g->leader);
+    set_only_leader(c, g, g->leader);
 }
 
 void rendezvous_stepd_stop_waiting(struct stepd_context *c)

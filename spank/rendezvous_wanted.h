@@ -7,8 +7,10 @@
 #include "plan/option.h"
 #include "profile/hints.h"
 
-/* Private to rendezvous_*.c. Whether these options may need a rendezvous: both sides ask this, then
- * how many nodes there are. */
+/* Private to rendezvous_srun.c and rendezvous_stepd.c, which must decide alike whether there is a
+ * rendezvous. */
+
+/* Whether these options may need a rendezvous, for some number of nodes. */
 static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
 {
     if (o->mode == NUIOA_OFF || o->gather == NUIOA_SWITCH_OFF)
@@ -17,10 +19,10 @@ static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
            o->coll || nuioa_hints_file(o->hints);
 }
 
-/* Above so many nodes only those who ask for something that needs it wait for all. */
+/* Steps on more nodes have a rendezvous only if an option asks for something that needs it. */
 #define RENDEZVOUS_AUTO_NODES_MAX 256
 
-/* Whether a step on so many nodes calls. */
+/* Whether a step on `node_count` nodes has a rendezvous. */
 static inline bool rendezvous_is_needed(const struct nuioa_options *o, uint32_t node_count)
 {
     if (!rendezvous_is_wanted(o))
