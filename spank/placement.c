@@ -42,8 +42,8 @@ void placement_free(struct placement *p)
     memset(p, 0, sizeof(*p));
 }
 
-/* Another machine is described: what Slurm would have done there. */
-static int imagine_masks(const struct stepd_context *c, struct placement *p,
+/* A topology file describes another machine: computes how Slurm would bind the tasks there. */
+static int emulate_masks(const struct stepd_context *c, struct placement *p,
                          struct nuioa_error *err)
 {
     if (step_cpus(&c->step, &c->node, p->allowed_cpus) < 0)
@@ -52,7 +52,7 @@ static int imagine_masks(const struct stepd_context *c, struct placement *p,
                                  p->masks, err);
     if (rc != -ENOSPC)
         return rc;
-    for (uint32_t i = 0; i < p->count; i++) /* overcommitted: Slurm binds nobody then */
+    for (uint32_t i = 0; i < p->count; i++) /* overcommitted: Slurm binds no task then */
         hwloc_bitmap_copy(p->masks[i], p->allowed_cpus);
     return 0;
 }
@@ -68,8 +68,9 @@ static int read_masks(const struct stepd_context *c, struct placement *p, struct
     return 0;
 }
 
-/* The step's cores within its cpuset. Slurm's core numbers are checked against what Slurm did:
- * if a task is outside, the translation is wrong for this machine. */
+/* The CPUs of the step are those of its cores, within its cpuset. If Slurm bound a task outside
+ * these cores, their numbers mean something else on this machine; then the CPUs of all tasks are
+ * taken. */
 static void read_allowed(const struct stepd_context *c, struct placement *p)
 {
     hwloc_bitmap_t seen = hwloc_bitmap_alloc();
@@ -99,7 +100,7 @@ static void read_interrupts(const struct stepd_context *c, struct placement *p)
         hwloc_bitmap_zero(p->interrupt_cpus);
 }
 
-static void describe(const struct stepd_context *c, struct placement *p)
+static void fill_request(const struct stepd_context *c, struct placement *p)
 {
     int32_t gpu = c->step.gpu < (int32_t)c->node.gpu_count ? c->step.gpu : -1;
     for (uint32_t i = 0; i < p->count; i++)
@@ -133,14 +134,14 @@ int placement_make(const struct stepd_context *c, struct placement *p, struct nu
 {
     int rc = allocate(p, c->step.task_count, err);
     if (!rc)
-        rc = c->node.emulated ? imagine_masks(c, p, err) : read_masks(c, p, err);
+        rc = c->node.emulated ? emulate_masks(c, p, err) : read_masks(c, p, err);
     if (rc < 0)
         return rc;
     if (!c->node.emulated) {
         read_allowed(c, p);
         read_interrupts(c, p);
     }
-    describe(c, p);
+    fill_request(c, p);
     return nuioa_plan_make(&p->request, &p->plan, err);
 }
 

@@ -5,31 +5,33 @@
 #include "plan/plan.h"
 #include "spank/stepd_context.h"
 
-/* The plan of a step on this node and what it was made from, when all its tasks exist, are where
- * Slurm put them, and have not run yet. */
+/* The plan for a step's tasks on this node, and what it was made from. All tasks exist, are bound
+ * as Slurm bound them, and do not run yet. */
 
 struct placement {
     uint32_t count;
-    hwloc_bitmap_t *masks;         /* [count]: where Slurm put the tasks */
+    hwloc_bitmap_t *masks;         /* [count], by local rank: CPUs that Slurm bound the tasks to */
     struct nuioa_task *tasks;      /* [count] */
-    hwloc_bitmap_t interrupt_cpus; /* with policy=cpu; else NULL */
-    hwloc_bitmap_t allowed_cpus;   /* of the step */
-    hwloc_bitmap_t allowed_numas;  /* NULL: what the node allows */
-    struct nuioa_request request;  /* points to the above */
+    hwloc_bitmap_t interrupt_cpus; /* CPUs that serve interrupts; NULL without policy=cpu */
+    hwloc_bitmap_t allowed_cpus;   /* CPUs of the step */
+    hwloc_bitmap_t allowed_numas;  /* NUMA nodes of the step; NULL: all that the node allows */
+    struct nuioa_request request;  /* points to the members above */
     struct nuioa_plan plan;
 };
 
-/* Looks and plans; nothing is changed yet. Reads step, node, hints, options and pids of
- * `context`. 0, or negative with *err. Free it in either case. */
+/* Reads how the tasks are bound and makes the plan; it changes nothing yet. Uses the options, step,
+ * node, hints, weights, pairs and pids of `context`, which must stay valid as long as *placement.
+ * 0, or negative with *err. The caller frees *placement in either case. */
 int placement_make(const struct stepd_context *context, struct placement *placement,
                    struct nuioa_error *err);
 
-/* Binds the tasks as planned and reads back what came of it. All or none: with one task refused,
- * others would sit in its place, so all get back what Slurm gave them, the plan says so, and
- * *err why. */
+/* Binds the tasks as planned and checks the result. It binds all or none: if one fails, all tasks
+ * are bound again as Slurm bound them, because others would use its CPUs, and the plan is changed
+ * to say so. 0, or negative with *err. */
 int placement_bind(const struct stepd_context *context, struct placement *placement,
                    struct nuioa_error *err);
 
+/* Frees what *placement holds, not the struct itself. */
 void placement_free(struct placement *placement);
 
 #endif

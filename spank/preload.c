@@ -14,8 +14,9 @@
 
 #define SHIM "libnuioa-preload.so"
 
-/* In the directory that the plugin was built for, or, where all of it was moved, beside the
- * plugin's: LIB/slurm/nuioa.so, LIB/nuioa/. No variable has a say. malloc'd; NULL: nowhere. */
+/* Finds the library in the directory that the plugin was built for, or, if the whole installation
+ * was moved, relative to the plugin: LIB/slurm/nuioa.so and LIB/nuioa/. No environment variable is
+ * used, because the user could set it. malloc'd, caller frees; NULL: it is not there. */
 static char *find_shim(void)
 {
     static const char built_for[] = NUIOA_PKGLIBDIR "/" SHIM;
@@ -41,33 +42,33 @@ static bool first_task(spank_t spank)
     return spank_get_item(spank, S_TASK_GLOBAL_ID, &rank) == ESPANK_SUCCESS && rank == 0;
 }
 
-/* What is wanted and cannot be had is said once for the job. */
-static void refuse(spank_t spank, const char *what, const char *why)
+/* The first rank alone prints why an option has no effect, so that the line comes once. */
+static void warn_once(spank_t spank, const char *what, const char *why)
 {
     if (first_task(spank))
         log_line("%s: %s", what, why);
 }
 
-/* All ranks must have the library or none, for they ask each other: that the leaders of all nodes
- * are known shows that nuioa runs on all of them. Nor would it do anything without advice. */
-static bool may_have_coll(const struct stepd_context *c, bool told, spank_t spank)
+/* All ranks must have the library or none, because they exchange messages in it. If the leaders of
+ * all nodes are known, nuioa runs on all nodes; and without leaders the library does nothing. */
+static bool may_have_coll(const struct stepd_context *c, bool complete, spank_t spank)
 {
     if (!c->options.coll || c->options.mode == NUIOA_OFF)
         return false;
-    if (told && c->task_memory->job_known)
+    if (complete && c->task_memory->job_known)
         return true;
-    refuse(spank, "coll: not used", "not all nodes have said who leads them");
+    warn_once(spank, "coll: not used", "not all nodes have said who leads them");
     return false;
 }
 
-/* The library copies buffers by the processor, which a GPU's memory may not stand. It is there all
- * the same: ranks of a node without GPUs would wait for an answer when they ask. */
+/* The library copies buffers with the CPU, which may fail with memory of a GPU. Ranks with GPUs
+ * load it all the same, switched off, because ranks on nodes without GPUs wait for their answer. */
 static bool may_have_gpus(const struct stepd_context *c, spank_t spank)
 {
     return rank_may_have_gpus(c, nuioa_gpus_given(step_environment(spank)));
 }
 
-/* What the user preloads comes first and stays. NULL: done; else why not. */
+/* Appends the library to the user's LD_PRELOAD. NULL, or a text that says what failed. */
 static const char *add_shim(spank_t spank)
 {
     const char *theirs = option_sources_variable(step_environment(spank), "LD_PRELOAD");
@@ -83,20 +84,20 @@ static const char *add_shim(spank_t spank)
     return done ? NULL : "LD_PRELOAD cannot be set";
 }
 
-void preload_enter(const struct stepd_context *c, bool told, spank_t spank)
+void preload_enter(const struct stepd_context *c, bool complete, spank_t spank)
 {
     if (step_is_launcher(spank))
         return;
-    bool coll = may_have_coll(c, told, spank);
+    bool coll = may_have_coll(c, complete, spank);
     if (!*c->options.trace && !coll)
         return;
     const char *why = add_shim(spank);
     if (why) {
-        refuse(spank, *c->options.trace ? "trace: not recorded" : "coll: not used", why);
+        warn_once(spank, *c->options.trace ? "trace: not recorded" : "coll: not used", why);
         return;
     }
     if (*c->options.trace)
         spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
-    if (coll) /* the user's own word stands */
+    if (coll) /* it does not overwrite the user's value */
         spank_setenv(spank, "NUIOA_COLL", may_have_gpus(c, spank) ? "off" : "on", 0);
 }

@@ -4,9 +4,9 @@
 
 #include "spank/stepd_context.h"
 
-/* In the task, as the user: sets up what options "trace" and "coll" ask for, whether ranks are
- * placed or not; `told`: what the task memory holds is known to this task. The shim that is
- * preloaded finds out which MPI there is. */
-void preload_enter(const struct stepd_context *context, bool told, spank_t spank);
+/* In the task, as the user: sets LD_PRELOAD and the variables for the options "trace" and "coll",
+ * whether ranks are placed or not. The library that is preloaded finds out which MPI the program
+ * uses. `complete`: the task memory is open, so that its `job_known` counts. */
+void preload_enter(const struct stepd_context *context, bool complete, spank_t spank);
 
 #endif

@@ -7,9 +7,10 @@
 #include "spank/option_sources.h"
 #include "util/number.h"
 
-/* A thread's start and one answer of PMIx's own take less than a millisecond. Where hooks run in a
- * process that shares slurmstepd's memory (contain_spank) there are no threads. */
-#define PATIENCE_MS 1000
+/* PMIx answers within a millisecond; this limit only ends a hang, in a thread. With contain_spank,
+ * hooks run in a process that shares slurmstepd's memory and must not start threads: there PMIx is
+ * asked without a thread, and without a limit. */
+#define OPEN_TIMEOUT_MS 1000
 
 void publisher_prepare(const struct stepd_context *c, spank_t spank)
 {
@@ -22,12 +23,12 @@ void publisher_prepare(const struct stepd_context *c, spank_t spank)
     if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &component) == ESPANK_SUCCESS)
         ranks = component;
     if (all && !nuioa_parse_u32(all, UINT32_MAX, &component) && component > ranks)
-        ranks = component; /* of all components of a heterogeneous step */
+        ranks = component; /* it counts all components of a heterogeneous step */
     if (nuioa_publish_prepare(ranks, environment, &err) < 0)
         slurm_info("nuioa: %s", err.text);
 }
 
-/* PMIx counts them over all components of a heterogeneous step. */
+/* Replaces the step's ranks with those of PMIx. False: PMIx has a rank that is too large. */
 static bool take_ranks(struct stepd_context *c)
 {
     const uint32_t *ranks = nuioa_publish_ranks(c->publisher);
@@ -48,8 +49,8 @@ void publisher_open(struct stepd_context *c, spank_t spank)
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return;
     nuioa_namespaces_guess(&names, step_environment(spank), job_id, step_id);
-    unsigned patience_ms = getpid() == c->pid ? PATIENCE_MS : 0;
-    if (nuioa_publish_open(&names, c->step.task_count, patience_ms, &c->publisher, &err) < 0)
+    unsigned timeout_ms = getpid() == c->pid ? OPEN_TIMEOUT_MS : 0;
+    if (nuioa_publish_open(&names, c->step.task_count, timeout_ms, &c->publisher, &err) < 0)
         nuioa_warn(&c->faults, "PMIx keys are not published: %s", err.text);
     if (c->publisher && !take_ranks(c)) {
         nuioa_warn(&c->faults, "PMIx keys are not published: PMIx has ranks above %u",

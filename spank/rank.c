@@ -7,7 +7,7 @@
 #include "output/environment.h"
 #include "spank/option_sources.h"
 
-void rank_forget(spank_t spank)
+void rank_unset_outer(spank_t spank)
 {
     for (const char *const *name = nuioa_environment_names; *name; name++)
         if (option_sources_variable(step_environment(spank), *name))
@@ -16,17 +16,18 @@ void rank_forget(spank_t spank)
 
 /* --- slurmstepd ------------------------------------------------------------------------------- */
 
-/* Room for the blocks of a task, and for an empty one behind them. */
+/* Bytes for the blocks of a task; one more byte ends the last block. */
 #define ROOM (sizeof(((struct task_memory_part *)NULL)->text) - 1)
 
-/* The next block begins at `at`, and is empty as yet. */
+/* Begins an empty block at offset `at`, which it returns. */
 static uint16_t begin_block(struct task_memory_part *task, int at)
 {
     task->text[at] = '\0';
     return (uint16_t)at;
 }
 
-/* All blocks. What is only planned would mislead programs that act on it. */
+/* Writes all blocks of a task. If the plan is for another machine (`planned`), only the first one
+ * is written, because programs act on the variables in the others. */
 static int write_blocks(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)
 {
     struct task_memory_part *task = &c->task_memory->tasks[local];
@@ -82,7 +83,7 @@ void rank_prepare_job(struct stepd_context *c, const uint32_t *leaders, uint32_t
 
 /* --- the task --------------------------------------------------------------------------------- */
 
-/* Whoever sets one of these has decided where threads go. */
+/* If the user sets one of these variables, nuioa does not place threads. */
 static const char *const thread_variables[] = { "OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY",
                                                 "KMP_AFFINITY", NULL };
 
@@ -94,9 +95,9 @@ static bool has_thread_variable(char **environment)
     return false;
 }
 
-/* Whoever sets the second has said what the first would say, or made it wrong: another name of the
- * same variable, several progress threads for each rank. */
-static bool is_said_otherwise(char **environment, const char *name)
+/* Whether another variable of the user makes the variable `name` superfluous or wrong: it is an
+ * other name of the same variable, or asks for several progress threads in each rank. */
+static bool is_set_otherwise(char **environment, const char *name)
 {
     static const char *const pairs[][2] = {
         { "MPIR_CVAR_PROGRESS_THREAD_AFFINITY", "MPICH_PROGRESS_THREAD_AFFINITY" },
@@ -108,7 +109,8 @@ static bool is_said_otherwise(char **environment, const char *name)
     return false;
 }
 
-static void take_block(spank_t spank, const char *block, bool overwrite)
+/* Sets the variables of a block. */
+static void set_block(spank_t spank, const char *block, bool overwrite)
 {
     for (const char *setting = block; *setting; setting += strlen(setting) + 1) {
         char name[64];
@@ -117,7 +119,7 @@ static void take_block(spank_t spank, const char *block, bool overwrite)
             continue;
         memcpy(name, setting, length);
         name[length] = '\0';
-        if (overwrite || !is_said_otherwise(step_environment(spank), name))
+        if (overwrite || !is_set_otherwise(step_environment(spank), name))
             spank_setenv(spank, name, setting + length + 1, overwrite);
     }
 }
@@ -134,7 +136,8 @@ bool rank_may_have_gpus(const struct stepd_context *c, enum nuioa_gpus given)
            (given == NUIOA_GPUS_UNKNOWN && c->node.gpu_count);
 }
 
-/* We have the last word on what is ours; on what other programs read, the user has it. */
+/* nuioa's own variables replace what the user has set. Variables that other programs read do
+ * not. */
 void rank_enter(const struct stepd_context *c, uint32_t local, spank_t spank)
 {
     const struct task_memory_part *task = &c->task_memory->tasks[local];
@@ -144,11 +147,11 @@ void rank_enter(const struct stepd_context *c, uint32_t local, spank_t spank)
     if (rc < 0)
         slurm_debug("nuioa: memory policy: %s", strerror(-rc));
     bool placed = has_thread_variable(step_environment(spank));
-    take_block(spank, task->text, true);
+    set_block(spank, task->text, true);
     if (!rank_may_have_several_gpus(c, nuioa_gpus_given(step_environment(spank))))
-        take_block(spank, task->text + task->foreign, false);
+        set_block(spank, task->text + task->foreign, false);
     if (!placed)
-        take_block(spank, task->text + task->threads, false);
+        set_block(spank, task->text + task->threads, false);
 }
 
 void rank_enter_job(const struct task_memory *task_memory, uint32_t local, spank_t spank)

@@ -5,27 +5,35 @@
 #include "plan/plan.h"
 #include "spank/stepd_context.h"
 
-/* What one rank is given: a memory policy and its environment. */
+/* The memory policy and the environment of each rank: slurmstepd writes them into the task memory,
+ * the task takes them from there. */
 
-/* In slurmstepd, early: drops NUIOA_* variables that an outer step left. They are said anew, or
- * they are wrong: a leader that leads another step would be waited for. */
-void rank_forget(spank_t spank);
+/* In slurmstepd, in init_post_opt: removes NUIOA_* variables that an outer step left. They would be
+ * wrong in this step: ranks would wait for a leader that leads another step. */
+void rank_unset_outer(spank_t spank);
 
-/* In slurmstepd: writes the plan into the task memory for all tasks; and the leaders of all nodes,
- * 0 if unknown. */
+/* In slurmstepd: writes each task's part of the plan into the task memory. A part that does not fit
+ * becomes a fault of the context. */
 void rank_prepare(struct stepd_context *context, const struct nuioa_plan *plan);
+
+/* In slurmstepd: writes the leaders of all nodes, by node, into the task memory. `count` is 0 if
+ * they are not known. */
 void rank_prepare_job(struct stepd_context *context, const uint32_t *leaders, uint32_t count);
 
-/* Whether a task that was given so many GPUs may have several; where that is not known it may, on a
- * node with GPUs. */
+/* Whether a task may have several GPUs. If `given` does not say how many it has, it may on a node
+ * with GPUs. */
 bool rank_may_have_several_gpus(const struct stepd_context *context, enum nuioa_gpus given);
 
-/* Whether it may have any: it was given some, or nothing says how many, on a node with GPUs. */
+/* Whether a task may have any GPU. If `given` does not say how many it has, it may on a node with
+ * GPUs. */
 bool rank_may_have_gpus(const struct stepd_context *context, enum nuioa_gpus given);
 
-/* In the task, as the user: takes over what the task memory holds for it, open or closed; then, of
- * an open task memory, what waited for other nodes. */
+/* In the task, as the user: sets its memory policy and its variables from its part of the task
+ * memory, which may be open or closed. */
 void rank_enter(const struct stepd_context *context, uint32_t local, spank_t spank);
+
+/* In the task, as the user, when the task memory is open: sets the variable with the leaders of all
+ * nodes. */
 void rank_enter_job(const struct task_memory *task_memory, uint32_t local, spank_t spank);
 
 #endif

@@ -14,7 +14,7 @@
 #include "spank/rendezvous_wanted.h"
 #include "spank/slurm_compat.h"
 
-/* When srun opens its listener: before the launch, because the nodes read its port from the job's
+/* srun opens its listener before the launch, because the nodes read its port from the job's
  * environment; but not before the step is known (local_user_init), because srun forks a clean-up
  * process shortly before that, which would keep a copy of the listener as long as the job runs.
  *

@@ -7,8 +7,9 @@
 
 #include "spank/srun_context.h"
 
-/* When srun takes part in the rendezvous (spank/rendezvous/wire.h), and with what. No function
- * fails: without a rendezvous each node knows only its own leader and prints its own report. */
+/* srun's part in the rendezvous (spank/rendezvous/wire.h): these functions connect the hooks with
+ * it. No function fails: without a rendezvous each node knows only its own leader and prints its
+ * own report. */
 
 /* In init_post_opt, once for each component of a heterogeneous job: decides whether the options may
  * need a rendezvous. Sets context->rendezvous. */

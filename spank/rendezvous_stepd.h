@@ -5,7 +5,8 @@
 #include "spank/placement.h"
 #include "spank/stepd_context.h"
 
-/* When slurmstepd takes part in the rendezvous (spank/rendezvous/wire.h), and with what. No
+/* slurmstepd's part in the rendezvous (spank/rendezvous/wire.h): these functions connect the hooks
+ * with it. No
  * function fails: without a rendezvous this node knows only its own leader and prints its own
  * report. All functions accept a context whose `rendezvous` is NULL. One thread calls them, except
  * rendezvous_stepd_stop_waiting(). */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What this plugin uses of Slurm although no header or manual of Slurm promises it. With a new
+/* Functions for those parts of Slurm that no header or manual of Slurm describes. With a new
  * release of Slurm, check the functions here first, and then the files that rely on something
  * which cannot be put behind a function:
  *

@@ -20,7 +20,7 @@ struct hints_ranks {
     unsigned components;             /* of a heterogeneous job that have not started; else 1 */
 };
 
-/* What srun keeps from one hook to the next. */
+/* The state that srun keeps from one hook to the next. */
 struct srun_context {
     const struct flags *flags;    /* what the user typed */
     struct nuioa_options options; /* all option sources together */

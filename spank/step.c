@@ -52,8 +52,8 @@ char **step_environment(spank_t spank)
     return spank_get_item(spank, S_JOB_ENV, &environment) == ESPANK_SUCCESS ? environment : NULL;
 }
 
-/* Whether a type like "quiet,mask_cpu:" has one of `words`. Which masks were given does not
- * matter, and 22.05 garbles the variable that has them. */
+/* Whether a bind type like "quiet,mask_cpu:" has one of `words`. The masks themselves are in
+ * another variable, which Slurm 22.05 garbles and which is not needed. */
 static bool bind_type_has(const char *type, const char *const *words)
 {
     while (type && *type) {
@@ -68,9 +68,9 @@ static bool bind_type_has(const char *type, const char *const *words)
     return false;
 }
 
-/* Absent or empty with Slurm's defaults. "cores", "threads", "sockets", "ldoms" say how wide,
- * not where: they also come from --hint and --ntasks-per-core, which a site may set for
- * everybody. */
+/* The variable is absent or empty with Slurm's defaults. "cores", "threads", "sockets" and "ldoms"
+ * do not count: they say how many CPUs a task gets, not which, and also come from --hint and
+ * --ntasks-per-core, which a site may set for all users. */
 static bool is_bound_by_user(char **environment)
 {
     static const char *const fixed[] = { "none",     "rank",     "rank_ldom", "map_cpu",
@@ -84,7 +84,8 @@ static bool is_memory_by_user(char **environment)
     return bind_type_has(option_sources_variable(environment, "SLURM_MEM_BIND_TYPE"), fixed);
 }
 
-/* Slurm sets the step's before any plugin is asked, a task's own before it is run. */
+/* Slurm sets the variables for the step's GPUs before it calls any plugin, and those for the GPUs
+ * of one task before that task runs. */
 static void read_gpus(char **environment, struct step *step)
 {
     uint32_t only;
@@ -95,9 +96,9 @@ static void read_gpus(char **environment, struct step *step)
         step->gpu = (int32_t)only;
 }
 
-/* How many ranks of a heterogeneous step come before this component: Slurm numbers a component's
- * tasks from 0, MPI the step's. What srun says of the whole step is checked against what is
- * known here. */
+/* Gets the number of ranks in a heterogeneous step that come before this component: Slurm counts
+ * the tasks of each component from 0, MPI those of the whole step. The variables for the whole step
+ * are checked against what Slurm tells about this node. 0 or -ENOENT. */
 static int read_first_rank(spank_t spank, const struct step *step, uint32_t *first)
 {
     char **environment = step_environment(spank), host[64];
@@ -137,7 +138,7 @@ static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
     return 0;
 }
 
-/* "12", or "4,3" for nested regions: the outermost counts. */
+/* Reads "12", or "4,3" for nested parallel regions, of which the outermost counts. 0: not set. */
 static uint32_t omp_threads(char **environment)
 {
     const char *text = option_sources_variable(environment, "OMP_NUM_THREADS");

@@ -119,7 +119,7 @@ static void begin_step(struct stepd_context *c, spank_t spank, int argc, char **
     read_options(c, spank, argc, argv);
     if (c->options.mode == NUIOA_OFF)
         return;
-    rank_forget(spank);
+    rank_unset_outer(spank);
     if (!step_is_launcher(spank)) {
         prepare_step(c, spank);
         rendezvous_stepd_call(c, spank);
@@ -224,7 +224,7 @@ static void log_request(const struct stepd_context *c, const struct placement *p
                 p->plan.reason);
 }
 
-/* What remains to do after the plan, and the thread that may do it. */
+/* The work that remains after the plan, and the thread that may do it. */
 struct completion {
     struct stepd_context *context;
     struct placement placement;
@@ -361,10 +361,10 @@ uint32_t *stepd_task_init(struct stepd_context *c, spank_t spank)
                 local >= 0 && (uint32_t)local < c->step.task_count;
     if (ours)
         rank_enter(c, (uint32_t)local, spank);
-    bool told = ours && task_memory_wait(c->task_memory, c->options.timeout_ms + SLACK_MS);
-    if (told)
+    bool complete = ours && task_memory_wait(c->task_memory, c->options.timeout_ms + SLACK_MS);
+    if (complete)
         rank_enter_job(c->task_memory, (uint32_t)local, spank);
-    preload_enter(c, told, spank);
+    preload_enter(c, complete, spank);
     return ours ? &c->task_memory->tasks[local].init_us : NULL;
 }
 

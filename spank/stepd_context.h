@@ -18,7 +18,7 @@ struct completion;
 struct nuioa_publisher;
 struct rendezvous_stepd;
 
-/* What slurmstepd keeps from one hook to the next. The task that it forks has a copy. */
+/* The state that slurmstepd keeps from one hook to the next. Each task that it forks has a copy. */
 struct stepd_context {
     const struct flags *flags;    /* what the user typed */
     struct nuioa_options options; /* all option sources together */

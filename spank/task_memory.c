@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How soon a task notices that slurmstepd is gone. */
+/* A task notices after this time that slurmstepd is gone. */
 #define NAP_MS 100
 
 static size_t size_of(uint32_t count)
@@ -32,11 +32,10 @@ void task_memory_free(struct task_memory *task_memory, uint32_t count)
         munmap(task_memory, size_of(count));
 }
 
-/* --- open and closed
- * ---------------------------------------------------------------------------------- */
+/* --- open and closed -------------------------------------------------------------------------- */
 
-/* A futex, for it needs no descriptor, survives the death of who waits, and its time is
- * monotonic. */
+/* The tasks wait on a futex: it needs no descriptor, is not harmed when a task that waits dies, and
+ * measures its timeout with the monotonic clock. */
 
 void task_memory_close(struct task_memory *task_memory)
 {
@@ -74,11 +73,11 @@ static void wait_open(struct task_memory *task_memory, unsigned ms)
     }
 }
 
-/* proctrack/linuxproc signals nobody who is called slurmstepd: a task that waits must be as easy to
- * end as one that runs, and is called so until it does. */
+/* proctrack/linuxproc never signals a process named slurmstepd, which a task still is. It has
+ * another name while it waits, so that it can be ended like one that runs. */
 bool task_memory_wait(struct task_memory *task_memory, unsigned ms)
 {
-    char name[16]; /* of a thread, as the kernel has it */
+    char name[16]; /* as long as the kernel's names of threads */
     bool named =
         is_closed(task_memory) && !prctl(PR_GET_NAME, name) && !prctl(PR_SET_NAME, "nuioa-wait");
     wait_open(task_memory, ms);

@@ -7,41 +7,45 @@
 
 #include "plan/bind.h"
 
-/* Memory shared by slurmstepd and the tasks that it forks: the tasks exist before the plan does,
- * and this is how its result reaches them. Written by the parent: the tasks' own parts before it
- * lets them go, the rest until they find it open. */
+/* Memory shared by slurmstepd and the tasks that it forks. It brings them the plan, which is made
+ * only when all tasks exist. slurmstepd writes each task's part before it lets the task run, and
+ * the rest before it opens the memory, for which the tasks wait. */
 
 struct task_memory_part {
-    bool ready; /* nothing here counts before */
+    bool ready; /* the members below are written */
     struct nuioa_mempolicy memory;
-    uint32_t init_us;          /* written by the task: time it spent in its hook */
-    uint16_t foreign, threads; /* where in `text` these blocks begin */
-    /* Blocks of "NAME=value" strings, an empty one last: ours, then foreign, on which the user has
-     * the last word, then, likewise, those that place threads. One after the other, for what is not
-     * touched costs nothing, here and in the task. */
+    uint32_t init_us;          /* written by the task: time spent in its hook */
+    uint16_t foreign, threads; /* offsets of these blocks in `text` */
+    /* Three blocks of "NAME=value" strings, each ended by an empty string: nuioa's own variables;
+     * foreign ones, which do not replace the user's; and those that place threads, which do not
+     * either. They follow each other without a gap, because pages that are not written need no
+     * memory. */
     char text[33 * 1024];
 };
 
 struct task_memory {
-    uint32_t closed; /* for spank/task_memory.c; a new one is open */
-    bool job_known;  /* the leaders of all nodes are */
-    char leaders
-        [4096]; /* they, as NUIOA_LEADERS has them; "": unknown, or longer than a variable may be */
-    struct task_memory_part tasks[];
+    uint32_t closed;                 /* private to task_memory.c; 0 at first */
+    bool job_known;                  /* the leaders of all nodes are known */
+    char leaders[4096];              /* value of NUIOA_LEADERS; "": none, or it would be too long */
+    struct task_memory_part tasks[]; /* by local rank */
 };
 
-/* For `count` tasks; NULL if the kernel refuses. Costs address space only, until it is written. */
+/* Maps the memory for `count` tasks; NULL if the kernel refuses. Until it is written it uses
+ * address space only. */
 struct task_memory *task_memory_new(uint32_t count);
+
+/* Unmaps it; `count` as for task_memory_new(). NULL is fine. */
 void task_memory_free(struct task_memory *task_memory, uint32_t count);
 
-/* In the parent: what is written is not complete yet, to be said before any task is let go; and it
- * is. */
+/* In slurmstepd, before any task runs: tasks that call task_memory_wait() wait from now on. */
 void task_memory_close(struct task_memory *task_memory);
+
+/* In slurmstepd: everything is written, and the tasks that wait go on. */
 void task_memory_open(struct task_memory *task_memory);
 
-/* In a task: waits until the task memory is open, for at most `ms`. False: it is not open in time.
- * A task whose slurmstepd dies meanwhile does not come back: it ends, as it would had it not been
- * let go yet. */
+/* In a task: waits until the memory is open, for at most `ms` milliseconds. False: it is still
+ * closed then. If slurmstepd dies meanwhile, the function kills the task, as Slurm would have ended
+ * it. */
 bool task_memory_wait(struct task_memory *task_memory, unsigned ms);
 
 #endif
