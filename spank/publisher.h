@@ -8,7 +8,8 @@
 /* Publishes the plan as PMIx keys. Without PMIx (--mpi=none, pmi2) the functions do nothing. All
  * are called in slurmstepd; what goes wrong becomes a fault of the context. */
 
-/* In init_post_opt, before PMIx starts: makes PMIx give nuioa's keys to the ranks under their own names. */
+/* In init_post_opt, before PMIx starts: makes PMIx give nuioa's keys to the ranks under their own
+ * names. */
 void publisher_prepare(const struct stepd_context *context, spank_t spank);
 
 /* In user_init or later: opens context->publisher, which stays NULL if nothing is to be published;
