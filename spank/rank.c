@@ -95,8 +95,8 @@ static bool has_thread_variable(char **environment)
     return false;
 }
 
-/* Whether another variable of the user makes the variable `name` superfluous or wrong: it is an
- * other name of the same variable, or asks for several progress threads in each rank. */
+/* Whether another variable of the user makes the variable `name` superfluous or wrong: it is
+ * another name of the same variable, or asks for several progress threads in each rank. */
 static bool is_set_otherwise(char **environment, const char *name)
 {
     static const char *const pairs[][2] = {

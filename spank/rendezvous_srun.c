@@ -94,7 +94,7 @@ static void finish(void *arg)
 
 /* Slurm gives up a launch whose tasks have not started after ten minutes, so no node calls
  * later. */
-#define DOOR_MS 600000
+#define LISTEN_MS 600000
 
 static int create_server(struct rendezvous_srun *g, struct nuioa_error *err)
 {
@@ -128,7 +128,7 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
         .uid = geteuid(),
         .socket = c->options.munge_socket,
         .timeout_ms = c->options.timeout_ms,
-        .door_ms = DOOR_MS,
+        .door_ms = LISTEN_MS,
         .every_record = c->options.report || c->options.explain,
         .arg = g,
         .warn = warn,

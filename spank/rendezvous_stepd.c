@@ -25,8 +25,8 @@ struct rendezvous_stepd {
     struct nuioa_warnings sent;    /* with the record: srun prints them, if all goes well */
     uint32_t position, node_count; /* over all components of a heterogeneous step */
     bool heterogeneous;
-    uint32_t job_tasks; /* of the step; UINT32_MAX: not known */
-    uint32_t *leaders;  /* [node_count]; NULL: not known (yet) */
+    uint32_t job_tasks; /* tasks of the whole step; UINT32_MAX: not known */
+    uint32_t *leaders;  /* [node_count]; NULL: not known */
 };
 
 /* Finds the position of this node in the step. In a heterogeneous step the nodes of all components
