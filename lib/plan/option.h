@@ -5,12 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "plan/option_table.h"
 #include "profile/hints.h"
 #include "topology/policy.h"
 #include "util/error.h"
 
-/* One table of options behind four option sources: srun --nuioa-policy=X, the environment
- * SLURM_NUIOA_POLICY=X, the plugstack.conf argument policy=X, and nuioa plan --policy X. */
+/* The options, which four sources can set: srun --nuioa-policy=X, the environment variable
+ * SLURM_NUIOA_POLICY=X, the plugstack.conf argument policy=X, and nuioa plan --policy X. All four
+ * use the table in plan/option_table.h. */
 
 enum nuioa_mode { NUIOA_OFF, NUIOA_EXPORT, NUIOA_ON };
 enum nuioa_cores { NUIOA_CORES_AUTO, NUIOA_CORES_KEEP, NUIOA_CORES_PACK };
@@ -43,86 +45,78 @@ struct nuioa_options {
     enum nuioa_cores cores;
     enum nuioa_mem mem;
     enum nuioa_leader leader;
-    bool threads;        /* auto (true) or off */
-    unsigned export_set; /* bits above; valid after nuioa_options_finish */
-    bool export_given;   /* export= was said; else the mode decides */
+    bool threads;        /* true: auto; false: off */
+    unsigned export_set; /* bits NUIOA_EXPORT_*; valid after nuioa_options_finish */
+    bool export_given;   /* a source has set `export`; else the mode decides */
     bool coll;
     enum nuioa_switch gather;
     unsigned timeout_ms;
-    /* admin only: plugstack.conf, or the command line of nuioa(1) */
+    /* Only plugstack.conf and the command line of nuioa(1) can set the fields from here on. */
     enum nuioa_auth auth;
-    unsigned timeout_max_ms; /* on the user's timeout_ms */
-    unsigned deadline_ms;    /* on any discovery at launch */
+    unsigned timeout_max_ms; /* the largest timeout_ms that a user may set */
+    unsigned deadline_ms;    /* time limit of discovery at a launch; processor time of a plan */
     double remote_cost;
     double hop_cost;
-    /* Texts; "": none. Last, for what nobody sets is not touched in every launch. */
+    /* Texts; "" means none. They are last, so that initialisation can skip their many bytes. Users
+     * can set hints, nic and trace. */
     char hints[NUIOA_VALUE_MAX + 1]; /* as typed */
     char nic[256];
     char trace[4096];
-    char distances[4096]; /* this one and all that follow: admin only */
+    char distances[4096]; /* only plugstack.conf and nuioa(1) set this and the next ones */
     char cache[4096];
     char topology[4096];
     char munge_socket[108];
 };
 
-/* Where a value was said: decides precedence, whether admin options are taken, and how loud an
- * error is. */
+/* Where a value comes from. Admin options are accepted from NUIOA_FROM_PLUGSTACK and
+ * NUIOA_FROM_TOOL only. */
 enum nuioa_option_source {
     NUIOA_FROM_PLUGSTACK,
     NUIOA_FROM_ENVIRONMENT,
-    NUIOA_FROM_COMMAND, /* srun or sbatch flag */
-    NUIOA_FROM_TOOL,    /* command line of nuioa(1): takes admin options too */
+    NUIOA_FROM_COMMAND, /* a flag of srun, sbatch or salloc */
+    NUIOA_FROM_TOOL,    /* the command line of nuioa(1) */
 };
 
-struct nuioa_option {
-    const char *name;    /* "policy"; the master switch is "nuioa" ("default" in plugstack.conf) */
-    const char *values;  /* "bandwidth|latency|cpu": the words it takes, also for help and errors */
-    const char *initial; /* built-in default, as one would type it */
-    const char *help;
-    bool admin;
-    /* How the value is read and where it goes; for option.c alone. */
-    int (*set)(const struct nuioa_option *option, struct nuioa_options *options, const char *value,
-               struct nuioa_error *err);
-    size_t field, size;
-};
-
-/* The table, ends with name == NULL. */
-extern const struct nuioa_option nuioa_option_table[];
-
-/* The built-in defaults: mode off. */
+/* Sets every option to its built-in default; the mode is off. */
 void nuioa_options_init(struct nuioa_options *options);
 
-/* Sets one option by its name ("policy", not "nuioa-policy"; '-' is as good as '_', and "POLICY" of
- * the environment as "policy"). The value may be NULL for the master switch alone ("--nuioa" = on);
- * an empty one from the environment counts as not set. On error nothing is changed: -EINVAL with
- * one line that names the input and the right values, -EPERM for an admin option from the
- * environment or srun, -ENOENT for an unknown name (with the nearest known name, if one is near). A
- * later call overrides an earlier one: call in the order plugstack.conf, environment, command line.
+/* Sets one option by its name ("policy", not "nuioa-policy"). '-' is accepted for '_', and for
+ * NUIOA_FROM_ENVIRONMENT capitals are accepted too ("POLICY"). A later call overrides an earlier
+ * one, so call in the order plugstack.conf, environment, command line.
  *
- * The master switch takes a comma list. One of off, export, on; report and explain imply on unless
- * off or export is said; force implies on. */
+ * `value` may be NULL for the main switch ("--nuioa" alone means on). An empty value from the
+ * environment counts as not set.
+ *
+ * The main switch takes a comma list with at most one of off, export and on. Without one of these,
+ * report, explain and force mean on; force excludes off and export.
+ *
+ * Returns 0. On error nothing is changed, *err has one line that names the input and the accepted
+ * values, and the result is -EINVAL for a wrong value, -EPERM for an admin option from the
+ * environment or srun, or -ENOENT for an unknown name (*err suggests the nearest known name). */
 int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source source,
                       const char *name, const char *value, struct nuioa_error *err);
 
-/* Call after the last set: fills what depends on other options (export_set). */
+/* Sets the values that depend on other options (export_set). Call it after the last set. */
 void nuioa_options_finish(struct nuioa_options *options);
 
-/* The option of this name as `source` knows it; NULL if there is none. */
+/* Returns the option that `source` calls `name`, or NULL if there is none. */
 const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, const char *name);
 
-/* "SLURM_NUIOA" for the master switch, "SLURM_NUIOA_POLICY" for policy. Returns text. */
+/* Writes the name of the option's environment variable: "SLURM_NUIOA" for the main switch,
+ * "SLURM_NUIOA_POLICY" for policy. Returns `text`. */
 const char *nuioa_option_variable(const struct nuioa_option *option, char *text, size_t size);
 
-/* As one types it for an option source: "policy" (plugstack.conf), "SLURM_NUIOA_POLICY",
- * "--nuioa-policy" (srun), "--policy" (nuioa(1)). Flags have '-' where names have '_'. Returns
- * text. */
+/* Writes the option's name as a user types it for `source`: "policy" (plugstack.conf),
+ * "SLURM_NUIOA_POLICY" (environment), "--nuioa-policy" (srun) or "--policy" (nuioa(1)). Flags have
+ * '-' where names have '_'. Returns `text`. */
 const char *nuioa_option_spelling(const struct nuioa_option *option,
                                   enum nuioa_option_source source, char *text, size_t size);
 
-/* The table for a person: name, values, default, meaning; 100 columns; admin options apart.
- * malloc'd, caller frees; NULL without memory. */
+/* Returns the table for a reader, at most 100 columns wide: name, values, default and meaning of
+ * each option, with admin options in a second table. The caller frees it. NULL: out of memory. */
 char *nuioa_options_help(void);
 
+/* Returns "bandwidth", "latency" or "cpu": a constant text. */
 const char *nuioa_policy_name(enum nuioa_policy policy);
 
 #endif

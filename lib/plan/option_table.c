@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/option_table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/option.h"
+#include "profile/hints.h"
+#include "topology/nic.h"
+#include "topology/policy.h"
+#include "util/number.h"
+
+#define MS_MAX 60000 /* in milliseconds */
+#define COST_MAX 100
+
+/* Longer than every word in the table, in bytes with the final NUL. */
+#define WORD_SIZE 32
+
+/* Copies the item that begins at *list, up to `separator`, and advances *list to the next item.
+ * Returns false after the last item. An item that does not fit is cut; it then matches no word. */
+static bool next_item(const char **list, char separator, char *item, size_t size)
+{
+    if (!*list)
+        return false;
+    const char *end = strchr(*list, separator);
+    size_t length = end ? (size_t)(end - *list) : strlen(*list);
+    snprintf(item, size, "%.*s", (int)(length < size ? length : size - 1), *list);
+    *list = end ? end + 1 : NULL;
+    return true;
+}
+
+/* Returns the position of `word` in `words`, which looks like "a|b|c", or -1. */
+static int find_word(const char *words, const char *word)
+{
+    char item[WORD_SIZE];
+    for (int i = 0; next_item(&words, '|', item, sizeof(item)); i++)
+        if (!strcmp(item, word))
+            return i;
+    return -1;
+}
+
+static int unknown_word(const struct nuioa_option *option, const char *word,
+                        struct nuioa_error *err)
+{
+    char words[160];
+    size_t length = 0;
+    for (const char *c = option->values; *c && length + 3 < sizeof(words); c++) {
+        words[length++] = *c == '|' ? ',' : *c;
+        if (*c == '|')
+            words[length++] = ' ';
+    }
+    words[length] = '\0';
+    return nuioa_fail(err, -EINVAL, "'%.40s' is not one of %s", word, words);
+}
+
+static void *field_of(const struct nuioa_option *option, struct nuioa_options *options)
+{
+    return (char *)options + option->field;
+}
+
+/* --- setters: each reads a value and stores it; on error it changes nothing ------------------ */
+
+static int set_word(const struct nuioa_option *option, struct nuioa_options *options,
+                    const char *value, struct nuioa_error *err)
+{
+    int index = find_word(option->values, value);
+    if (index < 0)
+        return unknown_word(option, value, err);
+    unsigned word = (unsigned)index;
+    _Static_assert(sizeof(enum nuioa_policy) == sizeof(word), "enums are stored as unsigned");
+    memcpy(field_of(option, options), &word, sizeof(word));
+    return 0;
+}
+
+static int set_bool(const struct nuioa_option *option, struct nuioa_options *options,
+                    const char *value, struct nuioa_error *err)
+{
+    if (find_word(option->values, value) < 0)
+        return unknown_word(option, value, err);
+    bool on = strcmp(value, "off") != 0;
+    memcpy(field_of(option, options), &on, sizeof(on));
+    return 0;
+}
+
+static int set_ms(const struct nuioa_option *option, struct nuioa_options *options,
+                  const char *value, struct nuioa_error *err)
+{
+    uint32_t ms;
+    if (nuioa_parse_u32(value, MS_MAX, &ms) || ms == 0)
+        return nuioa_fail(err, -EINVAL, "'%.40s' is not a number of milliseconds from 1 to %d",
+                          value, MS_MAX);
+    memcpy(field_of(option, options), &ms, sizeof(ms));
+    return 0;
+}
+
+static int set_cost(const struct nuioa_option *option, struct nuioa_options *options,
+                    const char *value, struct nuioa_error *err)
+{
+    double cost;
+    if (nuioa_parse_decimal(value, &cost) || cost > COST_MAX)
+        return nuioa_fail(err, -EINVAL, "'%.40s' is not a number from 0 to %d", value, COST_MAX);
+    memcpy(field_of(option, options), &cost, sizeof(cost));
+    return 0;
+}
+
+/* The default ("none", "off") removes a value that another option source gave. */
+static int set_text(const struct nuioa_option *option, struct nuioa_options *options,
+                    const char *value, struct nuioa_error *err)
+{
+    if (!strcmp(value, option->initial))
+        value = "";
+    if (strlen(value) >= option->size)
+        return nuioa_fail(err, -EINVAL, "longer than %zu characters", option->size - 1);
+    nuioa_copy(field_of(option, options), option->size, value);
+    return 0;
+}
+
+static int set_path(const struct nuioa_option *option, struct nuioa_options *options,
+                    const char *value, struct nuioa_error *err)
+{
+    if (!*value)
+        return nuioa_fail(err, -EINVAL, "a file name is missing");
+    return set_text(option, options, value, err);
+}
+
+static int set_hints(const struct nuioa_option *option, struct nuioa_options *options,
+                     const char *value, struct nuioa_error *err)
+{
+    if (strcmp(value, option->initial)) {
+        const char *file = nuioa_hints_file(value);
+        if (file && !*file)
+            return nuioa_fail(err, -EINVAL, "a file name is missing after '@'");
+        if (strlen(value) >= option->size)
+            return nuioa_fail(err, -EINVAL, "longer than %zu bytes; give the path of a profile",
+                              option->size - 1);
+        if (!file) {
+            struct nuioa_hints hints;
+            int rc = nuioa_hints_parse(&hints, value, err);
+            if (rc)
+                return rc;
+            nuioa_hints_free(&hints);
+        }
+    }
+    return set_text(option, options, value, err);
+}
+
+static int set_nic(const struct nuioa_option *option, struct nuioa_options *options,
+                   const char *value, struct nuioa_error *err)
+{
+    int rc = nuioa_nic_check(value, err);
+    if (rc)
+        return rc;
+    if (strlen(value) >= option->size)
+        return nuioa_fail(err, -EINVAL, "longer than %zu characters", option->size - 1);
+    nuioa_copy(options->nic, sizeof(options->nic), value);
+    return 0;
+}
+
+/* The last word is "none". The other words are bits, in the order of enum NUIOA_EXPORT_*. */
+static int set_export(const struct nuioa_option *option, struct nuioa_options *options,
+                      const char *value, struct nuioa_error *err)
+{
+    int none = find_word(option->values, "none");
+    unsigned set = 0, items = 0;
+    bool has_none = false;
+    char item[WORD_SIZE];
+    for (const char *list = value; next_item(&list, ',', item, sizeof(item)); items++) {
+        int word = find_word(option->values, item);
+        if (word < 0)
+            return unknown_word(option, item, err);
+        if (word == none)
+            has_none = true;
+        else
+            set |= 1u << word;
+    }
+    if (has_none && items > 1)
+        return nuioa_fail(err, -EINVAL, "'none' stands alone");
+    options->export_set = set;
+    options->export_given = true;
+    return 0;
+}
+
+/* The words off, export and on choose the mode; the words after them are independent flags. */
+static int set_switch(const struct nuioa_option *option, struct nuioa_options *options,
+                      const char *value, struct nuioa_error *err)
+{
+    enum { FORCE = NUIOA_ON + 1, REPORT, EXPLAIN, HELP };
+    unsigned given = 0;
+    char item[WORD_SIZE];
+    for (const char *list = value; next_item(&list, ',', item, sizeof(item));) {
+        int word = find_word(option->values, item);
+        if (word < 0)
+            return unknown_word(option, item, err);
+        given |= 1u << word;
+    }
+    unsigned modes = given & (1u << NUIOA_OFF | 1u << NUIOA_EXPORT | 1u << NUIOA_ON);
+    if (modes & (modes - 1))
+        return nuioa_fail(err, -EINVAL, "off, export and on exclude each other");
+    if ((given & 1u << FORCE) && (modes & ~(1u << NUIOA_ON)))
+        return nuioa_fail(err, -EINVAL, "force implies on; it cannot go with off or export");
+
+    bool implied = given & (1u << FORCE | 1u << REPORT | 1u << EXPLAIN);
+    if (modes & 1u << NUIOA_EXPORT)
+        options->mode = NUIOA_EXPORT;
+    else if (modes & 1u << NUIOA_ON || (implied && !modes))
+        options->mode = NUIOA_ON;
+    else
+        options->mode = NUIOA_OFF;
+    options->force = given & 1u << FORCE;
+    options->report = given & 1u << REPORT;
+    options->explain = given & 1u << EXPLAIN;
+    options->help = given & 1u << HELP;
+    return 0;
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+#define FIELD(name) offsetof(struct nuioa_options, name), sizeof(((struct nuioa_options *)0)->name)
+
+/* clang-format off */
+const struct nuioa_option nuioa_option_table[] = {
+    { "nuioa", "off|export|on|force|report|explain|help", "off",
+      "export: nothing moves, ranks are told NIC and leader; on: place ranks too, as plain "
+      "--nuioa; force: even against --cpu-bind and GPUs; report, explain: say what was done and "
+      "why; comma list",
+      false, set_switch, FIELD(mode) },
+    { "hints", "none|LIST|FILE", "none",
+      "which ranks communicate most: 0:10,1-7:1,rest:0 or heavy=0,8; a FILE (a profile) begins "
+      "with /, ./ or @",
+      false, set_hints, FIELD(hints) },
+    { "policy", "bandwidth|latency|cpu", "bandwidth",
+      "what the job is bound by: received bytes, messages, or compute (nothing moves)",
+      false, set_word, FIELD(policy) },
+    { "cores", "auto|keep|pack", "auto",
+      "keep: ranks exchange whole masks; pack: fill from the NICs outwards; auto: keep, but one "
+      "rank alone on a node may move nearer",
+      false, set_word, FIELD(cores) },
+    { "nic", "auto|PATTERN", "auto",
+      "NICs to use: names, globs, kinds such as infiniband, comma list, ^ to exclude; auto: the "
+      "fastest fabric that is up",
+      false, set_nic, FIELD(nic) },
+    { "mem", "local|nic|interleave|off", "local",
+      "memory preferred on the rank's NUMA node, on the NIC's, spread over the step's, or as it "
+      "was",
+      false, set_word, FIELD(mem) },
+    { "leader", "near|rank0|off", "near",
+      "who leads the node in collectives: the rank nearest the NIC, the lowest rank, nobody",
+      false, set_word, FIELD(leader) },
+    { "threads", "auto|off", "auto",
+      "OMP_PLACES with the core nearest the NIC first, and progress-thread variables",
+      false, set_bool, FIELD(threads) },
+    { "export", "env|pmix|locality|ucx|ofi|nccl|psm|mpich|none", "env,pmix,locality",
+      "how ranks are told, comma list; env,pmix with --nuioa=export; a variable the user set stays",
+      false, set_export, FIELD(export_set) },
+    { "coll", "off|on", "off", "preload collectives that use the leaders", false, set_bool,
+      FIELD(coll) },
+    { "trace", "off|FILE", "off", "record a profile of the communication, for hints=FILE next time",
+      false, set_text, FIELD(trace) },
+    { "gather", "auto|on|off", "auto",
+      "nodes report to srun: auto for hints files, reports, coll, and up to 256 nodes",
+      false, set_word, FIELD(gather) },
+    { "timeout_ms", "1-60000", "500", "how long the gathering may take", false, set_ms,
+      FIELD(timeout_ms) },
+    { "distances", "FILE", "", "NUMA distances measured by nuioa probe", true, set_path,
+      FIELD(distances) },
+    { "cache", "FILE", "", "where the node's description is kept; /run/nuioa/HOST.cache", true,
+      set_path, FIELD(cache) },
+    { "topology", "FILE", "", "describe the node from this hwloc XML; nothing is bound then", true,
+      set_path, FIELD(topology) },
+    { "auth", "key|munge", "key",
+      "what nodes prove themselves to srun by: the step's key, as for Slurm's stdio, or MUNGE too",
+      true, set_word, FIELD(auth) },
+    { "munge_socket", "FILE", "", "socket of munged", true, set_path, FIELD(munge_socket) },
+    { "timeout_max_ms", "1-60000", "5000", "longest timeout_ms a user may ask for", true, set_ms,
+      FIELD(timeout_max_ms) },
+    { "deadline_ms", "1-60000", "2000",
+      "how long discovery of a node may take at a launch, and how much processor time a plan", true,
+      set_ms, FIELD(deadline_ms) },
+    { "remote_cost", "0-100", "0.30", "price of leaving the NIC's NUMA node", true, set_cost,
+      FIELD(remote_cost) },
+    { "hop_cost", "0-100", "0.05", "price of each distance level beyond the first", true, set_cost,
+      FIELD(hop_cost) },
+    { NULL, NULL, NULL, NULL, false, NULL, 0, 0 },
+};
+/* clang-format on */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_PLAN_OPTION_TABLE_H
+#define NUIOA_PLAN_OPTION_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/error.h"
+
+/* The table of options: all names, accepted values, defaults and help texts. plan/option.h reads
+ * and writes options by name. */
+
+struct nuioa_options;
+
+struct nuioa_option {
+    const char *name;    /* "policy"; the main switch is "nuioa" ("default" in plugstack.conf) */
+    const char *values;  /* "bandwidth|latency|cpu": the accepted words, as help and errors show */
+    const char *initial; /* the built-in default, as a user would type it; "" if there is none */
+    const char *help;
+    bool admin; /* only plugstack.conf and the command line of nuioa(1) may set it */
+    /* Reads `value` and stores it in `options`. 0; or -EINVAL with *err, and nothing is changed.
+     * Only nuioa_options_init and nuioa_options_set call it. */
+    int (*set)(const struct nuioa_option *option, struct nuioa_options *options, const char *value,
+               struct nuioa_error *err);
+    size_t field, size; /* offset and size in bytes of the option's field in struct nuioa_options */
+};
+
+/* All options. The first entry is the main switch; the last entry has name == NULL. */
+extern const struct nuioa_option nuioa_option_table[];
+
+#endif
