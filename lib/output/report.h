@@ -2,8 +2,8 @@
 #ifndef NUIOA_OUTPUT_REPORT_H
 #define NUIOA_OUTPUT_REPORT_H
 
+#include "output/report_xml.h"
 #include "plan/plan.h"
-#include "topology/node_load.h"
 
 /* A node or a plan for a person or another program. All texts are malloc'd, the caller frees; NULL
  * without memory. Those for a person are plain ASCII, at most 100 columns. */
@@ -22,10 +22,5 @@ char *nuioa_report_cpu_bind(const struct nuioa_plan *plan);
 
 /* An Open MPI rankfile: "rank 4=host slot=2,3" by rank, OS ("physical") indexes. */
 char *nuioa_report_rankfile(const struct nuioa_plan *plan, const struct nuioa_node *node);
-
-/* Writes the topology that `source` names, annotated so that `lstopo -i FILE` draws the ranks
- * coloured by weight in their CPUs, leaders and chosen NICs marked. 0 or negative with *err. */
-int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                     const struct nuioa_source *source, const char *path, struct nuioa_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 #include <hwloc.h>
 #include <sys/types.h>
 
-#include "plan/plan.h"
+#include "plan/assignment.h"
 
 /* Where a process may run: fills `cpus` (OS indexes). 0 or -errno. */
 int nuioa_bind_read(pid_t pid, hwloc_bitmap_t cpus);

@@ -8,7 +8,7 @@
 struct blocks {
     uint32_t count;
     uint32_t *of;       /* [task_count]: the block of a task */
-    uint32_t *position; /* [task_count]: its position in the block, in local order */
+    uint32_t *position; /* [task_count]: its position in the block, by local rank */
     uint32_t *size;     /* [count] */
     uint32_t *first;    /* [count]: its lowest local rank */
     uint32_t *kind;     /* [count]: equal for blocks that can change places */
@@ -34,7 +34,7 @@ static int blocks_alloc(struct blocks *b, uint32_t tasks)
     return b->of && b->position && b->size && b->first && b->kind ? 0 : -ENOMEM;
 }
 
-/* The entry in node->numas that holds all of `cpus`, or -1. */
+/* Returns the index into node->numas of the NUMA node that holds all of `cpus`, or -1. */
 static int numa_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
 {
     int cpu = hwloc_bitmap_first(cpus);
@@ -43,7 +43,8 @@ static int numa_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
     return numa >= 0 && hwloc_bitmap_isincluded(cpus, node->numas[numa].cpus) ? numa : -1;
 }
 
-/* Two blocks can change places if rank by rank their slots are of one kind. */
+/* Returns true if two blocks can change places: they have the same size, and the slots at each
+ * position are of the same kind. */
 static bool same_shape(const struct blocks *b, const struct nuioa_slots *slots, uint32_t x,
                        uint32_t y)
 {
@@ -57,7 +58,7 @@ static bool same_shape(const struct blocks *b, const struct nuioa_slots *slots, 
     return true;
 }
 
-/* false: some rank's CPUs span NUMA nodes. */
+/* Finds the blocks. Returns false if a rank's CPUs span NUMA nodes. */
 static bool find_blocks(const struct nuioa_node *node, const struct nuioa_slots *slots,
                         struct blocks *b)
 {
@@ -87,7 +88,8 @@ static int by_members(const void *a, const void *b)
     return memcmp(a, b, 2 * sizeof(uint32_t));
 }
 
-/* Consecutive ranks in different blocks, summed for each pair of blocks. */
+/* Writes one pair for every two blocks that have consecutive ranks, with the number of such ranks
+ * as bytes. Returns the number of pairs. */
 static uint32_t chain_pairs(const struct blocks *b, uint32_t tasks, struct nuioa_pair *pairs)
 {
     uint32_t n = 0, merged = 0;
@@ -106,11 +108,12 @@ static uint32_t chain_pairs(const struct blocks *b, uint32_t tasks, struct nuioa
     return merged;
 }
 
-/* A launch without hints should not wait for the last percent: below a millisecond. */
+/* The most evaluations of one mapping. It keeps a launch without hints below a millisecond. */
 #define EFFORT 20000
 
-/* The blocks as tasks, their homes as slots, with room for what struct nuioa_problem points to. */
-struct arena {
+/* A mapping problem in which the tasks are blocks and the slots are the CPUs of blocks, with the
+ * memory that struct nuioa_problem points to. */
+struct block_problem {
     struct nuioa_problem problem;
     double *zero, *one, *domain_cost;
     uint32_t *tie, *domain, *start, *best, *try;
@@ -118,7 +121,7 @@ struct arena {
     struct nuioa_pair *pairs;
 };
 
-static void arena_free(struct arena *a)
+static void block_problem_free(struct block_problem *a)
 {
     free(a->zero);
     free(a->one);
@@ -132,11 +135,11 @@ static void arena_free(struct arena *a)
     free(a->pairs);
 }
 
-static int arena_fill(struct arena *a, const struct nuioa_request *request,
-                      const struct nuioa_slots *slots, const struct blocks *b)
+static int block_problem_fill(struct block_problem *a, const struct nuioa_request *request,
+                              const struct nuioa_slots *slots, const struct blocks *b)
 {
     uint32_t n = b->count;
-    *a = (struct arena){ 0 };
+    *a = (struct block_problem){ 0 };
     a->zero = calloc(n, sizeof(*a->zero));
     a->one = calloc(n, sizeof(*a->one));
     a->domain_cost = calloc((size_t)n * n, sizeof(*a->domain_cost));
@@ -179,8 +182,8 @@ static int arena_fill(struct arena *a, const struct nuioa_request *request,
     return 0;
 }
 
-/* The best order of blocks with block 0 in the home of `target`. Its cost. */
-static double arrange(struct arena *a, uint32_t target)
+/* Finds the best order of blocks with block 0 on the CPUs of block `target`. Returns its cost. */
+static double arrange(struct block_problem *a, uint32_t target)
 {
     struct nuioa_mapping mapping;
     for (uint32_t x = 0; x < a->problem.task_count; x++)
@@ -197,12 +200,14 @@ static void identity(uint32_t *slot_of, uint32_t count)
         slot_of[i] = i;
 }
 
-/* Every rank of a block goes to the same position of the block whose home it takes. */
-static void spread(const struct blocks *b, uint32_t tasks, const uint32_t *home, uint32_t *slot_of)
+/* Gives every rank the slot at its own position in the block whose CPUs its block gets:
+ * block_of[x] is that block for block x. */
+static void assign_ranks(const struct blocks *b, uint32_t tasks, const uint32_t *block_of,
+                         uint32_t *slot_of)
 {
     for (uint32_t i = 0; i < tasks; i++)
         for (uint32_t k = 0; k < tasks; k++)
-            if (b->of[k] == home[b->of[i]] && b->position[k] == b->position[i])
+            if (b->of[k] == block_of[b->of[i]] && b->position[k] == b->position[i])
                 slot_of[i] = k;
 }
 
@@ -212,8 +217,10 @@ static uint32_t level_of(const struct blocks *b, const struct nuioa_slots *slots
     return nuioa_rails_nearest(rails, slots->cpus[b->first[x]]);
 }
 
-static int move(const struct nuioa_request *request, const struct nuioa_slots *slots,
-                const struct nuioa_rails *rails, const struct blocks *b, uint32_t *slot_of)
+/* Moves block 0 to the nearest blocks of its kind, and keeps the result with the lowest cost. */
+static int move_first_block(const struct nuioa_request *request, const struct nuioa_slots *slots,
+                            const struct nuioa_rails *rails, const struct blocks *b,
+                            uint32_t *slot_of)
 {
     uint32_t nearest = level_of(b, slots, rails, 0);
     for (uint32_t x = 1; x < b->count; x++)
@@ -222,25 +229,25 @@ static int move(const struct nuioa_request *request, const struct nuioa_slots *s
     if (nearest == level_of(b, slots, rails, 0))
         return NUIOA_BLOCK_NEAREST;
 
-    struct arena a;
-    int result = arena_fill(&a, request, slots, b) < 0 ? -ENOMEM : NUIOA_BLOCK_TEARS;
-    if (result == NUIOA_BLOCK_TEARS) {
+    struct block_problem a;
+    int result = block_problem_fill(&a, request, slots, b) < 0 ? -ENOMEM : NUIOA_BLOCK_SEPARATES;
+    if (result == NUIOA_BLOCK_SEPARATES) {
         identity(a.best, b->count);
         double now = nuioa_cost(&a.problem, a.best), best = now * (1 + 1e-9);
         for (uint32_t x = 1; x < b->count; x++) {
             if (b->kind[x] != b->kind[0] || level_of(b, slots, rails, x) != nearest)
                 continue;
             double cost = arrange(&a, x);
-            if (cost < best || (cost == best && result == NUIOA_BLOCK_TEARS)) {
+            if (cost < best || (cost == best && result == NUIOA_BLOCK_SEPARATES)) {
                 best = cost;
                 memcpy(a.best, a.try, b->count * sizeof(*a.best));
                 result = NUIOA_BLOCK_MOVED;
             }
         }
         if (result == NUIOA_BLOCK_MOVED)
-            spread(b, request->task_count, a.best, slot_of);
+            assign_ranks(b, request->task_count, a.best, slot_of);
     }
-    arena_free(&a);
+    block_problem_free(&a);
     return result;
 }
 
@@ -251,8 +258,9 @@ int nuioa_block_move(const struct nuioa_request *request, const struct nuioa_slo
     int result = -ENOMEM;
     identity(slot_of, request->task_count);
     if (blocks_alloc(&b, request->task_count) == 0)
-        result = find_blocks(request->node, slots, &b) ? move(request, slots, rails, &b, slot_of)
-                                                       : NUIOA_BLOCK_SPREAD;
+        result = find_blocks(request->node, slots, &b)
+                     ? move_first_block(request, slots, rails, &b, slot_of)
+                     : NUIOA_BLOCK_SPREAD;
     blocks_free(&b);
     return result;
 }

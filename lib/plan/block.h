@@ -4,20 +4,22 @@
 
 #include "plan/slot.h"
 
-/* Without hints nobody knows which ranks are heavy, but every MPI in use elects the lowest local
- * rank as the leader of its node: so the block of ranks that share a NUMA node with it goes beside
- * the NIC, as a whole, and blocks of equal size make room. Private to the library. */
+/* Placement without hints. Nobody knows which ranks are heavy then, but every MPI in use chooses
+ * the lowest local rank as the leader of its node. A block is the set of ranks on one NUMA node.
+ * The block of the lowest rank moves as a whole to the NUMA node nearest the NIC, and blocks of
+ * equal size change places with it. Private to the library. */
 
 enum nuioa_block_result {
     NUIOA_BLOCK_MOVED,
-    NUIOA_BLOCK_NEAREST, /* it already is as near as a block of its size can be */
-    NUIOA_BLOCK_SPREAD,  /* some rank's CPUs span NUMA nodes: there are no blocks */
-    NUIOA_BLOCK_TEARS,   /* any move would take neighbouring ranks farther apart */
+    NUIOA_BLOCK_NEAREST,   /* no block of its size is nearer the NIC */
+    NUIOA_BLOCK_SPREAD,    /* a rank's CPUs span NUMA nodes: there are no blocks */
+    NUIOA_BLOCK_SEPARATES, /* every move would take neighbouring ranks farther apart */
 };
 
-/* Neighbours are consecutive local ranks: the sum of their distances must not rise, and ranks that
- * share a NUMA node stay together. `slots` are Slurm's own, priced. slot_of[task_count] is written
- * in every case. A result, or -ENOMEM. */
+/* Neighbours are consecutive local ranks. The sum of their distances does not rise, and ranks of a
+ * block stay together. `slots` are the masks that Slurm gave (nuioa_slots_keep), priced by
+ * nuioa_slots_price. Writes slot_of[task_count] in every case. Returns a nuioa_block_result, or
+ * -ENOMEM. */
 int nuioa_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
                      const struct nuioa_rails *rails, uint32_t *slot_of);
 

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "plan/plan_costs.h"
+#include "plan/plan_decide.h"
+#include "plan/plan_derive.h"
 #include "plan/planner.h"
 
 static uint32_t now_us(void)
@@ -41,30 +44,6 @@ static int plan_alloc(struct nuioa_plan *plan, const struct nuioa_request *r)
     return 0;
 }
 
-static int planner_init(struct planner *p, const struct nuioa_request *r, struct nuioa_plan *plan,
-                        struct nuioa_error *err)
-{
-    *p = (struct planner){ .request = r, .plan = plan };
-    p->allowed_cpus = hwloc_bitmap_dup(r->node->allowed_cpus);
-    p->allowed_numas = hwloc_bitmap_dup(r->node->allowed_numas);
-    p->slot_of = calloc(r->task_count, sizeof(*p->slot_of));
-    if (!p->allowed_cpus || !p->allowed_numas || !p->slot_of)
-        return nuioa_fail(err, -ENOMEM, "out of memory");
-    if (r->allowed_cpus)
-        hwloc_bitmap_copy(p->allowed_cpus, r->allowed_cpus);
-    if (r->allowed_numas)
-        hwloc_bitmap_copy(p->allowed_numas, r->allowed_numas);
-    return nuioa_rails_init(&p->rails, r->node, r->options, &plan->warnings, err);
-}
-
-static void planner_free(struct planner *p)
-{
-    hwloc_bitmap_free(p->allowed_cpus);
-    hwloc_bitmap_free(p->allowed_numas);
-    free(p->slot_of);
-    nuioa_rails_free(&p->rails);
-}
-
 static int check(const struct nuioa_request *r, struct nuioa_error *err)
 {
     if (!r->task_count)
@@ -78,7 +57,7 @@ static int check(const struct nuioa_request *r, struct nuioa_error *err)
     return 0;
 }
 
-static void mention_gpus(struct nuioa_plan *plan)
+static void add_gpu_note(struct nuioa_plan *plan)
 {
     size_t used = strlen(plan->reason);
     if (plan->gpus_left)
@@ -100,7 +79,7 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
         nuioa_plan_free(plan);
         return nuioa_fail(err, -ENOMEM, "out of memory");
     }
-    rc = planner_init(&planner, request, plan, err);
+    rc = nuioa_planner_init(&planner, request, plan, err);
     if (rc == 0) {
         rc = nuioa_plan_decide(&planner);
         if (rc == 0)
@@ -116,9 +95,9 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
         else if (rc < 0)
             nuioa_fail(err, rc, "the placement failed: %s", strerror(-rc));
         else
-            mention_gpus(plan);
+            add_gpu_note(plan);
     }
-    planner_free(&planner);
+    nuioa_planner_free(&planner);
     if (rc < 0)
         nuioa_plan_free(plan);
     plan->time_us = now_us() - start_us;
@@ -133,14 +112,14 @@ int nuioa_plan_achieved(const struct nuioa_request *request, struct nuioa_plan *
         return -EINVAL;
     if (hwloc_bitmap_isequal(plan->assignments[local].cpus, cpus))
         return 0;
-    int rc = planner_init(&planner, request, plan, NULL);
+    int rc = nuioa_planner_init(&planner, request, plan, NULL);
     if (rc == 0 && hwloc_bitmap_copy(plan->assignments[local].cpus, cpus) < 0)
         rc = -ENOMEM;
     if (rc == 0)
         rc = nuioa_plan_derive(&planner);
     if (rc == 0)
         rc = nuioa_plan_costs(&planner);
-    planner_free(&planner);
+    nuioa_planner_free(&planner);
     return rc;
 }
 
@@ -185,7 +164,8 @@ int nuioa_block_binding(const struct nuioa_node *node, hwloc_const_bitmap_t allo
     return 0;
 }
 
-/* Without distances between them, NUMA nodes or NICs, no place is nearer than another. */
+/* Returns true if all CPUs are equally near every NIC: there is one NUMA node, and all NICs have
+ * the same level or all have none. */
 static bool is_uniform(const struct nuioa_node *node)
 {
     if (node->numa_count != 1)

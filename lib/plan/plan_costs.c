@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/plan_costs.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "plan/planner.h"
 #include "plan/slot.h"
 
 /* Where all ranks are at one time. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/plan_decide.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,16 +9,16 @@
 
 #include "plan/block.h"
 #include "plan/interrupt_avoid.h"
-#include "plan/planner.h"
 #include "plan/rail_balance.h"
 #include "plan/slot.h"
+#include "plan/slot_pack.h"
 
-static void because(struct nuioa_plan *plan, const char *reason)
+static void set_reason(struct nuioa_plan *plan, const char *reason)
 {
     nuioa_copy(plan->reason, sizeof(plan->reason), reason);
 }
 
-/* Why no rank may move at all, or NULL. */
+/* Returns the reason why no rank may move, or NULL if ranks may move. */
 static const char *must_stay(const struct nuioa_request *r)
 {
     const struct nuioa_options *o = r->options;
@@ -33,16 +35,8 @@ static const char *must_stay(const struct nuioa_request *r)
     return NULL;
 }
 
-bool nuioa_unbound(const struct planner *p)
-{
-    const struct nuioa_request *r = p->request;
-    for (uint32_t i = 1; i < r->task_count; i++)
-        if (!hwloc_bitmap_isequal(r->tasks[i].cpus, r->tasks[0].cpus))
-            return false;
-    return r->task_count > 1 || hwloc_bitmap_isequal(r->tasks[0].cpus, p->allowed_cpus);
-}
-
-static const char *no_basis(const struct planner *p)
+/* Returns what is missing for a decision by distance, or NULL if nothing is. */
+static const char *lacks_basis(const struct planner *p)
 {
     if (p->request->pair_count && p->request->hinted)
         return NULL;
@@ -53,7 +47,7 @@ static const char *no_basis(const struct planner *p)
     return NULL;
 }
 
-/* The ways to place. */
+/* --- the ways to choose CPUs --- */
 
 static struct nuioa_problem problem_of(const struct nuioa_request *r, const struct nuioa_slots *s,
                                        const double *weight, const uint32_t *task_kind,
@@ -85,14 +79,15 @@ static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
     return 0;
 }
 
-static bool alike(const struct nuioa_slots *s, uint32_t a, uint32_t b)
+static bool interchangeable(const struct nuioa_slots *s, uint32_t a, uint32_t b)
 {
     return s->nic_cost[a] == s->nic_cost[b] && s->tie[a] == s->tie[b] &&
            s->domain[a] == s->domain[b] && s->kind[a] == s->kind[b];
 }
 
-/* A task that was given a slot like its own keeps its own: nobody moves for nothing. */
-static int settle(const struct nuioa_slots *slots, uint32_t *slot_of, uint32_t task_count)
+/* Where a task got a slot that is interchangeable with its own, it gets its own slot back, so that
+ * no rank moves without a gain. Slot i is the own slot of task i. */
+static int keep_equal_slots(const struct nuioa_slots *slots, uint32_t *slot_of, uint32_t task_count)
 {
     uint32_t *task_in = malloc(slots->count * sizeof(*task_in));
     if (!task_in)
@@ -103,7 +98,7 @@ static int settle(const struct nuioa_slots *slots, uint32_t *slot_of, uint32_t t
         task_in[slot_of[i]] = i;
     for (uint32_t i = 0; i < task_count; i++) {
         uint32_t got = slot_of[i], other = task_in[i];
-        if (got == i || !alike(slots, got, i))
+        if (got == i || !interchangeable(slots, got, i))
             continue;
         slot_of[i] = i;
         task_in[i] = i;
@@ -115,9 +110,9 @@ static int settle(const struct nuioa_slots *slots, uint32_t *slot_of, uint32_t t
     return 0;
 }
 
-/* Heavy ranks beside different NICs, as far as J allows. */
-static int share_rails(struct planner *p, const struct nuioa_slots *slots,
-                       const struct nuioa_problem *problem)
+/* Moves heavy ranks near different NICs as far as J does not rise. 0 or -ENOMEM. */
+static int balance_rails(struct planner *p, const struct nuioa_slots *slots,
+                         const struct nuioa_problem *problem)
 {
     struct nuioa_mapping *mapping = &p->plan->mapping;
     int rc = nuioa_rail_balance(p->request, slots, &p->rails, p->slot_of);
@@ -130,7 +125,7 @@ static int share_rails(struct planner *p, const struct nuioa_slots *slots,
     return 0;
 }
 
-/* Maps the tasks to the slots by weight; slot i is where task i starts. */
+/* Maps the tasks to the slots by weights and pairs. Slot i is where task i starts. */
 static int map_weights(struct planner *p, const struct nuioa_slots *slots)
 {
     const struct nuioa_request *r = p->request;
@@ -145,16 +140,17 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots)
         struct nuioa_problem problem = problem_of(r, slots, weight, slots->kind, start);
         rc = nuioa_map(&problem, p->slot_of, &p->plan->mapping);
         if (rc == 0)
-            rc = settle(slots, p->slot_of, r->task_count);
+            rc = keep_equal_slots(slots, p->slot_of, r->task_count);
         if (rc == 0)
-            rc = share_rails(p, slots, &problem);
+            rc = balance_rails(p, slots, &problem);
     }
     free(weight);
     free(start);
     return rc;
 }
 
-/* Whether every rank may have every mask: then the mappers' bound is of all exchanges of them. */
+/* Returns true if every rank may have every mask. Only then the mappers' bound holds for all
+ * exchanges of masks. */
 static bool exchangeable(const struct nuioa_slots *slots)
 {
     for (uint32_t i = 1; i < slots->count; i++)
@@ -163,7 +159,7 @@ static bool exchangeable(const struct nuioa_slots *slots)
     return true;
 }
 
-static int by_weight(struct planner *p, const struct nuioa_slots *slots)
+static int place_by_weight(struct planner *p, const struct nuioa_slots *slots)
 {
     int rc = map_weights(p, slots);
     if (rc == 0)
@@ -171,20 +167,21 @@ static int by_weight(struct planner *p, const struct nuioa_slots *slots)
     p->plan->bound_known = rc == 0 && exchangeable(slots);
     const char *mapper = p->plan->mapping.mapper;
     if (!strcmp(mapper, "keep"))
-        because(p->plan, "no better exchange of Slurm's masks was found");
+        set_reason(p->plan, "no better exchange of Slurm's masks was found");
     else if (!strcmp(mapper, "rails"))
-        because(p->plan,
-                "no better exchange of Slurm's masks was found; heavy ranks share the NICs");
+        set_reason(p->plan,
+                   "no better exchange of Slurm's masks was found; heavy ranks share the NICs");
     else if (p->request->pair_count)
-        because(p->plan, p->balanced ? "placed by traffic to the NICs, shared, and to neighbours"
-                                     : "placed by traffic to the NIC and neighbours");
+        set_reason(p->plan, p->balanced ? "placed by traffic to the NICs, shared, and to neighbours"
+                                        : "placed by traffic to the NIC and neighbours");
     else
-        because(p->plan, p->balanced ? "heavier ranks are nearer the NICs, and share them"
-                                     : "heavier ranks are nearer the NIC");
+        set_reason(p->plan, p->balanced ? "heavier ranks are nearer the NICs, and share them"
+                                        : "heavier ranks are nearer the NIC");
     return rc;
 }
 
-static int by_block(struct planner *p, const struct nuioa_slots *slots)
+/* Without hints: moves the block of the lowest rank near the NIC. */
+static int place_by_block(struct planner *p, const struct nuioa_slots *slots)
 {
     int result = nuioa_block_move(p->request, slots, &p->rails, p->slot_of);
     if (result < 0)
@@ -195,13 +192,14 @@ static int by_block(struct planner *p, const struct nuioa_slots *slots)
         [NUIOA_BLOCK_NEAREST] = "no hints, and no equal block of Slurm's masks is nearer the NIC "
                                 "than the lowest rank's",
         [NUIOA_BLOCK_SPREAD] = "no hints, and ranks span NUMA nodes",
-        [NUIOA_BLOCK_TEARS] = "no hints, and moving a block would take neighbours apart",
+        [NUIOA_BLOCK_SEPARATES] = "no hints, and moving a block would take neighbours apart",
     };
-    because(p->plan, reasons[result]);
+    set_reason(p->plan, reasons[result]);
     return result == NUIOA_BLOCK_MOVED ? set_cpus(p, slots) : 0;
 }
 
-static int alone(struct planner *p)
+/* Moves the only rank of the node nearer the NIC if the step has spare CPUs there. */
+static int place_single_rank(struct planner *p)
 {
     struct nuioa_assignment *assignment = &p->plan->assignments[0];
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
@@ -211,16 +209,16 @@ static int alone(struct planner *p)
         p->plan->mapping.cost =
             p->request->tasks[0].weight *
             nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
-        because(p->plan, "the only rank on the node moved nearer the NIC");
+        set_reason(p->plan, "the only rank on the node moved nearer the NIC");
     } else {
-        because(p->plan, "the only rank is as near the NIC as the step's CPUs allow");
+        set_reason(p->plan, "the only rank is as near the NIC as the step's CPUs allow");
     }
     hwloc_bitmap_free(cpus);
     return rc;
 }
 
-/* With task i in slot i; by domains, as the mappers count it. */
-static double cost_of(const struct planner *p, const struct nuioa_slots *slots)
+/* Returns J with task i in slot i, computed by domains as the mappers do. */
+static double start_cost(const struct planner *p, const struct nuioa_slots *slots)
 {
     const struct nuioa_request *r = p->request;
     double cost = 0;
@@ -233,9 +231,9 @@ static double cost_of(const struct planner *p, const struct nuioa_slots *slots)
     return cost;
 }
 
-/* cores=pack: new slots from the NIC outwards, in which the ranks are placed by weight, or in
- * their order without hints. -ENOSPC: no room. */
-static int packed(struct planner *p, const struct nuioa_slots *own)
+/* cores=pack: makes new slots on the cores nearest the NIC, and maps the ranks to them by weight,
+ * or in their order without hints. -ENOSPC if the slots do not fit. */
+static int place_packed(struct planner *p, const struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     struct nuioa_slots slots;
@@ -245,28 +243,29 @@ static int packed(struct planner *p, const struct nuioa_slots *own)
     if (rc == 0)
         rc = nuioa_slots_price(&slots, r, &p->rails, r->pair_count);
     for (uint32_t i = 0; rc == 0 && i < slots.count; i++)
-        slots.kind[i] = 0; /* all as large as was asked for, or larger */
+        slots.kind[i] = 0; /* each slot is large enough for every rank */
     if (rc == 0)
         rc = map_weights(p, &slots);
     if (rc == 0) {
-        p->plan->mapping.cost_start = cost_of(p, own);
-        p->plan->bound_known = false; /* the bound would be one of these slots, not of all */
+        p->plan->mapping.cost_start = start_cost(p, own);
+        p->plan->bound_known = false; /* the bound would hold for these slots only */
         if (p->plan->mapping.cost <= p->plan->mapping.cost_start) {
             rc = set_cpus(p, &slots);
-            because(p->plan, "cores=pack: cores filled from the NIC outwards");
+            set_reason(p->plan, "cores=pack: cores filled from the NIC outwards");
             p->plan->mapping.mapper = "hopsort";
         } else {
             p->plan->mapping.cost = p->plan->mapping.cost_start;
             p->plan->mapping.mapper = "keep";
-            because(p->plan, "cores=pack would cost more than Slurm's placement");
+            set_reason(p->plan, "cores=pack would cost more than Slurm's placement");
         }
     }
     nuioa_slots_free(&slots);
     return rc;
 }
 
-/* The slots are Slurm's own until here. */
-static int off_interrupts(struct planner *p, struct nuioa_slots *own)
+/* Moves ranks from cores that serve interrupts to spare ones, if J does not rise. `own` has Slurm's
+ * slots; this function changes their CPUs. */
+static int leave_interrupt_cores(struct planner *p, struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     struct nuioa_plan *plan = p->plan;
@@ -274,17 +273,20 @@ static int off_interrupts(struct planner *p, struct nuioa_slots *own)
     int rc = nuioa_interrupt_avoid(r, p->allowed_cpus, own, &avoided);
     if (rc == 0)
         rc = nuioa_slots_price(own, r, &p->rails, r->pair_count);
-    double cost = rc == 0 ? cost_of(p, own) : 0;
+    double cost = rc == 0 ? start_cost(p, own) : 0;
     if (rc < 0)
         return rc;
     if (!avoided.disturbed) {
-        because(plan, "policy=cpu: nothing is moved; no rank is where NIC interrupts are served");
+        set_reason(plan,
+                   "policy=cpu: nothing is moved; no rank is where NIC interrupts are served");
     } else if (!avoided.moved) {
-        because(plan, "policy=cpu: NIC interrupts are served where ranks run, and the step has no "
-                      "spare core there");
+        set_reason(plan,
+                   "policy=cpu: NIC interrupts are served where ranks run, and the step has no "
+                   "spare core there");
     } else if (cost > plan->mapping.cost_start * (1 + 1e-12)) {
-        because(plan, "policy=cpu: leaving the cores that serve interrupts would tear neighbours "
-                      "apart");
+        set_reason(plan,
+                   "policy=cpu: leaving the cores that serve interrupts would tear neighbours "
+                   "apart");
     } else {
         for (uint32_t i = 0; i < r->task_count; i++)
             p->slot_of[i] = i;
@@ -298,9 +300,9 @@ static int off_interrupts(struct planner *p, struct nuioa_slots *own)
     return 0;
 }
 
-/* Why ranks that nobody bound (nuioa_unbound) stay so: what they have is taken from none of them.
- * */
-static void because_unbound(struct planner *p, const char *policy)
+/* Sets the reason why ranks that Slurm did not bind (nuioa_unbound) keep all their CPUs. `policy`
+ * is the beginning of the text. */
+static void set_reason_unbound(struct planner *p, const char *policy)
 {
     const char *why = p->request->task_count > 1
                           ? "all ranks share the same CPUs: none is moved, or given fewer"
@@ -308,19 +310,19 @@ static void because_unbound(struct planner *p, const char *policy)
     snprintf(p->plan->reason, sizeof(p->plan->reason), "%s%s", policy, why);
 }
 
-/* policy=cpu: nothing moves for the sake of the NIC. */
-static int for_computing(struct planner *p, struct nuioa_slots *own)
+/* policy=cpu: ranks move to avoid interrupts, but not to be nearer the NIC. */
+static int place_for_cpu_policy(struct planner *p, struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     if (!r->interrupt_cpus || hwloc_bitmap_iszero(r->interrupt_cpus))
-        because(p->plan,
-                "policy=cpu: nothing is moved; no interrupts of an Ethernet NIC are known");
+        set_reason(p->plan,
+                   "policy=cpu: nothing is moved; no interrupts of an Ethernet NIC are known");
     else if (nuioa_unbound(p))
-        because_unbound(p, "policy=cpu: ");
+        set_reason_unbound(p, "policy=cpu: ");
     else if (r->options->cores == NUIOA_CORES_KEEP)
-        because(p->plan, "policy=cpu: nothing is moved, and cores=keep allows no spare cores");
+        set_reason(p->plan, "policy=cpu: nothing is moved, and cores=keep allows no spare cores");
     else
-        return off_interrupts(p, own);
+        return leave_interrupt_cores(p, own);
     return 0;
 }
 
@@ -328,12 +330,12 @@ static int place_in_own_slots(struct planner *p, const struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     if (nuioa_unbound(p)) {
-        because_unbound(p, "");
+        set_reason_unbound(p, "");
         return 0;
     }
     if (r->task_count == 1 && r->options->cores == NUIOA_CORES_AUTO)
-        return alone(p);
-    return r->hinted ? by_weight(p, own) : by_block(p, own);
+        return place_single_rank(p);
+    return r->hinted ? place_by_weight(p, own) : place_by_block(p, own);
 }
 
 int nuioa_plan_decide(struct planner *p)
@@ -347,20 +349,20 @@ int nuioa_plan_decide(struct planner *p)
     if (rc < 0)
         goto out;
     p->plan->mapping = (struct nuioa_mapping){ .mapper = "keep" };
-    p->plan->mapping.cost_start = p->plan->mapping.cost = cost_of(p, &own);
+    p->plan->mapping.cost_start = p->plan->mapping.cost = start_cost(p, &own);
     bool computing = r->options->policy == NUIOA_POLICY_CPU;
     if (!stay && !computing)
-        stay = no_basis(p);
+        stay = lacks_basis(p);
     if (stay) {
-        because(p->plan, stay);
+        set_reason(p->plan, stay);
         goto out;
     }
     if (computing) {
-        rc = for_computing(p, &own);
+        rc = place_for_cpu_policy(p, &own);
         goto out;
     }
     if (r->options->cores == NUIOA_CORES_PACK) {
-        rc = packed(p, &own);
+        rc = place_packed(p, &own);
         if (rc != -ENOSPC)
             goto out;
         nuioa_warn(&p->plan->warnings,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/plan_derive.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 #include "plan/leader.h"
-#include "plan/planner.h"
 
 /* The allowed NUMA nodes with memory among `numas`; if there is none, the nearest such one to
  * any. */
@@ -77,15 +78,6 @@ static void choose_memory(const struct planner *p, struct nuioa_assignment *assi
         hwloc_bitmap_zero(assignment->memory_numas);
 out:
     hwloc_bitmap_free(wanted);
-}
-
-void nuioa_assignment_drop_places(struct nuioa_assignment *assignment)
-{
-    for (uint32_t i = 0; i < assignment->place_count; i++)
-        hwloc_bitmap_free(assignment->places[i]);
-    free(assignment->places);
-    assignment->places = NULL;
-    assignment->place_count = 0;
 }
 
 struct omp_place {

@@ -26,12 +26,6 @@ int nuioa_slots_reserve(struct nuioa_slots *slots, uint32_t count);
 /* The slots that Slurm made: slot i is task i's own mask. */
 int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request);
 
-/* task_count slots of `cpus` CPUs each (rounded up to whole cores), from the rails outwards, spread
- * evenly over the NUMA nodes beside a rail, each inside one as long as there is room. -ENOSPC if
- * they do not fit into `allowed`. */
-int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_request *request,
-                     const struct nuioa_rails *rails, hwloc_const_bitmap_t allowed, uint32_t cpus);
-
 /* Fills nic_cost, tie, kind; with `pairs` also the domains. Anew, if the CPUs have changed. */
 int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_request *request,
                       const struct nuioa_rails *rails, bool pairs);
@@ -66,12 +60,5 @@ const struct nuioa_pu *nuioa_first_pu(const struct nuioa_node *node, hwloc_const
 /* All of `cpus` have the NUMA node of `pu`, one of them. */
 bool nuioa_in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
                        hwloc_const_bitmap_t cpus);
-
-/* `cpus` in the same shape as `like` (as many cores, as many PUs in each), on free cores of
- * `allowed` with a NUMA node strictly nearer the rails; nearest first. Inside one NUMA node if
- * `like` is. false: there is none. */
-bool nuioa_slot_nearer(const struct nuioa_request *request, const struct nuioa_rails *rails,
-                       hwloc_const_bitmap_t allowed, hwloc_const_bitmap_t like,
-                       hwloc_bitmap_t cpus);
 
 #endif

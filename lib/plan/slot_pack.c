@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/slot_pack.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-#include "plan/slot.h"
 
 /* A core as far as the step may use it. */
 struct core {

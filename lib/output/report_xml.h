@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_OUTPUT_REPORT_XML_H
+#define NUIOA_OUTPUT_REPORT_XML_H
+
+#include "plan/plan.h"
+#include "topology/node_load.h"
+
+/* Writes the topology that `source` names as hwloc XML to the file `path`. Annotations make `lstopo
+ * -i FILE` draw the ranks in their CPUs, coloured by weight, and mark the leader and the chosen
+ * NICs. 0 or negative with *err. */
+int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                     const struct nuioa_source *source, const char *path, struct nuioa_error *err);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_PLAN_ASSIGNMENT_H
+#define NUIOA_PLAN_ASSIGNMENT_H
+
+#include <hwloc.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The assignment of one rank: its CPUs, memory, NIC and OMP places. A plan has one for each rank of
+ * the node. */
+
+enum nuioa_memory { NUIOA_MEMORY_DEFAULT, NUIOA_MEMORY_PREFERRED, NUIOA_MEMORY_INTERLEAVE };
+
+#define NUIOA_NO_LEVEL UINT32_MAX
+
+/* The two terms of the cost J (mapping/mapping.h): traffic to the NIC, and traffic to other ranks
+ * of the node. */
+struct nuioa_split {
+    double nic, neighbours;
+};
+
+#define NUIOA_PARTNERS_MAX 3
+
+/* The part of one rank in the cost J. Each rank of a pair has half of the pair's cost, so that the
+ * sum over all ranks is J. */
+struct nuioa_rank_costs {
+    /* of the nearest NIC, from the CPUs that Slurm gave; NUIOA_NO_LEVEL if unknown */
+    uint32_t level_before;
+    uint32_t heavier; /* how many ranks of the node have more weight */
+    struct nuioa_split before, after;
+    double local;  /* traffic with ranks of the node, in the unit of the pairs */
+    double beside; /* the part of `local` with ranks on exactly the same NUMA nodes */
+    uint32_t partner_count;
+    uint32_t partners[NUIOA_PARTNERS_MAX]; /* local ranks with most traffic, in descending order */
+    int32_t gave_way; /* the local rank that has some of this rank's former CPUs, or -1 */
+};
+
+struct nuioa_assignment {
+    uint32_t rank; /* global rank */
+    double weight;
+    bool moved;          /* `cpus` differs from what Slurm gave */
+    hwloc_bitmap_t cpus; /* OS indexes */
+    hwloc_bitmap_t was;  /* OS indexes of the CPUs that Slurm gave */
+    struct nuioa_rank_costs costs;
+    hwloc_bitmap_t numas; /* OS indexes of the NUMA nodes of `cpus` */
+    int32_t nic;          /* index into node->nics, or -1 */
+    uint32_t level;       /* distance level from `nic` to `cpus`; NUIOA_NO_LEVEL if unknown */
+    enum nuioa_memory memory;
+    hwloc_bitmap_t memory_numas; /* OS indexes; empty for NUIOA_MEMORY_DEFAULT */
+    /* One OMP place for each core of `cpus`, the core nearest the NIC first; 0: export none. */
+    uint32_t place_count;
+    hwloc_bitmap_t *places; /* [place_count]: OS indexes */
+};
+
+/* Writes the memory policy: "preferred:1", "interleave:0-1" or "default". Returns `text`. */
+const char *nuioa_memory_text(const struct nuioa_assignment *assignment, char *text, size_t size);
+
+/* Writes the OMP places: "{2},{3}". Returns `text`, or NULL if there are none or if they do not
+ * fit. */
+const char *nuioa_places_text(const struct nuioa_assignment *assignment, char *text, size_t size);
+
+/* Frees the OMP places of an assignment and sets their number to 0. */
+void nuioa_assignment_drop_places(struct nuioa_assignment *assignment);
+
+#endif

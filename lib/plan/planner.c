@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/planner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int nuioa_planner_init(struct planner *p, const struct nuioa_request *r, struct nuioa_plan *plan,
+                       struct nuioa_error *err)
+{
+    *p = (struct planner){ .request = r, .plan = plan };
+    p->allowed_cpus = hwloc_bitmap_dup(r->node->allowed_cpus);
+    p->allowed_numas = hwloc_bitmap_dup(r->node->allowed_numas);
+    p->slot_of = calloc(r->task_count, sizeof(*p->slot_of));
+    if (!p->allowed_cpus || !p->allowed_numas || !p->slot_of)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    if (r->allowed_cpus)
+        hwloc_bitmap_copy(p->allowed_cpus, r->allowed_cpus);
+    if (r->allowed_numas)
+        hwloc_bitmap_copy(p->allowed_numas, r->allowed_numas);
+    return nuioa_rails_init(&p->rails, r->node, r->options, &plan->warnings, err);
+}
+
+void nuioa_planner_free(struct planner *p)
+{
+    hwloc_bitmap_free(p->allowed_cpus);
+    hwloc_bitmap_free(p->allowed_numas);
+    free(p->slot_of);
+    nuioa_rails_free(&p->rails);
+}
+
+bool nuioa_unbound(const struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    for (uint32_t i = 1; i < r->task_count; i++)
+        if (!hwloc_bitmap_isequal(r->tasks[i].cpus, r->tasks[0].cpus))
+            return false;
+    return r->task_count > 1 || hwloc_bitmap_isequal(r->tasks[0].cpus, p->allowed_cpus);
+}
