@@ -11,14 +11,15 @@
 
 #define BITS_PER_LONG (8 * sizeof(unsigned long))
 
-/* The kernel wants room for every CPU it could ever have: 64 Ki bits is above any it accepts. */
+/* The kernel refuses a mask without room for every CPU that it could have. No kernel supports more
+ * than 64 Ki CPUs. */
 #define CPU_LONGS (65536 / BITS_PER_LONG)
 
 static int read_mask(pid_t pid, unsigned long *mask, unsigned longs, hwloc_bitmap_t cpus)
 {
     if (sched_getaffinity(pid, longs * sizeof(*mask), (cpu_set_t *)mask) < 0)
         return -errno;
-    /* all that is done with a set takes as long as it is wide */
+    /* drop the zeros at the end, because operations on a long set are slow */
     while (longs > 1 && !mask[longs - 1])
         longs--;
     return hwloc_bitmap_from_ulongs(cpus, longs, mask) < 0 ? -ENOMEM : 0;
@@ -72,7 +73,7 @@ int nuioa_bind_memory(const struct nuioa_mempolicy *policy)
                                                            : -1;
     if (mode < 0)
         return 0;
-    /* Not by libnuma, which only passes this on and reads seven files in each process that loads
-     * it, here every slurmstepd. maxnode counts one more than the bits that the kernel reads. */
+    /* This does not use libnuma, which reads seven files in each process that loads it, here every
+     * slurmstepd. The last argument is one more than the number of bits that the kernel reads. */
     return syscall(SYS_set_mempolicy, mode, policy->nodes, NUIOA_NUMAS_MAX + 1ul) < 0 ? -errno : 0;
 }

@@ -7,25 +7,29 @@
 
 #include "plan/assignment.h"
 
-/* Where a process may run: fills `cpus` (OS indexes). 0 or -errno. */
+/* Binding of processes to CPUs and memory, by system calls. */
+
+/* Sets `cpus` to the CPUs (OS indexes) on which a process may run. 0 or -errno. */
 int nuioa_bind_read(pid_t pid, hwloc_bitmap_t cpus);
 
-/* Binds all threads-to-be of a process that has one thread. 0 or -errno (-EINVAL: outside its
- * cpuset). */
+/* Binds a process to `cpus`. The process must have one thread still; threads that it creates later
+ * inherit the binding. 0 or -errno (-EINVAL: no CPU is in its cpuset). */
 int nuioa_bind_cpus(pid_t pid, hwloc_const_bitmap_t cpus);
 
-/* A memory policy as plain data, to be carried to the task's process in shared memory. */
+/* A memory policy without pointers, so that shared memory can carry it to the task's process. */
 #define NUIOA_NUMAS_MAX 1024
 struct nuioa_mempolicy {
     enum nuioa_memory memory;
-    unsigned long nodes[NUIOA_NUMAS_MAX / (8 * sizeof(unsigned long))];
+    unsigned long nodes[NUIOA_NUMAS_MAX / (8 * sizeof(unsigned long))]; /* bits: OS indexes */
 };
 
-/* Of a place. -ERANGE if a NUMA node's index is too large; the policy is the default one then. */
+/* Sets *policy to the memory policy of an assignment. 0, or -ERANGE if it has no NUMA node or one
+ * with an OS index of NUIOA_NUMAS_MAX or more; *policy is the default policy then. */
 int nuioa_mempolicy_of(const struct nuioa_assignment *assignment, struct nuioa_mempolicy *policy);
 
-/* Sets the policy of the calling thread, inherited through fork and exec. Never strict: strict
- * binding kills by OOM. 0 or -errno. */
+/* Sets the memory policy of the calling thread, which fork and exec keep. It only prefers or
+ * interleaves, because with strict binding the kernel kills processes when a NUMA node is full. 0
+ * or -errno. */
 int nuioa_bind_memory(const struct nuioa_mempolicy *policy);
 
 #endif

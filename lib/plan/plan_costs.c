@@ -6,31 +6,31 @@
 
 #include "plan/slot.h"
 
-/* Where all ranks are at one time. */
-struct seats {
-    struct nuioa_spot *spots; /* [task_count] */
-    double *nic_cost;         /* [task_count] */
+/* The locations of all ranks, with the CPUs that Slurm gave or with the planned ones. */
+struct rank_locations {
+    struct nuioa_location *locations; /* [task_count] */
+    double *nic_cost;                 /* [task_count] */
 };
 
-static void seats_free(struct seats *seats)
+static void rank_locations_free(struct rank_locations *list)
 {
-    free(seats->spots);
-    free(seats->nic_cost);
+    free(list->locations);
+    free(list->nic_cost);
 }
 
-static int seats_take(struct seats *seats, const struct planner *p, bool before)
+static int rank_locations_find(struct rank_locations *list, const struct planner *p, bool before)
 {
     uint32_t n = p->request->task_count;
-    seats->spots = malloc(n * sizeof(*seats->spots));
-    seats->nic_cost = malloc(n * sizeof(*seats->nic_cost));
-    if (!seats->spots || !seats->nic_cost)
+    list->locations = malloc(n * sizeof(*list->locations));
+    list->nic_cost = malloc(n * sizeof(*list->nic_cost));
+    if (!list->locations || !list->nic_cost)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
         struct nuioa_assignment *assignment = &p->plan->assignments[i];
         hwloc_const_bitmap_t cpus = before ? assignment->was : assignment->cpus;
         uint32_t level = nuioa_rails_nearest(&p->rails, cpus);
-        seats->spots[i] = nuioa_spot_of(p->request->node, cpus);
-        seats->nic_cost[i] = nuioa_nic_cost(p->request->options, level);
+        list->locations[i] = nuioa_location_of(p->request->node, cpus);
+        list->nic_cost[i] = nuioa_nic_cost(p->request->options, level);
         if (before)
             assignment->costs.level_before = level;
     }
@@ -53,7 +53,7 @@ static int count_heavier(struct nuioa_plan *plan)
         sorted[i] = plan->assignments[i].weight;
     qsort(sorted, n, sizeof(*sorted), heavier_first);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t low = 0, high = n; /* the first that is not heavier */
+        uint32_t low = 0, high = n; /* the first index that is not heavier */
         while (low < high) {
             uint32_t middle = (low + high) / 2;
             if (sorted[middle] > plan->assignments[i].weight)
@@ -67,8 +67,9 @@ static int count_heavier(struct nuioa_plan *plan)
     return 0;
 }
 
-/* Keeps the partners with most bytes, the lower rank among equals; pairs come in any order. */
-static void meet(struct nuioa_rank_costs *costs, double *most, uint32_t other, double bytes)
+/* Adds a partner if it is among those with most bytes; of partners with equal bytes, the lower rank
+ * comes first. Pairs come in any order. most[k] is the traffic with partner k in bytes. */
+static void add_partner(struct nuioa_rank_costs *costs, double *most, uint32_t other, double bytes)
 {
     uint32_t at = costs->partner_count;
     while (at > 0 &&
@@ -95,10 +96,11 @@ static void add_pair(struct nuioa_plan *plan, uint32_t me, uint32_t other, doubl
     costs->local += bytes;
     if (hwloc_bitmap_isequal(plan->assignments[me].numas, plan->assignments[other].numas))
         costs->beside += bytes;
-    meet(costs, most, other, bytes);
+    add_partner(costs, most, other, bytes);
 }
 
-static int add_pairs(const struct planner *p, const struct seats *before, const struct seats *after)
+static int add_pairs(const struct planner *p, const struct rank_locations *before,
+                     const struct rank_locations *after)
 {
     const struct nuioa_request *r = p->request;
     double(*most)[NUIOA_PARTNERS_MAX] = calloc(r->task_count, sizeof(*most));
@@ -107,8 +109,10 @@ static int add_pairs(const struct planner *p, const struct seats *before, const 
     for (uint32_t k = 0; k < r->pair_count; k++) {
         const struct nuioa_pair *pair = &r->pairs[k];
         uint32_t a = pair->first, b = pair->second;
-        double was = pair->bytes * nuioa_spot_cost(r->node, &before->spots[a], &before->spots[b]);
-        double is = pair->bytes * nuioa_spot_cost(r->node, &after->spots[a], &after->spots[b]);
+        double was = pair->bytes *
+                     nuioa_location_cost(r->node, &before->locations[a], &before->locations[b]);
+        double is =
+            pair->bytes * nuioa_location_cost(r->node, &after->locations[a], &after->locations[b]);
         if (pair->bytes <= 0)
             continue;
         add_pair(p->plan, a, b, pair->bytes, was, is, most[a]);
@@ -118,7 +122,7 @@ static int add_pairs(const struct planner *p, const struct seats *before, const 
     return 0;
 }
 
-/* Who sits where each rank that moved has been. */
+/* Finds for each rank that moved a rank that moved to some of its former CPUs. */
 static int find_successors(struct nuioa_plan *plan, uint32_t cpu_count)
 {
     int32_t *owner = malloc((cpu_count + 1) * sizeof(*owner));
@@ -142,7 +146,8 @@ static int find_successors(struct nuioa_plan *plan, uint32_t cpu_count)
     return 0;
 }
 
-/* From the farthest of these NUMA nodes to the nearest that is local to the GPU. */
+/* Returns the largest distance from one of `numas` to the nearest NUMA node that is local to the
+ * GPU. Without a distance table, other NUMA nodes have distance 1. */
 static uint32_t gpu_distance(const struct nuioa_node *node, const struct nuioa_gpu *gpu,
                              hwloc_const_bitmap_t numas)
 {
@@ -163,18 +168,18 @@ static uint32_t gpu_distance(const struct nuioa_node *node, const struct nuioa_g
     return most;
 }
 
-/* Whether a rank that moved is farther from its GPU, or may be. `was` is for use. */
+/* Returns true if a rank that moved is farther from its GPU, or may be. `was` is scratch memory. */
 static bool left_gpu(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                      int32_t gpu, hwloc_bitmap_t was)
 {
     if (gpu < 0 || (uint32_t)gpu >= node->gpu_count || hwloc_bitmap_iszero(node->gpus[gpu].numas))
-        return true; /* nobody says which is its own, or where that is */
+        return true; /* the rank has no known GPU, or nobody knows where it is */
     nuioa_node_numas_of(node, assignment->was, was);
     return gpu_distance(node, &node->gpus[gpu], assignment->numas) >
            gpu_distance(node, &node->gpus[gpu], was);
 }
 
-/* 0 or -ENOMEM. */
+/* Counts the ranks that moved and are, or may be, farther from their GPUs. 0 or -ENOMEM. */
 static int count_gpus_left(const struct planner *p)
 {
     const struct nuioa_request *r = p->request;
@@ -204,12 +209,12 @@ static void add_up(struct nuioa_plan *plan)
 int nuioa_plan_costs(struct planner *p)
 {
     struct nuioa_plan *plan = p->plan;
-    struct seats before = { 0 }, after = { 0 };
+    struct rank_locations before = { 0 }, after = { 0 };
     for (uint32_t i = 0; i < plan->task_count; i++)
         plan->assignments[i].costs = (struct nuioa_rank_costs){ .gave_way = -1 };
-    int rc = seats_take(&before, p, true);
+    int rc = rank_locations_find(&before, p, true);
     if (rc == 0)
-        rc = seats_take(&after, p, false);
+        rc = rank_locations_find(&after, p, false);
     for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
         plan->assignments[i].costs.before.nic = plan->assignments[i].weight * before.nic_cost[i];
         plan->assignments[i].costs.after.nic = plan->assignments[i].weight * after.nic_cost[i];
@@ -224,7 +229,7 @@ int nuioa_plan_costs(struct planner *p)
         rc = count_gpus_left(p);
     if (rc == 0)
         add_up(plan);
-    seats_free(&before);
-    seats_free(&after);
+    rank_locations_free(&before);
+    rank_locations_free(&after);
     return rc;
 }

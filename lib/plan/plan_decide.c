@@ -36,7 +36,7 @@ static const char *must_stay(const struct nuioa_request *r)
 }
 
 /* Returns what is missing for a decision by distance, or NULL if nothing is. */
-static const char *lacks_basis(const struct planner *p)
+static const char *missing_basis(const struct planner *p)
 {
     if (p->request->pair_count && p->request->hinted)
         return NULL;
@@ -218,7 +218,7 @@ static int place_single_rank(struct planner *p)
 }
 
 /* Returns J with task i in slot i, computed by domains as the mappers do. */
-static double start_cost(const struct planner *p, const struct nuioa_slots *slots)
+static double identity_cost(const struct planner *p, const struct nuioa_slots *slots)
 {
     const struct nuioa_request *r = p->request;
     double cost = 0;
@@ -247,7 +247,7 @@ static int place_packed(struct planner *p, const struct nuioa_slots *own)
     if (rc == 0)
         rc = map_weights(p, &slots);
     if (rc == 0) {
-        p->plan->mapping.cost_start = start_cost(p, own);
+        p->plan->mapping.cost_start = identity_cost(p, own);
         p->plan->bound_known = false; /* the bound would hold for these slots only */
         if (p->plan->mapping.cost <= p->plan->mapping.cost_start) {
             rc = set_cpus(p, &slots);
@@ -273,7 +273,7 @@ static int leave_interrupt_cores(struct planner *p, struct nuioa_slots *own)
     int rc = nuioa_interrupt_avoid(r, p->allowed_cpus, own, &avoided);
     if (rc == 0)
         rc = nuioa_slots_price(own, r, &p->rails, r->pair_count);
-    double cost = rc == 0 ? start_cost(p, own) : 0;
+    double cost = rc == 0 ? identity_cost(p, own) : 0;
     if (rc < 0)
         return rc;
     if (!avoided.disturbed) {
@@ -349,10 +349,10 @@ int nuioa_plan_decide(struct planner *p)
     if (rc < 0)
         goto out;
     p->plan->mapping = (struct nuioa_mapping){ .mapper = "keep" };
-    p->plan->mapping.cost_start = p->plan->mapping.cost = start_cost(p, &own);
+    p->plan->mapping.cost_start = p->plan->mapping.cost = identity_cost(p, &own);
     bool computing = r->options->policy == NUIOA_POLICY_CPU;
     if (!stay && !computing)
-        stay = lacks_basis(p);
+        stay = missing_basis(p);
     if (stay) {
         set_reason(p->plan, stay);
         goto out;

@@ -6,8 +6,8 @@
 
 #include "plan/leader.h"
 
-/* The allowed NUMA nodes with memory among `numas`; if there is none, the nearest such one to
- * any. */
+/* Sets `out` to the NUMA nodes among `numas` that have memory which the step may use. If there is
+ * none, it is the one such NUMA node that is nearest to any of `numas`. */
 static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, hwloc_bitmap_t out)
 {
     const struct nuioa_node *node = p->request->node;
@@ -30,8 +30,8 @@ static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, h
         hwloc_bitmap_set(out, best);
 }
 
-/* The NUMA nodes of the NICs that a rank uses. A rank alone on its node has all rails for
- * itself, and MPI stripes large messages over them. */
+/* Sets `numas` to the NUMA nodes of the NICs that a rank uses. A rank alone on its node uses all
+ * rails, because MPI stripes large messages over them. */
 static void nic_memory(const struct planner *p, const struct nuioa_assignment *assignment,
                        hwloc_bitmap_t numas)
 {
@@ -43,9 +43,11 @@ static void nic_memory(const struct planner *p, const struct nuioa_assignment *a
         hwloc_bitmap_or(numas, numas, node->nics[p->rails.nic[i]].numas);
 }
 
-/* Which memory a rank prefers: `local`, that of its CPUs; `nic`, that of its NIC, interleaved if
- * it uses several; `interleave`, those of all rails: what arrives by two rails is faster spread
- * over their banks than in either (Moreaud & Goglin, PDCS 2007, 5.3). */
+/* Chooses the memory policy of a rank. mem=local prefers the memory of its CPUs. mem=nic prefers
+ * the memory of its NIC, interleaved if it uses several NICs. mem=interleave interleaves over the
+ * NUMA nodes of all rails: data that arrives by two rails is faster there than in either NUMA node
+ * (S. Moreaud and B. Goglin, "Impact of NUMA Effects on High-Speed Networking with Multi-Opteron
+ * Machines", PDCS 2007, section 5.3). */
 static void choose_memory(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_request *r = p->request;
@@ -69,7 +71,7 @@ static void choose_memory(const struct planner *p, struct nuioa_assignment *assi
         assignment->memory = NUIOA_MEMORY_INTERLEAVE;
     else if (mem == NUIOA_MEM_NIC && count > 0)
         assignment->memory = NUIOA_MEMORY_PREFERRED;
-    /* Several NUMA nodes: first touch is what keeps memory local. */
+    /* With several NUMA nodes, the default policy (first touch) keeps memory local. */
     else if (mem == NUIOA_MEM_LOCAL && count == 1 && !r->bound_by_user)
         assignment->memory = NUIOA_MEMORY_PREFERRED;
     if (assignment->memory == NUIOA_MEMORY_PREFERRED)
@@ -136,7 +138,8 @@ static int list_cores(const struct nuioa_node *node, const struct nuioa_assignme
     return 0;
 }
 
-/* Threads of ranks that share their CPUs, or that the user wanted unbound, go where they like. */
+/* Returns false for ranks that share their CPUs, or that the user left unbound: the kernel places
+ * their threads. */
 static bool places_wanted(const struct planner *p)
 {
     const struct nuioa_request *r = p->request;
@@ -144,8 +147,8 @@ static bool places_wanted(const struct planner *p)
            !(nuioa_unbound(p) && (r->task_count > 1 || r->bound_by_user));
 }
 
-/* One OMP place for each core, nearest the rank's NIC first: thread 0, which communicates, gets it.
- * None for a rank with one core. */
+/* Makes one OMP place for each core, the core nearest the rank's NIC first, because OpenMP runs
+ * thread 0 there, which communicates. A rank with one core gets no places. */
 static int list_places(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_node *node = p->request->node;
@@ -192,7 +195,7 @@ static int choose_leaders(struct planner *p)
     if (p->request->options->leader == NUIOA_LEADER_NEAR)
         plan->near = nuioa_leader_order(candidates, n);
     else
-        plan->near = 1; /* rank 0 was asked for: nobody to rotate with */
+        plan->near = 1; /* leader=rank0: there is no other candidate */
     plan->rail_count = nuioa_leader_rails(candidates, n, plan->rails);
     for (uint32_t i = 0; i < n; i++)
         plan->order[i] = candidates[i].local;

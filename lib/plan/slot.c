@@ -80,13 +80,13 @@ static double numa_cost(const struct nuioa_node *node, int32_t a, int32_t b)
            20.0;
 }
 
-struct nuioa_spot nuioa_spot_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
+struct nuioa_location nuioa_location_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
 {
     const struct nuioa_pu *pu = nuioa_first_pu(node, cpus);
-    return (struct nuioa_spot){ cpus, pu, pu && !nuioa_in_one_numa(node, pu, cpus) };
+    return (struct nuioa_location){ cpus, pu, pu && !nuioa_in_one_numa(node, pu, cpus) };
 }
 
-/* Mean over the NUMA nodes that two wide slots cover. */
+/* Returns the mean cost over all pairs of NUMA nodes that the two sets of CPUs cover. */
 static double wide_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
                         hwloc_const_bitmap_t b)
 {
@@ -108,8 +108,8 @@ bool nuioa_in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
     return pu->numa < 0 || hwloc_bitmap_isincluded(cpus, node->numas[pu->numa].cpus);
 }
 
-double nuioa_spot_cost(const struct nuioa_node *node, const struct nuioa_spot *a,
-                       const struct nuioa_spot *b)
+double nuioa_location_cost(const struct nuioa_node *node, const struct nuioa_location *a,
+                           const struct nuioa_location *b)
 {
     const struct nuioa_pu *x = a->pu, *y = b->pu;
     if (!x || !y)
@@ -130,14 +130,14 @@ double nuioa_spot_cost(const struct nuioa_node *node, const struct nuioa_spot *a
 double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
                             hwloc_const_bitmap_t b)
 {
-    struct nuioa_spot x = nuioa_spot_of(node, a), y = nuioa_spot_of(node, b);
-    return nuioa_spot_cost(node, &x, &y);
+    struct nuioa_location x = nuioa_location_of(node, a), y = nuioa_location_of(node, b);
+    return nuioa_location_cost(node, &x, &y);
 }
 
-/* The deepest unit that a slot shares with another one: two slots with equal keys are
- * interchangeable in neighbour costs. */
+/* The smallest unit that a slot shares with another slot. Two slots with equal keys have equal
+ * neighbour costs to all others: they are of one domain. */
 struct key {
-    uint32_t unit; /* 0 core, 1 L2, 2 L3, 3 NUMA node and package, 4 the slot alone */
+    uint32_t unit; /* 0: core; 1: L2; 2: L3; 3: NUMA node and package; 4: it shares none */
     uint32_t id, package;
     int32_t numa;
 };
@@ -162,7 +162,7 @@ static int by_key(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct key));
 }
 
-/* For each slot, the deepest unit in which it has company. */
+/* Finds for each slot the smallest unit that has another slot too. */
 static int find_keys(const struct nuioa_node *node, const struct nuioa_slots *slots,
                      struct key *keys)
 {
@@ -178,9 +178,9 @@ static int find_keys(const struct nuioa_node *node, const struct nuioa_slots *sl
         for (uint32_t i = 0; i < slots->count; i++) {
             struct key key = key_at(node, slots, i, unit);
             const struct key *hit = bsearch(&key, sorted, slots->count, sizeof(*sorted), by_key);
-            bool company = hit && ((hit > sorted && same_key(hit - 1, &key)) ||
-                                   (hit + 1 < sorted + slots->count && same_key(hit + 1, &key)));
-            if (keys[i].unit == 4 && key.unit != 4 && company)
+            bool shared = hit && ((hit > sorted && same_key(hit - 1, &key)) ||
+                                  (hit + 1 < sorted + slots->count && same_key(hit + 1, &key)));
+            if (keys[i].unit == 4 && key.unit != 4 && shared)
                 keys[i] = key;
         }
     }
@@ -188,17 +188,17 @@ static int find_keys(const struct nuioa_node *node, const struct nuioa_slots *sl
     return 0;
 }
 
-/* Numbers the domains, and prices each pair of them by one slot of each (two of the same: two
- * slots). */
+/* Numbers the domains, and computes the cost between each two from one slot of each; inside one
+ * domain, from two of its slots. */
 static int price_domains(struct nuioa_slots *slots, const struct nuioa_node *node)
 {
     uint32_t n = slots->count, domains = 0;
     struct key *keys = malloc(n * sizeof(*keys));
     uint32_t(*members)[2] = malloc(n * sizeof(*members));
-    struct nuioa_spot *spots = malloc(n * sizeof(*spots));
-    int rc = keys && members && spots ? find_keys(node, slots, keys) : -ENOMEM;
+    struct nuioa_location *locations = malloc(n * sizeof(*locations));
+    int rc = keys && members && locations ? find_keys(node, slots, keys) : -ENOMEM;
     for (uint32_t i = 0; rc == 0 && i < n; i++)
-        spots[i] = nuioa_spot_of(node, slots->cpus[i]);
+        locations[i] = nuioa_location_of(node, slots->cpus[i]);
     for (uint32_t i = 0; rc == 0 && i < n; i++) {
         uint32_t d = 0;
         while (d < domains && !same_key(&keys[members[d][0]], &keys[i]))
@@ -216,10 +216,10 @@ static int price_domains(struct nuioa_slots *slots, const struct nuioa_node *nod
     }
     for (uint32_t a = 0; rc == 0 && a < domains; a++)
         for (uint32_t b = 0; b < domains; b++)
-            slots->domain_cost[(size_t)a * domains + b] =
-                nuioa_spot_cost(node, &spots[members[a][0]], &spots[members[b][a == b]]);
+            slots->domain_cost[(size_t)a * domains + b] = nuioa_location_cost(
+                node, &locations[members[a][0]], &locations[members[b][a == b]]);
     free(keys);
-    free(spots);
+    free(locations);
     free(members);
     return rc;
 }

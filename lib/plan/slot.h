@@ -5,59 +5,68 @@
 #include "plan/plan.h"
 #include "plan/rail.h"
 
-/* Slots: the sets of CPUs that tasks can be given, and what each costs. Private to the library.
- * Turns a machine into the numbers of mapping/mapping.h. */
+/* Slots: the sets of CPUs that tasks can be given, and their costs. They turn a machine into the
+ * numbers of mapping/mapping.h. Private to the library. */
 struct nuioa_slots {
     uint32_t count;
-    hwloc_bitmap_t *cpus; /* [count] */
-    double *nic_cost;     /* [count] */
-    uint32_t *tie;        /* [count] */
-    uint32_t *kind;       /* [count]: equal for as many cores and PUs */
-    uint32_t *domain;     /* [count]: slots that are at the same distance from all others */
+    hwloc_bitmap_t *cpus; /* [count]: OS indexes */
+    double *nic_cost;     /* [count]: nuioa_nic_cost at the level of the nearest rail */
+    uint32_t *tie;        /* [count]: nuioa_rails_tie */
+    uint32_t *kind;       /* [count]: equal for slots with as many cores and as many PUs */
+    /* [count]: slots of one domain have equal costs to every other slot */
+    uint32_t *domain;
     uint32_t domain_count;
-    double *domain_cost; /* [domain_count * domain_count] */
+    double *domain_cost; /* [domain_count * domain_count]: cost of a byte between two slots */
 };
 
-/* All functions: 0 or negative (-ENOMEM; others said). Caller: nuioa_slots_free. */
-
-/* Room for `count` slots without CPUs. */
+/* Makes `count` slots without CPUs. 0 or -ENOMEM. In both cases the caller frees *slots with
+ * nuioa_slots_free. */
 int nuioa_slots_reserve(struct nuioa_slots *slots, uint32_t count);
 
-/* The slots that Slurm made: slot i is task i's own mask. */
+/* Makes the slots that Slurm chose: slot i has the CPUs of task i. 0 or -ENOMEM. In both cases the
+ * caller frees *slots with nuioa_slots_free. */
 int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request);
 
-/* Fills nic_cost, tie, kind; with `pairs` also the domains. Anew, if the CPUs have changed. */
+/* Computes nic_cost, tie and kind from the CPUs of the slots, and with `pairs` also the domains.
+ * Call it again after the CPUs have changed. 0 or -ENOMEM. */
 int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_request *request,
                       const struct nuioa_rails *rails, bool pairs);
 
 void nuioa_slots_free(struct nuioa_slots *slots);
 
-/* dn of design: what one unit of traffic to the NIC costs at that level. Leaving the NIC's NUMA
- * node costs remote_cost (0.30: CASS 2011, 4.2; PDCS 2007, table 2), each further level hop_cost
- * (0.05: little on an idle machine, more on a loaded one; master thesis 2007, 2.5.2-2.5.3). */
+/* Returns the cost of one unit of traffic to a NIC at `level`: 1 on the NIC's NUMA nodes (and if
+ * the level is unknown), remote_cost more on the next level, and hop_cost more for each further
+ * level. The defaults come from measurements: 0.30 from S. Moreaud and B. Goglin, "Impact of NUMA
+ * Effects on High-Speed Networking with Multi-Opteron Machines" (PDCS 2007, table 2) and B. Goglin
+ * and S. Moreaud, "Dodging Non-Uniform I/O Access in Hierarchical Collective Operations for
+ * Multicore Clusters" (CASS 2011, section 4.2); 0.05 because further levels cost little on an idle
+ * machine and more on a loaded one (S. Moreaud, master thesis, 2007, sections 2.5.2 and 2.5.3). */
 double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level);
 
-/* What a slot's neighbour costs follow from, found once: there may be many pairs. */
-struct nuioa_spot {
-    hwloc_const_bitmap_t cpus; /* the caller's */
-    const struct nuioa_pu *pu; /* the first of them, NULL: none */
-    bool wide;                 /* they have several NUMA nodes */
+/* The facts about a set of CPUs that neighbour costs depend on. They are found once for each set,
+ * because there may be many pairs. */
+struct nuioa_location {
+    hwloc_const_bitmap_t cpus; /* owned by the caller */
+    const struct nuioa_pu *pu; /* the first PU of `cpus`, NULL if there is none */
+    bool wide;                 /* `cpus` span several NUMA nodes */
 };
-struct nuioa_spot nuioa_spot_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
+struct nuioa_location nuioa_location_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
 
-/* dp of design: what a byte between two sets of CPUs costs, 1.0 = within one NUMA node. Between
- * NUMA nodes the distance table / 10, mean of both directions; inside, by the deepest thing
- * shared. */
+/* Returns the cost of one byte between two sets of CPUs; 1.0 is the cost within one NUMA node.
+ * Between NUMA nodes it is the mean of both directions in the distance table, divided by 10. Inside
+ * one NUMA node it depends on the smallest unit that both share (core, L2, L3). */
 double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
                             hwloc_const_bitmap_t b);
 
-double nuioa_spot_cost(const struct nuioa_node *node, const struct nuioa_spot *a,
-                       const struct nuioa_spot *b);
+/* The same as nuioa_neighbour_cost, for two locations. */
+double nuioa_location_cost(const struct nuioa_node *node, const struct nuioa_location *a,
+                           const struct nuioa_location *b);
 
-/* A PU of `cpus` (the first in logical order), NULL if there is none. */
+/* Returns the first PU of `cpus` in logical order, or NULL if there is none. */
 const struct nuioa_pu *nuioa_first_pu(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
 
-/* All of `cpus` have the NUMA node of `pu`, one of them. */
+/* Returns true if all of `cpus` are on the NUMA node of `pu`, which is one of them, or if that NUMA
+ * node is unknown. */
 bool nuioa_in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
                        hwloc_const_bitmap_t cpus);
 
