@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 struct core {
-    hwloc_bitmap_t allowed; /* what of it the step may use */
+    hwloc_bitmap_t allowed; /* the PUs that the step may use */
     uint32_t l3;
     int32_t numa;
     bool disturbed;
-    bool spare;
+    bool spare; /* undisturbed, and no rank has any of it */
 };
 
 struct cores {
@@ -57,8 +57,8 @@ static void find_spare(struct cores *cores, const struct nuioa_slots *slots)
     }
 }
 
-/* One that can stand in for `from` with `pus` hardware threads, under the same L3 if there is
- * one. */
+/* Returns a spare core of the same NUMA node with at least `pus` allowed PUs, under the same L3 as
+ * `from` if possible; NULL if there is none. */
 static struct core *find_core(const struct cores *cores, const struct core *from, int pus)
 {
     struct core *best = NULL;
@@ -72,7 +72,7 @@ static struct core *find_core(const struct cores *cores, const struct core *from
     return best;
 }
 
-/* `own` is what the rank has of core `from`. */
+/* Replaces the PUs `own` of a rank by as many PUs of core `to`. */
 static void exchange(hwloc_bitmap_t cpus, hwloc_const_bitmap_t own, struct core *to)
 {
     int left = hwloc_bitmap_weight(own);

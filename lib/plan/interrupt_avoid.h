@@ -4,21 +4,22 @@
 
 #include "plan/slot.h"
 
-/* policy=cpu: ranks off the cores that serve interrupts, as far as nobody pays for it. Private
- * to the library.
+/* policy=cpu: moves ranks off the cores that serve interrupts, where that costs nothing. Private to
+ * the library.
  *
- * A core of a rank's own that serves interrupts is exchanged for one that the step may use and
- * nobody has: on the same NUMA node, so that memory, NIC and neighbours are as near as before,
- * with as many of its hardware threads for the rank. Whole cores count, since threads share what
- * the kernel takes. */
+ * A rank gives up a core that serves interrupts and gets a spare one: a core that the step may use
+ * and that no rank has. The spare core is on the same NUMA node, so memory, NIC and neighbours stay
+ * as near as before, and it has at least as many hardware threads for the rank. Whole cores are
+ * exchanged, because an interrupt on one hardware thread slows the other ones of its core. */
 
 struct nuioa_avoided {
-    uint32_t disturbed; /* ranks that were on such cores */
-    uint32_t moved;     /* of these, ranks that have left one */
-    uint32_t left;      /* ranks that still are on one: no spare core on their NUMA node */
+    uint32_t disturbed; /* ranks that had cores that serve interrupts */
+    uint32_t moved;     /* disturbed ranks that gave up such a core */
+    uint32_t left;      /* ranks that still have one, for want of a spare core */
 };
 
-/* Changes slots->cpus, which begin as Slurm's own masks. 0 or -ENOMEM. */
+/* Changes slots->cpus, which must be the masks that Slurm gave (nuioa_slots_keep), and sets
+ * *avoided. `allowed` are the CPUs that the step may use. 0 or -ENOMEM. */
 int nuioa_interrupt_avoid(const struct nuioa_request *request, hwloc_const_bitmap_t allowed,
                           struct nuioa_slots *slots, struct nuioa_avoided *avoided);
 

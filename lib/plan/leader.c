@@ -27,7 +27,7 @@ static int by_nic(const void *a, const void *b)
     const struct nuioa_candidate *const *x = a, *const *y = b;
     if ((*x)->nic != (*y)->nic)
         return (*x)->nic < (*y)->nic ? -1 : 1;
-    return *x < *y ? -1 : 1; /* earlier in the order = better leader */
+    return *x < *y ? -1 : 1; /* the earlier candidate is the better leader */
 }
 
 unsigned nuioa_leader_rails(const struct nuioa_candidate *candidates, unsigned count,

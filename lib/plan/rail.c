@@ -10,7 +10,8 @@ static bool same_fabric(const struct nuioa_nic *a, const struct nuioa_nic *b)
     return a->kind == b->kind && !strcmp(a->fabric, b->fabric);
 }
 
-/* Narrows `taken` to one fabric, and to NICs whose NUMA nodes are known if there are any. */
+/* Removes from `taken` the NICs that are not on the fastest fabric and, if some NICs have known
+ * NUMA nodes, those that have none. */
 static void narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool *taken,
                    struct nuioa_warnings *warnings)
 {
@@ -37,8 +38,9 @@ static void narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool
         }
 }
 
-/* A job bound by latency pays both ways: to the NIC and back (Moreaud & Goglin, PDCS 2007, 4.1),
- * so its levels come from the mean of both directions. */
+/* Sets *mean to the mean of both directions of the distance table. A job bound by latency waits for
+ * both: for requests to the NIC and for answers from it (S. Moreaud and B. Goglin, "Impact of NUMA
+ * Effects on High-Speed Networking with Multi-Opteron Machines", PDCS 2007, section 4.1). */
 static int mean_levels(const struct nuioa_node *node, struct nuioa_distance *mean)
 {
     unsigned n = node->distance.count;
@@ -138,6 +140,7 @@ void nuioa_rails_free(struct nuioa_rails *rails)
     *rails = (struct nuioa_rails){ 0 };
 }
 
+/* Returns the level from a rail to the farthest NUMA node. */
 static uint32_t farthest(const struct nuioa_rails *rails, unsigned rail)
 {
     uint32_t far = 0;
@@ -185,16 +188,16 @@ uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_nod
     return 1;
 }
 
-struct chooser {
+struct rank_choice {
     uint32_t local;
     uint32_t choices; /* rails that are equally near */
     double weight;
 };
 
-/* Those without a choice first, so that the others can even out the loads. */
+/* Ranks with fewer choices come first, so that the others can balance the loads. */
 static int choosing_order(const void *a, const void *b)
 {
-    const struct chooser *x = a, *y = b;
+    const struct rank_choice *x = a, *y = b;
     if (x->choices != y->choices)
         return x->choices < y->choices ? -1 : 1;
     if (x->weight != y->weight)
@@ -202,8 +205,8 @@ static int choosing_order(const void *a, const void *b)
     return x->local < y->local ? -1 : 1;
 }
 
-/* How far a rail is. Attached to the very CPUs (an L3) is nearer than elsewhere on the same NUMA
- * node. */
+/* Returns a number that is lower for nearer rails. A rail attached to exactly these CPUs (an L3) is
+ * nearer than another one on the same NUMA node. */
 static uint64_t reach_from(const struct nuioa_rails *rails, const struct nuioa_node *node,
                            hwloc_const_bitmap_t cpus, unsigned rail)
 {
@@ -226,7 +229,7 @@ unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_no
     return count;
 }
 
-/* From a task: from its GPU if it has one, else from its CPUs. */
+/* Returns reach_from for a rank: from its GPU if it has one, else from its CPUs. */
 static uint64_t reach(const struct nuioa_rails *rails, const struct nuioa_request *request,
                       const struct nuioa_assignment *assignment, int32_t gpu_index, unsigned rail)
 {
@@ -238,11 +241,10 @@ static uint64_t reach(const struct nuioa_rails *rails, const struct nuioa_reques
     return reach_from(rails, node, cpus, rail);
 }
 
-/* Load of the rail's card once `weight` more is on it, for its rate. Rates count only where all
- * are known: otherwise the rails share evenly. The port's own load settles between two ports of
- * a card. */
-static double pressure(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                       const double *load, unsigned rail, double weight, bool rated)
+/* Returns the load of the rail's card with `weight` added, divided by its rate if `rated` (all
+ * rates are known). A small part of the rail's own load decides between two ports of a card. */
+static double relative_load(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                            const double *load, unsigned rail, double weight, bool rated)
 {
     const struct nuioa_nic *nic = &node->nics[rails->nic[rail]];
     double card = weight;
@@ -271,14 +273,14 @@ static unsigned choose(const struct nuioa_rails *rails, const struct nuioa_reque
 {
     unsigned best = 0;
     uint64_t best_reach = UINT64_MAX;
-    double best_pressure = 0;
+    double best_load = 0;
     for (unsigned r = 0; r < rails->count; r++) {
         uint64_t here = reach(rails, request, assignment, gpu, r);
-        double p = pressure(rails, request->node, load, r, weight, rated);
-        if (here < best_reach || (here == best_reach && p < best_pressure)) {
+        double p = relative_load(rails, request->node, load, r, weight, rated);
+        if (here < best_reach || (here == best_reach && p < best_load)) {
             best = r;
             best_reach = here;
-            best_pressure = p;
+            best_load = p;
         }
     }
     return best;
@@ -288,7 +290,7 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
                        struct nuioa_assignment *assignments)
 {
     uint32_t n = request->task_count;
-    struct chooser *order = malloc(n * sizeof(*order));
+    struct rank_choice *order = malloc(n * sizeof(*order));
     double *load = calloc(rails->count + 1, sizeof(*load));
     bool rated = true;
     double heaviest = 0;
@@ -299,13 +301,13 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
         rated &= request->node->nics[rails->nic[r]].rate_mbps > 0;
     for (uint32_t i = 0; i < n; i++)
         heaviest = assignments[i].weight > heaviest ? assignments[i].weight : heaviest;
-    /* Ranks without weight share evenly, too, and never outweigh one that has some. */
+    /* Ranks without weight get a small one, so that they share the rails evenly too. */
     double least = heaviest > 0 ? 1e-6 * heaviest : 1;
     for (uint32_t i = 0; i < n; i++)
-        order[i] =
-            (struct chooser){ i,
-                              count_choices(rails, request, &assignments[i], request->tasks[i].gpu),
-                              assignments[i].weight > least ? assignments[i].weight : least };
+        order[i] = (struct rank_choice){
+            i, count_choices(rails, request, &assignments[i], request->tasks[i].gpu),
+            assignments[i].weight > least ? assignments[i].weight : least
+        };
     qsort(order, n, sizeof(*order), choosing_order);
 
     for (uint32_t i = 0; i < n; i++) {

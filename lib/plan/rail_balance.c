@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A move is worth it from here on: what a card gets less of. Weights are seldom more exact. */
-#define WORTH 0.10
+/* The part of its load that a card must lose in an exchange. Weights are seldom more exact. */
+#define LEAST_RELIEF 0.10
 
-/* Swaps looked at, and ranks whose part of J elsewhere is computed: below 10 ms with 512 ranks, and
- * the same on every machine. */
-#define LOOKS_MAX 2000000
+/* Limits on the work: swaps that are examined, and computations of how J changes for one rank. They
+ * keep the time below 10 ms with 512 ranks, and the result equal on every machine. */
+#define SWAPS_MAX 2000000
 #define COSTS_MAX 40000
 
 struct balance {
@@ -18,14 +18,14 @@ struct balance {
     const struct nuioa_slots *slots;
     uint32_t *slot_of;
     unsigned cards;
-    double *share;             /* [slots * cards]: of a rank's traffic, by the card's rate */
+    double *share;             /* [slots * cards]: load of each card by a task of weight 1 */
     double *load;              /* [cards] */
-    double *trial;             /* [cards]: after a swap, or before several */
-    uint32_t *first, *partner; /* task i has pairs[partner[first[i] .. first[i + 1] - 1]] */
-    bool *stuck;               /* [tasks]: cannot go elsewhere even with its neighbours */
-    bool *gone;                /* [tasks]: by the exchange that is being tried */
-    uint32_t *back;            /* [tasks]: slots before it */
-    uint32_t looks, costs;
+    double *trial;             /* [cards]: scratch: loads after a swap, or before a group */
+    uint32_t *first, *partner; /* task i has pairs[partner[first[i]..first[i + 1] - 1]] */
+    bool *stuck;               /* [tasks]: no exchange of a group that begins with it helps */
+    bool *exchanged;           /* [tasks]: already exchanged in the group being tried */
+    uint32_t *slots_before;    /* [tasks]: the slots before that group */
+    uint32_t swaps, costs;     /* work done so far */
 };
 
 static void balance_free(struct balance *b)
@@ -36,11 +36,12 @@ static void balance_free(struct balance *b)
     free(b->first);
     free(b->partner);
     free(b->stuck);
-    free(b->gone);
-    free(b->back);
+    free(b->exchanged);
+    free(b->slots_before);
 }
 
-/* The cards of the rails, numbered; two ports of one are one. */
+/* Numbers the cards of the rails: card[rail]. Two ports of a card have one number. Returns how many
+ * cards there are. */
 static unsigned number_cards(const struct nuioa_rails *rails, const struct nuioa_node *node,
                              unsigned *card)
 {
@@ -54,7 +55,8 @@ static unsigned number_cards(const struct nuioa_rails *rails, const struct nuioa
     return count;
 }
 
-/* Ranks spread evenly over the rails nearest to them. Rates count where all are known. */
+/* Computes `share`. The traffic of a task is spread evenly over the rails nearest to its slot.
+ * Rates count only if all are known. 0 or -ENOMEM. */
 static int find_shares(struct balance *b, const struct nuioa_rails *rails)
 {
     const struct nuioa_node *node = b->request->node;
@@ -88,9 +90,9 @@ static int index_pairs(struct balance *b)
     b->first = calloc((size_t)r->task_count + 2, sizeof(*b->first));
     b->partner = malloc(((size_t)r->pair_count * 2 + 1) * sizeof(*b->partner));
     b->stuck = calloc(r->task_count, sizeof(*b->stuck));
-    b->gone = calloc(r->task_count, sizeof(*b->gone));
-    b->back = calloc(r->task_count, sizeof(*b->back));
-    if (!b->first || !b->partner || !b->stuck || !b->gone || !b->back)
+    b->exchanged = calloc(r->task_count, sizeof(*b->exchanged));
+    b->slots_before = calloc(r->task_count, sizeof(*b->slots_before));
+    if (!b->first || !b->partner || !b->stuck || !b->exchanged || !b->slots_before)
         return -ENOMEM;
     for (uint32_t k = 0; k < r->pair_count; k++) {
         b->first[r->pairs[k].first + 2]++;
@@ -105,7 +107,8 @@ static int index_pairs(struct balance *b)
     return 0;
 }
 
-/* What the pairs of task i cost more once it is in `slot`, those with task `except` aside. */
+/* Returns by how much the cost of the pairs of task i rises if it moves to `slot`, without its pair
+ * with task `except`. */
 static double pairs_rise(struct balance *b, uint32_t i, uint32_t slot, uint32_t except)
 {
     const struct nuioa_slots *s = b->slots;
@@ -123,7 +126,7 @@ static double pairs_rise(struct balance *b, uint32_t i, uint32_t slot, uint32_t 
     return rise;
 }
 
-/* By how much J rises if i and k change places. They stay as far from each other as before. */
+/* Returns by how much J rises if tasks i and k swap slots. The cost of their own pair stays. */
 static double swap_rise(struct balance *b, uint32_t i, uint32_t k)
 {
     if (!b->request->pair_count)
@@ -131,6 +134,8 @@ static double swap_rise(struct balance *b, uint32_t i, uint32_t k)
     return pairs_rise(b, i, b->slot_of[k], k) + pairs_rise(b, k, b->slot_of[i], i);
 }
 
+/* Returns true if tasks i and k could swap slots without a change of their distance to the NICs,
+ * but would then use other cards. */
 static bool exchangeable(const struct balance *b, uint32_t i, uint32_t k)
 {
     uint32_t x = b->slot_of[i], y = b->slot_of[k];
@@ -140,7 +145,8 @@ static bool exchangeable(const struct balance *b, uint32_t i, uint32_t k)
                   b->cards * sizeof(*b->share));
 }
 
-/* By how much the squares of the loads fall; 0: not worth it. */
+/* Returns by how much the sum of the squares of the loads falls, or 0 if the most loaded card does
+ * not lose at least LEAST_RELIEF. */
 static double relief(const double *load, const double *new_load, unsigned cards)
 {
     double before = 0, after = 0, squares = 0;
@@ -152,7 +158,7 @@ static double relief(const double *load, const double *new_load, unsigned cards)
             after = fresh > after ? fresh : after;
         }
     }
-    return after <= (1 - WORTH) * before ? squares : 0;
+    return after <= (1 - LEAST_RELIEF) * before ? squares : 0;
 }
 
 static void exchange_loads(const struct balance *b, uint32_t i, uint32_t k, double *load)
@@ -181,21 +187,22 @@ static void swap(struct balance *b, uint32_t i, uint32_t k)
 
 static bool exhausted(const struct balance *b)
 {
-    return b->looks > LOOKS_MAX || b->costs > COSTS_MAX;
+    return b->swaps > SWAPS_MAX || b->costs > COSTS_MAX;
 }
 
-/* True if i, with `mine` of its traffic on the card, and k, lighter and with less there, could
- * change places. */
+/* Returns true if tasks i and k may swap slots to relieve the card: k is lighter and uses the card
+ * less than i, whose share of it is `mine`. */
 static bool candidate(struct balance *b, uint32_t i, uint32_t k, unsigned card, double mine)
 {
     const struct nuioa_task *tasks = b->request->tasks;
-    b->looks++;
+    b->swaps++;
     return tasks[k].weight < tasks[i].weight &&
            b->share[(size_t)b->slot_of[k] * b->cards + card] < mine && exchangeable(b, i, k);
 }
 
-/* The best swap of a rank that uses this card for a lighter one that uses it less. */
-static bool relieve(struct balance *b, unsigned card)
+/* Makes the best swap of a task that uses this card and a lighter task that uses it less. Returns
+ * false if there is none. */
+static bool relieve_by_swap(struct balance *b, unsigned card)
 {
     const struct nuioa_request *r = b->request;
     uint32_t best_i = 0, best_k = 0;
@@ -220,10 +227,10 @@ static bool relieve(struct balance *b, unsigned card)
     return best > 0;
 }
 
-/* Where that would tear neighbours apart, they go along. */
+/* --- exchange of groups, where a single swap would separate neighbours --- */
 
-/* Two slots between which nobody could tell a difference. */
-static bool beside(const struct balance *b, uint32_t x, uint32_t y)
+/* Returns true if two slots are equal for every task. */
+static bool equal_slots(const struct balance *b, uint32_t x, uint32_t y)
 {
     const struct nuioa_slots *s = b->slots;
     return s->domain[x] == s->domain[y] && s->nic_cost[x] == s->nic_cost[y] &&
@@ -232,13 +239,14 @@ static bool beside(const struct balance *b, uint32_t x, uint32_t y)
                    b->cards * sizeof(*b->share));
 }
 
-/* Of those still beside `from`, the one who costs least in `to`; task_count: none. */
-static uint32_t readiest(struct balance *b, uint32_t from, uint32_t to, uint32_t except)
+/* Returns the task, among those not yet exchanged in slots equal to `from`, for which J rises least
+ * if it moves to `to`; task_count if there is none. */
+static uint32_t least_rise(struct balance *b, uint32_t from, uint32_t to, uint32_t except)
 {
     uint32_t best = b->request->task_count;
     double least = 0;
     for (uint32_t t = 0; t < b->request->task_count; t++) {
-        if (b->gone[t] || !beside(b, b->slot_of[t], from))
+        if (b->exchanged[t] || !equal_slots(b, b->slot_of[t], from))
             continue;
         double rise = pairs_rise(b, t, to, except);
         if (best == b->request->task_count || rise < least) {
@@ -249,31 +257,33 @@ static uint32_t readiest(struct balance *b, uint32_t from, uint32_t to, uint32_t
     return best;
 }
 
-/* Swaps i and k, then one after the other those who mind least, as Kernighan and Lin do, until J is
- * no higher than before and the cards are relieved; else all return. */
-static bool swap_along(struct balance *b, uint32_t i, uint32_t k)
+/* Swaps tasks i and k, then pairs of tasks for which J rises least (Kernighan-Lin), until J is not
+ * higher than before and the cards are relieved. If that fails, all tasks return, and the result is
+ * false. */
+static bool swap_group(struct balance *b, uint32_t i, uint32_t k)
 {
     uint32_t n = b->request->task_count, from = b->slot_of[i], to = b->slot_of[k];
-    double rise = 0, torn = swap_rise(b, i, k);
-    memset(b->gone, 0, n * sizeof(*b->gone));
-    memcpy(b->back, b->slot_of, n * sizeof(*b->back));
+    double rise = 0, first_rise = swap_rise(b, i, k);
+    memset(b->exchanged, 0, n * sizeof(*b->exchanged));
+    memcpy(b->slots_before, b->slot_of, n * sizeof(*b->slots_before));
     memcpy(b->trial, b->load, b->cards * sizeof(*b->trial));
     while (i < n && k < n && !exhausted(b)) {
         rise += swap_rise(b, i, k);
         swap(b, i, k);
-        b->gone[i] = b->gone[k] = true;
-        if (rise <= 1e-12 * torn && relief(b->trial, b->load, b->cards) > 0)
+        b->exchanged[i] = b->exchanged[k] = true;
+        if (rise <= 1e-12 * first_rise && relief(b->trial, b->load, b->cards) > 0)
             return true;
-        i = readiest(b, from, to, UINT32_MAX);
-        k = i < n ? readiest(b, to, from, i) : n;
+        i = least_rise(b, from, to, UINT32_MAX);
+        k = i < n ? least_rise(b, to, from, i) : n;
     }
-    memcpy(b->slot_of, b->back, n * sizeof(*b->back));
+    memcpy(b->slot_of, b->slots_before, n * sizeof(*b->slots_before));
     memcpy(b->load, b->trial, b->cards * sizeof(*b->trial));
     return false;
 }
 
-/* Whom i could best change places with; task_count: nobody. */
-static uint32_t least_torn(struct balance *b, uint32_t i, unsigned card)
+/* Returns the task with which a swap of task i relieves the card and raises J least; task_count if
+ * there is none. */
+static uint32_t best_swap(struct balance *b, uint32_t i, unsigned card)
 {
     uint32_t n = b->request->task_count, best = n;
     double mine = b->share[(size_t)b->slot_of[i] * b->cards + card], least = 0;
@@ -289,8 +299,9 @@ static uint32_t least_torn(struct balance *b, uint32_t i, unsigned card)
     return best;
 }
 
-/* The heaviest that can leave the card with its neighbours. */
-static bool relieve_along(struct balance *b, unsigned card)
+/* Exchanges a group that begins with the heaviest possible task of this card. Returns false if
+ * there is none. */
+static bool relieve_by_group(struct balance *b, unsigned card)
 {
     const struct nuioa_task *tasks = b->request->tasks;
     uint32_t n = b->request->task_count;
@@ -302,15 +313,15 @@ static bool relieve_along(struct balance *b, unsigned card)
                 i = t;
         if (i == n)
             break;
-        uint32_t k = least_torn(b, i, card);
-        if (k < n && swap_along(b, i, k))
+        uint32_t k = best_swap(b, i, card);
+        if (k < n && swap_group(b, i, k))
             return true;
         b->stuck[i] = true;
     }
     return false;
 }
 
-/* The busiest card that can be relieved. */
+/* Relieves the most loaded card that can be relieved. Returns false if none can. */
 static bool relieve_one(struct balance *b)
 {
     bool tried[64] = { false };
@@ -320,7 +331,7 @@ static bool relieve_one(struct balance *b)
             if (!tried[c] && (busiest == b->cards || b->load[c] > b->load[busiest]))
                 busiest = c;
         tried[busiest] = true;
-        if (relieve(b, busiest) || relieve_along(b, busiest))
+        if (relieve_by_swap(b, busiest) || relieve_by_group(b, busiest))
             return true;
     }
     return false;

@@ -4,21 +4,24 @@
 
 #include "plan/slot.h"
 
-/* Several NICs are several times the bandwidth only if the heavy ranks do not sit beside the
- * same one. J of design does not know: it is the same whichever of two equally near NICs a rank
- * uses. Private to the library.
+/* Rail balance: exchanges ranks so that all NICs share the traffic. Private to the library.
  *
- * Swaps two tasks between slots that are equally far from the NICs, but have other ones nearest,
- * as long as the busier of their cards gets at least a tenth less of the traffic for its rate,
- * and J does not rise. Where no two can be swapped, because that would tear neighbours apart,
- * groups are: the heavy one, and one after the other those who then mind least, as in a pass of
- * Kernighan and Lin (Bell System Technical Journal, 1970), until J is no higher than before.
+ * The cost J does not change when a rank uses another, equally near NIC, so the mappers may leave
+ * all heavy ranks near the same one.
  *
- * The load is no term of J: it grows with the product of two weights, so that the best trade
- * against distance would need to know how much the network is used, which no profile says.
+ * Two tasks are swapped if their slots are equally far from the nearest NICs, but nearest to
+ * different ones; if the more loaded of their cards loses at least a tenth of its load (traffic
+ * divided by rate); and if J does not rise. Where every single swap would raise J because it
+ * separates neighbours, a group is exchanged: the heavy task first, then each time the pair that
+ * raises J least, until J is not higher than before. This is one pass of B. W. Kernighan and S.
+ * Lin, "An Efficient Heuristic Procedure for Partitioning Graphs" (Bell System Technical Journal,
+ * 1970).
  *
- * Slots as for nuioa_map, priced; slot_of[task_count] is changed. Returns how many exchanges,
- * or -ENOMEM. */
+ * The load is not a term of J. Its weight against distance would depend on how busy the network is,
+ * which no profile says.
+ *
+ * `slots` must be priced (nuioa_slots_price); slot_of[task_count] is a mapping and is changed.
+ * Returns the number of exchanges, or -ENOMEM. */
 int nuioa_rail_balance(const struct nuioa_request *request, const struct nuioa_slots *slots,
                        const struct nuioa_rails *rails, uint32_t *slot_of);
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A core as far as the step may use it. */
+/* A core of which the step may use some PUs. */
 struct core {
     uint32_t index;      /* logical, over the machine */
     uint32_t first, end; /* its PUs in node->pus */
@@ -18,14 +18,14 @@ static int nearer_core(const void *a, const void *b)
     const struct core *x = a, *y = b;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
-    if (x->numa != y->numa) /* one NUMA node after the other, so that slots are not torn */
+    if (x->numa != y->numa) /* one NUMA node after the other, so that few slots span two */
         return x->numa < y->numa ? -1 : 1;
     if (x->tie != y->tie)
         return x->tie < y->tie ? -1 : 1;
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Adds the first `max` allowed PUs of a core. Returns how many there were. */
+/* Adds the first allowed PUs of a core to `cpus`, at most `max`. Returns how many it added. */
 static uint32_t take_core(const struct nuioa_node *node, const struct core *core,
                           hwloc_const_bitmap_t allowed, uint32_t max, hwloc_bitmap_t cpus)
 {
@@ -38,7 +38,8 @@ static uint32_t take_core(const struct nuioa_node *node, const struct core *core
     return taken;
 }
 
-/* The cores that have an allowed PU, nearest first. malloc'd; NULL without memory. */
+/* Returns the cores that have an allowed PU, nearest first; the caller frees them. NULL: out of
+ * memory. */
 static struct core *list_cores(const struct nuioa_node *node, const struct nuioa_rails *rails,
                                hwloc_const_bitmap_t allowed, uint32_t *count)
 {
@@ -63,8 +64,8 @@ static struct core *list_cores(const struct nuioa_node *node, const struct nuioa
     return cores;
 }
 
-/* The next run of unused cores from `first` on with `cpus` CPUs together; inside the NUMA node of
- * `first` if `whole`. */
+/* Adds the next unused cores from `first` on to `out`, until they have `cpus` CPUs. With `whole`
+ * they must be on the NUMA node of `first`. Returns false if there are too few. */
 static bool take_run(const struct nuioa_node *node, const struct core *cores, uint32_t count,
                      uint32_t first, bool *used, hwloc_const_bitmap_t allowed, uint32_t cpus,
                      bool whole, hwloc_bitmap_t out)
@@ -82,47 +83,49 @@ static bool take_run(const struct nuioa_node *node, const struct core *cores, ui
     return true;
 }
 
-/* The cores first..end-1 of one NUMA node, and how many slots they hold. */
-struct bank {
-    uint32_t first, end, level, room, share;
+/* The cores first..end-1, which are on one NUMA node and at one level. */
+struct core_run {
+    uint32_t first, end, level;
+    uint32_t room;  /* how many slots fit */
+    uint32_t share; /* how many slots it gets */
 };
 
-static uint32_t list_banks(const struct core *cores, uint32_t count, uint32_t cpus,
-                           struct bank *banks)
+static uint32_t list_runs(const struct core *cores, uint32_t count, uint32_t cpus,
+                          struct core_run *runs)
 {
     uint32_t n = 0;
     for (uint32_t i = 0, have = 0; i < count; i++) {
         if (!i || cores[i].numa != cores[i - 1].numa || cores[i].level != cores[i - 1].level) {
-            banks[n++] = (struct bank){ .first = i, .level = cores[i].level };
+            runs[n++] = (struct core_run){ .first = i, .level = cores[i].level };
             have = 0;
         }
-        banks[n - 1].end = i + 1;
+        runs[n - 1].end = i + 1;
         have += cores[i].pus;
         if (have >= cpus) {
-            banks[n - 1].room++;
+            runs[n - 1].room++;
             have = 0;
         }
     }
     return n;
 }
 
-/* The NUMA nodes beside a NIC share the tasks evenly, so that all NICs are used; farther ones are
- * filled one after the other, so that neighbours stay together. */
-static void share_out(struct bank *banks, uint32_t count, uint32_t tasks)
+/* Shares the tasks out. The NUMA nodes of NICs (level 0) share them evenly, so that all NICs are
+ * used. Farther NUMA nodes are filled one after the other, so that neighbours stay together. */
+static void share_out(struct core_run *runs, uint32_t count, uint32_t tasks)
 {
     bool room = true;
     while (tasks && room) {
         room = false;
-        for (uint32_t b = 0; b < count && banks[b].level == 0 && tasks; b++)
-            if (banks[b].share < banks[b].room) {
-                banks[b].share++;
+        for (uint32_t b = 0; b < count && runs[b].level == 0 && tasks; b++)
+            if (runs[b].share < runs[b].room) {
+                runs[b].share++;
                 tasks--;
                 room = true;
             }
     }
     for (uint32_t b = 0; b < count && tasks; b++) {
-        uint32_t left = banks[b].room - banks[b].share, more = left < tasks ? left : tasks;
-        banks[b].share += more;
+        uint32_t left = runs[b].room - runs[b].share, more = left < tasks ? left : tasks;
+        runs[b].share += more;
         tasks -= more;
     }
 }
@@ -131,28 +134,28 @@ static int fill_slots(struct nuioa_slots *slots, const struct nuioa_node *node,
                       const struct core *cores, uint32_t count, hwloc_const_bitmap_t allowed,
                       uint32_t cpus)
 {
-    struct bank *banks = calloc(count + 1, sizeof(*banks));
+    struct core_run *runs = calloc(count + 1, sizeof(*runs));
     bool *used = calloc(count + 1, sizeof(*used));
     uint32_t n = 0, slot = 0;
-    if (banks && used)
-        n = list_banks(cores, count, cpus, banks);
-    share_out(banks, n, slots->count);
+    if (runs && used)
+        n = list_runs(cores, count, cpus, runs);
+    share_out(runs, n, slots->count);
     for (uint32_t b = 0; b < n; b++) {
-        uint32_t left = banks[b].share;
-        for (uint32_t i = banks[b].first; i < banks[b].end && left; i++)
+        uint32_t left = runs[b].share;
+        for (uint32_t i = runs[b].first; i < runs[b].end && left; i++)
             if (!used[i] &&
                 take_run(node, cores, count, i, used, allowed, cpus, true, slots->cpus[slot])) {
                 slot++;
                 left--;
             }
     }
-    /* What is left over in several NUMA nodes. */
-    for (uint32_t i = 0; banks && used && i < count && slot < slots->count; i++)
+    /* The remaining slots may span NUMA nodes. */
+    for (uint32_t i = 0; runs && used && i < count && slot < slots->count; i++)
         if (!used[i] &&
             take_run(node, cores, count, i, used, allowed, cpus, false, slots->cpus[slot]))
             slot++;
-    int rc = !banks || !used ? -ENOMEM : slot < slots->count ? -ENOSPC : 0;
-    free(banks);
+    int rc = !runs || !used ? -ENOMEM : slot < slots->count ? -ENOSPC : 0;
+    free(runs);
     free(used);
     return rc;
 }
@@ -171,7 +174,8 @@ int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_request *requ
     return rc;
 }
 
-/* PUs that `like` has in each of its cores, descending. Returns how many cores. */
+/* Writes how many PUs `like` has in each of its cores, in descending order. Returns the number of
+ * cores. */
 static uint32_t shape_of(const struct nuioa_node *node, hwloc_const_bitmap_t like, uint32_t *pus)
 {
     uint32_t cores = 0, last = UINT32_MAX;
@@ -192,7 +196,8 @@ static uint32_t shape_of(const struct nuioa_node *node, hwloc_const_bitmap_t lik
     return cores;
 }
 
-/* Fills the shape from cores first.. on; inside the NUMA node of the first if `whole`. */
+/* Sets `cpus` to PUs of the cores from `first` on, with pus[i] PUs in the i-th of `wanted` cores.
+ * With `whole` they must be on the NUMA node of `first`. Returns false if there are too few. */
 static bool fill_shape(const struct nuioa_node *node, const struct core *cores, uint32_t count,
                        uint32_t first, hwloc_const_bitmap_t allowed, const uint32_t *pus,
                        uint32_t wanted, bool whole, hwloc_bitmap_t cpus)
