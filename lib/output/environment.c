@@ -11,6 +11,7 @@
 #include "plan/rail.h"
 #include "util/number.h"
 
+/* The limit for one "NAME=value", in bytes. */
 #define ENTRY_MAX 4096
 
 const char *const nuioa_environment_names[] = { "NUIOA_VERSION",   "NUIOA_LEADER",  "NUIOA_ORDER",
@@ -18,13 +19,15 @@ const char *const nuioa_environment_names[] = { "NUIOA_VERSION",   "NUIOA_LEADER
                                                 "NUIOA_LEVEL",     "NUIOA_WEIGHT",  "NUIOA_CPUS",
                                                 "NUIOA_COMM_CPUS", "NUIOA_PLANNED", NULL };
 
+/* A block of variables that is being written. */
 struct block {
     char *text;
-    size_t size, used;
-    int rc;
+    size_t size, used; /* bytes; `used` is without the NUL that ends the block */
+    int rc;            /* -ENOSPC once an entry did not fit, else 0 */
 };
 
-/* Adds one entry; too long a one is left out, and so is the whole block once it is full. */
+/* Adds one entry. An entry of ENTRY_MAX bytes or more is left out. An entry that does not fit into
+ * the block makes the block fail. */
 __attribute__((format(printf, 2, 3))) static void put(struct block *b, const char *fmt, ...)
 {
     char *entry = b->text + b->used;
@@ -103,14 +106,15 @@ int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *no
     return end(&b);
 }
 
-/* The unit number at the end of "hfi1_0". */
+/* Returns the unit number at the end of a name such as "hfi1_0", or NULL. */
 static const char *unit_of(const char *name)
 {
     const char *underscore = strrchr(name, '_');
     return underscore ? underscore + 1 : NULL;
 }
 
-/* UCX names devices as we do; libfabric by provider. */
+/* Adds the variables for one NIC. UCX uses the same device names as nuioa; in libfabric they depend
+ * on the provider. */
 static void put_nic(struct block *b, const struct nuioa_nic *nic, unsigned wanted)
 {
     bool verbs = nic->port > 0;
@@ -128,8 +132,9 @@ static void put_nic(struct block *b, const struct nuioa_nic *nic, unsigned wante
         put(b, "MPICH_OFI_NIC_POLICY=NUMA");
 }
 
-/* "mlx5_0:1,mlx5_1:1": the verbs devices among the rails, or the netdevs of those that have none.
- * False: there are none, or more than fit. */
+/* Writes the names of the rails, such as "mlx5_0:1,mlx5_1:1": with `verbs` the verbs devices, else
+ * the network devices of rails that have no verbs device. Returns false if there are none, or if
+ * they do not fit. */
 static bool list_rails(const struct nuioa_rails *rails, const struct nuioa_node *node, bool verbs,
                        char *list, size_t size)
 {
@@ -148,9 +153,9 @@ static bool list_rails(const struct nuioa_rails *rails, const struct nuioa_node 
     return used > 0;
 }
 
-/* NCCL makes its rings of what all ranks have, and goes wrong where each is told its own NIC
- * (NVIDIA/nccl issue 1478); it finds a GPU's NIC by itself. So it is told only what the user or the
- * site has chosen. The first '=' of the value asks for exact names. */
+/* Adds the variable of NCCL, only if the user or the site chose NICs. NCCL finds the NIC of a GPU
+ * by itself. It needs equal values on all ranks and fails if each rank has its own NIC (NVIDIA/nccl
+ * issue 1478). A value that begins with '=' has exact names. */
 static void put_nccl(struct block *b, const struct nuioa_node *node,
                      const struct nuioa_options *options)
 {
@@ -182,19 +187,20 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-/* A rank alone on its node takes the memory of all its NUMA nodes, so its threads spread. */
+/* Returns true if threads shall spread over the OMP places: a rank alone on its node uses the
+ * memory of all its NUMA nodes. */
 static bool spreads(const struct nuioa_plan *plan)
 {
     return plan->task_count == 1 && hwloc_bitmap_weight(plan->assignments[0].numas) > 1;
 }
 
-/* The CPU of that rank's progress thread, -1 if there is no room. */
+/* Returns the CPU of a rank's progress thread, or -1 if no CPU is left for it. */
 static int progress_cpu(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads)
 {
     const struct nuioa_assignment *assignment = &plan->assignments[local];
     if (!assignment->place_count || !omp_threads)
         return -1;
-    /* Spread, the second place belongs to the first thread's share. */
+    /* When threads spread, the second place is in the part of the first thread. */
     if (omp_threads < assignment->place_count)
         return hwloc_bitmap_first(assignment->places[spreads(plan) ? 1 : omp_threads]);
     if (omp_threads == assignment->place_count && hwloc_bitmap_weight(assignment->places[0]) > 1)
@@ -202,9 +208,9 @@ static int progress_cpu(const struct nuioa_plan *plan, uint32_t local, uint32_t 
     return -1;
 }
 
-/* One CPU for each local rank, then one for each further core of this rank: MPICH ends a program
- * that finds no CPU of its own in the list, and there may be an MPI with more ranks below this
- * one. */
+/* Adds the variables for progress threads: one CPU for each local rank, then one for each further
+ * core of this rank. The list is that long because MPICH ends a program that finds no CPU of its
+ * own in it, and a rank may start an MPI program with more ranks. */
 static void put_progress(struct block *b, const struct nuioa_plan *plan, uint32_t local,
                          uint32_t omp_threads)
 {

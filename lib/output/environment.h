@@ -4,38 +4,44 @@
 
 #include "plan/plan.h"
 
-/* What a rank finds in its environment. Blocks of "NAME=value" strings, each NUL-terminated, one
- * after the other, the last followed by an empty one: plain data that can be carried in shared
- * memory. */
+/* The environment variables of a rank.
+ *
+ * All functions write a block of "NAME=value" strings. Each string ends with a NUL byte, and an
+ * empty string ends the block, so that shared memory can carry it. They return the number of bytes
+ * used, or -ENOSPC if the block does not fit into `size` bytes. An entry of 4096 bytes or more is
+ * left out. `local` is the local rank. */
 
-/* Ours (contract: "A rank's environment"). A value that is not known is absent; one above 4 KB is
- * left out. Returns the bytes used, or -ENOSPC. */
+/* Writes the variables of nuioa, which doc/formats.md lists. A variable whose value is unknown is
+ * left out. The block is empty unless `export` has env. */
 int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *node,
                       const struct nuioa_options *options, uint32_t local, char *env, size_t size);
 
-/* Other programs' variables, by `export`: the caller sets only those that the user did not set, and
- * none for a task that has, or may have, several GPUs, which may need a NIC each. UCX_NET_DEVICES;
- * FI_*; HFI_UNIT; MPICH_OFI_NIC_POLICY; and where `nic` was said NCCL_IB_HCA or NCCL_SOCKET_IFNAME:
- * all NICs that it takes, the same for all ranks of the node. Same form, same return. */
+/* Writes the variables of other programs that choose the NIC, as the option `export` says:
+ * UCX_NET_DEVICES, FI_TCP_IFACE, FI_VERBS_DEVICE_NAME, HFI_UNIT and MPICH_OFI_NIC_POLICY with the
+ * rank's NIC; and, if the user or the site set the option `nic`, NCCL_IB_HCA or NCCL_SOCKET_IFNAME
+ * with all rails, equal for all ranks of the node. The caller does not set those that the user has
+ * set, and sets none for a task that has or may have several GPUs, because each of them may need
+ * its own NIC. */
 int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_node *node,
                               const struct nuioa_options *options, uint32_t local, char *env,
                               size_t size);
 
-/* Likewise, those that place the threads of a rank: OMP_PLACES, with the core nearest the NIC
- * first, and OMP_PROC_BIND; and, when the OpenMP threads leave room near the NIC for the thread
- * that an MPI may run to make progress, where it goes: MPIR_CVAR_PROGRESS_THREAD_AFFINITY (MPICH;
- * src/mpi/init/init_async.c) and I_MPI_ASYNC_PROGRESS_PIN (Intel MPI Developer Reference,
- * "Asynchronous Progress Control"), both a CPU for each local rank and more. Open MPI has none:
- * the only thread that can be pinned there is that of PMIx, which carries no messages.
- * `omp_threads`: as the user said, 0 if he did not.
+/* Writes the variables of other programs that place the threads of a rank: OMP_PLACES, with the
+ * core nearest the NIC first, and OMP_PROC_BIND. `omp_threads` is the number of OpenMP threads that
+ * the user set, 0 if none was set.
  *
- * A progress thread polls, so it gets a CPU of its own or stays with the kernel: the core after
- * those that the OpenMP threads take or, if they take them all, the second hardware thread of the
- * nearest. */
+ * If the OpenMP threads leave a CPU near the NIC, the thread by which an MPI library makes progress
+ * gets it, because it polls: the core after those of the OpenMP threads or, if they use all cores,
+ * the second hardware thread of the nearest core. The variables are
+ * MPIR_CVAR_PROGRESS_THREAD_AFFINITY (MPICH, src/mpi/init/init_async.c) and
+ * I_MPI_ASYNC_PROGRESS_PIN (Intel MPI Developer Reference, "Asynchronous Progress Control"); each
+ * has a CPU for every local rank, and more. Open MPI can pin only the thread of PMIx, which carries
+ * no messages. */
 int nuioa_environment_threads(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads,
                               char *env, size_t size);
 
-/* The names that nuioa_environment may set, ends with NULL: what an outer step left is removed. */
+/* The names of all variables of nuioa; the last entry is NULL. Before a rank starts, the caller
+ * removes them, because an outer step may have left them. */
 extern const char *const nuioa_environment_names[];
 
 #endif

@@ -9,6 +9,7 @@
 #include "output/report_lines.h"
 #include "util/number.h"
 
+/* The width of the bar for the heaviest rank, in characters. */
 #define BAR_WIDTH 20
 
 static void print_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)
@@ -28,7 +29,7 @@ static void print_ranks(const struct nuioa_plan *plan, const struct nuioa_node *
         bool alone = lines.count == 1;
         int bar = most > 0 && alone ? (int)(lines.weight / most * BAR_WIDTH + 0.5) : 0;
         nuioa_text_table_add(&table, "%s", node->host);
-        report_add_home(&table, &lines);
+        report_add_location(&table, &lines);
         nuioa_text_table_add(&table, "%s", nuioa_memory_text(lines.assignment, text, sizeof(text)));
         report_add_nic(&table, node, &lines);
         report_add_weight(&table, &lines);
@@ -97,7 +98,7 @@ char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *
 
 /* --- for launchers --------------------------------------------------------------------------- */
 
-/* "0xff00000000": Slurm wants one number without commas. */
+/* Prints a mask such as "0xff00000000". Slurm needs one number without commas. */
 static void print_mask(FILE *out, hwloc_const_bitmap_t cpus)
 {
     int last = hwloc_bitmap_last(cpus);

@@ -5,22 +5,25 @@
 #include "output/report_xml.h"
 #include "plan/plan.h"
 
-/* A node or a plan for a person or another program. All texts are malloc'd, the caller frees; NULL
- * without memory. Those for a person are plain ASCII, at most 100 columns. */
+/* Reports of a plan, for people and for other launchers. All functions return a text that the
+ * caller frees, or NULL without memory. Texts for people are ASCII, with at most 100 columns. */
 
-/* The table: a header, then node, rank, CPUs, NUMA node, NIC, level, weight, leader mark; last the
- * reason and the cost before and after. Above 64 ranks one line for all that share NUMA node and
- * NIC. With `explain` each rank has: `was`, its level where Slurm put it, if that was another; its
- * number by weight; how much of what it exchanges on the node stays on its NUMA node, and with
- * which of the three it exchanges most; and why. Then what the cost is made of and the bound, the
- * levels and who is where, the options, the NICs and where the distances come from. */
+/* The report of a plan: a summary line; a table with a line for each rank (above 64 ranks, for all
+ * ranks that share NUMA nodes and NIC); the reason; the cost before and after; and the warnings.
+ *
+ * With `explain` the table also has, for each rank: `was`, its level where Slurm put it, if that
+ * was another one; `no.`, its position by weight; `beside`, the part of its traffic on the node
+ * that stays on its NUMA nodes; `with`, those of its three main partners that are there; and `why`.
+ * After the table there are the terms of the cost and the bound, the ranks at each level, the
+ * options, the NICs, and the source of the distances. */
 char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
                         const struct nuioa_options *options, bool explain);
 
-/* For srun --cpu-bind=mask_cpu:...: the masks by local rank, "0xc,0x3". */
+/* The masks for srun --cpu-bind=mask_cpu:..., by local rank: "0xc,0x3". */
 char *nuioa_report_cpu_bind(const struct nuioa_plan *plan);
 
-/* An Open MPI rankfile: "rank 4=host slot=2,3" by rank, OS ("physical") indexes. */
+/* A rankfile for Open MPI, with a line such as "rank 4=host slot=2,3" for each rank. CPUs are OS
+ * indexes, which Open MPI calls physical. */
 char *nuioa_report_rankfile(const struct nuioa_plan *plan, const struct nuioa_node *node);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* --- why a rank is where it is ---------------------------------------------------------------- */
 
-/* Rounding alone is no gain. */
+/* Returns true if `after` is lower by more than rounding. */
 static bool falls(double before, double after)
 {
     return after < before * (1 - 1e-9);
@@ -55,6 +55,7 @@ const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char
 
 /* --- the table -------------------------------------------------------------------------------- */
 
+/* Adds the level where Slurm put the rank, if it was another one. */
 static void add_change(struct nuioa_text_table *table, const struct report_lines *line)
 {
     const struct nuioa_assignment *p = line->assignment;
@@ -65,7 +66,7 @@ static void add_change(struct nuioa_text_table *table, const struct report_lines
         nuioa_text_table_add(table, "%u", p->costs.level_before);
 }
 
-/* Of what the ranks of the line exchange on the node, how much stays on their NUMA node. */
+/* Adds the percentage of the traffic on the node that stays on the NUMA nodes of the ranks. */
 static void add_beside(struct nuioa_text_table *table, const struct report_lines *line)
 {
     double local = 0, beside = 0;
@@ -80,7 +81,7 @@ static void add_beside(struct nuioa_text_table *table, const struct report_lines
         nuioa_text_table_add(table, "%s", "");
 }
 
-/* Those of its main partners that it is beside. */
+/* Adds the main partners that are on the same NUMA nodes. */
 static void add_partners(struct nuioa_text_table *table, const struct report_lines *line)
 {
     char text[64] = "";
@@ -98,7 +99,7 @@ static void add_partners(struct nuioa_text_table *table, const struct report_lin
 static void add_why(struct nuioa_text_table *table, const struct report_lines *line)
 {
     char text[64];
-    uint32_t nearer = 0, farther = 0, aside = 0;
+    uint32_t nearer = 0, farther = 0, equal = 0;
     if (line->count == 1) {
         nuioa_text_table_add(
             table, "%s",
@@ -112,10 +113,10 @@ static void add_why(struct nuioa_text_table *table, const struct report_lines *l
             continue;
         *(p->level < p->costs.level_before   ? &nearer
           : p->level > p->costs.level_before ? &farther
-                                             : &aside) += 1;
+                                             : &equal) += 1;
     }
-    if (nearer + farther + aside)
-        nuioa_text_table_add(table, "%u nearer, %u farther, %u as far", nearer, farther, aside);
+    if (nearer + farther + equal)
+        nuioa_text_table_add(table, "%u nearer, %u farther, %u as far", nearer, farther, equal);
     else
         nuioa_text_table_add(table, "stay");
 }
@@ -132,7 +133,7 @@ void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node
     bool open = report_lines_open(&lines, plan);
     table.lost = table.lost || !open;
     while (open && report_lines_next(&lines)) {
-        report_add_home(&table, &lines);
+        report_add_location(&table, &lines);
         report_add_nic(&table, node, &lines);
         add_change(&table, &lines);
         report_add_weight(&table, &lines);

@@ -6,15 +6,18 @@
 
 #include "plan/plan.h"
 
-/* Instead of the plain table: each line ends in why. */
+/* The parts of the report that nuioa_report_text adds with `explain`. */
+
+/* Prints the table of ranks in its long form, which says why each rank is where it is. */
 void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out);
 
-/* What J is made of, who is how far, how it was chosen, the facts about the node. */
+/* Prints the terms of the cost J, the ranks at each level, how the mapping was found, and the facts
+ * about the node. */
 void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
                          const struct nuioa_options *options, FILE *out);
 
-/* "nearer its NIC", "gave way to rank 7", ...: why the task with this local rank is where it is.
- * Returns text. */
+/* Writes why the task with this local rank is where it is: "nearer its NIC", "gave way to rank 7",
+ * ... Returns `text`. */
 const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char *text,
                              size_t size);
 

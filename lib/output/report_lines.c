@@ -7,10 +7,9 @@
 
 #include "util/number.h"
 
-/* Above this, ranks that share everything are one line. */
+/* With more ranks than this, a line may have several ranks. */
 #define LINES_MAX 64
 
-/* Six digits are enough for a person; whole numbers stay whole. */
 const char *report_number(double value, char *text, size_t size)
 {
     if (value >= 1e5) {
@@ -38,7 +37,8 @@ static bool same_line(const struct nuioa_assignment *a, const struct nuioa_assig
            hwloc_bitmap_isequal(a->numas, b->numas);
 }
 
-static void gather(struct report_lines *lines, uint32_t first)
+/* Makes the line that begins with local rank `first`. */
+static void make_line(struct report_lines *lines, uint32_t first)
 {
     const struct nuioa_plan *plan = lines->plan;
     lines->assignment = &plan->assignments[first];
@@ -78,7 +78,7 @@ bool report_lines_next(struct report_lines *lines)
     if (lines->next == lines->plan->task_count)
         return false;
     memset(lines->member, 0, lines->plan->task_count * sizeof(*lines->member));
-    gather(lines, lines->next);
+    make_line(lines, lines->next);
     return true;
 }
 
@@ -102,7 +102,7 @@ void report_add_set(struct nuioa_text_table *table, hwloc_const_bitmap_t set)
     free(text);
 }
 
-void report_add_home(struct nuioa_text_table *table, const struct report_lines *line)
+void report_add_location(struct nuioa_text_table *table, const struct report_lines *line)
 {
     report_add_set(table, line->ranks);
     nuioa_text_table_add(table, "%s", line->leads ? "*" : "");

@@ -7,7 +7,7 @@
 #include "output/report_lines.h"
 #include "output/text_table.h"
 
-/* A matrix that is still readable in 100 columns. */
+/* The largest matrix that is readable in 100 columns, in NUMA nodes. */
 #define MATRIX_MAX 16
 
 static void print_memory(char *text, size_t size, uint64_t bytes)
@@ -121,7 +121,8 @@ static unsigned greatest_level(const struct nuioa_node *node, const struct nuioa
     return greatest;
 }
 
-/* "{5} {3,6,7} {1,2,4} {0}": the order in which ranks would be placed. */
+/* Prints the NUMA nodes by level, such as "{5} {3,6,7} {1,2,4} {0}": the order in which heavy ranks
+ * are placed. */
 static void print_order(const struct nuioa_node *node, const struct nuioa_nic *nic, FILE *out)
 {
     char label[64], *text = NULL;

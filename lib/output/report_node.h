@@ -6,10 +6,13 @@
 
 #include "topology/node.h"
 
-/* NICs and where distances come from: of nuioa_report_node, what a plan follows from. */
+/* The report of a node, for people. */
+
+/* Prints the part of it that a plan depends on: the NICs, and the source of the distances. */
 void report_facts(const struct nuioa_node *node, FILE *out);
 
-/* What a node is: NUMA nodes, distances, NICs, where each fact comes from, warnings. */
+/* Returns the whole report, which the caller frees: NUMA nodes, distances, NICs, the source of each
+ * fact, and warnings. It is ASCII, with at most 100 columns. NULL: out of memory. */
 char *nuioa_report_node(const struct nuioa_node *node);
 
 #endif

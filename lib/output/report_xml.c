@@ -8,14 +8,15 @@
 #include <hwloc/cpukinds.h>
 
 #include "output/report_explain.h"
+#include "output/report_lines.h"
 #include "topology/discover.h"
 #include "util/number.h"
 
-/* What lstopo reads in an object's "lstopoStyle". */
+/* Values of the attribute "lstopoStyle", which lstopo reads. */
 #define LEADER_STYLE "Background=#1f4e9c;Text=#ffffff"
 #define NIC_STYLE "Background=#8fd18f;Text=#000000"
 
-/* White for no weight to orange for the heaviest. */
+/* Writes a colour from white (no weight) to orange (the heaviest). `share` is from 0 to 1. */
 static void weight_style(double share, char *style, size_t size)
 {
     unsigned green = (unsigned)(255 - share * 110 + 0.5);
@@ -23,16 +24,8 @@ static void weight_style(double share, char *style, size_t size)
     snprintf(style, size, "Background=#ff%02x%02x;Text=#000000", green, blue);
 }
 
-static double heaviest(const struct nuioa_plan *plan)
-{
-    double most = 0;
-    for (uint32_t i = 0; i < plan->task_count; i++)
-        if (plan->assignments[i].weight > most)
-            most = plan->assignments[i].weight;
-    return most;
-}
-
-/* CPUs that no object covers were planned for another machine than this topology's. */
+/* Inserts a rank into the drawing. It fails if the topology lacks its CPUs, because the plan is
+ * then for another machine. */
 static int draw_rank(hwloc_topology_t topology, const struct nuioa_plan *plan, uint32_t local,
                      double most, struct nuioa_error *err)
 {
@@ -79,9 +72,10 @@ static int draw_nics(hwloc_topology_t topology, const struct nuioa_plan *plan,
     return 0;
 }
 
-/* lstopo draws five or more equal children as two and dots, which would hide ranks. It does not
- * where CPUs differ in kind, so every other core is given one; the first kind looks like none. */
-static int keep_apart(hwloc_topology_t topology, struct nuioa_error *err)
+/* Makes lstopo draw all cores. It draws five or more equal children as two and dots, which would
+ * hide ranks, unless the CPUs are of several kinds. So every second core gets a kind; lstopo draws
+ * the first kind like none. */
+static int draw_all_cores(hwloc_topology_t topology, struct nuioa_error *err)
 {
     hwloc_obj_type_t type =
         hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
@@ -99,7 +93,7 @@ int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *nod
 {
     hwloc_topology_t topology;
     const char *directory;
-    double most = heaviest(plan);
+    double most = report_heaviest(plan);
     int rc = nuioa_discover_open(&topology, source->topology, true, &directory, err);
     if (rc)
         return rc;
@@ -108,7 +102,7 @@ int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *nod
     if (!rc)
         rc = draw_nics(topology, plan, node, err);
     if (!rc)
-        rc = keep_apart(topology, err);
+        rc = draw_all_cores(topology, err);
     if (!rc && hwloc_topology_export_xml(topology, path, 0))
         rc = nuioa_fail(err, -EIO, "%s: %s", path, errno ? strerror(errno) : "cannot be written");
     hwloc_topology_destroy(topology);

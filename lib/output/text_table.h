@@ -5,34 +5,35 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Columns for a terminal: cells are collected first, so that every column is as wide as it needs to
- * be. Not public. */
+/* Tables for a terminal. All cells are collected before printing, so that each column is as wide as
+ * its widest cell. Private to the library. */
 
+/* The size of a cell and the width of a line, in bytes. */
 #define NUIOA_TEXT_TABLE_CELL 40
 #define NUIOA_TEXT_TABLE_WIDTH 100
 
 struct nuioa_text_table {
-    const char *align; /* one letter per column: 'l' or 'r' */
+    const char *align; /* one letter for each column: 'l' or 'r' */
     unsigned columns;
-    unsigned count, room; /* cells */
+    unsigned count, room; /* in cells */
     char (*cells)[NUIOA_TEXT_TABLE_CELL];
-    bool lost; /* there was no memory for a cell, or for what was to be in it */
+    bool lost; /* memory for a cell or its content was missing */
 };
 
-/* Begins an empty table; `align` must outlive it. */
+/* Begins an empty table. `align` must stay valid as long as the table. */
 void nuioa_text_table_init(struct nuioa_text_table *table, const char *align);
 
-/* The next cell, row by row. A longer text is cut and ends in "..". Without memory the table is
- * `lost`, for no cell may get into another's column. */
+/* Adds the next cell, row by row. A longer text is cut and ends in "..". Without memory the whole
+ * table is `lost`, because the cells that follow would be in wrong columns. */
 void nuioa_text_table_add(struct nuioa_text_table *table, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Prints the rows, two blanks between columns, `indent` before the first, lines cut at
- * NUIOA_TEXT_TABLE_WIDTH, and empties the table. A column that is empty in every row but the first
- * is left out, heading and all. A table that is `lost` is one line that says so. */
+/* Prints the rows and empties the table. There are `indent` blanks before the first column and two
+ * between columns; lines are cut at NUIOA_TEXT_TABLE_WIDTH. A column is left out if it is empty in
+ * every row but the first. If the table is `lost`, one line says so instead. */
 void nuioa_text_table_print(struct nuioa_text_table *table, FILE *out, int indent);
 
-/* Prints a text that may be longer than a line, with a hanging indent. */
+/* Prints a text in lines of at most NUIOA_TEXT_TABLE_WIDTH, each after `indent` blanks. */
 void nuioa_text_table_wrap(FILE *out, int indent, const char *text);
 
 #endif
