@@ -57,6 +57,24 @@ void plan_case_weigh(struct plan_case *s, const double *weights)
         s->tasks[i].weight = weights[i];
 }
 
+void plan_case_weigh_by(struct plan_case *s, double (*weight)(unsigned))
+{
+    s->request.hinted = true;
+    for (unsigned i = 0; i < s->request.task_count; i++)
+        s->tasks[i].weight = weight(i);
+}
+
+double plan_case_descending(unsigned local)
+{
+    return 64 - (double)local;
+}
+
+double plan_case_equal(unsigned local)
+{
+    (void)local;
+    return 5;
+}
+
 static void assert_near(double a, double b)
 {
     if (fabs(a - b) > 1e-9 * (1 + fabs(a)))

@@ -4,8 +4,8 @@
 
 #include "plan/plan.h"
 
-/* A request on a machine built by hand (machine.h), with Slurm's masks, and the plan made of it.
- * Any failure ends the test. */
+/* A request for a machine built by hand (machine.h), with the masks that Slurm would give, and the
+ * plan that is made for it. Any failure ends the test. */
 
 #define PLAN_CASE_TASKS_MAX 64
 
@@ -19,24 +19,30 @@ struct plan_case {
     struct nuioa_error err;
 };
 
-/* An empty one; its node is to be built before anything else. To be freed. */
+/* Returns an empty case, which plan_case_free frees. Build its node before anything else. */
 struct plan_case *plan_case_new(void);
 void plan_case_free(struct plan_case *test);
 
-/* `tasks` ranks in block distribution over whole cores, mode on. */
+/* Makes a request for `tasks` ranks, in block distribution over whole cores, with mode on. */
 void plan_case_on(struct plan_case *test, unsigned tasks, unsigned cpus_per_task);
 
-/* As typed for srun: "policy", "cpu". */
+/* Sets an option as a user types it for srun: "policy", "cpu". */
 void plan_case_option(struct plan_case *test, const char *name, const char *value);
 
-/* Hints: weights[task_count]. */
+/* Gives every task a weight, as hints do: weights[task_count], or weight(local rank). */
 void plan_case_weigh(struct plan_case *test, const double *weights);
+void plan_case_weigh_by(struct plan_case *test, double (*weight)(unsigned));
 
-/* Makes the plan, anew if there is one, and checks what holds for every plan: J never above
- * Slurm's, the accounts add up to it. */
+/* Weights for plan_case_weigh_by: 64 for local rank 0 and 1 less for each further one; and 5. */
+double plan_case_descending(unsigned local);
+double plan_case_equal(unsigned local);
+
+/* Makes the plan and replaces an earlier one. It checks what holds for every plan: J is not higher
+ * than with the masks of Slurm, and the costs of the ranks add up to J. */
 void plan_case_make(struct plan_case *test);
 
-/* The first NUMA node of each rank in local order: "5,5,3,3". Static. Likewise their NICs. */
+/* Return the first NUMA node, or the NIC, of each rank by local rank: "5,5,3,3". The text is static
+ * and valid until the next call. */
 const char *plan_case_numas(const struct plan_case *test);
 const char *plan_case_nics(const struct plan_case *test);
 

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "machine.h"
+#include "plan_case.h"
+
+/* Tests of what follows from the CPUs of the ranks (NIC, memory, leader), and of errors. Where
+ * ranks run is tested in plan_test.c. */
+
+static void test_nics_are_shared(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    plan_case_on(s, 8, 1);
+    plan_case_weigh_by(s, plan_case_equal);
+    plan_case_make(s);
+    assert_false(s->plan.moved);
+    unsigned load[2] = { 0, 0 };
+    for (unsigned i = 0; i < 8; i++) {
+        assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[i].cpus), 2); /* both threads */
+        load[s->plan.assignments[i].nic]++;
+    }
+    assert_int_equal(load[0], 4);
+    assert_int_equal(s->plan.assignments[2].nic, 0); /* NUMA node 1 */
+    assert_int_equal(s->plan.assignments[6].nic, 1); /* NUMA node 3 */
+    assert_int_equal(s->plan.rail_count, 2);
+    nuioa_plan_free(&s->plan);
+
+    plan_case_option(s, "nic", "^mlx5_1");
+    plan_case_make(s);
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_equal(s->plan.assignments[i].nic, 0);
+    plan_case_free(s);
+}
+
+static void test_equally_near_nics_share_by_weight_and_card(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 1, 8, 1, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 0);
+    machine_nic(&s->node, "mlx5_1", 0)->card = 0; /* second port of the first card */
+    machine_nic(&s->node, "mlx5_2", 0);
+    plan_case_on(s, 8, 1);
+    plan_case_weigh_by(s, plan_case_equal);
+    plan_case_make(s);
+    unsigned load[3] = { 0, 0, 0 };
+    for (unsigned i = 0; i < 8; i++)
+        load[s->plan.assignments[i].nic]++;
+    assert_int_equal(load[2], 4);
+    assert_int_equal(load[0], 2);
+    nuioa_plan_free(&s->plan);
+
+    for (unsigned i = 0; i < 8; i++)
+        s->tasks[i].weight = i ? 1 : 7; /* one as heavy as all others together */
+    plan_case_make(s);
+    for (unsigned i = 1; i < 8; i++)
+        assert_int_not_equal(s->node.nics[s->plan.assignments[i].nic].card,
+                             s->node.nics[s->plan.assignments[0].nic].card);
+    plan_case_free(s);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    char text[64];
+    machine_quad(&s->node);
+    plan_case_on(s, 8, 1);
+    plan_case_weigh_by(s, plan_case_equal);
+    hwloc_bitmap_clr(s->node.allowed_numas, 0); /* the step may not use the memory of NUMA node 0 */
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
+                        "preferred:1");
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[4], text, sizeof(text)),
+                        "preferred:2");
+    nuioa_plan_free(&s->plan);
+    plan_case_option(s, "mem", "interleave");
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
+                        "interleave:1,3");
+    nuioa_plan_free(&s->plan);
+    plan_case_option(s, "mem", "nic");
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[6], text, sizeof(text)),
+                        "preferred:3");
+    s->request.memory_by_user = true;
+    nuioa_plan_free(&s->plan);
+    plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[6], text, sizeof(text)), "default");
+    plan_case_free(s);
+}
+
+static void test_achieved(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 2, 1);
+    plan_case_weigh_by(s, plan_case_descending);
+    plan_case_make(s);
+    hwloc_bitmap_t elsewhere = hwloc_bitmap_alloc();
+    hwloc_bitmap_only(elsewhere, 6); /* NUMA node 3, one link from the NIC */
+    assert_int_equal(nuioa_plan_achieved(&s->request, &s->plan, 1, elsewhere), 0);
+    assert_int_equal(s->plan.assignments[1].level, 1);
+    assert_int_equal(s->plan.order[0], 1); /* now nearer than local rank 0 */
+    hwloc_bitmap_free(elsewhere);
+    plan_case_free(s);
+}
+
+static void test_latency_uses_both_directions(void **state)
+{
+    (void)state;
+    /* NIC on 0. From 0, memory 1 is nearer than 2; there and back 2 is. */
+    static const uint32_t matrix[9] = { 10, 20, 24, 60, 10, 40, 24, 40, 10 };
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 3, 1, 1, 1, matrix });
+    machine_nic(&s->node, "mlx5_0", 0);
+    plan_case_on(s, 3, 1);
+    plan_case_weigh_by(s, plan_case_descending);
+    plan_case_make(s);
+    assert_string_equal(plan_case_numas(s), "0,1,2");
+    nuioa_plan_free(&s->plan);
+    plan_case_option(s, "policy", "latency");
+    plan_case_make(s);
+    assert_string_equal(plan_case_numas(s), "0,2,1");
+    plan_case_free(s);
+}
+
+/* The leader that is announced before there are masks must lead with all masks. */
+static void test_a_sure_leader_leads(void **state)
+{
+    (void)state;
+    static const double weights[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    for (unsigned nics = 0; nics < 3; nics++)
+        for (unsigned tasks = 1; tasks <= 8; tasks *= 2)
+            for (unsigned numas = 1; numas <= 2; numas++)
+                for (int hinted = 0; hinted < 2; hinted++) {
+                    struct plan_case *s = plan_case_new();
+                    machine_build(&s->node, &(struct shape){
+                                                .numas = numas,
+                                                .cores = 8,
+                                                .threads = 1,
+                                                .numas_per_package = 1,
+                                            });
+                    for (unsigned n = 0; n < nics; n++)
+                        machine_nic(&s->node, n ? "b" : "a", numas - 1);
+                    plan_case_on(s, tasks, 1);
+                    if (hinted)
+                        plan_case_weigh(s, weights);
+                    uint32_t sure = nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted);
+                    assert_int_equal(sure, tasks == 1 || (numas == 1 && !hinted) ? 0 : UINT32_MAX);
+                    plan_case_make(s);
+                    if (sure != UINT32_MAX)
+                        assert_int_equal(s->plan.order[0], sure);
+                    plan_case_option(s, "leader", "rank0");
+                    plan_case_make(s);
+                    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted),
+                                     0);
+                    assert_int_equal(s->plan.order[0], 0);
+                    plan_case_option(s, "leader", "off");
+                    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted),
+                                     UINT32_MAX);
+                    plan_case_free(s);
+                }
+}
+
+/* The NUMA node of one NIC is known and that of the other one is not, so no leader is sure. */
+static void test_no_sure_leader_with_a_lost_nic(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node,
+                  &(struct shape){ .numas = 1, .cores = 8, .threads = 1, .numas_per_package = 1 });
+    machine_nic(&s->node, "a", 0);
+    struct nuioa_nic *nic = machine_nic(&s->node, "b", 0);
+    plan_case_on(s, 4, 1);
+    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 4, false), 0);
+    free(nic->level);
+    nic->level = NULL;
+    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 4, false), UINT32_MAX);
+    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 1, false), 0);
+    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 0, false), UINT32_MAX);
+    plan_case_free(s);
+}
+
+/* When the limit of processor time has passed, there is no plan, with or without pairs. Without a
+ * limit, and with one that is far away, there is a plan. */
+static void test_processor_time(void **state)
+{
+    (void)state;
+    struct nuioa_pair pairs[28];
+    uint32_t count = 0;
+    for (uint32_t second = 1; second < 8; second++)
+        for (uint32_t first = 0; first < second; first++)
+            pairs[count++] = (struct nuioa_pair){ first, second, 1 + (first * 7 + second * 3) % 5 };
+    for (int with_pairs = 0; with_pairs < 2; with_pairs++) {
+        struct plan_case *s = plan_case_new();
+        machine_hagrid(&s->node, 5);
+        plan_case_on(s, 8, 1);
+        plan_case_weigh_by(s, plan_case_descending);
+        s->request.pairs = pairs;
+        s->request.pair_count = with_pairs ? count : 0;
+        plan_case_make(s);
+        s->request.cpu_until_us = UINT64_MAX;
+        plan_case_make(s);
+        assert_true(s->plan.moved);
+        nuioa_plan_free(&s->plan);
+        s->request.cpu_until_us = 1;
+        assert_int_equal(nuioa_plan_make(&s->request, &s->plan, &s->err), -ETIME);
+        assert_non_null(strstr(s->err.text, "processor time"));
+        assert_null(s->plan.assignments);
+        plan_case_free(s);
+    }
+}
+
+static void test_refuses_a_rank_without_cpus(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 2, 1);
+    hwloc_bitmap_zero(s->masks[1]);
+    nuioa_options_finish(&s->options);
+    assert_int_equal(nuioa_plan_make(&s->request, &s->plan, &s->err), -EINVAL);
+    assert_null(s->plan.assignments);
+    plan_case_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nics_are_shared),
+        cmocka_unit_test(test_equally_near_nics_share_by_weight_and_card),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_achieved),
+        cmocka_unit_test(test_latency_uses_both_directions),
+        cmocka_unit_test(test_a_sure_leader_leads),
+        cmocka_unit_test(test_no_sure_leader_with_a_lost_nic),
+        cmocka_unit_test(test_processor_time),
+        cmocka_unit_test(test_refuses_a_rank_without_cpus),
+    };
+    return cmocka_run_group_tests_name("plan_result", tests, NULL, NULL);
+}
