@@ -173,7 +173,7 @@ static bool left_gpu(const struct nuioa_node *node, const struct nuioa_assignmen
                      int32_t gpu, hwloc_bitmap_t was)
 {
     if (gpu < 0 || (uint32_t)gpu >= node->gpu_count || hwloc_bitmap_iszero(node->gpus[gpu].numas))
-        return true; /* the rank has no known GPU, or nobody knows where it is */
+        return true; /* the rank has no known GPU, or its NUMA node is unknown */
     nuioa_node_numas_of(node, assignment->was, was);
     return gpu_distance(node, &node->gpus[gpu], assignment->numas) >
            gpu_distance(node, &node->gpus[gpu], was);

@@ -35,7 +35,7 @@ static const char *must_stay(const struct nuioa_request *r)
     return NULL;
 }
 
-/* Returns what is missing for a decision by distance, or NULL if nothing is. */
+/* Returns which fact is missing for a decision by distance, or NULL if none is. */
 static const char *missing_basis(const struct planner *p)
 {
     if (p->request->pair_count && p->request->hinted)

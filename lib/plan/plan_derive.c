@@ -46,8 +46,7 @@ static void nic_memory(const struct planner *p, const struct nuioa_assignment *a
 /* Chooses the memory policy of a rank. mem=local prefers the memory of its CPUs. mem=nic prefers
  * the memory of its NIC, interleaved if it uses several NICs. mem=interleave interleaves over the
  * NUMA nodes of all rails: data that arrives by two rails is faster there than in either NUMA node
- * (S. Moreaud and B. Goglin, "Impact of NUMA Effects on High-Speed Networking with Multi-Opteron
- * Machines", PDCS 2007, section 5.3). */
+ * ([PDCS 2007] in doc/design.md, section 5.3). */
 static void choose_memory(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_request *r = p->request;

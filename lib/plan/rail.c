@@ -39,8 +39,8 @@ static void narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool
 }
 
 /* Sets *mean to the mean of both directions of the distance table. A job bound by latency waits for
- * both: for requests to the NIC and for answers from it (S. Moreaud and B. Goglin, "Impact of NUMA
- * Effects on High-Speed Networking with Multi-Opteron Machines", PDCS 2007, section 4.1). */
+ * both: for requests to the NIC and for answers from it ([PDCS 2007] in doc/design.md, section
+ * 4.1). */
 static int mean_levels(const struct nuioa_node *node, struct nuioa_distance *mean)
 {
     unsigned n = node->distance.count;
