@@ -50,7 +50,8 @@ static void test_threads(void **state)
 
     s = plan_case_new();
     machine_quad(&s->node);
-    plan_case_on(s, 1, 16); /* not bound, but alone: places; not if the user wanted it unbound */
+    plan_case_on(s, 1,
+                 16); /* an unbound rank alone gets places, unless the user asked for no binding */
     plan_case_make(s);
     assert_int_equal(s->plan.assignments[0].place_count, 8);
     assert_string_equal(thread_variable(s, 0, 0, "OMP_PROC_BIND"), "spread");
@@ -61,8 +62,8 @@ static void test_threads(void **state)
     plan_case_free(s);
 }
 
-/* Two ranks, each with two cores of both NUMA nodes, each of which has a NIC: the threads of each
- * begin beside the rank's own. */
+/* Two ranks have two cores of both NUMA nodes each, and each NUMA node has a NIC. The threads of a
+ * rank begin near the NIC of the rank. */
 static void test_threads_own_nic(void **state)
 {
     (void)state;
@@ -147,7 +148,7 @@ static void test_environment(void **state)
     assert_string_equal(find(env, "NUIOA_LEVEL"), "0");
     assert_string_equal(find(env, "NUIOA_CPUS"), "10");
     assert_string_equal(find(env, "NUIOA_PLANNED"), "1");
-    assert_null(find(env, "NUIOA_WEIGHT")); /* no hints: not known */
+    assert_null(find(env, "NUIOA_WEIGHT")); /* without hints it is unknown */
     assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used),
                      used);
     assert_int_equal(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, (size_t)used - 1),
@@ -168,8 +169,7 @@ static const char *foreign(struct plan_case *s, unsigned local, const char *name
     return find(env, name);
 }
 
-/* Each rank has a NIC of its own; NCCL is told none, or all that were chosen, whichever rank
- * asks. */
+/* Each rank has its own NIC. For NCCL all ranks get the same value: no NIC, or all chosen ones. */
 static void test_nccl(void **state)
 {
     (void)state;

@@ -74,7 +74,7 @@ static void test_spare_core(void **state)
     end(s);
 }
 
-/* Of two spare cores, the one under the same L3. */
+/* Of two spare cores the rank gets the one under the same L3. */
 static void test_same_cache_first(void **state)
 {
     (void)state;
@@ -93,7 +93,8 @@ static void assert_stays(struct plan_case *s, const char *reason)
     assert_reason(s, reason);
 }
 
-/* All cores taken; another NUMA node is not as good; the step's CPUs are the limit. */
+/* A rank stays if all cores are in use, if the spare ones are on another NUMA node, or if the step
+ * may not use them. */
 static void test_no_spare_core(void **state)
 {
     (void)state;
@@ -110,7 +111,7 @@ static void test_no_spare_core(void **state)
     hwloc_bitmap_list_sscanf(allowed, "0-1,8-9,4-7,12-15");
     s->request.allowed_cpus = allowed;
     assert_stays(s, "no spare core there");
-    /* half a core is fewer CPUs than the rank has */
+    /* half a core has fewer CPUs than the rank needs */
     hwloc_bitmap_set(allowed, 3);
     assert_stays(s, "no spare core there");
     hwloc_bitmap_set(allowed, 11);
@@ -147,7 +148,7 @@ static void test_limits(void **state)
     hwloc_bitmap_copy(s->masks[0], first);
     hwloc_bitmap_free(first);
     hwloc_bitmap_only(s->masks[1], 1);
-    plan_case_option(s, "policy", "bandwidth"); /* nobody asked */
+    plan_case_option(s, "policy", "bandwidth"); /* only policy=cpu avoids interrupts */
     plan_case_make(s);
     assert_true(hwloc_bitmap_isset(s->plan.assignments[0].cpus, 0) ||
                 hwloc_bitmap_isset(s->plan.assignments[1].cpus, 0));
@@ -160,7 +161,7 @@ static void test_limits(void **state)
     end(s);
 }
 
-/* A rank of several cores gives up one; a rank that cannot move stays, the others go. */
+/* A rank with several cores gives up one of them. A rank that cannot move does not stop others. */
 static void test_wide_ranks(void **state)
 {
     (void)state;
@@ -177,7 +178,7 @@ static void test_wide_ranks(void **state)
     end(s);
 }
 
-/* Spare cores under another cache would part ranks that talk. */
+/* Spare cores under another cache would separate ranks with mutual traffic. */
 static void test_neighbours(void **state)
 {
     (void)state;
@@ -195,8 +196,8 @@ static void test_neighbours(void **state)
     end(s);
 }
 
-/* Whatever Slurm made and wherever interrupts are: as many CPUs as before, all of the step's,
- * nobody's twice, on the same NUMA nodes, and none on a served core that was not on one before. */
+/* For all masks and all interrupts: each rank has as many CPUs as before, on the same NUMA nodes;
+ * all belong to the step, and none to two ranks; and no rank gets a core that serves interrupts. */
 static void test_fuzz(void **state)
 {
     (void)state;
@@ -221,7 +222,7 @@ static void test_fuzz(void **state)
         }
         for (unsigned i = 0; i < 4; i++)
             if (hwloc_bitmap_iszero(s->masks[i])) {
-                hwloc_bitmap_set(s->masks[i], 16 + i); /* no CPU that is known */
+                hwloc_bitmap_set(s->masks[i], 16 + i); /* this CPU is not in the node */
                 hwloc_bitmap_set(allowed, 16 + i);
             }
         s->request.allowed_cpus = allowed;
@@ -251,7 +252,7 @@ static void test_fuzz(void **state)
 
 static char root[] = "/tmp/nuioa-interrupts-XXXXXX";
 
-/* A file as the kernel has it, below `root`. */
+/* Writes a file of the kernel below `root`. */
 static void put(const char *path, const char *text)
 {
     char full[256];
@@ -288,9 +289,9 @@ static void test_interrupt_cpus(void **state)
                              .threads = 1,
                              .numas_per_package = 1,
                          });
-    ethernet(&node, "eth0");    /* three vectors, one of which never came */
+    ethernet(&node, "eth0");    /* three vectors, one of them without an interrupt */
     ethernet(&node, "virtio0"); /* its PCI device is one level above */
-    ethernet(&node, "old0");    /* a line, no messages */
+    ethernet(&node, "old0"); /* it has an interrupt line instead of message-signalled interrupts */
     ethernet(&node, "down0")->state = NUIOA_NIC_DOWN;
     ethernet(&node, "ib0")->kind = NUIOA_NIC_INFINIBAND;
     ethernet(&node, "gone0");
@@ -305,7 +306,7 @@ static void test_interrupt_cpus(void **state)
     put("proc/irq/40/effective_affinity_list", "2\n");
     put("proc/irq/40/smp_affinity_list", "0-7\n");
     put("proc/irq/41/effective_affinity_list", "3\n");
-    put("proc/irq/42/smp_affinity_list", "4-5\n"); /* an old kernel, without counts */
+    put("proc/irq/42/smp_affinity_list", "4-5\n"); /* an old kernel, which has no counts */
     put("sys/class/net/virtio0/device/x", "");
     put("sys/class/net/virtio0/msi_irqs/43", "msix\n");
     put("proc/irq/43/effective_affinity_list", "6\n");
@@ -320,7 +321,8 @@ static void test_interrupt_cpus(void **state)
     assert_string_equal(text, "0,2,4-6");
 
     put("proc/irq/40/effective_affinity_list", "rubbish\n");
-    put("proc/irq/42/smp_affinity_list", "4-\n"); /* cut: hwloc would take it for all from 4 on */
+    put("proc/irq/42/smp_affinity_list",
+        "4-\n"); /* incomplete: hwloc reads it as all CPUs from 4 on */
     assert_int_equal(nuioa_interrupt_cpus(&node, root, found), 2);
     hwloc_bitmap_list_snprintf(text, sizeof(text), found);
     assert_string_equal(text, "0,6");

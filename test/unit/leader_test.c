@@ -36,7 +36,7 @@ static void test_rails(void **state)
     uint32_t rails[4];
     assert_int_equal(nuioa_leader_rails(c, 4, rails), 2);
     assert_int_equal(rails[0], 1); /* NIC 0 */
-    assert_int_equal(rails[1], 7); /* NIC 2: the better of its two, not the lower */
+    assert_int_equal(rails[1], 7); /* NIC 2: the better of its two ranks, not the lower one */
 }
 
 int main(void)

@@ -32,7 +32,7 @@ static void accept(const char *name, const char *value)
         fail_msg("--nuioa-%s=%s: %s", name, value, err.text);
 }
 
-/* The value is refused with exactly this line, and nothing changes. */
+/* Checks that the value is refused with exactly this line, and that nothing changes. */
 static void refuse(enum nuioa_option_source door, int code, const char *name, const char *value,
                    const char *line)
 {
@@ -85,7 +85,8 @@ static void test_switch(void **state)
     check_mode("on,force,report,explain", NUIOA_ON, true, true, true);
     check_mode("off,report", NUIOA_OFF, false, true, false);
     check_mode("report,export", NUIOA_EXPORT, false, true, false);
-    check_mode("off", NUIOA_OFF, false, false, false); /* nothing of the earlier ones stays */
+    check_mode("off", NUIOA_OFF, false, false,
+               false); /* the flags that were set earlier are gone */
     accept("nuioa", "help");
     assert_true(options.help);
     assert_int_equal(options.mode, NUIOA_OFF);
@@ -148,7 +149,7 @@ static void test_doors(void **state)
     assert_int_equal(options.mode, NUIOA_EXPORT);
     assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "nuioa", "on"), -ENOENT);
     assert_int_equal(set_at(NUIOA_FROM_COMMAND, "default", "on"), -ENOENT);
-    /* srun's environment often has variables that are set but empty */
+    /* in the environment of srun, variables are often set but empty */
     assert_int_equal(set_at(NUIOA_FROM_ENVIRONMENT, "nuioa", ""), 0);
     assert_int_equal(options.mode, NUIOA_EXPORT);
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "policy", "",
@@ -246,7 +247,7 @@ static void test_hints(void **state)
     assert_int_equal(set_at(NUIOA_FROM_COMMAND, "hints", "0:x"), -EINVAL);
     assert_int_equal(strncmp(err.text, "--nuioa-hints: ", 15), 0);
     assert_string_equal(options.hints, "0:10,1-7:1,rest:0");
-    accept("hints", "@profile"); /* whether it can be read is found out when it is needed */
+    accept("hints", "@profile"); /* the file is read only when the plan is made */
     assert_string_equal(options.hints, "@profile");
     assert_int_equal(set_at(NUIOA_FROM_COMMAND, "hints", "@"), -EINVAL);
     accept("hints", "none");
@@ -255,7 +256,7 @@ static void test_hints(void **state)
     memset(list, '1', sizeof(list) - 1);
     list[sizeof(list) - 1] = '\0';
     assert_int_equal(set_at(NUIOA_FROM_COMMAND, "hints", list), -EINVAL);
-    list[0] = '/'; /* a path as long is no better */
+    list[0] = '/'; /* a path of that length is refused too */
     assert_int_equal(set_at(NUIOA_FROM_COMMAND, "hints", list), -EINVAL);
     list[NUIOA_VALUE_MAX] = '\0';
     accept("hints", list);

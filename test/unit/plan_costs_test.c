@@ -39,7 +39,7 @@ static const char *why(const struct plan_case *s, uint32_t local)
     return nuioa_report_why(&s->plan, local, text, sizeof(text));
 }
 
-/* Rank 0 speaks to 3 above all, and 3 is heavy: 0 comes to it. */
+/* Rank 0 has most traffic with rank 3, which is heavy, so rank 0 moves to its NUMA node. */
 static void test_terms(void **state)
 {
     (void)state;
@@ -48,7 +48,7 @@ static void test_terms(void **state)
     struct plan_case *s = small(pairs, 3, weights);
     assert_string_equal(plan_case_numas(s), "1,0,0,1");
     assert_float_equal(s->plan.before.nic, 50, 1e-9);
-    /* one L3 for each NUMA node: 0.8 inside, 2 across */
+    /* each NUMA node has one L3: a byte costs 0.8 inside it and 2 across */
     assert_float_equal(s->plan.before.neighbours, 10 * 0.8 + 100 * 2 + 30 * 2, 1e-9);
     assert_float_equal(s->plan.after.neighbours, 10 * 2 + 100 * 0.8 + 30 * 0.8, 1e-9);
 
@@ -87,7 +87,7 @@ static void test_weights_alone(void **state)
     plan_case_free(s);
 }
 
-/* Where binding failed, the account follows what was achieved. */
+/* Where binding failed, the costs are those of the CPUs that the rank has. */
 static void test_achieved(void **state)
 {
     (void)state;
@@ -101,7 +101,7 @@ static void test_achieved(void **state)
     plan_case_free(s);
 }
 
-/* Three partners are remembered of many, the heaviest first, the lower rank of equals. */
+/* Three of many partners are kept: those with most traffic, and the lower of equal ones. */
 static void test_partners(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void test_partners(void **state)
     plan_case_free(s);
 }
 
-/* scene_make checks that the accounts add up to what the mappers counted. */
+/* plan_case_make checks that the costs of the ranks add up to J of the mappers. */
 static void test_sums(void **state)
 {
     (void)state;
@@ -134,8 +134,7 @@ static void test_sums(void **state)
         uint32_t count = 0;
         struct plan_case *s = plan_case_new();
         machine_hagrid(&s->node, (unsigned)round % 8);
-        plan_case_on(s, round % 2 ? 16 : 5,
-                     round % 2 ? 1 : 3); /* three CPUs are of two NUMA nodes */
+        plan_case_on(s, round % 2 ? 16 : 5, round % 2 ? 1 : 3); /* three CPUs span two NUMA nodes */
         uint32_t n = s->request.task_count;
         for (uint32_t i = 0; i < n; i++) {
             weights[i] = (seed = seed * 1664525 + 1013904223) >> 24;

@@ -60,7 +60,7 @@ static void test_equally_near_nics_share_by_weight_and_card(void **state)
     nuioa_plan_free(&s->plan);
 
     for (unsigned i = 0; i < 8; i++)
-        s->tasks[i].weight = i ? 1 : 7; /* one as heavy as all others together */
+        s->tasks[i].weight = i ? 1 : 7; /* one rank is as heavy as all others together */
     plan_case_make(s);
     for (unsigned i = 1; i < 8; i++)
         assert_int_not_equal(s->node.nics[s->plan.assignments[i].nic].card,
@@ -119,7 +119,7 @@ static void test_achieved(void **state)
 static void test_latency_uses_both_directions(void **state)
 {
     (void)state;
-    /* NIC on 0. From 0, memory 1 is nearer than 2; there and back 2 is. */
+    /* The NIC is on NUMA node 0. Seen from there, 1 is nearer than 2; in both directions, 2 is. */
     static const uint32_t matrix[9] = { 10, 20, 24, 60, 10, 40, 24, 40, 10 };
     struct plan_case *s = plan_case_new();
     machine_build(&s->node, &(struct shape){ 3, 1, 1, 1, matrix });

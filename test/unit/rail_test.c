@@ -51,7 +51,7 @@ static void test_heavy_ranks_use_all_rails(void **state)
     assert_string_equal(s->plan.mapping.mapper, "rails");
     assert_non_null(strstr(s->plan.reason, "share the NICs"));
     assert_true(s->plan.mapping.cost == s->plan.mapping.cost_start);
-    /* three leave, and three make room */
+    /* three ranks leave, and three take their CPUs */
     unsigned moved = 0;
     for (unsigned i = 0; i < 16; i++)
         moved += s->plan.assignments[i].moved;
@@ -120,7 +120,7 @@ static void test_by_rate(void **state)
     plan_case_free(s);
 }
 
-/* Two ports of one card share its bus: nothing is gained between them. */
+/* Two ports of one card share its bus, so an exchange between them gains nothing. */
 static void test_one_card(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void test_one_card(void **state)
     plan_case_free(s);
 }
 
-/* Ranks that speak to each other are not torn apart for a rail: J goes before. A couple may go. */
+/* Ranks with mutual traffic are not separated for a rail, because J would rise. A pair may move. */
 static void test_neighbours_go_before(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void test_neighbours_go_before(void **state)
     s->request.pair_count = 0;
     plan_case_make(s);
     assert_false(hwloc_bitmap_isequal(s->plan.assignments[0].numas, s->plan.assignments[1].numas));
-    /* with neighbours that do not mind, a profile shares the NICs too */
+    /* where J does not rise, ranks of a profile share the NICs too */
     static const struct nuioa_pair loose[] = { { 2, 3, 1 } };
     s->request.pairs = loose;
     s->request.pair_count = 1;
@@ -164,7 +164,7 @@ static void test_neighbours_go_before(void **state)
     plan_case_free(s);
 }
 
-/* Two NUMA nodes of eight ranks, groups of `size` that speak to each other; ranks 0 and 2 * size -
+/* Two NUMA nodes of eight ranks, groups of `size` with mutual traffic; ranks 0 and 2 * size -
  * 1, which begin on one node, carry the traffic. */
 static struct plan_case *two_groups(unsigned size, struct nuioa_pair *pairs)
 {
@@ -188,8 +188,8 @@ static struct plan_case *two_groups(unsigned size, struct nuioa_pair *pairs)
     return s;
 }
 
-/* Who speaks to a heavy rank goes along with it to another rail, as far as there is an exchange
- * that leaves nobody farther from his neighbours. */
+/* The partners of a heavy rank move with it to another rail if an exchange leaves no rank farther
+ * from its neighbours. */
 static void test_neighbours_go_along(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void test_neighbours_go_along(void **state)
     plan_case_free(s);
 }
 
-/* A heavy rank is never farther for the sake of another rail. */
+/* A heavy rank never moves farther from the NICs to use another rail. */
 static void test_levels_go_before(void **state)
 {
     (void)state;
@@ -228,7 +228,8 @@ static void test_levels_go_before(void **state)
     assert_float_equal(load[1], 15, 0);
     for (unsigned i = 4; i < 8; i++)
         assert_int_equal(s->plan.assignments[i].level, 0);
-    /* Three on two rails: halfway between them the third would share both, but a level away. */
+    /* There are three ranks and two rails. Between the rails the third rank could use both, but it
+     * would be one level farther. */
     static const double three[8] = { 0, 0, 0, 0, 9, 9, 9, 0 };
     plan_case_weigh(s, three);
     plan_case_make(s);
@@ -259,7 +260,8 @@ static struct plan_case *two_kinds(uint32_t mbps)
     return s;
 }
 
-/* Fast and slow in one node: by rate for bandwidth, past the kernel for latency; never both. */
+/* With a fast and a slow fabric, bandwidth chooses by rate and latency by kernel bypass; never
+ * both. */
 static void test_two_kinds(void **state)
 {
     (void)state;
@@ -288,7 +290,7 @@ static void test_two_kinds(void **state)
     }
 }
 
-/* Ranks of one job never use two fabrics, even if both are asked for; who is left out is said. */
+/* Ranks of one job never use two fabrics, even if `nic` selects both; a warning names the rest. */
 static void test_fabrics_are_not_mixed(void **state)
 {
     (void)state;
@@ -306,7 +308,7 @@ static void test_fabrics_are_not_mixed(void **state)
     plan_case_free(s);
 }
 
-/* One rank with all cores uses all rails: what they deliver is spread over their memory. */
+/* One rank with all cores uses all rails, so its memory is spread over their NUMA nodes. */
 static void test_memory_of_several_rails(void **state)
 {
     (void)state;

@@ -72,7 +72,8 @@ static char *text_of(bool explain)
     return text;
 }
 
-/* Every line: plain ASCII, at most 100 columns, no blanks at its end. Returns how many. */
+/* Checks that every line is ASCII, has at most 100 columns, and ends without blanks. Returns the
+ * number of lines. */
 static unsigned check_lines(const char *text)
 {
     unsigned lines = 0;
@@ -89,7 +90,7 @@ static unsigned check_lines(const char *text)
     return lines;
 }
 
-/* Copies a line with runs of blanks as one, without those at its beginning. */
+/* Copies a line without the blanks at its beginning; each run of blanks becomes one. */
 static void squeeze(const char *line, char *words, size_t size)
 {
     char *to = words;
@@ -99,7 +100,7 @@ static void squeeze(const char *line, char *words, size_t size)
     *to = '\0';
 }
 
-/* The first line whose words begin with `begin`, its words. Static. */
+/* Returns the words of the first line that begins with `begin`. The text is static. */
 static const char *words_of(const char *text, const char *begin)
 {
     static char words[256];
@@ -208,7 +209,7 @@ static void test_long(void **state)
     free(text);
 }
 
-/* Above 64 ranks those that share NUMA node and NIC are one line. */
+/* Above 64 ranks, those that share NUMA node and NIC share one line. */
 static void test_many(void **state)
 {
     (void)state;
@@ -256,7 +257,7 @@ static void test_explain(void **state)
     free(text);
 }
 
-/* Nobody moves: each line still says so. */
+/* If no rank moves, each line still says so. */
 static void test_explain_unmoved(void **state)
 {
     (void)state;
@@ -267,7 +268,7 @@ static void test_explain_unmoved(void **state)
     free(text);
     nuioa_plan_free(&plan);
 
-    /* heaviest last, and the NIC is there already */
+    /* the last ranks are the heaviest, and the NIC is near them already */
     nuioa_node_free(&node);
     machine_hagrid(&node, 7);
     make_plan(16, 1, true);
