@@ -11,14 +11,14 @@
 
 #include "util/number.h"
 
-/* --- the step, as PMIx has it ---------------------------------------------------------------- */
+/* --- the step as PMIx knows it --------------------------------------------------------------- */
 
-static bool is_there(const struct pmix_calls *calls)
+static bool is_usable(const struct pmix_calls *calls)
 {
     return calls->get && calls->store && calls->initialized && calls->initialized();
 }
 
-/* "4,5,6": as many as `count` says. */
+/* Reads exactly `count` ranks from a list such as "4,5,6". Returns 0, or -EINVAL. */
 static int parse_peers(const char *text, uint32_t count, uint32_t *ranks)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -38,7 +38,8 @@ static int parse_peers(const char *text, uint32_t count, uint32_t *ranks)
 
 /* --- whether PMIx answers -------------------------------------------------------------------- */
 
-/* Belongs to whoever is there last: a thread that PMIx never lets go stays, and keeps it. */
+/* A question to PMIx, shared by the thread that asks and the thread that waits. The one that is
+ * done last frees it. If PMIx never answers, the asking thread keeps it for ever. */
 struct question {
     struct pmix_calls calls;
     pmix_proc_t proc;
@@ -70,7 +71,7 @@ static struct question *question_new(const struct nuioa_publisher *s)
     return q;
 }
 
-/* What it answers does not matter. */
+/* The thread that asks. The content of the answer does not matter. */
 static void *ask(void *arg)
 {
     struct question *q = arg;
@@ -87,8 +88,9 @@ static void *ask(void *arg)
     return NULL;
 }
 
-/* Signals are slurmstepd's. */
-static int ask_aside(struct question *q)
+/* Starts the thread that asks, with all signals blocked: they are for slurmstepd's own threads.
+ * Returns 0 or -errno. */
+static int question_start(struct question *q)
 {
     pthread_t thread;
     sigset_t all, before;
@@ -101,8 +103,9 @@ static int ask_aside(struct question *q)
     return rc;
 }
 
-/* Then the question is gone, or the thread's alone. */
-static int await_answer(struct question *q, unsigned ms)
+/* Waits at most `ms` milliseconds. Afterwards `q` is freed, or belongs to the asking thread.
+ * Returns 0 or -ETIMEDOUT. */
+static int question_await(struct question *q, unsigned ms)
 {
     struct timespec until;
     int rc = 0;
@@ -138,17 +141,18 @@ int session_await(struct nuioa_publisher *s)
     struct question *q = question_new(s);
     if (!q)
         return nuioa_fail(s->err, -ENOMEM, "out of memory");
-    int rc = ask_aside(q);
+    int rc = question_start(q);
     if (rc < 0) {
         question_free(q);
         return nuioa_fail(s->err, rc, "no thread to ask PMIx: %s", strerror(-rc));
     }
-    rc = await_answer(q, s->patience_ms);
+    rc = question_await(q, s->patience_ms);
     s->answered_ms = rc < 0 ? 0 : now_ms();
     return rc < 0 ? nuioa_fail(s->err, rc, "PMIx has not answered for %u ms", s->patience_ms) : 0;
 }
 
-/* Storing under a name that PMIx does not know succeeds and is lost, hence the question. */
+/* Tries the names until PMIx knows one. This is needed because PMIx_Store_internal also succeeds
+ * for a namespace that does not exist; the value is lost then. */
 static int find_namespace(struct nuioa_publisher *s, const struct nuioa_namespaces *namespaces,
                           struct nuioa_error *err)
 {
@@ -187,7 +191,7 @@ int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_
     struct pmix_calls calls;
     *publisher = NULL;
     pmix_calls_find(&calls, RTLD_DEFAULT);
-    if (!is_there(&calls) || !task_count)
+    if (!is_usable(&calls) || !task_count)
         return 0;
     struct nuioa_publisher *s = calloc(1, sizeof(*s));
     if (s) {
@@ -237,7 +241,7 @@ bool session_has(const struct nuioa_publisher *s, const char *key, pmix_data_typ
 
 /* --- storing --------------------------------------------------------------------------------- */
 
-/* PMIx copies the value. */
+/* Stores one key. PMIx copies the value. */
 static int store(struct nuioa_publisher *s, uint32_t rank, const char *key, pmix_value_t *value)
 {
     pmix_proc_t proc;
@@ -247,6 +251,12 @@ static int store(struct nuioa_publisher *s, uint32_t rank, const char *key, pmix
         return nuioa_fail(s->err, -EIO, "PMIx does not take %s: status %d", key, (int)status);
     s->stored++;
     return 0;
+}
+
+static void refuse(struct record *record, const char *key)
+{
+    if (!record->refused)
+        record->refused = key;
 }
 
 void record_begin(struct record *record, uint32_t rank)
@@ -259,31 +269,36 @@ void record_begin(struct record *record, uint32_t rank)
 
 void record_add(struct record *record, const char *key, const pmix_value_t *value)
 {
-    pmix_info_t *entry = &record->entries[record->count];
-    if (record->count > RECORD_KEYS)
+    if (record->count > RECORD_KEYS) {
+        refuse(record, key);
         return;
+    }
+    pmix_info_t *entry = &record->entries[record->count];
     strncpy(entry->key, key, PMIX_MAX_KEYLEN);
     entry->value = *value;
     record->count++;
 }
 
-/* Takes memory over, also if there is no room for it. */
-static bool own(struct record *record, void *memory)
+/* Makes the record the owner of the memory that `value` points to. Memory of a key for which there
+ * is no room is freed at once. */
+static void add_owned(struct record *record, const char *key, const pmix_value_t *value,
+                      void *memory)
 {
-    if (!memory || record->owned_count == RECORD_KEYS) {
+    if (record->owned_count == RECORD_KEYS) {
+        refuse(record, key);
         free(memory);
-        return false;
+        return;
     }
     record->owned[record->owned_count++] = memory;
-    return true;
+    record_add(record, key, value);
 }
 
 bool record_add_text(struct record *record, const char *key, char *text)
 {
     pmix_value_t value = { .type = PMIX_STRING, .data.string = text };
-    if (!own(record, text))
+    if (!text)
         return false;
-    record_add(record, key, &value);
+    add_owned(record, key, &value, text);
     return true;
 }
 
@@ -291,14 +306,14 @@ bool record_add_ranks(struct record *record, const char *key, const pmix_rank_t 
                       const uint32_t *which, uint32_t count)
 {
     pmix_data_array_t *array = malloc(sizeof(*array) + count * sizeof(*ranks));
-    if (!own(record, array))
+    if (!array)
         return false;
     pmix_rank_t *copy = (pmix_rank_t *)(array + 1);
     for (uint32_t i = 0; i < count; i++)
         copy[i] = ranks[which ? which[i] : i];
     *array = (pmix_data_array_t){ .type = PMIX_PROC_RANK, .size = count, .array = copy };
     pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = array };
-    record_add(record, key, &value);
+    add_owned(record, key, &value, array);
     return true;
 }
 
@@ -316,8 +331,10 @@ static int store_each(struct nuioa_publisher *s, struct record *record)
     return rc;
 }
 
-/* As mpi/pmix describes a rank when it registers the namespace. PMIx 4.2 to 6.1 unpack it on this
- * way too; one that stores it unopened is found out by asking for a key of the first record. */
+/* Stores all keys of the rank in one call, as one PMIX_PROC_DATA array: mpi/pmix describes a rank
+ * in this form when it registers the namespace. PMIx 4.2 to 6.1 also unpack the array when it is
+ * stored. Another PMIx might store it as it is: so one key of the first record is read back.
+ * Returns false if the keys have to be stored one by one. */
 static bool store_whole(struct nuioa_publisher *s, struct record *record)
 {
     const pmix_info_t *last = &record->entries[record->count - 1];
@@ -340,6 +357,11 @@ static bool store_whole(struct nuioa_publisher *s, struct record *record)
 
 int record_store(struct nuioa_publisher *s, struct record *record)
 {
+    if (record->refused)
+        return nuioa_fail(s->err, -ENOBUFS,
+                          "no keys in PMIx for this rank: %s is one more than the %d that a record "
+                          "takes (RECORD_KEYS)",
+                          record->refused, RECORD_KEYS);
     if (record->count < 2)
         return 0;
     if (!s->no_records && store_whole(s, record))

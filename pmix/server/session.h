@@ -9,59 +9,69 @@
 #include "pmix/value.h"
 #include "util/error.h"
 
-/* Private: the PMIx server of this process, and the step in it whose keys are stored. */
+/* This header is private to pmix/server. It declares the PMIx server of this process, and the step
+ * whose keys are stored in it. */
 
 struct nuioa_publisher {
     struct pmix_calls calls;
-    unsigned patience_ms; /* with a PMIx that does not answer; 0: for ever */
-    int64_t answered_ms;  /* when it answered last, by the monotonic clock */
+    unsigned patience_ms; /* how long to wait for an answer of PMIx; 0: without a limit */
+    int64_t answered_ms;  /* when PMIx answered last, by the monotonic clock */
     char nspace[NUIOA_NAMESPACE_SIZE];
-    uint32_t count;      /* local tasks */
-    uint32_t *ranks;     /* [count]: PMIx's, by local rank */
-    uint32_t stored;     /* keys */
-    uint32_t time_us;    /* spent */
-    bool no_records;     /* this PMIx does not take a rank's keys in one call */
-    bool records_proven; /* it does */
+    uint32_t count;      /* number of local tasks */
+    uint32_t *ranks;     /* [count]: PMIx's rank of each task, by local rank */
+    uint32_t stored;     /* number of keys stored so far */
+    uint32_t time_us;    /* time spent on storing */
+    bool no_records;     /* true: this PMIx does not take a rank's keys in one call */
+    bool records_proven; /* true: it was seen to take them */
     struct nuioa_error *err;
 };
 
-/* Waits until PMIx answers, which is a reason to believe that it answers what is asked next. It is
- * asked again when its last answer is older than patience_ms: each question costs a launch a
- * thread. 0, or -ETIMEDOUT or
- * -EAGAIN (no thread) with s->err. Where it does not answer a thread stays behind, so whoever links
- * this must not
- * be unloaded (-z nodelete). */
+/* Asks PMIx a question from another thread and waits for the answer, at most s->patience_ms. If it
+ * answers, the next calls of PMIx are expected to return too. PMIx is not asked if its last answer
+ * is younger than s->patience_ms, because each question costs the launch a thread. Returns 0, or
+ * -ETIMEDOUT, -EAGAIN (no thread) or -ENOMEM with the reason in *s->err. If PMIx never answers, the
+ * thread never ends; so a library that contains this code must not be unloaded (-z nodelete). */
 int session_await(struct nuioa_publisher *s);
 
-/* Whether Slurm gave this key to the first local rank. It treats all ranks alike. */
+/* Returns whether the first local rank has this key, with this type, from Slurm. Slurm gives all
+ * ranks the same keys. */
 bool session_has(const struct nuioa_publisher *s, const char *key, pmix_data_type_t type);
 
-/* The keys of one rank, or with PMIX_RANK_WILDCARD those of the node, to be stored together: each
- * call of PMIx wakes another thread and waits for it. */
+/* A record is the keys of one rank, or with PMIX_RANK_WILDCARD those of the node. They are stored
+ * together, because each call of PMIx wakes another thread and waits for it. A record takes
+ * RECORD_KEYS keys; one with more keys is not stored, and record_store says so. */
 #define RECORD_KEYS 10
 
 struct record {
     uint32_t rank;
-    unsigned count; /* entries used; the first says the rank */
+    unsigned count; /* how many entries are used; the first one holds the rank */
     pmix_info_t entries[1 + RECORD_KEYS];
     unsigned owned_count;
     void *owned[RECORD_KEYS];
+    const char *refused; /* the first key for which there was no room; NULL: all had room */
 };
 
+/* Makes an empty record for `rank`. */
 void record_begin(struct record *record, uint32_t rank);
 
-/* Adds a key. What `value` points to must live until the record is stored. */
+/* Adds a key. The memory to which `value` points must live until the record is stored, and `key`
+ * must live as long. */
 void record_add(struct record *record, const char *key, const pmix_value_t *value);
 
-/* The record takes the string over. False if `text` is NULL. */
+/* Adds a string that malloc made; the record frees it, in every case. Returns false if `text` is
+ * NULL, which means that there was no memory for it. */
 bool record_add_text(struct record *record, const char *key, char *text);
 
-/* A copy of ranks[which[i]], or of ranks[i] where `which` is NULL. False without memory. */
+/* Adds an array of `count` ranks, copied from ranks[which[i]], or from ranks[i] if `which` is NULL.
+ * Returns false if there is no memory. */
 bool record_add_ranks(struct record *record, const char *key, const pmix_rank_t *ranks,
                       const uint32_t *which, uint32_t count);
 
-/* Stores all keys: 0, or -EIO with s->err. Then record_end. */
+/* Stores all keys. Returns 0; or negative with the reason in *s->err: -EIO if PMIx refuses a key,
+ * and -ENOBUFS if the record was given more than RECORD_KEYS keys: then none is stored. */
 int record_store(struct nuioa_publisher *s, struct record *record);
+
+/* Frees what the record owns. */
 void record_end(struct record *record);
 
 #endif

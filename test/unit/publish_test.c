@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <pmix_common.h>
 
 #include "pmix/server/publish.h"
+#include "pmix/server/session.h"
 
 /* A PMIx server of this test: it knows one step of four tasks, and falls silent when it is told
  * to. */
@@ -147,6 +149,39 @@ static void test_silent_later(void **state)
     nuioa_publish_close(publisher);
 }
 
+/* Adds `count` keys, of which every second one is a string that the record owns. */
+static void fill(struct record *record, unsigned count)
+{
+    static char keys[2 * RECORD_KEYS][16];
+    record_begin(record, 4);
+    for (unsigned i = 0; i < count; i++) {
+        pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = i };
+        snprintf(keys[i], sizeof(keys[i]), "key.%u", i);
+        if (i % 2)
+            assert_true(record_add_text(record, keys[i], strdup("text")));
+        else
+            record_add(record, keys[i], &value);
+    }
+}
+
+static void test_record_is_full(void **state)
+{
+    (void)state;
+    struct nuioa_publisher *publisher = open_it(0);
+    struct nuioa_error err = { "" };
+    struct record record;
+    publisher->err = &err;
+    for (unsigned more = 0; more < 3; more++) {
+        fill(&record, RECORD_KEYS + more);
+        stored = 0;
+        assert_int_equal(record_store(publisher, &record), more ? -ENOBUFS : 0);
+        assert_int_equal(stored > 0, !more);
+        assert_true(!more || strstr(err.text, "key.10 "));
+        record_end(&record);
+    }
+    nuioa_publish_close(publisher);
+}
+
 int main(void)
 {
     alarm(60); /* one that hangs has failed */
@@ -154,6 +189,7 @@ int main(void)
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_silent_from_the_start),
         cmocka_unit_test(test_silent_later),
+        cmocka_unit_test(test_record_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
