@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spank/log.h"
 #include "spank/slurm_compat.h"
 
 #define FLAG_TEXT 64
@@ -14,6 +15,14 @@ static const char *flag_name(const struct nuioa_option *option, char *text)
 {
     nuioa_option_spelling(option, NUIOA_FROM_COMMAND, text, FLAG_TEXT);
     return text + strlen("--");
+}
+
+static int option_count(void)
+{
+    int count = 0;
+    while (nuioa_option_table[count].name)
+        count++;
+    return count;
 }
 
 static void register_one(spank_t spank, int index, spank_opt_cb_f on_flag)
@@ -39,6 +48,9 @@ void flags_register(spank_t spank, spank_opt_cb_f on_flag)
     for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
         if (!nuioa_option_table[i].admin)
             register_one(spank, i, on_flag);
+    if (option_count() > FLAGS_MAX)
+        log_line("%d options, but flags for the first %d only: raise FLAGS_MAX in spank/flags.h",
+                 option_count(), FLAGS_MAX);
 }
 
 void flags_take(struct flags *flags, int index, const char *value)

@@ -8,6 +8,7 @@
 
 /* The --nuioa flags of srun, sbatch and salloc, made from nuioa_option_table. */
 
+/* The largest number of rows of nuioa_option_table. flags_register warns if there are more. */
 #define FLAGS_MAX 32
 
 /* The flags that the user typed, by index into nuioa_option_table; NULL: not typed. They are kept
