@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ISO C has no cast from an object pointer to a function; POSIX lets this pass. */
+/* ISO C has no cast from an object pointer to a function pointer, but POSIX allows to copy it. */
 static void find(void *function, void *handle, const char *name)
 {
     void *symbol = dlsym(handle, name);

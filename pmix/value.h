@@ -5,13 +5,13 @@
 #include <pmix_common.h>
 #include <stdint.h>
 
-/* Private: PMIx values made and taken apart by hand. PMIx's macros for this call functions of
- * libpmix from version 5 on, and which libpmix a process has is only known when it runs. The
- * layouts used here (pmix_proc_t, pmix_info_t, pmix_value_t, pmix_data_array_t,
- * pmix_device_distance_t) and the numbers of the types are the same in PMIx 4.2, 5.0, 6.0 and 6.1;
- * what PMIx_Get returns is allocated by malloc. */
+/* This header is private to pmix. It declares functions that make and free PMIx values without
+ * PMIx's own macros: from version 5 on these macros call functions of libpmix, and which libpmix a
+ * process has is known only when it runs. The layouts used here (pmix_proc_t, pmix_info_t,
+ * pmix_value_t, pmix_data_array_t, pmix_device_distance_t) and the numbers of the types are the
+ * same in PMIx 4.2, 5.0, 6.0 and 6.1. The values that PMIx_Get returns are allocated by malloc. */
 
-/* The functions of whichever libpmix is there; NULL: it does not have it. */
+/* The functions of the libpmix in this process. A function that it does not have is NULL. */
 struct pmix_calls {
     pmix_status_t (*get)(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
                          size_t info_count, pmix_value_t **value);
@@ -20,20 +20,23 @@ struct pmix_calls {
     const char *(*version)(void);
 };
 
-/* Finds them with dlsym(handle, ...). */
+/* Sets all functions to what dlsym(handle, ...) finds. */
 void pmix_calls_find(struct pmix_calls *calls, void *handle);
 
-/* "OpenPMIx 4.2.2 ..." -> 402; 0 if it does not say. */
+/* Returns the version as 100 * major + minor: 402 for "OpenPMIx 4.2.2 ...". Returns 0 if libpmix
+ * does not tell its version. */
 unsigned pmix_calls_version(const struct pmix_calls *calls);
 
+/* Makes *proc the process `rank` of the namespace. A longer name than PMIX_MAX_NSLEN is cut off. */
 void pmix_proc_set(pmix_proc_t *proc, const char *nspace, uint32_t rank);
 
-/* Asks with PMIX_OPTIONAL, which never leaves the process for another node. 0 and *value (caller:
- * pmix_value_release), or -ENOENT. A value of another type than `type` counts as absent. */
+/* Asks PMIx for a key with PMIX_OPTIONAL: such a request never goes to another node. Returns 0 and
+ * *value, which the caller frees with pmix_value_release; or -ENOENT if there is no such key, or
+ * its value has another type than `type`. */
 int pmix_value_get(const struct pmix_calls *calls, const pmix_proc_t *proc, const char *key,
                    pmix_data_type_t type, pmix_value_t **value);
 
-/* For the types that this project exchanges: numbers, strings, arrays of ranks and of distances. */
+/* Frees a value: a number, a string, or an array of ranks or of distances; NULL is allowed. */
 void pmix_value_release(pmix_value_t *value);
 
 #endif

@@ -38,8 +38,9 @@ bool advice_own_rank(uint32_t *rank)
     return text && !nuioa_parse_u32(text, UINT32_MAX, rank);
 }
 
-/* A process that something else than srun started may have inherited the variables of a rank, on
- * another node even. Its own number then is rarely among those of the order. */
+/* Returns false if the advice contradicts itself. A process that srun did not start may have
+ * inherited the variables of a rank, perhaps of one on another node. Then its own rank is rarely in
+ * the order. */
 static bool is_sound(const struct nuioa_client *advice)
 {
     const struct rank_list *order = &advice->order;
@@ -55,7 +56,7 @@ void advice_check(struct nuioa_client *advice)
     if (advice->has_leader && !advice->near)
         advice->near = 1;
     if (!advice->order.count && advice->near > 1)
-        advice->near = 1; /* the order did not fit the environment */
+        advice->near = 1; /* the order was too long for the environment */
     if (!is_sound(advice))
         advice_clear(advice);
     if (advice->leaders.count && (!advice->has_leader || !holds(&advice->leaders, advice->leader)))

@@ -8,11 +8,12 @@
 
 #include "pmix/client/nuioa-client.h"
 
-/* Private: what a process was told, wherever it was read. */
+/* This header is private to pmix/client. It declares the advice that a process was given, whether
+ * it was read from PMIx or from the environment. */
 
 struct rank_list {
     size_t count;
-    uint32_t *ranks; /* malloc'd */
+    uint32_t *ranks; /* allocated by malloc */
 };
 
 struct nuioa_client {
@@ -22,23 +23,17 @@ struct nuioa_client {
     uint32_t leader, near, level;
     double weight;
     struct rank_list order, rails, leaders;
-    char *nic, *cpus; /* malloc'd; NULL: not known */
+    char *nic, *cpus; /* allocated by malloc; NULL: not known */
 };
 
-/* Each fills an empty `advice` and sets its source, or leaves it without one. -ENOMEM, else 0. */
-int advice_from_pmix(struct nuioa_client *advice);
-int advice_from_environment(struct nuioa_client *advice);
-
-/* Advice that contradicts itself is none; a table of leaders without our own is left out. */
+/* Empties advice that contradicts itself. Removes the list of all nodes' leaders if the leader of
+ * this node is not in it. */
 void advice_check(struct nuioa_client *advice);
 
-/* Releases what it holds and empties it. */
+/* Frees what the advice holds, and empties it. The struct itself belongs to the caller. */
 void advice_clear(struct nuioa_client *advice);
 
-/* This process's rank and namespace as its launcher said; false: it did not. */
+/* Reads this process's rank from its environment. Returns false if no launcher has set it. */
 bool advice_own_rank(uint32_t *rank);
-
-/* For tests: nuioa_client_device_numa of a machine whose sysfs is below `root`. */
-int advice_device_numa(const char *root, const char *device);
 
 #endif

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmix/client/advice.h"
+#include "pmix/client/advice_environment.h"
 #include "util/number.h"
 
-/* Variables of a rank (contract: "A rank's environment"). */
+/* This file reads the variables of a rank: see "A rank's environment" in doc/formats.md. */
 
-/* "0,4,8" or, with strides, "0-39992:8". Appends one piece; -EINVAL if it is malformed. */
+/* Appends the ranks of one piece of a list: of "4", "0-7", or "0-39992:8", where 8 is the stride.
+ * Returns 0, or -EINVAL if the piece is malformed or has more than `room` ranks. */
 static int add_piece(struct rank_list *list, size_t room, char *piece)
 {
     uint32_t first, last, step = 1;
@@ -31,10 +32,10 @@ static int add_piece(struct rank_list *list, size_t room, char *piece)
     return 0;
 }
 
-/* More ranks than this in one list are no job's. */
+/* The largest number of ranks in a list. A longer list counts as absent, like a malformed one. */
 #define LIST_MAX 1000000
 
-/* How many ranks a list could have, so that one allocation is enough. */
+/* Returns the largest number of ranks that the list can have, so that one allocation is enough. */
 static size_t room_for(const char *text)
 {
     size_t commas = 1;
@@ -45,7 +46,8 @@ static size_t room_for(const char *text)
     return commas;
 }
 
-/* A malformed list counts as absent. */
+/* Reads a list of ranks from the variable `name`. A malformed list counts as absent. Returns 0 or
+ * -ENOMEM. */
 static int read_list(const char *name, struct rank_list *list)
 {
     const char *value = getenv(name);
@@ -89,8 +91,8 @@ static int read_string(const char *name, char **copy)
     return *copy ? 0 : -ENOMEM;
 }
 
-/* mpirun and its like hand on the variables of whoever called them, to ranks that count
- * differently. */
+/* Returns whether another launcher than srun started this process. Launchers such as mpirun pass
+ * on the variables of the process that called them, but they number their ranks differently. */
 static bool is_foreign(void)
 {
     const char *nspace = getenv("PMIX_NAMESPACE"), *pmi = getenv("PMI_RANK");

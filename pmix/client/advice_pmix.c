@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pmix/client/advice.h"
+#include "pmix/client/advice_pmix.h"
 
 #ifndef HAVE_PMIX
 
@@ -31,8 +31,8 @@ static int is_libpmix(struct dl_phdr_info *info, size_t size, void *path)
     return 1;
 }
 
-/* MPI libraries load it for themselves (RTLD_LOCAL), so it is searched for by name and opened again
- * without being loaded. NULL: there is none. */
+/* Returns a handle of the libpmix that this process has loaded, or NULL. MPI libraries load it with
+ * RTLD_LOCAL: so it is searched for by name and opened again, without being loaded anew. */
 static void *open_loaded(void)
 {
     char *path = NULL;
@@ -65,7 +65,7 @@ static bool reader_prepare(struct reader *reader, void *handle)
     return true;
 }
 
-/* Any of the types with which a number of 32 bits is published. */
+/* Reads a number of 32 bits, which was published as a PMIX_UINT32 or as a PMIX_PROC_RANK. */
 static bool read_u32(const struct reader *reader, const pmix_proc_t *proc, const char *key,
                      pmix_data_type_t type, uint32_t *number)
 {

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "pmix/client/advice.h"
+#include "pmix/client/advice_environment.h"
+#include "pmix/client/advice_pmix.h"
 
 struct nuioa_client *nuioa_client_open(void)
 {
@@ -105,12 +107,13 @@ static int index_of(const uint32_t *ranks, size_t count, uint32_t rank)
     return -ENOENT;
 }
 
-/* The best of `ranks` among places [*place, end) of the order; moves *place behind it. */
-static int next_best(const struct rank_list *order, size_t end, size_t *place,
-                     const uint32_t *ranks, size_t count)
+/* Searches the order from index *next to `end` for the first rank that is in `ranks`. Returns its
+ * index in `ranks`, and moves *next behind it; or -ENOENT. */
+static int next_best(const struct rank_list *order, size_t end, size_t *next, const uint32_t *ranks,
+                     size_t count)
 {
-    while (*place < end) {
-        int index = index_of(ranks, count, order->ranks[(*place)++]);
+    while (*next < end) {
+        int index = index_of(ranks, count, order->ranks[(*next)++]);
         if (index >= 0)
             return index;
     }
@@ -119,25 +122,25 @@ static int next_best(const struct rank_list *order, size_t end, size_t *place,
 
 int nuioa_client_best(const struct nuioa_client *client, const uint32_t *ranks, size_t count)
 {
-    size_t place = 0;
+    size_t next = 0;
     if (!client || !client->has_leader)
         return -ENOENT;
-    if (!client->order.count) /* it did not fit the environment */
+    if (!client->order.count) /* it was too long for the environment */
         return index_of(ranks, count, client->leader);
-    return next_best(&client->order, client->order.count, &place, ranks, count);
+    return next_best(&client->order, client->order.count, &next, ranks, count);
 }
 
 size_t nuioa_client_near(const struct nuioa_client *client, const uint32_t *ranks, size_t count,
                          uint32_t *indexes)
 {
     int index = nuioa_client_best(client, ranks, count);
-    size_t place = 0, found = 0;
+    size_t next = 0, found = 0;
     if (index < 0)
         return 0;
     if (indexes)
         indexes[0] = (uint32_t)index;
     while (client->order.count &&
-           (index = next_best(&client->order, client->near, &place, ranks, count)) >= 0) {
+           (index = next_best(&client->order, client->near, &next, ranks, count)) >= 0) {
         if (indexes)
             indexes[found] = (uint32_t)index;
         found++;
@@ -147,7 +150,8 @@ size_t nuioa_client_near(const struct nuioa_client *client, const uint32_t *rank
 
 /* --- agreeing -------------------------------------------------------------------------------- */
 
-/* FNV-1a over 32-bit numbers, by bytes, lowest first. */
+/* Adds a number to the digest, by FNV-1a over its four bytes, lowest byte first (Fowler, Noll and
+ * Vo, "The FNV Non-Cryptographic Hash Algorithm", IETF draft, 2011). */
 static uint64_t add(uint64_t digest, uint32_t number)
 {
     for (unsigned i = 0; i < 4; i++, number >>= 8)

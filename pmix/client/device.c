@@ -3,16 +3,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "pmix/client/advice.h"
+#include "pmix/client/device.h"
 #include "pmix/client/nuioa-client.h"
 
-/* Names of devices to NUMA nodes, from sysfs. */
+/* This file finds the NUMA node of a device by its name, from sysfs. */
 
+/* Reads the number in a file of sysfs. Returns 0 or -errno. */
 static int read_number(const char *directory, const char *file, long *number)
 {
     char path[PATH_MAX], text[32], *end;
@@ -32,7 +34,8 @@ static int read_number(const char *directory, const char *file, long *number)
     return end == text || errno ? -EINVAL : 0;
 }
 
-/* Its own or, for a device on another one (virtio on PCI), that of the nearest above it. */
+/* Returns the NUMA node of the device, or else that of the nearest device above it: a virtio device
+ * has none of its own, but the PCI device below which it is has one. Or -ENOENT, -ENODATA. */
 static int numa_of(const char *root, const char *class_path)
 {
     char top[PATH_MAX], path[PATH_MAX];
@@ -47,7 +50,7 @@ static int numa_of(const char *root, const char *class_path)
     return -ENODATA;
 }
 
-/* -ENOENT: no such device in this class. */
+/* Returns the NUMA node of the device of this class, or -ENOENT if the class has no such device. */
 static int in_class(const char *root, const char *pattern, const char *name)
 {
     char path[PATH_MAX], entry[128];
@@ -59,7 +62,8 @@ static int in_class(const char *root, const char *pattern, const char *name)
     return numa_of(root, path);
 }
 
-/* Verbs before netdevs: a name in both is the same card. */
+/* Looks for the name in each class. Verbs devices come before netdevs; a name that is in both
+ * classes belongs to one card. */
 static int by_name(const char *root, const char *name)
 {
     int rc = in_class(root, "class/infiniband/%s", name);
@@ -84,8 +88,8 @@ static int check(const char *device, char *name, size_t size)
     return 0;
 }
 
-/* libfabric's name of a domain is the device's and, after a dash, its kind of endpoint: mlx5_0-rdm;
- * or a port: mlx5_0:1. False: nothing to take off. */
+/* Removes the end of a name that is not the device's: the kind of endpoint in libfabric's name of a
+ * domain (mlx5_0-rdm), or the port (mlx5_0:1). Returns false if there is no such end. */
 static bool shorten(char *name)
 {
     static const char *const kinds[] = {
@@ -105,7 +109,7 @@ static bool shorten(char *name)
     return false;
 }
 
-int advice_device_numa(const char *root, const char *device)
+int device_numa(const char *root, const char *device)
 {
     char name[64];
     int rc = check(device, name, sizeof(name));
@@ -119,5 +123,5 @@ int advice_device_numa(const char *root, const char *device)
 
 int nuioa_client_device_numa(const char *device)
 {
-    return advice_device_numa("", device);
+    return device_numa("", device);
 }

@@ -33,7 +33,7 @@ unsigned locality_caches(const struct nuioa_node *node)
     nuioa_sysfs_open(&sysfs, "");
     for (unsigned i = 0; i < 8; i++) {
         long level;
-        /* relative to a directory that every machine has */
+        /* the path is relative to a directory that every machine has */
         if (nuioa_sysfs_number(sysfs.net, &level,
                                "../../devices/system/cpu/cpu%d/cache/index%u/level", cpu, i) < 0)
             break;
@@ -65,7 +65,7 @@ static void collect(const struct nuioa_node *node, hwloc_const_bitmap_t cpus, hw
     }
 }
 
-static bool is_told(enum unit unit, hwloc_const_bitmap_t set, unsigned caches)
+static bool is_known(enum unit unit, hwloc_const_bitmap_t set, unsigned caches)
 {
     if (unit == UNIT_L3 || unit == UNIT_L2)
         return caches & 1u << (unit == UNIT_L3 ? 3 : 2);
@@ -81,7 +81,8 @@ static char *join(hwloc_bitmap_t *sets, unsigned caches)
         return NULL;
     for (enum unit unit = 0; unit < UNITS; unit++) {
         char *list = NULL;
-        if (!is_told(unit, sets[unit], caches) || hwloc_bitmap_list_asprintf(&list, sets[unit]) < 0)
+        if (!is_known(unit, sets[unit], caches) ||
+            hwloc_bitmap_list_asprintf(&list, sets[unit]) < 0)
             continue;
         fprintf(out, "%s%s%s", ftell(out) > 0 ? ":" : "", unit_codes[unit], list);
         free(list);
@@ -151,7 +152,7 @@ static int add_verbs(struct locality_devices *devices, const struct nuioa_sysfs 
     char node_guid[64], image_guid[64], *uuid;
     for (unsigned i = 0; i < devices->count; i++)
         if (!strcmp(devices->list[i].name, nic->name))
-            return 0; /* another port of it */
+            return 0; /* another port of this device is in the list already */
     if (!nic->port ||
         nuioa_sysfs_text(sysfs->verbs, node_guid, sizeof(node_guid), "%s/node_guid", nic->name) <=
             0 ||
@@ -173,7 +174,7 @@ static int add_netdev(struct locality_devices *devices, const struct nuioa_sysfs
         return 0;
     for (const char *c = address; *c; c++)
         colons += *c == ':';
-    /* PMIx goes by the length: 6 bytes, or the 20 of IP over InfiniBand */
+    /* PMIx knows two lengths: an address of 6 bytes, or of 20 bytes for IP over InfiniBand. */
     if (colons != 5 && colons != 19)
         return 0;
     if (asprintf(&uuid, "%s://%s", colons == 5 ? "ipv4" : "ipv6", address) < 0)
@@ -181,7 +182,8 @@ static int add_netdev(struct locality_devices *devices, const struct nuioa_sysfs
     return add_device(devices, nic, nic->netdev, uuid, PMIX_DEVTYPE_NETWORK);
 }
 
-/* A slow port beside a rank must not hide a fast one from a reader who takes the nearest. */
+/* Returns whether the distances from this NIC are published. A slow one is left out if no task uses
+ * it, because a reader who takes the nearest NIC would choose it instead of a fast one. */
 static bool is_wanted(const struct nuioa_node *node, const struct nuioa_plan *plan, uint32_t index)
 {
     const struct nuioa_nic *nic = &node->nics[index];
@@ -225,7 +227,7 @@ void locality_devices_free(struct locality_devices *devices)
     *devices = (struct locality_devices){ 0 };
 }
 
-/* From the nearest of the NUMA nodes that the device is local to. */
+/* Returns the distance of a PU from the nearest NUMA node to which the NIC is local. */
 static uint32_t distance_to(const struct nuioa_node *node, const struct nuioa_nic *nic,
                             const struct nuioa_pu *pu)
 {

@@ -8,31 +8,36 @@
 #include "plan/plan.h"
 #include "topology/node.h"
 
-/* Private: the standard keys that say where a rank is, as PMIx makes them from an hwloc topology,
- * but from the node's description: loading a topology takes a launch longer than everything else
- * here. */
+/* This header is private to pmix/server. It declares the values of PMIx's standard keys that say
+ * where a rank is. PMIx makes them from an hwloc topology. Here they are made from the node's
+ * description, because loading a topology takes longer than all else that is done here. */
 
-/* Bound to less than the node: PMIx gives no locality to others, and "shares all with all" would be
- * false. */
+/* Returns whether the rank is bound to less than the whole node. PMIx gives no locality to a rank
+ * that is not: to say that it shares everything with every rank would be false. */
 bool locality_is_bound(const struct nuioa_node *node, const struct nuioa_assignment *assignment);
 
-/* "hwloc:8-9". malloc'd; NULL without memory. */
+/* Returns the value of PMIX_CPUSET, such as "hwloc:8-9". The caller frees it. NULL: no memory. */
 char *locality_cpuset(const struct nuioa_assignment *assignment);
 
-/* Caches that this machine has: bit N for level N. The node's description fills gaps with the next
- * larger unit, which must not be told to others as a cache. */
+/* Returns the cache levels that this machine has, as a mask: bit N for level N. They are read from
+ * sysfs: where a level is missing, the node's description has the next larger unit instead, and
+ * this must not be published as a cache. */
 unsigned locality_caches(const struct nuioa_node *node);
 
-/* "SK1:L31:L28-9:CR8-9:HT8-9:NM1": hwloc's logical indexes. malloc'd; NULL without memory. */
+/* Returns the value of PMIX_LOCALITY_STRING, such as "SK1:L31:L28-9:CR8-9:HT8-9:NM1", with hwloc's
+ * logical indexes. `caches` is what locality_caches returned. The caller frees the string. NULL: no
+ * memory. */
 char *locality_string(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                       unsigned caches);
 
-/* Index into the plan's order of local ranks among those on the same package. */
+/* Fills package_ranks[task_count], by local rank: PMIX_PACKAGE_RANK counts the ranks of one package
+ * in the order of their local ranks. */
 void locality_package_ranks(const struct nuioa_node *node, const struct nuioa_plan *plan,
                             uint16_t *package_ranks);
 
-/* Devices whose distances are told: the network ports that can be used, each as PMIx names it, the
- * verbs device and its netdev apart. malloc'd strings. */
+/* The devices whose distances are published: the network ports that can be used. A verbs device
+ * and its netdev are two devices, each with the name that PMIx gives it. malloc allocates the
+ * strings. */
 struct locality_device {
     const struct nuioa_nic *nic;
     char *uuid, *name;
@@ -44,14 +49,16 @@ struct locality_devices {
     struct locality_device *list;
 };
 
-/* 0 or -ENOMEM; free it in either case. Devices without an address are left out. */
+/* Fills *devices; devices without an address are left out. Returns 0 or -ENOMEM. In both cases the
+ * caller calls locality_devices_free. */
 int locality_devices_find(const struct nuioa_node *node, const struct nuioa_plan *plan,
                           struct locality_devices *devices);
 void locality_devices_free(struct locality_devices *devices);
 
-/* Distances of a rank's CPUs from each device, on the scale of the node's matrix (10 = same NUMA
- * node; one more for CPUs of that NUMA node which are not the device's own), least and largest.
- * `distances` has room for devices->count; its strings belong to `devices`. */
+/* Fills distances[devices->count] with the smallest and the largest distance of the rank's PUs from
+ * each device. The unit is that of the node's distance matrix: 10 means that the PU is local to the
+ * device, and 11 that it is on the same NUMA node but not local to the device. The strings still
+ * belong to `devices`. */
 void locality_distances(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                         const struct locality_devices *devices, pmix_device_distance_t *distances);
 

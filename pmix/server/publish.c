@@ -36,7 +36,8 @@ static void add_name(struct nuioa_namespaces *namespaces, const char *name)
         namespaces->count++;
 }
 
-/* ".../pmix.1234.0/", which mpi/pmix sets for this step. */
+/* Adds the namespace that belongs to the directory that mpi/pmix has made for this step, such as
+ * ".../pmix.1234.0/". */
 static void add_from_directory(struct nuioa_namespaces *namespaces, const char *path)
 {
     char name[NUIOA_NAMESPACE_SIZE];
@@ -124,7 +125,7 @@ struct nuioa_published nuioa_publish_done(const struct nuioa_publisher *publishe
 #define GDS_VARIABLE "PMIX_MCA_gds"
 #define GDS_BY_NAME "hash"
 
-/* Unknown versions count as new ones. */
+/* Returns whether this PMIx replaces names of keys by numbers. An unknown version counts as new. */
 static bool numbers_keys(const struct pmix_calls *calls)
 {
     unsigned version = pmix_calls_version(calls);
@@ -193,7 +194,8 @@ static int store_node(struct nuioa_publisher *s, const struct nuioa_publication 
         pmix_value_t planned = { .type = PMIX_BOOL, .data.flag = true };
         record_add(&record, "nuioa.planned", &planned);
     }
-    add_u32(&record, "nuioa.version", 1); /* last: who finds it finds the others */
+    add_u32(&record, "nuioa.version",
+            1); /* last, so that a reader who finds it finds the others too */
     int rc = fits ? record_store(s, &record) : no_memory(s);
     record_end(&record);
     return rc;
@@ -219,12 +221,13 @@ static bool anyone_is_bound(const struct nuioa_publication *p)
     return false;
 }
 
-/* Asks for as little as it can: each question wakes PMIx's own thread and waits for it. */
+/* Finds out which standard keys are missing. PMIx is asked as little as possible, because each
+ * question wakes its thread and waits for it. */
 static int standard_open(struct nuioa_publisher *s, const struct nuioa_publication *p,
                          struct standard *standard)
 {
     *standard = (struct standard){
-        /* Readers of these keys cannot know that a plan was not carried out. */
+        /* A reader of these keys could not know that a plan was not carried out. */
         .wanted = p->options->export_set & NUIOA_EXPORT_LOCALITY && !p->plan->planned &&
                   anyone_is_bound(p),
     };
@@ -250,7 +253,7 @@ static void standard_close(struct standard *standard)
     locality_devices_free(&standard->devices);
 }
 
-/* `row` is used again for the next rank: the record must be stored before. */
+/* The record must be stored before the next rank: `row` is used again. */
 static void add_distances(struct record *record, const struct nuioa_publication *p,
                           struct standard *standard, const struct nuioa_assignment *assignment)
 {
@@ -328,13 +331,30 @@ static int store_tasks(struct nuioa_publisher *s, const struct nuioa_publication
     return rc;
 }
 
-/* --- the doors ------------------------------------------------------------------------------- */
+/* --- the functions of publish.h -------------------------------------------------------------- */
 
 static uint64_t now_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                       unsigned patience_ms, struct nuioa_publisher **publisher,
+                       struct nuioa_error *err)
+{
+    return session_open(namespaces, task_count, patience_ms, publisher, err);
+}
+
+void nuioa_publish_close(struct nuioa_publisher *s)
+{
+    session_close(s);
+}
+
+const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *s)
+{
+    return s->ranks;
 }
 
 static bool wants_ours(const struct nuioa_publisher *s, const struct nuioa_publication *p)

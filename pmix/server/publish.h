@@ -8,18 +8,19 @@
 #include "plan/plan.h"
 #include "topology/node.h"
 
-/* The server side of PMIx: from inside slurmstepd, what a plan says becomes keys that every rank of
- * the node can read (contract: "PMIx keys"). It uses the libpmix that Slurm's mpi/pmix plugin has
- * loaded, found when called: nothing is linked, no second copy is loaded. Under --mpi=none and pmi2
- * there is none, and each of these functions returns 0: nothing to do.
+/* The server side of PMIx: inside slurmstepd, these functions store a plan as keys that every rank
+ * of the node can read (doc/formats.md, "PMIx keys"). They use the libpmix that Slurm's plugin
+ * mpi/pmix has loaded, and look for it when they are called: so nothing is linked, and no second
+ * copy is loaded. With --mpi=none and --mpi=pmi2 there is no libpmix, and nothing is done.
  *
- * What it needs: PMIx_Store_internal and PMIx_Get, in a process where mpi/pmix has registered the
- * step's namespace: from user_init on. The PMIx standard does not promise that values stored like
- * this reach the ranks; with PMIx 4.2, 5.0 and 6.1 they do, if they are stored before a rank
- * connects, so publish at the last task_post_fork. The environment says the same. No function here
- * is thread-safe. */
+ * They need PMIx_Store_internal and PMIx_Get in a process in which mpi/pmix has registered the
+ * step's namespace, which is so from user_init on. The PMIx standard does not guarantee that values
+ * stored in this way reach the ranks. With PMIx 4.2, 5.0 and 6.1 they do if they are stored before
+ * a rank connects: so publish at the last task_post_fork. The environment has the same values. No
+ * function here is thread-safe. */
 
-/* A namespace is a name; candidates are tried in order until PMIx knows one. */
+/* The candidates for the name of the step's namespace. They are tried in this order until PMIx
+ * knows one. */
 #define NUIOA_NAMESPACE_SIZE 256
 #define NUIOA_NAMESPACE_CANDIDATES 3
 
@@ -28,78 +29,82 @@ struct nuioa_namespaces {
     char names[NUIOA_NAMESPACE_CANDIDATES][NUIOA_NAMESPACE_SIZE];
 };
 
-/* The names under which mpi/pmix may have registered a step. A heterogeneous job uses the leader's
- * job id, which SPANK does not tell: PMIX_SERVER_TMPDIR (in slurmstepd's own environment) does, and
- * SLURM_JOB_ID of the job's `environment` (may be NULL). */
+/* Fills in the names under which mpi/pmix may have registered the step. In a heterogeneous job the
+ * name has the job id of the leading component. SPANK does not tell it, but PMIX_SERVER_TMPDIR in
+ * slurmstepd's own environment does, and SLURM_JOB_ID in the job's `environment` (may be NULL). */
 void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *environment,
                             uint32_t job_id, uint32_t step_id);
 
-/* The step as this process's PMIx knows it, from user_init on. Returns 1 and *publisher, which the
- * caller closes; 0 and NULL if there is no PMIx; or negative with *err: no candidate is known
- * (-ENOENT), another number of local tasks (-EINVAL), or PMIx does not answer (-ETIMEDOUT).
+/* Opens the step as this process's PMIx knows it. Returns 1 and *publisher, which the caller
+ * closes; 0 and NULL if there is no PMIx; or negative with *err: -ENOENT if PMIx knows no
+ * candidate, -EINVAL if it has another number of local tasks, -ETIMEDOUT if it does not answer, or
+ * -EAGAIN, -ENOMEM.
  *
- * Each call of PMIx is carried out by a thread of its own, and waits for that without end:
- * PMIX_TIMEOUT counts only where a request leaves the process, and these do not. So here, and
- * before anything is stored unless it has answered within `patience_ms`, PMIx is first asked aside,
- * and left alone if it has no answer within `patience_ms`. 0: it is not asked aside, for a process
- * that must not have threads. */
+ * PMIx does each call in its own thread, and the caller waits for it without a limit: PMIX_TIMEOUT
+ * is for requests to other nodes only. Therefore another thread asks PMIx a question first: in this
+ * function, and before keys are stored if the last answer is older than `patience_ms`. If the
+ * answer does not come within `patience_ms`, PMIx is not called. With 0 no such question is asked,
+ * for a process that must not have threads. */
 struct nuioa_publisher;
 int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
                        unsigned patience_ms, struct nuioa_publisher **publisher,
                        struct nuioa_error *err);
-void nuioa_publish_close(struct nuioa_publisher *publisher); /* NULL is fine */
+void nuioa_publish_close(struct nuioa_publisher *publisher); /* NULL is allowed */
 
-/* The ranks of the local tasks as PMIx and MPI count them, by local rank: task_count, owned by the
- * publisher. In a heterogeneous job SPANK counts them per component. */
+/* Returns the ranks of the local tasks as PMIx and MPI number them: an array of task_count ranks,
+ * by local rank, owned by the publisher. SPANK's ranks differ from them in a heterogeneous job,
+ * where SPANK numbers the ranks of each component from 0. */
 const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *publisher);
 
-/* To be called in init_post_opt, before mpi/pmix starts its server: sees to it that keys of ours
- * reach the ranks under their names. Since version 5 a PMIx process numbers the keys that are not
- * PMIx's own as it meets them, and the job's data in shared memory (gds/shmem2) have the server's
- * numbers: a rank that asks for one such key is given the value of another, its MPI's own keys
- * included. So this server hands out data by messages (gds/hash), through its environment.
+/* Makes sure that the keys nuioa.* reach the ranks under their names. To be called in
+ * init_post_opt, before mpi/pmix starts its server. Since version 5 each PMIx process gives numbers
+ * to the keys that are not PMIx's own, in the order in which it meets them. The job's data in
+ * shared memory (gds/shmem2) have the numbers of the server: so a rank that asks for such a key
+ * gets the value of another one, and this is true for the keys of its MPI library too. Therefore a
+ * variable in slurmstepd's environment makes this server send the data in messages (gds/hash).
  *
- * `rank_count`: of the whole step; `environment`: the job's. Returns 0; or negative with *err if
- * that cannot be had: the job is too large for a copy of its data in each rank (-E2BIG), the user
- * has chosen the other way (-EPERM), the server runs (-EBUSY). nuioa_publish then leaves our keys
- * out. */
+ * `rank_count` is that of the whole step, `environment` is the job's. Returns 0; or negative with
+ * *err: -E2BIG if the step is too large for a copy of the data in each rank, -EPERM if the user has
+ * chosen another way, -EBUSY if the server runs already, -ENOMEM. Then the keys nuioa.* are not
+ * published. */
 int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct nuioa_error *err);
 
-/* Ranks of a step up to which each may have its own copy of the job's data, which are 2 KB for each
- * rank of the step: 2 MB in each, and as many to be sent by the node's server. */
+/* The largest number of ranks of a step in which each rank may have its own copy of the job's data.
+ * The data are 2 KB for each rank of the step: 2 MB in each rank, which the node's server sends. */
 #define NUIOA_PUBLISH_RANKS_MAX 1024
 
 struct nuioa_publication {
-    const struct nuioa_plan *plan; /* as achieved; places[] by local rank */
+    const struct nuioa_plan *plan; /* as carried out; assignments[] by local rank */
     const struct nuioa_node *node;
     const struct nuioa_options *options;
-    /* job-wide, when gathered: PMIx ranks, one for each node of the step */
-    const uint32_t *leaders;
-    uint32_t leader_count; /* 0: not gathered */
+    const uint32_t *leaders; /* the leader of each node of the step, as PMIx's rank */
+    uint32_t leader_count;   /* 0: the rendezvous has not found them */
 };
 
-/* Publish by options->export_set: `pmix` the nuioa.* keys, if nuioa_publish_prepare could see to
- * them, `locality` also PMIX_CPUSET, PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK and
- * PMIX_DEVICE_DISTANCES, but for those that Slurm gives already, ranks that are not bound, and
- * plans that are not carried out. Ranks in what is published are those of PMIx, whatever
- * plan->places[].rank says.
+/* These two functions store the keys that options->export_set asks for. With `pmix` these are the
+ * keys nuioa.*, if nuioa_publish_prepare has returned 0. With `locality` these are PMIX_CPUSET,
+ * PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK and PMIX_DEVICE_DISTANCES, except those that Slurm gives
+ * already, for the ranks that are bound, if the plan was carried out. All ranks in the keys are
+ * those of PMIx, whatever plan->assignments[].rank says.
  *
- * First what is each rank's own, for which the publication's leaders need not be known; then what
- * is the node's and the job's, with nuioa.version: who finds that finds all. Both return 0; or
- * negative with *err: then some keys may be stored already; each of them is true. */
+ * nuioa_publish_tasks comes first: it stores the keys of each rank, and does not need the leaders.
+ * nuioa_publish_node stores the keys of the node and of the job. nuioa.version is the last of them:
+ * a reader who finds it finds all. Both return 0; or negative with *err: then some keys may be
+ * stored already, and these are correct. */
 int nuioa_publish_tasks(struct nuioa_publisher *publisher,
                         const struct nuioa_publication *publication, struct nuioa_error *err);
 int nuioa_publish_node(struct nuioa_publisher *publisher,
                        const struct nuioa_publication *publication, struct nuioa_error *err);
 
-/* What has been published so far. */
+/* How much has been published so far. */
 struct nuioa_published {
-    const char *nspace;    /* the publisher's */
+    const char *nspace;    /* owned by the publisher */
     unsigned pmix_version; /* 402 for 4.2; 0: unknown */
     uint32_t key_count;
-    uint32_t time_us; /* spent in the two functions */
+    uint32_t time_us; /* time spent in the two functions above */
 };
 
+/* Returns how much `publisher` has published. */
 struct nuioa_published nuioa_publish_done(const struct nuioa_publisher *publisher);
 
 #endif

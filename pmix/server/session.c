@@ -184,9 +184,8 @@ static int open_step(struct nuioa_publisher *s, const struct nuioa_namespaces *n
     return rc < 0 ? rc : find_namespace(s, namespaces, err);
 }
 
-int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
-                       unsigned patience_ms, struct nuioa_publisher **publisher,
-                       struct nuioa_error *err)
+int session_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                 unsigned patience_ms, struct nuioa_publisher **publisher, struct nuioa_error *err)
 {
     struct pmix_calls calls;
     *publisher = NULL;
@@ -203,23 +202,18 @@ int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_
     int rc =
         s && s->ranks ? open_step(s, namespaces, err) : nuioa_fail(err, -ENOMEM, "out of memory");
     if (rc < 0) {
-        nuioa_publish_close(s);
+        session_close(s);
         return rc;
     }
     *publisher = s;
     return 1;
 }
 
-void nuioa_publish_close(struct nuioa_publisher *s)
+void session_close(struct nuioa_publisher *s)
 {
     if (s)
         free(s->ranks);
     free(s);
-}
-
-const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *s)
-{
-    return s->ranks;
 }
 
 static bool has(const struct nuioa_publisher *s, uint32_t rank, const char *key,

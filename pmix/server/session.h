@@ -26,6 +26,13 @@ struct nuioa_publisher {
     struct nuioa_error *err;
 };
 
+/* Opens the first of the namespaces that PMIx knows. Returns 1 and *publisher, which the caller
+ * closes; 0 and NULL if this process has no PMIx server; or negative with *err, as
+ * nuioa_publish_open. */
+int session_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
+                 unsigned patience_ms, struct nuioa_publisher **publisher, struct nuioa_error *err);
+void session_close(struct nuioa_publisher *publisher); /* NULL is allowed */
+
 /* Asks PMIx a question from another thread and waits for the answer, at most s->patience_ms. If it
  * answers, the next calls of PMIx are expected to return too. PMIx is not asked if its last answer
  * is younger than s->patience_ms, because each question costs the launch a thread. Returns 0, or

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "pmix/client/advice.h"
+#include "pmix/client/device.h"
 #include "pmix/client/nuioa-client.h"
 
 /* libnuioa-client where there is no PMIx: the environment, or nothing. */
@@ -369,7 +369,7 @@ static void test_devices(void **state)
         { NULL, -EINVAL },
     };
     for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
-        assert_int_equal(advice_device_numa(root, devices[i].name), devices[i].numa);
+        assert_int_equal(device_numa(root, devices[i].name), devices[i].numa);
     assert_int_equal(nuioa_client_device_numa("lo"), -ENODATA); /* this machine */
 }
 

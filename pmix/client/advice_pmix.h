@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_PMIX_CLIENT_ADVICE_PMIX_H
+#define NUIOA_PMIX_CLIENT_ADVICE_PMIX_H
+
+#include "pmix/client/advice.h"
+
+/* Reads the keys of PMIx into `advice`, which is empty before, and sets its source. Leaves it
+ * empty if this process has not initialised PMIx, or if there are no keys of nuioa. Returns 0
+ * or -ENOMEM. */
+int advice_from_pmix(struct nuioa_client *advice);
+
+#endif
