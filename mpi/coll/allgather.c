@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll/allgather.h"
+
 #include <stdlib.h>
 
-#include "mpi/coll/layout.h"
-#include "mpi/coll/pipelined.h"
+#include "mpi/coll/ring_allgather.h"
+#include "mpi/coll/pipelined_bcast.h"
 #include "mpi/coll/type.h"
 
-/* Goglin & Moreaud, CASS 2011, 3.3.3: leaders gather, exchange and spread. All that comes from the
- * network goes to ranks beside the NIC. */
+/* Hierarchical allgather (Goglin and Moreaud 2011, section 3.3.3): the leader of each node gathers
+ * the blocks of its node, the leaders exchange them, and each leader broadcasts them within its
+ * node. All that comes from the network goes to ranks beside the NIC. */
 
 static int collect(struct coll_comm *c, const struct coll_layout *layout, int leader)
 {

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll/bcast.h"
+
 #include <stdlib.h>
 
-#include "mpi/coll/pipelined.h"
+#include "mpi/coll/pipelined_bcast.h"
+#include "mpi/coll/ring_allgather.h"
 #include "mpi/coll/type.h"
 
-/* Goglin & Moreaud, CASS 2011, 3.3.1: the root stays where it is, all others of the network are
- * reached through ranks beside their NIC. With several rails, segments take turns. */
+/* Hierarchical broadcast (Goglin and Moreaud 2011, section 3.3.1): the root sends itself, and all
+ * other nodes receive in their leader, which is beside the NIC. With several rails there is a tree
+ * for each rail, and the segments use the trees in turn. */
 static int by_trees(struct coll_comm *c, const struct coll_algorithm *how, char *buffer,
                     size_t bytes, int root)
 {
@@ -24,9 +28,11 @@ static int by_trees(struct coll_comm *c, const struct coll_algorithm *how, char 
     return rc;
 }
 
-/* A part to each leader, then round. */
-static int by_parts(struct coll_comm *c, const struct coll_algorithm *how, char *buffer,
-                    size_t bytes, int root)
+/* Scatter-allgather broadcast among the leaders (M. Barnett et al., "Interprocessor Collective
+ * Communication Library (InterCom)", SHPCC 1994): the root sends one part to each leader, then the
+ * leaders exchange the parts. */
+static int by_scatter(struct coll_comm *c, const struct coll_algorithm *how, char *buffer,
+                      size_t bytes, int root)
 {
     size_t count = (size_t)c->map.node_count;
     size_t *displs = malloc((count + 1) * sizeof(*displs));
@@ -66,7 +72,7 @@ int coll_bcast(struct coll_comm *c, const struct coll_algorithm *how, void *buff
     if (rc != MPI_SUCCESS)
         return rc;
     if (how->inter == SHAPE_SCATTER)
-        rc = by_parts(c, how, view.data, view.bytes, root);
+        rc = by_scatter(c, how, view.data, view.bytes, root);
     else
         rc = by_trees(c, how, view.data, view.bytes, root);
     int end = coll_view_close(&view, access);

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/coll/comm.h"
+#include "mpi/coll/allgather.h"
+#include "mpi/coll/bcast.h"
+#include "mpi/coll/enter.h"
+#include "mpi/coll/gather.h"
+#include "mpi/coll/job.h"
+#include "mpi/coll/reduce.h"
+#include "mpi/coll/scatter.h"
 #include "mpi/coll/type.h"
 
-/* The C entry points. What cannot be right is left to the MPI library, which says so. */
+/* The C entry points. A call with wrong arguments is passed on, so that the MPI library reports
+ * it. */
 
 int MPI_Init(int *argc, char ***argv)
 {
@@ -28,13 +35,14 @@ int MPI_Finalize(void)
 
 int MPI_Intercomm_merge(MPI_Comm inter, int high, MPI_Comm *comm)
 {
-    coll_comm_meet();
+    coll_comm_allow_other_worlds();
     return PMPI_Intercomm_merge(inter, high, comm);
 }
 
 /* --- entering -------------------------------------------------------------------------------- */
 
-/* Our own communicators return errors; the program's decides what becomes of them. */
+/* Our own communicators return errors. The error handler of the program's communicator treats
+ * them. */
 static int report(MPI_Comm comm, int rc)
 {
     if (rc != MPI_SUCCESS)
@@ -57,9 +65,10 @@ static bool am_rank(MPI_Comm comm, int rank)
 
 #define LIST(...) __VA_ARGS__
 
-/* Defines MPI_<name>. known: the bytes, where all ranks know them before they have agreed, else 0.
- * bytes: the same on all ranks that were told the same. `good`: not for the MPI library to refuse,
- * the same on all ranks. */
+/* Defines MPI_<name>. `known`: the bytes, if all ranks know them whatever their settings, else 0.
+ * `bytes`: the bytes, which are the same on all ranks that have the same settings. `good`: the
+ * arguments are correct and the call can be led; it is the same on all ranks. `run`: the call of
+ * the function that leads it. */
 #define COLLECTIVE(name, which, parameters, arguments, known, bytes, good, run) \
     int MPI_##name(parameters) \
     { \
@@ -103,7 +112,7 @@ COLLECTIVE(Allgather, COLL_ALLGATHER,
            LIST(out, count, type, in, in_count, in_type, comm), coll_bytes(in_count, in_type), size,
            true, coll_allgather(c, &how, out, count, type, SAME_IN))
 
-/* The root's other count, and its type, need not mean anything. */
+/* For the root, MPI ignores the other count and type, so they are not read there. */
 COLLECTIVE(Gather, COLL_GATHER,
            LIST(const void *out, int count, MPI_Datatype type, void *in, int in_count,
                 MPI_Datatype in_type, int root, MPI_Comm comm),
@@ -124,7 +133,7 @@ COLLECTIVE(Scatter, COLL_SCATTER,
 
 /* --- of blocks that differ ------------------------------------------------------------------- */
 
-/* Of all blocks. 0 if some count is wrong. */
+/* Returns the bytes of all blocks together, or 0 if a count is wrong. */
 static uint64_t sum_of(const int *counts, MPI_Datatype type, MPI_Comm comm)
 {
     int size = 0, inter = 1;

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/comm.h"
 
+#include "mpi/coll/job.h"
+#include "mpi/coll/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "mpi/coll/memory.h"
 #include "pmix/client/nuioa-client.h"
 
-/* MPI libraries find attributes under a lock, so each thread remembers some; `deleted` tells when
- * they may be gone. */
-struct memory {
+/* MPI libraries take a lock to find an attribute, so each thread keeps a cache of some of them. An
+ * entry is valid only if its `when` is equal to `deleted`, which grows when an attribute is
+ * deleted. */
+struct cached {
     MPI_Comm comm;
     unsigned when;
-    struct coll_comm *state; /* NULL: passed for good */
+    struct coll_comm *state; /* NULL: pass all calls on */
 };
-static int key = MPI_KEYVAL_INVALID; /* between MPI_Init and MPI_Finalize */
+static int key = MPI_KEYVAL_INVALID; /* valid between MPI_Init and MPI_Finalize */
 static unsigned deleted = 1;
-static bool met; /* ranks of another world may be in our communicators */
-static _Thread_local struct memory memories[8];
+static bool other_worlds; /* a communicator may have ranks of another MPI_COMM_WORLD */
+static _Thread_local struct cached cache[8];
 
-/* Handles are numbers or addresses. */
-static struct memory *memory_of(MPI_Comm comm)
+/* Returns the entry for this handle, which is a number or an address: Fibonacci hashing (D. Knuth,
+ * "The Art of Computer Programming", volume 3, section 6.4, 1973). */
+static struct cached *cached_of(MPI_Comm comm)
 {
     uint64_t handle = (uint64_t)(uintptr_t)comm;
-    return &memories[handle * UINT64_C(0x9e3779b97f4a7c15) >> 61];
+    return &cache[handle * UINT64_C(0x9e3779b97f4a7c15) >> 61];
 }
 
 static void free_comm(MPI_Comm *comm)
@@ -43,15 +47,15 @@ static void put_away(struct coll_comm *c)
     c->table = NULL;
 }
 
-static void forget_memories(void)
+static void invalidate_caches(void)
 {
     __atomic_fetch_add(&deleted, 1, __ATOMIC_ACQ_REL);
 }
 
-static int forget(MPI_Comm comm, int which, void *value, void *extra)
+static int delete_attribute(MPI_Comm comm, int which, void *value, void *extra)
 {
     (void)comm, (void)which, (void)extra;
-    forget_memories();
+    invalidate_caches();
     put_away(value);
     free(value);
     return MPI_SUCCESS;
@@ -59,15 +63,15 @@ static int forget(MPI_Comm comm, int which, void *value, void *extra)
 
 void coll_comm_open(void)
 {
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_attribute, &key, NULL);
 }
 
-void coll_comm_meet(void)
+void coll_comm_allow_other_worlds(void)
 {
-    __atomic_store_n(&met, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&other_worlds, true, __ATOMIC_RELAXED);
 }
 
-static void drop(MPI_Comm comm)
+static void delete_of(MPI_Comm comm)
 {
     void *value;
     int found = 0;
@@ -80,14 +84,14 @@ void coll_comm_close(void)
 {
     if (key == MPI_KEYVAL_INVALID)
         return;
-    drop(MPI_COMM_WORLD);
-    drop(MPI_COMM_SELF);
-    PMPI_Comm_free_keyval(&key); /* which is MPI_KEYVAL_INVALID then */
+    delete_of(MPI_COMM_WORLD);
+    delete_of(MPI_COMM_SELF);
+    PMPI_Comm_free_keyval(&key); /* sets the key to MPI_KEYVAL_INVALID */
 }
 
 /* --- making ---------------------------------------------------------------------------------- */
 
-/* Groups of consecutive ranks as if each were a node, inside the real nodes. */
+/* Splits the real nodes into pretended nodes of consecutive ranks. */
 static int pretend(struct coll_comm *c, int world)
 {
     MPI_Comm part;
@@ -105,7 +109,7 @@ static int pretend(struct coll_comm *c, int world)
 static int split(struct coll_comm *c, MPI_Comm comm, int world)
 {
     int rc = PMPI_Comm_rank(comm, &c->me);
-    /* not dup: that would copy the program's attributes */
+    /* not MPI_Comm_dup, which would copy the program's attributes */
     if (rc == MPI_SUCCESS)
         rc = PMPI_Comm_split(comm, 0, c->me, &c->own);
     if (rc == MPI_SUCCESS)
@@ -119,7 +123,7 @@ static int split(struct coll_comm *c, MPI_Comm comm, int world)
     return rc;
 }
 
-static int place_in(const uint32_t *ranks, size_t count, uint32_t rank)
+static int index_in(const uint32_t *ranks, size_t count, uint32_t rank)
 {
     for (size_t i = 0; i < count; i++)
         if (ranks[i] == rank)
@@ -127,7 +131,8 @@ static int place_in(const uint32_t *ranks, size_t count, uint32_t rank)
     return -1;
 }
 
-/* Advice counts if all ranks of the node that are in the communicator have the same. */
+/* Fills in the advice of libnuioa-client, if it is the same on all ranks of this node that are in
+ * the communicator. Collective over them. Returns an MPI error code. */
 static int advise(struct coll_comm *c, struct coll_record *record)
 {
     struct nuioa_client *client = nuioa_client_open();
@@ -138,13 +143,13 @@ static int advise(struct coll_comm *c, struct coll_record *record)
     int rc = PMPI_Allreduce(MPI_IN_PLACE, vote, 2, MPI_UINT64_T, MPI_MAX, c->node);
     if (rc == MPI_SUCCESS && nuioa_client_agreed(vote)) {
         size_t count = nuioa_client_order(client, &ranks);
-        int place = place_in(ranks, count, world);
+        int order = index_in(ranks, count, world);
         if (!count && !nuioa_client_leader(client, &leader) && leader == world)
-            place = 0;
-        record->place = place < 0 ? COLL_PLACE_UNKNOWN : place;
+            order = 0;
+        record->order = order < 0 ? COLL_ORDER_UNKNOWN : order;
         record->level = nuioa_client_level(client);
         count = nuioa_client_rail_leaders(client, &ranks);
-        record->rail = place_in(ranks, count, world);
+        record->rail = index_in(ranks, count, world);
     }
     if (record->level < 0)
         record->level = -1;
@@ -152,7 +157,7 @@ static int advise(struct coll_comm *c, struct coll_record *record)
     return rc;
 }
 
-/* This rank's number in MPI_COMM_WORLD; MPI_UNDEFINED: another world's. */
+/* Returns this process's rank in MPI_COMM_WORLD, or MPI_UNDEFINED. */
 static int world_rank(MPI_Comm comm)
 {
     MPI_Group group, world;
@@ -166,13 +171,14 @@ static int world_rank(MPI_Comm comm)
     return mine;
 }
 
-/* All members in this process's world? Others may not have the library. The same answer everywhere,
- * found without a message; the groups are looked through only where it is not clear. */
+/* Returns whether all members are in this process's MPI_COMM_WORLD: others may not have this
+ * library. The result is the same on all ranks and costs no message. The groups are compared only
+ * if there can be members of other worlds. */
 static bool is_of_one_world(MPI_Comm comm, int size)
 {
     MPI_Group group, world, common;
     int found = 0;
-    if (!__atomic_load_n(&met, __ATOMIC_RELAXED))
+    if (!__atomic_load_n(&other_worlds, __ATOMIC_RELAXED))
         return true;
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -188,7 +194,7 @@ static int exchange(struct coll_comm *c, int world)
 {
     struct coll_record record = {
         .level = -1,
-        .place = COLL_PLACE_UNKNOWN,
+        .order = COLL_ORDER_UNKNOWN,
         .rail = -1,
         .world = world,
         .node = c->me,
@@ -204,14 +210,16 @@ static int exchange(struct coll_comm *c, int world)
     return rc;
 }
 
-/* Ranks that take turns on a CPU wait for each other's turns: each step through one more loses. */
+/* Returns whether leading can gain anything. It cannot if ranks share CPUs: each of them waits
+ * until it is scheduled, so each further step through a rank costs time. */
 static bool is_worth_it(const struct coll_map *map)
 {
     return coll_job.force ||
            (map->node_count > 1 && map->most > 1 && map->advised && !coll_map_is_crowded(map));
 }
 
-/* Every rank comes out with the same state: without memory on one of them, all pass. */
+/* Makes the rest of the description. All ranks return the same state: if one of them has no memory,
+ * all of them pass the calls on. */
 static enum coll_state make(struct coll_comm *c)
 {
     int world = world_rank(c->comm);
@@ -229,11 +237,11 @@ static enum coll_state make(struct coll_comm *c)
 
 bool coll_comm_ready(struct coll_comm *c)
 {
-    if (c->state == COLL_AGREED && (coll_job.force || ++c->large_calls >= COLL_PATIENCE)) {
+    if (c->state == COLL_AGREED && (coll_job.force || ++c->large_calls >= COLL_CALLS_MIN)) {
         c->state = make(c);
         if (c->state == COLL_PASSED) {
             put_away(c);
-            forget_memories();
+            invalidate_caches();
         }
     }
     return c->state == COLL_READY;
@@ -246,7 +254,7 @@ static struct coll_comm *first_look(MPI_Comm comm)
     int inter = 0;
     struct coll_comm *c = calloc(1, sizeof(*c));
     if (!c)
-        abort(); /* passing alone would leave the others waiting */
+        abort(); /* if this rank alone passed its calls on, the others would wait for ever */
     c->comm = comm;
     c->own = c->node = MPI_COMM_NULL;
     PMPI_Comm_test_inter(comm, &inter);
@@ -265,7 +273,7 @@ static struct coll_comm *look(MPI_Comm comm, uint64_t bytes)
         return NULL;
     if (!found)
         c = first_look(comm);
-    if (c->state == COLL_NEW && (++c->calls >= COLL_PATIENCE || bytes >= COLL_LARGE))
+    if (c->state == COLL_NEW && (++c->calls >= COLL_CALLS_MIN || bytes >= COLL_LARGE))
         c->state = coll_job_agree(comm) ? COLL_AGREED : COLL_PASSED;
     return c;
 }
@@ -273,16 +281,16 @@ static struct coll_comm *look(MPI_Comm comm, uint64_t bytes)
 struct coll_comm *coll_comm(MPI_Comm comm, uint64_t bytes)
 {
     unsigned when = __atomic_load_n(&deleted, __ATOMIC_ACQUIRE);
-    struct memory *memory = memory_of(comm);
-    if (memory->when == when && memory->comm == comm)
-        return memory->state;
+    struct cached *cached = cached_of(comm);
+    if (cached->when == when && cached->comm == comm)
+        return cached->state;
     if (comm == MPI_COMM_NULL || key == MPI_KEYVAL_INVALID)
         return NULL;
     struct coll_comm *c = look(comm, bytes);
     if (!c || c->state == COLL_NEW)
         return NULL;
-    *memory = (struct memory){ comm, when, c->state == COLL_PASSED ? NULL : c };
-    return memory->state;
+    *cached = (struct cached){ comm, when, c->state == COLL_PASSED ? NULL : c };
+    return cached->state;
 }
 
 struct coll_window *coll_comm_window(struct coll_comm *c)

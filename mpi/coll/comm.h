@@ -2,21 +2,33 @@
 #ifndef NUIOA_MPI_COLL_COMM_H
 #define NUIOA_MPI_COLL_COMM_H
 
-#include "mpi/coll/coll.h"
+#include <mpi.h>
+#include <stdbool.h>
+
 #include "mpi/coll/map.h"
+#include "mpi/coll/table.h"
 #include "mpi/coll/window.h"
 
-/* What is known of a communicator, kept with it as an attribute and freed with it. MPI wants
- * collectives of one communicator one after the other, so nothing in here is locked.
+/* This struct describes a communicator. It is kept as an attribute of the communicator and freed
+ * with it. MPI requires that collectives of one communicator follow each other, so nothing here is
+ * locked. The whole library is one decision for each communicator and each call: is the call led
+ * here, or passed on to the MPI library? All ranks must decide the same. So the decision depends
+ * only on settings that all ranks have agreed on (coll_job_agree), and on what MPI guarantees to be
+ * the same on all ranks: bytes, root, operation.
  *
- * NEW: nothing has been said yet. Its first large call, or its third of any size, asks all ranks
- * whether they were told the same (coll_job_agree): AGREED, or PASSED for good. When to ask follows
- * from what is the same on all ranks whatever they were told: how many of our calls it has seen,
- * and the bytes of those whose bytes all ranks know. Then its third large call makes the rest:
- * READY, or PASSED where there is nothing to gain. */
+ * A communicator is NEW at first. Its first large call, or its third call of any size, asks all
+ * ranks whether they have the same settings. Then it is AGREED, or PASSED: all its calls are passed
+ * on. The moment of this question depends only on the number of calls so far, and on the bytes of
+ * the calls whose bytes all ranks know; so it is the same on all ranks, whatever their settings.
+ * The third large call makes the rest of this struct. Then the communicator is READY, or PASSED if
+ * nothing is to be gained. */
 
-#define COLL_PATIENCE 3  /* what is used once or twice is worth no message, nor communicators */
-#define COLL_LARGE 32768 /* bytes; no row of the built-in table begins below */
+/* So many calls are needed before ranks exchange messages and make communicators: these would not
+ * pay for a communicator that is used once or twice. */
+#define COLL_CALLS_MIN 3
+
+/* The bytes of a large call. No row of the built-in table begins below. */
+#define COLL_LARGE 32768
 
 enum coll_state { COLL_NEW, COLL_PASSED, COLL_AGREED, COLL_READY };
 
@@ -25,31 +37,35 @@ struct coll_comm {
     int calls, large_calls;
     MPI_Comm comm; /* the program's */
     int size;
-    int me;
-    MPI_Comm own;  /* the same ranks; errors are returned */
-    MPI_Comm node; /* those of this node, in the same order */
+    int me;        /* this process's rank */
+    MPI_Comm own;  /* ours, with the same ranks; errors are returned */
+    MPI_Comm node; /* ours, with the ranks of this node, in the same order */
     struct coll_map map;
-    struct coll_table *table;   /* the rows for this shape */
-    struct coll_window *window; /* coll_comm_window */
+    struct coll_table *table;   /* the rows of the table that can match here */
+    struct coll_window *window; /* made by coll_comm_window */
     bool window_asked;
 };
 
+/* Creates the key of the attribute. */
 void coll_comm_open(void);
-void coll_comm_close(void); /* frees what MPI_COMM_WORLD and MPI_COMM_SELF have, and the key */
 
-/* From now on communicators may have members of other worlds: only MPI_Intercomm_merge makes such,
- * which all members call. */
-void coll_comm_meet(void);
+/* Frees the key, and the attributes of MPI_COMM_WORLD and MPI_COMM_SELF. */
+void coll_comm_close(void);
 
-/* The state of `comm`, agreed upon if it is time. `bytes`: of this call; 0 where not all ranks know
- * it. NULL: pass. */
+/* To be called by MPI_Intercomm_merge: from now on a communicator may have members of another
+ * MPI_COMM_WORLD. Only this MPI function makes such communicators, and all members call it. */
+void coll_comm_allow_other_worlds(void);
+
+/* Returns the description of `comm`, or NULL: pass the call on. Asks the other ranks if this call
+ * is the one that does. `bytes` is the size of this call; 0 if not all ranks know it. */
 struct coll_comm *coll_comm(MPI_Comm comm, uint64_t bytes);
 
-/* For a large call on a communicator that has agreed: made if it is time; false: pass. */
+/* To be called for each large call on a communicator that has agreed. Makes the rest of *c when it
+ * is time. Returns false if the call is to be passed on. The same on all ranks. */
 bool coll_comm_ready(struct coll_comm *c);
 
-/* Shared memory of this node's ranks; collective over them. NULL, on all of them, if there is none
- * to be had or this rank is alone. */
+/* Returns memory that the ranks of this node share; collective over them. Returns NULL, on all of
+ * them, if there is no such memory or the node has one rank only. */
 struct coll_window *coll_comm_window(struct coll_comm *c);
 
 #endif

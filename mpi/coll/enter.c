@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll/enter.h"
+
 #include <limits.h>
 #include <stdio.h>
 
-#include "mpi/coll/comm.h"
+#include "mpi/coll/job.h"
 
-/* With "force", messages that no row covers take the first algorithm there is. */
+/* Chooses the algorithm. Returns false: pass the call on. With "force", a message that no row
+ * matches gets the first algorithm that there is. */
 static bool choose_now(const struct coll_comm *c, enum coll_collective collective, uint64_t bytes,
                        struct coll_algorithm *algorithm)
 {
@@ -23,7 +26,7 @@ static bool choose_now(const struct coll_comm *c, enum coll_collective collectiv
     return found && !found->pass;
 }
 
-/* Inside, places are counted in ints. */
+/* Returns whether the offsets of all blocks fit into an int. */
 static bool fits(const struct coll_comm *c, enum coll_collective collective, uint64_t bytes)
 {
     bool whole =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/fortran.h"
-#include "mpi/coll/coll.h"
+#include "mpi/coll/enter.h"
 
-/* MPICH's Fortran entry points call the C ones by their MPI_ names, except to start and end; Open
- * MPI's go past them, so here each call becomes the C one. */
+/* The Fortran entry points. MPICH's own call the C functions by their MPI_ names, except those that
+ * start and end MPI. Open MPI's own do not, so here each of them calls the C function. */
 
 void NAME(init)(fint ierr)
 {
@@ -38,7 +38,7 @@ static void answer(int rc, fint ierr)
         *ierr = rc;
 }
 
-/* Fortran's MPI_IN_PLACE and MPI_BOTTOM are the addresses of variables. */
+/* In Fortran, MPI_IN_PLACE and MPI_BOTTOM are the addresses of variables. */
 static void *translate(void *buffer)
 {
     static const void *in_place, *bottom;

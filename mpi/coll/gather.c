@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll/gather.h"
+
 #include <stdlib.h>
 
-#include "mpi/coll/layout.h"
-#include "mpi/coll/pipelined.h"
+#include "mpi/coll/pipelined_bcast.h"
 #include "mpi/coll/type.h"
 
-/* One message from each node's leader to the root. That cannot make the root's own place better
- * (Goglin & Moreaud, CASS 2011, 3.3.2): with "relay" the leader of its node receives. */
+/* Hierarchical gather: each node's leader sends one message to the root. This does not help a root
+ * that is far from the NIC (Goglin and Moreaud 2011, section 3.3.2). So with SHAPE_RELAY the leader
+ * of the root's node receives the messages and passes them on to the root. */
 
 struct gather {
     struct coll_comm *c;
-    int root, node; /* this rank's node */
-    int leader;     /* of this rank's node; of the root's node the root */
-    int relay;      /* receives from other nodes; may be the root */
+    int root, node; /* the node is this rank's */
+    int leader;     /* the leader of this rank's node; on the root's node the root */
+    int relay;      /* the rank that receives from the other nodes; may be the root */
 };
 
-/* The blocks of the node in the leader's memory, then one message. */
+/* The leader receives the blocks of its node and sends them on in one message. */
 static int lead(const struct gather *g, const char *own, size_t bytes, const uint64_t *sizes)
 {
     const struct coll_map *map = &g->c->map;
@@ -59,7 +61,7 @@ static int hand_in(const struct gather *g, const struct coll_view *own, bool sam
     return rc;
 }
 
-/* What comes from the other nodes, in their order, goes on to the root. */
+/* Receives from the other nodes, in their order, and sends their data on to the root. */
 static int pass_on(const struct gather *g)
 {
     struct coll_comm *c = g->c;
@@ -83,7 +85,8 @@ static int pass_on(const struct gather *g)
     return rc;
 }
 
-/* Order matters only between the relay's own block, which it sends first, and what it passes on. */
+/* The order of messages matters for the relay only: it sends its own block before those of
+ * others. */
 static int receive_all(const struct gather *g, const struct coll_layout *layout)
 {
     const struct coll_map *map = &g->c->map;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll/job.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -7,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mpi/coll/comm.h"
 #include "mpi/coll/type.h"
 #include "util/gpus.h"
 
@@ -17,8 +18,8 @@ static struct {
     uint64_t led, passed;
 } counts[COLL_COUNT];
 
-/* Once for the job. */
-static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
+/* Writes one line to stderr, on the first rank only. */
+static void __attribute__((format(printf, 1, 2))) print_line(const char *format, ...)
 {
     char line[512];
     va_list list;
@@ -32,7 +33,7 @@ static void __attribute__((format(printf, 1, 2))) say(const char *format, ...)
     fprintf(stderr, "nuioa: coll: %s\n", line);
 }
 
-/* --- what the user says: each rank reads it, the first speaks of it -------------------------- */
+/* --- the user's settings: each rank reads them, the first rank reports errors ----------------- */
 
 static const char *variable(const char *name)
 {
@@ -46,7 +47,7 @@ static void read_switch(struct coll_job *job)
     job->force = value && !strcmp(value, "force");
     job->on = !value || job->force || !strcmp(value, "on");
     if (!job->on && strcmp(value, "off"))
-        say("NUIOA_COLL=%s: on, off or force is wanted; off", value);
+        print_line("NUIOA_COLL=%s: on, off or force is wanted; off", value);
 }
 
 static void read_table(struct coll_job *job)
@@ -55,7 +56,7 @@ static void read_table(struct coll_job *job)
     char why[128];
     coll_table_default(&job->table);
     if (path && coll_table_read(&job->table, path, why, sizeof(why)) < 0)
-        say("%s: %s; the built-in table is used", path, why);
+        print_line("%s: %s; the built-in table is used", path, why);
 }
 
 static int choose(struct coll_job *job, const char *name, const char *text)
@@ -70,7 +71,7 @@ static int choose(struct coll_job *job, const char *name, const char *text)
     return 0;
 }
 
-/* "bcast=chain+window:65536,reduce=pass" */
+/* Reads a list such as "bcast=chain+window:65536,reduce=pass". */
 static void read_choice(struct coll_job *job)
 {
     const char *list = variable("NUIOA_COLL_ALGORITHM");
@@ -81,7 +82,7 @@ static void read_choice(struct coll_job *job)
         if (text)
             *text++ = '\0';
         if (!text || choose(job, item, text) < 0)
-            say("NUIOA_COLL_ALGORITHM: \"%s\" is not understood", item);
+            print_line("NUIOA_COLL_ALGORITHM: \"%s\" is not understood", item);
     }
     free(copy);
 }
@@ -114,7 +115,7 @@ static void set_least(struct coll_job *job)
 
 /* --- agreeing -------------------------------------------------------------------------------- */
 
-/* FNV-1a */
+/* FNV-1a over the eight bytes of the number, lowest byte first. */
 static uint64_t add(uint64_t sum, uint64_t number)
 {
     for (int i = 0; i < 64; i += 8)
@@ -128,7 +129,7 @@ static uint64_t add_algorithm(uint64_t sum, const struct coll_algorithm *a)
                (uint64_t)a->pass << 16 | (uint64_t)a->inter << 8 | (uint64_t)a->intra);
 }
 
-/* All that decides how a call is made; never 0. */
+/* Returns a number over all settings that decide how a call is made. It is never 0. */
 static uint64_t digest(const struct coll_job *job)
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
@@ -153,39 +154,41 @@ bool coll_job_agree(MPI_Comm comm)
 {
     static bool said;
     uint64_t mine = coll_job.on ? digest(&coll_job) : 0;
-    uint64_t vote[2] = { mine, ~mine }; /* one maximum finds the largest and the least */
+    uint64_t vote[2] = { mine, ~mine }; /* one maximum finds the largest and the smallest */
     if (PMPI_Allreduce(MPI_IN_PLACE, vote, 2, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS)
         return false;
     bool same = vote[0] == ~vote[1];
     if (!same && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        say("not used: the ranks were told different things (NUIOA_COLL*, GPUs, the table)");
+        print_line("not used: the ranks were told different things (NUIOA_COLL*, GPUs, the table)");
     return same && mine;
 }
 
 /* --- begin and end --------------------------------------------------------------------------- */
 
-/* Nobody has shown that two threads which wait at once, one in a window, one in a message, cannot
- * stop each other. */
+/* Returns whether several threads may call MPI at once. The library is off then: it is not shown
+ * that there is no deadlock if one thread waits in a window and another one for a message. */
 static bool may_have_threads(void)
 {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     if (level == MPI_THREAD_MULTIPLE)
-        say("not used: the program asks for MPI_THREAD_MULTIPLE");
+        print_line("not used: the program asks for MPI_THREAD_MULTIPLE");
     return level == MPI_THREAD_MULTIPLE;
 }
 
-/* The processor copies what is led, and a buffer may be in a GPU's memory. */
+/* Returns whether a buffer may be in a GPU's memory. The library is off then, because it copies
+ * with the CPU. */
 static bool may_have_gpus(const struct coll_job *job)
 {
     bool any = !job->force && nuioa_gpus_given(environ) > NUIOA_GPUS_NONE;
     if (any)
-        say("not used: the ranks have GPUs");
+        print_line("not used: the ranks have GPUs");
     return any;
 }
 
-/* No messages here: programs that call no collective are to start as without us, and Open MPI 4.1
- * may crash a rank that is still in MPI_Init when another speaks to it over btl/tcp. */
+/* No message is sent here: a program that calls no collective must start as fast as without this
+ * library. Besides, Open MPI 4.1 may crash a rank that is still in MPI_Init if another rank sends
+ * it a message over btl/tcp. */
 void coll_job_begin(void)
 {
     read_all(&coll_job);
@@ -205,7 +208,7 @@ static void print_counts(void)
                                      used ? "; " : "", coll_collective_name(i),
                                      (unsigned long long)counts[i].led,
                                      (unsigned long long)counts[i].passed);
-    say("%s", used ? line : "nothing was led");
+    print_line("%s", used ? line : "nothing was led");
 }
 
 void coll_job_end(void)
@@ -227,6 +230,8 @@ void coll_job_count(enum coll_collective collective, bool led)
 
 #define EXPORTED __attribute__((visibility("default")))
 
+/* nuioa-bench finds these three with dlsym. nuioa_coll_choose sets the algorithm of a collective;
+ * NULL gives the choice back to the table. It returns 0, or -1 if a name is wrong. */
 EXPORTED const char *nuioa_coll_version(void);
 EXPORTED const char *nuioa_coll_algorithms(const char *collective);
 EXPORTED int nuioa_coll_choose(const char *collective, const char *algorithm);

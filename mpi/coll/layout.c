@@ -14,11 +14,12 @@ static char *address_of(const struct coll_blocks *blocks, int rank)
 {
     MPI_Aint low, extent;
     PMPI_Type_get_extent(blocks->type, &low, &extent);
-    MPI_Aint place = blocks->same ? (MPI_Aint)rank * blocks->count : blocks->displs[rank];
-    return (char *)blocks->buffer + place * extent;
+    MPI_Aint first = blocks->same ? (MPI_Aint)rank * blocks->count : blocks->displs[rank];
+    return (char *)blocks->buffer + first * extent;
 }
 
-/* Consecutive ranks, one block right after the other. */
+/* Returns whether the program's buffer has the order of the layout: the ranks of each node are
+ * consecutive, and each block begins where the one before it ends. */
 static bool is_direct(const struct coll_comm *c, const struct coll_blocks *blocks)
 {
     if (!c->map.blocks || !coll_type_is_contiguous(blocks->type))
@@ -57,7 +58,7 @@ void coll_layout_close(struct coll_layout *layout)
     *layout = (struct coll_layout){ 0 };
 }
 
-static int place_of(const struct coll_layout *layout, int rank)
+static int index_of(const struct coll_layout *layout, int rank)
 {
     const struct coll_map *map = &layout->c->map;
     return map->first[map->node[rank]] + map->local[rank];
@@ -65,13 +66,13 @@ static int place_of(const struct coll_layout *layout, int rank)
 
 char *coll_layout_block(const struct coll_layout *layout, int rank)
 {
-    return layout->data + layout->displs[place_of(layout, rank)];
+    return layout->data + layout->displs[index_of(layout, rank)];
 }
 
 size_t coll_layout_bytes(const struct coll_layout *layout, int rank)
 {
-    int place = place_of(layout, rank);
-    return layout->displs[place + 1] - layout->displs[place];
+    int index = index_of(layout, rank);
+    return layout->displs[index + 1] - layout->displs[index];
 }
 
 char *coll_layout_node(const struct coll_layout *layout, int node, size_t *bytes)

@@ -51,7 +51,7 @@ static void list_ranks(struct coll_map *map)
             map->most = map->first[node + 1];
         map->first[node + 1] += map->first[node];
     }
-    /* `first` serves as cursor and ends one node further; moved back below */
+    /* `first` is used as a cursor, which ends at the next node, and is moved back below */
     for (int rank = 0; rank < map->size; rank++)
         map->ranks[map->first[map->node[rank]]++] = rank;
     for (int node = map->node_count; node > 0; node--)
@@ -65,7 +65,7 @@ static void list_ranks(struct coll_map *map)
     }
 }
 
-/* The best of a node among those that lead `rail` (-1: among all); -1: nobody. */
+/* Returns the best leader of a node among those that lead `rail` (-1: among all ranks), or -1. */
 static int best(const struct coll_map *map, int node, int rail)
 {
     int found = -1;
@@ -73,7 +73,7 @@ static int best(const struct coll_map *map, int node, int rail)
         int rank = map->ranks[i];
         if (rail >= 0 && map->records[rank].rail != rail)
             continue;
-        if (found < 0 || map->records[rank].place < map->records[found].place)
+        if (found < 0 || map->records[rank].order < map->records[found].order)
             found = rank;
     }
     return found;
@@ -98,7 +98,7 @@ static void elect(struct coll_map *map)
     map->advised = false;
     for (int node = 0; node < map->node_count; node++) {
         int first = best(map, node, -1);
-        map->advised = map->advised || map->records[first].place != COLL_PLACE_UNKNOWN;
+        map->advised = map->advised || map->records[first].order != COLL_ORDER_UNKNOWN;
         for (int rail = 0; rail < map->rail_count; rail++)
             map->leader[rail * map->node_count + node] =
                 map->rail_count > 1 ? best(map, node, rail) : first;
@@ -143,7 +143,7 @@ static bool holds(const int *ranks, int count, int rank)
     return false;
 }
 
-/* All of NUMA node `numa` that are not listed yet. */
+/* Adds all ranks of the NUMA node `numa` that are not listed yet. Returns the new count. */
 static int add_numa(const struct coll_map *map, int node, int numa, int *ranks, int count)
 {
     int listed = count;
@@ -158,7 +158,7 @@ static int distance(const struct coll_record *from, int numa)
     return numa >= 0 && numa < COLL_NUMA_MAX ? from->distance[numa] : 0;
 }
 
-/* Is the NUMA node of `a` the better next step than that of `b`? */
+/* Returns whether the NUMA node of `a` is a better next step than that of `b`. */
 static bool is_nearer(const struct coll_record *from, const struct coll_record *a,
                       const struct coll_record *b)
 {
@@ -168,7 +168,8 @@ static bool is_nearer(const struct coll_record *from, const struct coll_record *
     return a->level != b->level ? a->level < b->level : a->numa < b->numa;
 }
 
-/* A rank on the next NUMA node to go to from `here`; -1: none is left but `avoided`. */
+/* Returns a rank on the NUMA node that comes after that of `here`, or -1 if only `avoided` is
+ * left. */
 static int next_numa(const struct coll_map *map, int node, int here, int avoided, const int *ranks,
                      int count)
 {
@@ -184,13 +185,14 @@ static int next_numa(const struct coll_map *map, int node, int here, int avoided
     return found;
 }
 
-int coll_map_walk(const struct coll_map *map, int before, int entry, bool mates_last, int *ranks)
+int coll_map_walk(const struct coll_map *map, int before, int entry, bool same_numa_last,
+                  int *ranks)
 {
     int node = map->node[entry], home = map->records[entry].numa, count = 0, here = entry;
     if (before >= 0)
         ranks[count++] = before;
     ranks[count++] = entry;
-    if (!mates_last)
+    if (!same_numa_last)
         count = add_numa(map, node, home, ranks, count);
     while ((here = next_numa(map, node, here, home, ranks, count)) >= 0)
         count = add_numa(map, node, map->records[here].numa, ranks, count);

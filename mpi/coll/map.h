@@ -6,65 +6,69 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the ranks of a communicator are, and who leads each node. Pure: no MPI here. All ranks
- * make it from the same records, so all have the same. */
+/* The map of a communicator tells which rank is on which node, and which ranks lead the nodes. It
+ * does not use MPI. All ranks make their map from the same records, so all maps are equal. */
 
 #define COLL_RAIL_MAX 8
-#define COLL_PLACE_UNKNOWN INT32_MAX
+#define COLL_ORDER_UNKNOWN INT32_MAX
 #define COLL_NUMA_MAX 16
 
-/* What a rank says about itself; exchanged as it is. */
+/* The record that each rank sends to all others, byte by byte. */
 struct coll_record {
-    int32_t node;  /* lowest rank of its node */
+    int32_t node;  /* the lowest rank on its node */
     int32_t numa;  /* its NUMA node; -1: not known */
     int32_t level; /* its distance from the NIC; -1: not known */
-    int32_t place; /* among the node's leaders, 0 = best; COLL_PLACE_UNKNOWN: no advice */
-    int32_t rail;  /* which of the node's rails it leads; -1: none */
+    int32_t order; /* its index in the node's order, 0 = best leader; or COLL_ORDER_UNKNOWN */
+    int32_t rail;  /* the rail of the node that it leads; -1: none */
     int32_t world; /* its rank in MPI_COMM_WORLD */
-    uint8_t distance[COLL_NUMA_MAX]; /* from its NUMA node to each; 0: not known */
-    int32_t cpu, cpu_count;          /* the lowest it may use, and how many; 0: not known */
+    uint8_t distance[COLL_NUMA_MAX]; /* the kernel's, from its NUMA node to each; 0: not known */
+    int32_t cpu, cpu_count;          /* the lowest CPU it may use, and their number; 0: not known */
 };
 
 struct coll_map {
     int size, node_count;
-    int rail_count; /* leaders of each node: as many as the node with fewest has, or 1 */
-    int most;       /* ranks of the largest node */
-    bool advised;   /* some node's leader is chosen by advice */
-    bool blocks;    /* each node's ranks are consecutive and the nodes in their order */
+    int rail_count; /* number of leaders of each node: that of the node with the fewest rails */
+    int most;       /* number of ranks on the largest node */
+    bool advised;   /* the leader of at least one node is chosen by advice */
+    bool blocks;    /* the ranks of each node are consecutive, and the nodes are in their order */
     struct coll_record *records; /* [size] */
-    int *node;                   /* [size]: index of the node */
-    int *first;                  /* [node_count + 1]: where a node's ranks begin in `ranks` */
-    int *ranks;                  /* [size]: node by node, ascending */
-    int *local;                  /* [size]: place among the ranks of its node */
-    int *leader;                 /* [rail][node_count]: see coll_map_leader */
+    int *node;                   /* [size]: index of the rank's node */
+    int *first;  /* [node_count + 1]: index in `ranks` of the first rank of each node */
+    int *ranks;  /* [size]: the ranks ordered by node, ascending on each node */
+    int *local;  /* [size]: index of the rank among those of its node */
+    int *leader; /* [rail][node_count]: read by coll_map_leader */
 };
 
-/* Room for a map of `size` ranks; the caller fills `records`, then coll_map_make does the rest and
- * cannot fail. -ENOMEM. Freed by coll_map_clear, also after a failure. */
+/* Allocates a map of `size` ranks. Then the caller fills `records` and calls coll_map_make, which
+ * makes the rest and cannot fail. Returns 0 or -ENOMEM. In both cases the caller calls
+ * coll_map_clear. */
 int coll_map_room(struct coll_map *map, int size);
 void coll_map_make(struct coll_map *map);
 void coll_map_clear(struct coll_map *map);
 
-/* Does some rank share its CPUs with more ranks of its node than they are? Masks with one lowest
- * CPU are taken for the same. */
+/* Returns whether some rank shares its CPUs with too many ranks of its node: with more ranks than
+ * there are CPUs. Two ranks whose lowest CPU is the same are taken to have the same CPUs. */
 bool coll_map_is_crowded(const struct coll_map *map);
 
+/* Returns the rank that leads `node` for this rail. */
 static inline int coll_map_leader(const struct coll_map *map, int rail, int node)
 {
     return map->leader[rail * map->node_count + node];
 }
 
+/* Returns the number of ranks on `node`. */
 static inline int coll_map_count(const struct coll_map *map, int node)
 {
     return map->first[node + 1] - map->first[node];
 }
 
-/* The ranks of `entry`'s node in the order in which a chain walks them: `entry`, then NUMA node by
- * NUMA node, each time to the nearest that is left; among equals the one nearer to the NIC. The
- * mates, which share entry's NUMA node, come right after it or, with `mates_last`, at the end: then
- * the memory that the first rank reads for the network too has a rank that nobody reads from.
- * `before` (-1: none) is put before all, and `entry` follows it. ranks[] has room for the whole
- * node; returns how many. */
-int coll_map_walk(const struct coll_map *map, int before, int entry, bool mates_last, int *ranks);
+/* Lists the ranks of the node in the order in which a chain visits them: first `entry`, then one
+ * NUMA node after the other, each time the nearest one that is left (the nearest-neighbour rule);
+ * of two equally near ones that which is nearer to the NIC. The other ranks of entry's NUMA node
+ * come right after `entry`; with `same_numa_last` they come at the end, so that the memory beside
+ * the NIC, which the network uses too, is read by one rank less. `before`, if not -1, is put before
+ * `entry`. ranks[] has room for the whole node. Returns the number of ranks. */
+int coll_map_walk(const struct coll_map *map, int before, int entry, bool same_numa_last,
+                  int *ranks);
 
 #endif

@@ -34,8 +34,8 @@ static void relax(void)
 #endif
 }
 
-/* Whoever waits lets MPI go on, since a rank that this one once sent to may depend on it before it
- * comes here; and lets others run, where there are more ranks than CPUs. */
+/* The waiting rank calls MPI from time to time, because a rank that waits for an earlier message of
+ * this one may need it. It also yields, because there may be more ranks than CPUs. */
 void coll_flag_wait(const uint64_t *flag, uint64_t value)
 {
     for (unsigned tries = 1; __atomic_load_n(flag, __ATOMIC_ACQUIRE) < value; tries++) {
@@ -48,7 +48,7 @@ void coll_flag_wait(const uint64_t *flag, uint64_t value)
     }
 }
 
-/* A file of /sys/devices/system/node. */
+/* Reads the first line of a file in /sys/devices/system/node. */
 static bool read_line(const char *name, char *line, size_t size)
 {
     char path[64];
@@ -61,8 +61,8 @@ static bool read_line(const char *name, char *line, size_t size)
     return good;
 }
 
-/* The row has a number for each node that is online: these are numbered from 0 on, or it is of no
- * use. */
+/* The kernel's row has a number for each NUMA node that is online, without saying which. So it is
+ * used only if the nodes online are numbered from 0 on without a gap. */
 static void read_distances(unsigned numa, uint8_t *distance, size_t count)
 {
     char name[32], line[4096], online[64], wanted[64], *next, *save;
@@ -96,7 +96,8 @@ int coll_numa(uint8_t *distance, size_t count)
 int coll_cpus(int32_t *lowest)
 {
     cpu_set_t cpus;
-    if (sched_getaffinity(0, sizeof(cpus), &cpus)) /* also on machines with more CPUs than fit */
+    if (sched_getaffinity(0, sizeof(cpus),
+                          &cpus)) /* it also fails if the machine has more CPUs than `cpus` */
         return 0;
     for (*lowest = 0; *lowest < CPU_SETSIZE && !CPU_ISSET(*lowest, &cpus); ++*lowest)
         ;

@@ -6,26 +6,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All that is done with memory shared by the ranks of a node, and all that is asked of this
- * machine: what a simulation replaces by its own. `owner` is the rank, in the node's communicator,
- * whose memory the shared side is. */
+/* All accesses to memory that the ranks of a node share, and all questions to this machine. A
+ * simulation (test/sim) replaces this file by its own. `owner` is the rank, in the node's
+ * communicator, that owns the shared memory. */
 
-enum coll_direction { COLL_IN, COLL_OUT, COLL_ACROSS }; /* private to shared, back, both shared */
+/* From private memory to shared memory, from shared to private, from shared to shared. */
+enum coll_direction { COLL_IN, COLL_OUT, COLL_ACROSS };
 
 void coll_copy(void *to, const void *from, size_t bytes, int owner, enum coll_direction direction);
 
-/* MPI_Reduce_local from a shared operand into `into`. */
+/* Does MPI_Reduce_local from the shared operand into `into`. Returns an MPI error code. */
 int coll_fold(const void *shared, void *into, int count, MPI_Datatype type, MPI_Op op, int owner);
 
-/* Flags only grow. Who sees a value also sees what was written before it was posted. */
+/* A flag only grows. A rank that sees a value of it also sees all that was written to memory before
+ * this value was posted. coll_flag_wait returns when the flag is at least `value`. */
 void coll_flag_post(uint64_t *flag, uint64_t value);
-void coll_flag_wait(const uint64_t *flag, uint64_t value); /* until it is at least `value` */
+void coll_flag_wait(const uint64_t *flag, uint64_t value);
 
-/* The NUMA node this process runs on; -1: not known. And how far others are from it, as the kernel
- * says (10: itself), by their number; 0: not known. */
+/* Returns the NUMA node on which this process runs, or -1: not known. Fills distance[count] with
+ * the kernel's distances from it to each NUMA node, where 10 is the node itself; 0: not known. */
 int coll_numa(uint8_t *distance, size_t count);
 
-/* How many CPUs this process may use, and the lowest of them; 0: not known. */
+/* Returns how many CPUs this process may use, and *lowest, the lowest of them; 0: not known. */
 int coll_cpus(int32_t *lowest);
 
 #endif

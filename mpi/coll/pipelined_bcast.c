@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll/pipelined_bcast.h"
+
 #include <limits.h>
 #include <stdlib.h>
 
 #include "mpi/coll/memory.h"
-#include "mpi/coll/pipelined.h"
 
 #define SEGMENT_MAX (256u << 20)
 
@@ -22,15 +23,15 @@ struct flow {
     int tree_count;
     char *buffer;
     size_t bytes, segment;
-    uint64_t count;             /* segments */
+    uint64_t count;             /* number of segments */
     struct coll_window *window; /* NULL: no shared memory on this node */
-    uint64_t base;              /* number of our first segment in the window */
-    int room;                   /* children in the widest tree */
-    bool in_order;         /* else each tree's segments as they come; all receives are posted */
-    uint64_t ahead;        /* receives posted */
-    MPI_Request *receives; /* [ahead] */
-    int ring;              /* segments whose sends are remembered */
-    MPI_Request *sends;    /* [ring][room] */
+    uint64_t base;              /* the number that the window gives to segment 0 */
+    int room;                   /* number of children in the widest tree */
+    bool in_order;              /* false: each tree at its own pace, with all receives posted */
+    uint64_t ahead;             /* how many receives are posted at a time */
+    MPI_Request *receives;      /* [ahead] */
+    int ring;                   /* how many segments have requests in `sends` */
+    MPI_Request *sends;         /* [ring][room] */
 };
 
 static const struct coll_tree *tree_of(const struct flow *f, uint64_t k)
@@ -53,8 +54,9 @@ static char *slot_of(const struct flow *f, uint64_t k)
     return coll_window_slot(f->window, f->window->me, f->base + k);
 }
 
-/* Where others find segment k: leaders receive into shared memory. */
-static char *place_of(const struct flow *f, uint64_t k)
+/* Returns the address from which segment k is sent on. A rank that has readers receives it into
+ * shared memory, other ranks into their own buffer. */
+static char *address_of(const struct flow *f, uint64_t k)
 {
     const struct coll_tree *tree = tree_of(f, k);
     return tree->reader_count && tree->parent >= 0 ? slot_of(f, k) : private_of(f, k);
@@ -70,7 +72,7 @@ static MPI_Request *receive_of(struct flow *f, uint64_t k)
     return &f->receives[k % f->ahead];
 }
 
-/* One tree's segments may overtake another's. */
+/* Each tree has its own tag, because the segments of one may overtake those of another. */
 static int tag_of(const struct flow *f, uint64_t k)
 {
     return COLL_TAG + (int)(k % (uint64_t)f->tree_count);
@@ -81,7 +83,8 @@ static int await_sends(struct flow *f, uint64_t k)
     return PMPI_Waitall(f->room, sends_of(f, k), MPI_STATUSES_IGNORE);
 }
 
-/* Segment k's slot was that of segment k - COLL_AHEAD, of which everything must be over. */
+/* Posts the receive of segment k. Its slot was that of segment k - COLL_AHEAD, so all sends and
+ * reads of that segment must be over. */
 static int post_receive(struct flow *f, uint64_t k)
 {
     const struct coll_tree *tree = k < f->count ? tree_of(f, k) : NULL;
@@ -89,12 +92,12 @@ static int post_receive(struct flow *f, uint64_t k)
     if (!tree || tree->parent < 0)
         return rc;
     if (tree->reader_count) {
-        if (k >= COLL_AHEAD && f->ring > 1) /* else awaited already, by who sent the next */
+        if (k >= COLL_AHEAD && f->ring > 1) /* else pass_on has waited for these sends already */
             rc = await_sends(f, k - COLL_AHEAD);
         coll_window_await_slot(f->window, f->base + k);
     }
     if (rc == MPI_SUCCESS)
-        rc = PMPI_Irecv(place_of(f, k), (int)size_of(f, k), MPI_BYTE, tree->parent, tag_of(f, k),
+        rc = PMPI_Irecv(address_of(f, k), (int)size_of(f, k), MPI_BYTE, tree->parent, tag_of(f, k),
                         f->c->own, receive_of(f, k));
     return rc;
 }
@@ -103,13 +106,13 @@ static int send(struct flow *f, uint64_t k, int to, MPI_Request *request)
 {
     size_t bytes = size_of(f, k);
     return (bytes < COLL_DIRECT_BYTES ? PMPI_Isend : PMPI_Issend)(
-        place_of(f, k), (int)bytes, MPI_BYTE, to, tag_of(f, k), f->c->own, request);
+        address_of(f, k), (int)bytes, MPI_BYTE, to, tag_of(f, k), f->c->own, request);
 }
 
 static int pass_on(struct flow *f, uint64_t k)
 {
     const struct coll_tree *tree = tree_of(f, k);
-    int rc = await_sends(f, k); /* those of an earlier segment, in its place */
+    int rc = await_sends(f, k); /* the requests are still those of an earlier segment */
     MPI_Request *sends = sends_of(f, k);
     for (int i = 0; i < tree->child_count && rc == MPI_SUCCESS; i++)
         rc = send(f, k, tree->children[i], &sends[i]);
@@ -123,8 +126,8 @@ static void post(struct flow *f, uint64_t k)
     coll_flag_post(&coll_window_flags(f->window, f->window->me)->posted, f->base + k + 1);
 }
 
-/* From the rank that has it in its slot. Who has readers of its own makes a copy for them, on its
- * NUMA node. */
+/* Reads the segment from the slot of the rank that has it. If this rank has readers, it first makes
+ * a copy for them on its own NUMA node. */
 static void read_segment(struct flow *f, uint64_t k)
 {
     const struct coll_tree *tree = tree_of(f, k);
@@ -142,7 +145,7 @@ static void read_segment(struct flow *f, uint64_t k)
     coll_copy(private_of(f, k), from, size_of(f, k), owner, COLL_OUT);
 }
 
-/* For those of the node, of a segment that this rank received or began with. */
+/* Gives the readers a segment that this rank has received, or that it has as the root. */
 static void offer_segment(struct flow *f, uint64_t k)
 {
     const struct coll_tree *tree = tree_of(f, k);
@@ -183,7 +186,8 @@ static int do_segment(struct flow *f, uint64_t k)
     return rc;
 }
 
-/* The tree whose next segment has come; of a root, which waits for none, that which is behind. */
+/* Returns the tree whose next segment has arrived. For a root, which receives nothing, returns the
+ * tree that has made the least progress. */
 static int next_tree(struct flow *f, const uint64_t *next)
 {
     MPI_Request heads[COLL_RAIL_MAX];
@@ -200,8 +204,9 @@ static int next_tree(struct flow *f, const uint64_t *next)
     return come;
 }
 
-/* In order, a rank that is early in one tree and late in another would hold both up. Nobody waits
- * in a circle: what is sent to a rank finds its receive posted. */
+/* Treats the segments of several trees as they arrive. In a fixed order, a rank that is early in
+ * one tree and late in another would delay both. There is no deadlock, because all receives are
+ * posted before a message is sent. */
 static int do_as_they_come(struct flow *f)
 {
     uint64_t next[COLL_RAIL_MAX];
@@ -253,7 +258,7 @@ int coll_pipelined_bcast(struct coll_comm *c, const struct coll_tree *trees, int
             f.window = c->window;
     }
     f.ring = COLL_SENDS * tree_count;
-    f.in_order = how->intra == SHAPE_WINDOW || tree_count == 1; /* the same on all nodes */
+    f.in_order = how->intra == SHAPE_WINDOW || tree_count == 1; /* this is the same on all nodes */
     f.ahead = f.in_order ? COLL_AHEAD : f.count + 1;
     f.receives = malloc((f.ahead + (size_t)(f.room * f.ring)) * sizeof(*f.receives));
     if (!f.receives)

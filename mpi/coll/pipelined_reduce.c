@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll/pipelined_reduce.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpi/coll/memory.h"
-#include "mpi/coll/pipelined.h"
+#include "mpi/coll/pipelined_bcast.h"
 
-/* A tree backwards: each rank adds to its own what comes from its children, always in the same
- * order, and hands the sum on. */
+/* Each rank adds the data of its children to its own data, always in the same order, and sends the
+ * sum to its parent. */
 
-#define RING 2 /* segments received at once, and sums under way to the parent */
+/* How many segments are received at a time, and how many sums are on the way to the parent. */
+#define RING 2
 
 struct flow {
     struct coll_comm *c;
@@ -16,8 +19,8 @@ struct flow {
     const struct coll_sum *sum;
     struct coll_window *window; /* NULL: no shared memory on this node */
     uint64_t base;
-    int step, segments; /* elements of a segment; segments */
-    size_t bytes;       /* of a whole segment */
+    int step, segments; /* elements of a segment; number of segments */
+    size_t bytes;       /* bytes of a whole segment */
     char *arrived;      /* [RING][bytes] */
     char *sums;         /* [RING][bytes] */
     MPI_Request receives[RING], sends[RING];
@@ -28,7 +31,7 @@ static int count_of(const struct flow *f, int k)
     return k + 1 < f->segments ? f->step : f->sum->count - k * f->step;
 }
 
-static size_t place_of(const struct flow *f, int k)
+static size_t offset_of(const struct flow *f, int k)
 {
     return (size_t)k * f->bytes;
 }
@@ -43,7 +46,7 @@ static bool is_top(const struct coll_tree *tree)
     return tree->parent < 0 && tree->source < 0;
 }
 
-/* Whose contributions are awaited in which order: segment by segment, child by child. */
+/* Posts the receive with this number. They are numbered by segment, and for a segment by child. */
 static int post_receive(struct flow *f, int number)
 {
     int children = f->tree->child_count;
@@ -83,12 +86,12 @@ static int add_readers(struct flow *f, int k, char *total)
     return rc;
 }
 
-/* Where this rank's sum of segment k grows, beginning with its own part. */
+/* Returns the address of this rank's sum of segment k, which begins as this rank's own data. */
 static char *begin_sum(struct flow *f, int k)
 {
-    const char *own = f->sum->own + place_of(f, k);
+    const char *own = f->sum->own + offset_of(f, k);
     if (is_top(f->tree)) {
-        char *into = f->sum->into + place_of(f, k);
+        char *into = f->sum->into + offset_of(f, k);
         if (into != own)
             memcpy(into, own, bytes_of(f, k));
         return into;
@@ -101,7 +104,7 @@ static char *begin_sum(struct flow *f, int k)
         return slot;
     }
     if (!f->tree->child_count && !f->tree->reader_count)
-        return (char *)(uintptr_t)own; /* is only sent */
+        return (char *)(uintptr_t)own; /* it is sent as it is */
     char *sum = f->sums + (size_t)(k % RING) * f->bytes;
     memcpy(sum, own, bytes_of(f, k));
     return sum;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll/reduce.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/coll/pipelined.h"
-#include "mpi/coll/type.h"
+#include "mpi/coll/bcast.h"
+#include "mpi/coll/pipelined_bcast.h"
+#include "mpi/coll/pipelined_reduce.h"
+#include "mpi/coll/ring_allgather.h"
 
-/* Operations of MPI's own that commute, on types of its own. Allreduce: one rank computes each
- * element and the others get a copy, so the result is the same bits everywhere. */
+/* In an allreduce one rank computes each element and the others get a copy of it. So all ranks have
+ * the same bits as result. */
 
-static int up(struct coll_comm *c, const struct coll_algorithm *how, enum coll_shape inter,
-              const struct coll_sum *sum, int root)
+static int to_root(struct coll_comm *c, const struct coll_algorithm *how, enum coll_shape inter,
+                   const struct coll_sum *sum, int root)
 {
     struct coll_tree tree;
     enum coll_shape intra = how->intra;
@@ -41,7 +45,7 @@ int coll_reduce(struct coll_comm *c, const struct coll_algorithm *how, const voi
                 int count, MPI_Datatype type, MPI_Op op, int root)
 {
     struct coll_sum sum = sum_of(out, in, count, type, op);
-    return up(c, how, how->inter, &sum, root);
+    return to_root(c, how, how->inter, &sum, root);
 }
 
 /* --- allreduce ------------------------------------------------------------------------------- */
@@ -50,16 +54,18 @@ static int by_trees(struct coll_comm *c, const struct coll_algorithm *how,
                     const struct coll_sum *sum)
 {
     int root = coll_map_leader(&c->map, 0, 0);
-    int rc = up(c, how, how->inter, sum, root);
+    int rc = to_root(c, how, how->inter, sum, root);
     struct coll_algorithm down = *how;
     if (rc == MPI_SUCCESS)
         rc = coll_bcast(c, &down, sum->into, sum->count, sum->type, root);
     return rc;
 }
 
-/* Leaders exchange sums of parts: in count - 1 steps each has one part's whole sum. */
-static int sum_parts(struct coll_comm *c, const struct coll_sum *sum, const int *firsts,
-                     char *arrived)
+/* Ring allreduce among the leaders (P. Patarasuk and X. Yuan, "Bandwidth Optimal All-reduce
+ * Algorithms for Clusters of Workstations", JPDC 69(2), 2009), first half: a reduce-scatter. After
+ * count - 1 steps each leader has the whole sum of one part. */
+static int reduce_scatter(struct coll_comm *c, const struct coll_sum *sum, const int *firsts,
+                          char *arrived)
 {
     int count = c->map.node_count, index = c->map.node[c->me], rc = MPI_SUCCESS;
     int next = coll_map_leader(&c->map, 0, (index + 1) % count);
@@ -77,8 +83,8 @@ static int sum_parts(struct coll_comm *c, const struct coll_sum *sum, const int 
     return rc;
 }
 
-static int round_parts(struct coll_comm *c, const struct coll_algorithm *how,
-                       const struct coll_sum *sum, int *firsts, size_t *displs)
+static int ring_of_leaders(struct coll_comm *c, const struct coll_algorithm *how,
+                           const struct coll_sum *sum, int *firsts, size_t *displs)
 {
     int count = c->map.node_count, index = c->map.node[c->me], rc = MPI_SUCCESS;
     for (int i = 0; i <= count; i++) {
@@ -87,10 +93,10 @@ static int round_parts(struct coll_comm *c, const struct coll_algorithm *how,
     }
     if (c->me == coll_map_leader(&c->map, 0, index)) {
         char *arrived = malloc(((size_t)sum->count / (size_t)count + 1) * (size_t)sum->extent);
-        rc = arrived ? sum_parts(c, sum, firsts, arrived) : MPI_ERR_NO_MEM;
+        rc = arrived ? reduce_scatter(c, sum, firsts, arrived) : MPI_ERR_NO_MEM;
         free(arrived);
     }
-    /* node i now has the sum of part i + 1 */
+    /* The second half is an allgather: the leader of node i now has the sum of part i + 1. */
     struct coll_ring ring = { -1, -1, false, sum->into, displs };
     return rc == MPI_SUCCESS ? coll_ring_allgather(c, how, &ring) : rc;
 }
@@ -103,9 +109,9 @@ static int by_ring(struct coll_comm *c, const struct coll_algorithm *how,
     size_t *displs = malloc((count + 1) * sizeof(*displs));
     int rc = MPI_ERR_NO_MEM;
     if (firsts && displs)
-        rc = up(c, how, SHAPE_NONE, sum, coll_map_leader(&c->map, 0, c->map.node[c->me]));
+        rc = to_root(c, how, SHAPE_NONE, sum, coll_map_leader(&c->map, 0, c->map.node[c->me]));
     if (rc == MPI_SUCCESS)
-        rc = round_parts(c, how, sum, firsts, displs);
+        rc = ring_of_leaders(c, how, sum, firsts, displs);
     free(firsts);
     free(displs);
     return rc;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/coll/pipelined.h"
+#include "mpi/coll/ring_allgather.h"
 
-/* Shorter parts cost each step's latency rather than their own time on the wire. Simulated
- * (test/sim), Bcast over 32 nodes: of 64 KB doubling is 0.93 to 1.6 times as fast as the ring, of
- * 128 KB slower. */
+#include "mpi/coll/pipelined_bcast.h"
+
+/* Parts of fewer bytes are short: they cost the latency of each step more than time on the wire. In
+ * a simulation of Bcast over 32 nodes (test/sim), Bruck's algorithm is 0.93 to 1.6 times as fast as
+ * the ring for 64 KB, and slower for 128 KB. */
 #define PART_SHORT 4096
 
-/* How this node stands in the round. */
-struct seat {
-    int count, index; /* of the nodes, from the root's on */
-    int entry;        /* leads this node */
+/* The position of this node among all nodes, which are numbered from the root's node on. */
+struct position {
+    int count, index; /* the number of nodes, and the number of this node */
+    int entry;        /* the rank that leads this node */
 };
 
 static int leader_at(const struct coll_comm *c, int root, int index)
@@ -18,16 +20,16 @@ static int leader_at(const struct coll_comm *c, int root, int index)
     return root < 0 ? coll_map_leader(&c->map, 0, node) : coll_tree_entry(&c->map, node, root, 0);
 }
 
-static struct seat find_seat(const struct coll_comm *c, const struct coll_ring *ring)
+static struct position find_position(const struct coll_comm *c, const struct coll_ring *ring)
 {
-    struct seat seat = { .count = c->map.node_count };
+    struct position position = { .count = c->map.node_count };
     int from = ring->root < 0 ? 0 : c->map.node[ring->root];
-    seat.index = (c->map.node[c->me] - from + seat.count) % seat.count;
-    seat.entry = leader_at(c, ring->root, seat.index);
-    return seat;
+    position.index = (c->map.node[c->me] - from + position.count) % position.count;
+    position.entry = leader_at(c, ring->root, position.index);
+    return position;
 }
 
-/* `count` parts from `first` on; after the last comes the first. */
+/* `count` parts from `first` on. The first part of all follows the last one. */
 struct parts {
     int first, count;
 };
@@ -37,7 +39,8 @@ struct stretch {
     int bytes;
 };
 
-/* One, or two if they go over the end; those that are empty have no bytes. */
+/* Finds the bytes of the parts, which are two stretches if they go over the end of the buffer. An
+ * unused stretch has 0 bytes. */
 static void find(const struct coll_ring *ring, int count, struct parts parts,
                  struct stretch *stretches)
 {
@@ -59,7 +62,8 @@ static int spread(struct coll_comm *c, const struct coll_algorithm *how,
     return rc;
 }
 
-/* Between leaders, each by its place in the round. */
+/* One step of a leader: the parts that it sends and receives, and the leaders to which it sends and
+ * from which it receives, by their numbers. */
 struct move {
     struct parts give, take;
     int to, from;
@@ -84,60 +88,64 @@ static int begin(struct coll_comm *c, const struct coll_ring *ring, int index,
     return rc;
 }
 
-/* What came before is spread while the leaders move the next. */
+/* While the leaders exchange the next parts, the parts of the step before are broadcast in the
+ * nodes. */
 static int step(struct coll_comm *c, const struct coll_algorithm *how, const struct coll_ring *ring,
-                const struct seat *seat, const struct move *move, struct parts fresh)
+                const struct position *position, const struct move *move, struct parts fresh)
 {
     MPI_Request four[4] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL,
                             MPI_REQUEST_NULL };
-    int rc = c->me == seat->entry ? begin(c, ring, seat->index, move, four) : MPI_SUCCESS;
+    int rc = c->me == position->entry ? begin(c, ring, position->index, move, four) : MPI_SUCCESS;
     if (rc == MPI_SUCCESS)
-        rc = spread(c, how, ring, seat->entry, fresh);
+        rc = spread(c, how, ring, position->entry, fresh);
     int end = PMPI_Waitall(4, four, MPI_STATUSES_IGNORE);
     return rc == MPI_SUCCESS ? end : rc;
 }
 
+/* The ring algorithm sends to the next leader only, which matters when bandwidth dominates (Thakur,
+ * Rabenseifner and Gropp 2005, section 4.1: see mpi/coll/tree.h). */
 static int by_ring(struct coll_comm *c, const struct coll_algorithm *how,
                    const struct coll_ring *ring)
 {
-    struct seat seat = find_seat(c, ring);
-    int next = (seat.index + 1) % seat.count, previous = (seat.index + seat.count - 1) % seat.count;
-    struct parts fresh = { (seat.index - ring->first + seat.count) % seat.count, 1 };
+    struct position position = find_position(c, ring);
+    int next = (position.index + 1) % position.count,
+        previous = (position.index + position.count - 1) % position.count;
+    struct parts fresh = { (position.index - ring->first + position.count) % position.count, 1 };
     int rc = MPI_SUCCESS;
-    for (int left = seat.count - 1; left > 0 && rc == MPI_SUCCESS; left--) {
-        struct parts take = { (fresh.first + seat.count - 1) % seat.count, 1 };
+    for (int left = position.count - 1; left > 0 && rc == MPI_SUCCESS; left--) {
+        struct parts take = { (fresh.first + position.count - 1) % position.count, 1 };
         struct move move = { fresh, take, next, previous };
-        rc = step(c, how, ring, &seat, &move, fresh);
+        rc = step(c, how, ring, &position, &move, fresh);
         fresh = take;
     }
-    return rc == MPI_SUCCESS ? spread(c, how, ring, seat.entry, fresh) : rc;
+    return rc == MPI_SUCCESS ? spread(c, how, ring, position.entry, fresh) : rc;
 }
 
-/* Each step doubles what a leader has: it gets all that is of the one so many places on. */
-static int by_doubling(struct coll_comm *c, const struct coll_algorithm *how,
-                       const struct coll_ring *ring)
+/* J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal and D. Weathersby, "Efficient Algorithms for All-to-All
+ * Communications in Multiport Message-Passing Systems", IEEE TPDS 8(11), 1997. It has the fewest
+ * steps, which matters as long as latency dominates: each step is_short the parts that a leader
+ * has. It gets them from the leader that is so many numbers after it. */
+static int by_bruck(struct coll_comm *c, const struct coll_algorithm *how,
+                    const struct coll_ring *ring)
 {
-    struct seat seat = find_seat(c, ring);
-    struct parts fresh = { seat.index, 1 };
+    struct position position = find_position(c, ring);
+    struct parts fresh = { position.index, 1 };
     int rc = MPI_SUCCESS;
-    for (int have = 1; have < seat.count && rc == MPI_SUCCESS; have *= 2) {
-        int more = have < seat.count - have ? have : seat.count - have;
-        int next = (seat.index + have) % seat.count;
-        int previous = (seat.index + seat.count - have) % seat.count;
-        struct move move = { { seat.index, more }, { next, more }, previous, next };
-        rc = step(c, how, ring, &seat, &move, fresh);
+    for (int have = 1; have < position.count && rc == MPI_SUCCESS; have *= 2) {
+        int more = have < position.count - have ? have : position.count - have;
+        int next = (position.index + have) % position.count;
+        int previous = (position.index + position.count - have) % position.count;
+        struct move move = { { position.index, more }, { next, more }, previous, next };
+        rc = step(c, how, ring, &position, &move, fresh);
         fresh = move.take;
     }
-    return rc == MPI_SUCCESS ? spread(c, how, ring, seat.entry, fresh) : rc;
+    return rc == MPI_SUCCESS ? spread(c, how, ring, position.entry, fresh) : rc;
 }
 
-/* Bruck et al., IEEE TPDS 8(11), 1997, has the fewest steps, for while latency counts; a ring
- * speaks to neighbours only, for when bandwidth does (Thakur, Rabenseifner and Gropp, IJHPCA 19(1),
- * 2005, 4.1). */
 int coll_ring_allgather(struct coll_comm *c, const struct coll_algorithm *how,
                         const struct coll_ring *ring)
 {
     int count = c->map.node_count;
-    bool doubles = !ring->first && ring->displs[count] < (size_t)count * PART_SHORT;
-    return doubles ? by_doubling(c, how, ring) : by_ring(c, how, ring);
+    bool is_short = !ring->first && ring->displs[count] < (size_t)count * PART_SHORT;
+    return is_short ? by_bruck(c, how, ring) : by_ring(c, how, ring);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll/scatter.h"
+
 #include <stdlib.h>
 
-#include "mpi/coll/layout.h"
-#include "mpi/coll/pipelined.h"
+#include "mpi/coll/pipelined_bcast.h"
 #include "mpi/coll/type.h"
 
-/* One message from the root to each node's leader, which hands out what is not its own. */
+/* Hierarchical scatter: the root sends one message to each node's leader, which sends the blocks on
+ * to the other ranks of its node. */
 
 struct scatter {
     struct coll_comm *c;

@@ -10,11 +10,12 @@
 #include "mpi/coll/built_in.h"
 #include "util/number.h"
 
-/* What no simulated machine is slower with than with its MPI's own choice: broadcasts, on some
- * shapes. From 64 KiB up: only "hundreds of kilobytes" feel where the NIC is (Goglin & Moreaud,
- * CASS 2011, 3.2). Reduce, allreduce and allgather through one rank of each node are slower
- * wherever ranks have a core each (doc/performance.md); gather cannot gain without moving its root
- * (3.3.2); scatter's gain is eaten by the copy in the node. */
+/* The built-in table has the rows with which no simulated machine is slower than with the choice of
+ * its MPI library: some broadcasts. They begin at 64 KiB, because the distance from the NIC matters
+ * only for messages of "hundreds of kilobytes" (Goglin and Moreaud 2011, section 3.2). Reduce,
+ * allreduce and allgather through one rank of each node are slower if each rank has a core
+ * (doc/performance.md). Gather gains nothing as long as its root stays where it is (section 3.3.2).
+ * Scatter gains less than the copy within the node costs. */
 static const char built_in[] = "nuioa-coll 1\n" COLL_BUILT_IN_BCAST;
 
 static const char *const shapes[SHAPE_COUNT] = {
@@ -107,7 +108,7 @@ int coll_algorithm_parse(enum coll_collective collective, const char *text,
 
 /* --- parsing --------------------------------------------------------------------------------- */
 
-/* N, N-M, N-, * */
+/* Reads a range: N, N-M, N- or *. */
 static int parse_range(char *text, uint32_t *low, uint32_t *high)
 {
     *low = 0;
@@ -157,7 +158,7 @@ static int fail(char *why, size_t size, int number, const char *what)
     return -EINVAL;
 }
 
-/* Without its comment and the blanks at its end. */
+/* Removes the comment of a line, and the blanks at its end. */
 static void trim(char *line)
 {
     size_t length = strcspn(line, "#");
@@ -233,7 +234,7 @@ void coll_table_default(struct coll_table *table)
 {
     char why[128];
     if (coll_table_parse(table, built_in, why, sizeof(why)) < 0)
-        table->row_count = 0; /* without memory: everything passes */
+        table->row_count = 0; /* there is no memory: all calls are passed on */
 }
 
 /* --- choosing -------------------------------------------------------------------------------- */

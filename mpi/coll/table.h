@@ -6,19 +6,21 @@
 
 #include "mpi/coll/tree.h"
 
-/* Which algorithm for which message. Pure: no MPI here. A table is text:
+/* A table tells which algorithm is used for which message. This file does not use MPI. A table is a
+ * text:
  *
  *     nuioa-coll 1
  *     # collective nodes ranks-per-node from-bytes algorithm[:segment-bytes]
  *     bcast  2-   2-   65536  chain+window:131072
  *     bcast  *    *    0      pass
  *
- * nodes and ranks-per-node (of the node that has most): N, N-M, N- or *. from-bytes: the smallest
- * message; of the whole buffer for bcast, reduce and allreduce, of one rank's part for gather,
- * scatter and allgather, of all parts over the number of ranks for those with a v. Sizes of gatherv
- * and scatterv are known to the root only, which tells the others if there is any row for them:
- * each call then costs a small broadcast more, so the built-in table has none. The first row that
- * matches is taken; none: pass, the MPI library's own. nuioa-bench --table writes such a file. */
+ * The columns nodes and ranks-per-node are N, N-M, N- or *; ranks-per-node is that of the node with
+ * the most ranks. from-bytes is the size of the smallest message that the row is for: the whole
+ * buffer for bcast, reduce and allreduce; one rank's block for gather, scatter and allgather; the
+ * mean block for the collectives with a v. The first row that matches is used. If no row matches,
+ * the call is passed on to the MPI library, as with "pass". In gatherv and scatterv only the root
+ * knows the size, and must send it to the others if there is a row for them. This costs a broadcast
+ * in each call, so the built-in table has no such row. nuioa-bench --table writes a table. */
 
 enum coll_collective {
     COLL_BCAST,
@@ -34,7 +36,7 @@ enum coll_collective {
 };
 
 #define COLL_ROW_MAX 256
-#define COLL_WORD_MAX 48 /* with its end */
+#define COLL_WORD_MAX 48 /* the bytes of a word, with the 0 at its end */
 
 struct coll_row {
     uint64_t from_bytes;
@@ -48,30 +50,37 @@ struct coll_table {
     struct coll_row rows[COLL_ROW_MAX];
 };
 
-/* Each returns 0, or -EINVAL with what is wrong in `why` (size bytes); then *table is as it was. */
+/* Read a table from a text or from a file. They return 0; or -EINVAL with the reason in `why`,
+ * which has `size` bytes. Then *table is unchanged. */
 int coll_table_parse(struct coll_table *table, const char *text, char *why, size_t size);
 int coll_table_read(struct coll_table *table, const char *path, char *why, size_t size);
+/* Makes *table the built-in table. */
 void coll_table_default(struct coll_table *table);
 
-/* The rows that can match in a communicator of this shape, in their order. */
+/* Copies the rows that can match in a communicator with so many nodes and at most `most` ranks on a
+ * node. */
 void coll_table_narrow(struct coll_table *narrow, const struct coll_table *table, int node_count,
                        int most);
 
-/* Of a narrowed table: perhaps to pass; NULL: none matches. */
+/* Returns the algorithm of the first row that matches, in a table that coll_table_narrow made. It
+ * may say "pass". NULL: no row matches. */
 const struct coll_algorithm *coll_table_choose(const struct coll_table *narrow,
                                                enum coll_collective collective, uint64_t bytes);
 
-/* The smallest message for which any row says something else than pass; UINT64_MAX: none. */
+/* Returns the bytes of the smallest message for which a row says something else than "pass", or
+ * UINT64_MAX. */
 uint64_t coll_table_least(const struct coll_table *table, enum coll_collective collective);
 
-/* "chain+window:131072", "flat", "pass". -EINVAL if it is not one or not one of this collective. */
+/* Reads an algorithm such as "chain+window:131072", "flat" or "pass". Returns 0, or -EINVAL if this
+ * collective has no such algorithm. */
 int coll_algorithm_parse(enum coll_collective collective, const char *text,
                          struct coll_algorithm *algorithm);
 
-/* The names that coll_algorithm_parse takes, between spaces. */
+/* Returns the names that coll_algorithm_parse accepts, separated by spaces. */
 const char *coll_algorithm_names(enum coll_collective collective);
 
+/* Return the name of a collective, such as "bcast", and the collective of a name, or -EINVAL. */
 const char *coll_collective_name(enum coll_collective collective);
-int coll_collective_parse(const char *name); /* -EINVAL */
+int coll_collective_parse(const char *name);
 
 #endif

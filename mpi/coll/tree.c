@@ -14,7 +14,8 @@ static void add_child(struct coll_tree *tree, int rank)
     tree->children[tree->child_count++] = rank;
 }
 
-/* Of a line of ranks that begins at the root: the neighbours of the one at `index`. */
+/* Finds the parent and the children of the rank at `index` in a line of ranks that begins at the
+ * root. */
 static void join(struct coll_tree *tree, enum coll_shape shape, const int *line, int count,
                  int index)
 {
@@ -43,14 +44,15 @@ static void join(struct coll_tree *tree, enum coll_shape shape, const int *line,
     }
 }
 
-/* Of a walk through a node: does a NUMA node begin here? */
+/* Returns whether the rank at `index` is the first of its NUMA node in the walk through the
+ * node. */
 static bool begins(const struct coll_map *map, const int *walk, int index)
 {
     return index == 0 || map->records[walk[index]].numa != map->records[walk[index - 1]].numa;
 }
 
-/* Each bank is read as often as in a chain along the same walk, and the last rank is reached
- * sooner. */
+/* The memory of each NUMA node is read as often as in a chain through the same walk, and the last
+ * rank gets its data sooner. */
 static void join_comb(struct coll_tree *tree, const struct coll_map *map, const int *walk,
                       int count, int index)
 {
@@ -77,8 +79,8 @@ static int index_of(const int *line, int count, int rank)
     return -1;
 }
 
-/* The walk's NUMA nodes: the first rank of each reads from the memory of the walk's first rank, the
- * others from its. */
+/* The first rank of each NUMA node reads from the memory of the first rank of the walk. The others
+ * read from the memory of the first rank of their NUMA node. */
 static void share(struct coll_tree *tree, const struct coll_map *map, const int *walk, int count,
                   int me)
 {
@@ -98,8 +100,8 @@ static void share(struct coll_tree *tree, const struct coll_map *map, const int 
     }
 }
 
-/* What a tree is made of; `through`: the leader of the root's node, in a spine that it is not the
- * root of. */
+/* The arguments of a tree. `through` is the leader of the root's node if the shape is SHAPE_SPINE
+ * and this leader is not the root; else -1. */
 struct plan {
     const struct coll_map *map;
     int root, rail, through;
@@ -112,7 +114,7 @@ static int entry_of(const struct plan *plan, int node)
     return coll_tree_entry(plan->map, node, plan->root, plan->rail);
 }
 
-/* Nodes in their order, beginning with the root's. */
+/* Lists the leaders in the order of their nodes, beginning with the root's node. */
 static int list_entries(const struct plan *plan, int *line)
 {
     const struct coll_map *map = plan->map;
@@ -121,10 +123,11 @@ static int list_entries(const struct plan *plan, int *line)
     return map->node_count;
 }
 
-static int list_node(const struct plan *plan, int node, bool mates_last, int *line)
+static int list_node(const struct plan *plan, int node, bool same_numa_last, int *line)
 {
     bool here = plan->through >= 0 && node == plan->map->node[plan->root];
-    return coll_map_walk(plan->map, here ? plan->root : -1, entry_of(plan, node), mates_last, line);
+    return coll_map_walk(plan->map, here ? plan->root : -1, entry_of(plan, node), same_numa_last,
+                         line);
 }
 
 static int list_all(const struct plan *plan, int *line)

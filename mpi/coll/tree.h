@@ -6,51 +6,58 @@
 
 #include "mpi/coll/map.h"
 
-/* Which way data go: from whom a rank receives, to whom it passes on. Pure: no MPI here. A
- * reduction goes the same way backwards. */
+/* A tree tells each rank from which rank it receives data, and to which ranks it sends them on.
+ * This file does not use MPI. A reduction uses the same tree in the opposite direction.
+ *
+ * The names of the shapes are those of R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of
+ * Collective Communication Operations in MPICH", IJHPCA 19(1), 2005, and J. Pjesivac-Grbovic et
+ * al., "Performance Analysis of MPI Collective Operations", Cluster Computing 10(2), 2007, where
+ * they have these shapes. */
 
 enum coll_shape {
-    SHAPE_NONE, /* between nodes: only within the node */
-    SHAPE_LINEAR,
-    SHAPE_BINOMIAL,
-    SHAPE_CHAIN,
-    /* only between nodes */
-    SHAPE_SPINE,   /* a chain that leaves the root's node through its leader, not from the root */
-    SHAPE_SCATTER, /* each leader gets a part, then all parts: no tree of its own */
-    SHAPE_RING,    /* likewise, for parts that are on the nodes already */
-    SHAPE_RELAY,   /* gather: enters the root's node beside its NIC */
-    SHAPE_FLAT,    /* one chain over all ranks: each node is entered beside its NIC and walked */
-    /* only within a node */
-    SHAPE_COMB,   /* a chain of one rank of each NUMA node, each with a chain of its mates */
-    SHAPE_WINDOW, /* shared memory: one copy for each NUMA node */
+    SHAPE_NONE,     /* as shape between nodes: data stay within the node */
+    SHAPE_LINEAR,   /* a flat tree: the root sends to all others */
+    SHAPE_BINOMIAL, /* a binomial tree */
+    SHAPE_CHAIN,    /* a chain: each rank sends to the next one */
+    /* these shapes are for use between nodes only */
+    SHAPE_SPINE,   /* a chain whose second rank is the leader of the root's node */
+    SHAPE_SCATTER, /* scatter to the leaders, then allgather among them; has no tree */
+    SHAPE_RING,    /* allreduce: reduce-scatter and allgather by rings; has no tree */
+    SHAPE_RELAY,   /* gather: the leader of the root's node receives; has no tree */
+    SHAPE_FLAT,    /* one chain over all ranks, which enters each node at its leader */
+    /* these shapes are for use within a node only */
+    SHAPE_COMB, /* a chain of one rank of each NUMA node, from which a chain to its others begins */
+    SHAPE_WINDOW, /* shared memory, with one copy on each NUMA node */
     SHAPE_COUNT
 };
 
 struct coll_algorithm {
-    uint8_t pass;         /* the MPI library's own */
+    uint8_t pass;         /* 1: pass the call on to the MPI library */
     uint8_t inter, intra; /* enum coll_shape */
     uint8_t unused;
     uint32_t segment_bytes; /* 0: the message is not cut */
 };
 
-/* Ranks of the communicator; -1: nobody. */
+/* The tree as one rank sees it. The numbers are ranks of the communicator; -1: none. */
 struct coll_tree {
-    int parent; /* by messages */
+    int parent; /* sends messages to this rank */
     int child_count;
-    int source; /* by shared memory */
+    int source; /* this rank reads from its shared memory */
     int reader_count;
-    int *children; /* those on other nodes first, largest subtree first */
-    int *readers;
+    int *children; /* get messages; those on other nodes first, and the largest subtree first */
+    int *readers;  /* read from the shared memory of this rank */
 };
 
-/* The place of `me` in the tree that begins at `root`, which need not be a leader: the node of the
- * root is led by the root, except in a spine, where its leader comes right after it. `inter` and
- * `intra` must be shapes with a tree. -ENOMEM; freed by coll_tree_clear. */
+/* Makes the tree with this root as the rank `me` sees it. `inter` is the shape between the leaders
+ * of the nodes, `intra` the shape within each node; both must be shapes that have a tree. The root
+ * need not be a leader: it leads its node itself, except with SHAPE_SPINE, where the leader of its
+ * node follows it. `rail` selects the leaders. Returns 0 or -ENOMEM. The caller calls
+ * coll_tree_clear. */
 int coll_tree_make(struct coll_tree *tree, const struct coll_map *map, enum coll_shape inter,
                    enum coll_shape intra, int root, int rail, int me);
 void coll_tree_clear(struct coll_tree *tree);
 
-/* Who leads `node` when `root` is the root. */
+/* Returns the rank that leads `node` if `root` is the root: this is the root on its own node. */
 int coll_tree_entry(const struct coll_map *map, int node, int root, int rail);
 
 #endif

@@ -15,7 +15,7 @@ uint64_t coll_bytes(int count, MPI_Datatype type)
     return bytes <= INT_MAX ? bytes : 0;
 }
 
-/* MPI_DOUBLE_INT and its like have gaps. */
+/* Types such as MPI_DOUBLE_INT have gaps. */
 static bool is_dense(MPI_Datatype type)
 {
     MPI_Aint low, extent;
@@ -24,7 +24,8 @@ static bool is_dense(MPI_Datatype type)
            PMPI_Type_get_extent(type, &low, &extent) == MPI_SUCCESS && !low && extent == size;
 }
 
-/* One of MPI's own, or a row or a copy of such. */
+/* A predefined type without gaps is contiguous, and so is MPI_Type_contiguous or MPI_Type_dup of
+ * it. */
 bool coll_type_is_contiguous(MPI_Datatype type)
 {
     int integers, addresses, types, combiner, length;
@@ -62,7 +63,7 @@ int coll_pack(const void *buffer, int count, MPI_Datatype type, char *bytes)
         return MPI_SUCCESS;
     if (!coll_type_is_contiguous(type))
         return PMPI_Pack(buffer, count, type, bytes, (int)size, &place, MPI_COMM_SELF);
-    memmove(bytes, buffer, size); /* in place, both may be the same */
+    memmove(bytes, buffer, size); /* not memcpy: with MPI_IN_PLACE both may be one buffer */
     return MPI_SUCCESS;
 }
 
@@ -121,7 +122,7 @@ enum { OTHER = 0, INTEGER = 1, FLOATING = 2, COMPLEX = 4, BYTES = 8, PAIR = 16 }
                 return class_id; \
     } while (0)
 
-/* Those that an application is likely to reduce. */
+/* Returns the class of a type that programs often reduce, or OTHER. */
 static int class_of(MPI_Datatype type)
 {
     OF(FLOATING, MPI_DOUBLE, MPI_FLOAT, MPI_DOUBLE_PRECISION, MPI_REAL, MPI_LONG_DOUBLE);
@@ -136,7 +137,7 @@ static int class_of(MPI_Datatype type)
     return OTHER;
 }
 
-/* Which classes an operation is for (MPI 3.1, 5.9.2 and 5.9.4). */
+/* Returns the classes for which MPI allows the operation (MPI 3.1, sections 5.9.2 and 5.9.4). */
 static int classes_for(MPI_Op op)
 {
     if (op == MPI_SUM || op == MPI_PROD)

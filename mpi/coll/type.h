@@ -7,44 +7,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Messages as bytes. Ranks of one collective may describe the same data by different datatypes, so
- * what travels is always plain bytes: straight from the program's buffer where its type is
- * contiguous, else packed on the way out and unpacked on the way in. */
+/* The ranks of one collective may describe the same data by different datatypes, so messages are
+ * always plain bytes. If the program's type is contiguous, they are sent from its buffer; else they
+ * are packed before they are sent and unpacked after they are received. */
 
-/* Of count elements. 0 also for what MPI is to refuse (negative, MPI_DATATYPE_NULL) and for what is
- * too large for an int. */
+/* Returns the bytes of `count` elements. Returns 0 for arguments that MPI must refuse (a negative
+ * count, MPI_DATATYPE_NULL), and for sizes above INT_MAX. */
 uint64_t coll_bytes(int count, MPI_Datatype type);
 
-/* True if PMPI_Pack writes nothing but the data themselves, as both MPI libraries do among equal
- * machines: asked once. */
+/* Returns whether PMPI_Pack writes the plain data only. This is true for both MPI libraries if all
+ * machines are alike. It is tested once, in coll_job_begin. */
 bool coll_type_packs_plainly(void);
 
+/* A buffer of the program as plain bytes. */
 struct coll_view {
     char *data;
     size_t bytes;
-    /* the program's */
-    void *buffer;
+    void *buffer; /* the program's, like count and type */
     int count;
     MPI_Datatype type;
-    bool packed;
+    bool packed; /* true: data is allocated; false: data is the program's buffer */
 };
 
-/* coll_view_close unpacks what COLL_WRITE opened. Both return an MPI error code; after an error of
- * the first there is nothing to close. */
+/* coll_view_open packs the buffer if `access` has COLL_READ, and coll_view_close unpacks it if
+ * `access` has COLL_WRITE. Both return an MPI error code. After an error of coll_view_open there is
+ * nothing to close. */
 enum coll_access { COLL_READ = 1, COLL_WRITE = 2 };
 int coll_view_open(struct coll_view *view, const void *buffer, int count, MPI_Datatype type,
                    enum coll_access access);
 int coll_view_close(struct coll_view *view, enum coll_access access);
 
-/* To and from plain bytes; an MPI error code. */
+/* Copy elements to plain bytes, and back. They return an MPI error code. */
 int coll_pack(const void *buffer, int count, MPI_Datatype type, char *bytes);
 int coll_unpack(const char *bytes, void *buffer, int count, MPI_Datatype type);
 
-/* Elements follow each other without gaps. */
+/* Returns true if elements of this type are known to follow each other without gaps. */
 bool coll_type_is_contiguous(MPI_Datatype type);
 
-/* True if `op` is one of MPI's own, all of which commute, and `type` one of the common ones of
- * MPI's own that it is for. */
+/* Returns true if `op` is a predefined operation, and `type` a common predefined datatype for which
+ * MPI allows it. All these operations commute. */
 bool coll_op_is_plain(MPI_Op op, MPI_Datatype type);
 
 #endif

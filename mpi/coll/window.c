@@ -10,12 +10,12 @@
 #define AREA_BYTES (COLL_AREA_HEAD + COLL_SLOTS * COLL_SLOT_BYTES)
 #define OFFER_MAX 8
 
-/* All windows of this process. */
+/* All windows of this process, in a list. */
 static struct {
     pthread_mutex_t lock;
     struct coll_window *newest;
     uint32_t made;
-    bool closed; /* communicators that are freed later have nothing to give back */
+    bool closed; /* the windows are freed, so later calls of coll_window_give do nothing */
 } pool = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void discard(struct coll_window *window)
@@ -52,7 +52,7 @@ static void list_members(struct coll_window *window, MPI_Comm node)
     PMPI_Group_free(&world);
 }
 
-/* --- taking one that is there ---------------------------------------------------------------- */
+/* --- using a window again -------------------------------------------------------------------- */
 
 static bool is_like(const struct coll_window *a, const struct coll_window *b)
 {
@@ -60,7 +60,8 @@ static bool is_like(const struct coll_window *a, const struct coll_window *b)
            !memcmp(a->world, b->world, (size_t)a->count * sizeof(*a->world));
 }
 
-/* What the first rank of the node has free for these members, newest first; 0 = none. */
+/* Lists the unused windows with these members that the first rank of the node has, the newest
+ * first. 0 stands for none. */
 static void offer(const struct coll_window *wanted, uint64_t ids[OFFER_MAX])
 {
     int count = 0;
@@ -88,7 +89,7 @@ static unsigned accept(const uint64_t ids[OFFER_MAX])
     return free_here;
 }
 
-/* One that all members have given back. */
+/* Returns a window with these members that all of them have given back, or NULL. */
 static struct coll_window *take_again(const struct coll_window *wanted, MPI_Comm node)
 {
     uint64_t ids[OFFER_MAX] = { 0 };
@@ -118,7 +119,8 @@ static int allocate(struct coll_window *window, MPI_Comm node)
     MPI_Info info;
     void *own;
     PMPI_Info_create(&info);
-    PMPI_Info_set(info, "alloc_shared_noncontig", "true"); /* each on its own NUMA node */
+    PMPI_Info_set(info, "alloc_shared_noncontig",
+                  "true"); /* each rank's area is on its own NUMA node */
     int rc = PMPI_Win_allocate_shared(AREA_BYTES, 1, info, node, &own, &window->win);
     PMPI_Info_free(&info);
     if (rc != MPI_SUCCESS)
@@ -136,7 +138,7 @@ static int allocate(struct coll_window *window, MPI_Comm node)
     return rc;
 }
 
-/* The number of the window is the same on all members: the first one's. */
+/* Gives the window the same number on all members: that which the first member chooses. */
 static int number(struct coll_window *window, MPI_Comm node)
 {
     if (window->me == 0) {
@@ -156,7 +158,7 @@ static void keep(struct coll_window *window)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* The flags are zero everywhere once all have agreed. */
+/* Returns whether all ranks were successful. Afterwards the flags are zero everywhere. */
 static bool all_good(bool good, MPI_Comm node)
 {
     int all = good;
@@ -178,7 +180,7 @@ struct coll_window *coll_window_take(MPI_Comm node)
     }
     bool good = number(window, node) == MPI_SUCCESS && allocate(window, node) == MPI_SUCCESS;
     if (!all_good(good, node)) {
-        discard(window); /* a window that only some have cannot be freed: that waits for all */
+        discard(window); /* not MPI_Win_free: it is collective, and some ranks may have no window */
         return NULL;
     }
     keep(window);
@@ -195,7 +197,8 @@ void coll_window_give(struct coll_window *window)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* Lowest number first: so no two ranks can wait for each other. */
+/* All ranks free windows in the order of their numbers, so that no two ranks wait for each
+ * other. */
 static struct coll_window *take_out_first(void)
 {
     struct coll_window **first = &pool.newest;

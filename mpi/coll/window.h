@@ -6,20 +6,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Memory shared by the ranks of a node (MPI_Win_allocate_shared). Each rank owns an area, which
- * lies on its own NUMA node: COLL_SLOTS slots and two flags.
+/* A window is memory that the ranks of a node share (MPI_Win_allocate_shared). Each rank owns an
+ * area in it, which is on the rank's own NUMA node: COLL_SLOTS slots and two flags.
  *
- * Segments are numbered through: number q goes through slot q % COLL_SLOTS of whoever writes it.
- * `posted` of a rank is 1 + the last number it wrote, `taken` 1 + the last it is through with.
- * All ranks of the window count every segment, so a slot is free for q once the others have taken
- * q - COLL_SLOTS.
+ * The segments that go through a window are numbered without a gap. Segment q uses slot q %
+ * COLL_SLOTS of the rank that writes it. The flag `posted` of a rank is 1 + the last number that it
+ * wrote, and `taken` is 1 + the last number that it needs no more. All ranks of the window count
+ * each segment, so a slot is free for q when all others have taken q - COLL_SLOTS.
  *
- * Windows are made together but given back by each rank alone, so that freeing a communicator waits
- * for nobody; later communicators of the same ranks take them again; MPI_Finalize frees them. */
+ * All ranks make a window together, but each rank gives it back alone, so that to free a
+ * communicator is no collective operation. Later communicators of the same ranks use the window
+ * again. MPI_Finalize frees all windows. */
 
 #define COLL_SLOTS 4
 #define COLL_SLOT_BYTES 131072
+#define COLL_AREA_HEAD 4096 /* the flags have a page of their own */
 
+/* The padding keeps the flags in different cache lines. */
 struct coll_flags {
     uint64_t posted;
     char apart[120];
@@ -28,35 +31,40 @@ struct coll_flags {
 };
 
 struct coll_window {
-    int count, me;
-    uint64_t next; /* number of the next segment */
-    char **areas;  /* [count] */
-    /* mpi/coll/window.c's */
+    int count, me; /* the number of ranks, and this rank */
+    uint64_t next; /* the number of the next segment */
+    char **areas;  /* [count]: the area of each rank */
+    /* the rest is for mpi/coll/window.c only */
     uint64_t id;
     MPI_Win win;
-    int *world; /* [count] */
+    int *world; /* [count]: ranks in MPI_COMM_WORLD */
     bool used;
     struct coll_window *older;
 };
 
-/* Collective over `node`. NULL on all of its ranks if one of them has no memory for it. */
+/* Returns a window for the ranks of `node`: one that they have given back, or a new one. Collective
+ * over `node`. Returns NULL on all of these ranks if one of them has no memory. */
 struct coll_window *coll_window_take(MPI_Comm node);
-void coll_window_give(struct coll_window *window); /* NULL allowed */
-void coll_window_close(void);                      /* collective: frees all that were ever made */
 
+/* Gives the window back. Not collective. NULL is allowed. */
+void coll_window_give(struct coll_window *window);
+
+/* Frees all windows. Collective over MPI_COMM_WORLD. */
+void coll_window_close(void);
+
+/* Returns the flags of this rank. */
 static inline struct coll_flags *coll_window_flags(const struct coll_window *window, int rank)
 {
     return (struct coll_flags *)window->areas[rank];
 }
 
-#define COLL_AREA_HEAD 4096 /* flags on a page of their own */
-
+/* Returns the slot of this rank for segment `number`. */
 static inline char *coll_window_slot(const struct coll_window *window, int rank, uint64_t number)
 {
     return window->areas[rank] + COLL_AREA_HEAD + number % COLL_SLOTS * COLL_SLOT_BYTES;
 }
 
-/* Until this rank's slot for `number` is free. */
+/* Waits until this rank's slot for segment `number` is free. */
 void coll_window_await_slot(const struct coll_window *window, uint64_t number);
 
 #endif

@@ -23,7 +23,7 @@ static struct coll_map make_map(int size, const struct coll_record *records)
     return map;
 }
 
-#define NONE COLL_PLACE_UNKNOWN
+#define NONE COLL_ORDER_UNKNOWN
 #define SAYS(node, numa, level, place, rail, world) \
     { \
         node, numa, level, place, rail, world, { 0 }, 0, 0 \
@@ -201,7 +201,7 @@ static struct coll_map random_map(unsigned *seed)
             .world = i,
             .numa = (int)next_random(seed, 4) - 1,
             .level = (int)next_random(seed, 3),
-            .place = (int)next_random(seed, 1000),
+            .order = (int)next_random(seed, 1000),
             .rail = rails[node] < 2 ? rails[node]++ : -1,
         };
     }

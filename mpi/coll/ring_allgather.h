@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_MPI_COLL_RING_ALLGATHER_H
+#define NUIOA_MPI_COLL_RING_ALLGATHER_H
+
+#include "mpi/coll/comm.h"
+
+/* Allgather of parts among the leaders of the nodes. Each part is then broadcast within its node.
+ * The leaders are numbered from the root's node on, in the order of the nodes. Part p is the bytes
+ * displs[p] to displs[p + 1] of `buffer`. At the beginning leader p has part p - first (modulo the
+ * number of nodes); the root has all parts if `root_has_all`. */
+struct coll_ring {
+    int root; /* leads its own node; -1: none, the leaders are numbered from node 0 on */
+    int first;
+    bool root_has_all;
+    char *buffer;
+    const size_t *displs; /* [node_count + 1] */
+};
+
+/* All ranks of the communicator call it with the same sizes. Short parts go by the algorithm of
+ * Bruck et al., longer ones by a ring. Returns an MPI error code. */
+int coll_ring_allgather(struct coll_comm *c, const struct coll_algorithm *how,
+                        const struct coll_ring *ring);
+
+#endif
