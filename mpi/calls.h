@@ -2,16 +2,16 @@
 #ifndef NUIOA_MPI_CALLS_H
 #define NUIOA_MPI_CALLS_H
 
-/* The calls that stand between a program and its MPI library, as S("symbol") for each symbol. Those
- * that start MPI come first. A library need not have all of them. */
+/* The MPI functions that libnuioa-preload.so exports, as S("symbol") for each symbol. Those that
+ * start MPI come first. An MPI library need not have all of them. */
 
 /* clang-format off */
 #define CALL(S, c, fortran) S("MPI_" #c) S("mpi_" #fortran "_") S("mpi_" #fortran "_f08_")
 
-/* With a number of elements: since MPI 4 there is one more in C, for large ones. */
+/* A function with a number of elements. MPI 4 has another form of it in C, for large numbers. */
 #define COUNTING_CALL(S, c, fortran) CALL(S, c, fortran) S("MPI_" #c "_c")
 
-/* Also non-blocking, also persistent. */
+/* A collective has a blocking, a non-blocking and a persistent form. */
 #define COLLECTIVE_CALL(S, c, fortran) \
     COUNTING_CALL(S, c, fortran) COUNTING_CALL(S, I##fortran, i##fortran) \
     COUNTING_CALL(S, c##_init, fortran##_init)

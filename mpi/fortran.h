@@ -6,10 +6,10 @@
 #include <mpi.h>
 #include <string.h>
 
-/* For the Fortran entry points of a preloaded library (mpif.h and "use mpi", names as gfortran
- * makes them). The MPI library's own is called by its PMPI name, and found when it is first needed:
- * no Fortran library is brought to programs that have none. "use mpi_f08" has other names
- * (fortran08.h) and an optional last argument; all others are passed alike. */
+/* Macros for the Fortran entry points of a preloaded library, for mpif.h and "use mpi", with the
+ * names that gfortran makes. The MPI library's function is called by its PMPI name, which is looked
+ * up at the first call: so a program without Fortran needs no Fortran library. "use mpi_f08" has
+ * other names (fortran08.h), and its last argument is optional. */
 #ifndef NAME
 #define NAME(name) mpi_##name##_
 #define PMPI_NAME(name) "pmpi_" #name "_"
@@ -34,7 +34,7 @@ static real_call real(real_call *known, const char *name)
     if (!ierr) \
     ierr = &result
 
-/* gfortran gives these names no prototypes */
+/* There are no prototypes for functions that Fortran calls. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 #endif

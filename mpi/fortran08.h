@@ -5,8 +5,9 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/* For the entry points of "use mpi_f08". Open MPI's are those of fortran.h under other names.
- * MPICH's call the C ones, but for those that start and end MPI, which call PMPI: they are here. */
+/* Macros for the entry points of "use mpi_f08". With Open MPI they are those of fortran.h with
+ * other names. MPICH's own call the C functions by their MPI_ names, except those that start and
+ * end MPI. So only these are defined here. */
 #ifdef OPEN_MPI
 
 #define NAME(name) mpi_##name##_f08_
@@ -14,7 +15,7 @@
 
 #else
 
-/* gfortran gives these names no prototypes */
+/* There are no prototypes for functions that Fortran calls. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 static void answer(int rc, MPI_Fint *ierr)

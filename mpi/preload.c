@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* libnuioa-preload.so: in LD_PRELOAD of every rank and of all that it starts, so it links no MPI.
- * It exports the names of the MPI calls as jumps through a table. Until MPI starts, and where
- * nothing is wanted, these lead to the MPI library; once MPI_Init shows which library that is, to
- * the build of libnuioa-trace or libnuioa-coll for it, which lies beside this file.
+/* libnuioa-preload.so is in LD_PRELOAD of every rank and of all programs that the rank starts, so
+ * it links no MPI library. It exports the names of the MPI functions as jumps through a table. At
+ * first, and if neither a trace nor libnuioa-coll is wanted, the jumps lead to the MPI library.
+ * MPI_Init shows which MPI library this is. Then the jumps lead to the build of libnuioa-trace or
+ * libnuioa-coll for it, which is in the same directory as this file.
  *
- * The jumps are assembly because arguments must pass untouched: MPI_Comm is an int for one library
- * and a pointer for the other. */
+ * The jumps are in assembly because they must not change the arguments: MPI_Comm is an int in one
+ * MPI library and a pointer in the other. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -31,7 +32,7 @@ HIDDEN void *nuioa_preload_table[NAME_COUNT];
 HIDDEN void *nuioa_preload_resolve(unsigned index);
 
 #if defined(__x86_64__)
-/* A call that is not resolved yet keeps its six argument registers (and rax) meanwhile. */
+/* If the function is not resolved yet, the six argument registers and rax are saved meanwhile. */
 __asm__(".text\n"
         "nuioa_preload_first:\n"
         "  push %rdi\n push %rsi\n push %rdx\n push %rcx\n push %r8\n push %r9\n push %rax\n"
@@ -78,16 +79,17 @@ static bool first_rank(void)
     return !rank || !strcmp(rank, "0");
 }
 
-/* What can be wanted. A trace goes before: it is to show what the program does by itself. The
- * collectives are there also where they are off: other ranks may have been told otherwise, and
- * ask. */
-struct wish {
-    const char *name, *loss; /* NULL: nothing is lost */
+/* The libraries that can be wanted. A trace comes first, because it must show what the program does
+ * without libnuioa-coll. libnuioa-coll is loaded also if it is off in this rank: it may be on in
+ * other ranks, which then ask this one. */
+struct library {
+    const char *name;
+    const char *loss; /* what the user loses without it; NULL: nothing */
 };
-static const struct wish trace = { "trace", "not recorded" }, coll = { "coll", "not used" },
-                         no_coll = { "coll", NULL };
+static const struct library trace = { "trace", "not recorded" }, coll = { "coll", "not used" },
+                            no_coll = { "coll", NULL };
 
-static const struct wish *wanted_coll(void)
+static const struct library *wanted_coll(void)
 {
     const char *word = getenv("NUIOA_COLL");
     if (!word || !*word)
@@ -95,17 +97,17 @@ static const struct wish *wanted_coll(void)
     return strcmp(word, "off") ? &coll : &no_coll;
 }
 
-static const struct wish *wanted(void)
+static const struct library *wanted(void)
 {
     const char *file = getenv("NUIOA_TRACE_FILE");
     return file && *file ? &trace : wanted_coll();
 }
 
-/* Once for the job, not once for each rank. */
-static void say(const struct wish *wish, const char *what, const char *detail)
+/* Writes one line to stderr, on the first rank only. */
+static void print_loss(const struct library *library, const char *what, const char *detail)
 {
-    if (wish && wish->loss && first_rank())
-        fprintf(stderr, "nuioa: %s: %s: %s%s\n", wish->name, wish->loss, what, detail);
+    if (library && library->loss && first_rank())
+        fprintf(stderr, "nuioa: %s: %s: %s%s\n", library->name, library->loss, what, detail);
 }
 
 /* --- the MPI library ------------------------------------------------------------------------- */
@@ -120,8 +122,9 @@ static int is_mpi(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* What a program itself links is behind us in the search order; what an interpreter has loaded for
- * one module is not in it at all. */
+/* Finds a function of the MPI library. An MPI library that the program links comes after this file
+ * in the search order. One that an interpreter has loaded for a module is not in the search order,
+ * so it is searched for among all loaded files. */
 static void *find(const char *name)
 {
     void *real = dlsym(RTLD_NEXT, name);
@@ -132,10 +135,10 @@ static void *find(const char *name)
     return library ? dlsym(library, name) : NULL;
 }
 
-/* "openmpi", "mpich", or NULL. Asking is allowed before MPI_Init. */
+/* Returns "openmpi", "mpich" or NULL. MPI allows this question before MPI_Init. */
 static const char *which(void)
 {
-    char text[16384] = ""; /* MPICH says 8192 at most, Open MPI 256 */
+    char text[16384] = ""; /* MPICH needs 8192 at most, Open MPI 256 */
     int length = 0;
     int (*version)(char *, int *);
     void *found = find("MPI_Get_library_version");
@@ -150,7 +153,8 @@ static const char *which(void)
 
 /* --- the library of ours --------------------------------------------------------------------- */
 
-/* Beside this file, wherever the plugin found it: no variable of the user's has a say. */
+/* Makes the path of our library in the directory of this file. No variable of the user can change
+ * it. */
 static int library_path(const char *name, const char *build, char *path, size_t size)
 {
     Dl_info info;
@@ -166,26 +170,26 @@ static int library_path(const char *name, const char *build, char *path, size_t 
 static void open_library(void)
 {
     char path[4096];
-    const struct wish *wish = wanted();
-    if (!wish)
+    const struct library *library = wanted();
+    if (!library)
         return;
     const char *build = which();
-    if (wish == &trace)
-        say(wanted_coll(), "a trace is recorded", "");
+    if (library == &trace)
+        print_loss(wanted_coll(), "a trace is recorded", "");
     if (!build) {
-        say(wish, "neither Open MPI nor MPICH", "");
+        print_loss(library, "neither Open MPI nor MPICH", "");
         return;
     }
-    void *library =
-        library_path(wish->name, build, path, sizeof(path)) ? NULL : dlopen(path, RTLD_NOW);
-    if (!library) {
-        say(wish, "nothing for this MPI: ", build);
+    void *handle =
+        library_path(library->name, build, path, sizeof(path)) ? NULL : dlopen(path, RTLD_NOW);
+    if (!handle) {
+        print_loss(library, "nothing for this MPI: ", build);
         return;
     }
     for (unsigned i = 0; i < NAME_COUNT; i++) {
-        void *call = dlsym(library, names[i]);
+        void *call = dlsym(handle, names[i]);
         Dl_info info;
-        /* dlsym goes on to what the library links: only its own names count. */
+        /* dlsym also finds names of other libraries that this one links. These are not used. */
         if (call && dladdr(call, &info) && info.dli_fname && !strcmp(info.dli_fname, path))
             __atomic_store_n(&nuioa_preload_table[i], call, __ATOMIC_RELEASE);
     }
@@ -212,10 +216,11 @@ void *nuioa_preload_resolve(unsigned index)
     return call;
 }
 
-/* --- where not to be ------------------------------------------------------------------------- */
+/* --- programs that start containers ---------------------------------------------------------- */
 
-/* Inside a container this file is not at its path, and the loader there would complain for each
- * program. Shells and interpreters need no such care: they never start MPI, what they run may. */
+/* A container does not have this file at its path, so the loader would print an error for each
+ * program in it. Therefore these programs remove it from LD_PRELOAD. Shells and interpreters do
+ * not, because the programs that they run may be MPI programs. */
 static const char *const containers[] = { "singularity", "apptainer",    "starter", "starter-suid",
                                           "podman",      "docker",       "shifter", "enroot",
                                           "ch-run",      "charliecloud", "sarus",   "bwrap",
@@ -231,7 +236,7 @@ static void leave_preload(void)
         while (begin > rest && begin[-1] != ':' && begin[-1] != ' ')
             begin--;
         if (begin > rest)
-            begin--; /* with the separator before it */
+            begin--; /* the separator before it too */
         else if (*end)
             end++;
         memmove(begin, end, strlen(end) + 1);
@@ -248,7 +253,7 @@ static void __attribute__((constructor)) begin(void)
     for (const char *const *name = containers; *name; name++) {
         if (strcmp(program_invocation_short_name, *name))
             continue;
-        say(wanted(), "it cannot look into a container, started by ", *name);
+        print_loss(wanted(), "it cannot look into a container, started by ", *name);
         leave_preload();
         return;
     }

@@ -2,8 +2,9 @@
 #include "mpi/trace/counted.h"
 #include "mpi/trace/trace.h"
 
-/* The C entry points that take numbers of elements: the library's call, then what it means for the
- * trace. mpi/trace/calls_large.c makes their forms for large numbers from the same text. */
+/* The C entry points that take numbers of elements. Each calls the MPI library, then counts.
+ * The file mpi/trace/calls_large.c includes this one again, to make the functions with large
+ * numbers. */
 #ifndef COUNT
 #define NAME(name) MPI_##name
 #define PMPI_NAME(name) PMPI_##name
@@ -85,7 +86,7 @@ int NAME(Isendrecv_replace)(void *buffer, COUNT count, MPI_Datatype type, int de
 
 /* --- collectives, each also non-blocking and, where the library has that, persistent --------- */
 
-/* LIST(...) keeps the commas of a list in one argument. */
+/* LIST(...) makes one macro argument of a list that has commas. */
 #define LIST(...) __VA_ARGS__
 /* clang-format off */
 #define BLOCKING(name, iname, parameters, arguments, event) \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/trace/trace.h"
 
-/* The calls of MPI 4 whose numbers of elements are MPI_Count. */
+/* The functions of MPI 4 in which numbers of elements are MPI_Counts. */
 #if TRACE_LARGE_COUNTS
 #define NAME(name) MPI_##name##_c
 #define PMPI_NAME(name) PMPI_##name##_c

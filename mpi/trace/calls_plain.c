@@ -2,7 +2,7 @@
 #include "mpi/trace/counted.h"
 #include "mpi/trace/trace.h"
 
-/* The C entry points that exist once, because their arguments are of one size. */
+/* The C entry points that take no numbers of elements, and so have one form only. */
 
 /* --- start and end --------------------------------------------------------------------------- */
 
@@ -36,7 +36,8 @@ int MPI_Start(MPI_Request *request)
     COUNTED(PMPI_Start(request), trace_start(before, *request))
 }
 
-/* One by one: afterwards the requests may be others, and which was which must be known. */
+/* The requests are started one by one: MPI may replace each handle, and the trace must know by
+ * which other handle. */
 int MPI_Startall(int count, MPI_Request requests[])
 {
     int rc = MPI_SUCCESS;
@@ -51,7 +52,7 @@ int MPI_Request_free(MPI_Request *request)
     COUNTED(PMPI_Request_free(request), trace_forget(before))
 }
 
-/* In parts that become ready one by one; here it is one message. */
+/* A partitioned send has parts that become ready one by one. It is counted as one message. */
 #if TRACE_MPI_4
 int MPI_Psend_init(const void *buffer, int parts, MPI_Count count, MPI_Datatype type, int dest,
                    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)

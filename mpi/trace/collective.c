@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/trace/collective.h"
+
 #include <stdlib.h>
 
-#include "mpi/trace/trace.h"
+#include "mpi/trace/comm.h"
+#include "mpi/trace/table.h"
 
-/* What a collective costs the network is the library's choice of algorithm; what each rank must
- * receive is not. The model, n being the bytes of one rank's part, p the number of ranks:
+/* The load of a collective on the network depends on the algorithm that the MPI library chooses.
+ * The data that each rank must receive do not. This is the model, where n is the bytes of one
+ * rank's part and p the number of ranks:
  *
  *   Bcast, Reduce, Scan      a chain in the order of ranks, from or to the root: n to the next
  *   Allreduce                a ring: 2 (p-1) messages of n/p to the next
@@ -15,10 +19,11 @@
  *   Neighbor_*               each part to its neighbour
  *   Barrier                  nothing
  *
- * So each rank receives what it must and no more, and blocks of neighbouring ranks exchange what a
- * hierarchical algorithm would send between nodes. Intercommunicators are left out. */
+ * So each rank receives only what it must, and blocks of neighbouring ranks exchange what a
+ * hierarchical algorithm would send between nodes. Collectives on intercommunicators are not
+ * counted. */
 
-/* NULL where there is nothing to count. */
+/* Returns the ranks of the communicator, or NULL if there is nothing to count. */
 static const struct trace_ranks *members(MPI_Comm comm)
 {
     const struct trace_ranks *ranks = trace_comm(comm);
@@ -76,7 +81,7 @@ void trace_scatter(struct trace_counts counts, MPI_Datatype type, int root, MPI_
             trace_add(TRACE_TO, r->world[i], trace_bytes(trace_part(&counts, i), type), 1);
 }
 
-/* The parts of all ranks but `one`, as messages of their mean size. */
+/* Counts the parts of all ranks except `one`, as messages of their mean size. */
 static void send_others(const struct trace_ranks *r, const struct trace_counts *counts, int one,
                         MPI_Datatype type)
 {
@@ -87,7 +92,7 @@ static void send_others(const struct trace_ranks *r, const struct trace_counts *
     }
     for (int i = 0; i < r->size; i++)
         sum += i == one ? 0 : trace_bytes(trace_part(counts, i), type);
-    /* The last one has what the division leaves, so that the bytes are exact. */
+    /* The last message has the remainder of the division, so that the sum of bytes is exact. */
     send_next(r, sum / others, others - 1);
     send_next(r, sum / others + sum % others, 1);
 }
@@ -119,7 +124,8 @@ void trace_alltoall(struct trace_counts counts, MPI_Datatype type, const MPI_Dat
 
 /* --- neighbours ------------------------------------------------------------------------------- */
 
-/* Those that this rank sends to, in the order of a collective's parts; malloc'd. NULL: none. */
+/* Returns the ranks to which this rank sends, in the order of a collective's parts, or NULL if
+ * there are none. The caller frees them. */
 static int *list_cart(MPI_Comm comm, int *count)
 {
     int dimensions = 0;

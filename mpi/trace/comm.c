@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/trace/comm.h"
+
 #include <stdlib.h>
 
-#include "mpi/trace/trace.h"
-
-/* The ranks of a communicator are kept with it as an attribute. MPI libraries find attributes
- * under a lock, so each thread remembers the last one; `deleted` tells it when that may be gone. */
+/* The ranks of a communicator are kept as its attribute. MPI libraries take a lock to find an
+ * attribute, so each thread keeps the last one; it is valid until `deleted` grows. */
 static int comm_key = MPI_KEYVAL_INVALID, window_key = MPI_KEYVAL_INVALID;
 static unsigned deleted = 1;
 static _Thread_local struct {
@@ -40,7 +40,8 @@ int trace_comm_open(void)
     return rc == MPI_SUCCESS ? 0 : -1;
 }
 
-/* Of the group, which is freed. */
+/* Returns the ranks of the group in MPI_COMM_WORLD, or NULL. Frees the group. The caller frees the
+ * result. */
 static struct trace_ranks *translate(MPI_Group group)
 {
     MPI_Group world;

@@ -2,14 +2,14 @@
 #ifndef NUIOA_MPI_TRACE_COUNTED_H
 #define NUIOA_MPI_TRACE_COUNTED_H
 
-/* The body of a C entry point: the library's call and, if that succeeds, the event. */
+/* The body of a C entry point: it calls the MPI library and, if this succeeds, counts the event. */
 #define COUNTED(call, event) \
     int rc = call; \
     if (rc == MPI_SUCCESS) \
         event; \
     return rc;
 
-/* Likewise, of a persistent request: the event is that of each start. */
+/* The same for a persistent request: its event is counted each time the request is started. */
 #define PREPARED(call, event) \
     int rc = call; \
     if (rc == MPI_SUCCESS) { \

@@ -2,10 +2,11 @@
 #include "mpi/fortran.h"
 #include "mpi/trace/trace.h"
 
-/* MPICH's Fortran entry points call the C ones by their MPI_ names, except to start; Open MPI's go
- * past them, so each is counted here. */
+/* The Fortran entry points. MPICH's own call the C functions by their MPI_ names, except those that
+ * start MPI. Open MPI's own do not, so each call is counted here. */
 
-/* What follows the real call, in which all arguments are pointers. */
+/* The end of each entry point: it calls the MPI library, where all arguments are pointers, and
+ * counts the event. */
 #define COUNTED(event) \
     if (*ierr == MPI_SUCCESS) \
         event;
@@ -47,7 +48,7 @@ void NAME(abort)(fint comm, fint code, fint ierr)
 #define ALL(count) ((struct trace_counts){ .all = count })
 #define EACH(counts) ((struct trace_counts){ .each = counts })
 
-/* Fortran's MPI_IN_PLACE is the address of a variable. */
+/* In Fortran, MPI_IN_PLACE is the address of a variable. */
 static bool in_place(const void *buffer)
 {
     static const void *place;
@@ -81,7 +82,7 @@ SEND(rsend)
     }
 #define SENT trace_send(*dest, *count, TYPE, COMM)
 
-/* The event of a persistent request is that of each start. */
+/* The event of a persistent request is counted each time the request is started. */
 #define PREPARED(event) \
     COUNTED((trace_prepare(), event, trace_prepared(PMPI_Request_f2c(*request))))
 SEND_REQUEST(isend, COUNTED)
@@ -101,7 +102,7 @@ void NAME(start)(fint request, fint ierr)
     COUNTED(trace_start(before, PMPI_Request_f2c(*request)))
 }
 
-/* One by one, as in C. */
+/* The requests are started one by one, as in calls_plain.c. */
 void NAME(startall)(fint count, MPI_Fint requests[], fint ierr)
 {
     MPI_Fint rc = MPI_SUCCESS;

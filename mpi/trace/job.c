@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/trace/job.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,17 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mpi/trace/trace.h"
+#include "mpi/trace/comm.h"
+#include "mpi/trace/table.h"
 
 struct line {
     uint32_t source, target;
     struct trace_count count;
 };
 
-/* From trace_begin until the profile is written. */
+/* The trace, from trace_begin until the profile is written. */
 static struct {
     bool open;
-    pid_t pid; /* a child that the program forked must not write */
+    pid_t pid; /* a forked child has another pid, and must not write */
     int rank, size;
     char path[PATH_MAX];
 } job;
@@ -31,7 +34,7 @@ static void complain(const char *what, const char *why)
 
 /* --- the start ------------------------------------------------------------------------------- */
 
-/* The program may change directory before the end. */
+/* Makes the path absolute, because the program may change its directory before the end. */
 static int choose_path(void)
 {
     const char *file = getenv("NUIOA_TRACE_FILE");
@@ -48,7 +51,7 @@ void trace_begin(void)
 {
     MPI_Comm parent = MPI_COMM_NULL;
     int level = MPI_THREAD_SINGLE;
-    /* Spawned processes are another world: their ranks would be mistaken for ours. */
+    /* Spawned processes have another MPI_COMM_WORLD, whose ranks would be mixed up with ours. */
     PMPI_Comm_get_parent(&parent);
     if (job.open || parent != MPI_COMM_NULL || choose_path())
         return;
@@ -75,7 +78,7 @@ static void add_line(struct line *lines, uint32_t *count, uint32_t source, uint3
     ++*count;
 }
 
-/* With NULL: only how many. */
+/* Fills in the lines and returns their number. With NULL it only counts them. */
 static uint32_t list_lines(struct line *lines)
 {
     uint32_t count = 0, me = (uint32_t)job.rank;
@@ -90,13 +93,13 @@ static uint32_t list_lines(struct line *lines)
 
 struct output {
     FILE *file;
-    char path[PATH_MAX]; /* until it is whole */
+    char path[PATH_MAX]; /* of the temporary file, which is renamed when it is complete */
 };
 
 static int output_open(struct output *out, bool partial)
 {
     memcpy(out->path, job.path, sizeof(out->path));
-    strcat(out->path, ".XXXXXX"); /* choose_path left room */
+    strcat(out->path, ".XXXXXX"); /* choose_path has left room for it */
     int fd = mkostemp(out->path, O_CLOEXEC);
     out->file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!out->file) {
@@ -131,7 +134,8 @@ static void output_close(struct output *out, bool good)
 
 /* --- the end --------------------------------------------------------------------------------- */
 
-/* One rank after the other, so that the first needs room for one of them only. */
+/* The first rank receives the lines of one rank after the other, so that it needs room for one rank
+ * only. */
 static int collect(struct output *out, MPI_Comm comm)
 {
     for (int rank = 1; rank < job.size; rank++) {
@@ -139,7 +143,7 @@ static int collect(struct output *out, MPI_Comm comm)
         if (PMPI_Recv(&count, 1, MPI_UINT32_T, rank, 0, comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             return -EIO;
         struct line *lines = count ? malloc(count * sizeof(*lines)) : NULL;
-        /* Without room the lines are still to be received: the sender waits. */
+        /* Without memory the lines must be received nevertheless, because the sender waits. */
         if (count && !lines)
             return -ENOMEM;
         int rc = count ? PMPI_Recv(lines, (int)(count * sizeof(*lines)), MPI_BYTE, rank, 0, comm,
@@ -170,7 +174,7 @@ void trace_end(void)
     struct line *lines = malloc((count ? count : 1) * sizeof(*lines));
     count = lines ? list_lines(lines) : 0;
     job.open = false;
-    /* A communicator of our own: the program's messages and error handler stay out of it. */
+    /* A communicator of our own keeps the program's messages and error handler apart. */
     if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
         if (job.rank) {
@@ -189,8 +193,8 @@ void trace_end(void)
     trace_table_close();
 }
 
-/* The others cannot be asked any more. Each rank that is cut short writes a whole file; the last
- * one stays. */
+/* The other ranks cannot be asked any more. Each rank that ends in this way writes a complete file;
+ * that of the last one remains. */
 void trace_cut_short(void)
 {
     struct output out = { 0 };
@@ -206,7 +210,7 @@ void trace_cut_short(void)
     free(lines);
 }
 
-/* exit() without MPI_Finalize */
+/* The program has called exit without MPI_Finalize. */
 static void __attribute__((destructor)) trace_exit(void)
 {
     trace_cut_short();

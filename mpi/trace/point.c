@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/trace/point.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "mpi/trace/trace.h"
+#include "mpi/trace/comm.h"
+#include "mpi/trace/counts.h"
+#include "mpi/trace/table.h"
 
 void trace_send(int dest, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
@@ -23,7 +27,7 @@ struct persistent {
 static struct persistent *buckets[BUCKETS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The request is an int or a pointer to something aligned. */
+/* Returns the list for this request, which is an int or an aligned pointer. */
 static struct persistent **bucket_of(MPI_Request request)
 {
     uint64_t bits = (uint64_t)request;
@@ -67,8 +71,8 @@ void trace_prepared(MPI_Request request)
     pthread_mutex_unlock(&lock);
 }
 
-/* Open MPI may put another request in the place of one that it starts again. Nobody else may use
- * the request meanwhile: only the list needs the lock. */
+/* Open MPI may replace a request when it is started again. No other thread may use the request
+ * meanwhile, so the lock is for the list only. */
 void trace_start(MPI_Request before, MPI_Request after)
 {
     pthread_mutex_lock(&lock);

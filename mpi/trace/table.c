@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/trace/table.h"
+
 #include <stdlib.h>
 
-#include "mpi/trace/trace.h"
-
-/* A rank talks to few others of many, so counters exist only around those it has met: blocks of
- * counters, below as many levels of branches as the number of ranks needs. One lonely neighbour in
- * a million ranks costs 5 branches and a block, 832 bytes. */
+/* A rank communicates with few of many ranks, so counters are allocated only where they are needed.
+ * The counters are a radix tree (D. Knuth, "The Art of Computer Programming", volume 3, section
+ * 6.3, 1973): blocks of counters below as many levels of branches as the number of ranks needs. The
+ * first counter among a million ranks costs 5 branches and a block, 832 bytes. */
 #define BLOCK_BITS 3
 #define BRANCH_BITS 4
-#define BLOCK (1u << BLOCK_BITS) /* ranks */
+#define BLOCK (1u << BLOCK_BITS) /* ranks of a block */
 #define BRANCH (1u << BRANCH_BITS)
 
 struct block {
@@ -16,14 +17,14 @@ struct block {
 };
 
 struct branch {
-    void *below[BRANCH]; /* branches; of the lowest level blocks */
+    void *below[BRANCH]; /* branches; on the lowest level blocks */
 };
 
 static struct {
     unsigned rank_count;
-    unsigned levels; /* of branches */
+    unsigned levels; /* number of levels of branches */
     bool threads;    /* several threads may count at once */
-    void *roots[2];  /* by direction */
+    void *roots[2];  /* one tree for each direction */
 } table;
 
 int trace_table_open(int rank_count, bool threads)
@@ -54,7 +55,7 @@ void trace_table_close(void)
     table.rank_count = 0;
 }
 
-/* Two threads may want the same new part: one of them wins. */
+/* Allocates a part of the tree. If two threads do this at once, both use that of the first. */
 static void *make(void **place, size_t size)
 {
     void *fresh = calloc(1, size), *there = NULL;
@@ -72,7 +73,8 @@ static inline void *have(void **place, size_t size)
     return there ? there : make(place, size);
 }
 
-/* A locked addition costs more than all the rest together: only where threads need it. */
+/* An atomic addition takes longer than everything else here together, so it is used only if there
+ * are several threads. */
 static inline void add(uint64_t *sum, uint64_t value)
 {
     if (table.threads)
@@ -121,7 +123,7 @@ void trace_add(enum trace_direction direction, int rank, uint64_t bytes, uint64_
     }
     unsigned r = (unsigned)rank;
     void **place = &table.roots[direction];
-    if (r >= table.rank_count) /* a negative one too */
+    if (r >= table.rank_count) /* true for negative ranks too */
         return;
     for (unsigned shift = BLOCK_BITS + BRANCH_BITS * table.levels; shift > BLOCK_BITS;) {
         struct branch *branch = have(place, sizeof(*branch));

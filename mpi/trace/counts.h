@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_MPI_TRACE_COUNTS_H
+#define NUIOA_MPI_TRACE_COUNTS_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+/* The numbers of elements of a collective's parts. They are ints or, in the functions of MPI 4
+ * whose names end with _c, MPI_Counts. If both arrays are NULL, each part has `all` elements. */
+struct trace_counts {
+    MPI_Count all;
+    const int *each;
+    const MPI_Count *each_large;
+};
+
+/* Returns the number of elements of part i. */
+static inline MPI_Count trace_part(const struct trace_counts *counts, int i)
+{
+    return counts->each         ? counts->each[i]
+           : counts->each_large ? counts->each_large[i]
+                                : counts->all;
+}
+
+/* Returns the bytes of so many elements. */
+static inline uint64_t trace_bytes(MPI_Count count, MPI_Datatype type)
+{
+    MPI_Count size = 0;
+    if (count > 0)
+        PMPI_Type_size_x(type, &size);
+    return size > 0 ? (uint64_t)count * (uint64_t)size : 0;
+}
+
+#endif
