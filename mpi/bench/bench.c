@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The command nuioa-bench-openmpi, nuioa-bench-mpich. */
+/* The main program of nuioa-bench-openmpi and nuioa-bench-mpich. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/bench/bench.h"
+#include "mpi/bench/show.h"
+#include "mpi/bench/table.h"
 
 static const char help[] =
     "Usage: srun ... nuioa-bench-openmpi [OPTION]...      (or nuioa-bench-mpich)\n"
@@ -61,7 +62,7 @@ static const struct option options[] = {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* "64", "64k", "8M"; 0 if it is not one. */
+/* Reads a size such as "64", "64k" or "8M". Returns its bytes, or 0 if it is malformed. */
 static uint64_t read_bytes(const char *text, char **end)
 {
     uint64_t n = strtoull(text, end, 10);
@@ -108,7 +109,7 @@ static int set_sizes(struct bench_settings *s, const char *range, long step)
     return 0;
 }
 
-/* 0; -EINVAL: wrong usage; 1: help was asked for. */
+/* Returns 0, or -EINVAL if the options are wrong, or 1 if the user asks for help. */
 static int read_options(int argc, char **argv, struct bench_settings *s)
 {
     const char *range = "1:8M";
@@ -159,7 +160,7 @@ static int read_options(int argc, char **argv, struct bench_settings *s)
 
 /* --- the world -------------------------------------------------------------------------------- */
 
-/* As the library sees it, which may be told to pretend. */
+/* Describes the nodes as the library sees them: NUIOA_COLL_NODES can pretend other nodes. */
 static void describe_world(struct bench_world *w)
 {
     const char *pretend = getenv("NUIOA_COLL_NODES");
@@ -180,7 +181,7 @@ static void describe_world(struct bench_world *w)
     }
 }
 
-/* Returns how many rows were wrong. */
+/* Returns the number of rows with wrong bytes. */
 static int run_all(const struct bench_settings *s, const struct bench_world *w,
                    const struct bench_library *l)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/bench/calls.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "mpi/bench/bench.h"
 
 /* clang-format off */
 #define CALLS(X) \
@@ -71,14 +71,14 @@ int bench_buffers_make(struct bench_buffers *b, const struct bench_call *c,
     b->out = malloc(b->out_bytes);
     b->in = malloc(b->in_bytes);
     b->counts = malloc(sizeof(*b->counts) * (size_t)w->size);
-    b->places = malloc(sizeof(*b->places) * (size_t)w->size);
-    if (!b->out || !b->in || !b->counts || !b->places)
+    b->displs = malloc(sizeof(*b->displs) * (size_t)w->size);
+    if (!b->out || !b->in || !b->counts || !b->displs)
         return -ENOMEM;
-    memset(b->out, 0, b->out_bytes); /* touched now, not in the first call */
+    memset(b->out, 0, b->out_bytes); /* so that the pages are allocated before the first call */
     memset(b->in, 0, b->in_bytes);
     for (int i = 0; i < w->size; i++) {
         b->counts[i] = (int)bytes;
-        b->places[i] = (int)(bytes * (uint64_t)i);
+        b->displs[i] = (int)(bytes * (uint64_t)i);
     }
     return 0;
 }
@@ -88,7 +88,7 @@ void bench_buffers_free(struct bench_buffers *b)
     free(b->out);
     free(b->in);
     free(b->counts);
-    free(b->places);
+    free(b->displs);
     *b = (struct bench_buffers){ 0 };
 }
 
@@ -106,15 +106,15 @@ void bench_run(int call, enum bench_side side, const struct bench_buffers *b, ui
     case CALL_Allreduce: f->Allreduce(b->out, b->in, n / 4, MPI_FLOAT, MPI_SUM, world); break;
     case CALL_Allgather: f->Allgather(b->out, n, MPI_BYTE, b->in, n, MPI_BYTE, world); break;
     case CALL_Allgatherv:
-        f->Allgatherv(b->out, n, MPI_BYTE, b->in, b->counts, b->places, MPI_BYTE, world);
+        f->Allgatherv(b->out, n, MPI_BYTE, b->in, b->counts, b->displs, MPI_BYTE, world);
         break;
     case CALL_Gather: f->Gather(b->out, n, MPI_BYTE, b->in, n, MPI_BYTE, root, world); break;
     case CALL_Gatherv:
-        f->Gatherv(b->out, n, MPI_BYTE, b->in, b->counts, b->places, MPI_BYTE, root, world);
+        f->Gatherv(b->out, n, MPI_BYTE, b->in, b->counts, b->displs, MPI_BYTE, root, world);
         break;
     case CALL_Scatter: f->Scatter(b->out, n, MPI_BYTE, b->in, n, MPI_BYTE, root, world); break;
     case CALL_Scatterv:
-        f->Scatterv(b->out, b->counts, b->places, MPI_BYTE, b->in, n, MPI_BYTE, root, world);
+        f->Scatterv(b->out, b->counts, b->displs, MPI_BYTE, b->in, n, MPI_BYTE, root, world);
         break;
     default: f->Alltoall(b->out, n, MPI_BYTE, b->in, n, MPI_BYTE, world);
     }
@@ -128,14 +128,14 @@ uint64_t bench_traffic(const struct bench_call *c, const struct bench_world *w, 
 
 /* --- verifying -------------------------------------------------------------------------------- */
 
-/* Byte i of the block that goes from one rank to another; different for each size. */
+/* Returns byte i of the block that one rank sends to another. It differs from size to size. */
 static char pattern(int from, int to, uint64_t bytes, uint64_t i)
 {
     uint64_t x = (uint64_t)from * 131 + (uint64_t)to * 31 + bytes * 7 + i + (i >> 8) * 3;
     return (char)(x ^ x >> 11);
 }
 
-/* Whole numbers whose sums are exact. */
+/* Returns element i of a rank: a whole number, so that sums are exact. */
 static float number(int rank, uint64_t i)
 {
     return (float)((i + (uint64_t)rank * 5) % 13);
@@ -191,6 +191,6 @@ uint64_t bench_verify(int call, enum bench_side side, const struct bench_world *
         fill(c, w, b->in, bytes, false);
     bench_run(call, side, b, bytes, root);
     if (at_root && (c->reduces || c->many_in))
-        return 0; /* only the root has a result */
+        return 0; /* only the root has a result to check */
     return c->reduces ? wrong_sums(w, b->in, bytes) : wrong_bytes(c, w, b->in, bytes, root);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/bench/library.h"
+
 #include <dlfcn.h>
 #include <string.h>
-
-#include "mpi/bench/bench.h"
 
 static void find(const char *name, void *function)
 {
@@ -10,7 +10,8 @@ static void find(const char *name, void *function)
     memcpy(function, &found, sizeof(found));
 }
 
-/* MPI and PMPI names are one function, or at least of one file, where nobody is in between. */
+/* Returns whether a library overrides the MPI names. If none does, the MPI name and the PMPI name
+ * are in the same file. */
 static bool overridden(void)
 {
     Dl_info ours, theirs;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/bench/measure.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-#include "mpi/bench/bench.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -16,7 +16,7 @@ static double median(double *values, int count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-/* Seconds for a call, of the slowest rank; the same on all. */
+/* Returns the seconds of one call on the slowest rank. The result is the same on all ranks. */
 static double round_of(int call, enum bench_side side, const struct bench_buffers *b,
                        const struct bench_settings *s, const struct bench_world *w, uint64_t bytes,
                        long calls, long *serial)
@@ -35,7 +35,7 @@ static double round_of(int call, enum bench_side side, const struct bench_buffer
     return taken;
 }
 
-/* As many as fill the round's time, at least one for each root. */
+/* Returns how many calls fill the time of a round. It is at least one for each root. */
 static long calls_for(const struct bench_settings *s, const struct bench_world *w, double seconds)
 {
     long calls = s->calls ? s->calls : (long)(s->round_ms / 1000 / (seconds > 0 ? seconds : 1e-7));
@@ -57,7 +57,7 @@ static void verify(const struct bench_settings *s, const struct bench_world *w, 
     row->verified = true;
 }
 
-/* The sides take turns within a round, each beginning as often as the others. */
+/* The sides take turns within a round. Each side is the first one as often as the others. */
 static void rounds(const struct bench_settings *s, const struct bench_world *w, int call,
                    const struct bench_buffers *b, struct bench_row *row)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
+#include "mpi/bench/show.h"
 
-#include "mpi/bench/bench.h"
+#include <inttypes.h>
 
 static double gain(const struct bench_row *row, enum bench_side side)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/bench/table.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/bench/bench.h"
+#include "mpi/bench/measure.h"
 
 #define NAME_MAX_ 64
 
@@ -12,7 +14,8 @@ struct candidate {
     char name[NAME_MAX_];
 };
 
-/* The algorithms of a collective, each plain and with each segment that was asked for. */
+/* Lists the algorithms of a collective, each without segments and with each size that is asked
+ * for. */
 static int candidates(const struct bench_settings *s, const struct bench_library *l,
                       const char *collective, struct candidate *list, int room)
 {
@@ -33,7 +36,7 @@ static int candidates(const struct bench_settings *s, const struct bench_library
     return n;
 }
 
-/* The fastest of those that gain enough; "pass" if none does. Every rank has the same times. */
+/* Finds the fastest algorithm that gains enough, or "pass". All ranks have the same times. */
 static int best_for(const struct bench_settings *s, const struct bench_world *w,
                     const struct bench_library *l, int call, uint64_t bytes,
                     const struct candidate *list, int count, char best[NAME_MAX_])
@@ -44,12 +47,12 @@ static int best_for(const struct bench_settings *s, const struct bench_world *w,
     for (int i = 0; i < count; i++) {
         struct bench_row row;
         if (l->choose(collective, list[i].name))
-            continue; /* not one of this collective with a segment */
+            continue; /* this collective has no such algorithm with segments */
         int rc = bench_measure(s, w, call, bytes, &row);
         l->choose(collective, NULL);
         if (rc)
             return rc;
-        /* Both of the plain MPI's times, so that luck needs to strike twice. */
+        /* The faster one of the two plain times: so chance alone rarely makes a gain. */
         double plain = row.us[BENCH_PLAIN] < row.us[BENCH_CONTROL] ? row.us[BENCH_PLAIN]
                                                                    : row.us[BENCH_CONTROL];
         double share = row.us[BENCH_LIBRARY] / plain;
@@ -61,7 +64,7 @@ static int best_for(const struct bench_settings *s, const struct bench_world *w,
     return 0;
 }
 
-/* Largest messages first: the first row that matches is taken. */
+/* The rows for the largest messages come first, because the first row that matches is used. */
 static int write_collective(FILE *out, const struct bench_settings *s, const struct bench_world *w,
                             const struct bench_library *l, int call)
 {
