@@ -2,10 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output/report.h"
-#include "output/report_node.h"
+#include "tools/cache.h"
 #include "tools/json.h"
 #include "tools/tool.h"
+#include "output/report.h"
+#include "output/report_node.h"
 #include "topology/cache.h"
 
 static const char usage[] =

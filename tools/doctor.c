@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/doctor.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -11,6 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/doctor.h"
+#include "tools/doctor_conf.h"
+#include "tools/doctor_ethernet.h"
+#include "tools/doctor_kinds.h"
+#include "tools/doctor_mpi.h"
+#include "tools/doctor_munge.h"
+#include "tools/doctor_nic.h"
+#include "tools/doctor_pmix.h"
+#include "tools/doctor_print.h"
+#include "tools/doctor_service.h"
+#include "tools/doctor_slurm.h"
+#include "tools/doctor_system.h"
 #include "tools/tool.h"
 #include "topology/cache.h"
 #include "util/sysfs.h"

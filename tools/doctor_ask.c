@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/doctor.h"
+#include "tools/doctor_ask.h"
+#include "util/error.h"
 #include "util/subprocess.h"
 
 enum { ANSWER_MAX = 4096, NOBODY = 65534 };

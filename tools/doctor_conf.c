@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/doctor_conf.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/doctor_conf.h"
 #include "util/error.h"
 
 enum { FILE_BYTES_MAX = 4 << 20, DEPTH_MAX = 8, ARGUMENTS_MAX = 64 };
@@ -100,13 +100,13 @@ static char *next_word(char **rest)
 static bool add_entry(struct doctor_conf *conf, const char *key, const char *value,
                       const char *block, const char *name)
 {
-    if (conf->count == conf->room) {
-        unsigned room = conf->room ? 2 * conf->room : 64;
-        void *more = realloc(conf->entries, room * sizeof(*conf->entries));
+    if (conf->count == conf->capacity) {
+        unsigned capacity = conf->capacity ? 2 * conf->capacity : 64;
+        void *more = realloc(conf->entries, capacity * sizeof(*conf->entries));
         if (!more)
             return false;
         conf->entries = more;
-        conf->room = room;
+        conf->capacity = capacity;
     }
     conf->entries[conf->count++] =
         (struct doctor_entry){ strdup(key), strdup(value), strdup(block), strdup(name) };
@@ -247,13 +247,13 @@ static void add_plug(struct doctor_stack *stack, const char *where, bool require
     char *path = next_word(&rest), *word;
     if (!path)
         return;
-    if (stack->count == stack->room) {
-        unsigned room = stack->room ? 2 * stack->room : 16;
-        void *more = realloc(stack->plugs, room * sizeof(*stack->plugs));
+    if (stack->count == stack->capacity) {
+        unsigned capacity = stack->capacity ? 2 * stack->capacity : 16;
+        void *more = realloc(stack->plugs, capacity * sizeof(*stack->plugs));
         if (!more)
             return;
         stack->plugs = more;
-        stack->room = room;
+        stack->capacity = capacity;
     }
     struct doctor_plug *plug = &stack->plugs[stack->count++];
     *plug = (struct doctor_plug){ strdup(path), strdup(where), required, 0,

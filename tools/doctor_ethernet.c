@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #include "tools/doctor.h"
+#include "tools/doctor_ethernet.h"
+#include "tools/doctor_finding.h"
+#include "tools/doctor_nic.h"
 #include "util/sysfs.h"
 
 /* The longest wait for an interrupt that goes unmentioned. Drivers' fixed settings are 8 to 100 us,

@@ -4,6 +4,9 @@
 #include <stdio.h>
 
 #include "tools/doctor.h"
+#include "tools/doctor_conf.h"
+#include "tools/doctor_finding.h"
+#include "tools/doctor_kinds.h"
 
 /* Whether `list` has "id" or "id:subject". */
 static bool is_ignored(const char *list, const char *id, const char *subject)

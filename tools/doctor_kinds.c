@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tools/doctor.h"
+#include "tools/doctor_kinds.h"
 
 /* clang-format off */
 const struct doctor_kind doctor_kinds[] = {

@@ -10,6 +10,10 @@
 #include <strings.h>
 
 #include "tools/doctor.h"
+#include "tools/doctor_conf.h"
+#include "tools/doctor_finding.h"
+#include "tools/doctor_mpi.h"
+#include "tools/doctor_nic.h"
 
 #define VALUE_SIZE 256
 

@@ -8,10 +8,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "tools/doctor.h"
-
 #ifdef HAVE_MUNGE
 
+#include "tools/doctor.h"
+#include "tools/doctor_ask.h"
+#include "tools/doctor_conf.h"
+#include "tools/doctor_finding.h"
+#include "tools/doctor_munge.h"
 #include "spank/rendezvous/libmunge.h"
 
 static void encode_and_decode(int fd, void *arg)

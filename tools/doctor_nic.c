@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include "tools/doctor.h"
+#include "tools/doctor_conf.h"
+#include "tools/doctor_finding.h"
+#include "tools/doctor_nic.h"
 #include "util/sysfs.h"
 
 #define PCI "sys/bus/pci/devices/%s/"

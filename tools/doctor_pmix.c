@@ -10,6 +10,10 @@
 #include <unistd.h>
 
 #include "tools/doctor.h"
+#include "tools/doctor_ask.h"
+#include "tools/doctor_conf.h"
+#include "tools/doctor_finding.h"
+#include "tools/doctor_pmix.h"
 
 #define SHARE_TOPOLOGY "PMIxShareServerTopology" /* Slurm 25.11 and later */
 

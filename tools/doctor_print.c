@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/text_table.h"
 #include "tools/doctor.h"
+#include "tools/doctor_kinds.h"
+#include "tools/doctor_nic.h"
+#include "tools/doctor_print.h"
 #include "tools/tool.h"
+#include "output/text_table.h"
 
 const char *doctor_severity_name(enum doctor_severity severity)
 {

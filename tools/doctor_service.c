@@ -9,6 +9,10 @@
 #include <unistd.h>
 
 #include "tools/doctor.h"
+#include "tools/doctor_ask.h"
+#include "tools/doctor_conf.h"
+#include "tools/doctor_finding.h"
+#include "tools/doctor_service.h"
 #include "topology/cache.h"
 #include "util/secure_file.h"
 

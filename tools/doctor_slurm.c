@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "tools/doctor.h"
+#include "tools/doctor_conf.h"
+#include "tools/doctor_finding.h"
+#include "tools/doctor_slurm.h"
 #include "util/sysfs.h"
 
 #define PLUGIN "nuioa.so"

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "tools/doctor.h"
+#include "tools/doctor_finding.h"
+#include "tools/doctor_system.h"
 #include "util/sysfs.h"
 
 void doctor_check_discovery(struct doctor *d)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tools/heatmap.h"
 #include "tools/probe.h"
 
 enum { CELL = 46, LEFT = 96, TOP = 74, RIGHT = 24, BOTTOM = 58 };

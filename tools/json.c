@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/json.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/json.h"
+#include "tools/tool.h"
 #include "output/report.h"
 #include "output/report_explain.h"
-#include "tools/tool.h"
 
 /* When one element cannot be made for want of memory, nothing is printed. jansson's containers take
  * NULL and fail, so one flag suffices. */

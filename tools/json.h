@@ -4,11 +4,12 @@
 
 #include "plan/plan.h"
 
-/* Results for programs: stable formats, so keys are only ever added. null is what is not known.
- * Print to stdout; return the exit status. */
+/* Results for programs. doc/formats.md has the keys: they are never removed or changed, only added.
+ * A value that is not known is null. Each function prints to stdout and returns the exit status. */
 
 int tool_json_topo(const struct nuioa_node *node);
 
+/* `plan` was made on `node`. */
 int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node);
 
 #endif

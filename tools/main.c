@@ -3,7 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/cache.h"
+#include "tools/doctor.h"
+#include "tools/plan.h"
+#include "tools/probe.h"
+#include "tools/profile.h"
 #include "tools/tool.h"
+#include "tools/topo.h"
 
 static const char usage[] =
     "usage: nuioa COMMAND [OPTION]...\n"

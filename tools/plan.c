@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/json.h"
+#include "tools/plan.h"
+#include "tools/plan_input.h"
+#include "tools/tool.h"
 #include "output/report.h"
 #include "profile/hints.h"
 #include "profile/profile.h"
-#include "tools/json.h"
-#include "tools/plan_input.h"
-#include "tools/tool.h"
 #include "topology/cache.h"
 #include "util/number.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/plan_input.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/plan_input.h"
+#include "tools/tool.h"
 #include "profile/hints.h"
 #include "profile/profile.h"
-#include "tools/tool.h"
 #include "topology/interrupt.h"
 #include "util/number.h"
 

@@ -4,42 +4,49 @@
 
 #include "plan/plan.h"
 
-/* What `nuioa plan` asks: which ranks, where Slurm would put them, what they communicate. */
+/* The request that `nuioa plan` makes from its command line: which ranks there are, where Slurm
+ * would bind them, and what they communicate. */
 
 #define PLAN_TASKS_MAX 65536
 
 struct plan_input {
-    const char *command;
+    const char *command; /* for messages */
     uint32_t task_count;
-    uint32_t cpus_per_task;    /* 0: not said */
-    uint32_t *ranks;           /* [task_count] */
-    hwloc_bitmap_t allowed;    /* NULL: not said */
-    hwloc_bitmap_t interrupts; /* CPUs that serve those of NICs; NULL: not said, later as found */
-    const char *binding;       /* a file, or NULL */
-    uint32_t line_count;       /* of that file */
-    hwloc_bitmap_t *cpus;      /* [line_count], later [task_count] */
+    uint32_t cpus_per_task; /* 0 if not given */
+    uint32_t *ranks;        /* [task_count] */
+    hwloc_bitmap_t allowed; /* NULL if not given */
+    hwloc_bitmap_t
+        interrupts;       /* CPUs that serve interrupts of NICs; NULL if not given: then they are
+                                  read from this machine */
+    const char *binding;  /* a file, or NULL */
+    uint32_t line_count;  /* of that file */
+    hwloc_bitmap_t *cpus; /* [line_count], later [task_count] */
     struct nuioa_task *tasks;
     struct nuioa_pair *pairs;
     uint32_t pair_count;
 };
 
-/* --interrupts. Likewise; before plan_input_request. */
+/* Reads the value of --interrupts, a list of CPUs; NULL if it was not given. Call it before
+ * plan_input_request. Returns 0, or an exit status after a message on stderr. */
 int plan_input_interrupts(struct plan_input *input, const char *list);
 
-/* Reads the values of the options of these names; NULL for one that was not given. 0 or an exit
- * status, said on stderr. To be freed in any case. */
+/* Reads the values of the options that have these names; NULL for an option that was not given.
+ * Returns 0, or an exit status after a message on stderr. Call plan_input_free in any case. */
 int plan_input_arguments(struct plan_input *input, const char *command, const char *tasks,
                          const char *cpus_per_task, const char *ranks, const char *allowed,
                          const char *binding);
 
-/* Fills *request, which points into *input, *node and *options. Likewise. */
+/* Fills *request, which points into *input, *node and *options. Returns 0, or an exit status after a
+ * message on stderr. */
 int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
                        const struct nuioa_options *options, struct nuioa_request *request,
                        struct nuioa_warnings *warnings);
 
+/* Frees what *input holds. */
 void plan_input_free(struct plan_input *input);
 
-/* "0,2,4-7", strictly: into `cpus`, which exists. 0 or -EINVAL. */
+/* Reads a list of CPUs such as "0,2,4-7" into `cpus`, which exists. Takes the kernel's form only.
+ * Returns 0 or -EINVAL. */
 int plan_cpu_list(const char *text, hwloc_bitmap_t cpus);
 
 #endif

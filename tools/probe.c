@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/probe.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/heatmap.h"
+#include "tools/probe.h"
+#include "tools/probe_distances.h"
+#include "tools/probe_measure.h"
+#include "tools/probe_print.h"
 #include "tools/tool.h"
 #include "topology/distance.h"
 #include "topology/node_load.h"

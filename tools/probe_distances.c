@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/probe.h"
+#include "tools/probe_distances.h"
 
 static uint32_t scaled(double over_ns, double local_ns)
 {

@@ -10,7 +10,6 @@
  * what changes slowly (frequency, other load) falls on all cores alike. */
 
 #define _GNU_SOURCE
-#include "tools/probe_measure.h"
 
 #include <errno.h>
 #include <math.h>
@@ -25,6 +24,7 @@
 #include <unistd.h>
 
 #include "tools/probe.h"
+#include "tools/probe_measure.h"
 
 enum { LINE_BYTES = 64, HUGE_BYTES = 2 << 20 };
 enum { CHUNK_LOADS = 2000, REPETITIONS_MAX = 9 };

@@ -3,24 +3,31 @@
 #define NUIOA_TOOL_PROBE_MEASURE_H
 
 #include <stddef.h>
-
 #include "util/error.h"
 
-/* The loop that `nuioa probe` measures with, for the command and for the benchmark of it. */
+/* The measurement of `nuioa probe`, and its loop alone for the benchmark in test/probe. */
+
+struct probe;
 
 struct probe_buffer {
     void *map;
     size_t bytes;
-    const void *at; /* where the chain of loads goes on */
+    const void *at; /* the load with which the chain continues */
 };
 
-/* A chain of loads through that many bytes (rounded down to 2 MB above that) of memory of the NUMA
- * node, or of any if os_index is -1. 0, or negative with *err and *buffer empty. */
+/* Measures this machine: fills count, numa, index, latency and full_ns. Returns 0, or a negative
+ * error with *err. */
+int probe_measure(struct probe *probe, struct nuioa_error *err);
+
+/* Makes a chain of loads through `bytes` bytes of memory (above 2 MB rounded down to 2 MB) of the
+ * NUMA node with that OS index, or of any if it is -1. Returns 0, or a negative error with *err and
+ * an empty *buffer. */
 int probe_buffer_open(struct probe_buffer *buffer, size_t bytes, int os_index,
                       struct nuioa_error *err);
 void probe_buffer_close(struct probe_buffer *buffer);
 
-/* ns a load, by the calling thread: the median of that many chunks of 2000 loads (256 at most). */
+/* Follows the chain in the calling thread. Returns nanoseconds for one load: the median of `chunks`
+ * (at most 256) chunks of 2000 loads. */
 double probe_buffer_chase(struct probe_buffer *buffer, unsigned chunks);
 
 #endif

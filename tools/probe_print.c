@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "tools/probe.h"
+#include "tools/probe_distances.h"
+#include "tools/probe_print.h"
 #include "tools/tool.h"
 #include "topology/distance.h"
 

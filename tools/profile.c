@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/profile.h"
 #include "tools/profile_print.h"
 #include "tools/tool.h"
 #include "util/number.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tools/profile_print.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/profile_print.h"
 #include "tools/tool.h"
 
 #define HEAVIEST_SHOWN 10

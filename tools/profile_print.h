@@ -4,23 +4,24 @@
 
 #include "profile/profile.h"
 
-/* What `nuioa profile` says of a profile. */
+/* The summary of a profile that `nuioa profile` prints. */
 
 #define PROFILE_NODES_MAX 8
 
-/* The traffic that crosses nodes if ranks are on `nodes` of them: shares of all, 0 to 1. */
+/* The part of the traffic that crosses nodes if the ranks are on `nodes` of them. */
 struct profile_share {
     uint32_t nodes;
     bool cyclic;
-    double bytes, msgs;
+    double bytes, msgs; /* 0 to 1 */
 };
 
-/* What srun would send to the nodes of the layout asked for. */
+/* The slices that srun would send to the nodes of the layout that was asked for. */
 struct profile_slices {
-    uint32_t nodes;        /* 0: none was asked for */
+    uint32_t nodes;        /* 0 if no layout was asked for */
     uint32_t ranks, pairs; /* of the node with the largest slice */
     uint64_t largest_bytes, all_bytes;
-    double read_s, slice_s; /* the whole file; the mean of a node */
+    double read_s;  /* to read the whole file */
+    double slice_s; /* to make one slice, the mean */
 };
 
 struct profile_summary {
@@ -35,20 +36,21 @@ struct profile_summary {
     struct profile_slices slices;
 };
 
-/* `nodes` 0: no layout is asked for, each rank is a node in `traffic`, and shares are of several
- * usual layouts. Gives the profile an index. 0 or -ENOMEM; to be freed in any case. */
+/* Computes the summary of a profile, and gives the profile an index. With `nodes` 0 no layout is
+ * asked for: each rank is a node in `traffic`, and shares are of several usual layouts. The profile
+ * must outlive the summary. Returns 0 or -ENOMEM; call profile_summary_free in any case. */
 int profile_summarise(struct profile_summary *summary, struct nuioa_profile *profile,
                       enum nuioa_metric metric, uint32_t nodes, bool cyclic);
 void profile_summary_free(struct profile_summary *summary);
 
-/* The number that ranks are compared by: received and a twentieth of the sent bytes; messages both
- * ways; bytes a message. */
+/* Returns the number by which ranks are compared: received bytes plus a twentieth of the sent ones;
+ * messages in both directions; or bytes of a message. */
 double profile_heaviness(const struct nuioa_traffic *traffic, enum nuioa_metric metric);
 
-/* Seconds since some moment. */
+/* Returns seconds of a monotonic clock. */
 double profile_clock_s(void);
 
-/* Both return the exit status. */
+/* Print the summary to stdout, for people or as JSON. Return the exit status. */
 int profile_print_text(const struct profile_summary *summary);
 int profile_print_json(const struct profile_summary *summary);
 

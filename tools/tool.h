@@ -1,59 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_TOOL_H
-#define NUIOA_TOOL_H
+#ifndef NUIOA_TOOL_TOOL_H
+#define NUIOA_TOOL_TOOL_H
 
 #include <stdbool.h>
 
-#include "util/error.h"
+/* Messages, exit status and options of the command line, for all commands of nuioa(1). Results go
+ * to stdout, everything else to stderr. */
 
-/* What the commands of nuioa(1) share. Results go to stdout, everything else to stderr. */
+enum { TOOL_DONE = 0, TOOL_UNANSWERED = 1, TOOL_USAGE = 2 }; /* exit status */
 
-enum { TOOL_DONE = 0, TOOL_UNANSWERED = 1, TOOL_USAGE = 2 };
-
-/* One for each command: argv[0] is its name. Returns the exit status. */
-int tool_topo(int argc, char **argv);
-int tool_plan(int argc, char **argv);
-int tool_cache(int argc, char **argv);
-int tool_doctor(int argc, char **argv);
-int tool_probe(int argc, char **argv);
-int tool_profile(int argc, char **argv);
-
-/* "nuioa: ..." on stderr. Returns TOOL_UNANSWERED. */
+/* Prints "nuioa: MESSAGE" on stderr. Returns TOOL_UNANSWERED. */
 int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same with a pointer to the command's --help. Returns TOOL_USAGE. */
+/* As tool_fail, and names the --help of `command` (NULL: of nuioa). Returns TOOL_USAGE. */
 int tool_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A result: prints `text` (frees it; NULL means there was no memory). Returns the exit status. */
+/* Prints a result and frees it. NULL means that there was no memory. Returns the exit status. */
 int tool_print(char *text);
 
-/* An option of a command: takes a value (`value`) or none (`flag`). */
+/* One option of a command. It has either a value or a flag. */
 struct tool_option {
-    const char *name;
-    const char **value;
-    bool *flag;
+    const char *name;   /* without "--" */
+    const char **value; /* where its value goes, or NULL */
+    bool *flag;         /* what it sets, or NULL */
 };
 
-/* The option being read: its name without "--", and what followed '=' (NULL if nothing did). */
+/* The options while they are read. */
 struct tool_args {
     const char *command;
     int argc, next;
     char **argv;
-    char name[64];
-    const char *value;
+    char name[64];     /* of the option that is being read, without "--" */
+    const char *value; /* what followed '=', or NULL */
 };
 
-/* Reads a command's long options, "--name value" and "--name=value" alike, '_' as good as '-'; "-h"
- * is "--help". `options` ends with name == NULL. What it lacks goes to `other` (may be NULL), which
- * returns 0 or TOOL_USAGE. The same for the result; what is wrong is said on stderr. */
+/* Reads long options: "--name value" and "--name=value". '_' in a name is taken as '-', and "-h" as
+ * "--help". `options` ends with name == NULL. An option that is not in it is given to `other`, which
+ * returns 0 or TOOL_USAGE; without `other` it is an error. Returns 0, or TOOL_USAGE after a message
+ * on stderr. Values point into argv. */
 int tool_args_read(int argc, char **argv, const struct tool_option *options,
                    int (*other)(struct tool_args *args, void *context), void *context);
 
-/* For a command that takes words beside options: they go to words[argc], in order. */
+/* As tool_args_read without `other`, for a command that also takes words that are no options:
+ * writes them to `words`, which has room for argc, and their number to *word_count. */
 int tool_args_read_words(int argc, char **argv, const struct tool_option *options,
                          const char **words, unsigned *word_count);
 
-/* The value: after '=', or the next argument. NULL if there is none, said on stderr. */
+/* Returns the value of the option that is being read: what followed '=', or the next argument.
+ * Returns NULL after a message on stderr if there is none. */
 const char *tool_args_value(struct tool_args *args);
 
 #endif

@@ -2,10 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output/report.h"
-#include "output/report_node.h"
 #include "tools/json.h"
 #include "tools/tool.h"
+#include "tools/topo.h"
+#include "output/report.h"
+#include "output/report_node.h"
 
 static const char usage[] =
     "usage: nuioa topo [--topology FILE.xml|DIR] [--distances FILE] [--json]\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/tool.h"
+#include "util/error.h"
 
 /* getopt_long would want the option table copied into its own, and knows no '_' for '-'. */
 

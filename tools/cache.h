@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOOL_CACHE_H
+#define NUIOA_TOOL_CACHE_H
+
+/* The command `nuioa cache`. argv[0] is "cache". Returns the exit status of nuioa. */
+int tool_cache(int argc, char **argv);
+
+#endif

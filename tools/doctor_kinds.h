@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_DOCTOR_KINDS_H
+#define NUIOA_DOCTOR_KINDS_H
+
+enum doctor_severity {
+    DOCTOR_UNKNOWN, /* cannot be told from here; does not count in the exit status */
+    DOCTOR_ADVICE,  /* works, and could be better */
+    DOCTOR_PROBLEM, /* something does not work, or costs much */
+};
+
+/* A kind of finding. */
+struct doctor_kind {
+    const char *id;
+    enum doctor_severity severity;
+    const char *why;
+    const char *remedy;
+};
+
+/* All kinds, in the order of the table in nuioa(1). The last one has id == NULL. */
+extern const struct doctor_kind doctor_kinds[];
+
+/* Returns the kind with that id, or NULL. */
+const struct doctor_kind *doctor_kind_find(const char *id);
+
+#endif

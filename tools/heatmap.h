@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOOL_HEATMAP_H
+#define NUIOA_TOOL_HEATMAP_H
+
+#include "util/error.h"
+
+struct probe;
+
+/* Writes the matrix as an SVG picture to the file `path`. Returns 0, or a negative error with *err. */
+int probe_heatmap(const struct probe *probe, const char *path, struct nuioa_error *err);
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOOL_PLAN_H
+#define NUIOA_TOOL_PLAN_H
+
+/* The command `nuioa plan`. argv[0] is "plan". Returns the exit status of nuioa. */
+int tool_plan(int argc, char **argv);
+
+#endif

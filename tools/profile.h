@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOOL_PROFILE_H
+#define NUIOA_TOOL_PROFILE_H
+
+/* The command `nuioa profile`. argv[0] is "profile". Returns the exit status of nuioa. */
+int tool_profile(int argc, char **argv);
+
+#endif
