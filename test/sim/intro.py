@@ -12,17 +12,17 @@ def section(_sim, report, _short=False):
 
 Written by `test/sim/run`.
 
-No machine of these was at hand: what follows is SimGrid's answer (Debian's package) for models of them.
-A model's parameters come from point-to-point measurements (one stream, one copy, one message), each
-with its source in the tables at the end; what it says of several streams at once and of
-collectives is a *prediction*, and nothing was fitted to collective results. Where a figure was
-published it stands beside the prediction, with the error, also where that is large. A figure without a
-published one beside it is a prediction that nobody has checked on hardware.
+No machine of these was at hand: what follows is SimGrid's answer (Debian's package) for models of
+them. A model's parameters come from point-to-point measurements (one stream, one copy, one
+message), each with its source in the tables at the end; what it says of several streams at once and
+of collectives is a *prediction*, and nothing was fitted to collective results. Where a figure was
+published it stands beside the prediction, with the error, also where that is large. A figure
+without a published one beside it is a prediction that nobody has checked on hardware.
 
-The model (`test/sim/platform.cpp`): memory banks, links of either direction, NICs and copying cores are
-capacities that all who use them share evenly; Opterons also charge a crossbar for what only passes. There
-are no caches, no latency of loaded memory, no operating system, and the network between nodes never
-blocks.
+The model (`test/sim/platform.cpp`): memory banks, links of either direction, NICs and copying cores
+are capacities that all who use them share evenly; Opterons also charge a crossbar for what only
+passes. There are no caches, no latency of loaded memory, no operating system, and the network
+between nodes never blocks.
 """)
 
 

@@ -43,8 +43,8 @@ def the_bound(report):
     report.text("""
 ### The bound
 
-The least that any algorithm must put on each resource of the CASS 2011 testbed, 8 nodes x 8 ranks, 8 MB,
-and the time that takes. Every rank but the root gets every byte: it is written once into that
+The least that any algorithm must put on each resource of the CASS 2011 testbed, 8 nodes x 8 ranks,
+8 MB, and the time that takes. Every rank but the root gets every byte: it is written once into that
 rank's bank and read once somewhere, and the network has no multicast. Latency is left out.
 """)
     rows = bound.bounds("cass", 8, 8, MB8)
@@ -101,10 +101,10 @@ def both(sim, report, best, places, least):
                       *(percent(least / times[one][0]) for one, _ in jobs),
                       *(f"{gain:.2f}" for gain in gains), *(f"{gain:.2f}" for gain in linear)))
     report.text("""
-The best of them: share of the bound, and how many times faster than the published hierarchical broadcast with
-default leaders: than its best phase between leaders, and than Hierarch's (the root sends to each
-leader). T: with SMPI's threshold; R: all rendezvous; E: all eager. The library sends segments of
-64 KB and more synchronously, so they wait for their receivers even then.
+The best of them: share of the bound, and how many times faster than the published hierarchical
+broadcast with default leaders: than its best phase between leaders, and than Hierarch's (the root
+sends to each leader). T: with SMPI's threshold; R: all rendezvous; E: all eager. The library sends
+segments of 64 KB and more synchronously, so they wait for their receivers even then.
 """)
     report.text(table(["", "bound, T", "R", "E", "than the best, T", "R", "E", "than linear, T", "R", "E"],
                       lines))
@@ -120,8 +120,8 @@ def near_default(sim, report):
             for name in SHOWN for eager in MODES for leaders in ("near", "rank0")}
     times = sim.all(jobs.values())
     report.text("""
-The library's own algorithms with leaders near and with the lowest rank of each node, root near, 8 MB: gain of
-near leaders.
+The library's own algorithms with leaders near and with the lowest rank of each node, root near, 8
+MB: gain of near leaders.
 """)
     lines = [(name, *(change(times[jobs[name, eager, "rank0"]][0],
                              times[jobs[name, eager, "near"]][0]) for eager in MODES))
@@ -189,10 +189,11 @@ def others(sim, report):
     report.text("""
 ### Reduce, allreduce, allgather
 
-Time of the better selector over the library's, with leaders near the NIC. Where each rank has a core, all of them take
-part in an MPI's own; here one rank of each node does the node's work. So the built-in table has no rows for
-them. On 2 CPUs under 8 ranks they gained (`nuioa-bench-openmpi`, 4 x 2 ranks, 512 KB and 4 MB: allreduce +164 and
-+135 %, allgather +70 and +58 %), and a site's table can have them.
+Time of the better selector over the library's, with leaders near the NIC. Where each rank has a
+core, all of them take part in an MPI's own; here one rank of each node does the node's work. So the
+built-in table has no rows for them. On 2 CPUs under 8 ranks they gained (`nuioa-bench-openmpi`, 4 x
+2 ranks, 512 KB and 4 MB: allreduce +164 and +135 %, allgather +70 and +58 %), and a site's table
+can have them.
 """)
     heads = [f"{name} {nodes} x {ranks}" for name, (nodes, ranks) in shapes.items()]
     report.text(table(["", "size", "algorithm", *heads], lines))
@@ -214,9 +215,9 @@ def section(sim, report, short=False):
     report.text("""
 ## libnuioa-coll
 
-The library's sources (`mpi/coll/*.c`) compiled for SMPI; only what touches shared memory and asks the machine is
-replaced (`test/sim/library.c`). Copies through shared windows are charged to the bank, the links and
-the core that they use; messages inside a node are copied once, by the receiver.
+The library's sources (`mpi/coll/*.c`) compiled for SMPI; only what touches shared memory and asks
+the machine is replaced (`test/sim/library.c`). Copies through shared windows are charged to the
+bank, the links and the core that they use; messages inside a node are copied once, by the receiver.
 """)
     the_bound(report)
     testbed(sim, report)
@@ -224,15 +225,15 @@ the core that they use; messages inside a node are copied once, by the receiver.
     report.text("""
 ### Against Open MPI's and MPICH's choices
 
-SMPI's selectors `ompi` and `mpich` choose as those libraries do. The library chooses by its built-in
-table, which `test/sim/run --table` made **of these very runs** (`mpi/coll/built_in.h`): one for all machines, as the
-library does not know which it is on. *better / ours*: time of the better selector over the library's;
-root: local rank 0.
+SMPI's selectors `ompi` and `mpich` choose as those libraries do. The library chooses by its
+built-in table, which `test/sim/run --table` made **of these very runs** (`mpi/coll/built_in.h`):
+one for all machines, as the library does not know which it is on. *better / ours*: time of the
+better selector over the library's; root: local rank 0.
 
-The table chooses among what gains in real runs too, where ranks share cores; spine+comb, the best above, lost half of
-the throughput there (`test/sim/choice.py`, which names all shapes that were tried). Where each rank has a core,
-`nuioa-bench --table` makes a table with it. Nodes of more than 16 ranks, and more than 32 nodes, are left to the MPI
-library.
+The table chooses among what gains in real runs too, where ranks share cores; spine+comb, the best
+above, lost half of the throughput there (`test/sim/choice.py`, which names all shapes that were
+tried). Where each rank has a core, `nuioa-bench --table` makes a table with it. Nodes of more than
+16 ranks, and more than 32 nodes, are left to the MPI library.
 
 ### 64 ranks
 """)

@@ -34,9 +34,9 @@ Stores of one processor and RDMA coming in from the network into memory 6, which
                        "error"], lines))
     report.text("""
 Reproduced: every store stream loses, and by how much to within 20 %. Not reproduced: what
-the RDMA stream itself loses (4 to 18 % published, nothing here): the model shares a crossbar evenly,
-and RDMA asks for less than its even share. So the gains of placement under load below are, for RDMA
-that shares links, on the low side.
+the RDMA stream itself loses (4 to 18 % published, nothing here): the model shares a crossbar
+evenly, and RDMA asks for less than its even share. So the gains of placement under load below are,
+for RDMA that shares links, on the low side.
 """)
 
 
@@ -49,8 +49,8 @@ def palliative(sim, report):
 Thesis 3.3.1 proposes it and has no figures. Each communicating rank receives a stream from a
 machine of its own; the other cores of the 16 do nothing, or store into their own NUMA node's memory
 ("local"), or into that of others as interleaved pages make them ("remote"). *Sorted*: by hops
-from the NIC, two ranks a NUMA node; *any*: mean of 20 random placements; *far*: the reverse of sorted.
-Total received, MB/s; and what the computing cores store, sorted against any.
+from the NIC, two ranks a NUMA node; *any*: mean of 20 random placements; *far*: the reverse of
+sorted. Total received, MB/s; and what the computing cores store, sorted against any.
 """)
     lines = []
     for (load, count), (near, mean, far, cpu, cpu_any, _) in data.items():
@@ -86,8 +86,8 @@ def rails(sim, report):
     report.text("""
 ### Two rails
 
-Dalton (PDCS 2007 figure 3, thesis figure 1.4): Myri-10G and Elan4 both at NUMA node 0, a message over
-both. MB/s; the rails' single rates are parameters, their sum is a prediction.
+Dalton (PDCS 2007 figure 3, thesis figure 1.4): Myri-10G and Elan4 both at NUMA node 0, a message
+over both. MB/s; the rails' single rates are parameters, their sum is a prediction.
 """)
     report.text(table(["", "published", "predicted", "error"],
                       [("near", "1900 to 2000", f"{near:.0f}", change(near, 1950)),
@@ -95,8 +95,8 @@ both. MB/s; the rails' single rates are parameters, their sum is a prediction.
                        ("lost when far", "up to 40 %", percent(1 - far / near), "")]))
     report.check(0.3 < 1 - far / near < 0.5, "two rails far lose 40 % within 10 points (Dalton)")
     report.text("""
-Two equal cards on NUMA nodes 0 and 1 of the CASS 2011 node, and the modern nodes: a stream into each
-NUMA node by the nearest card, by the furthest, and by all at once (MB/s).
+Two equal cards on NUMA nodes 0 and 1 of the CASS 2011 node, and the modern nodes: a stream into
+each NUMA node by the nearest card, by the furthest, and by all at once (MB/s).
 """)
     lines = []
     for name in ("two-rails", "epyc", "frontier"):

@@ -102,11 +102,12 @@ def rows(sim, report, modes=MODES, names=None):
 def figures(sim, report):
     lines, result = rows(sim, report)
     report.text("""
-Throughput gained by leaders (or processes) near the NIC over the default, 8 MB, in %. Default leaders:
-the root's local rank, as Hierarch elects them; the root goes round the ranks of the first node. Three times:
-with SMPI's threshold between eager and rendezvous (64 KB), all rendezvous, all eager. "8 x 2": 8 nodes of 2
-processes, spread over NUMA nodes from 0 on. The paper does not say which algorithm its leaders used between
-nodes ("point-to-point operations"), so several are shown; figures 8 and 9 use binomial and linear.
+Throughput gained by leaders (or processes) near the NIC over the default, 8 MB, in %. Default
+leaders: the root's local rank, as Hierarch elects them; the root goes round the ranks of the first
+node. Three times: with SMPI's threshold between eager and rendezvous (64 KB), all rendezvous, all
+eager. "8 x 2": 8 nodes of 2 processes, spread over NUMA nodes from 0 on. The paper does not say
+which algorithm its leaders used between nodes ("point-to-point operations"), so several are shown;
+figures 8 and 9 use binomial and linear.
 """)
     report.text(table(["figure", "published", "predicted", "rendezvous", "eager", "reproduced"], lines))
     for name, (got, off) in result.items():
@@ -133,18 +134,19 @@ def variant(sim, report):
         for name in names for _, cap in caps}
     times = sim.all(job for both in jobs.values() for job in both)
     report.text("""
-Why figure 5 stays at 30 %: no parameter of the model lets one stream gain more than the 30 % that it gains point to
-point, and in a chain of one process a node nothing else is in the way. What gains more must come from
-sending and receiving at the same time, of which the papers have no point-to-point figure. PDCS 2007 section 4.2 comes nearest:
-beyond about 1 GB/s, 40 to 60 % of further throughput is lost to a distant placement. Read as a cap
-on both directions together (2 x 1392 MB/s wanted), that predicts:
+Why figure 5 stays at 30 %: no parameter of the model lets one stream gain more than the 30 % that
+it gains point to point, and in a chain of one process a node nothing else is in the way. What gains
+more must come from sending and receiving at the same time, of which the papers have no
+point-to-point figure. PDCS 2007 section 4.2 comes nearest: beyond about 1 GB/s, 40 to 60 % of
+further throughput is lost to a distant placement. Read as a cap on both directions together (2 x
+1392 MB/s wanted), that predicts:
 """)
     report.text(table(["gain, %", *(f"lost: {text}" for text, _ in caps)],
                       [(name, *(f"{gains(times, jobs[name, cap]):+.1f}" for _, cap in caps))
                        for name in names]))
     report.text("""
-That would be the published 50 %. It stays a variant: a reading of one sentence, not a measurement; all that
-follows is without it.
+That would be the published 50 %. It stays a variant: a reading of one sentence, not a measurement;
+all that follows is without it.
 """)
 
 
@@ -155,7 +157,8 @@ def sensitivity(sim, report):
     twice = pair(what, 8, 8, env=(("NUIOA_SIM_SET", "intra_copies=2"),))
     times = sim.all([job for both in jobs.values() for job in both] + list(twice))
     report.text("""
-The 8 x 8 row (hierarchical, binomial) with one parameter changed by a fifth: gain of near leaders, %.
+The 8 x 8 row (hierarchical, binomial) with one parameter changed by a fifth: gain of near leaders,
+%.
 """)
     report.text(table(["", "x 0.8", "x 1.2"],
                       [(key, *(f"{gains(times, jobs[key, factor]):+.1f}" for factor in (0.8, 1.2)))

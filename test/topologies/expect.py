@@ -6,41 +6,44 @@
     expect.py check TOOL.json FILE.xml|DIR  compares the tool's answer; a line for each difference
     expect.py table FILE.xml|DIR...         one line for each NIC, for people
 
-A test oracle: raw_xml.py and raw_sysfs.py read the facts, this file applies the definitions below. They
-are the specification that the library implements too; where the two disagree, one of them is wrong.
+A test oracle: raw_xml.py and raw_sysfs.py read the facts, this file applies the definitions below.
+They are the specification that the library implements too; where the two disagree, one of them is
+wrong.
 
 Distances. NUMA nodes in ascending OS index, matrix[i][j] from initiator i to memory j.
-  slit       The firmware's table, if it is complete (no hole, no zero) and no value of a row is below
-             the diagonal one.
+  slit       The firmware's table, if it is complete (no hole, no zero) and no value of a row is
+             below the diagonal one.
   structure  No such table, or a flat one (all values off the diagonal equal) on more than two NUMA
-             nodes whose structure is graded: some pairs share a package or a group and others do not.
-             10 same; 12 a common ancestor is a package or lies inside one, or the two have the same
-             CPUs; 16 a common group above packages; 21 otherwise. If that is one grade only: 20.
+             nodes whose structure is graded: some pairs share a package or a group and others do
+             not. 10 same; 12 a common ancestor is a package or lies inside one, or the two have the
+             same CPUs; 16 a common group above packages; 21 otherwise. If that is one grade only:
+             20.
   none       One NUMA node: [[10]].
-  A flat table on more than two NUMA nodes that stays gets a warning with "unknown beyond same/other".
+  A flat table on more than two NUMA nodes that stays gets a warning with "unknown beyond
+  same/other".
 Levels. Row by row: 0 on the diagonal; the other values ascending, in classes from 1; a class holds
   values up to 1.08 times its smallest, not chained. CPU-less NUMA nodes take part.
-Locality of a NIC. The closest ancestor that is no I/O object: its CPUs, and the NUMA nodes of its node
-  set that have some of these CPUs (memory-only NUMA nodes that share them included, those that hang
-  off the machine not). The whole machine, with more than one NUMA node, is "unknown"; with one, local.
-  A sysfs dump: the CPUs of the first device on the NIC's root bus, as hwloc asks for the host bridge.
-  Unknown so far, but the device's own numa_node names a NUMA node: "sysfs". Both known and different:
-  the former wins, with a warning that names the NIC. Nothing known: numa [], cpus null, level [].
-  A NIC's level[k] is the least level from its NUMA nodes to entry k.
+Locality of a NIC. The closest ancestor that is no I/O object: its CPUs, and the NUMA nodes of its
+  node set that have some of these CPUs (memory-only NUMA nodes that share them included, those that
+  hang off the machine not). The whole machine, with more than one NUMA node, is "unknown"; with
+  one, local. A sysfs dump: the CPUs of the first device on the NIC's root bus, as hwloc asks for
+  the host bridge. Unknown so far, but the device's own numa_node names a NUMA node: "sysfs". Both
+  known and different: the former wins, with a warning that names the NIC. Nothing known: numa [],
+  cpus null, level []. A NIC's level[k] is the least level from its NUMA nodes to entry k.
 Entries. One for each port of a verbs device, with the netdev of that port; then the netdevs of PCI
-  functions that are left over, named by the netdev, port null. Netdevs find their port by its number,
-  else by the port GUID in their hardware address, else in order, InfiniBand addresses first.
-  Software devices (no PCI function behind them) are not listed in topologies from files.
-Kind. usnic_* and scif*: other. hfi1_*, opa*: omnipath. Amazon's PCI vendor with a verbs device: efa.
-  HPE/Cray's PCI vendor: slingshot (never by name: hsiN is also what LLNL calls an InfiniBand
-  interface). Other verbs devices by link layer: sysfs link_layer; else a LID or an InfiniBand hardware
-  address says infiniband; else the PCI class (0200: roce, others infiniband). Netdevs alone: slingshot
-  as above; other behind a PCI function that is no network controller (a management processor's USB);
-  infiniband by the hardware address; else ethernet.
-State. Verbs port state: 4 active, other known values down. Else operstate: up active, others down. Else
-  unknown. Rate. Verbs `rate`, else `speed` if positive; else null. Fabric. InfiniBand: the subnet
-  prefix of GID 0 if known and not zero, else null. Virtual: a virtual function whose card is there
-  too, and a netdev (without verbs device) that is part of a bond.
+  functions that are left over, named by the netdev, port null. Netdevs find their port by its
+  number, else by the port GUID in their hardware address, else in order, InfiniBand addresses
+  first. Software devices (no PCI function behind them) are not listed in topologies from files.
+Kind. usnic_* and scif*: other. hfi1_*, opa*: omnipath. Amazon's PCI vendor with a verbs device:
+  efa. HPE/Cray's PCI vendor: slingshot (never by name: hsiN is also what LLNL calls an InfiniBand
+  interface). Other verbs devices by link layer: sysfs link_layer; else a LID or an InfiniBand
+  hardware address says infiniband; else the PCI class (0200: roce, others infiniband). Netdevs
+  alone: slingshot as above; other behind a PCI function that is no network controller (a management
+  processor's USB); infiniband by the hardware address; else ethernet.
+State. Verbs port state: 4 active, other known values down. Else operstate: up active, others down.
+  Else unknown. Rate. Verbs `rate`, else `speed` if positive; else null. Fabric. InfiniBand: the
+  subnet prefix of GID 0 if known and not zero, else null. Virtual: a virtual function whose card is
+  there too, and a netdev (without verbs device) that is part of a bond.
 Usable: see judge().
 """
 import json
@@ -197,8 +200,8 @@ def place(raw, function, nic, level, warnings):
 def judge(nics):
     """`usable`, the whole rule. Out: known to be down, virtual functions, links known to be below
     8 Gb/s, kind other. Of what is left one fabric stays, that is the ports of the same kind and the
-    same subnet. The best by: highest known rate of a port (10 % are rounding, unknown is below every
-    known one), RDMA before Ethernet, more ports, first in PCI order."""
+    same subnet. The best by: highest known rate of a port (10 % are rounding, unknown is below
+    every known one), RDMA before Ethernet, more ports, first in PCI order."""
     left = []
     for nic in nics:
         rate = nic["rate_mbps"]

@@ -4,9 +4,9 @@
 
     manifest.py MANIFEST.tsv NAME FILE.xml|DIR      a line for each difference
 
-The manifest was made by another hand with another program (hwloc's default load), so agreement counts.
-It describes what a restricted process sees, while topo describes the whole machine: fewer NUMA nodes
-and distances in the manifest are no difference if a cpuset restricts the machine.
+The manifest was made by another hand with another program (hwloc's default load), so agreement
+counts. It describes what a restricted process sees, while topo describes the whole machine: fewer
+NUMA nodes and distances in the manifest are no difference if a cpuset restricts the machine.
 """
 import csv
 import sys

@@ -5,9 +5,9 @@
     palliative.py TOOL FILE.xml|DIR        runs `TOOL plan`; a line for each thing that is wrong
     palliative.py --applies FILE.xml|DIR   exit 0 if there is something to check, else says why not
 
-With every core taken the optimum is plain: heavier ranks sit at lower levels, at equal level inside the
-NIC's own CPUs (an L3 cache) first, and each core is used once. Levels are the oracle's, of the core's
-NUMA node from the nearest usable NIC, not the tool's.
+With every core taken the optimum is plain: heavier ranks sit at lower levels, at equal level inside
+the NIC's own CPUs (an L3 cache) first, and each core is used once. Levels are the oracle's, of the
+core's NUMA node from the nearest usable NIC, not the tool's.
 """
 import json
 import math
