@@ -17,7 +17,8 @@ if ! echo '#include <slurm/spank.h>' | gcc -E - >/dev/null 2>&1; then
     done_testing
     exit 0
 fi
-headers=$(dirname "$(echo '#include <slurm/spank.h>' | gcc -E - | sed -n 's/^# 1 "\(.*spank\.h\)".*/\1/p')")
+headers=$(dirname "$(echo '#include <slurm/spank.h>' | gcc -E - |
+    sed -n 's/^# 1 "\(.*spank\.h\)".*/\1/p')")
 mkdir -p "$slurm/include"
 cp -r "$headers" "$slurm/include/slurm"
 sed -i 's/^#define SLURM_VERSION_NUMBER .*/#define SLURM_VERSION_NUMBER 0x630103/' \
@@ -32,8 +33,9 @@ configure() {
     mkdir "$dir"
     [ ! -e "$work/cache" ] || sed -i '/slurm/d' "$work/cache"
     status=0
-    out=$(cd "$dir" && "$top/configure" --cache-file="$work/cache" --prefix="$work/prefix" --enable-werror \
-        --disable-hardening --without-openmpi-cc --without-mpich-cc CFLAGS=-O0 "$@" 2>&1) || status=$?
+    out=$(cd "$dir" && "$top/configure" --cache-file="$work/cache" --prefix="$work/prefix" \
+        --enable-werror --disable-hardening --without-openmpi-cc --without-mpich-cc CFLAGS=-O0 \
+        "$@" 2>&1) || status=$?
 }
 plugindir() { sed -n 's/^plugindir = //p' "$work/$1/spank/Makefile"; }
 
@@ -48,7 +50,8 @@ like "the summary: which Slurm, where the plugin goes" "$out" \
     "Slurm plugin +yes +Slurm 99\.01\.3 in $slurm/include, to $slurm/lib64/slurm/nuioa\.so"
 like "the summary: which hwloc" "$out" "hwloc $(pkg-config --modversion hwloc) in /"
 if pkg-config --exists pmix; then
-    like "the summary: which PMIx" "$out" "PMIx keys +yes +PMIx $(pkg-config --modversion pmix) in /"
+    like "the summary: which PMIx" "$out" \
+        "PMIx keys +yes +PMIx $(pkg-config --modversion pmix) in /"
 else
     skip "the summary: which PMIx" "no PMIx"
 fi
@@ -69,7 +72,8 @@ if pkg-config --exists jansson; then
     like "it finds that Slurm's configuration" "$found" "\"slurm_conf\": *\"$slurm/etc/slurm.conf\""
     unlike "it finds the plugin in that Slurm's directory" "$found" 'plugin-'
     rm "$root$slurm/lib64/slurm/nuioa.so"
-    like "it misses the plugin there" "$(SLURM_CONF='' "$work/lib64/tools/nuioa" doctor --root "$root" --json)" \
+    like "it misses the plugin there" \
+        "$(SLURM_CONF='' "$work/lib64/tools/nuioa" doctor --root "$root" --json)" \
         plugin-missing
 else
     skip "the command nuioa of that build" "no jansson"
@@ -83,11 +87,12 @@ configure debian --with-slurm="$slurm"
 is "plugins as Debian has them" "$(plugindir debian)" "$slurm/lib/x86_64-linux-gnu/slurm-wlm"
 configure said --with-slurm="$slurm" --with-plugindir=/elsewhere
 is "--with-plugindir decides" "$(plugindir said)" /elsewhere
-rm -r "$slurm/lib"
+rm -r "${slurm:?}/lib"
 configure headers --with-slurm="$slurm"
 # shellcheck disable=SC2016
 is "headers only: LIBDIR/slurm" "$status $(plugindir headers)" '0 ${libdir}/slurm'
 configure none --with-slurm="$work/none"
 is "no headers: an error, though the compiler may find others" "$status" 1
-like "no headers: where they were looked for" "$out" "slurm/spank\.h not found in $work/none/include"
+like "no headers: where they were looked for" "$out" \
+    "slurm/spank\.h not found in $work/none/include"
 done_testing

@@ -56,7 +56,7 @@ def kind(value):
 
 
 class Document:
-    """What appears in documents: leaves[path] = kinds of values; objects[path] = keys of each."""
+    """The content of documents: leaves[path] = kinds of values; objects[path] = keys of each."""
 
     def __init__(self):
         self.leaves, self.objects = {}, {}

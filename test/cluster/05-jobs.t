@@ -91,8 +91,10 @@ is "an interrupted srun ends" "$out" "interrupted: 124"
 is "an interrupted job leaves nothing behind" "$(in_node ctl sh -c 'sleep 1; squeue -h')" ""
 
 # What srun tells nodes alone
-printf '#!/bin/sh\nenv | grep -e ^PATH= -e ^SLURM_NUIOA_SRUN= -e ^SLURM_NUIOA_HINTS_LIST= | cut -d = -f 1\n' \
-    >"$CLUSTER_DIR/home/mpirun"
+cat >"$CLUSTER_DIR/home/mpirun" <<'END'
+#!/bin/sh
+env | grep -e ^PATH= -e ^SLURM_NUIOA_SRUN= -e ^SLURM_NUIOA_HINTS_LIST= | cut -d = -f 1
+END
 install -m 0755 "$CLUSTER_DIR/home/mpirun" "$CLUSTER_DIR/home/print-secrets"
 chmod 0755 "$CLUSTER_DIR/home/mpirun"
 keeps_quiet() { # NAME COMMAND...: whatever runs on the node sees nothing of it
@@ -107,7 +109,8 @@ plugin on "topology=$topology" default=on gather=on "hints=$home/profile" "${pat
 keeps_quiet "a rank is not told the keys" srun -n1 -w node1 "$say"
 keeps_quiet "a launcher is not" srun -n1 -w node1 "$home/mpirun"
 keeps_quiet "a batch script is not" \
-    env SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_HINTS_LIST=0:1 sh -c "sbatch -Q -W -w node1 -n1 -o $home/job.out $say; cat $home/job.out"
+    env SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_HINTS_LIST=0:1 \
+    sh -c "sbatch -Q -W -w node1 -n1 -o $home/job.out $say; cat $home/job.out"
 printf 'LaunchParameters=use_interactive_step\n' >>"$CLUSTER_DIR/slurm.conf"
 keeps_quiet "an interactive step is not" sh -c "SHELL=$say salloc -Q -n1 -w node1"
 sed -i '/^LaunchParameters/d' "$CLUSTER_DIR/slurm.conf"

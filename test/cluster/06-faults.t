@@ -104,13 +104,17 @@ like "discovery takes longer than its deadline: so it says" "$(nuioa_lines)" 'mo
 # All ranks of node1 with all others, which takes longer to place than a millisecond
 { printf 'nuioa-profile 1\nranks 16\n'
   for ((i = 0; i < 16; i++)); do
-      for ((j = 0; j < i; j++)); do printf 'pair %d %d %d 1 0\n' $i $j $((i * 7919 % 101 + j * 31 % 17)); done
+      for ((j = 0; j < i; j++)); do
+          printf 'pair %d %d %d 1 0\n' $i $j $((i * 7919 % 101 + j * 31 % 17))
+      done
   done; } >"$CLUSTER_DIR/home/profile"
 plugin -n node1 on cache=/run/node/good.cache timeout_ms=60000 deadline_ms=1
 launch 16 -N1 -w node1 --exclusive --nuioa=on "--nuioa-hints=@$home/profile"
 one_line "planning takes longer than the deadline: one line"
-like "planning takes longer than the deadline: so it says" "$(nuioa_lines)" 'processor time than deadline_ms'
-is "planning takes longer than the deadline: the ranks run, as Slurm placed them" "$rc,$ranks,$(all NUIOA_NIC)" "0,16,"
+like "planning takes longer than the deadline: so it says" "$(nuioa_lines)" \
+    'processor time than deadline_ms'
+is "planning takes longer than the deadline: the ranks run, as Slurm placed them" \
+    "$rc,$ranks,$(all NUIOA_NIC)" "0,16,"
 plugin -n node1 on cache=/run/node/good.cache "${patient[@]}"
 launch 16 -N1 -w node1 --exclusive --nuioa=on "--nuioa-hints=@$home/profile"
 is "planning takes no longer than the deadline: not a word" "$rc,$(nuioa_lines)" "0,"

@@ -23,7 +23,8 @@ unlike "report: plain ASCII" "$err" '[^ -~'$'\n''	]'
 
 launch 8 -w node1,node2 --ntasks-per-node=4 --exclusive --nuioa=explain --nuioa-hints=heavy=0
 like "explain: where the distances come from" "$err" '[Dd]istance'
-like "explain: for each rank why" "$err" ' 0 .* (beside its NIC|nearer its NIC|where Slurm put it|stays)'
+like "explain: for each rank why" "$err" \
+    ' 0 .* (beside its NIC|nearer its NIC|where Slurm put it|stays)'
 like "explain: what the cost is made of" "$err" 'to the NIC +[0-9.]+ -> [0-9.]+'
 like "explain: the bound, and how it was found" "$err" 'the bound, among Slurm.s masks: heavier'
 report=$err
@@ -37,13 +38,15 @@ ok "explain says more than report" test "$(wc -c <<<"$report")" -gt "$(wc -c <<<
 # What is said is so: the bound is of exchanges, a rank of an exact step has its CPUs alone, and
 # what is nearer its NIC may be farther from its GPU.
 launch 8 -w node1 -c2 --exclusive --nuioa=report --nuioa-hints=heavy=0
-like "moved: a gain" "$err" "cost [0-9.]+ -> [0-9.]+ \([0-9.]+ % less\), no exchange of Slurm's masks can be below"
+like "moved: a gain" "$err" \
+    "cost [0-9.]+ -> [0-9.]+ \([0-9.]+ % less\), no exchange of Slurm's masks can be below"
 unlike "moved: no word of all placements" "$err" 'no placement'
 launch 1 -w node1 -c4 --exact --nuioa=report
 like "an exact step's only rank has it all" "$err" 'the only rank has all CPUs of the step'
 unlike "an exact step's only rank is bound" "$err" 'not bound to|squeezed'
 for said in report explain; do
-    CUDA_VISIBLE_DEVICES=0,1 launch 8 -w node1 -c2 --exclusive --nuioa=force,$said --nuioa-hints=heavy=0
+    CUDA_VISIBLE_DEVICES=0,1 launch 8 -w node1 -c2 --exclusive --nuioa=force,$said \
+        --nuioa-hints=heavy=0
     like "force,$said with GPUs: moves" "$err" '[1-9][0-9]* moved'
     like "force,$said with GPUs: says what is left out" "$err" 'farther from their GPUs'
     unlike "force,$said with GPUs: no gain" "$err" '% less|% of the gain|cost [0-9.]+ ->'

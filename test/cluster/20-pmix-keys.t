@@ -54,7 +54,8 @@ if in_node ctl sh -c 'command -v nuioa' >/dev/null; then
     as_planned "multi-prog"
     printf '#!/bin/sh\nsrun --mpi=pmix -n 8 %s 0 1\n' "$home/keys" >"$CLUSTER_DIR/home/batch"
     chmod 0755 "$CLUSTER_DIR/home/batch"
-    keys_by 8 sh -c "sbatch -W -N4 --exclusive -o $home/batch.out $home/batch >&2 && cat $home/batch.out"
+    keys_by 8 \
+        sh -c "sbatch -W -N4 --exclusive -o $home/batch.out $home/batch >&2 && cat $home/batch.out"
     as_planned "srun in sbatch"
     # Weights are looked up by the component's ranks here, so all are the same.
     trial "topology=$topology hints=0-63:1 default=on"
@@ -83,7 +84,8 @@ is "standard keys are not told of a plan that was not carried out" "$(grep -c 'p
 # The job-wide table
 trial "$with_plan leaders=0,4,9,12"
 keys 16 -N4 --exclusive
-is "every rank reads the job-wide table" "$(key_all nuioa.leaders | tr ' ' '\n' | sort | uniq -c | xargs)" \
+is "every rank reads the job-wide table" \
+    "$(key_all nuioa.leaders | tr ' ' '\n' | sort | uniq -c | xargs)" \
     "16 0,4,9,12"
 mine=$(key 0 nuioa.leader),$(key 4 nuioa.leader),$(key 8 nuioa.leader),$(key 12 nuioa.leader)
 trial "$with_plan leaders=$mine"
@@ -92,12 +94,14 @@ is "the client library reads it" "$(key_all client.leaders | tr ' ' '\n' | sort 
 trial -n node2 "$with_plan leaders=0,5,8,12"
 [ "$(key 4 nuioa.leader)" != 5 ] || trial -n node2 "$with_plan leaders=0,6,8,12"
 keys 16 -N4 --exclusive
-is "not a table that contradicts the node's own leader" "$(key 4 client.leaders),$(key 0 client.leaders)" 0,4
+is "not a table that contradicts the node's own leader" \
+    "$(key 4 client.leaders),$(key 0 client.leaders)" 0,4
 
 # Ranks are PMIx's
 trial "$with_plan shift=2"
 keys 8 -N2 --exclusive
-like "ranks are those of PMIx, whatever the plan was told" "$(key 4 nuioa.order)" '^[4-7],[4-7],[4-7],[4-7]$'
+like "ranks are those of PMIx, whatever the plan was told" "$(key 4 nuioa.order)" \
+    '^[4-7],[4-7],[4-7],[4-7]$'
 trial "$with_plan"
 keys_by_two 5 "-N1 -n2 --exclusive $home/keys 0" "-N1 -n3 --exclusive" "$home/keys 0"
 like "het job: the second component's ranks" "$(key 2 nuioa.order)" '^[2-4],[2-4],[2-4]$'
@@ -149,10 +153,12 @@ if [ ${#cpus[@]} -lt 2 ]; then
 else
     is "PMIX_CPUSET" "$(key 1 pmix.cpuset)" "hwloc:${cpus[1]}"
     is "PMIX_LOCALITY_STRING has the thread" "$(key 1 pmix.locstr | tr : '\n' | grep -c '^HT')" 1
-    like "PMIX_LOCALITY_STRING has package and core" "$(key 0 pmix.locstr)" '^SK[0-9]+:.*CR[0-9]+:HT'
+    like "PMIX_LOCALITY_STRING has package and core" "$(key 0 pmix.locstr)" \
+        '^SK[0-9]+:.*CR[0-9]+:HT'
     is "a rank on the same CPU has the same" "$(key 0 pmix.locstr)" \
         "$(if [ ${#cpus[@]} -eq 2 ]; then key 2 pmix.locstr; else key 1 pmix.locstr@0; fi)"
-    is "another one has not" "$([ "$(key 0 pmix.locstr)" = "$(key 1 pmix.locstr)" ] && echo same)" ""
+    is "another one has not" \
+        "$([ "$(key 0 pmix.locstr)" = "$(key 1 pmix.locstr)" ] && echo same)" ""
     like "PMIX_PACKAGE_RANK" "$(key_all pmix.pkgrank)" '^0 [01] [012]$'
     is "a neighbour's locality is known" "$(key 1 pmix.locstr@0)" "$(key 0 pmix.locstr)"
 fi

@@ -14,7 +14,8 @@ hints=heavy=3,6,9,12
 with_plan="topology=$topology hints=$hints default=on"
 
 # The program in the manual page, as a reader would copy it.
-sed -n '/^\.EX$/,/^\.EE$/p' "$top/man/libnuioa-client.3.in" | sed -e '/^\.E[EX]$/d' -e 's/\\e/\\/g' >"$work/leaders.c"
+sed -n '/^\.EX$/,/^\.EE$/p' "$top/man/libnuioa-client.3.in" |
+    sed -e '/^\.E[EX]$/d' -e 's/\\e/\\/g' >"$work/leaders.c"
 like "the example is about 30 lines" "$(wc -l <"$work/leaders.c")" '^(2[5-9]|3[0-9])$'
 
 # Do all ranks of the job hold the same table? The test is that they all think the same of it.
@@ -46,7 +47,8 @@ cat >"$work/groups.c" <<'END'
 int main(int argc, char **argv)
 {
     MPI_Comm group;
-    int rank, size[3], kind[] = { OMPI_COMM_TYPE_HWTHREAD, OMPI_COMM_TYPE_CORE, OMPI_COMM_TYPE_SOCKET };
+    int rank, size[3];
+    int kind[] = { OMPI_COMM_TYPE_HWTHREAD, OMPI_COMM_TYPE_CORE, OMPI_COMM_TYPE_SOCKET };
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < 3; i++) {
@@ -65,7 +67,8 @@ compile() {
     shift 2
     for program in "$@"; do
         install -m 0644 "$top/pmix/client/nuioa-client.h" "$work/$program.c" "$CLUSTER_DIR/home"
-        in_node ctl "$wrapper" -Wall -Wextra -Werror -std=gnu11 -I. -o "$program.$suffix" "$program.c" \
+        in_node ctl "$wrapper" -Wall -Wextra -Werror -std=gnu11 -I. \
+            -o "$program.$suffix" "$program.c" \
             -L. -l:libnuioa-client.so.0 || return
     done
 }
@@ -115,19 +118,23 @@ elif ok "Open MPI: the example compiles" compile mpicc.openmpi openmpi leaders a
     is "though each has one" "$(all table | tr ' ' '\n' | sort -u)" 4
     trial -n node3 "$with_plan"
     mpi 16 agree.openmpi -N4 --exclusive --mpi=pmix
-    is "no table on one node: likewise" "$(all agreed | tr ' ' '\n' | sort | uniq -c | xargs)" "16 0"
+    is "no table on one node: likewise" "$(all agreed | tr ' ' '\n' | sort | uniq -c | xargs)" \
+        "16 0"
 
     if [ "$(nproc)" -lt 2 ]; then
         skip "Open MPI: groups by locality" "one CPU: nobody is bound"
     else
         trial "default=on export=env,pmix bind"
         mpi 2 groups.openmpi -w node1 -O --mpi=pmix
-        is "Open MPI without the standard keys: groups of one" "$(all groups | cut -d ' ' -f 1 | cut -d , -f 3)" 1
+        is "Open MPI without the standard keys: groups of one" \
+            "$(all groups | cut -d ' ' -f 1 | cut -d , -f 3)" 1
         trial "default=on export=env,pmix,locality bind"
         mpi 2 groups.openmpi -w node1 -O --mpi=pmix
-        sockets=$(cat /sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id | sort -u | wc -l)
+        sockets=$(cat /sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id | sort -u |
+            wc -l)
         if [ "$sockets" -eq 1 ]; then
-            is "Open MPI with them: one group per socket" "$(all groups | cut -d ' ' -f 1 | cut -d , -f 3)" 2
+            is "Open MPI with them: one group per socket" \
+                "$(all groups | cut -d ' ' -f 1 | cut -d , -f 3)" 2
         else
             skip "Open MPI with them: one group per socket" "this machine has $sockets sockets"
         fi

@@ -22,8 +22,9 @@ int main(void)
     return PMIx_Finalize(NULL, 0) != PMIX_SUCCESS;
 }
 END
-ok "a program that calls PMIx_Log compiles" in_node ctl sh -c 'PKG_CONFIG_PATH=/opt/slurm/lib/pkgconfig &&
-    export PKG_CONFIG_PATH && gcc -std=gnu11 -Wall -Werror -o log log.c $(pkg-config --cflags --libs pmix)'
+ok "a program that calls PMIx_Log compiles" in_node ctl sh -c '
+    PKG_CONFIG_PATH=/opt/slurm/lib/pkgconfig && export PKG_CONFIG_PATH &&
+    gcc -std=gnu11 -Wall -Werror -o log log.c $(pkg-config --cflags --libs pmix)'
 # Ranks have the PMIx with which Slurm was built, so its version is slurmstepd's, too.
 run_as_user 20 env LD_LIBRARY_PATH=/opt/slurm/lib srun -n1 -w node1 --mpi=pmix "$home/log"
 version=$(in_node ctl env LD_LIBRARY_PATH=/opt/slurm/lib "$home/log" 2>/dev/null |

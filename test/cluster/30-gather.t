@@ -60,7 +60,8 @@ everybody_meets() {
 printf '0-3 %s\n4-7 %s\n' "$home/rank" "$home/rank" >"$CLUSTER_DIR/home/programs"
 printf '#!/bin/sh\nsrun -n8 %s\n' "$home/rank" >"$CLUSTER_DIR/home/batch"
 chmod 0755 "$CLUSTER_DIR/home/batch"
-printf 'nuioa-profile 1\nranks 8\npair 0 1 1000 1 0\npair 1 2 100 1 0\n' >"$CLUSTER_DIR/home/profile"
+printf 'nuioa-profile 1\nranks 8\npair 0 1 1000 1 0\npair 1 2 100 1 0\n' \
+    >"$CLUSTER_DIR/home/profile"
 everybody_meets munge
 everybody_meets key
 plugin on "${good[@]}"
@@ -177,14 +178,16 @@ plugin on "${good[@]}"
 # srun dies while nodes wait for the last of them
 plugin -n node1 -n node2 -n node3 -n ctl on "${hasty[@]}" timeout_ms=3000
 plugin -n node4 off
-in_node -u nobody ctl sh -c "srun -N4 -n8 --exclusive $home/rank & pid=\$!; sleep 1; kill -KILL \$pid" \
+in_node -u nobody ctl \
+    sh -c "srun -N4 -n8 --exclusive $home/rank & pid=\$!; sleep 1; kill -KILL \$pid" \
     >/dev/null 2>&1
 plugin on "${good[@]}"
 nodes_are_free "srun killed"
 launch 8 -N4 --exclusive
 one_table "after all that" 8
 for node in ctl node1 node2 node3 node4; do
-    is "$node: nothing is left" "$(in_node "$node" sh -c 'ps -eo stat,comm' | grep -cE 'srun|slurmstepd|^Z')" 0
+    is "$node: nothing is left" \
+        "$(in_node "$node" sh -c 'ps -eo stat,comm' | grep -cE 'srun|slurmstepd|^Z')" 0
 done
 
 plugin off

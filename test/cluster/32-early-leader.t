@@ -41,17 +41,22 @@ no_table "two ranks a node, of which either may lead"
 plugin on "${own[@]}" coll=on
 disturb blind
 launch 4 -N4 --exclusive
-is "a node cannot read masks: its ranks are told nothing" "$(of 3 NUIOA_LEADER)$(of 3 NUIOA_CPUS)" ""
-is "a node cannot read masks: the others have the table" "$(all NUIOA_LEADERS)" "0,1,2,3 0,1,2,3 0,1,2,3"
-is "a node cannot read masks: one line" "$(nuioa_lines | grep -c 'node4.*cannot read where rank 3 may run')" 1
+is "a node cannot read masks: its ranks are told nothing" \
+    "$(of 3 NUIOA_LEADER)$(of 3 NUIOA_CPUS)" ""
+is "a node cannot read masks: the others have the table" "$(all NUIOA_LEADERS)" \
+    "0,1,2,3 0,1,2,3 0,1,2,3"
+is "a node cannot read masks: one line" \
+    "$(nuioa_lines | grep -c 'node4.*cannot read where rank 3 may run')" 1
 launch 4 -N4 --exclusive --error=/dev/null
-is "a node cannot read masks: srun says so, wherever the ranks' errors go" "$(nuioa_lines | grep -c 'node4.*cannot')" 1
+is "a node cannot read masks: srun says so, wherever the ranks' errors go" \
+    "$(nuioa_lines | grep -c 'node4.*cannot')" 1
 user srun -N4 -n4 --exclusive /bin/sh -c 'echo $SLURM_PROCID LD_PRELOAD=$LD_PRELOAD'
-is "a node cannot read masks: all ranks preload, or none" "$(grep -c 'LD_PRELOAD=.*/libnuioa-preload.so' <<<"$out")" 4
+is "a node cannot read masks: all ranks preload, or none" \
+    "$(grep -c 'LD_PRELOAD=.*/libnuioa-preload.so' <<<"$out")" 4
 bench=/run/stage/usr/bin/nuioa-bench-openmpi
 if in_node ctl test -x "$bench"; then
-    TIMEOUT=60 user env "${openmpi_by_ucx[@]}" srun -N4 -n4 --exclusive --mpi=pmix "$bench" --sizes 512K \
-        --rounds 1 --calls 2 --warmup 1 --verify -c bcast
+    TIMEOUT=60 user env "${openmpi_by_ucx[@]}" srun -N4 -n4 --exclusive --mpi=pmix \
+        "$bench" --sizes 512K --rounds 1 --calls 2 --warmup 1 --verify -c bcast
     is "a node cannot read masks: Open MPI runs" "$rc" 0
 else
     skip "a node cannot read masks: Open MPI" "nuioa-bench-openmpi was not built"

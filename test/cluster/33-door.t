@@ -54,12 +54,14 @@ for nodes in 1 4; do
     end
 done
 
-# Where the plugin is not loaded nobody takes the invitation away, so a rank can say it.
-invitation='s/^SLURM_NUIOA_SRUN=//p'
-port_of() { sed -n "$invitation" "$CLUSTER_DIR/home/waiting/$1" | tr : '\n' | grep -m 1 -E '^[0-9]{4,5}$'; }
+# Where the plugin is not loaded nobody takes the token away, so a rank can tell it.
+token='s/^SLURM_NUIOA_SRUN=//p'
+port_of() {
+    sed -n "$token" "$CLUSTER_DIR/home/waiting/$1" | tr : '\n' | grep -m 1 -E '^[0-9]{4,5}$'
+}
 plugin -n node1 off
 begin -N1 -n1 --exclusive -w node1
-is "one node: there is no invitation" "$(sed -n "$invitation" "$CLUSTER_DIR/home/waiting/0")" ""
+is "one node: there is no invitation" "$(sed -n "$token" "$CLUSTER_DIR/home/waiting/0")" ""
 end
 plugin on "${hasty[@]}"
 plugin -n node1 off

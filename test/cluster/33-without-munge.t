@@ -11,10 +11,12 @@ trap '"$here/down"' EXIT
 setup
 need_plugin
 everywhere=(ctl node1 node2 node3 node4)
-missing='^nuioa: MUNGE: .*libmunge\.so\.2: .*; install it .*or have auth=key in plugstack.conf: each node'
+missing='^nuioa: MUNGE: .*libmunge\.so\.2: .*; install it .*or have auth=key in plugstack.conf: '
+missing+='each node'
 
 # hide NODE... / show NODE...: the library; munged, which keeps it, stays for those who have it
-library=$(in_node ctl sh -c 'readlink -f "$(ldconfig -p | sed -n "s/.*libmunge.so.2 .* => //p" | head -n 1)"')
+library=$(in_node ctl sh -c '
+    readlink -f "$(ldconfig -p | sed -n "s/.*libmunge.so.2 .* => //p" | head -n 1)"')
 hide() { local node; for node; do in_node "$node" mount --bind /dev/null "$library"; done; }
 show() { local node; for node; do in_node "$node" umount "$library"; done; }
 
@@ -40,7 +42,8 @@ hide node2
 plugin on "topology=$topology" default=on timeout_ms=500 auth=munge
 launch 8 -N4 --exclusive --nuioa
 no_table "node2 has no libmunge"
-like "node2 has no libmunge: its log says why" "$(grep -a nuioa "$CLUSTER_DIR/nodes/node2/log/slurmd.log")" \
+like "node2 has no libmunge: its log says why" \
+    "$(grep -a nuioa "$CLUSTER_DIR/nodes/node2/log/slurmd.log")" \
     'MUNGE: .*libmunge\.so\.2: .*install it'
 show node2
 

@@ -22,8 +22,8 @@ need_plugin
 # async SRUN-ARG...: eight ranks of a step that nobody waits for; $ranks say what they were told
 async() {
     rm -f "$CLUSTER_DIR"/home/*.async
-    printf '#!/bin/sh\nsrun --async -n8 -o out.%%t.async -e err.%%N.async %s %s\nsleep 5\n' "$*" "$home/rank" \
-        >"$CLUSTER_DIR/home/batch"
+    printf '#!/bin/sh\nsrun --async -n8 -o out.%%t.async -e err.%%N.async %s %s\nsleep 5\n' \
+        "$*" "$home/rank" >"$CLUSTER_DIR/home/batch"
     chmod 0755 "$CLUSTER_DIR/home/batch"
     user sbatch -W -N4 --exclusive --stepmgr -D "$home" -o batch.async "$home/batch"
     told=$(cat "$CLUSTER_DIR"/home/out.*.async 2>/dev/null)
@@ -33,7 +33,8 @@ async() {
 plugin on "topology=$topology" default=on timeout_ms=5000
 async
 is "all ranks run" "$(grep -c ' HOST=' <<<"$told")" 8
-is "each node has its leader" "$(grep -o 'NUIOA_LEADER=[0-9]*' <<<"$told" | sort | uniq -c | wc -l)" 4
+is "each node has its leader" \
+    "$(grep -o 'NUIOA_LEADER=[0-9]*' <<<"$told" | sort | uniq -c | wc -l)" 4
 is "there is no table of leaders" "$(grep -c NUIOA_LEADERS= <<<"$told")" 0
 is "not a word is said" "$said" ""
 async --nuioa=report

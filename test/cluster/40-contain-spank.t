@@ -42,8 +42,8 @@ oldest_cpu() {
 printf '%s\n' AutoBasePath=true BasePath=/run/containers Dirs=/tmp >"$dir/job_container.conf"
 line=$(NUIOA_CLUSTER_DIR=$dir NUIOA_CLUSTER_SLURM_CONF='JobContainerType=job_container/tmpfs
 PrologFlags=Contain
-SlurmdParameters=config_overrides,contain_spank' taskset -c "$(oldest_cpu)" "$here/up" --no-plugin) ||
-    exit 1
+SlurmdParameters=config_overrides,contain_spank' \
+    taskset -c "$(oldest_cpu)" "$here/up" --no-plugin) || exit 1
 eval "$line"
 trap '"$here/down"; rm -r "$dir"' EXIT
 for node in node1 node2 node3 node4; do     # only the namespaces had to be made there
@@ -80,7 +80,8 @@ printf 'nuioa-profile 1\nranks 8\npair 1 2 100 1 0\n' >"$CLUSTER_DIR/home/profil
 for auth in key munge; do
     plugin on "topology=$topology" default=on "auth=$auth" "${patient[@]}"
     launch 8 -N4 --exclusive --mpi=pmix --nuioa-hints="@$home/profile"
-    like "auth=$auth: one table of leaders" "$(all NUIOA_LEADERS | tr ' ' '\n' | sort | uniq -c | xargs)" \
+    like "auth=$auth: one table of leaders" \
+        "$(all NUIOA_LEADERS | tr ' ' '\n' | sort | uniq -c | xargs)" \
         '^8 [0-9]+(,[0-9]+){3}$'
     is "auth=$auth: each node's part of a profile" "$(of 2 NUIOA_WEIGHT)" 100
     is "auth=$auth: not a word" "$err" ""

@@ -92,8 +92,9 @@ int main(int argc, char **argv)
 }
 END_OF_PROGRAM
 other=$(find /sys/bus/pci/devices -mindepth 1 ! -name "*$pci*" -printf '%f\n' | sort | head -n 1)
-ok "a program that calls Open MPI's function" in_node ctl sh -c 'mpicc.openmpi -std=gnu11 -Wall -Werror \
-    -o nearest nearest.c $(pkg-config --cflags --libs pmix) -lopen-pal -lfabric'
+ok "a program that calls Open MPI's function" in_node ctl sh -c '
+    mpicc.openmpi -std=gnu11 -Wall -Werror -o nearest nearest.c \
+        $(pkg-config --cflags --libs pmix) -lopen-pal -lfabric'
 
 nearest() {
     launched=$((launched + 1))

@@ -37,7 +37,8 @@ mpi() {
         set -- --mpi=pmi2 "$@"
     fi
     # shellcheck disable=SC2086
-    TIMEOUT=$((200 + calls / 10)) user env "${settings[@]}" NUIOA_COLL_STATS=1 ${with:-} srun -n "$n" "$@" $command
+    TIMEOUT=$((200 + calls / 10)) user env "${settings[@]}" NUIOA_COLL_STATS=1 ${with:-} \
+        srun -n "$n" "$@" $command
     [ "$rc" -eq 0 ] || lose "$command $*" "$out"
 }
 
@@ -59,7 +60,8 @@ agrees() {
     mpi "$kind" 4 "env LD_PRELOAD=$library $home/agree.$kind messages self once small" -N4 \
         --exclusive
     for what in messages self once small; do
-        like "$kind: collectives that the library adds, $what" "$(grep "^$what:" <<<"$out")" ' right$'
+        like "$kind: collectives that the library adds, $what" "$(grep "^$what:" <<<"$out")" \
+            ' right$'
     done
     printf '#!/bin/sh\n[ "$SLURM_PROCID" != 3 ] || export "$1"\nshift\nexec "$@"\n' \
         >"$CLUSTER_DIR/home/but3"
@@ -73,7 +75,8 @@ agrees() {
         mpi "$kind" 8 "env LD_PRELOAD=$library NUIOA_COLL=force $home/but3 $what
             $home/agree.$kind apart" -N4 --exclusive
         like "$kind: $what on one rank: nobody leads" "$out" ' 1 of the library.s own: right$'
-        is "$kind: $what on one rank: which is said" "$(grep -c 'told different things' <<<"$err")" 1
+        is "$kind: $what on one rank: which is said" \
+            "$(grep -c 'told different things' <<<"$err")" 1
     done
     mpi "$kind" 8 "$home/but3 NUIOA_COLL=off $prefix$home/agree.$kind apart" -N4 --exclusive \
         "${advice[@]}" --nuioa-coll=on
@@ -162,10 +165,12 @@ print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wr
 
     compared $kind "$calls random calls" --calls "$calls" --seed 1
     if [ $kind = mpich ]; then
-        skip "mpich: two threads at once" "MPICH over UCX's tcp stops now and then, without nuioa too"
+        skip "mpich: two threads at once" \
+            "MPICH over UCX's tcp stops now and then, without nuioa too"
     else
         compared $kind "two threads at once" --calls $((calls / 40)) --seed 2 --threads
-        like "$kind: with threads it stands down, which is said" "$err" 'not used: .*MPI_THREAD_MULTIPLE'
+        like "$kind: with threads it stands down, which is said" "$err" \
+            'not used: .*MPI_THREAD_MULTIPLE'
     fi
     compared $kind "communicators that nobody frees" --calls 50 --seed 3 --leave
     compared_churn=$preloads/libnuioa-coll-$kind.so

@@ -32,7 +32,8 @@ forged() { # NAME LIST [VARIABLE=VALUE]...: a step of one node that says LIST is
 }
 forged "a list that is right" node1 FORGE_SLURM_STEP_NUM_NODES=2
 forged "a range beyond all numbers" 'a[0-99999999999999999999]b[1-2]' FORGE_SLURM_STEP_NUM_NODES=2
-forged "the same, asked for the ranks" 'a[0-99999999999999999999]b[1-2]' FORGE_SLURM_STEP_NUM_TASKS=3
+forged "the same, asked for the ranks" 'a[0-99999999999999999999]b[1-2]' \
+    FORGE_SLURM_STEP_NUM_TASKS=3
 forged "four billion names" 'a[0-4294967295]' FORGE_SLURM_STEP_NUM_NODES=2
 forged "brackets without end" "$(printf 'a[1-9]%.0s' {1..9})" FORGE_SLURM_STEP_NUM_NODES=2
 forged "ranks beyond all jobs" 'x[1-65535],node1' FORGE_SLURM_STEP_NUM_TASKS=3 \

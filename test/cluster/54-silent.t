@@ -40,7 +40,8 @@ end_silent() {
     idle 200
 }
 
-for how in "-N1 -n2 -w node1" "-N4 -n8 --exclusive" "-N4 -n8 --exclusive --nuioa-hints=@$home/profile"; do
+for how in "-N1 -n2 -w node1" "-N4 -n8 --exclusive" \
+    "-N4 -n8 --exclusive --nuioa-hints=@$home/profile"; do
     for auth in key munge; do
         name="auth=$auth, srun ${how/$home\//} says nothing"
         plugin on "topology=$topology" timeout_ms=60000 deadline_ms=60000 "auth=$auth"

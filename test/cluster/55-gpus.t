@@ -12,7 +12,8 @@ setup
 need_plugin
 cat >"$CLUSTER_DIR/home/gpus" <<'END'
 #!/bin/sh
-/usr/bin/env | /bin/grep -E '^(NUIOA_COLL|NUIOA_NIC|UCX|NCCL|FI|CUDA|SLURM_STEP_GPUS)' | /bin/sed "s/^/$SLURM_PROCID /"
+/usr/bin/env | /bin/grep -E '^(NUIOA_COLL|NUIOA_NIC|UCX|NCCL|FI|CUDA|SLURM_STEP_GPUS)' |
+    /bin/sed "s/^/$SLURM_PROCID /"
 [ -z "$SLURM_TEST_STARTED" ] || : >"$SLURM_TEST_STARTED/$SLURM_JOB_ID.$SLURM_STEP_ID.$SLURM_PROCID"
 END
 chmod +x "$CLUSTER_DIR/home/gpus"
@@ -21,7 +22,7 @@ chmod +x "$CLUSTER_DIR/home/gpus"
 gpus() { tally "$1" srun -n "$@" "$home/gpus"; }
 lines() { grep -c "$1" <<<"$err"; }
 
-# --- variables that name one NIC: of this machine's, for nothing is exported of a topology file's 
+# --- variables that name one NIC: of this machine's, for nothing is exported of a topology file's
 
 several='export: no variable names one NIC to a task that has several GPUs, or may have'
 plugin on "${patient[@]}" default=export export=env,ucx,nccl
@@ -30,27 +31,33 @@ nic=$(of 0 NUIOA_NIC)
 if [ -z "$nic" ]; then
     skip "variables that name one NIC" "this machine has no NIC that counts"
 else
-    is "one GPU: UCX is told its NIC" "$(of 0 CUDA_VISIBLE_DEVICES)|$(of 0 UCX_NET_DEVICES)" "0|$nic"
+    is "one GPU: UCX is told its NIC" "$(of 0 CUDA_VISIBLE_DEVICES)|$(of 0 UCX_NET_DEVICES)" \
+        "0|$nic"
     is "NCCL is told nothing while nobody says nic=" "$(grep -c NCCL_ <<<"$out")" 0
     gpus 1 -N1 --gpus-per-node=1 --nuioa=export,report
     is "one GPU: nothing to report" "$(lines ' export: ')" 0
     gpus 2 -N1 --gpus-per-task=1 --nuioa-nic="$nic"
-    is "a GPU for each task: UCX is told" "$(all CUDA_VISIBLE_DEVICES)|$(all UCX_NET_DEVICES)" "0 1|$nic $nic"
+    is "a GPU for each task: UCX is told" "$(all CUDA_VISIBLE_DEVICES)|$(all UCX_NET_DEVICES)" \
+        "0 1|$nic $nic"
     is "NCCL is told what nic= takes" "$(all NCCL_IB_HCA)$(all NCCL_SOCKET_IFNAME)" "=$nic =$nic"
 
     gpus 1 -N1 --gpus-per-node=4 --nuioa-nic="$nic"
-    is "four GPUs: it is told its NIC" "$(of 0 CUDA_VISIBLE_DEVICES)|$(of 0 NUIOA_NIC)" "0,1,2,3|$nic"
+    is "four GPUs: it is told its NIC" "$(of 0 CUDA_VISIBLE_DEVICES)|$(of 0 NUIOA_NIC)" \
+        "0,1,2,3|$nic"
     is "four GPUs: no variable narrows it" "$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" 0
     is "without a report not a word" "$err" ""
     gpus 1 -N1 --gpus-per-node=4 --nuioa-nic="$nic" --nuioa=export,report
     is "the report says why, once" "$(grep -cE "$several" <<<"$err")" 1
     note "$err"
     gpus 2 -N1 --gpus-per-task=2 --nuioa-nic="$nic"
-    is "two GPUs for each task: no variable" "$(all NUIOA_NIC)|$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" "$nic $nic|0"
+    is "two GPUs for each task: no variable" \
+        "$(all NUIOA_NIC)|$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" "$nic $nic|0"
     gpus 2 -N1 --gpus-per-node=2 --nuioa-nic="$nic"
-    is "two GPUs for both tasks: no variable" "$(all NUIOA_NIC)|$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" "$nic $nic|0"
+    is "two GPUs for both tasks: no variable" \
+        "$(all NUIOA_NIC)|$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" "$nic $nic|0"
     tally 2 salloc -n2 -N1 --gpus-per-node=4 srun --gpu-bind=none "$home/gpus"
-    is "GPUs that are not bound: no variable" "$(all NUIOA_NIC)|$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" "$nic $nic|0"
+    is "GPUs that are not bound: no variable" \
+        "$(all NUIOA_NIC)|$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" "$nic $nic|0"
     tally 1 env UCX_NET_DEVICES=mine srun -n 1 -N1 --gpus-per-node=4 "$home/gpus"
     is "the user's own stays" "$(of 0 UCX_NET_DEVICES)" mine
     gpus 1 -N1 --nuioa-nic="$nic"
@@ -94,19 +101,19 @@ is "the user's own word stays" "$(all NUIOA_COLL)" "force force force force"
 if in_node ctl sh -c 'command -v mpicc.openmpi' >/dev/null; then
     bench() { # SRUN-ARG...
         launched=$((launched + 1))
-        user env "${openmpi_by_ucx[@]}" OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll=^han NUIOA_COLL_STATS=1 \
-            ${word:+NUIOA_COLL=$word} srun --mpi=pmix "$@" \
-            $program
+        user env "${openmpi_by_ucx[@]}" OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll=^han \
+            NUIOA_COLL_STATS=1 ${word:+NUIOA_COLL=$word} srun --mpi=pmix "$@" "${program[@]}"
         [ "$rc" -eq 0 ] || lose "$*"
     }
-    program="/run/stage/usr/bin/nuioa-bench-openmpi --sizes 512K --rounds 1 --calls 2 --warmup 1 --verify -c bcast"
+    program=(/run/stage/usr/bin/nuioa-bench-openmpi --sizes 512K --rounds 1 --calls 2 --warmup 1
+             --verify -c bcast)
     one=(-N1 -n2 --exclusive) two=(-N2 -n4 --ntasks-per-node=2 --exclusive)
     led() { grep -o ' bcast led=[0-9]*' <<<"$err" | sed 's/.*=//'; }
     bench "${two[@]}"
     like "no GPUs: broadcasts are led" "$(led)" '^[1-9]'
     bench "${two[@]}" --gpus-per-node=1
     is "GPUs: none is" "$(led)|$(grep -c ' right$' <<<"$out")" "|1"
-    bench "${one[@]}" --gpus-per-node=1 $program : "${one[@]}"
+    bench "${one[@]}" --gpus-per-node=1 "${program[@]}" : "${one[@]}"
     is "GPUs of one component: none is" "$(led)|$(grep -c ' right$' <<<"$out")" "|1"
     word=on bench "${two[@]}" --gpus-per-node=1
     is "GPUs, NUIOA_COLL=on: none is" "$(led)|$(grep -c ' right$' <<<"$out")" "|1"

@@ -13,7 +13,8 @@ doctor() {
     local node=$1
     shift
     status=0
-    in_node "$node" env SLURM_CONF="${slurm_conf:-/run/cluster/slurm.conf}" timeout 20 nuioa doctor --json "$@" >"$CLUSTER_DIR/home/doctor.json" || status=$?
+    in_node "$node" env SLURM_CONF="${slurm_conf:-/run/cluster/slurm.conf}" timeout 20 \
+        nuioa doctor --json "$@" >"$CLUSTER_DIR/home/doctor.json" || status=$?
     { read -r role; read -r found; read -r what; } < <(python3 -c '
 import json, sys
 d = json.load(open(sys.argv[1]))
@@ -76,10 +77,13 @@ finds "a plugin that misses a symbol" plugin-unloadable 'nuioa.so: undefined sym
 make_plugin 'unsigned plugin_version = 0x0f0800;'
 doctor node1
 finds "a plugin for another Slurm" plugin-unloadable 'nuioa.so was built for Slurm 15.08, this is'
-munge_plugin=$(in_node node1 sh -c 'ls /opt/slurm/lib*/slurm/auth_munge.so /usr/lib*/slurm/auth_munge.so /usr/lib/*/slurm*/auth_munge.so 2>/dev/null')
+munge_plugin=$(in_node node1 sh -c '
+    ls /opt/slurm/lib*/slurm/auth_munge.so /usr/lib*/slurm/auth_munge.so \
+        /usr/lib/*/slurm*/auth_munge.so 2>/dev/null')
 in_node node1 mount --bind /dev/null "$munge_plugin"
 doctor node1
-finds "the same without Slurm's plugin for MUNGE" plugin-unloadable 'nuioa.so was built for Slurm 15.08, this is'
+finds "the same without Slurm's plugin for MUNGE" plugin-unloadable \
+    'nuioa.so was built for Slurm 15.08, this is'
 in_node node1 umount "$munge_plugin"
 launch 1 -w node1
 like "a plugin for another Slurm: Slurm leaves it out too" \
@@ -98,14 +102,16 @@ like "slurmd's log says the same" "$(cat "$n1"/log/slurmd.log)" 'did you mean me
 plugin on munge_socket=/run/munge/none
 doctor node1
 finds "munged's socket is not there" munge-unreachable '/run/munge/none: No such file'
-sed 's!^AuthType=.*!AuthType=auth/slurm!' "$CLUSTER_DIR/slurm.conf" >"$CLUSTER_DIR/without-munge.conf"
+sed 's!^AuthType=.*!AuthType=auth/slurm!' "$CLUSTER_DIR/slurm.conf" \
+    >"$CLUSTER_DIR/without-munge.conf"
 slurm_conf=/run/cluster/without-munge.conf doctor node1
 no "nor is it needed where Slurm has its own" 'munge-[a-z]*'
 plugin on munge_socket=/run/munge/none auth=munge
 slurm_conf=/run/cluster/without-munge.conf doctor node1
 finds "but for auth=munge" munge-unreachable '/run/munge/none: No such file'
 plugin on
-library=$(in_node node1 sh -c 'readlink -f "$(ldconfig -p | sed -n "s/.*libmunge.so.2 .* => //p" | head -n 1)"')
+library=$(in_node node1 sh -c '
+    readlink -f "$(ldconfig -p | sed -n "s/.*libmunge.so.2 .* => //p" | head -n 1)"')
 in_node node1 mount --bind /dev/null "$library"
 doctor node1
 finds "no libmunge" munge-missing 'libmunge\.so\.2.*; install it'

@@ -9,7 +9,8 @@ need_trial() {
     local reason= build=${NUIOA_BUILD:-} file
     [ -n "${NUIOA_BUILD:-}" ] || reason="NUIOA_BUILD is not set"
     # Another distribution's is complete, and not for this machine's compiler to touch.
-    [ -n "$reason${NUIOA_CLUSTER_ROOT:-}" ] || make -s -C "$build/test/pmix" trial.la keys >/dev/null 2>&1 ||
+    [ -n "$reason${NUIOA_CLUSTER_ROOT:-}" ] ||
+        make -s -C "$build/test/pmix" trial.la keys >/dev/null 2>&1 ||
         reason="no trial.la in the build: no slurm/spank.h or no pmix"
     if [ -n "$reason" ]; then
         skip "${0##*/}" "$reason"
@@ -57,7 +58,9 @@ key() { of "$1" "${2//./\\.}"; }
 key_all() { all "${1//./\\.}"; }
 
 # told NODE: what the test plugin said there of the last step, e.g. "ranks=4 first=0 rc=23 ..."
-told() { grep 'trial: ranks' "$CLUSTER_DIR/nodes/$1/log/slurmd.log" | tail -n 1 | sed 's/.*trial: //'; }
+told() {
+    grep 'trial: ranks' "$CLUSTER_DIR/nodes/$1/log/slurmd.log" | tail -n 1 | sed 's/.*trial: //'
+}
 
 # as_variables: keys on stdin in the form of the environment, for plan-env --given
 as_variables() {

@@ -20,8 +20,9 @@ export SLURM_PMIX_DIRECT_CONN=false
 # and then, and so does btl/tcp: it kills a rank that is still in MPI_Init when a peer speaks to it
 # (4.1.4; with 5.0 that is open-mpi/ompi issue 12495, every second launch of four nodes on two
 # CPUs), with and without nuioa.
-openmpi_by_ucx=(OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_tls=any OMPI_MCA_opal_common_ucx_devices=any
-                OMPI_MCA_osc=^ucx UCX_TLS=self,tcp UCX_NET_DEVICES=eth0 UCX_LOG_FILE=stderr UCX_LOG_LEVEL=fatal)
+openmpi_by_ucx=(OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_tls=any
+                OMPI_MCA_opal_common_ucx_devices=any OMPI_MCA_osc=^ucx UCX_TLS=self,tcp
+                UCX_NET_DEVICES=eth0 UCX_LOG_FILE=stderr UCX_LOG_LEVEL=fatal)
 launched=0
 lost=0
 losses=()
@@ -89,7 +90,8 @@ user() {
     [ ! -e "$CLUSTER_DIR/again" ] || return 0
     again="status $rc: $*: $(head -n 2 <<<"$err" | paste -s -d " ")"
     echo "$again" >"$CLUSTER_DIR/again"
-    [ -z "${SLURM_TEST_STARTED:-}" ] || find "$CLUSTER_DIR/home/${SLURM_TEST_STARTED##*/}" -type f -delete
+    [ -z "${SLURM_TEST_STARTED:-}" ] ||
+        find "$CLUSTER_DIR/home/${SLURM_TEST_STARTED##*/}" -type f -delete
     run_as_user "$limit" "$@"
 }
 

@@ -5,7 +5,7 @@
 #   numa_nodes                   in the order of the CPUs, equally large
 #   memory_mb                    of each NUMA node; node 0 also holds the kernel and gets 512 more
 #   nics                         the NUMA node of each NIC, eth0 first
-#   odd_nic                      the model of one NIC more, on the root bus: nobody knows where it is
+#   odd_nic                      the model of one NIC more, on the root bus: its place is unknown
 #   distance                     numa_nodes x numa_nodes, row = initiator, column = memory
 
 machine_names="hagrid hagrid5 quad corona twin"

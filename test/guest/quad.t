@@ -105,7 +105,9 @@ launch $spread
 spared=$(values cpus)
 # shellcheck disable=SC2086
 launch $spread --nuioa-cores=keep
-is "policy=cpu: the rank on the core that serves interrupts has the spare one beside it, not with cores=keep" \
+name="policy=cpu: the rank on the core that serves interrupts has the spare one beside it, "
+name+="not with cores=keep"
+is "$name" \
     "$spared, $(values cpus)" "0-1 6-7 8-9 12-13, 0-1 4-5 8-9 12-13"
 release "$job"
 

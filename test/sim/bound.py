@@ -4,7 +4,7 @@ from machine import Machine
 
 
 def bounds(name, nodes, per_node, size):
-    """[(what, least traffic in bytes, capacity in MB/s, least time in ms)], for a root in any place.
+    """[(what, least traffic in bytes, capacity in MB/s, least time in ms)], for any root.
 
     Every rank but the root gets every byte: it is written once into that rank's bank, and read once
     from somewhere. Nothing is sent to two at once. What each resource must carry at least:
@@ -24,7 +24,7 @@ def bounds(name, nodes, per_node, size):
                  value["bank_mb_s"]))
     rows.append(("all banks: each copy written and read", 2 * (ranks - 1) * size, nodes * banks))
     if nodes > 1:
-        # What the NICs do not write, cores copy; the NICs may bring more than one copy.
+        # Cores copy what the NICs do not write; the NICs may bring more than one copy.
         rows.append(("NICs and cores of a node: its ranks' copies", per_node * size,
                      nics("dma_write_mb_s") + per_node * value["copy_mb_s"]))
     for node in range(machine.numa):

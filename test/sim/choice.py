@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which algorithm of libnuioa-coll's Bcast for which message: simulates all, writes mpi/coll/built_in.h.
+"""Chooses an algorithm of libnuioa-coll's Bcast for each size of message.
+
+It simulates all of them and writes mpi/coll/built_in.h.
 
 The library knows of a communicator how many nodes it has and how many ranks they have, not which
 machine it is on. So of the algorithms that are on no machine slower than the better of Open MPI's
@@ -33,7 +35,8 @@ ALGORITHMS = {"chain+window:8192": range(0, MB // 4), "chain+window:16384": rang
 SCATTER = {"scatter+window:65536": range(0, 64 * MB)}
 OF_MANY = {**ALGORITHMS, "chain+window:16384": range(0, 64 * MB)}
 BETWEEN = (128 << 10, 256 << 10)
-OF_FEW = {**ALGORITHMS, "chain+window:8192": (64 << 10,), "chain+window:16384": (64 << 10, *BETWEEN),
+OF_FEW = {**ALGORITHMS, "chain+window:8192": (64 << 10,),
+          "chain+window:16384": (64 << 10, *BETWEEN),
           "scatter+window:65536": [size for size in SIZES if size not in BETWEEN]}
 
 # Nodes and ranks per node of a row; runs on which machines, of how many nodes and ranks;
@@ -41,21 +44,24 @@ OF_FEW = {**ALGORITHMS, "chain+window:8192": (64 << 10,), "chain+window:16384": 
 # More ranks per node: of 32 only spine+comb and scatter+comb gain, from 1 MB on, and they are not
 # for ranks that share cores.
 CLASSES = [
-    ("2-3", "2", [("cass", 2, 2), ("xeon", 2, 2), ("frontier", 2, 2), ("epyc", 2, 2), ("epyc", 3, 2)], ALGORITHMS),
-    ("2-3", "3-4", [("dalton", 2, 4), ("infini", 2, 4), ("cass", 2, 4), ("hagrid", 2, 4), ("xeon", 2, 4),
-                    ("frontier", 2, 4), ("epyc", 2, 4), ("cass", 3, 4), ("frontier", 3, 4)], ALGORITHMS),
-    ("2-3", "5-16", [("two-rails", 2, 8), ("cass", 2, 8), ("hagrid", 2, 16), ("xeon", 2, 8), ("frontier", 2, 8),
-                     ("epyc", 2, 8), ("cass", 3, 8), ("xeon", 3, 8), ("frontier", 3, 8), ("epyc", 3, 8)],
-     ALGORITHMS),
-    ("4-7", "2-4", [("cass", 4, 4), ("hagrid", 4, 4), ("xeon", 4, 2), ("xeon", 4, 4), ("frontier", 4, 2),
-                    ("frontier", 4, 4), ("epyc", 4, 2), ("epyc", 4, 4), ("frontier", 7, 4), ("epyc", 6, 2)], OF_FEW),
-    ("4-7", "5-16", [("cass", 4, 8), ("hagrid", 4, 16), ("xeon", 4, 8), ("frontier", 4, 8), ("epyc", 4, 8),
-                     ("cass", 7, 8), ("frontier", 7, 8), ("epyc", 7, 8)],
+    ("2-3", "2", [("cass", 2, 2), ("xeon", 2, 2), ("frontier", 2, 2), ("epyc", 2, 2),
+                  ("epyc", 3, 2)], ALGORITHMS),
+    ("2-3", "3-4", [("dalton", 2, 4), ("infini", 2, 4), ("cass", 2, 4), ("hagrid", 2, 4),
+                    ("xeon", 2, 4), ("frontier", 2, 4), ("epyc", 2, 4), ("cass", 3, 4),
+                    ("frontier", 3, 4)], ALGORITHMS),
+    ("2-3", "5-16", [("two-rails", 2, 8), ("cass", 2, 8), ("hagrid", 2, 16), ("xeon", 2, 8),
+                     ("frontier", 2, 8), ("epyc", 2, 8), ("cass", 3, 8), ("xeon", 3, 8),
+                     ("frontier", 3, 8), ("epyc", 3, 8)], ALGORITHMS),
+    ("4-7", "2-4", [("cass", 4, 4), ("hagrid", 4, 4), ("xeon", 4, 2), ("xeon", 4, 4),
+                    ("frontier", 4, 2), ("frontier", 4, 4), ("epyc", 4, 2), ("epyc", 4, 4),
+                    ("frontier", 7, 4), ("epyc", 6, 2)], OF_FEW),
+    ("4-7", "5-16", [("cass", 4, 8), ("hagrid", 4, 16), ("xeon", 4, 8), ("frontier", 4, 8),
+                     ("epyc", 4, 8), ("cass", 7, 8), ("frontier", 7, 8), ("epyc", 7, 8)], OF_MANY),
+    ("8-15", "2-4", [("cass", 8, 4), ("xeon", 8, 2), ("frontier", 8, 2), ("frontier", 8, 4),
+                     ("epyc", 8, 2), ("epyc", 8, 4), ("frontier", 15, 4), ("epyc", 15, 2)], OF_FEW),
+    ("8-15", "5-16", [("cass", 8, 8), ("hagrid", 8, 16), ("xeon", 8, 8), ("frontier", 8, 8),
+                      ("epyc", 8, 8), ("cass", 15, 8), ("frontier", 15, 8), ("epyc", 15, 8)],
      OF_MANY),
-    ("8-15", "2-4", [("cass", 8, 4), ("xeon", 8, 2), ("frontier", 8, 2), ("frontier", 8, 4), ("epyc", 8, 2),
-                     ("epyc", 8, 4), ("frontier", 15, 4), ("epyc", 15, 2)], OF_FEW),
-    ("8-15", "5-16", [("cass", 8, 8), ("hagrid", 8, 16), ("xeon", 8, 8), ("frontier", 8, 8), ("epyc", 8, 8),
-                      ("cass", 15, 8), ("frontier", 15, 8), ("epyc", 15, 8)], OF_MANY),
     ("16-32", "2-4", [("cass", 32, 4), ("xeon", 16, 2), ("frontier", 16, 2), ("frontier", 32, 4),
                       ("epyc", 16, 4)], SCATTER),
     ("16-32", "5-16", [("cass", 32, 8), ("hagrid", 16, 16), ("xeon", 32, 8), ("frontier", 32, 8),
@@ -64,7 +70,7 @@ CLASSES = [
 
 
 def best_of(gains):
-    """Of {algorithm: [gain on each machine]}."""
+    """The algorithm with the largest mean gain of {algorithm: [gain on each machine]}."""
     good = {name: values for name, values in gains.items() if min(values) >= library.LEAST}
     return max(good, key=lambda name: math.prod(good[name]), default="pass")
 
@@ -80,7 +86,8 @@ def choose(sim, shapes, algorithms):
     chosen = []
     for at, size in enumerate(SIZES):
         gains = {name: [min(min(times[other][at] for other in others) / times[job][at]
-                            for job, others in zip(jobs, modes)) for jobs, modes in zip(mine[name], own)]
+                            for job, others in zip(jobs, modes))
+                        for jobs, modes in zip(mine[name], own)]
                  for name, sizes in algorithms.items() if size in sizes}
         chosen.append(best_of(gains))
         say(f"  {size >> 10} KB: {chosen[-1]}; " + ", ".join(
@@ -104,13 +111,14 @@ def write(sim):
         say(f"sim: {nodes} nodes of {ranks} ranks")
         lines += rows(nodes, ranks, choose(sim, shapes, algorithms))
     with open(HEADER, "w", encoding="utf-8") as out:
-        out.write("/* Written by test/sim/run --table, from simulations: see test/sim/choice.py. */\n"
+        out.write("/* Written by test/sim/run --table, from simulations: see test/sim/choice.py. "
+                  "*/\n"
                   "#define COLL_BUILT_IN_BCAST \\\n")
         out.write(" \\\n".join(f'    "{line}\\n"' for line in lines) + "\n")
 
 
 def span(text):
-    """Of a row's column: N, N-M or N-."""
+    """The range that a column of a row means: N, N-M or N-."""
     low, dash, high = text.partition("-")
     return range(int(low), int(high or (1 << 30 if dash else low)) + 1)
 

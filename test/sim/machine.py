@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Machines as the simulation sees them: machines/NAME.machine. See platform.cpp for their meaning."""
+"""Machines as the simulation sees them: machines/NAME.machine. platform.cpp says what they mean."""
 import os
 
 HERE = os.path.dirname(os.path.abspath(__file__))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the simulation writes: Markdown, SVG plots by gnuplot, and TAP."""
+"""The output of the simulation: Markdown, SVG plots by gnuplot, and TAP."""
 import os
 import subprocess
 
@@ -43,7 +43,8 @@ class Report:
                   "set yrange [0:*]"]
         if logx:
             script.append("set logscale x 2")
-        script.append("plot " + ", ".join(f"'-' with linespoints title '{title}'" for title in curves))
+        script.append("plot " + ", ".join(f"'-' with linespoints title '{title}'"
+                                          for title in curves))
         for points in curves.values():
             script += [f"{x} {y}" for x, y in points] + ["e"]
         subprocess.run(["gnuplot"], input="\n".join(script) + "\n", text=True, check=True)

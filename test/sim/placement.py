@@ -57,11 +57,14 @@ sorted. Total received, MB/s; and what the computing cores store, sorted against
         lines.append((load, count, f"{near:.0f}", f"{mean:.0f}", f"{far:.0f}", change(near, mean),
                       change(near, far), change(cpu, cpu_any) if cpu_any else ""))
         report.check(near > far, f"palliative: sorted beats far, {load}, {count} ranks")
-        report.check(near >= mean * 0.99, f"palliative: sorted is no worse than any, {load}, {count}")
-    report.text(table(["load", "ranks", "sorted", "any", "far", "to any", "to far", "stores"], lines))
+        report.check(near >= mean * 0.99,
+                     f"palliative: sorted is no worse than any, {load}, {count}")
+    report.text(table(["load", "ranks", "sorted", "any", "far", "to any", "to far", "stores"],
+                      lines))
     report.plot("placement", "communicating ranks", "received, MB/s",
                 {f"{name}, {load}": [(count, data[load, count][index]) for count in range(1, 9)]
-                 for load in ("local", "remote") for index, name in enumerate(("sorted", "any", "far"))})
+                 for load in ("local", "remote")
+                 for index, name in enumerate(("sorted", "any", "far"))})
     gains = []
     for key in UNCERTAIN:
         for factor in (0.8, 1.2):

@@ -46,7 +46,8 @@ ROWS = [
       for inter, what in PIPELINED.items()),
     ("figure 7: 8 x 8, Tuned's chain reordered",
      lambda e, v: pair("pub-chain:-:-:131072", 8, 8, eager=e, env=v), "gains", 0, 100),
-    ("figure 8: 8 x 1", lambda e, v: alone("pub-bcast:binomial:sm:131072:near", e, v), "50", 50, 50),
+    ("figure 8: 8 x 1", lambda e, v: alone("pub-bcast:binomial:sm:131072:near", e, v),
+     "50", 50, 50),
     *((f"figure 8: 8 x {count}", lambda e, v, count=count:
        pair(STANDARD["binomial"], 8, count, eager=e, env=v), text, low, high)
       for count, text, low, high in ((2, "between", 10, 50), (4, "between", 10, 50),
@@ -80,7 +81,8 @@ Point to point, from which the model is made (no prediction): a ping-pong of 8 M
 """)
     report.plot("pingpong", "bytes", "MB/s", {name: list(zip(SIZES, rates))
                                               for name, rates in rate.items()}, logx=True)
-    report.check(1.2 < rate["near"][-1] / rate["far"][-1] < 1.35, "ping-pong: near gains 20 to 35 %")
+    report.check(1.2 < rate["near"][-1] / rate["far"][-1] < 1.35,
+                 "ping-pong: near gains 20 to 35 %")
 
 
 def rows(sim, report, modes=MODES, names=None):
@@ -109,7 +111,8 @@ eager. "8 x 2": 8 nodes of 2 processes, spread over NUMA nodes from 0 on. The pa
 which algorithm its leaders used between nodes ("point-to-point operations"), so several are shown;
 figures 8 and 9 use binomial and linear.
 """)
-    report.text(table(["figure", "published", "predicted", "rendezvous", "eager", "reproduced"], lines))
+    report.text(table(["figure", "published", "predicted", "rendezvous", "eager", "reproduced"],
+                      lines))
     for name, (got, off) in result.items():
         if "linear" in name and "non-blocking" in name:
             continue
@@ -126,7 +129,7 @@ figures 8 and 9 use binomial and linear.
 
 
 def variant(sim, report):
-    """What far transfers of both directions would do if they shared the response buffers."""
+    """Predicts the gains if far transfers of both directions shared the response buffers."""
     names = [row[0] for row in ROWS if "figure 5" in row[0] or "hierarchical, binomial" in row[0]]
     caps = (("40 %", 1000 + 0.6 * 1784), ("50 %", 1000 + 0.5 * 1784), ("60 %", 1000 + 0.4 * 1784))
     jobs = {(name, cap): next(row for row in ROWS if row[0] == name)[1](
@@ -138,8 +141,8 @@ Why figure 5 stays at 30 %: no parameter of the model lets one stream gain more 
 it gains point to point, and in a chain of one process a node nothing else is in the way. What gains
 more must come from sending and receiving at the same time, of which the papers have no
 point-to-point figure. PDCS 2007 section 4.2 comes nearest: beyond about 1 GB/s, 40 to 60 % of
-further throughput is lost to a distant placement. Read as a cap on both directions together (2 x
-1392 MB/s wanted), that predicts:
+further throughput is lost to a distant placement. Read as a cap on both directions together
+(2 x 1392 MB/s wanted), that predicts:
 """)
     report.text(table(["gain, %", *(f"lost: {text}" for text, _ in caps)],
                       [(name, *(f"{gains(times, jobs[name, cap]):+.1f}" for _, cap in caps))
@@ -157,8 +160,8 @@ def sensitivity(sim, report):
     twice = pair(what, 8, 8, env=(("NUIOA_SIM_SET", "intra_copies=2"),))
     times = sim.all([job for both in jobs.values() for job in both] + list(twice))
     report.text("""
-The 8 x 8 row (hierarchical, binomial) with one parameter changed by a fifth: gain of near leaders,
-%.
+The 8 x 8 row (hierarchical, binomial) with one parameter changed by a fifth: gain of near
+leaders, %.
 """)
     report.text(table(["", "x 0.8", "x 1.2"],
                       [(key, *(f"{gains(times, jobs[key, factor]):+.1f}" for factor in (0.8, 1.2)))

@@ -25,7 +25,8 @@ SETTINGS = ["smpi/simulate-computation:no", "smpi/bw-factor:0:1", "network/weigh
             "network/TCP-gamma:0", "network/crosstraffic:0"]
 
 
-# Of the library: what library.c has for it, and what only other languages call.
+# These sources of the library are left out: library.c replaces the first, and only other languages
+# call the second.
 REPLACED = (os.path.join("coll", "memory.c"), os.path.join("coll", "fortran.c"))
 
 
@@ -103,8 +104,8 @@ class Simulator:
         env = {"NUIOA_SIM_MACHINE": Machine(machine).file, "NUIOA_SIM_NODES": "9"}
         if scale:
             env["NUIOA_SIM_SCALE"] = scale
-        out = command([self.path("flows"), self.path("platform.so"), what, "--log=root.thres:error"],
-                      env)
+        out = command([self.path("flows"), self.path("platform.so"), what,
+                       "--log=root.thres:error"], env)
         return [line.split("\t") for line in out.splitlines()]
 
 
@@ -125,7 +126,8 @@ class Simulator:
                         f"smpi/coll-selector:{job.selector}",
                         f"surf/precision:{job.precision}"]
             try:
-                out = command(["timeout", str(job.timeout), "smpirun", "-np", str(job.nodes * job.per_node), "-platform",
+                out = command(["timeout", str(job.timeout), "smpirun",
+                               "-np", str(job.nodes * job.per_node), "-platform",
                                self.path("platform.so"), "-hostfile", hosts.name,
                                *("--cfg=" + setting for setting in settings),
                                "--log=root.thres:error", self.path("bench"), job.what,

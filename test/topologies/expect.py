@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `nuioa topo --json` must say, derived from raw files without libnuioa and without hwloc.
+"""Derives what `nuioa topo --json` must say from raw files, without libnuioa and without hwloc.
 
     expect.py show FILE.xml|DIR             the expectation, as JSON
     expect.py check TOOL.json FILE.xml|DIR  compares the tool's answer; a line for each difference
@@ -216,7 +216,8 @@ def judge(nics):
     rates = {key: max(n["rate_mbps"] or 0 for n in own) for key, own in fabrics.items()}
     top = max(rates.values(), default=0)
     best = max((key for key in fabrics if rates[key] * 1.1 >= top), default=None,
-               key=lambda key: (key[0] != "ethernet", len(fabrics[key]), -left.index(fabrics[key][0])))
+               key=lambda key: (key[0] != "ethernet", len(fabrics[key]),
+                                -left.index(fabrics[key][0])))
     for nic in left:
         nic["usable"] = (nic["kind"], nic["fabric"]) == best
 
@@ -254,7 +255,7 @@ def expect(path):
 # --- comparing -----------------------------------------------------------------------------------
 
 def by_os_index(answer):
-    """The tool may list NUMA nodes in another order; everything that follows that order moves too."""
+    """Sorts NUMA nodes by OS index, and all that follows their order: the tool may list others."""
     numa = answer["numa"]
     order = sorted(range(len(numa)), key=lambda i: numa[i]["os_index"])
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks an answer of `nuioa topo --json` (or of the oracle) against the lines of golden.tsv.
 
-    golden.py golden.tsv NAME ANSWER.json     a line for each difference; exit 3: no facts about NAME
+    golden.py golden.tsv NAME ANSWER.json   a line for each difference; exit 3: no facts about NAME
 """
 import json
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Builds small hwloc v2 XML files: a tree of objects whose CPU and node sets are derived, never typed.
+"""Builds small hwloc v2 XML files: a tree of objects whose CPU and node sets are derived.
 
 A machine is described top down with the functions below and written by save(). Objects that hold
 cores get the union of their PUs as cpuset; node sets follow hwloc's rule (NUMA nodes of the object,

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes a sysfs dump of a machine that XML files cannot describe: rates, link layers, virtual functions.
+"""Writes a sysfs dump of a machine that XML files cannot describe.
+
+It has rates, link layers and virtual functions.
 
 Usage: make-dump.py DIR      DIR must not exist; nuioa topo --topology DIR reads it
 
@@ -52,7 +54,8 @@ class Dump:
         """A device on a root bus; returns its path from sys/devices."""
         busid = "0000:%02x:%02x.%d" % (bus, slot, function)
         where = "pci0000:%02x/%s" % (bus, busid)
-        files = {"class": "0x%04x00" % cls, "vendor": "0x%04x" % vendor, "device": "0x%04x" % device,
+        files = {"class": "0x%04x00" % cls, "vendor": "0x%04x" % vendor,
+                 "device": "0x%04x" % device,
                  "subsystem_vendor": "0x%04x" % vendor, "subsystem_device": "0x0000",
                  "local_cpus": LOCAL[bus], "numa_node": numa_node, "config": ""}
         for name, text in files.items():

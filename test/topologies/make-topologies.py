@@ -121,7 +121,8 @@ def omnipath():
 @machine
 def roce():
     kids = [verbs("mlx5_0", lids=(0,)), netdev("ens1f0np0")]
-    return two_sockets(on0=[ethernet(0x10)], on1=[slot(0x80, card(0x81, 0x0200, MELLANOX, 0x101d, kids))])
+    return two_sockets(on0=[ethernet(0x10)],
+                       on1=[slot(0x80, card(0x81, 0x0200, MELLANOX, 0x101d, kids))])
 
 
 @machine
@@ -159,10 +160,10 @@ def two_fabrics():
 
 @machine
 def storage_and_management():
-    """Two rails; before them in PCI order the HCA of the file system's fabric and a Gigabit port for
-    administrators."""
-    return two_sockets(on0=[mlx5(0x08, 0, "ib0", prefix="fec0:0000:0000:0007"), ethernet(0x10, "eno1"),
-                            mlx5(0x20, 1, "ib1")],
+    """Two rails; before them in PCI order the HCA of the file system's fabric and a Gigabit port
+    for administrators."""
+    return two_sockets(on0=[mlx5(0x08, 0, "ib0", prefix="fec0:0000:0000:0007"),
+                            ethernet(0x10, "eno1"), mlx5(0x20, 1, "ib1")],
                        on1=[mlx5(0x80, 2, "ib2")])
 
 
@@ -273,7 +274,8 @@ def gpu_memory_local():
     """GPU memory as a second NUMA node that is local to the cores of its package."""
     kids = [package(s, [numa(s), numa(s + 2, 96)] + cores(s * 8, 8)
                     + ([mlx5(0x80)] if s else [])) for s in (0, 1)]
-    return document(kids, [[10, 40, 80, 120], [40, 10, 120, 80], [80, 120, 10, 120], [120, 80, 120, 10]])
+    return document(kids, [[10, 40, 80, 120], [40, 10, 120, 80],
+                           [80, 120, 10, 120], [120, 80, 120, 10]])
 
 
 @machine

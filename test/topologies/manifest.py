@@ -14,8 +14,8 @@ import sys
 sys.dont_write_bytecode = True
 from expect import expect  # noqa: E402
 
-# What the device itself says is also heard, where the host bridge says nothing; the manifest asked
-# only for the host bridge's.
+# The oracle also uses the NUMA node that the device itself names, where the host bridge names none;
+# the manifest asked only for the host bridge's.
 OWN_NUMA_NODE = {("r910-nolocality", "ib0"), ("r910-nolocality", "qib0")}
 
 
@@ -48,7 +48,8 @@ def main():
             ours[device] = nic["numa"]
     for device in sorted(set(theirs) | set(ours)):
         if device not in theirs or device not in ours:
-            bad.append("%s: only in the %s" % (device, "manifest" if device in theirs else "oracle"))
+            bad.append("%s: only in the %s"
+                       % (device, "manifest" if device in theirs else "oracle"))
             continue
         uma = len(want["numa"]) == 1 and not theirs[device]
         if ours[device] != theirs[device] and not uma and (name, device) not in OWN_NUMA_NODE:

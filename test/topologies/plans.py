@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""plans.py TOOL DIRECTORY: what `nuioa plan` decides for every topology of ours, one line for each case.
+"""plans.py TOOL DIRECTORY: what `nuioa plan` decides for every topology of ours.
 
+One line for each case:
     hagrid5 descending: hopsort 70.2>62.1 near=2 | 0*:10@5/0 1:11@5/0 ...
-                                                   rank, * the leader, : CPUs @ NUMA nodes / level, ^ NIC
-                                                   where it is not the first one
-The committed plans.golden is this output, read by a person once, so that a change of any decision shows
-in the change that makes it.
+                                                   rank, * the leader, : CPUs @ NUMA nodes / level,
+                                                   ^ NIC where it is not the first one
+The committed plans.golden is this output, read by a person once, so that a change of any decision
+shows in the change that makes it.
 """
 import json
 import pathlib
@@ -33,10 +34,12 @@ def describe(plan):
         level = "?" if t["level"] is None else t["level"]
         other = "" if t["nic"] == first else "^" + str(t["nic"])
         memory = "" if t["memory"].startswith("preferred") else "!" + t["memory"]
-        ranks.append(f"{t['rank']}{'*' if t['leader'] else ''}:{t['cpus']}@{numa}/{level}{other}{memory}")
+        rank = f"{t['rank']}{'*' if t['leader'] else ''}"
+        ranks.append(f"{rank}:{t['cpus']}@{numa}/{level}{other}{memory}")
     cost = plan["cost"]
     change = f" {cost['slurm']:g}>{cost['plan']:g}" if cost["slurm"] else ""
-    return f"{plan['mapper']}{change} near={plan['near']} {first} | {' '.join(ranks)} | {plan['reason']}"
+    head = f"{plan['mapper']}{change} near={plan['near']} {first}"
+    return f"{head} | {' '.join(ranks)} | {plan['reason']}"
 
 
 def main():

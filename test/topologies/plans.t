@@ -12,7 +12,8 @@ if [ -z "$tool" ]; then
     done_testing
     exit
 fi
-"$here/plans.py" "$tool" "$here" >"$work/plans" 2>"$work/errors" || fail "plans.py runs" "$(cat "$work/errors")"
+"$here/plans.py" "$tool" "$here" >"$work/plans" 2>"$work/errors" ||
+    fail "plans.py runs" "$(cat "$work/errors")"
 for path in "$here"/*.xml; do
     name=$(basename "$path" .xml)
     is "$name: plans" "$(grep "^$name " "$work/plans")" "$(grep "^$name " "$here/plans.golden")"

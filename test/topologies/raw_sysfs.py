@@ -82,7 +82,8 @@ class Reader:
             memory = re.search(r"MemTotal:\s+(\d+) kB", self.text(where, "meminfo") or "")
             own = self.mask(self.text(where, "cpumap")) & cpus
             package = next((p for c, p in packages.items() if own and own <= c), None)
-            self.raw.numas.append(Numa(index, own, int(memory[1]) << 10 if memory else None, package))
+            self.raw.numas.append(Numa(index, own, int(memory[1]) << 10 if memory else None,
+                                       package))
             rows[index] = [int(v) for v in (self.text(where, "distance") or "").split()]
         self.raw.slit = [rows[i] for i in sorted(rows)] if all(rows.values()) else None
         self.raw.allowed_cpus = cpus & self.cpuset(cpus)
@@ -128,7 +129,8 @@ class Reader:
     def function(self, busid, on_root_bus):
         where = "sys/bus/pci/devices/" + busid
         cpus = self.bridge_cpus(on_root_bus) or set(self.cpus)
-        nodes = {n.os_index for n in self.raw.numas if n.cpus and (n.cpus <= cpus or cpus <= n.cpus)}
+        nodes = {n.os_index for n in self.raw.numas
+                 if n.cpus and (n.cpus <= cpus or cpus <= n.cpus)}
         out = Function(busid, self.number(where, "class") >> 8, self.number(where, "vendor"),
                        self.number(where, "device"), nodes, cpus, cpus == self.cpus)
         out.numa_node = self.number(where, "numa_node")

@@ -73,7 +73,8 @@ class Reader:
             if len(packages) == 1:
                 raw.numas[0].package = int(packages[0].get("os_index"))
         raw.allowed_cpus = (bits(self.machine.get("allowed_cpuset")) if
-                            self.machine.get("allowed_cpuset") else bits(self.machine.get("cpuset")))
+                            self.machine.get("allowed_cpuset") else
+                            bits(self.machine.get("cpuset")))
 
     def read_boxes(self):
         """Everything below the machine that holds NUMA nodes."""
@@ -92,7 +93,8 @@ class Reader:
         numbers = [n.os_index for n in self.raw.numas]
         found = None
         for table in self.root.findall("distances2"):
-            if table.get("type") != "NUMANode" or table.get("name") not in ("NUMALatency", "", None):
+            if (table.get("type") != "NUMANode" or
+                    table.get("name") not in ("NUMALatency", "", None)):
                 continue
             if int(table.get("kind")) & 4 == 0 or table.get("indexing") != "os":
                 continue

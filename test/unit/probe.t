@@ -8,8 +8,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/tool.sh"
 # Hagrid with a NIC on NUMA node 5, and the distances that its firmware gave: 20 everywhere.
 flat=$work/flat.xml
-sed '/<u64values/ { s/>\([0-9 ]*\)</>\n\1\n</; s/\n10 /\nTEN /; s/ 10 / TEN /g; s/\b[0-9][0-9] /20 /g
-    s/TEN/10/g; s/\n//g }' "$machines/hagrid5.xml" >"$flat"
+sed '/<u64values/ { s/>\([0-9 ]*\)</>\n\1\n</; s/\n10 /\nTEN /; s/ 10 / TEN /g
+    s/\b[0-9][0-9] /20 /g; s/TEN/10/g; s/\n//g }' "$machines/hagrid5.xml" >"$flat"
 hagrid=$here/../probe/hagrid.txt
 
 # --- wrong usage, no answer ---------------------------------------------------------------------
@@ -81,7 +81,8 @@ site=$work/site
 run topo --topology "$flat"
 like "without: unknown beyond same/other" "$out" 'distances are unknown +beyond same/other'
 answers "made" probe --matrix "$hagrid" --topology "$flat" --out "$site" --check
-like "... --check says what is hidden" "$out" 'tells 1 distance of remote memory apart, measured are 4'
+like "... --check says what is hidden" "$out" \
+    'tells 1 distance of remote memory apart, measured are 4'
 like "... and which direction" "$out" '4 pairs are not as far in one direction as in the other'
 answers "used" topo --topology "$flat" --distances "$site" --json
 is "... as measured" "$(json "d['distance']['source'], d['distance']['matrix'][0]")" \
@@ -108,7 +109,8 @@ if [ -r "$corpus/hagrid.sysfs.tar.bz2" ]; then
         "pair 2 7 9000000 90 0" "pair 3 6 9000000 90 0" >"$work/pairs"
     talk=(plan --topology "$real" --tasks 8 --cpus-per-task 2 --hints "@$work/pairs" --json)
     run "${talk[@]}"
-    is "the real dump, without: nothing moves" "$status $(json "d['moved'], d['distance_source']")" \
+    is "the real dump, without: nothing moves" \
+        "$status $(json "d['moved'], d['distance_source']")" \
         "0 False slit"
     like "... unknown beyond same/other" "$(json "d['warnings']")" 'unknown beyond same/other'
     answers "its site file" probe --matrix "$hagrid" --topology "$real" --out "$work/real"
@@ -129,7 +131,8 @@ is "... and the second" "$(json "d['distance']['source']") $(run topo --topology
     "site [10, 20, 30, 20]"
 before=$(<"$site")
 answers "again" probe --matrix "$hagrid" --topology "$flat" --out "$site"
-is "... replaces its own section" "$(grep -c ^machine "$site") $(sort "$site")" "2 $(sort <<<"$before")"
+is "... replaces its own section" "$(grep -c ^machine "$site") $(sort "$site")" \
+    "2 $(sort <<<"$before")"
 answers "a node that it was not made for" topo --topology "$machines/corona.xml" \
     --distances "$site" --json
 is "... does not use it" "$(json "d['distance']['source']")" "slit"
@@ -150,7 +153,8 @@ answers "latencies" probe --latency 1000,1200,1250,1300
 like "... both costs" "$out" 'remote_cost=0\.20 hop_cost=0\.05$'
 
 answers "a heat map" probe --matrix "$hagrid" --heatmap "$work/heat.svg"
-is "is XML: a square for each pair, a frame for each link's two ends" "$(python3 - "$work/heat.svg" <<'EOF'
+is "is XML: a square for each pair, a frame for each link's two ends" \
+    "$(python3 - "$work/heat.svg" <<'EOF'
 import sys, xml.etree.ElementTree as e
 r = [x for x in e.parse(sys.argv[1]).iter() if x.tag.endswith('rect')]
 print(sum(x.get('fill') != 'none' for x in r) - 1, sum(x.get('fill') == 'none' for x in r))

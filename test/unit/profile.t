@@ -71,7 +71,8 @@ like "... in one line" "$out" 'at most 136 B a node \(4 ranks, 6 pairs among the
 awk 'BEGIN { print "nuioa-profile 1\nranks 10000"
     for (r = 0; r < 10000; r++)
         for (k = 1; k <= 25; k++)
-            printf "pair %d %d 8 1 0\npair %d %d 8 1 0\n", r, (r + k) % 10000, (r + k) % 10000, r }' \
+            printf "pair %d %d 8 1 0\npair %d %d 8 1 0\n",
+                r, (r + k) % 10000, (r + k) % 10000, r }' \
     >"$work/large"
 answers "10,000 ranks with 50 neighbours each" profile --nodes 157 "$work/large"
 like "... a slice is small" "$out" 'at most 20\.9 KB a node \(64 ranks, 1275 pairs among them\)'

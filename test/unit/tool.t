@@ -96,8 +96,8 @@ for arguments in "" topo plan probe profile cache; do
 done
 answers "plan --help" plan --help
 for option in tasks cpus-per-task topology allowed binding ranks json xml format hints policy \
-    cores nic mem leader threads export coll trace gather timeout_ms distances cache auth munge_socket \
-    timeout_max_ms deadline_ms remote_cost hop_cost; do
+    cores nic mem leader threads export coll trace gather timeout_ms distances cache auth \
+    munge_socket timeout_max_ms deadline_ms remote_cost hop_cost; do
     like "plan --help has $option" "$out" "(^|[^a-z_])$option([^a-z_]|\$)"
 done
 answers "plan --nuioa=help" plan --nuioa=help
@@ -125,13 +125,16 @@ like "... on one screen" "$(wc -l <"$work/out")" '^(3[0-9]|4[0-9])$'
 explained=$out
 answers "--explain" plan --topology "$hagrid" --tasks 16 --hints "$weights" --explain
 is "... is the same" "$(grep -v evaluations "$work/out")" "$(grep -v evaluations <<<"$explained")"
-answers "policy cpu" plan --topology "$machines/quad.xml" --tasks 5 --policy cpu --interrupts 9 --json
-is "... a rank leaves the core that serves interrupts" "$(json "*(t['cpus'] for t in d['tasks'])")" \
+answers "policy cpu" plan --topology "$machines/quad.xml" --tasks 5 --policy cpu \
+    --interrupts 9 --json
+is "... a rank leaves the core that serves interrupts" \
+    "$(json "*(t['cpus'] for t in d['tasks'])")" \
     "0-1 2-3 4-5 6-7 10-11"
 is "... and nothing costs more" "$(json "d['mapper'], d['cost']['slurm'] == d['cost']['plan']")" \
     "spare True"
 like "... says why" "$(json "d['reason']")" 'left cores that serve NIC interrupts for spare ones'
-answers "... no spare core" plan --topology "$machines/quad.xml" --tasks 8 --policy cpu --interrupts 9
+answers "... no spare core" plan --topology "$machines/quad.xml" --tasks 8 --policy cpu \
+    --interrupts 9
 like "... says why not" "$out" 'the step has no spare core there'
 answers "'_' for '-'" plan --topology "$hagrid" --tasks 2 --cpus_per_task 2
 answers "plain --nuioa" plan --nuioa --topology "$hagrid" --tasks 2
@@ -233,7 +236,8 @@ is "plan --json: cost" "$(json "[d['cost'][k] for k in ('slurm', 'plan', 'bound'
     "[179.85, 169.45, 169.45]"
 is "plan --json: the ranks' costs add up" "$(json "[round(sum(t['cost'][k] for t in d['tasks']), 9)
     for k in ('slurm_nic', 'plan_nic')]")" "[179.85, 169.45]"
-is "plan --json: why" "$(json "*(d['tasks'][0][k] for k in ('was', 'level_was', 'heavier', 'why'))")" \
+is "plan --json: why" \
+    "$(json "*(d['tasks'][0][k] for k in ('was', 'level_was', 'heavier', 'why'))")" \
     "0 3 0 nearer its NIC"
 is "plan --json: who leads" "$(json "d['leader'],d['near'],d['order'][:3],d['rail_leaders']")" \
     "0 2 [0, 1, 2] [0]"
