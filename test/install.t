@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What "make install" puts where, with --prefix=/usr: the tree that NUIOA_STAGE names.
+# "make install" puts each file into its place, with --prefix=/usr: the tree that NUIOA_STAGE names.
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/tap.sh"

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# The doors of the options: command line over environment over plugstack.conf, and off by default.
-# What shows which value won is the leader of node1, whose NIC is near ranks 8 to 15.
+# The sources of the options: the command line wins over the environment, which wins over
+# plugstack.conf; the default is off. The leader of node1, whose NIC is near ranks 8 to 15, shows
+# which value won.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
@@ -43,7 +44,7 @@ plugin -n node2 on "topology=$topology" default=export leader=rank0
 launch 32 -w node1,node2 --exclusive
 is "each node reads its own plugstack.conf" "$(of 0 NUIOA_LEADER),$(of 16 NUIOA_LEADER)" "8,16"
 
-# Every option, every good value, every door: taken without a word, and the job runs.
+# Every good value of every option is taken from every source without a message, and the job runs.
 plugin on "topology=$topology"
 while read -r name value; do
     launch 2 -w node1 --nuioa=export "--nuioa-$name=$value"

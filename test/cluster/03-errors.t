@@ -87,7 +87,7 @@ timeout_ms=soon
 deadline_ms=99999999999999999999
 END
 
-# What only an administrator may say.
+# Only an administrator may set these options.
 plugin on "topology=$topology" default=export
 launch 16 -w node1 --exclusive
 nic=$(of 0 NUIOA_NIC)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What the ranks are told is what `nuioa plan` says for their node, whatever the shape of the step.
+# Ranks get the variables that `nuioa plan` prints for their node, whatever the shape of the step.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin

@@ -90,7 +90,7 @@ user sh -c 'timeout -s INT 2 srun -n1 sleep 30; echo interrupted: $?'
 is "an interrupted srun ends" "$out" "interrupted: 124"
 is "an interrupted job leaves nothing behind" "$(in_node ctl sh -c 'sleep 1; squeue -h')" ""
 
-# What srun tells nodes alone
+# srun tells these variables only to the nodes.
 cat >"$CLUSTER_DIR/home/mpirun" <<'END'
 #!/bin/sh
 env | grep -e ^PATH= -e ^SLURM_NUIOA_SRUN= -e ^SLURM_NUIOA_HINTS_LIST= | cut -d = -f 1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Whatever is wrong on a node, the job runs as if the plugin were absent, and says so in one line.
+# If anything is wrong on a node, the job runs as if the plugin were absent, and one line says why.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
@@ -135,7 +135,7 @@ printf 'optional /run/stage/usr/lib/slurm/gone.so\n' >"$n1/plugstack.conf"
 launch 4 -w node1,node2 --ntasks-per-node=2 --nuioa=on
 is "no plugin on one node: the job runs" "$rc,$(of 2 NUIOA_NIC)" "0,mlx5_0:1"
 
-# What the user brings.
+# Mistakes in the files and variables of the user.
 plugin on "topology=$topology"
 launch 4 SLURM_NUIOA=on SLURM_NUIOA_HINTS=@/no/such/hints -w node1
 is "hints file of the environment missing: the job runs" "$rc" 0

@@ -35,8 +35,8 @@ is "report,export moves nobody" "$(of 0 NUIOA_CPUS)" 0
 like "report,export: still reports" "$err" 'mlx5_0'
 ok "explain says more than report" test "$(wc -c <<<"$report")" -gt "$(wc -c <<<"$err")"
 
-# What is said is so: the bound is of exchanges, a rank of an exact step has its CPUs alone, and
-# what is nearer its NIC may be farther from its GPU.
+# The report is true: the bound is of exchanges, a rank of an exact step has its CPUs alone, and
+# CPUs nearer to the NIC may be farther from the GPU.
 launch 8 -w node1 -c2 --exclusive --nuioa=report --nuioa-hints=heavy=0
 like "moved: a gain" "$err" \
     "cost [0-9.]+ -> [0-9.]+ \([0-9.]+ % less\), no exchange of Slurm's masks can be below"

@@ -107,7 +107,7 @@ keys_by_two 5 "-N1 -n2 --exclusive $home/keys 0" "-N1 -n3 --exclusive" "$home/ke
 like "het job: the second component's ranks" "$(key 2 nuioa.order)" '^[2-4],[2-4],[2-4]$'
 like "het job: the first component's" "$(key 0 nuioa.order)" '^[01],[01]$'
 
-# Where there is nothing to do
+# There is nothing to do here.
 for mpi in none pmi2; do
     trial "$with_plan"
     launch 4 -w node1 --mpi=$mpi
@@ -167,7 +167,7 @@ keys 2 -w node1 -O
 is "ranks that are bound to the whole node get no locality" "$(grep -c 'pmix\.' <<<"$out")" 0
 is "but the others of nuioa" "$(key_all nuioa.version)" "1 1"
 
-# What it costs
+# The time and the number of keys for 512 ranks are shown.
 trial "$with_plan"
 launched=$((launched + 1))
 user srun --mpi=pmix -w node1 -O -n 512 /bin/true
@@ -175,7 +175,7 @@ user srun --mpi=pmix -w node1 -O -n 512 /bin/true
 like "512 ranks on one node" "$(told node1)" 'ranks=512 .* error=$'
 note "512 ranks: $(told node1 | grep -oE '(pmix|keys|time_us|cpu_us)=[0-9]+' | paste -s -d ' ')"
 
-# Of the plugin itself: all 16 cores of node1, whose NIC is beside the last 8.
+# The plugin itself gives its keys: a rank has all 16 cores of node1, whose NIC is near the last 8.
 if [ -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/slurm/nuioa.so" ]; then
     plugin on "topology=$topology" default=on "${patient[@]}"
     keys 1 -c16 -w node1 --exclusive

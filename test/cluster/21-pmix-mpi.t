@@ -88,7 +88,7 @@ mpi() {
 
 leading() { sed -n 's/^rank \([0-9]*\) leads.*/\1/p' <<<"$out" | sort -n | paste -s -d ' '; }
 
-# What nuioa names: the heavy rank of each node, which is not the lowest one anywhere but on node4
+# nuioa names the heavy rank of each node, which is the lowest one only on node4.
 wanted="3 6 9 12"
 
 if ! has_compiler mpicc.openmpi; then

@@ -25,7 +25,7 @@ timed() { # launch..., its time in $took_ms
     took_ms=$(($(date +%s%3N) - start))
 }
 
-# What a step of four nodes does in every way to launch it. $1: auth=
+# Launches steps of four nodes in every way: all nodes get the table. $1: auth=
 everybody_meets() {
     local how
     plugin on "${good[@]}" "auth=$1"

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Where nothing that is still to be decided can change who leads a node, no other node waits for it.
+# If a node knows its leader before it has a plan, no other node waits for it.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
-own=(cache=/run/node/promise.cache default=on "${patient[@]}")
+own=(cache=/run/node/early.cache default=on "${patient[@]}")
 
 build_disturb
 
@@ -37,7 +37,7 @@ disturb slow
 launch 8 -N4 --exclusive
 no_table "two ranks a node, of which either may lead"
 
-# A node that stands down after it has promised: what all ranks do together its ranks do, too.
+# A node gives up after it has sent its early leader: its ranks take part in what all ranks do.
 plugin on "${own[@]}" coll=on
 disturb blind
 launch 4 -N4 --exclusive

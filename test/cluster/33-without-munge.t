@@ -33,7 +33,7 @@ no_table "without libmunge, auth=munge"
 like "without libmunge, auth=munge: what is missing, and what to do" "$err" "$missing"
 is "without libmunge, auth=munge: each node knows its own leader" "$(all NUIOA_LEADER | wc -w)" 8
 
-# What only the nodes lack, the nodes say.
+# If only a node lacks the library, the node says so.
 show "${everywhere[@]}"
 plugin on "${good[@]}" auth=munge
 launch 8 -N4 --exclusive --nuioa

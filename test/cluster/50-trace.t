@@ -80,7 +80,7 @@ forms() {
     done
 }
 
-# What each rank must send and receive in a collective: the model is in mpi/trace/collective.c.
+# Each rank must send and receive this in a collective: the model is in mpi/trace/collective.c.
 collectives='bcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
 ibcast 1/2/1000/1 2/3/1000/1 3/0/1000/1
 reduce 0/3/1000/1 2/1/1000/1 3/2/1000/1
@@ -159,7 +159,7 @@ for kind in openmpi mpich; do
         is "$kind: $what" "$(brief "trace/$kind.collective")" "$expected "
     done <<<"$collectives"
 
-    # What MPI 4 added.
+    # MPI 4 added these.
     if has $kind Bcast_init; then
         forms $kind -DPERSISTENT
     else
@@ -218,7 +218,7 @@ for kind in openmpi mpich; do
     done
 done
 
-# What Open MPI's own monitoring saw of the program, read as it is. Its E lines are what the
+# The output of Open MPI's own monitoring is read as it is. Its E lines are what the
 # program sent, without persistent requests, which that of Open MPI 4.1 does not see, and without
 # bytes of large messages.
 if [ -e "$CLUSTER_DIR/home/irregular.openmpi" ] &&

@@ -23,7 +23,7 @@ logs() {
     in_node ctl sh -c 'cat /run/cluster/nodes/*/log/slurmd.log' | grep 'nuioa: ' | grep -vc debug
 }
 
-# rejected NAME WHAT-IS-SAID: the file of that name, through both doors
+# rejected NAME WHAT-IS-SAID: the file of that name, as an option and as the site's default
 rejected() {
     local name=$1 said=$2 before file=$home/bad/$1
     before=$(logs)
@@ -47,7 +47,7 @@ rejected() {
 
 plugin on "topology=$topology" "${patient[@]}"
 
-# What a good one does, so that the rest is about what is wrong with it.
+# A good file is taken, so the errors below come from what is wrong with the other files.
 printf '%s' "$head$pair"$'\n' >"$bad/good"
 launch 8 -N2 --nuioa "--nuioa-hints=$home/bad/good"
 is "a good one: ranks have weights" "$rc, $(of 7 NUIOA_WEIGHT | wc -w)" "0, 1"

@@ -96,8 +96,8 @@ plugin on "topology=$topology" "${patient[@]}" default=export coll=on
 tally 4 env NUIOA_COLL=force srun -n 4 -N2 --gpus-per-node=1 "$home/gpus"
 is "the user's own word stays" "$(all NUIOA_COLL)" "force force force force"
 
-# What a program sees of it: led without GPUs, its MPI's own with them, also where one node alone
-# has them, and where the user says "on" and nobody but the library looks.
+# A program's broadcasts are led without GPUs, and are its MPI's own with them: also if one node
+# alone has GPUs, and if the user says "on" and only the library looks for GPUs.
 if in_node ctl sh -c 'command -v mpicc.openmpi' >/dev/null; then
     bench() { # SRUN-ARG...
         launched=$((launched + 1))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# What up, down, in and plugin share: where an instance lives and which process is a node.
+# Functions that up, down, in and plugin share: where an instance lives and which process is a node.
 #
 # An instance is a directory:
 #   slurm.conf hosts munge.key           for all nodes, seen by them as /run/cluster

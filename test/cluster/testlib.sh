@@ -52,7 +52,7 @@ need_plugin() {
 in_node() { "$here/in" "$@"; }
 plugin() { "$here/plugin" "$@"; }
 
-# What srun says of waiting for nodes that are not quite free yet: nothing that a test asks about.
+# srun prints these lines while it waits for nodes that are not quite free yet. No test needs them.
 waiting='^srun: (job [0-9]+ (queued and waiting|has been allocated)|Job [0-9]+ step creation'
 waiting+='|Job step creation|Step created for)'
 
@@ -73,9 +73,9 @@ give_back() {
     idle 200
 }
 
-# What srun says of launches that Slurm 22.05 loses by itself, once in thousands: the connection of
-# a slurmstepd that ends was reset, or one slurmstepd was to open another's credential while it had
-# the user's rights, to fork ranks.
+# srun prints these lines for launches that Slurm 22.05 loses by itself, once in thousands: the
+# connection of a slurmstepd that ends was reset, or one slurmstepd was to open another's
+# credential while it had the user's rights, to fork ranks.
 slurm_lost='aborting, io error with slurmstepd|_direct_conn_establish: .*Connection reject'
 
 # user COMMAND...: as a user on the login node, with the output in $out, $err, $rc (124, 137: no end
@@ -150,7 +150,7 @@ refused() {
     rm -r "${CLUSTER_DIR:?}/home/$dir"
 }
 
-# of RANK NAME: value of that rank's variable in $out, or nothing
+# of RANK NAME: the value of that rank's variable in $out, or nothing
 of() { sed -n "s/^$1 $2=//p" <<<"$out"; }
 
 # all NAME: values of all ranks, in rank order, as one line

@@ -39,7 +39,8 @@ fi
 # shellcheck source=lib.sh
 . /nuioa/lib.sh
 
-# Same kernel, same processors; its own name, network, and places where slurmd and MPI keep files.
+# Starts a second node: it has the same kernel and processors, and its own name, network, and
+# directories of slurmd and MPI.
 start_node1() {
     local try pid
     ip link add veth0 type veth peer name veth1

@@ -89,7 +89,7 @@ is "all threads, the nearest die's first" \
 threads_of 3 -n4 -c12 --nuioa --nuioa-hints=heavy=1,3
 is "3 threads: on the nearest cores" \
     "$(values cpus | tr ' ' '\n' | grep -cE '^(0,1,2|18,19,20)$')" 2
-# Of the list the first four are the ranks'.
+# The first four of the list are the ranks' own.
 next=$(for cpu in $(firsts); do echo $((cpu + 3)); done | paste -s -d,)
 is "the progress threads of MPICH and Intel MPI get the next core" \
     "$(values MPIR_CVAR_PROGRESS_THREAD_AFFINITY | cut -d' ' -f1 | cut -d, -f1-4), \
@@ -100,7 +100,7 @@ is "one rank with all cores: thread 0 beside the NIC, the others on all dies" \
     "$(firsts), $(numas | tr ' ' '\n' | sort -u | wc -l) NUMA nodes, $(values own)" \
     "0, 8 NUMA nodes, 8"
 
-# What the user says stands. (Without the plugin nothing says anything else.)
+# The settings of the user are kept. (Without the plugin nothing changes them.)
 [ "$plugin" = yes ] || { done_testing; exit; }
 for theirs in 'OMP_PLACES={5}' OMP_PROC_BIND=false GOMP_CPU_AFFINITY=5 KMP_AFFINITY=none; do
     threads_of 2 "$theirs" -n1 -c48 --nuioa

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What an MPI library sees on the 8-node Opteron with its NIC on NUMA node 5: the groups that Open
+# The view of an MPI library on the 8-node Opteron with its NIC on NUMA node 5: the groups that Open
 # MPI makes, the leaders that libnuioa-client elects, the PMIx keys; against what the kernel says.
 if [ ! -e /nuioa/settings ]; then
     here=$(dirname "$(readlink -f "$0")")

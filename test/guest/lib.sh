@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034
-# What the scenarios share; sourced inside the guest.
+# Functions that the tests share; sourced inside the guest.
 
 machine="" plugin="" # in the settings, which boot writes
 # shellcheck source=/dev/null
@@ -102,7 +102,7 @@ nic_numa() {
     done
 }
 
-# What nuioa(1) says of the NICs, and of the distances from NUMA node $1.
+# topo NODE: the NICs, and the distances from that NUMA node, as nuioa(1) prints them.
 topo() {
     as_user nuioa topo --json | jq -rc --argjson from "$1" \
         '[.nics[] | select(.usable) | "\(.netdev):\(.numa[0])"], .distance.matrix[$from]' |

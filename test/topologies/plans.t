@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# What is decided for each of our topologies is what a person once found right: plans.golden.
+# The plans for each of our topologies are those that a person once found right: plans.golden.
 # After a deliberate change: test/topologies/plans.py TOOL test/topologies > plans.golden, and read
 # the diff.
 

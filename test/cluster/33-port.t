@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# srun's port for the rendezvous is open only while nodes may call, and only where they will; what
-# keeps them from calling is said once, however short the step is.
+# srun's port for the rendezvous is open only while nodes may connect, and only for steps in which
+# they do. What keeps them from it is said once, however short the step is.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
@@ -54,7 +54,7 @@ for nodes in 1 4; do
     end
 done
 
-# Where the plugin is not loaded nobody takes the token away, so a rank can tell it.
+# Without the plugin on a node nobody removes the token from the environment: a rank can print it.
 token='s/^SLURM_NUIOA_SRUN=//p'
 port_of() {
     sed -n "$token" "$CLUSTER_DIR/home/waiting/$1" | tr : '\n' | grep -m 1 -E '^[0-9]{4,5}$'
@@ -73,8 +73,7 @@ refusal=$(in_node ctl bash -c "exec 3<>/dev/tcp/127.0.0.1/$port" 2>&1)
 like "then who comes late is refused" "$refusal" 'Connection refused'
 end
 
-# What is wrong is said even where the step ends before the time to wait does: here no node waits
-# for another.
+# The error is said even if the step ends before the time to wait: here no node waits for another.
 plugin on "${hasty[@]}" auth=munge timeout_ms=5000 munge_socket=/run/node/none
 plugin -n ctl on "${hasty[@]}" auth=munge timeout_ms=5000
 for round in 1 2 3; do
