@@ -92,7 +92,8 @@ class Simulator:
         library = [name for name in sorted(glob.glob(os.path.join(top, "mpi", "coll", "*.c")))
                    if not name.endswith(REPLACED)]
         self.make("bench", ["bench.c", "published.c", "library.c", *library,
-                            os.path.join(top, "lib", "util", "number.c")],
+                            *(os.path.join(top, "lib", "util", name)
+                              for name in ("gpus.c", "number.c"))],
                   [*CC, "-L" + self.build, "-Wl,-rpath," + self.build, '-DNUIOA_VERSION="sim"',
                    "-include", self.source("replace.h"), "-D_GNU_SOURCE",
                    *("-I" + os.path.join(top, part) for part in ("", "lib"))],
