@@ -3,6 +3,7 @@
 /* The main program of nuioa-bench-openmpi and nuioa-bench-mpich. */
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

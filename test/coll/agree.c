@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What libnuioa-coll says to other ranks, and when. Each case counts the collectives that reach the
- * MPI library by their PMPI names, as only the preloaded library calls them here, and asserts how
- * many there were. Run as `agree CASE...`; rank 0 prints "CASE: ... right" or "... WRONG". */
+/* This test counts the messages that libnuioa-coll sends by itself. Each case counts the
+ * collectives that reach the MPI library by their PMPI names, which only the preloaded library uses
+ * here, and checks their number. Usage: agree CASE...; rank 0 prints "CASE: ... right" or "...
+ * WRONG". */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -12,11 +13,12 @@
 
 #define LARGE (1 << 18)
 
-static long seen;   /* collectives of the library's own */
-static int program; /* a call of the program's that the library passes on is none of them */
+static long seen; /* the number of collectives that libnuioa-coll has called */
+static int
+    program; /* above 0: the program itself is in a call, which is not counted if passed on */
 static char data[LARGE];
 
-/* The MPI library's, behind this program's. */
+/* Returns the MPI library's function, which this program overrides. */
 static void *next(const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -68,7 +70,7 @@ static void broadcasts(MPI_Comm comm, int calls)
         MPI_Bcast(data, LARGE, MPI_CHAR, i % size, comm);
         program++;
         if (data[0] != i + 1 || data[LARGE - 1] != i + 1)
-            seen += 1000000; /* wrong bytes */
+            seen += 1000000; /* the received bytes are wrong */
     }
 }
 
@@ -79,7 +81,8 @@ static void ring(int rank, int size)
                      (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* All ranks, by way of two groups: as a communicator with ranks of another world is made. */
+/* Returns a communicator of all ranks, merged from two groups: communicators with ranks of another
+ * MPI_COMM_WORLD are made in this way. */
 static MPI_Comm merged(int rank, int size)
 {
     MPI_Comm half, inter, comm;
@@ -92,8 +95,8 @@ static MPI_Comm merged(int rank, int size)
     return comm;
 }
 
-/* Returns how many collectives the library is to add on each rank; -1: it is to lead, so that fewer
- * reach the MPI library than the program calls. */
+/* Returns how many collectives the library must add on each rank; -1: it must lead, so that fewer
+ * collectives reach the MPI library than the program calls. */
 static long run(const char *what, int rank, int size)
 {
     MPI_Comm comm;
@@ -105,7 +108,7 @@ static long run(const char *what, int rank, int size)
         sums(MPI_COMM_SELF, 20);
         return 0;
     }
-    if (!strcmp(what, "once")) { /* communicators that are hardly used */
+    if (!strcmp(what, "once")) { /* communicators that are used once or twice */
         for (int i = 0; i < 50; i++) {
             MPI_Comm_dup(MPI_COMM_WORLD, &comm);
             sums(comm, 2);
@@ -123,7 +126,7 @@ static long run(const char *what, int rank, int size)
         broadcasts(comm, 20);
     MPI_Comm_free(&comm);
     bool leads = !strcmp(what, "led") || !strcmp(what, "merged");
-    return leads ? -1 : 1; /* the question whether all were told the same */
+    return leads ? -1 : 1; /* the question whether all ranks have the same settings */
 }
 
 int main(int argc, char **argv)

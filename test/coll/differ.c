@@ -32,7 +32,7 @@ struct settings {
     bool threads, leave, verbose;
 };
 
-/* For the watchdog alone. */
+/* Only the watchdog reads these. */
 static struct context *watched[THREADS];
 
 static void late(int number)
@@ -81,8 +81,8 @@ static bool parse(int argc, char **argv, struct settings *s)
     return true;
 }
 
-/* The library's own doors, where one is preloaded that has them. */
-static void find_doors(struct context *x)
+/* Finds the functions that libnuioa-coll has for nuioa-bench, if it is preloaded. */
+static void find_functions(struct context *x)
 {
     void *choose = dlsym(RTLD_DEFAULT, "nuioa_coll_choose");
     void *algorithms = dlsym(RTLD_DEFAULT, "nuioa_coll_algorithms");
@@ -113,7 +113,7 @@ static void *work(void *argument)
     types_make(&x->types);
     operations_make(&x->operations);
     if (!s->threads)
-        find_doors(x);
+        find_functions(x);
     watched[job->number] = x;
     for (x->step = 0; x->step < s->calls; x->step++) {
         alarm((unsigned)s->timeout_s);
@@ -166,7 +166,8 @@ static struct held held_now(void)
     return h;
 }
 
-/* Makes a communicator, uses it by the given calls, frees it, n times. */
+/* Makes, uses and frees a communicator n times; with MPI names if `tested`, else with PMPI
+ * names. */
 static void churn_once(bool tested, long n)
 {
     static char data[4096];
@@ -182,8 +183,7 @@ static void churn_once(bool tested, long n)
     }
 }
 
-/* What is held after n more communicators than at the beginning, with the plain MPI and with the
- * library. */
+/* Prints the memory and files that n communicators leave, with the plain MPI and with the library. */
 static void churn(long n, int rank)
 {
     for (int tested = 0; tested < 2; tested++) {

@@ -32,7 +32,7 @@ uint64_t draw_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 
 /* --- types ------------------------------------------------------------------------------------ */
 
-/* What a message consists of. MIXED is an int32 and a double. */
+/* The base elements of a message. MIXED is an int32 and a double. */
 enum base {
     BASE_U8,
     BASE_I32,
@@ -67,11 +67,11 @@ struct types {
 void types_make(struct types *types);
 void types_free(struct types *types);
 
-/* One whose fold divides `unit`. */
+/* Picks a layout whose fold divides `unit`. */
 const struct layout *types_pick(const struct types *types, enum base base, int unit,
                                 uint64_t number);
 
-/* One of that fold, 1 to 3. */
+/* Picks a layout of this fold, 1 to 3. */
 const struct layout *types_fold(const struct types *types, enum base base, int fold,
                                 uint64_t number);
 
@@ -109,9 +109,9 @@ struct slot {
     bool used;
     const char *kind;
     MPI_Comm comm;
-    int size;              /* of the group; for an inter-communicator of group A */
+    int size;              /* number of ranks in the group; in an inter-communicator in group A */
     int member[RANKS_MAX]; /* ranks of the context's world */
-    int remote;            /* of group B; 0: no inter-communicator */
+    int remote;            /* number of ranks in group B; 0: no inter-communicator */
     int remote_member[RANKS_MAX];
     int me; /* my rank in my group; -1: none */
     bool inside_b;
@@ -135,7 +135,7 @@ void comms_begin(struct comms *comms, MPI_Comm world);
 void comms_step(struct comms *comms, struct draw *draw, const char **what);
 void comms_end(struct comms *comms);
 
-/* How often the handler of ours was called in this thread. */
+/* The number of calls of our error handler in this thread. */
 extern _Thread_local int comms_handler_calls;
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -155,10 +155,10 @@ struct context {
     int (*choose)(const char *collective, const char *algorithm); /* the library's; may be NULL */
     const char *(*algorithms)(const char *collective);
     const char *before; /* what was done to communicators before it, for the watchdog */
-    char what[512];     /* the call that runs, likewise; empty between calls */
+    char what[512];     /* the call that runs, for the watchdog too; empty between calls */
 };
 
-/* One collective call of each kind. */
+/* Makes one collective call, drawn at random, by both names. */
 void call_step(struct context *context);
 extern const char *const call_names[];
 

@@ -25,7 +25,7 @@ struct api { CALLS(MEMBER) };
 static const struct api tested = { CALLS(TESTED) }, plain = { CALLS(PLAIN) };
 /* clang-format on */
 
-/* How often each is called: what the library does itself most often. */
+/* How often each is called; those that the library leads most often. */
 static const int often[KINDS] = { 2, 14, 7, 7, 7, 7, 8, 8, 3, 2, 1, 12, 14, 2, 2, 2, 1, 2, 2 };
 
 enum wrong { RIGHT, WRONG_COUNT, WRONG_ROOT, WRONG_TYPE, WRONG_OP };
@@ -103,8 +103,9 @@ static bool exchanges(enum kind kind)
     return kind == CALL_Alltoall || kind == CALL_Alltoallv || kind == CALL_Alltoallw;
 }
 
-/* Not those whose counts differ: Open MPI 4.1 itself fails in some; nor Gather and Scatter, where
- * the groups of MPICH 4.0 may choose different algorithms. */
+/* Inter-communicators are not used for collectives whose counts differ, because Open MPI 4.1 itself
+ * fails in some; nor for Gather and Scatter, where the groups of MPICH 4.0 may choose different
+ * algorithms. */
 static bool for_inter(enum kind kind)
 {
     return kind == CALL_Barrier || kind == CALL_Bcast || kind == CALL_Allgather ||
@@ -225,7 +226,7 @@ static void prepare_blocks(struct call *c, struct task_memory *send, struct task
         }
 }
 
-/* A vector of n on each side. */
+/* Prepares a vector of n elements on each side. */
 static void prepare_vectors(struct call *c, struct task_memory *send, struct task_memory *receive)
 {
     long send_n = c->n, receive_n = c->n;
@@ -302,8 +303,8 @@ static int run(const struct api *f, const struct call *c, const struct task_memo
     return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;
 }
 
-/* What a library must leave alone: a receive of the user's that any message would match, and a
- * collective operation of his that has begun. */
+/* Checks that the library does not touch a receive of the user that any message would match, nor a
+ * collective operation that the user has begun. */
 static int run_beside(const struct call *c, const struct task_memory *send,
                       const struct task_memory *receive, int beside, int *strange)
 {
@@ -407,7 +408,7 @@ static void draw_root(struct call *c, struct draw *d)
         c->root = c->am_root ? MPI_ROOT : MPI_PROC_NULL;
 }
 
-/* Between two groups none of the user's: MPICH 4.0 itself fails with some. */
+/* Between two groups no operation of the user is drawn: MPICH 4.0 itself fails with some. */
 static const struct operation *draw_operation(const struct operations *all, struct draw *d,
                                               bool inter, enum base *base)
 {
@@ -492,7 +493,7 @@ static void describe(struct context *x, const struct call *c)
              c->op ? c->op->name : "", c->wrong ? ", wrong on purpose" : "");
 }
 
-/* The library's own choice, or one of its algorithms. */
+/* Sets one of the library's algorithms, or leaves the choice to the library. */
 static void choose(struct context *x, enum kind kind, struct draw *d)
 {
     char name[32], list[512], *rest = list, *word, *words[32];
@@ -517,7 +518,7 @@ void call_step(struct context *x)
     struct call c = { .salt = draw_next(d) };
     c.kind = draw_kind(d, x->only);
     choose(x, c.kind, d);
-    /* Rather on a communicator that not all hold alike than always on all ranks. */
+    /* Only a quarter of the calls are on MPI_COMM_WORLD; the others on any communicator. */
     c.slot = &x->comms.slot[draw_percent(d, 25) ? 0 : draw_below(d, SLOTS)];
     if (!c.slot->used || (c.slot->remote && !for_inter(c.kind)))
         c.slot = &x->comms.slot[0];

@@ -135,7 +135,7 @@ static void duplicate(struct comms *c, struct slot *s, const struct slot *from, 
     settle(c, s, later ? "idup" : "dup", later ? 0 : from->errors);
 }
 
-/* Members of one colour in the order of the keys, then of the old ranks. */
+/* Lists the members of one colour, ordered by key, then by old rank. */
 static void divide(struct slot *to, const struct slot *from, const int *color, const int *key,
                    int wanted)
 {
@@ -153,7 +153,7 @@ static void divide(struct slot *to, const struct slot *from, const int *color, c
         to->member[i] = from->member[place[i]];
 }
 
-/* Two communicators at once, one in each slot; who gets colour 2 gets none. */
+/* Makes two communicators at once, one in each slot. A rank with colour 2 gets none. */
 static void split(struct comms *c, struct slot *one, struct slot *two, const struct slot *from,
                   struct draw *d, bool reversed)
 {
@@ -177,7 +177,7 @@ static void split(struct comms *c, struct slot *one, struct slot *two, const str
         settle(c, two, "split", 0);
 }
 
-/* By a group, of the members alone or of all. */
+/* Makes a communicator from a group, called by its members only or by all ranks. */
 static void subset(struct comms *c, struct slot *s, const struct slot *from, struct draw *d,
                    bool alone)
 {
@@ -201,7 +201,7 @@ static void subset(struct comms *c, struct slot *s, const struct slot *from, str
     settle(c, s, alone ? "create_group" : "create", 0);
 }
 
-/* Everyone's own: each rank is its only member. */
+/* Makes a communicator for each rank, in which it is the only member. */
 static void self(struct comms *c, struct slot *s)
 {
     MPI_Comm_dup(MPI_COMM_SELF, &s->comm);
@@ -264,7 +264,7 @@ static void make(struct comms *c, struct draw *d, const char **what)
     /* "self" and "node" differ from rank to rank: nothing that all must know is made of them. */
     if (!from->used || from->remote || !strcmp(from->kind, "self") || !strcmp(from->kind, "node"))
         from = &c->slot[0];
-    old = *from; /* which may be what is dropped */
+    old = *from; /* `from` may be the one that is freed */
     struct slot *dropped[] = { &c->slot[one], kind == 2 || kind == 3 ? &c->slot[two] : NULL };
     MPI_Comm keep = MPI_COMM_NULL;
     if (from != &c->slot[0] && (from == dropped[0] || from == dropped[1])) {
@@ -293,7 +293,7 @@ static void make(struct comms *c, struct draw *d, const char **what)
         else
             inter(c, s, &old, d);
     }
-    if (keep != MPI_COMM_NULL) { /* after its child was made */
+    if (keep != MPI_COMM_NULL) { /* it was kept until its child was made */
         MPI_Comm_free(&keep);
         c->freed++;
     }

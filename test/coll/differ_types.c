@@ -208,7 +208,7 @@ static void user_compose(void *in, void *inout, int *length, MPI_Datatype *type)
 #define BIT(base) (1u << (base))
 #define INTEGERS (BIT(BASE_U8) | BIT(BASE_I32) | BIT(BASE_U32) | BIT(BASE_I64))
 #define NUMBERS (INTEGERS | BIT(BASE_F32) | BIT(BASE_F64))
-/* Not of bytes: those that overflow Open MPI cuts off at 255 where it has vector instructions. */
+/* Bytes are not added: with vector instructions, sums in Open MPI stop at 255 and do not wrap. */
 #define SUMS (NUMBERS & ~BIT(BASE_U8))
 
 void operations_make(struct operations *o)

@@ -7,10 +7,11 @@
 
 #include "pmix/client/nuioa-client.h"
 
-/* For tests: a rank that asks the real libpmix, with PMIX_OPTIONAL and before any fence, for every
- * key that nuioa publishes, on the wildcard rank, its own and others'; prints "RANK KEY=VALUE", for
- * another rank's key "RANK KEY@OTHER=VALUE", and nothing for a key that is absent. Then what
- * libnuioa-client says. Usage: keys [OTHER]... */
+/* A program for tests. Each rank asks the real libpmix for every key that nuioa publishes, with
+ * PMIX_OPTIONAL and before any fence: for the wildcard rank, for itself, and for the other ranks in
+ * the arguments. It prints "RANK KEY=VALUE", or "RANK KEY@OTHER=VALUE" for the key of another rank,
+ * and nothing for a key that is absent. Then it prints the answers of libnuioa-client. Usage: keys
+ * [OTHER]... */
 
 static void print_array(FILE *out, const pmix_data_array_t *array)
 {
@@ -111,7 +112,7 @@ int main(int argc, char **argv)
                 ask(out, &self, (pmix_rank_t)atoi(argv[i]), *key);
     print_client(out, self.rank);
     fclose(out);
-    fputs(text, stdout); /* at once, so that ranks' lines do not mix */
+    fputs(text, stdout); /* in one piece, so that lines of ranks do not mix */
     fflush(stdout);
     PMIx_Finalize(NULL, 0);
     return 0;

@@ -11,16 +11,16 @@
 #include "profile/hints.h"
 #include "topology/node_load.h"
 
-/* A SPANK plugin for tests: plans and publishes as the real one does, but from its own arguments
- * alone, and with what the real one never does on purpose. Not installed.
+/* A SPANK plugin for tests, which is not installed. It plans and publishes as the real one does,
+ * but reads its own arguments only, and can make errors that the real one does not make.
  *
- * Arguments: those of plugstack.conf, and
+ * Its arguments are those of plugstack.conf, and these:
  *
  *     bind          binds each local rank to one CPU first, round robin
  *     leaders=LIST  a job-wide table
- *     misname       only a namespace that does not exist
- *     unprepared    lets PMIx hand out keys as it does by default
- *     shift=N       ranks as SPANK might tell them in a heterogeneous job: N too low */
+ *     misname       tries a namespace that does not exist, and no other
+ *     unprepared    does not call nuioa_publish_prepare
+ *     shift=N       takes ranks that are N too low, as in a heterogeneous job */
 
 SPANK_PLUGIN(nuioa_trial, 1)
 
@@ -106,7 +106,7 @@ static int fill_masks(const struct nuioa_node *node, hwloc_bitmap_t *masks, stru
     return rc;
 }
 
-/* Of all threads: PMIx works in one of its own. */
+/* Returns the CPU time of all threads, because PMIx works in a thread of its own. */
 static long cpu_us(void)
 {
     struct timespec used;

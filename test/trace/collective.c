@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* One collective, as its argument says, of 4 ranks: what a trace of it must show is in the test.
- * "all": each of them but ibcast. */
+/* Calls the collective that the argument names, with 4 ranks; with "all", each of them except
+ * ibcast. test/cluster/50-trace.t has the expected trace. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the trace adds to a call: the same call by its MPI name, which the trace sees, and by its
- * PMPI name, which it does not, in turns. One rank, to itself; prints a table. Usage: cost
- * [ROUNDS [ROW [threads]]]; ROW -1: all; threads: with MPI_THREAD_MULTIPLE in force */
+/* Measures the time that the trace adds to a call. The same function is called in turns by its MPI
+ * name, which the trace sees, and by its PMPI name, which it does not see. One rank sends to
+ * itself. Prints a table. Usage: cost [ROUNDS [ROW [threads]]]; ROW -1: all; threads: with
+ * MPI_THREAD_MULTIPLE in force */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static const char *const what[KINDS] = { "Send, 8 bytes, MPI_COMM_WORLD",
                                          "Send, 8 bytes, two communicators in turn",
                                          "Start, 8 bytes", "Put, 8 bytes", "Send, 64 KiB" };
 
-/* ns a call */
+/* Returns the nanoseconds of one call. */
 static double round_of(enum kind kind, int seen)
 {
     MPI_Comm comm = MPI_COMM_WORLD;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Numbers of elements that no int holds, and that no test could send: the events themselves, of 2
- * ranks. Rank 0 prints the bytes, messages and large bytes that it counted towards the other. */
+/* Numbers of elements that are too large for an int. No test could send so much, so this program
+ * calls the functions of the trace directly, with 2 ranks. Rank 0 prints the bytes, messages and
+ * large bytes that it counted towards the other. */
 #include <stdio.h>
 
 #include "mpi/trace/trace.h"

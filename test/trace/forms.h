@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The same program with other forms of its calls: -DLARGE, those of MPI 4 that count by MPI_Count;
- * -DPERSISTENT, collectives as persistent requests that are started twice. */
+/* This header makes a program use other forms of its calls: with -DLARGE those of MPI 4 that count
+ * by MPI_Count, with -DPERSISTENT collectives as persistent requests that are started twice. */
 #include <mpi.h>
 
 #ifdef LARGE

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a program knows of its own traffic, to be compared with what a trace of it says. */
+/* A program counts its own traffic here. The test compares the counts with the trace. */
 #include <stdio.h>
 
 #include "forms.h"
@@ -19,8 +19,8 @@ static void sent_by(int from, int to, long long bytes)
     known[from][to].large += bytes >= 32768 ? bytes : 0;
 }
 
-/* Rank 0 prints the pairs of the profile that a trace must give; by the PMPI names, so that a trace
- * does not count this. All has arrived then (see test/coll/progress.c). */
+/* Rank 0 prints the pairs that the profile must have. PMPI names are used, so that the trace does
+ * not count this. Afterwards all messages have arrived (see test/coll/progress.c). */
 static void print_known(int rank, int size)
 {
     static struct known all[RANKS_MAX][RANKS_MAX];
