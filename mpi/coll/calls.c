@@ -112,7 +112,8 @@ COLLECTIVE(Allgather, COLL_ALLGATHER,
            LIST(out, count, type, in, in_count, in_type, comm), coll_bytes(in_count, in_type), size,
            true, coll_allgather(c, &how, out, count, type, SAME_IN))
 
-/* For the root, MPI ignores the other count and type, so they are not read there. */
+/* With MPI_IN_PLACE the root's count and type for its own block have no meaning, so the root reads
+ * those of the blocks of all ranks. */
 COLLECTIVE(Gather, COLL_GATHER,
            LIST(const void *out, int count, MPI_Datatype type, void *in, int in_count,
                 MPI_Datatype in_type, int root, MPI_Comm comm),

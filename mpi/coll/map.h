@@ -27,7 +27,7 @@ struct coll_record {
 
 struct coll_map {
     int size, node_count;
-    int rail_count; /* number of leaders of each node: that of the node with the fewest rails */
+    int rail_count; /* leaders of each node: as many as the node with the fewest rails, or 1 */
     int most;       /* number of ranks on the largest node */
     bool advised;   /* the leader of at least one node is chosen by advice */
     bool blocks;    /* the ranks of each node are consecutive, and the nodes are in their order */

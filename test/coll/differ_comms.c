@@ -97,7 +97,7 @@ static void drop(struct comms *c, struct slot *s)
     s->comm = MPI_COMM_NULL;
 }
 
-/* In use while it is freed: what was begun must still end. */
+/* Frees a communicator that is in use: operations that have begun must still end. */
 static void drop_busy(struct comms *c, struct slot *s)
 {
     MPI_Request requests[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };

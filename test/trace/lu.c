@@ -23,7 +23,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (size != RANKS)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    /* In each step the ranks are in pairs. */
+    /* The ranks exchange in pairs; each step has other pairs. */
     for (int step = 1; step < RANKS; step++)
         for (int other = rank ^ step, left = volume[rank][other]; left > 0; left -= MESSAGE) {
             int bytes = left < MESSAGE ? left : MESSAGE;
