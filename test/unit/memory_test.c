@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* No memory: each allocation that a report makes fails in turn, and then all from there on. The
- * report is missing or lacks lines, but the program lives, and no line that it does print is
- * another than otherwise. */
+/* Tests reports without memory. Each allocation of a report fails once alone, and once with all
+ * that follow. Then the report is missing or lacks lines, but the program goes on, and each line
+ * that is there is equal to the one of the whole report. */
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -22,7 +22,8 @@
 
 /* --- allocations that fail -------------------------------------------------------------------- */
 
-/* The one to fail, counted from 0 when `counting` begins; `onwards`: and all that follow. */
+/* `fails` is the number of the allocation that fails, counted from 0 when `counting` begins. With
+ * `onwards` all later ones fail too. */
 static struct {
     bool counting, onwards;
     unsigned count, fails;
@@ -36,8 +37,8 @@ static bool refused(void)
     return which == memory.fails || (memory.onwards && which > memory.fails);
 }
 
-/* These take the place of the C library's in the program and in all that it is linked with. A
- * function pointer is read out of what dlsym returns, as POSIX says, since C has no cast for it. */
+/* These functions replace those of the C library, in the program and in its libraries. The function
+ * pointer is copied from the result of dlsym as POSIX describes, because C has no cast for it. */
 void *malloc(size_t size)
 {
     static void *(*next)(size_t);
@@ -128,7 +129,7 @@ static char *rankfile(void)
     return nuioa_report_rankfile(&plan, &node);
 }
 
-/* The next word, or "\n" at the end of a line; NULL at the end. */
+/* Returns the next word, or "\n" at the end of a line, or NULL at the end of the text. */
 static const char *next_word(const char *text, size_t *length)
 {
     text += strspn(text, " ");
@@ -136,8 +137,8 @@ static const char *next_word(const char *text, size_t *length)
     return *text ? text : NULL;
 }
 
-/* Each line of `part` is one of `whole`, blanks aside, for columns are as wide as what is in them.
- * */
+/* Returns true if `whole` has this line. Blanks are ignored, because the width of a column depends
+ * on its cells. */
 static bool has_line(const char *whole, const char *line)
 {
     for (; *whole; whole = strchr(whole, '\n') + 1) {
@@ -174,7 +175,7 @@ static char *with_failure(char *(*report)(void), unsigned fails, bool onwards)
 static void fail_each(char *(*report)(void))
 {
     if (RUNNING_ON_VALGRIND)
-        skip(); /* it has allocators of its own, which never fail */
+        skip(); /* Valgrind has its own allocators, which never fail */
     char *whole = with_failure(report, UINT_MAX, false);
     unsigned allocations = memory.count;
     assert_non_null(whole);
@@ -205,7 +206,7 @@ static void test_node(void **state)
     fail_each(of_node);
 }
 
-/* What is handed to a launcher is whole or is not. */
+/* A text for a launcher is whole, or there is none. */
 static void test_launchers(void **state)
 {
     (void)state;

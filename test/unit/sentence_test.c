@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a report says of a plan, held against what is so. */
+/* Compares the sentences of a report with the plan that they describe. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 static const double weights[16] = { 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1 };
 
-/* 8 NUMA nodes of 2 cores, the NIC on the sixth. */
+/* Returns a case with 8 NUMA nodes of 2 cores and the NIC on NUMA node 5. */
 static struct plan_case *hagrid(unsigned tasks, unsigned cpus_per_task)
 {
     struct plan_case *s = plan_case_new();
@@ -26,8 +26,8 @@ static struct plan_case *hagrid(unsigned tasks, unsigned cpus_per_task)
     return s;
 }
 
-/* Makes the plan and its report; the caller frees. */
-static char *said(struct plan_case *s, bool explain)
+/* Makes the plan and returns its report on one line, which the caller frees. */
+static char *report_of(struct plan_case *s, bool explain)
 {
     plan_case_make(s);
     char *text = nuioa_report_text(&s->plan, &s->node, &s->options, explain);
@@ -39,7 +39,7 @@ static char *said(struct plan_case *s, bool explain)
 
 static void says(struct plan_case *s, bool explain, const char *sentence, bool wanted)
 {
-    char *text = said(s, explain);
+    char *text = report_of(s, explain);
     if (!strstr(text, sentence) == wanted)
         fail_msg("'%s' is %sin: %s", sentence, wanted ? "not " : "", text);
     free(text);
@@ -56,7 +56,7 @@ static double cost_of_exchange(const struct plan_case *s, const unsigned *mask_o
     return cost;
 }
 
-/* All exchanges of so many masks, one after the other; the least cost of them. */
+/* Tries all exchanges of the masks, and sets *least to the lowest cost of them. */
 static void try_all(const struct plan_case *s, unsigned *mask_of, unsigned at, double *least)
 {
     if (at == s->request.task_count) {
@@ -74,7 +74,7 @@ static void try_all(const struct plan_case *s, unsigned *mask_of, unsigned at, d
     }
 }
 
-/* Six ranks far from the NIC: exchanges cannot help much, other cores could. */
+/* Six ranks are far from the NIC: exchanges gain little, and other cores would gain more. */
 static void test_bound_is_of_exchanges(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void test_bound_is_of_exchanges(void **state)
     unsigned mask_of[] = { 0, 1, 2, 3, 4, 5 };
     double least = 1e9, far = 0;
     plan_case_weigh(s, weights + 10);
-    char *text = said(s, false);
+    char *text = report_of(s, false);
     try_all(s, mask_of, 0, &least);
     assert_float_equal(s->plan.mapping.bound, least, 1e-9);
     assert_non_null(strstr(text, "no exchange of Slurm's masks can be below"));
@@ -96,8 +96,7 @@ static void test_bound_is_of_exchanges(void **state)
     plan_case_free(s);
 }
 
-/* Rank 0 has a mask that is larger: others may have it only by taking CPUs away, which the bound
- * leaves out. */
+/* Rank 0 has a larger mask. No other rank may have it, and then the bound is not valid. */
 static void test_no_bound_of_unequal_masks(void **state)
 {
     (void)state;
@@ -111,7 +110,7 @@ static void test_no_bound_of_unequal_masks(void **state)
     plan_case_free(s);
 }
 
-/* More NUMA nodes than ranks, so there is a better place, but not among Slurm's masks. */
+/* There are more NUMA nodes than ranks, so better CPUs exist, but not among Slurm's masks. */
 static void test_nothing_better_is_of_masks(void **state)
 {
     (void)state;
@@ -141,7 +140,7 @@ static void test_exact_step(void **state)
     plan_case_free(s);
 }
 
-/* srun -n2 -c4 --exact --cpu-bind=none: less than the node has, and shared. */
+/* srun -n2 -c4 --exact --cpu-bind=none: the ranks share the CPUs of the step. */
 static void test_shared_masks(void **state)
 {
     (void)state;
@@ -154,7 +153,7 @@ static void test_shared_masks(void **state)
     plan_case_free(s);
 }
 
-/* A GPU on this NUMA node. */
+/* Adds a GPU on this NUMA node. */
 static void add_gpu(struct plan_case *s, unsigned numa)
 {
     s->node.gpu_count = 1;
@@ -168,7 +167,7 @@ static void says_of_gpus(struct plan_case *s, bool left)
     for (int explain = 0; explain < 2; explain++) {
         says(s, explain, "which the cost does not count", left);
         says(s, explain, "% less", !left);
-        says(s, explain, "cost ", true); /* at least that sentence */
+        says(s, explain, "cost ", true); /* at least this sentence is there */
         says(s, explain, " can be below", !left);
     }
     says(s, true, "of the gain", !left);
@@ -187,9 +186,9 @@ static void test_gpu_left(void **state)
     says_of_gpus(s, false); /* a step without GPUs */
 
     s->request.sees_gpu = true;
-    says_of_gpus(s, true); /* nobody knows whose they are */
+    says_of_gpus(s, true); /* it is unknown which rank has which GPU */
 
-    /* all have that one on the first NUMA node: those who leave it */
+    /* all ranks have the GPU on the first NUMA node; those that leave it are counted */
     add_gpu(s, 0);
     for (unsigned i = 0; i < 16; i++)
         s->tasks[i].gpu = 0;
@@ -197,7 +196,7 @@ static void test_gpu_left(void **state)
     plan_case_free(s);
 }
 
-/* Only those who are farther from it than before. */
+/* Only ranks that are farther from their GPU than before are counted. */
 static void test_gpu_not_left(void **state)
 {
     (void)state;
@@ -210,7 +209,7 @@ static void test_gpu_not_left(void **state)
     for (unsigned i = 0; i < 12; i++)
         s->tasks[i].gpu = 0;
     plan_case_make(s);
-    assert_int_equal(s->plan.gpus_left, 2); /* 10 and 11 were beside it, and make room */
+    assert_int_equal(s->plan.gpus_left, 2); /* ranks 10 and 11 were near it and moved */
     for (unsigned i = 10; i < 12; i++)
         assert_true(s->plan.assignments[i].moved);
     plan_case_free(s);
@@ -220,7 +219,7 @@ static void test_gpu_not_left(void **state)
     plan_case_option(s, "nuioa", "force");
     s->request.sees_gpu = true;
     add_gpu(s, 0);
-    hwloc_bitmap_copy(s->node.gpus[0].numas, s->node.allowed_numas); /* as near from everywhere */
+    hwloc_bitmap_copy(s->node.gpus[0].numas, s->node.allowed_numas); /* equally near everywhere */
     for (unsigned i = 0; i < 16; i++)
         s->tasks[i].gpu = 0;
     says_of_gpus(s, false);
