@@ -5,6 +5,7 @@
 #include "spank/slurmd.h"
 #include "spank/srun.h"
 #include "spank/stepd.h"
+#include "util/clock.h"
 
 /* Slurm's entry points. srun, sbatch, salloc, slurmstepd and slurmd load this plugin and call the
  * same functions; each of them calls the function for the program that it runs in. Every hook
@@ -16,13 +17,6 @@ SPANK_PLUGIN(nuioa, 1)
 static struct flags flags;
 static struct srun_context srun = { .flags = &flags };
 static struct stepd_context stepd = { .flags = &flags, .step = { .gpu = -1 } };
-
-static uint32_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint32_t)((uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
-}
 
 static int on_flag(int index, const char *value, int remote)
 {
@@ -46,14 +40,14 @@ int slurm_spank_init(spank_t spank, int argc, char **argv)
 
 int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
 {
-    uint32_t start = now_us();
+    int64_t start = nuioa_clock_us();
     switch (spank_context()) {
     case S_CTX_LOCAL: srun_init_post_opt(&srun, argc, argv); break;
     case S_CTX_ALLOCATOR: allocator_init_post_opt(&flags); break;
     case S_CTX_REMOTE: stepd_init_post_opt(&stepd, spank, argc, argv); break;
     default: break;
     }
-    stepd.init_us = now_us() - start;
+    stepd.init_us = (uint32_t)(nuioa_clock_us() - start);
     return ESPANK_SUCCESS;
 }
 
@@ -74,9 +68,9 @@ int slurm_spank_user_init(spank_t spank, int argc, char **argv)
 int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
-    uint32_t start = now_us();
+    int64_t start = nuioa_clock_us();
     stepd_task_post_fork(&stepd, spank);
-    stepd.last_fork_us = now_us() - start;
+    stepd.last_fork_us = (uint32_t)(nuioa_clock_us() - start);
     stepd.fork_us += stepd.last_fork_us;
     return ESPANK_SUCCESS;
 }
@@ -84,9 +78,10 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
 int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
-    uint32_t start = now_us(), *spent = stepd_task_init(&stepd, spank);
+    int64_t start = nuioa_clock_us();
+    uint32_t *spent = stepd_task_init(&stepd, spank);
     if (spent)
-        *spent = now_us() - start;
+        *spent = (uint32_t)(nuioa_clock_us() - start);
     return ESPANK_SUCCESS;
 }
 

@@ -4,18 +4,10 @@
 #include <string.h>
 
 #include "spank/rendezvous/wire.h"
+#include "util/variable.h"
 
 #define PREFIX "SLURM_NUIOA"
 #define NAME_SIZE 64
-
-const char *option_sources_variable(char **environment, const char *name)
-{
-    size_t length = strlen(name);
-    for (; environment && *environment; environment++)
-        if (!strncmp(*environment, name, length) && (*environment)[length] == '=')
-            return *environment + length + 1;
-    return NULL;
-}
 
 static void set(struct nuioa_options *options, enum nuioa_option_source source, const char *name,
                 const char *value, struct nuioa_warnings *warnings)
@@ -111,7 +103,7 @@ enum nuioa_option_source option_sources_of_hints(const struct option_sources *so
     char name[NAME_SIZE];
     if (sources->flags->typed[hints - nuioa_option_table])
         return NUIOA_FROM_COMMAND;
-    const char *value = option_sources_variable(sources->environment,
-                                                nuioa_option_variable(hints, name, sizeof(name)));
+    const char *value =
+        nuioa_variable(sources->environment, nuioa_option_variable(hints, name, sizeof(name)));
     return value && *value ? NUIOA_FROM_ENVIRONMENT : NUIOA_FROM_PLUGSTACK;
 }

@@ -35,7 +35,4 @@ void option_sources_read(const struct option_sources *sources, struct nuioa_opti
 /* The option source that the value of the option "hints" comes from. */
 enum nuioa_option_source option_sources_of_hints(const struct option_sources *sources);
 
-/* Value of a variable in `environment`, or NULL. */
-const char *option_sources_variable(char **environment, const char *name);
-
 #endif

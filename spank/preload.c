@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "spank/log.h"
-#include "spank/option_sources.h"
 #include "spank/rank.h"
 #include "util/gpus.h"
+#include "util/variable.h"
 
 #define SHIM "libnuioa-preload.so"
 
@@ -71,7 +71,7 @@ static bool may_have_gpus(const struct stepd_context *c, spank_t spank)
 /* Appends the library to the user's LD_PRELOAD. NULL, or a text that says what failed. */
 static const char *add_shim(spank_t spank)
 {
-    const char *theirs = option_sources_variable(step_environment(spank), "LD_PRELOAD");
+    const char *theirs = nuioa_variable(step_environment(spank), "LD_PRELOAD");
     char *path = find_shim(), *list = NULL;
     if (!path)
         return SHIM " is not installed";

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spank/option_sources.h"
 #include "util/number.h"
+#include "util/variable.h"
 
 /* PMIx answers within a millisecond; this limit only ends a hang, in a thread. With contain_spank,
  * hooks run in a process that shares slurmstepd's memory and must not start threads: there PMIx is
@@ -16,7 +16,7 @@ void publisher_prepare(const struct stepd_context *c, spank_t spank)
 {
     struct nuioa_error err;
     char **environment = step_environment(spank);
-    const char *all = option_sources_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *all = nuioa_variable(environment, "SLURM_STEP_NUM_TASKS");
     uint32_t ranks = c->step.task_count, component;
     if (!(c->options.export_set & NUIOA_EXPORT_PMIX))
         return;

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "output/environment.h"
-#include "spank/option_sources.h"
+#include "util/variable.h"
 
 void rank_unset_outer(spank_t spank)
 {
     for (const char *const *name = nuioa_environment_names; *name; name++)
-        if (option_sources_variable(step_environment(spank), *name))
+        if (nuioa_variable(step_environment(spank), *name))
             spank_unsetenv(spank, *name);
 }
 
@@ -90,7 +90,7 @@ static const char *const thread_variables[] = { "OMP_PLACES", "OMP_PROC_BIND", "
 static bool has_thread_variable(char **environment)
 {
     for (const char *const *name = thread_variables; *name; name++)
-        if (option_sources_variable(environment, *name))
+        if (nuioa_variable(environment, *name))
             return true;
     return false;
 }
@@ -104,7 +104,7 @@ static bool is_set_otherwise(char **environment, const char *name)
         { "I_MPI_ASYNC_PROGRESS_PIN", "I_MPI_ASYNC_PROGRESS_THREADS" },
     };
     for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-        if (!strcmp(name, pairs[i][0]) && option_sources_variable(environment, pairs[i][1]))
+        if (!strcmp(name, pairs[i][0]) && nuioa_variable(environment, pairs[i][1]))
             return true;
     return false;
 }

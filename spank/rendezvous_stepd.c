@@ -9,11 +9,11 @@
 #include "spank/ending.h"
 #include "spank/hosts.h"
 #include "spank/log.h"
-#include "spank/option_sources.h"
 #include "spank/rendezvous/client.h"
 #include "spank/rendezvous/record.h"
 #include "spank/rendezvous_wanted.h"
 #include "util/number.h"
+#include "util/variable.h"
 
 struct rendezvous_stepd {
     struct client call;
@@ -34,9 +34,9 @@ struct rendezvous_stepd {
 static bool find_position(struct stepd_context *c, spank_t spank, struct rendezvous_stepd *g)
 {
     char **environment = step_environment(spank), host[64];
-    const char *nodes = option_sources_variable(environment, "SLURM_STEP_NUM_NODES");
-    const char *tasks = option_sources_variable(environment, "SLURM_STEP_NUM_TASKS");
-    const char *list = option_sources_variable(environment, "SLURM_STEP_NODELIST");
+    const char *nodes = nuioa_variable(environment, "SLURM_STEP_NUM_NODES");
+    const char *tasks = nuioa_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *list = nuioa_variable(environment, "SLURM_STEP_NODELIST");
     uint32_t here;
     if (spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS)
         return false;
@@ -77,8 +77,8 @@ static void call_srun(struct stepd_context *c, spank_t spank, struct rendezvous_
                       const char *token)
 {
     char **environment = step_environment(spank);
-    const char *leader = option_sources_variable(environment, "SLURM_JOB_ID");
-    const char *address = option_sources_variable(environment, "SLURM_SRUN_COMM_HOST");
+    const char *leader = nuioa_variable(environment, "SLURM_JOB_ID");
+    const char *address = nuioa_variable(environment, "SLURM_SRUN_COMM_HOST");
     struct nuioa_error err;
     struct client_call call = {
         .address = address,
@@ -118,10 +118,9 @@ static void call_srun(struct stepd_context *c, spank_t spank, struct rendezvous_
  * serve the nodes; its port is then 0. */
 static const char *find_token(spank_t spank)
 {
-    const char *port = option_sources_variable(step_environment(spank), "SLURM_SRUN_COMM_PORT");
-    return port && !strcmp(port, "0")
-               ? NULL
-               : option_sources_variable(step_environment(spank), WIRE_VARIABLE);
+    const char *port = nuioa_variable(step_environment(spank), "SLURM_SRUN_COMM_PORT");
+    return port && !strcmp(port, "0") ? NULL
+                                      : nuioa_variable(step_environment(spank), WIRE_VARIABLE);
 }
 
 static void warn_missing_hints(struct stepd_context *c, const struct rendezvous_stepd *g)

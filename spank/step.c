@@ -9,9 +9,9 @@
 
 #include "spank/hosts.h"
 #include "spank/log.h"
-#include "spank/option_sources.h"
 #include "util/gpus.h"
 #include "util/number.h"
+#include "util/variable.h"
 
 #define WORD_SIZE 32
 
@@ -75,13 +75,13 @@ static bool is_bound_by_user(char **environment)
 {
     static const char *const fixed[] = { "none",     "rank",     "rank_ldom", "map_cpu",
                                          "mask_cpu", "map_ldom", "mask_ldom", NULL };
-    return bind_type_has(option_sources_variable(environment, "SLURM_CPU_BIND_TYPE"), fixed);
+    return bind_type_has(nuioa_variable(environment, "SLURM_CPU_BIND_TYPE"), fixed);
 }
 
 static bool is_memory_by_user(char **environment)
 {
     static const char *const fixed[] = { "none", "local", "rank", "map_mem", "mask_mem", NULL };
-    return bind_type_has(option_sources_variable(environment, "SLURM_MEM_BIND_TYPE"), fixed);
+    return bind_type_has(nuioa_variable(environment, "SLURM_MEM_BIND_TYPE"), fixed);
 }
 
 /* Slurm sets the variables for the step's GPUs before it calls any plugin, and those for the GPUs
@@ -91,7 +91,7 @@ static void read_gpus(char **environment, struct step *step)
     uint32_t only;
     step->gpus = nuioa_gpus_given(environment);
     step->sees_gpu = step->gpus > NUIOA_GPUS_NONE;
-    const char *gpus = option_sources_variable(environment, "SLURM_STEP_GPUS");
+    const char *gpus = nuioa_variable(environment, "SLURM_STEP_GPUS");
     if (gpus && !nuioa_parse_u32(gpus, INT32_MAX, &only))
         step->gpu = (int32_t)only;
 }
@@ -102,9 +102,9 @@ static void read_gpus(char **environment, struct step *step)
 static int read_first_rank(spank_t spank, const struct step *step, uint32_t *first)
 {
     char **environment = step_environment(spank), host[64];
-    const char *all = option_sources_variable(environment, "SLURM_STEP_NUM_TASKS");
-    const char *nodes = option_sources_variable(environment, "SLURM_STEP_NODELIST");
-    const char *tasks = option_sources_variable(environment, "SLURM_STEP_TASKS_PER_NODE");
+    const char *all = nuioa_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *nodes = nuioa_variable(environment, "SLURM_STEP_NODELIST");
+    const char *tasks = nuioa_variable(environment, "SLURM_STEP_TASKS_PER_NODE");
     uint32_t component, whole, here, upto;
     *first = 0;
     if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &component) != ESPANK_SUCCESS || !all ||
@@ -141,7 +141,7 @@ static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
 /* Reads "12", or "4,3" for nested parallel regions, of which the outermost counts. 0: not set. */
 static uint32_t omp_threads(char **environment)
 {
-    const char *text = option_sources_variable(environment, "OMP_NUM_THREADS");
+    const char *text = nuioa_variable(environment, "OMP_NUM_THREADS");
     char *end;
     unsigned long count = text ? strtoul(text, &end, 10) : 0;
     return text && end > text && (!*end || *end == ',') && count < UINT32_MAX ? (uint32_t)count : 0;

@@ -20,6 +20,7 @@
 #include "spank/rendezvous/wire.h"
 #include "spank/rendezvous_stepd.h"
 #include "topology/cache.h"
+#include "util/variable.h"
 
 /* A task waits for slurmstepd so much longer than nodes may wait for each other. */
 #define SLACK_MS 2000
@@ -52,7 +53,7 @@ static void read_hints(struct stepd_context *c, spank_t spank)
     struct nuioa_error err;
     const char *value = c->options.hints;
     if (nuioa_hints_file(value)) {
-        value = option_sources_variable(step_environment(spank), OPTION_SOURCES_HINTS_LIST);
+        value = nuioa_variable(step_environment(spank), OPTION_SOURCES_HINTS_LIST);
         if (!value)
             nuioa_warn(&c->faults, "hints: srun, which reads %.150s, has no nuioa plugin; no hints",
                        c->options.hints);
@@ -129,7 +130,7 @@ static void begin_step(struct stepd_context *c, spank_t spank, int argc, char **
 /* Removes a variable that srun set for the nodes, so that the user's program never sees it. */
 static void unset(spank_t spank, const char *name)
 {
-    if (option_sources_variable(step_environment(spank), name))
+    if (nuioa_variable(step_environment(spank), name))
         spank_unsetenv(spank, name);
 }
 

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 /* A task notices after this time that slurmstepd is gone. */
 #define NAP_MS 100
 
@@ -53,18 +55,11 @@ static bool is_closed(const struct task_memory *task_memory)
     return __atomic_load_n(&task_memory->closed, __ATOMIC_ACQUIRE);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void wait_open(struct task_memory *task_memory, unsigned ms)
 {
     pid_t parent = getppid();
-    int64_t until_ms = now_ms() + ms, left;
-    while (is_closed(task_memory) && (left = until_ms - now_ms()) > 0) {
+    int64_t until_ms = nuioa_clock_ms() + ms, left;
+    while (is_closed(task_memory) && (left = until_ms - nuioa_clock_ms()) > 0) {
         int64_t nap = left < NAP_MS ? left : NAP_MS;
         struct timespec time = { 0, nap * 1000000 };
         syscall(SYS_futex, &task_memory->closed, FUTEX_WAIT, 1, &time, NULL, 0);

@@ -14,6 +14,7 @@
 
 #include "tools/doctor_conf.h"
 #include "util/error.h"
+#include "util/word.h"
 
 enum { FILE_BYTES_MAX = 4 << 20, DEPTH_MAX = 8, ARGUMENTS_MAX = 64 };
 
@@ -84,16 +85,7 @@ static char *next_line(char **rest, unsigned *number)
     return line;
 }
 
-static char *next_word(char **rest)
-{
-    char *word = *rest + strspn(*rest, " \t\r");
-    if (!*word)
-        return NULL;
-    *rest = word + strcspn(word, " \t\r");
-    if (**rest)
-        *(*rest)++ = '\0';
-    return word;
-}
+static const char blanks[] = " \t\r";
 
 /* --- slurm.conf ------------------------------------------------------------------------------- */
 
@@ -145,7 +137,7 @@ static void read_line(struct doctor_conf *conf, int top, const char *path, char 
     line += strspn(line, " \t\r");
     if (!strncasecmp(line, "include", 7) && strchr(" \t", line[7])) {
         rest = line + 7;
-        char *file = next_word(&rest);
+        char *file = nuioa_next_word(&rest, blanks);
         if (file && depth < DEPTH_MAX && beside(other, sizeof(other), path, file))
             read_file(conf, top, other, depth + 1);
         return;
@@ -244,7 +236,7 @@ bool doctor_list_has(const char *list, const char *prefix, const char *word)
 
 static void add_plug(struct doctor_stack *stack, const char *where, bool required, char *rest)
 {
-    char *path = next_word(&rest), *word;
+    char *path = nuioa_next_word(&rest, blanks), *word;
     if (!path)
         return;
     if (stack->count == stack->capacity) {
@@ -265,7 +257,7 @@ static void add_plug(struct doctor_stack *stack, const char *where, bool require
         free(plug->argv);
         return;
     }
-    while ((word = next_word(&rest)) && plug->argc < ARGUMENTS_MAX)
+    while ((word = nuioa_next_word(&rest, blanks)) && plug->argc < ARGUMENTS_MAX)
         if ((plug->argv[plug->argc] = strdup(word)))
             plug->argc++;
 }
@@ -293,11 +285,11 @@ static bool read_stack(struct doctor_stack *stack, int top, const char *root, co
     char *text = doctor_load(top, path), *rest = text, *line, where[PATH_MAX + 16];
     unsigned number = 0;
     while ((line = next_line(&rest, &number))) {
-        char *word = next_word(&line), *pattern;
+        char *word = nuioa_next_word(&line, blanks), *pattern;
         if (!word)
             continue;
         snprintf(where, sizeof(where), "%s:%u", path, number);
-        if (!strcasecmp(word, "include") && (pattern = next_word(&line)))
+        if (!strcasecmp(word, "include") && (pattern = nuioa_next_word(&line, blanks)))
             include(stack, top, root, path, pattern, depth);
         else if (!strcasecmp(word, "required") || !strcasecmp(word, "optional"))
             add_plug(stack, where, !strcasecmp(word, "required"), line);

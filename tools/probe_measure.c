@@ -25,6 +25,7 @@
 
 #include "tools/probe.h"
 #include "tools/probe_measure.h"
+#include "util/clock.h"
 
 enum { LINE_BYTES = 64, HUGE_BYTES = 2 << 20 };
 enum { CHUNK_LOADS = 2000, REPETITIONS_MAX = 9 };
@@ -80,26 +81,19 @@ static double median(double *values, unsigned count)
     return values[count / 2];
 }
 
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 /* ns a load, from where the last call ended, so that what it left in the caches is not met. */
 static double chase(const struct line **from, unsigned chunks)
 {
     double times[256];
     const struct line *line = *from;
     for (unsigned c = 0; c < chunks; c++) {
-        double start = now_ns();
+        int64_t start_ns = nuioa_clock_ns();
         for (unsigned k = 0; k < CHUNK_LOADS / 8; k++) {
             line = line->next->next->next->next->next->next->next->next;
             /* The loads must happen, here and in this order. */
             __asm__ volatile("" : "+r"(line));
         }
-        times[c] = (now_ns() - start) / CHUNK_LOADS;
+        times[c] = (double)(nuioa_clock_ns() - start_ns) / CHUNK_LOADS;
     }
     *from = line;
     return median(times, chunks);

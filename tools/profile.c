@@ -6,6 +6,7 @@
 #include "tools/profile.h"
 #include "tools/profile_print.h"
 #include "tools/tool.h"
+#include "util/clock.h"
 #include "util/number.h"
 
 #define MATRIX_RANKS_MAX 16384
@@ -106,10 +107,10 @@ static int answer(const struct job *job)
     struct nuioa_profile profile;
     struct profile_summary summary;
     struct nuioa_error err;
-    double start_s = profile_clock_s();
+    int64_t start_ns = nuioa_clock_ns();
     if (nuioa_profile_load(job->words, job->word_count, job->format, job->measure, &profile, &err))
         return tool_fail("%s", err.text);
-    double read_s = profile_clock_s() - start_s;
+    double read_s = 1e-9 * (double)(nuioa_clock_ns() - start_ns);
     nuioa_profile_merge(&profile);
     int rc = TOOL_DONE;
     if (job->node_count > profile.rank_count)

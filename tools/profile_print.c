@@ -9,6 +9,7 @@
 
 #include "tools/profile_print.h"
 #include "tools/tool.h"
+#include "util/clock.h"
 
 #define HEAVIEST_SHOWN 10
 #define SENT_SHARE 0.05
@@ -105,13 +106,6 @@ static uint32_t ranks_on(const uint32_t *node_of, uint32_t count, uint32_t node,
     return found;
 }
 
-double profile_clock_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A node's slice is two counts, a weight for each of its ranks, and the pairs among them. */
 static int add_slice(struct profile_summary *s, const uint32_t *ranks, uint32_t count,
                      double *weight)
@@ -119,11 +113,11 @@ static int add_slice(struct profile_summary *s, const uint32_t *ranks, uint32_t 
     struct profile_slices *sum = &s->slices;
     struct nuioa_pair *pairs;
     uint32_t pair_count;
-    double start_s = profile_clock_s();
+    int64_t start_ns = nuioa_clock_ns();
     if (nuioa_profile_slice(s->profile, NUIOA_POLICY_BANDWIDTH, ranks, count, weight, &pairs,
                             &pair_count, NULL))
         return -ENOMEM;
-    sum->slice_s += (profile_clock_s() - start_s) / sum->nodes;
+    sum->slice_s += 1e-9 * (double)(nuioa_clock_ns() - start_ns) / sum->nodes;
     free(pairs);
     uint64_t bytes =
         2 * sizeof(uint32_t) + count * sizeof(*weight) + (uint64_t)pair_count * sizeof(*pairs);

@@ -47,9 +47,6 @@ void profile_summary_free(struct profile_summary *summary);
  * messages in both directions; or bytes of a message. */
 double profile_heaviness(const struct nuioa_traffic *traffic, enum nuioa_metric metric);
 
-/* Returns seconds of a monotonic clock. */
-double profile_clock_s(void);
-
 /* Print the summary to stdout, for people or as JSON. Return the exit status. */
 int profile_print_text(const struct profile_summary *summary);
 int profile_print_json(const struct profile_summary *summary);

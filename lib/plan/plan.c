@@ -10,13 +10,7 @@
 #include "plan/plan_decide.h"
 #include "plan/plan_derive.h"
 #include "plan/planner.h"
-
-static uint32_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint32_t)(t.tv_sec * 1000000 + t.tv_nsec / 1000);
-}
+#include "util/clock.h"
 
 static int plan_alloc(struct nuioa_plan *plan, const struct nuioa_request *r)
 {
@@ -70,7 +64,7 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
                     struct nuioa_error *err)
 {
     struct planner planner;
-    uint32_t start_us = now_us();
+    int64_t start_us = nuioa_clock_us();
     *plan = (struct nuioa_plan){ 0 };
     int rc = check(request, err);
     if (rc < 0)
@@ -100,7 +94,7 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
     nuioa_planner_free(&planner);
     if (rc < 0)
         nuioa_plan_free(plan);
-    plan->time_us = now_us() - start_us;
+    plan->time_us = (uint32_t)(nuioa_clock_us() - start_us);
     return rc;
 }
 

@@ -14,6 +14,7 @@
 #include "topology/fingerprint.h"
 #include "topology/node_load.h"
 #include "topology/node_serialize.h"
+#include "util/hash.h"
 #include "util/secure_file.h"
 #include "util/subprocess.h"
 #include "util/sysfs.h"
@@ -37,7 +38,7 @@ static uint64_t distances_key(const char *distances)
     struct stat st;
     if (!distances)
         return 0;
-    uint64_t sum = nuioa_hash(1, distances, strlen(distances) + 1);
+    uint64_t sum = nuioa_hash_text(NUIOA_HASH_START, distances);
     if (stat(distances, &st))
         return sum;
     const uint64_t facts[] = { st.st_dev, st.st_ino, (uint64_t)st.st_size,

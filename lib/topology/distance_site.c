@@ -14,6 +14,7 @@
 #include "topology/distance.h"
 #include "topology/node.h"
 #include "util/number.h"
+#include "util/word.h"
 
 enum { FILE_BYTES_MAX = 4 << 20, NUMA_MAX = 4096, VALUE_MAX = 1000000 };
 
@@ -37,17 +38,7 @@ static int malformed(const struct reader *r, const char *what)
     return nuioa_fail(r->err, -EINVAL, "%s:%u: %s", r->path, r->line, what);
 }
 
-/* Next word, NULL at the end of the line. */
-static char *next_word(char **rest)
-{
-    char *word = *rest + strspn(*rest, " \t\r");
-    if (!*word)
-        return NULL;
-    *rest = word + strcspn(word, " \t\r");
-    if (**rest)
-        *(*rest)++ = '\0';
-    return word;
-}
+static const char blanks[] = " \t\r";
 
 static int end_section(struct reader *r)
 {
@@ -72,7 +63,7 @@ static int read_machine(struct reader *r, char *rest)
         *end = *model = '\0';
         model += 7;
     }
-    for (char *word; (word = next_word(&rest));) {
+    for (char *word; (word = nuioa_next_word(&rest, blanks));) {
         char *value = strchr(word, '=');
         size_t name = value ? (size_t)(++value - word) : 0;
         uint32_t *count = name == 9 && !strncmp(word, "packages=", name) ? &packages
@@ -94,7 +85,7 @@ static int read_numa(struct reader *r, char *rest)
 {
     if (!r->in_section || r->listed)
         return malformed(r, "one \"numa\" line belongs after \"machine\"");
-    for (char *word; (word = next_word(&rest)); r->listed++) {
+    for (char *word; (word = nuioa_next_word(&rest, blanks)); r->listed++) {
         uint32_t os_index;
         if (nuioa_parse_u32(word, INT32_MAX, &os_index) || r->listed == r->numa_count)
             return malformed(r, "expected the OS indexes of as many NUMA nodes as numa= says");
@@ -118,7 +109,7 @@ static int read_row(struct reader *r, char *rest)
     if (!r->in_section || !r->listed || r->rows == r->numa_count)
         return malformed(r, "as many \"row\" lines as NUMA nodes belong after \"numa\"");
     uint32_t local = 0, least = UINT32_MAX, columns = 0;
-    for (char *word; (word = next_word(&rest)); columns++) {
+    for (char *word; (word = nuioa_next_word(&rest, blanks)); columns++) {
         uint32_t value;
         if (columns == r->numa_count || nuioa_parse_u32(word, VALUE_MAX, &value) || !value)
             return malformed(r, "expected one number from 1 on for each NUMA node");
@@ -146,7 +137,7 @@ static int read_line(struct reader *r, char *line)
         if (!*c)
             break;
     }
-    char *rest = line, *word = next_word(&rest);
+    char *rest = line, *word = nuioa_next_word(&rest, blanks);
     if (!word)
         return 0;
     if (!strcmp(word, "machine")) {

@@ -8,21 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/hash.h"
 #include "util/sysfs.h"
-
-uint64_t nuioa_hash(uint64_t seed, const void *bytes, size_t length)
-{
-    const unsigned char *byte = bytes;
-    uint64_t sum = seed ^ 14695981039346656037u;
-    for (size_t i = 0; i < length; i++)
-        sum = (sum ^ byte[i]) * 1099511628211u;
-    return sum;
-}
-
-static uint64_t hash_text(uint64_t seed, const char *text)
-{
-    return nuioa_hash(seed, text, strlen(text) + 1);
-}
 
 /* "0000:41:00.0" at `text`, up to a slash. */
 static size_t pci_length(const char *text)
@@ -39,14 +26,14 @@ static uint64_t hash_numa_node(uint64_t seed, const struct nuioa_sysfs *sysfs, c
 {
     char text[16];
     nuioa_sysfs_text(sysfs->pci, text, sizeof(text), "%.*s/numa_node", (int)length, pci);
-    return hash_text(seed, text);
+    return nuioa_hash_text(seed, text);
 }
 
 /* The device itself, and the port of the root complex that it hangs off: hwloc asks there. */
 static uint64_t hash_device(const struct nuioa_sysfs *sysfs, const char *name, const char *link)
 {
     const char *first = NULL, *last = NULL;
-    uint64_t sum = hash_text(hash_text(0, name), link);
+    uint64_t sum = nuioa_hash_text(nuioa_hash_text(NUIOA_HASH_START, name), link);
     for (const char *part = link; part; part = strchr(part, '/')) {
         part += *part == '/';
         if (pci_length(part)) {
@@ -88,9 +75,9 @@ static uint64_t hash_online(uint64_t seed, const char *root)
 {
     char text[1024];
     nuioa_sysfs_text(AT_FDCWD, text, sizeof(text), "%s/sys/devices/system/cpu/online", root);
-    seed = hash_text(seed, text);
+    seed = nuioa_hash_text(seed, text);
     nuioa_sysfs_text(AT_FDCWD, text, sizeof(text), "%s/sys/devices/system/node/online", root);
-    return hash_text(seed, text);
+    return nuioa_hash_text(seed, text);
 }
 
 static uint64_t hash_environment(void)
@@ -98,7 +85,7 @@ static uint64_t hash_environment(void)
     uint64_t sum = 0;
     for (char **variable = environ; variable && *variable; variable++)
         if (!strncmp(*variable, "HWLOC_", 6) && strncmp(*variable, "HWLOC_HIDE_ERRORS=", 18))
-            sum += hash_text(0, *variable);
+            sum += nuioa_hash_text(NUIOA_HASH_START, *variable);
     return sum;
 }
 
@@ -109,5 +96,5 @@ uint64_t nuioa_fingerprint(const char *root)
     uint64_t sums[] = { hash_class(&sysfs, sysfs.net), hash_class(&sysfs, sysfs.verbs),
                         hash_environment() };
     nuioa_sysfs_close(&sysfs);
-    return hash_online(nuioa_hash(0, sums, sizeof(sums)), root);
+    return hash_online(nuioa_hash(NUIOA_HASH_START, sums, sizeof(sums)), root);
 }

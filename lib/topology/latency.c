@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/number.h"
+#include "util/word.h"
 
 enum { FILE_BYTES_MAX = 8 << 20 };
 #define VALUE_NS_MAX 1e6
@@ -54,17 +55,6 @@ static int malformed(const struct reader *r, const char *what)
     return nuioa_fail(r->err, -EINVAL, "%s:%u: %s", r->path, r->line, what);
 }
 
-static char *next_word(char **rest)
-{
-    char *word = *rest + strspn(*rest, blanks);
-    if (!*word)
-        return NULL;
-    *rest = word + strcspn(word, blanks);
-    if (**rest)
-        *(*rest)++ = '\0';
-    return word;
-}
-
 static uint32_t count_words(const char *line)
 {
     uint32_t count = 0;
@@ -100,7 +90,8 @@ static int read_row(struct reader *r, char *rest)
     if (r->rows == latency->count)
         return malformed(r, "more rows than columns");
     for (uint32_t column = 0; column < words; column++)
-        if (parse_ns(next_word(&rest), &latency->over_ns[(size_t)r->rows * words + column]))
+        if (parse_ns(nuioa_next_word(&rest, blanks),
+                     &latency->over_ns[(size_t)r->rows * words + column]))
             return malformed(r, "expected numbers of nanoseconds, such as 37 or 36.5");
     r->rows++;
     return 0;

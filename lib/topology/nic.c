@@ -179,8 +179,9 @@ void nuioa_nic_judge(struct nuioa_node *node)
 
 enum { WORD_MAX = 64 };
 
-/* The next word of a comma list into `word`. 1: there is one, 0: the end, -EINVAL. */
-static int next_word(const char **rest, char *word, struct nuioa_error *err)
+/* Copies the next word of a comma list to word[WORD_MAX]. Returns 1, 0 at the end of the list, or
+ * -EINVAL with *err. */
+static int next_pattern(const char **rest, char *word, struct nuioa_error *err)
 {
     if (!*rest)
         return 0;
@@ -219,7 +220,7 @@ int nuioa_nic_check(const char *pattern, struct nuioa_error *err)
     char word[WORD_MAX];
     const char *rest = pattern;
     int more;
-    while ((more = next_word(&rest, word, err)) > 0)
+    while ((more = next_pattern(&rest, word, err)) > 0)
         if (check_word(word, err))
             return -EINVAL;
     return more;
@@ -295,7 +296,7 @@ int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nu
     bool *barred = calloc(node->nic_count + 1, sizeof(*barred));
     if (!barred)
         return nuioa_fail(err, -ENOMEM, "nic: out of memory");
-    for (const char *rest = pattern; next_word(&rest, word, err) > 0;) {
+    for (const char *rest = pattern; next_pattern(&rest, word, err) > 0;) {
         bool excluding = word[0] == '^', is_auto = !strcmp(word, "auto");
         includes = includes || !excluding;
         automatic = automatic || is_auto;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "topology/node_serialize.h"
+#include "util/hash.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unversioned"
@@ -34,15 +35,6 @@ struct header {
     uint64_t sum;    /* of what follows the header */
 };
 
-/* FNV-1a: finds damage, not forgery; who may write the file is checked elsewhere. */
-static uint64_t checksum(const unsigned char *bytes, size_t length)
-{
-    uint64_t sum = 14695981039346656037u;
-    for (size_t i = 0; i < length; i++)
-        sum = (sum ^ bytes[i]) * 1099511628211u;
-    return sum;
-}
-
 static struct header header_for(const unsigned char *payload, size_t length)
 {
     struct header h;
@@ -52,7 +44,7 @@ static struct header header_for(const unsigned char *payload, size_t length)
     h.layout = LAYOUT;
     h.hwloc_api = hwloc_get_api_version();
     h.length = length;
-    h.sum = checksum(payload, length);
+    h.sum = nuioa_hash(NUIOA_HASH_START, payload, length);
     return h;
 }
 

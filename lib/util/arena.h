@@ -5,17 +5,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Arrays that live and die together. A mapper takes a dozen and asks once whether all were
- * there. */
+/* An arena holds arrays that are freed together. A mapper takes a dozen of them and then checks
+ * `failed` once. An arena that is all zeros is empty and ready for use. */
 struct nuioa_arena {
     struct nuioa_block *blocks;
-    bool failed; /* some take found no memory */
+    bool failed; /* memory was missing for at least one array */
 };
 
-/* `count` zeroed elements, never NULL unless the arena has failed (then `failed` is set and
- * stays). */
+/* Returns an array of `count` elements of `size` bytes, all zeros, which the arena owns. Returns
+ * NULL if there is no memory for it, or was none for an earlier one: `failed` is then set and
+ * stays set. */
 void *nuioa_arena_take(struct nuioa_arena *arena, size_t count, size_t size);
 
+/* Frees all arrays. */
 void nuioa_arena_free(struct nuioa_arena *arena);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The text may quote input that a user wrote: it goes to terminals and logs. */
+/* The text goes to terminals and logs, and may quote what a user wrote: control characters are
+ * replaced. */
 static void format_line(char *text, size_t size, const char *fmt, va_list args)
 {
     vsnprintf(text, size, fmt, args);

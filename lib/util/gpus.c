@@ -6,17 +6,9 @@
 #include <string.h>
 
 #include "util/number.h"
+#include "util/variable.h"
 
-static const char *variable(char *const *environment, const char *name)
-{
-    size_t length = strlen(name);
-    for (; environment && *environment; environment++)
-        if (!strncmp(*environment, name, length) && (*environment)[length] == '=')
-            return *environment + length + 1;
-    return NULL;
-}
-
-/* "0-3", where "GPU-8932f937-..." is one. */
+/* "0-3" is a range of GPUs, "GPU-8932f937-..." is the name of one. */
 static int is_range(const char *item)
 {
     size_t digits = strspn(item, "0123456789");
@@ -54,10 +46,10 @@ enum nuioa_gpus nuioa_gpus_given(char *const *environment)
                                            "ZE_AFFINITY_MASK" };
     enum nuioa_gpus given = NUIOA_GPUS_UNKNOWN;
     for (size_t i = 0; i < sizeof(vendors) / sizeof(*vendors); i++)
-        given = most(given, count_list(variable(environment, vendors[i])));
+        given = most(given, count_list(nuioa_variable(environment, vendors[i])));
     if (given <= NUIOA_GPUS_NONE)
-        given = most(given, count_list(variable(environment, "SLURM_STEP_GPUS")));
+        given = most(given, count_list(nuioa_variable(environment, "SLURM_STEP_GPUS")));
     if (given <= NUIOA_GPUS_NONE)
-        given = most(given, count_number(variable(environment, "SLURM_GPUS_ON_NODE")));
+        given = most(given, count_number(nuioa_variable(environment, "SLURM_GPUS_ON_NODE")));
     return given;
 }

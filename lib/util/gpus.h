@@ -2,13 +2,14 @@
 #ifndef NUIOA_UTIL_GPUS_H
 #define NUIOA_UTIL_GPUS_H
 
-/* How many GPUs a process was given. */
+/* How many GPUs a process may use. The values are in ascending order. */
 enum nuioa_gpus { NUIOA_GPUS_UNKNOWN, NUIOA_GPUS_NONE, NUIOA_GPUS_ONE, NUIOA_GPUS_SEVERAL };
 
-/* As its variables say: those that Slurm, or the user, sets for the vendors' libraries, of which
- * the one that names most counts; where they name none, those in which Slurm says what the whole
- * step has on the node. `environment` ends with NULL, and may be NULL. UNKNOWN: no variable
- * says. */
+/* Returns how many GPUs the variables in `environment` name (its form: see util/variable.h). First
+ * it reads the variables that Slurm or the user sets for the vendors' libraries, such as
+ * CUDA_VISIBLE_DEVICES; if they differ, the largest answer counts. If they name none, it reads the
+ * variables in which Slurm says what the whole step has on the node. Returns NUIOA_GPUS_UNKNOWN if
+ * no variable is set. */
 enum nuioa_gpus nuioa_gpus_given(char *const *environment);
 
 #endif

@@ -40,7 +40,8 @@ int nuioa_parse_u32(const char *text, uint32_t max, uint32_t *value)
     return 0;
 }
 
-/* DIGITS[.DIGITS][e[+-]DIGITS]: strtod alone would take blanks, signs, hexadecimal and words. */
+/* Checks for the form DIGITS[.DIGITS][e[+-]DIGITS]. strtod alone would accept blanks, signs,
+ * hexadecimal numbers and words. */
 static bool is_decimal(const char *text)
 {
     const char *c = text;
@@ -66,7 +67,8 @@ static bool is_decimal(const char *text)
     return !*c;
 }
 
-/* Runs in the C locale from enter_c to leave_c; only this thread notices. */
+/* Between enter_c and leave_c the calling thread uses the C locale. Other threads are not
+ * affected. */
 static locale_t enter_c(locale_t *before)
 {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

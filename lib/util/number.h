@@ -5,19 +5,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers in text, whole string or nothing: no blanks, no sign, no trailing characters. Always as
- * in the C locale, whatever locale srun or an application has set. 0 or -EINVAL (*value
- * untouched). */
+/* These functions read and write numbers as the C locale has them, whatever locale srun or an
+ * application has set. The whole text must be the number: blanks, a sign or further characters are
+ * errors. Those that read return 0, or -EINVAL and leave *value as it is. */
 
-/* Decimal digits, at most `max`. */
+/* Read decimal digits, a number of at most `max`. */
 int nuioa_parse_u32(const char *text, uint32_t max, uint32_t *value);
 int nuioa_parse_u64(const char *text, uint64_t max, uint64_t *value);
 
-/* "12.5", "10", "1e6"; finite and >= 0. No hexadecimal, "inf" or "nan". */
+/* Reads a number such as "12.5", "10" or "1e6". Hexadecimal numbers, "inf" and "nan" are errors,
+ * and so is a number too large for a double. */
 int nuioa_parse_decimal(const char *text, double *value);
 
-/* "12.5", "10": the fewest digits that say it to 15 significant ones. nuioa_parse_decimal reads it
- * back. `text` is of the given size (32 always suffices); returns it. */
+/* Writes the number to `text`, an array of `size` bytes (32 are always enough), with at most 15
+ * significant digits and no needless zeros: "12.5", "10". nuioa_parse_decimal can read it. Returns
+ * `text`. */
 const char *nuioa_print_decimal(double value, char *text, size_t size);
 
 #endif

@@ -10,16 +10,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* As many as the kernel follows. */
+/* The kernel follows as many symbolic links in one path (path_resolution(7)). */
 #define LINKS_MAX 40
 
-/* From the root directory down, one name after the other: whoever swaps a directory for a link
- * meanwhile finds that the kernel has been told not to follow it. */
+/* A walk down a path from the root directory, one name after the other, each opened with
+ * O_NOFOLLOW: if somebody exchanges a directory for a link meanwhile, the kernel does not follow
+ * it. */
 struct walk {
     int fd;              /* the directory that was reached, O_PATH */
-    char at[PATH_MAX];   /* its name, with no '/' at the end */
-    char rest[PATH_MAX]; /* where to go from there */
-    bool shared;         /* others may put names into it, but not replace ours (sticky) */
+    char at[PATH_MAX];   /* its path, with no '/' at the end */
+    char rest[PATH_MAX]; /* the path from there on */
+    bool shared;         /* others may create files in it (sticky), but not replace ours */
     unsigned links;
 };
 
@@ -47,7 +48,7 @@ static int too_long(const struct walk *w, struct nuioa_error *err)
     return nuioa_fail(err, -ENAMETOOLONG, "%.200s/%.200s: name too long", w->at, w->rest);
 }
 
-/* Goes there with the descriptor, which it takes over. */
+/* Makes the directory `fd` the current one of the walk, which then owns the descriptor. */
 static int enter(struct walk *w, int fd, const struct stat *st, struct nuioa_error *err)
 {
     const char *name = *w->at ? w->at : "/";
@@ -73,7 +74,8 @@ static int go_to_root(struct walk *w, struct nuioa_error *err)
     return rc;
 }
 
-/* Goes on where the link leads, if nobody else can have made it or can put another in its place. */
+/* Continues at the target of a symbolic link, if only root and the caller can have made it and can
+ * replace it. */
 static int follow(struct walk *w, int link, const char *name, const struct stat *st,
                   struct nuioa_error *err)
 {
@@ -98,7 +100,7 @@ static int step(struct walk *w, const char *name, struct nuioa_error *err)
 {
     struct stat st;
     size_t used = strlen(w->at);
-    /* asking for a directory is what makes the kernel mount one on demand */
+    /* Only a request for a directory makes the kernel mount one on demand (automount). */
     int fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | O_DIRECTORY);
     if (fd < 0 && errno == ENOTDIR)
         fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -121,20 +123,20 @@ static int step(struct walk *w, const char *name, struct nuioa_error *err)
     return enter(w, fd, &st, err);
 }
 
-/* Takes the next name off what is left of the path: "a//b/c" -> "a", "/b/c". False: there is none.
- * */
+/* Takes the next name off the rest of the path: "a//b/c" becomes "a" and "/b/c". Returns false at
+ * the end. */
 static bool next_name(struct walk *w, char *name, size_t size)
 {
     size_t begin = strspn(w->rest, "/"), length = strcspn(w->rest + begin, "/");
     if (!length)
         return false;
-    /* too long a name: the kernel refuses what is left of it */
+    /* A name that is too long is cut to one that the kernel still refuses. */
     snprintf(name, size, "%.*s", (int)length, w->rest + begin);
     memmove(w->rest, w->rest + begin + length, strlen(w->rest + begin + length) + 1);
     return true;
 }
 
-/* A descriptor (O_PATH) of the directory, or negative. */
+/* Returns a descriptor (O_PATH) of the directory, or -errno. */
 static int walk(const char *directory, struct nuioa_error *err)
 {
     struct walk w = { .fd = -1 };
@@ -162,7 +164,7 @@ int nuioa_secure_directory(const char *directory, struct nuioa_error *err)
     return 0;
 }
 
-/* The directory that `path` is in, as above. *name: what it is called there. */
+/* Does the same for the directory that `path` is in, and sets *name to the last name of `path`. */
 static int walk_to_parent(const char *path, const char **name, struct nuioa_error *err)
 {
     char parent[PATH_MAX];
@@ -180,7 +182,7 @@ int nuioa_secure_open(const char *path, struct nuioa_error *err)
 {
     struct stat st;
     const char *name;
-    /* the directories first: in one that is not secure not even a device should be opened */
+    /* The directories come first: even opening a device can have effects. */
     int parent = walk_to_parent(path, &name, err), rc;
     if (parent < 0)
         return parent;

@@ -4,19 +4,22 @@
 
 #include "util/error.h"
 
-/* Private: files that root believes. Nobody but root (or the caller, when that is not root) may be
- * able to change one or to put another in its place. */
+/* Checks for files that a process of root reads. A file is secure if only root and the caller (its
+ * effective user) can change it or put another file in its place. */
 
-/* 0 if `directory` and all directories on the way to it are owned by root or the caller and
- * writable by nobody else; a sticky one may be writable, since in it nobody replaces another's
- * file. A symbolic link on the way is followed, name by name, as systems and sites have them
- * (/var/run -> /run): one that root or the caller owns, in a directory that nobody else may write
- * to, sticky or not. -EPERM with *err, or -errno with *err. */
+/* Checks that `directory` and all directories above it are secure: root or the caller owns them,
+ * and nobody else may write to them. A directory with the sticky bit may be writable for others,
+ * since they cannot replace a file there that is not theirs. Systems have symbolic links on such
+ * paths (/var/run -> /run): one is followed if root or the caller owns it, and if nobody else may
+ * write to the directory that it is in, sticky or not. Returns 0, -EPERM if it is not secure, or
+ * another -errno; *err says why. */
 int nuioa_secure_directory(const char *directory, struct nuioa_error *err);
 
-/* Opens for reading: a regular file, owned and writable as above, not a symbolic link, in a secure
- * directory, which cannot be swapped meanwhile. A descriptor (close-on-exec), -EPERM with *err, or
- * -errno with *err. */
+/* Opens a file for reading. It must be a regular file, not a symbolic link; root or the caller must
+ * own it, nobody else may write to it, and its directory must be secure. The checks are made on the
+ * open descriptors, so nobody can exchange a directory between check and use. Returns a descriptor
+ * (close-on-exec) that the caller closes, -EPERM if the file is not secure, or another -errno; *err
+ * says why. */
 int nuioa_secure_open(const char *path, struct nuioa_error *err);
 
 #endif

@@ -15,12 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+#include "util/clock.h"
 
 int nuioa_subprocess_write(int fd, const void *bytes, size_t length)
 {
@@ -53,7 +48,7 @@ static void close_all_but(int fd, int keep)
     close_from_to((unsigned)high + 1, UINT_MAX);
 }
 
-/* Also if nobody ever comes to end it. */
+/* Limits the life of the child, in case the parent never ends it. */
 static void live_for(unsigned life_ms)
 {
     struct itimerval life = { .it_value = { life_ms / 1000, life_ms % 1000 * 1000 + 1 } };
@@ -69,7 +64,7 @@ static _Noreturn void be_child(nuioa_subprocess_work *work, void *arg, int fd, i
         _exit(1);
     live_for(life_ms);
     for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL); /* fails for those that cannot be caught, which is as well */
+        signal(number, SIG_DFL); /* fails for SIGKILL and SIGSTOP, which need no default */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     close_all_but(fd, keep);
@@ -77,14 +72,15 @@ static _Noreturn void be_child(nuioa_subprocess_work *work, void *arg, int fd, i
     _exit(0);
 }
 
-/* Only while the child is still ours: a number that someone else has reaped may be anyone's. */
+/* Kills the child only while waitpid still knows it: if other code has reaped it already, its
+ * process id may belong to another process. */
 static void kill_and_reap(pid_t pid)
 {
     struct timespec nap = { .tv_nsec = 20000 };
     pid_t got = waitpid(pid, NULL, WNOHANG);
     if (got == 0)
         kill(pid, SIGKILL);
-    /* half a second: a busy machine, not a child stuck in the kernel */
+    /* Half a second is enough on a busy machine: a child that lives longer hangs in the kernel. */
     for (int i = 0; i < 500; i++) {
         if (got == pid || (got < 0 && errno != EINTR))
             return;
@@ -94,12 +90,12 @@ static void kill_and_reap(pid_t pid)
     }
 }
 
-/* Until the end, the deadline or an error. */
+/* Reads until the child closes the pipe, the deadline (on the monotonic clock), or an error. */
 static int collect(int fd, int64_t end_ms, size_t max, char **bytes, size_t *length)
 {
     size_t size = 0;
     for (;;) {
-        int64_t left = end_ms - now_ms();
+        int64_t left = end_ms - nuioa_clock_ms();
         struct pollfd wait = { .fd = fd, .events = POLLIN };
         int ready = left <= 0 ? 0 : poll(&wait, 1, left > INT_MAX ? INT_MAX : (int)left);
         if (ready == 0)
@@ -132,7 +128,7 @@ int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work
     *child = (struct nuioa_subprocess)NUIOA_SUBPROCESS_NONE;
     if (pipe2(ends, O_CLOEXEC))
         return -errno;
-    /* No handler of the caller's may run in the child. */
+    /* No signal handler of the caller may run in the child. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t parent = getpid(), pid = fork();
@@ -153,7 +149,7 @@ int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_m
 {
     char *got = NULL;
     *length = 0;
-    int rc = collect(child->fd, now_ms() + deadline_ms, max, &got, length);
+    int rc = collect(child->fd, nuioa_clock_ms() + deadline_ms, max, &got, length);
     nuioa_subprocess_end(child);
     if (rc) {
         free(got);
@@ -177,7 +173,7 @@ int nuioa_subprocess_run(nuioa_subprocess_work *work, void *arg, unsigned deadli
 {
     struct nuioa_subprocess child;
     *length = 0;
-    /* Longer than the deadline, which shall be the one to strike. */
+    /* The child may live longer than the deadline, so that a late one is -ETIMEDOUT and not 0. */
     int rc = nuioa_subprocess_start(&child, work, arg, -1, deadline_ms + 1000);
     return rc < 0 ? rc : nuioa_subprocess_collect(&child, deadline_ms, max, bytes, length);
 }

@@ -5,15 +5,17 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Private: work that may hang, in a process of its own that lives no longer than a deadline. */
+/* Work that may hang runs in a child process, which is killed when its time is over. The child
+ * writes its result to a pipe. */
 
-/* What the child does: `fd` is its end of a pipe. It has default signal handling, nothing blocked,
- * no other descriptor above 2, and ends without running exit handlers when this returns. */
+/* The function that the child runs: `fd` is its end of the pipe. The child has default signal
+ * handling, blocks no signal, and has no other descriptor above 2 except `keep` (below). When the
+ * function returns, the child ends without running exit handlers. */
 typedef void nuioa_subprocess_work(int fd, void *arg);
 
 struct nuioa_subprocess {
-    pid_t pid; /* 0: none */
-    int fd;    /* what the child writes is read here */
+    pid_t pid; /* 0: there is no child */
+    int fd;    /* the end of the pipe that is read */
 };
 
 #define NUIOA_SUBPROCESS_NONE \
@@ -21,28 +23,30 @@ struct nuioa_subprocess {
         0, -1 \
     }
 
-/* Forks, and does not wait. The child also keeps descriptor `keep` (-1: none) and dies by itself
- * after `life_ms`, or with the calling thread. 0 and *child, which one of the two below must end,
- * in this thread; or -errno and none. The caller's signal mask and descriptors are as before. */
+/* Starts a child and does not wait for it. The child keeps the descriptor `keep` too, unless it is
+ * -1. It dies after `life_ms` milliseconds, or when the calling thread ends. Returns 0 and sets
+ * *child, which the same thread must pass to nuioa_subprocess_collect or nuioa_subprocess_end; or
+ * -errno, and there is no child. The caller's signal mask and other descriptors do not change. */
 int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, void *arg,
                            int keep, unsigned life_ms);
 
-/* Waits, at most `deadline_ms`, until the child closes its end; what it wrote, at most `max` bytes,
- * is returned in malloc'd *bytes (caller frees). 0, whether the child wrote all it wanted or not:
- * that is for the caller to tell from the bytes; -ETIMEDOUT; -EFBIG; -errno. Ends the child in
- * every case. */
+/* Waits until the child closes its end of the pipe, at most `deadline_ms` milliseconds, and ends
+ * the child in every case. Returns 0 and what the child wrote in *bytes (*length bytes; the caller
+ * frees it), -ETIMEDOUT, -EFBIG if it wrote more than `max` bytes, or another -errno. 0 does not
+ * mean that the child has finished its work: the caller must see that from the bytes. */
 int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
                              void **bytes, size_t *length);
 
-/* Kills and reaps it, and nobody else: one that does not die (stuck in the kernel) is left after
- * half a second. Nothing if there is none. */
+/* Kills the child, waits for its end, and closes the pipe. A child that is not dead after half a
+ * second, because it is stuck in the kernel, is left behind. Without a child it does nothing. */
 void nuioa_subprocess_end(struct nuioa_subprocess *child);
 
-/* Starts one and collects what it writes. */
+/* Starts a child and collects what it writes: see nuioa_subprocess_start and
+ * nuioa_subprocess_collect for the result. */
 int nuioa_subprocess_run(nuioa_subprocess_work *work, void *arg, unsigned deadline_ms, size_t max,
                          void **bytes, size_t *length);
 
-/* Writes all, whatever signals come: 0 or -errno. */
+/* Writes all `length` bytes, also if signals interrupt it. Returns 0 or -errno. */
 int nuioa_subprocess_write(int fd, const void *bytes, size_t length);
 
 #endif

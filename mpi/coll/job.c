@@ -11,6 +11,7 @@
 
 #include "mpi/coll/type.h"
 #include "util/gpus.h"
+#include "util/hash.h"
 
 struct coll_job coll_job = { .least = { [0 ... COLL_COUNT - 1] = UINT64_MAX } };
 
@@ -115,36 +116,30 @@ static void set_least(struct coll_job *job)
 
 /* --- agreeing -------------------------------------------------------------------------------- */
 
-/* FNV-1a over the eight bytes of the number, lowest byte first. */
-static uint64_t add(uint64_t sum, uint64_t number)
-{
-    for (int i = 0; i < 64; i += 8)
-        sum = (sum ^ (number >> i & 255)) * UINT64_C(0x100000001b3);
-    return sum;
-}
-
 static uint64_t add_algorithm(uint64_t sum, const struct coll_algorithm *a)
 {
-    return add(add(sum, a->segment_bytes),
-               (uint64_t)a->pass << 16 | (uint64_t)a->inter << 8 | (uint64_t)a->intra);
+    return nuioa_hash_u64(nuioa_hash_u64(sum, a->segment_bytes),
+                          (uint64_t)a->pass << 16 | (uint64_t)a->inter << 8 | (uint64_t)a->intra);
 }
 
 /* Returns a number over all settings that decide how a call is made. It is never 0. */
 static uint64_t digest(const struct coll_job *job)
 {
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    uint64_t sum = NUIOA_HASH_START;
     for (const char *at = NUIOA_VERSION; *at; at++)
-        sum = add(sum, (unsigned char)*at);
-    sum = add(add(sum, job->force), (uint64_t)job->pretend);
+        sum = nuioa_hash_u64(sum, (unsigned char)*at);
+    sum = nuioa_hash_u64(nuioa_hash_u64(sum, job->force), (uint64_t)job->pretend);
     for (int i = 0; i < COLL_COUNT; i++) {
-        sum = add(sum, job->is_chosen[i]);
+        sum = nuioa_hash_u64(sum, job->is_chosen[i]);
         if (job->is_chosen[i])
             sum = add_algorithm(sum, &job->chosen[i]);
     }
     for (uint32_t i = 0; i < job->table.row_count; i++) {
         const struct coll_row *row = &job->table.rows[i];
-        sum = add(add(add(sum, row->collective), row->node_low), row->node_high);
-        sum = add(add(add(sum, row->most_low), row->most_high), row->from_bytes);
+        sum = nuioa_hash_u64(nuioa_hash_u64(nuioa_hash_u64(sum, row->collective), row->node_low),
+                             row->node_high);
+        sum = nuioa_hash_u64(nuioa_hash_u64(nuioa_hash_u64(sum, row->most_low), row->most_high),
+                             row->from_bytes);
         sum = add_algorithm(sum, &row->algorithm);
     }
     return sum ? sum : 1;

@@ -8,6 +8,7 @@
 #include "pmix/client/advice.h"
 #include "pmix/client/advice_environment.h"
 #include "pmix/client/advice_pmix.h"
+#include "util/hash.h"
 
 struct nuioa_client *nuioa_client_open(void)
 {
@@ -150,26 +151,17 @@ size_t nuioa_client_near(const struct nuioa_client *client, const uint32_t *rank
 
 /* --- agreeing -------------------------------------------------------------------------------- */
 
-/* Adds a number to the digest, by FNV-1a over its four bytes, lowest byte first (Fowler, Noll and
- * Vo, "The FNV Non-Cryptographic Hash Algorithm", IETF draft, 2011). */
-static uint64_t add(uint64_t digest, uint32_t number)
-{
-    for (unsigned i = 0; i < 4; i++, number >>= 8)
-        digest = (digest ^ (number & 0xff)) * 0x100000001b3;
-    return digest;
-}
-
 static uint64_t add_list(uint64_t digest, const struct rank_list *list)
 {
-    digest = add(digest, (uint32_t)list->count);
+    digest = nuioa_hash_u32(digest, (uint32_t)list->count);
     for (size_t i = 0; i < list->count; i++)
-        digest = add(digest, list->ranks[i]);
+        digest = nuioa_hash_u32(digest, list->ranks[i]);
     return digest;
 }
 
 uint64_t nuioa_client_digest(const struct nuioa_client *client, enum nuioa_client_subject subject)
 {
-    uint64_t digest = add(0xcbf29ce484222325, (uint32_t)subject + 1);
+    uint64_t digest = nuioa_hash_u32(NUIOA_HASH_START, (uint32_t)subject + 1);
     if (!client)
         return 0;
     if (subject == NUIOA_CLIENT_LEADERS) {
@@ -179,7 +171,8 @@ uint64_t nuioa_client_digest(const struct nuioa_client *client, enum nuioa_clien
     } else {
         if (!client->has_leader)
             return 0;
-        digest = add_list(add(add(digest, client->leader), client->near), &client->order);
+        digest = add_list(nuioa_hash_u32(nuioa_hash_u32(digest, client->leader), client->near),
+                          &client->order);
     }
     return digest ? digest : 1;
 }

@@ -13,6 +13,7 @@
 
 #include "pmix/server/locality.h"
 #include "pmix/server/session.h"
+#include "util/clock.h"
 #endif
 
 /* --- the namespace's name -------------------------------------------------------------------- */
@@ -333,13 +334,6 @@ static int store_tasks(struct nuioa_publisher *s, const struct nuioa_publication
 
 /* --- the functions of publish.h -------------------------------------------------------------- */
 
-static uint64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
-
 int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
                        unsigned patience_ms, struct nuioa_publisher **publisher,
                        struct nuioa_error *err)
@@ -365,26 +359,26 @@ static bool wants_ours(const struct nuioa_publisher *s, const struct nuioa_publi
 int nuioa_publish_tasks(struct nuioa_publisher *s, const struct nuioa_publication *p,
                         struct nuioa_error *err)
 {
-    uint64_t begin = now_us();
+    int64_t begin = nuioa_clock_us();
     s->err = err;
     int rc = 0;
     if (p->options->export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY))
         rc = session_await(s);
     if (!rc && p->options->export_set & (NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY))
         rc = store_tasks(s, p, wants_ours(s, p));
-    s->time_us += (uint32_t)(now_us() - begin);
+    s->time_us += (uint32_t)(nuioa_clock_us() - begin);
     return rc;
 }
 
 int nuioa_publish_node(struct nuioa_publisher *s, const struct nuioa_publication *p,
                        struct nuioa_error *err)
 {
-    uint64_t begin = now_us();
+    int64_t begin = nuioa_clock_us();
     s->err = err;
     int rc = wants_ours(s, p) ? session_await(s) : 0;
     if (!rc && wants_ours(s, p))
         rc = store_node(s, p);
-    s->time_us += (uint32_t)(now_us() - begin);
+    s->time_us += (uint32_t)(nuioa_clock_us() - begin);
     return rc;
 }
 

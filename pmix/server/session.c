@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "util/clock.h"
 #include "util/number.h"
 
 /* --- the step as PMIx knows it --------------------------------------------------------------- */
@@ -107,15 +108,9 @@ static int question_start(struct question *q)
  * Returns 0 or -ETIMEDOUT. */
 static int question_await(struct question *q, unsigned ms)
 {
-    struct timespec until;
+    int64_t until_ns = nuioa_clock_ns() + (int64_t)ms * 1000000;
+    struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
     int rc = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000L;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
     pthread_mutex_lock(&q->lock);
     while (!q->answered && !rc)
         rc = -pthread_cond_timedwait(&q->changed, &q->lock, &until);
@@ -127,16 +122,10 @@ static int question_await(struct question *q, unsigned ms)
     return answered ? 0 : rc;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 int session_await(struct nuioa_publisher *s)
 {
-    if (!s->patience_ms || (s->answered_ms && now_ms() - s->answered_ms < (int64_t)s->patience_ms))
+    if (!s->patience_ms ||
+        (s->answered_ms && nuioa_clock_ms() - s->answered_ms < (int64_t)s->patience_ms))
         return 0;
     struct question *q = question_new(s);
     if (!q)
@@ -147,7 +136,7 @@ int session_await(struct nuioa_publisher *s)
         return nuioa_fail(s->err, rc, "no thread to ask PMIx: %s", strerror(-rc));
     }
     rc = question_await(q, s->patience_ms);
-    s->answered_ms = rc < 0 ? 0 : now_ms();
+    s->answered_ms = rc < 0 ? 0 : nuioa_clock_ms();
     return rc < 0 ? nuioa_fail(s->err, rc, "PMIx has not answered for %u ms", s->patience_ms) : 0;
 }
 

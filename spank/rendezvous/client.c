@@ -19,13 +19,7 @@
 #include "spank/rendezvous/seal.h"
 #include "spank/rendezvous/tag.h"
 #include "spank/rendezvous/token.h"
-
-static int64_t clock_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
+#include "util/clock.h"
 
 /* --- bytes --- */
 
@@ -37,12 +31,12 @@ static int wait_on(struct client *g, int fd, short events, int64_t keep_us)
 {
     struct pollfd waited = { .fd = fd, .events = events };
     for (;;) {
-        int64_t start = clock_us(), nap = g->left_us - keep_us;
+        int64_t start = nuioa_clock_us(), nap = g->left_us - keep_us;
         if (nap <= 0)
             return -ETIMEDOUT;
         int ready = poll(&waited, 1, (int)(((nap < POLL_US ? nap : POLL_US) + 999) / 1000));
         int rc = ready < 0 && errno != EINTR ? -errno : 0;
-        g->left_us -= clock_us() - start;
+        g->left_us -= nuioa_clock_us() - start;
         if (ready > 0 || rc < 0)
             return rc;
         if (g->is_over && g->is_over(g->arg)) {
@@ -335,10 +329,10 @@ static int collect_result(struct client *g, struct hello_result *result)
     size_t length;
     void *bytes = NULL;
     int said = wait_on(g, g->hello_process.fd, POLLIN, g->left_us / 10);
-    int64_t start = clock_us();
+    int64_t start = nuioa_clock_us();
     int rc = nuioa_subprocess_collect(&g->hello_process, said < 0 ? 0 : remaining_ms(g),
                                       sizeof(*result), &bytes, &length);
-    g->left_us -= clock_us() - start;
+    g->left_us -= nuioa_clock_us() - start;
     if (said == -EINTR) {
         result->rc = nuioa_fail(&result->err, said, "gather: %s", reason(said));
         result->told = false;

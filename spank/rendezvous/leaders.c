@@ -6,20 +6,14 @@
 #include <string.h>
 
 #include "spank/rendezvous/wire.h"
-
-/* Adds a number to an FNV-1a digest (node_diff.h), its lowest byte first. */
-static uint64_t add(uint64_t digest, uint32_t number)
-{
-    for (unsigned i = 0; i < 4; i++, number >>= 8)
-        digest = (digest ^ (number & 0xff)) * 0x100000001b3;
-    return digest;
-}
+#include "util/hash.h"
 
 uint64_t leaders_digest(uint32_t job_id, uint32_t step_id, const uint32_t *leaders, uint32_t count)
 {
-    uint64_t digest = add(add(add(0xcbf29ce484222325, job_id), step_id), count);
+    uint64_t digest = nuioa_hash_u32(NUIOA_HASH_START, job_id);
+    digest = nuioa_hash_u32(nuioa_hash_u32(digest, step_id), count);
     for (uint32_t i = 0; i < count; i++)
-        digest = add(digest, leaders[i]);
+        digest = nuioa_hash_u32(digest, leaders[i]);
     return digest;
 }
 

@@ -5,27 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t node_diff_add(uint64_t digest, const void *bytes, size_t length)
-{
-    for (const unsigned char *b = bytes; length--; b++)
-        digest = (digest ^ *b) * 0x100000001b3;
-    return digest;
-}
-
-uint64_t node_diff_add_text(uint64_t digest, const char *text)
-{
-    return node_diff_add(digest, text, strlen(text) + 1);
-}
+#include "util/hash.h"
 
 uint64_t node_diff_digest(const struct record *r)
 {
     const uint32_t numbers[] = { r->head->numa_count, r->head->core_count, r->head->nic_count };
-    uint64_t digest = node_diff_add(NODE_DIFF_BASIS, numbers, sizeof(numbers));
+    uint64_t digest = nuioa_hash(NUIOA_HASH_START, numbers, sizeof(numbers));
     for (uint32_t i = 0; i < r->head->nic_count; i++) {
         const struct wire_nic *n = &r->nics[i];
         const uint32_t facts[] = { n->state, n->kind, n->rate_mbps, n->usable };
-        digest = node_diff_add(digest, facts, sizeof(facts));
-        digest = node_diff_add_text(node_diff_add_text(digest, n->label), n->numas);
+        digest = nuioa_hash(digest, facts, sizeof(facts));
+        digest = nuioa_hash_text(nuioa_hash_text(digest, n->label), n->numas);
     }
     return digest;
 }

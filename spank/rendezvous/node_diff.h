@@ -18,11 +18,4 @@ uint64_t node_diff_digest(const struct record *record);
 unsigned node_diff_texts(const struct record *usual, const struct record *other,
                          char (*texts)[NODE_DIFF_TEXT], unsigned max);
 
-/* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, "The FNV Non-Cryptographic Hash Algorithm",
- * draft-eastlake-fnv, 2012) over bytes, or over a text with its NUL. The first `digest` is
- * NODE_DIFF_BASIS. */
-#define NODE_DIFF_BASIS 0xcbf29ce484222325u
-uint64_t node_diff_add(uint64_t digest, const void *bytes, size_t length);
-uint64_t node_diff_add_text(uint64_t digest, const char *text);
-
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "spank/rendezvous/listener.h"
+#include "util/clock.h"
 
 #define EVENTS 64
 /* With so many unauthenticated peers a second decoder is worth its fork. */
@@ -50,7 +51,7 @@ static bool make_room(struct server *g)
     struct peer *oldest = g->unauthenticated.first;
     if (g->unauthenticated_count < SERVER_UNAUTHENTICATED_MAX)
         return true;
-    if (!oldest || server_now_ms() - oldest->since_ms < SILENCE_MS)
+    if (!oldest || nuioa_clock_ms() - oldest->since_ms < SILENCE_MS)
         return false;
     server_drop(g, oldest);
     return true;
@@ -72,12 +73,12 @@ static void accept_all(struct server *g)
     while (g->listener >= 0 && make_room(g)) {
         int fd = listener_accept(g->listener);
         if (fd < 0 && fd != -EAGAIN && fd != -ECONNABORTED && fd != -EINTR) {
-            g->pause_ms = server_now_ms() + SILENCE_MS; /* out of file descriptors */
+            g->pause_ms = nuioa_clock_ms() + SILENCE_MS; /* out of file descriptors */
             server_set_accepting(g, false);
         }
         if (fd < 0)
             return;
-        struct peer *p = peer_new(fd, server_now_ms(), &g->key);
+        struct peer *p = peer_new(fd, nuioa_clock_ms(), &g->key);
         if (!p) {
             close(fd);
             return;
@@ -95,10 +96,10 @@ static void accept_all(struct server *g)
 
 static void drop_silent(struct server *g)
 {
-    int64_t before = server_now_ms() - SERVER_UNAUTHENTICATED_MS;
+    int64_t before = nuioa_clock_ms() - SERVER_UNAUTHENTICATED_MS;
     while (g->unauthenticated.first && g->unauthenticated.first->since_ms <= before)
         server_drop(g, g->unauthenticated.first);
-    if (!g->accepting && g->listener >= 0 && server_now_ms() >= g->pause_ms && make_room(g)) {
+    if (!g->accepting && g->listener >= 0 && nuioa_clock_ms() >= g->pause_ms && make_room(g)) {
         g->pause_ms = 0;
         server_set_accepting(g, true);
     }
@@ -143,7 +144,7 @@ static void ask_decoders(struct server *g)
 
 static int wait_ms(const struct server *g)
 {
-    int64_t now = server_now_ms(), until = INT64_MAX;
+    int64_t now = nuioa_clock_ms(), until = INT64_MAX;
     if (g->unauthenticated.first)
         until = g->unauthenticated.first->since_ms +
                 (g->accepting ? SERVER_UNAUTHENTICATED_MS : SILENCE_MS);
@@ -181,8 +182,8 @@ static bool is_over(struct server *g)
     if (g->phase < DONE)
         return false;
     if (!g->flush_ms)
-        g->flush_ms = server_now_ms() + FLUSH_MS;
-    return !g->unsent || server_now_ms() >= g->flush_ms;
+        g->flush_ms = nuioa_clock_ms() + FLUSH_MS;
+    return !g->unsent || nuioa_clock_ms() >= g->flush_ms;
 }
 
 static void serve_all(struct server *g)
@@ -303,7 +304,7 @@ int server_start(struct server *g, bool eager)
     if (g->started)
         return 0;
     g->eager = eager;
-    g->accept_until_ms = g->config.door_ms ? server_now_ms() + g->config.door_ms : 0;
+    g->accept_until_ms = g->config.door_ms ? nuioa_clock_ms() + g->config.door_ms : 0;
     int rc = open_events(g);
     if (!rc)
         rc = start_thread(g);

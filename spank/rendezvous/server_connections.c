@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "spank/rendezvous/server_private.h"
-
-int64_t server_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 void server_watch(struct server *g, int fd, void *who, uint32_t events, int how)
 {

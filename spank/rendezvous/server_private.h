@@ -65,9 +65,6 @@ struct server {
 
 /* --- server_connections.c --- */
 
-/* The monotonic time in milliseconds. */
-int64_t server_now_ms(void);
-
 /* Calls epoll_ctl() with operation `how` for a descriptor; `who` comes back with its events. */
 void server_watch(struct server *g, int fd, void *who, uint32_t events, int how);
 

@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 
 #include "spank/rendezvous/leaders.h"
+#include "util/clock.h"
 
 /* How srun answers the messages of the nodes, and how the exchange ends. */
 
@@ -43,7 +44,7 @@ static void expect_failure(struct server *g, const char *what)
 {
     if (g->give_up_ms || g->phase != GATHERING)
         return;
-    g->give_up_ms = server_now_ms() + g->config.timeout_ms;
+    g->give_up_ms = nuioa_clock_ms() + g->config.timeout_ms;
     nuioa_fail(&g->trouble, -EIO, "%s", what);
 }
 
@@ -55,7 +56,7 @@ static const char *late_reason(const struct server *g)
 
 static bool is_past(int64_t ms)
 {
-    return ms && server_now_ms() >= ms;
+    return ms && nuioa_clock_ms() >= ms;
 }
 
 bool server_is_late(const struct server *g)
@@ -261,7 +262,7 @@ static void take_record(struct server *g, struct peer *p)
         return;
     }
     p->state = PEER_RECORDED;
-    int64_t until = server_now_ms() + record.head->table_timeout_ms;
+    int64_t until = nuioa_clock_ms() + record.head->table_timeout_ms;
     if (!g->counts.tables && (!g->until_ms || until < g->until_ms))
         g->until_ms = until;
     g->config.record(g->config.arg, &record);

@@ -8,6 +8,7 @@
 #include "output/text_table.h"
 #include "spank/rendezvous/host_groups.h"
 #include "spank/rendezvous/node_diff.h"
+#include "util/hash.h"
 
 /* A class of nodes: their records differ only in names, ranks, weights and costs. */
 struct node_class {
@@ -71,14 +72,14 @@ static uint64_t digest_of(const struct record *r)
 {
     const struct wire_record *h = r->head;
     const uint32_t numbers[] = { h->task_count, h->near, h->planned, h->line_count };
-    uint64_t digest = node_diff_add(node_diff_digest(r), numbers, sizeof(numbers));
-    digest = node_diff_add_text(digest, h->distances);
+    uint64_t digest = nuioa_hash(node_diff_digest(r), numbers, sizeof(numbers));
+    digest = nuioa_hash_text(digest, h->distances);
     for (uint32_t i = 0; i < h->line_count; i++) {
         const struct wire_line *l = &r->lines[i];
         const uint32_t facts[] = { l->count, l->level, l->leads };
-        digest = node_diff_add(digest, facts, sizeof(facts));
-        digest = node_diff_add_text(node_diff_add_text(digest, l->cpus), l->numas);
-        digest = node_diff_add_text(digest, l->nic);
+        digest = nuioa_hash(digest, facts, sizeof(facts));
+        digest = nuioa_hash_text(nuioa_hash_text(digest, l->cpus), l->numas);
+        digest = nuioa_hash_text(digest, l->nic);
     }
     return digest;
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "util/variable.h"
+#include "util/word.h"
+
+static void test_words(void **state)
+{
+    (void)state;
+    char line[] = " \tone  two,three\t";
+    char *rest = line;
+    assert_string_equal(nuioa_next_word(&rest, " \t"), "one");
+    assert_string_equal(rest, " two,three\t");
+    assert_string_equal(nuioa_next_word(&rest, " \t,"), "two");
+    assert_string_equal(nuioa_next_word(&rest, " \t,"), "three");
+    assert_null(nuioa_next_word(&rest, " \t,"));
+    assert_null(nuioa_next_word(&rest, " \t,"));
+}
+
+static void test_variables(void **state)
+{
+    (void)state;
+    char ab[] = "AB=1", a[] = "A=2=3", c[] = "C", d[] = "D=";
+    char *environment[] = { ab, a, c, d, NULL };
+    assert_string_equal(nuioa_variable(environment, "A"), "2=3");
+    assert_string_equal(nuioa_variable(environment, "AB"), "1");
+    assert_string_equal(nuioa_variable(environment, "D"), "");
+    assert_null(nuioa_variable(environment, "C"));
+    assert_null(nuioa_variable(environment, "B"));
+    assert_null(nuioa_variable(NULL, "A"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_variables),
+    };
+    return cmocka_run_group_tests_name("word", tests, NULL, NULL);
+}
