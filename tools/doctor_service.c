@@ -14,6 +14,7 @@
 #include "tools/doctor_finding.h"
 #include "tools/doctor_service.h"
 #include "topology/cache.h"
+#include "topology/distance_site.h"
 #include "util/secure_file.h"
 
 /* --- whether Slurm can load the plugin -------------------------------------------------------- */

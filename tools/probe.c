@@ -12,6 +12,7 @@
 #include "tools/probe_print.h"
 #include "tools/tool.h"
 #include "topology/distance.h"
+#include "topology/distance_write.h"
 #include "topology/node_load.h"
 #include "util/number.h"
 

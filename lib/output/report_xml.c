@@ -9,7 +9,7 @@
 
 #include "output/report_explain.h"
 #include "output/report_lines.h"
-#include "topology/discover.h"
+#include "topology/hwloc_open.h"
 #include "util/number.h"
 
 /* Values of the attribute "lstopoStyle", which lstopo reads. */
@@ -94,7 +94,7 @@ int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *nod
     hwloc_topology_t topology;
     const char *directory;
     double most = report_heaviest(plan);
-    int rc = nuioa_discover_open(&topology, source->topology, true, &directory, err);
+    int rc = nuioa_hwloc_open(&topology, source->topology, true, &directory, err);
     if (rc)
         return rc;
     for (uint32_t i = 0; !rc && i < plan->task_count; i++)

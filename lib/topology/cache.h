@@ -5,42 +5,49 @@
 #include "topology/node.h"
 #include "topology/node_load.h"
 
-/* A node's description, kept from one launch to the next: hwloc takes from milliseconds to seconds,
- * which no launch should pay. Static facts only; NIC state and rate are read at each launch.
+/* The cache is a file that keeps the description of a node from one launch to the next, because
+ * hwloc takes from milliseconds to seconds to make it. It holds static facts only: the state and
+ * rate of the NICs are read at each launch.
  *
- * The file is valid on the boot, host and set of devices it was made on: boot id, host name, and a
- * fingerprint of the names and NUMA nodes of the network devices. It is read by root in slurmstepd,
- * so it must be a regular file owned by root (or by the caller, when that is not root), writable by
- * nobody else, in directories of which the same holds (sticky ones are accepted as MUNGE's
- * path_is_secure does). */
+ * The file is valid for the boot (boot id), the host (name) and the hardware
+ * (topology/fingerprint.h) that it was made on. Root reads it in slurmstepd, so it must be secure
+ * as util/secure_file.h defines it. */
 
 #define NUIOA_CACHE_DIR "/run/nuioa"
 
-/* Default path of this node's cache, NUIOA_CACHE_DIR "/<host>.cache". Returns 0 or
- * -ENAMETOOLONG. */
+/* Writes the default path of the cache of this node, NUIOA_CACHE_DIR "/<host>.cache", to `path`, an
+ * array of `size` bytes. Returns 0 or -ENAMETOOLONG. */
 int nuioa_cache_path(char *path, size_t size);
 
-/* Writes a temporary file of its own (O_EXCL) beside `path` and renames it. Creates NUIOA_CACHE_DIR
- * (0755) if that is where it goes. 0 or negative with *err. */
+/* Writes the description of `node` to the file `path`, by a temporary file that it renames.
+ * `distances` is the distance file that was used, or NULL. Creates NUIOA_CACHE_DIR (mode 0755) if
+ * the file belongs there. Returns 0, or -errno with *err. */
 int nuioa_cache_write(const char *path, const struct nuioa_node *node, const char *distances,
                       struct nuioa_error *err);
 
-/* -ENOENT: there is none; -ESTALE: made on another boot, host, set of devices, version of nuioa, or
- * with another (or since modified) site distance file; -EPERM: not secure; -EINVAL: corrupt. */
+/* Reads a cache into *node, which the caller frees with nuioa_node_free. Returns 0, or negative
+ * with *err and an empty *node: -ENOENT if there is no file; -ESTALE if it was made on another
+ * boot, host or hardware, by another version of nuioa, or with another distance file than
+ * `distances`, or that has been modified since; -EPERM if it is not secure; -EINVAL if it is
+ * damaged. */
 int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node *node,
                      struct nuioa_error *err);
 
-/* What a launch calls: the cache if it is good, else a discovery in a child process that is killed
- * after `deadline_ms`, whose result is kept for the next launch (failure to keep it is a warning).
- * `path` NULL: the default path. With source->topology nothing is cached, the deadline holds. NIC
- * state is fresh on return. -ETIMEDOUT: past the deadline. Files that the source names must be as
- * secure as the cache: else a topology is -EPERM (so is a directory), a distance file is not used
- * and that is a warning. */
+/* Gets the description of this node for a launch: from the cache if it is valid, otherwise by
+ * nuioa_cache_discover, and then writes the cache for the next launch. If it cannot be written,
+ * that is a warning of the node. `path` is the cache, NULL for the default path; `source` may be
+ * NULL. With source->topology no cache is read or written. The state of the NICs is fresh.
+ *
+ * The files that `source` names must be as secure as the cache. A topology that is not, or that is
+ * a directory, is -EPERM. A distance file that is not is left out, with a warning of the node.
+ *
+ * Returns 0, and the caller frees *node with nuioa_node_free; -ETIMEDOUT after `deadline_ms`
+ * milliseconds; or another -errno. On failure *err says why and *node is empty. */
 int nuioa_cache_get(const char *path, const struct nuioa_source *source, unsigned deadline_ms,
                     struct nuioa_node *node, struct nuioa_error *err);
 
-/* nuioa_node_load in a child process that is killed after `deadline_ms` (-ETIMEDOUT); nothing is
- * kept. */
+/* Calls nuioa_node_load in a child process, which is killed after `deadline_ms` milliseconds. No
+ * cache is read or written. Returns as nuioa_cache_get does. */
 int nuioa_cache_discover(const struct nuioa_source *source, unsigned deadline_ms,
                          struct nuioa_node *node, struct nuioa_error *err);
 

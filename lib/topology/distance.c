@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topology/discover.h"
+#include "topology/distance_site.h"
+#include "topology/node.h"
 
 enum { LOCAL = 10, SAME_PACKAGE = 12, SAME_GROUP = 16, OTHER = 21, UNGRADED = 20 };
 

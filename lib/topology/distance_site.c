@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
-/* The site's distance file. */
+#include "topology/distance_site.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "topology/distance.h"
-#include "topology/node.h"
 #include "util/number.h"
 #include "util/word.h"
 

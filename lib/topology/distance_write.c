@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
-/* The site's distance file, written: one section more, the others as they are. */
+#include "topology/distance_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "topology/distance.h"
-#include "topology/node.h"
+#include "topology/distance_site.h"
 
 #define HEADER "nuioa-distances 1\n"
 

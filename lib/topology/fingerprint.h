@@ -4,10 +4,11 @@
 
 #include <stdint.h>
 
-/* Of what the description of this node rests on, in a few small reads per network device: their
- * names, places and NUMA nodes (virtual ones, which come and go with containers, left out), which
- * CPUs and NUMA nodes are online, and the variables that direct hwloc. `root`: "", or where another
- * sysfs is (tests). */
+/* Returns a hash of the facts that the description of this node depends on: the names, PCI
+ * addresses and NUMA nodes of the network devices, the CPUs and NUMA nodes that are online, and the
+ * variables that direct hwloc. Virtual devices are left out, because they come and go with
+ * containers. It takes a few small reads for each device. `root` is "" for this machine, or the
+ * directory of another sysfs in tests. */
 uint64_t nuioa_fingerprint(const char *root);
 
 #endif

@@ -1,50 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
-/* GPUs, and the locality of any PCI device, from the I/O objects of a topology. */
+#include "topology/gpu_discover.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "topology/discover.h"
+#include "topology/device.h"
 
 enum { VENDOR_AMD = 0x1002, VENDOR_NVIDIA = 0x10de, VENDOR_INTEL = 0x8086 };
 enum { CLASS_VGA = 0x0300, CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12 };
-
-void nuioa_discover_pci_name(hwloc_obj_t pci, char *text, size_t size)
-{
-    const struct hwloc_pcidev_attr_s *a = &pci->attr->pcidev;
-    snprintf(text, size, "%04x:%02x:%02x.%01x", a->domain, a->bus, a->dev, a->func);
-}
-
-/* Memory that is nobody's own (no CPUs) comes with every object and tells nothing of the device. */
-static void keep_own_memory(const struct nuioa_node *node, hwloc_bitmap_t numas)
-{
-    bool own = false;
-    for (uint32_t i = 0; i < node->numa_count; i++)
-        own = own || (hwloc_bitmap_isset(numas, node->numas[i].os_index) &&
-                      !hwloc_bitmap_iszero(node->numas[i].cpus));
-    for (uint32_t i = 0; own && i < node->numa_count; i++)
-        if (hwloc_bitmap_iszero(node->numas[i].cpus))
-            hwloc_bitmap_clr(numas, node->numas[i].os_index);
-}
-
-int nuioa_discover_locality(const struct nuioa_node *node, hwloc_topology_t topology,
-                            hwloc_obj_t device, hwloc_bitmap_t *numas, hwloc_bitmap_t *cpus)
-{
-    hwloc_obj_t root = hwloc_get_root_obj(topology);
-    hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, device);
-    /* An object as large as the machine is where hwloc leaves devices of which nothing is known. */
-    bool known = near && near->cpuset && near->nodeset && !hwloc_bitmap_iszero(near->nodeset) &&
-                 (node->numa_count == 1 || !hwloc_bitmap_isequal(near->cpuset, root->cpuset));
-    *numas = known ? hwloc_bitmap_dup(near->nodeset) : hwloc_bitmap_alloc();
-    *cpus = known ? hwloc_bitmap_dup(near->cpuset) : hwloc_bitmap_alloc();
-    if (!*numas || !*cpus)
-        return -ENOMEM;
-    keep_own_memory(node, *numas);
-    return known;
-}
 
 static bool computes(hwloc_obj_t pci)
 {
@@ -87,8 +51,8 @@ int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology, stru
         if (!is_gpu(pci))
             continue;
         struct nuioa_gpu *gpu = &node->gpus[node->gpu_count++];
-        nuioa_discover_pci_name(pci, gpu->pci, sizeof(gpu->pci));
-        if (nuioa_discover_locality(node, topology, pci, &gpu->numas, &gpu->cpus) < 0)
+        nuioa_device_pci_name(pci, gpu->pci, sizeof(gpu->pci));
+        if (nuioa_device_locality(node, topology, pci, &gpu->numas, &gpu->cpus) < 0)
             failed = -ENOMEM;
     }
     if (failed)

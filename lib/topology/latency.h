@@ -7,37 +7,42 @@
 
 #include "util/error.h"
 
-/* What a load from memory takes between each pair of NUMA nodes, measured here or elsewhere.
- * Square, row-major; row i is the initiator (the core), column j the memory, as in Moreaud, master
- * thesis 2007, table 3.1. */
+/* The latency of a load from memory for each pair of NUMA nodes, measured on this machine or on
+ * another. The matrix is square and row-major: row i is the initiator (the core), column j the
+ * memory, as in table 3.1 of Moreaud's master thesis (2007). */
 struct nuioa_latency {
     uint32_t count;
-    double local_ns; /* a local access, mean over the nodes; 0: unknown */
-    double noise_ns; /* by how much repetitions of one measurement differ; 0: unknown */
-    double *over_ns; /* count * count: more than row i's own local access; diagonal 0 */
+    double local_ns; /* local access, mean over the NUMA nodes; 0: unknown */
+    double noise_ns; /* spread of repeated measurements; 0: unknown */
+    double *over_ns; /* count * count: time above the local access of row i; diagonal 0 */
 };
 
 #define NUIOA_LATENCY_COUNT_MAX 512
 
-/* An empty matrix of `count` rows. 0, or -ENOMEM. Release with nuioa_latency_free. */
+/* Makes a matrix of `count` rows, all zeros. Returns 0 or -ENOMEM. The caller frees it with
+ * nuioa_latency_free. */
 int nuioa_latency_init(struct nuioa_latency *latency, uint32_t count);
+
+/* Frees the matrix and makes *latency empty. */
 void nuioa_latency_free(struct nuioa_latency *latency);
 
-/* Reads a matrix: one row a line, decimal numbers apart by blanks, tabs, commas or semicolons, '#'
- * begins a comment. A diagonal of zeros: nanoseconds over local access. A diagonal without zeros:
- * nanoseconds, as benchmarks print them; each row's diagonal is taken off the row. Every byte may
- * be hostile. 0; or negative with *err naming the line and *latency empty. `path` is for *err only.
- * `text` is modified. */
+/* Reads a matrix from text: one row on each line, decimal numbers with blanks, tabs, commas or
+ * semicolons between them; '#' begins a comment. If the diagonal is all zeros, the numbers are
+ * nanoseconds above the local access. If it has no zeros, they are full nanoseconds, as benchmarks
+ * print them, and the diagonal of each row is subtracted from the row. The text need not be
+ * trusted. It is modified. `path` is used only in *err. Returns 0, and the caller frees *latency;
+ * or negative with the line in *err, and *latency is empty. */
 int nuioa_latency_parse(struct nuioa_latency *latency, const char *path, char *text, size_t length,
                         struct nuioa_error *err);
 
-/* The same from a file; "-" is standard input. */
+/* Reads the same from a file; "-" is standard input. */
 int nuioa_latency_read(struct nuioa_latency *latency, const char *path, struct nuioa_error *err);
 
-/* Sets local_ns and over_ns from full latencies, of which the diagonal is the local one. `full_ns`
- * is count * count. */
+/* Sets local_ns and over_ns from `full_ns`, a matrix of count * count full latencies whose diagonal
+ * is the local access. */
 void nuioa_latency_from_full(struct nuioa_latency *latency, const double *full_ns);
 
+/* Returns how many nanoseconds more than its local access a load by i from memory j takes. */
 static inline double nuioa_latency_at(const struct nuioa_latency *l, unsigned i, unsigned j)
 {
     return l->over_ns[(size_t)i * l->count + j];

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
-/* Network ports from the I/O objects of a topology, completed from sysfs where there is one. */
+#include "topology/nic_discover.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "topology/discover.h"
+#include "topology/device.h"
 #include "topology/nic_port.h"
 
 enum { VENDOR_CRAY = 0x17db, VENDOR_AMAZON = 0x1d0f };
@@ -230,7 +229,7 @@ static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
     if (!pci)
         return false;
     char name[24];
-    nuioa_discover_pci_name(pci, name, sizeof(name));
+    nuioa_device_pci_name(pci, name, sizeof(name));
     if (nuioa_sysfs_exists(d->sysfs->pci, "%s/physfn", name))
         return true;
     const char *text = hwloc_obj_get_info_by_name(pci, "PCIDevice");
@@ -277,7 +276,7 @@ static uint32_t card_of(const struct discovery *d, hwloc_obj_t pci, unsigned ind
         return index;
     for (unsigned i = 0; i < index; i++) {
         char name[24];
-        nuioa_discover_pci_name(pci, name, sizeof(name));
+        nuioa_device_pci_name(pci, name, sizeof(name));
         size_t device = strlen(name) - 2;
         if (!strncmp(d->node->nics[i].pci, name, device))
             return d->node->nics[i].card;
@@ -331,7 +330,7 @@ static long own_numa_node(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_
     char name[24];
     long numa = -1;
     if (pci) {
-        nuioa_discover_pci_name(pci, name, sizeof(name));
+        nuioa_device_pci_name(pci, name, sizeof(name));
         nuioa_sysfs_number(d->sysfs->pci, &numa, "%s/numa_node", name);
         return numa;
     }
@@ -343,7 +342,7 @@ static long own_numa_node(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_
 static int locate(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, hwloc_obj_t pci,
                   int class_dir)
 {
-    int known = nuioa_discover_locality(d->node, d->topology, obj, &nic->numas, &nic->cpus);
+    int known = nuioa_device_locality(d->node, d->topology, obj, &nic->numas, &nic->cpus);
     if (known < 0)
         return known;
     nic->locality = known ? NUIOA_LOCALITY_HWLOC : NUIOA_LOCALITY_UNKNOWN;
@@ -384,7 +383,7 @@ static int add_port(struct discovery *d, const struct verbs_port *port)
     nic->port = port->number;
     nic->kind = verbs_kind(port);
     if (port->pci)
-        nuioa_discover_pci_name(port->pci, nic->pci, sizeof(nic->pci));
+        nuioa_device_pci_name(port->pci, nic->pci, sizeof(nic->pci));
     /* The aggregate of several ports (mlx5_bond_0) has a netdev that is on no card. */
     if (nuioa_sysfs_text(d->sysfs->verbs, nic->netdev, sizeof(nic->netdev),
                          "%s/ports/%u/gid_attrs/ndevs/0", nic->name, nic->port) <= 0)
@@ -406,7 +405,7 @@ static int add_netdev(struct discovery *d, const struct netdev *netdev)
     nuioa_copy(nic->netdev, sizeof(nic->netdev), name);
     nic->kind = netdev_kind(netdev, d->sysfs);
     if (netdev->pci)
-        nuioa_discover_pci_name(netdev->pci, nic->pci, sizeof(nic->pci));
+        nuioa_device_pci_name(netdev->pci, nic->pci, sizeof(nic->pci));
     nuioa_nic_read_port(d->sysfs, nic);
     nic->card = card_of(d, netdev->pci, d->node->nic_count - 1);
     nic->is_virtual = netdev->derived || is_virtual(d, netdev->obj, netdev->pci, d->sysfs->net) ||

@@ -12,6 +12,7 @@
 
 #include "dump.h"
 #include "machine.h"
+#include "topology/distance_site.h"
 #include "topology/node.h"
 #include "topology/node_load.h"
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOPOLOGY_DISTANCE_WRITE_H
+#define NUIOA_TOPOLOGY_DISTANCE_WRITE_H
+
+#include <stdint.h>
+
+#include "topology/node.h"
+#include "util/error.h"
+
+/* Writes a section for `node` to the distance file of a site, in place of the sections that the
+ * file has for the same node; those of other machines stay. `matrix` is as in
+ * nuioa_distance_read_site, `comment` one line that says how it was found. The file is created if
+ * it does not exist, and is replaced in one step: readers see the old file or the new one. Returns
+ * 0; -EINVAL if the existing file is not a valid distance file, which then stays as it is; or
+ * another -errno. *err says why. */
+int nuioa_distance_write_site(const char *path, const struct nuioa_node *node,
+                              const uint32_t *matrix, const char *comment, struct nuioa_error *err);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "topology/hwloc_open.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The dump of a machine can only be named to hwloc by environment variables. */
+struct dump_environment {
+    bool used;
+    char *saved[3];
+};
+static const char *const dump_variables[3] = { "HWLOC_FSROOT", "HWLOC_COMPONENTS",
+                                               "HWLOC_DUMPED_HWDATA_DIR" };
+
+static void enter_dump(struct dump_environment *env, const char *directory)
+{
+    const char *values[3] = { directory, "linux,stop", "/var/run/hwloc" };
+    env->used = true;
+    for (unsigned i = 0; i < 3; i++) {
+        const char *old = getenv(dump_variables[i]);
+        env->saved[i] = old ? strdup(old) : NULL;
+        setenv(dump_variables[i], values[i], 1);
+    }
+}
+
+static void leave_dump(struct dump_environment *env)
+{
+    for (unsigned i = 0; env->used && i < 3; i++) {
+        if (env->saved[i])
+            setenv(dump_variables[i], env->saved[i], 1);
+        else
+            unsetenv(dump_variables[i]);
+        free(env->saved[i]);
+    }
+}
+
+static int configure(hwloc_topology_t topology, bool drawing)
+{
+    /* Vendors' libraries can take seconds, and tell nothing that the PCI tree does not; that tree
+     * hwloc reads from sysfs without libpciaccess, which leaks. */
+    static const char *const unwanted[] = { "cuda",      "nvml", "opencl", "rsmi",
+                                            "levelzero", "gl",   "pci" };
+    for (unsigned i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
+        hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
+                                      unwanted[i]);
+    /* A topology takes Misc objects only if it was loaded to keep them. */
+    if (drawing &&
+        hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL))
+        return -1;
+    return hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) ||
+           hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE) ||
+           hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+}
+
+static int open_topology(hwloc_topology_t *topology, const char *file, const char *directory,
+                         bool drawing, struct nuioa_error *err)
+{
+    struct dump_environment env = { .used = false };
+    int rc = 0;
+    if (directory)
+        enter_dump(&env, directory);
+    if (hwloc_topology_init(topology)) {
+        leave_dump(&env);
+        return nuioa_fail(err, -ENOMEM, "hwloc cannot be initialised");
+    }
+    if (file && hwloc_topology_set_xml(*topology, file))
+        rc = nuioa_fail(err, -EINVAL, "%s: not a topology that hwloc reads", file);
+    else if (configure(*topology, drawing) || hwloc_topology_load(*topology))
+        rc = nuioa_fail(err, -EINVAL, "%s: hwloc cannot load %s topology",
+                        file        ? file
+                        : directory ? directory
+                                    : "this machine",
+                        file || directory ? "that" : "its");
+    leave_dump(&env);
+    if (rc)
+        hwloc_topology_destroy(*topology);
+    return rc;
+}
+
+/* What `path` is: *file or *directory is set. */
+static int kind_of_source(const char *path, const char **file, const char **directory,
+                          struct nuioa_error *err)
+{
+    struct stat st;
+    char below[PATH_MAX];
+    if (!path)
+        return 0;
+    if (stat(path, &st))
+        return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    if (!S_ISDIR(st.st_mode)) {
+        *file = path;
+        return 0;
+    }
+    int length = snprintf(below, sizeof(below), "%s/sys/devices/system", path);
+    if (length < 0 || (size_t)length >= sizeof(below) || access(below, F_OK))
+        return nuioa_fail(err, -EINVAL, "%s: no dump of a machine: it has no sys/devices/system",
+                          path);
+    *directory = path;
+    return 0;
+}
+
+int nuioa_hwloc_open(hwloc_topology_t *topology, const char *path, bool drawing,
+                     const char **directory, struct nuioa_error *err)
+{
+    const char *file = NULL;
+    *directory = NULL;
+    int rc = kind_of_source(path, &file, directory, err);
+    return rc ? rc : open_topology(topology, file, *directory, drawing, err);
+}
