@@ -21,7 +21,8 @@
 
 enum { BYTES_MAX = 16 << 20 };
 
-/* What a description is good for. The packed node follows. */
+/* The key says for which node a description is valid. The serialized node follows it in the
+ * file. */
 struct key {
     char magic[8];
     char boot_id[40];
@@ -32,7 +33,8 @@ struct key {
 
 /* --- key -------------------------------------------------------------------------------------- */
 
-/* The site's file, by what changes when it is edited or replaced. */
+/* Returns a hash of the name and of those attributes of a distance file that change when it is
+ * edited or replaced; 0 if there is none. */
 static uint64_t distances_key(const char *distances)
 {
     struct stat st;
@@ -46,7 +48,7 @@ static uint64_t distances_key(const char *distances)
     return nuioa_hash(sum, facts, sizeof(facts));
 }
 
-/* All of it is set, so that keys compare as bytes. */
+/* Sets all bytes of the key, padding too, so that keys can be compared with memcmp. */
 static void make_key(struct key *key, const char *distances)
 {
     memset(key, 0, sizeof(*key));
@@ -54,7 +56,7 @@ static void make_key(struct key *key, const char *distances)
     nuioa_sysfs_text(AT_FDCWD, key->boot_id, sizeof(key->boot_id),
                      "/proc/sys/kernel/random/boot_id");
     gethostname(key->host, sizeof(key->host) - 1);
-    /* texts are cut at their ends, not cleared beyond */
+    /* nuioa_sysfs_text does not clear the bytes behind the text. */
     size_t end = strlen(key->boot_id);
     memset(key->boot_id + end, 0, sizeof(key->boot_id) - end);
     key->fingerprint = nuioa_fingerprint("");
@@ -93,7 +95,7 @@ static int prepare_directory(const char *path, struct nuioa_error *err)
     if (rc)
         return rc;
     if (!strcmp(directory, NUIOA_CACHE_DIR) && !mkdir(directory, 0755))
-        chmod(directory, 0755); /* whatever the umask; a failure shows in the check */
+        chmod(directory, 0755); /* the umask must not matter; the check below finds a failure */
     return nuioa_secure_directory(directory, err);
 }
 
@@ -113,7 +115,7 @@ static int replace(const char *path, const struct key *key, const void *bytes, s
     char temporary[PATH_MAX];
     uint64_t suffix = 0;
     if (getrandom(&suffix, sizeof(suffix), GRND_NONBLOCK) != sizeof(suffix))
-        suffix = (uint64_t)getpid(); /* O_EXCL is what protects */
+        suffix = (uint64_t)getpid(); /* it need not be secret: O_EXCL protects */
     int written =
         snprintf(temporary, sizeof(temporary), "%s.%016llx", path, (unsigned long long)suffix);
     if (written < 0 || (size_t)written >= sizeof(temporary))
@@ -221,7 +223,7 @@ int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node 
 
 /* --- discovery in a child --------------------------------------------------------------------- */
 
-/* What the child sends: a status, then the packed node or the text of the error. */
+/* Runs in the child. It sends a status, then the serialized node or the text of the error. */
 static void discover(int fd, void *arg)
 {
     const struct nuioa_source *source = arg;
@@ -229,12 +231,12 @@ static void discover(int fd, void *arg)
     struct nuioa_error err = { "" };
     void *bytes = NULL;
     size_t length = 0;
-    /* hwloc writes pages to stderr about firmware it dislikes, here to a job's output */
+    /* hwloc prints long warnings about faulty firmware to stderr, here to the output of a job. */
     setenv("HWLOC_HIDE_ERRORS", "2", 1);
     int32_t rc = nuioa_node_load(&node, source, &err);
     if (!rc)
         rc = nuioa_node_serialize(&node, &bytes, &length);
-    /* If the parent is gone nobody minds that this fails. */
+    /* A failure does not matter: then the parent has gone. */
     nuioa_subprocess_write(fd, &rc, sizeof(rc));
     nuioa_subprocess_write(fd, rc ? err.text : bytes, rc ? strlen(err.text) : length);
     free(bytes);
@@ -277,7 +279,7 @@ int nuioa_cache_discover(const struct nuioa_source *source, unsigned deadline_ms
 
 /* --- what a launch calls ---------------------------------------------------------------------- */
 
-/* 0, also where there is no such file: whoever reads it says that better. */
+/* Returns 0 also if there is no such file: the code that reads it has the better message. */
 static int check_secure(const char *path, struct nuioa_error *err)
 {
     int fd = nuioa_secure_open(path, err);
@@ -306,7 +308,7 @@ static int get_own(const char *path, const struct nuioa_source *source, unsigned
     if (rc)
         return rc;
     int write_rc = nuioa_cache_write(path, node, source->distances, &unwritten);
-    /* after the write: the next launch has no reason to repeat these */
+    /* These come after the write: the next launch must not repeat them. */
     if (read_rc != -ENOENT && read_rc != -ESTALE)
         nuioa_warn(&node->warnings, "cache not used: %s", unread.text);
     if (write_rc)

@@ -10,7 +10,8 @@ void nuioa_device_pci_name(hwloc_obj_t pci, char *text, size_t size)
     snprintf(text, size, "%04x:%02x:%02x.%01x", a->domain, a->bus, a->dev, a->func);
 }
 
-/* Memory that is nobody's own (no CPUs) comes with every object and tells nothing of the device. */
+/* Removes memory without CPUs: hwloc adds it to every object, so it says nothing about the
+ * device. */
 static void keep_own_memory(const struct nuioa_node *node, hwloc_bitmap_t numas)
 {
     bool own = false;
@@ -27,7 +28,7 @@ int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topolo
 {
     hwloc_obj_t root = hwloc_get_root_obj(topology);
     hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, device);
-    /* An object as large as the machine is where hwloc leaves devices of which nothing is known. */
+    /* hwloc attaches devices of unknown locality to an object as large as the machine. */
     bool known = near && near->cpuset && near->nodeset && !hwloc_bitmap_iszero(near->nodeset) &&
                  (node->numa_count == 1 || !hwloc_bitmap_isequal(near->cpuset, root->cpuset));
     *numas = known ? hwloc_bitmap_dup(near->nodeset) : hwloc_bitmap_alloc();

@@ -36,7 +36,7 @@ static void row_levels(const struct nuioa_distance *d, unsigned row)
                 smallest = value[j];
         if (smallest < 0)
             return;
-        /* the last class takes whatever is left */
+        /* The last class takes all values that are left. */
         double end = class_id == UINT8_MAX ? UINT32_MAX : smallest * NUIOA_LEVEL_SPREAD;
         for (unsigned j = 0; j < d->count; j++)
             if (j != row && value[j] > limit && value[j] <= end)
@@ -93,7 +93,8 @@ static bool one_value(const uint32_t *matrix, unsigned count)
     return true;
 }
 
-/* Whether some pairs are nearer than others. If not, all is "other". */
+/* Fills `matrix` from the structure of the topology. Returns whether some pairs are nearer than
+ * others; if not, all pairs get the same distance. */
 static bool from_structure(const struct nuioa_node *node, hwloc_topology_t topology,
                            uint32_t *matrix)
 {
@@ -110,7 +111,8 @@ static bool from_structure(const struct nuioa_node *node, hwloc_topology_t topol
 
 /* --- firmware --------------------------------------------------------------------------------- */
 
-/* In the order of the logical indexes. False if the table is not there or cannot be true. */
+/* Fills `matrix` in the order of the logical indexes. Returns false if the table is incomplete or
+ * cannot be true. */
 static bool fill_from_table(const struct hwloc_distances_s *table, uint32_t *matrix, unsigned count)
 {
     if (table->nbobjs != count)
@@ -129,7 +131,7 @@ static bool fill_from_table(const struct hwloc_distances_s *table, uint32_t *mat
     return true;
 }
 
-/* Version 1 files give the table no name. */
+/* The table has no name in XML files of hwloc 1. */
 static bool is_slit(hwloc_topology_t topology, struct hwloc_distances_s *table)
 {
     const char *name = hwloc_distances_get_name(topology, table);

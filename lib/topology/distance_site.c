@@ -46,7 +46,7 @@ static int end_section(struct reader *r)
     return 0;
 }
 
-/* packages=8 numa=8 cores=16 model="..." */
+/* Reads the rest of a line such as `machine packages=8 numa=8 cores=16 model="..."`. */
 static int read_machine(struct reader *r, char *rest)
 {
     const struct nuioa_node *node = r->node;
@@ -178,7 +178,7 @@ static int read_text(struct reader *r, char *text)
     return rc;
 }
 
-/* The whole file, with a final NUL. */
+/* Reads the whole file and adds a NUL. The caller frees *text. */
 static int load(const char *path, char **text, struct nuioa_error *err)
 {
     struct stat st;
@@ -208,7 +208,7 @@ int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, ui
     int rc = load(path, &text, err);
     if (rc)
         return rc;
-    /* Rows go to a copy: an error further down must leave the caller's matrix alone. */
+    /* The rows are read into a copy: an error in a later line must not change the caller's. */
     struct reader r = { .path = path, .node = node, .err = err };
     r.matrix = calloc(cells, sizeof(*r.matrix));
     r.index = calloc(NUMA_MAX, sizeof(*r.index));

@@ -15,7 +15,7 @@
 
 #define HEADER "nuioa-distances 1\n"
 
-/* The lines by which a section is found again. A model that the format cannot quote is left out. */
+/* Prints the lines that identify a section. A model that the format cannot quote is left out. */
 static void print_key(const struct nuioa_node *node, FILE *out)
 {
     fprintf(out, "machine packages=%u numa=%u cores=%u", node->package_count, node->numa_count,
@@ -41,7 +41,8 @@ static void print_section(const struct nuioa_node *node, const uint32_t *matrix,
     }
 }
 
-/* From the beginning of a line on. */
+/* Returns the first line at or after `text`, the beginning of a line, that begins a section, or the
+ * end. */
 static const char *next_section(const char *text)
 {
     while (*text) {
@@ -89,7 +90,8 @@ static void merge(const char *before, const struct nuioa_node *node, const uint3
     free(key);
 }
 
-/* What is there: NULL and 0 if nothing is. A file that is not understood is not overwritten. */
+/* Reads the existing file into *text, which the caller frees; NULL if there is none or it is empty.
+ * A file that is not a valid distance file is an error, so that it is not overwritten. */
 static int load(const char *path, const struct nuioa_node *node, char **text,
                 struct nuioa_error *err)
 {
@@ -118,7 +120,7 @@ static int load(const char *path, const struct nuioa_node *node, char **text,
     return nuioa_fail(err, -EIO, "%s: cannot be read", path);
 }
 
-/* Readers see the old file or the new one. */
+/* Writes a temporary file and renames it, so that readers see the old file or the new one. */
 static int replace(const char *path, const struct nuioa_node *node, const uint32_t *matrix,
                    const char *comment, const char *before, struct nuioa_error *err)
 {
@@ -144,7 +146,7 @@ int nuioa_distance_write_site(const char *path, const struct nuioa_node *node,
                               const uint32_t *matrix, const char *comment, struct nuioa_error *err)
 {
     char *before;
-    char *target = realpath(path, NULL); /* the file that a link names, not the link, is replaced */
+    char *target = realpath(path, NULL); /* of a link its target is replaced */
     int rc = load(path, node, &before, err);
     if (!rc)
         rc = replace(target ? target : path, node, matrix, comment, before, err);

@@ -11,7 +11,8 @@
 #include "util/hash.h"
 #include "util/sysfs.h"
 
-/* "0000:41:00.0" at `text`, up to a slash. */
+/* Returns the length of a PCI address such as "0000:41:00.0" at `text`, which ends at a slash or
+ * the end of the text; 0 if there is none. */
 static size_t pci_length(const char *text)
 {
     size_t length = strcspn(text, "/");
@@ -29,7 +30,7 @@ static uint64_t hash_numa_node(uint64_t seed, const struct nuioa_sysfs *sysfs, c
     return nuioa_hash_text(seed, text);
 }
 
-/* The device itself, and the port of the root complex that it hangs off: hwloc asks there. */
+/* Hashes a device with the NUMA nodes of itself and of the root port above it: hwloc reads both. */
 static uint64_t hash_device(const struct nuioa_sysfs *sysfs, const char *name, const char *link)
 {
     const char *first = NULL, *last = NULL;
@@ -48,7 +49,8 @@ static uint64_t hash_device(const struct nuioa_sysfs *sysfs, const char *name, c
     return sum;
 }
 
-/* The order of a directory's entries means nothing: sums, not chains. */
+/* Adds the hashes of the devices, because the order of the entries of a directory has no
+ * meaning. */
 static uint64_t hash_class(const struct nuioa_sysfs *sysfs, int class_dir)
 {
     uint64_t sum = 0;
@@ -59,7 +61,7 @@ static uint64_t hash_class(const struct nuioa_sysfs *sysfs, int class_dir)
             close(own);
         return 0;
     }
-    rewinddir(directory); /* the place in it is class_dir's, too */
+    rewinddir(directory); /* both descriptors have one position in it */
     for (struct dirent *entry; (entry = readdir(directory));) {
         char link[256];
         if (entry->d_name[0] != '.' &&

@@ -18,7 +18,7 @@ static bool computes(hwloc_obj_t pci)
     return false;
 }
 
-/* Not the display of a management processor, nor of the processor itself. */
+/* Returns false for the display of a management processor and for the graphics inside a CPU. */
 static bool is_gpu(hwloc_obj_t pci)
 {
     const struct hwloc_pcidev_attr_s *a = &pci->attr->pcidev;

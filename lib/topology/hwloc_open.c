@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The dump of a machine can only be named to hwloc by environment variables. */
+/* Environment variables are the only way to name the directory of a dump to hwloc. */
 struct dump_environment {
     bool used;
     char *saved[3];
@@ -41,14 +41,15 @@ static void leave_dump(struct dump_environment *env)
 
 static int configure(hwloc_topology_t topology, bool drawing)
 {
-    /* Vendors' libraries can take seconds, and tell nothing that the PCI tree does not; that tree
-     * hwloc reads from sysfs without libpciaccess, which leaks. */
+    /* Libraries of the GPU vendors can take seconds, and say nothing that the PCI tree does not.
+     * Without the component "pci", which uses libpciaccess and leaks memory, hwloc reads that tree
+     * from sysfs. */
     static const char *const unwanted[] = { "cuda",      "nvml", "opencl", "rsmi",
                                             "levelzero", "gl",   "pci" };
     for (unsigned i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++)
         hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,
                                       unwanted[i]);
-    /* A topology takes Misc objects only if it was loaded to keep them. */
+    /* Misc objects can be added only to a topology that was loaded with this filter. */
     if (drawing &&
         hwloc_topology_set_type_filter(topology, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_ALL))
         return -1;
@@ -82,7 +83,7 @@ static int open_topology(hwloc_topology_t *topology, const char *file, const cha
     return rc;
 }
 
-/* What `path` is: *file or *directory is set. */
+/* Sets *file or *directory to `path`, as it is one or the other. */
 static int kind_of_source(const char *path, const char **file, const char **directory,
                           struct nuioa_error *err)
 {

@@ -12,10 +12,11 @@
 #include "util/number.h"
 #include "util/sysfs.h"
 
-/* Counts of all CPUs of a large machine. */
+/* This many bytes hold the counts of all CPUs of a large machine. */
 #define COUNTS_MAX 32768
 
-/* "0,0,1234,0": whether it has ever come. Unknown counts as yes. */
+/* Returns whether an interrupt has ever come, from its counts on all CPUs ("0,0,1234,0"); true if
+ * they cannot be read. */
 static bool has_come(int root, uint32_t irq)
 {
     char *counts = malloc(COUNTS_MAX);
@@ -32,7 +33,7 @@ static int add_interrupt(int root, uint32_t irq, hwloc_bitmap_t cpus)
     char list[1024];
     if (!has_come(root, irq))
         return 0;
-    /* Kernels older than 4.13 only say where it may be handled. */
+    /* Kernels before 4.13 only say which CPUs are allowed to handle it. */
     static const char *const names[] = { "effective_affinity_list", "smp_affinity_list" };
     int length = 0;
     for (unsigned i = 0; i < 2 && length <= 0; i++)
@@ -43,7 +44,7 @@ static int add_interrupt(int root, uint32_t irq, hwloc_bitmap_t cpus)
     if (!own)
         return -ENOMEM;
     int found = 0;
-    /* A list may have been cut, and hwloc takes "3-" for all from there on. */
+    /* The list may have been cut, and hwloc reads "3-" as all CPUs from 3 on. */
     if (!hwloc_bitmap_list_sscanf(own, list) && hwloc_bitmap_last(own) >= 0) {
         found = 1;
         if (hwloc_bitmap_or(cpus, cpus, own))
@@ -73,13 +74,13 @@ static int add_listed(int root, const char *path, hwloc_bitmap_t cpus)
     return found;
 }
 
-/* The old way: one line for the whole device. */
+/* Reads the interrupt of a device that has only one, without message-signalled interrupts. */
 static bool irq_of(int root, const char *netdev, const char *device, long *irq)
 {
     return !nuioa_sysfs_number(root, irq, "sys/class/net/%s/%s/irq", netdev, device) && *irq > 0;
 }
 
-/* A virtio NIC is one level below its PCI device. */
+/* Adds the interrupts of a netdev. A virtio NIC is one level below its PCI device. */
 static int add_netdev(int root, const char *netdev, hwloc_bitmap_t cpus)
 {
     static const char *const device[] = { "device", "device/.." };

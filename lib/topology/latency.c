@@ -65,7 +65,8 @@ static uint32_t count_words(const char *line)
     return count;
 }
 
-/* A remote access may come out faster than a local one: that is for the inference to judge. */
+/* Remote access may be faster than local access in a measurement, so a negative number is allowed
+ * here: nuioa_link_graph_infer refuses it. */
 static int parse_ns(const char *word, double *value)
 {
     bool negative = *word == '-';
@@ -97,7 +98,8 @@ static int read_row(struct reader *r, char *rest)
     return 0;
 }
 
-/* Whether the diagonal says what local accesses take, or is the zero that all is counted from. */
+/* Brings the matrix into its final form: if the diagonal holds full latencies, they are subtracted;
+ * if it is all zeros, the matrix has that form already. */
 static int settle_diagonal(struct reader *r)
 {
     struct nuioa_latency *latency = r->latency;

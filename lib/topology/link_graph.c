@@ -8,26 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One link and two are told apart in the widest gap between CUT - REACH and CUT + REACH links,
- * which must be GAP links wide, and the next one not nearly as wide. Judged by the trials of the
- * unit test. */
+/* The cut between one link and two is the middle of the widest gap between CUT - REACH and
+ * CUT + REACH links. The gap must be at least GAP links wide, and the second widest less than RIVAL
+ * of it. The trials of test/unit/link_graph_test.c have determined these values. */
 #define CUT 1.5
 #define REACH 0.35
 #define GAP 0.25
 #define RIVAL 0.7
-/* By how much of a quantum a path may seem shorter than its links. */
+/* A path may seem shorter than its links by this part of a quantum. */
 #define SHORTCUT 0.6
-/* Links may differ by this much of a quantum (root mean square), and more if they are few. */
+/* Links may differ by this part of a quantum (root mean square), and by more if they are few. */
 #define SPREAD 0.30
-/* By what part of a link the links may differ beyond what the two directions of each do (root mean
- * square): of some kinds, or, where all are linked and no gap says so, not at all. How much a few
- * may do so by chance: about the 99 % point of the ratio of two variances. */
+/* Links may differ by this part of a link more than their two directions do (root mean square):
+ * ALIKE usually, EQUAL if all pairs are linked and there is no gap. CHANCE allows for how much a
+ * few links may differ by chance: about the 99 % point of the ratio of two variances. */
 #define ALIKE 0.12
 #define EQUAL 0.05
 #define CHANCE(links) (1 + 40. / (links))
-/* No time between two NUMA nodes, nor a sum of a few, is longer. */
+/* No latency between two NUMA nodes, and no sum of a few, is longer. */
 #define LONGEST_NS 1e9
-/* Remote must be slower than local by this many times what repetitions differ by. */
+/* Remote access must be slower than local access by this many times the noise. */
 #define NOISE_TIMES 3
 
 struct work {
@@ -37,7 +37,7 @@ struct work {
     double *mean;    /* n * n, of both directions */
     double *path;    /* n * n, shortest over the links, in ns */
     bool *linked;    /* n * n */
-    uint32_t *group; /* n: nodes that are connected so far have the same */
+    uint32_t *group; /* n: equal for nodes that are connected so far */
     double *sorted;  /* n * (n - 1) / 2 means, ascending */
     double cut_ns;
     double link_ns; /* mean of the links, of the first kind if there are groups */
@@ -48,7 +48,7 @@ static size_t at(const struct work *w, uint32_t i, uint32_t j)
     return (size_t)i * w->n + j;
 }
 
-/* The first reason stands. */
+/* Refuses the matrix. Only the first reason is kept. */
 static void refuse(struct work *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void refuse(struct work *w, const char *fmt, ...)
 {
@@ -88,8 +88,7 @@ static void check_diagonal(struct work *w)
         }
 }
 
-/* What follows adds and compares: numbers that are none, or beyond all measure, would take it
- * nowhere. */
+/* Refuses numbers that are not finite or far too large: the code below adds and compares them. */
 static bool are_times(struct work *w)
 {
     for (uint32_t i = 0; i < w->n; i++)
@@ -122,7 +121,8 @@ static size_t prepare(struct work *w)
     return pairs;
 }
 
-/* The mean of what is below the cut decides where a cut may be: settles in a few rounds. */
+/* Computes the mean of the links by iteration: the mean gives the cut, and the pairs below the cut
+ * give the mean. A few rounds suffice. */
 static void find_link_ns(struct work *w, size_t pairs)
 {
     w->link_ns = w->sorted[(w->n - 1) / 2]; /* median of the n-1 smallest */
@@ -137,7 +137,8 @@ static void find_link_ns(struct work *w, size_t pairs)
     }
 }
 
-/* The widest gap around CUT links; CUT itself where nothing is near, as where all are linked. */
+/* Finds the widest gap around CUT links. If no pair is near, as when all are linked, the cut is at
+ * CUT links. */
 static void find_cut(struct work *w, size_t pairs)
 {
     double low = (CUT - REACH) * w->link_ns, high = (CUT + REACH) * w->link_ns;
@@ -178,7 +179,7 @@ static bool connected(const struct work *w)
     return true;
 }
 
-/* Pairs of one group if `inside`, of different groups else. */
+/* Links all pairs below the cut; with `group`, only pairs of different groups. */
 static void link_below(struct work *w, double cut_ns, const uint32_t *group)
 {
     for (uint32_t i = 0; i < w->n; i++)
@@ -210,15 +211,16 @@ static double mean_between(const struct work *w, double cut_ns, const uint32_t *
     return pairs ? sum / pairs : NAN;
 }
 
-/* A pair that the last links have joined: of one group, and of different ones before. */
+/* Returns whether the last links have joined a pair: it is in one group now and was not
+ * `before`. */
 static bool joined(const struct work *w, const uint32_t *before, uint32_t i, uint32_t j)
 {
     return w->group[i] == w->group[j] && (!before || before[i] != before[j]);
 }
 
-/* Noise is different in both directions, a longer way is not. Where links differ and their
- * directions agree, the far ones are ways over several: as on a machine where leaving a NUMA node
- * takes 60 ns, and each link 10 ns more. */
+/* Refuses links that differ although their two directions agree. Noise differs between the
+ * directions, a longer route does not: the far pairs then have routes over several links, as on a
+ * machine where leaving a NUMA node takes 60 ns and each link 10 ns more. */
 static void check_alike(struct work *w, const uint32_t *before)
 {
     double sum = 0, squares = 0, noise = 0;
@@ -245,8 +247,9 @@ static void check_alike(struct work *w, const uint32_t *before)
                mean, sqrt(spread));
 }
 
-/* Without a link of its own, a pair of different groups has to cross at least one link inside of a
- * group more than the nearest ones. */
+/* Links groups until all nodes are connected. A pair of different groups without a direct link must
+ * cross at least one link inside a group more than the nearest pairs: so half a link more than
+ * their mean is the cut. */
 static int link_groups(struct work *w)
 {
     uint32_t *before = malloc(w->n * sizeof(*before));
@@ -294,7 +297,7 @@ static double half_quanta(double over_ns, double quantum_ns)
     return fmax(1, round(2 * over_ns / quantum_ns) / 2);
 }
 
-/* Of the entries up to `most` quanta, by the quantum so far. */
+/* Fits the quantum again to the entries of up to `most` quanta, counted with the present value. */
 static double refit(const struct work *w, double quantum_ns, double most)
 {
     double above = 0, below = 0;
@@ -310,13 +313,14 @@ static double refit(const struct work *w, double quantum_ns, double most)
     return below > 0 ? above / below : quantum_ns;
 }
 
-/* The near entries first: their multiples are beyond doubt, and decide those of farther ones. */
+/* Fits near entries first: their multiples are certain, and the quantum they give decides those of
+ * farther entries. */
 static void fit_quantum(struct work *w)
 {
     double quantum = w->link_ns;
     for (double most = 1; most <= 2 * w->n && !w->graph->grouped; most *= 2)
         quantum = refit(w, refit(w, quantum, most), most);
-    /* Where further links cost much less or more than the first, the links themselves decide. */
+    /* If further links cost much less or more than the first one, the mean of the links is used. */
     bool sound = fabs(quantum - w->link_ns) < 0.2 * w->link_ns;
     w->graph->quantum_ns = sound ? quantum : w->link_ns;
 }
@@ -342,7 +346,8 @@ static void check_spread(struct work *w)
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-/* The quantum knows better than the one pair, which noise has moved. */
+/* Returns the time of a link: the quantum, which has less noise than the single pair, or the value
+ * of the pair if it links two groups. */
 static double step_ns(const struct work *w, uint32_t i, uint32_t j)
 {
     double mean = w->mean[at(w, i, j)];
@@ -369,8 +374,8 @@ static void shortest_paths(struct work *w)
             }
 }
 
-/* A pair that is nearer than the links allow has a link that was not found, or the numbers are not
- * those of links at all. */
+/* Refuses a pair that is nearer than the links allow: a link was not found, or the numbers do not
+ * come from links at all. */
 static void check_paths(struct work *w)
 {
     for (uint32_t i = 0; i < w->n && !w->graph->grouped; i++)

@@ -29,10 +29,10 @@
  *   groups become links too, until all nodes are connected. One time does not fit all links then:
  *   the quantum is the time of a link inside the groups, and `routed` equals `hops`.
  *
- * If no pair lies above the cut there is no gap, and then all pairs must be equally far, within 5
- * %. On a mesh, a ring or a hypercube where leaving a NUMA node takes longer than one link (60 ns,
- * and 10 ns for each link) far pairs would seem to be linked too. Such differences are not noise,
- * because the two directions of a pair agree.
+ * If no pair lies above the cut there is no gap, and then all pairs must be equally far, to within
+ * 5 %. On a mesh, a ring or a hypercube where leaving a NUMA node takes longer than one link (60
+ * ns, and 10 ns for each link) far pairs would seem to be linked too. Such differences are not
+ * noise, because the two directions of a pair agree.
  *
  * A matrix is refused if a number is not a possible time; if remote memory is not slower than local
  * memory (by more than the noise, if that is known, and by more than NUIOA_LINK_GRAPH_LEAST of the

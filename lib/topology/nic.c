@@ -53,7 +53,7 @@ const char *nuioa_nic_label(const struct nuioa_nic *nic, char *text, size_t size
 
 /* --- what auto takes -------------------------------------------------------------------------- */
 
-/* What decides before any comparison; NULL: a candidate. */
+/* Returns why auto cannot take a NIC, before any comparison; NULL if it can. */
 static const char *unfit(const struct nuioa_nic *nic)
 {
     if (nic->is_virtual)
@@ -72,7 +72,7 @@ static bool same_fabric(const struct nuioa_nic *a, const struct nuioa_nic *b)
     return a->kind == b->kind && !strcmp(a->fabric, b->fabric);
 }
 
-/* Rates as drivers round them: FDR is 54.5 or 56 Gb/s. */
+/* Drivers round rates differently: FDR InfiniBand is 54.5 or 56 Gb/s. */
 static bool same_rate(uint32_t a_mbps, uint32_t b_mbps)
 {
     uint64_t low = a_mbps < b_mbps ? a_mbps : b_mbps, high = a_mbps < b_mbps ? b_mbps : a_mbps;
@@ -93,7 +93,8 @@ static uint32_t fabric_size(const struct nuioa_node *node, const bool *barred, u
     return size;
 }
 
-/* Equal rates, or none known: what MPI libraries make most of goes first. */
+/* Orders kinds of equal or unknown rate: MPI libraries perform best on the kind with the largest
+ * number. */
 static unsigned preference(enum nuioa_nic_kind kind)
 {
     static const unsigned char order[NUIOA_NIC_KINDS] = {
@@ -108,7 +109,7 @@ static bool bypasses_kernel(const struct nuioa_nic *nic)
     return preference(nic->kind) > preference(NUIOA_NIC_ETHERNET);
 }
 
-/* Above 0: `a` first. */
+/* Returns more than 0 if `a` is better, less than 0 if `b` is, 0 if they are equal. */
 static int compare(const struct nuioa_nic *a, const struct nuioa_nic *b, enum nuioa_policy policy)
 {
     if (policy == NUIOA_POLICY_LATENCY && bypasses_kernel(a) != bypasses_kernel(b))
@@ -124,8 +125,9 @@ bool nuioa_nic_prefer(const struct nuioa_nic *a, const struct nuioa_nic *b,
     return compare(a, b, policy) > 0;
 }
 
-/* Whether the fabric of NIC `a` goes before that of `b`; of equals, by the number of ports. Equal
- * in all: the one met first, in PCI order. */
+/* Returns whether the fabric of NIC `a` is better than that of `b`. If the NICs are equal, the
+ * fabric with more ports is better. If those are equal too it returns false, so that the first one
+ * in PCI order is kept. */
 static bool goes_before(const struct nuioa_node *node, const bool *barred, uint32_t a, uint32_t b,
                         enum nuioa_policy policy)
 {
@@ -133,7 +135,7 @@ static bool goes_before(const struct nuioa_node *node, const bool *barred, uint3
     return order ? order > 0 : fabric_size(node, barred, a) > fabric_size(node, barred, b);
 }
 
-/* The NIC that stands for the chosen fabric and rate; -1: none. */
+/* Returns a NIC of the best fabric and rate, or -1 if there is no candidate. */
 static int32_t choose(const struct nuioa_node *node, const bool *barred, enum nuioa_policy policy)
 {
     int32_t best = -1;
@@ -170,7 +172,7 @@ static void explain(struct nuioa_nic *nic, const struct nuioa_nic *best)
 void nuioa_nic_judge(struct nuioa_node *node)
 {
     int32_t best = choose(node, NULL, NUIOA_POLICY_BANDWIDTH);
-    /* Every comparison reads `unfit`, never `usable`: the order of this loop does not matter. */
+    /* All comparisons use unfit(), never `usable`, so the order of this loop does not matter. */
     for (uint32_t i = 0; i < node->nic_count; i++)
         explain(&node->nics[i], best < 0 ? NULL : &node->nics[best]);
 }
@@ -209,7 +211,8 @@ static int check_word(const char *word, struct nuioa_error *err)
         if (!isalnum((unsigned char)*c) && !strchr("._:-*?[]!@", *c))
             return nuioa_fail(err, -EINVAL, "nic: '%c' in \"%s\" is in no device name or glob", *c,
                               name);
-    /* [:alpha:] and [.a.]: root reads the user's globs, and leaves libc's parser of these alone. */
+    /* Classes such as [:alpha:] and [.a.] are refused: root reads the user's globs, and should not
+     * run libc's parser of these. */
     if (strstr(name, "[:") || strstr(name, "[."))
         return nuioa_fail(err, -EINVAL, "nic: '[' before ':' or '.' in \"%s\"", name);
     return 0;
@@ -253,7 +256,7 @@ static bool is_kind(const char *word)
     return false;
 }
 
-/* Marks what the words of one sign match. */
+/* Sets marked[i] for the NICs that one word of the pattern matches. */
 static void mark(const struct nuioa_node *node, const char *word, bool excluding, bool *marked,
                  struct nuioa_warnings *warnings)
 {
@@ -271,7 +274,7 @@ static void mark(const struct nuioa_node *node, const char *word, bool excluding
         else
             marked[i] = nic->state != NUIOA_NIC_DOWN && (how == BY_NAME || !nic->is_virtual);
     }
-    /* what is not there is excluded as well as can be */
+    /* Excluding a NIC that does not exist is no mistake. */
     if (!excluding && !any && !is_kind(word) && !strpbrk(word, "*?["))
         nuioa_warn(warnings, "nic: no \"%s\" here", word);
 }

@@ -26,12 +26,13 @@ enum nuioa_nic_state { NUIOA_NIC_UNKNOWN, NUIOA_NIC_DOWN, NUIOA_NIC_ACTIVE };
 
 enum nuioa_locality {
     NUIOA_LOCALITY_UNKNOWN,
-    NUIOA_LOCALITY_HWLOC,    /* the host bridge's CPUs, through hwloc */
-    NUIOA_LOCALITY_OVERRIDE, /* HWLOC_PCI_LOCALITY */
-    NUIOA_LOCALITY_SYSFS,    /* the device's own numa_node, where the bridge says nothing */
+    NUIOA_LOCALITY_HWLOC,    /* hwloc names the CPUs of the host bridge */
+    NUIOA_LOCALITY_OVERRIDE, /* the user has set HWLOC_PCI_LOCALITY */
+    NUIOA_LOCALITY_SYSFS,    /* the device has a numa_node, and hwloc knows nothing */
 };
 
-/* One network port. A verbs device and the netdev of the same port are one entry. */
+/* One network port. A verbs device and the network interface (netdev) of the same port are one
+ * entry. */
 struct nuioa_nic {
     char name[32];   /* verbs device, or the netdev where there is none */
     char netdev[32]; /* "" if none */
@@ -53,41 +54,47 @@ struct nuioa_nic {
                              NULL if the locality is unknown */
 };
 
-/* A link below this is not worth moving ranks for: the effect begins above 1 GB/s (Moreaud &
- * Goglin, PDCS 2007, 4.2). */
+/* The least rate of a NIC that `nic=auto` takes. For slower ones it is not worth moving ranks: the
+ * effect begins above 1 GB/s (Moreaud, Goglin: "Impact of NUMA Effects on High-Speed Networking
+ * with Multi-Opteron Machines", PDCS 2007, section 4.2). */
 #define NUIOA_NIC_MIN_RATE_MBPS 8000
 
-/* Sets usable and why of every NIC for `nic=auto`: the fastest fabric present that is up. Out are
- * virtual NICs, those known to be down or to be slower than NUIOA_NIC_MIN_RATE_MBPS, and kind
- * other. Of the rest the fastest count (rates within a tenth are equal, an unknown rate is less
- * than any), of those the best kind (InfiniBand, Omni-Path, Slingshot, EFA, RoCE, Ethernet), of
- * several fabrics of that kind (subnet prefixes) the one with most ports, then the first in PCI
+/* Sets `usable` and `why` of every NIC: `nic=auto` takes the fastest fabric that is up. The choice
+ * has four steps. Left out are virtual NICs, those of kind other, and those known to be down or to
+ * be slower than NUIOA_NIC_MIN_RATE_MBPS. Of the rest the fastest remain: rates that differ by at
+ * most a tenth are equal, and an unknown rate is the lowest. Of these the best kind remains, in the
+ * order InfiniBand, Omni-Path, Slingshot, EFA, RoCE, Ethernet. If they belong to several fabrics
+ * (subnet prefixes), the fabric with most ports is taken; of several such the first one in PCI
  * order. */
 void nuioa_nic_judge(struct nuioa_node *node);
 
-/* Which NICs `pattern` takes: "auto", or a comma list of names (verbs device, netdev, "mlx5_0:1",
- * PCI address), globs and kinds, each with '^' to exclude. Only exclusions: what auto takes of the
- * others. With policy latency, auto puts networks that bypass the kernel before plain Ethernet,
- * whatever their rates. A NIC that is named is taken whatever auto thinks of it, unless it is known
- * to be down; a glob or a kind skips virtual ones. `taken` has node->nic_count entries. Returns the
- * number taken (0 is no error), or -EINVAL with *err set for a malformed pattern; a name that
- * matches nothing is a warning. */
+/* Finds the NICs that `pattern` takes. A pattern is "auto" or a list with commas of names (verbs
+ * device, netdev, "mlx5_0:1", PCI address), globs and kinds; '^' before a word excludes what it
+ * matches. If all words exclude, the result is what auto takes of the other NICs. With policy
+ * latency, auto prefers networks that bypass the kernel to plain Ethernet, whatever their rates. A
+ * NIC that is named is taken even if auto would not take it, unless it is known to be down. A glob
+ * or a kind does not match virtual NICs.
+ *
+ * Sets taken[i] for each of the node->nic_count NICs. A name that matches nothing is a warning.
+ * Returns how many are taken (0 is no error), -EINVAL if the pattern is malformed, or -ENOMEM, both
+ * with *err. */
 int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy,
                      bool *taken, struct nuioa_warnings *warnings, struct nuioa_error *err);
 
-/* Checks the form of a pattern alone, before any node is known: 0 or -EINVAL. */
+/* Checks the form of a pattern, without a node. Returns 0, or -EINVAL with *err. */
 int nuioa_nic_check(const char *pattern, struct nuioa_error *err);
 
-/* Whether the fabric of NIC `a` is to be used rather than that of `b`: the faster, of equally fast
- * ones the better kind. For latency, anything rather than plain Ethernet first: a message through
- * the kernel takes about ten times as long. */
+/* Returns whether NIC `a` is better than NIC `b`: the faster one, or of equally fast ones the
+ * better kind. With policy latency, any network that bypasses the kernel is better than plain
+ * Ethernet, because a message through the kernel takes about ten times as long. */
 bool nuioa_nic_prefer(const struct nuioa_nic *a, const struct nuioa_nic *b,
                       enum nuioa_policy policy);
 
-/* "mlx5_0:1", or "hsi0" where there is no verbs device. `text` is of the given size; returns it. */
+/* Writes the label of a NIC to `text`, an array of `size` bytes: "mlx5_0:1", or "hsi0" if it has no
+ * verbs device. Returns `text`. */
 const char *nuioa_nic_label(const struct nuioa_nic *nic, char *text, size_t size);
 
-/* "infiniband", "active", "hwloc", ... as in `nuioa topo --json` */
+/* Return words such as "infiniband", "active" and "hwloc", as in `nuioa topo --json`. */
 const char *nuioa_nic_kind_name(enum nuioa_nic_kind kind);
 const char *nuioa_nic_state_name(enum nuioa_nic_state state);
 const char *nuioa_locality_name(enum nuioa_locality locality);

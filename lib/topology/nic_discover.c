@@ -12,18 +12,19 @@
 enum { VENDOR_CRAY = 0x17db, VENDOR_AMAZON = 0x1d0f };
 enum { CLASS_ETHERNET = 0x0200, CLASS_NETWORK = 0x02, CLASS_INFINIBAND_BUS = 0x0c06 };
 
-/* A netdev, and its function. A card's two ports may be two functions, or two netdevs of one. */
+/* A netdev and its PCI function. The two ports of a card may be two functions, or two netdevs of
+ * one function. */
 struct netdev {
     hwloc_obj_t obj;
     hwloc_obj_t pci; /* NULL: none */
     long port;       /* of the verbs device on the same function; 0: unknown */
     bool infiniband; /* by the length of its hardware address */
     bool derived;    /* an IPoIB child or a representor of a virtual function */
-    bool taken;      /* is part of an entry */
+    bool taken;      /* is paired with a verbs port */
     char guid[24];   /* port GUID in the hardware address, "02c9:0300:..."; "" if unknown */
 };
 
-/* What is known about a verbs port before it is paired. */
+/* A verbs port, before and after it is paired with a netdev. */
 struct verbs_port {
     hwloc_obj_t obj;
     hwloc_obj_t pci;
@@ -79,7 +80,8 @@ static bool has_any_port(hwloc_obj_t obj)
     return false;
 }
 
-/* IPoIB: the last 8 of 20 bytes are the port GUID, in the form that GIDs are written in. */
+/* Writes the port GUID in the form that GIDs have. In an IPoIB address of 20 bytes it is the last
+ * 8. */
 static void guid_of_address(const char *address, char *guid, size_t size)
 {
     const char *byte = address + 12 * 3;
@@ -92,7 +94,7 @@ static long netdev_port(const struct nuioa_sysfs *sysfs, hwloc_obj_t obj)
     long port = 0;
     if (!nuioa_sysfs_number(sysfs->net, &port, "%s/dev_port", obj->name) && port > 0)
         return port + 1;
-    /* old drivers number the ports of one function in dev_id */
+    /* Old drivers have the number of the port in dev_id. */
     if (!nuioa_sysfs_number(sysfs->net, &port, "%s/dev_id", obj->name))
         return port + 1;
     const char *info = hwloc_obj_get_info_by_name(obj, "Port");
@@ -110,7 +112,7 @@ static void read_netdev(struct netdev *netdev, hwloc_obj_t obj, const struct nui
     if (netdev->infiniband)
         guid_of_address(address, netdev->guid, sizeof(netdev->guid));
     nuioa_sysfs_text(sysfs->net, text, sizeof(text), "%s/phys_port_name", obj->name);
-    /* "pf0vf3", "c1pf0sf2" */
+    /* Names such as "pf0vf3" and "c1pf0sf2" belong to representors of virtual functions. */
     bool representor = strstr(text, "pf") && (strstr(text, "vf") || strstr(text, "sf"));
     netdev->derived = representor || nuioa_sysfs_exists(sysfs->net, "%s/parent", obj->name) ||
                       (netdev->infiniband && strchr(obj->name, '.'));
@@ -216,14 +218,15 @@ static enum nuioa_nic_kind netdev_kind(const struct netdev *netdev, const struct
     if (netdev->pci) {
         unsigned class_id = netdev->pci->attr->pcidev.class_id;
         if (netdev->pci->attr->pcidev.vendor_id == VENDOR_CRAY)
-            return NUIOA_NIC_SLINGSHOT; /* not by name: hsiN is InfiniBand elsewhere */
+            return NUIOA_NIC_SLINGSHOT; /* the name is no proof: hsiN is InfiniBand elsewhere */
         if (class_id >> 8 != CLASS_NETWORK && class_id != CLASS_INFINIBAND_BUS)
-            return NUIOA_NIC_OTHER; /* a management processor's network over USB, and the like */
+            return NUIOA_NIC_OTHER; /* such as the USB network of a management processor */
     }
     return netdev->infiniband ? NUIOA_NIC_INFINIBAND : NUIOA_NIC_ETHERNET;
 }
 
-/* A virtual function of a card that is here too. Alone it is a guest's NIC, all the guest has. */
+/* Returns whether this is a virtual function of a card that is visible too. A virtual function
+ * alone is the NIC of a virtual machine, and counts as a real one. */
 static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
 {
     if (!pci)
@@ -269,7 +272,8 @@ static bool is_virtual(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t p
     return pci ? is_virtual_function(d, pci) : name_is_virtual(obj->name);
 }
 
-/* Ports of one card are functions or ports of one PCI device, and share its bus. */
+/* Returns the number of the card: functions and ports of one PCI device are one card, and share its
+ * bus. */
 static uint32_t card_of(const struct discovery *d, hwloc_obj_t pci, unsigned index)
 {
     if (!pci)
@@ -286,8 +290,9 @@ static uint32_t card_of(const struct discovery *d, hwloc_obj_t pci, unsigned ind
 
 /* --- locality --------------------------------------------------------------------------------- */
 
-/* HWLOC_PCI_LOCALITY: entries "<domain>[:<bus>[-<bus>]] <cpuset>" separated by ';', or a file of
- * such lines. Whether it names the bus below this device's host bridge. */
+/* Returns whether the value of HWLOC_PCI_LOCALITY names a bus: entries
+ * "<domain>[:<bus>[-<bus>]] <cpuset>" with ';' between them, or lines of a file. `bus` is the one
+ * below the host bridge of a device. */
 static bool named_in(const char *text, unsigned domain, unsigned bus)
 {
     for (const char *entry = text; entry; entry = strpbrk(entry, ";\n")) {
@@ -323,7 +328,8 @@ static bool is_overridden(hwloc_obj_t pci)
     return named_in(content, domain, bus);
 }
 
-/* What the device itself says; -1: nothing. A virtio NIC is one level below its PCI device. */
+/* Returns the numa_node of the device, or -1 if it is unknown. A virtio NIC is one level below its
+ * PCI device. */
 static long own_numa_node(const struct discovery *d, hwloc_obj_t obj, hwloc_obj_t pci,
                           int class_dir)
 {
@@ -370,7 +376,8 @@ static int locate(struct discovery *d, struct nuioa_nic *nic, hwloc_obj_t obj, h
 
 static void subnet_prefix(const char *gid, char *fabric, size_t size)
 {
-    /* "fe80:0000:0000:0000:...": four words; zero while no subnet manager has spoken */
+    /* The first four words of "fe80:0000:0000:0000:..." are the prefix. It is zero until a subnet
+     * manager has set it. */
     if (strlen(gid) == 39 && strncmp(gid, "0000:0000:0000:0000", 19))
         snprintf(fabric, size, "%.19s", gid);
 }
@@ -384,7 +391,7 @@ static int add_port(struct discovery *d, const struct verbs_port *port)
     nic->kind = verbs_kind(port);
     if (port->pci)
         nuioa_device_pci_name(port->pci, nic->pci, sizeof(nic->pci));
-    /* The aggregate of several ports (mlx5_bond_0) has a netdev that is on no card. */
+    /* A device that combines several ports (mlx5_bond_0) has a netdev that is on no card. */
     if (nuioa_sysfs_text(d->sysfs->verbs, nic->netdev, sizeof(nic->netdev),
                          "%s/ports/%u/gid_attrs/ndevs/0", nic->name, nic->port) <= 0)
         nuioa_copy(nic->netdev, sizeof(nic->netdev), port->netdev ? port->netdev->obj->name : "");
@@ -413,7 +420,8 @@ static int add_netdev(struct discovery *d, const struct netdev *netdev)
     return locate(d, nic, netdev->obj, netdev->pci, d->sysfs->net);
 }
 
-/* PCI order: longer domains are higher, hexadecimal digits of one case sort as text; none last. */
+/* Compares by PCI order: an address with a longer domain is higher, others sort as text; NICs
+ * without an address come last. */
 static int by_pci(const void *left, const void *right)
 {
     const struct nuioa_nic *a = left, *b = right;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "56 Gb/sec (4X FDR)", "2.5 Gb/sec (1X SDR)": with a point in every locale. */
+/* Reads a rate such as "56 Gb/sec (4X FDR)" or "2.5 Gb/sec (1X SDR)", in any locale. Returns 0 if
+ * it has another form. */
 static uint32_t verbs_rate_mbps(const char *text)
 {
     uint64_t mbps = 0, unit = 1000;
@@ -23,7 +24,7 @@ static bool read_verbs(int dir, struct nuioa_nic *nic)
     char text[64];
     if (nuioa_sysfs_text(dir, text, sizeof(text), "%s/ports/%u/state", nic->name, nic->port) < 0)
         return false;
-    /* "4: ACTIVE"; armed and initialising ports carry nothing yet */
+    /* An example is "4: ACTIVE". Ports that are armed or initialising carry no traffic yet. */
     if (isdigit((unsigned char)text[0]))
         nic->state = text[0] == '4'   ? NUIOA_NIC_ACTIVE
                      : text[0] == '0' ? NUIOA_NIC_UNKNOWN
@@ -44,9 +45,9 @@ static bool read_netdev(int dir, struct nuioa_nic *nic)
     else if (strcmp(text, "unknown"))
         nic->state = NUIOA_NIC_DOWN;
     else if (!nuioa_sysfs_number(dir, &number, "%s/carrier", nic->name))
-        /* the driver does not maintain its state, the carrier says as much */
+        /* The driver does not maintain operstate, but the carrier says the same. */
         nic->state = number ? NUIOA_NIC_ACTIVE : NUIOA_NIC_DOWN;
-    /* -1, 65535 and 4294967295 have all meant unknown */
+    /* Kernels have used -1, 65535 and 4294967295 for an unknown speed. */
     if (!nuioa_sysfs_number(dir, &number, "%s/speed", nic->name) && number > 0 && number != 65535 &&
         number < INT32_MAX)
         nic->rate_mbps = (uint32_t)number;

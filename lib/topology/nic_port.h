@@ -5,7 +5,8 @@
 #include "topology/nic.h"
 #include "util/sysfs.h"
 
-/* State and rate of a port, from its verbs device or else its netdev. False: no such device. */
+/* Reads the state and the rate of a port from sysfs, from its verbs device or, if it has none, from
+ * its netdev. Returns false if the device does not exist; both are then unknown. */
 bool nuioa_nic_read_port(const struct nuioa_sysfs *sysfs, struct nuioa_nic *nic);
 
 #endif

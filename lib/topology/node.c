@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- lifecycle and look-ups ------------------------------------------------------------------- */
-
 void nuioa_node_free(struct nuioa_node *node)
 {
     for (uint32_t i = 0; node->numas && i < node->numa_count; i++)

@@ -10,21 +10,22 @@
 #include "topology/nic.h"
 #include "util/error.h"
 
-/* What one machine is: processing units, NUMA nodes, distances, NICs, GPUs. Immutable once loaded,
- * but for the live state of the NICs (nuioa_node_refresh). The whole machine is described, whatever
- * part of it the caller may use: under a restricted cpuset hwloc drops the NIC's NUMA node and
- * shrinks the distance matrix, so a node is loaded with everything and `allowed_*` says what may be
- * used. */
+/* The description of one machine, a node: its PUs (processing units), NUMA nodes, distances, NICs
+ * and GPUs. After it is loaded only the state of the NICs changes (nuioa_node_refresh).
+ *
+ * The whole machine is described, even if the caller may use only a part: with a restricted cpuset
+ * hwloc leaves out the NUMA node of the NIC and shrinks the distance matrix. `allowed_cpus` and
+ * `allowed_numas` are what may be used. */
 
-/* A processing unit (hardware thread). Ids count from 0 in hwloc's logical order, over the
- * machine. */
+/* A processing unit (hardware thread). Cores, caches and packages have numbers from 0 in hwloc's
+ * logical order, counted over the whole machine. */
 struct nuioa_pu {
     uint32_t os_index;
     uint32_t core;
     uint32_t l2;      /* equal for PUs that share a level 2 cache; = core where none is known */
     uint32_t l3;      /* equal for PUs that share a level 3 cache; = package where none is known */
     uint32_t package; /* 0 where no package is known; no OS index */
-    int32_t numa;     /* index into numas[] of the memory bank that is its own; -1 if it has none */
+    int32_t numa;     /* index into numas[] of its local NUMA node; -1 if it has none */
 };
 
 struct nuioa_numa {
@@ -34,8 +35,8 @@ struct nuioa_numa {
     hwloc_bitmap_t cpus;   /* OS indexes of the local PUs; empty for memory without CPUs */
 };
 
-/* A GPU, for NICs that are chosen by it. In PCI order, which is the order of the vendor's own
- * indexes. */
+/* A GPU. NICs can be chosen by the GPUs near them. GPUs are in PCI order, which is also the order
+ * of the indexes that the vendors' libraries use. */
 struct nuioa_gpu {
     char pci[16];
     hwloc_bitmap_t numas; /* OS indexes of the local NUMA nodes; empty: unknown */
@@ -62,14 +63,15 @@ struct nuioa_node {
     struct nuioa_warnings warnings; /* what a sysadmin should know about this node's description */
 };
 
-/* Releases everything and leaves *node empty. Fine on an empty one. */
+/* Frees all that *node owns and makes it empty. An empty node is allowed. */
 void nuioa_node_free(struct nuioa_node *node);
 
-/* Index into pus[] of the PU with this OS index, or -1. Into numas[] likewise. */
+/* Return the index into pus[] or numas[] of the PU or NUMA node with this OS index, or -1. */
 int nuioa_node_pu(const struct nuioa_node *node, unsigned os_index);
 int nuioa_node_numa(const struct nuioa_node *node, unsigned os_index);
 
-/* OS indexes of the NUMA nodes that the CPUs of `cpus` belong to. `numas` is overwritten. */
+/* Sets `numas` to the NUMA nodes that are local to the CPUs of `cpus`. Both are sets of OS
+ * indexes. */
 void nuioa_node_numas_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus,
                          hwloc_bitmap_t numas);
 

@@ -20,7 +20,7 @@ void nuioa_node_refresh(struct nuioa_node *node)
     nuioa_sysfs_open(&sysfs, "");
     for (uint32_t i = 0; i < node->nic_count; i++)
         if (!nuioa_nic_read_port(&sysfs, &node->nics[i]))
-            node->nics[i].state = NUIOA_NIC_DOWN; /* unplugged since */
+            node->nics[i].state = NUIOA_NIC_DOWN; /* the device is gone */
     nuioa_sysfs_close(&sysfs);
     nuioa_nic_judge(node);
 }
@@ -44,8 +44,8 @@ static int32_t package_of(hwloc_topology_t topology, hwloc_obj_t numa)
     return -1;
 }
 
-/* hwloc gives memory without CPUs those of what it hangs off: the machine, where nothing is nearer.
- * Beside NUMA nodes that are some PUs' own it is nobody's. */
+/* hwloc gives memory without CPUs the CPUs of its parent, which may be the whole machine. If other
+ * NUMA nodes are local to some PUs, such memory is local to none. */
 static void disown_common_memory(struct nuioa_node *node, hwloc_topology_t topology)
 {
     hwloc_const_bitmap_t all = hwloc_get_root_obj(topology)->cpuset;
@@ -77,8 +77,9 @@ static int load_numas(struct nuioa_node *node, hwloc_topology_t topology)
     return 0;
 }
 
-/* Of several that hold a PU (two kinds of memory, or one for the whole package): the one of fewest
- * PUs, then one that has memory, then the first, which hwloc makes the ordinary kind. */
+/* Returns the local NUMA node of a PU. Several may contain it: two kinds of memory, or one for the
+ * whole package. Then the one with fewest PUs counts, then one that has memory, then the first one,
+ * which is the ordinary kind of memory in hwloc. */
 static int32_t numa_of_pu(const struct nuioa_node *node, unsigned os_index)
 {
     int32_t best = -1;
@@ -97,7 +98,7 @@ static int32_t numa_of_pu(const struct nuioa_node *node, unsigned os_index)
     return best;
 }
 
-/* What the PUs of one core, cache or package have in common. */
+/* The core, caches and package of a PU. */
 struct shared {
     hwloc_obj_t core, l2, l3, package;
 };
@@ -130,7 +131,7 @@ static int load_pus(struct nuioa_node *node, hwloc_topology_t topology)
     if (!node->pus)
         return -ENOMEM;
     for (hwloc_obj_t obj = NULL; (obj = next_of(topology, HWLOC_OBJ_PU, obj));) {
-        /* In logical order whatever is shared is shared by neighbours. */
+        /* In logical order the PUs that share an object are neighbours. */
         struct nuioa_pu *pu = &node->pus[node->pu_count];
         struct shared own = shared_by(topology, obj);
         if (node->pu_count++) {

@@ -4,23 +4,25 @@
 
 #include "topology/node.h"
 
-/* Where a node's description comes from. All pointers may be NULL. */
+/* The source of the description of a node. All pointers may be NULL. */
 struct nuioa_source {
     const char *topology;  /* an hwloc XML file, or the directory of an extracted sysfs dump;
-                              NULL: this machine. hwloc learns of a directory only from environment
-                              variables (HWLOC_FSROOT, HWLOC_COMPONENTS, HWLOC_DUMPED_HWDATA_DIR):
-                              they are set while it loads and then as before, so directories are for
-                              single-threaded programs */
-    const char *distances; /* site distance file; a node without a section in it gets a warning */
+                              NULL: this machine. A directory can be named to hwloc only by
+                              environment variables (HWLOC_FSROOT, HWLOC_COMPONENTS,
+                              HWLOC_DUMPED_HWDATA_DIR), which are set during the load: only
+                              programs with one thread may use it. */
+    const char *distances; /* distance file of the site; if it has no section for this node, that
+                              is a warning of the node */
 };
 
-/* Loads the description with hwloc: milliseconds here, seconds elsewhere; launches read the cache
- * instead. Fills *node (caller: nuioa_node_free). 0, or negative with *err set and *node empty. */
+/* Loads the description of a node with hwloc, which takes from milliseconds to seconds: launches
+ * read the cache instead. `source` may be NULL for this machine. Returns 0, and the caller frees
+ * *node with nuioa_node_free; or negative with *err, and *node is empty. */
 int nuioa_node_load(struct nuioa_node *node, const struct nuioa_source *source,
                     struct nuioa_error *err);
 
-/* Reads the ports' state and rate again, two small files each, and judges their usability anew. A
- * device that is gone is down. Nothing on an emulated node. */
+/* Reads the state and rate of all ports again (two small files each) and sets `usable` and `why`
+ * anew. A device that no longer exists is down. Does nothing to an emulated node. */
 void nuioa_node_refresh(struct nuioa_node *node);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A node as bytes: a header, then every field in order, integers as the machine has them. */
+/* The format is a header and then all fields in order, with integers in the byte order of the
+ * machine. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +16,7 @@
 #define PACKAGE_VERSION "unversioned"
 #endif
 
-/* Far above any machine, far below what would hurt. */
+/* These limits are far above any machine, and small enough not to exhaust memory. */
 enum {
     PUS_MAX = 1 << 16,
     NUMAS_MAX = 1 << 12,
@@ -24,7 +25,7 @@ enum {
     INDEX_MAX = 1 << 18, /* of a bit in a bitmap */
 };
 
-/* Whoever changes what is packed changes LAYOUT. */
+/* A change of the fields needs a new LAYOUT. */
 enum { LAYOUT = 1 };
 struct header {
     char magic[8];
@@ -83,7 +84,7 @@ static void put_bitmap(struct writer *w, hwloc_const_bitmap_t bitmap)
 {
     int longs = bitmap ? hwloc_bitmap_nr_ulongs(bitmap) : 0;
     unsigned long *words = calloc((size_t)(longs > 0 ? longs : 1), sizeof(*words));
-    /* -1 is an infinite one: no set of a machine's is */
+    /* -1 means an infinite set, which no machine has. */
     if (!words || longs < 0 || (longs && hwloc_bitmap_to_ulongs(bitmap, (unsigned)longs, words)))
         w->failed = true;
     put_u32(w, (uint32_t)(longs < 0 ? 0 : longs));
@@ -92,7 +93,7 @@ static void put_bitmap(struct writer *w, hwloc_const_bitmap_t bitmap)
     free(words);
 }
 
-/* What precedes the NUL, then zeros: nothing of what the buffer held before. */
+/* Writes the text and fills up with zeros: no old bytes of the buffer get into the file. */
 static void put_text(struct writer *w, const char *text, size_t size)
 {
     size_t length = strnlen(text, size - 1);
@@ -141,7 +142,7 @@ static void put_node(struct writer *w, const struct nuioa_node *node)
                                 node->numa_count, node->nic_count,
                                 node->gpu_count,  (uint32_t)node->distance.source };
     put(w, counts, sizeof(counts));
-    /* no padding in there */
+    /* The struct has no padding, so it can be written as bytes. */
     _Static_assert(sizeof(struct nuioa_pu) == 6 * sizeof(uint32_t), "struct nuioa_pu has changed");
     put(w, node->pus, node->pu_count * sizeof(*node->pus));
     for (uint32_t i = 0; i < node->numa_count; i++) {
@@ -184,13 +185,13 @@ int nuioa_node_serialize(const struct nuioa_node *node, void **bytes, size_t *le
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-struct unpacker {
+struct reader {
     const unsigned char *bytes;
     size_t left;
-    bool failed; /* once set every further read gives zeros */
+    bool failed; /* once it is set, all further reads give zeros */
 };
 
-static void get(struct unpacker *u, void *data, size_t length)
+static void get(struct reader *u, void *data, size_t length)
 {
     if (u->failed || length > u->left) {
         u->failed = true;
@@ -204,8 +205,8 @@ static void get(struct unpacker *u, void *data, size_t length)
     u->left -= length;
 }
 
-/* A number from 0 to `max`. */
-static uint32_t get_u32(struct unpacker *u, uint32_t max)
+/* Reads a number from 0 to `max`. */
+static uint32_t get_u32(struct reader *u, uint32_t max)
 {
     uint32_t value;
     get(u, &value, sizeof(value));
@@ -216,9 +217,9 @@ static uint32_t get_u32(struct unpacker *u, uint32_t max)
     return value;
 }
 
-/* A number of things that are at least `size` bytes each, so that no count can ask for more memory
- * than the input is long. */
-static uint32_t get_count(struct unpacker *u, uint32_t max, size_t size)
+/* Reads the count of items of at least `size` bytes each. A count that the rest of the input cannot
+ * hold is an error, so memory is allocated only in proportion to the input. */
+static uint32_t get_count(struct reader *u, uint32_t max, size_t size)
 {
     uint32_t count = get_u32(u, max);
     if (count > u->left / size) {
@@ -228,8 +229,9 @@ static uint32_t get_count(struct unpacker *u, uint32_t max, size_t size)
     return count;
 }
 
-/* Printable; `path`: may become part of one. */
-static void get_text(struct unpacker *u, char *text, size_t size, bool path)
+/* Reads a text without control characters. With `path` it may become part of a path: '/', "." and
+ * ".." are errors. */
+static void get_text(struct reader *u, char *text, size_t size, bool path)
 {
     get(u, text, size);
     if (text[size - 1])
@@ -242,7 +244,7 @@ static void get_text(struct unpacker *u, char *text, size_t size, bool path)
         u->failed = true;
 }
 
-static hwloc_bitmap_t get_bitmap(struct unpacker *u)
+static hwloc_bitmap_t get_bitmap(struct reader *u)
 {
     enum { BITS = CHAR_BIT * sizeof(unsigned long) };
     uint32_t longs = get_count(u, INDEX_MAX / BITS, sizeof(unsigned long));
@@ -258,7 +260,7 @@ static hwloc_bitmap_t get_bitmap(struct unpacker *u)
     return bitmap;
 }
 
-static void *get_array(struct unpacker *u, uint32_t count, size_t size)
+static void *get_array(struct reader *u, uint32_t count, size_t size)
 {
     void *array = u->failed ? NULL : calloc(count ? count : 1, size);
     if (!array)
@@ -266,7 +268,7 @@ static void *get_array(struct unpacker *u, uint32_t count, size_t size)
     return array;
 }
 
-static void get_pus(struct unpacker *u, struct nuioa_node *node)
+static void get_pus(struct reader *u, struct nuioa_node *node)
 {
     node->pus = get_array(u, node->pu_count, sizeof(*node->pus));
     for (uint32_t i = 0; node->pus && i < node->pu_count; i++) {
@@ -279,7 +281,7 @@ static void get_pus(struct unpacker *u, struct nuioa_node *node)
     }
 }
 
-static void get_numas(struct unpacker *u, struct nuioa_node *node)
+static void get_numas(struct reader *u, struct nuioa_node *node)
 {
     node->numas = get_array(u, node->numa_count, sizeof(*node->numas));
     for (uint32_t i = 0; node->numas && i < node->numa_count; i++) {
@@ -293,7 +295,7 @@ static void get_numas(struct unpacker *u, struct nuioa_node *node)
     }
 }
 
-static void get_distance(struct unpacker *u, struct nuioa_node *node)
+static void get_distance(struct reader *u, struct nuioa_node *node)
 {
     uint32_t count = node->numa_count;
     struct nuioa_distance *d = &node->distance;
@@ -308,7 +310,7 @@ static void get_distance(struct unpacker *u, struct nuioa_node *node)
     get(u, d->level, (size_t)count * count);
 }
 
-static void get_nic(struct unpacker *u, struct nuioa_nic *nic, uint32_t numa_count)
+static void get_nic(struct reader *u, struct nuioa_nic *nic, uint32_t numa_count)
 {
     get_text(u, nic->name, sizeof(nic->name), true);
     get_text(u, nic->netdev, sizeof(nic->netdev), true);
@@ -330,19 +332,19 @@ static void get_nic(struct unpacker *u, struct nuioa_nic *nic, uint32_t numa_cou
         if (nic->level)
             get(u, nic->level, numa_count);
     }
-    /* a port without a name would be a path to the directory of all ports */
+    /* An empty name would make the path of the directory of all ports. */
     if (!nic->name[0])
         u->failed = true;
 }
 
-static void get_nics(struct unpacker *u, struct nuioa_node *node)
+static void get_nics(struct reader *u, struct nuioa_node *node)
 {
     node->nics = get_array(u, node->nic_count, sizeof(*node->nics));
     for (uint32_t i = 0; node->nics && !u->failed && i < node->nic_count; i++)
         get_nic(u, &node->nics[i], node->numa_count);
 }
 
-static void get_gpus(struct unpacker *u, struct nuioa_node *node)
+static void get_gpus(struct reader *u, struct nuioa_node *node)
 {
     node->gpus = get_array(u, node->gpu_count, sizeof(*node->gpus));
     for (uint32_t i = 0; node->gpus && !u->failed && i < node->gpu_count; i++) {
@@ -352,7 +354,7 @@ static void get_gpus(struct unpacker *u, struct nuioa_node *node)
     }
 }
 
-static void get_node(struct unpacker *u, struct nuioa_node *node)
+static void get_node(struct reader *u, struct nuioa_node *node)
 {
     get_text(u, node->host, sizeof(node->host), false);
     get_text(u, node->model, sizeof(node->model), false);
@@ -398,7 +400,7 @@ int nuioa_node_deserialize(struct nuioa_node *node, const void *bytes, size_t le
         return nuioa_fail(err, -ESTALE, "a node's description by another version of nuioa");
     if (h.length != want.length || h.sum != want.sum)
         return nuioa_fail(err, -EINVAL, "a node's description is damaged");
-    struct unpacker u = { .bytes = payload, .left = length - sizeof(h) };
+    struct reader u = { .bytes = payload, .left = length - sizeof(h) };
     get_node(&u, node);
     if (!u.failed)
         return 0;

@@ -4,11 +4,16 @@
 
 #include "topology/node.h"
 
-/* A description as bytes: for the cache and for a discovery in a child process. Same build on both
- * sides; a header refuses anything else. Pack: malloc'd *bytes (caller frees) or -ENOMEM. Unpack
- * trusts nothing: every length and index is checked; 0, or negative with *err set and *node
- * empty. */
+/* The description of a node as bytes, for the cache and for the child process that discovers it.
+ * Writer and reader must be the same build: a header holds the version of nuioa, of the layout and
+ * of hwloc. */
+
+/* Returns 0 and *length bytes in *bytes, which the caller frees; or -ENOMEM. */
 int nuioa_node_serialize(const struct nuioa_node *node, void **bytes, size_t *length);
+
+/* Reads a description that need not be trusted: every length and index is checked. Returns 0, and
+ * the caller frees *node with nuioa_node_free; -ESTALE if another build wrote it; or -EINVAL. On
+ * failure *err says why and *node is empty. */
 int nuioa_node_deserialize(struct nuioa_node *node, const void *bytes, size_t length,
                            struct nuioa_error *err);
 

@@ -2,7 +2,8 @@
 #ifndef NUIOA_TOPOLOGY_POLICY_H
 #define NUIOA_TOPOLOGY_POLICY_H
 
-/* What limits a job, as its user says: decides which NICs are best and what of a profile counts. */
+/* The policy says what limits a job, as its user knows. It decides which NICs are best and which
+ * numbers of a profile count. */
 
 enum nuioa_policy { NUIOA_POLICY_BANDWIDTH, NUIOA_POLICY_LATENCY, NUIOA_POLICY_CPU };
 
