@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <time.h>
 
 #include "spank/allocator.h"
 #include "spank/slurmd.h"

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef HAVE_PMIX
 #include <dlfcn.h>
@@ -15,17 +14,9 @@
 #include "pmix/server/session.h"
 #include "util/clock.h"
 #endif
+#include "util/variable.h"
 
 /* --- the namespace's name -------------------------------------------------------------------- */
-
-static const char *variable(char *const *environment, const char *name)
-{
-    size_t length = strlen(name);
-    for (; environment && *environment; environment++)
-        if (!strncmp(*environment, name, length) && (*environment)[length] == '=')
-            return *environment + length + 1;
-    return NULL;
-}
 
 static void add_name(struct nuioa_namespaces *namespaces, const char *name)
 {
@@ -60,7 +51,7 @@ void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *en
                             uint32_t job_id, uint32_t step_id)
 {
     char name[64];
-    const char *job = variable(environment, "SLURM_JOB_ID");
+    const char *job = nuioa_variable(environment, "SLURM_JOB_ID");
     memset(namespaces, 0, sizeof(*namespaces));
     add_from_directory(namespaces, getenv("PMIX_SERVER_TMPDIR"));
     if (job && *job && strspn(job, "0123456789") == strlen(job) && strlen(job) < 11) {
@@ -142,7 +133,7 @@ static bool is_by_name(const struct pmix_calls *calls)
 int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct nuioa_error *err)
 {
     struct pmix_calls calls;
-    const char *chosen = variable(environment, GDS_VARIABLE);
+    const char *chosen = nuioa_variable(environment, GDS_VARIABLE);
     pmix_calls_find(&calls, RTLD_DEFAULT);
     if (!calls.store || is_by_name(&calls))
         return 0;
