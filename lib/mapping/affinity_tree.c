@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mapping/affinity_tree.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -6,15 +8,12 @@
 #include "mapping/group.h"
 #include "mapping/hierarchy.h"
 
-/* TreeMatch: from the leaves of the machine's tree upwards, tasks become groups of the level's
- * arity, groups of groups at the next, until one is left. It knows affinity and the tree, not the
- * NIC: refinement then exchanges whole parts of the machine. */
+enum { MOST_TASKS = 1024 }; /* the matrix takes 8 MB then */
 
-enum { MOST_TASKS = 1024 }; /* a square matrix of them is 8 MB */
-
+/* Tasks, or groups of the step before, are divided into groups of `arity`. */
 struct step {
     uint32_t arity;
-    uint32_t count;     /* things grouped, padding included; a multiple of arity */
+    uint32_t count;     /* members of all groups, padding included; a multiple of arity */
     uint32_t *group_of; /* [count] */
 };
 
@@ -23,10 +22,11 @@ struct tree {
     struct nuioa_levels levels;
     struct step *steps;
     uint32_t step_count;
-    uint32_t *order; /* [count]: tasks from the first leaf to the last */
+    uint32_t *order; /* [count]: tasks, from the first leaf to the last */
 };
 
-/* The seats of a class form no tree of their own: halving and so on is as good as any. */
+/* Returns the smallest prime factor. The slots of a class form no tree, so small groups are grouped
+ * again. */
 static uint32_t divisor(uint32_t arity)
 {
     for (uint32_t d = 2; d * d <= arity; d++)
@@ -35,8 +35,8 @@ static uint32_t divisor(uint32_t arity)
     return arity;
 }
 
-/* `matrix` of `*count` things becomes that of their groups. */
-static int climb(struct tree *t, double **matrix, uint32_t *count, uint32_t arity)
+/* Divides *count members into groups; *matrix and *count become those of the groups. */
+static int group_level(struct tree *t, double **matrix, uint32_t *count, uint32_t arity)
 {
     uint32_t padded = (*count + arity - 1) / arity * arity, groups = padded / arity;
     struct step *step = &t->steps[t->step_count++];
@@ -68,21 +68,21 @@ static double *dense_matrix(const struct nuioa_graph *g, struct nuioa_arena *are
     return matrix;
 }
 
-static int climb_all(struct tree *t, const struct nuioa_graph *g)
+static int group_all_levels(struct tree *t, const struct nuioa_graph *g)
 {
     uint32_t count = g->count;
     double *matrix = dense_matrix(g, &t->arena);
-    /* At most 32 factors in each level's arity. */
+    /* An arity is a product of at most 32 prime factors. */
     t->steps = nuioa_arena_take(&t->arena, (size_t)t->levels.count * 32, sizeof(*t->steps));
     if (t->arena.failed)
         return -ENOMEM;
     for (uint32_t level = t->levels.count; level-- > 0;) {
-        bool seats = level + 1 == t->levels.count;
+        bool within_class = level + 1 == t->levels.count;
         for (uint32_t left = t->levels.arity[level]; left > 1 && count > 1;) {
             uint32_t padded = (count + left - 1) / left * left;
-            bool whole = !seats && nuioa_group_listable(padded, left);
+            bool whole = !within_class && nuioa_group_listable(padded, left);
             uint32_t arity = whole ? left : divisor(left);
-            int rc = climb(t, &matrix, &count, arity);
+            int rc = group_level(t, &matrix, &count, arity);
             if (rc)
                 return rc;
             left /= arity;
@@ -91,9 +91,8 @@ static int climb_all(struct tree *t, const struct nuioa_graph *g)
     return 0;
 }
 
-/* From the root down: position[x] of each thing at a level, a group's members side by side.
- * Afterwards order[] lists tasks by position. */
-static int descend(struct tree *t, const struct nuioa_graph *g)
+/* Fills t->order: from the root down, replaces each group by its members. */
+static int order_tasks(struct tree *t, const struct nuioa_graph *g)
 {
     uint32_t most = g->count;
     for (uint32_t k = 0; k < t->step_count; k++)
@@ -110,11 +109,11 @@ static int descend(struct tree *t, const struct nuioa_graph *g)
     for (uint32_t k = t->step_count; k-- > 0;) {
         const struct step *step = &t->steps[k];
         uint32_t groups = step->count / step->arity, written = 0;
-        /* Members by group, ascending; then groups in the order found so far. */
+        /* Groups keep their order; members are in ascending order within a group. */
         memset(start, 0, ((size_t)groups + 1) * sizeof(*start));
         for (uint32_t q = 0; q < count; q++) {
             if (listed[q] >= groups)
-                continue; /* padding of the level above */
+                continue; /* padding of the step above */
             start[listed[q]] = written;
             written += step->arity;
         }
@@ -130,10 +129,10 @@ static int descend(struct tree *t, const struct nuioa_graph *g)
     return tasks == g->count ? 0 : -EINVAL;
 }
 
-/* Leaf order onto slots in the tree's order: the tasks of one class's worth of leaves go together
- * where they fit. */
-static int deal(const struct tree *t, const struct nuioa_problem *p, const struct nuioa_graph *g,
-                uint32_t *slot_of)
+/* Gives the tasks, in the order of the leaves, the free slots in the order of the tree, so that
+ * tasks of one subtree stay together where they fit. */
+static int assign_slots(const struct tree *t, const struct nuioa_problem *p,
+                        const struct nuioa_graph *g, uint32_t *slot_of)
 {
     struct nuioa_arena scratch = { 0 };
     uint32_t *head = nuioa_arena_take(&scratch, g->class_count, sizeof(*head));
@@ -171,11 +170,11 @@ static int map(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_bu
         rc = nuioa_levels_make(g, &tree.arena, &tree.levels);
     if (!rc) {
         tree.order = nuioa_arena_take(&tree.arena, g->count, sizeof(*tree.order));
-        rc = tree.order ? climb_all(&tree, g) : -ENOMEM;
+        rc = tree.order ? group_all_levels(&tree, g) : -ENOMEM;
     }
-    rc = rc ? rc : descend(&tree, g);
+    rc = rc ? rc : order_tasks(&tree, g);
     memcpy(slot_of, p->start, p->task_count * sizeof(*slot_of));
-    rc = rc ? rc : deal(&tree, p, g, slot_of);
+    rc = rc ? rc : assign_slots(&tree, p, g, slot_of);
     if (!rc)
         budget->evaluations += (uint64_t)g->count * g->count / 4;
     nuioa_arena_free(&tree.arena);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mapping/anneal.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "mapping/search.h"
+#include "mapping/descend.h"
 
-/* -log(u) for evenly spread u: a rise of J is accepted when it is below the temperature times one
- * of these, which is the usual exp(-rise/temperature) > u without an exp for each try. */
+/* The thresholds are -log(u) for evenly spread u. A rise of J is accepted if it is below the
+ * temperature times a random threshold: the same as exp(-rise/temperature) > u, but no exponential
+ * is computed for each try. */
 enum { THRESHOLDS = 1024 };
 
 struct anneal {
@@ -17,7 +20,7 @@ struct anneal {
     double best_cost;
 };
 
-/* Two tasks that could change places; false if the draw was none. */
+/* Draws two tasks at random; returns false if they cannot be swapped. */
 static bool draw(const struct anneal *a, uint32_t *i, uint32_t *j)
 {
     const struct nuioa_graph *g = a->assignment->graph;
@@ -26,6 +29,7 @@ static bool draw(const struct anneal *a, uint32_t *i, uint32_t *j)
     return a->assignment->at[*i] != a->assignment->at[*j] && g->kind[*i] == g->kind[*j];
 }
 
+/* Returns the mean change of J by a random swap. */
 static double mean_change(const struct anneal *a)
 {
     double sum = 0;
@@ -40,8 +44,8 @@ static double mean_change(const struct anneal *a)
     return seen ? sum / seen : 0;
 }
 
-/* Empty seats: a task may also move alone. */
-static bool try_room(struct anneal *a, uint32_t i, double limit)
+/* Moves task i to a free slot of a random class if J rises by less than `limit`. */
+static bool try_free_slot(struct anneal *a, uint32_t i, double limit)
 {
     struct nuioa_class_assignment *s = a->assignment;
     const struct nuioa_graph *g = s->graph;
@@ -64,7 +68,7 @@ static void keep_best(struct anneal *a)
     memcpy(a->best, s->at, s->graph->count * sizeof(*a->best));
 }
 
-static void cool(struct anneal *a, double heat, uint64_t steps, bool room,
+static void cool(struct anneal *a, double heat, uint64_t steps, bool any_free,
                  struct nuioa_budget *budget)
 {
     struct nuioa_class_assignment *s = a->assignment;
@@ -72,7 +76,7 @@ static void cool(struct anneal *a, double heat, uint64_t steps, bool room,
     double start = heat * mean_change(a), temperature = start, floor = 1e-9 * fabs(s->cost);
     uint64_t begin = budget->evaluations, end = begin + steps;
     for (uint64_t k = 0; budget->evaluations < end && budget->evaluations < budget->limit; k++) {
-        /* A thousandth of the start at the end. */
+        /* The temperature falls to a thousandth of the start. */
         if (!(k & 63))
             temperature = start * pow(1e-3, (double)(budget->evaluations - begin) / (double)steps);
         uint32_t i, j;
@@ -80,7 +84,7 @@ static void cool(struct anneal *a, double heat, uint64_t steps, bool room,
         budget->evaluations++;
         if (!draw(a, &i, &j))
             continue;
-        bool moved = room && try_room(a, i, limit);
+        bool moved = any_free && try_free_slot(a, i, limit);
         if (!moved) {
             double gain = nuioa_swap_gain(s, i, j, -limit);
             if (gain > -limit && fabs(gain) > floor) {
@@ -110,11 +114,11 @@ int nuioa_anneal(struct nuioa_class_assignment *s, struct nuioa_random *random, 
     memcpy(best, s->at, g->count * sizeof(*best));
     for (uint32_t k = 0; k < THRESHOLDS; k++)
         a->thresholds[k] = -log((k + 0.5) / THRESHOLDS);
-    bool room = false;
+    bool any_free = false;
     for (uint32_t c = 0; c < g->class_count; c++)
-        room |= s->free_slots[c] > 0;
+        any_free |= s->free_slots[c] > 0;
     if (g->count && steps)
-        cool(a, heat, steps, room, budget);
+        cool(a, heat, steps, any_free, budget);
     nuioa_assign_all(s, best);
     nuioa_arena_free(&scratch);
     return nuioa_descend(s, budget);

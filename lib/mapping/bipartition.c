@@ -6,35 +6,39 @@
 #include <math.h>
 #include <string.h>
 
-/* PATIENCE: moves without a new best before a pass ends, beside one for each 16 vertices. */
+#include "util/arena.h"
+
+/* A pass ends after PATIENCE moves, and one for each 16 vertices, without a new best. */
 enum { PATIENCE = 8 };
 
 struct pass {
     struct nuioa_bipartition *cut;
-    double *gain;   /* [count]: by how much the cost falls if it crosses */
-    uint32_t *open; /* [open_count]: who has not crossed in this pass */
+    double *gain;   /* [count]: by how much the cost falls if the vertex moves */
+    uint32_t *open; /* [open_count]: vertices that have not moved in this pass */
     uint32_t open_count;
-    uint32_t *crossed; /* [count]: in order */
-    uint32_t *load[2]; /* [kind_count] */
-    uint32_t slack;    /* a side may be too full by this much for a moment */
-    double cost;       /* of the cut, followed through all crossings like the gains */
+    uint32_t *moved;   /* [count]: vertices in the order in which they moved */
+    uint32_t *load[2]; /* [kind_count]: tasks on each side */
+    uint32_t slack;    /* during a pass a side may exceed its limit by so many tasks */
+    double cost;       /* each move updates it, like the gains */
 };
 
-static uint32_t over(const struct pass *p, uint32_t side, uint32_t kind)
+/* Returns by how many tasks of a kind a side exceeds its limit. */
+static uint32_t excess(const struct pass *p, uint32_t side, uint32_t kind)
 {
     uint32_t load = p->load[side][kind], limit = p->cut->limit[side][kind];
     return load > limit ? load - limit : 0;
 }
 
-static uint32_t overflow(const struct pass *p)
+static uint32_t total_excess(const struct pass *p)
 {
     uint32_t sum = 0;
     for (uint32_t k = 0; k < p->cut->kind_count; k++)
-        sum += over(p, 0, k) + over(p, 1, k);
+        sum += excess(p, 0, k) + excess(p, 1, k);
     return sum;
 }
 
-static void weigh(struct pass *p)
+/* Computes gains, loads and the cost from the sides. */
+static void measure(struct pass *p)
 {
     struct nuioa_bipartition *c = p->cut;
     memset(p->load[0], 0, c->kind_count * sizeof(uint32_t));
@@ -45,8 +49,8 @@ static void weigh(struct pass *p)
         double across = 0, within = 0;
         for (uint32_t e = c->row[v]; e < c->row[v + 1]; e++)
             *(c->side[c->peer[e]] != c->side[v] ? &across : &within) += c->bytes[e];
-        p->gain[v] = across - within + (c->side[v] ? c->lean[v] : -c->lean[v]);
-        p->cost += across / 2 + (c->side[v] ? c->lean[v] : 0);
+        p->gain[v] = across - within + (c->side[v] ? c->bias[v] : -c->bias[v]);
+        p->cost += across / 2 + (c->side[v] ? c->bias[v] : 0);
         p->load[c->side[v]][c->kind[v]] += c->size[v];
         p->slack = c->size[v] > p->slack ? c->size[v] : p->slack;
     }
@@ -59,7 +63,8 @@ static void open_all(struct pass *p)
         p->open[v] = v;
 }
 
-static void cross(struct pass *p, uint32_t v)
+/* Moves v to the other side. */
+static void move(struct pass *p, uint32_t v)
 {
     struct nuioa_bipartition *c = p->cut;
     uint8_t from = c->side[v];
@@ -72,17 +77,18 @@ static void cross(struct pass *p, uint32_t v)
     c->side[v] = !from;
 }
 
-/* Something too full: only its members may cross, whatever it costs. */
+/* Finds a side that is too full of a kind. Then only these vertices may move, at any cost. */
 static bool too_full(const struct pass *p, uint32_t *side, uint32_t *kind)
 {
     for (*kind = 0; *kind < p->cut->kind_count; (*kind)++)
         for (*side = 0; *side < 2; (*side)++)
-            if (over(p, *side, *kind))
+            if (excess(p, *side, *kind))
                 return true;
     return false;
 }
 
-/* Index into p->open of the best vertex that may cross, or open_count. */
+/* Returns the index into p->open of the vertex with the highest gain that may move, or
+ * open_count. */
 static uint32_t pick(const struct pass *p)
 {
     const struct nuioa_bipartition *c = p->cut;
@@ -103,37 +109,38 @@ static uint32_t pick(const struct pass *p)
     return best;
 }
 
-/* One pass; true if it left the cut better. */
+/* Makes one pass: moves vertices, then takes back those after the best state. Returns true if the
+ * sides are better than before. */
 static bool run_pass(struct pass *p, struct nuioa_budget *budget)
 {
-    uint32_t least = overflow(p), crossed = 0, kept = 0;
+    uint32_t least = total_excess(p), moved = 0, kept = 0;
     double sum = 0, best = 0, scale = 0;
     for (uint32_t v = 0; v < p->cut->count; v++)
         scale += fabs(p->gain[v]);
     double worth = 1e-9 * scale;
     uint32_t patience = PATIENCE + p->cut->count / 16;
     open_all(p);
-    while (crossed < p->cut->count && crossed - kept <= patience) {
+    while (moved < p->cut->count && moved - kept <= patience) {
         budget->evaluations += p->open_count / 6 + 1;
         uint32_t k = pick(p);
-        /* Without a budget what is too full still has to be mended. */
+        /* A side that is too full is corrected even when the budget is used up. */
         if (k == p->open_count || (!least && budget->evaluations >= budget->limit))
             break;
         uint32_t v = p->open[k];
         p->open[k] = p->open[--p->open_count];
         budget->evaluations += (p->cut->row[v + 1] - p->cut->row[v]) / 4;
         sum += p->gain[v];
-        cross(p, v);
-        p->crossed[crossed++] = v;
-        uint32_t now = overflow(p);
+        move(p, v);
+        p->moved[moved++] = v;
+        uint32_t now = total_excess(p);
         if (now < least || (now == least && sum > best + worth)) {
             least = now;
             best = sum;
-            kept = crossed;
+            kept = moved;
         }
     }
-    for (uint32_t k = crossed; k-- > kept;)
-        cross(p, p->crossed[k]);
+    for (uint32_t k = moved; k-- > kept;)
+        move(p, p->moved[k]);
     return kept > 0;
 }
 
@@ -143,7 +150,7 @@ static bool take_pass(struct nuioa_arena *arena, struct nuioa_bipartition *c, st
         .cut = c,
         .gain = nuioa_arena_take(arena, c->count, sizeof(double)),
         .open = nuioa_arena_take(arena, c->count, sizeof(uint32_t)),
-        .crossed = nuioa_arena_take(arena, c->count, sizeof(uint32_t)),
+        .moved = nuioa_arena_take(arena, c->count, sizeof(uint32_t)),
         .load = { nuioa_arena_take(arena, c->kind_count, sizeof(uint32_t)),
                   nuioa_arena_take(arena, c->kind_count, sizeof(uint32_t)) },
     };
@@ -158,7 +165,7 @@ int nuioa_bipartition_improve(struct nuioa_bipartition *c, double *gain,
     int rc = take_pass(&scratch, c, &pass) ? 0 : -ENOMEM;
     *gain = 0;
     if (!rc) {
-        weigh(&pass);
+        measure(&pass);
         budget->evaluations += c->row[c->count] / 4;
         *gain = pass.cost;
         while (run_pass(&pass, budget))
@@ -169,8 +176,8 @@ int nuioa_bipartition_improve(struct nuioa_bipartition *c, double *gain,
     return rc;
 }
 
-/* How many tasks of a kind to put on side 0: its share of the room, within what both sides can
- * take. */
+/* Returns how many tasks of a kind belong on side 0: in proportion to the limits, within what both
+ * sides can take. */
 static uint32_t target(const struct nuioa_bipartition *c, uint32_t kind, uint32_t total)
 {
     uint64_t a = c->limit[0][kind], b = c->limit[1][kind];
@@ -180,12 +187,13 @@ static uint32_t target(const struct nuioa_bipartition *c, uint32_t kind, uint32_
     return (uint32_t)(total > b && share < total - b ? total - b : share);
 }
 
-/* Side 0 takes in who gains most by joining, beginning with `seed`. */
+/* Greedy graph growing: moves `seed` to side 0, then again and again the vertex with the highest
+ * gain, until each kind has as many tasks there as it should. */
 static void grow(struct pass *p, uint32_t seed, uint32_t *wanted, struct nuioa_budget *budget)
 {
     struct nuioa_bipartition *c = p->cut;
     memset(c->side, 1, c->count);
-    weigh(p);
+    measure(p);
     open_all(p);
     for (uint32_t k = 0; k < c->kind_count; k++)
         wanted[k] = target(c, k, p->load[1][k]);
@@ -194,7 +202,7 @@ static void grow(struct pass *p, uint32_t seed, uint32_t *wanted, struct nuioa_b
         uint32_t v = p->open[next];
         if (wanted[c->kind[v]] >= c->size[v]) {
             wanted[c->kind[v]] -= c->size[v];
-            cross(p, v);
+            move(p, v);
             budget->evaluations += (c->row[v + 1] - c->row[v]) / 4;
         }
         p->open[next] = p->open[--p->open_count];
@@ -207,12 +215,12 @@ static void grow(struct pass *p, uint32_t seed, uint32_t *wanted, struct nuioa_b
     }
 }
 
-/* The vertex that wants side 0 most. */
-static uint32_t leaning(const struct nuioa_bipartition *c)
+/* Returns the vertex with the highest bias against side 1. */
+static uint32_t most_biased(const struct nuioa_bipartition *c)
 {
     uint32_t best = 0;
     for (uint32_t v = 1; v < c->count; v++)
-        if (c->lean[v] > c->lean[best])
+        if (c->bias[v] > c->bias[best])
             best = v;
     return best;
 }
@@ -231,11 +239,11 @@ int nuioa_bipartition_flat(struct nuioa_bipartition *c, struct nuioa_random *ran
     uint32_t least = UINT32_MAX;
     double least_cost = 0;
     for (uint32_t t = 0; t < c->tries && c->count; t++) {
-        bool lean = !t && c->tries > 1;
-        grow(&pass, lean ? leaning(c) : nuioa_random_below(random, c->count), wanted, budget);
+        bool biased = !t && c->tries > 1;
+        grow(&pass, biased ? most_biased(c) : nuioa_random_below(random, c->count), wanted, budget);
         while (run_pass(&pass, budget))
             ;
-        uint32_t full = overflow(&pass);
+        uint32_t full = total_excess(&pass);
         if (full < least || (full == least && pass.cost < least_cost)) {
             least = full;
             least_cost = pass.cost;

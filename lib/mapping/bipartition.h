@@ -2,36 +2,42 @@
 #ifndef NUIOA_MAPPING_BIPARTITION_H
 #define NUIOA_MAPPING_BIPARTITION_H
 
-#include "mapping/search.h"
+#include <stdint.h>
 
-/* A graph to be cut in two, each vertex one task or several that stay together. */
+#include "mapping/problem.h"
+#include "mapping/random.h"
+
+/* A graph whose vertices are to be divided between two sides. A vertex is one task, or several
+ * tasks that stay together. The cost is the sum of `bytes` over the edges between the sides (the
+ * cut) plus the sum of `bias` over the vertices on side 1. */
 struct nuioa_bipartition {
     uint32_t count;
     uint32_t *size; /* [count]: tasks */
-    uint32_t *kind; /* [count] */
+    uint32_t *kind; /* [count]: of its tasks, < kind_count */
     uint32_t kind_count;
-    uint32_t *limit[2]; /* [kind_count]: tasks of that kind a side can take */
-    double *lean;       /* [count]: by how much side 1 costs more, neighbours in the cut aside */
-    uint32_t *row;      /* [count + 1] */
+    uint32_t *limit[2]; /* [kind_count]: how many tasks of a kind each side can take */
+    double *bias;       /* [count]: how much more the vertex costs on side 1 than on side 0 */
+    uint32_t *row;      /* [count + 1]: edges of v are row[v] .. row[v+1]-1 of the next two */
     uint32_t *peer;
-    double *bytes;   /* times what cutting a byte costs; may be negative */
-    uint32_t enough; /* vertices at which coarsening ends */
-    uint32_t tries;  /* vertices to grow a half from; the best cut counts */
-    uint8_t *side;   /* [count]: the answer */
+    double *bytes; /* bytes times the price of a byte between the sides; may be negative */
+    uint32_t coarsest_count; /* coarsening ends when there are no more vertices than this */
+    uint32_t tries;          /* nuioa_bipartition_flat starts from so many vertices */
+    uint8_t *side;           /* [count]: 0 or 1, the result */
 };
 
-/* Fills cut->side, as good as it finds; limits are kept where sizes allow. 0 or -ENOMEM. */
+/* Fills cut->side with a division of low cost. The limits are kept where the sizes of the vertices
+ * allow it. Returns 0 or -ENOMEM. */
 typedef int nuioa_bipartitioner(struct nuioa_bipartition *cut, struct nuioa_random *random,
                                 struct nuioa_budget *budget);
 
-/* Grows side 0 from `tries` vertices, improves each, keeps the best. */
+/* Greedy graph growing (Karypis & Kumar, see multilevel.h): side 0 grows from each of `tries`
+ * vertices, each result is improved, the best is kept. */
 nuioa_bipartitioner nuioa_bipartition_flat;
 
-/* The same, on a coarser graph first where there are many vertices. */
-nuioa_bipartitioner nuioa_bipartition_multilevel;
-
-/* Moves vertices across, as Fiduccia and Mattheyses do, from the sides given: what is too full is
- * mended first, then the cost falls, in the end by *gain. 0 or -ENOMEM. */
+/* Improves the division in cut->side by moving single vertices: C. Fiduccia, R. Mattheyses,
+ * "A Linear-Time Heuristic for Improving Network Partitions", 1982. First it brings sides that are
+ * too full below their limits, then it lowers the cost. *gain is by how much the cost fell.
+ * Returns 0 or -ENOMEM. */
 int nuioa_bipartition_improve(struct nuioa_bipartition *cut, double *gain,
                               struct nuioa_budget *budget);
 

@@ -4,55 +4,56 @@
 #include <errno.h>
 #include <string.h>
 
-#include "mapping/bipartition.h"
 #include "mapping/hierarchy.h"
+#include "mapping/local_search.h"
+#include "mapping/multilevel.h"
 
-/* A part of the machine, and the tasks that will sit there. */
+/* A part of the machine, and the tasks that belong there. */
 struct part {
-    uint32_t node;  /* of the halves */
-    uint32_t first; /* tasks[first .. first + count) */
+    uint32_t node;  /* of the binary tree */
+    uint32_t first; /* its tasks are tasks[first .. first + count) */
     uint32_t count;
 };
 
 struct bisection {
     const struct nuioa_graph *graph;
-    struct nuioa_halves halves;
+    struct nuioa_binary_tree tree;
     struct nuioa_arena arena;
     struct part *parts; /* [class_count], part_count in use */
     uint32_t part_count;
     uint32_t *tasks;   /* [count] */
-    uint32_t *part_of; /* [count]: of a task */
-    uint32_t *local;   /* [count]: of a task, among its part's */
-    double *mean;      /* [2 * class_count]: from either half to each part */
-    /* Pairs that stay in one half will end up nearer than its mean: 0 counts on the mean, 1 on the
-     * nearest two seats. */
-    double hope;
-    uint32_t tries; /* cuts of each part */
-    nuioa_bipartitioner *cutter;
+    uint32_t *part_of; /* [count]: index of a task's part */
+    uint32_t *local;   /* [count]: index of a task within its part */
+    double *mean;      /* [2 * class_count]: mean price of a byte from each half to each part */
+    /* The expected price of a byte inside a half lies between the mean over its slots (0) and that
+     * of its nearest two slots (1). */
+    double optimism;
+    uint32_t tries; /* bipartitions of each part */
+    nuioa_bipartitioner *bipartition;
     struct nuioa_random *random;
     struct nuioa_budget *budget;
 };
 
-/* Mean price of a byte between two nodes of the halves, by seats. */
+/* Returns the mean price of a byte between the slots of two nodes of the tree. */
 static double mean_between(const struct bisection *b, uint32_t x, uint32_t y)
 {
-    const struct nuioa_halves *h = &b->halves;
+    const struct nuioa_binary_tree *h = &b->tree;
     const struct nuioa_class *classes = b->graph->classes;
-    double sum = 0, seats = 0;
+    double sum = 0, slots = 0;
     for (uint32_t k = h->first[x]; k < h->last[x]; k++)
         for (uint32_t l = h->first[y]; l < h->last[y]; l++) {
             uint32_t a = h->order[k], c = h->order[l];
             double weight = (double)classes[a].slots * classes[c].slots;
             sum += weight * nuioa_distances(b->graph, a)[c];
-            seats += weight;
+            slots += weight;
         }
-    return sum / seats;
+    return sum / slots;
 }
 
-/* What a byte between two tasks of one half is expected to cost in the end. */
+/* Returns the expected price of a byte between two tasks of one half. */
 static double price_inside(const struct bisection *b, uint32_t node)
 {
-    const struct nuioa_halves *h = &b->halves;
+    const struct nuioa_binary_tree *h = &b->tree;
     double least = -1;
     for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
         uint32_t a = h->order[k];
@@ -63,42 +64,43 @@ static double price_inside(const struct bisection *b, uint32_t node)
         }
     }
     double mean = mean_between(b, node, node);
-    return least < 0 ? mean : mean + b->hope * (least - mean);
+    return least < 0 ? mean : mean + b->optimism * (least - mean);
 }
 
-/* What task i pays on average in a part of the machine, neighbours aside. */
+/* Returns the mean linear cost of task i in a part of the machine. */
 static double linear_in(const struct bisection *b, uint32_t i, uint32_t node)
 {
-    const struct nuioa_halves *h = &b->halves;
+    const struct nuioa_binary_tree *h = &b->tree;
     const struct nuioa_graph *g = b->graph;
     const double *linear = g->linear + (size_t)i * g->class_count;
-    double sum = 0, seats = 0;
+    double sum = 0, slots = 0;
     for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
         const struct nuioa_class *slot_class = &g->classes[h->order[k]];
         if (slot_class->kind != g->kind[i])
             continue;
         sum += slot_class->slots * linear[h->order[k]];
-        seats += slot_class->slots;
+        slots += slot_class->slots;
     }
-    return seats > 0 ? sum / seats : 0;
+    return slots > 0 ? sum / slots : 0;
 }
 
 static void fill_limits(const struct bisection *b, uint32_t node, uint32_t *limit)
 {
-    const struct nuioa_halves *h = &b->halves;
+    const struct nuioa_binary_tree *h = &b->tree;
     for (uint32_t k = h->first[node]; k < h->last[node]; k++) {
         const struct nuioa_class *slot_class = &b->graph->classes[h->order[k]];
         limit[slot_class->kind] += slot_class->slots;
     }
 }
 
-/* The vertices, and for each neighbour either an edge (it is in the part too) or a pull to one
- * side. */
-static void fill_cut(struct bisection *b, const struct part *part, struct nuioa_bipartition *c)
+/* Fills the vertices. A neighbour in the same part becomes an edge; one in another part becomes
+ * bias. */
+static void fill_bipartition(struct bisection *b, const struct part *part,
+                             struct nuioa_bipartition *c)
 {
     const struct nuioa_graph *g = b->graph;
     const double *left = b->mean, *right = b->mean + g->class_count;
-    uint32_t x = b->halves.left[part->node], y = b->halves.right[part->node];
+    uint32_t x = b->tree.left[part->node], y = b->tree.right[part->node];
     double inside[2] = { price_inside(b, x), price_inside(b, y) };
     double across = mean_between(b, x, y) - (inside[0] + inside[1]) / 2;
     uint32_t here = (uint32_t)(part - b->parts), edges = 0;
@@ -106,15 +108,15 @@ static void fill_cut(struct bisection *b, const struct part *part, struct nuioa_
         uint32_t i = b->tasks[part->first + v];
         c->size[v] = 1;
         c->kind[v] = g->kind[i];
-        c->lean[v] = linear_in(b, i, y) - linear_in(b, i, x);
+        c->bias[v] = linear_in(b, i, y) - linear_in(b, i, x);
         for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++) {
             uint32_t there = b->part_of[g->peer[e]];
             if (there == here) {
                 c->peer[edges] = b->local[g->peer[e]];
                 c->bytes[edges++] = g->bytes[e] * across;
-                c->lean[v] += g->bytes[e] * (inside[1] - inside[0]) / 2;
+                c->bias[v] += g->bytes[e] * (inside[1] - inside[0]) / 2;
             } else {
-                c->lean[v] += g->bytes[e] * (right[there] - left[there]);
+                c->bias[v] += g->bytes[e] * (right[there] - left[there]);
             }
         }
         c->row[v + 1] = edges;
@@ -123,16 +125,16 @@ static void fill_cut(struct bisection *b, const struct part *part, struct nuioa_
     fill_limits(b, y, c->limit[1]);
 }
 
-/* Forty vertices the flat cut still handles well. Fewer, and larger, are cheaper to cut and pack
- * differently: where hubs stand apart, which of them with all their leaves fill a side exactly is
- * only seen once each is a lump or two. */
-static uint32_t draw_enough(struct nuioa_random *random)
+/* Returns 40, 20 or 10 vertices at random. Bipartitioning works well with up to 40. Fewer vertices
+ * are larger: they take less work, and tasks that belong together, such as a hub and all tasks that
+ * communicate with it only, stay together. */
+static uint32_t draw_coarsest_count(struct nuioa_random *random)
 {
     return 40u >> nuioa_random_below(random, 3);
 }
 
-static bool take_cut(const struct bisection *b, const struct part *part,
-                     struct nuioa_arena *scratch, struct nuioa_bipartition *c)
+static bool take_bipartition(const struct bisection *b, const struct part *part,
+                             struct nuioa_arena *scratch, struct nuioa_bipartition *c)
 {
     const struct nuioa_graph *g = b->graph;
     size_t edges = 0;
@@ -143,14 +145,14 @@ static bool take_cut(const struct bisection *b, const struct part *part,
     *c = (struct nuioa_bipartition){
         .count = part->count,
         .kind_count = g->kind_count,
-        .enough = draw_enough(b->random),
+        .coarsest_count = draw_coarsest_count(b->random),
         .tries = b->tries,
     };
     c->size = nuioa_arena_take(scratch, c->count, sizeof(*c->size));
     c->kind = nuioa_arena_take(scratch, c->count, sizeof(*c->kind));
     c->limit[0] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));
     c->limit[1] = nuioa_arena_take(scratch, c->kind_count, sizeof(uint32_t));
-    c->lean = nuioa_arena_take(scratch, c->count, sizeof(*c->lean));
+    c->bias = nuioa_arena_take(scratch, c->count, sizeof(*c->bias));
     c->row = nuioa_arena_take(scratch, (size_t)c->count + 1, sizeof(*c->row));
     c->peer = nuioa_arena_take(scratch, edges, sizeof(*c->peer));
     c->bytes = nuioa_arena_take(scratch, edges, sizeof(*c->bytes));
@@ -158,13 +160,12 @@ static bool take_cut(const struct bisection *b, const struct part *part,
     return !scratch->failed;
 }
 
-/* The part keeps its left half; the right one becomes a new part. */
+/* Keeps the left half in the part and makes a new part of the right half. */
 static void divide(struct bisection *b, struct part *part, const struct nuioa_bipartition *c)
 {
     struct part *other = &b->parts[b->part_count];
     uint32_t *tasks = b->tasks + part->first, kept = 0, given = 0;
-    /* b->local still says where each was: fill from both ends, then renumber. */
-    uint32_t *copy = c->size; /* no longer needed */
+    uint32_t *copy = c->size; /* the sizes are no longer needed */
     memcpy(copy, tasks, part->count * sizeof(*tasks));
     for (uint32_t v = 0; v < part->count; v++) {
         if (c->side[v])
@@ -172,33 +173,33 @@ static void divide(struct bisection *b, struct part *part, const struct nuioa_bi
         else
             tasks[kept++] = copy[v];
     }
-    *other = (struct part){ b->halves.right[part->node], part->first + kept, given };
-    part->node = b->halves.left[part->node];
+    *other = (struct part){ b->tree.right[part->node], part->first + kept, given };
+    part->node = b->tree.left[part->node];
     part->count = kept;
     for (uint32_t v = 0; v < given; v++)
         b->part_of[b->tasks[other->first + v]] = b->part_count;
     b->part_count++;
 }
 
-static int cut_part(struct bisection *b, struct part *part)
+static int bisect_part(struct bisection *b, struct part *part)
 {
     struct nuioa_arena scratch = { 0 };
     struct nuioa_bipartition cut;
     int rc = -ENOMEM;
-    if (!take_cut(b, part, &scratch, &cut))
+    if (!take_bipartition(b, part, &scratch, &cut))
         goto out;
     for (uint32_t v = 0; v < part->count; v++)
         b->local[b->tasks[part->first + v]] = v;
     for (uint32_t q = 0; q < b->part_count; q++) {
-        b->mean[q] = mean_between(b, b->halves.left[part->node], b->parts[q].node);
+        b->mean[q] = mean_between(b, b->tree.left[part->node], b->parts[q].node);
         b->mean[b->graph->class_count + q] =
-            mean_between(b, b->halves.right[part->node], b->parts[q].node);
+            mean_between(b, b->tree.right[part->node], b->parts[q].node);
     }
-    fill_cut(b, part, &cut);
-    /* Small parts: what was done so far costs more than the cut. */
-    uint64_t classes = b->halves.last[part->node] - b->halves.first[part->node];
+    fill_bipartition(b, part, &cut);
+    /* For small parts the work up to here exceeds that of the bipartition. */
+    uint64_t classes = b->tree.last[part->node] - b->tree.first[part->node];
     b->budget->evaluations += 64 + classes * b->graph->class_count / 4;
-    rc = b->cutter(&cut, b->random, b->budget);
+    rc = b->bipartition(&cut, b->random, b->budget);
     if (!rc)
         divide(b, part, &cut);
 out:
@@ -206,8 +207,9 @@ out:
     return rc;
 }
 
-/* Breadth first, so that where the others went is known about equally well for everybody. */
-static int cut_all(struct bisection *b, uint32_t *at)
+/* Goes through the tree breadth first, so that the positions of all other tasks are known about
+ * equally well. */
+static int bisect_all(struct bisection *b, uint32_t *at)
 {
     const struct nuioa_graph *g = b->graph;
     b->parts[0] = (struct part){ 2 * g->class_count - 2, 0, g->count };
@@ -219,7 +221,7 @@ static int cut_all(struct bisection *b, uint32_t *at)
     for (uint32_t parts = 0; parts != b->part_count;) {
         parts = b->part_count;
         for (uint32_t q = 0; q < parts; q++) {
-            int rc = b->parts[q].node >= g->class_count ? cut_part(b, &b->parts[q]) : 0;
+            int rc = b->parts[q].node >= g->class_count ? bisect_part(b, &b->parts[q]) : 0;
             if (rc)
                 return rc;
         }
@@ -230,65 +232,67 @@ static int cut_all(struct bisection *b, uint32_t *at)
     return 0;
 }
 
-static bool fits(const struct nuioa_graph *g, const uint32_t *at, uint32_t *room)
+/* `left` is scratch. */
+static bool fits(const struct nuioa_graph *g, const uint32_t *at, uint32_t *left)
 {
     for (uint32_t c = 0; c < g->class_count; c++)
-        room[c] = g->classes[c].slots;
+        left[c] = g->classes[c].slots;
     for (uint32_t i = 0; i < g->count; i++)
-        if (g->classes[at[i]].kind != g->kind[i] || !room[at[i]]--)
+        if (g->classes[at[i]].kind != g->kind[i] || !left[at[i]]--)
             return false;
     return true;
 }
 
-static int make_halves(struct bisection *b, bool split)
+static int make_tree(struct bisection *b, bool split)
 {
-    struct nuioa_halves joined;
+    struct nuioa_binary_tree joined;
     uint64_t n = b->graph->class_count;
     b->budget->evaluations += n * n * n / 16;
-    int rc = nuioa_halves_make(b->graph, &b->arena, &joined);
-    b->halves = joined;
-    return rc || !split ? rc : nuioa_halves_split(b->graph, &joined, &b->arena, &b->halves);
+    int rc = nuioa_binary_tree_join(b->graph, &b->arena, &joined);
+    b->tree = joined;
+    return rc || !split ? rc : nuioa_binary_tree_split(b->graph, &joined, &b->arena, &b->tree);
 }
 
-int nuioa_bisect_once(const struct nuioa_graph *g, uint32_t guess, uint32_t tries,
+int nuioa_bisect_once(const struct nuioa_graph *g, uint32_t variant, uint32_t tries,
                       struct nuioa_random *random, uint32_t *at, struct nuioa_budget *budget)
 {
     struct bisection b = {
         .graph = g,
-        .hope = guess % 3 / 2.0,
+        .optimism = variant % 3 / 2.0,
         .tries = tries,
         .random = random,
         .budget = budget,
     };
     size_t classes = g->class_count;
-    b.cutter = nuioa_graph_is_dense(g) ? nuioa_bipartition_flat : nuioa_bipartition_multilevel;
+    b.bipartition = nuioa_graph_is_dense(g) ? nuioa_bipartition_flat : nuioa_bipartition_multilevel;
     b.parts = nuioa_arena_take(&b.arena, classes, sizeof(*b.parts));
     b.tasks = nuioa_arena_take(&b.arena, g->count, sizeof(*b.tasks));
     b.part_of = nuioa_arena_take(&b.arena, g->count, sizeof(*b.part_of));
     b.local = nuioa_arena_take(&b.arena, g->count, sizeof(*b.local));
     b.mean = nuioa_arena_take(&b.arena, 2 * classes, sizeof(*b.mean));
-    uint32_t *room = nuioa_arena_take(&b.arena, classes, sizeof(*room));
-    int rc = b.arena.failed || make_halves(&b, guess % 2 == 0) ? -ENOMEM : cut_all(&b, at);
-    if (!rc && !fits(g, at, room))
+    uint32_t *left = nuioa_arena_take(&b.arena, classes, sizeof(*left));
+    int rc = b.arena.failed || make_tree(&b, variant % 2 == 0) ? -ENOMEM : bisect_all(&b, at);
+    if (!rc && !fits(g, at, left))
         rc = -EINVAL;
     nuioa_arena_free(&b.arena);
     return rc;
 }
 
-/* Guess after guess, each improved by swaps; at[count] gets the best. */
-static int guess_all(struct nuioa_class_assignment *assignment, uint32_t *at,
-                     struct nuioa_budget *budget)
+/* Fills at[count] with the best result of all variants, each after a local search; repeats them
+ * with other random numbers until the budget is used up. */
+static int try_variants(struct nuioa_class_assignment *assignment, uint32_t *at,
+                        struct nuioa_budget *budget)
 {
     const struct nuioa_graph *g = assignment->graph;
     struct nuioa_random random = { 88172645463325252 };
     double best = INFINITY;
-    for (uint32_t guess = 0; !guess || budget->evaluations < budget->limit; guess++) {
-        int rc = nuioa_bisect_once(g, guess, 2, &random, assignment->at, budget);
+    for (uint32_t variant = 0; !variant || budget->evaluations < budget->limit; variant++) {
+        int rc = nuioa_bisect_once(g, variant, 2, &random, assignment->at, budget);
         if (rc)
             return rc;
         nuioa_assign_all(assignment, assignment->at);
         budget->evaluations += g->count * nuioa_change_effort(g);
-        rc = nuioa_settle(assignment, nuioa_cheap_kicks(g), best, budget);
+        rc = nuioa_local_search(assignment, nuioa_cheap_kicks(g), best, budget);
         if (rc)
             return rc;
         if (assignment->cost < best) {
@@ -309,7 +313,7 @@ static int map(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_bu
     int rc = -ENOMEM;
     if (!g || scratch.failed || nuioa_class_assignment_open(&assignment, g))
         goto out;
-    rc = g->count ? guess_all(&assignment, best, budget) : -EINVAL;
+    rc = g->count ? try_variants(&assignment, best, budget) : -EINVAL;
     memcpy(slot_of, p->start, p->task_count * sizeof(*slot_of));
     rc = rc ? rc : nuioa_take_slots(p, g, best, slot_of);
 out:

@@ -2,15 +2,24 @@
 #ifndef NUIOA_MAPPING_BISECT_H
 #define NUIOA_MAPPING_BISECT_H
 
-#include "mapping/search.h"
+#include "mapping/graph.h"
+#include "mapping/random.h"
 
-/* One division of a graph's tasks among its classes, into at[count]: the machine and the tasks are
- * halved together until each part is one class, the NIC, and the neighbours that already went
- * elsewhere, pulling each task to one side. What is not known until the end is guessed, otherwise
- * for each of six `guess`es in a row; `tries` cuts are made of each part and the best one taken:
- * many find the best cut, few a different whole. The caller improves the result by swaps. 0,
- * -ENOMEM, or -EINVAL if tasks do not fit. */
-int nuioa_bisect_once(const struct nuioa_graph *graph, uint32_t guess, uint32_t tries,
+/* Dual recursive bipartitioning: F. Pellegrini, "Static Mapping by Dual Recursive Bipartitioning of
+ * Process and Architecture Graphs", 1994. The machine and the tasks are halved together until each
+ * part of the machine is one class of slots. The NIC cost and the neighbours that are already in
+ * other parts enter each bipartition as a linear term (terminal propagation: A. Dunlop,
+ * B. Kernighan, "A Procedure for Placement of Standard-Cell VLSI Circuits", 1985). The mapper
+ * repeats this, with a local search after each, until its budget is used up: the budget must be
+ * finite. It does not apply (-EINVAL) if all tasks are pinned. */
+extern const struct nuioa_mapper nuioa_bisect;
+
+/* Assigns the graph's tasks to classes once, without local search: fills at[count]. Two things are
+ * unknown before the end: how the machine is best halved, and what a byte inside a half will cost.
+ * `variant` chooses the assumptions; there are six, and variant + 6 is the same as variant. `tries`
+ * bipartitions are made of each part and the best is taken; more tries give better bipartitions,
+ * fewer give more varied results. Returns 0, -ENOMEM, or -EINVAL if the tasks do not fit. */
+int nuioa_bisect_once(const struct nuioa_graph *graph, uint32_t variant, uint32_t tries,
                       struct nuioa_random *random, uint32_t *at, struct nuioa_budget *budget);
 
 #endif

@@ -95,7 +95,7 @@ out:
     return rc;
 }
 
-/* Everybody's price follows i from class a to class b. */
+/* Moves i to class b and updates the prices of its neighbours. */
 static void relocate(struct nuioa_class_assignment *s, uint32_t i, uint32_t b)
 {
     const struct nuioa_graph *g = s->graph;

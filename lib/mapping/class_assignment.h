@@ -6,62 +6,74 @@
 
 #include "mapping/graph.h"
 
-/* A mapping under change: who is in which class, and what each task would pay in every class if all
- * others stayed. With that table the gain of a swap is a few additions; a change costs degree *
- * classes. */
+/* An assignment of tasks to classes that the searches change step by step. The price table says
+ * what each task would pay in each class if all other tasks stayed. With it the gain of a swap
+ * takes a few additions; a change updates degree * class_count prices. The same table is used for
+ * quadratic assignment by E. Taillard, "Robust Taboo Search for the Quadratic Assignment Problem",
+ * 1991. */
 struct nuioa_class_assignment {
     const struct nuioa_graph *graph;
     struct nuioa_arena arena;
-    uint32_t *at;         /* [count]: class */
-    uint32_t *free_slots; /* [class_count]: free slots */
+    uint32_t *at;         /* [count]: class of each task */
+    uint32_t *free_slots; /* [class_count] */
     double *price;        /* [count * class_count] */
-    double cost;          /* J of what moves, followed through all changes */
+    double cost;          /* J of the tasks that may move; each change updates it */
 };
 
-/* 0 or -ENOMEM; the caller closes either way. Nobody is seated until nuioa_assign_all. */
+/* Allocates the tables; the graph must outlive them. No task is assigned before nuioa_assign_all.
+ * Returns 0 or -ENOMEM; the caller closes in either case. */
 int nuioa_class_assignment_open(struct nuioa_class_assignment *assignment,
                                 const struct nuioa_graph *graph);
 void nuioa_class_assignment_close(struct nuioa_class_assignment *assignment);
 
-/* Seats everybody anew as in at[count], which may be seating->at. */
+/* Assigns all tasks as in at[count], which may be assignment->at, and computes all prices. */
 void nuioa_assign_all(struct nuioa_class_assignment *assignment, const uint32_t *at);
 
-/* The classes of a mapping, into at[count]. */
+/* Fills at[count] with the classes of a mapping to slots. */
 void nuioa_classes_of(const struct nuioa_graph *graph, const uint32_t *slot_of, uint32_t *at);
 
-/* slot_of follows at[count]: who is in the right class keeps his slot, the others get those left
- * over, the nearest first. 0 or -ENOMEM (slot_of unchanged). */
+/* Changes slot_of[task_count] so that each task has a slot of class at[count]. A task that is in
+ * this class already keeps its slot; the others get the free ones, those with the lowest tie value
+ * first. Returns 0, or -ENOMEM (slot_of is unchanged). */
 int nuioa_take_slots(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
                      const uint32_t *at, uint32_t *slot_of);
 
-/* The slots of each class that are not `taken` (NULL: all that no pinned task has), nearest first:
- * a list from head[class] through next[slot_count] to UINT32_MAX. */
+/* Lists the slots of each class that are not taken[slot_count], those with the lowest tie value
+ * first: from head[class] through next[slot_count] to UINT32_MAX. taken == NULL: only slots of
+ * pinned tasks are taken. */
 void nuioa_list_free_slots(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
                            const bool *taken, uint32_t *head, uint32_t *next);
 
+/* Exchanges the classes of two tasks of one kind. */
 void nuioa_class_assignment_swap(struct nuioa_class_assignment *assignment, uint32_t i, uint32_t j);
+
+/* Moves a task to another class. free_slots may become UINT32_MAX and below for a moment, if a
+ * later move frees the slot. */
 void nuioa_class_assignment_move(struct nuioa_class_assignment *assignment, uint32_t i,
                                  uint32_t slot_class);
 
-/* What one change of place costs, in evaluations. */
+/* Returns the work of one move, in evaluations. */
 uint64_t nuioa_change_effort(const struct nuioa_graph *graph);
 
+/* Returns the prices of task i: [class_count]. */
 static inline const double *nuioa_prices(const struct nuioa_class_assignment *assignment,
                                          uint32_t i)
 {
     return assignment->price + (size_t)i * assignment->graph->class_count;
 }
 
-/* Below this a gain is rounding, and taking it could go in circles. */
-static inline double nuioa_worth(const struct nuioa_class_assignment *assignment)
+/* Returns the least gain that is more than a rounding error. A search that took smaller ones could
+ * run for ever. */
+static inline double nuioa_least_gain(const struct nuioa_class_assignment *assignment)
 {
     return 1e-9 * fabs(assignment->cost);
 }
 
+/* Returns the bytes between tasks i and j. */
 double nuioa_bytes_between(const struct nuioa_graph *graph, uint32_t i, uint32_t j);
 
-/* By how much J falls if i and j, of one kind and in different classes, change places. A gain that
- * is not above `floor` need not be exact. */
+/* Returns by how much J falls if i and j, which have one kind and different classes, are swapped. A
+ * result that is not above `floor` need not be exact. */
 static inline double nuioa_swap_gain(const struct nuioa_class_assignment *assignment, uint32_t i,
                                      uint32_t j, double floor)
 {
@@ -69,7 +81,8 @@ static inline double nuioa_swap_gain(const struct nuioa_class_assignment *assign
     uint32_t a = assignment->at[i], b = assignment->at[j];
     const double *pi = nuioa_prices(assignment, i), *pj = nuioa_prices(assignment, j);
     double gain = pi[a] - pi[b] + pj[b] - pj[a];
-    /* The table has i join j's class with j still there, and the other way round. */
+    /* Each price assumes that the other task stays, so the traffic between the two is wrong in
+     * both. */
     double pair =
         2 * nuioa_distances(g, a)[b] - nuioa_distances(g, a)[a] - nuioa_distances(g, b)[b];
     if (pair >= 0 && gain <= floor)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-#include <string.h>
+#include "mapping/cost.h"
 
-#include "mapping/mapping.h"
+#include <stdlib.h>
+
+#include "mapping/hopsort.h"
 
 static double pair_cost(const struct nuioa_problem *p, const struct nuioa_pair *pair, uint32_t a,
                         uint32_t b)
@@ -20,8 +21,7 @@ double nuioa_cost(const struct nuioa_problem *p, const uint32_t *slot_of)
     return cost;
 }
 
-/* Hop-sorting without pins solves the first term exactly; each pair pays at least the cheapest
- * price. */
+/* Hop sort without pinned tasks gives the exact minimum of the first term. */
 double nuioa_cost_bound(const struct nuioa_problem *p)
 {
     uint32_t *slot_of = malloc(p->task_count * sizeof(*slot_of));

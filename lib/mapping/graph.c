@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Domains whose slots are all alike towards everybody, themselves included, are one: private caches
- * of one slot each under a shared one. */
+/* Domains are merged if their slots have the same distances to all slots, each other's included.
+ * Example: private caches of one slot each below a shared cache. */
 struct merge {
-    uint32_t *leader; /* [domain_count] */
-    uint32_t *slots;  /* [domain_count]: slots there, merged ones included */
-    double *inner;    /* [domain_count]: between two slots of a leader's */
+    uint32_t *merged; /* [domain_count]: the domain that it was merged into, or itself */
+    uint32_t *slots;  /* [domain_count]: number of slots, those of merged domains included */
+    double *inner;    /* [domain_count]: the price of a byte between two slots of merged domains */
 };
 
 static double between(const struct nuioa_problem *p, uint32_t a, uint32_t b)
@@ -18,38 +18,39 @@ static double between(const struct nuioa_problem *p, uint32_t a, uint32_t b)
     return p->domain_cost ? p->domain_cost[(size_t)a * p->domain_count + b] : 0;
 }
 
-static bool twins(const struct nuioa_problem *p, const struct merge *m, uint32_t leader, uint32_t x)
+/* Returns true if domain x can be merged into `into`. */
+static bool alike(const struct nuioa_problem *p, const struct merge *m, uint32_t into, uint32_t x)
 {
-    double mutual = between(p, leader, x);
-    if (m->slots[leader] > 1 && m->inner[leader] != mutual)
+    double mutual = between(p, into, x);
+    if (m->slots[into] > 1 && m->inner[into] != mutual)
         return false;
     if (m->slots[x] > 1 && between(p, x, x) != mutual)
         return false;
     for (uint32_t y = 0; y < p->domain_count; y++) {
-        if (y == x || y == leader || m->leader[y] == NUIOA_NO_CLASS)
+        if (y == x || y == into || m->merged[y] == NUIOA_NO_CLASS)
             continue;
-        if (between(p, x, y) != (m->leader[y] == leader ? mutual : between(p, leader, y)))
+        if (between(p, x, y) != (m->merged[y] == into ? mutual : between(p, into, y)))
             return false;
     }
     return true;
 }
 
-/* Slots in `slots` must have been counted by domain. */
+/* m->slots must hold the number of slots of each domain. */
 static void merge_domains(const struct nuioa_problem *p, struct merge *m)
 {
     for (uint32_t x = 0; x < p->domain_count; x++) {
-        m->leader[x] = m->slots[x] ? x : NUIOA_NO_CLASS;
+        m->merged[x] = m->slots[x] ? x : NUIOA_NO_CLASS;
         m->inner[x] = between(p, x, x);
     }
     for (uint32_t x = 1; x < p->domain_count; x++) {
         if (!m->slots[x])
             continue;
-        for (uint32_t leader = 0; leader < x && m->leader[x] == x; leader++) {
-            if (m->leader[leader] != leader || !twins(p, m, leader, x))
+        for (uint32_t into = 0; into < x && m->merged[x] == x; into++) {
+            if (m->merged[into] != into || !alike(p, m, into, x))
                 continue;
-            m->leader[x] = leader;
-            m->inner[leader] = between(p, leader, x);
-            m->slots[leader] += m->slots[x];
+            m->merged[x] = into;
+            m->inner[into] = between(p, into, x);
+            m->slots[into] += m->slots[x];
         }
     }
 }
@@ -80,7 +81,7 @@ static void add_slot(struct nuioa_graph *g, const struct nuioa_problem *p, uint3
 static int make_classes(struct nuioa_graph *g, const struct nuioa_problem *p, const bool *taken,
                         struct nuioa_arena *scratch, struct merge *m)
 {
-    m->leader = nuioa_arena_take(scratch, p->domain_count, sizeof(*m->leader));
+    m->merged = nuioa_arena_take(scratch, p->domain_count, sizeof(*m->merged));
     m->slots = nuioa_arena_take(scratch, p->domain_count, sizeof(*m->slots));
     m->inner = nuioa_arena_take(scratch, p->domain_count, sizeof(*m->inner));
     uint32_t *kinds = nuioa_arena_take(scratch, p->slot_count, sizeof(*kinds));
@@ -96,7 +97,7 @@ static int make_classes(struct nuioa_graph *g, const struct nuioa_problem *p, co
         g->class_of[s] = NUIOA_NO_CLASS;
         uint32_t kind = kind_index(kinds, &g->kind_count, p->kind[s]);
         if (!taken[s])
-            add_slot(g, p, s, m->leader[p->domain[s]], kind);
+            add_slot(g, p, s, m->merged[p->domain[s]], kind);
     }
     for (uint32_t i = 0; i < g->count; i++) {
         uint32_t k = 0;
@@ -127,12 +128,11 @@ static int make_costs(struct nuioa_graph *g, const struct nuioa_problem *p, cons
     return 0;
 }
 
-/* `pinned` sits in its domain for good: what it costs `i` to talk to it depends on i's class
- * alone. */
+/* Adds the traffic of `i` with a pinned task to i's linear costs: it depends on i's class alone. */
 static void add_pinned(struct nuioa_graph *g, const struct nuioa_problem *p, const struct merge *m,
                        uint32_t i, uint32_t pinned, double bytes)
 {
-    uint32_t there = m->leader[p->domain[p->start[pinned]]];
+    uint32_t there = m->merged[p->domain[p->start[pinned]]];
     double *linear = g->linear + (size_t)i * g->class_count;
     for (uint32_t c = 0; c < g->class_count; c++) {
         uint32_t here = g->classes[c].domain;
@@ -148,7 +148,7 @@ static void add_edge(struct nuioa_graph *g, uint32_t *fill, uint32_t a, uint32_t
         g->dense[(size_t)a * g->count + b] += bytes;
 }
 
-/* `index` of a task among those that may move, NUIOA_NO_CLASS if pinned. */
+/* index[task_count] is the index among the tasks that may move, or NUIOA_NO_CLASS if pinned. */
 static int make_edges(struct nuioa_graph *g, const struct nuioa_problem *p, const struct merge *m,
                       const uint32_t *index, struct nuioa_arena *scratch)
 {
@@ -170,7 +170,7 @@ static int make_edges(struct nuioa_graph *g, const struct nuioa_problem *p, cons
     size_t edges = g->row[g->count];
     g->peer = nuioa_arena_take(&g->arena, edges, sizeof(*g->peer));
     g->bytes = nuioa_arena_take(&g->arena, edges, sizeof(*g->bytes));
-    /* A row that can be scanned in a few steps needs no table. */
+    /* Short rows are scanned quickly and need no table. */
     if (edges > 24 * (size_t)g->count)
         g->dense = nuioa_arena_take(&g->arena, (size_t)g->count * g->count, sizeof(*g->dense));
     if (g->arena.failed)

@@ -9,11 +9,11 @@
 #include "util/arena.h"
 
 enum {
-    MOST_GROUPS = 4096,  /* that are listed */
-    MOST_VISITS = 16384, /* groups looked at over all starts */
+    MOST_GROUPS = 4096,  /* at most so many are listed */
+    MOST_VISITS = 16384, /* groups examined in all starts together */
 };
 
-/* A possible group; its members are in a common array, at index * arity. */
+/* A possible group. Its members begin at members[index * arity]. */
 struct choice {
     double weight;
     uint32_t index;
@@ -22,7 +22,7 @@ struct choice {
 struct listing {
     const double *matrix;
     uint32_t count, arity;
-    double *talk;      /* [count]: sum of a row */
+    double *row_sum;   /* [count] */
     uint32_t *members; /* [choice_count * arity], in lexicographic order */
     struct choice *choices;
     uint32_t choice_count;
@@ -67,7 +67,7 @@ static int lighter(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-/* The next combination in lexicographic order; false after the last. */
+/* Changes members to the next combination in lexicographic order; returns false after the last. */
 static bool next_combination(uint32_t *members, uint32_t arity, uint32_t count)
 {
     uint32_t k = arity;
@@ -91,7 +91,7 @@ static void list_choices(struct listing *l)
         uint32_t *members = l->members + (size_t)c * l->arity;
         double weight = 0;
         for (uint32_t k = 0; k < l->arity; k++) {
-            weight += l->talk[members[k]];
+            weight += l->row_sum[members[k]];
             for (uint32_t m = k + 1; m < l->arity; m++)
                 weight -= l->matrix[(size_t)members[k] * l->count + members[m]] +
                           l->matrix[(size_t)members[m] * l->count + members[k]];
@@ -105,6 +105,7 @@ static void list_choices(struct listing *l)
     qsort(l->choices, l->choice_count, sizeof(*l->choices), lighter);
 }
 
+/* Takes a group if none of its members is in another one. */
 static bool take(struct listing *l, const struct choice *choice)
 {
     const uint32_t *members = l->members + (size_t)choice->index * l->arity;
@@ -116,8 +117,8 @@ static bool take(struct listing *l, const struct choice *choice)
     return true;
 }
 
-/* An independent set that contains choice `start`, then the lightest that fit. chosen[count /
- * arity] gets the choices; returns their total weight. */
+/* Finds an independent set: the group `start`, then the lightest groups that fit. Fills chosen[count
+ * / arity] with their indexes and returns their total weight. */
 static double independent_set(struct listing *l, uint32_t start, uint32_t *chosen)
 {
     uint32_t groups = l->count / l->arity, found = 0;
@@ -133,7 +134,7 @@ static double independent_set(struct listing *l, uint32_t start, uint32_t *chose
     return weight;
 }
 
-/* Groups in the order of their lowest members. */
+/* Numbers groups in the order of their lowest members. number[count] is scratch. */
 static void number_groups(uint32_t *group_of, uint32_t count, uint32_t *number)
 {
     uint32_t next = 0;
@@ -169,7 +170,7 @@ static int group_listed(const double *matrix, uint32_t count, uint32_t arity, ui
     struct nuioa_arena scratch = { 0 };
     struct listing l = { .matrix = matrix, .count = count, .arity = arity };
     l.choice_count = combinations(count, arity);
-    l.talk = nuioa_arena_take(&scratch, count, sizeof(*l.talk));
+    l.row_sum = nuioa_arena_take(&scratch, count, sizeof(*l.row_sum));
     l.members = nuioa_arena_take(&scratch, (size_t)l.choice_count * arity, sizeof(*l.members));
     l.choices = nuioa_arena_take(&scratch, l.choice_count, sizeof(*l.choices));
     l.used = nuioa_arena_take(&scratch, count, sizeof(*l.used));
@@ -179,7 +180,7 @@ static int group_listed(const double *matrix, uint32_t count, uint32_t arity, ui
     if (!rc) {
         for (size_t i = 0; i < count; i++)
             for (size_t j = 0; j < count; j++)
-                l.talk[i] += matrix[i * count + j];
+                l.row_sum[i] += matrix[i * count + j];
         search_listed(&l, chosen, best, group_of);
         number_groups(group_of, count, chosen);
     }
@@ -187,16 +188,16 @@ static int group_listed(const double *matrix, uint32_t count, uint32_t arity, ui
     return rc;
 }
 
-/* --- too many to list --- */
+/* --- groups that are too many to list --- */
 
-struct bond {
+struct edge {
     double bytes;
     uint32_t a, b;
 };
 
-static int stronger(const void *x, const void *y)
+static int heavier(const void *x, const void *y)
 {
-    const struct bond *p = x, *q = y;
+    const struct edge *p = x, *q = y;
     if (p->bytes != q->bytes)
         return p->bytes > q->bytes ? -1 : 1;
     if (p->a != q->a)
@@ -207,7 +208,7 @@ static int stronger(const void *x, const void *y)
 struct growth {
     const double *matrix;
     uint32_t count;
-    double *pull; /* [count]: towards the group that grows */
+    double *traffic; /* [count]: with the group that grows */
     uint32_t *group_of;
 };
 
@@ -215,18 +216,19 @@ static void join_group(struct growth *g, uint32_t i, uint32_t group)
 {
     g->group_of[i] = group;
     for (uint32_t j = 0; j < g->count; j++)
-        g->pull[j] += g->matrix[(size_t)i * g->count + j];
+        g->traffic[j] += g->matrix[(size_t)i * g->count + j];
 }
 
-static void grow_group(struct growth *g, const struct bond *seed, uint32_t group, uint32_t arity)
+static void grow_group(struct growth *g, const struct edge *seed, uint32_t group, uint32_t arity)
 {
-    memset(g->pull, 0, g->count * sizeof(*g->pull));
+    memset(g->traffic, 0, g->count * sizeof(*g->traffic));
     join_group(g, seed->a, group);
     join_group(g, seed->b, group);
     for (uint32_t k = 2; k < arity; k++) {
         uint32_t best = UINT32_MAX;
         for (uint32_t j = 0; j < g->count; j++)
-            if (g->group_of[j] == UINT32_MAX && (best == UINT32_MAX || g->pull[j] > g->pull[best]))
+            if (g->group_of[j] == UINT32_MAX &&
+                (best == UINT32_MAX || g->traffic[j] > g->traffic[best]))
                 best = j;
         join_group(g, best, group);
     }
@@ -235,11 +237,11 @@ static void grow_group(struct growth *g, const struct bond *seed, uint32_t group
 static int group_grown(const double *matrix, uint32_t count, uint32_t arity, uint32_t *group_of)
 {
     struct nuioa_arena scratch = { 0 };
-    uint32_t bonds = 0, group = 0, filled = 0;
+    uint32_t edges = 0, group = 0, filled = 0;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = i + 1; j < count; j++)
-            bonds += matrix[(size_t)i * count + j] > 0;
-    struct bond *bond = nuioa_arena_take(&scratch, bonds, sizeof(*bond));
+            edges += matrix[(size_t)i * count + j] > 0;
+    struct edge *edge = nuioa_arena_take(&scratch, edges, sizeof(*edge));
     struct growth g = { matrix, count, nuioa_arena_take(&scratch, count, sizeof(double)),
                         group_of };
     uint32_t *number = nuioa_arena_take(&scratch, count, sizeof(*number));
@@ -248,16 +250,16 @@ static int group_grown(const double *matrix, uint32_t count, uint32_t arity, uin
         return -ENOMEM;
     }
     memset(group_of, 0xff, count * sizeof(*group_of));
-    bonds = 0;
+    edges = 0;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t j = i + 1; j < count; j++)
             if (matrix[(size_t)i * count + j] > 0)
-                bond[bonds++] = (struct bond){ matrix[(size_t)i * count + j], i, j };
-    qsort(bond, bonds, sizeof(*bond), stronger);
-    for (uint32_t k = 0; k < bonds && arity > 1; k++)
-        if (group_of[bond[k].a] == UINT32_MAX && group_of[bond[k].b] == UINT32_MAX)
-            grow_group(&g, &bond[k], group++, arity);
-    /* The rest talk to nobody who is free. */
+                edge[edges++] = (struct edge){ matrix[(size_t)i * count + j], i, j };
+    qsort(edge, edges, sizeof(*edge), heavier);
+    for (uint32_t k = 0; k < edges && arity > 1; k++)
+        if (group_of[edge[k].a] == UINT32_MAX && group_of[edge[k].b] == UINT32_MAX)
+            grow_group(&g, &edge[k], group++, arity);
+    /* The others have no traffic with any that is left. */
     for (uint32_t i = 0; i < count; i++)
         if (group_of[i] == UINT32_MAX)
             group_of[i] = group + filled++ / arity;

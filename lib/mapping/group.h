@@ -4,26 +4,28 @@
 
 #include <stdint.h>
 
-/* One step of TreeMatch (Jeannot & Mercier, Euro-Par 2010): who shares one node of the machine's
- * tree. matrix[count * count] is symmetric, its diagonal 0. */
+/* One level of TreeMatch (source: affinity_tree.h): divides tasks, or groups of tasks, into groups
+ * of `arity` members that will share one node of the machine's tree. matrix[count * count] is the
+ * traffic between them, symmetric, with a diagonal of 0. */
 
-/* What a group's members exchange with everybody else: the rows of all, less what stays inside.
- * Both directions of an inner pair are taken off, as in the published example (2118 for {0, 1}). */
+/* Returns the traffic between a group and everything outside it: the sum of the members' rows less
+ * the traffic between members, in both directions, as in the published example (2118 for {0, 1}).
+ * members[arity] are different. */
 double nuioa_group_weight(const double *matrix, uint32_t count, const uint32_t *members,
                           uint32_t arity);
 
-/* Puts everybody into a group of `arity`; count must be a multiple of it. Where all possible groups
- * can be listed they are the vertices of the incompatibility graph (an edge joins groups with a
- * common member), and the independent set of least total weight is sought greedily from several
- * lightest groups; where not, groups grow around the pairs that talk most. Groups are numbered by
- * their lowest member. 0 or -ENOMEM. */
+/* Fills group_of[count] with groups of `arity` members; count must be a multiple of it. If all
+ * possible groups can be listed, they are the vertices of the incompatibility graph (an edge joins
+ * two groups with a common member), and a greedy search from several of the lightest groups finds
+ * an independent set of low total weight. Otherwise each group grows from the pair with the most
+ * traffic. Groups are numbered in the order of their lowest members. Returns 0 or -ENOMEM. */
 int nuioa_group(const double *matrix, uint32_t count, uint32_t arity, uint32_t *group_of);
 
-/* Traffic between groups: aggregate[groups * groups] with a diagonal of 0. */
+/* Fills aggregate[groups * groups] with the traffic between groups; its diagonal is 0. */
 void nuioa_aggregate(const double *matrix, uint32_t count, const uint32_t *group_of,
                      uint32_t groups, double *aggregate);
 
-/* True if all groups of `arity` among `count` can be listed. */
+/* Returns true if the possible groups of `arity` among `count` are few enough to be listed. */
 int nuioa_group_listable(uint32_t count, uint32_t arity);
 
 #endif

@@ -5,23 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- halves: average linkage --- */
+/* --- binary tree from the leaves up: average linkage --- */
 
 struct joining {
     uint32_t count;    /* class_count */
-    double *mean;      /* [count * count]: between the clusters that live in these rows */
-    double *slots;     /* [count]; 0: the row is free */
-    uint32_t *node;    /* [count]: of the cluster in this row */
-    uint32_t *nearest; /* [count]: the best partner among higher rows */
+    double *mean;      /* [count * count]: mean distance between the clusters in two rows */
+    double *slots;     /* [count]; 0: the row has no cluster */
+    uint32_t *node;    /* [count]: node of the tree for the cluster in this row */
+    uint32_t *nearest; /* [count]: the row of the nearest cluster among higher rows */
 };
 
+/* Returns true if clusters a and b are nearer to each other than c and d. */
 static bool nearer(const struct joining *j, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
     double x = j->mean[(size_t)a * j->count + b], y = j->mean[(size_t)c * j->count + d];
     double same = 1e-9 * (x + y);
     if (x < y - same || x > y + same)
         return x < y;
-    /* Among equals the small ones, so that a flat machine becomes a balanced tree. */
+    /* Small clusters go first among equals, so that a flat machine becomes a balanced tree. */
     return j->slots[a] + j->slots[b] < j->slots[c] + j->slots[d];
 }
 
@@ -33,7 +34,7 @@ static void find_nearest(struct joining *j, uint32_t a)
             j->nearest[a] = b;
 }
 
-/* Row b goes into row a. */
+/* Joins the cluster of row b to that of row a. */
 static void join(struct joining *j, uint32_t a, uint32_t b)
 {
     double wa = j->slots[a] / (j->slots[a] + j->slots[b]), wb = 1 - wa;
@@ -44,7 +45,7 @@ static void join(struct joining *j, uint32_t a, uint32_t b)
     }
     j->slots[a] += j->slots[b];
     j->slots[b] = 0;
-    /* Joining may lengthen the way to a, and shorten none that was not looked at. */
+    /* Only rows whose nearest cluster may have changed are searched again. */
     for (uint32_t c = 0; c <= a; c++)
         if (j->slots[c] > 0)
             find_nearest(j, c);
@@ -53,7 +54,7 @@ static void join(struct joining *j, uint32_t a, uint32_t b)
             find_nearest(j, c);
 }
 
-static void join_all(struct joining *j, struct nuioa_halves *h)
+static void join_all(struct joining *j, struct nuioa_binary_tree *h)
 {
     for (uint32_t a = 0; a < j->count; a++)
         find_nearest(j, a);
@@ -71,11 +72,12 @@ static void join_all(struct joining *j, struct nuioa_halves *h)
     }
 }
 
-/* Children have lower numbers than their parents: one walk down the numbers places everybody. */
-static void number_halves(struct nuioa_halves *h, uint32_t classes)
+/* Computes first, last and order. Children have lower numbers than their parents, so one walk from
+ * the highest number down is enough. */
+static void number_nodes(struct nuioa_binary_tree *h, uint32_t classes)
 {
     uint32_t nodes = 2 * classes - 1;
-    for (uint32_t x = 0; x < nodes; x++) /* last[] holds the number of classes for now */
+    for (uint32_t x = 0; x < nodes; x++) /* last[] is the number of classes below the node first */
         h->last[x] = x < classes ? 1 : h->last[h->left[x]] + h->last[h->right[x]];
     h->first[nodes - 1] = 0;
     for (uint32_t x = nodes; x-- > classes;) {
@@ -88,7 +90,7 @@ static void number_halves(struct nuioa_halves *h, uint32_t classes)
         h->order[h->first[c]] = c;
 }
 
-static bool take_halves(struct nuioa_arena *arena, uint32_t classes, struct nuioa_halves *h)
+static bool take_tree(struct nuioa_arena *arena, uint32_t classes, struct nuioa_binary_tree *h)
 {
     uint32_t nodes = 2 * classes - 1;
     h->left = nuioa_arena_take(arena, nodes, sizeof(uint32_t));
@@ -101,8 +103,8 @@ static bool take_halves(struct nuioa_arena *arena, uint32_t classes, struct nuio
     return !arena->failed;
 }
 
-int nuioa_halves_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
-                      struct nuioa_halves *h)
+int nuioa_binary_tree_join(const struct nuioa_graph *g, struct nuioa_arena *arena,
+                           struct nuioa_binary_tree *h)
 {
     uint32_t n = g->class_count;
     struct nuioa_arena scratch = { 0 };
@@ -110,7 +112,7 @@ int nuioa_halves_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
                          nuioa_arena_take(&scratch, n, sizeof(double)),
                          nuioa_arena_take(&scratch, n, sizeof(uint32_t)),
                          nuioa_arena_take(&scratch, n, sizeof(uint32_t)) };
-    int rc = scratch.failed || !take_halves(arena, n, h) ? -ENOMEM : 0;
+    int rc = scratch.failed || !take_tree(arena, n, h) ? -ENOMEM : 0;
     if (!rc) {
         memcpy(j.mean, g->distance, (size_t)n * n * sizeof(double));
         for (uint32_t c = 0; c < n; c++) {
@@ -118,23 +120,23 @@ int nuioa_halves_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
             j.node[c] = c;
         }
         join_all(&j, h);
-        number_halves(h, n);
+        number_nodes(h, n);
     }
     nuioa_arena_free(&scratch);
     return rc;
 }
 
-/* --- halves: from the root down --- */
+/* --- binary tree from the root down --- */
 
 struct splitting {
     const struct nuioa_graph *graph;
     uint32_t *member; /* [count] */
     uint32_t count;
-    uint8_t *side;    /* [count] */
-    double *reach[2]; /* [count]: seats times distance to all others on that side */
+    uint8_t *side;  /* [count] */
+    double *sum[2]; /* [count]: slots times distance, over all others on that side */
 };
 
-static double near(const struct splitting *s, uint32_t a, uint32_t b)
+static double distance(const struct splitting *s, uint32_t a, uint32_t b)
 {
     return nuioa_distances(s->graph, s->member[a])[s->member[b]];
 }
@@ -147,10 +149,10 @@ static double slots(const struct splitting *s, uint32_t a)
 static void change_side(struct splitting *s, uint32_t a)
 {
     for (uint32_t b = 0; b < s->count; b++) {
-        double weight = slots(s, a) * near(s, b, a);
+        double weight = slots(s, a) * distance(s, b, a);
         if (b != a) {
-            s->reach[s->side[a]][b] -= weight;
-            s->reach[!s->side[a]][b] += weight;
+            s->sum[s->side[a]][b] -= weight;
+            s->sum[!s->side[a]][b] += weight;
         }
     }
     s->side[a] = !s->side[a];
@@ -158,21 +160,21 @@ static void change_side(struct splitting *s, uint32_t a)
 
 static double change_gain(const struct splitting *s, uint32_t a)
 {
-    return slots(s, a) * (s->reach[s->side[a]][a] - s->reach[!s->side[a]][a]);
+    return slots(s, a) * (s->sum[s->side[a]][a] - s->sum[!s->side[a]][a]);
 }
 
-/* The first half of the members against the second, then changes of side and exchanges while they
- * help. */
+/* Divides the members: begins with the first half against the second, then moves or swaps members
+ * while that lowers the sum of distances within the sides. */
 static void split(struct splitting *s)
 {
     double worth = 0;
     for (uint32_t a = 0; a < s->count; a++) {
         s->side[a] = a >= s->count / 2;
-        s->reach[0][a] = s->reach[1][a] = 0;
+        s->sum[0][a] = s->sum[1][a] = 0;
         for (uint32_t b = 0; b < s->count; b++)
             if (b != a)
-                s->reach[b >= s->count / 2][a] += slots(s, b) * near(s, a, b);
-        worth += 1e-9 * slots(s, a) * (s->reach[0][a] + s->reach[1][a]);
+                s->sum[b >= s->count / 2][a] += slots(s, b) * distance(s, a, b);
+        worth += 1e-9 * slots(s, a) * (s->sum[0][a] + s->sum[1][a]);
     }
     for (bool better = true; better && s->count > 2;) {
         better = false;
@@ -182,7 +184,7 @@ static void split(struct splitting *s)
                 better = true;
             }
             for (uint32_t b = 0; b < a; b++) {
-                double apart = 2 * slots(s, a) * slots(s, b) * near(s, a, b);
+                double apart = 2 * slots(s, a) * slots(s, b) * distance(s, a, b);
                 if (s->side[a] == s->side[b] ||
                     change_gain(s, a) + change_gain(s, b) + apart <= worth)
                     continue;
@@ -194,8 +196,9 @@ static void split(struct splitting *s)
     }
 }
 
-/* order[first .. last) with side 0 first, each in its old order; returns where side 1 begins. */
-static uint32_t part_order(struct nuioa_halves *h, uint32_t first, uint32_t last,
+/* Reorders order[first .. last): side 0 first, each side in its old order. Returns where side 1
+ * begins. */
+static uint32_t part_order(struct nuioa_binary_tree *h, uint32_t first, uint32_t last,
                            struct splitting *s)
 {
     s->count = last - first;
@@ -208,11 +211,11 @@ static uint32_t part_order(struct nuioa_halves *h, uint32_t first, uint32_t last
                 h->order[next++] = s->member[a];
         middle = side ? middle : next;
     }
-    /* All distances 0: nothing tells the sides apart. */
+    /* If all distances are 0, one side is empty; then the halves are the sides. */
     return middle == first || middle == last ? first + s->count / 2 : middle;
 }
 
-static void split_all(struct nuioa_halves *h, uint32_t classes, struct splitting *s)
+static void split_all(struct nuioa_binary_tree *h, uint32_t classes, struct splitting *s)
 {
     uint32_t free_node = 2 * classes - 2;
     h->first[free_node] = 0;
@@ -231,8 +234,8 @@ static void split_all(struct nuioa_halves *h, uint32_t classes, struct splitting
     }
 }
 
-int nuioa_halves_split(const struct nuioa_graph *g, const struct nuioa_halves *joined,
-                       struct nuioa_arena *arena, struct nuioa_halves *h)
+int nuioa_binary_tree_split(const struct nuioa_graph *g, const struct nuioa_binary_tree *joined,
+                            struct nuioa_arena *arena, struct nuioa_binary_tree *h)
 {
     uint32_t n = g->class_count;
     struct nuioa_arena scratch = { 0 };
@@ -242,7 +245,7 @@ int nuioa_halves_split(const struct nuioa_graph *g, const struct nuioa_halves *j
                            nuioa_arena_take(&scratch, n, sizeof(uint8_t)),
                            { nuioa_arena_take(&scratch, n, sizeof(double)),
                              nuioa_arena_take(&scratch, n, sizeof(double)) } };
-    int rc = scratch.failed || !take_halves(arena, n, h) ? -ENOMEM : 0;
+    int rc = scratch.failed || !take_tree(arena, n, h) ? -ENOMEM : 0;
     if (!rc) {
         memcpy(h->order, joined->order, n * sizeof(*h->order));
         h->first[0] = 0;
@@ -254,7 +257,7 @@ int nuioa_halves_split(const struct nuioa_graph *g, const struct nuioa_halves *j
     return rc;
 }
 
-/* --- levels: equal costs --- */
+/* --- levels --- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -262,9 +265,9 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Labels each class with the lowest class of its component when distances up to `reach` connect;
- * returns the number of components. */
-static uint32_t components(const struct nuioa_graph *g, double reach, uint32_t *label,
+/* Finds the connected components if distances up to `limit` connect classes. Labels each class with
+ * the lowest class of its component; returns the number of components. queue[] is scratch. */
+static uint32_t components(const struct nuioa_graph *g, double limit, uint32_t *label,
                            uint32_t *queue)
 {
     uint32_t n = g->class_count, count = 0;
@@ -280,7 +283,7 @@ static uint32_t components(const struct nuioa_graph *g, double reach, uint32_t *
         while (head < tail) {
             uint32_t x = queue[head++];
             for (uint32_t y = 0; y < n; y++)
-                if (label[y] == UINT32_MAX && nuioa_distances(g, x)[y] <= reach) {
+                if (label[y] == UINT32_MAX && nuioa_distances(g, x)[y] <= limit) {
                     label[y] = c;
                     queue[tail++] = y;
                 }
@@ -289,7 +292,8 @@ static uint32_t components(const struct nuioa_graph *g, double reach, uint32_t *
     return count;
 }
 
-/* The most members, in components `inner`, of any component in `outer`. */
+/* Returns how many components of `inner` a component of `outer` consists of at the most. seen[] is
+ * scratch. */
 static uint32_t widest(const uint32_t *outer, const uint32_t *inner, uint32_t n, uint32_t *seen)
 {
     uint32_t most = 0;
@@ -300,22 +304,23 @@ static uint32_t widest(const uint32_t *outer, const uint32_t *inner, uint32_t n,
     return most;
 }
 
-/* Distinct distances between different classes, ascending. */
-static uint32_t distinct(const struct nuioa_graph *g, double *reach)
+/* Fills limit[] with the distinct distances between classes, ascending; returns their number. */
+static uint32_t distinct(const struct nuioa_graph *g, double *limit)
 {
     uint32_t n = g->class_count, count = 0, kept = 0;
     for (uint32_t a = 0; a < n; a++)
         for (uint32_t b = a + 1; b < n; b++)
-            reach[count++] = nuioa_distances(g, a)[b];
-    qsort(reach, count, sizeof(*reach), by_value);
+            limit[count++] = nuioa_distances(g, a)[b];
+    qsort(limit, count, sizeof(*limit), by_value);
     for (uint32_t k = 0; k < count; k++)
-        if (!kept || reach[k] > reach[kept - 1] * (1 + 1e-9))
-            reach[kept++] = reach[k];
+        if (!kept || limit[k] > limit[kept - 1] * (1 + 1e-9))
+            limit[kept++] = limit[k];
     return kept;
 }
 
-/* Stable: sorts `order` by label, so that earlier (deeper) sorts survive within a component. */
-static void gather(uint32_t *order, const uint32_t *label, uint32_t n, uint32_t *copy)
+/* Sorts `order` by label. The sort is stable, so that the order of deeper levels stays within a
+ * component. copy[] is scratch. */
+static void sort_by_label(uint32_t *order, const uint32_t *label, uint32_t n, uint32_t *copy)
 {
     uint32_t next = 0;
     memcpy(copy, order, n * sizeof(*order));
@@ -333,7 +338,7 @@ int nuioa_levels_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
 {
     uint32_t n = g->class_count;
     struct nuioa_arena scratch = { 0 };
-    double *reach = nuioa_arena_take(&scratch, (size_t)n * n, sizeof(*reach));
+    double *limit = nuioa_arena_take(&scratch, (size_t)n * n, sizeof(*limit));
     uint32_t *inner = nuioa_arena_take(&scratch, n, sizeof(*inner));
     uint32_t *outer = nuioa_arena_take(&scratch, n, sizeof(*outer));
     uint32_t *queue = nuioa_arena_take(&scratch, n, sizeof(*queue));
@@ -350,13 +355,13 @@ int nuioa_levels_make(const struct nuioa_graph *g, struct nuioa_arena *arena,
         slots = g->classes[c].slots > slots ? g->classes[c].slots : slots;
     }
     levels->arity[levels->count++] = slots;
-    uint32_t reaches = distinct(g, reach), before = n;
-    for (uint32_t k = 0; k < reaches && before > 1; k++) {
-        uint32_t now = components(g, reach[k], outer, queue);
+    uint32_t limits = distinct(g, limit), before = n;
+    for (uint32_t k = 0; k < limits && before > 1; k++) {
+        uint32_t now = components(g, limit[k], outer, queue);
         if (now == before)
             continue;
         levels->arity[levels->count++] = widest(outer, inner, n, queue);
-        gather(levels->order, outer, n, queue);
+        sort_by_label(levels->order, outer, n, queue);
         memcpy(inner, outer, n * sizeof(*inner));
         before = now;
     }

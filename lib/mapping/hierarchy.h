@@ -4,31 +4,34 @@
 
 #include "mapping/graph.h"
 
-/* The machine as the distances between classes tell it: near ones joined first. */
+/* The structure of the machine, derived from the distances between classes. class_count must not be
+ * 0. All arrays are allocated from `arena`. All functions return 0 or -ENOMEM. */
 
-/* A binary tree. Nodes 0 .. class_count-1 are the classes, later ones join two earlier ones, the
- * last is the whole machine. The classes below `node` are order[first[node]] ..
- * order[last[node]-1]. */
-struct nuioa_halves {
-    uint32_t *left, *right; /* [2 * class_count - 1]; of a class: itself */
+/* A binary tree of the classes. Nodes 0 .. class_count-1 are the classes; the last node is the
+ * whole machine. The classes below `node` are order[first[node]] .. order[last[node]-1]. */
+struct nuioa_binary_tree {
+    uint32_t *left, *right; /* [2 * class_count - 1]: children; a class is its own child */
     uint32_t *first, *last; /* [2 * class_count - 1] */
     uint32_t *order;        /* [class_count] */
 };
 
-/* Arrays are taken from `arena`. class_count must not be 0. 0 or -ENOMEM. */
-int nuioa_halves_make(const struct nuioa_graph *graph, struct nuioa_arena *arena,
-                      struct nuioa_halves *halves);
+/* Builds the tree from the leaves up by average linkage: R. Sokal, C. Michener, "A Statistical
+ * Method for Evaluating Systematic Relationships", 1958. It joins the two nearest clusters again
+ * and again. */
+int nuioa_binary_tree_join(const struct nuioa_graph *graph, struct nuioa_arena *arena,
+                           struct nuioa_binary_tree *tree);
 
-/* Another tree of the same classes: from the root down each part is split so that those on one side
- * are as near each other as can be, seat by seat, which makes the sides about equal. On a machine
- * that is a tree this is the same; on one with a ring or a ladder of links it is the better
- * guess. */
-int nuioa_halves_split(const struct nuioa_graph *graph, const struct nuioa_halves *joined,
-                       struct nuioa_arena *arena, struct nuioa_halves *halves);
+/* Builds another tree of the same classes from the root down: each part is split so that the sum of
+ * distances between slots of one side is low, which also makes the sides about equal. `joined` is
+ * the result of nuioa_binary_tree_join. If the machine is a tree, both results are alike; if its
+ * links are a ring or a ladder, this one usually fits better. */
+int nuioa_binary_tree_split(const struct nuioa_graph *graph, const struct nuioa_binary_tree *joined,
+                            struct nuioa_arena *arena, struct nuioa_binary_tree *tree);
 
-/* A tree of equal costs: at each level, classes that reach each other over distances up to that
- * level's are together. arity[0] is that of the root; the last one is the most seats of any class.
- * order[class_count] lists the classes subtree by subtree. */
+/* A tree whose nodes at one level have the same arity. Classes are in one node of a level if
+ * distances up to that level's connect them (single linkage). arity[0] is that of the root, the last
+ * one is the largest number of slots of any class. order[class_count] lists the classes subtree by
+ * subtree. */
 struct nuioa_levels {
     uint32_t count;
     uint32_t *arity;

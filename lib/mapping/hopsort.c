@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mapping/hopsort.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "mapping/mapping.h"
 
 struct candidate {
-    uint32_t index; /* of the task, or of the slot */
+    uint32_t index; /* of a task or a slot */
     uint32_t kind;
-    double weight; /* tasks: descending first */
-    double cost;   /* of the slot, or of the slot where the task starts */
+    double weight; /* of a task; 0 for a slot */
+    double cost;   /* nic_cost of the slot, or of the task's start slot */
     uint32_t tie;
 };
 
-/* Kind by kind, heavy before light, near before far. Tasks of equal weight go by where they start,
- * so that those already near stay. */
+/* Sorts by kind, by descending weight, and by ascending cost. Tasks of equal weight are in the order
+ * of their start slots, so that those that are near already stay there. */
 static int by_rank(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
@@ -53,8 +52,8 @@ static uint32_t list_slots(const struct nuioa_problem *p, const bool *taken,
     return count;
 }
 
-/* A task and the slot it is dealt. */
-struct deal {
+/* A task and the slot that it gets. */
+struct match {
     uint32_t task, slot;
     uint32_t kind;
     double weight; /* of the task */
@@ -62,9 +61,9 @@ struct deal {
     uint32_t tie;
 };
 
-/* Deals slots to tasks kind by kind; false if a kind has more tasks than slots. */
-static bool deal_out(const struct candidate *tasks, uint32_t task_count,
-                     const struct candidate *slots, uint32_t slot_count, struct deal *deals)
+/* Gives slots to tasks kind by kind; returns false if a kind has more tasks than slots. */
+static bool match_all(const struct candidate *tasks, uint32_t task_count,
+                      const struct candidate *slots, uint32_t slot_count, struct match *matches)
 {
     uint32_t s = 0;
     for (uint32_t t = 0; t < task_count; t++, s++) {
@@ -72,25 +71,25 @@ static bool deal_out(const struct candidate *tasks, uint32_t task_count,
             s++;
         if (s == slot_count || slots[s].kind != tasks[t].kind)
             return false;
-        deals[t] = (struct deal){ tasks[t].index,  slots[s].index, tasks[t].kind,
-                                  tasks[t].weight, slots[s].cost,  slots[s].tie };
+        matches[t] = (struct match){ tasks[t].index,  slots[s].index, tasks[t].kind,
+                                     tasks[t].weight, slots[s].cost,  slots[s].tie };
     }
     return true;
 }
 
-static bool equal_weight(const struct deal *a, const struct deal *b)
+static bool equal_weight(const struct match *a, const struct match *b)
 {
     return a->kind == b->kind && a->weight == b->weight;
 }
 
-static bool equal_slot(const struct deal *a, const struct deal *b)
+static bool equal_slot(const struct match *a, const struct match *b)
 {
     return a->kind == b->kind && a->cost == b->cost && a->tie == b->tie;
 }
 
 static int by_slot(const void *a, const void *b)
 {
-    const struct deal *x = a, *y = b;
+    const struct match *x = a, *y = b;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     if (x->cost != y->cost)
@@ -100,9 +99,9 @@ static int by_slot(const void *a, const void *b)
     return x->task < y->task ? -1 : 1;
 }
 
-static void exchange(struct deal *a, struct deal *b)
+static void exchange(struct match *a, struct match *b)
 {
-    struct deal old = *a;
+    struct match old = *a;
     a->slot = b->slot;
     a->cost = b->cost;
     a->tie = b->tie;
@@ -111,23 +110,23 @@ static void exchange(struct deal *a, struct deal *b)
     b->tie = old.tie;
 }
 
-/* Inside each run of deals that are equal, tasks may exchange slots at no cost: whoever was dealt
- * another's own slot gives it back, so that nobody moves without need. `at` is scratch: where a
- * slot is dealt. */
-static void give_back(const struct nuioa_problem *p, struct deal *deals, uint32_t count,
-                      bool (*equal)(const struct deal *, const struct deal *), uint32_t *at)
+/* Matches that `equal` compares as equal may exchange slots at no cost. If the start slot of a task
+ * went to an equal one, the two exchange slots, so that no task moves without need. at[slot_count]
+ * is scratch: the index of each slot's match. */
+static void restore_start(const struct nuioa_problem *p, struct match *matches, uint32_t count,
+                          bool (*equal)(const struct match *, const struct match *), uint32_t *at)
 {
     for (uint32_t s = 0; s < p->slot_count; s++)
         at[s] = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++)
-        at[deals[i].slot] = i;
+        at[matches[i].slot] = i;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t own = p->start[deals[i].task], holder = at[own];
-        if (holder == UINT32_MAX || holder == i || !equal(&deals[holder], &deals[i]))
+        uint32_t own = p->start[matches[i].task], holder = at[own];
+        if (holder == UINT32_MAX || holder == i || !equal(&matches[holder], &matches[i]))
             continue;
-        exchange(&deals[i], &deals[holder]);
-        at[deals[i].slot] = i;
-        at[deals[holder].slot] = holder;
+        exchange(&matches[i], &matches[holder]);
+        at[matches[i].slot] = i;
+        at[matches[holder].slot] = holder;
     }
 }
 
@@ -136,10 +135,10 @@ static int hopsort(const struct nuioa_problem *p, uint32_t *slot_of, struct nuio
     bool *taken = calloc(p->slot_count, sizeof(*taken));
     struct candidate *tasks = malloc(p->task_count * sizeof(*tasks));
     struct candidate *slots = malloc(p->slot_count * sizeof(*slots));
-    struct deal *deals = malloc(p->task_count * sizeof(*deals));
+    struct match *matches = malloc(p->task_count * sizeof(*matches));
     uint32_t *at = malloc(p->slot_count * sizeof(*at));
     int rc = -ENOMEM;
-    if (!taken || !tasks || !slots || !deals || !at)
+    if (!taken || !tasks || !slots || !matches || !at)
         goto out;
 
     for (uint32_t i = 0; i < p->task_count; i++)
@@ -150,20 +149,20 @@ static int hopsort(const struct nuioa_problem *p, uint32_t *slot_of, struct nuio
     uint32_t task_count = list_tasks(p, tasks);
     uint32_t slot_count = list_slots(p, taken, slots);
     rc = -EINVAL;
-    if (!deal_out(tasks, task_count, slots, slot_count, deals))
+    if (!match_all(tasks, task_count, slots, slot_count, matches))
         goto out;
-    give_back(p, deals, task_count, equal_weight, at);
-    qsort(deals, task_count, sizeof(*deals), by_slot);
-    give_back(p, deals, task_count, equal_slot, at);
+    restore_start(p, matches, task_count, equal_weight, at);
+    qsort(matches, task_count, sizeof(*matches), by_slot);
+    restore_start(p, matches, task_count, equal_slot, at);
     for (uint32_t i = 0; i < task_count; i++)
-        slot_of[deals[i].task] = deals[i].slot;
+        slot_of[matches[i].task] = matches[i].slot;
     budget->evaluations += task_count;
     rc = 0;
 out:
     free(taken);
     free(tasks);
     free(slots);
-    free(deals);
+    free(matches);
     free(at);
     return rc;
 }

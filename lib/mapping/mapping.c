@@ -6,15 +6,22 @@
 #include <string.h>
 #include <time.h>
 
-#include "mapping/search.h"
+#include "mapping/affinity_tree.h"
+#include "mapping/anneal.h"
+#include "mapping/bisect.h"
+#include "mapping/class_assignment.h"
+#include "mapping/hopsort.h"
+#include "mapping/neighbourhood_search.h"
+#include "mapping/refine.h"
 
-/* In the order in which they are tried; the first of equals wins. Affinity first: where the NIC
- * does not matter its groups are in the order of their members, which a reader of the plan
- * understands. `until` is in tenths of the budget: what one leaves the next may use, the last
- * leaves the rest to polishing, which finds less where nearly all talk to each other. */
+/* The mappers in the order in which they run; the first of equal results wins. The affinity tree is
+ * first, because its groups are in the order of their members, which makes plans easy to read.
+ * `until` is the tenth of the budget at which a mapper must stop, `until_dense` the same for dense
+ * graphs. The next mapper may use what one leaves; polish() uses the rest, and gains less on dense
+ * graphs. */
 static const struct entry {
     const struct nuioa_mapper *mapper;
-    uint32_t until, until_crowded;
+    uint32_t until, until_dense;
 } with_pairs[] = { { &nuioa_affinity_tree, 1, 1 },
                    { &nuioa_hopsort, 1, 1 },
                    { &nuioa_bisect, 6, 8 } },
@@ -29,8 +36,8 @@ struct portfolio {
     struct nuioa_budget budget;
 };
 
-/* What is counted is the same on every machine. Small problems get enough to find the optimum,
- * large ones what about 8 ms hold at 128 tasks and 80 ms at 512. */
+/* Returns the budget in evaluations. Small problems get enough to find the optimum, larger ones what
+ * takes about 8 ms with 128 tasks and 80 ms with 512. */
 static uint64_t budget_for(const struct nuioa_problem *p)
 {
     uint64_t n = p->task_count, square = n * n;
@@ -41,7 +48,8 @@ static uint64_t budget_for(const struct nuioa_problem *p)
     return 40 * square < 3400000 ? 40 * square : 3400000;
 }
 
-/* What slots of equal cost differ in: whether the heavy ranks have those nearer CPUs. */
+/* Returns a cost that compares mappings of equal J: it is lower if heavy tasks have the nearer
+ * CPUs. */
 static double tie_cost(const struct nuioa_problem *p, const uint32_t *slot_of)
 {
     double cost = 0;
@@ -50,10 +58,11 @@ static double tie_cost(const struct nuioa_problem *p, const uint32_t *slot_of)
     return cost;
 }
 
+/* Keeps the candidate if it is better than the best mapping so far. */
 static void consider(struct portfolio *f, const char *name)
 {
     double cost = nuioa_cost(f->problem, f->candidate);
-    /* Rounding alone is no reason to move anybody. */
+    /* A rounding error is no reason to move a task. */
     double rounding = 1e-12 * f->mapping->cost_start;
     bool better = cost < f->mapping->cost - rounding;
     if (!better && !f->graph && cost <= f->mapping->cost + rounding)
@@ -67,8 +76,8 @@ static void consider(struct portfolio *f, const char *name)
 
 static void try_mapper(struct portfolio *f, const struct entry *entry)
 {
-    bool crowded = f->graph && nuioa_graph_is_dense(f->graph);
-    uint32_t until = crowded ? entry->until_crowded : entry->until;
+    bool dense = f->graph && nuioa_graph_is_dense(f->graph);
+    uint32_t until = dense ? entry->until_dense : entry->until;
     struct nuioa_budget part = { f->budget.evaluations, f->budget.limit / 10 * until };
     if (entry->mapper->map(f->problem, f->candidate, &part) >= 0) {
         if (f->graph)
@@ -78,10 +87,11 @@ static void try_mapper(struct portfolio *f, const struct entry *entry)
     f->budget.evaluations = part.evaluations;
 }
 
-/* Small problems are annealed, hot and several times, so that where it began does not matter. Large
- * ones, which no budget anneals from scratch, are renewed part by part; where nearly all talk to
- * each other no part stands apart, and shaking is better. */
-static int better(struct portfolio *f, struct nuioa_class_assignment *assignment)
+/* Small problems get several runs of simulated annealing with a high temperature, whose results do
+ * not depend on where they began. Large ones would need too much work for that, and get a large
+ * neighbourhood search. In dense graphs no part is separate from the rest; there annealing with a
+ * low temperature is better. */
+static int improve(struct portfolio *f, struct nuioa_class_assignment *assignment)
 {
     enum { SMALL = 32, ROUNDS = 4 };
     struct nuioa_random random = { 0x9e3779b97f4a7c15 };
@@ -99,7 +109,7 @@ static int better(struct portfolio *f, struct nuioa_class_assignment *assignment
     return 0;
 }
 
-/* What is left of the budget goes into the best mapping. */
+/* Spends the rest of the budget on the best mapping. */
 static void polish(struct portfolio *f)
 {
     struct nuioa_class_assignment assignment = { 0 };
@@ -108,7 +118,7 @@ static void polish(struct portfolio *f)
         memcpy(f->candidate, f->slot_of, p->task_count * sizeof(*f->candidate));
         nuioa_classes_of(f->graph, f->slot_of, assignment.at);
         nuioa_assign_all(&assignment, assignment.at);
-        if (!better(f, &assignment) && !nuioa_take_slots(p, f->graph, assignment.at, f->candidate))
+        if (!improve(f, &assignment) && !nuioa_take_slots(p, f->graph, assignment.at, f->candidate))
             consider(f, f->mapping->mapper);
     }
     nuioa_class_assignment_close(&assignment);
@@ -126,7 +136,8 @@ static bool is_late(const struct nuioa_problem *p)
     return p->cpu_until_us && nuioa_cpu_us() > p->cpu_until_us;
 }
 
-/* What a budget counts ends each step; the clock is for what nobody has thought of. */
+/* The budget ends each mapper. The clock is a second limit, in case an evaluation takes much longer
+ * than expected. */
 static int run(struct portfolio *f)
 {
     if (!f->graph) {

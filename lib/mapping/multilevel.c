@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mapping/multilevel.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "mapping/bipartition.h"
-
-/* Large graphs: vertices that talk most are joined, two by two, until few are left; those are cut,
- * and the cut is improved each time they are taken apart again. Whole regions then move where
- * single tasks would not. */
+#include "util/arena.h"
 
 struct matching {
     const struct nuioa_bipartition *cut;
-    uint32_t largest; /* tasks in one vertex */
-    uint32_t *order;  /* [count]: random */
-    uint32_t *mate;   /* [count]; of an unjoined vertex: itself */
-    uint32_t *waits;  /* [count]: who waits for another friend of this vertex, or UINT32_MAX */
+    uint32_t largest;  /* most tasks that one vertex may have */
+    uint32_t *order;   /* [count]: the vertices in random order */
+    uint32_t *mate;    /* [count]; an unmatched vertex is its own mate */
+    uint32_t *waiting; /* [count]: an unmatched vertex whose heaviest edge leads to this one, or
+                          UINT32_MAX */
 };
 
 static bool can_join(const struct matching *m, uint32_t v, uint32_t u)
@@ -23,9 +22,9 @@ static bool can_join(const struct matching *m, uint32_t v, uint32_t u)
            c->size[u] + c->size[v] <= m->largest;
 }
 
-/* Whom v talks to most, for each task that joining would add: of those it can join, or of all. v if
- * none. */
-static uint32_t friend_of(const struct matching *m, uint32_t v, bool joinable)
+/* Returns the neighbour of v with the heaviest edge, or v if it has none. If `joinable`, only
+ * neighbours that v can join count, and the edge is divided by the neighbour's size. */
+static uint32_t heaviest_neighbour(const struct matching *m, uint32_t v, bool joinable)
 {
     const struct nuioa_bipartition *c = m->cut;
     uint32_t best = v;
@@ -41,9 +40,10 @@ static uint32_t friend_of(const struct matching *m, uint32_t v, bool joinable)
     return best;
 }
 
-/* Joins each vertex with the one it talks to most; those who find nobody, as all but one around a
- * hub, with somebody who has the same best friend. into[] numbers the results; returns how many
- * there are. */
+/* Heavy-edge matching: joins each vertex with its heaviest neighbour. Two vertices that stay
+ * unmatched are joined if they have the same heaviest neighbour, as around a hub (two-hop matching:
+ * D. LaSalle and others, "Improving Graph Partitioning for Modern Graphs and Architectures", 2015).
+ * Fills into[count] with the coarse vertices; returns their number. */
 static uint32_t match(struct matching *m, struct nuioa_random *random, uint32_t *into)
 {
     uint32_t n = m->cut->count, count = 0;
@@ -51,25 +51,25 @@ static uint32_t match(struct matching *m, struct nuioa_random *random, uint32_t 
         uint32_t k = nuioa_random_below(random, v + 1);
         m->order[v] = m->order[k];
         m->order[k] = m->mate[v] = v;
-        m->waits[v] = UINT32_MAX;
+        m->waiting[v] = UINT32_MAX;
     }
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t v = m->order[k], u = m->mate[v] == v ? friend_of(m, v, true) : v;
+        uint32_t v = m->order[k], u = m->mate[v] == v ? heaviest_neighbour(m, v, true) : v;
         if (u != v) {
             m->mate[v] = u;
             m->mate[u] = v;
         }
     }
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t v = m->order[k], hub = m->mate[v] == v ? friend_of(m, v, false) : v;
+        uint32_t v = m->order[k], hub = m->mate[v] == v ? heaviest_neighbour(m, v, false) : v;
         if (hub == v)
             continue;
-        uint32_t u = m->waits[hub];
-        m->waits[hub] = v;
+        uint32_t u = m->waiting[hub];
+        m->waiting[hub] = v;
         if (u != UINT32_MAX && can_join(m, v, u)) {
             m->mate[v] = u;
             m->mate[u] = v;
-            m->waits[hub] = UINT32_MAX;
+            m->waiting[hub] = UINT32_MAX;
         }
     }
     for (uint32_t v = 0; v < n; v++)
@@ -84,7 +84,7 @@ static bool take_coarse(const struct nuioa_bipartition *fine, uint32_t count,
     c->count = count;
     c->size = nuioa_arena_take(scratch, count, sizeof(*c->size));
     c->kind = nuioa_arena_take(scratch, count, sizeof(*c->kind));
-    c->lean = nuioa_arena_take(scratch, count, sizeof(*c->lean));
+    c->bias = nuioa_arena_take(scratch, count, sizeof(*c->bias));
     c->row = nuioa_arena_take(scratch, (size_t)count + 1, sizeof(*c->row));
     c->peer = nuioa_arena_take(scratch, fine->row[fine->count], sizeof(*c->peer));
     c->bytes = nuioa_arena_take(scratch, fine->row[fine->count], sizeof(*c->bytes));
@@ -92,8 +92,8 @@ static bool take_coarse(const struct nuioa_bipartition *fine, uint32_t count,
     return !scratch->failed;
 }
 
-/* Members of each coarse vertex are found through lists; `edge_to` remembers where this vertex's
- * edge to another already is. */
+/* Fills the coarse graph c. head and next list the members of each coarse vertex; edge_to[y] is the
+ * index of the current vertex's edge to y. */
 static int coarsen(const struct nuioa_bipartition *fine, const uint32_t *into,
                    struct nuioa_bipartition *c)
 {
@@ -112,7 +112,7 @@ static int coarsen(const struct nuioa_bipartition *fine, const uint32_t *into,
         head[into[v]] = v;
         c->size[into[v]] += fine->size[v];
         c->kind[into[v]] = fine->kind[v];
-        c->lean[into[v]] += fine->lean[v];
+        c->bias[into[v]] += fine->bias[v];
     }
     uint32_t edges = 0;
     for (uint32_t x = 0; x < c->count; x++) {
@@ -142,17 +142,17 @@ static uint32_t tasks_of(const struct nuioa_bipartition *c)
     return sum;
 }
 
-/* Calls itself once for each halving of the graph. */
+/* Recursion: one call for each level of coarsening. */
 int nuioa_bipartition_multilevel(struct nuioa_bipartition *fine, struct nuioa_random *random,
                                  struct nuioa_budget *budget)
 {
-    if (fine->count <= fine->enough)
+    if (fine->count <= fine->coarsest_count)
         return nuioa_bipartition_flat(fine, random, budget);
     struct nuioa_arena scratch = { 0 };
     struct nuioa_bipartition coarse;
     double gain;
-    /* Lumps much above the mean of the smallest graph could not be balanced. */
-    struct matching m = { fine, 3 * tasks_of(fine) / (2 * fine->enough) + 1,
+    /* Vertices much larger than the mean of the coarsest graph could not be balanced. */
+    struct matching m = { fine, 3 * tasks_of(fine) / (2 * fine->coarsest_count) + 1,
                           nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)),
                           nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)),
                           nuioa_arena_take(&scratch, fine->count, sizeof(uint32_t)) };

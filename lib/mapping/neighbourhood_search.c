@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mapping/neighbourhood_search.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "mapping/bisect.h"
+#include "mapping/descend.h"
+#include "mapping/local_search.h"
 
-/* A part of the problem is a problem of its own: the tasks in some classes, with those classes as
- * its machine; what everybody else costs them has become part of their linear costs. */
+/* A part of the problem is a problem itself: the tasks in some classes, with these classes as its
+ * machine. The costs of traffic with all other tasks are part of the linear costs. */
 
-struct renewal {
+struct search {
     struct nuioa_class_assignment *assignment;
     struct nuioa_random *random;
-    uint32_t *classes; /* [class_count]: the chosen ones, class_count of them in use */
+    uint32_t *classes; /* [class_count of the graph]: the chosen ones; class_count are in use */
     uint32_t class_count;
-    uint32_t *index;  /* [class_count]: of a class among the chosen, or NUIOA_NO_CLASS */
-    uint32_t *vertex; /* [count]: of a task in the part */
+    uint32_t *index;  /* [class_count of the graph]: index among the chosen, or NUIOA_NO_CLASS */
+    uint32_t *vertex; /* [count]: index of a task in the part */
 };
 
-/* From two classes up to all, mostly few: a part is cheap, and finds what a larger one finds
- * too. */
-static uint32_t draw_count(struct renewal *r, uint32_t classes)
+/* Returns a random number from 2 to `classes`; low ones are more frequent, because small parts take
+ * less work and find most of what larger ones find. */
+static uint32_t draw_count(struct search *r, uint32_t classes)
 {
     uint64_t x = nuioa_random_below(r->random, 1024);
     return 2 + (uint32_t)((classes - 1) * x * x >> 20);
 }
 
-static void choose_class(struct renewal *r, uint32_t slot_class)
+static void choose_class(struct search *r, uint32_t slot_class)
 {
     if (r->index[slot_class] != NUIOA_NO_CLASS)
         return;
@@ -32,9 +36,9 @@ static void choose_class(struct renewal *r, uint32_t slot_class)
     r->classes[r->class_count++] = slot_class;
 }
 
-/* Classes that talk to each other: whoever sits in a chosen one, and who one of his neighbours is,
- * says which comes next. Where nobody talks to more, the part stays smaller. */
-static void choose(struct renewal *r)
+/* Chooses classes that communicate: the next one is that of a random neighbour of a random task in a
+ * chosen class. The part stays smaller if there are no more such neighbours. */
+static void choose(struct search *r)
 {
     const struct nuioa_graph *g = r->assignment->graph;
     const uint32_t *at = r->assignment->at;
@@ -49,7 +53,7 @@ static void choose(struct renewal *r)
     }
 }
 
-static bool take_part(struct renewal *r, struct nuioa_graph *part)
+static bool take_part(struct search *r, struct nuioa_graph *part)
 {
     const struct nuioa_graph *g = r->assignment->graph;
     size_t classes = r->class_count, edges = 0;
@@ -76,8 +80,8 @@ static bool take_part(struct renewal *r, struct nuioa_graph *part)
     return !part->arena.failed;
 }
 
-/* Neighbours in the part become edges; the price that the task sees now, less theirs, is linear. */
-static void fill_task(const struct renewal *r, struct nuioa_graph *part, uint32_t v)
+/* Neighbours in the part become edges. The linear cost is the present price without them. */
+static void fill_task(const struct search *r, struct nuioa_graph *part, uint32_t v)
 {
     const struct nuioa_graph *g = r->assignment->graph;
     uint32_t i = part->task[v], edges = part->row[v];
@@ -99,7 +103,7 @@ static void fill_task(const struct renewal *r, struct nuioa_graph *part, uint32_
     part->row[v + 1] = edges;
 }
 
-static bool make_part(struct renewal *r, struct nuioa_graph *part)
+static bool make_part(struct search *r, struct nuioa_graph *part)
 {
     const struct nuioa_graph *g = r->assignment->graph;
     if (!take_part(r, part))
@@ -115,9 +119,8 @@ static bool make_part(struct renewal *r, struct nuioa_graph *part)
     return true;
 }
 
-/* 1 if the part costs less than before, 0 if not, or negative. */
-static int map_anew(struct renewal *r, struct nuioa_class_assignment *s,
-                    struct nuioa_budget *budget)
+/* Assigns the part anew. Returns 1 if it costs less than before, 0 if not, or a negative error. */
+static int reassign(struct search *r, struct nuioa_class_assignment *s, struct nuioa_budget *budget)
 {
     const struct nuioa_graph *part = s->graph;
     for (uint32_t v = 0; v < part->count; v++)
@@ -129,11 +132,11 @@ static int map_anew(struct renewal *r, struct nuioa_class_assignment *s,
     if (rc)
         return rc;
     nuioa_assign_all(s, s->at);
-    rc = nuioa_settle(s, 0, before, budget);
-    return rc ? rc : s->cost < before - nuioa_worth(s);
+    rc = nuioa_local_search(s, 0, before, budget);
+    return rc ? rc : s->cost < before - nuioa_least_gain(s);
 }
 
-static void apply(struct renewal *r, const struct nuioa_class_assignment *s,
+static void apply(struct search *r, const struct nuioa_class_assignment *s,
                   struct nuioa_budget *budget)
 {
     const struct nuioa_graph *part = s->graph;
@@ -142,26 +145,26 @@ static void apply(struct renewal *r, const struct nuioa_class_assignment *s,
         uint32_t i = part->task[v], slot_class = r->classes[s->at[v]];
         if (r->assignment->at[i] == slot_class)
             continue;
-        /* Seats may be overdrawn until the last has moved. */
+        /* A class may have too many tasks until the last one has moved. */
         nuioa_class_assignment_move(r->assignment, i, slot_class);
         budget->evaluations += effort;
     }
 }
 
-static int renew_part(struct renewal *r, struct nuioa_budget *budget)
+static int search_part(struct search *r, struct nuioa_budget *budget)
 {
     struct nuioa_graph part;
     struct nuioa_class_assignment s = { 0 };
     int rc = make_part(r, &part) && !nuioa_class_assignment_open(&s, &part) ? 0 : -ENOMEM;
     if (!rc)
-        rc = map_anew(r, &s, budget);
+        rc = reassign(r, &s, budget);
     if (rc > 0) {
         apply(r, &s, budget);
         rc = nuioa_descend(r->assignment, budget);
     }
     nuioa_class_assignment_close(&s);
     nuioa_graph_free(&part);
-    return rc == -EINVAL ? 0 : rc; /* what does not fit is no better */
+    return rc == -EINVAL ? 0 : rc; /* -EINVAL: the new assignment does not fit */
 }
 
 int nuioa_neighbourhood_search(struct nuioa_class_assignment *assignment,
@@ -169,7 +172,7 @@ int nuioa_neighbourhood_search(struct nuioa_class_assignment *assignment,
 {
     const struct nuioa_graph *g = assignment->graph;
     struct nuioa_arena scratch = { 0 };
-    struct renewal r = { .assignment = assignment, .random = random };
+    struct search r = { .assignment = assignment, .random = random };
     r.classes = nuioa_arena_take(&scratch, g->class_count, sizeof(*r.classes));
     r.index = nuioa_arena_take(&scratch, g->class_count, sizeof(*r.index));
     r.vertex = nuioa_arena_take(&scratch, g->count, sizeof(*r.vertex));
@@ -177,7 +180,7 @@ int nuioa_neighbourhood_search(struct nuioa_class_assignment *assignment,
     while (!rc && g->class_count > 1 && nuioa_spend(budget, 20)) {
         choose(&r);
         if (r.class_count > 1)
-            rc = renew_part(&r, budget);
+            rc = search_part(&r, budget);
     }
     nuioa_arena_free(&scratch);
     return rc;

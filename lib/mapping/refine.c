@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
+#include "mapping/refine.h"
 
-#include "mapping/search.h"
+#include "mapping/descend.h"
+#include "mapping/local_search.h"
 
 void nuioa_refine(const struct nuioa_problem *p, uint32_t *slot_of, struct nuioa_budget *budget)
 {

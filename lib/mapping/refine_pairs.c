@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "mapping/refine_pairs.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "mapping/bipartition.h"
 
-/* Two classes at a time: all who sit in either are divided anew, everybody else staying put. A
- * chain of moves that only pays at its end is found here and not by single swaps. */
+/* The tasks of two classes are a bipartition while all other tasks stay. It finds sequences of moves
+ * that lower J only at their end, which single swaps cannot find. */
 
-struct recut {
+struct refinement {
     struct nuioa_class_assignment *assignment;
     struct nuioa_bipartition cut;
-    uint32_t *listed; /* [count]: tasks by class, from start[class]; */
+    uint32_t *listed; /* [count]: the tasks of each class, from start[class] */
     uint32_t *start;  /* [class_count + 1] */
-    uint32_t *member; /* [count]: task of a vertex */
-    uint32_t *vertex; /* [count]: of a task; only those in the cut are up to date */
-    uint8_t *before;  /* [count] */
-    double *between;  /* [class_count * class_count]: bytes */
-    bool *stale;      /* [class_count]: changed in the last round; only then its pairs are tried */
-    bool *changed;    /* [class_count]: in this round */
+    uint32_t *member; /* [count]: the task of a vertex */
+    uint32_t *vertex; /* [count]: the vertex of a task; valid for tasks of the two classes */
+    uint8_t *before;  /* [count]: the side of a vertex before */
+    double *between;  /* [class_count * class_count]: bytes between classes */
+    bool *stale;      /* [class_count]: changed in the last round; other pairs are not tried */
+    bool *changed;    /* [class_count]: changed in this round */
 };
 
-static bool take(struct recut *r, struct nuioa_arena *scratch, const struct nuioa_graph *g)
+static bool take(struct refinement *r, struct nuioa_arena *scratch, const struct nuioa_graph *g)
 {
     struct nuioa_bipartition *c = &r->cut;
     size_t count = g->count, classes = g->class_count;
@@ -33,11 +35,11 @@ static bool take(struct recut *r, struct nuioa_arena *scratch, const struct nuio
     r->stale = nuioa_arena_take(scratch, classes, sizeof(*r->stale));
     r->changed = nuioa_arena_take(scratch, classes, sizeof(*r->changed));
     c->size = nuioa_arena_take(scratch, count, sizeof(*c->size));
-    c->kind = nuioa_arena_take(scratch, count, sizeof(*c->kind)); /* all one kind: 0 */
+    c->kind = nuioa_arena_take(scratch, count, sizeof(*c->kind)); /* all are of one kind, 0 */
     c->kind_count = 1;
     c->limit[0] = nuioa_arena_take(scratch, 1, sizeof(uint32_t));
     c->limit[1] = nuioa_arena_take(scratch, 1, sizeof(uint32_t));
-    c->lean = nuioa_arena_take(scratch, count, sizeof(*c->lean));
+    c->bias = nuioa_arena_take(scratch, count, sizeof(*c->bias));
     c->row = nuioa_arena_take(scratch, count + 1, sizeof(*c->row));
     c->peer = nuioa_arena_take(scratch, g->row[count], sizeof(*c->peer));
     c->bytes = nuioa_arena_take(scratch, g->row[count], sizeof(*c->bytes));
@@ -45,7 +47,7 @@ static bool take(struct recut *r, struct nuioa_arena *scratch, const struct nuio
     return !scratch->failed;
 }
 
-static void list_members(struct recut *r)
+static void list_members(struct refinement *r)
 {
     const struct nuioa_graph *g = r->assignment->graph;
     const uint32_t *at = r->assignment->at;
@@ -58,7 +60,8 @@ static void list_members(struct recut *r)
         r->listed[--r->start[at[i]]] = i;
 }
 
-static void gather(struct recut *r, uint32_t a, uint32_t b)
+/* Makes the vertices from the tasks of classes a and b. */
+static void add_vertices(struct refinement *r, uint32_t a, uint32_t b)
 {
     const struct nuioa_graph *g = r->assignment->graph;
     struct nuioa_bipartition *c = &r->cut;
@@ -76,8 +79,8 @@ static void gather(struct recut *r, uint32_t a, uint32_t b)
     c->limit[1][0] = g->classes[b].slots;
 }
 
-/* The change of J by any division is the change of this cut's cost, exactly. */
-static void connect(struct recut *r, uint32_t a, uint32_t b)
+/* Makes edges and biases so that the cost of a bipartition changes exactly as J does. */
+static void add_edges(struct refinement *r, uint32_t a, uint32_t b)
 {
     const struct nuioa_graph *g = r->assignment->graph;
     const uint32_t *at = r->assignment->at;
@@ -88,28 +91,28 @@ static void connect(struct recut *r, uint32_t a, uint32_t b)
     for (uint32_t v = 0; v < c->count; v++) {
         uint32_t i = r->member[v];
         const double *price = nuioa_prices(r->assignment, i);
-        double lean = price[b] - price[a];
+        double bias = price[b] - price[a];
         for (uint32_t e = g->row[i]; e < g->row[i + 1]; e++) {
             uint32_t j = g->peer[e];
             if (at[j] != a && at[j] != b)
                 continue;
-            lean += g->bytes[e] * (tilt - db[at[j]] + da[at[j]]);
+            bias += g->bytes[e] * (tilt - db[at[j]] + da[at[j]]);
             c->peer[edges] = r->vertex[j];
             c->bytes[edges++] = g->bytes[e] * across;
         }
-        c->lean[v] = lean;
+        c->bias[v] = bias;
         c->row[v + 1] = edges;
     }
 }
 
-static bool apply(struct recut *r, uint32_t a, uint32_t b, struct nuioa_budget *budget)
+static bool apply(struct refinement *r, uint32_t a, uint32_t b, struct nuioa_budget *budget)
 {
     uint64_t effort = nuioa_change_effort(r->assignment->graph);
     bool changed = false;
     for (uint32_t v = 0; v < r->cut.count; v++) {
         if (r->cut.side[v] == r->before[v])
             continue;
-        /* Seats may be overdrawn until the last has moved. */
+        /* A class may have too many tasks until the last one has moved. */
         nuioa_class_assignment_move(r->assignment, r->member[v], r->cut.side[v] ? b : a);
         budget->evaluations += effort;
         changed = true;
@@ -119,7 +122,8 @@ static bool apply(struct recut *r, uint32_t a, uint32_t b, struct nuioa_budget *
     return changed;
 }
 
-static void measure(struct recut *r)
+/* Computes the bytes between all classes. */
+static void measure(struct refinement *r)
 {
     const struct nuioa_graph *g = r->assignment->graph;
     const uint32_t *at = r->assignment->at;
@@ -129,13 +133,14 @@ static void measure(struct recut *r)
             r->between[(size_t)at[i] * g->class_count + at[g->peer[e]]] += g->bytes[e];
 }
 
-static bool try_pair(struct recut *r, uint32_t a, uint32_t b, struct nuioa_budget *budget)
+static bool try_pair(struct refinement *r, uint32_t a, uint32_t b, struct nuioa_budget *budget)
 {
-    gather(r, a, b);
-    connect(r, a, b);
+    add_vertices(r, a, b);
+    add_edges(r, a, b);
     budget->evaluations += r->cut.row[r->cut.count] / 4;
     double gain;
-    if (nuioa_bipartition_improve(&r->cut, &gain, budget) || gain <= nuioa_worth(r->assignment))
+    if (nuioa_bipartition_improve(&r->cut, &gain, budget) ||
+        gain <= nuioa_least_gain(r->assignment))
         return false;
     return apply(r, a, b, budget);
 }
@@ -145,7 +150,7 @@ int nuioa_refine_pairs(struct nuioa_class_assignment *assignment, struct nuioa_b
     const struct nuioa_graph *g = assignment->graph;
     uint32_t n = g->class_count;
     struct nuioa_arena scratch = { 0 };
-    struct recut r = { .assignment = assignment };
+    struct refinement r = { .assignment = assignment };
     if (!take(&r, &scratch, g)) {
         nuioa_arena_free(&scratch);
         return -ENOMEM;

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "mapping/affinity_tree.h"
 #include "mapping/group.h"
 #include "mapping/mapping.h"
 

@@ -11,8 +11,13 @@
 
 #include <cmocka.h>
 
+#include "mapping/affinity_tree.h"
+#include "mapping/bisect.h"
+#include "mapping/descend.h"
+#include "mapping/hopsort.h"
 #include "mapping/mapping.h"
-#include "mapping/search.h"
+#include "mapping/neighbourhood_search.h"
+#include "mapping/refine.h"
 #include "rounds.h"
 
 enum { MOST_TASKS = 48, MOST_SLOTS = 72, MOST_DOMAINS = 12, MOST_PAIRS = 400 };
@@ -277,11 +282,11 @@ static void nothing_left(const struct nuioa_class_assignment *s)
     for (uint32_t i = 0; i < g->count; i++) {
         for (uint32_t j = 0; j < i; j++)
             if (s->at[i] != s->at[j] && g->kind[i] == g->kind[j])
-                assert_true(nuioa_swap_gain(s, i, j, -INFINITY) <= 2 * nuioa_worth(s));
+                assert_true(nuioa_swap_gain(s, i, j, -INFINITY) <= 2 * nuioa_least_gain(s));
         for (uint32_t c = 0; c < g->class_count; c++)
             if (s->free_slots[c] && g->classes[c].kind == g->kind[i])
                 assert_true(nuioa_prices(s, i)[s->at[i]] - nuioa_prices(s, i)[c] <=
-                            2 * nuioa_worth(s));
+                            2 * nuioa_least_gain(s));
     }
 }
 
@@ -303,12 +308,12 @@ static void searches_only_improve(void **state)
         double fixed = nuioa_cost(&f.problem, f.start) - s.cost, before = s.cost;
         assert_int_equal(nuioa_descend(&s, &budget), 0);
         nothing_left(&s);
-        assert_true(s.cost <= before + nuioa_worth(&s));
+        assert_true(s.cost <= before + nuioa_least_gain(&s));
         before = s.cost;
         budget.limit = budget.evaluations + 20000;
         if (graph.count)
             assert_int_equal(nuioa_neighbourhood_search(&s, &random, &budget), 0);
-        assert_true(s.cost <= before + nuioa_worth(&s));
+        assert_true(s.cost <= before + nuioa_least_gain(&s));
         memcpy(slot_of, f.start, sizeof(slot_of));
         assert_int_equal(nuioa_take_slots(&f.problem, &graph, s.at, slot_of), 0);
         assert_valid(&f.problem, slot_of);

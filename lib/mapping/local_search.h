@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_MAPPING_LOCAL_SEARCH_H
+#define NUIOA_MAPPING_LOCAL_SEARCH_H
+
+#include "mapping/class_assignment.h"
+
+/* Searches change an assignment step by step. This holds for all of them (also descend.h,
+ * refine_pairs.h, anneal.h, neighbourhood_search.h): a search stops when the budget is used up,
+ * leaves a valid assignment, and never raises J. */
+
+/* Exchanges all tasks of one class with all tasks of another wherever that lowers J. After that,
+ * iterated local search (H. Lourenco, O. Martin, T. Stutzle, "Iterated Local Search", 2003):
+ * exchanges three random pairs of classes (a kick) and improves again, `kicks` times. Returns 0 or
+ * -ENOMEM. */
+int nuioa_swap_classes(struct nuioa_class_assignment *assignment, uint32_t kicks,
+                       struct nuioa_budget *budget);
+
+/* Returns a number of kicks that costs little compared with swaps of single tasks. */
+static inline uint32_t nuioa_cheap_kicks(const struct nuioa_graph *graph)
+{
+    return graph->class_count <= 8 ? 32 : graph->class_count <= 16 ? 4 : 0;
+}
+
+/* Runs nuioa_swap_classes, nuioa_descend and nuioa_refine_pairs in turn. Stops early when J is too
+ * far above `best` for the next search to make up for it; INFINITY: never stops early. Returns 0 or
+ * -ENOMEM. */
+int nuioa_local_search(struct nuioa_class_assignment *assignment, uint32_t kicks, double best,
+                       struct nuioa_budget *budget);
+
+#endif

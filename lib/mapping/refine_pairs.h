@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_MAPPING_REFINE_PAIRS_H
+#define NUIOA_MAPPING_REFINE_PAIRS_H
+
+#include "mapping/class_assignment.h"
+
+/* Pairwise refinement: for each pair of classes, divides the tasks of both anew between them, as
+ * long as J falls. Generalises the pairwise procedure of B. Kernighan, S. Lin, "An Efficient
+ * Heuristic Procedure for Partitioning Graphs", 1970. Returns 0 or -ENOMEM. */
+int nuioa_refine_pairs(struct nuioa_class_assignment *assignment, struct nuioa_budget *budget);
+
+#endif
