@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/profile.h"
+#include "profile/profile_slice.h"
 #include "spank/log.h"
 #include "spank/rendezvous/seal.h"
 #include "spank/rendezvous/server.h"

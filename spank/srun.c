@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "profile/hints_from_profile.h"
+#include "profile/profile_read.h"
 #include "spank/log.h"
 #include "spank/option_sources.h"
 #include "spank/rendezvous_srun.h"

@@ -9,6 +9,8 @@
 #include "tools/tool.h"
 #include "profile/hints.h"
 #include "profile/profile.h"
+#include "profile/profile_read.h"
+#include "profile/profile_slice.h"
 #include "topology/interrupt.h"
 #include "util/number.h"
 

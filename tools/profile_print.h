@@ -3,6 +3,9 @@
 #define NUIOA_TOOL_PROFILE_PRINT_H
 
 #include "profile/profile.h"
+#include "profile/profile_read.h"
+#include "profile/profile_slice.h"
+#include "profile/profile_write.h"
 
 /* The summary of a profile that `nuioa profile` prints. */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Most tasks have no partner for a swap that lowers J. For each pair of classes there is an upper
- * bound on the gain of any task that moves from one to the other; it rules out most partners without
- * a look at every pair of tasks. */
+ * bound on the gain of any task that moves from one to the other; it rules out most partners
+ * without a look at every pair of tasks. */
 
 struct descent {
     struct nuioa_class_assignment *assignment;

@@ -8,8 +8,8 @@
 #include "util/arena.h"
 
 /* The form of a problem that the mappers work on. It has only the tasks that may move: pinned tasks
- * are part of the others' linear costs. Slots that make no difference to J are one class. Traffic is
- * a graph in compressed sparse rows. */
+ * are part of the others' linear costs. Slots that make no difference to J are one class. Traffic
+ * is a graph in compressed sparse rows. */
 
 struct nuioa_class {
     uint32_t kind;  /* index, < kind_count */

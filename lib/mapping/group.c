@@ -117,8 +117,8 @@ static bool take(struct listing *l, const struct choice *choice)
     return true;
 }
 
-/* Finds an independent set: the group `start`, then the lightest groups that fit. Fills chosen[count
- * / arity] with their indexes and returns their total weight. */
+/* Finds an independent set: the group `start`, then the lightest groups that fit. Fills
+ * chosen[count / arity] with their indexes and returns their total weight. */
 static double independent_set(struct listing *l, uint32_t start, uint32_t *chosen)
 {
     uint32_t groups = l->count / l->arity, found = 0;

@@ -29,9 +29,9 @@ int nuioa_binary_tree_split(const struct nuioa_graph *graph, const struct nuioa_
                             struct nuioa_arena *arena, struct nuioa_binary_tree *tree);
 
 /* A tree whose nodes at one level have the same arity. Classes are in one node of a level if
- * distances up to that level's connect them (single linkage). arity[0] is that of the root, the last
- * one is the largest number of slots of any class. order[class_count] lists the classes subtree by
- * subtree. */
+ * distances up to that level's connect them (single linkage). arity[0] is that of the root, the
+ * last one is the largest number of slots of any class. order[class_count] lists the classes
+ * subtree by subtree. */
 struct nuioa_levels {
     uint32_t count;
     uint32_t *arity;

@@ -12,8 +12,8 @@ struct candidate {
     uint32_t tie;
 };
 
-/* Sorts by kind, by descending weight, and by ascending cost. Tasks of equal weight are in the order
- * of their start slots, so that those that are near already stay there. */
+/* Sorts by kind, by descending weight, and by ascending cost. Tasks of equal weight are in the
+ * order of their start slots, so that those that are near already stay there. */
 static int by_rank(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;

@@ -36,8 +36,8 @@ struct portfolio {
     struct nuioa_budget budget;
 };
 
-/* Returns the budget in evaluations. Small problems get enough to find the optimum, larger ones what
- * takes about 8 ms with 128 tasks and 80 ms with 512. */
+/* Returns the budget in evaluations. Small problems get enough to find the optimum, larger ones
+ * what takes about 8 ms with 128 tasks and 80 ms with 512. */
 static uint64_t budget_for(const struct nuioa_problem *p)
 {
     uint64_t n = p->task_count, square = n * n;

@@ -36,8 +36,8 @@ static void choose_class(struct search *r, uint32_t slot_class)
     r->classes[r->class_count++] = slot_class;
 }
 
-/* Chooses classes that communicate: the next one is that of a random neighbour of a random task in a
- * chosen class. The part stays smaller if there are no more such neighbours. */
+/* Chooses classes that communicate: the next one is that of a random neighbour of a random task in
+ * a chosen class. The part stays smaller if there are no more such neighbours. */
 static void choose(struct search *r)
 {
     const struct nuioa_graph *g = r->assignment->graph;

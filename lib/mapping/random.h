@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* A random number generator that gives the same sequence on every machine: xorshift64 (G. Marsaglia,
- * "Xorshift RNGs", 2003). The state is the seed; it must not be 0. */
+/* A random number generator that gives the same sequence on every machine: xorshift64 (G.
+ * Marsaglia, "Xorshift RNGs", 2003). The state is the seed; it must not be 0. */
 struct nuioa_random {
     uint64_t state;
 };

@@ -6,8 +6,8 @@
 
 #include "mapping/bipartition.h"
 
-/* The tasks of two classes are a bipartition while all other tasks stay. It finds sequences of moves
- * that lower J only at their end, which single swaps cannot find. */
+/* The tasks of two classes are a bipartition while all other tasks stay. It finds sequences of
+ * moves that lower J only at their end, which single swaps cannot find. */
 
 struct refinement {
     struct nuioa_class_assignment *assignment;

@@ -12,7 +12,7 @@ struct span {
     uint32_t first, last, stride;
 };
 
-/* "7", "0-39", "0-39992:8". */
+/* Parses "7", "0-39" or "0-39992:8". */
 static int parse_span(char *text, struct span *span)
 {
     char *stride = strchr(text, ':');
@@ -39,7 +39,7 @@ static void add(struct nuioa_hints *hints, const struct span *span, double weigh
         (struct nuioa_hint){ span->first, span->last, span->stride, weight };
 }
 
-/* "RANKS:WEIGHT" or "rest:WEIGHT"; the weight is behind the last colon. */
+/* Parses "RANKS:WEIGHT" or "rest:WEIGHT"; the weight is behind the last colon. */
 static int parse_weighted(struct nuioa_hints *hints, char *item)
 {
     char *colon = strrchr(item, ':');
@@ -69,7 +69,8 @@ static int parse_heavy(struct nuioa_hints *hints, char *item)
     return 0;
 }
 
-/* Cuts the comma list in place; `parse` gets a copy of each item, which it may cut further. */
+/* Splits the list at its commas, in place. `parse` gets a copy of each item, which it may
+ * change. */
 static int parse_items(struct nuioa_hints *hints, char *list,
                        int (*parse)(struct nuioa_hints *, char *), const char *wanted,
                        struct nuioa_error *err)

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topology/policy.h"
+#include "profile/profile_slice.h"
 #include "util/number.h"
 
-/* Fewer ranks than this are as short named one by one. */
+/* A stride with fewer ranks is no shorter than a list of them. */
 #define STRIDE_MIN 3
 
 /* --- a list from weights ---------------------------------------------------------------------- */
@@ -53,8 +53,8 @@ static bool same(const struct writer *w, uint64_t rank, uint32_t as)
     return rank < w->count && !w->done[rank] && w->weight[rank] == w->weight[as];
 }
 
-/* How many ranks of the same weight follow `first`, itself included, in steps of the one to the
- * next. */
+/* Finds the ranks first, first + *stride, first + 2 * *stride, ... that have the same weight;
+ * returns their number. *stride is the step to the next rank of that weight. */
 static uint32_t progression(const struct writer *w, uint32_t first, uint32_t *stride)
 {
     uint64_t next = (uint64_t)first + 1;
@@ -111,8 +111,8 @@ int nuioa_hints_from_weights(const double *weight, uint32_t count, char *list, s
 
 /* --- weights from a profile ------------------------------------------------------------------- */
 
-/* Everything that a rank says or hears, as if each other rank were on another node. Returns a
- * profile without flows, so that one place alone knows how traffic makes a weight. */
+/* Makes a profile without flows: the traffic of each rank as if all others were on other nodes.
+ * nuioa_profile_slice makes weights of it. The caller frees joined->ranks. Returns 0 or -ENOMEM. */
 static int join_flows(const struct nuioa_profile *profile, struct nuioa_profile *joined)
 {
     bool *paired = calloc(profile->rank_count, sizeof(*paired));
@@ -166,6 +166,7 @@ static void round_to(double *weight, uint32_t count, int digits)
     }
 }
 
+/* Rounds the weights to fewer and fewer digits until the list fits. */
 static int fit(double *weight, uint32_t count, char *list, size_t size)
 {
     static const int digits[] = { 15, 4, 3, 2, 1 };

@@ -72,7 +72,8 @@ int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *n
     return 0;
 }
 
-/* Counting sort: flows_of is in the order of the flows, so sums come out the same however made. */
+/* Counting sort. flows_of keeps the order of the flows, so that sums are the same, rounding
+ * included, with an index and without. */
 int nuioa_profile_index(struct nuioa_profile *profile)
 {
     drop_index(profile);
@@ -83,7 +84,8 @@ int nuioa_profile_index(struct nuioa_profile *profile)
         free(flows);
         return -ENOMEM;
     }
-    /* Counted two places up, so that filling leaves each rank's begin where it belongs. */
+    /* Counts are two entries higher than the rank. Filling moves each begin up to the next rank's,
+     * which then is where it belongs. */
     for (uint32_t i = 0; i < profile->flow_count; i++) {
         const struct nuioa_flow *f = &profile->flows[i];
         first[f->source + 2]++;

@@ -6,7 +6,7 @@
 
 #define BLANK " \t\r\n"
 
-/* The first row says how many there are. */
+/* The number of ranks is that of the columns of the first row. */
 static int count_ranks(struct profile_reader *r, const char *line)
 {
     uint32_t count = 0;
@@ -72,9 +72,9 @@ static int finish(struct profile_reader *r)
                       r->row, ranks);
 }
 
-static bool knows(const char *line)
+static bool recognises(const char *line)
 {
     return strspn(line, "+-.0123456789") > 0;
 }
 
-const struct profile_format profile_matrix = { knows, read_row, finish };
+const struct profile_format profile_matrix = { recognises, read_row, finish };

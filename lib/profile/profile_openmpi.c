@@ -4,9 +4,9 @@
 #include "profile/profile_reader.h"
 #include "util/number.h"
 
-/* "E <tab> FROM <tab> TO <tab> N bytes <tab> M msgs sent <tab> 0,0,3,..." (the histogram of sizes
- * is not of use: it says nothing of the bytes in large messages). Letters are those of Open MPI's
- * common/monitoring. */
+/* A line is "E <tab> FROM <tab> TO <tab> N bytes <tab> M msgs sent <tab> 0,0,3,...". The last
+ * field, a histogram of sizes, is not used, because it does not give the bytes in large messages.
+ * The letters are those of Open MPI's component common/monitoring. */
 enum { LETTER, FROM, TO, BYTES, BYTES_WORD, MSGS, MSGS_WORD, FIELDS };
 
 static bool is_traffic(const char *word)
@@ -14,7 +14,8 @@ static bool is_traffic(const char *word)
     return word[0] && !word[1] && strchr("EISRC", word[0]);
 }
 
-/* Per communicator: its members, then sums of its collectives by their kind. */
+/* For each communicator a D line names its members, and the other lines are sums over its
+ * collectives. */
 static bool is_summary(const char *word)
 {
     return !strcmp(word, "D") || !strcmp(word, "O2A") || !strcmp(word, "A2O") ||
@@ -42,11 +43,11 @@ static int read_line(struct profile_reader *r, char *line)
         return profile_fail(r, "'%.40s' is not one of E, I, S, R, C", fields[LETTER]);
     if (count < FIELDS || strcmp(fields[BYTES_WORD], "bytes") || strcmp(fields[MSGS_WORD], "msgs"))
         return profile_fail(r, "not of the form '%s FROM TO N bytes M msgs sent'", fields[LETTER]);
-    /* What a rank has got (R) went from the other to it. */
-    bool got = *fields[LETTER] == 'R';
-    int rc = read_rank(r, fields[got ? TO : FROM], &flow.source);
+    /* R: the rank reads from the other one, so the bytes go from the other one to it. */
+    bool read = *fields[LETTER] == 'R';
+    int rc = read_rank(r, fields[read ? TO : FROM], &flow.source);
     if (!rc)
-        rc = read_rank(r, fields[got ? FROM : TO], &flow.target);
+        rc = read_rank(r, fields[read ? FROM : TO], &flow.target);
     if (!rc)
         rc = profile_number(r, fields[BYTES], &flow.bytes);
     if (!rc)
@@ -56,7 +57,7 @@ static int read_line(struct profile_reader *r, char *line)
     return profile_add_flow(r, &flow);
 }
 
-/* The number in NAME.RANK.prof: a rank that said nothing exists too. */
+/* Takes the rank from the name NAME.RANK.prof, because a rank that sent nothing counts too. */
 static void count_file(struct profile_reader *r)
 {
     char number[12];
@@ -79,7 +80,7 @@ static int finish(struct profile_reader *r)
     return r->profile->rank_count ? profile_set_ranks(r, r->profile->rank_count) : 0;
 }
 
-static bool knows(const char *line)
+static bool recognises(const char *line)
 {
     char word[4] = "";
     size_t length = strcspn(line, " \t\r\n");
@@ -88,4 +89,4 @@ static bool knows(const char *line)
     return is_traffic(word) || is_summary(word);
 }
 
-const struct profile_format profile_openmpi = { knows, read_line, finish };
+const struct profile_format profile_openmpi = { recognises, read_line, finish };

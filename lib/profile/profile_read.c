@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "profile/profile_reader.h"
+#include "profile/profile_read.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/number.h"
-
-/* --- what is read ---------------------------------------------------------------------------- */
+#include "profile/profile_reader.h"
 
 /* --- files ----------------------------------------------------------------------------------- */
 
@@ -23,19 +20,19 @@ static const struct profile_format *const formats[] = {
     [NUIOA_PROFILE_OPENMPI] = &profile_openmpi,
 };
 
-static bool says_nothing(const char *line)
+static bool is_blank(const char *line)
 {
     line += strspn(line, " \t\r\n");
     return !*line || *line == '#';
 }
 
-/* What is no other format is a bad profile. */
+/* A line that no format recognises is read as text, whose reader then says what is wrong. */
 static const struct profile_format *recognise(const char *line)
 {
     line += strspn(line, " \t");
-    if (profile_openmpi.knows(line))
+    if (profile_openmpi.recognises(line))
         return &profile_openmpi;
-    return profile_matrix.knows(line) ? &profile_matrix : &profile_text;
+    return profile_matrix.recognises(line) ? &profile_matrix : &profile_text;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -55,7 +52,7 @@ static int read_lines(struct profile_reader *r, FILE *in, const struct profile_f
         sum += (size_t)length;
         if (strlen(line) != (size_t)length || sum > NUIOA_PROFILE_BYTES_MAX) {
             rc = profile_fail(r, "not a text file");
-        } else if (!says_nothing(line)) {
+        } else if (!is_blank(line)) {
             if (!format)
                 format = recognise(line);
             rc = format->line(r, line);
@@ -63,7 +60,7 @@ static int read_lines(struct profile_reader *r, FILE *in, const struct profile_f
     }
     if (!rc && ferror(in))
         rc = nuioa_fail(r->err, -EIO, "%s: cannot be read", r->path);
-    /* A rank that said nothing has a file of comments. */
+    /* Open MPI's file of a rank that sent nothing consists of comments. */
     if (!format)
         format = ends_with(r->path, ".prof") ? &profile_openmpi : &profile_text;
     if (!rc)
@@ -72,7 +69,7 @@ static int read_lines(struct profile_reader *r, FILE *in, const struct profile_f
     return rc;
 }
 
-/* Not blocking: a pipe must not hold up srun. */
+/* Opens a regular file. O_NONBLOCK: opening a pipe must not block srun. */
 static FILE *open_file(const char *path, struct stat *st, struct nuioa_error *err, int *rc)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -134,7 +131,7 @@ static void add_traffic(struct nuioa_traffic *to, const struct nuioa_traffic *fr
     to->large_recv_bytes += from->large_recv_bytes;
 }
 
-/* Adds `part`, and frees it. */
+/* Adds `part` to `sum` and frees it. Returns 0, -E2BIG or -ENOMEM. */
 static int absorb(struct nuioa_profile *sum, struct nuioa_profile *part)
 {
     int rc = part->flow_count > NUIOA_PROFILE_FLOWS_MAX - sum->flow_count ? -E2BIG : 0;
@@ -158,7 +155,7 @@ struct loader {
     enum nuioa_metric metric;
     struct nuioa_profile *sum;
     struct nuioa_error *err;
-    bool counted; /* sum->rank_count was said by a file */
+    bool counted; /* a file has given the number of ranks */
 };
 
 static int add_file(struct loader *l, const char *path, bool monitoring)
@@ -170,13 +167,13 @@ static int add_file(struct loader *l, const char *path, bool monitoring)
     if (rc)
         return rc;
     uint32_t ranks = part.rank_count, before = l->sum->rank_count;
-    bool says = !monitoring && format != NUIOA_PROFILE_OPENMPI && !ends_with(path, ".prof");
-    if (says && l->counted && ranks != before) {
+    bool counted = !monitoring && format != NUIOA_PROFILE_OPENMPI && !ends_with(path, ".prof");
+    if (counted && l->counted && ranks != before) {
         nuioa_profile_free(&part);
         return nuioa_fail(l->err, -EINVAL, "%s: %u ranks, but the files before have %u", path,
                           ranks, before);
     }
-    l->counted |= says;
+    l->counted |= counted;
     rc = absorb(l->sum, &part);
     if (rc)
         nuioa_fail(l->err, rc,

@@ -21,7 +21,7 @@ int profile_fail(const struct profile_reader *r, const char *fmt, ...)
     return nuioa_fail(r->err, -EINVAL, "%s:%lu: %s", r->path, r->line, text);
 }
 
-/* Nearly all are integers, which are read much faster. */
+/* Nearly all numbers are integers, which are parsed much faster. */
 int profile_number(const struct profile_reader *r, const char *field, double *value)
 {
     uint64_t whole;
@@ -42,7 +42,8 @@ unsigned profile_split(char *line, char **fields, unsigned max)
     return count;
 }
 
-/* There is always room for the next power of two, so it need not be remembered. */
+/* Returns how many flows are allocated for `count` flows: a power of two, so that it follows from
+ * the count. */
 static uint32_t flow_room(uint32_t count)
 {
     uint32_t room = count ? FLOW_ROOM_MIN : 0;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile/profile_slice.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "profile/profile.h"
-
-#define SENT_SHARE 0.05
+#define SENT_SHARE 0.05 /* the weight of a sent byte; that of a received one is 1 */
 #define NOT_LOCAL UINT32_MAX
 
-/* The node's ranks, to be found by rank. */
+/* A rank of the node. Sorted, they are searched by rank. */
 struct member {
     uint32_t rank, local;
 };
@@ -17,9 +16,9 @@ struct slicer {
     const struct nuioa_profile *profile; /* with an index */
     enum nuioa_policy policy;
     uint32_t count;
-    struct member *members;    /* [count], ascending */
-    struct nuioa_traffic *off; /* [count]: by local rank, to and from other nodes */
-    bool *paired;              /* [count]: some flow mentions it */
+    struct member *members;    /* [count], ascending by rank */
+    struct nuioa_traffic *off; /* [count]: traffic of each local rank with other nodes */
+    bool *paired;              /* [count]: whether a flow mentions the local rank */
 };
 
 static int compare_members(const void *a, const void *b)
@@ -28,7 +27,8 @@ static int compare_members(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Local ranks often are consecutive: then the first guess is right. */
+/* Returns the local rank, or NOT_LOCAL. The ranks of a node are often consecutive; then no search
+ * is needed. */
 static uint32_t local_of(const struct slicer *s, uint32_t rank)
 {
     uint32_t first = s->members[0].rank;
@@ -40,7 +40,7 @@ static uint32_t local_of(const struct slicer *s, uint32_t rank)
     return hit ? hit->local : NOT_LOCAL;
 }
 
-/* 0, -ENOMEM, or -EINVAL if a rank is there twice. */
+/* Returns 0, -ENOMEM, or -EINVAL if a rank is listed twice. */
 static int slicer_open(struct slicer *s, const uint32_t *ranks)
 {
     size_t room = s->count ? s->count : 1;
@@ -73,7 +73,7 @@ static int compare_pairs(const void *a, const void *b)
     return x->second < y->second ? -1 : x->second > y->second;
 }
 
-/* Sorts and adds up pairs that are there more than once. Returns how many are left. */
+/* Sorts the pairs and adds up equal ones. Returns how many are left. */
 static uint32_t merge_pairs(struct nuioa_pair *pairs, uint32_t count)
 {
     uint32_t kept = 0;
@@ -95,9 +95,10 @@ static double weigh(const struct nuioa_traffic *t, enum nuioa_policy policy)
     return t->recv_bytes + SENT_SHARE * t->sent_bytes;
 }
 
-/* Adds what local rank `me` says to other nodes and hears from them to `off`. Its flows to local
- * ranks are stored in `pairs`, if there are pairs, and counted. Both ends would meet a flow: the
- * sender has it, so all ranks together find no more than the profile has. */
+/* Goes through the flows of one rank, whose local rank is `me`. With pairs == NULL it adds the
+ * traffic with other nodes to s->off; otherwise it stores the flows to local ranks in `pairs`.
+ * Returns the number of flows to local ranks. Only the sender counts a flow, so that none is
+ * counted twice. */
 static uint32_t walk_flows(struct slicer *s, uint32_t rank, uint32_t me, struct nuioa_pair *pairs)
 {
     const struct nuioa_profile *p = s->profile;
@@ -139,12 +140,12 @@ static void weigh_ranks(const struct nuioa_profile *profile, enum nuioa_policy p
 {
     for (uint32_t i = 0; i < count; i++) {
         bool known = ranks[i] < profile->rank_count;
-        const struct nuioa_traffic *said = known ? &profile->ranks[ranks[i]] : NULL;
-        weight[i] = weigh(said && !paired[i] ? said : &off[i], policy);
+        const struct nuioa_traffic *recorded = known ? &profile->ranks[ranks[i]] : NULL;
+        weight[i] = weigh(recorded && !paired[i] ? recorded : &off[i], policy);
         if (!known)
             nuioa_warn(warnings, "the profile is of %u ranks: higher ones have weight 0",
                        profile->rank_count);
-        else if (paired[i] && weigh(said, policy) > 0)
+        else if (paired[i] && weigh(recorded, policy) > 0)
             nuioa_warn(warnings, "'rank' lines of the profile are not used for ranks with 'pair's");
     }
 }

@@ -100,9 +100,9 @@ static int finish(struct profile_reader *r)
                       r->path);
 }
 
-static bool knows(const char *line)
+static bool recognises(const char *line)
 {
     return !strncmp(line, "nuioa-profile", strlen("nuioa-profile"));
 }
 
-const struct profile_format profile_text = { knows, read_line, finish };
+const struct profile_format profile_text = { recognises, read_line, finish };

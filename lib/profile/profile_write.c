@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "profile/profile_write.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/profile.h"
 #include "util/number.h"
 
 static FILE *create(const char *path, struct nuioa_error *err)
@@ -15,7 +16,7 @@ static FILE *create(const char *path, struct nuioa_error *err)
     return out;
 }
 
-/* A full disk shows here at the latest. */
+/* Closes the file. A full disk may be reported only here. */
 static int finish(FILE *out, const char *path, struct nuioa_error *err)
 {
     bool bad = ferror(out);

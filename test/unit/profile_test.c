@@ -10,7 +10,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "profile/profile.h"
+#include "profile/profile_read.h"
+#include "profile/profile_slice.h"
+#include "profile/profile_write.h"
 
 static struct nuioa_error err;
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_PROFILE_PROFILE_READ_H
+#define NUIOA_PROFILE_PROFILE_READ_H
+
+#include "profile/profile.h"
+#include "util/error.h"
+
+/* The format of nuioa:
+ *
+ *     nuioa-profile 1
+ *     ranks 64                              "partial" may follow: the recording was cut short
+ *     rank 0 1048576 524288 16 8 500000     traffic with other nodes: bytes sent, bytes received,
+ *                                           messages sent, messages received, bytes received in
+ *                                           large messages
+ *     pair 0 8 1048576 16 1000000           from rank 0 to rank 8: bytes, messages, bytes in large
+ *                                           messages
+ *
+ * '#' begins a comment; further fields are ignored. Two other formats are read as well:
+ *
+ * A square matrix, as TreeMatch takes it. Each line is a row; cell j of row i is the traffic from
+ * rank i to rank j.
+ *
+ * Files of Open MPI's monitoring component (NAME.RANK.prof, or a directory of these). Counted are
+ * point-to-point messages, those inside collectives included (E, I), puts (S) and gets (R). The C
+ * lines count the collectives a second time and are ignored. */
+
+enum nuioa_profile_format {
+    NUIOA_PROFILE_ANY, /* recognised from the first line */
+    NUIOA_PROFILE_TEXT,
+    NUIOA_PROFILE_MATRIX,
+    NUIOA_PROFILE_OPENMPI,
+};
+
+/* Reads one file, or a directory of Open MPI, in any format. The content need not be trusted.
+ * Returns 0 and fills *profile, which the caller frees with nuioa_profile_free. Returns -errno, or
+ * -EINVAL with "FILE:LINE: ..." in *err if the content is wrong; *profile is empty then. */
+int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err);
+
+/* Reads paths[count] and adds them up. Their numbers of ranks must be equal; files of Open MPI do
+ * not give one. `metric` says what the numbers of a matrix are; with NUIOA_METRIC_AVG each is taken
+ * as one message of so many bytes. Returns the same as nuioa_profile_read. */
+int nuioa_profile_load(const char *const *paths, uint32_t count, enum nuioa_profile_format format,
+                       enum nuioa_metric metric, struct nuioa_profile *profile,
+                       struct nuioa_error *err);
+
+#endif
