@@ -8,9 +8,7 @@
 
 /* An assignment of tasks to classes that the searches change step by step. The price table says
  * what each task would pay in each class if all other tasks stayed. With it the gain of a swap
- * takes a few additions; a change updates degree * class_count prices. The same table is used for
- * quadratic assignment by E. Taillard, "Robust Taboo Search for the Quadratic Assignment Problem",
- * 1991. */
+ * takes a few additions; a move updates degree * class_count prices. */
 struct nuioa_class_assignment {
     const struct nuioa_graph *graph;
     struct nuioa_arena arena;
@@ -47,8 +45,8 @@ void nuioa_list_free_slots(const struct nuioa_problem *problem, const struct nui
 /* Exchanges the classes of two tasks of one kind. */
 void nuioa_class_assignment_swap(struct nuioa_class_assignment *assignment, uint32_t i, uint32_t j);
 
-/* Moves a task to another class. free_slots may become UINT32_MAX and below for a moment, if a
- * later move frees the slot. */
+/* Moves a task to another class of its kind. The class may be full if a later move frees a slot:
+ * free_slots wraps around until then. */
 void nuioa_class_assignment_move(struct nuioa_class_assignment *assignment, uint32_t i,
                                  uint32_t slot_class);
 

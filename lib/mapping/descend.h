@@ -4,7 +4,7 @@
 
 #include "mapping/class_assignment.h"
 
-/* Steepest descent over exchanges: swaps two tasks, or moves one task to a free slot, until nothing
+/* Descent: swaps each task with its best partner, or moves it to its best free slot, until nothing
  * lowers J or the budget is used up. Returns 0 or -ENOMEM. */
 int nuioa_descend(struct nuioa_class_assignment *assignment, struct nuioa_budget *budget);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _POSIX_C_SOURCE 200809L
 
-/* How good the mappers are, and how fast: the tables of doc/placement.md. */
+/* Measures how good the mappers are and how fast: prints the tables of doc/placement.md. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,28 +10,34 @@
 
 #include "exact.h"
 #include "instance.h"
-#include "rival.h"
+#include "mapping/affinity_tree.h"
+#include "mapping/bisect.h"
+#include "mapping/hopsort.h"
+#include "mapping/refine.h"
+#include "scotch_cost.h"
 
-enum { SMALL = 378, LARGE = 140 };
+enum { SMALL = 378, LARGE = 140 }; /* instances */
 
 static double now_ms(void)
 {
     struct timespec t;
-    /* Processor time: the machine may be busy with other things. */
+    /* Processor time is used because the machine may be busy with other processes. */
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
+/* Returns by how many percent `cost` is above `best`. */
 static double above(double cost, double best)
 {
     return best > 0 ? 100 * (cost / best - 1) : 0;
 }
 
-/* J of one mapper alone, improved by swaps or not; J of the start where it does not apply. */
+/* Returns J of one mapper alone, improved by swaps or not, or J of the start if the mapper does not
+ * apply. */
 static double alone(const struct nuioa_problem *p, const struct nuioa_mapper *mapper, bool refine,
                     uint32_t *slot_of)
 {
-    /* Bisection goes on guessing while there is any left. */
+    /* A finite limit, because bisection goes on until the budget is used up. */
     struct nuioa_budget budget = { 0, 200000 };
     if (mapper->map(p, slot_of, &budget) < 0)
         return nuioa_cost(p, p->start);
@@ -143,10 +149,10 @@ static double best_scotch(const struct result *r)
 }
 
 struct summary {
-    int not_above, harmless; /* of LARGE */
-    double worst;            /* above the best Scotch, percent */
-    double most_ms[4][2];    /* by size; sparse, dense */
-    double gain[4];          /* over Scotch, percent, mean */
+    int not_above, harmless; /* numbers of instances, of LARGE */
+    double worst;            /* percent above the best Scotch result */
+    double most_ms[4][2];    /* [size][sparse, dense] */
+    double gain[4];          /* [size]: mean percent by which Scotch is above nuioa */
 };
 
 static bool is_above_scotch(const struct result *r)
@@ -215,7 +221,7 @@ static void large_table(void)
     free(results);
 }
 
-/* One line for each set, then those instances of all of them where Scotch is better. */
+/* Prints a line for each set, then the instances of all sets where Scotch is better. */
 static void fresh_table(void)
 {
     static const unsigned seeds[] = { 1000000, 2000000, 3000000, 4000000, 5000000 };
@@ -250,7 +256,7 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     if (!strcmp(what, "small")) {
         printf("# How good the placement is, and how fast\n\n"
-               "Written by `test/mapping/bench`. J is the cost of mapping/mapping.h: what "
+               "Written by `test/mapping/bench`. J is the cost of mapping/problem.h: what "
                "reaching the\n"
                "NIC and one's neighbours costs. All instances are made up from fixed seeds\n"
                "(test/mapping/instance.c).\n\n");

@@ -8,28 +8,31 @@ enum { MOST = 16 };
 
 struct search {
     uint32_t tasks, domains;
-    double bytes[MOST][MOST];       /* in the order of placing */
-    double price[MOST][MOST][MOST]; /* [depth][task][domain]: with the first `depth` tasks placed */
-    double inside[MOST];            /* pairs among tasks from this depth on, at the least price */
+    double bytes[MOST][MOST]; /* tasks in the order of branching */
+    double price[MOST][MOST]
+                [MOST];  /* [depth][task][domain]: the first `depth` tasks are assigned */
+    double inside[MOST]; /* [depth]: lower bound for pairs among the tasks from depth on */
     double distance[MOST][MOST];
-    uint32_t room[MOST];
+    uint32_t free_slots[MOST]; /* of each domain */
     double best;
 };
 
+/* Returns a lower bound for the cost of the tasks from `depth` on. */
 static double bound_from(const struct search *s, uint32_t depth)
 {
     double bound = s->inside[depth];
     for (uint32_t i = depth; i < s->tasks; i++) {
         double least = -1;
         for (uint32_t d = 0; d < s->domains; d++)
-            if (s->room[d] && (least < 0 || s->price[depth][i][d] < least))
+            if (s->free_slots[d] && (least < 0 || s->price[depth][i][d] < least))
                 least = s->price[depth][i][d];
         bound += least;
     }
     return bound;
 }
 
-static void place(struct search *s, uint32_t depth, double cost)
+/* Branches over the domains for task `depth`. `cost` is that of the tasks before it. */
+static void assign(struct search *s, uint32_t depth, double cost)
 {
     if (depth == s->tasks) {
         s->best = cost < s->best ? cost : s->best;
@@ -38,29 +41,29 @@ static void place(struct search *s, uint32_t depth, double cost)
     if (cost + bound_from(s, depth) >= s->best * (1 - 1e-12))
         return;
     for (uint32_t d = 0; d < s->domains; d++) {
-        if (!s->room[d])
+        if (!s->free_slots[d])
             continue;
-        s->room[d]--;
+        s->free_slots[d]--;
         for (uint32_t i = depth + 1; i < s->tasks; i++)
             for (uint32_t e = 0; e < s->domains; e++)
                 s->price[depth + 1][i][e] =
                     s->price[depth][i][e] + s->bytes[depth][i] * s->distance[d][e];
-        place(s, depth + 1, cost + s->price[depth][depth][d]);
-        s->room[d]++;
+        assign(s, depth + 1, cost + s->price[depth][depth][d]);
+        s->free_slots[d]++;
     }
 }
 
-/* Who talks most is placed first. */
+/* Sorts the tasks by descending traffic with the others. */
 static void order_tasks(const struct nuioa_problem *p, uint32_t *order)
 {
-    double talk[MOST] = { 0 };
+    double bytes[MOST] = { 0 };
     for (uint32_t k = 0; k < p->pair_count; k++) {
-        talk[p->pairs[k].first] += p->pairs[k].bytes;
-        talk[p->pairs[k].second] += p->pairs[k].bytes;
+        bytes[p->pairs[k].first] += p->pairs[k].bytes;
+        bytes[p->pairs[k].second] += p->pairs[k].bytes;
     }
     for (uint32_t i = 0; i < p->task_count; i++) {
         uint32_t k = i;
-        for (; k > 0 && talk[i] > talk[order[k - 1]]; k--)
+        for (; k > 0 && bytes[i] > bytes[order[k - 1]]; k--)
             order[k] = order[k - 1];
         order[k] = i;
     }
@@ -81,14 +84,14 @@ double exact_cost(const struct nuioa_problem *p, double known)
         index[order[i]] = i;
     for (uint32_t slot = 0; slot < p->slot_count; slot++) {
         uint32_t d = p->domain[slot];
-        s->room[d]++;
+        s->free_slots[d]++;
         for (uint32_t i = 0; i < s->tasks; i++)
             s->price[0][i][d] = p->weight[order[i]] * p->nic_cost[slot];
     }
     for (uint32_t a = 0; a < s->domains; a++)
         for (uint32_t b = 0; b < s->domains; b++) {
             double d = s->distance[a][b] = p->domain_cost[a * s->domains + b];
-            if (s->room[a] && s->room[b] && (a != b || s->room[a] > 1) &&
+            if (s->free_slots[a] && s->free_slots[b] && (a != b || s->free_slots[a] > 1) &&
                 (nearest < 0 || d < nearest))
                 nearest = d;
         }
@@ -99,7 +102,7 @@ double exact_cost(const struct nuioa_problem *p, double known)
         for (uint32_t depth = 0; depth <= (a < b ? a : b); depth++)
             s->inside[depth] += p->pairs[k].bytes * nearest;
     }
-    place(s, 0, 0);
+    assign(s, 0, 0);
     double best = s->best;
     free(s);
     return best;

@@ -4,8 +4,9 @@
 
 #include "mapping/mapping.h"
 
-/* The least J there is, by branch and bound over domains; `known` is the J of some mapping. Without
- * pins and with slots of one kind; all slots of a domain must be equally far from the NIC. */
+/* Returns the minimal J, found by branch and bound over domains, or `known`, the J of some mapping,
+ * if none is lower. The problem must have fewer than 16 tasks, no pinned task, slots of one kind,
+ * and equal nic_cost for all slots of a domain. */
 double exact_cost(const struct nuioa_problem *problem, double known);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The same generator as lib/mapping/random.h. */
 struct random {
     uint64_t state;
 };
@@ -16,11 +17,11 @@ static uint32_t below(struct random *r, uint32_t bound)
     return (uint32_t)((r->state >> 32) * bound >> 32);
 }
 
-/* --- machines: SLIT / 10 between NUMA nodes, 0.8 within a shared cache --- */
+/* --- machines: distances are SLIT / 10 between NUMA nodes, 0.8 within a shared cache --- */
 
 static const double two[] = { 10, 21, 21, 10 };
 static const double square[] = { 10, 20, 20, 30, 20, 10, 30, 20, 20, 30, 10, 20, 30, 20, 20, 10 };
-/* Eight Opterons in a ladder of two rails with one diagonal, 11 links. */
+/* Eight Opterons whose 11 links form a ladder with one diagonal. */
 static const double ladder[] = { 10, 20, 20, 30, 30, 40, 40, 50, 20, 10, 30, 20, 30, 30, 40, 40,
                                  20, 30, 10, 20, 20, 30, 30, 40, 30, 20, 20, 10, 20, 20, 30, 30,
                                  30, 30, 20, 20, 10, 20, 20, 30, 40, 30, 30, 20, 20, 10, 30, 20,
@@ -34,8 +35,8 @@ static const struct machine {
     const char *name;
     uint32_t numas;
     const double *slit;
-    bool caches; /* several shared caches of 8 cores in each NUMA node */
-    /* as a tree, caches aside; costs as by how much ours rise */
+    bool caches; /* each NUMA node has several caches, each shared by 8 cores */
+    /* The tree without caches; costs are in proportion to the rise of the distances. */
     uint32_t levels, arity[2], cost[2];
 } machines[MACHINES] = {
     { "2 NUMA", 2, two, false, 1, { 2 }, { 220 } },
@@ -50,7 +51,7 @@ static double nic_cost(const struct machine *m, uint32_t nic, uint32_t numa)
 {
     double d = m->slit[nic * m->numas + numa];
     uint32_t level = 0;
-    /* One level for each distinct distance below this one. */
+    /* The level is the number of distinct distances below this one. */
     for (uint32_t a = 0; a < m->numas; a++) {
         double e = m->slit[nic * m->numas + a];
         bool first = e < d;
@@ -116,7 +117,7 @@ static int by_tasks(const void *a, const void *b)
     return x->second < y->second ? -1 : x->second > y->second;
 }
 
-/* Each pair once. */
+/* Sorts the pairs and adds up equal ones. */
 static void sum_pairs(struct instance *in)
 {
     struct nuioa_problem *p = &in->problem;
@@ -132,7 +133,8 @@ static void sum_pairs(struct instance *in)
     p->pair_count = kept;
 }
 
-/* Faces of a grid; its border talks to other nodes. `name` renumbers the ranks. */
+/* Ranks are cells of a grid and communicate with adjacent cells; those on the border communicate
+ * with other nodes. `name` renumbers the ranks. */
 static void stencil(struct instance *in, uint32_t n, uint32_t dims, const uint32_t *name)
 {
     uint32_t side[3] = { 1, 1, 1 }, left = n;
@@ -218,7 +220,7 @@ static void make_traffic(struct instance *in, struct random *r, uint32_t n, int 
     sum_pairs(in);
 }
 
-/* Scales weights so that they are the wanted share of all bytes; at 0 and 1 one kind is left. */
+/* Scales the weights to the given share of all bytes. 0 leaves only pairs, 1 only weights. */
 static void set_share(struct instance *in, double off_node)
 {
     struct nuioa_problem *p = &in->problem;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The affinity tree: the worked example that TreeMatch's authors show, step by step, and a variant
- * that tells a permutation from its inverse. */
+/* Tests the affinity tree with the published example of TreeMatch, step by step, and with a matrix
+ * for which a permutation and its inverse have different costs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void second_level(void **state)
     assert_int_equal(aggregate[1][1], 0);
 }
 
-/* Where groups are too many to list they grow around the heaviest pairs: the same answer here. */
+/* 128 tasks have too many possible groups to list, so groups grow from the heaviest pairs. */
 static void grown(void **state)
 {
     enum { MANY = 128 };
@@ -83,8 +83,8 @@ static void grown(void **state)
         assert_int_equal(group_of[i], i % 64);
 }
 
-/* A binary tree of eight processors without a NIC. Slots are leaves from left to right; `processor`
- * is what the operating system calls them. */
+/* The machine is a binary tree of eight processors without a NIC. Slots are its leaves from left to
+ * right; processor[] has their numbers in the operating system. */
 static const uint32_t processor[TASKS] = { 0, 2, 4, 6, 1, 3, 5, 7 };
 
 struct example {
@@ -143,7 +143,7 @@ static void worked_example(void **state)
         assert_int_equal(processor[slot_of[i]], expected[i]);
 }
 
-/* The example costs the same under the inverse permutation; this one does not. */
+/* In the example the inverse permutation costs the same; with this matrix it costs more. */
 static void asymmetric(void **state)
 {
     static const uint32_t leaves[TASKS] = { 0, 3, 4, 7, 1, 6, 2, 5 }; /* tasks, left to right */

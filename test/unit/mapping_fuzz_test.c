@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Any problem whatever: the mapping is valid, keeps kinds and pins, never costs more than where it
- * began, says the cost it has, and comes out the same twice. Small ones: nothing is better. */
+/* Maps random problems and checks each mapping: it is valid, respects kinds and pinned tasks, costs
+ * no more than the start, has the cost that is returned, and is the same a second time. For small
+ * problems no mapping is better. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,7 @@ static uint32_t below(struct fuzz *f, uint32_t bound)
     return (uint32_t)((f->random >> 32) * bound >> 32);
 }
 
-/* Mostly ordinary, now and then nothing, now and then what 2^62 bytes would be. */
+/* Returns a random number of bytes: usually below 1000, sometimes 0, sometimes up to 2^62. */
 static double amount(struct fuzz *f)
 {
     switch (below(f, 12)) {
@@ -152,7 +153,7 @@ static void valid_and_never_worse(void **state)
         close_to(mapping.cost_start, nuioa_cost(&f.problem, f.start));
         if (!strcmp(mapping.mapper, "keep"))
             assert_memory_equal(slot_of, f.start, f.problem.task_count * sizeof(*slot_of));
-        /* Where nothing is left to gain a second time, nobody is moved. */
+        /* Mapping the result again may lower J further; once it does not, no task moves. */
         memcpy(f.start, slot_of, sizeof(slot_of));
         assert_int_equal(nuioa_map(&f.problem, same, &again), 0);
         assert_true(again.cost <= mapping.cost * (1 + 1e-12));
@@ -174,7 +175,7 @@ static bool all_pinned(const struct nuioa_problem *p)
     return true;
 }
 
-/* Each mapper alone, with no budget to speak of, and what refinement makes of it. */
+/* Runs each mapper alone with a small budget, and then the refinement. */
 static void every_mapper(void **state)
 {
     const struct nuioa_mapper *const mappers[] = { &nuioa_affinity_tree, &nuioa_hopsort,
@@ -205,7 +206,7 @@ static void every_mapper(void **state)
         assert_true(applied[m] > 5);
 }
 
-/* All mappings of the rest, one task after the other. */
+/* Tries all mappings of the tasks from `next` on; returns the lowest J. */
 static double least(const struct fuzz *f, uint32_t *slot_of, bool *taken, uint32_t next,
                     double best)
 {
@@ -242,8 +243,8 @@ static void optimal_when_small(void **state)
     }
 }
 
-/* The table that makes gains cheap agrees with J after any changes. */
-static void seating_follows(void **state)
+/* The cost that swaps and moves update agrees with J. */
+static void assignment_follows_cost(void **state)
 {
     (void)state;
     for (uint64_t seed = 9000; seed < 9000 + rounds(100); seed++) {
@@ -256,7 +257,8 @@ static void seating_follows(void **state)
         assert_int_equal(nuioa_class_assignment_open(&assignment, &graph), 0);
         nuioa_classes_of(&graph, f.start, assignment.at);
         nuioa_assign_all(&assignment, assignment.at);
-        double fixed = nuioa_cost(&f.problem, f.start) - assignment.cost; /* what the pinned pay */
+        double fixed =
+            nuioa_cost(&f.problem, f.start) - assignment.cost; /* the cost of pinned tasks */
         for (int k = 0; k < 50 && graph.count; k++) {
             uint32_t i = below(&f, graph.count), j = below(&f, graph.count);
             uint32_t c = below(&f, graph.class_count);
@@ -275,8 +277,8 @@ static void seating_follows(void **state)
     }
 }
 
-/* Bounds spare the descent most pairs: of those none may lower J. */
-static void nothing_left(const struct nuioa_class_assignment *s)
+/* The descent skips most pairs because of its bounds: no swap and no move may lower J after it. */
+static void assert_local_optimum(const struct nuioa_class_assignment *s)
 {
     const struct nuioa_graph *g = s->graph;
     for (uint32_t i = 0; i < g->count; i++) {
@@ -307,7 +309,7 @@ static void searches_only_improve(void **state)
         nuioa_assign_all(&s, s.at);
         double fixed = nuioa_cost(&f.problem, f.start) - s.cost, before = s.cost;
         assert_int_equal(nuioa_descend(&s, &budget), 0);
-        nothing_left(&s);
+        assert_local_optimum(&s);
         assert_true(s.cost <= before + nuioa_least_gain(&s));
         before = s.cost;
         budget.limit = budget.evaluations + 20000;
@@ -327,7 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(valid_and_never_worse), cmocka_unit_test(every_mapper),
-        cmocka_unit_test(optimal_when_small),    cmocka_unit_test(seating_follows),
+        cmocka_unit_test(optimal_when_small),    cmocka_unit_test(assignment_follows_cost),
         cmocka_unit_test(searches_only_improve),
     };
     return cmocka_run_group_tests_name("placement of any problem", tests, NULL, NULL);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Profiles through nuioa(1): formats of other programs, the worked example of TreeMatch, what
-# `nuioa profile` says, and files that nobody should hand to srun.
+# Tests profiles through nuioa(1): formats of other programs, the published example of TreeMatch,
+# the output of `nuioa profile`, and files that must be refused.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tool.sh
 . "$here/tool.sh"
@@ -13,7 +13,7 @@ if ! command -v python3 >/dev/null; then
     exit
 fi
 
-# --- the example of TreeMatch's authors, and one that the inverse permutation would fail ---------
+# --- the published example of TreeMatch, and a matrix with a different inverse permutation --------
 
 # On a binary tree of 8 processors, whose numbers from left to right are 0 2 4 6 1 3 5 7.
 cat >"$work/example.mat" <<'EOF'
@@ -43,18 +43,18 @@ permutation() {
     json "*(t['cpus'] for t in d['tasks'])"
 }
 is "TreeMatch's worked example" "$(permutation "$work/example.mat")" "0 4 1 5 2 6 3 7"
-# 0 beside 3, 4 beside 7, and these two couples in one half; so the others
+# 0 and 3 are adjacent, 4 and 7 are, and these four are in one half; the others are in the other.
 is "one that is not symmetric" "$(permutation "$work/oneway.mat")" "0 1 5 2 4 7 3 6"
 is "... costs less than where Slurm puts it" "$(json "d['cost']['plan'] < d['cost']['slurm']")" True
 
-# --- summaries and conversion
-# ----------------------------------------------------------------------
+# --- summaries and conversion --------------------------------------------------------------------
 
 answers "a matrix" profile "$work/example.mat"
 like "how much in all" "$out" '^8 ranks, 56 pairs, 9\.3 KB'
 like "shares off the node of usual layouts" "$out" ' 2 block +86\.5 %'
 run profile --nodes 2 --distribution cyclic --json "$work/example.mat"
-# Even ranks on one node, odd ones on the other: 12 cells of 100 and 20 of 1 leave, of 9272 in all.
+# Even ranks are on one node, odd ones on the other: 12 cells of 100 and 20 cells of 1 are traffic
+# between the nodes, of 9272 in all.
 is "the share of one layout" \
     "$(json "[(*list(o.values())[:2], round(o['bytes']*9272)) for o in d['off_node']]")" \
     "[(2, 'cyclic', 1220)]"
@@ -62,12 +62,12 @@ is "--json: keys" "$(json "*d")" \
     "nuioa ranks pairs partial metric bytes msgs large_bytes heaviest off_node slices"
 is "--json: keys of a rank" "$(json "*d['heaviest'][0]")" \
     "rank sent_bytes recv_bytes sent_msgs recv_msgs large_recv_bytes weight"
-# Two counts of 4 bytes, 4 weights of 8, 6 pairs of 16.
+# A slice has two counts of 4 bytes, 4 weights of 8 and 6 pairs of 16.
 is "... what srun sends" "$(json "(lambda s: [s[k] for k in ('nodes', 'largest_bytes', 'ranks', \
     'pairs', 'bytes')])(d['slices'])")" "[2, 136, 4, 6, 272]"
 answers "... for a person" profile --nodes 2 "$work/example.mat"
 like "... in one line" "$out" 'at most 136 B a node \(4 ranks, 6 pairs among them\), 272 B in all'
-# 10,000 ranks that speak to 50 neighbours each, 64 on a node.
+# 10,000 ranks communicate with 50 neighbours each; 64 are on a node.
 awk 'BEGIN { print "nuioa-profile 1\nranks 10000"
     for (r = 0; r < 10000; r++)
         for (k = 1; k <= 25; k++)
@@ -95,7 +95,8 @@ like "... says so" "$out" 'partial: the recording was cut short'
 run plan --topology "$hagrid" --tasks 1 --hints "$work/partial" --format cpu-bind
 like "... and plan warns" "$err" 'warning: the profile is partial'
 
-# As Open MPI's monitoring leaves it: 0 sends to 1, 1 puts to 2, 3 gets from 0; rank 4 is silent.
+# Files as Open MPI's monitoring writes them: 0 sends to 1, 1 puts to 2, 3 gets from 0, and rank 4
+# has no traffic.
 mkdir "$work/monitoring"
 cat >"$work/monitoring/m.0.prof" <<'EOF'
 # POINT TO POINT
@@ -126,8 +127,7 @@ done
 run plan --topology "$hagrid" --tasks 2 --ranks 0,3 --hints "$work/monitoring" --json
 is "plan --hints takes it as it is" "$(json "*(t['weight'] for t in d['tasks'])")" "150.0 0.0"
 
-# --- what anybody may hand to srun
-# -----------------------------------------------------------------
+# --- files that must be refused ------------------------------------------------------------------
 
 bad() { # WANTED TEXT
     # shellcheck disable=SC2059

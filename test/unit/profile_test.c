@@ -34,7 +34,7 @@ static void load(const char *text, struct nuioa_profile *profile)
         fail_msg("%s", err.text);
 }
 
-/* The message ends with `line`, which begins behind the file's name. */
+/* Expects an error whose message is the file's name, ':' and `line`. */
 static void refuse(const char *text, const char *line)
 {
     struct nuioa_profile profile;
@@ -147,7 +147,7 @@ static void test_rank_lines(void **state)
     nuioa_profile_free(&p);
 }
 
-/* Ranks 2, 3, 4 are here (in another order), the others elsewhere. */
+/* Ranks 2, 3 and 4 are on the node, in another order; the others are on other nodes. */
 static void test_pairs(void **state)
 {
     (void)state;
@@ -163,10 +163,10 @@ static void test_pairs(void **state)
     assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, 3, weight, &pairs,
                                          &count, &warnings),
                      0);
-    /* 300 in, 0.05 * 1000 out; its 'rank' line is not used */
+    /* 300 received and 0.05 * 1000 sent; its 'rank' line is not used */
     assert_float_equal(weight[1], 350, 1e-9);
     assert_float_equal(weight[2], 0, 0);
-    assert_float_equal(weight[0], 0, 0); /* rank 4 has pairs, so the same holds */
+    assert_float_equal(weight[0], 0, 0); /* rank 4 has pairs, so its line is not used either */
     assert_int_equal(warnings.count, 1);
     assert_int_equal(count, 2);
     assert_int_equal(pairs[0].first, 0); /* ranks 4 and 3: local 0 and 2 */
@@ -187,7 +187,7 @@ static void test_pairs(void **state)
 
 #define MANY 40
 
-/* What a slice must be, counted the slow way. */
+/* Computes the expected slice by searching for each flow. */
 static void count_slowly(const struct nuioa_profile *p, const uint32_t *ranks, uint32_t n,
                          double *weight, double *bytes)
 {
@@ -227,7 +227,7 @@ static void check_slice(const struct nuioa_profile *p, const uint32_t *ranks, ui
     free(pairs);
 }
 
-/* With an index and without, whatever the ranks' order, for one rank up to all. */
+/* Slices 1 to 40 ranks in several orders, without an index and with one. */
 static void test_slices_of_many(void **state)
 {
     (void)state;
@@ -237,7 +237,7 @@ static void test_slices_of_many(void **state)
     uint32_t seed = 7, ranks[MANY];
     for (uint32_t i = 0; i < p.flow_count; i++) {
         seed = seed * 1664525 + 1013904223;
-        /* rank 39 says and hears nothing */
+        /* rank 39 has no traffic */
         p.flows[i] =
             (struct nuioa_flow){ seed >> 8 & 31, (seed >> 16) % 39, 1 + (seed >> 24), 1, 0 };
     }
@@ -254,8 +254,8 @@ static void test_slices_of_many(void **state)
     nuioa_profile_free(&p);
 }
 
-/* A node that says one rank 4,095 times, of a pair that has more than a million lines: 32 bits are
- * not enough to count them, and there is nothing to count. */
+/* A node lists one rank 4,095 times, and that rank has more than a million flows: their product
+ * does not fit into 32 bits. The list is refused before anything is counted. */
 static void test_repeated_rank(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void test_repeated_rank(void **state)
     nuioa_profile_free(&p);
 }
 
-/* What is written is read back the same, each pair once and in order. */
+/* A profile that is written and read again is the same, with each pair once and in order. */
 static void test_write(void **state)
 {
     (void)state;
@@ -308,7 +308,7 @@ static void test_write(void **state)
     assert_int_equal(q.flows[1].source, 1);
     assert_float_equal(q.flows[1].bytes, 1005, 0);
     assert_float_equal(q.flows[1].large_bytes, 40000, 0);
-    assert_int_equal(p.flow_count, 3); /* not changed by being written */
+    assert_int_equal(p.flow_count, 3); /* writing does not change it */
     nuioa_profile_free(&p);
     nuioa_profile_free(&q);
     unlink(path);

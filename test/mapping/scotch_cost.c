@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rival.h"
+#include "scotch_cost.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -9,7 +9,10 @@
 
 #include <scotch.h>
 
-/* Distances grow by the same amount with each link: the node is the graph of its links. */
+#include "mapping/refine.h"
+
+/* Describes the machine to Scotch as the graph of its links. This is right if the distance grows by
+ * the same amount with each link. */
 static int make_links(const struct nuioa_problem *p, SCOTCH_Graph *graph, SCOTCH_Arch *arch)
 {
     uint32_t n = p->domain_count;
@@ -35,8 +38,8 @@ static int make_links(const struct nuioa_problem *p, SCOTCH_Graph *graph, SCOTCH
     return rc;
 }
 
-/* A tree: packages, NUMA nodes, caches, cores. The last are all alike to us and nearly so to
- * Scotch. */
+/* Describes the machine to Scotch as a tree of packages, NUMA nodes, caches and cores. J does not
+ * distinguish cores; they cost little in Scotch. */
 static int make_tree(const struct instance *in, SCOTCH_Arch *arch)
 {
     SCOTCH_Num size[5], cost[5];
@@ -51,15 +54,16 @@ static int make_tree(const struct instance *in, SCOTCH_Arch *arch)
     return SCOTCH_archTleaf(arch, levels, size, cost);
 }
 
-/* The application: ranks of weight 1, and the NIC as the last vertex, of weight 0. */
+/* The application as a graph: ranks have load 1; the NIC, if included, is the last vertex and has
+ * load 0. */
 struct application {
     SCOTCH_Num *first, *to, *bytes, *load;
     SCOTCH_Num count, edges;
 };
 
-/* A byte to the NIC is worth as many as J charges for it, compared with one to a neighbour: the
- * mean extra for leaving the NIC's NUMA node over that for leaving one's own. */
-static double nic_worth(const struct instance *in)
+/* Returns by what factor J charges more for a byte to the NIC than for a byte to a neighbour: the
+ * mean rise of nic_cost outside the NIC's domain, divided by that of domain_cost. */
+static double nic_factor(const struct instance *in)
 {
     const struct nuioa_problem *p = &in->problem;
     const double *row = p->domain_cost + (size_t)in->nic_domain * p->domain_count;
@@ -76,7 +80,7 @@ static void make_application(const struct instance *in, bool nic, struct applica
     const struct nuioa_problem *p = &in->problem;
     uint32_t n = p->task_count;
     size_t most = 2 * ((size_t)p->pair_count + n);
-    double largest = 0, worth = nic_worth(in);
+    double largest = 0, factor = nic_factor(in);
     double *row = calloc(n + 1, sizeof(*row));
     a->first = calloc(n + 2, sizeof(*a->first));
     a->to = calloc(most, sizeof(*a->to));
@@ -85,7 +89,7 @@ static void make_application(const struct instance *in, bool nic, struct applica
     for (uint32_t k = 0; k < p->pair_count; k++)
         largest = fmax(largest, p->pairs[k].bytes);
     for (uint32_t i = 0; nic && i < n; i++)
-        largest = fmax(largest, worth * p->weight[i]);
+        largest = fmax(largest, factor * p->weight[i]);
     a->edges = 0;
     a->count = (SCOTCH_Num)n + nic;
     for (uint32_t i = 0; i < n + nic; i++) {
@@ -98,9 +102,9 @@ static void make_application(const struct instance *in, bool nic, struct applica
                 row[p->pairs[k].first] += p->pairs[k].bytes;
         }
         if (nic && i < n)
-            row[n] = worth * p->weight[i];
+            row[n] = factor * p->weight[i];
         for (uint32_t j = 0; i == n && j < n; j++)
-            row[j] = worth * p->weight[j];
+            row[j] = factor * p->weight[j];
         for (uint32_t j = 0; j < n + nic; j++)
             if (row[j] > 0) {
                 a->to[a->edges] = (SCOTCH_Num)j;
@@ -111,26 +115,27 @@ static void make_application(const struct instance *in, bool nic, struct applica
     free(row);
 }
 
-/* Scotch balances within a tolerance, we do not: the cheapest ranks leave overfull domains. */
+/* Scotch balances within a tolerance. Where a domain has more ranks than slots, moves those ranks
+ * out whose move costs least. */
 static void empty_overfull(const struct nuioa_problem *p, uint32_t *domain_of)
 {
     uint32_t n = p->task_count, domains = p->domain_count;
-    int *room = calloc(domains, sizeof(*room));
+    int *free_slots = calloc(domains, sizeof(*free_slots));
     double *nic = calloc(domains, sizeof(*nic));
     for (uint32_t s = 0; s < p->slot_count; s++) {
-        room[p->domain[s]]++;
+        free_slots[p->domain[s]]++;
         nic[p->domain[s]] = p->nic_cost[s];
     }
     for (uint32_t i = 0; i < n; i++)
-        room[domain_of[i]]--;
+        free_slots[domain_of[i]]--;
     for (uint32_t d = 0; d < domains; d++)
-        while (room[d] < 0) {
+        while (free_slots[d] < 0) {
             double least = INFINITY;
             uint32_t who = 0, where = 0;
             for (uint32_t i = 0; i < n; i++)
                 for (uint32_t e = 0; domain_of[i] == d && e < domains; e++) {
                     double cost = p->weight[i] * (nic[e] - nic[d]);
-                    if (room[e] <= 0)
+                    if (free_slots[e] <= 0)
                         continue;
                     for (uint32_t k = 0; k < p->pair_count; k++) {
                         const struct nuioa_pair *q = &p->pairs[k];
@@ -146,13 +151,14 @@ static void empty_overfull(const struct nuioa_problem *p, uint32_t *domain_of)
                     }
                 }
             domain_of[who] = where;
-            room[where]--;
-            room[d]++;
+            free_slots[where]--;
+            free_slots[d]++;
         }
-    free(room);
+    free(free_slots);
     free(nic);
 }
 
+/* Makes a mapping from domains, improves it by swaps, and returns its J. */
 static double improved(const struct nuioa_problem *p, const uint32_t *domain_of, uint32_t *slot_of)
 {
     struct nuioa_budget budget = { 0, UINT64_MAX };
