@@ -103,7 +103,7 @@ static enum doctor_role role_of(const struct doctor *d, const char *said)
     return runs_slurmd(d) ? DOCTOR_COMPUTE : *d->slurm.path ? DOCTOR_LOGIN : DOCTOR_OTHER;
 }
 
-/* As the plugin reads its arguments; of several lines, Slurm hands it the first one's first. */
+/* Reads the arguments as the plugin does. If it has several lines, the first one counts. */
 static void read_options(struct doctor *d)
 {
     nuioa_options_init(&d->options);
@@ -126,8 +126,8 @@ static void read_options(struct doctor *d)
     nuioa_options_finish(&d->options);
 }
 
-/* hwloc may take seconds, or hang. Longer than a launch would wait: on a node whose CPUs are all
- * busy, that it is slow is no fault. */
+/* The deadline for hwloc, which may take seconds, or hang. It is longer than that of a launch,
+ * because being slow is no fault on a node whose CPUs are all busy. */
 #define DISCOVERY_MS 10000
 
 static void look_at_hardware(struct doctor *d)

@@ -7,10 +7,11 @@
 #include "tools/doctor_kinds.h"
 #include "topology/node.h"
 
-/* The command `nuioa doctor`: which settings of this machine keep ranks from their network. A table
- * of checks is in doctor.c, each of which looks at one thing and reports findings; a table of all
- * kinds of finding, with why each matters and what to do, is in doctor_kinds.c. Nothing is changed.
- * What could hang is asked in a child process with a deadline, and Slurm's daemons are not asked. */
+/* The command `nuioa doctor`: which settings of this machine keep ranks from their network. The
+ * checks are a table in doctor.c; each looks at one thing and reports findings. The kinds of
+ * finding are a table in doctor_kinds.c, with why each matters and what to do. Nothing is changed.
+ * What could hang is asked in a child process with a deadline, and Slurm's daemons are not asked.
+ * */
 
 /* The kind of machine decides which checks run. */
 enum doctor_role {
@@ -31,7 +32,7 @@ struct doctor_finding {
 #define DOCTOR_FINDINGS_MAX 128
 
 struct doctor {
-    const char *root; /* "": this machine; else a directory with the files of another one */
+    const char *root; /* "": this machine; else a directory of files of another */
     int top;          /* descriptor of that directory */
     char host[64];
     enum doctor_role role;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What may hang, or runs code that is not ours, is asked in a child. */
-
 #include <grp.h>
 #include <stdlib.h>
 #include <string.h>

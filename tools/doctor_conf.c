@@ -26,7 +26,7 @@ char *doctor_load(int top, const char *path)
     ssize_t got = -1;
     if (fd < 0)
         return NULL;
-    /* files of /proc have no size */
+    /* files of /proc say that their size is 0 */
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < FILE_BYTES_MAX)
         text = malloc(st.st_size ? (size_t)st.st_size + 1 : FILE_BYTES_MAX);
     size_t room = text ? (st.st_size ? (size_t)st.st_size : FILE_BYTES_MAX - 1) : 0, length = 0;
@@ -47,7 +47,7 @@ static bool exists(int top, const char *path)
     return !fstatat(top, *path == '/' ? path + 1 : path, &st, 0) && S_ISREG(st.st_mode);
 }
 
-/* `name` beside the file `path`, unless it is absolute. False: too long. */
+/* Makes the path of `name` beside the file `path`, unless it is absolute. False: it is too long. */
 static bool beside(char *to, size_t size, const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/');
@@ -58,7 +58,7 @@ static bool beside(char *to, size_t size, const char *path, const char *name)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* Cuts the next line off, joined with those it continues on, without its comment. NULL: the end. */
+/* Returns the next line with its continuation lines, without its comment. NULL: there is none. */
 static char *next_line(char **rest, unsigned *number)
 {
     char *line = *rest, *to = line;
@@ -106,7 +106,7 @@ static bool add_entry(struct doctor_conf *conf, const char *key, const char *val
     return entry->key && entry->value && entry->block && entry->name;
 }
 
-/* "Key=Value", "Key = Value", "Key=\"a value\"" off the line. False: no more. */
+/* Reads the next "Key=Value", "Key = Value" or "Key=\"a value\"". False: there is none. */
 static bool next_pair(char **rest, char **key, char **value)
 {
     char *c = *rest + strspn(*rest, " \t\r");
@@ -117,7 +117,7 @@ static bool next_pair(char **rest, char **key, char **value)
     if (c == *key || *c != '=')
         return false;
     if (end > *key && strchr("-+*/", end[-1]))
-        end--; /* Slurm's operators, "Key+=Value" */
+        end--; /* Slurm has operators, as in "Key+=Value" */
     *end = '\0';
     c++;
     c += strspn(c, " \t\r");
@@ -333,7 +333,7 @@ static bool take(int top, char *path, size_t size, const char *directory, size_t
     return all > 0 && (size_t)all < size && exists(top, path);
 }
 
-/* In one of the directories of PluginDir. */
+/* Looks in the directories of PluginDir. */
 static bool take_from(int top, char *path, size_t size, const char *directories, const char *name)
 {
     const char *said = directories;

@@ -39,8 +39,8 @@ struct doctor_stack {
 };
 
 /* Reads slurm.conf and the files that it includes. slurm.conf is the file of SLURM_CONF, or where
- * Slurm is built to look for it, or where a slurmd without configuration files keeps it. Leaves path
- * empty if there is none. The caller frees *conf. */
+ * Slurm is built to look for it, or where a slurmd without configuration files keeps it. Leaves
+ * path empty if there is none. The caller frees *conf. */
 void doctor_conf_read(struct doctor_conf *conf, int top);
 void doctor_conf_free(struct doctor_conf *conf);
 
@@ -64,8 +64,8 @@ void doctor_stack_read(struct doctor_stack *stack, const struct doctor_conf *con
 void doctor_stack_free(struct doctor_stack *stack);
 
 /* Finds the file `name` among Slurm's plugins: in PluginDir, or in the directory that nuioa was
- * configured with, or in the usual directories. Writes its path below `top`. Returns false if it was
- * not found. */
+ * configured with, or in the usual directories. Writes its path below `top`. Returns false if it
+ * was not found. */
 bool doctor_conf_plugin(const struct doctor_conf *conf, int top, const char *root, const char *name,
                         char *path, size_t size);
 
@@ -75,8 +75,8 @@ bool doctor_conf_plugin(const struct doctor_conf *conf, int top, const char *roo
 bool doctor_conf_spank(const struct doctor_conf *conf, int top, const char *root, const char *name,
                        char *path, size_t size);
 
-/* Returns the text of a file, of at most 4 MiB, or NULL if it cannot be read. Never waits. The caller
- * frees it. */
+/* Returns the text of a file, of at most 4 MiB, or NULL if it cannot be read. Never waits. The
+ * caller frees it. */
 char *doctor_load(int top, const char *path);
 
 #endif

@@ -18,12 +18,12 @@
 #include "tools/doctor_nic.h"
 #include "util/sysfs.h"
 
-/* The longest wait for an interrupt that goes unmentioned. Drivers' fixed settings are 8 to 100 us,
- * and a message between two nodes takes 10 to 20. */
+/* A longer wait for an interrupt is reported. Fixed settings of drivers are 8 to 100 us, and a
+ * message between two nodes takes 10 to 20 us. */
 #define COALESCING_US 25
 
-/* Of a round trip, for buffers: some tens of microseconds on an idle cluster, under load a
- * millisecond and more. */
+/* The round trip for which buffers must suffice. It is some tens of microseconds on an idle
+ * cluster, and a millisecond or more under load. */
 #define ROUND_TRIP_US 1000
 
 static bool ask(const char *netdev, void *command)
@@ -45,8 +45,8 @@ static bool is_ours(const struct doctor *d, const struct nuioa_nic *nic)
 
 /* --- how long interrupts wait, and what the card can do --------------------------------------- */
 
-/* Bits of a mask of link modes and their rates: enum ethtool_link_mode_bit_indices of
- * linux/ethtool.h. The kernel hands its names of the modes out by netlink only. */
+/* These are bits of a mask of link modes and their rates: enum ethtool_link_mode_bit_indices of
+ * linux/ethtool.h. The kernel gives the names of the modes by netlink only. */
 static const struct {
     unsigned char first, last;
     unsigned mbps;
@@ -71,7 +71,7 @@ static unsigned fastest_mode(const uint32_t *supported, unsigned words)
     return best;
 }
 
-/* The most a card's port supports, in Mb/s; 0: it does not say. */
+/* Returns the highest rate that the port supports, in Mb/s; 0 if it is not known. */
 static unsigned card_mbps(const char *netdev)
 {
     struct {
@@ -116,7 +116,7 @@ void doctor_check_modes(struct doctor *d)
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
-/* The last number in a file of /proc/sys/net; 0: none. */
+/* Returns the last number in a file of /proc/sys/net, or 0. */
 static uint64_t limit(const struct doctor *d, const char *name)
 {
     char text[128];
@@ -132,7 +132,7 @@ void doctor_check_tcp(struct doctor *d)
 {
     static const struct {
         const char *file, *name, *kind;
-        unsigned divisor; /* of a round trip's worth */
+        unsigned divisor; /* the part of one round trip's data that is needed */
     } limits[] = {
         { "ipv4/tcp_rmem", "net.ipv4.tcp_rmem", "tcp-buffers", 1 },
         { "ipv4/tcp_wmem", "net.ipv4.tcp_wmem", "tcp-buffers", 1 },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What can be found, why it matters and what to do: the table in nuioa(1) has the same order. */
+/* The kinds of finding, why each matters and what to do. The table in nuioa(1) has the same order.
+ * */
 
 #include <string.h>
 

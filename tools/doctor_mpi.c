@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What MPI libraries are told, by the environment and by the files that sites put it in. */
+/* Checks the settings of MPI libraries in the environment and in the files of the site. */
 
 #include <ctype.h>
 #include <glob.h>
@@ -34,7 +34,8 @@ static void set(struct setting *setting, const char *value, size_t length, const
     nuioa_copy(setting->where, sizeof(setting->where), where);
 }
 
-/* "NAME=VALUE", "export NAME=VALUE", and in Open MPI's file "btl = tcp,self" for OMPI_MCA_btl. */
+/* Reads "NAME=VALUE" and "export NAME=VALUE", and in the file of Open MPI "btl = tcp,self", which
+ * is OMPI_MCA_btl. */
 static void read_line(struct setting *settings, const char *line, size_t length, const char *prefix,
                       const char *where)
 {
@@ -88,7 +89,7 @@ static void read_glob(const struct doctor *d, struct setting *settings, const ch
     globfree(&found);
 }
 
-/* Later ones win, as they do when a job starts. */
+/* A later file overrides an earlier one, as it does when a job starts. */
 static void read_settings(const struct doctor *d, struct setting *settings)
 {
     char path[PATH_MAX];
@@ -129,7 +130,7 @@ static bool is_word_of(const char *word, const char *const *words)
     return false;
 }
 
-/* The next word of a comma list into `word`. */
+/* Copies the next word of a list with commas to `word`. */
 static bool next(const char **list, char *word, size_t size)
 {
     size_t length = strcspn(*list, ",");
@@ -140,7 +141,7 @@ static bool next(const char **list, char *word, size_t size)
     return true;
 }
 
-/* A list that names tcp, and nothing beside it but what stays in the node. */
+/* Returns whether the list names tcp, and besides it only transports inside the node. */
 static bool only_tcp(const char *list, const char *const *local)
 {
     char word[64];
@@ -161,7 +162,7 @@ static void complain(struct doctor *d, const struct setting *setting, const char
                   setting->where, more);
 }
 
-/* Open MPI: the point-to-point layers ucx and cm do without the byte transports that btl names. */
+/* In Open MPI the point-to-point layers ucx and cm do not use the byte transports of btl. */
 static void judge_open_mpi(struct doctor *d, const struct setting *settings)
 {
     static const char *const local[] = { "self", "vader", "sm", "smcuda", NULL };

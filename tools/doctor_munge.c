@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* MUNGE, where Slurm or the plugin uses it. */
+/* Checks MUNGE if Slurm or the plugin uses it. */
 
 #include <errno.h>
 #include <string.h>
@@ -42,8 +42,8 @@ static void encode_and_decode(int fd, void *arg)
     doctor_answer(fd, code == EMUNGE_SUCCESS ? 'y' : 'n', text ? text : munge.strerror(code));
 }
 
-/* libmunge tries for two seconds what this knows at once. 0 or -errno. */
-static int knock(const char *path)
+/* Connects to munged, because libmunge takes two seconds to fail. Returns 0 or -errno. */
+static int connect_munged(const char *path)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     if (nuioa_copy(address.sun_path, sizeof(address.sun_path), path))
@@ -53,7 +53,7 @@ static int knock(const char *path)
         return -errno;
     int rc = connect(fd, (struct sockaddr *)&address, sizeof(address)) ? -errno : 0;
     close(fd);
-    return rc == -EAGAIN ? 0 : rc; /* its queue is full: alive or not, the child will tell */
+    return rc == -EAGAIN ? 0 : rc; /* its queue is full; the child finds out whether it answers */
 }
 
 static void socket_of(const struct libmunge *munge, const char *said, char *path, size_t size)
@@ -84,7 +84,7 @@ void doctor_check_munge(struct doctor *d)
         return;
     }
     socket_of(&munge, d->options.munge_socket, path, sizeof(path));
-    int rc = knock(path);
+    int rc = connect_munged(path);
     if (rc) {
         doctor_report(d, "munge-unreachable", "", "munged's socket %s: %s.", path, strerror(-rc));
         return;

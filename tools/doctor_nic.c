@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Where NICs are, and what they are connected with: the network on one side, memory on the
- * other. */
+/* Checks where NICs are, and their connections with the network and with memory. */
 
 #include <ctype.h>
 #include <dirent.h>
@@ -80,7 +79,7 @@ void doctor_check_locality(struct doctor *d)
     }
 }
 
-/* --- the network's side ----------------------------------------------------------------------- */
+/* --- the network side ------------------------------------------------------------------------- */
 
 static long pci_number(const struct doctor *d, const struct nuioa_nic *nic, const char *what)
 {
@@ -97,7 +96,7 @@ static bool same_model(const struct doctor *d, const struct nuioa_nic *a, const 
            device == pci_number(d, b, "device");
 }
 
-/* A port that is up beside one that is not: of the same card, else of the same model. */
+/* Returns a port that is up, of the same card, else of the same model; or NULL. */
 static const struct nuioa_nic *sibling(const struct doctor *d, const struct nuioa_nic *nic)
 {
     const struct nuioa_nic *found = NULL;
@@ -113,7 +112,7 @@ static const struct nuioa_nic *sibling(const struct doctor *d, const struct nuio
     return found;
 }
 
-/* An interface that somebody wants up has no carrier. */
+/* Returns whether somebody has set the interface up (IFF_UP), with or without a carrier. */
 static bool is_wanted(const struct doctor *d, const struct nuioa_nic *nic)
 {
     long flags = 0;
@@ -121,7 +120,7 @@ static bool is_wanted(const struct doctor *d, const struct nuioa_nic *nic)
     return !nuioa_sysfs_number(d->top, &flags, "sys/class/net/%s/flags", netdev) && (flags & 1);
 }
 
-/* "1: DOWN, 2: Polling", "down" */
+/* Writes the state of the port, as "1: DOWN, 2: Polling" or "down". */
 static void describe_state(const struct doctor *d, const struct nuioa_nic *nic, char *text,
                            size_t size)
 {
@@ -162,7 +161,7 @@ void doctor_check_ports(struct doctor *d)
     }
 }
 
-/* "100 Gb/sec (4X EDR)": 4; 0 if it does not say. */
+/* Returns the lanes, as 4 for "100 Gb/sec (4X EDR)"; 0 if they are not known. */
 static unsigned lanes(const struct doctor *d, const struct nuioa_nic *nic, char *rate, size_t size)
 {
     if (nuioa_sysfs_text(d->top, rate, size, "sys/class/infiniband/%s/ports/%u/rate", nic->name,
@@ -174,7 +173,7 @@ static unsigned lanes(const struct doctor *d, const struct nuioa_nic *nic, char 
     return width && *end == 'X' && width < 64 ? (unsigned)width : 0;
 }
 
-/* The fastest that is up, of the same model. */
+/* Returns the fastest NIC of the same model that is up. */
 static const struct nuioa_nic *fastest_like(const struct doctor *d, const struct nuioa_nic *nic)
 {
     const struct nuioa_nic *best = nic;
@@ -198,7 +197,7 @@ void doctor_check_rates(struct doctor *d)
         const struct nuioa_nic *best = fastest_like(d, nic);
         if (width && width < 4)
             doctor_report(d, "port-slow", name, "%s has %u of 4 lanes: %s.", name, width, rate);
-        /* rates as drivers round them: within a tenth they are equal */
+        /* drivers round rates: those within a tenth are equal */
         else if (nic->rate_mbps && best->rate_mbps / 11 > nic->rate_mbps / 10)
             doctor_report(d, "port-slow", name, "%s runs at %u Mb/s, %s, of the same model, at %u.",
                           name, nic->rate_mbps, doctor_nic_name(best, its, sizeof(its)),
@@ -206,7 +205,7 @@ void doctor_check_rates(struct doctor *d)
     }
 }
 
-/* --- the memory's side ------------------------------------------------------------------------ */
+/* --- the memory side -------------------------------------------------------------------------- */
 
 struct link {
     char speed[32];
@@ -229,8 +228,8 @@ static void read_link(const struct doctor *d, const char *pci, const char *which
         unit[5] = '\0';
 }
 
-/* What a link carries: 8b/10b up to 5 GT/s, then 128b/130b, then flits of 242 in 256 bytes (PCI
- * Express base specification). */
+/* Returns the rate of a link without its encoding, which is 8b/10b up to 5 GT/s, then 128b/130b,
+ * then flits with 242 bytes of data in 256 (PCI Express base specification). */
 static uint64_t link_mbps(const struct link *link)
 {
     uint64_t raw = (uint64_t)link->tenths * 100 * (uint64_t)link->width;
@@ -281,10 +280,10 @@ struct tally {
     const char *interrupts; /* text of /proc/interrupts, or NULL */
     unsigned irqs, far_irqs;
     uint64_t count, far_count;
-    hwloc_bitmap_t far; /* CPUs that serve some from afar */
+    hwloc_bitmap_t far; /* CPUs that serve interrupts and are far from the NIC */
 };
 
-/* How often it was raised, on all CPUs. */
+/* Returns how often the interrupt was raised, on all CPUs. */
 static uint64_t raised(const char *text, unsigned irq)
 {
     uint64_t sum = 0;
@@ -342,8 +341,8 @@ static void count_irqs(const struct doctor *d, const struct nuioa_nic *nic, stru
     hwloc_bitmap_free(cpus);
 }
 
-/* Drivers make an IRQ for each CPU of the machine, so that some are far is no fault; interrupts are
- * what counts. */
+/* Drivers make an IRQ for each CPU of the machine, so it is no fault that some are far. Only the
+ * interrupts that they have raised count. */
 static void check_irqs_of(struct doctor *d, const struct nuioa_nic *nic, const char *interrupts)
 {
     struct tally tally = { .interrupts = interrupts, .far = hwloc_bitmap_alloc() };

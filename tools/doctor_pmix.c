@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The PMIx library that Slurm's plugin opens. */
+/* Checks the PMIx library that the PMIx plugin of Slurm opens. */
 
 #include <dlfcn.h>
 #include <link.h>
@@ -22,7 +22,7 @@ enum { PLUGIN_BYTES_MAX = 4 << 20 };
 struct pmix {
     char slurm[4096];  /* Slurm's own library, whose symbols its programs give to plugins; "" */
     char plugin[4096]; /* mpi_pmix.so */
-    char name[4096];   /* what that opens, as far as its strings tell */
+    char name[4096];   /* the library that it opens, according to its strings */
 };
 
 /* Slurm's plugin opens a name that is a string in it, "libpmix.so" or, later, "libpmix.so.2"; where
@@ -78,7 +78,8 @@ static void search_as_plugin(struct pmix *pmix)
     free(info);
 }
 
-/* "y" and the version, "n" and why it cannot be opened, "u" and the version: it cannot publish. */
+/* Answers "y" and the version; "n" and why the library cannot be opened; or "u" and the version if
+ * it cannot publish. */
 static void open_pmix(int fd, void *arg)
 {
     struct pmix *pmix = arg;
@@ -95,14 +96,14 @@ static void open_pmix(int fd, void *arg)
     doctor_answer(fd, able ? 'y' : 'u', version ? version() : "of an unknown version");
 }
 
-/* "OpenPMIx 6.1.0 (PMIx Standard: ...": that release, and candidates before and after it. */
+/* Takes "OpenPMIx 6.1.0 (PMIx Standard: ...", and candidates of that release. */
 static bool dies_of_logging(const char *version)
 {
     const char *number = version + strcspn(version, "0123456789");
     return !strncmp(number, "6.1.0", 5) || !strncmp(number, "6.1.1rc", 7);
 }
 
-/* As Slurm reads one. */
+/* Reads a truth value as Slurm does. */
 static bool is_true(const char *value)
 {
     static const char *const words[] = { "yes", "up", "true", "1" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What was found: for a person, for a program, in one line. */
+/* Prints the findings: for people, for programs, in one line. */
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static unsigned count(const struct doctor *d, enum doctor_severity severity)
     return sum;
 }
 
-/* "2 problems, 1 piece of advice, 1 unknown" */
+/* Writes the numbers, as "2 problems, 1 piece of advice, 1 unknown". */
 static void summarise(const struct doctor *d, char *text, size_t size)
 {
     unsigned problems = count(d, DOCTOR_PROBLEM), advice = count(d, DOCTOR_ADVICE),
@@ -119,7 +119,7 @@ int doctor_print_line(const struct doctor *d, int status)
 
 /* --- for a program ---------------------------------------------------------------------------- */
 
-/* A name from the system may be no UTF-8. */
+/* A name from the system need not be UTF-8. */
 static json_t *text_or_null(const char *text)
 {
     json_t *value = *text ? json_string(text) : json_null();

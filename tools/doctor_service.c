@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What the plugin needs: that Slurm can load it, its cache, the site's distances. */
+/* Checks what the plugin needs: that Slurm can load it, its cache, the distances of the site. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,8 +31,8 @@ static const unsigned *version_of(const char *path, int flags)
     return library ? dlsym(library, "plugin_version") : NULL;
 }
 
-/* As Slurm does it: major and minor version must be its own. Slurm looks for most symbols only when
- * they are called, which is where slurmstepd would die for want of one. */
+/* Checks as Slurm does that major and minor version are its own. Slurm looks for most symbols only
+ * when they are called; slurmstepd would die there if one were missing. */
 static void load_plugin(int fd, void *arg)
 {
     const struct loading *loading = arg;

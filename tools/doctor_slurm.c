@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The plugin's line in plugstack.conf, and settings of Slurm's that work against it. */
+/* Checks the line of the plugin in plugstack.conf, and settings of Slurm that work against it. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ void doctor_check_plugin(struct doctor *d)
                       d->stack.path, PLUGIN);
 }
 
-/* As spank/option_sources.c reads them; the first line of several counts. */
+/* Arguments are read as spank/option_sources.c does; the first line of several counts. */
 void doctor_check_arguments(struct doctor *d)
 {
     for (unsigned i = 0; i < d->complaints.count; i++)
@@ -112,8 +112,8 @@ static bool is_wide(const char *bind)
     return false;
 }
 
-/* Whether "node[1-4],login" may name this host: the part before a bracket decides, which is as
- * much as is needed to leave other kinds of nodes out. */
+/* Returns whether a list such as "node[1-4],login" may name this host. Only the part before a
+ * bracket is compared, which is enough to exclude other kinds of nodes. */
 static bool may_name(const char *list, const char *host)
 {
     size_t length = strcspn(host, ".");
@@ -167,7 +167,7 @@ void doctor_check_distribution(struct doctor *d)
 
 #define HOSTS_MAX 1000000ul
 
-/* How many "1-4,07]" are, and where they end. */
+/* Counts the numbers in "1-4,07]", and finds their end. */
 static unsigned long count_ranges(const char **at)
 {
     unsigned long count = 0;
@@ -185,7 +185,7 @@ static unsigned long count_ranges(const char **at)
     return count < HOSTS_MAX ? count : HOSTS_MAX;
 }
 
-/* How many nodes "node[1-4],rack[1-2]n[01-40]" are. */
+/* Counts the nodes of a list such as "node[1-4],rack[1-2]n[01-40]". */
 static unsigned long count_hosts(const char *list)
 {
     unsigned long count = 0, product = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Processors, kernel and firmware. */
+/* Checks processors, kernel and firmware. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ void doctor_check_discovery(struct doctor *d)
         doctor_report(d, "discovery-failed", "", "%s.", d->node_error.text);
 }
 
-/* No cpufreq: the kernel does not scale the clock, as in virtual machines. */
+/* Without cpufreq the kernel does not scale the clock, as in virtual machines. */
 void doctor_check_governor(struct doctor *d)
 {
     char text[32], other[32] = "";
@@ -52,7 +52,7 @@ struct shape {
     unsigned l3s, numas; /* that have CPUs */
 };
 
-/* Ids count from 0 on; `of` picks one of a PU. */
+/* Counts different ids, which begin at 0. `of` returns the id of a PU. */
 static unsigned distinct(const struct nuioa_node *node, long (*of)(const struct nuioa_pu *pu))
 {
     bool *seen = calloc((size_t)node->pu_count + node->numa_count + 1, sizeof(*seen));
@@ -78,7 +78,8 @@ static long numa_of(const struct nuioa_pu *pu)
     return pu->numa;
 }
 
-/* Xeons that can be split; the E3 and E5 of old cannot, or call it otherwise. */
+/* Returns whether it is a Xeon that can be split. Old E3 and E5 cannot, or have another name for
+ * it. */
 static bool may_have_snc(const struct nuioa_node *node)
 {
     static const char *const names[] = { "Platinum", "Gold", "Max" };
@@ -128,7 +129,7 @@ static bool is_refused(const struct nuioa_node *node)
     return false;
 }
 
-/* With two NUMA nodes there is nothing to grade. */
+/* Two NUMA nodes have one distance only. */
 void doctor_check_slit(struct doctor *d)
 {
     const struct nuioa_distance *distance = &d->node.distance;

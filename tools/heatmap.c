@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* The matrix as a picture: a square for each pair, darker the farther, framed where there is a
- * link. */
+/* Draws the matrix: a square for each pair, darker if the pair is farther apart, with a frame if
+ * there is a link. */
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 
 enum { CELL = 46, LEFT = 96, TOP = 74, RIGHT = 24, BOTTOM = 58 };
 
-/* Near is light yellow, far is dark red, in between orange; text must be readable on it. */
+/* Near is light yellow, far is dark red, and orange is between them. Text must be readable on all.
+ * */
 static void colour(double share, char *text, size_t size, bool *dark)
 {
     static const double stop[3][3] = { { 255, 250, 220 }, { 250, 150, 60 }, { 120, 10, 40 } };

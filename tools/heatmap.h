@@ -6,7 +6,8 @@
 
 struct probe;
 
-/* Writes the matrix as an SVG picture to the file `path`. Returns 0, or a negative error with *err. */
+/* Writes the matrix as an SVG picture to the file `path`. Returns 0, or a negative
+ * error with *err. */
 int probe_heatmap(const struct probe *probe, const char *path, struct nuioa_error *err);
 
 #endif

@@ -10,8 +10,8 @@
 #include "output/report.h"
 #include "output/report_explain.h"
 
-/* When one element cannot be made for want of memory, nothing is printed. jansson's containers take
- * NULL and fail, so one flag suffices. */
+/* If there is no memory for one element, nothing is printed. Containers of jansson take NULL and
+ * fail, so that one flag is enough. */
 
 static void put(json_t *object, const char *key, json_t *value, bool *bad)
 {
@@ -25,7 +25,7 @@ static void add(json_t *array, json_t *value, bool *bad)
         *bad = true;
 }
 
-/* A name from the system may be no UTF-8; JSON must be. */
+/* JSON must be UTF-8, and a name from the system need not be. */
 static json_t *text(const char *from)
 {
     json_t *value = json_string(from);
@@ -78,7 +78,7 @@ static json_t *warnings_of(const struct nuioa_warnings *first, const struct nuio
     return array;
 }
 
-/* One key a line, of an array of objects or arrays one element a line: for jq and for eyes. */
+/* Prints each key, and each element of an array of objects or arrays, on a line of its own. */
 static int print(json_t *root, bool bad)
 {
     const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
@@ -203,7 +203,7 @@ static void put_split(json_t *o, const struct nuioa_split *before, const struct 
     put(o, "plan_neighbours", json_real(after->neighbours), bad);
 }
 
-/* Why it is where it is. */
+/* Adds why the rank has its slot. */
 static void put_account(json_t *o, const struct nuioa_plan *plan, uint32_t local, bool *bad)
 {
     const struct nuioa_rank_costs *a = &plan->assignments[local].costs;
@@ -247,7 +247,7 @@ static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *n
     return o;
 }
 
-/* Local ranks as the ranks they are. */
+/* Translates local ranks to ranks. */
 static json_t *ranks_of(const struct nuioa_plan *plan, const uint32_t *locals, uint32_t count,
                         bool *bad)
 {

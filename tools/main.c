@@ -56,7 +56,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int status = run(argc, argv);
-    /* A result that did not reach its reader (full disk) is no result. */
+    /* A result that could not be written, on a full disk for example, is an error. */
     if (fflush(stdout) || ferror(stdout))
         return tool_fail("standard output: %s", strerror(errno));
     return status;

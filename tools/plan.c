@@ -37,7 +37,7 @@ static const char usage[] =
     "  --format rankfile           for Open MPI's mpirun\n"
     "\n";
 
-/* Everything from the command line and the files it names, until the plan is printed. */
+/* What the command line and its files say, until the plan is printed. */
 struct job {
     const char *command;
     const char *tasks, *cpus_per_task, *allowed, *binding, *ranks, *interrupts, *xml, *format;
@@ -53,7 +53,7 @@ static int set_option(struct tool_args *args, void *context)
     struct nuioa_error err;
     const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_TOOL, args->name);
     const char *value = args->value;
-    /* Plain --nuioa is whole, as it is for srun: a value is taken only if one follows. */
+    /* As for srun, --nuioa needs no value: one is taken only if the next argument is no option. */
     bool is_switch = option == nuioa_option_table;
     bool follows = args->next < args->argc && strncmp(args->argv[args->next], "--", 2);
     if (option && !value && (!is_switch || follows)) {
@@ -78,7 +78,7 @@ static int read_arguments(struct job *job, int argc, char **argv)
     };
     job->command = argv[0];
     nuioa_options_init(&job->options);
-    job->options.mode = NUIOA_ON; /* who asks for a plan wants one */
+    job->options.mode = NUIOA_ON; /* the default is off, but here a plan was asked for */
     int rc = tool_args_read(argc, argv, options, set_option, job);
     if (rc || job->help || job->options.help)
         return rc;

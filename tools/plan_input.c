@@ -18,7 +18,7 @@
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
-/* hwloc's own reader takes more than the kernel's form, and CPUs without end ("3-"). */
+/* hwloc's own reader is not used: it takes other forms too, and sets without end ("3-"). */
 int plan_cpu_list(const char *text, hwloc_bitmap_t cpus)
 {
     char *copy = strdup(text), *save = NULL;
@@ -42,7 +42,7 @@ int plan_cpu_list(const char *text, hwloc_bitmap_t cpus)
     return rc;
 }
 
-/* Room for one more line: a set of CPUs to fill, or NULL. */
+/* Adds one more line. Returns its empty set of CPUs, or NULL without memory. */
 static hwloc_bitmap_t add_line(struct plan_input *input)
 {
     uint32_t count = input->line_count;
@@ -58,7 +58,7 @@ static hwloc_bitmap_t add_line(struct plan_input *input)
     return set;
 }
 
-/* Read once from the beginning to the end: it may be a pipe. */
+/* Reads the file once from the beginning to the end, because it may be a pipe. */
 static int read_binding(struct plan_input *input)
 {
     FILE *in = fopen(input->binding, "re");
@@ -106,7 +106,7 @@ static int default_ranks(struct plan_input *input)
     return 0;
 }
 
-/* How many tasks: whatever says so must say the same. */
+/* Finds the number of tasks. All options that give it must give the same. */
 static int count_tasks(struct plan_input *input, const char *tasks, const char *ranks)
 {
     uint32_t named = 0;
@@ -166,7 +166,7 @@ int plan_input_interrupts(struct plan_input *input, const char *list)
     return 0;
 }
 
-/* This machine's own, where nobody said them. */
+/* Reads those of this machine if none were given. */
 static void find_interrupts(struct plan_input *input, const struct nuioa_node *node)
 {
     if (input->interrupts || node->emulated)
@@ -178,7 +178,7 @@ static void find_interrupts(struct plan_input *input, const struct nuioa_node *n
 
 /* --- where Slurm would put them --------------------------------------------------------------- */
 
-/* The first CPU of `cpus` that `within` lacks, or -1. */
+/* Returns the first CPU of `cpus` that is not in `within`, or -1. */
 static int first_outside(hwloc_const_bitmap_t cpus, hwloc_const_bitmap_t within)
 {
     for (int cpu = hwloc_bitmap_first(cpus); cpu >= 0; cpu = hwloc_bitmap_next(cpus, cpu))

@@ -36,8 +36,8 @@ int plan_input_arguments(struct plan_input *input, const char *command, const ch
                          const char *cpus_per_task, const char *ranks, const char *allowed,
                          const char *binding);
 
-/* Fills *request, which points into *input, *node and *options. Returns 0, or an exit status after a
- * message on stderr. */
+/* Fills *request, which points into *input, *node and *options. Returns 0, or an exit status after
+ * a message on stderr. */
 int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
                        const struct nuioa_options *options, struct nuioa_request *request,
                        struct nuioa_warnings *warnings);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What a load from memory takes between each pair of NUMA nodes of this machine.
+/* Measures the time of a load from memory between each pair of NUMA nodes of this machine.
  *
- * A chain of dependent loads through a buffer far larger than the caches, in random order, so that
- * no prefetcher helps and nothing overlaps; in huge pages where the system allows them, so that few
- * loads miss the TLB. The buffer is bound to one NUMA node, the thread to one core of another. A
- * chunk of some thousand loads is timed at once, and the median over many is taken: an interrupt or
- * a neighbour spoils some chunks, not the median. The order is memory, repetition, core, so that
- * what changes slowly (frequency, other load) falls on all cores alike. */
+ * It follows a chain of dependent loads through a buffer far larger than the caches, in random
+ * order, so that no prefetcher helps and no loads overlap. The buffer is in huge pages if the
+ * system allows them, so that few loads miss the TLB. The buffer is bound to one NUMA node, the
+ * thread to one core of another. A chunk of some thousand loads is timed at once, and the median
+ * over many is taken: an interrupt or a neighbour spoils some chunks, not the median. The order is
+ * memory, repetition, core, so that what changes slowly (frequency, other load) falls on all cores
+ * alike. */
 
 #define _GNU_SOURCE
 
@@ -54,7 +55,8 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/* One cycle through all lines (Sattolo's shuffle), made in place. */
+/* Makes one cycle through all lines, in place (S. Sattolo, "An algorithm to generate a random
+ * cyclic permutation", 1986). */
 static void chain(struct line *lines, size_t count)
 {
     uint64_t random = 88172645463325252u;
@@ -80,7 +82,8 @@ static double median(double *values, unsigned count)
     return values[count / 2];
 }
 
-/* ns a load, from where the last call ended, so that what it left in the caches is not met. */
+/* Returns ns for one load. It begins where the last call ended, because that call has left its own
+ * lines in the caches. */
 static double chase(const struct line **from, unsigned chunks)
 {
     double times[256];
@@ -108,19 +111,19 @@ static void *map_bytes(size_t bytes)
         return map;
     map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind, -1, 0);
     if (map != MAP_FAILED)
-        madvise(map, bytes, MADV_HUGEPAGE); /* a wish */
+        madvise(map, bytes, MADV_HUGEPAGE); /* it may refuse */
     return map;
 }
 
-/* Whether the kernel did put it there: bound memory can still come from elsewhere when it was there
- * before, and a node may be known and not usable. */
+/* Returns whether the memory is on that NUMA node. Bound memory can be on another one if it was
+ * allocated before, and a NUMA node may be known and not usable. */
 static bool is_on(void *map, size_t bytes, unsigned os_index)
 {
     for (size_t offset = 0; offset < bytes; offset += bytes / 16) {
         void *page = (char *)map + offset;
         int where = -1;
         if (numa_move_pages(0, 1, &page, NULL, &where, 0))
-            return errno == ENOSYS; /* not built into this kernel: then there is one node only */
+            return errno == ENOSYS; /* a kernel without NUMA has one node only */
         if (where != (int)os_index)
             return false;
     }
@@ -143,7 +146,7 @@ static int bind_map(void *map, size_t bytes, unsigned os_index, struct nuioa_err
     return 0;
 }
 
-/* Touching bound memory that is not there kills the process: ask first. */
+/* To touch bound memory that is not there kills the process, so this asks first. */
 static int check_room(unsigned os_index, size_t bytes, struct nuioa_error *err)
 {
     long long free_bytes = 0;
@@ -214,7 +217,8 @@ static int pin(unsigned cpu, struct nuioa_error *err)
     return rc ? nuioa_fail(err, rc, "CPU %u cannot be used: %s", cpu, strerror(-rc)) : 0;
 }
 
-/* The last allowed CPU of the NUMA node: the first ones serve most interrupts. -1: none. */
+/* Returns the last allowed CPU of the NUMA node, because the first ones serve most interrupts; or
+ * -1. */
 static int cpu_of(const struct nuioa_node *node, uint32_t index)
 {
     hwloc_bitmap_t set = hwloc_bitmap_dup(node->numas[index].cpus);

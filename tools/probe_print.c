@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* What was measured, for a person and for programs. */
+/* Prints the measurement, for people and for programs. */
 
 #include <jansson.h>
 #include <math.h>
@@ -25,7 +25,7 @@ static bool is_link(const struct probe *p, uint32_t i, uint32_t j)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* 512 columns do not fit on any screen, but a pager shows them. */
+/* No screen has 512 columns, but a pager shows them. */
 static void print_matrix(const struct probe *p, FILE *out)
 {
     fprintf(out, "\n        ");
@@ -158,7 +158,7 @@ static void compare_row(const struct nuioa_distance *f, const struct nuioa_dista
                           nuioa_distance_at(m, i, j) != nuioa_distance_at(m, j, i);
 }
 
-/* False without memory. */
+/* Returns false without memory. */
 static bool compare(const struct probe *p, struct check *check)
 {
     const struct nuioa_distance *firmware = &p->node.distance;
@@ -212,7 +212,7 @@ void probe_print_check(const struct probe *p, FILE *out)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-/* Rounded to tenths, so that the last digit means something. */
+/* Rounds to tenths, because further digits mean nothing. */
 static json_t *tenth(double value)
 {
     double rounded = round(value * 10) / 10;

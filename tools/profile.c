@@ -39,7 +39,7 @@ struct job {
     unsigned word_count;
 };
 
-/* Position of `word` in words[count], or -1; none given is 0. */
+/* Returns the index of `word` in words[count], or -1; 0 if `word` is NULL. */
 static int choose(const char *word, const char *const *words, int count)
 {
     for (int i = 0; i < count; i++)
@@ -118,7 +118,7 @@ static int answer(const struct job *job)
                        profile.rank_count);
     if (!rc && job->out)
         rc = write_out(job, &profile);
-    /* Who asks for a file wants no summary beside it. */
+    /* If a file was asked for, no summary is printed. */
     if (!rc && (!job->out || job->json)) {
         if (profile_summarise(&summary, &profile, job->measure, job->node_count, job->cyclic))
             rc = tool_fail("out of memory");

@@ -25,7 +25,7 @@ double profile_heaviness(const struct nuioa_traffic *t, enum nuioa_metric metric
 
 /* --- counting -------------------------------------------------------------------------------- */
 
-/* As Slurm's -m does: blocks differ by one rank at most, the larger ones first. */
+/* As with -m of Slurm, blocks differ by one rank at most, and the larger ones come first. */
 static void lay_out(uint32_t *node_of, uint32_t ranks, uint32_t nodes, bool cyclic)
 {
     uint32_t small = ranks / nodes, large_nodes = ranks % nodes, rank = 0;
@@ -95,7 +95,7 @@ static int compare_ranks(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
-/* The ranks of one node; `ranks` has room for all. */
+/* Lists the ranks of one node; `ranks` has room for all. */
 static uint32_t ranks_on(const uint32_t *node_of, uint32_t count, uint32_t node, uint32_t *ranks)
 {
     uint32_t found = 0;
@@ -259,7 +259,7 @@ int profile_print_text(const struct profile_summary *s)
 
 /* --- for programs ---------------------------------------------------------------------------- */
 
-/* Counts of bytes are integers up to where doubles stop being exact. */
+/* Counts of bytes are printed as integers as long as doubles are exact. */
 static json_t *number(double value)
 {
     return value < 9e15 ? json_integer((json_int_t)value) : json_real(value);

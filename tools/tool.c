@@ -7,7 +7,7 @@
 #include "tools/tool.h"
 #include "util/error.h"
 
-/* getopt_long would want the option table copied into its own, and knows no '_' for '-'. */
+/* getopt_long is not used: it does not take '_' for '-', and needs a table of its own. */
 
 static bool same_name(const char *a, const char *b)
 {
@@ -17,7 +17,7 @@ static bool same_name(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Cuts the next argument into name and value. */
+/* Splits the next argument into name and value. */
 static int next_option(struct tool_args *args)
 {
     const char *word = args->argv[args->next++];
@@ -93,7 +93,7 @@ int tool_args_read_words(int argc, char **argv, const struct tool_option *option
     return rc;
 }
 
-/* Goes through nuioa_fail because what is printed may quote anything that was typed or read. */
+/* nuioa_fail makes the line safe to print: it may quote anything that was typed or read. */
 static void complain(const char *fmt, va_list args)
 {
     char text[512];

@@ -35,9 +35,9 @@ struct tool_args {
 };
 
 /* Reads long options: "--name value" and "--name=value". '_' in a name is taken as '-', and "-h" as
- * "--help". `options` ends with name == NULL. An option that is not in it is given to `other`, which
- * returns 0 or TOOL_USAGE; without `other` it is an error. Returns 0, or TOOL_USAGE after a message
- * on stderr. Values point into argv. */
+ * "--help". `options` ends with name == NULL. An option that is not in it is given to `other`,
+ * which returns 0 or TOOL_USAGE; without `other` it is an error. Returns 0, or TOOL_USAGE after a
+ * message on stderr. Values point into argv. */
 int tool_args_read(int argc, char **argv, const struct tool_option *options,
                    int (*other)(struct tool_args *args, void *context), void *context);
 
