@@ -183,7 +183,7 @@ static void churn_once(bool tested, long n)
     }
 }
 
-/* Prints the memory and files that n communicators leave, with the plain MPI and with the library. */
+/* Prints the memory and files that n communicators leave, with the plain MPI and the library. */
 static void churn(long n, int rank)
 {
     for (int tested = 0; tested < 2; tested++) {
