@@ -8,7 +8,7 @@
 
 #include "profile/profile_slice.h"
 #include "spank/log.h"
-#include "spank/rendezvous/seal.h"
+#include "spank/rendezvous/credential.h"
 #include "spank/rendezvous/server.h"
 #include "spank/rendezvous/summary.h"
 #include "spank/rendezvous_wanted.h"
@@ -112,7 +112,7 @@ static int create_server(struct rendezvous_srun *g, struct nuioa_error *err)
 static void open_listener(struct rendezvous_srun *g)
 {
     struct nuioa_error err;
-    if (g->config.sealed && seal_ready(&err) < 0)
+    if (g->config.encrypted && credential_ready(&err) < 0)
         log_line("%s: each node knows its own leader only", err.text);
     else if (!create_server(g, &err))
         setenv(WIRE_VARIABLE, server_text(g->server), 1);
@@ -124,11 +124,11 @@ static void open_listener(struct rendezvous_srun *g)
 static void configure(const struct srun_context *c, struct rendezvous_srun *g)
 {
     g->config = (struct server_config){
-        .sealed = c->options.auth == NUIOA_AUTH_MUNGE,
+        .encrypted = c->options.auth == NUIOA_AUTH_MUNGE,
         .uid = geteuid(),
         .socket = c->options.munge_socket,
         .timeout_ms = c->options.timeout_ms,
-        .door_ms = LISTEN_MS,
+        .accept_ms = LISTEN_MS,
         .every_record = c->options.report || c->options.explain,
         .arg = g,
         .warn = warn,

@@ -56,7 +56,7 @@ static bool find_position(struct stepd_context *c, spank_t spank, struct rendezv
  * has no credential; otherwise the first node warns. */
 static void add_failure(struct stepd_context *c, const struct rendezvous_stepd *g, const char *text)
 {
-    if (g->position == 0 && !g->call.told && !g->call.known)
+    if (g->position == 0 && !g->call.told_no_credential && !g->call.authenticated)
         nuioa_warn(&c->faults, "%s: each node knows its own leader only", text);
     else
         slurm_info("nuioa: %s", text);
@@ -152,7 +152,7 @@ void rendezvous_stepd_receive_hints(struct stepd_context *c)
     if (!g || !g->calling || !nuioa_hints_file(c->options.hints))
         return;
     double *weights = calloc(c->step.task_count, sizeof(*weights));
-    int rc = weights ? client_slice(&g->call, weights, &c->pairs, &c->pair_count, &err)
+    int rc = weights ? client_receive_slice(&g->call, weights, &c->pairs, &c->pair_count, &err)
                      : nuioa_fail(&err, -1, "gather: out of memory");
     if (rc > 0)
         c->weights = weights;
@@ -182,7 +182,7 @@ static int send_record(struct rendezvous_stepd *g, const struct record_source *s
 {
     size_t length;
     struct wire_record *record = record_make(source, &length);
-    int rc = record ? client_tell(&g->call, record, length, err)
+    int rc = record ? client_send_record(&g->call, record, length, err)
                     : nuioa_fail(err, -1, "gather: out of memory");
     free(record);
     return rc;
@@ -249,7 +249,7 @@ static void receive_leaders(struct stepd_context *c, struct rendezvous_stepd *g)
 {
     struct nuioa_error err;
     uint32_t *leaders = malloc(g->node_count * sizeof(*leaders));
-    int rc = leaders ? client_await(&g->call, g->leader, leaders, &err)
+    int rc = leaders ? client_receive_table(&g->call, g->leader, leaders, &err)
                      : nuioa_fail(&err, -1, "gather: out of memory");
     g->reported = rc >= 0;
     if (rc > 0)
@@ -258,7 +258,7 @@ static void receive_leaders(struct stepd_context *c, struct rendezvous_stepd *g)
         free(leaders);
     if (rc >= 0)
         return;
-    client_hang_up(&g->call);
+    client_close(&g->call);
     restore_faults(c, g);
     add_failure(c, g, err.text);
 }
@@ -303,7 +303,7 @@ void rendezvous_stepd_end(struct stepd_context *c)
     struct rendezvous_stepd *g = c->rendezvous;
     if (!g)
         return;
-    client_hang_up(&g->call);
+    client_close(&g->call);
     free(g->leaders);
     free(g);
     c->rendezvous = NULL;

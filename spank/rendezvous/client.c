@@ -15,7 +15,7 @@
 #include "spank/rendezvous/hello.h"
 #include "spank/rendezvous/leaders.h"
 #include "spank/rendezvous/listener.h"
-#include "spank/rendezvous/seal.h"
+#include "spank/rendezvous/credential.h"
 #include "spank/rendezvous/tag.h"
 #include "spank/rendezvous/token.h"
 #include "util/clock.h"
@@ -126,7 +126,7 @@ static int receive_message(struct client *g, uint32_t type, size_t max, char **b
         *body = receive_body(g, &frame, &rc);
     if (rc < 0)
         return rc;
-    g->known = true;
+    g->authenticated = true;
     *length = frame.length;
     if (frame.type == type)
         return 0;
@@ -167,7 +167,7 @@ static const char *reason(int rc)
 
 static int fail(struct client *g, int rc, struct nuioa_error *err)
 {
-    client_hang_up(g);
+    client_close(g);
     return nuioa_fail(err, rc, "gather: %s", reason(rc));
 }
 
@@ -194,11 +194,11 @@ static void *make_hello(struct client *g, const struct client_call *call, size_t
         .leader = g->early_leader,
         .rank_count = call->ranks ? call->task_count : 0,
     };
-    if (getrandom(hello.fresh, sizeof(hello.fresh), 0) != sizeof(hello.fresh))
+    if (getrandom(hello.nonce, sizeof(hello.nonce), 0) != sizeof(hello.nonce))
         return NULL;
     tag_session(&g->session, &g->step, &hello);
     void *bytes = hello_make(&hello, call->ranks, length);
-    explicit_bzero(hello.fresh, sizeof(hello.fresh));
+    explicit_bzero(hello.nonce, sizeof(hello.nonce));
     return bytes;
 }
 
@@ -228,8 +228,8 @@ static void send_credential(int fd, void *arg)
     struct client *g = request->node;
     struct hello_result result = { 0 };
     char *credential = NULL;
-    result.rc = seal_as(request->call->socket, request->call->uid, request->call->gid,
-                        request->hello, request->length, &credential, &result.err);
+    result.rc = credential_make_as(request->call->socket, request->call->uid, request->call->gid,
+                                   request->hello, request->length, &credential, &result.err);
     int rc = await_connection(g);
     if (!rc)
         rc = credential
@@ -258,14 +258,14 @@ static int start_call(struct client *g, const struct client_call *call, const st
     request.hello = make_hello(g, call, &request.length);
     if (!request.hello)
         return nuioa_fail(err, -ENOMEM, "gather: out of memory, or of random numbers");
-    if (token->sealed)
+    if (token->encrypted)
         rc = nuioa_subprocess_start(&g->hello_process, send_credential, &request, g->fd,
                                     call->timeout_ms);
     else
         rc = send_hello(g, request.hello, request.length);
     explicit_bzero(request.hello, request.length);
     free(request.hello);
-    if (rc < 0 && !token->sealed)
+    if (rc < 0 && !token->encrypted)
         return cannot_reach(call, rc, err);
     return rc < 0 ? nuioa_fail(err, rc, "gather: %s", strerror(-rc)) : 0;
 }
@@ -279,7 +279,7 @@ static int check_token(const struct client_call *call, struct token *token, stru
     if (rc < 0 || call->node >= call->node_count || call->node_count > WIRE_NODES_MAX ||
         call->task_count > WIRE_TASKS_MAX)
         return nuioa_fail(err, -EINVAL, "gather: what srun says of itself is wrong");
-    if (call->munge && !token->sealed)
+    if (call->munge && !token->encrypted)
         return nuioa_fail(
             err, -EACCES,
             "gather: plugstack.conf says auth=munge on this node and auth=key on srun's "
@@ -307,12 +307,12 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
     /* A node with an early leader must get the table if the others do. With auth=munge a child
      * sends the hello, and it may die after sending it without telling this process: no early
      * leader then. */
-    g->early_leader = token.sealed ? WIRE_NO_RANK : call->leader;
+    g->early_leader = token.encrypted ? WIRE_NO_RANK : call->leader;
     hmac_key_set(&g->step, token.key, sizeof(token.key));
     explicit_bzero(token.key, sizeof(token.key));
     rc = start_call(g, call, &token, err);
     if (rc < 0)
-        client_hang_up(g);
+        client_close(g);
     return rc;
 }
 
@@ -354,13 +354,13 @@ static int finish_call(struct client *g, struct nuioa_error *err)
     struct hello_result result;
     if (!g->hello_process.pid || collect_result(g, &result) >= 0)
         return 0;
-    g->told = result.told;
+    g->told_no_credential = result.told;
     *err = result.err;
-    client_hang_up(g);
+    client_close(g);
     return result.rc;
 }
 
-void client_hang_up(struct client *g)
+void client_close(struct client *g)
 {
     nuioa_subprocess_end(&g->hello_process);
     explicit_bzero(&g->step, sizeof(g->step));
@@ -422,8 +422,8 @@ static int read_slice(const struct client *g, const char *bytes, size_t length, 
                   : -ENOMEM;
 }
 
-int client_slice(struct client *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
-                 struct nuioa_error *err)
+int client_receive_slice(struct client *g, double *weights, struct nuioa_pair **pairs,
+                         uint32_t *pair_count, struct nuioa_error *err)
 {
     char *bytes;
     size_t length;
@@ -452,13 +452,13 @@ static int receive_table(struct client *g, uint32_t leader, uint32_t *leaders)
 {
     char *bytes = NULL;
     size_t length;
-    int rc = g->known ? 0 : receive_welcome(g, &bytes, &length);
+    int rc = g->authenticated ? 0 : receive_welcome(g, &bytes, &length);
     free(bytes);
     bytes = NULL;
     if (!rc)
         rc = receive_message(g, WIRE_TABLE, leaders_max(g->node_count), &bytes, &length);
     if (!rc && length) {
-        rc = leaders_unpack(bytes, length, g->job_id, g->step_id, leaders, g->node_count);
+        rc = leaders_parse(bytes, length, g->job_id, g->step_id, leaders, g->node_count);
         if (!rc && leaders[g->node] != (g->early_leader != WIRE_NO_RANK ? g->early_leader : leader))
             rc = -EPROTO;
     }
@@ -466,8 +466,8 @@ static int receive_table(struct client *g, uint32_t leader, uint32_t *leaders)
     return rc ? rc : length > 0;
 }
 
-int client_tell(struct client *g, struct wire_record *record, size_t length,
-                struct nuioa_error *err)
+int client_send_record(struct client *g, struct wire_record *record, size_t length,
+                       struct nuioa_error *err)
 {
     int rc = finish_call(g, err);
     if (rc < 0)
@@ -482,14 +482,15 @@ bool client_is_answered(const struct client *g)
 {
     int bytes = 0;
     return g->fd >= 0 && !ioctl(g->fd, FIONREAD, &bytes) &&
-           bytes > (g->known ? 0 : (int)(sizeof(struct wire_frame) + WIRE_TAG_SIZE));
+           bytes > (g->authenticated ? 0 : (int)(sizeof(struct wire_frame) + WIRE_TAG_SIZE));
 }
 
-int client_await(struct client *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err)
+int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
+                         struct nuioa_error *err)
 {
     int table = receive_table(g, leader, leaders);
     if (table < 0)
         return fail(g, table, err);
-    client_hang_up(g);
+    client_close(g);
     return table;
 }

@@ -14,10 +14,10 @@
 
 /* A node's side of the rendezvous (wire.h), in slurmstepd.
  *
- * The calls are made in this order, by one thread: client_call(), client_slice() if a slice is
- * wanted, client_tell(), client_await(), client_hang_up(). Together they wait at most
- * client_call.timeout_ms; time that the caller spends between them does not count. After an error
- * the connection is closed, and *err says why there is no table. */
+ * The calls are made in this order, by one thread: client_call(), client_receive_slice() if a
+ * slice is wanted, client_send_record(), client_receive_table(), client_close(). Together they
+ * wait at most client_call.timeout_ms; time that the caller spends between them does not count.
+ * After an error the connection is closed, and *err says why there is no table. */
 
 struct client_call {
     const char *address; /* srun's numeric IPv4 or IPv6 address; no names are resolved */
@@ -46,8 +46,8 @@ struct client {
     int64_t left_us; /* the rest of the time for waiting */
     bool (*is_over)(void *arg);
     void *arg;
-    bool told;  /* srun was told that this node has no credential */
-    bool known; /* srun has answered with a right tag */
+    bool told_no_credential; /* srun was told that this node has no credential */
+    bool authenticated;      /* srun has answered with a right tag */
     uint32_t job_id, step_id, node, node_count, task_count;
     uint32_t early_leader;         /* sent in the hello; WIRE_NO_RANK: none */
     struct hmac_key step, session; /* keys of the first message, and of all others */
@@ -64,24 +64,25 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
 
 /* Waits for this node's slice of the profile. Returns 1 with weights[task_count] and
  * (*pairs)[*pair_count] (malloc'd, caller frees); 0 if srun has none; or negative with *err. */
-int client_slice(struct client *g, double *weights, struct nuioa_pair **pairs, uint32_t *pair_count,
-                 struct nuioa_error *err);
+int client_receive_slice(struct client *g, double *weights, struct nuioa_pair **pairs,
+                         uint32_t *pair_count, struct nuioa_error *err);
 
 /* Sends the record, after setting its table_timeout_ms. Returns 0, or negative with *err. */
-int client_tell(struct client *g, struct wire_record *record, size_t length,
-                struct nuioa_error *err);
+int client_send_record(struct client *g, struct wire_record *record, size_t length,
+                       struct nuioa_error *err);
 
-/* Waits for the table after client_tell(). `leader` is this node's, WIRE_NO_RANK: none. A table
- * with another leader for this node is refused; if the hello named an early leader, that one
+/* Waits for the table after client_send_record(). `leader` is this node's, WIRE_NO_RANK: none. A
+ * table with another leader for this node is refused; if the hello named an early leader, that one
  * counts. Returns 1 with leaders[node_count]; 0 if some node has no leader, so that there is no
  * table; or negative with *err. */
-int client_await(struct client *g, uint32_t leader, uint32_t *leaders, struct nuioa_error *err);
+int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
+                         struct nuioa_error *err);
 
-/* Whether the answer that client_await() waits for has begun to arrive. */
+/* Whether the answer that client_receive_table() waits for has begun to arrive. */
 bool client_is_answered(const struct client *g);
 
 /* Shuts the connection down, for all processes that hold a copy of it, and ends the child that
  * sends the hello, if it still runs. A second call does nothing. */
-void client_hang_up(struct client *g);
+void client_close(struct client *g);
 
 #endif

@@ -31,8 +31,8 @@ static struct wire_run run_at(const uint32_t *leaders, uint32_t left)
     return run;
 }
 
-void *leaders_pack(uint32_t job_id, uint32_t step_id, const uint32_t *leaders, uint32_t count,
-                   size_t *length)
+void *leaders_serialize(uint32_t job_id, uint32_t step_id, const uint32_t *leaders, uint32_t count,
+                        size_t *length)
 {
     char *bytes = malloc(leaders_max(count));
     if (!bytes)
@@ -85,8 +85,8 @@ static int check_distinct(const uint32_t *leaders, uint32_t count)
     return rc;
 }
 
-int leaders_unpack(const void *bytes, size_t length, uint32_t job_id, uint32_t step_id,
-                   uint32_t *leaders, uint32_t count)
+int leaders_parse(const void *bytes, size_t length, uint32_t job_id, uint32_t step_id,
+                  uint32_t *leaders, uint32_t count)
 {
     struct wire_table table;
     if (length < sizeof(table))

@@ -14,13 +14,13 @@ uint64_t leaders_digest(uint32_t job_id, uint32_t step_id, const uint32_t *leade
 
 /* Makes the body of TABLE. Returns it malloc'd (caller frees) with its *length in bytes, or NULL
  * without memory. */
-void *leaders_pack(uint32_t job_id, uint32_t step_id, const uint32_t *leaders, uint32_t count,
-                   size_t *length);
+void *leaders_serialize(uint32_t job_id, uint32_t step_id, const uint32_t *leaders, uint32_t count,
+                        size_t *length);
 
 /* Reads such a body, which may be hostile, into leaders[count]. Returns 0; -EINVAL if it is no
  * table of `count` nodes of this step, has a wrong digest, or names a rank twice; or -ENOMEM. */
-int leaders_unpack(const void *bytes, size_t length, uint32_t job_id, uint32_t step_id,
-                   uint32_t *leaders, uint32_t count);
+int leaders_parse(const void *bytes, size_t length, uint32_t job_id, uint32_t step_id,
+                  uint32_t *leaders, uint32_t count);
 
 /* The length in bytes of the longest body for `count` nodes. */
 size_t leaders_max(uint32_t count);

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spank/rendezvous/seal.h"
+#include "spank/rendezvous/credential.h"
 #include "util/subprocess.h"
 
 /* --- the child --- */
@@ -24,7 +24,7 @@ static void decode(const char *socket, const char *credential, struct munge_answ
     void *bytes;
     size_t length;
     memset(answer, 0, offsetof(struct munge_answer, bytes));
-    answer->rc = seal_open(socket, credential, &answer->uid, &bytes, &length, &err);
+    answer->rc = credential_decode(socket, credential, &answer->uid, &bytes, &length, &err);
     if (!answer->rc && length > sizeof(answer->bytes))
         answer->rc = nuioa_fail(&err, -EFBIG, "more in it than a hello has");
     if (!answer->rc) {

@@ -18,7 +18,7 @@ struct munge_worker {
 };
 
 struct munge_answer {
-    int rc;    /* as seal_open() returns */
+    int rc;    /* as credential_decode() returns */
     uid_t uid; /* whose credential it is */
     uint32_t length;
     char error[256]; /* if rc is negative */

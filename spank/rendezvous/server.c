@@ -87,7 +87,7 @@ static void accept_all(struct server *g)
             g->counts.unauthenticated_most = g->unauthenticated_count;
         server_watch(g, fd, p, EPOLLIN, EPOLL_CTL_ADD);
         server_receive(g, p); /* its first message may have arrived already */
-        if (g->config.sealed)
+        if (g->config.encrypted)
             start_decoder(g, &g->decoders[0]); /* it starts while the node makes its credential */
     }
     server_set_accepting(g, false);
@@ -212,7 +212,7 @@ static void *run(void *arg)
         g->decoders[i].worker = (struct munge_worker){ 0, -1 };
     g->decoded = malloc(sizeof(*g->decoded));
     if (g->decoded) {
-        if (g->eager && g->config.sealed)
+        if (g->eager && g->config.encrypted)
             start_decoder(g, &g->decoders[0]);
         serve_all(g);
         server_warn_at_end(g);
@@ -233,7 +233,7 @@ static void *run(void *arg)
 static int make_token(struct server *g, uint16_t port)
 {
     struct token token;
-    int rc = token_make(&token, port, g->config.sealed);
+    int rc = token_make(&token, port, g->config.encrypted);
     if (rc < 0)
         return rc;
     hmac_key_set(&g->key, token.key, sizeof(token.key));
@@ -303,7 +303,7 @@ int server_start(struct server *g, bool eager)
     if (g->started)
         return 0;
     g->eager = eager;
-    g->accept_until_ms = g->config.door_ms ? nuioa_clock_ms() + g->config.door_ms : 0;
+    g->accept_until_ms = g->config.accept_ms ? nuioa_clock_ms() + g->config.accept_ms : 0;
     int rc = open_events(g);
     if (!rc)
         rc = start_thread(g);

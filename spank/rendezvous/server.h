@@ -22,13 +22,13 @@
 #define SERVER_UNAUTHENTICATED_MS 1000
 
 struct server_config {
-    bool sealed;        /* auth=munge: hellos are encrypted */
+    bool encrypted;     /* auth=munge: hellos are encrypted */
     uid_t uid;          /* with auth=munge: credentials of this user, our own, are accepted */
     const char *socket; /* with auth=munge: munged's socket, "" the default one */
     /* How long nodes are still waited for after a node had no credential or munged failed. */
     unsigned timeout_ms;
-    bool every_record; /* a report needs all records; else a node may send none */
-    unsigned door_ms;  /* how long connections are accepted; 0: while the server runs */
+    bool every_record;  /* a report needs all records; else a node may send none */
+    unsigned accept_ms; /* how long connections are accepted; 0: while the server runs */
     uint16_t port_first, port_last; /* 0: any */
 
     /* The server's thread calls these functions; their arguments are valid during the call. */
@@ -57,7 +57,7 @@ struct server;
 
 /* Opens the listener, for IPv6 and IPv4 where both exist, and makes the step's key. The listener is
  * shut down, for all processes that hold a copy of it, when all nodes have connected, when the
- * exchange has failed, or after door_ms. Returns 0 and *server, which server_close() frees, or
+ * exchange has failed, or after accept_ms. Returns 0 and *server, which server_close() frees, or
  * negative with *err. */
 int server_open(const struct server_config *config, struct server **server,
                 struct nuioa_error *err);

@@ -131,8 +131,8 @@ static void send_table(struct server *g)
     size_t length = 0;
     void *table = NULL;
     if (!g->has_leaderless)
-        table =
-            leaders_pack(g->wanted.job_id, g->wanted.step_id, g->leaders, g->counts.nodes, &length);
+        table = leaders_serialize(g->wanted.job_id, g->wanted.step_id, g->leaders, g->counts.nodes,
+                                  &length);
     if (!g->has_leaderless && !table) {
         fail(g, "out of memory");
         return;
@@ -236,7 +236,7 @@ static void take_hello(struct server *g, struct peer *p, const char *bytes, size
     server_watch(g, p->fd, p, EPOLLIN, EPOLL_CTL_MOD);
     tag_session(&p->key, &g->key, &hello);
     send_welcome(g, p, &hello, bytes);
-    explicit_bzero(hello.fresh, sizeof(hello.fresh));
+    explicit_bzero(hello.nonce, sizeof(hello.nonce));
     if (g->counts.hellos == g->counts.nodes)
         server_stop_accepting(g); /* all nodes are here */
     p->early_leader = hello.leader != WIRE_NO_RANK;
@@ -305,9 +305,10 @@ static void take_message(struct server *g, struct peer *p)
  * allowed. */
 static int64_t body_limit(const struct server *g, const struct peer *p)
 {
-    if (p->state == PEER_NEW && p->frame.type == (g->config.sealed ? WIRE_CREDENTIAL : WIRE_HELLO))
+    if (p->state == PEER_NEW &&
+        p->frame.type == (g->config.encrypted ? WIRE_CREDENTIAL : WIRE_HELLO))
         return WIRE_HELLO_MAX - (int64_t)sizeof(p->frame) - WIRE_TAG_SIZE;
-    if (p->state == PEER_NEW && p->frame.type == WIRE_NO_CREDENTIAL && g->config.sealed)
+    if (p->state == PEER_NEW && p->frame.type == WIRE_NO_CREDENTIAL && g->config.encrypted)
         return 0;
     if (p->state == PEER_AUTHENTICATED && p->frame.type == WIRE_RECORD && g->phase == GATHERING)
         return WIRE_RECORD_MAX;

@@ -8,7 +8,7 @@ void tag_session(struct hmac_key *session, const struct hmac_key *step,
 {
     uint8_t key[SHA256_SIZE];
     struct wire_session of = { WIRE_SESSION, hello->job_id, hello->step_id, hello->node, { 0 } };
-    memcpy(of.fresh, hello->fresh, sizeof(of.fresh));
+    memcpy(of.nonce, hello->nonce, sizeof(of.nonce));
     hmac_sha256(step, &of, sizeof(of), key);
     hmac_key_set(session, key, sizeof(key));
     explicit_bzero(key, sizeof(key));

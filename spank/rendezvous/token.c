@@ -8,16 +8,16 @@
 
 #include "util/number.h"
 
-int token_make(struct token *token, uint16_t port, bool sealed)
+int token_make(struct token *token, uint16_t port, bool encrypted)
 {
-    *token = (struct token){ .port = port, .sealed = sealed };
+    *token = (struct token){ .port = port, .encrypted = encrypted };
     return getrandom(token->key, WIRE_KEY_SIZE, 0) == WIRE_KEY_SIZE ? 0 : -EIO;
 }
 
 void token_write(const struct token *token, char text[TOKEN_TEXT_MAX])
 {
     char *to = text + snprintf(text, TOKEN_TEXT_MAX, "%u:%s:%u:", WIRE_VERSION,
-                               token->sealed ? "munge" : "key", token->port);
+                               token->encrypted ? "munge" : "key", token->port);
     for (unsigned i = 0; i < WIRE_KEY_SIZE; i++, to += 2)
         snprintf(to, 3, "%02x", token->key[i]);
 }
@@ -65,6 +65,6 @@ int token_read(struct token *token, const char *text)
         nuioa_parse_u32(port, UINT16_MAX, &number) < 0 || !number)
         return -EINVAL;
     token->port = (uint16_t)number;
-    token->sealed = !strcmp(auth, "munge");
-    return token->sealed || !strcmp(auth, "key") ? read_key(text, token->key) : -EINVAL;
+    token->encrypted = !strcmp(auth, "munge");
+    return token->encrypted || !strcmp(auth, "key") ? read_key(text, token->key) : -EINVAL;
 }

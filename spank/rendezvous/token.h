@@ -13,12 +13,12 @@
 
 struct token {
     uint16_t port;
-    bool sealed; /* auth=munge: the hello is encrypted */
+    bool encrypted; /* auth=munge: the hello is encrypted */
     uint8_t key[WIRE_KEY_SIZE];
 };
 
 /* Fills *token, with a random key from the kernel. Returns 0, or -EIO without random bytes. */
-int token_make(struct token *token, uint16_t port, bool sealed);
+int token_make(struct token *token, uint16_t port, bool encrypted);
 
 /* Writes the token as text, with its NUL. */
 void token_write(const struct token *token, char text[TOKEN_TEXT_MAX]);

@@ -96,7 +96,7 @@ enum wire_use { WIRE_SESSION = 1, WIRE_FROM_NODE, WIRE_FROM_SRUN };
 struct wire_session {
     uint32_t use;                   /* WIRE_SESSION */
     uint32_t job_id, step_id, node; /* as HELLO has them */
-    uint8_t fresh[WIRE_KEY_SIZE];
+    uint8_t nonce[WIRE_KEY_SIZE];
 };
 
 struct wire_tagged {
@@ -109,7 +109,7 @@ struct wire_tagged {
 
 struct wire_hello {
     char purpose[16]; /* WIRE_PURPOSE: distinguishes this from the job's other credentials */
-    uint8_t fresh[WIRE_KEY_SIZE]; /* random, for this connection: a nonce; if encrypted, a secret */
+    uint8_t nonce[WIRE_KEY_SIZE]; /* random, for this connection: a nonce; if encrypted, a secret */
     uint32_t job_id, step_id;
     uint32_t node, node_count; /* in the step, over all components of a heterogeneous one */
     uint32_t task_count;       /* on this node */

@@ -15,7 +15,7 @@
  * Whatever they do, the four nodes get their table. Prints TAP. Usage: attack SOCKET */
 
 static const char *munged;
-static bool sealed; /* auth=munge */
+static bool encrypted; /* auth=munge */
 
 static void no_attack(void)
 {
@@ -116,7 +116,7 @@ static void foreign(void)
 {
     struct attack_case s;
     case_begin_with(&s, "foreign", knows_the_nodes);
-    if (sealed)
+    if (encrypted)
         case_is_refused(&s, case_hello(&s, OTHER_UID, NULL), "another user's hello");
     case_is_refused(&s, case_hello(&s, USER_UID, other_job), "another job's");
     case_is_refused(&s, case_hello(&s, USER_UID, other_step), "another step's");
@@ -128,7 +128,7 @@ static void foreign(void)
     case_is_refused(&s, case_hello(&s, USER_UID, fewer_nodes), "one of fewer");
     case_is_refused(&s, case_hello(&s, USER_UID, many_ranks), "one shorter than it says");
     case_is_refused(&s, case_other_hello(&s),
-                    sealed ? "a hello that is not encrypted" : "an encrypted hello");
+                    encrypted ? "a hello that is not encrypted" : "an encrypted hello");
     case_is_well(&s);
 }
 
@@ -181,9 +181,9 @@ static void untagged(void)
     is_refused_as(&s, &other, 0, NULL, "one with another step's key");
     is_refused_as(&s, &s.session, 0, NULL, "one with the session's key");
     is_refused_as(&s, NULL, WIRE_FROM_SRUN, NULL, "one with srun's direction");
-    if (!sealed)
+    if (!encrypted)
         is_refused_as(&s, NULL, 0, other_node, "node 1's hello, changed to node 2");
-    if (sealed)
+    if (encrypted)
         case_is_refused(&s, (struct message){ .type = WIRE_NO_CREDENTIAL, .key = &other },
                         "a NO_CREDENTIAL without the step's key");
     case_is_well(&s);
@@ -239,7 +239,7 @@ static void badly_encrypted(void)
 static void misshapen(void)
 {
     struct attack_case s;
-    const uint32_t type = sealed ? WIRE_CREDENTIAL : WIRE_HELLO;
+    const uint32_t type = encrypted ? WIRE_CREDENTIAL : WIRE_HELLO;
     struct wire_frame frame = { WIRE_MAGIC, type, 500 };
     case_begin(&s, "misshapen");
     int fd = harness_connect(&s.harness);
@@ -409,10 +409,10 @@ static void attack_credentials(void)
     badly_encrypted();
 }
 
-static void attack(bool is_sealed)
+static void attack(bool is_encrypted)
 {
-    sealed = is_sealed;
-    case_auth(sealed, munged);
+    encrypted = is_encrypted;
+    case_auth(encrypted, munged);
     no_attack();
     foreign();
     untagged();
@@ -423,7 +423,7 @@ static void attack(bool is_sealed)
     second_hello();
     closed_listener();
     no_thread();
-    if (sealed)
+    if (encrypted)
         attack_credentials();
 }
 

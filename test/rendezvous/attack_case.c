@@ -9,16 +9,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spank/rendezvous/seal.h"
+#include "spank/rendezvous/credential.h"
 #include "util/subprocess.h"
 
 static unsigned tests, failures;
 static const char *munged;
-static bool sealed, unreported;
+static bool encrypted, unreported;
 
-void case_auth(bool is_sealed, const char *socket)
+void case_auth(bool is_encrypted, const char *socket)
 {
-    sealed = is_sealed;
+    encrypted = is_encrypted;
     munged = socket;
 }
 
@@ -31,7 +31,7 @@ void ok(bool good, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    printf("%sok %u - auth=%s: ", good ? "" : "not ", ++tests, sealed ? "munge" : "key");
+    printf("%sok %u - auth=%s: ", good ? "" : "not ", ++tests, encrypted ? "munge" : "key");
     vprintf(fmt, args);
     printf("\n");
     fflush(stdout);
@@ -55,7 +55,7 @@ void case_begin(struct attack_case *s, const char *name)
 void case_begin_with(struct attack_case *s, const char *name, void (*change)(struct harness *))
 {
     *s = (struct attack_case){ .name = name,
-                               .harness = { .sealed = sealed,
+                               .harness = { .encrypted = encrypted,
                                             .socket = munged,
                                             .timeout_ms = 3000,
                                             .unreported = unreported, }, };
@@ -141,7 +141,7 @@ static void encrypt(int fd, void *arg)
     const struct encryption *s = arg;
     struct nuioa_error err;
     char *text;
-    if (!seal_as(munged, s->uid, s->uid, s->hello->bytes, s->hello->length, &text, &err))
+    if (!credential_make_as(munged, s->uid, s->uid, s->hello->bytes, s->hello->length, &text, &err))
         nuioa_subprocess_write(fd, text, strlen(text) + 1);
     else
         fprintf(stderr, "# %s\n", err.text);
@@ -166,12 +166,12 @@ static struct message make_hello(struct attack_case *s, bool encrypted, uid_t ui
 
 struct message case_hello(struct attack_case *s, uid_t uid, void (*change)(struct wire_hello *))
 {
-    return make_hello(s, sealed, uid, change);
+    return make_hello(s, encrypted, uid, change);
 }
 
 struct message case_other_hello(struct attack_case *s)
 {
-    return make_hello(s, !sealed, USER_UID, NULL);
+    return make_hello(s, !encrypted, USER_UID, NULL);
 }
 
 void case_send(const struct attack_case *s, int fd, const struct message *m)

@@ -19,7 +19,7 @@ struct attack_case {
 };
 
 /* Sets the authentication of all following cases. `munged` is munged's socket. */
-void case_auth(bool sealed, const char *munged);
+void case_auth(bool encrypted, const char *munged);
 
 /* Sets whether srun is asked for a report in all following cases; at first it is. */
 void case_report(bool wanted);

@@ -149,7 +149,7 @@ static void of_job(struct wire_hello *hello)
 }
 static void of_call(struct wire_hello *hello)
 {
-    hello->fresh[0]++;
+    hello->nonce[0]++;
 }
 static const struct hmac_key *nodes_key(struct attack_case *s)
 {
@@ -279,9 +279,9 @@ static void srun_dies(void)
         free(s.nodes[i].leaders);
 }
 
-static void misbehave(bool sealed, const char *munged)
+static void misbehave(bool encrypted, const char *munged)
 {
-    case_auth(sealed, munged);
+    case_auth(encrypted, munged);
     wrong_record("a truncated record", shorter);
     wrong_record("a record too long", longer);
     wrong_record("an oversized record", huge);
@@ -315,7 +315,7 @@ static _Noreturn void run_slurmstepd(const struct harness *harness, int ready)
 /* As subreaper this process inherits the child of the killed process, and can see it end. */
 static void slurmstepd_dies(const char *socket, pid_t munged)
 {
-    struct harness harness = { .sealed = true, .socket = socket, .timeout_ms = 60000 };
+    struct harness harness = { .encrypted = true, .socket = socket, .timeout_ms = 60000 };
     struct srun_result result;
     char byte;
     int ready[2], status = 0;

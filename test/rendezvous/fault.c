@@ -14,7 +14,7 @@
 #include "harness.h"
 #include "spank/rendezvous/leaders.h"
 #include "spank/rendezvous/listener.h"
-#include "spank/rendezvous/seal.h"
+#include "spank/rendezvous/credential.h"
 
 /* How a node copes with a hostile srun, which is possible because srun belongs to the user, and
  * with a stopped munged. In each case the node goes on in time, without a table. Prints TAP. Usage:
@@ -51,7 +51,7 @@ struct hostile_case {
 struct fake_srun {
     const char *text; /* the token */
     int listener;
-    bool sealed;
+    bool encrypted;
     const char *socket;
     const struct hostile_case *which;
     bool key_exposed; /* the node has sent the step's key */
@@ -263,7 +263,7 @@ static void flipped(int fd, const struct wire_hello *h)
 static void replayed(int fd, const struct wire_hello *hello)
 {
     struct wire_hello before = *hello;
-    before.fresh[0] ^= 1;
+    before.nonce[0] ^= 1;
     struct hmac_key other = harness_session(&step, &before);
     put_forged(fd, hello, &other, WIRE_FROM_SRUN, -1);
 }
@@ -408,8 +408,8 @@ static void *run_hostile_srun(void *arg)
     struct token token;
     token_read(&token, srun->text);
     srun->key_exposed = heard && memmem(body, length, token.key, sizeof(token.key));
-    if (heard && srun->sealed)
-        heard = !seal_open(srun->socket, body, &uid, &bytes, &length, &err);
+    if (heard && srun->encrypted)
+        heard = !credential_decode(srun->socket, body, &uid, &bytes, &length, &err);
     if (heard && length >= sizeof(hello))
         memcpy(&hello, bytes, sizeof(hello));
     else
@@ -430,14 +430,15 @@ static void *run_hostile_srun(void *arg)
 }
 
 /* This process is the user, so that the hostile srun can decode the credentials. */
-static void hostile(const char *socket, bool sealed, const struct hostile_case *which)
+static void hostile(const char *socket, bool encrypted, const struct hostile_case *which)
 {
-    struct token token = { .sealed = sealed, .key = "the key of this step, 32 bytes." };
+    struct token token = { .encrypted = encrypted, .key = "the key of this step, 32 bytes." };
     struct harness harness = { .socket = socket, .timeout_ms = TIMEOUT_MS };
-    struct fake_srun srun = { harness.text, listener_open(0, 0, &token.port), sealed, socket, which,
-                              false };
+    struct fake_srun srun = { harness.text, listener_open(0, 0, &token.port),
+                              encrypted,    socket,
+                              which,        false };
     char name[100];
-    snprintf(name, sizeof(name), "auth=%s, hostile srun, %s", sealed ? "munge" : "key",
+    snprintf(name, sizeof(name), "auth=%s, hostile srun, %s", encrypted ? "munge" : "key",
              which->name);
     token_write(&token, harness.text);
     uint32_t leaders[2] = { 0, 0 }, ranks[4] = { 0, 1, 2, 3 }, pair_count;
@@ -456,13 +457,13 @@ static void hostile(const char *socket, bool sealed, const struct hostile_case *
     int64_t start = harness_ms();
     int rc = client_call(&node, &call, &err);
     if (!rc && which->wants_slice)
-        rc = client_slice(&node, weights, &pairs, &pair_count, &err);
+        rc = client_receive_slice(&node, weights, &pairs, &pair_count, &err);
     if (!rc)
-        rc = client_tell(&node, record, length, &err);
+        rc = client_send_record(&node, record, length, &err);
     if (!rc)
-        rc = client_await(&node, which->early_leader ? WIRE_NO_RANK : 0, leaders, &err);
+        rc = client_receive_table(&node, which->early_leader ? WIRE_NO_RANK : 0, leaders, &err);
     int took = (int)(harness_ms() - start);
-    client_hang_up(&node);
+    client_close(&node);
     pthread_join(thread, NULL);
     free(record);
     ok(rc < 0 && (!which->error || strstr(err.text, which->error)), "%s: no table (%s)", name,
@@ -476,13 +477,13 @@ static void hostile(const char *socket, bool sealed, const struct hostile_case *
 
 /* --- no srun at all --- */
 
-static void not_there(bool sealed, const char *socket, const char *what, uint16_t port)
+static void not_there(bool encrypted, const char *socket, const char *what, uint16_t port)
 {
-    struct token token = { .port = port, .sealed = sealed };
+    struct token token = { .port = port, .encrypted = encrypted };
     struct harness harness = { .socket = socket, .timeout_ms = TIMEOUT_MS };
     struct node_thread node = { .delay_ms = 0 };
     char name[100];
-    snprintf(name, sizeof(name), "auth=%s, %s", sealed ? "munge" : "key", what);
+    snprintf(name, sizeof(name), "auth=%s, %s", encrypted ? "munge" : "key", what);
     token_write(&token, harness.text);
     unsigned fds = harness_fds(), children = harness_children();
     node_thread_start(&node, &harness, 0, 2);
@@ -513,7 +514,7 @@ static void nobody_there(const char *socket)
 }
 
 /* Checks that a node does not even connect with this token. */
-static void refused(bool sealed, const char *text, const char *why)
+static void refused(bool encrypted, const char *text, const char *why)
 {
     struct harness harness = { .timeout_ms = TIMEOUT_MS };
     struct client_call call = harness_call(&harness, 0, 2);
@@ -523,8 +524,8 @@ static void refused(bool sealed, const char *text, const char *why)
     call.munge = true;
     int rc = client_call(&node, &call, &err);
     ok(rc < 0 && node.fd < 0 && strstr(err.text, why),
-       "auth=munge on the node, %s: not called (%s)", sealed ? "munge" : "key", err.text);
-    client_hang_up(&node);
+       "auth=munge on the node, %s: not called (%s)", encrypted ? "munge" : "key", err.text);
+    client_close(&node);
 }
 
 static void not_called(void)
@@ -562,7 +563,7 @@ static void one_node(const char *name, struct harness *harness, bool table)
 static void munged_stops(const char *one, const char *two, pid_t pid)
 {
     struct harness harness = {
-        .sealed = true,
+        .encrypted = true,
         .socket = two,
         .timeout_ms = TIMEOUT_MS,
         .srun_socket = one,
@@ -576,7 +577,7 @@ static void munged_stops(const char *one, const char *two, pid_t pid)
     harness_open(&harness);
     one_node("the node's munged is stopped", &harness, false);
     struct harness other = {
-        .sealed = true,
+        .encrypted = true,
         .socket = one,
         .timeout_ms = TIMEOUT_MS,
         .srun_socket = two,
@@ -596,7 +597,7 @@ static void munged_stops(const char *one, const char *two, pid_t pid)
     free(node.leaders);
     kill(pid, SIGCONT);
     struct harness none = {
-        .sealed = true,
+        .encrypted = true,
         .socket = "/no/such/socket",
         .timeout_ms = TIMEOUT_MS,
         .srun_socket = one,

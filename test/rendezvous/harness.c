@@ -111,12 +111,12 @@ static _Noreturn void run_srun(const struct harness *s, int from, int to)
         setresuid(USER_UID, USER_UID, USER_UID) < 0)
         _exit(1);
     struct server_config config = {
-        .sealed = s->sealed,
+        .encrypted = s->encrypted,
         .uid = USER_UID,
         .socket = s->srun_socket ? s->srun_socket : s->socket,
         .timeout_ms = s->timeout_ms,
         .every_record = !s->unreported,
-        .door_ms = s->accept_ms,
+        .accept_ms = s->accept_ms,
         .arg = &srun_state,
         .warn = warn,
         .slice = slice,
@@ -275,7 +275,7 @@ void *harness_record(uint32_t node, size_t *length)
 struct wire_hello harness_hello(const struct client_call *call)
 {
     return (struct wire_hello){
-        .fresh = { 1 },
+        .nonce = { 1 },
         .job_id = call->job_id,
         .step_id = call->step_id,
         .node = call->node,
@@ -328,11 +328,11 @@ static void *run_node(void *arg)
     a->rc = client_call(&a->node, &a->call, &a->err);
     usleep(a->record_delay_ms * 1000);
     if (!a->rc && !a->no_record)
-        a->rc = client_tell(&a->node, record, length, &a->err);
+        a->rc = client_send_record(&a->node, record, length, &a->err);
     if (!a->rc)
-        a->rc = client_await(&a->node, record->leader, a->leaders, &a->err);
+        a->rc = client_receive_table(&a->node, record->leader, a->leaders, &a->err);
     a->took_ms = harness_ms() - start;
-    client_hang_up(&a->node);
+    client_close(&a->node);
     free(record);
     return NULL;
 }

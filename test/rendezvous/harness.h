@@ -23,7 +23,7 @@
 
 struct harness {
     /* Settings */
-    bool sealed;             /* auth=munge */
+    bool encrypted;          /* auth=munge */
     const char *socket;      /* munged's */
     const char *srun_socket; /* of srun's munged; NULL: the same */
     unsigned timeout_ms;     /* 0: 500 */
@@ -89,7 +89,7 @@ struct node_thread {
     bool ignores_slice;       /* it asks for a slice and does not read it */
 
     /* Results */
-    int rc; /* of the first function that failed, or of client_await() */
+    int rc; /* of the first function that failed, or of client_receive_table() */
     int64_t took_ms;
     uint32_t *leaders; /* malloc'd, caller frees */
     struct nuioa_error err;

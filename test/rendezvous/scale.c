@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "spank/rendezvous/seal.h"
+#include "spank/rendezvous/credential.h"
 #include "util/number.h"
 
 /* Measures the time and memory of one srun for many nodes, over loopback, with auth=key or with
@@ -59,7 +59,7 @@ static void call(struct node *n, const struct harness *harness, int epoll)
         fprintf(stderr, "scale: connect: %s\n", strerror(-n->fd));
         exit(1);
     }
-    struct wire_frame hello = { WIRE_MAGIC, harness->sealed ? WIRE_CREDENTIAL : WIRE_HELLO,
+    struct wire_frame hello = { WIRE_MAGIC, harness->encrypted ? WIRE_CREDENTIAL : WIRE_HELLO,
                                 (uint32_t)n->hello_length };
     struct wire_frame record = { WIRE_MAGIC, WIRE_RECORD, (uint32_t)n->record_length };
     put(n->fd, &hello, sizeof(hello));
@@ -108,7 +108,7 @@ static void *encrypt(const struct harness *harness, void *hello, size_t *length)
 {
     struct nuioa_error err;
     char *credential;
-    if (seal_make(harness->socket, USER_UID, hello, *length, &credential, &err) < 0) {
+    if (credential_make(harness->socket, USER_UID, hello, *length, &credential, &err) < 0) {
         fprintf(stderr, "scale: %s\n", err.text);
         exit(1);
     }
@@ -127,18 +127,18 @@ static void prepare(struct node *nodes, uint32_t count, const struct harness *ha
         struct hmac_key session = harness_session(&step, &hello);
         n->node = i;
         n->hello = hello_make(&hello, NULL, &n->hello_length);
-        if (harness->sealed)
+        if (harness->encrypted)
             n->hello = encrypt(harness, n->hello, &n->hello_length);
-        n->hello = add_tag(&step, harness->sealed ? WIRE_CREDENTIAL : WIRE_HELLO, n->hello,
+        n->hello = add_tag(&step, harness->encrypted ? WIRE_CREDENTIAL : WIRE_HELLO, n->hello,
                            n->hello_length);
         n->record = harness_record(i, &n->record_length);
         n->record = add_tag(&session, WIRE_RECORD, n->record, n->record_length);
     }
 }
 
-static void measure(const char *socket, bool sealed, uint32_t count)
+static void measure(const char *socket, bool encrypted, uint32_t count)
 {
-    struct harness harness = { .sealed = sealed, .socket = socket, .timeout_ms = 60000 };
+    struct harness harness = { .encrypted = encrypted, .socket = socket, .timeout_ms = 60000 };
     struct srun_result result;
     struct epoll_event events[64];
     struct node *nodes = calloc(count, sizeof(*nodes));

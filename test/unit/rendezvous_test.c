@@ -23,16 +23,16 @@ static void round_trip(const uint32_t *leaders, uint32_t count, uint32_t runs)
 {
     size_t length;
     struct wire_table table;
-    char *bytes = leaders_pack(1, 2, leaders, count, &length);
+    char *bytes = leaders_serialize(1, 2, leaders, count, &length);
     uint32_t *got = calloc(count, sizeof(*got));
     memcpy(&table, bytes, sizeof(table));
     assert_int_equal(table.run_count, runs);
-    assert_int_equal(leaders_unpack(bytes, length, 1, 2, got, count), 0);
+    assert_int_equal(leaders_parse(bytes, length, 1, 2, got, count), 0);
     assert_memory_equal(got, leaders, count * sizeof(*got));
-    assert_int_equal(leaders_unpack(bytes, length, 3, 2, got, count), -EINVAL);
-    assert_int_equal(leaders_unpack(bytes, length, 1, 3, got, count), -EINVAL);
+    assert_int_equal(leaders_parse(bytes, length, 3, 2, got, count), -EINVAL);
+    assert_int_equal(leaders_parse(bytes, length, 1, 3, got, count), -EINVAL);
     for (size_t cut = 0; cut < length; cut++)
-        assert_int_equal(leaders_unpack(bytes, cut, 1, 2, got, count), -EINVAL);
+        assert_int_equal(leaders_parse(bytes, cut, 1, 2, got, count), -EINVAL);
     free(got);
     free(bytes);
 }
@@ -54,12 +54,12 @@ static void changed_tables(void **state)
     static const uint32_t leaders[] = { 0, 8, 16, 25, 26, 27 };
     uint32_t got[6];
     size_t length;
-    unsigned char *bytes = leaders_pack(1, 2, leaders, 6, &length);
+    unsigned char *bytes = leaders_serialize(1, 2, leaders, 6, &length);
     (void)state;
     for (size_t i = 0; i < length; i++)
         for (int bit = 0; bit < 8; bit++) {
             bytes[i] ^= (unsigned char)(1 << bit);
-            assert_int_equal(leaders_unpack(bytes, length, 1, 2, got, 6), -EINVAL);
+            assert_int_equal(leaders_parse(bytes, length, 1, 2, got, 6), -EINVAL);
             bytes[i] ^= (unsigned char)(1 << bit);
         }
     free(bytes);
@@ -182,17 +182,17 @@ static char *summarize(uint32_t nodes, uint32_t ranks)
 static void invitations(void **state)
 {
     (void)state;
-    for (int sealed = 0; sealed < 2; sealed++) {
+    for (int encrypted = 0; encrypted < 2; encrypted++) {
         struct token made, again, other;
         char text[TOKEN_TEXT_MAX];
-        assert_int_equal(token_make(&made, 65535, sealed), 0);
-        assert_int_equal(token_make(&other, 65535, sealed), 0);
+        assert_int_equal(token_make(&made, 65535, encrypted), 0);
+        assert_int_equal(token_make(&other, 65535, encrypted), 0);
         assert_memory_not_equal(made.key, other.key, WIRE_KEY_SIZE);
         token_write(&made, text);
         assert_true(strlen(text) < TOKEN_TEXT_MAX);
         assert_int_equal(token_read(&again, text), 0);
         assert_int_equal(again.port, 65535);
-        assert_int_equal(again.sealed, sealed);
+        assert_int_equal(again.encrypted, encrypted);
         assert_memory_equal(again.key, made.key, WIRE_KEY_SIZE);
     }
 }

@@ -178,7 +178,7 @@ static void changed_messages(void **state)
 static void sessions(void **state)
 {
     struct hmac_key step, other_step, session, other;
-    struct wire_hello hello = { .job_id = 1, .step_id = 2, .node = 3, .fresh = { 4 } };
+    struct wire_hello hello = { .job_id = 1, .step_id = 2, .node = 3, .nonce = { 4 } };
     (void)state;
     hmac_key_set(&step, "0123456789abcdef0123456789abcdef", 32);
     hmac_key_set(&other_step, "1123456789abcdef0123456789abcdef", 32);
@@ -191,7 +191,7 @@ static void sessions(void **state)
         changed.job_id += i == 0;
         changed.step_id += i == 1;
         changed.node += i == 2;
-        changed.fresh[31] ^= i == 3;
+        changed.nonce[31] ^= i == 3;
         tag_session(&other, i == 4 ? &other_step : &step, &changed);
         assert_false(tag_is_right(&other, WIRE_FROM_SRUN, &t.frame, t.body));
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spank/rendezvous/seal.h"
+#include "spank/rendezvous/credential.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -35,14 +35,14 @@ static int fail(const struct libmunge *munge, munge_ctx_t context, munge_err_t c
     return nuioa_fail(err, ours ? -EIO : -EACCES, "MUNGE: %s", text ? text : munge->strerror(code));
 }
 
-int seal_ready(struct nuioa_error *err)
+int credential_ready(struct nuioa_error *err)
 {
     struct libmunge munge;
     return libmunge_open(&munge, err);
 }
 
-int seal_make(const char *socket, uid_t reader, const void *bytes, size_t length, char **credential,
-              struct nuioa_error *err)
+int credential_make(const char *socket, uid_t reader, const void *bytes, size_t length,
+                    char **credential, struct nuioa_error *err)
 {
     struct libmunge munge;
     munge_ctx_t context;
@@ -91,8 +91,8 @@ static int become_user(uid_t uid, gid_t gid)
                : -EPERM;
 }
 
-int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length,
-            char **credential, struct nuioa_error *err)
+int credential_make_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length,
+                       char **credential, struct nuioa_error *err)
 {
     *credential = NULL;
     if (uid == 0)
@@ -100,7 +100,7 @@ int seal_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t 
     int rc = become_user(uid, gid);
     if (rc < 0)
         return nuioa_fail(err, rc, "MUNGE: cannot become the user: %s", strerror(-rc));
-    return seal_make(socket, uid, bytes, length, credential, err);
+    return credential_make(socket, uid, bytes, length, credential, err);
 }
 
 /* --- decoding --- */
@@ -119,8 +119,8 @@ static int check(const struct libmunge *munge, munge_ctx_t context, uid_t uid,
     return 0;
 }
 
-int seal_open(const char *socket, const char *credential, uid_t *uid, void **bytes, size_t *length,
-              struct nuioa_error *err)
+int credential_decode(const char *socket, const char *credential, uid_t *uid, void **bytes,
+                      size_t *length, struct nuioa_error *err)
 {
     struct libmunge munge;
     munge_ctx_t context;
