@@ -119,7 +119,7 @@ static int step(struct walk *w, const char *name, struct nuioa_error *err)
         close(fd);
         return too_long(w, err);
     }
-    sprintf(w->at + used, "/%s", name);
+    snprintf(w->at + used, sizeof(w->at) - used, "/%s", name);
     return enter(w, fd, &st, err);
 }
 

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hostile_srun.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "spank/rendezvous/credential.h"
+#include "spank/rendezvous/leaders.h"
+
+static void put(int fd, const void *bytes, size_t length)
+{
+    if (send(fd, bytes, length, MSG_NOSIGNAL) < 0)
+        return;
+}
+
+/* The keys of the present connection. */
+static struct hmac_key step, session;
+
+static void put_frame(int fd, uint32_t type, uint32_t length)
+{
+    struct wire_frame frame = { WIRE_MAGIC, type, length };
+    put(fd, &frame, sizeof(frame));
+}
+
+/* Sends a message like srun's, but with this key and direction, and with one bit of the byte at
+ * `flip` changed (-1: none). */
+static void put_as(int fd, const struct hmac_key *key, enum wire_use from, uint32_t type,
+                   const void *body, size_t length, int flip)
+{
+    struct wire_frame frame = { WIRE_MAGIC, type, (uint32_t)length };
+    uint8_t copy[4096], tag[WIRE_TAG_SIZE];
+    if (length)
+        memcpy(copy, body, length);
+    harness_tag(key, from, &frame, copy, tag);
+    if (flip >= 0)
+        copy[flip] ^= 1;
+    put(fd, &frame, sizeof(frame));
+    put(fd, copy, length);
+    put(fd, tag, sizeof(tag));
+}
+
+static void put_message(int fd, uint32_t type, const void *body, size_t length)
+{
+    put_as(fd, &session, WIRE_FROM_SRUN, type, body, length, -1);
+}
+
+static void put_welcome(int fd)
+{
+    put_message(fd, WIRE_WELCOME, NULL, 0);
+}
+
+static void nothing(int fd, const struct wire_hello *hello)
+{
+    (void)fd, (void)hello;
+}
+
+static void noise(int fd, const struct wire_hello *hello)
+{
+    char bytes[4096];
+    (void)hello;
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (char)rand();
+    put(fd, bytes, sizeof(bytes));
+}
+
+static void noise_after_welcome(int fd, const struct wire_hello *hello)
+{
+    put_welcome(fd);
+    noise(fd, hello);
+}
+
+static void endless(int fd, const struct wire_hello *hello)
+{
+    put_welcome(fd);
+    put_frame(fd, WIRE_TABLE, UINT32_MAX);
+    for (int i = 0; i < 100; i++)
+        noise(fd, hello);
+}
+
+static void trickle(int fd, const struct wire_hello *hello)
+{
+    struct pollfd gone = { .fd = fd, .events = POLLRDHUP };
+    (void)hello;
+    put_welcome(fd);
+    for (int i = 0; i < 100 && poll(&gone, 1, 50) == 0; i++)
+        put(fd, "\1", 1);
+}
+
+struct table {
+    struct wire_table head;
+    struct wire_run run;
+};
+
+/* A correct table of two nodes. */
+static struct table make_table(const struct wire_hello *hello)
+{
+    uint32_t leaders[2] = { 0, 4 };
+    return (struct table){ { hello->job_id, hello->step_id, 2, 1,
+                             leaders_digest(hello->job_id, hello->step_id, leaders, 2) },
+                           { 0, 4, 2 } };
+}
+
+/* Sends a correct table, changed by `spoil`. */
+static void put_table(int fd, const struct wire_hello *hello,
+                      void (*spoil)(struct wire_table *, struct wire_run *))
+{
+    struct table table = make_table(hello);
+    put_welcome(fd);
+    spoil(&table.head, &table.run);
+    put_message(fd, WIRE_TABLE, &table, sizeof(struct wire_table) + sizeof(struct wire_run));
+}
+
+static void digest_of(struct wire_table *table, const struct wire_run *run)
+{
+    uint32_t leaders[2] = { run->first, run->first + run->stride };
+    table->digest = leaders_digest(table->job_id, table->step_id, leaders, 2);
+}
+
+static void lie_digest(struct wire_table *t, struct wire_run *r)
+{
+    (void)r;
+    t->digest ^= 1;
+}
+static void lie_count(struct wire_table *t, struct wire_run *r)
+{
+    (void)t;
+    r->count = UINT32_MAX;
+}
+static void lie_nodes(struct wire_table *t, struct wire_run *r)
+{
+    (void)r;
+    t->node_count = 1000000;
+}
+static void lie_runs(struct wire_table *t, struct wire_run *r)
+{
+    (void)r;
+    t->run_count = UINT32_MAX / 12;
+}
+static void lie_job(struct wire_table *t, struct wire_run *r)
+{
+    t->job_id++;
+    digest_of(t, r);
+}
+static void lie_leader(struct wire_table *t, struct wire_run *r)
+{
+    r->first = 1;
+    digest_of(t, r);
+}
+static void lie_same(struct wire_table *t, struct wire_run *r)
+{
+    r->stride = 0;
+    digest_of(t, r);
+}
+
+/* clang-format off */
+static void bad_digest(int fd, const struct wire_hello *h) { put_table(fd, h, lie_digest); }
+static void bad_count(int fd, const struct wire_hello *h) { put_table(fd, h, lie_count); }
+static void bad_nodes(int fd, const struct wire_hello *h) { put_table(fd, h, lie_nodes); }
+static void bad_runs(int fd, const struct wire_hello *h) { put_table(fd, h, lie_runs); }
+static void bad_job(int fd, const struct wire_hello *h) { put_table(fd, h, lie_job); }
+static void bad_leader(int fd, const struct wire_hello *h) { put_table(fd, h, lie_leader); }
+static void bad_same(int fd, const struct wire_hello *h) { put_table(fd, h, lie_same); }
+/* clang-format on */
+
+static void half_a_table(int fd, const struct wire_hello *hello)
+{
+    struct table table = make_table(hello);
+    put_welcome(fd);
+    put_frame(fd, WIRE_TABLE, sizeof(struct wire_table) + sizeof(struct wire_run));
+    put(fd, &table, sizeof(struct wire_table));
+}
+
+/* --- an attacker in srun's place or between, with a correct table --- */
+
+static void put_forged(int fd, const struct wire_hello *hello, const struct hmac_key *key,
+                       enum wire_use from, int flip)
+{
+    struct table table = make_table(hello);
+    put_welcome(fd);
+    put_as(fd, key, from, WIRE_TABLE, &table, sizeof(struct wire_table) + sizeof(struct wire_run),
+           flip);
+}
+
+static void no_key(int fd, const struct wire_hello *hello)
+{
+    struct hmac_key other;
+    (void)hello;
+    hmac_key_set(&other, "guessed", 7);
+    put_as(fd, &other, WIRE_FROM_SRUN, WIRE_WELCOME, NULL, 0, -1);
+}
+
+static void no_key_stop(int fd, const struct wire_hello *hello)
+{
+    struct hmac_key other;
+    (void)hello;
+    hmac_key_set(&other, "guessed", 7);
+    put_as(fd, &other, WIRE_FROM_SRUN, WIRE_STOP, NULL, 0, -1);
+}
+
+static void step_key(int fd, const struct wire_hello *h)
+{
+    put_forged(fd, h, &step, WIRE_FROM_SRUN, -1);
+}
+static void reflected(int fd, const struct wire_hello *h)
+{
+    put_forged(fd, h, &session, WIRE_FROM_NODE, -1);
+}
+static void flipped(int fd, const struct wire_hello *h)
+{
+    put_forged(fd, h, &session, WIRE_FROM_SRUN, 12);
+}
+
+static void replayed(int fd, const struct wire_hello *hello)
+{
+    struct wire_hello before = *hello;
+    before.nonce[0] ^= 1;
+    struct hmac_key other = harness_session(&step, &before);
+    put_forged(fd, hello, &other, WIRE_FROM_SRUN, -1);
+}
+
+static void neighbours(int fd, const struct wire_hello *hello)
+{
+    struct wire_hello neighbour = *hello;
+    neighbour.node++;
+    struct hmac_key other = harness_session(&step, &neighbour);
+    put_forged(fd, hello, &other, WIRE_FROM_SRUN, -1);
+}
+
+static void put_slice(int fd, uint32_t weights, uint32_t pairs, double weight, uint32_t first)
+{
+    struct {
+        struct wire_slice head;
+        double all[4];
+        struct wire_pair pair;
+    } slice = { { weights, pairs }, { 1, 1, 1, weight }, { first, 1, 5 } };
+    put_message(fd, WIRE_WELCOME, &slice, sizeof(slice));
+}
+
+/* Sends a slice of four ranks with these pairs. */
+static void put_pairs(int fd, const uint32_t (*pairs)[2], uint32_t count)
+{
+    struct {
+        struct wire_slice head;
+        double all[4];
+        struct wire_pair pairs[8];
+    } slice = { { 4, count }, { 1, 1, 1, 1 }, { { 0 } } };
+    for (uint32_t i = 0; i < count; i++)
+        slice.pairs[i] = (struct wire_pair){ pairs[i][0], pairs[i][1], 5 };
+    put_message(fd, WIRE_WELCOME, &slice,
+                offsetof(__typeof__(slice), pairs) + count * sizeof(struct wire_pair));
+}
+
+static void slice_twice(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_pairs(fd, (const uint32_t[][2]){ { 0, 1 }, { 0, 2 }, { 0, 2 } }, 3);
+}
+
+static void slice_unsorted(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_pairs(fd, (const uint32_t[][2]){ { 0, 1 }, { 2, 3 }, { 0, 1 } }, 3);
+}
+
+static void slice_turned(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_pairs(fd, (const uint32_t[][2]){ { 1, 0 } }, 1);
+}
+
+static void slice_more(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_pairs(fd,
+              (const uint32_t[][2]){
+                  { 0, 1 }, { 0, 2 }, { 0, 3 }, { 1, 2 }, { 1, 3 }, { 2, 3 }, { 2, 3 } },
+              7);
+}
+
+static void slice_counts(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_slice(fd, 1000, 1, 1, 0);
+}
+static void slice_pairs(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_slice(fd, 4, UINT32_MAX, 1, 0);
+}
+static void slice_nan(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_slice(fd, 4, 1, 0.0 / 0.0, 0);
+}
+static void slice_negative(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_slice(fd, 4, 1, -1, 0);
+}
+static void slice_rank(int fd, const struct wire_hello *h)
+{
+    (void)h;
+    put_slice(fd, 4, 1, 1, 4);
+}
+
+#define FORGED "who answers is not this step's srun"
+
+const struct hostile_case hostile_cases[] = {
+    { "silence", NULL, false, true, false, nothing },
+    { "hanging up", NULL, false, false, false, nothing },
+    { "noise", NULL, false, false, false, noise },
+    { "noise after a welcome", NULL, false, false, false, noise_after_welcome },
+    { "a message of 4 GB", NULL, false, false, false, endless },
+    { "a byte now and then", NULL, false, false, false, trickle },
+    { "a table with a wrong digest", NULL, false, false, false, bad_digest },
+    { "a run of 4 billion nodes", NULL, false, false, false, bad_count },
+    { "a table of more nodes", NULL, false, false, false, bad_nodes },
+    { "more runs than were sent", NULL, false, false, false, bad_runs },
+    { "another job's table", NULL, false, false, false, bad_job },
+    { "another leader for the node", NULL, false, false, false, bad_leader },
+    { "one leader for all nodes", NULL, false, false, false, bad_same },
+    { "half a table", NULL, false, true, false, half_a_table },
+    { "a slice for other ranks", NULL, true, true, false, slice_counts },
+    { "a slice of 4 billion pairs", NULL, true, true, false, slice_pairs },
+    { "a weight that is no number", NULL, true, true, false, slice_nan },
+    { "a negative weight", NULL, true, true, false, slice_negative },
+    { "a pair with a rank of another node", NULL, true, true, false, slice_rank },
+    { "a pair twice", NULL, true, true, false, slice_twice },
+    { "a pair again after another one", NULL, true, true, false, slice_unsorted },
+    { "a pair the other way round", NULL, true, true, false, slice_turned },
+    { "more pairs than there are", NULL, true, true, false, slice_more },
+    { "another leader than the early one", NULL, false, false, true, bad_leader },
+    { "a welcome without the step's key", FORGED, false, true, false, no_key },
+    { "STOP without the step's key", FORGED, false, true, false, no_key_stop },
+    { "a right table with the step's key only", FORGED, false, true, false, step_key },
+    { "a right table that was changed on the way", FORGED, false, true, false, flipped },
+    { "a right table for another connection", FORGED, false, true, false, replayed },
+    { "a right table for another node", FORGED, false, true, false, neighbours },
+    { "a right table with the node's direction", FORGED, false, true, false, reflected },
+};
+
+const size_t hostile_case_count = sizeof(hostile_cases) / sizeof(*hostile_cases);
+
+void *hostile_srun_run(void *arg)
+{
+    struct fake_srun *srun = arg;
+    struct wire_frame frame;
+    struct nuioa_error err;
+    char body[8192];
+    struct wire_hello hello = { .job_id = JOB };
+    void *bytes = body;
+    uid_t uid;
+    struct pollfd wait = { .fd = srun->listener, .events = POLLIN };
+    poll(&wait, 1, 2000);
+    int fd = accept(srun->listener, NULL, NULL);
+    bool heard = recv(fd, &frame, sizeof(frame), MSG_WAITALL) == sizeof(frame) &&
+                 frame.length < sizeof(body) &&
+                 recv(fd, body, frame.length, MSG_WAITALL) == (ssize_t)frame.length;
+    size_t length = frame.length;
+    struct token token;
+    token_read(&token, srun->text);
+    srun->key_exposed = heard && memmem(body, length, token.key, sizeof(token.key));
+    if (heard && srun->encrypted)
+        heard = !credential_decode(srun->socket, body, &uid, &bytes, &length, &err);
+    if (heard && length >= sizeof(hello))
+        memcpy(&hello, bytes, sizeof(hello));
+    else
+        printf("# no hello\n");
+    if (bytes != body)
+        free(bytes);
+    step = harness_key(srun->text);
+    session = harness_session(&step, &hello);
+    char tag[WIRE_TAG_SIZE];
+    if (recv(fd, tag, sizeof(tag), MSG_WAITALL) != sizeof(tag))
+        printf("# no tag\n");
+    srun->which->answer(fd, &hello);
+    struct pollfd end = { .fd = fd, .events = POLLRDHUP };
+    if (srun->which->stays_connected)
+        poll(&end, 1, 3000);
+    close(fd);
+    return NULL;
+}
