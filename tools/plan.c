@@ -37,7 +37,7 @@ static const char usage[] =
     "  --format rankfile           for Open MPI's mpirun\n"
     "\n";
 
-/* What the command line and its files say, until the plan is printed. */
+/* The command line and its files as they were read, kept until the plan is printed. */
 struct job {
     const char *command;
     const char *tasks, *cpus_per_task, *allowed, *binding, *ranks, *interrupts, *xml, *format;

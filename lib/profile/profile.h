@@ -41,7 +41,7 @@ struct nuioa_profile {
     uint32_t *first_of, *flows_of;
 };
 
-/* What the numbers of a matrix mean, as in TreeMatch: bytes, messages, bytes per message. */
+/* The meaning of a matrix' numbers, as in TreeMatch: bytes, messages, bytes per message. */
 enum nuioa_metric { NUIOA_METRIC_SIZE, NUIOA_METRIC_MSG, NUIOA_METRIC_AVG };
 
 /* Sorts the flows by source and target, and adds up those of one pair. Frees the index. */

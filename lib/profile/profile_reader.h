@@ -7,7 +7,7 @@
 #include "profile/profile.h"
 #include "util/error.h"
 
-/* What the readers of the formats share: private to profile_*.c. */
+/* The readers of the formats share this; it is private to profile_*.c. */
 
 /* The state of reading one file. */
 struct profile_reader {

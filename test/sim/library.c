@@ -12,7 +12,7 @@
 
 enum { MAX_NODE = 256, MAX_NIC = 8, MAX_WINDOW = 8, NODE_KEY = -1000 };
 
-/* What is common to a node: the NUMA node of each local rank. */
+/* The facts that a node's ranks share: the NUMA node of each local rank. */
 struct node {
     int count;
     int numa[MAX_NODE];

@@ -230,7 +230,7 @@ static void test_leader_without_order(void **state)
     nuioa_client_close(c);
 }
 
-/* What MPI_Allreduce with MPI_MAX makes of two votes. */
+/* Returns two votes as MPI_Allreduce with MPI_MAX combines them. */
 static int agree(const uint64_t a[2], const uint64_t b[2])
 {
     uint64_t reduced[2] = { a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1] };

@@ -13,7 +13,7 @@
 
 /* --- maps ------------------------------------------------------------------------------------ */
 
-/* What each rank says: lowest rank of its node, NUMA node, level, place, rail. */
+/* Each rank says: lowest rank of its node, NUMA node, level, place, rail. */
 static struct coll_map make_map(int size, const struct coll_record *records)
 {
     struct coll_map map;

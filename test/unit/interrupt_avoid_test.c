@@ -74,7 +74,7 @@ static void test_spare_core(void **state)
     end(s);
 }
 
-/* Of two spare cores the rank gets the one under the same L3. */
+/* Two cores are spare: the rank gets the one under the same L3. */
 static void test_same_cache_first(void **state)
 {
     (void)state;

@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-/* What a call must leave as it was: descriptors, blocked signals, no children. */
+/* A call must leave as they were: descriptors, blocked signals, no children. */
 struct leak_check {
     unsigned descriptors;
     sigset_t blocked;

@@ -50,8 +50,8 @@ static void link_pair(struct machine *m, uint32_t a, uint32_t b)
     m->linked[a][b] = m->linked[b][a] = true;
 }
 
-/* What a perfect machine would measure: `link_ns` a link, shortest routes; where `uplink_ns` is not
- * 0, that for links between groups of four. */
+/* The latencies that a perfect machine would measure: `link_ns` a link, shortest routes; where
+ * `uplink_ns` is not 0, that for links between groups of four. */
 static void route(struct machine *m, double link_ns, double uplink_ns)
 {
     for (uint32_t i = 0; i < m->n; i++)

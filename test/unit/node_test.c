@@ -161,7 +161,7 @@ static void test_numas_of(void **state)
     nuioa_node_free(&node);
 }
 
-/* Of two kinds of memory for the same cores the ordinary one is the PU's own. */
+/* Two kinds of memory serve the same cores: the ordinary one is the PU's own. */
 static void test_two_memories(void **state)
 {
     (void)state;

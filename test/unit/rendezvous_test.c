@@ -17,7 +17,7 @@
 #include "spank/rendezvous/token.h"
 #include "spank/rendezvous/wire.h"
 
-/* What travels between srun and the nodes: tables, records, and the report made of them. */
+/* The messages between srun and the nodes: tables, records, and the report made of them. */
 
 static void round_trip(const uint32_t *leaders, uint32_t count, uint32_t runs)
 {

@@ -129,7 +129,7 @@ static void test_system_links(void **state)
         fail_msg("%s", err.text);
 }
 
-/* What it leads to is secure now, and another place when the file is opened. */
+/* The link leads to a secure place now, and another place when the file is opened. */
 static void test_links_of_others(void **state)
 {
     (void)state;
