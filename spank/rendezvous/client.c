@@ -154,13 +154,13 @@ static const char *reason(int rc)
 {
     switch (rc) {
     case -ETIMEDOUT: return "no answer from srun in time";
-    case -EINTR: return "the step is to end";
+    case -EINTR: return "the step is being signalled or ended";
     case -ECANCELED: return "not all nodes answered srun";
-    case -ECONNRESET: return "srun has hung up";
+    case -ECONNRESET: return "srun closed the connection";
     case -EBADMSG:
-        return "who answers is not this step's srun, or what it said was changed on the way";
+        return "the answer does not come from this step's srun, or was changed on the way";
     case -EPROTO:
-    case -EINVAL: return "srun's answer is none";
+    case -EINVAL: return "srun sent a message of a wrong form";
     default: return strerror(-rc);
     }
 }
@@ -278,7 +278,8 @@ static int check_token(const struct client_call *call, struct token *token, stru
         return nuioa_fail(err, rc, "gather: srun's plugin is of another version than this node's");
     if (rc < 0 || call->node >= call->node_count || call->node_count > WIRE_NODES_MAX ||
         call->task_count > WIRE_TASKS_MAX)
-        return nuioa_fail(err, -EINVAL, "gather: what srun says of itself is wrong");
+        return nuioa_fail(err, -EINVAL,
+                          "gather: " WIRE_VARIABLE " is not as srun writes it: is it set by hand?");
     if (call->munge && !token->encrypted)
         return nuioa_fail(
             err, -EACCES,

@@ -167,7 +167,7 @@ void server_peer_failed(struct server *g, struct peer *p, int rc)
         nuioa_fail(&what, -EPIPE, "node number %u of the step %s", p->node,
                    rc == -EBADMSG
                        ? "is not who speaks for it, or what it said was changed on the way"
-                       : "has hung up");
+                       : "closed the connection");
     server_drop(g, p);
     if (!unauthenticated && !g->counts.tables)
         fail(g, what.text);

@@ -106,7 +106,7 @@ static void dies(const char *name, bool wrong_record)
     hang_up(fd);
     case_join_others(&s);
     others_act(&s);
-    reported(&s, 1, "node number 1 of the step has hung up (3 of 4 nodes answered)");
+    reported(&s, 1, "node number 1 of the step closed the connection (3 of 4 nodes answered)");
 }
 
 /* Its ranks know the table all the same, because the ranks of other nodes do. */

@@ -308,7 +308,7 @@ static void slice_rank(int fd, const struct wire_hello *h)
     put_slice(fd, 4, 1, 1, 4);
 }
 
-#define FORGED "who answers is not this step's srun"
+#define FORGED "the answer does not come from this step's srun"
 
 const struct hostile_case hostile_cases[] = {
     { "silence", NULL, false, true, false, nothing },
