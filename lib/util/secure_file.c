@@ -19,7 +19,8 @@
 struct walk {
     int fd;              /* the directory that was reached, O_PATH */
     char at[PATH_MAX];   /* its path, with no '/' at the end */
-    char rest[PATH_MAX]; /* the path from there on */
+    char path[PATH_MAX]; /* the path that is followed */
+    size_t next;         /* where in `path` the rest of it begins */
     bool shared;         /* others may create files in it (sticky), but not replace ours */
     unsigned links;
 };
@@ -45,7 +46,7 @@ static int writable(const char *path, const struct stat *st, struct nuioa_error 
 
 static int too_long(const struct walk *w, struct nuioa_error *err)
 {
-    return nuioa_fail(err, -ENAMETOOLONG, "%.200s/%.200s: name too long", w->at, w->rest);
+    return nuioa_fail(err, -ENAMETOOLONG, "%.200s/%.200s: name too long", w->at, w->path + w->next);
 }
 
 /* Makes the directory `fd` the current one of the walk, which then owns the descriptor. */
@@ -90,9 +91,10 @@ static int follow(struct walk *w, int link, const char *name, const struct stat 
     if (length < 0)
         return nuioa_fail(err, -errno, "%.200s/%s: %s", w->at, name, strerror(errno));
     target[length] = '\0';
-    if ((size_t)snprintf(rest, sizeof(rest), "%s/%s", target, w->rest) >= sizeof(rest))
+    if ((size_t)snprintf(rest, sizeof(rest), "%s/%s", target, w->path + w->next) >= sizeof(rest))
         return too_long(w, err);
-    memcpy(w->rest, rest, sizeof(rest));
+    memcpy(w->path, rest, sizeof(rest));
+    w->next = 0;
     return *target == '/' ? go_to_root(w, err) : 0;
 }
 
@@ -127,12 +129,13 @@ static int step(struct walk *w, const char *name, struct nuioa_error *err)
  * the end. */
 static bool next_name(struct walk *w, char *name, size_t size)
 {
-    size_t begin = strspn(w->rest, "/"), length = strcspn(w->rest + begin, "/");
+    w->next += strspn(w->path + w->next, "/");
+    size_t length = strcspn(w->path + w->next, "/");
     if (!length)
         return false;
     /* A name that is too long is cut to one that the kernel still refuses. */
-    snprintf(name, size, "%.*s", (int)length, w->rest + begin);
-    memmove(w->rest, w->rest + begin + length, strlen(w->rest + begin + length) + 1);
+    snprintf(name, size, "%.*s", (int)length, w->path + w->next);
+    w->next += length;
     return true;
 }
 
@@ -143,7 +146,7 @@ static int walk(const char *directory, struct nuioa_error *err)
     char name[NAME_MAX + 2], here[PATH_MAX] = "";
     if (*directory != '/' && !getcwd(here, sizeof(here)))
         return nuioa_fail(err, -errno, "%.200s: %s", directory, strerror(errno));
-    if ((size_t)snprintf(w.rest, sizeof(w.rest), "%s/%s", here, directory) >= sizeof(w.rest))
+    if ((size_t)snprintf(w.path, sizeof(w.path), "%s/%s", here, directory) >= sizeof(w.path))
         return too_long(&w, err);
     int rc = go_to_root(&w, err);
     while (!rc && next_name(&w, name, sizeof(name)))

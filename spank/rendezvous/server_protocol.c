@@ -166,7 +166,7 @@ void server_peer_failed(struct server *g, struct peer *p, int rc)
     else
         nuioa_fail(&what, -EPIPE, "node number %u of the step %s", p->node,
                    rc == -EBADMSG
-                       ? "is not who speaks for it, or what it said was changed on the way"
+                       ? "did not send what came in its name, or that was changed on the way"
                        : "closed the connection");
     server_drop(g, p);
     if (!unauthenticated && !g->counts.tables)

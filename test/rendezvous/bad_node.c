@@ -112,7 +112,7 @@ static void forged_record(const char *what, const struct hmac_key *(*key)(struct
     hang_up(fd);
     free(record);
     nobody_acts(&s, start);
-    ok(strstr(s.result.warning, "node number 1 of the step is not who speaks for it"),
+    ok(strstr(s.result.warning, "node number 1 of the step did not send what came in its name"),
        "%s: the warning says so", s.name);
 }
 
