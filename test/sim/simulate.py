@@ -4,6 +4,7 @@ import concurrent.futures
 import dataclasses
 import glob
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,13 @@ SETTINGS = ["smpi/simulate-computation:no", "smpi/bw-factor:0:1", "network/weigh
 # These sources of the library are left out: library.c replaces the first, and only other languages
 # call the second.
 REPLACED = (os.path.join("coll", "memory.c"), os.path.join("coll", "fortran.c"))
+
+
+def util_sources(top):
+    """The files of lib/util that libnuioa-coll is built with, as mpi/Makefile.am lists them."""
+    with open(os.path.join(top, "mpi", "Makefile.am"), encoding="utf-8") as file:
+        return [os.path.join(top, name)
+                for name in sorted(set(re.findall(r"lib/util/\w+\.c", file.read())))]
 
 
 class Failed(Exception):
@@ -92,8 +100,7 @@ class Simulator:
         library = [name for name in sorted(glob.glob(os.path.join(top, "mpi", "coll", "*.c")))
                    if not name.endswith(REPLACED)]
         self.make("bench", ["bench.c", "published.c", "library.c", *library,
-                            *(os.path.join(top, "lib", "util", name)
-                              for name in ("gpus.c", "number.c"))],
+                            *util_sources(top)],
                   [*CC, "-L" + self.build, "-Wl,-rpath," + self.build, '-DNUIOA_VERSION="sim"',
                    "-include", self.source("replace.h"), "-D_GNU_SOURCE",
                    *("-I" + os.path.join(top, part) for part in ("", "lib"))],
