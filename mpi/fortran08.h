@@ -5,9 +5,10 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/* Macros for the entry points of "use mpi_f08". With Open MPI they are those of fortran.h with
- * other names. MPICH's own call the C functions by their MPI_ names, except those that start and
- * end MPI. So only these are defined here. */
+/* The Fortran entry points of a preloaded library for "use mpi_f08". With Open MPI they are made
+ * with the macros of fortran.h, under other names. MPICH's own entry points call the C functions by
+ * their MPI_ names, which the library replaces, except those that start and end MPI. So with MPICH
+ * only those are defined here. */
 #ifdef OPEN_MPI
 
 #define NAME(name) mpi_##name##_f08_
@@ -18,6 +19,7 @@
 /* There are no prototypes for functions that Fortran calls. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
+/* Gives the C function's result to Fortran; `ierr` is NULL if the program left it out. */
 static void answer(int rc, MPI_Fint *ierr)
 {
     if (ierr)

@@ -17,15 +17,16 @@ struct ending {
     bool over;       /* ending_mark_over() was called */
 };
 
-/* Prepares ending_is_requested() for the step of `spank`; without this call it sees no request. A
- * zeroed struct ending is valid. */
+/* Prepares ending_is_requested() for the step of `spank`. The caller sets *ending to zeros before.
+ * Without this call, or if Slurm does not tell the job and step, ending_is_requested() sees no
+ * request of slurmd. */
 void ending_watch(struct ending *ending, spank_t spank);
 
 /* Marks the step as over. Any thread may call it. */
 void ending_mark_over(struct ending *ending);
 
-/* True once the step is over, or slurmd has waited for some time to signal or end it. One thread
- * calls this about ten times a second; `arg` is a struct ending. */
+/* Returns true once the step is over, or slurmd has waited for some time to signal or end it. One
+ * thread calls this about ten times a second; `arg` is a struct ending. */
 bool ending_is_requested(void *arg);
 
 #endif

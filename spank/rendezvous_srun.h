@@ -19,10 +19,11 @@ void rendezvous_srun_prepare(struct srun_context *context);
  * Slurm does not call this hook for srun --async. */
 void rendezvous_srun_start(struct srun_context *context, spank_t spank);
 
-/* Whether the rendezvous can bring the nodes a hints file that is too large for the environment. */
+/* Returns true if a rendezvous can bring the nodes a hints file that is too large for the
+ * environment: the options want one, and the user is not root. It needs only context->options. */
 bool rendezvous_srun_carries_hints(const struct srun_context *context);
 
-/* Ends the thread and frees context->rendezvous; NULL is fine. */
+/* Ends the thread and frees context->rendezvous, which may be NULL. */
 void rendezvous_srun_end(struct srun_context *context);
 
 #endif

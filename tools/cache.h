@@ -2,7 +2,8 @@
 #ifndef NUIOA_TOOL_CACHE_H
 #define NUIOA_TOOL_CACHE_H
 
-/* The command `nuioa cache`. argv[0] is "cache". Returns the exit status of nuioa. */
+/* Runs the command `nuioa cache`, which keeps the description of this node for later launches.
+ * argv[0] is "cache". Returns the exit status of nuioa. */
 int tool_cache(int argc, char **argv);
 
 #endif

@@ -10,8 +10,8 @@
 /* The command `nuioa doctor`: which settings of this machine keep ranks from their network. The
  * checks are a table in doctor.c; each looks at one thing and reports findings. The kinds of
  * finding are a table in doctor_kinds.c, with why each matters and what to do. Nothing is changed.
- * What could hang is asked in a child process with a deadline, and Slurm's daemons are not asked.
- * */
+ * Questions that could hang are asked in a child process with a deadline. Slurm's daemons are not
+ * asked. */
 
 /* The kind of machine decides which checks run. */
 enum doctor_role {
@@ -49,7 +49,7 @@ struct doctor {
     struct doctor_finding findings[DOCTOR_FINDINGS_MAX];
 };
 
-/* The command `nuioa doctor`. argv[0] is "doctor". Returns the exit status of nuioa. */
+/* Runs the command `nuioa doctor`. argv[0] is "doctor". Returns the exit status of nuioa. */
 int tool_doctor(int argc, char **argv);
 
 #endif

@@ -2,7 +2,8 @@
 #ifndef NUIOA_TOOL_PLAN_H
 #define NUIOA_TOOL_PLAN_H
 
-/* The command `nuioa plan`. argv[0] is "plan". Returns the exit status of nuioa. */
+/* Runs the command `nuioa plan`, which prints where the ranks of one node would run, and binds
+ * nothing. argv[0] is "plan". Returns the exit status of nuioa. */
 int tool_plan(int argc, char **argv);
 
 #endif

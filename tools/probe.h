@@ -31,7 +31,8 @@ struct probe {
     struct probe_cost cost;
 };
 
-/* The command `nuioa probe`. argv[0] is "probe". Returns the exit status of nuioa. */
+/* Runs the command `nuioa probe`, which measures the distances between NUMA nodes. argv[0] is
+ * "probe". Returns the exit status of nuioa. */
 int tool_probe(int argc, char **argv);
 
 /* Computes *cost from `figures`: throughputs such as "1392,1071,1050" with the process on the NIC's

@@ -2,7 +2,8 @@
 #ifndef NUIOA_TOOL_PROFILE_H
 #define NUIOA_TOOL_PROFILE_H
 
-/* The command `nuioa profile`. argv[0] is "profile". Returns the exit status of nuioa. */
+/* Runs the command `nuioa profile`, which prints or converts what the ranks of a job communicate.
+ * argv[0] is "profile". Returns the exit status of nuioa. */
 int tool_profile(int argc, char **argv);
 
 #endif

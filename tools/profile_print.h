@@ -11,7 +11,8 @@
 
 #define PROFILE_NODES_MAX 8
 
-/* The part of the traffic that crosses nodes if the ranks are on `nodes` of them. */
+/* The part of the traffic that crosses nodes if the ranks are on `nodes` of them. Ranks are dealt
+ * to the nodes in turn if `cyclic`, else in blocks of consecutive ranks. */
 struct profile_share {
     uint32_t nodes;
     bool cyclic;
@@ -39,15 +40,18 @@ struct profile_summary {
     struct profile_slices slices;
 };
 
-/* Computes the summary of a profile, and gives the profile an index. With `nodes` 0 no layout is
- * asked for: each rank is a node in `traffic`, and shares are of several usual layouts. The profile
- * must outlive the summary. Returns 0 or -ENOMEM; call profile_summary_free in any case. */
+/* Computes the summary of a profile. `nodes` and `cyclic` are the layout that was asked for (struct
+ * profile_share): the shares and slices are for this layout, and the profile gets an index. If
+ * `nodes` is 0, no layout was asked for: each rank is a node in `traffic`, shares are for several
+ * usual layouts, and there are no slices. The profile must outlive the summary. Returns 0 or
+ * -ENOMEM; call profile_summary_free in any case. */
 int profile_summarise(struct profile_summary *summary, struct nuioa_profile *profile,
                       enum nuioa_metric metric, uint32_t nodes, bool cyclic);
 void profile_summary_free(struct profile_summary *summary);
 
-/* Returns the number by which ranks are compared: received bytes plus a twentieth of the sent ones;
- * messages in both directions; or bytes of a message. */
+/* Returns the number by which ranks are compared. With NUIOA_METRIC_SIZE it is the received bytes
+ * plus a twentieth of the sent ones; with NUIOA_METRIC_MSG the messages in both directions; with
+ * NUIOA_METRIC_AVG the mean bytes of a message. */
 double profile_heaviness(const struct nuioa_traffic *traffic, enum nuioa_metric metric);
 
 /* Print the summary to stdout, for people or as JSON. Return the exit status. */

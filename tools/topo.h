@@ -2,7 +2,8 @@
 #ifndef NUIOA_TOOL_TOPO_H
 #define NUIOA_TOOL_TOPO_H
 
-/* The command `nuioa topo`. argv[0] is "topo". Returns the exit status of nuioa. */
+/* Runs the command `nuioa topo`, which prints what this node is: its NUMA nodes, NICs and
+ * distances. argv[0] is "topo". Returns the exit status of nuioa. */
 int tool_topo(int argc, char **argv);
 
 #endif

@@ -18,7 +18,9 @@ extern const struct nuioa_mapper nuioa_bisect;
  * unknown before the end: how the machine is best halved, and what a byte inside a half will cost.
  * `variant` chooses the assumptions; there are six, and variant + 6 is the same as variant. `tries`
  * bipartitions are made of each part and the best is taken; more tries give better bipartitions,
- * fewer give more varied results. Returns 0, -ENOMEM, or -EINVAL if the tasks do not fit. */
+ * fewer give more varied results. When the budget is used up, it finishes, but no longer improves
+ * the bipartitions. Returns 0, or -ENOMEM, or -EINVAL if the result does not fit: a class has more
+ * tasks than slots, or tasks of another kind. After an error at[] is not usable. */
 int nuioa_bisect_once(const struct nuioa_graph *graph, uint32_t variant, uint32_t tries,
                       struct nuioa_random *random, uint32_t *at, struct nuioa_budget *budget);
 

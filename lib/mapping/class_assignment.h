@@ -13,7 +13,7 @@ struct nuioa_class_assignment {
     const struct nuioa_graph *graph;
     struct nuioa_arena arena;
     uint32_t *at;         /* [count]: class of each task */
-    uint32_t *free_slots; /* [class_count] */
+    uint32_t *free_slots; /* [class_count]: slots of each class that no task has */
     double *price;        /* [count * class_count] */
     double cost;          /* J of the tasks that may move; each change updates it */
 };
@@ -27,18 +27,20 @@ void nuioa_class_assignment_close(struct nuioa_class_assignment *assignment);
 /* Assigns all tasks as in at[count], which may be assignment->at, and computes all prices. */
 void nuioa_assign_all(struct nuioa_class_assignment *assignment, const uint32_t *at);
 
-/* Fills at[count] with the classes of a mapping to slots. */
+/* Fills at[count] with the class of each task of the graph. slot_of[task_count] is the slot of each
+ * task of the problem. */
 void nuioa_classes_of(const struct nuioa_graph *graph, const uint32_t *slot_of, uint32_t *at);
 
-/* Changes slot_of[task_count] so that each task has a slot of class at[count]. A task that is in
- * this class already keeps its slot; the others get the free ones, those with the lowest tie value
- * first. Returns 0, or -ENOMEM (slot_of is unchanged). */
+/* Changes slot_of[task_count] so that each task i of the graph has a slot of class at[i]. A task
+ * that is in this class already keeps its slot; the others get the free ones, those with the lowest
+ * tie value first. Returns 0, or -ENOMEM (slot_of is unchanged). */
 int nuioa_take_slots(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
                      const uint32_t *at, uint32_t *slot_of);
 
-/* Lists the slots of each class that are not taken[slot_count], those with the lowest tie value
- * first: from head[class] through next[slot_count] to UINT32_MAX. taken == NULL: only slots of
- * pinned tasks are taken. */
+/* Makes a linked list of the free slots of each class, those with the lowest tie value first.
+ * head[class_count] is the first slot of each class, next[slot_count] is the slot after each slot,
+ * and UINT32_MAX ends a list. A slot is not free if taken[slot_count] is true for it or a pinned
+ * task has it. With `taken` NULL only the pinned tasks count. */
 void nuioa_list_free_slots(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
                            const bool *taken, uint32_t *head, uint32_t *next);
 
@@ -50,24 +52,25 @@ void nuioa_class_assignment_swap(struct nuioa_class_assignment *assignment, uint
 void nuioa_class_assignment_move(struct nuioa_class_assignment *assignment, uint32_t i,
                                  uint32_t slot_class);
 
-/* Returns the work of one move, in evaluations. */
+/* Returns the work of one nuioa_class_assignment_move, in evaluations (struct nuioa_budget). */
 uint64_t nuioa_change_effort(const struct nuioa_graph *graph);
 
-/* Returns the prices of task i: [class_count]. */
+/* Returns what task i would pay in each class: [class_count], in J. The assignment owns the
+ * prices. */
 static inline const double *nuioa_prices(const struct nuioa_class_assignment *assignment,
                                          uint32_t i)
 {
     return assignment->price + (size_t)i * assignment->graph->class_count;
 }
 
-/* Returns the least gain that is more than a rounding error. A search that took smaller ones could
- * run for ever. */
+/* Returns the least gain, in J, that is more than a rounding error. A search that accepted smaller
+ * gains might never end. */
 static inline double nuioa_least_gain(const struct nuioa_class_assignment *assignment)
 {
     return 1e-9 * fabs(assignment->cost);
 }
 
-/* Returns the bytes between tasks i and j. */
+/* Returns the bytes that tasks i and j exchange, the sum of both directions. */
 double nuioa_bytes_between(const struct nuioa_graph *graph, uint32_t i, uint32_t j);
 
 /* Returns by how much J falls if i and j, which have one kind and different classes, are swapped. A

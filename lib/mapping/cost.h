@@ -4,12 +4,12 @@
 
 #include "mapping/problem.h"
 
-/* Returns J of slot_of[task_count]. */
+/* Returns the cost J (problem.h) of the mapping slot_of[task_count]. */
 double nuioa_cost(const struct nuioa_problem *problem, const uint32_t *slot_of);
 
-/* Returns a lower bound: no mapping has a lower J. The first term is the optimum for weights alone,
- * without pinned tasks; each pair is charged the lowest domain_cost. Returns 0 if there is no
- * memory. */
+/* Returns a lower bound of J: no mapping has a lower one. It is the least first term that is
+ * possible if no task is pinned, plus a second term in which each pair pays the lowest domain_cost.
+ * Returns 0 if there is no memory. */
 double nuioa_cost_bound(const struct nuioa_problem *problem);
 
 #endif

@@ -43,8 +43,8 @@ struct nuioa_graph {
 int nuioa_graph_make(const struct nuioa_problem *problem, struct nuioa_graph *graph);
 void nuioa_graph_free(struct nuioa_graph *graph);
 
-/* Returns problem->graph, or one that is made in *own, or NULL if that fails. The caller frees *own
- * in any case. */
+/* Returns problem->graph, or a graph that is made in *own, or NULL if that fails. The caller frees
+ * *own with nuioa_graph_free in any case. */
 const struct nuioa_graph *nuioa_graph_of(const struct nuioa_problem *problem,
                                          struct nuioa_graph *own);
 
@@ -55,7 +55,8 @@ static inline bool nuioa_graph_is_dense(const struct nuioa_graph *graph)
     return graph->row[graph->count] > (uint64_t)graph->count * graph->count / 4;
 }
 
-/* Returns the distances of one class: [class_count]. */
+/* Returns the price of one byte between this class and each class: [class_count]. The graph owns
+ * it. */
 static inline const double *nuioa_distances(const struct nuioa_graph *graph, uint32_t slot_class)
 {
     return graph->distance + (size_t)slot_class * graph->class_count;

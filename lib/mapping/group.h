@@ -6,11 +6,12 @@
 
 /* One level of TreeMatch (source: affinity_tree.h): divides tasks, or groups of tasks, into groups
  * of `arity` members that will share one node of the machine's tree. matrix[count * count] is the
- * traffic between them, symmetric, with a diagonal of 0. */
+ * traffic between them, symmetric, with a diagonal of 0. Its unit does not matter; traffic that is
+ * returned has the same unit. */
 
 /* Returns the traffic between a group and everything outside it: the sum of the members' rows less
- * the traffic between members, in both directions, as in the published example (2118 for {0, 1}).
- * members[arity] are different. */
+ * the traffic between members, in both directions, as in the published example. members[arity] must
+ * all be different. */
 double nuioa_group_weight(const double *matrix, uint32_t count, const uint32_t *members,
                           uint32_t arity);
 

@@ -4,8 +4,9 @@
 
 #include "mapping/graph.h"
 
-/* The structure of the machine, derived from the distances between classes. class_count must not be
- * 0. All arrays are allocated from `arena`. All functions return 0 or -ENOMEM. */
+/* These functions derive the structure of the machine from the distances between classes.
+ * class_count must not be 0. They fill *tree or *levels, whose arrays are from `arena`. They return
+ * 0 or -ENOMEM. */
 
 /* A binary tree of the classes. Nodes 0 .. class_count-1 are the classes; the last node is the
  * whole machine. The classes below `node` are order[first[node]] .. order[last[node]-1]. */
@@ -17,7 +18,7 @@ struct nuioa_binary_tree {
 
 /* Builds the tree from the leaves up by average linkage: R. Sokal, C. Michener, "A Statistical
  * Method for Evaluating Systematic Relationships", 1958. It joins the two nearest clusters again
- * and again. */
+ * and again until one is left. */
 int nuioa_binary_tree_join(const struct nuioa_graph *graph, struct nuioa_arena *arena,
                            struct nuioa_binary_tree *tree);
 
@@ -29,15 +30,14 @@ int nuioa_binary_tree_split(const struct nuioa_graph *graph, const struct nuioa_
                             struct nuioa_arena *arena, struct nuioa_binary_tree *tree);
 
 /* A tree whose nodes at one level have the same arity. Classes are in one node of a level if
- * distances up to that level's connect them (single linkage). arity[0] is that of the root, the
- * last one is the largest number of slots of any class. order[class_count] lists the classes
- * subtree by subtree. */
+ * distances up to that level's connect them (single linkage). */
 struct nuioa_levels {
-    uint32_t count;
-    uint32_t *arity;
-    uint32_t *order;
+    uint32_t count;  /* number of levels */
+    uint32_t *arity; /* [count]: the root's first; the last is the most slots that any class has */
+    uint32_t *order; /* [class_count]: the classes, subtree by subtree */
 };
 
+/* Builds such a tree. */
 int nuioa_levels_make(const struct nuioa_graph *graph, struct nuioa_arena *arena,
                       struct nuioa_levels *levels);
 

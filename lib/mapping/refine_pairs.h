@@ -5,8 +5,9 @@
 #include "mapping/class_assignment.h"
 
 /* Pairwise refinement: for each pair of classes, divides the tasks of both anew between them, as
- * long as J falls. Generalises the pairwise procedure of B. Kernighan, S. Lin, "An Efficient
- * Heuristic Procedure for Partitioning Graphs", 1970. Returns 0 or -ENOMEM. */
+ * long as J falls and the budget lasts. Generalises the pairwise procedure of B. Kernighan, S. Lin,
+ * "An Efficient Heuristic Procedure for Partitioning Graphs", 1970. Returns 0, or -ENOMEM (the
+ * assignment is unchanged). */
 int nuioa_refine_pairs(struct nuioa_class_assignment *assignment, struct nuioa_budget *budget);
 
 #endif

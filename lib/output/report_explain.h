@@ -16,8 +16,8 @@ void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node
 void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
                          const struct nuioa_options *options, FILE *out);
 
-/* Writes why the task with this local rank is where it is: "nearer its NIC", "gave way to rank 7",
- * ... Returns `text`. */
+/* Writes to text[size] why the task with this local rank is where it is: "nearer its NIC", "gave
+ * way to rank 7", ... A text that is too long is cut. Returns `text`. */
 const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char *text,
                              size_t size);
 

@@ -31,24 +31,25 @@ int coll_layout_open(struct coll_layout *layout, const struct coll_comm *c,
                      const struct coll_blocks *blocks);
 void coll_layout_close(struct coll_layout *layout);
 
-/* Return the block of this rank, and its size in bytes. */
+/* Return the block of this rank, which the layout owns, and its size in bytes. */
 char *coll_layout_block(const struct coll_layout *layout, int rank);
 size_t coll_layout_bytes(const struct coll_layout *layout, int rank);
 
-/* Returns the blocks of a whole node, and their size. */
+/* Returns the blocks of a whole node, which the layout owns, and *bytes, their size. */
 char *coll_layout_node(const struct coll_layout *layout, int node, size_t *bytes);
 
 /* Copy between the program's buffer and the layout: `pack` into the layout, `unpack` out of it.
- * They copy one rank's block, or those of all ranks except `without`. They return an MPI error
- * code. */
+ * They copy one rank's block, or those of all ranks except `without`; -1 excepts none. If the
+ * layout is direct, they copy nothing. They return an MPI error code. */
 int coll_layout_pack(struct coll_layout *layout, int rank);
 int coll_layout_unpack(struct coll_layout *layout, int rank);
 int coll_layout_pack_all(struct coll_layout *layout, int without);
 int coll_layout_unpack_all(struct coll_layout *layout, int without);
 
-/* Fills sizes[], on `leader` only, with the bytes of each rank of this node, in the node's order.
- * `bytes` are those of this rank. If `same`, all ranks have `bytes` and nothing is sent. Collective
- * over the node. Returns an MPI error code. */
+/* Fills sizes[], on `leader`, with the bytes of each rank of this node, in the node's order. All
+ * ranks of the node call it, and sizes[] has room for all of them on each rank. `bytes` are those
+ * of this rank. If `same`, all ranks have `bytes` and nothing is sent. Returns an MPI error
+ * code. */
 int coll_layout_sizes(struct coll_comm *c, int leader, bool same, size_t bytes, uint64_t *sizes);
 
 #endif

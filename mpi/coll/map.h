@@ -41,7 +41,7 @@ struct coll_map {
 
 /* Allocates a map of `size` ranks. Then the caller fills `records` and calls coll_map_make, which
  * makes the rest and cannot fail. Returns 0 or -ENOMEM. In both cases the caller calls
- * coll_map_clear. */
+ * coll_map_clear, which frees the arrays and makes *map all zeros. */
 int coll_map_room(struct coll_map *map, int size);
 void coll_map_make(struct coll_map *map);
 void coll_map_clear(struct coll_map *map);

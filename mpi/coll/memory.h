@@ -10,16 +10,19 @@
  * simulation (test/sim) replaces this file by its own. `owner` is the rank, in the node's
  * communicator, that owns the shared memory. */
 
-/* From private memory to shared memory, from shared to private, from shared to shared. */
+/* COLL_IN copies from private memory to shared memory, COLL_OUT from shared to private, COLL_ACROSS
+ * from shared to shared. */
 enum coll_direction { COLL_IN, COLL_OUT, COLL_ACROSS };
 
+/* Copies `bytes` bytes. The memory must not overlap. */
 void coll_copy(void *to, const void *from, size_t bytes, int owner, enum coll_direction direction);
 
 /* Does MPI_Reduce_local from the shared operand into `into`. Returns an MPI error code. */
 int coll_fold(const void *shared, void *into, int count, MPI_Datatype type, MPI_Op op, int owner);
 
-/* A flag only grows. A rank that sees a value of it also sees all that was written to memory before
- * this value was posted. coll_flag_wait returns when the flag is at least `value`. */
+/* A flag only grows. coll_flag_post sets it to `value`. coll_flag_wait returns when it is at least
+ * `value`, and waits without a time limit; meanwhile it lets MPI make progress. A rank that sees a
+ * value also sees all that was written to memory before this value was posted. */
 void coll_flag_post(uint64_t *flag, uint64_t value);
 void coll_flag_wait(const uint64_t *flag, uint64_t value);
 

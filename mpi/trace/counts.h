@@ -21,7 +21,7 @@ static inline MPI_Count trace_part(const struct trace_counts *counts, int i)
                                 : counts->all;
 }
 
-/* Returns the bytes of so many elements. */
+/* Returns the size in bytes of `count` elements. */
 static inline uint64_t trace_bytes(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = 0;

@@ -38,14 +38,14 @@ struct trace_notes {
     uint32_t count, room;
 };
 
-/* From now on trace_add in this thread adds to *notes and does not count, until this is called with
- * NULL. If there is no memory, messages are lost. */
+/* From now on trace_add in this thread adds to *notes, which is all zeros at first, and does not
+ * count, until this is called with NULL. If there is no memory, messages are lost. */
 void trace_note(struct trace_notes *notes);
 
-/* Counts all messages of the list. */
+/* Counts all messages of the list as sent. */
 void trace_count_notes(const struct trace_notes *notes);
 
-/* Frees the list. The struct itself belongs to the caller. */
+/* Frees the list and makes it empty. The struct itself belongs to the caller. */
 void trace_forget_notes(struct trace_notes *notes);
 
 #endif

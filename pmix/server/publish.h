@@ -56,12 +56,12 @@ void nuioa_publish_close(struct nuioa_publisher *publisher); /* NULL is allowed 
  * where SPANK numbers the ranks of each component from 0. */
 const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *publisher);
 
-/* Makes sure that the keys nuioa.* reach the ranks under their names. To be called in
- * init_post_opt, before mpi/pmix starts its server. Since version 5 each PMIx process gives numbers
- * to the keys that are not PMIx's own, in the order in which it meets them. The job's data in
- * shared memory (gds/shmem2) have the numbers of the server: so a rank that asks for such a key
- * gets the value of another one, and this is true for the keys of its MPI library too. Therefore a
- * variable in slurmstepd's environment makes this server send the data in messages (gds/hash).
+/* Makes sure that the keys nuioa.* reach the ranks under their names. Call it in init_post_opt,
+ * before mpi/pmix starts its server. Since version 5 each PMIx process gives numbers to the keys
+ * that are not PMIx's own, in the order in which it meets them. The job's data in shared memory
+ * (gds/shmem2) have the numbers of the server: so a rank that asks for such a key gets the value of
+ * another one, and this is true for the keys of its MPI library too. Therefore a variable in
+ * slurmstepd's environment makes this server send the data in messages (gds/hash).
  *
  * `rank_count` is that of the whole step, `environment` is the job's. Returns 0; or negative with
  * *err: -E2BIG if the step is too large for a copy of the data in each rank, -EPERM if the user has

@@ -65,12 +65,14 @@ void record_begin(struct record *record, uint32_t rank);
  * must live as long. */
 void record_add(struct record *record, const char *key, const pmix_value_t *value);
 
-/* Adds a string that malloc made; the record frees it, in every case. Returns false if `text` is
- * NULL, which means that there was no memory for it. */
+/* Adds a string that malloc made; the record frees it, in every case. `key` must live until the
+ * record is stored. Returns false if `text` is NULL, which means that there was no memory for
+ * it. */
 bool record_add_text(struct record *record, const char *key, char *text);
 
 /* Adds an array of `count` ranks, copied from ranks[which[i]], or from ranks[i] if `which` is NULL.
- * Returns false if there is no memory. */
+ * The record frees the copy. `key` must live until the record is stored. Returns false if there is
+ * no memory. */
 bool record_add_ranks(struct record *record, const char *key, const pmix_rank_t *ranks,
                       const uint32_t *which, uint32_t count);
 

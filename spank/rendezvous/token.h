@@ -17,14 +17,15 @@ struct token {
     uint8_t key[WIRE_KEY_SIZE];
 };
 
-/* Fills *token, with a random key from the kernel. Returns 0, or -EIO without random bytes. */
+/* Fills *token, with a random key from the kernel. Returns 0, or -EIO if the kernel gives no random
+ * bytes. */
 int token_make(struct token *token, uint16_t port, bool encrypted);
 
 /* Writes the token as text, with its NUL. */
 void token_write(const struct token *token, char text[TOKEN_TEXT_MAX]);
 
-/* Reads any text. Returns 0; -EPROTONOSUPPORT if the text has another protocol version; or -EINVAL.
- * After an error *token is not valid. */
+/* Fills *token from `text`, which may be anything. Returns 0; -EPROTONOSUPPORT if the text has
+ * another protocol version; or -EINVAL if it is no token. After an error *token is not valid. */
 int token_read(struct token *token, const char *text);
 
 #endif
