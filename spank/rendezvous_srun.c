@@ -47,7 +47,7 @@ static void take_record(void *arg, const struct record *record)
     summary_add(g->summary, record);
 }
 
-/* The body of WIRE_SLICE: the weights of a node's ranks, and the pairs of ranks of which one at
+/* The body of WIRE_WELCOME: the weights of a node's ranks, and the pairs of ranks of which one at
  * least is on that node. */
 static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *length)
 {
