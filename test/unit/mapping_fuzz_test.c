@@ -180,13 +180,14 @@ static void every_mapper(void **state)
 {
     const struct nuioa_mapper *const mappers[] = { &nuioa_affinity_tree, &nuioa_hopsort,
                                                    &nuioa_bisect };
-    uint32_t applied[3] = { 0 };
+    enum { COUNT = sizeof(mappers) / sizeof(*mappers) };
+    uint32_t applied[COUNT] = { 0 };
     (void)state;
     for (uint64_t seed = 1000; seed < 1000 + rounds(400); seed++) {
         struct fuzz f;
         uint32_t slot_of[MOST_TASKS];
         make(&f, seed, MOST_TASKS, seed % 3 == 0);
-        for (size_t m = 0; f.problem.pair_count && m < 3; m++) {
+        for (size_t m = 0; f.problem.pair_count && m < COUNT; m++) {
             struct nuioa_budget budget = { 0, 1 + seed % 5 * 2000 };
             int rc = mappers[m]->map(&f.problem, slot_of, &budget);
             if (rc < 0) {
@@ -202,7 +203,7 @@ static void every_mapper(void **state)
             assert_true(nuioa_cost(&f.problem, slot_of) <= before * (1 + 1e-12));
         }
     }
-    for (size_t m = 0; m < 3; m++)
+    for (size_t m = 0; m < COUNT; m++)
         assert_true(applied[m] > 5);
 }
 
