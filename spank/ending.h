@@ -17,9 +17,9 @@ struct ending {
     bool over;       /* ending_mark_over() was called */
 };
 
-/* Prepares ending_is_requested() for the step of `spank`. The caller sets *ending to zeros before.
- * Without this call, or if Slurm does not tell the job and step, ending_is_requested() sees no
- * request of slurmd. */
+/* Prepares ending_is_requested() for the step of `spank`. The caller sets *ending to zeros before,
+ * and has nothing to free. Without this call, or if Slurm does not tell the job and step,
+ * ending_is_requested() sees no request of slurmd. */
 void ending_watch(struct ending *ending, spank_t spank);
 
 /* Marks the step as over. Any thread may call it. */

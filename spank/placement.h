@@ -9,10 +9,10 @@
  * as Slurm bound them, and do not run yet. */
 
 struct placement {
-    uint32_t count;
+    uint32_t count;                /* tasks of the step on this node */
     hwloc_bitmap_t *masks;         /* [count], by local rank: CPUs that Slurm bound the tasks to */
-    struct nuioa_task *tasks;      /* [count] */
-    hwloc_bitmap_t interrupt_cpus; /* CPUs that serve interrupts; NULL without policy=cpu */
+    struct nuioa_task *tasks;      /* [count], by local rank */
+    hwloc_bitmap_t interrupt_cpus; /* CPUs that serve interrupts; NULL: not asked for, not known */
     hwloc_bitmap_t allowed_cpus;   /* CPUs of the step */
     hwloc_bitmap_t allowed_numas;  /* NUMA nodes of the step; NULL: all that the node allows */
     struct nuioa_request request;  /* points to the members above */
@@ -21,13 +21,14 @@ struct placement {
 
 /* Reads how the tasks are bound and makes the plan; it changes nothing yet. Uses the options, step,
  * node, hints, weights, pairs and pids of `context`, which must stay valid as long as *placement.
- * 0, or negative with *err. The caller frees *placement in either case. */
+ * Returns 0, or negative with *err. The caller calls placement_free() in either case. */
 int placement_make(const struct stepd_context *context, struct placement *placement,
                    struct nuioa_error *err);
 
 /* Binds the tasks as planned and checks the result. It binds all or none: if one fails, all tasks
  * are bound again as Slurm bound them, because others would use its CPUs, and the plan is changed
- * to say so. 0, or negative with *err. */
+ * to say so. It binds nothing if the plan is for another machine (plan.planned). Returns 0, or
+ * negative with *err. */
 int placement_bind(const struct stepd_context *context, struct placement *placement,
                    struct nuioa_error *err);
 

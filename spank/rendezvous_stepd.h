@@ -21,7 +21,8 @@ void rendezvous_stepd_receive_hints(struct stepd_context *context);
 
 /* After the plan is carried out: sends srun the record of this node, if srun needs it. The record
  * holds the warnings in context->faults, which are removed there, because srun prints them. If
- * sending fails, they stay there. `placement` is NULL if this node has no plan. */
+ * sending fails, they stay there, and a warning about the failure may join them. `placement` is
+ * NULL if this node has no plan; then the record says that the node stands down. */
 void rendezvous_stepd_send_record(struct stepd_context *context, const struct placement *placement);
 
 /* After that: waits for the leaders of all nodes, for a limited time. If they do not come, the

@@ -10,7 +10,8 @@
 /* Private to rendezvous_srun.c and rendezvous_stepd.c, which must decide alike whether there is a
  * rendezvous. */
 
-/* Whether these options may need a rendezvous, for some number of nodes. */
+/* Returns true if a step with these options may have a rendezvous. The number of nodes decides:
+ * rendezvous_is_needed(). */
 static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
 {
     if (o->mode == NUIOA_OFF || o->gather == NUIOA_SWITCH_OFF)
@@ -22,7 +23,7 @@ static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
 /* Steps on more nodes have a rendezvous only if an option asks for something that needs it. */
 #define RENDEZVOUS_AUTO_NODES_MAX 256
 
-/* Whether a step on `node_count` nodes has a rendezvous. */
+/* Returns true if a step with these options on `node_count` nodes has a rendezvous. */
 static inline bool rendezvous_is_needed(const struct nuioa_options *o, uint32_t node_count)
 {
     if (!rendezvous_is_wanted(o))

@@ -34,26 +34,30 @@ struct step {
     int32_t gpu;            /* the step's only GPU, by Slurm's index; -1: none, several, unknown */
 };
 
-/* Whether srun launched this step to run the user's program. The batch script and the steps that
- * only hold an allocation are not such steps. */
+/* Returns true if srun launched this step to run the user's program. The batch script and the steps
+ * that only hold an allocation are not such steps. Returns false if Slurm does not tell. */
 bool step_is_ordinary(spank_t spank);
 
-/* Whether the step runs a launcher such as mpirun, which places its own ranks. */
+/* Returns true if the step runs a launcher such as mpirun, which places its own ranks. Returns
+ * false if Slurm does not tell the command. */
 bool step_is_launcher(spank_t spank);
 
-/* The job's environment, owned by Slurm; any spank_setenv() makes it invalid. NULL: none. */
+/* Returns the job's environment, or NULL if there is none. Slurm owns it, and any spank_setenv()
+ * makes it invalid. */
 char **step_environment(spank_t spank);
 
 /* Reads the step. It must be called in init_post_opt, because Slurm adds its own decisions to the
- * environment later. 0, or negative with *err; the caller calls step_free() in either case. */
+ * environment later. Returns 0, or negative with *err: -E2BIG if the step is above the limits,
+ * -ENOENT if Slurm does not tell enough, or -ENOMEM. The caller calls step_free() in any case. */
 int step_read(spank_t spank, struct step *step, struct nuioa_error *err);
 
 /* Frees what *step holds and clears it. */
 void step_free(struct step *step);
 
-/* Gets the CPUs (OS indexes) of the step's cores. Slurm numbers cores by position, socket by
- * socket, as hwloc does. 0; -ENOENT: Slurm does not tell the cores; -ERANGE: their numbers do not
- * fit this node. */
+/* Fills `cpus`, which the caller allocated, with the CPUs (OS indexes) of the step's cores. Slurm
+ * numbers cores by position, socket by socket, as hwloc does. Returns 0; -ENOENT if Slurm does not
+ * tell the cores; or -ERANGE if their numbers do not fit this node. After an error `cpus` is
+ * empty. */
 int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus);
 
 #endif

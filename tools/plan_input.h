@@ -26,23 +26,25 @@ struct plan_input {
     uint32_t pair_count;
 };
 
-/* Reads the value of --interrupts, a list of CPUs; NULL if it was not given. Call it before
- * plan_input_request. Returns 0, or an exit status after a message on stderr. */
+/* Reads the value of --interrupts, a list of CPUs, into input->interrupts. It is called only if the
+ * option was given, between plan_input_arguments and plan_input_request. Returns 0, or an exit
+ * status after a message on stderr. */
 int plan_input_interrupts(struct plan_input *input, const char *list);
 
-/* Reads the values of the options that have these names; NULL for an option that was not given.
- * Returns 0, or an exit status after a message on stderr. Call plan_input_free in any case. */
+/* Clears *input and reads the values of the options that have these names. A value is NULL if the
+ * option was not given; *input keeps pointers to `command` and `binding`. Returns 0, or an exit
+ * status after a message on stderr. The caller calls plan_input_free in any case. */
 int plan_input_arguments(struct plan_input *input, const char *command, const char *tasks,
                          const char *cpus_per_task, const char *ranks, const char *allowed,
                          const char *binding);
 
-/* Fills *request, which points into *input, *node and *options. Returns 0, or an exit status after
- * a message on stderr. */
+/* Fills *request, which points into *input, *node and *options. Adds to *warnings what the hints
+ * give reason for. Returns 0, or an exit status after a message on stderr. */
 int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
                        const struct nuioa_options *options, struct nuioa_request *request,
                        struct nuioa_warnings *warnings);
 
-/* Frees what *input holds. */
+/* Frees what *input holds, and clears it. */
 void plan_input_free(struct plan_input *input);
 
 /* Reads a list of CPUs such as "0,2,4-7" into `cpus`, which exists. Takes the kernel's form only.

@@ -14,12 +14,13 @@ struct nuioa_class_assignment {
     struct nuioa_arena arena;
     uint32_t *at;         /* [count]: class of each task */
     uint32_t *free_slots; /* [class_count]: slots of each class that no task has */
-    double *price;        /* [count * class_count] */
+    double *price;        /* [count * class_count], in J: see nuioa_prices */
     double cost;          /* J of the tasks that may move; each change updates it */
 };
 
 /* Allocates the tables; the graph must outlive them. No task is assigned before nuioa_assign_all.
- * Returns 0 or -ENOMEM; the caller closes in either case. */
+ * Returns 0 or -ENOMEM. The caller frees the tables with nuioa_class_assignment_close, also after
+ * an error. */
 int nuioa_class_assignment_open(struct nuioa_class_assignment *assignment,
                                 const struct nuioa_graph *graph);
 void nuioa_class_assignment_close(struct nuioa_class_assignment *assignment);
@@ -44,11 +45,13 @@ int nuioa_take_slots(const struct nuioa_problem *problem, const struct nuioa_gra
 void nuioa_list_free_slots(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
                            const bool *taken, uint32_t *head, uint32_t *next);
 
-/* Exchanges the classes of two tasks of one kind. */
+/* Exchanges the classes of tasks i and j of the graph, which have one kind. Updates the prices and
+ * the cost; this takes twice the work of a move. */
 void nuioa_class_assignment_swap(struct nuioa_class_assignment *assignment, uint32_t i, uint32_t j);
 
-/* Moves a task to another class of its kind. The class may be full if a later move frees a slot:
- * free_slots wraps around until then. */
+/* Moves task i of the graph to another class of its kind. Updates the prices, the cost and
+ * free_slots. The class may be full if a later move frees a slot: free_slots wraps around until
+ * then. */
 void nuioa_class_assignment_move(struct nuioa_class_assignment *assignment, uint32_t i,
                                  uint32_t slot_class);
 

@@ -33,9 +33,9 @@ struct nuioa_graph {
                            between two slots of one class */
     double *linear;     /* [count * class_count]: the price of the NIC and of pinned neighbours */
     uint32_t *row;      /* [count + 1]: neighbours of i are row[i] .. row[i+1]-1 of the next two */
-    uint32_t *peer;
-    double *bytes;
-    double *dense; /* [count * count]: bytes, if the rows are long; else NULL */
+    uint32_t *peer;     /* [row[count]]: the neighbour */
+    double *bytes;      /* [row[count]]: traffic with it, the sum of both directions */
+    double *dense;      /* [count * count]: the same by pair, if the rows are long; else NULL */
 };
 
 /* Makes the graph of a problem, which must outlive it. Returns 0, -ENOMEM, or -EINVAL if a task's
@@ -49,7 +49,7 @@ const struct nuioa_graph *nuioa_graph_of(const struct nuioa_problem *problem,
                                          struct nuioa_graph *own);
 
 /* Returns true if more than a quarter of all pairs of tasks communicate. Then no group of tasks is
- * clearly separate from the others. */
+ * clearly separate from the others. It does not say whether `dense` is there. */
 static inline bool nuioa_graph_is_dense(const struct nuioa_graph *graph)
 {
     return graph->row[graph->count] > (uint64_t)graph->count * graph->count / 4;

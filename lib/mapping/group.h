@@ -19,14 +19,16 @@ double nuioa_group_weight(const double *matrix, uint32_t count, const uint32_t *
  * possible groups can be listed, they are the vertices of the incompatibility graph (an edge joins
  * two groups with a common member), and a greedy search from several of the lightest groups finds
  * an independent set of low total weight. Otherwise each group grows from the pair with the most
- * traffic. Groups are numbered in the order of their lowest members. Returns 0 or -ENOMEM. */
+ * traffic. Groups are numbered from 0, in the order of their lowest members. Returns 0 or
+ * -ENOMEM. */
 int nuioa_group(const double *matrix, uint32_t count, uint32_t arity, uint32_t *group_of);
 
 /* Fills aggregate[groups * groups] with the traffic between groups; its diagonal is 0. */
 void nuioa_aggregate(const double *matrix, uint32_t count, const uint32_t *group_of,
                      uint32_t groups, double *aggregate);
 
-/* Returns true if the possible groups of `arity` among `count` are few enough to be listed. */
+/* Returns 1 if the possible groups of `arity` among `count` are few enough for nuioa_group to list
+ * them: at most 4096. Returns 0 if they are more, or if `arity` is above `count`. */
 int nuioa_group_listable(uint32_t count, uint32_t arity);
 
 #endif

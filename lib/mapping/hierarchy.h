@@ -5,15 +5,15 @@
 #include "mapping/graph.h"
 
 /* These functions derive the structure of the machine from the distances between classes.
- * class_count must not be 0. They fill *tree or *levels, whose arrays are from `arena`. They return
- * 0 or -ENOMEM. */
+ * class_count must not be 0. They fill *tree or *levels, whose arrays are from `arena`: the caller
+ * frees them with it. They return 0 or -ENOMEM; after an error *tree or *levels is not valid. */
 
 /* A binary tree of the classes. Nodes 0 .. class_count-1 are the classes; the last node is the
  * whole machine. The classes below `node` are order[first[node]] .. order[last[node]-1]. */
 struct nuioa_binary_tree {
     uint32_t *left, *right; /* [2 * class_count - 1]: children; a class is its own child */
-    uint32_t *first, *last; /* [2 * class_count - 1] */
-    uint32_t *order;        /* [class_count] */
+    uint32_t *first, *last; /* [2 * class_count - 1]: indexes in `order` */
+    uint32_t *order;        /* [class_count]: the classes, subtree by subtree */
 };
 
 /* Builds the tree from the leaves up by average linkage: R. Sokal, C. Michener, "A Statistical
@@ -29,15 +29,17 @@ int nuioa_binary_tree_join(const struct nuioa_graph *graph, struct nuioa_arena *
 int nuioa_binary_tree_split(const struct nuioa_graph *graph, const struct nuioa_binary_tree *joined,
                             struct nuioa_arena *arena, struct nuioa_binary_tree *tree);
 
-/* A tree whose nodes at one level have the same arity. Classes are in one node of a level if
- * distances up to that level's connect them (single linkage). */
+/* The machine as a tree of levels. Each level has a distance: two classes are in the same node of
+ * the level if a chain of classes joins them in which no step is longer than that (single linkage).
+ * The nodes of one level may have different numbers of children; `arity` is the highest. */
 struct nuioa_levels {
     uint32_t count;  /* number of levels */
     uint32_t *arity; /* [count]: the root's first; the last is the most slots that any class has */
     uint32_t *order; /* [class_count]: the classes, subtree by subtree */
 };
 
-/* Builds such a tree. */
+/* Finds the levels: one for each distance between classes at which nodes merge, and one for the
+ * slots within a class. */
 int nuioa_levels_make(const struct nuioa_graph *graph, struct nuioa_arena *arena,
                       struct nuioa_levels *levels);
 

@@ -21,9 +21,10 @@ static inline uint32_t nuioa_cheap_kicks(const struct nuioa_graph *graph)
     return graph->class_count <= 8 ? 32 : graph->class_count <= 16 ? 4 : 0;
 }
 
-/* Runs nuioa_swap_classes, nuioa_descend and nuioa_refine_pairs in turn. `best` is the lowest J
- * that other assignments have reached. The search stops early when J is too far above it for the
- * next search to make up for it; with INFINITY it never stops early. Returns 0 or -ENOMEM. */
+/* Runs nuioa_swap_classes (with `kicks`), nuioa_descend, nuioa_refine_pairs and nuioa_descend, each
+ * once. `best` is the lowest J that other assignments have reached. The search stops early when J
+ * is too far above it for the next search to make up for it; with INFINITY it never stops early.
+ * Returns 0, also if it stops early, or -ENOMEM. */
 int nuioa_local_search(struct nuioa_class_assignment *assignment, uint32_t kicks, double best,
                        struct nuioa_budget *budget);
 

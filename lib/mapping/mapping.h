@@ -8,17 +8,18 @@
 /* Other rooms include this header only: the problem, its cost, and nuioa_map, which solves it. */
 
 struct nuioa_mapping {
-    const char *mapper; /* name of the mapper that won; "keep" if nothing was better than `start` */
-    double cost_start;  /* J of problem->start */
-    double cost;        /* J of slot_of; never above cost_start */
-    double bound;       /* no mapping has a lower J */
-    uint64_t evaluations;
+    const char *mapper;   /* name of the mapper that won, a constant; "keep": `start` won */
+    double cost_start;    /* J of problem->start */
+    double cost;          /* J of slot_of; never above cost_start */
+    double bound;         /* no mapping has a lower J */
+    uint64_t evaluations; /* work that was done (struct nuioa_budget) */
 };
 
 /* Runs the mappers that fit the problem and keeps the mapping with the lowest J; `start` is one of
- * the candidates. Fills slot_of[task_count] and *mapping. Returns 0; or -ENOMEM; or -EINVAL if a
- * task's kind has no slot; or -ETIME if nuioa_cpu_us() is past cpu_until_us, which is checked
- * between mappers. After an error slot_of equals `start`. */
+ * the candidates. Fills slot_of[task_count] and *mapping. Returns 0; or -ENOMEM; or, in a problem
+ * with pairs, -EINVAL if a task's kind has no slot, or -ETIME if nuioa_cpu_us() is past
+ * problem->cpu_until_us, which is checked between mappers. After an error slot_of equals `start`,
+ * and only cost_start of *mapping is valid. */
 int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of,
               struct nuioa_mapping *mapping);
 

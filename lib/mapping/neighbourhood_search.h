@@ -6,10 +6,11 @@
 #include "mapping/random.h"
 
 /* Large neighbourhood search: P. Shaw, "Using Constraint Programming and Local Search Methods to
- * Solve Vehicle Routing Problems", 1998. Removes the tasks of a few classes and assigns them anew
- * by bisection while all other tasks stay; keeps the result if J falls; repeats with other classes
- * until the budget is used up: the budget must be finite. The graph must have tasks. Returns 0 or
- * -ENOMEM; the assignment is valid in either case. */
+ * Solve Vehicle Routing Problems", 1998. It removes the tasks of a few classes and assigns them
+ * anew by bisection while all other tasks stay; it keeps the result if J falls; it repeats with
+ * other classes, drawn with `random`, until the budget is used up. So the budget must be finite.
+ * With one class there is nothing to do. The graph must have tasks. Returns 0 or -ENOMEM; the
+ * assignment is valid in either case. */
 int nuioa_neighbourhood_search(struct nuioa_class_assignment *assignment,
                                struct nuioa_random *random, struct nuioa_budget *budget);
 

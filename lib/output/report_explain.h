@@ -6,7 +6,9 @@
 
 #include "plan/plan.h"
 
-/* The parts of the report that nuioa_report_text adds with `explain`. */
+/* The parts of the report that nuioa_report_text adds with `explain`. `node` is the one that the
+ * plan was made for. If there is no memory for a table, one line says so instead. Errors of writing
+ * are not returned. */
 
 /* Prints the table of ranks in its long form, which says why each rank is where it is. */
 void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out);

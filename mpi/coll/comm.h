@@ -52,20 +52,26 @@ void coll_comm_open(void);
 /* Frees the key, and the attributes of MPI_COMM_WORLD and MPI_COMM_SELF. */
 void coll_comm_close(void);
 
-/* To be called by MPI_Intercomm_merge: from now on a communicator may have members of another
- * MPI_COMM_WORLD. Only this MPI function makes such communicators, and all members call it. */
+/* Notes that from now on a communicator may have members of another MPI_COMM_WORLD. This library's
+ * MPI_Intercomm_merge calls it: only this MPI function makes such communicators, and all members
+ * call it. */
 void coll_comm_allow_other_worlds(void);
 
-/* Returns the description of `comm`, or NULL: pass the call on. Asks the other ranks if this call
- * is the one that does. `bytes` is the size of this call; 0 if not all ranks know it. */
+/* Returns the description of `comm`, which owns it, or NULL if the call is to be passed on. If this
+ * call is the one that asks all ranks for their settings, this function asks them, so it can wait
+ * for them. `bytes` is the size of this call; 0 if not all ranks know it. Aborts the process if
+ * there is no memory: the other ranks would wait for it for ever. */
 struct coll_comm *coll_comm(MPI_Comm comm, uint64_t bytes);
 
-/* To be called for each large call on a communicator that has agreed. Makes the rest of *c when it
- * is time. Returns false if the call is to be passed on. The same on all ranks. */
+/* Returns true if the communicator is READY, and false if the call is to be passed on. The result
+ * is the same on all ranks. The caller calls it once for each large call on a communicator that is
+ * AGREED or READY. It counts these calls, and the one that is due makes the rest of *c: that is
+ * collective over the communicator. */
 bool coll_comm_ready(struct coll_comm *c);
 
-/* Returns memory that the ranks of this node share; collective over them. Returns NULL, on all of
- * them, if there is no such memory or the node has one rank only. */
+/* Returns the memory that the ranks of this node share, the same in each call; *c owns it. The
+ * first call is collective over these ranks. Returns NULL, on all of them, if there is no such
+ * memory or the node has one rank only. */
 struct coll_window *coll_comm_window(struct coll_comm *c);
 
 #endif

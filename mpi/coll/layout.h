@@ -5,8 +5,8 @@
 #include "mpi/coll/comm.h"
 
 /* The program's buffer that has a block for each rank, as in MPI. If `same`, all blocks have
- * `count` elements and follow each other; else counts[] and displs[] describe them. In a gather or
- * scatter only the root has counts and displs. */
+ * `count` elements and follow each other; else counts[] and displs[] describe them, in elements.
+ * In a gather or scatter only the root has counts and displs. */
 struct coll_blocks {
     bool same;
     void *buffer;
@@ -25,8 +25,8 @@ struct coll_layout {
     bool direct; /* true: data is the program's buffer; false: data is allocated */
 };
 
-/* Makes the layout of these blocks; copies nothing. Returns an MPI error code. The caller calls
- * coll_layout_close, also after an error. */
+/* Makes the layout of these blocks; copies nothing. `c` and `blocks` must outlive it. Returns an
+ * MPI error code. The caller calls coll_layout_close, also after an error. */
 int coll_layout_open(struct coll_layout *layout, const struct coll_comm *c,
                      const struct coll_blocks *blocks);
 void coll_layout_close(struct coll_layout *layout);

@@ -62,12 +62,13 @@ static inline int coll_map_count(const struct coll_map *map, int node)
     return map->first[node + 1] - map->first[node];
 }
 
-/* Lists the ranks of the node in the order in which a chain visits them: first `entry`, then one
- * NUMA node after the other, each time the nearest one that is left (the nearest-neighbour rule);
- * of two equally near ones that which is nearer to the NIC. The other ranks of entry's NUMA node
- * come right after `entry`; with `same_numa_last` they come at the end, so that the memory beside
- * the NIC, which the network uses too, is read by one rank less. `before`, if not -1, is put before
- * `entry`. ranks[] has room for the whole node. Returns the number of ranks. */
+/* Lists the ranks of entry's node in the order in which a chain visits them: `entry`, then one NUMA
+ * node after the other, each time the nearest one that is left (the nearest-neighbour rule); of
+ * two that are equally near, the one nearer to the NIC comes first. The other ranks of entry's NUMA
+ * node come right after `entry`; with `same_numa_last` they come at the end, so that the memory
+ * beside the NIC, which the network uses too, is read by one rank less. `before` is another rank of
+ * the node, which is put before `entry`, or -1. Fills ranks[], which has room for all ranks of the
+ * node, and returns their number. */
 int coll_map_walk(const struct coll_map *map, int before, int entry, bool same_numa_last,
                   int *ranks);
 

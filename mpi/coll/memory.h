@@ -17,7 +17,8 @@ enum coll_direction { COLL_IN, COLL_OUT, COLL_ACROSS };
 /* Copies `bytes` bytes. The memory must not overlap. */
 void coll_copy(void *to, const void *from, size_t bytes, int owner, enum coll_direction direction);
 
-/* Does MPI_Reduce_local from the shared operand into `into`. Returns an MPI error code. */
+/* Computes into[i] = shared[i] op into[i] for `count` elements, as MPI_Reduce_local does. Returns
+ * an MPI error code. */
 int coll_fold(const void *shared, void *into, int count, MPI_Datatype type, MPI_Op op, int owner);
 
 /* A flag only grows. coll_flag_post sets it to `value`. coll_flag_wait returns when it is at least

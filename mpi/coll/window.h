@@ -31,7 +31,7 @@ struct coll_flags {
 };
 
 struct coll_window {
-    int count, me; /* the number of ranks, and this rank */
+    int count, me; /* the number of ranks, and the rank of this process among them */
     uint64_t next; /* the number of the next segment */
     char **areas;  /* [count]: the area of each rank */
     /* the rest is for mpi/coll/window.c only */
@@ -52,19 +52,20 @@ void coll_window_give(struct coll_window *window);
 /* Frees all windows. Collective over MPI_COMM_WORLD. */
 void coll_window_close(void);
 
-/* Returns the flags of this rank. */
+/* Returns the flags of `rank`, a rank of the window as `me` is. The window owns them. */
 static inline struct coll_flags *coll_window_flags(const struct coll_window *window, int rank)
 {
     return (struct coll_flags *)window->areas[rank];
 }
 
-/* Returns the slot of this rank for segment `number`. */
+/* Returns the slot that `rank`, a rank of the window as `me` is, uses for segment `number`. The
+ * slot has COLL_SLOT_BYTES bytes and belongs to the window. It need not be free. */
 static inline char *coll_window_slot(const struct coll_window *window, int rank, uint64_t number)
 {
     return window->areas[rank] + COLL_AREA_HEAD + number % COLL_SLOTS * COLL_SLOT_BYTES;
 }
 
-/* Waits until this rank's slot for segment `number` is free. */
+/* Waits, without a time limit, until this process's slot for segment `number` is free. */
 void coll_window_await_slot(const struct coll_window *window, uint64_t number);
 
 #endif

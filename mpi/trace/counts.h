@@ -21,7 +21,8 @@ static inline MPI_Count trace_part(const struct trace_counts *counts, int i)
                                 : counts->all;
 }
 
-/* Returns the size in bytes of `count` elements. */
+/* Returns the size in bytes of `count` elements. Returns 0 if `count` is not positive, or if MPI
+ * does not know the size of the type. */
 static inline uint64_t trace_bytes(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = 0;

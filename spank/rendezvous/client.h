@@ -78,7 +78,8 @@ int client_send_record(struct client *g, struct wire_record *record, size_t leng
 int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
                          struct nuioa_error *err);
 
-/* Whether the answer that client_receive_table() waits for has begun to arrive. */
+/* Returns true if the answer that client_receive_table() waits for has begun to arrive. It does not
+ * wait. */
 bool client_is_answered(const struct client *g);
 
 /* Shuts the connection down, for all processes that hold a copy of it, and ends the child that

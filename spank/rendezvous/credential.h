@@ -13,7 +13,7 @@
  * credential.c defines these functions; in a build without MUNGE credential_none.c does, and all of
  * them fail with -EIO. `socket` is munged's, "" the default one. *err says what to do. */
 
-/* Whether this host has libmunge. Returns 0, or -EIO with *err. */
+/* Checks that this host has libmunge. Returns 0, or -EIO with *err. */
 int credential_ready(struct nuioa_error *err);
 
 /* Changes the process to the user for good, and makes the user's credential. The process must exist
@@ -30,8 +30,8 @@ int credential_make(const char *socket, uid_t reader, const void *bytes, size_t 
 
 /* Decodes a credential in this process. It accepts credentials of all users: *uid is whose it is.
  * It refuses one that was decoded before, is not encrypted, or can be decoded by others than its
- * own user. Returns 0 and *bytes (malloc'd, caller frees; NULL if empty), or negative with *err:
- * -EIO if the fault is munged's, -EACCES if it is the credential's. */
+ * own user. Returns 0 and *bytes (malloc'd, caller frees; NULL if empty) with their *length, or
+ * negative with *err: -EIO if the fault is munged's, -EACCES if it is the credential's. */
 int credential_decode(const char *socket, const char *credential, uid_t *uid, void **bytes,
                       size_t *length, struct nuioa_error *err);
 

@@ -36,7 +36,7 @@ struct peer {
     size_t got;              /* bytes of that message so far: frame, body and tag */
     char *body;              /* [frame.length + WIRE_TAG_SIZE]; NULL until the frame is complete */
     struct hmac_key key;     /* of its tags: first the step's key, later the session's */
-    char *out;               /* bytes that the socket has not taken yet */
+    char *out;               /* [out_length]: bytes that the socket has not taken yet */
     size_t out_length;
 };
 
@@ -64,10 +64,10 @@ int peer_expect_body(struct peer *p);
 void peer_forget_body(struct peer *p);
 
 /* Sends, without waiting, the bytes kept from before and then these parts, and keeps a copy of what
- * the socket does not take. Returns 0 or -errno. */
+ * the socket does not take. Returns 0 or -errno; after an error the connection is of no use. */
 int peer_send(struct peer *p, const struct iovec *parts, size_t count);
 
-/* Whether peer_send() has kept bytes. */
+/* Returns true if peer_send() has kept bytes that are still to be sent. */
 bool peer_unsent(const struct peer *p);
 
 #endif

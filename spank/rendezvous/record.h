@@ -12,8 +12,8 @@
 #define RECORD_RANKS_MAX 64
 
 struct record_source {
-    const struct nuioa_plan *plan;
-    const struct nuioa_node *node;
+    const struct nuioa_plan *plan;         /* without tasks, but with a reason, if there is none */
+    const struct nuioa_node *node;         /* at least its host is set */
     const struct nuioa_warnings *warnings; /* may be NULL */
     const char *text;                      /* the explanation; may be NULL */
     uint32_t position;                     /* of the node in the step, from 0 */
@@ -21,7 +21,8 @@ struct record_source {
 };
 
 /* Makes the record. Returns it malloc'd (caller frees) with its *length in bytes, or NULL without
- * memory. It leaves out NICs, lines, warnings and an explanation above the limits in wire.h. */
+ * memory. It leaves out NICs, lines and warnings beyond the limits in wire.h, and an explanation
+ * that is longer than its limit. */
 void *record_make(const struct record_source *source, size_t *length);
 
 /* The parts of a record; they point into the bytes that were read. */

@@ -71,6 +71,7 @@ void server_watch(struct server *g, int fd, void *who, uint32_t events, int how)
 /* Starts or stops watching the listener for connections. */
 void server_set_accepting(struct server *g, bool accepting);
 
+/* Returns true if it is not yet known that the peer is a node of this step. */
 bool server_is_unauthenticated(const struct peer *p);
 
 /* Closes a connection and moves the peer to `closed`. It is freed later, because other events of
@@ -104,10 +105,11 @@ void server_take_decoded(struct server *g, struct peer *p, const struct munge_an
  * reason, -errno. Without a node that is lost before the table was sent there is no table. */
 void server_peer_failed(struct server *g, struct peer *p, int rc);
 
-/* Whether a time limit has passed without a table. */
+/* Returns true if messages are outstanding and a time limit for them has passed. */
 bool server_is_late(const struct server *g);
 
-/* Ends the exchange after that with a warning, or only warns if nodes may still connect. */
+/* The caller calls it when server_is_late(). It ends the exchange with a warning. If no hello has
+ * come and nodes may still connect, it only warns of the trouble and lets the exchange go on. */
 void server_give_up(struct server *g);
 
 /* When the thread ends: warns about known trouble, and if a report is wanted but no node has

@@ -15,13 +15,13 @@
 void tag_session(struct hmac_key *session, const struct hmac_key *step,
                  const struct wire_hello *hello);
 
-/* Computes the tag of one message. `digest` is the SHA-256 of the body, so that a body for many
- * receivers is hashed once. */
+/* Computes the tag of one message; `from` is the side that sends it. `digest` is the SHA-256 of the
+ * body, so that a body for many receivers is hashed once. */
 void tag_make(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame,
               const uint8_t digest[SHA256_SIZE], uint8_t tag[WIRE_TAG_SIZE]);
 
-/* Whether the tag behind a body is right. The comparison takes the same time wherever the tags
- * differ. `body` has frame->length bytes and then WIRE_TAG_SIZE bytes, the tag. */
+/* Returns true if the tag behind a body is right. The comparison takes the same time wherever the
+ * tags differ. `body` has frame->length bytes and then WIRE_TAG_SIZE bytes, the tag. */
 bool tag_is_right(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame,
                   const void *body);
 
