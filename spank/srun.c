@@ -73,6 +73,14 @@ static void warn_idle_flags(const struct srun_context *context)
     }
 }
 
+static void warn_of_profile(const struct nuioa_profile *profile, const char *path)
+{
+    struct nuioa_warnings warnings = { 0 };
+    nuioa_profile_warn(profile, &warnings);
+    for (unsigned i = 0; i < warnings.count; i++)
+        log_line("%s: %s", path, warnings.text[i]);
+}
+
 /* Reads the hints file once, and makes of it both the list for the environment and, if the
  * rendezvous may need it, the profile that the nodes get slices of. In a heterogeneous job each
  * component has its own list, but slices are made from the first component's file. 0, -E2BIG if the
@@ -86,6 +94,8 @@ static int read_profile(struct srun_context *context, const char *option, const 
     int rc = nuioa_profile_read(path, &profile, err);
     if (rc < 0)
         return rc;
+    if (!context->warned)
+        warn_of_profile(&profile, path);
     rc = nuioa_hints_from_profile(&profile, context->options.policy, list, size, &why);
     if (rc < 0)
         nuioa_fail(err, rc, "%s: %s", path, why.text);

@@ -242,6 +242,7 @@ static int weigh_by_profile(struct plan_input *input, const char *path, enum nui
                              &input->pairs, &input->pair_count, warnings);
     for (uint32_t i = 0; !rc && i < input->task_count; i++)
         input->tasks[i].weight = weight[i];
+    nuioa_profile_warn(&profile, warnings);
     nuioa_profile_free(&profile);
     free(weight);
     return rc ? tool_fail("out of memory") : 0;

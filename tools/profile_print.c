@@ -11,16 +11,16 @@
 #include "util/clock.h"
 
 #define HEAVIEST_SHOWN 10
-#define SENT_SHARE 0.05
 
-double profile_heaviness(const struct nuioa_traffic *t, enum nuioa_metric metric)
+double profile_heaviness(const struct profile_summary *s, const struct nuioa_traffic *t)
 {
+    enum nuioa_metric metric = s->metric;
     double msgs = t->sent_msgs + t->recv_msgs;
     if (metric == NUIOA_METRIC_MSG)
         return msgs;
     if (metric == NUIOA_METRIC_AVG)
         return msgs > 0 ? (t->sent_bytes + t->recv_bytes) / msgs : 0;
-    return t->recv_bytes + SENT_SHARE * t->sent_bytes;
+    return nuioa_traffic_weight(t, NUIOA_POLICY_BANDWIDTH, s->profile->has_large);
 }
 
 /* --- counting -------------------------------------------------------------------------------- */
@@ -88,8 +88,8 @@ static int compare_ranks(const void *a, const void *b, void *context)
 {
     const struct profile_summary *s = context;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    double left = profile_heaviness(&s->traffic[x], s->metric);
-    double right = profile_heaviness(&s->traffic[y], s->metric);
+    double left = profile_heaviness(s, &s->traffic[x]);
+    double right = profile_heaviness(s, &s->traffic[y]);
     if (left != right)
         return left > right ? -1 : 1;
     return x < y ? -1 : x > y;
@@ -158,7 +158,7 @@ int profile_summarise(struct profile_summary *s, struct nuioa_profile *profile,
             lay_out(node_of, ranks, nodes, cyclic);
         rc = nuioa_profile_traffic(profile, nodes ? node_of : NULL, s->traffic);
     }
-    if (!rc && nodes)
+    if (!rc)
         rc = nuioa_profile_index(profile);
     if (!rc && nodes)
         rc = add_slices(s, node_of, nodes);
@@ -193,18 +193,18 @@ static const char *bytes_text(double bytes, char text[24])
 
 static void print_heaviest(const struct profile_summary *s)
 {
-    static const char *const by[] = { "received and a twentieth of the sent bytes",
+    static const char *const by[] = { "received bytes, mostly of large messages",
                                       "messages both ways", "bytes a message" };
     char sent[24], received[24];
     double all = 0;
     for (uint32_t i = 0; i < s->profile->rank_count; i++)
-        all += profile_heaviness(&s->traffic[i], s->metric);
+        all += profile_heaviness(s, &s->traffic[i]);
     printf("\nheaviest ranks (%s)\n", by[s->metric]);
     printf("%8s %12s %12s %12s %12s %7s\n", "rank", "received", "sent", "msgs in", "msgs out",
            s->metric == NUIOA_METRIC_AVG ? "B/msg" : "share");
     for (uint32_t i = 0; i < s->profile->rank_count && i < HEAVIEST_SHOWN; i++) {
         const struct nuioa_traffic *t = &s->traffic[s->heaviest[i]];
-        double value = profile_heaviness(t, s->metric);
+        double value = profile_heaviness(s, t);
         if (value <= 0)
             break;
         printf("%8u %12s %12s %12.0f %12.0f ", s->heaviest[i], bytes_text(t->recv_bytes, received),
@@ -271,7 +271,7 @@ static json_t *rank_json(const struct profile_summary *s, uint32_t rank)
     return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:f}", "rank", (json_int_t)rank, "sent_bytes",
                      number(t->sent_bytes), "recv_bytes", number(t->recv_bytes), "sent_msgs",
                      number(t->sent_msgs), "recv_msgs", number(t->recv_msgs), "large_recv_bytes",
-                     number(t->large_recv_bytes), "weight", profile_heaviness(t, s->metric));
+                     number(t->large_recv_bytes), "weight", profile_heaviness(s, t));
 }
 
 static json_t *slices_json(const struct profile_slices *l)

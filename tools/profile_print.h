@@ -41,7 +41,7 @@ struct profile_summary {
 };
 
 /* Computes the summary of a profile. `nodes` and `cyclic` are the layout that was asked for (struct
- * profile_share): the shares and slices are for this layout, and the profile gets an index. If
+ * profile_share): the shares and slices are for this layout. The profile gets an index. If
  * `nodes` is 0, no layout was asked for: each rank is a node in `traffic`, shares are for several
  * usual layouts, and there are no slices. The profile must outlive the summary. Returns 0 or
  * -ENOMEM; call profile_summary_free in any case. */
@@ -49,10 +49,11 @@ int profile_summarise(struct profile_summary *summary, struct nuioa_profile *pro
                       enum nuioa_metric metric, uint32_t nodes, bool cyclic);
 void profile_summary_free(struct profile_summary *summary);
 
-/* Returns the number by which ranks are compared. With NUIOA_METRIC_SIZE it is the received bytes
- * plus a twentieth of the sent ones; with NUIOA_METRIC_MSG the messages in both directions; with
- * NUIOA_METRIC_AVG the mean bytes of a message. */
-double profile_heaviness(const struct nuioa_traffic *traffic, enum nuioa_metric metric);
+/* Returns the number by which ranks are compared. With NUIOA_METRIC_SIZE it is the weight of
+ * nuioa_traffic_weight for bandwidth, in bytes; with NUIOA_METRIC_MSG the messages in both
+ * directions; with NUIOA_METRIC_AVG the mean bytes of a message. */
+double profile_heaviness(const struct profile_summary *summary,
+                         const struct nuioa_traffic *traffic);
 
 /* Print the summary to stdout, for people or as JSON. Return the exit status. */
 int profile_print_text(const struct profile_summary *summary);

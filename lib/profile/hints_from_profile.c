@@ -129,6 +129,7 @@ static int join_flows(const struct nuioa_profile *profile, struct nuioa_profile 
         joined->ranks[flow->source].sent_msgs += flow->msgs;
         joined->ranks[flow->target].recv_bytes += flow->bytes;
         joined->ranks[flow->target].recv_msgs += flow->msgs;
+        joined->ranks[flow->target].large_recv_bytes += flow->large_bytes;
         paired[flow->source] = paired[flow->target] = true;
     }
     for (uint32_t rank = 0; rank < profile->rank_count; rank++)

@@ -2,8 +2,12 @@
 #include "profile/profile.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SENT_SHARE 0.05  /* the weight of a sent byte; that of a received one is 1 */
+#define SMALL_SHARE 0.18 /* the weight of a byte received in a small message */
 
 static void drop_index(struct nuioa_profile *profile)
 {
@@ -72,6 +76,55 @@ int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *n
     return 0;
 }
 
+double nuioa_traffic_weight(const struct nuioa_traffic *t, enum nuioa_policy policy, bool has_large)
+{
+    if (policy == NUIOA_POLICY_LATENCY)
+        return t->sent_msgs + t->recv_msgs;
+    double large = has_large ? fmin(t->large_recv_bytes, t->recv_bytes) : t->recv_bytes;
+    return large + SMALL_SHARE * (t->recv_bytes - large) + SENT_SHARE * t->sent_bytes;
+}
+
+/* Returns the number of ranks whose `rank` line is not used, and the lowest in *first. */
+static uint32_t count_unused(const struct nuioa_profile *profile, uint32_t *first)
+{
+    uint32_t count = 0;
+    bool *paired = calloc(profile->rank_count, sizeof(*paired));
+    for (uint32_t i = 0; paired && i < profile->flow_count; i++)
+        paired[profile->flows[i].source] = paired[profile->flows[i].target] = true;
+    for (uint32_t rank = 0; paired && rank < profile->rank_count; rank++) {
+        const struct nuioa_traffic *t = &profile->ranks[rank];
+        if (!paired[rank] || t->sent_bytes + t->recv_bytes + t->sent_msgs + t->recv_msgs <= 0)
+            continue;
+        if (!count++)
+            *first = rank;
+    }
+    free(paired);
+    return count;
+}
+
+void nuioa_profile_warn(const struct nuioa_profile *profile, struct nuioa_warnings *warnings)
+{
+    uint32_t first = 0, unused = count_unused(profile, &first);
+    if (profile->partial)
+        nuioa_warn(warnings, "the profile is partial: its recording was cut short");
+    if (unused)
+        nuioa_warn(warnings,
+                   "the 'rank' lines of %u rank%s of the profile are not used, the first is rank "
+                   "%u's: 'pair' lines say what they communicate (remove the ones or the others)",
+                   unused, unused == 1 ? "" : "s", first);
+}
+
+static bool has_large(const struct nuioa_profile *profile)
+{
+    for (uint32_t i = 0; i < profile->flow_count; i++)
+        if (profile->flows[i].large_bytes > 0)
+            return true;
+    for (uint32_t rank = 0; rank < profile->rank_count; rank++)
+        if (profile->ranks[rank].large_recv_bytes > 0)
+            return true;
+    return false;
+}
+
 /* Counting sort. flows_of keeps the order of the flows, so that sums are the same, rounding
  * included, with an index and without. */
 int nuioa_profile_index(struct nuioa_profile *profile)
@@ -102,5 +155,6 @@ int nuioa_profile_index(struct nuioa_profile *profile)
     }
     profile->first_of = first;
     profile->flows_of = flows;
+    profile->has_large = has_large(profile);
     return 0;
 }

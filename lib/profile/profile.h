@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "topology/policy.h"
+#include "util/error.h"
+
 /* A profile says how much the ranks of a job send to each other. The option --nuioa-trace records
  * it, or it is written by hand; doc/formats.md describes the formats. profile_read.h reads one,
  * profile_write.h writes one, profile_slice.h derives what it means for one node. */
@@ -20,7 +23,7 @@
 struct nuioa_traffic {
     double sent_bytes, recv_bytes;
     double sent_msgs, recv_msgs;
-    double large_recv_bytes; /* received in large messages */
+    double large_recv_bytes; /* the part of recv_bytes that came in large messages */
 };
 
 /* The traffic from one rank to another: a `pair` line. */
@@ -36,6 +39,9 @@ struct nuioa_profile {
     struct nuioa_traffic *ranks; /* [rank_count]; 0 for ranks without a `rank` line */
     uint32_t flow_count;
     struct nuioa_flow *flows; /* [flow_count] in the order of the file; a pair may be repeated */
+    /* Some bytes of the profile are in large messages. If none are, the profile does not tell large
+       messages from small ones: most formats cannot. nuioa_profile_index sets it. */
+    bool has_large;
     /* The index, or NULL. The flows that rank r sends or receives are
        flows[flows_of[first_of[r]]] .. flows[flows_of[first_of[r + 1] - 1]]. */
     uint32_t *first_of, *flows_of;
@@ -53,9 +59,28 @@ void nuioa_profile_merge(struct nuioa_profile *profile);
 int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *node_of,
                           struct nuioa_traffic *traffic);
 
-/* Makes the index in O(flows). After that a slice costs no more than the flows of its own ranks;
- * srun makes a slice for each node. Returns 0 or -ENOMEM. */
+/* Returns the weight of a rank with this traffic. For NUIOA_POLICY_LATENCY it is the number of
+ * messages in both directions. Otherwise it is in bytes:
+ *
+ *     large_recv_bytes + 0.18 * (recv_bytes - large_recv_bytes) + 0.05 * sent_bytes
+ *
+ * The distance to the NIC costs large messages (32 KiB and more) 25 to 30 % of their throughput,
+ * and smaller ones 5 % (B. Goglin, S. Moreaud, "Dodging Non-Uniform I/O Access in Hierarchical
+ * Collective Operations for Multicore Clusters", CASS 2011, section 4.2): 5 / 27.5 = 0.18. It
+ * costs writes by the NIC 24 % and its reads 1 % (S. Moreaud, B. Goglin, "Impact of NUMA
+ * Effects on High-Speed Networking with Multi-Opteron Machines", PDCS 2007, table 2): 0.05. If
+ * `has_large` is false, which is that of the profile, received bytes count whole, because their
+ * messages may be large. */
+double nuioa_traffic_weight(const struct nuioa_traffic *traffic, enum nuioa_policy policy,
+                            bool has_large);
+
+/* Makes the index in O(flows), and sets has_large. After that a slice costs no more than the flows
+ * of its own ranks; srun makes a slice for each node. Returns 0 or -ENOMEM. */
 int nuioa_profile_index(struct nuioa_profile *profile);
+
+/* Adds warnings of what a profile has and nobody uses: it is partial; or ranks with `pair` lines
+ * have `rank` lines, too, which count only where no pair does. The caller says which file it is. */
+void nuioa_profile_warn(const struct nuioa_profile *profile, struct nuioa_warnings *warnings);
 
 /* Frees what the profile holds and empties it. */
 void nuioa_profile_free(struct nuioa_profile *profile);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SENT_SHARE 0.05 /* the weight of a sent byte; that of a received one is 1 */
 #define NOT_LOCAL UINT32_MAX
 
 /* A rank of the node. Sorted, they are searched by rank. */
@@ -88,13 +87,6 @@ static uint32_t merge_pairs(struct nuioa_pair *pairs, uint32_t count)
     return kept;
 }
 
-static double weigh(const struct nuioa_traffic *t, enum nuioa_policy policy)
-{
-    if (policy == NUIOA_POLICY_LATENCY)
-        return t->sent_msgs + t->recv_msgs;
-    return t->recv_bytes + SENT_SHARE * t->sent_bytes;
-}
-
 /* Goes through the flows of one rank, whose local rank is `me`. With pairs == NULL it adds the
  * traffic with other nodes to s->off; otherwise it stores the flows to local ranks in `pairs`.
  * Returns the number of flows to local ranks. Only the sender counts a flow, so that none is
@@ -112,6 +104,7 @@ static uint32_t walk_flows(struct slicer *s, uint32_t rank, uint32_t me, struct 
         if (other == NOT_LOCAL && !pairs) {
             *(sends ? &off->sent_bytes : &off->recv_bytes) += f->bytes;
             *(sends ? &off->sent_msgs : &off->recv_msgs) += f->msgs;
+            off->large_recv_bytes += sends ? 0 : f->large_bytes;
         } else if (other != NOT_LOCAL && other != me && sends) {
             if (pairs)
                 pairs[found] = (struct nuioa_pair){
@@ -141,12 +134,11 @@ static void weigh_ranks(const struct nuioa_profile *profile, enum nuioa_policy p
     for (uint32_t i = 0; i < count; i++) {
         bool known = ranks[i] < profile->rank_count;
         const struct nuioa_traffic *recorded = known ? &profile->ranks[ranks[i]] : NULL;
-        weight[i] = weigh(recorded && !paired[i] ? recorded : &off[i], policy);
+        weight[i] = nuioa_traffic_weight(recorded && !paired[i] ? recorded : &off[i], policy,
+                                         profile->has_large);
         if (!known)
             nuioa_warn(warnings, "the profile is of %u ranks: higher ones have weight 0",
                        profile->rank_count);
-        else if (paired[i] && weigh(recorded, policy) > 0)
-            nuioa_warn(warnings, "'rank' lines of the profile are not used for ranks with 'pair's");
     }
 }
 
@@ -165,8 +157,6 @@ static int slice(struct slicer *s, const uint32_t *ranks, double *weight, struct
         *pair_count = merge_pairs(*pairs, found);
     }
     weigh_ranks(s->profile, s->policy, ranks, s->count, s->off, s->paired, weight, warnings);
-    if (s->profile->partial)
-        nuioa_warn(warnings, "the profile is partial: its recording was cut short");
     return 0;
 }
 

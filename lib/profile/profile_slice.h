@@ -11,12 +11,10 @@
  * the pairs among them. The node runs ranks[count], which are different and in the order of their
  * local ranks.
  *
- * Fills weight[count]. For latency it is the number of messages in both directions; otherwise it is
- * the received bytes plus 0.05 of the sent bytes, because distance costs writes by the NIC 24 % and
- * its reads 1 % (S. Moreaud, B. Goglin, "Impact of NUMA Effects on High-Speed Networking with
- * Multi-Opteron Machines", 2007, table 2). Traffic with any rank that is not in ranks[] is traffic
- * with other nodes. A `rank` line counts only if no flow mentions that rank: `rank` lines are right
- * for the layout that was recorded, flows for any layout.
+ * Fills weight[count] with nuioa_traffic_weight of each rank's traffic with other nodes. Traffic
+ * with any rank that is not in ranks[] is traffic with other nodes. A `rank` line counts only
+ * if no flow mentions that rank: `rank` lines are right for the layout that was recorded, flows
+ * for any layout.
  *
  * *pairs gets the pairs by local rank, each once; for latency their unit is messages too, so that
  * both terms of J have one unit. The caller frees it with free(); it is NULL if there are none.

@@ -87,6 +87,14 @@ timeout_ms=soon
 deadline_ms=99999999999999999999
 END
 
+# A profile may say one thing in two ways: only one of them counts, which the user is told.
+plugin on "topology=$topology"
+printf 'nuioa-profile 1\nranks 4\nrank 2 0 9 0 1 0\npair 2 3 5 1 0\n' >"$CLUSTER_DIR/home/twice"
+launch 4 -N2 --nuioa "--nuioa-hints=@$home/twice"
+one_line "'rank' lines beside 'pair' lines: one line"
+like "'rank' lines beside 'pair' lines: it names the file and the rank" "$rc:$(nuioa_lines)" \
+    "^0:.*$home/twice: the 'rank' lines of 1 rank of the profile are not used, .* rank 2's"
+
 # Only an administrator may set these options.
 plugin on "topology=$topology" default=export
 launch 16 -w node1 --exclusive

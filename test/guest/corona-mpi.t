@@ -100,13 +100,17 @@ run() {
 # profile_of FILE: each of its pairs once
 profile_of() { nuioa profile "$1" --out /tmp/merged && grep '^pair' /tmp/merged; }
 
-# levels_by_weight: the levels of the ranks of node0, 0 to 3, in descending order of what they
-# receive from node1 and a twentieth of what they send there, as the program says.
+# levels_by_weight: the levels of the ranks of node0, 0 to 3, in descending order of the weight of
+# what they exchange with node1, as the program says.
 levels_by_weight() {
     local level
     read -ra level <<<"$(rings "0 3" "1 2" "4 5 6 7")"
-    awk '{ if ($2 > 3 && $3 < 4) weight[$3] += $4; if ($2 < 4 && $3 > 3) weight[$2] += $4 / 20 }
-        END { for (rank = 0; rank < 4; rank++) print rank, weight[rank] + 0 }' <<<"$known" |
+    awk '{ large += $6 }
+        $2 > 3 && $3 < 4 { all[$3] += $4; big[$3] += $6 }
+        $2 < 4 && $3 > 3 { weight[$2] += $4 / 20 }
+        END { for (rank in all)
+                weight[rank] += large ? big[rank] + 0.18 * (all[rank] - big[rank]) : all[rank]
+            for (rank = 0; rank < 4; rank++) print rank, weight[rank] + 0 }' <<<"$known" |
         sort -k2gr | while read -r rank _; do echo "${level[rank]}"; done | paste -s -d' '
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "profile/hints_from_profile.h"
 #include "profile/profile_read.h"
 #include "profile/profile_slice.h"
 #include "profile/profile_write.h"
@@ -157,17 +158,22 @@ static void test_pairs(void **state)
     uint32_t count, ranks[] = { 4, 2, 3 };
     double weight[3];
     load(HEAD "pair 2 3 100 1 0\npair 3 2 50 2 0\npair 4 3 7 3 0\npair 3 3 999 9 0\n"
-              "pair 2 0 1000 10 0\npair 7 2 300 20 0\npair 0 7 5 5 5\n"
+              "pair 2 0 1000 10 0\npair 7 2 300 20 100\npair 0 7 5 5 5\n"
               "rank 2 1 1 1 1 1\nrank 4 0 11 0 6 0\n",
          &p);
     assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, ranks, 3, weight, &pairs,
                                          &count, &warnings),
                      0);
-    /* 300 received and 0.05 * 1000 sent; its 'rank' line is not used */
-    assert_float_equal(weight[1], 350, 1e-9);
+    /* 100 received in large messages, 200 in others, and 0.05 * 1000 sent; its 'rank' line is not
+       used */
+    assert_float_equal(weight[1], 100 + 0.18 * 200 + 50, 1e-9);
     assert_float_equal(weight[2], 0, 0);
     assert_float_equal(weight[0], 0, 0); /* rank 4 has pairs, so its line is not used either */
+    assert_int_equal(warnings.count, 0);
+    nuioa_profile_warn(&p, &warnings);
     assert_int_equal(warnings.count, 1);
+    assert_non_null(strstr(warnings.text[0], "the 'rank' lines of 2 ranks of the profile are not "
+                                             "used, the first is rank 2's"));
     assert_int_equal(count, 2);
     assert_int_equal(pairs[0].first, 0); /* ranks 4 and 3: local 0 and 2 */
     assert_int_equal(pairs[0].second, 2);
@@ -182,6 +188,34 @@ static void test_pairs(void **state)
     assert_float_equal(weight[1], 30, 0);
     assert_float_equal(pairs[1].bytes, 3, 0);
     free(pairs);
+    nuioa_profile_free(&p);
+}
+
+/* Large messages count whole and small ones 0.18, if the profile tells them apart; more bytes in
+ * large messages than in all are as many as in all. */
+static void test_weight(void **state)
+{
+    (void)state;
+    struct nuioa_traffic t = { 1000, 500, 7, 9, 300 };
+    assert_float_equal(nuioa_traffic_weight(&t, NUIOA_POLICY_LATENCY, true), 16, 0);
+    assert_float_equal(nuioa_traffic_weight(&t, NUIOA_POLICY_BANDWIDTH, false), 550, 1e-9);
+    assert_float_equal(nuioa_traffic_weight(&t, NUIOA_POLICY_BANDWIDTH, true), 386, 1e-9);
+    t.large_recv_bytes = 600;
+    assert_float_equal(nuioa_traffic_weight(&t, NUIOA_POLICY_BANDWIDTH, true), 550, 1e-9);
+}
+
+/* A rank that receives more, but in small messages, is lighter than one with large messages; a
+ * hints list says so, too. */
+static void test_large_first(void **state)
+{
+    (void)state;
+    struct nuioa_profile p;
+    struct nuioa_error err;
+    char list[64];
+    load(HEAD "pair 7 0 3000 30 0\npair 7 1 1000 1 1000\n", &p);
+    assert_int_equal(nuioa_hints_from_profile(&p, NUIOA_POLICY_BANDWIDTH, list, sizeof(list), &err),
+                     0);
+    assert_string_equal(list, "0:540,1:1000,7:200,rest:0");
     nuioa_profile_free(&p);
 }
 
@@ -371,7 +405,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_read),          cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_files),         cmocka_unit_test(test_rank_lines),
-        cmocka_unit_test(test_pairs),         cmocka_unit_test(test_slices_of_many),
+        cmocka_unit_test(test_pairs),         cmocka_unit_test(test_weight),
+        cmocka_unit_test(test_large_first),   cmocka_unit_test(test_slices_of_many),
         cmocka_unit_test(test_repeated_rank), cmocka_unit_test(test_write),
         cmocka_unit_test(test_matrix),        cmocka_unit_test(test_traffic),
     };
