@@ -16,6 +16,8 @@
 #include "topology/node_load.h"
 #include "util/number.h"
 
+#define LOCAL_NS_MAX 1e6
+
 static const char usage[] =
     "usage: nuioa probe [--quick] [--out FILE] [--check] [--heatmap FILE.svg] [--json]\n"
     "       nuioa probe --matrix FILE [--topology FILE.xml|DIR] [OPTION]...\n"
@@ -33,6 +35,8 @@ static const char usage[] =
     "  --matrix FILE             measured elsewhere: one row a line, nanoseconds over local\n"
     "                            access, or nanoseconds with local access in the diagonal;\n"
     "                            -: standard input\n"
+    "  --local-ns NS             the local access of a matrix that is over local access; --out\n"
+    "                            needs it\n"
     "  --topology FILE.xml|DIR   the machine that the matrix is from, for --out and --check;\n"
     "                            this one if not given\n"
     "  --links-per-node K        how many links a processor has: says where some are free\n"
@@ -52,6 +56,7 @@ static int read_arguments(struct probe *p, int argc, char **argv)
         { "throughput", &p->throughput, NULL },
         { "latency", &p->latency_figures, NULL },
         { "links-per-node", &p->links_per_node_text, NULL },
+        { "local-ns", &p->local_ns_text, NULL },
         { "quick", NULL, &p->quick },
         { "check", NULL, &p->check },
         { "json", NULL, &p->json },
@@ -72,6 +77,12 @@ static int read_arguments(struct probe *p, int argc, char **argv)
         (nuioa_parse_u32(p->links_per_node_text, 1024, &p->links_per_node) || !p->links_per_node))
         return tool_usage(argv[0], "--links-per-node: '%.40s' is not a number from 1 to 1024",
                           p->links_per_node_text);
+    if (p->local_ns_text && !p->matrix)
+        return tool_usage(argv[0], "--local-ns goes with --matrix: this machine's is measured");
+    if (p->local_ns_text && (nuioa_parse_decimal(p->local_ns_text, &p->local_ns) ||
+                             !(p->local_ns >= 1 && p->local_ns <= LOCAL_NS_MAX)))
+        return tool_usage(argv[0], "--local-ns: '%.40s' is not a number from 1 to 1000000",
+                          p->local_ns_text);
     struct nuioa_error err;
     const char *figures = p->throughput ? p->throughput : p->latency_figures;
     if (figures && probe_cost_read(&p->cost, figures, !p->throughput, &err))
@@ -122,9 +133,29 @@ static int load_node(struct probe *p, struct nuioa_error *err)
     return rc;
 }
 
-static int read_matrix(struct probe *p, struct nuioa_error *err)
+static int read_latency(struct probe *p, struct nuioa_error *err)
 {
     int rc = nuioa_latency_read(&p->latency, p->matrix, err);
+    if (rc)
+        return rc;
+    bool relative = !(p->latency.local_ns > 0);
+    if (p->local_ns_text && !relative)
+        return nuioa_fail(err, -EINVAL,
+                          "%s has the local access in its diagonal: leave out --local-ns",
+                          p->matrix);
+    if (p->out && relative && !p->local_ns_text)
+        return nuioa_fail(err, -EINVAL,
+                          "%s has times over the local access only, so how many times farther a "
+                          "NUMA node is cannot be written: give the local access with --local-ns",
+                          p->matrix);
+    if (relative)
+        p->latency.local_ns = p->local_ns;
+    return 0;
+}
+
+static int read_matrix(struct probe *p, struct nuioa_error *err)
+{
+    int rc = read_latency(p, err);
     if (!rc && (p->topology || p->out || p->check))
         rc = load_node(p, err);
     if (rc)
@@ -151,11 +182,8 @@ static int write_out(const struct probe *p, struct nuioa_error *err)
     uint32_t *matrix = probe_distances(p);
     if (!matrix)
         return nuioa_fail(err, -ENOMEM, "out of memory");
-    if (p->latency.local_ns > 0)
-        snprintf(how, sizeof(how), "nuioa probe: local access %.1f ns, one link %.1f ns",
-                 p->latency.local_ns, p->graph.quantum_ns);
-    else
-        snprintf(how, sizeof(how), "nuioa probe: one link %.1f ns", p->graph.quantum_ns);
+    snprintf(how, sizeof(how), "nuioa probe: local access %.1f ns, one link %.1f ns",
+             p->latency.local_ns, p->graph.quantum_ns);
     int rc = nuioa_distance_write_site(p->out, &p->node, matrix, how, err);
     free(matrix);
     return rc;

@@ -17,9 +17,10 @@ struct probe_cost {
 
 struct probe {
     const char *matrix, *topology, *out, *heatmap, *throughput, *latency_figures;
-    const char *links_per_node_text;
+    const char *links_per_node_text, *local_ns_text;
     bool quick, check, json, help;
     uint32_t links_per_node; /* 0 if not given */
+    double local_ns;         /* 0 if not given */
     bool has_node;           /* whether `node` is loaded */
     struct nuioa_node node;
     uint32_t count;  /* rows of the matrix */

@@ -475,13 +475,13 @@ uint32_t nuioa_link_graph_degree(const struct nuioa_link_graph *graph, uint32_t 
 void nuioa_link_graph_distances(const struct nuioa_link_graph *graph,
                                 const struct nuioa_latency *latency, uint32_t *matrix)
 {
-    double local = latency->local_ns > 0 ? latency->local_ns : graph->quantum_ns;
     for (uint32_t i = 0; i < graph->count; i++)
         for (uint32_t j = 0; j < graph->count; j++) {
             size_t cell = (size_t)i * graph->count + j;
             double over = graph->routed[cell] * graph->quantum_ns;
             if (graph->grouped)
                 over = (nuioa_latency_at(latency, i, j) + nuioa_latency_at(latency, j, i)) / 2;
-            matrix[cell] = (uint32_t)(10 + (i == j ? 0 : fmin(10 * over / local, 1e6 - 10)) + 0.5);
+            matrix[cell] =
+                (uint32_t)(10 + (i == j ? 0 : fmin(10 * over / latency->local_ns, 1e6 - 10)) + 0.5);
         }
 }

@@ -74,9 +74,9 @@ uint32_t nuioa_link_graph_degree(const struct nuioa_link_graph *graph, uint32_t 
 
 /* Computes distances on the scale of a SLIT (10 is local) from an accepted graph:
  * 10 + 10 * over / local, where `over` is routed * quantum, so that noise does not make levels of
- * its own. For a graph with groups, `over` is the mean of both directions. If the local access is
- * unknown, one quantum replaces it, and one link has distance 20. `matrix` has count * count
- * cells. */
+ * its own. For a graph with groups, `over` is the mean of both directions. latency->local_ns
+ * must be known: without it the ratio of two distances, which scales what neighbours cost,
+ * would be invented. `matrix` has count * count cells. */
 void nuioa_link_graph_distances(const struct nuioa_link_graph *graph,
                                 const struct nuioa_latency *latency, uint32_t *matrix);
 

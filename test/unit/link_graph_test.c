@@ -362,7 +362,7 @@ static void test_refused(void **state)
     }
 }
 
-static void distances(const char *matrix, const uint32_t *wanted)
+static void distances(const char *matrix, double local_ns, const uint32_t *wanted)
 {
     char text[256];
     uint32_t made[16];
@@ -373,6 +373,8 @@ static void distances(const char *matrix, const uint32_t *wanted)
     assert_int_equal(nuioa_latency_parse(&latency, "x", text, strlen(text), &err), 0);
     assert_int_equal(nuioa_link_graph_infer(&graph, &latency, &err), 0);
     assert_string_equal(graph.reason, "");
+    if (local_ns > 0)
+        latency.local_ns = local_ns;
     nuioa_link_graph_distances(&graph, &latency, made);
     assert_memory_equal(made, wanted, latency.count * latency.count * sizeof(*made));
     nuioa_link_graph_free(&graph);
@@ -382,12 +384,12 @@ static void distances(const char *matrix, const uint32_t *wanted)
 static void test_distances(void **state)
 {
     (void)state;
-    static const uint32_t alone[] = { 10 }, links[] = { 10, 20, 30, 20, 10, 20, 30, 20, 10 };
+    static const uint32_t alone[] = { 10 }, links[] = { 10, 14, 17, 14, 10, 14, 17, 14, 10 };
     static const uint32_t times[] = { 10, 15, 20, 15, 10, 15, 20, 15, 10 };
-    distances("0", alone);
-    distances("91", alone);
-    distances("0 33 67\n34 0 35\n68 33 0", links); /* noise makes no classes */
-    distances("80 120 160\n121,80,120\n160;\t119 80 # the same, in full", times);
+    distances("0", 100, alone);
+    distances("91", 0, alone);
+    distances("0 33 67\n34 0 35\n68 33 0", 95, links); /* noise makes no classes */
+    distances("80 120 160\n121,80,120\n160;\t119 80 # the same, in full", 0, times);
 }
 
 /* --- the reader ------------------------------------------------------------------------------- */

@@ -19,6 +19,14 @@ usage "--topology goes with --matrix" probe --topology "$flat"
 usage "--quick and --matrix exclude each other" probe --quick --matrix "$hagrid"
 usage "--throughput and --latency exclude each other" probe --throughput 2,1 --latency 1,2
 usage "--links-per-node: '0' is not a number" probe --matrix "$hagrid" --links-per-node 0
+usage "--local-ns goes with --matrix" probe --local-ns 100
+usage "--local-ns: '0' is not a number from 1" probe --matrix "$hagrid" --local-ns 0
+unanswered "times over the local access only, so how many times farther a NUMA node is cannot be" \
+    probe --matrix "$hagrid" --topology "$flat" --out "$work/relative"
+is "... and nothing is written" "$(test -e "$work/relative"; echo $?)" 1
+printf '%s\n' "80 120" "120 80" >"$work/full"
+unanswered "$work/full has the local access in its diagonal: leave out --local-ns" \
+    probe --matrix "$work/full" --local-ns 80
 for figures in 2 2,x 2,0 2,,1 2,-1 ','; do
     usage "--throughput: " probe "--throughput=$figures"
 done
@@ -30,11 +38,12 @@ unanswered "$work/matrix has 2 rows, but $flat has 8 NUMA nodes" \
     probe --matrix "$work/matrix" --topology "$flat"
 unanswered "/no/such/dir/x.svg: No such" probe --matrix "$hagrid" --heatmap /no/such/dir/x.svg
 unanswered "/no/such/dir/site: No such" probe --matrix "$hagrid" --topology "$flat" \
-    --out /no/such/dir/site
-unanswered "$work: not a regular file" probe --matrix "$hagrid" --topology "$flat" --out "$work"
+    --local-ns 100 --out /no/such/dir/site
+unanswered "$work: not a regular file" probe --matrix "$hagrid" --topology "$flat" --local-ns 100 \
+    --out "$work"
 echo "something else" >"$work/other"
 unanswered "$work/other:1: the first line must be" probe --matrix "$hagrid" --topology "$flat" \
-    --out "$work/other"
+    --local-ns 100 --out "$work/other"
 is "what is no site file stays" "$(<"$work/other")" "something else"
 
 # --- the published example ----------------------------------------------------------------------
@@ -64,7 +73,10 @@ refused() {
     shift
     printf '%s\n' "$@" >"$work/matrix"
     rm -f "$work/never"
-    run probe --matrix "$work/matrix" --topology "$machines/quad.xml" --out "$work/never" --json
+    local relative=(--local-ns 100)
+    [[ $1 == "0 "* ]] || relative=()
+    run probe --matrix "$work/matrix" "${relative[@]}" --topology "$machines/quad.xml" \
+        --out "$work/never" --json
     is "refused: $reason" "$status|$(json "d['accepted'], d['links']")|$(test -e "$work/never"
         echo $?)|$(wc -l <<<"$err")" "1|False None|1|1"
     like "... says so" "$err" "the matrix cannot be trusted: $reason"
@@ -80,13 +92,13 @@ refused "(contradiction|no clear gap|noise)" "0 30 90 200" "70 0 30 62" "60 40 0
 site=$work/site
 run topo --topology "$flat"
 like "without: unknown beyond same/other" "$out" 'distances are unknown +beyond same/other'
-answers "made" probe --matrix "$hagrid" --topology "$flat" --out "$site" --check
+answers "made" probe --matrix "$hagrid" --topology "$flat" --local-ns 100 --out "$site" --check
 like "... --check says what is hidden" "$out" \
     'tells 1 distance of remote memory apart, measured are 4'
 like "... and which direction" "$out" '4 pairs are not as far in one direction as in the other'
 answers "used" topo --topology "$flat" --distances "$site" --json
 is "... as measured" "$(json "d['distance']['source'], d['distance']['matrix'][0]")" \
-    "site [10, 20, 20, 30, 30, 50, 40, 40]"
+    "site [10, 13, 13, 17, 17, 23, 20, 20]"
 is "... levels of the NIC on 5" "$(json "[n['level'] for n in d['nics'] if n['usable']][0]")" \
     "[3, 2, 2, 1, 2, 0, 1, 1]"
 
@@ -113,7 +125,8 @@ if [ -r "$corpus/hagrid.sysfs.tar.bz2" ]; then
         "$status $(json "d['moved'], d['distance_source']")" \
         "0 False slit"
     like "... unknown beyond same/other" "$(json "d['warnings']")" 'unknown beyond same/other'
-    answers "its site file" probe --matrix "$hagrid" --topology "$real" --out "$work/real"
+    answers "its site file" probe --matrix "$hagrid" --topology "$real" --local-ns 100 \
+    --out "$work/real"
     answers "plan with it" "${talk[@]}" --distances "$work/real"
     is "... all who talk are one link apart" "$(json "sorted(sorted(d['tasks'][i]['numa'][0] \
         for i in p) in [[0,1],[0,2],[1,3],[2,3],[2,4],[3,5],[4,6],[4,7],[5,6],[5,7],[6,7]] \
@@ -123,14 +136,14 @@ else
 fi
 
 answers "another type of node joins" probe --matrix <(printf '%s\n' "0 37 67 35" "36 0 35 66" \
-    "68 34 0 36" "35 69 35 0") --topology "$machines/quad.xml" --out "$site"
+    "68 34 0 36" "35 69 35 0") --topology "$machines/quad.xml" --local-ns 100 --out "$site"
 is "... both are there" "$(grep -c ^machine "$site") $(grep -c '^nuioa-distances' "$site")" "2 1"
 answers "... the first is found" topo --topology "$flat" --distances "$site" --json
 is "... and the second" "$(json "d['distance']['source']") $(run topo --topology \
     "$machines/quad.xml" --distances "$site" --json; json "d['distance']['matrix'][0]")" \
-    "site [10, 20, 30, 20]"
+    "site [10, 13, 17, 13]"
 before=$(<"$site")
-answers "again" probe --matrix "$hagrid" --topology "$flat" --out "$site"
+answers "again" probe --matrix "$hagrid" --topology "$flat" --local-ns 100 --out "$site"
 is "... replaces its own section" "$(grep -c ^machine "$site") $(sort "$site")" \
     "2 $(sort <<<"$before")"
 answers "a node that it was not made for" topo --topology "$machines/corona.xml" \
@@ -139,7 +152,8 @@ is "... does not use it" "$(json "d['distance']['source']")" "slit"
 like "... and warns, with the key" "$(json "d['warnings'][0]")" \
     "$site: no section for this node \(machine packages=2 numa=[0-9]+ cores=[0-9]+ model="
 ln -s site "$work/link"
-answers "through a link" probe --matrix "$hagrid" --topology "$flat" --out "$work/link"
+answers "through a link" probe --matrix "$hagrid" --topology "$flat" --local-ns 100 \
+    --out "$work/link"
 ok "... the file is replaced, not the link" test -L "$work/link" -a ! -L "$site"
 is "nothing left beside it" "$(find "$work" -name 'site.*')" ""
 
