@@ -7,19 +7,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The assignment of one rank: its CPUs, memory, NIC and OMP places. A plan has one for each rank of
- * the node. */
+/* The assignment of one rank: its CPUs, memory, NIC and OMP places. A plan (plan/plan.h) has one
+ * for each rank of the node, and owns all that an assignment points to.
+ *
+ * Words: a local rank is the index of a rank on its node, from 0; an OS index is the kernel's
+ * number of a CPU or of a NUMA node. A level is a distance from a NIC: 0 is the NIC's own NUMA
+ * node, and each further level is a group of NUMA nodes that are about equally far
+ * (topology/distance.h). */
 
+/* The memory policy of a process: the kernel's default, or set_mempolicy(2) with MPOL_PREFERRED or
+ * MPOL_INTERLEAVE. */
 enum nuioa_memory { NUIOA_MEMORY_DEFAULT, NUIOA_MEMORY_PREFERRED, NUIOA_MEMORY_INTERLEAVE };
 
+/* The level where nobody knows it. */
 #define NUIOA_NO_LEVEL UINT32_MAX
 
-/* The two terms of the cost J (mapping/mapping.h): traffic to the NIC, and traffic to other ranks
- * of the node. */
+/* The two terms of the cost J (mapping/problem.h): traffic to the NIC, and traffic to other ranks
+ * of the node. The unit is that of the traffic, because prices are pure numbers. */
 struct nuioa_split {
     double nic, neighbours;
 };
 
+/* How many partners of a rank are remembered. */
 #define NUIOA_PARTNERS_MAX 3
 
 /* The part of one rank in the cost J. Each rank of a pair has half of the pair's cost, so that the
@@ -27,9 +36,9 @@ struct nuioa_split {
 struct nuioa_rank_costs {
     /* of the nearest NIC, from the CPUs that Slurm gave; NUIOA_NO_LEVEL if unknown */
     uint32_t level_before;
-    uint32_t heavier; /* how many ranks of the node have more weight */
-    struct nuioa_split before, after;
-    double local;  /* traffic with ranks of the node, in the unit of the pairs */
+    uint32_t heavier;                 /* how many ranks of the node have more weight */
+    struct nuioa_split before, after; /* with the CPUs that Slurm gave; with `cpus` */
+    double local;                     /* traffic with ranks of the node, in the unit of the pairs */
     double beside; /* the part of `local` with ranks on exactly the same NUMA nodes */
     uint32_t partner_count;
     uint32_t partners[NUIOA_PARTNERS_MAX]; /* local ranks with most traffic, in descending order */
@@ -37,8 +46,8 @@ struct nuioa_rank_costs {
 };
 
 struct nuioa_assignment {
-    uint32_t rank; /* global rank */
-    double weight;
+    uint32_t rank;       /* global rank */
+    double weight;       /* traffic with other nodes, as in struct nuioa_task */
     bool moved;          /* `cpus` differs from what Slurm gave */
     hwloc_bitmap_t cpus; /* OS indexes */
     hwloc_bitmap_t was;  /* OS indexes of the CPUs that Slurm gave */
@@ -53,14 +62,15 @@ struct nuioa_assignment {
     hwloc_bitmap_t *places; /* [place_count]: OS indexes */
 };
 
-/* Writes the memory policy: "preferred:1", "interleave:0-1" or "default". Returns `text`. */
+/* Writes the memory policy to `text`, an array of `size` bytes: "preferred:1", "interleave:0-1" or
+ * "default". What does not fit is cut. Returns `text`. */
 const char *nuioa_memory_text(const struct nuioa_assignment *assignment, char *text, size_t size);
 
-/* Writes the OMP places: "{2},{3}". Returns `text`, or NULL if there are none or if they do not
- * fit. */
+/* Writes the OMP places to `text`, an array of `size` bytes, in the form of OMP_PLACES: "{2},{3}".
+ * Returns `text`; or NULL if there are none or if they do not fit, and `text` is then undefined. */
 const char *nuioa_places_text(const struct nuioa_assignment *assignment, char *text, size_t size);
 
-/* Frees the OMP places of an assignment and sets their number to 0. */
+/* Frees the OMP places of an assignment and sets their number to 0. Everything else stays. */
 void nuioa_assignment_drop_places(struct nuioa_assignment *assignment);
 
 #endif

@@ -4,22 +4,24 @@
 
 #include "plan/slot.h"
 
-/* Placement without hints. Nobody knows which ranks are heavy then, but every MPI in use chooses
- * the lowest local rank as the leader of its node. A block is the set of ranks on one NUMA node.
- * The block of the lowest rank moves as a whole to the NUMA node nearest the NIC, and blocks of
- * equal size change places with it. Private to the library. */
+/* Placement of ranks without hints. Nobody knows which ranks are heavy then, but every MPI in use
+ * chooses the lowest local rank as the leader of its node. A block is the set of ranks on one NUMA
+ * node. The block of the lowest rank moves as a whole to the NUMA node nearest the NIC, and blocks
+ * of equal size change places with it. Private to the library. */
 
 enum nuioa_block_result {
-    NUIOA_BLOCK_MOVED,
+    NUIOA_BLOCK_MOVED,     /* slot_of is a better mapping */
     NUIOA_BLOCK_NEAREST,   /* no block of its size is nearer the NIC */
     NUIOA_BLOCK_SPREAD,    /* a rank's CPUs span NUMA nodes: there are no blocks */
     NUIOA_BLOCK_SEPARATES, /* every move would take neighbouring ranks farther apart */
 };
 
-/* Neighbours are consecutive local ranks. The sum of their distances does not rise, and ranks of a
- * block stay together. `slots` are the masks that Slurm gave (nuioa_slots_keep), priced by
- * nuioa_slots_price. Writes slot_of[task_count] in every case. Returns a nuioa_block_result, or
- * -ENOMEM. */
+/* Moves the block of the lowest rank as near the NIC as it can. Neighbours are consecutive local
+ * ranks: the sum of their distances does not rise, and ranks of a block stay together. `slots` are
+ * the masks that Slurm gave (nuioa_slots_keep), priced by nuioa_slots_price; nothing but `slot_of`
+ * is changed. Writes slot_of[request->task_count], the caller's array: the slot of each task, by
+ * local rank. Returns a nuioa_block_result, or -ENOMEM. With every result but NUIOA_BLOCK_MOVED,
+ * task i has slot i, its own. */
 int nuioa_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
                      const struct nuioa_rails *rails, uint32_t *slot_of);
 

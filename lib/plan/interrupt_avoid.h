@@ -19,7 +19,10 @@ struct nuioa_avoided {
 };
 
 /* Changes slots->cpus, which must be the masks that Slurm gave (nuioa_slots_keep), and sets
- * *avoided. `allowed` are the CPUs that the step may use. 0 or -ENOMEM. */
+ * *avoided. The CPUs that serve interrupts are request->interrupt_cpus, which must not be NULL;
+ * `allowed` are the CPUs that the step may use (OS indexes). The prices of the slots are not
+ * computed again: call nuioa_slots_price. Returns 0; or -ENOMEM, and some slots may have been
+ * changed. */
 int nuioa_interrupt_avoid(const struct nuioa_request *request, hwloc_const_bitmap_t allowed,
                           struct nuioa_slots *slots, struct nuioa_avoided *avoided);
 

@@ -10,19 +10,20 @@
 
 struct nuioa_candidate {
     uint32_t local; /* local rank */
-    uint32_t level; /* from its NIC; UINT32_MAX if unknown */
+    uint32_t level; /* level of distance from its NIC (plan/assignment.h); UINT32_MAX if unknown */
     uint32_t nic;   /* index into node->nics; UINT32_MAX if it has none */
-    double weight;
+    double weight;  /* the rank's traffic with other nodes, in any unit: it is only compared */
 };
 
-/* Sorts the candidates, the best leader first: by level, then by descending weight (a heavy rank
- * uses the NIC anyway), then by local rank. Returns how many share the best level; a library may
- * use each of these as leader in turn. */
+/* Sorts candidates[count] in place, the best leader first: by level, then by descending weight (a
+ * heavy rank uses the NIC anyway), then by local rank. Returns how many share the best level, 0
+ * only if count is 0; a library may use each of these as leader in turn. It cannot fail. */
 unsigned nuioa_leader_order(struct nuioa_candidate *candidates, unsigned count);
 
-/* Writes the best leader of each NIC in use to `locals`, in the order of the NICs, for collectives
- * with several leaders. `candidates` are sorted; the caller allocates locals[count]. Returns how
- * many there are; 0 if memory is short. */
+/* Writes to `locals` the local rank of the best leader of each NIC in use, in ascending order of
+ * the NICs' indexes, for collectives with several leaders. `candidates` are in order, the best
+ * leader first, and are not changed; the caller allocates locals[count]. Returns how many were
+ * written; 0 if no candidate has a NIC, or if memory is short. */
 unsigned nuioa_leader_rails(const struct nuioa_candidate *candidates, unsigned count,
                             uint32_t *locals);
 

@@ -37,10 +37,10 @@ enum {
 
 struct nuioa_options {
     enum nuioa_mode mode;
-    bool force; /* overrides an explicit --cpu-bind and GPUs */
-    bool report;
-    bool explain;
-    bool help;
+    bool force;   /* overrides an explicit --cpu-bind and GPUs */
+    bool report;  /* srun prints what was done */
+    bool explain; /* the report also says why */
+    bool help;    /* print the table of options */
     enum nuioa_policy policy;
     enum nuioa_cores cores;
     enum nuioa_mem mem;
@@ -48,14 +48,14 @@ struct nuioa_options {
     bool threads;        /* true: auto; false: off */
     unsigned export_set; /* bits NUIOA_EXPORT_*; valid after nuioa_options_finish */
     bool export_given;   /* a source has set `export`; else the mode decides */
-    bool coll;
+    bool coll;           /* preload libnuioa-coll */
     enum nuioa_switch gather;
-    unsigned timeout_ms;
+    unsigned timeout_ms; /* time limit of the rendezvous of the nodes with srun */
     /* Only plugstack.conf and the command line of nuioa(1) can set the fields from here on. */
     enum nuioa_auth auth;
     unsigned timeout_max_ms; /* the largest timeout_ms that a user may set */
     unsigned deadline_ms;    /* time limit of discovery at a launch; processor time of a plan */
-    double remote_cost;
+    double remote_cost;      /* nuioa_nic_cost in plan/slot.h has the formula; no unit */
     double hop_cost;
     /* Texts; "" means none. They are last, so that initialisation can skip their many bytes. Users
      * can set hints, nic and trace. */
@@ -77,7 +77,8 @@ enum nuioa_option_source {
     NUIOA_FROM_TOOL,    /* the command line of nuioa(1) */
 };
 
-/* Sets every option to its built-in default; the mode is off. */
+/* Sets every option to its built-in default; the mode is off. Of the texts only the first byte is
+ * written. It cannot fail. */
 void nuioa_options_init(struct nuioa_options *options);
 
 /* Sets one option by its name ("policy", not "nuioa-policy"). '-' is accepted for '_', and for
@@ -91,32 +92,37 @@ void nuioa_options_init(struct nuioa_options *options);
  * report, explain and force mean on; force excludes off and export.
  *
  * Returns 0. On error nothing is changed, *err has one line that names the input and the accepted
- * values, and the result is -EINVAL for a wrong value, -EPERM for an admin option from the
- * environment or srun, or -ENOENT for an unknown name (*err suggests the nearest known name). */
+ * values, and the result is -EINVAL for a wrong value (or -ENOMEM, for hints), -EPERM for an admin
+ * option from the environment or srun, or -ENOENT for an unknown name (*err suggests the nearest
+ * known name). */
 int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source source,
                       const char *name, const char *value, struct nuioa_error *err);
 
 /* Sets the values that depend on other options (export_set). Call it after the last set. */
 void nuioa_options_finish(struct nuioa_options *options);
 
-/* Returns the option that `source` calls `name`, or NULL if there is none. */
+/* Returns the option that `source` calls `name` (spelled as for nuioa_options_set), or NULL if
+ * there is none. The option is an entry of nuioa_option_table, which is constant. */
 const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, const char *name);
 
-/* Writes the name of the option's environment variable: "SLURM_NUIOA" for the main switch,
- * "SLURM_NUIOA_POLICY" for policy. Returns `text`. */
+/* Writes the name of the option's environment variable to `text`, an array of `size` bytes:
+ * "SLURM_NUIOA" for the main switch, "SLURM_NUIOA_POLICY" for policy. 64 bytes are enough for every
+ * option; a longer text is cut. Returns `text`. */
 const char *nuioa_option_variable(const struct nuioa_option *option, char *text, size_t size);
 
-/* Writes the option's name as a user types it for `source`: "policy" (plugstack.conf),
- * "SLURM_NUIOA_POLICY" (environment), "--nuioa-policy" (srun) or "--policy" (nuioa(1)). Flags have
- * '-' where names have '_'. Returns `text`. */
+/* Writes the option's name as a user types it for `source` to `text`, an array of `size` bytes (64
+ * are enough; a longer text is cut): "policy" (plugstack.conf), "SLURM_NUIOA_POLICY" (environment),
+ * "--nuioa-policy" (srun) or "--policy" (nuioa(1)). Flags have '-' where names have '_'. Returns
+ * `text`. */
 const char *nuioa_option_spelling(const struct nuioa_option *option,
                                   enum nuioa_option_source source, char *text, size_t size);
 
-/* Returns the table for a reader, at most 100 columns wide: name, values, default and meaning of
- * each option, with admin options in a second table. The caller frees it. NULL: out of memory. */
+/* Returns the table of options as a text for users, at most 100 columns wide: name, values, default
+ * and meaning of each option, with admin options in a second table. The caller frees it with
+ * free(). Returns NULL if memory is short. */
 char *nuioa_options_help(void);
 
-/* Returns "bandwidth", "latency" or "cpu": a constant text. */
+/* Returns the name of a policy, "bandwidth", "latency" or "cpu": a constant text. */
 const char *nuioa_policy_name(enum nuioa_policy policy);
 
 #endif

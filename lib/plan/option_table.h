@@ -16,10 +16,11 @@ struct nuioa_option {
     const char *name;    /* "policy"; the main switch is "nuioa" ("default" in plugstack.conf) */
     const char *values;  /* "bandwidth|latency|cpu": the accepted words, as help and errors show */
     const char *initial; /* the built-in default, as a user would type it; "" if there is none */
-    const char *help;
-    bool admin; /* only plugstack.conf and the command line of nuioa(1) may set it */
-    /* Reads `value` and stores it in `options`. 0; or -EINVAL with *err, and nothing is changed.
-     * Only nuioa_options_init and nuioa_options_set call it. */
+    const char *help;    /* its meaning, one line for nuioa_options_help */
+    bool admin;          /* only plugstack.conf and the command line of nuioa(1) may set it */
+    /* Reads `value` and stores it in `options`. Returns 0; or, for a value that is not accepted, a
+     * negative errno (-EINVAL; -ENOMEM for hints) with *err, and nothing is changed. `err` may be
+     * NULL. Only nuioa_options_init and nuioa_options_set call it. */
     int (*set)(const struct nuioa_option *option, struct nuioa_options *options, const char *value,
                struct nuioa_error *err);
     size_t field, size; /* offset and size in bytes of the option's field in struct nuioa_options */

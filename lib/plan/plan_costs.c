@@ -179,7 +179,7 @@ static bool left_gpu(const struct nuioa_node *node, const struct nuioa_assignmen
            gpu_distance(node, &node->gpus[gpu], was);
 }
 
-/* Counts the ranks that moved and are, or may be, farther from their GPUs. 0 or -ENOMEM. */
+/* Counts the ranks that moved and are, or may be, farther from their GPUs. Returns 0 or -ENOMEM. */
 static int count_gpus_left(const struct planner *p)
 {
     const struct nuioa_request *r = p->request;

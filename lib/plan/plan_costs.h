@@ -4,10 +4,12 @@
 
 #include "plan/planner.h"
 
-/* The third step of a plan: computes what each rank contributes to the cost J, with the CPUs that
- * Slurm gave and with the planned ones. Private to the library.
+/* The third step of a plan computes what each rank contributes to the cost J (mapping/problem.h),
+ * with the CPUs that Slurm gave and with the planned ones. Private to the library.
  *
- * It sets `costs` of every assignment, and their sums and gpus_left in the plan. 0 or -ENOMEM. */
+ * It reads the CPUs and NUMA nodes of every assignment in planner->plan, and sets its `costs`,
+ * their sums `before` and `after`, and gpus_left. Returns 0; or -ENOMEM, and some of these may be
+ * unset. */
 int nuioa_plan_costs(struct planner *planner);
 
 #endif

@@ -110,7 +110,7 @@ static int keep_equal_slots(const struct nuioa_slots *slots, uint32_t *slot_of, 
     return 0;
 }
 
-/* Moves heavy ranks near different NICs as far as J does not rise. 0 or -ENOMEM. */
+/* Moves heavy ranks near different NICs as far as J does not rise. Returns 0 or -ENOMEM. */
 static int balance_rails(struct planner *p, const struct nuioa_slots *slots,
                          const struct nuioa_problem *problem)
 {

@@ -96,7 +96,7 @@ static int nearer_place(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-/* The rail of that NIC; -1: none. */
+/* Returns the rail of a NIC (index into node->nics), or -1 if it is none. */
 static int rail_of(const struct nuioa_rails *rails, int32_t nic)
 {
     for (unsigned r = 0; nic >= 0 && r < rails->count; r++)
@@ -105,7 +105,8 @@ static int rail_of(const struct nuioa_rails *rails, int32_t nic)
     return -1;
 }
 
-/* By the rank's own NIC: another one may be nearer to some of its cores. */
+/* Measures the distance of one core from the rank's own NIC, because another NIC may be nearer to
+ * some of its cores. */
 static void measure_place(const struct planner *p, const struct nuioa_assignment *assignment,
                           struct omp_place *core)
 {
@@ -116,7 +117,8 @@ static void measure_place(const struct planner *p, const struct nuioa_assignment
     core->tie = !hwloc_bitmap_isincluded(core->cpus, p->request->node->nics[assignment->nic].cpus);
 }
 
-/* The cores of `place`, in the order of the machine: cores[pu_count]. 0 or -ENOMEM. */
+/* Lists the cores of an assignment, in the order of the machine: cores[pu_count]. Returns 0 or
+ * -ENOMEM. */
 static int list_cores(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                       struct omp_place *cores, uint32_t *count)
 {

@@ -4,11 +4,12 @@
 
 #include "plan/planner.h"
 
-/* The second step of a plan: derives everything that follows from the CPUs of the ranks. Private to
+/* The second step of a plan derives everything that follows from the CPUs of the ranks. Private to
  * the library.
  *
- * It sets NUMA nodes, NIC, level, memory and OMP places of every assignment, and the leaders of the
- * plan. 0 or -ENOMEM. */
+ * It reads the CPUs of every assignment in planner->plan, and sets its rank, weight, `moved`, NUMA
+ * nodes, NIC, level, memory and OMP places, and the leaders of the plan. It may be called again
+ * after CPUs have changed. Returns 0; or -ENOMEM, and some of these may be unset. */
 int nuioa_plan_derive(struct planner *planner);
 
 #endif

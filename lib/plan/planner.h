@@ -8,19 +8,22 @@
 /* The state while a plan is made: the request, the plan, and what the steps of planning share.
  * Private to the library. */
 struct planner {
-    const struct nuioa_request *request;
-    struct nuioa_plan *plan;
+    const struct nuioa_request *request; /* the caller's */
+    struct nuioa_plan *plan;             /* the caller's */
     struct nuioa_rails rails;
-    hwloc_bitmap_t allowed_cpus;  /* the CPUs that the step may use */
-    hwloc_bitmap_t allowed_numas; /* the NUMA nodes whose memory the step may use */
-    uint32_t *slot_of;            /* [task_count]: the slot of each task */
+    hwloc_bitmap_t allowed_cpus;  /* OS indexes of the CPUs that the step may use */
+    hwloc_bitmap_t allowed_numas; /* OS indexes of the NUMA nodes whose memory the step may use */
+    uint32_t *slot_of;            /* [task_count]: the slot (plan/slot.h) of each task */
     bool balanced;                /* ranks were swapped so that the NICs share the load */
 };
 
-/* Fills *planner; finds the rails, and adds their warnings to the plan. 0 or negative with *err. In
- * both cases the caller frees it with nuioa_planner_free. */
+/* Fills *planner, finds the rails, and adds their warnings to plan->warnings. `request` and `plan`
+ * stay the caller's and must outlive *planner. Returns 0; or with *err -ENOMEM, or -EINVAL if the
+ * `nic` option is malformed. In every case the caller frees *planner with nuioa_planner_free. */
 int nuioa_planner_init(struct planner *planner, const struct nuioa_request *request,
                        struct nuioa_plan *plan, struct nuioa_error *err);
+
+/* Frees what the planner owns: not the request, the plan, or `planner` itself. */
 void nuioa_planner_free(struct planner *planner);
 
 /* Returns true if Slurm bound no rank: if several ranks all have the same CPUs, or if a single rank

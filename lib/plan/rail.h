@@ -9,46 +9,54 @@
  * Traffic between nodes stays on one fabric, so all rails are of one fabric: the fastest of those
  * that the `nic` option selects. */
 struct nuioa_rails {
-    unsigned count;
-    uint32_t *nic; /* [count]: index into node->nics */
-    bool located;  /* the NUMA nodes of the rails are known; else there are no levels */
-    unsigned numa_count;
-    uint8_t *level; /* [count * numa_count]: from the rail to each entry of node->numas */
-    uint32_t cpu_count;
-    int32_t *numa_of; /* [cpu_count]: by OS index, the PU's index into node->numas, or -1 */
+    unsigned count;      /* a rail is an index below this one */
+    uint32_t *nic;       /* [count]: index into node->nics */
+    bool located;        /* the NUMA nodes of the rails are known; else there are no levels */
+    unsigned numa_count; /* that of the node */
+    uint8_t *level;      /* [count * numa_count]: from the rail to each entry of node->numas */
+    uint32_t cpu_count;  /* one more than the largest OS index of a CPU */
+    int32_t *numa_of;    /* [cpu_count]: by OS index, the PU's index into node->numas, or -1 */
 };
 
-/* Finds the rails of a node, and warns about NICs that are left out. Without any NIC it returns 0,
- * and count is 0. 0, and the caller frees *rails with nuioa_rails_free; or negative with *err, and
- * *rails is empty. */
+/* Finds the rails of a node, and adds warnings about NICs that are left out to `warnings`. *rails
+ * does not keep pointers to its input. Returns 0, and the caller frees *rails with
+ * nuioa_rails_free; without any NIC `count` is 0. Or returns with *err -ENOMEM, or -EINVAL if
+ * options->nic is malformed, and *rails is empty. */
 int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
                      const struct nuioa_options *options, struct nuioa_warnings *warnings,
                      struct nuioa_error *err);
+
+/* Frees what *rails owns and makes it empty, which it may be already. */
 void nuioa_rails_free(struct nuioa_rails *rails);
 
-/* Returns the level from one rail to the farthest NUMA node of `cpus`, because data may be on each
- * of them. A CPU without a NUMA node counts as the farthest. NUIOA_NO_LEVEL if the rails are not
- * located. */
+/* Returns the level (plan/assignment.h) from one rail to the farthest NUMA node of `cpus` (OS
+ * indexes), because data may be on each of them. A CPU without a NUMA node counts as the farthest.
+ * Returns NUIOA_NO_LEVEL if the rails are not located. */
 uint32_t nuioa_rail_level(const struct nuioa_rails *rails, unsigned rail,
                           hwloc_const_bitmap_t cpus);
 
-/* Returns the level from the nearest rail; NUIOA_NO_LEVEL if there is none or it is unknown. */
+/* Returns the level of `cpus` (OS indexes) from the rail for which nuioa_rail_level is lowest;
+ * NUIOA_NO_LEVEL if there is no rail or the rails are not located. */
 uint32_t nuioa_rails_nearest(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus);
 
-/* Returns 0 if all of `cpus` are among those that some rail is attached to (for example one L3 of a
- * NUMA node), else 1. Of CPUs at the same level, those with 0 are nearer. */
+/* Returns 0 if all of `cpus` (OS indexes) are among those that some rail is attached to (for
+ * example one L3 of a NUMA node), else 1. If two sets of CPUs have the same level, the set with 0
+ * is nearer. `node` is the one that the rails were found on. */
 uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_node *node,
                          hwloc_const_bitmap_t cpus);
 
-/* Sets near[rail] for each rail to whether it is one of the nearest to `cpus`. The caller allocates
- * near[count]. Returns how many are. */
+/* Sets near[rail], for each rail, to true if no other rail is nearer to `cpus` (OS indexes), by
+ * level and then as in nuioa_rails_tie. The caller allocates near[rails->count]. Returns how many
+ * are true: 0 only if there is no rail. */
 unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
                           hwloc_const_bitmap_t cpus, bool *near);
 
-/* Sets `nic` and `level` of every assignment. A rank gets the rail nearest to its GPU, or to its
- * CPUs if it has no GPU. Of equally near rails it gets the one whose card has the least load for
- * its rate, then the first in PCI order. Ranks with the fewest equally near rails choose first,
- * then heavier ones. 0 or -ENOMEM. */
+/* Sets `nic` and `level` of every assignment: assignments[request->task_count], by local rank, with
+ * their CPUs and weights. A rank gets the rail nearest to its GPU, or to its CPUs if it has no GPU;
+ * the level is always that of its CPUs. If several rails are equally near, it gets the one whose
+ * card has the least load (weight divided by rate), then the first in PCI order. Ranks with the
+ * fewest equally near rails choose first, then heavier ones. Returns 0; or -ENOMEM, and nothing is
+ * changed. */
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
                        struct nuioa_assignment *assignments);
 

@@ -56,7 +56,7 @@ static unsigned number_cards(const struct nuioa_rails *rails, const struct nuioa
 }
 
 /* Computes `share`. The traffic of a task is spread evenly over the rails nearest to its slot.
- * Rates count only if all are known. 0 or -ENOMEM. */
+ * Rates count only if all are known. Returns 0 or -ENOMEM. */
 static int find_shares(struct balance *b, const struct nuioa_rails *rails)
 {
     const struct nuioa_node *node = b->request->node;

@@ -4,10 +4,10 @@
 
 #include "plan/slot.h"
 
-/* Rail balance: exchanges ranks so that all NICs share the traffic. Private to the library.
+/* Rail balance exchanges ranks so that all NICs share the traffic. Private to the library.
  *
- * The cost J does not change when a rank uses another, equally near NIC, so the mappers may leave
- * all heavy ranks near the same one.
+ * The cost J (mapping/problem.h) does not change when a rank uses another, equally near NIC, so the
+ * mappers may leave all heavy ranks near the same one.
  *
  * Two tasks are swapped if their slots are equally far from the nearest NICs, but nearest to
  * different ones; if the more loaded of their cards loses at least a tenth of its load (traffic
@@ -20,8 +20,10 @@
  * The load is not a term of J. Its weight against distance would depend on how busy the network is,
  * which no profile says.
  *
- * `slots` must be priced (nuioa_slots_price); slot_of[task_count] is a mapping and is changed.
- * Returns the number of exchanges, or -ENOMEM. */
+ * `slots` must be priced (nuioa_slots_price, with domains if there are pairs). The caller's
+ * slot_of[task_count] must hold a mapping, the slot of each task, and is changed. Returns the
+ * number of exchanges, which is 0 with fewer than two rails or if they are not located
+ * (plan/rail.h); or -ENOMEM, and slot_of is unchanged. */
 int nuioa_rail_balance(const struct nuioa_request *request, const struct nuioa_slots *slots,
                        const struct nuioa_rails *rails, uint32_t *slot_of);
 

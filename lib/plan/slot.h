@@ -5,8 +5,8 @@
 #include "plan/plan.h"
 #include "plan/rail.h"
 
-/* Slots: the sets of CPUs that tasks can be given, and their costs. They turn a machine into the
- * numbers of mapping/mapping.h. Private to the library. */
+/* Slots are the sets of CPUs that tasks can be given, and their costs. They turn a machine into the
+ * numbers of mapping/problem.h. A slot is named by its index. Private to the library. */
 struct nuioa_slots {
     uint32_t count;
     hwloc_bitmap_t *cpus; /* [count]: OS indexes */
@@ -19,42 +19,50 @@ struct nuioa_slots {
     double *domain_cost; /* [domain_count * domain_count]: cost of a byte between two slots */
 };
 
-/* Makes `count` slots without CPUs. 0 or -ENOMEM. In both cases the caller frees *slots with
- * nuioa_slots_free. */
+/* Makes `count` slots without CPUs and with prices of 0; *slots is overwritten. Returns 0 or
+ * -ENOMEM. In both cases the caller frees *slots with nuioa_slots_free. */
 int nuioa_slots_reserve(struct nuioa_slots *slots, uint32_t count);
 
-/* Makes the slots that Slurm chose: slot i has the CPUs of task i. 0 or -ENOMEM. In both cases the
- * caller frees *slots with nuioa_slots_free. */
+/* Makes the slots that Slurm chose: slot i has a copy of the CPUs of task i; *slots is overwritten,
+ * and not priced yet. Returns 0 or -ENOMEM. In both cases the caller frees *slots with
+ * nuioa_slots_free. */
 int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *request);
 
-/* Computes nic_cost, tie and kind from the CPUs of the slots, and with `pairs` also the domains.
- * Call it again after the CPUs have changed. 0 or -ENOMEM. */
+/* Prices the slots: computes nic_cost, tie and kind from their CPUs, and with `pairs` also the
+ * domains and their costs. Call it again after the CPUs have changed. Returns 0; or, only with
+ * `pairs`, -ENOMEM, and the domains are then undefined. */
 int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_request *request,
                       const struct nuioa_rails *rails, bool pairs);
 
+/* Frees what *slots owns and makes it empty. */
 void nuioa_slots_free(struct nuioa_slots *slots);
 
-/* Returns the cost of one unit of traffic to a NIC at `level`: 1 on the NIC's NUMA nodes (and if
- * the level is unknown), remote_cost more on the next level, and hop_cost more for each further
- * level. The defaults come from measurements: 0.30 from S. Moreaud and B. Goglin, "Impact of NUMA
- * Effects on High-Speed Networking with Multi-Opteron Machines" (PDCS 2007, table 2) and B. Goglin
- * and S. Moreaud, "Dodging Non-Uniform I/O Access in Hierarchical Collective Operations for
- * Multicore Clusters" (CASS 2011, section 4.2); 0.05 because further levels cost little on an idle
- * machine and more on a loaded one (S. Moreaud, master thesis, 2007, sections 2.5.2 and 2.5.3). */
+/* Returns the cost of one unit of traffic to a NIC at `level` (plan/assignment.h), a number without
+ * unit: 1 on the NIC's NUMA nodes (and if the level is NUIOA_NO_LEVEL), options->remote_cost more
+ * on the next level, and options->hop_cost more for each further level. The defaults come from
+ * measurements: 0.30 from S. Moreaud and B. Goglin, "Impact of NUMA Effects on High-Speed
+ * Networking with Multi-Opteron Machines" (PDCS 2007, table 2) and B. Goglin and S. Moreaud,
+ * "Dodging Non-Uniform I/O Access in Hierarchical Collective Operations for Multicore Clusters"
+ * (CASS 2011, section 4.2); 0.05 because further levels cost little on an idle machine and more on
+ * a loaded one (S. Moreaud, master thesis, 2007, sections 2.5.2 and 2.5.3). */
 double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level);
 
 /* The facts about a set of CPUs that neighbour costs depend on. They are found once for each set,
  * because there may be many pairs. */
 struct nuioa_location {
-    hwloc_const_bitmap_t cpus; /* owned by the caller */
-    const struct nuioa_pu *pu; /* the first PU of `cpus`, NULL if there is none */
+    hwloc_const_bitmap_t cpus; /* OS indexes; the caller's bitmap, which must outlive this */
+    const struct nuioa_pu *pu; /* the first PU of `cpus`, in the node; NULL if there is none */
     bool wide;                 /* `cpus` span several NUMA nodes */
 };
+
+/* Returns the location of `cpus`. It points to `cpus` and into `node`, and needs no free. */
 struct nuioa_location nuioa_location_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
 
-/* Returns the cost of one byte between two sets of CPUs; 1.0 is the cost within one NUMA node.
- * Between NUMA nodes it is the mean of both directions in the distance table, divided by 10. Inside
- * one NUMA node it depends on the smallest unit that both share (core, L2, L3). */
+/* Returns the cost of one byte between two sets of CPUs (OS indexes), a number without unit; 1.0 is
+ * the cost within one NUMA node. Between NUMA nodes it is the mean of both directions in the
+ * distance table, divided by 10; if a set spans several NUMA nodes, the mean over all pairs of
+ * them. Inside one NUMA node it is 0.4, 0.6 or 0.8 if the smallest unit that both share is a core,
+ * an L2 or an L3, and 1.2 between two packages. It is 1.0 where a distance is unknown. */
 double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t a,
                             hwloc_const_bitmap_t b);
 
@@ -62,11 +70,12 @@ double nuioa_neighbour_cost(const struct nuioa_node *node, hwloc_const_bitmap_t 
 double nuioa_location_cost(const struct nuioa_node *node, const struct nuioa_location *a,
                            const struct nuioa_location *b);
 
-/* Returns the first PU of `cpus` in logical order, or NULL if there is none. */
+/* Returns the first PU of `cpus` (OS indexes) in logical order, a pointer into the node; or NULL if
+ * there is none. */
 const struct nuioa_pu *nuioa_first_pu(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
 
-/* Returns true if all of `cpus` are on the NUMA node of `pu`, which is one of them, or if that NUMA
- * node is unknown. */
+/* Returns true if all of `cpus` (OS indexes) are on the NUMA node of `pu`, which is one of them, or
+ * if that NUMA node is unknown. */
 bool nuioa_in_one_numa(const struct nuioa_node *node, const struct nuioa_pu *pu,
                        hwloc_const_bitmap_t cpus);
 

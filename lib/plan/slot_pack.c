@@ -38,8 +38,8 @@ static uint32_t take_core(const struct nuioa_node *node, const struct core *core
     return taken;
 }
 
-/* Returns the cores that have an allowed PU, nearest first; the caller frees them. NULL: out of
- * memory. */
+/* Returns the cores that have an allowed PU, nearest first; the caller frees them. Returns NULL if
+ * memory is short. */
 static struct core *list_cores(const struct nuioa_node *node, const struct nuioa_rails *rails,
                                hwloc_const_bitmap_t allowed, uint32_t *count)
 {
