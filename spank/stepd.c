@@ -20,6 +20,7 @@
 #include "spank/rendezvous/wire.h"
 #include "spank/rendezvous_stepd.h"
 #include "topology/cache.h"
+#include "util/clock.h"
 #include "util/variable.h"
 
 /* A task waits for slurmstepd so much longer than nodes may wait for each other. */

@@ -40,7 +40,7 @@ static uint32_t combinations(uint32_t count, uint32_t arity)
     return (uint32_t)c;
 }
 
-int nuioa_group_listable(uint32_t count, uint32_t arity)
+bool nuioa_group_listable(uint32_t count, uint32_t arity)
 {
     return arity <= count && combinations(count, arity) <= MOST_GROUPS;
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "mapping/affinity_tree.h"
 #include "mapping/anneal.h"
@@ -13,6 +12,7 @@
 #include "mapping/hopsort.h"
 #include "mapping/neighbourhood_search.h"
 #include "mapping/refine.h"
+#include "util/clock.h"
 
 /* The mappers in the order in which they run; the first of equal results wins. The affinity tree is
  * first, because its groups are in the order of their members, which makes plans easy to read.
@@ -58,7 +58,7 @@ static double tie_cost(const struct nuioa_problem *p, const uint32_t *slot_of)
     return cost;
 }
 
-/* Keeps the candidate if it is better than the best mapping so far. */
+/* Keeps the candidate if it is better than the best mapping so far; `name` is its mapper. */
 static void consider(struct portfolio *f, const char *name)
 {
     double cost = nuioa_cost(f->problem, f->candidate);
@@ -122,13 +122,6 @@ static void polish(struct portfolio *f)
             consider(f, f->mapping->mapper);
     }
     nuioa_class_assignment_close(&assignment);
-}
-
-uint64_t nuioa_cpu_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 static bool is_late(const struct nuioa_problem *p)

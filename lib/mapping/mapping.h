@@ -7,6 +7,7 @@
 
 /* Other rooms include this header only: the problem, its cost, and nuioa_map, which solves it. */
 
+/* The result of nuioa_map. Costs are J, in its unit (mapping/problem.h). */
 struct nuioa_mapping {
     const char *mapper;   /* name of the mapper that won, a constant; "keep": `start` won */
     double cost_start;    /* J of problem->start */
@@ -16,14 +17,12 @@ struct nuioa_mapping {
 };
 
 /* Runs the mappers that fit the problem and keeps the mapping with the lowest J; `start` is one of
- * the candidates. Fills slot_of[task_count] and *mapping. Returns 0; or -ENOMEM; or, in a problem
+ * the candidates. Fills the caller's slot_of[task_count], the slot of each task, and *mapping;
+ * nothing is to be freed. Returns 0; or -ENOMEM; or, in a problem
  * with pairs, -EINVAL if a task's kind has no slot, or -ETIME if nuioa_cpu_us() is past
  * problem->cpu_until_us, which is checked between mappers. After an error slot_of equals `start`,
  * and only cost_start of *mapping is valid. */
 int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of,
               struct nuioa_mapping *mapping);
-
-/* Returns the processor time of this thread, in microseconds. */
-uint64_t nuioa_cpu_us(void);
 
 #endif

@@ -4,17 +4,22 @@
 
 #include <stdint.h>
 
-/* The monotonic clock (CLOCK_MONOTONIC): the time since some moment before this process began.
- * Nobody can set it, so it is right for deadlines and for how long something takes. These
- * functions never fail and may be called in any thread. */
+/* Two clocks. These functions never fail and may be called in any thread.
+ *
+ * The monotonic clock (CLOCK_MONOTONIC) is the time since some moment before this process began.
+ * Nobody can set it, so it is right for deadlines and for how long something takes. */
 
-/* Returns nanoseconds. */
+/* Returns the monotonic clock in nanoseconds. */
 int64_t nuioa_clock_ns(void);
 
-/* Returns microseconds, rounded down. */
+/* Returns the monotonic clock in microseconds, rounded down. */
 int64_t nuioa_clock_us(void);
 
-/* Returns milliseconds, rounded down. */
+/* Returns the monotonic clock in milliseconds, rounded down. */
 int64_t nuioa_clock_ms(void);
+
+/* Returns the processor time that the calling thread has used, in microseconds, rounded down. Time
+ * during which it did not run does not count. */
+uint64_t nuioa_cpu_us(void);
 
 #endif
