@@ -10,7 +10,8 @@
  * swaps stop after `steps` evaluations, or before that when the budget is used up; the descent has
  * the rest of the budget. The start temperature is `heat` times the mean change of J by a random
  * swap: with 0.3 the result does not depend on where it began, with 0.02 it stays close to it.
- * Returns 0 or -ENOMEM; the assignment is valid in either case. */
+ * *random is the source of random numbers, and is advanced. Returns 0 or -ENOMEM; the assignment
+ * is valid in either case. local_search.h says what holds for all searches. */
 int nuioa_anneal(struct nuioa_class_assignment *assignment, struct nuioa_random *random,
                  double heat, uint64_t steps, struct nuioa_budget *budget);
 

@@ -14,13 +14,14 @@
  * finite. It does not apply (-EINVAL) if all tasks are pinned. */
 extern const struct nuioa_mapper nuioa_bisect;
 
-/* Assigns the graph's tasks to classes once, without local search: fills at[count]. Two things are
- * unknown before the end: how the machine is best halved, and what a byte inside a half will cost.
- * `variant` chooses the assumptions; there are six, and variant + 6 is the same as variant. `tries`
- * bipartitions are made of each part and the best is taken; more tries give better bipartitions,
- * fewer give more varied results. When the budget is used up, it finishes, but no longer improves
- * the bipartitions. Returns 0, or -ENOMEM, or -EINVAL if the result does not fit: a class has more
- * tasks than slots, or tasks of another kind. After an error at[] is not usable. */
+/* Assigns the graph's tasks to classes once, without local search: fills the caller's at[count]
+ * with the class of each task. Two things are unknown before the end: how the machine is best
+ * halved, and what a byte inside a half will cost. `variant` chooses the assumptions; there are
+ * six, and variant + 6 is the same as variant. `tries` bipartitions are made of each part and the
+ * best is taken; more tries give better bipartitions, fewer give more varied results. When the
+ * budget is used up, it finishes, but no longer improves the bipartitions. *random is the source of
+ * random numbers, and is advanced. Returns 0, or -ENOMEM, or -EINVAL if the result does not fit: a
+ * class has more tasks than slots, or tasks of another kind. After an error at[] is undefined. */
 int nuioa_bisect_once(const struct nuioa_graph *graph, uint32_t variant, uint32_t tries,
                       struct nuioa_random *random, uint32_t *at, struct nuioa_budget *budget);
 

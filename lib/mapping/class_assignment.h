@@ -6,8 +6,9 @@
 
 #include "mapping/graph.h"
 
-/* An assignment of tasks to classes that the searches change step by step. The price table says
- * what each task would pay in each class if all other tasks stayed. With it the gain of a swap
+/* An assignment of tasks to classes of slots (struct nuioa_class) that the searches change step by
+ * step. Tasks here are those of the graph, which may move, by their index there. The price table
+ * says what each task would pay in each class if all other tasks stayed. With it the gain of a swap
  * takes a few additions; a move updates degree * class_count prices. */
 struct nuioa_class_assignment {
     const struct nuioa_graph *graph;
@@ -23,18 +24,22 @@ struct nuioa_class_assignment {
  * an error. */
 int nuioa_class_assignment_open(struct nuioa_class_assignment *assignment,
                                 const struct nuioa_graph *graph);
+
+/* Frees the tables; the graph stays. An assignment that is all zeros has no tables. */
 void nuioa_class_assignment_close(struct nuioa_class_assignment *assignment);
 
-/* Assigns all tasks as in at[count], which may be assignment->at, and computes all prices. */
+/* Assigns all tasks as in at[count], the class of each task, which is copied and may be
+ * assignment->at, and computes all prices and the cost. No class may get more tasks than it has
+ * slots. */
 void nuioa_assign_all(struct nuioa_class_assignment *assignment, const uint32_t *at);
 
-/* Fills at[count] with the class of each task of the graph. slot_of[task_count] is the slot of each
- * task of the problem. */
+/* Fills the caller's at[count] with the class of each task of the graph. slot_of[task_count] is the
+ * slot of each task of the problem. */
 void nuioa_classes_of(const struct nuioa_graph *graph, const uint32_t *slot_of, uint32_t *at);
 
 /* Changes slot_of[task_count] so that each task i of the graph has a slot of class at[i]. A task
  * that is in this class already keeps its slot; the others get the free ones, those with the lowest
- * tie value first. Returns 0, or -ENOMEM (slot_of is unchanged). */
+ * tie value first. Returns 0; or -ENOMEM, and slot_of is unchanged. */
 int nuioa_take_slots(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
                      const uint32_t *at, uint32_t *slot_of);
 
@@ -58,8 +63,8 @@ void nuioa_class_assignment_move(struct nuioa_class_assignment *assignment, uint
 /* Returns the work of one nuioa_class_assignment_move, in evaluations (struct nuioa_budget). */
 uint64_t nuioa_change_effort(const struct nuioa_graph *graph);
 
-/* Returns what task i would pay in each class: [class_count], in J. The assignment owns the
- * prices. */
+/* Returns what task i of the graph would pay in each class, in J, if all other tasks stayed:
+ * [class_count]. The assignment owns the prices, and the next change overwrites them. */
 static inline const double *nuioa_prices(const struct nuioa_class_assignment *assignment,
                                          uint32_t i)
 {
@@ -73,11 +78,12 @@ static inline double nuioa_least_gain(const struct nuioa_class_assignment *assig
     return 1e-9 * fabs(assignment->cost);
 }
 
-/* Returns the bytes that tasks i and j exchange, the sum of both directions. */
+/* Returns the bytes that tasks i and j of the graph exchange, the sum of both directions. */
 double nuioa_bytes_between(const struct nuioa_graph *graph, uint32_t i, uint32_t j);
 
-/* Returns by how much J falls if i and j, which have one kind and different classes, are swapped. A
- * result that is not above `floor` need not be exact. */
+/* Returns by how much J falls if tasks i and j of the graph, which have one kind and different
+ * classes, are swapped; negative if J rises. A result that is not above `floor` need not be exact;
+ * with -INFINITY it always is. */
 static inline double nuioa_swap_gain(const struct nuioa_class_assignment *assignment, uint32_t i,
                                      uint32_t j, double floor)
 {

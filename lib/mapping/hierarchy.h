@@ -4,9 +4,10 @@
 
 #include "mapping/graph.h"
 
-/* These functions derive the structure of the machine from the distances between classes.
- * class_count must not be 0. They fill *tree or *levels, whose arrays are from `arena`: the caller
- * frees them with it. They return 0 or -ENOMEM; after an error *tree or *levels is not valid. */
+/* These functions derive the structure of the machine from the distances between classes of slots
+ * (struct nuioa_class). class_count must not be 0. They fill *tree or *levels, whose arrays are
+ * from `arena`: the caller frees them with it. They return 0 or -ENOMEM; after an error *tree or
+ * *levels is undefined. The graph is only read. */
 
 /* A binary tree of the classes. Nodes 0 .. class_count-1 are the classes; the last node is the
  * whole machine. The classes below `node` are order[first[node]] .. order[last[node]-1]. */

@@ -5,13 +5,14 @@
 #include "mapping/class_assignment.h"
 
 /* Searches change an assignment step by step. This holds for all of them (also descend.h,
- * refine_pairs.h, anneal.h, neighbourhood_search.h): a search stops when the budget is used up,
- * leaves a valid assignment, and never raises J. */
+ * refine_pairs.h, anneal.h, neighbourhood_search.h): a search adds its work to *budget
+ * and stops when it is used up, changes only the assignment, and never raises J. Each returns 0 or
+ * -ENOMEM, and the assignment is valid in both cases. */
 
 /* Exchanges all tasks of one class with all tasks of another wherever that lowers J. After that,
  * iterated local search (H. Lourenco, O. Martin, T. Stutzle, "Iterated Local Search", 2003):
- * exchanges three random pairs of classes (a kick) and improves again, `kicks` times. Returns 0 or
- * -ENOMEM. */
+ * exchanges three random pairs of classes (a kick) and improves again, `kicks` times. Returns as
+ * all searches do. */
 int nuioa_swap_classes(struct nuioa_class_assignment *assignment, uint32_t kicks,
                        struct nuioa_budget *budget);
 
@@ -22,9 +23,9 @@ static inline uint32_t nuioa_cheap_kicks(const struct nuioa_graph *graph)
 }
 
 /* Runs nuioa_swap_classes (with `kicks`), nuioa_descend, nuioa_refine_pairs and nuioa_descend, each
- * once. `best` is the lowest J that other assignments have reached. The search stops early when J
- * is too far above it for the next search to make up for it; with INFINITY it never stops early.
- * Returns 0, also if it stops early, or -ENOMEM. */
+ * once. `best` is the lowest cost (`cost` in class_assignment.h) that other assignments have
+ * reached. The search stops early when J is too far above it for the next search to make up for it;
+ * with INFINITY it never stops early. Returns as all searches do; to stop early is no error. */
 int nuioa_local_search(struct nuioa_class_assignment *assignment, uint32_t kicks, double best,
                        struct nuioa_budget *budget);
 

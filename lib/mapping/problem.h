@@ -5,11 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The problem that a mapper solves: assign the tasks of one node to its slots. It consists of
- * numbers only. nuioa_plan_make derives them from the topology, the NICs and the hints, and turns
- * the result into CPUs.
+/* The problem that a mapper solves: assign the tasks of one node to its slots. Tasks and slots are
+ * indexes from 0; a slot is a set of CPUs that one task can have, and a mapping is an array
+ * slot_of[task_count] that gives each task its own slot. The problem consists of numbers only.
+ * nuioa_plan_make derives them from the topology, the NICs and the hints, and turns the result into
+ * CPUs.
  *
- * The cost J is minimised:
+ * The cost J, which has the unit of the traffic because prices are pure numbers, is minimised:
  *
  *     J = sum_i weight[i] * nic_cost[slot(i)]
  *         + sum_{i<j} bytes(i,j) * domain_cost[domain(slot(i))][domain(slot(j))]
@@ -21,17 +23,17 @@
 /* Traffic between two tasks of the node, the sum of both directions. first < second. */
 struct nuioa_pair {
     uint32_t first, second;
-    double bytes;
+    double bytes; /* >= 0; messages if policy=latency. Any unit is right if weights have it too */
 };
 
-/* All arrays belong to the caller. */
+/* All arrays belong to the caller, and nothing changes them. */
 struct nuioa_problem {
     uint32_t task_count;
     uint32_t slot_count;    /* >= task_count */
     const double *weight;   /* [task_count], >= 0: the task's traffic with other nodes */
     const double *nic_cost; /* [slot_count], >= 1: the price of one unit of weight in this slot */
     const uint32_t *tie;    /* [slot_count]: among slots of equal nic_cost a lower value is better,
-                               because the CPUs are nearer */
+                               because its CPUs are nearer the NIC */
     const uint32_t *domain; /* [slot_count]: slots of one domain have the same domain_cost */
     uint32_t domain_count;
     const double *domain_cost; /* [domain_count * domain_count]: the price of one byte between two
@@ -42,29 +44,31 @@ struct nuioa_problem {
     const uint32_t *start;     /* [task_count]: the slot that Slurm chose */
     uint32_t pair_count;       /* 0: weights only */
     const struct nuioa_pair *pairs;  /* each pair is listed once */
-    const struct nuioa_graph *graph; /* NULL; nuioa_map makes it once for all mappers */
+    const struct nuioa_graph *graph; /* the caller sets NULL; nuioa_map makes one for all mappers */
     uint64_t effort;       /* evaluations at the most; 0: a limit that follows from the size */
-    uint64_t cpu_until_us; /* only for nuioa_map, which gives up when nuioa_cpu_us() is past it;
-                              0: no limit */
+    uint64_t cpu_until_us; /* only for nuioa_map, which gives up when nuioa_cpu_us() (util/clock.h)
+                              is past it; 0: no limit */
 };
 
 /* Work is counted in evaluations of a change of J and never in time, so that equal input gives an
  * equal plan. */
 struct nuioa_budget {
     uint64_t evaluations; /* used so far */
-    uint64_t limit;
+    uint64_t limit;       /* work stops when `evaluations` reaches it */
 };
 
-/* Uses up `evaluations`. Returns true while some budget is left. */
+/* Adds `evaluations` to the work that was done. Returns true while some budget is left. */
 static inline bool nuioa_spend(struct nuioa_budget *budget, uint64_t evaluations)
 {
     budget->evaluations += evaluations;
     return budget->evaluations < budget->limit;
 }
 
-/* A mapper is one algorithm. map() fills slot_of[task_count]: no slot is used twice, kinds and
- * pinned tasks are respected. It returns 0, or -ENOMEM, or -EINVAL if the algorithm does not apply
- * to the problem; another mapper's result is used then. */
+/* A mapper is one algorithm. map() fills the caller's slot_of[task_count] with a mapping: no slot
+ * is used twice, kinds and pinned tasks are respected. It adds its work to *budget and stops soon
+ * after the budget is used up. It returns 0, or -ENOMEM, or -EINVAL if the algorithm does not apply
+ * to the problem; slot_of is then undefined, and another mapper's result is used. It keeps no
+ * memory. */
 struct nuioa_mapper {
     const char *name; /* as `nuioa plan --json` prints it */
     int (*map)(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_budget *budget);

@@ -20,33 +20,37 @@
 /* The maximal length of an option's value, and so of a hints list, in bytes. */
 #define NUIOA_VALUE_MAX 4096
 
+/* One item: the ranks first, first + stride, ... up to `last` have this weight. */
 struct nuioa_hint {
     uint32_t first, last, stride;
     double weight;
 };
 
 struct nuioa_hints {
-    unsigned count; /* 0: no hints */
-    struct nuioa_hint *items;
-    double rest; /* weight of the ranks that no item mentions */
+    unsigned count;
+    struct nuioa_hint *items; /* [count], in the order of the list */
+    double rest;              /* weight of the ranks that no item mentions */
 };
 
-/* Parses a list, which need not be trusted. Returns 0, -ENOMEM, or -EINVAL; *err names the wrong
- * item. The caller frees *hints with nuioa_hints_free; it is empty after an error. */
+/* Parses `list`, in the form above, which need not be trusted; *hints is overwritten. Returns 0,
+ * and the caller frees *hints with nuioa_hints_free; or, with *err, -EINVAL (*err names the wrong
+ * item) or -ENOMEM, and *hints is empty. */
 int nuioa_hints_parse(struct nuioa_hints *hints, const char *list, struct nuioa_error *err);
 
-/* Frees what the hints hold and empties them. */
+/* Frees what *hints owns and makes it empty, which it may be already. */
 void nuioa_hints_free(struct nuioa_hints *hints);
 
-/* Returns the weight of a rank. */
+/* Returns the weight of a global rank: that of the last item that names it, else hints->rest. */
 double nuioa_hints_weight(const struct nuioa_hints *hints, uint32_t rank);
 
-/* Returns the path inside `value` if a hints value names a file, else NULL. Such a value begins
- * with '/', "./" or '@'; '@' is not part of the path. */
+/* Returns the path if `value`, the value of the option `hints`, names a file; it is a part of
+ * `value`. Such a value begins with '/', "./" or '@'; '@' is not part of the path. Returns NULL if
+ * `value` is a list. */
 const char *nuioa_hints_file(const char *value);
 
-/* Parses RANKS such as "4-7,0-39992:8" into ranks[], in that order, at most `max`. Returns their
- * number, or -EINVAL with *err. */
+/* Parses a list of RANKS such as "4-7,0-39992:8" into the caller's ranks[max], in that order.
+ * Returns how many ranks there are; or -EINVAL with *err if the list is wrong or names more than
+ * `max`, and ranks[] is then undefined. */
 int nuioa_ranks_parse(const char *list, uint32_t *ranks, unsigned max, struct nuioa_error *err);
 
 #endif

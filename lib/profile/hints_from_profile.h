@@ -11,15 +11,17 @@
 
 /* srun turns a profile, which may have megabytes, into a hints list, which fits into an environment
  * variable. The layout is not known yet, so each rank gets the weight that it would have if it were
- * alone on its node. */
+ * alone on its node (profile_slice.h has the formula). */
 
-/* Fills list[size]. If the list is too long, it rounds the weights to fewer digits. Returns 0, or
- * negative with *err: -ENOMEM, or -E2BIG if even one digit makes the list too long. */
+/* Writes the list for a profile to `list`, an array of `size` bytes. If it is too long, the weights
+ * are rounded to fewer digits. The profile is only read. Returns 0; or, with *err, -ENOMEM, or
+ * -E2BIG if even weights of one digit make the list too long, and the list is then undefined. */
 int nuioa_hints_from_profile(const struct nuioa_profile *profile, enum nuioa_policy policy,
                              char *list, size_t size, struct nuioa_error *err);
 
-/* Fills list[size] with a short list for weight[count]: ranges and strides of equal weights, and
- * the most common weight as "rest". Returns 0, -ENOMEM, or -E2BIG if it is too long. */
+/* Writes a short list for weight[count], the weights of ranks 0 to count - 1, to `list`, an array
+ * of `size` bytes: ranges and strides of equal weights, and the most common weight as "rest".
+ * Returns 0; or -ENOMEM, or -E2BIG if it is too long, and the list is then undefined. */
 int nuioa_hints_from_weights(const double *weight, uint32_t count, char *list, size_t size);
 
 #endif

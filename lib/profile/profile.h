@@ -12,26 +12,29 @@
  * it, or it is written by hand; doc/formats.md describes the formats. profile_read.h reads one,
  * profile_write.h writes one, profile_slice.h derives what it means for one node. */
 
-#define NUIOA_PROFILE_BYTES_MAX (256L << 20) /* of a file */
+/* Limits: the bytes of a file, the ranks, the flows. A file that exceeds one is refused. */
+#define NUIOA_PROFILE_BYTES_MAX (256L << 20)
 #define NUIOA_PROFILE_RANKS_MAX (1u << 20)
 #define NUIOA_PROFILE_FLOWS_MAX (1u << 24)
 
 /* The largest number in a profile. It is larger than any real count and keeps every sum finite. */
 #define NUIOA_PROFILE_NUMBER_MAX 1e18
 
-/* The traffic of one rank with other nodes. */
+/* The traffic of one rank with other nodes: bytes, and numbers of messages. */
 struct nuioa_traffic {
     double sent_bytes, recv_bytes;
     double sent_msgs, recv_msgs;
     double large_recv_bytes; /* the part of recv_bytes that came in large messages */
 };
 
-/* The traffic from one rank to another: a `pair` line. */
+/* The traffic from one rank to another, a `pair` line: bytes, number of messages, and the part of
+ * the bytes that was in large messages. */
 struct nuioa_flow {
     uint32_t source, target;
     double bytes, msgs, large_bytes;
 };
 
+/* A profile owns its arrays; one that is all zeros is empty. Ranks are global. */
 struct nuioa_profile {
     bool partial; /* the recording was cut short */
     uint32_t rank_count;
@@ -47,15 +50,17 @@ struct nuioa_profile {
     uint32_t *first_of, *flows_of;
 };
 
-/* The meaning of a matrix' numbers, as in TreeMatch: bytes, messages, bytes per message. */
+/* The meaning of the numbers of a matrix, as in TreeMatch: bytes, messages, bytes per message. */
 enum nuioa_metric { NUIOA_METRIC_SIZE, NUIOA_METRIC_MSG, NUIOA_METRIC_AVG };
 
-/* Sorts the flows by source and target, and adds up those of one pair. Frees the index. */
+/* Sorts profile->flows by source and target in place, and adds up those of one pair. Frees the
+ * index. It cannot fail. */
 void nuioa_profile_merge(struct nuioa_profile *profile);
 
-/* Fills traffic[rank_count] with what each rank exchanges with other nodes. node_of[rank_count] is
- * the node of each rank; NULL: each rank is alone on its node. A rank that no flow mentions gets
- * its `rank` line. Returns 0 or -ENOMEM. */
+/* Fills the caller's traffic[rank_count] with what each rank exchanges with other nodes.
+ * node_of[rank_count] is the node of each rank, any number; if node_of is NULL, each rank is alone
+ * on its node. A rank that no flow mentions gets its `rank` line. Returns 0; or -ENOMEM, and
+ * traffic[] is unchanged. */
 int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *node_of,
                           struct nuioa_traffic *traffic);
 
@@ -75,14 +80,16 @@ double nuioa_traffic_weight(const struct nuioa_traffic *traffic, enum nuioa_poli
                             bool has_large);
 
 /* Makes the index in O(flows), and sets has_large. After that a slice costs no more than the flows
- * of its own ranks; srun makes a slice for each node. Returns 0 or -ENOMEM. */
+ * of its own ranks; srun makes a slice for each node. An older index is freed. Returns 0; or
+ * -ENOMEM, and there is no index. nuioa_profile_free frees the index too. */
 int nuioa_profile_index(struct nuioa_profile *profile);
 
 /* Adds warnings of what a profile has and nobody uses: it is partial; or ranks with `pair` lines
- * have `rank` lines, too, which count only where no pair does. The caller says which file it is. */
+ * have `rank` lines, too, which count only where no pair does. The warnings do not name the file. `warnings` may be
+ * NULL. */
 void nuioa_profile_warn(const struct nuioa_profile *profile, struct nuioa_warnings *warnings);
 
-/* Frees what the profile holds and empties it. */
+/* Frees what the profile owns, but not `profile` itself, and makes it empty. */
 void nuioa_profile_free(struct nuioa_profile *profile);
 
 #endif

@@ -7,49 +7,56 @@
 #include "profile/profile.h"
 #include "util/error.h"
 
-/* The readers of the formats share this; it is private to profile_*.c. */
+/* The readers of the formats (profile_text.c, profile_matrix.c, profile_openmpi.c) share this; it
+ * is private to profile_*.c. The format's name is that of its file. */
 
-/* The state of reading one file. */
+/* The state of reading one file. What it points to is the caller's, except `seen`. */
 struct profile_reader {
-    const char *path;
-    unsigned long line; /* number of the current line */
-    enum nuioa_metric metric;
-    struct nuioa_profile *profile;
+    const char *path;              /* of the file, for messages */
+    unsigned long line;            /* number of the current line */
+    enum nuioa_metric metric;      /* matrix: what its numbers are */
+    struct nuioa_profile *profile; /* the result, so far */
     struct nuioa_error *err;
     bool headed;  /* text: the first line was read */
-    bool *seen;   /* text: [rank_count], whether the rank has had a `rank` line */
+    bool *seen;   /* text: [rank_count], true if the rank has had a `rank` line */
     uint32_t row; /* matrix: number of rows read */
 };
 
 /* A format. `line` reads one line and may change it; `finish` checks after the last line that the
- * file is complete, and allocates profile->ranks if no line did. Both return 0 or a negative error
- * with reader->err. */
+ * file is complete, and allocates profile->ranks if no line did. Both return 0, or a negative
+ * errno with reader->err. What they allocate is freed with the profile and the reader. */
 struct profile_format {
-    bool (*recognises)(const char *line); /* `line`: the first that is neither comment nor empty */
+    bool (*recognises)(const char *line); /* of the first that is no comment and not empty */
     int (*line)(struct profile_reader *reader, char *line);
     int (*finish)(struct profile_reader *reader);
 };
 
-/* Each is defined in the file of the same name. */
+/* The formats; each is defined in the file of the same name. */
 extern const struct profile_format profile_text, profile_matrix, profile_openmpi;
 
-/* Sets reader->err to "FILE:LINE: ...". Returns -EINVAL. */
+/* Sets reader->err to "FILE:LINE: " and a text that is formatted as by printf. Returns -EINVAL,
+ * always. */
 int profile_fail(const struct profile_reader *reader, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Parses a number from 0 to NUIOA_PROFILE_NUMBER_MAX. Returns 0, or -EINVAL with reader->err. */
+/* Parses `field` as a number from 0 to NUIOA_PROFILE_NUMBER_MAX. Returns 0 and sets *value, or
+ * -EINVAL with reader->err. */
 int profile_number(const struct profile_reader *reader, const char *field, double *value);
 
-/* Splits the line into its first `max` fields, which point into it; returns their number. */
+/* Splits `line`, which is changed, at blanks. Writes its first `max` fields, which point into it,
+ * to the caller's fields[max]. Returns how many were written. */
 unsigned profile_split(char *line, char **fields, unsigned max);
 
-/* Allocates space for `more` flows. Returns 0 or -ENOMEM. */
+/* Allocates space for `more` flows behind those of the profile; flow_count stays. Returns 0 or
+ * -ENOMEM, and the profile is valid in both cases. */
 int profile_make_room(struct nuioa_profile *profile, uint32_t more);
 
-/* Appends a flow. Returns 0, or -EINVAL or -ENOMEM with reader->err. */
+/* Appends a copy of *flow to reader->profile. Returns 0; or, with reader->err, -EINVAL if the
+ * profile has NUIOA_PROFILE_FLOWS_MAX flows already, or -ENOMEM. */
 int profile_add_flow(struct profile_reader *reader, const struct nuioa_flow *flow);
 
-/* Sets the number of ranks and allocates their traffic. Returns 0, or -ENOMEM with reader->err. */
+/* Sets the number of ranks of reader->profile, which has none yet, and allocates their traffic, all
+ * zeros. Returns 0; or -ENOMEM with reader->err, and there are none. */
 int profile_set_ranks(struct profile_reader *reader, uint32_t rank_count);
 
 #endif

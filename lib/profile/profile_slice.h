@@ -8,20 +8,22 @@
 #include "util/error.h"
 
 /* A slice is the part of a profile that matters to one node: a weight for each of its ranks, and
- * the pairs among them. The node runs ranks[count], which are different and in the order of their
- * local ranks.
+ * the pairs among them. The node runs the global ranks in ranks[count], which are different and in
+ * the order of their local ranks.
  *
- * Fills weight[count] with nuioa_traffic_weight of each rank's traffic with other nodes. Traffic
- * with any rank that is not in ranks[] is traffic with other nodes. A `rank` line counts only
- * if no flow mentions that rank: `rank` lines are right for the layout that was recorded, flows
- * for any layout.
+ * Fills the caller's weight[count] with nuioa_traffic_weight (profile.h) of each rank's traffic with
+ * other nodes, which is its traffic with any rank that is not in ranks[]. A `rank` line counts only
+ * if no flow mentions that rank: `rank` lines are right for the layout that was recorded, flows for
+ * any layout.
  *
- * *pairs gets the pairs by local rank, each once; for latency their unit is messages too, so that
- * both terms of J have one unit. The caller frees it with free(); it is NULL if there are none.
- * `warnings` may be NULL.
+ * Sets *pairs to a new array of the pairs by local rank, each once, and *pair_count to its length.
+ * Their unit is bytes, for latency messages, so that both terms of J have one unit. The caller
+ * frees the array with free(); it is NULL if there are none. Warnings are added to `warnings`,
+ * which may be NULL.
  *
  * The cost is O(flows of these ranks) with an index and O(all flows) without. Several threads may
- * slice one profile. Returns 0, -ENOMEM, or -EINVAL if a rank is listed twice. */
+ * slice one profile, which is only read. Returns 0; or -ENOMEM, or -EINVAL if a rank is listed
+ * twice, and weight[] is then undefined and *pairs NULL. */
 int nuioa_profile_slice(const struct nuioa_profile *profile, enum nuioa_policy policy,
                         const uint32_t *ranks, uint32_t count, double *weight,
                         struct nuioa_pair **pairs, uint32_t *pair_count,

@@ -5,13 +5,17 @@
 #include "profile/profile.h"
 #include "util/error.h"
 
-/* Writes the format of nuioa. Pairs are in the order of source and target, each is written once.
- * Returns 0, or -errno with *err; the file is incomplete then. */
+/* Both functions write the file `path` anew; the profile is only read. They return 0; or a negative
+ * errno with *err (-EIO if the file cannot be created, -ENOMEM, or that of writing, such as
+ * -ENOSPC), and the file may be incomplete. */
+
+/* Writes the format of nuioa (profile_read.h). Pairs are in the order of source and target, each is
+ * written once. */
 int nuioa_profile_write(const char *path, const struct nuioa_profile *profile,
                         struct nuioa_error *err);
 
-/* Writes one metric as a square matrix. Returns 0, or -errno with *err; the file is incomplete
- * then. */
+/* Writes one metric as a square matrix, a line for each row: cell j of row i is the traffic from
+ * rank i to rank j. */
 int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *profile,
                                enum nuioa_metric metric, struct nuioa_error *err);
 

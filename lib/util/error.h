@@ -4,14 +4,18 @@
 
 #include <stddef.h>
 
+/* How functions fail. A function that can fail returns a negative errno, and many write a line for
+ * the user to a struct nuioa_error that the caller gives as `err`. Nothing in these structs is
+ * allocated. */
+
 /* One line for the user: it says what is wrong, why, and what to do. */
 struct nuioa_error {
-    char text[256];
+    char text[256]; /* without newline, ends with a NUL */
 };
 
-/* Writes the line to *err: text that is too long is cut, and '?' replaces control characters.
- * Returns `code`, a negative errno value, so that callers can write
- * `return nuioa_fail(err, -EINVAL, ...)`. `err` may be NULL. */
+/* Writes a line to *err, from `fmt` and what follows it, as printf does. Text that is too long is
+ * cut, and '?' replaces control characters. Returns `code`, a negative errno, so that callers can
+ * write `return nuioa_fail(err, -EINVAL, ...)`. `err` may be NULL: nothing is written then. */
 int nuioa_fail(struct nuioa_error *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -20,24 +24,24 @@ int nuioa_fail(struct nuioa_error *err, int code, const char *fmt, ...)
  * share. */
 #define NUIOA_WARNINGS_MAX 16
 struct nuioa_warnings {
-    unsigned count;
-    unsigned lost;
+    unsigned count; /* texts in the list */
+    unsigned lost;  /* texts that did not fit into it */
     char text[NUIOA_WARNINGS_MAX][256];
 };
 
-/* Adds one line, formatted as nuioa_fail does, unless the list has the same line already. `w` may
- * be NULL. */
+/* Adds one line to the list `w`, formatted as nuioa_fail does, unless the list has the same line
+ * already. `w` may be NULL: the warning is lost then. */
 void nuioa_warn(struct nuioa_warnings *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Makes the list empty. The texts are not overwritten. */
+/* Makes the list `w` empty: count and lost are 0. The texts are not overwritten. */
 void nuioa_warnings_clear(struct nuioa_warnings *w);
 
-/* Replaces the warnings of `to` by those of `from`, and makes `from` empty. */
+/* Replaces the warnings of the list `to` by those of the list `from`, and makes `from` empty. */
 void nuioa_warnings_move(struct nuioa_warnings *to, struct nuioa_warnings *from);
 
-/* Copies a text to `to`, an array of `size` bytes, and always ends it with a NUL. Returns 0, or
- * -ENAMETOOLONG if the text had to be cut. */
+/* Copies the text `from` to `to`, an array of `size` bytes (at least 1) that does not overlap it,
+ * and always ends it with a NUL. Returns 0, or -ENAMETOOLONG if the text had to be cut. */
 int nuioa_copy(char *to, size_t size, const char *from);
 
 #endif

@@ -2,7 +2,8 @@
 #ifndef NUIOA_UTIL_GPUS_H
 #define NUIOA_UTIL_GPUS_H
 
-/* How many GPUs a process may use. The values are in ascending order. */
+/* How many GPUs a process may use, as far as its environment says. The values are in ascending
+ * order. */
 enum nuioa_gpus { NUIOA_GPUS_UNKNOWN, NUIOA_GPUS_NONE, NUIOA_GPUS_ONE, NUIOA_GPUS_SEVERAL };
 
 /* Returns how many GPUs the variables in `environment` name (its form: see util/variable.h). First

@@ -10,17 +10,18 @@
  * against somebody who forges data.
  *
  * A hash begins with NUIOA_HASH_START. Each function returns `hash` continued by one more item, so
- * that calls can be chained. */
+ * that calls can be chained. They only read what they are given, and cannot fail. */
 #define NUIOA_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* Continues with `length` bytes. */
+/* Returns the hash continued by `length` bytes. */
 uint64_t nuioa_hash(uint64_t hash, const void *bytes, size_t length);
 
-/* Continues with a text and its final NUL, so that "ab", "c" differs from "a", "bc". */
+/* Returns the hash continued by a text and its final NUL, so that "ab", "c" differs from "a",
+ * "bc". */
 uint64_t nuioa_hash_text(uint64_t hash, const char *text);
 
-/* Continue with the 4 or 8 bytes of a number, the lowest first: nodes of different byte order
- * compute the same hash. */
+/* Return the hash continued by the 4 or 8 bytes of a number, the lowest first: nodes of different
+ * byte order compute the same hash. */
 uint64_t nuioa_hash_u32(uint64_t hash, uint32_t number);
 uint64_t nuioa_hash_u64(uint64_t hash, uint64_t number);
 

@@ -7,12 +7,12 @@
 /* Checks for files that a process of root reads. A file is secure if only root and the caller (its
  * effective user) can change it or put another file in its place. */
 
-/* Checks that `directory` and all directories above it are secure: root or the caller owns them,
- * and nobody else may write to them. A directory with the sticky bit may be writable for others,
- * since they cannot replace a file there that is not theirs. Systems have symbolic links on such
- * paths (/var/run -> /run): one is followed if root or the caller owns it, and if nobody else may
- * write to the directory that it is in, sticky or not. Returns 0, -EPERM if it is not secure, or
- * another -errno; *err says why. */
+/* Checks that `directory` (relative paths begin at the working directory) and all directories above
+ * it are secure: root or the caller owns them, and nobody else may write to them. A directory with
+ * the sticky bit may be writable for others, since they cannot replace a file there that is not
+ * theirs. Systems have symbolic links on such paths (/var/run -> /run): one is followed if root or
+ * the caller owns it, and if nobody else may write to the directory that it is in, sticky or not.
+ * Returns 0, -EPERM if it is not secure, or another -errno; *err says why. */
 int nuioa_secure_directory(const char *directory, struct nuioa_error *err);
 
 /* Opens a file for reading. It must be a regular file, not a symbolic link; root or the caller must

@@ -18,35 +18,42 @@ struct nuioa_subprocess {
     int fd;    /* the end of the pipe that is read */
 };
 
+/* The value of a struct nuioa_subprocess without a child. */
 #define NUIOA_SUBPROCESS_NONE \
     { \
         0, -1 \
     }
 
-/* Starts a child and does not wait for it. The child keeps the descriptor `keep` too, unless it is
- * -1. It dies after `life_ms` milliseconds, or when the calling thread ends. Returns 0 and sets
- * *child, which the same thread must pass to nuioa_subprocess_collect or nuioa_subprocess_end; or
- * -errno, and there is no child. The caller's signal mask and other descriptors do not change. */
+/* Starts a child that runs work(fd, arg), and does not wait for it; the child has a copy of the
+ * caller's memory, so `arg` stays the caller's. The child keeps the descriptor `keep` too, unless
+ * it is -1. It dies after `life_ms` milliseconds, or when the calling thread ends. Returns 0 and
+ * sets *child, which the same thread must pass to nuioa_subprocess_collect or nuioa_subprocess_end;
+ * or returns the negative errno of pipe2 or fork, and there is no child. The caller's signal mask
+ * and other descriptors do not change. */
 int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, void *arg,
                            int keep, unsigned life_ms);
 
-/* Waits until the child closes its end of the pipe, at most `deadline_ms` milliseconds, and ends
- * the child in every case. Returns 0 and what the child wrote in *bytes (*length bytes; the caller
- * frees it), -ETIMEDOUT, -EFBIG if it wrote more than `max` bytes, or another -errno. 0 does not
+/* Waits until the child closes its end of the pipe, at most `deadline_ms` milliseconds from now,
+ * and ends the child in every case. Returns 0 and sets *bytes to what the child wrote, *length
+ * bytes that the caller frees with free(); -ETIMEDOUT; -EFBIG if it wrote more than `max` bytes;
+ * -ENOMEM; or the negative errno of poll or read. After an error *bytes is as it was. 0 does not
  * mean that the child has finished its work: the caller must see that from the bytes. */
 int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
                              void **bytes, size_t *length);
 
-/* Kills the child, waits for its end, and closes the pipe. A child that is not dead after half a
- * second, because it is stuck in the kernel, is left behind. Without a child it does nothing. */
+/* Kills the child, waits for its end, closes the pipe, and sets *child to NUIOA_SUBPROCESS_NONE. A
+ * child that is not dead after half a second, because it is stuck in the kernel, is left behind.
+ * Without a child it does nothing. */
 void nuioa_subprocess_end(struct nuioa_subprocess *child);
 
-/* Starts a child and collects what it writes: see nuioa_subprocess_start and
- * nuioa_subprocess_collect for the result. */
+/* Runs `work` in a child and collects what it writes, for at most `deadline_ms` milliseconds: a
+ * nuioa_subprocess_start without `keep` and a nuioa_subprocess_collect. Returns what they return;
+ * the child is gone in every case. */
 int nuioa_subprocess_run(nuioa_subprocess_work *work, void *arg, unsigned deadline_ms, size_t max,
                          void **bytes, size_t *length);
 
-/* Writes all `length` bytes, also if signals interrupt it. Returns 0 or -errno. */
+/* Writes all `length` bytes to the descriptor `fd`, also if signals interrupt it. Returns 0, or the
+ * negative errno of write(2), and some bytes may have been written. */
 int nuioa_subprocess_write(int fd, const void *bytes, size_t length);
 
 #endif

@@ -14,31 +14,40 @@ struct nuioa_sysfs {
     int pci;   /* sys/bus/pci/devices */
 };
 
-/* Opens the directories below `root`: "" for this machine, or the directory of a dump. It never
- * fails: if a directory does not exist, everything in it reads as absent. */
+/* Opens the directories below `root`: "" for this machine, or the directory of a dump. The caller
+ * closes them with nuioa_sysfs_close. It never fails: if a directory does not exist, everything in
+ * it reads as absent. */
 void nuioa_sysfs_open(struct nuioa_sysfs *sysfs, const char *root);
 
-/* Sets all to -1, so that every read finds nothing: for topologies without sysfs. */
+/* Sets all descriptors to -1 without closing them, so that every read finds nothing: for topologies
+ * without sysfs. */
 void nuioa_sysfs_none(struct nuioa_sysfs *sysfs);
 
 /* Closes the directories and sets them to -1. */
 void nuioa_sysfs_close(struct nuioa_sysfs *sysfs);
 
-/* Reads the file `path` (a printf format) below the directory `dir`, without the blanks and
- * newlines at its end. `text` has `size` bytes: longer text is cut. Returns its length, or -errno
- * and an empty text. */
+/* In the functions below, `dir` is one of these descriptors (or another open directory), and stays
+ * the caller's; `path` is a printf format for a path below it, of at most 255 bytes. If `dir` is
+ * -1, nothing is found (-ENOENT). */
+
+/* Reads a file into `text`, an array of `size` bytes, without the blanks and newlines at its end;
+ * longer text is cut. Returns the length of the text; or a negative errno (-ENOENT if there is no
+ * such file), and the text is then empty. */
 int nuioa_sysfs_text(int dir, char *text, size_t size, const char *path, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Reads a file that holds one number, decimal or beginning with 0x. Returns 0, or -errno and leaves
- * *value as it is. */
+/* Reads a file that holds one whole number: decimal, hexadecimal after 0x, or octal after 0.
+ * Returns 0 and sets *value; or a negative errno (-EINVAL if it is not such a number), and *value
+ * stays as it is. */
 int nuioa_sysfs_number(int dir, long *value, const char *path, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Returns whether `path` exists below `dir`. A link exists even if its target does not. */
+/* Returns true if `path` exists below `dir`. A link exists even if its target does not. */
 bool nuioa_sysfs_exists(int dir, const char *path, ...) __attribute__((format(printf, 2, 3)));
 
-/* Reads the target of the link `name` in `dir`. Returns 0, or -errno and an empty text. */
+/* Reads the target of the symbolic link `name` (no format) in `dir` into `target`, an array of
+ * `size` bytes. Returns 0; or a negative errno (-ENAMETOOLONG if the target does not fit), and the
+ * text is then empty. */
 int nuioa_sysfs_link(int dir, char *target, size_t size, const char *name);
 
 #endif

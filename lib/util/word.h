@@ -2,10 +2,10 @@
 #ifndef NUIOA_UTIL_WORD_H
 #define NUIOA_UTIL_WORD_H
 
-/* Takes the next word off *rest. Any number of the characters in `blanks` stands between two
- * words. Returns the word, which ends with a NUL that is written into the text, or NULL if there
- * is none left. Afterwards *rest is what follows the word. The word belongs to the text: nothing
- * is to be freed. */
+/* Takes the next word off the text *rest, which is changed. Any number of the characters in
+ * `blanks` stands between two words. Returns the word, which ends with a NUL that is written into
+ * the text, and sets *rest to what follows it; or returns NULL if there is none left, and *rest
+ * stays as it is. The word is a part of the text: nothing is to be freed. */
 char *nuioa_next_word(char **rest, const char *blanks);
 
 #endif
