@@ -166,6 +166,15 @@ static bool is_text(const char *text, size_t size, bool lines)
     return length < size;
 }
 
+static bool are_in_limits(const struct wire_record *h)
+{
+    return h->nic_count <= WIRE_NICS_MAX && h->line_count <= WIRE_LINES_MAX &&
+           h->warning_count <= WIRE_WARNINGS_MAX && h->text_length <= WIRE_TEXT_MAX &&
+           h->task_count <= WIRE_TASKS_MAX && h->moved_count <= h->task_count &&
+           h->numa_count <= WIRE_NUMAS_MAX && h->core_count <= WIRE_CORES_MAX &&
+           h->policy <= NUIOA_POLICY_CPU;
+}
+
 /* Checks the numbers that a report adds up and prints: they must be finite. */
 static bool are_numbers(const struct record *r)
 {
@@ -205,9 +214,7 @@ static bool are_texts(const struct record *r)
 int record_read(const void *bytes, size_t length, struct record *r)
 {
     const struct wire_record *h = bytes;
-    if (length < sizeof(*h) || h->nic_count > WIRE_NICS_MAX || h->line_count > WIRE_LINES_MAX ||
-        h->warning_count > WIRE_WARNINGS_MAX || h->text_length > WIRE_TEXT_MAX ||
-        h->task_count > WIRE_TASKS_MAX)
+    if (length < sizeof(*h) || !are_in_limits(h))
         return -EINVAL;
     size_t nics = sizeof(*h), lines = nics + h->nic_count * sizeof(struct wire_nic);
     size_t warnings = lines + h->line_count * sizeof(struct wire_line);

@@ -69,7 +69,10 @@
 #define WIRE_KEY_SIZE 32
 #define WIRE_TAG_SIZE 32
 #define WIRE_NODES_MAX 65536
-#define WIRE_TASKS_MAX 4096 /* of one node */
+/* Limits of one node: tasks, NUMA nodes, cores. */
+#define WIRE_TASKS_MAX 4096
+#define WIRE_NUMAS_MAX 4096
+#define WIRE_CORES_MAX 65536
 
 enum wire_type {
     WIRE_HELLO = 1,  /* struct wire_hello and its ranks */

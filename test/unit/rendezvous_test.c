@@ -137,7 +137,36 @@ static void records(void **state)
     free(bytes);
 }
 
-/* A node's ranks are different ones: a slice is of each rank once. */
+/* Each number that a report prints has a limit. */
+static void record_limits(void **state)
+{
+    static const struct {
+        size_t offset;
+        uint32_t most;
+    } numbers[] = {
+        { offsetof(struct wire_record, task_count), WIRE_TASKS_MAX },
+        { offsetof(struct wire_record, moved_count), 4 },
+        { offsetof(struct wire_record, numa_count), WIRE_NUMAS_MAX },
+        { offsetof(struct wire_record, core_count), WIRE_CORES_MAX },
+        { offsetof(struct wire_record, policy), NUIOA_POLICY_CPU },
+    };
+    struct record record;
+    size_t length;
+    char *bytes = make_record(0, 2, "0", 4, &length);
+    (void)state;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        uint32_t before, more = numbers[i].most + 1;
+        memcpy(&before, bytes + numbers[i].offset, sizeof(before));
+        memcpy(bytes + numbers[i].offset, &numbers[i].most, sizeof(before));
+        assert_int_equal(record_read(bytes, length, &record), 0);
+        memcpy(bytes + numbers[i].offset, &more, sizeof(before));
+        assert_int_equal(record_read(bytes, length, &record), -EINVAL);
+        memcpy(bytes + numbers[i].offset, &before, sizeof(before));
+    }
+    free(bytes);
+}
+
+/* A node's ranks are all different, because a slice has each rank once. */
 static void hellos(void **state)
 {
     (void)state;
@@ -262,9 +291,13 @@ static void report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),      cmocka_unit_test(changed_tables),
-        cmocka_unit_test(records),     cmocka_unit_test(hellos),
-        cmocka_unit_test(invitations), cmocka_unit_test(wrong_invitations),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(changed_tables),
+        cmocka_unit_test(records),
+        cmocka_unit_test(record_limits),
+        cmocka_unit_test(hellos),
+        cmocka_unit_test(invitations),
+        cmocka_unit_test(wrong_invitations),
         cmocka_unit_test(report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
