@@ -4,7 +4,9 @@
 
 #include "spank/flags.h"
 
-/* The hook in sbatch and salloc: exports the flags to each srun inside the allocation. */
+/* The hook init_post_opt in sbatch and salloc: exports the flags that the user typed, as
+ * flags_export() does, to each srun inside the allocation. It cannot fail, and keeps no pointer to
+ * `flags`. */
 void allocator_init_post_opt(const struct flags *flags);
 
 #endif

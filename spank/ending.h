@@ -11,22 +11,24 @@
  * scancel before its tasks run, so a hook that waits must find out by itself and stop waiting. */
 
 struct ending {
-    char socket[32]; /* end of the name of the step's socket; "": not known */
-    ino_t request;   /* inode of a connection to it; 0: none was seen */
+    char socket[32]; /* the end of the name of the step's socket; "" if it is not known */
+    ino_t request;   /* the inode of a connection to the socket; 0 if none was seen */
     unsigned looks;  /* how often that connection was seen in a row */
-    bool over;       /* ending_mark_over() was called */
+    bool over;       /* true after ending_mark_over() */
 };
 
-/* Prepares ending_is_requested() for the step of `spank`. The caller sets *ending to zeros before,
- * and has nothing to free. Without this call, or if Slurm does not tell the job and step,
- * ending_is_requested() sees no request of slurmd. */
+/* Makes ending_is_requested() look for requests of slurmd to the step of `spank`. The caller sets
+ * *ending to zeros before, and has nothing to free. Without this call, or if Slurm does not tell
+ * the job and step, such requests are not seen. */
 void ending_watch(struct ending *ending, spank_t spank);
 
-/* Marks the step as over. Any thread may call it. */
+/* Marks the step as over, for good: ending_is_requested() returns true from now on. Any thread may
+ * call it. */
 void ending_mark_over(struct ending *ending);
 
-/* Returns true once the step is over, or slurmd has waited for some time to signal or end it. One
- * thread calls this about ten times a second; `arg` is a struct ending. */
+/* Returns true once the step is marked as over, or if slurmd has been waiting to signal or end it
+ * during the last three calls. `arg` is a struct ending. One thread calls this while it waits,
+ * about ten times a second. It takes no lock and does not wait. */
 bool ending_is_requested(void *arg);
 
 #endif

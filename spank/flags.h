@@ -11,25 +11,29 @@
 /* The largest number of rows of nuioa_option_table. flags_register warns if there are more. */
 #define FLAGS_MAX 32
 
-/* The flags that the user typed, by index into nuioa_option_table; NULL: not typed. They are kept
- * as text, because flags win over the other option sources and are therefore read last. */
+/* The values of the flags that the user typed, by index into nuioa_option_table. They are kept as
+ * text, because flags win over the other option sources and are therefore read last. A struct of
+ * zeros has no flags. */
 struct flags {
-    char *typed[FLAGS_MAX];
+    char *typed[FLAGS_MAX]; /* malloc'd, owned by the struct; NULL if the flag was not typed */
 };
 
-/* Registers the flags with Slurm, which calls `on_flag` with the index into nuioa_option_table for
- * each flag that the user typed. */
+/* In slurm_spank_init: registers the flags of all options that users may set. Slurm then calls
+ * on_flag(index, value, remote) for each flag that the user typed, where `index` is that of
+ * nuioa_option_table. If Slurm refuses a flag, it logs why, and the flag does not exist. */
 void flags_register(spank_t spank, spank_opt_cb_f on_flag);
 
-/* Keeps a copy of a flag's value; a later one replaces an earlier one. `value` may be NULL. An
- * index outside the table is ignored. */
+/* Keeps a copy of the value of the flag `index`. It replaces an earlier value. A `value` of NULL is
+ * kept as "", but "on" for --nuioa itself, which may stand without a value. An index outside the
+ * table is ignored. Without memory the flag counts as not typed. */
 void flags_take(struct flags *flags, int index, const char *value);
 
-/* Forgets all flags. */
+/* Frees the values and makes the struct empty. The struct itself belongs to the caller. */
 void flags_free(struct flags *flags);
 
-/* In sbatch and salloc: sets the variables that each srun inside the allocation reads, and removes
- * those by which Slurm would hand the flags to the batch step only. */
+/* In sbatch and salloc: sets, in the environment of this process, the variable SLURM_NUIOA_* of
+ * each flag that was typed, because each srun inside the allocation reads these. Removes the
+ * variables by which Slurm would hand the flags to the batch step only. */
 void flags_export(const struct flags *flags);
 
 #endif

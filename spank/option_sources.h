@@ -13,11 +13,12 @@
  * has told the user, or if the list is too long and comes through the rendezvous. */
 #define OPTION_SOURCES_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
 
+/* The texts to read. The caller owns all of them. */
 struct option_sources {
-    int argc; /* arguments in plugstack.conf */
-    char **argv;
-    char **environment;
-    const struct flags *flags;
+    int argc;                  /* the number of arguments in plugstack.conf */
+    char **argv;               /* [argc]: these arguments, "NAME=VALUE" or "NAME" */
+    char **environment;        /* "NAME=VALUE" strings, ended by NULL; NULL if there are none */
+    const struct flags *flags; /* not NULL */
 };
 
 /* The warnings of each option source. They are kept apart because they are for different people:
@@ -28,11 +29,13 @@ struct option_warnings {
     struct nuioa_warnings flags;
 };
 
-/* Cannot fail: a wrong value is ignored and becomes a warning. */
+/* Fills *options, with the default where no source sets an option, and replaces *warnings. It keeps
+ * no pointer to the texts, and the caller has nothing to free. It cannot fail: a wrong value is
+ * ignored and becomes a warning. */
 void option_sources_read(const struct option_sources *sources, struct nuioa_options *options,
                          struct option_warnings *warnings);
 
-/* The option source that the value of the option "hints" comes from. */
+/* Returns the source that sets the option "hints"; NUIOA_FROM_PLUGSTACK also if none sets it. */
 enum nuioa_option_source option_sources_of_hints(const struct option_sources *sources);
 
 #endif

@@ -10,8 +10,8 @@
 /* Private to rendezvous_srun.c and rendezvous_stepd.c, which must decide alike whether there is a
  * rendezvous. */
 
-/* Returns true if a step with these options may have a rendezvous. The number of nodes decides:
- * rendezvous_is_needed(). */
+/* Returns true if a step with the options `o` may have a rendezvous. It has one if
+ * rendezvous_is_needed() is true too, which needs the number of nodes. */
 static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
 {
     if (o->mode == NUIOA_OFF || o->gather == NUIOA_SWITCH_OFF)
@@ -20,10 +20,12 @@ static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
            o->coll || nuioa_hints_file(o->hints);
 }
 
-/* Steps on more nodes have a rendezvous only if an option asks for something that needs it. */
+/* The largest number of nodes of a step that has a rendezvous although no option asks for something
+ * that needs one. */
 #define RENDEZVOUS_AUTO_NODES_MAX 256
 
-/* Returns true if a step with these options on `node_count` nodes has a rendezvous. */
+/* Returns true if a step with the options `o` on `node_count` nodes has a rendezvous. In a
+ * heterogeneous step the nodes of all components count. `node_count` is 0 if it is not known. */
 static inline bool rendezvous_is_needed(const struct nuioa_options *o, uint32_t node_count)
 {
     if (!rendezvous_is_wanted(o))

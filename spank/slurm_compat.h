@@ -20,12 +20,14 @@
  *     rendezvous/host_groups.c    hostlist_t, which is a pointer in some releases only
  */
 
-/* Gets the ports that srun may listen on (SrunPortRange of slurm.conf), both inclusive. False: any
- * port, or this libslurm cannot tell. Then *first and *last are 0. */
+/* In srun: sets *first and *last to the first and the last TCP port that srun may listen on
+ * (SrunPortRange of slurm.conf) and returns true. Returns false, and sets both to 0, if srun may
+ * listen on any port, or this release of libslurm cannot tell. */
 bool slurm_compat_port_range(uint16_t *first, uint16_t *last);
 
-/* Removes the variable by which sbatch and salloc hand the flag `name` (without "--") to the batch
- * step alone. */
+/* In sbatch and salloc: removes, from the environment of this process, the variable by which Slurm
+ * hands the flag `name` (without "--") to the batch step alone. It does nothing if there is no such
+ * variable. */
 void slurm_compat_unset_flag(const char *name);
 
 #endif

@@ -2,9 +2,10 @@
 #ifndef SPANK_SLURMD_H
 #define SPANK_SLURMD_H
 
-/* The hook in slurmd, when it starts: has the cache of this node's description filled in the
- * background, and logs what is wrong in plugstack.conf. argc and argv are those of plugstack.conf.
- * It returns at once and cannot fail. */
+/* The hook slurm_spank_init in slurmd, when it starts: forks a process that fills the cache of this
+ * node's description (topology/cache.h) in the background, and writes what is wrong in
+ * plugstack.conf to slurmd.log. argv[argc] are the plugin's arguments in plugstack.conf. It returns
+ * at once. If the process cannot be started or fails, the cache stays as it is. */
 void slurmd_init(int argc, char **argv);
 
 #endif

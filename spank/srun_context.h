@@ -11,23 +11,24 @@
 
 struct rendezvous_srun;
 
-/* Compares the ranks in a hints file with those of the step. */
+/* What is needed to compare the number of ranks in a hints file with that of the step. */
 struct hints_ranks {
     char name[NUIOA_VALUE_MAX + 64]; /* "OPTION: FILE", as the user wrote them */
-    uint32_t ranks;                  /* in the file; 0: no file was read */
+    uint32_t ranks;                  /* number of ranks in the file; 0: no file was read */
     bool at_least;                   /* the file may be for more ranks than it names */
-    uint32_t task_count;             /* of the components that have started */
-    unsigned components;             /* of a heterogeneous job that have not started; else 1 */
+    uint32_t task_count;             /* number of tasks in the components that have started */
+    unsigned components;             /* number of components that have not started yet; 1 if the job
+                                      * is not heterogeneous */
 };
 
-/* The state that srun keeps from one hook to the next. */
+/* The state that srun keeps from one hook to the next. All zeros at first, except `flags`. */
 struct srun_context {
-    const struct flags *flags;    /* what the user typed */
+    const struct flags *flags;    /* what the user typed; not owned */
     struct nuioa_options options; /* all option sources together */
     bool warned;                  /* the warnings were printed, for the first component */
     struct nuioa_profile profile; /* from the hints file; rank_count is 0 without one */
     struct hints_ranks hints_ranks;
-    struct rendezvous_srun *rendezvous; /* NULL: there is none */
+    struct rendezvous_srun *rendezvous; /* owned by rendezvous_srun.c; NULL: there is none */
 };
 
 #endif

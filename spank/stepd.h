@@ -11,23 +11,29 @@
  * prevent a launch: what goes wrong becomes a fault of the context, which is printed once, and the
  * job runs as Slurm made it. */
 
-/* Before PMIx starts and before the job's stderr is connected: reads options, step and node, and
- * calls srun. argc and argv are those of plugstack.conf. */
+/* The hook init_post_opt, before PMIx starts and before the job's stderr is connected: reads
+ * options, step and node into *context, and calls srun. argv[argc] are the plugin's arguments in
+ * plugstack.conf. The caller has set *context to zeros, except `flags` and step.gpu, which is
+ * -1. */
 void stepd_init_post_opt(struct stepd_context *context, spank_t spank, int argc, char **argv);
 
-/* The job's stderr is connected; no task is forked: opens the connection to PMIx. If this node
- * will have no plan, it prints why. */
+/* The hook user_init, when the job's stderr is connected and no task is forked: opens the
+ * connection to PMIx. If this node will have no plan, it tells srun so and prints why. */
 void stepd_user_init(struct stepd_context *context, spank_t spank);
 
-/* Called for each task after it is forked and before any task runs: with the last one it makes the
- * plan, binds the tasks and writes their variables into the task memory. */
+/* The hook task_post_fork, called for each task after it is forked and before any task runs: with
+ * the last one it makes the plan, binds the tasks and writes their variables into the task memory.
+ * A thread may then wait for the other nodes and finish the work. */
 void stepd_task_post_fork(struct stepd_context *context, spank_t spank);
 
-/* In the task, as the user: sets its variables and its memory policy. Returns where the time spent
- * in this hook is to be written, in microseconds; NULL: nowhere. */
+/* The hook task_init, in the task, as the user: sets its variables and its memory policy. It may
+ * wait for the leaders of all nodes, for timeout_ms and 2 seconds at most. Returns the address to
+ * which the caller writes the time that this hook took, in microseconds, in memory shared with
+ * slurmstepd; NULL if this step has none. */
 uint32_t *stepd_task_init(struct stepd_context *context, spank_t spank);
 
-/* All tasks have ended: frees what the context holds. */
+/* The hook exit, when all tasks have ended: ends the thread, logs the times spent in the hooks and
+ * frees what the context holds, not the struct itself and not context->flags. */
 void stepd_exit(struct stepd_context *context);
 
 #endif
