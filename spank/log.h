@@ -24,7 +24,8 @@ void log_faults(const char *host, const struct nuioa_warnings *faults);
 void log_text(const char *text);
 
 /* Writes this host's name without the domain into `name`, an array of `size` bytes, and returns
- * `name`. A longer name is cut. The name is "?" if the kernel does not tell it. */
+ * `name`. It writes "?" if the name with its domain does not fit, or the kernel does not tell
+ * it. */
 const char *log_host(char *name, size_t size);
 
 #endif

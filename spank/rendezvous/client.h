@@ -17,64 +17,79 @@
  * The calls are made in this order, by one thread: client_call(), client_receive_slice() if a
  * slice is wanted, client_send_record(), client_receive_table(), client_close(). Together they
  * wait at most client_call.timeout_ms; time that the caller spends between them does not count.
- * After an error the connection is closed, and *err says why there is no table. */
+ * After an error the connection is closed, and *err says why there is no table. The errors are
+ * -ETIMEDOUT if the time is over, -EINTR if is_over() has ended the waiting, -ECANCELED if srun has
+ * stopped the exchange, -ECONNRESET if srun has closed the connection, -EBADMSG if a message has a
+ * wrong tag, -EPROTO if it has a wrong form, and others of the kernel. */
 
+/* What client_call() needs to know. It keeps no pointer to the texts and ranks after it returns,
+ * but calls is_over(arg) until client_close(). */
 struct client_call {
     const char *address; /* srun's numeric IPv4 or IPv6 address; no names are resolved */
     const char *srun;    /* the token: the value of WIRE_VARIABLE */
-    /* This node has auth=munge, and does not call an srun with auth=key. */
-    bool munge;
-    const char *socket; /* munged's, "" the default one; used if srun has auth=munge */
-    uid_t uid;          /* the job's user */
-    gid_t gid;
-    unsigned timeout_ms;
-    uint32_t job_id, step_id;
+    bool munge;          /* this node has auth=munge, and does not call an srun with auth=key */
+    const char *socket;  /* munged's, "" the default one; used if srun has auth=munge */
+    uid_t uid;           /* the job's user */
+    gid_t gid;           /* the group of the job's user */
+    unsigned timeout_ms; /* how long all calls together may wait */
+    uint32_t job_id, step_id;  /* of the leading component in a heterogeneous job */
     uint32_t node, node_count; /* position in the step, from 0; number of nodes */
-    uint32_t task_count;       /* on this node */
-    uint32_t leader;           /* if nothing can change it any more; else WIRE_NO_RANK */
-    const uint32_t *ranks;     /* [task_count], to ask for a slice; NULL: none is wanted */
-    /* Called ten times a second while waiting; true ends the waiting, now and later. NULL:
-     * never. */
+    uint32_t task_count;       /* number of tasks on this node */
+    uint32_t leader;           /* this node's leader if nothing can change it; else WIRE_NO_RANK */
+    const uint32_t *ranks;     /* [task_count], by local rank, to ask for a slice; NULL: no slice */
+    /* Called ten times a second while waiting. If it returns true, this wait and all later ones end
+     * at once. NULL: nothing ends them but the time. */
     bool (*is_over)(void *arg);
     void *arg;
 };
 
+/* The connection of a node. Callers may read fd, told_no_credential, authenticated and
+ * early_leader; the rest is for client.c only. */
 struct client {
     int fd; /* -1: not connected */
-    /* with auth=munge: makes the credential and sends it; until its result is known */
+    /* The child process that, with auth=munge, makes the credential and sends it. */
     struct nuioa_subprocess hello_process;
-    int64_t left_us; /* the rest of the time for waiting */
-    bool (*is_over)(void *arg);
-    void *arg;
-    bool told_no_credential; /* srun was told that this node has no credential */
-    bool authenticated;      /* srun has answered with a right tag */
-    uint32_t job_id, step_id, node, node_count, task_count;
-    uint32_t early_leader;         /* sent in the hello; WIRE_NO_RANK: none */
+    int64_t left_us;                                        /* the rest of the time for waiting */
+    bool (*is_over)(void *arg);                             /* as in struct client_call */
+    void *arg;                                              /* as in struct client_call */
+    bool told_no_credential;                                /* srun knows of no credential here */
+    bool authenticated;                                     /* srun has answered with a right tag */
+    uint32_t job_id, step_id, node, node_count, task_count; /* as in struct client_call */
+    uint32_t early_leader;                                  /* sent in the hello, or WIRE_NO_RANK */
     struct hmac_key step, session; /* keys of the first message, and of all others */
 };
 
+/* A client that is not connected: client_close() and client_is_answered() accept it. */
 #define CLIENT_NONE \
     { \
         .fd = -1 \
     }
 
-/* Connects and sends the hello. With auth=munge a child process makes the credential and sends it;
- * the next function waits for the child and returns its error. Returns 0, or negative with *err. */
+/* Fills *g, connects to srun and sends the hello. With auth=munge a child process makes the
+ * credential and sends it; the next function waits for the child and returns its error. Returns 0;
+ * or negative with *err, also -EINVAL or -EPROTONOSUPPORT if the token is wrong or of another
+ * version, and -EACCES if srun has auth=key and this node auth=munge. The caller calls
+ * client_close() in any case. */
 int client_call(struct client *g, const struct client_call *call, struct nuioa_error *err);
 
-/* Waits for this node's slice of the profile. Returns 1 with weights[task_count] and
- * (*pairs)[*pair_count] (malloc'd, caller frees); 0 if srun has none; or negative with *err. */
+/* Waits for this node's slice of the profile. Returns 1, and fills weights[task_count], which the
+ * caller allocated, and (*pairs)[*pair_count] (malloc'd, caller frees), where a pair is of local
+ * ranks and in bytes; 0 if srun has none; or negative with *err. If it does not return 1, *pairs is
+ * NULL and `weights` undefined. */
 int client_receive_slice(struct client *g, double *weights, struct nuioa_pair **pairs,
                          uint32_t *pair_count, struct nuioa_error *err);
 
-/* Sends the record, after setting its table_timeout_ms. Returns 0, or negative with *err. */
+/* Sends the record of `length` bytes that record_make() has made, after setting its
+ * table_timeout_ms. The record stays the caller's. Returns 0, or negative with *err. */
 int client_send_record(struct client *g, struct wire_record *record, size_t length,
                        struct nuioa_error *err);
 
-/* Waits for the table after client_send_record(). `leader` is this node's, WIRE_NO_RANK: none. A
- * table with another leader for this node is refused; if the hello named an early leader, that one
- * counts. Returns 1 with leaders[node_count]; 0 if some node has no leader, so that there is no
- * table; or negative with *err. */
+/* Waits for the table after client_send_record(), and closes the connection. `leader` is the rank
+ * of this node's leader, or WIRE_NO_RANK if it has none. A table with another leader for this node
+ * is refused; if the hello named an early leader, that one counts. Returns 1, and fills
+ * leaders[node_count], which the caller allocated, with the ranks of the leaders in the order of
+ * the step's nodes; 0 if some node has no leader, so that there is no table; or negative with
+ * *err. */
 int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
                          struct nuioa_error *err);
 
@@ -82,8 +97,9 @@ int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
  * wait. */
 bool client_is_answered(const struct client *g);
 
-/* Shuts the connection down, for all processes that hold a copy of it, and ends the child that
- * sends the hello, if it still runs. A second call does nothing. */
+/* Shuts the connection down, for all processes that hold a copy of it, ends the child that sends
+ * the hello, if it still runs, and clears the keys. The struct itself belongs to the caller. A
+ * second call does nothing. */
 void client_close(struct client *g);
 
 #endif

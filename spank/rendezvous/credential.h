@@ -11,27 +11,33 @@
  * with a stopped one more: a caller that cannot wait uses a child process.
  *
  * credential.c defines these functions; in a build without MUNGE credential_none.c does, and all of
- * them fail with -EIO. `socket` is munged's, "" the default one. *err says what to do. */
+ * them fail with -EIO. `socket` is the path of munged's socket, "" for the default one. Errors are
+ * -EIO if libmunge is missing or munged fails, -EACCES if munged or a check refuses the credential,
+ * and -ENOMEM; *err has the reason. */
 
-/* Checks that this host has libmunge. Returns 0, or -EIO with *err. */
+/* Checks that this host has libmunge; munged is not asked. Returns 0; or -EIO with *err, which says
+ * what to install. */
 int credential_ready(struct nuioa_error *err);
 
-/* Changes the process to the user for good, and makes the user's credential. The process must exist
- * only for this; it waits for munged as long as libmunge does. Returns 0 and *credential (text,
- * malloc'd, caller frees), or negative with *err: -EPERM if the user is root, because a credential
- * of root's could be kept and used elsewhere. */
+/* Changes the whole process to the user `uid` and the group `gid` for good, and makes a credential
+ * of that user's, which only he can decode, with bytes[length] in it. The process must exist only
+ * for this; it waits for munged as long as libmunge does. Returns 0 and *credential, a text
+ * (malloc'd, caller frees); or negative with *err, and *credential is NULL: -EPERM if the user is
+ * root, because a credential of root's could be kept and used elsewhere, another -errno if the
+ * process cannot become the user, or an error as above. */
 int credential_make_as(const char *socket, uid_t uid, gid_t gid, const void *bytes, size_t length,
                        char **credential, struct nuioa_error *err);
 
-/* Makes a credential of the process's own user, which only `reader` can decode. It returns as
- * credential_make_as() does. */
+/* Makes a credential of the process's own user, which only the user `reader` can decode, with
+ * bytes[length] in it. Returns 0 and *credential, a text (malloc'd, caller frees); or negative with
+ * *err, and *credential is NULL. */
 int credential_make(const char *socket, uid_t reader, const void *bytes, size_t length,
                     char **credential, struct nuioa_error *err);
 
-/* Decodes a credential in this process. It accepts credentials of all users: *uid is whose it is.
- * It refuses one that was decoded before, is not encrypted, or can be decoded by others than its
- * own user. Returns 0 and *bytes (malloc'd, caller frees; NULL if empty) with their *length, or
- * negative with *err: -EIO if the fault is munged's, -EACCES if it is the credential's. */
+/* Decodes a credential in this process. It accepts credentials of all users: *uid is the user who
+ * made it, and the caller checks it. It refuses one that was decoded before, is not encrypted, or
+ * can be decoded by others than its own user. Returns 0 and *bytes (malloc'd, caller frees; NULL if
+ * empty) with their *length; or negative with *err, and *bytes is NULL. */
 int credential_decode(const char *socket, const char *credential, uid_t *uid, void **bytes,
                       size_t *length, struct nuioa_error *err);
 

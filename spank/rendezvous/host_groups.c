@@ -30,12 +30,12 @@ void host_groups_add(struct host_groups *groups, const char *host, const char *t
         slurm_hostlist_push_host(t->hosts, host);
 }
 
-const char *host_groups_names(const struct host_group *text, char *names, uint32_t size)
+const char *host_groups_names(const struct host_group *group, char *names, uint32_t size)
 {
     memset(names, 0, size);
-    if (!text->hosts)
+    if (!group->hosts)
         nuioa_copy(names, size, "?");
-    else if (slurm_hostlist_ranged_string(text->hosts, size, names) < 0) {
+    else if (slurm_hostlist_ranged_string(group->hosts, size, names) < 0) {
         size_t end = strnlen(names, size - 3);
         memcpy(names + end, "..", 3);
     }

@@ -20,10 +20,10 @@ struct libmunge {
     const char *(*strerror)(munge_err_t code);
 };
 
-/* Loads libmunge by its fixed name, found by the dynamic linker, and never unloads it. In
- * slurmstepd the user cannot influence that search: the linker uses the environment in which the
- * program began, which is slurmd's. Returns 0, or -EIO with *err, which says what to do, if the
- * library or one of the functions is missing. */
+/* Loads libmunge by its fixed name, found by the dynamic linker, and fills *munge. The library is
+ * never unloaded, and *munge owns nothing. In slurmstepd the user cannot influence that search: the
+ * linker uses the environment in which the program began, which is slurmd's. Returns 0; or -EIO
+ * with *err, which says what to do, if the library or one of the functions is missing. */
 int libmunge_open(struct libmunge *munge, struct nuioa_error *err);
 
 #endif

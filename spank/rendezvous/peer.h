@@ -10,7 +10,8 @@
 #include "spank/rendezvous/sha256.h"
 #include "spank/rendezvous/wire.h"
 
-/* One connection of srun's to a node, with its input and output buffers; and lists of them. */
+/* One connection of srun's to a node, with its input and output buffers; and lists of them. Only
+ * the server's thread uses them, and no function waits. */
 
 enum peer_state {
     PEER_NEW,           /* no complete message has arrived */
@@ -20,6 +21,7 @@ enum peer_state {
     PEER_CLOSED,        /* the connection is closed, the memory not yet freed */
 };
 
+/* A list owns its peers. It is empty if both pointers are NULL. */
 struct peer_list {
     struct peer *first, *last;
 };
@@ -29,25 +31,26 @@ struct peer {
     struct peer_list *list; /* the list that holds it; NULL: none */
     int fd;                 /* -1: closed */
     enum peer_state state;
-    uint32_t node;           /* position in the step, once authenticated */
-    bool early_leader;       /* its hello has named its leader */
-    int64_t since_ms;        /* when it connected, monotonic time */
-    struct wire_frame frame; /* of the message that is arriving */
+    uint32_t node;           /* position of the node in the step, once authenticated */
+    bool early_leader;       /* true: its hello has named its leader */
+    int64_t since_ms;        /* when it connected, by nuioa_clock_ms() */
+    struct wire_frame frame; /* the frame of the message that is arriving */
     size_t got;              /* bytes of that message so far: frame, body and tag */
     char *body;              /* [frame.length + WIRE_TAG_SIZE]; NULL until the frame is complete */
-    struct hmac_key key;     /* of its tags: first the step's key, later the session's */
+    struct hmac_key key;     /* the key of its tags: first the step's, later the session's */
     char *out;               /* [out_length]: bytes that the socket has not taken yet */
     size_t out_length;
 };
 
-/* Makes a peer in no list, which owns the descriptor. `key` is the step's. Returns NULL without
- * memory; then the caller keeps the descriptor. */
+/* Returns a new peer in no list, which owns the descriptor `fd`. `now_ms` is the present time by
+ * nuioa_clock_ms(); `key` is the step's and is copied. The caller puts the peer into a list, and
+ * peer_free_all() frees it. Returns NULL without memory; then the caller keeps the descriptor. */
 struct peer *peer_new(int fd, int64_t now_ms, const struct hmac_key *key);
 
 /* Moves the peer from its list, if any, to the end of another one. */
 void peer_move(struct peer *p, struct peer_list *to);
 
-/* Closes and frees all peers of a list, and makes it empty. */
+/* Closes the connections of all peers in a list, frees the peers, and makes the list empty. */
 void peer_free_all(struct peer_list *list);
 
 /* Reads once, without waiting. Returns PEER_FRAME: the frame is complete, the caller checks it and
@@ -57,14 +60,16 @@ void peer_free_all(struct peer_list *list);
 enum { PEER_FRAME = 1, PEER_MESSAGE, PEER_PART };
 int peer_receive(struct peer *p);
 
-/* Allocates the body for the frame, whose length the caller has checked. Returns 0 or -ENOMEM. */
+/* Allocates p->body for the frame that has arrived, whose length the caller has checked. The peer
+ * owns it, until peer_forget_body(). Returns 0 or -ENOMEM. */
 int peer_expect_body(struct peer *p);
 
 /* Frees the body, and makes the peer ready for the next frame. */
 void peer_forget_body(struct peer *p);
 
-/* Sends, without waiting, the bytes kept from before and then these parts, and keeps a copy of what
- * the socket does not take. Returns 0 or -errno; after an error the connection is of no use. */
+/* Sends the bytes kept from before and then parts[count], and keeps a copy of what the socket does
+ * not take. With a `count` of 0 it only sends what was kept. Returns 0, also if bytes were kept, or
+ * -errno; after an error the caller closes the connection. */
 int peer_send(struct peer *p, const struct iovec *parts, size_t count);
 
 /* Returns true if peer_send() has kept bytes that are still to be sent. */

@@ -8,34 +8,38 @@
 
 /* The record by which a node tells srun its plan: struct wire_record and the arrays behind it. */
 
-/* If the job has more ranks than this, ranks with the same NUMA node and NIC share a line. */
+/* If the step has more ranks than this, ranks of a node that are bound to the same NUMA nodes and
+ * have the same NIC, level and memory policy share a line. */
 #define RECORD_RANKS_MAX 64
 
+/* What a record is made from. The caller owns all of it. */
 struct record_source {
-    const struct nuioa_plan *plan;         /* without tasks, but with a reason, if there is none */
-    const struct nuioa_node *node;         /* at least its host is set */
-    const struct nuioa_warnings *warnings; /* may be NULL */
-    const char *text;                      /* the explanation; may be NULL */
-    uint32_t position;                     /* of the node in the step, from 0 */
-    uint32_t job_tasks;                    /* tasks of the whole step */
+    const struct nuioa_plan *plan; /* if there is no plan: one without tasks, with a reason */
+    const struct nuioa_node *node; /* the description of the node; at least its host is set */
+    const struct nuioa_warnings *warnings; /* the node's faults; may be NULL */
+    const char *text;                      /* the report for the option `explain`; may be NULL */
+    uint32_t position;                     /* position of the node in the step, from 0 */
+    uint32_t job_tasks;                    /* number of tasks of the whole step */
 };
 
-/* Makes the record. Returns it malloc'd (caller frees) with its *length in bytes, or NULL without
- * memory. It leaves out NICs, lines and warnings beyond the limits in wire.h, and an explanation
- * that is longer than its limit. */
+/* Returns the record (malloc'd, caller frees), a struct wire_record with its arrays, and its
+ * *length in bytes; or NULL without memory. It leaves out NICs, lines and warnings beyond the
+ * limits in wire.h, and a `text` that is longer than WIRE_TEXT_MAX. */
 void *record_make(const struct record_source *source, size_t *length);
 
-/* The parts of a record; they point into the bytes that were read. */
+/* The parts of a record. They point into the bytes that were read, and are valid as long as
+ * these. */
 struct record {
     const struct wire_record *head;
-    const struct wire_nic *nics;
-    const struct wire_line *lines;
-    const char (*warnings)[256];
-    const char *text; /* NULL: none */
+    const struct wire_nic *nics;   /* [head->nic_count] */
+    const struct wire_line *lines; /* [head->line_count] */
+    const char (*warnings)[256];   /* [head->warning_count] */
+    const char *text;              /* the report for the option `explain`; NULL: none */
 };
 
-/* Checks lengths, counts and numbers, and that texts end and are printable; fills *record. `bytes`
- * is aligned as malloc() aligns. Returns 0 or -EINVAL. */
+/* Checks a record of `length` bytes, which may be hostile, and fills *record. It checks lengths,
+ * counts and numbers, and that texts end and are printable. `bytes` is aligned as malloc() aligns.
+ * Returns 0 or -EINVAL; after an error *record is undefined. */
 int record_read(const void *bytes, size_t length, struct record *record);
 
 #endif
