@@ -85,8 +85,8 @@ double nuioa_traffic_weight(const struct nuioa_traffic *traffic, enum nuioa_poli
 int nuioa_profile_index(struct nuioa_profile *profile);
 
 /* Adds warnings of what a profile has and nobody uses: it is partial; or ranks with `pair` lines
- * have `rank` lines, too, which count only where no pair does. The warnings do not name the file. `warnings` may be
- * NULL. */
+ * have `rank` lines, too, which count only where no pair does. The warnings do not name the file.
+ * `warnings` may be NULL. */
 void nuioa_profile_warn(const struct nuioa_profile *profile, struct nuioa_warnings *warnings);
 
 /* Frees what the profile owns, but not `profile` itself, and makes it empty. */
