@@ -15,29 +15,32 @@
  * acceptance of peers; server_connections.c opens, closes and writes to connections;
  * server_protocol.c answers messages. server.c uses both others, and server_protocol.c uses
  * server_connections.c. Only the server's thread calls the functions below, except
- * server_close_listener(). */
+ * server_close_listener(). None waits, and none fails: what goes wrong ends the connection that it
+ * concerns, or the exchange. `g` is the server, `p` one of its peers, which the server owns. */
 
-/* Two, because munged has two threads by default. */
+/* The number of processes that decode credentials. Two, because munged has two threads by
+ * default. */
 #define MUNGE_WORKERS 2
 
 /* GATHERING: messages are outstanding; DONE: all have arrived; FAILED: there is no table. */
 enum phase { GATHERING, DONE, FAILED };
 
+/* A process that decodes credentials. */
 struct decoder {
     struct munge_worker worker;
     struct peer *peer; /* whose credential is being decoded; NULL: none, or its peer was closed */
-    bool busy;
+    bool busy;         /* an answer is outstanding */
 };
 
 struct server {
     struct server_config config;
-    struct hmac_key key;       /* of the step */
-    char text[TOKEN_TEXT_MAX]; /* the token */
-    struct hello_wanted wanted;
+    struct hmac_key key;        /* the step's key */
+    char text[TOKEN_TEXT_MAX];  /* the token */
+    struct hello_wanted wanted; /* the step whose nodes may connect */
     int listener, epoll,
-        stop;       /* descriptors, -1: none; `stop` is an eventfd that ends the thread */
-    bool accepting; /* epoll watches the listener */
-    bool started, eager;
+        stop;            /* descriptors, -1: none; `stop` is an eventfd that ends the thread */
+    bool accepting;      /* epoll watches the listener */
+    bool started, eager; /* the thread runs and is to be joined; as for server_start() */
     pthread_t thread;
 
     enum phase phase;
@@ -48,9 +51,9 @@ struct server {
      * the end; pause_ms: no connection is accepted before, after accept() has failed. */
     int64_t give_up_ms, until_ms, accept_until_ms, flush_ms, pause_ms;
     struct nuioa_error trouble; /* the first known reason for a failure */
-    bool warned;                /* about the trouble */
-    struct peer **nodes;        /* by position in the step; NULL: no hello yet */
-    uint32_t *leaders;          /* by position in the step */
+    bool warned;                /* the user was warned of the trouble */
+    struct peer **nodes;        /* [wanted.node_count], by position; NULL: no hello yet */
+    uint32_t *leaders;          /* [wanted.node_count], by position: ranks, or WIRE_NO_RANK */
     uint32_t leaders_known;     /* nodes whose leader, or lack of one, is known */
     bool has_leaderless;        /* some node has no leader: no table */
     uint32_t records_missing;   /* nodes that had the table and disconnected without a record */
@@ -65,27 +68,32 @@ struct server {
 
 /* --- server_connections.c --- */
 
-/* Calls epoll_ctl() with operation `how` for a descriptor; `who` comes back with its events. */
+/* Calls epoll_ctl() with the operation `how` (EPOLL_CTL_*) for the descriptor `fd` and `events`
+ * (EPOLL*). epoll_wait() then returns `who` with each event of the descriptor: the peer, the
+ * decoder, or the address of g->listener or g->stop. */
 void server_watch(struct server *g, int fd, void *who, uint32_t events, int how);
 
-/* Starts or stops watching the listener for connections. */
+/* Starts (`accepting` is true) or stops watching the listener for connections. It does nothing if
+ * the listener is closed. */
 void server_set_accepting(struct server *g, bool accepting);
 
 /* Returns true if it is not yet known that the peer is a node of this step. */
 bool server_is_unauthenticated(const struct peer *p);
 
-/* Closes a connection and moves the peer to `closed`. It is freed later, because other events of
- * the same epoll_wait() may still point to it. */
+/* Closes the connection of a peer and moves the peer to g->closed. It is freed later, because other
+ * events of the same epoll_wait() may still point to it. A second call does nothing. */
 void server_drop(struct server *g, struct peer *p);
 
-/* Closes the connections of all peers in a list. */
+/* Calls server_drop() for all peers in a list of the server. */
 void server_drop_all(struct server *g, struct peer_list *list);
 
-/* Shuts the listener down and closes it. */
+/* Shuts the listener down, also for processes that hold a copy of it, and closes it. A second call
+ * does nothing. */
 void server_close_listener(struct server *g);
 
-/* Sends a message, or keeps what the socket does not take. `digest` is the body's SHA-256. If
- * sending fails, the connection is shut down, and server_receive() notices its end. */
+/* Sends a message of the type `type` (enum wire_type), or keeps a copy of what the socket does not
+ * take, which is sent later. The body has `length` bytes; `digest` is its SHA-256. If sending
+ * fails, the connection is shut down, and server_receive() notices its end. */
 void server_send(struct server *g, struct peer *p, uint32_t type, const void *body, size_t length,
                  const uint8_t digest[SHA256_SIZE]);
 
@@ -95,25 +103,29 @@ void server_stop_accepting(struct server *g);
 
 /* --- server_protocol.c --- */
 
-/* Reads and handles all messages that have arrived from a peer. */
+/* Reads and handles all messages that have arrived from a peer. The peer may be closed
+ * afterwards. */
 void server_receive(struct server *g, struct peer *p);
 
-/* Handles a decoded credential of a peer. */
+/* Handles the answer of a decoder to a peer's credential: takes the hello in it, or closes the
+ * peer's connection. */
 void server_take_decoded(struct server *g, struct peer *p, const struct munge_answer *decoded);
 
 /* Handles the loss of a peer: its connection has ended, or it broke the protocol. `rc` is the
- * reason, -errno. Without a node that is lost before the table was sent there is no table. */
+ * reason, -errno. It closes the connection. If a node is lost before the table was sent, the
+ * exchange fails, because there is no table without this node. */
 void server_peer_failed(struct server *g, struct peer *p, int rc);
 
 /* Returns true if messages are outstanding and a time limit for them has passed. */
 bool server_is_late(const struct server *g);
 
-/* The caller calls it when server_is_late(). It ends the exchange with a warning. If no hello has
- * come and nodes may still connect, it only warns of the trouble and lets the exchange go on. */
+/* Ends the exchange with a warning. It is called when server_is_late() returns true. If no hello
+ * has come and nodes may still connect, it only warns of the trouble and lets the exchange go
+ * on. */
 void server_give_up(struct server *g);
 
-/* When the thread ends: warns about known trouble, and if a report is wanted but no node has
- * connected. */
+/* Is called once, when the thread ends: warns of known trouble, and if a report is wanted but no
+ * node has connected. */
 void server_warn_at_end(struct server *g);
 
 #endif

@@ -10,18 +10,21 @@
 
 /* Session keys, and the tags that authenticate each message (wire.h). */
 
-/* Derives the session key from the step's key and a hello. All messages use it but a node's
- * first. */
+/* Sets *session to the session key, derived from the step's key and the job, step, node and nonce
+ * of *hello. It is the key of all messages but a node's first. The caller clears it at the end with
+ * explicit_bzero(). */
 void tag_session(struct hmac_key *session, const struct hmac_key *step,
                  const struct wire_hello *hello);
 
-/* Computes the tag of one message; `from` is the side that sends it. `digest` is the SHA-256 of the
- * body, so that a body for many receivers is hashed once. */
+/* Writes the tag of one message to `tag`. `from` is the side that sends it: WIRE_FROM_NODE or
+ * WIRE_FROM_SRUN. `digest` is the SHA-256 of the body, so that a body for many receivers is hashed
+ * once. */
 void tag_make(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame,
               const uint8_t digest[SHA256_SIZE], uint8_t tag[WIRE_TAG_SIZE]);
 
-/* Returns true if the tag behind a body is right. The comparison takes the same time wherever the
- * tags differ. `body` has frame->length bytes and then WIRE_TAG_SIZE bytes, the tag. */
+/* Returns true if the tag behind a body is right for a message from the side `from`. The comparison
+ * takes the same time wherever the tags differ. `body` has frame->length bytes and then
+ * WIRE_TAG_SIZE bytes, the tag. */
 bool tag_is_right(const struct hmac_key *key, enum wire_use from, const struct wire_frame *frame,
                   const void *body);
 

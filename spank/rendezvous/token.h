@@ -12,16 +12,16 @@
 #define TOKEN_TEXT_MAX (3 + 1 + 5 + 1 + 5 + 1 + 2 * WIRE_KEY_SIZE + 1)
 
 struct token {
-    uint16_t port;
-    bool encrypted; /* auth=munge: the hello is encrypted */
-    uint8_t key[WIRE_KEY_SIZE];
+    uint16_t port;              /* srun's TCP port */
+    bool encrypted;             /* auth=munge: the hello is encrypted */
+    uint8_t key[WIRE_KEY_SIZE]; /* the step's key: a secret, which the owner clears */
 };
 
-/* Fills *token, with a random key from the kernel. Returns 0, or -EIO if the kernel gives no random
- * bytes. */
+/* Fills *token with this port, this kind of hello and a random key from the kernel. Returns 0, or
+ * -EIO if the kernel gives no random bytes: then *token is not valid. */
 int token_make(struct token *token, uint16_t port, bool encrypted);
 
-/* Writes the token as text, with its NUL. */
+/* Writes the token to `text`, as the value of WIRE_VARIABLE, with its NUL. */
 void token_write(const struct token *token, char text[TOKEN_TEXT_MAX]);
 
 /* Fills *token from `text`, which may be anything. Returns 0; -EPROTONOSUPPORT if the text has

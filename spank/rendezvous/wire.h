@@ -66,9 +66,9 @@
 #define WIRE_VARIABLE "SLURM_NUIOA_SRUN"
 #define WIRE_VERSION 5
 #define WIRE_MAGIC (0x6e756900u | WIRE_VERSION)
-#define WIRE_KEY_SIZE 32
-#define WIRE_TAG_SIZE 32
-#define WIRE_NODES_MAX 65536
+#define WIRE_KEY_SIZE 32     /* bytes */
+#define WIRE_TAG_SIZE 32     /* bytes */
+#define WIRE_NODES_MAX 65536 /* nodes of a step */
 /* Limits of one node: tasks, NUMA nodes, cores. */
 #define WIRE_TASKS_MAX 4096
 #define WIRE_NUMAS_MAX 4096
@@ -88,26 +88,30 @@ enum wire_type {
 };
 
 struct wire_frame {
-    uint32_t magic, type;
-    uint32_t length; /* of the body */
+    uint32_t magic;  /* WIRE_MAGIC */
+    uint32_t type;   /* enum wire_type */
+    uint32_t length; /* of the body, in bytes */
 };
 
 /* The purpose of an HMAC input, as its first number, so that no HMAC made for one purpose is valid
  * for another. */
 enum wire_use { WIRE_SESSION = 1, WIRE_FROM_NODE, WIRE_FROM_SRUN };
 
+/* The input of the HMAC that makes the session key. */
 struct wire_session {
     uint32_t use;                   /* WIRE_SESSION */
     uint32_t job_id, step_id, node; /* as HELLO has them */
     uint8_t nonce[WIRE_KEY_SIZE];
 };
 
+/* The input of the HMAC that makes a tag. */
 struct wire_tagged {
     uint32_t use; /* WIRE_FROM_NODE or WIRE_FROM_SRUN */
     struct wire_frame frame;
     uint8_t body[32]; /* its SHA-256 */
 };
 
+/* The largest size in bytes of a node's first message: frame, body and tag. */
 #define WIRE_HELLO_MAX (64u << 10)
 
 struct wire_hello {
@@ -116,7 +120,7 @@ struct wire_hello {
     uint32_t job_id, step_id;
     uint32_t node, node_count; /* in the step, over all components of a heterogeneous one */
     uint32_t task_count;       /* on this node */
-    uint32_t leader;           /* the early leader; WIRE_NO_RANK: RECORD names it */
+    uint32_t leader;           /* rank of the early leader; WIRE_NO_RANK: RECORD names the leader */
     uint32_t rank_count;       /* task_count to ask for a slice, else 0 */
     /* uint32_t ranks[rank_count]: in the order of local ranks, all different */
 };
@@ -133,53 +137,62 @@ struct wire_slice {
 struct wire_pair {
     /* Local ranks, first < second. Pairs are sorted by first, then second, without repetition. */
     uint32_t first, second;
-    double bytes;
+    double bytes; /* that the two ranks exchange */
 };
 
-#define WIRE_PAIRS_MAX (1u << 20)
+#define WIRE_PAIRS_MAX (1u << 20) /* pairs of a slice */
 
-/* A node's plan: everything that a report says about the node. */
+/* Limits of a record: NICs, lines, warnings, and bytes of the text with its NUL. */
 #define WIRE_NICS_MAX 32
 #define WIRE_LINES_MAX 64
 #define WIRE_WARNINGS_MAX 4
 #define WIRE_TEXT_MAX (128u << 10)
-#define WIRE_NO_RANK UINT32_MAX
 
+#define WIRE_NO_RANK UINT32_MAX /* instead of a rank: there is none */
+
+/* A node's plan: everything that a report says about the node. Without a plan all counts but that
+ * of warnings are 0. */
 struct wire_record {
-    uint32_t node;
+    uint32_t node;   /* position in the step, as in HELLO */
     uint32_t leader; /* its rank; WIRE_NO_RANK: none. An early leader remains valid */
     uint32_t near;   /* number of ranks that are as near to the NIC as the leader */
-    uint32_t task_count, moved_count;
-    uint32_t numa_count, core_count, policy;
-    uint32_t planned; /* 1: a plan only, the ranks were not bound */
+    uint32_t task_count, moved_count; /* ranks on this node; those that were moved */
+    uint32_t numa_count, core_count;  /* of the node */
+    uint32_t policy;                  /* enum nuioa_policy */
+    uint32_t planned;                 /* 1: a plan only, the ranks were not bound */
     uint32_t nic_count, line_count, warning_count;
     uint32_t text_length;                  /* of the text for `explain`, with its NUL; 0: none */
     uint32_t table_timeout_ms;             /* after the record, how long the node waits for TABLE */
-    double cost_before, cost_after, bound; /* < 0: unknown */
+    double cost_before, cost_after, bound; /* J and its lower bound (nuioa(7)); < 0: unknown */
     char host[64];
-    char reason[160];
+    char reason[160];   /* why ranks moved or did not move, or why there is no plan */
     char distances[16]; /* source of the distances, such as "slit" */
     /* struct wire_nic nics[nic_count]; struct wire_line lines[line_count]; char
      * warnings[warning_count][256]; char text[text_length] */
 };
 
 struct wire_nic {
-    char label[48];
-    char numas[32]; /* NUMA nodes, as a CPU list; "": unknown */
-    uint32_t state, kind, rate_mbps;
-    uint32_t usable; /* 0: nuioa does not use it */
+    char label[48];     /* as nuioa_nic_label() writes it, such as "mlx5_0:1" */
+    char numas[32];     /* NUMA nodes, as a list such as "0-1"; "": unknown */
+    uint32_t state;     /* enum nuioa_nic_state */
+    uint32_t kind;      /* enum nuioa_nic_kind */
+    uint32_t rate_mbps; /* 0: unknown */
+    uint32_t usable;    /* 0: nuioa does not use it */
 };
 
 /* One rank, or all ranks of the node that share NUMA node and NIC. */
 struct wire_line {
-    char ranks[64], cpus[64], numas[32], memory[32], nic[48];
-    uint32_t count; /* of ranks */
-    uint32_t level; /* UINT32_MAX: unknown */
+    char ranks[64], cpus[64], numas[32]; /* lists, such as "0-3,8"; a long one is cut */
+    char memory[32];                     /* the memory policy, as nuioa_memory_text() writes it */
+    char nic[48];                        /* the label of their NIC; "": none */
+    uint32_t count;                      /* number of ranks */
+    uint32_t level; /* their distance level from the NIC; UINT32_MAX: unknown */
     uint32_t leads; /* 1: the node's leader is among them */
     uint32_t zero;  /* padding, 0 */
     double weight;  /* sum of the ranks' weights; < 0: no hints */
 };
 
+/* The largest size in bytes of the body of RECORD. */
 #define WIRE_RECORD_MAX \
     (sizeof(struct wire_record) + WIRE_NICS_MAX * sizeof(struct wire_nic) + \
      WIRE_LINES_MAX * sizeof(struct wire_line) + WIRE_WARNINGS_MAX * 256 + WIRE_TEXT_MAX)
@@ -195,7 +208,8 @@ struct wire_table {
 };
 
 struct wire_run {
-    uint32_t first, stride, count;
+    uint32_t first, stride; /* the first rank, and the difference to the next one, modulo 2^32 */
+    uint32_t count;         /* number of nodes */
 };
 
 _Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 76 &&
