@@ -20,23 +20,27 @@ struct pmix_calls {
     const char *(*version)(void);
 };
 
-/* Sets all functions to what dlsym(handle, ...) finds. */
+/* Sets all functions of *calls to what dlsym(handle, ...) finds; NULL if it finds none. `handle` is
+ * a handle of dlopen() or RTLD_DEFAULT; it must stay open while the functions are used. */
 void pmix_calls_find(struct pmix_calls *calls, void *handle);
 
 /* Returns the version as 100 * major + minor: 402 for "OpenPMIx 4.2.2 ...". Returns 0 if libpmix
  * does not tell its version. */
 unsigned pmix_calls_version(const struct pmix_calls *calls);
 
-/* Makes *proc the process `rank` of the namespace. A longer name than PMIX_MAX_NSLEN is cut off. */
+/* Makes *proc the process `rank` of the namespace `nspace`, which is copied. A longer name than
+ * PMIX_MAX_NSLEN is cut. PMIX_RANK_WILDCARD is all processes. */
 void pmix_proc_set(pmix_proc_t *proc, const char *nspace, uint32_t rank);
 
-/* Asks PMIx for a key with PMIX_OPTIONAL: such a request never goes to another node. Returns 0 and
- * *value, which the caller frees with pmix_value_release; or -ENOENT if there is no such key, or
- * its value has another type than `type`. */
+/* Asks PMIx for a key of the process *proc with PMIX_OPTIONAL: such a request never goes to another
+ * node. calls->get must not be NULL. Returns 0 and *value, which the caller frees with
+ * pmix_value_release; or -ENOENT, and *value is NULL, if there is no such key, its value has
+ * another type than `type`, or PMIx reports an error. */
 int pmix_value_get(const struct pmix_calls *calls, const pmix_proc_t *proc, const char *key,
                    pmix_data_type_t type, pmix_value_t **value);
 
-/* Frees a value: a number, a string, or an array of ranks or of distances; NULL is allowed. */
+/* Frees a value that pmix_value_get returned: a number, a string, or an array of ranks or of
+ * distances. NULL is allowed. */
 void pmix_value_release(pmix_value_t *value);
 
 #endif

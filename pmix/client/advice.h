@@ -12,28 +12,35 @@
  * it was read from PMIx or from the environment. */
 
 struct rank_list {
-    size_t count;
-    uint32_t *ranks; /* allocated by malloc */
+    size_t count;    /* 0: not known */
+    uint32_t *ranks; /* [count], allocated by malloc; ranks in MPI_COMM_WORLD */
 };
 
+/* The advice. Each member is what the function of the same name in nuioa-client.h returns. A struct
+ * of zeros is empty. It owns its lists and strings. */
 struct nuioa_client {
     enum nuioa_client_source source;
-    bool planned;
-    bool has_leader, has_level, has_weight;
-    uint32_t leader, near, level;
-    double weight;
-    struct rank_list order, rails, leaders;
-    char *nic, *cpus; /* allocated by malloc; NULL: not known */
+    bool planned;                           /* the placement was not carried out */
+    bool has_leader, has_level, has_weight; /* these members are known */
+    uint32_t leader;                        /* rank that leads this node */
+    uint32_t near;  /* how many ranks at the beginning of `order` are equally near; 0: not known */
+    uint32_t level; /* this process's distance from its network port */
+    double weight;  /* how much this process communicates */
+    struct rank_list order;   /* all ranks of this node, the best leader first */
+    struct rank_list rails;   /* the best rank for each network port in use */
+    struct rank_list leaders; /* the leader of each node */
+    char *nic, *cpus;         /* allocated by malloc; NULL: not known */
 };
 
-/* Empties advice that contradicts itself. Removes the list of all nodes' leaders if the leader of
- * this node is not in it. */
+/* Checks advice that was just read. Empties it, and frees its members, if it contradicts itself.
+ * Removes the list of all nodes' leaders if the leader of this node is not in it. */
 void advice_check(struct nuioa_client *advice);
 
 /* Frees what the advice holds, and empties it. The struct itself belongs to the caller. */
 void advice_clear(struct nuioa_client *advice);
 
-/* Reads this process's rank from its environment. Returns false if no launcher has set it. */
+/* Reads this process's rank in MPI_COMM_WORLD from the variables that launchers set. Returns true
+ * and *rank, or false if no launcher has set it. */
 bool advice_own_rank(uint32_t *rank);
 
 #endif

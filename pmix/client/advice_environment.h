@@ -4,8 +4,10 @@
 
 #include "pmix/client/advice.h"
 
-/* Reads the NUIOA_* variables into `advice`, which is empty before, and sets its source. Leaves it
- * empty if there are none, or if they are of another launcher's process. Returns 0 or -ENOMEM. */
+/* Reads the NUIOA_* variables of this process into `advice`, which is empty before, and sets its
+ * source. Leaves it empty if there are none, or if they are of another launcher's process. Returns
+ * 0 in these cases too; or -ENOMEM. The caller frees the advice with advice_clear, also after an
+ * error. */
 int advice_from_environment(struct nuioa_client *advice);
 
 #endif

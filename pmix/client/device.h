@@ -2,8 +2,9 @@
 #ifndef NUIOA_PMIX_CLIENT_DEVICE_H
 #define NUIOA_PMIX_CLIENT_DEVICE_H
 
-/* Does the work of nuioa_client_device_numa for a machine whose sysfs is below `root`, for tests.
- * The root "" is this machine. */
+/* Does the work of nuioa_client_device_numa (nuioa-client.h) for a machine whose sysfs is the
+ * directory ROOT/sys, for tests. The root "" is this machine. It returns the same: a NUMA node, or
+ * -ENOENT, -ENODATA or -EINVAL. */
 int device_numa(const char *root, const char *device);
 
 #endif

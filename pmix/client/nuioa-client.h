@@ -28,6 +28,7 @@ extern "C" {
 
 #define NUIOA_CLIENT_API 1
 
+/* A handle: the advice for this process, as it was when nuioa_client_open was called. */
 struct nuioa_client;
 
 enum nuioa_client_source {
@@ -38,11 +39,12 @@ enum nuioa_client_source {
 
 /* Reads all advice for this process: from PMIx between MPI_Init and MPI_Finalize, at other times
  * from the environment only. It takes less than a millisecond and never blocks, but call it once
- * and keep the handle. Returns NULL only if there is no memory; every function accepts NULL, which
- * means "no advice". */
+ * and keep the handle. Returns a handle, which nuioa_client_close frees; NULL only if there is no
+ * memory. Every function accepts NULL, which means "no advice". */
 struct nuioa_client *nuioa_client_open(void);
 
-/* Frees the handle, and the strings and arrays that it owns. NULL is allowed. */
+/* Frees the handle, and the strings and arrays that it owns, which other functions have returned.
+ * NULL is allowed. */
 void nuioa_client_close(struct nuioa_client *client);
 
 /* Returns where the advice was read. */
@@ -53,52 +55,58 @@ int nuioa_client_is_planned(const struct nuioa_client *client);
 
 /* --- this process ---------------------------------------------------------------------------- */
 
-/* Returns its network port with the name that UCX uses: "mlx5_0:1", or "hsi0" if there is no verbs
- * device. The handle owns the string. NULL: there is none, or it is not known. */
+/* Returns the network port that this process should use, with the name that UCX uses: "mlx5_0:1",
+ * or "hsi0" if there is no verbs device. The handle owns the string. Returns NULL if there is no
+ * such port or it is not known. */
 const char *nuioa_client_nic(const struct nuioa_client *client);
 
-/* Returns the level of its distance from that port: 0 is the same NUMA node, 1 the nearest other
- * ones, and so on. -ENOENT: not known. */
+/* Returns the level of this process's distance from that port: 0 is the same NUMA node, 1 the
+ * nearest other ones, and so on. Returns -ENOENT if it is not known. */
 int nuioa_client_level(const struct nuioa_client *client);
 
-/* Tells how much it communicates, in the unit of the user's hints: only ratios matter. Returns 0
- * and *weight, or -ENOENT. */
+/* Tells how much this process communicates, in the unit of the user's hints: only ratios between
+ * processes matter. Returns 0 and *weight; or -ENOENT if it is not known, and *weight is
+ * unchanged. */
 int nuioa_client_weight(const struct nuioa_client *client, double *weight);
 
-/* Returns its CPUs, such as "2-3,8". The handle owns the string. NULL: not known. */
+/* Returns the list of the CPUs that this process was bound to, with the kernel's numbers, such as
+ * "2-3,8". The handle owns the string. Returns NULL if it is not known. */
 const char *nuioa_client_cpus(const struct nuioa_client *client);
 
 /* --- leaders of this node -------------------------------------------------------------------- */
 
-/* Tells the rank that should lead this node. Returns 0 and *rank, or -ENOENT. */
+/* Tells the rank that should lead this node. Returns 0 and *rank; or -ENOENT if it is not known,
+ * and *rank is unchanged. */
 int nuioa_client_leader(const struct nuioa_client *client, uint32_t *rank);
 
-/* Tells all ranks of this node, the best leader first. Returns how many they are, and *ranks, which
- * the handle owns; 0 and NULL: not known. */
+/* Tells all ranks of this node, the best leader first. Returns how many they are, and *ranks, an
+ * array which the handle owns. Returns 0, and *ranks is NULL, if they are not known. */
 size_t nuioa_client_order(const struct nuioa_client *client, const uint32_t **ranks);
 
-/* Tells the best rank for each network port in use, for collectives with several leaders. Returns
- * the same as nuioa_client_order. */
+/* Tells the best rank for each network port in use on this node, for collectives with several
+ * leaders. Returns how many they are, and *ranks, an array which the handle owns. Returns 0, and
+ * *ranks is NULL, if they are not known. */
 size_t nuioa_client_rail_leaders(const struct nuioa_client *client, const uint32_t **ranks);
 
 /* Finds the best leader among the members of a sub-communicator on this node. ranks[count] are
  * their ranks in MPI_COMM_WORLD, in any order; each member passes the same set. Returns an index
- * into `ranks`; -ENOENT: there is no advice on any of them. */
+ * into `ranks`, or -ENOENT if there is no advice on any of them. */
 int nuioa_client_best(const struct nuioa_client *client, const uint32_t *ranks, size_t count);
 
-/* Counts those of them that are as near to the network as the best one: a library can let them lead
- * in turns. Returns their number, which is at least 1 if nuioa_client_best finds a leader. If
- * `indexes`, which has room for `count`, is not NULL, it receives their indexes into `ranks`, the
- * best first. If none of the node's nearest ranks is a member, only the best member is counted. 0:
- * no advice. */
+/* Counts the members ranks[count], as above, that are as near to the network as the best one: a
+ * library can let them lead in turns. Returns their number, which is at least 1 if
+ * nuioa_client_best finds a leader, or 0 if there is no advice. If `indexes`, which has room for
+ * `count`, is not NULL, it receives their indexes into `ranks`, the best first. If none of the
+ * node's nearest ranks is a member, only the best member is counted. */
 size_t nuioa_client_near(const struct nuioa_client *client, const uint32_t *ranks, size_t count,
                          uint32_t *indexes);
 
 /* --- leaders of all nodes -------------------------------------------------------------------- */
 
 /* Tells one leader for each node of the job step, in the step's order of nodes. Returns how many
- * they are, and *ranks, which the handle owns; 0 and NULL: not known. They may be known on some
- * nodes only, so the ranks must agree before they use them: see below. */
+ * they are, and *ranks, an array which the handle owns. Returns 0, and *ranks is NULL, if they are
+ * not known. They may be known on some nodes only, so the ranks must agree before they use them:
+ * see below. */
 size_t nuioa_client_leaders(const struct nuioa_client *client, const uint32_t **ranks);
 
 /* --- agreeing -------------------------------------------------------------------------------- */
@@ -118,29 +126,32 @@ enum nuioa_client_subject {
     NUIOA_CLIENT_LEADERS, /* leaders of all nodes; over any ranks of the step */
 };
 
-/* Returns a number that is equal if the advice is equal; 0: no advice. */
+/* Returns a 64-bit hash of this process's advice on the subject, which is equal on two processes if
+ * their advice is equal, and in practice only then; or 0 if there is no advice. */
 uint64_t nuioa_client_digest(const struct nuioa_client *client, enum nuioa_client_subject subject);
 
-/* Fills vote[2], as the example above needs it. */
+/* Fills vote[2] with the digest of this process's advice and its complement, for the MPI_Allreduce
+ * in the example above. */
 void nuioa_client_vote(const struct nuioa_client *client, enum nuioa_client_subject subject,
                        uint64_t vote[2]);
 
-/* Returns 1 if all ranks have the same advice; else 0, also if no rank has advice. The result is
+/* Takes a vote[2] that MPI_Allreduce has made the maximum over all ranks, as in the example above.
+ * Returns 1 if all ranks have the same advice; else 0, also if no rank has advice. The result is
  * the same on all ranks. */
 int nuioa_client_agreed(const uint64_t vote[2]);
 
 /* --- devices --------------------------------------------------------------------------------- */
 
-/* Returns the NUMA node of a device of this machine, with the kernel's number, from sysfs. It needs
- * no job. `device` is one of these names:
+/* Returns the number that the kernel gives to the NUMA node of a device of this machine. It reads
+ * sysfs and needs no job and no handle. `device` is one of these names:
  *
  *     verbs     mlx5_0, or a port of it: mlx5_0:1
  *     OFI       a domain of libfabric: mlx5_0-rdm, rdmap0s6-dgrm, cxi0, hfi1_0
  *     netdev    ib0, hsi0, eth0
  *     PCI       0000:41:00.0 or 41:00.0
  *
- * -ENOENT: no such device; -ENODATA: the kernel does not know its NUMA node, or it has none (bonds,
- * bridges, loopback); -EINVAL: not the name of a device. */
+ * Returns -ENOENT if there is no such device; -ENODATA if the kernel does not know its NUMA node,
+ * or it has none (bonds, bridges, loopback); or -EINVAL if it is not the name of a device. */
 int nuioa_client_device_numa(const char *device);
 
 #ifdef __cplusplus

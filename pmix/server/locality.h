@@ -10,37 +10,42 @@
 
 /* This header is private to pmix/server. It declares the values of PMIx's standard keys that say
  * where a rank is. PMIx makes them from an hwloc topology. Here they are made from the node's
- * description, because loading a topology takes longer than all else that is done here. */
+ * description, because loading a topology takes longer than all else that is done here.
+ *
+ * The parameters: `node` is the description of this machine, `assignment` is where the plan puts
+ * one rank, and a PU is a CPU of the kernel (a hardware thread). The functions keep no pointer to
+ * them. */
 
-/* Returns whether the rank is bound to less than the whole node. PMIx gives no locality to a rank
+/* Returns true if the rank is bound to less than the whole node. PMIx gives no locality to a rank
  * that is not: to say that it shares everything with every rank would be false. */
 bool locality_is_bound(const struct nuioa_node *node, const struct nuioa_assignment *assignment);
 
-/* Returns the value of PMIX_CPUSET, such as "hwloc:8-9". The caller frees it. NULL: no memory. */
+/* Returns the value of PMIX_CPUSET, such as "hwloc:8-9", with the kernel's numbers (malloc'd,
+ * caller frees); or NULL without memory. */
 char *locality_cpuset(const struct nuioa_assignment *assignment);
 
-/* Returns the cache levels that this machine has, as a mask: bit N for level N. They are read from
- * sysfs: where a level is missing, the node's description has the next larger unit instead, and
- * this must not be published as a cache. */
+/* Returns the cache levels that this machine has, as a mask: bit N is set if there is a level N.
+ * They are read from sysfs: where a level is missing, the node's description has the next larger
+ * unit instead, and this must not be published as a cache. */
 unsigned locality_caches(const struct nuioa_node *node);
 
 /* Returns the value of PMIX_LOCALITY_STRING, such as "SK1:L31:L28-9:CR8-9:HT8-9:NM1", with hwloc's
- * logical indexes. `caches` is what locality_caches returned. The caller frees the string. NULL: no
- * memory. */
+ * logical indexes (malloc'd, caller frees); or NULL without memory. `caches` is what
+ * locality_caches returned for this node. */
 char *locality_string(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                       unsigned caches);
 
-/* Fills package_ranks[task_count], by local rank: PMIX_PACKAGE_RANK counts the ranks of one package
- * in the order of their local ranks. */
+/* Fills package_ranks[plan->task_count], which the caller allocated, by local rank, with the values
+ * of PMIX_PACKAGE_RANK: the position, from 0, of a rank among the ranks of its package, in the
+ * order of their local ranks. */
 void locality_package_ranks(const struct nuioa_node *node, const struct nuioa_plan *plan,
                             uint16_t *package_ranks);
 
-/* The devices whose distances are published: the network ports that can be used. A verbs device
- * and its netdev are two devices, each with the name that PMIx gives it. malloc allocates the
- * strings. */
+/* A device whose distances are published: a network port that can be used. A verbs device and its
+ * netdev are two devices. */
 struct locality_device {
-    const struct nuioa_nic *nic;
-    char *uuid, *name;
+    const struct nuioa_nic *nic; /* owned by the node's description */
+    char *uuid, *name;           /* as PMIx names devices; allocated by malloc */
     pmix_device_type_t type;
 };
 
@@ -49,16 +54,19 @@ struct locality_devices {
     struct locality_device *list;
 };
 
-/* Fills *devices; devices without an address are left out. Returns 0 or -ENOMEM. In both cases the
- * caller calls locality_devices_free. */
+/* Fills *devices with the ports of this node that tasks use or can use; those without an address in
+ * sysfs are left out. *devices points into `node`, which must outlive it. Returns 0 or -ENOMEM. In
+ * both cases the caller calls locality_devices_free. */
 int locality_devices_find(const struct nuioa_node *node, const struct nuioa_plan *plan,
                           struct locality_devices *devices);
+
+/* Frees the list and its strings, and makes it empty. The struct itself belongs to the caller. */
 void locality_devices_free(struct locality_devices *devices);
 
 /* Fills distances[devices->count] with the smallest and the largest distance of the rank's PUs from
  * each device. The unit is that of the node's distance matrix: 10 means that the PU is local to the
- * device, and 11 that it is on the same NUMA node but not local to the device. The strings still
- * belong to `devices`. */
+ * device, and 11 that it is on the same NUMA node but not local to the device. The caller allocated
+ * `distances`; the strings in it still belong to `devices`. */
 void locality_distances(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                         const struct locality_devices *devices, pmix_device_distance_t *distances);
 

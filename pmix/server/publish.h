@@ -19,41 +19,48 @@
  * a rank connects: so publish at the last task_post_fork. The environment has the same values. No
  * function here is thread-safe. */
 
-/* The candidates for the name of the step's namespace. They are tried in this order until PMIx
- * knows one. */
+/* Limits of the struct below: bytes of a name with its NUL, and number of names. */
 #define NUIOA_NAMESPACE_SIZE 256
 #define NUIOA_NAMESPACE_CANDIDATES 3
 
+/* The candidates for the name of the step's namespace. They are tried in this order until PMIx
+ * knows one. */
 struct nuioa_namespaces {
     unsigned count;
     char names[NUIOA_NAMESPACE_CANDIDATES][NUIOA_NAMESPACE_SIZE];
 };
 
-/* Fills in the names under which mpi/pmix may have registered the step. In a heterogeneous job the
- * name has the job id of the leading component. SPANK does not tell it, but PMIX_SERVER_TMPDIR in
- * slurmstepd's own environment does, and SLURM_JOB_ID in the job's `environment` (may be NULL). */
+/* Fills *namespaces with the names under which mpi/pmix may have registered the step. In a
+ * heterogeneous job the name has the job id of the leading component. SPANK does not tell it, but
+ * PMIX_SERVER_TMPDIR in slurmstepd's own environment does, and SLURM_JOB_ID in `environment`, which
+ * is the job's ("NAME=VALUE" strings ended by NULL; it may be NULL). `job_id` and `step_id` are
+ * what SPANK tells. It cannot fail: there is always at least one name. */
 void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *environment,
                             uint32_t job_id, uint32_t step_id);
 
-/* Opens the step as this process's PMIx knows it. Returns 1 and *publisher, which the caller
- * closes; 0 and NULL if there is no PMIx; or negative with *err: -ENOENT if PMIx knows no
- * candidate, -EINVAL if it has another number of local tasks, -ETIMEDOUT if it does not answer, or
- * -EAGAIN, -ENOMEM.
+/* A step whose keys are stored: struct nuioa_publisher in session.h. */
+struct nuioa_publisher;
+
+/* Opens the step with `task_count` local tasks as this process's PMIx knows it. Returns 1 and
+ * *publisher, which nuioa_publish_close frees; 0 and NULL if there is no PMIx; or negative with
+ * *err, and NULL: -ENOENT if PMIx knows no candidate, -EINVAL if it has another number of local
+ * tasks, -ETIMEDOUT if it does not answer, -EAGAIN if there is no thread to ask it, or -ENOMEM.
  *
  * PMIx does each call in its own thread, and the caller waits for it without a limit: PMIX_TIMEOUT
  * is for requests to other nodes only. Therefore another thread asks PMIx a question first: in this
  * function, and before keys are stored if the last answer is older than `patience_ms`. If the
  * answer does not come within `patience_ms`, PMIx is not called. With 0 no such question is asked,
  * for a process that must not have threads. */
-struct nuioa_publisher;
 int nuioa_publish_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
                        unsigned patience_ms, struct nuioa_publisher **publisher,
                        struct nuioa_error *err);
-void nuioa_publish_close(struct nuioa_publisher *publisher); /* NULL is allowed */
+
+/* Frees the publisher. The keys that it stored remain in PMIx. NULL is allowed. */
+void nuioa_publish_close(struct nuioa_publisher *publisher);
 
 /* Returns the ranks of the local tasks as PMIx and MPI number them: an array of task_count ranks,
- * by local rank, owned by the publisher. SPANK's ranks differ from them in a heterogeneous job,
- * where SPANK numbers the ranks of each component from 0. */
+ * by local rank. The publisher owns it, until nuioa_publish_close. SPANK's ranks differ from them
+ * in a heterogeneous job, where SPANK numbers the ranks of each component from 0. */
 const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *publisher);
 
 /* Makes sure that the keys nuioa.* reach the ranks under their names. Call it in init_post_opt,
@@ -63,22 +70,24 @@ const uint32_t *nuioa_publish_ranks(const struct nuioa_publisher *publisher);
  * another one, and this is true for the keys of its MPI library too. Therefore a variable in
  * slurmstepd's environment makes this server send the data in messages (gds/hash).
  *
- * `rank_count` is that of the whole step, `environment` is the job's. Returns 0; or negative with
- * *err: -E2BIG if the step is too large for a copy of the data in each rank, -EPERM if the user has
- * chosen another way, -EBUSY if the server runs already, -ENOMEM. Then the keys nuioa.* are not
- * published. */
+ * `rank_count` is that of the whole step, `environment` is the job's, as above. Returns 0, also if
+ * there is no PMIx or nothing is to be done; or negative with *err: -E2BIG if the step is too large
+ * for a copy of the data in each rank, -EPERM if the user has chosen another way, -EBUSY if the
+ * server runs already, or -ENOMEM. After an error nuioa_publish_tasks and nuioa_publish_node leave
+ * the keys nuioa.* out. */
 int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct nuioa_error *err);
 
 /* The largest number of ranks of a step in which each rank may have its own copy of the job's data.
  * The data are 2 KB for each rank of the step: 2 MB in each rank, which the node's server sends. */
 #define NUIOA_PUBLISH_RANKS_MAX 1024
 
+/* What is published. The caller owns all of it; nothing is kept after the call. */
 struct nuioa_publication {
-    const struct nuioa_plan *plan; /* as carried out; assignments[] by local rank */
-    const struct nuioa_node *node;
-    const struct nuioa_options *options;
-    const uint32_t *leaders; /* the leader of each node of the step, as PMIx's rank */
-    uint32_t leader_count;   /* 0: the rendezvous has not found them */
+    const struct nuioa_plan *plan;       /* as carried out; assignments[] by local rank */
+    const struct nuioa_node *node;       /* the node that the plan is for */
+    const struct nuioa_options *options; /* `export_set` says which keys are wanted */
+    const uint32_t *leaders; /* [leader_count]: the leader of each node of the step, PMIx's rank */
+    uint32_t leader_count;   /* number of nodes; 0: the rendezvous has not found the leaders */
 };
 
 /* These two functions store the keys that options->export_set asks for. With `pmix` these are the
@@ -89,7 +98,8 @@ struct nuioa_publication {
  *
  * nuioa_publish_tasks comes first: it stores the keys of each rank, and does not need the leaders.
  * nuioa_publish_node stores the keys of the node and of the job. nuioa.version is the last of them:
- * a reader who finds it finds all. Both return 0; or negative with *err: then some keys may be
+ * a reader who finds it finds all. Both return 0; or negative with *err: -ETIMEDOUT or -EAGAIN as
+ * for nuioa_publish_open, -EIO if PMIx refuses a key, -ENOBUFS or -ENOMEM. Then some keys may be
  * stored already, and these are correct. */
 int nuioa_publish_tasks(struct nuioa_publisher *publisher,
                         const struct nuioa_publication *publication, struct nuioa_error *err);
@@ -98,10 +108,10 @@ int nuioa_publish_node(struct nuioa_publisher *publisher,
 
 /* How much has been published so far. */
 struct nuioa_published {
-    const char *nspace;    /* owned by the publisher */
+    const char *nspace;    /* the name of the step's namespace; owned by the publisher */
     unsigned pmix_version; /* 402 for 4.2; 0: unknown */
-    uint32_t key_count;
-    uint32_t time_us; /* time spent in the two functions above */
+    uint32_t key_count;    /* number of keys stored */
+    uint32_t time_us;      /* microseconds spent in the two functions above */
 };
 
 /* Returns how much `publisher` has published. */

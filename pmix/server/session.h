@@ -10,28 +10,29 @@
 #include "util/error.h"
 
 /* This header is private to pmix/server. It declares the PMIx server of this process, and the step
- * whose keys are stored in it. */
+ * whose keys are stored in it. No function here is thread-safe. */
 
 struct nuioa_publisher {
     struct pmix_calls calls;
-    unsigned patience_ms; /* how long to wait for an answer of PMIx; 0: without a limit */
+    unsigned patience_ms; /* how long to wait for an answer of PMIx; 0: it is not asked before */
     int64_t answered_ms;  /* when PMIx answered last, by the monotonic clock */
     char nspace[NUIOA_NAMESPACE_SIZE];
-    uint32_t count;      /* number of local tasks */
-    uint32_t *ranks;     /* [count]: PMIx's rank of each task, by local rank */
-    uint32_t stored;     /* number of keys stored so far */
-    uint32_t time_us;    /* time spent on storing */
-    bool no_records;     /* true: this PMIx does not take a rank's keys in one call */
-    bool records_proven; /* true: it was seen to take them */
-    struct nuioa_error *err;
+    uint32_t count;          /* number of local tasks */
+    uint32_t *ranks;         /* [count]: PMIx's rank of each task, by local rank */
+    uint32_t stored;         /* number of keys stored so far */
+    uint32_t time_us;        /* time spent on storing */
+    bool no_records;         /* true: this PMIx does not take a rank's keys in one call */
+    bool records_proven;     /* true: it was seen to take them */
+    struct nuioa_error *err; /* where the reason of an error goes; owned by the present caller */
 };
 
-/* Opens the first of the namespaces that PMIx knows. Returns 1 and *publisher, which the caller
- * closes; 0 and NULL if this process has no PMIx server; or negative with *err, as
- * nuioa_publish_open. */
+/* Does the work of nuioa_publish_open (publish.h), with the same parameters, results and errors.
+ * Sets s->err of the publisher to `err`. */
 int session_open(const struct nuioa_namespaces *namespaces, uint32_t task_count,
                  unsigned patience_ms, struct nuioa_publisher **publisher, struct nuioa_error *err);
-void session_close(struct nuioa_publisher *publisher); /* NULL is allowed */
+
+/* Frees the publisher. NULL is allowed. */
+void session_close(struct nuioa_publisher *publisher);
 
 /* Asks PMIx a question from another thread and waits for the answer, at most s->patience_ms. If it
  * answers, the next calls of PMIx are expected to return too. PMIx is not asked if its last answer
@@ -40,8 +41,8 @@ void session_close(struct nuioa_publisher *publisher); /* NULL is allowed */
  * thread never ends; so a library that contains this code must not be unloaded (-z nodelete). */
 int session_await(struct nuioa_publisher *s);
 
-/* Returns whether the first local rank has this key, with this type, from Slurm. Slurm gives all
- * ranks the same keys. */
+/* Returns true if the first local rank has this key already, with a value of this type, from Slurm.
+ * Slurm gives all ranks the same keys. It calls PMIx, so session_await() comes before. */
 bool session_has(const struct nuioa_publisher *s, const char *key, pmix_data_type_t type);
 
 /* A record is the keys of one rank, or with PMIX_RANK_WILDCARD those of the node. They are stored
@@ -50,37 +51,38 @@ bool session_has(const struct nuioa_publisher *s, const char *key, pmix_data_typ
 #define RECORD_KEYS 10
 
 struct record {
-    uint32_t rank;
+    uint32_t rank;  /* PMIx's rank, or PMIX_RANK_WILDCARD */
     unsigned count; /* how many entries are used; the first one holds the rank */
     pmix_info_t entries[1 + RECORD_KEYS];
-    unsigned owned_count;
-    void *owned[RECORD_KEYS];
-    const char *refused; /* the first key for which there was no room; NULL: all had room */
+    unsigned owned_count;     /* how many elements of `owned` are used */
+    void *owned[RECORD_KEYS]; /* memory of the values, which record_end frees */
+    const char *refused;      /* the first key for which there was no room; NULL: all had room */
 };
 
-/* Makes an empty record for `rank`. */
+/* Makes *record an empty record for `rank`. The caller frees what it will own with record_end. */
 void record_begin(struct record *record, uint32_t rank);
 
-/* Adds a key. The memory to which `value` points must live until the record is stored, and `key`
- * must live as long. */
+/* Adds a key. The memory to which *value points must live until the record is stored, and `key`
+ * must live as long. If there is no room, record_store fails. */
 void record_add(struct record *record, const char *key, const pmix_value_t *value);
 
-/* Adds a string that malloc made; the record frees it, in every case. `key` must live until the
- * record is stored. Returns false if `text` is NULL, which means that there was no memory for
- * it. */
+/* Adds a string that malloc made; the record frees it, also if there is no room for the key. `key`
+ * must live until the record is stored. Returns true; or false if `text` is NULL, which means that
+ * there was no memory for it. */
 bool record_add_text(struct record *record, const char *key, char *text);
 
 /* Adds an array of `count` ranks, copied from ranks[which[i]], or from ranks[i] if `which` is NULL.
- * The record frees the copy. `key` must live until the record is stored. Returns false if there is
- * no memory. */
+ * The record frees the copy. `key` must live until the record is stored. Returns true, or false if
+ * there is no memory. */
 bool record_add_ranks(struct record *record, const char *key, const pmix_rank_t *ranks,
                       const uint32_t *which, uint32_t count);
 
-/* Stores all keys. Returns 0; or negative with the reason in *s->err: -EIO if PMIx refuses a key,
- * and -ENOBUFS if the record was given more than RECORD_KEYS keys: then none is stored. */
+/* Stores all keys in PMIx, which copies them. Returns 0; or negative with the reason in *s->err:
+ * -EIO if PMIx refuses a key, and then the keys before it are stored; or -ENOBUFS if the record was
+ * given more than RECORD_KEYS keys, and then none is stored. */
 int record_store(struct nuioa_publisher *s, struct record *record);
 
-/* Frees what the record owns. */
+/* Frees what the record owns. The struct itself belongs to the caller. */
 void record_end(struct record *record);
 
 #endif
