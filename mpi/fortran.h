@@ -18,6 +18,8 @@
 typedef MPI_Fint *fint;
 typedef void (*real_call)(void *, ...);
 
+/* Returns the MPI library's function `name`, which it looks up with dlsym and keeps in *known at
+ * the first call; NULL if the process has no such function. */
 static real_call real(real_call *known, const char *name)
 {
     if (!*known) {
@@ -27,6 +29,8 @@ static real_call real(real_call *known, const char *name)
     return *known;
 }
 
+/* Declares, at the beginning of an entry point, `call`: the MPI library's function of this name. If
+ * the program left out `ierr`, the result goes to a local variable. */
 #define REAL(name) \
     static real_call known; \
     real_call call = real(&known, PMPI_NAME(name)); \

@@ -19,13 +19,16 @@
 /* There are no prototypes for functions that Fortran calls. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/* Gives the C function's result to Fortran; `ierr` is NULL if the program left it out. */
+/* Gives the result `rc` of a C function, an MPI error code, to Fortran. `ierr` is NULL if the
+ * program left it out. */
 static void answer(int rc, MPI_Fint *ierr)
 {
     if (ierr)
         *ierr = rc;
 }
 
+/* The entry points MPI_Init, MPI_Init_thread and MPI_Finalize of "use mpi_f08". The arguments are
+ * MPI's, and *ierr becomes an MPI error code. */
 void mpi_init_f08_(MPI_Fint *ierr)
 {
     answer(MPI_Init(NULL, NULL), ierr);

@@ -7,16 +7,17 @@
 /* The result for one collective and size. */
 struct bench_row {
     const struct bench_call *call;
-    uint64_t bytes;
-    int root;
-    long calls;                  /* of each side, in all rounds */
-    double us[BENCH_SIDES];      /* time of a call on the slowest rank: median of the rounds */
-    uint64_t wrong[BENCH_SIDES]; /* number of wrong bytes; 0 if not verified */
-    bool verified;
+    uint64_t bytes;              /* the size of the message, as in calls.h */
+    int root;                    /* -1: another root in each call */
+    long calls;                  /* number of calls of each side, in all rounds */
+    double us[BENCH_SIDES];      /* microseconds of a call on the slowest rank: median of rounds */
+    uint64_t wrong[BENCH_SIDES]; /* number of wrong bytes on all ranks; 0 if not verified */
+    bool verified;               /* the results were checked */
 };
 
-/* Measures one collective and size, and fills *row, which is the same on all ranks. Returns 0 on
- * all ranks, or -ENOMEM on all. */
+/* Measures the collective bench_calls[call] with messages of `bytes` bytes, and fills *row, which
+ * is the same on all ranks. All ranks of MPI_COMM_WORLD call it. Returns 0 on all ranks, or -ENOMEM
+ * on all if one has no memory; then the times in *row are 0. */
 int bench_measure(const struct bench_settings *settings, const struct bench_world *world, int call,
                   uint64_t bytes, struct bench_row *row);
 

@@ -7,23 +7,27 @@
 
 /* The ranks of a communicator, or of a window's communicator. */
 struct trace_ranks {
-    int size; /* of the remote group of an intercommunicator */
-    int me;   /* rank of this process; MPI_UNDEFINED for a window */
-    bool inter;
+    int size;    /* number of ranks; in an intercommunicator, of its remote group */
+    int me;      /* rank of this process; MPI_UNDEFINED for a window */
+    bool inter;  /* an intercommunicator */
     int world[]; /* [size]: ranks in MPI_COMM_WORLD; MPI_UNDEFINED: of another MPI_COMM_WORLD */
 };
 
-/* Call this once after MPI_Init, before the functions below. Returns 0, or -1 if MPI reports an
- * error. */
+/* Creates the attributes that keep the ranks. It is called once after MPI_Init, before the
+ * functions below. Returns 0, or -1 if MPI reports an error. */
 int trace_comm_open(void);
 
-/* Return the ranks, which live as long as the communicator or window, or NULL if they cannot be
- * found. The caller must not free them. */
+/* Returns the ranks of the communicator, or NULL if MPI does not tell them or there is no memory.
+ * They belong to the communicator and live as long as it. Any thread may call it; it sends no
+ * message. */
 const struct trace_ranks *trace_comm(MPI_Comm comm);
+
+/* Does the same for the ranks of a window, which belong to the window. */
 const struct trace_ranks *trace_window(MPI_Win window);
 
-/* Returns the rank in MPI_COMM_WORLD of `rank`, which is one of `ranks`. Returns MPI_UNDEFINED if
- * there is no such rank, or if `ranks` is NULL. */
+/* Returns ranks->world[rank], the rank in MPI_COMM_WORLD of the process that has the number `rank`
+ * in the communicator or window. Returns MPI_UNDEFINED if `rank` is not from 0 to ranks->size - 1,
+ * or if `ranks` is NULL. */
 int trace_world_rank(const struct trace_ranks *ranks, int rank);
 
 #endif

@@ -8,12 +8,12 @@
 /* The numbers of elements of a collective's parts. They are ints or, in the functions of MPI 4
  * whose names end with _c, MPI_Counts. If both arrays are NULL, each part has `all` elements. */
 struct trace_counts {
-    MPI_Count all;
-    const int *each;
-    const MPI_Count *each_large;
+    MPI_Count all;               /* elements of each part */
+    const int *each;             /* [number of ranks], the program's; NULL: not used */
+    const MPI_Count *each_large; /* the same for MPI_Counts */
 };
 
-/* Returns the number of elements of part i. */
+/* Returns the number of elements of part i, from 0. */
 static inline MPI_Count trace_part(const struct trace_counts *counts, int i)
 {
     return counts->each         ? counts->each[i]
@@ -21,8 +21,8 @@ static inline MPI_Count trace_part(const struct trace_counts *counts, int i)
                                 : counts->all;
 }
 
-/* Returns the size in bytes of `count` elements. Returns 0 if `count` is not positive, or if MPI
- * does not know the size of the type. */
+/* Returns the size in bytes of `count` elements of `type`. Returns 0 if `count` is not positive, or
+ * if MPI does not know the size of the type. */
 static inline uint64_t trace_bytes(MPI_Count count, MPI_Datatype type)
 {
     MPI_Count size = 0;

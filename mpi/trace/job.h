@@ -2,14 +2,20 @@
 #ifndef NUIOA_MPI_TRACE_JOB_H
 #define NUIOA_MPI_TRACE_JOB_H
 
-/* Starts the trace. Called after MPI_Init. */
+/* Starts the trace, after MPI_Init, if NUIOA_TRACE_FILE names a file. A second call does nothing,
+ * and so does a call in a process that MPI_Comm_spawn has started. If the trace cannot be recorded,
+ * it says so on stderr, and nothing is counted. */
 void trace_begin(void);
 
-/* Gathers the counters of all ranks and writes the profile. Called before MPI_Finalize;
- * collective. */
+/* Sends the counters of all ranks to rank 0, which writes them to the file as a profile. It is
+ * called before MPI_Finalize, and is collective over MPI_COMM_WORLD. If the file cannot be written,
+ * rank 0 says so on stderr, and an older file stays. Frees the counters and ends the trace. It does
+ * nothing if the trace was not started. */
 void trace_end(void);
 
-/* Writes the counters of this rank, as a partial profile. Called before MPI_Abort. */
+/* Writes the counters of this rank alone to the file, as a profile that is marked as partial, and
+ * ends the trace. It is called before MPI_Abort, and when the program exits without MPI_Finalize.
+ * It calls no MPI function. */
 void trace_cut_short(void);
 
 #endif

@@ -4,18 +4,26 @@
 
 #include <mpi.h>
 
-/* Counts a message to the rank `dest` of `comm`. Called after the MPI call has succeeded. */
+/* These functions count messages between two ranks. They are called after the MPI call has
+ * succeeded, by any thread, and cannot fail: what there is no memory for is not counted. */
+
+/* Counts a message of `count` elements of `type` to the rank `dest` of `comm`. MPI_PROC_NULL is not
+ * counted. */
 void trace_send(int dest, MPI_Count count, MPI_Datatype type, MPI_Comm comm);
 
-/* A persistent request is made between these two calls, with the event between them: this event is
- * counted each time the request is started. */
+/* Begins to note what a persistent request sends: until trace_prepared(), messages that this thread
+ * counts are noted and not counted. */
 void trace_prepare(void);
+
+/* Ends what trace_prepare() has begun: the noted messages are counted each time `request` is
+ * started, until trace_forget(). */
 void trace_prepared(MPI_Request request);
 
-/* Counts a start of the request. MPI may have replaced the handle `before` by `after`. */
+/* Counts one start of a persistent request, whose handle was `before`. MPI may have replaced it by
+ * `after`; else both are the same. Other requests are ignored. */
 void trace_start(MPI_Request before, MPI_Request after);
 
-/* The request is freed. */
+/* Forgets what was noted for a request, before the program frees it. Other requests are ignored. */
 void trace_forget(MPI_Request request);
 
 #endif

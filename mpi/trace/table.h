@@ -9,27 +9,35 @@
 
 #define TRACE_LARGE 32768 /* bytes of a large message: "large" in a profile */
 
+/* Whether this process sends to the rank, or gets data from it by a one-sided call. */
 enum trace_direction { TRACE_TO, TRACE_FROM };
 
 struct trace_count {
-    uint64_t bytes, msgs, large_bytes;
+    uint64_t bytes;       /* bytes of all messages */
+    uint64_t msgs;        /* number of messages */
+    uint64_t large_bytes; /* bytes of messages of TRACE_LARGE bytes or more */
 };
 
-/* Makes the counters for rank_count ranks. `threads`: several threads may count at once. Returns 0
- * or -ENOMEM. */
+/* Makes the counters for ranks from 0 to rank_count - 1, all 0. `threads` says that several threads
+ * may count at once. trace_table_close() frees them. Returns 0; memory is allocated later, where it
+ * is needed. */
 int trace_table_open(int rank_count, bool threads);
 
-/* Frees the counters. Later events are ignored. */
+/* Frees the counters. Messages that are counted later are ignored. No other thread may be
+ * counting. */
 void trace_table_close(void);
 
-/* Counts `msgs` messages of `bytes` bytes each. Any thread may call it. Ranks outside the table are
- * ignored. */
+/* Counts `msgs` messages of `bytes` bytes each to or from `rank` of MPI_COMM_WORLD. Any thread may
+ * call it. Ranks outside the table are ignored, and so are messages without memory for a
+ * counter. */
 void trace_add(enum trace_direction direction, int rank, uint64_t bytes, uint64_t msgs);
 
-/* Returns the counter, which the table owns, or NULL if nothing was counted. */
+/* Returns the counter of `rank`, which must be in the table; or NULL if nothing was counted. The
+ * table owns it, until trace_table_close(). */
 const struct trace_count *trace_counted(enum trace_direction direction, int rank);
 
-/* A list of the messages that a persistent request sends each time it is started. */
+/* A list of the messages that a persistent request sends each time it is started. A struct of zeros
+ * is empty. */
 struct trace_notes {
     struct trace_note {
         int rank;
@@ -38,11 +46,12 @@ struct trace_notes {
     uint32_t count, room;
 };
 
-/* From now on trace_add in this thread adds to *notes, which is all zeros at first, and does not
- * count, until this is called with NULL. If there is no memory, messages are lost. */
+/* From now on trace_add() in this thread adds to *notes and does not count, until this is called
+ * with NULL. The direction is not noted: it is always TRACE_TO. trace_forget_notes() frees the
+ * list. If there is no memory, messages are lost. */
 void trace_note(struct trace_notes *notes);
 
-/* Counts all messages of the list as sent. */
+/* Counts all messages of the list once, in the direction TRACE_TO. */
 void trace_count_notes(const struct trace_notes *notes);
 
 /* Frees the list and makes it empty. The struct itself belongs to the caller. */
