@@ -4,8 +4,8 @@
 
 #include "mpi/coll/comm.h"
 
-/* MPI_Bcast by the algorithm `how`. The arguments are MPI's, already checked. Collective. Returns
- * an MPI error code. */
+/* Does MPI_Bcast of `count` elements of `type` in `buffer` by the algorithm `how`. The arguments
+ * are MPI's, already checked. All ranks of the communicator call it. Returns an MPI error code. */
 int coll_bcast(struct coll_comm *c, const struct coll_algorithm *how, void *buffer, int count,
                MPI_Datatype type, int root);
 

@@ -23,33 +23,37 @@
  * The third large call makes the rest of this struct. Then the communicator is READY, or PASSED if
  * nothing is to be gained. */
 
-/* So many calls are needed before ranks exchange messages and make communicators: these would not
+/* The number of calls after which ranks exchange messages and make communicators: these would not
  * pay for a communicator that is used once or twice. */
 #define COLL_CALLS_MIN 3
 
 /* The bytes of a large call. No row of the built-in table begins below. */
 #define COLL_LARGE 32768
 
+/* As above. */
 enum coll_state { COLL_NEW, COLL_PASSED, COLL_AGREED, COLL_READY };
 
+/* The members from `me` on are valid if the state is COLL_READY. The struct owns all but `comm`. */
 struct coll_comm {
     enum coll_state state;
-    int calls, large_calls;
-    MPI_Comm comm; /* the program's */
-    int size;
-    int me;        /* this process's rank */
-    MPI_Comm own;  /* ours, with the same ranks; errors are returned */
-    MPI_Comm node; /* ours, with the ranks of this node, in the same order */
+    int calls;       /* number of calls while the state is COLL_NEW */
+    int large_calls; /* number of large calls while it is COLL_AGREED */
+    MPI_Comm comm;   /* the program's */
+    int size;        /* the number of ranks */
+    int me;          /* this process's rank */
+    MPI_Comm own;    /* ours, with the same ranks; errors are returned */
+    MPI_Comm node;   /* ours, with the ranks of this node, in the same order */
     struct coll_map map;
     struct coll_table *table;   /* the rows of the table that can match here */
-    struct coll_window *window; /* made by coll_comm_window */
-    bool window_asked;
+    struct coll_window *window; /* made by coll_comm_window; NULL: none */
+    bool window_asked;          /* coll_comm_window was called */
 };
 
-/* Creates the key of the attribute. */
+/* Creates the key of the attribute, in MPI_Init. If MPI cannot make it, all calls are passed on. */
 void coll_comm_open(void);
 
-/* Frees the key, and the attributes of MPI_COMM_WORLD and MPI_COMM_SELF. */
+/* Frees the key, and the attributes of MPI_COMM_WORLD and MPI_COMM_SELF, before MPI_Finalize. All
+ * calls are passed on afterwards. A second call does nothing. */
 void coll_comm_close(void);
 
 /* Notes that from now on a communicator may have members of another MPI_COMM_WORLD. This library's
@@ -57,21 +61,22 @@ void coll_comm_close(void);
  * call it. */
 void coll_comm_allow_other_worlds(void);
 
-/* Returns the description of `comm`, which owns it, or NULL if the call is to be passed on. If this
- * call is the one that asks all ranks for their settings, this function asks them, so it can wait
- * for them. `bytes` is the size of this call; 0 if not all ranks know it. Aborts the process if
- * there is no memory: the other ranks would wait for it for ever. */
+/* Returns the description of `comm`, which owns it, or NULL if the call is to be passed on. Every
+ * rank calls it for every collective call on `comm`. If this call is the one that asks all ranks
+ * for their settings, this function asks them, so it can wait for them. `bytes` is the size of the
+ * call's message; 0 if not all ranks know it. Aborts the process if there is no memory: the other
+ * ranks would wait for it for ever. */
 struct coll_comm *coll_comm(MPI_Comm comm, uint64_t bytes);
 
 /* Returns true if the communicator is READY, and false if the call is to be passed on. The result
  * is the same on all ranks. The caller calls it once for each large call on a communicator that is
- * AGREED or READY. It counts these calls, and the one that is due makes the rest of *c: that is
- * collective over the communicator. */
+ * AGREED or READY. It counts these calls, and the third makes the rest of *c, together with all
+ * other ranks of the communicator, and waits for them. */
 bool coll_comm_ready(struct coll_comm *c);
 
-/* Returns the memory that the ranks of this node share, the same in each call; *c owns it. The
- * first call is collective over these ranks. Returns NULL, on all of them, if there is no such
- * memory or the node has one rank only. */
+/* Returns the memory that the ranks of this node share, the same in each call; *c owns it. All
+ * ranks of the node make the first call together, and it waits for them. Returns NULL, on all of
+ * them, if there is no such memory or the node has one rank of the communicator only. */
 struct coll_window *coll_comm_window(struct coll_comm *c);
 
 #endif

@@ -10,20 +10,25 @@
  * Each of them is passed on to the MPI library as it is, or led here. The library itself calls MPI
  * by its PMPI names only. */
 
-/* Starts the library after MPI_Init. A second call does nothing. */
+/* Starts the library after MPI_Init: reads its settings, and sends no message. A second call does
+ * nothing. */
 void coll_begin(void);
 
-/* Ends it before MPI_Finalize; collective over MPI_COMM_WORLD. */
+/* Ends the library before MPI_Finalize, and frees what it has. All ranks of MPI_COMM_WORLD call it.
+ * Calls are passed on afterwards. */
 void coll_end(void);
 
-/* Decides whether a call with a message of this size is led, and fills *algorithm if so. Returns
- * false if it is to be passed on to the MPI library. The result is the same on all ranks of the
- * communicator, which must have agreed (mpi/coll/comm.h). */
+/* Decides whether a call of `collective` with a message of `bytes` bytes, as table.h counts them,
+ * is led. Returns true with *algorithm, or false if it is to be passed on to the MPI library; then
+ * *algorithm is undefined. `c` comes from coll_comm(). All ranks of the communicator call it with
+ * the same `bytes`, and the result is the same on all of them; it may wait for them
+ * (coll_comm_ready in mpi/coll/comm.h). */
 bool coll_enter(struct coll_comm *c, enum coll_collective collective, uint64_t bytes,
                 struct coll_algorithm *algorithm);
 
-/* Does the same for a call in which only `root` knows `total_bytes`, the size of all blocks
- * together. The root sends it to the others, which costs a broadcast of 8 bytes. */
+/* Does the same for a call in which only the rank `root` knows `total_bytes`, the size of all
+ * blocks together. The root sends it to the others, which costs a broadcast of 8 bytes; their
+ * `total_bytes` is ignored. If that fails, it returns false. */
 bool coll_enter_told(struct coll_comm *c, enum coll_collective collective, int root,
                      uint64_t total_bytes, struct coll_algorithm *algorithm);
 

@@ -9,9 +9,9 @@
 /* The map of a communicator tells which rank is on which node, and which ranks lead the nodes. It
  * does not use MPI. All ranks make their map from the same records, so all maps are equal. */
 
-#define COLL_RAIL_MAX 8
-#define COLL_ORDER_UNKNOWN INT32_MAX
-#define COLL_NUMA_MAX 16
+#define COLL_RAIL_MAX 8              /* the largest number of leaders of a node */
+#define COLL_ORDER_UNKNOWN INT32_MAX /* for coll_record.order */
+#define COLL_NUMA_MAX 16             /* NUMA nodes with a higher number have no known distance */
 
 /* The record that each rank sends to all others, byte by byte. */
 struct coll_record {
@@ -39,24 +39,29 @@ struct coll_map {
     int *leader; /* [rail][node_count]: read by coll_map_leader */
 };
 
-/* Allocates a map of `size` ranks. Then the caller fills `records` and calls coll_map_make, which
- * makes the rest and cannot fail. Returns 0 or -ENOMEM. In both cases the caller calls
- * coll_map_clear, which frees the arrays and makes *map all zeros. */
+/* Allocates the arrays of a map of `size` ranks. Then the caller fills map->records and calls
+ * coll_map_make. Returns 0 or -ENOMEM. In both cases the caller calls coll_map_clear. */
 int coll_map_room(struct coll_map *map, int size);
+
+/* Makes the rest of the map from map->records. It cannot fail. */
 void coll_map_make(struct coll_map *map);
+
+/* Frees the arrays and makes *map all zeros. A second call does nothing. */
 void coll_map_clear(struct coll_map *map);
 
-/* Returns whether some rank shares its CPUs with too many ranks of its node: with more ranks than
+/* Returns true if some rank shares its CPUs with too many ranks of its node: with more ranks than
  * there are CPUs. Two ranks whose lowest CPU is the same are taken to have the same CPUs. */
 bool coll_map_is_crowded(const struct coll_map *map);
 
-/* Returns the rank that leads `node` for this rail. */
+/* Returns the rank of the communicator that leads the node with the index `node` for the rail
+ * `rail`, which is from 0 to rail_count - 1. A rail is a NIC in use; the ranks beside it are near
+ * to it. */
 static inline int coll_map_leader(const struct coll_map *map, int rail, int node)
 {
     return map->leader[rail * map->node_count + node];
 }
 
-/* Returns the number of ranks on `node`. */
+/* Returns the number of ranks on the node with the index `node`. */
 static inline int coll_map_count(const struct coll_map *map, int node)
 {
     return map->first[node + 1] - map->first[node];

@@ -14,24 +14,29 @@
  * from shared to shared. */
 enum coll_direction { COLL_IN, COLL_OUT, COLL_ACROSS };
 
-/* Copies `bytes` bytes. The memory must not overlap. */
+/* Copies `bytes` bytes from `from` to `to`, which must not overlap. `owner` and `direction` are for
+ * the simulation only. */
 void coll_copy(void *to, const void *from, size_t bytes, int owner, enum coll_direction direction);
 
-/* Computes into[i] = shared[i] op into[i] for `count` elements, as MPI_Reduce_local does. Returns
- * an MPI error code. */
+/* Computes into[i] = shared[i] op into[i] for `count` elements of `type`, as MPI_Reduce_local does.
+ * `shared` is shared memory of `owner`. Returns an MPI error code. */
 int coll_fold(const void *shared, void *into, int count, MPI_Datatype type, MPI_Op op, int owner);
 
-/* A flag only grows. coll_flag_post sets it to `value`. coll_flag_wait returns when it is at least
- * `value`, and waits without a time limit; meanwhile it lets MPI make progress. A rank that sees a
- * value also sees all that was written to memory before this value was posted. */
+/* Sets a flag in shared memory to `value`. A flag only grows. A rank that sees a value also sees
+ * all that was written to memory before this value was posted. */
 void coll_flag_post(uint64_t *flag, uint64_t value);
+
+/* Waits, without a time limit, until the flag is at least `value`; meanwhile it lets MPI make
+ * progress. */
 void coll_flag_wait(const uint64_t *flag, uint64_t value);
 
-/* Returns the NUMA node on which this process runs, or -1: not known. Fills distance[count] with
- * the kernel's distances from it to each NUMA node, where 10 is the node itself; 0: not known. */
+/* Returns the kernel's number of the NUMA node on which this process runs now, or -1 if it is not
+ * known. Fills distance[count], by number of NUMA node, with the kernel's distances from that node
+ * to each, where 10 is the node itself; 0 if a distance is not known. */
 int coll_numa(uint8_t *distance, size_t count);
 
-/* Returns how many CPUs this process may use, and *lowest, the lowest of them; 0: not known. */
+/* Returns how many CPUs this process may use, and *lowest, the kernel's number of the lowest of
+ * them. Returns 0 if they are not known; then *lowest is unchanged. */
 int coll_cpus(int32_t *lowest);
 
 #endif

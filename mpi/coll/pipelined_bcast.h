@@ -23,18 +23,22 @@
 /* The tag of the library's messages. Segments of the i-th tree have COLL_TAG + i. */
 #define COLL_TAG 1
 
-/* Returns the size of segments that is really used, in bytes: the slots of a window limit it. */
+/* Returns the size in bytes of the segments of a message of `bytes` bytes: how->segment_bytes, or
+ * the whole message if that is 0, but at most a slot if how->intra is SHAPE_WINDOW, at most 256 MiB
+ * in any case, and at least 1. */
 size_t coll_pipelined_segment(const struct coll_algorithm *how, size_t bytes);
 
-/* Sends `bytes` bytes from the root's buffer into the buffers of all ranks of the trees. Segment k
- * goes through trees[k % tree_count]. Each tree has its own pace, so a rank that gets the segments
- * of one tree early and those of another late delays neither; but with windows the segments go in
- * order, because slots are used in order. All ranks call it with the same sizes. Returns an MPI
- * error code. */
+/* Sends `bytes` bytes from the root's buffer into the buffers of all ranks of the trees, which have
+ * the same root and ranks (tree.h). Segment k goes through trees[k % tree_count]. Each tree has its
+ * own pace, so a rank that gets the segments of one tree early and those of another late delays
+ * neither; but with windows the segments go in order, because slots are used in order. All ranks of
+ * the trees call it, with the same sizes. Returns an MPI error code. */
 int coll_pipelined_bcast(struct coll_comm *c, const struct coll_tree *trees, int tree_count,
                          const struct coll_algorithm *how, char *buffer, size_t bytes);
 
-/* Does the same within this node only, from the rank `entry`. All ranks of the node call it. */
+/* Does the same within this node only, from the rank `entry` of the communicator, which is on this
+ * node, by the shape how->intra; by a chain instead of a window if there is no window. All ranks of
+ * the node call it. Returns an MPI error code. */
 int coll_pipelined_bcast_node(struct coll_comm *c, const struct coll_algorithm *how, int entry,
                               char *buffer, size_t bytes);
 

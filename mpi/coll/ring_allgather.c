@@ -123,7 +123,7 @@ static int by_ring(struct coll_comm *c, const struct coll_algorithm *how,
 
 /* J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal and D. Weathersby, "Efficient Algorithms for All-to-All
  * Communications in Multiport Message-Passing Systems", IEEE TPDS 8(11), 1997. It has the fewest
- * steps, which matters as long as latency dominates: each step is_short the parts that a leader
+ * steps, which matters as long as latency dominates: each step doubles the parts that a leader
  * has. It gets them from the leader that is so many numbers after it. */
 static int by_bruck(struct coll_comm *c, const struct coll_algorithm *how,
                     const struct coll_ring *ring)

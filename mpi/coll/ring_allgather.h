@@ -9,15 +9,16 @@
  * displs[p] to displs[p + 1] of `buffer`. At the beginning leader p has part p - first (modulo the
  * number of nodes); the root has all parts if `root_has_all`. */
 struct coll_ring {
-    int root; /* leads its own node; -1: none, the leaders are numbered from node 0 on */
-    int first;
+    int root;  /* leads its own node; -1: none, the leaders are numbered from node 0 on */
+    int first; /* as above */
     bool root_has_all;
-    char *buffer;
-    const size_t *displs; /* [node_count + 1] */
+    char *buffer;         /* [displs[node_count]]: receives all parts, on each rank */
+    const size_t *displs; /* [node_count + 1], in bytes */
 };
 
-/* All ranks of the communicator call it with the same sizes. Short parts go by the algorithm of
- * Bruck et al., longer ones by a ring. Returns an MPI error code. */
+/* Does this allgather, so that each rank has all parts in its `buffer`. All ranks of the
+ * communicator call it with the same numbers. Short parts go by the algorithm of Bruck et al.,
+ * longer ones by a ring. Returns an MPI error code. */
 int coll_ring_allgather(struct coll_comm *c, const struct coll_algorithm *how,
                         const struct coll_ring *ring);
 

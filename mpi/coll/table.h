@@ -35,13 +35,15 @@ enum coll_collective {
     COLL_COUNT
 };
 
-#define COLL_ROW_MAX 256
-#define COLL_WORD_MAX 48 /* the bytes of a word, with the 0 at its end */
+#define COLL_ROW_MAX 256 /* the largest number of rows of a table */
+#define COLL_WORD_MAX 48 /* the largest size in bytes of a word of the text, with its NUL */
 
+/* One row of the text. */
 struct coll_row {
     uint64_t from_bytes;
-    uint32_t node_low, node_high, most_low, most_high;
-    uint32_t collective;
+    uint32_t node_low, node_high; /* the numbers of nodes that match, both inclusive */
+    uint32_t most_low, most_high; /* the same for ranks-per-node */
+    uint32_t collective;          /* enum coll_collective */
     struct coll_algorithm algorithm;
 };
 
@@ -50,37 +52,45 @@ struct coll_table {
     struct coll_row rows[COLL_ROW_MAX];
 };
 
-/* Read a table from a text or from a file. They return 0; or -EINVAL with the reason in `why`,
- * which has `size` bytes. Then *table is unchanged. */
+/* Reads a table from a text. Returns 0; or -EINVAL with the reason in `why`, an array of `size`
+ * bytes, also without memory. Then *table is unchanged. */
 int coll_table_parse(struct coll_table *table, const char *text, char *why, size_t size);
+
+/* Does the same with the text in the file `path`. It also returns -EINVAL if the file cannot be
+ * read or is too large. */
 int coll_table_read(struct coll_table *table, const char *path, char *why, size_t size);
-/* Makes *table the built-in table. */
+
+/* Makes *table the built-in table; without memory, an empty one. */
 void coll_table_default(struct coll_table *table);
 
-/* Copies the rows that can match in a communicator with so many nodes and at most `most` ranks on a
- * node. */
+/* Makes *narrow a copy of those rows of *table that can match in a communicator with `node_count`
+ * nodes and at most `most` ranks on a node. */
 void coll_table_narrow(struct coll_table *narrow, const struct coll_table *table, int node_count,
                        int most);
 
-/* Returns the algorithm of the first row that matches, in a table that coll_table_narrow made. It
- * may say "pass". NULL: no row matches. */
+/* Returns the algorithm of the first row that matches, in a table that coll_table_narrow made, for
+ * a message of `bytes` bytes. It may say "pass". The table owns it. Returns NULL if no row
+ * matches. */
 const struct coll_algorithm *coll_table_choose(const struct coll_table *narrow,
                                                enum coll_collective collective, uint64_t bytes);
 
-/* Returns the bytes of the smallest message for which a row says something else than "pass", or
- * UINT64_MAX. */
+/* Returns the size in bytes of the smallest message for which a row says something else than
+ * "pass", or UINT64_MAX if there is none. */
 uint64_t coll_table_least(const struct coll_table *table, enum coll_collective collective);
 
-/* Reads an algorithm such as "chain+window:131072", "flat" or "pass". Returns 0, or -EINVAL if this
- * collective has no such algorithm. */
+/* Reads an algorithm such as "chain+window:131072", "flat" or "pass" into *algorithm. Returns 0, or
+ * -EINVAL if this collective has no such algorithm. */
 int coll_algorithm_parse(enum coll_collective collective, const char *text,
                          struct coll_algorithm *algorithm);
 
-/* Returns the names that coll_algorithm_parse accepts, separated by spaces. */
+/* Returns the names that coll_algorithm_parse accepts, without segments, separated by spaces: a
+ * constant text. */
 const char *coll_algorithm_names(enum coll_collective collective);
 
-/* Return the name of a collective, such as "bcast", and the collective of a name, or -EINVAL. */
+/* Returns the name of a collective, such as "bcast": a constant text. */
 const char *coll_collective_name(enum coll_collective collective);
+
+/* Returns the collective (enum coll_collective) with this name, or -EINVAL if there is none. */
 int coll_collective_parse(const char *name);
 
 #endif

@@ -40,24 +40,28 @@ struct coll_algorithm {
 
 /* The tree as one rank sees it. The numbers are ranks of the communicator; -1: none. */
 struct coll_tree {
-    int parent; /* sends messages to this rank */
-    int child_count;
-    int source; /* this rank reads from its shared memory */
-    int reader_count;
-    int *children; /* get messages; those on other nodes first, and the largest subtree first */
-    int *readers;  /* read from the shared memory of this rank */
+    int parent;       /* the rank that sends messages to this rank */
+    int child_count;  /* number of children */
+    int source;       /* the rank whose shared memory this rank reads */
+    int reader_count; /* number of readers */
+    int *children;    /* [child_count]: ranks that get messages from this rank; those on other nodes
+                       * first, and the largest subtree first */
+    int *readers;     /* [reader_count]: ranks that read the shared memory of this rank */
 };
 
 /* Makes the tree with this root as the rank `me` sees it. `inter` is the shape between the leaders
  * of the nodes, `intra` the shape within each node; both must be shapes that have a tree. The root
  * need not be a leader: it leads its node itself, except with SHAPE_SPINE, where the leader of its
- * node follows it. `rail` selects the leaders. Returns 0 or -ENOMEM. The caller calls
- * coll_tree_clear. */
+ * node follows it. `rail` selects the leaders, as for coll_map_leader (map.h). Returns 0 or
+ * -ENOMEM. In both cases the caller calls coll_tree_clear. */
 int coll_tree_make(struct coll_tree *tree, const struct coll_map *map, enum coll_shape inter,
                    enum coll_shape intra, int root, int rail, int me);
+
+/* Frees the arrays and makes *tree empty. */
 void coll_tree_clear(struct coll_tree *tree);
 
-/* Returns the rank that leads `node` if `root` is the root: this is the root on its own node. */
+/* Returns the rank that leads the node with the index `node` for this rail if `root` is the root:
+ * the root itself on its own node, and the node's leader elsewhere. */
 int coll_tree_entry(const struct coll_map *map, int node, int root, int rail);
 
 #endif

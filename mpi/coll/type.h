@@ -11,37 +11,46 @@
  * always plain bytes. If the program's type is contiguous, they are sent from its buffer; else they
  * are packed before they are sent and unpacked after they are received. */
 
-/* Returns the bytes of `count` elements. Returns 0 for arguments that MPI must refuse (a negative
- * count, MPI_DATATYPE_NULL), and for sizes above INT_MAX. */
+/* Returns the size in bytes of `count` elements of `type`. Returns 0 for arguments that MPI must
+ * refuse (a negative count, MPI_DATATYPE_NULL), and for sizes above INT_MAX. */
 uint64_t coll_bytes(int count, MPI_Datatype type);
 
-/* Returns whether PMPI_Pack writes the plain data only. This is true for both MPI libraries if all
+/* Returns true if PMPI_Pack writes the plain data only. This is true for both MPI libraries if all
  * machines are alike. It is tested once, in coll_job_begin. */
 bool coll_type_packs_plainly(void);
 
 /* A buffer of the program as plain bytes. */
 struct coll_view {
-    char *data;
-    size_t bytes;
+    char *data;   /* [bytes] */
+    size_t bytes; /* 0: nothing to send or receive */
     void *buffer; /* the program's, like count and type */
     int count;
     MPI_Datatype type;
     bool packed; /* true: data is allocated; false: data is the program's buffer */
 };
 
-/* coll_view_open packs the buffer if `access` has COLL_READ, and coll_view_close unpacks it if
- * `access` has COLL_WRITE. Both return an MPI error code. After an error of coll_view_open there is
- * nothing to close. */
+/* What is done with a buffer: its elements are sent (read), received (written), or both. */
 enum coll_access { COLL_READ = 1, COLL_WRITE = 2 };
+
+/* Makes *view the view of `count` elements of `type` in `buffer`, which must outlive it. If it has
+ * to be packed and `access` has COLL_READ, the elements are packed. Returns an MPI error code.
+ * After an error there is nothing to close. */
 int coll_view_open(struct coll_view *view, const void *buffer, int count, MPI_Datatype type,
                    enum coll_access access);
+
+/* Unpacks the view into the program's buffer if it is packed and `access` has COLL_WRITE, and frees
+ * what it owns. Returns an MPI error code, and has freed it then too. */
 int coll_view_close(struct coll_view *view, enum coll_access access);
 
-/* Copy elements to plain bytes, and back. They return an MPI error code. */
+/* Copies `count` elements of `type` from `buffer` to `bytes`, which has room for
+ * coll_bytes(count, type). Returns an MPI error code. */
 int coll_pack(const void *buffer, int count, MPI_Datatype type, char *bytes);
+
+/* Copies such bytes back into `buffer`. Returns an MPI error code. */
 int coll_unpack(const char *bytes, void *buffer, int count, MPI_Datatype type);
 
-/* Returns true if elements of this type are known to follow each other without gaps. */
+/* Returns true if elements of this type are known to follow each other without gaps; false if they
+ * do not, or if it is not known. */
 bool coll_type_is_contiguous(MPI_Datatype type);
 
 /* Returns true if `op` is a predefined operation, and `type` a common predefined datatype for which

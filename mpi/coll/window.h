@@ -18,9 +18,9 @@
  * communicator is no collective operation. Later communicators of the same ranks use the window
  * again. MPI_Finalize frees all windows. */
 
-#define COLL_SLOTS 4
-#define COLL_SLOT_BYTES 131072
-#define COLL_AREA_HEAD 4096 /* the flags have a page of their own */
+#define COLL_SLOTS 4           /* slots of each rank */
+#define COLL_SLOT_BYTES 131072 /* bytes of a slot, which holds one segment */
+#define COLL_AREA_HEAD 4096    /* the flags have a page of their own */
 
 /* The padding keeps the flags in different cache lines. */
 struct coll_flags {
@@ -34,7 +34,7 @@ struct coll_window {
     int count, me; /* the number of ranks, and the rank of this process among them */
     uint64_t next; /* the number of the next segment */
     char **areas;  /* [count]: the area of each rank */
-    /* the rest is for mpi/coll/window.c only */
+    /* The rest is for mpi/coll/window.c only. */
     uint64_t id;
     MPI_Win win;
     int *world; /* [count]: ranks in MPI_COMM_WORLD */
@@ -42,14 +42,17 @@ struct coll_window {
     struct coll_window *older;
 };
 
-/* Returns a window for the ranks of `node`: one that they have given back, or a new one. Collective
- * over `node`. Returns NULL on all of these ranks if one of them has no memory. */
+/* Returns a window for the ranks of `node`, a communicator of ranks on one node: a window that they
+ * have given back, or a new one. All ranks of `node` call it. The caller gives it back with
+ * coll_window_give; coll_window_close frees it. Returns NULL on all of these ranks if one of them
+ * has no memory or MPI reports an error. */
 struct coll_window *coll_window_take(MPI_Comm node);
 
-/* Gives the window back. Not collective. NULL is allowed. */
+/* Gives the window back, so that coll_window_take may return it again. Each rank calls it alone.
+ * NULL is allowed. */
 void coll_window_give(struct coll_window *window);
 
-/* Frees all windows. Collective over MPI_COMM_WORLD. */
+/* Frees all windows, before MPI_Finalize. All ranks of MPI_COMM_WORLD call it. */
 void coll_window_close(void);
 
 /* Returns the flags of `rank`, a rank of the window as `me` is. The window owns them. */
@@ -65,7 +68,8 @@ static inline char *coll_window_slot(const struct coll_window *window, int rank,
     return window->areas[rank] + COLL_AREA_HEAD + number % COLL_SLOTS * COLL_SLOT_BYTES;
 }
 
-/* Waits, without a time limit, until this process's slot for segment `number` is free. */
+/* Waits, without a time limit, until this process's slot for segment `number` is free: all other
+ * ranks of the window need no more what it holds. */
 void coll_window_await_slot(const struct coll_window *window, uint64_t number);
 
 #endif

@@ -58,10 +58,12 @@ void trace_begin(void)
     PMPI_Query_thread(&level);
     PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &job.size);
-    if (trace_comm_open() || trace_table_open(job.size, level == MPI_THREAD_MULTIPLE)) {
-        complain(job.path, "not recorded: out of memory");
+    if (trace_comm_open()) {
+        complain(job.path, "not recorded, because MPI_Comm_create_keyval failed: the program runs "
+                           "without a trace");
         return;
     }
+    trace_table_open(job.size, level == MPI_THREAD_MULTIPLE);
     job.pid = getpid();
     job.open = true;
 }

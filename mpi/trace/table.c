@@ -27,7 +27,7 @@ static struct {
     void *roots[2];  /* one tree for each direction */
 } table;
 
-int trace_table_open(int rank_count, bool threads)
+void trace_table_open(int rank_count, bool threads)
 {
     table.rank_count = (unsigned)rank_count;
     table.threads = threads;
@@ -35,7 +35,6 @@ int trace_table_open(int rank_count, bool threads)
     while (BLOCK_BITS + BRANCH_BITS * table.levels < 32 &&
            (table.rank_count - 1) >> (BLOCK_BITS + BRANCH_BITS * table.levels))
         table.levels++;
-    return 0;
 }
 
 static void close_below(void *there, unsigned levels)

@@ -19,9 +19,9 @@ struct trace_count {
 };
 
 /* Makes the counters for ranks from 0 to rank_count - 1, all 0. `threads` says that several threads
- * may count at once. trace_table_close() frees them. Returns 0; memory is allocated later, where it
- * is needed. */
-int trace_table_open(int rank_count, bool threads);
+ * may count at once. trace_table_close() frees them. It cannot fail: memory is allocated later,
+ * where it is needed. */
+void trace_table_open(int rank_count, bool threads);
 
 /* Frees the counters. Messages that are counted later are ignored. No other thread may be
  * counting. */
