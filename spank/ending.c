@@ -34,8 +34,8 @@ void ending_mark_over(struct ending *e)
     __atomic_store_n(&e->over, true, __ATOMIC_RELEASE);
 }
 
-/* Whether a descriptor is the step's socket or a connection that it accepted: both have the same
- * name. A component of a heterogeneous step has its number behind the step's. */
+/* Returns true if a descriptor is the step's socket or a connection that it accepted: both have the
+ * same name. A component of a heterogeneous step has its number behind the step's. */
 static bool is_ours(const struct ending *e, int fd)
 {
     struct sockaddr_un address;

@@ -48,8 +48,8 @@ static int count_names(struct search *s, uint32_t names, bool here, uint32_t off
     return 0;
 }
 
-/* Whether `digits` is a number from `first` to `last`, with leading zeros up to `width` digits, as
- * in "[08-11]". *offset gets its distance from `first`. */
+/* Returns true if `digits` is a number from `first` to `last`, with leading zeros up to `width`
+ * digits, as in "[08-11]". *offset gets its distance from `first`. */
 static bool is_in_range(const char *digits, uint32_t first, uint32_t last, size_t width,
                         uint32_t *offset)
 {

@@ -57,7 +57,9 @@ static bool may_have_coll(const struct stepd_context *c, bool complete, spank_t 
         return false;
     if (complete && c->task_memory->job_known)
         return true;
-    warn_once(spank, "coll: not used", "not all nodes have said who leads them");
+    warn_once(spank, "coll: not used",
+              "not all nodes have said who leads them; a line with \"gather:\" "
+              "says why, unless gather=off is set");
     return false;
 }
 

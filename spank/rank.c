@@ -53,12 +53,17 @@ static void prepare_one(struct stepd_context *c, const struct nuioa_plan *plan, 
 {
     struct task_memory_part *task = &c->task_memory->tasks[local];
     if (write_blocks(c, plan, local) < 0) {
-        nuioa_warn(&c->faults, "rank %u is not told its place: out of room", c->step.ranks[local]);
+        nuioa_warn(&c->faults,
+                   "rank %u gets no NUIOA_* variables: they need more than %zu bytes; PMIx has the "
+                   "same as keys (--nuioa-export=pmix)",
+                   c->step.ranks[local], ROOM);
         task->foreign = task->threads = begin_block(task, 0);
     }
     if (!plan->planned && nuioa_mempolicy_of(&plan->assignments[local], &task->memory) < 0)
-        nuioa_warn(&c->faults, "the memory of rank %u stays as it was: too many NUMA nodes",
-                   c->step.ranks[local]);
+        nuioa_warn(&c->faults,
+                   "rank %u keeps Slurm's memory policy: nuioa can name NUMA nodes below %u only; "
+                   "use --mem-bind",
+                   c->step.ranks[local], NUIOA_NUMAS_MAX);
     task->ready = true;
 }
 
@@ -95,8 +100,8 @@ static bool has_thread_variable(char **environment)
     return false;
 }
 
-/* Whether another variable of the user makes the variable `name` superfluous or wrong: it is
- * another name of the same variable, or asks for several progress threads in each rank. */
+/* Returns true if another variable of the user makes the variable `name` superfluous or wrong: it
+ * is another name of the same variable, or asks for several progress threads in each rank. */
 static bool is_set_otherwise(char **environment, const char *name)
 {
     static const char *const pairs[][2] = {

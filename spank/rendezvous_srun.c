@@ -102,8 +102,9 @@ static int create_server(struct rendezvous_srun *g, struct nuioa_error *err)
     if (slurm_compat_port_range(&config->port_first, &config->port_last) &&
         config->port_last - config->port_first + 1 < PORTS_MIN)
         return nuioa_fail(err, -ENOSPC,
-                          "gather: SrunPortRange has only %d ports, which srun needs itself",
-                          config->port_last - config->port_first + 1);
+                          "gather: SrunPortRange in slurm.conf has %d ports, and needs %d or more, "
+                          "because srun takes some for itself",
+                          config->port_last - config->port_first + 1, PORTS_MIN);
     g->summary = summary_new();
     return g->summary ? server_open(&g->config, &g->server, err)
                       : nuioa_fail(err, -ENOMEM, "gather: out of memory");
@@ -113,11 +114,11 @@ static void open_listener(struct rendezvous_srun *g)
 {
     struct nuioa_error err;
     if (g->config.encrypted && credential_ready(&err) < 0)
-        log_line("%s: each node knows its own leader only", err.text);
+        log_line("%s: " WIRE_WITHOUT_TABLE, err.text);
     else if (!create_server(g, &err))
         setenv(WIRE_VARIABLE, server_text(g->server), 1);
     else if (g->gather_on)
-        log_line("%s", err.text);
+        log_line("%s: " WIRE_WITHOUT_TABLE, err.text);
 }
 
 /* In a heterogeneous job the options of the first component count. */
@@ -162,7 +163,9 @@ void rendezvous_srun_prepare(struct srun_context *c)
         return;
     if (geteuid() == 0) {
         if (c->options.gather == NUIOA_SWITCH_ON && !c->warned)
-            log_line("gather=on: root's jobs are not gathered");
+            log_line(
+                "gather=on has no effect on root's jobs: their nodes do not call srun; run the job "
+                "as another user");
         return;
     }
     c->rendezvous = calloc(1, sizeof(*c->rendezvous));

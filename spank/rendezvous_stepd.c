@@ -57,7 +57,7 @@ static bool find_position(struct stepd_context *c, spank_t spank, struct rendezv
 static void add_failure(struct stepd_context *c, const struct rendezvous_stepd *g, const char *text)
 {
     if (g->position == 0 && !g->call.told_no_credential && !g->call.authenticated)
-        nuioa_warn(&c->faults, "%s: each node knows its own leader only", text);
+        nuioa_warn(&c->faults, "%s: " WIRE_WITHOUT_TABLE, text);
     else
         slurm_info("nuioa: %s", text);
 }
@@ -107,7 +107,8 @@ static void call_srun(struct stepd_context *c, spank_t spank, struct rendezvous_
         spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS || !address ||
         (here != g->node_count &&
          (!leader || nuioa_parse_u32(leader, UINT32_MAX, &call.job_id) < 0)))
-        nuioa_fail(&err, -1, "gather: Slurm does not say where srun is");
+        nuioa_fail(&err, -1,
+                   "gather: Slurm did not give this node srun's address and the job's ids");
     else if (!client_call(&g->call, &call, &err))
         g->calling = true;
     if (!g->calling)
@@ -126,7 +127,8 @@ static const char *find_token(spank_t spank)
 static void warn_missing_hints(struct stepd_context *c, const struct rendezvous_stepd *g)
 {
     if (g->position == 0 && nuioa_hints_file(c->options.hints) && !c->hints.count)
-        nuioa_warn(&c->faults, "no hints: srun is not there to say what the file says");
+        nuioa_warn(&c->faults, "no hints: srun opened no port from which the nodes could get the "
+                               "file (srun --async opens none); give a short list instead");
 }
 
 void rendezvous_stepd_call(struct stepd_context *c, spank_t spank)
@@ -163,7 +165,8 @@ void rendezvous_stepd_receive_hints(struct stepd_context *c)
     g->calling = false;
     add_failure(c, g, err.text);
     if (!c->hints.count && g->position == 0)
-        nuioa_warn(&c->faults, "no hints: what the file says has not come");
+        nuioa_warn(&c->faults, "no hints: this node did not get them from srun; a line with "
+                               "\"gather:\" says why");
 }
 
 /* A step on one node knows all leaders without a rendezvous. */
@@ -188,8 +191,8 @@ static int send_record(struct rendezvous_stepd *g, const struct record_source *s
     return rc;
 }
 
-/* Whether srun can do without the record of this node. In a heterogeneous job it cannot: srun
- * serves all components, and this node knows the options of its own component only. */
+/* Returns true if srun can do without the record of this node. In a heterogeneous job it cannot:
+ * srun serves all components, and this node knows the options of its own component only. */
 static bool is_record_needless(const struct stepd_context *c, const struct rendezvous_stepd *g)
 {
     return g->call.early_leader != WIRE_NO_RANK && client_is_answered(&g->call) &&
@@ -198,7 +201,7 @@ static bool is_record_needless(const struct stepd_context *c, const struct rende
 
 void rendezvous_stepd_send_record(struct stepd_context *c, const struct placement *placement)
 {
-    static const struct nuioa_plan none = { .reason = "stands down" };
+    static const struct nuioa_plan none = { .reason = "no plan: ranks stay where Slurm put them" };
     struct rendezvous_stepd *g = c->rendezvous;
     const struct nuioa_plan *plan = placement ? &placement->plan : &none;
     char host[64];

@@ -148,7 +148,7 @@ static void warn_rank_count(struct srun_context *context, spank_t spank)
     h->task_count += tasks;
     bool agree = h->task_count == h->ranks || (h->at_least && h->task_count > h->ranks);
     if (h->components > 0 && --h->components == 0 && !agree)
-        log_line("%s is of %u ranks, but this step has %u", h->name, h->ranks, h->task_count);
+        log_line("%s is for %u ranks, but this step has %u", h->name, h->ranks, h->task_count);
 }
 
 void srun_init_post_opt(struct srun_context *context, int argc, char **argv)

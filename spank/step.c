@@ -52,8 +52,8 @@ char **step_environment(spank_t spank)
     return spank_get_item(spank, S_JOB_ENV, &environment) == ESPANK_SUCCESS ? environment : NULL;
 }
 
-/* Whether a bind type like "quiet,mask_cpu:" has one of `words`. The masks themselves are in
- * another variable, which Slurm 22.05 garbles and which is not needed. */
+/* Returns true if a bind type like "quiet,mask_cpu:" has one of `words`. The masks themselves are
+ * in another variable, which Slurm 22.05 garbles and which is not needed. */
 static bool bind_type_has(const char *type, const char *const *words)
 {
     while (type && *type) {
@@ -122,13 +122,18 @@ static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
 {
     uint32_t first;
     if (read_first_rank(spank, step, &first) < 0)
-        return nuioa_fail(err, -ENOENT, "a heterogeneous step: which ranks run here is not known");
+        return nuioa_fail(
+            err, -ENOENT,
+            "Slurm does not say which ranks of a heterogeneous step run here: they stay "
+            "where it put them");
     step->ranks = calloc(step->task_count, sizeof(*step->ranks));
     if (!step->ranks)
         return nuioa_fail(err, -ENOMEM, "out of memory");
     for (uint32_t i = 0; i < step->task_count; i++) {
         if (spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, i, &step->ranks[i]) != ESPANK_SUCCESS)
-            return nuioa_fail(err, -ENOENT, "Slurm does not say the rank of task %u", i);
+            return nuioa_fail(err, -ENOENT,
+                              "Slurm does not say the rank of task %u: all stay where it put them",
+                              i);
         if (step->ranks[i] >= STEP_RANKS_MAX || first >= STEP_RANKS_MAX - step->ranks[i])
             return nuioa_fail(err, -E2BIG,
                               "task %u is rank %" PRIu64 ", more than %u: left to Slurm", i,
@@ -154,7 +159,8 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
     if (spank_get_item(spank, S_JOB_NODEID, &step->node_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step->task_count) != ESPANK_SUCCESS ||
         !step->task_count)
-        return nuioa_fail(err, -ENOENT, "Slurm does not say which tasks run here");
+        return nuioa_fail(err, -ENOENT,
+                          "Slurm does not say which tasks run here: they stay where it put them");
     if (step->task_count > STEP_TASKS_MAX)
         return nuioa_fail(err, -E2BIG, "%u tasks on one node, more than %u: left to Slurm",
                           step->task_count, STEP_TASKS_MAX);

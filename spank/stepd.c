@@ -56,8 +56,10 @@ static void read_hints(struct stepd_context *c, spank_t spank)
     if (nuioa_hints_file(value)) {
         value = nuioa_variable(step_environment(spank), OPTION_SOURCES_HINTS_LIST);
         if (!value)
-            nuioa_warn(&c->faults, "hints: srun, which reads %.150s, has no nuioa plugin; no hints",
-                       c->options.hints);
+            nuioa_warn(
+                &c->faults,
+                "no hints: srun's host has no nuioa plugin that could read %.120s; install it there",
+                c->options.hints);
     }
     if (value && *value && nuioa_hints_parse(&c->hints, value, &err) < 0)
         nuioa_warn(&c->faults, "hints: %s", err.text);
@@ -70,13 +72,15 @@ static int check_topology(const char *path, struct nuioa_error *err)
     if (!*path)
         return 0;
     if (*path != '/')
-        return nuioa_fail(err, -EINVAL, "topology=%s: not an absolute path", path);
+        return nuioa_fail(err, -EINVAL, "topology=%.150s: the path must begin with /", path);
     if (stat(path, &info) < 0)
         return nuioa_fail(err, -errno, "topology=%s: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode))
-        return nuioa_fail(err, -EINVAL, "topology=%s: not a file", path);
+        return nuioa_fail(err, -EINVAL, "topology=%.150s: it is not a regular file", path);
     if ((info.st_uid != 0 && info.st_uid != geteuid()) || (info.st_mode & (S_IWGRP | S_IWOTH)))
-        return nuioa_fail(err, -EPERM, "topology=%s: others than root can write it", path);
+        return nuioa_fail(
+            err, -EPERM,
+            "topology=%.120s: others than root can write it; use chown root and chmod go-w", path);
     return 0;
 }
 
@@ -205,13 +209,16 @@ static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
     if (!c->options.report && !c->options.explain)
         return;
     if (c->options.coll && rank_may_have_gpus(c, c->step.gpus))
-        nuioa_warn(&c->faults, "coll: not used: the step has GPUs%s",
+        nuioa_warn(&c->faults,
+                   "coll: not used: the step has GPUs%s, whose memory the library cannot copy; "
+                   "coll=on is for steps without GPUs",
                    c->step.sees_gpu ? "" : ", or may have");
     if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN &&
         rank_may_have_several_gpus(c, c->step.gpus))
         nuioa_warn(
             &c->faults,
-            "export: no variable names one NIC to a task that has several GPUs, or may have");
+            "export: no variable names one NIC to a task that has several GPUs, or may have, because "
+            "they may be near different NICs; give each task one GPU (--gpus-per-task=1)");
 }
 
 /* Logs what the plan was made from: it explains why no task was moved. */

@@ -48,7 +48,7 @@ static void read_switch(struct coll_job *job)
     job->force = value && !strcmp(value, "force");
     job->on = !value || job->force || !strcmp(value, "on");
     if (!job->on && strcmp(value, "off"))
-        print_line("NUIOA_COLL=%s: on, off or force is wanted; off", value);
+        print_line("not used: NUIOA_COLL=%s is neither on, off nor force", value);
 }
 
 static void read_table(struct coll_job *job)
@@ -83,7 +83,8 @@ static void read_choice(struct coll_job *job)
         if (text)
             *text++ = '\0';
         if (!text || choose(job, item, text) < 0)
-            print_line("NUIOA_COLL_ALGORITHM: \"%s\" is not understood", item);
+            print_line("NUIOA_COLL_ALGORITHM: \"%s\" is ignored: COLLECTIVE=ALGORITHM is expected",
+                       item);
     }
     free(copy);
 }
@@ -154,7 +155,8 @@ bool coll_job_agree(MPI_Comm comm)
         return false;
     bool same = vote[0] == ~vote[1];
     if (!same && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-        print_line("not used: the ranks were told different things (NUIOA_COLL*, GPUs, the table)");
+        print_line("not used: the ranks have different settings; give all of them the same "
+                   "NUIOA_COLL* variables, table and kind of node (with or without GPUs)");
     return same && mine;
 }
 
@@ -167,7 +169,8 @@ static bool may_have_threads(void)
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     if (level == MPI_THREAD_MULTIPLE)
-        print_line("not used: the program asks for MPI_THREAD_MULTIPLE");
+        print_line(
+            "not used: the program asks for MPI_THREAD_MULTIPLE, which the library does not support");
     return level == MPI_THREAD_MULTIPLE;
 }
 
@@ -177,7 +180,7 @@ static bool may_have_gpus(const struct coll_job *job)
 {
     bool any = !job->force && nuioa_gpus_given(environ) > NUIOA_GPUS_NONE;
     if (any)
-        print_line("not used: the ranks have GPUs");
+        print_line("not used: the ranks have GPUs, whose memory the library cannot copy");
     return any;
 }
 

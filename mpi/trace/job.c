@@ -27,9 +27,10 @@ static struct {
     char path[PATH_MAX];
 } job;
 
+/* Tells the user that there is no profile. */
 static void complain(const char *what, const char *why)
 {
-    fprintf(stderr, "nuioa: trace: %s: %s\n", what, why);
+    fprintf(stderr, "nuioa: trace: %s: %s: %s\n", job.path, what, why);
 }
 
 /* --- the start ------------------------------------------------------------------------------- */
@@ -59,8 +60,7 @@ void trace_begin(void)
     PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &job.size);
     if (trace_comm_open()) {
-        complain(job.path, "not recorded, because MPI_Comm_create_keyval failed: the program runs "
-                           "without a trace");
+        complain("not recorded", "MPI_Comm_create_keyval failed; the program runs without a trace");
         return;
     }
     trace_table_open(job.size, level == MPI_THREAD_MULTIPLE);
@@ -105,8 +105,9 @@ static int output_open(struct output *out, bool partial)
     int fd = mkostemp(out->path, O_CLOEXEC);
     out->file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!out->file) {
-        complain(job.path, strerror(errno));
-        return -errno;
+        int rc = -errno;
+        complain("cannot be written", strerror(errno));
+        return rc;
     }
     mode_t mask = umask(0);
     umask(mask);
@@ -127,7 +128,7 @@ static void output_close(struct output *out, bool good)
 {
     bool bad = ferror(out->file);
     if (fclose(out->file) || bad || (good && rename(out->path, job.path))) {
-        complain(job.path, strerror(errno));
+        complain("cannot be written", strerror(errno));
         good = false;
     }
     if (!good)

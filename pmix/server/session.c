@@ -231,7 +231,7 @@ static int store(struct nuioa_publisher *s, uint32_t rank, const char *key, pmix
     pmix_proc_set(&proc, s->nspace, rank);
     pmix_status_t status = s->calls.store(&proc, key, value);
     if (status != PMIX_SUCCESS)
-        return nuioa_fail(s->err, -EIO, "PMIx does not take %s: status %d", key, (int)status);
+        return nuioa_fail(s->err, -EIO, "PMIx refuses the key %s: status %d", key, (int)status);
     s->stored++;
     return 0;
 }
@@ -342,8 +342,8 @@ int record_store(struct nuioa_publisher *s, struct record *record)
 {
     if (record->refused)
         return nuioa_fail(s->err, -ENOBUFS,
-                          "no keys in PMIx for this rank: %s is one more than the %d that a record "
-                          "takes (RECORD_KEYS)",
+                          "%s has no room among the %d keys that are stored for a rank: none is "
+                          "stored; this is an error in nuioa, please report it",
                           record->refused, RECORD_KEYS);
     if (record->count < 2)
         return 0;

@@ -96,7 +96,8 @@ int credential_make_as(const char *socket, uid_t uid, gid_t gid, const void *byt
 {
     *credential = NULL;
     if (uid == 0)
-        return nuioa_fail(err, -EPERM, "root's jobs are not gathered");
+        return nuioa_fail(err, -EPERM,
+                          "MUNGE: root's jobs have no rendezvous: run the job as another user");
     int rc = become_user(uid, gid);
     if (rc < 0)
         return nuioa_fail(err, rc, "MUNGE: cannot become the user: %s", strerror(-rc));
@@ -113,9 +114,10 @@ static int check(const struct libmunge *munge, munge_ctx_t context, uid_t uid,
     munge->ctx_get(context, MUNGE_OPT_CIPHER_TYPE, &cipher);
     munge->ctx_get(context, MUNGE_OPT_UID_RESTRICTION, &reader);
     if (cipher == MUNGE_CIPHER_NONE)
-        return nuioa_fail(err, -EACCES, "a credential that is not encrypted");
+        return nuioa_fail(err, -EACCES, "MUNGE: a credential is not encrypted: it is refused");
     if (reader != uid)
-        return nuioa_fail(err, -EACCES, "a credential that others may read too");
+        return nuioa_fail(err, -EACCES,
+                          "MUNGE: a credential can be decoded by other users: it is refused");
     return 0;
 }
 

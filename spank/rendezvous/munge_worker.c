@@ -26,7 +26,8 @@ static void decode(const char *socket, const char *credential, struct munge_answ
     memset(answer, 0, offsetof(struct munge_answer, bytes));
     answer->rc = credential_decode(socket, credential, &answer->uid, &bytes, &length, &err);
     if (!answer->rc && length > sizeof(answer->bytes))
-        answer->rc = nuioa_fail(&err, -EFBIG, "more in it than a hello has");
+        answer->rc = nuioa_fail(
+            &err, -EFBIG, "MUNGE: a credential holds more bytes than a node sends: it is refused");
     if (!answer->rc) {
         answer->length = (uint32_t)length;
         memcpy(answer->bytes, bytes, length);

@@ -31,15 +31,14 @@ static void fail(struct server *g, const char *what)
     g->phase = FAILED;
     server_stop_accepting(g);
     send_all(g, WIRE_STOP, NULL, 0);
-    snprintf(text, sizeof(text),
-             "gather: %s (%u of %u nodes answered): each node knows its own leader only", what,
+    snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): " WIRE_WITHOUT_TABLE, what,
              g->counts.records, g->counts.nodes);
     if (!g->warned)
         g->config.warn(g->config.arg, text);
 }
 
-/* Notes a reason why the exchange may fail. A peer that knows only the
- * step's key may have caused it, so the other nodes still get the usual time. */
+/* Notes a reason why the exchange may fail. A peer that knows only the step's key may have caused
+ * it, so the other nodes still get the usual time. */
 static void expect_failure(struct server *g, const char *what)
 {
     if (g->give_up_ms || g->phase != GATHERING)
@@ -51,7 +50,7 @@ static void expect_failure(struct server *g, const char *what)
 /* The reason for a failure by time: the known trouble, if any, explains more than the time does. */
 static const char *late_reason(const struct server *g)
 {
-    return *g->trouble.text ? g->trouble.text : "not all nodes have come in time";
+    return *g->trouble.text ? g->trouble.text : "not all nodes have come in time (timeout_ms)";
 }
 
 static bool is_past(int64_t ms)
@@ -70,8 +69,7 @@ static void warn_trouble(struct server *g)
     char text[400];
     if (g->warned || !*g->trouble.text)
         return;
-    snprintf(text, sizeof(text), "gather: %s: each node knows its own leader only",
-             g->trouble.text);
+    snprintf(text, sizeof(text), "gather: %s: " WIRE_WITHOUT_TABLE, g->trouble.text);
     g->config.warn(g->config.arg, text);
     g->warned = true;
 }
@@ -95,9 +93,10 @@ void server_warn_at_end(struct server *g)
         warn_trouble(g);
     if (g->counts.hellos || g->warned || !g->config.every_record)
         return;
-    g->config.warn(g->config.arg,
-                   "report: no node of the step has called srun: there the plugin is not in "
-                   "plugstack.conf, is set otherwise, or leaves such a step alone");
+    g->config.warn(
+        g->config.arg,
+        "report: no node of the step has called srun, so there is no report: see that the "
+        "nodes' plugstack.conf has the plugin, with the arguments that it has here");
 }
 
 /* Finishes if no record is missing that can still arrive. */
@@ -165,9 +164,8 @@ void server_peer_failed(struct server *g, struct peer *p, int rc)
         nuioa_fail(&what, -ETIMEDOUT, "%s", late_reason(g));
     else
         nuioa_fail(&what, -EPIPE, "node number %u of the step %s", p->node,
-                   rc == -EBADMSG
-                       ? "did not send what came in its name, or that was changed on the way"
-                       : "closed the connection");
+                   rc == -EBADMSG ? "sent a message that another one has made or changed"
+                                  : "closed the connection");
     server_drop(g, p);
     if (!unauthenticated && !g->counts.tables)
         fail(g, what.text);

@@ -74,6 +74,10 @@
 #define WIRE_NUMAS_MAX 4096
 #define WIRE_CORES_MAX 65536
 
+/* How every message ends that tells the user why there is no table. */
+#define WIRE_WITHOUT_TABLE \
+    "each node knows its own leader only (what to do: nuioa-spank(8), DIAGNOSTICS)"
+
 enum wire_type {
     WIRE_HELLO = 1,  /* struct wire_hello and its ranks */
     WIRE_RECORD,     /* struct wire_record and its arrays */

@@ -76,7 +76,7 @@ agrees() {
             $home/agree.$kind apart" -N4 --exclusive
         like "$kind: $what on one rank: nobody leads" "$out" ' 1 of the library.s own: right$'
         is "$kind: $what on one rank: which is said" \
-            "$(grep -c 'told different things' <<<"$err")" 1
+            "$(grep -c 'have different settings' <<<"$err")" 1
     done
     mpi "$kind" 8 "$home/but3 NUIOA_COLL=off $prefix$home/agree.$kind apart" -N4 --exclusive \
         "${advice[@]}" --nuioa-coll=on
