@@ -11,15 +11,6 @@ ok "the srun that lies compiles" \
     in_node ctl gcc -shared -fPIC -o "$home/forge.so" "$home/forge.c" -ldl
 forge=(LD_PRELOAD="$home/forge.so")
 
-# await SECONDS COMMAND...: until it succeeds; false if it has not by then
-await() {
-    local end=$((SECONDS + $1))
-    shift
-    until "$@"; do
-        ((SECONDS < end)) || return 1
-        sleep 0.1
-    done
-}
 is_over() { ! in_node node1 pgrep -x slurmstepd >/dev/null; }
 
 plugin on "topology=$topology" default=on deadline_ms=60000

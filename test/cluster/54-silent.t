@@ -11,15 +11,6 @@ ok "the srun that is silent compiles" \
     in_node ctl gcc -shared -fPIC -o "$home/forge.so" "$home/forge.c" -ldl
 printf 'nuioa-profile 1\nranks 8\npair 1 2 100 1 0\n' >"$CLUSTER_DIR/home/profile"
 
-# await SECONDS COMMAND...: until it succeeds; false if it has not by then
-await() {
-    local end=$((SECONDS + $1))
-    shift
-    until "$@"; do
-        ((SECONDS < end)) || return 1
-        sleep 0.1
-    done
-}
 is_running() { in_node node1 pgrep -x slurmstepd >/dev/null; }
 is_over() { ! is_running; }
 

@@ -56,6 +56,16 @@ plugin() { "$here/plugin" "$@"; }
 waiting='^srun: (job [0-9]+ (queued and waiting|has been allocated)|Job [0-9]+ step creation'
 waiting+='|Job step creation|Step created for)'
 
+# await SECONDS COMMAND...: waits until it succeeds; false if it has not by then
+await() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        ((SECONDS < end)) || return 1
+        sleep 0.1
+    done
+}
+
 # idle TENTHS: waits so long until all nodes are
 idle() {
     local i

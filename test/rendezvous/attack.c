@@ -255,7 +255,7 @@ static void misshapen(void)
         { { WIRE_MAGIC, type, WIRE_HELLO_MAX }, "a hello above 64 KB" },
         { { WIRE_MAGIC, type, UINT32_MAX }, "a hello of 4 GB" },
         { { WIRE_MAGIC + 1, type, 10 }, "another version" },
-        { { WIRE_MAGIC, WIRE_RECORD, 320 }, "a record without a hello" },
+        { { WIRE_MAGIC, WIRE_RECORD, sizeof(struct wire_record) }, "a record without a hello" },
         { { WIRE_MAGIC, WIRE_TABLE, 0 }, "a message that only srun sends" },
     };
     for (size_t i = 0; i < sizeof(frames) / sizeof(*frames); i++) {
