@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "dump.h"
+#include "machine.h"
+#include "topology/node.h"
+#include "topology/node_load.h"
+
+#define FE80 "fe80:0000:0000:0000"
+#define IPOIB "80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:01"
+#define MAC "02:00:00:00:00:01"
+#define MELLANOX_IB "0x020700 0x15b3 0x101b"
+#define MELLANOX_ETH "0x020000 0x15b3 0x101d"
+#define EDR "100 Gb/sec (4X EDR)"
+#define INTEL_ETH "0x020000 0x8086 0x1521"
+
+/* --- what a machine's files say --------------------------------------------------------------- */
+
+static void load(struct nuioa_node *node, const struct dump *dump)
+{
+    struct nuioa_source source = { .topology = dump->path };
+    struct nuioa_error err = { "" };
+    if (nuioa_node_load(node, &source, &err))
+        print_error("%s\n", err.text);
+    assert_string_equal(err.text, "");
+}
+
+static const struct nuioa_nic *find(const struct nuioa_node *node, const char *label)
+{
+    char text[48];
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        if (!strcmp(nuioa_nic_label(&node->nics[i], text, sizeof(text)), label))
+            return &node->nics[i];
+    print_error("no %s among %u NICs\n", label, node->nic_count);
+    assert_true(false);
+    return NULL;
+}
+
+static void test_infiniband(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:81:00.0", MELLANOX_IB);
+    dump_verbs(&dump, "0000:81:00.0", "mlx5_0", 1, "InfiniBand", "4: ACTIVE",
+               "54.5 Gb/sec (4X FDR)", FE80);
+    dump_net(&dump, "0000:81:00.0", "ib0", IPOIB, "up", NULL);
+    load(&node, &dump);
+    assert_int_equal(node.nic_count, 1);
+    const struct nuioa_nic *nic = find(&node, "mlx5_0:1");
+    assert_string_equal(nic->netdev, "ib0");
+    assert_string_equal(nic->pci, "0000:81:00.0");
+    assert_string_equal(nic->fabric, FE80);
+    assert_int_equal(nic->kind, NUIOA_NIC_INFINIBAND);
+    assert_int_equal(nic->state, NUIOA_NIC_ACTIVE);
+    assert_int_equal(nic->rate_mbps, 54500);
+    assert_int_equal(nic->locality, NUIOA_LOCALITY_HWLOC);
+    assert_true(hwloc_bitmap_isset(nic->numas, 1) && hwloc_bitmap_weight(nic->numas) == 1);
+    assert_int_equal(hwloc_bitmap_first(nic->cpus), 2);
+    assert_int_equal(nic->level[0], 1);
+    assert_int_equal(nic->level[1], 0);
+    assert_true(nic->usable && node.emulated);
+    nuioa_node_free(&node);
+    dump_remove(&dump);
+}
+
+/* Ports, link layers and netdevs of one function; the subnet manager has not come to port 2. */
+static void test_two_ports(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:81:00.0", MELLANOX_IB);
+    dump_verbs(&dump, "0000:81:00.0", "mlx4_0", 1, "InfiniBand", "4: ACTIVE", "40 Gb/sec (4X QDR)",
+               FE80);
+    dump_verbs(&dump, "0000:81:00.0", "mlx4_0", 2, "Ethernet", "2: INIT", "10 Gb/sec (1X QDR)",
+               FE80);
+    dump_net(&dump, "0000:81:00.0", "eth5", MAC, "down", NULL);
+    dump_file(&dump, "sys/devices/pci/0000:81:00.0/net/eth5/dev_port", "1");
+    dump_net(&dump, "0000:81:00.0", "ib0", IPOIB, "up", NULL);
+    load(&node, &dump);
+    assert_int_equal(node.nic_count, 2);
+    const struct nuioa_nic *one = find(&node, "mlx4_0:1"), *two = find(&node, "mlx4_0:2");
+    assert_string_equal(one->netdev, "ib0");
+    assert_string_equal(two->netdev, "eth5");
+    assert_int_equal(one->card, two->card);
+    assert_int_equal(one->kind, NUIOA_NIC_INFINIBAND);
+    assert_int_equal(two->kind, NUIOA_NIC_ROCE);
+    assert_int_equal(two->state, NUIOA_NIC_DOWN);
+    assert_string_equal(two->fabric, "");
+    nuioa_node_free(&node);
+    dump_remove(&dump);
+}
+
+static void test_virtual_function(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:81:00.0", MELLANOX_ETH);
+    dump_net(&dump, "0000:81:00.0", "eth0", MAC, "up", "25000");
+    dump_pci(&dump, "0000:81:00.2", MELLANOX_ETH);
+    dump_net(&dump, "0000:81:00.2", "eth0v0", MAC, "up", "100000");
+    dump_link(&dump, "sys/devices/pci/0000:81:00.2/physfn", "../0000:81:00.0");
+    /* its representor is on the card itself */
+    dump_net(&dump, "0000:81:00.0", "eth0r0", MAC, "up", "100000");
+    dump_file(&dump, "sys/devices/pci/0000:81:00.0/net/eth0r0/phys_port_name", "pf0vf0");
+    load(&node, &dump);
+    assert_true(find(&node, "eth0")->usable);
+    assert_true(find(&node, "eth0v0")->is_virtual && !find(&node, "eth0v0")->usable);
+    assert_true(find(&node, "eth0r0")->is_virtual && !find(&node, "eth0r0")->usable);
+    nuioa_node_free(&node);
+    dump_remove(&dump);
+}
+
+/* Members of a bond are no NICs of their own, but an InfiniBand port that IP bonds still is one. */
+static void test_bond(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:01:00.0", INTEL_ETH);
+    dump_net(&dump, "0000:01:00.0", "eth0", MAC, "up", "100000");
+    dump_file(&dump, "sys/devices/pci/0000:01:00.0/net/eth0/bonding_slave/state", "active");
+    dump_pci(&dump, "0000:81:00.0", MELLANOX_IB);
+    dump_verbs(&dump, "0000:81:00.0", "mlx5_0", 1, "InfiniBand", "4: ACTIVE", EDR, FE80);
+    dump_net(&dump, "0000:81:00.0", "ib0", IPOIB, "up", NULL);
+    dump_file(&dump, "sys/devices/pci/0000:81:00.0/net/ib0/bonding_slave/state", "active");
+    load(&node, &dump);
+    assert_true(find(&node, "eth0")->is_virtual);
+    assert_true(find(&node, "mlx5_0:1")->usable);
+    assert_string_equal(find(&node, "mlx5_0:1")->netdev, "ib0");
+    nuioa_node_free(&node);
+    dump_remove(&dump);
+}
+
+/* Two ports as one RDMA device: its netdev is the bond, which is on no card. */
+static void test_rdma_bond(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:81:00.0", MELLANOX_ETH);
+    dump_verbs(&dump, "0000:81:00.0", "mlx5_bond_0", 1, "Ethernet", "4: ACTIVE", EDR, FE80);
+    dump_file(&dump,
+              "sys/devices/pci/0000:81:00.0/infiniband/mlx5_bond_0/ports/1/gid_attrs/ndevs/0",
+              "bond0");
+    dump_net(&dump, NULL, "bond0", MAC, "up", "100000");
+    load(&node, &dump);
+    const struct nuioa_nic *nic = find(&node, "mlx5_bond_0:1");
+    assert_true(nic->usable);
+    assert_string_equal(nic->netdev, "bond0");
+    nuioa_node_free(&node);
+    dump_remove(&dump);
+}
+
+/* A topology with devices that hwloc was told to keep though no hardware is behind them. */
+static void test_software_devices(void **state)
+{
+    (void)state;
+    static const char devices[] =
+        "<object type=\"OSDev\" gp_index=\"901\" name=\"rxe0\" osdev_type=\"3\">"
+        "<info name=\"Port1State\" value=\"4\"/></object>"
+        "<object type=\"OSDev\" gp_index=\"902\" name=\"bond0\" osdev_type=\"2\"/>"
+        "<object type=\"OSDev\" gp_index=\"903\" name=\"veth1\" osdev_type=\"2\"/>"
+        "<object type=\"OSDev\" gp_index=\"904\" name=\"eth0.8\" osdev_type=\"2\"/>"
+        "<object type=\"OSDev\" gp_index=\"905\" name=\"lo\" osdev_type=\"2\"/>";
+    char text[65536], path[] = "/tmp/nuioa-xml-XXXXXX", from[512];
+    const char *srcdir = getenv("srcdir");
+    snprintf(from, sizeof(from), "%s/../topologies/laptop-with-nic.xml", srcdir ? srcdir : ".");
+    FILE *in = fopen(from, "r"), *out = fdopen(mkstemp(path), "w");
+    assert_true(in && out);
+    text[fread(text, 1, sizeof(text) - 1, in)] = '\0';
+    char *end = strstr(text, "  </object>\n  <support"); /* of the machine */
+    assert_non_null(end);
+    assert_true(fprintf(out, "%.*s%s%s", (int)(end - text), text, devices, end) > 0);
+    assert_int_equal(fclose(in) | fclose(out), 0);
+    struct nuioa_node node;
+    struct nuioa_source source = { .topology = path };
+    assert_int_equal(nuioa_node_load(&node, &source, NULL), 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(node.nic_count, 5);
+    for (uint32_t i = 0; i < node.nic_count; i++) {
+        assert_int_equal(node.nics[i].is_virtual, i > 0); /* those without PCI are last */
+        assert_int_equal(node.nics[i].usable, i == 0);
+    }
+    assert_int_equal(find(&node, "rxe0:1")->kind, NUIOA_NIC_ROCE);
+    assert_string_equal(find(&node, "rxe0:1")->pci, "");
+    nuioa_node_free(&node);
+}
+
+/* On a board without PCI: hardware all the same. */
+static void test_platform_device(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    dump_link(&dump, "sys/class/net/eth0", "../../devices/platform/eth/net/eth0");
+    dump_file(&dump, "sys/devices/platform/eth/net/eth0/operstate", "up");
+    dump_file(&dump, "sys/devices/platform/eth/net/eth0/speed", "10000");
+    dump_link(&dump, "sys/devices/platform/eth/net/eth0/device", "../../../eth");
+    dump_file(&dump, "sys/devices/platform/eth/numa_node", "1");
+    load(&node, &dump);
+    const struct nuioa_nic *nic = find(&node, "eth0");
+    assert_true(nic->usable && !nic->is_virtual);
+    assert_true(hwloc_bitmap_isset(nic->numas, 1) && hwloc_bitmap_weight(nic->numas) == 1);
+    assert_int_equal(nic->rate_mbps, 10000);
+    nuioa_node_free(&node);
+    dump_remove(&dump);
+}
+
+static void test_kinds(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:81:00.0", "0x020000 0x17db 0x0501");
+    dump_net(&dump, "0000:81:00.0", "hsn0", MAC, "up", "200000");
+    dump_pci(&dump, "0000:82:00.0", "0x020000 0x1d0f 0xefa1");
+    dump_verbs(&dump, "0000:82:00.0", "rdmap0", 1, "Unspecified", "4: ACTIVE", EDR, FE80);
+    dump_pci(&dump, "0000:83:00.0", "0x020800 0x8086 0x24f0");
+    dump_verbs(&dump, "0000:83:00.0", "hfi1_0", 1, "InfiniBand", "4: ACTIVE", EDR, FE80);
+    dump_pci(&dump, "0000:84:00.0", "0x0c0330 0x1b21 0x1242");
+    dump_net(&dump, "0000:84:00.0", "usb0", MAC, "unknown", NULL);
+    load(&node, &dump);
+    assert_int_equal(find(&node, "hsn0")->kind, NUIOA_NIC_SLINGSHOT);
+    assert_int_equal(find(&node, "rdmap0:1")->kind, NUIOA_NIC_EFA);
+    assert_int_equal(find(&node, "hfi1_0:1")->kind, NUIOA_NIC_OMNIPATH);
+    assert_string_equal(find(&node, "hfi1_0:1")->fabric, "");
+    assert_true(find(&node, "hsn0")->usable);
+    for (uint32_t i = 0; i < node.nic_count; i++)
+        assert_true(strcmp(node.nics[i].name, "usb0") || node.nics[i].kind == NUIOA_NIC_OTHER);
+    nuioa_node_free(&node);
+    dump_remove(&dump);
+}
+
+/* --- locality --------------------------------------------------------------------------------- */
+
+static void check_locality(const struct dump *dump, enum nuioa_locality locality, int numa,
+                           unsigned warnings)
+{
+    struct nuioa_node node;
+    load(&node, dump);
+    const struct nuioa_nic *nic = find(&node, "eth0");
+    assert_string_equal(nuioa_locality_name(nic->locality), nuioa_locality_name(locality));
+    assert_int_equal(hwloc_bitmap_first(nic->numas), numa);
+    assert_int_equal(nic->level != NULL, numa >= 0);
+    assert_int_equal(hwloc_bitmap_iszero(nic->cpus), numa < 0);
+    assert_int_equal(node.warnings.count, warnings);
+    nuioa_node_free(&node);
+}
+
+static void test_locality(void **state)
+{
+    (void)state;
+    struct dump dump;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:f1:00.0", INTEL_ETH);
+    dump_net(&dump, "0000:f1:00.0", "eth0", MAC, "up", "25000");
+    check_locality(&dump, NUIOA_LOCALITY_UNKNOWN, -1, 0);
+    /* the device knows what its host bridge does not */
+    dump_file(&dump, "sys/devices/pci/0000:f1:00.0/numa_node", "1");
+    check_locality(&dump, NUIOA_LOCALITY_SYSFS, 1, 0);
+    /* a NUMA node that does not exist */
+    dump_file(&dump, "sys/devices/pci/0000:f1:00.0/numa_node", "7");
+    check_locality(&dump, NUIOA_LOCALITY_UNKNOWN, -1, 0);
+    /* the administrator knows better */
+    setenv("HWLOC_PCI_LOCALITY", "0000:f1 0x3;", 1);
+    check_locality(&dump, NUIOA_LOCALITY_OVERRIDE, 0, 0);
+    setenv("HWLOC_PCI_LOCALITY", "0000:41-42 0x3", 1);
+    check_locality(&dump, NUIOA_LOCALITY_UNKNOWN, -1, 0);
+    unsetenv("HWLOC_PCI_LOCALITY");
+    dump_remove(&dump);
+}
+
+static void test_contradiction(void **state)
+{
+    (void)state;
+    struct dump dump;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:81:00.0", INTEL_ETH);
+    dump_net(&dump, "0000:81:00.0", "eth0", MAC, "up", "25000");
+    dump_file(&dump, "sys/devices/pci/0000:81:00.0/numa_node", "0");
+    check_locality(&dump, NUIOA_LOCALITY_HWLOC, 1, 1);
+    dump_remove(&dump);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_infiniband),       cmocka_unit_test(test_two_ports),
+        cmocka_unit_test(test_virtual_function), cmocka_unit_test(test_bond),
+        cmocka_unit_test(test_rdma_bond),        cmocka_unit_test(test_software_devices),
+        cmocka_unit_test(test_platform_device),  cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_locality),         cmocka_unit_test(test_contradiction),
+    };
+    return cmocka_run_group_tests_name("nic_discover", tests, NULL, NULL);
+}
