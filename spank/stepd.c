@@ -56,10 +56,9 @@ static void read_hints(struct stepd_context *c, spank_t spank)
     if (nuioa_hints_file(value)) {
         value = nuioa_variable(step_environment(spank), OPTION_SOURCES_HINTS_LIST);
         if (!value)
-            nuioa_warn(
-                &c->faults,
-                "no hints: srun's host has no nuioa plugin that could read %.120s; install it there",
-                c->options.hints);
+            nuioa_warn(&c->faults,
+                       "no hints: srun's host has no nuioa plugin to read %.120s; install it there",
+                       c->options.hints);
     }
     if (value && *value && nuioa_hints_parse(&c->hints, value, &err) < 0)
         nuioa_warn(&c->faults, "hints: %s", err.text);
@@ -217,8 +216,8 @@ static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
         rank_may_have_several_gpus(c, c->step.gpus))
         nuioa_warn(
             &c->faults,
-            "export: no variable names one NIC to a task that has several GPUs, or may have, because "
-            "they may be near different NICs; give each task one GPU (--gpus-per-task=1)");
+            "export: no variable names one NIC to a task that has several GPUs, or may have, "
+            "because they may be near different NICs; give each task one GPU (--gpus-per-task=1)");
 }
 
 /* Logs what the plan was made from: it explains why no task was moved. */

@@ -169,8 +169,7 @@ static bool may_have_threads(void)
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     if (level == MPI_THREAD_MULTIPLE)
-        print_line(
-            "not used: the program asks for MPI_THREAD_MULTIPLE, which the library does not support");
+        print_line("not used: the library does not support MPI_THREAD_MULTIPLE");
     return level == MPI_THREAD_MULTIPLE;
 }
 

@@ -253,7 +253,8 @@ printf 'E\t0\t2\t500 bytes\t1 msgs sent\n' >"$CLUSTER_DIR/home/trace/m.0.prof"
 launch 4 -N2 --exclusive --nuioa --nuioa-hints="$home/trace/m.0.prof"
 is "files that do not say how many ranks there were: nothing is said" "$rc|$(nuioa_lines)" "0|"
 launch 2 -N2 --exclusive --nuioa --nuioa-hints="$home/trace/m.0.prof"
-like "but when they name more than there are" "$(nuioa_lines)" 'is for 3 ranks, but this step has 2$'
+like "but when they name more than there are" "$(nuioa_lines)" \
+    'is for 3 ranks, but this step has 2$'
 tally 8 srun -n3 -w node1 --exclusive --nuioa --nuioa-hints="$hints" "$home/rank" : \
     -n5 -w node2 --exclusive --nuioa --nuioa-hints="$hints" "$home/rank"
 is "hints of 8 ranks for a heterogeneous job of 3 and 5" "$rc|$(nuioa_lines)" "0|"

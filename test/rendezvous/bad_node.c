@@ -112,7 +112,8 @@ static void forged_record(const char *what, const struct hmac_key *(*key)(struct
     hang_up(fd);
     free(record);
     nobody_acts(&s, start);
-    ok(strstr(s.result.warning, "node number 1 of the step sent a message that another one has made"),
+    ok(strstr(s.result.warning,
+              "node number 1 of the step sent a message that another one has made"),
        "%s: the warning says so", s.name);
 }
 

@@ -10,10 +10,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "dump.h"
 #include "machine.h"
 #include "topology/node.h"
-#include "topology/node_load.h"
 
 #define EDR "100 Gb/sec (4X EDR)"
 
