@@ -11,7 +11,7 @@
 
 struct rendezvous_srun;
 
-/* What is needed to compare the number of ranks in a hints file with that of the step. */
+/* The facts by which the number of ranks in a hints file is compared with that of the step. */
 struct hints_ranks {
     char name[NUIOA_VALUE_MAX + 64]; /* "OPTION: FILE", as the user wrote them */
     uint32_t ranks;                  /* number of ranks in the file; 0: no file was read */

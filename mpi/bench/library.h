@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 
-/* What libnuioa-coll offers to this program. All pointers are NULL if the library is not loaded, or
- * if libnuioa-preload loads it: then its names are not global. The library owns the strings. */
+/* The functions of libnuioa-coll for this program. All pointers are NULL if the library is not
+ * loaded, or if libnuioa-preload loads it: then its names are not global. The library owns the
+ * strings. */
 struct bench_library {
     const char *version; /* such as "1.0.0" */
     bool overrides;      /* MPI_Bcast is not the MPI library's function */

@@ -29,7 +29,7 @@ struct coll_view {
     bool packed; /* true: data is allocated; false: data is the program's buffer */
 };
 
-/* What is done with a buffer: its elements are sent (read), received (written), or both. */
+/* A buffer's elements are sent (COLL_READ), received (COLL_WRITE), or both (the sum). */
 enum coll_access { COLL_READ = 1, COLL_WRITE = 2 };
 
 /* Makes *view the view of `count` elements of `type` in `buffer`, which must outlive it. If it has

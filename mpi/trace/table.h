@@ -9,7 +9,8 @@
 
 #define TRACE_LARGE 32768 /* bytes of a large message: "large" in a profile */
 
-/* Whether this process sends to the rank, or gets data from it by a one-sided call. */
+/* TRACE_TO counts what this process sends to a rank, TRACE_FROM what it gets from a rank by a
+ * one-sided call. */
 enum trace_direction { TRACE_TO, TRACE_FROM };
 
 struct trace_count {

@@ -81,7 +81,7 @@ int nuioa_publish_prepare(uint32_t rank_count, char *const *environment, struct 
  * The data are 2 KB for each rank of the step: 2 MB in each rank, which the node's server sends. */
 #define NUIOA_PUBLISH_RANKS_MAX 1024
 
-/* What is published. The caller owns all of it; nothing is kept after the call. */
+/* The facts that are published. The caller owns all of them; nothing is kept after the call. */
 struct nuioa_publication {
     const struct nuioa_plan *plan;       /* as carried out; assignments[] by local rank */
     const struct nuioa_node *node;       /* the node that the plan is for */

@@ -22,7 +22,7 @@
  * stopped the exchange, -ECONNRESET if srun has closed the connection, -EBADMSG if a message has a
  * wrong tag, -EPROTO if it has a wrong form, and others of the kernel. */
 
-/* What client_call() needs to know. It keeps no pointer to the texts and ranks after it returns,
+/* The input of client_call(). It keeps no pointer to the texts and ranks after it returns,
  * but calls is_over(arg) until client_close(). */
 struct client_call {
     const char *address; /* srun's numeric IPv4 or IPv6 address; no names are resolved */

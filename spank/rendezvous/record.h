@@ -12,7 +12,7 @@
  * have the same NIC, level and memory policy share a line. */
 #define RECORD_RANKS_MAX 64
 
-/* What a record is made from. The caller owns all of it. */
+/* The input of record_make(). The caller owns all of it. */
 struct record_source {
     const struct nuioa_plan *plan; /* if there is no plan: one without tasks, with a reason */
     const struct nuioa_node *node; /* the description of the node; at least its host is set */

@@ -21,8 +21,8 @@
 #define SERVER_UNAUTHENTICATED_MAX 64
 #define SERVER_UNAUTHENTICATED_MS 1000
 
-/* What the server needs to know. server_open() copies the struct; what its pointers point to must
- * stay valid until server_close(). */
+/* The input of server_open(), which copies the struct. The text and the functions that it points to
+ * must stay valid until server_close(). */
 struct server_config {
     bool encrypted;     /* auth=munge: hellos are encrypted */
     uid_t uid;          /* with auth=munge: only credentials of this user are accepted */

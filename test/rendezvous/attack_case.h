@@ -80,7 +80,7 @@ int case_accepted_node(struct attack_case *s, void (*change)(struct wire_hello *
 void case_send_record(const struct attack_case *s, int fd, uint32_t node,
                       uint32_t table_timeout_ms);
 
-/* Whether srun ends the connection within `ms`. */
+/* Returns true if srun ends the connection within `ms` milliseconds. */
 bool case_is_disconnected(int fd, int ms);
 
 /* Sends a message in a new connection, checks that srun refuses it, and frees its bytes. */
