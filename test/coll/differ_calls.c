@@ -472,10 +472,10 @@ static void draw_wrong(struct call *c, struct draw *d)
     if (which == WRONG_OP && !is_reduction(c->kind))
         which = WRONG_TYPE;
 #ifdef MPICH_VERSION
-    if (which == WRONG_COUNT && is_reduction(c->kind)) /* which MPICH 4.0 does not look at */
+    if (which == WRONG_COUNT && is_reduction(c->kind)) /* MPICH 4.0 does not check it */
         which = WRONG_OP;
 #endif
-    if (c->n == 0) /* then an MPI need not look */
+    if (c->n == 0) /* an MPI library need not check it */
         c->n = c->unit;
     c->wrong = (enum wrong)which;
     if (which == WRONG_ROOT)
