@@ -16,20 +16,21 @@
 #define NUIOA_CACHE_DIR "/run/nuioa"
 
 /* Writes the default path of the cache of this node, NUIOA_CACHE_DIR "/<host>.cache", to `path`, an
- * array of `size` bytes. Returns 0 or -ENAMETOOLONG. */
+ * array of `size` bytes. Returns 0; or -ENAMETOOLONG, and the path is cut. */
 int nuioa_cache_path(char *path, size_t size);
 
 /* Writes the description of `node` to the file `path`, by a temporary file that it renames.
  * `distances` is the distance file that was used, or NULL. Creates NUIOA_CACHE_DIR (mode 0755) if
- * the file belongs there. Returns 0, or -errno with *err. */
+ * the file belongs there. Returns 0; or a negative errno with *err, and an
+ * older file stays as it is. */
 int nuioa_cache_write(const char *path, const struct nuioa_node *node, const char *distances,
                       struct nuioa_error *err);
 
-/* Reads a cache into *node, which the caller frees with nuioa_node_free. Returns 0, or negative
- * with *err and an empty *node: -ENOENT if there is no file; -ESTALE if it was made on another
- * boot, host or hardware, by another version of nuioa, or with another distance file than
- * `distances`, or that has been modified since; -EPERM if it is not secure; -EINVAL if it is
- * damaged. */
+/* Reads a cache; *node is overwritten. Returns 0, and the caller frees *node with nuioa_node_free;
+ * or a negative errno with *err, and *node is empty: -ENOENT if there is no file; -ESTALE if it was
+ * made on another boot, host or hardware, by another version of nuioa, or with another distance
+ * file than `distances`, or that has been modified since; -EPERM if it is not secure; -EINVAL if it
+ * is damaged; or another one, such as -ENOMEM. */
 int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node *node,
                      struct nuioa_error *err);
 
@@ -42,12 +43,14 @@ int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node 
  * a directory, is -EPERM. A distance file that is not is left out, with a warning of the node.
  *
  * Returns 0, and the caller frees *node with nuioa_node_free; -ETIMEDOUT after `deadline_ms`
- * milliseconds; or another -errno. On failure *err says why and *node is empty. */
+ * milliseconds; or another negative errno. On failure *err says why and *node is
+ * empty. */
 int nuioa_cache_get(const char *path, const struct nuioa_source *source, unsigned deadline_ms,
                     struct nuioa_node *node, struct nuioa_error *err);
 
 /* Calls nuioa_node_load in a child process, which is killed after `deadline_ms` milliseconds. No
- * cache is read or written. Returns as nuioa_cache_get does. */
+ * cache is read or written. `source` must not be NULL here, and its files are not checked. Returns
+ * as nuioa_cache_get does. */
 int nuioa_cache_discover(const struct nuioa_source *source, unsigned deadline_ms,
                          struct nuioa_node *node, struct nuioa_error *err);
 

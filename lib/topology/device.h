@@ -9,12 +9,13 @@
 /* Sets *numas and *cpus (OS indexes) to the NUMA nodes and CPUs that are local to a device: those
  * of the closest hwloc object above it that is not an I/O object. Returns 1; 0 if the locality is
  * unknown, because that object is the whole machine and the machine has several NUMA nodes (both
- * sets are then empty); or -ENOMEM. The caller frees both sets in every case. */
+ * sets are then empty); or -ENOMEM, and a set may then be NULL. In every case the caller frees both
+ * with hwloc_bitmap_free, which takes NULL. */
 int nuioa_device_locality(const struct nuioa_node *node, hwloc_topology_t topology,
                           hwloc_obj_t device, hwloc_bitmap_t *numas, hwloc_bitmap_t *cpus);
 
 /* Writes the address of a PCI device, such as "0000:41:00.0", to `text`, an array of `size` bytes
- * (24 are enough). */
+ * (24 are enough; a longer text is cut). */
 void nuioa_device_pci_name(hwloc_obj_t pci, char *text, size_t size);
 
 #endif

@@ -26,35 +26,36 @@ enum nuioa_distance_source {
  * the same number of links. */
 #define NUIOA_LEVEL_SPREAD 1.08
 
+/* The arrays belong to the node. */
 struct nuioa_distance {
     enum nuioa_distance_source source;
     uint32_t count;   /* rows */
-    uint32_t *matrix; /* count * count */
-    uint8_t *level;   /* count * count */
+    uint32_t *matrix; /* [count * count] */
+    uint8_t *level;   /* [count * count] */
 };
 
-/* Returns the distance from NUMA node i to NUMA node j. */
+/* Returns the distance from NUMA node i to NUMA node j, both indexes into node->numas. */
 static inline uint32_t nuioa_distance_at(const struct nuioa_distance *d, unsigned i, unsigned j)
 {
     return d->matrix[(size_t)i * d->count + j];
 }
 
-/* Returns the level of that distance in row i. */
+/* Returns the level of NUMA node j as seen from NUMA node i, both indexes into node->numas. */
 static inline unsigned nuioa_level_at(const struct nuioa_distance *d, unsigned i, unsigned j)
 {
     return d->level[(size_t)i * d->count + j];
 }
 
-/* Computes `level` from `matrix`. */
+/* Computes d->level from d->matrix; the caller has allocated both. It cannot fail. */
 void nuioa_distance_levels(struct nuioa_distance *d);
 
-/* Returns "site", "slit", "structure" or "none". */
+/* Returns the name of a source, "site", "slit", "structure" or "none": a constant text. */
 const char *nuioa_distance_source_name(enum nuioa_distance_source source);
 
 /* Sets node->distance from the first of these that is there and sound: the distance file `site`
  * (may be NULL), the firmware's table, the structure of the topology. node->numas must be set.
- * Returns 0, or -ENOMEM with *err. Problems with the file or the table become warnings of the
- * node. */
+ * Problems with the file or the table become warnings of the node, and the next source is tried.
+ * Returns 0, or -ENOMEM with *err; nuioa_node_free frees the result in both cases. */
 int nuioa_discover_distance(struct nuioa_node *node, hwloc_topology_t topology, const char *site,
                             struct nuioa_error *err);
 

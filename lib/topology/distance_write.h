@@ -12,7 +12,8 @@
  * nuioa_distance_read_site, `comment` one line that says how it was found. The file is created if
  * it does not exist, and is replaced in one step: readers see the old file or the new one. Returns
  * 0; -EINVAL if the existing file is not a valid distance file, which then stays as it is; or
- * another -errno. *err says why. */
+ * another
+ * negative errno. *err says why, and an existing file stays as it is. */
 int nuioa_distance_write_site(const char *path, const struct nuioa_node *node,
                               const uint32_t *matrix, const char *comment, struct nuioa_error *err);
 

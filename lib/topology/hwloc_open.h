@@ -10,8 +10,8 @@
 /* Loads an hwloc topology with all that nuioa reads from it. `path` is the topology of a
  * nuioa_source (topology/node_load.h); NULL is this machine. `drawing` is true if the caller will
  * add Misc objects to the topology. Sets *directory to `path` if that is the directory of a dump,
- * otherwise to NULL. Returns 0, and the caller calls hwloc_topology_destroy; or -errno with *err,
- * and there is no topology. */
+ * otherwise to NULL. Returns 0 and sets *topology, which the caller frees with
+ * hwloc_topology_destroy; or a negative errno with *err, and there is no topology. */
 int nuioa_hwloc_open(hwloc_topology_t *topology, const char *path, bool drawing,
                      const char **directory, struct nuioa_error *err);
 

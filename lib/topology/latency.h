@@ -14,32 +14,36 @@ struct nuioa_latency {
     uint32_t count;
     double local_ns; /* local access, mean over the NUMA nodes; 0: unknown */
     double noise_ns; /* spread of repeated measurements; 0: unknown */
-    double *over_ns; /* count * count: time above the local access of row i; diagonal 0 */
+    double *over_ns; /* [count * count]: time above the local access of row i; diagonal 0 */
 };
 
+/* The most rows of a matrix that is read. */
 #define NUIOA_LATENCY_COUNT_MAX 512
 
-/* Makes a matrix of `count` rows, all zeros. Returns 0 or -ENOMEM. The caller frees it with
- * nuioa_latency_free. */
+/* Makes a matrix of `count` rows, all zeros; *latency is overwritten. Returns 0 or -ENOMEM. In both
+ * cases the caller frees it with nuioa_latency_free. */
 int nuioa_latency_init(struct nuioa_latency *latency, uint32_t count);
 
-/* Frees the matrix and makes *latency empty. */
+/* Frees the matrix, but not `latency` itself, and makes *latency empty. */
 void nuioa_latency_free(struct nuioa_latency *latency);
 
 /* Reads a matrix from text: one row on each line, decimal numbers with blanks, tabs, commas or
  * semicolons between them; '#' begins a comment. If the diagonal is all zeros, the numbers are
  * nanoseconds above the local access. If it has no zeros, they are full nanoseconds, as benchmarks
- * print them, and the diagonal of each row is subtracted from the row. The text need not be
- * trusted. It is modified. `path` is used only in *err. Returns 0, and the caller frees *latency;
- * or negative with the line in *err, and *latency is empty. */
+ * print them, and the diagonal of each row is subtracted from the row. The text has `length` bytes
+ * and a NUL after them, need not be trusted, and is modified. `path` is used only in *err. Returns
+ * 0, and the caller frees *latency with nuioa_latency_free; or -EINVAL with the line in *err, or
+ * -ENOMEM, and *latency is empty. */
 int nuioa_latency_parse(struct nuioa_latency *latency, const char *path, char *text, size_t length,
                         struct nuioa_error *err);
 
-/* Reads the same from a file; "-" is standard input. */
+/* Reads the same from the file `path` of less than 8 MiB; "-" is standard input. Returns as
+ * nuioa_latency_parse does, or the negative errno of opening the file, with *err. */
 int nuioa_latency_read(struct nuioa_latency *latency, const char *path, struct nuioa_error *err);
 
-/* Sets local_ns and over_ns from `full_ns`, a matrix of count * count full latencies whose diagonal
- * is the local access. */
+/* Sets local_ns and over_ns of an initialised matrix from full_ns[count * count], row-major, the
+ * full latencies in nanoseconds, whose diagonal is the local access. `full_ns` stays the
+ * caller's. */
 void nuioa_latency_from_full(struct nuioa_latency *latency, const double *full_ns);
 
 /* Returns how many nanoseconds more than its local access a load by i from memory j takes. */

@@ -49,34 +49,37 @@ struct nuioa_link {
     uint32_t a, b; /* a < b, rows of the matrix */
 };
 
+/* The result. It owns its arrays; hops and routed are row-major and count links. */
 struct nuioa_link_graph {
-    uint32_t count;
+    uint32_t count; /* rows of the matrix, one for each NUMA node */
     bool accepted;
     char reason[160];  /* one line, why the matrix was refused; "" if accepted */
     bool grouped;      /* the NUMA nodes form groups, see above */
-    double quantum_ns; /* 0: no pair can be a link */
+    double quantum_ns; /* the time of one link; 0: no pair can be a link */
     uint32_t link_count;
     struct nuioa_link *links; /* ascending by a, then b */
     uint32_t *hops;           /* count * count */
     uint32_t *routed;         /* count * count */
 };
 
-/* Infers the graph of a matrix. Returns 0, whether it is accepted or refused, and the caller frees
- * *graph with nuioa_link_graph_free; or -ENOMEM with *err, and *graph is empty. */
+/* Infers the graph of the matrix *latency, which is only read; *graph is overwritten. Returns 0 if
+ * the matrix is accepted and also if it is refused (graph->accepted), and the caller frees *graph
+ * with nuioa_link_graph_free; or -ENOMEM with *err, and *graph is empty. */
 int nuioa_link_graph_infer(struct nuioa_link_graph *graph, const struct nuioa_latency *latency,
                            struct nuioa_error *err);
 
 /* Frees the arrays and makes *graph empty. */
 void nuioa_link_graph_free(struct nuioa_link_graph *graph);
 
-/* Returns how many links a NUMA node has. */
+/* Returns how many links the NUMA node in row `node` has. */
 uint32_t nuioa_link_graph_degree(const struct nuioa_link_graph *graph, uint32_t node);
 
 /* Computes distances on the scale of a SLIT (10 is local) from an accepted graph:
  * 10 + 10 * over / local, where `over` is routed * quantum, so that noise does not make levels of
- * its own. For a graph with groups, `over` is the mean of both directions. latency->local_ns
- * must be known: without it the ratio of two distances, which scales what neighbours cost,
- * would be invented. `matrix` has count * count cells. */
+ * its own. For a graph with groups, `over` is the mean of both directions. latency->local_ns must
+ * be known: without it the ratio of two distances, which scales what neighbours cost, would be
+ * invented. `latency` is the matrix that the graph was inferred from. Fills the caller's
+ * matrix[count * count], row-major. */
 void nuioa_link_graph_distances(const struct nuioa_link_graph *graph,
                                 const struct nuioa_latency *latency, uint32_t *matrix);
 

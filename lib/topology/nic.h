@@ -11,6 +11,9 @@
 
 struct nuioa_node;
 
+/* The NICs (network interfaces) of a node, and which of them a plan uses. A NIC here is one
+ * port. */
+
 enum nuioa_nic_kind {
     NUIOA_NIC_OTHER,
     NUIOA_NIC_ETHERNET,
@@ -31,8 +34,8 @@ enum nuioa_locality {
     NUIOA_LOCALITY_SYSFS,    /* the device has a numa_node, and hwloc knows nothing */
 };
 
-/* One network port. A verbs device and the network interface (netdev) of the same port are one
- * entry. */
+/* One network port, which the node (topology/node.h) owns with all it points to. A verbs device and
+ * the network interface (netdev) of the same port are one entry. */
 struct nuioa_nic {
     char name[32];   /* verbs device, or the netdev where there is none */
     char netdev[32]; /* "" if none */
@@ -42,7 +45,7 @@ struct nuioa_nic {
     enum nuioa_nic_kind kind;
     enum nuioa_nic_state state;
     enum nuioa_locality locality;
-    uint32_t rate_mbps; /* 0: unknown */
+    uint32_t rate_mbps; /* Mbit/s; 0: unknown */
     uint32_t card;      /* equal for the ports of one card (PCI device), which share its bus */
     bool is_virtual;    /* no hardware of its own (bridge, veth, Soft-RoCE, ...), a virtual function
                            of a card that is here too, or an Ethernet member of a bond */
@@ -50,8 +53,8 @@ struct nuioa_nic {
     char why[64];       /* why not; "" if usable */
     hwloc_bitmap_t numas; /* OS indexes; empty: unknown */
     hwloc_bitmap_t cpus;  /* OS indexes; empty: unknown */
-    uint8_t *level;       /* to each entry of node->numas: least over its own NUMA nodes;
-                             NULL if the locality is unknown */
+    uint8_t *level; /* [node->numa_count]: the level (distance.h) of each entry of node->numas,
+                             least over its own NUMA nodes; NULL if the locality is unknown */
 };
 
 /* The least rate of a NIC that `nic=auto` takes. For slower ones it is not worth moving ranks: the
@@ -59,13 +62,13 @@ struct nuioa_nic {
  * with Multi-Opteron Machines", PDCS 2007, section 4.2). */
 #define NUIOA_NIC_MIN_RATE_MBPS 8000
 
-/* Sets `usable` and `why` of every NIC: `nic=auto` takes the fastest fabric that is up. The choice
- * has four steps. Left out are virtual NICs, those of kind other, and those known to be down or to
- * be slower than NUIOA_NIC_MIN_RATE_MBPS. Of the rest the fastest remain: rates that differ by at
- * most a tenth are equal, and an unknown rate is the lowest. Of these the best kind remains, in the
- * order InfiniBand, Omni-Path, Slingshot, EFA, RoCE, Ethernet. If they belong to several fabrics
- * (subnet prefixes), the fabric with most ports is taken; of several such the first one in PCI
- * order. */
+/* Sets `usable` and `why` of every NIC of the node: `nic=auto` takes the fastest fabric that is up.
+ * The choice has four steps. Left out are virtual NICs, those of kind other, and those known to be
+ * down or to be slower than NUIOA_NIC_MIN_RATE_MBPS. Of the rest the fastest remain: rates that
+ * differ by at most a tenth are equal, and an unknown rate is the lowest. Of these the best kind
+ * remains, in the order InfiniBand, Omni-Path, Slingshot, EFA, RoCE, Ethernet. If they belong to
+ * several fabrics (subnet prefixes), the fabric with most ports is taken; of several such the first
+ * one in PCI order. It cannot fail. */
 void nuioa_nic_judge(struct nuioa_node *node);
 
 /* Finds the NICs that `pattern` takes. A pattern is "auto" or a list with commas of names (verbs
@@ -75,26 +78,29 @@ void nuioa_nic_judge(struct nuioa_node *node);
  * NIC that is named is taken even if auto would not take it, unless it is known to be down. A glob
  * or a kind does not match virtual NICs.
  *
- * Sets taken[i] for each of the node->nic_count NICs. A name that matches nothing is a warning.
- * Returns how many are taken (0 is no error), -EINVAL if the pattern is malformed, or -ENOMEM, both
- * with *err. */
+ * Sets taken[i] to true or false for each of the node->nic_count NICs; the caller allocates
+ * taken[]. A name that matches nothing is added to `warnings`. Returns how many are taken (0 is no
+ * error); or, with *err, -EINVAL if the pattern is malformed, or -ENOMEM, and taken[] is all
+ * false. */
 int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy,
                      bool *taken, struct nuioa_warnings *warnings, struct nuioa_error *err);
 
-/* Checks the form of a pattern, without a node. Returns 0, or -EINVAL with *err. */
+/* Checks the form of a pattern for nuioa_nic_select, without a node. Returns 0, or -EINVAL with
+ * *err. */
 int nuioa_nic_check(const char *pattern, struct nuioa_error *err);
 
-/* Returns whether NIC `a` is better than NIC `b`: the faster one, or of equally fast ones the
+/* Returns true if NIC `a` is better than NIC `b`: the faster one, or of equally fast ones the
  * better kind. With policy latency, any network that bypasses the kernel is better than plain
  * Ethernet, because a message through the kernel takes about ten times as long. */
 bool nuioa_nic_prefer(const struct nuioa_nic *a, const struct nuioa_nic *b,
                       enum nuioa_policy policy);
 
 /* Writes the label of a NIC to `text`, an array of `size` bytes: "mlx5_0:1", or "hsi0" if it has no
- * verbs device. Returns `text`. */
+ * verbs device. 48 bytes are enough; a longer text is cut. Returns `text`. */
 const char *nuioa_nic_label(const struct nuioa_nic *nic, char *text, size_t size);
 
-/* Return words such as "infiniband", "active" and "hwloc", as in `nuioa topo --json`. */
+/* Return words such as "infiniband", "active" and "hwloc", as in `nuioa topo --json`: constant
+ * texts. */
 const char *nuioa_nic_kind_name(enum nuioa_nic_kind kind);
 const char *nuioa_nic_state_name(enum nuioa_nic_state state);
 const char *nuioa_locality_name(enum nuioa_locality locality);

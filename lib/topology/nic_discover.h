@@ -9,9 +9,10 @@
 #include "util/sysfs.h"
 
 /* Sets node->nics and node->nic_count from the I/O objects of a loaded topology and from sysfs,
- * except `level`, `usable` and `why`. node->numas must be set. `native` is true if hwloc has read
- * the devices itself, not from an XML file: HWLOC_PCI_LOCALITY has then had its effect. Returns 0,
- * or -ENOMEM with *err; nuioa_node_free frees the result in both cases. */
+ * which both stay the caller's, except `level`, `usable` and `why`. node->numas must be set.
+ * `native` is true if hwloc has read the devices itself, not from an XML file: HWLOC_PCI_LOCALITY
+ * has then had its effect. Returns 0, or -ENOMEM with *err; nuioa_node_free frees the result in
+ * both cases. */
 int nuioa_discover_nics(struct nuioa_node *node, hwloc_topology_t topology,
                         const struct nuioa_sysfs *sysfs, bool native, struct nuioa_error *err);
 

@@ -28,6 +28,7 @@ struct nuioa_pu {
     int32_t numa;     /* index into numas[] of its local NUMA node; -1 if it has none */
 };
 
+/* A NUMA node: memory, and the PUs that are nearest to it. An OS index is the kernel's number. */
 struct nuioa_numa {
     uint32_t os_index;
     int32_t package;       /* OS index of the package that holds it; -1: none or several */
@@ -38,13 +39,14 @@ struct nuioa_numa {
 /* A GPU. NICs can be chosen by the GPUs near them. GPUs are in PCI order, which is also the order
  * of the indexes that the vendors' libraries use. */
 struct nuioa_gpu {
-    char pci[16];
+    char pci[16];         /* address, such as "0000:41:00.0" */
     hwloc_bitmap_t numas; /* OS indexes of the local NUMA nodes; empty: unknown */
     hwloc_bitmap_t cpus;  /* OS indexes of the local PUs; empty: unknown */
 };
 
+/* It owns all arrays and sets. A node that is all zeros is empty. */
 struct nuioa_node {
-    char host[64];
+    char host[64];   /* name of the machine; "" if unknown */
     char model[128]; /* processor model, "" if unknown; part of the key of a site's distance file */
     bool emulated;   /* read from a file: describes another machine, nothing may be bound */
     uint32_t package_count;
@@ -53,25 +55,26 @@ struct nuioa_node {
     uint32_t numa_count;
     uint32_t nic_count;
     uint32_t gpu_count;
-    struct nuioa_pu *pus;     /* hwloc logical order, so the PUs of a core are neighbours */
-    struct nuioa_numa *numas; /* hwloc logical order */
-    struct nuioa_nic *nics;   /* PCI order, then name, then port */
-    struct nuioa_gpu *gpus;
+    struct nuioa_pu *pus; /* [pu_count], in hwloc's logical order: a core's PUs are neighbours */
+    struct nuioa_numa *numas;     /* [numa_count], in hwloc's logical order */
+    struct nuioa_nic *nics;       /* [nic_count], in PCI order, then by name, then by port */
+    struct nuioa_gpu *gpus;       /* [gpu_count] */
     hwloc_bitmap_t allowed_cpus;  /* OS indexes; of the process that loaded, or as the file says */
     hwloc_bitmap_t allowed_numas; /* OS indexes */
     struct nuioa_distance distance;
     struct nuioa_warnings warnings; /* what a sysadmin should know about this node's description */
 };
 
-/* Frees all that *node owns and makes it empty. An empty node is allowed. */
+/* Frees all that *node owns, but not `node` itself, and makes it empty. It may be empty already. */
 void nuioa_node_free(struct nuioa_node *node);
 
-/* Return the index into pus[] or numas[] of the PU or NUMA node with this OS index, or -1. */
+/* Return the index into pus[] or numas[] of the PU or NUMA node with this OS index, or -1
+ * if there is none. */
 int nuioa_node_pu(const struct nuioa_node *node, unsigned os_index);
 int nuioa_node_numa(const struct nuioa_node *node, unsigned os_index);
 
-/* Sets `numas` to the NUMA nodes that are local to the CPUs of `cpus`. Both are sets of OS
- * indexes. */
+/* Sets `numas`, the caller's set, to the NUMA nodes that are local to the CPUs of `cpus`. Both are
+ * sets of OS indexes. CPUs that the node does not have, or without a NUMA node, add nothing. */
 void nuioa_node_numas_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus,
                          hwloc_bitmap_t numas);
 

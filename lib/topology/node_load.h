@@ -4,7 +4,7 @@
 
 #include "topology/node.h"
 
-/* The source of the description of a node. All pointers may be NULL. */
+/* The source of the description of a node. All pointers may be NULL; the texts are the caller's. */
 struct nuioa_source {
     const char *topology;  /* an hwloc XML file, or the directory of an extracted sysfs dump;
                               NULL: this machine. A directory can be named to hwloc only by
@@ -17,12 +17,14 @@ struct nuioa_source {
 
 /* Loads the description of a node with hwloc, which takes from milliseconds to seconds: launches
  * read the cache instead. `source` may be NULL for this machine. Returns 0, and the caller frees
- * *node with nuioa_node_free; or negative with *err, and *node is empty. */
+ * *node with nuioa_node_free; or a negative errno with *err, and *node is empty:
+ * -ENOMEM, or that of hwloc or of opening the topology. */
 int nuioa_node_load(struct nuioa_node *node, const struct nuioa_source *source,
                     struct nuioa_error *err);
 
-/* Reads the state and rate of all ports again (two small files each) and sets `usable` and `why`
- * anew. A device that no longer exists is down. Does nothing to an emulated node. */
+/* Reads the state and rate of all ports of a node again (two small files each) and sets `usable`
+ * and `why` anew. A device that no longer exists is down. It does nothing to an emulated node, and
+ * cannot fail. */
 void nuioa_node_refresh(struct nuioa_node *node);
 
 #endif

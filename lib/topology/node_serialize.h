@@ -8,10 +8,12 @@
  * Writer and reader must be the same build: a header holds the version of nuioa, of the layout and
  * of hwloc. */
 
-/* Returns 0 and *length bytes in *bytes, which the caller frees; or -ENOMEM. */
+/* Writes a node as bytes. Returns 0 and sets *bytes to a new array of *length bytes, which the
+ * caller frees with free(); or -ENOMEM, and both are as they were. */
 int nuioa_node_serialize(const struct nuioa_node *node, void **bytes, size_t *length);
 
-/* Reads a description that need not be trusted: every length and index is checked. Returns 0, and
+/* Reads the description in bytes[length], which need not be trusted: every length and index is
+ * checked. *node is overwritten, and keeps no pointer into the bytes. Returns 0, and
  * the caller frees *node with nuioa_node_free; -ESTALE if another build wrote it; or -EINVAL. On
  * failure *err says why and *node is empty. */
 int nuioa_node_deserialize(struct nuioa_node *node, const void *bytes, size_t length,
