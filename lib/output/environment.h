@@ -6,10 +6,11 @@
 
 /* The environment variables of a rank.
  *
- * All functions write a block of "NAME=value" strings. Each string ends with a NUL byte, and an
- * empty string ends the block, so that shared memory can carry it. They return the number of bytes
- * used, or -ENOSPC if the block does not fit into `size` bytes. An entry of 4096 bytes or more is
- * left out. `local` is the local rank. */
+ * All functions write a block of "NAME=value" strings to the caller's `env`. Each string ends with
+ * a NUL byte, and an empty string ends the block, so that shared memory can carry it. They return
+ * the number of bytes used, or -ENOSPC if the block does not fit into `size` bytes. An entry of
+ * 4096 bytes or more is left out. `local` is the local rank, below plan->task_count. `node` and
+ * `options` are those that the plan was made with. */
 
 /* Writes the variables of nuioa, which doc/formats.md lists. A variable whose value is unknown is
  * left out. The block is empty unless `export` has env. */
@@ -40,8 +41,8 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
 int nuioa_environment_threads(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads,
                               char *env, size_t size);
 
-/* The names of all variables of nuioa; the last entry is NULL. Before a rank starts, the caller
- * removes them, because an outer step may have left them. */
+/* These are the names of all variables of nuioa; the last entry is NULL. Before a rank starts, the
+ * caller removes them, because an outer step may have left them. */
 extern const char *const nuioa_environment_names[];
 
 #endif

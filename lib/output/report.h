@@ -5,25 +5,29 @@
 #include "output/report_xml.h"
 #include "plan/plan.h"
 
-/* Reports of a plan, for people and for other launchers. All functions return a text that the
- * caller frees, or NULL without memory. Texts for people are ASCII, with at most 100 columns. */
+/* Reports of a plan, for people and for other launchers. All functions only read their input, and
+ * return a new text that the caller frees with free(), or NULL if memory is short. `node` and
+ * `options` are those that the plan was made with. Texts for people are ASCII, with at most 100
+ * columns. */
 
-/* The report of a plan: a summary line; a table with a line for each rank (above 64 ranks, for all
- * ranks that share NUMA nodes and NIC); the reason; the cost before and after; and the warnings.
+/* Returns the report of a plan: a summary line; a table with a line for each rank (above 64 ranks,
+ * for all ranks that share NUMA nodes and NIC); the reason; the cost before and after; and the
+ * warnings.
  *
- * With `explain` the table also has, for each rank: `was`, its level where Slurm put it, if that
- * was another one; `no.`, its position by weight; `beside`, the part of its traffic on the node
- * that stays on its NUMA nodes; `with`, those of its three main partners that are there; and `why`.
- * After the table there are the terms of the cost and the bound, the ranks at each level, the
- * options, the NICs, and the source of the distances. */
+ * With `explain` the table also has, for each rank: `before`, its level where Slurm put it, if that
+ * was another one; `order`, its position by weight; `local`, the part of its traffic on the node
+ * that stays on its NUMA nodes; `partners`, those of its three main partners that are there; and
+ * `why`. After the table these columns are explained, and there are the terms of the cost and the
+ * bound, the ranks at each level, the options, the NICs, and the source of the distances. */
 char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
                         const struct nuioa_options *options, bool explain);
 
-/* The masks for srun --cpu-bind=mask_cpu:..., by local rank: "0xc,0x3". */
+/* Returns the masks for srun --cpu-bind=mask_cpu:..., by local rank: "0xc,0x3" and a newline. Bit N
+ * is the CPU with OS index N. */
 char *nuioa_report_cpu_bind(const struct nuioa_plan *plan);
 
-/* A rankfile for Open MPI, with a line such as "rank 4=host slot=2,3" for each rank. CPUs are OS
- * indexes, which Open MPI calls physical. */
+/* Returns a rankfile for Open MPI, with a line such as "rank 4=host slot=2,3" for each rank. CPUs
+ * are OS indexes, which Open MPI calls physical. */
 char *nuioa_report_rankfile(const struct nuioa_plan *plan, const struct nuioa_node *node);
 
 #endif

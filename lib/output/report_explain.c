@@ -47,9 +47,9 @@ const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char
         if (why != text)
             nuioa_copy(text, size, why);
     } else if (assignment->level == 0)
-        nuioa_copy(text, size, plan->moved ? "was beside its NIC" : "beside its NIC");
+        nuioa_copy(text, size, plan->moved ? "already beside its NIC" : "beside its NIC");
     else
-        nuioa_copy(text, size, plan->moved ? "stays" : "where Slurm put it");
+        nuioa_copy(text, size, plan->moved ? "not moved" : "where Slurm put it");
     return text;
 }
 
@@ -67,7 +67,7 @@ static void add_change(struct nuioa_text_table *table, const struct report_lines
 }
 
 /* Adds the percentage of the traffic on the node that stays on the NUMA nodes of the ranks. */
-static void add_beside(struct nuioa_text_table *table, const struct report_lines *line)
+static void add_local(struct nuioa_text_table *table, const struct report_lines *line)
 {
     double local = 0, beside = 0;
     for (uint32_t i = 0; i < line->plan->task_count; i++)
@@ -116,15 +116,16 @@ static void add_why(struct nuioa_text_table *table, const struct report_lines *l
                                              : &equal) += 1;
     }
     if (nearer + farther + equal)
-        nuioa_text_table_add(table, "%u nearer, %u farther, %u as far", nearer, farther, equal);
+        nuioa_text_table_add(table, "%u nearer, %u farther, %u equally far", nearer, farther,
+                             equal);
     else
-        nuioa_text_table_add(table, "stay");
+        nuioa_text_table_add(table, "none moved");
 }
 
 void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)
 {
-    static const char *const heads[] = { "rank", "",       "CPUs", "NUMA",   "NIC",  "level",
-                                         "was",  "weight", "no.",  "beside", "with", "why" };
+    static const char *const heads[] = { "rank",   "",       "CPUs",  "NUMA",  "NIC",      "level",
+                                         "before", "weight", "order", "local", "partners", "why" };
     struct report_lines lines;
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, "rlllllrrrrll");
@@ -141,12 +142,31 @@ void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node
             nuioa_text_table_add(&table, "%u", lines.assignment->costs.heavier + 1);
         else
             nuioa_text_table_add(&table, "%s", "");
-        add_beside(&table, &lines);
+        add_local(&table, &lines);
         add_partners(&table, &lines);
         add_why(&table, &lines);
     }
     nuioa_text_table_print(&table, out, 2);
     report_lines_close(&lines);
+}
+
+/* Explains the columns that have no common name, if they can have entries. */
+static void print_legend(const struct nuioa_plan *plan, FILE *out)
+{
+    bool pairs = false;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        pairs |= plan->assignments[i].costs.local > 0;
+    if (!plan->moved && !plan->hinted && !pairs)
+        return;
+    fputs("\nColumns of the table\n", out);
+    if (plan->moved)
+        fputs("  before    the level where Slurm put the rank, if that is another one\n", out);
+    if (plan->hinted)
+        fputs("  order     the rank's position by weight; 1 is the heaviest\n", out);
+    if (pairs)
+        fputs("  local     the part of its traffic on this node that stays on its NUMA nodes\n"
+              "  partners  ranks there, among the three with which it exchanges most\n",
+              out);
 }
 
 /* --- the cost --------------------------------------------------------------------------------- */
@@ -169,20 +189,20 @@ static void print_terms(const struct nuioa_plan *plan, FILE *out)
         return;
     if (!falls(before->nic + before->neighbours, after->nic + after->neighbours) || plan->gpus_left)
         gain = 0;
-    fputs("\nWhat the cost is made of\n", out);
+    fputs("\nThe parts of the cost\n", out);
     print_term("to the NIC", before->nic, after->nic, gain, out);
     print_term("to neighbours", before->neighbours, after->neighbours, gain, out);
     if (plan->bound_known)
         nuioa_text_table_wrap(
             out, 2,
             before->neighbours > 0
-                ? "the bound, among Slurm's masks: each rank in the nearest one it "
-                  "could have if only weights counted, each pair at the least price "
-                  "of any two"
-                : "the bound, among Slurm's masks: heavier ranks in nearer ones, "
-                  "which is optimal");
+                ? "the bound is the cost of each rank in the nearest of Slurm's masks that it "
+                  "could have if only weights counted, and of each pair at the least price of "
+                  "any two masks"
+                : "the bound is the cost of heavier ranks in the nearer of Slurm's masks, which "
+                  "is optimal");
     if (plan->gpus_left)
-        fputs("  how far ranks are from their GPUs is not in it\n", out);
+        fputs("  the cost does not count how far ranks are from their GPUs\n", out);
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */
@@ -228,7 +248,7 @@ static void print_levels(const struct nuioa_plan *plan, FILE *out)
     for (uint32_t level = 0; level <= UINT8_MAX; level++)
         print_level(plan, level, &table);
     print_level(plan, NUIOA_NO_LEVEL, &table);
-    fputs("\nWho is how far from a NIC\n", out);
+    fputs("\nHow far ranks are from their NICs\n", out);
     nuioa_text_table_print(&table, out, 2);
 }
 
@@ -236,9 +256,11 @@ static void print_choice(const struct nuioa_plan *plan, const struct nuioa_optio
                          FILE *out)
 {
     char remote[32], hop[32];
-    fprintf(out, "\nHow it was chosen\n  mapper %s, %llu evaluations, %u us\n",
+    fprintf(out, "\nHow the placement was found\n  mapper %s, %llu evaluations, %u us\n",
             plan->mapping.mapper, (unsigned long long)plan->mapping.evaluations, plan->time_us);
-    fprintf(out, "  weight costs 1 on the NIC's NUMA node, %s more off it, %s more per level\n",
+    fprintf(out,
+            "  weight costs 1 on the NIC's NUMA node, %s more off it, %s more for each further "
+            "level\n",
             nuioa_print_decimal(options->remote_cost, remote, sizeof(remote)),
             nuioa_print_decimal(options->hop_cost, hop, sizeof(hop)));
     if (*options->hints)
@@ -254,6 +276,7 @@ static void print_choice(const struct nuioa_plan *plan, const struct nuioa_optio
 void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
                          const struct nuioa_options *options, FILE *out)
 {
+    print_legend(plan, out);
     print_terms(plan, out);
     print_levels(plan, out);
     print_choice(plan, options, out);

@@ -8,18 +8,19 @@
 
 /* The parts of the report that nuioa_report_text adds with `explain`. `node` is the one that the
  * plan was made for. If there is no memory for a table, one line says so instead. Errors of writing
- * are not returned. */
+ * are not returned: the caller asks `out`, which stays open. */
 
 /* Prints the table of ranks in its long form, which says why each rank is where it is. */
 void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out);
 
-/* Prints the terms of the cost J, the ranks at each level, how the mapping was found, and the facts
- * about the node. */
+/* Explains the columns of that table, and prints the terms of the cost J (mapping/problem.h), the
+ * ranks at each level, how the mapping was found, and the facts about the node. */
 void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
                          const struct nuioa_options *options, FILE *out);
 
-/* Writes to text[size] why the task with this local rank is where it is: "nearer its NIC", "gave
- * way to rank 7", ... A text that is too long is cut. Returns `text`. */
+/* Writes to `text`, an array of `size` bytes (64 are enough), why the task with this local rank is
+ * where it is: "nearer its NIC", "gave way to rank 7", ... A text that is too long is cut. Returns
+ * `text`. */
 const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char *text,
                              size_t size);
 

@@ -7,10 +7,11 @@
 
 /* The lines of the tables of ranks, in both forms of the report. Private to the library. */
 
-/* Writes a number with at most six digits; whole numbers have no fraction. Returns `text`. */
+/* Writes a number to `text`, an array of `size` bytes (32 are enough; a longer text is cut), with
+ * at most six significant digits; whole numbers have no fraction. Returns `text`. */
 const char *report_number(double value, char *text, size_t size);
 
-/* Returns the largest weight of a rank. */
+/* Returns the largest weight of a rank of the plan, in its unit; 0 without hints. */
 double report_heaviest(const struct nuioa_plan *plan);
 
 /* An iterator over the lines of a table. A line is one rank; above 64 ranks, it is all ranks that
@@ -30,21 +31,30 @@ struct report_lines {
     uint32_t next; /* all local ranks below it are done */
 };
 
-/* Begins before the first line. Returns false without memory. In both cases the caller ends with
- * report_lines_close. */
+/* Begins before the first line; *lines is overwritten, and the plan must outlive it. Returns false
+ * if memory is short. In both cases the caller ends with report_lines_close. */
 bool report_lines_open(struct report_lines *lines, const struct nuioa_plan *plan);
-/* Goes to the next line. Returns false after the last one. */
+
+/* Goes to the next line: sets the fields of the current line, which are valid until the next call.
+ * Returns false after the last line. */
 bool report_lines_next(struct report_lines *lines);
+
+/* Frees what *lines owns. */
 void report_lines_close(struct report_lines *lines);
 
-/* Adds a cell with a set: "0-3", or "-" if it is empty. Without memory it sets table->lost. */
+/* The functions below add the next cells to the row of a table (text_table.h). They return nothing:
+ * if memory is short, they set table->lost, and the table is not printed. */
+
+/* Adds a cell with a set: "0-3", or "-" if it is empty. */
 void report_add_set(struct nuioa_text_table *table, hwloc_const_bitmap_t set);
 
 /* Adds four cells: ranks, leader mark, CPUs, NUMA nodes. */
 void report_add_location(struct nuioa_text_table *table, const struct report_lines *line);
-/* Adds two cells: NIC and level. */
+
+/* Adds two cells: NIC and level. `node` is the one that the plan was made for. */
 void report_add_nic(struct nuioa_text_table *table, const struct nuioa_node *node,
                     const struct report_lines *line);
+
 /* Adds one cell: the weight; it is empty if no rank has any. */
 void report_add_weight(struct nuioa_text_table *table, const struct report_lines *line);
 

@@ -8,11 +8,13 @@
 
 /* The report of a node, for people. */
 
-/* Prints the part of it that a plan depends on: the NICs, and the source of the distances. */
+/* Prints to `out` the part of it that a plan depends on: the NICs, and the source of the distances.
+ * Errors of writing are not returned: the caller asks `out`. */
 void report_facts(const struct nuioa_node *node, FILE *out);
 
-/* Returns the whole report, which the caller frees: NUMA nodes, distances, NICs, the source of each
- * fact, and warnings. It is ASCII, with at most 100 columns. NULL: out of memory. */
+/* Returns the whole report, a new text that the caller frees with free(): NUMA nodes, distances,
+ * NICs, the source of each fact, and warnings. It is ASCII, with at most 100 columns. Returns NULL
+ * if memory is short. */
 char *nuioa_report_node(const struct nuioa_node *node);
 
 #endif

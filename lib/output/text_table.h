@@ -13,27 +13,31 @@
 #define NUIOA_TEXT_TABLE_WIDTH 100
 
 struct nuioa_text_table {
-    const char *align; /* one letter for each column: 'l' or 'r' */
-    unsigned columns;
-    unsigned count, room; /* in cells */
-    char (*cells)[NUIOA_TEXT_TABLE_CELL];
-    bool lost; /* memory for a cell or its content was missing */
+    const char *align;                    /* one letter for each column: 'l' or 'r' */
+    unsigned columns;                     /* the length of `align` */
+    unsigned count, room;                 /* in cells: added; allocated */
+    char (*cells)[NUIOA_TEXT_TABLE_CELL]; /* [room], row by row */
+    bool lost;                            /* memory for a cell or its content was missing */
 };
 
-/* Begins an empty table. `align` must stay valid as long as the table. */
+/* Begins an empty table; *table is overwritten. `align` must stay valid as long as the table. It
+ * allocates nothing, and nuioa_text_table_print frees what is added later. */
 void nuioa_text_table_init(struct nuioa_text_table *table, const char *align);
 
-/* Adds the next cell, row by row. A longer text is cut and ends in "..". Without memory the whole
- * table is `lost`, because the cells that follow would be in wrong columns. */
+/* Adds the next cell, row by row, with a text that is formatted as by printf. A longer text is cut
+ * and ends in "..". Without memory the whole table is `lost`, because the cells that follow would
+ * be in wrong columns. */
 void nuioa_text_table_add(struct nuioa_text_table *table, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Prints the rows and empties the table. There are `indent` blanks before the first column and two
- * between columns; lines are cut at NUIOA_TEXT_TABLE_WIDTH. A column is left out if it is empty in
- * every row but the first. If the table is `lost`, one line says so instead. */
+/* Prints the rows to `out`, frees the cells and makes the table empty. There are `indent` blanks
+ * before the first column and two between columns; lines are cut at NUIOA_TEXT_TABLE_WIDTH. A
+ * column is left out if it is empty in every row but the first. If the table is `lost`, one line
+ * says so instead. */
 void nuioa_text_table_print(struct nuioa_text_table *table, FILE *out, int indent);
 
-/* Prints a text in lines of at most NUIOA_TEXT_TABLE_WIDTH, each after `indent` blanks. */
+/* Prints a text to `out` in lines of at most NUIOA_TEXT_TABLE_WIDTH bytes, each after `indent`
+ * blanks. Lines end between words; a longer word has a line of its own. */
 void nuioa_text_table_wrap(FILE *out, int indent, const char *text);
 
 #endif

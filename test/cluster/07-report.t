@@ -24,9 +24,9 @@ unlike "report: plain ASCII" "$err" '[^ -~'$'\n''	]'
 launch 8 -w node1,node2 --ntasks-per-node=4 --exclusive --nuioa=explain --nuioa-hints=heavy=0
 like "explain: where the distances come from" "$err" '[Dd]istance'
 like "explain: for each rank why" "$err" \
-    ' 0 .* (beside its NIC|nearer its NIC|where Slurm put it|stays)'
+    ' 0 .* (beside its NIC|nearer its NIC|where Slurm put it|not moved)'
 like "explain: what the cost is made of" "$err" 'to the NIC +[0-9.]+ -> [0-9.]+'
-like "explain: the bound, and how it was found" "$err" 'the bound, among Slurm.s masks: heavier'
+like "explain: the bound, and how it was found" "$err" 'the bound is the cost of heavier ranks'
 report=$err
 launch 8 -w node1,node2 --ntasks-per-node=4 --exclusive --nuioa=report,off
 is "report,off: off" "$(grep -c NUIOA_ <<<"$out")" 0
