@@ -13,13 +13,14 @@ static const char usage[] =
     "usage: nuioa cache [--out FILE] [--topology FILE.xml|DIR] [--distances FILE]\n"
     "       nuioa cache --show [--out FILE] [--distances FILE] [--json]\n"
     "\n"
-    "Keeps the description of this node, so that launches need not find it out.\n"
+    "nuioa cache keeps the description of this node in a file, so that launches need not find it\n"
+    "out.\n"
     "\n"
-    "  --out FILE         where; default " NUIOA_CACHE_DIR "/HOST.cache\n"
+    "  --out FILE         the file; default " NUIOA_CACHE_DIR "/HOST.cache\n"
     "  --show             print what is kept there, as nuioa topo does\n"
     "  --distances FILE   distances that the site measured; as in plugstack.conf\n"
     "  --topology PATH    describe another machine, for tests\n"
-    "  --json             for programs\n";
+    "  --json             with --show: print JSON, for programs\n";
 
 static int show(const char *path, const struct nuioa_source *source, bool json)
 {
@@ -68,7 +69,9 @@ int tool_cache(int argc, char **argv)
     if (json && !showing)
         return tool_usage(argv[0], "--json goes with --show");
     if (showing && source.topology)
-        return tool_usage(argv[0], "--show reads what is kept: --topology means nothing there");
+        return tool_usage(argv[0],
+                          "--show prints the file of this node, not another machine: leave out "
+                          "--topology, or use nuioa topo --topology");
 
     char path[4096];
     if (!out && nuioa_cache_path(path, sizeof(path)))

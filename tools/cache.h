@@ -3,7 +3,7 @@
 #define NUIOA_TOOL_CACHE_H
 
 /* Runs the command `nuioa cache`, which keeps the description of this node for later launches.
- * argv[0] is "cache". Returns the exit status of nuioa. */
+ * argv[0] is "cache". Returns the exit status of nuioa (tool.h). */
 int tool_cache(int argc, char **argv);
 
 #endif

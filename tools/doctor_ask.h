@@ -6,17 +6,21 @@
 
 /* Questions that may hang, or that run code of other libraries, are asked in a child process. */
 
-/* The deadline. It is long because a late answer is no fault on a node whose CPUs are all busy. */
+/* The deadline in milliseconds. It is long because a late answer is no fault on a node whose CPUs
+ * are all busy. */
 #define DOCTOR_ASK_MS 5000
 
-/* Runs `work` in a child process, which calls doctor_answer with `fd`. Returns the letter of its
- * answer and its text. Returns 0 and "" if there was no answer in time. */
+/* Runs work(fd, arg) in a child process, which calls doctor_answer with `fd` once. Copies the text
+ * of the answer to `text`, an array of `size` bytes, and returns its letter. Returns 0 and "" if
+ * there was no answer within DOCTOR_ASK_MS, or no child. The child is gone in every case. */
 char doctor_ask(void (*work)(int fd, void *arg), void *arg, char *text, size_t size);
 
-/* For the child: sends its answer. */
+/* The child calls this to send its answer: a letter, which is not NUL, and a text, which is cut at
+ * 254 bytes. */
 void doctor_answer(int fd, char letter, const char *text);
 
-/* For the child: gives up the identity of root, so that nothing that it loads or makes has it. */
+/* The child calls this to give up the identity of root, so that nothing that it loads or makes has
+ * it. If that fails, the child ends without an answer. It does nothing if the user is not root. */
 void doctor_become_nobody(void);
 
 #endif

@@ -8,7 +8,7 @@
 #include "tools/doctor_finding.h"
 #include "tools/doctor_kinds.h"
 
-/* Returns whether `list` has "id" or "id:subject". */
+/* Returns true if `list` has "id" or "id:subject". */
 static bool is_ignored(const char *list, const char *id, const char *subject)
 {
     char both[128];

@@ -2,24 +2,25 @@
 #ifndef NUIOA_DOCTOR_KINDS_H
 #define NUIOA_DOCTOR_KINDS_H
 
+/* How bad a finding is, in ascending order. */
 enum doctor_severity {
     DOCTOR_UNKNOWN, /* cannot be told from here; does not count in the exit status */
     DOCTOR_ADVICE,  /* works, and could be better */
     DOCTOR_PROBLEM, /* something does not work, or costs much */
 };
 
-/* A kind of finding. */
+/* A kind of finding. All texts are constants. */
 struct doctor_kind {
-    const char *id;
+    const char *id; /* such as "port-down": stable, for --ignore */
     enum doctor_severity severity;
-    const char *why;
-    const char *remedy;
+    const char *why;    /* why it matters */
+    const char *remedy; /* what to do */
 };
 
 /* All kinds, in the order of the table in nuioa(1). The last one has id == NULL. */
 extern const struct doctor_kind doctor_kinds[];
 
-/* Returns the kind with that id, or NULL. */
+/* Returns the kind with that id, an entry of doctor_kinds, or NULL if there is none. */
 const struct doctor_kind *doctor_kind_find(const char *id);
 
 #endif

@@ -141,7 +141,7 @@ static bool next(const char **list, char *word, size_t size)
     return true;
 }
 
-/* Returns whether the list names tcp, and besides it only transports inside the node. */
+/* Returns true if the list names tcp, and besides it only transports inside the node. */
 static bool only_tcp(const char *list, const char *const *local)
 {
     char word[64];

@@ -2,10 +2,13 @@
 #ifndef NUIOA_DOCTOR_MPI_H
 #define NUIOA_DOCTOR_MPI_H
 
-/* Checks. What MPI libraries are told. */
+/* Checks of `nuioa doctor`: what MPI libraries are told. doctor.h says what holds for all
+ * checks. */
 
 struct doctor;
 
+/* Reports settings of MPI libraries, in their files and in the environment, that name a device
+ * which is not here, or choose TCP although there is a faster network. */
 void doctor_check_mpi(struct doctor *d);
 
 #endif

@@ -112,7 +112,7 @@ static const struct nuioa_nic *sibling(const struct doctor *d, const struct nuio
     return found;
 }
 
-/* Returns whether somebody has set the interface up (IFF_UP), with or without a carrier. */
+/* Returns true if somebody has set the interface up (IFF_UP), with or without a carrier. */
 static bool is_wanted(const struct doctor *d, const struct nuioa_nic *nic)
 {
     long flags = 0;

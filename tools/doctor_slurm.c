@@ -112,7 +112,7 @@ static bool is_wide(const char *bind)
     return false;
 }
 
-/* Returns whether a list such as "node[1-4],login" may name this host. Only the part before a
+/* Returns true if a list such as "node[1-4],login" may name this host. Only the part before a
  * bracket is compared, which is enough to exclude other kinds of nodes. */
 static bool may_name(const char *list, const char *host)
 {

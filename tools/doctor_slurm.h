@@ -2,16 +2,31 @@
 #ifndef NUIOA_DOCTOR_SLURM_H
 #define NUIOA_DOCTOR_SLURM_H
 
-/* Checks. The line of the plugin in plugstack.conf, and settings of Slurm that work against it. */
+/* Checks of `nuioa doctor`: the line of the plugin in plugstack.conf, and settings of Slurm that
+ * work against it. doctor.h says what holds for all checks. */
 
 struct doctor;
 
+/* Reports if slurm.conf or plugstack.conf cannot be read, or if the line of the plugin is missing,
+ * twice there, wrong or "required". */
 void doctor_check_plugin(struct doctor *d);
+
+/* Reports arguments of the plugin that it refuses, and `topology`, with which nothing is bound. */
 void doctor_check_arguments(struct doctor *d);
+
+/* Reports if no task plugin binds ranks, or if cgroup.conf binds them too. */
 void doctor_check_task_plugin(struct doctor *d);
+
+/* Reports if no cgroup keeps ranks inside the CPUs of their step. */
 void doctor_check_constraint(struct doctor *d);
+
+/* Reports default bindings, of all nodes or of some, with which ranks share wide sets of CPUs. */
 void doctor_check_cpu_bind(struct doctor *d);
+
+/* Reports if jobs that get part of a node are given cores of all sockets by default. */
 void doctor_check_distribution(struct doctor *d);
+
+/* Reports if the kernel queues fewer connections to srun than slurm.conf has nodes. */
 void doctor_check_backlog(struct doctor *d);
 
 #endif

@@ -78,7 +78,7 @@ static long numa_of(const struct nuioa_pu *pu)
     return pu->numa;
 }
 
-/* Returns whether it is a Xeon that can be split. Old E3 and E5 cannot, or have another name for
+/* Returns true if it is a Xeon that can be split. Old E3 and E5 cannot, or have another name for
  * it. */
 static bool may_have_snc(const struct nuioa_node *node)
 {

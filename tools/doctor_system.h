@@ -2,14 +2,25 @@
 #ifndef NUIOA_DOCTOR_SYSTEM_H
 #define NUIOA_DOCTOR_SYSTEM_H
 
-/* Checks. Processors, kernel, firmware. */
+/* Checks of `nuioa doctor`: processors, kernel, firmware. doctor.h says what holds for all
+ * checks. */
 
 struct doctor;
 
+/* Reports if hwloc could not describe this machine. */
 void doctor_check_discovery(struct doctor *d);
+
+/* Reports CPUs whose frequency governor clocks cores down that wait for messages. */
 void doctor_check_governor(struct doctor *d);
+
+/* Reports if the kernel moves memory between NUMA nodes by itself. */
 void doctor_check_balancing(struct doctor *d);
+
+/* Reports firmware settings that hide NUMA nodes. */
 void doctor_check_firmware(struct doctor *d);
+
+/* Reports if the firmware's distance table (SLIT) is unsound, or says the same for all NUMA
+ * nodes. */
 void doctor_check_slit(struct doctor *d);
 
 #endif

@@ -6,8 +6,8 @@
 
 struct probe;
 
-/* Writes the matrix as an SVG picture to the file `path`. Returns 0, or a negative
- * error with *err. */
+/* Writes the matrix of probe->latency as an SVG picture to the file `path`. Returns 0, or a
+ * negative errno with *err, and the file may be incomplete. */
 int probe_heatmap(const struct probe *probe, const char *path, struct nuioa_error *err);
 
 #endif

@@ -5,11 +5,14 @@
 #include "plan/plan.h"
 
 /* Results for programs. doc/formats.md has the keys: they are never removed or changed, only added.
- * A value that is not known is null. Each function prints to stdout and returns the exit status. */
+ * A value that is not known is null. Each function only reads its input, prints to stdout, and
+ * returns the exit status (tool.h): TOOL_DONE, or TOOL_UNANSWERED after a message if memory is
+ * short. */
 
+/* Prints the description of a node, as `nuioa topo --json`. */
 int tool_json_topo(const struct nuioa_node *node);
 
-/* `plan` was made on `node`. */
+/* Prints a plan, as `nuioa plan --json`; `node` is the one that it was made for. */
 int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node);
 
 #endif

@@ -14,16 +14,14 @@
 static const char usage[] =
     "usage: nuioa COMMAND [OPTION]...\n"
     "\n"
-    "  topo     what this node is: NUMA nodes, NICs, distances, and where each fact came from\n"
-    "  plan     where the ranks of a job would run, which NIC each would use, who would lead\n"
-    "  probe    how far the NUMA nodes really are from each other, measured; the links between "
-    "them\n"
-    "  profile  what the ranks of a job communicate; formats of other programs, shares off the "
-    "node\n"
-    "  doctor   what on this node keeps ranks from their network, why, and what to do\n"
-    "  cache    keep the description of this node, so that launches need not find it out\n"
+    "  topo     print what this node is: NUMA nodes, NICs, distances, and the source of each fact\n"
+    "  plan     print where the ranks of one node would run, with which NIC, and who would lead\n"
+    "  probe    measure how far the NUMA nodes are from each other, and find the links between them\n"
+    "  profile  summarise what the ranks of a job communicate, and convert it to other formats\n"
+    "  doctor   find what on this node keeps ranks from their network, and say what to do\n"
+    "  cache    keep the description of this node in a file, so that launches are faster\n"
     "\n"
-    "nuioa COMMAND --help says more; so does nuioa(1).\n"
+    "nuioa COMMAND --help and the manual nuioa(1) say more.\n"
     "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage.\n";
 
 static const struct command {

@@ -17,8 +17,8 @@
 static const char usage[] =
     "usage: nuioa plan --tasks N [OPTION]... [--json | --xml FILE | --format cpu-bind|rankfile]\n"
     "\n"
-    "Where the ranks of one node would run, which NIC each would use, who would lead: what\n"
-    "srun --nuioa does there. Nothing is bound.\n"
+    "nuioa plan prints where srun --nuioa would run the ranks of one node, which NIC each would\n"
+    "use, and which rank would lead. It binds nothing.\n"
     "\n"
     "  --tasks N                   ranks on this node; may be left out with --ranks or --binding\n"
     "  --cpus-per-task C           as for srun; default 1\n"
@@ -29,12 +29,12 @@ static const char usage[] =
     "  --ranks LIST                their ranks in the job, such as 4-7; default 0 to N-1\n"
     "  --interrupts CPULIST        for --policy cpu: CPUs that serve interrupts of Ethernet NICs;\n"
     "                              default: those of this machine\n"
-    "  --explain                   for each rank, why it is where it is; what the cost is made of\n"
-    "  --json                      for programs\n"
+    "  --explain                   say for each rank why it is where it is, and what the cost is\n"
+    "  --json                      print JSON, for programs\n"
     "  --xml FILE                  write the topology with ranks, leaders and NICs drawn into it,\n"
     "                              for lstopo -i FILE out.svg\n"
-    "  --format cpu-bind           masks for srun --cpu-bind=mask_cpu:...\n"
-    "  --format rankfile           for Open MPI's mpirun\n"
+    "  --format cpu-bind           print masks for srun --cpu-bind=mask_cpu:...\n"
+    "  --format rankfile           print a rankfile for Open MPI's mpirun\n"
     "\n";
 
 /* The command line and its files as they were read, kept until the plan is printed. */

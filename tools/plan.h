@@ -3,7 +3,7 @@
 #define NUIOA_TOOL_PLAN_H
 
 /* Runs the command `nuioa plan`, which prints where the ranks of one node would run, and binds
- * nothing. argv[0] is "plan". Returns the exit status of nuioa. */
+ * nothing. argv[0] is "plan". Returns the exit status of nuioa (tool.h). */
 int tool_plan(int argc, char **argv);
 
 #endif

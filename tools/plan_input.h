@@ -7,13 +7,16 @@
 /* The request that `nuioa plan` makes from its command line: which ranks there are, where Slurm
  * would bind them, and what they communicate. */
 
+/* The most tasks of a plan. */
 #define PLAN_TASKS_MAX 65536
 
+/* The input as it was typed. plan_input_free frees all arrays and sets; the texts are the caller's.
+ * Sets of CPUs hold OS indexes. */
 struct plan_input {
     const char *command; /* for messages */
     uint32_t task_count;
     uint32_t cpus_per_task; /* 0 if not given */
-    uint32_t *ranks;        /* [task_count] */
+    uint32_t *ranks;        /* [task_count]: global ranks */
     hwloc_bitmap_t allowed; /* NULL if not given */
     hwloc_bitmap_t
         interrupts;       /* CPUs that serve interrupts of NICs; NULL if not given: then they are
@@ -21,8 +24,8 @@ struct plan_input {
     const char *binding;  /* a file, or NULL */
     uint32_t line_count;  /* of that file */
     hwloc_bitmap_t *cpus; /* [line_count], later [task_count] */
-    struct nuioa_task *tasks;
-    struct nuioa_pair *pairs;
+    struct nuioa_task *tasks; /* [task_count] */
+    struct nuioa_pair *pairs; /* [pair_count] */
     uint32_t pair_count;
 };
 
@@ -31,24 +34,26 @@ struct plan_input {
  * status after a message on stderr. */
 int plan_input_interrupts(struct plan_input *input, const char *list);
 
-/* Clears *input and reads the values of the options that have these names. A value is NULL if the
- * option was not given; *input keeps pointers to `command` and `binding`. Returns 0, or an exit
+/* Clears *input and reads the values of the options that have these names, as typed, and the file
+ * `binding`. A value is NULL if the option was not given; *input keeps pointers to `command` and
+ * `binding`. Returns 0, or an exit
  * status after a message on stderr. The caller calls plan_input_free in any case. */
 int plan_input_arguments(struct plan_input *input, const char *command, const char *tasks,
                          const char *cpus_per_task, const char *ranks, const char *allowed,
                          const char *binding);
 
-/* Fills *request, which points into *input, *node and *options. Adds to *warnings what the hints
- * give reason for. Returns 0, or an exit status after a message on stderr. */
+/* Fills *request, which then points into *input, *node and *options: they must outlive it, and
+ * there is nothing to free in it. Adds warnings about the hints to *warnings. Returns 0, or an exit
+ * status after a message on stderr. */
 int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
                        const struct nuioa_options *options, struct nuioa_request *request,
                        struct nuioa_warnings *warnings);
 
-/* Frees what *input holds, and clears it. */
+/* Frees what *input owns and clears it. */
 void plan_input_free(struct plan_input *input);
 
-/* Reads a list of CPUs such as "0,2,4-7" into `cpus`, which exists. Takes the kernel's form only.
- * Returns 0 or -EINVAL. */
+/* Reads a list of CPUs (OS indexes) in the kernel's form, such as "0,2,4-7", into `cpus`, a set of
+ * the caller's. Returns 0; or -EINVAL, and `cpus` is then undefined. */
 int plan_cpu_list(const char *text, hwloc_bitmap_t cpus);
 
 #endif

@@ -15,13 +15,15 @@ struct probe_cost {
     bool has_remote, has_hop;
 };
 
+/* The options as they were typed (texts of argv; NULL if not given), and the results. tool_probe
+ * owns it. */
 struct probe {
     const char *matrix, *topology, *out, *heatmap, *throughput, *latency_figures;
     const char *links_per_node_text, *local_ns_text;
     bool quick, check, json, help;
     uint32_t links_per_node; /* 0 if not given */
-    double local_ns;         /* 0 if not given */
-    bool has_node;           /* whether `node` is loaded */
+    double local_ns;         /* nanoseconds; 0 if not given */
+    bool has_node;           /* `node` is loaded */
     struct nuioa_node node;
     uint32_t count;  /* rows of the matrix */
     uint32_t *numa;  /* [count] OS indexes of the NUMA nodes */
@@ -33,12 +35,13 @@ struct probe {
 };
 
 /* Runs the command `nuioa probe`, which measures the distances between NUMA nodes. argv[0] is
- * "probe". Returns the exit status of nuioa. */
+ * "probe". Returns the exit status of nuioa (tool.h). */
 int tool_probe(int argc, char **argv);
 
-/* Computes *cost from `figures`: throughputs such as "1392,1071,1050" with the process on the NIC's
- * NUMA node, one level away, two levels away and so on; or latencies if `is_time`. Returns 0, or
- * -EINVAL with *err. */
+/* Computes *cost, which is overwritten, from `figures`: throughputs in any unit such as
+ * "1392,1071,1050" with the process on the NIC's NUMA node, one level away, two levels away and so
+ * on; or latencies if `is_time`. Two figures give `remote`, more give `hop` too. Returns 0, or
+ * -EINVAL with *err if `figures` has another form. */
 int probe_cost_read(struct probe_cost *cost, const char *figures, bool is_time,
                     struct nuioa_error *err);
 

@@ -115,7 +115,7 @@ static void *map_bytes(size_t bytes)
     return map;
 }
 
-/* Returns whether the memory is on that NUMA node. Bound memory can be on another one if it was
+/* Returns true if the memory is on that NUMA node. Bound memory can be on another one if it was
  * allocated before, and a NUMA node may be known and not usable. */
 static bool is_on(void *map, size_t bytes, unsigned os_index)
 {

@@ -7,7 +7,9 @@
 struct probe;
 struct probe_cost;
 
-/* Prints the latencies, the links and the distances. */
+/* These functions only read *probe. Errors of writing are not returned: the caller asks `out`. */
+
+/* Prints the latencies and, if the graph is accepted, the links and what else was asked for. */
 void probe_print(const struct probe *probe, FILE *out);
 
 /* Prints the costs that were computed, as arguments for plugstack.conf. */
@@ -16,7 +18,8 @@ void probe_print_cost(const struct probe_cost *cost, FILE *out);
 /* Prints in what the firmware's table differs from the measurement. */
 void probe_print_check(const struct probe *probe, FILE *out);
 
-/* Prints all of it as JSON to stdout. Returns the exit status. */
+/* Prints all of it as JSON (doc/formats.md) to stdout. Returns the exit status (tool.h): TOOL_DONE,
+ * or TOOL_UNANSWERED after a message if memory is short. */
 int probe_json(const struct probe *probe);
 
 #endif

@@ -14,20 +14,19 @@
 static const char usage[] =
     "usage: nuioa profile [OPTION]... IN...\n"
     "\n"
-    "What the ranks of a job communicate: a summary, and conversion to what --hints and others "
-    "read.\n"
-    "Several IN add up.\n"
+    "nuioa profile prints a summary of what the ranks of a job communicate, or converts it to what\n"
+    "--hints and other programs read. The numbers of several IN are added up.\n"
     "\n"
     "  --from FORMAT               nuioa (our text), matrix (square, as TreeMatch's), openmpi\n"
     "                              (what its monitoring leaves: NAME.RANK.prof, or a directory of\n"
     "                              these); default: what each file looks like\n"
     "  --metric size|msg|avg       what ranks are compared by, and what the numbers of a matrix\n"
-    "                              are: bytes (default), messages, bytes a message\n"
+    "                              are: bytes (default), messages, bytes for each message\n"
     "  --nodes N                   count only what crosses nodes if there are N of them,\n"
     "                              and say what srun sends to each, and the time it takes\n"
     "  --distribution block|cyclic how ranks are laid out on these; default block\n"
     "  --out FILE                  write a profile; a matrix of the metric if FILE ends with .mat\n"
-    "  --json                      for programs\n";
+    "  --json                      print JSON, for programs\n";
 
 struct job {
     const char *from, *metric, *nodes, *distribution, *out;

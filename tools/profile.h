@@ -3,7 +3,7 @@
 #define NUIOA_TOOL_PROFILE_H
 
 /* Runs the command `nuioa profile`, which prints or converts what the ranks of a job communicate.
- * argv[0] is "profile". Returns the exit status of nuioa. */
+ * argv[0] is "profile". Returns the exit status of nuioa (tool.h). */
 int tool_profile(int argc, char **argv);
 
 #endif

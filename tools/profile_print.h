@@ -28,6 +28,7 @@ struct profile_slices {
     double slice_s; /* to make one slice, the mean */
 };
 
+/* The summary. It owns traffic and heaviest, but not the profile. */
 struct profile_summary {
     const struct nuioa_profile *profile;
     enum nuioa_metric metric;
@@ -43,20 +44,26 @@ struct profile_summary {
 /* Computes the summary of a profile. `nodes` and `cyclic` are the layout that was asked for (struct
  * profile_share): the shares and slices are for this layout. The profile gets an index. If
  * `nodes` is 0, no layout was asked for: each rank is a node in `traffic`, shares are for several
- * usual layouts, and there are no slices. The profile must outlive the summary. Returns 0 or
- * -ENOMEM; call profile_summary_free in any case. */
+ * usual layouts, and there are no slices. The profile must outlive the summary. *summary is
+ * overwritten. Returns 0 or -ENOMEM. In both cases the caller frees it with
+ * profile_summary_free. */
 int profile_summarise(struct profile_summary *summary, struct nuioa_profile *profile,
                       enum nuioa_metric metric, uint32_t nodes, bool cyclic);
+
+/* Frees what the summary owns. */
 void profile_summary_free(struct profile_summary *summary);
 
-/* Returns the number by which ranks are compared. With NUIOA_METRIC_SIZE it is the weight of
- * nuioa_traffic_weight for bandwidth, in bytes; with NUIOA_METRIC_MSG the messages in both
- * directions; with NUIOA_METRIC_AVG the mean bytes of a message. */
+/* Returns the number by which ranks with this traffic are compared; a larger one is heavier. With
+ * NUIOA_METRIC_SIZE it is the weight of nuioa_traffic_weight for bandwidth, in bytes; with
+ * NUIOA_METRIC_MSG the messages in both directions; with NUIOA_METRIC_AVG the mean bytes of a
+ * message. */
 double profile_heaviness(const struct profile_summary *summary,
                          const struct nuioa_traffic *traffic);
 
-/* Print the summary to stdout, for people or as JSON. Return the exit status. */
+/* Prints the summary to stdout, for people. Returns the exit status (tool.h). */
 int profile_print_text(const struct profile_summary *summary);
+
+/* Prints the summary to stdout as JSON (doc/formats.md). Returns the exit status (tool.h). */
 int profile_print_json(const struct profile_summary *summary);
 
 #endif

@@ -7,15 +7,19 @@
 /* Messages, exit status and options of the command line, for all commands of nuioa(1). Results go
  * to stdout, everything else to stderr. */
 
-enum { TOOL_DONE = 0, TOOL_UNANSWERED = 1, TOOL_USAGE = 2 }; /* exit status */
+/* The exit status: the command did what was asked; it could not; it was used wrongly. */
+enum { TOOL_DONE = 0, TOOL_UNANSWERED = 1, TOOL_USAGE = 2 };
 
-/* Prints "nuioa: MESSAGE" on stderr. Returns TOOL_UNANSWERED. */
+/* Prints "nuioa: MESSAGE" on stderr, one line of at most 255 bytes that is formatted as by printf.
+ * Returns TOOL_UNANSWERED, always. */
 int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* As tool_fail, and names the --help of `command` (NULL: of nuioa). Returns TOOL_USAGE. */
+/* Prints a message as tool_fail does, and a second line that names the --help of `command`, or of
+ * nuioa if it is NULL. Returns TOOL_USAGE, always. */
 int tool_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints a result and frees it. NULL means that there was no memory. Returns the exit status. */
+/* Prints a text to stdout and frees it with free(). If `text` is NULL, its maker had no memory, and
+ * the message says so. Returns the exit status. */
 int tool_print(char *text);
 
 /* One option of a command. It has either a value or a flag. */
@@ -25,7 +29,7 @@ struct tool_option {
     bool *flag;         /* what it sets, or NULL */
 };
 
-/* The options while they are read. */
+/* The options while they are read. All texts are those of argv. */
 struct tool_args {
     const char *command;
     int argc, next;
@@ -34,20 +38,23 @@ struct tool_args {
     const char *value; /* what followed '=', or NULL */
 };
 
-/* Reads long options: "--name value" and "--name=value". '_' in a name is taken as '-', and "-h" as
- * "--help". `options` ends with name == NULL. An option that is not in it is given to `other`,
- * which returns 0 or TOOL_USAGE; without `other` it is an error. Returns 0, or TOOL_USAGE after a
- * message on stderr. Values point into argv. */
+/* Reads long options of a command, argv[1] to argv[argc - 1]; argv[0] is the command: "--name
+ * value" and "--name=value". '_' in a name is taken as '-', and "-h" as "--help". `options` ends
+ * with name == NULL. An option that is not in it is given to other(args, context), which returns 0
+ * or TOOL_USAGE; if `other` is NULL, it is an error. Returns 0, or TOOL_USAGE after a message on
+ * stderr. Values point into argv. */
 int tool_args_read(int argc, char **argv, const struct tool_option *options,
                    int (*other)(struct tool_args *args, void *context), void *context);
 
 /* As tool_args_read without `other`, for a command that also takes words that are no options:
- * writes them to `words`, which has room for argc, and their number to *word_count. */
+ * writes them to `words`, which has room for argc, and their number to *word_count. The words point
+ * into argv. Returns 0, or TOOL_USAGE after a message on stderr. */
 int tool_args_read_words(int argc, char **argv, const struct tool_option *options,
                          const char **words, unsigned *word_count);
 
-/* Returns the value of the option that is being read: what followed '=', or the next argument.
- * Returns NULL after a message on stderr if there is none. */
+/* Returns the value of the option that is being read, for `other`: what followed '=', or the next
+ * argument, which is then used up. The value points into argv. Returns NULL after a message on
+ * stderr if there is none. */
 const char *tool_args_value(struct tool_args *args);
 
 #endif

@@ -11,11 +11,12 @@
 static const char usage[] =
     "usage: nuioa topo [--topology FILE.xml|DIR] [--distances FILE] [--json]\n"
     "\n"
-    "What this node is: NUMA nodes, NICs, distances, and where each fact came from.\n"
+    "nuioa topo prints what this node is: its NUMA nodes, NICs and distances, and the source of\n"
+    "each fact.\n"
     "\n"
     "  --topology FILE.xml|DIR   another machine: an hwloc XML file, or an extracted sysfs dump\n"
     "  --distances FILE          distances that the site measured, instead of the firmware's\n"
-    "  --json                    for programs\n";
+    "  --json                    print JSON, for programs\n";
 
 int tool_topo(int argc, char **argv)
 {

@@ -93,7 +93,7 @@ static bool one_value(const uint32_t *matrix, unsigned count)
     return true;
 }
 
-/* Fills `matrix` from the structure of the topology. Returns whether some pairs are nearer than
+/* Fills `matrix` from the structure of the topology. Returns true if some pairs are nearer than
  * others; if not, all pairs get the same distance. */
 static bool from_structure(const struct nuioa_node *node, hwloc_topology_t topology,
                            uint32_t *matrix)

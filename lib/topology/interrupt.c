@@ -15,7 +15,7 @@
 /* This many bytes hold the counts of all CPUs of a large machine. */
 #define COUNTS_MAX 32768
 
-/* Returns whether an interrupt has ever come, from its counts on all CPUs ("0,0,1234,0"); true if
+/* Returns true if an interrupt has ever come, from its counts on all CPUs ("0,0,1234,0"); true if
  * they cannot be read. */
 static bool has_come(int root, uint32_t irq)
 {

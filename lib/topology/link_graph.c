@@ -211,7 +211,7 @@ static double mean_between(const struct work *w, double cut_ns, const uint32_t *
     return pairs ? sum / pairs : NAN;
 }
 
-/* Returns whether the last links have joined a pair: it is in one group now and was not
+/* Returns true if the last links have joined a pair: it is in one group now and was not
  * `before`. */
 static bool joined(const struct work *w, const uint32_t *before, uint32_t i, uint32_t j)
 {

@@ -125,7 +125,7 @@ bool nuioa_nic_prefer(const struct nuioa_nic *a, const struct nuioa_nic *b,
     return compare(a, b, policy) > 0;
 }
 
-/* Returns whether the fabric of NIC `a` is better than that of `b`. If the NICs are equal, the
+/* Returns true if the fabric of NIC `a` is better than that of `b`. If the NICs are equal, the
  * fabric with more ports is better. If those are equal too it returns false, so that the first one
  * in PCI order is kept. */
 static bool goes_before(const struct nuioa_node *node, const bool *barred, uint32_t a, uint32_t b,

@@ -225,7 +225,7 @@ static enum nuioa_nic_kind netdev_kind(const struct netdev *netdev, const struct
     return netdev->infiniband ? NUIOA_NIC_INFINIBAND : NUIOA_NIC_ETHERNET;
 }
 
-/* Returns whether this is a virtual function of a card that is visible too. A virtual function
+/* Returns true if this is a virtual function of a card that is visible too. A virtual function
  * alone is the NIC of a virtual machine, and counts as a real one. */
 static bool is_virtual_function(const struct discovery *d, hwloc_obj_t pci)
 {
@@ -290,7 +290,7 @@ static uint32_t card_of(const struct discovery *d, hwloc_obj_t pci, unsigned ind
 
 /* --- locality --------------------------------------------------------------------------------- */
 
-/* Returns whether the value of HWLOC_PCI_LOCALITY names a bus: entries
+/* Returns true if the value of HWLOC_PCI_LOCALITY names a bus: entries
  * "<domain>[:<bus>[-<bus>]] <cpuset>" with ';' between them, or lines of a file. `bus` is the one
  * below the host bridge of a device. */
 static bool named_in(const char *text, unsigned domain, unsigned bus)
