@@ -14,9 +14,9 @@
 static const char usage[] =
     "usage: nuioa COMMAND [OPTION]...\n"
     "\n"
-    "  topo     print what this node is: NUMA nodes, NICs, distances, and the source of each fact\n"
+    "  topo     print what this node is: NUMA nodes, NICs, distances, the source of each fact\n"
     "  plan     print where the ranks of one node would run, with which NIC, and who would lead\n"
-    "  probe    measure how far the NUMA nodes are from each other, and find the links between them\n"
+    "  probe    measure how far NUMA nodes are from each other, and find the links between them\n"
     "  profile  summarise what the ranks of a job communicate, and convert it to other formats\n"
     "  doctor   find what on this node keeps ranks from their network, and say what to do\n"
     "  cache    keep the description of this node in a file, so that launches are faster\n"

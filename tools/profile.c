@@ -14,8 +14,8 @@
 static const char usage[] =
     "usage: nuioa profile [OPTION]... IN...\n"
     "\n"
-    "nuioa profile prints a summary of what the ranks of a job communicate, or converts it to what\n"
-    "--hints and other programs read. The numbers of several IN are added up.\n"
+    "nuioa profile prints a summary of what the ranks of a job communicate, or converts it to\n"
+    "what --hints and other programs read. The numbers of several IN are added up.\n"
     "\n"
     "  --from FORMAT               nuioa (our text), matrix (square, as TreeMatch's), openmpi\n"
     "                              (what its monitoring leaves: NAME.RANK.prof, or a directory of\n"

@@ -158,7 +158,7 @@ static void print_legend(const struct nuioa_plan *plan, FILE *out)
         pairs |= plan->assignments[i].costs.local > 0;
     if (!plan->moved && !plan->hinted && !pairs)
         return;
-    fputs("\nColumns of the table\n", out);
+    fputc('\n', out);
     if (plan->moved)
         fputs("  before    the level where Slurm put the rank, if that is another one\n", out);
     if (plan->hinted)
