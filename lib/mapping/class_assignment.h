@@ -45,8 +45,8 @@ int nuioa_take_slots(const struct nuioa_problem *problem, const struct nuioa_gra
 
 /* Makes a linked list of the free slots of each class, those with the lowest tie value first.
  * head[class_count] is the first slot of each class, next[slot_count] is the slot after each slot,
- * and UINT32_MAX ends a list. A slot is not free if taken[slot_count] is true for it or a pinned
- * task has it. With `taken` NULL only the pinned tasks count. */
+ * and UINT32_MAX ends a list; the caller allocates both. A slot is not free if taken[slot_count] is
+ * true for it or a pinned task has it. With `taken` NULL only the pinned tasks count. */
 void nuioa_list_free_slots(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
                            const bool *taken, uint32_t *head, uint32_t *next);
 
