@@ -176,6 +176,15 @@ AC_DEFUN([NUIOA_FLAGS], [
         NUIOA_CFLAGS="$NUIOA_CFLAGS -g -fno-omit-frame-pointer -fsanitize=address,undefined"
         NUIOA_CFLAGS="$NUIOA_CFLAGS -fno-sanitize-recover=undefined"
         NUIOA_LDFLAGS="-fsanitize=address,undefined"
+        AS_IF([test "x$enable_fuzzing" != xno], [
+            NUIOA_TRY_CFLAG([NUIOA_CFLAGS], [-fsanitize=fuzzer-no-link])
+            AS_IF([test "$nuioa_took" = no],
+                [AC_MSG_ERROR([--enable-fuzzing needs clang and its libFuzzer: test/deps fuzz, and CC=clang])])
+        ])
+        AS_IF([test "x$enable_fuzzing" = xcoverage], [
+            NUIOA_CFLAGS="$NUIOA_CFLAGS -fprofile-instr-generate -fcoverage-mapping"
+            NUIOA_LDFLAGS="$NUIOA_LDFLAGS -fprofile-instr-generate"
+        ])
     ], [test "x$enable_hardening" = xyes], [
         nuioa_hardening=yes
         # A C library that does not know level 3 warns, and one without optimisation at any level.

@@ -166,6 +166,7 @@ suite_layers() { run_tap layers "$top/test/layers"; }
 suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
 suite_rendezvous() { run_tap rendezvous as_root "$top/test/rendezvous/rendezvous.t"; }
 suite_sim() { NUIOA_SIM_BUILD=$build/sim run_tap sim "$top/test/sim/run" --short; }
+suite_fuzz() { run_tap fuzz "$top/test/fuzz/run"; }
 suite_trixie() { run_tap trixie as_root "$top/test/cluster/trixie"; }
 suite_guest() { run_tap guest as_root "$top/test/guest/run"; }
 

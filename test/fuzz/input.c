@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "input.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char directory[PATH_MAX];
+
+uint8_t input_byte(struct input *input)
+{
+    if (!input->size)
+        return 0;
+    input->size--;
+    return *input->data++;
+}
+
+unsigned input_below(struct input *input, unsigned limit)
+{
+    unsigned value = input_byte(input);
+    if (limit > 256)
+        value = value << 8 | input_byte(input);
+    return value % limit;
+}
+
+static char *take_text(struct input *input, size_t length)
+{
+    char *text = malloc(length + 1);
+    INPUT_CHECK(text != NULL);
+    if (length)
+        memcpy(text, input->data, length);
+    text[length] = '\0';
+    input->data += length;
+    input->size -= length;
+    return text;
+}
+
+char *input_line(struct input *input)
+{
+    const uint8_t *end = input->size ? memchr(input->data, '\n', input->size) : NULL;
+    char *text = take_text(input, end ? (size_t)(end - input->data) : input->size);
+    input_byte(input);
+    return text;
+}
+
+char *input_text(struct input *input)
+{
+    return take_text(input, input->size);
+}
+
+uint8_t *input_copy(const struct input *input)
+{
+    uint8_t *copy = malloc(input->size ? input->size : 1);
+    INPUT_CHECK(copy != NULL);
+    if (input->size)
+        memcpy(copy, input->data, input->size);
+    return copy;
+}
+
+static void remove_directory(void)
+{
+    char command[PATH_MAX + 32];
+    snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+    if (system(command))
+        fprintf(stderr, "%s: not removed\n", directory);
+}
+
+static void make_directory(void)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(directory, sizeof(directory), "%s/nuioa-fuzz-XXXXXX", parent ? parent : "/tmp");
+    INPUT_CHECK(mkdtemp(directory) != NULL);
+    atexit(remove_directory);
+}
+
+const char *input_file(const char *name, const void *bytes, size_t size)
+{
+    enum { NAMES_MAX = 8 };
+    static struct {
+        const char *name;
+        char path[PATH_MAX + 64];
+        int fd;
+    } files[NAMES_MAX];
+    int i = 0;
+    if (!directory[0])
+        make_directory();
+    while (files[i].name && strcmp(files[i].name, name))
+        INPUT_CHECK(++i < NAMES_MAX);
+    if (!files[i].name) {
+        snprintf(files[i].path, sizeof(files[i].path), "%s/%s", directory, name);
+        files[i].name = name;
+        files[i].fd = open(files[i].path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        INPUT_CHECK(files[i].fd >= 0);
+    }
+    INPUT_CHECK(!ftruncate(files[i].fd, 0));
+    INPUT_CHECK(pwrite(files[i].fd, bytes, size, 0) == (ssize_t)size);
+    return files[i].path;
+}
+
+void input_check(int holds, const char *text, const char *file, int line)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s:%d: this does not hold: %s\n", file, line, text);
+    abort();
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TEST_FUZZ_INPUT_H
+#define TEST_FUZZ_INPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What libFuzzer calls for each input; a target defines it. Returns 0. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* An input that is consumed from its beginning. */
+struct input {
+    const uint8_t *data;
+    size_t size;
+};
+
+/* Takes the next byte; 0 if there is none left. */
+uint8_t input_byte(struct input *input);
+
+/* Takes a number below `limit` (1 to 65536), from one byte or two. */
+unsigned input_below(struct input *input, unsigned limit);
+
+/* Takes the text up to the next newline, or to the end. The copy ends with a NUL and is exactly as
+ * long as it must be, so that AddressSanitizer sees each byte that is read beyond it. The caller
+ * frees it. */
+char *input_line(struct input *input);
+
+/* Takes all that is left, as such a text. */
+char *input_text(struct input *input);
+
+/* Returns a copy of the bytes that are left, exactly as long as they are; at least 1 byte. The
+ * caller frees it. */
+uint8_t *input_copy(const struct input *input);
+
+/* Writes the bytes to the file `name` in a directory of this process, and returns its path, which
+ * is valid until the next call with this name. Directory and files are removed at the end of the
+ * process; test/fuzz/run removes what a crash leaves. */
+const char *input_file(const char *name, const void *bytes, size_t size);
+
+/* Stops the process with a finding if `condition` is false: for what must hold whatever the input
+ * is. */
+#define INPUT_CHECK(condition) input_check((condition), #condition, __FILE__, __LINE__)
+void input_check(int holds, const char *text, const char *file, int line);
+
+#endif
