@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char directory[PATH_MAX];
@@ -68,36 +69,54 @@ static void remove_directory(void)
         fprintf(stderr, "%s: not removed\n", directory);
 }
 
-static void make_directory(void)
+const char *input_directory(void)
 {
     const char *parent = getenv("TMPDIR");
+    if (directory[0])
+        return directory;
     snprintf(directory, sizeof(directory), "%s/nuioa-fuzz-XXXXXX", parent ? parent : "/tmp");
     INPUT_CHECK(mkdtemp(directory) != NULL);
     atexit(remove_directory);
+    return directory;
+}
+
+enum { FILES_MAX = 64 };
+
+/* Returns the path of a file, and makes the directories that it is in. */
+static const char *path_of(const char *name)
+{
+    static struct {
+        const char *name;
+        char path[PATH_MAX + 64];
+    } files[FILES_MAX];
+    int i = 0;
+    for (; i < FILES_MAX - 1 && files[i].name; i++)
+        if (!strcmp(files[i].name, name))
+            return files[i].path;
+    char *path = files[i].path;
+    snprintf(path, sizeof(files[i].path), "%s/%s", input_directory(), name);
+    files[i].name = name;
+    for (char *slash = path + strlen(directory) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    return path;
 }
 
 const char *input_file(const char *name, const void *bytes, size_t size)
 {
-    enum { NAMES_MAX = 8 };
-    static struct {
-        const char *name;
-        char path[PATH_MAX + 64];
-        int fd;
-    } files[NAMES_MAX];
-    int i = 0;
-    if (!directory[0])
-        make_directory();
-    while (files[i].name && strcmp(files[i].name, name))
-        INPUT_CHECK(++i < NAMES_MAX);
-    if (!files[i].name) {
-        snprintf(files[i].path, sizeof(files[i].path), "%s/%s", directory, name);
-        files[i].name = name;
-        files[i].fd = open(files[i].path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        INPUT_CHECK(files[i].fd >= 0);
-    }
-    INPUT_CHECK(!ftruncate(files[i].fd, 0));
-    INPUT_CHECK(pwrite(files[i].fd, bytes, size, 0) == (ssize_t)size);
-    return files[i].path;
+    const char *path = path_of(name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    INPUT_CHECK(fd >= 0);
+    INPUT_CHECK(write(fd, bytes, size) == (ssize_t)size);
+    close(fd);
+    return path;
+}
+
+void input_no_file(const char *name)
+{
+    unlink(path_of(name));
 }
 
 void input_check(int holds, const char *text, const char *file, int line)

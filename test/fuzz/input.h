@@ -32,10 +32,16 @@ char *input_text(struct input *input);
  * caller frees it. */
 uint8_t *input_copy(const struct input *input);
 
-/* Writes the bytes to the file `name` in a directory of this process, and returns its path, which
- * is valid until the next call with this name. Directory and files are removed at the end of the
- * process; test/fuzz/run removes what a crash leaves. */
+/* Returns the path of a directory of this process. It is removed at the end of the process;
+ * test/fuzz/run removes what a crash leaves. */
+const char *input_directory(void);
+
+/* Writes the bytes to a file in that directory and returns its path. `name` is a constant, one of
+ * at most 63, and may have slashes. */
 const char *input_file(const char *name, const void *bytes, size_t size);
+
+/* Removes such a file if it is there. */
+void input_no_file(const char *name);
 
 /* Stops the process with a finding if `condition` is false: for what must hold whatever the input
  * is. */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Files of sysfs and procfs. The first line is the target of a link, the second the value of
+ * HWLOC_PCI_LOCALITY ("@" and the content of a file), and each further line the content of the next
+ * of `files`; an empty line, or one that is missing, means that there is none. The devices of these
+ * names are in the topology that the Makefile names. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "input.h"
+#include "topology/fingerprint.h"
+#include "topology/hwloc_open.h"
+#include "topology/interrupt.h"
+#include "topology/nic_discover.h"
+#include "topology/nic_port.h"
+#include "unit/machine.h"
+
+static const char *const files[] = {
+    "sys/class/infiniband/mlx5_0/ports/1/state",
+    "sys/class/infiniband/mlx5_0/ports/1/rate",
+    "sys/class/infiniband/mlx5_0/ports/1/link_layer",
+    "sys/class/infiniband/mlx5_0/ports/1/gids/0",
+    "sys/class/infiniband/mlx5_0/ports/1/gid_attrs/ndevs/0",
+    "sys/class/infiniband/mlx5_0/device/numa_node",
+    "sys/class/net/eno1/operstate",
+    "sys/class/net/eno1/carrier",
+    "sys/class/net/eno1/speed",
+    "sys/class/net/eno1/dev_port",
+    "sys/class/net/eno1/dev_id",
+    "sys/class/net/eno1/phys_port_name",
+    "sys/class/net/eno1/device/numa_node",
+    "sys/class/net/eno1/device/irq",
+    "sys/class/net/eno1/device/msi_irqs/17",
+    "sys/class/net/ib0/dev_port",
+    "sys/class/net/ib0/phys_port_name",
+    "sys/class/net/ib0/parent",
+    "sys/class/net/eno1/wireless",
+    "sys/class/net/eno1/bonding_slave",
+    "sys/kernel/irq/17/per_cpu_count",
+    "proc/irq/17/effective_affinity_list",
+    "proc/irq/17/smp_affinity_list",
+    "sys/devices/system/cpu/online",
+    "sys/devices/system/node/online",
+    "sys/bus/pci/devices/0000:81:00.0/numa_node",
+    "sys/bus/pci/devices/0000:81:00.0/physfn",
+    "sys/bus/pci/devices/0000:11:00.0/numa_node",
+};
+
+static void make_link(struct input *input)
+{
+    char *target = input_line(input), path[4096];
+    input_no_file("sys/class/net/eno2");
+    snprintf(path, sizeof(path), "%s/sys/class/net/eno2", input_directory());
+    /* A target that is empty or too long makes no link. */
+    if (symlink(target, path))
+        errno = 0;
+    free(target);
+}
+
+static void set_locality(struct input *input)
+{
+    char *text = input_line(input);
+    unsetenv("HWLOC_PCI_LOCALITY");
+    if (*text == '@')
+        setenv("HWLOC_PCI_LOCALITY", input_file("locality", text + 1, strlen(text + 1)), 1);
+    else if (*text && *text != '/')
+        setenv("HWLOC_PCI_LOCALITY", text, 1);
+    free(text);
+}
+
+static void write_files(struct input *input)
+{
+    for (unsigned i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        char *line = input_line(input);
+        if (*line)
+            input_file(files[i], line, strlen(line));
+        else
+            input_no_file(files[i]);
+        free(line);
+    }
+}
+
+static void discover(void)
+{
+    static hwloc_topology_t topology;
+    const char *directory;
+    struct nuioa_error err;
+    struct nuioa_sysfs sysfs;
+    struct nuioa_node node;
+    if (!topology)
+        INPUT_CHECK(!nuioa_hwloc_open(&topology, TOPOLOGY, false, &directory, &err));
+    machine_build(&node, &(struct shape){ 2, 4, 1, 1, NULL });
+    free(node.nics);
+    node.nics = NULL;
+    nuioa_sysfs_open(&sysfs, input_directory());
+    INPUT_CHECK(!nuioa_discover_nics(&node, topology, &sysfs, true, &err));
+    nuioa_sysfs_close(&sysfs);
+    nuioa_nic_judge(&node);
+    nuioa_node_free(&node);
+}
+
+static void find_interrupts(void)
+{
+    struct nuioa_node node;
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    machine_build(&node, &(struct shape){ 2, 4, 1, 1, NULL });
+    struct nuioa_nic *nic = machine_nic(&node, "eno1", 0);
+    nic->kind = NUIOA_NIC_ETHERNET;
+    nuioa_copy(nic->netdev, sizeof(nic->netdev), "eno1");
+    int found = nuioa_interrupt_cpus(&node, input_directory(), cpus);
+    INPUT_CHECK(found <= 0 || hwloc_bitmap_last(cpus) >= 0);
+    hwloc_bitmap_free(cpus);
+    nuioa_node_free(&node);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input input = { data, size };
+    make_link(&input);
+    set_locality(&input);
+    write_files(&input);
+    discover();
+    find_interrupts();
+    nuioa_fingerprint(input_directory());
+    return 0;
+}
