@@ -61,6 +61,26 @@ uint8_t *input_copy(const struct input *input)
     return copy;
 }
 
+void input_fill(struct input *input, void *to, size_t size)
+{
+    size_t there = size < input->size ? size : input->size;
+    memset(to, 0, size);
+    if (there)
+        memcpy(to, input->data, there);
+    input->data += there;
+    input->size -= there;
+}
+
+void *input_block(struct input *input, size_t *length)
+{
+    struct input part = { input->data, *length < input->size ? *length : input->size };
+    uint8_t *copy = input_copy(&part);
+    *length = part.size;
+    input->data += part.size;
+    input->size -= part.size;
+    return copy;
+}
+
 static void remove_directory(void)
 {
     char command[PATH_MAX + 32];

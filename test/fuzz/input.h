@@ -20,6 +20,13 @@ uint8_t input_byte(struct input *input);
 /* Takes a number below `limit` (1 to 65536), from one byte or two. */
 unsigned input_below(struct input *input, unsigned limit);
 
+/* Fills `to` with the next `size` bytes; those that are not there any more are 0. */
+void input_fill(struct input *input, void *to, size_t size);
+
+/* Takes the next *length bytes, or all that are left, as a copy that is exactly as long. *length
+ * becomes their number. The caller frees it. */
+void *input_block(struct input *input, size_t *length);
+
 /* Takes the text up to the next newline, or to the end. The copy ends with a NUL and is exactly as
  * long as it must be, so that AddressSanitizer sees each byte that is read beyond it. The caller
  * frees it. */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "spank/rendezvous/client.h"
+#include "spank/rendezvous/leaders.h"
+#include "spank/rendezvous/tag.h"
+#include "input.h"
+
+/* A node's side of the rendezvous, in slurmstepd as root, against an srun that the user has
+ * replaced. The input is a byte of flags, the node's tasks, the nodes of the step, the bytes that
+ * the child reports which makes the credential (auth=munge), and the messages of srun. A message is
+ * a byte of flags, its type, two bytes of length, and its body.
+ *
+ * The linker replaces the calls below (--wrap): sockets by a pair of them, the clock by one that
+ * stands still, random numbers by zeros, and the child by the bytes in the input. */
+
+enum { MUNGE = 1, SLICE = 2, EARLY = 4, RECORD = 8, CHILD = 16, STEP_OVER = 32 };
+enum { RIGHT_FRAME = 1, RIGHT_TAG = 2, RIGHT_HEAD = 4 };
+
+static int ends[2]; /* the node's, srun's */
+static struct input *child;
+
+int __wrap_socket(int family, int type, int protocol);
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length);
+ssize_t __wrap_getrandom(void *to, size_t size, unsigned flags);
+int64_t __wrap_nuioa_clock_us(void);
+int __wrap_nuioa_subprocess_start(struct nuioa_subprocess *process, nuioa_subprocess_work *work,
+                                  void *arg, int keep, unsigned life_ms);
+int __wrap_nuioa_subprocess_collect(struct nuioa_subprocess *process, unsigned deadline_ms,
+                                    size_t max, void **bytes, size_t *length);
+void __wrap_nuioa_subprocess_end(struct nuioa_subprocess *process);
+
+int __wrap_socket(int family, int type, int protocol)
+{
+    (void)family, (void)type, (void)protocol;
+    return ends[0];
+}
+
+int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    (void)fd, (void)address, (void)length;
+    return 0;
+}
+
+ssize_t __wrap_getrandom(void *to, size_t size, unsigned flags)
+{
+    (void)flags;
+    memset(to, 0, size);
+    return (ssize_t)size;
+}
+
+int64_t __wrap_nuioa_clock_us(void)
+{
+    return 1000000;
+}
+
+int __wrap_nuioa_subprocess_start(struct nuioa_subprocess *process, nuioa_subprocess_work *work,
+                                  void *arg, int keep, unsigned life_ms)
+{
+    (void)work, (void)arg, (void)keep, (void)life_ms;
+    *process = (struct nuioa_subprocess){ 1, open("/dev/null", O_RDONLY | O_CLOEXEC) };
+    return 0;
+}
+
+void __wrap_nuioa_subprocess_end(struct nuioa_subprocess *process)
+{
+    if (process->pid)
+        close(process->fd);
+    *process = (struct nuioa_subprocess)NUIOA_SUBPROCESS_NONE;
+}
+
+int __wrap_nuioa_subprocess_collect(struct nuioa_subprocess *process, unsigned deadline_ms,
+                                    size_t max, void **bytes, size_t *length)
+{
+    (void)deadline_ms;
+    __wrap_nuioa_subprocess_end(process);
+    if (input_byte(child) & 1)
+        return -ETIMEDOUT;
+    *length = input_byte(child) & 1 ? max : input_byte(child);
+    void *block = calloc(1, max);
+    input_fill(child, block, *length < max ? *length : max);
+    *bytes = block;
+    return *length > max ? -EFBIG : 0;
+}
+
+/* --- srun ------------------------------------------------------------------------------------- */
+
+/* Makes the head of a slice or of a table right. */
+static void make_head(const struct client *g, uint32_t type, char *body, size_t length)
+{
+    struct wire_slice slice = { .weight_count = g->task_count };
+    struct wire_table table = { g->job_id, g->step_id, g->node_count, 0, 0 };
+    size_t weights = sizeof(slice) + g->task_count * sizeof(double);
+    if (type == WIRE_WELCOME && length >= weights) {
+        slice.pair_count = (uint32_t)((length - weights) / sizeof(struct wire_pair));
+        memcpy(body, &slice, sizeof(slice));
+    } else if (type == WIRE_TABLE && length >= sizeof(table)) {
+        uint32_t *leaders = calloc(g->node_count, sizeof(*leaders));
+        table.run_count = (uint32_t)((length - sizeof(table)) / sizeof(struct wire_run));
+        memcpy(body, &table, sizeof(table));
+        leaders_parse(body, length, g->job_id, g->step_id, leaders, g->node_count);
+        table.digest = leaders_digest(g->job_id, g->step_id, leaders, g->node_count);
+        memcpy(body, &table, sizeof(table));
+        free(leaders);
+    }
+}
+
+static void send_message(const struct client *g, struct input *in)
+{
+    uint8_t flags = input_byte(in), digest[SHA256_SIZE], tag[WIRE_TAG_SIZE] = { 0 };
+    struct wire_frame frame = { WIRE_MAGIC, input_byte(in), input_below(in, 65536) };
+    size_t length = frame.length;
+    char *body = input_block(in, &length);
+    if (flags & RIGHT_FRAME)
+        frame.length = (uint32_t)length;
+    else if (input_byte(in) & 1)
+        input_fill(in, &frame, sizeof(frame));
+    if (flags & RIGHT_HEAD)
+        make_head(g, frame.type, body, length);
+    sha256_of(body, length, digest);
+    if (flags & RIGHT_TAG)
+        tag_make(&g->session, WIRE_FROM_SRUN, &frame, digest, tag);
+    send(ends[1], &frame, sizeof(frame), MSG_DONTWAIT | MSG_NOSIGNAL);
+    send(ends[1], body, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    send(ends[1], tag, sizeof(tag), MSG_DONTWAIT | MSG_NOSIGNAL);
+    free(body);
+}
+
+/* --- the node --------------------------------------------------------------------------------- */
+
+static bool is_over(void *arg)
+{
+    return *(uint8_t *)arg & STEP_OVER;
+}
+
+/* The calls of slurmstepd, in its order. */
+static void take_part(struct client *g, uint8_t flags)
+{
+    double *weights = calloc(g->task_count + 1, sizeof(*weights));
+    uint32_t *leaders = calloc(g->node_count, sizeof(*leaders)), pair_count;
+    struct wire_record *record = calloc(1, sizeof(*record));
+    struct nuioa_pair *pairs = NULL;
+    struct nuioa_error err;
+    int rc = 0;
+    if (flags & SLICE)
+        rc = client_receive_slice(g, weights, &pairs, &pair_count, &err);
+    for (uint32_t i = 0; rc == 1 && i < pair_count; i++)
+        INPUT_CHECK(pairs[i].first < pairs[i].second && pairs[i].second < g->task_count);
+    client_is_answered(g);
+    if (rc >= 0 && flags & RECORD)
+        rc = client_send_record(g, record, sizeof(*record), &err);
+    if (rc >= 0)
+        rc = client_receive_table(g, 3, leaders, &err);
+    INPUT_CHECK(rc < 1 ||
+                leaders[g->node] == (g->early_leader != WIRE_NO_RANK ? g->early_leader : 3));
+    INPUT_CHECK(rc >= 0 || g->fd < 0);
+    free(pairs);
+    free(record);
+    free(leaders);
+    free(weights);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input in = { data, size };
+    uint8_t flags = input_byte(&in);
+    char token[128];
+    uint32_t ranks[64];
+    struct client client;
+    struct nuioa_error err;
+    struct client_call call = {
+        .address = flags & 64    ? "::1"
+                   : flags & 128 ? "srun"
+                                 : "127.0.0.1",
+        .srun = token,
+        .socket = "",
+        .timeout_ms = 1000,
+        .job_id = 7,
+        .task_count = input_byte(&in) % 64,
+        .node_count = 1 + input_byte(&in) % 16,
+        .leader = flags & EARLY ? 3 : WIRE_NO_RANK,
+        .ranks = flags & SLICE ? ranks : NULL,
+        .is_over = is_over,
+        .arg = &flags,
+    };
+    snprintf(token, sizeof(token), "%u:%s:99:%064u", WIRE_VERSION, flags & MUNGE ? "munge" : "key",
+             0);
+    for (uint32_t i = 0; i < 64; i++)
+        ranks[i] = i;
+    size_t told = flags & CHILD ? 2 + sizeof(struct nuioa_error) + 8 : 2;
+    void *said = input_block(&in, &told);
+    struct input report = { said, told };
+    child = &report;
+    INPUT_CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+    if (client_call(&client, &call, &err) < 0) {
+        if (flags & 128)
+            close(ends[0]); /* no socket was asked for, since the address is none */
+    } else {
+        while (in.size)
+            send_message(&client, &in);
+        shutdown(ends[1], SHUT_WR);
+        take_part(&client, flags);
+        client_close(&client);
+    }
+    close(ends[1]);
+    free(said);
+    return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "spank/rendezvous/record.h"
+#include "spank/rendezvous/summary.h"
+#include "input.h"
+
+/* The records of the nodes, and the report that srun makes of them. The input is one or more
+ * records, each after a byte of flags and two bytes with its length. */
+
+enum { RIGHT_LENGTH = 1, PRINTABLE = 2, RECORDS_MAX = 20 };
+
+/* Makes the length of the explanation such that the whole length is right. */
+static void make_length(struct wire_record *head, size_t length)
+{
+    if (length < sizeof(*head))
+        return;
+    head->nic_count %= 4;
+    head->line_count %= 4;
+    head->warning_count %= 3;
+    size_t fixed = sizeof(*head) + head->nic_count * sizeof(struct wire_nic) +
+                   head->line_count * sizeof(struct wire_line) + head->warning_count * 256;
+    if (length < fixed)
+        head->nic_count = head->line_count = head->warning_count = 0, fixed = sizeof(*head);
+    head->text_length = (uint32_t)(length - fixed);
+    ((char *)head)[length - 1] = '\0';
+}
+
+/* Makes all texts printable: a single byte that is not makes the reader refuse a record. */
+static void make_text(char *text, size_t size)
+{
+    text[size - 1] = '\0';
+    for (char *c = text; *c; c++)
+        *c = (char)(' ' + (unsigned char)*c % 95);
+}
+
+static void make_printable(struct wire_record *head)
+{
+    struct wire_nic *nics = (void *)(head + 1);
+    make_text(head->host, sizeof(head->host));
+    make_text(head->reason, sizeof(head->reason));
+    make_text(head->distances, sizeof(head->distances));
+    for (uint32_t i = 0; i < head->nic_count; i++) {
+        make_text(nics[i].label, sizeof(nics[i].label));
+        make_text(nics[i].numas, sizeof(nics[i].numas));
+    }
+    struct wire_line *lines = (void *)(nics + head->nic_count);
+    for (uint32_t i = 0; i < head->line_count; i++) {
+        make_text(lines[i].ranks, sizeof(lines[i].ranks));
+        make_text(lines[i].cpus, sizeof(lines[i].cpus));
+        make_text(lines[i].numas, sizeof(lines[i].numas));
+        make_text(lines[i].memory, sizeof(lines[i].memory));
+        make_text(lines[i].nic, sizeof(lines[i].nic));
+    }
+    char *warnings = (void *)(lines + head->line_count);
+    for (uint32_t i = 0; i < head->warning_count; i++)
+        make_text(warnings + i * 256, 256);
+    if (head->text_length)
+        make_text(warnings + head->warning_count * 256, head->text_length);
+}
+
+/* Adds one record. The server has checked its node before; equal ones are refused there. */
+static void add(struct summary *summary, struct input *in, uint32_t node)
+{
+    uint8_t flags = input_byte(in);
+    size_t length = input_below(in, 65536);
+    struct wire_record *head = input_block(in, &length);
+    struct record record;
+    if (flags & RIGHT_LENGTH)
+        make_length(head, length);
+    if (flags & RIGHT_LENGTH && flags & PRINTABLE && length >= sizeof(*head))
+        make_printable(head);
+    if (!record_read(head, length, &record)) {
+        head->node = node;
+        summary_add(summary, &record);
+    }
+    free(head);
+}
+
+static void say(void *arg, const char *line)
+{
+    (void)arg;
+    INPUT_CHECK(strlen(line) < 400);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct input in = { data, size };
+    struct summary *summary = summary_new();
+    for (uint32_t node = 0; in.size && node < RECORDS_MAX; node++)
+        add(summary, &in, node);
+    char *text = summary_text(summary, true);
+    INPUT_CHECK(text != NULL);
+    free(text);
+    summary_warnings(summary, say, NULL);
+    summary_free(summary);
+    return 0;
+}
