@@ -31,13 +31,15 @@ void coll_map_clear(struct coll_map *map)
     *map = (struct coll_map){ 0 };
 }
 
-/* Nodes are numbered in the order of their lowest ranks. */
+/* Nodes are numbered in the order of their lowest ranks. A rank whose record names another rank that
+ * is not the lowest of a node counts as a node of its own. */
 static void number_nodes(struct coll_map *map)
 {
     map->node_count = 0;
     for (int rank = 0; rank < map->size; rank++) {
         int lowest = map->records[rank].node;
-        map->node[rank] = lowest == rank ? map->node_count++ : map->node[lowest];
+        bool known = lowest >= 0 && lowest < rank && map->records[lowest].node == lowest;
+        map->node[rank] = known ? map->node[lowest] : map->node_count++;
     }
 }
 

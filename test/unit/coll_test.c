@@ -70,6 +70,22 @@ static void test_map_without_advice(void **state)
     coll_map_clear(&map);
 }
 
+/* Each rank makes its map from what the others send: a record must not lead outside of it. */
+static void test_records_without_sense(void **state)
+{
+    (void)state;
+    const struct coll_record records[] = {
+        SAYS(-5, 0, -1, NONE, -1, 0),        SAYS(1, 0, -1, NONE, -1, 1),
+        SAYS(INT32_MAX, 0, 1, 0, 0, 2),      SAYS(1, 0, -1, NONE, -1, 3),
+        SAYS(3, 0, -1, NONE, -1, INT32_MIN), SAYS(5, 0, -1, NONE, -1, 5),
+    };
+    struct coll_map map = make_map(6, records);
+    static const int nodes[] = { 0, 1, 2, 1, 3, 4 };
+    assert_memory_equal(map.node, nodes, sizeof(nodes));
+    assert_int_equal(map.node_count, 5);
+    coll_map_clear(&map);
+}
+
 static void test_rails(void **state)
 {
     (void)state;
@@ -345,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_map_without_advice),
+        cmocka_unit_test(test_records_without_sense),
         cmocka_unit_test(test_rails),
         cmocka_unit_test(test_walk),
         cmocka_unit_test(test_walk_by_neighbours),
