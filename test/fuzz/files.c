@@ -2,8 +2,10 @@
 #include "files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -73,6 +75,17 @@ static int find(const char *path)
     return -1;
 }
 
+/* Opens a directory that has an entry "24", if the input has a file at its path. */
+static int open_directory(const char *path)
+{
+    char entries[PATH_MAX];
+    if (find(path) < 0)
+        return -1;
+    input_file("entries/24", "", 0);
+    snprintf(entries, sizeof(entries), "%s/entries", input_directory());
+    return open(entries, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
     if (!active)
@@ -89,6 +102,8 @@ int __wrap_openat(int top, const char *path, int flags, ...)
     va_end(arguments);
     if (!active)
         return __real_openat(top, path, flags, mode);
+    if (flags & O_DIRECTORY)
+        return open_directory(path);
     int i = find(path), fd = i < 0 ? -1 : memfd_create("file", MFD_CLOEXEC);
     if (fd >= 0)
         INPUT_CHECK(pwrite(fd, files[i].bytes, files[i].size, 0) == (ssize_t)files[i].size);
