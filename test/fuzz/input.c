@@ -100,22 +100,14 @@ const char *input_directory(void)
     return directory;
 }
 
-enum { FILES_MAX = 64 };
-
 /* Returns the path of a file, and makes the directories that it is in. */
 static const char *path_of(const char *name)
 {
-    static struct {
-        const char *name;
-        char path[PATH_MAX + 64];
-    } files[FILES_MAX];
-    int i = 0;
-    for (; i < FILES_MAX - 1 && files[i].name; i++)
-        if (!strcmp(files[i].name, name))
-            return files[i].path;
-    char *path = files[i].path;
-    snprintf(path, sizeof(files[i].path), "%s/%s", input_directory(), name);
-    files[i].name = name;
+    enum { PATHS = 8 };
+    static char paths[PATHS][PATH_MAX + 64];
+    static unsigned next;
+    char *path = paths[next++ % PATHS];
+    snprintf(path, sizeof(paths[0]), "%s/%s", input_directory(), name);
     for (char *slash = path + strlen(directory) + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
         mkdir(path, 0700);

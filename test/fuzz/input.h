@@ -43,8 +43,8 @@ uint8_t *input_copy(const struct input *input);
  * test/fuzz/run removes what a crash leaves. */
 const char *input_directory(void);
 
-/* Writes the bytes to a file in that directory and returns its path. `name` is a constant, one of
- * at most 63, and may have slashes. */
+/* Writes the bytes to the file `name` in that directory, and returns its path, which is valid for
+ * the next 7 calls. Directories in the name are made. */
 const char *input_file(const char *name, const void *bytes, size_t size);
 
 /* Removes such a file if it is there. */

@@ -3,7 +3,7 @@
 /* Files of sysfs and procfs. The first line is the target of a link, the second the value of
  * HWLOC_PCI_LOCALITY ("@" and the content of a file), and each further line the content of the next
  * of `files`; an empty line, or one that is missing, means that there is none. The devices of these
- * names are in the topology that the Makefile names. */
+ * names are in devices.xml. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +47,9 @@ static const char *const files[] = {
     "sys/devices/system/node/online",
     "sys/bus/pci/devices/0000:81:00.0/numa_node",
     "sys/bus/pci/devices/0000:81:00.0/physfn",
-    "sys/bus/pci/devices/0000:11:00.0/numa_node",
+    "sys/bus/pci/devices/0000:e0:00.0/numa_node",
+    "sys/class/net/bond0/device/numa_node",
+    "sys/class/infiniband/rxe0/device/numa_node",
 };
 
 static void make_link(struct input *input)
@@ -84,7 +86,9 @@ static void write_files(struct input *input)
     }
 }
 
-static void discover(void)
+/* With the files below `root` as for a topology that was read on this machine; with NULL as for one of an
+ * XML file. */
+static void discover(const char *root)
 {
     static hwloc_topology_t topology;
     const char *directory;
@@ -96,8 +100,10 @@ static void discover(void)
     machine_build(&node, &(struct shape){ 2, 4, 1, 1, NULL });
     free(node.nics);
     node.nics = NULL;
-    nuioa_sysfs_open(&sysfs, input_directory());
-    INPUT_CHECK(!nuioa_discover_nics(&node, topology, &sysfs, true, &err));
+    nuioa_sysfs_none(&sysfs);
+    if (root)
+        nuioa_sysfs_open(&sysfs, root);
+    INPUT_CHECK(!nuioa_discover_nics(&node, topology, &sysfs, root != NULL, &err));
     nuioa_sysfs_close(&sysfs);
     nuioa_nic_judge(&node);
     nuioa_node_free(&node);
@@ -123,7 +129,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     make_link(&input);
     set_locality(&input);
     write_files(&input);
-    discover();
+    discover(input_directory());
+    discover(NULL);
     find_interrupts();
     nuioa_fingerprint(input_directory());
     return 0;
