@@ -145,7 +145,10 @@ suite_valgrind() {
     done
 }
 
-suite_lint() { run_tap lint "$top/test/lint"; }
+suite_lint() {
+    run_tap lint "$top/test/lint"
+    run_tap decoders "$top/test/fuzz/decoders"
+}
 suite_install() {
     run_tap install bash "$top/test/install.t"
     run_tap configure bash "$top/test/configure.t"

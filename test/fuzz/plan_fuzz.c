@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* From a node's description on to the plan, and all that is printed, exported and bound
- * of it.
- * The input is: how many tasks, CPUs for each, flags, how many pairs; for each task its weight, GPU
- * and two CPUs; for each pair both tasks and its traffic; a line of options; and the description. */
+ * of it. The input is: how many tasks, CPUs for each, flags, how many pairs; for each task its
+ * weight, GPU and two CPUs; for each pair both tasks and its traffic; a line of options; and the
+ * description. */
 
 #include <stdlib.h>
 #include <string.h>

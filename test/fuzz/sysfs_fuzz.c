@@ -86,8 +86,8 @@ static void write_files(struct input *input)
     }
 }
 
-/* With the files below `root` as for a topology that was read on this machine; with NULL as for one of an
- * XML file. */
+/* With the files below `root` as for a topology that was read on this machine; with NULL as for one
+ * of an XML file. */
 static void discover(const char *root)
 {
     static hwloc_topology_t topology;
