@@ -98,10 +98,10 @@ static void drop_silent(struct server *g)
     int64_t before = nuioa_clock_ms() - SERVER_UNAUTHENTICATED_MS;
     while (g->unauthenticated.first && g->unauthenticated.first->since_ms <= before)
         server_drop(g, g->unauthenticated.first);
-    if (!g->accepting && g->listener >= 0 && nuioa_clock_ms() >= g->pause_ms && make_room(g)) {
+    if (nuioa_clock_ms() >= g->pause_ms)
         g->pause_ms = 0;
+    if (!g->accepting && g->listener >= 0 && !g->pause_ms && make_room(g))
         server_set_accepting(g, true);
-    }
 }
 
 static void take_answer(struct server *g, struct decoder *decoder)
