@@ -28,8 +28,6 @@ int __wrap_dl_iterate_phdr(int (*each)(struct dl_phdr_info *, size_t, void *), v
 int __real_dl_iterate_phdr(int (*each)(struct dl_phdr_info *, size_t, void *), void *arg);
 void *__wrap_dlopen(const char *path, int flags);
 void *__real_dlopen(const char *path, int flags);
-int __wrap_dlclose(void *handle);
-int __real_dlclose(void *handle);
 
 int __wrap_dl_iterate_phdr(int (*each)(struct dl_phdr_info *, size_t, void *), void *arg)
 {
@@ -39,12 +37,7 @@ int __wrap_dl_iterate_phdr(int (*each)(struct dl_phdr_info *, size_t, void *), v
 
 void *__wrap_dlopen(const char *path, int flags)
 {
-    return values ? RTLD_DEFAULT : __real_dlopen(path, flags);
-}
-
-int __wrap_dlclose(void *handle)
-{
-    return values ? 0 : __real_dlclose(handle);
+    return values ? __real_dlopen(NULL, RTLD_LAZY) : __real_dlopen(path, flags);
 }
 
 /* --- PMIx ------------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +15,39 @@
 #include "input.h"
 
 /* A node's side of the rendezvous, in slurmstepd as root, against an srun that the user has
- * replaced. The input is a byte of flags, the node's tasks, the nodes of the step, the bytes that
+ * replaced. The input is two bytes of flags, the node's tasks, the nodes of the step, the bytes that
  * the child reports which makes the credential (auth=munge), and the messages of srun. A message is
  * a byte of flags, its type, two bytes of length, and its body.
  *
  * The linker replaces the calls below (--wrap): sockets by a pair of them, the clock by one that
  * stands still, random numbers by zeros, and the child by the bytes in the input. */
 
-enum { MUNGE = 1, SLICE = 2, EARLY = 4, RECORD = 8, CHILD = 16, STEP_OVER = 32 };
+enum {
+    MUNGE = 1,
+    SLICE = 2,
+    EARLY = 4,
+    RECORD = 8,
+    CHILD = 16,
+    STEP_OVER = 32,
+    IPV6 = 64,
+    NO_ADDRESS = 128
+};
+/* In the second byte: srun stays silent after its messages instead of closing; what is wrong with
+ * the call. */
+enum { SILENT = 1, OTHER_VERSION = 2, OTHER_AUTH = 4, NO_SUCH_NODE = 8 };
 enum { RIGHT_FRAME = 1, RIGHT_TAG = 2, RIGHT_HEAD = 4 };
 
 static int ends[2]; /* the node's, srun's */
 static struct input *child;
+static int64_t now_us;
+static bool running;
 
 int __wrap_socket(int family, int type, int protocol);
 int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length);
 ssize_t __wrap_getrandom(void *to, size_t size, unsigned flags);
 int64_t __wrap_nuioa_clock_us(void);
+int __wrap_poll(struct pollfd *waited, nfds_t count, int timeout_ms);
+int __real_poll(struct pollfd *waited, nfds_t count, int timeout_ms);
 int __wrap_nuioa_subprocess_start(struct nuioa_subprocess *process, nuioa_subprocess_work *work,
                                   void *arg, int keep, unsigned life_ms);
 int __wrap_nuioa_subprocess_collect(struct nuioa_subprocess *process, unsigned deadline_ms,
@@ -40,7 +57,9 @@ void __wrap_nuioa_subprocess_end(struct nuioa_subprocess *process);
 int __wrap_socket(int family, int type, int protocol)
 {
     (void)family, (void)type, (void)protocol;
-    return ends[0];
+    int fd = ends[0];
+    ends[0] = -1;
+    return fd;
 }
 
 int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length)
@@ -58,13 +77,23 @@ ssize_t __wrap_getrandom(void *to, size_t size, unsigned flags)
 
 int64_t __wrap_nuioa_clock_us(void)
 {
-    return 1000000;
+    return now_us;
+}
+
+/* Time passes while nothing happens. */
+int __wrap_poll(struct pollfd *waited, nfds_t count, int timeout_ms)
+{
+    int ready = running ? __real_poll(waited, count, 0) : __real_poll(waited, count, timeout_ms);
+    if (running && !ready)
+        now_us += timeout_ms * 1000;
+    return ready;
 }
 
 int __wrap_nuioa_subprocess_start(struct nuioa_subprocess *process, nuioa_subprocess_work *work,
                                   void *arg, int keep, unsigned life_ms)
 {
     (void)work, (void)arg, (void)keep, (void)life_ms;
+    /* The child's end of a pipe is as good as closed: /dev/null can always be read. */
     *process = (struct nuioa_subprocess){ 1, open("/dev/null", O_RDONLY | O_CLOEXEC) };
     return 0;
 }
@@ -167,22 +196,32 @@ static void take_part(struct client *g, uint8_t flags)
     free(weights);
 }
 
+/* Calls srun. Returns whether the call has been made. */
+static bool call_srun(struct client *client, const struct client_call *call)
+{
+    struct nuioa_error err = { "" };
+    int rc = client_call(client, call, &err);
+    INPUT_CHECK(rc == 0 || (*err.text && client->fd < 0));
+    return rc == 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input in = { data, size };
-    uint8_t flags = input_byte(&in);
+    uint8_t flags = input_byte(&in), more = input_byte(&in);
     char token[128];
     uint32_t ranks[64];
-    struct client client;
-    struct nuioa_error err;
+    struct client client = CLIENT_NONE;
     struct client_call call = {
-        .address = flags & 64    ? "::1"
-                   : flags & 128 ? "srun"
-                                 : "127.0.0.1",
+        .address = flags & IPV6         ? "::1"
+                   : flags & NO_ADDRESS ? "srun"
+                                        : "127.0.0.1",
         .srun = token,
+        .munge = more & OTHER_AUTH,
         .socket = "",
         .timeout_ms = 1000,
         .job_id = 7,
+        .node = more & NO_SUCH_NODE ? 20 : 0,
         .task_count = input_byte(&in) % 64,
         .node_count = 1 + input_byte(&in) % 16,
         .leader = flags & EARLY ? 3 : WIRE_NO_RANK,
@@ -190,8 +229,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .is_over = is_over,
         .arg = &flags,
     };
-    snprintf(token, sizeof(token), "%u:%s:99:%064u", WIRE_VERSION, flags & MUNGE ? "munge" : "key",
-             0);
+    snprintf(token, sizeof(token), "%u:%s:99:%064u",
+             more & OTHER_VERSION ? WIRE_VERSION + 1 : WIRE_VERSION,
+             flags & MUNGE ? "munge" : "key", 0);
     for (uint32_t i = 0; i < 64; i++)
         ranks[i] = i;
     size_t told = flags & CHILD ? 2 + sizeof(struct nuioa_error) + 8 : 2;
@@ -199,16 +239,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input report = { said, told };
     child = &report;
     INPUT_CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
-    if (client_call(&client, &call, &err) < 0) {
-        if (flags & 128)
-            close(ends[0]); /* no socket was asked for, since the address is none */
-    } else {
+    now_us = 1000000;
+    running = true;
+    if (call_srun(&client, &call)) {
         while (in.size)
             send_message(&client, &in);
-        shutdown(ends[1], SHUT_WR);
+        if (!(more & SILENT))
+            shutdown(ends[1], SHUT_WR);
         take_part(&client, flags);
         client_close(&client);
     }
+    running = false;
+    if (ends[0] >= 0)
+        close(ends[0]); /* nobody has asked for it */
     close(ends[1]);
     free(said);
     return 0;

@@ -10,8 +10,9 @@
  * not used.
  *
  * A target that uses these is linked with --wrap for the calls of its decoder: fopen, openat,
- * fstatat, glob and globfree. A path that is opened as a directory has one entry, "24". Between files_open() and files_close() they see these files and no
- * others; before and after they are the real ones, which libFuzzer calls too. */
+ * fstatat, glob and globfree. Between files_open() and files_close() they see these files and no
+ * others; before and after they are the real ones, which libFuzzer calls too. What is opened as a
+ * directory has one entry, "24". */
 void files_open(const uint8_t *data, size_t size);
 void files_close(void);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +9,10 @@
 #include "input.h"
 
 /* The records of the nodes, and the report that srun makes of them. The input is one or more
- * records, each after a byte of flags and two bytes with its length. */
+ * records, each after a byte of flags and two bytes with its length. With MANY a byte follows: so
+ * many nodes have this record, with other numbers of NUMA nodes and other reasons. */
 
-enum { RIGHT_LENGTH = 1, PRINTABLE = 2, RECORDS_MAX = 20 };
+enum { RIGHT_LENGTH = 1, PRINTABLE = 2, MANY = 4, NODES_MAX = 100 };
 
 /* Makes the length of the explanation such that the whole length is right. */
 static void make_length(struct wire_record *head, size_t length)
@@ -60,10 +63,12 @@ static void make_printable(struct wire_record *head)
         make_text(warnings + head->warning_count * 256, head->text_length);
 }
 
-/* Adds one record. The server has checked its node before; equal ones are refused there. */
-static void add(struct summary *summary, struct input *in, uint32_t node)
+/* Adds one record for the nodes from `node` on, and returns their number. The server has checked
+ * the node before; equal ones are refused there. */
+static uint32_t add(struct summary *summary, struct input *in, uint32_t node)
 {
     uint8_t flags = input_byte(in);
+    uint32_t count = flags & MANY ? input_byte(in) : 1;
     size_t length = input_below(in, 65536);
     struct wire_record *head = input_block(in, &length);
     struct record record;
@@ -71,11 +76,16 @@ static void add(struct summary *summary, struct input *in, uint32_t node)
         make_length(head, length);
     if (flags & RIGHT_LENGTH && flags & PRINTABLE && length >= sizeof(*head))
         make_printable(head);
-    if (!record_read(head, length, &record)) {
-        head->node = node;
+    bool good = !record_read(head, length, &record);
+    for (uint32_t i = 0; i < count && node + i < NODES_MAX && good; i++) {
+        head->node = node + i;
+        head->numa_count += i;
+        if (i)
+            snprintf(head->reason, sizeof(head->reason), "%u", i);
         summary_add(summary, &record);
     }
     free(head);
+    return count;
 }
 
 static void say(void *arg, const char *line)
@@ -88,8 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input in = { data, size };
     struct summary *summary = summary_new();
-    for (uint32_t node = 0; in.size && node < RECORDS_MAX; node++)
-        add(summary, &in, node);
+    for (uint32_t node = 0; in.size && node < NODES_MAX;)
+        node += add(summary, &in, node);
     char *text = summary_text(summary, true);
     INPUT_CHECK(text != NULL);
     free(text);

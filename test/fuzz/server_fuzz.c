@@ -24,7 +24,15 @@
  * sockets, the clock stands still between actions, random numbers are zeros, and the child that
  * decodes credentials is a function here. */
 
-enum { ENCRYPTED = 1, EVERY_RECORD = 2, ACCEPT_LIMIT = 4, SLICES = 8, STEP_KNOWN = 16, EAGER = 32 };
+enum {
+    ENCRYPTED = 1,
+    EVERY_RECORD = 2,
+    ACCEPT_LIMIT = 4,
+    SLICES = 8,
+    STEP_KNOWN = 16,
+    EAGER = 32,
+    SLOW = 64
+};
 enum { NODES = 4, PEERS_MAX = 80, TURNS_MAX = 20000 };
 
 /* One that has connected. */
@@ -40,11 +48,15 @@ static struct {
     struct hmac_key step;
     struct other others[PEERS_MAX];
     unsigned connected, finished, turns;
-    int pending; /* the server's end of the latest connection; -1: accepted */
-    int listener;
+    int pending;  /* the server's end of the latest connection; -1: accepted */
+    bool refuses; /* the next accept() fails */
+    bool slow;    /* decoders answer by an action, and the sockets of new peers take little */
     int64_t now_ms;
-    char credential[MUNGE_WORKER_BYTES_MAX];
-    size_t credential_length;
+    struct {
+        int fd; /* of the decoder; 0: none */
+        size_t length;
+        char text[MUNGE_WORKER_BYTES_MAX];
+    } credentials[MUNGE_WORKERS];
     struct summary *summary;
 } test;
 
@@ -85,32 +97,44 @@ int __wrap_listener_open(uint16_t first, uint16_t last, uint16_t *port)
 {
     (void)first, (void)last;
     *port = 99;
-    test.listener = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return test.listener;
+    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
 int __wrap_listener_accept(int listener)
 {
     uint64_t count;
     int fd = test.pending;
-    if (fd < 0)
-        return -EAGAIN;
+    bool refuses = test.refuses;
+    test.refuses = false;
+    if (refuses || fd < 0)
+        return refuses ? -EMFILE : -EAGAIN;
     test.pending = -1;
     INPUT_CHECK(read(listener, &count, sizeof(count)) == sizeof(count));
     return fd;
+}
+
+static unsigned decoder_of(int fd)
+{
+    unsigned i = 0;
+    while (i + 1 < MUNGE_WORKERS && test.credentials[i].fd != fd)
+        i++;
+    return i;
 }
 
 int __wrap_munge_worker_start(struct munge_worker *worker, const char *socket)
 {
     (void)socket;
     *worker = (struct munge_worker){ 1, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+    test.credentials[decoder_of(0)].fd = worker->fd;
     return 0;
 }
 
 void __wrap_munge_worker_close(struct munge_worker *worker)
 {
-    if (worker->fd >= 0)
+    if (worker->fd >= 0) {
+        test.credentials[decoder_of(worker->fd)].fd = 0;
         close(worker->fd);
+    }
     worker->fd = -1;
 }
 
@@ -120,13 +144,25 @@ void __wrap_munge_worker_stop(struct munge_worker *worker)
     worker->pid = 0;
 }
 
-int __wrap_munge_worker_ask(const struct munge_worker *worker, const char *text, size_t length)
+static void let_answer(unsigned i)
 {
     uint64_t one = 1;
-    INPUT_CHECK(length <= sizeof(test.credential));
-    memcpy(test.credential, text, length);
-    test.credential_length = length;
-    return write(worker->fd, &one, sizeof(one)) == sizeof(one) ? 0 : -EPIPE;
+    int fd = test.credentials[i].fd;
+    if (fd > 0)
+        INPUT_CHECK(write(fd, &one, sizeof(one)) == sizeof(one));
+}
+
+int __wrap_munge_worker_ask(const struct munge_worker *worker, const char *text, size_t length)
+{
+    unsigned i = decoder_of(worker->fd);
+    INPUT_CHECK(length <= sizeof(test.credentials[i].text));
+    memcpy(test.credentials[i].text, text, length);
+    test.credentials[i].length = length;
+    if (text[0] & 16)
+        return -EPIPE;
+    if (!test.slow)
+        let_answer(i);
+    return 0;
 }
 
 /* What the child answers is in the credential: its first byte says how it fails, the rest without
@@ -134,17 +170,19 @@ int __wrap_munge_worker_ask(const struct munge_worker *worker, const char *text,
 int __wrap_munge_worker_answer(const struct munge_worker *worker, struct munge_answer *answer)
 {
     static const int results[] = { 0, 0, -EIO, -EACCES };
-    uint8_t how = (uint8_t)test.credential[0];
+    unsigned i = decoder_of(worker->fd);
+    const char *text = test.credentials[i].text;
+    size_t length = test.credentials[i].length;
     uint64_t count;
     INPUT_CHECK(read(worker->fd, &count, sizeof(count)) == sizeof(count));
-    if (how & 4)
+    if (text[0] & 4)
         return -EPIPE;
     memset(answer, 0, offsetof(struct munge_answer, bytes));
-    answer->rc = results[how & 3];
-    answer->uid = how & 8 ? 1 : 0;
+    answer->rc = results[text[0] & 3];
+    answer->uid = text[0] & 8 ? 1 : 0;
     strcpy(answer->error, answer->rc ? "munged is not there" : "");
-    answer->length = test.credential_length > 2 ? (uint32_t)test.credential_length - 2 : 0;
-    memcpy(answer->bytes, test.credential + 1, answer->length);
+    answer->length = length > 2 ? (uint32_t)length - 2 : 0;
+    memcpy(answer->bytes, text + 1, answer->length);
     return 0;
 }
 
@@ -183,11 +221,13 @@ static void finish(void *arg)
 
 static void connect_one(struct other *other)
 {
-    int ends[2];
+    int ends[2], size = 4096;
     uint64_t one = 1;
     if (test.pending >= 0 || other->fd >= 0 || test.server->listener < 0)
         return;
     INPUT_CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends));
+    if (test.slow)
+        setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
     *other = (struct other){ ends[0], test.step };
     test.pending = ends[1];
     test.connected++;
@@ -203,16 +243,18 @@ static void put(const struct other *other, const void *bytes, size_t length)
 /* The body of a right HELLO, with some numbers of the input. */
 static void *make_hello(size_t *length, struct wire_hello *hello)
 {
-    uint32_t ranks[4] = { 0, 1, 2, 3 };
+    static uint32_t ranks[2000];
+    for (uint32_t i = 0; i < 2000; i++)
+        ranks[i] = i;
     uint8_t how = input_byte(test.in);
     *hello = (struct wire_hello){
         .job_id = 7,
         .node = input_byte(test.in) % (NODES + 1),
         .node_count = how & 1 ? input_byte(test.in) : NODES,
-        .task_count = 4,
+        .task_count = how & 8 ? 2000 : 4,
         .leader = how & 2 ? input_byte(test.in) : WIRE_NO_RANK,
-        .rank_count = how & 4 ? 4 : 0,
     };
+    hello->rank_count = how & 4 ? hello->task_count : 0;
     return hello_make(hello, ranks, length);
 }
 
@@ -294,13 +336,6 @@ static void close_one(struct other *other)
     other->fd = -1;
 }
 
-static void fill_socket(const struct other *other)
-{
-    int size = 4096;
-    if (other->fd >= 0)
-        setsockopt(other->fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-}
-
 /* Does one action of the input. */
 static void act(void)
 {
@@ -317,7 +352,10 @@ static void act(void)
     case 4: close_one(other); break;
     case 5: test.now_ms += input_below(test.in, 65536); break;
     case 6: read_all(other); break;
-    default: fill_socket(other); break;
+    default:
+        test.refuses = other == &test.others[1];
+        let_answer(other == &test.others[2]);
+        break;
     }
 }
 
@@ -403,6 +441,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&test, 0, sizeof(test));
     test.in = &in;
     test.running = true;
+    test.slow = flags & SLOW;
     test.pending = -1;
     test.now_ms = 1000;
     test.summary = summary_new();
