@@ -31,8 +31,8 @@ void coll_map_clear(struct coll_map *map)
     *map = (struct coll_map){ 0 };
 }
 
-/* Nodes are numbered in the order of their lowest ranks. A rank whose record names another rank that
- * is not the lowest of a node counts as a node of its own. */
+/* Nodes are numbered in the order of their lowest ranks. A rank whose record names another rank
+ * that is not the lowest of a node counts as a node of its own. */
 static void number_nodes(struct coll_map *map)
 {
     map->node_count = 0;

@@ -15,9 +15,9 @@
 #include "input.h"
 
 /* A node's side of the rendezvous, in slurmstepd as root, against an srun that the user has
- * replaced. The input is two bytes of flags, the node's tasks, the nodes of the step, the bytes that
- * the child reports which makes the credential (auth=munge), and the messages of srun. A message is
- * a byte of flags, its type, two bytes of length, and its body.
+ * replaced. The input is two bytes of flags, the node's tasks, the nodes of the step, the bytes
+ * that the child reports which makes the credential (auth=munge), and the messages of srun. A
+ * message is a byte of flags, its type, two bytes of length, and its body.
  *
  * The linker replaces the calls below (--wrap): sockets by a pair of them, the clock by one that
  * stands still, random numbers by zeros, and the child by the bytes in the input. */
