@@ -293,7 +293,7 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
     struct rank_choice *order = malloc(n * sizeof(*order));
     double *load = calloc(rails->count + 1, sizeof(*load));
     bool rated = true;
-    double heaviest = 0;
+    double heaviest = 0, sum = 0;
     int rc = -ENOMEM;
     if (!order || !load)
         goto out;
@@ -308,6 +308,10 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
             i, count_choices(rails, request, &assignments[i], request->tasks[i].gpu),
             assignments[i].weight > least ? assignments[i].weight : least
         };
+    for (uint32_t i = 0; i < n; i++)
+        sum += order[i].weight;
+    for (unsigned r = 0; request->nic_ranks && r < rails->count; r++)
+        load[r] = request->nic_ranks[rails->nic[r]] * sum / n;
     qsort(order, n, sizeof(*order), choosing_order);
 
     for (uint32_t i = 0; i < n; i++) {

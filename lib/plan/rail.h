@@ -54,8 +54,9 @@ unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_no
 /* Sets `nic` and `level` of every assignment: assignments[request->task_count], by local rank, with
  * their CPUs and weights. A rank gets the rail nearest to its GPU, or to its CPUs if it has no GPU;
  * the level is always that of its CPUs. If several rails are equally near, it gets the one whose
- * card has the least load (weight divided by rate), then the first in PCI order. Ranks with the
- * fewest equally near rails choose first, then heavier ones. Returns 0; or -ENOMEM, and nothing is
+ * card has the least load (weight divided by rate), then the first in PCI order. The load begins
+ * with request->nic_ranks, times the mean weight. Ranks with the fewest equally near rails choose
+ * first, then heavier ones. Returns 0; or -ENOMEM, and nothing is
  * changed. */
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
                        struct nuioa_assignment *assignments);

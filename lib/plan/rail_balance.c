@@ -55,8 +55,16 @@ static unsigned number_cards(const struct nuioa_rails *rails, const struct nuioa
     return count;
 }
 
-/* Computes `share`. The traffic of a task is spread evenly over the rails nearest to its slot.
- * Rates count only if all are known. Returns 0 or -ENOMEM. */
+static double mean_weight(const struct nuioa_request *r)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        sum += r->tasks[i].weight;
+    return sum / r->task_count;
+}
+
+/* Computes `share`, and sets `load` to that of other steps. The traffic of a task is spread evenly
+ * over the rails nearest to its slot. Rates count only if all are known. Returns 0 or -ENOMEM. */
 static int find_shares(struct balance *b, const struct nuioa_rails *rails)
 {
     const struct nuioa_node *node = b->request->node;
@@ -72,6 +80,10 @@ static int find_shares(struct balance *b, const struct nuioa_rails *rails)
     }
     for (unsigned r = 0; rc == 0 && r < rails->count; r++)
         rated &= node->nics[rails->nic[r]].rate_mbps > 0;
+    double mean = mean_weight(b->request);
+    for (unsigned r = 0; rc == 0 && b->request->nic_ranks && r < rails->count; r++)
+        b->load[card[r]] += b->request->nic_ranks[rails->nic[r]] * mean /
+                            (rated ? node->nics[rails->nic[r]].rate_mbps : 1);
     for (uint32_t s = 0; rc == 0 && s < b->slots->count; s++) {
         unsigned count = nuioa_rails_near(rails, node, b->slots->cpus[s], near);
         for (unsigned r = 0; r < rails->count; r++)
