@@ -7,6 +7,7 @@
 
 #include "plan/bind.h"
 #include "spank/cgroup.h"
+#include "spank/other_steps.h"
 #include "topology/interrupt.h"
 
 static int no_memory(struct nuioa_error *err)
@@ -100,7 +101,7 @@ static void read_interrupts(const struct stepd_context *c, struct placement *p)
         hwloc_bitmap_zero(p->interrupt_cpus);
 }
 
-static void fill_request(const struct stepd_context *c, struct placement *p)
+static void fill_request(struct stepd_context *c, struct placement *p)
 {
     int32_t gpu = c->step.gpu < (int32_t)c->node.gpu_count ? c->step.gpu : -1;
     for (uint32_t i = 0; i < p->count; i++)
@@ -120,6 +121,7 @@ static void fill_request(const struct stepd_context *c, struct placement *p)
         .allowed_cpus = p->allowed_cpus,
         .allowed_numas = p->allowed_numas,
         .interrupt_cpus = p->interrupt_cpus,
+        .nic_ranks = other_steps_read(c),
         .cpus_per_task = c->step.cpus_per_task,
         .cpu_until_us = c->cpu_until_us,
         .hinted = c->weights || c->hints.count > 0,
@@ -130,7 +132,7 @@ static void fill_request(const struct stepd_context *c, struct placement *p)
     };
 }
 
-int placement_make(const struct stepd_context *c, struct placement *p, struct nuioa_error *err)
+int placement_make(struct stepd_context *c, struct placement *p, struct nuioa_error *err)
 {
     int rc = allocate(p, c->step.task_count, err);
     if (!rc)

@@ -23,7 +23,7 @@ struct placement {
  * node, hints, weights, pairs and pids of `context`, which must stay valid as long as *placement.
  * *placement need not be initialised, and must not be moved or copied afterwards. Returns 0, or
  * -errno with *err. The caller calls placement_free() in either case. */
-int placement_make(const struct stepd_context *context, struct placement *placement,
+int placement_make(struct stepd_context *context, struct placement *placement,
                    struct nuioa_error *err);
 
 /* Binds the tasks to the CPUs of their assignments in placement->plan and checks the result. It

@@ -13,6 +13,7 @@
 #include "output/report.h"
 #include "spank/log.h"
 #include "spank/option_sources.h"
+#include "spank/other_steps.h"
 #include "spank/placement.h"
 #include "spank/preload.h"
 #include "spank/publisher.h"
@@ -115,6 +116,7 @@ static void prepare_step(struct stepd_context *c, spank_t spank)
         return;
     }
     c->active = true;
+    other_steps_open(c, spank);
     publisher_prepare(c, spank);
 }
 
@@ -338,6 +340,7 @@ static void place_tasks(struct stepd_context *c)
     log_request(c, &later->placement);
     if (placement_bind(c, &later->placement, &err) < 0)
         nuioa_warn(&c->faults, "%s", err.text);
+    other_steps_tell(c, &later->placement.plan);
     take_plan_warnings(c, &later->placement.plan);
     warn_gpus(c, &later->placement.plan);
     rendezvous_stepd_send_record(c, &later->placement);
@@ -394,6 +397,7 @@ void stepd_exit(struct stepd_context *c)
     c->active = false;
     publisher_close(c);
     rendezvous_stepd_end(c);
+    other_steps_close(c);
     free(c->weights);
     free(c->pairs);
     c->weights = NULL;

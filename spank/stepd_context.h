@@ -16,6 +16,7 @@
 
 struct completion;
 struct nuioa_publisher;
+struct other_steps;
 struct rendezvous_stepd;
 
 /* The state that slurmstepd keeps from one hook to the next. Each task that it forks has a copy.
@@ -38,6 +39,7 @@ struct stepd_context {
     uint64_t cpu_us;                     /* CPU time that the plugin has used before the plan */
     uint64_t cpu_until_us;               /* when planning must end: nuioa_cpu_us() of its thread */
     struct nuioa_publisher *publisher;   /* NULL: nothing is published through PMIx */
+    struct other_steps *other_steps;     /* owned by other_steps.c; NULL: none */
     pid_t pid;                           /* process id of slurmstepd */
     struct completion *completion;       /* owned by stepd.c; NULL: none */
     struct rendezvous_stepd *rendezvous; /* owned by rendezvous_stepd.c; NULL: none */

@@ -5,26 +5,34 @@
 #include "tools/json.h"
 #include "tools/tool.h"
 #include "tools/topo.h"
+#include "tools/topo_load.h"
 #include "output/report.h"
 #include "output/report_node.h"
 
 static const char usage[] =
     "usage: nuioa topo [--topology FILE.xml|DIR] [--distances FILE] [--json]\n"
+    "       nuioa topo --load [--steps DIR] [--json]\n"
     "\n"
     "nuioa topo prints what this node is: its NUMA nodes, NICs and distances, and the source of\n"
     "each fact.\n"
     "\n"
     "  --topology FILE.xml|DIR   another machine: an hwloc XML file, or an extracted sysfs dump\n"
     "  --distances FILE          distances that the site measured, instead of the firmware's\n"
+    "  --load                    print which NICs the steps that run now use: your steps, or for\n"
+    "                            root all\n"
+    "  --steps DIR               where steps tell it, if plugstack.conf has steps=DIR\n"
     "  --json                    print JSON, for programs\n";
 
 int tool_topo(int argc, char **argv)
 {
     struct nuioa_source source = { NULL, NULL };
-    bool json = false, help = false;
+    const char *steps = NULL;
+    bool json = false, load = false, help = false;
     const struct tool_option options[] = {
         { "topology", &source.topology, NULL },
         { "distances", &source.distances, NULL },
+        { "steps", &steps, NULL },
+        { "load", NULL, &load },
         { "json", NULL, &json },
         { "help", NULL, &help },
         { NULL, NULL, NULL },
@@ -34,6 +42,14 @@ int tool_topo(int argc, char **argv)
         return rc;
     if (help)
         return tool_print(strdup(usage));
+    if (load && (source.topology || source.distances))
+        return tool_usage("topo",
+                          "--load is about this machine as it runs: it goes with --steps and "
+                          "--json only");
+    if (steps && !load)
+        return tool_usage("topo", "--steps goes with --load");
+    if (load)
+        return topo_load(steps, json);
 
     struct nuioa_node node;
     struct nuioa_error err = { "" };

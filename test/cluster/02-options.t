@@ -111,7 +111,7 @@ for name in hints policy cores nic mem leader threads export gather; do
 done
 users=${out%%plugstack.conf, or to*} admins=${out#*plugstack.conf, or to}
 unlike "--nuioa=help: users may not say munge_socket" "$users" 'munge_socket|topology  '
-for name in distances cache topology auth munge_socket deadline_ms remote_cost hop_cost; do
+for name in distances cache topology auth munge_socket steps deadline_ms remote_cost hop_cost; do
     like "--nuioa=help: only plugstack.conf has $name" "$admins" $'\n '"$name "
 done
 widest=$(awk '{ if (length > w) w = length } END { print w + 0 }' <<<"$out$err")

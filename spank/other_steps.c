@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/other_steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology/step_load.h"
+
+struct other_steps {
+    struct nuioa_step_directory directory;
+    struct nuioa_step_load own;
+    bool told;     /* the file of this step is there */
+    double *ranks; /* [node.nic_count] */
+};
+
+static void identify(struct other_steps *o, spank_t spank)
+{
+    uid_t uid = 0;
+    spank_get_item(spank, S_JOB_ID, &o->own.job);
+    spank_get_item(spank, S_JOB_STEPID, &o->own.step);
+    spank_get_item(spank, S_JOB_UID, &uid);
+    o->own.uid = uid;
+}
+
+void other_steps_open(struct stepd_context *c, spank_t spank)
+{
+    struct nuioa_error err;
+    const char *path = *c->options.steps ? c->options.steps : NUIOA_STEP_LOAD_DIR;
+    if (!strcmp(path, "off"))
+        return;
+    struct other_steps *o = calloc(1, sizeof(*o));
+    if (!o)
+        return;
+    if (nuioa_step_directory_open(&o->directory, path, true, &err) < 0) {
+        slurm_info("nuioa: steps: %s: the NIC load of other steps is not known", err.text);
+        free(o);
+        return;
+    }
+    identify(o, spank);
+    if (nuioa_step_load_sign(&o->directory, &o->own) < 0) {
+        nuioa_step_directory_close(&o->directory);
+        free(o);
+        return;
+    }
+    c->other_steps = o;
+}
+
+const double *other_steps_read(struct stepd_context *c)
+{
+    struct other_steps *o = c->other_steps;
+    struct nuioa_step_load *loads;
+    struct nuioa_error err;
+    uint32_t count;
+    if (!o)
+        return NULL;
+    int rc = nuioa_step_loads_read(&o->directory, &loads, &count, &err);
+    if (*err.text)
+        slurm_info("nuioa: steps: %s", err.text);
+    if (rc < 0)
+        return NULL;
+    free(o->ranks);
+    o->ranks = count ? calloc(c->node.nic_count + 1, sizeof(*o->ranks)) : NULL;
+    if (o->ranks)
+        nuioa_step_loads_sum(loads, count, &c->node, o->ranks);
+    free(loads);
+    return o->ranks;
+}
+
+/* Returns the entry of a NIC in `load`, which it adds if there is room, else NULL. */
+static struct nuioa_nic_load *entry_of(struct nuioa_step_load *load, const struct nuioa_nic *nic)
+{
+    char label[sizeof(load->nics[0].nic)];
+    nuioa_nic_label(nic, label, sizeof(label));
+    for (uint32_t i = 0; i < load->nic_count; i++)
+        if (!strcmp(load->nics[i].nic, label))
+            return &load->nics[i];
+    if (load->nic_count == NUIOA_STEP_LOAD_NICS)
+        return NULL;
+    struct nuioa_nic_load *fresh = &load->nics[load->nic_count++];
+    memcpy(fresh->nic, label, sizeof(label));
+    fresh->ranks = 0;
+    return fresh;
+}
+
+/* Shares the ranks out in proportion to their weights; without weights each rank counts 1. */
+static void add_up(struct nuioa_step_load *load, const struct nuioa_plan *plan,
+                   const struct nuioa_node *node)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        sum += plan->assignments[i].weight;
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        const struct nuioa_assignment *a = &plan->assignments[i];
+        struct nuioa_nic_load *entry = a->nic < 0 ? NULL : entry_of(load, &node->nics[a->nic]);
+        if (entry)
+            entry->ranks += sum > 0 ? a->weight / sum * plan->task_count : 1;
+    }
+}
+
+void other_steps_tell(struct stepd_context *c, const struct nuioa_plan *plan)
+{
+    struct other_steps *o = c->other_steps;
+    struct nuioa_error err;
+    if (!o)
+        return;
+    memset(o->own.nics, 0, sizeof(o->own.nics));
+    o->own.nic_count = 0;
+    add_up(&o->own, plan, &c->node);
+    if (!o->own.nic_count)
+        return;
+    o->told = true;
+    if (nuioa_step_load_write(&o->directory, &o->own, &err) < 0)
+        slurm_info("nuioa: steps: %s", err.text);
+}
+
+void other_steps_close(struct stepd_context *c)
+{
+    struct other_steps *o = c->other_steps;
+    if (!o)
+        return;
+    if (o->told)
+        nuioa_step_load_remove(&o->directory, &o->own);
+    nuioa_step_directory_close(&o->directory);
+    free(o->ranks);
+    free(o);
+    c->other_steps = NULL;
+}
