@@ -1,23 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <slurm/spank.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A SPANK plugin for tests: what it is told to, happens to a node's slurmstepd before tasks are
- * forked.
+/* A SPANK plugin for tests: what it is told to, happens to a node's slurmstepd.
  *   async  Slurm says that srun does not listen, as for srun --async; to be loaded before
  *          who shall see it
  *   slow   it sleeps
  *   blind  the kernel does not tell it any more where others may run;
- *           itself and what it starts it does */
+ *           itself and what it starts it does
+ *   init_post_opt, user_init, task_post_fork
+ *           in this hook, of the last task, it makes the file HOME/held.NODE, and stays there as
+ *           long as the file HOME/gate exists; to be loaded before or after whom it holds */
 
 SPANK_PLUGIN(disturb, 1)
+
+#define HOME "/run/cluster/home"
+#define NAP_US 10000
+#define NAPS_MAX 12000
+
+static void hold(const char *hook, int argc, char **argv)
+{
+    char host[64] = "", path[128];
+    if (argc < 1 || strcmp(argv[0], hook) || access(HOME "/gate", F_OK))
+        return;
+    gethostname(host, sizeof(host) - 1);
+    snprintf(path, sizeof(path), HOME "/held.%s", host);
+    close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
+    for (int i = 0; i < NAPS_MAX && !access(HOME "/gate", F_OK); i++)
+        usleep(NAP_US);
+}
 
 static int refuse_affinity(void)
 {
@@ -39,6 +60,8 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
 {
     if (spank_remote(spank) == 1 && argc > 0 && !strcmp(argv[0], "async"))
         spank_setenv(spank, "SLURM_SRUN_COMM_PORT", "0", 1);
+    if (spank_remote(spank) == 1)
+        hold("init_post_opt", argc, argv);
     return 0;
 }
 
@@ -50,5 +73,16 @@ int slurm_spank_user_init(spank_t spank, int argc, char **argv)
         sleep(2);
     else if (!strcmp(argv[0], "blind") && refuse_affinity())
         slurm_error("disturb: no seccomp: %m");
+    hold("user_init", argc, argv);
+    return 0;
+}
+
+int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
+{
+    uint32_t count;
+    int local;
+    if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &count) == ESPANK_SUCCESS &&
+        spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local + 1 == (int)count)
+        hold("task_post_fork", argc, argv);
     return 0;
 }
