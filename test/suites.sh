@@ -167,6 +167,7 @@ suite_topologies() {
 
 suite_layers() { run_tap layers "$top/test/layers"; }
 suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
+suite_load() { run_tap load as_root "$top/test/cluster/load"; }
 suite_rendezvous() { run_tap rendezvous as_root "$top/test/rendezvous/rendezvous.t"; }
 suite_sim() { NUIOA_SIM_BUILD=$build/sim run_tap sim "$top/test/sim/run" --short; }
 suite_fuzz() { run_tap fuzz "$top/test/fuzz/run"; }
