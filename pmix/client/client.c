@@ -140,7 +140,8 @@ size_t nuioa_client_near(const struct nuioa_client *client, const uint32_t *rank
         return 0;
     if (indexes)
         indexes[0] = (uint32_t)index;
-    while (client->order.count &&
+    /* an order that somebody else has made may name a rank twice */
+    while (client->order.count && found < count &&
            (index = next_best(&client->order, client->near, &next, ranks, count)) >= 0) {
         if (indexes)
             indexes[found] = (uint32_t)index;

@@ -218,6 +218,21 @@ static void test_best_of_some(void **state)
 }
 
 /* More ranks than an environment string holds: no order, but a leader. */
+/* `indexes` has room for as many ranks as are asked for. */
+static void test_rank_named_twice(void **state)
+{
+    (void)state;
+    static const uint32_t pair[] = { 4, 6 };
+    uint32_t indexes[3] = { 77, 77, 77 };
+    setenv("NUIOA_ORDER", "6,4,6,4,5,6", 1);
+    setenv("NUIOA_NEAR", "6", 1);
+    struct nuioa_client *c = nuioa_client_open();
+    assert_int_equal(nuioa_client_near(c, pair, 2, indexes), 2);
+    assert_int_equal(indexes[0], 1);
+    assert_int_equal(indexes[2], 77);
+    nuioa_client_close(c);
+}
+
 static void test_leader_without_order(void **state)
 {
     (void)state;
@@ -382,6 +397,7 @@ int main(void)
         cmocka_unit_test_setup(test_contradictions, set_up),
         cmocka_unit_test_setup(test_lists, set_up),
         cmocka_unit_test_setup(test_best_of_some, set_up),
+        cmocka_unit_test_setup(test_rank_named_twice, set_up),
         cmocka_unit_test_setup(test_leader_without_order, set_up),
         cmocka_unit_test_setup(test_votes, set_up),
         cmocka_unit_test_setup_teardown(test_devices, make_sysfs, remove_sysfs),
