@@ -14,7 +14,7 @@
 #include "pmix/client/nuioa-client.h"
 
 /* What libnuioa-client reads in a rank: its environment, or PMIx's values. The input is the name of
- * a device in a line, the lines of the environment up to an empty one, and the values of PMIx, one
+ * a device in a line, perhaps with its NUMA node, the lines of the environment up to an empty one, and the values of PMIx, one
  * after the other as the library asks for them: a byte for what the answer is, and its bytes.
  * Without such bytes there is no PMIx.
  *
@@ -48,7 +48,7 @@ int PMIx_Initialized(void);
 
 int PMIx_Initialized(void)
 {
-    return 1;
+    return !(input_byte(values) & 1);
 }
 
 static pmix_data_array_t *make_array(void)
@@ -102,6 +102,19 @@ pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info
     return PMIX_SUCCESS;
 }
 
+/* A device of sysfs, if the name is that of this one: what follows a blank is its NUMA node. */
+static void ask_device(char *name)
+{
+    char *numa = strchr(name, ' ');
+    if (numa) {
+        *numa++ = '\0';
+        input_file("sys/class/infiniband/mlx5_0/numa_node", numa, strlen(numa));
+    } else {
+        input_no_file("sys/class/infiniband/mlx5_0/numa_node");
+    }
+    device_numa(numa ? input_directory() : "/nowhere", name);
+}
+
 /* --- the rank --------------------------------------------------------------------------------- */
 
 static void ask(const struct nuioa_client *client)
@@ -140,7 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input in = { data, size };
     char *device = input_line(&in), *own[VARIABLES_MAX + 1] = { NULL }, **before = environ;
     unsigned count = 0;
-    device_numa("/nowhere", device);
+    ask_device(device);
     while (in.size && count < VARIABLES_MAX) {
         own[count] = input_line(&in);
         if (!*own[count++])

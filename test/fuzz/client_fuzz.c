@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ enum { RIGHT_FRAME = 1, RIGHT_TAG = 2, RIGHT_HEAD = 4 };
 static int ends[2]; /* the node's, srun's */
 static struct input *child;
 static int64_t now_us;
-static bool running;
+static bool running, silent;
 
 int __wrap_socket(int family, int type, int protocol);
 int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length);
@@ -93,8 +93,8 @@ int __wrap_nuioa_subprocess_start(struct nuioa_subprocess *process, nuioa_subpro
                                   void *arg, int keep, unsigned life_ms)
 {
     (void)work, (void)arg, (void)keep, (void)life_ms;
-    /* The child's end of a pipe is as good as closed: /dev/null can always be read. */
-    *process = (struct nuioa_subprocess){ 1, open("/dev/null", O_RDONLY | O_CLOEXEC) };
+    /* The child has said something, or is still silent. */
+    *process = (struct nuioa_subprocess){ 1, eventfd(!silent, EFD_CLOEXEC) };
     return 0;
 }
 
@@ -241,6 +241,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     INPUT_CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
     now_us = 1000000;
     running = true;
+    silent = more & SILENT;
     if (call_srun(&client, &call)) {
         while (in.size)
             send_message(&client, &in);

@@ -31,7 +31,8 @@ enum {
     SLICES = 8,
     STEP_KNOWN = 16,
     EAGER = 32,
-    SLOW = 64
+    SLOW = 64,
+    STOP = 128
 };
 enum { NODES = 4, PEERS_MAX = 80, TURNS_MAX = 20000 };
 
@@ -50,6 +51,7 @@ static struct {
     unsigned connected, finished, turns;
     int pending;  /* the server's end of the latest connection; -1: accepted */
     bool refuses; /* the next accept() fails */
+    bool stops;   /* srun ends the server at the end of the input */
     bool slow;    /* decoders answer by an action, and the sockets of new peers take little */
     int64_t now_ms;
     struct {
@@ -388,7 +390,7 @@ int __wrap_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_m
             act();
             if (timeout_ms >= 0)
                 return 0; /* the time may be over now */
-        } else if (timeout_ms >= 0) {
+        } else if (timeout_ms >= 0 && !test.stops) {
             test.now_ms += timeout_ms;
             return 0;
         } else {
@@ -442,6 +444,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     test.in = &in;
     test.running = true;
     test.slow = flags & SLOW;
+    test.stops = flags & STOP;
     test.pending = -1;
     test.now_ms = 1000;
     test.summary = summary_new();
