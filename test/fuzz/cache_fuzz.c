@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* A whole cache file. The first byte says what the target makes right: 1 the key, which says for
- * which boot, host and devices the file counts; 2 the header behind it. */
+ * which boot, host and devices the file counts; 2 the header behind it; and what it does besides:
+ * 4 the next two bytes say which byte is then changed; 8 the site has a distance file. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "topology/cache.h"
 #include "unit/machine.h"
 
-enum { KEY = 128, KEY_RIGHT = 1, HEADER_RIGHT = 2 };
+enum { KEY = 128, KEY_RIGHT = 1, HEADER_RIGHT = 2, CHANGE = 4, DISTANCES = 8 };
 
 /* Copies the key of a file that nuioa writes here. */
 static void copy_key(uint8_t *to)
@@ -36,6 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = { data, size };
     unsigned right = input_byte(&input);
+    unsigned change = right & CHANGE ? input_below(&input, 65536) : 0;
+    const char *distances = right & DISTANCES ? input_file("distances", "", 0) : NULL;
     struct nuioa_node node;
     struct nuioa_error err;
     uint8_t *bytes = input_copy(&input);
@@ -44,7 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if ((right & HEADER_RIGHT) && input.size >= KEY + PAYLOAD_HEADER)
         payload_header(bytes + KEY, bytes + KEY + PAYLOAD_HEADER,
                        input.size - KEY - PAYLOAD_HEADER);
-    nuioa_cache_read(input_file("cache", bytes, input.size), NULL, &node, &err);
+    if ((right & CHANGE) && change < input.size)
+        bytes[change] ^= 1;
+    nuioa_cache_read(input_file("cache", bytes, input.size), distances, &node, &err);
     nuioa_node_free(&node);
     free(bytes);
     return 0;

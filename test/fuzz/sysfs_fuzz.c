@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Files of sysfs and procfs. The first line is the target of a link, the second the value of
+/* Files of sysfs and procfs. The first line is the target of two links, the second the value of
  * HWLOC_PCI_LOCALITY ("@" and the content of a file), and each further line the content of the next
  * of `files`; an empty line, or one that is missing, means that there is none. The devices of these
  * names are in devices.xml. */
@@ -52,14 +52,17 @@ static const char *const files[] = {
     "sys/class/infiniband/rxe0/device/numa_node",
 };
 
-static void make_link(struct input *input)
+static void make_links(struct input *input)
 {
+    static const char *const links[] = { "sys/class/net/eno2", "sys/class/net/dev0" };
     char *target = input_line(input), path[4096];
-    input_no_file("sys/class/net/eno2");
-    snprintf(path, sizeof(path), "%s/sys/class/net/eno2", input_directory());
-    /* A target that is empty or too long makes no link. */
-    if (symlink(target, path))
-        errno = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        input_no_file(links[i]);
+        snprintf(path, sizeof(path), "%s/%s", input_directory(), links[i]);
+        /* A target that is empty or too long makes no link. */
+        if (symlink(target, path))
+            errno = 0;
+    }
     free(target);
 }
 
@@ -114,6 +117,7 @@ static void find_interrupts(void)
     struct nuioa_node node;
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     machine_build(&node, &(struct shape){ 2, 4, 1, 1, NULL });
+    machine_nic(&node, "mlx5_0", 0);
     struct nuioa_nic *nic = machine_nic(&node, "eno1", 0);
     nic->kind = NUIOA_NIC_ETHERNET;
     nuioa_copy(nic->netdev, sizeof(nic->netdev), "eno1");
@@ -126,7 +130,7 @@ static void find_interrupts(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = { data, size };
-    make_link(&input);
+    make_links(&input);
     set_locality(&input);
     write_files(&input);
     discover(input_directory());
