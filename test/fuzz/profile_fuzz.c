@@ -25,7 +25,7 @@ static void check_slice(const struct nuioa_profile *profile, enum nuioa_policy p
     for (uint32_t i = 0; i < RANKS; i++)
         if (i * 2 < profile->rank_count + 2) /* one may be beyond the last */
             ranks[count++] = i * 2;
-    if (profile->partial) /* for a change, one is there twice */
+    if (profile->rank_count % 8 == 5) /* for a change, one is there twice */
         ranks[count - 1] = ranks[0];
     if (nuioa_profile_slice(profile, policy, ranks, count, weight, &pairs, &pair_count, &warnings))
         return;
