@@ -100,26 +100,38 @@ const char *input_directory(void)
     return directory;
 }
 
-/* Returns the path of a file, and makes the directories that it is in. */
-static const char *path_of(const char *name)
+static char *path_of(const char *name)
 {
     enum { PATHS = 8 };
     static char paths[PATHS][PATH_MAX + 64];
     static unsigned next;
     char *path = paths[next++ % PATHS];
     snprintf(path, sizeof(paths[0]), "%s/%s", input_directory(), name);
+    return path;
+}
+
+static void make_directories(char *path)
+{
     for (char *slash = path + strlen(directory) + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = '\0';
         mkdir(path, 0700);
         *slash = '/';
     }
-    return path;
+}
+
+static int create(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
 const char *input_file(const char *name, const void *bytes, size_t size)
 {
-    const char *path = path_of(name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    char *path = path_of(name);
+    int fd = create(path);
+    if (fd < 0) {
+        make_directories(path);
+        fd = create(path);
+    }
     INPUT_CHECK(fd >= 0);
     INPUT_CHECK(write(fd, bytes, size) == (ssize_t)size);
     close(fd);

@@ -52,10 +52,10 @@ static const char *const files[] = {
     "sys/class/infiniband/rxe0/device/numa_node",
 };
 
-static void make_links(struct input *input)
+static void make_links(const char *target)
 {
     static const char *const links[] = { "sys/class/net/eno2", "sys/class/net/dev0" };
-    char *target = input_line(input), path[4096];
+    char path[4096];
     for (unsigned i = 0; i < 2; i++) {
         input_no_file(links[i]);
         snprintf(path, sizeof(path), "%s/%s", input_directory(), links[i]);
@@ -63,7 +63,6 @@ static void make_links(struct input *input)
         if (symlink(target, path))
             errno = 0;
     }
-    free(target);
 }
 
 static void set_locality(struct input *input)
@@ -130,9 +129,11 @@ static void find_interrupts(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = { data, size };
-    make_links(&input);
+    char *target = input_line(&input);
     set_locality(&input);
     write_files(&input);
+    make_links(target);
+    free(target);
     discover(input_directory());
     discover(NULL);
     find_interrupts();
