@@ -304,7 +304,7 @@ static void send_message(struct other *other)
     struct hmac_key key = other->key;
     size_t length;
     void *body = make_body(other, frame.type, how & 1, &length);
-    frame.length = (uint32_t)length;
+    frame.length = how & 64 ? input_below(test.in, 65536) << 16 : (uint32_t)length;
     if (frame.type == WIRE_RECORD || how & 4)
         key = other->key;
     sha256_of(body, length, digest);
