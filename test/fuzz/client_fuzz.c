@@ -209,6 +209,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input in = { data, size };
     uint8_t flags = input_byte(&in), more = input_byte(&in);
+    uint32_t tasks = input_byte(&in) % 64, nodes = 1 + input_byte(&in) % 16;
     char token[128];
     uint32_t ranks[64];
     struct client client = CLIENT_NONE;
@@ -222,8 +223,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .timeout_ms = 1000,
         .job_id = 7,
         .node = more & NO_SUCH_NODE ? 20 : 0,
-        .task_count = input_byte(&in) % 64,
-        .node_count = 1 + input_byte(&in) % 16,
+        .task_count = tasks,
+        .node_count = nodes,
         .leader = flags & EARLY ? 3 : WIRE_NO_RANK,
         .ranks = flags & SLICE ? ranks : NULL,
         .is_over = is_over,
