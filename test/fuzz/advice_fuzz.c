@@ -14,9 +14,9 @@
 #include "pmix/client/nuioa-client.h"
 
 /* What libnuioa-client reads in a rank: its environment, or PMIx's values. The input is the name of
- * a device in a line, perhaps with its NUMA node, the lines of the environment up to an empty one, and the values of PMIx, one
- * after the other as the library asks for them: a byte for what the answer is, and its bytes.
- * Without such bytes there is no PMIx.
+ * a device in a line, perhaps with its NUMA node, the lines of the environment up to an empty one,
+ * and the values of PMIx, one after the other as the library asks for them: a byte for what the
+ * answer is, and its bytes. Without such bytes there is no PMIx.
  *
  * PMIx is this program: the linker replaces the calls by which the library finds libpmix. */
 
