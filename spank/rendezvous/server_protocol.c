@@ -179,8 +179,13 @@ static int begin_step(struct server *g, const struct wire_hello *hello)
 {
     g->nodes = calloc(hello->node_count, sizeof(*g->nodes));
     g->leaders = calloc(hello->node_count, sizeof(*g->leaders));
-    if (!g->nodes || !g->leaders)
+    if (!g->nodes || !g->leaders) {
+        free(g->nodes);
+        free(g->leaders);
+        g->nodes = NULL; /* the next hello begins the step */
+        g->leaders = NULL;
         return -ENOMEM;
+    }
     g->wanted.job_id = hello->job_id;
     g->wanted.any_job = false;
     g->counts.nodes = g->wanted.node_count = hello->node_count;
