@@ -21,7 +21,7 @@ static int on_flag(int index, const char *value, int remote)
 {
     flags_take(&flags, index, value);
     if (!remote)
-        srun_check_flag(index, flags.typed[index]);
+        srun_check_flag(index, flags_value(index, value));
     return 0;
 }
 

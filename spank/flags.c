@@ -53,15 +53,21 @@ void flags_register(spank_t spank, spank_opt_cb_f on_flag)
                  option_count(), FLAGS_MAX);
 }
 
+/* Slurm gives the nodes an empty value for a flag without one. */
+const char *flags_value(int index, const char *value)
+{
+    if (index == 0 && (!value || !*value))
+        return "on";
+    return value ? value : "";
+}
+
 void flags_take(struct flags *flags, int index, const char *value)
 {
     if (index < 0 || index >= FLAGS_MAX)
         return;
-    /* Slurm gives the nodes an empty value for a flag without one. */
-    if (index == 0 && (!value || !*value))
-        value = "on";
     free(flags->typed[index]);
-    flags->typed[index] = strdup(value ? value : "");
+    flags->typed[index] = strdup(flags_value(index, value));
+    flags->lost = flags->lost || !flags->typed[index];
 }
 
 void flags_free(struct flags *flags)

@@ -3,6 +3,7 @@
 #define SPANK_FLAGS_H
 
 #include <slurm/spank.h>
+#include <stdbool.h>
 
 #include "plan/option.h"
 
@@ -16,6 +17,7 @@
  * zeros has no flags. */
 struct flags {
     char *typed[FLAGS_MAX]; /* malloc'd, owned by the struct; NULL if the flag was not typed */
+    bool lost;              /* a value could not be kept: out of memory */
 };
 
 /* In slurm_spank_init: registers the flags of all options that users may set. Slurm then calls
@@ -23,9 +25,12 @@ struct flags {
  * nuioa_option_table. If Slurm refuses a flag, it logs why, and the flag does not exist. */
 void flags_register(spank_t spank, spank_opt_cb_f on_flag);
 
-/* Keeps a copy of the value of the flag `index`. It replaces an earlier value. A `value` of NULL is
- * kept as "", but "on" for --nuioa itself, which may stand without a value. An index outside the
- * table is ignored. Without memory the flag counts as not typed. */
+/* Returns the value that the flag `index` stands for: `value`, but "" for NULL, and "on" for
+ * --nuioa itself without one. */
+const char *flags_value(int index, const char *value);
+
+/* Keeps a copy of flags_value(). It replaces an earlier value. An index outside the table is
+ * ignored. Without memory the flag counts as not typed, and flags->lost is set. */
 void flags_take(struct flags *flags, int index, const char *value);
 
 /* Frees the values and makes the struct empty. The struct itself belongs to the caller. */

@@ -71,7 +71,7 @@ void slurmd_init(int argc, char **argv)
 {
     struct nuioa_options options;
     struct option_warnings warnings;
-    struct flags none = { { NULL } };
+    struct flags none = { .lost = false };
     struct option_sources sources = { argc, argv, NULL, &none };
     option_sources_read(&sources, &options, &warnings);
     for (unsigned i = 0; i < warnings.plugstack.count; i++)

@@ -43,7 +43,8 @@ void srun_check_flag(int index, const char *value)
     struct nuioa_error err;
     const char *name = nuioa_option_table[index].name;
     nuioa_options_init(&options);
-    if (nuioa_options_set(&options, NUIOA_FROM_COMMAND, name, value, &err) < 0)
+    int rc = nuioa_options_set(&options, NUIOA_FROM_COMMAND, name, value, &err);
+    if (rc < 0 && rc != -ENOMEM) /* want of memory is no fault of the user's */
         exit_with_error(err.text);
     if (options.help)
         print_help();
@@ -60,7 +61,7 @@ static void print_warnings(const struct nuioa_warnings *warnings)
 static void warn_idle_flags(const struct srun_context *context)
 {
     char flag[64];
-    if (context->options.mode != NUIOA_OFF || context->flags->typed[0])
+    if (context->options.mode != NUIOA_OFF || context->flags->typed[0] || context->flags->lost)
         return;
     for (int i = 1; i < FLAGS_MAX && nuioa_option_table[i].name; i++) {
         /* A trace needs no placement. */
@@ -128,7 +129,7 @@ static void resolve_hints(struct srun_context *context, const struct option_sour
     else if (rc < 0) {
         struct nuioa_error text;
         nuioa_fail(&text, -EINVAL, "%s: %s", spelling, err.text);
-        if (source == NUIOA_FROM_COMMAND)
+        if (source == NUIOA_FROM_COMMAND && rc != -ENOMEM)
             exit_with_error(text.text);
         if (!context->warned)
             log_line("%s", text.text);
@@ -160,9 +161,14 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
     if (!context->warned) {
         print_warnings(&warnings.plugstack);
         print_warnings(&warnings.environment);
-        print_warnings(&warnings.flags);
+        if (context->flags->lost)
+            log_line("out of memory: srun takes no part, so each node knows its own leader only");
+        else
+            print_warnings(&warnings.flags);
         warn_idle_flags(context);
     }
+    if (context->flags->lost)
+        context->options.mode = NUIOA_OFF;
     if (context->options.mode != NUIOA_OFF)
         resolve_hints(context, &sources);
     rendezvous_srun_prepare(context);
