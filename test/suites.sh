@@ -96,7 +96,7 @@ tap_failures() {
 # merge_logs DIR: results of "make check" in DIR, from what automake keeps of each test
 merge_logs() {
     local trs name count=0
-    for trs in "$1"/test/unit/*.trs; do
+    for trs in "$1"/test/unit/*.trs "$1"/test/hooks/*.trs; do
         [ -e "$trs" ] || continue
         name=$(basename "$trs" .trs)
         count=$((count + 1))
@@ -137,7 +137,9 @@ suite_sanitizers() {
 suite_valgrind() {
     local test name
     make -C "$build/test/unit" -s check TESTS= >&2 || return
-    for test in "$build"/test/unit/*_test; do
+    make -C "$build/test/hooks" -s check TESTS= >&2 || return
+    for test in "$build"/test/unit/*_test "$build"/test/hooks/*_test; do
+        [ -e "$test" ] || continue
         name=$(basename "$test")
         CMOCKA_MESSAGE_OUTPUT=TAP srcdir=$top/test/unit run_tap "$name" merged \
             "$build/libtool" --mode=execute valgrind -q --error-exitcode=99 --leak-check=full \
@@ -165,6 +167,7 @@ suite_topologies() {
     [ -n "$found" ] || echo "not ok - no tests in test/topologies"
 }
 
+suite_hooks() { NUIOA_LOG=$log run_tap hooks "$top/test/hooks/run"; }
 suite_layers() { run_tap layers "$top/test/layers"; }
 suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
 suite_load() { run_tap load as_root "$top/test/cluster/load"; }

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "programs.h"
+
+#include <grp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "place.h"
+#include "stand_in.h"
+#include "state.h"
+
+extern spank_f slurm_spank_init, slurm_spank_init_post_opt, slurm_spank_local_user_init,
+    slurm_spank_user_init, slurm_spank_task_post_fork, slurm_spank_task_init, slurm_spank_exit;
+
+static struct program *program;
+static struct state before;
+static char *arguments[WORDS_MAX + 2];
+static int argument_count;
+
+/* --- common ----------------------------------------------------------------------------------- */
+
+static void fail(const char *text)
+{
+    size_t used = strlen(program->left);
+    snprintf(program->left + used, sizeof(program->left) - used, "%s; ", text);
+}
+
+static void call(spank_f *hook, const char *name)
+{
+    if (hook(NULL, argument_count, arguments) != ESPANK_SUCCESS)
+        fail(name);
+}
+
+/* "DIR" in a value stands for the directory of the test. malloc'd, caller frees. */
+static char *fill_in(const char *setting)
+{
+    const char *at = strstr(setting, "DIR/");
+    char *text;
+    if (asprintf(&text, "%.*s%s%s", at ? (int)(at - setting) : 0, setting,
+                 at ? stand_in_directory : "", at ? at + 3 : setting) < 0)
+        abort();
+    return text;
+}
+
+static void add_argument(const char *format, const char *name)
+{
+    if (asprintf(&arguments[argument_count++], format, stand_in_directory, name) < 0)
+        abort();
+}
+
+static void read_arguments(const struct role *role)
+{
+    const struct variant *v = role->variant;
+    char cache[32];
+    snprintf(cache, sizeof(cache), "n%u.cache", stand_in.node);
+    for (unsigned i = 0; i < WORDS_MAX && v->plugstack[i]; i++)
+        arguments[argument_count++] = fill_in(v->plugstack[i]);
+    if (role->program == PROGRAM_SLURMD)
+        add_argument("cache=%s/%s", "slurmd.cache");
+    else
+        add_argument("cache=%s/%s", v->no_cache ? "none.cache" : cache);
+}
+
+static void begin(const struct role *role, spank_context_t context)
+{
+    program = &role->launch->programs[role->program];
+    program->begun = true;
+    stand_in.context = context;
+    stand_in.variant = role->variant;
+    read_arguments(role);
+    state_read(&before);
+    fault_begin(&role->plan, &program->counts);
+}
+
+static void end(void)
+{
+    size_t used = strlen(program->left);
+    fault_end();
+    state_compare(&before, program->left + used, sizeof(program->left) - used);
+    used = strlen(program->left);
+    ledger_read(program->left + used, sizeof(program->left) - used);
+    program->ended = true;
+    exit(0);
+}
+
+static void become_user(void)
+{
+    if (getuid())
+        return;
+    if (setgroups(0, NULL) < 0 || setresgid(stand_in.uid, stand_in.uid, stand_in.uid) < 0 ||
+        setresuid(stand_in.uid, stand_in.uid, stand_in.uid) < 0)
+        abort();
+}
+
+static void type_flags(const struct variant *v)
+{
+    for (unsigned i = 0; i < WORDS_MAX && v->flags[i]; i++) {
+        fault_pause();
+        char *flag = fill_in(v->flags[i]);
+        fault_resume();
+        stand_in_type(flag);
+        fault_pause();
+        free(flag);
+        fault_resume();
+    }
+}
+
+/* --- environments between programs ------------------------------------------------------------ */
+
+/* Keeps the process's variables as lines. */
+static void keep_environment(struct launch *launch)
+{
+    size_t used = 0;
+    for (char **v = environ; v && *v; v++)
+        used += (size_t)snprintf(launch->environment + used, sizeof(launch->environment) - used,
+                                 "%s\n", *v);
+}
+
+static char *next_line(char **text)
+{
+    return strsep(text, "\n");
+}
+
+static void take_environment(const struct launch *launch, bool step)
+{
+    char *text = strdup(launch->environment), *at = text;
+    for (char *line; text && (line = next_line(&at)) && *line;)
+        if (step)
+            stand_in_put(line);
+        else
+            putenv(strdup(line));
+    free(text);
+}
+
+static void begin_environment(const struct role *role)
+{
+    const struct variant *v = role->variant;
+    clearenv();
+    setenv("PATH", "/usr/bin:/bin", 1);
+    for (unsigned i = 0; i < WORDS_MAX && v->environment[i]; i++)
+        putenv(fill_in(v->environment[i]));
+}
+
+/* --- slurmd, salloc, srun --------------------------------------------------------------------- */
+
+void program_slurmd(const struct role *role)
+{
+    begin(role, S_CTX_SLURMD);
+    call(slurm_spank_init, "init");
+    call(slurm_spank_exit, "exit");
+    end();
+}
+
+void program_allocator(const struct role *role)
+{
+    begin_environment(role);
+    become_user();
+    begin(role, S_CTX_ALLOCATOR);
+    call(slurm_spank_init, "init");
+    type_flags(role->variant);
+    call(slurm_spank_init_post_opt, "init_post_opt");
+    call(slurm_spank_exit, "exit");
+    fault_end();
+    keep_environment(role->launch);
+    end();
+}
+
+/* The commands and hooks of srun until the tasks are launched. */
+static void srun_begin(const struct role *role)
+{
+    const struct variant *v = role->variant;
+    unsigned components = v->heterogeneous ? v->nodes : 1;
+    call(slurm_spank_init, "init");
+    if (!v->allocator)
+        type_flags(v);
+    for (unsigned i = 0; i < components; i++)
+        call(slurm_spank_init_post_opt, "init_post_opt");
+    for (unsigned i = 0; i < components; i++) {
+        stand_in.node = v->heterogeneous ? i : 0;
+        call(slurm_spank_local_user_init, "local_user_init");
+    }
+}
+
+void program_srun(const struct role *role)
+{
+    char byte = 0;
+    begin_environment(role);
+    if (role->variant->allocator)
+        take_environment(role->launch, false);
+    become_user();
+    begin(role, S_CTX_LOCAL);
+    srun_begin(role);
+    fault_pause();
+    keep_environment(role->launch);
+    if (write(role->ready, &byte, 1) != 1 || read(role->end, &byte, 1) != 0)
+        abort();
+    fault_resume();
+    call(slurm_spank_exit, "exit");
+    end();
+}
+
+/* --- slurmstepd ------------------------------------------------------------------------------- */
+
+static spank_f *contained_hook;
+static const char *contained_name;
+
+static int in_container(void *arg)
+{
+    (void)arg;
+    call(contained_hook, contained_name);
+    syscall(SYS_exit_group, 0);
+    return 0;
+}
+
+/* With contain_spank Slurm calls some hooks in a process that shares slurmstepd's memory. */
+static void call_contained(const struct variant *v, spank_f *hook, const char *name)
+{
+    enum { STACK = 1 << 20 };
+    int status;
+    if (!v->contained) {
+        call(hook, name);
+        return;
+    }
+    fault_pause();
+    char *stack =
+        mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    fault_resume();
+    contained_hook = hook;
+    contained_name = name;
+    pid_t pid = clone(in_container, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+        fail("the process of contain_spank died");
+    munmap(stack, STACK);
+}
+
+static void set_number(const char *name, unsigned value)
+{
+    char text[16];
+    snprintf(text, sizeof(text), "%u", value);
+    stand_in_set(name, text);
+}
+
+/* The variables that Slurm gives to a step. */
+static void set_step(const struct variant *v)
+{
+    char text[64];
+    set_number("SLURM_JOB_ID", JOB);
+    set_number("SLURM_STEP_NUM_NODES", v->nodes);
+    set_number("SLURM_STEP_NUM_TASKS", v->nodes * variant_tasks(v));
+    stand_in_set("SLURM_SRUN_COMM_HOST", "127.0.0.1");
+    stand_in_set("SLURM_SRUN_COMM_PORT", "40000");
+    snprintf(text, sizeof(text), "n[0-%u]", v->nodes - 1);
+    stand_in_set("SLURM_STEP_NODELIST", text);
+    snprintf(text, sizeof(text), "%u(x%u)", variant_tasks(v), v->nodes);
+    stand_in_set("SLURM_STEP_TASKS_PER_NODE", text);
+    for (unsigned i = 0; i < WORDS_MAX && v->step[i]; i++)
+        stand_in_put(v->step[i]);
+}
+
+/* Whether a variable may be of interest to a test. */
+static void keep_task(const struct role *role, unsigned local)
+{
+    struct task *task = &role->launch->tasks[stand_in.node][local];
+    size_t used = 0;
+    cpu_set_t now;
+    CPU_ZERO(&now);
+    sched_getaffinity(0, sizeof(now), &now);
+    place_cpus_text(&now, task->cpus, sizeof(task->cpus));
+    for (char **v = stand_in.environment; *v && used < sizeof(task->environment); v++)
+        used += (size_t)snprintf(task->environment + used, sizeof(task->environment) - used, "%s\n",
+                                 *v);
+    task->ended = true;
+}
+
+static void run_task(const struct role *role, unsigned local, int go)
+{
+    char byte;
+    static struct state at_start;
+    struct program *tasks = &role->launch->programs[PROGRAM_TASKS];
+    fault_pause();
+    dup2(role->task_stderr, STDERR_FILENO);
+    tasks->begun = true;
+    stand_in.task = (int)local;
+    stand_in.pid = getpid();
+    if (read(go, &byte, 1) != 0)
+        abort();
+    become_user();
+    state_read(&at_start);
+    fault_resume();
+    fault_begin(&role->task_plan, &tasks->counts);
+    program = tasks;
+    call(slurm_spank_task_init, "task_init");
+    fault_end();
+    memcpy(at_start.fds, before.fds, sizeof(at_start.fds));
+    at_start.fds[go] = 1;
+    char left[256] = "";
+    state_compare_task(&at_start, left, sizeof(left));
+    if (*left)
+        fail(left);
+    keep_task(role, local);
+    _exit(0);
+}
+
+static void bind_as_slurm(const struct role *role, unsigned local, pid_t pid)
+{
+    unsigned width = variant_width(role->variant);
+    struct task *task = &role->launch->tasks[stand_in.node][local];
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (unsigned i = 0; i < width; i++)
+        CPU_SET(place_cpu(local * width + i), &set);
+    sched_setaffinity(pid, sizeof(set), &set);
+    place_cpus_text(&set, task->before, sizeof(task->before));
+}
+
+static void run_tasks(const struct role *role)
+{
+    unsigned count = variant_tasks(role->variant);
+    pid_t pids[TASKS_MAX];
+    int go[2], status;
+    fault_pause();
+    if (pipe(go) < 0)
+        abort();
+    for (unsigned i = 0; i < count; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            close(go[1]);
+            fault_resume();
+            run_task(role, i, go[0]);
+        }
+    }
+    close(go[0]);
+    for (unsigned i = 0; i < count; i++) {
+        bind_as_slurm(role, i, pids[i]);
+        stand_in.task = (int)i;
+        stand_in.pid = pids[i];
+        fault_resume();
+        call_contained(role->variant, slurm_spank_task_post_fork, "task_post_fork");
+        fault_pause();
+    }
+    stand_in.task = -1;
+    close(go[1]);
+    for (unsigned i = 0; i < count; i++)
+        if (waitpid(pids[i], &status, 0) != pids[i] || status)
+            fail("a task died");
+    fault_resume();
+}
+
+void program_stepd(const struct role *role)
+{
+    const struct variant *v = role->variant;
+    clearenv();
+    setenv("PMIX_SERVER_TMPDIR", "/var/spool/slurmd/pmix.1000.3/", 1);
+    stand_in.node = (unsigned)(role->program - PROGRAM_STEPD);
+    stand_in.variant = v;
+    take_environment(role->launch, true);
+    set_step(v);
+    begin(role, S_CTX_REMOTE);
+    call(slurm_spank_init, "init");
+    if (!v->allocator)
+        type_flags(v);
+    call(slurm_spank_init_post_opt, "init_post_opt");
+    stand_in.pmix_runs = true;
+    if (!getuid() && seteuid(stand_in.uid) < 0)
+        abort();
+    call_contained(v, slurm_spank_user_init, "user_init");
+    if (!getuid() && seteuid(0) < 0)
+        abort();
+    run_tasks(role);
+    call(slurm_spank_exit, "exit");
+    end();
+}
