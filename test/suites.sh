@@ -175,7 +175,17 @@ suite_rendezvous() { run_tap rendezvous as_root "$top/test/rendezvous/rendezvous
 suite_sim() { NUIOA_SIM_BUILD=$build/sim run_tap sim "$top/test/sim/run" --short; }
 suite_fuzz() { run_tap fuzz "$top/test/fuzz/run"; }
 suite_trixie() { run_tap trixie as_root "$top/test/cluster/trixie"; }
+suite_newest() {
+    if [ -n "${NUIOA_NEWEST:-}" ]; then
+        run_tap newest as_root "$top/test/cluster/newest" "$NUIOA_NEWEST"
+    else
+        echo "ok - newest # SKIP NUIOA_NEWEST does not say where that Slurm is"
+    fi
+}
 suite_guest() { run_tap guest as_root "$top/test/guest/run"; }
+
+suite_coverage() { run_tap coverage "$top/test/coverage/run"; }
+suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
 suite_distcheck() {
     if make -C "$build" distcheck >&2; then

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TEST_COVERAGE_DUMP_H
+#define NUIOA_TEST_COVERAGE_DUMP_H
+
+/* Every file of a coverage build includes this first (gcc -include). gcc writes the counts of a
+ * process when it calls exit; these processes end otherwise, and write them before:
+ *
+ * - children that call _exit;
+ * - a task of Slurm's, which calls exec after the plugin's last hook in it. */
+
+#include <unistd.h>
+
+void __gcov_dump(void);
+
+static inline _Noreturn void coverage_exit(int status)
+{
+    __gcov_dump();
+    _exit(status);
+}
+#define _exit coverage_exit
+
+/* The definition of the hook becomes that of covered_task_init, and one that calls it. */
+#define slurm_spank_task_init(spank, argc, argv) \
+    covered_task_init(spank, argc, argv); \
+    extern int(slurm_spank_task_init)(spank_t s, int n, char **a) \
+    { \
+        int result = covered_task_init(s, n, a); \
+        __gcov_dump(); \
+        return result; \
+    } \
+    int covered_task_init(spank, argc, argv)
+
+#endif
