@@ -16,17 +16,34 @@ tool=$stage/usr/bin/nuioa
 exported() { nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u; }
 
 if [ -e "$plugin" ]; then
-    is "the plugin exports only what Slurm looks up" \
-        "$(exported "$plugin" | grep -vE '^(slurm_spank_.*|spank_options)$' | paste -s -d ' ')" \
-        "plugin_name plugin_type plugin_version spank_plugin_version"
+    is "the plugin exports what Slurm looks up, and no more" "$(exported "$plugin")" "$(
+        printf '%s\n' plugin_{name,type,version} spank_plugin_version \
+            slurm_spank_{init,init_post_opt,local_user_init,user_init,task_post_fork} \
+            slurm_spank_{task_init,exit} | sort)"
     is "it needs nothing of ours at run time" "$(ldd "$plugin" | grep -c libnuioa)" 0
     unlike "it needs no libmunge to be loaded" "$(readelf -d "$plugin")" munge
     like "its code stays for threads that Slurm has closed it under" \
         "$(readelf -d "$plugin")" NODELETE
     ok "no libtool file lies beside it" test ! -e "${plugin%.so}.la"
 else
-    skip "the plugin exports only what Slurm looks up" "not built: no slurm/spank.h"
+    skip "the plugin exports what Slurm looks up, and no more" "not built: no slurm/spank.h"
 fi
+
+# The preloaded libraries export what MPI programs call, and three names for nuioa-bench; the shim
+# before them has all of them.
+preloaded=$stage/usr/lib/nuioa
+for file in "$preloaded"/libnuioa-{coll,trace}-*.so; do
+    [ -e "$file" ] || continue
+    name=${file##*/} own=
+    [[ $name != *-coll-* ]] || own=$(printf '%s\n' nuioa_coll_{algorithms,choose,version})
+    is "$name exports calls of MPI, and no more" "$(exported "$file" | grep -vE '^(MPI|mpi)_')" \
+        "$own"
+    is "$name exports what libnuioa-preload.so hands on" \
+        "$(comm -23 <(exported "$file" | grep -v ^nuioa_) \
+            <(exported "$preloaded/libnuioa-preload.so"))" ""
+done
+is "libnuioa-preload.so exports calls of MPI, and no more" \
+    "$(exported "$preloaded/libnuioa-preload.so" | grep -vE '^(MPI|mpi)_')" ""
 
 # libnuioa-client is for others, the engine is not: nothing of it is installed.
 map=$here/../pmix/client/libnuioa-client.map
@@ -43,9 +60,14 @@ is "no other library is installed for pkg-config" \
 
 # All that is built, by libtool or by an MPI's compiler wrapper: of what a compiler puts into the
 # code, something is there at least once. Functions with arrays on the stack are in all of it.
-for file in "$plugin" "$tool" "$client" "$stage"/usr/lib/nuioa/*.so \
-    "$stage"/usr/bin/nuioa-bench-*; do
-    [ -e "$file" ] || continue
+# objects: all that the installed tree has in ELF, so that nothing new is left out
+objects() {
+    find "$stage" -type f | LC_ALL=C sort | while IFS= read -r file; do
+        [ "$(head -c 4 "$file" | tail -c 3)" != ELF ] || printf '%s\n' "$file"
+    done
+}
+like "objects are installed" "$(objects | grep -c .)" '^[1-9]'
+for file in $(objects); do
     name=${file##*/}
     symbols=$(nm -D --undefined-only "$file")
     is "$name: the compiler guards the stack" "$(grep -c ' __stack_chk_fail' <<<"$symbols")" 1
@@ -54,6 +76,11 @@ for file in "$plugin" "$tool" "$client" "$stage"/usr/lib/nuioa/*.so \
     like "$name binds its symbols at once" "$(readelf -d "$file")" BIND_NOW
     like "$name: relocations are read-only" "$(readelf -lW "$file")" GNU_RELRO
     unlike "$name: the stack is not executable" "$(readelf -lW "$file" | grep GNU_STACK)" E
+    is "$name says that it needs none" "$(readelf -lW "$file" | grep -c GNU_STACK)" 1
+    is "$name: no memory is writable and executable" \
+        "$(readelf -lW "$file" | grep -cE '^ +LOAD .* RWE ')" 0
+    unlike "$name: the code is not relocated" "$(readelf -d "$file")" TEXTREL
+    like "$name runs at any address" "$(readelf -hW "$file")" 'Type: +DYN'
     unlike "$name carries no path of the build" "$(readelf -d "$file")" 'R(UN)?PATH'
 done
 
