@@ -41,6 +41,8 @@ static bool is_ours(const struct ending *e, int fd)
     struct sockaddr_un address;
     char name[sizeof(address.sun_path) + 1] = "";
     socklen_t size = sizeof(address);
+    /* The call of getsockname has filled it.
+     * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
     if (getsockname(fd, (struct sockaddr *)&address, &size) < 0 || address.sun_family != AF_UNIX ||
         size <= offsetof(struct sockaddr_un, sun_path) || size > sizeof(address))
         return false;

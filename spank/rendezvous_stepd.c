@@ -177,6 +177,7 @@ static void set_only_leader(struct stepd_context *c, struct rendezvous_stepd *g,
         return;
     g->leaders = malloc(sizeof(*g->leaders));
     if (g->leaders)
+        /* -Wanalyzer-malloc-leak: the rendezvous keeps it. */
         *g->leaders = leader;
 }
 

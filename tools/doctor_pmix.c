@@ -39,6 +39,8 @@ static void library_of(const char *bytes, size_t length, char *name, size_t size
                 nuioa_copy(name, size, string);
             return;
         }
+        /* -Wanalyzer-use-of-uninitialized-value: load_bytes has read them.
+         * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
         if (*string == '/' && !access(string, X_OK))
             before = string;
     }

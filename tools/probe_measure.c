@@ -91,6 +91,7 @@ static double chase(const struct line **from, unsigned chunks)
     for (unsigned c = 0; c < chunks; c++) {
         int64_t start_ns = nuioa_clock_ns();
         for (unsigned k = 0; k < CHUNK_LOADS / 8; k++) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the lines are a ring. */
             line = line->next->next->next->next->next->next->next->next;
             /* The loads must happen, here and in this order. */
             __asm__ volatile("" : "+r"(line));
@@ -379,6 +380,7 @@ int probe_measure(struct probe *p, struct nuioa_error *err)
     run.times = calloc((size_t)n * REPETITIONS_MAX, sizeof(*run.times));
     int rc = run.ns && run.differ && run.times ? 0 : nuioa_fail(err, -ENOMEM, "out of memory");
     for (size_t cell = 0; !rc && cell < cells; cell++)
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): not reached without memory. */
         run.ns[cell] = NAN;
     if (!rc)
         rc = measure_all(&run, err);

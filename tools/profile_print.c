@@ -100,6 +100,8 @@ static uint32_t ranks_on(const uint32_t *node_of, uint32_t count, uint32_t node,
 {
     uint32_t found = 0;
     for (uint32_t rank = 0; rank < count; rank++)
+        /* The caller has filled them.
+         * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
         if (node_of[rank] == node)
             ranks[found++] = rank;
     return found;

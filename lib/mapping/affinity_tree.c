@@ -108,6 +108,8 @@ static int order_tasks(struct tree *t, const struct nuioa_graph *g)
         listed[q] = q;
     for (uint32_t k = t->step_count; k-- > 0;) {
         const struct step *step = &t->steps[k];
+        /* There is a step, because k is below their number.
+         * NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
         uint32_t groups = step->count / step->arity, written = 0;
         /* Groups keep their order; members are in ascending order within a group. */
         memset(start, 0, ((size_t)groups + 1) * sizeof(*start));

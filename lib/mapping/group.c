@@ -148,6 +148,7 @@ static void number_groups(uint32_t *group_of, uint32_t count, uint32_t *number)
 
 static void search_listed(struct listing *l, uint32_t *chosen, uint32_t *best, uint32_t *group_of)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): arity, and so the choices, are at least 1. */
     uint32_t groups = l->count / l->arity, starts = MOST_VISITS / l->choice_count;
     double best_weight = 0;
     list_choices(l);

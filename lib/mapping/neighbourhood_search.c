@@ -127,6 +127,8 @@ static int reassign(struct search *r, struct nuioa_class_assignment *s, struct n
         s->at[v] = r->index[r->assignment->at[part->task[v]]];
     nuioa_assign_all(s, s->at);
     double before = s->cost;
+    /* Fewer than 2^31 tasks.
+     * NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result) */
     budget->evaluations += 2 * part->count * nuioa_change_effort(part);
     int rc = nuioa_bisect_once(part, nuioa_random_below(r->random, 6), 1, r->random, s->at, budget);
     if (rc)

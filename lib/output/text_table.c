@@ -21,6 +21,7 @@ void nuioa_text_table_add(struct nuioa_text_table *table, const char *fmt, ...)
         void *cells = realloc(table->cells, room * sizeof(*table->cells));
         table->lost = !cells;
         if (table->lost)
+            /* cppcheck-suppress memleak ; the cells are still the table's. */
             return;
         table->cells = cells;
         table->room = room;

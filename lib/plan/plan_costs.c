@@ -216,6 +216,8 @@ int nuioa_plan_costs(struct planner *p)
     if (rc == 0)
         rc = rank_locations_find(&after, p, false);
     for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
+        /* -Wanalyzer-use-of-uninitialized-value: all costs were found above.
+         * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
         plan->assignments[i].costs.before.nic = plan->assignments[i].weight * before.nic_cost[i];
         plan->assignments[i].costs.after.nic = plan->assignments[i].weight * after.nic_cost[i];
     }

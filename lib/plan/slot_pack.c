@@ -185,6 +185,8 @@ static uint32_t shape_of(const struct nuioa_node *node, hwloc_const_bitmap_t lik
         if (node->pus[i].core != last)
             pus[cores++] = 0;
         last = node->pus[i].core;
+        /* No core has the number UINT32_MAX, so each count was set to 0.
+         * NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign) */
         pus[cores - 1]++;
     }
     for (uint32_t i = 1; i < cores; i++)

@@ -77,6 +77,7 @@ static uint32_t grade(const struct nuioa_node *node, hwloc_topology_t topology, 
         return LOCAL;
     if (!hwloc_bitmap_iszero(cpus) && hwloc_bitmap_isequal(cpus, node->numas[j].cpus))
         return SAME_PACKAGE; /* two kinds of memory of the same cores */
+    /* -Wanalyzer-null-dereference: the topology has as many NUMA nodes. */
     hwloc_obj_t common = a->parent;
     while (!is_below(b, common))
         common = common->parent;

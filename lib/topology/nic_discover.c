@@ -84,6 +84,7 @@ static bool has_any_port(hwloc_obj_t obj)
  * 8. */
 static void guid_of_address(const char *address, char *guid, size_t size)
 {
+    /* NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result): constants. */
     const char *byte = address + 12 * 3;
     snprintf(guid, size, "%.2s%.2s:%.2s%.2s:%.2s%.2s:%.2s%.2s", byte, byte + 3, byte + 6, byte + 9,
              byte + 12, byte + 15, byte + 18, byte + 21);

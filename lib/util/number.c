@@ -91,6 +91,8 @@ int nuioa_parse_decimal(const char *text, double *value)
         return -EINVAL;
     locale_t before, c_locale = enter_c(&before);
     double result = strtod(text, NULL);
+    /* This is read only if enter_c has set it.
+     * NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
     leave_c(c_locale, before);
     if (!isfinite(result))
         return -EINVAL;
@@ -102,6 +104,8 @@ const char *nuioa_print_decimal(double value, char *text, size_t size)
 {
     locale_t before, c_locale = enter_c(&before);
     snprintf(text, size, "%.15g", value);
+    /* This is read only if enter_c has set it.
+     * NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
     leave_c(c_locale, before);
     return text;
 }

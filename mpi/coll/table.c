@@ -74,6 +74,7 @@ static bool is_word_of(const char *words, const char *word)
 
 static uint8_t shape_of(const char *name)
 {
+    /* NOLINTNEXTLINE(bugprone-too-small-loop-variable): there are fewer than 256 shapes. */
     for (uint8_t i = 0; i < SHAPE_COUNT; i++)
         if (shapes[i] && !strcmp(shapes[i], name))
             return i;

@@ -109,6 +109,8 @@ static int read_list(const struct reader *reader, const char *key, struct rank_l
         rc = list->ranks ? 0 : -ENOMEM;
     }
     if (!rc && list->ranks) {
+        /* The ranks are there only if there is an array.
+         * NOLINTNEXTLINE(clang-analyzer-core.*) */
         memcpy(list->ranks, array->array, array->size * sizeof(*list->ranks));
         list->count = array->size;
     }

@@ -407,6 +407,8 @@ static int read_slice(const struct client *g, const char *bytes, size_t length, 
     struct wire_slice slice;
     if (length < sizeof(slice))
         return -EPROTO;
+    /* More bytes than sizeof(slice) are there.
+     * NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
     memcpy(&slice, bytes, sizeof(slice));
     if (slice.weight_count != g->task_count || slice.pair_count > pairs_max(g) ||
         length != sizeof(slice) + slice.weight_count * sizeof(double) +

@@ -73,6 +73,8 @@ int listener_open(uint16_t first, uint16_t last, uint16_t *port)
         close(fd);
         return rc;
     }
+    /* The call of getsockname has filled it.
+     * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
     *port = ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
                                                 : ((struct sockaddr_in *)&address)->sin_port);
     return fd;

@@ -136,7 +136,7 @@ void *record_make(const struct record_source *s, size_t *length)
     struct wire_record *head = calloc(
         1, sizeof(*head) + less(s->node->nic_count, WIRE_NICS_MAX) * sizeof(struct wire_nic) +
                less(s->plan->task_count, WIRE_LINES_MAX) * sizeof(struct wire_line) +
-               warnings * 256 + text);
+               (size_t)warnings * 256 + text);
     if (!head)
         return NULL;
     put_head(s, head);
@@ -218,7 +218,7 @@ int record_read(const void *bytes, size_t length, struct record *r)
         return -EINVAL;
     size_t nics = sizeof(*h), lines = nics + h->nic_count * sizeof(struct wire_nic);
     size_t warnings = lines + h->line_count * sizeof(struct wire_line);
-    size_t text = warnings + h->warning_count * 256;
+    size_t text = warnings + (size_t)h->warning_count * 256;
     if (length != text + h->text_length)
         return -EINVAL;
     const char *base = bytes;

@@ -314,6 +314,7 @@ static int64_t body_limit(const struct server *g, const struct peer *p)
     if (p->state == PEER_NEW && p->frame.type == WIRE_NO_CREDENTIAL && g->config.encrypted)
         return 0;
     if (p->state == PEER_AUTHENTICATED && p->frame.type == WIRE_RECORD && g->phase == GATHERING)
+        /* NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result): a constant. */
         return WIRE_RECORD_MAX;
     return -1;
 }

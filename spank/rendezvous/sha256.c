@@ -47,6 +47,7 @@ static void write_words(uint8_t *to, const uint32_t *words)
 static void extend(uint32_t w[64], const uint8_t *block)
 {
     for (unsigned i = 0; i < 16; i++)
+        /* NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result): i is below 16. */
         w[i] = read_word(block + 4 * i);
     for (unsigned i = 16; i < 64; i++) {
         uint32_t x = w[i - 15], y = w[i - 2];

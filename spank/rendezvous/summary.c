@@ -106,7 +106,8 @@ static char *copy_record(const struct record *from, struct record *to)
 {
     const struct wire_record *h = from->head;
     size_t length = sizeof(*h) + h->nic_count * sizeof(*from->nics) +
-                    h->line_count * sizeof(*from->lines) + h->warning_count * 256 + h->text_length;
+                    h->line_count * sizeof(*from->lines) + (size_t)h->warning_count * 256 +
+                    h->text_length;
     char *bytes = malloc(length);
     if (bytes)
         memcpy(bytes, h, length);
@@ -174,9 +175,9 @@ static struct node *node_at(struct summary *s, uint32_t place)
 
 static void keep_warnings(struct node *node, const struct record *r)
 {
-    if (!r->head->warning_count || !(node->warnings = malloc(r->head->warning_count * 256)))
+    if (!r->head->warning_count || !(node->warnings = malloc((size_t)r->head->warning_count * 256)))
         return;
-    memcpy(node->warnings, r->warnings, r->head->warning_count * 256);
+    memcpy(node->warnings, r->warnings, (size_t)r->head->warning_count * 256);
     node->warning_count = r->head->warning_count;
 }
 

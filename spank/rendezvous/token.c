@@ -16,7 +16,7 @@ int token_make(struct token *token, uint16_t port, bool encrypted)
 
 void token_write(const struct token *token, char text[TOKEN_TEXT_MAX])
 {
-    char *to = text + snprintf(text, TOKEN_TEXT_MAX, "%u:%s:%u:", WIRE_VERSION,
+    char *to = text + snprintf(text, TOKEN_TEXT_MAX, "%u:%s:%u:", (unsigned)WIRE_VERSION,
                                token->encrypted ? "munge" : "key", token->port);
     for (unsigned i = 0; i < WIRE_KEY_SIZE; i++, to += 2)
         snprintf(to, 3, "%02x", token->key[i]);

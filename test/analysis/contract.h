@@ -2,8 +2,8 @@
 #ifndef NUIOA_TEST_ANALYSIS_CONTRACT_H
 #define NUIOA_TEST_ANALYSIS_CONTRACT_H
 
-/* The analysers look at one file at a time. They read this before each file: what functions that are
- * defined elsewhere promise. */
+/* The analysers look at one file at a time. They read this before each file: what functions that
+ * are defined elsewhere promise. */
 
 #include <errno.h>
 #include <stdio.h>
