@@ -185,6 +185,16 @@ suite_newest() {
 suite_guest() { run_tap guest as_root "$top/test/guest/run"; }
 
 suite_coverage() { run_tap coverage "$top/test/coverage/run"; }
+# What --all leaves out because it takes long. NUIOA_FUZZ_MINUTES: of the processor, each target.
+suite_fuzzing() {
+    if "$top/test/fuzz/run" --minutes "${NUIOA_FUZZ_MINUTES:-10}" >&2; then
+        echo "ok - fuzzing: no finding"
+    else
+        echo "not ok - fuzzing: findings, or it did not run: $log/fuzzing.err"
+    fi
+}
+suite_faults() { NUIOA_LOG=$log run_tap faults "$top/test/hooks/run" --all; }
+suite_load() { run_tap load as_root "$top/test/cluster/load"; }
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
 suite_distcheck() {

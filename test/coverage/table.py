@@ -7,7 +7,7 @@
 A room is a folder; "lib/" stands for all rooms below lib. The lines of a file that is compiled
 several times are added up: a line was run if it was run in one of the builds.
 Below the table are the files of which fewer lines ran than `aims` wants of their room.
-TSV gets: room, lines, percent by unit tests, percent with the cluster's tests ("-": not run).
+TSV gets the table, with "-" for what has not run.
 """
 import glob
 import json
@@ -64,6 +64,7 @@ def main():
         aims = {room: float(aim) for room, aim in (line.split() for line in text)}
     print(f"{'room':18} {'lines':>6} {'unit %':>7} {'with cluster tests %':>21}")
     with open(tsv, "w", encoding="utf-8") as table:
+        print("room", "lines", "unit %", "with cluster tests %", sep="\t", file=table)
         for room, names in sorted(rooms_of(levels[0]).items()):
             shares = [share(level, [name for name in names if name in level])
                       for level in levels]
