@@ -135,8 +135,7 @@ static bool put_topology(void)
 static bool put_user_files(void)
 {
     return put("", "shim") && put_topology() && put_huge() &&
-           put("nuioa-profile 1\nranks 4\nrank 0 900 900 9 9 0\nrank 1 10 10 1 1 0\n"
-               "rank 2 90 90 9 9 0\nrank 3 80 80 8 8 0\npair 0 1 100 1 0\npair 0 2 500 5 0\n"
+           put("nuioa-profile 1\nranks 4\npair 0 1 100 1 0\npair 0 2 500 5 0\n"
                "pair 2 3 400 4 0\n",
                "pairs.txt") &&
            put("nuioa-profile 1\nranks 64 partial\nrank 1 900 900 9 9 0\n", "many.txt");
