@@ -6,8 +6,8 @@
 #include "input.h"
 #include "spank/cgroup.h"
 
-/* What the kernel says of a task's cgroup and memory, which slurmstepd reads as root. The input is
- * these files (files.h), with /proc/1 for the task. */
+/* slurmstepd reads as root what the kernel says of a task's cgroup and memory. The input is these
+ * files (files.h), with /proc/1 for the task. */
 
 /* The kernel's lists end at its largest number of CPUs. hwloc makes a set of any size, which takes
  * a second and half a gigabyte for the largest one. */

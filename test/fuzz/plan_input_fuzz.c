@@ -6,7 +6,7 @@
 #include "input.h"
 #include "tools/plan_input.h"
 
-/* What `nuioa plan` is told on its command line, and the file of --binding. The input is four lines
+/* `nuioa plan` reads its command line and the file of --binding. The input is four lines
  * with the values of --tasks, --cpus-per-task, --ranks and --allowed, an empty one for an option
  * that is not given, and files (files.h), of which "b" is that of --binding. */
 

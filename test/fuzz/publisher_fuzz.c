@@ -10,7 +10,7 @@
 #include "pmix/server/publish.h"
 #include "pmix/server/session.h"
 
-/* What slurmstepd, as root, is told by PMIx and by the environments: names of the step's namespace
+/* slurmstepd, as root, is told by PMIx and by the environments the names of the step's namespace
  * and of its local ranks. The input is lines: the bytes of four numbers, PMIx's version, the name
  * that PMIx knows the step by, its local ranks, slurmstepd's two variables, and the job's
  * environment, a variable in each line.

@@ -167,7 +167,7 @@ int __wrap_munge_worker_ask(const struct munge_worker *worker, const char *text,
     return 0;
 }
 
-/* What the child answers is in the credential: its first byte says how it fails, the rest without
+/* The answer of the child is in the credential: its first byte says how it fails, the rest without
  * the final NUL is what it holds. */
 int __wrap_munge_worker_answer(const struct munge_worker *worker, struct munge_answer *answer)
 {
