@@ -13,7 +13,7 @@
 #include "pmix/client/device.h"
 #include "pmix/client/nuioa-client.h"
 
-/* What libnuioa-client reads in a rank: its environment, or PMIx's values. The input is the name of
+/* libnuioa-client reads a rank's environment, or PMIx's values. The input is the name of
  * a device in a line, perhaps with its NUMA node, the lines of the environment up to an empty one,
  * and the values of PMIx, one after the other as the library asks for them: a byte for what the
  * answer is, and its bytes. Without such bytes there is no PMIx.
