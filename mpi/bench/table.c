@@ -11,6 +11,10 @@
 
 #define NAME_MAX_ 64
 
+/* More than the words of a collective, times the sizes of segments that --segments may name. */
+#define CANDIDATES_MAX 1024
+#define NAMES_SIZE 4096
+
 struct candidate {
     char name[NAME_MAX_];
 };
@@ -20,7 +24,7 @@ struct candidate {
 static int candidates(const struct bench_settings *s, const struct bench_library *l,
                       const char *collective, struct candidate *list, int room)
 {
-    char names[512], *name, *save, *segment, *save2;
+    char names[NAMES_SIZE], *name, *save, *segment, *save2;
     const char *all = l->algorithms(collective);
     int n = 0;
     snprintf(names, sizeof(names), "%s", all ? all : "");
@@ -71,10 +75,10 @@ static int best_for(const struct bench_settings *s, const struct bench_world *w,
 static int write_collective(FILE *out, const struct bench_settings *s, const struct bench_world *w,
                             const struct bench_library *l, int call)
 {
-    struct candidate list[64];
+    struct candidate list[CANDIDATES_MAX];
     char best[BENCH_SIZES_MAX][NAME_MAX_];
     const char *name = bench_calls[call].name;
-    int count = candidates(s, l, name, list, 64), used = 0, rc = 0;
+    int count = candidates(s, l, name, list, CANDIDATES_MAX), used = 0, rc = 0;
     for (; used < s->size_count && !rc; used++) {
         if (bench_memory(&bench_calls[call], w, s->sizes[used]) > s->memory_bytes ||
             (bench_calls[call].reduces && s->sizes[used] < 4)) {

@@ -55,14 +55,14 @@ struct call {
 #define MARGIN 128
 #define CANARY 0xa5
 
-struct task_memory {
+struct buffer {
     char *memory, *origin;
     size_t bytes;
 };
 
-static struct task_memory area_make(const struct layout *l, long elements)
+static struct buffer buffer_make(const struct layout *l, long elements)
 {
-    struct task_memory a;
+    struct buffer a;
     a.bytes = (size_t)elements * (size_t)l->extent + 2 * MARGIN;
     a.memory = malloc(a.bytes);
     if (!a.memory)
@@ -72,9 +72,9 @@ static struct task_memory area_make(const struct layout *l, long elements)
     return a;
 }
 
-static struct task_memory area_copy(const struct task_memory *from)
+static struct buffer buffer_copy(const struct buffer *from)
 {
-    struct task_memory a = { malloc(from->bytes), NULL, from->bytes };
+    struct buffer a = { malloc(from->bytes), NULL, from->bytes };
     if (!a.memory)
         abort();
     memcpy(a.memory, from->memory, a.bytes);
@@ -176,14 +176,13 @@ static uint64_t my_data(const struct call *c)
     return draw_hash(c->salt, (uint64_t)c->me, c->slot->inside_b, 5);
 }
 
-static void fill(const struct call *c, struct task_memory *a, const struct layout *l, long at,
-                 int count)
+static void fill(const struct call *c, struct buffer *a, const struct layout *l, long at, int count)
 {
     layout_fill(l, a->origin + at * l->extent, count, my_data(c), (uint64_t)at);
 }
 
 /* Blocks of equal or of different lengths on one side or on both, whoever is their root. */
-static void prepare_blocks(struct call *c, struct task_memory *send, struct task_memory *receive)
+static void prepare_blocks(struct call *c, struct buffer *send, struct buffer *receive)
 {
     enum kind k = c->kind;
     bool all_send = exchanges(k);
@@ -210,8 +209,8 @@ static void prepare_blocks(struct call *c, struct task_memory *send, struct task
         out_end = (long)c->send_count * blocks_out;
         in_end = (long)c->receive_count * blocks_in;
     }
-    *send = area_make(c->send, out_end + 4);
-    *receive = area_make(c->receive, in_end + 4);
+    *send = buffer_make(c->send, out_end + 4);
+    *receive = buffer_make(c->receive, in_end + 4);
     fill(c, send, c->send, 0, (int)out_end);
     if (c->in_place)
         fill(c, receive, c->receive, 0, (int)in_end);
@@ -227,7 +226,7 @@ static void prepare_blocks(struct call *c, struct task_memory *send, struct task
 }
 
 /* Prepares a vector of n elements on each side. */
-static void prepare_vectors(struct call *c, struct task_memory *send, struct task_memory *receive)
+static void prepare_vectors(struct call *c, struct buffer *send, struct buffer *receive)
 {
     long send_n = c->n, receive_n = c->n;
     if (c->kind == CALL_Reduce_scatter || c->kind == CALL_Reduce_scatter_block) {
@@ -241,8 +240,8 @@ static void prepare_vectors(struct call *c, struct task_memory *send, struct tas
     }
     c->send_count = (int)(send_n / c->send->fold);
     c->receive_count = (int)(receive_n / c->receive->fold);
-    *send = area_make(c->send, c->send_count + 2);
-    *receive = area_make(c->receive, (c->in_place ? c->send_count : c->receive_count) + 2);
+    *send = buffer_make(c->send, c->send_count + 2);
+    *receive = buffer_make(c->receive, (c->in_place ? c->send_count : c->receive_count) + 2);
     fill(c, send, c->send, 0, c->send_count);
     if (c->in_place)
         fill(c, receive, c->receive, 0, c->send_count);
@@ -250,8 +249,8 @@ static void prepare_vectors(struct call *c, struct task_memory *send, struct tas
 
 /* --- the call --------------------------------------------------------------------------------- */
 
-static int run(const struct api *f, const struct call *c, const struct task_memory *send,
-               const struct task_memory *receive)
+static int run(const struct api *f, const struct call *c, const struct buffer *send,
+               const struct buffer *receive)
 {
     const void *s = send->origin;
     void *r = receive->origin;
@@ -305,8 +304,8 @@ static int run(const struct api *f, const struct call *c, const struct task_memo
 
 /* Checks that the library does not touch a receive of the user that any message would match, nor a
  * collective operation that the user has begun. */
-static int run_beside(const struct call *c, const struct task_memory *send,
-                      const struct task_memory *receive, int beside, int *strange)
+static int run_beside(const struct call *c, const struct buffer *send, const struct buffer *receive,
+                      int beside, int *strange)
 {
     MPI_Status status;
     MPI_Request request[3] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL };
@@ -336,7 +335,7 @@ static int class_of(int code)
 
 /* --- the comparison --------------------------------------------------------------------------- */
 
-static long first_difference(const struct task_memory *a, const struct task_memory *b)
+static long first_difference(const struct buffer *a, const struct buffer *b)
 {
     if (!memcmp(a->memory, b->memory, a->bytes))
         return -1;
@@ -353,11 +352,11 @@ static void report(struct context *x, const char *what, long a, long b)
                 what, a, b);
 }
 
-static void compare(struct context *x, const struct call *c, const struct task_memory *send,
-                    const struct task_memory *receive, struct draw *d)
+static void compare(struct context *x, const struct call *c, const struct buffer *send,
+                    const struct buffer *receive, struct draw *d)
 {
-    struct task_memory ps = area_copy(send), pr = area_copy(receive);
-    struct task_memory ts = area_copy(send), tr = area_copy(receive);
+    struct buffer ps = buffer_copy(send), pr = buffer_copy(receive);
+    struct buffer ts = buffer_copy(send), tr = buffer_copy(receive);
     int codes[2], handled[2];
     int strange = -1;
     bool plain_first = draw_percent(d, 50);
@@ -496,7 +495,7 @@ static void describe(struct context *x, const struct call *c)
 /* Sets one of the library's algorithms, or leaves the choice to the library. */
 static void choose(struct context *x, enum kind kind, struct draw *d)
 {
-    char name[32], list[512], *rest = list, *word, *words[32];
+    char name[32], list[2048], *rest = list, *word, *words[128];
     int n = 0, number = draw_below(d, 1 << 20);
     if (!x->choose || !x->algorithms)
         return;
@@ -506,7 +505,7 @@ static void choose(struct context *x, enum kind kind, struct draw *d)
     if (!all)
         return;
     snprintf(list, sizeof(list), "%s", all);
-    while (n < 32 && (word = strtok_r(rest, " ", &rest)))
+    while (n < 128 && (word = strtok_r(rest, " ", &rest)))
         words[n++] = word;
     x->choose(name, number % (n + 1) == n ? NULL : words[number % (n + 1)]);
 }
@@ -514,7 +513,7 @@ static void choose(struct context *x, enum kind kind, struct draw *d)
 void call_step(struct context *x)
 {
     struct draw draws = { draw_next(&x->draw) | 1 }, *d = &draws;
-    struct task_memory send, receive;
+    struct buffer send, receive;
     struct call c = { .salt = draw_next(d) };
     c.kind = draw_kind(d, x->only);
     choose(x, c.kind, d);

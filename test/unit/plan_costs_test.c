@@ -64,7 +64,7 @@ static void test_terms(void **state)
     assert_int_equal(a->heavier, 1);
     assert_int_equal(a->gave_way, 2);
     assert_string_equal(why(s, 0), "nearer NIC and neighbours");
-    assert_string_equal(why(s, 1), "stays");
+    assert_string_equal(why(s, 1), "not moved");
     assert_string_equal(why(s, 2), "nearer its neighbours");
     assert_string_equal(why(s, 3), "was beside its NIC");
     assert_int_equal(s->plan.assignments[3].costs.gave_way, -1);

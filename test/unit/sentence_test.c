@@ -92,7 +92,7 @@ static void test_bound_is_of_exchanges(void **state)
     for (unsigned i = 0; i < 6; i++)
         far += weights[10 + i] * (i < 2 ? 1 : 1.3);
     assert_true(far < s->plan.mapping.bound);
-    says(s, true, "the bound, among Slurm's masks", true);
+    says(s, true, "in the nearer of Slurm's masks", true);
     plan_case_free(s);
 }
 
@@ -171,7 +171,7 @@ static void says_of_gpus(struct plan_case *s, bool left)
         says(s, explain, " can be below", !left);
     }
     says(s, true, "of the gain", !left);
-    says(s, true, "how far ranks are from their GPUs is not in it", left);
+    says(s, true, "the cost does not count how far ranks are from their GPUs", left);
     assert_true(s->plan.moved);
     assert_int_equal(s->plan.gpus_left > 0, left);
     assert_true(strlen(s->plan.reason) + 1 < sizeof(s->plan.reason));
