@@ -66,7 +66,7 @@ static void test_terms(void **state)
     assert_string_equal(why(s, 0), "nearer NIC and neighbours");
     assert_string_equal(why(s, 1), "not moved");
     assert_string_equal(why(s, 2), "nearer its neighbours");
-    assert_string_equal(why(s, 3), "was beside its NIC");
+    assert_string_equal(why(s, 3), "already beside its NIC");
     assert_int_equal(s->plan.assignments[3].costs.gave_way, -1);
     assert_int_equal(s->plan.assignments[3].costs.heavier, 0);
     plan_case_free(s);
