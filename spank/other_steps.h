@@ -15,8 +15,8 @@
 void other_steps_open(struct stepd_context *c, spank_t spank);
 
 /* Reads what the other steps tell. Returns how many ranks of average weight they have on each NIC,
- * [c->node.nic_count], or NULL if there is no other step or nothing is known. The array stays
- * c->other_steps'. */
+ * [c->node.nic_count], or NULL if there is no other step or nothing is known. c->other_steps owns
+ * the array, until the next call or other_steps_close. */
 const double *other_steps_read(struct stepd_context *c);
 
 /* Tells the other steps which NICs the ranks of `plan` use. */

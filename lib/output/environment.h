@@ -8,8 +8,9 @@
  *
  * All functions write a block of "NAME=value" strings to the caller's `env`. Each string ends with
  * a NUL byte, and an empty string ends the block, so that shared memory can carry it. They return
- * the number of bytes used, or -ENOSPC if the block does not fit into `size` bytes. An entry of
- * 4096 bytes or more is left out. `local` is the local rank, below plan->task_count. `node` and
+ * the number of bytes used, with those of the empty string; or -ENOSPC if the block does not fit
+ * into `size` bytes, and it then ends before the first entry that did not fit. An entry of 4096
+ * bytes or more is left out. `local` is the local rank, below plan->task_count. `node` and
  * `options` are those that the plan was made with. */
 
 /* Writes the variables of nuioa, which doc/formats.md lists. A variable whose value is unknown is
@@ -28,16 +29,18 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
                               size_t size);
 
 /* Writes the variables of other programs that place the threads of a rank: OMP_PLACES, with the
- * core nearest the NIC first, and OMP_PROC_BIND. `omp_threads` is the number of OpenMP threads that
- * the user set, 0 if none was set.
+ * core nearest the NIC first, and OMP_PROC_BIND. The block is empty if the rank has no OMP places,
+ * or if their text has 4096 bytes or more. `omp_threads` is the number of OpenMP threads that the
+ * user set, 0 if none was set.
  *
  * If the OpenMP threads leave a CPU near the NIC, the thread by which an MPI library makes progress
  * gets it, because it polls: the core after those of the OpenMP threads or, if they use all cores,
  * the second hardware thread of the nearest core. The variables are
  * MPIR_CVAR_PROGRESS_THREAD_AFFINITY (MPICH, src/mpi/init/init_async.c) and
  * I_MPI_ASYNC_PROGRESS_PIN (Intel MPI Developer Reference, "Asynchronous Progress Control"); each
- * has a CPU for every local rank, and more. Open MPI can pin only the thread of PMIx, which carries
- * no messages. */
+ * has a CPU for every local rank, and more. Both are left out if `omp_threads` is 0, or if a rank
+ * of the node has no CPU left. Open MPI can pin only the thread of PMIx, which carries no
+ * messages. */
 int nuioa_environment_threads(const struct nuioa_plan *plan, uint32_t local, uint32_t omp_threads,
                               char *env, size_t size);
 

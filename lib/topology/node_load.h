@@ -17,8 +17,8 @@ struct nuioa_source {
 
 /* Loads the description of a node with hwloc, which takes from milliseconds to seconds: launches
  * read the cache instead. `source` may be NULL for this machine. Returns 0, and the caller frees
- * *node with nuioa_node_free; or a negative errno with *err, and *node is empty:
- * -ENOMEM, or that of hwloc or of opening the topology. */
+ * *node with nuioa_node_free; or a negative errno with *err, and *node is empty: -ENOMEM, -ENODATA
+ * if the topology has no processors or no memory, or that of hwloc or of opening the topology. */
 int nuioa_node_load(struct nuioa_node *node, const struct nuioa_source *source,
                     struct nuioa_error *err);
 

@@ -22,7 +22,8 @@ struct summary *summary_new(void);
 void summary_free(struct summary *summary);
 
 /* Adds the record of one node, which record_read() has checked, and copies what it needs. Records
- * come in any order, one for each node. A record for which there is no memory is left out. */
+ * come in any order, one for each node. What there is no memory for is left out: the report may
+ * then count ranks that it does not list. */
 void summary_add(struct summary *summary, const struct record *record);
 
 /* Returns the report, a text of many lines (malloc'd, caller frees), when all records were added;
