@@ -89,6 +89,15 @@ static const char blanks[] = " \t\r";
 
 /* --- slurm.conf ------------------------------------------------------------------------------- */
 
+static void free_entry(struct doctor_entry *entry)
+{
+    free(entry->key);
+    free(entry->value);
+    free(entry->block);
+    free(entry->name);
+}
+
+/* An entry for which there is no memory is left out. */
 static bool add_entry(struct doctor_conf *conf, const char *key, const char *value,
                       const char *block, const char *name)
 {
@@ -100,10 +109,13 @@ static bool add_entry(struct doctor_conf *conf, const char *key, const char *val
         conf->entries = more;
         conf->capacity = capacity;
     }
-    conf->entries[conf->count++] =
-        (struct doctor_entry){ strdup(key), strdup(value), strdup(block), strdup(name) };
-    struct doctor_entry *entry = &conf->entries[conf->count - 1];
-    return entry->key && entry->value && entry->block && entry->name;
+    struct doctor_entry entry = { strdup(key), strdup(value), strdup(block), strdup(name) };
+    if (!entry.key || !entry.value || !entry.block || !entry.name) {
+        free_entry(&entry);
+        return false;
+    }
+    conf->entries[conf->count++] = entry;
+    return true;
 }
 
 /* Reads the next "Key=Value", "Key = Value" or "Key=\"a value\"". False: there is none. */
@@ -196,12 +208,8 @@ bool doctor_conf_read_beside(struct doctor_conf *into, const struct doctor_conf 
 
 void doctor_conf_free(struct doctor_conf *conf)
 {
-    for (unsigned i = 0; i < conf->count; i++) {
-        free(conf->entries[i].key);
-        free(conf->entries[i].value);
-        free(conf->entries[i].block);
-        free(conf->entries[i].name);
-    }
+    for (unsigned i = 0; i < conf->count; i++)
+        free_entry(&conf->entries[i]);
     free(conf->entries);
     memset(conf, 0, sizeof(*conf));
 }

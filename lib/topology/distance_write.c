@@ -130,8 +130,14 @@ static int replace(const char *path, const struct nuioa_node *node, const uint32
         return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
     int fd = mkostemp(temporary, O_CLOEXEC);
     FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!out)
-        return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    if (!out) {
+        int rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+            unlink(temporary);
+        }
+        return rc;
+    }
     merge(before ? before : "", node, matrix, comment, out);
     bool bad = ftell(out) <= 0 || fchmod(fd, 0644) || fflush(out) || fsync(fd);
     if (fclose(out) || bad || rename(temporary, path)) {
