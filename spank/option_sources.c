@@ -38,7 +38,8 @@ static void read_argument(struct nuioa_options *options, const char *argument,
 
 static bool is_set_by_srun(const char *variable, size_t length)
 {
-    static const char *const names[] = { OPTION_SOURCES_HINTS_LIST, WIRE_VARIABLE };
+    static const char *const names[] = { OPTION_SOURCES_HINTS_LIST, OPTION_SOURCES_OVERLAP,
+                                         WIRE_VARIABLE };
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strlen(names[i]) == length && !strncmp(variable, names[i], length))
             return true;

@@ -13,6 +13,10 @@
  * has told the user, or if the list is too long and comes through the rendezvous. */
 #define OPTION_SOURCES_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
 
+/* srun sets this variable for the nodes where the user gave --overlap, because Slurm does not tell
+ * them. */
+#define OPTION_SOURCES_OVERLAP "SLURM_NUIOA_OVERLAP"
+
 /* The texts to read. The caller owns all of them. */
 struct option_sources {
     int argc;                  /* the number of arguments in plugstack.conf */

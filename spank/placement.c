@@ -123,11 +123,14 @@ static void fill_request(struct stepd_context *c, struct placement *p)
         .interrupt_cpus = p->interrupt_cpus,
         .nic_ranks = other_steps_read(c),
         .cpus_per_task = c->step.cpus_per_task,
+        .cpus_typed = c->step.cpus_typed,
+        .threads = c->step.omp_threads,
         .cpu_until_us = c->cpu_until_us,
         .hinted = c->weights || c->hints.count > 0,
         .bound_by_user = c->step.bound_by_user,
         .memory_by_user = c->step.memory_by_user,
         .sees_gpu = c->step.sees_gpu,
+        .overlaps = c->step.overlaps,
         .planned = c->node.emulated,
     };
 }
@@ -180,8 +183,8 @@ static void undo(const struct stepd_context *c, struct placement *p)
     p->plan.moved = false;
     p->plan.mapping.mapper = "keep";
     p->plan.mapping.cost = p->plan.mapping.cost_start;
-    nuioa_copy(p->plan.reason, sizeof(p->plan.reason),
-               "binding failed: ranks stay where Slurm put them");
+    p->plan.why = NUIOA_REASON_BIND_FAILED;
+    nuioa_copy(p->plan.reason, sizeof(p->plan.reason), nuioa_reason_text(p->plan.why));
 }
 
 int placement_bind(const struct stepd_context *c, struct placement *p, struct nuioa_error *err)

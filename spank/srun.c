@@ -137,6 +137,40 @@ static void resolve_hints(struct srun_context *context, const struct option_sour
     setenv(OPTION_SOURCES_HINTS_LIST, list, 1);
 }
 
+/* Returns true if `text` is --overlap or an abbreviation that getopt takes for it: other flags begin
+ * with --over, too. */
+static bool is_overlap(const char *text)
+{
+    return !strncmp(text, "--overl", 7) && !strncmp(text, "--overlap", strlen(text));
+}
+
+/* Returns true if this srun was given --overlap. Slurm tells it neither to plugins nor to nodes, so
+ * the command line is read, up to the command, where getopt stopped. With several components (":")
+ * getopt has counted from the last one, and all arguments are read. */
+static bool is_overlapping(void)
+{
+    char *text = NULL;
+    size_t room = 0;
+    bool found = false, found_late = false, several = false;
+    FILE *in = fopen("/proc/self/cmdline", "re");
+    for (int i = 0; in && getdelim(&text, &room, '\0', in) > 0; i++) {
+        several |= !strcmp(text, ":");
+        *(i < optind ? &found : &found_late) |= is_overlap(text);
+    }
+    if (in)
+        fclose(in);
+    free(text);
+    return found || (several && found_late);
+}
+
+/* Tells the nodes about --overlap. */
+static void tell_overlap(void)
+{
+    unsetenv(OPTION_SOURCES_OVERLAP); /* it may be from an outer srun */
+    if (is_overlapping())
+        setenv(OPTION_SOURCES_OVERLAP, "1", 1);
+}
+
 /* Warns if the hints file is not for as many ranks as this step has. The number is known only now,
  * when resources are allocated and it is too late to refuse the job; the hints for ranks that exist
  * are used. */
@@ -169,8 +203,10 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
     }
     if (context->flags->lost)
         context->options.mode = NUIOA_OFF;
-    if (context->options.mode != NUIOA_OFF)
+    if (context->options.mode != NUIOA_OFF) {
         resolve_hints(context, &sources);
+        tell_overlap();
+    }
     rendezvous_srun_prepare(context);
     if (!context->rendezvous)
         nuioa_profile_free(&context->profile);

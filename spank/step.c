@@ -9,6 +9,7 @@
 
 #include "spank/hosts.h"
 #include "spank/log.h"
+#include "spank/option_sources.h"
 #include "util/gpus.h"
 #include "util/number.h"
 #include "util/variable.h"
@@ -152,6 +153,15 @@ static uint32_t omp_threads(char **environment)
     return text && end > text && (!*end || *end == ',') && count < UINT32_MAX ? (uint32_t)count : 0;
 }
 
+/* S_STEP_CPUS_PER_TASK is 1 where the user did not type a number. The variable is set only where
+ * he did, for srun, or for the job that the step is in. */
+static uint32_t cpus_typed(char **environment)
+{
+    const char *text = nuioa_variable(environment, "SLURM_CPUS_PER_TASK");
+    uint32_t cpus;
+    return text && !nuioa_parse_u32(text, UINT16_MAX, &cpus) ? cpus : 0;
+}
+
 int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
 {
     *step = (struct step){ .gpu = -1 };
@@ -168,6 +178,9 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
         step->cpus_per_task = 0;
     if (spank_get_item(spank, S_STEP_ALLOC_CORES, &cores) == ESPANK_SUCCESS && cores && *cores)
         step->cores = strdup(cores);
+    step->cpus_typed = cpus_typed(environment);
+    step->overlaps = nuioa_variable(environment, OPTION_SOURCES_OVERLAP) ||
+                     nuioa_variable(environment, "SLURM_OVERLAP");
     step->omp_threads = omp_threads(environment);
     step->bound_by_user = is_bound_by_user(environment);
     step->memory_by_user = is_memory_by_user(environment);

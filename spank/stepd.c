@@ -146,6 +146,7 @@ void stepd_init_post_opt(struct stepd_context *c, spank_t spank, int argc, char 
     if (step_is_ordinary(spank))
         begin_step(c, spank, argc, argv);
     unset(spank, OPTION_SOURCES_HINTS_LIST);
+    unset(spank, OPTION_SOURCES_OVERLAP);
     unset(spank, WIRE_VARIABLE);
     c->cpu_us = nuioa_cpu_us() - since_us;
 }

@@ -24,8 +24,10 @@ static const char usage[] =
     "  --cpus-per-task C           as for srun; default 1\n"
     "  --topology FILE.xml|DIR     another machine: an hwloc XML file, or an extracted sysfs dump\n"
     "  --allowed CPULIST           CPUs the step may use, such as 0-7,16; default: all allowed\n"
-    "  --binding FILE              where Slurm would put the ranks: one CPU list a line; default:\n"
-    "                              block distribution over the allowed cores\n"
+    "  --binding FILE|none         where Slurm would put the ranks: one CPU list a line; none: it\n"
+    "                              binds no rank, as in a step wider than its tasks, and as is the\n"
+    "                              default with --cores share; else the default is a block\n"
+    "                              distribution over the allowed cores\n"
     "  --ranks LIST                their ranks in the job, such as 4-7; default 0 to N-1\n"
     "  --interrupts CPULIST        for --policy cpu: CPUs that serve interrupts of Ethernet NICs;\n"
     "                              default: those of this machine\n"
@@ -79,6 +81,7 @@ static int read_arguments(struct job *job, int argc, char **argv)
     job->command = argv[0];
     nuioa_options_init(&job->options);
     job->options.mode = NUIOA_ON; /* the default is off, but here a plan was asked for */
+    job->options.asked = true;
     int rc = tool_args_read(argc, argv, options, set_option, job);
     if (rc || job->help || job->options.help)
         return rc;

@@ -83,6 +83,12 @@ static int read_binding(struct plan_input *input)
     return rc;
 }
 
+/* Returns true if --binding names a file: "none" says that Slurm binds no rank. */
+static bool has_file(const struct plan_input *input)
+{
+    return input->binding && strcmp(input->binding, "none");
+}
+
 static int read_ranks(struct plan_input *input, const char *list, uint32_t *count)
 {
     struct nuioa_error err;
@@ -116,7 +122,7 @@ static int count_tasks(struct plan_input *input, const char *tasks, const char *
                           PLAN_TASKS_MAX);
     if (ranks)
         rc = read_ranks(input, ranks, &named);
-    if (!rc && input->binding)
+    if (!rc && has_file(input))
         rc = read_binding(input);
     if (rc)
         return rc;
@@ -127,7 +133,7 @@ static int count_tasks(struct plan_input *input, const char *tasks, const char *
     if (ranks && named != input->task_count)
         return tool_usage(input->command, "--ranks names %u ranks, but there are %u tasks", named,
                           input->task_count);
-    if (input->binding && input->line_count != input->task_count)
+    if (has_file(input) && input->line_count != input->task_count)
         return tool_fail("%s: has %u lines, but there are %u tasks", input->binding,
                          input->line_count, input->task_count);
     return ranks ? 0 : default_ranks(input);
@@ -187,7 +193,8 @@ static int first_outside(hwloc_const_bitmap_t cpus, hwloc_const_bitmap_t within)
     return -1;
 }
 
-static int find_binding(struct plan_input *input, const struct nuioa_node *node)
+static int find_binding(struct plan_input *input, const struct nuioa_node *node,
+                        const struct nuioa_options *options)
 {
     hwloc_const_bitmap_t allowed = input->allowed ? input->allowed : node->allowed_cpus;
     struct nuioa_error err;
@@ -200,11 +207,13 @@ static int find_binding(struct plan_input *input, const struct nuioa_node *node)
             return tool_fail("%s:%u: CPU %d is not there, or not allowed", input->binding, i + 1,
                              outside);
     }
-    if (input->binding)
+    if (has_file(input))
         return 0;
     for (uint32_t i = 0; i < input->task_count; i++)
-        if (!add_line(input))
+        if (!add_line(input) || hwloc_bitmap_copy(input->cpus[i], allowed) < 0)
             return tool_fail("out of memory");
+    if (input->binding || (options->cores == NUIOA_CORES_SHARE && !input->cpus_per_task))
+        return 0;
     uint32_t each = input->cpus_per_task ? input->cpus_per_task : 1;
     if (nuioa_block_binding(node, allowed, input->task_count, each, input->cpus, &err))
         return tool_fail("%s", err.text);
@@ -271,7 +280,7 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
                        const struct nuioa_options *options, struct nuioa_request *request,
                        struct nuioa_warnings *warnings)
 {
-    int rc = find_binding(input, node);
+    int rc = find_binding(input, node, options);
     if (!rc)
         rc = find_weights(input, options, warnings);
     if (rc)
@@ -288,6 +297,7 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
         .allowed_cpus = input->allowed,
         .interrupt_cpus = input->interrupts,
         .cpus_per_task = input->cpus_per_task,
+        .cpus_typed = input->cpus_per_task,
         .hinted = *options->hints,
         .planned = node->emulated,
     };

@@ -21,7 +21,7 @@ struct plan_input {
     hwloc_bitmap_t
         interrupts;       /* CPUs that serve interrupts of NICs; NULL if not given: then they are
                                   read from this machine */
-    const char *binding;  /* a file, or NULL */
+    const char *binding;  /* a file, "none", or NULL */
     uint32_t line_count;  /* of that file */
     hwloc_bitmap_t *cpus; /* [line_count], later [task_count] */
     struct nuioa_task *tasks; /* [task_count] */

@@ -33,6 +33,8 @@ static const char *why_moved(const struct nuioa_plan *plan,
     bool lighter = a->gave_way >= 0 && assignment->weight < plan->assignments[a->gave_way].weight;
     if (!farther && !lighter && plan->rail_count > 1)
         return "so that the NICs share the load";
+    if (plan->why >= NUIOA_REASON_SHARE && plan->why <= NUIOA_REASON_SHARE_TRAFFIC)
+        return "its part of the shared CPUs";
     if (a->gave_way < 0)
         return "nearer cores were free for others";
     snprintf(text, size, "gave way to rank %u", plan->assignments[a->gave_way].rank);

@@ -162,6 +162,8 @@ int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source so
     int rc = option->set(option, options, value, &detail);
     if (rc)
         return nuioa_fail(err, rc, "%s%s: %s", where, spelling, detail.text);
+    if (is_main_switch(option))
+        options->asked = source != NUIOA_FROM_PLUGSTACK;
     return 0;
 }
 

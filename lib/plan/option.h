@@ -15,7 +15,7 @@
  * use the table in plan/option_table.h. */
 
 enum nuioa_mode { NUIOA_OFF, NUIOA_EXPORT, NUIOA_ON };
-enum nuioa_cores { NUIOA_CORES_AUTO, NUIOA_CORES_KEEP, NUIOA_CORES_PACK };
+enum nuioa_cores { NUIOA_CORES_AUTO, NUIOA_CORES_KEEP, NUIOA_CORES_SHARE, NUIOA_CORES_PACK };
 enum nuioa_mem { NUIOA_MEM_LOCAL, NUIOA_MEM_NIC, NUIOA_MEM_INTERLEAVE, NUIOA_MEM_OFF };
 enum nuioa_leader { NUIOA_LEADER_NEAR, NUIOA_LEADER_RANK0, NUIOA_LEADER_OFF };
 enum nuioa_auth { NUIOA_AUTH_KEY, NUIOA_AUTH_MUNGE };
@@ -37,6 +37,7 @@ enum {
 
 struct nuioa_options {
     enum nuioa_mode mode;
+    bool asked;   /* the user chose the mode; else it is built-in, or plugstack.conf says it */
     bool force;   /* overrides an explicit --cpu-bind and GPUs */
     bool report;  /* srun prints what was done */
     bool explain; /* the report also says why */

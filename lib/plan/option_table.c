@@ -241,9 +241,9 @@ const struct nuioa_option nuioa_option_table[] = {
     { "policy", "bandwidth|latency|cpu", "bandwidth",
       "what the job is bound by: received bytes, messages, or compute (nothing moves)",
       false, set_word, FIELD(policy) },
-    { "cores", "auto|keep|pack", "auto",
-      "keep: ranks exchange whole masks; pack: fill from the NICs outwards; auto: keep, but one "
-      "rank alone on a node may move nearer",
+    { "cores", "auto|keep|share|pack", "auto",
+      "keep: ranks exchange whole masks; share: ranks with one mask divide it; pack: fill from the "
+      "NICs outwards; auto: share if you typed --nuioa, else keep; one rank alone may move nearer",
       false, set_word, FIELD(cores) },
     { "nic", "auto|PATTERN", "auto",
       "NICs to use: names, globs, kinds such as infiniband, comma list, ^ to exclude; auto: the "

@@ -9,6 +9,7 @@
 #include "mapping/mapping.h"
 #include "plan/assignment.h"
 #include "plan/option.h"
+#include "plan/reason.h"
 #include "topology/node.h"
 
 /* The plan of one node: from the node, the weights of the tasks and the CPUs that Slurm gave them,
@@ -39,6 +40,8 @@ struct nuioa_request {
      * NULL: none. Equally near NICs are chosen by it (plan/rail.h). */
     const double *nic_ranks;
     uint32_t cpus_per_task; /* for cores=pack; 0: as many as the first task has */
+    uint32_t cpus_typed;    /* --cpus-per-task as the user typed it; 0: not typed */
+    uint32_t threads;       /* of each rank, as the user said (OMP_NUM_THREADS); 0: not said */
     /* The value of nuioa_cpu_us() (this thread's processor time, in microseconds) past which there
      * is no plan (-ETIME); 0 means no limit. */
     uint64_t cpu_until_us;
@@ -46,6 +49,7 @@ struct nuioa_request {
     bool bound_by_user;  /* the user gave --cpu-bind */
     bool memory_by_user; /* the user gave --mem-bind */
     bool sees_gpu;       /* the step has a GPU */
+    bool overlaps;       /* other steps may use the same CPUs: the user gave --overlap */
     bool planned;        /* the plan will not be carried out: it is for another machine */
     const char *stay;    /* why no rank may move, if only the caller knows; NULL: ranks may */
 };
@@ -54,7 +58,8 @@ struct nuioa_request {
 struct nuioa_plan {
     bool moved;       /* some rank does not run where Slurm put it */
     bool planned;     /* as in the request */
-    char reason[160]; /* one line: why ranks moved or did not move */
+    enum nuioa_reason why;
+    char reason[160]; /* one line: why ranks moved or did not move; nuioa_reason_text(why) */
     enum nuioa_policy policy;
     bool hinted; /* as in the request */
     uint32_t task_count;

@@ -12,39 +12,41 @@
 #include "plan/rail_balance.h"
 #include "plan/slot.h"
 #include "plan/slot_pack.h"
+#include "plan/slot_share.h"
 
-static void set_reason(struct nuioa_plan *plan, const char *reason)
+static void set_reason(struct nuioa_plan *plan, enum nuioa_reason why)
 {
-    nuioa_copy(plan->reason, sizeof(plan->reason), reason);
+    plan->why = why;
+    nuioa_copy(plan->reason, sizeof(plan->reason), nuioa_reason_text(why));
 }
 
-/* Returns the reason why no rank may move, or NULL if ranks may move. */
-static const char *must_stay(const struct nuioa_request *r)
+#define NO_REASON NUIOA_REASON_COUNT
+
+/* Returns the reason why no rank may move, or NO_REASON if ranks may move. */
+static enum nuioa_reason must_stay(const struct nuioa_request *r)
 {
     const struct nuioa_options *o = r->options;
     if (o->mode == NUIOA_EXPORT)
-        return "export only: nothing is moved";
+        return NUIOA_REASON_EXPORT;
     if (o->mode != NUIOA_ON)
-        return "off";
+        return NUIOA_REASON_OFF;
     if (r->stay)
-        return r->stay;
+        return NUIOA_REASON_OTHER;
     if (r->bound_by_user && !o->force)
-        return "an explicit --cpu-bind is left alone (nuioa=force overrides it)";
+        return NUIOA_REASON_CPU_BIND;
     if (r->sees_gpu && !o->force)
-        return "the step has GPUs: ranks stay, NICs follow (nuioa=force overrides it)";
-    return NULL;
+        return NUIOA_REASON_GPUS;
+    return NO_REASON;
 }
 
-/* Returns which fact is missing for a decision by distance, or NULL if none is. */
-static const char *missing_basis(const struct planner *p)
+/* Returns which fact is missing for a decision by distance, or NO_REASON if none is. */
+static enum nuioa_reason missing_basis(const struct planner *p)
 {
     if (p->request->pair_count && p->request->hinted)
-        return NULL;
+        return NO_REASON;
     if (!p->rails.count)
-        return "no usable NIC on this node";
-    if (!p->rails.located)
-        return "the NUMA node of the NIC is unknown";
-    return NULL;
+        return NUIOA_REASON_NO_NIC;
+    return p->rails.located ? NO_REASON : NUIOA_REASON_NO_NUMA;
 }
 
 /* --- the ways to choose CPUs --- */
@@ -167,16 +169,13 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *slots)
     p->plan->bound_known = rc == 0 && exchangeable(slots);
     const char *mapper = p->plan->mapping.mapper;
     if (!strcmp(mapper, "keep"))
-        set_reason(p->plan, "no better exchange of Slurm's masks was found");
+        set_reason(p->plan, NUIOA_REASON_NO_BETTER);
     else if (!strcmp(mapper, "rails"))
-        set_reason(p->plan,
-                   "no better exchange of Slurm's masks was found; heavy ranks share the NICs");
+        set_reason(p->plan, NUIOA_REASON_NO_BETTER_RAILS);
     else if (p->request->pair_count)
-        set_reason(p->plan, p->balanced ? "placed by traffic to the NICs, shared, and to neighbours"
-                                        : "placed by traffic to the NIC and neighbours");
+        set_reason(p->plan, p->balanced ? NUIOA_REASON_TRAFFIC_RAILS : NUIOA_REASON_TRAFFIC);
     else
-        set_reason(p->plan, p->balanced ? "heavier ranks are nearer the NICs, and share them"
-                                        : "heavier ranks are nearer the NIC");
+        set_reason(p->plan, p->balanced ? NUIOA_REASON_HEAVIER_RAILS : NUIOA_REASON_HEAVIER);
     return rc;
 }
 
@@ -186,13 +185,11 @@ static int place_by_block(struct planner *p, const struct nuioa_slots *slots)
     int result = nuioa_block_move(p->request, slots, &p->rails, p->slot_of);
     if (result < 0)
         return result;
-    static const char *const reasons[] = {
-        [NUIOA_BLOCK_MOVED] =
-            "no hints: the ranks of the lowest rank's NUMA node are beside the NIC",
-        [NUIOA_BLOCK_NEAREST] = "no hints, and no equal block of Slurm's masks is nearer the NIC "
-                                "than the lowest rank's",
-        [NUIOA_BLOCK_SPREAD] = "no hints, and ranks span NUMA nodes",
-        [NUIOA_BLOCK_SEPARATES] = "no hints, and moving a block would take neighbours apart",
+    static const enum nuioa_reason reasons[] = {
+        [NUIOA_BLOCK_MOVED] = NUIOA_REASON_BLOCK_MOVED,
+        [NUIOA_BLOCK_NEAREST] = NUIOA_REASON_BLOCK_NEAREST,
+        [NUIOA_BLOCK_SPREAD] = NUIOA_REASON_BLOCK_SPREAD,
+        [NUIOA_BLOCK_SEPARATES] = NUIOA_REASON_BLOCK_SEPARATES,
     };
     set_reason(p->plan, reasons[result]);
     return result == NUIOA_BLOCK_MOVED ? set_cpus(p, slots) : 0;
@@ -209,9 +206,9 @@ static int place_single_rank(struct planner *p)
         p->plan->mapping.cost =
             p->request->tasks[0].weight *
             nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
-        set_reason(p->plan, "the only rank on the node moved nearer the NIC");
+        set_reason(p->plan, NUIOA_REASON_ALONE_MOVED);
     } else {
-        set_reason(p->plan, "the only rank is as near the NIC as the step's CPUs allow");
+        set_reason(p->plan, NUIOA_REASON_ALONE_NEAREST);
     }
     hwloc_bitmap_free(cpus);
     return rc;
@@ -251,12 +248,12 @@ static int place_packed(struct planner *p, const struct nuioa_slots *own)
         p->plan->bound_known = false; /* the bound would hold for these slots only */
         if (p->plan->mapping.cost <= p->plan->mapping.cost_start) {
             rc = set_cpus(p, &slots);
-            set_reason(p->plan, "cores=pack: cores filled from the NIC outwards");
+            set_reason(p->plan, NUIOA_REASON_PACK);
             p->plan->mapping.mapper = "hopsort";
         } else {
             p->plan->mapping.cost = p->plan->mapping.cost_start;
             p->plan->mapping.mapper = "keep";
-            set_reason(p->plan, "cores=pack would cost more than Slurm's placement");
+            set_reason(p->plan, NUIOA_REASON_PACK_COSTS);
         }
     }
     nuioa_slots_free(&slots);
@@ -277,21 +274,17 @@ static int leave_interrupt_cores(struct planner *p, struct nuioa_slots *own)
     if (rc < 0)
         return rc;
     if (!avoided.disturbed) {
-        set_reason(plan,
-                   "policy=cpu: nothing is moved; no rank is where NIC interrupts are served");
+        set_reason(plan, NUIOA_REASON_CPU_QUIET);
     } else if (!avoided.moved) {
-        set_reason(plan,
-                   "policy=cpu: NIC interrupts are served where ranks run, and the step has no "
-                   "spare core there");
+        set_reason(plan, NUIOA_REASON_CPU_NO_SPARE);
     } else if (cost > plan->mapping.cost_start * (1 + 1e-12)) {
-        set_reason(plan,
-                   "policy=cpu: leaving the cores that serve interrupts would tear neighbours "
-                   "apart");
+        set_reason(plan, NUIOA_REASON_CPU_COSTS);
     } else {
         for (uint32_t i = 0; i < r->task_count; i++)
             p->slot_of[i] = i;
         plan->mapping.cost = cost;
         plan->mapping.mapper = "spare";
+        plan->why = NUIOA_REASON_CPU_MOVED;
         snprintf(plan->reason, sizeof(plan->reason),
                  "policy=cpu: %u of %u ranks left cores that serve NIC interrupts for spare ones",
                  avoided.moved, avoided.disturbed);
@@ -300,40 +293,126 @@ static int leave_interrupt_cores(struct planner *p, struct nuioa_slots *own)
     return 0;
 }
 
-/* Sets the reason why ranks that Slurm did not bind (nuioa_unbound) keep all their CPUs. `policy`
- * is the beginning of the text. */
-static void set_reason_unbound(struct planner *p, const char *policy)
-{
-    const char *why = p->request->task_count > 1
-                          ? "all ranks share the same CPUs: none is moved, or given fewer"
-                          : "the only rank has all CPUs of the step: there are no others";
-    snprintf(p->plan->reason, sizeof(p->plan->reason), "%s%s", policy, why);
-}
-
 /* policy=cpu: ranks move to avoid interrupts, but not to be nearer the NIC. */
 static int place_for_cpu_policy(struct planner *p, struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     if (!r->interrupt_cpus || hwloc_bitmap_iszero(r->interrupt_cpus))
-        set_reason(p->plan,
-                   "policy=cpu: nothing is moved; no interrupts of an Ethernet NIC are known");
+        set_reason(p->plan, NUIOA_REASON_CPU_UNKNOWN);
     else if (nuioa_unbound(p))
-        set_reason_unbound(p, "policy=cpu: ");
+        set_reason(p->plan, r->task_count > 1 ? NUIOA_REASON_CPU_SHARE : NUIOA_REASON_CPU_ALONE);
     else if (r->options->cores == NUIOA_CORES_KEEP)
-        set_reason(p->plan, "policy=cpu: nothing is moved, and cores=keep allows no spare cores");
+        set_reason(p->plan, NUIOA_REASON_CPU_KEEP);
     else
         return leave_interrupt_cores(p, own);
     return 0;
 }
 
+/* --- steps wider than their ranks ------------------------------------------------------------ */
+
+/* Maps the ranks to slots that were made of shared masks, by weight and pairs. Without hints rank
+ * after rank gets the nearest slot. */
+static int map_shared(struct planner *p, const struct nuioa_slots *own,
+                      const struct nuioa_slots *slots)
+{
+    const struct nuioa_request *r = p->request;
+    struct nuioa_mapping *mapping = &p->plan->mapping;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        p->slot_of[i] = i;
+    int rc = r->hinted ? map_weights(p, slots) : 0;
+    mapping->cost_start = identity_cost(p, own);
+    if (rc < 0)
+        return rc;
+    if (mapping->cost > mapping->cost_start * (1 + 1e-12)) {
+        mapping->cost = mapping->cost_start;
+        mapping->mapper = "keep";
+        set_reason(p->plan, NUIOA_REASON_SHARE_COSTS);
+        return 0;
+    }
+    if (!strcmp(mapping->mapper, "keep"))
+        mapping->mapper = "hopsort";
+    set_reason(p->plan, r->pair_count ? NUIOA_REASON_SHARE_TRAFFIC
+                        : r->hinted   ? NUIOA_REASON_SHARE_HEAVIER
+                                      : NUIOA_REASON_SHARE);
+    return set_cpus(p, slots);
+}
+
+/* Returns true if every slot has as many CPUs as the user asked for each rank. */
+static bool are_large_enough(const struct nuioa_request *r, const struct nuioa_slots *slots)
+{
+    for (uint32_t i = 0; i < slots->count; i++)
+        if ((uint32_t)hwloc_bitmap_weight(slots->cpus[i]) < r->cpus_typed)
+            return false;
+    return true;
+}
+
+/* cores=share: ranks that share a mask divide it. */
+static int place_shared(struct planner *p, const struct nuioa_slots *own)
+{
+    const struct nuioa_request *r = p->request;
+    struct nuioa_slots slots;
+    if (r->overlaps) {
+        set_reason(p->plan, NUIOA_REASON_SHARE_OVERLAP);
+        return 0;
+    }
+    int rc = nuioa_slots_share(&slots, r, &p->rails);
+    if (rc == -ENOSPC || rc == -EEXIST)
+        set_reason(p->plan,
+                   rc == -ENOSPC ? NUIOA_REASON_SHARE_CROWDED : NUIOA_REASON_SHARE_UNEQUAL);
+    else if (rc == 0 && !are_large_enough(r, &slots))
+        set_reason(p->plan, NUIOA_REASON_SHARE_TYPED);
+    else if (rc == 0)
+        rc = map_shared(p, own, &slots);
+    nuioa_slots_free(&slots);
+    return rc == -ENOSPC || rc == -EEXIST ? 0 : rc;
+}
+
+/* Returns true if the CPUs of the only rank span NUMA nodes. */
+static bool is_wide(const struct planner *p)
+{
+    hwloc_const_bitmap_t cpus = p->plan->assignments[0].cpus;
+    const struct nuioa_pu *pu = nuioa_first_pu(p->request->node, cpus);
+    return pu && !nuioa_in_one_numa(p->request->node, pu, cpus);
+}
+
+/* Gives the only rank of the node, which has all CPUs of the step, as many of them as the user
+ * asked for, those nearest the NIC; and all of them if the user did not say how many. */
+static int place_wide_rank(struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    struct nuioa_assignment *assignment = &p->plan->assignments[0];
+    struct nuioa_slots slot = { 0 };
+    int rc = 0;
+    if (r->overlaps) {
+        set_reason(p->plan, NUIOA_REASON_ALONE_OVERLAP);
+        return 0;
+    }
+    if (r->cpus_typed)
+        rc = nuioa_slots_pack(&slot, r, &p->rails, assignment->cpus, r->cpus_typed);
+    if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus)) {
+        rc = hwloc_bitmap_copy(assignment->cpus, slot.cpus[0]) < 0 ? -ENOMEM : 0;
+        p->plan->mapping.cost =
+            r->tasks[0].weight *
+            nuioa_nic_cost(r->options, nuioa_rails_nearest(&p->rails, assignment->cpus));
+        set_reason(p->plan, NUIOA_REASON_ALONE_TYPED);
+    } else {
+        set_reason(p->plan, is_wide(p) ? NUIOA_REASON_ALONE_WIDE : NUIOA_REASON_ALONE_ALL);
+    }
+    nuioa_slots_free(&slot);
+    return rc == -ENOSPC ? 0 : rc;
+}
+
 static int place_in_own_slots(struct planner *p, const struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
+    if (nuioa_shares(p))
+        return r->task_count > 1 ? place_shared(p, own) : place_wide_rank(p);
     if (nuioa_unbound(p)) {
-        set_reason_unbound(p, "");
+        set_reason(p->plan,
+                   r->task_count > 1 ? NUIOA_REASON_SHARE_NOT_ASKED : NUIOA_REASON_ALONE_ALL);
         return 0;
     }
-    if (r->task_count == 1 && r->options->cores == NUIOA_CORES_AUTO)
+    if (r->task_count == 1 && r->options->cores != NUIOA_CORES_KEEP)
         return place_single_rank(p);
     return r->hinted ? place_by_weight(p, own) : place_by_block(p, own);
 }
@@ -341,7 +420,7 @@ static int place_in_own_slots(struct planner *p, const struct nuioa_slots *own)
 int nuioa_plan_decide(struct planner *p)
 {
     const struct nuioa_request *r = p->request;
-    const char *stay = must_stay(r);
+    enum nuioa_reason stay = must_stay(r);
     struct nuioa_slots own = { 0 };
     int rc = nuioa_slots_keep(&own, r);
     if (rc == 0)
@@ -351,10 +430,12 @@ int nuioa_plan_decide(struct planner *p)
     p->plan->mapping = (struct nuioa_mapping){ .mapper = "keep" };
     p->plan->mapping.cost_start = p->plan->mapping.cost = identity_cost(p, &own);
     bool computing = r->options->policy == NUIOA_POLICY_CPU;
-    if (!stay && !computing)
+    if (stay == NO_REASON && !computing)
         stay = missing_basis(p);
-    if (stay) {
+    if (stay != NO_REASON) {
         set_reason(p->plan, stay);
+        if (stay == NUIOA_REASON_OTHER)
+            nuioa_copy(p->plan->reason, sizeof(p->plan->reason), r->stay);
         goto out;
     }
     if (computing) {

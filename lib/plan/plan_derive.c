@@ -43,7 +43,26 @@ static void nic_memory(const struct planner *p, const struct nuioa_assignment *a
         hwloc_bitmap_or(numas, numas, node->nics[p->rails.nic[i]].numas);
 }
 
-/* Chooses the memory policy of a rank. mem=local prefers the memory of its CPUs. mem=nic prefers
+/* Leaves only those of the memory's NUMA nodes that is nearest to the NIC of the rank. */
+static void keep_nearest(const struct planner *p, struct nuioa_assignment *assignment)
+{
+    const struct nuioa_node *node = p->request->node;
+    uint32_t least = UINT32_MAX, nearest = 0;
+    if (assignment->nic < 0 || !node->nics[assignment->nic].level)
+        return;
+    for (uint32_t i = 0; i < node->numa_count; i++)
+        if (hwloc_bitmap_isset(assignment->memory_numas, node->numas[i].os_index) &&
+            node->nics[assignment->nic].level[i] < least) {
+            least = node->nics[assignment->nic].level[i];
+            nearest = node->numas[i].os_index;
+        }
+    if (least != UINT32_MAX)
+        hwloc_bitmap_only(assignment->memory_numas, nearest);
+}
+
+/* Chooses the memory policy of a rank. mem=local prefers the memory of its CPUs; that of a process
+ * that has all CPUs of the node, and did not say that it has several threads, beside its NIC; with
+ * several threads each finds its memory where it first touches it. mem=nic prefers
  * the memory of its NIC, interleaved if it uses several NICs. mem=interleave interleaves over the
  * NUMA nodes of all rails: data that arrives by two rails is faster there than in either NUMA node
  * ([PDCS 2007] in doc/design.md, section 5.3). */
@@ -64,6 +83,8 @@ static void choose_memory(const struct planner *p, struct nuioa_assignment *assi
         hwloc_bitmap_or(wanted, wanted, r->node->nics[p->rails.nic[i]].numas);
 
     usable_memory(p, wanted, assignment->memory_numas);
+    if (mem == NUIOA_MEM_LOCAL && p->plan->why == NUIOA_REASON_ALONE_WIDE && r->threads < 2)
+        keep_nearest(p, assignment);
     int count = hwloc_bitmap_weight(assignment->memory_numas);
     bool striped = mem == NUIOA_MEM_NIC && r->task_count == 1 && p->rails.count > 1;
     if ((mem == NUIOA_MEM_INTERLEAVE || (striped && count > 1)) && count > 0)
@@ -141,11 +162,11 @@ static int list_cores(const struct nuioa_node *node, const struct nuioa_assignme
 
 /* Returns false for ranks that share their CPUs, or that the user left unbound: the kernel places
  * their threads. */
-static bool places_wanted(const struct planner *p)
+static bool places_wanted(const struct planner *p, const struct nuioa_assignment *assignment)
 {
     const struct nuioa_request *r = p->request;
     return r->options->threads && r->options->mode != NUIOA_OFF &&
-           !(nuioa_unbound(p) && (r->task_count > 1 || r->bound_by_user));
+           (assignment->moved || !(nuioa_unbound(p) && (r->task_count > 1 || r->bound_by_user)));
 }
 
 /* Makes one OMP place for each core, the core nearest the rank's NIC first, because OpenMP runs
@@ -155,7 +176,7 @@ static int list_places(const struct planner *p, struct nuioa_assignment *assignm
     const struct nuioa_node *node = p->request->node;
     uint32_t count = 0;
     nuioa_assignment_drop_places(assignment);
-    if (!places_wanted(p))
+    if (!places_wanted(p, assignment))
         return 0;
     struct omp_place *cores = calloc(node->pu_count + 1, sizeof(*cores));
     if (!cores)

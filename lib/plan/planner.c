@@ -36,3 +36,25 @@ bool nuioa_unbound(const struct planner *p)
             return false;
     return r->task_count > 1 || hwloc_bitmap_isequal(r->tasks[0].cpus, p->allowed_cpus);
 }
+
+/* Returns true if two ranks have CPUs in common, or if there is no memory to know. */
+static bool masks_overlap(const struct nuioa_request *r)
+{
+    hwloc_bitmap_t seen = hwloc_bitmap_alloc();
+    bool overlap = !seen;
+    for (uint32_t i = 0; !overlap && i < r->task_count; i++) {
+        overlap = hwloc_bitmap_intersects(seen, r->tasks[i].cpus) ||
+                  hwloc_bitmap_or(seen, seen, r->tasks[i].cpus) < 0;
+    }
+    hwloc_bitmap_free(seen);
+    return overlap;
+}
+
+bool nuioa_shares(const struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    if (r->options->cores == NUIOA_CORES_SHARE)
+        return nuioa_unbound(p) || masks_overlap(r);
+    return r->options->cores == NUIOA_CORES_AUTO && r->options->asked && !r->sees_gpu &&
+           nuioa_unbound(p);
+}

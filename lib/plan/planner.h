@@ -30,4 +30,8 @@ void nuioa_planner_free(struct planner *planner);
  * has all CPUs of the step. */
 bool nuioa_unbound(const struct planner *planner);
 
+/* Returns true if the ranks are to divide the CPUs that they share: cores=share was chosen; or
+ * cores=auto, Slurm bound no rank, the user asked for placement, and the step has no GPU. */
+bool nuioa_shares(const struct planner *planner);
+
 #endif

@@ -4,69 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A core of which the step may use some PUs. */
-struct core {
-    uint32_t index;      /* logical, over the machine */
-    uint32_t first, end; /* its PUs in node->pus */
-    uint32_t pus;        /* allowed ones */
-    uint32_t level, tie;
-    int32_t numa;
-};
-
-static int nearer_core(const void *a, const void *b)
-{
-    const struct core *x = a, *y = b;
-    if (x->level != y->level)
-        return x->level < y->level ? -1 : 1;
-    if (x->numa != y->numa) /* one NUMA node after the other, so that few slots span two */
-        return x->numa < y->numa ? -1 : 1;
-    if (x->tie != y->tie)
-        return x->tie < y->tie ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-/* Adds the first allowed PUs of a core to `cpus`, at most `max`. Returns how many it added. */
-static uint32_t take_core(const struct nuioa_node *node, const struct core *core,
-                          hwloc_const_bitmap_t allowed, uint32_t max, hwloc_bitmap_t cpus)
-{
-    uint32_t taken = 0;
-    for (uint32_t i = core->first; i < core->end && taken < max; i++)
-        if (hwloc_bitmap_isset(allowed, node->pus[i].os_index)) {
-            hwloc_bitmap_set(cpus, node->pus[i].os_index);
-            taken++;
-        }
-    return taken;
-}
-
-/* Returns the cores that have an allowed PU, nearest first; the caller frees them. Returns NULL if
- * memory is short. */
-static struct core *list_cores(const struct nuioa_node *node, const struct nuioa_rails *rails,
-                               hwloc_const_bitmap_t allowed, uint32_t *count)
-{
-    struct core *cores = malloc((node->pu_count + 1) * sizeof(*cores));
-    hwloc_bitmap_t own = hwloc_bitmap_alloc();
-    *count = 0;
-    for (uint32_t i = 0, end; cores && own && i < node->pu_count; i = end) {
-        struct core core = { .index = node->pus[i].core, .first = i, .numa = node->pus[i].numa };
-        for (end = i; end < node->pu_count && node->pus[end].core == core.index; end++)
-            ;
-        core.end = end;
-        hwloc_bitmap_zero(own);
-        core.pus = take_core(node, &core, allowed, UINT32_MAX, own);
-        core.level = nuioa_rails_nearest(rails, own);
-        core.tie = nuioa_rails_tie(rails, node, own);
-        if (core.pus)
-            cores[(*count)++] = core;
-    }
-    hwloc_bitmap_free(own);
-    if (cores)
-        qsort(cores, *count, sizeof(*cores), nearer_core);
-    return cores;
-}
+#include "plan/core.h"
 
 /* Adds the next unused cores from `first` on to `out`, until they have `cpus` CPUs. With `whole`
  * they must be on the NUMA node of `first`. Returns false if there are too few. */
-static bool take_run(const struct nuioa_node *node, const struct core *cores, uint32_t count,
+static bool take_run(const struct nuioa_node *node, const struct nuioa_core *cores, uint32_t count,
                      uint32_t first, bool *used, hwloc_const_bitmap_t allowed, uint32_t cpus,
                      bool whole, hwloc_bitmap_t out)
 {
@@ -77,7 +19,7 @@ static bool take_run(const struct nuioa_node *node, const struct core *cores, ui
         return false;
     for (uint32_t i = first; i < end; i++)
         if (!used[i]) {
-            take_core(node, &cores[i], allowed, UINT32_MAX, out);
+            nuioa_core_take(node, &cores[i], allowed, UINT32_MAX, out);
             used[i] = true;
         }
     return true;
@@ -90,7 +32,7 @@ struct core_run {
     uint32_t share; /* how many slots it gets */
 };
 
-static uint32_t list_runs(const struct core *cores, uint32_t count, uint32_t cpus,
+static uint32_t list_runs(const struct nuioa_core *cores, uint32_t count, uint32_t cpus,
                           struct core_run *runs)
 {
     uint32_t n = 0;
@@ -131,7 +73,7 @@ static void share_out(struct core_run *runs, uint32_t count, uint32_t tasks)
 }
 
 static int fill_slots(struct nuioa_slots *slots, const struct nuioa_node *node,
-                      const struct core *cores, uint32_t count, hwloc_const_bitmap_t allowed,
+                      const struct nuioa_core *cores, uint32_t count, hwloc_const_bitmap_t allowed,
                       uint32_t cpus)
 {
     struct core_run *runs = calloc(count + 1, sizeof(*runs));
@@ -164,7 +106,7 @@ int nuioa_slots_pack(struct nuioa_slots *slots, const struct nuioa_request *requ
                      const struct nuioa_rails *rails, hwloc_const_bitmap_t allowed, uint32_t cpus)
 {
     uint32_t count = 0;
-    struct core *cores = list_cores(request->node, rails, allowed, &count);
+    struct nuioa_core *cores = nuioa_cores_list(request->node, rails, allowed, &count);
     int rc = nuioa_slots_reserve(slots, request->task_count);
     if (!cores)
         rc = -ENOMEM;
@@ -200,15 +142,15 @@ static uint32_t shape_of(const struct nuioa_node *node, hwloc_const_bitmap_t lik
 
 /* Sets `cpus` to PUs of the cores from `first` on, with pus[i] PUs in the i-th of `wanted` cores.
  * With `whole` they must be on the NUMA node of `first`. Returns false if there are too few. */
-static bool fill_shape(const struct nuioa_node *node, const struct core *cores, uint32_t count,
-                       uint32_t first, hwloc_const_bitmap_t allowed, const uint32_t *pus,
-                       uint32_t wanted, bool whole, hwloc_bitmap_t cpus)
+static bool fill_shape(const struct nuioa_node *node, const struct nuioa_core *cores,
+                       uint32_t count, uint32_t first, hwloc_const_bitmap_t allowed,
+                       const uint32_t *pus, uint32_t wanted, bool whole, hwloc_bitmap_t cpus)
 {
     uint32_t have = 0;
     hwloc_bitmap_zero(cpus);
     for (uint32_t i = first; i < count && have < wanted; i++)
         if (cores[i].pus >= pus[have] && (!whole || cores[i].numa == cores[first].numa))
-            take_core(node, &cores[i], allowed, pus[have++], cpus);
+            nuioa_core_take(node, &cores[i], allowed, pus[have++], cpus);
     return have == wanted;
 }
 
@@ -218,7 +160,7 @@ bool nuioa_slot_nearer(const struct nuioa_request *request, const struct nuioa_r
     const struct nuioa_node *node = request->node;
     const struct nuioa_pu *pu = nuioa_first_pu(node, like);
     uint32_t count = 0, now = nuioa_rails_nearest(rails, like);
-    struct core *cores = list_cores(node, rails, allowed, &count);
+    struct nuioa_core *cores = nuioa_cores_list(node, rails, allowed, &count);
     uint32_t *pus = malloc((node->pu_count + 1) * sizeof(*pus));
     bool found = false;
     if (cores && pus && pu) {

@@ -212,7 +212,7 @@ static void test_limits(void **state)
     assert_true(s->plan.moved);
     nuioa_plan_free(&s->plan);
     plan_case_option(s, "nuioa", "on");
-    s->options.force = false;
+    s->options.asked = false;
     s->request.bound_by_user = false;
 
     s->request.sees_gpu = true;

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/reason.h"
+
+static const char *const texts[NUIOA_REASON_COUNT] = {
+    [NUIOA_REASON_OTHER] = "",
+    [NUIOA_REASON_OFF] = "off",
+    [NUIOA_REASON_EXPORT] = "export only: nothing is moved",
+    [NUIOA_REASON_CPU_BIND] = "an explicit --cpu-bind is left alone (nuioa=force overrides it)",
+    [NUIOA_REASON_GPUS] = "the step has GPUs: ranks stay, NICs follow (nuioa=force overrides it)",
+    [NUIOA_REASON_NO_NIC] =
+        "no usable NIC on this node: nuioa topo says why, --nuioa-nic=NAME takes one",
+    [NUIOA_REASON_NO_NUMA] = "the NUMA node of the NIC is unknown: nuioa topo says more",
+    [NUIOA_REASON_NO_BETTER] = "no better exchange of Slurm's masks was found",
+    [NUIOA_REASON_NO_BETTER_RAILS] =
+        "no better exchange of Slurm's masks was found; heavy ranks share the NICs",
+    [NUIOA_REASON_TRAFFIC] = "placed by traffic to the NIC and neighbours",
+    [NUIOA_REASON_TRAFFIC_RAILS] = "placed by traffic to the NICs, shared, and to neighbours",
+    [NUIOA_REASON_HEAVIER] = "heavier ranks are nearer the NIC",
+    [NUIOA_REASON_HEAVIER_RAILS] = "heavier ranks are nearer the NICs, and share them",
+    [NUIOA_REASON_BLOCK_MOVED] =
+        "no hints: the ranks of the lowest rank's NUMA node are beside the NIC",
+    [NUIOA_REASON_BLOCK_NEAREST] = "no hints, and no equal block of Slurm's masks is nearer the "
+                                   "NIC than the lowest rank's",
+    [NUIOA_REASON_BLOCK_SPREAD] =
+        "no hints, and ranks span NUMA nodes (--nuioa-hints says which ranks are heavy)",
+    [NUIOA_REASON_BLOCK_SEPARATES] = "no hints, and moving a block would take neighbours apart "
+                                     "(--nuioa-hints says which ranks are heavy)",
+    [NUIOA_REASON_ALONE_MOVED] = "the only rank on the node moved nearer the NIC",
+    [NUIOA_REASON_ALONE_NEAREST] = "the only rank is as near the NIC as the step's CPUs allow",
+    [NUIOA_REASON_ALONE_ALL] = "the only rank has all CPUs of the step: there are no others (srun "
+                               "without -c, --exact and --exclusive gives a step all of its job's)",
+    [NUIOA_REASON_ALONE_WIDE] = "the only rank keeps all CPUs of the step; to bind it beside the "
+                                "NIC: srun --cpu-bind=cores, or sbatch -c N",
+    [NUIOA_REASON_ALONE_TYPED] = "the only rank has --cpus-per-task CPUs, those nearest the NIC",
+    [NUIOA_REASON_ALONE_OVERLAP] = "the only rank keeps all CPUs of the step, which may overlap "
+                                   "with others (srun without --overlap)",
+    [NUIOA_REASON_SHARE] =
+        "the ranks divide the CPUs that they shared, the lowest ranks nearest the NIC",
+    [NUIOA_REASON_SHARE_HEAVIER] =
+        "the ranks divide the CPUs that they shared, heavier ranks nearer the NIC",
+    [NUIOA_REASON_SHARE_TRAFFIC] = "the ranks divide the CPUs that they shared, by traffic to the "
+                                   "NIC and neighbours",
+    [NUIOA_REASON_SHARE_COSTS] = "ranks that share CPUs keep them all: dividing them would take "
+                                 "neighbours apart (hints without pairs divide them)",
+    [NUIOA_REASON_SHARE_CROWDED] = "ranks that share CPUs keep them all: they are more than the "
+                                   "cores (fewer tasks, or a job with more cores)",
+    [NUIOA_REASON_SHARE_TYPED] = "ranks that share CPUs keep them all: their parts would be below "
+                                 "--cpus-per-task (a smaller -c, or fewer tasks)",
+    [NUIOA_REASON_SHARE_UNEQUAL] = "ranks that share CPUs keep them all: their masks overlap, but "
+                                   "are not equal (srun without --cpu-bind)",
+    [NUIOA_REASON_SHARE_OVERLAP] = "all ranks share the same CPUs, maybe with other steps: none is "
+                                   "moved (srun without --overlap)",
+    [NUIOA_REASON_SHARE_NOT_ASKED] = "all ranks share the same CPUs: none is moved, or given fewer "
+                                     "(--nuioa-cores=share divides them)",
+    [NUIOA_REASON_PACK] = "cores=pack: cores filled from the NIC outwards",
+    [NUIOA_REASON_PACK_COSTS] = "cores=pack would cost more than Slurm's placement",
+    [NUIOA_REASON_CPU_UNKNOWN] =
+        "policy=cpu: nothing is moved; no interrupts of an Ethernet NIC are known",
+    [NUIOA_REASON_CPU_ALONE] = "policy=cpu: the only rank has all CPUs of the step: there are no "
+                               "others",
+    [NUIOA_REASON_CPU_SHARE] = "policy=cpu: all ranks share the same CPUs: none is moved, or given "
+                               "fewer (without policy=cpu, they divide them)",
+    [NUIOA_REASON_CPU_KEEP] =
+        "policy=cpu: nothing is moved, and cores=keep allows no spare cores (cores=auto does)",
+    [NUIOA_REASON_CPU_QUIET] =
+        "policy=cpu: nothing is moved; no rank is where NIC interrupts are served",
+    [NUIOA_REASON_CPU_NO_SPARE] = "policy=cpu: NIC interrupts are served where ranks run, and the "
+                                  "step has no spare core there",
+    [NUIOA_REASON_CPU_COSTS] = "policy=cpu: leaving the cores that serve interrupts would tear "
+                               "neighbours apart",
+    [NUIOA_REASON_CPU_MOVED] =
+        "policy=cpu: N of M ranks left cores that serve NIC interrupts for spare ones",
+    [NUIOA_REASON_BIND_FAILED] = "binding failed: ranks stay where Slurm put them",
+};
+
+const char *nuioa_reason_text(enum nuioa_reason reason)
+{
+    return texts[reason];
+}

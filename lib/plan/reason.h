@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_PLAN_REASON_H
+#define NUIOA_PLAN_REASON_H
+
+/* Why the ranks of a plan moved or did not move: one sentence for each situation. doc/report.md
+ * lists them, and test/unit/reason_test.c makes a plan for each. */
+enum nuioa_reason {
+    NUIOA_REASON_OTHER, /* the caller's own: request.stay */
+    NUIOA_REASON_OFF,
+    NUIOA_REASON_EXPORT,
+    NUIOA_REASON_CPU_BIND,
+    NUIOA_REASON_GPUS,
+    NUIOA_REASON_NO_NIC,
+    NUIOA_REASON_NO_NUMA,
+    /* Masks that Slurm made are exchanged. */
+    NUIOA_REASON_NO_BETTER,
+    NUIOA_REASON_NO_BETTER_RAILS,
+    NUIOA_REASON_TRAFFIC,
+    NUIOA_REASON_TRAFFIC_RAILS,
+    NUIOA_REASON_HEAVIER,
+    NUIOA_REASON_HEAVIER_RAILS,
+    NUIOA_REASON_BLOCK_MOVED,
+    NUIOA_REASON_BLOCK_NEAREST,
+    NUIOA_REASON_BLOCK_SPREAD,
+    NUIOA_REASON_BLOCK_SEPARATES,
+    /* One rank is alone on its node. */
+    NUIOA_REASON_ALONE_MOVED,
+    NUIOA_REASON_ALONE_NEAREST,
+    NUIOA_REASON_ALONE_ALL,
+    NUIOA_REASON_ALONE_WIDE,
+    NUIOA_REASON_ALONE_TYPED,
+    NUIOA_REASON_ALONE_OVERLAP,
+    /* Ranks share a mask. */
+    NUIOA_REASON_SHARE,
+    NUIOA_REASON_SHARE_HEAVIER,
+    NUIOA_REASON_SHARE_TRAFFIC,
+    NUIOA_REASON_SHARE_COSTS,
+    NUIOA_REASON_SHARE_CROWDED,
+    NUIOA_REASON_SHARE_TYPED,
+    NUIOA_REASON_SHARE_UNEQUAL,
+    NUIOA_REASON_SHARE_OVERLAP,
+    NUIOA_REASON_SHARE_NOT_ASKED,
+    /* cores=pack */
+    NUIOA_REASON_PACK,
+    NUIOA_REASON_PACK_COSTS,
+    /* policy=cpu */
+    NUIOA_REASON_CPU_UNKNOWN,
+    NUIOA_REASON_CPU_ALONE,
+    NUIOA_REASON_CPU_SHARE,
+    NUIOA_REASON_CPU_KEEP,
+    NUIOA_REASON_CPU_QUIET,
+    NUIOA_REASON_CPU_NO_SPARE,
+    NUIOA_REASON_CPU_COSTS,
+    NUIOA_REASON_CPU_MOVED,
+    /* What a caller of nuioa_plan_make finds when it binds. */
+    NUIOA_REASON_BIND_FAILED,
+    NUIOA_REASON_COUNT
+};
+
+/* Returns the sentence, a constant text: what was done, why, and, where nothing could be done, what
+ * to type. "" for NUIOA_REASON_OTHER. In that for NUIOA_REASON_CPU_MOVED, plan.reason has two numbers
+ * for N and M. */
+const char *nuioa_reason_text(enum nuioa_reason reason);
+
+#endif

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* cores=share: ranks divide a mask that they share. Random machines, masks and weights are checked
+ * against what must hold for every division. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "machine.h"
+#include "plan_case.h"
+#include "rounds.h"
+
+/* A request of `tasks` ranks that all have all CPUs of the node, as Slurm leaves them in a step that
+ * is wider than its tasks; the user typed --nuioa. */
+static void unbound(struct plan_case *s, unsigned tasks)
+{
+    plan_case_on(s, tasks, 0);
+    s->options.asked = true;
+    for (unsigned i = 0; i < tasks; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+}
+
+static struct plan_case *hagrid5(unsigned tasks)
+{
+    struct plan_case *s = plan_case_new();
+    machine_hagrid(&s->node, 5);
+    unbound(s, tasks);
+    return s;
+}
+
+/* Returns the CPUs of all ranks: "6-7,10-11 12-14 ...". The text is static. */
+static const char *cpus_of(const struct plan_case *s)
+{
+    static char text[2048];
+    size_t used = 0;
+    for (unsigned i = 0; i < s->plan.task_count; i++) {
+        char list[256];
+        hwloc_bitmap_list_snprintf(list, sizeof(list), s->plan.assignments[i].cpus);
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? " " : "", list);
+    }
+    return text;
+}
+
+/* --- random instances ------------------------------------------------------------------------ */
+
+static uint32_t seed;
+
+static unsigned below(unsigned limit)
+{
+    seed = seed * 1664525 + 1013904223;
+    return (seed >> 8) % limit;
+}
+
+static unsigned core_of(const struct nuioa_node *node, int cpu)
+{
+    return node->pus[nuioa_node_pu(node, (unsigned)cpu)].core;
+}
+
+/* Returns how many cores have a PU in `cpus`. */
+static unsigned count_cores(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
+{
+    bool seen[512] = { false };
+    unsigned count = 0;
+    for (int cpu = -1; (cpu = hwloc_bitmap_next(cpus, cpu)) >= 0;) {
+        count += !seen[core_of(node, cpu)];
+        seen[core_of(node, cpu)] = true;
+    }
+    return count;
+}
+
+/* Each CPU of the mask belongs to one rank, and so does each core. */
+static void check_partition(const struct plan_case *s, hwloc_const_bitmap_t mask)
+{
+    int owner[512];
+    hwloc_bitmap_t seen = hwloc_bitmap_alloc();
+    for (unsigned c = 0; c < 512; c++)
+        owner[c] = -1;
+    for (unsigned i = 0; i < s->plan.task_count; i++) {
+        hwloc_const_bitmap_t cpus = s->plan.assignments[i].cpus;
+        assert_false(hwloc_bitmap_intersects(seen, cpus));
+        hwloc_bitmap_or(seen, seen, cpus);
+        for (int cpu = -1; (cpu = hwloc_bitmap_next(cpus, cpu)) >= 0;) {
+            unsigned core = core_of(&s->node, cpu);
+            assert_true(owner[core] == -1 || owner[core] == (int)i);
+            owner[core] = (int)i;
+        }
+    }
+    assert_true(hwloc_bitmap_isequal(seen, mask));
+    hwloc_bitmap_free(seen);
+}
+
+static void check_fair(const struct plan_case *s, hwloc_const_bitmap_t mask)
+{
+    unsigned cores = count_cores(&s->node, mask), n = s->plan.task_count;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned own = count_cores(&s->node, s->plan.assignments[i].cpus);
+        assert_true(own == cores / n || own == cores / n + 1);
+    }
+}
+
+/* In each NUMA node, the cores of a rank follow one another in the mask: between two of them there
+ * is none of another rank. */
+static void check_contiguous(const struct plan_case *s, hwloc_const_bitmap_t mask)
+{
+    for (unsigned i = 0; i < s->plan.task_count; i++) {
+        hwloc_const_bitmap_t cpus = s->plan.assignments[i].cpus;
+        int numa = -2;
+        bool ended = false;
+        for (unsigned k = 0; k < s->node.pu_count; k++) {
+            const struct nuioa_pu *pu = &s->node.pus[k];
+            if (!hwloc_bitmap_isset(mask, pu->os_index))
+                continue;
+            if (pu->numa != numa)
+                ended = false;
+            bool in_numa = pu->numa == numa;
+            bool own = hwloc_bitmap_isset(cpus, pu->os_index);
+            bool before = in_numa && k && hwloc_bitmap_isset(cpus, s->node.pus[k - 1].os_index);
+            assert_false(own && ended);
+            ended = ended || (before && !own);
+            numa = pu->numa;
+        }
+    }
+}
+
+/* Where the parts come out even with the NUMA nodes, no rank has a part of one, or no rank has more
+ * than one. `each` is the number of cores of a NUMA node. */
+static void check_even(const struct plan_case *s, unsigned each)
+{
+    unsigned n = s->plan.task_count, share = s->node.core_count / n;
+    if (s->node.core_count % n || (share % each && each % share))
+        return;
+    unsigned numas = share < each ? 1 : share / each;
+    for (unsigned i = 0; i < n; i++)
+        assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[i].numas), numas);
+}
+
+/* Returns the level of the farthest NUMA node of a rank, or of its nearest one, from the nearest
+ * NIC. */
+static unsigned level_of(const struct plan_case *s, unsigned local, bool farthest)
+{
+    unsigned best = 255;
+    for (unsigned n = 0; n < s->node.nic_count; n++) {
+        unsigned level = farthest ? 0 : 255;
+        for (unsigned k = 0; k < s->node.numa_count; k++)
+            if (hwloc_bitmap_isset(s->plan.assignments[local].numas, k) &&
+                (s->node.nics[n].level[k] > level) == farthest)
+                level = s->node.nics[n].level[k];
+        best = level < best ? level : best;
+    }
+    return best;
+}
+
+/* Heavier ranks are not farther. One of the heaviest, or without hints the lowest, has a core as
+ * near the NIC as any. */
+static void check_nearest(const struct plan_case *s)
+{
+    unsigned n = s->plan.task_count, least = 255, first = 255;
+    double most = 0;
+    for (unsigned i = 0; i < n; i++)
+        most = s->tasks[i].weight > most ? s->tasks[i].weight : most;
+    for (unsigned i = 0; i < n; i++) {
+        unsigned here = level_of(s, i, false);
+        bool heaviest = s->request.hinted ? s->tasks[i].weight == most : i == 0;
+        least = here < least ? here : least;
+        first = heaviest && here < first ? here : first;
+        for (unsigned k = 0; k < n; k++)
+            if (s->tasks[i].weight > s->tasks[k].weight)
+                assert_true(level_of(s, i, true) <= level_of(s, k, true));
+    }
+    if (s->node.nic_count == 1 && !s->request.allowed_cpus)
+        assert_int_equal(first, least);
+}
+
+static void random_machine(struct plan_case *s, unsigned *each)
+{
+    uint32_t matrix[64];
+    unsigned numas = 1u << below(4);
+    for (unsigned i = 0; i < numas; i++)
+        for (unsigned k = 0; k < numas; k++)
+            matrix[i * numas + k] = i == k ? 10 : 20 + 5 * below(4);
+    *each = 1 + below(8);
+    machine_build(&s->node, &(struct shape){ numas, *each, 1 + below(2),
+                                             numas > 1 ? 1 + below(2) : 1, matrix });
+    for (unsigned i = 0, nics = 1 + below(2); i < nics; i++)
+        machine_nic(&s->node, i ? "mlx5_1" : "mlx5_0", below(numas));
+}
+
+/* Takes some CPUs away from the masks. Returns whether a core is left for each rank. */
+static bool thin_out(struct plan_case *s, hwloc_bitmap_t mask)
+{
+    for (unsigned i = 0; i < s->node.pu_count; i++)
+        if (below(4) == 0)
+            hwloc_bitmap_clr(mask, s->node.pus[i].os_index);
+    for (unsigned i = 0; i < s->request.task_count; i++)
+        hwloc_bitmap_copy(s->masks[i], mask);
+    s->request.allowed_cpus = mask;
+    return count_cores(&s->node, mask) >= s->request.task_count;
+}
+
+static void test_random(void **state)
+{
+    (void)state;
+    unsigned divided = 0;
+    for (unsigned round = 0; round < rounds(2000); round++) {
+        struct plan_case *s = plan_case_new();
+        unsigned each;
+        seed = 7919 * round + 1;
+        random_machine(s, &each);
+        unsigned most = s->node.core_count < 24 ? s->node.core_count : 24;
+        hwloc_bitmap_t mask = hwloc_bitmap_dup(s->node.allowed_cpus);
+        if (most > 1) {
+            unbound(s, 2 + below(most - 1));
+            bool fits = below(2) ? thin_out(s, mask) : true;
+            s->request.hinted = below(2);
+            for (unsigned i = 0; s->request.hinted && i < s->request.task_count; i++)
+                s->tasks[i].weight = 1 + below(9);
+            if (fits) {
+                plan_case_make(s);
+                check_partition(s, mask);
+                check_fair(s, mask);
+                check_contiguous(s, mask);
+                check_nearest(s);
+                if (!s->request.allowed_cpus)
+                    check_even(s, each);
+                divided++;
+            }
+        }
+        hwloc_bitmap_free(mask);
+        plan_case_free(s);
+    }
+    assert_true(divided > rounds(2000) / 2);
+}
+
+/* --- single cases ----------------------------------------------------------------------------- */
+
+static void test_hagrid(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {
+        [2] = "6-7,10-15 0-5,8-9",
+        [3] = "6-7,10-13 4,8-9,14-15 0-3,5",
+        [5] = "6-7,10-11 12-14 8-9,15 0,2-3 1,4-5",
+        [8] = "10-11 6-7 12-13 14-15 2-3 4-5 8-9 0-1",
+    };
+    for (unsigned n = 2; n < 9; n++) {
+        struct plan_case *s = hagrid5(n);
+        plan_case_make(s);
+        if (wanted[n])
+            assert_string_equal(cpus_of(s), wanted[n]);
+        assert_int_equal(s->plan.why, NUIOA_REASON_SHARE);
+        assert_int_equal(s->plan.order[0], 0);
+        plan_case_free(s);
+    }
+}
+
+/* Two NICs: each of two ranks has the NUMA node of one, and a NUMA node beside it. */
+static void test_each_rank_has_a_nic(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    unbound(s, 2);
+    plan_case_make(s);
+    assert_string_equal(plan_case_nics(s), "0,1");
+    for (unsigned i = 0; i < 2; i++)
+        assert_true(hwloc_bitmap_isset(s->plan.assignments[i].numas, i ? 3 : 1));
+    plan_case_free(s);
+}
+
+/* Two NICs in one package: four ranks of two packages, two of them beside a NIC of their own. */
+static void test_nics_of_one_package(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 8, 2, 1, 4, NULL });
+    machine_nic(&s->node, "mlx5_0", 0);
+    machine_nic(&s->node, "mlx5_1", 3);
+    unbound(s, 4);
+    plan_case_make(s);
+    assert_string_equal(cpus_of(s), "0-3 4-7 8-11 12-15");
+    plan_case_free(s);
+}
+
+static void test_heaviest_is_nearest(void **state)
+{
+    (void)state;
+    struct plan_case *s = hagrid5(5);
+    plan_case_weigh(s, (const double[]){ 1, 2, 9, 4, 3 });
+    plan_case_make(s);
+    assert_true(hwloc_bitmap_isset(s->plan.assignments[2].numas, 5));
+    assert_int_equal(s->plan.order[0], 2);
+    plan_case_free(s);
+}
+
+/* A rank gets what the user asked for each, or all keep what they had. */
+static void test_typed_cpus(void **state)
+{
+    (void)state;
+    struct plan_case *s = hagrid5(3);
+    s->request.cpus_typed = 5;
+    plan_case_make(s);
+    assert_int_equal(s->plan.why, NUIOA_REASON_SHARE);
+    s->request.cpus_typed = 6;
+    plan_case_make(s);
+    assert_int_equal(s->plan.why, NUIOA_REASON_SHARE_TYPED);
+    assert_false(s->plan.moved);
+    plan_case_free(s);
+}
+
+/* Ranks that Slurm bound to one of two sockets divide it only if that was asked for. */
+static void test_masks_of_several_ranks(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 1);
+    unbound(s, 4);
+    for (unsigned i = 0; i < 4; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.numas[i / 2].cpus);
+    plan_case_make(s);
+    assert_string_equal(cpus_of(s), "4-7 4-7 0-3 0-3");
+    plan_case_option(s, "cores", "share");
+    plan_case_make(s);
+    assert_string_equal(cpus_of(s), "0-1 2-3 4-5 6-7");
+    plan_case_free(s);
+}
+
+/* A rank alone keeps all CPUs of its step, unless the user said how many it needs. */
+static void test_one_rank(void **state)
+{
+    (void)state;
+    struct plan_case *s = hagrid5(1);
+    const struct nuioa_assignment *only;
+    plan_case_make(s);
+    only = &s->plan.assignments[0];
+    assert_false(s->plan.moved);
+    assert_int_equal(only->memory, NUIOA_MEMORY_PREFERRED);
+    assert_int_equal(hwloc_bitmap_first(only->memory_numas), 5);
+    assert_int_equal(only->place_count, 16);
+    assert_int_equal(hwloc_bitmap_first(only->places[0]), 10);
+
+    s->request.threads = 16;
+    plan_case_make(s);
+    assert_int_equal(s->plan.assignments[0].memory, NUIOA_MEMORY_DEFAULT);
+
+    s->request.cpus_typed = 4;
+    plan_case_make(s);
+    assert_string_equal(cpus_of(s), "6-7,10-11");
+    plan_case_free(s);
+}
+
+/* A site's default alone leaves all ranks the CPUs that Slurm gave them, and their memory too. */
+static void test_site_default(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n < 6; n++) {
+        struct plan_case *s = hagrid5(n);
+        s->options.asked = false;
+        plan_case_make(s);
+        assert_false(s->plan.moved);
+        for (unsigned i = 0; i < n; i++)
+            assert_int_equal(s->plan.assignments[i].memory, NUIOA_MEMORY_DEFAULT);
+        if (n > 1) {
+            plan_case_option(s, "cores", "share");
+            plan_case_make(s);
+            assert_true(s->plan.moved);
+        }
+        plan_case_free(s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hagrid),
+        cmocka_unit_test(test_each_rank_has_a_nic),
+        cmocka_unit_test(test_nics_of_one_package),
+        cmocka_unit_test(test_heaviest_is_nearest),
+        cmocka_unit_test(test_typed_cpus),
+        cmocka_unit_test(test_masks_of_several_ranks),
+        cmocka_unit_test(test_one_rank),
+        cmocka_unit_test(test_site_default),
+        cmocka_unit_test(test_random),
+    };
+    return cmocka_run_group_tests_name("share", tests, NULL, NULL);
+}
