@@ -396,7 +396,8 @@ static int place_wide_rank(struct planner *p)
             nuioa_nic_cost(r->options, nuioa_rails_nearest(&p->rails, assignment->cpus));
         set_reason(p->plan, NUIOA_REASON_ALONE_TYPED);
     } else {
-        set_reason(p->plan, is_wide(p) ? NUIOA_REASON_ALONE_WIDE : NUIOA_REASON_ALONE_ALL);
+        set_reason(p->plan,
+                   is_wide(p) && !r->cpus_typed ? NUIOA_REASON_ALONE_WIDE : NUIOA_REASON_ALONE_ALL);
     }
     nuioa_slots_free(&slot);
     return rc == -ENOSPC ? 0 : rc;
@@ -408,8 +409,9 @@ static int place_in_own_slots(struct planner *p, const struct nuioa_slots *own)
     if (nuioa_shares(p))
         return r->task_count > 1 ? place_shared(p, own) : place_wide_rank(p);
     if (nuioa_unbound(p)) {
-        set_reason(p->plan,
-                   r->task_count > 1 ? NUIOA_REASON_SHARE_NOT_ASKED : NUIOA_REASON_ALONE_ALL);
+        set_reason(p->plan, r->task_count > 1              ? NUIOA_REASON_SHARE_NOT_ASKED
+                            : is_wide(p) && !r->cpus_typed ? NUIOA_REASON_ALONE_NOT_ASKED
+                                                           : NUIOA_REASON_ALONE_ALL);
         return 0;
     }
     if (r->task_count == 1 && r->options->cores != NUIOA_CORES_KEEP)

@@ -27,8 +27,11 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
                                      "(--nuioa-hints says which ranks are heavy)",
     [NUIOA_REASON_ALONE_MOVED] = "the only rank on the node moved nearer the NIC",
     [NUIOA_REASON_ALONE_NEAREST] = "the only rank is as near the NIC as the step's CPUs allow",
-    [NUIOA_REASON_ALONE_ALL] = "the only rank has all CPUs of the step: there are no others (srun "
-                               "without -c, --exact and --exclusive gives a step all of its job's)",
+    [NUIOA_REASON_ALONE_ALL] =
+        "the only rank has all CPUs of the step: there are no others (sbatch "
+        "-c N, and srun without -c, takes the nearest)",
+    [NUIOA_REASON_ALONE_NOT_ASKED] = "the only rank has all CPUs of the step, and its memory is "
+                                     "where it runs (--nuioa prefers memory beside the NIC)",
     [NUIOA_REASON_ALONE_WIDE] = "the only rank keeps all CPUs of the step; to bind it beside the "
                                 "NIC: srun --cpu-bind=cores, or sbatch -c N",
     [NUIOA_REASON_ALONE_TYPED] = "the only rank has --cpus-per-task CPUs, those nearest the NIC",

@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Steps that are wider than their ranks, on the 8-node Opteron with its NIC on NUMA node 5, under
+# cgroup v2: what srun gives inside a job whenever nobody types -c. Slurm binds nobody then.
+[ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid5 --cgroup --timeout 900 "$@" -- "$0"
+# shellcheck source=lib.sh
+. /nuioa/lib.sh
+
+# expand LIST: "0-2,5" is "0 1 2 5".
+expand() {
+    local part
+    for part in ${1//,/ }; do seq "${part%-*}" "${part#*-}"; done | paste -sd' '
+}
+
+# The least number of CPUs that a rank has, how many are in use, and how often one is in two ranks.
+division() {
+    local list cpu least=999 count
+    declare -A seen=()
+    local twice=0
+    for list in $(values cpus); do
+        count=0
+        for cpu in $(expand "$list"); do
+            count=$((count + 1)) twice=$((twice + ${seen[$cpu]:-0})) seen[$cpu]=1
+        done
+        [ "$count" -lt "$least" ] && least=$count
+    done
+    echo "least $least, all ${#seen[@]}, twice $twice"
+}
+
+# How many ranks have all their pages on NUMA nodes of their own CPUs.
+near_own() {
+    awk '{
+        for (i = 1; i <= NF; i++) { split($i, f, "="); field[f[1]] = f[2] }
+        good = 1
+        for (i = split(field["pages"], page, ","); i > 0; i--) {
+            split(page[i], at, ":")
+            good = good && index("," field["numa"] ",", "," at[1] ",")
+        }
+        count += good
+    } END { print count + 0 }' <<<"$ranks"
+}
+
+# The local ranks that have NUMA node 5.
+beside_nic() {
+    values numa | tr ' ' '\n' | grep -nE '(^|,)5(,|$)' | cut -d: -f1 | awk '{ print $1 - 1 }' |
+        paste -sd' '
+}
+
+says() { grep -cF -- "$1" <<<"${said//$'\n'/ }"; }
+
+job=$(hold 16)
+launch --jobid="$job" -n2
+is "Slurm alone: both ranks have all CPUs" "$(values cpus)" "0-15 0-15"
+the_plugin_does
+
+megabytes=16
+for tasks in 2 3 5; do
+    launch --jobid="$job" -n$tasks --nuioa=report
+    is "-n$tasks: no core has two ranks, none is left, nobody has less than a fair share" \
+        "$(division)" "least $((16 / tasks)), all 16, twice 0"
+    is "-n$tasks: rank 0 is beside the NIC and leads; memory follows" \
+        "$(beside_nic); $(distinct NUIOA_LEADER); $(near_own)" "0; 1; $tasks"
+    is "-n$tasks: the report says it" \
+        "$(says "the ranks divide the CPUs that they shared, the lowest ranks nearest")" 1
+    launch --jobid="$job" -n$tasks --nuioa --nuioa-hints="heavy=$((tasks - 1))"
+    is "-n$tasks, the last is heavy: it is beside the NIC" \
+        "$(division); $(beside_nic); $(near_own)" \
+        "least $((16 / tasks)), all 16, twice 0; $((tasks - 1)); $tasks"
+done
+
+SLURM_NUIOA=on launch --jobid="$job" -n2
+is "SLURM_NUIOA=on, no flag: as with the flag" "$(division)" "least 8, all 16, twice 0"
+
+launch --jobid="$job" -n1 --nuioa=report
+is "-n1: it keeps all CPUs, and its memory is beside the NIC" \
+    "$(values cpus); $(values pages); $(values policy)" "0-15; 5:4096; preferred:5"
+is "-n1: the report says what to type" "$(says "srun --cpu-bind=cores, or sbatch -c N")" 1
+launch --jobid="$job" -n1 --nuioa --cpu-bind=cores
+is "-n1 --cpu-bind=cores: one core beside the NIC" "$(values numa)" 5
+OMP_NUM_THREADS=16 launch --jobid="$job" -n1 --nuioa
+is "-n1 with 16 threads: no memory is asked for" "$(values policy)" default
+SLURM_CPUS_PER_TASK=4 launch --jobid="$job" -n1 --nuioa=report
+is "-n1, -c4 of sbatch: the 4 CPUs nearest the NIC" "$(values cpus)" "6-7,10-11"
+is "... and the report says it" "$(says "--cpus-per-task CPUs, those nearest")" 1
+SLURM_CPUS_PER_TASK=4 launch --jobid="$job" -n2 --nuioa
+is "-n2, -c4 of sbatch: fair shares, which are more" "$(division)" "least 8, all 16, twice 0"
+SLURM_CPUS_PER_TASK=6 launch --jobid="$job" -n3 --nuioa=report
+is "-n3, -c6 of sbatch: no part has 6, all keep all" \
+    "$(values cpus); $(says "below --cpus-per-task")" "0-15 0-15 0-15; 1"
+
+for flags in "-n1 -c4" "-n1 -c4 --exact"; do
+    # shellcheck disable=SC2086 # flags
+    launch --jobid="$job" $flags --nuioa=report
+    is "$flags: Slurm chose 4 CPUs, which stay; the report says what to type" \
+        "$(values cpus); $(says "sbatch -c N, and srun without -c")" "0-3; 1"
+done
+launch --jobid="$job" -n2 --exclusive --nuioa=report
+is "-n2 --exclusive: two CPUs, one each" "$(division)" "least 1, all 2, twice 0"
+launch --jobid="$job" -n2 --hint=nomultithread --nuioa
+is "--hint=nomultithread: Slurm bound each rank to a core" "$(division)" "least 1, all 2, twice 0"
+
+launch --jobid="$job" -n2 --cpu-bind=none --nuioa=report
+is "--cpu-bind=none: untouched" \
+    "$(values cpus); $(values policy); $(says "an explicit --cpu-bind is left alone")" \
+    "0-15 0-15; default default; 1"
+launch --jobid="$job" -n1 --cpu-bind=none --nuioa
+is "-n1 --cpu-bind=none: untouched" "$(values cpus); $(values policy)" "0-15; default"
+launch --jobid="$job" -n2 --overlap --nuioa=report
+is "--overlap: untouched" "$(values cpus); $(values policy); $(says "srun without --overlap")" \
+    "0-15 0-15; default default; 1"
+launch --jobid="$job" -n1 --overlap --nuioa
+is "-n1 --overlap: untouched" "$(values cpus); $(values policy)" "0-15; default"
+launch --jobid="$job" -n2 --nuioa --nuioa-cores=keep
+is "cores=keep: untouched" "$(values cpus)" "0-15 0-15"
+launch --jobid="$job" -n20 -O --nuioa=report
+is "more ranks than cores: untouched" \
+    "$(distinct cpus); $(says "they are more than the cores")" "1; 1"
+release "$job"
+
+# Steps that run at the same time, each with cores of its own.
+cat >/tmp/four.sh <<'END'
+#!/bin/bash
+for step in 1 2 3 4; do
+    srun -n2 -c2 --exclusive --nuioa sh -c 'whereami 1; sleep 2' >"/tmp/four.$step" 2>&1 &
+done
+wait
+END
+as_user sbatch -W -n16 -o /tmp/four.out /tmp/four.sh >/dev/null
+ranks=$(sort /tmp/four.[1-4])
+is "four exclusive steps at once: each core has one rank" "$(division); $(near_own)" \
+    "least 2, all 16, twice 0; 8"
+
+# What a site says for everybody divides nothing, unless it says so.
+echo "optional /usr/lib/slurm/nuioa.so default=on" >/etc/slurm/plugstack.conf
+job=$(hold 16)
+for tasks in 1 2 3 5; do
+    launch --jobid="$job" -n$tasks
+    is "default=on alone, -n$tasks: untouched" \
+        "$(values cpus); $(values policy); $(distinct NUIOA_NIC)" \
+        "$(repeat $tasks 0-15); $(repeat $tasks default); 1"
+done
+echo "optional /usr/lib/slurm/nuioa.so default=on cores=share" >/etc/slurm/plugstack.conf
+launch --jobid="$job" -n2
+is "default=on cores=share: divided" "$(division)" "least 8, all 16, twice 0"
+release "$job"
+
+done_testing

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Makes a plan for each situation in which ranks move or stay, and compares its sentence with the
+ * table in doc/report.md. With the argument --table it prints that table. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "machine.h"
+#include "plan_case.h"
+
+/* --- situations ------------------------------------------------------------------------------- */
+
+static const struct nuioa_pair far_pair[] = { { 0, 15, 100 } };
+static const struct nuioa_pair near_pairs[] = {
+    { 0, 1, 9 }, { 2, 3, 9 }, { 4, 5, 9 }, { 6, 7, 9 }
+};
+static hwloc_bitmap_t interrupts; /* freed after each situation */
+
+/* 16 ranks, each bound to a core; the NIC is on NUMA node 5. */
+static void bound(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 16, 1);
+}
+
+static void hinted(struct plan_case *s)
+{
+    bound(s);
+    plan_case_weigh_by(s, plan_case_descending);
+}
+
+static void off(struct plan_case *s)
+{
+    bound(s);
+    plan_case_option(s, "nuioa", "off");
+}
+
+static void export_only(struct plan_case *s)
+{
+    bound(s);
+    plan_case_option(s, "nuioa", "export");
+}
+
+static void cpu_bind(struct plan_case *s)
+{
+    bound(s);
+    s->request.bound_by_user = true;
+}
+
+static void gpus(struct plan_case *s)
+{
+    bound(s);
+    s->request.sees_gpu = true;
+}
+
+static void no_nic(struct plan_case *s)
+{
+    bound(s);
+    plan_case_option(s, "nic", "^mlx4_0");
+}
+
+static void no_numa(struct plan_case *s)
+{
+    bound(s);
+    free(s->node.nics[0].level);
+    s->node.nics[0].level = NULL;
+    hwloc_bitmap_zero(s->node.nics[0].numas);
+}
+
+static void equal_weights(struct plan_case *s)
+{
+    bound(s);
+    plan_case_weigh_by(s, plan_case_equal);
+}
+
+/* Four NUMA nodes with a NIC each. The heavy ranks begin beside one of them. */
+static void four_rails(struct plan_case *s)
+{
+    static const char *const names[] = { "mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3" };
+    machine_build(&s->node, &(struct shape){ 4, 4, 1, 1, NULL });
+    for (unsigned n = 0; n < 4; n++)
+        machine_nic(&s->node, names[n], n);
+    plan_case_on(s, 16, 1);
+    plan_case_weigh(s, (const double[16]){ 1, 1, 1, 1 });
+}
+
+static void traffic(struct plan_case *s)
+{
+    hinted(s);
+    s->request.pairs = far_pair;
+    s->request.pair_count = 1;
+}
+
+static void heavier_rails(struct plan_case *s)
+{
+    machine_quad(&s->node);
+    plan_case_on(s, 8, 2);
+    plan_case_weigh(s, (const double[8]){ 8, 8, 1, 1, 1, 1, 1, 1 });
+}
+
+/* The heavy ranks have no partners on the node, the others have. */
+static void traffic_rails(struct plan_case *s)
+{
+    heavier_rails(s);
+    plan_case_weigh(s, (const double[8]){ 8, 8, 4, 4, 1, 1, 1, 1 });
+    s->request.pairs = near_pairs + 2;
+    s->request.pair_count = 2;
+}
+
+static void block_nearest(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 0);
+    plan_case_on(s, 16, 1);
+}
+
+static void block_spread(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 4, 4);
+}
+
+/* Three NUMA nodes in a row with the NIC at the end: the chain of ranks would be longer. */
+static void block_separates(struct plan_case *s)
+{
+    static const uint32_t row[] = { 10, 20, 40, 20, 10, 20, 40, 20, 10 };
+    machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, row });
+    machine_nic(&s->node, "mlx5_0", 1);
+    plan_case_on(s, 6, 1);
+}
+
+static void alone(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 1, 1);
+}
+
+static void alone_nearest(struct plan_case *s)
+{
+    alone(s);
+    hwloc_bitmap_only(s->masks[0], 10);
+}
+
+/* All ranks have all CPUs of the step, and the user typed --nuioa. */
+static void unbound(struct plan_case *s, unsigned tasks)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, tasks, 0);
+    s->options.asked = true;
+    for (unsigned i = 0; i < tasks; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+}
+
+/* srun -n1 -c4: the step is these CPUs. */
+static void alone_all(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 1, 4);
+    s->options.asked = true;
+    s->request.cpus_typed = 4;
+    s->request.allowed_cpus = s->masks[0];
+}
+
+static void alone_not_asked(struct plan_case *s)
+{
+    unbound(s, 1);
+    s->options.asked = false;
+}
+
+static void alone_wide(struct plan_case *s)
+{
+    unbound(s, 1);
+}
+
+static void alone_typed(struct plan_case *s)
+{
+    unbound(s, 1);
+    s->request.cpus_typed = 4;
+}
+
+static void alone_overlap(struct plan_case *s)
+{
+    unbound(s, 1);
+    s->request.overlaps = true;
+}
+
+static void share(struct plan_case *s)
+{
+    unbound(s, 5);
+}
+
+static void share_heavier(struct plan_case *s)
+{
+    unbound(s, 5);
+    plan_case_weigh_by(s, plan_case_descending);
+}
+
+static void share_traffic(struct plan_case *s)
+{
+    unbound(s, 8);
+    plan_case_weigh_by(s, plan_case_descending);
+    s->request.pairs = near_pairs;
+    s->request.pair_count = 4;
+}
+
+/* All ranks talk to all, none with other nodes: apart they are farther from each other. */
+static void share_costs(struct plan_case *s)
+{
+    static struct nuioa_pair all[28];
+    unsigned count = 0;
+    unbound(s, 8);
+    for (uint32_t i = 0; i < 8; i++)
+        for (uint32_t k = i + 1; k < 8; k++)
+            all[count++] = (struct nuioa_pair){ i, k, 1 };
+    s->request.hinted = true;
+    s->request.pairs = all;
+    s->request.pair_count = count;
+}
+
+static void share_crowded(struct plan_case *s)
+{
+    unbound(s, 17);
+}
+
+static void share_typed(struct plan_case *s)
+{
+    unbound(s, 3);
+    s->request.cpus_typed = 6;
+}
+
+static void share_unequal(struct plan_case *s)
+{
+    unbound(s, 3);
+    hwloc_bitmap_clr(s->masks[2], 0);
+    plan_case_option(s, "cores", "share");
+}
+
+static void share_overlap(struct plan_case *s)
+{
+    unbound(s, 3);
+    s->request.overlaps = true;
+}
+
+static void share_not_asked(struct plan_case *s)
+{
+    unbound(s, 3);
+    s->options.asked = false;
+}
+
+static void pack(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 4, 1);
+    plan_case_weigh_by(s, plan_case_descending);
+    plan_case_option(s, "cores", "pack");
+}
+
+/* Two ranks beside the NIC; four CPUs each are no longer there. */
+static void pack_costs(struct plan_case *s)
+{
+    pack(s);
+    s->request.task_count = 2;
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_only(s->masks[i], 10 + i);
+    s->request.cpus_per_task = 4;
+}
+
+static void computing(struct plan_case *s, unsigned tasks, const char *list)
+{
+    machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+    machine_nic(&s->node, "eth0", 1)->kind = NUIOA_NIC_ETHERNET;
+    plan_case_on(s, tasks, 1);
+    plan_case_option(s, "policy", "cpu");
+    interrupts = hwloc_bitmap_alloc();
+    hwloc_bitmap_list_sscanf(interrupts, list);
+    s->request.interrupt_cpus = interrupts;
+}
+
+static void cpu_unknown(struct plan_case *s)
+{
+    computing(s, 3, "");
+}
+
+static void cpu_alone(struct plan_case *s)
+{
+    computing(s, 1, "0");
+    hwloc_bitmap_copy(s->masks[0], s->node.allowed_cpus);
+}
+
+static void cpu_share(struct plan_case *s)
+{
+    computing(s, 2, "0");
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+}
+
+static void cpu_keep(struct plan_case *s)
+{
+    computing(s, 3, "0");
+    plan_case_option(s, "cores", "keep");
+}
+
+static void cpu_quiet(struct plan_case *s)
+{
+    computing(s, 3, "7");
+}
+
+static void cpu_no_spare(struct plan_case *s)
+{
+    computing(s, 8, "0");
+}
+
+/* The spare core does not share a cache with the other rank. */
+static void cpu_costs(struct plan_case *s)
+{
+    computing(s, 2, "1");
+    for (int i = 2; i < 4; i++)
+        s->node.pus[i].l3 = 9;
+    s->request.pairs = near_pairs;
+    s->request.pair_count = 1;
+}
+
+static void cpu_moved(struct plan_case *s)
+{
+    computing(s, 3, "0");
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+#define ROW(reason, set, when) [NUIOA_REASON_##reason] = { #set, set, when }
+
+static const struct {
+    const char *name;
+    void (*set)(struct plan_case *s);
+    const char *when;
+} rows[NUIOA_REASON_COUNT] = {
+    ROW(OFF, off, "nothing was asked for"),
+    ROW(EXPORT, export_only, "`--nuioa=export`"),
+    ROW(CPU_BIND, cpu_bind, "`--cpu-bind` with masks, CPUs, ranks or `none`"),
+    ROW(GPUS, gpus, "the step has GPUs"),
+    ROW(NO_NIC, no_nic, "no NIC, none that is up, or `--nuioa-nic` leaves none"),
+    ROW(NO_NUMA, no_numa, "the firmware does not say where the NIC is"),
+    ROW(NO_BETTER, equal_weights, "hints; the masks are as good as they can be"),
+    ROW(NO_BETTER_RAILS, four_rails, "the same, but heavy ranks were beside one NIC of several"),
+    ROW(TRAFFIC, traffic, "a profile with pairs of ranks"),
+    ROW(TRAFFIC_RAILS, traffic_rails, "the same, several NICs"),
+    ROW(HEAVIER, hinted, "hints without pairs of ranks"),
+    ROW(HEAVIER_RAILS, heavier_rails, "the same, several NICs"),
+    ROW(BLOCK_MOVED, bound, "no hints; ranks are bound"),
+    ROW(BLOCK_NEAREST, block_nearest, "no hints; no block that could change places is nearer"),
+    ROW(BLOCK_SPREAD, block_spread, "no hints; masks span NUMA nodes"),
+    ROW(BLOCK_SEPARATES, block_separates, "no hints; neighbours would be farther apart"),
+    ROW(ALONE_MOVED, alone, "one rank, bound, in a wider step"),
+    ROW(ALONE_NEAREST, alone_nearest, "the same; it is there already"),
+    ROW(ALONE_ALL, alone_all, "one rank that has all CPUs of its step: `srun -c`, `--exact`"),
+    ROW(ALONE_NOT_ASKED, alone_not_asked,
+        "the same, in a step of several NUMA nodes; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
+    ROW(ALONE_WIDE, alone_wide, "one rank, not bound, in a step of several NUMA nodes"),
+    ROW(ALONE_TYPED, alone_typed, "the same, with `sbatch -c` or `salloc -c`"),
+    ROW(ALONE_OVERLAP, alone_overlap, "the same, with `srun --overlap`"),
+    ROW(SHARE, share, "several ranks, not bound; no hints"),
+    ROW(SHARE_HEAVIER, share_heavier, "the same, with hints"),
+    ROW(SHARE_TRAFFIC, share_traffic, "the same, with a profile with pairs of ranks"),
+    ROW(SHARE_COSTS, share_costs, "the same; ranks talk to each other more than to other nodes"),
+    ROW(SHARE_CROWDED, share_crowded, "more ranks than cores"),
+    ROW(SHARE_TYPED, share_typed, "the parts would be smaller than `-c` of sbatch or salloc"),
+    ROW(SHARE_UNEQUAL, share_unequal, "`--nuioa-cores=share`; masks overlap in part"),
+    ROW(SHARE_OVERLAP, share_overlap, "several ranks, not bound, with `srun --overlap`"),
+    ROW(SHARE_NOT_ASKED, share_not_asked,
+        "several ranks, not bound; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
+    ROW(PACK, pack, "`--nuioa-cores=pack`"),
+    ROW(PACK_COSTS, pack_costs, "the same; Slurm's masks were better"),
+    ROW(CPU_UNKNOWN, cpu_unknown, "`--nuioa-policy=cpu`; no Ethernet NIC has interrupts"),
+    ROW(CPU_ALONE, cpu_alone, "`--nuioa-policy=cpu`; one rank, not bound"),
+    ROW(CPU_SHARE, cpu_share, "`--nuioa-policy=cpu`; several ranks, not bound"),
+    ROW(CPU_KEEP, cpu_keep, "`--nuioa-policy=cpu --nuioa-cores=keep`"),
+    ROW(CPU_QUIET, cpu_quiet, "`--nuioa-policy=cpu`; interrupts are elsewhere"),
+    ROW(CPU_NO_SPARE, cpu_no_spare, "`--nuioa-policy=cpu`; all cores are in use"),
+    ROW(CPU_COSTS, cpu_costs, "`--nuioa-policy=cpu`; spare cores share no cache"),
+    ROW(CPU_MOVED, cpu_moved, "`--nuioa-policy=cpu`; a core was spare"),
+};
+
+/* Only slurmstepd reaches it: test/cluster has no CPUs to bind to. */
+static bool is_no_plan(unsigned reason)
+{
+    return reason == NUIOA_REASON_OTHER || reason == NUIOA_REASON_BIND_FAILED;
+}
+
+static void print_row(FILE *out, unsigned reason)
+{
+    fprintf(out, "| %s | %s | `%s` |\n", rows[reason].when, nuioa_reason_text(reason),
+            rows[reason].name);
+}
+
+/* Returns the page, which the caller frees. */
+static char *read_page(void)
+{
+    char path[4096], *text = calloc(1, 1 << 20);
+    const char *top = getenv("srcdir");
+    snprintf(path, sizeof(path), "%s/../../doc/report.md", top ? top : ".");
+    FILE *in = fopen(path, "re");
+    if (!in)
+        fail_msg("%s cannot be read", path);
+    assert_true(fread(text, 1, (1 << 20) - 1, in) > 0);
+    fclose(in);
+    return text;
+}
+
+/* Every situation leads to its sentence, and no rank has moved where the sentence says so. */
+static void test_sentences(void **state)
+{
+    (void)state;
+    for (unsigned reason = 0; reason < NUIOA_REASON_COUNT; reason++) {
+        if (is_no_plan(reason))
+            continue;
+        struct plan_case *s = plan_case_new();
+        assert_non_null(rows[reason].name);
+        rows[reason].set(s);
+        plan_case_make(s);
+        if (s->plan.why != reason)
+            fail_msg("%s: '%s', wanted '%s'", rows[reason].name, s->plan.reason,
+                     nuioa_reason_text(reason));
+        if (reason == NUIOA_REASON_CPU_MOVED)
+            assert_string_equal(s->plan.reason,
+                                "policy=cpu: 1 of 1 ranks left cores that serve NIC "
+                                "interrupts for spare ones");
+        else
+            assert_string_equal(s->plan.reason, nuioa_reason_text(reason));
+        plan_case_free(s);
+        hwloc_bitmap_free(interrupts);
+        interrupts = NULL;
+    }
+}
+
+static void test_page(void **state)
+{
+    (void)state;
+    char row[1024], *page = read_page();
+    unsigned wanted = 0, found = 0;
+    for (unsigned reason = 0; reason < NUIOA_REASON_COUNT; reason++) {
+        if (is_no_plan(reason))
+            continue;
+        FILE *out = fmemopen(row, sizeof(row), "w");
+        print_row(out, reason);
+        fclose(out);
+        wanted++;
+        if (!strstr(page, row))
+            fail_msg("doc/report.md lacks: %s", row);
+    }
+    for (const char *line = page; (line = strstr(line, "` |\n")); line++)
+        found++;
+    assert_int_equal(found, wanted);
+    free(page);
+}
+
+/* A sentence, with what is added to it, fits into a plan and into what nodes send. */
+static void test_length(void **state)
+{
+    (void)state;
+    for (unsigned reason = 0; reason < NUIOA_REASON_COUNT; reason++)
+        assert_true(strlen(nuioa_reason_text(reason)) <
+                    sizeof(((struct nuioa_plan *)NULL)->reason));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_page),
+        cmocka_unit_test(test_length),
+    };
+    if (argc > 1 && !strcmp(argv[1], "--table")) {
+        for (unsigned reason = 0; reason < NUIOA_REASON_COUNT; reason++)
+            if (!is_no_plan(reason))
+                print_row(stdout, reason);
+        return 0;
+    }
+    return cmocka_run_group_tests_name("reason", tests, NULL, NULL);
+}
