@@ -137,8 +137,8 @@ static void resolve_hints(struct srun_context *context, const struct option_sour
     setenv(OPTION_SOURCES_HINTS_LIST, list, 1);
 }
 
-/* Returns true if `text` is --overlap or an abbreviation that getopt takes for it: other flags begin
- * with --over, too. */
+/* Returns true if `text` is --overlap or an abbreviation that getopt takes for it; --over begins
+ * other flags, too. */
 static bool is_overlap(const char *text)
 {
     return !strncmp(text, "--overl", 7) && !strncmp(text, "--overlap", strlen(text));

@@ -58,8 +58,8 @@ struct nuioa_request {
 struct nuioa_plan {
     bool moved;       /* some rank does not run where Slurm put it */
     bool planned;     /* as in the request */
+    char reason[160]; /* one line: why ranks moved or did not move */
     enum nuioa_reason why;
-    char reason[160]; /* one line: why ranks moved or did not move; nuioa_reason_text(why) */
     enum nuioa_policy policy;
     bool hinted; /* as in the request */
     uint32_t task_count;

@@ -59,8 +59,8 @@ enum nuioa_reason {
 };
 
 /* Returns the sentence, a constant text: what was done, why, and, where nothing could be done, what
- * to type. "" for NUIOA_REASON_OTHER. In that for NUIOA_REASON_CPU_MOVED, plan.reason has two numbers
- * for N and M. */
+ * to type. "" for NUIOA_REASON_OTHER. Where that for NUIOA_REASON_CPU_MOVED has N and M, the reason
+ * of a plan has numbers. */
 const char *nuioa_reason_text(enum nuioa_reason reason);
 
 #endif

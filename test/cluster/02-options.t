@@ -59,6 +59,7 @@ policy latency
 policy cpu
 cores auto
 cores keep
+cores share
 cores pack
 nic auto
 nic mlx5_0

@@ -93,7 +93,8 @@ is "an interrupted job leaves nothing behind" "$(in_node ctl sh -c 'sleep 1; squ
 # srun tells these variables only to the nodes.
 cat >"$CLUSTER_DIR/home/mpirun" <<'END'
 #!/bin/sh
-env | grep -e ^PATH= -e ^SLURM_NUIOA_SRUN= -e ^SLURM_NUIOA_HINTS_LIST= | cut -d = -f 1
+env | grep -e ^PATH= -e ^SLURM_NUIOA_SRUN= -e ^SLURM_NUIOA_HINTS_LIST= \
+    -e ^SLURM_NUIOA_OVERLAP= | cut -d = -f 1
 END
 install -m 0755 "$CLUSTER_DIR/home/mpirun" "$CLUSTER_DIR/home/print-secrets"
 chmod 0755 "$CLUSTER_DIR/home/mpirun"
@@ -107,9 +108,10 @@ say=$home/print-secrets
 printf 'nuioa-profile 1\nranks 1\nrank 0 0 5 1 1 0\n' >"$CLUSTER_DIR/home/profile"
 plugin on "topology=$topology" default=on gather=on "hints=$home/profile" "${patient[@]}"
 keeps_quiet "a rank is not told the keys" srun -n1 -w node1 "$say"
-keeps_quiet "a launcher is not" srun -n1 -w node1 "$home/mpirun"
+keeps_quiet "a rank is not told of --overlap" srun -n1 -w node1 --overlap "$say"
+keeps_quiet "a launcher is not" srun -n1 -w node1 --overlap "$home/mpirun"
 keeps_quiet "a batch script is not" \
-    env SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_HINTS_LIST=0:1 \
+    env SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_HINTS_LIST=0:1 SLURM_NUIOA_OVERLAP=1 \
     sh -c "sbatch -Q -W -w node1 -n1 -o $home/job.out $say; cat $home/job.out"
 printf 'LaunchParameters=use_interactive_step\n' >>"$CLUSTER_DIR/slurm.conf"
 keeps_quiet "an interactive step is not" sh -c "SHELL=$say salloc -Q -n1 -w node1"
@@ -117,7 +119,7 @@ sed -i '/^LaunchParameters/d' "$CLUSTER_DIR/slurm.conf"
 for off in off "on gather=off" "on topology=/run/node/none"; do
     # shellcheck disable=SC2086
     plugin -n node1 on "topology=$topology" ${off/#/default=} "${patient[@]}"
-    keeps_quiet "a rank is not where the node says $off" srun -n1 -w node1 "$say"
+    keeps_quiet "a rank is not where the node says $off" srun -n1 -w node1 --overlap "$say"
     keeps_quiet "a launcher is not where the node says $off" srun -n1 -w node1 "$home/mpirun"
 done
 plugin off

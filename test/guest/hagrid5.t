@@ -64,12 +64,15 @@ is "map_cpu: untouched, leader, NIC and level still exported" \
     "$(values cpus); $(values NUIOA_LEADER); $(nics); $(values NUIOA_LEVEL)" \
     "0 1 2 3; 2 2 2 2; eth0 eth0 eth0 eth0; 3 3 2 2"
 
-for unbound in --cpu-bind=none --distribution=block; do
+for unbound in --cpu-bind=none --nuioa-cores=keep; do
     launch --jobid="$job" -n4 "$unbound" --nuioa --nuioa-hints="$(descending 4)"
     is "unbound ranks ($unbound): not squeezed, leader and NIC still exported" \
         "$(values cpus); $(values NUIOA_LEADER); $(nics)" \
         "$(repeat 4 0-15); $(repeat 4 0); $(repeat 4 eth0)"
 done
+launch --jobid="$job" -n4 --nuioa --nuioa-hints="$(descending 4)"
+is "unbound ranks, no cgroup: divided, the heaviest beside the NIC" \
+    "$(values cpus)" "6-7,10-11 12-15 4-5,8-9 0-3"
 
 SLURM_NUIOA=on launch --jobid="$job" -n1 --cpu-bind=cores
 is "SLURM_NUIOA=on, no flag: as with the flag" "$(values numa)" 5

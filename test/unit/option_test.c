@@ -102,6 +102,25 @@ static void test_switch(void **state)
            "--nuioa: 'off|export' is not one of off, export, on, force, report, explain, help");
 }
 
+/* A site's default is not what a user asked for, and the last source wins. */
+static void test_asked(void **state)
+{
+    (void)state;
+    assert_false(options.asked);
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "default", "on"), 0);
+    assert_false(options.asked);
+    assert_int_equal(set_at(NUIOA_FROM_ENVIRONMENT, "NUIOA", ""), 0);
+    assert_false(options.asked);
+    accept("policy", "latency");
+    assert_false(options.asked);
+    assert_int_equal(set_at(NUIOA_FROM_ENVIRONMENT, "NUIOA", "on"), 0);
+    assert_true(options.asked);
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "default", "on"), 0);
+    assert_false(options.asked);
+    accept("nuioa", "report");
+    assert_true(options.asked);
+}
+
 static void test_words(void **state)
 {
     (void)state;
@@ -109,6 +128,8 @@ static void test_words(void **state)
     assert_int_equal(options.policy, NUIOA_POLICY_LATENCY);
     accept("policy", "cpu");
     assert_int_equal(options.policy, NUIOA_POLICY_CPU);
+    accept("cores", "share");
+    assert_int_equal(options.cores, NUIOA_CORES_SHARE);
     accept("cores", "pack");
     assert_int_equal(options.cores, NUIOA_CORES_PACK);
     accept("mem", "off");
@@ -320,12 +341,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_defaults, start), cmocka_unit_test_setup(test_switch, start),
-        cmocka_unit_test_setup(test_words, start),    cmocka_unit_test_setup(test_doors, start),
-        cmocka_unit_test_setup(test_unknown, start),  cmocka_unit_test_setup(test_admin, start),
-        cmocka_unit_test_setup(test_numbers, start),  cmocka_unit_test_setup(test_export, start),
-        cmocka_unit_test_setup(test_hints, start),    cmocka_unit_test_setup(test_nic, start),
-        cmocka_unit_test_setup(test_hostile, start),  cmocka_unit_test_setup(test_names, start),
-        cmocka_unit_test_setup(test_help, start),
+        cmocka_unit_test_setup(test_asked, start),    cmocka_unit_test_setup(test_words, start),
+        cmocka_unit_test_setup(test_doors, start),    cmocka_unit_test_setup(test_unknown, start),
+        cmocka_unit_test_setup(test_admin, start),    cmocka_unit_test_setup(test_numbers, start),
+        cmocka_unit_test_setup(test_export, start),   cmocka_unit_test_setup(test_hints, start),
+        cmocka_unit_test_setup(test_nic, start),      cmocka_unit_test_setup(test_hostile, start),
+        cmocka_unit_test_setup(test_names, start),    cmocka_unit_test_setup(test_help, start),
     };
     return cmocka_run_group_tests_name("option", tests, NULL, NULL);
 }

@@ -360,7 +360,7 @@ static const struct {
     ROW(ALONE_NEAREST, alone_nearest, "the same; it is there already"),
     ROW(ALONE_ALL, alone_all, "one rank that has all CPUs of its step: `srun -c`, `--exact`"),
     ROW(ALONE_NOT_ASKED, alone_not_asked,
-        "the same, in a step of several NUMA nodes; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
+        "the same, several NUMA nodes; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
     ROW(ALONE_WIDE, alone_wide, "one rank, not bound, in a step of several NUMA nodes"),
     ROW(ALONE_TYPED, alone_typed, "the same, with `sbatch -c` or `salloc -c`"),
     ROW(ALONE_OVERLAP, alone_overlap, "the same, with `srun --overlap`"),

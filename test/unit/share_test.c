@@ -16,8 +16,8 @@
 #include "plan_case.h"
 #include "rounds.h"
 
-/* A request of `tasks` ranks that all have all CPUs of the node, as Slurm leaves them in a step that
- * is wider than its tasks; the user typed --nuioa. */
+/* A request of `tasks` ranks that all have all CPUs of the node, as Slurm leaves them in a step
+ * that is wider than its tasks; the user typed --nuioa. */
 static void unbound(struct plan_case *s, unsigned tasks)
 {
     plan_case_on(s, tasks, 0);

@@ -260,6 +260,17 @@ run plan --topology "$hagrid" --binding <(printf '%s\n' 7 6) --nuioa export --js
 is "plan --json: --binding from a pipe" "$(json "*(t['cpus'] for t in d['tasks'])")" "7 6"
 run plan --topology "$hagrid" --tasks 3 --allowed 4-7,12 --nuioa export --json
 is "plan --json: --allowed" "$(json "*(t['cpus'] for t in d['tasks'])")" "4 5 6"
+run plan --topology "$hagrid" --tasks 2 --binding none --json
+is "plan --json: --binding none: the ranks divide all CPUs" \
+    "$(json "*(t['cpus'] for t in d['tasks'])")" "6-7,10-15 0-5,8-9"
+run plan --topology "$hagrid" --tasks 2 --cores share --json
+is "plan --json: --cores share: the same" \
+    "$(json "*(t['cpus'] for t in d['tasks'])")" "6-7,10-15 0-5,8-9"
+run plan --topology "$hagrid" --tasks 1 --cpus-per-task 4 --binding none --json
+is "plan --json: one rank: the CPUs nearest the NIC" "$(json "d['tasks'][0]['cpus']")" "6-7,10-11"
+run plan --topology "$hagrid" --tasks 2 --cpus-per-task 4 --cores share --nuioa export --json
+is "plan --json: -c as for srun: Slurm binds" \
+    "$(json "*(t['cpus'] for t in d['tasks'])")" "0-3 4-7"
 
 # A profile: rank 3 alone speaks to another node; 0 and 1 speak to each other.
 cat >"$work/profile" <<'EOF'
