@@ -69,21 +69,25 @@ static int read_masks(const struct stepd_context *c, struct placement *p, struct
     return 0;
 }
 
-/* The CPUs of the step are those of its cores, within its cpuset. If Slurm bound a task outside
- * these cores, their numbers mean something else on this machine; then the CPUs of all tasks are
- * taken. */
+/* The CPUs of the step are those of its cores, within its cpuset. If a task may run outside these
+ * cores, then Slurm bound nobody, or their numbers mean something else on this machine; then the
+ * CPUs of all tasks are taken, and unless a cpuset says so they need not be the step's alone. */
 static void read_allowed(const struct stepd_context *c, struct placement *p)
 {
+    p->unconfined = true;
     hwloc_bitmap_t seen = hwloc_bitmap_alloc();
     if (!seen)
         return;
     for (uint32_t i = 0; i < p->count; i++)
         hwloc_bitmap_or(seen, seen, p->masks[i]);
-    if (step_cpus(&c->step, &c->node, p->allowed_cpus) < 0 ||
-        !hwloc_bitmap_isincluded(seen, p->allowed_cpus))
+    p->unconfined = step_cpus(&c->step, &c->node, p->allowed_cpus) < 0 ||
+                    !hwloc_bitmap_isincluded(seen, p->allowed_cpus);
+    if (p->unconfined)
         hwloc_bitmap_copy(p->allowed_cpus, seen);
-    if (!cgroup_cpus(c->pids[0], seen))
+    if (!cgroup_cpus(c->pids[0], seen)) {
         hwloc_bitmap_and(p->allowed_cpus, p->allowed_cpus, seen);
+        p->unconfined = p->unconfined && hwloc_bitmap_isincluded(c->node.allowed_cpus, seen);
+    }
     hwloc_bitmap_zero(seen);
     if (!cgroup_numas(c->pids[0], seen)) {
         p->allowed_numas = seen;
@@ -131,6 +135,7 @@ static void fill_request(struct stepd_context *c, struct placement *p)
         .memory_by_user = c->step.memory_by_user,
         .sees_gpu = c->step.sees_gpu,
         .overlaps = c->step.overlaps,
+        .unconfined = p->unconfined,
         .planned = c->node.emulated,
     };
 }

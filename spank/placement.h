@@ -15,7 +15,8 @@ struct placement {
     hwloc_bitmap_t interrupt_cpus; /* CPUs that serve interrupts, with policy=cpu; else NULL */
     hwloc_bitmap_t allowed_cpus;   /* CPUs of the step */
     hwloc_bitmap_t allowed_numas;  /* NUMA nodes of the step; NULL: all that the node allows */
-    struct nuioa_request request;  /* points to the members above, and into the context */
+    bool unconfined; /* tasks may run on CPUs that are not, or not surely, the step's */
+    struct nuioa_request request; /* points to the members above, and into the context */
     struct nuioa_plan plan;
 };
 

@@ -50,6 +50,7 @@ struct nuioa_request {
     bool memory_by_user; /* the user gave --mem-bind */
     bool sees_gpu;       /* the step has a GPU */
     bool overlaps;       /* other steps may use the same CPUs: the user gave --overlap */
+    bool unconfined;     /* the tasks' CPUs are not, or not surely, only those of the step */
     bool planned;        /* the plan will not be carried out: it is for another machine */
     const char *stay;    /* why no rank may move, if only the caller knows; NULL: ranks may */
 };

@@ -351,10 +351,6 @@ static int place_shared(struct planner *p, const struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     struct nuioa_slots slots;
-    if (r->overlaps) {
-        set_reason(p->plan, NUIOA_REASON_SHARE_OVERLAP);
-        return 0;
-    }
     int rc = nuioa_slots_share(&slots, r, &p->rails);
     if (rc == -ENOSPC || rc == -EEXIST)
         set_reason(p->plan,
@@ -383,10 +379,6 @@ static int place_wide_rank(struct planner *p)
     struct nuioa_assignment *assignment = &p->plan->assignments[0];
     struct nuioa_slots slot = { 0 };
     int rc = 0;
-    if (r->overlaps) {
-        set_reason(p->plan, NUIOA_REASON_ALONE_OVERLAP);
-        return 0;
-    }
     if (r->cpus_typed)
         rc = nuioa_slots_pack(&slot, r, &p->rails, assignment->cpus, r->cpus_typed);
     if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus)) {
@@ -403,11 +395,25 @@ static int place_wide_rank(struct planner *p)
     return rc == -ENOSPC ? 0 : rc;
 }
 
+/* Places ranks that Slurm did not bind, if their CPUs are theirs alone. */
+static int place_unbound(struct planner *p, const struct nuioa_slots *own)
+{
+    const struct nuioa_request *r = p->request;
+    bool alone = r->task_count == 1;
+    if (r->unconfined)
+        set_reason(p->plan, NUIOA_REASON_SHARE_UNCONFINED);
+    else if (r->overlaps)
+        set_reason(p->plan, alone ? NUIOA_REASON_ALONE_OVERLAP : NUIOA_REASON_SHARE_OVERLAP);
+    else
+        return alone ? place_wide_rank(p) : place_shared(p, own);
+    return 0;
+}
+
 static int place_in_own_slots(struct planner *p, const struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     if (nuioa_shares(p))
-        return r->task_count > 1 ? place_shared(p, own) : place_wide_rank(p);
+        return place_unbound(p, own);
     if (nuioa_unbound(p)) {
         set_reason(p->plan, r->task_count > 1              ? NUIOA_REASON_SHARE_NOT_ASKED
                             : is_wide(p) && !r->cpus_typed ? NUIOA_REASON_ALONE_NOT_ASKED

@@ -53,6 +53,9 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
                                    "are not equal (srun without --cpu-bind)",
     [NUIOA_REASON_SHARE_OVERLAP] = "all ranks share the same CPUs, maybe with other steps: none is "
                                    "moved (srun without --overlap)",
+    [NUIOA_REASON_SHARE_UNCONFINED] = "Slurm confines no rank to the step: none is moved "
+                                      "(slurm.conf: TaskPlugin=task/affinity, or task/cgroup with "
+                                      "ConstrainCores)",
     [NUIOA_REASON_SHARE_NOT_ASKED] = "all ranks share the same CPUs: none is moved, or given fewer "
                                      "(--nuioa-cores=share divides them)",
     [NUIOA_REASON_PACK] = "cores=pack: cores filled from the NIC outwards",

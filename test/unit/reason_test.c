@@ -247,6 +247,12 @@ static void share_overlap(struct plan_case *s)
     s->request.overlaps = true;
 }
 
+static void share_unconfined(struct plan_case *s)
+{
+    unbound(s, 3);
+    s->request.unconfined = true;
+}
+
 static void share_not_asked(struct plan_case *s)
 {
     unbound(s, 3);
@@ -372,6 +378,8 @@ static const struct {
     ROW(SHARE_TYPED, share_typed, "the parts would be smaller than `-c` of sbatch or salloc"),
     ROW(SHARE_UNEQUAL, share_unequal, "`--nuioa-cores=share`; masks overlap in part"),
     ROW(SHARE_OVERLAP, share_overlap, "several ranks, not bound, with `srun --overlap`"),
+    ROW(SHARE_UNCONFINED, share_unconfined,
+        "ranks, not bound, may run on CPUs that the step does not have"),
     ROW(SHARE_NOT_ASKED, share_not_asked,
         "several ranks, not bound; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
     ROW(PACK, pack, "`--nuioa-cores=pack`"),
