@@ -44,13 +44,13 @@ unlike "moved: no word of all placements" "$err" 'no placement'
 launch 1 -w node1 -c4 --exact --nuioa=report
 like "an exact step's only rank has it all" "$err" 'the only rank has all CPUs of the step'
 unlike "an exact step's only rank is bound" "$err" 'not bound to|squeezed'
-launch 17 -w node1 -O --exclusive --nuioa=report
+launch 17 -w node1 -O --nuioa=report
 like "more ranks than cores: says so" "$err" 'they are more than the cores'
-launch 17 -w node1 -O --exclusive --overlap --nuioa=report
+launch 17 -w node1 -O --overlap --nuioa=report
 like "--overlap reaches the node" "$err" 'srun without --overlap'
-launch 17 -w node1 -O --exclusive --overl --nuioa=report
+launch 17 -w node1 -O --overl --nuioa=report
 like "... abbreviated, too" "$err" 'srun without --overlap'
-launch 17 -w node1 -O --exclusive -J --overlap_ --nuioa=report
+launch 17 -w node1 -O -J --overlap_ --nuioa=report
 like "... and nothing that looks like it" "$err" 'they are more than the cores'
 for said in report explain; do
     CUDA_VISIBLE_DEVICES=0,1 launch 8 -w node1 -c2 --exclusive --nuioa=force,$said \
