@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* This function of libslurm is in no header, and not in every release. Slurm binds symbols lazily,
  * so a missing one that is not weak would kill the process at the call. */
@@ -25,4 +27,29 @@ void slurm_compat_unset_flag(const char *name)
         if (!isalnum((unsigned char)*c))
             *c = '_';
     unsetenv(variable);
+}
+
+/* Returns true if `text` is --overlap or an abbreviation that getopt takes for it; --over begins
+ * other flags, too. */
+static bool is_overlap(const char *text)
+{
+    return !strncmp(text, "--overl", 7) && !strncmp(text, "--overlap", strlen(text));
+}
+
+/* getopt stopped at the command. With several components (":") it has counted from the last one
+ * only, and all arguments are read. */
+bool slurm_compat_overlaps(void)
+{
+    char *text = NULL;
+    size_t room = 0;
+    bool found = false, found_late = false, several = false;
+    FILE *in = fopen("/proc/self/cmdline", "re");
+    for (int i = 0; in && getdelim(&text, &room, '\0', in) > 0; i++) {
+        several |= !strcmp(text, ":");
+        *(i < optind ? &found : &found_late) |= is_overlap(text);
+    }
+    if (in)
+        fclose(in);
+    free(text);
+    return found || (several && found_late);
 }

@@ -30,4 +30,9 @@ bool slurm_compat_port_range(uint16_t *first, uint16_t *last);
  * variable. */
 void slurm_compat_unset_flag(const char *name);
 
+/* In srun, after it has read its options: returns true if --overlap is among them. Slurm tells it
+ * neither to plugins nor to nodes, so the command line is read again. In a heterogeneous step an
+ * --overlap of any component, or of its command, counts. */
+bool slurm_compat_overlaps(void);
+
 #endif

@@ -12,6 +12,7 @@
 #include "spank/log.h"
 #include "spank/option_sources.h"
 #include "spank/rendezvous_srun.h"
+#include "spank/slurm_compat.h"
 #include "util/number.h"
 
 /* Ends srun, sbatch or salloc as they end for a wrong flag of their own: the user chooses the exit
@@ -137,37 +138,11 @@ static void resolve_hints(struct srun_context *context, const struct option_sour
     setenv(OPTION_SOURCES_HINTS_LIST, list, 1);
 }
 
-/* Returns true if `text` is --overlap or an abbreviation that getopt takes for it; --over begins
- * other flags, too. */
-static bool is_overlap(const char *text)
-{
-    return !strncmp(text, "--overl", 7) && !strncmp(text, "--overlap", strlen(text));
-}
-
-/* Returns true if this srun was given --overlap. Slurm tells it neither to plugins nor to nodes, so
- * the command line is read, up to the command, where getopt stopped. With several components (":")
- * getopt has counted from the last one, and all arguments are read. */
-static bool is_overlapping(void)
-{
-    char *text = NULL;
-    size_t room = 0;
-    bool found = false, found_late = false, several = false;
-    FILE *in = fopen("/proc/self/cmdline", "re");
-    for (int i = 0; in && getdelim(&text, &room, '\0', in) > 0; i++) {
-        several |= !strcmp(text, ":");
-        *(i < optind ? &found : &found_late) |= is_overlap(text);
-    }
-    if (in)
-        fclose(in);
-    free(text);
-    return found || (several && found_late);
-}
-
 /* Tells the nodes about --overlap. */
 static void tell_overlap(void)
 {
     unsetenv(OPTION_SOURCES_OVERLAP); /* it may be from an outer srun */
-    if (is_overlapping())
+    if (slurm_compat_overlaps())
         setenv(OPTION_SOURCES_OVERLAP, "1", 1);
 }
 
