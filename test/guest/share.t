@@ -79,7 +79,7 @@ is "-n1: the report says what to type" "$(says "srun --cpu-bind=cores, or sbatch
 launch --jobid="$job" -n1 --nuioa --cpu-bind=cores
 is "-n1 --cpu-bind=cores: one core beside the NIC" "$(values numa)" 5
 OMP_NUM_THREADS=16 launch --jobid="$job" -n1 --nuioa
-is "-n1 with 16 threads: no memory is asked for" "$(values policy)" default
+is "-n1 with 16 threads: no memory is asked for" "$(values policy); $(nics)" "default; eth0"
 SLURM_CPUS_PER_TASK=4 launch --jobid="$job" -n1 --nuioa=report
 is "-n1, -c4 of sbatch: the 4 CPUs nearest the NIC" "$(values cpus)" "6-7,10-11"
 is "... and the report says it" "$(says "--cpus-per-task CPUs, those nearest")" 1
@@ -96,23 +96,26 @@ for flags in "-n1 -c4" "-n1 -c4 --exact"; do
         "$(values cpus); $(says "sbatch -c N, and srun without -c")" "0-3; 1"
 done
 launch --jobid="$job" -n2 --exclusive --nuioa=report
-is "-n2 --exclusive: two CPUs, one each" "$(division)" "least 1, all 2, twice 0"
+is "-n2 --exclusive: two CPUs, one each" "$(division); $(nics)" \
+    "least 1, all 2, twice 0; eth0 eth0"
 launch --jobid="$job" -n2 --hint=nomultithread --nuioa
-is "--hint=nomultithread: Slurm bound each rank to a core" "$(division)" "least 1, all 2, twice 0"
+is "--hint=nomultithread: Slurm bound each rank to a core" "$(division); $(nics)" \
+    "least 1, all 2, twice 0; eth0 eth0"
 
 launch --jobid="$job" -n2 --cpu-bind=none --nuioa=report
 is "--cpu-bind=none: untouched" \
     "$(values cpus); $(values policy); $(says "an explicit --cpu-bind is left alone")" \
     "0-15 0-15; default default; 1"
 launch --jobid="$job" -n1 --cpu-bind=none --nuioa
-is "-n1 --cpu-bind=none: untouched" "$(values cpus); $(values policy)" "0-15; default"
+is "-n1 --cpu-bind=none: untouched" "$(values cpus); $(values policy); $(nics)" \
+    "0-15; default; eth0"
 launch --jobid="$job" -n2 --overlap --nuioa=report
 is "--overlap: untouched" "$(values cpus); $(values policy); $(says "srun without --overlap")" \
     "0-15 0-15; default default; 1"
 launch --jobid="$job" -n1 --overlap --nuioa
-is "-n1 --overlap: untouched" "$(values cpus); $(values policy)" "0-15; default"
+is "-n1 --overlap: untouched" "$(values cpus); $(values policy); $(nics)" "0-15; default; eth0"
 launch --jobid="$job" -n2 --nuioa --nuioa-cores=keep
-is "cores=keep: untouched" "$(values cpus)" "0-15 0-15"
+is "cores=keep: untouched" "$(values cpus); $(nics)" "0-15 0-15; eth0 eth0"
 launch --jobid="$job" -n20 -O --nuioa=report
 is "more ranks than cores: untouched" \
     "$(distinct cpus); $(says "they are more than the cores")" "1; 1"
@@ -122,14 +125,14 @@ release "$job"
 cat >/tmp/four.sh <<'END'
 #!/bin/bash
 for step in 1 2 3 4; do
-    srun -n2 -c2 --exclusive --nuioa sh -c 'whereami 1; sleep 2' >"/tmp/four.$step" 2>&1 &
+    srun -n2 -c2 --exclusive --nuioa sh -c 'whereami --env 1; sleep 2' >"/tmp/four.$step" 2>&1 &
 done
 wait
 END
 as_user sbatch -W -n16 -o /tmp/four.out /tmp/four.sh >/dev/null
 ranks=$(grep -h ^rank= /tmp/four.[1-4])
-is "four exclusive steps at once: each core has one rank" "$(division); $(near_own)" \
-    "least 2, all 16, twice 0; 8"
+is "four exclusive steps at once: each core has one rank" "$(division); $(near_own); $(nics)" \
+    "least 2, all 16, twice 0; 8; $(repeat 8 eth0)"
 
 # What a site says for everybody divides nothing, unless it says so.
 echo "optional /usr/lib/slurm/nuioa.so default=on" >/etc/slurm/plugstack.conf
@@ -137,8 +140,8 @@ job=$(hold 16)
 for tasks in 1 2 3 5; do
     launch --jobid="$job" -n$tasks
     is "default=on alone, -n$tasks: untouched" \
-        "$(values cpus); $(values policy); $(distinct NUIOA_NIC)" \
-        "$(repeat $tasks 0-15); $(repeat $tasks default); 1"
+        "$(values cpus); $(values policy); $(nics)" \
+        "$(repeat $tasks 0-15); $(repeat $tasks default); $(repeat $tasks eth0)"
 done
 echo "optional /usr/lib/slurm/nuioa.so default=on cores=share" >/etc/slurm/plugstack.conf
 launch --jobid="$job" -n2
@@ -160,7 +163,7 @@ launch --jobid="$job" -n2 --nuioa=report
 is "task/none, a job of 6 cores: untouched; the report says what to set" \
     "$(values cpus); $(says "TaskPlugin=task/affinity, or task/cgroup")" "0-15 0-15; 1"
 launch --jobid="$job" -n1 --nuioa
-is "task/none, -n1: untouched" "$(values cpus); $(values policy)" "0-15; default"
+is "task/none, -n1: untouched" "$(values cpus); $(values policy); $(nics)" "0-15; default; eth0"
 release "$job"
 
 done_testing

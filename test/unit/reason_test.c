@@ -270,8 +270,10 @@ static void pack(struct plan_case *s)
 /* Two ranks beside the NIC; four CPUs each are no longer there. */
 static void pack_costs(struct plan_case *s)
 {
-    pack(s);
-    s->request.task_count = 2;
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 2, 1);
+    plan_case_weigh_by(s, plan_case_descending);
+    plan_case_option(s, "cores", "pack");
     for (unsigned i = 0; i < 2; i++)
         hwloc_bitmap_only(s->masks[i], 10 + i);
     s->request.cpus_per_task = 4;
