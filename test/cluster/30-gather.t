@@ -78,7 +78,7 @@ launch 80 -N4 -O --nuioa=report
 is "report of 80 ranks: no line for each" "$(grep -cE '^ +node[1-4] +[0-9]+ ' <<<"$err")" 0
 like "report of 80 ranks: classes" "$err" 'ranks by level'
 launch 8 -N4 --exclusive --nuioa=explain
-like "explain: why" "$err" 'How it was chosen'
+like "explain: why" "$err" 'How the placement was found'
 launch 8 -N4 --exclusive --nuioa-gather=off --nuioa=report
 is "gather=off: no table" "$(all NUIOA_LEADERS)" ""
 is "gather=off: each node reports" "$(grep -c '^nuioa: node' <<<"$err")" 4
