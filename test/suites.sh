@@ -170,7 +170,6 @@ suite_topologies() {
 suite_hooks() { NUIOA_LOG=$log run_tap hooks "$top/test/hooks/run"; }
 suite_layers() { run_tap layers "$top/test/layers"; }
 suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
-suite_load() { run_tap load as_root "$top/test/cluster/load"; }
 suite_rendezvous() { run_tap rendezvous as_root "$top/test/rendezvous/rendezvous.t"; }
 suite_sim() { NUIOA_SIM_BUILD=$build/sim run_tap sim "$top/test/sim/run" --short; }
 suite_fuzz() { run_tap fuzz "$top/test/fuzz/run"; }
