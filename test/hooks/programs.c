@@ -122,6 +122,17 @@ static void keep_environment(struct launch *launch)
                                  "%s\n", *v);
 }
 
+/* Sets a variable of this process from "NAME=value", which it takes and frees. putenv() would keep
+ * the memory, which leaks when the plugin sets or removes the variable. */
+static void put_variable(char *setting)
+{
+    char *value = strchr(setting, '=');
+    *value++ = '\0';
+    if (setenv(setting, value, 1) < 0)
+        abort();
+    free(setting);
+}
+
 static char *next_line(char **text)
 {
     return strsep(text, "\n");
@@ -134,7 +145,7 @@ static void take_environment(const struct launch *launch, bool step)
         if (step)
             stand_in_put(line);
         else
-            putenv(strdup(line));
+            put_variable(strdup(line));
     free(text);
 }
 
@@ -144,7 +155,7 @@ static void begin_environment(const struct role *role)
     clearenv();
     setenv("PATH", "/usr/bin:/bin", 1);
     for (unsigned i = 0; i < WORDS_MAX && v->environment[i]; i++)
-        putenv(fill_in(v->environment[i]));
+        put_variable(fill_in(v->environment[i]));
 }
 
 /* --- slurmd, salloc, srun --------------------------------------------------------------------- */
