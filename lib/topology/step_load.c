@@ -168,13 +168,25 @@ static void let_user_read(int fd, uint32_t uid)
         fsetxattr(fd, "system.posix_acl_access", &acl, sizeof(acl), 0);
 }
 
+/* Copies each field by itself: the file must not have what is behind the end of a text or in gaps
+ * of the struct, which is memory of slurmstepd's, because the user may read it. */
 static int write_all(int fd, const struct nuioa_step_load *load)
 {
     struct content content;
+    struct nuioa_step_load *to = &content.load;
     memset(&content, 0, sizeof(content));
     memcpy(content.magic, MAGIC, sizeof(content.magic));
     read_boot_id(content.boot_id);
-    content.load = *load;
+    to->job = load->job;
+    to->step = load->step;
+    to->uid = load->uid;
+    to->pid = load->pid;
+    to->start = load->start;
+    to->nic_count = load->nic_count;
+    for (uint32_t i = 0; i < load->nic_count; i++) {
+        nuioa_copy(to->nics[i].nic, sizeof(to->nics[i].nic), load->nics[i].nic);
+        to->nics[i].ranks = load->nics[i].ranks;
+    }
     ssize_t done = write(fd, &content, sizeof(content));
     if (done < 0)
         return -errno;

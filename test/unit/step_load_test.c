@@ -116,6 +116,27 @@ static void test_written_and_read(void **state)
     assert_string_equal(jobs(&err), "");
 }
 
+/* The user of the step may read its file: what is behind the end of a label, in unused entries and
+ * in the gaps of the struct is memory of root's. */
+static void test_nothing_else_written(void **state)
+{
+    (void)state;
+    struct nuioa_step_load load, named = step_of(7, "a", 2);
+    char name[64], bytes[8192];
+    memset(&load, 'x', sizeof(load));
+    load.job = named.job, load.step = named.step, load.uid = named.uid, load.pid = named.pid;
+    load.start = named.start, load.nic_count = 1, load.nics[0].ranks = 2;
+    memcpy(load.nics[0].nic, "a", 2);
+    write_step(&load);
+    snprintf(name, sizeof(name), "7.0.%u", load.pid);
+    int fd = openat(directory.fd, name, O_RDONLY);
+    ssize_t length = read(fd, bytes, sizeof(bytes));
+    close(fd);
+    assert_true(length > (ssize_t)sizeof(load));
+    assert_null(memchr(bytes, 'x', (size_t)length));
+    nuioa_step_load_remove(&directory, &load);
+}
+
 /* A process that has ended, or that has got its number, removes the file for the next reader. */
 static void test_stale(void **state)
 {
@@ -271,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_written_and_read, begin, end),
+        cmocka_unit_test_setup_teardown(test_nothing_else_written, begin, end),
         cmocka_unit_test_setup_teardown(test_stale, begin, end),
         cmocka_unit_test_setup_teardown(test_garbage, begin, end),
         cmocka_unit_test_setup_teardown(test_numbers, begin, end),
