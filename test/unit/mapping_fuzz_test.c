@@ -244,6 +244,29 @@ static void optimal_when_small(void **state)
     }
 }
 
+/* Two tasks and two slots have two mappings: a launch does not wait for the work of larger ones. */
+static void few_mappings_are_quick(void **state)
+{
+    (void)state;
+    struct fuzz f;
+    struct nuioa_mapping mapping;
+    uint32_t slot_of[MOST_TASKS];
+    make(&f, 1, 2, false);
+    struct nuioa_problem *p = &f.problem;
+    p->task_count = p->slot_count = p->domain_count = 2;
+    memset(f.kind, 0, sizeof(f.kind));
+    memset(f.task_kind, 0, sizeof(f.task_kind));
+    f.domain[1] = f.start[1] = p->pair_count = 1;
+    f.domain[0] = f.start[0] = 0;
+    f.weight[0] = 9, f.weight[1] = 1, f.nic_cost[0] = 2, f.nic_cost[1] = 1;
+    const double domain_cost[] = { 1, 2, 2, 1 };
+    p->domain_cost = domain_cost;
+    f.pairs[0] = (struct nuioa_pair){ 0, 1, 5 };
+    assert_int_equal(nuioa_map(p, slot_of, &mapping), 0);
+    assert_true(slot_of[0] == 1 && slot_of[1] == 0);
+    assert_true(mapping.evaluations < 4000);
+}
+
 /* The cost that swaps and moves update agrees with J. */
 static void assignment_follows_cost(void **state)
 {
@@ -329,9 +352,9 @@ static void searches_only_improve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(valid_and_never_worse), cmocka_unit_test(every_mapper),
-        cmocka_unit_test(optimal_when_small),    cmocka_unit_test(assignment_follows_cost),
-        cmocka_unit_test(searches_only_improve),
+        cmocka_unit_test(valid_and_never_worse),   cmocka_unit_test(every_mapper),
+        cmocka_unit_test(optimal_when_small),      cmocka_unit_test(few_mappings_are_quick),
+        cmocka_unit_test(assignment_follows_cost), cmocka_unit_test(searches_only_improve),
     };
     return cmocka_run_group_tests_name("placement of any problem", tests, NULL, NULL);
 }
