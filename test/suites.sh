@@ -143,7 +143,8 @@ suite_valgrind() {
         name=$(basename "$test")
         CMOCKA_MESSAGE_OUTPUT=TAP srcdir=$top/test/unit run_tap "$name" merged \
             "$build/libtool" --mode=execute valgrind -q --error-exitcode=99 --leak-check=full \
-            --errors-for-leak-kinds=definite,indirect --trace-children=no "$test"
+            --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect \
+            --trace-children=no "$test"
     done
 }
 
@@ -193,7 +194,6 @@ suite_fuzzing() {
     fi
 }
 suite_faults() { NUIOA_LOG=$log run_tap faults "$top/test/hooks/run" --all; }
-suite_load() { run_tap load as_root "$top/test/cluster/load"; }
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
 suite_distcheck() {
