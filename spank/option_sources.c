@@ -36,10 +36,10 @@ static void read_argument(struct nuioa_options *options, const char *argument,
     set(options, NUIOA_FROM_PLUGSTACK, name, equals ? equals + 1 : NULL, warnings);
 }
 
-static bool is_set_by_srun(const char *variable, size_t length)
+static bool is_no_option(const char *variable, size_t length)
 {
     static const char *const names[] = { OPTION_SOURCES_HINTS_LIST, OPTION_SOURCES_OVERLAP,
-                                         WIRE_VARIABLE };
+                                         OPTION_SOURCES_STEP, WIRE_VARIABLE };
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strlen(names[i]) == length && !strncmp(variable, names[i], length))
             return true;
@@ -54,7 +54,7 @@ static void read_variable(struct nuioa_options *options, const char *variable,
     const char *rest = variable + strlen(PREFIX);
     const char *equals = strchr(variable, '=');
     if (strncmp(variable, PREFIX, strlen(PREFIX)) || !equals || (*rest != '=' && *rest != '_') ||
-        is_set_by_srun(variable, (size_t)(equals - variable)))
+        is_no_option(variable, (size_t)(equals - variable)))
         return;
     char name[NAME_SIZE] = "nuioa";
     if (*rest == '_')

@@ -17,6 +17,10 @@
  * them. */
 #define OPTION_SOURCES_OVERLAP "SLURM_NUIOA_OVERLAP"
 
+/* The plugin sets this variable for the ranks that it tells their place: "JOB.STEP". `nuioa exec`
+ * reads it, and it is no option either. */
+#define OPTION_SOURCES_STEP "SLURM_NUIOA_STEP"
+
 /* The texts to read. The caller owns all of them. */
 struct option_sources {
     int argc;                  /* the number of arguments in plugstack.conf */

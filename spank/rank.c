@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "output/environment.h"
+#include "output/user_variables.h"
+#include "spank/option_sources.h"
 #include "util/variable.h"
 
 void rank_unset_outer(spank_t spank)
@@ -88,45 +90,26 @@ void rank_prepare_job(struct stepd_context *c, const uint32_t *leaders, uint32_t
 
 /* --- the task --------------------------------------------------------------------------------- */
 
-/* If the user sets one of these variables, nuioa does not place threads. */
-static const char *const thread_variables[] = { "OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY",
-                                                "KMP_AFFINITY", NULL };
-
-static bool has_thread_variable(char **environment)
-{
-    for (const char *const *name = thread_variables; *name; name++)
-        if (nuioa_variable(environment, *name))
-            return true;
-    return false;
-}
-
-/* Returns true if another variable of the user makes the variable `name` superfluous or wrong: it
- * is another name of the same variable, or asks for several progress threads in each rank. */
-static bool is_set_otherwise(char **environment, const char *name)
-{
-    static const char *const pairs[][2] = {
-        { "MPIR_CVAR_PROGRESS_THREAD_AFFINITY", "MPICH_PROGRESS_THREAD_AFFINITY" },
-        { "I_MPI_ASYNC_PROGRESS_PIN", "I_MPI_ASYNC_PROGRESS_THREADS" },
-    };
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-        if (!strcmp(name, pairs[i][0]) && nuioa_variable(environment, pairs[i][1]))
-            return true;
-    return false;
-}
-
 /* Sets the variables of a block. */
 static void set_block(spank_t spank, const char *block, bool overwrite)
 {
-    for (const char *setting = block; *setting; setting += strlen(setting) + 1) {
-        char name[64];
-        size_t length = strcspn(setting, "=");
-        if (!setting[length] || length >= sizeof(name))
-            continue;
-        memcpy(name, setting, length);
-        name[length] = '\0';
-        if (overwrite || !is_set_otherwise(step_environment(spank), name))
-            spank_setenv(spank, name, setting + length + 1, overwrite);
-    }
+    char name[64];
+    const char *value;
+    while ((value = nuioa_block_next(&block, name, sizeof(name))))
+        if (overwrite || !nuioa_is_set_otherwise(step_environment(spank), name))
+            spank_setenv(spank, name, value, overwrite);
+}
+
+/* Tells `nuioa exec` of which step the variables of nuioa are. */
+static void set_step(spank_t spank)
+{
+    char **environment = step_environment(spank), text[64];
+    const char *job = nuioa_variable(environment, "SLURM_JOB_ID");
+    const char *step = nuioa_variable(environment, "SLURM_STEP_ID");
+    if (!job || !step)
+        return;
+    snprintf(text, sizeof(text), "%.31s.%.31s", job, step);
+    spank_setenv(spank, OPTION_SOURCES_STEP, text, 1);
 }
 
 bool rank_may_have_several_gpus(const struct stepd_context *c, enum nuioa_gpus given)
@@ -151,8 +134,10 @@ void rank_enter(const struct stepd_context *c, uint32_t local, spank_t spank)
     int rc = nuioa_bind_memory(&task->memory);
     if (rc < 0)
         slurm_debug("nuioa: memory policy: %s", strerror(-rc));
-    bool placed = has_thread_variable(step_environment(spank));
+    bool placed = nuioa_threads_are_placed(step_environment(spank));
     set_block(spank, task->text, true);
+    if (*task->text)
+        set_step(spank);
     if (!rank_may_have_several_gpus(c, nuioa_gpus_given(step_environment(spank))))
         set_block(spank, task->text + task->foreign, false);
     if (!placed)

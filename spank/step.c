@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/user_variables.h"
 #include "spank/hosts.h"
 #include "spank/log.h"
 #include "spank/option_sources.h"
@@ -144,15 +145,6 @@ static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
     return 0;
 }
 
-/* Reads "12", or "4,3" for nested parallel regions, of which the outermost counts. 0: not set. */
-static uint32_t omp_threads(char **environment)
-{
-    const char *text = nuioa_variable(environment, "OMP_NUM_THREADS");
-    char *end;
-    unsigned long count = text ? strtoul(text, &end, 10) : 0;
-    return text && end > text && (!*end || *end == ',') && count < UINT32_MAX ? (uint32_t)count : 0;
-}
-
 /* S_STEP_CPUS_PER_TASK is 1 where the user did not type a number. The variable is set only where
  * he did, for srun, or for the job that the step is in. */
 static uint32_t cpus_typed(char **environment)
@@ -181,7 +173,7 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
     step->cpus_typed = cpus_typed(environment);
     step->overlaps = nuioa_variable(environment, OPTION_SOURCES_OVERLAP) ||
                      nuioa_variable(environment, "SLURM_OVERLAP");
-    step->omp_threads = omp_threads(environment);
+    step->omp_threads = nuioa_omp_threads(environment);
     step->bound_by_user = is_bound_by_user(environment);
     step->memory_by_user = is_memory_by_user(environment);
     read_gpus(environment, step);
