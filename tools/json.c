@@ -247,6 +247,18 @@ static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *n
     return o;
 }
 
+int tool_json_task(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
+                   bool rank_known, bool leader_known)
+{
+    bool bad = false;
+    json_t *root = task_of(plan, node, local, &bad);
+    if (!rank_known)
+        put(root, "rank", json_null(), &bad);
+    if (!leader_known)
+        put(root, "leader", json_null(), &bad);
+    return print(root, bad);
+}
+
 /* Translates local ranks to ranks. */
 static json_t *ranks_of(const struct nuioa_plan *plan, const uint32_t *locals, uint32_t count,
                         bool *bad)

@@ -15,4 +15,8 @@ int tool_json_topo(const struct nuioa_node *node);
 /* Prints a plan, as `nuioa plan --json`; `node` is the one that it was made for. */
 int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node);
 
+/* Prints the entry of one task, by its local rank. */
+int tool_json_task(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
+                   bool rank_known, bool leader_known);
+
 #endif

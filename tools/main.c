@@ -5,6 +5,7 @@
 
 #include "tools/cache.h"
 #include "tools/doctor.h"
+#include "tools/exec.h"
 #include "tools/plan.h"
 #include "tools/probe.h"
 #include "tools/profile.h"
@@ -16,20 +17,23 @@ static const char usage[] =
     "\n"
     "  topo     print what this node is: NUMA nodes, NICs, distances, the source of each fact\n"
     "  plan     print where the ranks of one node would run, with which NIC, and who would lead\n"
+    "  exec     start a program where its rank belongs, without the plugin, with any launcher\n"
     "  probe    measure how far NUMA nodes are from each other, and find the links between them\n"
     "  profile  summarise what the ranks of a job communicate, and convert it to other formats\n"
     "  doctor   find what on this node keeps ranks from their network, and say what to do\n"
     "  cache    keep the description of this node in a file, so that launches are faster\n"
     "\n"
     "nuioa COMMAND --help and the manual nuioa(1) say more.\n"
-    "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage.\n";
+    "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage; exec: the "
+    "program's.\n";
 
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    { "topo", tool_topo },       { "plan", tool_plan },     { "probe", tool_probe },
-    { "profile", tool_profile }, { "doctor", tool_doctor }, { "cache", tool_cache },
+    { "topo", tool_topo },   { "plan", tool_plan },       { "exec", tool_exec },
+    { "probe", tool_probe }, { "profile", tool_profile }, { "doctor", tool_doctor },
+    { "cache", tool_cache },
 };
 
 static int run(int argc, char **argv)

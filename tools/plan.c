@@ -7,6 +7,7 @@
 #include "tools/json.h"
 #include "tools/plan.h"
 #include "tools/plan_input.h"
+#include "tools/plan_option.h"
 #include "tools/tool.h"
 #include "output/report.h"
 #include "profile/hints.h"
@@ -52,20 +53,7 @@ struct job {
 static int set_option(struct tool_args *args, void *context)
 {
     struct job *job = context;
-    struct nuioa_error err;
-    const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_TOOL, args->name);
-    const char *value = args->value;
-    /* As for srun, --nuioa needs no value: one is taken only if the next argument is no option. */
-    bool is_switch = option == nuioa_option_table;
-    bool follows = args->next < args->argc && strncmp(args->argv[args->next], "--", 2);
-    if (option && !value && (!is_switch || follows)) {
-        value = tool_args_value(args);
-        if (!value)
-            return TOOL_USAGE;
-    }
-    if (nuioa_options_set(&job->options, NUIOA_FROM_TOOL, args->name, value, &err))
-        return tool_usage(args->command, "%s", err.text);
-    return 0;
+    return plan_option_set(args, &job->options);
 }
 
 static int read_arguments(struct job *job, int argc, char **argv)

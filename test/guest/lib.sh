@@ -72,6 +72,43 @@ at_home() {
     } END { print count + 0 }' <<<"$ranks"
 }
 
+# How many times the launch said that, if line breaks are blanks.
+says() { grep -cF -- "$1" <<<"${said//$'\n'/ }"; }
+
+# expand LIST: "0-2,5" is "0 1 2 5".
+expand() {
+    local part
+    for part in ${1//,/ }; do seq "${part%-*}" "${part#*-}"; done | paste -sd' '
+}
+
+# The least number of CPUs that a rank has, how many are in use, and how often one is in two ranks.
+division() {
+    local list cpu least=999 count
+    declare -A seen=()
+    local twice=0
+    for list in $(values cpus); do
+        count=0
+        for cpu in $(expand "$list"); do
+            count=$((count + 1)) twice=$((twice + ${seen[$cpu]:-0})) seen[$cpu]=1
+        done
+        [ "$count" -lt "$least" ] && least=$count
+    done
+    echo "least $least, all ${#seen[@]}, twice $twice"
+}
+
+# How many ranks have all their pages on NUMA nodes of their own CPUs.
+near_own() {
+    awk '{
+        for (i = 1; i <= NF; i++) { split($i, f, "="); field[f[1]] = f[2] }
+        good = 1
+        for (i = split(field["pages"], page, ","); i > 0; i--) {
+            split(page[i], at, ":")
+            good = good && index("," field["numa"] ",", "," at[1] ",")
+        }
+        count += good
+    } END { print count + 0 }' <<<"$ranks"
+}
+
 # The NIC of each rank, by its network device.
 nics() { values NUIOA_NIC | sed 's/:[0-9]*//g'; }
 

@@ -152,13 +152,24 @@ static void add_pages(struct line *line, size_t bytes)
     add(line, "pages", text);
 }
 
+// Slurm's variable comes last: other launchers inherit it from the step in which they run.
+static const char *rank(void)
+{
+    static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            return getenv(names[i]);
+    return getenv("SLURM_PROCID");
+}
+
 int main(int argc, char **argv)
 {
     struct line line = { .length = 0 };
     int with_env = argc > 1 && strcmp(argv[1], "--env") == 0;
     long megabytes = argc > 1 + with_env ? atol(argv[1 + with_env]) : 64;
 
-    add(&line, "rank", getenv("SLURM_PROCID"));
+    add(&line, "rank", rank());
     add(&line, "local", getenv("SLURM_LOCALID"));
     add_status(&line, "cpus", "Cpus_allowed_list");
     add_status(&line, "mems", "Mems_allowed_list");

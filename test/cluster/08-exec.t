@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# nuioa exec in a Slurm that has no plugin, on four nodes: ranks know their node's others, the
+# program runs and ends as it would alone, and MPI finds its launcher. Real binding:
+# test/guest/exec.t.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin # nuioa(1) is installed with it
+plugin off
+work=$(mktemp -d "$CLUSTER_DIR/home/exec.XXXXXX")
+chmod 755 "$work"
+
+tally 8 srun -N4 --ntasks-per-node=2 nuioa exec -- "$home/rank"
+is "every rank is told, and by itself" "$(all NUIOA_VERSION)|$err" "1 1 1 1 1 1 1 1|"
+is "the ranks of each node" "$(of 0 NUIOA_ORDER) $(of 7 NUIOA_ORDER)" "0,1 6,7"
+tally 8 srun -N4 --ntasks-per-node=2 -m cyclic nuioa exec -- "$home/rank"
+is "... -m cyclic" "$(of 0 NUIOA_ORDER) $(of 7 NUIOA_ORDER)" "0,4 3,7"
+tally 7 srun -N4 -n7 -m cyclic nuioa exec -- "$home/rank"
+is "... uneven" "$(of 0 NUIOA_ORDER | tr , '\n' | sort -n)" \
+    "$(sed -n "s/ HOST=$(of 0 HOST)\$//p" <<<"$out" | sort -n)"
+tally 8 srun -N4 --ntasks-per-node=2 nuioa exec --hints heavy=7 -- "$home/rank"
+is "hints are of the job's ranks" "$(of 6 NUIOA_WEIGHT) $(of 7 NUIOA_WEIGHT)" "0 1"
+tally 8 srun -N4 --ntasks-per-node=2 nuioa exec --nuioa=report -- "$home/rank"
+is "report: one for each node" "$(grep -c '^nuioa: .* 2 ranks' <<<"$err")" 4
+tally 4 env SLURM_TEST_EXIT=3 srun -N4 -n4 nuioa exec -- "$home/rank"
+is "the status is the program's" "$rc" 3
+tally 8 env NUIOA_LEADER=99 srun -N4 --ntasks-per-node=2 nuioa exec --leader off -- "$home/rank"
+is "what an outer step left is gone" "$(all NUIOA_LEADER)" "$(all NONE)"
+
+if command -v mpicc.openmpi >/dev/null; then
+    cat >"$work/sum.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank, sum;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (!rank)
+        printf("sum %d\n", sum);
+    MPI_Finalize();
+    return 0;
+}
+END
+    mpicc.openmpi -o "$work/sum" "$work/sum.c"
+    sum=$home/${work##*/}/sum
+    user env OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader srun -N1 -n4 --mpi=pmix nuioa exec -- "$sum"
+    is "Open MPI under srun --mpi=pmix finds its launcher" "$rc|$out" "0|sum 6"
+    user env OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader mpirun.openmpi -n 2 --oversubscribe \
+        --bind-to none nuioa exec -- "$sum"
+    is "Open MPI's mpirun, too" "$rc|$out" "0|sum 1"
+else
+    skip "MPI" "no mpicc.openmpi"
+fi
+
+finish

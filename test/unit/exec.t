@@ -1,0 +1,197 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# nuioa exec: its command line, what it learns from launchers, what it prints, and that the program
+# runs in any case. Real CPUs are bound in test/guest/exec.t.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tool.sh
+. "$here/tool.sh"
+hagrid=$machines/hagrid5.xml
+unset "${!OMPI_@}" "${!PMI_@}" "${!PALS_@}" "${!FLUX_@}" "${!JSM_@}" "${!PMIX_@}" "${!NUIOA_@}"
+unset LOCAL_RANK LOCAL_WORLD_SIZE RANK WORLD_SIZE MPI_LOCALRANKID MPI_LOCALNRANKS OMP_NUM_THREADS
+
+# --- wrong usage --------------------------------------------------------------------------------
+
+usage "a program is missing" exec
+usage "a program is missing" exec --
+usage "'./app' is not an option" exec ./app
+usage "--frob: no such option" exec --frob -- true
+usage "--json goes with --print" exec --json -- true
+usage "--topology goes with --print" exec --topology "$hagrid" -- true
+usage "--local-rank: 'x' is not a number" exec --local-rank x --local-size 2 -- true
+usage "--local-size: '0' is not a number" exec --local-rank 0 --local-size 0 -- true
+usage "--cpus-per-task: '0' is not" exec --cpus-per-task 0 -- true
+usage "local rank 2 of 2 is not possible" exec --local-rank 2 --local-size 2 -- true
+usage "--launcher: 'ssh' is not one of openmpi, hydra, pals, torchrun, flux, jsm, slurm, pmix" \
+    exec --launcher ssh -- true
+usage "--ranks: " exec --local-rank 0 --local-size 2 --ranks x -- true
+usage "--ranks names 3 ranks, but 2 are" exec --local-rank 0 --local-size 2 --ranks 0-2 -- true
+usage "--policy: 'fast' is not one of" exec --policy fast -- true
+
+# --- the program runs ---------------------------------------------------------------------------
+
+# shellcheck disable=SC2016 # the inner shell's
+run exec --local-rank 0 --local-size 1 -- sh -c 'echo "$1"; exit 7' sh "a b"
+is "the program's arguments and status" "$status|$out|$err" "7|a b|"
+run exec -- sh -c 'exit 5'
+is "no launcher: it runs, and one line says what was looked at" \
+    "$status|$(wc -l <"$work/err")" "5|1"
+for name in OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PALS_LOCAL_RANKID LOCAL_RANK \
+    FLUX_TASK_LOCAL_ID JSM_NAMESPACE_LOCAL_RANK SLURM_LOCALID PMIX_RANK --local-rank --local-size \
+    "the program runs"; do
+    is "... $name" "$(grep -c -- "$name" "$work/err")" 1
+done
+run exec --local-rank 0 --local-size 1 -- "$work/no such program"
+is "no such program: 127" "$status|$(grep -c 'no such program: No such file' "$work/err")" "127|1"
+run exec --local-rank 0 --local-size 1 -- "$work"
+is "no program: 126" "$status|$(wc -l <"$work/err")" "126|1"
+run exec --nuioa=off -- sh -c 'echo on'
+is "off: nothing but the program" "$status|$out|$err" "0|on|"
+run exec --local-rank 0 --local-size 1 --cache /no/such -- echo on
+is "a cache that is not there: a warning" \
+    "$status|$out|$(grep -c 'cache not used' <<<"$err")" "0|on|1"
+run exec --local-rank 0 --local-size 1 --distances /no/such -- echo on
+is "no distances: it runs" "$status|$out|$(wc -l <"$work/err")" "0|on|1"
+run exec --local-rank 0 --local-size 1 --ranks 0 --hints /no/such -- echo on
+is "no hints: it runs" "$status|$out|$(wc -l <"$work/err")" "0|on|1"
+pid=$("$tool" exec --local-rank 0 --local-size 1 -- sh -c 'echo $$' & echo "$!"; wait)
+is "it is the same process" "$(sort -u <<<"$pid" | wc -l)" 1
+ls -l /proc/self/fd >"$work/fds"
+"$tool" exec --local-rank 0 --local-size 1 -- ls -l /proc/self/fd >"$work/fds2"
+is "no descriptor is left open" "$(wc -l <"$work/fds2")" "$(wc -l <"$work/fds")"
+state='umask; pwd; grep -E "^Sig(Blk|Ign|Cgt)|^Uid" /proc/self/status'
+is "umask, directory, signals and user are as before" \
+    "$("$tool" exec --local-rank 0 --local-size 1 -- sh -c "$state")" "$(sh -c "$state")"
+NUIOA_LEADER=99 run exec --local-rank 0 --local-size 1 --ranks 0 -- env
+is "variables of an outer step go" \
+    "$(grep -E '^NUIOA_(LEADER|VERSION)' "$work/out" | sort | xargs)" \
+    "NUIOA_LEADER=0 NUIOA_VERSION=1"
+run exec --local-rank 0 --local-size 2 --export none -- env
+is "export=none" "$(grep -c NUIOA_ "$work/out")" 0
+run exec --local-rank 0 --local-size 2 --coll on -- true
+is "what needs the plugin is said" "$status|$(grep -c 'need the plugin' "$work/err")" "0|1"
+
+# --- the plan -----------------------------------------------------------------------------------
+
+# entry: of the last answer of plan, the task with the local rank
+same_entries() {
+    local name=$1 count=$2 i different=0
+    shift 2
+    run plan --topology "$hagrid" --tasks "$count" --binding none --json "$@"
+    cp "$work/out" "$work/plan"
+    for ((i = 0; i < count; i++)); do
+        run exec --print --json --topology "$hagrid" --local-rank "$i" --local-size "$count" \
+            --ranks "0-$((count - 1))" "$@"
+        python3 - "$work/plan" "$work/out" "$i" <<'END' || different=$((different + 1))
+import json, sys
+plan, task = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+sys.exit(plan["tasks"][int(sys.argv[3])] != task)
+END
+    done
+    is "--print --json is an entry of plan --json: $name" "$status|$different" "0|0"
+}
+same_entries "16 ranks" 16
+same_entries "5 ranks" 5
+same_entries "one" 1
+same_entries "hints" 4 --hints heavy=3
+same_entries "-c4" 2 --cpus-per-task 4
+same_entries "latency" 6 --policy latency --hints 5:10,rest:1
+
+# said NAME WANTED ENVIRONMENT... : what is said with these variables, up to the CPUs
+by() {
+    local name=$1 wanted=$2
+    shift 2
+    out=$(env "$@" "$tool" exec --print --topology "$hagrid" "${options[@]}" 2>&1)
+    is "$name" "$(sed 's/^nuioa: [^ ]*: //; s/: CPUs.*//' <<<"$out")" "$wanted"
+}
+options=()
+by "Open MPI" "local rank 3 of 8 (openmpi), rank 11" OMPI_COMM_WORLD_LOCAL_RANK=3 \
+    OMPI_COMM_WORLD_LOCAL_SIZE=8 OMPI_COMM_WORLD_RANK=11 OMPI_COMM_WORLD_SIZE=16
+by "Hydra, Intel MPI" "local rank 3 of 8 (hydra), rank 11" MPI_LOCALRANKID=3 MPI_LOCALNRANKS=8 \
+    PMI_RANK=11 PMI_SIZE=16
+by "PALS" "local rank 3 of 8 (pals), rank 11" PALS_LOCAL_RANKID=3 PALS_LOCAL_SIZE=8 PALS_RANKID=11
+by "torchrun" "local rank 3 of 8 (torchrun), rank 11" LOCAL_RANK=3 LOCAL_WORLD_SIZE=8 RANK=11 \
+    WORLD_SIZE=16
+by "Flux on one node" "local rank 3 of 8 (flux), rank 3" FLUX_TASK_LOCAL_ID=3 FLUX_JOB_NNODES=1 \
+    FLUX_JOB_SIZE=8 FLUX_TASK_RANK=3
+by "JSM" "local rank 3 of 8 (jsm), rank 11" JSM_NAMESPACE_LOCAL_RANK=3 JSM_NAMESPACE_LOCAL_SIZE=8 \
+    JSM_NAMESPACE_RANK=11 JSM_NAMESPACE_SIZE=16
+by "Slurm" "local rank 1 of 3 (slurm), rank 4" SLURM_LOCALID=1 SLURM_PROCID=4 SLURM_GTIDS=3,4,5
+by "Slurm without SLURM_GTIDS" "local rank 1 of 3 (slurm), rank 8" SLURM_LOCALID=1 SLURM_PROCID=8 \
+    SLURM_NODEID=2 SLURM_STEP_TASKS_PER_NODE='4,3(x2)'
+by "Slurm, all nodes alike" "local rank 1 of 3 (slurm), rank 8" SLURM_LOCALID=1 SLURM_PROCID=8 \
+    SLURM_STEP_TASKS_PER_NODE='3(x4)'
+by "Slurm comes last" "local rank 3 of 8 (hydra)" MPI_LOCALRANKID=3 MPI_LOCALNRANKS=8 \
+    SLURM_LOCALID=0 SLURM_GTIDS=0 SLURM_PROCID=0
+by "two that agree" "local rank 3 of 8 (openmpi)" OMPI_COMM_WORLD_LOCAL_RANK=3 \
+    OMPI_COMM_WORLD_LOCAL_SIZE=8 LOCAL_RANK=3 LOCAL_WORLD_SIZE=8
+options=(--local-size 8)
+by "Flux on several nodes" "local rank 3 of 8 (flux), rank 11" FLUX_TASK_LOCAL_ID=3 \
+    FLUX_JOB_NNODES=2 FLUX_JOB_SIZE=16 FLUX_TASK_RANK=11
+options=(--local-size 8 --ranks block)
+by "PMIx" "local rank 3 of 8 (pmix), rank 11" PMIX_RANK=11 PMIX_NAMESPACE=prterun-n1-7@1 \
+    SLURM_LOCALID=0 SLURM_GTIDS=0
+options=(--launcher torchrun)
+by "the launcher that is named" "local rank 1 of 2 (torchrun)" OMPI_COMM_WORLD_LOCAL_RANK=3 \
+    OMPI_COMM_WORLD_LOCAL_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2
+options=(--local-rank 1 --local-size 2)
+by "by hand" "local rank 1 of 2" A=1
+by "by hand, against the environment" "local rank 1 of 2" OMPI_COMM_WORLD_LOCAL_RANK=x LOCAL_RANK=3
+
+# what_to_type NAME WANTED ENVIRONMENT...: the program runs, and one line contains WANTED
+what_to_type() {
+    local name=$1 wanted=$2
+    shift 2
+    out=$(env "$@" "$tool" exec "${options[@]}" -- echo ran 2>"$work/err")
+    is "$name" "$out|$(wc -l <"$work/err")|$(grep -cF -- "$wanted" "$work/err")" "ran|1|1"
+}
+options=()
+what_to_type "a contradiction" "OMPI_COMM_WORLD_LOCAL_RANK=3 and LOCAL_RANK=1 contradict" \
+    OMPI_COMM_WORLD_LOCAL_RANK=3 OMPI_COMM_WORLD_LOCAL_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2
+what_to_type "a local rank that is too large" "local rank 8 of 8 is not possible" \
+    MPI_LOCALRANKID=8 MPI_LOCALNRANKS=8
+what_to_type "no number" "OMPI_COMM_WORLD_LOCAL_RANK is missing or no number; --local-rank" \
+    OMPI_COMM_WORLD_LOCAL_RANK=x OMPI_COMM_WORLD_LOCAL_SIZE=8
+what_to_type "no size" "MPI_LOCALNRANKS is missing or no number; --local-size" MPI_LOCALRANKID=1
+what_to_type "Flux on several nodes says no size" "FLUX_JOB_NNODES=1" FLUX_TASK_LOCAL_ID=3 \
+    FLUX_JOB_NNODES=2 FLUX_JOB_SIZE=16
+what_to_type "PMIx says the rank only" "--local-size N --ranks block" PMIX_RANK=11
+what_to_type "Slurm says no number" "SLURM_GTIDS or SLURM_STEP_TASKS_PER_NODE" SLURM_LOCALID=0 \
+    SLURM_STEP_TASKS_PER_NODE='4,3(x2)'
+options=(--hints heavy=0)
+what_to_type "hints need the ranks of the others" "--ranks block" OMPI_COMM_WORLD_LOCAL_RANK=0 \
+    OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4
+
+# leader ENVIRONMENT...: what a process is told of the leader
+leader() { env "$@" "$tool" exec "${options[@]}" -- env 2>&1 | sed -n 's/^NUIOA_ORDER=//p'; }
+options=()
+is "consecutive ranks: torchrun" "$(leader LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 RANK=4 WORLD_SIZE=8 |
+    tr , '\n' | sort | xargs)" "4 5"
+ompi=(OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_RANK=4)
+is "no leader where the ranks of the others are not known" "$(leader "${ompi[@]}")" ""
+options=(--ranks block)
+is "... --ranks block says it" "$(leader "${ompi[@]}" | tr , '\n' | sort | xargs)" "4 5"
+options=()
+is "Slurm says them, in a heterogeneous step, too" "$(leader SLURM_LOCALID=1 SLURM_PROCID=7 \
+    SLURM_GTIDS=0,2 | tr , '\n' | sort | xargs)" "5 7"
+
+# --- CPUs that are bound ------------------------------------------------------------------------
+
+cpus=$(nproc --all)
+if [ "$cpus" -gt 1 ] && [ "$(nproc)" = "$cpus" ]; then
+    first=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+    mask='grep Cpus_allowed_list /proc/self/status | tr -dc 0-9,-'
+    is "what is bound stays" \
+        "$(taskset -c "$first" "$tool" exec --local-rank 1 --local-size 2 -- sh -c "$mask")" \
+        "$first"
+    masks=$(for i in 0 1; do
+        "$tool" exec --local-rank $i --local-size 2 -- sh -c "$mask"
+        echo
+    done | sort -u | wc -l)
+    [ "$masks" = 2 ] || skip "two ranks divide the CPUs" "no NIC whose NUMA node is known here"
+    [ "$masks" != 2 ] || pass "two ranks divide the CPUs"
+else
+    skip "what is bound stays" "one CPU, or this test is bound"
+fi
+
+done_testing

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOOL_EXEC_CPUS_H
+#define NUIOA_TOOL_EXEC_CPUS_H
+
+#include <hwloc.h>
+#include <stdbool.h>
+
+#include "util/error.h"
+
+/* What the kernel lets the calling process use. The sets have OS indexes. */
+struct exec_cpus {
+    hwloc_bitmap_t own;     /* CPUs on which it may run now */
+    hwloc_bitmap_t all;     /* the effective cpuset of its cgroup: CPUs on which it could run */
+    hwloc_bitmap_t numas;   /* NUMA nodes whose memory it may use; NULL: not known */
+    bool has_memory_policy; /* somebody has set one, such as numactl(8) */
+    bool has_quota; /* the container may use less time than these CPUs have, as in Kubernetes */
+};
+
+/* Reads all that. The kernel is asked, and not the files of cgroups, so that it is the same with
+ * cgroup v1, v2 and none, and in a container. Nothing is changed for the caller. Returns 0, or
+ * negative with *err. The caller calls exec_cpus_free in any case. */
+int exec_cpus_read(struct exec_cpus *cpus, struct nuioa_error *err);
+
+/* Frees what *cpus holds, and clears it. */
+void exec_cpus_free(struct exec_cpus *cpus);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tools/exec_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/user_variables.h"
+#include "plan/rail.h"
+#include "tools/tool.h"
+#include "topology/cache.h"
+#include "util/number.h"
+#include "util/variable.h"
+
+/* --- the node --------------------------------------------------------------------------------- */
+
+/* Reads the cache. The default one may be missing or not be for this process: then nothing is
+ * said. */
+static int read_cache(struct exec_plan *e, const char *distances, struct nuioa_error *err)
+{
+    char path[4096];
+    if (*e->options.cache)
+        return nuioa_cache_read(e->options.cache, distances, &e->node, err);
+    int rc = nuioa_cache_path(path, sizeof(path));
+    return rc ? rc : nuioa_cache_read(path, distances, &e->node, err);
+}
+
+/* Forgets the state of the ports: a port that goes down while processes start must not give them
+ * different plans. */
+static void forget_ports(struct nuioa_node *node)
+{
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        node->nics[i].state = NUIOA_NIC_UNKNOWN;
+        node->nics[i].rate_mbps = 0;
+    }
+    nuioa_nic_judge(node);
+}
+
+/* hwloc runs in a child process with a deadline, because it can hang on broken firmware. */
+static int load_node(struct exec_plan *e)
+{
+    const struct nuioa_options *o = &e->options;
+    const struct nuioa_source source = { *o->topology ? o->topology : NULL,
+                                         *o->distances ? o->distances : NULL };
+    struct nuioa_error err = { "" };
+    if (source.topology)
+        return nuioa_node_load(&e->node, &source, &err) ? tool_fail("%s", err.text) : 0;
+    int rc = read_cache(e, source.distances, &err);
+    if (rc && *o->cache)
+        nuioa_warn(&e->warnings, "cache not used: %s", err.text);
+    if (rc && nuioa_cache_discover(&source, o->deadline_ms, &e->node, &err))
+        return tool_fail("%s", err.text);
+    forget_ports(&e->node);
+    return 0;
+}
+
+/* --- CPUs ------------------------------------------------------------------------------------- */
+
+/* Returns true if the Slurm job has only some CPUs of the node, and no cpuset says which. Slurm may
+ * count cores as CPUs. */
+static bool is_part_of_node(const struct exec_plan *e)
+{
+    const char *text = nuioa_variable(environ, "SLURM_CPUS_ON_NODE");
+    uint32_t cpus;
+    if (!text || nuioa_parse_u32(text, UINT32_MAX, &cpus) ||
+        hwloc_bitmap_weight(e->cpus.all) < (int)e->node.pu_count)
+        return false;
+    return cpus < e->node.pu_count && cpus != e->node.core_count;
+}
+
+/* Returns why this process keeps its CPUs, or NULL if they may be chosen. */
+static const char *must_stay(const struct exec_plan *e)
+{
+    if (e->placed)
+        return "the plugin has placed this rank";
+    if (e->options.force)
+        return NULL;
+    if (!hwloc_bitmap_isequal(e->cpus.own, e->cpus.all))
+        return "the launcher has bound this rank: its CPUs stay (mpirun --bind-to none, or srun "
+               "--cpu-bind=none, leaves them to nuioa)";
+    if (e->place.launcher && e->place.launcher->divides)
+        return "the launcher gives each rank CPUs of its own: they stay";
+    if (e->cpus.has_quota)
+        return "the container has a quota of time, and shares its CPUs with others: they stay "
+               "(a cpuset of its own, or --nuioa=force)";
+    return NULL;
+}
+
+/* Leaves in `cpus` those that hwloc knows. */
+static void keep_known(const struct nuioa_node *node, hwloc_bitmap_t cpus)
+{
+    hwloc_bitmap_t known = hwloc_bitmap_alloc();
+    for (uint32_t i = 0; known && i < node->pu_count; i++)
+        hwloc_bitmap_set(known, node->pus[i].os_index);
+    if (known)
+        hwloc_bitmap_and(cpus, cpus, known);
+    hwloc_bitmap_free(known);
+}
+
+/* --- the request ------------------------------------------------------------------------------ */
+
+static int fill_input(struct exec_plan *e, const char *stay)
+{
+    struct plan_input *input = &e->input;
+    uint32_t count = e->place.count;
+    *input = (struct plan_input){
+        .command = "exec",
+        .task_count = count,
+        .cpus_per_task = e->cpus_per_task,
+        .ranks = malloc(count * sizeof(*input->ranks)),
+        .binding = "none",
+        .allowed = hwloc_bitmap_dup(e->node.emulated ? e->node.allowed_cpus
+                                    : stay           ? e->cpus.own
+                                                     : e->cpus.all),
+    };
+    if (!input->ranks || !input->allowed)
+        return tool_fail("out of memory");
+    for (uint32_t i = 0; i < count; i++)
+        input->ranks[i] = e->place.ranks ? e->place.ranks[i] : i;
+    if (!e->node.emulated) {
+        keep_known(&e->node, input->allowed);
+        hwloc_bitmap_copy(e->node.allowed_cpus, input->allowed);
+    }
+    return 0;
+}
+
+/* Outside of Slurm all GPUs of the node may be used if no variable names some. */
+static bool sees_gpu(const struct exec_plan *e)
+{
+    bool slurm = e->place.launcher && !strcmp(e->place.launcher->name, "slurm");
+    return e->gpus > NUIOA_GPUS_NONE ||
+           (e->gpus == NUIOA_GPUS_UNKNOWN && !slurm && e->node.gpu_count);
+}
+
+static int fill_request(struct exec_plan *e, const char *stay, struct nuioa_request *request)
+{
+    int rc = fill_input(e, stay);
+    if (!rc)
+        rc = plan_input_request(&e->input, &e->node, &e->options, request, &e->warnings);
+    if (rc)
+        return rc;
+    request->allowed_numas = e->node.emulated ? NULL : e->cpus.numas;
+    request->threads = nuioa_omp_threads(environ);
+    request->memory_by_user = e->cpus.has_memory_policy;
+    request->unconfined = !e->options.force && !e->node.emulated && is_part_of_node(e);
+    request->overlaps = nuioa_variable(environ, "SLURM_OVERLAP") != NULL;
+    request->sees_gpu = !e->node.emulated && sees_gpu(e);
+    request->bound_by_user = stay != NULL;
+    request->stay = stay;
+    return 0;
+}
+
+/* Without the ranks of the others, hints cannot be used, and no leader can be named. */
+static void forget_ranks(struct exec_plan *e)
+{
+    if (*e->options.hints)
+        nuioa_warn(&e->warnings,
+                   "hints: not used: which ranks of the job are on this node is not known (--ranks "
+                   "block: consecutive ones; --ranks LIST)");
+    *e->options.hints = '\0';
+    e->options.leader = NUIOA_LEADER_OFF;
+}
+
+/* --- the NIC ---------------------------------------------------------------------------------- */
+
+static bool is_taken(const struct exec_plan *e, int32_t nic)
+{
+    struct nuioa_rails rails;
+    bool taken = false;
+    if (nuioa_rails_init(&rails, &e->node, &e->options, NULL, NULL))
+        return false;
+    for (unsigned r = 0; r < rails.count; r++)
+        taken = taken || rails.nic[r] == (uint32_t)nic;
+    nuioa_rails_free(&rails);
+    return taken;
+}
+
+/* Chooses the NIC of this process anew if its own is down, or none that would be chosen: now the
+ * state of the ports is read. All tasks are asked for as if they were here, so that they share
+ * NICs that are equally near. */
+static int check_nic(struct exec_plan *e, const struct nuioa_request *request)
+{
+    struct nuioa_assignment *own = &e->plan.assignments[e->place.local];
+    struct nuioa_request again = *request;
+    struct nuioa_plan plan;
+    struct nuioa_error err = { "" };
+    nuioa_node_refresh(&e->node);
+    if (own->nic < 0 || is_taken(e, own->nic))
+        return 0;
+    for (uint32_t i = 0; i < e->place.count; i++)
+        e->input.tasks[i].cpus = own->cpus;
+    again.stay = "";
+    if (nuioa_plan_make(&again, &plan, &err))
+        return tool_fail("%s", err.text);
+    own->nic = plan.assignments[e->place.local].nic;
+    own->level = plan.assignments[e->place.local].level;
+    nuioa_plan_free(&plan);
+    return 0;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static void free_made(struct exec_plan *e)
+{
+    nuioa_plan_free(&e->plan);
+    plan_input_free(&e->input);
+    nuioa_node_free(&e->node);
+    nuioa_warnings_clear(&e->warnings);
+}
+
+int exec_plan_make(struct exec_plan *e, const char *stay)
+{
+    struct nuioa_request request;
+    struct nuioa_error err = { "" };
+    free_made(e);
+    e->gpus = nuioa_gpus_given(environ);
+    int rc = load_node(e);
+    if (rc)
+        return rc;
+    if (!stay && !e->node.emulated)
+        stay = must_stay(e);
+    e->stays = stay != NULL;
+    if (stay)
+        e->options.leader = NUIOA_LEADER_OFF; /* it would need the CPUs of the others */
+    if (!e->place.ranks)
+        forget_ranks(e);
+    rc = fill_request(e, stay, &request);
+    if (rc)
+        return rc;
+    if (nuioa_plan_make(&request, &e->plan, &err))
+        return tool_fail("%s", err.text);
+    for (unsigned i = 0; i < e->plan.warnings.count; i++)
+        nuioa_warn(&e->warnings, "%s", e->plan.warnings.text[i]);
+    return check_nic(e, &request);
+}
+
+void exec_plan_free(struct exec_plan *e)
+{
+    free_made(e);
+    launcher_place_free(&e->place);
+    exec_cpus_free(&e->cpus);
+}
