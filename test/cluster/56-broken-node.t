@@ -96,8 +96,9 @@ others_run() {
     is "$name: another launch: it runs" "$rc,$ranks" "0,4"
 }
 
-# left: processes, listening sockets, files and slurmd's descriptors on all nodes. What a step told
-# others, and could not take back before slurmstepd was killed, ends with the next step (57-steps.t).
+# left: processes, listening sockets, files and slurmd's descriptors on all nodes. What a step has
+# told others, and could not take back before slurmstepd was killed, ends with the next step
+# (57-steps.t).
 left() {
     local node
     for node in ctl node1 node2 node3 node4; do
