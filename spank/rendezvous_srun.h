@@ -12,9 +12,10 @@
  * own report. */
 
 /* In init_post_opt, once for each component of a heterogeneous job: decides by context->options
- * whether there may be a rendezvous, and if so sets context->rendezvous, which
- * rendezvous_srun_end() frees. With the second component it opens the listener, because later is
- * too late for its nodes. Removes the token of an outer srun from the environment. */
+ * whether there may be a rendezvous, which root never has, and if so sets context->rendezvous,
+ * which rendezvous_srun_end() frees; without memory it stays NULL. With the second component it
+ * opens the listener, because later is too late for its nodes. Removes the token of an outer srun
+ * from the environment. */
 void rendezvous_srun_prepare(struct srun_context *context);
 
 /* In local_user_init, when the step is known: opens the listener, puts its token into the

@@ -19,9 +19,9 @@ struct nuioa_class_assignment {
     double cost;          /* J of the tasks that may move; each change updates it */
 };
 
-/* Allocates the tables; the graph must outlive them. No task is assigned before nuioa_assign_all.
- * Returns 0 or -ENOMEM. The caller frees the tables with nuioa_class_assignment_close, also after
- * an error. */
+/* Allocates the tables; the graph must outlive them. *assignment is overwritten. No task is
+ * assigned before nuioa_assign_all. Returns 0 or -ENOMEM. The caller frees the tables with
+ * nuioa_class_assignment_close, also after an error. */
 int nuioa_class_assignment_open(struct nuioa_class_assignment *assignment,
                                 const struct nuioa_graph *graph);
 

@@ -9,8 +9,9 @@
  * and stops when it is used up, changes only the assignment, and never raises J. Each returns 0 or
  * -ENOMEM, and the assignment is valid in both cases. */
 
-/* Exchanges all tasks of one class with all tasks of another wherever that lowers J. After that,
- * iterated local search (H. Lourenco, O. Martin, T. Stutzle, "Iterated Local Search", 2003):
+/* Exchanges all tasks of one class with all tasks of another wherever that lowers J, if both have
+ * one kind and equally many slots. After that, if there are more than three classes, iterated local
+ * search (H. Lourenco, O. Martin, T. Stutzle, "Iterated Local Search", 2003):
  * exchanges three random pairs of classes (a kick) and improves again, `kicks` times. Returns as
  * all searches do. */
 int nuioa_swap_classes(struct nuioa_class_assignment *assignment, uint32_t kicks,

@@ -7,8 +7,9 @@
 
 /* The lines of the tables of ranks, in both forms of the report. Private to the library. */
 
-/* Writes a number to `text`, an array of `size` bytes (32 are enough; a longer text is cut), with
- * at most six significant digits; whole numbers have no fraction. Returns `text`. */
+/* Writes a number, which is not negative, to `text`, an array of `size` bytes (32 are enough; a
+ * longer text is cut). It is rounded to six significant digits or, from 100000 on, to a whole
+ * number. Whole numbers have no fraction. Returns `text`. */
 const char *report_number(double value, char *text, size_t size);
 
 /* Returns the largest weight of a rank of the plan, in its unit; 0 without hints. */
