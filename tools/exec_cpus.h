@@ -7,7 +7,7 @@
 
 #include "util/error.h"
 
-/* What the kernel lets the calling process use. The sets have OS indexes. */
+/* The CPUs and the memory that the kernel lets the calling process use. Sets have OS indexes. */
 struct exec_cpus {
     hwloc_bitmap_t own;     /* CPUs on which it may run now */
     hwloc_bitmap_t all;     /* the effective cpuset of its cgroup: CPUs on which it could run */

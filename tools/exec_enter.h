@@ -4,7 +4,7 @@
 
 #include "tools/exec_plan.h"
 
-/* What a process takes of its plan before it becomes the program. */
+/* A process takes its part of the plan before it becomes the program. */
 
 /* Binds the process to its CPUs, and reads back whether it is there. Returns 0, also if its CPUs
  * stay; or, after a message on stderr, an exit status: then the process has the CPUs it had. */

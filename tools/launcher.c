@@ -12,7 +12,7 @@
 
 #define UNKNOWN UINT32_MAX
 
-/* What a launcher says, as far as it says it: UNKNOWN also stands for a value that is no number. */
+/* The numbers that a launcher says. UNKNOWN also stands for a value that is no number. */
 struct said {
     uint32_t local, count, rank, size;
 };
@@ -267,7 +267,7 @@ static int find_ranks(const struct launcher_typed *typed, char *const *environme
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* What was typed replaces what the launcher says. */
+/* Replaces what the launcher says by what was typed. */
 static void apply_typed(const struct launcher_typed *typed, struct said *said)
 {
     if (typed->has_local_size)

@@ -8,12 +8,12 @@
 #include "tools/launcher_table.h"
 #include "util/error.h"
 
-/* Which of the processes on this node is the calling one? The answer is in the environment that the
- * launcher made, or in what the user typed. */
+/* The place of the calling process among those on its node. It is said by the environment that the
+ * launcher made, or by what the user typed. */
 
 #define LAUNCHER_TASKS_MAX 65536
 
-/* What the user typed; it goes before what the environment says. */
+/* These values the user typed. They go before what the environment says. */
 struct launcher_typed {
     const char *launcher; /* a name of the table, or NULL */
     const char *ranks;    /* a list such as "4-7", "block", or NULL */

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a rank's environment says already, and how the blocks of output/environment.h are added to
- * it. `environment` has the form of util/variable.h. */
+/* These functions read what a rank's environment says already, and the blocks of
+ * output/environment.h that are added to it. `environment` has the form of util/variable.h. */
 
 /* Returns the number of OpenMP threads that the user set (OMP_NUM_THREADS). Of "4,3", for nested
  * parallel regions, the outermost counts. 0: not set. */

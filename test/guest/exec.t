@@ -63,8 +63,8 @@ torchrun() {
     ranks=$(sort -t= -k2n /tmp/ranks) said=$(cat /tmp/said)
 }
 
-# What the ranks have. Pages of a rank with several NUMA nodes are where its first thread happens to
-# run: what counts is how many ranks have them on their own.
+# Prints what the ranks have. Pages of a rank with several NUMA nodes are where its first thread
+# happens to run: what counts is how many ranks have them on their own.
 facts() {
     sed -E 's/ (local|mems|pages)=[^ ]*//g' <<<"$ranks"
     echo "pages near: $(near_own)"
