@@ -106,7 +106,7 @@ left() {
             ps -eo comm,stat | grep -E "slurmstepd|srun|rank|Z"
             awk "\$4 == \"0A\" { n++ } END { print \"ports\", n + 0 }" /proc/net/tcp
             find /run /run/node/spool /tmp /dev/shm -xdev ! -path "/run/.tmp*" \
-                ! -path "/run/nuioa/steps/*"
+                ! -path "/run/nuioa/steps/*" | sort
             [ ! -e /run/slurmd.pid ] || ls /proc/$(cat /run/slurmd.pid)/fd | wc -l' |
             sed "s/^/$node: /"
     done
