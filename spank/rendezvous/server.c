@@ -22,6 +22,9 @@
 #define SILENCE_MS 50
 /* The time in milliseconds for sending the unsent bytes at the end. */
 #define FLUSH_MS 1000
+/* The longest sleep of the thread in milliseconds. If it cannot be woken by `stop`, it sees after
+ * this time that it is to end. */
+#define SLEEP_MS 1000
 
 /* --- peers --- */
 
@@ -157,7 +160,7 @@ static int wait_ms(const struct server *g)
         until = g->pause_ms;
     if (g->flush_ms && g->flush_ms < until)
         until = g->flush_ms;
-    return until == INT64_MAX ? -1 : until <= now ? 1 : (int)(until - now);
+    return until <= now ? 1 : until - now < SLEEP_MS ? (int)(until - now) : SLEEP_MS;
 }
 
 static void dispatch(struct server *g, const struct epoll_event *event)
@@ -188,7 +191,7 @@ static bool is_over(struct server *g)
 static void serve_all(struct server *g)
 {
     struct epoll_event events[EVENTS];
-    while (!is_over(g)) {
+    while (!is_over(g) && !__atomic_load_n(&g->stopping, __ATOMIC_ACQUIRE)) {
         int count = epoll_wait(g->epoll, events, EVENTS, wait_ms(g));
         if (count < 0 && errno != EINTR)
             break;
@@ -327,8 +330,11 @@ struct server_counts server_counts(const struct server *g)
 void server_stop(struct server *g)
 {
     uint64_t one = 1;
-    if (g->started && write(g->stop, &one, sizeof(one)) == sizeof(one))
-        server_wait(g);
+    __atomic_store_n(&g->stopping, true, __ATOMIC_RELEASE);
+    /* If the thread cannot be woken, server_wait() waits until it wakes by itself. */
+    ssize_t done = g->started ? write(g->stop, &one, sizeof(one)) : 0;
+    (void)done;
+    server_wait(g);
 }
 
 void server_close(struct server *g)

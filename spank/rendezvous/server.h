@@ -85,8 +85,8 @@ int server_start(struct server *server, bool eager);
  * thread was started. */
 void server_wait(struct server *server);
 
-/* Ends the thread now, without waiting for any node, and joins it. It does nothing if no thread was
- * started. */
+/* Ends the thread now, without waiting for any node, and joins it. If the thread cannot be woken,
+ * that takes a second. It does nothing if no thread was started. */
 void server_stop(struct server *server);
 
 /* Returns the counters. No thread may be running. */

@@ -41,6 +41,7 @@ struct server {
         stop;            /* descriptors, -1: none; `stop` is an eventfd that ends the thread */
     bool accepting;      /* epoll watches the listener */
     bool started, eager; /* the thread runs and is to be joined; as for server_start() */
+    bool stopping;       /* the thread is to end; read and written atomically */
     pthread_t thread;
 
     enum phase phase;

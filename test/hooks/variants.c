@@ -131,7 +131,7 @@ const struct variant variants[] = {
       .flags = { "nuioa", "nuioa-coll=on" }, .has = { "!LD_PRELOAD" } },
     { .name = "a trace without its library", .nodes = 1, .no_shim = true, .lines = 1,
       .flags = { "nuioa-trace=/tmp/t" }, .has = { "!LD_PRELOAD" } },
-    { .name = "an address that nobody listens at", .nodes = 2, .moves = true,
+    { .name = "an address that nobody listens at", .nodes = 2, .moves = true, .faults = true,
       .flags = { "nuioa=report", "nuioa-timeout-ms=100" }, .lines = 2,
       .step = { "SLURM_SRUN_COMM_HOST=localhost" }, .has = { "!NUIOA_LEADERS" } },
     { .name = "a token that is not srun's", .nodes = 2, .moves = true, .lines = 2,

@@ -107,23 +107,8 @@ WRAP(FAULT_READ, EAGAIN, -1, ssize_t, getrandom, (void *to, size_t size, unsigne
 WRAP_LINE(getdelim)
 WRAP_LINE(__getdelim)
 
-/* To write 1 to an own eventfd cannot fail. */
-static bool is_event(int fd)
-{
-    char path[64], name[64] = "";
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    return readlink(path, name, sizeof(name) - 1) > 0 && strstr(name, "[eventfd]");
-}
-
-ssize_t __real_write(int fd, const void *from, size_t size);
-ssize_t __wrap_write(int fd, const void *from, size_t size);
-ssize_t __wrap_write(int fd, const void *from, size_t size)
-{
-    if (fault_counts_now() && !is_event(fd) && fault_hits(FAULT_WRITE, ENOSPC))
-        return -1;
-    return __real_write(fd, from, size);
-}
-
+WRAP(FAULT_WRITE, ENOSPC, -1, ssize_t, write, (int fd, const void *from, size_t size),
+     (fd, from, size))
 WRAP(FAULT_WRITE, ENOSPC, -1, int, rename, (const char *from, const char *to), (from, to))
 WRAP(FAULT_WRITE, EROFS, -1, int, mkdir, (const char *path, mode_t mode), (path, mode))
 WRAP(FAULT_WRITE, EROFS, -1, int, fchmod, (int fd, mode_t mode), (fd, mode))
