@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <dlfcn.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "leak_check.h"
+#include "pmix/client/nuioa-client.h"
+
+/* libnuioa-client in a process that has loaded a libpmix: libpmix_stand_in.c. */
+
+static void *libpmix;
+
+static int load(void **state)
+{
+    (void)state;
+    libpmix = dlopen(LIBPMIX, RTLD_NOW | RTLD_LOCAL);
+    return libpmix ? 0 : -1;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    return dlclose(libpmix);
+}
+
+/* Rank 5 of the step, and no other advice than that of PMIx. */
+static int be_rank_5(void **state)
+{
+    (void)state;
+    unsetenv("NUIOA_VERSION");
+    unsetenv("PMIX_STAND_IN");
+    setenv("PMIX_NAMESPACE", "slurm.pmix.7.0", 1);
+    setenv("PMIX_RANK", "5", 1);
+    return 0;
+}
+
+static void test_all_is_read(void **state)
+{
+    (void)state;
+    struct leak_check before = leak_check_begin();
+    struct nuioa_client *c = nuioa_client_open();
+    const uint32_t *ranks;
+    uint32_t leader = 0;
+    double weight = 0;
+    assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_PMIX);
+    assert_int_equal(nuioa_client_leader(c, &leader), 0);
+    assert_int_equal(leader, 6);
+    assert_int_equal(nuioa_client_is_planned(c), 1);
+    assert_int_equal(nuioa_client_order(c, &ranks), 2);
+    assert_true(ranks[0] == 6 && ranks[1] == 5);
+    assert_int_equal(nuioa_client_rail_leaders(c, &ranks), 2);
+    assert_int_equal(ranks[1], 4);
+    assert_int_equal(nuioa_client_leaders(c, &ranks), 2);
+    assert_int_equal(ranks[1], 6);
+    assert_int_equal(nuioa_client_level(c), 2);
+    assert_int_equal(nuioa_client_weight(c, &weight), 0);
+    assert_true(weight == 12.5);
+    assert_string_equal(nuioa_client_nic(c), "mlx5_1:1");
+    assert_string_equal(nuioa_client_cpus(c), "2-3");
+    nuioa_client_close(c);
+    leak_check_end(&before);
+}
+
+static void assert_source(enum nuioa_client_source source)
+{
+    struct leak_check before = leak_check_begin();
+    struct nuioa_client *c = nuioa_client_open();
+    assert_int_equal(nuioa_client_source(c), source);
+    nuioa_client_close(c);
+    leak_check_end(&before);
+}
+
+/* Where PMIx has no answer the environment counts. */
+static void test_no_answer(void **state)
+{
+    static const char *const words[] = { "not initialized", "knows nothing", "version 0",
+                                         "other types" };
+    (void)state;
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        setenv("PMIX_STAND_IN", words[i], 1);
+        unsetenv("NUIOA_VERSION");
+        assert_source(NUIOA_CLIENT_NOTHING);
+        setenv("NUIOA_VERSION", "1", 1);
+        assert_source(NUIOA_CLIENT_ENVIRONMENT);
+    }
+}
+
+static void test_no_rank_of_pmix(void **state)
+{
+    (void)state;
+    setenv("PMIX_RANK", "five", 1);
+    assert_source(NUIOA_CLIENT_NOTHING);
+    unsetenv("PMIX_RANK");
+    assert_source(NUIOA_CLIENT_NOTHING);
+    setenv("PMIX_RANK", "5", 1);
+    unsetenv("PMIX_NAMESPACE");
+    assert_source(NUIOA_CLIENT_NOTHING);
+}
+
+/* An array of another type is no list of ranks; the rest of the advice counts. */
+static void test_other_arrays(void **state)
+{
+    (void)state;
+    const uint32_t *ranks;
+    setenv("PMIX_STAND_IN", "other arrays", 1);
+    struct nuioa_client *c = nuioa_client_open();
+    assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_PMIX);
+    assert_int_equal(nuioa_client_order(c, &ranks), 0);
+    assert_int_equal(nuioa_client_leaders(c, &ranks), 0);
+    assert_string_equal(nuioa_client_nic(c), "mlx5_1:1");
+    nuioa_client_close(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_all_is_read, be_rank_5),
+        cmocka_unit_test_setup(test_no_answer, be_rank_5),
+        cmocka_unit_test_setup(test_no_rank_of_pmix, be_rank_5),
+        cmocka_unit_test_setup(test_other_arrays, be_rank_5),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}
