@@ -317,14 +317,14 @@ static void test_any_tree_spans(void **state)
     static const enum coll_shape inters[] = { SHAPE_LINEAR, SHAPE_BINOMIAL, SHAPE_CHAIN,
                                               SHAPE_SPINE, SHAPE_FLAT };
     static const enum coll_shape intras[] = { SHAPE_WINDOW, SHAPE_CHAIN, SHAPE_LINEAR,
-                                              SHAPE_BINOMIAL };
+                                              SHAPE_BINOMIAL, SHAPE_COMB };
     unsigned seed = 1;
     for (int round = 0; round < 300; round++) {
         struct coll_map map = random_map(&seed);
         int root = (int)next_random(&seed, (unsigned)map.size);
-        for (int i = 0; i < 20; i++)
+        for (int i = 0; i < 25; i++)
             for (int rail = 0; rail < map.rail_count; rail++)
-                check_tree(&map, inters[i / 4], intras[i % 4], root, rail);
+                check_tree(&map, inters[i / 5], intras[i % 5], root, rail);
         coll_map_clear(&map);
     }
 }
