@@ -34,8 +34,10 @@ static int most_common(const double *weight, uint32_t count, double *common)
     double *sorted = malloc((count ? count : 1) * sizeof(*sorted));
     if (!sorted)
         return -ENOMEM;
-    memcpy(sorted, weight, count * sizeof(*sorted));
-    qsort(sorted, count, sizeof(*sorted), compare_weights);
+    if (count) {
+        memcpy(sorted, weight, count * sizeof(*sorted));
+        qsort(sorted, count, sizeof(*sorted), compare_weights);
+    }
     uint32_t best = 0, run = 0;
     for (uint32_t i = 0; i < count; i++) {
         run = i && sorted[i] == sorted[i - 1] ? run + 1 : 1;

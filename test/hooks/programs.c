@@ -20,7 +20,7 @@ extern spank_f slurm_spank_init, slurm_spank_init_post_opt, slurm_spank_local_us
 
 static struct program *program;
 static struct state before;
-static char *arguments[WORDS_MAX + 2];
+static char *arguments[WORDS_MAX + 3];
 static int argument_count;
 
 /* --- common ----------------------------------------------------------------------------------- */
@@ -58,7 +58,10 @@ static void read_arguments(const struct role *role)
 {
     const struct variant *v = role->variant;
     char cache[32];
+    static char patience[] = "timeout_ms=5000"; /* for a busy machine, or under valgrind */
     snprintf(cache, sizeof(cache), "n%u.cache", stand_in.node);
+    if (!v->impatient)
+        arguments[argument_count++] = patience;
     for (unsigned i = 0; i < WORDS_MAX && v->plugstack[i]; i++)
         arguments[argument_count++] = fill_in(v->plugstack[i]);
     if (role->program == PROGRAM_SLURMD)

@@ -24,6 +24,7 @@ enum pmix_answer {
 struct variant {
     const char *name;
     const char *plugstack[WORDS_MAX];   /* arguments in plugstack.conf; cache= is added */
+    bool impatient;                     /* timeout_ms=5000 is not added, either */
     const char *flags[WORDS_MAX];       /* what the user typed: "nuioa=on", "nuioa-policy=cpu" */
     const char *environment[WORDS_MAX]; /* variables of the user, which srun sees */
     const char *step[WORDS_MAX];        /* variables that Slurm sets for this step */
