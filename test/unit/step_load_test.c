@@ -133,7 +133,9 @@ static void test_nothing_else_written(void **state)
     ssize_t length = read(fd, bytes, sizeof(bytes));
     close(fd);
     assert_true(length > (ssize_t)sizeof(load));
-    assert_null(memchr(bytes, 'x', (size_t)length));
+    /* Only the bytes of the gap and of the NICs: a number in front of them may have any byte. */
+    size_t gap = (size_t)length - sizeof(load) + offsetof(struct nuioa_step_load, nic_count) + 4;
+    assert_null(memchr(bytes + gap, 'x', (size_t)length - gap));
     nuioa_step_load_remove(&directory, &load);
 }
 
