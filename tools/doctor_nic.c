@@ -291,7 +291,7 @@ static uint64_t raised(const char *text, unsigned irq)
         char *end;
         const char *line = text + strspn(text, " ");
         text = strchr(line, '\n');
-        text += text ? 1 : 0;
+        text = text ? text + 1 : NULL;
         if (!isdigit((unsigned char)*line) || strtoul(line, &end, 10) != irq || *end != ':')
             continue;
         for (line = end + 1; line += strspn(line, " "), isdigit((unsigned char)*line); line = end)
