@@ -173,7 +173,12 @@ suite_layers() { run_tap layers "$top/test/layers"; }
 suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
 suite_rendezvous() { run_tap rendezvous as_root "$top/test/rendezvous/rendezvous.t"; }
 suite_sim() { NUIOA_SIM_BUILD=$build/sim run_tap sim "$top/test/sim/run" --short; }
-suite_fuzz() { run_tap fuzz "$top/test/fuzz/run"; }
+# With everything else only the kept inputs, which do the same each time.
+suite_fuzz() {
+    # shellcheck disable=SC2154 # of test/run
+    if [ "$suites" = "$all" ]; then export NUIOA_FUZZ_SECONDS=0; fi
+    run_tap fuzz "$top/test/fuzz/run"
+}
 suite_trixie() { run_tap trixie as_root "$top/test/cluster/trixie"; }
 suite_newest() {
     if [ -n "${NUIOA_NEWEST:-}" ]; then
@@ -194,6 +199,10 @@ suite_fuzzing() {
     fi
 }
 suite_faults() { NUIOA_LOG=$log run_tap faults "$top/test/hooks/run" --all; }
+suite_load() {
+    run_tap load as_root "$top/test/cluster/load"
+    run_tap broken as_root "$top/test/cluster/run" "$top/test/cluster/56-broken-node.t"
+}
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
 suite_distcheck() {
