@@ -88,7 +88,8 @@ static bool run_variant(unsigned number, struct launch *launch, bool always)
         printf("ok %u - %s # SKIP %s\n", number + 1, v->name, skip);
         return true;
     }
-    launch_run(launch, v, 0, NULL);
+    const struct fault_plan bind = { FAULT_BIND, v->bind, false };
+    launch_run(launch, v, PROGRAM_STEPD, v->bind ? &bind : NULL);
     const char *wrong = check(launch, v);
     printf("%s %u - %s\n", wrong ? "not ok" : "ok", number + 1, v->name);
     if (wrong)

@@ -44,6 +44,7 @@ struct variant {
     bool cgroup2;   /* version 2 of cgroups, else version 1 */
     bool few_ports; /* SrunPortRange is too small */
     bool faults;    /* the test of faults launches it many times */
+    unsigned bind;  /* this call of slurmstepd's to read or set CPUs fails, from 1; 0: none */
     /* What it must show. A word that begins with '!' must not be there. */
     const char *says[WORDS_MAX]; /* in the messages and reports of all programs */
     const char *has[WORDS_MAX];  /* in the environment of each task */

@@ -15,6 +15,10 @@ const struct variant variants[] = {
     { .name = "hints move the heavy rank to the NIC", .nodes = 1, .moves = true,
       .flags = { "nuioa=report", "nuioa-hints=heavy=0" },
       .says = { "moved" }, .has = { "NUIOA_LEADER=0", "NUIOA_NIC=mlx5_0" } },
+    /* After both ranks' masks are read, the first one cannot be bound. */
+    { .name = "the kernel refuses to bind a rank", .nodes = 1, .bind = 3, .lines = 1,
+      .flags = { "nuioa=report", "nuioa-hints=heavy=0" },
+      .says = { "binding failed: ranks stay where Slurm put them" }, .has = { "NUIOA_LEADER=1" } },
     { .name = "two nodes, one report, all leaders", .nodes = 2, .moves = true,
       .flags = { "nuioa=report", "nuioa-hints=heavy=0" },
       .says = { "2 nodes" }, .has = { "NUIOA_LEADERS=0,3" } },
