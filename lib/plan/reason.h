@@ -54,7 +54,7 @@ enum nuioa_reason {
     NUIOA_REASON_CPU_NO_SPARE,
     NUIOA_REASON_CPU_COSTS,
     NUIOA_REASON_CPU_MOVED,
-    /* What a caller of nuioa_plan_make finds when it binds. */
+    /* A caller of nuioa_plan_make sets this one, if the kernel refuses to bind a rank. */
     NUIOA_REASON_BIND_FAILED,
     NUIOA_REASON_COUNT
 };

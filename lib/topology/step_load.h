@@ -29,7 +29,7 @@ struct nuioa_nic_load {
     double ranks;
 };
 
-/* What one step tells. */
+/* The load that one step announces to the others. */
 struct nuioa_step_load {
     uint32_t job, step; /* Slurm's numbers */
     uint32_t uid;       /* the user of the step */

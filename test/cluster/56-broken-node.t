@@ -11,16 +11,6 @@ build_disturb
 plain=(default=on timeout_ms=3000 deadline_ms=60000)
 broken=$CLUSTER_DIR/home/broken
 
-# await SECONDS COMMAND...: until it succeeds; false if it has not by then
-await() {
-    local end=$((SECONDS + $1))
-    shift
-    until "$@"; do
-        ((SECONDS < end)) || return 1
-        sleep 0.1
-    done
-}
-
 # hold NODE HOOK before|after: where steps on the node stop, before or after nuioa's part in it
 hold() {
     local conf=$CLUSTER_DIR/nodes/$1/plugstack.conf line="optional $home/disturb.so $2"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What libFuzzer calls for each input; a target defines it. Returns 0. */
+/* libFuzzer calls this function for each input; a target defines it. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* An input that is consumed from its beginning. */

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (read_matrix(&latency, data, size))
         return 0;
     latency.noise_ns = size % 3;
-    /* What nuioa measures itself is not limited as numbers of a text are. */
+    /* Numbers that nuioa measures itself are not limited as those of a text are. */
     if (size % 16 == 1 && latency.count > 1)
         latency.over_ns[1] *= 1e9;
     if (latency.count <= COUNT_MAX)

@@ -14,8 +14,8 @@
 /* Most of a launch is waiting, so that several go on at once. */
 #define WORKERS 8
 
-/* Of more calls of one kind in one program, which are those of a loop, so many fail, at equal
- * distances. */
+/* If one program makes more calls of one kind than this, which are those of a loop, only so many of
+ * them fail, at equal distances. */
 #define CALLS_MAX 400
 
 /* The counts for one kind, in memory that the workers share. */

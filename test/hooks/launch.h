@@ -33,7 +33,7 @@ struct task {
     char environment[8192];    /* "NAME=value" lines */
 };
 
-/* What one launch has done; in memory that all its processes share. */
+/* The results of one launch. They are in memory that all its processes share. */
 struct launch {
     struct program programs[PROGRAMS];
     struct task tasks[NODES_MAX][TASKS_MAX];
