@@ -107,13 +107,16 @@ static void read_interrupts(const struct stepd_context *c, struct placement *p)
 
 static void fill_request(struct stepd_context *c, struct placement *p)
 {
-    int32_t gpu = c->step.gpu < (int32_t)c->node.gpu_count ? c->step.gpu : -1;
+    bool only = c->step.gpu >= 0 && c->step.gpu < (int32_t)c->node.gpu_count;
+    p->gpu = only ? (uint32_t)c->step.gpu : 0;
     for (uint32_t i = 0; i < p->count; i++)
         p->tasks[i] = (struct nuioa_task){
             .rank = c->step.ranks[i],
             .weight = c->weights ? c->weights[i] : nuioa_hints_weight(&c->hints, c->step.ranks[i]),
             .cpus = p->masks[i],
-            .gpu = gpu,
+            .gpus = &p->gpu,
+            .gpu_count = only,
+            .gpus_known = only || c->step.gpus == NUIOA_GPUS_NONE,
         };
     p->request = (struct nuioa_request){
         .node = &c->node,

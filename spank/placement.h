@@ -12,6 +12,7 @@ struct placement {
     uint32_t count;                /* the number of the step's tasks on this node */
     hwloc_bitmap_t *masks;         /* [count], by local rank: CPUs that Slurm bound the tasks to */
     struct nuioa_task *tasks;      /* [count], by local rank */
+    uint32_t gpu;                  /* the only GPU of the step, if it has one */
     hwloc_bitmap_t interrupt_cpus; /* CPUs that serve interrupts, with policy=cpu; else NULL */
     hwloc_bitmap_t allowed_cpus;   /* CPUs of the step */
     hwloc_bitmap_t allowed_numas;  /* NUMA nodes of the step; NULL: all that the node allows */

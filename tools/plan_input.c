@@ -267,7 +267,7 @@ static int find_weights(struct plan_input *input, const struct nuioa_options *op
         input->tasks[i] = (struct nuioa_task){
             .rank = input->ranks[i],
             .cpus = input->cpus[i],
-            .gpu = -1,
+            .gpus_known = true,
         };
     if (!*options->hints)
         return 0;

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "topology/pci_path.h"
+
 /* The assignment of one rank: its CPUs, memory, NIC and OMP places. A plan (plan/plan.h) has one
  * for each rank of the node, and owns all that an assignment points to.
  *
@@ -53,7 +55,12 @@ struct nuioa_assignment {
     hwloc_bitmap_t was;  /* OS indexes of the CPUs that Slurm gave */
     struct nuioa_rank_costs costs;
     hwloc_bitmap_t numas; /* OS indexes of the NUMA nodes of `cpus` */
-    int32_t nic;          /* index into node->nics, or -1 */
+    int32_t nic;          /* index into node->nics, or -1; the first of `nics` */
+    uint32_t nic_count;   /* 0 if `nic` is -1 */
+    uint32_t *nics;       /* [nic_count]: indexes into node->nics, the best one first */
+    uint32_t gpu_count;   /* 0: no GPU, or it is unknown which ones */
+    uint32_t *gpus;       /* [gpu_count]: indexes into node->gpus, as in struct nuioa_task */
+    enum nuioa_path path; /* the longest of those from its GPUs to the nearest of `nics` */
     uint32_t level;       /* distance level from `nic` to `cpus`; NUIOA_NO_LEVEL if unknown */
     enum nuioa_memory memory;
     hwloc_bitmap_t memory_numas; /* OS indexes; empty for NUIOA_MEMORY_DEFAULT */

@@ -124,6 +124,8 @@ void nuioa_plan_free(struct nuioa_plan *plan)
         hwloc_bitmap_free(assignment->was);
         hwloc_bitmap_free(assignment->numas);
         hwloc_bitmap_free(assignment->memory_numas);
+        free(assignment->nics);
+        free(assignment->gpus);
         nuioa_assignment_drop_places(assignment);
     }
     free(plan->assignments);

@@ -21,7 +21,9 @@ struct nuioa_task {
     uint32_t rank;             /* global rank */
     double weight;             /* >= 0: traffic with other nodes, in any unit; 0 without hints */
     hwloc_const_bitmap_t cpus; /* OS indexes of the CPUs that Slurm gave */
-    int32_t gpu;               /* index into node->gpus; -1: none or unknown */
+    const uint32_t *gpus;      /* [gpu_count]: indexes into node->gpus, in ascending order */
+    uint32_t gpu_count;
+    bool gpus_known; /* `gpus` are all GPUs that the task has; else it may have any */
 };
 
 /* The input of a plan. It points to things of the caller, which must outlive the calls that take

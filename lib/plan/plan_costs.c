@@ -168,15 +168,19 @@ static uint32_t gpu_distance(const struct nuioa_node *node, const struct nuioa_g
     return most;
 }
 
-/* Returns true if a rank that moved is farther from its GPU, or may be. `was` is scratch memory. */
+/* Returns true if a rank that moved is farther from one of its GPUs, or may be. `was` is scratch
+ * memory. */
 static bool left_gpu(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
-                     int32_t gpu, hwloc_bitmap_t was)
+                     const struct nuioa_task *task, hwloc_bitmap_t was)
 {
-    if (gpu < 0 || (uint32_t)gpu >= node->gpu_count || hwloc_bitmap_iszero(node->gpus[gpu].numas))
-        return true; /* the rank has no known GPU, or its NUMA node is unknown */
+    bool left = !task->gpus_known;
     nuioa_node_numas_of(node, assignment->was, was);
-    return gpu_distance(node, &node->gpus[gpu], assignment->numas) >
-           gpu_distance(node, &node->gpus[gpu], was);
+    for (uint32_t g = 0; !left && g < task->gpu_count; g++) {
+        const struct nuioa_gpu *gpu = &node->gpus[task->gpus[g]];
+        left = hwloc_bitmap_iszero(gpu->numas) ||
+               gpu_distance(node, gpu, assignment->numas) > gpu_distance(node, gpu, was);
+    }
+    return left;
 }
 
 /* Counts the ranks that moved and are, or may be, farther from their GPUs. Returns 0 or -ENOMEM. */
@@ -187,8 +191,7 @@ static int count_gpus_left(const struct planner *p)
     p->plan->gpus_left = 0;
     for (uint32_t i = 0; was && r->sees_gpu && i < r->task_count; i++) {
         const struct nuioa_assignment *assignment = &p->plan->assignments[i];
-        p->plan->gpus_left +=
-            assignment->moved && left_gpu(r->node, assignment, r->tasks[i].gpu, was);
+        p->plan->gpus_left += assignment->moved && left_gpu(r->node, assignment, &r->tasks[i], was);
     }
     hwloc_bitmap_free(was);
     return was ? 0 : -ENOMEM;

@@ -232,13 +232,13 @@ unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_no
 
 /* Returns reach_from for a rank: from its GPU if it has one, else from its CPUs. */
 static uint64_t reach(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                      const struct nuioa_assignment *assignment, int32_t gpu_index, unsigned rail)
+                      const struct nuioa_assignment *assignment, const struct nuioa_task *task,
+                      unsigned rail)
 {
     const struct nuioa_node *node = request->node;
     hwloc_const_bitmap_t cpus = assignment->cpus;
-    if (gpu_index >= 0 && (uint32_t)gpu_index < node->gpu_count &&
-        !hwloc_bitmap_iszero(node->gpus[gpu_index].cpus))
-        cpus = node->gpus[gpu_index].cpus;
+    if (task->gpu_count && !hwloc_bitmap_iszero(node->gpus[task->gpus[0]].cpus))
+        cpus = node->gpus[task->gpus[0]].cpus;
     return reach_from(rails, node, cpus, rail);
 }
 
@@ -256,12 +256,13 @@ static double relative_load(const struct nuioa_rails *rails, const struct nuioa_
 }
 
 static uint32_t count_choices(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                              const struct nuioa_assignment *assignment, int32_t gpu)
+                              const struct nuioa_assignment *assignment,
+                              const struct nuioa_task *task)
 {
     uint64_t best = UINT64_MAX;
     uint32_t choices = 0;
     for (unsigned r = 0; r < rails->count; r++) {
-        uint64_t here = reach(rails, request, assignment, gpu, r);
+        uint64_t here = reach(rails, request, assignment, task, r);
         choices = here < best ? 1 : choices + (here == best);
         best = here < best ? here : best;
     }
@@ -269,14 +270,14 @@ static uint32_t count_choices(const struct nuioa_rails *rails, const struct nuio
 }
 
 static unsigned choose(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       const struct nuioa_assignment *assignment, int32_t gpu, const double *load,
-                       double weight, bool rated)
+                       const struct nuioa_assignment *assignment, const struct nuioa_task *task,
+                       const double *load, double weight, bool rated)
 {
     unsigned best = 0;
     uint64_t best_reach = UINT64_MAX;
     double best_load = 0;
     for (unsigned r = 0; r < rails->count; r++) {
-        uint64_t here = reach(rails, request, assignment, gpu, r);
+        uint64_t here = reach(rails, request, assignment, task, r);
         double p = relative_load(rails, request->node, load, r, weight, rated);
         if (here < best_reach || (here == best_reach && p < best_load)) {
             best = r;
@@ -306,7 +307,7 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
     double least = heaviest > 0 ? 1e-6 * heaviest : 1;
     for (uint32_t i = 0; i < n; i++)
         order[i] = (struct rank_choice){
-            i, count_choices(rails, request, &assignments[i], request->tasks[i].gpu),
+            i, count_choices(rails, request, &assignments[i], &request->tasks[i]),
             assignments[i].weight > least ? assignments[i].weight : least
         };
     for (uint32_t i = 0; i < n; i++)
@@ -321,7 +322,7 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
         assignment->level = NUIOA_NO_LEVEL;
         if (!rails->count)
             continue;
-        unsigned r = choose(rails, request, assignment, request->tasks[order[i].local].gpu, load,
+        unsigned r = choose(rails, request, assignment, &request->tasks[order[i].local], load,
                             order[i].weight, rated);
         load[r] += order[i].weight;
         assignment->nic = (int32_t)rails->nic[r];

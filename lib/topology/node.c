@@ -21,6 +21,7 @@ void nuioa_node_free(struct nuioa_node *node)
     free(node->numas);
     free(node->nics);
     free(node->gpus);
+    free(node->paths);
     free(node->distance.matrix);
     free(node->distance.level);
     hwloc_bitmap_free(node->allowed_cpus);

@@ -36,10 +36,19 @@ struct nuioa_numa {
     hwloc_bitmap_t cpus;   /* OS indexes of the local PUs; empty for memory without CPUs */
 };
 
-/* A GPU. NICs can be chosen by the GPUs near them. GPUs are in PCI order, which is also the order
- * of the indexes that the vendors' libraries use. */
+enum nuioa_gpu_vendor {
+    NUIOA_GPU_OTHER,
+    NUIOA_GPU_NVIDIA,
+    NUIOA_GPU_AMD,
+    NUIOA_GPU_INTEL,
+    NUIOA_GPU_VENDORS
+};
+
+/* A GPU. NICs can be chosen by the GPUs near them. */
 struct nuioa_gpu {
-    char pci[16];         /* address, such as "0000:41:00.0" */
+    char pci[16]; /* address, such as "0000:41:00.0" */
+    enum nuioa_gpu_vendor vendor;
+    uint32_t model;       /* PCI vendor and device: 0x10de2330; 0: unknown */
     hwloc_bitmap_t numas; /* OS indexes of the local NUMA nodes; empty: unknown */
     hwloc_bitmap_t cpus;  /* OS indexes of the local PUs; empty: unknown */
 };
@@ -56,9 +65,10 @@ struct nuioa_node {
     uint32_t nic_count;
     uint32_t gpu_count;
     struct nuioa_pu *pus; /* [pu_count], in hwloc's logical order: a core's PUs are neighbours */
-    struct nuioa_numa *numas;     /* [numa_count], in hwloc's logical order */
-    struct nuioa_nic *nics;       /* [nic_count], in PCI order, then by name, then by port */
-    struct nuioa_gpu *gpus;       /* [gpu_count] */
+    struct nuioa_numa *numas; /* [numa_count], in hwloc's logical order */
+    struct nuioa_nic *nics;   /* [nic_count], in PCI order, then by name, then by port */
+    struct nuioa_gpu *gpus;   /* [gpu_count], in PCI order */
+    uint8_t *paths; /* [gpu_count * nic_count]: enum nuioa_path (pci_path.h); NULL: unknown */
     hwloc_bitmap_t allowed_cpus;  /* OS indexes; of the process that loaded, or as the file says */
     hwloc_bitmap_t allowed_numas; /* OS indexes */
     struct nuioa_distance distance;

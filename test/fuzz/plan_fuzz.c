@@ -27,6 +27,8 @@ struct test {
     unsigned cpu[TASKS_MAX][2];
     struct nuioa_pair pairs[PAIRS_MAX];
     struct nuioa_request request;
+    int32_t gpu[TASKS_MAX];
+    uint32_t own_gpu[TASKS_MAX];
     uint32_t cpus_per_task;
     bool block_binding;
 };
@@ -49,7 +51,7 @@ static void take_tasks(struct test *t, struct input *input)
     for (uint32_t i = 0; i < r->task_count; i++) {
         t->tasks[i].rank = i * 3;
         t->tasks[i].weight = r->hinted ? input_byte(input) * 1e3 : 0;
-        t->tasks[i].gpu = (int32_t)input_below(input, 16) - 1;
+        t->gpu[i] = (int32_t)input_below(input, 16) - 1;
         t->cpu[i][0] = input_byte(input);
         t->cpu[i][1] = input_byte(input);
     }
@@ -95,8 +97,10 @@ static bool make_masks(struct test *t)
     for (uint32_t i = 0; i < count; i++)
         t->masks[i] = hwloc_bitmap_alloc();
     for (uint32_t i = 0; i < count; i++) {
-        if (t->tasks[i].gpu >= (int32_t)node->gpu_count)
-            t->tasks[i].gpu = -1;
+        t->tasks[i].gpus_known = t->gpu[i] < (int32_t)node->gpu_count;
+        t->tasks[i].gpu_count = t->tasks[i].gpus_known && t->gpu[i] >= 0;
+        t->own_gpu[i] = (uint32_t)t->gpu[i];
+        t->tasks[i].gpus = &t->own_gpu[i];
         t->tasks[i].cpus = t->masks[i];
         for (unsigned c = 0; c < 2; c++)
             hwloc_bitmap_set(t->masks[i], node->pus[t->cpu[i][c] % node->pu_count].os_index);

@@ -168,7 +168,7 @@ static int plan_and_publish(spank_t spank, const struct nuioa_node *node, hwloc_
         tasks[i] = (struct nuioa_task){
             .rank = rank - trial.shift,
             .cpus = masks[i],
-            .gpu = -1,
+            .gpus_known = true,
             .weight = nuioa_hints_weight(&hints, rank),
         };
     }

@@ -85,7 +85,8 @@ static int start(void **state)
     for (uint32_t i = 0; i < TASKS; i++) {
         cpus[i] = hwloc_bitmap_alloc();
         hwloc_bitmap_only(cpus[i], i);
-        tasks[i] = (struct nuioa_task){ .rank = i, .weight = i, .cpus = cpus[i], .gpu = -1 };
+        tasks[i] =
+            (struct nuioa_task){ .rank = i, .weight = i, .cpus = cpus[i], .gpus_known = true };
     }
     const struct nuioa_request request = {
         .node = &node,

@@ -35,7 +35,7 @@ void plan_case_on(struct plan_case *s, unsigned tasks, unsigned cpus_per_task)
                             &s->err))
         fail_msg("%s", s->err.text);
     for (unsigned i = 0; i < tasks; i++)
-        s->tasks[i] = (struct nuioa_task){ .rank = i, .cpus = s->masks[i], .gpu = -1 };
+        s->tasks[i] = (struct nuioa_task){ .rank = i, .cpus = s->masks[i], .gpus_known = true };
     s->request = (struct nuioa_request){
         .node = &s->node,
         .options = &s->options,

@@ -29,7 +29,7 @@ static void make_plan(uint32_t tasks, uint32_t width, bool hinted)
             .rank = 100 + i,
             .weight = hinted ? i : 0,
             .cpus = cpus[i],
-            .gpu = -1,
+            .gpus_known = true,
         };
     }
     nuioa_options_init(&options);

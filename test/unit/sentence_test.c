@@ -162,6 +162,14 @@ static void add_gpu(struct plan_case *s, unsigned numa)
     hwloc_bitmap_set(s->node.gpus[0].numas, s->node.numas[numa].os_index);
 }
 
+static void give_gpu(struct plan_case *s, unsigned local)
+{
+    static const uint32_t first = 0;
+    s->tasks[local].gpus = &first;
+    s->tasks[local].gpu_count = 1;
+    s->tasks[local].gpus_known = true;
+}
+
 static void says_of_gpus(struct plan_case *s, bool left)
 {
     for (int explain = 0; explain < 2; explain++) {
@@ -186,12 +194,14 @@ static void test_gpu_left(void **state)
     says_of_gpus(s, false); /* a step without GPUs */
 
     s->request.sees_gpu = true;
+    for (unsigned i = 0; i < 16; i++)
+        s->tasks[i].gpus_known = false;
     says_of_gpus(s, true); /* it is unknown which rank has which GPU */
 
     /* all ranks have the GPU on the first NUMA node; those that leave it are counted */
     add_gpu(s, 0);
     for (unsigned i = 0; i < 16; i++)
-        s->tasks[i].gpu = 0;
+        give_gpu(s, i);
     says_of_gpus(s, true);
     plan_case_free(s);
 }
@@ -207,7 +217,7 @@ static void test_gpu_not_left(void **state)
     s->request.sees_gpu = true;
     add_gpu(s, 5);
     for (unsigned i = 0; i < 12; i++)
-        s->tasks[i].gpu = 0;
+        give_gpu(s, i);
     plan_case_make(s);
     assert_int_equal(s->plan.gpus_left, 2); /* ranks 10 and 11 were near it and moved */
     for (unsigned i = 10; i < 12; i++)
@@ -221,7 +231,7 @@ static void test_gpu_not_left(void **state)
     add_gpu(s, 0);
     hwloc_bitmap_copy(s->node.gpus[0].numas, s->node.allowed_numas); /* equally near everywhere */
     for (unsigned i = 0; i < 16; i++)
-        s->tasks[i].gpu = 0;
+        give_gpu(s, i);
     says_of_gpus(s, false);
     plan_case_free(s);
 }

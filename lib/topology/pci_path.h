@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOPOLOGY_PCI_PATH_H
+#define NUIOA_TOPOLOGY_PCI_PATH_H
+
+#include "topology/node.h"
+
+/* The path between a GPU and a NIC, in the classes of `nvidia-smi topo -m`, the shortest first. */
+enum nuioa_path {
+    NUIOA_PATH_UNKNOWN, /* the place of the GPU or of the NIC in the PCIe tree is unknown */
+    NUIOA_PATH_PIX,     /* both are behind one PCIe switch */
+    NUIOA_PATH_PXB,     /* several PCIe switches lie between them, but no host bridge */
+    NUIOA_PATH_PHB,     /* both are behind one host bridge, on different root ports */
+    NUIOA_PATH_NODE,    /* both are on one NUMA node, behind different host bridges */
+    NUIOA_PATH_SYS,     /* they are on different NUMA nodes */
+    NUIOA_PATHS
+};
+
+/* Returns the path between a GPU and a NIC, which are indexes into node->gpus and node->nics. */
+enum nuioa_path nuioa_path_at(const struct nuioa_node *node, uint32_t gpu, uint32_t nic);
+
+/* Returns true if path `a` is shorter than path `b`. An unknown path is longer than every known
+ * one. */
+bool nuioa_path_shorter(enum nuioa_path a, enum nuioa_path b);
+
+/* Returns "PIX", "PXB", "PHB", "NODE" or "SYS"; NULL for an unknown path. The text is constant. */
+const char *nuioa_path_name(enum nuioa_path path);
+
+#endif
