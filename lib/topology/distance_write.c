@@ -15,6 +15,9 @@
 
 #define HEADER "nuioa-distances 1\n"
 
+/* The bytes that separate words; the reader has the same. */
+#define BLANKS " \t\r"
+
 /* Prints the lines that identify a section. A model that the format cannot quote is left out. */
 static void print_key(const struct nuioa_node *node, FILE *out)
 {
@@ -46,8 +49,8 @@ static void print_section(const struct nuioa_node *node, const uint32_t *matrix,
 static const char *next_section(const char *text)
 {
     while (*text) {
-        size_t blanks = strspn(text, " \t");
-        if (!strncmp(text + blanks, "machine", 7) && strspn(text + blanks + 7, " \t"))
+        size_t blanks = strspn(text, BLANKS);
+        if (!strncmp(text + blanks, "machine", 7) && strspn(text + blanks + 7, BLANKS))
             break;
         text += strcspn(text, "\n");
         text += *text == '\n';

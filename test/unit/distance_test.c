@@ -13,6 +13,7 @@
 #include "dump.h"
 #include "machine.h"
 #include "topology/distance_site.h"
+#include "topology/distance_write.h"
 #include "topology/node.h"
 #include "topology/node_load.h"
 
@@ -254,6 +255,31 @@ static void test_site_model(void **state)
     nuioa_node_free(&node);
 }
 
+/* A new section counts, wherever blanks stand in the old one: the reader takes "\r" as a blank. */
+static void test_site_written(void **state)
+{
+    (void)state;
+    static const uint32_t written[4] = { 10, 77, 78, 10 };
+    static const char *const before[] = { "", " \t", "\r", "\r\r " };
+    struct nuioa_node node;
+    struct nuioa_error err;
+    machine_build(&node, &(struct shape){ 2, 1, 1, 1, NULL });
+    for (unsigned i = 0; i < sizeof(before) / sizeof(*before); i++) {
+        uint32_t matrix[4] = { 0 };
+        char text[256];
+        snprintf(text, sizeof(text),
+                 HEADER "%smachine\rpackages=%u numa=2 cores=%u\nnuma 0 1\nrow 10 20\nrow 20 10\n",
+                 before[i], node.package_count, node.core_count);
+        write_site(text);
+        assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, &err), 0);
+        assert_int_equal(matrix[1], 20);
+        assert_int_equal(nuioa_distance_write_site(site_path, &node, written, "new", &err), 0);
+        assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, &err), 0);
+        assert_memory_equal(matrix, written, sizeof(matrix));
+    }
+    nuioa_node_free(&node);
+}
+
 /* The file overrides the firmware; one that does not fit is a warning, and the firmware counts. */
 static void test_site_in_node(void **state)
 {
@@ -285,7 +311,7 @@ int main(void)
         cmocka_unit_test(test_levels),       cmocka_unit_test(test_many_levels),
         cmocka_unit_test(test_sources),      cmocka_unit_test(test_not_symmetric),
         cmocka_unit_test(test_site_file),    cmocka_unit_test(test_site_model),
-        cmocka_unit_test(test_site_in_node),
+        cmocka_unit_test(test_site_in_node), cmocka_unit_test(test_site_written),
     };
     return cmocka_run_group_tests_name("distance", tests, make_site_file, remove_site_file);
 }
