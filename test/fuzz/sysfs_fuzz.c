@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Files of sysfs and procfs. The first line is the target of two links, the second the value of
+/* Files of sysfs and procfs. The first line is the target of links, the second the value of
  * HWLOC_PCI_LOCALITY ("@" and the content of a file), and each further line the content of the next
- * of `files`; an empty line, or one that is missing, means that there is none. The devices of these
- * names are in devices.xml. */
+ * of `files`, with bars between its lines; an empty line, or one that is missing, means that there
+ * is none. The devices of these names are in devices.xml. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 
 #include "input.h"
 #include "topology/fingerprint.h"
+#include "topology/gpu_device.h"
 #include "topology/hwloc_open.h"
 #include "topology/interrupt.h"
 #include "topology/nic_discover.h"
@@ -50,13 +51,16 @@ static const char *const files[] = {
     "sys/bus/pci/devices/0000:e0:00.0/numa_node",
     "sys/class/net/bond0/device/numa_node",
     "sys/class/infiniband/rxe0/device/numa_node",
+    "proc/driver/nvidia/gpus/0000:81:00.0/information",
+    "sys/bus/pci/devices/0000:c1:00.0/unique_id",
 };
 
 static void make_links(const char *target)
 {
-    static const char *const links[] = { "sys/class/net/eno2", "sys/class/net/dev0" };
+    static const char *const links[] = { "sys/class/net/eno2", "sys/class/net/dev0",
+                                         "sys/class/drm/renderD128" };
     char path[4096];
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < 3; i++) {
         input_no_file(links[i]);
         snprintf(path, sizeof(path), "%s/%s", input_directory(), links[i]);
         /* A target that is empty or too long makes no link. */
@@ -80,6 +84,8 @@ static void write_files(struct input *input)
 {
     for (unsigned i = 0; i < sizeof(files) / sizeof(*files); i++) {
         char *line = input_line(input);
+        for (char *bar = line; (bar = strchr(bar, '|'));)
+            *bar = '\n';
         if (*line)
             input_file(files[i], line, strlen(line));
         else
@@ -126,6 +132,19 @@ static void find_interrupts(void)
     nuioa_node_free(&node);
 }
 
+static void find_gpu_devices(void)
+{
+    struct nuioa_gpu gpus[] = { { .pci = "0000:81:00.0", .vendor = NUIOA_GPU_NVIDIA },
+                                { .pci = "0000:c1:00.0", .vendor = NUIOA_GPU_AMD } };
+    struct nuioa_gpu_device devices[2];
+    struct nuioa_node node = { .gpus = gpus, .gpu_count = 2 };
+    uint32_t known = nuioa_gpu_devices_read(&node, input_directory(), devices);
+    INPUT_CHECK(known == (unsigned)(*devices[0].file != '\0') + (*devices[1].file != '\0'));
+    for (unsigned i = 0; i < 2; i++)
+        INPUT_CHECK(memchr(devices[i].file, '\0', sizeof(devices[i].file)) &&
+                    memchr(devices[i].uuid, '\0', sizeof(devices[i].uuid)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = { data, size };
@@ -137,6 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     discover(input_directory());
     discover(NULL);
     find_interrupts();
+    find_gpu_devices();
     nuioa_fingerprint(input_directory());
     return 0;
 }

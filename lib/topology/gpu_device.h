@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOPOLOGY_GPU_DEVICE_H
+#define NUIOA_TOPOLOGY_GPU_DEVICE_H
+
+#include "topology/node.h"
+
+/* How the running system names a GPU. Both names can change when its driver is loaded again. */
+struct nuioa_gpu_device {
+    char file[32]; /* "/dev/nvidia0" or "/dev/dri/renderD128"; "": unknown */
+    char uuid[64]; /* as its vendor's tools print it, "GPU-8932f937-..."; "": unknown */
+};
+
+/* Asks the running system for the device file and the UUID of each GPU. It reads
+ * proc/driver/nvidia/gpus/ADDRESS/information, where the driver of NVIDIA says both; the links
+ * sys/class/drm/renderD*, for the file of GPUs that are not found there; and
+ * sys/bus/pci/devices/ADDRESS/unique_id, of which the UUID of an AMD GPU is made. All are below
+ * `root` ("" for this machine).
+ *
+ * The numbers in these names say nothing of the order of the GPUs.
+ *
+ * Sets devices[i] for each of the node->gpu_count GPUs; the caller allocates devices[]. This
+ * machine is not asked about a node that was read from a file (node->emulated): all its names are
+ * unknown. Returns the number of GPUs whose device file is known. It cannot fail. */
+uint32_t nuioa_gpu_devices_read(const struct nuioa_node *node, const char *root,
+                                struct nuioa_gpu_device *devices);
+
+#endif

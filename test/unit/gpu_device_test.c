@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "dump.h"
+#include "topology/gpu_device.h"
+
+/* Four GPUs of three vendors, in PCI order. */
+static struct nuioa_gpu gpus[] = {
+    { .pci = "0000:01:00.0", .vendor = NUIOA_GPU_NVIDIA },
+    { .pci = "0000:02:00.0", .vendor = NUIOA_GPU_NVIDIA },
+    { .pci = "0000:81:00.0", .vendor = NUIOA_GPU_AMD },
+    { .pci = "0000:82:00.0", .vendor = NUIOA_GPU_OTHER },
+};
+static const struct nuioa_node node = { .gpus = gpus, .gpu_count = 4 };
+
+static void nvidia(const struct dump *dump, const char *pci, const char *text)
+{
+    char path[80];
+    snprintf(path, sizeof(path), "proc/driver/nvidia/gpus/%s/information", pci);
+    dump_file(dump, path, text);
+}
+
+static void render(const struct dump *dump, const char *name, const char *device)
+{
+    char path[80], target[160];
+    snprintf(path, sizeof(path), "sys/class/drm/%s", name);
+    snprintf(target, sizeof(target), "../../devices/pci0000:00/%s/drm/%s", device, name);
+    dump_link(dump, path, target);
+}
+
+/* The numbers in the names of the files are not in PCI order. */
+static void test_files(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_gpu_device d[4];
+    dump_make(&dump);
+    nvidia(&dump, "0000:01:00.0",
+           "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 25\n"
+           "GPU UUID: \t GPU-8932f937-d72c-4106-c12f-20bd9faed9f6\nVideo BIOS: \t 96.00\n"
+           "Bus Type: \t PCIe\nDevice Minor: \t 7");
+    nvidia(&dump, "0000:02:00.0",
+           "Model: NVIDIA\nGPU UUID: \t GPU-\?\?\?\?\?\?\?\?-\?\?\?\?\nDevice Minor: 2");
+    dump_file(&dump, "sys/bus/pci/devices/0000:81:00.0/unique_id", "0f6cd6d5a4f3c9d1");
+    render(&dump, "renderD128", "0000:00:02.0/0000:82:00.0");
+    render(&dump, "renderD129", "0000:80:01.0/0000:81:00.0/virtio3");
+    render(&dump, "card0", "0000:80:01.0/0000:82:00.0");
+    render(&dump, "renderD130", "0000:02:00.0");
+    assert_int_equal(nuioa_gpu_devices_read(&node, dump.path, d), 4);
+    assert_string_equal(d[0].file, "/dev/nvidia7");
+    assert_string_equal(d[0].uuid, "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6");
+    assert_string_equal(d[1].file, "/dev/nvidia2");
+    assert_string_equal(d[1].uuid, "");
+    assert_string_equal(d[2].file, "/dev/dri/renderD129");
+    assert_string_equal(d[2].uuid, "GPU-0f6cd6d5a4f3c9d1");
+    assert_string_equal(d[3].file, "/dev/dri/renderD128");
+    assert_string_equal(d[3].uuid, "");
+    dump_remove(&dump);
+}
+
+/* The open driver of NVIDIA GPUs has no file below proc, but a render node. */
+static void test_nouveau(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_gpu_device d[4];
+    dump_make(&dump);
+    render(&dump, "renderD128", "0000:02:00.0");
+    assert_int_equal(nuioa_gpu_devices_read(&node, dump.path, d), 1);
+    assert_string_equal(d[0].file, "");
+    assert_string_equal(d[1].file, "/dev/dri/renderD128");
+    dump_remove(&dump);
+}
+
+static void test_rubbish(void **state)
+{
+    (void)state;
+    static const char uuid[] = "GPU UUID: GPU-0123456789012345678901234567890123456789012345678901"
+                               "23456789012345678901234567890123456789";
+    struct dump dump;
+    struct nuioa_gpu_device d[4];
+    char text[3000];
+    dump_make(&dump);
+    memset(text, 'x', sizeof(text));
+    memcpy(text + sizeof(text) - 18, "\nDevice Minor: 0\n", 18);
+    nvidia(&dump, "0000:01:00.0", text);
+    snprintf(text, sizeof(text), "%s\nDevice Minor: 18446744073709551617\nDevice Minor 1", uuid);
+    nvidia(&dump, "0000:02:00.0", text);
+    dump_file(&dump, "sys/bus/pci/devices/0000:81:00.0/unique_id", "0000000000000000");
+    render(&dump, "renderD1x", "0000:82:00.0");
+    render(&dump, "renderD", "0000:82:00.0");
+    render(&dump, "renderD4294967296", "0000:82:00.0");
+    memset(text, 'x', 600);
+    memcpy(text + 600, "/0000:82:00.0", 14);
+    dump_link(&dump, "sys/class/drm/renderD131", text);
+    render(&dump, "renderD132", "0000:83:00.0");
+    assert_int_equal(nuioa_gpu_devices_read(&node, dump.path, d), 0);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_string_equal(d[i].file, "");
+        assert_string_equal(d[i].uuid, "");
+    }
+    dump_remove(&dump);
+}
+
+static void test_nothing(void **state)
+{
+    (void)state;
+    struct nuioa_gpu_device d[4];
+    struct nuioa_node other = node;
+    memset(d, 'x', sizeof(d));
+    assert_int_equal(nuioa_gpu_devices_read(&node, "/nowhere", d), 0);
+    assert_string_equal(d[3].file, "");
+    /* This machine says nothing of another one. */
+    other.emulated = true;
+    memset(d, 'x', sizeof(d));
+    assert_int_equal(nuioa_gpu_devices_read(&other, "", d), 0);
+    assert_string_equal(d[0].file, "");
+    assert_string_equal(d[0].uuid, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_nouveau),
+        cmocka_unit_test(test_rubbish),
+        cmocka_unit_test(test_nothing),
+    };
+    return cmocka_run_group_tests_name("gpu_device", tests, NULL, NULL);
+}
