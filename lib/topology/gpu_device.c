@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/gpu_device.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "topology/render_node.h"
 #include "util/number.h"
 #include "util/sysfs.h"
 #include "util/word.h"
@@ -48,73 +47,38 @@ static void read_nvidia(int root, const char *pci, struct nuioa_gpu_device *devi
 }
 
 /* The runtime of AMD makes a UUID of the 16 digits of the unique number; 0 is no such number. */
-static void read_amd(int root, const char *pci, struct nuioa_gpu_device *device)
+static void read_amd(int devices, const char *pci, struct nuioa_gpu_device *device)
 {
     char digits[24];
-    if (nuioa_sysfs_text(root, digits, sizeof(digits), "sys/bus/pci/devices/%s/unique_id", pci) ==
-            16 &&
+    if (nuioa_sysfs_text(devices, digits, sizeof(digits), "%s/unique_id", pci) == 16 &&
         strspn(digits, "0123456789abcdefABCDEF") == 16 && strspn(digits, "0") < 16)
         snprintf(device->uuid, sizeof(device->uuid), "GPU-%s", digits);
-}
-
-/* Returns the index of the GPU whose address is the last one in `link`, the target of a link such
- * as "../../devices/pci0000:00/0000:00:02.0/drm/renderD128"; or -1. */
-static int gpu_of_link(const struct nuioa_node *node, char *link)
-{
-    char *rest = link, *word;
-    int found = -1;
-    while ((word = nuioa_next_word(&rest, "/")))
-        for (uint32_t i = 0; i < node->gpu_count; i++)
-            if (!strcmp(word, node->gpus[i].pci))
-                found = (int)i;
-    return found;
-}
-
-static void read_render_nodes(const struct nuioa_node *node, int root,
-                              struct nuioa_gpu_device *devices)
-{
-    static const char prefix[] = "renderD";
-    int fd = openat(root, "sys/class/drm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        char link[512];
-        uint32_t number;
-        if (strncmp(entry->d_name, prefix, sizeof(prefix) - 1) ||
-            nuioa_parse_u32(entry->d_name + sizeof(prefix) - 1, MINOR_MAX, &number) ||
-            nuioa_sysfs_link(fd, link, sizeof(link), entry->d_name))
-            continue;
-        int gpu = gpu_of_link(node, link);
-        if (gpu >= 0 && !*devices[gpu].file)
-            snprintf(devices[gpu].file, sizeof(devices[gpu].file), "/dev/dri/renderD%u", number);
-    }
-    closedir(dir);
 }
 
 uint32_t nuioa_gpu_devices_read(const struct nuioa_node *node, const char *root,
                                 struct nuioa_gpu_device *devices)
 {
+    struct nuioa_sysfs sysfs;
     uint32_t known = 0;
     memset(devices, 0, node->gpu_count * sizeof(*devices));
     if (node->emulated && !*root)
         return 0;
     int fd = open(*root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (uint32_t i = 0; fd >= 0 && i < node->gpu_count; i++) {
+    nuioa_sysfs_open(&sysfs, root);
+    for (uint32_t i = 0; i < node->gpu_count; i++) {
         const struct nuioa_gpu *gpu = &node->gpus[i];
+        struct nuioa_gpu_device *device = &devices[i];
         if (gpu->vendor == NUIOA_GPU_NVIDIA)
-            read_nvidia(fd, gpu->pci, &devices[i]);
+            read_nvidia(fd, gpu->pci, device);
         else if (gpu->vendor == NUIOA_GPU_AMD)
-            read_amd(fd, gpu->pci, &devices[i]);
+            read_amd(sysfs.pci, gpu->pci, device);
+        int render = *device->file ? -1 : nuioa_render_node(sysfs.drm, gpu->pci);
+        if (render >= 0)
+            snprintf(device->file, sizeof(device->file), "/dev/dri/renderD%d", render);
+        known += *device->file != '\0';
     }
-    if (fd >= 0) {
-        read_render_nodes(node, fd, devices);
+    nuioa_sysfs_close(&sysfs);
+    if (fd >= 0)
         close(fd);
-    }
-    for (uint32_t i = 0; i < node->gpu_count; i++)
-        known += *devices[i].file != '\0';
     return known;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "topology/device.h"
+#include "topology/render_node.h"
 
 enum { VENDOR_AMD = 0x1002, VENDOR_NVIDIA = 0x10de, VENDOR_INTEL = 0x8086 };
 enum { CLASS_VGA = 0x0300, CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12 };
@@ -18,17 +19,50 @@ static bool computes(hwloc_obj_t pci)
     return false;
 }
 
-/* Returns false for the display of a management processor and for the graphics inside a CPU. */
-static bool is_gpu(hwloc_obj_t pci)
+static bool has_render_node(hwloc_obj_t pci, const struct nuioa_sysfs *sysfs)
+{
+    char address[24];
+    for (hwloc_obj_t child = pci->io_first_child; child; child = child->next_sibling)
+        if (child->type == HWLOC_OBJ_OS_DEVICE && child->name &&
+            !strncmp(child->name, "renderD", strlen("renderD")))
+            return true;
+    nuioa_device_pci_name(pci, address, sizeof(address));
+    return nuioa_render_node(sysfs->drm, address) >= 0;
+}
+
+/* The graphics inside a processor of Intel always have this address. */
+static bool is_inside_cpu(const struct hwloc_pcidev_attr_s *a)
+{
+    return a->vendor_id == VENDOR_INTEL && !a->domain && !a->bus && a->dev == 2;
+}
+
+/* The displays of management processors, ES1000 of AMD among them, are of class VGA and have no
+ * render node. */
+static bool is_gpu(hwloc_obj_t pci, const struct nuioa_sysfs *sysfs)
 {
     const struct hwloc_pcidev_attr_s *a = &pci->attr->pcidev;
-    bool display = a->class_id >> 8 == CLASS_DISPLAY;
+    if (a->vendor_id == VENDOR_AMD && a->class_id >> 8 == CLASS_ACCELERATOR)
+        return true;
+    if (a->class_id >> 8 != CLASS_DISPLAY || is_inside_cpu(a))
+        return false;
     if (a->vendor_id == VENDOR_NVIDIA)
-        return display;
-    if (a->vendor_id == VENDOR_AMD)
-        return (display && (a->class_id != CLASS_VGA || a->linkspeed > 0 || computes(pci))) ||
-               a->class_id >> 8 == CLASS_ACCELERATOR;
-    return a->vendor_id == VENDOR_INTEL && display && a->class_id != CLASS_VGA;
+        return true;
+    if (a->vendor_id == VENDOR_AMD &&
+        (a->class_id != CLASS_VGA || a->linkspeed > 0 || computes(pci)))
+        return true;
+    if (a->vendor_id == VENDOR_INTEL && a->class_id != CLASS_VGA)
+        return true;
+    return has_render_node(pci, sysfs);
+}
+
+static enum nuioa_gpu_vendor vendor_of(unsigned id)
+{
+    switch (id) {
+    case VENDOR_NVIDIA: return NUIOA_GPU_NVIDIA;
+    case VENDOR_AMD: return NUIOA_GPU_AMD;
+    case VENDOR_INTEL: return NUIOA_GPU_INTEL;
+    default: return NUIOA_GPU_OTHER;
+    }
 }
 
 static int by_pci(const void *left, const void *right)
@@ -38,20 +72,23 @@ static int by_pci(const void *left, const void *right)
     return length_a != length_b ? (length_a < length_b ? -1 : 1) : strcmp(a->pci, b->pci);
 }
 
-int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology, struct nuioa_error *err)
+int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology,
+                        const struct nuioa_sysfs *sysfs, struct nuioa_error *err)
 {
     unsigned count = 0;
     int failed = 0;
     for (hwloc_obj_t pci = NULL; (pci = hwloc_get_next_pcidev(topology, pci));)
-        count += is_gpu(pci);
+        count += is_gpu(pci, sysfs);
     node->gpus = calloc(count + 1, sizeof(*node->gpus));
     if (!node->gpus)
         failed = -ENOMEM;
     for (hwloc_obj_t pci = NULL; !failed && (pci = hwloc_get_next_pcidev(topology, pci));) {
-        if (!is_gpu(pci))
+        if (!is_gpu(pci, sysfs))
             continue;
         struct nuioa_gpu *gpu = &node->gpus[node->gpu_count++];
         nuioa_device_pci_name(pci, gpu->pci, sizeof(gpu->pci));
+        gpu->vendor = vendor_of(pci->attr->pcidev.vendor_id);
+        gpu->model = (uint32_t)pci->attr->pcidev.vendor_id << 16 | pci->attr->pcidev.device_id;
         if (nuioa_device_locality(node, topology, pci, &gpu->numas, &gpu->cpus) < 0)
             failed = -ENOMEM;
     }

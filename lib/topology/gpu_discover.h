@@ -5,11 +5,18 @@
 #include <hwloc.h>
 
 #include "topology/node.h"
+#include "util/sysfs.h"
 
 /* Sets node->gpus, which must be NULL, and node->gpu_count from the PCI devices of a loaded
- * topology, which stays the caller's. node->numas must be set. Returns 0, or -ENOMEM with *err;
- * nuioa_node_free frees the result in both cases. */
+ * topology and from the machine's `sysfs`, which both stay the caller's. node->numas must be set.
+ *
+ * A GPU is a display of NVIDIA, AMD or Intel, an accelerator of AMD, or any display that has a
+ * render node, in sysfs or in the topology. The display of a management processor (BMC) and the
+ * graphics inside a CPU are none. The instances into which a GPU is divided (MIG) are no devices of
+ * their own.
+ *
+ * Returns 0, or -ENOMEM with *err; nuioa_node_free frees the result in both cases. */
 int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology,
-                        struct nuioa_error *err);
+                        const struct nuioa_sysfs *sysfs, struct nuioa_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "topology/hwloc_open.h"
 #include "topology/nic_discover.h"
 #include "topology/nic_port.h"
+#include "topology/pci_path_discover.h"
 #include "util/sysfs.h"
 
 void nuioa_node_refresh(struct nuioa_node *node)
@@ -216,9 +217,11 @@ static int fill(struct nuioa_node *node, hwloc_topology_t topology,
     else
         nuioa_sysfs_none(&sysfs);
     rc = nuioa_discover_nics(node, topology, &sysfs, !source->topology || directory, err);
+    if (!rc)
+        rc = nuioa_discover_gpus(node, topology, &sysfs, err);
     nuioa_sysfs_close(&sysfs);
     if (!rc)
-        rc = nuioa_discover_gpus(node, topology, err);
+        rc = nuioa_discover_paths(node, topology, err);
     if (!rc && set_nic_levels(node))
         rc = nuioa_fail(err, -ENOMEM, "out of memory for the levels of the NICs");
     if (!rc)

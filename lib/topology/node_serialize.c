@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "topology/node_serialize.h"
+#include "topology/pci_path.h"
 #include "util/hash.h"
 
 #ifndef PACKAGE_VERSION
@@ -26,7 +27,7 @@ enum {
 };
 
 /* A change of the fields needs a new LAYOUT. */
-enum { LAYOUT = 1 };
+enum { LAYOUT = 2 };
 struct header {
     char magic[8];
     char version[24];
@@ -157,9 +158,14 @@ static void put_node(struct writer *w, const struct nuioa_node *node)
         put_nic(w, &node->nics[i], node->numa_count);
     for (uint32_t i = 0; i < node->gpu_count; i++) {
         put_text(w, node->gpus[i].pci, sizeof(node->gpus[i].pci));
+        put_u32(w, (uint32_t)node->gpus[i].vendor);
+        put_u32(w, node->gpus[i].model);
         put_bitmap(w, node->gpus[i].numas);
         put_bitmap(w, node->gpus[i].cpus);
     }
+    put_u32(w, node->paths != NULL);
+    if (node->paths)
+        put(w, node->paths, (size_t)node->gpu_count * node->nic_count);
     put_bitmap(w, node->allowed_cpus);
     put_bitmap(w, node->allowed_numas);
     put_warnings(w, &node->warnings);
@@ -349,9 +355,26 @@ static void get_gpus(struct reader *u, struct nuioa_node *node)
     node->gpus = get_array(u, node->gpu_count, sizeof(*node->gpus));
     for (uint32_t i = 0; node->gpus && !u->failed && i < node->gpu_count; i++) {
         get_text(u, node->gpus[i].pci, sizeof(node->gpus[i].pci), true);
+        node->gpus[i].vendor = get_u32(u, NUIOA_GPU_VENDORS - 1);
+        node->gpus[i].model = get_u32(u, UINT32_MAX);
         node->gpus[i].numas = get_bitmap(u);
         node->gpus[i].cpus = get_bitmap(u);
     }
+}
+
+static void get_paths(struct reader *u, struct nuioa_node *node)
+{
+    size_t count = (size_t)node->gpu_count * node->nic_count;
+    if (!get_u32(u, 1))
+        return;
+    if (count > u->left)
+        u->failed = true;
+    node->paths = get_array(u, (uint32_t)count, sizeof(*node->paths));
+    if (node->paths)
+        get(u, node->paths, count);
+    for (size_t i = 0; node->paths && i < count; i++)
+        if (node->paths[i] >= NUIOA_PATHS)
+            u->failed = true;
 }
 
 static void get_node(struct reader *u, struct nuioa_node *node)
@@ -364,7 +387,7 @@ static void get_node(struct reader *u, struct nuioa_node *node)
     node->pu_count = get_count(u, PUS_MAX, sizeof(struct nuioa_pu));
     node->numa_count = get_count(u, NUMAS_MAX, 2 * sizeof(uint32_t) + sizeof(uint64_t));
     node->nic_count = get_count(u, NICS_MAX, 8 * sizeof(uint32_t));
-    node->gpu_count = get_count(u, GPUS_MAX, 2 * sizeof(uint32_t));
+    node->gpu_count = get_count(u, GPUS_MAX, 4 * sizeof(uint32_t));
     node->distance.source = get_u32(u, NUIOA_DISTANCE_STRUCTURE);
     if (!node->pu_count || !node->numa_count)
         u->failed = true;
@@ -373,6 +396,7 @@ static void get_node(struct reader *u, struct nuioa_node *node)
     get_distance(u, node);
     get_nics(u, node);
     get_gpus(u, node);
+    get_paths(u, node);
     node->allowed_cpus = get_bitmap(u);
     node->allowed_numas = get_bitmap(u);
     node->warnings.count = get_u32(u, NUIOA_WARNINGS_MAX);

@@ -5,13 +5,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Small files of sysfs that describe network devices. */
+/* Small files of sysfs that describe network devices and GPUs. */
 
 /* Descriptors of the directories that list the devices. One that does not exist is -1. */
 struct nuioa_sysfs {
     int verbs; /* sys/class/infiniband */
     int net;   /* sys/class/net */
     int pci;   /* sys/bus/pci/devices */
+    int drm;   /* sys/class/drm */
 };
 
 /* Opens the directories below `root`: "" for this machine, or the directory of a dump. The caller
