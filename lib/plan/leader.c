@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/leader.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 static int better(const void *a, const void *b)
@@ -22,28 +23,36 @@ unsigned nuioa_leader_order(struct nuioa_candidate *candidates, unsigned count)
     return near;
 }
 
-static int by_nic(const void *a, const void *b)
+/* Returns the best candidate that uses the NIC, if `first_only` as its first one; or NULL. */
+static const struct nuioa_candidate *best_of(const struct nuioa_candidate *candidates,
+                                             unsigned count, uint32_t nic, bool first_only)
 {
-    const struct nuioa_candidate *const *x = a, *const *y = b;
-    if ((*x)->nic != (*y)->nic)
-        return (*x)->nic < (*y)->nic ? -1 : 1;
-    return *x < *y ? -1 : 1; /* the earlier candidate is the better leader */
+    for (unsigned i = 0; i < count; i++)
+        for (uint32_t k = 0; k < candidates[i].nic_count && !(first_only && k); k++)
+            if (candidates[i].nics[k] == nic)
+                return &candidates[i];
+    return NULL;
 }
 
 unsigned nuioa_leader_rails(const struct nuioa_candidate *candidates, unsigned count,
                             uint32_t *locals)
 {
-    const struct nuioa_candidate **sorted = malloc(count * sizeof(*sorted));
-    unsigned rails = 0, n = 0;
-    if (!sorted)
-        return 0;
+    uint32_t nics = 0;
+    unsigned leaders = 0;
     for (unsigned i = 0; i < count; i++)
-        if (candidates[i].nic != UINT32_MAX)
-            sorted[n++] = &candidates[i];
-    qsort(sorted, n, sizeof(*sorted), by_nic);
-    for (unsigned i = 0; i < n; i++)
-        if (!i || sorted[i]->nic != sorted[i - 1]->nic)
-            locals[rails++] = sorted[i]->local;
-    free(sorted);
-    return rails;
+        for (uint32_t k = 0; k < candidates[i].nic_count; k++)
+            nics = candidates[i].nics[k] >= nics ? candidates[i].nics[k] + 1 : nics;
+    bool *led = calloc((size_t)nics + 1, sizeof(*led));
+    for (uint32_t n = 0; led && n < 2 * nics; n++) {
+        bool first_only = n < nics;
+        const struct nuioa_candidate *best = NULL;
+        if (first_only || !led[n - nics])
+            best = best_of(candidates, count, n % nics, first_only);
+        if (best)
+            locals[leaders++] = best->local;
+        for (uint32_t k = 0; best && k < best->nic_count; k++)
+            led[best->nics[k]] = true;
+    }
+    free(led);
+    return leaders;
 }

@@ -11,8 +11,9 @@
 struct nuioa_candidate {
     uint32_t local; /* local rank */
     uint32_t level; /* level of distance from its NIC (plan/assignment.h); UINT32_MAX if unknown */
-    uint32_t nic;   /* index into node->nics; UINT32_MAX if it has none */
     double weight;  /* the rank's traffic with other nodes, in any unit: it is only compared */
+    uint32_t nic_count;
+    const uint32_t *nics; /* [nic_count]: indexes into node->nics, the one it uses most first */
 };
 
 /* Sorts candidates[count] in place, the best leader first: by level, then by descending weight (a
@@ -20,10 +21,12 @@ struct nuioa_candidate {
  * only if count is 0; a library may use each of these as leader in turn. It cannot fail. */
 unsigned nuioa_leader_order(struct nuioa_candidate *candidates, unsigned count);
 
-/* Writes to `locals` the local rank of the best leader of each NIC in use, in ascending order of
- * the NICs' indexes, for collectives with several leaders. `candidates` are in order, the best
- * leader first, and are not changed; the caller allocates locals[count]. Returns how many were
- * written; 0 if no candidate has a NIC, or if memory is short. */
+/* Writes to `locals` local ranks that together lead all NICs in use, for collectives with several
+ * leaders: first, in ascending order of the NICs' indexes, the best leader of each NIC that is the
+ * first one of a rank; then those of NICs that none of these uses. No rank is written twice.
+ * `candidates` are in order, the best leader first, and are not changed; the caller allocates
+ * locals[count]. Returns how many were written; 0 if no candidate has a NIC, or if memory is
+ * short. */
 unsigned nuioa_leader_rails(const struct nuioa_candidate *candidates, unsigned count,
                             uint32_t *locals);
 

@@ -14,6 +14,7 @@
 
 #define MS_MAX 60000 /* in milliseconds */
 #define COST_MAX 100
+#define RAILS_MAX 64
 
 /* Longer than every word in the table, in bytes with the final NUL. */
 #define WORD_SIZE 32
@@ -166,6 +167,34 @@ static int set_nic(const struct nuioa_option *option, struct nuioa_options *opti
     return 0;
 }
 
+/* A number or auto says how many; "connected" is a fact about the network, so that a number from a
+ * later source does not take it back. */
+static int set_rails(const struct nuioa_option *option, struct nuioa_options *options,
+                     const char *value, struct nuioa_error *err)
+{
+    unsigned counts = 0, rails = options->rails;
+    bool connected = options->rails_connected;
+    char item[WORD_SIZE];
+    for (const char *list = value; next_item(&list, ',', item, sizeof(item));) {
+        uint32_t number = 0;
+        if (!strcmp(item, "connected")) {
+            connected = true;
+            continue;
+        }
+        if (strcmp(item, "auto") && (nuioa_parse_u32(item, RAILS_MAX, &number) || !number))
+            return nuioa_fail(err, -EINVAL,
+                              "'%.40s' is not auto, a number of NICs from 1 to %d, or connected",
+                              item, RAILS_MAX);
+        rails = number;
+        counts++;
+    }
+    if (counts > 1)
+        return nuioa_fail(err, -EINVAL, "'%.40s' gives more than one number of NICs", value);
+    memcpy(field_of(option, options), &rails, sizeof(rails));
+    options->rails_connected = connected;
+    return 0;
+}
+
 /* The last word is "none". The other words are bits, in the order of enum NUIOA_EXPORT_*. */
 static int set_export(const struct nuioa_option *option, struct nuioa_options *options,
                       const char *value, struct nuioa_error *err)
@@ -249,6 +278,10 @@ const struct nuioa_option nuioa_option_table[] = {
       "NICs to use: names, globs, kinds such as infiniband, comma list, ^ to exclude; auto: the "
       "fastest fabric that is up",
       false, set_nic, FIELD(nic) },
+    { "rails", "auto|1-64|connected", "auto",
+      "how many NICs a rank uses, the nearest ones; auto: those equally near, shared out among the "
+      "ranks; connected: every NIC reaches every other; comma list",
+      false, set_rails, FIELD(rails) },
     { "mem", "local|nic|interleave|off", "local",
       "memory preferred on the rank's NUMA node, on the NIC's, spread over the step's, or as it "
       "was",

@@ -44,16 +44,24 @@ static int check(const struct nuioa_request *r, struct nuioa_error *err)
     for (uint32_t i = 0; i < r->task_count; i++)
         if (hwloc_bitmap_iszero(r->tasks[i].cpus) || hwloc_bitmap_last(r->tasks[i].cpus) < 0)
             return nuioa_fail(err, -EINVAL, "rank %u has no CPUs", r->tasks[i].rank);
+    for (uint32_t i = 0; i < r->task_count; i++)
+        for (uint32_t k = 0; k < r->tasks[i].gpu_count; k++)
+            if (r->tasks[i].gpus[k] >= r->node->gpu_count)
+                return nuioa_fail(err, -EINVAL, "rank %u has a GPU that the node lacks",
+                                  r->tasks[i].rank);
     for (uint32_t k = 0; k < r->pair_count; k++)
         if (r->pairs[k].first >= r->pairs[k].second || r->pairs[k].second >= r->task_count)
             return nuioa_fail(err, -EINVAL, "pair %u is not of two local ranks", k);
     return 0;
 }
 
-static void add_gpu_note(struct nuioa_plan *plan)
+static void add_notes(struct nuioa_plan *plan)
 {
     size_t used = strlen(plan->reason);
-    if (plan->gpus_left)
+    if (plan->nics_shifted)
+        used += (size_t)snprintf(plan->reason + used, sizeof(plan->reason) - used,
+                                 "; other steps' load changed the NICs of %u", plan->nics_shifted);
+    if (plan->gpus_left && used < sizeof(plan->reason))
         snprintf(plan->reason + used, sizeof(plan->reason) - used,
                  "; %u may be farther from their GPUs, which the cost does not count",
                  plan->gpus_left);
@@ -88,7 +96,7 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
         else if (rc < 0)
             nuioa_fail(err, rc, "the placement failed: %s", strerror(-rc));
         else
-            add_gpu_note(plan);
+            add_notes(plan);
     }
     nuioa_planner_free(&planner);
     if (rc < 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "plan/leader.h"
+#include "plan/rail_assign.h"
 
 /* Sets `out` to the NUMA nodes among `numas` that have memory which the step may use. If there is
  * none, it is the one such NUMA node that is nearest to any of `numas`. */
@@ -211,8 +212,13 @@ static int choose_leaders(struct planner *p)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
         const struct nuioa_assignment *assignment = &plan->assignments[i];
-        candidates[i] = (struct nuioa_candidate){ i, assignment->level, (uint32_t)assignment->nic,
-                                                  assignment->weight };
+        candidates[i] = (struct nuioa_candidate){
+            .local = i,
+            .level = assignment->level,
+            .weight = assignment->weight,
+            .nic_count = assignment->nic_count,
+            .nics = assignment->nics,
+        };
     }
     if (p->request->options->leader == NUIOA_LEADER_NEAR)
         plan->near = nuioa_leader_order(candidates, n);
@@ -240,6 +246,8 @@ int nuioa_plan_derive(struct planner *p)
         nuioa_node_numas_of(r->node, assignment->cpus, assignment->numas);
     }
     int rc = nuioa_rails_assign(&p->rails, r, plan->assignments);
+    plan->nics_shifted = rc > 0 ? (uint32_t)rc : 0;
+    rc = rc > 0 ? 0 : rc;
     for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
         choose_memory(p, &plan->assignments[i]);
         rc = list_places(p, &plan->assignments[i]);

@@ -189,148 +189,24 @@ uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_nod
     return 1;
 }
 
-struct rank_choice {
-    uint32_t local;
-    uint32_t choices; /* rails that are equally near */
-    double weight;
-};
-
-/* Ranks with fewer choices come first, so that the others can balance the loads. */
-static int choosing_order(const void *a, const void *b)
-{
-    const struct rank_choice *x = a, *y = b;
-    if (x->choices != y->choices)
-        return x->choices < y->choices ? -1 : 1;
-    if (x->weight != y->weight)
-        return x->weight > y->weight ? -1 : 1;
-    return x->local < y->local ? -1 : 1;
-}
-
-/* Returns a number that is lower for nearer rails. A rail attached to exactly these CPUs (an L3) is
- * nearer than another one on the same NUMA node. */
-static uint64_t reach_from(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                           hwloc_const_bitmap_t cpus, unsigned rail)
+uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                             hwloc_const_bitmap_t cpus, unsigned rail)
 {
     uint32_t level = nuioa_rail_level(rails, rail, cpus);
     bool beside = hwloc_bitmap_isincluded(cpus, node->nics[rails->nic[rail]].cpus);
-    return ((uint64_t)level << 1) | !beside;
+    return (level > UINT8_MAX ? UINT8_MAX + 1 : level) * 2 + !beside;
 }
 
 unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
                           hwloc_const_bitmap_t cpus, bool *near)
 {
-    uint64_t best = UINT64_MAX;
+    uint32_t best = UINT32_MAX;
     unsigned count = 0;
     for (unsigned r = 0; r < rails->count; r++) {
-        uint64_t here = reach_from(rails, node, cpus, r);
+        uint32_t here = nuioa_rail_distance(rails, node, cpus, r);
         best = here < best ? here : best;
     }
     for (unsigned r = 0; r < rails->count; r++)
-        count += near[r] = reach_from(rails, node, cpus, r) == best;
+        count += near[r] = nuioa_rail_distance(rails, node, cpus, r) == best;
     return count;
-}
-
-/* Returns reach_from for a rank: from its GPU if it has one, else from its CPUs. */
-static uint64_t reach(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                      const struct nuioa_assignment *assignment, const struct nuioa_task *task,
-                      unsigned rail)
-{
-    const struct nuioa_node *node = request->node;
-    hwloc_const_bitmap_t cpus = assignment->cpus;
-    if (task->gpu_count && !hwloc_bitmap_iszero(node->gpus[task->gpus[0]].cpus))
-        cpus = node->gpus[task->gpus[0]].cpus;
-    return reach_from(rails, node, cpus, rail);
-}
-
-/* Returns the load of the rail's card with `weight` added, divided by its rate if `rated` (all
- * rates are known). A small part of the rail's own load decides between two ports of a card. */
-static double relative_load(const struct nuioa_rails *rails, const struct nuioa_node *node,
-                            const double *load, unsigned rail, double weight, bool rated)
-{
-    const struct nuioa_nic *nic = &node->nics[rails->nic[rail]];
-    double card = weight;
-    for (unsigned r = 0; r < rails->count; r++)
-        if (node->nics[rails->nic[r]].card == nic->card)
-            card += load[r];
-    return card / (rated ? nic->rate_mbps : 1) + 1e-9 * load[rail];
-}
-
-static uint32_t count_choices(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                              const struct nuioa_assignment *assignment,
-                              const struct nuioa_task *task)
-{
-    uint64_t best = UINT64_MAX;
-    uint32_t choices = 0;
-    for (unsigned r = 0; r < rails->count; r++) {
-        uint64_t here = reach(rails, request, assignment, task, r);
-        choices = here < best ? 1 : choices + (here == best);
-        best = here < best ? here : best;
-    }
-    return choices;
-}
-
-static unsigned choose(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       const struct nuioa_assignment *assignment, const struct nuioa_task *task,
-                       const double *load, double weight, bool rated)
-{
-    unsigned best = 0;
-    uint64_t best_reach = UINT64_MAX;
-    double best_load = 0;
-    for (unsigned r = 0; r < rails->count; r++) {
-        uint64_t here = reach(rails, request, assignment, task, r);
-        double p = relative_load(rails, request->node, load, r, weight, rated);
-        if (here < best_reach || (here == best_reach && p < best_load)) {
-            best = r;
-            best_reach = here;
-            best_load = p;
-        }
-    }
-    return best;
-}
-
-int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       struct nuioa_assignment *assignments)
-{
-    uint32_t n = request->task_count;
-    struct rank_choice *order = malloc(n * sizeof(*order));
-    double *load = calloc(rails->count + 1, sizeof(*load));
-    bool rated = true;
-    double heaviest = 0, sum = 0;
-    int rc = -ENOMEM;
-    if (!order || !load)
-        goto out;
-    for (unsigned r = 0; r < rails->count; r++)
-        rated &= request->node->nics[rails->nic[r]].rate_mbps > 0;
-    for (uint32_t i = 0; i < n; i++)
-        heaviest = assignments[i].weight > heaviest ? assignments[i].weight : heaviest;
-    /* Ranks without weight get a small one, so that they share the rails evenly too. */
-    double least = heaviest > 0 ? 1e-6 * heaviest : 1;
-    for (uint32_t i = 0; i < n; i++)
-        order[i] = (struct rank_choice){
-            i, count_choices(rails, request, &assignments[i], &request->tasks[i]),
-            assignments[i].weight > least ? assignments[i].weight : least
-        };
-    for (uint32_t i = 0; i < n; i++)
-        sum += order[i].weight;
-    for (unsigned r = 0; request->nic_ranks && r < rails->count; r++)
-        load[r] = request->nic_ranks[rails->nic[r]] * sum / n;
-    qsort(order, n, sizeof(*order), choosing_order);
-
-    for (uint32_t i = 0; i < n; i++) {
-        struct nuioa_assignment *assignment = &assignments[order[i].local];
-        assignment->nic = -1;
-        assignment->level = NUIOA_NO_LEVEL;
-        if (!rails->count)
-            continue;
-        unsigned r = choose(rails, request, assignment, &request->tasks[order[i].local], load,
-                            order[i].weight, rated);
-        load[r] += order[i].weight;
-        assignment->nic = (int32_t)rails->nic[r];
-        assignment->level = nuioa_rail_level(rails, r, assignment->cpus);
-    }
-    rc = 0;
-out:
-    free(order);
-    free(load);
-    return rc;
 }

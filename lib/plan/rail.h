@@ -45,20 +45,15 @@ uint32_t nuioa_rails_nearest(const struct nuioa_rails *rails, hwloc_const_bitmap
 uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_node *node,
                          hwloc_const_bitmap_t cpus);
 
-/* Sets near[rail], for each rail, to true if no other rail is nearer to `cpus` (OS indexes), by
- * level and then as in nuioa_rails_tie. The caller allocates near[rails->count]. Returns how many
+/* Returns a number that is lower for a rail that is nearer to `cpus` (OS indexes), by level and then
+ * as in nuioa_rails_tie. It is below 1000, and means nothing but in comparisons. */
+uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                             hwloc_const_bitmap_t cpus, unsigned rail);
+
+/* Sets near[rail], for each rail, to true if no other rail is nearer to `cpus` (OS indexes), as
+ * nuioa_rail_distance says. The caller allocates near[rails->count]. Returns how many
  * are true: 0 only if there is no rail. */
 unsigned nuioa_rails_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
                           hwloc_const_bitmap_t cpus, bool *near);
-
-/* Sets `nic` and `level` of every assignment: assignments[request->task_count], by local rank, with
- * their CPUs and weights. A rank gets the rail nearest to its GPU, or to its CPUs if it has no GPU;
- * the level is always that of its CPUs. If several rails are equally near, it gets the one whose
- * card has the least load (weight divided by rate), then the first in PCI order. The load begins
- * with request->nic_ranks, times the mean weight. Ranks with the fewest equally near rails choose
- * first, then heavier ones. Returns 0; or -ENOMEM, and nothing is
- * changed. */
-int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
-                       struct nuioa_assignment *assignments);
 
 #endif

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/rail_assign.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/rail_match.h"
+#include "util/arena.h"
+
+/* A claim: a GPU of a rank, or a rank without GPUs, needs a rail. */
+struct claim {
+    uint32_t local; /* local rank; NOBODY for a GPU that no rank of the step has */
+    int32_t gpu;    /* index into node->gpus, or -1 */
+    double weight;
+    uint32_t row;     /* its index in `distance`, `nearest` and `first`, by local rank and GPU */
+    uint32_t choices; /* how many rails are nearest */
+};
+
+#define NOBODY UINT32_MAX
+
+/* The state while rails are chosen. Everything is by rail, by card, or by claim. */
+struct chooser {
+    const struct nuioa_rails *rails;
+    const struct nuioa_request *request;
+    struct nuioa_arena arena; /* owns all arrays */
+    uint32_t rail_count, card_count;
+    uint32_t *card;                    /* [rail_count]: two ports of a card have one number */
+    double *card_rate;                 /* [card_count]: that of one port; 1 if some are unknown */
+    double *foreign;                   /* [rail_count]: load of other steps, as weight */
+    double *card_load, *rail_load;     /* in the unit of weights */
+    uint32_t claim_count, claims_held; /* the first `claims_held` of them are of ranks */
+    struct claim *claims;              /* [claim_count], in the order in which they choose */
+    uint32_t *first_row;               /* [task_count + 1]: the first row of each local rank */
+    uint32_t *distance;                /* [claim_count * rail_count]: only compared */
+    uint32_t *nearest;                 /* [claim_count]: the least of its distances */
+    uint32_t *first;                   /* [claim_count]: the rail that it got */
+    bool *has;                         /* [task_count * rail_count]: the rank uses the rail */
+};
+
+static bool is_near(const struct chooser *c, uint32_t row, uint32_t rail)
+{
+    return c->distance[(size_t)row * c->rail_count + rail] == c->nearest[row];
+}
+
+static bool *has(const struct chooser *c, uint32_t local, uint32_t rail)
+{
+    return &c->has[(size_t)local * c->rail_count + rail];
+}
+
+/* --- cards and claims ------------------------------------------------------------------------- */
+
+static void number_cards(struct chooser *c)
+{
+    const struct nuioa_nic *nics = c->request->node->nics;
+    const uint32_t *nic = c->rails->nic;
+    bool rated = true;
+    for (uint32_t r = 0; r < c->rail_count; r++) {
+        uint32_t k = 0;
+        while (k < r && nics[nic[k]].card != nics[nic[r]].card)
+            k++;
+        c->card[r] = k < r ? c->card[k] : c->card_count++;
+        rated &= nics[nic[r]].rate_mbps > 0;
+    }
+    for (uint32_t r = 0; r < c->rail_count; r++) {
+        double rate = rated ? nics[nic[r]].rate_mbps : 1;
+        if (rate > c->card_rate[c->card[r]])
+            c->card_rate[c->card[r]] = rate;
+    }
+}
+
+static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
+                            hwloc_const_bitmap_t cpus, uint32_t rail)
+{
+    const struct nuioa_node *node = c->request->node;
+    enum nuioa_path path = NUIOA_PATH_UNKNOWN;
+    if (claim->gpu >= 0) {
+        path = nuioa_path_at(node, (uint32_t)claim->gpu, c->rails->nic[rail]);
+        if (!hwloc_bitmap_iszero(node->gpus[claim->gpu].cpus) || !cpus)
+            cpus = node->gpus[claim->gpu].cpus;
+    }
+    /* An unknown path is longer than every known one. */
+    return path != NUIOA_PATH_UNKNOWN
+               ? (uint32_t)path
+               : NUIOA_PATHS + nuioa_rail_distance(c->rails, node, cpus, rail);
+}
+
+/* Adds one claim; `cpus` are those of its rank, or NULL. */
+static void add_claim(struct chooser *c, uint32_t local, int32_t gpu, double weight,
+                      hwloc_const_bitmap_t cpus)
+{
+    uint32_t row = c->claim_count++;
+    struct claim *claim = &c->claims[row];
+    *claim = (struct claim){ .local = local, .gpu = gpu, .weight = weight, .row = row };
+    c->nearest[row] = UINT32_MAX;
+    for (uint32_t r = 0; r < c->rail_count; r++) {
+        uint32_t here = distance_of(c, claim, cpus, r);
+        c->distance[(size_t)row * c->rail_count + r] = here;
+        claim->choices = here < c->nearest[row] ? 1 : claim->choices + (here == c->nearest[row]);
+        c->nearest[row] = here < c->nearest[row] ? here : c->nearest[row];
+    }
+}
+
+/* GPUs that no rank has come last. Claims with few choices come before others, which can then
+ * balance the loads, and heavy ones before light ones. */
+static int choosing_order(const void *a, const void *b)
+{
+    const struct claim *x = a, *y = b;
+    if ((x->local == NOBODY) != (y->local == NOBODY))
+        return x->local == NOBODY ? 1 : -1;
+    if (x->choices != y->choices)
+        return x->choices < y->choices ? -1 : 1;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    if (x->gpu != y->gpu)
+        return x->gpu < y->gpu ? -1 : 1;
+    return x->row < y->row ? -1 : 1;
+}
+
+/* Adds the claims of all GPUs that no rank has, if some rank has one. */
+static void add_left_gpus(struct chooser *c, double weight)
+{
+    const struct nuioa_request *r = c->request;
+    bool *taken = nuioa_arena_take(&c->arena, r->node->gpu_count, sizeof(*taken)), any = false;
+    for (uint32_t i = 0; taken && i < r->task_count; i++)
+        for (uint32_t k = 0; k < r->tasks[i].gpu_count; k++)
+            any = taken[r->tasks[i].gpus[k]] = true;
+    for (uint32_t g = 0; taken && any && g < r->node->gpu_count; g++)
+        if (!taken[g])
+            add_claim(c, NOBODY, (int32_t)g, weight, NULL);
+}
+
+/* Makes the claims and the load of other steps. Ranks without weight get a small one, so that they
+ * share the rails evenly too. */
+static void add_claims(struct chooser *c, const struct nuioa_assignment *assignments)
+{
+    const struct nuioa_request *r = c->request;
+    double heaviest = 0, sum = 0;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        heaviest = assignments[i].weight > heaviest ? assignments[i].weight : heaviest;
+    double least = heaviest > 0 ? 1e-6 * heaviest : 1;
+    for (uint32_t i = 0; i < r->task_count; i++) {
+        const struct nuioa_task *task = &r->tasks[i];
+        double weight = assignments[i].weight > least ? assignments[i].weight : least;
+        c->first_row[i] = c->claim_count;
+        for (uint32_t k = 0; k < task->gpu_count; k++)
+            add_claim(c, i, (int32_t)task->gpus[k], weight / task->gpu_count, assignments[i].cpus);
+        if (!task->gpu_count)
+            add_claim(c, i, -1, weight, assignments[i].cpus);
+        sum += weight;
+    }
+    c->claims_held = c->first_row[r->task_count] = c->claim_count;
+    add_left_gpus(c, sum / c->claims_held);
+    for (uint32_t n = 0; r->nic_ranks && n < c->rail_count; n++)
+        c->foreign[n] = r->nic_ranks[c->rails->nic[n]] * sum / r->task_count;
+    qsort(c->claims, c->claim_count, sizeof(*c->claims), choosing_order);
+}
+
+static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
+                        const struct nuioa_request *request,
+                        const struct nuioa_assignment *assignments)
+{
+    size_t n = request->task_count, rows = request->node->gpu_count;
+    *c = (struct chooser){ .rails = rails, .request = request, .rail_count = rails->count };
+    for (size_t i = 0; i < n; i++)
+        rows += request->tasks[i].gpu_count ? request->tasks[i].gpu_count : 1;
+    c->card = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card));
+    c->card_rate = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card_rate));
+    c->foreign = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->foreign));
+    c->card_load = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card_load));
+    c->rail_load = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->rail_load));
+    c->claims = nuioa_arena_take(&c->arena, rows, sizeof(*c->claims));
+    c->first_row = nuioa_arena_take(&c->arena, n + 1, sizeof(*c->first_row));
+    c->distance = nuioa_arena_take(&c->arena, rows * rails->count, sizeof(*c->distance));
+    c->nearest = nuioa_arena_take(&c->arena, rows, sizeof(*c->nearest));
+    c->first = nuioa_arena_take(&c->arena, rows, sizeof(*c->first));
+    c->has = nuioa_arena_take(&c->arena, n * rails->count, sizeof(*c->has));
+    if (c->arena.failed)
+        return -ENOMEM;
+    number_cards(c);
+    add_claims(c, assignments);
+    return c->arena.failed ? -ENOMEM : 0;
+}
+
+/* --- one rail for each claim ------------------------------------------------------------------ */
+
+/* Returns the rail of this card that is nearest to the claim and, of several ports, the one with
+ * the least load. */
+static uint32_t choose_port(const struct chooser *c, const struct claim *claim, uint32_t card)
+{
+    uint32_t best = NOBODY;
+    for (uint32_t r = 0; r < c->rail_count; r++)
+        if (c->card[r] == card && is_near(c, claim->row, r) &&
+            (best == NOBODY || c->rail_load[r] < c->rail_load[best]))
+            best = r;
+    return best;
+}
+
+static void use(struct chooser *c, uint32_t local, uint32_t rail, double weight)
+{
+    *has(c, local, rail) = true;
+    c->rail_load[rail] += weight;
+}
+
+/* Gives each claim of a rank its first rail. Returns 0 or -ENOMEM. */
+static int choose_first(struct chooser *c)
+{
+    size_t count = c->claims_held;
+    bool *allowed = nuioa_arena_take(&c->arena, count * c->card_count, sizeof(*allowed));
+    double *weight = nuioa_arena_take(&c->arena, count, sizeof(*weight));
+    uint32_t *card_of = nuioa_arena_take(&c->arena, count, sizeof(*card_of));
+    struct nuioa_rail_match match = {
+        .user_count = c->claims_held,
+        .machine_count = c->card_count,
+        .allowed = allowed,
+        .weight = weight,
+        .rate = c->card_rate,
+        .load = c->card_load,
+        .machine_of = card_of,
+    };
+    if (c->arena.failed)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        weight[i] = c->claims[i].weight;
+        for (uint32_t r = 0; r < c->rail_count; r++)
+            allowed[i * c->card_count + c->card[r]] |= is_near(c, c->claims[i].row, r);
+    }
+    int rc = nuioa_rail_match(&match);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const struct claim *claim = &c->claims[i];
+        uint32_t rail = choose_port(c, claim, card_of[i]);
+        c->first[claim->row] = rail;
+        use(c, claim->local, rail, claim->weight);
+    }
+    return rc;
+}
+
+/* --- further rails ---------------------------------------------------------------------------- */
+
+/* Returns true if a rail that nobody has may be given to the claim. The second port of a card is
+ * only for those who use the card. */
+static bool may_add(const struct chooser *c, const struct claim *claim, uint32_t rail,
+                    bool card_used)
+{
+    uint32_t first = c->first[claim->row];
+    if (!is_near(c, claim->row, rail))
+        return false;
+    if (claim->local == NOBODY)
+        return !card_used;
+    return c->request->tasks[claim->local].gpus_known && c->foreign[rail] <= c->foreign[first] &&
+           (!card_used || c->card[rail] == c->card[first]);
+}
+
+/* rails=auto: shares out the rails that nobody has. Here the rails are the users of the matching,
+ * and claims are the machines. */
+static int share_out(struct chooser *c)
+{
+    struct nuioa_arena *a = &c->arena;
+    uint32_t n = c->claim_count, idle_count = 0;
+    uint32_t *idle = nuioa_arena_take(a, c->rail_count, sizeof(*idle));
+    uint32_t *claim_of = nuioa_arena_take(a, c->rail_count, sizeof(*claim_of));
+    double *one = nuioa_arena_take(a, c->rail_count, sizeof(*one));
+    double *rate = nuioa_arena_take(a, n, sizeof(*rate));
+    double *load = nuioa_arena_take(a, n, sizeof(*load));
+    bool *used = nuioa_arena_take(a, c->rail_count, sizeof(*used));
+    bool *card_used = nuioa_arena_take(a, c->card_count, sizeof(*card_used));
+    bool *allowed = nuioa_arena_take(a, (size_t)c->rail_count * n, sizeof(*allowed));
+    if (a->failed)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < c->claims_held; i++) {
+        uint32_t first = c->first[c->claims[i].row];
+        used[first] = card_used[c->card[first]] = true;
+    }
+    for (uint32_t r = 0; r < c->rail_count; r++) {
+        one[r] = 1;
+        if (!used[r])
+            idle[idle_count++] = r;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        rate[i] = c->claims[i].weight;
+        load[i] = c->claims[i].local != NOBODY;
+        for (uint32_t k = 0; k < idle_count; k++)
+            allowed[(size_t)k * n + i] =
+                may_add(c, &c->claims[i], idle[k], card_used[c->card[idle[k]]]);
+    }
+    struct nuioa_rail_match match = {
+        .user_count = idle_count,
+        .machine_count = n,
+        .allowed = allowed,
+        .weight = one,
+        .rate = rate,
+        .load = load,
+        .machine_of = claim_of,
+    };
+    int rc = nuioa_rail_match(&match);
+    for (uint32_t k = 0; rc == 0 && k < idle_count; k++)
+        if (claim_of[k] != NUIOA_NO_MACHINE && c->claims[claim_of[k]].local != NOBODY)
+            *has(c, c->claims[claim_of[k]].local, idle[k]) = true;
+    return rc;
+}
+
+/* Returns the nearest rail that the rank does not have, of equally near ones that with the least
+ * load. */
+static uint32_t next_rail(const struct chooser *c, uint32_t local, double weight)
+{
+    uint32_t best = NOBODY, best_distance = UINT32_MAX;
+    double least = 0;
+    for (uint32_t r = 0; r < c->rail_count; r++) {
+        double load =
+            (c->card_load[c->card[r]] + weight) / c->card_rate[c->card[r]] + 1e-9 * c->rail_load[r];
+        uint32_t distance = UINT32_MAX;
+        for (uint32_t row = c->first_row[local]; row < c->first_row[local + 1]; row++) {
+            uint32_t here = c->distance[(size_t)row * c->rail_count + r];
+            distance = here < distance ? here : distance;
+        }
+        if (!*has(c, local, r) &&
+            (distance < best_distance || (distance == best_distance && load < least))) {
+            best = r;
+            best_distance = distance;
+            least = load;
+        }
+    }
+    return best;
+}
+
+/* rails=K: gives each rank further rails, one in each round. */
+static void fill_up(struct chooser *c, const struct nuioa_assignment *assignments, uint32_t wanted)
+{
+    for (uint32_t round = 2; round <= wanted && round <= c->rail_count; round++)
+        for (uint32_t i = 0; i < c->request->task_count; i++) {
+            uint32_t have = 0;
+            for (uint32_t r = 0; r < c->rail_count; r++)
+                have += *has(c, i, r);
+            if (have >= round)
+                continue;
+            double weight = assignments[i].weight > 0 ? assignments[i].weight : 1;
+            uint32_t rail = next_rail(c, i, weight);
+            c->card_load[c->card[rail]] += weight;
+            use(c, i, rail, weight);
+        }
+}
+
+static int choose(struct chooser *c, const struct nuioa_assignment *assignments)
+{
+    uint32_t wanted = c->request->options->rails;
+    memset(c->has, 0, (size_t)c->request->task_count * c->rail_count * sizeof(*c->has));
+    memset(c->card_load, 0, c->card_count * sizeof(*c->card_load));
+    memcpy(c->rail_load, c->foreign, c->rail_count * sizeof(*c->rail_load));
+    for (uint32_t r = 0; r < c->rail_count; r++)
+        c->card_load[c->card[r]] += c->foreign[r];
+    int rc = choose_first(c);
+    if (rc == 0 && !wanted)
+        rc = share_out(c);
+    else if (rc == 0)
+        fill_up(c, assignments, wanted);
+    return rc;
+}
+
+/* --- the result ------------------------------------------------------------------------------- */
+
+static void find_path(const struct nuioa_node *node, struct nuioa_assignment *assignment)
+{
+    assignment->path = NUIOA_PATH_UNKNOWN;
+    for (uint32_t k = 0; k < assignment->gpu_count; k++) {
+        enum nuioa_path shortest = NUIOA_PATH_UNKNOWN;
+        for (uint32_t i = 0; i < assignment->nic_count; i++) {
+            enum nuioa_path path = nuioa_path_at(node, assignment->gpus[k], assignment->nics[i]);
+            shortest = nuioa_path_shorter(path, shortest) ? path : shortest;
+        }
+        if (!k || nuioa_path_shorter(assignment->path, shortest))
+            assignment->path = shortest;
+    }
+}
+
+static int set_gpus(const struct nuioa_task *task, struct nuioa_assignment *assignment)
+{
+    free(assignment->gpus);
+    assignment->gpu_count = 0;
+    assignment->gpus = NULL;
+    if (!task->gpus_known || !task->gpu_count)
+        return 0;
+    assignment->gpus = malloc(task->gpu_count * sizeof(*assignment->gpus));
+    if (!assignment->gpus)
+        return -ENOMEM;
+    memcpy(assignment->gpus, task->gpus, task->gpu_count * sizeof(*assignment->gpus));
+    assignment->gpu_count = task->gpu_count;
+    return 0;
+}
+
+/* Lists the rails of a rank, as indexes into node->nics: nics[rail_count]. Returns their number. */
+static uint32_t list_nics(const struct chooser *c, uint32_t local, uint32_t *nics)
+{
+    uint32_t count = 0, wanted = c->request->options->rails;
+    for (uint32_t row = c->first_row[local]; row < c->first_row[local + 1]; row++)
+        if (*has(c, local, c->first[row])) {
+            *has(c, local, c->first[row]) = false;
+            nics[count++] = c->rails->nic[c->first[row]];
+        }
+    for (uint32_t r = 0; r < c->rail_count; r++)
+        if (*has(c, local, r))
+            nics[count++] = c->rails->nic[r];
+    return wanted && wanted < count ? wanted : count;
+}
+
+/* Writes what was chosen. Returns how many ranks had other NICs before, or -ENOMEM. */
+static int write_nics(const struct chooser *c, struct nuioa_assignment *assignments)
+{
+    int changed = 0;
+    for (uint32_t i = 0; i < c->request->task_count; i++) {
+        struct nuioa_assignment *a = &assignments[i];
+        uint32_t *nics = malloc((c->rail_count + 1) * sizeof(*nics));
+        if (!nics)
+            return -ENOMEM;
+        uint32_t count = c->rail_count ? list_nics(c, i, nics) : 0;
+        changed +=
+            count != a->nic_count || (count && memcmp(nics, a->nics, count * sizeof(*nics)) != 0);
+        free(a->nics);
+        a->nics = nics;
+        a->nic_count = count;
+        a->nic = count ? (int32_t)nics[0] : -1;
+        a->level = NUIOA_NO_LEVEL;
+        if (count)
+            a->level = nuioa_rail_level(c->rails, c->first[c->first_row[i]], a->cpus);
+        find_path(c->request->node, a);
+    }
+    return changed;
+}
+
+static bool any_above_zero(const double *numbers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (numbers[i] > 0)
+            return true;
+    return false;
+}
+
+/* Chooses and writes twice if other steps use NICs: first as if they did not. */
+static int choose_and_write(struct chooser *c, struct nuioa_assignment *assignments)
+{
+    double *foreign = c->foreign;
+    int rc = 0;
+    if (any_above_zero(foreign, c->rail_count)) {
+        c->foreign = nuioa_arena_take(&c->arena, c->rail_count, sizeof(*c->foreign));
+        rc = c->foreign ? choose(c, assignments) : -ENOMEM;
+        rc = rc < 0 ? rc : write_nics(c, assignments);
+        c->foreign = foreign;
+        rc = rc < 0 ? rc : choose(c, assignments);
+        return rc < 0 ? rc : write_nics(c, assignments);
+    }
+    rc = c->rail_count ? choose(c, assignments) : 0;
+    rc = rc < 0 ? rc : write_nics(c, assignments);
+    return rc < 0 ? rc : 0;
+}
+
+int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
+                       struct nuioa_assignment *assignments)
+{
+    struct chooser c;
+    int rc = chooser_init(&c, rails, request, assignments);
+    for (uint32_t i = 0; rc == 0 && i < request->task_count; i++)
+        rc = set_gpus(&request->tasks[i], &assignments[i]);
+    if (rc == 0)
+        rc = choose_and_write(&c, assignments);
+    nuioa_arena_free(&c.arena);
+    return rc;
+}
