@@ -128,6 +128,28 @@ static void move_along(struct search *s, uint32_t user, uint32_t end)
     }
 }
 
+/* Moves users alone as long as one finds a machine that is less loaded with it than its own one is.
+ * Paths of users of equal weight leave none; unequal weights may. */
+static void move_alone(struct search *s)
+{
+    struct nuioa_rail_match *m = s->match;
+    bool moved = true;
+    while (moved && s->steps <= STEPS_MAX) {
+        moved = false;
+        for (uint32_t i = 0; i < m->user_count; i++) {
+            uint32_t from = m->machine_of[i], to = direct(m, i);
+            s->steps += m->machine_count;
+            if (to == from || to == NUIOA_NO_MACHINE ||
+                load_with(m, to, m->weight[i]) >= EQUAL * load_with(m, from, 0))
+                continue;
+            m->load[from] -= m->weight[i];
+            m->load[to] += m->weight[i];
+            m->machine_of[i] = to;
+            moved = true;
+        }
+    }
+}
+
 int nuioa_rail_match(struct nuioa_rail_match *m)
 {
     struct nuioa_arena arena = { 0 };
@@ -145,6 +167,8 @@ int nuioa_rail_match(struct nuioa_rail_match *m)
         if (start != NUIOA_NO_MACHINE)
             move_along(&s, i, find_end(&s, i, start));
     }
+    if (!arena.failed)
+        move_alone(&s);
     nuioa_arena_free(&arena);
     return arena.failed ? -ENOMEM : 0;
 }

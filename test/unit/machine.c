@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "machine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MACHINE_DEVICES_MAX 64
 
 static void add_pus(struct nuioa_node *node, const struct shape *s, unsigned numa)
 {
@@ -29,8 +32,8 @@ void machine_build(struct nuioa_node *node, const struct shape *s)
     };
     node->pus = calloc(s->numas * s->cores * s->threads, sizeof(*node->pus));
     node->numas = calloc(s->numas, sizeof(*node->numas));
-    node->nics = calloc(16, sizeof(*node->nics));
-    node->gpus = calloc(16, sizeof(*node->gpus));
+    node->nics = calloc(MACHINE_DEVICES_MAX, sizeof(*node->nics));
+    node->gpus = calloc(MACHINE_DEVICES_MAX, sizeof(*node->gpus));
     node->allowed_cpus = hwloc_bitmap_alloc();
     node->allowed_numas = hwloc_bitmap_alloc();
     node->distance.source = NUIOA_DISTANCE_SLIT;
@@ -71,6 +74,25 @@ struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigne
         nic->level[k] = (uint8_t)nuioa_level_at(&node->distance, numa, k);
     node->nic_count++;
     return nic;
+}
+
+struct nuioa_gpu *machine_gpu(struct nuioa_node *node, unsigned numa)
+{
+    struct nuioa_gpu *gpu = &node->gpus[node->gpu_count];
+    *gpu = (struct nuioa_gpu){ .vendor = NUIOA_GPU_NVIDIA };
+    snprintf(gpu->pci, sizeof(gpu->pci), "0000:%02x:00.0", node->gpu_count + 16);
+    gpu->numas = hwloc_bitmap_alloc();
+    gpu->cpus = hwloc_bitmap_dup(node->numas[numa].cpus);
+    hwloc_bitmap_set(gpu->numas, node->numas[numa].os_index);
+    node->gpu_count++;
+    return gpu;
+}
+
+void machine_path(struct nuioa_node *node, unsigned gpu, unsigned nic, enum nuioa_path path)
+{
+    if (!node->paths)
+        node->paths = calloc((size_t)node->gpu_count * node->nic_count, 1);
+    node->paths[(size_t)gpu * node->nic_count + nic] = (uint8_t)path;
 }
 
 void machine_hagrid(struct nuioa_node *node, unsigned nic_numa)

@@ -3,6 +3,7 @@
 #define TEST_MACHINE_H
 
 #include "topology/node.h"
+#include "topology/pci_path.h"
 
 /* Nodes built by hand for unit tests, so that the placement code is tested without hwloc's
  * loaders. */
@@ -17,6 +18,11 @@ void machine_build(struct nuioa_node *node, const struct shape *shape);
 
 /* A usable NIC at the NUMA node (index), on a card of its own; returns it for changes. */
 struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigned numa);
+
+/* A GPU at the NUMA node (index); returns it for changes. machine_path sets the path from a GPU to a
+ * NIC, both of which are there already; all others are then unknown, or as set before. */
+struct nuioa_gpu *machine_gpu(struct nuioa_node *node, unsigned numa);
+void machine_path(struct nuioa_node *node, unsigned gpu, unsigned nic, enum nuioa_path path);
 
 /* 8 NUMA nodes of 2 cores, distances of the 8-socket Opteron of the master thesis, table 3.1. */
 void machine_hagrid(struct nuioa_node *node, unsigned nic_numa);

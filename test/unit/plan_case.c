@@ -50,6 +50,25 @@ void plan_case_option(struct plan_case *s, const char *name, const char *value)
         fail_msg("%s=%s: %s", name, value, s->err.text);
 }
 
+void plan_case_gpus(struct plan_case *s, const char *gpus)
+{
+    s->request.sees_gpu = true;
+    for (unsigned i = 0; i < s->request.task_count; i++) {
+        struct nuioa_task *task = &s->tasks[i];
+        task->gpus = s->gpus[i];
+        task->gpu_count = 0;
+        task->gpus_known = *gpus != '?';
+        while (*gpus && *gpus != ';') {
+            char *end;
+            unsigned long gpu = strtoul(gpus, &end, 10);
+            if (end != gpus)
+                s->gpus[i][task->gpu_count++] = (uint32_t)gpu;
+            gpus = end == gpus || *end == ',' ? end + 1 : end;
+        }
+        gpus += *gpus == ';';
+    }
+}
+
 void plan_case_weigh(struct plan_case *s, const double *weights)
 {
     s->request.hinted = true;
@@ -110,5 +129,20 @@ const char *plan_case_nics(const struct plan_case *s)
     for (unsigned i = 0; i < s->plan.task_count; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d", i ? "," : "",
                                  s->plan.assignments[i].nic);
+    return text;
+}
+
+const char *plan_case_all_nics(const struct plan_case *s)
+{
+    static char text[1024];
+    size_t used = 0;
+    *text = '\0';
+    for (unsigned i = 0; i < s->plan.task_count; i++) {
+        const struct nuioa_assignment *a = &s->plan.assignments[i];
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s", i ? ";" : "");
+        for (unsigned k = 0; k < a->nic_count; k++)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", k ? "," : "",
+                                     a->nics[k]);
+    }
     return text;
 }

@@ -8,11 +8,13 @@
  * plan that is made for it. Any failure ends the test. */
 
 #define PLAN_CASE_TASKS_MAX 64
+#define PLAN_CASE_GPUS_MAX 16
 
 struct plan_case {
     struct nuioa_node node;
     struct nuioa_options options;
     struct nuioa_task tasks[PLAN_CASE_TASKS_MAX];
+    uint32_t gpus[PLAN_CASE_TASKS_MAX][PLAN_CASE_GPUS_MAX];
     hwloc_bitmap_t masks[PLAN_CASE_TASKS_MAX];
     struct nuioa_request request;
     struct nuioa_plan plan;
@@ -37,6 +39,10 @@ void plan_case_weigh_by(struct plan_case *test, double (*weight)(unsigned));
 double plan_case_descending(unsigned local);
 double plan_case_equal(unsigned local);
 
+/* Gives every rank its GPUs, as `nuioa plan --gpus` does: "0;1;2,3". A rank with '?' has GPUs that
+ * are unknown. */
+void plan_case_gpus(struct plan_case *test, const char *gpus);
+
 /* Makes the plan and replaces an earlier one. It checks what holds for every plan: J is not higher
  * than with the masks of Slurm, and the costs of the ranks add up to J. */
 void plan_case_make(struct plan_case *test);
@@ -45,5 +51,8 @@ void plan_case_make(struct plan_case *test);
  * and valid until the next call. */
 const char *plan_case_numas(const struct plan_case *test);
 const char *plan_case_nics(const struct plan_case *test);
+
+/* Returns all NICs of each rank: "0,2;1,3". The text is static as above. */
+const char *plan_case_all_nics(const struct plan_case *test);
 
 #endif
