@@ -9,6 +9,8 @@
 #include "tools/tool.h"
 #include "output/report.h"
 #include "output/report_explain.h"
+#include "topology/gpu_device.h"
+#include "topology/pci_path.h"
 
 /* If there is no memory for one element, nothing is printed. Containers of jansson take NULL and
  * fail, so that one flag is enough. */
@@ -92,7 +94,7 @@ static int print(json_t *root, bool bad)
     json_object_foreach (root, key, value) {
         printf("%s\n  \"%s\": ", comma, key);
         json_t *first = json_array_get(value, 0);
-        if (json_is_object(first) || json_is_string(first)) {
+        if (json_is_object(first) || json_is_array(first) || json_is_string(first)) {
             size_t i;
             json_t *element;
             fputc('[', stdout);
@@ -176,6 +178,43 @@ static json_t *nic_of(const struct nuioa_node *node, const struct nuioa_nic *nic
     return o;
 }
 
+static json_t *gpus_of(const struct nuioa_node *node, bool *bad)
+{
+    json_t *array = json_array();
+    struct nuioa_gpu_device *devices = calloc(node->gpu_count + 1, sizeof(*devices));
+    if (devices)
+        nuioa_gpu_devices_read(node, "", devices);
+    else
+        *bad = true;
+    for (uint32_t i = 0; devices && i < node->gpu_count; i++) {
+        const struct nuioa_gpu *gpu = &node->gpus[i];
+        json_t *o = json_object();
+        put(o, "index", json_integer(i), bad);
+        put(o, "pci", text(gpu->pci), bad);
+        put(o, "vendor", json_string(nuioa_gpu_vendor_name(gpu->vendor)), bad);
+        put(o, "numa", indexes(gpu->numas, bad), bad);
+        put(o, "cpus", list_or_null(gpu->cpus), bad);
+        put(o, "device", text_or_null(devices[i].file), bad);
+        add(array, o, bad);
+    }
+    free(devices);
+    return array;
+}
+
+static json_t *paths_of(const struct nuioa_node *node, bool *bad)
+{
+    json_t *array = json_array();
+    for (uint32_t g = 0; g < node->gpu_count; g++) {
+        json_t *row = json_array();
+        for (uint32_t n = 0; n < node->nic_count; n++) {
+            const char *name = nuioa_path_name(nuioa_path_at(node, g, n));
+            add(row, name ? json_string(name) : json_null(), bad);
+        }
+        add(array, row, bad);
+    }
+    return array;
+}
+
 int tool_json_topo(const struct nuioa_node *node)
 {
     bool bad = false;
@@ -187,6 +226,8 @@ int tool_json_topo(const struct nuioa_node *node)
     put(root, "numa", numas_of(node, &bad), &bad);
     put(root, "distance", distance_of(&node->distance, &bad), &bad);
     put(root, "nics", nics, &bad);
+    put(root, "gpus", gpus_of(node, &bad), &bad);
+    put(root, "paths", paths_of(node, &bad), &bad);
     put(root, "warnings", warnings_of(&node->warnings, NULL, &bad), &bad);
     return print(root, bad);
 }

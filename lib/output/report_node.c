@@ -6,9 +6,13 @@
 
 #include "output/report_lines.h"
 #include "output/text_table.h"
+#include "topology/pci_path.h"
 
 /* The largest matrix that is readable in 100 columns, in NUMA nodes. */
 #define MATRIX_MAX 16
+
+/* So many NICs of short names have a column each in a line of 100 columns. */
+#define PATHS_MAX 8
 
 static void print_memory(char *text, size_t size, uint64_t bytes)
 {
@@ -188,6 +192,45 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
     }
 }
 
+/* Prints the GPUs, and their paths to the NICs that are not virtual. */
+static void print_gpus(const struct nuioa_node *node, FILE *out)
+{
+    static const char *const heads[] = { "GPU", "vendor", "PCI", "NUMA" };
+    char align[PATHS_MAX + 5] = "llll", label[64];
+    uint32_t shown[PATHS_MAX], count = 0;
+    if (!node->gpu_count)
+        return;
+    for (uint32_t n = 0; n < node->nic_count && count < PATHS_MAX; n++)
+        if (!node->nics[n].is_virtual)
+            shown[count++] = n;
+    memset(align + 4, 'l', count);
+    struct nuioa_text_table table;
+    nuioa_text_table_init(&table, align);
+    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+        nuioa_text_table_add(&table, "%s", heads[i]);
+    for (uint32_t n = 0; n < count; n++)
+        nuioa_text_table_add(&table, "%s",
+                             nuioa_nic_label(&node->nics[shown[n]], label, sizeof(label)));
+    for (uint32_t g = 0; g < node->gpu_count; g++) {
+        nuioa_text_table_add(&table, "%u", g);
+        nuioa_text_table_add(&table, "%s", nuioa_gpu_vendor_name(node->gpus[g].vendor));
+        nuioa_text_table_add(&table, "%s", node->gpus[g].pci);
+        report_add_set(&table, node->gpus[g].numas);
+        for (uint32_t n = 0; n < count; n++) {
+            const char *path = nuioa_path_name(nuioa_path_at(node, g, shown[n]));
+            nuioa_text_table_add(&table, "%s", path ? path : "?");
+        }
+    }
+    fprintf(out, "\n");
+    nuioa_text_table_print(&table, out, 2);
+    if (count)
+        nuioa_text_table_wrap(out, 2,
+                              "Path from a GPU to a NIC: PIX one PCIe switch, PXB several, PHB one "
+                              "host bridge, NODE one NUMA node, SYS between NUMA nodes.");
+    if (count == PATHS_MAX)
+        fprintf(out, "  All NICs: nuioa topo --json\n");
+}
+
 void report_facts(const struct nuioa_node *node, FILE *out)
 {
     fputs("\nThe node (all of it: nuioa topo)\n", out);
@@ -234,6 +277,7 @@ char *nuioa_report_node(const struct nuioa_node *node)
     print_numas(node, out);
     print_distance(node, out);
     print_nics(node, out);
+    print_gpus(node, out);
     for (unsigned i = 0; i < node->warnings.count; i++) {
         char line[300];
         snprintf(line, sizeof(line), "warning: %s", node->warnings.text[i]);

@@ -53,3 +53,9 @@ void nuioa_node_numas_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpu
         if (node->pus[i].numa >= 0 && hwloc_bitmap_isset(cpus, node->pus[i].os_index))
             hwloc_bitmap_set(numas, node->numas[node->pus[i].numa].os_index);
 }
+
+const char *nuioa_gpu_vendor_name(enum nuioa_gpu_vendor vendor)
+{
+    static const char *const names[NUIOA_GPU_VENDORS] = { "other", "nvidia", "amd", "intel" };
+    return names[vendor];
+}

@@ -88,4 +88,7 @@ int nuioa_node_numa(const struct nuioa_node *node, unsigned os_index);
 void nuioa_node_numas_of(const struct nuioa_node *node, hwloc_const_bitmap_t cpus,
                          hwloc_bitmap_t numas);
 
+/* Returns "nvidia", "amd", "intel" or "other", a constant text. */
+const char *nuioa_gpu_vendor_name(enum nuioa_gpu_vendor vendor);
+
 #endif
