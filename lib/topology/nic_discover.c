@@ -59,6 +59,21 @@ static bool is_osdev(hwloc_obj_t obj, hwloc_obj_osdev_type_t type)
     return obj->attr->osdev.type == type && obj->name && obj->name[0] && !strchr(obj->name, '/');
 }
 
+/* Returns false for the loopback interface, and for the second device of a Slingshot card: hwloc
+ * 2.13 and later list cxi0, which has no hardware address, beside the netdev hsn0. */
+static bool is_netdev(hwloc_obj_t obj)
+{
+    if (!is_osdev(obj, HWLOC_OBJ_OSDEV_NETWORK) || !strcmp(obj->name, "lo"))
+        return false;
+    if (strncmp(obj->name, "cxi", 3) || hwloc_obj_get_info_by_name(obj, "Address") || !pci_of(obj))
+        return true;
+    for (hwloc_obj_t other = obj->parent->io_first_child; other; other = other->next_sibling)
+        if (other->type == HWLOC_OBJ_OS_DEVICE && is_osdev(other, HWLOC_OBJ_OSDEV_NETWORK) &&
+            hwloc_obj_get_info_by_name(other, "Address"))
+            return false;
+    return true;
+}
+
 static const char *port_info(hwloc_obj_t obj, unsigned port, const char *what)
 {
     char name[32];
@@ -136,7 +151,7 @@ static int collect(struct discovery *d)
 {
     unsigned netdevs = 0, ports = 0;
     for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(d->topology, obj));) {
-        netdevs += is_osdev(obj, HWLOC_OBJ_OSDEV_NETWORK);
+        netdevs += is_netdev(obj);
         if (is_osdev(obj, HWLOC_OBJ_OSDEV_OPENFABRICS))
             for (unsigned port = 1; port < 256; port++)
                 ports += has_port(obj, port) || (port == 1 && !has_any_port(obj));
@@ -146,7 +161,7 @@ static int collect(struct discovery *d)
     if (!d->netdevs || !d->ports)
         return -ENOMEM;
     for (hwloc_obj_t obj = NULL; (obj = hwloc_get_next_osdev(d->topology, obj));) {
-        if (is_osdev(obj, HWLOC_OBJ_OSDEV_NETWORK) && strcmp(obj->name, "lo"))
+        if (is_netdev(obj))
             read_netdev(&d->netdevs[d->netdev_count++], obj, d->sysfs);
         if (is_osdev(obj, HWLOC_OBJ_OSDEV_OPENFABRICS))
             for (unsigned port = 1; port < 256; port++)

@@ -31,7 +31,8 @@ Locality of a NIC. The closest ancestor that is no I/O object: its CPUs, and the
   known and different: the former wins, with a warning that names the NIC. Nothing known: numa [],
   cpus null, level []. A NIC's level[k] is the least level from its NUMA nodes to entry k.
 Entries. One for each port of a verbs device, with the netdev of that port; then the netdevs of PCI
-  functions that are left over, named by the netdev, port null. Netdevs find their port by its
+  functions that are left over, named by the netdev, port null. Without a hardware address cxiN
+  beside a netdev is no entry: it is the same card of Slingshot. Netdevs find their port by its
   number, else by the port GUID in their hardware address, else in order, InfiniBand addresses
   first. Software devices (no PCI function behind them) are not listed in topologies from files.
 Kind. usnic_* and scif*: other. hfi1_*, opa*: omnipath. Amazon's PCI vendor with a verbs device:

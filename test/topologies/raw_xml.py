@@ -154,6 +154,9 @@ class Reader:
                 out.verbs.append(self.verbs(dev))
             elif dev.get("osdev_type") == OSDEV_NETWORK:
                 info = infos(dev)
+                if dev.get("name").startswith("cxi") and "Address" not in info and any(
+                        "Address" in infos(other) for other in pci.findall("object")):
+                    continue
                 port = info.get("Port")
                 out.nets.append(Net(dev.get("name"), info.get("Address", ""),
                                     int(port) if port else None))

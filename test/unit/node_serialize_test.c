@@ -15,6 +15,7 @@
 #include "topology/node.h"
 #include "topology/node_load.h"
 #include "topology/node_serialize.h"
+#include "topology/pci_path.h"
 
 /* Where lib/topology/node_serialize.c keeps the sum and the layout: the tests repair the one and
  * change the other, or no damage would ever get past the header. */
@@ -64,6 +65,11 @@ static void build(struct nuioa_node *node)
     nuioa_copy(node->gpus[0].pci, sizeof(node->gpus[0].pci), "0000:c1:00.0");
     node->gpus[0].numas = hwloc_bitmap_dup(node->nics[0].numas);
     node->gpus[0].cpus = hwloc_bitmap_dup(node->nics[0].cpus);
+    node->gpus[0].vendor = NUIOA_GPU_AMD;
+    node->gpus[0].model = 0x100274a1;
+    node->paths = malloc(2);
+    node->paths[0] = NUIOA_PATH_PXB;
+    node->paths[1] = NUIOA_PATH_UNKNOWN;
 }
 
 static void check_round_trip(const struct nuioa_node *node)
@@ -100,6 +106,10 @@ static void test_round_trip(void **state)
     assert_true(hwloc_bitmap_isequal(copy.nics[1].cpus, node.nics[1].cpus));
     assert_true(hwloc_bitmap_isequal(copy.allowed_cpus, node.allowed_cpus));
     assert_string_equal(copy.gpus[0].pci, "0000:c1:00.0");
+    assert_int_equal(copy.gpus[0].vendor, NUIOA_GPU_AMD);
+    assert_int_equal(copy.gpus[0].model, 0x100274a1);
+    assert_int_equal(nuioa_path_at(&copy, 0, 0), NUIOA_PATH_PXB);
+    assert_int_equal(nuioa_path_at(&copy, 0, 1), NUIOA_PATH_UNKNOWN);
     assert_string_equal(copy.warnings.text[1], "second");
     free(bytes);
     nuioa_node_free(&copy);
@@ -154,6 +164,12 @@ static int try(const unsigned char *bytes, size_t length)
         sum += (unsigned)strlen(nuioa_nic_kind_name(node.nics[n].kind));
         for (uint32_t k = 0; node.nics[n].level && k < node.numa_count; k++)
             sum += node.nics[n].level[k];
+    }
+    for (uint32_t g = 0; g < node.gpu_count; g++) {
+        assert_null(strchr(node.gpus[g].pci, '/'));
+        sum += (unsigned)strlen(nuioa_gpu_vendor_name(node.gpus[g].vendor));
+        for (uint32_t n = 0; n < node.nic_count; n++)
+            assert_true(nuioa_path_at(&node, g, n) < NUIOA_PATHS);
     }
     sum += nuioa_level_at(&node.distance, node.numa_count - 1, node.numa_count - 1);
     nuioa_nic_judge(&node);
@@ -261,6 +277,25 @@ static void test_names(void **state)
     }
 }
 
+/* Both are indexes into arrays of names. */
+static void test_gpus(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct nuioa_node node;
+        size_t length;
+        build(&node);
+        if (i)
+            node.gpus[0].vendor = NUIOA_GPU_VENDORS;
+        else
+            node.paths[1] = NUIOA_PATHS;
+        unsigned char *bytes = pack(&node, &length);
+        assert_int_equal(try(bytes, length), -EINVAL);
+        free(bytes);
+        nuioa_node_free(&node);
+    }
+}
+
 /* A text that fills its field has no end. */
 static void test_endless_text(void **state)
 {
@@ -283,10 +318,10 @@ static void test_endless_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_round_trip_of_topologies),
-        cmocka_unit_test(test_truncated),    cmocka_unit_test(test_header),
-        cmocka_unit_test(test_damaged),      cmocka_unit_test(test_names),
-        cmocka_unit_test(test_endless_text),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_round_trip_of_topologies),
+        cmocka_unit_test(test_truncated),  cmocka_unit_test(test_header),
+        cmocka_unit_test(test_damaged),    cmocka_unit_test(test_names),
+        cmocka_unit_test(test_gpus),       cmocka_unit_test(test_endless_text),
     };
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);
 }

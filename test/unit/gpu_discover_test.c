@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "dump.h"
+#include "topology/node_load.h"
+#include "topology/pci_path.h"
+
+static void load(struct nuioa_node *node, const char *path)
+{
+    struct nuioa_source source = { .topology = path };
+    struct nuioa_error err = { "" };
+    if (nuioa_node_load(node, &source, &err))
+        fail_msg("%s", err.text);
+}
+
+static void load_xml(struct nuioa_node *node, const char *name)
+{
+    char path[512];
+    const char *srcdir = getenv("srcdir");
+    snprintf(path, sizeof(path), "%s/../topologies/%s.xml", srcdir ? srcdir : ".", name);
+    load(node, path);
+}
+
+/* What of each GPU of gpu-paths.xml was found by hand. */
+static void test_paths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pci;
+        enum nuioa_gpu_vendor vendor;
+        uint32_t model;
+        enum nuioa_path to[2]; /* to mlx5_0 and mlx5_1 */
+    } expected[] = {
+        { "0000:14:00.0", NUIOA_GPU_NVIDIA, 0x10de20b0, { NUIOA_PATH_PIX, NUIOA_PATH_SYS } },
+        { "0000:17:00.0", NUIOA_GPU_NVIDIA, 0x10de20b0, { NUIOA_PATH_PXB, NUIOA_PATH_SYS } },
+        { "0000:1d:00.0", NUIOA_GPU_AMD, 0x100274a1, { NUIOA_PATH_PHB, NUIOA_PATH_SYS } },
+        { "0000:21:00.0", NUIOA_GPU_INTEL, 0x80860bd5, { NUIOA_PATH_NODE, NUIOA_PATH_SYS } },
+        { "0000:22:00.0", NUIOA_GPU_OTHER, 0x1af41050, { NUIOA_PATH_NODE, NUIOA_PATH_SYS } },
+        { "0000:81:00.1", NUIOA_GPU_NVIDIA, 0x10de20b8, { NUIOA_PATH_SYS, NUIOA_PATH_PIX } },
+        { "0000:f0:00.0", NUIOA_GPU_NVIDIA, 0x10de20b0, { 0, 0 } },
+        { "0001:01:00.0", NUIOA_GPU_AMD, 0x100274a0, { NUIOA_PATH_SYS, NUIOA_PATH_NODE } },
+    };
+    struct nuioa_node node;
+    load_xml(&node, "gpu-paths");
+    assert_int_equal(node.gpu_count, 8);
+    assert_int_equal(node.nic_count, 2);
+    for (uint32_t g = 0; g < 8; g++) {
+        assert_string_equal(node.gpus[g].pci, expected[g].pci);
+        assert_int_equal(node.gpus[g].vendor, expected[g].vendor);
+        assert_int_equal(node.gpus[g].model, expected[g].model);
+        for (uint32_t n = 0; n < 2; n++)
+            assert_int_equal(nuioa_path_at(&node, g, n), expected[g].to[n]);
+    }
+    nuioa_node_free(&node);
+}
+
+/* Without GPUs there are no paths. */
+static void test_no_gpu(void **state)
+{
+    (void)state;
+    struct nuioa_node node;
+    load_xml(&node, "infiniband");
+    assert_int_equal(node.gpu_count, 0);
+    assert_null(node.paths);
+    assert_int_equal(nuioa_path_at(&node, 0, 0), NUIOA_PATH_UNKNOWN);
+    nuioa_node_free(&node);
+}
+
+/* A display is a GPU if the kernel has made a render node for it. */
+static void test_render_node(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:01:00.0", "0x030000 0x1a03 0x2000");
+    dump_pci(&dump, "0000:02:00.0", "0x030000 0x1af4 0x1050");
+    dump_pci(&dump, "0000:81:00.0", "0x030000 0x1af4 0x1050");
+    dump_link(&dump, "sys/class/drm/card0", "../../devices/pci/0000:01:00.0/drm/card0");
+    dump_link(&dump, "sys/class/drm/renderD129",
+              "../../devices/pci/0000:81:00.0/virtio1/drm/renderD129");
+    load(&node, dump.path);
+    assert_int_equal(node.gpu_count, 1);
+    assert_string_equal(node.gpus[0].pci, "0000:81:00.0");
+    assert_int_equal(node.gpus[0].vendor, NUIOA_GPU_OTHER);
+    assert_true(hwloc_bitmap_isset(node.gpus[0].numas, 1));
+    nuioa_node_free(&node);
+    dump_remove(&dump);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_string_equal(nuioa_path_name(NUIOA_PATH_PIX), "PIX");
+    assert_string_equal(nuioa_path_name(NUIOA_PATH_SYS), "SYS");
+    assert_null(nuioa_path_name(NUIOA_PATH_UNKNOWN));
+    assert_string_equal(nuioa_gpu_vendor_name(NUIOA_GPU_OTHER), "other");
+    assert_string_equal(nuioa_gpu_vendor_name(NUIOA_GPU_NVIDIA), "nvidia");
+    assert_true(nuioa_path_shorter(NUIOA_PATH_PIX, NUIOA_PATH_PXB));
+    assert_true(nuioa_path_shorter(NUIOA_PATH_SYS, NUIOA_PATH_UNKNOWN));
+    assert_false(nuioa_path_shorter(NUIOA_PATH_UNKNOWN, NUIOA_PATH_PIX));
+    assert_false(nuioa_path_shorter(NUIOA_PATH_PHB, NUIOA_PATH_PHB));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_no_gpu),
+        cmocka_unit_test(test_render_node),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests_name("gpu_discover", tests, NULL, NULL);
+}
