@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology/gpu_device.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,4 +82,19 @@ uint32_t nuioa_gpu_devices_read(const struct nuioa_node *node, const char *root,
     if (fd >= 0)
         close(fd);
     return known;
+}
+
+bool nuioa_gpus_openable(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
+                         hwloc_bitmap_t gpus)
+{
+    hwloc_bitmap_zero(gpus);
+    for (uint32_t i = 0; i < node->gpu_count; i++) {
+        bool denied = *devices[i].file && access(devices[i].file, R_OK | W_OK);
+        bool known = *devices[i].file && (!denied || errno == EACCES || errno == EPERM);
+        if (known && (denied || !hwloc_bitmap_set(gpus, i)))
+            continue;
+        hwloc_bitmap_zero(gpus);
+        return false;
+    }
+    return true;
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOPOLOGY_GPU_VISIBLE_H
+#define NUIOA_TOPOLOGY_GPU_VISIBLE_H
+
+#include "topology/gpu_device.h"
+
+/* Finds the GPUs that a process has, by the variables that the runtimes of the vendors read:
+ * exactly, or not at all. In these variables a GPU has a UUID, or a number that depends on the
+ * runtime's order and on the GPUs that the process may open.
+ *
+ * NVIDIA  CUDA_VISIBLE_DEVICES: UUIDs, in full or as prefixes that only one GPU has, also in
+ *         MIG-GPU-UUID/...; MIG-UUID is not understood. Numbers are in PCI order if all GPUs of
+ *         NVIDIA are of one model, or with CUDA_DEVICE_ORDER=PCI_BUS_ID. The list ends at the first
+ *         entry that is no GPU; an empty one means no GPU.
+ * AMD     ROCR_VISIBLE_DEVICES, in the same way; the order of its numbers is not documented. Then
+ *         HIP_VISIBLE_DEVICES, CUDA_VISIBLE_DEVICES and GPU_DEVICE_ORDINAL, whose numbers count in
+ *         what the first has left. They are understood if those that are set are equal and leave at
+ *         least one GPU.
+ * Intel   ZE_AFFINITY_MASK: with ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE numbers of GPUs, "0" or "0.1",
+ *         which are in PCI order with ZE_ENABLE_PCI_ID_DEVICE_ORDER=1; otherwise they may be
+ *         numbers of tiles.
+ *
+ * Without an order, numbers are understood if they name all GPUs of the vendor, or the only one. If
+ * the process may open GPUs of a vendor whose variable is not set, the answer is unknown, because a
+ * program that sees several GPUs chooses by itself; and so it is if a list is not understood. In
+ * both cases a process that may open only one of the vendor's several GPUs has that one. GPUs of
+ * other vendors have no variable.
+ *
+ * `devices` is from nuioa_gpu_devices_read, `environment` has the form of util/variable.h, and
+ * `openable` are the GPUs that the process may open, as indexes into node->gpus. NULL: they are not
+ * known; then no number is understood, for with a device cgroup numbers count in what it allows.
+ *
+ * Returns true and sets `gpus`, the caller's set, to the indexes into node->gpus of all GPUs that
+ * the process has, perhaps none. Returns false if they are unknown or memory is short; `gpus` is
+ * then empty. */
+bool nuioa_gpus_visible(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
+                        char *const *environment, hwloc_const_bitmap_t openable,
+                        hwloc_bitmap_t gpus);
+
+#endif
