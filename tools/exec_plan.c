@@ -10,6 +10,7 @@
 #include "plan/rail.h"
 #include "tools/tool.h"
 #include "topology/cache.h"
+#include "topology/gpu_visible.h"
 #include "util/number.h"
 #include "util/variable.h"
 
@@ -98,6 +99,51 @@ static void keep_known(const struct nuioa_node *node, hwloc_bitmap_t cpus)
     hwloc_bitmap_free(known);
 }
 
+/* --- GPUs ------------------------------------------------------------------------------------- */
+
+/* Another machine is not asked what may be opened there: all of it. */
+static bool find_openable(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
+                          hwloc_bitmap_t openable)
+{
+    if (!node->emulated)
+        return nuioa_gpus_openable(node, devices, openable);
+    return !node->gpu_count || !hwloc_bitmap_set_range(openable, 0, (int)node->gpu_count - 1);
+}
+
+/* Finds the GPUs of this process. Without memory they are not known. */
+static void find_gpus(struct exec_plan *e)
+{
+    const struct nuioa_node *node = &e->node;
+    struct nuioa_gpu_device *devices = calloc(node->gpu_count + 1, sizeof(*devices));
+    hwloc_bitmap_t openable = hwloc_bitmap_alloc(), gpus = hwloc_bitmap_alloc();
+    if (devices && openable && gpus) {
+        nuioa_gpu_devices_read(node, "", devices);
+        bool counted = find_openable(node, devices, openable);
+        if (nuioa_gpus_visible(node, devices, environ, counted ? openable : NULL, gpus))
+            e->own_gpus = calloc(node->gpu_count + 1, sizeof(*e->own_gpus));
+    }
+    for (uint32_t i = 0; e->own_gpus && i < node->gpu_count; i++)
+        if (hwloc_bitmap_isset(gpus, i))
+            e->own_gpus[e->own_gpu_count++] = i;
+    hwloc_bitmap_free(openable);
+    hwloc_bitmap_free(gpus);
+    free(devices);
+}
+
+/* Says of the tasks which GPUs they have: those of the others are not known. Where ranks may move
+ * in spite of GPUs, all processes must make the same plan, so none uses what it alone knows. */
+static void fill_gpus(struct exec_plan *e)
+{
+    struct nuioa_task *tasks = e->input.tasks, *own = &tasks[e->place.local];
+    for (uint32_t i = 0; i < e->place.count; i++)
+        tasks[i].gpus_known = !e->node.gpu_count || e->gpus == NUIOA_GPUS_NONE;
+    if (!e->own_gpus || (e->options.force && !e->stays))
+        return;
+    own->gpus = e->own_gpus;
+    own->gpu_count = e->own_gpu_count;
+    own->gpus_known = true;
+}
+
 /* --- the request ------------------------------------------------------------------------------ */
 
 static int fill_input(struct exec_plan *e, const char *stay)
@@ -140,6 +186,7 @@ static int fill_request(struct exec_plan *e, const char *stay, struct nuioa_requ
         rc = plan_input_request(&e->input, &e->node, &e->options, request, &e->warnings);
     if (rc)
         return rc;
+    fill_gpus(e);
     request->allowed_numas = e->node.emulated ? NULL : e->cpus.numas;
     request->threads = nuioa_omp_threads(environ);
     request->memory_by_user = e->cpus.has_memory_policy;
@@ -207,6 +254,9 @@ static void free_made(struct exec_plan *e)
     plan_input_free(&e->input);
     nuioa_node_free(&e->node);
     nuioa_warnings_clear(&e->warnings);
+    free(e->own_gpus);
+    e->own_gpus = NULL;
+    e->own_gpu_count = 0;
 }
 
 int exec_plan_make(struct exec_plan *e, const char *stay)
@@ -218,6 +268,7 @@ int exec_plan_make(struct exec_plan *e, const char *stay)
     int rc = load_node(e);
     if (rc)
         return rc;
+    find_gpus(e);
     if (!stay && !e->node.emulated)
         stay = must_stay(e);
     e->stays = stay != NULL;

@@ -26,6 +26,9 @@ struct exec_plan {
     struct nuioa_plan plan;
     bool stays; /* the CPUs of this process are not touched; the plan knows nothing of the others */
     enum nuioa_gpus gpus;
+    uint32_t *own_gpus; /* [own_gpu_count]: all GPUs that this process has, as indexes into the
+                           node's; NULL: not known */
+    uint32_t own_gpu_count;
 };
 
 /* Makes the plan. `stay` is a reason, known to the caller only, why this process keeps its CPUs, or

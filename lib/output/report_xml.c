@@ -10,11 +10,13 @@
 #include "output/report_explain.h"
 #include "output/report_lines.h"
 #include "topology/hwloc_open.h"
+#include "topology/pci_path.h"
 #include "util/number.h"
 
 /* Values of the attribute "lstopoStyle", which lstopo reads. */
 #define LEADER_STYLE "Background=#1f4e9c;Text=#ffffff"
 #define NIC_STYLE "Background=#8fd18f;Text=#000000"
+#define GPU_STYLE "Background=#c9b3e6;Text=#000000"
 
 /* Writes a colour from white (no weight) to orange (the heaviest). `share` is from 0 to 1. */
 static void weight_style(double share, char *style, size_t size)
@@ -72,6 +74,44 @@ static int draw_nics(hwloc_topology_t topology, const struct nuioa_plan *plan,
     return 0;
 }
 
+/* Writes the NICs with the shortest path from the GPU, ": PIX mlx5_0:1 mlx5_1:1"; "" if no path is
+ * known. */
+static void nearest_nics(const struct nuioa_node *node, uint32_t gpu, char *text, size_t size)
+{
+    enum nuioa_path best = NUIOA_PATH_UNKNOWN;
+    char label[64];
+    for (uint32_t n = 0; n < node->nic_count; n++)
+        if (!node->nics[n].is_virtual && nuioa_path_shorter(nuioa_path_at(node, gpu, n), best))
+            best = nuioa_path_at(node, gpu, n);
+    size_t length = 0;
+    *text = '\0';
+    if (best == NUIOA_PATH_UNKNOWN)
+        return;
+    length += (size_t)snprintf(text, size, ": %s", nuioa_path_name(best));
+    for (uint32_t n = 0; n < node->nic_count && length < size; n++)
+        if (!node->nics[n].is_virtual && nuioa_path_at(node, gpu, n) == best)
+            length += (size_t)snprintf(text + length, size - length, " %s",
+                                       nuioa_nic_label(&node->nics[n], label, sizeof(label)));
+}
+
+/* Marks the GPUs, and says beside each which NICs are nearest to it. */
+static int draw_gpus(hwloc_topology_t topology, const struct nuioa_node *node,
+                     struct nuioa_error *err)
+{
+    for (uint32_t g = 0; g < node->gpu_count; g++) {
+        char name[160], nics[128];
+        hwloc_obj_t pci = hwloc_get_pcidev_by_busidstring(topology, node->gpus[g].pci);
+        if (!pci)
+            continue;
+        nearest_nics(node, g, nics, sizeof(nics));
+        snprintf(name, sizeof(name), "GPU %u%s", g, nics);
+        if (!hwloc_topology_insert_misc_object(topology, pci, name) ||
+            hwloc_obj_add_info(pci, "lstopoStyle", GPU_STYLE))
+            return nuioa_fail(err, -ENOMEM, "out of memory for the drawing");
+    }
+    return 0;
+}
+
 /* Makes lstopo draw all cores. It draws five or more equal children as two and dots, which would
  * hide ranks, unless the CPUs are of several kinds. So every second core gets a kind; lstopo draws
  * the first kind like none. */
@@ -101,6 +141,8 @@ int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *nod
         rc = draw_rank(topology, plan, i, most, err);
     if (!rc)
         rc = draw_nics(topology, plan, node, err);
+    if (!rc)
+        rc = draw_gpus(topology, node, err);
     if (!rc)
         rc = draw_all_cores(topology, err);
     if (!rc && hwloc_topology_export_xml(topology, path, 0))
