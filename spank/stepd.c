@@ -21,6 +21,7 @@
 #include "spank/rendezvous/wire.h"
 #include "spank/rendezvous_stepd.h"
 #include "topology/cache.h"
+#include "topology/nic_subnet.h"
 #include "util/clock.h"
 #include "util/variable.h"
 
@@ -94,6 +95,8 @@ static int read_node(struct stepd_context *c, struct nuioa_error *err)
         rc = nuioa_cache_get(*o->cache ? o->cache : NULL, &source, o->deadline_ms, &c->node, err);
     if (rc < 0)
         return rc;
+    if (o->export_set & NUIOA_EXPORT_FOREIGN)
+        nuioa_nic_subnets_read(&c->node);
     for (unsigned i = 0; i < c->node.warnings.count; i++)
         slurm_verbose("nuioa: %s", c->node.warnings.text[i]);
     if (c->node.emulated) /* the file may name the machine where it was made */

@@ -11,6 +11,7 @@
 #include "tools/tool.h"
 #include "topology/cache.h"
 #include "topology/gpu_visible.h"
+#include "topology/nic_subnet.h"
 #include "util/number.h"
 #include "util/variable.h"
 
@@ -223,6 +224,19 @@ static bool is_taken(const struct exec_plan *e, int32_t nic)
     return taken;
 }
 
+/* Moves the NICs of `from` to `to`. */
+static void take_nics(struct nuioa_assignment *to, struct nuioa_assignment *from)
+{
+    free(to->nics);
+    to->nics = from->nics;
+    to->nic_count = from->nic_count;
+    to->nic = from->nic;
+    to->path = from->path;
+    to->level = from->level;
+    from->nics = NULL;
+    from->nic_count = 0;
+}
+
 /* Chooses the NIC of this process anew if its own is down, or none that would be chosen: now the
  * state of the ports is read. All tasks are asked for as if they were here, so that they share
  * NICs that are equally near. */
@@ -240,8 +254,7 @@ static int check_nic(struct exec_plan *e, const struct nuioa_request *request)
     again.stay = "";
     if (nuioa_plan_make(&again, &plan, &err))
         return tool_fail("%s", err.text);
-    own->nic = plan.assignments[e->place.local].nic;
-    own->level = plan.assignments[e->place.local].level;
+    take_nics(own, &plan.assignments[e->place.local]);
     nuioa_plan_free(&plan);
     return 0;
 }
@@ -269,6 +282,8 @@ int exec_plan_make(struct exec_plan *e, const char *stay)
     if (rc)
         return rc;
     find_gpus(e);
+    if (e->options.export_set & NUIOA_EXPORT_FOREIGN)
+        nuioa_nic_subnets_read(&e->node);
     if (!stay && !e->node.emulated)
         stay = must_stay(e);
     e->stays = stay != NULL;

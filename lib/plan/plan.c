@@ -9,6 +9,7 @@
 #include "plan/plan_decide.h"
 #include "plan/plan_derive.h"
 #include "plan/planner.h"
+#include "topology/nic_subnet.h"
 #include "util/clock.h"
 
 static int plan_alloc(struct nuioa_plan *plan, const struct nuioa_request *r)
@@ -67,6 +68,21 @@ static void add_notes(struct nuioa_plan *plan)
                  plan->gpus_left);
 }
 
+/* Says in the plan which NICs ranks may use. */
+static int list_nics(const struct planner *p)
+{
+    struct nuioa_plan *plan = p->plan;
+    plan->nics = malloc((p->rails.count + 1) * sizeof(*plan->nics));
+    if (!plan->nics)
+        return -ENOMEM;
+    plan->nic_count = p->rails.count;
+    if (p->rails.count)
+        memcpy(plan->nics, p->rails.nic, p->rails.count * sizeof(*plan->nics));
+    plan->connected = p->request->options->rails_connected ||
+                      nuioa_nics_are_connected(p->request->node, plan->nics, plan->nic_count);
+    return 0;
+}
+
 int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan,
                     struct nuioa_error *err)
 {
@@ -82,7 +98,9 @@ int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan
     }
     rc = nuioa_planner_init(&planner, request, plan, err);
     if (rc == 0) {
-        rc = nuioa_plan_decide(&planner);
+        rc = list_nics(&planner);
+        if (rc == 0)
+            rc = nuioa_plan_decide(&planner);
         if (rc == 0)
             rc = nuioa_plan_derive(&planner);
         if (rc == 0)
@@ -139,6 +157,7 @@ void nuioa_plan_free(struct nuioa_plan *plan)
     free(plan->assignments);
     free(plan->order);
     free(plan->rails);
+    free(plan->nics);
     *plan = (struct nuioa_plan){ 0 };
 }
 

@@ -70,6 +70,9 @@ struct nuioa_plan {
     uint32_t order_count;                 /* 0 if leader=off, else task_count */
     uint32_t *order; /* [order_count]: local ranks, the best leader first; order[0] leads */
     uint32_t near;   /* the first `near` ranks of `order` share the best level */
+    uint32_t nic_count;
+    uint32_t *nics; /* [nic_count]: indexes into node->nics: those that ranks may use, PCI order */
+    bool connected; /* each of them surely reaches the others' network, or the user says so */
     uint32_t rail_count;
     uint32_t *rails;                  /* [rail_count]: the local rank that leads each NIC in use */
     struct nuioa_mapping mapping;     /* mapper, J before and after, bound, evaluations */

@@ -45,8 +45,8 @@ uint32_t nuioa_rails_nearest(const struct nuioa_rails *rails, hwloc_const_bitmap
 uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_node *node,
                          hwloc_const_bitmap_t cpus);
 
-/* Returns a number that is lower for a rail that is nearer to `cpus` (OS indexes), by level and then
- * as in nuioa_rails_tie. It is below 1000, and means nothing but in comparisons. */
+/* Returns a number that is lower for a rail that is nearer to `cpus` (OS indexes), by level and
+ * then as in nuioa_rails_tie. It is below 1000, and means nothing but in comparisons. */
 uint32_t nuioa_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
                              hwloc_const_bitmap_t cpus, unsigned rail);
 

@@ -41,7 +41,10 @@ struct nuioa_nic {
     char netdev[32]; /* "" if none */
     char pci[16];    /* "0000:41:00.0", "" if none (software devices) */
     char fabric[24]; /* subnet prefix of GID 0, InfiniBand only; "" if unknown */
-    uint32_t port;   /* verbs port, from 1; 0 where there is no verbs device */
+    char subnet
+        [56];      /* IP subnet of the netdev, "10.1.0.0/16", RoCE and Ethernet only; "" if unknown,
+                        or not needed (topology/nic_subnet.h) */
+    uint32_t port; /* verbs port, from 1; 0 where there is no verbs device */
     enum nuioa_nic_kind kind;
     enum nuioa_nic_state state;
     enum nuioa_locality locality;

@@ -205,12 +205,114 @@ static void test_nccl(void **state)
     plan_case_free(s);
 }
 
+/* Gives rank 0 these NICs of the machine "quad", which has two. */
+static void give_nics(struct plan_case *s, uint32_t first, uint32_t count)
+{
+    struct nuioa_assignment *assignment = &s->plan.assignments[0];
+    free(assignment->nics);
+    assignment->nics = calloc(2, sizeof(*assignment->nics));
+    assert_non_null(assignment->nics);
+    assignment->nics[0] = first;
+    assignment->nics[1] = !first;
+    assignment->nic = (int32_t)first;
+    assignment->nic_count = count;
+}
+
+/* A rank gets its own NICs only if they reach those of all others. */
+static void test_connected(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    plan_case_on(s, 4, 4);
+    plan_case_option(s, "export", "ucx,ofi");
+    plan_case_make(s);
+    assert_true(s->plan.connected);
+    give_nics(s, 1, 1);
+    assert_string_equal(foreign(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1");
+    assert_string_equal(foreign(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
+    give_nics(s, 1, 2);
+    assert_string_equal(foreign(s, 0, "UCX_NET_DEVICES"), "mlx5_1:1,mlx5_0:1");
+    assert_null(foreign(s, 0, "UCX_MAX_RNDV_RAILS"));   /* UCX uses two by itself */
+    assert_null(foreign(s, 0, "FI_VERBS_DEVICE_NAME")); /* it takes one */
+
+    for (unsigned i = 0; i < 2; i++)
+        s->node.nics[i].fabric[0] = '\0'; /* the subnet is unknown */
+    plan_case_make(s);
+    assert_false(s->plan.connected);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_string_equal(foreign(s, i, "UCX_NET_DEVICES"), "mlx5_0:1,mlx5_1:1");
+        assert_null(foreign(s, i, "FI_VERBS_DEVICE_NAME"));
+    }
+    plan_case_option(s, "rails", "connected");
+    plan_case_make(s);
+    assert_true(s->plan.connected);
+    assert_string_equal(foreign(s, 3, "UCX_NET_DEVICES"), "mlx5_1:1");
+
+    plan_case_option(s, "nic", "mlx5_1");
+    plan_case_option(s, "rails", "auto");
+    plan_case_make(s);
+    assert_true(s->plan.connected); /* there is one only */
+    assert_string_equal(foreign(s, 0, "FI_VERBS_DEVICE_NAME"), "mlx5_1");
+    plan_case_free(s);
+}
+
+static void set_kind(struct plan_case *s, enum nuioa_nic_kind kind, const char *name)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        s->node.nics[i].kind = kind;
+        snprintf(s->node.nics[i].name, sizeof(s->node.nics[i].name), "%s%u", name, i);
+    }
+    plan_case_make(s);
+}
+
+/* Each kind has its own variables. */
+static void test_kinds(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    plan_case_on(s, 4, 4);
+    plan_case_option(s, "export", "ucx,ofi,psm");
+    set_kind(s, NUIOA_NIC_EFA, "rdmap");
+    give_nics(s, 0, 2);
+    assert_string_equal(foreign(s, 0, "FI_EFA_IFACE"), "rdmap0,rdmap1");
+    set_kind(s, NUIOA_NIC_OMNIPATH, "hfi1_");
+    assert_null(foreign(s, 0, "HFI_UNIT")); /* two planes are possible */
+    plan_case_option(s, "rails", "connected");
+    set_kind(s, NUIOA_NIC_OMNIPATH, "hfi1_");
+    assert_string_equal(foreign(s, 3, "HFI_UNIT"), "1");
+    assert_string_equal(foreign(s, 3, "FI_OPX_HFI_SELECT"), "1");
+    give_nics(s, 0, 2);
+    assert_null(foreign(s, 0, "HFI_UNIT"));
+    plan_case_free(s);
+}
+
+/* NCCL gets no fewer NICs than a task has GPUs. */
+static void test_nccl_gpus(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    plan_case_on(s, 4, 4);
+    plan_case_option(s, "export", "nccl");
+    plan_case_option(s, "nic", "mlx5_0,mlx5_1");
+    plan_case_make(s);
+    s->plan.assignments[2].gpu_count = 2;
+    assert_string_equal(foreign(s, 0, "NCCL_IB_HCA"), "=mlx5_0:1,mlx5_1:1");
+    s->plan.assignments[2].gpu_count = 3;
+    for (unsigned i = 0; i < 4; i++)
+        assert_null(foreign(s, i, "NCCL_IB_HCA"));
+    plan_case_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads),  cmocka_unit_test(test_threads_own_nic),
         cmocka_unit_test(test_progress), cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_nccl),
+        cmocka_unit_test(test_nccl),     cmocka_unit_test(test_connected),
+        cmocka_unit_test(test_kinds),    cmocka_unit_test(test_nccl_gpus),
     };
     return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }

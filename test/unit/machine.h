@@ -19,8 +19,8 @@ void machine_build(struct nuioa_node *node, const struct shape *shape);
 /* A usable NIC at the NUMA node (index), on a card of its own; returns it for changes. */
 struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigned numa);
 
-/* A GPU at the NUMA node (index); returns it for changes. machine_path sets the path from a GPU to a
- * NIC, both of which are there already; all others are then unknown, or as set before. */
+/* A GPU at the NUMA node (index); returns it for changes. machine_path sets the path from a GPU to
+ * a NIC, both of which are there already; all others are then unknown, or as set before. */
 struct nuioa_gpu *machine_gpu(struct nuioa_node *node, unsigned numa);
 void machine_path(struct nuioa_node *node, unsigned gpu, unsigned nic, enum nuioa_path path);
 

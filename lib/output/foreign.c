@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* nuioa(7), EXPORTS TO OTHER LIBRARIES, has the table of these variables and their sources. */
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "output/block.h"
+#include "output/environment.h"
+
+/* The NICs that are named to a library. */
+struct choice {
+    const uint32_t *nics; /* [count]: indexes into node->nics, the best one first */
+    uint32_t count;
+};
+
+/* The number of NICs over which UCX sends one message by itself (UCX, src/ucp/core/ucp_context.c,
+ * MAX_RNDV_RAILS). */
+#define UCX_RAILS 2
+
+/* Which name of a NIC a library wants. */
+enum name { LABEL, DEVICE, NETDEV };
+
+static const char *name_of(const struct nuioa_nic *nic, enum name name, char *label, size_t size)
+{
+    if (name == LABEL)
+        return nuioa_nic_label(nic, label, size);
+    return name == DEVICE ? nic->name : nic->netdev;
+}
+
+/* Writes the names of the NICs, such as "mlx5_0:1,mlx5_1:1": with `verbs` of those with a verbs
+ * device, else of those without. Returns false if there are none, or if they do not fit. */
+static bool list_names(const struct nuioa_node *node, const struct choice *choice, bool verbs,
+                       enum name name, char *list, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < choice->count; i++) {
+        const struct nuioa_nic *nic = &node->nics[choice->nics[i]];
+        char label[48];
+        if (verbs != (nic->port > 0))
+            continue;
+        int n = snprintf(list + used, size - used, "%s%s", used ? "," : "",
+                         name_of(nic, name, label, sizeof(label)));
+        if (n < 0 || (size_t)n >= size - used)
+            return false;
+        used += (size_t)n;
+    }
+    return used > 0;
+}
+
+/* UCX has the same names of devices as nuioa, and takes a list. */
+static void put_ucx(struct nuioa_block *b, const struct nuioa_node *node,
+                    const struct choice *choice)
+{
+    char list[NUIOA_BLOCK_ENTRY_MAX];
+    bool verbs = choice->count && node->nics[choice->nics[0]].port > 0;
+    if (!list_names(node, choice, verbs, LABEL, list, sizeof(list)))
+        return;
+    nuioa_block_put(b, "UCX_NET_DEVICES=%s", list);
+    if (choice->count > UCX_RAILS)
+        nuioa_block_put(b, "UCX_MAX_RNDV_RAILS=%u", choice->count);
+}
+
+/* Returns the unit number at the end of a name such as "hfi1_0", or NULL. */
+static const char *unit_of(const char *name)
+{
+    const char *underscore = strrchr(name, '_');
+    return underscore ? underscore + 1 : NULL;
+}
+
+/* Adds the variables that name one NIC. */
+static void put_single(struct nuioa_block *b, const struct nuioa_nic *nic, unsigned wanted)
+{
+    const char *unit = nic->kind == NUIOA_NIC_OMNIPATH ? unit_of(nic->name) : NULL;
+    if (wanted & NUIOA_EXPORT_OFI && nic->kind == NUIOA_NIC_ETHERNET && nic->netdev[0])
+        nuioa_block_put(b, "FI_TCP_IFACE=%s", nic->netdev);
+    if (wanted & NUIOA_EXPORT_OFI && nic->kind == NUIOA_NIC_INFINIBAND && nic->port > 0)
+        nuioa_block_put(b, "FI_VERBS_DEVICE_NAME=%s", nic->name);
+    if (wanted & NUIOA_EXPORT_OFI && unit)
+        nuioa_block_put(b, "FI_OPX_HFI_SELECT=%s", unit);
+    if (wanted & NUIOA_EXPORT_PSM && unit)
+        nuioa_block_put(b, "HFI_UNIT=%s", unit);
+}
+
+/* Adds the variables of the rank's own NICs. A variable that leaves out a NIC is set only if every
+ * NIC of the node reaches the others' network: else two ranks may have NICs that do not reach each
+ * other. */
+static void put_own(struct nuioa_block *b, const struct nuioa_node *node,
+                    const struct choice *choice, unsigned wanted)
+{
+    const struct nuioa_nic *first = &node->nics[choice->nics[0]];
+    char list[NUIOA_BLOCK_ENTRY_MAX];
+    if (choice->count == 1)
+        put_single(b, first, wanted);
+    if (wanted & NUIOA_EXPORT_OFI && first->kind == NUIOA_NIC_EFA &&
+        list_names(node, choice, true, DEVICE, list, sizeof(list)))
+        nuioa_block_put(b, "FI_EFA_IFACE=%s", list);
+}
+
+/* Returns true if each task of the node has at most `count` GPUs. */
+static bool suffice(const struct nuioa_plan *plan, uint32_t count)
+{
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        if (plan->assignments[i].gpu_count > count)
+            return false;
+    return true;
+}
+
+/* Adds the variable of NCCL and RCCL, only if the user or the site chose NICs. NCCL finds the NIC
+ * of a GPU by itself. It needs equal values on all ranks and fails if each rank has its own NIC
+ * (NVIDIA/nccl issue 1478). A value that begins with '=' has exact names. */
+static void put_nccl(struct nuioa_block *b, const struct nuioa_plan *plan,
+                     const struct nuioa_node *node)
+{
+    const struct choice all = { plan->nics, plan->nic_count };
+    char list[NUIOA_BLOCK_ENTRY_MAX];
+    if (!suffice(plan, plan->nic_count))
+        return;
+    if (list_names(node, &all, true, LABEL, list, sizeof(list)))
+        nuioa_block_put(b, "NCCL_IB_HCA==%s", list);
+    else if (list_names(node, &all, false, NETDEV, list, sizeof(list)))
+        nuioa_block_put(b, "NCCL_SOCKET_IFNAME==%s", list);
+}
+
+int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                              const struct nuioa_options *options, uint32_t local, char *env,
+                              size_t size)
+{
+    const struct nuioa_assignment *assignment = &plan->assignments[local];
+    const struct choice own = { assignment->nics, assignment->nic_count },
+                        all = { plan->nics, plan->nic_count };
+    unsigned wanted = options->export_set;
+    struct nuioa_block b;
+    if (nuioa_block_begin(&b, env, size) < 0)
+        return -ENOSPC;
+    if (wanted & NUIOA_EXPORT_UCX && own.count)
+        put_ucx(&b, node, plan->connected ? &own : &all);
+    if (plan->connected && own.count)
+        put_own(&b, node, &own, wanted);
+    if (wanted & NUIOA_EXPORT_MPICH && own.count &&
+        node->nics[own.nics[0]].kind == NUIOA_NIC_SLINGSHOT)
+        nuioa_block_put(&b, "MPICH_OFI_NIC_POLICY=NUMA");
+    if (wanted & NUIOA_EXPORT_NCCL && strcmp(options->nic, "auto"))
+        put_nccl(&b, plan, node);
+    return nuioa_block_end(&b);
+}
