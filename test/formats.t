@@ -50,7 +50,7 @@ names() {
 # --- JSON ----------------------------------------------------------------------------------------
 
 for machine in hagrid5 laptop gpu-memory memoryless-die nic-under-machine efa virtual-functions \
-    no-slit bad-slit; do
+    no-slit bad-slit gpu-paths; do
     prints "topo-$machine" 0 "$tool" topo --topology "$machines/$machine.xml" --json
 done
 prints warned 0 "$tool" topo --topology "$machines/flat-slit.xml" --json

@@ -177,6 +177,25 @@ options=()
 is "Slurm says them, in a heterogeneous step, too" "$(leader SLURM_LOCALID=1 SLURM_PROCID=7 \
     SLURM_GTIDS=0,2 | tr , '\n' | sort | xargs)" "5 7"
 
+# --- GPUs ---------------------------------------------------------------------------------------
+
+# nic VARIABLE...: the NIC of a process with these variables, on a machine with a NIC beside each GPU
+nic() {
+    env "$@" "$tool" exec --print --json --topology "$machines/gpus.xml" --local-rank 1 \
+        --local-size 4 | python3 -c 'import json, sys; print(json.load(sys.stdin)["nic"])'
+}
+unset "${!CUDA_@}" "${!ROCR_@}" "${!HIP_@}" "${!ZE_@}" GPU_DEVICE_ORDINAL
+other=$(nic A=1)
+for gpu in 0 1 2 3; do
+    near=01
+    [ "$gpu" -lt 2 ] || near=23
+    is "the NIC is on the socket of the GPU of this process: GPU $gpu" \
+        "$(nic "CUDA_VISIBLE_DEVICES=$gpu" | grep -cE "^mlx5_[$near]:1\$")" 1
+done
+for list in 2-3 " 2" 2,2 MIG-2 GPU-2; do
+    is "... as without a GPU, if it is not known: $list" "$(nic "CUDA_VISIBLE_DEVICES=$list")" "$other"
+done
+
 # --- CPUs that are bound ------------------------------------------------------------------------
 
 cpus=$(nproc --all)

@@ -111,6 +111,24 @@ for machine in "$machines"/*.xml; do
     is "topo: $(basename "$machine") within 100 columns, in ASCII" \
         "$status|$(LC_ALL=C awk 'length($0) > 100 || /[^ -~]/' "$work/out")" "0|"
 done
+run topo --topology "$machines/gpu-paths.xml"
+is "topo: the paths from GPUs to NICs" "$(awk '/^  [0-7] / { print $1, $2, $4, $5, $6 }' "$work/out")" \
+    "0 nvidia 0 PIX SYS
+1 nvidia 0 PXB SYS
+2 amd 0 PHB SYS
+3 intel 0 NODE SYS
+4 other 0 NODE SYS
+5 nvidia 1 SYS PIX
+6 nvidia - ? ?
+7 amd 1 SYS NODE"
+run topo --topology "$hagrid"
+is "topo: no table of GPUs without one" "$(grep -c GPU "$work/out")" 0
+run plan --topology "$machines/gpu-paths.xml" --tasks 2 --xml "$work/gpus.xml"
+is "the picture has the GPUs and their nearest NICs" \
+    "$(grep -o 'name="GPU [^"]*"' "$work/gpus.xml" | cut -d '"' -f 2 | sort)" \
+    "$(printf '%s\n' "GPU 0: PIX mlx5_0:1" "GPU 1: PXB mlx5_0:1" "GPU 2: PHB mlx5_0:1" \
+        "GPU 3: NODE mlx5_0:1" "GPU 4: NODE mlx5_0:1" "GPU 5: PIX mlx5_1:1" "GPU 6" \
+        "GPU 7: NODE mlx5_1:1")"
 answers "topo --topology=FILE --json" topo "--topology=$hagrid" --json
 answers "options in any order" topo --json --topology "$hagrid"
 
@@ -205,7 +223,7 @@ if ! command -v python3 >/dev/null; then
     exit
 fi
 run topo --topology "$hagrid" --json
-is "topo --json: keys" "$(json "*d")" "nuioa host numa distance nics warnings"
+is "topo --json: keys" "$(json "*d")" "nuioa host numa distance nics gpus paths warnings"
 is "topo --json: keys of a NUMA node" "$(json "*d['numa'][0]")" \
     "os_index cpus allowed_cpus memory_bytes package"
 is "topo --json: keys of distance" "$(json "*d['distance']")" "source matrix level"
@@ -217,6 +235,14 @@ is "topo --json: a matrix from initiator to memory" \
 is "topo --json: levels of the NIC" "$(json "*d['nics'][0]['level']")" "3 2 2 1 2 0 1 1"
 run topo --topology "$machines/laptop.xml" --json
 is "topo --json: no NIC is an empty list" "$(json "d['nics']")" "[]"
+is "topo --json: ... and no GPU, and no path" "$(json "d['gpus'],d['paths']")" "[] []"
+run topo --topology "$machines/gpu-paths.xml" --json
+is "topo --json: a GPU" "$(json "d['gpus'][2]")" "{'index': 2, 'pci': '0000:1d:00.0', \
+'vendor': 'amd', 'numa': [0], 'cpus': '0-3', 'device': None}"
+is "topo --json: a GPU whose place is not known" \
+    "$(json "d['gpus'][6]['numa'],d['gpus'][6]['cpus'],d['paths'][6]")" "[] None [None, None]"
+is "topo --json: paths, a row for each GPU, a column for each NIC" \
+    "$(json "d['paths'][0],d['paths'][5],len(d['paths'])")" "['PIX', 'SYS'] ['SYS', 'PIX'] 8"
 for machine in "$machines"/*.xml; do
     run topo --topology "$machine" --json
     is "topo --json: $(basename "$machine") is JSON" "$status|$(json "d['nuioa']")|$err" "0|1|"
