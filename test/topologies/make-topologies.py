@@ -10,7 +10,8 @@ import sys
 
 sys.dont_write_bytecode = True
 from hwlocxml import (OSDEV, OSDEV_GPU, OSDEV_NETWORK, Obj, bridge, cores,  # noqa: E402
-                      document, gpu, group, hostbridge, ipoib, l3, netdev, numa, package, pci, verbs)
+                      document, gpu, group, hostbridge, ipoib, l3, netdev, numa, package, pci,
+                      verbs)
 
 MELLANOX, INTEL, AMAZON, CRAY = 0x15b3, 0x8086, 0x1d0f, 0x17db
 MACHINES = {}
@@ -222,8 +223,8 @@ def gpu_paths():
         return bridge("0000:%02x:%02x.0" % (bus, dev), first, last, list(kids))
 
     render = Obj(OSDEV, None, (), name="renderD128", osdev_type=OSDEV_GPU)
-    # A switch has its upstream port on bus 0x11, its downstream ports on bus 0x12; one of them leads
-    # to a second switch.
+    # A switch has its upstream port on bus 0x11, its downstream ports on bus 0x12; one of these
+    # leads to a second switch.
     switch = port(0x10, 0x11, 0x1c, port(
         0x11, 0x12, 0x1c,
         port(0x12, 0x13, 0x13, card(0x13, 0x0207, MELLANOX, 0x1021,
@@ -233,11 +234,13 @@ def gpu_paths():
             0x16, 0x17, 0x17, gpu("0000:17:00.0", "cuda1"))), dev=2)), dev=1)
     amd = port(0x10, 0x1d, 0x1d, display("0000:1d:00.0", 0x1002, 0x74a1, 0x1200), dev=2)
     intel = port(0x20, 0x21, 0x21, display("0000:21:00.0", INTEL, 0x0bd5), dev=1)
-    virtio = port(0x20, 0x22, 0x22, display("0000:22:00.0", 0x1af4, 0x1050, 0x0300, [render]), dev=2)
+    virtio = port(0x20, 0x22, 0x22, display("0000:22:00.0", 0x1af4, 0x1050, 0x0300, [render]),
+                  dev=2)
     aspeed = port(0x20, 0x23, 0x23, display("0000:23:00.0", 0x1a03, 0x2000, 0x0300), dev=3)
     inside = display("0000:00:02.0", INTEL, 0x4680)
     # A GPU and a NIC on one card, without a bridge; and the GPU of an APU, which has none either.
-    both = [pci("0000:81:00.0", 0x0207, MELLANOX, 0xa2d6, [verbs("mlx5_1"), ipoib("ib1", "mlx5_1")]),
+    both = [pci("0000:81:00.0", 0x0207, MELLANOX, 0xa2d6,
+                [verbs("mlx5_1"), ipoib("ib1", "mlx5_1")]),
             display("0000:81:00.1", 0x10de, 0x20b8, 0x0302)]
     apu = display("0001:01:00.0", 0x1002, 0x74a0, 0x1200)
     far = hostbridge(0xf0, [gpu("0000:f0:00.0", "cuda2")])

@@ -179,7 +179,7 @@ is "Slurm says them, in a heterogeneous step, too" "$(leader SLURM_LOCALID=1 SLU
 
 # --- GPUs ---------------------------------------------------------------------------------------
 
-# nic VARIABLE...: the NIC of a process with these variables, on a machine with a NIC beside each GPU
+# nic VARIABLE...: the NIC of a process with these variables; each GPU has a NIC beside it
 nic() {
     env "$@" "$tool" exec --print --json --topology "$machines/gpus.xml" --local-rank 1 \
         --local-size 4 | python3 -c 'import json, sys; print(json.load(sys.stdin)["nic"])'
@@ -193,7 +193,8 @@ for gpu in 0 1 2 3; do
         "$(nic "CUDA_VISIBLE_DEVICES=$gpu" | grep -cE "^mlx5_[$near]:1\$")" 1
 done
 for list in 2-3 " 2" 2,2 MIG-2 GPU-2; do
-    is "... as without a GPU, if it is not known: $list" "$(nic "CUDA_VISIBLE_DEVICES=$list")" "$other"
+    is "... as without a GPU, if it is not known: $list" \
+        "$(nic "CUDA_VISIBLE_DEVICES=$list")" "$other"
 done
 
 # --- CPUs that are bound ------------------------------------------------------------------------

@@ -95,6 +95,55 @@ static void test_render_node(void **state)
     dump_remove(&dump);
 }
 
+/* A bridge between PCI buses, of which hwloc reads the configuration space. */
+static void add_bridge(const struct dump *dump, const char *busid, int bus, int last)
+{
+    const unsigned char primary = (unsigned char)strtoul(busid + 5, NULL, 16);
+    unsigned char config[64] = { 0x86, 0x80, 0x7a, 0x34, [0x0b] = 0x06, [0x0a] = 0x04 };
+    char path[200];
+    config[0x0e] = 1;
+    config[0x18] = primary;
+    config[0x19] = (unsigned char)bus;
+    config[0x1a] = (unsigned char)last;
+    dump_pci(dump, busid, "0x060400 0x8086 0x347a");
+    snprintf(path, sizeof(path), "%s/sys/devices/pci/%s/config", dump->path, busid);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(config, 1, sizeof(config), file), sizeof(config));
+    assert_int_equal(fclose(file), 0);
+}
+
+/* As on a machine that runs: hwloc keeps all bridges that have something below them. */
+static void test_switches(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    add_bridge(&dump, "0000:80:01.0", 0x81, 0x86); /* root port */
+    add_bridge(&dump, "0000:81:00.0", 0x82, 0x86); /* upstream port of a switch */
+    add_bridge(&dump, "0000:82:00.0", 0x83, 0x83); /* its downstream ports */
+    add_bridge(&dump, "0000:82:01.0", 0x84, 0x84);
+    add_bridge(&dump, "0000:82:02.0", 0x85, 0x86);
+    add_bridge(&dump, "0000:85:00.0", 0x86, 0x86);
+    add_bridge(&dump, "0000:80:02.0", 0x88, 0x88); /* another root port */
+    dump_pci(&dump, "0000:83:00.0", "0x020000 0x15b3 0x101d");
+    dump_net(&dump, "0000:83:00.0", "eth0", "02:00:00:00:00:01", "up", "100000");
+    dump_pci(&dump, "0000:84:00.0", "0x030200 0x10de 0x2330");
+    dump_pci(&dump, "0000:86:00.0", "0x030200 0x10de 0x2330");
+    dump_pci(&dump, "0000:88:00.0", "0x030200 0x10de 0x2330");
+    dump_pci(&dump, "0000:01:00.0", "0x030200 0x10de 0x2330");
+    load(&node, dump.path);
+    assert_int_equal(node.gpu_count, 4);
+    assert_int_equal(node.nic_count, 1);
+    assert_int_equal(nuioa_path_at(&node, 0, 0), NUIOA_PATH_SYS);
+    assert_int_equal(nuioa_path_at(&node, 1, 0), NUIOA_PATH_PIX);
+    assert_int_equal(nuioa_path_at(&node, 2, 0), NUIOA_PATH_PXB);
+    assert_int_equal(nuioa_path_at(&node, 3, 0), NUIOA_PATH_PHB);
+    nuioa_node_free(&node);
+    dump_remove(&dump);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -112,9 +161,8 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),
-        cmocka_unit_test(test_no_gpu),
-        cmocka_unit_test(test_render_node),
+        cmocka_unit_test(test_paths),       cmocka_unit_test(test_no_gpu),
+        cmocka_unit_test(test_render_node), cmocka_unit_test(test_switches),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests_name("gpu_discover", tests, NULL, NULL);

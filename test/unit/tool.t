@@ -112,7 +112,8 @@ for machine in "$machines"/*.xml; do
         "$status|$(LC_ALL=C awk 'length($0) > 100 || /[^ -~]/' "$work/out")" "0|"
 done
 run topo --topology "$machines/gpu-paths.xml"
-is "topo: the paths from GPUs to NICs" "$(awk '/^  [0-7] / { print $1, $2, $4, $5, $6 }' "$work/out")" \
+is "topo: the paths from GPUs to NICs" \
+    "$(awk '/^  [0-7] / { print $1, $2, $4, $5, $6 }' "$work/out")" \
     "0 nvidia 0 PIX SYS
 1 nvidia 0 PXB SYS
 2 amd 0 PHB SYS
