@@ -82,6 +82,13 @@ static struct nuioa_nic_load *entry_of(struct nuioa_step_load *load, const struc
     return fresh;
 }
 
+/* Returns the part of a rank that counts for one of its NICs. Its first NIC counts double, because
+ * some libraries use only that one. */
+static double part_of(const struct nuioa_assignment *a, uint32_t nic)
+{
+    return (nic ? 1.0 : 2.0) / (a->nic_count + 1);
+}
+
 /* Shares the ranks out in proportion to their weights; without weights each rank counts 1. */
 static void add_up(struct nuioa_step_load *load, const struct nuioa_plan *plan,
                    const struct nuioa_node *node)
@@ -91,9 +98,12 @@ static void add_up(struct nuioa_step_load *load, const struct nuioa_plan *plan,
         sum += plan->assignments[i].weight;
     for (uint32_t i = 0; i < plan->task_count; i++) {
         const struct nuioa_assignment *a = &plan->assignments[i];
-        struct nuioa_nic_load *entry = a->nic < 0 ? NULL : entry_of(load, &node->nics[a->nic]);
-        if (entry)
-            entry->ranks += sum > 0 ? a->weight / sum * plan->task_count : 1;
+        double ranks = sum > 0 ? a->weight / sum * plan->task_count : 1;
+        for (uint32_t k = 0; k < a->nic_count; k++) {
+            struct nuioa_nic_load *entry = entry_of(load, &node->nics[a->nics[k]]);
+            if (entry)
+                entry->ranks += ranks * part_of(a, k);
+        }
     }
 }
 

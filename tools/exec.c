@@ -203,7 +203,7 @@ static void print_own(const struct exec_plan *e, FILE *out)
     print_list(out, ": CPUs ", own->cpus);
     fprintf(out, ", memory %s", nuioa_memory_text(own, text, sizeof(text)));
     if (own->nic >= 0)
-        fprintf(out, ", NIC %s", nuioa_nic_label(&e->node.nics[own->nic], text, sizeof(text)));
+        fprintf(out, ", NIC %s", nuioa_nics_brief(own, &e->node, text, sizeof(text)));
     if (own->level != NUIOA_NO_LEVEL)
         fprintf(out, ", level %u", own->level);
     fprintf(out, ": %s\n", e->plan.reason);

@@ -212,14 +212,14 @@ static void forget_ranks(struct exec_plan *e)
 
 /* --- the NIC ---------------------------------------------------------------------------------- */
 
-static bool is_taken(const struct exec_plan *e, int32_t nic)
+static bool is_taken(const struct exec_plan *e, uint32_t nic)
 {
     struct nuioa_rails rails;
     bool taken = false;
     if (nuioa_rails_init(&rails, &e->node, &e->options, NULL, NULL))
         return false;
     for (unsigned r = 0; r < rails.count; r++)
-        taken = taken || rails.nic[r] == (uint32_t)nic;
+        taken = taken || rails.nic[r] == nic;
     nuioa_rails_free(&rails);
     return taken;
 }
@@ -247,7 +247,10 @@ static int check_nic(struct exec_plan *e, const struct nuioa_request *request)
     struct nuioa_plan plan;
     struct nuioa_error err = { "" };
     nuioa_node_refresh(&e->node);
-    if (own->nic < 0 || is_taken(e, own->nic))
+    bool taken = true;
+    for (uint32_t k = 0; k < own->nic_count; k++)
+        taken = taken && is_taken(e, own->nics[k]);
+    if (taken)
         return 0;
     for (uint32_t i = 0; i < e->place.count; i++)
         e->input.tasks[i].cpus = own->cpus;

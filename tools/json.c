@@ -264,12 +264,30 @@ static void put_account(json_t *o, const struct nuioa_plan *plan, uint32_t local
     put(o, "why", text(nuioa_report_why(plan, local, why, sizeof(why))), bad);
 }
 
+static json_t *nics_of(const struct nuioa_assignment *p, const struct nuioa_node *node, bool *bad)
+{
+    json_t *array = json_array();
+    char label[64];
+    for (uint32_t i = 0; i < p->nic_count; i++)
+        add(array, text(nuioa_nic_label(&node->nics[p->nics[i]], label, sizeof(label))), bad);
+    return array;
+}
+
+static json_t *gpus_of(const struct nuioa_assignment *p, bool *bad)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < p->gpu_count; i++)
+        add(array, json_integer(p->gpus[i]), bad);
+    return array;
+}
+
 static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
                        bool *bad)
 {
     const struct nuioa_assignment *p = &plan->assignments[local];
     char buffer[4096];
     const char *places = nuioa_places_text(p, buffer, sizeof(buffer));
+    const char *path = nuioa_path_name(p->path);
     json_t *o = json_object(), *places_value = places ? json_string(places) : json_null();
     put(o, "local", json_integer(local), bad);
     put(o, "rank", json_integer(p->rank), bad);
@@ -280,6 +298,9 @@ static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *n
         p->nic < 0 ? json_null()
                    : text(nuioa_nic_label(&node->nics[p->nic], buffer, sizeof(buffer))),
         bad);
+    put(o, "nics", nics_of(p, node, bad), bad);
+    put(o, "gpus", p->gpus_known ? gpus_of(p, bad) : json_null(), bad);
+    put(o, "path", path ? json_string(path) : json_null(), bad);
     put(o, "level", p->level == NUIOA_NO_LEVEL ? json_null() : json_integer(p->level), bad);
     put(o, "memory", text(nuioa_memory_text(p, buffer, sizeof(buffer))), bad);
     put(o, "leader", json_boolean(plan->order_count && plan->order[0] == local), bad);

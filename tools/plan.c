@@ -21,7 +21,7 @@ static const char usage[] =
     "nuioa plan prints where srun --nuioa would run the ranks of one node, which NIC each would\n"
     "use, and which rank would lead. It binds nothing.\n"
     "\n"
-    "  --tasks N                   ranks on this node; may be left out with --ranks or --binding\n"
+    "  --tasks N                   ranks on this node; may be left out with --ranks, --binding, --gpus\n"
     "  --cpus-per-task C           as for srun (sbatch with --binding none); default 1\n"
     "  --topology FILE.xml|DIR     another machine: an hwloc XML file, or an extracted sysfs dump\n"
     "  --allowed CPULIST           CPUs the step may use, such as 0-7,16; default: all allowed\n"
@@ -30,6 +30,8 @@ static const char usage[] =
     "                              block distribution over the allowed cores; none with\n"
     "                              --cores share and without --cpus-per-task\n"
     "  --ranks LIST                their ranks in the job, such as 4-7; default 0 to N-1\n"
+    "  --gpus '0;1;2,3'            the GPUs of each rank, by their numbers in nuioa topo; an empty\n"
+    "                              item: none. Default: no rank has a GPU\n"
     "  --interrupts CPULIST        for --policy cpu: CPUs that serve interrupts of Ethernet NICs;\n"
     "                              default: those of this machine\n"
     "  --explain                   say for each rank why it is where it is, and what the cost is\n"
@@ -43,7 +45,8 @@ static const char usage[] =
 /* The command line and its files as they were read, kept until the plan is printed. */
 struct job {
     const char *command;
-    const char *tasks, *cpus_per_task, *allowed, *binding, *ranks, *interrupts, *xml, *format;
+    const char *tasks, *cpus_per_task, *allowed, *binding, *ranks, *gpus, *interrupts, *xml,
+        *format;
     bool json, help, explain;
     struct nuioa_options options;
     struct nuioa_node node;
@@ -59,12 +62,19 @@ static int set_option(struct tool_args *args, void *context)
 static int read_arguments(struct job *job, int argc, char **argv)
 {
     const struct tool_option options[] = {
-        { "tasks", &job->tasks, NULL },           { "cpus-per-task", &job->cpus_per_task, NULL },
-        { "allowed", &job->allowed, NULL },       { "binding", &job->binding, NULL },
-        { "ranks", &job->ranks, NULL },           { "xml", &job->xml, NULL },
-        { "format", &job->format, NULL },         { "json", NULL, &job->json },
-        { "interrupts", &job->interrupts, NULL }, { "help", NULL, &job->help },
-        { "explain", NULL, &job->explain },       { NULL, NULL, NULL },
+        { "tasks", &job->tasks, NULL },
+        { "cpus-per-task", &job->cpus_per_task, NULL },
+        { "allowed", &job->allowed, NULL },
+        { "binding", &job->binding, NULL },
+        { "ranks", &job->ranks, NULL },
+        { "xml", &job->xml, NULL },
+        { "format", &job->format, NULL },
+        { "json", NULL, &job->json },
+        { "interrupts", &job->interrupts, NULL },
+        { "help", NULL, &job->help },
+        { "explain", NULL, &job->explain },
+        { "gpus", &job->gpus, NULL },
+        { NULL, NULL, NULL },
     };
     job->command = argv[0];
     nuioa_options_init(&job->options);
@@ -80,7 +90,7 @@ static int read_arguments(struct job *job, int argc, char **argv)
         return tool_usage(job->command, "--format: '%s' is not one of cpu-bind, rankfile",
                           job->format);
     rc = plan_input_arguments(&job->input, job->command, job->tasks, job->cpus_per_task, job->ranks,
-                              job->allowed, job->binding);
+                              job->allowed, job->binding, job->gpus);
     return rc || !job->interrupts ? rc : plan_input_interrupts(&job->input, job->interrupts);
 }
 

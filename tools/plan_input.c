@@ -112,6 +112,15 @@ static int default_ranks(struct plan_input *input)
     return 0;
 }
 
+/* Returns how many items a list has that `separator` parts. */
+static uint32_t count_items(const char *list, char separator)
+{
+    uint32_t count = 1;
+    for (; *list; list++)
+        count += *list == separator;
+    return count;
+}
+
 /* Finds the number of tasks. All options that give it must give the same. */
 static int count_tasks(struct plan_input *input, const char *tasks, const char *ranks)
 {
@@ -128,6 +137,8 @@ static int count_tasks(struct plan_input *input, const char *tasks, const char *
         return rc;
     if (!input->task_count)
         input->task_count = named ? named : input->line_count;
+    if (!input->task_count && input->gpus)
+        input->task_count = count_items(input->gpus, ';');
     if (!input->task_count)
         return tool_usage(input->command, "--tasks is missing");
     if (ranks && named != input->task_count)
@@ -136,16 +147,20 @@ static int count_tasks(struct plan_input *input, const char *tasks, const char *
     if (has_file(input) && input->line_count != input->task_count)
         return tool_fail("%s: has %u lines, but there are %u tasks", input->binding,
                          input->line_count, input->task_count);
+    if (input->gpus && count_items(input->gpus, ';') != input->task_count)
+        return tool_usage(input->command, "--gpus has GPUs for %u tasks, but there are %u tasks",
+                          count_items(input->gpus, ';'), input->task_count);
     return ranks ? 0 : default_ranks(input);
 }
 
 int plan_input_arguments(struct plan_input *input, const char *command, const char *tasks,
                          const char *cpus_per_task, const char *ranks, const char *allowed,
-                         const char *binding)
+                         const char *binding, const char *gpus)
 {
     memset(input, 0, sizeof(*input));
     input->command = command;
     input->binding = binding;
+    input->gpus = gpus;
     if (cpus_per_task &&
         (nuioa_parse_u32(cpus_per_task, CPU_MAX, &input->cpus_per_task) || !input->cpus_per_task))
         return tool_usage(command, "--cpus-per-task: '%s' is not a number from 1 to %d",
@@ -220,6 +235,61 @@ static int find_binding(struct plan_input *input, const struct nuioa_node *node,
     return 0;
 }
 
+/* --- their GPUs ------------------------------------------------------------------------------- */
+
+/* Reads the GPUs of one task, such as "2,3"; "" means none. Appends them to input->gpu_list, which
+ * has *count so far. */
+static int read_gpus(struct plan_input *input, const struct nuioa_node *node, uint32_t local,
+                     const char *item, size_t *count)
+{
+    hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
+    int rc = 0, last;
+    if (!gpus)
+        return tool_fail("out of memory");
+    if (*item && plan_cpu_list(item, gpus))
+        rc =
+            tool_usage(input->command, "--gpus: '%.40s' is not a list of GPUs such as 0,2-3", item);
+    last = hwloc_bitmap_last(gpus);
+    if (!rc && last >= (int)node->gpu_count)
+        rc = node->gpu_count ? tool_fail("--gpus: there is no GPU %d: the node has GPUs 0 to %u "
+                                         "(nuioa topo shows them)",
+                                         last, node->gpu_count - 1)
+                             : tool_fail("--gpus: no GPU of the node is known");
+    for (int gpu = -1; !rc && (gpu = hwloc_bitmap_next(gpus, gpu)) >= 0;) {
+        input->gpu_list[(*count)++] = (uint32_t)gpu;
+        input->tasks[local].gpu_count++;
+    }
+    hwloc_bitmap_free(gpus);
+    return rc;
+}
+
+static int find_gpus(struct plan_input *input, const struct nuioa_node *node)
+{
+    size_t count = 0;
+    int rc = 0;
+    char *copy = input->gpus ? strdup(input->gpus) : NULL, *rest = copy;
+    if (!input->gpus)
+        return 0;
+    input->gpu_list = calloc((size_t)input->task_count * node->gpu_count + 1, sizeof(uint32_t));
+    if (!copy || !input->gpu_list)
+        rc = tool_fail("out of memory");
+    for (uint32_t i = 0; !rc && i < input->task_count; i++) {
+        const char *item = strsep(&rest, ";");
+        input->tasks[i].gpus = input->gpu_list + count;
+        rc = read_gpus(input, node, i, item ? item : "", &count);
+    }
+    free(copy);
+    return rc;
+}
+
+static bool any_gpu(const struct plan_input *input)
+{
+    for (uint32_t i = 0; i < input->task_count; i++)
+        if (input->tasks[i].gpu_count)
+            return true;
+    return false;
+}
+
 /* --- what they communicate -------------------------------------------------------------------- */
 
 static int weigh_by_list(struct plan_input *input, const char *list)
@@ -283,6 +353,8 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
     int rc = find_binding(input, node, options);
     if (!rc)
         rc = find_weights(input, options, warnings);
+    if (!rc)
+        rc = find_gpus(input, node);
     if (rc)
         return rc;
     if (options->policy == NUIOA_POLICY_CPU)
@@ -299,6 +371,7 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
         .cpus_per_task = input->cpus_per_task,
         .cpus_typed = input->cpus_per_task,
         .hinted = *options->hints,
+        .sees_gpu = any_gpu(input),
         .planned = node->emulated,
     };
     return 0;
@@ -312,6 +385,7 @@ void plan_input_free(struct plan_input *input)
     hwloc_bitmap_free(input->interrupts);
     free(input->cpus);
     free(input->ranks);
+    free(input->gpu_list);
     free(input->tasks);
     free(input->pairs);
     memset(input, 0, sizeof(*input));

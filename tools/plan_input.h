@@ -22,6 +22,8 @@ struct plan_input {
         interrupts;       /* CPUs that serve interrupts of NICs; NULL if not given: then they are
                                   read from this machine */
     const char *binding;  /* a file, "none", or NULL */
+    const char *gpus;     /* as typed, such as "0;1;2,3", or NULL */
+    uint32_t *gpu_list;   /* indexes into node->gpus, those of each task one after the other */
     uint32_t line_count;  /* of that file */
     hwloc_bitmap_t *cpus; /* [line_count], later [task_count] */
     struct nuioa_task *tasks; /* [task_count] */
@@ -35,12 +37,11 @@ struct plan_input {
 int plan_input_interrupts(struct plan_input *input, const char *list);
 
 /* Clears *input and reads the values of the options that have these names, as typed, and the file
- * `binding`. A value is NULL if the option was not given; *input keeps pointers to `command` and
- * `binding`. Returns 0, or an exit
- * status after a message on stderr. The caller calls plan_input_free in any case. */
+ * `binding`. A value is NULL if the option was not given; *input keeps pointers to `command`,
+ * `binding` and `gpus`. Returns 0, or an exit status after a message on stderr. The caller calls plan_input_free in any case. */
 int plan_input_arguments(struct plan_input *input, const char *command, const char *tasks,
                          const char *cpus_per_task, const char *ranks, const char *allowed,
-                         const char *binding);
+                         const char *binding, const char *gpus);
 
 /* Fills *request, which then points into *input, *node and *options: they must outlive it, and
  * there is nothing to free in it. Adds warnings about the hints to *warnings. Returns 0, or an exit

@@ -10,10 +10,11 @@
 #include "output/block.h"
 #include "util/number.h"
 
-const char *const nuioa_environment_names[] = { "NUIOA_VERSION",   "NUIOA_LEADER",  "NUIOA_ORDER",
-                                                "NUIOA_NEAR",      "NUIOA_LEADERS", "NUIOA_NIC",
-                                                "NUIOA_LEVEL",     "NUIOA_WEIGHT",  "NUIOA_CPUS",
-                                                "NUIOA_COMM_CPUS", "NUIOA_PLANNED", NULL };
+const char *const nuioa_environment_names[] = {
+    "NUIOA_VERSION", "NUIOA_LEADER", "NUIOA_ORDER",  "NUIOA_NEAR", "NUIOA_LEADERS",
+    "NUIOA_NIC",     "NUIOA_LEVEL",  "NUIOA_WEIGHT", "NUIOA_CPUS", "NUIOA_COMM_CPUS",
+    "NUIOA_PLANNED", "NUIOA_NICS",   "NUIOA_GPUS",   NULL
+};
 
 static void put_order(struct nuioa_block *b, const struct nuioa_plan *plan)
 {
@@ -48,6 +49,10 @@ int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *no
     if (assignment->nic >= 0)
         nuioa_block_put(&b, "NUIOA_NIC=%s",
                         nuioa_nic_label(&node->nics[assignment->nic], text, sizeof(text)));
+    if (nuioa_nics_text(assignment, node, text, sizeof(text)))
+        nuioa_block_put(&b, "NUIOA_NICS=%s", text);
+    if (nuioa_gpus_text(assignment, node, text, sizeof(text)))
+        nuioa_block_put(&b, "NUIOA_GPUS=%s", text);
     if (assignment->level != NUIOA_NO_LEVEL)
         nuioa_block_put(&b, "NUIOA_LEVEL=%u", assignment->level);
     if (plan->hinted)

@@ -14,13 +14,13 @@
 
 static void print_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)
 {
-    static const char *const heads[] = { "node",   "rank", "",      "CPUs",   "NUMA",
-                                         "memory", "NIC",  "level", "weight", "" };
+    static const char *const heads[] = { "node", "rank",  "",    "CPUs", "NUMA",   "memory",
+                                         "NIC",  "level", "GPU", "path", "weight", "" };
     char text[128];
     double most = report_heaviest(plan);
     struct report_lines lines;
     struct nuioa_text_table table;
-    nuioa_text_table_init(&table, "lrllllllrl");
+    nuioa_text_table_init(&table, "lrllllllllrl");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_text_table_add(&table, "%s", heads[i]);
     bool open = report_lines_open(&lines, plan);
@@ -32,6 +32,7 @@ static void print_ranks(const struct nuioa_plan *plan, const struct nuioa_node *
         report_add_location(&table, &lines);
         nuioa_text_table_add(&table, "%s", nuioa_memory_text(lines.assignment, text, sizeof(text)));
         report_add_nic(&table, node, &lines);
+        report_add_gpus(&table, &lines);
         report_add_weight(&table, &lines);
         nuioa_text_table_add(&table, "%.*s", bar, "####################");
     }

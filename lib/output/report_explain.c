@@ -126,11 +126,12 @@ static void add_why(struct nuioa_text_table *table, const struct report_lines *l
 
 void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)
 {
-    static const char *const heads[] = { "rank",   "",       "CPUs",  "NUMA",  "NIC",      "level",
-                                         "before", "weight", "order", "local", "partners", "why" };
+    static const char *const heads[] = { "rank",  "",      "CPUs",     "NUMA",   "NIC",
+                                         "level", "GPU",   "path",     "before", "weight",
+                                         "order", "local", "partners", "why" };
     struct report_lines lines;
     struct nuioa_text_table table;
-    nuioa_text_table_init(&table, "rlllllrrrrll");
+    nuioa_text_table_init(&table, "rlllllllrrrrll");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_text_table_add(&table, "%s", heads[i]);
     bool open = report_lines_open(&lines, plan);
@@ -138,6 +139,7 @@ void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node
     while (open && report_lines_next(&lines)) {
         report_add_location(&table, &lines);
         report_add_nic(&table, node, &lines);
+        report_add_gpus(&table, &lines);
         add_change(&table, &lines);
         report_add_weight(&table, &lines);
         if (plan->hinted && lines.count == 1)

@@ -33,7 +33,7 @@ double report_heaviest(const struct nuioa_plan *plan)
 
 static bool same_line(const struct nuioa_assignment *a, const struct nuioa_assignment *b)
 {
-    return a->nic == b->nic && a->level == b->level && a->memory == b->memory &&
+    return nuioa_same_devices(a, b) && a->level == b->level && a->memory == b->memory &&
            hwloc_bitmap_isequal(a->numas, b->numas);
 }
 
@@ -114,14 +114,38 @@ void report_add_nic(struct nuioa_text_table *table, const struct nuioa_node *nod
                     const struct report_lines *line)
 {
     const struct nuioa_assignment *assignment = line->assignment;
-    char text[128];
+    char text[NUIOA_TEXT_TABLE_CELL];
     if (assignment->nic < 0)
         nuioa_text_table_add(table, "-");
     else
-        nuioa_text_table_add(table, "%s",
-                             nuioa_nic_label(&node->nics[assignment->nic], text, sizeof(text)));
+        nuioa_text_table_add(table, "%s", nuioa_nics_brief(assignment, node, text, sizeof(text)));
     nuioa_text_table_add(table, assignment->level == NUIOA_NO_LEVEL ? "-" : "%u",
                          assignment->level);
+}
+
+bool report_has_gpus(const struct nuioa_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        if (plan->assignments[i].gpu_count)
+            return true;
+    return false;
+}
+
+void report_add_gpus(struct nuioa_text_table *table, const struct report_lines *line)
+{
+    const struct nuioa_assignment *assignment = line->assignment;
+    const char *path = nuioa_path_name(assignment->path);
+    hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
+    if (!report_has_gpus(line->plan) || !gpus) {
+        nuioa_text_table_add(table, "%s", "");
+        nuioa_text_table_add(table, "%s", "");
+    } else {
+        for (uint32_t i = 0; i < assignment->gpu_count; i++)
+            hwloc_bitmap_set(gpus, assignment->gpus[i]);
+        report_add_set(table, gpus);
+        nuioa_text_table_add(table, "%s", path ? path : "-");
+    }
+    hwloc_bitmap_free(gpus);
 }
 
 void report_add_weight(struct nuioa_text_table *table, const struct report_lines *line)

@@ -16,7 +16,7 @@ const char *report_number(double value, char *text, size_t size);
 double report_heaviest(const struct nuioa_plan *plan);
 
 /* An iterator over the lines of a table. A line is one rank; above 64 ranks, it is all ranks that
- * share NUMA nodes, NIC, level and memory policy. */
+ * share NUMA nodes, NICs, GPUs, level and memory policy. */
 struct report_lines {
     const struct nuioa_plan *plan;
     bool grouped; /* a line may have several ranks */
@@ -52,9 +52,16 @@ void report_add_set(struct nuioa_text_table *table, hwloc_const_bitmap_t set);
 /* Adds four cells: ranks, leader mark, CPUs, NUMA nodes. */
 void report_add_location(struct nuioa_text_table *table, const struct report_lines *line);
 
-/* Adds two cells: NIC and level. `node` is the one that the plan was made for. */
+/* Adds two cells: NICs and level. `node` is the one that the plan was made for. */
 void report_add_nic(struct nuioa_text_table *table, const struct nuioa_node *node,
                     const struct report_lines *line);
+
+/* Returns true if the GPUs of some rank are known. */
+bool report_has_gpus(const struct nuioa_plan *plan);
+
+/* Adds two cells: the indexes of the GPUs and the longest path to the nearest NIC; they are empty if
+ * no rank has known GPUs. */
+void report_add_gpus(struct nuioa_text_table *table, const struct report_lines *line);
 
 /* Adds one cell: the weight; it is empty if no rank has any. */
 void report_add_weight(struct nuioa_text_table *table, const struct report_lines *line);

@@ -55,12 +55,12 @@ static int draw_rank(hwloc_topology_t topology, const struct nuioa_plan *plan, u
 
 static bool is_used(const struct nuioa_plan *plan, const struct nuioa_node *node, const char *name)
 {
-    for (uint32_t i = 0; i < plan->task_count; i++) {
-        int32_t nic = plan->assignments[i].nic;
-        if (nic >= 0 &&
-            (!strcmp(node->nics[nic].name, name) || !strcmp(node->nics[nic].netdev, name)))
-            return true;
-    }
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        for (uint32_t k = 0; k < plan->assignments[i].nic_count; k++) {
+            const struct nuioa_nic *nic = &node->nics[plan->assignments[i].nics[k]];
+            if (!strcmp(nic->name, name) || !strcmp(nic->netdev, name))
+                return true;
+        }
     return false;
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *numas_text(const char *policy, hwloc_const_bitmap_t numas, char *text,
                               size_t size)
@@ -48,6 +49,65 @@ const char *nuioa_places_text(const struct nuioa_assignment *assignment, char *t
         text[used] = '\0';
     }
     return used ? text : NULL;
+}
+
+/* Appends a word to a list with commas of which *used bytes are written. Returns false if it does
+ * not fit. */
+static bool append(const char *word, char *text, size_t size, size_t *used)
+{
+    int n = snprintf(text + *used, size - *used, "%s%s", *used ? "," : "", word);
+    if (n < 0 || (size_t)n >= size - *used)
+        return false;
+    *used += (size_t)n;
+    return true;
+}
+
+const char *nuioa_nics_text(const struct nuioa_assignment *assignment,
+                            const struct nuioa_node *node, char *text, size_t size)
+{
+    size_t used = 0;
+    char label[48];
+    for (uint32_t i = 0; i < assignment->nic_count; i++)
+        if (!append(nuioa_nic_label(&node->nics[assignment->nics[i]], label, sizeof(label)), text,
+                    size, &used))
+            return NULL;
+    return used ? text : NULL;
+}
+
+const char *nuioa_gpus_text(const struct nuioa_assignment *assignment,
+                            const struct nuioa_node *node, char *text, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < assignment->gpu_count; i++)
+        if (!append(node->gpus[assignment->gpus[i]].pci, text, size, &used))
+            return NULL;
+    return used ? text : NULL;
+}
+
+const char *nuioa_nics_brief(const struct nuioa_assignment *assignment,
+                             const struct nuioa_node *node, char *text, size_t size)
+{
+    char label[48];
+    *text = '\0';
+    if (assignment->nic_count <= 2 && nuioa_nics_text(assignment, node, text, size))
+        return text;
+    *text = '\0';
+    if (assignment->nic_count)
+        snprintf(text, size, "%s +%u",
+                 nuioa_nic_label(&node->nics[assignment->nics[0]], label, sizeof(label)),
+                 assignment->nic_count - 1);
+    return text;
+}
+
+static bool same_numbers(const uint32_t *a, uint32_t a_count, const uint32_t *b, uint32_t b_count)
+{
+    return a_count == b_count && (!a_count || !memcmp(a, b, a_count * sizeof(*a)));
+}
+
+bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_assignment *b)
+{
+    return same_numbers(a->nics, a->nic_count, b->nics, b->nic_count) &&
+           same_numbers(a->gpus, a->gpu_count, b->gpus, b->gpu_count);
 }
 
 void nuioa_assignment_drop_places(struct nuioa_assignment *assignment)

@@ -58,7 +58,8 @@ struct nuioa_assignment {
     int32_t nic;          /* index into node->nics, or -1; the first of `nics` */
     uint32_t nic_count;   /* 0 if `nic` is -1 */
     uint32_t *nics;       /* [nic_count]: indexes into node->nics, the best one first */
-    uint32_t gpu_count;   /* 0: no GPU, or it is unknown which ones */
+    bool gpus_known;      /* `gpus` are all that it has; else it is unknown which ones it has */
+    uint32_t gpu_count;   /* 0 if they are unknown */
     uint32_t *gpus;       /* [gpu_count]: indexes into node->gpus, as in struct nuioa_task */
     enum nuioa_path path; /* the longest of those from its GPUs to the nearest of `nics` */
     uint32_t level;       /* distance level from `nic` to `cpus`; NUIOA_NO_LEVEL if unknown */
@@ -76,6 +77,24 @@ const char *nuioa_memory_text(const struct nuioa_assignment *assignment, char *t
 /* Writes the OMP places to `text`, an array of `size` bytes, in the form of OMP_PLACES: "{2},{3}".
  * Returns `text`; or NULL if there are none or if they do not fit, and `text` is then undefined. */
 const char *nuioa_places_text(const struct nuioa_assignment *assignment, char *text, size_t size);
+
+/* Write the labels of the NICs of an assignment ("mlx5_0:1,mlx5_1:1"), or the PCI addresses of its
+ * GPUs ("0000:1b:00.0"), with commas, to `text`, an array of `size` bytes. `node` is the one of the
+ * plan. They return `text`; or NULL if there are none or if they do not fit, and `text` is then
+ * undefined. */
+const char *nuioa_nics_text(const struct nuioa_assignment *assignment,
+                            const struct nuioa_node *node, char *text, size_t size);
+const char *nuioa_gpus_text(const struct nuioa_assignment *assignment,
+                            const struct nuioa_node *node, char *text, size_t size);
+
+/* Writes the NICs of an assignment for a table: the labels of up to two; of more NICs the first
+ * one's and how many follow ("mlx5_0:1 +3"); "" if there are none. What does not fit into `size`
+ * bytes is cut. Returns `text`. */
+const char *nuioa_nics_brief(const struct nuioa_assignment *assignment,
+                             const struct nuioa_node *node, char *text, size_t size);
+
+/* Returns true if two assignments have the same NICs, in the same order, and the same GPUs. */
+bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_assignment *b);
 
 /* Frees the OMP places of an assignment and sets their number to 0. Everything else stays. */
 void nuioa_assignment_drop_places(struct nuioa_assignment *assignment);

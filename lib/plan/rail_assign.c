@@ -375,6 +375,7 @@ static void find_path(const struct nuioa_node *node, struct nuioa_assignment *as
 static int set_gpus(const struct nuioa_task *task, struct nuioa_assignment *assignment)
 {
     free(assignment->gpus);
+    assignment->gpus_known = task->gpus_known;
     assignment->gpu_count = 0;
     assignment->gpus = NULL;
     if (!task->gpus_known || !task->gpu_count)

@@ -19,6 +19,8 @@ void advice_clear(struct nuioa_client *advice)
     clear_list(&advice->rails);
     clear_list(&advice->leaders);
     free(advice->nic);
+    free(advice->nics);
+    free(advice->gpus);
     free(advice->cpus);
     *advice = (struct nuioa_client){ 0 };
 }

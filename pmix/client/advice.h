@@ -26,10 +26,10 @@ struct nuioa_client {
     uint32_t near;  /* how many ranks at the beginning of `order` are equally near; 0: not known */
     uint32_t level; /* this process's distance from its network port */
     double weight;  /* how much this process communicates */
-    struct rank_list order;   /* all ranks of this node, the best leader first */
-    struct rank_list rails;   /* the best rank for each network port in use */
-    struct rank_list leaders; /* the leader of each node */
-    char *nic, *cpus;         /* allocated by malloc; NULL: not known */
+    struct rank_list order;         /* all ranks of this node, the best leader first */
+    struct rank_list rails;         /* the best rank for each network port in use */
+    struct rank_list leaders;       /* the leader of each node */
+    char *nic, *nics, *gpus, *cpus; /* allocated by malloc; NULL: not known */
 };
 
 /* Checks advice that was just read. Empties it, and frees its members, if it contradicts itself.

@@ -118,7 +118,10 @@ int advice_from_environment(struct nuioa_client *advice)
     advice->has_weight = weight && !nuioa_parse_decimal(weight, &advice->weight);
     if (read_list("NUIOA_ORDER", &advice->order) < 0 ||
         read_list("NUIOA_LEADERS", &advice->leaders) < 0 ||
-        read_string("NUIOA_NIC", &advice->nic) < 0 || read_string("NUIOA_CPUS", &advice->cpus) < 0)
+        read_string("NUIOA_NIC", &advice->nic) < 0 ||
+        read_string("NUIOA_NICS", &advice->nics) < 0 ||
+        read_string("NUIOA_GPUS", &advice->gpus) < 0 ||
+        read_string("NUIOA_CPUS", &advice->cpus) < 0)
         return -ENOMEM;
     return 0;
 }

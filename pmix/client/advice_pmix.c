@@ -144,7 +144,11 @@ static int read_advice(const struct reader *r, struct nuioa_client *advice)
     int rc = read_list(r, "nuioa.order", &advice->order);
     if (!rc)
         rc = read_list(r, "nuioa.rail_leaders", &advice->rails);
-    return rc ? rc : read_list(r, "nuioa.leaders", &advice->leaders);
+    if (!rc)
+        rc = read_list(r, "nuioa.leaders", &advice->leaders);
+    read_string(r, "nuioa.nics", &advice->nics);
+    read_string(r, "nuioa.gpus", &advice->gpus);
+    return rc;
 }
 
 int advice_from_pmix(struct nuioa_client *advice)

@@ -51,6 +51,16 @@ const char *nuioa_client_nic(const struct nuioa_client *client)
     return client ? client->nic : NULL;
 }
 
+const char *nuioa_client_nics(const struct nuioa_client *client)
+{
+    return client ? client->nics : NULL;
+}
+
+const char *nuioa_client_gpus(const struct nuioa_client *client)
+{
+    return client ? client->gpus : NULL;
+}
+
 int nuioa_client_level(const struct nuioa_client *client)
 {
     return client && client->has_level ? (int)client->level : -ENOENT;

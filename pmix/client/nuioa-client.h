@@ -60,6 +60,15 @@ int nuioa_client_is_planned(const struct nuioa_client *client);
  * such port or it is not known. */
 const char *nuioa_client_nic(const struct nuioa_client *client);
 
+/* Returns all network ports that this process should use, with commas: "mlx5_0:1,mlx5_1:1". The
+ * first one is that of nuioa_client_nic, and the others are as near or were asked for. The handle
+ * owns the string. Returns NULL if there is no such port or it is not known. */
+const char *nuioa_client_nics(const struct nuioa_client *client);
+
+/* Returns the PCI addresses of the GPUs of this process, with commas: "0000:1b:00.0,0000:2a:00.0".
+ * The handle owns the string. Returns NULL if it has no GPU, or if it is not known which ones. */
+const char *nuioa_client_gpus(const struct nuioa_client *client);
+
 /* Returns the level of this process's distance from that port: 0 is the same NUMA node, 1 the
  * nearest other ones, and so on. Returns -ENOENT if it is not known. */
 int nuioa_client_level(const struct nuioa_client *client);

@@ -192,7 +192,8 @@ static bool is_wanted(const struct nuioa_node *node, const struct nuioa_plan *pl
         return false;
     bool used = nic->usable;
     for (uint32_t i = 0; i < plan->task_count && !used; i++)
-        used = plan->assignments[i].nic == (int32_t)index;
+        for (uint32_t k = 0; k < plan->assignments[i].nic_count; k++)
+            used |= plan->assignments[i].nics[k] == index;
     return used;
 }
 

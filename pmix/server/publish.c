@@ -283,7 +283,7 @@ static bool add_standard(struct record *record, const struct nuioa_publication *
 static bool add_ours(struct record *record, const struct nuioa_publication *p, uint32_t local)
 {
     const struct nuioa_assignment *assignment = &p->plan->assignments[local];
-    char label[64], *cpus = NULL;
+    char label[64], text[4096], *cpus = NULL;
     if (assignment->level != NUIOA_NO_LEVEL)
         add_u32(record, "nuioa.level", assignment->level);
     if (p->plan->hinted) {
@@ -294,6 +294,12 @@ static bool add_ours(struct record *record, const struct nuioa_publication *p, u
         !record_add_text(
             record, "nuioa.nic",
             strdup(nuioa_nic_label(&p->node->nics[assignment->nic], label, sizeof(label)))))
+        return false;
+    if (nuioa_nics_text(assignment, p->node, text, sizeof(text)) &&
+        !record_add_text(record, "nuioa.nics", strdup(text)))
+        return false;
+    if (nuioa_gpus_text(assignment, p->node, text, sizeof(text)) &&
+        !record_add_text(record, "nuioa.gpus", strdup(text)))
         return false;
     if (hwloc_bitmap_list_asprintf(&cpus, assignment->cpus) < 0)
         cpus = NULL;

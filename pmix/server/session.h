@@ -48,7 +48,7 @@ bool session_has(const struct nuioa_publisher *s, const char *key, pmix_data_typ
 /* A record is the keys of one rank, or with PMIX_RANK_WILDCARD those of the node. They are stored
  * together, because each call of PMIx wakes another thread and waits for it. A record takes
  * RECORD_KEYS keys; one with more keys is not stored, and record_store says so. */
-#define RECORD_KEYS 10
+#define RECORD_KEYS 12
 
 struct record {
     uint32_t rank;  /* PMIx's rank, or PMIX_RANK_WILDCARD */

@@ -48,7 +48,7 @@ static uint32_t put_nics(const struct nuioa_node *node, struct wire_nic *nics)
 
 static bool same_line(const struct nuioa_assignment *a, const struct nuioa_assignment *b)
 {
-    return a->nic == b->nic && a->level == b->level && a->memory == b->memory &&
+    return nuioa_same_devices(a, b) && a->level == b->level && a->memory == b->memory &&
            hwloc_bitmap_isequal(a->numas, b->numas);
 }
 
@@ -80,8 +80,7 @@ static void put_line(const struct record_source *s, uint32_t first, bool *done, 
     put_set(line->cpus, sizeof(line->cpus), sets->cpus);
     put_set(line->numas, sizeof(line->numas), assignment->numas);
     nuioa_memory_text(assignment, line->memory, sizeof(line->memory));
-    if (assignment->nic >= 0)
-        nuioa_nic_label(&s->node->nics[assignment->nic], line->nic, sizeof(line->nic));
+    nuioa_nics_brief(assignment, s->node, line->nic, sizeof(line->nic));
     line->level = assignment->level;
     line->weight = plan->hinted ? weight : -1;
 }

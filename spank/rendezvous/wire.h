@@ -188,7 +188,7 @@ struct wire_nic {
 struct wire_line {
     char ranks[64], cpus[64], numas[32]; /* lists, such as "0-3,8"; a long one is cut */
     char memory[32];                     /* the memory policy, as nuioa_memory_text() writes it */
-    char nic[48];                        /* the label of their NIC; "": none */
+    char nic[48];                        /* their NICs, as nuioa_nics_brief writes them; "": none */
     uint32_t count;                      /* number of ranks */
     uint32_t level; /* their distance level from the NIC; UINT32_MAX: unknown */
     uint32_t leads; /* 1: the node's leader is among them */

@@ -74,6 +74,10 @@ static void print_client(FILE *out, pmix_rank_t self)
     fprintf(out, "%u client.leaders=%zu\n", self, nuioa_client_leaders(client, &ranks));
     fprintf(out, "%u client.nic=%s\n", self,
             nuioa_client_nic(client) ? nuioa_client_nic(client) : "");
+    fprintf(out, "%u client.nics=%s\n", self,
+            nuioa_client_nics(client) ? nuioa_client_nics(client) : "");
+    fprintf(out, "%u client.gpus=%s\n", self,
+            nuioa_client_gpus(client) ? nuioa_client_gpus(client) : "");
     fprintf(out, "%u client.level=%d\n", self, nuioa_client_level(client));
     fprintf(out, "%u client.cpus=%s\n", self,
             nuioa_client_cpus(client) ? nuioa_client_cpus(client) : "");
@@ -86,11 +90,11 @@ int main(int argc, char **argv)
                                              "nuioa.order",        "nuioa.near",
                                              "nuioa.rail_leaders", "nuioa.leaders",
                                              "nuioa.planned",      NULL };
-    static const char *const rank_keys[] = { "nuioa.nic",           "nuioa.level",
-                                             "nuioa.weight",        "nuioa.cpus",
-                                             "nuioa.comm_cpus",     PMIX_CPUSET,
-                                             PMIX_LOCALITY_STRING,  PMIX_PACKAGE_RANK,
-                                             PMIX_DEVICE_DISTANCES, NULL };
+    static const char *const rank_keys[] = {
+        "nuioa.nic",          "nuioa.nics",      "nuioa.gpus",          "nuioa.level",
+        "nuioa.weight",       "nuioa.cpus",      "nuioa.comm_cpus",     PMIX_CPUSET,
+        PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK, PMIX_DEVICE_DISTANCES, NULL
+    };
     pmix_proc_t self;
     char *text = NULL;
     size_t size;

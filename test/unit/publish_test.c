@@ -176,7 +176,7 @@ static void test_record_is_full(void **state)
         stored = 0;
         assert_int_equal(record_store(publisher, &record), more ? -ENOBUFS : 0);
         assert_int_equal(stored > 0, !more);
-        assert_true(!more || strstr(err.text, "key.10 "));
+        assert_true(!more || strstr(err.text, "key.12 "));
         record_end(&record);
     }
     nuioa_publish_close(publisher);
