@@ -264,7 +264,7 @@ static void put_account(json_t *o, const struct nuioa_plan *plan, uint32_t local
     put(o, "why", text(nuioa_report_why(plan, local, why, sizeof(why))), bad);
 }
 
-static json_t *nics_of(const struct nuioa_assignment *p, const struct nuioa_node *node, bool *bad)
+static json_t *own_nics(const struct nuioa_assignment *p, const struct nuioa_node *node, bool *bad)
 {
     json_t *array = json_array();
     char label[64];
@@ -273,7 +273,7 @@ static json_t *nics_of(const struct nuioa_assignment *p, const struct nuioa_node
     return array;
 }
 
-static json_t *gpus_of(const struct nuioa_assignment *p, bool *bad)
+static json_t *own_gpus(const struct nuioa_assignment *p, bool *bad)
 {
     json_t *array = json_array();
     for (uint32_t i = 0; i < p->gpu_count; i++)
@@ -298,8 +298,8 @@ static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *n
         p->nic < 0 ? json_null()
                    : text(nuioa_nic_label(&node->nics[p->nic], buffer, sizeof(buffer))),
         bad);
-    put(o, "nics", nics_of(p, node, bad), bad);
-    put(o, "gpus", p->gpus_known ? gpus_of(p, bad) : json_null(), bad);
+    put(o, "nics", own_nics(p, node, bad), bad);
+    put(o, "gpus", p->gpus_known ? own_gpus(p, bad) : json_null(), bad);
     put(o, "path", path ? json_string(path) : json_null(), bad);
     put(o, "level", p->level == NUIOA_NO_LEVEL ? json_null() : json_integer(p->level), bad);
     put(o, "memory", text(nuioa_memory_text(p, buffer, sizeof(buffer))), bad);

@@ -65,6 +65,9 @@ nic auto
 nic mlx5_0
 nic ^eth0
 nic mlx5_*
+rails auto
+rails 2
+rails connected,3
 mem local
 mem nic
 mem interleave
@@ -88,6 +91,7 @@ done <<'END'
 policy=latency
 cores=pack
 nic=mlx5_0
+rails=connected
 mem=off
 leader=rank0
 threads=auto
@@ -107,7 +111,7 @@ plugin on "topology=$topology"
 refused --nuioa=help
 is "--nuioa=help starts nothing" "$ranks" 0
 is "--nuioa=help exits with 0" "$rc" 0
-for name in hints policy cores nic mem leader threads export gather; do
+for name in hints policy cores nic rails mem leader threads export gather; do
     like "--nuioa=help has $name" "$out$err" "$name"
 done
 users=${out%%plugstack.conf, or to*} admins=${out#*plugstack.conf, or to}

@@ -15,6 +15,8 @@ cases() {
     cat <<'END'
 policy fast bandwidth
 cores all pack
+rails none auto|number
+rails 0 from.1.to
 mem strict local
 leader first near
 threads many auto

@@ -76,6 +76,7 @@ static pmix_data_type_t type_of(const char *key, uint8_t how)
         { "nuioa.weight", PMIX_DOUBLE },      { "nuioa.nic", PMIX_STRING },
         { "nuioa.cpus", PMIX_STRING },        { "nuioa.order", PMIX_DATA_ARRAY },
         { "nuioa.leaders", PMIX_DATA_ARRAY }, { "nuioa.rail_leaders", PMIX_DATA_ARRAY },
+        { "nuioa.nics", PMIX_STRING },        { "nuioa.gpus", PMIX_STRING },
     };
     for (unsigned i = 0; i < sizeof(types) / sizeof(*types) && !(how & 2); i++)
         if (!strcmp(key, types[i].key))
@@ -141,6 +142,10 @@ static void ask(const struct nuioa_client *client)
     nuioa_client_is_planned(client);
     if (nuioa_client_nic(client))
         INPUT_CHECK(strlen(nuioa_client_nic(client)) < 65536);
+    if (nuioa_client_nics(client))
+        INPUT_CHECK(strlen(nuioa_client_nics(client)) < 65536);
+    if (nuioa_client_gpus(client))
+        INPUT_CHECK(strlen(nuioa_client_gpus(client)) < 65536);
     if (nuioa_client_cpus(client))
         INPUT_CHECK(strlen(nuioa_client_cpus(client)) < 65536);
     nuioa_client_vote(client, NUIOA_CLIENT_NODE, vote);

@@ -28,7 +28,7 @@ struct test {
     struct nuioa_pair pairs[PAIRS_MAX];
     struct nuioa_request request;
     int32_t gpu[TASKS_MAX];
-    uint32_t own_gpu[TASKS_MAX];
+    uint32_t own_gpus[TASKS_MAX][2];
     uint32_t cpus_per_task;
     bool block_binding;
 };
@@ -99,8 +99,12 @@ static bool make_masks(struct test *t)
     for (uint32_t i = 0; i < count; i++) {
         t->tasks[i].gpus_known = t->gpu[i] < (int32_t)node->gpu_count;
         t->tasks[i].gpu_count = t->tasks[i].gpus_known && t->gpu[i] >= 0;
-        t->own_gpu[i] = (uint32_t)t->gpu[i];
-        t->tasks[i].gpus = &t->own_gpu[i];
+        t->own_gpus[i][0] = (uint32_t)t->gpu[i];
+        t->own_gpus[i][1] = (uint32_t)t->gpu[i] + 1;
+        /* Odd ones also have the next GPU. */
+        if (t->tasks[i].gpu_count && t->gpu[i] % 2 && t->own_gpus[i][1] < node->gpu_count)
+            t->tasks[i].gpu_count = 2;
+        t->tasks[i].gpus = t->own_gpus[i];
         t->tasks[i].cpus = t->masks[i];
         for (unsigned c = 0; c < 2; c++)
             hwloc_bitmap_set(t->masks[i], node->pus[t->cpu[i][c] % node->pu_count].os_index);
@@ -153,6 +157,9 @@ static void check_plan(const struct test *t, const struct nuioa_plan *plan)
         const struct nuioa_assignment *a = &plan->assignments[i];
         INPUT_CHECK(!hwloc_bitmap_iszero(a->cpus));
         INPUT_CHECK(a->nic < (int32_t)t->node.nic_count);
+        INPUT_CHECK(a->nic_count ? a->nic == (int32_t)a->nics[0] : a->nic < 0);
+        for (uint32_t k = 1; k < a->nic_count; k++)
+            INPUT_CHECK(a->nics[k] < t->node.nic_count && a->nics[k] != a->nics[k - 1]);
         INPUT_CHECK(a->moved || hwloc_bitmap_isequal(a->cpus, t->masks[i]));
     }
 }

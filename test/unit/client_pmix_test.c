@@ -61,6 +61,8 @@ static void test_all_is_read(void **state)
     assert_int_equal(nuioa_client_weight(c, &weight), 0);
     assert_true(weight == 12.5);
     assert_string_equal(nuioa_client_nic(c), "mlx5_1:1");
+    assert_string_equal(nuioa_client_nics(c), "mlx5_1:1,mlx5_0:1");
+    assert_string_equal(nuioa_client_gpus(c), "0000:2a:00.0");
     assert_string_equal(nuioa_client_cpus(c), "2-3");
     nuioa_client_close(c);
     leak_check_end(&before);

@@ -18,14 +18,10 @@
 /* libnuioa-client where there is no PMIx: the environment, or nothing. */
 
 static const char *const variables[] = {
-    "NUIOA_VERSION", "NUIOA_LEADER",
-    "NUIOA_ORDER",   "NUIOA_NEAR",
-    "NUIOA_LEADERS", "NUIOA_NIC",
-    "NUIOA_LEVEL",   "NUIOA_WEIGHT",
-    "NUIOA_CPUS",    "NUIOA_PLANNED",
-    "PMIX_RANK",     "PMIX_NAMESPACE",
-    "SLURM_PROCID",  "OMPI_COMM_WORLD_RANK",
-    "PMI_RANK",      NULL,
+    "NUIOA_VERSION", "NUIOA_LEADER",   "NUIOA_ORDER",  "NUIOA_NEAR",           "NUIOA_LEADERS",
+    "NUIOA_NIC",     "NUIOA_LEVEL",    "NUIOA_WEIGHT", "NUIOA_CPUS",           "NUIOA_PLANNED",
+    "PMIX_RANK",     "PMIX_NAMESPACE", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+    "NUIOA_NICS",    "NUIOA_GPUS",     NULL,
 };
 
 static void clear(void)
@@ -38,9 +34,18 @@ static void clear(void)
 static void be_rank_5(void)
 {
     static const char *const settings[] = {
-        "NUIOA_VERSION=1",     "NUIOA_LEADER=6",     "NUIOA_ORDER=6,4,5,7", "NUIOA_NEAR=2",
-        "NUIOA_LEADERS=0,6,8", "NUIOA_NIC=mlx5_0:1", "NUIOA_LEVEL=1",       "NUIOA_WEIGHT=12.5",
-        "NUIOA_CPUS=2-3",      "SLURM_PROCID=5",
+        "NUIOA_VERSION=1",
+        "NUIOA_LEADER=6",
+        "NUIOA_ORDER=6,4,5,7",
+        "NUIOA_NEAR=2",
+        "NUIOA_LEADERS=0,6,8",
+        "NUIOA_NIC=mlx5_0:1",
+        "NUIOA_LEVEL=1",
+        "NUIOA_WEIGHT=12.5",
+        "NUIOA_CPUS=2-3",
+        "SLURM_PROCID=5",
+        "NUIOA_NICS=mlx5_0:1,mlx5_1:1",
+        "NUIOA_GPUS=0000:1b:00.0",
     };
     clear();
     for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
@@ -72,6 +77,8 @@ static void test_all_is_read(void **state)
     assert_int_equal(nuioa_client_rail_leaders(c, &ranks), 0);
     assert_null(ranks);
     assert_string_equal(nuioa_client_nic(c), "mlx5_0:1");
+    assert_string_equal(nuioa_client_nics(c), "mlx5_0:1,mlx5_1:1");
+    assert_string_equal(nuioa_client_gpus(c), "0000:1b:00.0");
     assert_int_equal(nuioa_client_level(c), 1);
     assert_int_equal(nuioa_client_weight(c, &weight), 0);
     assert_true(weight == 12.5);
@@ -98,6 +105,8 @@ static void assert_no_advice(const struct nuioa_client *c)
     assert_int_equal(nuioa_client_best(c, mine, 2), -ENOENT);
     assert_int_equal(nuioa_client_near(c, mine, 2, NULL), 0);
     assert_null(nuioa_client_nic(c));
+    assert_null(nuioa_client_nics(c));
+    assert_null(nuioa_client_gpus(c));
     assert_null(nuioa_client_cpus(c));
     assert_int_equal(nuioa_client_level(c), -ENOENT);
     assert_int_equal(nuioa_client_weight(c, &weight), -ENOENT);

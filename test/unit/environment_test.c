@@ -160,6 +160,39 @@ static void test_environment(void **state)
     plan_case_free(s);
 }
 
+/* A rank is told all its NICs, the first of which is NUIOA_NIC, and its GPUs if they are known. */
+static void test_several_nics(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    char env[16384];
+    machine_build(&s->node, &(struct shape){ 1, 4, 1, 1, NULL });
+    for (unsigned n = 0; n < 3; n++) {
+        machine_nic(&s->node, (const char *[]){ "a", "b", "c" }[n], 0);
+        machine_gpu(&s->node, 0);
+    }
+    plan_case_on(s, 1, 1);
+    plan_case_make(s);
+    assert_true(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env)) > 0);
+    assert_string_equal(find(env, "NUIOA_NIC"), "a:1");
+    assert_string_equal(find(env, "NUIOA_NICS"), "a:1,b:1,c:1");
+    assert_null(find(env, "NUIOA_GPUS"));
+    machine_path(&s->node, 2, 1, NUIOA_PATH_PIX);
+    machine_path(&s->node, 0, 2, NUIOA_PATH_PIX);
+    plan_case_gpus(s, "2,0");
+    plan_case_make(s);
+    assert_true(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env)) > 0);
+    assert_string_equal(find(env, "NUIOA_NIC"), "b:1");
+    assert_string_equal(find(env, "NUIOA_NICS"), "b:1,c:1");
+    assert_string_equal(find(env, "NUIOA_GPUS"), "0000:12:00.0,0000:10:00.0");
+    plan_case_gpus(s, "?");
+    plan_case_make(s);
+    assert_true(nuioa_environment(&s->plan, &s->node, &s->options, 0, env, sizeof(env)) > 0);
+    assert_string_equal(find(env, "NUIOA_NICS"), "a:1");
+    assert_null(find(env, "NUIOA_GPUS"));
+    plan_case_free(s);
+}
+
 static const char *foreign(struct plan_case *s, unsigned local, const char *name)
 {
     static char env[16384];
@@ -309,10 +342,11 @@ static void test_nccl_gpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),  cmocka_unit_test(test_threads_own_nic),
-        cmocka_unit_test(test_progress), cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_nccl),     cmocka_unit_test(test_connected),
-        cmocka_unit_test(test_kinds),    cmocka_unit_test(test_nccl_gpus),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_threads_own_nic),
+        cmocka_unit_test(test_progress),     cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_several_nics), cmocka_unit_test(test_nccl),
+        cmocka_unit_test(test_connected),    cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_nccl_gpus),
     };
     return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }

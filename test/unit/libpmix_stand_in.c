@@ -76,6 +76,10 @@ static int put_own(pmix_value_t *value, const char *key)
         value->data.dval = 12.5;
     } else if (!strcmp(key, "nuioa.nic")) {
         put_text(value, "mlx5_1:1");
+    } else if (!strcmp(key, "nuioa.nics")) {
+        put_text(value, "mlx5_1:1,mlx5_0:1");
+    } else if (!strcmp(key, "nuioa.gpus")) {
+        put_text(value, "0000:2a:00.0");
     } else if (!strcmp(key, "nuioa.cpus")) {
         put_text(value, "2-3");
     } else {

@@ -51,6 +51,8 @@ static void test_defaults(void **state)
     assert_int_equal(options.cores, NUIOA_CORES_AUTO);
     assert_int_equal(options.mem, NUIOA_MEM_LOCAL);
     assert_int_equal(options.leader, NUIOA_LEADER_NEAR);
+    assert_int_equal(options.rails, 0);
+    assert_false(options.rails_connected);
     assert_true(options.threads);
     assert_false(options.coll);
     assert_int_equal(options.gather, NUIOA_SWITCH_AUTO);
@@ -296,6 +298,31 @@ static void test_nic(void **state)
     assert_string_equal(options.nic, "mlx5_*,^mlx5_3");
 }
 
+/* A number is kept by "connected", and the other way round: the site says the one, the user the
+ * other. */
+static void test_rails(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = { "", "0", "65", "-1", "2x", "all", "2,3", "auto,2", "2," };
+    accept("rails", "4");
+    assert_int_equal(options.rails, 4);
+    assert_false(options.rails_connected);
+    accept("rails", "connected");
+    assert_int_equal(options.rails, 4);
+    assert_true(options.rails_connected);
+    accept("rails", "auto");
+    assert_int_equal(options.rails, 0);
+    assert_true(options.rails_connected);
+    accept("rails", "connected,64");
+    assert_int_equal(options.rails, 64);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        assert_int_equal(set_at(NUIOA_FROM_COMMAND, "rails", wrong[i]), -EINVAL);
+    assert_int_equal(options.rails, 64);
+    set_at(NUIOA_FROM_COMMAND, "rails", "many");
+    assert_string_equal(err.text, "--nuioa-rails: 'many' is not auto, a number of NICs from 1 to "
+                                  "64, or connected");
+}
+
 static void test_hostile(void **state)
 {
     (void)state;
@@ -345,8 +372,9 @@ int main(void)
         cmocka_unit_test_setup(test_doors, start),    cmocka_unit_test_setup(test_unknown, start),
         cmocka_unit_test_setup(test_admin, start),    cmocka_unit_test_setup(test_numbers, start),
         cmocka_unit_test_setup(test_export, start),   cmocka_unit_test_setup(test_hints, start),
-        cmocka_unit_test_setup(test_nic, start),      cmocka_unit_test_setup(test_hostile, start),
-        cmocka_unit_test_setup(test_names, start),    cmocka_unit_test_setup(test_help, start),
+        cmocka_unit_test_setup(test_nic, start),      cmocka_unit_test_setup(test_rails, start),
+        cmocka_unit_test_setup(test_hostile, start),  cmocka_unit_test_setup(test_names, start),
+        cmocka_unit_test_setup(test_help, start),
     };
     return cmocka_run_group_tests_name("option", tests, NULL, NULL);
 }

@@ -30,6 +30,8 @@ usage "--allowed: '3-1' is not a CPU list" plan --tasks 1 --allowed 3-1
 usage "--allowed: '1,,2' is not a CPU list" plan --tasks 1 --allowed 1,,2
 usage "--allowed: '3-' is not a CPU list" plan --tasks 1 --allowed 3-
 usage "--allowed: ',1' is not a CPU list" plan --tasks 1 --allowed ,1
+usage "--rails: '0' is not auto, a number of NICs" plan --tasks 1 --rails 0
+usage "--gpus has GPUs for 3 tasks, but there are 2 tasks" plan --tasks 2 --gpus '0;1;2'
 usage "--ranks: " plan --tasks 1 --ranks x
 usage "--ranks names 4 ranks, but there are 5 tasks" plan --tasks 5 --ranks 4-7
 usage "--json, --xml and --format exclude each other" plan --tasks 1 --json --format rankfile
@@ -61,6 +63,8 @@ unanswered "/no/such/profile: No such" plan --tasks 1 --topology "$hagrid" --hin
 unanswered "$work/hello:1: not a profile" plan --tasks 1 --topology "$hagrid" --hints "@$work/hello"
 unanswered "CPU 99 is not there" plan --tasks 1 --topology "$hagrid" --allowed 99
 unanswered "" plan --tasks 17 --topology "$hagrid"
+unanswered "no GPU of the node is known" plan --topology "$hagrid" --gpus 0
+unanswered "there is no GPU 4: the node has GPUs 0 to 3" plan --topology "$machines/gpus.xml" --gpus '0;4'
 unanswered "/no/such/list: No such file" plan --topology "$hagrid" --binding /no/such/list
 printf '0\n1-2\nx\n' >"$work/binding"
 unanswered "$work/binding:3: 'x' is not a CPU list" plan --topology "$hagrid" \
@@ -96,7 +100,7 @@ for arguments in "" topo plan exec probe profile cache; do
 done
 answers "plan --help" plan --help
 for option in tasks cpus-per-task topology allowed binding ranks json xml format hints policy \
-    cores nic mem leader threads export coll trace gather timeout_ms distances cache auth \
+    cores nic gpus rails mem leader threads export coll trace gather timeout_ms distances cache auth \
     munge_socket steps timeout_max_ms deadline_ms remote_cost hop_cost; do
     like "plan --help has $option" "$out" "(^|[^a-z_])$option([^a-z_]|\$)"
 done
@@ -172,6 +176,7 @@ hints heavy=0
 policy latency
 cores pack
 nic mlx5_*
+rails 2,connected
 mem interleave
 leader rank0
 threads off
@@ -255,7 +260,7 @@ run plan --topology "$hagrid" --tasks 16 --hints "$weights" --json
 is "plan --json: keys" "$(json "*d")" "nuioa host policy moved planned reason tasks order near\
  leader rail_leaders cost distance_source mapper evaluations time_us warnings"
 is "plan --json: keys of a task" "$(json "*d['tasks'][0]")" \
-    "local rank weight cpus numa nic level memory leader places was level_was heavier partners\
+    "local rank weight cpus numa nic nics gpus path level memory leader places was level_was heavier partners\
  on_node beside cost why"
 is "plan --json: keys of cost" "$(json "*d['cost']")" \
     "slurm plan bound slurm_nic slurm_neighbours plan_nic plan_neighbours"
@@ -272,6 +277,17 @@ is "plan --json: who leads" "$(json "d['leader'],d['near'],d['order'][:3],d['rai
     "0 2 [0, 1, 2] [0]"
 is "plan --json: a machine from a file is only planned" "$(json "d['planned'],d['moved']")" \
     "True True"
+run plan --topology "$machines/gpus.xml" --gpus '3;;1,2' --json
+is "plan --gpus: the GPUs of each task" "$(json "[t['gpus'] for t in d['tasks']]")" "[[3], [], [1, 2]]"
+is "... their NICs" "$(json "*(t['nics'] for t in d['tasks'])")" \
+    "['mlx5_3:1'] ['mlx5_0:1'] ['mlx5_1:1', 'mlx5_2:1']"
+is "... the first of them, and the path" "$(json "*((t['nic'], t['path']) for t in d['tasks'])")" \
+    "('mlx5_3:1', 'PIX') ('mlx5_0:1', None) ('mlx5_1:1', 'PIX')"
+answers "plan --gpus as a table" plan --topology "$machines/gpus.xml" --gpus '3;;1,2'
+like "... has a column" "$out" ' mlx5_1:1,mlx5_2:1 +0 +1-2 +PIX'
+answers "three NICs for a rank" plan --topology "$machines/four-rails.xml" --tasks 1 --rails 3
+like "... are counted" "$out" ' mlx5_0:1 \+2 '
+like "... and without GPUs there is no column" "$(grep -c GPU <<<"$out")" '^0$'
 run plan --topology "$hagrid" --tasks 4 --ranks 12,8,4,0 --leader off --json
 is "plan --json: ranks as said" "$(json "*(t['rank'] for t in d['tasks'])")" "12 8 4 0"
 is "plan --json: unknown is null" \
