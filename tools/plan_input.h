@@ -38,7 +38,8 @@ int plan_input_interrupts(struct plan_input *input, const char *list);
 
 /* Clears *input and reads the values of the options that have these names, as typed, and the file
  * `binding`. A value is NULL if the option was not given; *input keeps pointers to `command`,
- * `binding` and `gpus`. Returns 0, or an exit status after a message on stderr. The caller calls plan_input_free in any case. */
+ * `binding` and `gpus`. Returns 0, or an exit status after a message on stderr. The caller
+ * calls plan_input_free in any case. */
 int plan_input_arguments(struct plan_input *input, const char *command, const char *tasks,
                          const char *cpus_per_task, const char *ranks, const char *allowed,
                          const char *binding, const char *gpus);

@@ -59,8 +59,8 @@ void report_add_nic(struct nuioa_text_table *table, const struct nuioa_node *nod
 /* Returns true if the GPUs of some rank are known. */
 bool report_has_gpus(const struct nuioa_plan *plan);
 
-/* Adds two cells: the indexes of the GPUs and the longest path to the nearest NIC; they are empty if
- * no rank has known GPUs. */
+/* Adds two cells: the indexes of the GPUs, and the longest path from one of them to its nearest
+ * NIC. They are empty if no rank has known GPUs. */
 void report_add_gpus(struct nuioa_text_table *table, const struct report_lines *line);
 
 /* Adds one cell: the weight; it is empty if no rank has any. */

@@ -19,12 +19,12 @@
  * that other steps use more than its first one is added. With rails=K each rank gets the K nearest
  * rails, of equally near ones the least loaded. */
 
-/* Sets `nic`, `nics`, `nic_count`, `gpus`, `gpu_count`, `gpus_known`, `path` and `level` of every assignment:
- * assignments[request->task_count], by local rank, with their CPUs and weights. What `nics` and
- * `gpus` pointed to is freed. `nics` begins with the rail of the rank's first GPU, then come those
- * of its other GPUs, then further ones in PCI order; the level is from the first one to the rank's
- * CPUs. Returns how many ranks got other rails than if request->nic_ranks had been zero; or
- * -ENOMEM, and some assignments may have no NIC. */
+/* Sets `nic`, `nics`, `nic_count`, `gpus`, `gpu_count`, `gpus_known`, `path` and `level` of every
+ * assignment: assignments[request->task_count], by local rank, with their CPUs and weights. What
+ * `nics` and `gpus` pointed to is freed. `nics` begins with the rail of the rank's first GPU, then
+ * come those of its other GPUs, then further ones in PCI order; the level is from the first one to
+ * the rank's CPUs. Returns how many ranks got other rails than if request->nic_ranks had been zero;
+ * or -ENOMEM, and some assignments may have no NIC. */
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
                        struct nuioa_assignment *assignments);
 

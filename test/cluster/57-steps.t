@@ -68,22 +68,23 @@ wide="-n1 -c16 --nuioa"
 
 nodes_on
 begin_steps "first $wide" "second $wide" "third $wide"
+# The first one uses both, the first of them most.
 is "two equal NICs: steps take them in turn" "$(held first),$(held second),$(held third)" \
     "mlx5_0:1,mlx5_1:1,mlx5_0:1"
 is "each step has one file" "$(files)" 3
 is "the directory is root's" "$(in_node node1 stat -c '%U %a' $steps)" "root 755"
 like "topo --load: root sees all" "$(in_node node1 nuioa topo --load |
     awk 'NR > 1 { print $1, $2 }' | sort | paste -s -d,)" \
-    '^mlx5_0:1 1.00,mlx5_0:1 1.00,mlx5_1:1 1.00$'
+    '^mlx5_0:1 0.67,mlx5_0:1 1.00,mlx5_1:1 0.33,mlx5_1:1 1.00$'
 is "topo --load: the user sees his steps" \
-    "$(in_node -u nobody node1 nuioa topo --load | grep -c 'mlx5.*nobody')" 3
+    "$(in_node -u nobody node1 nuioa topo --load | grep -c 'mlx5.*nobody')" 4
 is "topo --load: others see none" \
     "$(in_node -u daemon node1 nuioa topo --load)" "No step that you may see uses a NIC."
 is "topo --load --json" "$(in_node node1 nuioa topo --load --json | python3 -c "
 import json, sys
 d = json.load(sys.stdin)
 print(d['nuioa'], len(d['load']), sorted(d['load'][0]), d['warnings'])")" \
-    "1 3 ['job', 'nic', 'ranks', 'step', 'uid'] []"
+    "1 4 ['job', 'nic', 'ranks', 'step', 'uid'] []"
 end_steps "the steps end"
 is "no file is left" "$(files)" 0
 

@@ -20,7 +20,7 @@ void machine_build(struct nuioa_node *node, const struct shape *shape);
 struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigned numa);
 
 /* A GPU at the NUMA node (index); returns it for changes. machine_path sets the path from a GPU to
- * a NIC, both of which are there already; all others are then unknown, or as set before. */
+ * a NIC, when all GPUs and NICs are there; paths that are not set are unknown. */
 struct nuioa_gpu *machine_gpu(struct nuioa_node *node, unsigned numa);
 void machine_path(struct nuioa_node *node, unsigned gpu, unsigned nic, enum nuioa_path path);
 

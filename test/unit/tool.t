@@ -64,7 +64,8 @@ unanswered "$work/hello:1: not a profile" plan --tasks 1 --topology "$hagrid" --
 unanswered "CPU 99 is not there" plan --tasks 1 --topology "$hagrid" --allowed 99
 unanswered "" plan --tasks 17 --topology "$hagrid"
 unanswered "no GPU of the node is known" plan --topology "$hagrid" --gpus 0
-unanswered "there is no GPU 4: the node has GPUs 0 to 3" plan --topology "$machines/gpus.xml" --gpus '0;4'
+unanswered "there is no GPU 4: the node has GPUs 0 to 3" plan --topology \
+    "$machines/gpus.xml" --gpus '0;4'
 unanswered "/no/such/list: No such file" plan --topology "$hagrid" --binding /no/such/list
 printf '0\n1-2\nx\n' >"$work/binding"
 unanswered "$work/binding:3: 'x' is not a CPU list" plan --topology "$hagrid" \
@@ -100,8 +101,8 @@ for arguments in "" topo plan exec probe profile cache; do
 done
 answers "plan --help" plan --help
 for option in tasks cpus-per-task topology allowed binding ranks json xml format hints policy \
-    cores nic gpus rails mem leader threads export coll trace gather timeout_ms distances cache auth \
-    munge_socket steps timeout_max_ms deadline_ms remote_cost hop_cost; do
+    cores nic gpus rails mem leader threads export coll trace gather timeout_ms distances cache \
+    auth munge_socket steps timeout_max_ms deadline_ms remote_cost hop_cost; do
     like "plan --help has $option" "$out" "(^|[^a-z_])$option([^a-z_]|\$)"
 done
 answers "plan --nuioa=help" plan --nuioa=help
@@ -260,8 +261,8 @@ run plan --topology "$hagrid" --tasks 16 --hints "$weights" --json
 is "plan --json: keys" "$(json "*d")" "nuioa host policy moved planned reason tasks order near\
  leader rail_leaders cost distance_source mapper evaluations time_us warnings"
 is "plan --json: keys of a task" "$(json "*d['tasks'][0]")" \
-    "local rank weight cpus numa nic nics gpus path level memory leader places was level_was heavier partners\
- on_node beside cost why"
+    "local rank weight cpus numa nic nics gpus path level memory leader places was level_was\
+ heavier partners on_node beside cost why"
 is "plan --json: keys of cost" "$(json "*d['cost']")" \
     "slurm plan bound slurm_nic slurm_neighbours plan_nic plan_neighbours"
 is "plan --json: the order of thesis table 3.1" "$(json "*(t['level'] for t in d['tasks'])")" \
@@ -278,7 +279,8 @@ is "plan --json: who leads" "$(json "d['leader'],d['near'],d['order'][:3],d['rai
 is "plan --json: a machine from a file is only planned" "$(json "d['planned'],d['moved']")" \
     "True True"
 run plan --topology "$machines/gpus.xml" --gpus '3;;1,2' --json
-is "plan --gpus: the GPUs of each task" "$(json "[t['gpus'] for t in d['tasks']]")" "[[3], [], [1, 2]]"
+is "plan --gpus: the GPUs of each task" \
+    "$(json "[t['gpus'] for t in d['tasks']]")" "[[3], [], [1, 2]]"
 is "... their NICs" "$(json "*(t['nics'] for t in d['tasks'])")" \
     "['mlx5_3:1'] ['mlx5_0:1'] ['mlx5_1:1', 'mlx5_2:1']"
 is "... the first of them, and the path" "$(json "*((t['nic'], t['path']) for t in d['tasks'])")" \
