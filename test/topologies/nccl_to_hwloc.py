@@ -4,7 +4,7 @@
 
 Usage: nccl_to_hwloc.py NCCL.xml HWLOC.xml
 
-A <cpu> becomes a package with one NUMA node of four cores, each <pci> directly in it has a host
+A <cpu> becomes a package with one NUMA node of 16 cores, each <pci> directly in it has a host
 bridge of its own, a <pci> of class 0604 becomes a bridge. GPUs keep their vendor, or are NVIDIA's
 where the file names none. Network cards become InfiniBand devices, in the order of the file; links
 between GPUs are left out.
@@ -40,7 +40,7 @@ class Converter:
 
     def package(self, index, cpu):
         bridges = [hostbridge(0, [self.device(kid)], 0xff) for kid in cpu.findall("pci")]
-        return package(index, [numa(index)] + cores(4 * index, 4) + bridges)
+        return package(index, [numa(index)] + cores(16 * index, 16) + bridges)
 
 
 def main():
