@@ -49,9 +49,10 @@ static uint64_t hash_device(const struct nuioa_sysfs *sysfs, const char *name, c
     return sum;
 }
 
-/* Adds the hashes of the devices, because the order of the entries of a directory has no
- * meaning. */
-static uint64_t hash_class(const struct nuioa_sysfs *sysfs, int class_dir)
+/* Adds the hashes of the devices, because the order of the entries of a directory has no meaning.
+ * With a `prefix` only devices whose names begin with it count, and the rest of their names does
+ * not: the numbers of render nodes change when a driver is loaded again. */
+static uint64_t hash_class(const struct nuioa_sysfs *sysfs, int class_dir, const char *prefix)
 {
     uint64_t sum = 0;
     int own = class_dir < 0 ? -1 : fcntl(class_dir, F_DUPFD_CLOEXEC, 0);
@@ -64,10 +65,14 @@ static uint64_t hash_class(const struct nuioa_sysfs *sysfs, int class_dir)
     rewinddir(directory); /* both descriptors have one position in it */
     for (struct dirent *entry; (entry = readdir(directory));) {
         char link[256];
-        if (entry->d_name[0] != '.' &&
-            !nuioa_sysfs_link(class_dir, link, sizeof(link), entry->d_name) &&
-            !strstr(link, "/virtual/"))
-            sum += hash_device(sysfs, entry->d_name, link);
+        const char *name = entry->d_name;
+        if (name[0] == '.' || strncmp(name, prefix, strlen(prefix)) ||
+            nuioa_sysfs_link(class_dir, link, sizeof(link), name) || strstr(link, "/virtual/"))
+            continue;
+        char *slash = strrchr(link, '/');
+        if (*prefix && slash)
+            *slash = '\0';
+        sum += hash_device(sysfs, *prefix ? prefix : name, link);
     }
     closedir(directory);
     return sum;
@@ -95,8 +100,8 @@ uint64_t nuioa_fingerprint(const char *root)
 {
     struct nuioa_sysfs sysfs;
     nuioa_sysfs_open(&sysfs, root);
-    uint64_t sums[] = { hash_class(&sysfs, sysfs.net), hash_class(&sysfs, sysfs.verbs),
-                        hash_environment() };
+    uint64_t sums[] = { hash_class(&sysfs, sysfs.net, ""), hash_class(&sysfs, sysfs.verbs, ""),
+                        hash_class(&sysfs, sysfs.drm, "renderD"), hash_environment() };
     nuioa_sysfs_close(&sysfs);
     return hash_online(nuioa_hash(NUIOA_HASH_START, sums, sizeof(sums)), root);
 }

@@ -210,6 +210,29 @@ static void test_fingerprint_of_devices(void **state)
     dump_remove(&dump);
 }
 
+/* A GPU may be known by its render node only, which comes when its driver is loaded. */
+static void test_fingerprint_of_gpus(void **state)
+{
+    (void)state;
+    struct dump dump;
+    char old[128], new[128];
+    dump_make(&dump);
+    dump_pci(&dump, "0000:81:00.0", "0x030000 0x1af4 0x1050");
+    uint64_t before = nuioa_fingerprint(dump.path);
+    dump_link(&dump, "sys/class/drm/card0", "../../devices/pci/0000:81:00.0/drm/card0");
+    assert_int_equal(nuioa_fingerprint(dump.path), before);
+    dump_link(&dump, "sys/class/drm/renderD128", "../../devices/pci/0000:81:00.0/drm/renderD128");
+    uint64_t with = nuioa_fingerprint(dump.path);
+    assert_int_not_equal(with, before);
+    /* Its number changes when the driver is loaded again. */
+    snprintf(old, sizeof(old), "%s/sys/class/drm/renderD128", dump.path);
+    snprintf(new, sizeof(new), "%s/sys/class/drm/renderD129", dump.path);
+    assert_int_equal(unlink(old), 0);
+    assert_int_equal(symlink("../../devices/pci/0000:81:00.0/drm/renderD129", new), 0);
+    assert_int_equal(nuioa_fingerprint(dump.path), with);
+    dump_remove(&dump);
+}
+
 /* --- what root may believe -------------------------------------------------------------------- */
 
 static void test_modes(void **state)
@@ -457,6 +480,7 @@ int main(void)
         TEST(test_other_distances),
         TEST(test_fingerprint),
         TEST(test_fingerprint_of_devices),
+        TEST(test_fingerprint_of_gpus),
         TEST(test_modes),
         TEST(test_no_links),
         TEST(test_no_special_files),

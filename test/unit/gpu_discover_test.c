@@ -144,6 +144,29 @@ static void test_switches(void **state)
     dump_remove(&dump);
 }
 
+/* The host bridge of 0000:f0 says nothing: the device may know its NUMA node itself. */
+static void test_own_numa_node(void **state)
+{
+    (void)state;
+    for (int knows = 0; knows < 2; knows++) {
+        struct dump dump;
+        struct nuioa_node node;
+        dump_make(&dump);
+        dump_pci(&dump, "0000:f0:00.0", "0x030200 0x10de 0x2330");
+        dump_pci(&dump, "0000:81:00.0", "0x020000 0x15b3 0x101d");
+        dump_net(&dump, "0000:81:00.0", "eth0", "02:00:00:00:00:01", "up", "100000");
+        if (knows)
+            dump_file(&dump, "sys/devices/pci/0000:f0:00.0/numa_node", "1");
+        load(&node, dump.path);
+        assert_int_equal(node.gpu_count, 1);
+        assert_int_equal(hwloc_bitmap_first(node.gpus[0].numas), knows ? 1 : -1);
+        assert_int_equal(hwloc_bitmap_first(node.gpus[0].cpus), knows ? 2 : -1);
+        assert_int_equal(nuioa_path_at(&node, 0, 0), knows ? NUIOA_PATH_NODE : NUIOA_PATH_UNKNOWN);
+        nuioa_node_free(&node);
+        dump_remove(&dump);
+    }
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -161,9 +184,9 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),       cmocka_unit_test(test_no_gpu),
-        cmocka_unit_test(test_render_node), cmocka_unit_test(test_switches),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_paths),         cmocka_unit_test(test_no_gpu),
+        cmocka_unit_test(test_render_node),   cmocka_unit_test(test_switches),
+        cmocka_unit_test(test_own_numa_node), cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests_name("gpu_discover", tests, NULL, NULL);
 }
