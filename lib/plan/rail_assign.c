@@ -237,6 +237,12 @@ static int choose_first(struct chooser *c)
 
 /* --- further rails ---------------------------------------------------------------------------- */
 
+/* Returns true if it is known which GPUs a task has; on a node without GPUs it has none. */
+static bool knows_gpus(const struct nuioa_request *request, uint32_t local)
+{
+    return request->tasks[local].gpus_known || !request->node->gpu_count;
+}
+
 /* Returns true if a rail that nobody has may be given to the claim. The second port of a card is
  * only for those who use the card. */
 static bool may_add(const struct chooser *c, const struct claim *claim, uint32_t rail,
@@ -247,7 +253,7 @@ static bool may_add(const struct chooser *c, const struct claim *claim, uint32_t
         return false;
     if (claim->local == NOBODY)
         return !card_used;
-    return c->request->tasks[claim->local].gpus_known && c->foreign[rail] <= c->foreign[first] &&
+    return knows_gpus(c->request, claim->local) && c->foreign[rail] <= c->foreign[first] &&
            (!card_used || c->card[rail] == c->card[first]);
 }
 
@@ -372,10 +378,12 @@ static void find_path(const struct nuioa_node *node, struct nuioa_assignment *as
     }
 }
 
-static int set_gpus(const struct nuioa_task *task, struct nuioa_assignment *assignment)
+static int set_gpus(const struct nuioa_request *request, uint32_t local,
+                    struct nuioa_assignment *assignment)
 {
+    const struct nuioa_task *task = &request->tasks[local];
     free(assignment->gpus);
-    assignment->gpus_known = task->gpus_known;
+    assignment->gpus_known = knows_gpus(request, local);
     assignment->gpu_count = 0;
     assignment->gpus = NULL;
     if (!task->gpus_known || !task->gpu_count)
@@ -459,7 +467,7 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
     struct chooser c;
     int rc = chooser_init(&c, rails, request, assignments);
     for (uint32_t i = 0; rc == 0 && i < request->task_count; i++)
-        rc = set_gpus(&request->tasks[i], &assignments[i]);
+        rc = set_gpus(request, i, &assignments[i]);
     if (rc == 0)
         rc = choose_and_write(&c, assignments);
     nuioa_arena_free(&c.arena);

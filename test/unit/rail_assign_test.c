@@ -292,6 +292,15 @@ static void test_unknown_gpus(void **state)
     assert_string_equal(plan_case_all_nics(s), "0");
     assert_int_equal(s->plan.assignments[0].gpu_count, 0);
     assert_int_equal(s->plan.assignments[0].path, NUIOA_PATH_UNKNOWN);
+    assert_false(s->plan.assignments[0].gpus_known);
+    plan_case_free(s);
+
+    /* a node without GPUs leaves no doubt */
+    s = equal_rails(2, 1);
+    s->tasks[0].gpus_known = false;
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,1");
+    assert_true(s->plan.assignments[0].gpus_known);
     plan_case_free(s);
 }
 
