@@ -71,9 +71,9 @@ is "the client library reads PMIx" "$(key_all client.source)" "2 2 2 2 2 2 2 2 2
 is "and finds the same leader" "$(key_all client.leader)" "$(key_all nuioa.leader)"
 is "the same port" "$(sed -n 's/ client\.nic=\(.\)/ \1/p' <<<"$out" | sort)" \
     "$(sed -n 's/ nuioa\.nic=/ /p' <<<"$out" | sort)"
-is "all ports" "$(key_all client.nics)" "$(key_all nuioa.nics)"
+is "all ports" "$(key_all client.nics | xargs)" "$(key_all nuioa.nics)"
 like "the first of them is the port" "$(key 0 nuioa.nics)" "^$(key 0 nuioa.nic)(,|$)"
-is "no GPU is told where none is known" "$(key_all client.gpus)$(key_all nuioa.gpus)" ""
+is "no GPU is told where none is known" "$(key_all client.gpus | xargs)$(key_all nuioa.gpus)" ""
 is "the same CPUs" "$(key_all client.cpus)" "$(key_all nuioa.cpus)"
 is "the same level" "$(key 0 client.level)" "$(key 0 nuioa.level)"
 is "the whole order" "$(key 5 client.order)" 4
