@@ -36,7 +36,8 @@ struct nuioa_split {
 /* The part of one rank in the cost J. Each rank of a pair has half of the pair's cost, so that the
  * sum over all ranks is J. */
 struct nuioa_rank_costs {
-    /* of the nearest NIC, from the CPUs that Slurm gave; NUIOA_NO_LEVEL if unknown */
+    /* from the nearest NIC, where CPUs follow GPUs that of the GPU, to the CPUs that Slurm gave;
+     * NUIOA_NO_LEVEL if unknown */
     uint32_t level_before;
     uint32_t heavier;                 /* how many ranks of the node have more weight */
     struct nuioa_split before, after; /* with the CPUs that Slurm gave; with `cpus` */

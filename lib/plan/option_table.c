@@ -274,6 +274,10 @@ const struct nuioa_option nuioa_option_table[] = {
       "keep: ranks exchange whole masks; share: ranks with one mask divide it; pack: fill from the "
       "NICs outwards; auto: share if you typed --nuioa, else keep; one rank alone may move nearer",
       false, set_word, FIELD(cores) },
+    { "gpus", "auto|follow|keep", "auto",
+      "follow: CPUs follow GPUs, ranks move to the NUMA nodes of theirs; keep: with GPUs ranks "
+      "stay; auto: follow if you typed --nuioa, else keep",
+      false, set_word, FIELD(gpus) },
     { "nic", "auto|PATTERN", "auto",
       "NICs to use: names, globs, kinds such as infiniband, comma list, ^ to exclude; auto: the "
       "fastest fabric that is up",

@@ -78,8 +78,8 @@ struct nuioa_plan {
     struct nuioa_mapping mapping;     /* mapper, J before and after, bound, evaluations */
     struct nuioa_split before, after; /* the terms of J, summed over the ranks */
     bool bound_known; /* mapping.bound is valid: no exchange of Slurm's masks has a lower J */
-    /* Ranks that moved although they have a GPU (force), and are or may be farther from it. J does
-     * not count GPUs, so when this is not 0, J is no measure of the gain. */
+    /* Ranks that moved (force) and are, or may be, farther from their GPUs. J does not count GPUs,
+     * so when this is not 0, J is no measure of the gain. */
     uint32_t gpus_left;
     /* Ranks that have other NICs than if no other step on the node used any (rail_assign.h). */
     uint32_t nics_shifted;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "plan/gpu_near.h"
 #include "plan/slot.h"
 
 /* The locations of all ranks, with the CPUs that Slurm gave or with the planned ones. */
@@ -28,7 +29,7 @@ static int rank_locations_find(struct rank_locations *list, const struct planner
     for (uint32_t i = 0; i < n; i++) {
         struct nuioa_assignment *assignment = &p->plan->assignments[i];
         hwloc_const_bitmap_t cpus = before ? assignment->was : assignment->cpus;
-        uint32_t level = nuioa_rails_nearest(&p->rails, cpus);
+        uint32_t level = nuioa_nic_level(p, i, cpus);
         list->locations[i] = nuioa_location_of(p->request->node, cpus);
         list->nic_cost[i] = nuioa_nic_cost(p->request->options, level);
         if (before)
@@ -146,55 +147,18 @@ static int find_successors(struct nuioa_plan *plan, uint32_t cpu_count)
     return 0;
 }
 
-/* Returns the largest distance from one of `numas` to the nearest NUMA node that is local to the
- * GPU. Without a distance table, other NUMA nodes have distance 1. */
-static uint32_t gpu_distance(const struct nuioa_node *node, const struct nuioa_gpu *gpu,
-                             hwloc_const_bitmap_t numas)
-{
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < node->numa_count; i++) {
-        uint32_t least = UINT32_MAX;
-        if (!hwloc_bitmap_isset(numas, node->numas[i].os_index))
-            continue;
-        for (uint32_t j = 0; j < node->numa_count; j++) {
-            uint32_t here = i != j;
-            if (node->distance.count)
-                here = nuioa_distance_at(&node->distance, i, j);
-            if (hwloc_bitmap_isset(gpu->numas, node->numas[j].os_index) && here < least)
-                least = here;
-        }
-        most = least > most ? least : most;
-    }
-    return most;
-}
-
-/* Returns true if a rank that moved is farther from one of its GPUs, or may be. `was` is scratch
- * memory. */
-static bool left_gpu(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
-                     const struct nuioa_task *task, hwloc_bitmap_t was)
-{
-    bool left = !task->gpus_known;
-    nuioa_node_numas_of(node, assignment->was, was);
-    for (uint32_t g = 0; !left && g < task->gpu_count; g++) {
-        const struct nuioa_gpu *gpu = &node->gpus[task->gpus[g]];
-        left = hwloc_bitmap_iszero(gpu->numas) ||
-               gpu_distance(node, gpu, assignment->numas) > gpu_distance(node, gpu, was);
-    }
-    return left;
-}
-
-/* Counts the ranks that moved and are, or may be, farther from their GPUs. Returns 0 or -ENOMEM. */
-static int count_gpus_left(const struct planner *p)
+/* Counts the ranks that moved and are farther from their GPUs than before, or may be. */
+static void count_gpus_left(const struct planner *p)
 {
     const struct nuioa_request *r = p->request;
-    hwloc_bitmap_t was = hwloc_bitmap_alloc();
     p->plan->gpus_left = 0;
-    for (uint32_t i = 0; was && r->sees_gpu && i < r->task_count; i++) {
+    for (uint32_t i = 0; r->sees_gpu && i < r->task_count; i++) {
         const struct nuioa_assignment *assignment = &p->plan->assignments[i];
-        p->plan->gpus_left += assignment->moved && left_gpu(r->node, assignment, &r->tasks[i], was);
+        uint32_t level = nuioa_gpu_level(r->node, &r->tasks[i], assignment->cpus);
+        p->plan->gpus_left +=
+            assignment->moved && (!r->tasks[i].gpus_known || level == NUIOA_NO_LEVEL ||
+                                  level > nuioa_gpu_level(r->node, &r->tasks[i], assignment->was));
     }
-    hwloc_bitmap_free(was);
-    return was ? 0 : -ENOMEM;
 }
 
 static void add_up(struct nuioa_plan *plan)
@@ -230,10 +194,10 @@ int nuioa_plan_costs(struct planner *p)
         rc = count_heavier(plan);
     if (rc == 0)
         rc = find_successors(plan, p->rails.cpu_count);
-    if (rc == 0)
-        rc = count_gpus_left(p);
-    if (rc == 0)
+    if (rc == 0) {
+        count_gpus_left(p);
         add_up(plan);
+    }
     rank_locations_free(&before);
     rank_locations_free(&after);
     return rc;

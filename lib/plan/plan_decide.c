@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "plan/block.h"
+#include "plan/gpu_follow.h"
+#include "plan/gpu_near.h"
 #include "plan/interrupt_avoid.h"
 #include "plan/rail_balance.h"
 #include "plan/slot.h"
@@ -34,9 +36,7 @@ static enum nuioa_reason must_stay(const struct nuioa_request *r)
         return NUIOA_REASON_OTHER;
     if (r->bound_by_user && !o->force)
         return NUIOA_REASON_CPU_BIND;
-    if (r->sees_gpu && !o->force)
-        return NUIOA_REASON_GPUS;
-    return NO_REASON;
+    return r->sees_gpu && !o->force ? nuioa_gpus_forbid(r) : NO_REASON;
 }
 
 /* Returns which fact is missing for a decision by distance, or NO_REASON if none is. */
@@ -81,37 +81,6 @@ static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
     return 0;
 }
 
-static bool interchangeable(const struct nuioa_slots *s, uint32_t a, uint32_t b)
-{
-    return s->nic_cost[a] == s->nic_cost[b] && s->tie[a] == s->tie[b] &&
-           s->domain[a] == s->domain[b] && s->kind[a] == s->kind[b];
-}
-
-/* Where a task got a slot that is interchangeable with its own, it gets its own slot back, so that
- * no rank moves without a gain. Slot i is the own slot of task i. */
-static int keep_equal_slots(const struct nuioa_slots *slots, uint32_t *slot_of, uint32_t task_count)
-{
-    uint32_t *task_in = malloc(slots->count * sizeof(*task_in));
-    if (!task_in)
-        return -ENOMEM;
-    for (uint32_t s = 0; s < slots->count; s++)
-        task_in[s] = UINT32_MAX;
-    for (uint32_t i = 0; i < task_count; i++)
-        task_in[slot_of[i]] = i;
-    for (uint32_t i = 0; i < task_count; i++) {
-        uint32_t got = slot_of[i], other = task_in[i];
-        if (got == i || !interchangeable(slots, got, i))
-            continue;
-        slot_of[i] = i;
-        task_in[i] = i;
-        task_in[got] = other;
-        if (other != UINT32_MAX)
-            slot_of[other] = got;
-    }
-    free(task_in);
-    return 0;
-}
-
 /* Moves heavy ranks near different NICs as far as J does not rise. Returns 0 or -ENOMEM. */
 static int balance_rails(struct planner *p, const struct nuioa_slots *slots,
                          const struct nuioa_problem *problem)
@@ -127,27 +96,30 @@ static int balance_rails(struct planner *p, const struct nuioa_slots *slots,
     return 0;
 }
 
-/* Maps the tasks to the slots by weights and pairs. Slot i is where task i starts. */
+/* Maps the tasks to the slots by weights and pairs. They start in the slots that they have. */
 static int map_weights(struct planner *p, const struct nuioa_slots *slots)
 {
     const struct nuioa_request *r = p->request;
     double *weight = malloc(r->task_count * sizeof(*weight));
     uint32_t *start = malloc(r->task_count * sizeof(*start));
+    uint32_t *kind = malloc(r->task_count * sizeof(*kind));
     int rc = -ENOMEM;
-    if (weight && start) {
+    if (weight && start && kind) {
         for (uint32_t i = 0; i < r->task_count; i++) {
             weight[i] = r->tasks[i].weight;
-            start[i] = i;
+            start[i] = p->slot_of[i];
+            kind[i] = slots->kind[start[i]];
         }
-        struct nuioa_problem problem = problem_of(r, slots, weight, slots->kind, start);
+        struct nuioa_problem problem = problem_of(r, slots, weight, kind, start);
         rc = nuioa_map(&problem, p->slot_of, &p->plan->mapping);
         if (rc == 0)
-            rc = keep_equal_slots(slots, p->slot_of, r->task_count);
-        if (rc == 0)
+            rc = nuioa_slots_keep_equal(slots, p->slot_of, r->task_count);
+        if (rc == 0 && !p->follows) /* the NIC of a rank that follows its GPU is that of the GPU */
             rc = balance_rails(p, slots, &problem);
     }
     free(weight);
     free(start);
+    free(kind);
     return rc;
 }
 
@@ -280,8 +252,6 @@ static int leave_interrupt_cores(struct planner *p, struct nuioa_slots *own)
     } else if (cost > plan->mapping.cost_start * (1 + 1e-12)) {
         set_reason(plan, NUIOA_REASON_CPU_COSTS);
     } else {
-        for (uint32_t i = 0; i < r->task_count; i++)
-            p->slot_of[i] = i;
         plan->mapping.cost = cost;
         plan->mapping.mapper = "spare";
         plan->why = NUIOA_REASON_CPU_MOVED;
@@ -308,6 +278,46 @@ static int place_for_cpu_policy(struct planner *p, struct nuioa_slots *own)
     return 0;
 }
 
+/* CPUs follow GPUs. `slots` are Slurm's masks, to be exchanged (NUIOA_REASON_FOLLOW), or new ones;
+ * `why` is the reason then. */
+static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa_reason why)
+{
+    struct nuioa_mapping *mapping = &p->plan->mapping;
+    double slurm = mapping->cost_start;
+    int rc = nuioa_gpu_follow(p, slots);
+    if (rc == 0)
+        rc = map_weights(p, slots);
+    mapping->cost_start = slurm;
+    if (rc < 0)
+        return rc;
+    if (mapping->cost > slurm * (1 + 1e-12)) {
+        mapping->cost = slurm;
+        mapping->mapper = "keep";
+        set_reason(p->plan, NUIOA_REASON_FOLLOW_COSTS);
+        return 0;
+    }
+    bool moved = why != NUIOA_REASON_FOLLOW;
+    for (uint32_t i = 0; i < p->request->task_count; i++)
+        moved |= p->slot_of[i] != i;
+    if (moved && !strcmp(mapping->mapper, "keep"))
+        mapping->mapper = "follow";
+    set_reason(p->plan, moved ? why : NUIOA_REASON_FOLLOW_NEAREST);
+    return set_cpus(p, slots);
+}
+
+/* The only rank of the node follows its GPUs into the CPUs of the step. */
+static int place_alone_by_gpu(struct planner *p, struct nuioa_slots *own)
+{
+    struct nuioa_slots slots;
+    int rc = nuioa_gpu_follow_alone(p, own, &slots);
+    if (rc == 0)
+        rc = place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_ALONE);
+    else if (rc == -ENOSPC)
+        rc = place_by_gpu(p, own, NUIOA_REASON_FOLLOW);
+    nuioa_slots_free(&slots);
+    return rc;
+}
+
 /* --- steps wider than their ranks ------------------------------------------------------------ */
 
 /* Maps the ranks to slots that were made of shared masks, by weight and pairs. Without hints rank
@@ -317,8 +327,6 @@ static int map_shared(struct planner *p, const struct nuioa_slots *own,
 {
     const struct nuioa_request *r = p->request;
     struct nuioa_mapping *mapping = &p->plan->mapping;
-    for (uint32_t i = 0; i < r->task_count; i++)
-        p->slot_of[i] = i;
     int rc = r->hinted ? map_weights(p, slots) : 0;
     mapping->cost_start = identity_cost(p, own);
     if (rc < 0)
@@ -358,7 +366,8 @@ static int place_shared(struct planner *p, const struct nuioa_slots *own)
     else if (rc == 0 && !are_large_enough(r, &slots))
         set_reason(p->plan, NUIOA_REASON_SHARE_TYPED);
     else if (rc == 0)
-        rc = map_shared(p, own, &slots);
+        rc = p->follows ? place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_SHARE)
+                        : map_shared(p, own, &slots);
     nuioa_slots_free(&slots);
     return rc == -ENOSPC || rc == -EEXIST ? 0 : rc;
 }
@@ -396,7 +405,7 @@ static int place_wide_rank(struct planner *p)
 }
 
 /* Places ranks that Slurm did not bind, if their CPUs are theirs alone. */
-static int place_unbound(struct planner *p, const struct nuioa_slots *own)
+static int place_unbound(struct planner *p, struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     bool alone = r->task_count == 1;
@@ -404,12 +413,14 @@ static int place_unbound(struct planner *p, const struct nuioa_slots *own)
         set_reason(p->plan, NUIOA_REASON_SHARE_UNCONFINED);
     else if (r->overlaps)
         set_reason(p->plan, alone ? NUIOA_REASON_ALONE_OVERLAP : NUIOA_REASON_SHARE_OVERLAP);
+    else if (alone && p->follows && r->cpus_typed)
+        return place_alone_by_gpu(p, own);
     else
         return alone ? place_wide_rank(p) : place_shared(p, own);
     return 0;
 }
 
-static int place_in_own_slots(struct planner *p, const struct nuioa_slots *own)
+static int place_in_own_slots(struct planner *p, struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     if (nuioa_shares(p))
@@ -421,7 +432,9 @@ static int place_in_own_slots(struct planner *p, const struct nuioa_slots *own)
         return 0;
     }
     if (r->task_count == 1 && r->options->cores != NUIOA_CORES_KEEP)
-        return place_single_rank(p);
+        return p->follows ? place_alone_by_gpu(p, own) : place_single_rank(p);
+    if (p->follows)
+        return place_by_gpu(p, own, NUIOA_REASON_FOLLOW);
     return r->hinted ? place_by_weight(p, own) : place_by_block(p, own);
 }
 
@@ -435,10 +448,12 @@ int nuioa_plan_decide(struct planner *p)
         rc = nuioa_slots_price(&own, r, &p->rails, r->pair_count);
     if (rc < 0)
         goto out;
+    for (uint32_t i = 0; p->follows && i < r->task_count; i++)
+        own.nic_cost[i] = nuioa_nic_cost(r->options, nuioa_nic_level(p, i, own.cpus[i]));
     p->plan->mapping = (struct nuioa_mapping){ .mapper = "keep" };
     p->plan->mapping.cost_start = p->plan->mapping.cost = identity_cost(p, &own);
     bool computing = r->options->policy == NUIOA_POLICY_CPU;
-    if (stay == NO_REASON && !computing)
+    if (stay == NO_REASON && !computing && !p->follows)
         stay = missing_basis(p);
     if (stay != NO_REASON) {
         set_reason(p->plan, stay);

@@ -4,15 +4,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "plan/gpu_near.h"
+
 int nuioa_planner_init(struct planner *p, const struct nuioa_request *r, struct nuioa_plan *plan,
                        struct nuioa_error *err)
 {
-    *p = (struct planner){ .request = r, .plan = plan };
+    *p = (struct planner){ .request = r, .plan = plan, .follows = nuioa_gpus_followed(r) };
     p->allowed_cpus = hwloc_bitmap_dup(r->node->allowed_cpus);
     p->allowed_numas = hwloc_bitmap_dup(r->node->allowed_numas);
     p->slot_of = calloc(r->task_count, sizeof(*p->slot_of));
     if (!p->allowed_cpus || !p->allowed_numas || !p->slot_of)
         return nuioa_fail(err, -ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < r->task_count; i++)
+        p->slot_of[i] = i;
     if (r->allowed_cpus)
         hwloc_bitmap_copy(p->allowed_cpus, r->allowed_cpus);
     if (r->allowed_numas)
@@ -26,6 +30,13 @@ void nuioa_planner_free(struct planner *p)
     hwloc_bitmap_free(p->allowed_numas);
     free(p->slot_of);
     nuioa_rails_free(&p->rails);
+}
+
+uint32_t nuioa_nic_level(const struct planner *p, uint32_t local, hwloc_const_bitmap_t cpus)
+{
+    if (!p->follows)
+        return nuioa_rails_nearest(&p->rails, cpus);
+    return nuioa_gpu_nic_level(&p->rails, p->request->node, &p->request->tasks[local], cpus);
 }
 
 bool nuioa_unbound(const struct planner *p)
@@ -55,6 +66,6 @@ bool nuioa_shares(const struct planner *p)
     const struct nuioa_request *r = p->request;
     if (r->options->cores == NUIOA_CORES_SHARE)
         return nuioa_unbound(p) || masks_overlap(r);
-    return r->options->cores == NUIOA_CORES_AUTO && r->options->asked && !r->sees_gpu &&
-           nuioa_unbound(p);
+    return r->options->cores == NUIOA_CORES_AUTO && r->options->asked &&
+           (!r->sees_gpu || p->follows) && nuioa_unbound(p);
 }

@@ -13,8 +13,9 @@ struct planner {
     struct nuioa_rails rails;
     hwloc_bitmap_t allowed_cpus;  /* OS indexes of the CPUs that the step may use */
     hwloc_bitmap_t allowed_numas; /* OS indexes of the NUMA nodes whose memory the step may use */
-    uint32_t *slot_of;            /* [task_count]: the slot (plan/slot.h) of each task */
-    bool balanced;                /* ranks were swapped so that the NICs share the load */
+    uint32_t *slot_of; /* [task_count]: the slot (plan/slot.h) of each task, at first its own */
+    bool follows;      /* CPUs follow GPUs (plan/gpu_near.h) */
+    bool balanced;     /* ranks were swapped so that the NICs share the load */
 };
 
 /* Fills *planner, finds the rails, and adds their warnings to plan->warnings. `request` and `plan`
@@ -26,12 +27,17 @@ int nuioa_planner_init(struct planner *planner, const struct nuioa_request *requ
 /* Frees what the planner owns: not the request, the plan, or `planner` itself. */
 void nuioa_planner_free(struct planner *planner);
 
+/* Returns the level (plan/assignment.h) of `cpus` (OS indexes) from the NIC that the price of the
+ * task with local rank `local` counts: where CPUs follow GPUs that of its GPU, else the nearest. */
+uint32_t nuioa_nic_level(const struct planner *planner, uint32_t local, hwloc_const_bitmap_t cpus);
+
 /* Returns true if Slurm bound no rank: if several ranks all have the same CPUs, or if a single rank
  * has all CPUs of the step. */
 bool nuioa_unbound(const struct planner *planner);
 
 /* Returns true if the ranks are to divide the CPUs that they share: cores=share was chosen; or
- * cores=auto, Slurm bound no rank, the user asked for placement, and the step has no GPU. */
+ * cores=auto, Slurm bound no rank, the user asked for placement, and the step has no GPU, or CPUs
+ * follow GPUs. */
 bool nuioa_shares(const struct planner *planner);
 
 #endif

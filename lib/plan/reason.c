@@ -7,6 +7,12 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_EXPORT] = "export only: nothing is moved",
     [NUIOA_REASON_CPU_BIND] = "an explicit --cpu-bind is left alone (nuioa=force overrides it)",
     [NUIOA_REASON_GPUS] = "the step has GPUs: ranks stay, NICs follow (nuioa=force overrides it)",
+    [NUIOA_REASON_GPUS_KEEP] =
+        "the step has GPUs: ranks stay, NICs follow (--nuioa-gpus=follow moves ranks to theirs)",
+    [NUIOA_REASON_GPUS_UNKNOWN] =
+        "which rank has which GPU is unknown: ranks stay (nuioa=force overrides it)",
+    [NUIOA_REASON_GPUS_NO_NUMA] =
+        "the NUMA node of a GPU is unknown: ranks stay (nuioa=force overrides it)",
     [NUIOA_REASON_NO_NIC] =
         "no usable NIC on this node: nuioa topo says why, --nuioa-nic=NAME takes one",
     [NUIOA_REASON_NO_NUMA] = "the NUMA node of the NIC is unknown: nuioa topo says more",
@@ -58,6 +64,15 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
                                       "ConstrainCores)",
     [NUIOA_REASON_SHARE_NOT_ASKED] = "all ranks share the same CPUs: none is moved, or given fewer "
                                      "(--nuioa-cores=share divides them)",
+    [NUIOA_REASON_FOLLOW] = "CPUs follow GPUs: ranks are as near theirs as Slurm's masks allow",
+    [NUIOA_REASON_FOLLOW_NEAREST] =
+        "CPUs follow GPUs: no better exchange of Slurm's masks was found",
+    [NUIOA_REASON_FOLLOW_SHARE] =
+        "CPUs follow GPUs: the ranks divide the CPUs that they shared, each near its own",
+    [NUIOA_REASON_FOLLOW_ALONE] = "CPUs follow GPUs: the only rank moved nearer its own",
+    [NUIOA_REASON_FOLLOW_COSTS] =
+        "ranks stay: nearer their GPUs they would be farther from the NIC "
+        "or from neighbours (without hints, CPUs follow GPUs)",
     [NUIOA_REASON_PACK] = "cores=pack: cores filled from the NIC outwards",
     [NUIOA_REASON_PACK_COSTS] = "cores=pack would cost more than Slurm's placement",
     [NUIOA_REASON_CPU_UNKNOWN] =

@@ -61,6 +61,9 @@ cores auto
 cores keep
 cores share
 cores pack
+gpus auto
+gpus follow
+gpus keep
 nic auto
 nic mlx5_0
 nic ^eth0
@@ -90,6 +93,7 @@ while read -r argument; do
 done <<'END'
 policy=latency
 cores=pack
+gpus=keep
 nic=mlx5_0
 rails=connected
 mem=off
@@ -111,7 +115,7 @@ plugin on "topology=$topology"
 refused --nuioa=help
 is "--nuioa=help starts nothing" "$ranks" 0
 is "--nuioa=help exits with 0" "$rc" 0
-for name in hints policy cores nic rails mem leader threads export gather; do
+for name in hints policy cores gpus nic rails mem leader threads export gather; do
     like "--nuioa=help has $name" "$out$err" "$name"
 done
 users=${out%%plugstack.conf, or to*} admins=${out#*plugstack.conf, or to}

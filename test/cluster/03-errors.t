@@ -15,6 +15,7 @@ cases() {
     cat <<'END'
 policy fast bandwidth
 cores all pack
+gpus near follow
 rails none auto|number
 rails 0 from.1.to
 mem strict local

@@ -49,6 +49,7 @@ static void test_defaults(void **state)
     assert_false(options.force || options.report || options.explain || options.help);
     assert_int_equal(options.policy, NUIOA_POLICY_BANDWIDTH);
     assert_int_equal(options.cores, NUIOA_CORES_AUTO);
+    assert_int_equal(options.gpus, NUIOA_GPU_AUTO);
     assert_int_equal(options.mem, NUIOA_MEM_LOCAL);
     assert_int_equal(options.leader, NUIOA_LEADER_NEAR);
     assert_int_equal(options.rails, 0);
@@ -134,6 +135,10 @@ static void test_words(void **state)
     assert_int_equal(options.cores, NUIOA_CORES_SHARE);
     accept("cores", "pack");
     assert_int_equal(options.cores, NUIOA_CORES_PACK);
+    accept("gpus", "follow");
+    assert_int_equal(options.gpus, NUIOA_GPU_FOLLOW);
+    accept("gpus", "keep");
+    assert_int_equal(options.gpus, NUIOA_GPU_KEEP);
     accept("mem", "off");
     assert_int_equal(options.mem, NUIOA_MEM_OFF);
     accept("leader", "rank0");

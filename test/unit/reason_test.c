@@ -58,6 +58,65 @@ static void gpus(struct plan_case *s)
 {
     bound(s);
     s->request.sees_gpu = true;
+    plan_case_option(s, "gpus", "follow");
+    plan_case_option(s, "cores", "pack");
+}
+
+/* Two ranks on two sockets, each with a GPU of the other one; the user typed --nuioa. */
+static void follow(struct plan_case *s)
+{
+    machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 0);
+    machine_gpu(&s->node, 0);
+    machine_gpu(&s->node, 1);
+    plan_case_on(s, 2, 2);
+    s->options.asked = true;
+    plan_case_gpus(s, "1;0");
+}
+
+static void gpus_keep(struct plan_case *s)
+{
+    follow(s);
+    s->options.asked = false;
+}
+
+static void gpus_unknown(struct plan_case *s)
+{
+    follow(s);
+    plan_case_gpus(s, "0;?");
+}
+
+static void gpus_no_numa(struct plan_case *s)
+{
+    follow(s);
+    hwloc_bitmap_zero(s->node.gpus[1].numas);
+}
+
+static void follow_nearest(struct plan_case *s)
+{
+    follow(s);
+    plan_case_gpus(s, "0;0");
+}
+
+static void follow_share(struct plan_case *s)
+{
+    follow(s);
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+}
+
+static void follow_alone(struct plan_case *s)
+{
+    follow(s);
+    s->request.task_count = 1;
+    hwloc_bitmap_free(s->masks[1]);
+}
+
+static void follow_costs(struct plan_case *s)
+{
+    static const double weights[] = { 2, 1 };
+    follow(s);
+    plan_case_weigh(s, weights);
 }
 
 static void no_nic(struct plan_case *s)
@@ -351,7 +410,10 @@ static const struct {
     ROW(OFF, off, "nothing was asked for"),
     ROW(EXPORT, export_only, "`--nuioa=export`"),
     ROW(CPU_BIND, cpu_bind, "`--cpu-bind` with masks, CPUs, ranks or `none`"),
-    ROW(GPUS, gpus, "the step has GPUs"),
+    ROW(GPUS, gpus, "the step has GPUs; `--nuioa-policy=cpu` or `--nuioa-cores=pack`"),
+    ROW(GPUS_KEEP, gpus_keep, "the step has GPUs; nobody typed `--nuioa`, or `--nuioa-gpus=keep`"),
+    ROW(GPUS_UNKNOWN, gpus_unknown, "the step has GPUs; nothing says which rank has which"),
+    ROW(GPUS_NO_NUMA, gpus_no_numa, "the step has GPUs; the firmware does not say where one is"),
     ROW(NO_NIC, no_nic, "no NIC, none that is up, or `--nuioa-nic` leaves none"),
     ROW(NO_NUMA, no_numa, "the firmware does not say where the NIC is"),
     ROW(NO_BETTER, equal_weights, "hints; the masks are as good as they can be"),
@@ -384,6 +446,11 @@ static const struct {
         "ranks, not bound, may run on CPUs that the step does not have"),
     ROW(SHARE_NOT_ASKED, share_not_asked,
         "several ranks, not bound; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
+    ROW(FOLLOW, follow, "the step has GPUs; each rank's are known; ranks are bound"),
+    ROW(FOLLOW_NEAREST, follow_nearest, "the same; no exchange brings a rank nearer"),
+    ROW(FOLLOW_SHARE, follow_share, "the same; several ranks, not bound"),
+    ROW(FOLLOW_ALONE, follow_alone, "the same; one rank, and other CPUs of the step are nearer"),
+    ROW(FOLLOW_COSTS, follow_costs, "the same, with hints; J would rise"),
     ROW(PACK, pack, "`--nuioa-cores=pack`"),
     ROW(PACK_COSTS, pack_costs, "the same; Slurm's masks were better"),
     ROW(CPU_UNKNOWN, cpu_unknown, "`--nuioa-policy=cpu`; no Ethernet NIC has interrupts"),

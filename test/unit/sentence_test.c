@@ -153,22 +153,8 @@ static void test_shared_masks(void **state)
     plan_case_free(s);
 }
 
-/* Adds a GPU on this NUMA node. */
-static void add_gpu(struct plan_case *s, unsigned numa)
-{
-    s->node.gpu_count = 1;
-    s->node.gpus[0].numas = hwloc_bitmap_alloc();
-    s->node.gpus[0].cpus = hwloc_bitmap_dup(s->node.numas[numa].cpus);
-    hwloc_bitmap_set(s->node.gpus[0].numas, s->node.numas[numa].os_index);
-}
-
-static void give_gpu(struct plan_case *s, unsigned local)
-{
-    static const uint32_t first = 0;
-    s->tasks[local].gpus = &first;
-    s->tasks[local].gpu_count = 1;
-    s->tasks[local].gpus_known = true;
-}
+/* All ranks have the first GPU. */
+static const char all_first[] = "0;0;0;0;0;0;0;0;0;0;0;0;0;0;0;0";
 
 static void says_of_gpus(struct plan_case *s, bool left)
 {
@@ -199,9 +185,9 @@ static void test_gpu_left(void **state)
     says_of_gpus(s, true); /* it is unknown which rank has which GPU */
 
     /* all ranks have the GPU on the first NUMA node; those that leave it are counted */
-    add_gpu(s, 0);
-    for (unsigned i = 0; i < 16; i++)
-        give_gpu(s, i);
+    plan_case_option(s, "gpus", "keep");
+    machine_gpu(&s->node, 0);
+    plan_case_gpus(s, all_first);
     says_of_gpus(s, true);
     plan_case_free(s);
 }
@@ -214,10 +200,9 @@ static void test_gpu_not_left(void **state)
     struct plan_case *s = hagrid(12, 1);
     plan_case_weigh(s, two);
     plan_case_option(s, "nuioa", "force");
-    s->request.sees_gpu = true;
-    add_gpu(s, 5);
-    for (unsigned i = 0; i < 12; i++)
-        give_gpu(s, i);
+    plan_case_option(s, "gpus", "keep");
+    machine_gpu(&s->node, 5);
+    plan_case_gpus(s, all_first);
     plan_case_make(s);
     assert_int_equal(s->plan.gpus_left, 2); /* ranks 10 and 11 were near it and moved */
     for (unsigned i = 10; i < 12; i++)
@@ -227,11 +212,10 @@ static void test_gpu_not_left(void **state)
     s = hagrid(16, 1);
     plan_case_weigh(s, weights);
     plan_case_option(s, "nuioa", "force");
-    s->request.sees_gpu = true;
-    add_gpu(s, 0);
+    plan_case_option(s, "gpus", "keep");
+    machine_gpu(&s->node, 0);
     hwloc_bitmap_copy(s->node.gpus[0].numas, s->node.allowed_numas); /* equally near everywhere */
-    for (unsigned i = 0; i < 16; i++)
-        give_gpu(s, i);
+    plan_case_gpus(s, all_first);
     says_of_gpus(s, false);
     plan_case_free(s);
 }

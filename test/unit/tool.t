@@ -176,6 +176,7 @@ nuioa export
 hints heavy=0
 policy latency
 cores pack
+gpus follow
 nic mlx5_*
 rails 2,connected
 mem interleave
