@@ -6,43 +6,13 @@
 # program, and a job without advice, is left alone. NUIOA_COLL_CALLS: how many random calls are
 # compared under each MPI.
 . "$(dirname "$0")/testlib.sh"
+. "$here/colllib.sh"
 setup
 need_plugin
-root=/proc/$(cluster_node_pid ctl)/root
-installed=$root/run/stage/usr/lib/nuioa
-preloads=/run/stage/usr/lib/nuioa
-if [ ! -e "$installed/libnuioa-preload.so" ]; then
-    skip "${0##*/}" "built without MPI: no collectives"
-    done_testing
-    exit 0
-fi
+need_coll
 calls=${NUIOA_COLL_CALLS:-600}
-# The cluster's own directory, so that the compilers of the nodes' distribution find all of it.
-cp -r "$here/../coll" "$CLUSTER_DIR/home/coll"
 advice=(--nuioa=export --nuioa-hints=heavy=1,4,6)
 
-# mpi KIND N COMMAND SRUN-ARG...: $out, $err; a launch that does not end well is lost. Both MPIs
-# must give the processor away, there are fewer than ranks. Open MPI 5: coll/han's reductions free
-# memory twice. MPICH: its own Reduce is wrong or
-# crashes in the compositions of its device; test/coll/progress.c says why it would not end.
-mpi() {
-    local kind=$1 n=$2 command=$3 settings
-    shift 3
-    launched=$((launched + 1))
-    if [ "$kind" = openmpi ]; then
-        settings=("${openmpi_by_ucx[@]}" OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll=^han)
-        set -- --mpi=pmix "$@"
-    else
-        settings=(UCX_TLS=self,tcp UCX_NET_DEVICES=eth0 MPIR_CVAR_DEVICE_COLLECTIVES=none)
-        set -- --mpi=pmi2 "$@"
-    fi
-    # shellcheck disable=SC2086
-    TIMEOUT=$((200 + calls / 10)) user env "${settings[@]}" NUIOA_COLL_STATS=1 ${with:-} \
-        srun -n "$n" "$@" $command
-    [ "$rc" -eq 0 ] || lose "$command $*" "$out"
-}
-
-has_command() { in_node ctl sh -c "command -v $1" >/dev/null; }
 led() { grep -o "[ ;] *$1 led=[0-9]*" <<<"$err" | sed 's/.*=//'; }
 said() { grep -c 'nuioa: coll' <<<"$err"; }
 rights() { echo "$(grep -c ' right$' <<<"$out") $(grep -c ' WRONG$' <<<"$out")"; }
@@ -96,14 +66,7 @@ compared() {
 
 for kind in openmpi mpich; do
     bench=/run/stage/usr/bin/nuioa-bench-$kind
-    if ! has_command mpicc.$kind; then
-        skip "$kind" "no mpicc.$kind"
-        continue
-    fi
-    if [ ! -e "$installed/libnuioa-coll-$kind.so" ]; then
-        skip "$kind" "built without it"
-        continue
-    fi
+    can_mpi $kind || continue
     ok "$kind: the program that compares compiles" compile $kind
     prefix=
     if [ $kind = mpich ]; then
