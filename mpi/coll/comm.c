@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/comm.h"
 
+#include "mpi/coll/device.h"
 #include "mpi/coll/job.h"
 #include "mpi/coll/memory.h"
 
@@ -219,30 +220,38 @@ static bool is_worth_it(const struct coll_map *map)
 }
 
 /* Makes the rest of the description. All ranks return the same state: if one of them has no memory,
- * all of them pass the calls on. */
+ * all of them pass the calls on. If one of them is likely to use a GPU, all of them ask. */
 static enum coll_state make(struct coll_comm *c)
 {
     int world = world_rank(c->comm);
-    int good = !coll_map_room(&c->map, c->size);
+    bool good = !coll_map_room(&c->map, c->size);
     c->table = malloc(sizeof(*c->table));
     good = good && c->table && split(c, c->comm, world) == MPI_SUCCESS;
+    coll_device_look();
+    int worst[2] = { !good, coll_device_is_likely() };
     if (c->own == MPI_COMM_NULL ||
-        PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, c->own) != MPI_SUCCESS || !good ||
-        exchange(c, world) != MPI_SUCCESS)
+        PMPI_Allreduce(MPI_IN_PLACE, worst, 2, MPI_INT, MPI_MAX, c->own) != MPI_SUCCESS ||
+        worst[0] || exchange(c, world) != MPI_SUCCESS)
         return COLL_PASSED;
+    c->asks = worst[1];
     coll_map_make(&c->map);
     coll_table_narrow(c->table, &coll_job.table, c->map.node_count, c->map.most);
     return is_worth_it(&c->map) ? COLL_READY : COLL_PASSED;
+}
+
+void coll_comm_pass(struct coll_comm *c)
+{
+    c->state = COLL_PASSED;
+    put_away(c);
+    invalidate_caches();
 }
 
 bool coll_comm_ready(struct coll_comm *c)
 {
     if (c->state == COLL_AGREED && (coll_job.force || ++c->large_calls >= COLL_CALLS_MIN)) {
         c->state = make(c);
-        if (c->state == COLL_PASSED) {
-            put_away(c);
-            invalidate_caches();
-        }
+        if (c->state == COLL_PASSED)
+            coll_comm_pass(c);
     }
     return c->state == COLL_READY;
 }

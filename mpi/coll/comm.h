@@ -21,7 +21,14 @@
  * on. The moment of this question depends only on the number of calls so far, and on the bytes of
  * the calls whose bytes all ranks know; so it is the same on all ranks, whatever their settings.
  * The third large call makes the rest of this struct. Then the communicator is READY, or PASSED if
- * nothing is to be gained. */
+ * nothing is to be gained.
+ *
+ * A buffer can be in the memory of a GPU, which the CPU must not touch. One rank alone may have
+ * such a buffer, so nobody can pass a call on without asking all others. When the rest of this
+ * struct is made, the ranks agree whether one of them is likely to use a GPU (device.h). If so,
+ * `asks` is true, and before each call that would be led they ask each other about their buffers,
+ * by one MPI_Allreduce of 4 bytes. If not, no message is sent. A rank that loads the runtime of a
+ * GPU later takes part in what the others lead, with copies of its buffers (type.h). */
 
 /* The number of calls after which ranks exchange messages and make communicators: these would not
  * pay for a communicator that is used once or twice. */
@@ -47,6 +54,8 @@ struct coll_comm {
     struct coll_table *table;   /* the rows of the table that can match here */
     struct coll_window *window; /* made by coll_comm_window; NULL: none */
     bool window_asked;          /* coll_comm_window was called */
+    bool asks;                  /* before each call that would be led, the ranks ask each other */
+    int device_calls;           /* number of calls in a row that were then passed on */
 };
 
 /* Creates the key of the attribute, in MPI_Init. If MPI cannot make it, all calls are passed on. */
@@ -73,6 +82,10 @@ struct coll_comm *coll_comm(MPI_Comm comm, uint64_t bytes);
  * AGREED or READY. It counts these calls, and the third makes the rest of *c, together with all
  * other ranks of the communicator, and waits for them. */
 bool coll_comm_ready(struct coll_comm *c);
+
+/* Passes on all further calls, and frees what only a communicator that is READY has. All ranks call
+ * it before the same call. */
+void coll_comm_pass(struct coll_comm *c);
 
 /* Returns the memory that the ranks of this node share, the same in each call; *c owns it. All
  * ranks of the node make the first call together, and it waits for them. Returns NULL, on all of

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "mpi/coll/type.h"
-#include "util/gpus.h"
 #include "util/hash.h"
 
 struct coll_job coll_job = { .least = { [0 ... COLL_COUNT - 1] = UINT64_MAX } };
@@ -156,7 +155,7 @@ bool coll_job_agree(MPI_Comm comm)
     bool same = vote[0] == ~vote[1];
     if (!same && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
         print_line("not used: the ranks have different settings; give all of them the same "
-                   "NUIOA_COLL* variables, table and kind of node (with or without GPUs)");
+                   "NUIOA_COLL* variables and table");
     return same && mine;
 }
 
@@ -173,24 +172,13 @@ static bool may_have_threads(void)
     return level == MPI_THREAD_MULTIPLE;
 }
 
-/* Returns whether a buffer may be in a GPU's memory. The library is off then, because it copies
- * with the CPU. */
-static bool may_have_gpus(const struct coll_job *job)
-{
-    bool any = !job->force && nuioa_gpus_given(environ) > NUIOA_GPUS_NONE;
-    if (any)
-        print_line("not used: the ranks have GPUs, whose memory the library cannot copy");
-    return any;
-}
-
 /* No message is sent here: a program that calls no collective must start as fast as without this
  * library. Besides, Open MPI 4.1 may crash a rank that is still in MPI_Init if another rank sends
  * it a message over btl/tcp. */
 void coll_job_begin(void)
 {
     read_all(&coll_job);
-    if (coll_job.on &&
-        (may_have_gpus(&coll_job) || may_have_threads() || !coll_type_packs_plainly()))
+    if (coll_job.on && (may_have_threads() || !coll_type_packs_plainly()))
         coll_job.on = false;
     set_least(&coll_job);
 }

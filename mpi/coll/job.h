@@ -24,7 +24,7 @@ extern struct coll_job coll_job;
 
 /* Reads the settings from the environment into coll_job, after MPI_Init, and sends no message. A
  * wrong value is replaced by the default, and rank 0 says so on stderr. It switches the library off
- * if the program has GPUs, uses MPI_THREAD_MULTIPLE, or runs on machines that are not alike. */
+ * if the program uses MPI_THREAD_MULTIPLE or runs on machines that are not alike. */
 void coll_job_begin(void);
 
 /* Prints the counts to stderr, on rank 0, if NUIOA_COLL_STATS asks for them. From now on all calls

@@ -22,7 +22,7 @@ static char *address_of(const struct coll_blocks *blocks, int rank)
  * consecutive, and each block begins where the one before it ends. */
 static bool is_direct(const struct coll_comm *c, const struct coll_blocks *blocks)
 {
-    if (!c->map.blocks || !coll_type_is_contiguous(blocks->type))
+    if (!c->map.blocks || !coll_type_is_plain(blocks->buffer, blocks->type))
         return false;
     int64_t next = 0;
     for (int rank = 0; !blocks->same && rank < c->map.size; rank++) {

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "mpi/coll/bcast.h"
+#include "mpi/coll/device.h"
 #include "mpi/coll/pipelined_bcast.h"
 #include "mpi/coll/pipelined_reduce.h"
 #include "mpi/coll/ring_allgather.h"
+#include "mpi/coll/type.h"
 
 /* In an allreduce one rank computes each element and the others get a copy of it. So all ranks have
  * the same bits as result. */
@@ -41,11 +43,49 @@ static struct coll_sum sum_of(const void *out, void *in, int count, MPI_Datatype
     return sum;
 }
 
+/* --- buffers in the memory of a GPU (see type.h) ---------------------------------------------- */
+
+/* Copies the elements of *sum. MPI packs and unpacks them, because they may be a GPU's. */
+static int copy(const struct coll_sum *sum, const char *from, char *to)
+{
+    char *packed = malloc(coll_bytes(sum->count, sum->type));
+    int rc = packed ? coll_pack(from, sum->count, sum->type, packed) : MPI_ERR_NO_MEM;
+    if (rc == MPI_SUCCESS)
+        rc = coll_unpack(packed, to, sum->count, sum->type);
+    free(packed);
+    return rc;
+}
+
+/* Makes *host the reduction *sum, with copies of both buffers in *copies if one of them is a GPU's;
+ * else *copies is NULL. The caller frees it. `writes`: this rank gets the result. */
+static int take_to_host(const struct coll_sum *sum, bool writes, struct coll_sum *host,
+                        char **copies)
+{
+    size_t bytes = (size_t)sum->count * (size_t)sum->extent;
+    *host = *sum;
+    *copies = NULL;
+    if (!coll_device_holds(sum->own) && !(writes && coll_device_holds(sum->into)))
+        return MPI_SUCCESS;
+    *copies = malloc(2 * bytes);
+    if (!*copies)
+        return MPI_ERR_NO_MEM;
+    host->own = *copies;
+    host->into = *copies + (sum->own == sum->into ? 0 : bytes);
+    return copy(sum, sum->own, *copies);
+}
+
 int coll_reduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out, void *in,
                 int count, MPI_Datatype type, MPI_Op op, int root)
 {
-    struct coll_sum sum = sum_of(out, in, count, type, op);
-    return to_root(c, how, how->inter, &sum, root);
+    struct coll_sum sum = sum_of(out, in, count, type, op), host;
+    char *copies;
+    int rc = take_to_host(&sum, c->me == root, &host, &copies);
+    if (rc == MPI_SUCCESS)
+        rc = to_root(c, how, how->inter, &host, root);
+    if (rc == MPI_SUCCESS && copies && c->me == root)
+        rc = copy(&sum, host.into, sum.into);
+    free(copies);
+    return rc;
 }
 
 /* --- allreduce ------------------------------------------------------------------------------- */
@@ -120,6 +160,13 @@ static int by_ring(struct coll_comm *c, const struct coll_algorithm *how,
 int coll_allreduce(struct coll_comm *c, const struct coll_algorithm *how, const void *out, void *in,
                    int count, MPI_Datatype type, MPI_Op op)
 {
-    struct coll_sum sum = sum_of(out, in, count, type, op);
-    return how->inter == SHAPE_RING ? by_ring(c, how, &sum) : by_trees(c, how, &sum);
+    struct coll_sum sum = sum_of(out, in, count, type, op), host;
+    char *copies;
+    int rc = take_to_host(&sum, true, &host, &copies);
+    if (rc == MPI_SUCCESS)
+        rc = how->inter == SHAPE_RING ? by_ring(c, how, &host) : by_trees(c, how, &host);
+    if (rc == MPI_SUCCESS && copies)
+        rc = copy(&sum, host.into, sum.into);
+    free(copies);
+    return rc;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/coll/device.h"
+
 uint64_t coll_bytes(int count, MPI_Datatype type)
 {
     int size = 0;
@@ -46,6 +48,11 @@ bool coll_type_is_contiguous(MPI_Datatype type)
     return false;
 }
 
+bool coll_type_is_plain(const void *buffer, MPI_Datatype type)
+{
+    return coll_type_is_contiguous(type) && !coll_device_holds(buffer);
+}
+
 bool coll_type_packs_plainly(void)
 {
     int numbers[3] = { 1, -2, 3 }, place = 0;
@@ -61,7 +68,7 @@ int coll_pack(const void *buffer, int count, MPI_Datatype type, char *bytes)
     uint64_t size = coll_bytes(count, type);
     if (!size)
         return MPI_SUCCESS;
-    if (!coll_type_is_contiguous(type))
+    if (!coll_type_is_plain(buffer, type))
         return PMPI_Pack(buffer, count, type, bytes, (int)size, &place, MPI_COMM_SELF);
     memmove(bytes, buffer, size); /* not memcpy: with MPI_IN_PLACE both may be one buffer */
     return MPI_SUCCESS;
@@ -73,7 +80,7 @@ int coll_unpack(const char *bytes, void *buffer, int count, MPI_Datatype type)
     uint64_t size = coll_bytes(count, type);
     if (!size)
         return MPI_SUCCESS;
-    if (!coll_type_is_contiguous(type))
+    if (!coll_type_is_plain(buffer, type))
         return PMPI_Unpack(bytes, (int)size, &place, buffer, count, type, MPI_COMM_SELF);
     memmove(buffer, bytes, size);
     return MPI_SUCCESS;
@@ -85,7 +92,7 @@ int coll_view_open(struct coll_view *view, const void *buffer, int count, MPI_Da
     int rc = MPI_SUCCESS;
     *view = (struct coll_view){ .buffer = (void *)(uintptr_t)buffer, .count = count, .type = type };
     view->bytes = coll_bytes(count, type);
-    view->packed = view->bytes && !coll_type_is_contiguous(type);
+    view->packed = view->bytes && !coll_type_is_plain(buffer, type);
     view->data = view->buffer;
     if (!view->packed)
         return MPI_SUCCESS;

@@ -9,7 +9,12 @@
 
 /* The ranks of one collective may describe the same data by different datatypes, so messages are
  * always plain bytes. If the program's type is contiguous, they are sent from its buffer; else they
- * are packed before they are sent and unpacked after they are received. */
+ * are packed before they are sent and unpacked after they are received.
+ *
+ * A buffer in the memory of a GPU is packed and unpacked by the MPI library too, which can do that
+ * if the program may give it such a buffer at all. This is slow. It happens only if this rank has
+ * loaded the GPU's runtime after the ranks had agreed that nobody is likely to use a GPU (comm.h):
+ * then the others lead the call, and this rank must take part. */
 
 /* Returns the size in bytes of `count` elements of `type`. Returns 0 for arguments that MPI must
  * refuse (a negative count, MPI_DATATYPE_NULL), and for sizes above INT_MAX. */
@@ -52,6 +57,10 @@ int coll_unpack(const char *bytes, void *buffer, int count, MPI_Datatype type);
 /* Returns true if elements of this type are known to follow each other without gaps; false if they
  * do not, or if it is not known. */
 bool coll_type_is_contiguous(MPI_Datatype type);
+
+/* Returns true if elements of this type in `buffer` are plain bytes for the CPU: the type is
+ * contiguous, and the buffer is in the memory of the host. */
+bool coll_type_is_plain(const void *buffer, MPI_Datatype type);
 
 /* Returns true if `op` is a predefined operation, and `type` a common predefined datatype for which
  * MPI allows it. All these operations commute. */
