@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "spank/log.h"
-#include "spank/rank.h"
-#include "util/gpus.h"
 #include "util/variable.h"
 
 #define SHIM "libnuioa-preload.so"
@@ -63,13 +61,6 @@ static bool may_have_coll(const struct stepd_context *c, bool complete, spank_t 
     return false;
 }
 
-/* The library copies buffers with the CPU, which may fail with memory of a GPU. Ranks with GPUs
- * load it all the same, switched off, because ranks on nodes without GPUs wait for their answer. */
-static bool may_have_gpus(const struct stepd_context *c, spank_t spank)
-{
-    return rank_may_have_gpus(c, nuioa_gpus_given(step_environment(spank)));
-}
-
 /* Appends the library to the user's LD_PRELOAD. NULL, or a text that says what failed. */
 static const char *add_shim(spank_t spank)
 {
@@ -101,5 +92,5 @@ void preload_enter(const struct stepd_context *c, bool complete, spank_t spank)
     if (*c->options.trace)
         spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
     if (coll) /* it does not overwrite the user's value */
-        spank_setenv(spank, "NUIOA_COLL", may_have_gpus(c, spank) ? "off" : "on", 0);
+        spank_setenv(spank, "NUIOA_COLL", "on", 0);
 }

@@ -118,12 +118,6 @@ bool rank_may_have_several_gpus(const struct stepd_context *c, enum nuioa_gpus g
            (given == NUIOA_GPUS_UNKNOWN && (c->step.sees_gpu || c->node.gpu_count));
 }
 
-bool rank_may_have_gpus(const struct stepd_context *c, enum nuioa_gpus given)
-{
-    return given > NUIOA_GPUS_NONE || c->step.sees_gpu ||
-           (given == NUIOA_GPUS_UNKNOWN && c->node.gpu_count);
-}
-
 /* nuioa's own variables replace what the user has set. Variables that other programs read do
  * not. */
 void rank_enter(const struct stepd_context *c, uint32_t local, spank_t spank)

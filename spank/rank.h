@@ -29,11 +29,6 @@ void rank_prepare_job(struct stepd_context *context, const uint32_t *leaders, ui
  * GPU. */
 bool rank_may_have_several_gpus(const struct stepd_context *context, enum nuioa_gpus given);
 
-/* Returns true if a task may have any GPU: `given`, as above, says that it has, or the step has
- * GPUs on this node. If `given` is NUIOA_GPUS_UNKNOWN, the answer is also true if the node has
- * GPUs. */
-bool rank_may_have_gpus(const struct stepd_context *context, enum nuioa_gpus given);
-
 /* In the task, as the user: sets its memory policy and its variables from its part of
  * context->task_memory, whether the memory is open or not. Variables of other programs that the
  * user has set stay as they are. It does nothing if slurmstepd has not written this part. What

@@ -213,11 +213,6 @@ static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     if (!c->options.report && !c->options.explain)
         return;
-    if (c->options.coll && rank_may_have_gpus(c, c->step.gpus))
-        nuioa_warn(&c->faults,
-                   "coll: not used: the step has GPUs%s, whose memory the library cannot copy; "
-                   "coll=on is for steps without GPUs",
-                   c->step.sees_gpu ? "" : ", or may have");
     if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN &&
         rank_may_have_several_gpus(c, c->step.gpus))
         nuioa_warn(
