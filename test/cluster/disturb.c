@@ -26,7 +26,7 @@ SPANK_PLUGIN(disturb, 1)
 
 #define HOME "/run/cluster/home"
 #define NAP_US 10000
-#define NAPS_MAX 12000
+#define NAPS_MAX 30000
 
 static void hold(const char *hook, int argc, char **argv)
 {

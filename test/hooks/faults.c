@@ -14,8 +14,8 @@
 /* Most of a launch is waiting, so that several go on at once. */
 #define WORKERS 8
 
-/* If one program makes more calls of one kind than this, which are those of a loop, only so many of
- * them fail, at equal distances. */
+/* If one program makes more calls of one kind than this, which are those of a loop, and not all
+ * calls are to fail, only so many of them do, at equal distances. */
 #define CALLS_MAX 400
 
 /* The counts for one kind, in memory that the workers share. */
@@ -93,7 +93,7 @@ static void fail_kind(struct work *w, const struct variant *v, int program, enum
     uint32_t calls = w->plain->programs[program].counts.calls[kind];
     if (w->worker == 0)
         w->table->rows[kind].calls += calls;
-    uint32_t step = calls > CALLS_MAX ? calls / CALLS_MAX * w->step : w->step;
+    uint32_t step = w->step > 1 && calls > CALLS_MAX ? calls / CALLS_MAX * w->step : w->step;
     for (uint32_t n = 1; n <= calls; n += step) {
         fail_one(w, v, program, &(struct fault_plan){ kind, n, false });
         fail_one(w, v, program, &(struct fault_plan){ kind, n, true });
