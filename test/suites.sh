@@ -197,7 +197,13 @@ suite_fuzzing() {
     else
         echo "not ok - fuzzing: findings, or it did not run: $log/fuzzing.err"
     fi
+    if "$top/test/fuzz/run" --coverage >&2; then
+        echo "ok - fuzzing: the lines of the decoders are counted"
+    else
+        echo "not ok - fuzzing: the lines of the decoders are counted: $log/fuzzing.err"
+    fi
 }
+suite_red() { run_tap red "$top/test/red"; }
 suite_faults() { NUIOA_LOG=$log run_tap faults "$top/test/hooks/run" --all; }
 suite_load() {
     run_tap load as_root "$top/test/cluster/load"

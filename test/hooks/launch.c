@@ -197,6 +197,8 @@ void launch_run(struct launch *launch, const struct variant *v, int program,
         role.plan = role.task_plan = *plan;
     role.task_stderr = output[PROGRAM_TASKS];
     memset(launch, 0, sizeof(*launch));
+    if (!place_put_caches())
+        abort();
     run_first(&role);
     if (pipe(ready) < 0 || pipe(over) < 0)
         abort();

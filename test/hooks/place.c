@@ -187,6 +187,14 @@ static bool put_cache(unsigned index)
     return rc >= 0;
 }
 
+bool place_put_caches(void)
+{
+    for (unsigned i = 0; i < NODES_MAX; i++)
+        if (!put_cache(i))
+            return false;
+    return true;
+}
+
 bool place_make(void)
 {
     static const struct variant none = { .name = "none" };
@@ -198,10 +206,7 @@ bool place_make(void)
         perror(stand_in_directory);
         return false;
     }
-    for (unsigned i = 0; i < NODES_MAX; i++)
-        if (!put_cache(i))
-            return false;
-    return true;
+    return place_put_caches();
 }
 
 static int remove_one(const char *path, const struct stat *info, int type, struct FTW *at)

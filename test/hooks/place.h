@@ -12,6 +12,10 @@
 bool place_make(void);
 void place_remove(void);
 
+/* Writes the nodes' caches anew: a launch that cannot read its node's cache replaces it by what this
+ * machine is like. Returns false with a text on stderr. */
+bool place_put_caches(void);
+
 /* How many CPUs the nodes have, and the CPU with this index. */
 unsigned place_cpu_count(void);
 unsigned place_cpu(unsigned index);
