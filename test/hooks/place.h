@@ -12,8 +12,8 @@
 bool place_make(void);
 void place_remove(void);
 
-/* Writes the nodes' caches anew: a launch that cannot read its node's cache replaces it by what this
- * machine is like. Returns false with a text on stderr. */
+/* Writes the nodes' caches anew: a launch that cannot read its node's cache replaces it by what
+ * this machine is like. Returns false with a text on stderr. */
 bool place_put_caches(void);
 
 /* How many CPUs the nodes have, and the CPU with this index. */
