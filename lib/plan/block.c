@@ -257,7 +257,9 @@ int nuioa_block_move(const struct nuioa_request *request, const struct nuioa_slo
     struct blocks b;
     int result = -ENOMEM;
     identity(slot_of, request->task_count);
-    if (blocks_alloc(&b, request->task_count) == 0)
+    if (!slots->count)
+        return NUIOA_BLOCK_NEAREST;
+    if (blocks_alloc(&b, slots->count) == 0)
         result = find_blocks(request->node, slots, &b)
                      ? move_first_block(request, slots, rails, &b, slot_of)
                      : NUIOA_BLOCK_SPREAD;
