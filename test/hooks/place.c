@@ -40,6 +40,7 @@ static void find_cpus(void)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
+    cpu_count = 0;
     sched_getaffinity(0, sizeof(set), &set);
     for (unsigned cpu = 0; cpu < CPU_SETSIZE && cpu_count < CPUS_MAX; cpu++)
         if (CPU_ISSET(cpu, &set))
