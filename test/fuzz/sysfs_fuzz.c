@@ -14,6 +14,7 @@
 #include "input.h"
 #include "topology/fingerprint.h"
 #include "topology/gpu_device.h"
+#include "topology/gpu_discover.h"
 #include "topology/hwloc_open.h"
 #include "topology/interrupt.h"
 #include "topology/nic_discover.h"
@@ -53,6 +54,7 @@ static const char *const files[] = {
     "sys/class/infiniband/rxe0/device/numa_node",
     "proc/driver/nvidia/gpus/0000:81:00.0/information",
     "sys/bus/pci/devices/0000:c1:00.0/unique_id",
+    "sys/bus/pci/devices/0000:c1:00.0/numa_node",
 };
 
 static void make_links(const char *target)
@@ -107,11 +109,15 @@ static void discover(const char *root)
         INPUT_CHECK(!nuioa_hwloc_open(&topology, TOPOLOGY, false, &directory, &err));
     machine_build(&node, &(struct shape){ 2, 4, 1, 1, NULL });
     free(node.nics);
+    free(node.gpus);
     node.nics = NULL;
+    node.gpus = NULL;
     nuioa_sysfs_none(&sysfs);
     if (root)
         nuioa_sysfs_open(&sysfs, root);
     INPUT_CHECK(!nuioa_discover_nics(&node, topology, &sysfs, root != NULL, &err));
+    INPUT_CHECK(!nuioa_discover_gpus(&node, topology, &sysfs, &err));
+    INPUT_CHECK(node.gpu_count <= 1);
     nuioa_sysfs_close(&sysfs);
     nuioa_nic_judge(&node);
     nuioa_node_free(&node);
