@@ -61,7 +61,7 @@ struct nuioa_request {
 struct nuioa_plan {
     bool moved;       /* some rank does not run where Slurm put it */
     bool planned;     /* as in the request */
-    char reason[160]; /* one line: why ranks moved or did not move */
+    char reason[224]; /* one line: why ranks moved or did not move */
     enum nuioa_reason why;
     enum nuioa_policy policy;
     bool hinted; /* as in the request */

@@ -53,7 +53,7 @@ static bool same_line(const struct nuioa_assignment *a, const struct nuioa_assig
 }
 
 struct sets {
-    hwloc_bitmap_t ranks, cpus;
+    hwloc_bitmap_t ranks, cpus, gpus;
 };
 
 /* Describes assignment `first` and, if lines are grouped, all later ones with the same line. */
@@ -81,6 +81,12 @@ static void put_line(const struct record_source *s, uint32_t first, bool *done, 
     put_set(line->numas, sizeof(line->numas), assignment->numas);
     nuioa_memory_text(assignment, line->memory, sizeof(line->memory));
     nuioa_nics_brief(assignment, s->node, line->nic, sizeof(line->nic));
+    hwloc_bitmap_zero(sets->gpus);
+    for (uint32_t i = 0; i < assignment->gpu_count; i++)
+        hwloc_bitmap_set(sets->gpus, assignment->gpus[i]);
+    put_set(line->gpus, sizeof(line->gpus), sets->gpus);
+    const char *path = nuioa_path_name(assignment->path);
+    nuioa_copy(line->path, sizeof(line->path), path ? path : "");
     line->level = assignment->level;
     line->weight = plan->hinted ? weight : -1;
 }
@@ -89,12 +95,14 @@ static uint32_t put_lines(const struct record_source *s, struct wire_line *lines
 {
     uint32_t count = 0;
     bool *done = calloc(s->plan->task_count + 1, sizeof(*done));
-    struct sets sets = { hwloc_bitmap_alloc(), hwloc_bitmap_alloc() };
-    for (uint32_t i = 0; done && sets.ranks && sets.cpus && i < s->plan->task_count; i++)
+    struct sets sets = { hwloc_bitmap_alloc(), hwloc_bitmap_alloc(), hwloc_bitmap_alloc() };
+    for (uint32_t i = 0; done && sets.ranks && sets.cpus && sets.gpus && i < s->plan->task_count;
+         i++)
         if (!done[i] && count < WIRE_LINES_MAX)
             put_line(s, i, done, &sets, &lines[count++]);
     hwloc_bitmap_free(sets.ranks);
     hwloc_bitmap_free(sets.cpus);
+    hwloc_bitmap_free(sets.gpus);
     free(done);
     return count;
 }
@@ -200,7 +208,8 @@ static bool are_texts(const struct record *r)
         if (!is_text(l->ranks, sizeof(l->ranks), false) ||
             !is_text(l->cpus, sizeof(l->cpus), false) ||
             !is_text(l->numas, sizeof(l->numas), false) ||
-            !is_text(l->nic, sizeof(l->nic), false) ||
+            !is_text(l->nic, sizeof(l->nic), false) || !is_text(l->gpus, sizeof(l->gpus), false) ||
+            !is_text(l->path, sizeof(l->path), false) ||
             !is_text(l->memory, sizeof(l->memory), false))
             return false;
     }

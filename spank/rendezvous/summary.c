@@ -20,7 +20,7 @@ struct node_class {
 };
 
 struct node {
-    char host[64], reason[160];
+    char host[64], reason[224];
     uint32_t class_id; /* UINT32_MAX: its record has not come */
     /* A copy of its record while the job is small enough for a line per rank, else NULL. */
     char *bytes;
@@ -79,7 +79,7 @@ static uint64_t digest_of(const struct record *r)
         const uint32_t facts[] = { l->count, l->level, l->leads };
         digest = nuioa_hash(digest, facts, sizeof(facts));
         digest = nuioa_hash_text(nuioa_hash_text(digest, l->cpus), l->numas);
-        digest = nuioa_hash_text(digest, l->nic);
+        digest = nuioa_hash_text(nuioa_hash_text(digest, l->nic), l->gpus);
     }
     return digest;
 }
@@ -261,6 +261,8 @@ static void add_line(struct nuioa_text_table *table, const char *host, const str
     nuioa_text_table_add(table, "%s", line->memory);
     nuioa_text_table_add(table, "%s", *line->nic ? line->nic : "-");
     nuioa_text_table_add(table, line->level == UINT32_MAX ? "-" : "%u", line->level);
+    nuioa_text_table_add(table, "%s", line->gpus);
+    nuioa_text_table_add(table, "%s", line->path);
     nuioa_text_table_add(table, "%s",
                          line->weight < 0 ? "" : number(line->weight, weight, sizeof(weight)));
     int bar = most > 0 && line->weight > 0 && line->weight <= most
@@ -271,11 +273,11 @@ static void add_line(struct nuioa_text_table *table, const char *host, const str
 
 static void print_ranks(const struct summary *s, FILE *out)
 {
-    static const char *const heads[] = { "node",   "rank", "",      "CPUs",   "NUMA",
-                                         "memory", "NIC",  "level", "weight", "" };
+    static const char *const heads[] = { "node", "rank",  "",    "CPUs", "NUMA",   "memory",
+                                         "NIC",  "level", "GPU", "path", "weight", "" };
     struct nuioa_text_table table;
     double most = heaviest(s);
-    nuioa_text_table_init(&table, "lrllllllrl");
+    nuioa_text_table_init(&table, "lrllllllllrl");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_text_table_add(&table, "%s", heads[i]);
     for (uint32_t i = 0; i < s->node_count; i++)

@@ -64,7 +64,7 @@
  * WIRE_MAGIC, and so does another version of this protocol. Texts end with a NUL. */
 
 #define WIRE_VARIABLE "SLURM_NUIOA_SRUN"
-#define WIRE_VERSION 5
+#define WIRE_VERSION 6
 #define WIRE_MAGIC (0x6e756900u | WIRE_VERSION)
 #define WIRE_KEY_SIZE 32     /* bytes */
 #define WIRE_TAG_SIZE 32     /* bytes */
@@ -169,7 +169,7 @@ struct wire_record {
     uint32_t table_timeout_ms;             /* after the record, how long the node waits for TABLE */
     double cost_before, cost_after, bound; /* J and its lower bound (nuioa(7)); < 0: unknown */
     char host[64];
-    char reason[160];   /* why ranks moved or did not move, or why there is no plan */
+    char reason[224];   /* why ranks moved or did not move, or why there is no plan */
     char distances[16]; /* source of the distances, such as "slit" */
     /* struct wire_nic nics[nic_count]; struct wire_line lines[line_count]; char
      * warnings[warning_count][256]; char text[text_length] */
@@ -184,12 +184,14 @@ struct wire_nic {
     uint32_t usable;    /* 0: nuioa does not use it */
 };
 
-/* One rank, or all ranks of the node that share NUMA node and NIC. */
+/* One rank, or all ranks of the node that share NUMA nodes, NICs and GPUs. */
 struct wire_line {
     char ranks[64], cpus[64], numas[32]; /* lists, such as "0-3,8"; a long one is cut */
     char memory[32];                     /* the memory policy, as nuioa_memory_text() writes it */
     char nic[48];                        /* their NICs, as nuioa_nics_brief writes them; "": none */
-    uint32_t count;                      /* number of ranks */
+    char gpus[32];  /* indexes of their GPUs, a list such as "0,2-3"; "": none or unknown */
+    char path[8];   /* the longest path to their NICs, such as "PIX" (pci_path.h); "": unknown */
+    uint32_t count; /* number of ranks */
     uint32_t level; /* their distance level from the NIC; UINT32_MAX: unknown */
     uint32_t leads; /* 1: the node's leader is among them */
     uint32_t zero;  /* padding, 0 */
@@ -219,8 +221,8 @@ struct wire_run {
 _Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 76 &&
                    sizeof(struct wire_session) == 48 && sizeof(struct wire_tagged) == 48 &&
                    sizeof(struct wire_slice) == 8 && sizeof(struct wire_pair) == 16 &&
-                   sizeof(struct wire_record) == 320 && sizeof(struct wire_nic) == 96 &&
-                   sizeof(struct wire_line) == 264 && sizeof(struct wire_table) == 24 &&
+                   sizeof(struct wire_record) == 384 && sizeof(struct wire_nic) == 96 &&
+                   sizeof(struct wire_line) == 304 && sizeof(struct wire_table) == 24 &&
                    sizeof(struct wire_run) == 12,
                "structs of the protocol have no padding");
 

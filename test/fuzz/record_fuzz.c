@@ -54,6 +54,8 @@ static void make_printable(struct wire_record *head)
         make_text(lines[i].cpus, sizeof(lines[i].cpus));
         make_text(lines[i].numas, sizeof(lines[i].numas));
         make_text(lines[i].memory, sizeof(lines[i].memory));
+        make_text(lines[i].gpus, sizeof(lines[i].gpus));
+        make_text(lines[i].path, sizeof(lines[i].path));
         make_text(lines[i].nic, sizeof(lines[i].nic));
     }
     char *warnings = (void *)(lines + head->line_count);

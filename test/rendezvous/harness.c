@@ -261,6 +261,8 @@ void *harness_record(uint32_t node, size_t *length)
             .numas = "1",
             .memory = "preferred:1",
             .nic = "mlx5_0:1",
+            .gpus = "0-1",
+            .path = "PIX",
             .count = 1,
             .leads = i == 0,
             .weight = 1,

@@ -95,6 +95,8 @@ static void *make_record(uint32_t node, uint32_t state, const char *numa, uint32
             .numas = "0",
             .memory = "default",
             .nic = "mlx5_0:1",
+            .gpus = "0-1",
+            .path = "PIX",
             .count = 1,
             .leads = i == 0,
             .weight = -1,
@@ -131,6 +133,18 @@ static void records(void **state)
             assert_int_equal(record_read(bytes, length, &record), -EINVAL);
             memcpy(bytes + doubles[i], &before, sizeof(before));
         }
+    assert_int_equal(record_read(bytes, length, &record), 0);
+    /* a text without an end, and one that is no text */
+    char *last =
+        bytes + sizeof(struct wire_record) + sizeof(struct wire_nic) + 3 * sizeof(struct wire_line);
+    assert_string_equal(record.lines[3].gpus, "0-1");
+    assert_string_equal(record.lines[3].path, "PIX");
+    memset(last + offsetof(struct wire_line, path), 'x', sizeof(record.lines->path));
+    assert_int_equal(record_read(bytes, length, &record), -EINVAL);
+    memset(last + offsetof(struct wire_line, path), 0, sizeof(record.lines->path));
+    last[offsetof(struct wire_line, gpus)] = '\n';
+    assert_int_equal(record_read(bytes, length, &record), -EINVAL);
+    last[offsetof(struct wire_line, gpus)] = '0';
     assert_int_equal(record_read(bytes, length, &record), 0);
     bytes[offsetof(struct wire_record, host)] = '\n';
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
@@ -278,6 +292,7 @@ static void report(void **state)
     assert_non_null(strstr(text, "n3: mlx5_0:1 on NUMA node 1, elsewhere 0"));
     assert_non_null(strstr(text, "n4: mlx5_0:1 is down, elsewhere active"));
     assert_null(strstr(text, "n5: "));
+    assert_non_null(strstr(text, " 0-1  PIX"));
     assert_non_null(strstr(text, "cost 60 -> 48 (20.0 % less)"));
     free(text);
     text = summarize(200, 2);
