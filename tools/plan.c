@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static const char usage[] =
     "                              --cores share and without --cpus-per-task\n"
     "  --ranks LIST                their ranks in the job, such as 4-7; default 0 to N-1\n"
     "  --gpus '0;1;2,3'            the GPUs of each rank, by their numbers in nuioa topo; empty:\n"
-    "                              none; default: no rank has a GPU\n"
+    "                              none; default: no rank has a GPU; a word: see gpus below\n"
     "  --interrupts CPULIST        for --policy cpu: CPUs that serve interrupts of Ethernet NICs;\n"
     "                              default: those of this machine\n"
     "  --explain                   say for each rank why it is where it is, and what the cost is\n"
@@ -53,28 +54,32 @@ struct job {
     struct plan_input input;
 };
 
+/* --gpus is the list of the ranks' GPUs, or, with a word, the option of that name. */
 static int set_option(struct tool_args *args, void *context)
 {
     struct job *job = context;
+    if (!strcmp(args->name, "gpus")) {
+        if (!args->value)
+            args->value = tool_args_value(args);
+        if (!args->value)
+            return TOOL_USAGE;
+        if (!islower((unsigned char)*args->value)) {
+            job->gpus = args->value;
+            return 0;
+        }
+    }
     return plan_option_set(args, &job->options);
 }
 
 static int read_arguments(struct job *job, int argc, char **argv)
 {
     const struct tool_option options[] = {
-        { "tasks", &job->tasks, NULL },
-        { "cpus-per-task", &job->cpus_per_task, NULL },
-        { "allowed", &job->allowed, NULL },
-        { "binding", &job->binding, NULL },
-        { "ranks", &job->ranks, NULL },
-        { "xml", &job->xml, NULL },
-        { "format", &job->format, NULL },
-        { "json", NULL, &job->json },
-        { "interrupts", &job->interrupts, NULL },
-        { "help", NULL, &job->help },
-        { "explain", NULL, &job->explain },
-        { "gpus", &job->gpus, NULL },
-        { NULL, NULL, NULL },
+        { "tasks", &job->tasks, NULL },           { "cpus-per-task", &job->cpus_per_task, NULL },
+        { "allowed", &job->allowed, NULL },       { "binding", &job->binding, NULL },
+        { "ranks", &job->ranks, NULL },           { "xml", &job->xml, NULL },
+        { "format", &job->format, NULL },         { "json", NULL, &job->json },
+        { "interrupts", &job->interrupts, NULL }, { "help", NULL, &job->help },
+        { "explain", NULL, &job->explain },       { NULL, NULL, NULL },
     };
     job->command = argv[0];
     nuioa_options_init(&job->options);

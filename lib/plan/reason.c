@@ -68,8 +68,8 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_FOLLOW_NEAREST] =
         "CPUs follow GPUs: no better exchange of Slurm's masks was found",
     [NUIOA_REASON_FOLLOW_SHARE] =
-        "CPUs follow GPUs: the ranks divide the CPUs that they shared, each near its own",
-    [NUIOA_REASON_FOLLOW_ALONE] = "CPUs follow GPUs: the only rank moved nearer its own",
+        "CPUs follow GPUs: the ranks divide the CPUs that they shared, each near its GPUs",
+    [NUIOA_REASON_FOLLOW_ALONE] = "CPUs follow GPUs: the only rank moved nearer its GPUs",
     [NUIOA_REASON_FOLLOW_COSTS] =
         "ranks stay: nearer their GPUs they would be farther from the NIC "
         "or from neighbours (without hints, CPUs follow GPUs)",

@@ -474,7 +474,7 @@ static bool check_instance(const struct instance *in)
 static void test_random(void **state)
 {
     (void)state;
-    unsigned moved = 0, all = (unsigned)rounds(4000);
+    unsigned moved = 0, all = (unsigned)rounds(2000);
     for (unsigned round = 0; round < all; round++) {
         struct instance in = { 0 };
         seed = round;

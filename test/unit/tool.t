@@ -286,6 +286,18 @@ is "... their NICs" "$(json "*(t['nics'] for t in d['tasks'])")" \
     "['mlx5_3:1'] ['mlx5_0:1'] ['mlx5_1:1', 'mlx5_2:1']"
 is "... the first of them, and the path" "$(json "*((t['nic'], t['path']) for t in d['tasks'])")" \
     "('mlx5_3:1', 'PIX') ('mlx5_0:1', None) ('mlx5_1:1', 'PIX')"
+# srun -n4 -c1 --gpus-per-task=1 as Slurm 22.05 binds it: two ranks have a GPU of the other socket
+printf '%s\n' 0 8 1 9 >"$work/crossed"
+followed() {
+    run plan --topology "$machines/gpus.xml" --gpus '0;1;2;3' "$@" --json
+    json "*(t['cpus'] for t in d['tasks']), d['mapper'], d['reason'].split(':')[0]"
+}
+is "plan --gpus: CPUs follow GPUs" "$(followed --binding "$work/crossed")" \
+    "0 1 8 9 follow CPUs follow GPUs"
+is "... and divide a mask" "$(followed --binding none)" \
+    "0-3 4-7 8-11 12-15 follow CPUs follow GPUs"
+is "... --gpus keep: ranks stay" "$(followed --binding "$work/crossed" --gpus keep)" \
+    "0 8 1 9 keep the step has GPUs"
 answers "plan --gpus as a table" plan --topology "$machines/gpus.xml" --gpus '3;;1,2'
 like "... has a column" "$out" ' mlx5_1:1,mlx5_2:1 +0 +1-2 +PIX'
 answers "three NICs for a rank" plan --topology "$machines/four-rails.xml" --tasks 1 --rails 3
