@@ -76,6 +76,7 @@ static int list_nics(const struct planner *p)
     if (!plan->nics)
         return -ENOMEM;
     plan->nic_count = p->rails.count;
+    /* -Wanalyzer-malloc-leak: nuioa_plan_free frees them. */
     if (p->rails.count)
         memcpy(plan->nics, p->rails.nic, p->rails.count * sizeof(*plan->nics));
     plan->connected = p->request->options->rails_connected ||

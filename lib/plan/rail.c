@@ -7,7 +7,8 @@
 
 static bool same_fabric(const struct nuioa_nic *a, const struct nuioa_nic *b)
 {
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one NIC is taken, so one is the best. */
+    /* -Wanalyzer-null-dereference: one NIC is taken, so one is the best.
+     * NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
     return a->kind == b->kind && !strcmp(a->fabric, b->fabric);
 }
 
