@@ -6,12 +6,14 @@
 #   memory_mb                    of each NUMA node; node 0 also holds the kernel and gets 512 more
 #   nics                         the NUMA node of each NIC, eth0 first
 #   odd_nic                      the model of one NIC more, on the root bus: its place is unknown
+#   switches                     NODE:GPUS:NICS of each PCIe switch, in the order of the NUMA nodes;
+#                                those of one NUMA node share a host bridge
 #   distance                     numa_nodes x numa_nodes, row = initiator, column = memory
 
-machine_names="hagrid hagrid5 quad corona twin"
+machine_names="hagrid hagrid5 quad corona twin gpus"
 
 define_machine() {
-    dies=1 threads=1 memory_mb=384 odd_nic="" distance=()
+    dies=1 threads=1 memory_mb=384 odd_nic="" distance=() switches=()
     case $1 in
     hagrid | hagrid5)
         sockets=8 cores=2 numa_nodes=8
@@ -31,6 +33,11 @@ define_machine() {
     twin)
         sockets=2 cores=2 numa_nodes=2
         nics=(1 0) odd_nic=e1000e
+        distance=(10 21  21 10)
+        ;;
+    gpus)
+        sockets=2 cores=4 numa_nodes=2
+        nics=(0) switches=(0:1:1 0:1:1 1:2:2)
         distance=(10 21  21 10)
         ;;
     *) return 1 ;;

@@ -3,11 +3,18 @@
 // kernel allows, the NUMA nodes of those CPUs, the memory policy, and on which NUMA nodes the
 // touched pages of a buffer lie (asked of move_pages, which moves nothing without a target).
 //
-//   whereami [--env] [MEGABYTES]       64 by default; --env adds the NUIOA_* variables
+//   whereami [--env] [MEGABYTES]       64 by default; --env adds the variables of nuioa, and those
+//                                      that choose GPUs
+//
+// Where there are GPUs it also prints the PCI addresses of those that it may open.
 
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <libgen.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +159,37 @@ static void add_pages(struct line *line, size_t bytes)
     add(line, "pages", text);
 }
 
+static void add_gpus(struct line *line)
+{
+    glob_t files;
+    char text[1024] = "", path[64], device[PATH_MAX];
+    size_t length = 0;
+
+    if (glob("/dev/dri/renderD*", 0, NULL, &files) != 0)
+        return;
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        const char *name = basename(files.gl_pathv[i]);
+        snprintf(path, sizeof path, "/sys/class/drm/%.32s/device", name);
+        if (faccessat(AT_FDCWD, files.gl_pathv[i], R_OK | W_OK, AT_EACCESS) == 0 &&
+            realpath(path, device) && length < sizeof text)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
+                                       length ? "," : "", basename(device));
+    }
+    globfree(&files);
+    add(line, "gpus", text);
+}
+
+static int is_wanted(const char *variable)
+{
+    static const char *const names[] = { "NUIOA_", "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=",
+                                         "ZE_AFFINITY_MASK=", "GPU_DEVICE_ORDINAL=" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+            return 1;
+    return 0;
+}
+
 // Slurm's variable comes last: other launchers inherit it from the step in which they run.
 static const char *rank(void)
 {
@@ -176,8 +214,9 @@ int main(int argc, char **argv)
     add_numa(&line);
     add_policy(&line);
     add_pages(&line, (size_t)megabytes << 20);
+    add_gpus(&line);
     for (char **entry = environ; with_env && *entry; entry++) {
-        if (strncmp(*entry, "NUIOA_", 6) == 0) {
+        if (is_wanted(*entry)) {
             *strchr(*entry, '=') = '\0';
             add(&line, *entry, *entry + strlen(*entry) + 1);
         }
