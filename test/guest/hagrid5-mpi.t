@@ -37,34 +37,6 @@ fi
 export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader
 export OMPI_MCA_osc=^ucx OMPI_MCA_btl_vader_single_copy_mechanism=none
 
-# ask PROGRAM SRUN-OPTION...: each rank is whereami, then that program. Sets, besides what launch
-# does, told: the program's lines.
-ask() {
-    local program=$1 option options=() all
-    shift
-    for option; do [[ $plugin = no && $option = --nuioa* ]] || options+=("$option"); done
-    status=0
-    all=$(as_user timeout 200 srun "${options[@]}" sh -c "whereami --env 1; exec $program" \
-        2>/tmp/said) || status=$?
-    said=$(cat /tmp/said)
-    ranks=$(grep '^rank=' <<<"$all" | sort -t= -k2n)
-    told=$(grep '^[0-9]' <<<"$all" | sort -n)
-    [ "$status" = 0 ] && [ -n "$told" ] && return
-    tap_count=$((tap_count + 1)) tap_failed=$((tap_failed + 1))
-    printf 'not ok %d - srun %s: status %d\n' "$tap_count" "$*" "$status"
-    note "$said"
-}
-
-# told NAME: what the program said under that name, of every rank; "-" where it said nothing.
-told() {
-    awk -v name="$1=" -v count="$(wc -l <<<"$ranks")" '
-        index($2, name) == 1 { value[$1] = substr($2, length(name) + 1) }
-        END {
-            for (i = 0; i < count; i++)
-                printf "%s%s", i ? " " : "", value[i] == "" ? "-" : value[i]
-        }' <<<"$told"
-}
-
 # sharing FILE: for every rank the ranks on whose CPU that file in sysfs says the same, "0,6 1 ...";
 # the CPU is the first one of /proc/self/status.
 sharing() {

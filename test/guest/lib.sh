@@ -35,6 +35,34 @@ launch() {
     note "$said"
 }
 
+# ask PROGRAM SRUN-OPTION...: each rank is whereami, then that program. Sets, besides what launch
+# does, told: the program's lines.
+ask() {
+    local program=$1 option options=() all
+    shift
+    for option; do [[ $plugin = no && $option = --nuioa* ]] || options+=("$option"); done
+    status=0
+    all=$(as_user timeout 200 srun "${options[@]}" sh -c "whereami --env 1; exec $program" \
+        2>/tmp/said) || status=$?
+    said=$(cat /tmp/said)
+    ranks=$(grep '^rank=' <<<"$all" | sort -t= -k2n)
+    told=$(grep '^[0-9]' <<<"$all" | sort -n)
+    [ "$status" = 0 ] && [ -n "$told" ] && return
+    tap_count=$((tap_count + 1)) tap_failed=$((tap_failed + 1))
+    printf 'not ok %d - srun %s: status %d\n' "$tap_count" "$*" "$status"
+    note "$said"
+}
+
+# told NAME: what the program said under that name, of every rank; "-" where it said nothing.
+told() {
+    awk -v name="$1=" -v count="$(wc -l <<<"$ranks")" '
+        index($2, name) == 1 { value[$1] = substr($2, length(name) + 1) }
+        END {
+            for (i = 0; i < count; i++)
+                printf "%s%s", i ? " " : "", value[i] == "" ? "-" : value[i]
+        }' <<<"$told"
+}
+
 # values NAME: that field of every rank, "-" where there is none.
 values() {
     awk -v name="$1=" '{
@@ -146,9 +174,10 @@ topo() {
         paste -sd" " | tr -d "\""
 }
 
-# hold CPUS: takes that many free ones, the lowest, and prints the job to release later.
+# hold CPUS [SALLOC-OPTION]...: takes that many free ones, the lowest, and prints the job to release
+# later.
 hold() {
-    as_user salloc --no-shell -n "$1" -m block:block true 2>&1 |
+    as_user salloc --no-shell -n "$@" -m block:block true 2>&1 |
         sed -n 's/.*Granted job allocation \([0-9]*\).*/\1/p'
 }
 
@@ -157,6 +186,19 @@ release() {
     scancel "$1"
     for ((try = 0; try < 100; try++)); do
         [ -z "$(squeue -h -j "$1" 2>/dev/null)" ] && return
+        sleep 0.2
+    done
+}
+
+# Starts slurmd again, so that it reads its configuration anew.
+restart_slurmd() {
+    local slurmd try
+    slurmd=$(pgrep -x slurmd)
+    kill "$slurmd"
+    for ((try = 0; try < 100; try++)); do [ -e "/proc/$slurmd" ] || break; sleep 0.2; done
+    slurmd
+    for ((try = 0; try < 100; try++)); do
+        [ "$(sinfo -h -n node0 -o %T)" = idle ] && break
         sleep 0.2
     done
 }

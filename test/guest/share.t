@@ -120,14 +120,7 @@ release "$job"
 
 # Slurm confines nobody: the CPUs of a rank are those of all jobs.
 sed -i 's|^TaskPlugin=.*|TaskPlugin=task/none|' /etc/slurm/slurm.conf
-slurmd=$(pgrep -x slurmd)
-kill "$slurmd"
-for ((try = 0; try < 100; try++)); do [ -e "/proc/$slurmd" ] || break; sleep 0.2; done
-slurmd
-for ((try = 0; try < 100; try++)); do
-    [ "$(sinfo -h -n node0 -o %T)" = idle ] && break
-    sleep 0.2
-done
+restart_slurmd
 job=$(hold 6)
 launch --jobid="$job" -n2 --nuioa=report
 is "task/none, a job of 6 cores: untouched; the report says what to set" \
