@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <slurm/spank.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -18,6 +20,8 @@
  *   slow   it sleeps
  *   blind  the kernel does not tell it any more where others may run;
  *           itself and what it starts it does
+ *   kill N, stop N
+ *           the task with local rank N gets SIGKILL or SIGSTOP from itself in task_init
  *   init_post_opt, user_init, task_post_fork
  *           in this hook, of the last task, it makes the file HOME/held.NODE, and stays there as
  *           long as the file HOME/gate exists; to be loaded before or after whom it holds */
@@ -84,5 +88,18 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
     if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &count) == ESPANK_SUCCESS &&
         spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS && local + 1 == (int)count)
         hold("task_post_fork", argc, argv);
+    return 0;
+}
+
+int slurm_spank_task_init(spank_t spank, int argc, char **argv)
+{
+    int local;
+    if (argc < 2 || spank_get_item(spank, S_TASK_ID, &local) != ESPANK_SUCCESS ||
+        local != atoi(argv[1]))
+        return 0;
+    if (!strcmp(argv[0], "kill"))
+        raise(SIGKILL);
+    else if (!strcmp(argv[0], "stop"))
+        raise(SIGSTOP);
     return 0;
 }

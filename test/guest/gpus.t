@@ -1,0 +1,357 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Two NUMA nodes, PCIe switches with GPUs and NICs behind them, and one NIC behind no switch: a rank
+# has the NICs behind the switch of its own GPUs, in whichever way Slurm gives it these.
+#
+# Which GPUs a rank has is known to this test from the kernel: with ConstrainDevices they are the
+# ones that the rank may open. Without, they are the ones that CUDA_VISIBLE_DEVICES names, which
+# counts GPUs of one model in PCI order. Where they are is known from sysfs.
+if [ ! -e /nuioa/settings ]; then
+    here=$(dirname "$(readlink -f "$0")")
+    payload=$(mktemp -d)
+    chmod 755 "$payload" # it becomes the guest's root
+    trap 'rm -rf "$payload"' EXIT
+    build() {
+        local top=$here/../.. flags=(-std=gnu11 -O2 -Wall -Wextra -Werror) lib
+        lib=$NUIOA_STAGE/usr/lib/libnuioa-client.so.0
+        mkdir -p "$payload/usr/lib/slurm" "$payload/usr/local/bin"
+        gcc "${flags[@]}" -shared -fPIC -o "$payload/usr/lib/slurm/disturb.so" \
+            "$here/../cluster/disturb.c" || return
+        # The library is in the payload, so that the program also runs without the plugin.
+        cp -L "$lib" "$payload/usr/lib/"
+        # shellcheck disable=SC2046
+        gcc "${flags[@]}" -I"$top" -o "$payload/usr/local/bin/keys" "$top/test/pmix/keys.c" "$lib" \
+            $(pkg-config --cflags --libs pmix)
+    }
+    if ! pkg-config --exists pmix; then
+        . "$here/../tap.sh"
+        skip "GPUs" "no pmix"
+        done_testing
+        exit
+    fi
+    (set -e; build) || exit
+    "$here/boot" gpus --cgroup --timeout 900 --payload "$payload" "$@" -- "$0"
+    exit
+fi
+# shellcheck source=lib.sh
+. /nuioa/lib.sh
+# shellcheck source=gpus.sh
+. /nuioa/gpus.sh
+nuioa=--nuioa
+[ "$plugin" = yes ] || nuioa=""
+
+# --- what sysfs says ------------------------------------------------------------------------------
+
+# see NAME DIRECTORY: notes where that GPU (by its PCI address) or NIC is.
+declare -A path_of switch_of bridge_of numa_of
+see() {
+    path_of[$1]=$(readlink -f "$2")
+    # A device is below a downstream port of the switch, and that is below the upstream port.
+    switch_of[$1]=${path_of[$1]%/*/*}
+    bridge_of[$1]=$(cut -d/ -f4 <<<"${path_of[$1]}")
+    numa_of[$1]=$(cat "$2/numa_node")
+}
+all_nics=""
+for nic in /sys/class/net/eth*; do
+    see "${nic##*/}" "$nic/device/.."
+    all_nics+="${all_nics:+ }${nic##*/}"
+done
+all_gpus=$(gpus_by_pci)
+for gpu in $all_gpus; do see "$gpu" "/sys/bus/pci/devices/$gpu"; done
+
+# class GPU NIC: sets class, how far they are apart in the words of nvidia-smi.
+class() {
+    if [ "${switch_of[$1]}" = "${switch_of[$2]}" ]; then class=PIX
+    elif [ "${bridge_of[$1]}" = "${bridge_of[$2]}" ]; then class=PHB
+    elif [ "${numa_of[$1]}" = "${numa_of[$2]}" ]; then class=NODE
+    else class=SYS
+    fi
+}
+
+# behind[GPU]: the NICs behind its switch. classes: a row for each GPU, a column for each NIC.
+declare -A behind
+classes=""
+for gpu in $all_gpus; do
+    for nic in $all_nics; do
+        class "$gpu" "$nic"
+        classes+="$class "
+        [ $class != PIX ] || behind[$gpu]+="${behind[$gpu]:+,}$nic"
+    done
+done
+
+# --- what the ranks have --------------------------------------------------------------------------
+
+constrain=yes
+
+# own_gpus: for each rank the PCI addresses of its GPUs, "A,B", in that order.
+own_gpus() {
+    local word i by_pci
+    read -ra by_pci <<<"$all_gpus"
+    if [ "$constrain" = yes ]; then
+        for word in $(values gpus); do tr ',' '\n' <<<"$word" | LC_ALL=C sort | paste -sd,; done
+    else
+        for word in $(values CUDA_VISIBLE_DEVICES); do
+            [ "$word" != - ] || word=0,1,2,3
+            for i in ${word//,/ }; do echo "${by_pci[i]}"; done | LC_ALL=C sort | paste -sd,
+        done
+    fi
+}
+
+# judge: compares what the ranks are told with what they have. Sets
+#   verdict   "4 told, 4 known, 4 right, 0 shared": how many have a NIC; have NUIOA_GPUS; have in it
+#             the GPUs that are theirs, and in NUIOA_NICS one or more NICs behind the switch of each
+#             GPU and no other, the first being NUIOA_NIC; and how many NICs are used by several
+#             ranks while another one behind the same switch is used by none
+#   apart     how many are not on the NUMA node of their GPUs, if that is one
+judge() {
+    local own said nic nics numa gpu one other told=0 known=0 right=0 shared=0
+    declare -A users=()
+    apart=0
+    while read -r own said nic nics numa; do
+        [ "$nic" = - ] || told=$((told + 1))
+        [ "$nics" != - ] || nics=${nic/#-/}
+        for one in ${nics//,/ }; do users[$one]=$((${users[$one]:-0} + 1)); done
+        [ "$said" != - ] || continue
+        known=$((known + 1))
+        [ "$own,$nic" != "$said,${nics%%,*}" ] || ! fit "$own" "$nics" || right=$((right + 1))
+        other=""
+        for gpu in ${own//,/ }; do
+            [[ " $other " = *" ${numa_of[$gpu]} "* ]] || other+=" ${numa_of[$gpu]}"
+        done
+        [[ $other = " "*" "* ]] || [ "$other" = " $numa" ] || apart=$((apart + 1))
+    done < <(paste -d' ' <(own_gpus) <(a_line NUIOA_GPUS) <(a_line NUIOA_NIC) \
+        <(a_line NUIOA_NICS) <(a_line numa))
+    for one in "${!users[@]}"; do
+        [ "${users[$one]}" -gt 1 ] || continue
+        for other in $all_nics; do
+            [ "${switch_of[$one]}" != "${switch_of[$other]}" ] || [ -n "${users[$other]:-}" ] ||
+                shared=$((shared + 1))
+        done
+    done
+    all_known=$((all_known + known)) all_right=$((all_right + right))
+    verdict="$told told, $known known, $right right, $shared shared"
+}
+all_known=0 all_right=0
+a_line() { values "$1" | xargs -n1; }
+
+# fit GPUS NICS: each GPU has a NIC behind its switch, and each NIC is behind the switch of a GPU.
+fit() {
+    local gpu nic allowed="" found
+    for gpu in ${1//,/ }; do
+        found=no
+        for nic in ${behind[$gpu]//,/ }; do [[ ,$2, != *,$nic,* ]] || found=yes; done
+        [ $found = yes ] || return 1
+        allowed+=",${behind[$gpu]},"
+    done
+    for nic in ${2//,/ }; do [[ $allowed = *,$nic,* ]] || return 1; done
+}
+
+# check NAME GOT WANTED: as is; if they differ it also shows what was judged.
+check() {
+    is "$@"
+    [ "$2" = "$3" ] || note "$(
+        paste -d' ' <(a_line rank) <(a_line cpus) <(own_gpus) <(a_line CUDA_VISIBLE_DEVICES) \
+            <(a_line NUIOA_GPUS) <(a_line NUIOA_NICS) | awk '{
+            print "rank", $1, "on", $2, "has", $3, "by", $4 "; told", $5, $6 }')"
+}
+
+# count_known RANKS [WAY]: sets known, of how many nuioa must know the GPUs. Only if a rank may open
+# all and no variable chooses, it may say that it does not know.
+count_known() {
+    known=$1
+    [[ $constrain = yes || ${2:-} != *none ]] || known=$(cut -d' ' -f3 <<<"$verdict")
+}
+
+# each_way NAME: each way in which Slurm gives GPUs to ranks.
+ways=("-n4 -c1 --gpus-per-task=1"
+    "-n4 -c1 --gpus=4 --gpu-bind=map_gpu:3,2,1,0"
+    "-n4 -c1 --gpus=4 --gpu-bind=map_gpu:2,0,3,1"
+    "-n2 -c1 --gpus=4 --gpu-bind=mask_gpu:0x9,0x6"
+    "-n4 -c1 --gpus=4 --gpu-bind=single:2"
+    "-n4 -c2 --gpus=4 --gpu-bind=closest"
+    "-n2 -c1 --gpus=4 --gpu-bind=per_task:2"
+    "-n2 -c1 --gpus=4 --gpu-bind=none")
+each_way() {
+    local way count
+    for way in "${ways[@]}"; do
+        count=${way#-n} count=${count%% *}
+        # shellcheck disable=SC2086
+        launch $way --nuioa
+        judge
+        count_known "$count" "$way"
+        check "$1, $way: each rank's NICs are behind its own GPUs' switches, its CPUs near them" \
+            "$verdict, $apart apart" "$count told, $known known, $known right, 0 shared, 0 apart"
+    done
+}
+
+# in_pmix NAME: the keys are what the environment has.
+in_pmix() {
+    ask keys -n4 -c1 --gpus=4 --gpu-bind=map_gpu:2,0,3,1 --mpi=pmix --nuioa
+    judge
+    count_known 4
+    check "$1: PMIx has what the environment has, which is right" \
+        "$(told nuioa.gpus); $(told nuioa.nics); $verdict" \
+        "$(values NUIOA_GPUS); $(values NUIOA_NICS); 4 told, $known known, $known right, 0 shared"
+}
+
+right="4 told, 4 known, 4 right, 0 shared" # of four ranks
+
+# --- Slurm and the kernel alone -------------------------------------------------------------------
+
+is "the GPUs are on NUMA nodes 0 0 1 1, two behind one switch" \
+    "$(for gpu in $all_gpus; do echo "${numa_of[$gpu]}:${behind[$gpu]}"; done | xargs)" \
+    "0:eth1 0:eth2 1:eth3,eth4 1:eth3,eth4"
+is "eth0 is on NUMA node 0, behind no switch, before all others" \
+    "${numa_of[eth0]} $(printf '%s\n' "${path_of[@]}" | LC_ALL=C sort | head -n 1)" \
+    "0 ${path_of[eth0]}"
+is "device files are numbered in PCI order" "$(gpus_by_file)" "$all_gpus"
+launch -n4 -c1 --gpus-per-task=1
+is "Slurm alone: a rank may open one GPU, its variable always says 0" \
+    "$(own_gpus | xargs); $(values CUDA_VISIBLE_DEVICES)" "$all_gpus; 0 0 0 0"
+slurms=$(values cpus)
+is "Slurm alone: half of the ranks are on the other NUMA node than their GPU" "$slurms" "0 4 1 5"
+job=$(hold 8 --gpus=4)
+launch --jobid="$job" -n4 --gpus-per-task=1
+release "$job"
+is "Slurm alone binds nobody where the step is wider than its ranks" "$(values cpus)" \
+    "$(repeat 4 0-7)"
+the_plugin_does
+
+is "nuioa topo has the GPUs, the NICs and the paths between them that sysfs has" \
+    "$(nuioa topo --json | jq -r '[.gpus[].pci, .nics[].netdev, .paths[][]] | join(" ")')" \
+    "$all_gpus $all_nics ${classes% }"
+
+# --- CPUs -----------------------------------------------------------------------------------------
+
+# CPUs follow GPUs: the ranks exchange those that Slurm gave them.
+one_each="-n4 -c1 --gpus-per-task=1"
+# shellcheck disable=SC2086
+launch $one_each --nuioa
+judge
+check "bound ranks exchange Slurm's CPUs" \
+    "$apart apart, $verdict, $(a_line cpus | sort -n | xargs)" "0 apart, $right, 0 1 4 5"
+# shellcheck disable=SC2086
+launch $one_each --nuioa --nuioa-gpus=keep
+judge
+check "gpus=keep: they have Slurm's CPUs" "$(values cpus), $verdict" "$slurms, $right"
+# shellcheck disable=SC2086
+launch $one_each --cpu-bind=map_cpu:5,0,4,1 --nuioa
+judge
+check "an explicit --cpu-bind is untouched" "$(values cpus), $verdict" "5 0 4 1, $right"
+job=$(hold 8 --gpus=4)
+launch --jobid="$job" -n4 --gpus-per-task=1 --nuioa
+judge
+check "such ranks divide the CPUs, and each part is near its rank's GPU" \
+    "$apart apart, $verdict, $(division)" "0 apart, $right, least 2, all 8, twice 0"
+launch --jobid="$job" -n4 --gpus-per-task=1 --gpu-bind=map_gpu:3,1,2,0 --nuioa
+judge
+check "the same with shuffled GPUs" \
+    "$apart apart, $verdict, $(division)" "0 apart, $right, least 2, all 8, twice 0"
+launch --jobid="$job" -n4 --gpus-per-task=1 --cpu-bind=none --nuioa
+judge
+check "--cpu-bind=none is untouched" "$(values cpus), $verdict" "$(repeat 4 0-7), $right"
+release "$job"
+
+# --- jobs at the same time ------------------------------------------------------------------------
+
+# one_job NUMBER: a job of one GPU that stays until /tmp/end is there
+one_job() {
+    # shellcheck disable=SC2016,SC2086
+    as_user timeout 400 srun -n1 -c1 --gpus=1 $nuioa sh -c '
+        whereami --env 1 >/tmp/part.$1 && mv /tmp/part.$1 /tmp/job.$1
+        until [ -e /tmp/end ]; do sleep 0.2; done' sh "$1" &
+}
+for number in 1 2 3 4; do
+    one_job $number
+    for ((try = 0; try < 1000; try++)); do [ -s /tmp/job.$number ] && break; sleep 0.2; done
+done
+touch /tmp/end
+wait
+ranks=$(cat /tmp/job.[1-4])
+judge
+check "four jobs of one GPU each at the same time have four NICs" \
+    "$verdict, $(a_line NUIOA_NIC | sort -u | wc -l)" "$right, 4"
+
+# --- a task that dies or stops --------------------------------------------------------------------
+
+cp /etc/slurm/plugstack.conf /tmp/plugstack.conf
+# disturb before|after WORD: rank 2 dies or stops (see test/cluster/disturb.c) at that moment.
+disturb() {
+    local line="optional /usr/lib/slurm/disturb.so $2 2" before="" after=""
+    if [ "$1" = before ]; then before=$line; else after=$line; fi
+    printf '%s\n' "$before" "$(cat /tmp/plugstack.conf)" "$after" >/etc/slurm/plugstack.conf
+}
+
+# start: four ranks, and waits until three of them have said where they are. All say it in /tmp/all.
+start() {
+    local try
+    # shellcheck disable=SC2086
+    as_user timeout 400 srun $one_each $nuioa whereami --env 1 >/tmp/all 2>/dev/null &
+    for ((try = 0; try < 1000; try++)); do
+        [ "$(grep -c ^rank= /tmp/all)" = 3 ] && break
+        sleep 0.2
+    done
+    ranks=$(sort -t= -k2n /tmp/all)
+    judge
+}
+
+# go_on: rank 2, which had stopped, and waits until the job has ended.
+go_on() {
+    local pid
+    for pid in $(pgrep slurmstepd); do
+        ! grep -q '^State:.*stopped' "/proc/$pid/status" || kill -CONT "$pid"
+    done
+    wait
+    ranks=$(sort -t= -k2n /tmp/all)
+    judge
+}
+
+three="0 1 3: 3 told, 3 known, 3 right, 0 shared"
+for when in before after; do
+    disturb $when kill
+    start
+    check "rank 2 dies $when nuioa's task_init: the others run and are right" \
+        "$(values rank): $verdict" "$three"
+    wait
+    disturb $when stop
+    start
+    check "rank 2 stops $when nuioa's task_init: the others run and are right" \
+        "$(values rank): $verdict" "$three"
+    go_on
+    check "... and so is rank 2 when it goes on" "$(values rank): $verdict" "0 1 2 3: $right"
+done
+cp /tmp/plugstack.conf /etc/slurm/plugstack.conf
+
+# --- each way, device files numbered against PCI order --------------------------------------------
+
+# shellcheck disable=SC2046
+number_gpus $(tr ' ' '\n' <<<"$all_gpus" | tac)
+restart_slurmd
+each_way "files against PCI order"
+in_pmix "files against PCI order"
+
+# --- without ConstrainDevices ---------------------------------------------------------------------
+
+sed -i s/^ConstrainDevices=yes/ConstrainDevices=no/ /etc/slurm/cgroup.conf
+constrain=no
+restart_slurmd
+# shellcheck disable=SC2086
+launch $one_each --nuioa
+judge
+check "no ConstrainDevices: GPUs without a variable of their own are unknown, and nobody moves" \
+    "$verdict, $(values cpus)" "4 told, 0 known, 0 right, 0 shared, $slurms"
+pretend_vendor 0x10de # NVIDIA
+[ "$plugin" = no ] || nuioa cache
+each_way "no ConstrainDevices"
+in_pmix "no ConstrainDevices"
+disturb before stop
+start
+check "no ConstrainDevices, rank 2 stops before nuioa's task_init: the others run and are right" \
+    "$(values rank): $verdict" "$three"
+go_on
+
+ok "$all_right of $all_known ranks whose GPUs are known are right" \
+    test "$all_right" = "$all_known" -a "$all_known" -gt 0
+
+done_testing
