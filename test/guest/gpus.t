@@ -31,7 +31,9 @@ if [ ! -e /nuioa/settings ]; then
         exit
     fi
     (set -e; build) || exit
-    "$here/boot" gpus --cgroup --timeout 900 --payload "$payload" "$@" -- "$0"
+    # The host takes processor time from the guest, which counts it as used.
+    "$here/boot" gpus --cgroup --timeout 900 --payload "$payload" \
+        --plugstack "timeout_ms=10000 deadline_ms=10000" "$@" -- "$0"
     exit
 fi
 # shellcheck source=lib.sh
@@ -156,11 +158,11 @@ check() {
             print "rank", $1, "on", $2, "has", $3, "by", $4 "; told", $5, $6 }')"
 }
 
-# count_known RANKS [WAY]: sets known, of how many nuioa must know the GPUs. Only if a rank may open
-# all and no variable chooses, it may say that it does not know.
+# count_known RANKS [WAY]: sets known, of how many nuioa must know the GPUs. Where ranks may open
+# all GPUs and no variable chooses, it may also say that it does not know.
 count_known() {
     known=$1
-    [[ $constrain = yes || ${2:-} != *none ]] || known=$(cut -d' ' -f3 <<<"$verdict")
+    [[ ${2:-} != *none ]] || known=$(cut -d' ' -f3 <<<"$verdict")
 }
 
 # each_way NAME: each way in which Slurm gives GPUs to ranks.
