@@ -30,6 +30,33 @@ static void put_order(struct nuioa_block *b, const struct nuioa_plan *plan)
     nuioa_block_put(b, "NUIOA_ORDER=%s", list);
 }
 
+/* Adds what depends on the NICs of a rank. */
+static void put_nics(struct nuioa_block *b, const struct nuioa_assignment *assignment,
+                     const struct nuioa_node *node)
+{
+    char text[NUIOA_BLOCK_ENTRY_MAX];
+    if (assignment->nic >= 0)
+        nuioa_block_put(b, "NUIOA_NIC=%s",
+                        nuioa_nic_label(&node->nics[assignment->nic], text, sizeof(text)));
+    if (nuioa_nics_text(assignment, node, text, sizeof(text)))
+        nuioa_block_put(b, "NUIOA_NICS=%s", text);
+    if (nuioa_gpus_text(assignment, node, text, sizeof(text)))
+        nuioa_block_put(b, "NUIOA_GPUS=%s", text);
+    if (assignment->level != NUIOA_NO_LEVEL)
+        nuioa_block_put(b, "NUIOA_LEVEL=%u", assignment->level);
+}
+
+int nuioa_environment_nics(const struct nuioa_assignment *assignment, const struct nuioa_node *node,
+                           const struct nuioa_options *options, char *env, size_t size)
+{
+    struct nuioa_block b;
+    if (nuioa_block_begin(&b, env, size) < 0)
+        return -ENOSPC;
+    if (options->export_set & NUIOA_EXPORT_ENV)
+        put_nics(&b, assignment, node);
+    return nuioa_block_end(&b);
+}
+
 int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *node,
                       const struct nuioa_options *options, uint32_t local, char *env, size_t size)
 {
@@ -46,15 +73,7 @@ int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *no
         put_order(&b, plan);
         nuioa_block_put(&b, "NUIOA_NEAR=%u", plan->near);
     }
-    if (assignment->nic >= 0)
-        nuioa_block_put(&b, "NUIOA_NIC=%s",
-                        nuioa_nic_label(&node->nics[assignment->nic], text, sizeof(text)));
-    if (nuioa_nics_text(assignment, node, text, sizeof(text)))
-        nuioa_block_put(&b, "NUIOA_NICS=%s", text);
-    if (nuioa_gpus_text(assignment, node, text, sizeof(text)))
-        nuioa_block_put(&b, "NUIOA_GPUS=%s", text);
-    if (assignment->level != NUIOA_NO_LEVEL)
-        nuioa_block_put(&b, "NUIOA_LEVEL=%u", assignment->level);
+    put_nics(&b, assignment, node);
     if (plan->hinted)
         nuioa_block_put(&b, "NUIOA_WEIGHT=%s",
                         nuioa_print_decimal(assignment->weight, text, sizeof(text)));

@@ -19,6 +19,12 @@
 int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *node,
                       const struct nuioa_options *options, uint32_t local, char *env, size_t size);
 
+/* Writes those of nuioa's variables that depend on the NICs of a rank: NUIOA_NIC, NUIOA_NICS,
+ * NUIOA_GPUS and NUIOA_LEVEL, as nuioa_environment() would. Of *assignment it reads the NICs, the
+ * GPUs and the level only. */
+int nuioa_environment_nics(const struct nuioa_assignment *assignment, const struct nuioa_node *node,
+                           const struct nuioa_options *options, char *env, size_t size);
+
 /* Writes the variables of other programs that choose NICs, as the option `export` says; nuioa(7)
  * has the table of them, with the source of each. They name the rank's own NICs if plan->connected
  * says that every NIC of the node reaches the others' network. Else UCX_NET_DEVICES names all NICs
