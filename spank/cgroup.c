@@ -2,6 +2,7 @@
 #include "spank/cgroup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,34 @@ int cgroup_numas(pid_t pid, hwloc_bitmap_t numas)
         value[strcspn(value, "\n")] = '\0';
     }
     rc = !value ? -ENOENT : hwloc_bitmap_list_sscanf(numas, value) < 0 ? -EINVAL : 0;
+    free(text);
+    return rc;
+}
+
+/* The kernel writes the name, which begins with "/.." if the cgroup is outside of this process' own
+ * part of the tree. */
+static bool is_below_root(const char *group)
+{
+    return *group == '/' && !strstr(group, "/..");
+}
+
+int cgroup_open(pid_t pid)
+{
+    char path[64], *text;
+    snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+    int rc = read_text(path, &text);
+    if (rc < 0)
+        return rc;
+    char *group = find_group(text, ""), *directory = NULL;
+    rc = -ENOENT;
+    if (group && !is_below_root(group))
+        rc = -EINVAL;
+    else if (group && asprintf(&directory, "/sys/fs/cgroup%s", group) < 0)
+        rc = -ENOMEM;
+    else if (group && (rc = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+        rc = -errno;
+    free(directory);
+    free(group);
     free(text);
     return rc;
 }

@@ -15,7 +15,7 @@ SPANK_PLUGIN(nuioa, 1)
 /* srun uses the first context, slurmstepd the second. */
 static struct flags flags;
 static struct srun_context srun = { .flags = &flags };
-static struct stepd_context stepd = { .flags = &flags, .step = { .gpu = -1 } };
+static struct stepd_context stepd = { .flags = &flags };
 
 static int on_flag(int index, const char *value, int remote)
 {

@@ -8,6 +8,7 @@
 #include "plan/bind.h"
 #include "spank/cgroup.h"
 #include "spank/other_steps.h"
+#include "spank/task_gpus.h"
 #include "topology/interrupt.h"
 
 static int no_memory(struct nuioa_error *err)
@@ -15,13 +16,15 @@ static int no_memory(struct nuioa_error *err)
     return nuioa_fail(err, -ENOMEM, "out of memory");
 }
 
-static int allocate(struct placement *p, uint32_t count, struct nuioa_error *err)
+static int allocate(struct placement *p, uint32_t count, uint32_t gpu_count,
+                    struct nuioa_error *err)
 {
     memset(p, 0, sizeof(*p));
     p->masks = calloc(count, sizeof(*p->masks));
     p->tasks = calloc(count, sizeof(*p->tasks));
+    p->gpus = calloc((size_t)count * gpu_count + 1, sizeof(*p->gpus));
     p->allowed_cpus = hwloc_bitmap_alloc();
-    if (!p->masks || !p->tasks || !p->allowed_cpus)
+    if (!p->masks || !p->tasks || !p->gpus || !p->allowed_cpus)
         return no_memory(err);
     p->count = count;
     for (uint32_t i = 0; i < count; i++)
@@ -37,6 +40,7 @@ void placement_free(struct placement *p)
         hwloc_bitmap_free(p->masks[i]);
     free(p->masks);
     free(p->tasks);
+    free(p->gpus);
     hwloc_bitmap_free(p->allowed_cpus);
     hwloc_bitmap_free(p->allowed_numas);
     hwloc_bitmap_free(p->interrupt_cpus);
@@ -107,17 +111,13 @@ static void read_interrupts(const struct stepd_context *c, struct placement *p)
 
 static void fill_request(struct stepd_context *c, struct placement *p)
 {
-    bool only = c->step.gpu >= 0 && c->step.gpu < (int32_t)c->node.gpu_count;
-    p->gpu = only ? (uint32_t)c->step.gpu : 0;
     for (uint32_t i = 0; i < p->count; i++)
         p->tasks[i] = (struct nuioa_task){
             .rank = c->step.ranks[i],
             .weight = c->weights ? c->weights[i] : nuioa_hints_weight(&c->hints, c->step.ranks[i]),
             .cpus = p->masks[i],
-            .gpus = &p->gpu,
-            .gpu_count = only,
-            .gpus_known = only || c->step.gpus == NUIOA_GPUS_NONE,
         };
+    task_gpus_list(c, p->tasks, p->gpus);
     p->request = (struct nuioa_request){
         .node = &c->node,
         .options = &c->options,
@@ -143,9 +143,10 @@ static void fill_request(struct stepd_context *c, struct placement *p)
     };
 }
 
-int placement_make(struct stepd_context *c, struct placement *p, struct nuioa_error *err)
+int placement_make(struct stepd_context *c, const char *stay, struct placement *p,
+                   struct nuioa_error *err)
 {
-    int rc = allocate(p, c->step.task_count, err);
+    int rc = allocate(p, c->step.task_count, c->node.gpu_count, err);
     if (!rc)
         rc = c->node.emulated ? emulate_masks(c, p, err) : read_masks(c, p, err);
     if (rc < 0)
@@ -155,6 +156,7 @@ int placement_make(struct stepd_context *c, struct placement *p, struct nuioa_er
         read_interrupts(c, p);
     }
     fill_request(c, p);
+    p->request.stay = stay;
     return nuioa_plan_make(&p->request, &p->plan, err);
 }
 

@@ -12,7 +12,7 @@ struct placement {
     uint32_t count;                /* the number of the step's tasks on this node */
     hwloc_bitmap_t *masks;         /* [count], by local rank: CPUs that Slurm bound the tasks to */
     struct nuioa_task *tasks;      /* [count], by local rank */
-    uint32_t gpu;                  /* the only GPU of the step, if it has one */
+    uint32_t *gpus;                /* those of all tasks, which point into it */
     hwloc_bitmap_t interrupt_cpus; /* CPUs that serve interrupts, with policy=cpu; else NULL */
     hwloc_bitmap_t allowed_cpus;   /* CPUs of the step */
     hwloc_bitmap_t allowed_numas;  /* NUMA nodes of the step; NULL: all that the node allows */
@@ -23,9 +23,10 @@ struct placement {
 
 /* Reads how the tasks are bound and makes the plan; it changes no task. Uses the options, step,
  * node, hints, weights, pairs and pids of `context`, which must stay valid as long as *placement.
- * *placement need not be initialised, and must not be moved or copied afterwards. Returns 0, or
- * -errno with *err. The caller calls placement_free() in either case. */
-int placement_make(struct stepd_context *context, struct placement *placement,
+ * *placement need not be initialised, and must not be moved or copied afterwards. `stay` says why
+ * no task may move, and is NULL if tasks may. Returns 0, or -errno with *err. The caller calls
+ * placement_free() in either case. */
+int placement_make(struct stepd_context *context, const char *stay, struct placement *placement,
                    struct nuioa_error *err);
 
 /* Binds the tasks to the CPUs of their assignments in placement->plan and checks the result. It

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/publisher.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "spank/task_gpus.h"
 #include "util/number.h"
 #include "util/variable.h"
 
@@ -65,11 +68,36 @@ void publisher_close(struct stepd_context *c)
     c->publisher = NULL;
 }
 
+/* Copies the assignments of a plan, without the NICs of tasks that find them by themselves. The
+ * copies do not own what they point to. Returns NULL without memory. */
+static struct nuioa_assignment *settled(const struct stepd_context *c,
+                                        const struct nuioa_plan *plan)
+{
+    struct nuioa_assignment *all = malloc(plan->task_count * sizeof(*all));
+    for (uint32_t i = 0; all && i < plan->task_count; i++) {
+        all[i] = plan->assignments[i];
+        if (task_gpus_open(c, i)) {
+            all[i].nic = -1;
+            all[i].nic_count = 0;
+            all[i].level = NUIOA_NO_LEVEL;
+        }
+    }
+    return all;
+}
+
 void publisher_tasks(struct stepd_context *c, const struct nuioa_plan *plan)
 {
-    struct nuioa_publication publication = { plan, &c->node, &c->options, NULL, 0 };
-    struct nuioa_error err;
-    if (!c->publisher || !nuioa_publish_tasks(c->publisher, &publication, &err))
+    struct nuioa_plan shown = *plan;
+    struct nuioa_assignment *copies = NULL;
+    struct nuioa_publication publication = { &shown, &c->node, &c->options, NULL, 0 };
+    struct nuioa_error err = { "out of memory" };
+    if (!c->publisher)
+        return;
+    if (c->gpus)
+        shown.assignments = copies = settled(c, plan);
+    int rc = shown.assignments ? nuioa_publish_tasks(c->publisher, &publication, &err) : -ENOMEM;
+    free(copies);
+    if (!rc)
         return;
     nuioa_warn(&c->faults, "PMIx keys: %s", err.text);
     publisher_close(c);

@@ -24,6 +24,7 @@ void publisher_open(struct stepd_context *context, spank_t spank);
 void publisher_close(struct stepd_context *context);
 
 /* Publishes the keys of each rank that the option `export` asks for, after the plan is carried out.
+ * Tasks that find their NICs by themselves (task_gpus_open) have no keys for them.
  * If that fails, the publisher is closed. */
 void publisher_tasks(struct stepd_context *context, const struct nuioa_plan *plan);
 

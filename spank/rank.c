@@ -2,11 +2,14 @@
 #include "spank/rank.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "output/environment.h"
 #include "output/user_variables.h"
+#include "spank/gpu_table.h"
 #include "spank/option_sources.h"
+#include "spank/own_gpus.h"
 #include "util/variable.h"
 
 void rank_unset_outer(spank_t spank)
@@ -66,7 +69,9 @@ static void prepare_one(struct stepd_context *c, const struct nuioa_plan *plan, 
                    "rank %u keeps Slurm's memory policy: nuioa can name NUMA nodes below %u only; "
                    "use --mem-bind",
                    c->step.ranks[local], NUIOA_NUMAS_MAX);
-    task->ready = true;
+    if (c->gpus)
+        task->gpus = c->gpus[local];
+    __atomic_store_n(&task->ready, 1, __ATOMIC_RELEASE);
 }
 
 void rank_prepare(struct stepd_context *c, const struct nuioa_plan *plan)
@@ -118,12 +123,53 @@ bool rank_may_have_several_gpus(const struct stepd_context *c, enum nuioa_gpus g
            (given == NUIOA_GPUS_UNKNOWN && (c->step.sees_gpu || c->node.gpu_count));
 }
 
+/* Sets the variables that depend on the NICs, in place of those of the plan, which did not know the
+ * GPUs of this task. Variables of other programs that do not depend on them are those of the plan.
+ * Returns false if nothing is known of these GPUs' NICs. `text` has ROOM bytes. */
+static bool set_looked_up(const struct stepd_context *c, const struct task_memory_part *task,
+                          char *text, spank_t spank)
+{
+    struct nuioa_assignment own = { 0 };
+    struct nuioa_plan plan = { .task_count = 1, .assignments = &own, .connected = true };
+    const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
+    if (!gpu_table_look_up(c, &task->told.gpus, cpus, &own))
+        return false;
+    if (nuioa_environment_nics(&own, &c->node, &c->options, text, ROOM) >= 0) {
+        if (*text)
+            spank_unsetenv(spank, "NUIOA_LEVEL");
+        set_block(spank, text, true);
+    }
+    if (!c->task_memory->connected)
+        set_block(spank, task->text + task->foreign, false);
+    else if (!c->node.emulated &&
+             nuioa_environment_foreign(&plan, &c->node, &c->options, 0, text, ROOM) >= 0)
+        set_block(spank, text, false);
+    free(own.nics);
+    free(own.gpus);
+    return true;
+}
+
+/* Sets what depends on the NICs and is not yet set. A task that may have several GPUs, and nobody
+ * knows which, is told no NIC by variables of other programs. */
+static void set_nics(const struct stepd_context *c, const struct task_memory_part *task,
+                     spank_t spank)
+{
+    bool known = task->gpus.state == TASK_GPUS_KNOWN;
+    bool open = task->gpus.state == TASK_GPUS_OPEN && task->told.gpus.state == TASK_GPUS_KNOWN;
+    char *text = open ? malloc(ROOM) : NULL;
+    bool done = text && set_looked_up(c, task, text, spank);
+    free(text);
+    if (!done &&
+        (known || !rank_may_have_several_gpus(c, nuioa_gpus_given(step_environment(spank)))))
+        set_block(spank, task->text + task->foreign, false);
+}
+
 /* nuioa's own variables replace what the user has set. Variables that other programs read do
  * not. */
 void rank_enter(const struct stepd_context *c, uint32_t local, spank_t spank)
 {
     const struct task_memory_part *task = &c->task_memory->tasks[local];
-    if (!task->ready)
+    if (!__atomic_load_n(&task->ready, __ATOMIC_ACQUIRE))
         return;
     int rc = nuioa_bind_memory(&task->memory);
     if (rc < 0)
@@ -132,10 +178,19 @@ void rank_enter(const struct stepd_context *c, uint32_t local, spank_t spank)
     set_block(spank, task->text, true);
     if (*task->text)
         set_step(spank);
-    if (!rank_may_have_several_gpus(c, nuioa_gpus_given(step_environment(spank))))
-        set_block(spank, task->text + task->foreign, false);
+    set_nics(c, task, spank);
     if (!placed)
         set_block(spank, task->text + task->threads, false);
+}
+
+void rank_tell(const struct stepd_context *c, uint32_t local, spank_t spank)
+{
+    const struct task_memory_part *task = &c->task_memory->tasks[local];
+    struct task_gpu_set gpus;
+    if (!c->gpus || (__atomic_load_n(&task->ready, __ATOMIC_ACQUIRE) && task->gpus.state))
+        return;
+    own_gpus_find(c, step_environment(spank), &gpus);
+    task_memory_tell(c->task_memory, local, &gpus);
 }
 
 void rank_enter_job(const struct task_memory *task_memory, uint32_t local, spank_t spank)

@@ -29,10 +29,16 @@ void rank_prepare_job(struct stepd_context *context, const uint32_t *leaders, ui
  * GPU. */
 bool rank_may_have_several_gpus(const struct stepd_context *context, enum nuioa_gpus given);
 
+/* In the task, as the user: finds which GPUs the task has, and tells slurmstepd. It does nothing in
+ * a step without GPUs, or if slurmstepd has written this task's part and knows its GPUs. */
+void rank_tell(const struct stepd_context *context, uint32_t local, spank_t spank);
+
 /* In the task, as the user: sets its memory policy and its variables from its part of
  * context->task_memory, whether the memory is open or not. Variables of other programs that the
- * user has set stay as they are. It does nothing if slurmstepd has not written this part. What
- * cannot be set is left as it was. */
+ * user has set stay as they are. If the plan was made without the task's GPUs, and
+ * rank_tell() has found them, the variables for the NICs are those of the table
+ * (spank/gpu_table.h). It does nothing if slurmstepd has not written this part. What cannot be set
+ * is left as it was. */
 void rank_enter(const struct stepd_context *context, uint32_t local, spank_t spank);
 
 /* In the task, as the user, when task_memory_wait() has returned true: sets NUIOA_LEADERS, the list

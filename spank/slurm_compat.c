@@ -2,6 +2,7 @@
 #include "spank/slurm_compat.h"
 
 #include <ctype.h>
+#include <slurm/slurm_version.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,4 +53,9 @@ bool slurm_compat_overlaps(void)
         fclose(in);
     free(text);
     return found || (several && found_late);
+}
+
+bool slurm_compat_chooses_gpus_late(void)
+{
+    return SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0);
 }

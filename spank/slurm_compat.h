@@ -35,4 +35,9 @@ void slurm_compat_unset_flag(const char *name);
  * --overlap of any component, or of its command, counts. */
 bool slurm_compat_overlaps(void);
 
+/* Returns true if this release of Slurm chooses the GPUs of a task in the task itself, for
+ * --gpu-bind=closest and single by the CPUs that it runs on then: until every task has come so far,
+ * that is to task_init, it may not be bound otherwise than Slurm bound it. */
+bool slurm_compat_chooses_gpus_late(void);
+
 #endif

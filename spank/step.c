@@ -90,12 +90,8 @@ static bool is_memory_by_user(char **environment)
  * of one task before that task runs. */
 static void read_gpus(char **environment, struct step *step)
 {
-    uint32_t only;
     step->gpus = nuioa_gpus_given(environment);
     step->sees_gpu = step->gpus > NUIOA_GPUS_NONE;
-    const char *gpus = nuioa_variable(environment, "SLURM_STEP_GPUS");
-    if (gpus && !nuioa_parse_u32(gpus, INT32_MAX, &only))
-        step->gpu = (int32_t)only;
 }
 
 /* Gets the number of ranks in a heterogeneous step that come before this component: Slurm counts
@@ -156,7 +152,7 @@ static uint32_t cpus_typed(char **environment)
 
 int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
 {
-    *step = (struct step){ .gpu = -1 };
+    *step = (struct step){ 0 };
     char *cores = NULL, **environment = step_environment(spank);
     if (spank_get_item(spank, S_JOB_NODEID, &step->node_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step->task_count) != ESPANK_SUCCESS ||
@@ -184,7 +180,7 @@ void step_free(struct step *step)
 {
     free(step->ranks);
     free(step->cores);
-    *step = (struct step){ .gpu = -1 };
+    *step = (struct step){ 0 };
 }
 
 int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus)

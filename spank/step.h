@@ -35,7 +35,6 @@ struct step {
     bool overlaps;          /* the user gave --overlap */
     enum nuioa_gpus gpus;   /* how many GPUs the step has on this node */
     bool sees_gpu;          /* `gpus` is known and not none */
-    int32_t gpu;            /* Slurm's index of the step's only GPU; -1: none, several, unknown */
 };
 
 /* Returns true if srun launched this step to run the user's program. The batch script and the steps

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "output/report.h"
+#include "spank/gpu_table.h"
 #include "spank/log.h"
 #include "spank/option_sources.h"
 #include "spank/other_steps.h"
@@ -20,6 +21,8 @@
 #include "spank/rank.h"
 #include "spank/rendezvous/wire.h"
 #include "spank/rendezvous_stepd.h"
+#include "spank/slurm_compat.h"
+#include "spank/task_gpus.h"
 #include "topology/cache.h"
 #include "topology/nic_subnet.h"
 #include "util/clock.h"
@@ -114,7 +117,7 @@ static void prepare_step(struct stepd_context *c, spank_t spank)
     read_hints(c, spank);
     c->pids = calloc(c->step.task_count, sizeof(*c->pids));
     c->task_memory = task_memory_new(c->step.task_count);
-    if (!c->pids || !c->task_memory) {
+    if (!c->pids || !c->task_memory || task_gpus_prepare(c) < 0) {
         deactivate(c, "out of memory");
         return;
     }
@@ -207,18 +210,17 @@ static void print_report(struct stepd_context *c, const struct nuioa_plan *plan)
     free(text);
 }
 
-/* slurmstepd does not know which GPUs each task gets, so it warns only of what holds for all
- * tasks. */
+/* Warns of what the step's GPUs forbid. */
 static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     if (!c->options.report && !c->options.explain)
         return;
-    if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN &&
+    if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN && task_gpus_lost(c) &&
         rank_may_have_several_gpus(c, c->step.gpus))
         nuioa_warn(
             &c->faults,
             "export: no variable names one NIC to a task that has several GPUs, or may have, "
-            "because they may be near different NICs; give each task one GPU (--gpus-per-task=1)");
+            "because nobody knows which; give each task one GPU (--gpus-per-task=1)");
 }
 
 /* Logs what the plan was made from: it explains why no task was moved. */
@@ -233,68 +235,13 @@ static void log_request(const struct stepd_context *c, const struct placement *p
                 p->plan.reason);
 }
 
-/* The work that remains after the plan, and the thread that may do it. */
+/* The plan, the work that remains after it, and the thread that may do both. */
 struct completion {
     struct stepd_context *context;
     struct placement placement;
     pthread_t thread;
     bool started; /* the thread runs or has run, and is to be joined */
 };
-
-/* Waits for the other nodes, and does what needs the leaders of all nodes. */
-static void complete(struct stepd_context *c, const struct nuioa_plan *plan)
-{
-    uint32_t leader_count;
-    rendezvous_stepd_await_leaders(c);
-    const uint32_t *leaders = rendezvous_stepd_leaders(c, &leader_count);
-    rank_prepare_job(c, leaders, leader_count);
-    publisher_node(c, plan, leaders, leader_count);
-    print_faults(c);
-    if (!rendezvous_stepd_is_reported(c))
-        print_report(c, plan);
-}
-
-static void *complete_in_thread(void *arg)
-{
-    struct completion *later = arg;
-    complete(later->context, &later->placement.plan);
-    task_memory_open(later->context->task_memory);
-    return NULL;
-}
-
-/* Starts a thread, so that Slurm goes on to set up the tasks, which takes about as long as the
- * nodes wait for each other; the tasks then wait in task_init. The thread blocks all signals,
- * because they are for slurmstepd. With contain_spank the hooks run in a process that shares
- * slurmstepd's memory and ends after them, and a thread would end with it: then there is none. */
-static bool start_thread(struct completion *later)
-{
-    struct stepd_context *c = later->context;
-    sigset_t all, before;
-    if (!rendezvous_stepd_is_waiting(c) || getpid() != c->pid)
-        return false;
-    task_memory_close(c->task_memory);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    later->started = !pthread_create(&later->thread, NULL, complete_in_thread, later);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!later->started)
-        task_memory_open(c->task_memory);
-    return later->started;
-}
-
-static void end_completion(struct stepd_context *c)
-{
-    struct completion *later = c->completion;
-    if (!later)
-        return;
-    if (later->started) {
-        rendezvous_stepd_stop_waiting(c);
-        pthread_join(later->thread, NULL);
-    }
-    placement_free(&later->placement);
-    free(later);
-    c->completion = NULL;
-}
 
 /* There is no plan: the tasks stay where Slurm put them, and the other nodes do not wait for this
  * one. The ranks here still get the leaders of all nodes, because with coll=on either all ranks of
@@ -320,21 +267,18 @@ static void limit_planning(struct stepd_context *c, uint64_t since_us)
     c->cpu_until_us = now_us + (spent_us < all_us ? all_us - spent_us : 0);
 }
 
-static void place_tasks(struct stepd_context *c)
+/* Makes the plan, carries it out, and writes what the tasks need. `stay` says why none may move, or
+ * is NULL. Returns false if there is no plan. */
+static bool place(struct completion *later, const char *stay)
 {
+    struct stepd_context *c = later->context;
     uint64_t since_us = nuioa_cpu_us();
     struct nuioa_error err;
-    struct completion *later = c->completion = calloc(1, sizeof(*later));
-    if (!later) {
-        give_up(c, "out of memory");
-        return;
-    }
-    later->context = c;
     rendezvous_stepd_receive_hints(c);
     limit_planning(c, since_us);
-    if (placement_make(c, &later->placement, &err) < 0) {
+    if (placement_make(c, stay, &later->placement, &err) < 0) {
         give_up(c, err.text);
-        return;
+        return false;
     }
     log_request(c, &later->placement);
     if (placement_bind(c, &later->placement, &err) < 0)
@@ -345,8 +289,110 @@ static void place_tasks(struct stepd_context *c)
     rendezvous_stepd_send_record(c, &later->placement);
     publisher_tasks(c, &later->placement.plan); /* while the other nodes are on their way */
     rank_prepare(c, &later->placement.plan);
-    if (!start_thread(later))
-        complete(c, &later->placement.plan);
+    gpu_table_write(c, &later->placement.request);
+    return true;
+}
+
+/* Waits for the other nodes, and does what needs the leaders of all nodes. */
+static void complete(struct completion *later)
+{
+    struct stepd_context *c = later->context;
+    const struct nuioa_plan *plan = &later->placement.plan;
+    uint32_t leader_count;
+    rendezvous_stepd_await_leaders(c);
+    const uint32_t *leaders = rendezvous_stepd_leaders(c, &leader_count);
+    rank_prepare_job(c, leaders, leader_count);
+    publisher_node(c, plan, leaders, leader_count);
+    print_faults(c);
+    if (!rendezvous_stepd_is_reported(c))
+        print_report(c, plan);
+}
+
+static void *complete_in_thread(void *arg)
+{
+    struct completion *later = arg;
+    complete(later);
+    task_memory_open(later->context->task_memory);
+    return NULL;
+}
+
+/* The tasks wait in task_init, where nothing of the user's runs yet. A task that is late, or that
+ * has ended, delays the others, and then none moves. */
+static void *place_in_thread(void *arg)
+{
+    struct completion *later = arg;
+    bool told = task_gpus_await(later->context);
+    if (place(later, told ? NULL
+                          : "not all tasks told their GPUs in time: ranks stay where Slurm put "
+                            "them"))
+        complete(later);
+    task_memory_open(later->context->task_memory);
+    return NULL;
+}
+
+/* Starts a thread, so that Slurm goes on to set up the tasks, which takes about as long as the
+ * nodes wait for each other; the tasks then wait in task_init. The thread blocks all signals,
+ * because they are for slurmstepd. With contain_spank the hooks run in a process that shares
+ * slurmstepd's memory and ends after them, and a thread would end with it: then there is none. */
+static bool start_thread(struct completion *later, void *(*run)(void *))
+{
+    struct stepd_context *c = later->context;
+    sigset_t all, before;
+    if (getpid() != c->pid)
+        return false;
+    task_memory_close(c->task_memory);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    later->started = !pthread_create(&later->thread, NULL, run, later);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!later->started)
+        task_memory_open(c->task_memory);
+    return later->started;
+}
+
+static void end_completion(struct stepd_context *c)
+{
+    struct completion *later = c->completion;
+    if (!later)
+        return;
+    if (later->started) {
+        rendezvous_stepd_stop_waiting(c);
+        pthread_join(later->thread, NULL);
+    }
+    placement_free(&later->placement);
+    free(later);
+    c->completion = NULL;
+}
+
+/* Returns true if the plan has to wait until the tasks have told their GPUs: if something needs the
+ * GPUs of all of them, which the kernel does not tell. The tasks themselves look up their NICs, and
+ * need no plan for that. Where Slurm chooses a task's GPUs by its CPUs in the task itself, tasks
+ * may move only after that. */
+static bool plan_needs_tasks(const struct stepd_context *c)
+{
+    bool moves = c->options.mode == NUIOA_ON;
+    if (!c->gpus || !c->step.sees_gpu)
+        return false;
+    if (task_gpus_known(c))
+        return moves && slurm_compat_chooses_gpus_late();
+    return moves || c->publisher || c->options.report || c->options.explain;
+}
+
+static void place_tasks(struct stepd_context *c)
+{
+    struct completion *later = c->completion = calloc(1, sizeof(*later));
+    if (!later) {
+        give_up(c, "out of memory");
+        return;
+    }
+    later->context = c;
+    task_gpus_ask(c);
+    if (plan_needs_tasks(c) && start_thread(later, place_in_thread))
+        return;
+    if (!place(later, NULL))
+        return;
+    if (!rendezvous_stepd_is_waiting(c) || !start_thread(later, complete_in_thread))
+        complete(later);
 }
 
 void stepd_task_post_fork(struct stepd_context *c, spank_t spank)
@@ -364,14 +410,21 @@ void stepd_task_post_fork(struct stepd_context *c, spank_t spank)
 
 /* --- task_init, in the task, as the user ------------------------------------------------------ */
 
+static unsigned longest_wait_ms(const struct stepd_context *c)
+{
+    return c->options.timeout_ms + SLACK_MS + (c->gpus ? c->options.deadline_ms : 0);
+}
+
 uint32_t *stepd_task_init(struct stepd_context *c, spank_t spank)
 {
     int local = -1;
     bool ours = c->task_memory && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS &&
                 local >= 0 && (uint32_t)local < c->step.task_count;
     if (ours)
+        rank_tell(c, (uint32_t)local, spank);
+    bool complete = ours && task_memory_wait(c->task_memory, longest_wait_ms(c));
+    if (ours)
         rank_enter(c, (uint32_t)local, spank);
-    bool complete = ours && task_memory_wait(c->task_memory, c->options.timeout_ms + SLACK_MS);
     if (complete)
         rank_enter_job(c->task_memory, (uint32_t)local, spank);
     preload_enter(c, complete, spank);
@@ -391,8 +444,10 @@ void stepd_exit(struct stepd_context *c)
                     c->init_us, c->fork_us, c->last_fork_us, task_us);
     task_memory_free(c->task_memory, c->step.task_count);
     free(c->pids);
+    free(c->gpus);
     c->task_memory = NULL;
     c->pids = NULL;
+    c->gpus = NULL;
     c->active = false;
     publisher_close(c);
     rendezvous_stepd_end(c);

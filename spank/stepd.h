@@ -13,8 +13,7 @@
 
 /* The hook init_post_opt, before PMIx starts and before the job's stderr is connected: reads
  * options, step and node into *context, and calls srun. argv[argc] are the plugin's arguments in
- * plugstack.conf. The caller has set *context to zeros, except `flags` and step.gpu, which is
- * -1. */
+ * plugstack.conf. The caller has set *context to zeros, except `flags`. */
 void stepd_init_post_opt(struct stepd_context *context, spank_t spank, int argc, char **argv);
 
 /* The hook user_init, when the job's stderr is connected and no task is forked: opens the

@@ -34,6 +34,7 @@ struct stepd_context {
     struct nuioa_pair *pairs; /* [pair_count], from a profile: bytes that two ranks exchange */
     uint32_t pair_count;
     struct task_memory *task_memory;     /* shared with the tasks; NULL: none */
+    struct task_gpu_set *gpus;           /* [task_count]; NULL: the step has no GPUs */
     pid_t *pids;                         /* [task_count]; 0: not forked yet */
     uint32_t forked;                     /* number of tasks that are forked */
     uint64_t cpu_us;                     /* CPU time that the plugin has used before the plan */

@@ -13,7 +13,7 @@
 
 #include "util/clock.h"
 
-/* A task notices after this time that slurmstepd is gone. */
+/* A task notices after this time that slurmstepd is gone, and slurmstepd that a task is. */
 #define NAP_MS 100
 
 static size_t size_of(uint32_t count)
@@ -32,6 +32,30 @@ void task_memory_free(struct task_memory *task_memory, uint32_t count)
 {
     if (task_memory)
         munmap(task_memory, size_of(count));
+}
+
+/* --- the GPUs of tasks ------------------------------------------------------------------------ */
+
+void task_memory_tell(struct task_memory *task_memory, uint32_t local,
+                      const struct task_gpu_set *gpus)
+{
+    struct task_told *told = &task_memory->tasks[local].told;
+    told->gpus = *gpus;
+    __atomic_store_n(&told->ready, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&task_memory->told, 1, __ATOMIC_RELEASE);
+    syscall(SYS_futex, &task_memory->told, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+uint32_t task_memory_told(const struct task_memory *task_memory)
+{
+    return __atomic_load_n(&task_memory->told, __ATOMIC_ACQUIRE);
+}
+
+bool task_memory_await_told(struct task_memory *task_memory, uint32_t seen)
+{
+    struct timespec time = { 0, NAP_MS * 1000000 };
+    syscall(SYS_futex, &task_memory->told, FUTEX_WAIT, seen, &time, NULL, 0);
+    return task_memory_told(task_memory) != seen;
 }
 
 /* --- open and closed -------------------------------------------------------------------------- */

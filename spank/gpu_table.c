@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/gpu_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "spank/task_gpus.h"
+
+#define ROW_MAX (sizeof(((struct task_gpu_nics *)NULL)->nics) / sizeof(uint32_t))
+
+/* --- slurmstepd ------------------------------------------------------------------------------- */
+
+static void write_row(struct task_gpu_nics *row, const struct nuioa_assignment *assignment)
+{
+    row->count = 0;
+    for (uint32_t i = 0; i < assignment->nic_count && i < ROW_MAX; i++)
+        row->nics[row->count++] = assignment->nics[i];
+}
+
+/* Plans for one task on each GPU, which may run on all CPUs of the step. None moves. */
+static int plan_each(const struct stepd_context *c, const struct nuioa_request *request,
+                     struct nuioa_plan *plan)
+{
+    struct nuioa_error err;
+    uint32_t count = c->node.gpu_count, index[TASK_GPUS_MAX];
+    struct nuioa_task *tasks = calloc(count, sizeof(*tasks));
+    struct nuioa_options options = c->options;
+    if (!tasks)
+        return -1;
+    for (uint32_t i = 0; i < count; i++) {
+        index[i] = i;
+        tasks[i] = (struct nuioa_task){ .rank = i,
+                                        .weight = 1,
+                                        .cpus = request->allowed_cpus,
+                                        .gpus = &index[i],
+                                        .gpu_count = 1,
+                                        .gpus_known = true };
+    }
+    options.mode = NUIOA_EXPORT;
+    struct nuioa_request each = { .node = &c->node,
+                                  .options = &options,
+                                  .task_count = count,
+                                  .tasks = tasks,
+                                  .nic_ranks = request->nic_ranks,
+                                  .cpu_until_us = request->cpu_until_us,
+                                  .sees_gpu = true };
+    int rc = nuioa_plan_make(&each, plan, &err);
+    free(tasks);
+    return rc;
+}
+
+void gpu_table_write(struct stepd_context *c, const struct nuioa_request *request)
+{
+    struct nuioa_plan plan;
+    bool open = false;
+    for (uint32_t i = 0; i < c->step.task_count; i++)
+        open = open || task_gpus_open(c, i);
+    if (!open || plan_each(c, request, &plan) < 0)
+        return;
+    for (uint32_t i = 0; i < plan.task_count; i++)
+        write_row(&c->task_memory->table[i], &plan.assignments[i]);
+    c->task_memory->connected = plan.connected;
+    nuioa_plan_free(&plan);
+    __atomic_store_n(&c->task_memory->table_ready, 1, __ATOMIC_RELEASE);
+}
+
+/* --- the task --------------------------------------------------------------------------------- */
+
+static bool has(const struct nuioa_assignment *assignment, uint32_t nic)
+{
+    for (uint32_t i = 0; i < assignment->nic_count; i++)
+        if (assignment->nics[i] == nic)
+            return true;
+    return false;
+}
+
+/* Adds the NICs of a GPU. Another task of the user can have written the table. */
+static void add_row(const struct nuioa_node *node, const struct task_gpu_nics *row,
+                    struct nuioa_assignment *assignment)
+{
+    for (uint32_t i = 0; i < row->count && i < ROW_MAX; i++)
+        if (row->nics[i] < node->nic_count && !has(assignment, row->nics[i]))
+            assignment->nics[assignment->nic_count++] = row->nics[i];
+}
+
+/* Returns the level of the CPUs in `list` from the NIC. */
+static uint32_t level_of(const struct nuioa_node *node, const struct nuioa_nic *nic,
+                         const char *list)
+{
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc(), numas = hwloc_bitmap_alloc();
+    uint32_t level = NUIOA_NO_LEVEL;
+    if (list && cpus && numas && nic->level && !hwloc_bitmap_list_sscanf(cpus, list)) {
+        nuioa_node_numas_of(node, cpus, numas);
+        for (uint32_t i = 0; i < node->numa_count; i++)
+            if (hwloc_bitmap_isset(numas, node->numas[i].os_index) &&
+                (level == NUIOA_NO_LEVEL || nic->level[i] > level))
+                level = nic->level[i];
+    }
+    hwloc_bitmap_free(cpus);
+    hwloc_bitmap_free(numas);
+    return level;
+}
+
+bool gpu_table_look_up(const struct stepd_context *c, const struct task_gpu_set *gpus,
+                       const char *cpus, struct nuioa_assignment *assignment)
+{
+    const struct nuioa_node *node = &c->node;
+    struct nuioa_assignment found = { .nics = calloc(node->nic_count + 1, sizeof(uint32_t)),
+                                      .gpus = calloc(node->gpu_count + 1, sizeof(uint32_t)) };
+    bool ready = __atomic_load_n(&c->task_memory->table_ready, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; ready && found.nics && found.gpus && i < node->gpu_count; i++)
+        if (gpus->bits[i / 64] >> i % 64 & 1) {
+            found.gpus[found.gpu_count++] = i;
+            add_row(node, &c->task_memory->table[i], &found);
+        }
+    if (!found.nic_count) {
+        free(found.nics);
+        free(found.gpus);
+        return false;
+    }
+    found.nic = (int32_t)found.nics[0];
+    found.level = level_of(node, &node->nics[found.nic], cpus);
+    *assignment = found;
+    return true;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/task_gpus.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "spank/cgroup.h"
+#include "spank/gpu_access.h"
+#include "util/clock.h"
+
+/* The cgroups of the tasks, each of which is asked once. */
+struct inquiry {
+    const struct nuioa_gpu_device *devices;
+    uint32_t gpu_count;
+    int64_t until_ms;
+    uint8_t *answer; /* [gpu_count], shared with the children: enum gpu_access */
+    uint32_t denied; /* how many answers deny a GPU */
+    dev_t device;    /* of the cgroup that was asked last */
+    ino_t group;
+    bool asked; /* `device`, `group` and `answer` are set */
+};
+
+/* Asks the cgroup of one task, unless the task before it was in the same one: answer[] is that of
+ * the task. 0 or -errno. */
+static int ask_task(struct inquiry *q, pid_t pid)
+{
+    struct stat info;
+    int group = cgroup_open(pid), rc = 0;
+    if (group < 0)
+        return group;
+    if (fstat(group, &info) < 0)
+        rc = -errno;
+    else if (!q->asked || info.st_dev != q->device || info.st_ino != q->group) {
+        rc = gpu_access_ask(group, q->devices, q->gpu_count, q->until_ms, q->answer);
+        q->device = info.st_dev;
+        q->group = info.st_ino;
+        q->asked = true;
+    }
+    close(group);
+    return rc;
+}
+
+/* Writes the GPUs that the answer grants. Returns -ENODEV if it leaves one unknown, else 0. */
+static int take(struct inquiry *q, struct task_gpu_set *set)
+{
+    *set = (struct task_gpu_set){ .state = TASK_GPUS_KNOWN };
+    for (uint32_t i = 0; i < q->gpu_count; i++)
+        if (q->answer[i] == GPU_ACCESS_GRANTED)
+            set->bits[i / 64] |= UINT64_C(1) << i % 64;
+        else if (q->answer[i] == GPU_ACCESS_DENIED)
+            q->denied++;
+        else
+            return -ENODEV;
+    return 0;
+}
+
+static int ask_all(struct stepd_context *c, struct inquiry *q)
+{
+    for (uint32_t i = 0; i < c->step.task_count; i++) {
+        int rc = ask_task(q, c->pids[i]);
+        if (!rc)
+            rc = take(q, &c->gpus[i]);
+        if (rc < 0)
+            return rc;
+    }
+    /* Where every task may use every GPU, nobody constrains devices. */
+    return q->denied ? 0 : -ENODATA;
+}
+
+static int ask(struct stepd_context *c)
+{
+    struct inquiry q = { .gpu_count = c->node.gpu_count,
+                         .until_ms = nuioa_clock_ms() + c->options.deadline_ms };
+    struct nuioa_gpu_device *devices = calloc(q.gpu_count, sizeof(*devices));
+    if (!devices)
+        return -ENOMEM;
+    q.devices = devices;
+    q.answer = mmap(NULL, q.gpu_count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int rc = q.answer == MAP_FAILED ? -ENOMEM : 0;
+    if (!rc && nuioa_gpu_devices_read(&c->node, "", devices) < q.gpu_count)
+        rc = -ENODEV;
+    if (!rc)
+        rc = ask_all(c, &q);
+    if (q.answer != MAP_FAILED)
+        munmap(q.answer, q.gpu_count);
+    free(devices);
+    return rc;
+}
+
+static void forget(struct stepd_context *c)
+{
+    memset(c->gpus, 0, c->step.task_count * sizeof(*c->gpus));
+}
+
+int task_gpus_prepare(struct stepd_context *c)
+{
+    if (c->step.gpus == NUIOA_GPUS_NONE || !c->node.gpu_count || c->node.gpu_count > TASK_GPUS_MAX)
+        return 0;
+    c->gpus = calloc(c->step.task_count, sizeof(*c->gpus));
+    return c->gpus ? 0 : -ENOMEM;
+}
+
+void task_gpus_ask(struct stepd_context *c)
+{
+    if (!c->gpus || c->node.emulated)
+        return;
+    int rc = ask(c);
+    if (rc < 0) {
+        forget(c);
+        slurm_debug("nuioa: the cgroups do not tell the GPUs of each task: %s",
+                    rc == -ENODATA ? "every task may use every GPU" : strerror(-rc));
+    }
+}
+
+/* --- tasks that tell -------------------------------------------------------------------------- */
+
+/* Returns false if the task has ended, and does not take its status from Slurm. */
+static bool lives(pid_t pid)
+{
+    siginfo_t info = { 0 };
+    return !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid;
+}
+
+static bool all_live(const struct stepd_context *c)
+{
+    for (uint32_t i = 0; i < c->step.task_count; i++)
+        if (!lives(c->pids[i]))
+            return false;
+    return true;
+}
+
+static bool has_told(const struct stepd_context *c, uint32_t local)
+{
+    return __atomic_load_n(&c->task_memory->tasks[local].told.ready, __ATOMIC_ACQUIRE);
+}
+
+static bool all_told(const struct stepd_context *c)
+{
+    for (uint32_t i = 0; i < c->step.task_count; i++)
+        if (!has_told(c, i))
+            return false;
+    return true;
+}
+
+/* Copies what a task has told. What makes no sense is unknown. */
+static void hear(struct stepd_context *c, uint32_t local)
+{
+    struct task_gpu_set set;
+    memcpy(&set, &c->task_memory->tasks[local].told.gpus, sizeof(set));
+    bool sound = set.state == TASK_GPUS_KNOWN;
+    for (uint32_t i = c->node.gpu_count; i < TASK_GPUS_MAX; i++)
+        sound = sound && !(set.bits[i / 64] >> i % 64 & 1);
+    c->gpus[local] = sound ? set : (struct task_gpu_set){ .state = TASK_GPUS_UNKNOWN };
+}
+
+/* Waits as task_gpus_await() says. */
+static bool await(const struct stepd_context *c)
+{
+    int64_t until_ms = nuioa_clock_ms() + c->options.deadline_ms;
+    for (;;) {
+        uint32_t seen = task_memory_told(c->task_memory);
+        if (all_told(c))
+            return all_live(c);
+        if (nuioa_clock_ms() >= until_ms ||
+            (!task_memory_await_told(c->task_memory, seen) && !all_live(c)))
+            return false;
+    }
+}
+
+bool task_gpus_await(struct stepd_context *c)
+{
+    bool all = await(c);
+    for (uint32_t i = 0; i < c->step.task_count; i++)
+        if (c->gpus[i].state == TASK_GPUS_OPEN && has_told(c, i))
+            hear(c, i);
+    return all;
+}
+
+/* --- the plan --------------------------------------------------------------------------------- */
+
+/* Returns true if the GPUs of a task are known. A step without GPUs is known to have none. */
+static bool is_known(const struct stepd_context *c, uint32_t local)
+{
+    if (c->gpus)
+        return c->gpus[local].state == TASK_GPUS_KNOWN;
+    return c->step.gpus == NUIOA_GPUS_NONE || (!c->node.gpu_count && !c->step.sees_gpu);
+}
+
+bool task_gpus_known(const struct stepd_context *c)
+{
+    for (uint32_t i = 0; i < c->step.task_count; i++)
+        if (!is_known(c, i))
+            return false;
+    return true;
+}
+
+bool task_gpus_open(const struct stepd_context *c, uint32_t local)
+{
+    return c->gpus && c->gpus[local].state == TASK_GPUS_OPEN;
+}
+
+bool task_gpus_lost(const struct stepd_context *c)
+{
+    for (uint32_t i = 0; i < c->step.task_count; i++)
+        if (!is_known(c, i) && !task_gpus_open(c, i))
+            return true;
+    return false;
+}
+
+void task_gpus_list(const struct stepd_context *c, struct nuioa_task *tasks, uint32_t *indexes)
+{
+    for (uint32_t i = 0; i < c->step.task_count; i++) {
+        uint32_t *of_task = indexes + (size_t)i * c->node.gpu_count, count = 0;
+        tasks[i].gpus_known = is_known(c, i);
+        for (uint32_t g = 0; c->gpus && tasks[i].gpus_known && g < c->node.gpu_count; g++)
+            if (c->gpus[i].bits[g / 64] >> g % 64 & 1)
+                of_task[count++] = g;
+        tasks[i].gpus = of_task;
+        tasks[i].gpu_count = count;
+    }
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Tests which GPUs tasks are known to have. Files of the kernel's memory stand in for those of
+ * GPUs, and processes in cgroups of the test's for tasks. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "leak_check.h"
+#include "spank/cgroup.h"
+#include "spank/gpu_access.h"
+#include "spank/task_gpus.h"
+#include "util/clock.h"
+
+#define GPUS 3
+#define TASKS 3
+
+/* Devices of major number 1. */
+static const struct {
+    const char *file;
+    int minor;
+} files[GPUS] = { { "/dev/null", 3 }, { "/dev/zero", 5 }, { "/dev/full", 7 } };
+
+static bool file_unknown; /* that of the last GPU */
+static char said[256];    /* by slurm_debug */
+
+void slurm_debug(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(said, sizeof(said), format, args);
+    va_end(args);
+}
+
+uint32_t nuioa_gpu_devices_read(const struct nuioa_node *node, const char *root,
+                                struct nuioa_gpu_device *devices)
+{
+    assert_string_equal(root, "");
+    for (uint32_t i = 0; i < node->gpu_count; i++)
+        snprintf(devices[i].file, sizeof(devices[i].file), "%s",
+                 file_unknown && i == GPUS - 1 ? "" : files[i].file);
+    return node->gpu_count - file_unknown;
+}
+
+/* --- cgroups ---------------------------------------------------------------------------------- */
+
+static char top[128]; /* "": none can be made here */
+static pid_t pids[TASKS];
+
+static struct bpf_insn instruction(int code, int to, int from, int offset, int value)
+{
+    return (struct bpf_insn){ (uint8_t)code, (uint8_t)to & 15, (uint8_t)from & 15, (int16_t)offset,
+                              value };
+}
+
+/* Returns a device program that denies one file, or a negative number. */
+static int denial_of(int gpu)
+{
+    struct bpf_insn code[] = {
+        instruction(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 1),
+        instruction(BPF_LDX | BPF_MEM | BPF_W, BPF_REG_2, BPF_REG_1, 4, 0),
+        instruction(BPF_JMP | BPF_JNE | BPF_K, BPF_REG_2, 0, 3, 1), /* another major number */
+        instruction(BPF_LDX | BPF_MEM | BPF_W, BPF_REG_2, BPF_REG_1, 8, 0),
+        instruction(BPF_JMP | BPF_JNE | BPF_K, BPF_REG_2, 0, 1, files[gpu].minor),
+        instruction(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0),
+        instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+    };
+    union bpf_attr load = { .prog_type = BPF_PROG_TYPE_CGROUP_DEVICE,
+                            .insn_cnt = sizeof(code) / sizeof(*code),
+                            .insns = (uintptr_t)code,
+                            .license = (uintptr_t) "GPL" };
+    return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &load, sizeof(load));
+}
+
+/* Denies the processes of a cgroup one file. */
+static bool deny(const char *group, int gpu)
+{
+    int fd = open(group, O_RDONLY | O_DIRECTORY | O_CLOEXEC), program = denial_of(gpu);
+    union bpf_attr attach = { .target_fd = (uint32_t)fd,
+                              .attach_bpf_fd = (uint32_t)program,
+                              .attach_type = BPF_CGROUP_DEVICE,
+                              .attach_flags = BPF_F_ALLOW_MULTI };
+    bool done =
+        fd >= 0 && program >= 0 && !syscall(SYS_bpf, BPF_PROG_ATTACH, &attach, sizeof(attach));
+    close(fd);
+    close(program);
+    return done;
+}
+
+static bool put(const char *group, const char *file, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", group, file);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool done = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    close(fd);
+    return done;
+}
+
+static const char *group_of(unsigned task)
+{
+    static char path[160];
+    snprintf(path, sizeof(path), "%s/task_%u", top, task);
+    return path;
+}
+
+/* Starts a process in the cgroup of a task. */
+static void start(unsigned task, unsigned group)
+{
+    char number[16];
+    pids[task] = fork();
+    if (pids[task] == 0)
+        for (;;)
+            pause();
+    snprintf(number, sizeof(number), "%d", (int)pids[task]);
+    assert_true(put(group_of(group), "cgroup.procs", number));
+}
+
+static void end_all(void)
+{
+    for (unsigned i = 0; i < TASKS; i++)
+        if (pids[i] > 0) {
+            kill(pids[i], SIGKILL);
+            waitpid(pids[i], NULL, 0);
+            pids[i] = 0;
+        }
+}
+
+/* The tree of this test's own mount of cgroups, in which programs can deny devices. */
+static int make_top(void **state)
+{
+    (void)state;
+    snprintf(top, sizeof(top), "/sys/fs/cgroup/nuioa-test.%d", (int)getpid());
+    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("none", "/sys/fs/cgroup", "cgroup2", 0, NULL) < 0 || mkdir(top, 0755) < 0 ||
+        !deny(top, 0) || rmdir(top) < 0)
+        *top = '\0';
+    return 0;
+}
+
+static int make_groups(void **state)
+{
+    (void)state;
+    if (!*top)
+        return 0;
+    assert_int_equal(mkdir(top, 0755), 0);
+    for (unsigned i = 0; i < TASKS; i++) {
+        assert_int_equal(mkdir(group_of(i), 0755), 0);
+        start(i, i);
+    }
+    file_unknown = false;
+    *said = '\0';
+    return 0;
+}
+
+static int remove_groups(void **state)
+{
+    (void)state;
+    if (!*top)
+        return 0;
+    put(top, "cgroup.freeze", "0");
+    end_all();
+    for (unsigned i = 0; i < TASKS; i++)
+        while (rmdir(group_of(i)) < 0 && errno == EBUSY)
+            usleep(1000);
+    return rmdir(top);
+}
+
+/* --- asking ----------------------------------------------------------------------------------- */
+
+static struct stepd_context context;
+static struct nuioa_gpu gpus[GPUS];
+static struct nuioa_task tasks[TASKS];
+static uint32_t indexes[TASKS * GPUS];
+
+static void begin(void)
+{
+    context = (struct stepd_context){
+        .step = { .task_count = TASKS, .gpus = NUIOA_GPUS_SEVERAL, .sees_gpu = true },
+        .node = { .gpu_count = GPUS, .gpus = gpus },
+        .pids = pids
+    };
+    context.options.deadline_ms = 20000;
+    memset(tasks, 0, sizeof(tasks));
+}
+
+/* No descriptor is left, and of the children that send no signal none. */
+static void assert_nothing_left(unsigned descriptors)
+{
+    assert_int_equal(files_in("/proc/self/fd"), descriptors);
+    assert_int_equal(waitpid(-1, NULL, __WCLONE | WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+/* Describes what is known of all tasks: "0,2 - ?"; "?" is unknown. */
+static const char *describe(void)
+{
+    static char text[256];
+    size_t used = 0;
+    task_gpus_list(&context, tasks, indexes);
+    *text = '\0';
+    for (unsigned i = 0; i < context.step.task_count; i++) {
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s", i ? " " : "");
+        if (!tasks[i].gpus_known || !tasks[i].gpu_count)
+            used +=
+                (size_t)snprintf(text + used, sizeof(text) - used, tasks[i].gpus_known ? "-" : "?");
+        for (uint32_t g = 0; g < tasks[i].gpu_count; g++)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", g ? "," : "",
+                                     tasks[i].gpus[g]);
+    }
+    assert_int_equal(task_gpus_known(&context), !strchr(text, '?'));
+    free(context.gpus);
+    context.gpus = NULL;
+    return text;
+}
+
+static const char *ask(void)
+{
+    unsigned descriptors = files_in("/proc/self/fd");
+    assert_int_equal(task_gpus_prepare(&context), 0);
+    task_gpus_ask(&context);
+    assert_nothing_left(descriptors);
+    return describe();
+}
+
+static void need_cgroups(void)
+{
+    if (!*top)
+        skip(); /* no root, no cgroups of version 2, or no programs for devices */
+    begin();
+}
+
+static void test_each_task_its_own(void **state)
+{
+    (void)state;
+    need_cgroups();
+    deny(group_of(0), 0);
+    deny(group_of(0), 2);
+    deny(group_of(1), 1);
+    assert_string_equal(ask(), "1 0,2 0,1,2");
+    for (int gpu = 0; gpu < GPUS; gpu++)
+        deny(group_of(2), gpu);
+    assert_string_equal(ask(), "1 0,2 -");
+    assert_string_equal(said, "");
+}
+
+static void test_no_constraint_is_no_knowledge(void **state)
+{
+    (void)state;
+    need_cgroups();
+    assert_string_equal(ask(), "? ? ?");
+    assert_non_null(strstr(said, "every task may use every GPU"));
+}
+
+/* Two tasks in one cgroup are asked once; a third one is elsewhere. */
+static void test_tasks_in_one_cgroup(void **state)
+{
+    (void)state;
+    need_cgroups();
+    end_all();
+    deny(group_of(0), 0);
+    start(0, 0);
+    start(1, 0);
+    start(2, 2);
+    assert_string_equal(ask(), "1,2 1,2 0,1,2");
+}
+
+static void test_steps_without_gpus_are_not_asked(void **state)
+{
+    (void)state;
+    begin();
+    pid_t none[TASKS] = { 0 };
+    context.pids = none;
+    context.step.gpus = NUIOA_GPUS_NONE;
+    context.step.sees_gpu = false;
+    assert_string_equal(ask(), "- - -");
+    context.step.gpus = NUIOA_GPUS_UNKNOWN;
+    context.node.gpu_count = 0;
+    assert_string_equal(ask(), "- - -");
+    *said = '\0';
+    context.step.sees_gpu = true; /* Slurm has GPUs of which nobody knows anything here */
+    context.step.gpus = NUIOA_GPUS_ONE;
+    assert_string_equal(ask(), "? ? ?");
+    context.node.gpu_count = GPUS;
+    context.node.emulated = true;
+    assert_string_equal(ask(), "? ? ?");
+    assert_string_equal(said, "");
+}
+
+static void test_a_file_is_unknown(void **state)
+{
+    (void)state;
+    need_cgroups();
+    deny(group_of(0), 0);
+    file_unknown = true;
+    assert_string_equal(ask(), "? ? ?");
+    assert_non_null(strstr(said, "No such device"));
+}
+
+static void test_a_task_is_gone(void **state)
+{
+    (void)state;
+    need_cgroups();
+    deny(group_of(0), 0);
+    end_all();
+    assert_string_equal(ask(), "? ? ?");
+    assert_true(*said);
+}
+
+/* The child is born frozen, as in a step that is suspended, and cannot answer. */
+static void test_a_child_that_stops(void **state)
+{
+    (void)state;
+    need_cgroups();
+    deny(group_of(0), 0);
+    assert_true(put(top, "cgroup.freeze", "1"));
+    context.options.deadline_ms = 50;
+    assert_string_equal(ask(), "? ? ?");
+    assert_non_null(strstr(said, "timed out"));
+}
+
+static void test_no_process_can_be_born_there(void **state)
+{
+    (void)state;
+    uint8_t access[GPUS];
+    struct nuioa_gpu_device devices[GPUS] = { 0 };
+    int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    unsigned descriptors = files_in("/proc/self/fd");
+    int rc = gpu_access_ask(fd, devices, GPUS, nuioa_clock_ms() + 20000, access);
+    assert_nothing_left(descriptors);
+    assert_true(rc == -EBADF || rc == -ENOSYS || rc == -EPERM);
+    close(fd);
+}
+
+/* --- tasks that tell -------------------------------------------------------------------------- */
+
+/* Starts a task that tells these GPUs, and then lives. */
+static void start_telling(unsigned task, uint32_t state, uint64_t bits)
+{
+    pids[task] = fork();
+    if (pids[task] == 0) {
+        struct task_gpu_set set = { state, { bits } };
+        task_memory_tell(context.task_memory, task, &set);
+        for (;;)
+            pause();
+    }
+}
+
+static void await_told(uint32_t count)
+{
+    while (task_memory_told(context.task_memory) < count)
+        usleep(1000);
+}
+
+static int begin_telling(void **state)
+{
+    (void)state;
+    begin();
+    context.task_memory = task_memory_new(TASKS);
+    return context.task_memory ? task_gpus_prepare(&context) : -1;
+}
+
+static int end_telling(void **state)
+{
+    (void)state;
+    end_all();
+    task_memory_free(context.task_memory, TASKS);
+    return 0;
+}
+
+static void test_all_tell(void **state)
+{
+    (void)state;
+    start_telling(0, TASK_GPUS_KNOWN, 5);
+    start_telling(1, TASK_GPUS_UNKNOWN, 0);
+    start_telling(2, TASK_GPUS_KNOWN, 0);
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), "0,2 ? -");
+}
+
+static void test_nonsense_is_not_believed(void **state)
+{
+    (void)state;
+    start_telling(0, TASK_GPUS_KNOWN, 1 << GPUS); /* no such GPU */
+    start_telling(1, 7, 1);
+    start_telling(2, TASK_GPUS_KNOWN, 1);
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), "? ? 0");
+}
+
+/* What the kernel has said counts. */
+static void test_what_is_known_stays(void **state)
+{
+    (void)state;
+    context.gpus[0] = (struct task_gpu_set){ TASK_GPUS_KNOWN, { 4 } };
+    for (unsigned i = 0; i < TASKS; i++)
+        start_telling(i, TASK_GPUS_KNOWN, 1);
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), "2 0 0");
+}
+
+static void test_a_late_task(void **state)
+{
+    (void)state;
+    start_telling(0, TASK_GPUS_KNOWN, 1);
+    start_telling(2, TASK_GPUS_KNOWN, 4);
+    pids[1] = fork();
+    if (pids[1] == 0)
+        for (;;)
+            pause();
+    await_told(2);
+    context.options.deadline_ms = 50;
+    assert_false(task_gpus_await(&context));
+    assert_string_equal(describe(), "0 ? 2");
+}
+
+/* The others do not wait for it until the deadline, which would be minutes. Its status is left to
+ * those who wait for it. */
+static void test_a_task_that_ends(void **state)
+{
+    (void)state;
+    int status;
+    context.options.deadline_ms = 600000;
+    start_telling(0, TASK_GPUS_KNOWN, 1);
+    start_telling(1, TASK_GPUS_KNOWN, 1);
+    await_told(2);
+    if ((pids[2] = fork()) == 0)
+        _exit(7);
+    assert_false(task_gpus_await(&context));
+    assert_int_equal(waitpid(pids[2], &status, 0), pids[2]);
+    assert_int_equal(WEXITSTATUS(status), 7);
+    pids[2] = 0;
+    assert_string_equal(describe(), "0 0 ?");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_each_task_its_own, make_groups, remove_groups),
+        cmocka_unit_test_setup_teardown(test_no_constraint_is_no_knowledge, make_groups,
+                                        remove_groups),
+        cmocka_unit_test_setup_teardown(test_tasks_in_one_cgroup, make_groups, remove_groups),
+        cmocka_unit_test(test_steps_without_gpus_are_not_asked),
+        cmocka_unit_test_setup_teardown(test_a_file_is_unknown, make_groups, remove_groups),
+        cmocka_unit_test_setup_teardown(test_a_task_is_gone, make_groups, remove_groups),
+        cmocka_unit_test_setup_teardown(test_a_child_that_stops, make_groups, remove_groups),
+        cmocka_unit_test(test_no_process_can_be_born_there),
+        cmocka_unit_test_setup_teardown(test_all_tell, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_nonsense_is_not_believed, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_what_is_known_stays, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_a_late_task, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_a_task_that_ends, begin_telling, end_telling),
+    };
+    return cmocka_run_group_tests(tests, make_top, NULL);
+}
