@@ -12,7 +12,7 @@ setup
 need_plugin
 cat >"$CLUSTER_DIR/home/gpus" <<'END'
 #!/bin/sh
-/usr/bin/env | /bin/grep -E '^(NUIOA_COLL|NUIOA_NIC|UCX|NCCL|FI|CUDA|SLURM_STEP_GPUS)' |
+/usr/bin/env | /bin/grep -E '^(NUIOA_COLL|NUIOA_NIC|NUIOA_GPUS|UCX|NCCL|FI|CUDA|SLURM_STEP_GPUS)' |
     /bin/sed "s/^/$SLURM_PROCID /"
 [ -z "$SLURM_TEST_STARTED" ] || : >"$SLURM_TEST_STARTED/$SLURM_JOB_ID.$SLURM_STEP_ID.$SLURM_PROCID"
 END
@@ -63,6 +63,33 @@ else
     gpus 1 -N1 --nuioa-nic="$nic"
     is "no GPU in the step: UCX is told" "$(of 0 UCX_NET_DEVICES)" "$nic"
 fi
+
+# --- NICs of each task's GPUs: in test/topologies/gpus.xml NIC k and GPU k share a PCI bridge -----
+
+for node in node1 node2; do
+    install -m 0644 "$here/../topologies/gpus.xml" "$CLUSTER_DIR/nodes/$node/gpus.xml"
+done
+plugin on topology=/run/node/gpus.xml "${patient[@]}" default=export export=env
+reversed="mlx5_3:1 mlx5_2:1 mlx5_1:1 mlx5_0:1"
+in_order="mlx5_0:1 mlx5_1:1 mlx5_2:1 mlx5_3:1"
+gpus 4 -N1 --gpus=4 --gpu-bind=map_gpu:3,2,1,0
+is "each task looks up the NIC of its own GPU" \
+    "$(all CUDA_VISIBLE_DEVICES)|$(all NUIOA_NIC)" "3 2 1 0|$reversed"
+gpus 4 -N1 --gpus-per-task=1
+is "GPUs in order: NICs in order" "$(all NUIOA_NIC)" "$in_order"
+gpus 4 -N1 --gpus=4 --gpu-bind=map_gpu:3,2,1,0 --nuioa=on,report
+is "the plan waits for the tasks and has the same NICs" "$(all NUIOA_NIC)" "$reversed"
+is "so has the report" \
+    "$(sed -n 's/^  node1  *\([0-3]\) .*\(mlx5_[0-3]:1\).*/\1 \2/p' <<<"$err" |
+        sort | cut -d' ' -f2 | xargs)" "$reversed"
+gpus 8 -N2 --ntasks-per-node=4 --gpus-per-node=4 --gpu-bind=map_gpu:3,2,1,0 --nuioa
+is "two nodes choose alike" "$(all NUIOA_NIC)" "$reversed $reversed"
+gpus 2 -N1 --gpus=4 --gpu-bind=mask_gpu:0x8,0x4 --nuioa=export
+is "of two ranks, too" "$(all NUIOA_NIC)" "mlx5_3:1 mlx5_2:1"
+gpus 2 -N1 --gpus=4 --gpu-bind=none --nuioa
+is "nobody knows which GPUs: a NIC all the same, and no GPU is named" \
+    "$(all NUIOA_NIC | wc -w)|$(grep -c NUIOA_GPUS <<<"$out")" "2|0"
+plugin on "${patient[@]}" default=export
 
 # --- collectives ---------------------------------------------------------------------------------
 

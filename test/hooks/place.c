@@ -14,6 +14,7 @@
 #include "topology/cache.h"
 
 #define CPUS_MAX 8
+#define GPUS 2
 
 static unsigned cpus[CPUS_MAX], cpu_count;
 
@@ -78,6 +79,8 @@ static bool put_sysfs(void)
     snprintf(cpu, sizeof(cpu), "%u\n", cpus[0]);
     return put("4: ACTIVE\n", "sys/class/infiniband/mlx5_0/ports/1/state") &&
            put("100 Gb/sec (4X EDR)\n", "sys/class/infiniband/mlx5_0/ports/1/rate") &&
+           put("4: ACTIVE\n", "sys/class/infiniband/mlx5_1/ports/1/state") &&
+           put("100 Gb/sec (4X EDR)\n", "sys/class/infiniband/mlx5_1/ports/1/rate") &&
            put("0002:c903:0000:0001\n", "sys/class/infiniband/mlx5_0/node_guid") &&
            put("0002:c903:0000:0002\n", "sys/class/infiniband/mlx5_0/sys_image_guid") &&
            put("80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:01\n",
@@ -133,6 +136,23 @@ static bool put_topology(void)
     return done;
 }
 
+/* The device files of the GPUs; their numbers are against PCI order. */
+static bool put_gpus(void)
+{
+    char path[128];
+    if (!put("", "sys/class/drm/version") || !put("", "sys/fs/cgroup/slurm/job/step/cgroup.procs"))
+        return false;
+    for (unsigned i = 0; i < GPUS; i++) {
+        char link[64];
+        snprintf(path, sizeof(path), "%s/sys/class/drm/renderD%u", stand_in_directory,
+                 128 + GPUS - 1 - i);
+        snprintf(link, sizeof(link), "../../devices/pci0000:00/0000:00:0%u.0/drm/renderD", i + 1);
+        if (symlink(link, path) < 0)
+            return false;
+    }
+    return true;
+}
+
 static bool put_user_files(void)
 {
     return put("", "shim") && put_topology() && put_huge() &&
@@ -172,15 +192,38 @@ static void describe(struct nuioa_node *node)
     nuioa_nic_judge(node);
 }
 
-static bool put_cache(unsigned index)
+/* A GPU and a fast NIC in each NUMA node. */
+static bool add_gpus(struct nuioa_node *node)
+{
+    machine_nic(node, "mlx5_1", 0);
+    nuioa_nic_judge(node);
+    node->gpus = calloc(GPUS, sizeof(*node->gpus));
+    for (unsigned i = 0; node->gpus && i < GPUS; i++) {
+        const struct nuioa_numa *numa = &node->numas[i % node->numa_count];
+        struct nuioa_gpu *gpu = &node->gpus[node->gpu_count++];
+        snprintf(gpu->pci, sizeof(gpu->pci), "0000:00:0%u.0", i + 1);
+        gpu->vendor = NUIOA_GPU_NVIDIA;
+        gpu->model = 0x10de2330;
+        gpu->numas = hwloc_bitmap_alloc();
+        gpu->cpus = hwloc_bitmap_dup(numa->cpus);
+        if (!gpu->numas || !gpu->cpus)
+            return false;
+        hwloc_bitmap_set(gpu->numas, numa->os_index);
+    }
+    return node->gpus;
+}
+
+static bool put_cache(unsigned index, bool gpus)
 {
     char path[128];
     struct nuioa_node node;
     struct nuioa_error err = { "" };
     stand_in.node = index;
     describe(&node);
+    if (gpus && !add_gpus(&node))
+        return false;
     snprintf(node.host, sizeof(node.host), "n%u", index);
-    snprintf(path, sizeof(path), "%s/n%u.cache", stand_in_directory, index);
+    snprintf(path, sizeof(path), "%s/%sn%u.cache", stand_in_directory, gpus ? "gpu-" : "", index);
     int rc = nuioa_cache_write(path, &node, NULL, &err);
     nuioa_node_free(&node);
     if (rc < 0)
@@ -191,7 +234,7 @@ static bool put_cache(unsigned index)
 bool place_put_caches(void)
 {
     for (unsigned i = 0; i < NODES_MAX; i++)
-        if (!put_cache(i))
+        if (!put_cache(i, false) || !put_cache(i, true))
             return false;
     return true;
 }
@@ -203,7 +246,7 @@ bool place_make(void)
     strcpy(stand_in_directory, "/tmp/nuioa-hooks.XXXXXX");
     find_cpus();
     if (!mkdtemp(stand_in_directory) || chmod(stand_in_directory, 0755) < 0 || !put_sysfs() ||
-        !put_cgroups() || !put_user_files()) {
+        !put_cgroups() || !put_gpus() || !put_user_files()) {
         perror(stand_in_directory);
         return false;
     }

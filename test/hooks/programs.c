@@ -59,7 +59,7 @@ static void read_arguments(const struct role *role)
     const struct variant *v = role->variant;
     char cache[32];
     static char patience[] = "timeout_ms=5000"; /* for a busy machine, or under valgrind */
-    snprintf(cache, sizeof(cache), "n%u.cache", stand_in.node);
+    snprintf(cache, sizeof(cache), "%sn%u.cache", v->gpus ? "gpu-" : "", stand_in.node);
     if (!v->impatient)
         arguments[argument_count++] = patience;
     for (unsigned i = 0; i < WORDS_MAX && v->plugstack[i]; i++)

@@ -20,6 +20,15 @@ enum pmix_answer {
     PMIX_FULL,     /* it takes no keys */
 };
 
+/* What the kernel says of the GPUs of tasks, on nodes that have one in each NUMA node. */
+enum gpus_answer {
+    GPUS_ABSENT, /* the nodes have no GPUs */
+    GPUS_SHARED, /* every task may use both */
+    GPUS_SECOND, /* every task may use the second one only */
+    GPUS_KILLED, /* the same, but the process that asks is killed */
+    GPUS_STOPPED /* the same, but the process that asks is stopped */
+};
+
 /* One kind of launch, and what it must show. */
 struct variant {
     const char *name;
@@ -33,6 +42,7 @@ struct variant {
     const char *program;                /* argv[0]; NULL: "/bin/app" */
     const char *cores;                  /* S_STEP_ALLOC_CORES; NULL: all */
     enum pmix_answer pmix;
+    enum gpus_answer gpus;
     bool batch;         /* a batch step, not an ordinary one */
     bool allocator;     /* the flags are typed for salloc */
     bool slurmd;        /* slurmd starts before */
