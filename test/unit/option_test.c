@@ -184,6 +184,8 @@ static void test_doors(void **state)
            "--nuioa-policy: '' is not one of bandwidth, latency, cpu");
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "policy", NULL,
            "--nuioa-policy: a value is missing (bandwidth|latency|cpu)");
+    refuse(NUIOA_FROM_PLUGSTACK, -EINVAL, "steps", "here",
+           "plugstack.conf: steps: 'here' is neither off nor an absolute path");
 }
 
 static void test_unknown(void **state)
