@@ -63,6 +63,8 @@ static void find_paths(struct search *s, uint32_t item)
         for (uint32_t a = 0; a < n; a++)
             for (uint32_t b = 0; s->distance[a] != FORBIDDEN && b < n; b++) {
                 size_t k = (size_t)a * n + b;
+                /* -Wanalyzer-use-of-uninitialized-value: find_steps has filled both in.
+                 * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
                 if (s->mover[k] == NOBODY || s->distance[a] + s->step[k] >= s->distance[b])
                     continue;
                 s->distance[b] = s->distance[a] + s->step[k];
