@@ -137,6 +137,7 @@ static void fill_gpus(struct exec_plan *e)
 {
     struct nuioa_task *tasks = e->input.tasks, *own = &tasks[e->place.local];
     for (uint32_t i = 0; i < e->place.count; i++)
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): plan_input has made the tasks. */
         tasks[i].gpus_known = !e->node.gpu_count || e->gpus == NUIOA_GPUS_NONE;
     if (!e->own_gpus || (e->options.force && !e->stays))
         return;

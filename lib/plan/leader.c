@@ -47,6 +47,7 @@ unsigned nuioa_leader_rails(const struct nuioa_candidate *candidates, unsigned c
         bool first_only = n < nics;
         const struct nuioa_candidate *best = NULL;
         if (first_only || !led[n - nics])
+            /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): without NICs there is no round. */
             best = best_of(candidates, count, n % nics, first_only);
         if (best)
             locals[leaders++] = best->local;
