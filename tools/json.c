@@ -331,13 +331,24 @@ static json_t *ranks_of(const struct nuioa_plan *plan, const uint32_t *locals, u
     return array;
 }
 
+static json_t *ratio_of(const struct nuioa_load_term *load)
+{
+    return load->ratio > 0 ? json_real(load->ratio) : json_null();
+}
+
 static json_t *cost_of(const struct nuioa_plan *plan, bool *bad)
 {
-    json_t *o = json_object();
+    json_t *o = json_object(), *load = json_object();
     put(o, "slurm", json_real(plan->mapping.cost_start), bad);
     put(o, "plan", json_real(plan->mapping.cost), bad);
     put(o, "bound", plan->bound_known ? json_real(plan->mapping.bound) : json_null(), bad);
+    put(o, "bound_over", plan->bound_known ? json_string("masks") : json_null(), bad);
     put_split(o, &plan->before, &plan->after, bad);
+    put(o, "slurm_load", json_real(plan->load_before.cost), bad);
+    put(o, "plan_load", json_real(plan->load_after.cost), bad);
+    put(load, "slurm", ratio_of(&plan->load_before), bad);
+    put(load, "plan", ratio_of(&plan->load_after), bad);
+    put(o, "load", load, bad);
     return o;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "mapping/hopsort.h"
+#include "mapping/load.h"
 
 static double pair_cost(const struct nuioa_problem *p, const struct nuioa_pair *pair, uint32_t a,
                         uint32_t b)
@@ -18,6 +19,10 @@ double nuioa_cost(const struct nuioa_problem *p, const uint32_t *slot_of)
         cost += p->weight[i] * p->nic_cost[slot_of[i]];
     for (uint32_t k = 0; k < p->pair_count; k++)
         cost += pair_cost(p, &p->pairs[k], slot_of[p->pairs[k].first], slot_of[p->pairs[k].second]);
+    if (p->load) {
+        double load[NUIOA_CARDS_MAX];
+        cost += p->load->price * (nuioa_loads(p, slot_of, load, NULL) - nuioa_load_even(p));
+    }
     return cost;
 }
 
@@ -27,6 +32,7 @@ double nuioa_cost_bound(const struct nuioa_problem *p)
     uint32_t *slot_of = malloc(p->task_count * sizeof(*slot_of));
     struct nuioa_problem weights_only = *p;
     struct nuioa_budget budget = { 0, UINT64_MAX };
+    weights_only.load = NULL;
     weights_only.pair_count = 0;
     weights_only.pinned = NULL;
     if (!slot_of || nuioa_hopsort.map(&weights_only, slot_of, &budget) < 0) {
@@ -42,5 +48,7 @@ double nuioa_cost_bound(const struct nuioa_problem *p)
             cheapest = p->domain_cost[i];
     for (uint32_t k = 0; k < p->pair_count; k++)
         bytes += p->pairs[k].bytes;
+    if (p->load)
+        bound += p->load->price * (nuioa_load_bound(p) - nuioa_load_even(p));
     return bound + bytes * cheapest;
 }

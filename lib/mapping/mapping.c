@@ -2,6 +2,7 @@
 #include "mapping/mapping.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,10 @@
 #include "mapping/bisect.h"
 #include "mapping/class_assignment.h"
 #include "mapping/hopsort.h"
+#include "mapping/load_first.h"
+#include "mapping/load_search.h"
 #include "mapping/neighbourhood_search.h"
+#include "mapping/optimum.h"
 #include "mapping/refine.h"
 #include "util/clock.h"
 
@@ -66,8 +70,9 @@ static double tie_cost(const struct nuioa_problem *p, const uint32_t *slot_of)
     return cost;
 }
 
-/* Keeps the candidate if it is better than the best mapping so far; `name` is its mapper. */
-static void consider(struct portfolio *f, const char *name)
+/* Keeps the candidate if it is better than the best mapping so far, and returns whether it is;
+ * `name` is its mapper. */
+static bool consider(struct portfolio *f, const char *name)
 {
     double cost = nuioa_cost(f->problem, f->candidate);
     /* A rounding error is no reason to move a task. */
@@ -76,10 +81,11 @@ static void consider(struct portfolio *f, const char *name)
     if (!better && !f->graph && cost <= f->mapping->cost + rounding)
         better = tie_cost(f->problem, f->candidate) < tie_cost(f->problem, f->slot_of) - rounding;
     if (!better)
-        return;
+        return false;
     memcpy(f->slot_of, f->candidate, f->problem->task_count * sizeof(*f->slot_of));
     f->mapping->cost = cost;
     f->mapping->mapper = name;
+    return true;
 }
 
 static void try_mapper(struct portfolio *f, const struct entry *entry)
@@ -153,6 +159,50 @@ static int run(struct portfolio *f)
     return is_late(f->problem) ? -ETIME : 0;
 }
 
+/* Searches from the mapping in f->candidate with a budget of its own. */
+static void try_load_search(struct portfolio *f, const char *name, bool thorough)
+{
+    struct nuioa_budget budget = { 0, f->problem->task_count <= NUIOA_LOAD_SMALL ? 100000 : 40000 };
+    if (nuioa_load_search(f->problem, f->candidate, thorough, &budget) == 0 && consider(f, name))
+        f->mapping->balanced = true;
+    f->budget.evaluations += budget.evaluations;
+}
+
+/* Looks for a lower J with the load of cards in it. The searches begin with the best mapping
+ * without it, which is in f->slot_of, with Slurm's, and with one made by load; then with the best
+ * so far. */
+static void run_with_load(struct portfolio *f)
+{
+    const struct nuioa_problem *p = f->problem;
+    const size_t bytes = p->task_count * sizeof(*f->slot_of);
+    const char *name = f->mapping->mapper;
+    memcpy(f->candidate, f->slot_of, bytes);
+    memcpy(f->slot_of, p->start, bytes);
+    f->mapping->mapper = "keep";
+    f->mapping->cost = f->mapping->cost_start = nuioa_cost(p, p->start);
+    consider(f, name);
+    try_load_search(f, strcmp(name, "keep") ? name : nuioa_load_first.name, false);
+    if (strcmp(name, "keep")) {
+        memcpy(f->candidate, p->start, bytes);
+        try_load_search(f, nuioa_load_first.name, false);
+    }
+    if (nuioa_load_first.map(p, f->candidate, &f->budget) == 0)
+        try_load_search(f, nuioa_load_first.name, false);
+    if (p->task_count > NUIOA_LOAD_SMALL)
+        return;
+    name = f->mapping->mapper;
+    memcpy(f->candidate, f->slot_of, bytes);
+    try_load_search(f, strcmp(name, "keep") ? name : nuioa_load_first.name, true);
+}
+
+/* Finds a better bound for small problems. */
+static void raise_bound(struct portfolio *f)
+{
+    struct nuioa_mapping *m = f->mapping;
+    if (m->bound < m->cost)
+        m->bound = fmax(m->bound, nuioa_optimum(f->problem, m->cost, &f->budget));
+}
+
 int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_mapping *mapping)
 {
     size_t bytes = problem->task_count * sizeof(*slot_of);
@@ -161,7 +211,8 @@ int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nui
     struct portfolio f = { &p, NULL, slot_of, malloc(bytes ? bytes : 1), mapping, { 0, 0 } };
     memcpy(slot_of, p.start, bytes);
     *mapping = (struct nuioa_mapping){ .mapper = "keep", .cost_start = nuioa_cost(&p, p.start) };
-    mapping->cost = mapping->bound = mapping->cost_start;
+    p.load = NULL;
+    mapping->cost = mapping->bound = nuioa_cost(&p, p.start);
     int rc = f.candidate ? 0 : -ENOMEM;
     if (!rc && p.pair_count) {
         rc = nuioa_graph_make(&p, &graph);
@@ -171,7 +222,12 @@ int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nui
     if (!rc) {
         f.budget.limit = budget_for(&p);
         rc = run(&f);
+        p.load = problem->load;
+        if (rc == 0 && p.load)
+            run_with_load(&f);
         mapping->bound = nuioa_cost_bound(&p);
+        if (rc == 0 && p.load)
+            raise_bound(&f);
         mapping->evaluations = f.budget.evaluations;
     }
     if (rc == -ETIME)

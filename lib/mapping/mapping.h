@@ -13,6 +13,7 @@ struct nuioa_mapping {
     double cost_start;    /* J of problem->start */
     double cost;          /* J of slot_of; never above cost_start */
     double bound;         /* no mapping has a lower J */
+    bool balanced;        /* tasks moved so that the cards share the load */
     uint64_t evaluations; /* work that was done (struct nuioa_budget) */
 };
 

@@ -15,16 +15,38 @@
  *
  *     J = sum_i weight[i] * nic_cost[slot(i)]
  *         + sum_{i<j} bytes(i,j) * domain_cost[domain(slot(i))][domain(slot(j))]
+ *         + load->price * (max_c load(c) - W)
  *
  * The first term is the price of reaching the NIC, the second the price of reaching other tasks of
- * the node. With pairs this is a quadratic assignment problem (T. Koopmans, M. Beckmann,
- * "Assignment Problems and the Location of Economic Activities", 1957). */
+ * the node, and the third, which only problems with several cards have, the price of an uneven
+ * load (struct nuioa_load). With pairs this is a quadratic assignment problem (T. Koopmans, M.
+ * Beckmann, "Assignment Problems and the Location of Economic Activities", 1957). */
 
 /* Traffic between two tasks of the node, the sum of both directions. first < second. */
 struct nuioa_pair {
     uint32_t first, second;
     double bytes; /* >= 0; messages if policy=latency. Any unit is right if weights have it too */
 };
+
+/* The load of the cards, where a card is a NIC with all of its ports. A card that carries W_c of
+ * all weight W, and has the part q_c of the sum of all rates, has the load W_c / q_c. That is W for
+ * all cards if the weight is spread by rate; so the third term of J is then 0.
+ *
+ * A task uses one of the cards that are near its slot. Tasks whose slots have the fewest such cards
+ * choose first, then heavier ones, and each takes the card whose load is then least. The arrays are
+ * the caller's. */
+struct nuioa_load {
+    double price;          /* of one unit of weight above an even share, >= 0: option load_cost */
+    uint32_t card_count;   /* 2 to NUIOA_CARDS_MAX */
+    const double *part;    /* [card_count]: q_c, > 0; their sum is 1 */
+    const uint64_t *near;  /* [slot_count]: bit c is set if card c is near the slot; one is */
+    const double *weight;  /* [task_count]: the weight that counts for the cards; 0 for a task whose
+                              card does not depend on its slot */
+    const uint32_t *order; /* [task_count]: all tasks, in the order of descending weight */
+    const double *fixed;   /* [card_count]: weight that each card has whatever the mapping is */
+};
+
+#define NUIOA_CARDS_MAX 64
 
 /* All arrays belong to the caller, and nothing changes them. */
 struct nuioa_problem {
@@ -44,6 +66,7 @@ struct nuioa_problem {
     const uint32_t *start;     /* [task_count]: the slot that Slurm chose */
     uint32_t pair_count;       /* 0: weights only */
     const struct nuioa_pair *pairs;  /* each pair is listed once */
+    const struct nuioa_load *load;   /* NULL: J has no third term. Mappers do not see it */
     const struct nuioa_graph *graph; /* the caller sets NULL; nuioa_map makes one for all mappers */
     uint64_t effort;       /* evaluations at the most; 0: a limit that follows from the size */
     uint64_t cpu_until_us; /* only for nuioa_map, which gives up when nuioa_cpu_us() (util/clock.h)

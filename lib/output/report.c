@@ -54,6 +54,9 @@ static void print_cost(const struct nuioa_plan *plan, FILE *out)
     if (plan->bound_known)
         fprintf(out, ", " NUIOA_BOUND " %s", report_number(m->bound, bound, sizeof(bound)));
     fputc('\n', out);
+    if (plan->load_after.ratio > 0)
+        fprintf(out, "the most loaded NIC has %.2f of an even share, with Slurm's masks %.2f\n",
+                plan->load_after.ratio, plan->load_before.ratio);
 }
 
 static void print_head(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)

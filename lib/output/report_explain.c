@@ -188,18 +188,25 @@ static void print_term(const char *name, double before, double after, double gai
 static void print_terms(const struct nuioa_plan *plan, FILE *out)
 {
     const struct nuioa_split *before = &plan->before, *after = &plan->after;
-    double gain = before->nic + before->neighbours - after->nic - after->neighbours;
-    if (before->nic + before->neighbours <= 0)
+    const struct nuioa_load_term *load = &plan->load_after;
+    double was = before->nic + before->neighbours + plan->load_before.cost;
+    double is = after->nic + after->neighbours + load->cost;
+    double gain = falls(was, is) && !plan->gpus_left ? was - is : 0;
+    if (was <= 0)
         return;
-    if (!falls(before->nic + before->neighbours, after->nic + after->neighbours) || plan->gpus_left)
-        gain = 0;
     fputs("\nThe parts of the cost\n", out);
     print_term("to the NIC", before->nic, after->nic, gain, out);
     print_term("to neighbours", before->neighbours, after->neighbours, gain, out);
+    if (load->ratio > 0)
+        print_term("of uneven load", plan->load_before.cost, load->cost, gain, out);
     if (plan->bound_known)
         nuioa_text_table_wrap(
             out, 2,
-            before->neighbours > 0
+            load->ratio > 0
+                ? "the bound is not below the cost of heavier ranks in the nearer of Slurm's "
+                  "masks, with the NICs loaded as evenly as these ranks can, and of each pair at "
+                  "the least price of any two masks"
+            : before->neighbours > 0
                 ? "the bound is the cost of each rank in the nearest of Slurm's masks that it "
                   "could have if only weights counted, and of each pair at the least price of "
                   "any two masks"
@@ -259,7 +266,7 @@ static void print_levels(const struct nuioa_plan *plan, FILE *out)
 static void print_choice(const struct nuioa_plan *plan, const struct nuioa_options *options,
                          FILE *out)
 {
-    char remote[32], hop[32];
+    char remote[32], hop[32], load[32];
     fprintf(out, "\nHow the placement was found\n  mapper %s, %llu evaluations, %u us\n",
             plan->mapping.mapper, (unsigned long long)plan->mapping.evaluations, plan->time_us);
     fprintf(out,
@@ -267,6 +274,9 @@ static void print_choice(const struct nuioa_plan *plan, const struct nuioa_optio
             "level\n",
             nuioa_print_decimal(options->remote_cost, remote, sizeof(remote)),
             nuioa_print_decimal(options->hop_cost, hop, sizeof(hop)));
+    if (plan->load_after.ratio > 0)
+        fprintf(out, "  weight costs %s more where a NIC has it above its share, by its rate\n",
+                nuioa_print_decimal(options->load_cost, load, sizeof(load)));
     if (*options->hints)
         fprintf(out, "  hints %.80s\n", options->hints);
     if (plan->order_count) {

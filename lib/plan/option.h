@@ -62,6 +62,7 @@ struct nuioa_options {
     unsigned deadline_ms;    /* time limit of discovery at a launch; processor time of a plan */
     double remote_cost;      /* nuioa_nic_cost in plan/slot.h has the formula; no unit */
     double hop_cost;
+    double load_cost; /* plan/rail_load.h has the formula and the source of the default */
     /* Texts; "" means none. They are last, so that initialisation can skip their many bytes. Users
      * can set hints, nic and trace. */
     char hints[NUIOA_VALUE_MAX + 1]; /* as typed */

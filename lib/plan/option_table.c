@@ -330,6 +330,8 @@ const struct nuioa_option nuioa_option_table[] = {
       FIELD(remote_cost) },
     { "hop_cost", "0-100", "0.05", "price of each distance level beyond the first", true, set_cost,
       FIELD(hop_cost) },
+    { "load_cost", "0-100", "1", "price of traffic above an even share of the NICs", true, set_cost,
+      FIELD(load_cost) },
     { NULL, NULL, NULL, NULL, false, NULL, 0, 0 },
 };
 /* clang-format on */

@@ -57,6 +57,13 @@ struct nuioa_request {
     const char *stay;    /* why no rank may move, if only the caller knows; NULL: ranks may */
 };
 
+/* The term of J for the load of the NICs (plan/rail_load.h). */
+struct nuioa_load_term {
+    double
+        ratio;   /* the load of the most loaded card against an even share, >= 1; 0: no such term */
+    double cost; /* in the unit of J */
+};
+
 /* A plan. It owns its arrays, and nuioa_plan_free frees them; a plan that is all zeros is empty. */
 struct nuioa_plan {
     bool moved;       /* some rank does not run where Slurm put it */
@@ -76,7 +83,8 @@ struct nuioa_plan {
     uint32_t rail_count;
     uint32_t *rails;                  /* [rail_count]: the local rank that leads each NIC in use */
     struct nuioa_mapping mapping;     /* mapper, J before and after, bound, evaluations */
-    struct nuioa_split before, after; /* the terms of J, summed over the ranks */
+    struct nuioa_split before, after; /* two terms of J, summed over the ranks */
+    struct nuioa_load_term load_before, load_after; /* its third term */
     bool bound_known; /* mapping.bound is valid: no exchange of Slurm's masks has a lower J */
     /* Ranks that moved (force) and are, or may be, farther from their GPUs. J does not count GPUs,
      * so when this is not 0, J is no measure of the gain. */

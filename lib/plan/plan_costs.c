@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "plan/gpu_near.h"
+#include "plan/rail_load.h"
 #include "plan/slot.h"
 
 /* The locations of all ranks, with the CPUs that Slurm gave or with the planned ones. */
@@ -194,9 +195,12 @@ int nuioa_plan_costs(struct planner *p)
         rc = count_heavier(plan);
     if (rc == 0)
         rc = find_successors(plan, p->rails.cpu_count);
+    if (rc == 0)
+        rc = nuioa_rail_load_in(&p->rails, p->request, NULL, NULL, &plan->load_before);
     if (rc == 0) {
         count_gpus_left(p);
         add_up(plan);
+        plan->load_after = nuioa_rail_load(&p->rails, p->request, plan->assignments);
     }
     rank_locations_free(&before);
     rank_locations_free(&after);

@@ -8,8 +8,8 @@
  * with the CPUs that Slurm gave and with the planned ones. Private to the library.
  *
  * It reads the CPUs and NUMA nodes of every assignment in planner->plan, and sets its `costs`,
- * their sums `before` and `after`, and gpus_left. Returns 0; or -ENOMEM, and some of these may be
- * unset. */
+ * their sums `before` and `after`, the loads of the NICs, and gpus_left. Returns 0; or -ENOMEM, and
+ * some of these may be unset. */
 int nuioa_plan_costs(struct planner *planner);
 
 #endif

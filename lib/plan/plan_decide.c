@@ -11,7 +11,7 @@
 #include "plan/gpu_follow.h"
 #include "plan/gpu_near.h"
 #include "plan/interrupt_avoid.h"
-#include "plan/rail_balance.h"
+#include "plan/rail_load.h"
 #include "plan/slot.h"
 #include "plan/slot_pack.h"
 #include "plan/slot_share.h"
@@ -73,6 +73,32 @@ static struct nuioa_problem problem_of(const struct nuioa_request *r, const stru
     };
 }
 
+/* Sets *cost to J with rank i in slot_of[i], or in slot i if slot_of is NULL, computed by domains
+ * as the mappers do, but with the NICs that the ranks would really have. Returns 0 or -ENOMEM. */
+static int cost_in(const struct planner *p, const struct nuioa_slots *slots,
+                   const uint32_t *slot_of, double *cost)
+{
+    const struct nuioa_request *r = p->request;
+    struct nuioa_load_term load;
+    int rc = nuioa_rail_load_in(&p->rails, r, slots, slot_of, &load);
+    *cost = load.cost;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        *cost += r->tasks[i].weight * slots->nic_cost[slot_of ? slot_of[i] : i];
+    for (uint32_t k = 0; k < r->pair_count; k++) {
+        uint32_t first = r->pairs[k].first, second = r->pairs[k].second;
+        uint32_t a = slots->domain[slot_of ? slot_of[first] : first];
+        uint32_t b = slots->domain[slot_of ? slot_of[second] : second];
+        *cost += r->pairs[k].bytes * slots->domain_cost[(size_t)a * slots->domain_count + b];
+    }
+    return rc;
+}
+
+/* Returns true if J would rise by more than a rounding error. */
+static bool costs_more(const struct nuioa_mapping *mapping)
+{
+    return mapping->cost > mapping->cost_start * (1 + 1e-12);
+}
+
 static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
 {
     for (uint32_t i = 0; i < p->request->task_count; i++)
@@ -81,42 +107,34 @@ static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
     return 0;
 }
 
-/* Moves heavy ranks near different NICs as far as J does not rise. Returns 0 or -ENOMEM. */
-static int balance_rails(struct planner *p, const struct nuioa_slots *slots,
-                         const struct nuioa_problem *problem)
-{
-    struct nuioa_mapping *mapping = &p->plan->mapping;
-    int rc = nuioa_rail_balance(p->request, slots, &p->rails, p->slot_of);
-    if (rc <= 0)
-        return rc;
-    p->balanced = true;
-    mapping->cost = fmin(mapping->cost, nuioa_cost(problem, p->slot_of));
-    if (!strcmp(mapping->mapper, "keep"))
-        mapping->mapper = "rails";
-    return 0;
-}
-
-/* Maps the tasks to the slots by weights and pairs. They start in the slots that they have. */
+/* Maps the tasks to the slots by weights and pairs, and leaves cost_start of the plan's mapping as
+ * it is. They start in the slots that they have. */
 static int map_weights(struct planner *p, const struct nuioa_slots *slots)
 {
     const struct nuioa_request *r = p->request;
+    struct nuioa_mapping *mapping = &p->plan->mapping;
+    const double cost_start = mapping->cost_start;
     double *weight = malloc(r->task_count * sizeof(*weight));
     uint32_t *start = malloc(r->task_count * sizeof(*start));
     uint32_t *kind = malloc(r->task_count * sizeof(*kind));
-    int rc = -ENOMEM;
-    if (weight && start && kind) {
-        for (uint32_t i = 0; i < r->task_count; i++) {
-            weight[i] = r->tasks[i].weight;
-            start[i] = p->slot_of[i];
-            kind[i] = slots->kind[start[i]];
-        }
-        struct nuioa_problem problem = problem_of(r, slots, weight, kind, start);
-        rc = nuioa_map(&problem, p->slot_of, &p->plan->mapping);
-        if (rc == 0)
-            rc = nuioa_slots_keep_equal(slots, p->slot_of, r->task_count);
-        if (rc == 0 && !p->follows) /* the NIC of a rank that follows its GPU is that of the GPU */
-            rc = balance_rails(p, slots, &problem);
+    struct nuioa_load load = { 0 };
+    int rc = weight && start && kind ? nuioa_rail_load_make(&load, &p->rails, r, slots) : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < r->task_count; i++) {
+        weight[i] = r->tasks[i].weight;
+        start[i] = p->slot_of[i];
+        kind[i] = slots->kind[start[i]];
     }
+    if (rc == 0) {
+        struct nuioa_problem problem = problem_of(r, slots, weight, kind, start);
+        problem.load = load.card_count && load.price > 0 ? &load : NULL;
+        rc = nuioa_map(&problem, p->slot_of, mapping);
+    }
+    if (rc == 0)
+        rc = nuioa_slots_keep_equal(slots, load.near, p->slot_of, r->task_count);
+    mapping->cost_start = cost_start;
+    if (rc == 0)
+        rc = cost_in(p, slots, p->slot_of, &mapping->cost);
+    nuioa_rail_load_free(&load);
     free(weight);
     free(start);
     free(kind);
@@ -135,19 +153,27 @@ static bool exchangeable(const struct nuioa_slots *slots)
 
 static int place_by_weight(struct planner *p, const struct nuioa_slots *slots)
 {
+    struct nuioa_mapping *mapping = &p->plan->mapping;
     int rc = map_weights(p, slots);
-    if (rc == 0)
+    /* Ranks with GPUs may leave each other their NICs, which the bound does not know. */
+    bool fixed = p->request->sees_gpu && p->rails.count > 1;
+    p->plan->bound_known = rc == 0 && exchangeable(slots) && !fixed;
+    /* The mappers only estimate which NICs the ranks will have. */
+    if (rc == 0 && costs_more(mapping)) {
+        mapping->cost = mapping->cost_start;
+        mapping->mapper = "keep";
+    }
+    const char *mapper = mapping->mapper;
+    if (rc == 0 && strcmp(mapper, "keep"))
         rc = set_cpus(p, slots);
-    p->plan->bound_known = rc == 0 && exchangeable(slots);
-    const char *mapper = p->plan->mapping.mapper;
     if (!strcmp(mapper, "keep"))
         set_reason(p->plan, NUIOA_REASON_NO_BETTER);
-    else if (!strcmp(mapper, "rails"))
-        set_reason(p->plan, NUIOA_REASON_NO_BETTER_RAILS);
     else if (p->request->pair_count)
-        set_reason(p->plan, p->balanced ? NUIOA_REASON_TRAFFIC_RAILS : NUIOA_REASON_TRAFFIC);
+        set_reason(p->plan, mapping->balanced ? NUIOA_REASON_TRAFFIC_RAILS : NUIOA_REASON_TRAFFIC);
+    else if (!strcmp(mapper, "rails"))
+        set_reason(p->plan, NUIOA_REASON_RAILS);
     else
-        set_reason(p->plan, p->balanced ? NUIOA_REASON_HEAVIER_RAILS : NUIOA_REASON_HEAVIER);
+        set_reason(p->plan, mapping->balanced ? NUIOA_REASON_HEAVIER_RAILS : NUIOA_REASON_HEAVIER);
     return rc;
 }
 
@@ -167,6 +193,15 @@ static int place_by_block(struct planner *p, const struct nuioa_slots *slots)
     return result == NUIOA_BLOCK_MOVED ? set_cpus(p, slots) : 0;
 }
 
+/* Sets the cost of the only rank with the CPUs that it got. */
+static int price_single_rank(struct planner *p)
+{
+    hwloc_bitmap_t cpus = p->plan->assignments[0].cpus;
+    double price = nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
+    struct nuioa_slots slot = { .count = 1, .cpus = &cpus, .nic_cost = &price };
+    return cost_in(p, &slot, NULL, &p->plan->mapping.cost);
+}
+
 /* Moves the only rank of the node nearer the NIC if the step has spare CPUs there. */
 static int place_single_rank(struct planner *p)
 {
@@ -175,9 +210,8 @@ static int place_single_rank(struct planner *p)
     int rc = cpus ? 0 : -ENOMEM;
     if (cpus && nuioa_slot_nearer(p->request, &p->rails, p->allowed_cpus, assignment->cpus, cpus)) {
         rc = hwloc_bitmap_copy(assignment->cpus, cpus) < 0 ? -ENOMEM : 0;
-        p->plan->mapping.cost =
-            p->request->tasks[0].weight *
-            nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
+        if (rc == 0)
+            rc = price_single_rank(p);
         set_reason(p->plan, NUIOA_REASON_ALONE_MOVED);
     } else {
         set_reason(p->plan, NUIOA_REASON_ALONE_NEAREST);
@@ -186,23 +220,9 @@ static int place_single_rank(struct planner *p)
     return rc;
 }
 
-/* Returns J with task i in slot i, computed by domains as the mappers do. */
-static double identity_cost(const struct planner *p, const struct nuioa_slots *slots)
-{
-    const struct nuioa_request *r = p->request;
-    double cost = 0;
-    for (uint32_t i = 0; i < r->task_count; i++)
-        cost += r->tasks[i].weight * slots->nic_cost[i];
-    for (uint32_t k = 0; k < r->pair_count; k++) {
-        uint32_t a = slots->domain[r->pairs[k].first], b = slots->domain[r->pairs[k].second];
-        cost += r->pairs[k].bytes * slots->domain_cost[(size_t)a * slots->domain_count + b];
-    }
-    return cost;
-}
-
 /* cores=pack: makes new slots on the cores nearest the NIC, and maps the ranks to them by weight,
  * or in their order without hints. -ENOSPC if the slots do not fit. */
-static int place_packed(struct planner *p, const struct nuioa_slots *own)
+static int place_packed(struct planner *p)
 {
     const struct nuioa_request *r = p->request;
     struct nuioa_slots slots;
@@ -216,7 +236,6 @@ static int place_packed(struct planner *p, const struct nuioa_slots *own)
     if (rc == 0)
         rc = map_weights(p, &slots);
     if (rc == 0) {
-        p->plan->mapping.cost_start = identity_cost(p, own);
         p->plan->bound_known = false; /* the bound would hold for these slots only */
         if (p->plan->mapping.cost <= p->plan->mapping.cost_start) {
             rc = set_cpus(p, &slots);
@@ -242,7 +261,9 @@ static int leave_interrupt_cores(struct planner *p, struct nuioa_slots *own)
     int rc = nuioa_interrupt_avoid(r, p->allowed_cpus, own, &avoided);
     if (rc == 0)
         rc = nuioa_slots_price(own, r, &p->rails, r->pair_count);
-    double cost = rc == 0 ? identity_cost(p, own) : 0;
+    double cost = 0;
+    if (rc == 0)
+        rc = cost_in(p, own, NULL, &cost);
     if (rc < 0)
         return rc;
     if (!avoided.disturbed) {
@@ -322,16 +343,14 @@ static int place_alone_by_gpu(struct planner *p, struct nuioa_slots *own)
 
 /* Maps the ranks to slots that were made of shared masks, by weight and pairs. Without hints rank
  * after rank gets the nearest slot. */
-static int map_shared(struct planner *p, const struct nuioa_slots *own,
-                      const struct nuioa_slots *slots)
+static int map_shared(struct planner *p, const struct nuioa_slots *slots)
 {
     const struct nuioa_request *r = p->request;
     struct nuioa_mapping *mapping = &p->plan->mapping;
     int rc = r->hinted ? map_weights(p, slots) : 0;
-    mapping->cost_start = identity_cost(p, own);
     if (rc < 0)
         return rc;
-    if (mapping->cost > mapping->cost_start * (1 + 1e-12)) {
+    if (costs_more(mapping)) {
         mapping->cost = mapping->cost_start;
         mapping->mapper = "keep";
         set_reason(p->plan, NUIOA_REASON_SHARE_COSTS);
@@ -355,7 +374,7 @@ static bool are_large_enough(const struct nuioa_request *r, const struct nuioa_s
 }
 
 /* cores=share: ranks that share a mask divide it. */
-static int place_shared(struct planner *p, const struct nuioa_slots *own)
+static int place_shared(struct planner *p)
 {
     const struct nuioa_request *r = p->request;
     struct nuioa_slots slots;
@@ -366,8 +385,8 @@ static int place_shared(struct planner *p, const struct nuioa_slots *own)
     else if (rc == 0 && !are_large_enough(r, &slots))
         set_reason(p->plan, NUIOA_REASON_SHARE_TYPED);
     else if (rc == 0)
-        rc = p->follows ? place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_SHARE)
-                        : map_shared(p, own, &slots);
+        rc =
+            p->follows ? place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_SHARE) : map_shared(p, &slots);
     nuioa_slots_free(&slots);
     return rc == -ENOSPC || rc == -EEXIST ? 0 : rc;
 }
@@ -392,9 +411,8 @@ static int place_wide_rank(struct planner *p)
         rc = nuioa_slots_pack(&slot, r, &p->rails, assignment->cpus, r->cpus_typed);
     if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus)) {
         rc = hwloc_bitmap_copy(assignment->cpus, slot.cpus[0]) < 0 ? -ENOMEM : 0;
-        p->plan->mapping.cost =
-            r->tasks[0].weight *
-            nuioa_nic_cost(r->options, nuioa_rails_nearest(&p->rails, assignment->cpus));
+        if (rc == 0)
+            rc = price_single_rank(p);
         set_reason(p->plan, NUIOA_REASON_ALONE_TYPED);
     } else {
         set_reason(p->plan,
@@ -416,7 +434,7 @@ static int place_unbound(struct planner *p, struct nuioa_slots *own)
     else if (alone && p->follows && r->cpus_typed)
         return place_alone_by_gpu(p, own);
     else
-        return alone ? place_wide_rank(p) : place_shared(p, own);
+        return alone ? place_wide_rank(p) : place_shared(p);
     return 0;
 }
 
@@ -446,12 +464,14 @@ int nuioa_plan_decide(struct planner *p)
     int rc = nuioa_slots_keep(&own, r);
     if (rc == 0)
         rc = nuioa_slots_price(&own, r, &p->rails, r->pair_count);
-    if (rc < 0)
-        goto out;
-    for (uint32_t i = 0; p->follows && i < r->task_count; i++)
+    for (uint32_t i = 0; rc == 0 && p->follows && i < r->task_count; i++)
         own.nic_cost[i] = nuioa_nic_cost(r->options, nuioa_nic_level(p, i, own.cpus[i]));
     p->plan->mapping = (struct nuioa_mapping){ .mapper = "keep" };
-    p->plan->mapping.cost_start = p->plan->mapping.cost = identity_cost(p, &own);
+    if (rc == 0)
+        rc = cost_in(p, &own, NULL, &p->plan->mapping.cost_start);
+    if (rc < 0)
+        goto out;
+    p->plan->mapping.cost = p->plan->mapping.cost_start;
     bool computing = r->options->policy == NUIOA_POLICY_CPU;
     if (stay == NO_REASON && !computing && !p->follows)
         stay = missing_basis(p);
@@ -466,7 +486,7 @@ int nuioa_plan_decide(struct planner *p)
         goto out;
     }
     if (r->options->cores == NUIOA_CORES_PACK) {
-        rc = place_packed(p, &own);
+        rc = place_packed(p);
         if (rc != -ENOSPC)
             goto out;
         nuioa_warn(&p->plan->warnings,

@@ -15,7 +15,6 @@ struct planner {
     hwloc_bitmap_t allowed_numas; /* OS indexes of the NUMA nodes whose memory the step may use */
     uint32_t *slot_of; /* [task_count]: the slot (plan/slot.h) of each task, at first its own */
     bool follows;      /* CPUs follow GPUs (plan/gpu_near.h) */
-    bool balanced;     /* ranks were swapped so that the NICs share the load */
 };
 
 /* Fills *planner, finds the rails, and adds their warnings to plan->warnings. `request` and `plan`

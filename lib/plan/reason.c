@@ -17,8 +17,7 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "no usable NIC on this node: nuioa topo says why, --nuioa-nic=NAME takes one",
     [NUIOA_REASON_NO_NUMA] = "the NUMA node of the NIC is unknown: nuioa topo says more",
     [NUIOA_REASON_NO_BETTER] = "no better exchange of Slurm's masks was found",
-    [NUIOA_REASON_NO_BETTER_RAILS] =
-        "no better exchange of Slurm's masks was found; heavy ranks share the NICs",
+    [NUIOA_REASON_RAILS] = "heavy ranks share the NICs",
     [NUIOA_REASON_TRAFFIC] = "placed by traffic to the NIC and neighbours",
     [NUIOA_REASON_TRAFFIC_RAILS] = "placed by traffic to the NICs, shared, and to neighbours",
     [NUIOA_REASON_HEAVIER] = "heavier ranks are nearer the NIC",
@@ -50,7 +49,8 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_SHARE_TRAFFIC] = "the ranks divide the CPUs that they shared, by traffic to the "
                                    "NIC and neighbours",
     [NUIOA_REASON_SHARE_COSTS] = "ranks that share CPUs keep them all: dividing them would take "
-                                 "neighbours apart (hints without pairs divide them)",
+                                 "neighbours apart or load NICs unevenly (--nuioa-hints=none "
+                                 "divides them)",
     [NUIOA_REASON_SHARE_CROWDED] = "ranks that share CPUs keep them all: they are more than the "
                                    "cores (fewer tasks, or a job with more cores)",
     [NUIOA_REASON_SHARE_TYPED] = "ranks that share CPUs keep them all: their parts would be below "

@@ -237,13 +237,16 @@ int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_request *req
     return pairs ? price_domains(slots, request->node) : 0;
 }
 
-static bool interchangeable(const struct nuioa_slots *s, uint32_t a, uint32_t b)
+static bool interchangeable(const struct nuioa_slots *s, const uint64_t *near, uint32_t a,
+                            uint32_t b)
 {
     return s->nic_cost[a] == s->nic_cost[b] && s->tie[a] == s->tie[b] &&
-           s->domain[a] == s->domain[b] && s->kind[a] == s->kind[b];
+           s->domain[a] == s->domain[b] && s->kind[a] == s->kind[b] &&
+           (!near || near[a] == near[b]);
 }
 
-int nuioa_slots_keep_equal(const struct nuioa_slots *slots, uint32_t *slot_of, uint32_t task_count)
+int nuioa_slots_keep_equal(const struct nuioa_slots *slots, const uint64_t *near, uint32_t *slot_of,
+                           uint32_t task_count)
 {
     uint32_t *task_in = malloc(slots->count * sizeof(*task_in));
     if (!task_in)
@@ -254,7 +257,7 @@ int nuioa_slots_keep_equal(const struct nuioa_slots *slots, uint32_t *slot_of, u
         task_in[slot_of[i]] = i;
     for (uint32_t i = 0; i < task_count; i++) {
         uint32_t got = slot_of[i], other = task_in[i];
-        if (got == i || !interchangeable(slots, got, i))
+        if (got == i || !interchangeable(slots, near, got, i))
             continue;
         slot_of[i] = i;
         task_in[i] = i;

@@ -36,8 +36,10 @@ int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_request *req
 
 /* Changes slot_of[task_count], a mapping, so that no task moves without a gain: task i gets slot i,
  * its own, if the one that it has is interchangeable with it. Slots are interchangeable if their
- * prices, ties, domains and kinds are equal. Returns 0; or -ENOMEM, and nothing is changed. */
-int nuioa_slots_keep_equal(const struct nuioa_slots *slots, uint32_t *slot_of, uint32_t task_count);
+ * prices, ties, domains and kinds are equal, and near[slot], the NICs near each
+ * (mapping/problem.h), if that is not NULL. Returns 0; or -ENOMEM, and nothing is changed. */
+int nuioa_slots_keep_equal(const struct nuioa_slots *slots, const uint64_t *near, uint32_t *slot_of,
+                           uint32_t task_count);
 
 /* Frees what *slots owns and makes it empty. */
 void nuioa_slots_free(struct nuioa_slots *slots);

@@ -105,6 +105,7 @@ timeout_ms=100
 deadline_ms=2000
 remote_cost=0.25
 hop_cost=0.1
+load_cost=2
 END
 
 plugin on "topology=$topology" nic=^mlx5_0
@@ -120,7 +121,8 @@ for name in hints policy cores gpus nic rails mem leader threads export gather; 
 done
 users=${out%%plugstack.conf, or to*} admins=${out#*plugstack.conf, or to}
 unlike "--nuioa=help: users may not say munge_socket" "$users" 'munge_socket|topology  '
-for name in distances cache topology auth munge_socket steps deadline_ms remote_cost hop_cost; do
+for name in distances cache topology auth munge_socket steps deadline_ms remote_cost hop_cost \
+    load_cost; do
     like "--nuioa=help: only plugstack.conf has $name" "$admins" $'\n '"$name "
 done
 widest=$(awk '{ if (length > w) w = length } END { print w + 0 }' <<<"$out$err")

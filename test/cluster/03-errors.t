@@ -103,7 +103,8 @@ plugin on "topology=$topology" default=export
 launch 16 -w node1 --exclusive
 nic=$(of 0 NUIOA_NIC)
 install -m 0644 "$here/../topologies/cluster-node3.xml" "$CLUSTER_DIR/home/mine.xml"
-for name in TOPOLOGY DISTANCES CACHE AUTH MUNGE_SOCKET DEADLINE_MS REMOTE_COST HOP_COST; do
+for name in TOPOLOGY DISTANCES CACHE AUTH MUNGE_SOCKET DEADLINE_MS REMOTE_COST HOP_COST \
+    LOAD_COST; do
     launch 16 "SLURM_NUIOA_$name=$home/mine.xml" -w node1 --exclusive
     is "SLURM_NUIOA_$name is not obeyed" "$(of 0 NUIOA_NIC)" "$nic"
     one_line "SLURM_NUIOA_$name: one line"

@@ -19,6 +19,7 @@ static void check_options(const struct nuioa_options *o)
     INPUT_CHECK(o->deadline_ms - 1 < 60000);
     INPUT_CHECK(o->remote_cost >= 0 && o->remote_cost <= 100);
     INPUT_CHECK(o->hop_cost >= 0 && o->hop_cost <= 100);
+    INPUT_CHECK(o->load_cost >= 0 && o->load_cost <= 100);
     INPUT_CHECK(memchr(o->hints, '\0', sizeof(o->hints)) && memchr(o->nic, '\0', sizeof(o->nic)));
     INPUT_CHECK(memchr(o->trace, '\0', sizeof(o->trace)) != NULL);
 }

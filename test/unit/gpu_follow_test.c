@@ -207,6 +207,7 @@ static void test_own_nic(void **state)
     struct plan_case *s = crossed();
     machine_nic(&s->node, "mlx5_1", 1);
     plan_case_weigh(s, weights);
+    s->options.load_cost = 0; /* distance alone */
     check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
     assert_true(s->plan.mapping.cost_start > 5.89 && s->plan.mapping.cost_start < 5.91);
     assert_true(s->plan.mapping.cost > 4.99 && s->plan.mapping.cost < 5.01);
@@ -288,6 +289,7 @@ static void draw(struct instance *in)
     draw_machine(s);
     plan_case_on(s, 2 + below(TASKS - 1), 1);
     s->options.asked = true;
+    s->options.load_cost = 0; /* the oracle knows distances only */
     s->request.sees_gpu = true;
     s->request.hinted = below(3) > 0;
     for (unsigned i = 0; i < s->request.task_count; i++) {

@@ -64,6 +64,7 @@ static void test_defaults(void **state)
     assert_string_equal(options.topology, "");
     assert_float_equal(options.remote_cost, 0.30, 0);
     assert_float_equal(options.hop_cost, 0.05, 0);
+    assert_float_equal(options.load_cost, 1, 0);
     assert_false(options.export_given);
 }
 
@@ -216,6 +217,12 @@ static void test_admin(void **state)
     assert_float_equal(options.remote_cost, 0.4, 0);
     assert_int_equal(set_at(NUIOA_FROM_TOOL, "hop_cost", "1e-2"), 0);
     assert_float_equal(options.hop_cost, 0.01, 0);
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "load_cost", "0"), 0);
+    assert_float_equal(options.load_cost, 0, 0);
+    refuse(NUIOA_FROM_TOOL, -EINVAL, "load_cost", "1x",
+           "--load-cost: '1x' is not a number from 0 to 100");
+    refuse(NUIOA_FROM_COMMAND, -EPERM, "load_cost", "1",
+           "--nuioa-load-cost: only plugstack.conf can set this");
     refuse(NUIOA_FROM_TOOL, -EINVAL, "hop_cost", "-1",
            "--hop-cost: '-1' is not a number from 0 to 100");
     refuse(NUIOA_FROM_TOOL, -EINVAL, "hop_cost", "100.1",

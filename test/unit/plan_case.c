@@ -108,8 +108,10 @@ void plan_case_make(struct plan_case *s)
         fail_msg("%s", s->err.text);
     const struct nuioa_plan *p = &s->plan;
     assert_true(p->mapping.cost <= p->mapping.cost_start * (1 + 1e-12));
-    assert_near(p->before.nic + p->before.neighbours, p->mapping.cost_start);
-    assert_near(p->after.nic + p->after.neighbours, p->mapping.cost);
+    assert_near(p->before.nic + p->before.neighbours + p->load_before.cost, p->mapping.cost_start);
+    assert_near(p->after.nic + p->after.neighbours + p->load_after.cost, p->mapping.cost);
+    if (p->bound_known)
+        assert_true(p->mapping.bound <= p->mapping.cost * (1 + 1e-9));
 }
 
 const char *plan_case_numas(const struct plan_case *s)

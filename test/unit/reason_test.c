@@ -417,7 +417,7 @@ static const struct {
     ROW(NO_NIC, no_nic, "no NIC, none that is up, or `--nuioa-nic` leaves none"),
     ROW(NO_NUMA, no_numa, "the firmware does not say where the NIC is"),
     ROW(NO_BETTER, equal_weights, "hints; the masks are as good as they can be"),
-    ROW(NO_BETTER_RAILS, four_rails, "the same, but heavy ranks were beside one NIC of several"),
+    ROW(RAILS, four_rails, "the same, but heavy ranks were beside one NIC of several"),
     ROW(TRAFFIC, traffic, "a profile with pairs of ranks"),
     ROW(TRAFFIC_RAILS, traffic_rails, "the same, several NICs"),
     ROW(HEAVIER, hinted, "hints without pairs of ranks"),

@@ -156,8 +156,8 @@ static unsigned level_of(const struct plan_case *s, unsigned local, bool farthes
     return best;
 }
 
-/* Heavier ranks are not farther. One of the heaviest, or without hints the lowest, has a core as
- * near the NIC as any. */
+/* If there is one NIC, heavier ranks are not farther, and one of the heaviest, or without hints the
+ * lowest, has a core as near the NIC as any. */
 static void check_nearest(const struct plan_case *s)
 {
     unsigned n = s->plan.task_count, least = 255, first = 255;
@@ -170,7 +170,7 @@ static void check_nearest(const struct plan_case *s)
         least = here < least ? here : least;
         first = heaviest && here < first ? here : first;
         for (unsigned k = 0; k < n; k++)
-            if (s->tasks[i].weight > s->tasks[k].weight)
+            if (s->node.nic_count == 1 && s->tasks[i].weight > s->tasks[k].weight)
                 assert_true(level_of(s, i, true) <= level_of(s, k, true));
     }
     if (s->node.nic_count == 1 && !s->request.allowed_cpus)
@@ -206,7 +206,7 @@ static bool thin_out(struct plan_case *s, hwloc_bitmap_t mask)
 static void test_random(void **state)
 {
     (void)state;
-    unsigned divided = 0;
+    unsigned divided = 0, stayed = 0;
     for (unsigned round = 0; round < rounds(2000); round++) {
         struct plan_case *s = plan_case_new();
         unsigned each;
@@ -222,6 +222,12 @@ static void test_random(void **state)
                 s->tasks[i].weight = 1 + below(9);
             if (fits) {
                 plan_case_make(s);
+                bool stay = s->plan.why == NUIOA_REASON_SHARE_COSTS;
+                /* Ranks that are everywhere can choose among all NICs. */
+                assert_true(!stay || (s->request.hinted && s->node.nic_count > 1));
+                stayed += stay;
+            }
+            if (fits && s->plan.why != NUIOA_REASON_SHARE_COSTS) {
                 check_partition(s, mask);
                 check_fair(s, mask);
                 check_contiguous(s, mask);
@@ -234,7 +240,7 @@ static void test_random(void **state)
         hwloc_bitmap_free(mask);
         plan_case_free(s);
     }
-    assert_true(divided > rounds(2000) / 2);
+    assert_true(divided > rounds(2000) / 2 && stayed < divided / 20);
 }
 
 /* --- single cases ----------------------------------------------------------------------------- */

@@ -102,7 +102,7 @@ done
 answers "plan --help" plan --help
 for option in tasks cpus-per-task topology allowed binding ranks json xml format hints policy \
     cores nic gpus rails mem leader threads export coll trace gather timeout_ms distances cache \
-    auth munge_socket steps timeout_max_ms deadline_ms remote_cost hop_cost; do
+    auth munge_socket steps timeout_max_ms deadline_ms remote_cost hop_cost load_cost; do
     like "plan --help has $option" "$out" "(^|[^a-z_])$option([^a-z_]|\$)"
 done
 answers "plan --nuioa=help" plan --nuioa=help
@@ -194,6 +194,7 @@ steps /run/x
 deadline_ms 100
 remote_cost 0.4
 hop_cost 0.1
+load_cost 0.5
 EOF
 
 answers "--format cpu-bind" plan --topology "$hagrid" --tasks 12 --ranks 4-15 --hints heavy=4 \
@@ -265,7 +266,8 @@ is "plan --json: keys of a task" "$(json "*d['tasks'][0]")" \
     "local rank weight cpus numa nic nics gpus path level memory leader places was level_was\
  heavier partners on_node beside cost why"
 is "plan --json: keys of cost" "$(json "*d['cost']")" \
-    "slurm plan bound slurm_nic slurm_neighbours plan_nic plan_neighbours"
+    "slurm plan bound bound_over slurm_nic slurm_neighbours plan_nic plan_neighbours \
+slurm_load plan_load load"
 is "plan --json: the order of thesis table 3.1" "$(json "*(t['level'] for t in d['tasks'])")" \
     "0 0 1 1 1 1 1 1 2 2 2 2 2 2 3 3"
 is "plan --json: cost" "$(json "[d['cost'][k] for k in ('slurm', 'plan', 'bound')]")" \
