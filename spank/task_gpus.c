@@ -2,11 +2,13 @@
 #include "spank/task_gpus.h"
 
 #include <errno.h>
+#include <linux/bpf.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,10 +23,22 @@ struct inquiry {
     int64_t until_ms;
     uint8_t *answer; /* [gpu_count], shared with the children: enum gpu_access */
     uint32_t denied; /* how many answers deny a GPU */
+    bool free;       /* a task is in a cgroup without a program of its own for devices */
     dev_t device;    /* of the cgroup that was asked last */
     ino_t group;
     bool asked; /* `device`, `group` and `answer` are set */
 };
+
+/* Returns true if Slurm has attached a program for devices to the cgroup of a task, as it does to
+ * constrain them. */
+static bool has_program(int group)
+{
+    union bpf_attr query;
+    memset(&query, 0, sizeof(query));
+    query.query.target_fd = (uint32_t)group;
+    query.query.attach_type = BPF_CGROUP_DEVICE;
+    return !syscall(SYS_bpf, BPF_PROG_QUERY, &query, sizeof(query)) && query.query.prog_cnt;
+}
 
 /* Asks the cgroup of one task, unless the task before it was in the same one: answer[] is that of
  * the task. 0 or -errno. */
@@ -38,6 +52,7 @@ static int ask_task(struct inquiry *q, pid_t pid)
         rc = -errno;
     else if (!q->asked || info.st_dev != q->device || info.st_ino != q->group) {
         rc = gpu_access_ask(group, q->devices, q->gpu_count, q->until_ms, q->answer);
+        q->free = q->free || !has_program(group);
         q->device = info.st_dev;
         q->group = info.st_ino;
         q->asked = true;
@@ -69,8 +84,8 @@ static int ask_all(struct stepd_context *c, struct inquiry *q)
         if (rc < 0)
             return rc;
     }
-    /* Where every task may use every GPU, nobody constrains devices. */
-    return q->denied ? 0 : -ENODATA;
+    /* Every task may use every GPU, and nobody constrains devices. */
+    return q->denied || !q->free ? 0 : -ENODATA;
 }
 
 static int ask(struct stepd_context *c)

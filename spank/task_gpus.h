@@ -17,7 +17,8 @@ int task_gpus_prepare(struct stepd_context *context);
 
 /* When all tasks exist and none runs: finds the GPUs that each task may use, by its cgroup, and
  * writes them to context->gpus. They stay open if Slurm does not constrain devices with cgroups
- * of version 2 (every task may use every GPU then), or if anything goes wrong, which is one line in
+ * of version 2 (every task may use every GPU then, and its cgroup has no program for devices), or
+ * if anything goes wrong, which is one line in
  * slurmd.log at level debug. It waits for at most deadline_ms and half a second. */
 void task_gpus_ask(struct stepd_context *context);
 

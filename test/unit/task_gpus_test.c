@@ -35,7 +35,9 @@
 static const struct {
     const char *file;
     int minor;
-} files[GPUS] = { { "/dev/null", 3 }, { "/dev/zero", 5 }, { "/dev/full", 7 } };
+} files[GPUS + 1] = {
+    { "/dev/null", 3 }, { "/dev/zero", 5 }, { "/dev/full", 7 }, { "/dev/random", 8 }
+};
 
 static bool file_unknown; /* that of the last GPU */
 static char said[256];    /* by slurm_debug */
@@ -268,6 +270,18 @@ static void test_no_constraint_is_no_knowledge(void **state)
     assert_non_null(strstr(said, "every task may use every GPU"));
 }
 
+/* Slurm constrains devices, and every task has all GPUs. */
+static void test_a_constraint_that_grants_all(void **state)
+{
+    (void)state;
+    need_cgroups();
+    for (unsigned i = 0; i < TASKS; i++) {
+        assert_string_equal(ask(), "? ? ?");
+        assert_true(deny(group_of(i), GPUS));
+    }
+    assert_string_equal(ask(), "0,1,2 0,1,2 0,1,2");
+}
+
 /* Two tasks in one cgroup are asked once; a third one is elsewhere. */
 static void test_tasks_in_one_cgroup(void **state)
 {
@@ -454,6 +468,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_each_task_its_own, make_groups, remove_groups),
         cmocka_unit_test_setup_teardown(test_no_constraint_is_no_knowledge, make_groups,
+                                        remove_groups),
+        cmocka_unit_test_setup_teardown(test_a_constraint_that_grants_all, make_groups,
                                         remove_groups),
         cmocka_unit_test_setup_teardown(test_tasks_in_one_cgroup, make_groups, remove_groups),
         cmocka_unit_test(test_steps_without_gpus_are_not_asked),
