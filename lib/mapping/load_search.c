@@ -260,7 +260,7 @@ static void descend(struct search *s)
     }
 }
 
-/* --- exchange of groups, where a single swap would separate neighbours ------------------------- */
+/* --- exchange of groups, where a single swap would separate neighbours ------------------------ */
 
 /* Returns the task, among those not yet exchanged in slots of class `from`, for which J rises least
  * if it moves to `to`; NOBODY if there is none. */
