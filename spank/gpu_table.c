@@ -74,13 +74,16 @@ static bool has(const struct nuioa_assignment *assignment, uint32_t nic)
     return false;
 }
 
-/* Adds the NICs of a GPU. Another task of the user can have written the table. */
-static void add_row(const struct nuioa_node *node, const struct task_gpu_nics *row,
+/* Adds the NICs of a GPU. Another task of the user can write the table at any time, so the row is
+ * copied once, and only the copy is checked and used. */
+static void add_row(const struct nuioa_node *node, const struct task_gpu_nics *shared,
                     struct nuioa_assignment *assignment)
 {
-    for (uint32_t i = 0; i < row->count && i < ROW_MAX; i++)
-        if (row->nics[i] < node->nic_count && !has(assignment, row->nics[i]))
-            assignment->nics[assignment->nic_count++] = row->nics[i];
+    struct task_gpu_nics row;
+    memcpy(&row, shared, sizeof(row));
+    for (uint32_t i = 0; i < row.count && i < ROW_MAX; i++)
+        if (row.nics[i] < node->nic_count && !has(assignment, row.nics[i]))
+            assignment->nics[assignment->nic_count++] = row.nics[i];
 }
 
 /* Returns the level of the CPUs in `list` from the NIC. */
