@@ -103,6 +103,15 @@ struct nuioa_load_term nuioa_rail_load(const struct nuioa_rails *rails,
     return (struct nuioa_load_term){ most / sum, request->options->load_cost * (most - sum) };
 }
 
+static void free_assigned(struct nuioa_assignment *list, uint32_t count)
+{
+    for (uint32_t i = 0; list && i < count; i++) {
+        free(list[i].nics);
+        free(list[i].gpus);
+    }
+    free(list);
+}
+
 /* Gives the ranks of scratch assignments their NICs, and returns them; NULL if there is no
  * memory. */
 static struct nuioa_assignment *assign_in(const struct nuioa_rails *rails,
@@ -123,17 +132,8 @@ static struct nuioa_assignment *assign_in(const struct nuioa_rails *rails,
         hwloc_bitmap_free(list[i].cpus);
     if (rc >= 0)
         return list;
-    free(list);
+    free_assigned(list, request->task_count);
     return NULL;
-}
-
-static void free_assigned(struct nuioa_assignment *list, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        free(list[i].nics);
-        free(list[i].gpus);
-    }
-    free(list);
 }
 
 int nuioa_rail_load_in(const struct nuioa_rails *rails, const struct nuioa_request *request,
