@@ -61,8 +61,11 @@ static void set_leaders(const struct exec_plan *e)
     setenv("NUIOA_LEADERS", text, 1);
 }
 
+/* Returns true if this process has, or may have, several GPUs, and it is unknown which ones. */
 static bool may_have_several_gpus(const struct exec_plan *e)
 {
+    if (e->plan.assignments[e->place.local].gpu_count)
+        return false;
     return e->gpus == NUIOA_GPUS_SEVERAL || (e->gpus == NUIOA_GPUS_UNKNOWN && e->node.gpu_count);
 }
 

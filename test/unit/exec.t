@@ -187,10 +187,8 @@ nic() {
 unset "${!CUDA_@}" "${!ROCR_@}" "${!HIP_@}" "${!ZE_@}" GPU_DEVICE_ORDINAL
 other=$(nic A=1)
 for gpu in 0 1 2 3; do
-    near=01
-    [ "$gpu" -lt 2 ] || near=23
-    is "the NIC is on the socket of the GPU of this process: GPU $gpu" \
-        "$(nic "CUDA_VISIBLE_DEVICES=$gpu" | grep -cE "^mlx5_[$near]:1\$")" 1
+    is "the NIC is beside the GPU of this process: GPU $gpu" \
+        "$(nic "CUDA_VISIBLE_DEVICES=$gpu")" "mlx5_$gpu:1"
 done
 for list in 2-3 " 2" 2,2 MIG-2 GPU-2; do
     is "... as without a GPU, if it is not known: $list" \
