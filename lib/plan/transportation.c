@@ -48,9 +48,14 @@ static void find_steps(struct search *s, uint32_t items)
     }
 }
 
+static bool is_late(const struct nuioa_transportation *t)
+{
+    return t->cpu_until_us && nuioa_cpu_us() > t->cpu_until_us;
+}
+
 /* Finds the shortest paths to all places (Bellman-Ford). There is no cycle of negative cost,
- * because the items that have places have the best ones. */
-static void find_paths(struct search *s, uint32_t item)
+ * because the items that have places have the best ones. Returns 0 or -ETIME. */
+static int find_paths(struct search *s, uint32_t item)
 {
     uint32_t n = s->t->places;
     bool shorter = true;
@@ -60,6 +65,8 @@ static void find_paths(struct search *s, uint32_t item)
     }
     for (uint32_t round = 0; shorter && round < n; round++) {
         shorter = false;
+        if (is_late(s->t))
+            return -ETIME;
         for (uint32_t a = 0; a < n; a++)
             for (uint32_t b = 0; s->distance[a] != FORBIDDEN && b < n; b++) {
                 size_t k = (size_t)a * n + b;
@@ -72,15 +79,17 @@ static void find_paths(struct search *s, uint32_t item)
                 shorter = true;
             }
     }
+    return 0;
 }
 
 /* Gives `item` a place, by the shortest path that ends in a place with room. The items before it
- * have places. Returns 0 or -ENOSPC. */
+ * have places. Returns 0, -ENOSPC or -ETIME. */
 static int enter(struct search *s, uint32_t item)
 {
     uint32_t n = s->t->places, end = NOBODY;
     find_steps(s, item);
-    find_paths(s, item);
+    if (find_paths(s, item) < 0)
+        return -ETIME;
     for (uint32_t k = 0; k < n; k++)
         if (s->room[k] && s->distance[k] != FORBIDDEN &&
             (end == NOBODY || s->distance[k] < s->distance[end]))
@@ -106,11 +115,8 @@ int nuioa_transport(const struct nuioa_transportation *t, uint32_t *place_of)
     int rc = s.room && s.step && s.mover && s.distance && s.from ? 0 : -ENOMEM;
     if (rc == 0)
         memcpy(s.room, t->room, n * sizeof(*s.room));
-    for (uint32_t i = 0; rc == 0 && i < t->items; i++) {
+    for (uint32_t i = 0; rc == 0 && i < t->items; i++)
         rc = enter(&s, i);
-        if (rc == 0 && t->cpu_until_us && nuioa_cpu_us() > t->cpu_until_us)
-            rc = -ETIME;
-    }
     free(s.room);
     free(s.step);
     free(s.mover);
