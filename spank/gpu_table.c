@@ -60,6 +60,7 @@ void gpu_table_write(struct stepd_context *c, const struct nuioa_request *reques
     for (uint32_t i = 0; i < plan.task_count; i++)
         write_row(&c->task_memory->table[i], &plan.assignments[i]);
     c->task_memory->connected = plan.connected;
+    c->task_memory->nic_count = plan.nic_count;
     nuioa_plan_free(&plan);
     __atomic_store_n(&c->task_memory->table_ready, 1, __ATOMIC_RELEASE);
 }
@@ -74,16 +75,19 @@ static bool has(const struct nuioa_assignment *assignment, uint32_t nic)
     return false;
 }
 
-/* Adds the NICs of a GPU. Another task of the user can write the table at any time, so the row is
- * copied once, and only the copy is checked and used. */
-static void add_row(const struct nuioa_node *node, const struct task_gpu_nics *shared,
-                    struct nuioa_assignment *assignment)
+/* Adds the NICs of the task's GPUs, found->gpus: the first NIC of each GPU, then the second of
+ * each, and so on, up to `limit` of them. Another task of the user can write the table at any time,
+ * so a number is copied once, and only the copy is checked and used. */
+static void add_nics(const struct nuioa_node *node, const struct task_gpu_nics *table,
+                     uint32_t limit, struct nuioa_assignment *found)
 {
-    struct task_gpu_nics row;
-    memcpy(&row, shared, sizeof(row));
-    for (uint32_t i = 0; i < row.count && i < ROW_MAX; i++)
-        if (row.nics[i] < node->nic_count && !has(assignment, row.nics[i]))
-            assignment->nics[assignment->nic_count++] = row.nics[i];
+    for (uint32_t column = 0; column < ROW_MAX; column++)
+        for (uint32_t k = 0; k < found->gpu_count && found->nic_count < limit; k++) {
+            const volatile struct task_gpu_nics *row = &table[found->gpus[k]];
+            uint32_t nic = row->nics[column];
+            if (column < row->count && nic < node->nic_count && !has(found, nic))
+                found->nics[found->nic_count++] = nic;
+        }
 }
 
 /* Returns the level of the CPUs in `list` from the NIC. */
@@ -112,10 +116,11 @@ bool gpu_table_look_up(const struct stepd_context *c, const struct task_gpu_set 
                                       .gpus = calloc(node->gpu_count + 1, sizeof(uint32_t)) };
     bool ready = __atomic_load_n(&c->task_memory->table_ready, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; ready && found.nics && found.gpus && i < node->gpu_count; i++)
-        if (gpus->bits[i / 64] >> i % 64 & 1) {
+        if (gpus->bits[i / 64] >> i % 64 & 1)
             found.gpus[found.gpu_count++] = i;
-            add_row(node, &c->task_memory->table[i], &found);
-        }
+    if (found.nics)
+        add_nics(node, c->task_memory->table, c->options.rails ? c->options.rails : node->nic_count,
+                 &found);
     if (!found.nic_count) {
         free(found.nics);
         free(found.gpus);

@@ -95,14 +95,21 @@ void rank_prepare_job(struct stepd_context *c, const uint32_t *leaders, uint32_t
 
 /* --- the task --------------------------------------------------------------------------------- */
 
-/* Sets the variables of a block. */
-static void set_block(spank_t spank, const char *block, bool overwrite)
+/* Sets those variables of a block whose names begin with `prefix`. */
+static void set_some(spank_t spank, const char *block, const char *prefix, bool overwrite)
 {
     char name[64];
     const char *value;
     while ((value = nuioa_block_next(&block, name, sizeof(name))))
-        if (overwrite || !nuioa_is_set_otherwise(step_environment(spank), name))
+        if (strncmp(name, prefix, strlen(prefix)))
+            continue;
+        else if (overwrite || !nuioa_is_set_otherwise(step_environment(spank), name))
             spank_setenv(spank, name, value, overwrite);
+}
+
+static void set_block(spank_t spank, const char *block, bool overwrite)
+{
+    set_some(spank, block, "", overwrite);
 }
 
 /* Tells `nuioa exec` of which step the variables of nuioa are. */
@@ -144,6 +151,8 @@ static bool set_looked_up(const struct stepd_context *c, const struct task_memor
     else if (!c->node.emulated &&
              nuioa_environment_foreign(&plan, &c->node, &c->options, 0, text, ROOM) >= 0)
         set_block(spank, text, false);
+    if (own.gpu_count <= c->task_memory->nic_count) /* equal for all ranks of the node */
+        set_some(spank, task->text + task->foreign, "NCCL_", false);
     free(own.nics);
     free(own.gpus);
     return true;
