@@ -62,10 +62,23 @@ static int emulate_masks(const struct stepd_context *c, struct placement *p,
     return 0;
 }
 
-static int read_masks(const struct stepd_context *c, struct placement *p, struct nuioa_error *err)
+/* The CPUs of a task that has ended do not matter: it may have had all of the step's. */
+static int read_mask(const struct stepd_context *c, uint32_t local, bool may_be_gone,
+                     hwloc_bitmap_t mask)
+{
+    int rc = nuioa_bind_read(c->pids[local], mask);
+    if (rc != -ESRCH || !may_be_gone)
+        return rc;
+    if (step_cpus(&c->step, &c->node, mask) < 0)
+        return hwloc_bitmap_copy(mask, c->node.allowed_cpus) < 0 ? -ENOMEM : 0;
+    return 0;
+}
+
+static int read_masks(const struct stepd_context *c, bool may_be_gone, struct placement *p,
+                      struct nuioa_error *err)
 {
     for (uint32_t i = 0; i < p->count; i++) {
-        int rc = nuioa_bind_read(c->pids[i], p->masks[i]);
+        int rc = read_mask(c, i, may_be_gone, p->masks[i]);
         if (rc < 0)
             return nuioa_fail(err, rc, "cannot read where rank %u may run: %s", c->step.ranks[i],
                               strerror(-rc));
@@ -148,7 +161,7 @@ int placement_make(struct stepd_context *c, const char *stay, struct placement *
 {
     int rc = allocate(p, c->step.task_count, c->node.gpu_count, err);
     if (!rc)
-        rc = c->node.emulated ? emulate_masks(c, p, err) : read_masks(c, p, err);
+        rc = c->node.emulated ? emulate_masks(c, p, err) : read_masks(c, stay != NULL, p, err);
     if (rc < 0)
         return rc;
     if (!c->node.emulated) {

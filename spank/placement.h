@@ -24,8 +24,8 @@ struct placement {
 /* Reads how the tasks are bound and makes the plan; it changes no task. Uses the options, step,
  * node, hints, weights, pairs and pids of `context`, which must stay valid as long as *placement.
  * *placement need not be initialised, and must not be moved or copied afterwards. `stay` says why
- * no task may move, and is NULL if tasks may. Returns 0, or -errno with *err. The caller calls
- * placement_free() in either case. */
+ * no task may move, and is NULL if tasks may; if it is not NULL, tasks may have ended. Returns 0,
+ * or -errno with *err. The caller calls placement_free() in either case. */
 int placement_make(struct stepd_context *context, const char *stay, struct placement *placement,
                    struct nuioa_error *err);
 
