@@ -26,10 +26,10 @@ struct nuioa_subprocess {
 
 /* Starts a child that runs work(fd, arg), and does not wait for it; the child has a copy of the
  * caller's memory, so `arg` stays the caller's. The child keeps the descriptor `keep` too, unless
- * it is -1. It dies after `life_ms` milliseconds, or when the calling thread ends. Returns 0 and
- * sets *child, which the same thread must pass to nuioa_subprocess_collect or nuioa_subprocess_end;
- * or returns the negative errno of pipe2 or fork, and there is no child. The caller's signal mask
- * and other descriptors do not change. */
+ * it is -1. It dies after `life_ms` milliseconds, or when the calling thread ends, so that this
+ * thread must live until then. Returns 0 and sets *child, which the same process must pass to
+ * nuioa_subprocess_collect or nuioa_subprocess_end; or returns the negative errno of pipe2 or fork,
+ * and there is no child. The caller's signal mask and other descriptors do not change. */
 int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, void *arg,
                            int keep, unsigned life_ms);
 
