@@ -10,7 +10,7 @@
 /* What this process may use. */
 struct reach {
     hwloc_bitmap_t may; /* indexes of the GPUs whose files it may use */
-    bool denied;        /* the kernel denies it others: those are the ones that it has */
+    bool denied;        /* the kernel denies it others */
     bool clear;         /* it is known of every GPU */
 };
 
@@ -30,7 +30,9 @@ static void see(const struct nuioa_node *node, const struct nuioa_gpu_device *de
     }
 }
 
-/* Sets `gpus` to the GPUs of this process, and returns true if they are known. */
+/* Sets `gpus` to the GPUs of this process, and returns true if they are known. Its variables count
+ * first, because they may divide what several processes may use; then the only GPU that the kernel
+ * does not deny it. */
 static bool find(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
                  char *const *environment, hwloc_bitmap_t gpus)
 {
@@ -38,9 +40,10 @@ static bool find(const struct nuioa_node *node, const struct nuioa_gpu_device *d
     if (!reach.may)
         return false;
     see(node, devices, &reach);
-    bool known = reach.denied ? hwloc_bitmap_copy(gpus, reach.may) >= 0
-                              : nuioa_gpus_visible(node, devices, environment,
-                                                   reach.clear ? reach.may : NULL, gpus);
+    bool known =
+        nuioa_gpus_visible(node, devices, environment, reach.clear ? reach.may : NULL, gpus);
+    if (!known && reach.denied && reach.clear && hwloc_bitmap_weight(reach.may) == 1)
+        known = hwloc_bitmap_copy(gpus, reach.may) >= 0;
     hwloc_bitmap_free(reach.may);
     return known;
 }

@@ -291,6 +291,12 @@ const uint32_t *rendezvous_stepd_leaders(const struct stepd_context *c, uint32_t
     return *count ? g->leaders : NULL;
 }
 
+bool rendezvous_stepd_is_awaited(const struct stepd_context *c)
+{
+    const struct rendezvous_stepd *g = c->rendezvous;
+    return g && g->calling && g->node_count > 1;
+}
+
 bool rendezvous_stepd_is_waiting(const struct stepd_context *c)
 {
     const struct rendezvous_stepd *g = c->rendezvous;

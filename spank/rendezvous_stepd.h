@@ -39,6 +39,9 @@ void rendezvous_stepd_await_leaders(struct stepd_context *context);
  * above return, within about a tenth of a second. */
 void rendezvous_stepd_stop_waiting(struct stepd_context *context);
 
+/* Returns true if the step has other nodes, and they may wait for the record of this one. */
+bool rendezvous_stepd_is_awaited(const struct stepd_context *context);
+
 /* After rendezvous_stepd_send_record(): returns true if rendezvous_stepd_await_leaders() would have
  * to wait, because srun has not sent the leaders yet. It does not wait itself. */
 bool rendezvous_stepd_is_waiting(const struct stepd_context *context);

@@ -387,9 +387,14 @@ static void place_tasks(struct stepd_context *c)
     }
     later->context = c;
     task_gpus_ask(c);
-    if (plan_needs_tasks(c) && start_thread(later, place_in_thread))
+    bool early = plan_needs_tasks(c);
+    if (early && start_thread(later, place_in_thread))
         return;
-    if (!place(later, NULL))
+    if (!place(later,
+               early && task_gpus_known(c)
+                   ? "Slurm chooses GPUs by the CPUs of each rank, and there is no thread to "
+                     "wait for it: ranks stay"
+                   : NULL))
         return;
     if (!rendezvous_stepd_is_waiting(c) || !start_thread(later, complete_in_thread))
         complete(later);
@@ -412,7 +417,8 @@ void stepd_task_post_fork(struct stepd_context *c, spank_t spank)
 
 static unsigned longest_wait_ms(const struct stepd_context *c)
 {
-    return c->options.timeout_ms + SLACK_MS + (c->gpus ? c->options.deadline_ms : 0);
+    /* For steps with GPUs the thread may wait for the other tasks, and then make the plan. */
+    return c->options.timeout_ms + SLACK_MS + (c->gpus ? 2 * c->options.deadline_ms : 0);
 }
 
 uint32_t *stepd_task_init(struct stepd_context *c, spank_t spank)

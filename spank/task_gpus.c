@@ -2,43 +2,31 @@
 #include "spank/task_gpus.h"
 
 #include <errno.h>
-#include <linux/bpf.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "spank/cgroup.h"
 #include "spank/gpu_access.h"
+#include "spank/rendezvous_stepd.h"
 #include "util/clock.h"
+#include "util/subprocess.h"
 
 /* The cgroups of the tasks, each of which is asked once. */
 struct inquiry {
     const struct nuioa_gpu_device *devices;
     uint32_t gpu_count;
     int64_t until_ms;
-    uint8_t *answer; /* [gpu_count], shared with the children: enum gpu_access */
-    uint32_t denied; /* how many answers deny a GPU */
-    bool free;       /* a task is in a cgroup without a program of its own for devices */
-    dev_t device;    /* of the cgroup that was asked last */
+    uint8_t *answer;                    /* [gpu_count], shared with the children: enum gpu_access */
+    uint32_t denied[NUIOA_GPU_VENDORS]; /* how many answers deny a GPU of this vendor */
+    dev_t device;                       /* of the cgroup that was asked last */
     ino_t group;
     bool asked; /* `device`, `group` and `answer` are set */
 };
-
-/* Returns true if Slurm has attached a program for devices to the cgroup of a task, as it does to
- * constrain them. */
-static bool has_program(int group)
-{
-    union bpf_attr query;
-    memset(&query, 0, sizeof(query));
-    query.query.target_fd = (uint32_t)group;
-    query.query.attach_type = BPF_CGROUP_DEVICE;
-    return !syscall(SYS_bpf, BPF_PROG_QUERY, &query, sizeof(query)) && query.query.prog_cnt;
-}
 
 /* Asks the cgroup of one task, unless the task before it was in the same one: answer[] is that of
  * the task. 0 or -errno. */
@@ -52,7 +40,6 @@ static int ask_task(struct inquiry *q, pid_t pid)
         rc = -errno;
     else if (!q->asked || info.st_dev != q->device || info.st_ino != q->group) {
         rc = gpu_access_ask(group, q->devices, q->gpu_count, q->until_ms, q->answer);
-        q->free = q->free || !has_program(group);
         q->device = info.st_dev;
         q->group = info.st_ino;
         q->asked = true;
@@ -62,17 +49,61 @@ static int ask_task(struct inquiry *q, pid_t pid)
 }
 
 /* Writes the GPUs that the answer grants. Returns -ENODEV if it leaves one unknown, else 0. */
-static int take(struct inquiry *q, struct task_gpu_set *set)
+static int take(const struct nuioa_node *node, struct inquiry *q, struct task_gpu_set *set)
 {
     *set = (struct task_gpu_set){ .state = TASK_GPUS_KNOWN };
     for (uint32_t i = 0; i < q->gpu_count; i++)
         if (q->answer[i] == GPU_ACCESS_GRANTED)
             set->bits[i / 64] |= UINT64_C(1) << i % 64;
         else if (q->answer[i] == GPU_ACCESS_DENIED)
-            q->denied++;
+            q->denied[node->gpus[i].vendor]++;
         else
             return -ENODEV;
     return 0;
+}
+
+/* Returns true if the GPUs of each vendor are constrained. Those that nobody is denied may be
+ * missing in gres.conf, or be named there by other files. */
+static bool are_constrained(const struct nuioa_node *node, const struct inquiry *q)
+{
+    for (uint32_t i = 0; i < node->gpu_count; i++)
+        if (!q->denied[node->gpus[i].vendor])
+            return false;
+    return true;
+}
+
+static uint32_t count_gpus(const struct task_gpu_set *set)
+{
+    uint32_t count = 0;
+    for (unsigned k = 0; k < sizeof(set->bits) / sizeof(*set->bits); k++)
+        count += (uint32_t)__builtin_popcountll(set->bits[k]);
+    return count;
+}
+
+static bool intersect(const struct task_gpu_set *a, const struct task_gpu_set *b)
+{
+    for (unsigned k = 0; k < sizeof(a->bits) / sizeof(*a->bits); k++)
+        if (a->bits[k] & b->bits[k])
+            return true;
+    return false;
+}
+
+/* Returns true if a task that may use several GPUs shares some with another task: then Slurm may
+ * have divided them by the tasks' variables only (--gres-flags=allow-task-sharing). */
+static bool are_shared(const struct stepd_context *c)
+{
+    struct task_gpu_set seen = { .state = TASK_GPUS_OPEN }, several = seen;
+    for (uint32_t i = 0; i < c->step.task_count; i++) {
+        const struct task_gpu_set *set = &c->gpus[i];
+        bool wide = count_gpus(set) > 1;
+        if (intersect(set, wide ? &seen : &several))
+            return true;
+        for (unsigned k = 0; k < sizeof(set->bits) / sizeof(*set->bits); k++) {
+            seen.bits[k] |= set->bits[k];
+            several.bits[k] |= wide ? set->bits[k] : 0;
+        }
+    }
+    return false;
 }
 
 static int ask_all(struct stepd_context *c, struct inquiry *q)
@@ -80,30 +111,48 @@ static int ask_all(struct stepd_context *c, struct inquiry *q)
     for (uint32_t i = 0; i < c->step.task_count; i++) {
         int rc = ask_task(q, c->pids[i]);
         if (!rc)
-            rc = take(q, &c->gpus[i]);
+            rc = take(&c->node, q, &c->gpus[i]);
         if (rc < 0)
             return rc;
     }
-    /* Every task may use every GPU, and nobody constrains devices. */
-    return q->denied || !q->free ? 0 : -ENODATA;
+    return are_constrained(&c->node, q) && !are_shared(c) ? 0 : -ENODATA;
+}
+
+static void write_devices(int fd, void *arg)
+{
+    const struct nuioa_node *node = arg;
+    struct nuioa_gpu_device *devices = calloc(node->gpu_count, sizeof(*devices));
+    if (devices && nuioa_gpu_devices_read(node, "", devices) == node->gpu_count)
+        nuioa_subprocess_write(fd, devices, node->gpu_count * sizeof(*devices));
+    free(devices);
+}
+
+/* Reads the device files of all GPUs, in a child, because a driver that does not answer would hold
+ * the launch. The caller frees *devices. */
+static int read_devices(struct stepd_context *c, struct nuioa_gpu_device **devices)
+{
+    size_t size = c->node.gpu_count * sizeof(**devices), length = 0;
+    void *bytes = NULL;
+    int rc = nuioa_subprocess_run(write_devices, &c->node, c->options.deadline_ms, size, &bytes,
+                                  &length);
+    *devices = bytes;
+    return rc < 0 || length == size ? rc : -ENODEV;
 }
 
 static int ask(struct stepd_context *c)
 {
     struct inquiry q = { .gpu_count = c->node.gpu_count,
                          .until_ms = nuioa_clock_ms() + c->options.deadline_ms };
-    struct nuioa_gpu_device *devices = calloc(q.gpu_count, sizeof(*devices));
-    if (!devices)
-        return -ENOMEM;
-    q.devices = devices;
-    q.answer = mmap(NULL, q.gpu_count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int rc = q.answer == MAP_FAILED ? -ENOMEM : 0;
-    if (!rc && nuioa_gpu_devices_read(&c->node, "", devices) < q.gpu_count)
-        rc = -ENODEV;
-    if (!rc)
-        rc = ask_all(c, &q);
-    if (q.answer != MAP_FAILED)
-        munmap(q.answer, q.gpu_count);
+    struct nuioa_gpu_device *devices = NULL;
+    int rc = read_devices(c, &devices);
+    if (!rc) {
+        q.devices = devices;
+        q.answer =
+            mmap(NULL, q.gpu_count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        rc = q.answer == MAP_FAILED ? -ENOMEM : ask_all(c, &q);
+        if (q.answer != MAP_FAILED)
+            munmap(q.answer, q.gpu_count);
+    }
     free(devices);
     return rc;
 }
@@ -115,7 +164,7 @@ static void forget(struct stepd_context *c)
 
 int task_gpus_prepare(struct stepd_context *c)
 {
-    if (c->step.gpus == NUIOA_GPUS_NONE || !c->node.gpu_count || c->node.gpu_count > TASK_GPUS_MAX)
+    if (!c->step.sees_gpu || !c->node.gpu_count || c->node.gpu_count > TASK_GPUS_MAX)
         return 0;
     c->gpus = calloc(c->step.task_count, sizeof(*c->gpus));
     return c->gpus ? 0 : -ENOMEM;
@@ -129,7 +178,7 @@ void task_gpus_ask(struct stepd_context *c)
     if (rc < 0) {
         forget(c);
         slurm_debug("nuioa: the cgroups do not tell the GPUs of each task: %s",
-                    rc == -ENODATA ? "every task may use every GPU" : strerror(-rc));
+                    rc == -ENODATA ? "they do not tell whose each GPU is" : strerror(-rc));
     }
 }
 
@@ -177,7 +226,11 @@ static void hear(struct stepd_context *c, uint32_t local)
 /* Waits as task_gpus_await() says. */
 static bool await(const struct stepd_context *c)
 {
-    int64_t until_ms = nuioa_clock_ms() + c->options.deadline_ms;
+    unsigned limit_ms = c->options.deadline_ms;
+    /* Other nodes wait for the record of this one no longer than timeout_ms. */
+    if (rendezvous_stepd_is_awaited(c) && c->options.timeout_ms / 2 < limit_ms)
+        limit_ms = c->options.timeout_ms / 2;
+    int64_t until_ms = nuioa_clock_ms() + limit_ms;
     for (;;) {
         uint32_t seen = task_memory_told(c->task_memory);
         if (all_told(c))

@@ -11,15 +11,15 @@
  * else each task tells it. Nobody asks in a step without GPUs. */
 
 /* In init_post_opt, when step and node are read: sets context->gpus, all open, which the caller
- * frees with free(). It stays NULL if the step has no GPUs, or the node describes none. Returns 0
- * or -ENOMEM. */
+ * frees with free(). It stays NULL unless the step is known to have GPUs, and if the node describes
+ * none. Returns 0 or -ENOMEM. */
 int task_gpus_prepare(struct stepd_context *context);
 
 /* When all tasks exist and none runs: finds the GPUs that each task may use, by its cgroup, and
- * writes them to context->gpus. They stay open if Slurm does not constrain devices with cgroups
- * of version 2 (every task may use every GPU then, and its cgroup has no program for devices), or
- * if anything goes wrong, which is one line in
- * slurmd.log at level debug. It waits for at most deadline_ms and half a second. */
+ * writes them to context->gpus. They stay open if Slurm does not constrain the devices of each
+ * vendor with cgroups of version 2; if a task that may use several GPUs shares some with another,
+ * because only their variables may divide them; or if anything goes wrong, which is one line in
+ * slurmd.log at level debug. It waits for at most twice deadline_ms and a second. */
 void task_gpus_ask(struct stepd_context *context);
 
 /* Returns true if the GPUs of all tasks are known, also if the step has none. */
@@ -33,7 +33,8 @@ bool task_gpus_open(const struct stepd_context *context, uint32_t local);
 bool task_gpus_lost(const struct stepd_context *context);
 
 /* When the tasks run: waits until each has told its GPUs (spank/own_gpus.h), for at most
- * deadline_ms, and writes to context->gpus those that were open. It does not wait any longer
+ * deadline_ms, or half of timeout_ms if other nodes wait for this one, and writes to context->gpus
+ * those that were open. It does not wait any longer
  * when a task has ended. Returns true if all tasks have told and live. Then none of them has called
  * exec, if the task memory is closed. A task's GPUs that are told and make no sense are unknown. */
 bool task_gpus_await(struct stepd_context *context);

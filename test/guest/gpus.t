@@ -158,11 +158,11 @@ check() {
             print "rank", $1, "on", $2, "has", $3, "by", $4 "; told", $5, $6 }')"
 }
 
-# count_known RANKS [WAY]: sets known, of how many nuioa must know the GPUs. Only where ranks may
-# open all GPUs, no variable chooses, and Slurm does not constrain them, it may not know.
+# count_known RANKS [WAY]: sets known, of how many nuioa must know the GPUs. Where ranks may open
+# all GPUs and no variable chooses, it may also say that it does not know.
 count_known() {
     known=$1
-    [[ $constrain = yes || ${2:-} != *none ]] || known=$(cut -d' ' -f3 <<<"$verdict")
+    [[ ${2:-} != *none ]] || known=$(cut -d' ' -f3 <<<"$verdict")
 }
 
 # each_way NAME: each way in which Slurm gives GPUs to ranks.

@@ -25,6 +25,7 @@
 #include "leak_check.h"
 #include "spank/cgroup.h"
 #include "spank/gpu_access.h"
+#include "spank/rendezvous_stepd.h"
 #include "spank/task_gpus.h"
 #include "util/clock.h"
 
@@ -35,12 +36,18 @@
 static const struct {
     const char *file;
     int minor;
-} files[GPUS + 1] = {
-    { "/dev/null", 3 }, { "/dev/zero", 5 }, { "/dev/full", 7 }, { "/dev/random", 8 }
-};
+} files[GPUS] = { { "/dev/null", 3 }, { "/dev/zero", 5 }, { "/dev/full", 7 } };
 
 static bool file_unknown; /* that of the last GPU */
 static char said[256];    /* by slurm_debug */
+
+static bool awaited; /* other nodes wait for this one */
+
+bool rendezvous_stepd_is_awaited(const struct stepd_context *c)
+{
+    (void)c;
+    return awaited;
+}
 
 void slurm_debug(const char *format, ...)
 {
@@ -200,6 +207,7 @@ static void begin(void)
     };
     context.options.deadline_ms = 20000;
     memset(tasks, 0, sizeof(tasks));
+    memset(gpus, 0, sizeof(gpus));
 }
 
 /* No descriptor is left, and of the children that send no signal none. */
@@ -255,11 +263,48 @@ static void test_each_task_its_own(void **state)
     deny(group_of(0), 0);
     deny(group_of(0), 2);
     deny(group_of(1), 1);
-    assert_string_equal(ask(), "1 0,2 0,1,2");
     for (int gpu = 0; gpu < GPUS; gpu++)
         deny(group_of(2), gpu);
     assert_string_equal(ask(), "1 0,2 -");
     assert_string_equal(said, "");
+}
+
+/* Two tasks may have the same GPU. */
+static void test_a_shared_gpu(void **state)
+{
+    (void)state;
+    need_cgroups();
+    for (int task = 0; task < TASKS; task++)
+        deny(group_of(task), 0);
+    deny(group_of(0), 1);
+    deny(group_of(1), 1);
+    deny(group_of(2), 2);
+    assert_string_equal(ask(), "2 2 1");
+}
+
+/* Tasks that may use the same several ones may divide them by their variables. */
+static void test_several_shared_gpus(void **state)
+{
+    (void)state;
+    need_cgroups();
+    for (int task = 0; task < TASKS; task++)
+        deny(group_of(task), 0);
+    assert_string_equal(ask(), "? ? ?");
+    assert_non_null(strstr(said, "do not tell whose"));
+}
+
+/* Nobody is denied a GPU of the second vendor: it may be missing in gres.conf. */
+static void test_a_vendor_without_constraint(void **state)
+{
+    (void)state;
+    need_cgroups();
+    context.node.gpus[2].vendor = NUIOA_GPU_AMD;
+    deny(group_of(0), 0);
+    deny(group_of(1), 1);
+    for (int gpu = 0; gpu < 2; gpu++)
+        deny(group_of(2), gpu);
+    assert_string_equal(ask(), "? ? ?");
+    assert_non_null(strstr(said, "do not tell whose"));
 }
 
 static void test_no_constraint_is_no_knowledge(void **state)
@@ -267,19 +312,7 @@ static void test_no_constraint_is_no_knowledge(void **state)
     (void)state;
     need_cgroups();
     assert_string_equal(ask(), "? ? ?");
-    assert_non_null(strstr(said, "every task may use every GPU"));
-}
-
-/* Slurm constrains devices, and every task has all GPUs. */
-static void test_a_constraint_that_grants_all(void **state)
-{
-    (void)state;
-    need_cgroups();
-    for (unsigned i = 0; i < TASKS; i++) {
-        assert_string_equal(ask(), "? ? ?");
-        assert_true(deny(group_of(i), GPUS));
-    }
-    assert_string_equal(ask(), "0,1,2 0,1,2 0,1,2");
+    assert_non_null(strstr(said, "do not tell whose"));
 }
 
 /* Two tasks in one cgroup are asked once; a third one is elsewhere. */
@@ -289,10 +322,13 @@ static void test_tasks_in_one_cgroup(void **state)
     need_cgroups();
     end_all();
     deny(group_of(0), 0);
+    deny(group_of(0), 1);
+    deny(group_of(2), 2);
     start(0, 0);
     start(1, 0);
     start(2, 2);
-    assert_string_equal(ask(), "1,2 1,2 0,1,2");
+    deny(group_of(2), 1);
+    assert_string_equal(ask(), "2 2 0");
 }
 
 static void test_steps_without_gpus_are_not_asked(void **state)
@@ -304,7 +340,10 @@ static void test_steps_without_gpus_are_not_asked(void **state)
     context.step.gpus = NUIOA_GPUS_NONE;
     context.step.sees_gpu = false;
     assert_string_equal(ask(), "- - -");
-    context.step.gpus = NUIOA_GPUS_UNKNOWN;
+    context.step.gpus = NUIOA_GPUS_UNKNOWN; /* nothing says that the step has GPUs */
+    assert_int_equal(task_gpus_prepare(&context), 0);
+    assert_null(context.gpus);
+    assert_string_equal(ask(), "? ? ?");
     context.node.gpu_count = 0;
     assert_string_equal(ask(), "- - -");
     *said = '\0';
@@ -444,6 +483,21 @@ static void test_a_late_task(void **state)
     assert_string_equal(describe(), "0 ? 2");
 }
 
+/* The limit would be minutes, but other nodes wait. */
+static void test_a_late_task_while_others_wait(void **state)
+{
+    (void)state;
+    pids[1] = fork();
+    if (pids[1] == 0)
+        for (;;)
+            pause();
+    context.options.deadline_ms = 600000;
+    context.options.timeout_ms = 100;
+    awaited = true;
+    assert_false(task_gpus_await(&context));
+    awaited = false;
+}
+
 /* The others do not wait for it until the deadline, which would be minutes. Its status is left to
  * those who wait for it. */
 static void test_a_task_that_ends(void **state)
@@ -469,7 +523,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_each_task_its_own, make_groups, remove_groups),
         cmocka_unit_test_setup_teardown(test_no_constraint_is_no_knowledge, make_groups,
                                         remove_groups),
-        cmocka_unit_test_setup_teardown(test_a_constraint_that_grants_all, make_groups,
+        cmocka_unit_test_setup_teardown(test_a_shared_gpu, make_groups, remove_groups),
+        cmocka_unit_test_setup_teardown(test_several_shared_gpus, make_groups, remove_groups),
+        cmocka_unit_test_setup_teardown(test_a_vendor_without_constraint, make_groups,
                                         remove_groups),
         cmocka_unit_test_setup_teardown(test_tasks_in_one_cgroup, make_groups, remove_groups),
         cmocka_unit_test(test_steps_without_gpus_are_not_asked),
@@ -481,6 +537,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nonsense_is_not_believed, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_what_is_known_stays, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_a_late_task, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_a_late_task_while_others_wait, begin_telling,
+                                        end_telling),
         cmocka_unit_test_setup_teardown(test_a_task_that_ends, begin_telling, end_telling),
     };
     return cmocka_run_group_tests(tests, make_top, NULL);
