@@ -193,24 +193,15 @@ static void describe(struct nuioa_node *node)
 }
 
 /* A GPU and a fast NIC in each NUMA node. */
-static bool add_gpus(struct nuioa_node *node)
+static void add_gpus(struct nuioa_node *node)
 {
     machine_nic(node, "mlx5_1", 0);
     nuioa_nic_judge(node);
-    node->gpus = calloc(GPUS, sizeof(*node->gpus));
-    for (unsigned i = 0; node->gpus && i < GPUS; i++) {
-        const struct nuioa_numa *numa = &node->numas[i % node->numa_count];
-        struct nuioa_gpu *gpu = &node->gpus[node->gpu_count++];
+    for (unsigned i = 0; i < GPUS; i++) {
+        struct nuioa_gpu *gpu = machine_gpu(node, i % node->numa_count);
         snprintf(gpu->pci, sizeof(gpu->pci), "0000:00:0%u.0", i + 1);
-        gpu->vendor = NUIOA_GPU_NVIDIA;
         gpu->model = 0x10de2330;
-        gpu->numas = hwloc_bitmap_alloc();
-        gpu->cpus = hwloc_bitmap_dup(numa->cpus);
-        if (!gpu->numas || !gpu->cpus)
-            return false;
-        hwloc_bitmap_set(gpu->numas, numa->os_index);
     }
-    return node->gpus;
 }
 
 static bool put_cache(unsigned index, bool gpus)
@@ -220,8 +211,8 @@ static bool put_cache(unsigned index, bool gpus)
     struct nuioa_error err = { "" };
     stand_in.node = index;
     describe(&node);
-    if (gpus && !add_gpus(&node))
-        return false;
+    if (gpus)
+        add_gpus(&node);
     snprintf(node.host, sizeof(node.host), "n%u", index);
     snprintf(path, sizeof(path), "%s/%sn%u.cache", stand_in_directory, gpus ? "gpu-" : "", index);
     int rc = nuioa_cache_write(path, &node, NULL, &err);

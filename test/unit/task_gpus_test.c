@@ -156,7 +156,7 @@ static int make_top(void **state)
 {
     (void)state;
     snprintf(top, sizeof(top), "/sys/fs/cgroup/nuioa-test.%d", (int)getpid());
-    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "", MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount("none", "/sys/fs/cgroup", "cgroup2", 0, NULL) < 0 || mkdir(top, 0755) < 0 ||
         !deny(top, 0) || rmdir(top) < 0)
         *top = '\0';
@@ -251,8 +251,9 @@ static const char *ask(void)
 
 static void need_cgroups(void)
 {
-    if (!*top)
-        skip(); /* no root, no cgroups of version 2, or no programs for devices */
+    /* no root, no cgroups of version 2, no programs for devices; or no such call: in valgrind */
+    if (!*top || (syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS))
+        skip();
     begin();
 }
 
@@ -496,6 +497,7 @@ static void test_a_late_task_while_others_wait(void **state)
     awaited = true;
     assert_false(task_gpus_await(&context));
     awaited = false;
+    assert_string_equal(describe(), "? ? ?");
 }
 
 /* The others do not wait for it until the deadline, which would be minutes. Its status is left to
@@ -509,10 +511,10 @@ static void test_a_task_that_ends(void **state)
     start_telling(1, TASK_GPUS_KNOWN, 1);
     await_told(2);
     if ((pids[2] = fork()) == 0)
-        _exit(7);
+        raise(SIGKILL);
     assert_false(task_gpus_await(&context));
     assert_int_equal(waitpid(pids[2], &status, 0), pids[2]);
-    assert_int_equal(WEXITSTATUS(status), 7);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     pids[2] = 0;
     assert_string_equal(describe(), "0 0 ?");
 }
