@@ -80,30 +80,19 @@ static uint32_t count_gpus(const struct task_gpu_set *set)
     return count;
 }
 
-static bool intersect(const struct task_gpu_set *a, const struct task_gpu_set *b)
-{
-    for (unsigned k = 0; k < sizeof(a->bits) / sizeof(*a->bits); k++)
-        if (a->bits[k] & b->bits[k])
-            return true;
-    return false;
-}
-
-/* Returns true if a task that may use several GPUs shares some with another task: then Slurm may
- * have divided them by the tasks' variables only (--gres-flags=allow-task-sharing). */
+/* Returns true if a task may use all GPUs that any task may use, and those are several. Then Slurm
+ * may have divided them by the tasks' variables only (--gres-flags=allow-task-sharing). */
 static bool are_shared(const struct stepd_context *c)
 {
-    struct task_gpu_set seen = { .state = TASK_GPUS_OPEN }, several = seen;
+    struct task_gpu_set all = { .state = TASK_GPUS_OPEN };
+    uint32_t most = 0;
     for (uint32_t i = 0; i < c->step.task_count; i++) {
-        const struct task_gpu_set *set = &c->gpus[i];
-        bool wide = count_gpus(set) > 1;
-        if (intersect(set, wide ? &seen : &several))
-            return true;
-        for (unsigned k = 0; k < sizeof(set->bits) / sizeof(*set->bits); k++) {
-            seen.bits[k] |= set->bits[k];
-            several.bits[k] |= wide ? set->bits[k] : 0;
-        }
+        uint32_t count = count_gpus(&c->gpus[i]);
+        most = count > most ? count : most;
+        for (unsigned k = 0; k < sizeof(all.bits) / sizeof(*all.bits); k++)
+            all.bits[k] |= c->gpus[i].bits[k];
     }
-    return false;
+    return c->step.task_count > 1 && most > 1 && most == count_gpus(&all);
 }
 
 static int ask_all(struct stepd_context *c, struct inquiry *q)

@@ -17,8 +17,8 @@ int task_gpus_prepare(struct stepd_context *context);
 
 /* When all tasks exist and none runs: finds the GPUs that each task may use, by its cgroup, and
  * writes them to context->gpus. They stay open if Slurm does not constrain the devices of each
- * vendor with cgroups of version 2; if a task that may use several GPUs shares some with another,
- * because only their variables may divide them; or if anything goes wrong, which is one line in
+ * vendor with cgroups of version 2; if some task of several may use all GPUs that any task may use,
+ * because only their variables may divide these; or if anything goes wrong, which is one line in
  * slurmd.log at level debug. It waits for at most twice deadline_ms and a second. */
 void task_gpus_ask(struct stepd_context *context);
 

@@ -283,7 +283,19 @@ static void test_a_shared_gpu(void **state)
     assert_string_equal(ask(), "2 2 1");
 }
 
-/* Tasks that may use the same several ones may divide them by their variables. */
+/* Two tasks may have the same GPUs, if those are not all of the step. */
+static void test_several_of_more_gpus(void **state)
+{
+    (void)state;
+    need_cgroups();
+    deny(group_of(0), 0);
+    deny(group_of(1), 0);
+    deny(group_of(2), 1);
+    deny(group_of(2), 2);
+    assert_string_equal(ask(), "1,2 1,2 0");
+}
+
+/* Tasks that may use all GPUs of the step may divide them by their variables. */
 static void test_several_shared_gpus(void **state)
 {
     (void)state;
@@ -526,6 +538,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_constraint_is_no_knowledge, make_groups,
                                         remove_groups),
         cmocka_unit_test_setup_teardown(test_a_shared_gpu, make_groups, remove_groups),
+        cmocka_unit_test_setup_teardown(test_several_of_more_gpus, make_groups, remove_groups),
         cmocka_unit_test_setup_teardown(test_several_shared_gpus, make_groups, remove_groups),
         cmocka_unit_test_setup_teardown(test_a_vendor_without_constraint, make_groups,
                                         remove_groups),
