@@ -32,10 +32,20 @@ static bool is_not_mine(int error)
 /* --- CUDA Driver API, chapter "Unified Addressing" -------------------------------------------- */
 
 static int (*cuda_attribute)(void *data, int attribute, unsigned long long address);
+static int (*cuda_count)(int *count);
 
 static void cuda_open(void *library)
 {
     find(library, "cuPointerGetAttribute", &cuda_attribute);
+    find(library, "cuDeviceGetCount", &cuda_count);
+}
+
+/* A program that has loaded CUDA will initialise it. */
+static bool cuda_has_devices(void)
+{
+    enum { NO_DEVICE = 100 };
+    int count = 0, error = cuda_count ? cuda_count(&count) : -1;
+    return error ? error != NO_DEVICE : count > 0;
 }
 
 static bool cuda_holds(const void *address)
@@ -62,6 +72,7 @@ struct hip_attributes {
 static int (*hip_attributes)(struct hip_attributes *attributes, const void *address);
 static int (*hip_version)(int *version);
 static int (*hip_peek)(void), (*hip_last)(void);
+static int (*hip_count)(int *count);
 
 static void hip_open(void *library)
 {
@@ -69,6 +80,17 @@ static void hip_open(void *library)
     find(library, "hipRuntimeGetVersion", &hip_version);
     find(library, "hipPeekAtLastError", &hip_peek);
     find(library, "hipGetLastError", &hip_last);
+    find(library, "hipGetDeviceCount", &hip_count);
+}
+
+static bool hip_has_devices(void)
+{
+    enum { NO_DEVICE = 100 };
+    int count = 0, before = hip_peek ? hip_peek() : 0;
+    int error = hip_count ? hip_count(&count) : -1;
+    if (error && !before && hip_last)
+        hip_last();
+    return error ? error != NO_DEVICE : count > 0;
 }
 
 /* HIP keeps the error of this question for the program's next hipGetLastError, so it is taken away
@@ -147,6 +169,16 @@ static int ze_begin(void)
     return error;
 }
 
+/* Other libraries load Level Zero, too: hwloc does, to look for GPUs. Without a GPU, or before the
+ * program initialises it, there is no driver. */
+static bool ze_has_devices(void)
+{
+    enum { UNINITIALIZED = 0x78000001 };
+    uint32_t count = 0;
+    int error = ze_drivers ? ze_drivers(&count, NULL) : -1;
+    return error ? error != UNINITIALIZED : count > 0;
+}
+
 /* The program's own context is not known. Drivers answer for the memory of all contexts, and MPICH
  * and Open MPI rely on it in the same way. */
 static bool ze_holds(const void *address)
@@ -170,11 +202,12 @@ static struct runtime {
     const char *file; /* the name of its file, without a version */
     void (*open)(void *library);
     bool (*holds)(const void *address);
-    void *library; /* NULL: the program has not loaded it; else it stays loaded */
+    bool (*has_devices)(void); /* true also if that is not known */
+    void *library;             /* NULL: the program has not loaded it; else it stays loaded */
 } runtimes[] = {
-    { "libcuda.so", cuda_open, cuda_holds, NULL },
-    { "libamdhip64.so", hip_open, hip_holds, NULL },
-    { "libze_loader.so", ze_open, ze_holds, NULL },
+    { "libcuda.so", cuda_open, cuda_holds, cuda_has_devices, NULL },
+    { "libamdhip64.so", hip_open, hip_holds, hip_has_devices, NULL },
+    { "libze_loader.so", ze_open, ze_holds, ze_has_devices, NULL },
 };
 #define RUNTIMES (sizeof(runtimes) / sizeof(*runtimes))
 
@@ -229,7 +262,10 @@ void coll_device_look(void)
 
 bool coll_device_is_likely(void)
 {
-    return any_loaded || nuioa_gpus_given(environ) > NUIOA_GPUS_NONE;
+    for (size_t i = 0; any_loaded && i < RUNTIMES; i++)
+        if (runtimes[i].library && runtimes[i].has_devices())
+            return true;
+    return nuioa_gpus_given(environ) > NUIOA_GPUS_NONE;
 }
 
 bool coll_device_holds(const void *address)

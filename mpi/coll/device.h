@@ -13,8 +13,8 @@
  * microseconds if no library was loaded since. */
 void coll_device_look(void);
 
-/* Returns true if this process may come to use a GPU: coll_device_look has found a runtime, or the
- * environment names GPUs (util/gpus.h). */
+/* Returns true if this process may come to use a GPU: coll_device_look has found a runtime
+ * that does not say that there is no GPU, or the environment names GPUs (util/gpus.h). */
 bool coll_device_is_likely(void);
 
 /* Returns true if `address` is, or may be, in the memory of a GPU or in memory that the CPU and a
