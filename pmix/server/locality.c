@@ -228,22 +228,47 @@ void locality_devices_free(struct locality_devices *devices)
     *devices = (struct locality_devices){ 0 };
 }
 
+/* Distances in the unit of a SLIT (ACPI 6.5, 5.2.17), where 10 is local; no other NUMA node is as
+ * near as 11. */
+enum { LOCAL = 10, SAME_NUMA_NODE = 11 };
+
 /* Returns the distance of a PU from the nearest NUMA node to which the NIC is local. */
 static uint32_t distance_to(const struct nuioa_node *node, const struct nuioa_nic *nic,
                             const struct nuioa_pu *pu)
 {
     uint32_t least = UINT16_MAX;
     if (hwloc_bitmap_isset(nic->cpus, pu->os_index))
-        return 10;
+        return LOCAL;
     for (uint32_t i = 0; i < node->numa_count && pu->numa >= 0; i++) {
         if (!hwloc_bitmap_isset(nic->numas, node->numas[i].os_index))
             continue;
         uint32_t own = i == (uint32_t)pu->numa
-                           ? 11
+                           ? SAME_NUMA_NODE
                            : nuioa_distance_at(&node->distance, i, (unsigned)pu->numa);
         least = own < least ? own : least;
     }
     return least;
+}
+
+static bool has_nic(const struct nuioa_assignment *assignment, uint32_t nic)
+{
+    for (uint32_t i = 0; i < assignment->nic_count; i++)
+        if (assignment->nics[i] == nic)
+            return true;
+    return false;
+}
+
+/* Replaces the distances of a rank that has GPUs: its own NICs are local, and no other NIC is. */
+static void prefer_own(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
+                       const struct locality_device *device, pmix_device_distance_t *distance)
+{
+    bool own = has_nic(assignment, (uint32_t)(device->nic - node->nics));
+    if (own)
+        distance->mindist = distance->maxdist = LOCAL;
+    else if (distance->mindist == LOCAL)
+        distance->mindist = SAME_NUMA_NODE;
+    if (distance->maxdist < distance->mindist)
+        distance->maxdist = distance->mindist;
 }
 
 void locality_distances(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
@@ -261,5 +286,7 @@ void locality_distances(const struct nuioa_node *node, const struct nuioa_assign
         }
         distances[d] = (pmix_device_distance_t){ device->uuid, device->name, device->type,
                                                  (uint16_t)least, (uint16_t)largest };
+        if (assignment->gpu_count)
+            prefer_own(node, assignment, device, &distances[d]);
     }
 }

@@ -195,6 +195,17 @@ in_pmix() {
     check "$1: PMIx has what the environment has, which is right" \
         "$(told nuioa.gpus); $(told nuioa.nics); $verdict" \
         "$(values NUIOA_GPUS); $(values NUIOA_NICS); 4 told, $known known, $known right, 0 shared"
+    is "$1: by PMIx's distances, too, the nearest NICs are a rank's own" "$(nearest_by_pmix)" \
+        "$(values NUIOA_NICS)"
+}
+
+# nearest_by_pmix: for each rank the devices that have the distance 10 in PMIX_DEVICE_DISTANCES,
+# which are the ones that Open MPI 5 would choose from (test/cluster/42-openmpi-nic.t).
+nearest_by_pmix() {
+    local word
+    for word in $(told pmix.dev.dist); do
+        tr ',' '\n' <<<"$word" | sed -n 's/=.*:10-10$//p' | paste -sd,
+    done | xargs
 }
 
 right="4 told, 4 known, 4 right, 0 shared" # of four ranks
