@@ -27,71 +27,8 @@ need_trial
 in_node ctl sh -c 'mpicc.openmpi --showme:version' 2>/dev/null | grep -q ' 5\.' ||
     give_up "no Open MPI 5"
 
-cat >"$CLUSTER_DIR/home/nearest.c" <<'END_OF_PROGRAM'
-#include <mpi.h>
-#include <pmix.h>
-#include <rdma/fabric.h>
-#include <stdio.h>
-#include <string.h>
-
-/* Open MPI's own, whose headers are not all installed. */
-extern char opal_process_info[];
-int opal_common_ofi_mca_register(const void *component);
-struct fi_info *opal_common_ofi_select_provider(struct fi_info *list, void *process_info);
-
-static struct fid_nic nics[2];
-static struct fi_bus_attr buses[2];
-
-static struct fi_info *provider(int i, char *address, const char *name)
-{
-    struct fi_info *info = fi_allocinfo();
-    unsigned domain, bus, device, function;
-    sscanf(address, "%x:%x:%x.%u", &domain, &bus, &device, &function);
-    info->fabric_attr->prov_name = strdup("test");
-    info->fabric_attr->name = strdup("test");
-    info->domain_attr->name = strdup(name);
-    info->nic = &nics[i];
-    nics[i].bus_attr = &buses[i];
-    buses[i].bus_type = FI_BUS_PCI;
-    buses[i].attr.pci = (struct fi_pci_attr){ domain, bus, device, function };
-    return info;
-}
-
-static void print(int rank, const char *what, const pmix_device_distance_t *d, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        printf("%d %s=%s %s %u\n", rank, what, d[i].osname, d[i].uuid, d[i].mindist);
-}
-
-int main(int argc, char **argv)
-{
-    int rank;
-    pmix_proc_t self;
-    pmix_value_t *value = NULL;
-    pmix_topology_t topology = PMIX_TOPOLOGY_STATIC_INIT;
-    pmix_cpuset_t cpuset = PMIX_CPUSET_STATIC_INIT;
-    pmix_device_distance_t *computed = NULL;
-    size_t n = 0;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    opal_common_ofi_mca_register(NULL);
-    PMIx_Init(&self, NULL, 0);
-    if (PMIx_Get(&self, PMIX_DEVICE_DISTANCES, NULL, 0, &value) == PMIX_SUCCESS)
-        print(rank, "given", value->data.darray->array, value->data.darray->size);
-    if (PMIx_Load_topology(&topology) == PMIX_SUCCESS &&
-        PMIx_Get_cpuset(&cpuset, PMIX_CPUBIND_PROCESS) == PMIX_SUCCESS &&
-        PMIx_Compute_distances(&topology, &cpuset, NULL, 0, &computed, &n) == PMIX_SUCCESS)
-        print(rank, "computed", computed, n);
-    struct fi_info *list = provider(0, argv[1], "other");
-    list->next = provider(1, argv[2], argv[3]);
-    printf("%d chosen=%s\n", rank,
-           opal_common_ofi_select_provider(list, opal_process_info)->domain_attr->name);
-    PMIx_Finalize(NULL, 0);
-    MPI_Finalize();
-    return 0;
-}
-END_OF_PROGRAM
 other=$(find /sys/bus/pci/devices -mindepth 1 ! -name "*$pci*" -printf '%f\n' | sort | head -n 1)
+install -m 0644 "$here/nearest.c" "$CLUSTER_DIR/home/nearest.c"
 ok "a program that calls Open MPI's function" in_node ctl sh -c '
     mpicc.openmpi -std=gnu11 -Wall -Werror -o nearest nearest.c \
         $(pkg-config --cflags --libs pmix) -lopen-pal -lfabric'
@@ -99,7 +36,7 @@ ok "a program that calls Open MPI's function" in_node ctl sh -c '
 nearest() {
     launched=$((launched + 1))
     user env "${openmpi_by_ucx[@]}" OMPI_MCA_opal_common_ofi_verbose=1 \
-        srun --mpi=pmix -n2 -O "$home/nearest" "$other" "$pci" "$name"
+        srun --mpi=pmix -n2 -O "$home/nearest" "$other" other "$pci" "$name"
     [ "$rc" -eq 0 ] || lose nearest
 }
 
