@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Which NIC Open MPI 5 takes by itself, beside the one that nuioa gives: its own function that chooses
-# one, in four ranks with a GPU each, on test/topologies/gpus.xml, where NIC k is behind the PCIe
-# switch of GPU k and two are on each NUMA node. Of this topology only the first PU of each NUMA
-# node is left; they are this machine's first two CPUs. On a cluster of its own.
+# Which NIC Open MPI 5 takes by itself, beside the one that nuioa gives: its own function that
+# chooses one, in four ranks with a GPU each, on test/topologies/gpus.xml, where NIC k is behind the
+# PCIe switch of GPU k and two are on each NUMA node. Of this topology only the first PU of each
+# NUMA node is left; they are this machine's first two CPUs. On a cluster of its own.
 #
 # Open MPI asks PMIx whether its rank is bound (PMIX_CPUSET), and Slurm does not say so: it goes by
 # ranks alone. The keys that nuioa publishes are not here, because this machine does not have the
@@ -28,8 +28,8 @@ in_node ctl sh -c 'mpicc.openmpi --showme:version' 2>/dev/null | grep -q ' 5\.' 
 
 machine=$CLUSTER_DIR/nodes/node1/two-pus.xml
 lstopo-no-graphics --whole-io --restrict 0x00000101 -i "$here/../topologies/gpus.xml" --of xml - |
-    sed 's/0x00000101/0x00000003/g; s/0x00000100/0x00000002/g; /type="PU"/s/os_index="8"/os_index="1"/' \
-        >"$machine"
+    sed 's/0x00000101/0x00000003/g; s/0x00000100/0x00000002/g
+         /type="PU"/s/os_index="8"/os_index="1"/' >"$machine"
 is "the machine has two PUs and four NICs" \
     "$(grep -c 'type="PU"' "$machine") $(grep -c 'name="mlx5_' "$machine")" "2 4"
 nics=()
@@ -65,7 +65,8 @@ take() {
 
 plugin on topology=/run/node/two-pus.xml "${patient[@]}" default=export export=env
 take 0,1,2,3
-is "GPUs in order: Open MPI takes by itself one NIC after the other, by rank" "$(xargs <<<"$table")" \
+is "GPUs in order: Open MPI takes by itself one NIC after the other, by rank" \
+    "$(xargs <<<"$table")" \
     "0 mlx5_0:1 mlx5_0 1 mlx5_1:1 mlx5_1 2 mlx5_2:1 mlx5_2 3 mlx5_3:1 mlx5_3"
 take 3,1,2,0
 is "shuffled: nuioa gives the GPU's, Open MPI takes by itself the same as before" \

@@ -2,8 +2,8 @@
 
 /* Asks Open MPI 5's own function for a NIC which one of several it would take in this rank. Usage:
  * nearest PCI-ADDRESS NAME [PCI-ADDRESS NAME]..., which are given to it as libfabric would. Prints
- * "RANK given=", the distances in PMIX_DEVICE_DISTANCES; "RANK computed=", those that PMIx computes;
- * "RANK chosen=NAME". */
+ * "RANK given=", the distances in PMIX_DEVICE_DISTANCES; "RANK computed=", those that PMIx
+ * computes; "RANK chosen=NAME". */
 
 #include <mpi.h>
 #include <pmix.h>
