@@ -8,9 +8,18 @@
 #include "plan/rail_match.h"
 #include "util/arena.h"
 
+/* The order in which claims choose. */
+enum turn {
+    TURN_KNOWN, /* the GPU of a rank, or one that a rank whose GPUs are unknown may have; or a rank
+                   that has none */
+    TURN_UNKNOWN, /* a rank whose GPUs are unknown */
+    TURN_LEFT,    /* a GPU that no rank of the step has */
+};
+
 /* A claim: a GPU of a rank, or a rank without GPUs, needs a rail. */
 struct claim {
-    uint32_t local; /* local rank; NOBODY for a GPU that no rank of the step has */
+    enum turn turn;
+    uint32_t local; /* local rank; NOBODY for a GPU that no rank is known to have */
     int32_t gpu;    /* index into node->gpus, or -1 */
     double weight;
     uint32_t row;     /* its index in `distance`, `nearest` and `first`, by local rank and GPU */
@@ -29,7 +38,7 @@ struct chooser {
     double *card_rate;                 /* [card_count]: that of one port; 1 if some are unknown */
     double *foreign;                   /* [rail_count]: load of other steps, as weight */
     double *card_load, *rail_load;     /* in the unit of weights */
-    uint32_t claim_count, claims_held; /* the first `claims_held` of them are of ranks */
+    uint32_t claim_count, claims_held; /* `claims_held` of them are no TURN_LEFT */
     struct claim *claims;              /* [claim_count], in the order in which they choose */
     uint32_t *first_row;               /* [task_count + 1]: the first row of each local rank */
     uint32_t *distance;                /* [claim_count * rail_count]: only compared */
@@ -86,12 +95,12 @@ static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
 }
 
 /* Adds one claim; `cpus` are those of its rank, or NULL. */
-static void add_claim(struct chooser *c, uint32_t local, int32_t gpu, double weight,
-                      hwloc_const_bitmap_t cpus)
+static void add_claim(struct chooser *c, struct claim new, hwloc_const_bitmap_t cpus)
 {
     uint32_t row = c->claim_count++;
     struct claim *claim = &c->claims[row];
-    *claim = (struct claim){ .local = local, .gpu = gpu, .weight = weight, .row = row };
+    *claim = new;
+    claim->row = row;
     c->nearest[row] = UINT32_MAX;
     for (uint32_t r = 0; r < c->rail_count; r++) {
         uint32_t here = distance_of(c, claim, cpus, r);
@@ -101,13 +110,13 @@ static void add_claim(struct chooser *c, uint32_t local, int32_t gpu, double wei
     }
 }
 
-/* GPUs that no rank has come last. Claims with few choices come before others, which can then
- * balance the loads, and heavy ones before light ones. */
+/* Claims with few choices come before others of the same turn, which can then balance the loads,
+ * and heavy ones before light ones. */
 static int choosing_order(const void *a, const void *b)
 {
     const struct claim *x = a, *y = b;
-    if ((x->local == NOBODY) != (y->local == NOBODY))
-        return x->local == NOBODY ? 1 : -1;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
     if (x->choices != y->choices)
         return x->choices < y->choices ? -1 : 1;
     if (x->weight != y->weight)
@@ -117,8 +126,14 @@ static int choosing_order(const void *a, const void *b)
     return x->row < y->row ? -1 : 1;
 }
 
-/* Adds the claims of all GPUs that no rank has, if some rank has one. */
-static void add_left_gpus(struct chooser *c, double weight)
+/* Returns true if it is known which GPUs a task has; on a node without GPUs it has none. */
+static bool knows_gpus(const struct nuioa_request *request, uint32_t local)
+{
+    return request->tasks[local].gpus_known || !request->node->gpu_count;
+}
+
+/* Adds the claims of all GPUs that no rank is known to have, if some rank is known to have one. */
+static void add_left_gpus(struct chooser *c, enum turn turn, double weight)
 {
     const struct nuioa_request *r = c->request;
     bool *taken = nuioa_arena_take(&c->arena, r->node->gpu_count, sizeof(*taken)), any = false;
@@ -127,7 +142,7 @@ static void add_left_gpus(struct chooser *c, double weight)
             any = taken[r->tasks[i].gpus[k]] = true;
     for (uint32_t g = 0; taken && any && g < r->node->gpu_count; g++)
         if (!taken[g])
-            add_claim(c, NOBODY, (int32_t)g, weight, NULL);
+            add_claim(c, (struct claim){ turn, NOBODY, (int32_t)g, weight, 0, 0 }, NULL);
 }
 
 /* Makes the claims and the load of other steps. Ranks without weight get a small one, so that they
@@ -136,6 +151,7 @@ static void add_claims(struct chooser *c, const struct nuioa_assignment *assignm
 {
     const struct nuioa_request *r = c->request;
     double heaviest = 0, sum = 0;
+    bool all_known = true;
     for (uint32_t i = 0; i < r->task_count; i++)
         heaviest = assignments[i].weight > heaviest ? assignments[i].weight : heaviest;
     double least = heaviest > 0 ? 1e-6 * heaviest : 1;
@@ -144,13 +160,22 @@ static void add_claims(struct chooser *c, const struct nuioa_assignment *assignm
         double weight = assignments[i].weight > least ? assignments[i].weight : least;
         c->first_row[i] = c->claim_count;
         for (uint32_t k = 0; k < task->gpu_count; k++)
-            add_claim(c, i, (int32_t)task->gpus[k], weight / task->gpu_count, assignments[i].cpus);
+            add_claim(c,
+                      (struct claim){ TURN_KNOWN, i, (int32_t)task->gpus[k],
+                                      weight / task->gpu_count, 0, 0 },
+                      assignments[i].cpus);
         if (!task->gpu_count)
-            add_claim(c, i, -1, weight, assignments[i].cpus);
+            add_claim(
+                c,
+                (struct claim){ knows_gpus(r, i) ? TURN_KNOWN : TURN_UNKNOWN, i, -1, weight, 0, 0 },
+                assignments[i].cpus);
+        all_known = all_known && knows_gpus(r, i);
         sum += weight;
     }
     c->claims_held = c->first_row[r->task_count] = c->claim_count;
-    add_left_gpus(c, sum / c->claims_held);
+    add_left_gpus(c, all_known ? TURN_LEFT : TURN_KNOWN, sum / c->claims_held);
+    if (!all_known)
+        c->claims_held = c->claim_count;
     for (uint32_t n = 0; r->nic_ranks && n < c->rail_count; n++)
         c->foreign[n] = r->nic_ranks[c->rails->nic[n]] * sum / r->task_count;
     qsort(c->claims, c->claim_count, sizeof(*c->claims), choosing_order);
@@ -198,11 +223,12 @@ static uint32_t choose_port(const struct chooser *c, const struct claim *claim, 
 
 static void use(struct chooser *c, uint32_t local, uint32_t rail, double weight)
 {
-    *has(c, local, rail) = true;
+    if (local != NOBODY)
+        *has(c, local, rail) = true;
     c->rail_load[rail] += weight;
 }
 
-/* Gives each claim of a rank its first rail. Returns 0 or -ENOMEM. */
+/* Gives each claim that is no TURN_LEFT its first rail. Returns 0 or -ENOMEM. */
 static int choose_first(struct chooser *c)
 {
     size_t count = c->claims_held;
@@ -236,12 +262,6 @@ static int choose_first(struct chooser *c)
 }
 
 /* --- further rails ---------------------------------------------------------------------------- */
-
-/* Returns true if it is known which GPUs a task has; on a node without GPUs it has none. */
-static bool knows_gpus(const struct nuioa_request *request, uint32_t local)
-{
-    return request->tasks[local].gpus_known || !request->node->gpu_count;
-}
 
 /* Returns true if a rail that nobody has may be given to the claim. The second port of a card is
  * only for those who use the card. */
@@ -284,7 +304,7 @@ static int share_out(struct chooser *c)
     }
     for (uint32_t i = 0; i < n; i++) {
         rate[i] = c->claims[i].weight;
-        load[i] = c->claims[i].local != NOBODY;
+        load[i] = c->claims[i].turn != TURN_LEFT;
         for (uint32_t k = 0; k < idle_count; k++)
             allowed[(size_t)k * n + i] =
                 may_add(c, &c->claims[i], idle[k], card_used[c->card[idle[k]]]);

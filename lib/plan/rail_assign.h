@@ -12,6 +12,9 @@
  * rails it gets one so that the cards are loaded evenly, by weight over rate
  * (plan/rail_match.h), and then the first in PCI order: equal nodes choose equally. A GPU has an
  * equal part of its rank's weight. The load begins with request->nic_ranks, times the mean weight.
+ * If some ranks' GPUs are unknown, they are taken to have those that no other rank has: these GPUs
+ * choose together with the known ones, each with the mean weight. So the processes of a node, each
+ * of which knows its own GPUs alone, choose different rails.
  *
  * With the option rails=auto, rails that nobody got then go to those to which they are equally
  * near, evenly by weight. A GPU that no rank of the step has gets its part too: its NIC is left to

@@ -304,6 +304,47 @@ static void test_unknown_gpus(void **state)
     plan_case_free(s);
 }
 
+/* Moves the NICs of one rank to another plan. */
+static void move_nics(struct nuioa_assignment *to, struct nuioa_assignment *from)
+{
+    free(to->nics);
+    to->nics = from->nics;
+    to->nic_count = from->nic_count;
+    to->nic = from->nic;
+    to->path = from->path;
+    from->nics = NULL;
+    from->nic_count = 0;
+}
+
+/* Each process of a node plans for itself, and knows its own GPU alone: together they choose as
+ * well as a plan that knows all. */
+static void test_each_knows_its_own(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SHAPES; i++) {
+        unsigned n = shapes[i].gpus;
+        struct plan_case *all = machine_of(&shapes[i], n);
+        char text[64] = "";
+        for (unsigned k = 0; k < n; k++)
+            sprintf(text + strlen(text), "%s%u", k ? ";" : "", n - 1 - k);
+        plan_case_gpus(all, text);
+        plan_case_make(all);
+        for (unsigned k = 0; k < n; k++) {
+            struct plan_case *one = machine_of(&shapes[i], n);
+            *text = '\0';
+            for (unsigned other = 0; other < n; other++)
+                sprintf(text + strlen(text), other == k ? "%s%u" : "%s?", other ? ";" : "",
+                        n - 1 - k);
+            plan_case_gpus(one, text);
+            plan_case_make(one);
+            move_nics(&all->plan.assignments[k], &one->plan.assignments[k]);
+            plan_case_free(one);
+        }
+        check_one_gpu(all, shapes[i].name);
+        plan_case_free(all);
+    }
+}
+
 static void test_a_gpu_that_is_not_there(void **state)
 {
     (void)state;
@@ -576,6 +617,7 @@ int main(void)
         cmocka_unit_test(test_random_paths),
         cmocka_unit_test(test_unknown_paths),
         cmocka_unit_test(test_unknown_gpus),
+        cmocka_unit_test(test_each_knows_its_own),
         cmocka_unit_test(test_a_gpu_that_is_not_there),
         cmocka_unit_test(test_rails),
         cmocka_unit_test(test_rails_farther_away),
