@@ -358,6 +358,29 @@ pretend_vendor 0x10de # NVIDIA
 [ "$plugin" = no ] || nuioa cache
 each_way "no ConstrainDevices"
 in_pmix "no ConstrainDevices"
+
+# exec_each NUMBER...: processes that nuioa exec starts, by the number of the GPU that each one has
+# and knows alone. Prints how many have the NICs of their GPU, and no other, in NUIOA_NICS and for
+# UCX, and how many NICs all have together.
+exec_each() {
+    local rank=0 right=0 all="" number said by_pci gpu nics ucx
+    read -ra by_pci <<<"$all_gpus"
+    for number; do
+        # shellcheck disable=SC2016
+        said=$(as_user env CUDA_VISIBLE_DEVICES="$number" nuioa exec --local-rank $rank \
+            --local-size $# --rails auto,connected --export env,ucx -- \
+            sh -c 'echo "$NUIOA_GPUS $NUIOA_NICS $UCX_NET_DEVICES"')
+        rank=$((rank + 1))
+        read -r gpu nics ucx <<<"$said"
+        [ "$gpu $nics" != "${by_pci[number]} $ucx" ] || ! fit "$gpu" "$nics" || right=$((right + 1))
+        all+=" ${nics//,/ }"
+    done
+    echo "$right right, $(tr ' ' '\n' <<<"${all# }" | sort -u | wc -l) NICs"
+}
+is "nuioa exec: four processes have a NIC each, behind the switch of their GPU" \
+    "$(exec_each 0 1 2 3)" "4 right, 4 NICs"
+is "... with shuffled GPUs" "$(exec_each 3 1 2 0)" "4 right, 4 NICs"
+is "... one process alone" "$(exec_each 3)" "1 right, 1 NICs"
 disturb before stop
 start
 check "no ConstrainDevices, rank 2 stops before nuioa's task_init: the others run and are right" \
