@@ -8,12 +8,15 @@
 #   odd_nic                      the model of one NIC more, on the root bus: its place is unknown
 #   switches                     NODE:GPUS:NICS of each PCIe switch, in the order of the NUMA nodes;
 #                                those of one NUMA node share a host bridge
+#   nodes                        2: there are two such machines, node0 and node1
+#   segments                     with two nodes: the network segment of each of nics, as a number;
+#                                the NICs of one segment are on one hub, and no segment on another
 #   distance                     numa_nodes x numa_nodes, row = initiator, column = memory
 
-machine_names="hagrid hagrid5 quad corona twin gpus"
+machine_names="hagrid hagrid5 quad corona twin gpus rails"
 
 define_machine() {
-    dies=1 threads=1 memory_mb=384 odd_nic="" distance=() switches=()
+    dies=1 threads=1 memory_mb=384 odd_nic="" distance=() switches=() nodes=1 segments=()
     case $1 in
     hagrid | hagrid5)
         sockets=8 cores=2 numa_nodes=8
@@ -38,6 +41,11 @@ define_machine() {
     gpus)
         sockets=2 cores=4 numa_nodes=2
         nics=(0) switches=(0:1:1 0:1:1 1:2:2)
+        distance=(10 21  21 10)
+        ;;
+    rails)
+        sockets=2 cores=2 numa_nodes=2
+        nics=(0 1 1) nodes=2 segments=(1 2 2)
         distance=(10 21  21 10)
         ;;
     *) return 1 ;;
