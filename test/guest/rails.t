@@ -62,8 +62,8 @@ export OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_{tls,devices}=any OMPI_MCA_osc=
 export OMPI_MCA_mpi_yield_when_idle=1 MPIR_CVAR_DEVICE_COLLECTIVES=none
 
 # run KIND SRUN-OPTION...: exchanges data between a rank on each node. Sets ranks, told and said as
-# ask does, and status. A program that works is known by what its ranks say after a barrier and not
-# by its status: over rxe Open MPI 4.1 sometimes never leaves MPI_Finalize. The limit ends that.
+# ask does, and status. A program that works is known by what its ranks say after a barrier, and not
+# by its status: on a busy host srun sometimes had not ended long after that. The limit ends it.
 run() {
     local kind=$1 option options=() all
     shift

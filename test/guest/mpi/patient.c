@@ -30,6 +30,7 @@ unsigned ucp_worker_progress(void *worker)
     return done;
 }
 
+/* With DISCONNECTS connections are ended as UCX does it, as rails.t has them over RDMA. */
 #ifndef DISCONNECTS
 void *ucp_disconnect_nb(void *connection)
 {
