@@ -26,7 +26,9 @@ struct profile_reader {
  * file is complete, and allocates profile->ranks if no line did. Both return 0, or a negative
  * errno with reader->err. What they allocate is freed with the profile and the reader. */
 struct profile_format {
-    bool (*recognises)(const char *line); /* of the first that is no comment and not empty */
+    /* Returns true if the first line that is no comment and not empty is of this format. NULL for
+     * profile_text, which is taken when no other format recognises the line. */
+    bool (*recognises)(const char *line);
     int (*line)(struct profile_reader *reader, char *line);
     int (*finish)(struct profile_reader *reader);
 };
