@@ -10,6 +10,7 @@
 
 #include "machine.h"
 #include "output/environment.h"
+#include "output/user_variables.h"
 #include "plan_case.h"
 
 static const char *find(const char *env, const char *name)
@@ -339,6 +340,34 @@ static void test_nccl_gpus(void **state)
     plan_case_free(s);
 }
 
+/* One variable of a program's says what another one would: then ours is not set. */
+static void test_set_otherwise(void **state)
+{
+    (void)state;
+    char mpich[] = "MPICH_PROGRESS_THREAD_AFFINITY=1", intel[] = "I_MPI_ASYNC_PROGRESS_THREADS=2";
+    char *const set[][2] = { { mpich, NULL }, { intel, NULL } };
+    for (unsigned i = 0; i < 2; i++)
+        for (unsigned k = 0; k < 2; k++)
+            assert_int_equal(nuioa_is_set_otherwise(set[k], progress[i]), i == k);
+    assert_false(nuioa_is_set_otherwise(set[0], "MPICH_OFI_NIC_POLICY"));
+}
+
+/* A setting without a name, or with one that is too long, is left out. */
+static void test_block(void **state)
+{
+    (void)state;
+    static const char settings[] = "A=1\0without\0ABCDEFGH=long\0ABCDEFG==\0B=\0";
+    const char *rest = settings;
+    char name[8];
+    assert_string_equal(nuioa_block_next(&rest, name, sizeof(name)), "1");
+    assert_string_equal(name, "A");
+    assert_string_equal(nuioa_block_next(&rest, name, sizeof(name)), "=");
+    assert_string_equal(name, "ABCDEFG");
+    assert_string_equal(nuioa_block_next(&rest, name, sizeof(name)), "");
+    assert_string_equal(name, "B");
+    assert_null(nuioa_block_next(&rest, name, sizeof(name)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,7 +375,8 @@ int main(void)
         cmocka_unit_test(test_progress),     cmocka_unit_test(test_environment),
         cmocka_unit_test(test_several_nics), cmocka_unit_test(test_nccl),
         cmocka_unit_test(test_connected),    cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_nccl_gpus),
+        cmocka_unit_test(test_nccl_gpus),    cmocka_unit_test(test_set_otherwise),
+        cmocka_unit_test(test_block),
     };
     return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }

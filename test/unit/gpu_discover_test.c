@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "dump.h"
@@ -93,6 +94,56 @@ static void test_render_node(void **state)
     assert_true(hwloc_bitmap_isset(node.gpus[0].numas, 1));
     nuioa_node_free(&node);
     dump_remove(&dump);
+}
+
+/* The XML of a display of AMD's of class VGA, which hwloc's backend for OpenCL or for RSMI knows or
+ * not. Returns how many GPUs the node then has beside the seven others of gpu-paths.xml. */
+static unsigned displays_of_amd(const char *link_speed, const char *backend_device)
+{
+    static const char accelerator[] =
+        "pci_link_speed=\"15.750000\" pci_type=\"1200 [1002:74a1] [1002:74a1] 00\"/>";
+    char path[] = "/tmp/nuioa-amd-XXXXXX", name[512];
+    struct nuioa_node node;
+    char *text = NULL;
+    size_t room = 0;
+    const char *srcdir = getenv("srcdir");
+    snprintf(name, sizeof(name), "%s/../topologies/gpu-paths.xml", srcdir ? srcdir : ".");
+    FILE *in = fopen(name, "r");
+    assert_non_null(in);
+    assert_true(getdelim(&text, &room, '\0', in) > 0);
+    fclose(in);
+    char *at = strstr(text, accelerator);
+    assert_non_null(at);
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    dprintf(fd,
+            "%.*spci_link_speed=\"%s\" pci_type=\"0300 [1002:515e] [1002:515e] 00\">%s</object>%s",
+            (int)(at - text), text, link_speed, backend_device, at + strlen(accelerator));
+    close(fd);
+    free(text);
+    load(&node, path);
+    unsigned count = node.gpu_count;
+    assert_string_equal(node.gpus[2].pci, count == 8 ? "0000:1d:00.0" : "0000:21:00.0");
+    nuioa_node_free(&node);
+    unlink(path);
+    return count - 7;
+}
+
+/* A display of a management processor has no PCI Express link. A display that OpenCL or RSMI can
+ * compute with is a GPU all the same. */
+static void test_displays_of_amd(void **state)
+{
+    (void)state;
+    static const char disk[] =
+        "<object type=\"OSDev\" gp_index=\"900\" name=\"x\" osdev_type=\"0\"/>";
+    static const char rsmi[] =
+        "<object type=\"OSDev\" gp_index=\"901\" name=\"rsmi0\" subtype=\"RSMI\" osdev_type=\"5\"/>";
+    char both[256];
+    snprintf(both, sizeof(both), "%s%s", disk, rsmi);
+    assert_int_equal(displays_of_amd("0.000000", ""), 0);
+    assert_int_equal(displays_of_amd("0.000000", disk), 0);
+    assert_int_equal(displays_of_amd("0.000000", both), 1);
+    assert_int_equal(displays_of_amd("15.750000", ""), 1);
 }
 
 /* A bridge between PCI buses, of which hwloc reads the configuration space. */
@@ -184,9 +235,10 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),         cmocka_unit_test(test_no_gpu),
-        cmocka_unit_test(test_render_node),   cmocka_unit_test(test_switches),
-        cmocka_unit_test(test_own_numa_node), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_paths),           cmocka_unit_test(test_no_gpu),
+        cmocka_unit_test(test_render_node),     cmocka_unit_test(test_switches),
+        cmocka_unit_test(test_own_numa_node),   cmocka_unit_test(test_names),
+        cmocka_unit_test(test_displays_of_amd),
     };
     return cmocka_run_group_tests_name("gpu_discover", tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include "profile/hints_from_profile.h"
 #include "profile/profile_read.h"
+#include "profile/profile_reader.h"
 #include "profile/profile_slice.h"
 #include "profile/profile_write.h"
 
@@ -99,6 +100,26 @@ static void test_malformed(void **state)
     struct nuioa_profile p;
     assert_int_equal(read_text(HEAD "pair\0 1 2", sizeof(HEAD) + 8, &p), -EINVAL);
     assert_non_null(strstr(err.text, ":3: not a text file"));
+}
+
+/* One more than the most, of columns and of pairs. */
+static void test_too_many(void **state)
+{
+    (void)state;
+    enum { COLUMNS = NUIOA_PROFILE_RANKS_MAX + 1 };
+    char *row = malloc(2 * COLUMNS + 1);
+    for (size_t i = 0; i < COLUMNS; i++)
+        memcpy(row + 2 * i, "0 ", 2);
+    row[2 * COLUMNS] = '\0';
+    refuse(row, "1: more than 1048576 columns");
+    free(row);
+
+    struct nuioa_profile full = { .flow_count = NUIOA_PROFILE_FLOWS_MAX };
+    struct profile_reader reader = { .path = "p", .line = 9, .profile = &full, .err = &err };
+    const struct nuioa_flow flow = { 0, 1, 1, 1, 0 };
+    assert_int_equal(profile_add_flow(&reader, &flow), -EINVAL);
+    assert_string_equal(err.text, "p:9: more than 16777216 pairs");
+    assert_int_equal(full.flow_count, NUIOA_PROFILE_FLOWS_MAX);
 }
 
 static void test_files(void **state)
@@ -409,6 +430,7 @@ int main(void)
         cmocka_unit_test(test_large_first),   cmocka_unit_test(test_slices_of_many),
         cmocka_unit_test(test_repeated_rank), cmocka_unit_test(test_write),
         cmocka_unit_test(test_matrix),        cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_too_many),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }

@@ -231,6 +231,73 @@ static void test_numbers(void **state)
     assert_string_equal(jobs(&err), "5");
 }
 
+/* The name of a program may have blanks and parentheses; without the right number of fields nobody
+ * knows when it started. */
+static void test_process(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *stat;
+        int rc;
+    } cases[] = {
+        { "1 (a) 22) x) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 2222 23", 0 },
+        { "1 (a", -EINVAL },
+        { "1 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21", -EINVAL },
+        { "1 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 -1", -EINVAL },
+        { "", -EINVAL },
+    };
+    struct nuioa_step_load load;
+    char name[32];
+    int proc = directory.proc;
+    snprintf(name, sizeof(name), "%d", (int)getpid());
+    assert_int_equal(mkdirat(directory.fd, name, 0700), 0);
+    snprintf(name, sizeof(name), "%d/stat", (int)getpid());
+    directory.proc = directory.fd; /* with what it says of processes */
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        put(name, cases[i].stat, strlen(cases[i].stat), 0600);
+        load.start = 0;
+        assert_int_equal(nuioa_step_load_sign(&directory, &load), cases[i].rc);
+        assert_int_equal(load.start, cases[i].rc ? 0 : 2222);
+    }
+    directory.proc = proc;
+}
+
+/* Two steps of one job, in the order of their numbers. */
+static void test_steps_of_a_job(void **state)
+{
+    (void)state;
+    struct nuioa_error err;
+    struct nuioa_step_load load = step_of(7, "a", 1), *loads;
+    uint32_t count;
+    for (load.step = 4; load.step-- > 0;)
+        write_step(&load);
+    assert_int_equal(nuioa_step_loads_read(&directory, &loads, &count, &err), 0);
+    assert_int_equal(count, 4);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(loads[i].step, i);
+    free(loads);
+}
+
+/* What a process left that had the number of this one and was killed is in nobody's way; a
+ * directory is. */
+static void test_in_the_way(void **state)
+{
+    (void)state;
+    struct nuioa_error err = { "" };
+    struct nuioa_step_load load = step_of(7, "a", 1);
+    char name[64];
+    snprintf(name, sizeof(name), ".7.0.%u", load.pid);
+    put(name, "half", 4, 0600);
+    write_step(&load);
+    assert_false(there(name));
+    assert_string_equal(jobs(&err), "7");
+    nuioa_step_load_remove(&directory, &load);
+    assert_int_equal(mkdirat(directory.fd, name + 1, 0700), 0);
+    assert_int_equal(nuioa_step_load_write(&directory, &load, &err), -EISDIR);
+    assert_non_null(strstr(err.text, "Is a directory"));
+    assert_false(there(name));
+}
+
 /* More files than a reader reads. */
 static void test_many(void **state)
 {
@@ -298,6 +365,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stale, begin, end),
         cmocka_unit_test_setup_teardown(test_garbage, begin, end),
         cmocka_unit_test_setup_teardown(test_numbers, begin, end),
+        cmocka_unit_test_setup_teardown(test_process, begin, end),
+        cmocka_unit_test_setup_teardown(test_steps_of_a_job, begin, end),
+        cmocka_unit_test_setup_teardown(test_in_the_way, begin, end),
         cmocka_unit_test_setup_teardown(test_many, begin, end),
         cmocka_unit_test_setup_teardown(test_directory, begin, end),
         cmocka_unit_test_setup_teardown(test_sum, begin, end),

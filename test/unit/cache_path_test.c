@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Where a cache is: the name of the host, and paths that are no place for one. */
+
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "leak_check.h"
+#include "machine.h"
+#include "topology/cache.h"
+
+/* Replaces the function of the C library. */
+static const char *host_name = "n1";
+
+int gethostname(char *name, size_t size)
+{
+    snprintf(name, size, "%s", host_name);
+    return 0;
+}
+
+/* A name with a slash could leave the directory of caches. */
+static void test_host_names(void **state)
+{
+    (void)state;
+    static const char *const names[][2] = {
+        { "n1", NUIOA_CACHE_DIR "/n1.cache" },
+        { "n1.site.org", NUIOA_CACHE_DIR "/n1.site.org.cache" },
+        { "../../etc/x", NUIOA_CACHE_DIR "/localhost.cache" },
+        { "", NUIOA_CACHE_DIR "/localhost.cache" },
+    };
+    char path[64];
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        host_name = names[i][0];
+        assert_int_equal(nuioa_cache_path(path, sizeof(path)), 0);
+        assert_string_equal(path, names[i][1]);
+        assert_int_equal(nuioa_cache_path(path, strlen(names[i][1])), -ENAMETOOLONG);
+    }
+    host_name = "n1";
+}
+
+static char directory[64];
+static struct nuioa_node node;
+
+static int begin(void **state)
+{
+    (void)state;
+    machine_quad(&node);
+    snprintf(directory, sizeof(directory), "/tmp/nuioa-cache-XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    nuioa_node_free(&node);
+    return rmdir(directory);
+}
+
+/* Expects that no cache is written, that the message has `text`, and that nothing is left behind. */
+static void refuse(const char *path, const char *text)
+{
+    struct nuioa_error err = { "" };
+    struct leak_check before = leak_check_begin();
+    unsigned files = files_in(directory);
+    assert_true(nuioa_cache_write(path, &node, NULL, &err) < 0);
+    if (!strstr(err.text, text))
+        fail_msg("'%s', wanted '%s'", err.text, text);
+    assert_int_equal(files_in(directory), files);
+    leak_check_end(&before);
+}
+
+/* Makes "DIRECTORY/./././.../c" with `length` characters. */
+static const char *long_path(size_t length)
+{
+    static char path[2 * PATH_MAX];
+    size_t used = (size_t)snprintf(path, sizeof(path), "%s", directory);
+    while (used + 2 < length - 1)
+        used += (size_t)snprintf(path + used, sizeof(path) - used, "/.");
+    while (used < length - 1)
+        path[used++] = '/';
+    snprintf(path + used, sizeof(path) - used, "c");
+    assert_int_equal(strlen(path), length);
+    return path;
+}
+
+static void test_paths(void **state)
+{
+    (void)state;
+    char path[128], name[300];
+    struct nuioa_error err = { "" };
+    assert_int_equal(nuioa_cache_write(long_path(1000), &node, NULL, &err), 0);
+    assert_int_equal(unlink(long_path(1000)), 0);
+    refuse(long_path(PATH_MAX + 10), "name too long"); /* that of the directory */
+    refuse(long_path(PATH_MAX - 10), "name too long"); /* that of the temporary file */
+
+    snprintf(path, sizeof(path), "%s/n1.cache", directory);
+    assert_int_equal(mkdir(path, 0700), 0);
+    refuse(path, "Is a directory");
+    assert_int_equal(rmdir(path), 0);
+
+    memset(name, 'x', sizeof(name) - 1); /* longer than a file's name may be */
+    name[sizeof(name) - 1] = '\0';
+    name[0] = '/';
+    refuse(name, "/xxxx");
+}
+
+/* A distance file that is not there counts by its name. */
+static void test_no_distances(void **state)
+{
+    (void)state;
+    char path[128];
+    struct nuioa_node kept;
+    snprintf(path, sizeof(path), "%s/n1.cache", directory);
+    assert_int_equal(nuioa_cache_write(path, &node, "/nonexistent/a", NULL), 0);
+    assert_int_equal(nuioa_cache_read(path, "/nonexistent/b", &kept, NULL), -ESTALE);
+    assert_int_equal(nuioa_cache_read(path, NULL, &kept, NULL), -ESTALE);
+    assert_int_equal(nuioa_cache_read(path, "/nonexistent/a", &kept, NULL), 0);
+    nuioa_node_free(&kept);
+    assert_int_equal(unlink(path), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_host_names),
+        cmocka_unit_test_setup_teardown(test_paths, begin, end),
+        cmocka_unit_test_setup_teardown(test_no_distances, begin, end),
+    };
+    return cmocka_run_group_tests_name("cache_path", tests, NULL, NULL);
+}
