@@ -116,6 +116,11 @@ static void test_other_arrays(void **state)
     assert_int_equal(nuioa_client_leaders(c, &ranks), 0);
     assert_string_equal(nuioa_client_nic(c), "mlx5_1:1");
     nuioa_client_close(c);
+    setenv("PMIX_STAND_IN", "distances", 1);
+    c = nuioa_client_open();
+    assert_int_equal(nuioa_client_order(c, &ranks), 0);
+    assert_int_equal(nuioa_client_leaders(c, &ranks), 2);
+    nuioa_client_close(c);
 }
 
 int main(void)

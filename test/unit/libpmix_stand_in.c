@@ -36,6 +36,22 @@ static void put_ranks(pmix_value_t *value, uint32_t first, uint32_t second)
     value->data.darray->array = ranks;
 }
 
+/* An array of structs that have texts of their own. */
+static void put_distances(pmix_value_t *value)
+{
+    pmix_device_distance_t *distances = calloc(2, sizeof(*distances));
+    value->type = PMIX_DATA_ARRAY;
+    value->data.darray = calloc(1, sizeof(*value->data.darray));
+    if (!distances || !value->data.darray)
+        abort();
+    distances[0].uuid = strdup("fab://1");
+    distances[0].osname = strdup("mlx5_0");
+    distances[1].osname = strdup("mlx5_1");
+    value->data.darray->type = PMIX_DEVICE_DIST;
+    value->data.darray->size = 2;
+    value->data.darray->array = distances;
+}
+
 static void put_text(pmix_value_t *value, const char *text)
 {
     value->type = PMIX_STRING;
@@ -54,6 +70,8 @@ static int put_node(pmix_value_t *value, const char *key)
     } else if (!strcmp(key, "nuioa.leader")) {
         value->type = PMIX_PROC_RANK;
         value->data.rank = 6;
+    } else if (!strcmp(key, "nuioa.order") && is("distances")) {
+        put_distances(value);
     } else if (!strcmp(key, "nuioa.order")) {
         put_ranks(value, 6, 5);
     } else if (!strcmp(key, "nuioa.rail_leaders")) {

@@ -182,14 +182,33 @@ static void test_record_is_full(void **state)
     nuioa_publish_close(publisher);
 }
 
+/* Nothing is stored of a rank without keys. Texts have room for as many as there are keys. */
+static void test_record_of_texts(void **state)
+{
+    (void)state;
+    struct nuioa_publisher *publisher = open_it(0);
+    struct nuioa_error err = { "" };
+    struct record record;
+    publisher->err = &err;
+    record_begin(&record, 4);
+    stored = 0;
+    assert_int_equal(record_store(publisher, &record), 0);
+    assert_int_equal(stored, 0);
+    for (unsigned i = 0; i <= RECORD_KEYS; i++)
+        assert_true(record_add_text(&record, i < RECORD_KEYS ? "key" : "last", strdup("text")));
+    assert_int_equal(record_store(publisher, &record), -ENOBUFS);
+    assert_non_null(strstr(err.text, "last "));
+    record_end(&record);
+    nuioa_publish_close(publisher);
+}
+
 int main(void)
 {
     alarm(60); /* one that hangs has failed */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_silent_from_the_start),
-        cmocka_unit_test(test_silent_later),
-        cmocka_unit_test(test_record_is_full),
+        cmocka_unit_test(test_answers),         cmocka_unit_test(test_silent_from_the_start),
+        cmocka_unit_test(test_silent_later),    cmocka_unit_test(test_record_is_full),
+        cmocka_unit_test(test_record_of_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

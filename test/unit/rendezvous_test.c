@@ -8,10 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
+#include "leak_check.h"
+#include "machine.h"
+#include "plan_case.h"
 #include "spank/rendezvous/hello.h"
 #include "spank/rendezvous/leaders.h"
+#include "spank/rendezvous/listener.h"
+#include "spank/rendezvous/node_diff.h"
 #include "spank/rendezvous/record.h"
 #include "spank/rendezvous/summary.h"
 #include "spank/rendezvous/token.h"
@@ -108,6 +114,11 @@ static void *make_record(uint32_t node, uint32_t state, const char *numa, uint32
     return bytes;
 }
 
+static void set_u32(char *bytes, size_t offset, uint32_t value)
+{
+    memcpy(bytes + offset, &value, sizeof(value));
+}
+
 static void records(void **state)
 {
     struct record record;
@@ -149,6 +160,66 @@ static void records(void **state)
     bytes[offsetof(struct wire_record, host)] = '\n';
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
     free(bytes);
+}
+
+/* Every text of a NIC and of a warning ends within its size. */
+static void record_texts(void **state)
+{
+    static const size_t nic_texts[] = { offsetof(struct wire_nic, label),
+                                        offsetof(struct wire_nic, numas) };
+    struct record record;
+    size_t length;
+    char *bytes = make_record(0, 2, "0", 1, &length);
+    (void)state;
+    bytes = realloc(bytes, length + 256);
+    strcpy(bytes + length, "a warning");
+    set_u32(bytes, offsetof(struct wire_record, warning_count), 1);
+    length += 256;
+    assert_int_equal(record_read(bytes, length, &record), 0);
+    assert_string_equal(record.warnings[0], "a warning");
+    for (unsigned i = 0; i < 2; i++) {
+        char *text = bytes + sizeof(struct wire_record) + nic_texts[i], first = *text;
+        *text = '\n';
+        assert_int_equal(record_read(bytes, length, &record), -EINVAL);
+        *text = first;
+    }
+    assert_int_equal(record_read(bytes, length, &record), 0);
+    memset(bytes + length - 256, 'x', 256);
+    assert_int_equal(record_read(bytes, length, &record), -EINVAL);
+    free(bytes);
+}
+
+/* A large job has a line for all ranks that share NUMA nodes, NICs and level. */
+static void made_records(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_hagrid(&s->node, 5);
+    nuioa_copy(s->node.host, sizeof(s->node.host), "n\n1");
+    plan_case_on(s, 16, 1);
+    plan_case_make(s);
+    for (uint32_t grouped = 0; grouped < 2; grouped++) {
+        const struct record_source source = { .plan = &s->plan,
+                                              .node = &s->node,
+                                              .position = 3,
+                                              .job_tasks = RECORD_RANKS_MAX + grouped };
+        struct record record;
+        size_t length;
+        uint32_t ranks = 0;
+        void *bytes = record_make(&source, &length);
+        assert_int_equal(record_read(bytes, length, &record), 0);
+        assert_string_equal(record.head->host, "n?1");
+        assert_int_equal(record.head->node, 3);
+        assert_int_equal(record.head->line_count, grouped ? 8 : 16); /* NUMA nodes : ranks */
+        for (uint32_t i = 0; i < record.head->line_count; i++) {
+            ranks += record.lines[i].count;
+            assert_int_equal(record.lines[i].count, grouped ? 2 : 1);
+            assert_int_equal(!!strpbrk(record.lines[i].ranks, ",-"), grouped);
+        }
+        assert_int_equal(ranks, 16);
+        free(bytes);
+    }
+    plan_case_free(s);
 }
 
 /* Each number that a report prints has a limit. */
@@ -303,6 +374,81 @@ static void report(void **state)
     free(text);
 }
 
+/* A fact of the first NIC of a record. */
+#define NIC(field) (sizeof(struct wire_record) + offsetof(struct wire_nic, field))
+
+/* 40 nodes with two ranks each. Node 5 is in a class of its own for its level, node 6 for a NIC
+ * that is usable or not as no other node's, and the nodes from 7 on for their rates. */
+static void many_classes(void **state)
+{
+    (void)state;
+    for (uint32_t usable = 0; usable < 2; usable++) {
+        struct summary *summary = summary_new();
+        for (uint32_t i = 0; i < 40; i++) {
+            struct record record;
+            size_t length;
+            char *bytes = make_record(i, 2, "0", 2, &length);
+            char *lines = bytes + sizeof(struct wire_record) + sizeof(struct wire_nic);
+            for (uint32_t k = 0; i == 4 && k < 2; k++)
+                set_u32(lines + k * sizeof(struct wire_line), offsetof(struct wire_line, level),
+                        UINT32_MAX);
+            set_u32(bytes, NIC(usable), (i == 5) == usable);
+            set_u32(bytes, NIC(rate_mbps), i < 6 ? 100 : 100 + i);
+            assert_int_equal(record_read(bytes, length, &record), 0);
+            summary_add(summary, &record);
+            free(bytes);
+        }
+        char *text = summary_text(summary, false);
+        assert_non_null(strstr(text, "n[1-4]  "));
+        char *line = strstr(text, " n5  ");
+        assert_non_null(line);
+        *strchr(line, '\n') = ' ';
+        char *end = strchr(line, '\n'), *level = strstr(line, " -:2 ");
+        assert_true(level && level < end);
+        assert_non_null(strstr(text, "\n  and 5 more classes of nodes\n"));
+        assert_non_null(strstr(text, usable ? "n6: mlx5_0:1 is usable, elsewhere not\n"
+                                            : "n6: mlx5_0:1 is not usable\n"));
+        assert_non_null(strstr(text, "n7: mlx5_0:1 has 106 Mb/s, elsewhere 100\n"));
+        free(text);
+        summary_free(summary);
+    }
+}
+
+/* More differences than there is room for. */
+static void differences(void **state)
+{
+    (void)state;
+    struct record usual, other;
+    size_t length;
+    char *a = make_record(0, 2, "0", 1, &length), *b = make_record(1, 1, "1", 1, &length);
+    char texts[4][NODE_DIFF_TEXT] = { "", "", "", "" };
+    set_u32(b, NIC(rate_mbps), 7);
+    assert_int_equal(record_read(a, length, &usual), 0);
+    assert_int_equal(record_read(b, length, &other), 0);
+    assert_int_equal(node_diff_texts(&usual, &other, texts, 2), 2);
+    assert_string_equal(texts[1], "mlx5_0:1 on NUMA node 1, elsewhere 0");
+    assert_string_equal(texts[2], "");
+    assert_int_equal(node_diff_texts(&usual, &other, texts, 4), 3);
+    assert_string_equal(texts[2], "mlx5_0:1 has 7 Mb/s, elsewhere 0");
+    free(a);
+    free(b);
+}
+
+/* Ports that are taken, and addresses that are none or lead nowhere. */
+static void listeners(void **state)
+{
+    (void)state;
+    struct leak_check before = leak_check_begin();
+    uint16_t port, other;
+    int fd = listener_open(0, 0, &port);
+    assert_true(fd >= 0 && port > 0);
+    assert_int_equal(listener_open(port, port, &other), -EADDRINUSE);
+    assert_int_equal(listener_connect("localhost", port), -EINVAL);
+    assert_true(listener_connect("fe80::1", port) < 0); /* of no interface */
+    close(fd);
+    leak_check_end(&before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,10 +456,15 @@ int main(void)
         cmocka_unit_test(changed_tables),
         cmocka_unit_test(records),
         cmocka_unit_test(record_limits),
+        cmocka_unit_test(record_texts),
+        cmocka_unit_test(made_records),
         cmocka_unit_test(hellos),
         cmocka_unit_test(invitations),
         cmocka_unit_test(wrong_invitations),
         cmocka_unit_test(report),
+        cmocka_unit_test(many_classes),
+        cmocka_unit_test(differences),
+        cmocka_unit_test(listeners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
