@@ -65,7 +65,7 @@ static int end(void **state)
     return rmdir(directory);
 }
 
-/* Expects that no cache is written, that the message has `text`, and that nothing is left behind. */
+/* Expects that no cache is written, a message with `text`, and that nothing is left behind. */
 static void refuse(const char *path, const char *text)
 {
     struct nuioa_error err = { "" };

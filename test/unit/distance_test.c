@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -277,6 +278,12 @@ static void test_site_written(void **state)
         assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, &err), 0);
         assert_memory_equal(matrix, written, sizeof(matrix));
     }
+    char path[PATH_MAX];
+    memset(path, '/', sizeof(path));
+    memcpy(path, "/tmp", 4);
+    strcpy(path + sizeof(path) - 6, "/name");
+    assert_int_equal(nuioa_distance_write_site(path, &node, written, "", &err), -ENAMETOOLONG);
+    assert_non_null(strstr(err.text, "name too long"));
     nuioa_node_free(&node);
 }
 

@@ -125,6 +125,10 @@ finds "wrong arguments" "plugin-argument plugin-argument" \
     "nuioa.conf:1: plugstack.conf: policy: 'fast' is not .*nick: no such option; did you mean nic"
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so topology=/etc/node.xml"
 finds "emulation" plugin-emulates 'topology=/etc/node.xml'
+truncate -s 5M "$node/etc/slurm/slurm.conf"
+doctor
+is "a slurm.conf that is too large to be one" "$status|$found" "0|slurm-unread"
+fresh
 rm -r "$node/etc/slurm"
 doctor
 is "no slurm.conf: said, and no reason to worry" "$status|$found" "0|slurm-unread"
@@ -155,6 +159,8 @@ setting() { printf '%s\n' "$@" >>"$node/etc/slurm/slurm.conf"; }
 
 setting TaskPlugin=task/cgroup
 finds "no task/affinity" task-plugin 'TaskPlugin=task/cgroup: nothing binds'
+setting 'TaskPlugin=task/cgroup,\#task/affinity # task/affinity'
+finds "a # that begins no comment" task-plugin 'TaskPlugin=task/cgroup,#task/affinity: nothing'
 setting TaskPlugin=affinity
 finds "no task/cgroup" cores-unconstrained 'no task/cgroup'
 setting TASKPLUGIN=affinity,cgroup
@@ -243,6 +249,8 @@ put $pci1/current_link_width 8
 put $pci1/current_link_speed "8.0 GT/s PCIe"
 finds "half the lanes at half the speed" pcie-narrow:mlx5_1 \
     '8 lanes at 8.0 GT/s, 63015 Mb/s; it is made for 16 at 16.0 GT/s. Its network carries 200000'
+put $pci1/current_link_speed "5.0 GT/s PCIe"
+finds "a link of the second generation" pcie-narrow:mlx5_1 '16 lanes at 5.0 GT/s, 64000 Mb/s'
 put $pci1/max_link_speed "32.0 GT/s PCIe"
 finds "slower than it could, faster than its network" pcie-reduced:mlx5_1 \
     '252061 Mb/s; .* 32.0 GT/s'
@@ -260,6 +268,9 @@ rm "$node"/proc/irq/4?/effective_affinity_list
 put proc/irq/40/smp_affinity_list 0-7
 put proc/irq/41/smp_affinity_list 0-7
 finds "IRQs that may only be served far away" irq-far:mlx5_1 'go to CPUs 0-7'
+rm "$node"/proc/irq/40/effective_affinity_list
+put proc/irq/41/effective_affinity_list far
+healthy "IRQs of which nobody says who serves them"
 
 # Ethernet as the fabric: the InfiniBand cards are gone.
 no_infiniband() {
@@ -313,6 +324,17 @@ fresh
 numa 4 20
 finds "a flat SLIT" slit-flat 'one value for all pairs of 4 NUMA nodes'
 numa 4 20
+for node_of in "0 10 16 20 20" "1 16 10 20 20" "2 20 20 10 16" "3 20 20 16 10"; do
+    put "sys/devices/system/node/node${node_of%% *}/distance" "${node_of#* }"
+done
+healthy "a SLIT that is not flat"
+for file in "$node"/sys/devices/system/cpu/cpu*/topology; do
+    echo 0 >"$file/physical_package_id"
+    echo ffff >"$file/core_siblings"
+done
+numa 4 20
+finds "a flat SLIT within one package" slit-flat 'one value for all pairs of 4 NUMA nodes'
+numa 4 20
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
 {
     echo "nuioa-distances 1"
@@ -346,7 +368,8 @@ put $pci1/local_cpus ff00ff00
 sed -i 's/Some Processor/Intel(R) Xeon(R) Platinum 8480+/' "$node/proc/cpuinfo"
 doctor
 is "a large Xeon: SNC cannot be seen, which does not count" "$status|$found" "0|snc"
-fresh
+sed -i 's/Platinum 8480+/6980P/' "$node/proc/cpuinfo"
+healthy "a large Xeon that is not of the kinds with SNC"
 
 # --- MPI ------------------------------------------------------------------------------------------
 
@@ -374,6 +397,8 @@ told UCX_NET_DEVICES eno2
 told UCX_NET_DEVICES ib0
 left UCX_NET_DEVICES mlx5_0:1,eno2
 left UCX_NET_DEVICES all
+left UCX_NET_DEVICES cuda0-mlx5_0:1,lo
+told UCX_TLS "tcp$(printf ',self%.0s' {1..200})"
 told FI_PROVIDER tcp
 told FI_PROVIDER "tcp;ofi_rxm"
 told FI_PROVIDER sockets

@@ -137,7 +137,7 @@ static void test_displays_of_amd(void **state)
     static const char disk[] =
         "<object type=\"OSDev\" gp_index=\"900\" name=\"x\" osdev_type=\"0\"/>";
     static const char rsmi[] =
-        "<object type=\"OSDev\" gp_index=\"901\" name=\"rsmi0\" subtype=\"RSMI\" osdev_type=\"5\"/>";
+        "<object type=\"OSDev\" gp_index=\"901\" name=\"rsmi0\" osdev_type=\"5\"/>";
     char both[256];
     snprintf(both, sizeof(both), "%s%s", disk, rsmi);
     assert_int_equal(displays_of_amd("0.000000", ""), 0);

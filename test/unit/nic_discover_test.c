@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include "machine.h"
 #include "topology/node.h"
 #include "topology/node_load.h"
+#include "util/sysfs.h"
 
 #define FE80 "fe80:0000:0000:0000"
 #define IPOIB "80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:00:01"
@@ -336,6 +338,27 @@ static void test_slingshot(void **state)
     unlink(path);
 }
 
+/* A root whose name leaves no room for that of a class. */
+static void test_long_root(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_sysfs sysfs;
+    char root[PATH_MAX];
+    dump_make(&dump);
+    for (int longer = 0; longer < 2; longer++) {
+        size_t used = strlen(dump.path), length = longer ? sizeof(root) - 12 : sizeof(root) - 30;
+        memset(root, '/', sizeof(root));
+        memcpy(root, dump.path, used);
+        root[length] = '\0';
+        nuioa_sysfs_open(&sysfs, root);
+        assert_int_equal(sysfs.net >= 0, !longer);
+        assert_int_equal(sysfs.drm, -1);
+        nuioa_sysfs_close(&sysfs);
+    }
+    dump_remove(&dump);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,7 +367,7 @@ int main(void)
         cmocka_unit_test(test_rdma_bond),        cmocka_unit_test(test_software_devices),
         cmocka_unit_test(test_platform_device),  cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_locality),         cmocka_unit_test(test_contradiction),
-        cmocka_unit_test(test_slingshot),
+        cmocka_unit_test(test_slingshot),        cmocka_unit_test(test_long_root),
     };
     return cmocka_run_group_tests_name("nic_discover", tests, NULL, NULL);
 }

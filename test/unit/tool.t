@@ -32,6 +32,8 @@ usage "--allowed: '3-' is not a CPU list" plan --tasks 1 --allowed 3-
 usage "--allowed: ',1' is not a CPU list" plan --tasks 1 --allowed ,1
 usage "--rails: '0' is not auto, a number of NICs" plan --tasks 1 --rails 0
 usage "--gpus has GPUs for 3 tasks, but there are 2 tasks" plan --tasks 2 --gpus '0;1;2'
+usage "--gpus: 'x' is not a list of GPUs such as 0,2-3" plan --topology "$machines/gpus.xml" \
+    --gpus '0;x'
 usage "--ranks: " plan --tasks 1 --ranks x
 usage "--ranks names 4 ranks, but there are 5 tasks" plan --tasks 5 --ranks 4-7
 usage "--json, --xml and --format exclude each other" plan --tasks 1 --json --format rankfile
@@ -74,6 +76,10 @@ printf '0\n1-2\n' >"$work/binding"
 unanswered "has 2 lines, but there are 3 tasks" plan --topology "$hagrid" --tasks 3 \
     --binding "$work/binding"
 unanswered "$work/binding:2: CPU 1 is not" plan --topology "$hagrid" --allowed 0,2 \
+    --binding "$work/binding"
+unanswered "$work: cannot be read" plan --topology "$hagrid" --binding "$work"
+yes 0 | head -n 65537 >"$work/binding"
+unanswered "$work/binding: more than 65536 lines" plan --topology "$hagrid" \
     --binding "$work/binding"
 unanswered "/no/such/dir/x.xml: " plan --tasks 16 --topology "$hagrid" --hints "$weights" \
     --xml /no/such/dir/x.xml
@@ -157,6 +163,8 @@ is "... a rank leaves the core that serves interrupts" \
 is "... and nothing costs more" "$(json "d['mapper'], d['cost']['slurm'] == d['cost']['plan']")" \
     "spare True"
 like "... says why" "$(json "d['reason']")" 'left cores that serve NIC interrupts for spare ones'
+answers "policy cpu, with the interrupts of this machine" plan --tasks 1 --policy cpu --json
+is "... is a plan" "$(json "d['policy'], d['planned'], len(d['tasks'])")" "cpu False 1"
 answers "... no spare core" plan --topology "$machines/quad.xml" --tasks 8 --policy cpu \
     --interrupts 9
 like "... says why not" "$out" 'the step has no spare core there'
