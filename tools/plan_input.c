@@ -76,7 +76,7 @@ static int read_binding(struct plan_input *input)
             rc = tool_fail("%s:%u: '%.40s' is not a CPU list such as 0,2,4-7", input->binding,
                            input->line_count, line);
     }
-    if (!rc && ferror(in))
+    if (!rc && !feof(in)) /* getline has failed, perhaps for want of memory */
         rc = tool_fail("%s: cannot be read", input->binding);
     free(line);
     fclose(in);

@@ -58,7 +58,7 @@ static int read_lines(struct profile_reader *r, FILE *in, const struct profile_f
             rc = format->line(r, line);
         }
     }
-    if (!rc && ferror(in))
+    if (!rc && !feof(in)) /* getline has failed, perhaps for want of memory */
         rc = nuioa_fail(r->err, -EIO, "%s: cannot be read", r->path);
     /* Open MPI's file of a rank that sent nothing consists of comments. */
     if (!format)

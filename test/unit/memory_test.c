@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Tests reports without memory. Each allocation of a report fails once alone, and once with all
+/* Tests reports, and the reading of a profile, without memory. Each allocation of a report fails once alone, and once with all
  * that follow. Then the report is missing or lacks lines, but the program goes on, and each line
  * that is there is equal to the one of the whole report. */
 
@@ -13,11 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "machine.h"
 #include "output/report.h"
 #include "output/report_node.h"
+#include "profile/profile_read.h"
 #include "rounds.h"
 
 /* --- allocations that fail -------------------------------------------------------------------- */
@@ -207,6 +209,41 @@ static void test_node(void **state)
     fail_each(of_node);
 }
 
+/* A profile is read whole, or its error is said: with a line too long for the first buffer, ranks,
+ * and more pairs than the first array has room for. */
+static void test_profile(void **state)
+{
+    (void)state;
+    enum { PAIRS = 3000 };
+    char path[] = "/tmp/nuioa-profile-XXXXXX";
+    unsigned allocations = 1;
+    if (RUNNING_ON_VALGRIND)
+        skip();
+    FILE *file = fdopen(mkstemp(path), "w");
+    assert_non_null(file);
+    fputs("nuioa-profile 1\nranks 8\nrank 0 1 1 1 1 1\n", file);
+    for (unsigned i = 0; i < PAIRS; i++)
+        fprintf(file, "pair %u %u 5 1 0%*s\n", i % 8, i % 7, i == PAIRS / 2 ? 4000 : 1, "");
+    fclose(file);
+    for (unsigned fails = 0; fails <= allocations; fails++) {
+        struct nuioa_profile profile;
+        struct nuioa_error err = { "" };
+        memory.onwards = false;
+        memory.fails = fails < allocations ? fails : UINT_MAX;
+        memory.count = 0;
+        memory.counting = true;
+        int rc = nuioa_profile_read(path, &profile, &err);
+        memory.counting = false;
+        allocations = memory.count > allocations ? memory.count : allocations;
+        assert_int_equal(profile.flow_count, rc ? 0 : PAIRS);
+        assert_int_equal(!*err.text, !rc);
+        assert_true(fails < allocations || !rc);
+        nuioa_profile_free(&profile);
+    }
+    assert_true(allocations > 5);
+    unlink(path);
+}
+
 /* A text for a launcher is whole, or there is none. */
 static void test_launchers(void **state)
 {
@@ -230,10 +267,9 @@ static void test_launchers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_explain),
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_node),
-        cmocka_unit_test(test_launchers),
+        cmocka_unit_test(test_explain), cmocka_unit_test(test_table),
+        cmocka_unit_test(test_node),    cmocka_unit_test(test_launchers),
+        cmocka_unit_test(test_profile),
     };
     return cmocka_run_group_tests_name("memory", tests, start, finish);
 }
