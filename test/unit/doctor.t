@@ -398,7 +398,6 @@ told UCX_NET_DEVICES ib0
 left UCX_NET_DEVICES mlx5_0:1,eno2
 left UCX_NET_DEVICES all
 left UCX_NET_DEVICES cuda0-mlx5_0:1,lo
-told UCX_TLS "tcp$(printf ',self%.0s' {1..200})"
 told FI_PROVIDER tcp
 told FI_PROVIDER "tcp;ofi_rxm"
 told FI_PROVIDER sockets
@@ -407,6 +406,10 @@ told I_MPI_OFI_PROVIDER tcp
 told I_MPI_FABRICS shm:tcp
 told NCCL_IB_DISABLE 1
 left NCCL_IB_DISABLE 0
+UCX_TLS=tcp$(printf ',sm%.0s' {1..200})
+export UCX_TLS
+finds "a list too long to be kept whole" mpi-ethernet:UCX_TLS 'UCX_TLS=tcp,sm,.*,sm in the env'
+unset UCX_TLS
 export UCX_NET_DEVICES=mlx5_7:1
 finds "UCX_NET_DEVICES, of another node" mpi-device:mlx5_7:1 'there is no mlx5_7:1 here'
 unset UCX_NET_DEVICES

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Tests reports, and the reading of a profile, without memory. Each allocation of a report fails once alone, and once with all
- * that follow. Then the report is missing or lacks lines, but the program goes on, and each line
- * that is there is equal to the one of the whole report. */
+/* Tests reports, and the reading of a profile, without memory. Each allocation of a report fails
+ * once alone, and once with all that follow. Then the report is missing or lacks lines, but the
+ * program goes on, and each line that is there is equal to the one of the whole report. */
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -434,6 +436,33 @@ static void differences(void **state)
     free(b);
 }
 
+/* Replaces the function of the C library: a kernel without IPv6. */
+static bool no_ipv6;
+
+int socket(int family, int type, int protocol)
+{
+    if (!no_ipv6 || family != AF_INET6)
+        return (int)syscall(SYS_socket, family, type, protocol);
+    errno = EAFNOSUPPORT;
+    return -1;
+}
+
+static void ipv4_only(void **state)
+{
+    (void)state;
+    uint16_t port;
+    no_ipv6 = true;
+    int fd = listener_open(0, 0, &port), to = listener_connect("127.0.0.1", port);
+    assert_int_equal(listener_connect("::1", port), -EAFNOSUPPORT);
+    no_ipv6 = false;
+    assert_true(fd >= 0 && port > 0 && to >= 0);
+    int from = listener_accept(fd);
+    assert_true(from >= 0);
+    close(from);
+    close(to);
+    close(fd);
+}
+
 /* Ports that are taken, and addresses that are none or lead nowhere. */
 static void listeners(void **state)
 {
@@ -465,6 +494,7 @@ int main(void)
         cmocka_unit_test(many_classes),
         cmocka_unit_test(differences),
         cmocka_unit_test(listeners),
+        cmocka_unit_test(ipv4_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
