@@ -5,6 +5,7 @@
  * program goes on, and each line that is there is equal to the one of the whole report. */
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@
 #include "output/report.h"
 #include "output/report_node.h"
 #include "profile/profile_read.h"
+#include "profile/profile_slice.h"
 #include "rounds.h"
 
 /* --- allocations that fail -------------------------------------------------------------------- */
@@ -209,6 +211,18 @@ static void test_node(void **state)
     fail_each(of_node);
 }
 
+/* Begins a call whose allocation number `fails` fails. Returns false if the call before had fewer,
+ * so that all have failed in turn. */
+static bool with_memory(unsigned fails)
+{
+    if (fails && memory.count < fails)
+        return false;
+    memory.onwards = false;
+    memory.fails = fails;
+    memory.count = 0;
+    return memory.counting = true;
+}
+
 /* A profile is read whole, or its error is said: with a line too long for the first buffer, ranks,
  * and more pairs than the first array has room for. */
 static void test_profile(void **state)
@@ -216,7 +230,7 @@ static void test_profile(void **state)
     (void)state;
     enum { PAIRS = 3000 };
     char path[] = "/tmp/nuioa-profile-XXXXXX";
-    unsigned allocations = 1;
+    struct nuioa_profile profile;
     if (RUNNING_ON_VALGRIND)
         skip();
     FILE *file = fdopen(mkstemp(path), "w");
@@ -225,33 +239,39 @@ static void test_profile(void **state)
     for (unsigned i = 0; i < PAIRS; i++)
         fprintf(file, "pair %u %u 5 1 0%*s\n", i % 8, i % 7, i == PAIRS / 2 ? 4000 : 1, "");
     fclose(file);
-    for (unsigned fails = 0; fails <= allocations; fails++) {
-        struct nuioa_profile profile;
+    for (unsigned fails = 0; with_memory(fails); fails++) {
         struct nuioa_error err = { "" };
-        memory.onwards = false;
-        memory.fails = fails < allocations ? fails : UINT_MAX;
-        memory.count = 0;
-        memory.counting = true;
         int rc = nuioa_profile_read(path, &profile, &err);
         memory.counting = false;
-        allocations = memory.count > allocations ? memory.count : allocations;
         assert_int_equal(profile.flow_count, rc ? 0 : PAIRS);
         assert_int_equal(!*err.text, !rc);
-        assert_true(fails < allocations || !rc);
         nuioa_profile_free(&profile);
     }
-    assert_true(allocations > 5);
+    assert_int_equal(nuioa_profile_read(path, &profile, NULL), 0);
+    for (unsigned fails = 0; with_memory(fails); fails++) {
+        const uint32_t ranks[] = { 1, 2 };
+        double weight[2];
+        struct nuioa_pair *pairs;
+        uint32_t count;
+        int rc = nuioa_profile_slice(&profile, NUIOA_POLICY_BANDWIDTH, ranks, 2, weight, &pairs,
+                                     &count, NULL);
+        memory.counting = false;
+        assert_true(rc == (count ? 0 : -ENOMEM));
+        assert_int_equal(!pairs, !count);
+        free(pairs);
+    }
+    nuioa_profile_free(&profile);
     unlink(path);
 }
 
-/* A text for a launcher is whole, or there is none. */
+/* A text for a launcher is whole, or there is none; so is the help. */
 static void test_launchers(void **state)
 {
     (void)state;
-    char *(*const reports[])(void) = { cpu_bind, rankfile };
+    char *(*const reports[])(void) = { cpu_bind, rankfile, nuioa_options_help };
     if (RUNNING_ON_VALGRIND)
         skip();
-    for (unsigned r = 0; r < 2; r++) {
+    for (unsigned r = 0; r < 3; r++) {
         char *whole = with_failure(reports[r], UINT_MAX, false);
         unsigned allocations = memory.count;
         for (unsigned fails = 0; fails < allocations; fails++) {
