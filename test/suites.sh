@@ -197,10 +197,15 @@ suite_fuzzing() {
     else
         echo "not ok - fuzzing: findings, or it did not run: $log/fuzzing.err"
     fi
-    if "$top/test/fuzz/run" --coverage >&2; then
-        echo "ok - fuzzing: the lines of the decoders are counted"
+    if "$top/test/fuzz/run" --faults >&2; then
+        echo "ok - fuzzing: no finding without memory"
     else
-        echo "not ok - fuzzing: the lines of the decoders are counted: $log/fuzzing.err"
+        echo "not ok - fuzzing: findings without memory, or it did not run: $log/fuzzing.err"
+    fi
+    if "$top/test/fuzz/run" --coverage >&2; then
+        echo "ok - fuzzing: inputs and unit tests run each line of the decoders"
+    else
+        echo "not ok - fuzzing: lines of decoders do not run, or were not counted: $log/fuzzing.err"
     fi
 }
 suite_red() { run_tap red "$top/test/red"; }

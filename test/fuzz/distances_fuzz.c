@@ -19,15 +19,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct nuioa_node node;
     struct nuioa_error err;
     uint32_t matrix[CELLS] = { 0 };
+    fault_pause();
     machine_build(&node, &(struct shape){ NUMAS, 2, 1, 1, NULL });
+    fault_resume();
     nuioa_copy(node.model, sizeof(node.model), "CPU #1");
     const char *path = input_file("distances", data, size);
     int rc = nuioa_distance_read_site(path, &node, matrix, &err);
     for (unsigned i = 0; i < CELLS; i++)
         INPUT_CHECK(rc ? !matrix[i] : matrix[i] >= matrix[i / NUMAS * (NUMAS + 1)]);
     if (!nuioa_distance_write_site(path, &node, written, "measured", &err)) {
-        INPUT_CHECK(!nuioa_distance_read_site(path, &node, matrix, &err));
-        INPUT_CHECK(!memcmp(matrix, written, sizeof(matrix)));
+        if (INPUT_HOLDS(!nuioa_distance_read_site(path, &node, matrix, &err)))
+            INPUT_CHECK(!memcmp(matrix, written, sizeof(matrix)));
     }
     nuioa_node_free(&node);
     return 0;

@@ -27,8 +27,8 @@ static void check_hints(const char *list)
     char *again = malloc(NUIOA_VALUE_MAX);
     INPUT_CHECK(again != NULL);
     if (!nuioa_hints_from_weights(weight, RANKS, again, NUIOA_VALUE_MAX)) {
-        INPUT_CHECK(!nuioa_hints_parse(&hints, again, &err));
-        nuioa_hints_free(&hints);
+        if (INPUT_HOLDS(!nuioa_hints_parse(&hints, again, &err)))
+            nuioa_hints_free(&hints);
     }
     free(again);
 }

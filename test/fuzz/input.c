@@ -143,10 +143,16 @@ void input_no_file(const char *name)
     unlink(path_of(name));
 }
 
-void input_check(int holds, const char *text, const char *file, int line)
+bool input_holds(int holds, const char *text, const char *file, int line)
 {
-    if (holds)
-        return;
+    if (holds || faults_hit())
+        return holds;
     fprintf(stderr, "%s:%d: this does not hold: %s\n", file, line, text);
     abort();
+}
+
+void input_check(int holds, const char *text, const char *file, int line)
+{
+    if (!input_holds(holds, text, file, line))
+        faults_end_input();
 }

@@ -2,8 +2,11 @@
 #ifndef TEST_FUZZ_INPUT_H
 #define TEST_FUZZ_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "faults.h"
 
 /* libFuzzer calls this function for each input; a target defines it. Returns 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -54,5 +57,11 @@ void input_no_file(const char *name);
  * is. */
 #define INPUT_CHECK(condition) input_check((condition), #condition, __FILE__, __LINE__)
 void input_check(int holds, const char *text, const char *file, int line);
+
+/* The same as an expression, for a call that fails if it lacks memory. It is false if the condition
+ * does not hold because a call was made to fail; then the target gives back what it has, and ends
+ * the input. After an INPUT_CHECK() nobody sees whether the decoder has given back its memory. */
+#define INPUT_HOLDS(condition) input_holds((condition), #condition, __FILE__, __LINE__)
+bool input_holds(int holds, const char *text, const char *file, int line);
 
 #endif

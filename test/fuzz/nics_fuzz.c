@@ -35,9 +35,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct nuioa_warnings warnings = { .count = 0 };
     bool taken[NICS];
     int taken_count = 0;
+    fault_pause();
     machine_quad(&node);
     machine_nic(&node, "hsn0", 0)->port = 0;
     nuioa_copy(machine_nic(&node, "efa_0", 2)->netdev, sizeof(node.nics->netdev), "eth1");
+    fault_resume();
     vary(&node, &input);
     enum nuioa_policy policy = input_below(&input, 3);
     char *pattern = input_text(&input);

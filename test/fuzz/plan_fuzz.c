@@ -123,7 +123,7 @@ static void print_all(const struct test *t, const struct nuioa_plan *plan)
         nuioa_report_node(&t->node),
     };
     for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-        INPUT_CHECK(texts[i] != NULL);
+        INPUT_HOLDS(texts[i] != NULL);
         free(texts[i]);
     }
 }

@@ -5,10 +5,14 @@
 #include "files.h"
 #include "input.h"
 #include "tools/plan_input.h"
+#include "unit/machine.h"
 
-/* `nuioa plan` reads its command line and the file of --binding. The input is four lines
- * with the values of --tasks, --cpus-per-task, --ranks and --allowed, an empty one for an option
- * that is not given, and files (files.h), of which "b" is that of --binding. */
+/* `nuioa plan` reads its command line and the file of --binding, and makes a request for a machine
+ * with GPUs. The input is four lines with the values of --tasks, --cpus-per-task, --ranks and
+ * --allowed, an empty one for an option that is not given, and files (files.h), of which "b" is
+ * that of --binding, and "h" the value of --hints, which may name another file. */
+
+enum { TASKS_MAX = 64 };
 
 /* Messages are for the user, and many. */
 int tool_usage(const char *command, const char *format, ...)
@@ -21,6 +25,47 @@ int tool_fail(const char *format, ...)
 {
     (void)format;
     return 1;
+}
+
+static void make_machine(struct nuioa_node *node)
+{
+    fault_pause();
+    machine_quad(node);
+    machine_gpu(node, 0);
+    machine_gpu(node, 1);
+    fault_resume();
+}
+
+/* Without hints the policy is the one that asks for the interrupts. */
+static void set_options(struct nuioa_options *options)
+{
+    nuioa_options_init(options);
+    FILE *file = fopen("h", "re");
+    if (!file || !fgets(options->hints, (int)sizeof(options->hints), file))
+        options->policy = NUIOA_POLICY_CPU;
+    if (file)
+        fclose(file);
+    options->hints[strcspn(options->hints, "\n")] = '\0';
+}
+
+static void check_request(struct plan_input *plan)
+{
+    struct nuioa_node node;
+    struct nuioa_options options;
+    struct nuioa_request request;
+    struct nuioa_warnings warnings = { .count = 0 };
+    make_machine(&node);
+    set_options(&options);
+    if (!plan_input_request(plan, &node, &options, &request, &warnings)) {
+        INPUT_CHECK(request.task_count == plan->task_count && plan->line_count >= plan->task_count);
+        for (uint32_t i = 0; i < request.task_count; i++) {
+            INPUT_CHECK(!hwloc_bitmap_iszero(request.tasks[i].cpus));
+            INPUT_CHECK(hwloc_bitmap_isincluded(request.tasks[i].cpus, node.allowed_cpus));
+            for (uint32_t k = 0; k < request.tasks[i].gpu_count; k++)
+                INPUT_CHECK(request.tasks[i].gpus[k] < node.gpu_count);
+        }
+    }
+    nuioa_node_free(&node);
 }
 
 static const char *given(const char *value)
@@ -41,11 +86,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int rc =
         plan_input_arguments(&plan, "plan", given(values[0]), given(values[1]), given(values[2]),
                              gpus ? NULL : given(values[3]), in.size ? "b" : NULL, gpus);
-    files_close();
     INPUT_CHECK(rc || plan.task_count > 0);
     INPUT_CHECK(rc || !in.size || plan.line_count == plan.task_count);
-    if (!rc)
-        plan_input_interrupts(&plan, values[3]);
+    if (!rc && *values[3] && !gpus && plan_input_interrupts(&plan, values[3]))
+        rc = 1;
+    if (!rc && plan.task_count <= TASKS_MAX)
+        check_request(&plan);
+    files_close();
     plan_input_free(&plan);
     for (unsigned i = 0; i < 4; i++)
         free(values[i]);

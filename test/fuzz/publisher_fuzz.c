@@ -35,7 +35,7 @@ int __wrap_setenv(const char *name, const char *value, int overwrite);
 int __wrap_setenv(const char *name, const char *value, int overwrite)
 {
     (void)name, (void)value, (void)overwrite;
-    return 0;
+    return fault_hits(FAULT_MEMORY, ENOMEM) ? -1 : 0;
 }
 
 static unsigned number_at(unsigned index)

@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint32_t node = 0; in.size && node < NODES_MAX;)
         node += add(summary, &in, node);
     char *text = summary_text(summary, true);
-    INPUT_CHECK(text != NULL);
+    INPUT_HOLDS(text != NULL);
     free(text);
     summary_warnings(summary, say, NULL);
     summary_free(summary);

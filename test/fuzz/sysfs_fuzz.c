@@ -105,9 +105,11 @@ static void discover(const char *root)
     struct nuioa_error err;
     struct nuioa_sysfs sysfs;
     struct nuioa_node node;
+    fault_pause();
     if (!topology)
         INPUT_CHECK(!nuioa_hwloc_open(&topology, TOPOLOGY, false, &directory, &err));
     machine_build(&node, &(struct shape){ 2, 4, 1, 1, NULL });
+    fault_resume();
     free(node.nics);
     free(node.gpus);
     node.nics = NULL;
@@ -115,8 +117,8 @@ static void discover(const char *root)
     nuioa_sysfs_none(&sysfs);
     if (root)
         nuioa_sysfs_open(&sysfs, root);
-    INPUT_CHECK(!nuioa_discover_nics(&node, topology, &sysfs, root != NULL, &err));
-    INPUT_CHECK(!nuioa_discover_gpus(&node, topology, &sysfs, &err));
+    INPUT_HOLDS(!nuioa_discover_nics(&node, topology, &sysfs, root != NULL, &err));
+    INPUT_HOLDS(!nuioa_discover_gpus(&node, topology, &sysfs, &err));
     INPUT_CHECK(node.gpu_count <= 1);
     nuioa_sysfs_close(&sysfs);
     nuioa_nic_judge(&node);
@@ -127,9 +129,11 @@ static void find_interrupts(void)
 {
     struct nuioa_node node;
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    fault_pause();
     machine_build(&node, &(struct shape){ 2, 4, 1, 1, NULL });
     machine_nic(&node, "mlx5_0", 0);
     struct nuioa_nic *nic = machine_nic(&node, "eno1", 0);
+    fault_resume();
     nic->kind = NUIOA_NIC_ETHERNET;
     nuioa_copy(nic->netdev, sizeof(nic->netdev), "eno1");
     int found = nuioa_interrupt_cpus(&node, input_directory(), cpus);

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *const fault_names[FAULT_KINDS] = { "memory", "open", "read",   "write",
                                                "socket", "fork", "thread", "munge",
@@ -98,6 +99,11 @@ void ledger_remove(const void *memory)
             return;
         }
     }
+}
+
+void ledger_clear(void)
+{
+    memset(slots, 0, sizeof(slots));
 }
 
 void ledger_read(char *text, size_t size)

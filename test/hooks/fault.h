@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes calls of the plugin fail. The linker replaces the functions that the file "wrapped" names;
- * wrap_memory.c, wrap_system.c and wrap_hwloc.c define the replacements, which ask fault_hits(). */
+/* Makes calls of the plugin fail. The linker replaces the functions that the files "wrapped_*"
+ * name; wrap_memory.c, wrap_system.c and wrap_hwloc.c define the replacements, which ask
+ * fault_hits(). */
 
 enum fault_kind {
     FAULT_MEMORY,  /* malloc and what calls it, bitmaps, mappings */
@@ -59,6 +60,9 @@ bool fault_hits(enum fault_kind kind, int error);
  * fault_begin() and fault_end() the replacements of malloc() and the like call them. */
 void ledger_add(const void *memory, const void *at);
 void ledger_remove(const void *memory);
+
+/* Forgets all that was noted. */
+void ledger_clear(void);
 
 /* Writes which memory is left as a line of text; "": none. */
 void ledger_read(char *text, size_t size);

@@ -61,7 +61,7 @@ const struct variant variants[] = {
       .flags = { "nuioa", "nuioa-policy=cpu" }, .has = { "NUIOA_NIC=" } },
     { .name = "a NIC that is not there", .nodes = 2, .flags = { "nuioa", "nuioa-nic=cxi9" },
       .lines = 1 },
-    { .name = "mem=interleave, threads, two CPUs a task", .nodes = 1, .tasks = 1,
+    { .name = "mem=interleave, threads, two CPUs a task", .nodes = 1, .tasks = 1, .faults = true,
       .cpus_per_task = 2, .flags = { "nuioa", "nuioa-mem=interleave" },
       .has = { "OMP_PLACES=", "OMP_PROC_BIND=" } },
     { .name = "threads that the user places", .nodes = 1, .tasks = 1, .cpus_per_task = 2,

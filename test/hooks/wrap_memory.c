@@ -14,7 +14,17 @@ WRAP_MEMORY(void *, malloc, (size_t size), (size))
 WRAP_MEMORY(void *, calloc, (size_t count, size_t size), (count, size))
 WRAP_MEMORY(char *, strdup, (const char *text), (text))
 WRAP_MEMORY(char *, strndup, (const char *text, size_t length), (text, length))
-WRAP_MEMORY(char *, realpath, (const char *path, char *to), (path, to))
+
+/* The memory is the caller's own if `to` is not NULL. */
+char *__real_realpath(const char *path, char *to);
+char *__wrap_realpath(const char *path, char *to);
+char *__wrap_realpath(const char *path, char *to)
+{
+    char *found = fault_hits(FAULT_MEMORY, ENOMEM) ? NULL : __real_realpath(path, to);
+    if (!to)
+        ledger_add(found, __builtin_return_address(0));
+    return found;
+}
 
 void __real_free(void *memory);
 void __wrap_free(void *memory);
@@ -80,10 +90,20 @@ int __wrap___asprintf_chk(char **text, int flag, const char *format, ...)
     return length;
 }
 
+/* The last write of a stream can fail, for instance because its memory could not grow. The stream
+ * is closed in any case. */
+int __real_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream);
+int __wrap_fclose(FILE *stream)
+{
+    bool fails = fault_hits(FAULT_MEMORY, ENOMEM);
+    int rc = __real_fclose(stream);
+    errno = fails ? ENOMEM : errno;
+    return fails ? EOF : rc;
+}
+
 /* A stream's memory grows while it is written, and belongs to the caller once it is closed. */
 WRAP(FAULT_MEMORY, ENOMEM, NULL, FILE *, open_memstream, (char **text, size_t *size), (text, size))
-WRAP(FAULT_MEMORY, ENOMEM, -1, int, setenv, (const char *name, const char *value, int overwrite),
-     (name, value, overwrite))
 WRAP(FAULT_MEMORY, ENOMEM, MAP_FAILED, void *, mmap,
      (void *at, size_t size, int access, int flags, int fd, off_t offset),
      (at, size, access, flags, fd, offset))

@@ -242,6 +242,9 @@ __attribute__((no_sanitize_address)) long __wrap_syscall(long number, ...)
     return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
+WRAP(FAULT_MEMORY, ENOMEM, -1, int, setenv, (const char *name, const char *value, int overwrite),
+     (name, value, overwrite))
+
 int __wrap_gethostname(char *name, size_t size);
 int __wrap_gethostname(char *name, size_t size)
 {
