@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "files.h"
 #include "input.h"
@@ -29,6 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         INPUT_CHECK(!hwloc_bitmap_iszero(set));
     hwloc_bitmap_zero(set);
     cgroup_numas(1, set);
+    int group = cgroup_open(1); /* of this machine, if it has such a one */
+    if (group >= 0)
+        close(group);
     files_close();
     hwloc_bitmap_free(set);
     return 0;
