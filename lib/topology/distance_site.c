@@ -178,15 +178,14 @@ static int read_text(struct reader *r, char *text)
     return rc;
 }
 
-/* Reads the whole file and adds a NUL. The caller frees *text. */
-static int load(const char *path, char **text, struct nuioa_error *err)
+int nuioa_distance_load(const char *path, char **text, struct nuioa_error *err)
 {
     struct stat st;
+    *text = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     ssize_t got = -1;
-    *text = NULL;
     if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size < FILE_BYTES_MAX)
         *text = malloc((size_t)st.st_size + 1);
     if (*text)
@@ -194,6 +193,7 @@ static int load(const char *path, char **text, struct nuioa_error *err)
     close(fd);
     if (got < 0) {
         free(*text);
+        *text = NULL;
         return nuioa_fail(err, -EINVAL, "%s: not a readable file of less than 4 MiB", path);
     }
     (*text)[got] = '\0';
@@ -205,7 +205,7 @@ int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, ui
 {
     char *text = NULL;
     size_t cells = (size_t)node->numa_count * node->numa_count;
-    int rc = load(path, &text, err);
+    int rc = nuioa_distance_load(path, &text, err);
     if (rc)
         return rc;
     /* The rows are read into a copy: an error in a later line must not change the caller's. */

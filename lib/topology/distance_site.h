@@ -16,4 +16,9 @@
 int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
                              struct nuioa_error *err);
 
+/* Reads the whole distance file `path` into *text, which ends with a NUL and which the caller frees
+ * with free(). Returns 0; or a negative errno with *err, and *text is NULL: -EINVAL if it is not a
+ * regular file of less than 4 MiB. */
+int nuioa_distance_load(const char *path, char **text, struct nuioa_error *err);
+
 #endif

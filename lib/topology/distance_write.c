@@ -107,20 +107,10 @@ static int load(const char *path, const struct nuioa_node *node, char **text,
     if (!st.st_size)
         return 0;
     uint32_t *unused = calloc((size_t)node->numa_count * node->numa_count, sizeof(*unused));
-    int rc = unused ? nuioa_distance_read_site(path, node, unused, err) : -ENOMEM;
+    int rc = unused ? nuioa_distance_read_site(path, node, unused, err)
+                    : nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
     free(unused);
-    if (rc && rc != -ENOENT)
-        return rc;
-    FILE *file = fopen(path, "re");
-    *text = calloc(1, (size_t)st.st_size + 1);
-    size_t got = file && *text ? fread(*text, 1, (size_t)st.st_size, file) : 0;
-    if (file)
-        fclose(file);
-    if (got)
-        return 0;
-    free(*text);
-    *text = NULL;
-    return nuioa_fail(err, -EIO, "%s: cannot be read", path);
+    return rc && rc != -ENOENT ? rc : nuioa_distance_load(path, text, err);
 }
 
 /* Writes a temporary file and renames it, so that readers see the old file or the new one. */
@@ -132,18 +122,14 @@ static int replace(const char *path, const struct nuioa_node *node, const uint32
     if (length < 0 || (size_t)length >= sizeof(temporary))
         return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
     int fd = mkostemp(temporary, O_CLOEXEC);
-    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (!out) {
-        int rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
-        if (fd >= 0) {
-            close(fd);
-            unlink(temporary);
-        }
-        return rc;
-    }
-    merge(before ? before : "", node, matrix, comment, out);
-    bool bad = ftell(out) <= 0 || fchmod(fd, 0644) || fflush(out) || fsync(fd);
-    if (fclose(out) || bad || rename(temporary, path)) {
+    if (fd < 0)
+        return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    FILE *out = fdopen(fd, "w");
+    if (out)
+        merge(before ? before : "", node, matrix, comment, out);
+    bool bad =
+        !out || ftell(out) <= 0 || ferror(out) || fchmod(fd, 0644) || fflush(out) || fsync(fd);
+    if ((out ? fclose(out) : close(fd)) || bad || rename(temporary, path)) {
         int rc = errno ? -errno : -EIO;
         unlink(temporary);
         return nuioa_fail(err, rc, "%s: %s", path, strerror(-rc));

@@ -2,16 +2,19 @@
 #include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "dump.h"
+#include "leak_check.h"
 #include "machine.h"
 #include "topology/distance_site.h"
 #include "topology/distance_write.h"
@@ -140,6 +143,7 @@ static void test_not_symmetric(void **state)
 
 #define HEADER "nuioa-distances 1\n"
 #define MACHINE "machine packages=2 numa=2 cores=4\n"
+#define OTHER "machine numa=1\nnuma 0\nrow 10\n"
 
 static char site_path[] = "/tmp/nuioa-distances-XXXXXX";
 
@@ -287,6 +291,56 @@ static void test_site_written(void **state)
     nuioa_node_free(&node);
 }
 
+/* Writes a distance file as if the disk had 4096 bytes. */
+static int write_short(const char *path, const struct nuioa_node *node, struct nuioa_error *err)
+{
+    static const uint32_t matrix[4] = { 10, 77, 78, 10 };
+    struct rlimit all, few = { .rlim_cur = 4096 };
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN); /* so that writing fails */
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &all), 0);
+    few.rlim_max = all.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+    int rc = nuioa_distance_write_site(path, node, matrix, "new", err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
+    signal(SIGXFSZ, handler);
+    return rc;
+}
+
+/* The disk becomes full, at the end or in the midst of a section that is kept: the old file stays
+ * as it is. */
+static void test_site_without_space(void **state)
+{
+    (void)state;
+    static const size_t lengths[] = { 4090, 9000 };
+    char directory[] = "/tmp/nuioa-distances.XXXXXX", path[64], text[10000], kept[10000];
+    struct nuioa_node node;
+    machine_build(&node, &(struct shape){ 2, 1, 1, 1, NULL });
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof(path), "%s/d", directory);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        struct nuioa_error err = { "" };
+        memset(text, 'x', lengths[i]);
+        memcpy(text, HEADER OTHER "#", strlen(HEADER OTHER "#"));
+        text[lengths[i] - 1] = '\n';
+        FILE *file = fopen(path, "w+");
+        assert_int_equal(fwrite(text, 1, lengths[i], file), lengths[i]);
+        fflush(file);
+        struct leak_check before = leak_check_begin();
+        assert_int_equal(write_short(path, &node, &err), -EFBIG);
+        leak_check_end(&before);
+        assert_non_null(strstr(err.text, "File too large"));
+        assert_int_equal(files_in(directory), 3); /* with "." and ".." */
+        fclose(file);
+        file = fopen(path, "r");
+        assert_int_equal(fread(kept, 1, sizeof(kept), file), lengths[i]);
+        fclose(file);
+        assert_memory_equal(kept, text, lengths[i]);
+    }
+    unlink(path);
+    rmdir(directory);
+    nuioa_node_free(&node);
+}
+
 /* The file overrides the firmware; one that does not fit is a warning, and the firmware counts. */
 static void test_site_in_node(void **state)
 {
@@ -315,10 +369,15 @@ static void test_site_in_node(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),       cmocka_unit_test(test_many_levels),
-        cmocka_unit_test(test_sources),      cmocka_unit_test(test_not_symmetric),
-        cmocka_unit_test(test_site_file),    cmocka_unit_test(test_site_model),
-        cmocka_unit_test(test_site_in_node), cmocka_unit_test(test_site_written),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_many_levels),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_not_symmetric),
+        cmocka_unit_test(test_site_file),
+        cmocka_unit_test(test_site_model),
+        cmocka_unit_test(test_site_in_node),
+        cmocka_unit_test(test_site_written),
+        cmocka_unit_test(test_site_without_space),
     };
     return cmocka_run_group_tests_name("distance", tests, make_site_file, remove_site_file);
 }
