@@ -118,8 +118,8 @@ static void read_interrupts(const struct stepd_context *c, struct placement *p)
     if (c->options.policy != NUIOA_POLICY_CPU)
         return;
     p->interrupt_cpus = hwloc_bitmap_alloc();
-    if (p->interrupt_cpus && nuioa_interrupt_cpus(&c->node, "", p->interrupt_cpus) < 0)
-        hwloc_bitmap_zero(p->interrupt_cpus);
+    if (p->interrupt_cpus)
+        nuioa_interrupt_cpus(&c->node, "", p->interrupt_cpus);
 }
 
 static void fill_request(struct stepd_context *c, struct placement *p)

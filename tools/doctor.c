@@ -79,12 +79,9 @@ static const struct check {
 
 static bool runs_slurmd(const struct doctor *d)
 {
-    int fd = openat(d->top, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *processes = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *processes = nuioa_sysfs_list(d->top, "proc");
     struct dirent *entry;
     bool found = false;
-    if (fd >= 0 && !processes)
-        close(fd);
     while (processes && !found && (entry = readdir(processes))) {
         char name[32];
         const char *pid = entry->d_name;

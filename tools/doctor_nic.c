@@ -329,10 +329,7 @@ static void count_irqs(const struct doctor *d, const struct nuioa_nic *nic, stru
     struct dirent *entry;
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     snprintf(path, sizeof(path), PCI "msi_irqs", nic->pci);
-    int fd = openat(d->top, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
-    if (fd >= 0 && !directory)
-        close(fd);
+    DIR *directory = nuioa_sysfs_list(d->top, path);
     while (cpus && directory && (entry = readdir(directory)))
         if (isdigit((unsigned char)entry->d_name[0]))
             count_irq(d, nic, (unsigned)strtoul(entry->d_name, NULL, 10), cpus, tally);

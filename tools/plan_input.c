@@ -193,8 +193,8 @@ static void find_interrupts(struct plan_input *input, const struct nuioa_node *n
     if (input->interrupts || node->emulated)
         return;
     input->interrupts = hwloc_bitmap_alloc();
-    if (input->interrupts && nuioa_interrupt_cpus(node, "", input->interrupts) < 0)
-        hwloc_bitmap_zero(input->interrupts);
+    if (input->interrupts)
+        nuioa_interrupt_cpus(node, "", input->interrupts);
 }
 
 /* --- where Slurm would put them --------------------------------------------------------------- */

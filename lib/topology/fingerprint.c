@@ -55,14 +55,9 @@ static uint64_t hash_device(const struct nuioa_sysfs *sysfs, const char *name, c
 static uint64_t hash_class(const struct nuioa_sysfs *sysfs, int class_dir, const char *prefix)
 {
     uint64_t sum = 0;
-    int own = class_dir < 0 ? -1 : fcntl(class_dir, F_DUPFD_CLOEXEC, 0);
-    DIR *directory = own < 0 ? NULL : fdopendir(own);
-    if (!directory) {
-        if (own >= 0)
-            close(own);
+    DIR *directory = nuioa_sysfs_list(class_dir, ".");
+    if (!directory)
         return 0;
-    }
-    rewinddir(directory); /* both descriptors have one position in it */
     for (struct dirent *entry; (entry = readdir(directory));) {
         char link[256];
         const char *name = entry->d_name;

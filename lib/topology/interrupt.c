@@ -56,13 +56,10 @@ static int add_interrupt(int root, uint32_t irq, hwloc_bitmap_t cpus)
 
 static int add_listed(int root, const char *path, hwloc_bitmap_t cpus)
 {
-    int fd = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), found = 0;
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
+    int found = 0;
+    DIR *dir = nuioa_sysfs_list(root, path);
+    if (!dir)
         return 0;
-    }
     for (struct dirent *entry; found >= 0 && (entry = readdir(dir));) {
         uint32_t irq;
         if (nuioa_parse_u32(entry->d_name, UINT32_MAX, &irq) < 0)
@@ -109,5 +106,7 @@ int nuioa_interrupt_cpus(const struct nuioa_node *node, const char *root, hwloc_
     }
     if (fd >= 0)
         close(fd);
+    if (found < 0)
+        hwloc_bitmap_zero(cpus);
     return found;
 }

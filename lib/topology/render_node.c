@@ -2,11 +2,9 @@
 #include "topology/render_node.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "util/number.h"
 #include "util/sysfs.h"
@@ -27,13 +25,9 @@ int nuioa_render_node(int drm, const char *pci)
     static const char prefix[] = "renderD";
     const size_t length = sizeof(prefix) - 1;
     int found = -1;
-    int fd = drm < 0 ? -1 : openat(drm, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
+    DIR *dir = nuioa_sysfs_list(drm, ".");
+    if (!dir)
         return -1;
-    }
     for (struct dirent *entry; (entry = readdir(dir));) {
         char link[512];
         uint32_t number; /* a minor number of Linux, which has 20 bits */

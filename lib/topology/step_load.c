@@ -46,13 +46,11 @@ static int open_directory(const char *path)
 /* Nobody but root can write where these two directories are. */
 static int create_standard(void)
 {
-    if ((mkdir(NUIOA_CACHE_DIR, 0755) && errno != EEXIST) ||
-        (mkdir(NUIOA_STEP_LOAD_DIR, 0755) && errno != EEXIST))
-        return -errno;
-    int fd = open_directory(NUIOA_STEP_LOAD_DIR);
-    if (fd >= 0)
-        fchmod(fd, 0755); /* whatever the umask is */
-    return fd;
+    static const char *const paths[] = { NUIOA_CACHE_DIR, NUIOA_STEP_LOAD_DIR };
+    for (unsigned i = 0; i < 2; i++)
+        if (!mkdir(paths[i], 0755))
+            chmod(paths[i], 0755); /* whatever the umask is; a failure is seen when it is opened */
+    return open_directory(NUIOA_STEP_LOAD_DIR);
 }
 
 static int check_directory(const char *path, int fd, struct nuioa_error *err)
@@ -349,17 +347,12 @@ int nuioa_step_loads_read(const struct nuioa_step_directory *directory,
                           struct nuioa_step_load **loads, uint32_t *count, struct nuioa_error *err)
 {
     struct reader r = { .directory = directory };
-    int fd = openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    DIR *list = nuioa_sysfs_list(directory->fd, ".");
     err->text[0] = '\0';
     *loads = NULL;
     *count = 0;
-    if (!list) {
-        int rc = nuioa_fail(err, -errno, "NIC load of other steps: %s", strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return rc;
-    }
+    if (!list)
+        return nuioa_fail(err, -errno, "NIC load of other steps: %s", strerror(errno));
     r.loads = calloc(NUIOA_STEP_LOADS_MAX, sizeof(*r.loads));
     if (r.loads)
         take_files(&r, list);

@@ -122,3 +122,12 @@ int nuioa_sysfs_link(int dir, char *target, size_t size, const char *name)
     target[length < 0 ? 0 : length] = '\0';
     return length < 0 ? (int)length : 0;
 }
+
+DIR *nuioa_sysfs_list(int dir, const char *path)
+{
+    int fd = openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !list)
+        close(fd);
+    return list;
+}

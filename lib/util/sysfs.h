@@ -2,6 +2,7 @@
 #ifndef NUIOA_UTIL_SYSFS_H
 #define NUIOA_UTIL_SYSFS_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -50,5 +51,9 @@ bool nuioa_sysfs_exists(int dir, const char *path, ...) __attribute__((format(pr
  * `size` bytes. Returns 0; or a negative errno (-ENAMETOOLONG if the target does not fit), and the
  * text is then empty. */
 int nuioa_sysfs_link(int dir, char *target, size_t size, const char *name);
+
+/* Opens the directory `path` (no format; "." for `dir` itself), from its first entry on. Returns a
+ * stream that the caller closes with closedir; or NULL with errno. */
+DIR *nuioa_sysfs_list(int dir, const char *path);
 
 #endif

@@ -2,6 +2,8 @@
 
 /* The files by which the steps of a node tell each other which NICs they use. */
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -20,6 +22,8 @@
 
 #include "leak_check.h"
 #include "machine.h"
+#include "private_run.h"
+#include "topology/cache.h"
 #include "topology/step_load.h"
 
 static char path[64];
@@ -333,6 +337,62 @@ static void test_directory(void **state)
     leak_check_end(&before);
 }
 
+/* Replaces the function of the C library, which needs memory. */
+static bool no_memory;
+
+DIR *fdopendir(int fd)
+{
+    static DIR *(*next)(int);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "fdopendir");
+    errno = ENOMEM;
+    return no_memory ? NULL : next(fd);
+}
+
+static void test_not_listed(void **state)
+{
+    (void)state;
+    struct nuioa_error err;
+    struct nuioa_step_load *loads;
+    uint32_t count = 1;
+    struct leak_check before = leak_check_begin();
+    no_memory = true;
+    int rc = nuioa_step_loads_read(&directory, &loads, &count, &err);
+    no_memory = false;
+    leak_check_end(&before);
+    assert_int_equal(rc, -ENOMEM);
+    assert_int_equal(count, 0);
+    assert_string_equal(err.text, "NIC load of other steps: Cannot allocate memory");
+}
+
+/* The first step on a node makes the directory. Whatever the umask is, every user may read it. */
+static void test_standard_directory(void **state)
+{
+    (void)state;
+    struct nuioa_step_directory standard;
+    struct nuioa_error err;
+    struct stat st;
+    private_run();
+    assert_int_equal(nuioa_step_directory_open(&standard, NUIOA_STEP_LOAD_DIR, false, &err),
+                     -ENOENT);
+    mode_t before = umask(077);
+    int rc = nuioa_step_directory_open(&standard, NUIOA_STEP_LOAD_DIR, true, &err);
+    umask(before);
+    assert_int_equal(rc, 0);
+    assert_int_equal(fstat(standard.fd, &st), 0);
+    assert_int_equal(st.st_mode, S_IFDIR | 0755);
+    nuioa_step_directory_close(&standard);
+    assert_int_equal(stat(NUIOA_CACHE_DIR, &st), 0);
+    assert_int_equal(st.st_mode, S_IFDIR | 0755);
+
+    /* A file is in the way. */
+    assert_int_equal(rmdir(NUIOA_STEP_LOAD_DIR) | rmdir(NUIOA_CACHE_DIR), 0);
+    close(open(NUIOA_CACHE_DIR, O_CREAT | O_CLOEXEC, 0600));
+    assert_int_equal(nuioa_step_directory_open(&standard, NUIOA_STEP_LOAD_DIR, true, &err),
+                     -ENOTDIR);
+    assert_string_equal(err.text, NUIOA_STEP_LOAD_DIR ": Not a directory");
+}
+
 static void test_sum(void **state)
 {
     (void)state;
@@ -371,6 +431,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_many, begin, end),
         cmocka_unit_test_setup_teardown(test_directory, begin, end),
         cmocka_unit_test_setup_teardown(test_sum, begin, end),
+        cmocka_unit_test_setup_teardown(test_not_listed, begin, end),
+        cmocka_unit_test(test_standard_directory), /* the last: /run is another one then */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
