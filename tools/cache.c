@@ -73,8 +73,7 @@ int tool_cache(int argc, char **argv)
                           "--show prints the file of this node, not another machine: leave out "
                           "--topology, or use nuioa topo --topology");
 
-    char path[4096];
-    if (!out && nuioa_cache_path(path, sizeof(path)))
-        return tool_fail("the host name is too long for a file name");
+    char path[NUIOA_CACHE_PATH_SIZE];
+    nuioa_cache_path(path);
     return showing ? show(out ? out : path, &source, json) : keep(out ? out : path, &source);
 }

@@ -85,8 +85,8 @@ void doctor_check_cache(struct doctor *d)
         return;
     if (*d->options.cache)
         nuioa_copy(path, sizeof(path), d->options.cache);
-    else if (nuioa_cache_path(path, sizeof(path)))
-        return;
+    else
+        nuioa_cache_path(path);
     int rc = nuioa_cache_read(path, distances, &node, &err);
     if (!rc)
         nuioa_node_free(&node);

@@ -95,14 +95,12 @@ void doctor_check_firmware(struct doctor *d)
 {
     const struct nuioa_node *node = &d->node;
     unsigned packages = node->package_count;
-    if (!d->node_known || !packages)
-        return;
     unsigned numas = distinct(node, numa_of), l3s = distinct(node, l3_of);
     if (packages > 1 && node->numa_count == 1) {
         doctor_report(d, "numa-hidden", "", "%u processor packages, but one NUMA node.", packages);
         return;
     }
-    if (numas != packages)
+    if (!packages || numas != packages)
         return;
     if ((strstr(node->model, "EPYC") || strstr(node->model, "Hygon")) && l3s >= 2 * packages)
         doctor_report(d, "nps", "", "%s: %u level 3 caches a package, one NUMA node (NPS1).",

@@ -21,11 +21,11 @@
  * said. */
 static int read_cache(struct exec_plan *e, const char *distances, struct nuioa_error *err)
 {
-    char path[4096];
+    char path[NUIOA_CACHE_PATH_SIZE];
     if (*e->options.cache)
         return nuioa_cache_read(e->options.cache, distances, &e->node, err);
-    int rc = nuioa_cache_path(path, sizeof(path));
-    return rc ? rc : nuioa_cache_read(path, distances, &e->node, err);
+    nuioa_cache_path(path);
+    return nuioa_cache_read(path, distances, &e->node, err);
 }
 
 /* Forgets the state of the ports: a port that goes down while processes start must not give them

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,14 +64,13 @@ static void make_key(struct key *key, const char *distances)
     key->distances = distances_key(distances);
 }
 
-int nuioa_cache_path(char *path, size_t size)
+void nuioa_cache_path(char *path)
 {
-    char host[64] = "";
+    char host[65] = "";
     gethostname(host, sizeof(host) - 1);
     if (!host[0] || strchr(host, '/'))
         nuioa_copy(host, sizeof(host), "localhost");
-    int length = snprintf(path, size, "%s/%s.cache", NUIOA_CACHE_DIR, host);
-    return length > 0 && (size_t)length < size ? 0 : -ENAMETOOLONG;
+    snprintf(path, NUIOA_CACHE_PATH_SIZE, "%s/%s.cache", NUIOA_CACHE_DIR, host);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -124,9 +124,8 @@ static int replace(const char *path, const struct key *key, const void *bytes, s
     if (fd < 0)
         return nuioa_fail(err, -errno, "%s: %s", temporary, strerror(errno));
     int rc = write_all(fd, key, bytes, length);
-    if (close(fd) && !rc)
-        rc = -errno;
-    if (!rc && rename(temporary, path))
+    bool closed = !close(fd);
+    if (!rc && (!closed || rename(temporary, path)))
         rc = -errno;
     if (!rc)
         return 0;
@@ -319,7 +318,7 @@ static int get_own(const char *path, const struct nuioa_source *source, unsigned
 int nuioa_cache_get(const char *path, const struct nuioa_source *source, unsigned deadline_ms,
                     struct nuioa_node *node, struct nuioa_error *err)
 {
-    char standard[PATH_MAX];
+    char standard[NUIOA_CACHE_PATH_SIZE];
     struct nuioa_error insecure = { "" };
     struct nuioa_source trusted = { NULL, NULL };
     memset(node, 0, sizeof(*node));
@@ -327,8 +326,7 @@ int nuioa_cache_get(const char *path, const struct nuioa_source *source, unsigne
         trusted = *source;
     if (trusted.distances && check_secure(trusted.distances, &insecure))
         trusted.distances = NULL;
-    if (!path && nuioa_cache_path(standard, sizeof(standard)))
-        return nuioa_fail(err, -ENAMETOOLONG, "the host name makes no file name");
+    nuioa_cache_path(standard);
     int rc = trusted.topology ? get_emulated(&trusted, deadline_ms, node, err)
                               : get_own(path ? path : standard, &trusted, deadline_ms, node, err);
     if (!rc && insecure.text[0])

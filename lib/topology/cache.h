@@ -15,9 +15,12 @@
 
 #define NUIOA_CACHE_DIR "/run/nuioa"
 
+/* The size of the path below; a name of a host has at most 64 bytes in Linux. */
+#define NUIOA_CACHE_PATH_SIZE (sizeof(NUIOA_CACHE_DIR "/.cache") + 64)
+
 /* Writes the default path of the cache of this node, NUIOA_CACHE_DIR "/<host>.cache", to `path`, an
- * array of `size` bytes. Returns 0; or -ENAMETOOLONG, and the path is cut. */
-int nuioa_cache_path(char *path, size_t size);
+ * array of at least NUIOA_CACHE_PATH_SIZE bytes. */
+void nuioa_cache_path(char *path);
 
 /* Writes the description of `node` to the file `path`, by a temporary file that it renames.
  * `distances` is the distance file that was used, or NULL. Creates NUIOA_CACHE_DIR (mode 0755) if

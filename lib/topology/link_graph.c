@@ -336,8 +336,7 @@ static void check_spread(struct work *w)
                 squares += off * off;
                 entries++;
             }
-    if (entries < 2)
-        return;
+    /* The least of all pairs is below the cut: there are two entries or more. */
     double spread = sqrt(squares / (entries - 1));
     if (spread > SPREAD * (1 + 1 / sqrt(entries)) * w->link_ns)
         refuse(w, "noise: what one link takes, %.1f ns, differs by %.1f ns from link to link",

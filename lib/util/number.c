@@ -67,22 +67,20 @@ static bool is_decimal(const char *text)
     return !*c;
 }
 
-/* Between enter_c and leave_c the calling thread uses the C locale. Other threads are not
- * affected. */
+/* Between enter_c and leave_c the calling thread uses the C locale, or, without memory for it, its
+ * own one still: uselocale() of no locale only asks. Other threads are not affected. */
 static locale_t enter_c(locale_t *before)
 {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (c_locale)
-        *before = uselocale(c_locale);
+    *before = uselocale(c_locale);
     return c_locale;
 }
 
 static void leave_c(locale_t c_locale, locale_t before)
 {
-    if (!c_locale)
-        return;
     uselocale(before);
-    freelocale(c_locale);
+    if (c_locale)
+        freelocale(c_locale);
 }
 
 int nuioa_parse_decimal(const char *text, double *value)
@@ -91,8 +89,6 @@ int nuioa_parse_decimal(const char *text, double *value)
         return -EINVAL;
     locale_t before, c_locale = enter_c(&before);
     double result = strtod(text, NULL);
-    /* This is read only if enter_c has set it.
-     * NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
     leave_c(c_locale, before);
     if (!isfinite(result))
         return -EINVAL;
@@ -104,8 +100,6 @@ const char *nuioa_print_decimal(double value, char *text, size_t size)
 {
     locale_t before, c_locale = enter_c(&before);
     snprintf(text, size, "%.15g", value);
-    /* This is read only if enter_c has set it.
-     * NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
     leave_c(c_locale, before);
     return text;
 }

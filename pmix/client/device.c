@@ -40,9 +40,7 @@ static int numa_of(const char *root, const char *class_path)
 {
     char top[PATH_MAX], path[PATH_MAX];
     long numa = -1;
-    if (!realpath(class_path, path))
-        return -ENOENT;
-    if (!realpath(*root ? root : "/", top))
+    if (!realpath(class_path, path) || !realpath(*root ? root : "/", top))
         return -ENOENT;
     for (size_t least = strlen(top) + 1; strlen(path) > least; *strrchr(path, '/') = '\0')
         if (!read_number(path, "numa_node", &numa) && numa >= 0 && numa < INT_MAX)
@@ -57,8 +55,6 @@ static int in_class(const char *root, const char *pattern, const char *name)
     if ((size_t)snprintf(entry, sizeof(entry), pattern, name) >= sizeof(entry) ||
         (size_t)snprintf(path, sizeof(path), "%s/sys/%s", root, entry) >= sizeof(path))
         return -EINVAL;
-    if (access(path, F_OK) < 0)
-        return -ENOENT;
     return numa_of(root, path);
 }
 

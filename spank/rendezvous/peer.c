@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 struct peer *peer_new(int fd, int64_t now_ms, const struct hmac_key *key)
 {
@@ -35,8 +34,6 @@ void peer_free_all(struct peer_list *list)
 {
     for (struct peer *p, *next = list->first; (p = next);) {
         next = p->next;
-        if (p->fd >= 0)
-            close(p->fd);
         free(p->body);
         free(p->out);
         explicit_bzero(&p->key, sizeof(p->key));

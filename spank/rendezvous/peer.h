@@ -42,15 +42,15 @@ struct peer {
     size_t out_length;
 };
 
-/* Returns a new peer in no list, which owns the descriptor `fd`. `now_ms` is the present time by
- * nuioa_clock_ms(); `key` is the step's and is copied. The caller puts the peer into a list, and
- * peer_free_all() frees it. Returns NULL without memory; then the caller keeps the descriptor. */
+/* Returns a new peer in no list, for the connection `fd`, which the caller closes. `now_ms` is the
+ * present time by nuioa_clock_ms(); `key` is the step's and is copied. The caller puts the peer
+ * into a list, and peer_free_all() frees it. Returns NULL without memory. */
 struct peer *peer_new(int fd, int64_t now_ms, const struct hmac_key *key);
 
 /* Moves the peer from its list, if any, to the end of another one. */
 void peer_move(struct peer *p, struct peer_list *to);
 
-/* Closes the connections of all peers in a list, frees the peers, and makes the list empty. */
+/* Frees all peers in a list, whose connections are closed, and makes the list empty. */
 void peer_free_all(struct peer_list *list);
 
 /* Reads once, without waiting. Returns PEER_FRAME: the frame is complete, the caller checks it and
