@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Where a cache is: the name of the host, and paths that are no place for one. */
+/* Where a cache is: the name of the host, paths that are no place for one, and calls that fail. */
 
 #include <errno.h>
 #include <limits.h>
@@ -11,20 +11,47 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "leak_check.h"
 #include "machine.h"
+#include "private_run.h"
 #include "topology/cache.h"
 
-/* Replaces the function of the C library. */
+/* These functions replace those of the C library. */
+
 static const char *host_name = "n1";
 
 int gethostname(char *name, size_t size)
 {
     snprintf(name, size, "%s", host_name);
     return 0;
+}
+
+static int signals = -1; /* that interrupt the next reads; each later one reads 100 bytes at most */
+
+ssize_t read(int fd, void *bytes, size_t size)
+{
+    if (signals < 0)
+        return syscall(SYS_read, fd, bytes, size);
+    if (!signals)
+        return syscall(SYS_read, fd, bytes, size < 100 ? size : 100);
+    signals--;
+    errno = EINTR;
+    return -1;
+}
+
+static bool disk_full; /* which a remote file system says when a file is closed */
+
+int close(int fd)
+{
+    int rc = (int)syscall(SYS_close, fd);
+    if (!disk_full)
+        return rc;
+    errno = ENOSPC;
+    return -1;
 }
 
 /* A name with a slash could leave the directory of caches. */
@@ -127,12 +154,70 @@ static void test_no_distances(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* A read may be interrupted, and need not read all. */
+static void test_reads(void **state)
+{
+    (void)state;
+    char path[128];
+    struct nuioa_node kept;
+    struct nuioa_error err = { "" };
+    snprintf(path, sizeof(path), "%s/n1.cache", directory);
+    assert_int_equal(nuioa_cache_write(path, &node, NULL, &err), 0);
+    signals = 3;
+    int rc = nuioa_cache_read(path, NULL, &kept, &err);
+    assert_int_equal(signals, 0);
+    signals = -1;
+    if (rc)
+        fail_msg("%s", err.text);
+    assert_int_equal(kept.nic_count, node.nic_count);
+    nuioa_node_free(&kept);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void test_close_fails(void **state)
+{
+    (void)state;
+    char path[128];
+    snprintf(path, sizeof(path), "%s/n1.cache", directory);
+    disk_full = true;
+    struct nuioa_error err = { "" };
+    int rc = nuioa_cache_write(path, &node, NULL, &err);
+    disk_full = false;
+    assert_int_equal(rc, -ENOSPC);
+    assert_non_null(strstr(err.text, "n1.cache: No space left on device"));
+    assert_int_equal(files_in(directory), 2);
+}
+
+/* The first cache makes the directory, which all may read, whatever the umask is. */
+static void test_standard_directory(void **state)
+{
+    (void)state;
+    char path[NUIOA_CACHE_PATH_SIZE];
+    struct nuioa_error err = { "" };
+    struct stat st;
+    private_run();
+    nuioa_cache_path(path);
+    mode_t before = umask(077);
+    int rc = nuioa_cache_write(path, &node, NULL, &err);
+    umask(before);
+    if (rc)
+        fail_msg("%s", err.text);
+    assert_int_equal(stat(NUIOA_CACHE_DIR, &st), 0);
+    assert_int_equal(st.st_mode, S_IFDIR | 0755);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode, S_IFREG | 0644);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_host_names),
         cmocka_unit_test_setup_teardown(test_paths, begin, end),
         cmocka_unit_test_setup_teardown(test_no_distances, begin, end),
+        cmocka_unit_test_setup_teardown(test_reads, begin, end),
+        cmocka_unit_test_setup_teardown(test_close_fails, begin, end),
+        /* the last: /run is another one then */
+        cmocka_unit_test_setup_teardown(test_standard_directory, begin, end),
     };
     return cmocka_run_group_tests_name("cache_path", tests, NULL, NULL);
 }

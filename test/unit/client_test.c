@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <ftw.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -397,6 +398,36 @@ static void test_devices(void **state)
     assert_int_equal(nuioa_client_device_numa("lo"), -ENODATA); /* this machine */
 }
 
+/* The path of the device is so long that its numa_node has none. Cut, it is another file's. */
+static void test_long_paths(void **state)
+{
+    (void)state;
+    enum { LENGTH = PATH_MAX - sizeof("/numa") };
+    char path[PATH_MAX], link[128];
+    put("sys/devices/long/numa_node", "2\n");
+    size_t length = (size_t)snprintf(path, sizeof(path), "%s/sys/devices/long", root), more;
+    for (; length < LENGTH; length += more) {
+        more = LENGTH - length < 202 ? LENGTH - length : 200;
+        memset(path + length, 'd', more);
+        path[length] = '/';
+        path[length + more] = '\0';
+        assert_int_equal(mkdir(path, 0755), 0);
+    }
+    strcpy(path + LENGTH, "/numa");
+    FILE *other = fopen(path, "w");
+    assert_non_null(other);
+    fputs("5\n", other);
+    fclose(other);
+    path[LENGTH] = '\0';
+    snprintf(link, sizeof(link), "%s/sys/class/net/long", root);
+    assert_int_equal(symlink(path, link), 0);
+    assert_int_equal(device_numa(root, "long"), 2);
+
+    memset(path, 'x', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    assert_int_equal(device_numa(path, "long"), -EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +441,7 @@ int main(void)
         cmocka_unit_test_setup(test_leader_without_order, set_up),
         cmocka_unit_test_setup(test_votes, set_up),
         cmocka_unit_test_setup_teardown(test_devices, make_sysfs, remove_sysfs),
+        cmocka_unit_test_setup_teardown(test_long_paths, make_sysfs, remove_sysfs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

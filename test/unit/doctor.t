@@ -129,6 +129,8 @@ truncate -s 5M "$node/etc/slurm/slurm.conf"
 doctor
 is "a slurm.conf that is too large to be one" "$status|$found" "0|slurm-unread"
 fresh
+ln -sf /proc/self/mem "$node/etc/slurm/plugstack.conf" # reading at its beginning fails
+finds "a plugstack.conf that cannot be read" plugin-absent 'plugstack.conf has no line'
 rm -r "$node/etc/slurm"
 doctor
 is "no slurm.conf: said, and no reason to worry" "$status|$found" "0|slurm-unread"

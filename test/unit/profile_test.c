@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -136,6 +137,14 @@ static void test_files(void **state)
     assert_int_equal(nuioa_profile_read(path, &p, &err), -EFBIG);
     close(fd);
     unlink(path);
+    struct rlimit all, none = { .rlim_cur = 0 };
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+    none.rlim_max = all.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int rc = nuioa_profile_read("/", &p, &err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+    assert_int_equal(rc, -EMFILE);
+    assert_string_equal(err.text, "/: Too many open files");
 }
 
 static void test_rank_lines(void **state)

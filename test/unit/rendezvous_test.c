@@ -17,6 +17,7 @@
 #include "machine.h"
 #include "plan_case.h"
 #include "spank/rendezvous/hello.h"
+#include "spank/rendezvous/host_groups.h"
 #include "spank/rendezvous/leaders.h"
 #include "spank/rendezvous/listener.h"
 #include "spank/rendezvous/node_diff.h"
@@ -416,6 +417,15 @@ static void many_classes(void **state)
     }
 }
 
+/* Slurm made no list of the hosts. */
+static void unnamed_hosts(void **state)
+{
+    (void)state;
+    const struct host_group group = { .count = 3 };
+    char names[8];
+    assert_string_equal(host_groups_names(&group, names, sizeof(names)), "?");
+}
+
 /* More differences than there is room for. */
 static void differences(void **state)
 {
@@ -492,6 +502,7 @@ int main(void)
         cmocka_unit_test(wrong_invitations),
         cmocka_unit_test(report),
         cmocka_unit_test(many_classes),
+        cmocka_unit_test(unnamed_hosts),
         cmocka_unit_test(differences),
         cmocka_unit_test(listeners),
         cmocka_unit_test(ipv4_only),
