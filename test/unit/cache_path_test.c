@@ -32,7 +32,7 @@ int gethostname(char *name, size_t size)
 
 static int signals = -1; /* that interrupt the next reads; each later one reads 100 bytes at most */
 
-ssize_t read(int fd, void *bytes, size_t size)
+static ssize_t read_some(int fd, void *bytes, size_t size)
 {
     if (signals < 0)
         return syscall(SYS_read, fd, bytes, size);
@@ -41,6 +41,19 @@ ssize_t read(int fd, void *bytes, size_t size)
     signals--;
     errno = EINTR;
     return -1;
+}
+
+ssize_t read(int fd, void *bytes, size_t size)
+{
+    return read_some(fd, bytes, size);
+}
+
+/* With _FORTIFY_SOURCE the compiler calls this one. */
+ssize_t __read_chk(int fd, void *bytes, size_t size, size_t room);
+ssize_t __read_chk(int fd, void *bytes, size_t size, size_t room)
+{
+    assert_true(size <= room);
+    return read_some(fd, bytes, size);
 }
 
 static bool disk_full; /* which a remote file system says when a file is closed */
