@@ -2,6 +2,7 @@
 #include "topology/link_graph.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -406,7 +407,7 @@ static int infer(struct work *w)
     size_t pairs = prepare(w);
     find_link_ns(w, pairs);
     find_cut(w, pairs);
-    if (!(w->link_ns > 0)) {
+    if (!(w->link_ns >= DBL_MIN)) { /* of less, the cut cannot be computed */
         refuse(w, "remote memory is not farther than local memory");
         return 0;
     }

@@ -338,6 +338,9 @@ static const struct {
     /* 0-2 is no link, but nearer than the links make it */
     { "0 30 60 62\n30 0 30 60\n60 30 0 30\n62 60 30 0", "contradiction: 0 and 3 are 62.0 ns", 0,
       0 },
+    /* so small that the cut between one link and two is one link */
+    { "0 1e-323 1e-323\n1e-323 0 1.5e-323\n1e-323 1.5e-323 0",
+      "remote memory is not farther than local memory", 0, 0 },
     { "0 1e-300 1e6 1e6\n1e-300 0 1e6 1e6\n1e6 1e6 0 1e-300\n1e6 1e6 1e-300 0",
       "links of 1e-300 ns are nothing beside the next ones of 1e+06 ns", 0, 0 },
 };
