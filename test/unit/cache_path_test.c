@@ -3,6 +3,7 @@
 /* Where a cache is: the name of the host, paths that are no place for one, and calls that fail. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,10 +31,15 @@ int gethostname(char *name, size_t size)
     return 0;
 }
 
+static bool broken;      /* every read fails */
 static int signals = -1; /* that interrupt the next reads; each later one reads 100 bytes at most */
 
 static ssize_t read_some(int fd, void *bytes, size_t size)
 {
+    if (broken) {
+        errno = EIO;
+        return -1;
+    }
     if (signals < 0)
         return syscall(SYS_read, fd, bytes, size);
     if (!signals)
@@ -54,6 +60,24 @@ ssize_t __read_chk(int fd, void *bytes, size_t size, size_t room)
 {
     assert_true(size <= room);
     return read_some(fd, bytes, size);
+}
+
+static bool no_mode; /* some file systems have none */
+
+int fchmod(int fd, mode_t mode)
+{
+    errno = EPERM;
+    return no_mode ? -1 : (int)syscall(SYS_fchmod, fd, mode);
+}
+
+static int stats = -1; /* calls before the one that fails */
+
+int fstat(int fd, struct stat *st)
+{
+    if (stats < 0 || stats--)
+        return fstatat(fd, "", st, AT_EMPTY_PATH);
+    errno = ESTALE;
+    return -1;
 }
 
 static bool disk_full; /* which a remote file system says when a file is closed */
@@ -187,6 +211,51 @@ static void test_reads(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* On a remote file system each of these calls may fail. */
+static void test_reads_fail(void **state)
+{
+    (void)state;
+    char path[128];
+    struct nuioa_node kept;
+    struct nuioa_error err = { "" };
+    struct leak_check before = leak_check_begin();
+    snprintf(path, sizeof(path), "%s/n1.cache", directory);
+    assert_int_equal(nuioa_cache_write(path, &node, NULL, &err), 0);
+    broken = true;
+    int rc = nuioa_cache_read(path, NULL, &kept, &err);
+    broken = false;
+    assert_int_equal(rc, -EINVAL);
+    assert_non_null(strstr(err.text, "n1.cache: cannot be read whole"));
+    int count = 0;
+    for (bool failed = true; failed; count++) {
+        stats = count;
+        rc = nuioa_cache_read(path, NULL, &kept, &err);
+        failed = stats < 0;
+        stats = -1;
+        assert_int_equal(rc, failed ? -ESTALE : 0);
+        if (failed)
+            assert_non_null(strstr(err.text, "Stale file handle"));
+    }
+    assert_true(count > 2); /* of the directories, of the file, and once more of the file */
+    nuioa_node_free(&kept);
+    assert_int_equal(unlink(path), 0);
+    leak_check_end(&before);
+}
+
+static void test_no_mode(void **state)
+{
+    (void)state;
+    char path[128];
+    struct nuioa_error err = { "" };
+    snprintf(path, sizeof(path), "%s/n1.cache", directory);
+    no_mode = true;
+    int rc = nuioa_cache_write(path, &node, NULL, &err);
+    no_mode = false;
+    assert_int_equal(rc, -EPERM);
+    assert_non_null(strstr(err.text, "n1.cache: Operation not permitted"));
+    assert_int_equal(files_in(directory), 2);
+}
+
 static void test_close_fails(void **state)
 {
     (void)state;
@@ -228,6 +297,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_paths, begin, end),
         cmocka_unit_test_setup_teardown(test_no_distances, begin, end),
         cmocka_unit_test_setup_teardown(test_reads, begin, end),
+        cmocka_unit_test_setup_teardown(test_reads_fail, begin, end),
+        cmocka_unit_test_setup_teardown(test_no_mode, begin, end),
         cmocka_unit_test_setup_teardown(test_close_fails, begin, end),
         /* the last: /run is another one then */
         cmocka_unit_test_setup_teardown(test_standard_directory, begin, end),

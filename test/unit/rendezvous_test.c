@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,12 +17,14 @@
 #include "leak_check.h"
 #include "machine.h"
 #include "plan_case.h"
+#include "spank/rendezvous/client.h"
 #include "spank/rendezvous/hello.h"
 #include "spank/rendezvous/host_groups.h"
 #include "spank/rendezvous/leaders.h"
 #include "spank/rendezvous/listener.h"
 #include "spank/rendezvous/node_diff.h"
 #include "spank/rendezvous/record.h"
+#include "spank/rendezvous/server.h"
 #include "spank/rendezvous/summary.h"
 #include "spank/rendezvous/token.h"
 #include "spank/rendezvous/wire.h"
@@ -473,6 +476,74 @@ static void ipv4_only(void **state)
     close(fd);
 }
 
+/* These replace functions of the C library, too: for want of memory in the kernel. */
+static bool no_buffers;
+
+int getsockname(int fd, __SOCKADDR_ARG address, socklen_t *restrict length)
+{
+    errno = ENOBUFS;
+    return no_buffers ? -1 : (int)syscall(SYS_getsockname, fd, address.__sockaddr__, length);
+}
+
+int getsockopt(int fd, int level, int name, void *restrict value, socklen_t *restrict length)
+{
+    errno = ENOBUFS;
+    return no_buffers ? -1 : (int)syscall(SYS_getsockopt, fd, level, name, value, length);
+}
+
+static void out_of_buffers(void **state)
+{
+    (void)state;
+    struct leak_check before = leak_check_begin();
+    struct server_config config = { 0 };
+    struct server *server;
+    struct nuioa_error err;
+    struct client client;
+    uint16_t port;
+    no_buffers = true;
+    assert_int_equal(listener_open(0, 0, &port), -ENOBUFS);
+    no_buffers = false;
+
+    assert_int_equal(server_open(&config, &server, &err), 0);
+    struct client_call call = { .address = "127.0.0.1", .srun = server_text(server) };
+    call.node_count = call.task_count = 1;
+    call.timeout_ms = 10000;
+    no_buffers = true;
+    int rc = client_call(&client, &call, &err);
+    no_buffers = false;
+    assert_int_equal(rc, -ENOBUFS);
+    assert_string_equal(err.text,
+                        "gather: cannot reach srun at 127.0.0.1: No buffer space available");
+    client_close(&client);
+    server_close(server);
+    leak_check_end(&before);
+}
+
+/* The listener is closed then: nodes must not connect and wait for nothing. */
+static void server_without_descriptors(void **state)
+{
+    (void)state;
+    struct leak_check before = leak_check_begin();
+    struct server_config config = { 0 };
+    struct server *server;
+    struct nuioa_error err;
+    struct token token;
+    struct rlimit all, none = { .rlim_cur = 0 };
+    assert_int_equal(server_open(&config, &server, &err), 0);
+    assert_int_equal(token_read(&token, server_text(server)), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+    none.rlim_max = all.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int rc = server_start(server, false);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+    assert_int_equal(rc, -EMFILE);
+    int again = listener_open(token.port, token.port, &token.port);
+    assert_true(again >= 0);
+    close(again);
+    server_close(server);
+    leak_check_end(&before);
+}
+
 /* Ports that are taken, and addresses that are none or lead nowhere. */
 static void listeners(void **state)
 {
@@ -506,6 +577,8 @@ int main(void)
         cmocka_unit_test(differences),
         cmocka_unit_test(listeners),
         cmocka_unit_test(ipv4_only),
+        cmocka_unit_test(out_of_buffers),
+        cmocka_unit_test(server_without_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

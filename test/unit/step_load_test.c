@@ -349,6 +349,38 @@ DIR *fdopendir(int fd)
     return no_memory ? NULL : next(fd);
 }
 
+/* Replaces another one. */
+static int stats = -1; /* calls before the one that fails, as on a remote file system */
+
+int fstat(int fd, struct stat *st)
+{
+    if (stats < 0 || stats--)
+        return fstatat(fd, "", st, AT_EMPTY_PATH);
+    errno = ESTALE;
+    return -1;
+}
+
+static void test_not_looked_at(void **state)
+{
+    (void)state;
+    struct nuioa_step_directory other;
+    struct nuioa_error err;
+    int count = 0;
+    struct leak_check before = leak_check_begin();
+    for (bool failed = true; failed; count++) {
+        stats = count;
+        int rc = nuioa_step_directory_open(&other, path, true, &err);
+        failed = stats < 0;
+        stats = -1;
+        assert_int_equal(rc, failed ? -ESTALE : 0);
+        if (failed)
+            assert_non_null(strstr(err.text, "Stale file handle"));
+    }
+    assert_true(count > 2); /* of the directories above, then of this one */
+    nuioa_step_directory_close(&other);
+    leak_check_end(&before);
+}
+
 static void test_not_listed(void **state)
 {
     (void)state;
@@ -432,6 +464,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_directory, begin, end),
         cmocka_unit_test_setup_teardown(test_sum, begin, end),
         cmocka_unit_test_setup_teardown(test_not_listed, begin, end),
+        cmocka_unit_test_setup_teardown(test_not_looked_at, begin, end),
         cmocka_unit_test(test_standard_directory), /* the last: /run is another one then */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
