@@ -48,8 +48,8 @@ static int create_standard(void)
 {
     static const char *const paths[] = { NUIOA_CACHE_DIR, NUIOA_STEP_LOAD_DIR };
     for (unsigned i = 0; i < 2; i++)
-        if (!mkdir(paths[i], 0755))
-            chmod(paths[i], 0755); /* whatever the umask is; a failure is seen when it is opened */
+        if (mkdir(paths[i], 0755) ? errno != EEXIST : chmod(paths[i], 0755)) /* not by the umask */
+            return -errno;
     return open_directory(NUIOA_STEP_LOAD_DIR);
 }
 
