@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/gpu_near.h"
 
+#include <stdlib.h>
+
 #include "topology/pci_path.h"
 
 /* Returns the level of NUMA node `numa`, an index into node->numas, from the nearest NUMA node that
@@ -64,17 +66,25 @@ bool nuioa_gpus_followed(const struct nuioa_request *r)
            (!r->bound_by_user || r->options->force) && nuioa_gpus_forbid(r) == NUIOA_REASON_COUNT;
 }
 
-/* Returns the level of `cpus` from the rail that is nearest to a GPU by PCIe path, as in
- * plan/rail_assign.h. If no path is known, the rails nearest to the GPU's CPUs count. */
+uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                                 uint32_t gpu, hwloc_const_bitmap_t cpus, unsigned rail)
+{
+    enum nuioa_path path = nuioa_path_at(node, gpu, rails->nic[rail]);
+    if (!hwloc_bitmap_iszero(node->gpus[gpu].cpus) || !cpus)
+        cpus = node->gpus[gpu].cpus;
+    /* An unknown path is longer than every known one. */
+    return path != NUIOA_PATH_UNKNOWN ? (uint32_t)path
+                                      : NUIOA_PATHS + nuioa_rail_distance(rails, node, cpus, rail);
+}
+
+/* Returns the level of `cpus` from the rail that is nearest to a GPU, as in plan/rail_assign.h. */
 static uint32_t level_of_own(const struct nuioa_rails *rails, const struct nuioa_node *node,
                              uint32_t gpu, hwloc_const_bitmap_t cpus)
 {
     uint32_t least = UINT32_MAX, nearest = NUIOA_NO_LEVEL;
     for (unsigned r = 0; r < rails->count; r++) {
-        uint32_t here = nuioa_path_at(node, gpu, rails->nic[r]);
+        uint32_t here = nuioa_gpu_rail_distance(rails, node, gpu, cpus, r);
         uint32_t level = nuioa_rail_level(rails, r, cpus);
-        if (here == NUIOA_PATH_UNKNOWN)
-            here = NUIOA_PATHS + nuioa_rail_distance(rails, node, node->gpus[gpu].cpus, r);
         if (here < least || (here == least && level < nearest))
             nearest = level;
         least = here < least ? here : least;
@@ -93,4 +103,62 @@ uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa
         most = level > most ? level : most;
     }
     return most;
+}
+
+/* Returns the distance of a GPU from its nearest rails; with `other` not negative, of the GPU
+ * `other` from those rails, the farthest of which counts. */
+static uint32_t distance_from(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                              uint32_t gpu, hwloc_const_bitmap_t cpus, int64_t other)
+{
+    uint32_t nearest = UINT32_MAX, result = 0;
+    for (unsigned r = 0; r < rails->count; r++) {
+        uint32_t here = nuioa_gpu_rail_distance(rails, node, gpu, cpus, r);
+        uint32_t there =
+            other < 0 ? here : nuioa_gpu_rail_distance(rails, node, (uint32_t)other, cpus, r);
+        if (here < nearest || (here == nearest && there > result))
+            result = there;
+        nearest = here < nearest ? here : nearest;
+    }
+    return result;
+}
+
+/* Returns which of the GPUs that are not taken needs a rail most: the one that is farthest from the
+ * rails so far, far[], if these are not as near as its nearest, own[]; else the first. The own[] of
+ * a GPU that is taken is UINT32_MAX. */
+static uint32_t neediest(const uint32_t *own, const uint32_t *far, uint32_t count)
+{
+    uint32_t best = count, most = 0;
+    for (uint32_t g = 0; g < count; g++) {
+        uint32_t need = far[g] > own[g] ? far[g] : 0;
+        if (own[g] != UINT32_MAX && (best == count || need > most)) {
+            best = g;
+            most = need;
+        }
+    }
+    return best;
+}
+
+uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                         const struct nuioa_task *task, hwloc_const_bitmap_t cpus, uint32_t count,
+                         uint32_t *picked)
+{
+    const uint32_t *gpus = task->gpus, all = task->gpu_count;
+    uint32_t *own = count < all ? calloc(2 * (size_t)all, sizeof(*own)) : NULL;
+    uint32_t *far = own ? own + all : NULL;
+    for (uint32_t g = 0; own && g < all; g++) {
+        own[g] = distance_from(rails, node, gpus[g], cpus, -1);
+        far[g] = UINT32_MAX;
+    }
+    for (uint32_t n = 0; n < all && n < count; n++) {
+        uint32_t next = own ? neediest(own, far, all) : n;
+        picked[n] = gpus[next];
+        for (uint32_t g = 0; own && g < all; g++) {
+            uint32_t here = distance_from(rails, node, gpus[next], cpus, gpus[g]);
+            far[g] = here < far[g] ? here : far[g];
+        }
+        if (own)
+            own[next] = UINT32_MAX;
+    }
+    free(own);
+    return count < all ? count : all;
 }

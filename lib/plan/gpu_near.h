@@ -29,4 +29,19 @@ uint32_t nuioa_gpu_level(const struct nuioa_node *node, const struct nuioa_task 
 uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa_node *node,
                              const struct nuioa_task *task, hwloc_const_bitmap_t cpus);
 
+/* Returns a number that is lower for a rail that is nearer to a GPU (an index into node->gpus): by
+ * PCIe path, or where that is unknown by the GPU's CPUs, or those of its rank, `cpus` (OS indexes
+ * or NULL), if the GPU has none. It means nothing but in comparisons. */
+uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                                 uint32_t gpu, hwloc_const_bitmap_t cpus, unsigned rail);
+
+/* Chooses up to `count` GPUs of a task, those that are to get a rail each: the first one, and then
+ * always the GPU that would be farthest from the rails of those before it. So no GPU is farther
+ * from `count` rails than it must be. Writes them to picked[task->gpu_count], which the caller
+ * allocated: all GPUs in their order if `count` is not below their number, and the first ones if
+ * there is no memory. Returns how many they are. `cpus` are those of the task. */
+uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                         const struct nuioa_task *task, hwloc_const_bitmap_t cpus, uint32_t count,
+                         uint32_t *picked);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/gpu_near.h"
 #include "plan/rail_match.h"
 #include "util/arena.h"
 
@@ -16,7 +17,8 @@ enum turn {
     TURN_LEFT,    /* a GPU that no rank of the step has */
 };
 
-/* A claim: a GPU of a rank, or a rank without GPUs, needs a rail. */
+/* A claim: a GPU of a rank, or a rank without GPUs, needs a rail. With rails=K a rank has up to K
+ * claims, those of the GPUs that nuioa_gpus_pick chooses. */
 struct claim {
     enum turn turn;
     uint32_t local; /* local rank; NOBODY for a GPU that no rank is known to have */
@@ -82,16 +84,9 @@ static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
                             hwloc_const_bitmap_t cpus, uint32_t rail)
 {
     const struct nuioa_node *node = c->request->node;
-    enum nuioa_path path = NUIOA_PATH_UNKNOWN;
-    if (claim->gpu >= 0) {
-        path = nuioa_path_at(node, (uint32_t)claim->gpu, c->rails->nic[rail]);
-        if (!hwloc_bitmap_iszero(node->gpus[claim->gpu].cpus) || !cpus)
-            cpus = node->gpus[claim->gpu].cpus;
-    }
-    /* An unknown path is longer than every known one. */
-    return path != NUIOA_PATH_UNKNOWN
-               ? (uint32_t)path
-               : NUIOA_PATHS + nuioa_rail_distance(c->rails, node, cpus, rail);
+    if (claim->gpu >= 0)
+        return nuioa_gpu_rail_distance(c->rails, node, (uint32_t)claim->gpu, cpus, rail);
+    return nuioa_rail_distance(c->rails, node, cpus, rail);
 }
 
 /* Adds one claim; `cpus` are those of its rank, or NULL. */
@@ -152,6 +147,10 @@ static void add_claims(struct chooser *c, const struct nuioa_assignment *assignm
     const struct nuioa_request *r = c->request;
     double heaviest = 0, sum = 0;
     bool all_known = true;
+    uint32_t *picked = nuioa_arena_take(&c->arena, r->node->gpu_count, sizeof(*picked));
+    const uint32_t most = r->options->rails;
+    if (!picked)
+        return;
     for (uint32_t i = 0; i < r->task_count; i++)
         heaviest = assignments[i].weight > heaviest ? assignments[i].weight : heaviest;
     double least = heaviest > 0 ? 1e-6 * heaviest : 1;
@@ -159,10 +158,10 @@ static void add_claims(struct chooser *c, const struct nuioa_assignment *assignm
         const struct nuioa_task *task = &r->tasks[i];
         double weight = assignments[i].weight > least ? assignments[i].weight : least;
         c->first_row[i] = c->claim_count;
-        for (uint32_t k = 0; k < task->gpu_count; k++)
-            add_claim(c,
-                      (struct claim){ TURN_KNOWN, i, (int32_t)task->gpus[k],
-                                      weight / task->gpu_count, 0, 0 },
+        uint32_t count = nuioa_gpus_pick(c->rails, r->node, task, assignments[i].cpus,
+                                         most ? most : task->gpu_count, picked);
+        for (uint32_t k = 0; k < count; k++)
+            add_claim(c, (struct claim){ TURN_KNOWN, i, (int32_t)picked[k], weight / count, 0, 0 },
                       assignments[i].cpus);
         if (!task->gpu_count)
             add_claim(
@@ -419,7 +418,7 @@ static int set_gpus(const struct nuioa_request *request, uint32_t local,
 /* Lists the rails of a rank, as indexes into node->nics: nics[rail_count]. Returns their number. */
 static uint32_t list_nics(const struct chooser *c, uint32_t local, uint32_t *nics)
 {
-    uint32_t count = 0, wanted = c->request->options->rails;
+    uint32_t count = 0;
     for (uint32_t row = c->first_row[local]; row < c->first_row[local + 1]; row++)
         if (*has(c, local, c->first[row])) {
             *has(c, local, c->first[row]) = false;
@@ -428,7 +427,7 @@ static uint32_t list_nics(const struct chooser *c, uint32_t local, uint32_t *nic
     for (uint32_t r = 0; r < c->rail_count; r++)
         if (*has(c, local, r))
             nics[count++] = c->rails->nic[r];
-    return wanted && wanted < count ? wanted : count;
+    return count;
 }
 
 /* Writes what was chosen. Returns how many ranks had other NICs before, or -ENOMEM. */

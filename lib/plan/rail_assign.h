@@ -20,7 +20,8 @@
  * near, evenly by weight. A GPU that no rank of the step has gets its part too: its NIC is left to
  * it, because another step may use it. A rank whose GPUs are unknown gets one rail, and no rail
  * that other steps use more than its first one is added. With rails=K each rank gets the K nearest
- * rails, of equally near ones the least loaded. */
+ * rails, of equally near ones the least loaded. If it has more than K GPUs, K of them get one of
+ * their nearest rails, such that no GPU is farther from its rank's rails than it must be. */
 
 /* Sets `nic`, `nics`, `nic_count`, `gpus`, `gpu_count`, `gpus_known`, `path` and `level` of every
  * assignment: assignments[request->task_count], by local rank, with their CPUs and weights. What

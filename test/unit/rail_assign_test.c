@@ -418,10 +418,15 @@ static void test_rails_of_gpus(void **state)
         { 4, "5;0", "auto", "20,21,22,23;0,1,2,3" },
         { 0, "6,2", "1", "6" }, /* never more than was asked for */
         { 0, "6,2", "3", "6,2,0" },
+        { 1, "0,1,4", "2", "0,4" }, /* fewer than GPUs: none is farther away than it must be */
+        { 1, "0,1,2,3,4", "3", "0,4,2" },
+        { 0, "0,1,2,3", "2", "0,1" },
     };
     for (unsigned t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
-        struct plan_case *s =
-            machine_of(&shapes[cases[t].shape], strchr(cases[t].gpus, ';') ? 2 : 1);
+        unsigned tasks = 1;
+        for (const char *c = cases[t].gpus; *c; c++)
+            tasks += *c == ';';
+        struct plan_case *s = machine_of(&shapes[cases[t].shape], tasks);
         plan_case_gpus(s, cases[t].gpus);
         plan_case_option(s, "rails", cases[t].rails);
         plan_case_make(s);
@@ -430,6 +435,20 @@ static void test_rails_of_gpus(void **state)
                      cases[t].gpus, cases[t].rails, plan_case_all_nics(s), cases[t].wanted);
         plan_case_free(s);
     }
+}
+
+/* A rank with fewer rails than GPUs loads only the NICs that it has. */
+static void test_fewer_rails_than_gpus(void **state)
+{
+    (void)state;
+    static const double weights[3] = { 100, 1, 1 };
+    struct plan_case *s = machine_of(&shapes[6], 3);
+    plan_case_gpus(s, "0,1;2;3");
+    plan_case_weigh(s, weights);
+    plan_case_option(s, "rails", "1");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0;1;2");
+    plan_case_free(s);
 }
 
 /* Two cards with two ports: the second port goes to the rank that uses the card. */
@@ -622,6 +641,7 @@ int main(void)
         cmocka_unit_test(test_rails),
         cmocka_unit_test(test_rails_farther_away),
         cmocka_unit_test(test_rails_of_gpus),
+        cmocka_unit_test(test_fewer_rails_than_gpus),
         cmocka_unit_test(test_ports_of_cards),
         cmocka_unit_test(test_other_steps),
         cmocka_unit_test(test_other_steps_and_gpus),
