@@ -193,13 +193,21 @@ static int place_by_block(struct planner *p, const struct nuioa_slots *slots)
     return result == NUIOA_BLOCK_MOVED ? set_cpus(p, slots) : 0;
 }
 
-/* Sets the cost of the only rank with the CPUs that it got. */
-static int price_single_rank(struct planner *p)
+/* Gives the only rank these CPUs, for the reason `why`, unless J would rise: farther away it may
+ * use more NICs. */
+static int move_single_rank(struct planner *p, hwloc_bitmap_t cpus, enum nuioa_reason why)
 {
-    hwloc_bitmap_t cpus = p->plan->assignments[0].cpus;
+    struct nuioa_mapping *mapping = &p->plan->mapping;
     double price = nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
     struct nuioa_slots slot = { .count = 1, .cpus = &cpus, .nic_cost = &price };
-    return cost_in(p, &slot, NULL, &p->plan->mapping.cost);
+    int rc = cost_in(p, &slot, NULL, &mapping->cost);
+    bool stays = rc < 0 || costs_more(mapping);
+    set_reason(p->plan, stays ? NUIOA_REASON_ALONE_COSTS : why);
+    if (stays)
+        mapping->cost = mapping->cost_start;
+    else if (hwloc_bitmap_copy(p->plan->assignments[0].cpus, cpus) < 0)
+        rc = -ENOMEM;
+    return rc;
 }
 
 /* Moves the only rank of the node nearer the NIC if the step has spare CPUs there. */
@@ -208,14 +216,10 @@ static int place_single_rank(struct planner *p)
     struct nuioa_assignment *assignment = &p->plan->assignments[0];
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     int rc = cpus ? 0 : -ENOMEM;
-    if (cpus && nuioa_slot_nearer(p->request, &p->rails, p->allowed_cpus, assignment->cpus, cpus)) {
-        rc = hwloc_bitmap_copy(assignment->cpus, cpus) < 0 ? -ENOMEM : 0;
-        if (rc == 0)
-            rc = price_single_rank(p);
-        set_reason(p->plan, NUIOA_REASON_ALONE_MOVED);
-    } else {
+    if (cpus && nuioa_slot_nearer(p->request, &p->rails, p->allowed_cpus, assignment->cpus, cpus))
+        rc = move_single_rank(p, cpus, NUIOA_REASON_ALONE_MOVED);
+    else
         set_reason(p->plan, NUIOA_REASON_ALONE_NEAREST);
-    }
     hwloc_bitmap_free(cpus);
     return rc;
 }
@@ -409,15 +413,11 @@ static int place_wide_rank(struct planner *p)
     int rc = 0;
     if (r->cpus_typed)
         rc = nuioa_slots_pack(&slot, r, &p->rails, assignment->cpus, r->cpus_typed);
-    if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus)) {
-        rc = hwloc_bitmap_copy(assignment->cpus, slot.cpus[0]) < 0 ? -ENOMEM : 0;
-        if (rc == 0)
-            rc = price_single_rank(p);
-        set_reason(p->plan, NUIOA_REASON_ALONE_TYPED);
-    } else {
+    if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus))
+        rc = move_single_rank(p, slot.cpus[0], NUIOA_REASON_ALONE_TYPED);
+    else
         set_reason(p->plan,
                    is_wide(p) && !r->cpus_typed ? NUIOA_REASON_ALONE_WIDE : NUIOA_REASON_ALONE_ALL);
-    }
     nuioa_slots_free(&slot);
     return rc == -ENOSPC ? 0 : rc;
 }

@@ -32,6 +32,9 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
                                      "(--nuioa-hints says which ranks are heavy)",
     [NUIOA_REASON_ALONE_MOVED] = "the only rank on the node moved nearer the NIC",
     [NUIOA_REASON_ALONE_NEAREST] = "the only rank is as near the NIC as the step's CPUs allow",
+    [NUIOA_REASON_ALONE_COSTS] =
+        "the only rank stays: nearer a NIC it would use fewer NICs, or slower ones "
+        "(without hints, it moves)",
     [NUIOA_REASON_ALONE_ALL] =
         "the only rank has all CPUs of the step: there are no others (sbatch "
         "-c N, and srun without -c, takes the nearest)",

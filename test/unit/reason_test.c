@@ -206,6 +206,16 @@ static void alone_nearest(struct plan_case *s)
     hwloc_bitmap_only(s->masks[0], 10);
 }
 
+/* Both NICs are one level away; beside either of them the other one is farther. */
+static void alone_costs(struct plan_case *s)
+{
+    machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 1);
+    machine_nic(&s->node, "mlx5_1", 2);
+    plan_case_on(s, 1, 1);
+    plan_case_weigh_by(s, plan_case_equal);
+}
+
 /* All ranks have all CPUs of the step, and the user typed --nuioa. */
 static void unbound(struct plan_case *s, unsigned tasks)
 {
@@ -428,6 +438,7 @@ static const struct {
     ROW(BLOCK_SEPARATES, block_separates, "no hints; neighbours would be farther apart"),
     ROW(ALONE_MOVED, alone, "one rank, bound, in a wider step"),
     ROW(ALONE_NEAREST, alone_nearest, "the same; it is there already"),
+    ROW(ALONE_COSTS, alone_costs, "the same, with hints; elsewhere it would have fewer NICs"),
     ROW(ALONE_ALL, alone_all, "one rank that has all CPUs of its step: `srun -c`, `--exact`"),
     ROW(ALONE_NOT_ASKED, alone_not_asked,
         "the same, several NUMA nodes; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
