@@ -250,11 +250,17 @@ static uint32_t distance_to(const struct nuioa_node *node, const struct nuioa_ni
     return least;
 }
 
-static bool has_nic(const struct nuioa_assignment *assignment, uint32_t nic)
+/* Returns true if the device is one of the rank's own NICs. A verbs device is that with each of its
+ * ports, of which the list of devices has only one. */
+static bool is_own(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
+                   const struct locality_device *device)
 {
-    for (uint32_t i = 0; i < assignment->nic_count; i++)
-        if (assignment->nics[i] == nic)
+    for (uint32_t i = 0; i < assignment->nic_count; i++) {
+        const struct nuioa_nic *nic = &node->nics[assignment->nics[i]];
+        if (nic == device->nic ||
+            (device->type == PMIX_DEVTYPE_OPENFABRICS && !strcmp(nic->name, device->nic->name)))
             return true;
+    }
     return false;
 }
 
@@ -262,7 +268,7 @@ static bool has_nic(const struct nuioa_assignment *assignment, uint32_t nic)
 static void prefer_own(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                        const struct locality_device *device, pmix_device_distance_t *distance)
 {
-    bool own = has_nic(assignment, (uint32_t)(device->nic - node->nics));
+    bool own = is_own(node, assignment, device);
     if (own)
         distance->mindist = distance->maxdist = LOCAL;
     else if (distance->mindist == LOCAL)
