@@ -50,17 +50,20 @@ static bool list_names(const struct nuioa_node *node, const struct choice *choic
     return used > 0;
 }
 
-/* UCX has the same names of devices as nuioa, and takes a list. */
+/* UCX has the same names of devices as nuioa, and takes a list. `rails` is how many NICs the rank
+ * has. EFA is left out: UCX before 1.18 has no transport for it, and without any other device it
+ * would refuse to start. */
 static void put_ucx(struct nuioa_block *b, const struct nuioa_node *node,
-                    const struct choice *choice)
+                    const struct choice *choice, uint32_t rails)
 {
     char list[NUIOA_BLOCK_ENTRY_MAX];
-    bool verbs = choice->count && node->nics[choice->nics[0]].port > 0;
-    if (!list_names(node, choice, verbs, LABEL, list, sizeof(list)))
+    const struct nuioa_nic *first = choice->count ? &node->nics[choice->nics[0]] : NULL;
+    if (!first || first->kind == NUIOA_NIC_EFA ||
+        !list_names(node, choice, first->port > 0, LABEL, list, sizeof(list)))
         return;
     nuioa_block_put(b, "UCX_NET_DEVICES=%s", list);
-    if (choice->count > UCX_RAILS)
-        nuioa_block_put(b, "UCX_MAX_RNDV_RAILS=%u", choice->count);
+    if (rails > UCX_RAILS)
+        nuioa_block_put(b, "UCX_MAX_RNDV_RAILS=%u", rails);
 }
 
 /* Returns the unit number at the end of a name such as "hfi1_0", or NULL. */
@@ -136,7 +139,7 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
     if (nuioa_block_begin(&b, env, size) < 0)
         return -ENOSPC;
     if (wanted & NUIOA_EXPORT_UCX && own.count)
-        put_ucx(&b, node, plan->connected ? &own : &all);
+        put_ucx(&b, node, plan->connected ? &own : &all, own.count);
     if (plan->connected && own.count)
         put_own(&b, node, &own, wanted);
     if (wanted & NUIOA_EXPORT_MPICH && own.count &&

@@ -291,6 +291,37 @@ static void test_connected(void **state)
     plan_case_free(s);
 }
 
+/* A message goes over as many NICs as the rank has, also where UCX is told those of all ranks. */
+static void test_rails_of_ucx(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned tasks;
+        bool connected;
+        const char *rails;
+    } cases[] = { { 1, true, "4" }, { 1, false, "4" }, { 2, false, NULL }, { 4, false, NULL } };
+    for (unsigned t = 0; t < 4; t++) {
+        struct plan_case *s = plan_case_new();
+        machine_build(&s->node, &(struct shape){ 1, 4, 1, 1, NULL });
+        for (unsigned i = 0; i < 4; i++) {
+            struct nuioa_nic *nic = machine_nic(&s->node, "mlx5_0", 0);
+            snprintf(nic->name, sizeof(nic->name), "mlx5_%u", i);
+            if (!cases[t].connected)
+                nic->fabric[0] = '\0'; /* the subnet is unknown */
+        }
+        plan_case_on(s, cases[t].tasks, 1);
+        plan_case_option(s, "export", "ucx");
+        plan_case_make(s);
+        assert_string_equal(foreign(s, 0, "UCX_NET_DEVICES"),
+                            "mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1");
+        if (cases[t].rails)
+            assert_string_equal(foreign(s, 0, "UCX_MAX_RNDV_RAILS"), cases[t].rails);
+        else
+            assert_null(foreign(s, 0, "UCX_MAX_RNDV_RAILS"));
+        plan_case_free(s);
+    }
+}
+
 static void set_kind(struct plan_case *s, enum nuioa_nic_kind kind, const char *name)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -311,6 +342,7 @@ static void test_kinds(void **state)
     set_kind(s, NUIOA_NIC_EFA, "rdmap");
     give_nics(s, 0, 2);
     assert_string_equal(foreign(s, 0, "FI_EFA_IFACE"), "rdmap0,rdmap1");
+    assert_null(foreign(s, 0, "UCX_NET_DEVICES")); /* UCX before 1.18 would find no device */
     set_kind(s, NUIOA_NIC_OMNIPATH, "hfi1_");
     assert_null(foreign(s, 0, "HFI_UNIT")); /* two planes are possible */
     plan_case_option(s, "rails", "connected");
@@ -376,7 +408,7 @@ int main(void)
         cmocka_unit_test(test_several_nics), cmocka_unit_test(test_nccl),
         cmocka_unit_test(test_connected),    cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_nccl_gpus),    cmocka_unit_test(test_set_otherwise),
-        cmocka_unit_test(test_block),
+        cmocka_unit_test(test_block),        cmocka_unit_test(test_rails_of_ucx),
     };
     return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }
