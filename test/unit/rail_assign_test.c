@@ -345,6 +345,42 @@ static void test_each_knows_its_own(void **state)
     }
 }
 
+/* The same with paths by chance. As in `nuioa exec`, every rank may run on all CPUs. */
+static void test_each_knows_its_own_of_any(void **state)
+{
+    (void)state;
+    srandom(6);
+    for (unsigned round = 0; round < 300; round++) {
+        unsigned n = 2 + (unsigned)random() % 6, nics = 1 + (unsigned)random() % 6;
+        const struct gpu_shape shape = { "", 2, n, nics, 1, NUIOA_PATH_PIX };
+        unsigned path[8][8];
+        struct plan_case *cases[8];
+        for (unsigned g = 0; g < n; g++)
+            for (unsigned k = 0; k < nics; k++)
+                path[g][k] = random() % 3 ? NUIOA_PATH_SYS : NUIOA_PATH_PXB;
+        for (unsigned i = 0; i <= n; i++) {
+            struct plan_case *s = cases[i] = machine_of(&shape, n);
+            char text[64] = "";
+            for (unsigned k = 0; k < n; k++) {
+                sprintf(text + strlen(text), i == n || i == k ? "%s%u" : "%s?", k ? ";" : "", k);
+                hwloc_bitmap_copy(s->masks[k], s->node.allowed_cpus);
+            }
+            for (unsigned g = 0; g < n; g++)
+                for (unsigned k = 0; k < nics; k++)
+                    machine_path(&s->node, g, k, path[g][k]);
+            plan_case_option(s, "gpus", "keep");
+            plan_case_gpus(s, text);
+            plan_case_make(s);
+        }
+        for (unsigned i = 0; i < n; i++) {
+            move_nics(&cases[n]->plan.assignments[i], &cases[i]->plan.assignments[i]);
+            plan_case_free(cases[i]);
+        }
+        check_one_gpu(cases[n], "ranks that know their own GPUs");
+        plan_case_free(cases[n]);
+    }
+}
+
 static void test_a_gpu_that_is_not_there(void **state)
 {
     (void)state;
@@ -451,6 +487,17 @@ static void test_fewer_rails_than_gpus(void **state)
     plan_case_free(s);
 }
 
+/* Each GPU has a part of its rank's weight: here two of them share a NIC, and ranks do not. */
+static void test_weight_of_several_gpus(void **state)
+{
+    (void)state;
+    struct plan_case *s = machine_of(&shapes[6], 3);
+    plan_case_gpus(s, "0,1;2;3");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "2;0;1");
+    plan_case_free(s);
+}
+
 /* Two cards with two ports: the second port goes to the rank that uses the card. */
 static void test_ports_of_cards(void **state)
 {
@@ -465,7 +512,70 @@ static void test_ports_of_cards(void **state)
     plan_case_free(s);
 }
 
+/* The second port of a card goes to the rank that uses the card, although a GPU which no rank has
+ * is as near. */
+static void test_port_beside_a_free_gpu(void **state)
+{
+    (void)state;
+    struct plan_case *s = machine_of(&(struct gpu_shape){ "", 1, 2, 2, 1, NUIOA_PATH_PIX }, 1);
+    s->node.nics[1].card = s->node.nics[0].card;
+    plan_case_gpus(s, "0");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,1");
+    plan_case_free(s);
+}
+
+/* NICs that are left go to heavy ranks. */
+static void test_rails_by_weight(void **state)
+{
+    (void)state;
+    static const double weights[2] = { 10, 1 };
+    struct plan_case *s = equal_rails(4, 2);
+    plan_case_weigh(s, weights);
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,2,3;1");
+    plan_case_free(s);
+}
+
+/* NICs of 400, 100 and 25 Gb/s, all as near, have ranks by their rates. */
+static void test_unlike_rates(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned tasks;
+        const char *rails, *wanted;
+    } cases[] = {
+        { 1, "auto", "0,1,2" },
+        { 5, "1", "0;0;0;0;1" },
+        { 2, "2", "0,1;0,1" },
+        { 21, "1", "0;0;0;0;1;0;0;0;0;1;0;0;0;0;1;0;0;0;0;1;2" },
+    };
+    for (unsigned t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
+        struct plan_case *s = equal_rails(3, cases[t].tasks);
+        for (unsigned n = 0; n < 3; n++)
+            s->node.nics[n].rate_mbps = 400000 >> 2 * n;
+        plan_case_option(s, "nic", "mlx5_*");
+        plan_case_option(s, "rails", cases[t].rails);
+        plan_case_make(s);
+        assert_string_equal(plan_case_all_nics(s), cases[t].wanted);
+        plan_case_free(s);
+    }
+}
+
 /* --- other steps ------------------------------------------------------------------------------ */
+
+/* Their load belongs to NICs of the node, some of which the step may not use. */
+static void test_other_steps_and_nic(void **state)
+{
+    (void)state;
+    static const double ranks[4] = { 9, 0, 0, 1 };
+    struct plan_case *s = equal_rails(4, 1);
+    plan_case_option(s, "nic", "^mlx5_0");
+    s->request.nic_ranks = ranks;
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "1,2");
+    plan_case_free(s);
+}
 
 /* A NIC that others use is avoided, and the report says so, where it made a difference. */
 static void test_other_steps(void **state)
@@ -637,12 +747,18 @@ int main(void)
         cmocka_unit_test(test_unknown_paths),
         cmocka_unit_test(test_unknown_gpus),
         cmocka_unit_test(test_each_knows_its_own),
+        cmocka_unit_test(test_each_knows_its_own_of_any),
+        cmocka_unit_test(test_weight_of_several_gpus),
         cmocka_unit_test(test_a_gpu_that_is_not_there),
         cmocka_unit_test(test_rails),
         cmocka_unit_test(test_rails_farther_away),
         cmocka_unit_test(test_rails_of_gpus),
         cmocka_unit_test(test_fewer_rails_than_gpus),
         cmocka_unit_test(test_ports_of_cards),
+        cmocka_unit_test(test_port_beside_a_free_gpu),
+        cmocka_unit_test(test_rails_by_weight),
+        cmocka_unit_test(test_unlike_rates),
+        cmocka_unit_test(test_other_steps_and_nic),
         cmocka_unit_test(test_other_steps),
         cmocka_unit_test(test_other_steps_and_gpus),
         cmocka_unit_test(test_matching),
