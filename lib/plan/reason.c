@@ -74,8 +74,8 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "CPUs follow GPUs: the ranks divide the CPUs that they shared, each near its GPUs",
     [NUIOA_REASON_FOLLOW_ALONE] = "CPUs follow GPUs: the only rank moved nearer its GPUs",
     [NUIOA_REASON_FOLLOW_COSTS] =
-        "ranks stay: nearer their GPUs they would be farther from the NIC "
-        "or from neighbours (without hints, CPUs follow GPUs)",
+        "ranks stay: nearer their GPUs they would be farther from the NIC or from neighbours, or "
+        "load NICs unevenly (without hints, CPUs follow GPUs)",
     [NUIOA_REASON_PACK] = "cores=pack: cores filled from the NIC outwards",
     [NUIOA_REASON_PACK_COSTS] = "cores=pack would cost more than Slurm's placement",
     [NUIOA_REASON_CPU_UNKNOWN] =
