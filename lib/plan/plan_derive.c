@@ -31,8 +31,8 @@ static void usable_memory(const struct planner *p, hwloc_const_bitmap_t numas, h
         hwloc_bitmap_set(out, best);
 }
 
-/* Sets `numas` to the NUMA nodes of the NICs that a rank uses. A rank alone on its node uses all
- * rails, because MPI stripes large messages over them. */
+/* Sets `numas` to the NUMA nodes of the NIC of a rank; of all its NICs if it is alone on its node,
+ * because MPI stripes large messages over them. */
 static void nic_memory(const struct planner *p, const struct nuioa_assignment *assignment,
                        hwloc_bitmap_t numas)
 {
@@ -40,8 +40,8 @@ static void nic_memory(const struct planner *p, const struct nuioa_assignment *a
     if (assignment->nic < 0 || !node->nics[assignment->nic].level)
         return;
     hwloc_bitmap_copy(numas, node->nics[assignment->nic].numas);
-    for (unsigned i = 0; p->request->task_count == 1 && i < p->rails.count; i++)
-        hwloc_bitmap_or(numas, numas, node->nics[p->rails.nic[i]].numas);
+    for (uint32_t i = 1; p->request->task_count == 1 && i < assignment->nic_count; i++)
+        hwloc_bitmap_or(numas, numas, node->nics[assignment->nics[i]].numas);
 }
 
 /* Leaves only those of the memory's NUMA nodes that is nearest to the NIC of the rank. */
@@ -63,10 +63,10 @@ static void keep_nearest(const struct planner *p, struct nuioa_assignment *assig
 
 /* Chooses the memory policy of a rank. mem=local prefers the memory of its CPUs; that of a process
  * that has all CPUs of the node, and did not say that it has several threads, beside its NIC; with
- * several threads each finds its memory where it first touches it. mem=nic prefers
- * the memory of its NIC, interleaved if it uses several NICs. mem=interleave interleaves over the
- * NUMA nodes of all rails: data that arrives by two rails is faster there than in either NUMA node
- * ([PDCS 2007] in doc/design.md, section 5.3). */
+ * several threads each finds its memory where it first touches it. mem=nic prefers the memory of
+ * its NIC, interleaved over those of all its NICs if it is alone. mem=interleave interleaves over
+ * the NUMA nodes of all rails: data that arrives by two rails is faster there than in either NUMA
+ * node ([PDCS 2007] in doc/design.md, section 5.3). */
 static void choose_memory(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_request *r = p->request;
@@ -87,7 +87,7 @@ static void choose_memory(const struct planner *p, struct nuioa_assignment *assi
     if (mem == NUIOA_MEM_LOCAL && p->plan->why == NUIOA_REASON_ALONE_WIDE && r->threads < 2)
         keep_nearest(p, assignment);
     int count = hwloc_bitmap_weight(assignment->memory_numas);
-    bool striped = mem == NUIOA_MEM_NIC && r->task_count == 1 && p->rails.count > 1;
+    bool striped = mem == NUIOA_MEM_NIC && r->task_count == 1 && assignment->nic_count > 1;
     if ((mem == NUIOA_MEM_INTERLEAVE || (striped && count > 1)) && count > 0)
         assignment->memory = NUIOA_MEMORY_INTERLEAVE;
     else if (mem == NUIOA_MEM_NIC && count > 0)

@@ -333,6 +333,21 @@ static void test_memory_of_several_rails(void **state)
     assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)), "default");
     plan_case_free(s);
 
+    /* Beside one of the rails it uses that one alone, unless more are asked for. */
+    s = four_rails(1, weights);
+    plan_case_option(s, "mem", "nic");
+    hwloc_bitmap_copy(s->masks[0], s->node.numas[2].cpus);
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "2");
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
+                        "preferred:2");
+    plan_case_option(s, "rails", "2");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "2,0");
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
+                        "interleave:0,2");
+    plan_case_free(s);
+
     s = four_rails(2, weights);
     plan_case_option(s, "mem", "nic");
     plan_case_make(s);
