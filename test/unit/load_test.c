@@ -410,9 +410,61 @@ static void test_rates_and_ports(void **state)
     plan_case_free(s);
 }
 
+/* A card has the rate of its faster port, and a rank uses several NICs by their rates. */
+static void test_unlike_ports_and_nics(void **state)
+{
+    (void)state;
+    static const double weights[2] = { 1, 1 };
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 1, 2, 1, 1, NULL });
+    static const char *const names[] = { "a", "b", "c" };
+    for (unsigned n = 0; n < 3; n++)
+        machine_nic(&s->node, names[n], 0);
+    s->node.nics[1].rate_mbps = 25000;
+    s->node.nics[1].card = s->node.nics[0].card;
+    plan_case_on(s, 2, 1);
+    plan_case_weigh(s, weights);
+    plan_case_option(s, "nic", "a,b,c");
+    plan_case_option(s, "rails", "1");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0;2");
+    assert_float_equal(s->plan.load_after.ratio, 1, 1e-9);
+
+    s->node.nics[1].card = 1;
+    plan_case_option(s, "rails", "3");
+    plan_case_make(s);
+    assert_float_equal(s->plan.load_after.ratio, 1, 1e-9);
+    plan_case_free(s);
+}
+
+/* The NICs of ranks with GPUs do not follow from their CPUs, so that no bound is known. */
+static void test_no_bound_with_gpus(void **state)
+{
+    (void)state;
+    static const double weights[4] = { 4, 3, 2, 1 };
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
+    for (unsigned n = 0; n < 2; n++) {
+        machine_nic(&s->node, n ? "b" : "a", n);
+        machine_gpu(&s->node, n);
+    }
+    plan_case_on(s, 4, 1);
+    plan_case_weigh(s, weights);
+    plan_case_make(s);
+    assert_true(s->plan.bound_known);
+    plan_case_gpus(s, "0;1;1;0");
+    plan_case_option(s, "nuioa", "force");
+    plan_case_option(s, "gpus", "keep");
+    plan_case_make(s);
+    assert_false(s->plan.bound_known);
+    plan_case_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_bound_with_gpus),
+        cmocka_unit_test(test_unlike_ports_and_nics),
         cmocka_unit_test(test_weights),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_large),

@@ -279,6 +279,11 @@ static void test_unknown_paths(void **state)
     plan_case_make(s);
     assert_int_equal(s->plan.assignments[0].nic, 1);
     assert_int_equal(s->plan.assignments[0].path, NUIOA_PATH_SYS);
+    /* a GPU without CPUs has the NIC that is near those of its rank */
+    hwloc_bitmap_zero(s->node.gpus[0].cpus);
+    hwloc_bitmap_copy(s->masks[1], s->node.numas[1].cpus);
+    plan_case_make(s);
+    assert_int_equal(s->plan.assignments[1].nic, 4);
     plan_case_free(s);
 }
 
@@ -484,6 +489,21 @@ static void test_fewer_rails_than_gpus(void **state)
     plan_case_option(s, "rails", "1");
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0;1;2");
+    plan_case_free(s);
+}
+
+/* With fewer rails than GPUs, a GPU that is far from every NIC needs none of its own. */
+static void test_a_gpu_far_from_all(void **state)
+{
+    (void)state;
+    struct plan_case *s = machine_of(&(struct gpu_shape){ "", 2, 3, 3, 1, NUIOA_PATH_SYS }, 1);
+    for (unsigned g = 0; g < 3; g++)
+        for (unsigned n = 0; n < 3; n++)
+            machine_path(&s->node, g, n, g != 1 && g == n ? NUIOA_PATH_PIX : NUIOA_PATH_SYS);
+    plan_case_gpus(s, "0,1,2");
+    plan_case_option(s, "rails", "2");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,2");
     plan_case_free(s);
 }
 
@@ -748,6 +768,7 @@ int main(void)
         cmocka_unit_test(test_unknown_gpus),
         cmocka_unit_test(test_each_knows_its_own),
         cmocka_unit_test(test_each_knows_its_own_of_any),
+        cmocka_unit_test(test_a_gpu_far_from_all),
         cmocka_unit_test(test_weight_of_several_gpus),
         cmocka_unit_test(test_a_gpu_that_is_not_there),
         cmocka_unit_test(test_rails),

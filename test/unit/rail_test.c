@@ -312,6 +312,41 @@ static void test_fabrics_are_not_mixed(void **state)
     plan_case_free(s);
 }
 
+/* A NIC whose place is unknown is left out if that of others is known. */
+static void test_unknown_place(void **state)
+{
+    (void)state;
+    static const double weights[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+    struct plan_case *s = four_rails(8, weights);
+    free(s->node.nics[0].level);
+    s->node.nics[0].level = NULL;
+    hwloc_bitmap_zero(s->node.nics[0].numas);
+    hwloc_bitmap_zero(s->node.nics[0].cpus);
+    plan_case_make(s);
+    for (unsigned i = 0; i < 8; i++)
+        assert_true(s->plan.assignments[i].nic > 0);
+    assert_int_equal(s->plan.warnings.count, 1);
+    assert_non_null(strstr(s->plan.warnings.text[0], "a:1: its NUMA node is unknown"));
+    plan_case_free(s);
+}
+
+/* Two NICs of one NUMA node, each local to half of its cores: each rank has that of its half. */
+static void test_halves_of_a_numa_node(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 1, 4, 1, 1, NULL });
+    for (unsigned n = 0; n < 2; n++) {
+        struct nuioa_nic *nic = machine_nic(&s->node, n ? "b" : "a", 0);
+        hwloc_bitmap_zero(nic->cpus);
+        hwloc_bitmap_set_range(nic->cpus, n ? 0 : 2, n ? 1 : 3);
+    }
+    plan_case_on(s, 4, 1);
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "1;1;0;0");
+    plan_case_free(s);
+}
+
 /* One rank with all cores uses all rails, so its memory is spread over their NUMA nodes. */
 static void test_memory_of_several_rails(void **state)
 {
@@ -415,6 +450,8 @@ int main(void)
         cmocka_unit_test(test_levels_go_before),
         cmocka_unit_test(test_two_kinds),
         cmocka_unit_test(test_fabrics_are_not_mixed),
+        cmocka_unit_test(test_unknown_place),
+        cmocka_unit_test(test_halves_of_a_numa_node),
         cmocka_unit_test(test_memory_of_several_rails),
         cmocka_unit_test(test_other_steps),
         cmocka_unit_test(test_away_from_other_steps),
