@@ -460,9 +460,57 @@ static void test_no_bound_with_gpus(void **state)
     plan_case_free(s);
 }
 
+/* Makes a plan with these masks of one CPU each, and compares J. */
+static void check_cost(struct plan_case *s, unsigned tasks, const unsigned *cpus,
+                       const double *weights, double cost)
+{
+    for (unsigned i = 0; i < tasks; i++)
+        hwloc_bitmap_only(s->masks[i], cpus[i]);
+    plan_case_weigh(s, weights);
+    plan_case_make(s);
+    assert_float_equal(s->plan.mapping.cost, cost, 1e-9);
+    plan_case_free(s);
+}
+
+/* The traffic of a rank with a GPU stays on the NIC of the GPU, wherever others go. */
+static void test_traffic_of_gpus(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 2, 8, 1, 1, NULL });
+    static const char *const names[] = { "a", "b", "c", "d" };
+    for (unsigned n = 0; n < 4; n++)
+        machine_nic(&s->node, names[n], n / 2);
+    machine_gpu(&s->node, 1);
+    machine_gpu(&s->node, 1);
+    for (unsigned g = 0; g < 2; g++)
+        for (unsigned n = 0; n < 4; n++)
+            machine_path(&s->node, g, n, n < 2 ? NUIOA_PATH_SYS : NUIOA_PATH_PHB);
+    plan_case_on(s, 5, 1);
+    plan_case_gpus(s, "0;1;;1;");
+    plan_case_option(s, "gpus", "follow");
+    check_cost(s, 5, (const unsigned[]){ 5, 3, 7, 2, 12 }, (const double[]){ 5, 1, 1, 2, 5 }, 20.9);
+}
+
+/* With rails=K, ranks have NICs beside the nearest, too. */
+static void test_farther_rails(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_build(&s->node, &(struct shape){ 4, 8, 1, 1, NULL });
+    machine_nic(&s->node, "a", 0);
+    machine_nic(&s->node, "b", 3);
+    plan_case_on(s, 6, 1);
+    plan_case_option(s, "rails", "2");
+    check_cost(s, 6, (const unsigned[]){ 22, 13, 11, 6, 21, 5 },
+               (const double[]){ 2, 5, 2, 5, 9, 1 }, 27);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_traffic_of_gpus),
+        cmocka_unit_test(test_farther_rails),
         cmocka_unit_test(test_no_bound_with_gpus),
         cmocka_unit_test(test_unlike_ports_and_nics),
         cmocka_unit_test(test_weights),
