@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "gpu_machine.h"
+#include "machine.h"
+
+/* How many NICs a rank gets, and which, where a node has several; with other steps on the node. */
+
+static void test_rails(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned nics, tasks;
+        const char *rails, *wanted;
+    } cases[] = {
+        { 4, 1, "auto", "0,1,2,3" },
+        { 4, 2, "auto", "0,2;1,3" },
+        { 4, 3, "auto", "0,3;1;2" },
+        { 4, 4, "auto", "0;1;2;3" },
+        { 4, 5, "auto", "0;1;2;3;0" },
+        { 4, 1, "1", "0" },
+        { 4, 1, "2", "0,1" },
+        { 4, 2, "2", "0,2;1,3" },
+        { 4, 4, "2", "0,1;1,0;2,3;3,2" },
+        { 2, 2, "64", "0,1;1,0" },
+        { 1, 2, "3,connected", "0;0" },
+        { 3, 1, "connected", "0,1,2" },
+    };
+    for (unsigned t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
+        struct plan_case *s = gpu_machine_equal_rails(cases[t].nics, cases[t].tasks);
+        plan_case_option(s, "rails", cases[t].rails);
+        plan_case_make(s);
+        if (strcmp(plan_case_all_nics(s), cases[t].wanted))
+            fail_msg("%u NICs, %u ranks, rails=%s: %s, not %s", cases[t].nics, cases[t].tasks,
+                     cases[t].rails, plan_case_all_nics(s), cases[t].wanted);
+        plan_case_free(s);
+    }
+}
+
+/* rails=auto adds no NIC that is farther away; a number does. */
+static void test_rails_farther_away(void **state)
+{
+    (void)state;
+    struct plan_case *s = gpu_machine(&(struct gpu_shape){ "", 2, 0, 4, 1, NUIOA_PATH_PIX }, 1);
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,1");
+    plan_case_option(s, "rails", "3");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,1,2");
+    plan_case_free(s);
+}
+
+/* Rails that are left go to GPUs too, but those of other GPUs are left to them. */
+static void test_rails_of_gpus(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned shape;
+        const char *gpus, *rails, *wanted;
+    } cases[] = {
+        { 0, "5", "auto", "5" },
+        { 1, "5", "auto", "4" }, /* GPU 4 has the same two NICs */
+        { 1, "4,5", "auto", "4,5" },
+        { 1, "5", "2", "4,5" },
+        { 4, "5", "auto", "20,21,22,23" },
+        { 4, "5;0", "auto", "20,21,22,23;0,1,2,3" },
+        { 0, "6,2", "1", "6" }, /* never more than was asked for */
+        { 0, "6,2", "3", "6,2,0" },
+        { 1, "0,1,4", "2", "0,4" }, /* fewer than GPUs: none is farther away than it must be */
+        { 1, "0,1,2,3,4", "3", "0,4,2" },
+        { 0, "0,1,2,3", "2", "0,1" },
+    };
+    for (unsigned t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
+        unsigned tasks = 1;
+        for (const char *c = cases[t].gpus; *c; c++)
+            tasks += *c == ';';
+        struct plan_case *s = gpu_machine(&gpu_shapes[cases[t].shape], tasks);
+        plan_case_gpus(s, cases[t].gpus);
+        plan_case_option(s, "rails", cases[t].rails);
+        plan_case_make(s);
+        if (strcmp(plan_case_all_nics(s), cases[t].wanted))
+            fail_msg("%s, GPUs %s, rails=%s: %s, not %s", gpu_shapes[cases[t].shape].name,
+                     cases[t].gpus, cases[t].rails, plan_case_all_nics(s), cases[t].wanted);
+        plan_case_free(s);
+    }
+}
+
+/* A rank with fewer rails than GPUs loads only the NICs that it has. */
+static void test_fewer_rails_than_gpus(void **state)
+{
+    (void)state;
+    static const double weights[3] = { 100, 1, 1 };
+    struct plan_case *s = gpu_machine(&gpu_shapes[6], 3);
+    plan_case_gpus(s, "0,1;2;3");
+    plan_case_weigh(s, weights);
+    plan_case_option(s, "rails", "1");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0;1;2");
+    plan_case_free(s);
+}
+
+/* With fewer rails than GPUs, a GPU that is far from every NIC needs none of its own. */
+static void test_a_gpu_far_from_all(void **state)
+{
+    (void)state;
+    struct plan_case *s = gpu_machine(&(struct gpu_shape){ "", 2, 3, 3, 1, NUIOA_PATH_SYS }, 1);
+    for (unsigned g = 0; g < 3; g++)
+        for (unsigned n = 0; n < 3; n++)
+            machine_path(&s->node, g, n, g != 1 && g == n ? NUIOA_PATH_PIX : NUIOA_PATH_SYS);
+    plan_case_gpus(s, "0,1,2");
+    plan_case_option(s, "rails", "2");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,2");
+    plan_case_free(s);
+}
+
+/* Each GPU has a part of its rank's weight: here two of them share a NIC, and ranks do not. */
+static void test_weight_of_several_gpus(void **state)
+{
+    (void)state;
+    struct plan_case *s = gpu_machine(&gpu_shapes[6], 3);
+    plan_case_gpus(s, "0,1;2;3");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "2;0;1");
+    plan_case_free(s);
+}
+
+/* Two cards with two ports: the second port goes to the rank that uses the card. */
+static void test_ports_of_cards(void **state)
+{
+    (void)state;
+    static const double weights[2] = { 1, 2 };
+    struct plan_case *s = gpu_machine_equal_rails(4, 2);
+    s->node.nics[1].card = s->node.nics[0].card;
+    s->node.nics[3].card = s->node.nics[2].card;
+    plan_case_weigh(s, weights);
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "2,3;0,1");
+    plan_case_free(s);
+}
+
+/* The second port of a card goes to the rank that uses the card, although a GPU which no rank has
+ * is as near. */
+static void test_port_beside_a_free_gpu(void **state)
+{
+    (void)state;
+    struct plan_case *s = gpu_machine(&(struct gpu_shape){ "", 1, 2, 2, 1, NUIOA_PATH_PIX }, 1);
+    s->node.nics[1].card = s->node.nics[0].card;
+    plan_case_gpus(s, "0");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,1");
+    plan_case_free(s);
+}
+
+/* NICs that are left go to heavy ranks. */
+static void test_rails_by_weight(void **state)
+{
+    (void)state;
+    static const double weights[2] = { 10, 1 };
+    struct plan_case *s = gpu_machine_equal_rails(4, 2);
+    plan_case_weigh(s, weights);
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "0,2,3;1");
+    plan_case_free(s);
+}
+
+/* NICs of 400, 100 and 25 Gb/s, all as near, have ranks by their rates. */
+static void test_unlike_rates(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned tasks;
+        const char *rails, *wanted;
+    } cases[] = {
+        { 1, "auto", "0,1,2" },
+        { 5, "1", "0;0;0;0;1" },
+        { 2, "2", "0,1;0,1" },
+        { 21, "1", "0;0;0;0;1;0;0;0;0;1;0;0;0;0;1;0;0;0;0;1;2" },
+    };
+    for (unsigned t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
+        struct plan_case *s = gpu_machine_equal_rails(3, cases[t].tasks);
+        for (unsigned n = 0; n < 3; n++)
+            s->node.nics[n].rate_mbps = 400000 >> 2 * n;
+        plan_case_option(s, "nic", "mlx5_*");
+        plan_case_option(s, "rails", cases[t].rails);
+        plan_case_make(s);
+        assert_string_equal(plan_case_all_nics(s), cases[t].wanted);
+        plan_case_free(s);
+    }
+}
+
+/* --- other steps ------------------------------------------------------------------------------ */
+
+/* Their load belongs to NICs of the node, some of which the step may not use. */
+static void test_other_steps_and_nic(void **state)
+{
+    (void)state;
+    static const double ranks[4] = { 9, 0, 0, 1 };
+    struct plan_case *s = gpu_machine_equal_rails(4, 1);
+    plan_case_option(s, "nic", "^mlx5_0");
+    s->request.nic_ranks = ranks;
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "1,2");
+    plan_case_free(s);
+}
+
+/* A NIC that others use is avoided, and the report says so, where it made a difference. */
+static void test_other_steps(void **state)
+{
+    (void)state;
+    static const struct {
+        double ranks[4];
+        const char *nics, *clause;
+    } cases[] = {
+        { { 0, 0, 0, 0 }, "0,1,2,3", NULL },
+        { { 1, 0, 0, 0 }, "1,2,3", "; other steps' load changed the NICs of 1" },
+        { { 1, 1, 1, 0 }, "3", "; other steps' load changed the NICs of 1" },
+        { { 1, 1, 1, 1 }, "0,1,2,3", NULL },
+    };
+    for (unsigned t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
+        struct plan_case *s = gpu_machine_equal_rails(4, 1);
+        s->request.nic_ranks = cases[t].ranks;
+        plan_case_make(s);
+        assert_string_equal(plan_case_all_nics(s), cases[t].nics);
+        const char *clause = strstr(s->plan.reason, "; other");
+        if (cases[t].clause)
+            assert_string_equal(clause, cases[t].clause);
+        else
+            assert_null(clause);
+        plan_case_free(s);
+    }
+}
+
+/* A GPU keeps the NIC of its switch, however much others use it. */
+static void test_other_steps_and_gpus(void **state)
+{
+    (void)state;
+    static const double ranks[8] = { 0, 0, 0, 9 };
+    struct plan_case *s = gpu_machine_hgx(1);
+    plan_case_gpus(s, "3");
+    s->request.nic_ranks = ranks;
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "3");
+    assert_null(strstr(s->plan.reason, "; other"));
+    plan_case_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rails),
+        cmocka_unit_test(test_rails_farther_away),
+        cmocka_unit_test(test_rails_of_gpus),
+        cmocka_unit_test(test_fewer_rails_than_gpus),
+        cmocka_unit_test(test_a_gpu_far_from_all),
+        cmocka_unit_test(test_weight_of_several_gpus),
+        cmocka_unit_test(test_ports_of_cards),
+        cmocka_unit_test(test_port_beside_a_free_gpu),
+        cmocka_unit_test(test_rails_by_weight),
+        cmocka_unit_test(test_unlike_rates),
+        cmocka_unit_test(test_other_steps_and_nic),
+        cmocka_unit_test(test_other_steps),
+        cmocka_unit_test(test_other_steps_and_gpus),
+    };
+    return cmocka_run_group_tests_name("rails", tests, NULL, NULL);
+}
