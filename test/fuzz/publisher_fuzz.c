@@ -9,15 +9,16 @@
 #include "input.h"
 #include "pmix/server/publish.h"
 #include "pmix/server/session.h"
+#include "unit/machine.h"
 
 /* slurmstepd, as root, is told by PMIx and by the environments the names of the step's namespace
- * and of its local ranks. The input is lines: the bytes of four numbers, PMIx's version, the name
- * that PMIx knows the step by, its local ranks, slurmstepd's two variables, and the job's
- * environment, a variable in each line.
+ * and of its local ranks, and publishes a plan. The input is lines: the bytes of four numbers,
+ * PMIx's version, the name that PMIx knows the step by, its local ranks, slurmstepd's two
+ * variables, and the job's environment, a variable in each line.
  *
  * PMIx is this program: the plugin finds its functions by their names. */
 
-enum { VARIABLES_MAX = 8, TASKS_MAX = 16 };
+enum { VARIABLES_MAX = 8, TASKS_MAX = 16, PLAN_TASKS = 2 };
 
 static struct {
     char *numbers, *version, *nspace, *peers;
@@ -72,6 +73,53 @@ const char *PMIx_Get_version(void)
     return number_at(0) & 8 ? NULL : pmix.version;
 }
 
+/* A plan for two ranks with two threads each, all that a rank is told, and a machine for it. It is
+ * made once, and stays. */
+static const struct nuioa_publication *make_publication(void)
+{
+    static struct nuioa_node node;
+    static struct nuioa_options options;
+    static struct nuioa_plan plan;
+    static struct nuioa_task tasks[PLAN_TASKS];
+    static const struct nuioa_publication publication = { &plan, &node, &options, NULL, 0 };
+    struct nuioa_error err;
+    if (node.pu_count)
+        return &publication;
+    machine_quad(&node);
+    for (unsigned i = 0; i < PLAN_TASKS; i++) {
+        static const uint32_t gpus[PLAN_TASKS] = { 0, 1 };
+        machine_nic(&node, i ? "mlx5_1" : "mlx5_0", i);
+        machine_gpu(&node, i);
+        hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+        INPUT_CHECK(!hwloc_bitmap_set_range(cpus, 4 * i, 4 * (int)i + 3));
+        tasks[i] = (struct nuioa_task){ i, 1.0 + i, cpus, &gpus[i], 1, true };
+    }
+    nuioa_options_init(&options);
+    options.mode = NUIOA_ON;
+    nuioa_options_finish(&options);
+    const struct nuioa_request request = {
+        .node = &node,
+        .options = &options,
+        .task_count = PLAN_TASKS,
+        .tasks = tasks,
+        .hinted = true,
+        .threads = 2,
+    };
+    INPUT_CHECK(!nuioa_plan_make(&request, &plan, &err));
+    INPUT_CHECK(plan.assignments[0].place_count);
+    return &publication;
+}
+
+static void publish(struct nuioa_publisher *publisher)
+{
+    struct nuioa_error err;
+    fault_pause();
+    const struct nuioa_publication *publication = make_publication();
+    fault_resume();
+    nuioa_publish_tasks(publisher, publication, &err);
+    nuioa_publish_node(publisher, publication, &err);
+}
+
 static void use(char **environment)
 {
     struct nuioa_namespaces namespaces;
@@ -81,13 +129,16 @@ static void use(char **environment)
     nuioa_namespaces_guess(&namespaces, number_at(0) & 16 ? NULL : environment, 7, number_at(2));
     INPUT_CHECK(namespaces.count && namespaces.count <= NUIOA_NAMESPACE_CANDIDATES);
     nuioa_publish_prepare(number_at(3) << 4, environment, &err);
-    int rc = nuioa_publish_open(&namespaces, tasks, 0, &publisher, &err);
+    unsigned patience_ms = number_at(0) & 32 ? 10000 : 0;
+    int rc = nuioa_publish_open(&namespaces, tasks, patience_ms, &publisher, &err);
     INPUT_CHECK((rc == 1) == (publisher != NULL));
     if (rc != 1)
         return;
     for (uint32_t i = 0; i < tasks; i++)
         INPUT_CHECK(nuioa_publish_ranks(publisher)[i] <= PMIX_RANK_VALID);
     session_has(publisher, PMIX_LOCAL_PEERS, PMIX_STRING);
+    if (tasks == PLAN_TASKS)
+        publish(publisher);
     nuioa_publish_close(publisher);
 }
 
