@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034
 # Functions that the tests share; sourced inside the guest.
 
-machine="" plugin="" # in the settings, which boot writes
+machine="" plugin="" contain="" # in the settings, which boot writes
 # shellcheck source=/dev/null
 . /nuioa/settings
 # shellcheck source=machines.sh
