@@ -183,6 +183,7 @@ suite_trixie() { run_tap trixie as_root "$top/test/cluster/trixie"; }
 suite_newest() {
     if [ -n "${NUIOA_NEWEST:-}" ]; then
         run_tap newest as_root "$top/test/cluster/newest" "$NUIOA_NEWEST"
+        run_tap newest as_root "$top/test/guest/newest" "$NUIOA_NEWEST"
     else
         echo "ok - newest # SKIP NUIOA_NEWEST does not say where that Slurm is"
     fi
