@@ -7,7 +7,6 @@
 #include <linux/posix_acl.h>
 #include <linux/posix_acl_xattr.h>
 #include <math.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +26,7 @@
 #define RANKS_MAX 1e6
 
 #define MAGIC "nuioaSTL"
+#define LOCK_NAME ".lock"
 
 /* The content of a file, in the byte order of the machine. */
 struct content {
@@ -75,7 +75,9 @@ int nuioa_step_directory_open(struct nuioa_step_directory *directory, const char
     if (!rc)
         rc = check_directory(path, fd, err);
     directory->fd = fd;
-    directory->proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (!rc)
+        directory->lock =
+            openat(fd, LOCK_NAME, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
     if (rc)
         nuioa_step_directory_close(directory);
     return rc;
@@ -85,51 +87,31 @@ void nuioa_step_directory_close(struct nuioa_step_directory *directory)
 {
     if (directory->fd >= 0)
         close(directory->fd);
-    if (directory->proc >= 0)
-        close(directory->proc);
+    if (directory->lock >= 0)
+        close(directory->lock);
     *directory = (struct nuioa_step_directory){ -1, -1 };
 }
 
-/* --- whose a file is -------------------------------------------------------------------------- */
+/* --- who runs --------------------------------------------------------------------------------- */
 
-/* Reads when a process started: field 22 of /proc/PID/stat. The second field, the name of the
- * program, may hold blanks and parentheses, so counting begins at the last parenthesis. */
-static int read_start(int proc, uint32_t pid, uint64_t *start)
+/* Each running step holds a lock on one byte. The kernel gives it back with the last descriptor of
+ * the open file, so the lock also says who runs in another process namespace (namespace/linux of
+ * Slurm), where numbers of processes differ. It does not end with the process that asks for it,
+ * which with contain_spank ends before the step. Returns the type of the lock, or -errno. */
+static int lock_step(int lock, int command, short type, uint32_t job, uint32_t step)
 {
-    char text[1024];
-    int rc = nuioa_sysfs_text(proc, text, sizeof(text), "%u/stat", pid);
-    if (rc < 0)
-        return rc;
-    const char *at = strrchr(text, ')');
-    for (int field = 2; at && field < 22; field++) {
-        at = strchr(at, ' ');
-        at = at ? at + 1 : NULL;
-    }
-    if (!at || *at < '0' || *at > '9')
-        return -EINVAL;
-    *start = strtoull(at, NULL, 10);
-    return 0;
+    struct flock range = { .l_type = type, .l_whence = SEEK_SET, .l_len = 1 };
+    range.l_start = (off_t)job << 31 | (step & INT32_MAX);
+    if (fcntl(lock, command, &range) < 0)
+        return -errno;
+    return range.l_type;
 }
 
-/* A user may not see the processes of others in /proc, so a missing one is asked for by kill(2),
- * too. */
-static bool exists(int proc, uint32_t pid)
+/* Returns false only if it is known that the step does not run any more. */
+static bool is_running(const struct nuioa_step_directory *directory, uint32_t job, uint32_t step)
 {
-    uint64_t start;
-    return !read_start(proc, pid, &start) || kill((pid_t)pid, 0) == 0 || errno != ESRCH;
-}
-
-/* The number of a process that has ended may be given to another one, which started later. */
-static bool is_running(int proc, uint32_t pid, uint64_t start)
-{
-    uint64_t now;
-    return read_start(proc, pid, &now) ? exists(proc, pid) : now == start;
-}
-
-int nuioa_step_load_sign(const struct nuioa_step_directory *directory, struct nuioa_step_load *load)
-{
-    load->pid = (uint32_t)getpid();
-    return read_start(directory->proc, load->pid, &load->start);
+    return directory->lock < 0 ||
+           lock_step(directory->lock, F_OFD_GETLK, F_RDLCK, job, step) != F_UNLCK;
 }
 
 /* --- one file --------------------------------------------------------------------------------- */
@@ -179,7 +161,6 @@ static int write_all(int fd, const struct nuioa_step_load *load)
     to->step = load->step;
     to->uid = load->uid;
     to->pid = load->pid;
-    to->start = load->start;
     to->nic_count = load->nic_count;
     for (uint32_t i = 0; i < load->nic_count; i++) {
         nuioa_copy(to->nics[i].nic, sizeof(to->nics[i].nic), load->nics[i].nic);
@@ -198,6 +179,9 @@ int nuioa_step_load_write(const struct nuioa_step_directory *directory,
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
     name_of(load, ".", temporary);
     name_of(load, "", name);
+    int rc = lock_step(directory->lock, F_OFD_SETLK, F_WRLCK, load->job, load->step);
+    if (rc < 0)
+        return nuioa_fail(err, rc, "NIC load: %s: %s: %s", name, LOCK_NAME, strerror(-rc));
     int fd = openat(directory->fd, temporary, flags, 0600);
     if (fd < 0 && errno == EEXIST) { /* from a process that had this number and was killed */
         unlinkat(directory->fd, temporary, 0);
@@ -205,7 +189,7 @@ int nuioa_step_load_write(const struct nuioa_step_directory *directory,
     }
     if (fd < 0)
         return nuioa_fail(err, -errno, "NIC load: %s: %s", name, strerror(errno));
-    int rc = write_all(fd, load);
+    rc = write_all(fd, load);
     if (!rc)
         let_user_read(fd, load->uid);
     close(fd);
@@ -288,30 +272,30 @@ struct reader {
 
 /* Returns false if `name` is not JOB.STEP.PID, or the same after a point, which is the name of a
  * file that is still being written. */
-static bool read_name(const char *name, uint32_t *pid, bool *temporary)
+static bool read_name(const char *name, struct nuioa_step_load *named, bool *temporary)
 {
-    uint32_t job, step;
     char end;
     *temporary = *name == '.';
     name += *temporary;
     return strlen(name) < 33 && *name >= '0' && *name <= '9' &&
-           sscanf(name, "%u.%u.%u%c", &job, &step, pid, &end) == 3;
+           sscanf(name, "%u.%u.%u%c", &named->job, &named->step, &named->pid, &end) == 3;
 }
 
 static void take_file(struct reader *r, const char *name)
 {
     struct nuioa_step_load *load = &r->loads[r->count];
-    uint32_t pid;
-    bool temporary, known = read_name(name, &pid, &temporary);
+    struct nuioa_step_load named;
+    bool temporary, known = read_name(name, &named, &temporary);
+    bool running = known && is_running(r->directory, named.job, named.step);
     if (known && temporary) {
-        if (!exists(r->directory->proc, pid))
+        if (!running)
             unlinkat(r->directory->fd, name, 0);
         return;
     }
     int rc = known ? read_file(r->directory->fd, name, load) : -EINVAL;
-    if (!rc && load->pid != pid)
+    if (!rc && (load->job != named.job || load->step != named.step || load->pid != named.pid))
         rc = -EINVAL;
-    if (!rc && !is_running(r->directory->proc, pid, load->start))
+    if (!rc && !running)
         rc = -ESTALE;
     if (rc == -ESTALE)
         unlinkat(r->directory->fd, name, 0); /* fails for a user, which does no harm */
@@ -338,7 +322,8 @@ static void take_files(struct reader *r, DIR *list)
         entry = readdir(list);
         if (!entry)
             break;
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+            strcmp(entry->d_name, LOCK_NAME))
             take_file(r, entry->d_name);
     }
 }

@@ -33,8 +33,7 @@ struct nuioa_nic_load {
 struct nuioa_step_load {
     uint32_t job, step; /* Slurm's numbers */
     uint32_t uid;       /* the user of the step */
-    uint32_t pid;       /* slurmstepd's */
-    uint64_t start;     /* when that process started, in clock ticks since boot: proc(5) */
+    uint32_t pid;       /* slurmstepd's, in its own process namespace */
     uint32_t nic_count;
     struct nuioa_nic_load nics[NUIOA_STEP_LOAD_NICS]; /* [nic_count] */
 };
@@ -43,7 +42,7 @@ struct nuioa_step_load {
  * another mount or process namespace, as hooks do with Slurm's contain_spank. */
 struct nuioa_step_directory {
     int fd;   /* the directory; -1: not open */
-    int proc; /* /proc of the host */
+    int lock; /* the file in which running steps hold a lock each; -1: the caller may not read it */
 };
 
 /* Opens a directory. If it is NUIOA_STEP_LOAD_DIR, does not exist, and `create` is true, it is
@@ -56,12 +55,9 @@ int nuioa_step_directory_open(struct nuioa_step_directory *directory, const char
 /* Closes the descriptors and sets them to -1, which they may be already. */
 void nuioa_step_directory_close(struct nuioa_step_directory *directory);
 
-/* Sets load->pid and load->start to those of the calling process. Returns 0 or -errno. */
-int nuioa_step_load_sign(const struct nuioa_step_directory *directory,
-                         struct nuioa_step_load *load);
-
 /* Writes the step's file, or replaces it in one step: readers see the old file or the new one.
- * Returns 0, or -errno with *err. */
+ * The file counts for other directories that are opened until this one is closed in all processes
+ * that have inherited it. Returns 0, or -errno with *err. */
 int nuioa_step_load_write(const struct nuioa_step_directory *directory,
                           const struct nuioa_step_load *load, struct nuioa_error *err);
 
@@ -69,11 +65,13 @@ int nuioa_step_load_write(const struct nuioa_step_directory *directory,
 void nuioa_step_load_remove(const struct nuioa_step_directory *directory,
                             const struct nuioa_step_load *load);
 
-/* Reads the files of all steps that still run. root removes those whose slurmstepd has gone. Files
- * that the caller may not read are skipped. Files that are no step's, or that others than root and
- * the caller can write, are skipped, and *err has one line for all of them; otherwise *err is
- * empty. Sets *loads to a new array of *count entries, in the order of job, step and pid, which the
- * caller frees with free(). Returns 0; or -errno with *err, and there is no array. */
+/* Reads the files of all steps that still run, without those that were written through this
+ * directory. root removes those whose slurmstepd has gone, in whichever process namespace it was;
+ * for other users all that are there count. Files that the caller may not read are skipped. Files
+ * that are no step's, or that others than root and the caller can write, are skipped, and *err has
+ * one line for all of them; otherwise *err is empty. Sets *loads to a new array of *count entries,
+ * in the order of job, step and pid, which the caller frees with free(). Returns 0; or -errno with
+ * *err, and there is no array. */
 int nuioa_step_loads_read(const struct nuioa_step_directory *directory,
                           struct nuioa_step_load **loads, uint32_t *count, struct nuioa_error *err);
 

@@ -34,7 +34,7 @@ END
 chmod +x "$CLUSTER_DIR/home/hold" "$CLUSTER_DIR/home/one-by-one"
 
 held() { cat "$CLUSTER_DIR/home/held/$1" 2>/dev/null; }
-files() { in_node node1 sh -c "ls -A $steps 2>/dev/null | wc -l"; }
+files() { in_node node1 sh -c "ls -A $steps 2>/dev/null | grep -vcxF .lock"; }
 log() { cat "$CLUSTER_DIR/nodes/node1/log/slurmd.log"; }
 
 # begin_steps LINE...: starts them one by one in the background, and waits until the last one runs
@@ -115,6 +115,25 @@ is "... which forgets it" "$(held next),$(files)" "mlx5_0:1,1"
 end_steps "the next step ends"
 is "nothing is left of it" "$(files)" 0
 
+# --- another process namespace --------------------------------------------------------------------
+
+# With namespace/linux each job may have one of its own, as each node has one here: a number of a
+# process means nothing in the other.
+shared() { find "$CLUSTER_DIR/steps" -type f ! -name .lock | wc -l; }
+install -d "$CLUSTER_DIR/steps"
+nodes_on steps=/run/cluster/steps
+plugin -n node2 on "topology=/run/cluster/nodes/node1/four-rails.xml" nic=mlx5_0,mlx5_1 \
+    "${patient[@]}" steps=/run/cluster/steps
+begin_steps "first $wide"
+# shellcheck disable=SC2086
+tally 1 srun -w node2 $wide "$home/rank"
+is "a step sees those of other process namespaces" "$(held first),$(of 0 NUIOA_NIC)" \
+    "mlx5_0:1,mlx5_1:1"
+is "... and leaves them their files" "$(shared)" 1
+end_steps "the step there ends"
+is "... with its file" "$(shared)" 0
+nodes_on
+
 # --- what is not a step's ------------------------------------------------------------------------
 
 in_node node1 sh -c "cd $steps && echo garbage >7.0.1 && head -c 100000 /dev/urandom >8.0.1 &&
@@ -130,7 +149,7 @@ like "garbage: one line in slurmd's log" "$(log | grep 'which no step has writte
 is "garbage: it is left alone" "$(files)" 6
 in_node node1 sh -c "rm $steps/*"
 
-in_node node1 sh -c "rmdir $steps; ln -s /tmp $steps"
+in_node node1 sh -c "rm -r $steps; ln -s /tmp $steps"
 tally 1 srun -w node1 -n1 --nuioa "$home/rank"
 is "a link in place of the directory: the job runs" "$rc,$(of 0 NUIOA_NIC),$err" "0,mlx5_0:1,"
 in_node node1 sh -c "rm $steps; echo >$steps"

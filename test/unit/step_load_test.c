@@ -28,7 +28,8 @@
 #include "topology/step_load.h"
 
 static char path[64];
-static struct nuioa_step_directory directory;
+static struct nuioa_step_directory directory; /* of the steps that write */
+static struct nuioa_step_directory reader;    /* of another step, which reads */
 
 static int begin(void **state)
 {
@@ -37,7 +38,8 @@ static int begin(void **state)
     snprintf(path, sizeof(path), "/tmp/nuioa-steps-XXXXXX");
     if (!mkdtemp(path))
         return -1;
-    return nuioa_step_directory_open(&directory, path, true, &err);
+    return nuioa_step_directory_open(&directory, path, true, &err) ||
+           nuioa_step_directory_open(&reader, path, true, &err);
 }
 
 static int end(void **state)
@@ -45,6 +47,7 @@ static int end(void **state)
     char command[128];
     (void)state;
     nuioa_step_directory_close(&directory);
+    nuioa_step_directory_close(&reader);
     snprintf(command, sizeof(command), "rm -r %s", path);
     return system(command);
 }
@@ -52,8 +55,9 @@ static int end(void **state)
 /* A step of this process. */
 static struct nuioa_step_load step_of(uint32_t job, const char *nic, double ranks)
 {
-    struct nuioa_step_load load = { .job = job, .step = 0, .uid = getuid(), .nic_count = 1 };
-    assert_int_equal(nuioa_step_load_sign(&directory, &load), 0);
+    struct nuioa_step_load load = {
+        .job = job, .uid = getuid(), .pid = (uint32_t)getpid(), .nic_count = 1
+    };
     snprintf(load.nics[0].nic, sizeof(load.nics[0].nic), "%s", nic);
     load.nics[0].ranks = ranks;
     return load;
@@ -73,7 +77,7 @@ static const char *jobs(struct nuioa_error *err)
     struct nuioa_step_load *loads;
     uint32_t count;
     struct leak_check before = leak_check_begin();
-    assert_int_equal(nuioa_step_loads_read(&directory, &loads, &count, err), 0);
+    assert_int_equal(nuioa_step_loads_read(&reader, &loads, &count, err), 0);
     *text = '\0';
     for (uint32_t i = 0; i < count; i++)
         sprintf(text + strlen(text), "%s%u", i ? " " : "", loads[i].job);
@@ -108,7 +112,7 @@ static void test_written_and_read(void **state)
     write_step(&three);
     seven.nics[0].ranks = 0.5;
     write_step(&seven); /* replaces its file */
-    assert_int_equal(nuioa_step_loads_read(&directory, &loads, &count, &err), 0);
+    assert_int_equal(nuioa_step_loads_read(&reader, &loads, &count, &err), 0);
     assert_string_equal(err.text, "");
     assert_int_equal(count, 2);
     assert_int_equal(loads[0].job, 3);
@@ -130,7 +134,7 @@ static void test_nothing_else_written(void **state)
     char name[64], bytes[8192];
     memset(&load, 'x', sizeof(load));
     load.job = named.job, load.step = named.step, load.uid = named.uid, load.pid = named.pid;
-    load.start = named.start, load.nic_count = 1, load.nics[0].ranks = 2;
+    load.nic_count = 1, load.nics[0].ranks = 2;
     memcpy(load.nics[0].nic, "a", 2);
     write_step(&load);
     snprintf(name, sizeof(name), "7.0.%u", load.pid);
@@ -144,33 +148,86 @@ static void test_nothing_else_written(void **state)
     nuioa_step_load_remove(&directory, &load);
 }
 
-/* A process that has ended, or that has got its number, removes the file for the next reader. */
+/* In a process that has ended, and had a number that this one has too in another namespace. */
+static void write_and_end(const struct nuioa_step_load *load)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        struct nuioa_step_directory own;
+        struct nuioa_error err;
+        _exit(nuioa_step_directory_open(&own, path, true, &err) ||
+              nuioa_step_load_write(&own, load, &err));
+    }
+    int status = 1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* When a step has ended without removing its file, the next reader does. */
 static void test_stale(void **state)
 {
     (void)state;
     struct nuioa_error err;
-    char name[64];
-    struct nuioa_step_load gone = step_of(1, "a", 1), other = step_of(2, "a", 1);
+    char name[64], temporary[64];
+    struct nuioa_step_load gone = step_of(1, "a", 1), here = step_of(2, "a", 1);
+    write_and_end(&gone);
+    write_step(&here);
+    snprintf(name, sizeof(name), "1.0.%u", gone.pid);
+    assert_true(there(name));
+    put(".9.0.1", "half", 4, 0600); /* it was killed while it wrote */
+    snprintf(temporary, sizeof(temporary), ".2.0.%u", here.pid);
+    put(temporary, "half", 4, 0600); /* somebody is writing it */
+    assert_string_equal(jobs(&err), "2");
+    assert_string_equal(err.text, "");
+    assert_false(there(name));
+    assert_false(there(".9.0.1"));
+    assert_true(there(temporary));
+}
+
+/* In another process namespace a step has a number that here nobody has. */
+static void test_other_namespace(void **state)
+{
+    (void)state;
+    struct nuioa_error err;
+    struct nuioa_step_load load = step_of(7, "a", 1);
     pid_t child = fork();
     if (child == 0)
         _exit(0);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    gone.pid = (uint32_t)child;
-    other.start++;
-    write_step(&gone);
-    write_step(&other);
-    snprintf(name, sizeof(name), ".9.0.%d", (int)child);
-    put(name, "half", 4, 0600); /* it was killed while it wrote */
-    snprintf(name, sizeof(name), ".9.0.%d", (int)getpid());
-    put(name, "half", 4, 0600); /* somebody is writing it */
-    assert_string_equal(jobs(&err), "");
-    assert_string_equal(err.text, "");
-    assert_true(there(name));
-    unlinkat(directory.fd, name, 0);
-    assert_int_equal(rmdir(path), 0); /* it is empty */
-    assert_int_equal(mkdir(path, 0700), 0);
+    load.pid = (uint32_t)child;
+    write_step(&load);
+    assert_string_equal(jobs(&err), "7");
+}
+
+/* The step runs as long as one process has the directory open, which need not be the one that wrote
+ * the file (contain_spank). */
+static void test_inherited(void **state)
+{
+    (void)state;
+    struct nuioa_error err;
+    struct nuioa_step_load load = step_of(7, "a", 1);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(nuioa_step_load_write(&directory, &load, &err));
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_string_equal(jobs(&err), "7");
     nuioa_step_directory_close(&directory);
-    assert_int_equal(nuioa_step_directory_open(&directory, path, false, &err), 0);
+    assert_string_equal(jobs(&err), "");
+    assert_int_equal(nuioa_step_directory_open(&directory, path, true, &err), 0);
+}
+
+/* A user may not open the file with the locks, and is told of all steps. */
+static void test_user(void **state)
+{
+    (void)state;
+    struct nuioa_error err;
+    struct nuioa_step_load load = step_of(7, "a", 1);
+    int lock = reader.lock;
+    write_and_end(&load);
+    reader.lock = -1;
+    assert_string_equal(jobs(&err), "7");
+    reader.lock = lock;
+    assert_string_equal(jobs(&err), "");
 }
 
 /* Everything else is left alone, and one line names it. */
@@ -236,37 +293,6 @@ static void test_numbers(void **state)
     assert_string_equal(jobs(&err), "5");
 }
 
-/* The name of a program may have blanks and parentheses; without the right number of fields nobody
- * knows when it started. */
-static void test_process(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *stat;
-        int rc;
-    } cases[] = {
-        { "1 (a) 22) x) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 2222 23", 0 },
-        { "1 (a", -EINVAL },
-        { "1 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21", -EINVAL },
-        { "1 (a) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 -1", -EINVAL },
-        { "", -EINVAL },
-    };
-    struct nuioa_step_load load;
-    char name[32];
-    int proc = directory.proc;
-    snprintf(name, sizeof(name), "%d", (int)getpid());
-    assert_int_equal(mkdirat(directory.fd, name, 0700), 0);
-    snprintf(name, sizeof(name), "%d/stat", (int)getpid());
-    directory.proc = directory.fd; /* with what it says of processes */
-    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        put(name, cases[i].stat, strlen(cases[i].stat), 0600);
-        load.start = 0;
-        assert_int_equal(nuioa_step_load_sign(&directory, &load), cases[i].rc);
-        assert_int_equal(load.start, cases[i].rc ? 0 : 2222);
-    }
-    directory.proc = proc;
-}
-
 /* Two steps of one job, in the order of their numbers. */
 static void test_steps_of_a_job(void **state)
 {
@@ -276,7 +302,7 @@ static void test_steps_of_a_job(void **state)
     uint32_t count;
     for (load.step = 4; load.step-- > 0;)
         write_step(&load);
-    assert_int_equal(nuioa_step_loads_read(&directory, &loads, &count, &err), 0);
+    assert_int_equal(nuioa_step_loads_read(&reader, &loads, &count, &err), 0);
     assert_int_equal(count, 4);
     for (uint32_t i = 0; i < count; i++)
         assert_int_equal(loads[i].step, i);
@@ -312,7 +338,7 @@ static void test_many(void **state)
     uint32_t count;
     for (load.job = 1; load.job <= NUIOA_STEP_LOADS_MAX + 50; load.job++)
         write_step(&load);
-    assert_int_equal(nuioa_step_loads_read(&directory, &loads, &count, &err), 0);
+    assert_int_equal(nuioa_step_loads_read(&reader, &loads, &count, &err), 0);
     assert_int_equal(count, NUIOA_STEP_LOADS_MAX);
     free(loads);
 }
@@ -454,9 +480,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_written_and_read, begin, end),
         cmocka_unit_test_setup_teardown(test_nothing_else_written, begin, end),
         cmocka_unit_test_setup_teardown(test_stale, begin, end),
+        cmocka_unit_test_setup_teardown(test_other_namespace, begin, end),
+        cmocka_unit_test_setup_teardown(test_inherited, begin, end),
+        cmocka_unit_test_setup_teardown(test_user, begin, end),
         cmocka_unit_test_setup_teardown(test_garbage, begin, end),
         cmocka_unit_test_setup_teardown(test_numbers, begin, end),
-        cmocka_unit_test_setup_teardown(test_process, begin, end),
         cmocka_unit_test_setup_teardown(test_steps_of_a_job, begin, end),
         cmocka_unit_test_setup_teardown(test_in_the_way, begin, end),
         cmocka_unit_test_setup_teardown(test_many, begin, end),
