@@ -94,10 +94,11 @@ void nuioa_step_directory_close(struct nuioa_step_directory *directory)
 
 /* --- who runs --------------------------------------------------------------------------------- */
 
-/* Each running step holds a lock on one byte. The kernel gives it back with the last descriptor of
- * the open file, so the lock also says who runs in another process namespace (namespace/linux of
- * Slurm), where numbers of processes differ. It does not end with the process that asks for it,
- * which with contain_spank ends before the step. Returns the type of the lock, or -errno. */
+/* Each running step holds a lock on one byte, which its components on the node share. The kernel
+ * gives it back with the last descriptor of the open file, so the lock also says who runs in
+ * another process namespace (namespace/linux of Slurm), where numbers of processes differ. It does
+ * not end with the process that asks for it, which with contain_spank ends before the step. Returns
+ * the type of the lock, or -errno. */
 static int lock_step(int lock, int command, short type, uint32_t job, uint32_t step)
 {
     struct flock range = { .l_type = type, .l_whence = SEEK_SET, .l_len = 1 };
@@ -111,7 +112,7 @@ static int lock_step(int lock, int command, short type, uint32_t job, uint32_t s
 static bool is_running(const struct nuioa_step_directory *directory, uint32_t job, uint32_t step)
 {
     return directory->lock < 0 ||
-           lock_step(directory->lock, F_OFD_GETLK, F_RDLCK, job, step) != F_UNLCK;
+           lock_step(directory->lock, F_OFD_GETLK, F_WRLCK, job, step) != F_UNLCK;
 }
 
 /* --- one file --------------------------------------------------------------------------------- */
@@ -179,7 +180,7 @@ int nuioa_step_load_write(const struct nuioa_step_directory *directory,
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
     name_of(load, ".", temporary);
     name_of(load, "", name);
-    int rc = lock_step(directory->lock, F_OFD_SETLK, F_WRLCK, load->job, load->step);
+    int rc = lock_step(directory->lock, F_OFD_SETLK, F_RDLCK, load->job, load->step);
     if (rc < 0)
         return nuioa_fail(err, rc, "NIC load: %s: %s: %s", name, LOCK_NAME, strerror(-rc));
     int fd = openat(directory->fd, temporary, flags, 0600);

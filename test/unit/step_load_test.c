@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +22,6 @@
 
 #include "leak_check.h"
 #include "machine.h"
-#include "private_run.h"
 #include "topology/cache.h"
 #include "topology/step_load.h"
 
@@ -211,6 +209,26 @@ static void test_inherited(void **state)
         _exit(nuioa_step_load_write(&directory, &load, &err));
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_string_equal(jobs(&err), "7");
+    nuioa_step_directory_close(&directory);
+    assert_string_equal(jobs(&err), "");
+    assert_int_equal(nuioa_step_directory_open(&directory, path, true, &err), 0);
+}
+
+/* Two components of a heterogeneous step on one node have one number. */
+static void test_components(void **state)
+{
+    (void)state;
+    struct nuioa_error err;
+    struct nuioa_step_directory other;
+    struct nuioa_step_load first = step_of(7, "a", 1), second = step_of(7, "b", 1);
+    second.pid++;
+    assert_int_equal(nuioa_step_directory_open(&other, path, true, &err), 0);
+    write_step(&first);
+    assert_int_equal(nuioa_step_load_write(&other, &second, &err), 0);
+    assert_string_equal(jobs(&err), "7 7");
+    nuioa_step_load_remove(&directory, &first);
+    assert_string_equal(jobs(&err), "7");
+    nuioa_step_directory_close(&other);
     nuioa_step_directory_close(&directory);
     assert_string_equal(jobs(&err), "");
     assert_int_equal(nuioa_step_directory_open(&directory, path, true, &err), 0);
@@ -424,32 +442,6 @@ static void test_not_listed(void **state)
     assert_string_equal(err.text, "NIC load of other steps: Cannot allocate memory");
 }
 
-/* The first step on a node makes the directory. Whatever the umask is, every user may read it. */
-static void test_standard_directory(void **state)
-{
-    (void)state;
-    struct nuioa_step_directory standard;
-    struct nuioa_error err;
-    struct stat st;
-    private_run();
-    assert_int_equal(nuioa_step_directory_open(&standard, NUIOA_STEP_LOAD_DIR, false, &err),
-                     -ENOENT);
-    mode_t before = umask(077);
-    int rc = nuioa_step_directory_open(&standard, NUIOA_STEP_LOAD_DIR, true, &err);
-    umask(before);
-    assert_int_equal(rc, 0);
-    assert_int_equal(fstat(standard.fd, &st), 0);
-    assert_int_equal(st.st_mode, S_IFDIR | 0755);
-    nuioa_step_directory_close(&standard);
-    assert_int_equal(stat(NUIOA_CACHE_DIR, &st), 0);
-    assert_int_equal(st.st_mode, S_IFDIR | 0755);
-
-    assert_int_equal(rmdir(NUIOA_STEP_LOAD_DIR) | rmdir(NUIOA_CACHE_DIR), 0);
-    assert_int_equal(mount("none", "/run", "tmpfs", MS_REMOUNT | MS_RDONLY, NULL), 0);
-    assert_int_equal(nuioa_step_directory_open(&standard, NUIOA_STEP_LOAD_DIR, true, &err), -EROFS);
-    assert_string_equal(err.text, NUIOA_STEP_LOAD_DIR ": Read-only file system");
-}
-
 static void test_sum(void **state)
 {
     (void)state;
@@ -482,6 +474,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stale, begin, end),
         cmocka_unit_test_setup_teardown(test_other_namespace, begin, end),
         cmocka_unit_test_setup_teardown(test_inherited, begin, end),
+        cmocka_unit_test_setup_teardown(test_components, begin, end),
         cmocka_unit_test_setup_teardown(test_user, begin, end),
         cmocka_unit_test_setup_teardown(test_garbage, begin, end),
         cmocka_unit_test_setup_teardown(test_numbers, begin, end),
@@ -492,7 +485,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_sum, begin, end),
         cmocka_unit_test_setup_teardown(test_not_listed, begin, end),
         cmocka_unit_test_setup_teardown(test_not_looked_at, begin, end),
-        cmocka_unit_test(test_standard_directory), /* the last: /run is another one then */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
