@@ -56,8 +56,10 @@ bool fault_hits(enum fault_kind kind, int error)
 
 /* --- the ledger ------------------------------------------------------------------------------- */
 
-/* An open hash table without locks, because processes are forked while threads use it. */
+/* An open hash table without locks, because processes are forked while threads use it. What finds
+ * no place among so many slots is not noted: a table that is nearly full would be slow. */
 #define SLOTS (1u << 16)
+#define SLOTS_TRIED 512
 
 static struct {
     const void *memory, *at;
@@ -74,7 +76,7 @@ void ledger_add(const void *memory, const void *at)
 {
     if (!memory || !fault_counts_now())
         return;
-    for (unsigned i = first_slot(memory), tries = SLOTS; tries--; i = (i + 1) % SLOTS) {
+    for (unsigned i = first_slot(memory), tries = SLOTS_TRIED; tries--; i = (i + 1) % SLOTS) {
         const void *was = __atomic_load_n(&slots[i].memory, __ATOMIC_ACQUIRE);
         if (was && was != &freed)
             continue;
@@ -90,7 +92,7 @@ void ledger_remove(const void *memory)
 {
     if (!memory)
         return;
-    for (unsigned i = first_slot(memory), tries = SLOTS; tries--; i = (i + 1) % SLOTS) {
+    for (unsigned i = first_slot(memory), tries = SLOTS_TRIED; tries--; i = (i + 1) % SLOTS) {
         const void *was = __atomic_load_n(&slots[i].memory, __ATOMIC_ACQUIRE);
         if (!was)
             return;
