@@ -44,6 +44,7 @@ struct chooser {
     struct claim *claims;              /* [claim_count], in the order in which they choose */
     uint32_t *first_row;               /* [task_count + 1]: the first row of each local rank */
     uint32_t *distance;                /* [claim_count * rail_count]: only compared */
+    uint32_t *picked;                  /* [claim_count]: the GPUs of one rank that choose */
     uint32_t *nearest;                 /* [claim_count]: the least of its distances */
     uint32_t *first;                   /* [claim_count]: the rail that it got */
     bool *has;                         /* [task_count * rail_count]: the rank uses the rail */
@@ -147,10 +148,7 @@ static void add_claims(struct chooser *c, const struct nuioa_assignment *assignm
     const struct nuioa_request *r = c->request;
     double heaviest = 0, sum = 0;
     bool all_known = true;
-    uint32_t *picked = nuioa_arena_take(&c->arena, r->node->gpu_count, sizeof(*picked));
     const uint32_t most = r->options->rails;
-    if (!picked)
-        return;
     for (uint32_t i = 0; i < r->task_count; i++)
         heaviest = assignments[i].weight > heaviest ? assignments[i].weight : heaviest;
     double least = heaviest > 0 ? 1e-6 * heaviest : 1;
@@ -159,9 +157,10 @@ static void add_claims(struct chooser *c, const struct nuioa_assignment *assignm
         double weight = assignments[i].weight > least ? assignments[i].weight : least;
         c->first_row[i] = c->claim_count;
         uint32_t count = nuioa_gpus_pick(c->rails, r->node, task, assignments[i].cpus,
-                                         most ? most : task->gpu_count, picked);
+                                         most ? most : task->gpu_count, c->picked);
         for (uint32_t k = 0; k < count; k++)
-            add_claim(c, (struct claim){ TURN_KNOWN, i, (int32_t)picked[k], weight / count, 0, 0 },
+            add_claim(c,
+                      (struct claim){ TURN_KNOWN, i, (int32_t)c->picked[k], weight / count, 0, 0 },
                       assignments[i].cpus);
         if (!task->gpu_count)
             add_claim(
@@ -196,6 +195,7 @@ static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
     c->claims = nuioa_arena_take(&c->arena, rows, sizeof(*c->claims));
     c->first_row = nuioa_arena_take(&c->arena, n + 1, sizeof(*c->first_row));
     c->distance = nuioa_arena_take(&c->arena, rows * rails->count, sizeof(*c->distance));
+    c->picked = nuioa_arena_take(&c->arena, rows, sizeof(*c->picked));
     c->nearest = nuioa_arena_take(&c->arena, rows, sizeof(*c->nearest));
     c->first = nuioa_arena_take(&c->arena, rows, sizeof(*c->first));
     c->has = nuioa_arena_take(&c->arena, n * rails->count, sizeof(*c->has));
