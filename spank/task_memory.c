@@ -53,7 +53,7 @@ uint32_t task_memory_told(const struct task_memory *task_memory)
 
 bool task_memory_await_told(struct task_memory *task_memory, uint32_t seen)
 {
-    struct timespec time = { 0, NAP_MS * 1000000 };
+    struct timespec time = { 0, NAP_MS * 1000000L };
     syscall(SYS_futex, &task_memory->told, FUTEX_WAIT, seen, &time, NULL, 0);
     return task_memory_told(task_memory) != seen;
 }

@@ -50,6 +50,7 @@ double nuioa_loads(const struct nuioa_problem *p, const uint32_t *slot_of, doubl
             if (here != count)
                 continue;
             uint32_t c = nuioa_load_choose(l, load, l->near[slot_of[i]], l->weight[i]);
+            /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): near has cards only. */
             load[c] += l->weight[i] / l->part[c];
             if (card_of)
                 card_of[i] = c;

@@ -209,6 +209,7 @@ int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node 
     close(fd);
     if (rc)
         return rc;
+    /* -Wanalyzer-null-argument: read_all succeeds with a whole key. */
     memcpy(&key, bytes, sizeof(key));
     rc = check_key(path, &key, distances, err);
     if (!rc) {
