@@ -10,11 +10,13 @@
 
 /* --- slurmstepd ------------------------------------------------------------------------------- */
 
+/* Nothing is read back from the row: tasks can write it meanwhile. */
 static void write_row(struct task_gpu_nics *row, const struct nuioa_assignment *assignment)
 {
-    row->count = 0;
-    for (uint32_t i = 0; i < assignment->nic_count && i < ROW_MAX; i++)
-        row->nics[row->count++] = assignment->nics[i];
+    uint32_t count = assignment->nic_count < ROW_MAX ? assignment->nic_count : ROW_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        row->nics[i] = assignment->nics[i];
+    row->count = count;
 }
 
 /* Plans for one task on each GPU, which may run on all CPUs of the step. None moves. */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Tests the table of the NICs of each GPU, while somebody else writes into it. */
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "rounds.h"
+#include "spank/gpu_table.h"
+#include "spank/task_gpus.h"
+
+#define NICS 15
+#define ROUNDS 20000
+
+/* So many NICs that the next one of any row is behind the table, and still in the memory. */
+#define LIE ((uint32_t)(sizeof(((struct task_memory *)NULL)->table) / (sizeof(uint32_t))))
+
+static uint32_t nics[NICS];
+static struct nuioa_assignment assignments[TASK_GPUS_MAX];
+
+/* Each GPU uses all NICs. */
+int nuioa_plan_make(const struct nuioa_request *request, struct nuioa_plan *plan,
+                    struct nuioa_error *err)
+{
+    (void)err;
+    assert_int_equal(request->task_count, TASK_GPUS_MAX);
+    for (uint32_t i = 0; i < TASK_GPUS_MAX; i++)
+        assignments[i] = (struct nuioa_assignment){ .nics = nics, .nic_count = NICS };
+    *plan = (struct nuioa_plan){ .task_count = TASK_GPUS_MAX, .assignments = assignments };
+    return 0;
+}
+
+void nuioa_plan_free(struct nuioa_plan *plan)
+{
+    (void)plan;
+}
+
+bool task_gpus_open(const struct stepd_context *c, uint32_t local)
+{
+    (void)c;
+    return local == 0;
+}
+
+static bool stop;
+
+/* A task whose user has got hold of the memory: it claims that each row has more NICs. */
+static void *lie(void *arg)
+{
+    struct task_memory *task_memory = arg;
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+        for (unsigned i = 0; i < TASK_GPUS_MAX; i++)
+            __atomic_store_n(&task_memory->table[i].count, LIE, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+static void test_a_task_writes_too(void **state)
+{
+    static struct stepd_context context;
+    static const char zeros[sizeof(context.task_memory->leaders)];
+    struct nuioa_request request = { 0 };
+    pthread_t liar;
+    (void)state;
+    for (uint32_t i = 0; i < NICS; i++)
+        nics[i] = i + 1;
+    context.step.task_count = 1;
+    context.node.gpu_count = TASK_GPUS_MAX;
+    struct task_memory *task_memory = context.task_memory = task_memory_new(1);
+    assert_non_null(task_memory);
+    assert_int_equal(pthread_create(&liar, NULL, lie, task_memory), 0);
+    for (int i = 0; i < (int)rounds(ROUNDS); i++)
+        gpu_table_write(&context, &request);
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    pthread_join(liar, NULL);
+    assert_memory_equal(task_memory->leaders, zeros, sizeof(zeros));
+    for (size_t at = 0; at < sizeof(task_memory->tasks[0].text); at++)
+        assert_int_equal(task_memory->tasks[0].text[at], 0);
+    gpu_table_write(&context, &request);
+    for (unsigned i = 0; i < TASK_GPUS_MAX; i++) {
+        assert_int_equal(task_memory->table[i].count, NICS);
+        assert_memory_equal(task_memory->table[i].nics, nics, sizeof(nics));
+    }
+    task_memory_free(task_memory, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_task_writes_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
