@@ -55,7 +55,7 @@ is "no distances: it runs" "$status|$out|$(wc -l <"$work/err")" "0|on|1"
 run exec --local-rank 0 --local-size 1 --ranks 0 --hints /no/such -- echo on
 is "no hints: it runs" "$status|$out|$(wc -l <"$work/err")" "0|on|1"
 pid=$("$tool" exec --local-rank 0 --local-size 1 -- sh -c 'echo $$' & echo "$!"; wait)
-is "it is the same process" "$(sort -u <<<"$pid" | wc -l)" 1
+is "it is the same process" "$(sort <<<"$pid" | uniq -c | awk '{ print $1 }')" 2
 ls -l /proc/self/fd >"$work/fds"
 "$tool" exec --local-rank 0 --local-size 1 -- ls -l /proc/self/fd >"$work/fds2"
 is "no descriptor is left open" "$(wc -l <"$work/fds2")" "$(wc -l <"$work/fds")"
