@@ -55,7 +55,9 @@ need_plugin
 
 user srun -w node1 -n2 sh -c 'touch /tmp/mark.$SLURM_PROCID; readlink /proc/self/ns/mnt'
 job=$(grep -m 1 mnt <<<"$out")
-unlike "a job has mounts of its own" "$job" "^$(in_node node1 readlink /proc/self/ns/mnt)\$"
+like "a job has run" "$job" '^mnt:'
+unlike "a job has mounts of its own" "$job" \
+    "^$(in_node node1 readlink /proc/self/ns/mnt | tr '[]' ..)\$"
 is "its /tmp goes with it" "$(in_node node1 sh -c 'ls /tmp | grep mark')" ""
 
 trial "topology=$topology default=on"
@@ -99,7 +101,7 @@ is "the plugin's own keys" "$(key_all nuioa.version)" "1 1 1 1 1 1 1 1"
 like "with the table of all nodes" "$(key_all nuioa.leaders | tr ' ' '\n' | sort -u)" \
     '^[01],[23],[45],[67]$'
 user sh -c 'sleep 1; squeue -h'
-is "no job stays" "$out" ""
+is "no job stays" "$rc|$out" "0|"
 is "no slurmstepd stays" "$(in_node node1 pgrep -c slurmstepd)" 0
 plugin off
 finish
