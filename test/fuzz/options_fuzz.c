@@ -7,22 +7,7 @@
 #include <string.h>
 
 #include "input.h"
-#include "plan/option.h"
-
-static void check_options(const struct nuioa_options *o)
-{
-    INPUT_CHECK(o->mode <= NUIOA_ON && o->policy <= NUIOA_POLICY_CPU);
-    INPUT_CHECK(o->cores <= NUIOA_CORES_PACK && o->mem <= NUIOA_MEM_OFF);
-    INPUT_CHECK(o->leader <= NUIOA_LEADER_OFF && o->auth <= NUIOA_AUTH_MUNGE);
-    INPUT_CHECK(o->gather <= NUIOA_SWITCH_OFF);
-    INPUT_CHECK(o->timeout_ms - 1 < 60000 && o->timeout_max_ms - 1 < 60000);
-    INPUT_CHECK(o->deadline_ms - 1 < 60000);
-    INPUT_CHECK(o->remote_cost >= 0 && o->remote_cost <= 100);
-    INPUT_CHECK(o->hop_cost >= 0 && o->hop_cost <= 100);
-    INPUT_CHECK(o->load_cost >= 0 && o->load_cost <= 100);
-    INPUT_CHECK(memchr(o->hints, '\0', sizeof(o->hints)) && memchr(o->nic, '\0', sizeof(o->nic)));
-    INPUT_CHECK(memchr(o->trace, '\0', sizeof(o->trace)) != NULL);
-}
+#include "options.h"
 
 static void set_line(struct nuioa_options *options, char *line)
 {
@@ -59,6 +44,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(line);
     }
     nuioa_options_finish(&options);
-    check_options(&options);
+    options_check(&options);
     return 0;
 }

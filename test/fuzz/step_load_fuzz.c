@@ -17,16 +17,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct nuioa_step_load load;
     if (!size)
         return 0;
-    char *file = malloc(size);
-    memcpy(file, data + 1, size - 1);
-    if (*data & 1 && size > 49) {
+    struct input input = { data, size };
+    bool right = input_byte(&input) & 1;
+    char *file = (char *)input_copy(&input);
+    if (right && input.size >= 48) {
         char boot_id[40] = "";
         nuioa_sysfs_text(AT_FDCWD, boot_id, sizeof(boot_id), "/proc/sys/kernel/random/boot_id");
         memcpy(file, "nuioaSTL", 8);
         memset(file + 8, 0, sizeof(boot_id));
         memcpy(file + 8, boot_id, strlen(boot_id));
     }
-    if (!nuioa_step_load_decode(file, size - 1, &load)) {
+    if (!nuioa_step_load_decode(file, input.size, &load)) {
         INPUT_CHECK(load.nic_count <= NUIOA_STEP_LOAD_NICS);
         for (uint32_t i = 0; i < load.nic_count; i++) {
             INPUT_CHECK(strlen(load.nics[i].nic) < sizeof(load.nics[i].nic));

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* All doors by which options come into Slurm's processes. Each line has a letter: p is followed by
+ * an argument of plugstack.conf, e by a string of the environment, NAME=VALUE or anything else, and
+ * c by NAME=VALUE of a flag as Slurm hands it to the plugin. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+#include "options.h"
+#include "spank/option_sources.h"
+
+#define LINES_MAX 64
+
+struct texts {
+    char *lines[LINES_MAX]; /* [count]: what the others point into */
+    char *arguments[LINES_MAX];
+    char *environment[LINES_MAX + 1]; /* ended by NULL */
+    struct flags flags;
+    int count, argument_count, variable_count;
+};
+
+/* Slurm knows no flags but those that the plugin has registered. */
+static void add_flag(struct texts *texts, char *text)
+{
+    char *equals = strchr(text, '=');
+    if (equals)
+        *equals = '\0';
+    const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_COMMAND, text);
+    if (option && equals && !option->admin)
+        texts->flags.typed[option - nuioa_option_table] = equals + 1;
+}
+
+static void add_line(struct texts *texts, char *line)
+{
+    texts->lines[texts->count++] = line;
+    switch (*line) {
+    case 'p': texts->arguments[texts->argument_count++] = line + 1; break;
+    case 'e': texts->environment[texts->variable_count++] = line + 1; break;
+    case 'c': add_flag(texts, line + 1); break;
+    default: break;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct nuioa_options options, site;
+    static struct option_warnings warnings;
+    struct input input = { data, size };
+    struct texts texts = { .argument_count = 0 };
+    while (input.size && texts.count < LINES_MAX)
+        add_line(&texts, input_line(&input));
+    struct option_sources sources = { texts.argument_count, texts.arguments, NULL,
+                                      &(struct flags){ .lost = false } };
+    option_sources_read(&sources, &site, &warnings);
+    sources.environment = texts.environment;
+    sources.flags = &texts.flags;
+    option_sources_read(&sources, &options, &warnings);
+    options_check(&options);
+    /* What an administrator sets, a user cannot change. */
+    INPUT_CHECK(options.timeout_max_ms == site.timeout_max_ms);
+    INPUT_CHECK(options.timeout_ms <= site.timeout_ms || options.timeout_ms <= site.timeout_max_ms);
+    INPUT_CHECK(options.deadline_ms == site.deadline_ms);
+    INPUT_CHECK(!strcmp(options.distances, site.distances));
+    INPUT_CHECK(!strcmp(options.cache, site.cache));
+    INPUT_CHECK(!strcmp(options.topology, site.topology));
+    INPUT_CHECK(!strcmp(options.munge_socket, site.munge_socket));
+    INPUT_CHECK(!strcmp(options.steps, site.steps));
+    INPUT_CHECK(option_sources_of_hints(&sources) <= NUIOA_FROM_COMMAND);
+    for (int i = 0; i < texts.count; i++)
+        free(texts.lines[i]);
+    return 0;
+}
