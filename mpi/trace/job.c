@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "mpi/trace/comm.h"
@@ -98,20 +98,38 @@ struct output {
     char path[PATH_MAX]; /* of the temporary file, which is renamed when it is complete */
 };
 
+/* Creates a file of a name that nobody else has. The kernel applies the umask: to ask for it, with
+ * umask(), is to change it for all threads of the program. */
+static int create_beside(struct output *out)
+{
+    int fd = -1;
+    for (int tries = 0; fd < 0 && tries < 100; tries++) {
+        uint32_t random;
+        if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+            random = (uint32_t)getpid() + (uint32_t)tries;
+        /* choose_path has left room for it */
+        memcpy(out->path, job.path, sizeof(out->path));
+        snprintf(out->path + strlen(job.path), 16, ".%08" PRIx32, random);
+        fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
 static int output_open(struct output *out, bool partial)
 {
-    memcpy(out->path, job.path, sizeof(out->path));
-    strcat(out->path, ".XXXXXX"); /* choose_path has left room for it */
-    int fd = mkostemp(out->path, O_CLOEXEC);
+    int fd = create_beside(out);
     out->file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!out->file) {
         int rc = -errno;
         complain("cannot be written", strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+            unlink(out->path);
+        }
         return rc;
     }
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
     fprintf(out->file, "nuioa-profile 1\nranks %d%s\n", job.size, partial ? " partial" : "");
     return 0;
 }

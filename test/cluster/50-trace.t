@@ -190,6 +190,13 @@ for kind in openmpi mpich; do
     is "$kind: so does exit without MPI_Finalize" \
         "$(sed -n 2p "$CLUSTER_DIR/home/trace/$kind.exit")" "ranks 4 partial"
 
+    # The umask is that of all threads of the program.
+    ok "$kind: mask compiles" "mpicc.$kind" -Wall -Wextra -Werror -D_GNU_SOURCE= -std=gnu11 \
+        -o "$CLUSTER_DIR/home/mask.$kind" "$programs/mask.c" -ldl
+    mpi "$kind" 2 "$home/mask.$kind" -w node1 --exclusive --nuioa-trace="$home/trace/$kind.mask"
+    is "$kind: the umask is obeyed, and nobody changes it meanwhile" \
+        "$out|$(stat -c %a "$CLUSTER_DIR/home/trace/$kind.mask")" "|640"
+
     # Nowhere to write: the program does not suffer.
     mpi "$kind" 4 "$irregular" -w node1 --exclusive --nuioa-trace=/no/such/dir/trace
     is "$kind: no such directory: one line" "$(said)|$(wc -l <<<"$out")" \
