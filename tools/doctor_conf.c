@@ -18,6 +18,9 @@
 
 enum { FILE_BYTES_MAX = 4 << 20, DEPTH_MAX = 8, ARGUMENTS_MAX = 64 };
 
+/* A file that includes itself ten times would be read 10^DEPTH_MAX times. */
+enum { FILES_MAX = 1000, BYTES_MAX = 16 << 20 };
+
 char *doctor_load(int top, const char *path)
 {
     struct stat st;
@@ -38,6 +41,16 @@ char *doctor_load(int top, const char *path)
     close(fd);
     if (text)
         text[length] = '\0';
+    return text;
+}
+
+/* Loads one more file. Returns NULL also if there were too many. */
+static char *load_next(struct doctor_reading *so_far, int top, const char *path)
+{
+    if (so_far->files++ >= FILES_MAX || so_far->bytes >= BYTES_MAX)
+        return NULL;
+    char *text = doctor_load(top, path);
+    so_far->bytes += text ? strlen(text) : 0;
     return text;
 }
 
@@ -166,7 +179,7 @@ static void read_line(struct doctor_conf *conf, int top, const char *path, char 
 
 static bool read_file(struct doctor_conf *conf, int top, const char *path, int depth)
 {
-    char *text = doctor_load(top, path), *rest = text, *line;
+    char *text = load_next(&conf->so_far, top, path), *rest = text, *line;
     unsigned number = 0;
     while ((line = next_line(&rest, &number)))
         read_line(conf, top, path, line, depth);
@@ -290,7 +303,7 @@ static void include(struct doctor_stack *stack, int top, const char *root, const
 static bool read_stack(struct doctor_stack *stack, int top, const char *root, const char *path,
                        int depth)
 {
-    char *text = doctor_load(top, path), *rest = text, *line, where[PATH_MAX + 16];
+    char *text = load_next(&stack->so_far, top, path), *rest = text, *line, where[PATH_MAX + 16];
     unsigned number = 0;
     while ((line = next_line(&rest, &number))) {
         char *word = nuioa_next_word(&line, blanks), *pattern;

@@ -14,6 +14,12 @@
  * begin with '/', and `root` is its path ("" for this machine); both stay the caller's. What cannot
  * be read, or has no memory, is left out. */
 
+/* What was read, files that are included several times as often: both have a limit. */
+struct doctor_reading {
+    unsigned files;
+    size_t bytes;
+};
+
 /* One "Key=Value" of a file. */
 struct doctor_entry {
     char *key, *value;
@@ -23,7 +29,8 @@ struct doctor_entry {
 
 /* The entries of a file and of those that it includes, in their order. It owns them. */
 struct doctor_conf {
-    char path[256];           /* where slurm.conf was found; "" if nowhere */
+    char path[256]; /* where slurm.conf was found; "" if nowhere */
+    struct doctor_reading so_far;
     unsigned count, capacity; /* entries: used; allocated */
     struct doctor_entry *entries;
 };
@@ -39,8 +46,9 @@ struct doctor_plug {
 
 /* plugstack.conf and the files that it includes. It owns the lines. */
 struct doctor_stack {
-    char path[256];           /* of plugstack.conf; "" if there is no slurm.conf */
-    bool found;               /* it could be read */
+    char path[256]; /* of plugstack.conf; "" if there is no slurm.conf */
+    bool found;     /* it could be read */
+    struct doctor_reading so_far;
     unsigned count, capacity; /* lines: used; allocated */
     struct doctor_plug *plugs;
 };

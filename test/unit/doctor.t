@@ -131,6 +131,12 @@ is "a slurm.conf that is too large to be one" "$status|$found" "0|slurm-unread"
 fresh
 ln -sf /proc/self/mem "$node/etc/slurm/plugstack.conf" # reading at its beginning fails
 finds "a plugstack.conf that cannot be read" plugin-absent 'plugstack.conf has no line'
+yes "include slurm.conf" | head -n 40 >>"$node/etc/slurm/slurm.conf"
+healthy "a slurm.conf that includes itself, again and again"
+yes "include plugstack.conf" | head -n 40 >>"$node/etc/slurm/plugstack.conf"
+run doctor --root "$node" --brief
+like "a plugstack.conf that does" "$status|$out" '^1[|].*: plugin-twice'
+fresh
 rm -r "$node/etc/slurm"
 doctor
 is "no slurm.conf: said, and no reason to worry" "$status|$found" "0|slurm-unread"
