@@ -13,6 +13,7 @@
 #include "tools/doctor.h"
 #include "tools/doctor_conf.h"
 #include "tools/doctor_ethernet.h"
+#include "tools/doctor_finding.h"
 #include "tools/doctor_kinds.h"
 #include "tools/doctor_mpi.h"
 #include "tools/doctor_munge.h"
@@ -141,6 +142,7 @@ static void look_at_hardware(struct doctor *d)
     else
         gethostname(d->host, sizeof(d->host) - 1);
     d->host[strcspn(d->host, ".")] = '\0';
+    doctor_make_printable(d->host);
 }
 
 static void examine(struct doctor *d)

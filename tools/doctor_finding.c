@@ -16,6 +16,13 @@ static bool is_ignored(const char *list, const char *id, const char *subject)
     return doctor_list_has(list, "", id) || doctor_list_has(list, "", both);
 }
 
+void doctor_make_printable(char *text)
+{
+    for (; *text; text++)
+        if (iscntrl((unsigned char)*text))
+            *text = '?';
+}
+
 void doctor_report(struct doctor *d, const char *id, const char *subject, const char *fmt, ...)
 {
     va_list args;
@@ -31,12 +38,11 @@ void doctor_report(struct doctor *d, const char *id, const char *subject, const 
     struct doctor_finding *finding = &d->findings[d->count++];
     finding->kind = kind;
     nuioa_copy(finding->subject, sizeof(finding->subject), subject);
+    doctor_make_printable(finding->subject);
     va_start(args, fmt);
     vsnprintf(finding->what, sizeof(finding->what), fmt, args);
     va_end(args);
-    for (char *c = finding->what; *c; c++)
-        if (iscntrl((unsigned char)*c))
-            *c = '?';
+    doctor_make_printable(finding->what);
 }
 
 bool doctor_is_live(const struct doctor *d)

@@ -189,6 +189,16 @@ setting "PartitionName=p Nodes=ALL CpuBind=ldom"
 finds "bind wide in a partition" cpu-bind-default:p 'PartitionName=p has CpuBind=ldom'
 setting "PartitionName=p Nodes=ALL CpuBind=core"
 healthy "bind to cores in a partition"
+setting $'PartitionName=p\033[2J\a Nodes=ALL CpuBind=ldom'
+put proc/sys/kernel/hostname $'n1\033[31m\rx'
+for form in "" --brief; do
+    # shellcheck disable=SC2086
+    run doctor --root "$node" $form
+    like "control characters in another node's files: found $form" "$status|$out" \
+        '^1[|].*cpu-bind-default:p[?]\[2J[?]'
+    unlike "... and none reaches the terminal $form" "$out" $'[\001-\011\013-\037]'
+done
+fresh
 setting SelectTypeParameters=CR_Core_Memory
 finds "cores of all sockets" core-distribution 'SelectTypeParameters=CR_Core_Memory\.'
 setting SelectTypeParameters=CR_Memory SelectType=select/linear
