@@ -33,6 +33,7 @@ choice() {
 # renamed XML: another node of the same kind, whose driver has numbered the NICs in reverse.
 renamed() {
     sed -E 's/HostName" value="n1"/HostName" value="n2"/
+            s/"rdmap([0-9])([0-9])s0"/"rdmap\2\1s0"/
             s/(mlx5_|hsn|ib|eth)([0-9])"/\1x\2"/' "$1" |
         sed -E 's/(mlx5_|hsn|ib|eth)x0"/\19"/; s/(mlx5_|hsn|ib|eth)x1"/\18"/
                 s/(mlx5_|hsn|ib|eth)x2"/\17"/; s/(mlx5_|hsn|ib|eth)x3"/\16"/
@@ -40,6 +41,8 @@ renamed() {
                 s/(mlx5_|hsn|ib|eth)x6"/\13"/; s/(mlx5_|hsn|ib|eth)x7"/\12"/
                 s/(mlx5_|hsn|ib|eth)x8"/\11"/'
 }
+
+nics() { grep -oE '"(mlx5_|hsn|ib|eth|rdmap)[0-9][0-9s]*"' "$1"; }
 
 # check_gpus NAME XML: all that is known of a machine with GPUs.
 check_gpus() {
@@ -65,8 +68,10 @@ for path in "$machines"/*.xml; do
     ok "$name: topo says what the raw file says" topo_agrees "$path"
     check_gpus "$name" "$path"
     renamed "$path" >"$work/renamed.xml"
-    is "$name: an equal node chooses equally" \
-        "$(choice "$work/renamed.xml" one)" "$(choice "$path" one)"
+    equal=$(choice "$work/renamed.xml" one)
+    like "$name: a node whose NICs have other names has a choice" "$equal" .
+    ok "$name: ... and they have" test "$(nics "$work/renamed.xml")" != "$(nics "$path")"
+    is "$name: an equal node chooses equally" "$equal" "$(choice "$path" one)"
 done
 
 # Machines as NCCL describes them, from a directory outside this project (env NUIOA_CORPUS).
