@@ -19,7 +19,9 @@ if [ -e "$plugin" ]; then
         printf '%s\n' plugin_{name,type,version} spank_plugin_version \
             slurm_spank_{init,init_post_opt,local_user_init,user_init,task_post_fork} \
             slurm_spank_{task_init,exit} | sort)"
-    is "it needs nothing of ours at run time" "$(ldd "$plugin" | grep -c libnuioa)" 0
+    needed=$(ldd "$plugin")
+    like "it needs other libraries" "$needed" 'libc\.'
+    unlike "it needs nothing of ours at run time" "$needed" libnuioa
     unlike "it needs no libmunge to be loaded" "$(readelf -d "$plugin")" munge
     like "its code stays for threads that Slurm has closed it under" \
         "$(readelf -d "$plugin")" NODELETE
@@ -35,6 +37,7 @@ for file in "$preloaded"/libnuioa-{coll,trace}-*.so; do
     [ -e "$file" ] || continue
     name=${file##*/} own=
     [[ $name != *-coll-* ]] || own=$(printf '%s\n' nuioa_coll_{algorithms,choose,version})
+    like "$name exports calls of MPI" "$(exported "$file")" MPI_Init
     is "$name exports calls of MPI, and no more" "$(exported "$file" | grep -vE '^(MPI|mpi)_')" \
         "$own"
     [ -e "$preloaded/libnuioa-preload.so" ] || continue
@@ -43,6 +46,8 @@ for file in "$preloaded"/libnuioa-{coll,trace}-*.so; do
             <(exported "$preloaded/libnuioa-preload.so"))" ""
 done
 if [ -e "$preloaded/libnuioa-preload.so" ]; then
+    like "libnuioa-preload.so exports calls of MPI" \
+        "$(exported "$preloaded/libnuioa-preload.so")" MPI_Init
     is "libnuioa-preload.so exports calls of MPI, and no more" \
         "$(exported "$preloaded/libnuioa-preload.so" | grep -vE '^(MPI|mpi)_')" ""
 fi
