@@ -102,6 +102,7 @@ like "'rank' lines beside 'pair' lines: it names the file and the rank" "$rc:$(n
 plugin on "topology=$topology" default=export
 launch 16 -w node1 --exclusive
 nic=$(of 0 NUIOA_NIC)
+is "the administrator's topology has a NIC, the user's has none" "$nic" mlx5_0:1
 install -m 0644 "$here/../topologies/cluster-node3.xml" "$CLUSTER_DIR/home/mine.xml"
 for name in TOPOLOGY DISTANCES CACHE AUTH MUNGE_SOCKET DEADLINE_MS REMOTE_COST HOP_COST \
     LOAD_COST; do

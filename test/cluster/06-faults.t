@@ -145,6 +145,7 @@ long=$(printf '%d:1,' {0..4000})0:1
 launch 4 SLURM_NUIOA=on "SLURM_NUIOA_HINTS=$long" -w node1
 is "hints of 25 KB: the job runs" "$rc" 0
 launch 4 SLURM_NUIOA=on SLURM_NUIOA_HINTS=$'0:1\n\033[31m' -w node1
+like "control characters: said" "$(nuioa_lines)" '0:1[?][?]\[31m'
 unlike "control characters do not reach the terminal" "$err" $'\033'
 launch 4 SLURM_NUIOA=on "SLURM_NUIOA_NIC=$(printf '%%n%.0s' {1..60})" -w node1
 is "a hostile NIC name: the job runs" "$rc" 0

@@ -74,6 +74,7 @@ is "the same port" "$(sed -n 's/ client\.nic=\(.\)/ \1/p' <<<"$out" | sort)" \
 is "all ports" "$(key_all client.nics | xargs)" "$(key_all nuioa.nics)"
 like "the first of them is the port" "$(key 0 nuioa.nics)" "^$(key 0 nuioa.nic)(,|$)"
 is "no GPU is told where none is known" "$(key_all client.gpus | xargs)$(key_all nuioa.gpus)" ""
+like "each rank's CPUs are told" "$(key_all nuioa.cpus)" '^([0-9][0-9,-]* ?){16}$'
 is "the same CPUs" "$(key_all client.cpus)" "$(key_all nuioa.cpus)"
 is "the same level" "$(key 0 client.level)" "$(key 0 nuioa.level)"
 is "the whole order" "$(key 5 client.order)" 4

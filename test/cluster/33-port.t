@@ -23,6 +23,7 @@ begin() {
     done
     sleep 0.3
     sruns=$(in_node ctl pgrep -x srun)
+    like "the step runs: $*" "$(started waiting),${sruns//$'\n'/ }" '^[1-9][0-9]*,[0-9]'
 }
 
 end() {

@@ -24,12 +24,12 @@ print(" ".join(f["what"] for f in d["findings"]))' "$CLUSTER_DIR/home/doctor.jso
     found=" $found "
 }
 
-# finds NAME ID WHAT / no NAME ID: after doctor
+# finds NAME ID WHAT / no NAME ID: after doctor. One that says nothing at all has not found nothing.
 finds() {
     like "$1" "$status$found" "^1.* $2 "
     like "$1: explained" "$what" "$3"
 }
-no() { unlike "$1" "$found" " $2[: ]"; }
+no() { unlike "$1" "${role:+said}$found" "^ | $2[: ]"; }
 
 plugin on
 doctor node1
