@@ -98,28 +98,29 @@ struct output {
     char path[PATH_MAX]; /* of the temporary file, which is renamed when it is complete */
 };
 
-/* Creates a file of a name that nobody else has. The kernel applies the umask: to ask for it, with
- * umask(), is to change it for all threads of the program. */
-static int create_beside(struct output *out)
+/* Creates the temporary file, with a name that no other file has. It does not ask for the umask,
+ * which the kernel applies: umask() changes it for all threads of the program. Returns the
+ * descriptor, or a negative number with errno. */
+static int create_temporary(struct output *out)
 {
+    size_t length = strlen(job.path);
     int fd = -1;
-    for (int tries = 0; fd < 0 && tries < 100; tries++) {
-        uint32_t random;
-        if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
-            random = (uint32_t)getpid() + (uint32_t)tries;
+    memcpy(out->path, job.path, length);
+    errno = EEXIST;
+    for (unsigned tries = 0; fd < 0 && errno == EEXIST && tries < 100; tries++) {
+        uint32_t number;
+        if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+            number = (uint32_t)getpid() + tries;
         /* choose_path has left room for it */
-        memcpy(out->path, job.path, sizeof(out->path));
-        snprintf(out->path + strlen(job.path), 16, ".%08" PRIx32, random);
+        snprintf(out->path + length, 16, ".%08" PRIx32, number);
         fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
-            break;
     }
     return fd;
 }
 
 static int output_open(struct output *out, bool partial)
 {
-    int fd = create_beside(out);
+    int fd = create_temporary(out);
     out->file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!out->file) {
         int rc = -errno;
