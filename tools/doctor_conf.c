@@ -18,7 +18,7 @@
 
 enum { FILE_BYTES_MAX = 4 << 20, DEPTH_MAX = 8, ARGUMENTS_MAX = 64 };
 
-/* A file that includes itself ten times would be read 10^DEPTH_MAX times. */
+/* Without these limits, a file that includes itself ten times is read 10^DEPTH_MAX times. */
 enum { FILES_MAX = 1000, BYTES_MAX = 16 << 20 };
 
 char *doctor_load(int top, const char *path)

@@ -14,7 +14,8 @@
  * begin with '/', and `root` is its path ("" for this machine); both stay the caller's. What cannot
  * be read, or has no memory, is left out. */
 
-/* What was read, files that are included several times as often: both have a limit. */
+/* How much has been read. A file counts each time that it is included. doctor_conf.c has limits for
+ * both; a file beyond them counts as one that cannot be read. */
 struct doctor_reading {
     unsigned files;
     size_t bytes;

@@ -24,7 +24,8 @@ print(" ".join(f["what"] for f in d["findings"]))' "$CLUSTER_DIR/home/doctor.jso
     found=" $found "
 }
 
-# finds NAME ID WHAT / no NAME ID: after doctor. One that says nothing at all has not found nothing.
+# finds NAME ID WHAT / no NAME ID: after doctor. If the doctor did not run, $role is empty, and
+# "no" fails: its text then begins with a blank.
 finds() {
     like "$1" "$status$found" "^1.* $2 "
     like "$1: explained" "$what" "$3"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* All doors by which options come into Slurm's processes. Each line has a letter: p is followed by
- * an argument of plugstack.conf, e by a string of the environment, NAME=VALUE or anything else, and
- * c by NAME=VALUE of a flag as Slurm hands it to the plugin. */
+/* The input is all option sources of one process of Slurm. Each line begins with a letter: p is
+ * followed by an argument of plugstack.conf, e by a string of the environment (NAME=VALUE or
+ * anything else), and c by NAME=VALUE of a flag as Slurm hands it to the plugin. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define LINES_MAX 64
 
 struct texts {
-    char *lines[LINES_MAX]; /* [count]: what the others point into */
+    char *lines[LINES_MAX]; /* [count]: the other members point into these texts */
     char *arguments[LINES_MAX];
     char *environment[LINES_MAX + 1]; /* ended by NULL */
     struct flags flags;
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sources.flags = &texts.flags;
     option_sources_read(&sources, &options, &warnings);
     options_check(&options);
-    /* What an administrator sets, a user cannot change. */
+    /* The environment and flags, which users write, cannot change what an administrator sets. */
     INPUT_CHECK(options.timeout_max_ms == site.timeout_max_ms);
     INPUT_CHECK(options.timeout_ms <= site.timeout_ms || options.timeout_ms <= site.timeout_max_ms);
     INPUT_CHECK(options.deadline_ms == site.deadline_ms);

@@ -17,8 +17,8 @@
 #define NICS 15
 #define ROUNDS 20000
 
-/* So many NICs that the next one of any row is behind the table, and still in the memory. */
-#define LIE ((uint32_t)(sizeof(((struct task_memory *)NULL)->table) / (sizeof(uint32_t))))
+/* A count with which the next NIC of any row is behind the table, and still in the memory. */
+#define FORGED ((uint32_t)(sizeof(((struct task_memory *)NULL)->table) / (sizeof(uint32_t))))
 
 static uint32_t nics[NICS];
 static struct nuioa_assignment assignments[TASK_GPUS_MAX];
@@ -48,13 +48,13 @@ bool task_gpus_open(const struct stepd_context *c, uint32_t local)
 
 static bool stop;
 
-/* A task whose user has got hold of the memory: it claims that each row has more NICs. */
-static void *lie(void *arg)
+/* A task whose user writes into the memory: each row seems to have more NICs. */
+static void *forge(void *arg)
 {
     struct task_memory *task_memory = arg;
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
         for (unsigned i = 0; i < TASK_GPUS_MAX; i++)
-            __atomic_store_n(&task_memory->table[i].count, LIE, __ATOMIC_RELAXED);
+            __atomic_store_n(&task_memory->table[i].count, FORGED, __ATOMIC_RELAXED);
     return NULL;
 }
 
@@ -63,7 +63,7 @@ static void test_a_task_writes_too(void **state)
     static struct stepd_context context;
     static const char zeros[sizeof(context.task_memory->leaders)];
     struct nuioa_request request = { 0 };
-    pthread_t liar;
+    pthread_t forger;
     (void)state;
     for (uint32_t i = 0; i < NICS; i++)
         nics[i] = i + 1;
@@ -71,11 +71,11 @@ static void test_a_task_writes_too(void **state)
     context.node.gpu_count = TASK_GPUS_MAX;
     struct task_memory *task_memory = context.task_memory = task_memory_new(1);
     assert_non_null(task_memory);
-    assert_int_equal(pthread_create(&liar, NULL, lie, task_memory), 0);
+    assert_int_equal(pthread_create(&forger, NULL, forge, task_memory), 0);
     for (int i = 0; i < (int)rounds(ROUNDS); i++)
         gpu_table_write(&context, &request);
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
-    pthread_join(liar, NULL);
+    pthread_join(forger, NULL);
     assert_memory_equal(task_memory->leaders, zeros, sizeof(zeros));
     for (size_t at = 0; at < sizeof(task_memory->tasks[0].text); at++)
         assert_int_equal(task_memory->tasks[0].text[at], 0);

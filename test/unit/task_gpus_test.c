@@ -8,12 +8,10 @@
 #include <linux/bpf.h>
 #include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -23,54 +21,14 @@
 #include <cmocka.h>
 
 #include "leak_check.h"
-#include "spank/cgroup.h"
 #include "spank/gpu_access.h"
-#include "spank/rendezvous_stepd.h"
 #include "spank/task_gpus.h"
+#include "task_gpus_case.h"
 #include "util/clock.h"
-
-#define GPUS 3
-#define TASKS 3
-
-/* Devices of major number 1. */
-static const struct {
-    const char *file;
-    int minor;
-} files[GPUS] = { { "/dev/null", 3 }, { "/dev/zero", 5 }, { "/dev/full", 7 } };
-
-static bool file_unknown; /* that of the last GPU */
-static char said[256];    /* by slurm_debug */
-
-static bool awaited; /* other nodes wait for this one */
-
-bool rendezvous_stepd_is_awaited(const struct stepd_context *c)
-{
-    (void)c;
-    return awaited;
-}
-
-void slurm_debug(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(said, sizeof(said), format, args);
-    va_end(args);
-}
-
-uint32_t nuioa_gpu_devices_read(const struct nuioa_node *node, const char *root,
-                                struct nuioa_gpu_device *devices)
-{
-    assert_string_equal(root, "");
-    for (uint32_t i = 0; i < node->gpu_count; i++)
-        snprintf(devices[i].file, sizeof(devices[i].file), "%s",
-                 file_unknown && i == GPUS - 1 ? "" : files[i].file);
-    return node->gpu_count - file_unknown;
-}
 
 /* --- cgroups ---------------------------------------------------------------------------------- */
 
 static char top[128]; /* "": none can be made here */
-static pid_t pids[TASKS];
 
 static struct bpf_insn instruction(int code, int to, int from, int offset, int value)
 {
@@ -86,7 +44,7 @@ static int denial_of(int gpu)
         instruction(BPF_LDX | BPF_MEM | BPF_W, BPF_REG_2, BPF_REG_1, 4, 0),
         instruction(BPF_JMP | BPF_JNE | BPF_K, BPF_REG_2, 0, 3, 1), /* another major number */
         instruction(BPF_LDX | BPF_MEM | BPF_W, BPF_REG_2, BPF_REG_1, 8, 0),
-        instruction(BPF_JMP | BPF_JNE | BPF_K, BPF_REG_2, 0, 1, files[gpu].minor),
+        instruction(BPF_JMP | BPF_JNE | BPF_K, BPF_REG_2, 0, 1, task_gpus_files[gpu].minor),
         instruction(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0),
         instruction(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
     };
@@ -141,16 +99,6 @@ static void start(unsigned task, unsigned group)
     assert_true(put(group_of(group), "cgroup.procs", number));
 }
 
-static void end_all(void)
-{
-    for (unsigned i = 0; i < TASKS; i++)
-        if (pids[i] > 0) {
-            kill(pids[i], SIGKILL);
-            waitpid(pids[i], NULL, 0);
-            pids[i] = 0;
-        }
-}
-
 /* The tree of this test's own mount of cgroups, in which programs can deny devices. */
 static int make_top(void **state)
 {
@@ -193,51 +141,12 @@ static int remove_groups(void **state)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-static struct stepd_context context;
-static struct nuioa_gpu gpus[GPUS];
-static struct nuioa_task tasks[TASKS];
-static uint32_t indexes[TASKS * GPUS];
-
-static void begin(void)
-{
-    context = (struct stepd_context){
-        .step = { .task_count = TASKS, .gpus = NUIOA_GPUS_SEVERAL, .sees_gpu = true },
-        .node = { .gpu_count = GPUS, .gpus = gpus },
-        .pids = pids
-    };
-    context.options.deadline_ms = 20000;
-    memset(tasks, 0, sizeof(tasks));
-    memset(gpus, 0, sizeof(gpus));
-}
-
 /* No descriptor is left, and of the children that send no signal none. */
 static void assert_nothing_left(unsigned descriptors)
 {
     assert_int_equal(files_in("/proc/self/fd"), descriptors);
     assert_int_equal(waitpid(-1, NULL, __WCLONE | WNOHANG), -1);
     assert_int_equal(errno, ECHILD);
-}
-
-/* Describes what is known of all tasks: "0,2 - ?"; "?" is unknown. */
-static const char *describe(void)
-{
-    static char text[256];
-    size_t used = 0;
-    task_gpus_list(&context, tasks, indexes);
-    *text = '\0';
-    for (unsigned i = 0; i < context.step.task_count; i++) {
-        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s", i ? " " : "");
-        if (!tasks[i].gpus_known || !tasks[i].gpu_count)
-            used +=
-                (size_t)snprintf(text + used, sizeof(text) - used, tasks[i].gpus_known ? "-" : "?");
-        for (uint32_t g = 0; g < tasks[i].gpu_count; g++)
-            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", g ? "," : "",
-                                     tasks[i].gpus[g]);
-    }
-    assert_int_equal(task_gpus_known(&context), !strchr(text, '?'));
-    free(context.gpus);
-    context.gpus = NULL;
-    return text;
 }
 
 static const char *ask(void)
@@ -414,123 +323,6 @@ static void test_no_process_can_be_born_there(void **state)
     close(fd);
 }
 
-/* --- tasks that tell -------------------------------------------------------------------------- */
-
-/* Starts a task that tells these GPUs, and then lives. */
-static void start_telling(unsigned task, uint32_t state, uint64_t bits)
-{
-    pids[task] = fork();
-    if (pids[task] == 0) {
-        struct task_gpu_set set = { state, { bits } };
-        task_memory_tell(context.task_memory, task, &set);
-        for (;;)
-            pause();
-    }
-}
-
-static void await_told(uint32_t count)
-{
-    while (task_memory_told(context.task_memory) < count)
-        usleep(1000);
-}
-
-static int begin_telling(void **state)
-{
-    (void)state;
-    begin();
-    context.task_memory = task_memory_new(TASKS);
-    return context.task_memory ? task_gpus_prepare(&context) : -1;
-}
-
-static int end_telling(void **state)
-{
-    (void)state;
-    end_all();
-    task_memory_free(context.task_memory, TASKS);
-    return 0;
-}
-
-static void test_all_tell(void **state)
-{
-    (void)state;
-    start_telling(0, TASK_GPUS_KNOWN, 5);
-    start_telling(1, TASK_GPUS_UNKNOWN, 0);
-    start_telling(2, TASK_GPUS_KNOWN, 0);
-    assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "0,2 ? -");
-}
-
-static void test_nonsense_is_not_believed(void **state)
-{
-    (void)state;
-    start_telling(0, TASK_GPUS_KNOWN, 1 << GPUS); /* no such GPU */
-    start_telling(1, 7, 1);
-    start_telling(2, TASK_GPUS_KNOWN, 1);
-    assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "? ? 0");
-}
-
-/* What the kernel has said counts. */
-static void test_what_is_known_stays(void **state)
-{
-    (void)state;
-    context.gpus[0] = (struct task_gpu_set){ TASK_GPUS_KNOWN, { 4 } };
-    for (unsigned i = 0; i < TASKS; i++)
-        start_telling(i, TASK_GPUS_KNOWN, 1);
-    assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "2 0 0");
-}
-
-static void test_a_late_task(void **state)
-{
-    (void)state;
-    start_telling(0, TASK_GPUS_KNOWN, 1);
-    start_telling(2, TASK_GPUS_KNOWN, 4);
-    pids[1] = fork();
-    if (pids[1] == 0)
-        for (;;)
-            pause();
-    await_told(2);
-    context.options.deadline_ms = 50;
-    assert_false(task_gpus_await(&context));
-    assert_string_equal(describe(), "0 ? 2");
-}
-
-/* The limit would be minutes, but other nodes wait. */
-static void test_a_late_task_while_others_wait(void **state)
-{
-    (void)state;
-    pids[1] = fork();
-    if (pids[1] == 0)
-        for (;;)
-            pause();
-    context.options.deadline_ms = 600000;
-    context.options.timeout_ms = 100;
-    awaited = true;
-    assert_false(task_gpus_await(&context));
-    awaited = false;
-    assert_string_equal(describe(), "? ? ?");
-}
-
-/* The others do not wait for it until the deadline, which would be minutes. Its status is left to
- * those who wait for it. */
-static void test_a_task_that_ends(void **state)
-{
-    (void)state;
-    int status;
-    context.options.deadline_ms = 600000;
-    start_telling(0, TASK_GPUS_KNOWN, 1);
-    start_telling(1, TASK_GPUS_KNOWN, 1);
-    await_told(2);
-    if ((pids[2] = fork()) == 0)
-        raise(SIGKILL);
-    assert_false(task_gpus_await(&context));
-    assert_int_equal(waitpid(pids[2], &status, 0), pids[2]);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    pids[2] = 0;
-    assert_string_equal(describe(), "0 0 ?");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -548,13 +340,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_task_is_gone, make_groups, remove_groups),
         cmocka_unit_test_setup_teardown(test_a_child_that_stops, make_groups, remove_groups),
         cmocka_unit_test(test_no_process_can_be_born_there),
-        cmocka_unit_test_setup_teardown(test_all_tell, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_nonsense_is_not_believed, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_what_is_known_stays, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_a_late_task, begin_telling, end_telling),
-        cmocka_unit_test_setup_teardown(test_a_late_task_while_others_wait, begin_telling,
-                                        end_telling),
-        cmocka_unit_test_setup_teardown(test_a_task_that_ends, begin_telling, end_telling),
     };
     return cmocka_run_group_tests(tests, make_top, NULL);
 }

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "reason_case.h"
+
+#include "machine.h"
+
+/* --- situations ------------------------------------------------------------------------------- */
+
+static const struct nuioa_pair far_pair[] = { { 0, 15, 100 } };
+static const struct nuioa_pair near_pairs[] = {
+    { 0, 1, 9 }, { 2, 3, 9 }, { 4, 5, 9 }, { 6, 7, 9 }
+};
+static hwloc_bitmap_t interrupts; /* reason_case_free() frees them */
+
+/* 16 ranks, each bound to a core; the NIC is on NUMA node 5. */
+static void bound(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 16, 1);
+}
+
+static void hinted(struct plan_case *s)
+{
+    bound(s);
+    plan_case_weigh_by(s, plan_case_descending);
+}
+
+static void off(struct plan_case *s)
+{
+    bound(s);
+    plan_case_option(s, "nuioa", "off");
+}
+
+static void export_only(struct plan_case *s)
+{
+    bound(s);
+    plan_case_option(s, "nuioa", "export");
+}
+
+static void cpu_bind(struct plan_case *s)
+{
+    bound(s);
+    s->request.bound_by_user = true;
+}
+
+static void gpus(struct plan_case *s)
+{
+    bound(s);
+    s->request.sees_gpu = true;
+    plan_case_option(s, "gpus", "follow");
+    plan_case_option(s, "cores", "pack");
+}
+
+/* Two ranks on two sockets, each with a GPU of the other one; the user typed --nuioa. */
+static void follow(struct plan_case *s)
+{
+    machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 0);
+    machine_gpu(&s->node, 0);
+    machine_gpu(&s->node, 1);
+    plan_case_on(s, 2, 2);
+    s->options.asked = true;
+    plan_case_gpus(s, "1;0");
+}
+
+static void gpus_keep(struct plan_case *s)
+{
+    follow(s);
+    s->options.asked = false;
+}
+
+static void gpus_unknown(struct plan_case *s)
+{
+    follow(s);
+    plan_case_gpus(s, "0;?");
+}
+
+static void gpus_no_numa(struct plan_case *s)
+{
+    follow(s);
+    hwloc_bitmap_zero(s->node.gpus[1].numas);
+}
+
+static void follow_nearest(struct plan_case *s)
+{
+    follow(s);
+    plan_case_gpus(s, "0;0");
+}
+
+static void follow_share(struct plan_case *s)
+{
+    follow(s);
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+}
+
+static void follow_alone(struct plan_case *s)
+{
+    follow(s);
+    s->request.task_count = 1;
+    hwloc_bitmap_free(s->masks[1]);
+}
+
+static void follow_costs(struct plan_case *s)
+{
+    static const double weights[] = { 2, 1 };
+    follow(s);
+    plan_case_weigh(s, weights);
+}
+
+static void no_nic(struct plan_case *s)
+{
+    bound(s);
+    plan_case_option(s, "nic", "^mlx4_0");
+}
+
+static void no_numa(struct plan_case *s)
+{
+    bound(s);
+    free(s->node.nics[0].level);
+    s->node.nics[0].level = NULL;
+    hwloc_bitmap_zero(s->node.nics[0].numas);
+}
+
+static void equal_weights(struct plan_case *s)
+{
+    bound(s);
+    plan_case_weigh_by(s, plan_case_equal);
+}
+
+/* Four NUMA nodes with a NIC each. The heavy ranks begin beside one of them. */
+static void four_rails(struct plan_case *s)
+{
+    static const char *const names[] = { "mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3" };
+    machine_build(&s->node, &(struct shape){ 4, 4, 1, 1, NULL });
+    for (unsigned n = 0; n < 4; n++)
+        machine_nic(&s->node, names[n], n);
+    plan_case_on(s, 16, 1);
+    plan_case_weigh(s, (const double[16]){ 1, 1, 1, 1 });
+}
+
+static void traffic(struct plan_case *s)
+{
+    hinted(s);
+    s->request.pairs = far_pair;
+    s->request.pair_count = 1;
+}
+
+static void heavier_rails(struct plan_case *s)
+{
+    machine_quad(&s->node);
+    plan_case_on(s, 8, 2);
+    plan_case_weigh(s, (const double[8]){ 8, 8, 1, 1, 1, 1, 1, 1 });
+}
+
+/* The heavy ranks have no partners on the node, the others have. */
+static void traffic_rails(struct plan_case *s)
+{
+    heavier_rails(s);
+    plan_case_weigh(s, (const double[8]){ 8, 8, 4, 4, 1, 1, 1, 1 });
+    s->request.pairs = near_pairs + 2;
+    s->request.pair_count = 2;
+}
+
+static void block_nearest(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 0);
+    plan_case_on(s, 16, 1);
+}
+
+static void block_spread(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 4, 4);
+}
+
+/* Three NUMA nodes in a row with the NIC at the end: the chain of ranks would be longer. */
+static void block_separates(struct plan_case *s)
+{
+    static const uint32_t row[] = { 10, 20, 40, 20, 10, 20, 40, 20, 10 };
+    machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, row });
+    machine_nic(&s->node, "mlx5_0", 1);
+    plan_case_on(s, 6, 1);
+}
+
+static void alone(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 1, 1);
+}
+
+static void alone_nearest(struct plan_case *s)
+{
+    alone(s);
+    hwloc_bitmap_only(s->masks[0], 10);
+}
+
+/* Both NICs are one level away; beside either of them the other one is farther. */
+static void alone_costs(struct plan_case *s)
+{
+    machine_build(&s->node, &(struct shape){ 3, 2, 1, 1, NULL });
+    machine_nic(&s->node, "mlx5_0", 1);
+    machine_nic(&s->node, "mlx5_1", 2);
+    plan_case_on(s, 1, 1);
+    plan_case_weigh_by(s, plan_case_equal);
+}
+
+/* All ranks have all CPUs of the step, and the user typed --nuioa. */
+static void unbound(struct plan_case *s, unsigned tasks)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, tasks, 0);
+    s->options.asked = true;
+    for (unsigned i = 0; i < tasks; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+}
+
+/* srun -n1 -c4: the step is these CPUs. */
+static void alone_all(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 1, 4);
+    s->options.asked = true;
+    s->request.cpus_typed = 4;
+    s->request.allowed_cpus = s->masks[0];
+}
+
+static void alone_not_asked(struct plan_case *s)
+{
+    unbound(s, 1);
+    s->options.asked = false;
+}
+
+static void alone_wide(struct plan_case *s)
+{
+    unbound(s, 1);
+}
+
+static void alone_typed(struct plan_case *s)
+{
+    unbound(s, 1);
+    s->request.cpus_typed = 4;
+}
+
+static void alone_overlap(struct plan_case *s)
+{
+    unbound(s, 1);
+    s->request.overlaps = true;
+}
+
+static void share(struct plan_case *s)
+{
+    unbound(s, 5);
+}
+
+static void share_heavier(struct plan_case *s)
+{
+    unbound(s, 5);
+    plan_case_weigh_by(s, plan_case_descending);
+}
+
+static void share_traffic(struct plan_case *s)
+{
+    unbound(s, 8);
+    plan_case_weigh_by(s, plan_case_descending);
+    s->request.pairs = near_pairs;
+    s->request.pair_count = 4;
+}
+
+/* All ranks talk to all, none with other nodes: apart they are farther from each other. */
+static void share_costs(struct plan_case *s)
+{
+    static struct nuioa_pair all[28];
+    unsigned count = 0;
+    unbound(s, 8);
+    for (uint32_t i = 0; i < 8; i++)
+        for (uint32_t k = i + 1; k < 8; k++)
+            all[count++] = (struct nuioa_pair){ i, k, 1 };
+    s->request.hinted = true;
+    s->request.pairs = all;
+    s->request.pair_count = count;
+}
+
+static void share_crowded(struct plan_case *s)
+{
+    unbound(s, 17);
+}
+
+static void share_typed(struct plan_case *s)
+{
+    unbound(s, 3);
+    s->request.cpus_typed = 6;
+}
+
+static void share_unequal(struct plan_case *s)
+{
+    unbound(s, 3);
+    hwloc_bitmap_clr(s->masks[2], 0);
+    plan_case_option(s, "cores", "share");
+}
+
+static void share_overlap(struct plan_case *s)
+{
+    unbound(s, 3);
+    s->request.overlaps = true;
+}
+
+static void share_unconfined(struct plan_case *s)
+{
+    unbound(s, 3);
+    s->request.unconfined = true;
+}
+
+static void share_not_asked(struct plan_case *s)
+{
+    unbound(s, 3);
+    s->options.asked = false;
+}
+
+static void pack(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 4, 1);
+    plan_case_weigh_by(s, plan_case_descending);
+    plan_case_option(s, "cores", "pack");
+}
+
+/* Two ranks beside the NIC; four CPUs each are no longer there. */
+static void pack_costs(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 2, 1);
+    plan_case_weigh_by(s, plan_case_descending);
+    plan_case_option(s, "cores", "pack");
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_only(s->masks[i], 10 + i);
+    s->request.cpus_per_task = 4;
+}
+
+static void computing(struct plan_case *s, unsigned tasks, const char *list)
+{
+    machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+    machine_nic(&s->node, "eth0", 1)->kind = NUIOA_NIC_ETHERNET;
+    plan_case_on(s, tasks, 1);
+    plan_case_option(s, "policy", "cpu");
+    interrupts = hwloc_bitmap_alloc();
+    hwloc_bitmap_list_sscanf(interrupts, list);
+    s->request.interrupt_cpus = interrupts;
+}
+
+static void cpu_unknown(struct plan_case *s)
+{
+    computing(s, 3, "");
+}
+
+static void cpu_alone(struct plan_case *s)
+{
+    computing(s, 1, "0");
+    hwloc_bitmap_copy(s->masks[0], s->node.allowed_cpus);
+}
+
+static void cpu_share(struct plan_case *s)
+{
+    computing(s, 2, "0");
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+}
+
+static void cpu_keep(struct plan_case *s)
+{
+    computing(s, 3, "0");
+    plan_case_option(s, "cores", "keep");
+}
+
+static void cpu_quiet(struct plan_case *s)
+{
+    computing(s, 3, "7");
+}
+
+static void cpu_no_spare(struct plan_case *s)
+{
+    computing(s, 8, "0");
+}
+
+/* The spare core does not share a cache with the other rank. */
+static void cpu_costs(struct plan_case *s)
+{
+    computing(s, 2, "1");
+    for (int i = 2; i < 4; i++)
+        s->node.pus[i].l3 = 9;
+    s->request.pairs = near_pairs;
+    s->request.pair_count = 1;
+}
+
+static void cpu_moved(struct plan_case *s)
+{
+    computing(s, 3, "0");
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+#define ROW(reason, set, when) [NUIOA_REASON_##reason] = { #set, set, when }
+
+const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
+    ROW(OFF, off, "nothing was asked for"),
+    ROW(EXPORT, export_only, "`--nuioa=export`"),
+    ROW(CPU_BIND, cpu_bind, "`--cpu-bind` with masks, CPUs, ranks or `none`"),
+    ROW(GPUS, gpus, "the step has GPUs; `--nuioa-policy=cpu` or `--nuioa-cores=pack`"),
+    ROW(GPUS_KEEP, gpus_keep, "the step has GPUs; nobody typed `--nuioa`, or `--nuioa-gpus=keep`"),
+    ROW(GPUS_UNKNOWN, gpus_unknown, "the step has GPUs; nothing says which rank has which"),
+    ROW(GPUS_NO_NUMA, gpus_no_numa, "the step has GPUs; the firmware does not say where one is"),
+    ROW(NO_NIC, no_nic, "no NIC, none that is up, or `--nuioa-nic` leaves none"),
+    ROW(NO_NUMA, no_numa, "the firmware does not say where the NIC is"),
+    ROW(NO_BETTER, equal_weights, "hints; the masks are as good as they can be"),
+    ROW(RAILS, four_rails, "the same, but heavy ranks were beside one NIC of several"),
+    ROW(TRAFFIC, traffic, "a profile with pairs of ranks"),
+    ROW(TRAFFIC_RAILS, traffic_rails, "the same, several NICs"),
+    ROW(HEAVIER, hinted, "hints without pairs of ranks"),
+    ROW(HEAVIER_RAILS, heavier_rails, "the same, several NICs"),
+    ROW(BLOCK_MOVED, bound, "no hints; ranks are bound"),
+    ROW(BLOCK_NEAREST, block_nearest, "no hints; no block that could change places is nearer"),
+    ROW(BLOCK_SPREAD, block_spread, "no hints; masks span NUMA nodes"),
+    ROW(BLOCK_SEPARATES, block_separates, "no hints; neighbours would be farther apart"),
+    ROW(ALONE_MOVED, alone, "one rank, bound, in a wider step"),
+    ROW(ALONE_NEAREST, alone_nearest, "the same; it is there already"),
+    ROW(ALONE_COSTS, alone_costs, "the same, with hints; elsewhere it would have fewer NICs"),
+    ROW(ALONE_ALL, alone_all, "one rank that has all CPUs of its step: `srun -c`, `--exact`"),
+    ROW(ALONE_NOT_ASKED, alone_not_asked,
+        "the same, several NUMA nodes; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
+    ROW(ALONE_WIDE, alone_wide, "one rank, not bound, in a step of several NUMA nodes"),
+    ROW(ALONE_TYPED, alone_typed, "the same, with `sbatch -c` or `salloc -c`"),
+    ROW(ALONE_OVERLAP, alone_overlap, "the same, with `srun --overlap`"),
+    ROW(SHARE, share, "several ranks, not bound; no hints"),
+    ROW(SHARE_HEAVIER, share_heavier, "the same, with hints"),
+    ROW(SHARE_TRAFFIC, share_traffic, "the same, with a profile with pairs of ranks"),
+    ROW(SHARE_COSTS, share_costs, "the same; ranks talk to each other more than to other nodes"),
+    ROW(SHARE_CROWDED, share_crowded, "more ranks than cores"),
+    ROW(SHARE_TYPED, share_typed, "the parts would be smaller than `-c` of sbatch or salloc"),
+    ROW(SHARE_UNEQUAL, share_unequal, "`--nuioa-cores=share`; masks overlap in part"),
+    ROW(SHARE_OVERLAP, share_overlap, "several ranks, not bound, with `srun --overlap`"),
+    ROW(SHARE_UNCONFINED, share_unconfined,
+        "ranks, not bound, may run on CPUs that the step does not have"),
+    ROW(SHARE_NOT_ASKED, share_not_asked,
+        "several ranks, not bound; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
+    ROW(FOLLOW, follow, "the step has GPUs; each rank's are known; ranks are bound"),
+    ROW(FOLLOW_NEAREST, follow_nearest, "the same; no exchange brings a rank nearer"),
+    ROW(FOLLOW_SHARE, follow_share, "the same; several ranks, not bound"),
+    ROW(FOLLOW_ALONE, follow_alone, "the same; one rank, and other CPUs of the step are nearer"),
+    ROW(FOLLOW_COSTS, follow_costs, "the same, with hints; J would rise"),
+    ROW(PACK, pack, "`--nuioa-cores=pack`"),
+    ROW(PACK_COSTS, pack_costs, "the same; Slurm's masks were better"),
+    ROW(CPU_UNKNOWN, cpu_unknown, "`--nuioa-policy=cpu`; no Ethernet NIC has interrupts"),
+    ROW(CPU_ALONE, cpu_alone, "`--nuioa-policy=cpu`; one rank, not bound"),
+    ROW(CPU_SHARE, cpu_share, "`--nuioa-policy=cpu`; several ranks, not bound"),
+    ROW(CPU_KEEP, cpu_keep, "`--nuioa-policy=cpu --nuioa-cores=keep`"),
+    ROW(CPU_QUIET, cpu_quiet, "`--nuioa-policy=cpu`; interrupts are elsewhere"),
+    ROW(CPU_NO_SPARE, cpu_no_spare, "`--nuioa-policy=cpu`; all cores are in use"),
+    ROW(CPU_COSTS, cpu_costs, "`--nuioa-policy=cpu`; spare cores share no cache"),
+    ROW(CPU_MOVED, cpu_moved, "`--nuioa-policy=cpu`; a core was spare"),
+};
+
+void reason_case_free(struct plan_case *s)
+{
+    plan_case_free(s);
+    hwloc_bitmap_free(interrupts);
+    interrupts = NULL;
+}

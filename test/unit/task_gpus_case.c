@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "task_gpus_case.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+
+#include "spank/gpu_access.h"
+#include "spank/rendezvous_stepd.h"
+#include "spank/task_gpus.h"
+
+const struct task_gpus_file task_gpus_files[GPUS] = { { "/dev/null", 3 },
+                                                      { "/dev/zero", 5 },
+                                                      { "/dev/full", 7 } };
+bool file_unknown, awaited;
+char said[256];
+struct stepd_context context;
+pid_t pids[TASKS];
+
+static struct nuioa_gpu gpus[GPUS];
+static struct nuioa_task tasks[TASKS];
+static uint32_t indexes[TASKS * GPUS];
+
+bool rendezvous_stepd_is_awaited(const struct stepd_context *c)
+{
+    (void)c;
+    return awaited;
+}
+
+void slurm_debug(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(said, sizeof(said), format, args);
+    va_end(args);
+}
+
+uint32_t nuioa_gpu_devices_read(const struct nuioa_node *node, const char *root,
+                                struct nuioa_gpu_device *devices)
+{
+    assert_string_equal(root, "");
+    for (uint32_t i = 0; i < node->gpu_count; i++)
+        snprintf(devices[i].file, sizeof(devices[i].file), "%s",
+                 file_unknown && i == GPUS - 1 ? "" : task_gpus_files[i].file);
+    return node->gpu_count - file_unknown;
+}
+
+void begin(void)
+{
+    context = (struct stepd_context){
+        .step = { .task_count = TASKS, .gpus = NUIOA_GPUS_SEVERAL, .sees_gpu = true },
+        .node = { .gpu_count = GPUS, .gpus = gpus },
+        .pids = pids
+    };
+    context.options.deadline_ms = 20000;
+    memset(tasks, 0, sizeof(tasks));
+    memset(gpus, 0, sizeof(gpus));
+}
+
+const char *describe(void)
+{
+    static char text[256];
+    size_t used = 0;
+    task_gpus_list(&context, tasks, indexes);
+    *text = '\0';
+    for (unsigned i = 0; i < context.step.task_count; i++) {
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s", i ? " " : "");
+        if (!tasks[i].gpus_known || !tasks[i].gpu_count)
+            used +=
+                (size_t)snprintf(text + used, sizeof(text) - used, tasks[i].gpus_known ? "-" : "?");
+        for (uint32_t g = 0; g < tasks[i].gpu_count; g++)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", g ? "," : "",
+                                     tasks[i].gpus[g]);
+    }
+    assert_int_equal(task_gpus_known(&context), !strchr(text, '?'));
+    free(context.gpus);
+    context.gpus = NULL;
+    return text;
+}
+
+void end_all(void)
+{
+    for (unsigned i = 0; i < TASKS; i++)
+        if (pids[i] > 0) {
+            kill(pids[i], SIGKILL);
+            waitpid(pids[i], NULL, 0);
+            pids[i] = 0;
+        }
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Tasks tell slurmstepd which GPUs they have: in time, late, wrongly or not at all. */
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "spank/task_gpus.h"
+#include "task_gpus_case.h"
+
+/* Starts a task that tells these GPUs, and then lives. */
+static void start_telling(unsigned task, uint32_t state, uint64_t bits)
+{
+    pids[task] = fork();
+    if (pids[task] == 0) {
+        struct task_gpu_set set = { state, { bits } };
+        task_memory_tell(context.task_memory, task, &set);
+        for (;;)
+            pause();
+    }
+}
+
+static void await_told(uint32_t count)
+{
+    while (task_memory_told(context.task_memory) < count)
+        usleep(1000);
+}
+
+static int begin_telling(void **state)
+{
+    (void)state;
+    begin();
+    context.task_memory = task_memory_new(TASKS);
+    return context.task_memory ? task_gpus_prepare(&context) : -1;
+}
+
+static int end_telling(void **state)
+{
+    (void)state;
+    end_all();
+    task_memory_free(context.task_memory, TASKS);
+    return 0;
+}
+
+static void test_all_tell(void **state)
+{
+    (void)state;
+    start_telling(0, TASK_GPUS_KNOWN, 5);
+    start_telling(1, TASK_GPUS_UNKNOWN, 0);
+    start_telling(2, TASK_GPUS_KNOWN, 0);
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), "0,2 ? -");
+}
+
+static void test_nonsense_is_not_believed(void **state)
+{
+    (void)state;
+    start_telling(0, TASK_GPUS_KNOWN, 1 << GPUS); /* no such GPU */
+    start_telling(1, 7, 1);
+    start_telling(2, TASK_GPUS_KNOWN, 1);
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), "? ? 0");
+}
+
+/* What the kernel has said counts. */
+static void test_what_is_known_stays(void **state)
+{
+    (void)state;
+    context.gpus[0] = (struct task_gpu_set){ TASK_GPUS_KNOWN, { 4 } };
+    for (unsigned i = 0; i < TASKS; i++)
+        start_telling(i, TASK_GPUS_KNOWN, 1);
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), "2 0 0");
+}
+
+static void test_a_late_task(void **state)
+{
+    (void)state;
+    start_telling(0, TASK_GPUS_KNOWN, 1);
+    start_telling(2, TASK_GPUS_KNOWN, 4);
+    pids[1] = fork();
+    if (pids[1] == 0)
+        for (;;)
+            pause();
+    await_told(2);
+    context.options.deadline_ms = 50;
+    assert_false(task_gpus_await(&context));
+    assert_string_equal(describe(), "0 ? 2");
+}
+
+/* The limit would be minutes, but other nodes wait. */
+static void test_a_late_task_while_others_wait(void **state)
+{
+    (void)state;
+    pids[1] = fork();
+    if (pids[1] == 0)
+        for (;;)
+            pause();
+    context.options.deadline_ms = 600000;
+    context.options.timeout_ms = 100;
+    awaited = true;
+    assert_false(task_gpus_await(&context));
+    awaited = false;
+    assert_string_equal(describe(), "? ? ?");
+}
+
+/* The others do not wait for it until the deadline, which would be minutes. Its status is left to
+ * those who wait for it. */
+static void test_a_task_that_ends(void **state)
+{
+    (void)state;
+    int status;
+    context.options.deadline_ms = 600000;
+    start_telling(0, TASK_GPUS_KNOWN, 1);
+    start_telling(1, TASK_GPUS_KNOWN, 1);
+    await_told(2);
+    if ((pids[2] = fork()) == 0)
+        raise(SIGKILL);
+    assert_false(task_gpus_await(&context));
+    assert_int_equal(waitpid(pids[2], &status, 0), pids[2]);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    pids[2] = 0;
+    assert_string_equal(describe(), "0 0 ?");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_all_tell, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_nonsense_is_not_believed, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_what_is_known_stays, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_a_late_task, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_a_late_task_while_others_wait, begin_telling,
+                                        end_telling),
+        cmocka_unit_test_setup_teardown(test_a_task_that_ends, begin_telling, end_telling),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
