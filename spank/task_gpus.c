@@ -201,11 +201,14 @@ static bool all_told(const struct stepd_context *c)
     return true;
 }
 
-/* Copies what a task has told. What makes no sense is unknown. */
+/* Copies what a task has told. What makes no sense is unknown. The task can change it meanwhile, so
+ * each word is read once (volatile): compilers may read what memcpy() has copied again. */
 static void hear(struct stepd_context *c, uint32_t local)
 {
-    struct task_gpu_set set;
-    memcpy(&set, &c->task_memory->tasks[local].told.gpus, sizeof(set));
+    const volatile struct task_gpu_set *told = &c->task_memory->tasks[local].told.gpus;
+    struct task_gpu_set set = { .state = told->state };
+    for (unsigned k = 0; k < sizeof(set.bits) / sizeof(*set.bits); k++)
+        set.bits[k] = told->bits[k];
     bool sound = set.state == TASK_GPUS_KNOWN;
     for (uint32_t i = c->node.gpu_count; i < TASK_GPUS_MAX; i++)
         sound = sound && !(set.bits[i / 64] >> i % 64 & 1);

@@ -7,12 +7,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "spank/task_gpus.h"
 #include "task_gpus_case.h"
+
+#define ROUNDS 1000000 /* of a race that is seldom lost */
 
 /* Starts a task that tells these GPUs, and then lives. */
 static void start_telling(unsigned task, uint32_t state, uint64_t bits)
@@ -66,6 +69,27 @@ static void test_nonsense_is_not_believed(void **state)
     start_telling(2, TASK_GPUS_KNOWN, 1);
     assert_true(task_gpus_await(&context));
     assert_string_equal(describe(), "? ? 0");
+}
+
+/* A task that changes what it tells, again and again. What was checked is what counts, so the state
+ * is read once only. */
+static void test_told_while_it_changes(void **state)
+{
+    (void)state;
+    volatile struct task_gpu_set *told = &context.task_memory->tasks[0].told.gpus;
+    context.step.task_count = 1;
+    pids[0] = fork();
+    if (pids[0] == 0) {
+        task_memory_tell(context.task_memory, 0, &(struct task_gpu_set){ TASK_GPUS_KNOWN, { 1 } });
+        for (;;)
+            told->state ^= TASK_GPUS_KNOWN;
+    }
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        context.gpus[0].state = TASK_GPUS_OPEN;
+        assert_true(task_gpus_await(&context));
+        assert_int_not_equal(context.gpus[0].state, TASK_GPUS_OPEN);
+    }
+    free(context.gpus);
 }
 
 /* What the kernel has said counts. */
@@ -134,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_all_tell, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_nonsense_is_not_believed, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_told_while_it_changes, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_what_is_known_stays, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_a_late_task, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_a_late_task_while_others_wait, begin_telling,
