@@ -13,7 +13,9 @@
 #include "stand_in.h"
 #include "topology/cache.h"
 
-#define CPUS_MAX 8
+/* Most launches have two tasks with a CPU each. With more CPUs both tasks would be on the first NUMA
+ * node, and no rank could move to the other one. */
+#define CPUS_MAX 2
 #define GPUS 2
 
 static unsigned cpus[CPUS_MAX], cpu_count;
@@ -46,8 +48,6 @@ static void find_cpus(void)
     for (unsigned cpu = 0; cpu < CPU_SETSIZE && cpu_count < CPUS_MAX; cpu++)
         if (CPU_ISSET(cpu, &set))
             cpus[cpu_count++] = cpu;
-    if (cpu_count > 1)
-        cpu_count -= cpu_count % 2;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
