@@ -13,8 +13,8 @@
 #include "stand_in.h"
 #include "topology/cache.h"
 
-/* Most launches have two tasks with a CPU each. With more CPUs both tasks would be on the first NUMA
- * node, and no rank could move to the other one. */
+/* Most launches have two tasks with a CPU each. With more CPUs both tasks would be on the first
+ * NUMA node, and no rank could move to the other one. */
 #define CPUS_MAX 2
 #define GPUS 2
 
