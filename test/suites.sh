@@ -188,7 +188,10 @@ suite_newest() {
         echo "ok - newest # SKIP NUIOA_NEWEST does not say where that Slurm is"
     fi
 }
-suite_guest() { run_tap guest as_root "$top/test/guest/run"; }
+suite_guest() {
+    run_tap judge "$top/test/guest/judge_test.py"
+    run_tap guest as_root "$top/test/guest/run"
+}
 
 suite_coverage() { run_tap coverage "$top/test/coverage/run"; }
 # What --all leaves out because it takes long. NUIOA_FUZZ_MINUTES: of the processor, each target.
@@ -215,6 +218,7 @@ suite_load() {
     run_tap load as_root "$top/test/cluster/load"
     run_tap broken as_root "$top/test/cluster/run" "$top/test/cluster/56-broken-node.t"
 }
+suite_lines() { run_tap lines as_root "$top/test/first-lines" --tap --keep "$log/first-lines"; }
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
 suite_distcheck() {

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests first_lines_judge.py: of launches that are made up here, each rule finds its fault, and
+good ones have none. Prints TAP."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+import first_lines_judge as judge  # noqa: E402
+
+# Four NUMA nodes in a line, two cores of two threads each, one NIC, on NUMA node 1.
+MACHINE = ["@node 0 0-3 10 20 30 40", "@node 1 4-7 20 10 20 30", "@node 2 8-11 30 20 10 20",
+           "@node 3 12-15 40 30 20 10", "@nic eth0 1 up", "@nic eth1 3 down", "@nic eth2 -1 up",
+           *[f"@core {cpu} {cpu // 2 * 2}-{cpu // 2 * 2 + 1}" for cpu in range(16)]]
+DIVIDED = "the ranks divide the CPUs that they shared"
+APART = "no hints, and moving a block would take neighbours apart"
+
+
+def tell(rank, who, cpus, step_cpus, pages=None, step=0):
+    pages = pages or f"{min(judge.numbers(cpus)) // 4}:16"
+    return (f"step={step} rank={rank} who={who} cpus={cpus} policy=default pages={pages}"
+            f" step_cpus={step_cpus}")
+
+
+TWO_NICS = dict(nics=["@nic eth3 3 up"], hinted=True, sentence="heavy ranks share the NICs")
+
+
+def launch(name, masks, step_cpus, more=(), status=0):
+    """Each rank of it has a first thread and a child."""
+    return [f"@launch {name}",
+            *[tell(rank, who, cpus, step_cpus) for rank, cpus in enumerate(masks)
+              for who in ("main", "child")], *more, f"@status {status}"]
+
+
+def report(moved, masks, sentence, memory="default"):
+    return [f"nuioa: 1 nodes, {len(masks)} ranks, {moved} moved, policy bandwidth, leader *",
+            "  node   rank     CPUs  NUMA  memory       NIC   level",
+            *[f"  node0 {rank:5}     {cpus:4}  {min(judge.numbers(cpus)) // 4}     {memory:11}"
+              f"  eth0  1" for rank, cpus in enumerate(masks)], f"node0: {sentence}"]
+
+
+def judged(before, after, step_cpus="0-15", line="", hinted=False, site="", cpus_per_task=1,
+           more=(), sentence="why", moved=None, memory="default", reported=None, said=None,
+           status=0, late=(), nics=(), beside=None):
+    """Of a row whose ranks had those masks before and after; beside: of a rank of another step."""
+    moved = sum(a != b for a, b in zip(before, after)) if moved is None else moved
+    said = report(moved, after, sentence, memory) if said is None else said
+    if beside:
+        more = [*more, *[tell(0, who, beside, beside, step=1) for who in ("main", "child")]]
+        said = [*said, *report(0, [beside], sentence)]
+    lines = [*MACHINE, *nics, *launch("0", before, step_cpus, more if beside else ()),
+             *launch("1", after, step_cpus, more, status), *late,
+             *launch("2", reported or after, step_cpus, [*more, *said])]
+    machine, launches = judge.read(lines)
+    row = dict(line=line, hinted=hinted, site=site, cpus_per_task=cpus_per_task,
+               ranks=len(before) + bool(beside))
+    return judge.judge(machine, row, *(launches.get(name) for name in "012"))
+
+
+# Name; what is wanted: the verdict, and a part of the fault, "" for none; what was seen.
+CASES = [
+    ("a block beside the NIC", "nearer", "", (["0", "1"], ["4", "5"]), {}),
+    ("it was there", "as near as can be", "", (["4-5", "6-7"], ["4-5", "6-7"]), {}),
+    ("a rank has fewer CPUs", "nearer", "main of rank 0 has 1 CPUs", (["0-1"], ["4"]), {}),
+    ("a rank has fewer cores", "nearer", "is due 2 of 2", (["0,2"], ["4-5"]), {}),
+    ("a thread has fewer", "nearer", "omp1 of rank 0 has 1 CPUs", (["0-1"], ["4-5"]),
+     dict(more=[tell(0, "omp1", "4", "0-15")])),
+    ("a core has two ranks", "nearer", "1 cores have several ranks", (["0", "2"], ["4", "5"]), {}),
+    ("a core had two ranks", "nearer", "", (["0", "1"], ["4", "5"]), {}),
+    ("more ranks on a NUMA node", "nearer", "2 ranks are on one NUMA node",
+     (["0-1", "8-9"], ["4-5", "6-7"]), {}),
+    ("CPUs outside of the step", "nearer", "its step does not have", (["0-1"], ["4-5"]),
+     dict(step_cpus="0-3")),
+    ("pages are elsewhere", "nearer", "pages of its main are on 1", (["0-1"], ["4-5"]),
+     dict(memory="preferred:2")),
+    ("pages are where it says", "nearer", "", (["0-1"], ["4-5"]), dict(memory="preferred:1")),
+    ("pages of a thread are not where it runs", "nearer", "pages of its omp1", (["0-1"], ["4-5"]),
+     dict(more=[tell(0, "omp1", "4-5", "0-15", "3:16")])),
+    ("memory is not said", "nearer", "does not say where", (["0-1"], ["4-5"]), dict(memory="?")),
+    ("it went away", "farther", "farther from the NIC", (["4-5"], ["0-1"]), {}),
+    ("it left the NIC to another step's rank", "another NIC", "", (["4-5"], ["8-9"]),
+     dict(TWO_NICS, beside="6-7")),
+    ("... which was elsewhere", "farther", "farther from the NIC", (["4-5"], ["8-9"]),
+     dict(TWO_NICS, beside="12-13")),
+    ("free CPUs were left", "could not", "NUMA node 1 is nearer", (["0-1"], ["0-1"]), {}),
+    ("with hints, too", "could not", "NUMA node 1 is nearer",
+     (["0-1", "2-3"], ["0-1", "2-3"]), dict(hinted=True)),
+    ("... but with --overlap", "could not", "", (["0-1"], ["0-1"]), dict(line="srun --overlap")),
+    ("... but by default=on", "could not", "", (["0-1"], ["0-1"]), dict(site="default=on")),
+    ("... but they were not of the step", "could not", "", (["0-1"], ["0-1"]),
+     dict(step_cpus="0-3")),
+    ("... but one core is too few", "could not", "", (["0-1", "2-3"], ["0-1", "2-3"]),
+     dict(step_cpus="0-5")),
+    ("... but one thread of each core is too few", "could not", "", (["0-1"], ["0-1"]),
+     dict(step_cpus="0-4,6")),
+    ("an equal block was left", "could not", "have equal masks",
+     (["0-1", "4-5"], ["0-1", "4-5"]), dict(step_cpus="0-1,4-5")),
+    ("... by default=on, too", "could not", "have equal masks",
+     (["0-1", "4-5"], ["0-1", "4-5"]), dict(step_cpus="0-1,4-5", site="default=on")),
+    ("... but for neighbours", "could not", "", (["0-1", "4-5"], ["0-1", "4-5"]),
+     dict(step_cpus="0-1,4-5", sentence=APART)),
+    ("neighbours are no reason with one block", "could not", "NUMA node 1 is nearer",
+     (["0-1", "2-3"], ["0-1", "2-3"]), dict(sentence=APART)),
+    ("an equal rank was left", "could not", "have equal masks",
+     (["4-5", "6-7", "0-1"], ["4-5", "6-7", "0-1"]), dict(step_cpus="0-1,4-7", hinted=True)),
+    ("no block is equal", "could not", "", (["0-1", "2-3", "4-5"], ["0-1", "2-3", "4-5"]),
+     dict(step_cpus="0-5")),
+    ("nothing was divided", "could not", "do not divide them", (["0-15"] * 2, ["0-15"] * 2), {}),
+    ("... but -c is too much", "could not", "", (["0-15"] * 2, ["0-15"] * 2),
+     dict(cpus_per_task=9)),
+    ("... but there are more ranks than cores", "could not", "",
+     (["0-15"] * 9, ["0-15"] * 9), {}),
+    ("one rank keeps all", "could not", "", (["0-15"], ["0-15"]), {}),
+    ("divided", "nearer", "", (["0-15"] * 2, ["0-7", "8-15"]), dict(sentence=DIVIDED)),
+    ("not fairly divided", "nearer", "is due 8 of 4", (["0-15"] * 2, ["0-5", "6-15"]), {}),
+    ("CPUs are left idle", "nearer", "left idle", (["0-15"] * 3, ["4-7", "0-3", "8-11"]), {}),
+    ("the launch was lost", "broken", "status 1", (["0"], ["4"]), dict(status=1)),
+    ("the guest was late", "broken", "did not", (["0"], ["4"]), dict(late=["@late"])),
+    ("no report", "nearer", "0 reports came of 1 steps", (["0-1"], ["4-5"]), dict(said=[])),
+    ("no sentence", "nearer", "no sentence", (["0-1"], ["4-5"]), dict(sentence="")),
+    ("nothing moved, it says", "nearer", "0 moved, and 1 did", (["0-1"], ["4-5"]), dict(moved=0)),
+    ("it moved, it says", "as near as can be", "1 moved, and 0 did", (["4-5"], ["4-5"]),
+     dict(moved=1)),
+    ("the report's launch is another one", "nearer", "other CPUs were chosen",
+     (["0-1"], ["4-5"]), dict(reported=["6-7"])),
+]
+
+
+def main():
+    failed = 0
+    for i, (name, verdict, fault, masks, more) in enumerate(CASES, 1):
+        got = judged(*masks, **more)
+        good = got["verdict"] == verdict and (fault in got["fault"] if fault else not got["fault"])
+        failed += not good
+        print(f"{'ok' if good else 'not ok'} {i} - {name}")
+        if not good:
+            print(f"#   got:    {got['verdict']}: {got['fault']}\n#   wanted: {verdict}: {fault}")
+    print(f"1..{len(CASES)}")
+    return 1 if failed else 0
+
+
+sys.exit(main())
