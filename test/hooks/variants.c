@@ -19,6 +19,10 @@ const struct variant variants[] = {
     { .name = "the kernel refuses to bind a rank", .nodes = 1, .bind = 3, .lines = 1,
       .flags = { "nuioa=report", "nuioa-hints=heavy=0" },
       .says = { "binding failed: ranks stay where Slurm put them" }, .has = { "NUIOA_LEADER=1" } },
+    /* The first rank is bound, its CPUs are read back, and the second one cannot be bound. */
+    { .name = "the kernel refuses to bind the other rank", .nodes = 1, .bind = 5, .lines = 1,
+      .flags = { "nuioa=report", "nuioa-hints=heavy=0" },
+      .says = { "binding failed: ranks stay where Slurm put them" }, .has = { "NUIOA_LEADER=1" } },
     { .name = "two nodes, one report, all leaders", .nodes = 2, .moves = true,
       .flags = { "nuioa=report", "nuioa-hints=heavy=0" },
       .says = { "2 nodes" }, .has = { "NUIOA_LEADERS=0,3" } },

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -87,10 +88,44 @@ static void test_a_task_writes_too(void **state)
     task_memory_free(task_memory, 1);
 }
 
+/* The user can write the table, so a task that looks up its NICs trusts no number there: each would
+ * be an index of the node's NICs. */
+static void test_a_forged_table(void **state)
+{
+    static struct stepd_context context;
+    struct nuioa_nic node_nics[2] = { { .name = "a" }, { .name = "b" } };
+    const struct task_gpu_set gpus = { .state = TASK_GPUS_KNOWN, .bits = { 1 } };
+    const uint32_t forged[] = { 2, 1000, UINT32_MAX };
+    struct nuioa_assignment own;
+    (void)state;
+    context.node = (struct nuioa_node){ .gpu_count = 1, .nic_count = 2, .nics = node_nics };
+    struct task_memory *task_memory = context.task_memory = task_memory_new(1);
+    assert_non_null(task_memory);
+    task_memory->table_ready = 1;
+    task_memory->table[0] = (struct task_gpu_nics){ .count = 1, .nics = { 1 } };
+    assert_true(gpu_table_look_up(&context, &gpus, NULL, &own));
+    assert_int_equal(own.nic_count, 1);
+    assert_int_equal(own.nic, 1);
+    free(own.nics);
+    free(own.gpus);
+    for (unsigned i = 0; i < sizeof(forged) / sizeof(*forged); i++) {
+        task_memory->table[0].nics[0] = forged[i];
+        assert_false(gpu_table_look_up(&context, &gpus, NULL, &own));
+    }
+    /* More NICs than a row has: the rest are zeros, and a NIC counts once. */
+    task_memory->table[0] = (struct task_gpu_nics){ .count = UINT32_MAX, .nics = { 1, 7, 1, 9 } };
+    assert_true(gpu_table_look_up(&context, &gpus, NULL, &own));
+    assert_int_equal(own.nic_count, 2);
+    free(own.nics);
+    free(own.gpus);
+    task_memory_free(task_memory, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_task_writes_too),
+        cmocka_unit_test(test_a_forged_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

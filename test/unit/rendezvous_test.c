@@ -223,6 +223,35 @@ static void made_records(void **state)
     plan_case_free(s);
 }
 
+/* A node with more kinds of ranks than a record has lines for. */
+static void long_records(void **state)
+{
+    enum { RANKS = WIRE_LINES_MAX + 8 };
+    (void)state;
+    struct nuioa_assignment ranks[RANKS] = { 0 };
+    struct nuioa_node node = { .numa_count = RANKS, .core_count = RANKS };
+    struct nuioa_plan plan = { .task_count = RANKS, .assignments = ranks };
+    const struct record_source source = { .plan = &plan, .node = &node, .job_tasks = UINT32_MAX };
+    struct record record;
+    size_t length;
+    for (uint32_t i = 0; i < RANKS; i++) {
+        ranks[i].numas = hwloc_bitmap_alloc();
+        ranks[i].cpus = hwloc_bitmap_alloc();
+        hwloc_bitmap_only(ranks[i].numas, i);
+        hwloc_bitmap_only(ranks[i].cpus, i);
+    }
+    void *bytes = record_make(&source, &length);
+    assert_int_equal(record_read(bytes, length, &record), 0);
+    assert_int_equal(record.head->line_count, WIRE_LINES_MAX);
+    assert_int_equal(record.head->task_count, RANKS);
+    assert_string_equal(record.lines[WIRE_LINES_MAX - 1].cpus, "63");
+    free(bytes);
+    for (uint32_t i = 0; i < RANKS; i++) {
+        hwloc_bitmap_free(ranks[i].numas);
+        hwloc_bitmap_free(ranks[i].cpus);
+    }
+}
+
 /* Each number that a report prints has a limit. */
 static void record_limits(void **state)
 {
@@ -447,19 +476,13 @@ static void differences(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),
-        cmocka_unit_test(changed_tables),
-        cmocka_unit_test(records),
-        cmocka_unit_test(record_limits),
-        cmocka_unit_test(record_texts),
-        cmocka_unit_test(made_records),
-        cmocka_unit_test(hellos),
-        cmocka_unit_test(invitations),
-        cmocka_unit_test(wrong_invitations),
-        cmocka_unit_test(report),
-        cmocka_unit_test(many_classes),
-        cmocka_unit_test(unnamed_hosts),
-        cmocka_unit_test(differences),
+        cmocka_unit_test(tables),        cmocka_unit_test(changed_tables),
+        cmocka_unit_test(records),       cmocka_unit_test(record_limits),
+        cmocka_unit_test(record_texts),  cmocka_unit_test(made_records),
+        cmocka_unit_test(long_records),  cmocka_unit_test(hellos),
+        cmocka_unit_test(invitations),   cmocka_unit_test(wrong_invitations),
+        cmocka_unit_test(report),        cmocka_unit_test(many_classes),
+        cmocka_unit_test(unnamed_hosts), cmocka_unit_test(differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

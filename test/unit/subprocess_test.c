@@ -69,7 +69,7 @@ static void use_kept(int fd, void *arg)
     const int *fds = arg;
     if (write(fds[0], "k", 1) != 1)
         return;
-    for (int i = 1; i < 3; i++)
+    for (int i = 1; i < 4; i++)
         nuioa_subprocess_write(fd, fcntl(fds[i], F_GETFD) < 0 ? "c" : "o", 1);
 }
 
@@ -184,17 +184,19 @@ static void test_child_keeps(void **state)
     size_t length;
     char got = 0;
     assert_int_equal(pipe2(ends, O_CLOEXEC) | pipe2(other, O_CLOEXEC), 0);
-    int fds[] = { ends[1], other[1], lowest };
+    int high = fcntl(lowest, F_DUPFD_CLOEXEC, 200); /* above the pipe to the child */
+    int fds[] = { ends[1], other[1], lowest, high };
     assert_int_equal(nuioa_subprocess_start(&child, use_kept, fds, ends[1], DEADLINE_MS), 0);
     assert_int_equal(nuioa_subprocess_collect(&child, DEADLINE_MS, 10, &bytes, &length), 0);
-    assert_int_equal(length, 2);
-    assert_memory_equal(bytes, "cc", 2); /* what it was not to keep */
+    assert_int_equal(length, 3);
+    assert_memory_equal(bytes, "ccc", 3); /* what it was not to keep */
     free(bytes);
     assert_int_equal(read(ends[0], &got, 1), 1);
     assert_int_equal(got, 'k');
     for (int i = 0; i < 2; i++)
         close(ends[i]), close(other[i]);
     close(lowest);
+    close(high);
 }
 
 int main(void)
