@@ -124,9 +124,9 @@ static void set_step(spank_t spank)
     spank_setenv(spank, OPTION_SOURCES_STEP, text, 1);
 }
 
-bool rank_may_have_several_gpus(const struct stepd_context *c, enum nuioa_gpus given)
+bool rank_may_have_gpus(const struct stepd_context *c, enum nuioa_gpus given)
 {
-    return given == NUIOA_GPUS_SEVERAL ||
+    return given > NUIOA_GPUS_NONE ||
            (given == NUIOA_GPUS_UNKNOWN && (c->step.sees_gpu || c->node.gpu_count));
 }
 
@@ -158,8 +158,9 @@ static bool set_looked_up(const struct stepd_context *c, const struct task_memor
     return true;
 }
 
-/* Sets what depends on the NICs and is not yet set. A task that may have several GPUs, and nobody
- * knows which, is told no NIC by variables of other programs. */
+/* Sets what depends on the NICs and is not yet set. A task that may have GPUs, and nobody knows
+ * which, is told no NIC by variables of other programs: they could keep it from the NIC of its
+ * GPU. */
 static void set_nics(const struct stepd_context *c, const struct task_memory_part *task,
                      spank_t spank)
 {
@@ -168,8 +169,7 @@ static void set_nics(const struct stepd_context *c, const struct task_memory_par
     char *text = open ? malloc(ROOM) : NULL;
     bool done = text && set_looked_up(c, task, text, spank);
     free(text);
-    if (!done &&
-        (known || !rank_may_have_several_gpus(c, nuioa_gpus_given(step_environment(spank)))))
+    if (!done && (known || !rank_may_have_gpus(c, nuioa_gpus_given(step_environment(spank)))))
         set_block(spank, task->text + task->foreign, false);
 }
 

@@ -24,10 +24,9 @@ void rank_prepare(struct stepd_context *context, const struct nuioa_plan *plan);
  * without a warning. */
 void rank_prepare_job(struct stepd_context *context, const uint32_t *leaders, uint32_t count);
 
-/* Returns true if a task may have several GPUs. `given` is what nuioa_gpus_given() says of its
- * environment. If that is NUIOA_GPUS_UNKNOWN, the answer is true if the step or the node has any
- * GPU. */
-bool rank_may_have_several_gpus(const struct stepd_context *context, enum nuioa_gpus given);
+/* Returns true if a task may have GPUs. `given` is what nuioa_gpus_given() says of its environment.
+ * If that is NUIOA_GPUS_UNKNOWN, the answer is true if the step or the node has any GPU. */
+bool rank_may_have_gpus(const struct stepd_context *context, enum nuioa_gpus given);
 
 /* In the task, as the user: finds which GPUs the task has, and tells slurmstepd. It does nothing in
  * a step without GPUs, or if slurmstepd has written this task's part and knows its GPUs. */

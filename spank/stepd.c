@@ -213,14 +213,15 @@ static void print_report(struct stepd_context *c, const struct nuioa_plan *plan)
 /* Warns of what the step's GPUs forbid. */
 static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
 {
+    uint32_t lost = task_gpus_lost(c);
     if (!c->options.report && !c->options.explain)
         return;
-    if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN && task_gpus_lost(c) &&
-        rank_may_have_several_gpus(c, c->step.gpus))
-        nuioa_warn(
-            &c->faults,
-            "export: no variable names one NIC to a task that has several GPUs, or may have, "
-            "because nobody knows which; give each task one GPU (--gpus-per-task=1)");
+    if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN && lost &&
+        rank_may_have_gpus(c, c->step.gpus))
+        nuioa_warn(&c->faults,
+                   "export: %u of %u ranks get no variable that chooses NICs, because nobody knows "
+                   "which GPUs they have",
+                   lost, c->step.task_count);
 }
 
 /* Logs what the plan was made from: it explains why no task was moved. */

@@ -265,12 +265,12 @@ bool task_gpus_open(const struct stepd_context *c, uint32_t local)
     return c->gpus && c->gpus[local].state == TASK_GPUS_OPEN;
 }
 
-bool task_gpus_lost(const struct stepd_context *c)
+uint32_t task_gpus_lost(const struct stepd_context *c)
 {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < c->step.task_count; i++)
-        if (!is_known(c, i) && !task_gpus_open(c, i))
-            return true;
-    return false;
+        count += !is_known(c, i) && !task_gpus_open(c, i);
+    return count;
 }
 
 void task_gpus_list(const struct stepd_context *c, struct nuioa_task *tasks, uint32_t *indexes)

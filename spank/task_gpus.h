@@ -29,8 +29,8 @@ bool task_gpus_known(const struct stepd_context *context);
  * finds its NICs by itself. */
 bool task_gpus_open(const struct stepd_context *context, uint32_t local);
 
-/* Returns true if nobody will ever know which GPUs some task has. */
-bool task_gpus_lost(const struct stepd_context *context);
+/* Returns of how many tasks nobody will ever know which GPUs they have. */
+uint32_t task_gpus_lost(const struct stepd_context *context);
 
 /* When the tasks run: waits until each has told its GPUs (spank/own_gpus.h), for at most
  * deadline_ms, or half of timeout_ms if other nodes wait for this one, and writes to context->gpus

@@ -61,14 +61,6 @@ static void set_leaders(const struct exec_plan *e)
     setenv("NUIOA_LEADERS", text, 1);
 }
 
-/* Returns true if this process has, or may have, several GPUs, and it is unknown which ones. */
-static bool may_have_several_gpus(const struct exec_plan *e)
-{
-    if (e->plan.assignments[e->place.local].gpu_count)
-        return false;
-    return e->gpus == NUIOA_GPUS_SEVERAL || (e->gpus == NUIOA_GPUS_UNKNOWN && e->node.gpu_count);
-}
-
 static void set_variables(struct exec_plan *e, char *block)
 {
     const struct nuioa_options *o = &e->options;
@@ -77,7 +69,7 @@ static void set_variables(struct exec_plan *e, char *block)
     if (nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
         set_block(block, true);
     set_leaders(e);
-    if (!may_have_several_gpus(e) &&
+    if (!exec_plan_lacks_gpus(e) &&
         nuioa_environment_foreign(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
         set_block(block, false);
     if (o->mode == NUIOA_ON && o->threads && e->cpus_per_task > 1 && !placed &&

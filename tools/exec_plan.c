@@ -305,6 +305,13 @@ int exec_plan_make(struct exec_plan *e, const char *stay)
     return check_nic(e, &request);
 }
 
+bool exec_plan_lacks_gpus(const struct exec_plan *e)
+{
+    if (!e->node.gpu_count)
+        return e->gpus > NUIOA_GPUS_NONE;
+    return !e->plan.assignments[e->place.local].gpus_known;
+}
+
 void exec_plan_free(struct exec_plan *e)
 {
     free_made(e);

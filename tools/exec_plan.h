@@ -36,6 +36,10 @@ struct exec_plan {
  * calls exec_plan_free in any case. */
 int exec_plan_make(struct exec_plan *exec, const char *stay);
 
+/* Returns true if this process has, or may have, GPUs, and the plan does not know which. Then no
+ * variable of another program may choose NICs. */
+bool exec_plan_lacks_gpus(const struct exec_plan *exec);
+
 /* Frees all that *exec holds. */
 void exec_plan_free(struct exec_plan *exec);
 

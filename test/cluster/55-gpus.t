@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Steps with GPUs, on a cluster of its own whose nodes have files that Slurm takes for GPUs: no
-# variable narrows a task with several of them to one NIC, NCCL's is set only where nic= is, and
+# variable keeps a task whose GPUs nobody can find from a NIC, NCCL's is set only where nic= is, and
 # collectives are led (58-coll-gpus.t: those whose buffers are not a GPU's).
 . "$(dirname "$0")/testlib.sh"
 line=$(NUIOA_CLUSTER_DIR='' NUIOA_CLUSTER_GPUS=4 "$here/up" 2 --no-plugin) || exit 1
@@ -22,24 +22,33 @@ chmod +x "$CLUSTER_DIR/home/gpus"
 gpus() { tally "$1" srun -n "$@" "$home/gpus"; }
 lines() { grep -c "$1" <<<"$err"; }
 
-# --- variables that name one NIC: of this machine's, for nothing is exported of a topology file's
+# --- variables that choose NICs: of this machine's, for nothing is exported of a topology file's
 
-several='export: no variable names one NIC to a task that has several GPUs, or may have'
+# unknown COUNT RANKS: what the report says where nobody knows the GPUs of COUNT ranks
+unknown() {
+    echo "export: $1 of $2 ranks get no variable that chooses NICs, because nobody knows which GPUs"
+}
 plugin on "${patient[@]}" default=export export=env,ucx,nccl
-gpus 1 -N1 --gpus-per-node=1
+gpus 1 -N1
 nic=$(of 0 NUIOA_NIC)
 if [ -z "$nic" ]; then
-    skip "variables that name one NIC" "this machine has no NIC that counts"
+    skip "variables that choose NICs" "this machine has no NIC that counts"
 else
-    is "one GPU: UCX is told its NIC" "$(of 0 CUDA_VISIBLE_DEVICES)|$(of 0 UCX_NET_DEVICES)" \
-        "0|$nic"
+    is "no GPU in the step: UCX is told" "$(of 0 UCX_NET_DEVICES)" "$nic"
     is "NCCL is told nothing while nobody says nic=" "$(grep -c NCCL_ <<<"$out")" 0
-    gpus 1 -N1 --gpus-per-node=1 --nuioa=export,report
-    is "one GPU: nothing to report" "$(lines ' export: ')" 0
-    gpus 2 -N1 --gpus-per-task=1 --nuioa-nic="$nic"
-    is "a GPU for each task: UCX is told" "$(all CUDA_VISIBLE_DEVICES)|$(all UCX_NET_DEVICES)" \
-        "0 1|$nic $nic"
+    gpus 1 -N1 --nuioa=export,report
+    is "no GPU: nothing to report" "$(lines ' export: ')" 0
+    gpus 2 -N1 --nuioa-nic="$nic"
     is "NCCL is told what nic= takes" "$(all NCCL_IB_HCA)$(all NCCL_SOCKET_IFNAME)" "=$nic =$nic"
+
+    gpus 1 -N1 --gpus-per-node=1 --nuioa-nic="$nic"
+    is "one GPU that this node does not describe: it is told its NIC" \
+        "$(of 0 CUDA_VISIBLE_DEVICES)|$(of 0 NUIOA_NIC)" "0|$nic"
+    is "one GPU: no variable narrows it" "$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" 0
+    gpus 2 -N1 --gpus-per-task=1 --nuioa-nic="$nic" --nuioa=export,report
+    is "a GPU for each task: no variable" \
+        "$(all CUDA_VISIBLE_DEVICES)|$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" "0 1|0"
+    is "the report says it of both" "$(lines "$(unknown 2 2)")" 1
 
     gpus 1 -N1 --gpus-per-node=4 --nuioa-nic="$nic"
     is "four GPUs: it is told its NIC" "$(of 0 CUDA_VISIBLE_DEVICES)|$(of 0 NUIOA_NIC)" \
@@ -47,7 +56,7 @@ else
     is "four GPUs: no variable narrows it" "$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" 0
     is "without a report not a word" "$err" ""
     gpus 1 -N1 --gpus-per-node=4 --nuioa-nic="$nic" --nuioa=export,report
-    is "the report says why, once" "$(grep -cE "$several" <<<"$err")" 1
+    is "the report says why, once" "$(lines "$(unknown 1 1)")" 1
     note "$err"
     gpus 2 -N1 --gpus-per-task=2 --nuioa-nic="$nic"
     is "two GPUs for each task: no variable" \
@@ -60,8 +69,6 @@ else
         "$(all NUIOA_NIC)|$(grep -cE ' (UCX|NCCL|FI)_' <<<"$out")" "$nic $nic|0"
     tally 1 env UCX_NET_DEVICES=mine srun -n 1 -N1 --gpus-per-node=4 "$home/gpus"
     is "the user's own stays" "$(of 0 UCX_NET_DEVICES)" mine
-    gpus 1 -N1 --nuioa-nic="$nic"
-    is "no GPU in the step: UCX is told" "$(of 0 UCX_NET_DEVICES)" "$nic"
 fi
 
 # --- NICs of each task's GPUs: in test/topologies/gpus.xml NIC k and GPU k share a PCI bridge -----

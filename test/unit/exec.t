@@ -195,6 +195,22 @@ for list in 2-3 " 2" 2,2 MIG-2 GPU-2; do
         "$(nic "CUDA_VISIBLE_DEVICES=$list")" "$other"
 done
 
+# A GPU that cannot be found on this node: nothing may keep the process from its NIC.
+# filters VARIABLE...: how many variables of other programs are set beside these
+filters() {
+    env "$@" "$tool" exec --local-rank 0 --local-size 2 --export ucx,ofi -- env |
+        grep -cE '^(UCX|FI)_'
+}
+if [ "$(filters CUDA_VISIBLE_DEVICES=)" = 0 ]; then
+    skip "variables that choose NICs" "this machine has no NIC that counts"
+else
+    for gpu in ROCR_VISIBLE_DEVICES=7 ROCR_VISIBLE_DEVICES=0,1 ZE_AFFINITY_MASK=3 \
+        CUDA_VISIBLE_DEVICES=GPU-8932f937 \
+        CUDA_VISIBLE_DEVICES=MIG-8932f937-d72c-4106-c12f-20bd9faed9f6; do
+        is "no variable chooses NICs where the GPU is unknown: $gpu" "$(filters "$gpu")" 0
+    done
+fi
+
 # --- CPUs that are bound ------------------------------------------------------------------------
 
 cpus=$(nproc --all)
