@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,11 +177,25 @@ void stand_in_type(const char *flag)
 
 /* --- messages --------------------------------------------------------------------------------- */
 
+/* Returns true if slurmstepd's signals can come to this thread, which is not Slurm's. */
+static bool takes_signals(void)
+{
+    sigset_t blocked;
+    if (stand_in.context != S_CTX_REMOTE || gettid() == getpid())
+        return false;
+    return pthread_sigmask(SIG_BLOCK, NULL, &blocked) || !sigismember(&blocked, SIGTERM) ||
+           !sigismember(&blocked, SIGCHLD);
+}
+
 /* Messages to the user begin with "user: ", others with "log: ". */
 static void say(const char *whom, const char *format, va_list args)
 {
     char line[1024];
     fault_pause();
+    if (takes_signals()) {
+        whom = "user";
+        format = "a thread of the plugin takes signals";
+    }
     int length = snprintf(line, sizeof(line), "%s: ", whom);
     length += vsnprintf(line + length, sizeof(line) - 1 - (size_t)length, format, args);
     if ((size_t)length > sizeof(line) - 2)

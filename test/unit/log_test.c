@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Reports to the job's stderr, whose reader is the user's srun. */
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include <slurm/spank.h>
+
+#include "spank/log.h"
+
+/* A process that has not gone on by then never does. */
+#define HANG_S 20
+
+/* In place of Slurm's. */
+void slurm_spank_log(const char *format, ...)
+{
+    (void)format;
+}
+
+void slurm_info(const char *format, ...)
+{
+    (void)format;
+}
+
+static char text[4 * PIPE_BUF + 100];
+
+/* Starts a process that writes the text to a pipe, whose other end is *from. */
+static pid_t start(int *from)
+{
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_true(fcntl(ends[1], F_SETPIPE_SZ, PIPE_BUF) >= PIPE_BUF);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        signal(SIGPIPE, SIG_IGN); /* as slurmstepd does */
+        signal(SIGALRM, SIG_DFL);
+        alarm(HANG_S);
+        log_text(text);
+        _exit(fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK ? 1 : 0);
+    }
+    close(ends[1]);
+    *from = ends[0];
+    return pid;
+}
+
+static void assert_ends(pid_t pid)
+{
+    int status = -1;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void test_read(void **state)
+{
+    (void)state;
+    char got[sizeof(text)];
+    size_t length = 0;
+    int from;
+    pid_t pid = start(&from);
+    for (ssize_t now = 1; now > 0; length += now > 0 ? (size_t)now : 0)
+        now = read(from, got + length, sizeof(got) - length);
+    assert_ends(pid);
+    assert_int_equal(length, strlen(text));
+    assert_memory_equal(got, text, length);
+    close(from);
+}
+
+/* A user may stop his srun. A step must not hang because of that. */
+static void test_reader_has_stopped(void **state)
+{
+    (void)state;
+    int from;
+    pid_t pid = start(&from);
+    assert_ends(pid);
+    close(from);
+}
+
+static void test_reader_has_gone(void **state)
+{
+    (void)state;
+    int from;
+    pid_t pid = start(&from);
+    close(from);
+    assert_ends(pid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_read),
+        cmocka_unit_test(test_reader_has_stopped),
+        cmocka_unit_test(test_reader_has_gone),
+    };
+    memset(text, 'x', sizeof(text) - 1);
+    return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* A task that waits until slurmstepd has written what it needs. */
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "spank/task_memory.h"
+
+/* A limit for what hangs, and how long a task waits that nobody wakes. */
+#define HANG_MS 20000
+#define LONG_MS 10000
+
+static struct task_memory *memory;
+
+static int begin(void **state)
+{
+    (void)state;
+    memory = task_memory_new(2);
+    return !memory;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    task_memory_free(memory, 2);
+    return 0;
+}
+
+/* Returns true if the process has the name of a task that waits, and sleeps. */
+static bool waits(pid_t pid)
+{
+    char path[64], name[32] = "", how = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    int read = fscanf(file, "%*d (%31[^)]) %c", name, &how);
+    fclose(file);
+    return read == 2 && !strcmp(name, "nuioa-wait") && how == 'S';
+}
+
+static bool await_waiting(pid_t pid)
+{
+    for (int i = 0; i < HANG_MS; i++, usleep(1000))
+        if (waits(pid))
+            return true;
+    return false;
+}
+
+/* In a task: 0 if it has gone on, with its own name, because the memory is open. */
+static int be_task(void)
+{
+    char name[16] = "";
+    prctl(PR_SET_NAME, "slurmstepd");
+    bool open = task_memory_wait(memory, LONG_MS);
+    prctl(PR_GET_NAME, name);
+    return strcmp(name, "slurmstepd") ? 2 : !open;
+}
+
+static void test_opened(void **state)
+{
+    (void)state;
+    int status = -1;
+    task_memory_close(memory);
+    pid_t task = fork();
+    if (task == 0)
+        _exit(be_task());
+    assert_true(await_waiting(task));
+    task_memory_open(memory);
+    assert_int_equal(waitpid(task, &status, 0), task);
+    assert_int_equal(status, 0);
+    assert_int_equal(be_task(), 0); /* it is open, and nobody waits */
+}
+
+static void test_never_opened(void **state)
+{
+    (void)state;
+    task_memory_close(memory);
+    assert_false(task_memory_wait(memory, 0));
+    assert_false(task_memory_wait(memory, 1));
+}
+
+/* In slurmstepd: starts a task and dies while it waits. */
+static int be_stepd(int to)
+{
+    pid_t task = fork();
+    if (task == 0) {
+        close(to);
+        _exit(be_task());
+    }
+    return !await_waiting(task) || write(to, &task, sizeof(task)) != sizeof(task);
+}
+
+/* Nobody else would end the task, which is still a copy of slurmstepd. */
+static void test_orphan(void **state)
+{
+    (void)state;
+    int ends[2], status = -1;
+    pid_t task = -1;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    task_memory_close(memory);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    pid_t stepd = fork();
+    if (stepd == 0)
+        _exit(be_stepd(ends[1]));
+    close(ends[1]);
+    assert_int_equal(waitpid(stepd, &status, 0), stepd);
+    assert_int_equal(status, 0);
+    assert_int_equal(read(ends[0], &task, sizeof(task)), sizeof(task));
+    assert_int_equal(waitpid(task, &status, 0), task);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    close(ends[0]);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGKILL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_opened, begin, end),
+        cmocka_unit_test_setup_teardown(test_never_opened, begin, end),
+        cmocka_unit_test_setup_teardown(test_orphan, begin, end),
+    };
+    return cmocka_run_group_tests_name("task_memory", tests, NULL, NULL);
+}
