@@ -170,7 +170,7 @@ mapfile -t foreign < <(grep -v '^NUIOA_' <<<"$set")
 mapfile -t read < <(in_sources '[a-z]\("(NUIOA_(COLL|TRACE)[A-Z_]*)"' mpi spank | sort -u)
 names "a rank's variables are those that the sources set" "What a rank finds" "${ours[@]}"
 names "... and those of other programs" "Variables of other programs" "${foreign[@]}"
-names "... and those of recorder and collectives" "Recorder and collectives" "${read[@]}"
+names "... and those of recorder and broadcasts" "Recorder and broadcasts" "${read[@]}"
 is "no other NUIOA_ variable is in the sources" "$(in_sources \
     '"((SLURM_)?NUIOA_[A-Z0-9_]*[A-Z0-9])["=]' lib spank pmix mpi tools | while read -r name; do
         grep -q "\`$name\`" "$top/doc/formats.md" || echo "$name"

@@ -299,7 +299,7 @@ const struct nuioa_option nuioa_option_table[] = {
     { "export", "env|pmix|locality|ucx|ofi|nccl|psm|mpich|none", "env,pmix,locality",
       "how ranks are told, comma list; env,pmix with --nuioa=export; a variable the user set stays",
       false, set_export, FIELD(export_set) },
-    { "coll", "off|on", "off", "preload collectives that use the leaders", false, set_bool,
+    { "coll", "off|on", "off", "preload broadcasts that use the leaders", false, set_bool,
       FIELD(coll) },
     { "trace", "off|FILE", "off", "record a profile of the communication, for hints=FILE next time",
       false, set_text, FIELD(trace) },

@@ -52,7 +52,7 @@ static int by_scatter(struct coll_comm *c, const struct coll_algorithm *how, cha
                 rc = PMPI_Recv(buffer + displs[i], (int)size, MPI_BYTE, root, COLL_TAG, c->own,
                                MPI_STATUS_IGNORE);
         }
-        struct coll_ring ring = { root, 0, true, buffer, displs };
+        struct coll_ring ring = { root, buffer, displs };
         if (rc == MPI_SUCCESS)
             rc = coll_ring_allgather(c, how, &ring);
         int end = PMPI_Waitall(sent, sends, MPI_STATUSES_IGNORE);

@@ -12,11 +12,11 @@
 #include "mpi/coll/type.h"
 #include "util/hash.h"
 
-struct coll_job coll_job = { .least = { [0 ... COLL_COUNT - 1] = UINT64_MAX } };
+struct coll_job coll_job = { .least = UINT64_MAX };
 
 static struct {
     uint64_t led, passed;
-} counts[COLL_COUNT];
+} counts;
 
 /* Writes one line to stderr, on the first rank only. */
 static void __attribute__((format(printf, 1, 2))) print_line(const char *format, ...)
@@ -53,25 +53,23 @@ static void read_switch(struct coll_job *job)
 static void read_table(struct coll_job *job)
 {
     const char *path = variable("NUIOA_COLL_TABLE");
-    char why[128];
+    char why[128] = "";
     coll_table_default(&job->table);
     if (path && coll_table_read(&job->table, path, why, sizeof(why)) < 0)
         print_line("%s: %s; the built-in table is used", path, why);
+    else if (*why)
+        print_line("%s: %s", path, why);
 }
 
 static int choose(struct coll_job *job, const char *name, const char *text)
 {
-    int collective = coll_collective_parse(name);
-    if (collective < 0)
+    if (strcmp(name, "bcast") || (text && coll_algorithm_parse(text, &job->chosen) < 0))
         return -EINVAL;
-    if (text &&
-        coll_algorithm_parse((enum coll_collective)collective, text, &job->chosen[collective]) < 0)
-        return -EINVAL;
-    job->is_chosen[collective] = text != NULL;
+    job->is_chosen = text != NULL;
     return 0;
 }
 
-/* Reads a list such as "bcast=chain+window:65536,reduce=pass". */
+/* Reads "bcast=chain+window:65536". In a list, the last item counts. */
 static void read_choice(struct coll_job *job)
 {
     const char *list = variable("NUIOA_COLL_ALGORITHM");
@@ -82,7 +80,7 @@ static void read_choice(struct coll_job *job)
         if (text)
             *text++ = '\0';
         if (!text || choose(job, item, text) < 0)
-            print_line("NUIOA_COLL_ALGORITHM: \"%s\" is ignored: COLLECTIVE=ALGORITHM is expected",
+            print_line("NUIOA_COLL_ALGORITHM: \"%s\" is ignored: bcast=ALGORITHM is expected",
                        item);
     }
     free(copy);
@@ -104,14 +102,12 @@ static void read_all(struct coll_job *job)
 
 static void set_least(struct coll_job *job)
 {
-    for (int i = 0; i < COLL_COUNT; i++) {
-        uint64_t least = coll_table_least(&job->table, i);
-        if (job->is_chosen[i])
-            least = job->chosen[i].pass ? UINT64_MAX : 1;
-        else if (job->force || least < 1)
-            least = 1;
-        job->least[i] = job->on ? least : UINT64_MAX;
-    }
+    uint64_t least = coll_table_least(&job->table);
+    if (job->is_chosen)
+        least = job->chosen.pass ? UINT64_MAX : 1;
+    else if (job->force || least < 1)
+        least = 1;
+    job->least = job->on ? least : UINT64_MAX;
 }
 
 /* --- agreeing -------------------------------------------------------------------------------- */
@@ -129,15 +125,12 @@ static uint64_t digest(const struct coll_job *job)
     for (const char *at = NUIOA_VERSION; *at; at++)
         sum = nuioa_hash_u64(sum, (unsigned char)*at);
     sum = nuioa_hash_u64(nuioa_hash_u64(sum, job->force), (uint64_t)job->pretend);
-    for (int i = 0; i < COLL_COUNT; i++) {
-        sum = nuioa_hash_u64(sum, job->is_chosen[i]);
-        if (job->is_chosen[i])
-            sum = add_algorithm(sum, &job->chosen[i]);
-    }
+    sum = nuioa_hash_u64(sum, job->is_chosen);
+    if (job->is_chosen)
+        sum = add_algorithm(sum, &job->chosen);
     for (uint32_t i = 0; i < job->table.row_count; i++) {
         const struct coll_row *row = &job->table.rows[i];
-        sum = nuioa_hash_u64(nuioa_hash_u64(nuioa_hash_u64(sum, row->collective), row->node_low),
-                             row->node_high);
+        sum = nuioa_hash_u64(nuioa_hash_u64(sum, row->node_low), row->node_high);
         sum = nuioa_hash_u64(nuioa_hash_u64(nuioa_hash_u64(sum, row->most_low), row->most_high),
                              row->from_bytes);
         sum = add_algorithm(sum, &row->algorithm);
@@ -183,40 +176,29 @@ void coll_job_begin(void)
     set_least(&coll_job);
 }
 
-static void print_counts(void)
-{
-    char line[512] = "";
-    size_t used = 0;
-    for (int i = 0; i < COLL_COUNT; i++)
-        if (counts[i].led || counts[i].passed)
-            used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s led=%llu passed=%llu",
-                                     used ? "; " : "", coll_collective_name(i),
-                                     (unsigned long long)counts[i].led,
-                                     (unsigned long long)counts[i].passed);
-    print_line("%s", used ? line : "nothing was led");
-}
-
 void coll_job_end(void)
 {
-    if (coll_job.on && coll_job.stats)
-        print_counts();
+    if (coll_job.on && coll_job.stats && (counts.led || counts.passed))
+        print_line("bcast led=%llu passed=%llu", (unsigned long long)counts.led,
+                   (unsigned long long)counts.passed);
+    else if (coll_job.on && coll_job.stats)
+        print_line("nothing was led");
     coll_job.on = false;
-    for (int i = 0; i < COLL_COUNT; i++)
-        coll_job.least[i] = UINT64_MAX;
+    coll_job.least = UINT64_MAX;
 }
 
-void coll_job_count(enum coll_collective collective, bool led)
+void coll_job_count(bool led)
 {
-    __atomic_fetch_add(led ? &counts[collective].led : &counts[collective].passed, 1,
-                       __ATOMIC_RELAXED);
+    __atomic_fetch_add(led ? &counts.led : &counts.passed, 1, __ATOMIC_RELAXED);
 }
 
 /* --- for nuioa-bench ------------------------------------------------------------------------- */
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* nuioa-bench finds these three with dlsym. nuioa_coll_choose sets the algorithm of a collective;
- * NULL gives the choice back to the table. It returns 0, or -1 if a name is wrong. */
+/* nuioa-bench finds these three with dlsym. nuioa_coll_algorithms returns NULL for a collective
+ * that is not led. nuioa_coll_choose sets the algorithm of a collective; NULL gives the choice back
+ * to the table. It returns 0, or -1 if a name is wrong. */
 EXPORTED const char *nuioa_coll_version(void);
 EXPORTED const char *nuioa_coll_algorithms(const char *collective);
 EXPORTED int nuioa_coll_choose(const char *collective, const char *algorithm);
@@ -228,8 +210,7 @@ const char *nuioa_coll_version(void)
 
 const char *nuioa_coll_algorithms(const char *collective)
 {
-    int found = coll_collective_parse(collective);
-    return found < 0 ? NULL : coll_algorithm_names((enum coll_collective)found);
+    return strcmp(collective, "bcast") ? NULL : coll_algorithm_names();
 }
 
 int nuioa_coll_choose(const char *collective, const char *algorithm)

@@ -16,9 +16,9 @@ struct coll_job {
     bool stats;  /* count the calls, and print the counts at the end */
     int pretend; /* number of pretended nodes into which ranks are split; 0: none; for tests */
     struct coll_table table;
-    bool is_chosen[COLL_COUNT];
-    struct coll_algorithm chosen[COLL_COUNT]; /* if is_chosen, used instead of the table */
-    uint64_t least[COLL_COUNT]; /* bytes; smaller messages are passed on without another look */
+    bool is_chosen;
+    struct coll_algorithm chosen; /* if is_chosen, used instead of the table */
+    uint64_t least;               /* bytes; smaller messages are passed on without another look */
 };
 extern struct coll_job coll_job;
 
@@ -31,9 +31,9 @@ void coll_job_begin(void);
  * are passed on. */
 void coll_job_end(void);
 
-/* Counts one call of this collective, for NUIOA_COLL_STATS: it was led by this library, or passed
- * on to the MPI library. Any thread may call it. */
-void coll_job_count(enum coll_collective collective, bool led);
+/* Counts one broadcast, for NUIOA_COLL_STATS: it was led by this library, or passed on to the MPI
+ * library. Any thread may call it. */
+void coll_job_count(bool led);
 
 /* Returns true if the library is on in all ranks of `comm`, with the same settings; false if not,
  * or if MPI reports an error. The result is the same on all of them. All ranks of `comm` call it,

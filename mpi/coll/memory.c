@@ -14,12 +14,6 @@ void coll_copy(void *to, const void *from, size_t bytes, int owner, enum coll_di
     memcpy(to, from, bytes);
 }
 
-int coll_fold(const void *shared, void *into, int count, MPI_Datatype type, MPI_Op op, int owner)
-{
-    (void)owner;
-    return PMPI_Reduce_local(shared, into, count, type, op);
-}
-
 void coll_flag_post(uint64_t *flag, uint64_t value)
 {
     __atomic_store_n(flag, value, __ATOMIC_RELEASE);

@@ -18,10 +18,6 @@ enum coll_direction { COLL_IN, COLL_OUT, COLL_ACROSS };
  * the simulation only. */
 void coll_copy(void *to, const void *from, size_t bytes, int owner, enum coll_direction direction);
 
-/* Computes into[i] = shared[i] op into[i] for `count` elements of `type`, as MPI_Reduce_local does.
- * `shared` is shared memory of `owner`. Returns an MPI error code. */
-int coll_fold(const void *shared, void *into, int count, MPI_Datatype type, MPI_Op op, int owner);
-
 /* Sets a flag in shared memory to `value`. A flag only grows. A rank that sees a value also sees
  * all that was written to memory before this value was posted. */
 void coll_flag_post(uint64_t *flag, uint64_t value);

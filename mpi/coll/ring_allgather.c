@@ -16,15 +16,15 @@ struct position {
 
 static int leader_at(const struct coll_comm *c, int root, int index)
 {
-    int node = (index + (root < 0 ? 0 : c->map.node[root])) % c->map.node_count;
-    return root < 0 ? coll_map_leader(&c->map, 0, node) : coll_tree_entry(&c->map, node, root, 0);
+    int node = (index + c->map.node[root]) % c->map.node_count;
+    return coll_tree_entry(&c->map, node, root, 0);
 }
 
 static struct position find_position(const struct coll_comm *c, const struct coll_ring *ring)
 {
     struct position position = { .count = c->map.node_count };
-    int from = ring->root < 0 ? 0 : c->map.node[ring->root];
-    position.index = (c->map.node[c->me] - from + position.count) % position.count;
+    position.index =
+        (c->map.node[c->me] - c->map.node[ring->root] + position.count) % position.count;
     position.entry = leader_at(c, ring->root, position.index);
     return position;
 }
@@ -72,7 +72,7 @@ struct move {
 static int begin(struct coll_comm *c, const struct coll_ring *ring, int index,
                  const struct move *move, MPI_Request *four)
 {
-    bool gives = !ring->root_has_all || move->to != 0, takes = !ring->root_has_all || index != 0;
+    bool gives = move->to != 0, takes = index != 0; /* the root has all parts */
     int to = leader_at(c, ring->root, move->to), from = leader_at(c, ring->root, move->from);
     struct stretch out[2], in[2];
     int rc = MPI_SUCCESS;
@@ -110,7 +110,7 @@ static int by_ring(struct coll_comm *c, const struct coll_algorithm *how,
     struct position position = find_position(c, ring);
     int next = (position.index + 1) % position.count,
         previous = (position.index + position.count - 1) % position.count;
-    struct parts fresh = { (position.index - ring->first + position.count) % position.count, 1 };
+    struct parts fresh = { position.index, 1 };
     int rc = MPI_SUCCESS;
     for (int left = position.count - 1; left > 0 && rc == MPI_SUCCESS; left--) {
         struct parts take = { (fresh.first + position.count - 1) % position.count, 1 };
@@ -146,6 +146,6 @@ int coll_ring_allgather(struct coll_comm *c, const struct coll_algorithm *how,
                         const struct coll_ring *ring)
 {
     int count = c->map.node_count;
-    bool is_short = !ring->first && ring->displs[count] < (size_t)count * PART_SHORT;
+    bool is_short = ring->displs[count] < (size_t)count * PART_SHORT;
     return is_short ? by_bruck(c, how, ring) : by_ring(c, how, ring);
 }

@@ -4,14 +4,12 @@
 
 #include "mpi/coll/comm.h"
 
-/* Allgather of parts among the leaders of the nodes. Each part is then broadcast within its node.
- * The leaders are numbered from the root's node on, in the order of the nodes. Part p is the bytes
- * displs[p] to displs[p + 1] of `buffer`. At the beginning leader p has part p - first (modulo the
- * number of nodes); the root has all parts if `root_has_all`. */
+/* Allgather of parts among the leaders of the nodes, the second half of a scatter-allgather
+ * broadcast. Each part is then broadcast within its node. The leaders are numbered from the root's
+ * node on, in the order of the nodes; the root leads its own node. Part p is the bytes displs[p] to
+ * displs[p + 1] of `buffer`. At the beginning leader p has part p, and the root has all parts. */
 struct coll_ring {
-    int root;  /* leads its own node; -1: none, the leaders are numbered from node 0 on */
-    int first; /* as above */
-    bool root_has_all;
+    int root;
     char *buffer;         /* [displs[node_count]]: receives all parts, on each rank */
     const size_t *displs; /* [node_count + 1], in bytes */
 };

@@ -11,54 +11,35 @@
 #include "util/number.h"
 
 /* The built-in table has the rows with which no simulated machine is slower than with the choice of
- * its MPI library: some broadcasts. They begin at 64 KiB, because the distance from the NIC matters
- * only for messages of "hundreds of kilobytes" (Goglin and Moreaud 2011, section 3.2). Reduce,
- * allreduce and allgather through one rank of each node are slower if each rank has a core
- * (doc/performance.md). Gather gains nothing as long as its root stays where it is (section 3.3.2).
- * Scatter gains less than the copy within the node costs. */
+ * its MPI library. They begin at 64 KiB, because the distance from the NIC matters only for
+ * messages of "hundreds of kilobytes" (Goglin and Moreaud 2011, section 3.2). */
 static const char built_in[] = "nuioa-coll 1\n" COLL_BUILT_IN_BCAST;
 
 static const char *const shapes[SHAPE_COUNT] = {
     [SHAPE_LINEAR] = "linear", [SHAPE_BINOMIAL] = "binomial", [SHAPE_CHAIN] = "chain",
-    [SHAPE_SPINE] = "spine",   [SHAPE_SCATTER] = "scatter",   [SHAPE_RING] = "ring",
-    [SHAPE_RELAY] = "relay",   [SHAPE_FLAT] = "flat",         [SHAPE_WINDOW] = "window",
-    [SHAPE_COMB] = "comb",
+    [SHAPE_SPINE] = "spine",   [SHAPE_SCATTER] = "scatter",   [SHAPE_FLAT] = "flat",
+    [SHAPE_WINDOW] = "window", [SHAPE_COMB] = "comb",
 };
 
 #define NODE(inter) \
     inter "+window " inter "+chain " inter "+linear " inter "+binomial " inter "+comb "
-#define TREES NODE("linear") NODE("binomial") NODE("chain") NODE("spine")
+#define ALGORITHMS \
+    NODE("linear") NODE("binomial") NODE("chain") NODE("spine") NODE("scatter") "flat pass"
 
-static const struct {
-    const char *name, *algorithms;
-} collectives[COLL_COUNT] = {
-    [COLL_BCAST] = { "bcast", TREES NODE("scatter") "flat pass" },
-    [COLL_REDUCE] = { "reduce", TREES "flat pass" },
-    [COLL_ALLREDUCE] = { "allreduce", TREES NODE("ring") "pass" },
-    [COLL_ALLGATHER] = { "allgather", NODE("ring") "pass" },
-    [COLL_ALLGATHERV] = { "allgatherv", NODE("ring") "pass" },
-    [COLL_GATHER] = { "gather", "linear relay pass" },
-    [COLL_GATHERV] = { "gatherv", "linear relay pass" },
-    [COLL_SCATTER] = { "scatter", "linear pass" },
-    [COLL_SCATTERV] = { "scatterv", "linear pass" },
-};
-
-const char *coll_collective_name(enum coll_collective collective)
+const char *coll_algorithm_names(void)
 {
-    return collectives[collective].name;
+    return ALGORITHMS;
 }
 
-const char *coll_algorithm_names(enum coll_collective collective)
+/* A table of a former version may have rows of these collectives. */
+static bool is_led_no_more(const char *collective)
 {
-    return collectives[collective].algorithms;
-}
-
-int coll_collective_parse(const char *name)
-{
-    for (int i = 0; i < COLL_COUNT; i++)
-        if (!strcmp(name, collectives[i].name))
-            return i;
-    return -EINVAL;
+    static const char *const names[] = { "reduce", "allreduce", "allgather", "allgatherv",
+                                         "gather", "gatherv",   "scatter",   "scatterv" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(collective, names[i]))
+            return true;
+    return false;
 }
 
 /* --- algorithms ------------------------------------------------------------------------------ */
@@ -81,8 +62,7 @@ static uint8_t shape_of(const char *name)
     return SHAPE_NONE;
 }
 
-int coll_algorithm_parse(enum coll_collective collective, const char *text,
-                         struct coll_algorithm *algorithm)
+int coll_algorithm_parse(const char *text, struct coll_algorithm *algorithm)
 {
     struct coll_algorithm result = { 0 };
     char word[COLL_WORD_MAX];
@@ -95,7 +75,7 @@ int coll_algorithm_parse(enum coll_collective collective, const char *text,
         if (nuioa_parse_u32(segment, INT32_MAX, &result.segment_bytes) < 0)
             return -EINVAL;
     }
-    if (!*word || strchr(word, ' ') || !is_word_of(collectives[collective].algorithms, word))
+    if (!*word || strchr(word, ' ') || !is_word_of(ALGORITHMS, word))
         return -EINVAL;
     char *intra = strchr(word, '+');
     if (intra)
@@ -128,6 +108,8 @@ static int parse_range(char *text, uint32_t *low, uint32_t *high)
     return *low <= *high ? 0 : -EINVAL;
 }
 
+/* Reads a row. Returns NULL, or what is wrong. from_bytes is UINT64_MAX if this library does not
+ * lead the row's collective any more. */
 static const char *parse_row(char *line, struct coll_row *row)
 {
     char *save, *words[6];
@@ -138,18 +120,20 @@ static const char *parse_row(char *line, struct coll_row *row)
         words[count++] = word;
     if (count != 5)
         return "five columns are wanted";
-    int collective = coll_collective_parse(words[0]);
-    if (collective < 0)
+    if (is_led_no_more(words[0])) {
+        row->from_bytes = UINT64_MAX;
+        return NULL;
+    }
+    if (strcmp(words[0], "bcast"))
         return "no such collective";
-    row->collective = (uint32_t)collective;
     if (parse_range(words[1], &row->node_low, &row->node_high) < 0 ||
         parse_range(words[2], &row->most_low, &row->most_high) < 0)
         return "N, N-M, N- or * is wanted";
     if (nuioa_parse_u32(words[3], UINT32_MAX, &from) < 0)
         return "not a number of bytes";
     row->from_bytes = from;
-    if (coll_algorithm_parse((enum coll_collective)collective, words[4], &row->algorithm) < 0)
-        return "no such algorithm of this collective";
+    if (coll_algorithm_parse(words[4], &row->algorithm) < 0)
+        return "no such algorithm";
     return NULL;
 }
 
@@ -172,6 +156,7 @@ static int parse_lines(struct coll_table *table, char *text, char *why, size_t s
 {
     bool begun = false;
     int number = 0;
+    *why = '\0';
     for (char *line = text, *next; line; line = next) {
         next = strchr(line, '\n');
         if (next)
@@ -184,9 +169,14 @@ static int parse_lines(struct coll_table *table, char *text, char *why, size_t s
             return fail(why, size, number, "the first line is not \"nuioa-coll 1\"");
         if (begun && table->row_count == COLL_ROW_MAX)
             return fail(why, size, number, "too many rows");
-        const char *wrong = begun ? parse_row(line, &table->rows[table->row_count++]) : NULL;
+        struct coll_row *row = &table->rows[table->row_count];
+        const char *wrong = begun ? parse_row(line, row) : NULL;
         if (wrong)
             return fail(why, size, number, wrong);
+        if (begun && row->from_bytes == UINT64_MAX)
+            fail(why, size, number, "this row is left out: only bcast is led");
+        else
+            table->row_count += begun;
         begun = true;
     }
     return begun ? 0 : fail(why, size, number, "it is empty");
@@ -253,23 +243,20 @@ void coll_table_narrow(struct coll_table *narrow, const struct coll_table *table
     }
 }
 
-const struct coll_algorithm *coll_table_choose(const struct coll_table *narrow,
-                                               enum coll_collective collective, uint64_t bytes)
+const struct coll_algorithm *coll_table_choose(const struct coll_table *narrow, uint64_t bytes)
 {
-    for (uint32_t i = 0; i < narrow->row_count; i++) {
-        const struct coll_row *row = &narrow->rows[i];
-        if (row->collective == collective && bytes >= row->from_bytes)
-            return &row->algorithm;
-    }
+    for (uint32_t i = 0; i < narrow->row_count; i++)
+        if (bytes >= narrow->rows[i].from_bytes)
+            return &narrow->rows[i].algorithm;
     return NULL;
 }
 
-uint64_t coll_table_least(const struct coll_table *table, enum coll_collective collective)
+uint64_t coll_table_least(const struct coll_table *table)
 {
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < table->row_count; i++) {
         const struct coll_row *row = &table->rows[i];
-        if (row->collective == collective && !row->algorithm.pass && row->from_bytes < least)
+        if (!row->algorithm.pass && row->from_bytes < least)
             least = row->from_bytes;
     }
     return least;

@@ -15,25 +15,9 @@
  *     bcast  *    *    0      pass
  *
  * The columns nodes and ranks-per-node are N, N-M, N- or *; ranks-per-node is that of the node with
- * the most ranks. from-bytes is the size of the smallest message that the row is for: the whole
- * buffer for bcast, reduce and allreduce; one rank's block for gather, scatter and allgather; the
- * mean block for the collectives with a v. The first row that matches is used. If no row matches,
- * the call is passed on to the MPI library, as with "pass". In gatherv and scatterv only the root
- * knows the size, and must send it to the others if there is a row for them. This costs a broadcast
- * in each call, so the built-in table has no such row. nuioa-bench --table writes a table. */
-
-enum coll_collective {
-    COLL_BCAST,
-    COLL_REDUCE,
-    COLL_ALLREDUCE,
-    COLL_ALLGATHER,
-    COLL_ALLGATHERV,
-    COLL_GATHER,
-    COLL_GATHERV,
-    COLL_SCATTER,
-    COLL_SCATTERV,
-    COLL_COUNT
-};
+ * the most ranks. from-bytes is the size of the smallest message that the row is for. The first row
+ * that matches is used. If no row matches, the call is passed on to the MPI library, as with
+ * "pass". nuioa-bench --table writes a table. */
 
 #define COLL_ROW_MAX 256 /* the largest number of rows of a table */
 #define COLL_WORD_MAX 48 /* the largest size in bytes of a word of the text, with its NUL */
@@ -43,7 +27,6 @@ struct coll_row {
     uint64_t from_bytes;
     uint32_t node_low, node_high; /* the numbers of nodes that match, both inclusive */
     uint32_t most_low, most_high; /* the same for ranks-per-node */
-    uint32_t collective;          /* enum coll_collective */
     struct coll_algorithm algorithm;
 };
 
@@ -53,7 +36,8 @@ struct coll_table {
 };
 
 /* Reads a table from a text. Returns 0; or -EINVAL with the reason in `why`, an array of `size`
- * bytes, also without memory. Then *table is unchanged. */
+ * bytes, also without memory. Then *table is unchanged. After 0 `why` is empty, or says which row
+ * was left out because its collective is led no more. */
 int coll_table_parse(struct coll_table *table, const char *text, char *why, size_t size);
 
 /* Does the same with the text in the file `path`. It also returns -EINVAL if the file cannot be
@@ -71,26 +55,18 @@ void coll_table_narrow(struct coll_table *narrow, const struct coll_table *table
 /* Returns the algorithm of the first row that matches, in a table that coll_table_narrow made, for
  * a message of `bytes` bytes. It may say "pass". The table owns it. Returns NULL if no row
  * matches. */
-const struct coll_algorithm *coll_table_choose(const struct coll_table *narrow,
-                                               enum coll_collective collective, uint64_t bytes);
+const struct coll_algorithm *coll_table_choose(const struct coll_table *narrow, uint64_t bytes);
 
 /* Returns the size in bytes of the smallest message for which a row says something else than
  * "pass", or UINT64_MAX if there is none. */
-uint64_t coll_table_least(const struct coll_table *table, enum coll_collective collective);
+uint64_t coll_table_least(const struct coll_table *table);
 
 /* Reads an algorithm such as "chain+window:131072", "flat" or "pass" into *algorithm. Returns 0, or
- * -EINVAL if this collective has no such algorithm. */
-int coll_algorithm_parse(enum coll_collective collective, const char *text,
-                         struct coll_algorithm *algorithm);
+ * -EINVAL if there is no such algorithm. */
+int coll_algorithm_parse(const char *text, struct coll_algorithm *algorithm);
 
 /* Returns the names that coll_algorithm_parse accepts, without segments, separated by spaces: a
  * constant text. */
-const char *coll_algorithm_names(enum coll_collective collective);
-
-/* Returns the name of a collective, such as "bcast": a constant text. */
-const char *coll_collective_name(enum coll_collective collective);
-
-/* Returns the collective (enum coll_collective) with this name, or -EINVAL if there is none. */
-int coll_collective_parse(const char *name);
+const char *coll_algorithm_names(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include "mpi/coll/map.h"
 
 /* A tree tells each rank from which rank it receives data, and to which ranks it sends them on.
- * This file does not use MPI. A reduction uses the same tree in the opposite direction.
+ * This file does not use MPI.
  *
  * The names of the shapes are those of R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of
  * Collective Communication Operations in MPICH", IJHPCA 19(1), 2005, and J. Pjesivac-Grbovic et
@@ -22,8 +22,6 @@ enum coll_shape {
     /* these shapes are for use between nodes only */
     SHAPE_SPINE,   /* a chain whose second rank is the leader of the root's node */
     SHAPE_SCATTER, /* scatter to the leaders, then allgather among them; has no tree */
-    SHAPE_RING,    /* allreduce: reduce-scatter and allgather by rings; has no tree */
-    SHAPE_RELAY,   /* gather: the leader of the root's node receives; has no tree */
     SHAPE_FLAT,    /* one chain over all ranks, which enters each node at its leader */
     /* these shapes are for use within a node only */
     SHAPE_COMB, /* a chain of one rank of each NUMA node, from which a chain to its others begins */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The ranks of one collective may describe the same data by different datatypes, so messages are
+/* The ranks of one broadcast may describe the same data by different datatypes, so messages are
  * always plain bytes. If the program's type is contiguous, they are sent from its buffer; else they
  * are packed before they are sent and unpacked after they are received.
  *
@@ -34,36 +34,17 @@ struct coll_view {
     bool packed; /* true: data is allocated; false: data is the program's buffer */
 };
 
-/* A buffer's elements are sent (COLL_READ), received (COLL_WRITE), or both (the sum). */
-enum coll_access { COLL_READ = 1, COLL_WRITE = 2 };
+/* A buffer's elements are sent (COLL_READ) or received (COLL_WRITE). */
+enum coll_access { COLL_READ, COLL_WRITE };
 
 /* Makes *view the view of `count` elements of `type` in `buffer`, which must outlive it. If it has
- * to be packed and `access` has COLL_READ, the elements are packed. Returns an MPI error code.
+ * to be packed and `access` is COLL_READ, the elements are packed. Returns an MPI error code.
  * After an error there is nothing to close. */
 int coll_view_open(struct coll_view *view, const void *buffer, int count, MPI_Datatype type,
                    enum coll_access access);
 
-/* Unpacks the view into the program's buffer if it is packed and `access` has COLL_WRITE, and frees
+/* Unpacks the view into the program's buffer if it is packed and `access` is COLL_WRITE, and frees
  * what it owns. Returns an MPI error code, and has freed it then too. */
 int coll_view_close(struct coll_view *view, enum coll_access access);
-
-/* Copies `count` elements of `type` from `buffer` to `bytes`, which has room for
- * coll_bytes(count, type). Returns an MPI error code. */
-int coll_pack(const void *buffer, int count, MPI_Datatype type, char *bytes);
-
-/* Copies such bytes back into `buffer`. Returns an MPI error code. */
-int coll_unpack(const char *bytes, void *buffer, int count, MPI_Datatype type);
-
-/* Returns true if elements of this type are known to follow each other without gaps; false if they
- * do not, or if it is not known. */
-bool coll_type_is_contiguous(MPI_Datatype type);
-
-/* Returns true if elements of this type in `buffer` are plain bytes for the CPU: the type is
- * contiguous, and the buffer is in the memory of the host. */
-bool coll_type_is_plain(const void *buffer, MPI_Datatype type);
-
-/* Returns true if `op` is a predefined operation, and `type` a common predefined datatype for which
- * MPI allows it. All these operations commute. */
-bool coll_op_is_plain(MPI_Op op, MPI_Datatype type);
 
 #endif

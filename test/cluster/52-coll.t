@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# srun --nuioa-coll=on: the collectives of real programs under Open MPI and MPICH over four nodes
+# srun --nuioa-coll=on: the broadcasts of real programs under Open MPI and MPICH over four nodes
 # are led by the library, with nuioa's advice, and do what the plain MPI does; what is no MPI
 # program, and a job without advice, is left alone. NUIOA_COLL_CALLS: how many random calls are
 # compared under each MPI.
@@ -81,7 +81,7 @@ for kind in openmpi mpich; do
     is "$kind: every result is right, with and without" "$(rights)" "10 0"
     like "$kind: the library is there" "$out" 'library: yes'
     like "$kind: it leads bcast" "$(led bcast)" '^[1-9]'
-    is "$kind: it leaves allreduce alone, which may lose" "$(led allreduce | grep -v '^0$')" ""
+    is "$kind: it leads nothing else" "$(grep -o '[a-z]* led=' <<<"$err")" "bcast led="
     mpi $kind 8 "$prefix$bench $options -c bcast --json" -N4 --exclusive "${advice[@]}" \
         --nuioa-coll=on
     is "$kind: JSON" "$(python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["rows"][0]
@@ -126,6 +126,16 @@ print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wr
     is "$kind: the library takes it" \
         "$(grep -c 'built-in' <<<"$err")|$(led bcast | grep -c '[1-9]')" "0|1"
 
+    # A table and a choice of a version that led more than broadcasts.
+    { cat "$CLUSTER_DIR/home/table/$kind"; echo "allreduce 4 2 0 ring+window"; } \
+        >"$CLUSTER_DIR/home/former.$kind"
+    with="NUIOA_COLL_TABLE=$home/former.$kind NUIOA_COLL_ALGORITHM=reduce=pass" mpi $kind 8 \
+        "$prefix$bench $options -c bcast" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
+    is "$kind: the rest of it counts; each thing that is left out is one line" \
+        "$(grep -c 'line [0-9]*: this row is left out: only bcast is led' <<<"$err") \
+$(grep -c '"reduce" is ignored: bcast=ALGORITHM is expected' <<<"$err") \
+$(led bcast | grep -c '[1-9]')" "1 1 1"
+
     compared $kind "$calls random calls" --calls "$calls" --seed 1
     if [ $kind = mpich ]; then
         skip "mpich: two threads at once" \
@@ -151,7 +161,7 @@ print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wr
         with=NUIOA_COLL=force mpi $kind 8 "$prefix$home/fortran.$kind" -N4 --exclusive \
             "${advice[@]}" --nuioa-coll=on
         is "$kind: Fortran: right" "$out" wrong=0
-        like "$kind: Fortran: led" "$(led allgather)" '^[1-9]'
+        like "$kind: Fortran: led" "$(led bcast)" '^[1-9]'
     else
         skip "$kind: Fortran" "no mpifort.$kind or no gfortran"
     fi

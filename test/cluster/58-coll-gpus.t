@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Collectives whose buffers are in the memory of a GPU, which nobody may touch, by the runtimes of
+# Broadcasts whose buffers are in the memory of a GPU, which nobody may touch, by the runtimes of
 # test/coll/runtime.c under Open MPI and MPICH over four nodes: all ranks pass such a call on,
 # whoever has the buffer; test/coll/devices.c has the cases.
 . "$(dirname "$0")/testlib.sh"
@@ -15,7 +15,6 @@ loaded by one rank when it is too late to ask
 loaded by one rank
 managed memory
 pinned memory of the host
-buffers of no bytes
 an error of the runtime
 the last error
 MPI_BOTTOM

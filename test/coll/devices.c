@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Collectives with buffers in the memory of a GPU, which nobody may touch: runtime.c stands in for
+/* Broadcasts of buffers in the memory of a GPU, which nobody may touch: runtime.c stands in for
  * the GPU's runtime. The PMPI functions here stand between libnuioa-coll and the MPI library: they
  * count the calls that are passed on, and let the MPI library alone touch that memory, as one that
  * knows GPUs can. Run with NUIOA_COLL=force, so that all is led that is not passed on because of a
@@ -15,23 +15,11 @@
 
 #define N 8192         /* elements of a rank: a large call (COLL_LARGE) */
 #define DEVICE_CALLS 8 /* COLL_DEVICE_CALLS */
-enum call {
-    BCAST,
-    REDUCE,
-    ALLREDUCE,
-    ALLGATHER,
-    ALLGATHERV,
-    GATHER,
-    GATHERV,
-    SCATTER,
-    SCATTERV,
-    CALLS
-};
 enum kind { FOREIGN, DEVICE, MANAGED, PINNED, KINDS };
 
-static MPI_Comm used;      /* the program's communicator */
-static long passed[CALLS]; /* calls that reached the MPI library on it */
-static long asked;         /* sums that the library has made on other communicators */
+static MPI_Comm used; /* the program's communicator */
+static long passed;   /* calls that reached the MPI library on it */
+static long asked;    /* sums that the library has made on other communicators */
 static int me, size;
 static bool is_long;     /* also each algorithm */
 static const char *path; /* of the runtime */
@@ -68,39 +56,12 @@ static void set_open(bool open)
         set_open(false); \
         return rc; \
     }
-#define PASSED(which) passed[which] += comm == used
 
-BETWEEN(Bcast, PASSED(BCAST), LIST(void *b, int n, MPI_Datatype t, int r, MPI_Comm comm),
+BETWEEN(Bcast, passed += comm == used, LIST(void *b, int n, MPI_Datatype t, int r, MPI_Comm comm),
         LIST(b, n, t, r, comm))
-BETWEEN(Reduce, PASSED(REDUCE),
-        LIST(const void *o, void *i, int n, MPI_Datatype t, MPI_Op p, int r, MPI_Comm comm),
-        LIST(o, i, n, t, p, r, comm))
-BETWEEN(Allreduce, (asked += comm != used, PASSED(ALLREDUCE)),
+BETWEEN(Allreduce, asked += comm != used,
         LIST(const void *o, void *i, int n, MPI_Datatype t, MPI_Op p, MPI_Comm comm),
         LIST(o, i, n, t, p, comm))
-BETWEEN(Allgather, PASSED(ALLGATHER),
-        LIST(const void *o, int n, MPI_Datatype t, void *i, int m, MPI_Datatype u, MPI_Comm comm),
-        LIST(o, n, t, i, m, u, comm))
-BETWEEN(Allgatherv, PASSED(ALLGATHERV),
-        LIST(const void *o, int n, MPI_Datatype t, void *i, const int m[], const int d[],
-             MPI_Datatype u, MPI_Comm comm),
-        LIST(o, n, t, i, m, d, u, comm))
-BETWEEN(Gather, PASSED(GATHER),
-        LIST(const void *o, int n, MPI_Datatype t, void *i, int m, MPI_Datatype u, int r,
-             MPI_Comm comm),
-        LIST(o, n, t, i, m, u, r, comm))
-BETWEEN(Gatherv, PASSED(GATHERV),
-        LIST(const void *o, int n, MPI_Datatype t, void *i, const int m[], const int d[],
-             MPI_Datatype u, int r, MPI_Comm comm),
-        LIST(o, n, t, i, m, d, u, r, comm))
-BETWEEN(Scatter, PASSED(SCATTER),
-        LIST(const void *o, int n, MPI_Datatype t, void *i, int m, MPI_Datatype u, int r,
-             MPI_Comm comm),
-        LIST(o, n, t, i, m, u, r, comm))
-BETWEEN(Scatterv, PASSED(SCATTERV),
-        LIST(const void *o, const int n[], const int d[], MPI_Datatype t, void *i, int m,
-             MPI_Datatype u, int r, MPI_Comm comm),
-        LIST(o, n, d, t, i, m, u, r, comm))
 BETWEEN(Pack, (void)0,
         LIST(const void *b, int n, MPI_Datatype t, void *o, int s, int *p, MPI_Comm comm),
         LIST(b, n, t, o, s, p, comm))
@@ -113,214 +74,72 @@ BETWEEN(Unpack, (void)0,
 #define NOBODY (-1)
 #define ALL (-2)
 
-static struct {
-    int *out, *in; /* [size * N] */
-} memory[KINDS];
-static int counts[1024], displs[1024];
-static int empty = NOBODY; /* in the calls with a v, this rank has nothing */
+static int *memory[KINDS]; /* [N] */
 static int turn;           /* makes the values of two calls differ */
 static long wrong, calls;  /* on this rank, in this case */
 
-/* Where the buffers of a call are: on this rank, or on ALL or NOBODY, they are of this kind. */
-struct where {
-    int rank;
-    bool out, in, in_place;
-    enum kind kind;
-};
-
-static bool is_scatter(enum call c)
+static int value(int root, int i)
 {
-    return c == SCATTER || c == SCATTERV;
+    return turn * 7 + root * 1009 + i;
 }
 
-static bool gathers(enum call c)
+/* Makes one call, and counts what is wrong: the result, and whether it was passed on. The buffer is
+ * of this kind on the rank `rank`, or on ALL or NOBODY, and the host's on the others. */
+static void make(int rank, enum kind kind, int root, bool passes)
 {
-    return c == ALLGATHER || c == ALLGATHERV || c == GATHER || c == GATHERV;
-}
-
-static bool has_root(enum call c)
-{
-    return c == REDUCE || c == GATHER || c == GATHERV || is_scatter(c);
-}
-
-static int count_of(enum call c, int rank)
-{
-    bool is_v = c == ALLGATHERV || c == GATHERV || c == SCATTERV;
-    return !is_v ? N : rank == empty ? 0 : N - rank;
-}
-
-static bool is_in_place(enum call c, const struct where *w, bool root)
-{
-    return w->in_place && c != BCAST && (root || !has_root(c));
-}
-
-/* Returns whether the call reads `out` of this rank, and whether it writes or reads `in`. */
-static bool uses_out(enum call c, const struct where *w, int rank, bool root)
-{
-    return c != BCAST && (is_scatter(c) ? root : !is_in_place(c, w, root) && count_of(c, rank));
-}
-
-static bool uses_in(enum call c, const struct where *w, int rank, bool root)
-{
-    if (is_scatter(c))
-        return !is_in_place(c, w, root) && count_of(c, rank);
-    return root || !has_root(c);
-}
-
-static bool has_device(enum call c, const struct where *w, int root)
-{
-    bool any = false;
-    for (int r = 0; r < size; r++)
-        any =
-            any || ((w->rank == ALL || w->rank == r) && ((w->out && uses_out(c, w, r, r == root)) ||
-                                                         (w->in && uses_in(c, w, r, r == root))));
-    return any && w->kind != PINNED;
-}
-
-static int value(int rank, int i)
-{
-    return turn * 7 + rank * 1009 + i;
-}
-
-static void fill(int *to, int rank)
-{
-    for (int i = 0; i < N; i++)
-        to[i] = value(rank, i);
-}
-
-static void prepare(enum call c, const struct where *w, int *out, int *in, int root)
-{
-    memset(in, 0xff, (size_t)size * N * sizeof(*in));
-    for (int r = 0; r < size; r++) {
-        counts[r] = count_of(c, r);
-        displs[r] = r * N;
-        if (is_scatter(c) && me == root)
-            fill(out + r * N, r);
-    }
-    if (c == BCAST && me == root)
-        fill(in, root);
-    else if (!is_scatter(c) && c != BCAST)
-        fill(!is_in_place(c, w, me == root) ? out : gathers(c) ? in + me * N : in, me);
-}
-
-static long count_wrong(enum call c, const struct where *w, const int *in, int root)
-{
-    long found = 0;
-    if (!uses_in(c, w, me, me == root))
-        return 0;
-    if (gathers(c)) {
-        for (int r = 0; r < size; r++)
-            for (int i = 0; i < count_of(c, r); i++)
-                found += in[r * N + i] != value(r, i);
-        return found;
-    }
-    for (int i = 0; i < count_of(c, me); i++) {
-        int sum = 0;
-        for (int r = 0; r < size; r++)
-            sum += value(r, i);
-        found += in[i] != (c == BCAST ? value(root, i) : is_scatter(c) ? value(me, i) : sum);
-    }
-    return found;
-}
-
-static void call(enum call c, const struct where *w, int *out, int *in, int root)
-{
-    bool here = is_in_place(c, w, me == root);
-    void *o = here && !is_scatter(c) ? MPI_IN_PLACE : out;
-    void *i = here && is_scatter(c) ? MPI_IN_PLACE : in;
-    int n = count_of(c, me);
-    switch (c) {
-    case BCAST: MPI_Bcast(i, N, MPI_INT, root, used); break;
-    case REDUCE: MPI_Reduce(o, i, N, MPI_INT, MPI_SUM, root, used); break;
-    case ALLREDUCE: MPI_Allreduce(o, i, N, MPI_INT, MPI_SUM, used); break;
-    case ALLGATHER: MPI_Allgather(o, N, MPI_INT, i, N, MPI_INT, used); break;
-    case ALLGATHERV: MPI_Allgatherv(o, n, MPI_INT, i, counts, displs, MPI_INT, used); break;
-    case GATHER: MPI_Gather(o, N, MPI_INT, i, N, MPI_INT, root, used); break;
-    case GATHERV: MPI_Gatherv(o, n, MPI_INT, i, counts, displs, MPI_INT, root, used); break;
-    case SCATTER: MPI_Scatter(o, N, MPI_INT, i, N, MPI_INT, root, used); break;
-    case SCATTERV: MPI_Scatterv(o, counts, displs, MPI_INT, i, n, MPI_INT, root, used); break;
-    default: break;
-    }
-}
-
-/* Makes one call, and counts what is wrong: the results, and whether it was passed on. */
-static void make(enum call c, const struct where *w, int root, bool passes)
-{
-    bool there = w->rank == ALL || w->rank == me;
-    int *out = memory[there && w->out ? w->kind : FOREIGN].out;
-    int *in = memory[there && w->in ? w->kind : FOREIGN].in;
+    int *buffer = memory[rank == ALL || rank == me ? kind : FOREIGN];
     turn++;
     set_open(true);
-    prepare(c, w, out, in, root);
+    for (int i = 0; i < N; i++)
+        buffer[i] = me == root ? value(root, i) : -1;
     set_open(false);
-    long before = passed[c];
-    call(c, w, out, in, root);
-    wrong += passed[c] - before != passes;
+    long before = passed;
+    MPI_Bcast(buffer, N, MPI_INT, root, used);
+    wrong += passed - before != passes;
     calls++;
     set_open(true);
-    wrong += count_wrong(c, w, in, root);
+    for (int i = 0; i < N; i++)
+        wrong += buffer[i] != value(root, i);
     set_open(false);
 }
 
-static const struct where host = { .rank = NOBODY };
-
-static void make_host(enum call c, bool passes)
+static void make_host(bool passes)
 {
-    make(c, &host, turn % size, passes);
+    make(NOBODY, FOREIGN, turn % size, passes);
 }
 
 /* --- cases ------------------------------------------------------------------------------------ */
 
-/* One collective with buffers of this kind on this rank, each time after one with buffers of the
- * host. `passes`: calls with a GPU's buffer are passed on. `uses`: a set of their uses, which are
- * 1 for `out`, 2 for `in`, 4 for in place. */
-static void all_buffers(enum call c, int rank, enum kind kind, bool passes, unsigned uses)
+/* Calls with buffers of this kind on this rank, from each root, after one with buffers of the
+ * host. `passes`: calls with a GPU's buffer are passed on. */
+static void all_roots(int rank, enum kind kind, bool passes)
 {
-    int step = size > 3 ? 3 : 1;
-    for (int use = 1; use < 8; use++) {
-        if (!(uses >> use & 1))
-            continue;
-        struct where w = { rank, use & 1, use & 2, use & 4, kind };
-        make_host(c, false);
-        for (int root = 0; root < size; root += step)
-            make(c, &w, root, passes && has_device(c, &w, root));
+    for (int root = 0; root < size; root++) {
+        make_host(false);
+        make(rank, kind, root, passes);
     }
-}
-
-#define ANY_USE ~0U
-#define SOME_USE (1 << 3 | 1 << 6)
-
-static void all_calls(int rank, enum kind kind, bool passes, unsigned uses)
-{
-    for (int c = 0; c < CALLS; c++)
-        all_buffers(c, rank, kind, passes, uses);
 }
 
 /* The same by each algorithm of the library, in one piece and in several. */
 static void all_algorithms(int rank)
 {
-    static const char *const names[CALLS] = { "bcast",     "reduce",     "allreduce",
-                                              "allgather", "allgatherv", "gather",
-                                              "gatherv",   "scatter",    "scatterv" };
     const char *(*algorithms)(const char *collective);
     int (*choose)(const char *collective, const char *algorithm);
     void *found[2] = { next("nuioa_coll_algorithms"), next("nuioa_coll_choose") };
+    char list[1024], piece[64], *save;
     memcpy(&algorithms, &found[0], sizeof(algorithms));
     memcpy(&choose, &found[1], sizeof(choose));
-    for (int c = 0; c < CALLS; c++) {
-        char list[1024], piece[64], *save;
-        snprintf(list, sizeof(list), "%s", algorithms(names[c]));
-        for (char *word = strtok_r(list, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-            if (!strcmp(word, "pass"))
-                continue;
-            wrong += choose(names[c], word) != 0;
-            all_buffers(c, rank, DEVICE, false, SOME_USE);
-            snprintf(piece, sizeof(piece), "%s:5000", word);
-            if (!choose(names[c], piece))
-                all_buffers(c, rank, DEVICE, false, SOME_USE);
-        }
-        choose(names[c], NULL);
+    snprintf(list, sizeof(list), "%s", algorithms("bcast"));
+    for (char *word = strtok_r(list, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+        if (!strcmp(word, "pass"))
+            continue;
+        wrong += choose("bcast", word) != 0;
+        all_roots(rank, DEVICE, false);
+        snprintf(piece, sizeof(piece), "%s:5000", word);
+        wrong += choose("bcast", piece) != 0;
+        all_roots(rank, DEVICE, false);
     }
+    choose("bcast", NULL);
 }
 
 static void report(const char *what)
@@ -344,9 +163,8 @@ static void renew(void)
     if (used != MPI_COMM_NULL)
         MPI_Comm_free(&used);
     MPI_Comm_dup(MPI_COMM_WORLD, &used);
-    call(BCAST, &host, memory[0].out, memory[0].in, 0);
-    for (int c = 0; c < CALLS; c++)
-        make_host(c, false);
+    make_host(false);
+    make_host(false);
 }
 
 static void load(void)
@@ -360,10 +178,8 @@ static void load(void)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     memcpy(&allocate, &found[0], sizeof(allocate));
-    for (int kind = DEVICE; kind < KINDS; kind++) {
-        memory[kind].out = allocate((size_t)size * N * sizeof(int), kind);
-        memory[kind].in = allocate((size_t)size * N * sizeof(int), kind);
-    }
+    for (int kind = DEVICE; kind < KINDS; kind++)
+        memory[kind] = allocate(N * sizeof(int), kind);
     memcpy(&open_memory, &found[1], sizeof(open_memory));
     stand_in_error = dlsym(runtime, "stand_in_error");
     stand_in_last_error = dlsym(runtime, "stand_in_last_error");
@@ -373,16 +189,15 @@ static void none_loaded(void)
 {
     renew();
     long before = asked;
-    for (int c = 0; c < CALLS; c++)
-        make_host(c, false);
+    make_host(false);
     wrong += asked != before;
     report("none loaded: led, and nobody asks");
     if (me == size - 1)
         setenv("CUDA_VISIBLE_DEVICES", "0", 1);
     renew();
     before = asked;
-    make_host(BCAST, false);
-    make_host(SCATTER, false);
+    make_host(false);
+    make_host(false);
     wrong += asked - before != 2;
     unsetenv("CUDA_VISIBLE_DEVICES");
     report("one rank is given a GPU: led, and one question for each call");
@@ -395,42 +210,36 @@ static void loaded_late(int rank)
         load();
     if (is_long)
         all_algorithms(rank);
-    all_calls(rank, DEVICE, false, ANY_USE);
+    all_roots(rank, DEVICE, false);
     report("loaded by one rank when it is too late to ask: led, and nobody touches it");
 }
 
 static void loaded_by_one(int rank)
 {
     renew();
-    all_calls(rank, DEVICE, true, ANY_USE);
+    all_roots(rank, DEVICE, true);
     report("loaded by one rank: passed on by all");
-    all_calls(rank, MANAGED, true, SOME_USE);
+    all_roots(rank, MANAGED, true);
     report("managed memory: passed on by all");
-    all_calls(rank, PINNED, false, SOME_USE);
+    all_roots(rank, PINNED, false);
     report("pinned memory of the host: led");
-    struct where w = { .rank = rank, .out = true, .kind = DEVICE };
-    empty = rank;
-    make(GATHERV, &w, 0, false);
-    make(ALLGATHERV, &w, 0, false);
-    empty = NOBODY;
-    report("buffers of no bytes: led");
 }
 
 static void errors(int rank)
 {
     if (me == rank)
         *stand_in_error = 700;
-    for (int c = 0; c < DEVICE_CALLS - 1; c++)
-        make_host(c, true);
+    for (int i = 0; i < DEVICE_CALLS - 1; i++)
+        make_host(true);
     if (me == rank)
         *stand_in_error = 0;
-    make_host(BCAST, false);
+    make_host(false);
     report("an error of the runtime: passed on by all");
     if (me == rank)
         wrong += *stand_in_last_error != 0;
     if (me == rank)
         *stand_in_last_error = 9;
-    make_host(BCAST, false);
+    make_host(false);
     if (me == rank)
         wrong += *stand_in_last_error == 0;
     report("the last error: it is the program's, and none of ours");
@@ -442,19 +251,20 @@ static void bottom(int rank)
     MPI_Aint at;
     MPI_Datatype type;
     set_open(true);
-    fill(memory[0].in, 0);
+    for (int i = 0; i < N; i++)
+        memory[FOREIGN][i] = me == 0 ? value(0, i) : -1;
     set_open(false);
-    MPI_Get_address(memory[0].in, &at);
+    MPI_Get_address(memory[FOREIGN], &at);
     MPI_Type_create_hindexed(1, (int[]){ N }, &at, MPI_INT, &type);
     MPI_Type_commit(&type);
-    long before = passed[BCAST];
-    MPI_Bcast(me == rank ? MPI_BOTTOM : memory[0].in, me == rank ? 1 : N,
+    long before = passed;
+    MPI_Bcast(me == rank ? MPI_BOTTOM : memory[FOREIGN], me == rank ? 1 : N,
               me == rank ? type : MPI_INT, 0, used);
     MPI_Type_free(&type);
-    wrong += passed[BCAST] - before != 1;
+    wrong += passed - before != 1;
     calls++;
     for (int i = 0; i < N; i++)
-        wrong += memory[0].in[i] != value(0, i);
+        wrong += memory[FOREIGN][i] != value(0, i);
     report("MPI_BOTTOM: passed on by all");
 }
 
@@ -463,14 +273,13 @@ static void loaded_by_all(int rank)
     if (me != rank)
         load();
     renew();
-    all_calls(ALL, DEVICE, true, ANY_USE);
+    all_roots(ALL, DEVICE, true);
     report("loaded by all ranks: passed on by all");
-    struct where w = { .rank = rank, .in = true, .kind = DEVICE };
-    make_host(BCAST, false);
+    make_host(false);
     for (int i = 0; i < DEVICE_CALLS; i++)
-        make(BCAST, &w, 0, true);
+        make(rank, DEVICE, 0, true);
     long before = asked;
-    make_host(BCAST, true);
+    make_host(true);
     wrong += asked != before;
     report("device buffers alone: nobody asks any more");
 }
@@ -483,8 +292,7 @@ int main(int argc, char **argv)
     path = argc > 1 ? argv[1] : "";
     is_long = argc > 2;
     used = MPI_COMM_NULL;
-    memory[0].out = calloc((size_t)size * N, sizeof(int));
-    memory[0].in = calloc((size_t)size * N, sizeof(int));
+    memory[FOREIGN] = calloc(N, sizeof(int));
     int rank = size > 1; /* the one that has a GPU */
     none_loaded();
     loaded_late(rank);

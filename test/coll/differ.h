@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The randomised comparison of MPI_X, which a preloaded library may have overridden, with PMPI_X,
- * which it has not. All ranks draw the same numbers, so that each knows what the others do. */
+/* The randomised comparison of MPI_Bcast, which a preloaded library may have overridden, with
+ * PMPI_Bcast, which it has not. All ranks draw the same numbers, so that each knows what the others
+ * do. */
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
@@ -71,33 +72,10 @@ void types_free(struct types *types);
 const struct layout *types_pick(const struct types *types, enum base base, int unit,
                                 uint64_t number);
 
-/* Picks a layout of this fold, 1 to 3. */
-const struct layout *types_fold(const struct types *types, enum base base, int fold,
-                                uint64_t number);
-
 /* Writes `count` elements at origin; element i of the base gets a small integer made of seed and
  * first + i. */
 void layout_fill(const struct layout *layout, char *origin, int count, uint64_t seed,
                  uint64_t first);
-
-/* --- operations ------------------------------------------------------------------------------- */
-
-struct operation {
-    MPI_Op op;
-    const char *name;
-    bool commutes;
-    unsigned bases; /* mask of enum base; only plain layouts */
-    bool user;      /* only U32 in folds of 2, of any layout */
-};
-
-#define OPERATIONS 14
-
-struct operations {
-    struct operation of[OPERATIONS];
-};
-
-void operations_make(struct operations *operations);
-void operations_free(struct operations *operations);
 
 /* --- communicators ---------------------------------------------------------------------------- */
 
@@ -143,14 +121,11 @@ extern _Thread_local int comms_handler_calls;
 struct context {
     struct comms comms;
     struct types types;
-    struct operations operations;
     struct draw draw;
     uint64_t seed;
     size_t max_bytes;
     long step, differences;
-    long counts[32];  /* calls this rank took part in, by collective */
     long comparisons; /* pairs of calls this rank took part in */
-    const char *only;
     bool verbose;
     int (*choose)(const char *collective, const char *algorithm); /* the library's; may be NULL */
     const char *(*algorithms)(const char *collective);
@@ -158,8 +133,7 @@ struct context {
     char what[512];     /* the call that runs, for the watchdog too; empty between calls */
 };
 
-/* Makes one collective call, drawn at random, by both names. */
+/* Makes one broadcast, drawn at random, by both names. */
 void call_step(struct context *context);
-extern const char *const call_names[];
 
 #endif

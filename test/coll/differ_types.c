@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Datatypes and operations whose results are exact whatever the order of evaluation. */
+/* Random numbers, datatypes, and values for their elements. */
 #include <string.h>
 
 #include "differ.h"
@@ -133,14 +133,6 @@ const struct layout *types_pick(const struct types *types, enum base base, int u
     return unit % l->fold == 0 ? l : &types->of[base][0];
 }
 
-const struct layout *types_fold(const struct types *types, enum base base, int fold,
-                                uint64_t number)
-{
-    static const int with[4][3] = { { 0, 0, 0 }, { 0, 7, 0 }, { 3, 4, 6 }, { 1, 5, 1 } };
-    return &types->of[base][with[fold][number % 3]];
-}
-
-/* Small enough that sums over all ranks are exact in any of them, and now and then 0. */
 static void put_value(enum base base, char *at, uint64_t number)
 {
     uint32_t u = (uint32_t)number;
@@ -162,80 +154,4 @@ void layout_fill(const struct layout *l, char *origin, int count, uint64_t seed,
         for (int k = 0; k < l->fold; k++)
             put_value(l->base, origin + i * l->extent + l->at[k],
                       draw_hash(seed, first + (uint64_t)i * (uint64_t)l->fold + (uint64_t)k, 7, 1));
-}
-
-/* --- operations ------------------------------------------------------------------------------- */
-
-/* The two numbers of one element, wherever its type has them. */
-static void places(MPI_Datatype type, MPI_Aint *extent, MPI_Aint at[2])
-{
-    MPI_Aint lower, true_lower, true_extent;
-    MPI_Type_get_extent(type, &lower, extent);
-    MPI_Type_get_true_extent(type, &true_lower, &true_extent);
-    at[0] = true_lower;
-    at[1] = true_lower + true_extent - 4;
-}
-
-static void apply(void *in, void *inout, const int *length, MPI_Datatype type, bool compose)
-{
-    MPI_Aint extent, at[2];
-    places(type, &extent, at);
-    for (int i = 0; i < *length; i++) {
-        char *a = (char *)in + i * extent, *b = (char *)inout + i * extent;
-        uint32_t x[2], y[2];
-        memcpy(&x[0], a + at[0], 4);
-        memcpy(&x[1], a + at[1], 4);
-        memcpy(&y[0], b + at[0], 4);
-        memcpy(&y[1], b + at[1], 4);
-        /* Affine maps under composition: associative, does not commute. */
-        uint32_t r0 = compose ? x[0] * y[0] : x[0] + y[0];
-        uint32_t r1 = compose ? x[0] * y[1] + x[1] : x[1] ^ y[1];
-        memcpy(b + at[0], &r0, 4);
-        memcpy(b + at[1], &r1, 4);
-    }
-}
-
-static void user_add(void *in, void *inout, int *length, MPI_Datatype *type)
-{
-    apply(in, inout, length, *type, false);
-}
-
-static void user_compose(void *in, void *inout, int *length, MPI_Datatype *type)
-{
-    apply(in, inout, length, *type, true);
-}
-
-#define BIT(base) (1u << (base))
-#define INTEGERS (BIT(BASE_U8) | BIT(BASE_I32) | BIT(BASE_U32) | BIT(BASE_I64))
-#define NUMBERS (INTEGERS | BIT(BASE_F32) | BIT(BASE_F64))
-/* Bytes are not added: with vector instructions, sums in Open MPI stop at 255 and do not wrap. */
-#define SUMS (NUMBERS & ~BIT(BASE_U8))
-
-void operations_make(struct operations *o)
-{
-    struct operation all[OPERATIONS] = {
-        { MPI_SUM, "SUM", true, SUMS, false },
-        { MPI_MAX, "MAX", true, NUMBERS, false },
-        { MPI_MIN, "MIN", true, NUMBERS, false },
-        { MPI_PROD, "PROD", true, BIT(BASE_U32), false },
-        { MPI_BAND, "BAND", true, INTEGERS, false },
-        { MPI_BOR, "BOR", true, INTEGERS, false },
-        { MPI_BXOR, "BXOR", true, INTEGERS, false },
-        { MPI_LAND, "LAND", true, INTEGERS, false },
-        { MPI_LOR, "LOR", true, INTEGERS, false },
-        { MPI_LXOR, "LXOR", true, INTEGERS, false },
-        { MPI_MAXLOC, "MAXLOC", true, BIT(BASE_2INT), false },
-        { MPI_MINLOC, "MINLOC", true, BIT(BASE_2INT), false },
-        { MPI_OP_NULL, "user, commutes", true, BIT(BASE_U32), true },
-        { MPI_OP_NULL, "user, does not commute", false, BIT(BASE_U32), true },
-    };
-    memcpy(o->of, all, sizeof(all));
-    MPI_Op_create(user_add, 1, &o->of[OPERATIONS - 2].op);
-    MPI_Op_create(user_compose, 0, &o->of[OPERATIONS - 1].op);
-}
-
-void operations_free(struct operations *o)
-{
-    MPI_Op_free(&o->of[OPERATIONS - 2].op);
-    MPI_Op_free(&o->of[OPERATIONS - 1].op);
 }

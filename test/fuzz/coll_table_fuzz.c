@@ -15,12 +15,11 @@ static void choose(int nodes, int most)
     static const uint64_t sizes[] = { 0, 1, 65536, UINT32_MAX, UINT64_MAX };
     coll_table_narrow(&narrow, &table, nodes, most);
     INPUT_CHECK(narrow.row_count <= table.row_count);
-    for (int i = 0; i < COLL_COUNT; i++)
-        for (unsigned k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
-            const struct coll_algorithm *found = coll_table_choose(&narrow, i, sizes[k]);
-            INPUT_CHECK(!found || (found->inter < SHAPE_COUNT && found->intra < SHAPE_COUNT));
-            INPUT_CHECK(!found || found->pass || sizes[k] >= coll_table_least(&table, i));
-        }
+    for (unsigned k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+        const struct coll_algorithm *found = coll_table_choose(&narrow, sizes[k]);
+        INPUT_CHECK(!found || (found->inter < SHAPE_COUNT && found->intra < SHAPE_COUNT));
+        INPUT_CHECK(!found || found->pass || sizes[k] >= coll_table_least(&table));
+    }
 }
 
 /* The same text as the value of NUIOA_COLL_ALGORITHM has it. */
@@ -28,12 +27,8 @@ static void read_algorithm(const uint8_t *data, size_t size)
 {
     struct input in = { data, size };
     struct coll_algorithm algorithm;
-    char *name = input_line(&in), *text = input_line(&in);
-    int collective = coll_collective_parse(name);
-    for (int i = 0; i < COLL_COUNT; i++)
-        if (i == collective || collective < 0)
-            coll_algorithm_parse(i, text, &algorithm);
-    free(name);
+    char *text = input_line(&in);
+    coll_algorithm_parse(text, &algorithm);
     free(text);
 }
 

@@ -5,10 +5,9 @@
  *
  *   bench WHAT PER_NODE ROOTS BYTES...
  *
- * WHAT: bcast, gather, allgather, allreduce, reduce: MPI's own, or of the library where it is
- * linked; or pub-bcast:INTER:INTRA:SEGMENT:near|default, pub-chain:-:-:SEGMENT:..., pub-gather,
- * pub-allgather:... (see published.h); or pingpong between ranks 0 and the last. ROOTS: how many
- * roots; -R: rank R alone.
+ * WHAT: bcast, gather: MPI's own, or of the library where it is linked; or
+ * pub-bcast:INTER:INTRA:SEGMENT:near|default, pub-chain:-:-:SEGMENT:..., pub-gather (see
+ * published.h); or pingpong between ranks 0 and the last. ROOTS: how many roots; -R: rank R alone.
  *
  * Prints "BYTES seconds" lines on rank 0. */
 #include <mpi.h>
@@ -65,14 +64,6 @@ static void once(struct run *r, int bytes, int root)
         MPI_Bcast(r->in, bytes, MPI_BYTE, root, w);
     else if (!strcmp(r->what, "gather"))
         MPI_Gather(r->in, bytes, MPI_BYTE, r->out, bytes, MPI_BYTE, root, w);
-    else if (!strcmp(r->what, "scatter"))
-        MPI_Scatter(r->out, bytes, MPI_BYTE, r->in, bytes, MPI_BYTE, root, w);
-    else if (!strcmp(r->what, "allgather"))
-        MPI_Allgather(r->in, bytes, MPI_BYTE, r->out, bytes, MPI_BYTE, w);
-    else if (!strcmp(r->what, "allreduce"))
-        MPI_Allreduce(r->in, r->out, bytes / 8, MPI_DOUBLE, MPI_SUM, w);
-    else if (!strcmp(r->what, "reduce"))
-        MPI_Reduce(r->in, r->out, bytes / 8, MPI_DOUBLE, MPI_SUM, root, w);
     else if (!strcmp(r->what, "pingpong"))
         pingpong(r, bytes);
     else if (!strcmp(r->what, "pub-bcast"))
@@ -81,8 +72,6 @@ static void once(struct run *r, int bytes, int root)
         published_chain(&r->published, r->in, (size_t)bytes, root);
     else if (!strcmp(r->what, "pub-gather"))
         published_gather(r->in, r->out, (size_t)bytes, root);
-    else if (!strcmp(r->what, "pub-allgather"))
-        published_allgather(&r->published, r->in, r->out, (size_t)bytes);
     else
         MPI_Abort(w, 2);
 }
@@ -118,7 +107,7 @@ int main(int argc, char **argv)
     for (int i = 4; i < argc; i++) {
         int bytes = atoi(argv[i]);
         size_t all = (size_t)bytes * (size_t)r.size;
-        int whole = strstr(r.what, "gather") || strstr(r.what, "scatter");
+        int whole = strstr(r.what, "gather") != NULL;
         r.in = SMPI_SHARED_MALLOC((size_t)bytes);
         r.out = SMPI_SHARED_MALLOC(whole ? all : (size_t)bytes);
         double seconds = measure(&r, bytes, atoi(argv[3]));

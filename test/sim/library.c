@@ -86,16 +86,6 @@ void coll_copy(void *to, const void *from, size_t bytes, int owner, enum coll_di
         sim_copy_from(node->numa[owner], bytes);
 }
 
-/* Reads both, writes one: a copy, as good as. */
-int coll_fold(const void *shared, void *into, int count, MPI_Datatype type, MPI_Op op, int owner)
-{
-    int size;
-    (void)shared, (void)into, (void)op;
-    PMPI_Type_size(type, &size);
-    sim_copy_from(node->numa[owner], (size_t)size * (size_t)count);
-    return MPI_SUCCESS;
-}
-
 void coll_flag_post(uint64_t *flag, uint64_t value)
 {
     sim_post(flag, value);

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """libnuioa-coll's Bcast against the bound, the published way, and other MPIs' choices."""
-from dataclasses import replace
-
 import bound
 import choice
 from page import change, percent, table
@@ -170,40 +168,6 @@ def selection(sim, report, shapes, name):
                 f"with all messages rendezvous {worst[1]:.2f}.{left}")
 
 
-def others(sim, report):
-    """The collectives for which the built-in table has no rows."""
-    shapes = {**SHAPES, "dalton": (2, 4)}
-    ways = {"reduce": ("binomial+window:65536", (131072, 1 << 20)),
-            "allreduce": ("ring+window:131072", (131072, 1 << 20)),
-            "allgather": ("ring+window:131072", (32768, 131072))}
-    jobs = {}
-    for what, (algorithm, sizes) in ways.items():
-        env = (("NUIOA_COLL", "force"), ("NUIOA_SIM_LEADERS", "near"),
-               ("NUIOA_COLL_ALGORITHM", f"{what}={algorithm}"))
-        for machine, shape in shapes.items():
-            plain = Job(machine, *shape, what, sizes, 1, precision="1e-6")
-            jobs[what, machine] = [replace(plain, env=env),
-                                   *(replace(plain, selector=name) for name in SELECTORS)]
-    times = sim.all(job for group in jobs.values() for job in group)
-    lines = []
-    for what, (algorithm, sizes) in ways.items():
-        for at, size in enumerate(sizes):
-            gains = [min(times[other][at] for other in rest) / times[mine][at]
-                     for mine, *rest in (jobs[what, machine] for machine in shapes)]
-            lines.append((what, f"{size >> 10} KB", algorithm, *(f"{gain:.2f}" for gain in gains)))
-    report.text("""
-### Reduce, allreduce, allgather
-
-Time of the better selector over the library's, with leaders near the NIC. Where each rank has a
-core, all of them take part in an MPI's own; here one rank of each node does the node's work. So the
-built-in table has no rows for them. On 2 CPUs under 8 ranks they gained (`nuioa-bench-openmpi`,
-4 x 2 ranks, 512 KB and 4 MB: allreduce +164 and +135 %, allgather +70 and +58 %), and a site's
-table can have them.
-""")
-    heads = [f"{name} {nodes} x {ranks}" for name, (nodes, ranks) in shapes.items()]
-    report.text(table(["", "size", "algorithm", *heads], lines))
-
-
 def section(sim, report, short=False):
     if short:
         job = bcast("cass", 4, 8, (2 << 20,), "spine+comb:65536", -2)
@@ -254,4 +218,3 @@ Of 1,024 ranks even 64 KB takes a minute and a half to simulate; the built-in ta
 so many nodes: there the library passes.
 """)
     selection(sim, report, LARGER, "256 ranks")
-    others(sim, report)

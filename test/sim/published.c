@@ -262,32 +262,3 @@ void published_gather(char *in, char *out, size_t bytes, int root)
     MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
     free(requests);
 }
-
-void published_allgather(const struct published *p, char *in, char *out, size_t bytes)
-{
-    int nodes = size / p->per_node, home = node_of(p, me), mine = leader(p, home, -1);
-    mine = home * p->per_node + (p->near ? near_local : 0);
-    size_t block = bytes * (size_t)p->per_node;
-    char *own = out + block * (size_t)home;
-    if (me != mine) {
-        MPI_Send(in, (int)bytes, MPI_BYTE, mine, 7, MPI_COMM_WORLD);
-    } else {
-        MPI_Request requests[MAX_NODE];
-        int n = 0;
-        for (int i = 0; i < p->per_node; i++)
-            if (home * p->per_node + i != me)
-                MPI_Irecv(own + bytes * (size_t)i, (int)bytes, MPI_BYTE, home * p->per_node + i, 7,
-                          MPI_COMM_WORLD, &requests[n++]);
-        MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
-        int offset = me % p->per_node;
-        int next = (home + 1) % nodes * p->per_node + offset;
-        int previous = (home - 1 + nodes) % nodes * p->per_node + offset;
-        for (int step = 0; step < nodes - 1; step++) {
-            size_t sent = (size_t)((home - step + nodes) % nodes);
-            size_t got = (size_t)((home - step - 1 + 2 * nodes) % nodes);
-            MPI_Sendrecv(out + sent * block, (int)block, MPI_BYTE, next, 8, out + got * block,
-                         (int)block, MPI_BYTE, previous, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        }
-    }
-    inside(p, out, block * (size_t)nodes, mine);
-}

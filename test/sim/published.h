@@ -27,6 +27,3 @@ void published_chain(const struct published *p, char *buffer, size_t bytes, int 
 
 /* All send to the root, at once. */
 void published_gather(char *in, char *out, size_t bytes, int root);
-
-/* Leaders gather, exchange around a ring, and broadcast on their nodes. */
-void published_allgather(const struct published *p, char *in, char *out, size_t bytes);
