@@ -141,7 +141,7 @@ def read(lines):
         if kind in ("@node", "@core", "@nic"):
             machine.add(kind, words)
         elif kind == "@launch":
-            launch = launches[words[0]] = Launch()
+            launch = launches[words[0].partition("-")[2]] = Launch()
         elif kind == "@status":
             launch.status = int(words[0])
         elif kind == "@late":
@@ -186,8 +186,8 @@ def never_fewer(machine, before, after):
         same = [u for u in key if u["who"] == t["who"]] or [u for u in key if u["who"] == "main"]
         cpus, cores = fair_share(machine, masks, same[0]["cpus"])
         if len(t["cpus"]) < cpus or len(machine.cores(t["cpus"])) < cores:
-            return (f"{t['who']} of rank {t['rank']} has {len(t['cpus'])} CPUs"
-                    f" of {len(machine.cores(t['cpus']))} cores, and is due {cpus} of {cores}")
+            return (f"{t['who']} of rank {t['rank']} has {len(t['cpus'])} CPUs (cores:"
+                    f" {len(machine.cores(t['cpus']))}), and should have {cpus} (cores: {cores})")
     for step, (masks, _) in after.steps().items():
         if len(set().union(*masks)) < len(set().union(*old[step][0])):
             return "CPUs that ranks had are left idle"
@@ -225,6 +225,23 @@ def inside_step(_, before, after):
     for t in after.threads:
         if t["step_cpus"] and not t["cpus"] <= t["step_cpus"]:
             return f"rank {t['rank']} has CPUs that its step does not have"
+    return ""
+
+
+def is_one_thread(line):
+    """Whether the user has said that memory may be beside the NIC, or that there is one thread."""
+    return "mem=nic" in line or "OMP_NUM_THREADS=1 " in line
+
+
+def first_touch_stays(machine, row, before, after):
+    """A rank that spans NUMA nodes may have threads on each: its pages stay where they touch."""
+    for t in after.threads:
+        was = {u["policy"] for u in before.threads
+               if (u["step"], u["rank"]) == (t["step"], t["rank"])}
+        if (len(machine.numas(t["cpus"])) > 1 and t["policy"] not in was
+                and not is_one_thread(row["line"])):
+            return (f"{t['who']} of rank {t['rank']} spans NUMA nodes, and its memory is"
+                    f" {t['policy']}, which nobody asked for")
     return ""
 
 
@@ -338,6 +355,14 @@ def gives_way(machine, row, step, before, sentence):
             and mine in heavy.values())
 
 
+def is_memory_beside(machine, step, rank, before, after):
+    """Whether memory of that rank is beside a NIC by a policy that it had not without nuioa."""
+    mine = [[t for t in launch.threads if (t["step"], t["rank"]) == (step, rank)]
+            for launch in (before, after)]
+    return all(t["policy"] != mine[0][0]["policy"]
+               and all(machine.from_nic(numa) == LOCAL for numa in t["pages"]) for t in mine[1])
+
+
 def judge_step(machine, row, step, before, after, sentence):
     """(verdict, fault) of one step, by its rank that counts: the heaviest, or else the lowest."""
     masks, allowed = before.steps()[step]
@@ -351,6 +376,8 @@ def judge_step(machine, row, step, before, after, sentence):
         return "farther", f"rank {key} is farther from the NIC than without nuioa"
     if new == LOCAL:
         return "as near as can be", ""
+    if is_one_thread(row["line"]) and is_memory_beside(machine, step, key, before, after):
+        return "nearer", ""
     missed = could_have(machine, row, after.steps()[step][0], allowed, key)
     # Without hints neighbours count, and how much is a matter of a rule, which the sentence names.
     apart = "neighbours apart" in sentence and not row["hinted"] and len(
@@ -413,6 +440,7 @@ def judge(machine, row, before, after, report):
     out["verdict"] = min((verdict for verdict, _ in verdicts), key=order.index)
     faults = [rule(machine, before, after) for rule in (
         never_fewer, no_core_twice, not_more_on_a_node, inside_step)]
-    faults += [memory_as_said(machine, report), report_is_so(machine, before, after, report)]
+    faults += [first_touch_stays(machine, row, before, after), memory_as_said(machine, report),
+               report_is_so(machine, before, after, report)]
     faults += [fault for _, fault in verdicts]
     return dict(out, fault="; ".join(filter(None, faults)))

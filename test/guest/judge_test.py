@@ -17,20 +17,22 @@ DIVIDED = "the ranks divide the CPUs that they shared"
 APART = "no hints, and moving a block would take neighbours apart"
 
 
-def tell(rank, who, cpus, step_cpus, pages=None, step=0):
+def tell(rank, who, cpus, step_cpus, pages=None, policy="default", step=0):
+    """A line of inside.c."""
     pages = pages or f"{min(judge.numbers(cpus)) // 4}:16"
-    return (f"step={step} rank={rank} who={who} cpus={cpus} policy=default pages={pages}"
+    return (f"step={step} rank={rank} who={who} cpus={cpus} policy={policy} pages={pages}"
             f" step_cpus={step_cpus}")
 
 
 TWO_NICS = dict(nics=["@nic eth3 3 up"], hinted=True, sentence="heavy ranks share the NICs")
 
 
-def launch(name, masks, step_cpus, more=(), status=0):
+def launch(name, masks, step_cpus, more=(), status=0, pages=None, policy="default"):
     """Each rank of it has a first thread and a child."""
-    return [f"@launch {name}",
-            *[tell(rank, who, cpus, step_cpus) for rank, cpus in enumerate(masks)
-              for who in ("main", "child")], *more, f"@status {status}"]
+    return [f"@launch 000-{name}",
+            *[tell(rank, who, cpus, step_cpus, pages, policy)
+              for rank, cpus in enumerate(masks) for who in ("main", "child")],
+            *more, f"@status {status}"]
 
 
 def report(moved, masks, sentence, memory="default"):
@@ -42,16 +44,18 @@ def report(moved, masks, sentence, memory="default"):
 
 def judged(before, after, step_cpus="0-15", line="", hinted=False, site="", cpus_per_task=1,
            more=(), sentence="why", moved=None, memory="default", reported=None, said=None,
-           status=0, late=(), nics=(), beside=None):
-    """Of a row whose ranks had those masks before and after; beside: of a rank of another step."""
+           status=0, late=(), nics=(), beside=None, there=None):
+    """Of a row whose ranks had those masks before and after; beside: of a rank of another step;
+    there: the pages of memory that nuioa has put somewhere."""
     moved = sum(a != b for a, b in zip(before, after)) if moved is None else moved
     said = report(moved, after, sentence, memory) if said is None else said
     if beside:
         more = [*more, *[tell(0, who, beside, beside, step=1) for who in ("main", "child")]]
         said = [*said, *report(0, [beside], sentence)]
+    put = dict(pages=there, policy=memory) if there else {}
     lines = [*MACHINE, *nics, *launch("0", before, step_cpus, more if beside else ()),
-             *launch("1", after, step_cpus, more, status), *late,
-             *launch("2", reported or after, step_cpus, [*more, *said])]
+             *launch("1", after, step_cpus, more, status, **put), *late,
+             *launch("2", reported or after, step_cpus, [*more, *said], **put)]
     machine, launches = judge.read(lines)
     row = dict(line=line, hinted=hinted, site=site, cpus_per_task=cpus_per_task,
                ranks=len(before) + bool(beside))
@@ -63,7 +67,7 @@ CASES = [
     ("a block beside the NIC", "nearer", "", (["0", "1"], ["4", "5"]), {}),
     ("it was there", "as near as can be", "", (["4-5", "6-7"], ["4-5", "6-7"]), {}),
     ("a rank has fewer CPUs", "nearer", "main of rank 0 has 1 CPUs", (["0-1"], ["4"]), {}),
-    ("a rank has fewer cores", "nearer", "is due 2 of 2", (["0,2"], ["4-5"]), {}),
+    ("a rank has fewer cores", "nearer", "should have 2 (cores: 2)", (["0,2"], ["4-5"]), {}),
     ("a thread has fewer", "nearer", "omp1 of rank 0 has 1 CPUs", (["0-1"], ["4-5"]),
      dict(more=[tell(0, "omp1", "4", "0-15")])),
     ("a core has two ranks", "nearer", "1 cores have several ranks", (["0", "2"], ["4", "5"]), {}),
@@ -111,9 +115,16 @@ CASES = [
      dict(cpus_per_task=9)),
     ("... but there are more ranks than cores", "could not", "",
      (["0-15"] * 9, ["0-15"] * 9), {}),
+    ("its memory is beside the NIC, and nobody asked", "could not", "spans NUMA nodes",
+     (["0-15"], ["0-15"]), dict(memory="preferred:1", there="1:16")),
+    ("... but it has one thread", "nearer", "", (["0-15"], ["0-15"]),
+     dict(memory="preferred:1", there="1:16", line="OMP_NUM_THREADS=1 srun")),
+    ("... and the memory is farther", "could not", "", (["0-15"], ["0-15"]),
+     dict(memory="preferred:2", there="2:16", line="srun --nuioa-mem=nic")),
     ("one rank keeps all", "could not", "", (["0-15"], ["0-15"]), {}),
     ("divided", "nearer", "", (["0-15"] * 2, ["0-7", "8-15"]), dict(sentence=DIVIDED)),
-    ("not fairly divided", "nearer", "is due 8 of 4", (["0-15"] * 2, ["0-5", "6-15"]), {}),
+    ("not fairly divided", "nearer", "should have 8 (cores: 4)",
+     (["0-15"] * 2, ["0-5", "6-15"]), {}),
     ("CPUs are left idle", "nearer", "left idle", (["0-15"] * 3, ["4-7", "0-3", "8-11"]), {}),
     ("the launch was lost", "broken", "status 1", (["0"], ["4"]), dict(status=1)),
     ("the guest was late", "broken", "did not", (["0"], ["4"]), dict(late=["@late"])),
