@@ -18,11 +18,26 @@ static _Thread_local struct {
     const struct trace_ranks *ranks;
 } seen;
 
+/* The ranks that this thread is about to keep. Threads that use a communicator for the first time
+ * at once each find its ranks. Those of the last one replace the others', which are still in use.
+ * No lock is held over calls of MPI: the library may hold one of its own while it calls functions
+ * of the program, which may call us. */
+static _Thread_local struct trace_ranks *kept;
+
 static int forget_comm(MPI_Comm comm, int key, void *value, void *extra)
 {
+    struct trace_ranks *ranks = value;
     (void)comm, (void)key, (void)extra;
+    if (kept) {
+        kept->replaced = ranks;
+        return MPI_SUCCESS;
+    }
     __atomic_fetch_add(&deleted, 1, __ATOMIC_ACQ_REL);
-    free(value);
+    while (ranks) {
+        struct trace_ranks *next = ranks->replaced;
+        free(ranks);
+        ranks = next;
+    }
     return MPI_SUCCESS;
 }
 
@@ -81,6 +96,27 @@ static struct trace_ranks *look_at(MPI_Comm comm)
     return ranks;
 }
 
+static struct trace_ranks *look_at_window(MPI_Win window)
+{
+    MPI_Group group;
+    return PMPI_Win_get_group(window, &group) == MPI_SUCCESS ? translate(group) : NULL;
+}
+
+/* Returns the ranks, which now belong to the communicator or the window, or NULL. */
+static struct trace_ranks *keep(struct trace_ranks *ranks, MPI_Comm comm, MPI_Win window)
+{
+    if (!ranks)
+        return NULL;
+    kept = ranks;
+    int rc = window == MPI_WIN_NULL ? PMPI_Comm_set_attr(comm, comm_key, ranks)
+                                    : PMPI_Win_set_attr(window, window_key, ranks);
+    kept = NULL;
+    if (rc == MPI_SUCCESS)
+        return ranks;
+    free(ranks);
+    return NULL;
+}
+
 const struct trace_ranks *trace_comm(MPI_Comm comm)
 {
     unsigned when = __atomic_load_n(&deleted, __ATOMIC_ACQUIRE);
@@ -90,13 +126,10 @@ const struct trace_ranks *trace_comm(MPI_Comm comm)
     int found = 0;
     if (PMPI_Comm_get_attr(comm, comm_key, &ranks, &found) != MPI_SUCCESS)
         return NULL;
-    if (!found) {
-        ranks = look_at(comm);
-        if (!ranks || PMPI_Comm_set_attr(comm, comm_key, ranks) != MPI_SUCCESS) {
-            free(ranks);
-            return NULL;
-        }
-    }
+    if (!found)
+        ranks = keep(look_at(comm), comm, MPI_WIN_NULL);
+    if (!ranks)
+        return NULL;
     last.comm = comm;
     last.when = when;
     last.ranks = ranks;
@@ -109,17 +142,13 @@ const struct trace_ranks *trace_window(MPI_Win window)
     if (seen.when == when && seen.window == window)
         return seen.ranks;
     struct trace_ranks *ranks = NULL;
-    MPI_Group group;
     int found = 0;
     if (PMPI_Win_get_attr(window, window_key, &ranks, &found) != MPI_SUCCESS)
         return NULL;
-    if (!found) {
-        ranks = PMPI_Win_get_group(window, &group) == MPI_SUCCESS ? translate(group) : NULL;
-        if (!ranks || PMPI_Win_set_attr(window, window_key, ranks) != MPI_SUCCESS) {
-            free(ranks);
-            return NULL;
-        }
-    }
+    if (!found)
+        ranks = keep(look_at_window(window), MPI_COMM_NULL, window);
+    if (!ranks)
+        return NULL;
     seen.window = window;
     seen.when = when;
     seen.ranks = ranks;

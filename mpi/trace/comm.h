@@ -7,6 +7,7 @@
 
 /* The ranks of a communicator, or of a window's communicator. */
 struct trace_ranks {
+    struct trace_ranks *replaced; /* what another thread found at once; for comm.c only */
     int size;    /* number of ranks; in an intercommunicator, of its remote group */
     int me;      /* rank of this process; MPI_UNDEFINED for a window */
     bool inter;  /* an intercommunicator */

@@ -197,6 +197,19 @@ for kind in openmpi mpich; do
     is "$kind: the umask is obeyed, and nobody changes it meanwhile" \
         "$out|$(stat -c %a "$CLUSTER_DIR/home/trace/$kind.mask")" "|640"
 
+    # Threads that use a communicator, or a window, for the first time at once. Memory that is freed
+    # is overwritten, so that its use shows. MPI_Put of MPICH 4.0 fails with threads.
+    ok "$kind: first_use compiles" "mpicc.$kind" -Wall -Wextra -Werror -std=gnu11 \
+        -o "$CLUSTER_DIR/home/first_use.$kind" "$programs/first_use.c" -lpthread
+    mpi "$kind" 1 "env MALLOC_PERTURB_=165 $home/first_use.$kind" -w node1 --exclusive \
+        --nuioa-trace="$home/trace/$kind.first"
+    is "$kind: threads use communicators for the first time" "$(pairs "trace/$kind.first")" "$out"
+    if [ $kind = openmpi ]; then
+        mpi "$kind" 1 "env MALLOC_PERTURB_=165 OMPI_MCA_osc=ucx $home/first_use.$kind window" \
+            -w node1 --exclusive --nuioa-trace="$home/trace/$kind.first"
+        is "$kind: threads use windows for the first time" "$(pairs "trace/$kind.first")" "$out"
+    fi
+
     # Nowhere to write: the program does not suffer.
     mpi "$kind" 4 "$irregular" -w node1 --exclusive --nuioa-trace=/no/such/dir/trace
     is "$kind: no such directory: one line" "$(said)|$(wc -l <<<"$out")" \
