@@ -86,16 +86,50 @@ static double part_of(const struct nuioa_assignment *a, uint32_t nic)
     return (nic ? 1.0 : 2.0) / (a->nic_count + 1);
 }
 
-/* Shares the ranks out in proportion to their weights; without weights each rank counts 1. */
-static void add_up(struct nuioa_step_load *load, const struct nuioa_plan *plan,
-                   const struct nuioa_node *node)
+/* Returns the next core on which a rank may run, and moves *pu behind it; -1: there is none. */
+static int64_t next_core(const struct nuioa_assignment *a, const struct nuioa_node *node,
+                         uint32_t *pu)
 {
-    double sum = 0;
+    while (*pu < node->pu_count) {
+        const struct nuioa_pu *here = &node->pus[(*pu)++];
+        if (!hwloc_bitmap_isset(a->cpus, here->os_index))
+            continue;
+        while (*pu < node->pu_count && node->pus[*pu].core == here->core)
+            ++*pu;
+        return here->core;
+    }
+    return -1;
+}
+
+/* Returns for how much a rank counts: for its part of the cores that it shares with others, since
+ * ranks take turns on a core, and at most for 1. */
+static double active_part(const struct nuioa_assignment *a, const struct nuioa_node *node,
+                          const uint32_t *ranks_on)
+{
+    double cores = 0;
+    int64_t core;
+    for (uint32_t pu = 0; (core = next_core(a, node, &pu)) >= 0;)
+        cores += 1.0 / ranks_on[core];
+    return cores > 0 && cores < 1 ? cores : 1;
+}
+
+/* Shares the ranks that are active out in proportion to their weights; without weights each counts
+ * for itself. `ranks_on` is [node->core_count] zeros. */
+static void add_up(struct nuioa_step_load *load, const struct nuioa_plan *plan,
+                   const struct nuioa_node *node, uint32_t *ranks_on)
+{
+    double sum = 0, active = 0;
+    int64_t core;
     for (uint32_t i = 0; i < plan->task_count; i++)
+        for (uint32_t pu = 0; (core = next_core(&plan->assignments[i], node, &pu)) >= 0;)
+            ranks_on[core]++;
+    for (uint32_t i = 0; i < plan->task_count; i++) {
         sum += plan->assignments[i].weight;
+        active += active_part(&plan->assignments[i], node, ranks_on);
+    }
     for (uint32_t i = 0; i < plan->task_count; i++) {
         const struct nuioa_assignment *a = &plan->assignments[i];
-        double ranks = sum > 0 ? a->weight / sum * plan->task_count : 1;
+        double ranks = sum > 0 ? a->weight / sum * active : active_part(a, node, ranks_on);
         for (uint32_t k = 0; k < a->nic_count; k++) {
             struct nuioa_nic_load *entry = entry_of(load, &node->nics[a->nics[k]]);
             if (entry)
@@ -108,11 +142,13 @@ void other_steps_tell(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     struct other_steps *o = c->other_steps;
     struct nuioa_error err;
-    if (!o)
+    uint32_t *ranks_on = o ? calloc(c->node.core_count + 1, sizeof(*ranks_on)) : NULL;
+    if (!ranks_on)
         return;
     memset(o->own.nics, 0, sizeof(o->own.nics));
     o->own.nic_count = 0;
-    add_up(&o->own, plan, &c->node);
+    add_up(&o->own, plan, &c->node, ranks_on);
+    free(ranks_on);
     if (!o->own.nic_count)
         return;
     o->told = true;

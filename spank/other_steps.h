@@ -19,7 +19,8 @@ void other_steps_open(struct stepd_context *c, spank_t spank);
  * the array, until the next call or other_steps_close. */
 const double *other_steps_read(struct stepd_context *c);
 
-/* Tells the other steps which NICs the ranks of `plan` use. */
+/* Tells the other steps which NICs the ranks of `plan` use. Ranks that share cores count for no
+ * more than these cores, since they take turns on them. */
 void other_steps_tell(struct stepd_context *c, const struct nuioa_plan *plan);
 
 /* Takes back what other_steps_tell told, and frees c->other_steps, which may be NULL. */

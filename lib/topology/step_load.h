@@ -25,7 +25,7 @@
 struct nuioa_nic_load {
     char nic[48]; /* its label, as nuioa_nic_label makes it */
     /* How many ranks of average weight use the NIC: the step's ranks on this node, shared out in
-       proportion to their weights. */
+       proportion to their weights. Ranks that share cores count for no more than these cores. */
     double ranks;
 };
 

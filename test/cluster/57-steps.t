@@ -94,6 +94,15 @@ begin_steps "six -n6 -c1 --nuioa --nuioa-nic=mlx5_0" "four -n4 -c1 --nuioa --nui
 is "the third goes to the less loaded NIC" "$(held third)" mlx5_1:1
 end_steps "the steps end again"
 
+# 64 ranks on 16 cores count for 16: they are fewer than two times 12, and more than 12.
+begin_steps "many -n64 -O --nuioa --nuioa-nic=mlx5_0" "a -n12 -c1 --nuioa --nuioa-nic=mlx5_1" \
+    "second $wide" "b -n12 -c1 --nuioa --nuioa-nic=mlx5_1" "third $wide"
+is "ranks that share cores count for their cores" "$(held second),$(held third)" \
+    "mlx5_1:1,mlx5_0:1"
+like "topo --load says so" "$(in_node node1 nuioa topo --load |
+    awk '$1 == "mlx5_0:1" { print $2 }' | sort -g | tail -n 1)" '^16\.00$'
+end_steps "the steps with many ranks end"
+
 begin_steps "first $wide" "off -n1 -c16 --nuioa=off" "second -n1 -c16 --nuioa=export"
 is "a step with nuioa=off tells nothing, one with export is told and tells" \
     "$(held first),$(held second),$(files)" "mlx5_0:1,mlx5_1:1,2"
