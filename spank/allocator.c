@@ -3,7 +3,7 @@
 
 /* srun_check_flag() has checked the flags already. Each srun inside the allocation reads the other
  * option sources itself. */
-void allocator_init_post_opt(const struct flags *flags)
+void allocator_init_post_opt(const struct flags *flags, spank_t spank)
 {
-    flags_export(flags);
+    flags_export(flags, spank);
 }

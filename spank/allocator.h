@@ -7,6 +7,6 @@
 /* The hook init_post_opt in sbatch and salloc: exports the flags that the user typed, as
  * flags_export() does, to each srun inside the allocation. It cannot fail, and keeps no pointer to
  * `flags`. */
-void allocator_init_post_opt(const struct flags *flags);
+void allocator_init_post_opt(const struct flags *flags, spank_t spank);
 
 #endif

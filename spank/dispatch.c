@@ -30,6 +30,9 @@ int slurm_spank_init(spank_t spank, int argc, char **argv)
     switch (spank_context()) {
     case S_CTX_LOCAL:
     case S_CTX_ALLOCATOR:
+        flags_adopt_inherited();
+        flags_register(spank, on_flag);
+        break;
     case S_CTX_REMOTE: flags_register(spank, on_flag); break;
     case S_CTX_SLURMD: slurmd_init(argc, argv); break;
     default: break;
@@ -42,7 +45,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
     int64_t start = nuioa_clock_us();
     switch (spank_context()) {
     case S_CTX_LOCAL: srun_init_post_opt(&srun, argc, argv); break;
-    case S_CTX_ALLOCATOR: allocator_init_post_opt(&flags); break;
+    case S_CTX_ALLOCATOR: allocator_init_post_opt(&flags, spank); break;
     case S_CTX_REMOTE: stepd_init_post_opt(&stepd, spank, argc, argv); break;
     default: break;
     }

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define VARIABLE_TEXT 128
+
 /* This function of libslurm is in no header, and not in every release. Slurm binds symbols lazily,
  * so a missing one that is not weak would kill the process at the call. */
 extern uint16_t *slurm_get_srun_port_range(void) __attribute__((weak));
@@ -20,14 +22,36 @@ bool slurm_compat_port_range(uint16_t *first, uint16_t *last)
     return range != NULL;
 }
 
-void slurm_compat_unset_flag(const char *name)
+/* Writes the name of the variable of a flag to `text`, which has VARIABLE_TEXT bytes, and returns
+ * it. Slurm makes '_' of what is neither a letter nor a digit. */
+static const char *flag_variable(const char *prefix, const char *name, char *text)
 {
-    char variable[128];
-    snprintf(variable, sizeof(variable), "_SLURM_SPANK_OPTION_nuioa_%s", name);
-    for (char *c = variable; *c; c++)
+    snprintf(text, VARIABLE_TEXT, "%s_SLURM_SPANK_OPTION_nuioa_%s", prefix, name);
+    for (char *c = text; *c; c++)
         if (!isalnum((unsigned char)*c))
             *c = '_';
-    unsetenv(variable);
+    return text;
+}
+
+/* The first variable is for the batch step; Slurm makes that of each srun inside from the second,
+ * which is no environment variable. */
+void slurm_compat_unset_flag(spank_t spank, const char *name)
+{
+    char variable[VARIABLE_TEXT];
+    unsetenv(flag_variable("", name, variable));
+    spank_job_control_unsetenv(spank, variable);
+}
+
+const char *slurm_compat_inherited_flag(const char *name)
+{
+    char variable[VARIABLE_TEXT];
+    return getenv(flag_variable("SLURM_SPANK_", name, variable));
+}
+
+void slurm_compat_unset_inherited_flag(const char *name)
+{
+    char variable[VARIABLE_TEXT];
+    unsetenv(flag_variable("SLURM_SPANK_", name, variable));
 }
 
 /* Returns true if `text` is --overlap or an abbreviation that getopt takes for it; --over begins

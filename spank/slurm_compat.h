@@ -2,6 +2,7 @@
 #ifndef SPANK_SLURM_COMPAT_H
 #define SPANK_SLURM_COMPAT_H
 
+#include <slurm/spank.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,10 +26,17 @@
  * listen on any port, or this release of libslurm cannot tell. */
 bool slurm_compat_port_range(uint16_t *first, uint16_t *last);
 
-/* In sbatch and salloc: removes, from the environment of this process, the variable by which Slurm
- * hands the flag `name` (without "--") to the batch step alone. It does nothing if there is no such
- * variable. */
-void slurm_compat_unset_flag(const char *name);
+/* In init_post_opt of sbatch and salloc: Slurm hands the flag `name` (without "--") neither to the
+ * batch step nor to the sruns inside. It does nothing if Slurm would not. */
+void slurm_compat_unset_flag(spank_t spank, const char *name);
+
+/* Returns the value of the variable by which Slurm has handed the flag `name` from sbatch or salloc
+ * to each srun inside, or NULL: a text of the environment. srun, sbatch and salloc read it after
+ * slurm_spank_init, as if the flag were typed. */
+const char *slurm_compat_inherited_flag(const char *name);
+
+/* Removes that variable from the environment of this process. */
+void slurm_compat_unset_inherited_flag(const char *name);
 
 /* In srun, after it has read its options: returns true if --overlap is among them. Slurm tells it
  * neither to plugins nor to nodes, so the command line is read again. In a heterogeneous step an

@@ -161,6 +161,13 @@ spank_err_t spank_option_register(spank_t spank, struct spank_option *option)
     return ESPANK_SUCCESS;
 }
 
+/* Nothing here hands flags from salloc to srun but the environment. */
+spank_err_t spank_job_control_unsetenv(spank_t spank, const char *name)
+{
+    (void)spank, (void)name;
+    return fault_hits(FAULT_SLURM, 0) ? ESPANK_BAD_ARG : ESPANK_SUCCESS;
+}
+
 void stand_in_type(const char *flag)
 {
     const char *value = strchr(flag, '=');

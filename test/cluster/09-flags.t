@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The flags of sbatch, of #SBATCH lines and of salloc, and what each srun inside makes of them. Rank
+# 3 is placed beside the NIC (level 0) where ranks are placed, and is far from it where Slurm puts
+# it.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+
+full=(-w node1 -n16 --exclusive)
+inherited=SLURM_SPANK__SLURM_SPANK_OPTION_nuioa_nuioa # what Slurm makes of the flag of sbatch
+
+# submit N SCRIPT [SBATCH-ARG]...: sbatch -W of a job in which N ranks must start; what it printed
+# is in $out, and what it said on stderr in $err
+submit() {
+    local n=$1
+    printf '#!/bin/sh\n%s\n' "$2" >"$CLUSTER_DIR/home/job.sh"
+    shift 2
+    rm -f "$CLUSTER_DIR"/home/job.out "$CLUSTER_DIR"/home/job.err
+    tally "$n" sbatch -Q -W "${full[@]}" -o "$home/job.out" -e "$home/job.err" "$@" \
+        "$home/job.sh"
+    out=$(cat "$CLUSTER_DIR/home/job.out" 2>/dev/null)
+    err=$err$(cat "$CLUSTER_DIR/home/job.err" 2>/dev/null)
+}
+
+# said: the exit status, whether rank 3 was told anything, and its level
+said() { echo "$rc $(of 3 NUIOA_VERSION) $(of 3 NUIOA_LEVEL)"; }
+placed="0 1 0" told="0 1 1" nothing="0  "
+
+for default in off export on; do
+    plugin on "topology=$topology" "default=$default" hints=heavy=3 "${patient[@]}"
+    while read -r flag expected; do
+        submit 16 "srun $home/rank" "$flag"
+        is "default=$default, sbatch $flag" "$(said):$err" "${!expected}:"
+        submit 16 "#SBATCH $flag
+srun $home/rank"
+        is "default=$default, #SBATCH $flag" "$(said):$err" "${!expected}:"
+        tally 16 salloc -Q "${full[@]}" "$flag" srun "$home/rank"
+        is "default=$default, salloc $flag" "$(said):$err" "${!expected}:"
+    done <<'END'
+--nuioa placed
+--nuioa=on placed
+--nuioa=export told
+--nuioa=off nothing
+END
+done
+
+plugin on "topology=$topology" hints=heavy=3 "${patient[@]}"
+submit 16 "srun --nuioa=off $home/rank" --nuioa
+is "a flag of the inner srun wins: off" "$(said):$err" "$nothing:"
+submit 16 "srun --nuioa=export $home/rank" --nuioa
+is "a flag of the inner srun wins: export" "$(said):$err" "$told:"
+submit 16 "srun --nuioa $home/rank" --nuioa=export
+is "a plain flag of the inner srun wins" "$(said):$err" "$placed:"
+submit 16 "SLURM_NUIOA=off srun $home/rank" --nuioa=on
+is "a variable that the script sets wins over the flag of sbatch" "$(said):$err" "$nothing:"
+submit 16 "SLURM_NUIOA_LEADER=rank0 srun $home/rank" --nuioa=export --nuioa-leader=off
+is "that holds for every flag" "$(of 3 NUIOA_LEADER):$err" "0:"
+submit 16 "srun $home/rank" --nuioa --export=NONE
+is "sbatch --nuioa --export=NONE" "$(said):$err" "$placed:"
+tally 16 salloc -Q "${full[@]}" --nuioa sh -c "env | grep -c ^SLURM_SPANK_; srun $home/rank"
+is "nothing but SLURM_NUIOA is left behind" "$(head -n 1 <<<"$out"):$(said)" "0:$placed"
+inner="srun -n1 --overlap $home/rank; srun --nuioa -n1 --overlap $home/rank"
+tally 3 salloc -Q "${full[@]}" --nuioa srun -n1 sh -c "$home/rank; $inner"
+is "srun inside of srun" "$rc:$(all NUIOA_VERSION):$err" "0:1 1 1:"
+
+# A job in a job: it inherits SLURM_NUIOA, and may have a flag of its own.
+printf '#!/bin/sh\nsrun -n1 %s\n' "$home/rank" >"$CLUSTER_DIR/home/inner.sh"
+for flag in "" --nuioa --nuioa=export; do
+    submit 1 "sbatch -Q -W -w node2 -n1 -o $home/job.out $flag $home/inner.sh" --nuioa
+    is "sbatch $flag inside of sbatch --nuioa" "$rc:$(of 0 NUIOA_VERSION):$err" "0:1:"
+done
+tally 1 salloc -Q -w node1 -n1 --nuioa salloc -Q -w node2 -n1 --nuioa srun "$home/rank"
+is "salloc --nuioa inside of salloc --nuioa" "$rc:$(of 0 NUIOA_VERSION):$err" "0:1:"
+
+# A host with an older plugin leaves such variables behind.
+# left VARIABLE=VALUE... -- [SRUN-ARG]...: srun of 16 ranks where they are set
+left() {
+    local env=()
+    while [ "$1" != -- ]; do env+=("$1"); shift; done
+    shift
+    tally 16 env "${env[@]}" srun "${full[@]}" "$@" "$home/rank"
+}
+left "$inherited=(null)" --
+is "the text (null) from an older plugin is plain --nuioa" "$(said):$err" "$placed:"
+left "$inherited=export" --
+is "a value from an older plugin holds" "$(said):$err" "$told:"
+left "$inherited=(null)" -- --nuioa=off
+is "a flag wins over it" "$(said):$err" "$nothing:"
+left "$inherited=(null)" SLURM_NUIOA=off --
+is "SLURM_NUIOA wins over it" "$(said):$err" "$nothing:"
+left "$inherited=nonsense" --
+is "a wrong one loses no launch" "$(said)" "$nothing"
+one_line "and is one line"
+left "${inherited}_leader=rank0" SLURM_NUIOA=export --
+is "so with every flag" "$(of 3 NUIOA_LEADER):$err" "0:"
+user env "$inherited=(null)" sbatch -Q -W -w node2 -n1 -o "$home/job.out" "$home/inner.sh"
+out=$(cat "$CLUSTER_DIR/home/job.out")
+is "sbatch where it is left behind" "$rc:$(of 0 NUIOA_VERSION):$err" "0:1:"
+
+finish
