@@ -47,8 +47,7 @@ static int write_blocks(struct stepd_context *c, const struct nuioa_plan *plan, 
         return used;
     at += used;
     task->threads = begin_block(task, at);
-    if (plan->planned || c->options.mode != NUIOA_ON || !c->options.threads ||
-        c->step.cpus_per_task < 2)
+    if (plan->planned)
         return 0;
     return nuioa_environment_threads(plan, local, c->step.omp_threads, task->text + at,
                                      ROOM - (size_t)at);

@@ -170,6 +170,7 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
     step->overlaps = nuioa_variable(environment, OPTION_SOURCES_OVERLAP) ||
                      nuioa_variable(environment, "SLURM_OVERLAP");
     step->omp_threads = nuioa_omp_threads(environment);
+    step->threads_by_user = nuioa_threads_are_placed(environment);
     step->bound_by_user = is_bound_by_user(environment);
     step->memory_by_user = is_memory_by_user(environment);
     read_gpus(environment, step);

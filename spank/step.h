@@ -29,6 +29,7 @@ struct step {
     uint32_t cpus_per_task; /* as the user asked; 0: not known */
     uint32_t cpus_typed;    /* --cpus-per-task, if the user typed it for srun or the job; else 0 */
     uint32_t omp_threads;   /* the first number in OMP_NUM_THREADS; 0: not set */
+    bool threads_by_user;   /* the user places threads: OMP_PLACES or the like */
     char *cores;            /* a list of Slurm's own core numbers, such as "0-3"; NULL: not known */
     bool bound_by_user;     /* the user said by --cpu-bind which CPUs each task gets */
     bool memory_by_user;    /* the user said by --mem-bind where memory is */

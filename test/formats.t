@@ -59,7 +59,7 @@ documents "nuioa topo --json" warned "${printed[@]##*/}"
 
 "$here/formats.py" example nuioa-profile >"$work/profile"
 hagrid=(--topology "$machines/hagrid5.xml")
-prints plan-hints 0 "$tool" plan "${hagrid[@]}" --tasks 4 --cpus-per-task 2 --hints 0:4,1:3 --json
+prints plan-hints 0 "$tool" plan "${hagrid[@]}" --tasks 4 --cpus-per-task 4 --hints 0:4,1:3 --json
 prints plan-pairs 0 "$tool" plan "${hagrid[@]}" --tasks 16 --hints "$work/profile" --json
 prints plan-plain 0 "$tool" plan "${hagrid[@]}" --tasks 16 --leader off --json
 prints plan-no-nic 0 "$tool" plan --topology "$machines/laptop.xml" --tasks 2 --json

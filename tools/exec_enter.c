@@ -72,9 +72,8 @@ static void set_variables(struct exec_plan *e, char *block)
     if (!exec_plan_lacks_gpus(e) &&
         nuioa_environment_foreign(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
         set_block(block, false);
-    if (o->mode == NUIOA_ON && o->threads && e->cpus_per_task > 1 && !placed &&
-        nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block, BLOCK_SIZE) >=
-            0)
+    if (!placed && nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block,
+                                             BLOCK_SIZE) >= 0)
         set_block(block, false);
 }
 

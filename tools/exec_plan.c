@@ -191,6 +191,7 @@ static int fill_request(struct exec_plan *e, const char *stay, struct nuioa_requ
     fill_gpus(e);
     request->allowed_numas = e->node.emulated ? NULL : e->cpus.numas;
     request->threads = nuioa_omp_threads(environ);
+    request->threads_by_user = nuioa_threads_are_placed(environ);
     request->memory_by_user = e->cpus.has_memory_policy;
     request->unconfined = !e->options.force && !e->node.emulated && is_part_of_node(e);
     request->overlaps = nuioa_variable(environ, "SLURM_OVERLAP") != NULL;

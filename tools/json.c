@@ -352,6 +352,15 @@ static json_t *cost_of(const struct nuioa_plan *plan, bool *bad)
     return o;
 }
 
+static json_t *advice_of(const struct nuioa_plan *plan, bool *bad)
+{
+    json_t *array = json_array();
+    for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++)
+        if (plan->advice & 1u << i)
+            add(array, json_string(nuioa_advice_text((enum nuioa_advice)i)), bad);
+    return array;
+}
+
 int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node)
 {
     bool bad = false, led = plan->order_count > 0;
@@ -364,6 +373,7 @@ int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node)
     put(root, "moved", json_boolean(plan->moved), &bad);
     put(root, "planned", json_boolean(plan->planned), &bad);
     put(root, "reason", text(plan->reason), &bad);
+    put(root, "advice", advice_of(plan, &bad), &bad);
     put(root, "tasks", tasks, &bad);
     put(root, "order", ranks_of(plan, plan->order, plan->order_count, &bad), &bad);
     put(root, "near", led ? json_integer(plan->near) : json_null(), &bad);

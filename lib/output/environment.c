@@ -141,7 +141,7 @@ int nuioa_environment_threads(const struct nuioa_plan *plan, uint32_t local, uin
     char places[NUIOA_BLOCK_ENTRY_MAX];
     if (nuioa_block_begin(&b, env, size) < 0)
         return -ENOSPC;
-    if (nuioa_places_text(assignment, places, sizeof(places))) {
+    if (plan->binds_threads && nuioa_places_text(assignment, places, sizeof(places))) {
         nuioa_block_put(&b, "OMP_PLACES=%s", places);
         nuioa_block_put(&b, "OMP_PROC_BIND=%s", spreads(plan) ? "spread" : "close");
         put_progress(&b, plan, local, omp_threads);

@@ -37,9 +37,11 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
                               const struct nuioa_options *options, uint32_t local, char *env,
                               size_t size);
 
-/* Writes the variables of other programs that place the threads of a rank: OMP_PLACES, with the
- * core nearest the NIC first, and OMP_PROC_BIND. The block is empty if the rank has no OMP places,
- * or if their text has 4096 bytes or more. `omp_threads` is the number of OpenMP threads that the
+/* Writes the variables of other programs that bind the threads of a rank: OMP_PLACES, with the core
+ * nearest the NIC first, and OMP_PROC_BIND. The block is empty unless plan->binds_threads: libgomp
+ * binds the first thread of each program that it is loaded into, and all that this forks, so that
+ * somebody must have said that it is right. It is also empty if the rank has no OMP places, or if
+ * their text has 4096 bytes or more. `omp_threads` is the number of OpenMP threads that the
  * user set, 0 if none was set.
  *
  * If the OpenMP threads leave a CPU near the NIC, the thread by which an MPI library makes progress

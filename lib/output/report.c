@@ -85,6 +85,9 @@ char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *
     else
         print_ranks(plan, node, out);
     nuioa_text_table_wrap(out, 0, plan->reason);
+    for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++)
+        if (plan->advice & 1u << i)
+            nuioa_text_table_wrap(out, 0, nuioa_advice_text((enum nuioa_advice)i));
     print_cost(plan, out);
     for (unsigned i = 0; i < plan->warnings.count; i++) {
         char line[300];

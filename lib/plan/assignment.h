@@ -66,7 +66,7 @@ struct nuioa_assignment {
     uint32_t level;       /* distance level from `nic` to `cpus`; NUIOA_NO_LEVEL if unknown */
     enum nuioa_memory memory;
     hwloc_bitmap_t memory_numas; /* OS indexes; empty for NUIOA_MEMORY_DEFAULT */
-    /* One OMP place for each core of `cpus`, the core nearest the NIC first; 0: export none. */
+    /* One OMP place for each core of `cpus`, the core nearest the NIC first; 0: none. */
     uint32_t place_count;
     hwloc_bitmap_t *places; /* [place_count]: OS indexes */
 };

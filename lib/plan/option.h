@@ -48,12 +48,12 @@ struct nuioa_options {
     enum nuioa_gpu_mode gpus; /* whether CPUs follow GPUs */
     enum nuioa_mem mem;
     enum nuioa_leader leader;
-    unsigned rails;       /* how many NICs a rank gets; 0: auto (plan/rail_assign.h) */
-    bool rails_connected; /* every NIC of the job can reach every other one */
-    bool threads;         /* true: auto; false: off */
-    unsigned export_set;  /* bits NUIOA_EXPORT_*; valid after nuioa_options_finish */
-    bool export_given;    /* a source has set `export`; else the mode decides */
-    bool coll;            /* preload libnuioa-coll */
+    unsigned rails;            /* how many NICs a rank gets; 0: auto (plan/rail_assign.h) */
+    bool rails_connected;      /* every NIC of the job can reach every other one */
+    enum nuioa_switch threads; /* on: variables bind OpenMP threads; off: not even told where */
+    unsigned export_set;       /* bits NUIOA_EXPORT_*; valid after nuioa_options_finish */
+    bool export_given;         /* a source has set `export`; else the mode decides */
+    bool coll;                 /* preload libnuioa-coll */
     enum nuioa_switch gather;
     unsigned timeout_ms; /* time limit of the rendezvous of the nodes with srun */
     /* Only plugstack.conf and the command line of nuioa(1) can set the fields from here on. */

@@ -293,9 +293,10 @@ const struct nuioa_option nuioa_option_table[] = {
     { "leader", "near|rank0|off", "near",
       "who leads the node in collectives: the rank nearest the NIC, the lowest rank, nobody",
       false, set_word, FIELD(leader) },
-    { "threads", "auto|off", "auto",
-      "OMP_PLACES with the core nearest the NIC first, and progress-thread variables",
-      false, set_bool, FIELD(threads) },
+    { "threads", "auto|on|off", "auto",
+      "on: with -c, bind OpenMP threads to cores (OMP_PLACES), the first one nearest the NIC, and "
+      "the MPI library's progress thread; auto: only say which core that is (NUIOA_COMM_CPUS)",
+      false, set_word, FIELD(threads) },
     { "export", "env|pmix|locality|ucx|ofi|nccl|psm|mpich|none", "env,pmix,locality",
       "how ranks are told, comma list; env,pmix with --nuioa=export; a variable the user set stays",
       false, set_export, FIELD(export_set) },

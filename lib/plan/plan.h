@@ -47,14 +47,15 @@ struct nuioa_request {
     /* The value of nuioa_cpu_us() (this thread's processor time, in microseconds) past which there
      * is no plan (-ETIME); 0 means no limit. */
     uint64_t cpu_until_us;
-    bool hinted;         /* hints gave the weights; else all weights are 0 */
-    bool bound_by_user;  /* the user gave --cpu-bind */
-    bool memory_by_user; /* the user gave --mem-bind */
-    bool sees_gpu;       /* the step has a GPU */
-    bool overlaps;       /* other steps may use the same CPUs: the user gave --overlap */
-    bool unconfined;     /* the tasks' CPUs are not, or not surely, only those of the step */
-    bool planned;        /* the plan will not be carried out: it is for another machine */
-    const char *stay;    /* why no rank may move, if only the caller knows; NULL: ranks may */
+    bool hinted;          /* hints gave the weights; else all weights are 0 */
+    bool bound_by_user;   /* the user gave --cpu-bind */
+    bool memory_by_user;  /* the user gave --mem-bind */
+    bool threads_by_user; /* the user places threads: OMP_PLACES or the like */
+    bool sees_gpu;        /* the step has a GPU */
+    bool overlaps;        /* other steps may use the same CPUs: the user gave --overlap */
+    bool unconfined;      /* the tasks' CPUs are not, or not surely, only those of the step */
+    bool planned;         /* the plan will not be carried out: it is for another machine */
+    const char *stay;     /* why no rank may move, if only the caller knows; NULL: ranks may */
 };
 
 /* The term of J for the load of the NICs (plan/rail_load.h). */
@@ -68,10 +69,13 @@ struct nuioa_load_term {
 struct nuioa_plan {
     bool moved;       /* some rank does not run where Slurm put it */
     bool planned;     /* as in the request */
-    char reason[224]; /* one line: why ranks moved or did not move */
+    char reason[216]; /* one line: why ranks moved or did not move */
     enum nuioa_reason why;
+    uint32_t advice; /* what the user may type: a bit for each enum nuioa_advice, the first is 1 */
     enum nuioa_policy policy;
     bool hinted; /* as in the request */
+    bool
+        binds_threads; /* the variables that bind threads are for these ranks: threads=on, and -c */
     uint32_t task_count;
     struct nuioa_assignment *assignments; /* [task_count], by local rank */
     uint32_t order_count;                 /* 0 if leader=off, else task_count */

@@ -161,17 +161,41 @@ static int list_cores(const struct nuioa_node *node, const struct nuioa_assignme
     return 0;
 }
 
+/* Returns true if somebody said that ranks have CPUs for several threads. */
+static bool has_room_for_threads(const struct nuioa_request *r)
+{
+    return r->cpus_per_task > 1 || r->cpus_typed > 1;
+}
+
+/* Notes what the user may type about the threads of a rank, whose cores are sorted by distance. To
+ * bind threads helps if a core is nearer the NIC than another one, or if the cores have memory of
+ * their own. */
+static void advise_on_threads(const struct planner *p, const struct nuioa_assignment *assignment,
+                              const struct omp_place *cores, uint32_t count)
+{
+    const struct nuioa_request *r = p->request;
+    const struct omp_place *first = &cores[0], *last = &cores[count - 1];
+    bool differ = first->level != last->level || first->tie != last->tie ||
+                  hwloc_bitmap_weight(assignment->numas) > 1;
+    if (r->options->mode != NUIOA_ON || r->threads_by_user || r->threads == 1)
+        return;
+    if (r->options->threads == NUIOA_SWITCH_AUTO && has_room_for_threads(r) && differ)
+        p->plan->advice |= 1u << NUIOA_ADVICE_THREADS;
+    if (r->options->threads == NUIOA_SWITCH_ON && !has_room_for_threads(r))
+        p->plan->advice |= 1u << NUIOA_ADVICE_THREADS_NEED_C;
+}
+
 /* Returns false for ranks that share their CPUs, or that the user left unbound: the kernel places
  * their threads. */
 static bool places_wanted(const struct planner *p, const struct nuioa_assignment *assignment)
 {
     const struct nuioa_request *r = p->request;
-    return r->options->threads && r->options->mode != NUIOA_OFF &&
+    return r->options->threads != NUIOA_SWITCH_OFF && r->options->mode != NUIOA_OFF &&
            (assignment->moved || !(nuioa_unbound(p) && (r->task_count > 1 || r->bound_by_user)));
 }
 
-/* Makes one OMP place for each core, the core nearest the rank's NIC first, because OpenMP runs
- * thread 0 there, which communicates. A rank with one core gets no places. */
+/* Makes one OMP place for each core, the core nearest the rank's NIC first, because thread 0, which
+ * communicates, belongs there. A rank with one core gets no places. */
 static int list_places(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_node *node = p->request->node;
@@ -187,6 +211,7 @@ static int list_places(const struct planner *p, struct nuioa_assignment *assignm
         for (uint32_t i = 0; i < count; i++)
             measure_place(p, assignment, &cores[i]);
         qsort(cores, count, sizeof(*cores), nearer_place);
+        advise_on_threads(p, assignment, cores, count);
         assignment->places = malloc(count * sizeof(*assignment->places));
         rc = assignment->places ? 0 : -ENOMEM;
     }
@@ -237,6 +262,9 @@ int nuioa_plan_derive(struct planner *p)
     const struct nuioa_request *r = p->request;
     struct nuioa_plan *plan = p->plan;
     plan->moved = false;
+    plan->advice = 0;
+    plan->binds_threads = r->options->threads == NUIOA_SWITCH_ON && r->options->mode == NUIOA_ON &&
+                          has_room_for_threads(r);
     for (uint32_t i = 0; i < plan->task_count; i++) {
         struct nuioa_assignment *assignment = &plan->assignments[i];
         assignment->rank = r->tasks[i].rank;

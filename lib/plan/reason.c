@@ -97,6 +97,18 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_BIND_FAILED] = "binding failed: ranks stay where Slurm put them",
 };
 
+static const char *const advice_texts[NUIOA_ADVICE_COUNT] = {
+    [NUIOA_ADVICE_THREADS] = "OpenMP threads run where the kernel puts them (--nuioa-threads=on "
+                             "binds each to a core, the first one nearest the NIC)",
+    [NUIOA_ADVICE_THREADS_NEED_C] = "threads=on binds no thread: nobody said how many CPUs a rank "
+                                    "has for threads (-c N of srun, sbatch or salloc, N above 1)",
+};
+
+const char *nuioa_advice_text(enum nuioa_advice advice)
+{
+    return advice_texts[advice];
+}
+
 const char *nuioa_reason_text(enum nuioa_reason reason)
 {
     return texts[reason];

@@ -69,6 +69,16 @@ enum nuioa_reason {
     NUIOA_REASON_COUNT
 };
 
+/* What a user may type who knows more of the program than a plan can. */
+enum nuioa_advice {
+    NUIOA_ADVICE_THREADS,        /* -c was typed; threads=on would bind threads */
+    NUIOA_ADVICE_THREADS_NEED_C, /* threads=on, and nobody typed -c */
+    NUIOA_ADVICE_COUNT
+};
+
+/* Returns the sentence for it, a constant text with less than 256 bytes. */
+const char *nuioa_advice_text(enum nuioa_advice advice);
+
 /* Returns the sentence, a constant text: what was done, why, and, where nothing could be done, what
  * to type. "" for NUIOA_REASON_OTHER. Where that for NUIOA_REASON_CPU_MOVED has N and M, the reason
  * of a plan has numbers. */

@@ -121,6 +121,7 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     head->core_count = s->node->core_count;
     head->policy = (uint32_t)plan->policy;
     head->planned = plan->planned;
+    head->advice = plan->advice;
     head->cost_before = plan->gpus_left ? -1 : plan->mapping.cost_start;
     head->cost_after = plan->mapping.cost;
     head->bound = plan->bound_known ? plan->mapping.bound : -1;

@@ -20,7 +20,8 @@ struct node_class {
 };
 
 struct node {
-    char host[64], reason[224];
+    char host[64], reason[216];
+    uint32_t advice;   /* a bit for each enum nuioa_advice */
     uint32_t class_id; /* UINT32_MAX: its record has not come */
     /* A copy of its record while the job is small enough for a line per rank, else NULL. */
     char *bytes;
@@ -197,6 +198,7 @@ void summary_add(struct summary *s, const struct record *r)
         return;
     nuioa_copy(node->host, sizeof(node->host), h->host);
     nuioa_copy(node->reason, sizeof(node->reason), h->reason);
+    node->advice = h->advice;
     node->class_id = class_of(s, r);
     keep_warnings(node, r);
     if (node->class_id != UINT32_MAX) {
@@ -373,12 +375,17 @@ static void print_groups(const struct host_groups *groups, const char *head, FIL
         fprintf(out, "  and %u more\n", groups->omitted);
 }
 
+/* Prints why ranks moved or did not, and what the user may type. */
 static void print_reasons(const struct summary *s, FILE *out)
 {
     struct host_groups *groups = calloc(1, sizeof(*groups));
     for (uint32_t i = 0; groups && i < s->node_count; i++)
         if (s->nodes[i].class_id != UINT32_MAX)
             host_groups_add(groups, s->nodes[i].host, s->nodes[i].reason);
+    for (uint32_t k = 0; groups && k < NUIOA_ADVICE_COUNT; k++)
+        for (uint32_t i = 0; i < s->node_count; i++)
+            if (s->nodes[i].advice & 1u << k)
+                host_groups_add(groups, s->nodes[i].host, nuioa_advice_text((enum nuioa_advice)k));
     if (groups) {
         print_groups(groups, "", out);
         host_groups_free(groups);

@@ -64,7 +64,7 @@
  * WIRE_MAGIC, and so does another version of this protocol. Texts end with a NUL. */
 
 #define WIRE_VARIABLE "SLURM_NUIOA_SRUN"
-#define WIRE_VERSION 6
+#define WIRE_VERSION 7
 #define WIRE_MAGIC (0x6e756900u | WIRE_VERSION)
 #define WIRE_KEY_SIZE 32     /* bytes */
 #define WIRE_TAG_SIZE 32     /* bytes */
@@ -169,7 +169,9 @@ struct wire_record {
     uint32_t table_timeout_ms;             /* after the record, how long the node waits for TABLE */
     double cost_before, cost_after, bound; /* J and its lower bound (nuioa(7)); < 0: unknown */
     char host[64];
-    char reason[224];   /* why ranks moved or did not move, or why there is no plan */
+    char reason[216];   /* why ranks moved or did not move, or why there is no plan */
+    uint32_t advice;    /* a bit for each enum nuioa_advice (plan/reason.h), the first is 1 */
+    uint32_t zero;      /* padding, 0 */
     char distances[16]; /* source of the distances, such as "slit" */
     /* struct wire_nic nics[nic_count]; struct wire_line lines[line_count]; char
      * warnings[warning_count][256]; char text[text_length] */

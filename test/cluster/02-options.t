@@ -79,6 +79,7 @@ leader near
 leader rank0
 leader off
 threads auto
+threads on
 threads off
 export env,pmix
 export env,ucx,ofi,nccl,psm,mpich
@@ -98,7 +99,7 @@ nic=mlx5_0
 rails=connected
 mem=off
 leader=rank0
-threads=auto
+threads=on
 export=env
 gather=off
 timeout_ms=100

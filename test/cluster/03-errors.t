@@ -20,7 +20,7 @@ rails none auto|number
 rails 0 from.1.to
 mem strict local
 leader first near
-threads many auto
+threads many auto.*on.*off
 export everything env
 gather perhaps auto
 timeout_ms soon ms|number|integer

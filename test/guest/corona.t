@@ -40,7 +40,9 @@ threads_of() {
     shift
     while [[ $1 =~ ^[A-Z_]+= ]]; do env+=("$1"); shift; done
     for option; do [[ $plugin = no && $option = --nuioa* ]] || options+=("$option"); done
-    ranks=$(as_user env "${env[@]}" timeout 90 srun "${options[@]}" threads | sort -t= -k2n)
+    ranks=$(as_user env "${env[@]}" timeout 90 srun "${options[@]}" threads 2>/tmp/said |
+        sort -t= -k2n)
+    said=$(cat /tmp/said)
 }
 
 # firsts: the CPU of each rank's thread 0
@@ -74,9 +76,20 @@ lowest() {
     echo $count
 }
 
+# A program that only links libgomp, or forks, keeps all its CPUs.
+threads_of 12 -n4 -c12 --nuioa=report --nuioa-hints=heavy=1,3
+is "4 ranks x 12 threads: no rank, child or thread is bound to fewer CPUs than its rank has" \
+    "$(values main), $(values child), $(values own), $(nics | tr ' ' '\n' | grep -c eth)" \
+    "$(repeat 4 12), $(repeat 4 12), $(repeat 4 0), 4"
+is "nothing that binds threads is set; the report says what to type" \
+    "$(grep -cE 'OMP_P|MPIR_|I_MPI_' <<<"$ranks"), $(says "--nuioa-threads=on binds each")" "0, 1"
+threads_of 12 -n1 -c48 --nuioa
+is "one rank with all cores: it and its child keep them" "$(values main) $(values child), $(nics)" \
+    "48 48, eth0"
+
 # Slots of two dies: 0 and 1, 2 and 3, and two on the other socket. Of the second the NIC's die is
 # the last one, where thread 0 would not be by itself.
-threads_of 12 -n4 -c12 --nuioa --nuioa-hints=heavy=1,3
+threads_of 12 -n4 -c12 --nuioa --nuioa-threads=on --nuioa-hints=heavy=1,3
 is "4 ranks x 12 threads: thread 0 of the heavy ones is on a NIC's die" \
     "$(firsts | cut -d' ' -f2,4 | tr ' ' '\n' | sort -n | paste -s -d' ')" "0 18"
 is "of each rank it is on the lowest level, and each thread has a CPU of its own" \
@@ -86,7 +99,7 @@ is "all threads, the nearest die's first" \
     "$(values cpus | tr ' ' '\n' |
         grep -cxe "$(seq -s, 0 11)" -e "$(seq -s, 18 23),$(seq -s, 12 17)")" 2
 
-threads_of 3 -n4 -c12 --nuioa --nuioa-hints=heavy=1,3
+threads_of 3 -n4 -c12 --nuioa --nuioa-threads=on --nuioa-hints=heavy=1,3
 is "3 threads: on the nearest cores" \
     "$(values cpus | tr ' ' '\n' | grep -cE '^(0,1,2|18,19,20)$')" 2
 # The first four of the list are the ranks' own.
@@ -95,7 +108,7 @@ is "the progress threads of MPICH and Intel MPI get the next core" \
     "$(values MPIR_CVAR_PROGRESS_THREAD_AFFINITY | cut -d' ' -f1 | cut -d, -f1-4), \
 $(values I_MPI_ASYNC_PROGRESS_PIN | cut -d' ' -f1 | cut -d, -f1-4)" "$next, $next"
 
-threads_of 8 -n1 -c48 --nuioa
+threads_of 8 -n1 -c48 --nuioa --nuioa-threads=on
 is "one rank with all cores: thread 0 beside the NIC, the others on all dies" \
     "$(firsts), $(numas | tr ' ' '\n' | sort -u | wc -l) NUMA nodes, $(values own)" \
     "0, 8 NUMA nodes, 8"
@@ -103,11 +116,12 @@ is "one rank with all cores: thread 0 beside the NIC, the others on all dies" \
 # The settings of the user are kept. (Without the plugin nothing changes them.)
 [ "$plugin" = yes ] || { done_testing; exit; }
 for theirs in 'OMP_PLACES={5}' OMP_PROC_BIND=false GOMP_CPU_AFFINITY=5 KMP_AFFINITY=none; do
-    threads_of 2 "$theirs" -n1 -c48 --nuioa
+    threads_of 2 "$theirs" -n1 -c48 --nuioa --nuioa-threads=on
     is "with $theirs no place is set" "$(grep -o ' \(OMP_P\|GOMP_C\|KMP_\|MPIR\|I_MPI\)[^ ]*' \
         <<<"$ranks"), $(values NUIOA_VERSION)" " $theirs, 1"
 done
-threads_of 2 MPICH_PROGRESS_THREAD_AFFINITY=5 I_MPI_ASYNC_PROGRESS_THREADS=2 -n1 -c48 --nuioa
+threads_of 2 MPICH_PROGRESS_THREAD_AFFINITY=5 I_MPI_ASYNC_PROGRESS_THREADS=2 -n1 -c48 --nuioa \
+    --nuioa-threads=on
 is "nor with other variables of progress threads" \
     "$(values OMP_PROC_BIND), $(grep -o ' \(MPIR_\|I_MPI_\)[^ ]*' <<<"$ranks")" \
     "spread,  I_MPI_ASYNC_PROGRESS_THREADS=2"

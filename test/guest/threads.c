@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 // Prints, in one line, where the OpenMP threads of this process run, seen from inside them:
 //
-//   rank=0 own=12 cpus=18,19,...
+//   rank=0 main=12 child=12 own=12 cpus=18,19,...
 //
-// own: how many threads are bound to a CPU of their own; cpus: on which each finds itself; then of
-// the environment what places threads.
+// main: on how many CPUs the process may run before its first parallel region, with libgomp loaded;
+// child: on how many a process may that it forks there; own: how many threads are bound to a CPU of
+// their own; cpus: on which each finds itself; then of the environment what places threads.
 
 #define _GNU_SOURCE
 #include <omp.h>
@@ -12,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MAX_THREADS 256
 
@@ -29,8 +32,26 @@ static void add_environment(FILE *out)
                 fprintf(out, " %s", *entry);
 }
 
+static int width(void)
+{
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    return CPU_COUNT(&set);
+}
+
+// A forked process says by its exit status on how many CPUs it may run: at most 255.
+static int width_of_child(void)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(width());
+    return child > 0 && waitpid(child, &status, 0) == child ? WEXITSTATUS(status) : -1;
+}
+
 int main(void)
 {
+    int main_width = width(), child_width = width_of_child();
     int cpus[MAX_THREADS], bound[MAX_THREADS], threads = 0, own = 0;
     char *text = NULL;
     size_t size;
@@ -58,7 +79,8 @@ int main(void)
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return 1;
-    fprintf(out, "rank=%s own=%d cpus=", getenv("SLURM_PROCID"), own);
+    fprintf(out, "rank=%s main=%d child=%d own=%d cpus=", getenv("SLURM_PROCID"), main_width,
+            child_width, own);
     for (int i = 0; i < threads; i++)
         fprintf(out, "%s%d", i ? "," : "", cpus[i]);
     add_environment(out);

@@ -30,6 +30,13 @@ static const char *thread_variable(struct plan_case *s, unsigned local, unsigned
     return find(env, name);
 }
 
+static const char *block_of_threads(struct plan_case *s, unsigned omp_threads)
+{
+    static char env[16384];
+    assert_true(nuioa_environment_threads(&s->plan, 0, omp_threads, env, sizeof(env)) > 0);
+    return env;
+}
+
 static void test_threads(void **state)
 {
     (void)state;
@@ -37,6 +44,11 @@ static void test_threads(void **state)
     char text[256];
     machine_quad(&s->node);
     plan_case_on(s, 2, 8); /* NUMA nodes 0-1, 2-3 */
+    s->request.cpus_per_task = 8;
+    plan_case_make(s);
+    /* It would bind a program that only links libgomp to one core, with all that it forks. */
+    assert_string_equal(block_of_threads(s, 0), "");
+    plan_case_option(s, "threads", "on");
     plan_case_make(s);
     /* NIC on NUMA node 1 = cores 2 and 3, which come first */
     assert_string_equal(nuioa_places_text(&s->plan.assignments[0], text, sizeof(text)),
@@ -53,6 +65,8 @@ static void test_threads(void **state)
     machine_quad(&s->node);
     plan_case_on(s, 1,
                  16); /* an unbound rank alone gets places, unless the user asked for no binding */
+    s->request.cpus_typed = 16;
+    plan_case_option(s, "threads", "on");
     plan_case_make(s);
     assert_int_equal(s->plan.assignments[0].place_count, 8);
     assert_string_equal(thread_variable(s, 0, 0, "OMP_PROC_BIND"), "spread");
@@ -108,6 +122,10 @@ static void test_progress(void **state)
     struct plan_case *s = plan_case_new();
     machine_quad(&s->node);
     plan_case_on(s, 2, 8); /* places {2,10},{3,11},{0,8},{1,9} and those of NUMA nodes 2-3 */
+    s->request.cpus_per_task = 8;
+    plan_case_make(s);
+    assert_string_equal(block_of_threads(s, 3), "");
+    plan_case_option(s, "threads", "on");
     plan_case_make(s);
     for (unsigned i = 0; i < 2; i++) {
         assert_string_equal(thread_variable(s, 1, 1, progress[i]), "3,7,4,5");
@@ -121,6 +139,8 @@ static void test_progress(void **state)
     s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 1, 16); /* one rank, one hardware thread a core */
+    s->request.cpus_per_task = 16;
+    plan_case_option(s, "threads", "on");
     plan_case_make(s);
     assert_string_equal(thread_variable(s, 0, 8, progress[0]),
                         "11,11,6,7,12,13,14,15,2,3,4,5,8,9,0,1");

@@ -54,7 +54,7 @@ static void test_defaults(void **state)
     assert_int_equal(options.leader, NUIOA_LEADER_NEAR);
     assert_int_equal(options.rails, 0);
     assert_false(options.rails_connected);
-    assert_true(options.threads);
+    assert_int_equal(options.threads, NUIOA_SWITCH_AUTO);
     assert_false(options.coll);
     assert_int_equal(options.gather, NUIOA_SWITCH_AUTO);
     assert_int_equal(options.timeout_ms, 500);
@@ -146,8 +146,10 @@ static void test_words(void **state)
     assert_int_equal(options.leader, NUIOA_LEADER_RANK0);
     accept("gather", "off");
     assert_int_equal(options.gather, NUIOA_SWITCH_OFF);
+    accept("threads", "on");
+    assert_int_equal(options.threads, NUIOA_SWITCH_ON);
     accept("threads", "off");
-    assert_false(options.threads);
+    assert_int_equal(options.threads, NUIOA_SWITCH_OFF);
     accept("coll", "on");
     assert_true(options.coll);
     accept("trace", "/tmp/p");

@@ -89,6 +89,7 @@ static void *make_record(uint32_t node, uint32_t state, const char *numa, uint32
         .cost_after = 8,
         .bound = -1,
         .reason = "why",
+        .advice = UINT32_MAX, /* also what this version does not know */
     };
     struct wire_nic nic = { .label = "mlx5_0:1", .state = state, .usable = state == 2 };
     *length = sizeof(head) + sizeof(nic) + count * sizeof(struct wire_line);
@@ -395,6 +396,7 @@ static void report(void **state)
     assert_null(strstr(text, "n5: "));
     assert_non_null(strstr(text, " 0-1  PIX"));
     assert_non_null(strstr(text, "cost 60 -> 48 (20.0 % less)"));
+    assert_non_null(strstr(text, "\nn[1-6]: OpenMP threads run where the kernel puts them"));
     free(text);
     text = summarize(200, 2);
     assert_non_null(strstr(text, "n[1-2,5-200]"));

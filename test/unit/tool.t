@@ -189,7 +189,7 @@ nic mlx5_*
 rails 2,connected
 mem interleave
 leader rank0
-threads off
+threads on
 export env,ucx
 coll on
 trace /tmp/x
@@ -268,8 +268,8 @@ run topo --json
 is "topo --json: this machine" "$status|$(json "d['host']")" "0|$(uname -n)"
 
 run plan --topology "$hagrid" --tasks 16 --hints "$weights" --json
-is "plan --json: keys" "$(json "*d")" "nuioa host policy moved planned reason tasks order near\
- leader rail_leaders cost distance_source mapper evaluations time_us warnings"
+is "plan --json: keys" "$(json "*d")" "nuioa host policy moved planned reason advice tasks order\
+ near leader rail_leaders cost distance_source mapper evaluations time_us warnings"
 is "plan --json: keys of a task" "$(json "*d['tasks'][0]")" \
     "local rank weight cpus numa nic nics gpus path level memory leader places was level_was\
  heavier partners on_node beside cost why"
@@ -324,6 +324,10 @@ printf '%s\n' 0-1 2,3 4-5 >"$work/binding"
 run plan --topology "$hagrid" --binding "$work/binding" --nuioa export --json
 is "plan --json: --binding" "$(json "*(t['cpus'] for t in d['tasks'])")" "0-1 2-3 4-5"
 is "plan --json: places of the cores" "$(json "d['tasks'][1]['places']")" "{2},{3}"
+run plan --topology "$hagrid" --tasks 2 --cpus-per-task 8 --mem off --json
+like "plan --json: what may be typed" "$(json "*d['advice']")" '^[^,]*--nuioa-threads=on binds'
+run plan --topology "$hagrid" --tasks 2 --cpus-per-task 8 --mem off --threads on --json
+is "... not where it was" "$(json "d['advice']")" "[]"
 run plan --topology "$hagrid" --binding <(printf '%s\n' 7 6) --nuioa export --json
 is "plan --json: --binding from a pipe" "$(json "*(t['cpus'] for t in d['tasks'])")" "7 6"
 run plan --topology "$hagrid" --tasks 3 --allowed 4-7,12 --nuioa export --json

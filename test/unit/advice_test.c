@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* What a report says that the user may type: only where it helps, and as doc/report.md has it. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "machine.h"
+#include "output/report.h"
+#include "plan_case.h"
+
+/* Checks that the plan gives this advice and no other one, which is a bit mask, and that its report
+ * has the sentences. */
+static void advises(struct plan_case *s, uint32_t wanted)
+{
+    plan_case_make(s);
+    if (s->plan.advice != wanted)
+        fail_msg("advice %x, wanted %x", s->plan.advice, wanted);
+    char *report = nuioa_report_text(&s->plan, &s->node, &s->options, false);
+    for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++) {
+        char begin[24]; /* the report breaks longer texts into lines */
+        nuioa_copy(begin, sizeof(begin), nuioa_advice_text((enum nuioa_advice)i));
+        assert_int_equal(strstr(report, begin) != NULL, wanted >> i & 1);
+    }
+    free(report);
+}
+
+/* The NIC is on NUMA node 5 of 8, each of two cores. */
+static struct plan_case *hagrid5(unsigned tasks, unsigned cpus_per_task)
+{
+    struct plan_case *s = plan_case_new();
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, tasks, cpus_per_task);
+    s->options.asked = true;
+    s->request.cpus_typed = s->request.cpus_per_task = cpus_per_task;
+    s->options.mem = NUIOA_MEM_OFF; /* a case of its own */
+    return s;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    struct plan_case *s = hagrid5(2, 8);
+    advises(s, 1 << NUIOA_ADVICE_THREADS);
+    assert_false(s->plan.binds_threads);
+    s->request.threads = 8;
+    advises(s, 1 << NUIOA_ADVICE_THREADS);
+    s->request.threads = 1;
+    advises(s, 0);
+    s->request.threads = 0;
+    s->request.threads_by_user = true;
+    advises(s, 0);
+    s->request.threads_by_user = false;
+
+    plan_case_option(s, "threads", "on");
+    advises(s, 0);
+    assert_true(s->plan.binds_threads);
+    plan_case_option(s, "threads", "off");
+    advises(s, 0);
+    assert_false(s->plan.binds_threads);
+    plan_case_option(s, "threads", "on");
+    plan_case_option(s, "nuioa", "export");
+    advises(s, 0);
+    assert_false(s->plan.binds_threads);
+    plan_case_free(s);
+
+    s = hagrid5(8, 2); /* cores of one NUMA node are equally near, and have the same memory */
+    advises(s, 0);
+    plan_case_free(s);
+}
+
+/* -c of sbatch says how many CPUs a rank has for threads; a step wider than its ranks does not. */
+static void test_no_threads_said(void **state)
+{
+    (void)state;
+    struct plan_case *s = hagrid5(2, 8);
+    s->request.cpus_per_task = 1;
+    advises(s, 1 << NUIOA_ADVICE_THREADS);
+    plan_case_option(s, "threads", "on");
+    advises(s, 0);
+    assert_true(s->plan.binds_threads);
+
+    s->request.cpus_typed = 0;
+    advises(s, 1 << NUIOA_ADVICE_THREADS_NEED_C);
+    assert_false(s->plan.binds_threads);
+    s->request.threads = 1;
+    advises(s, 0);
+    s->request.threads = 0;
+    plan_case_option(s, "threads", "auto");
+    advises(s, 0);
+    plan_case_free(s);
+
+    s = hagrid5(16, 1); /* ranks of one core have no threads to place */
+    plan_case_option(s, "threads", "on");
+    advises(s, 0);
+    plan_case_free(s);
+}
+
+/* doc/report.md has every sentence, and each fits into a line that nodes send. */
+static void test_page(void **state)
+{
+    (void)state;
+    char path[4096], *page = calloc(1, 1 << 20);
+    const char *top = getenv("srcdir");
+    snprintf(path, sizeof(path), "%s/../../doc/report.md", top ? top : ".");
+    FILE *in = fopen(path, "re");
+    assert_non_null(in);
+    assert_true(fread(page, 1, (1 << 20) - 1, in) > 0);
+    fclose(in);
+    for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++) {
+        const char *text = nuioa_advice_text((enum nuioa_advice)i);
+        assert_true(strlen(text) < 256);
+        if (!strstr(page, text))
+            fail_msg("doc/report.md lacks: %s", text);
+    }
+    free(page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_no_threads_said),
+        cmocka_unit_test(test_page),
+    };
+    return cmocka_run_group_tests_name("advice", tests, NULL, NULL);
+}
