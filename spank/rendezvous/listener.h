@@ -12,8 +12,9 @@
  * *port, or -errno: -EADDRINUSE if no port is free. */
 int listener_open(uint16_t first, uint16_t last, uint16_t *port);
 
-/* Accepts the next connection to the descriptor `listener`. Returns the descriptor of the
- * connection, or -errno: -EAGAIN if there is none. */
+/* Accepts the next connection to the descriptor `listener`: one whose first bytes have come, or
+ * that has been silent for a second or more. Returns the descriptor of the connection, or -errno:
+ * -EAGAIN if there is none. */
 int listener_accept(int listener);
 
 /* Begins to connect to a numeric IPv4 or IPv6 address, such as "10.0.0.1"; it resolves no names.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 struct peer *peer_new(int fd, int64_t now_ms, const struct hmac_key *key)
 {
@@ -30,12 +31,21 @@ void peer_move(struct peer *p, struct peer_list *to)
     to->last = p;
 }
 
+void peer_close(struct peer *p)
+{
+    close(p->fd);
+    p->fd = -1;
+    p->state = PEER_CLOSED;
+    peer_forget_body(p);
+    free(p->out);
+    p->out = NULL;
+    p->out_length = 0;
+}
+
 void peer_free_all(struct peer_list *list)
 {
     for (struct peer *p, *next = list->first; (p = next);) {
         next = p->next;
-        free(p->body);
-        free(p->out);
         explicit_bzero(&p->key, sizeof(p->key));
         free(p);
     }

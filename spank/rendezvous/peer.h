@@ -18,7 +18,7 @@ enum peer_state {
     PEER_CREDENTIAL,    /* its credential has arrived and is not decoded yet */
     PEER_AUTHENTICATED, /* a node of this step */
     PEER_RECORDED,      /* its record has arrived */
-    PEER_CLOSED,        /* the connection is closed, the memory not yet freed */
+    PEER_CLOSED,        /* the connection is closed, the struct itself is not yet freed */
 };
 
 /* A list owns its peers. It is empty if both pointers are NULL. */
@@ -42,15 +42,18 @@ struct peer {
     size_t out_length;
 };
 
-/* Returns a new peer in no list, for the connection `fd`, which the caller closes. `now_ms` is the
- * present time by nuioa_clock_ms(); `key` is the step's and is copied. The caller puts the peer
+/* Returns a new peer in no list, for the connection `fd`, which peer_close() closes. `now_ms` is
+ * the present time by nuioa_clock_ms(); `key` is the step's and is copied. The caller puts the peer
  * into a list, and peer_free_all() frees it. Returns NULL without memory. */
 struct peer *peer_new(int fd, int64_t now_ms, const struct hmac_key *key);
 
 /* Moves the peer from its list, if any, to the end of another one. */
 void peer_move(struct peer *p, struct peer_list *to);
 
-/* Frees all peers in a list, whose connections are closed, and makes the list empty. */
+/* Closes the connection, frees the buffers, and sets the state to PEER_CLOSED. */
+void peer_close(struct peer *p);
+
+/* Frees all peers in a list, which peer_close() has closed, and makes the list empty. */
 void peer_free_all(struct peer_list *list);
 
 /* Reads once, without waiting. Returns PEER_FRAME: the frame is complete, the caller checks it and

@@ -17,9 +17,10 @@
 #define EVENTS 64
 /* With so many unauthenticated peers a second decoder is worth its fork. */
 #define MANY_CREDENTIALS 8
-/* Milliseconds after which an unauthenticated peer may be replaced, and for which no connection is
- * accepted when file descriptors have run out. */
-#define SILENCE_MS 50
+/* Connections that are accepted before other events are handled. */
+#define ACCEPTED_MAX 64
+/* Milliseconds for which no connection is accepted when file descriptors have run out. */
+#define PAUSE_MS 50
 /* The time in milliseconds for sending the unsent bytes at the end. */
 #define FLUSH_MS 1000
 /* The longest sleep of the thread in milliseconds. If it cannot be woken by `stop`, it sees after
@@ -47,16 +48,27 @@ static void serve(struct server *g, struct peer *p, uint32_t events)
 
 /* --- unauthenticated peers --- */
 
-/* Makes room for one more unauthenticated peer. Returns false if there is none now. */
-static bool make_room(struct server *g)
+/* Returns true if one more unauthenticated peer can be taken. At the limit it replaces the oldest
+ * one that has not sent its first message, unless the credentials of all are being decoded. */
+static bool has_room(const struct server *g)
 {
-    struct peer *oldest = g->unauthenticated.first;
-    if (g->unauthenticated_count < SERVER_UNAUTHENTICATED_MAX)
-        return true;
-    if (!oldest || nuioa_clock_ms() - oldest->since_ms < SILENCE_MS)
-        return false;
-    server_drop(g, oldest);
-    return true;
+    return g->unauthenticated_count < SERVER_UNAUTHENTICATED_MAX || g->unauthenticated.first;
+}
+
+static void add_peer(struct server *g, int fd)
+{
+    struct peer *p = peer_new(fd, nuioa_clock_ms(), &g->key);
+    if (!p) {
+        close(fd);
+        return;
+    }
+    if (g->unauthenticated_count == SERVER_UNAUTHENTICATED_MAX)
+        server_drop(g, g->unauthenticated.first);
+    peer_move(p, &g->unauthenticated);
+    if (++g->unauthenticated_count > g->counts.unauthenticated_most)
+        g->counts.unauthenticated_most = g->unauthenticated_count;
+    server_watch(g, fd, p, EPOLLIN, EPOLL_CTL_ADD);
+    server_receive(g, p); /* its first message may have arrived already */
 }
 
 /* Starts the process of a decoder unless it runs. Returns false if that fails. */
@@ -70,30 +82,23 @@ static bool start_decoder(struct server *g, struct decoder *decoder)
     return true;
 }
 
-static void accept_all(struct server *g)
+/* Accepts connections, but not more than ACCEPTED_MAX, so that the nodes' messages are read, and
+ * the memory of closed peers is freed, however many come. It does not wait for those that are
+ * silent: while the kernel's queue of connections is full, no node can connect. */
+static void accept_some(struct server *g)
 {
-    while (g->listener >= 0 && make_room(g)) {
+    for (int i = 0; i < ACCEPTED_MAX && g->listener >= 0 && has_room(g); i++) {
         int fd = listener_accept(g->listener);
         if (fd < 0 && fd != -EAGAIN && fd != -ECONNABORTED && fd != -EINTR) {
-            g->pause_ms = nuioa_clock_ms() + SILENCE_MS; /* out of file descriptors */
+            g->pause_ms = nuioa_clock_ms() + PAUSE_MS; /* out of file descriptors */
             server_set_accepting(g, false);
         }
         if (fd < 0)
             return;
-        struct peer *p = peer_new(fd, nuioa_clock_ms(), &g->key);
-        if (!p) {
-            close(fd);
-            return;
-        }
-        peer_move(p, &g->unauthenticated);
-        if (++g->unauthenticated_count > g->counts.unauthenticated_most)
-            g->counts.unauthenticated_most = g->unauthenticated_count;
-        server_watch(g, fd, p, EPOLLIN, EPOLL_CTL_ADD);
-        server_receive(g, p); /* its first message may have arrived already */
-        if (g->config.encrypted)
-            start_decoder(g, &g->decoders[0]); /* it starts while the node makes its credential */
+        add_peer(g, fd);
     }
-    server_set_accepting(g, false);
+    if (!has_room(g))
+        server_set_accepting(g, false);
 }
 
 static void drop_silent(struct server *g)
@@ -103,7 +108,7 @@ static void drop_silent(struct server *g)
         server_drop(g, g->unauthenticated.first);
     if (nuioa_clock_ms() >= g->pause_ms)
         g->pause_ms = 0;
-    if (!g->accepting && g->listener >= 0 && !g->pause_ms && make_room(g))
+    if (!g->accepting && !g->pause_ms && has_room(g))
         server_set_accepting(g, true);
 }
 
@@ -148,8 +153,7 @@ static int wait_ms(const struct server *g)
 {
     int64_t now = nuioa_clock_ms(), until = INT64_MAX;
     if (g->unauthenticated.first)
-        until = g->unauthenticated.first->since_ms +
-                (g->accepting ? SERVER_UNAUTHENTICATED_MS : SILENCE_MS);
+        until = g->unauthenticated.first->since_ms + SERVER_UNAUTHENTICATED_MS;
     if (g->give_up_ms && g->give_up_ms < until && g->phase == GATHERING)
         until = g->give_up_ms;
     if (g->until_ms && g->until_ms < until && g->phase == GATHERING)
@@ -167,7 +171,7 @@ static void dispatch(struct server *g, const struct epoll_event *event)
 {
     if (event->data.ptr == &g->listener) {
         if (g->listener >= 0)
-            accept_all(g);
+            accept_some(g);
         return;
     }
     for (int i = 0; i < MUNGE_WORKERS; i++)

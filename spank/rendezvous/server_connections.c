@@ -50,9 +50,7 @@ void server_drop(struct server *g, struct peer *p)
     g->unsent -= peer_unsent(p);
     /* Closing is not enough to stop events: a child may hold a copy. */
     server_watch(g, p->fd, NULL, 0, EPOLL_CTL_DEL);
-    close(p->fd);
-    p->fd = -1;
-    p->state = PEER_CLOSED;
+    peer_close(p);
     peer_move(p, &g->closed);
 }
 

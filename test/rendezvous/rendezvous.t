@@ -17,7 +17,9 @@ if [ -n "$reason" ]; then
     done_testing
     exit 0
 fi
-made=$(make -s -C "$NUIOA_BUILD/test/rendezvous" attack bad_node early_leader fault scale 2>&1) ||
+programs="attack bad_node early_leader fault flood scale"
+# shellcheck disable=SC2086
+made=$(make -s -C "$NUIOA_BUILD/test/rendezvous" $programs 2>&1) ||
     { fail "the programs are built" "$made"; done_testing; exit 1; }
 . "$here/munged.sh"
 start_munged one || { fail "munged starts"; done_testing; exit 1; }
@@ -40,6 +42,7 @@ relay() {
 }
 
 relay attack "$NUIOA_BUILD/test/rendezvous/attack" "$one"
+relay flood "$NUIOA_BUILD/test/rendezvous/flood" "$one"
 relay bad_node "$NUIOA_BUILD/test/rendezvous/bad_node" "$one" "$munged_socket" "$munged_pid"
 relay early_leader "$NUIOA_BUILD/test/rendezvous/early_leader" "$one"
 relay fault "$NUIOA_BUILD/test/rendezvous/fault" "$one" "$munged_socket" "$munged_pid"

@@ -40,6 +40,8 @@ static void ipv4_only(void **state)
     assert_int_equal(listener_connect("::1", port), -EAFNOSUPPORT);
     no_ipv6 = false;
     assert_true(fd >= 0 && port > 0 && to >= 0);
+    assert_int_equal(listener_accept(fd), -EAGAIN); /* it has said nothing yet */
+    assert_int_equal(send(to, "x", 1, 0), 1);
     int from = listener_accept(fd);
     assert_true(from >= 0);
     close(from);
