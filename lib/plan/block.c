@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/spare.h"
+
 struct blocks {
     uint32_t count;
     uint32_t *of;       /* [task_count]: the block of a task */
@@ -111,23 +113,109 @@ static uint32_t chain_pairs(const struct blocks *b, uint32_t tasks, struct nuioa
 /* The most evaluations of one mapping. It keeps a launch without hints below a millisecond. */
 #define EFFORT 20000
 
-/* A mapping problem in which the tasks are blocks and the slots are the CPUs of blocks, with the
- * memory that struct nuioa_problem points to. */
+/* Where blocks can be: place x is that of block x, and behind those are NUMA nodes without ranks in
+ * which every block of block 0's kind has room. */
+struct places {
+    const struct nuioa_request *request;
+    const struct nuioa_slots *slots;
+    const struct nuioa_rails *rails;
+    const struct blocks *blocks;
+    hwloc_const_bitmap_t spare;
+    uint32_t count;
+    uint32_t *numa;             /* [count]: of those without ranks, an index into node->numas */
+    hwloc_bitmap_t *cpus;       /* [count]: of the lowest rank of a block there; it owns them */
+    uint32_t *level;            /* [count]: of these CPUs */
+    hwloc_const_bitmap_t *like; /* [task_count]: for copy_block */
+    hwloc_bitmap_t *out;        /* [task_count]: for copy_block; the first one is its own */
+};
+
+static void places_free(struct places *p)
+{
+    for (uint32_t x = 0; p->cpus && x < p->count; x++)
+        hwloc_bitmap_free(p->cpus[x]);
+    free(p->numa);
+    free(p->cpus);
+    free(p->level);
+    free(p->like);
+    free(p->out);
+}
+
+static int add_place(struct places *p, uint32_t numa, hwloc_const_bitmap_t cpus)
+{
+    p->numa[p->count] = numa;
+    p->level[p->count] = nuioa_rails_nearest(p->rails, cpus);
+    p->cpus[p->count] = hwloc_bitmap_dup(cpus);
+    return p->cpus[p->count++] ? 0 : -ENOMEM;
+}
+
+static int places_begin(struct places *p)
+{
+    size_t most = (size_t)p->blocks->count + p->request->node->numa_count;
+    p->numa = calloc(most, sizeof(*p->numa));
+    p->cpus = calloc(most, sizeof(*p->cpus));
+    p->level = calloc(most, sizeof(*p->level));
+    p->like = calloc(p->slots->count, sizeof(*p->like));
+    p->out = calloc(p->slots->count, sizeof(*p->out));
+    int rc = p->numa && p->cpus && p->level && p->like && p->out ? 0 : -ENOMEM;
+    for (uint32_t x = 0; rc == 0 && x < p->blocks->count; x++)
+        rc = add_place(p, 0, p->slots->cpus[p->blocks->first[x]]);
+    return rc;
+}
+
+/* Sets cpus[i], for each rank i of block x, to CPUs of `numa` that have the shape of the block. */
+static int copy_block(struct places *p, uint32_t x, uint32_t numa, hwloc_bitmap_t *cpus)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < p->slots->count; i++)
+        if (p->blocks->of[i] == x) {
+            p->like[count] = p->slots->cpus[i];
+            p->out[count++] = cpus[i];
+        }
+    return nuioa_spare_copy(p->request->node, p->rails, p->spare, numa, p->like, count, p->out);
+}
+
+/* Adds the NUMA nodes without ranks in which all blocks of block 0's kind have room. `cpus` are
+ * bitmaps for the search. */
+static int find_free_places(struct places *p, hwloc_bitmap_t *cpus)
+{
+    const struct nuioa_node *node = p->request->node;
+    int rc = 0;
+    for (uint32_t numa = 0; rc == 0 && numa < node->numa_count; numa++) {
+        bool free = hwloc_bitmap_intersects(node->numas[numa].cpus, p->spare);
+        for (uint32_t i = 0; free && i < p->slots->count; i++)
+            free = !hwloc_bitmap_intersects(node->numas[numa].cpus, p->slots->cpus[i]);
+        for (uint32_t x = p->blocks->count; rc == 0 && free && x-- > 0;) {
+            if (p->blocks->kind[x] == p->blocks->kind[0])
+                rc = copy_block(p, x, numa, cpus);
+            free = rc == 0;
+            rc = rc == -ENOSPC ? 0 : rc;
+        }
+        if (rc == 0 && free) /* the CPUs are those of block 0, the last one that was copied */
+            rc = add_place(p, numa, cpus[0]);
+    }
+    return rc;
+}
+
+/* A mapping problem in which the tasks are blocks and the slots are places, with the memory that
+ * struct nuioa_problem points to. */
 struct block_problem {
     struct nuioa_problem problem;
-    double *zero, *one, *domain_cost;
-    uint32_t *tie, *domain, *start, *best, *try;
+    double *none, *little; /* [blocks]: weights */
+    double *nic_cost, *domain_cost;
+    uint32_t *tie, *domain, *kind, *start, *best, *try;
     bool *pinned;
     struct nuioa_pair *pairs;
 };
 
 static void block_problem_free(struct block_problem *a)
 {
-    free(a->zero);
-    free(a->one);
+    free(a->none);
+    free(a->little);
+    free(a->nic_cost);
     free(a->domain_cost);
     free(a->tie);
     free(a->domain);
+    free(a->kind);
     free(a->start);
     free(a->best);
     free(a->try);
@@ -135,134 +223,208 @@ static void block_problem_free(struct block_problem *a)
     free(a->pairs);
 }
 
-static int block_problem_fill(struct block_problem *a, const struct nuioa_request *request,
-                              const struct nuioa_slots *slots, const struct blocks *b)
+static int block_problem_alloc(struct block_problem *a, uint32_t blocks, uint32_t places,
+                               uint32_t tasks)
 {
-    uint32_t n = b->count;
     *a = (struct block_problem){ 0 };
-    a->zero = calloc(n, sizeof(*a->zero));
-    a->one = calloc(n, sizeof(*a->one));
-    a->domain_cost = calloc((size_t)n * n, sizeof(*a->domain_cost));
-    a->tie = calloc(n, sizeof(*a->tie));
-    a->domain = calloc(n, sizeof(*a->domain));
-    a->start = calloc(n, sizeof(*a->start));
-    a->best = calloc(n, sizeof(*a->best));
-    a->try = calloc(n, sizeof(*a->try));
-    a->pinned = calloc(n, sizeof(*a->pinned));
-    a->pairs = calloc(request->task_count, sizeof(*a->pairs));
-    if (!a->zero || !a->one || !a->domain_cost || !a->tie || !a->domain || !a->start || !a->best ||
-        !a->try || !a->pinned || !a->pairs)
+    a->none = calloc(blocks, sizeof(*a->none));
+    a->little = calloc(blocks, sizeof(*a->little));
+    a->nic_cost = calloc(places, sizeof(*a->nic_cost));
+    a->domain_cost = calloc((size_t)places * places, sizeof(*a->domain_cost));
+    a->tie = calloc(places, sizeof(*a->tie));
+    a->domain = calloc(places, sizeof(*a->domain));
+    a->kind = calloc(places, sizeof(*a->kind));
+    a->start = calloc(blocks, sizeof(*a->start));
+    a->best = calloc(blocks, sizeof(*a->best));
+    a->try = calloc(blocks, sizeof(*a->try));
+    a->pinned = calloc(blocks, sizeof(*a->pinned));
+    a->pairs = calloc(tasks, sizeof(*a->pairs));
+    return a->none && a->little && a->nic_cost && a->domain_cost && a->tie && a->domain &&
+                   a->kind && a->start && a->best && a->try && a->pinned && a->pairs
+               ? 0
+               : -ENOMEM;
+}
+
+static int block_problem_fill(struct block_problem *a, const struct places *p)
+{
+    const struct blocks *b = p->blocks;
+    uint32_t blocks = b->count, places = p->count;
+    if (block_problem_alloc(a, blocks, places, p->slots->count) < 0)
         return -ENOMEM;
-    for (uint32_t x = 0; x < n; x++) {
-        a->one[x] = 1;
+    for (uint32_t x = 0; x < places; x++) {
+        a->nic_cost[x] = nuioa_nic_cost(p->request->options, p->level[x]);
         a->domain[x] = x;
-        a->pinned[x] = b->kind[x] != b->kind[0];
-        for (uint32_t y = 0; y < n; y++)
-            a->domain_cost[(size_t)x * n + y] = nuioa_neighbour_cost(
-                request->node, slots->cpus[b->first[x]], slots->cpus[b->first[y]]);
+        a->kind[x] = b->kind[x < blocks ? x : 0];
+        for (uint32_t y = 0; y < places; y++)
+            a->domain_cost[(size_t)x * places + y] =
+                nuioa_neighbour_cost(p->request->node, p->cpus[x], p->cpus[y]);
     }
-    a->pinned[0] = true;
+    for (uint32_t x = 0; x < blocks; x++) {
+        /* Of orders that are equal for neighbours, the one with places nearer the NIC is taken,
+         * where blocks can have other places than each other's. */
+        a->little[x] = places > blocks ? 1e-6 : 0;
+        a->pinned[x] = x == 0 || b->kind[x] != b->kind[0];
+    }
     a->problem = (struct nuioa_problem){
-        .task_count = n,
-        .slot_count = n,
-        .weight = a->zero,
-        .nic_cost = a->one,
+        .task_count = blocks,
+        .slot_count = places,
+        .nic_cost = a->nic_cost,
         .tie = a->tie,
         .domain = a->domain,
-        .domain_count = n,
+        .domain_count = places,
         .domain_cost = a->domain_cost,
-        .kind = b->kind,
+        .kind = a->kind,
         .task_kind = b->kind,
         .pinned = a->pinned,
         .start = a->start,
-        .pair_count = chain_pairs(b, request->task_count, a->pairs),
+        .pair_count = chain_pairs(b, p->slots->count, a->pairs),
         .pairs = a->pairs,
         .effort = EFFORT,
     };
     return 0;
 }
 
-/* Finds the best order of blocks with block 0 on the CPUs of block `target`. Returns its cost. */
-static double arrange(struct block_problem *a, uint32_t target)
-{
-    struct nuioa_mapping mapping;
-    for (uint32_t x = 0; x < a->problem.task_count; x++)
-        a->start[x] = x;
-    a->start[0] = target;
-    a->start[target] = 0;
-    nuioa_map(&a->problem, a->try, &mapping);
-    return mapping.cost;
-}
-
-static void identity(uint32_t *slot_of, uint32_t count)
+static void identity(uint32_t *place_of, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        slot_of[i] = i;
+        place_of[i] = i;
 }
 
-/* Gives every rank the slot at its own position in the block whose CPUs its block gets:
- * block_of[x] is that block for block x. */
-static void assign_ranks(const struct blocks *b, uint32_t tasks, const uint32_t *block_of,
-                         uint32_t *slot_of)
+/* Returns how far neighbours are from each other. */
+static double separation(struct block_problem *a, const uint32_t *place_of)
 {
-    for (uint32_t i = 0; i < tasks; i++)
-        for (uint32_t k = 0; k < tasks; k++)
-            if (b->of[k] == block_of[b->of[i]] && b->position[k] == b->position[i])
-                slot_of[i] = k;
+    a->problem.weight = a->none;
+    return nuioa_cost(&a->problem, place_of);
 }
 
-static uint32_t level_of(const struct blocks *b, const struct nuioa_slots *slots,
-                         const struct nuioa_rails *rails, uint32_t x)
+/* Returns true if no block is in a place without ranks that is farther than its own. */
+static bool none_is_farther(const struct places *p, const uint32_t *place_of)
 {
-    return nuioa_rails_nearest(rails, slots->cpus[b->first[x]]);
+    for (uint32_t x = 0; x < p->blocks->count; x++)
+        if (place_of[x] >= p->blocks->count && p->level[place_of[x]] > p->level[x])
+            return false;
+    return true;
 }
 
-/* Moves block 0 to the nearest blocks of its kind, and keeps the result with the lowest cost. */
-static int move_first_block(const struct nuioa_request *request, const struct nuioa_slots *slots,
-                            const struct nuioa_rails *rails, const struct blocks *b,
-                            uint32_t *slot_of)
+/* Excludes the places without ranks that are farther than some block other than block 0 is now. */
+static void exclude_far_places(struct block_problem *a, const struct places *p, uint32_t target)
 {
-    uint32_t nearest = level_of(b, slots, rails, 0);
-    for (uint32_t x = 1; x < b->count; x++)
-        if (b->kind[x] == b->kind[0] && level_of(b, slots, rails, x) < nearest)
-            nearest = level_of(b, slots, rails, x);
-    if (nearest == level_of(b, slots, rails, 0))
-        return NUIOA_BLOCK_NEAREST;
+    for (uint32_t x = p->blocks->count; x < p->count; x++)
+        for (uint32_t y = 1; x != target && y < p->blocks->count; y++)
+            if (p->level[x] > p->level[y])
+                a->kind[x] = UINT32_MAX;
+}
 
-    struct block_problem a;
-    int result = block_problem_fill(&a, request, slots, b) < 0 ? -ENOMEM : NUIOA_BLOCK_SEPARATES;
-    if (result == NUIOA_BLOCK_SEPARATES) {
-        identity(a.best, b->count);
-        double now = nuioa_cost(&a.problem, a.best), best = now * (1 + 1e-9);
-        for (uint32_t x = 1; x < b->count; x++) {
-            if (b->kind[x] != b->kind[0] || level_of(b, slots, rails, x) != nearest)
-                continue;
-            double cost = arrange(&a, x);
-            if (cost < best || (cost == best && result == NUIOA_BLOCK_SEPARATES)) {
-                best = cost;
-                memcpy(a.best, a.try, b->count * sizeof(*a.best));
-                result = NUIOA_BLOCK_MOVED;
-            }
+/* Finds a good order of blocks, in a->try, with block 0 in place `target`. Returns how far
+ * neighbours are from each other then. */
+static double arrange(struct block_problem *a, const struct places *p, uint32_t target)
+{
+    const uint32_t blocks = p->blocks->count;
+    struct nuioa_mapping mapping;
+    identity(a->start, blocks);
+    a->start[0] = target;
+    if (target < blocks)
+        a->start[target] = 0;
+    a->problem.weight = a->little;
+    nuioa_map(&a->problem, a->try, &mapping);
+    if (!none_is_farther(p, a->try)) {
+        exclude_far_places(a, p, target);
+        nuioa_map(&a->problem, a->try, &mapping);
+        for (uint32_t x = blocks; x < p->count; x++)
+            a->kind[x] = a->kind[0];
+    }
+    return separation(a, a->try);
+}
+
+/* Writes the CPUs of every rank: in the place of another block those at its own position there, in
+ * one without ranks those of the same shape. */
+static int assign_ranks(struct places *p, const uint32_t *place_of, hwloc_bitmap_t *cpus)
+{
+    const struct blocks *b = p->blocks;
+    int rc = 0;
+    for (uint32_t x = 0; rc == 0 && x < b->count; x++)
+        if (place_of[x] >= b->count)
+            rc = copy_block(p, x, p->numa[place_of[x]], cpus);
+    for (uint32_t i = 0; i < p->slots->count; i++)
+        for (uint32_t k = 0; rc == 0 && k < p->slots->count; k++)
+            if (b->of[k] == place_of[b->of[i]] && b->position[k] == b->position[i] &&
+                hwloc_bitmap_copy(cpus[i], p->slots->cpus[k]) < 0)
+                rc = -ENOMEM;
+    return rc;
+}
+
+/* Returns the lowest level, from `least` on, of a place of block 0's kind; or its own level. */
+static uint32_t next_level(const struct places *p, uint32_t least)
+{
+    uint32_t level = p->level[0];
+    for (uint32_t x = 1; x < p->count; x++) {
+        bool fits = x >= p->blocks->count || p->blocks->kind[x] == p->blocks->kind[0];
+        if (fits && p->level[x] >= least && p->level[x] < level)
+            level = p->level[x];
+    }
+    return level;
+}
+
+/* Finds an order, in a->best, with block 0 in a place of `level` and with neighbours no farther
+ * from each other than `now`; of several the one with the nearest neighbours. */
+static bool find_order(struct block_problem *a, const struct places *p, uint32_t level, double now)
+{
+    const struct blocks *b = p->blocks;
+    double best = now;
+    bool found = false;
+    for (uint32_t k = 0; k < p->count; k++) {
+        uint32_t x = (b->count + k) % p->count; /* free ones first: nobody else has to move */
+        if (!x || a->kind[x] != b->kind[0] || p->level[x] != level)
+            continue;
+        double cost = arrange(a, p, x);
+        if (cost < best || (cost == best && !found)) {
+            best = cost;
+            memcpy(a->best, a->try, b->count * sizeof(*a->best));
+            found = true;
         }
-        if (result == NUIOA_BLOCK_MOVED)
-            assign_ranks(b, request->task_count, a.best, slot_of);
+    }
+    return found;
+}
+
+/* Moves block 0 as near as neighbours allow. */
+static int move_first_block(struct places *p, hwloc_bitmap_t *cpus)
+{
+    struct block_problem a;
+    int result = places_begin(p);
+    if (result == 0 && p->spare)
+        result = find_free_places(p, cpus);
+    uint32_t level = result == 0 ? next_level(p, 0) : 0;
+    if (result < 0 || level == p->level[0])
+        return result < 0 ? result : NUIOA_BLOCK_NEAREST;
+    result = block_problem_fill(&a, p) < 0 ? -ENOMEM : NUIOA_BLOCK_SEPARATES;
+    if (result == NUIOA_BLOCK_SEPARATES) {
+        identity(a.best, p->blocks->count);
+        double now = separation(&a, a.best) * (1 + 1e-9);
+        for (; level < p->level[0] && result == NUIOA_BLOCK_SEPARATES;
+             level = next_level(p, level + 1))
+            if (find_order(&a, p, level, now))
+                result = NUIOA_BLOCK_MOVED;
+        if (result == NUIOA_BLOCK_MOVED && assign_ranks(p, a.best, cpus) < 0)
+            result = -ENOMEM;
     }
     block_problem_free(&a);
     return result;
 }
 
 int nuioa_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
-                     const struct nuioa_rails *rails, uint32_t *slot_of)
+                     const struct nuioa_rails *rails, hwloc_const_bitmap_t spare,
+                     hwloc_bitmap_t *cpus)
 {
     struct blocks b;
     int result = -ENOMEM;
-    identity(slot_of, request->task_count);
     if (!slots->count)
         return NUIOA_BLOCK_NEAREST;
-    if (blocks_alloc(&b, slots->count) == 0)
-        result = find_blocks(request->node, slots, &b)
-                     ? move_first_block(request, slots, rails, &b, slot_of)
-                     : NUIOA_BLOCK_SPREAD;
+    if (blocks_alloc(&b, slots->count) == 0) {
+        struct places p = { request, slots, rails, &b, spare, .count = 0 };
+        result =
+            find_blocks(request->node, slots, &b) ? move_first_block(&p, cpus) : NUIOA_BLOCK_SPREAD;
+        places_free(&p);
+    }
     blocks_free(&b);
     return result;
 }

@@ -272,7 +272,7 @@ const struct nuioa_option nuioa_option_table[] = {
       false, set_word, FIELD(policy) },
     { "cores", "auto|keep|share|pack", "auto",
       "keep: ranks exchange whole masks; share: ranks with one mask divide it; pack: fill from the "
-      "NICs outwards; auto: share if you typed --nuioa, else keep; one rank alone may move nearer",
+      "NICs outwards; auto: share, and use free cores, if you typed --nuioa, else keep",
       false, set_word, FIELD(cores) },
     { "gpus", "auto|follow|keep", "auto",
       "follow: CPUs follow GPUs, ranks move to the NUMA nodes of theirs; keep: with GPUs ranks "

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/block.h"
+#include "plan/alone.h"
+#include "plan/block_place.h"
 #include "plan/gpu_follow.h"
 #include "plan/gpu_near.h"
 #include "plan/interrupt_avoid.h"
@@ -15,12 +16,6 @@
 #include "plan/slot.h"
 #include "plan/slot_pack.h"
 #include "plan/slot_share.h"
-
-static void set_reason(struct nuioa_plan *plan, enum nuioa_reason why)
-{
-    plan->why = why;
-    nuioa_copy(plan->reason, sizeof(plan->reason), nuioa_reason_text(why));
-}
 
 #define NO_REASON NUIOA_REASON_COUNT
 
@@ -73,32 +68,6 @@ static struct nuioa_problem problem_of(const struct nuioa_request *r, const stru
     };
 }
 
-/* Sets *cost to J with rank i in slot_of[i], or in slot i if slot_of is NULL, computed by domains
- * as the mappers do, but with the NICs that the ranks would really have. Returns 0 or -ENOMEM. */
-static int cost_in(const struct planner *p, const struct nuioa_slots *slots,
-                   const uint32_t *slot_of, double *cost)
-{
-    const struct nuioa_request *r = p->request;
-    struct nuioa_load_term load;
-    int rc = nuioa_rail_load_in(&p->rails, r, slots, slot_of, &load);
-    *cost = load.cost;
-    for (uint32_t i = 0; i < r->task_count; i++)
-        *cost += r->tasks[i].weight * slots->nic_cost[slot_of ? slot_of[i] : i];
-    for (uint32_t k = 0; k < r->pair_count; k++) {
-        uint32_t first = r->pairs[k].first, second = r->pairs[k].second;
-        uint32_t a = slots->domain[slot_of ? slot_of[first] : first];
-        uint32_t b = slots->domain[slot_of ? slot_of[second] : second];
-        *cost += r->pairs[k].bytes * slots->domain_cost[(size_t)a * slots->domain_count + b];
-    }
-    return rc;
-}
-
-/* Returns true if J would rise by more than a rounding error. */
-static bool costs_more(const struct nuioa_mapping *mapping)
-{
-    return mapping->cost > mapping->cost_start * (1 + 1e-12);
-}
-
 static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
 {
     for (uint32_t i = 0; i < p->request->task_count; i++)
@@ -133,7 +102,7 @@ static int map_weights(struct planner *p, const struct nuioa_slots *slots)
         rc = nuioa_slots_keep_equal(slots, load.near, p->slot_of, r->task_count);
     mapping->cost_start = cost_start;
     if (rc == 0)
-        rc = cost_in(p, slots, p->slot_of, &mapping->cost);
+        rc = nuioa_planner_cost(p, slots, p->slot_of, &mapping->cost);
     nuioa_rail_load_free(&load);
     free(weight);
     free(start);
@@ -159,7 +128,7 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *slots)
     bool fixed = p->request->sees_gpu && p->rails.count > 1;
     p->plan->bound_known = rc == 0 && exchangeable(slots) && !fixed;
     /* The mappers only estimate which NICs the ranks will have. */
-    if (rc == 0 && costs_more(mapping)) {
+    if (rc == 0 && nuioa_costs_more(mapping)) {
         mapping->cost = mapping->cost_start;
         mapping->mapper = "keep";
     }
@@ -167,60 +136,13 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *slots)
     if (rc == 0 && strcmp(mapper, "keep"))
         rc = set_cpus(p, slots);
     if (!strcmp(mapper, "keep"))
-        set_reason(p->plan, NUIOA_REASON_NO_BETTER);
+        nuioa_planner_say(p, NUIOA_REASON_NO_BETTER);
     else if (p->request->pair_count)
-        set_reason(p->plan, mapping->balanced ? NUIOA_REASON_TRAFFIC_RAILS : NUIOA_REASON_TRAFFIC);
+        nuioa_planner_say(p, mapping->balanced ? NUIOA_REASON_TRAFFIC_RAILS : NUIOA_REASON_TRAFFIC);
     else if (!strcmp(mapper, "rails"))
-        set_reason(p->plan, NUIOA_REASON_RAILS);
+        nuioa_planner_say(p, NUIOA_REASON_RAILS);
     else
-        set_reason(p->plan, mapping->balanced ? NUIOA_REASON_HEAVIER_RAILS : NUIOA_REASON_HEAVIER);
-    return rc;
-}
-
-/* Without hints: moves the block of the lowest rank near the NIC. */
-static int place_by_block(struct planner *p, const struct nuioa_slots *slots)
-{
-    int result = nuioa_block_move(p->request, slots, &p->rails, p->slot_of);
-    if (result < 0)
-        return result;
-    static const enum nuioa_reason reasons[] = {
-        [NUIOA_BLOCK_MOVED] = NUIOA_REASON_BLOCK_MOVED,
-        [NUIOA_BLOCK_NEAREST] = NUIOA_REASON_BLOCK_NEAREST,
-        [NUIOA_BLOCK_SPREAD] = NUIOA_REASON_BLOCK_SPREAD,
-        [NUIOA_BLOCK_SEPARATES] = NUIOA_REASON_BLOCK_SEPARATES,
-    };
-    set_reason(p->plan, reasons[result]);
-    return result == NUIOA_BLOCK_MOVED ? set_cpus(p, slots) : 0;
-}
-
-/* Gives the only rank these CPUs, for the reason `why`, unless J would rise: farther away it may
- * use more NICs. */
-static int move_single_rank(struct planner *p, hwloc_bitmap_t cpus, enum nuioa_reason why)
-{
-    struct nuioa_mapping *mapping = &p->plan->mapping;
-    double price = nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
-    struct nuioa_slots slot = { .count = 1, .cpus = &cpus, .nic_cost = &price };
-    int rc = cost_in(p, &slot, NULL, &mapping->cost);
-    bool stays = rc < 0 || costs_more(mapping);
-    set_reason(p->plan, stays ? NUIOA_REASON_ALONE_COSTS : why);
-    if (stays)
-        mapping->cost = mapping->cost_start;
-    else if (hwloc_bitmap_copy(p->plan->assignments[0].cpus, cpus) < 0)
-        rc = -ENOMEM;
-    return rc;
-}
-
-/* Moves the only rank of the node nearer the NIC if the step has spare CPUs there. */
-static int place_single_rank(struct planner *p)
-{
-    struct nuioa_assignment *assignment = &p->plan->assignments[0];
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    int rc = cpus ? 0 : -ENOMEM;
-    if (cpus && nuioa_slot_nearer(p->request, &p->rails, p->allowed_cpus, assignment->cpus, cpus))
-        rc = move_single_rank(p, cpus, NUIOA_REASON_ALONE_MOVED);
-    else
-        set_reason(p->plan, NUIOA_REASON_ALONE_NEAREST);
-    hwloc_bitmap_free(cpus);
+        nuioa_planner_say(p, mapping->balanced ? NUIOA_REASON_HEAVIER_RAILS : NUIOA_REASON_HEAVIER);
     return rc;
 }
 
@@ -243,12 +165,12 @@ static int place_packed(struct planner *p)
         p->plan->bound_known = false; /* the bound would hold for these slots only */
         if (p->plan->mapping.cost <= p->plan->mapping.cost_start) {
             rc = set_cpus(p, &slots);
-            set_reason(p->plan, NUIOA_REASON_PACK);
+            nuioa_planner_say(p, NUIOA_REASON_PACK);
             p->plan->mapping.mapper = "hopsort";
         } else {
             p->plan->mapping.cost = p->plan->mapping.cost_start;
             p->plan->mapping.mapper = "keep";
-            set_reason(p->plan, NUIOA_REASON_PACK_COSTS);
+            nuioa_planner_say(p, NUIOA_REASON_PACK_COSTS);
         }
     }
     nuioa_slots_free(&slots);
@@ -267,15 +189,15 @@ static int leave_interrupt_cores(struct planner *p, struct nuioa_slots *own)
         rc = nuioa_slots_price(own, r, &p->rails, r->pair_count);
     double cost = 0;
     if (rc == 0)
-        rc = cost_in(p, own, NULL, &cost);
+        rc = nuioa_planner_cost(p, own, NULL, &cost);
     if (rc < 0)
         return rc;
     if (!avoided.disturbed) {
-        set_reason(plan, NUIOA_REASON_CPU_QUIET);
+        nuioa_planner_say(p, NUIOA_REASON_CPU_QUIET);
     } else if (!avoided.moved) {
-        set_reason(plan, NUIOA_REASON_CPU_NO_SPARE);
+        nuioa_planner_say(p, NUIOA_REASON_CPU_NO_SPARE);
     } else if (cost > plan->mapping.cost_start * (1 + 1e-12)) {
-        set_reason(plan, NUIOA_REASON_CPU_COSTS);
+        nuioa_planner_say(p, NUIOA_REASON_CPU_COSTS);
     } else {
         plan->mapping.cost = cost;
         plan->mapping.mapper = "spare";
@@ -293,11 +215,11 @@ static int place_for_cpu_policy(struct planner *p, struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     if (!r->interrupt_cpus || hwloc_bitmap_iszero(r->interrupt_cpus))
-        set_reason(p->plan, NUIOA_REASON_CPU_UNKNOWN);
+        nuioa_planner_say(p, NUIOA_REASON_CPU_UNKNOWN);
     else if (nuioa_unbound(p))
-        set_reason(p->plan, r->task_count > 1 ? NUIOA_REASON_CPU_SHARE : NUIOA_REASON_CPU_ALONE);
+        nuioa_planner_say(p, r->task_count > 1 ? NUIOA_REASON_CPU_SHARE : NUIOA_REASON_CPU_ALONE);
     else if (r->options->cores == NUIOA_CORES_KEEP)
-        set_reason(p->plan, NUIOA_REASON_CPU_KEEP);
+        nuioa_planner_say(p, NUIOA_REASON_CPU_KEEP);
     else
         return leave_interrupt_cores(p, own);
     return 0;
@@ -318,7 +240,7 @@ static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa
     if (mapping->cost > slurm * (1 + 1e-12)) {
         mapping->cost = slurm;
         mapping->mapper = "keep";
-        set_reason(p->plan, NUIOA_REASON_FOLLOW_COSTS);
+        nuioa_planner_say(p, NUIOA_REASON_FOLLOW_COSTS);
         return 0;
     }
     bool moved = why != NUIOA_REASON_FOLLOW;
@@ -326,7 +248,7 @@ static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa
         moved |= p->slot_of[i] != i;
     if (moved && !strcmp(mapping->mapper, "keep"))
         mapping->mapper = "follow";
-    set_reason(p->plan, moved ? why : NUIOA_REASON_FOLLOW_NEAREST);
+    nuioa_planner_say(p, moved ? why : NUIOA_REASON_FOLLOW_NEAREST);
     return set_cpus(p, slots);
 }
 
@@ -354,17 +276,17 @@ static int map_shared(struct planner *p, const struct nuioa_slots *slots)
     int rc = r->hinted ? map_weights(p, slots) : 0;
     if (rc < 0)
         return rc;
-    if (costs_more(mapping)) {
+    if (nuioa_costs_more(mapping)) {
         mapping->cost = mapping->cost_start;
         mapping->mapper = "keep";
-        set_reason(p->plan, NUIOA_REASON_SHARE_COSTS);
+        nuioa_planner_say(p, NUIOA_REASON_SHARE_COSTS);
         return 0;
     }
     if (!strcmp(mapping->mapper, "keep"))
         mapping->mapper = "hopsort";
-    set_reason(p->plan, r->pair_count ? NUIOA_REASON_SHARE_TRAFFIC
-                        : r->hinted   ? NUIOA_REASON_SHARE_HEAVIER
-                                      : NUIOA_REASON_SHARE);
+    nuioa_planner_say(p, r->pair_count ? NUIOA_REASON_SHARE_TRAFFIC
+                         : r->hinted   ? NUIOA_REASON_SHARE_HEAVIER
+                                       : NUIOA_REASON_SHARE);
     return set_cpus(p, slots);
 }
 
@@ -384,42 +306,15 @@ static int place_shared(struct planner *p)
     struct nuioa_slots slots;
     int rc = nuioa_slots_share(&slots, r, &p->rails);
     if (rc == -ENOSPC || rc == -EEXIST)
-        set_reason(p->plan,
-                   rc == -ENOSPC ? NUIOA_REASON_SHARE_CROWDED : NUIOA_REASON_SHARE_UNEQUAL);
+        nuioa_planner_say(p,
+                          rc == -ENOSPC ? NUIOA_REASON_SHARE_CROWDED : NUIOA_REASON_SHARE_UNEQUAL);
     else if (rc == 0 && !are_large_enough(r, &slots))
-        set_reason(p->plan, NUIOA_REASON_SHARE_TYPED);
+        nuioa_planner_say(p, NUIOA_REASON_SHARE_TYPED);
     else if (rc == 0)
         rc =
             p->follows ? place_by_gpu(p, &slots, NUIOA_REASON_FOLLOW_SHARE) : map_shared(p, &slots);
     nuioa_slots_free(&slots);
     return rc == -ENOSPC || rc == -EEXIST ? 0 : rc;
-}
-
-/* Returns true if the CPUs of the only rank span NUMA nodes. */
-static bool is_wide(const struct planner *p)
-{
-    hwloc_const_bitmap_t cpus = p->plan->assignments[0].cpus;
-    const struct nuioa_pu *pu = nuioa_first_pu(p->request->node, cpus);
-    return pu && !nuioa_in_one_numa(p->request->node, pu, cpus);
-}
-
-/* Gives the only rank of the node, which has all CPUs of the step, as many of them as the user
- * asked for, those nearest the NIC; and all of them if the user did not say how many. */
-static int place_wide_rank(struct planner *p)
-{
-    const struct nuioa_request *r = p->request;
-    struct nuioa_assignment *assignment = &p->plan->assignments[0];
-    struct nuioa_slots slot = { 0 };
-    int rc = 0;
-    if (r->cpus_typed)
-        rc = nuioa_slots_pack(&slot, r, &p->rails, assignment->cpus, r->cpus_typed);
-    if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus))
-        rc = move_single_rank(p, slot.cpus[0], NUIOA_REASON_ALONE_TYPED);
-    else
-        set_reason(p->plan,
-                   is_wide(p) && !r->cpus_typed ? NUIOA_REASON_ALONE_WIDE : NUIOA_REASON_ALONE_ALL);
-    nuioa_slots_free(&slot);
-    return rc == -ENOSPC ? 0 : rc;
 }
 
 /* Places ranks that Slurm did not bind, if their CPUs are theirs alone. */
@@ -428,13 +323,13 @@ static int place_unbound(struct planner *p, struct nuioa_slots *own)
     const struct nuioa_request *r = p->request;
     bool alone = r->task_count == 1;
     if (r->unconfined)
-        set_reason(p->plan, NUIOA_REASON_SHARE_UNCONFINED);
+        nuioa_planner_say(p, NUIOA_REASON_SHARE_UNCONFINED);
     else if (r->overlaps)
-        set_reason(p->plan, alone ? NUIOA_REASON_ALONE_OVERLAP : NUIOA_REASON_SHARE_OVERLAP);
+        nuioa_planner_say(p, alone ? NUIOA_REASON_ALONE_OVERLAP : NUIOA_REASON_SHARE_OVERLAP);
     else if (alone && p->follows && r->cpus_typed)
         return place_alone_by_gpu(p, own);
     else
-        return alone ? place_wide_rank(p) : place_shared(p);
+        return alone ? nuioa_alone_unbound(p) : place_shared(p);
     return 0;
 }
 
@@ -444,16 +339,20 @@ static int place_in_own_slots(struct planner *p, struct nuioa_slots *own)
     if (nuioa_shares(p))
         return place_unbound(p, own);
     if (nuioa_unbound(p)) {
-        set_reason(p->plan, r->task_count > 1              ? NUIOA_REASON_SHARE_NOT_ASKED
-                            : is_wide(p) && !r->cpus_typed ? NUIOA_REASON_ALONE_NOT_ASKED
-                                                           : NUIOA_REASON_ALONE_ALL);
+        nuioa_planner_say(p, r->task_count > 1 ? NUIOA_REASON_SHARE_NOT_ASKED
+                             : nuioa_alone_is_wide(p) && !r->cpus_typed
+                                 ? NUIOA_REASON_ALONE_NOT_ASKED
+                                 : NUIOA_REASON_ALONE_ALL);
         return 0;
     }
-    if (r->task_count == 1 && r->options->cores != NUIOA_CORES_KEEP)
-        return p->follows ? place_alone_by_gpu(p, own) : place_single_rank(p);
+    bool alone = r->task_count == 1;
     if (p->follows)
-        return place_by_gpu(p, own, NUIOA_REASON_FOLLOW);
-    return r->hinted ? place_by_weight(p, own) : place_by_block(p, own);
+        return alone && r->options->cores != NUIOA_CORES_KEEP
+                   ? place_alone_by_gpu(p, own)
+                   : place_by_gpu(p, own, NUIOA_REASON_FOLLOW);
+    if (alone)
+        return nuioa_alone_place(p);
+    return r->hinted ? place_by_weight(p, own) : nuioa_block_place(p, own);
 }
 
 int nuioa_plan_decide(struct planner *p)
@@ -468,7 +367,7 @@ int nuioa_plan_decide(struct planner *p)
         own.nic_cost[i] = nuioa_nic_cost(r->options, nuioa_nic_level(p, i, own.cpus[i]));
     p->plan->mapping = (struct nuioa_mapping){ .mapper = "keep" };
     if (rc == 0)
-        rc = cost_in(p, &own, NULL, &p->plan->mapping.cost_start);
+        rc = nuioa_planner_cost(p, &own, NULL, &p->plan->mapping.cost_start);
     if (rc < 0)
         goto out;
     p->plan->mapping.cost = p->plan->mapping.cost_start;
@@ -476,7 +375,7 @@ int nuioa_plan_decide(struct planner *p)
     if (stay == NO_REASON && !computing && !p->follows)
         stay = missing_basis(p);
     if (stay != NO_REASON) {
-        set_reason(p->plan, stay);
+        nuioa_planner_say(p, stay);
         if (stay == NUIOA_REASON_OTHER)
             nuioa_copy(p->plan->reason, sizeof(p->plan->reason), r->stay);
         goto out;

@@ -4,6 +4,7 @@
 
 #include "plan/plan.h"
 #include "plan/rail.h"
+#include "plan/slot.h"
 
 /* The state while a plan is made: the request, the plan, and what the steps of planning share.
  * Private to the library. */
@@ -25,6 +26,17 @@ int nuioa_planner_init(struct planner *planner, const struct nuioa_request *requ
 
 /* Frees what the planner owns: not the request, the plan, or `planner` itself. */
 void nuioa_planner_free(struct planner *planner);
+
+/* Makes `why` the reason of the plan, with its sentence. */
+void nuioa_planner_say(struct planner *planner, enum nuioa_reason why);
+
+/* Sets *cost to J with rank i in slot_of[i], or in slot i if slot_of is NULL, computed by domains
+ * as the mappers do, but with the NICs that the ranks would really have. Returns 0 or -ENOMEM. */
+int nuioa_planner_cost(const struct planner *planner, const struct nuioa_slots *slots,
+                       const uint32_t *slot_of, double *cost);
+
+/* Returns true if J would rise by more than a rounding error. */
+bool nuioa_costs_more(const struct nuioa_mapping *mapping);
 
 /* Returns the level (plan/assignment.h) of `cpus` (OS indexes) from the NIC that the price of the
  * task with local rank `local` counts: where CPUs follow GPUs that of its GPU, else the nearest. */

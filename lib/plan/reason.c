@@ -26,12 +26,36 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "no hints: the ranks of the lowest rank's NUMA node are beside the NIC",
     [NUIOA_REASON_BLOCK_NEAREST] = "no hints, and no equal block of Slurm's masks is nearer the "
                                    "NIC than the lowest rank's",
+    [NUIOA_REASON_BLOCK_NO_SPARE] =
+        "no hints, and the step has no free cores nearer the NIC for the lowest rank's block (a "
+        "job of whole nodes has: salloc --exclusive, and srun without -c or --exact)",
     [NUIOA_REASON_BLOCK_SPREAD] =
         "no hints, and ranks span NUMA nodes (--nuioa-hints says which ranks are heavy)",
+    [NUIOA_REASON_BLOCK_SPREAD_EQUAL] =
+        "no hints, and ranks span NUMA nodes: no exchange of Slurm's "
+        "masks would bring one nearer the NIC",
     [NUIOA_REASON_BLOCK_SEPARATES] = "no hints, and moving a block would take neighbours apart "
                                      "(--nuioa-hints says which ranks are heavy)",
+    [NUIOA_REASON_SPARE_NOT_ASKED] = "free cores of the step are nearer the NIC, but nobody asked "
+                                     "for them (srun --nuioa does)",
+    [NUIOA_REASON_SPARE_BOUND] =
+        "free cores of the step are nearer the NIC, but force only exchanges "
+        "the masks of --cpu-bind (srun without --cpu-bind)",
+    [NUIOA_REASON_SPARE_GPUS] =
+        "free cores of the step are nearer the NIC, but with GPUs ranks only "
+        "exchange masks (--nuioa-gpus=follow moves ranks to theirs)",
+    [NUIOA_REASON_SPARE_UNCONFINED] =
+        "free cores are nearer the NIC, but Slurm confines no rank to the step (slurm.conf: "
+        "TaskPlugin=task/affinity, or task/cgroup with ConstrainCores)",
+    [NUIOA_REASON_SPARE_OVERLAP] = "free cores of the step are nearer the NIC, but other steps may "
+                                   "use them (srun without --overlap)",
+    [NUIOA_REASON_SPARE_KEEP] = "free cores of the step are nearer the NIC, but cores=keep leaves "
+                                "them free (--nuioa-cores=auto)",
     [NUIOA_REASON_ALONE_MOVED] = "the only rank on the node moved nearer the NIC",
     [NUIOA_REASON_ALONE_NEAREST] = "the only rank is as near the NIC as the step's CPUs allow",
+    [NUIOA_REASON_ALONE_NO_SPARE] =
+        "the only rank stays: the step has no free cores nearer the NIC (a job of whole nodes has: "
+        "salloc --exclusive, and srun without -c or --exact)",
     [NUIOA_REASON_ALONE_COSTS] =
         "the only rank stays: nearer a NIC it would use fewer NICs, or slower ones "
         "(without hints, it moves)",

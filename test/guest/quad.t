@@ -83,6 +83,18 @@ is "cores=pack: four whole cores beside the NICs" \
     "$(rings "1 3"), $(whole_cores) whole cores, $(count eth0 "$(nics)") $(count eth1 "$(nics)")" \
     "$(repeat 4 0), 4 whole cores, 2 2"
 
+# Slurm binds both ranks to NUMA node 0, and the other cores of the step are free.
+launch --jobid="$job" -n2 --cpu-bind=cores -m block:block --nuioa=report
+is "free cores: both ranks go beside a NIC, each to a whole core, and their memory with them" \
+    "$(values cpus); $(at_home); $(nics)" "4-5 6-7; 2; eth0 eth0"
+is "... and the report says it" "$(says "rank's NUMA node are beside the NIC")" 1
+launch --jobid="$job" -n2 -m block:block --hint=nomultithread --nuioa
+is "free cores, one thread a core: each rank has one thread of a core beside a NIC" \
+    "$(values cpus)" "4 6"
+launch --jobid="$job" -n2 --cpu-bind=cores -m block:block --overlap --nuioa=report
+is "free cores, --overlap: untouched, and the report says why" \
+    "$(values cpus); $(says "other steps may use them (srun without --overlap)")" "0-1 2-3; 1"
+
 # policy=cpu: the kernel handles what the NICs receive on CPU 4 alone, of core 4-5. The step has all
 # cores, and Slurm puts a rank on the first one of each socket.
 for line in /sys/class/net/eth*/device/../msi_irqs/*; do

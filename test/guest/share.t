@@ -65,6 +65,7 @@ is "-n2 --exclusive: two CPUs, one each" "$(division); $(nics)" \
 launch --jobid="$job" -n2 --hint=nomultithread --nuioa
 is "--hint=nomultithread: Slurm bound each rank to a core" "$(division); $(nics)" \
     "least 1, all 2, twice 0; eth0 eth0"
+is "... and rank 0 goes to a free one beside the NIC" "$(beside_nic)" 0
 for flags in --exclusive --hint=nomultithread; do
     launch --jobid="$job" -n16 $flags --nuioa --nuioa-hints=heavy=15
     is "-n16 $flags: a core each, the heaviest rank is beside the NIC, memory follows" \

@@ -165,6 +165,7 @@ static void test_one_rank_alone(void **state)
     struct plan_case *s = plan_case_new();
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 1, 1);
+    s->options.asked = true;
     plan_case_make(s);
     assert_int_equal(hwloc_bitmap_first(s->plan.assignments[0].numas), 5);
     assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[0].cpus), 1);

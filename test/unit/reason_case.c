@@ -2,6 +2,7 @@
 #include "reason_case.h"
 
 #include "machine.h"
+#include "reason_spare.h"
 
 /* --- situations ------------------------------------------------------------------------------- */
 
@@ -186,6 +187,7 @@ static void alone(struct plan_case *s)
 {
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 1, 1);
+    s->options.asked = true;
 }
 
 static void alone_nearest(struct plan_case *s)
@@ -201,6 +203,7 @@ static void alone_costs(struct plan_case *s)
     machine_nic(&s->node, "mlx5_0", 1);
     machine_nic(&s->node, "mlx5_1", 2);
     plan_case_on(s, 1, 1);
+    s->options.asked = true;
     plan_case_weigh_by(s, plan_case_equal);
 }
 
@@ -419,9 +422,21 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(BLOCK_MOVED, bound, "no hints; ranks are bound"),
     ROW(BLOCK_NEAREST, block_nearest, "no hints; no block that could change places is nearer"),
     ROW(BLOCK_SPREAD, block_spread, "no hints; masks span NUMA nodes"),
+    ROW(BLOCK_SPREAD_EQUAL, block_spread_equal, "the same; the masks are equally near the NIC"),
     ROW(BLOCK_SEPARATES, block_separates, "no hints; neighbours would be farther apart"),
+    ROW(BLOCK_NO_SPARE, block_no_spare,
+        "no hints; the cores of the step are all in use: a direct `srun -n2`, `-c`, `--exact`"),
+    ROW(SPARE_NOT_ASKED, spare_not_asked,
+        "ranks are bound, and cores of the step are free nearer the NIC; nobody typed `--nuioa`"),
+    ROW(SPARE_BOUND, spare_bound, "the same; `--nuioa=force` and a typed `--cpu-bind`"),
+    ROW(SPARE_GPUS, spare_gpus, "the same; `--nuioa=force`, and GPUs that are not followed"),
+    ROW(SPARE_UNCONFINED, spare_unconfined,
+        "the same, but other jobs may have these cores: nothing confines ranks to the step"),
+    ROW(SPARE_OVERLAP, spare_overlap, "the same; `srun --overlap`"),
+    ROW(SPARE_KEEP, spare_keep, "the same; `--nuioa-cores=keep`"),
     ROW(ALONE_MOVED, alone, "one rank, bound, in a wider step"),
     ROW(ALONE_NEAREST, alone_nearest, "the same; it is there already"),
+    ROW(ALONE_NO_SPARE, alone_no_spare, "the same; a step of few cores has none that are nearer"),
     ROW(ALONE_COSTS, alone_costs, "the same, with hints; elsewhere it would have fewer NICs"),
     ROW(ALONE_ALL, alone_all, "one rank that has all CPUs of its step: `srun -c`, `--exact`"),
     ROW(ALONE_NOT_ASKED, alone_not_asked,
@@ -463,4 +478,5 @@ void reason_case_free(struct plan_case *s)
     plan_case_free(s);
     hwloc_bitmap_free(interrupts);
     interrupts = NULL;
+    reason_spare_free();
 }

@@ -115,12 +115,16 @@ static void test_nothing_better_is_of_masks(void **state)
 {
     (void)state;
     struct plan_case *s = hagrid(2, 1);
+    hwloc_bitmap_t both = hwloc_bitmap_alloc();
+    hwloc_bitmap_set_range(both, 0, 1);
+    s->request.allowed_cpus = both;
     plan_case_weigh(s, weights);
     says(s, false, "no better exchange of Slurm's masks was found", true);
     says(s, false, "no placement", false);
     s->request.hinted = false;
     says(s, false, "no equal block of Slurm's masks is nearer the NIC", true);
     plan_case_free(s);
+    hwloc_bitmap_free(both);
 }
 
 /* srun -n1 -c4 --exact: the step is these CPUs, and the rank is bound to them. */

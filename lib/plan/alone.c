@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/alone.h"
+
+#include <errno.h>
+
+#include "plan/slot_pack.h"
+#include "plan/spare.h"
+
+/* Gives the rank these CPUs, for the reason `why`, unless J would rise: farther away it may use
+ * more NICs. */
+static int move(struct planner *p, hwloc_bitmap_t cpus, enum nuioa_reason why)
+{
+    struct nuioa_mapping *mapping = &p->plan->mapping;
+    double price = nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
+    struct nuioa_slots slot = { .count = 1, .cpus = &cpus, .nic_cost = &price };
+    int rc = nuioa_planner_cost(p, &slot, NULL, &mapping->cost);
+    bool stays = rc < 0 || nuioa_costs_more(mapping);
+    nuioa_planner_say(p, stays ? NUIOA_REASON_ALONE_COSTS : why);
+    if (stays)
+        mapping->cost = mapping->cost_start;
+    else if (hwloc_bitmap_copy(p->plan->assignments[0].cpus, cpus) < 0)
+        rc = -ENOMEM;
+    return rc;
+}
+
+bool nuioa_alone_is_wide(const struct planner *p)
+{
+    hwloc_const_bitmap_t cpus = p->plan->assignments[0].cpus;
+    const struct nuioa_pu *pu = nuioa_first_pu(p->request->node, cpus);
+    return pu && !nuioa_in_one_numa(p->request->node, pu, cpus);
+}
+
+/* Sets `cpus` to cores among `spare` on the nearest NUMA node where the rank keeps its shape, if
+ * that is nearer the NIC than its own. Returns true if there is one. */
+static bool find_numa(const struct planner *p, hwloc_const_bitmap_t spare, hwloc_bitmap_t cpus)
+{
+    const struct nuioa_node *node = p->request->node;
+    hwloc_const_bitmap_t own = p->plan->assignments[0].cpus;
+    uint32_t best = nuioa_rails_nearest(&p->rails, own), found = UINT32_MAX;
+    for (uint32_t numa = 0; numa < node->numa_count; numa++)
+        if (nuioa_rails_nearest(&p->rails, node->numas[numa].cpus) < best &&
+            nuioa_spare_copy(node, &p->rails, spare, numa, &own, 1, &cpus) == 0) {
+            best = nuioa_rails_nearest(&p->rails, node->numas[numa].cpus);
+            found = numa;
+        }
+    return found != UINT32_MAX &&
+           nuioa_spare_copy(node, &p->rails, spare, found, &own, 1, &cpus) == 0;
+}
+
+/* Sets `cpus` to CPUs nearer the NIC: of the spare cores among `among`, and if the rank spans NUMA
+ * nodes also of its own cores. Returns true if there are such. */
+static bool find_nearer(const struct planner *p, hwloc_const_bitmap_t among, hwloc_bitmap_t cpus)
+{
+    hwloc_const_bitmap_t own = p->plan->assignments[0].cpus;
+    hwloc_bitmap_t places = hwloc_bitmap_alloc();
+    bool found = places && nuioa_spare_find(p, among, places) == 0;
+    if (found && !nuioa_alone_is_wide(p))
+        found = find_numa(p, places, cpus);
+    else if (found)
+        found = hwloc_bitmap_or(places, places, own) == 0 &&
+                nuioa_slot_nearer(p->request, &p->rails, places, own, cpus);
+    hwloc_bitmap_free(places);
+    return found;
+}
+
+int nuioa_alone_place(struct planner *p)
+{
+    const enum nuioa_reason refused = nuioa_spare_refused(p);
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    int rc = cpus ? 0 : -ENOMEM;
+    if (cpus && refused == NUIOA_REASON_COUNT && find_nearer(p, p->allowed_cpus, cpus))
+        rc = move(p, cpus, NUIOA_REASON_ALONE_MOVED);
+    else if (cpus && find_nearer(p, nuioa_spare_advised(p, refused), cpus))
+        nuioa_planner_say(p, refused == NUIOA_REASON_COUNT ? NUIOA_REASON_ALONE_NO_SPARE : refused);
+    else
+        nuioa_planner_say(p, NUIOA_REASON_ALONE_NEAREST);
+    hwloc_bitmap_free(cpus);
+    return rc;
+}
+
+int nuioa_alone_unbound(struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    struct nuioa_assignment *assignment = &p->plan->assignments[0];
+    struct nuioa_slots slot = { 0 };
+    int rc = 0;
+    if (r->cpus_typed)
+        rc = nuioa_slots_pack(&slot, r, &p->rails, assignment->cpus, r->cpus_typed);
+    if (rc == 0 && slot.count && !hwloc_bitmap_isequal(slot.cpus[0], assignment->cpus))
+        rc = move(p, slot.cpus[0], NUIOA_REASON_ALONE_TYPED);
+    else
+        nuioa_planner_say(p, nuioa_alone_is_wide(p) && !r->cpus_typed ? NUIOA_REASON_ALONE_WIDE
+                                                                      : NUIOA_REASON_ALONE_ALL);
+    nuioa_slots_free(&slot);
+    return rc == -ENOSPC ? 0 : rc;
+}

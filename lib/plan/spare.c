@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "plan/spare.h"
+
+#include <errno.h>
+
+#include "plan/shape.h"
+
+enum nuioa_reason nuioa_spare_refused(const struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    if (!r->options->asked)
+        return NUIOA_REASON_SPARE_NOT_ASKED;
+    if (r->bound_by_user)
+        return NUIOA_REASON_SPARE_BOUND;
+    if (r->sees_gpu && !p->follows)
+        return NUIOA_REASON_SPARE_GPUS;
+    if (r->unconfined)
+        return NUIOA_REASON_SPARE_UNCONFINED;
+    if (r->overlaps)
+        return NUIOA_REASON_SPARE_OVERLAP;
+    if (r->options->cores == NUIOA_CORES_KEEP || r->options->cores == NUIOA_CORES_PACK)
+        return NUIOA_REASON_SPARE_KEEP;
+    return NUIOA_REASON_COUNT;
+}
+
+hwloc_const_bitmap_t nuioa_spare_advised(const struct planner *p, enum nuioa_reason refused)
+{
+    bool any = refused == NUIOA_REASON_COUNT || refused == NUIOA_REASON_SPARE_UNCONFINED;
+    return any ? p->request->node->allowed_cpus : p->allowed_cpus;
+}
+
+int nuioa_spare_find(const struct planner *p, hwloc_const_bitmap_t cpus, hwloc_bitmap_t spare)
+{
+    const struct nuioa_node *node = p->request->node;
+    hwloc_bitmap_t used = hwloc_bitmap_alloc(), core = hwloc_bitmap_alloc();
+    int rc = used && core ? 0 : -ENOMEM;
+    hwloc_bitmap_zero(spare);
+    for (uint32_t i = 0; rc == 0 && i < p->request->task_count; i++)
+        if (hwloc_bitmap_or(used, used, p->request->tasks[i].cpus) < 0)
+            rc = -ENOMEM;
+    for (uint32_t i = 0, end; rc == 0 && i < node->pu_count; i = end) {
+        hwloc_bitmap_zero(core);
+        for (end = i; end < node->pu_count && node->pus[end].core == node->pus[i].core; end++)
+            hwloc_bitmap_set(core, node->pus[end].os_index);
+        if (hwloc_bitmap_isincluded(core, cpus) && !hwloc_bitmap_intersects(core, used))
+            hwloc_bitmap_or(spare, spare, core);
+    }
+    hwloc_bitmap_free(used);
+    hwloc_bitmap_free(core);
+    return rc;
+}
+
+int nuioa_spare_copy(const struct nuioa_node *node, const struct nuioa_rails *rails,
+                     hwloc_const_bitmap_t spare, uint32_t numa, const hwloc_const_bitmap_t *like,
+                     uint32_t count, hwloc_bitmap_t *out)
+{
+    hwloc_bitmap_t near = hwloc_bitmap_alloc();
+    if (!near)
+        return -ENOMEM;
+    for (unsigned r = 0; r < rails->count; r++)
+        hwloc_bitmap_or(near, near, node->nics[rails->nic[r]].cpus);
+    hwloc_bitmap_and(near, near, spare);
+    int rc = nuioa_shape_copy(node, near, numa, like, count, out);
+    if (rc == -ENOSPC && !hwloc_bitmap_isequal(near, spare))
+        rc = nuioa_shape_copy(node, spare, numa, like, count, out);
+    hwloc_bitmap_free(near);
+    return rc;
+}

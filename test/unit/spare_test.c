@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Spare cores of the step as places for ranks: each condition by itself, and random machines whose
+ * plans are judged by what must hold for every one, without the planner's code. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "machine.h"
+#include "plan_case.h"
+#include "rounds.h"
+#include "spare_oracle.h"
+
+/* Ranks with these masks, "0;1;8-9"; the user typed --nuioa. The node is made already. */
+static void bind_to(struct plan_case *s, const char *masks)
+{
+    char copy[512], *rest = copy;
+    unsigned tasks = 1;
+    for (const char *c = masks; *c; c++)
+        tasks += *c == ';';
+    plan_case_on(s, tasks, 0);
+    s->options.asked = true;
+    snprintf(copy, sizeof(copy), "%s", masks);
+    for (unsigned i = 0; i < tasks; i++)
+        assert_int_equal(hwloc_bitmap_list_sscanf(s->masks[i], strsep(&rest, ";")), 0);
+}
+
+static struct plan_case *hagrid5(const char *masks)
+{
+    struct plan_case *s = plan_case_new();
+    machine_hagrid(&s->node, 5);
+    bind_to(s, masks);
+    return s;
+}
+
+/* NUMA node n has cores 2n and 2n+1, with CPUs 2n, 2n+8 and 2n+1, 2n+9. NICs are on 1 and 3. */
+static struct plan_case *quad(const char *masks)
+{
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    bind_to(s, masks);
+    return s;
+}
+
+static const char *cpus_of(const struct plan_case *s)
+{
+    static char text[2048];
+    size_t used = 0;
+    for (unsigned i = 0; i < s->plan.task_count; i++) {
+        char list[256];
+        hwloc_bitmap_list_snprintf(list, sizeof(list), s->plan.assignments[i].cpus);
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ";" : "", list);
+    }
+    return text;
+}
+
+/* Makes the plan, and frees the case. */
+static void expect(struct plan_case *s, const char *cpus, enum nuioa_reason why)
+{
+    plan_case_make(s);
+    assert_string_equal(cpus_of(s), cpus);
+    assert_string_equal(s->plan.reason, nuioa_reason_text(why));
+    plan_case_free(s);
+}
+
+static void allow(struct plan_case *s, const char *cpus)
+{
+    static hwloc_bitmap_t allowed; /* one case at a time */
+    hwloc_bitmap_free(allowed);
+    allowed = NULL;
+    if (!cpus)
+        return;
+    allowed = hwloc_bitmap_alloc();
+    hwloc_bitmap_list_sscanf(allowed, cpus);
+    s->request.allowed_cpus = allowed;
+}
+
+/* --- no hints --------------------------------------------------------------------------------- */
+
+static void test_block(void **state)
+{
+    (void)state;
+    expect(hagrid5("0;1"), "10;11", NUIOA_REASON_BLOCK_MOVED);
+    expect(hagrid5("0"), "10", NUIOA_REASON_ALONE_MOVED);
+    /* A second block follows, to where neighbours are as near and the NIC is no farther. */
+    struct plan_case *s = hagrid5("0;2");
+    plan_case_make(s);
+    assert_string_equal(plan_case_numas(s), "5,3");
+    plan_case_free(s);
+}
+
+/* As many cores, as many hardware threads in each, and the same ranks on a core. */
+static void test_threads(void **state)
+{
+    (void)state;
+    expect(quad("0;8"), "2;10", NUIOA_REASON_BLOCK_MOVED);
+    expect(quad("0;1"), "2;3", NUIOA_REASON_BLOCK_MOVED);
+    expect(quad("0,8;1,9"), "2,10;3,11", NUIOA_REASON_BLOCK_MOVED);
+    expect(quad("0,8;1"), "2,10;3", NUIOA_REASON_BLOCK_MOVED);
+    expect(quad("8"), "2", NUIOA_REASON_ALONE_MOVED);
+}
+
+/* Who shares an L3 or an L2 still does, and nobody else. */
+static void test_caches(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t near[4]; /* the L3 of the cores of the NIC's NUMA node */
+        uint32_t far[4];  /* and of the ranks' */
+        const char *from, *to;
+    } cases[] = {
+        { { 1, 1, 2, 2 }, { 3, 3, 4, 4 }, "4;6", "0;2" },
+        { { 1, 1, 2, 2 }, { 3, 3, 4, 4 }, "5;7", "0;2" },
+        { { 1, 1, 2, 2 }, { 3, 3, 4, 4 }, "4;5", "0;1" },
+        { { 1, 2, 2, 2 }, { 3, 3, 4, 4 }, "4;5", "1;2" },
+        { { 1, 1, 1, 1 }, { 3, 3, 4, 4 }, "4;6", NULL },
+        { { 1, 2, 5, 6 }, { 3, 3, 4, 4 }, "6;7", NULL },
+        { { 1, 2, 2, 2 }, { 3, 3, 3, 4 }, "4;5;6;7", "1;2;3;0" },
+    };
+    for (size_t k = 0; k < 2 * sizeof(cases) / sizeof(*cases); k++) {
+        struct plan_case *s = plan_case_new();
+        machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
+        machine_nic(&s->node, "mlx5_0", 0);
+        for (unsigned i = 0; i < 4; i++)
+            if (k % 2) {
+                s->node.pus[i].l3 = cases[k / 2].near[i];
+                s->node.pus[4 + i].l3 = cases[k / 2].far[i];
+            } else {
+                s->node.pus[i].l2 = cases[k / 2].near[i];
+                s->node.pus[4 + i].l2 = cases[k / 2].far[i];
+            }
+        bind_to(s, cases[k / 2].from);
+        bool moves = cases[k / 2].to;
+        expect(s, moves ? cases[k / 2].to : cases[k / 2].from,
+               moves ? NUIOA_REASON_BLOCK_MOVED : NUIOA_REASON_BLOCK_NEAREST);
+    }
+}
+
+/* A block needs a NUMA node without ranks, and room for all of it. */
+static void test_room(void **state)
+{
+    (void)state;
+    expect(hagrid5("0;1;10"), "6;7;10", NUIOA_REASON_BLOCK_MOVED);
+    struct plan_case *s = hagrid5("0;1;2");
+    allow(s, "0-9,11-15"); /* one core of the NIC's NUMA node */
+    plan_case_make(s);
+    assert_string_equal(plan_case_numas(s), "3,3,1");
+    plan_case_free(s);
+    allow(NULL, NULL);
+}
+
+/* Another step may have the other thread of a core. */
+static void test_whole_cores(void **state)
+{
+    (void)state;
+    struct plan_case *s = quad("0;1");
+    allow(s, "0-7,8-9,12-13");
+    expect(s, "0;1", NUIOA_REASON_BLOCK_NO_SPARE);
+    s = quad("0");
+    allow(s, "0-7,8-9,12-13");
+    expect(s, "0", NUIOA_REASON_ALONE_NO_SPARE);
+    s = quad("0");
+    allow(s, "0-9,11-15"); /* core 3 is whole */
+    expect(s, "3", NUIOA_REASON_ALONE_MOVED);
+    allow(NULL, NULL);
+}
+
+/* --- who may not ------------------------------------------------------------------------------ */
+
+static void not_asked(struct plan_case *s)
+{
+    s->options.asked = false;
+}
+
+static void overlaps(struct plan_case *s)
+{
+    s->request.overlaps = true;
+}
+
+static void unconfined(struct plan_case *s)
+{
+    s->request.unconfined = true;
+}
+
+static void keep(struct plan_case *s)
+{
+    plan_case_option(s, "cores", "keep");
+}
+
+static void forced_binding(struct plan_case *s)
+{
+    s->request.bound_by_user = true;
+    plan_case_option(s, "nuioa", "force");
+}
+
+static void forced_gpus(struct plan_case *s)
+{
+    s->request.sees_gpu = true;
+    plan_case_option(s, "nuioa", "force");
+    plan_case_option(s, "gpus", "keep");
+}
+
+static const struct {
+    void (*set)(struct plan_case *s);
+    enum nuioa_reason why;
+} refusals[] = {
+    { not_asked, NUIOA_REASON_SPARE_NOT_ASKED },   { overlaps, NUIOA_REASON_SPARE_OVERLAP },
+    { unconfined, NUIOA_REASON_SPARE_UNCONFINED }, { keep, NUIOA_REASON_SPARE_KEEP },
+    { forced_binding, NUIOA_REASON_SPARE_BOUND },  { forced_gpus, NUIOA_REASON_SPARE_GPUS },
+};
+
+#define REFUSALS (sizeof(refusals) / sizeof(*refusals))
+
+static void test_refused(void **state)
+{
+    (void)state;
+    static const char *const masks[] = { "0", "0;1", "0;2;1;3" };
+    for (size_t k = 0; k < REFUSALS; k++) {
+        for (size_t m = 0; m < 2; m++) {
+            struct plan_case *s = hagrid5(masks[m]);
+            refusals[k].set(s);
+            expect(s, masks[m], refusals[k].why);
+            /* It is not said where spare cores would not help. */
+            s = plan_case_new();
+            machine_hagrid(&s->node, 0);
+            bind_to(s, masks[m]);
+            refusals[k].set(s);
+            expect(s, masks[m], m ? NUIOA_REASON_BLOCK_NEAREST : NUIOA_REASON_ALONE_NEAREST);
+        }
+        /* Masks are exchanged as ever. */
+        struct plan_case *s = hagrid5(masks[2]);
+        refusals[k].set(s);
+        plan_case_make(s);
+        assert_string_equal(plan_case_numas(s), "1,0,1,0");
+        plan_case_free(s);
+    }
+}
+
+/* Advice is only given where it helps. */
+static void test_advice(void **state)
+{
+    (void)state;
+    static const char *const masks[] = { "0", "0;1" };
+    for (size_t m = 0; m < 2; m++) {
+        struct plan_case *s = hagrid5(masks[m]);
+        allow(s, "0-1");
+        if (m == 0)
+            hwloc_bitmap_set(s->masks[0], 1);
+        expect(s, m ? "0;1" : "0-1", m ? NUIOA_REASON_BLOCK_NO_SPARE : NUIOA_REASON_ALONE_ALL);
+        s = plan_case_new();
+        machine_hagrid(&s->node, 0);
+        bind_to(s, masks[m]);
+        allow(s, "0-3");
+        expect(s, masks[m], m ? NUIOA_REASON_BLOCK_NEAREST : NUIOA_REASON_ALONE_NEAREST);
+    }
+    struct plan_case *s = hagrid5("0");
+    allow(s, "0-3,8");
+    expect(s, "2", NUIOA_REASON_ALONE_MOVED);
+    s = hagrid5("0-3;0-3,8"); /* hints cannot bring one of them nearer */
+    expect(s, "0-3;0-3,8", NUIOA_REASON_BLOCK_SPREAD_EQUAL);
+    s = hagrid5("0-3;8-11");
+    expect(s, "0-3;8-11", NUIOA_REASON_BLOCK_SPREAD);
+    allow(NULL, NULL);
+}
+
+/* --- random machines -------------------------------------------------------------------------- */
+
+static void test_random(void **state)
+{
+    (void)state;
+    uint64_t used = 0, wanted = rounds(6000);
+    for (uint32_t seed = 1; seed <= wanted; seed++)
+        used += spare_oracle_round(seed);
+    /* Otherwise it shows nothing. */
+    assert_true(used > wanted / 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_block),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_caches),      cmocka_unit_test(test_room),
+        cmocka_unit_test(test_whole_cores), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_advice),      cmocka_unit_test(test_random),
+    };
+    return cmocka_run_group_tests_name("spare", tests, NULL, NULL);
+}
