@@ -92,9 +92,10 @@ const struct variant variants[] = {
       .environment = { "SLURM_CPU_BIND_TYPE=map_cpu:" }, .has = { "NUIOA_LEADER=0" } },
     { .name = "--cpu-bind=cores is no binding", .nodes = 1, .moves = true, .flags = { "nuioa" },
       .environment = { "SLURM_CPU_BIND_TYPE=a_word_longer_than_any_that_slurm_has,cores" } },
+    /* This node has none that can be read. */
     { .name = "ranks with one GPU each", .nodes = 1, .flags = { "nuioa=report", "nuioa-coll=on",
-        "nuioa-export=env,ucx" },
-      .step = { "SLURM_STEP_GPUS=0", "CUDA_VISIBLE_DEVICES=0" }, .has = { "NUIOA_COLL=on" } },
+        "nuioa-export=env,ucx" }, .lines = 1, .step = { "SLURM_STEP_GPUS=0",
+        "CUDA_VISIBLE_DEVICES=0" }, .has = { "NUIOA_COLL=on", "!UCX_NET_DEVICES" } },
     { .name = "ranks with several GPUs", .nodes = 1, .flags = { "nuioa=report",
         "nuioa-export=env,ucx" }, .lines = 1,
       .step = { "SLURM_STEP_GPUS=0,1", "SLURM_GPUS_ON_NODE=2", "CUDA_VISIBLE_DEVICES=0-1" },
