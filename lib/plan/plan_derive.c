@@ -49,8 +49,6 @@ static void keep_nearest(const struct planner *p, struct nuioa_assignment *assig
 {
     const struct nuioa_node *node = p->request->node;
     uint32_t least = UINT32_MAX, nearest = 0;
-    if (assignment->nic < 0 || !node->nics[assignment->nic].level)
-        return;
     for (uint32_t i = 0; i < node->numa_count; i++)
         if (hwloc_bitmap_isset(assignment->memory_numas, node->numas[i].os_index) &&
             node->nics[assignment->nic].level[i] < least) {
@@ -61,10 +59,24 @@ static void keep_nearest(const struct planner *p, struct nuioa_assignment *assig
         hwloc_bitmap_only(assignment->memory_numas, nearest);
 }
 
-/* Chooses the memory policy of a rank. mem=local prefers the memory of its CPUs; that of a process
- * that has all CPUs of the node, and did not say that it has several threads, beside its NIC; with
- * several threads each finds its memory where it first touches it. mem=nic prefers the memory of
- * its NIC, interleaved over those of all its NICs if it is alone. mem=interleave interleaves over
+/* Decides on mem=local for a rank that has several NUMA nodes. Each of its threads finds its memory
+ * where it first touches it, so that this stays unless the user said that there is one thread, and
+ * asked for placement; then the memory that is nearest to the NIC is left. */
+static void settle_wide(const struct planner *p, struct nuioa_assignment *assignment)
+{
+    const struct nuioa_request *r = p->request;
+    if (r->bound_by_user || r->options->policy == NUIOA_POLICY_CPU || assignment->nic < 0 ||
+        !r->node->nics[assignment->nic].level)
+        return;
+    if (!r->threads)
+        p->plan->advice |= 1u << NUIOA_ADVICE_MEMORY;
+    if (r->threads == 1 && r->options->asked && !r->overlaps && !r->unconfined)
+        keep_nearest(p, assignment);
+}
+
+/* Chooses the memory policy of a rank. mem=local prefers the memory of its CPUs, if that is one
+ * NUMA node. mem=nic, which the user or the site says, prefers the memory of its NIC, interleaved
+ * over those of all its NICs if it is alone. mem=interleave interleaves over
  * the NUMA nodes of all rails: data that arrives by two rails is faster there than in either NUMA
  * node ([PDCS 2007] in doc/design.md, section 5.3). */
 static void choose_memory(const struct planner *p, struct nuioa_assignment *assignment)
@@ -84,8 +96,8 @@ static void choose_memory(const struct planner *p, struct nuioa_assignment *assi
         hwloc_bitmap_or(wanted, wanted, r->node->nics[p->rails.nic[i]].numas);
 
     usable_memory(p, wanted, assignment->memory_numas);
-    if (mem == NUIOA_MEM_LOCAL && p->plan->why == NUIOA_REASON_ALONE_WIDE && r->threads < 2)
-        keep_nearest(p, assignment);
+    if (mem == NUIOA_MEM_LOCAL && hwloc_bitmap_weight(assignment->memory_numas) > 1)
+        settle_wide(p, assignment);
     int count = hwloc_bitmap_weight(assignment->memory_numas);
     bool striped = mem == NUIOA_MEM_NIC && r->task_count == 1 && assignment->nic_count > 1;
     if ((mem == NUIOA_MEM_INTERLEAVE || (striped && count > 1)) && count > 0)

@@ -62,8 +62,7 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_ALONE_ALL] =
         "the only rank has all CPUs of the step: there are no others (sbatch "
         "-c N, and srun without -c, takes the nearest)",
-    [NUIOA_REASON_ALONE_NOT_ASKED] = "the only rank has all CPUs of the step, and its memory is "
-                                     "where it runs (--nuioa prefers memory beside the NIC)",
+    [NUIOA_REASON_ALONE_NOT_ASKED] = "the only rank has all CPUs of the step, and keeps them",
     [NUIOA_REASON_ALONE_WIDE] = "the only rank keeps all CPUs of the step; to bind it beside the "
                                 "NIC: srun --cpu-bind=cores, or sbatch -c N",
     [NUIOA_REASON_ALONE_TYPED] = "the only rank has --cpus-per-task CPUs, those nearest the NIC",
@@ -122,6 +121,9 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
 };
 
 static const char *const advice_texts[NUIOA_ADVICE_COUNT] = {
+    [NUIOA_ADVICE_MEMORY] = "ranks span NUMA nodes, and may have threads: memory stays where it is "
+                            "first touched (with one thread, --nuioa-mem=nic prefers it beside the "
+                            "NIC)",
     [NUIOA_ADVICE_THREADS] = "OpenMP threads run where the kernel puts them (--nuioa-threads=on "
                              "binds each to a core, the first one nearest the NIC)",
     [NUIOA_ADVICE_THREADS_NEED_C] = "threads=on binds no thread: nobody said how many CPUs a rank "

@@ -81,6 +81,7 @@ enum nuioa_reason {
 
 /* What a user may type who knows more of the program than a plan can. */
 enum nuioa_advice {
+    NUIOA_ADVICE_MEMORY,         /* ranks span NUMA nodes; mem=nic, if they have one thread */
     NUIOA_ADVICE_THREADS,        /* -c was typed; threads=on would bind threads */
     NUIOA_ADVICE_THREADS_NEED_C, /* threads=on, and nobody typed -c */
     NUIOA_ADVICE_COUNT

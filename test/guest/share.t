@@ -33,15 +33,32 @@ for tasks in 2 3 5; do
         "least $((16 / tasks)), all 16, twice 0; $((tasks - 1)); $tasks"
 done
 
+launch --jobid="$job" -n2 --nuioa=report
+is "-n2: each rank spans NUMA nodes, and the report says what to type" \
+    "$(values policy); $(says "with one thread, --nuioa-mem=nic prefers")" "default default; 1"
+
 SLURM_NUIOA=on launch --jobid="$job" -n2
 is "SLURM_NUIOA=on, no flag: as with the flag" "$(division)" "least 8, all 16, twice 0"
 
 launch --jobid="$job" -n1 --nuioa=report
-is "-n1: it keeps all CPUs, and its memory is beside the NIC" \
-    "$(values cpus); $(values pages); $(values policy)" "0-15; 5:4096; preferred:5"
+is "-n1: it keeps all CPUs, its memory stays where it is first touched, and the report says so" \
+    "$(values cpus); $(values policy); $(nics); $(says "memory stays where it is first touched")" \
+    "0-15; default; eth0; 1"
 is "-n1: the report says what to type" "$(says "srun --cpu-bind=cores, or sbatch -c N")" 1
 launch --jobid="$job" -n1 --nuioa --cpu-bind=cores
 is "-n1 --cpu-bind=cores: one core beside the NIC" "$(values numa)" 5
+OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa=report
+is "-n1 with one thread: its memory is beside the NIC" \
+    "$(values cpus); $(values pages); $(values policy); $(says "first touched")" \
+    "0-15; 5:4096; preferred:5; 0"
+launch --jobid="$job" -n1 --nuioa --nuioa-mem=nic
+is "-n1 --nuioa-mem=nic: the same" "$(values cpus); $(values pages); $(values policy)" \
+    "0-15; 5:4096; preferred:5"
+OMP_NUM_THREADS=1 launch --jobid="$job" -n2 --nuioa
+is "-n2 with one thread each: memory is on the NUMA node of the rank's CPUs nearest the NIC" \
+    "$(values pages); $(values policy)" "5:4096 1:4096; preferred:5 preferred:1"
+launch --jobid="$job" -n2 --nuioa --nuioa-mem=nic
+is "-n2 --nuioa-mem=nic: all memory is beside the NIC" "$(values pages)" "5:4096 5:4096"
 OMP_NUM_THREADS=16 launch --jobid="$job" -n1 --nuioa
 is "-n1 with 16 threads: no memory is asked for" "$(values policy); $(nics)" "default; eth0"
 SLURM_CPUS_PER_TASK=4 launch --jobid="$job" -n1 --nuioa=report

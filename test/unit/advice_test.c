@@ -101,6 +101,44 @@ static void test_no_threads_said(void **state)
     plan_case_free(s);
 }
 
+/* Memory of ranks on several NUMA nodes stays where it is first touched, unless they have one
+ * thread. */
+static void test_memory(void **state)
+{
+    (void)state;
+    struct plan_case *s = hagrid5(2, 8);
+    s->request.cpus_typed = s->request.cpus_per_task = 0;
+    s->options.mem = NUIOA_MEM_LOCAL;
+    advises(s, 1 << NUIOA_ADVICE_MEMORY);
+    s->options.asked = false;
+    advises(s, 1 << NUIOA_ADVICE_MEMORY);
+    for (uint32_t threads = 1; threads < 3; threads++) {
+        s->request.threads = threads; /* somebody knows */
+        advises(s, 0);
+    }
+    s->request.threads = 0;
+    s->request.memory_by_user = true;
+    advises(s, 0);
+    s->request.memory_by_user = false;
+    for (enum nuioa_mem mem = NUIOA_MEM_NIC; mem <= NUIOA_MEM_OFF; mem++) {
+        s->options.mem = mem;
+        advises(s, 0);
+    }
+    s->options.mem = NUIOA_MEM_LOCAL;
+    plan_case_option(s, "nuioa", "export");
+    advises(s, 0);
+    plan_case_option(s, "nuioa", "on");
+    free(s->node.nics[0].level); /* nobody knows where the NIC is */
+    s->node.nics[0].level = NULL;
+    advises(s, 0);
+    plan_case_free(s);
+
+    s = hagrid5(8, 2); /* a NUMA node each: memory follows */
+    s->options.mem = NUIOA_MEM_LOCAL;
+    advises(s, 0);
+    plan_case_free(s);
+}
+
 /* doc/report.md has every sentence, and each fits into a line that nodes send. */
 static void test_page(void **state)
 {
@@ -126,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_no_threads_said),
+        cmocka_unit_test(test_memory),
         cmocka_unit_test(test_page),
     };
     return cmocka_run_group_tests_name("advice", tests, NULL, NULL);

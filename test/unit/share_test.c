@@ -346,18 +346,65 @@ static void test_one_rank(void **state)
     plan_case_make(s);
     only = &s->plan.assignments[0];
     assert_false(s->plan.moved);
-    assert_int_equal(only->memory, NUIOA_MEMORY_PREFERRED);
-    assert_int_equal(hwloc_bitmap_first(only->memory_numas), 5);
     assert_int_equal(only->place_count, 16);
     assert_int_equal(hwloc_bitmap_first(only->places[0]), 10);
-
-    s->request.threads = 16;
-    plan_case_make(s);
-    assert_int_equal(s->plan.assignments[0].memory, NUIOA_MEMORY_DEFAULT);
 
     s->request.cpus_typed = 4;
     plan_case_make(s);
     assert_string_equal(cpus_of(s), "6-7,10-11");
+    plan_case_free(s);
+}
+
+/* Writes the memory of each rank: "preferred:5 default". The text is static. */
+static const char *memory_of(struct plan_case *s)
+{
+    static char text[256];
+    size_t used = 0;
+    plan_case_make(s);
+    for (unsigned i = 0; i < s->plan.task_count; i++) {
+        char one[64];
+        nuioa_memory_text(&s->plan.assignments[i], one, sizeof(one));
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? " " : "", one);
+    }
+    return text;
+}
+
+/* Whether a rank has threads nobody knows: only if somebody said that it has one, or mem=nic, is
+ * its memory preferred near the NIC where its CPUs span NUMA nodes. */
+static void test_memory_of_wide_ranks(void **state)
+{
+    (void)state;
+    struct plan_case *s = hagrid5(1);
+    assert_string_equal(memory_of(s), "default");
+    s->request.threads = 16;
+    assert_string_equal(memory_of(s), "default");
+    s->request.threads = 1;
+    assert_string_equal(memory_of(s), "preferred:5");
+    s->request.overlaps = true;
+    assert_string_equal(memory_of(s), "default");
+    s->request.overlaps = false;
+    s->request.unconfined = true;
+    assert_string_equal(memory_of(s), "default");
+    s->request.unconfined = false;
+    s->request.bound_by_user = true;
+    assert_string_equal(memory_of(s), "default");
+    s->request.bound_by_user = false;
+    s->options.asked = false;
+    assert_string_equal(memory_of(s), "default");
+    s->request.threads = 0;
+    plan_case_option(s, "mem", "nic");
+    assert_string_equal(memory_of(s), "preferred:5");
+    plan_case_free(s);
+
+    s = hagrid5(2); /* NUMA nodes 3 and 5 to 7, and the others */
+    assert_string_equal(memory_of(s), "default default");
+    s->request.threads = 1;
+    assert_string_equal(memory_of(s), "preferred:5 preferred:1");
+    plan_case_option(s, "policy", "cpu");
+    assert_string_equal(memory_of(s), "default default");
+    plan_case_option(s, "policy", "bandwidth");
+    plan_case_option(s, "mem", "nic");
+    assert_string_equal(memory_of(s), "preferred:5 preferred:5");
     plan_case_free(s);
 }
 
@@ -391,6 +438,7 @@ int main(void)
         cmocka_unit_test(test_typed_cpus),
         cmocka_unit_test(test_masks_of_several_ranks),
         cmocka_unit_test(test_one_rank),
+        cmocka_unit_test(test_memory_of_wide_ranks),
         cmocka_unit_test(test_site_default),
         cmocka_unit_test(test_random),
     };
