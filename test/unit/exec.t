@@ -54,6 +54,11 @@ run exec --local-rank 0 --local-size 1 --distances /no/such -- echo on
 is "no distances: it runs" "$status|$out|$(wc -l <"$work/err")" "0|on|1"
 run exec --local-rank 0 --local-size 1 --ranks 0 --hints /no/such -- echo on
 is "no hints: it runs" "$status|$out|$(wc -l <"$work/err")" "0|on|1"
+run exec --local-rank 0 --local-size 1 --cpus-per-task 2 -- env
+is "threads: nothing that binds them is set" "$(grep -cE '^(OMP_P|MPIR_|I_MPI_)' "$work/out")" 0
+run exec --local-rank 0 --local-size 1 --cpus-per-task 2 --threads on -- env
+is "--threads on: bound, if there are cores to choose from" \
+    "$(grep -c '^OMP_PLACES=' "$work/out")" "$(grep -c '^NUIOA_COMM_CPUS=' "$work/out")"
 pid=$("$tool" exec --local-rank 0 --local-size 1 -- sh -c 'echo $$' & echo "$!"; wait)
 is "it is the same process" "$(sort <<<"$pid" | uniq -c | awk '{ print $1 }')" 2
 ls -l /proc/self/fd >"$work/fds"
