@@ -27,8 +27,7 @@ AC_DEFUN([NUIOA_OPTIONAL], [
 ])
 
 # NUIOA_SLURM: --with-slurm and what it finds. Sets have_slurm and the conditional HAVE_SLURM,
-# SLURM_CPPFLAGS, slurm_version, slurm_headers; of a PATH also SLURM_PREFIX and SLURM_PLUGINDIR,
-# which is where that Slurm has its own plugins, empty if it has none.
+# SLURM_CPPFLAGS, slurm_version, slurm_headers; of a PATH also SLURM_PREFIX.
 AC_DEFUN([NUIOA_SLURM], [
     AC_ARG_WITH([slurm],
         [AS_HELP_STRING([--with-slurm=PATH],
@@ -56,17 +55,8 @@ AC_DEFUN([NUIOA_SLURM], [
         AS_IF([test "$have_slurm" = no && test "x$with_slurm" != xcheck],
             [AC_MSG_ERROR([slurm/spank.h not found, or not usable (Debian package: libslurm-dev)])])
     ])
-    # Its library for plugins is beside them in every version.
-    AS_IF([test -n "$SLURM_PREFIX"], [
-        for directory in "$SLURM_PREFIX"/lib64/slurm "$SLURM_PREFIX"/lib/slurm \
-            "$SLURM_PREFIX"/lib/*/slurm-wlm "$SLURM_PREFIX"/lib/*/slurm; do
-            AS_IF([test -z "$SLURM_PLUGINDIR" && test -e "$directory/libslurmfull.so"],
-                [SLURM_PLUGINDIR=$directory])
-        done
-    ])
     AC_SUBST([SLURM_CPPFLAGS])
     AC_SUBST([SLURM_PREFIX])
-    AC_SUBST([SLURM_PLUGINDIR])
     AM_CONDITIONAL([HAVE_SLURM], [test "$have_slurm" = yes])
 ])
 
@@ -78,6 +68,68 @@ AC_DEFUN([NUIOA_SLURM_VERSION], [
     AC_LANG_CONFTEST([AC_LANG_SOURCE([[#include <slurm/spank.h>]])])
     slurm_headers=$($CC -E $CPPFLAGS conftest.$ac_ext 2>/dev/null |
         $SED -n 's|^# 1 "\(.*\)/slurm/spank\.h".*|\1|p')
+])
+
+# NUIOA_PLUGINDIR: --with-plugindir, and else the directory in which Slurm looks for plugins
+# (PluginDir), which cannot be guessed: a plugin elsewhere is not found, and nobody is told. Sets
+# plugindir, plugindir_source, which says how it is known, and SLURM_PLUGINDIR, which is where that
+# Slurm has its own plugins, empty if nothing tells.
+AC_DEFUN([NUIOA_PLUGINDIR], [
+    AC_ARG_WITH([plugindir],
+        [AS_HELP_STRING([--with-plugindir=DIR],
+            [where to install the plugin @<:@the PluginDir of Slurm@:>@])],
+        [], [with_plugindir=])
+    AS_CASE([$with_plugindir], [yes|no], [AC_MSG_ERROR([--with-plugindir needs a directory])])
+    SLURM_PLUGINDIR= plugindir= plugindir_source=
+    AS_IF([test "$have_slurm" = yes], [
+        AC_MSG_CHECKING([where Slurm looks for plugins])
+        nuioa_prefix=${SLURM_PREFIX:-${slurm_headers%/include}}
+        NUIOA_FIND_PLUGINDIR
+        SLURM_PLUGINDIR=$plugindir
+        AS_IF([test -n "$with_plugindir"],
+            [plugindir=$with_plugindir plugindir_source=--with-plugindir])
+        AC_MSG_RESULT([${plugindir:-unknown}${plugindir_source:+ ($plugindir_source)}])
+        AS_IF([test -z "$plugindir"],
+            [AC_MSG_ERROR([nothing here tells where Slurm looks for plugins: say it by --with-plugindir=DIR; on a host of the cluster "scontrol show config | grep PluginDir" prints it (--without-slurm builds no plugin)])])
+    ], [plugindir=${with_plugindir:-'${libdir}/slurm'}])
+    AC_SUBST([plugindir])
+    AC_SUBST([SLURM_PLUGINDIR])
+])
+
+# NUIOA_TRY_PLUGINDIR(DIRECTORY, SOURCE): takes an absolute path, if nothing else has been found.
+AC_DEFUN([NUIOA_TRY_PLUGINDIR], [
+    AS_IF([test -z "$plugindir"], [
+        plugindir=$1
+        AS_CASE([$plugindir], [/*], [plugindir_source="$2"], [plugindir=])
+    ])
+])
+
+# Asks, of the Slurm in nuioa_prefix and of no other: scontrol, which answers where the cluster runs;
+# its library for plugins, which is beside them in every version; the lists of the packages; its
+# libslurm, which says where it was built to look; pkg-config.
+AC_DEFUN([NUIOA_FIND_PLUGINDIR], [
+    AS_IF([test -z "$with_plugindir" && test -x "$nuioa_prefix/bin/scontrol"], [
+        NUIOA_TRY_PLUGINDIR([$(timeout 10 "$nuioa_prefix/bin/scontrol" show config 2>/dev/null |
+            $SED -n 's/^PluginDir *= *\([[^:]]*\).*/\1/p')], [scontrol says so])
+    ])
+    for directory in "$nuioa_prefix"/lib64/slurm "$nuioa_prefix"/lib/slurm \
+        "$nuioa_prefix"/lib/*/slurm-wlm "$nuioa_prefix"/lib/*/slurm; do
+        AS_IF([test -e "$directory/libslurmfull.so"],
+            [NUIOA_TRY_PLUGINDIR([$directory], [libslurmfull.so is there])])
+    done
+    nuioa_list=$({ dpkg-query -S '*/libslurmfull.so'; rpm -ql slurm; } 2>/dev/null |
+        $SED -n "s|^\(.*: \)\{0,1\}\($nuioa_prefix/.*\)/libslurmfull\.so\$|\2|p" | $SED 1q)
+    NUIOA_TRY_PLUGINDIR([$nuioa_list], [a package has libslurmfull.so there])
+    for library in "$nuioa_prefix"/lib64/libslurm.so "$nuioa_prefix"/lib/libslurm.so \
+        "$nuioa_prefix"/lib/*/libslurm.so; do
+        AS_IF([test -e "$library"], [
+            NUIOA_TRY_PLUGINDIR([$(tr '\000' '\n' <"$library" | LC_ALL=C $SED -n \
+                "\|^$nuioa_prefix/lib.*/slurm\(-wlm\)\{0,1\}\$|p" | $SED 1q)], [$library says so])
+        ])
+    done
+    AS_IF([test "$($PKG_CONFIG --variable=includedir slurm 2>/dev/null)" = "$nuioa_prefix/include"], [
+        NUIOA_TRY_PLUGINDIR([$($PKG_CONFIG --variable=libdir slurm)/slurm], [slurm.pc says so])
+    ])
 ])
 
 # NUIOA_ORIGIN(MODULE): shell text for the summary, which version it is and where.

@@ -42,12 +42,14 @@ plugindir() { sed -n 's/^plugindir = //p' "$work/$1/spank/Makefile"; }
 # plugins DIR: Slurm's are there
 plugins() { rm -rf "$slurm"/lib*; mkdir -p "$slurm/$1"; touch "$slurm/$1/libslurmfull.so"; }
 
+export PKG_CONFIG_PATH=$slurm/lib/pkgconfig:${PKG_CONFIG_PATH:-}
 plugins lib64/slurm
 configure lib64 --with-slurm="$slurm"
 is "a prefix of Slurm's own" "$status" 0
 is "the plugin goes where that Slurm has its own" "$(plugindir lib64)" "$slurm/lib64/slurm"
 like "the summary: which Slurm, where the plugin goes" "$out" \
     "Slurm plugin +yes +Slurm 99\.01\.3 in $slurm/include, to $slurm/lib64/slurm/nuioa\.so"
+like "the summary: how that is known" "$out" "/nuioa\.so \(libslurmfull\.so is there\)"
 like "the summary: which hwloc" "$out" "hwloc $(pkg-config --modversion hwloc) in /"
 if pkg-config --exists pmix; then
     like "the summary: which PMIx" "$out" \
@@ -87,10 +89,47 @@ configure debian --with-slurm="$slurm"
 is "plugins as Debian has them" "$(plugindir debian)" "$slurm/lib/x86_64-linux-gnu/slurm-wlm"
 configure said --with-slurm="$slurm" --with-plugindir=/elsewhere
 is "--with-plugindir decides" "$(plugindir said)" /elsewhere
+like "and the summary says so" "$out" 'to /elsewhere/nuioa\.so \(--with-plugindir\)'
+
+# What else tells where that Slurm looks for plugins. Its libslurm stands between other texts.
 rm -r "${slurm:?}/lib"
 configure headers --with-slurm="$slurm"
-# shellcheck disable=SC2016
-is "headers only: LIBDIR/slurm" "$status $(plugindir headers)" '0 ${libdir}/slurm'
+is "headers only: configure stops" "$status" 1
+like "and says what to type, and where the answer is" "$out" \
+    'error: nothing here tells where Slurm looks .*--with-plugindir=DIR.*scontrol show config'
+configure headers-said --with-slurm="$slurm" --with-plugindir=/elsewhere
+is "headers only, with --with-plugindir" "$status $(plugindir headers-said)" "0 /elsewhere"
+
+# tells NAME DIR HOW: configure NAME finds DIR, and says how
+tells() {
+    configure "$1" --with-slurm="$slurm"
+    is "$1: the directory" "$status $(plugindir "$1")" "0 $2"
+    like "$1: how it is known" "$out" "to $2/nuioa\.so \($3\)"
+}
+mkdir -p "$slurm/lib/pkgconfig" "$slurm/bin" "$work/bin"
+printf 'libdir=%s/lib32\nincludedir=%s/include\nName: slurm\nDescription:\nVersion: 99\n' \
+    "$slurm" "$slurm" >"$slurm/lib/pkgconfig/slurm.pc"
+tells pkg-config "$slurm/lib32/slurm" "slurm\.pc says so"
+printf '/etc/slurm\0%s/lib/slurm/x\0%s/lib/own/slurm-wlm\0/var/lib/slurm\0' "$slurm" "$slurm" \
+    >"$slurm/lib/libslurm.so"
+tells libslurm "$slurm/lib/own/slurm-wlm" "$slurm/lib/libslurm\.so says so"
+printf '#!/bin/sh\necho "slurm-plugins: %s/share/plugins/libslurmfull.so"\n' "$slurm" \
+    >"$work/bin/dpkg-query"
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/rpm"
+chmod +x "$work"/bin/*
+path=$PATH PATH=$work/bin:$PATH
+tells dpkg "$slurm/share/plugins" "a package has libslurmfull\.so there"
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/dpkg-query"
+printf '#!/bin/sh\necho %s/share/rpm/libslurmfull.so\n' "$slurm" >"$work/bin/rpm"
+tells rpm "$slurm/share/rpm" "a package has libslurmfull\.so there"
+PATH=$path
+plugins lib/slurm
+printf '#!/bin/sh\n[ "$*" != "show config" ] || printf "PluginDir%%15s = /site/plugins:/more\n"\n' \
+    >"$slurm/bin/scontrol"
+chmod +x "$slurm/bin/scontrol"
+tells scontrol /site/plugins "scontrol says so"
+printf '#!/bin/sh\nexit 1\n' >"$slurm/bin/scontrol"
+tells unanswered "$slurm/lib/slurm" "libslurmfull\.so is there"
 configure none --with-slurm="$work/none"
 is "no headers: an error, though the compiler may find others" "$status" 1
 like "no headers: where they were looked for" "$out" \

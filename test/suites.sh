@@ -5,10 +5,11 @@
 # --- building ------------------------------------------------------------------------------------
 
 # configure DIR [OPTION...]: bootstraps and configures when something changed since the last time.
+# The tests name the plugin's place in plugstack.conf; it is not that of the machine's own Slurm.
 configure() {
     local dir=$1 wanted
     shift
-    wanted="--prefix=/usr --libdir=/usr/lib --sysconfdir=/etc $*"
+    wanted="--prefix=/usr --libdir=/usr/lib --with-plugindir=/usr/lib/slurm --sysconfdir=/etc $*"
     if [ ! -e "$top/configure" ] || [ "$top/configure.ac" -nt "$top/configure" ] ||
         [ "$top/m4/nuioa.m4" -nt "$top/configure" ]; then
         "$top/bootstrap" || return

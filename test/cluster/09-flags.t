@@ -99,4 +99,9 @@ user env "$inherited=(null)" sbatch -Q -W -w node2 -n1 -o "$home/job.out" "$home
 out=$(cat "$CLUSTER_DIR/home/job.out")
 is "sbatch where it is left behind" "$rc:$(of 0 NUIOA_VERSION):$err" "0:1:"
 
+# Where nuioa has been removed, scripts that ask for it by variables still run.
+plugin off
+left SLURM_NUIOA=on SLURM_NUIOA_LEADER=rank0 --
+is "SLURM_NUIOA does nothing without the plugin" "$(said):$err" "$nothing:"
+
 finish

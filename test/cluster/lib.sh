@@ -13,6 +13,13 @@
 
 cluster_die() { echo "${0##*/}: $*" >&2; exit 1; }
 
+# cluster_one_plugin STAGE: dies if there is a second plugin, of which the tests would not know.
+cluster_one_plugin() {
+    [ "$(find "$1" -name nuioa.so | wc -l)" -le 1 ] ||
+        cluster_die "$1 has more than one nuioa.so: configure --with-plugindir=/usr/lib/slurm," \
+            "remove $1, and make install"
+}
+
 # cluster_find: set CLUSTER_DIR to the instance that is meant, or die.
 cluster_find() {
     local found
