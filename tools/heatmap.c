@@ -3,11 +3,11 @@
 /* Draws the matrix: a square for each pair, darker if the pair is farther apart, with a frame if
  * there is a link. */
 
-#include <errno.h>
 #include <string.h>
 
 #include "tools/heatmap.h"
 #include "tools/probe.h"
+#include "util/new_file.h"
 
 enum { CELL = 46, LEFT = 96, TOP = 74, RIGHT = 24, BOTTOM = 58 };
 
@@ -84,10 +84,12 @@ static void draw_foot(const struct probe *p, FILE *out)
 
 int probe_heatmap(const struct probe *p, const char *path, struct nuioa_error *err)
 {
-    FILE *out = fopen(path, "we");
+    struct nuioa_new_file file;
+    int rc = nuioa_new_file_open(&file, path, err);
+    if (rc)
+        return rc;
+    FILE *out = file.stream;
     unsigned width = LEFT + CELL * p->count + RIGHT, height = TOP + CELL * p->count + BOTTOM;
-    if (!out)
-        return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     width = width < 340 ? 340 : width;
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
@@ -103,8 +105,5 @@ int probe_heatmap(const struct probe *p, const char *path, struct nuioa_error *e
             draw_cell(p, i, j, most, out);
     draw_foot(p, out);
     fputs("</svg>\n", out);
-    bool bad = ferror(out);
-    if (fclose(out) || bad)
-        return nuioa_fail(err, -EIO, "%s: cannot be written", path);
-    return 0;
+    return nuioa_new_file_close(&file, true, path, err);
 }

@@ -6,26 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/new_file.h"
 #include "util/number.h"
-
-static FILE *create(const char *path, struct nuioa_error *err)
-{
-    FILE *out = fopen(path, "we");
-    if (!out)
-        nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
-    return out;
-}
-
-/* Closes the file. A full disk may be reported only here. */
-static int finish(FILE *out, const char *path, struct nuioa_error *err)
-{
-    bool bad = ferror(out);
-    errno = 0;
-    if (fclose(out) || bad)
-        return nuioa_fail(err, errno ? -errno : -EIO, "%s: cannot be written: %s", path,
-                          strerror(errno ? errno : EIO));
-    return 0;
-}
 
 static void put(FILE *out, double value)
 {
@@ -56,11 +38,13 @@ int nuioa_profile_write(const char *path, const struct nuioa_profile *profile,
     struct nuioa_profile sorted;
     if (sorted_copy(profile, &sorted))
         return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
-    FILE *out = create(path, err);
-    if (!out) {
+    struct nuioa_new_file file;
+    int rc = nuioa_new_file_open(&file, path, err);
+    if (rc) {
         nuioa_profile_free(&sorted);
-        return -EIO;
+        return rc;
     }
+    FILE *out = file.stream;
     fprintf(out, "nuioa-profile 1\nranks %u%s\n", profile->rank_count,
             profile->partial ? " partial" : "");
     for (uint32_t i = 0; i < profile->rank_count; i++) {
@@ -83,7 +67,7 @@ int nuioa_profile_write(const char *path, const struct nuioa_profile *profile,
         fputc('\n', out);
     }
     nuioa_profile_free(&sorted);
-    return finish(out, path, err);
+    return nuioa_new_file_close(&file, true, path, err);
 }
 
 static double value_of(const struct nuioa_flow *f, enum nuioa_metric metric)
@@ -99,7 +83,9 @@ int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *pro
     struct nuioa_profile sorted;
     if (sorted_copy(profile, &sorted))
         return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
-    FILE *out = create(path, err);
+    struct nuioa_new_file file;
+    int rc = nuioa_new_file_open(&file, path, err);
+    FILE *out = rc ? NULL : file.stream;
     uint32_t next = 0;
     for (uint32_t i = 0; out && i < profile->rank_count && !ferror(out); i++) {
         for (uint32_t j = 0; j < profile->rank_count; j++) {
@@ -111,5 +97,5 @@ int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *pro
         fputc('\n', out);
     }
     nuioa_profile_free(&sorted);
-    return out ? finish(out, path, err) : -EIO;
+    return out ? nuioa_new_file_close(&file, true, path, err) : rc;
 }

@@ -5,9 +5,9 @@
 #include "profile/profile.h"
 #include "util/error.h"
 
-/* Both functions write the file `path` anew; the profile is only read. They return 0; or a negative
- * errno with *err (-EIO if the file cannot be created, -ENOMEM, or that of writing, such as
- * -ENOSPC), and the file may be incomplete. */
+/* Both functions write the file `path` anew, in one step (util/new_file.h); the profile is only
+ * read. They return 0; or a negative errno with *err (-ENOMEM, -EPERM if `path` is no regular file,
+ * or that of writing, such as -ENOSPC), and an older file is still there. */
 
 /* Writes the format of nuioa (profile_read.h). Pairs are in the order of source and target, each is
  * written once. */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "topology/node_load.h"
 #include "topology/node_serialize.h"
 #include "util/hash.h"
+#include "util/new_file.h"
 #include "util/secure_file.h"
 #include "util/subprocess.h"
 #include "util/sysfs.h"
@@ -99,38 +99,24 @@ static int prepare_directory(const char *path, struct nuioa_error *err)
     return nuioa_secure_directory(directory, err);
 }
 
-static int write_all(int fd, const struct key *key, const void *bytes, size_t length)
-{
-    int rc = nuioa_subprocess_write(fd, key, sizeof(*key));
-    if (!rc)
-        rc = nuioa_subprocess_write(fd, bytes, length);
-    if (!rc && fchmod(fd, 0644))
-        rc = -errno;
-    return rc;
-}
-
+/* A link is replaced, not what it leads to. */
 static int replace(const char *path, const struct key *key, const void *bytes, size_t length,
                    struct nuioa_error *err)
 {
-    char temporary[PATH_MAX];
-    uint64_t suffix = 0;
-    if (getrandom(&suffix, sizeof(suffix), GRND_NONBLOCK) != sizeof(suffix))
-        suffix = (uint64_t)getpid(); /* it need not be secret: O_EXCL protects */
-    int written =
-        snprintf(temporary, sizeof(temporary), "%s.%016llx", path, (unsigned long long)suffix);
-    if (written < 0 || (size_t)written >= sizeof(temporary))
-        return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return nuioa_fail(err, -errno, "%s: %s", temporary, strerror(errno));
-    int rc = write_all(fd, key, bytes, length);
-    bool closed = !close(fd);
-    if (!rc && (!closed || rename(temporary, path)))
-        rc = -errno;
-    if (!rc)
-        return 0;
-    unlink(temporary);
-    return nuioa_fail(err, rc, "%s: %s", path, strerror(-rc));
+    struct nuioa_new_file file;
+    const char *name;
+    int directory = nuioa_secure_parent(path, &name, err);
+    if (directory < 0)
+        return directory;
+    int rc = nuioa_new_file_open_at(&file, directory, name, path, err);
+    if (rc)
+        return rc;
+    fwrite(key, sizeof(*key), 1, file.stream);
+    fwrite(bytes, 1, length, file.stream);
+    if (fchmod(fileno(file.stream), 0644)) /* whatever the umask is */
+        rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+    int closed = nuioa_new_file_close(&file, !rc, path, rc ? NULL : err);
+    return rc ? rc : closed;
 }
 
 int nuioa_cache_write(const char *path, const struct nuioa_node *node, const char *distances,

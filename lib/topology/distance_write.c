@@ -2,8 +2,6 @@
 #include "topology/distance_write.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "topology/distance_site.h"
+#include "util/new_file.h"
 
 #define HEADER "nuioa-distances 1\n"
 
@@ -101,7 +100,7 @@ static int load(const char *path, const struct nuioa_node *node, char **text,
     struct stat st;
     *text = NULL;
     if (stat(path, &st))
-        return errno == ENOENT ? 0 : nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
+        return errno == ENOENT ? 0 : nuioa_fail(err, -errno, "%.200s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
         return nuioa_fail(err, -EINVAL, "%s: not a regular file", path);
     if (!st.st_size)
@@ -113,39 +112,29 @@ static int load(const char *path, const struct nuioa_node *node, char **text,
     return rc && rc != -ENOENT ? rc : nuioa_distance_load(path, text, err);
 }
 
-/* Writes a temporary file and renames it, so that readers see the old file or the new one. */
+/* Readers see the old file or the new one. */
 static int replace(const char *path, const struct nuioa_node *node, const uint32_t *matrix,
                    const char *comment, const char *before, struct nuioa_error *err)
 {
-    char temporary[PATH_MAX];
-    int length = snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
-    if (length < 0 || (size_t)length >= sizeof(temporary))
-        return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
-    int fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0)
-        return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
-    FILE *out = fdopen(fd, "w");
-    if (out)
-        merge(before ? before : "", node, matrix, comment, out);
-    bool bad =
-        !out || ftell(out) <= 0 || ferror(out) || fchmod(fd, 0644) || fflush(out) || fsync(fd);
-    if ((out ? fclose(out) : close(fd)) || bad || rename(temporary, path)) {
-        int rc = errno ? -errno : -EIO;
-        unlink(temporary);
-        return nuioa_fail(err, rc, "%s: %s", path, strerror(-rc));
-    }
-    return 0;
+    struct nuioa_new_file file;
+    int rc = nuioa_new_file_open(&file, path, err);
+    if (rc)
+        return rc;
+    merge(before ? before : "", node, matrix, comment, file.stream);
+    if (ftell(file.stream) <= 0 || fchmod(fileno(file.stream), 0644) || fflush(file.stream) ||
+        fsync(fileno(file.stream)))
+        rc = nuioa_fail(err, errno ? -errno : -EIO, "%s: %s", path, strerror(errno ? errno : EIO));
+    int closed = nuioa_new_file_close(&file, !rc, path, rc ? NULL : err);
+    return rc ? rc : closed;
 }
 
 int nuioa_distance_write_site(const char *path, const struct nuioa_node *node,
                               const uint32_t *matrix, const char *comment, struct nuioa_error *err)
 {
     char *before;
-    char *target = realpath(path, NULL); /* of a link its target is replaced */
     int rc = load(path, node, &before, err);
     if (!rc)
-        rc = replace(target ? target : path, node, matrix, comment, before, err);
+        rc = replace(path, node, matrix, comment, before, err);
     free(before);
-    free(target);
     return rc;
 }

@@ -22,6 +22,7 @@ struct walk {
     char path[PATH_MAX]; /* the path that is followed */
     size_t next;         /* where in `path` the rest of it begins */
     bool shared;         /* others may create files in it (sticky), but not replace ours */
+    bool writing;        /* a file is to be written: only links must be trusted, and only by root */
     unsigned links;
 };
 
@@ -55,21 +56,24 @@ static int enter(struct walk *w, int fd, const struct stat *st, struct nuioa_err
     const char *name = *w->at ? w->at : "/";
     close(w->fd);
     w->fd = fd;
-    w->shared = st->st_mode & (S_IWGRP | S_IWOTH);
+    w->shared = st->st_mode & (S_IWGRP | S_IWOTH) || !trusted_owner(st);
     if (!S_ISDIR(st->st_mode))
         return nuioa_fail(err, -ENOTDIR, "%s: not a directory", name);
+    if (w->writing)
+        return 0;
     int rc = check_owner(name, st, err);
     return rc || !w->shared || st->st_mode & S_ISVTX ? rc : writable(name, st, err);
 }
 
-static int go_to_root(struct walk *w, struct nuioa_error *err)
+/* Begins at "/" or ".". */
+static int begin_at(struct walk *w, const char *start, struct nuioa_error *err)
 {
     struct stat st;
-    int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    *w->at = '\0';
+    int fd = open(start, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    nuioa_copy(w->at, sizeof(w->at), *start == '/' ? "" : start);
     if (fd >= 0 && !fstat(fd, &st))
         return enter(w, fd, &st, err);
-    int rc = nuioa_fail(err, -errno, "/: %s", strerror(errno));
+    int rc = nuioa_fail(err, -errno, "%s: %s", start, strerror(errno));
     if (fd >= 0)
         close(fd);
     return rc;
@@ -81,7 +85,7 @@ static int follow(struct walk *w, int link, const char *name, const struct stat 
                   struct nuioa_error *err)
 {
     char rest[PATH_MAX], target[PATH_MAX];
-    if (w->shared || !trusted_owner(st))
+    if ((!w->writing || !geteuid()) && (w->shared || !trusted_owner(st)))
         return nuioa_fail(err, -EPERM, "%.200s/%s: a symbolic link that others may have made",
                           w->at, name);
     if (++w->links > LINKS_MAX)
@@ -95,7 +99,7 @@ static int follow(struct walk *w, int link, const char *name, const struct stat 
         return too_long(w, err);
     memcpy(w->path, rest, sizeof(rest));
     w->next = 0;
-    return *target == '/' ? go_to_root(w, err) : 0;
+    return *target == '/' ? begin_at(w, "/", err) : 0;
 }
 
 static int step(struct walk *w, const char *name, struct nuioa_error *err)
@@ -148,7 +152,7 @@ static int walk(const char *directory, struct nuioa_error *err)
         return nuioa_fail(err, -errno, "%.200s: %s", directory, strerror(errno));
     if ((size_t)snprintf(w.path, sizeof(w.path), "%s/%s", here, directory) >= sizeof(w.path))
         return too_long(&w, err);
-    int rc = go_to_root(&w, err);
+    int rc = begin_at(&w, "/", err);
     while (!rc && next_name(&w, name, sizeof(name)))
         rc = step(&w, name, err);
     if (!rc)
@@ -167,8 +171,7 @@ int nuioa_secure_directory(const char *directory, struct nuioa_error *err)
     return 0;
 }
 
-/* Does the same for the directory that `path` is in, and sets *name to the last name of `path`. */
-static int walk_to_parent(const char *path, const char **name, struct nuioa_error *err)
+int nuioa_secure_parent(const char *path, const char **name, struct nuioa_error *err)
 {
     char parent[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -186,7 +189,7 @@ int nuioa_secure_open(const char *path, struct nuioa_error *err)
     struct stat st;
     const char *name;
     /* The directories come first: even opening a device can have effects. */
-    int parent = walk_to_parent(path, &name, err), rc;
+    int parent = nuioa_secure_parent(path, &name, err), rc;
     if (parent < 0)
         return parent;
     int fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -207,4 +210,46 @@ int nuioa_secure_open(const char *path, struct nuioa_error *err)
         return fd;
     close(fd);
     return rc;
+}
+
+/* --- files that are written ------------------------------------------------------------------- */
+
+/* Returns true if nothing follows the name that was taken off last. */
+static bool is_last(const struct walk *w)
+{
+    return !w->path[w->next + strspn(w->path + w->next, "/")];
+}
+
+/* Follows the last name if it is a link. Returns 1 if there is no link. */
+static int follow_last(struct walk *w, const char *name, struct nuioa_error *err)
+{
+    struct stat st;
+    int link = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (link < 0)
+        return errno == ENOENT ? 1 : nuioa_fail(err, -errno, "%.200s: %s", name, strerror(errno));
+    int rc = 1;
+    if (fstat(link, &st))
+        rc = nuioa_fail(err, -errno, "%.200s: %s", name, strerror(errno));
+    else if (S_ISLNK(st.st_mode))
+        rc = follow(w, link, name, &st, err);
+    close(link);
+    return rc;
+}
+
+int nuioa_secure_place(const char *path, char name[NAME_MAX + 1], struct nuioa_error *err)
+{
+    struct walk w = { .fd = -1, .writing = true };
+    char next[NAME_MAX + 2] = "";
+    if (nuioa_copy(w.path, sizeof(w.path), path))
+        return nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
+    int rc = begin_at(&w, *path == '/' ? "/" : ".", err);
+    while (!rc && next_name(&w, next, sizeof(next)))
+        rc = is_last(&w) ? follow_last(&w, next, err) : step(&w, next, err);
+    if (rc == 0) /* no name is left: it is a directory */
+        rc = nuioa_fail(err, -EISDIR, "%.200s: %s", path, strerror(EISDIR));
+    if (rc == 1 && !nuioa_copy(name, NAME_MAX + 1, next))
+        return w.fd;
+    if (w.fd >= 0)
+        close(w.fd);
+    return rc < 0 ? rc : nuioa_fail(err, -ENAMETOOLONG, "%.200s: name too long", path);
 }

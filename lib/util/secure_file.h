@@ -2,10 +2,12 @@
 #ifndef NUIOA_UTIL_SECURE_FILE_H
 #define NUIOA_UTIL_SECURE_FILE_H
 
+#include <limits.h>
+
 #include "util/error.h"
 
-/* Checks for files that a process of root reads. A file is secure if only root and the caller (its
- * effective user) can change it or put another file in its place. */
+/* Checks for files that a process of root reads or writes. A file is secure if only root and the
+ * caller (its effective user) can change it or put another file in its place. */
 
 /* Checks that `directory` (relative paths begin at the working directory) and all directories above
  * it are secure: root or the caller owns them, and nobody else may write to them. A directory with
@@ -14,6 +16,19 @@
  * the caller owns it, and if nobody else may write to the directory that it is in, sticky or not.
  * Returns 0, -EPERM if it is not secure, or another -errno; *err says why. */
 int nuioa_secure_directory(const char *directory, struct nuioa_error *err);
+
+/* Does the same for the directory that the file `path` is in, and sets *name to the file's name in
+ * it, a part of `path`. Returns a descriptor of the directory (O_PATH, close-on-exec) that the
+ * caller closes, or what nuioa_secure_directory() returns. */
+int nuioa_secure_parent(const char *path, const char **name, struct nuioa_error *err);
+
+/* Finds the directory where a file is to be written, which may be anybody's: symbolic links are
+ * followed, the last one too. A process of root follows a link only if root owns it and nobody else
+ * may write to the directory that it is in. Sets `name` to the file's name in the directory, where
+ * it may exist or not, and is no link. Returns a descriptor of the directory (O_PATH,
+ * close-on-exec) that the caller closes; -EPERM for a link that others may have made; -EISDIR,
+ * -ENOENT or another -errno; *err says why. */
+int nuioa_secure_place(const char *path, char name[NAME_MAX + 1], struct nuioa_error *err);
 
 /* Opens a file for reading. It must be a regular file, not a symbolic link; root or the caller must
  * own it, nobody else may write to it, and its directory must be secure. The checks are made on the

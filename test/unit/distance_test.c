@@ -282,7 +282,7 @@ static void test_site_written(void **state)
         assert_int_equal(nuioa_distance_read_site(site_path, &node, matrix, &err), 0);
         assert_memory_equal(matrix, written, sizeof(matrix));
     }
-    char path[PATH_MAX];
+    char path[PATH_MAX + 1];
     memset(path, '/', sizeof(path));
     memcpy(path, "/tmp", 4);
     strcpy(path + sizeof(path) - 6, "/name");

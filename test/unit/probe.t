@@ -157,6 +157,31 @@ answers "through a link" probe --matrix "$hagrid" --topology "$flat" --local-ns 
 ok "... the file is replaced, not the link" test -L "$work/link" -a ! -L "$site"
 is "nothing left beside it" "$(find "$work" -name 'site.*')" ""
 
+# Somebody else's link in a directory of theirs; root must not follow it.
+if [ "$(id -u)" = 0 ]; then
+    mkdir "$work/theirs"
+    cp "$site" "$work/target"
+    ln -s ../target "$work/theirs/link"
+    chown -hR 65534:65534 "$work/theirs"
+    for option in --out --heatmap; do
+        run probe --matrix "$hagrid" --topology "$flat" --local-ns 100 "$option" \
+            "$work/theirs/link"
+        is "root does not follow a user's link: $option" \
+            "$status $(cmp "$work/target" "$site")" "1 "
+        like "... and says so" "$err" 'theirs/link: a symbolic link that others may have made$'
+    done
+    mknod "$work/device" c 1 3
+    for command in "cache --out" "probe --matrix $hagrid --heatmap"; do
+        # shellcheck disable=SC2086
+        run $command "$work/device"
+        is "root does not replace a device: $command" "$status $(stat -c %F "$work/device")" \
+            "1 character special file"
+        like "... and says so" "$err" 'device: not a regular file'
+    done
+else
+    skip "links and devices, as root" "not root"
+fi
+
 # --- costs, pictures ----------------------------------------------------------------------------
 
 answers "InfiniBand, PDCS 2007 table 2" probe --throughput 1392,1071

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Files that are replaced in one step: what is in their place, who made links there, and what
+ * others see meanwhile. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "leak_check.h"
+#include "util/new_file.h"
+
+static char top[64], back[256];
+
+static int begin(void **state)
+{
+    (void)state;
+    snprintf(top, sizeof(top), "/tmp/nuioa-new-XXXXXX");
+    return !getcwd(back, sizeof(back)) || !mkdtemp(top) || chdir(top);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof(command), "rm -r %s", top);
+    return system(command) || chdir(back);
+}
+
+static int write_file(const char *path, const char *text, struct nuioa_error *err)
+{
+    struct nuioa_new_file file;
+    struct leak_check before = leak_check_begin();
+    int rc = nuioa_new_file_open(&file, path, err);
+    if (!rc) {
+        fputs(text, file.stream);
+        rc = nuioa_new_file_close(&file, true, path, err);
+    }
+    leak_check_end(&before);
+    return rc;
+}
+
+static void good(const char *path, const char *text)
+{
+    struct nuioa_error err = { "" };
+    if (write_file(path, text, &err))
+        fail_msg("%s: %s", path, err.text);
+}
+
+static void bad(const char *path, int rc, const char *why)
+{
+    struct nuioa_error err = { "" };
+    assert_int_equal(write_file(path, "new", &err), rc);
+    if (!strstr(err.text, why))
+        fail_msg("'%s' is not in '%s'", why, err.text);
+}
+
+/* Asserts that the file has this content, and that nothing else begins with its name. */
+static void has(const char *path, const char *text)
+{
+    char content[64] = "", command[128];
+    FILE *in = fopen(path, "r");
+    assert_non_null(in);
+    assert_true(fgets(content, sizeof(content), in) || !*text);
+    fclose(in);
+    assert_string_equal(content, text);
+    snprintf(command, sizeof(command), "set -- %.100s*; test $# = 1", path);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    char path[128], name[256];
+    struct stat st;
+    mode_t mask = umask(027);
+    good("one", "first");
+    umask(mask);
+    has("one", "first");
+    assert_int_equal(stat("one", &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0640);
+    good("./one", "second");
+    has("one", "second");
+    snprintf(path, sizeof(path), "%s/one", top);
+    good(path, "third");
+    has("one", "third");
+    memset(name, 'n', 255);
+    name[255] = '\0';
+    good(name, "long");
+    has(name, "long");
+    bad("none/one", -ENOENT, "No such file");
+    bad("one/one", -ENOTDIR, "one/one: Not a directory");
+}
+
+static void test_older_file_stays(void **state)
+{
+    (void)state;
+    struct nuioa_new_file file;
+    good("one", "first");
+    assert_int_equal(nuioa_new_file_open(&file, "one", NULL), 0);
+    fputs("second", file.stream);
+    assert_int_equal(fflush(file.stream), 0);
+    assert_int_equal(nuioa_new_file_close(&file, false, "one", NULL), 0);
+    has("one", "first");
+}
+
+static void test_other_than_files(void **state)
+{
+    (void)state;
+    struct stat st;
+    assert_int_equal(mkdir("directory", 0755), 0);
+    bad("directory", -EPERM, "not a regular file");
+    bad("directory/", -EPERM, "not a regular file");
+    bad("directory/..", -EPERM, "not a regular file");
+    bad("/", -EPERM, "not a regular file");
+    bad("", -EISDIR, "directory");
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    bad("fifo", -EPERM, "not a regular file");
+    if (geteuid() || mknod("device", S_IFCHR | 0666, makedev(1, 3)))
+        return;
+    bad("device", -EPERM, "not a regular file");
+    assert_int_equal(symlink("device", "link"), 0);
+    bad("link", -EPERM, "not a regular file");
+    assert_true(!lstat("device", &st) && S_ISCHR(st.st_mode));
+}
+
+static void test_links(void **state)
+{
+    (void)state;
+    struct stat st;
+    assert_int_equal(mkdir("directory", 0755), 0);
+    assert_int_equal(symlink("directory/target", "link"), 0);
+    good("link", "first"); /* there is no target yet */
+    good("link", "second");
+    has("directory/target", "second");
+    assert_int_equal(symlink("directory", "other"), 0);
+    good("other/target", "third");
+    has("directory/target", "third");
+    assert_true(!lstat("link", &st) && S_ISLNK(st.st_mode));
+    assert_int_equal(symlink("loop", "loop"), 0);
+    bad("loop", -ELOOP, "symbolic links");
+}
+
+/* A process of root writes to a directory of a user, but does not go where the user's links lead;
+ * a user follows all links. */
+static void test_links_of_others(void **state)
+{
+    (void)state;
+    if (geteuid())
+        skip();
+    assert_int_equal(mkdir("theirs", 0755), 0);
+    good("safe", "first");
+    assert_int_equal(symlink("../safe", "theirs/link"), 0);
+    assert_int_equal(symlink("..", "theirs/up"), 0);
+    assert_int_equal(chown("theirs", 65534, 65534), 0);
+    good("theirs/file", "for them");
+    bad("theirs/link", -EPERM, "theirs/link: a symbolic link that others may have made");
+    bad("theirs/up/safe", -EPERM, "theirs/up: a symbolic link");
+    assert_int_equal(chown("theirs", 0, 0), 0);
+    good("theirs/link", "second");
+    assert_int_equal(lchown("theirs/link", 65534, 65534), 0);
+    bad("theirs/link", -EPERM, "theirs/link: a symbolic link");
+    assert_int_equal(chmod("theirs", 01777), 0);
+    bad("theirs/up/safe", -EPERM, "theirs/up: a symbolic link");
+    has("safe", "second");
+    assert_int_equal(chmod(top, 0777), 0);
+    assert_int_equal(seteuid(65534), 0);
+    good("theirs/link", "their own");
+    assert_int_equal(seteuid(0), 0);
+    has("safe", "their own");
+}
+
+/* The disk is full: this one is the device that says so. */
+static void test_a_full_disk(void **state)
+{
+    (void)state;
+    struct nuioa_new_file file;
+    struct nuioa_error err;
+    good("one", "first");
+    assert_int_equal(nuioa_new_file_open(&file, "one", &err), 0);
+    FILE *full = freopen("/dev/full", "w", file.stream);
+    if (!full)
+        skip();
+    fputs("second", file.stream);
+    assert_int_equal(nuioa_new_file_close(&file, true, "one", &err), -ENOSPC);
+    assert_string_equal(err.text, "one: No space left on device");
+    has("one", "first");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_files, begin, end),
+        cmocka_unit_test_setup_teardown(test_older_file_stays, begin, end),
+        cmocka_unit_test_setup_teardown(test_other_than_files, begin, end),
+        cmocka_unit_test_setup_teardown(test_links, begin, end),
+        cmocka_unit_test_setup_teardown(test_links_of_others, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_full_disk, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
