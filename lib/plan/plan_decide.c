@@ -16,6 +16,8 @@
 #include "plan/slot.h"
 #include "plan/slot_pack.h"
 #include "plan/slot_share.h"
+#include "plan/slot_spare.h"
+#include "plan/spare.h"
 
 #define NO_REASON NUIOA_REASON_COUNT
 
@@ -120,29 +122,89 @@ static bool exchangeable(const struct nuioa_slots *slots)
     return true;
 }
 
-static int place_by_weight(struct planner *p, const struct nuioa_slots *slots)
+/* Returns the reason why hints move nobody. Advice on spare cores is given where one would be
+ * nearer the only NIC than a rank with weight. */
+static enum nuioa_reason why_no_better(const struct planner *p, const struct nuioa_slots *own,
+                                       enum nuioa_reason refused)
+{
+    const struct nuioa_request *r = p->request;
+    struct nuioa_slots all = { 0 };
+    bool helps = false;
+    if (p->rails.count == 1 && !r->pair_count &&
+        nuioa_slots_spare(&all, p, own, nuioa_spare_advised(p, refused)) == 0)
+        for (uint32_t s = own->count; s < all.count; s++)
+            for (uint32_t i = 0; i < r->task_count; i++)
+                helps |= r->tasks[i].weight > 0 && all.nic_cost[s] < own->nic_cost[i];
+    nuioa_slots_free(&all);
+    if (!helps)
+        return NUIOA_REASON_NO_BETTER;
+    return refused == NUIOA_REASON_COUNT ? NUIOA_REASON_NO_BETTER_NO_SPARE : refused;
+}
+
+/* Sets the reason of ranks that have been mapped by weights and pairs. */
+static void say_by_weight(struct planner *p, const struct nuioa_slots *own,
+                          enum nuioa_reason refused)
+{
+    const struct nuioa_mapping *mapping = &p->plan->mapping;
+    if (!strcmp(mapping->mapper, "keep"))
+        nuioa_planner_say(p, why_no_better(p, own, refused));
+    else if (p->request->pair_count)
+        nuioa_planner_say(p, mapping->balanced ? NUIOA_REASON_TRAFFIC_RAILS : NUIOA_REASON_TRAFFIC);
+    else if (!strcmp(mapping->mapper, "rails"))
+        nuioa_planner_say(p, NUIOA_REASON_RAILS);
+    else
+        nuioa_planner_say(p, mapping->balanced ? NUIOA_REASON_HEAVIER_RAILS : NUIOA_REASON_HEAVIER);
+}
+
+/* Gives ranks without weight their own mask again if nobody has it: they gain nothing elsewhere. */
+static int return_idle(struct planner *p, const struct nuioa_slots *slots)
+{
+    const struct nuioa_request *r = p->request;
+    bool *taken = calloc(slots->count, sizeof(*taken));
+    if (!taken)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < r->task_count; i++)
+        taken[p->slot_of[i]] = true;
+    for (bool again = !r->pair_count; again;) {
+        again = false;
+        for (uint32_t i = 0; i < r->task_count; i++) {
+            if (r->tasks[i].weight > 0 || taken[i])
+                continue;
+            taken[p->slot_of[i]] = false;
+            p->slot_of[i] = i;
+            taken[i] = again = true;
+        }
+    }
+    free(taken);
+    return 0;
+}
+
+/* With hints: ranks exchange Slurm's masks, `own`, and may go to spare cores. */
+static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
 {
     struct nuioa_mapping *mapping = &p->plan->mapping;
-    int rc = map_weights(p, slots);
-    /* Ranks with GPUs may leave each other their NICs, which the bound does not know. */
-    bool fixed = p->request->sees_gpu && p->rails.count > 1;
-    p->plan->bound_known = rc == 0 && exchangeable(slots) && !fixed;
+    const enum nuioa_reason refused = nuioa_spare_refused(p);
+    struct nuioa_slots slots;
+    int rc =
+        nuioa_slots_spare(&slots, p, own, refused == NUIOA_REASON_COUNT ? p->allowed_cpus : NULL);
+    if (rc == 0)
+        rc = map_weights(p, &slots);
+    if (rc == 0 && slots.count > own->count)
+        rc = return_idle(p, &slots);
+    /* Ranks with GPUs may leave each other their NICs, which the bound does not know. It is one of
+     * Slurm's masks only. */
+    bool other = (p->request->sees_gpu && p->rails.count > 1) || slots.count > own->count;
+    p->plan->bound_known = rc == 0 && exchangeable(&slots) && !other;
     /* The mappers only estimate which NICs the ranks will have. */
     if (rc == 0 && nuioa_costs_more(mapping)) {
         mapping->cost = mapping->cost_start;
         mapping->mapper = "keep";
     }
-    const char *mapper = mapping->mapper;
-    if (rc == 0 && strcmp(mapper, "keep"))
-        rc = set_cpus(p, slots);
-    if (!strcmp(mapper, "keep"))
-        nuioa_planner_say(p, NUIOA_REASON_NO_BETTER);
-    else if (p->request->pair_count)
-        nuioa_planner_say(p, mapping->balanced ? NUIOA_REASON_TRAFFIC_RAILS : NUIOA_REASON_TRAFFIC);
-    else if (!strcmp(mapper, "rails"))
-        nuioa_planner_say(p, NUIOA_REASON_RAILS);
-    else
-        nuioa_planner_say(p, mapping->balanced ? NUIOA_REASON_HEAVIER_RAILS : NUIOA_REASON_HEAVIER);
+    if (rc == 0 && strcmp(mapping->mapper, "keep"))
+        rc = set_cpus(p, &slots);
+    if (rc == 0)
+        say_by_weight(p, own, refused);
+    nuioa_slots_free(&slots);
     return rc;
 }
 

@@ -17,6 +17,9 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "no usable NIC on this node: nuioa topo says why, --nuioa-nic=NAME takes one",
     [NUIOA_REASON_NO_NUMA] = "the NUMA node of the NIC is unknown: nuioa topo says more",
     [NUIOA_REASON_NO_BETTER] = "no better exchange of Slurm's masks was found",
+    [NUIOA_REASON_NO_BETTER_NO_SPARE] =
+        "no better exchange of Slurm's masks was found, and the step has no free cores nearer the "
+        "NIC (a job of whole nodes has: salloc --exclusive, and srun without -c or --exact)",
     [NUIOA_REASON_RAILS] = "heavy ranks share the NICs",
     [NUIOA_REASON_TRAFFIC] = "placed by traffic to the NIC and neighbours",
     [NUIOA_REASON_TRAFFIC_RAILS] = "placed by traffic to the NICs, shared, and to neighbours",

@@ -17,6 +17,7 @@ enum nuioa_reason {
     NUIOA_REASON_NO_NUMA,
     /* Masks that Slurm made are exchanged. */
     NUIOA_REASON_NO_BETTER,
+    NUIOA_REASON_NO_BETTER_NO_SPARE,
     NUIOA_REASON_RAILS,
     NUIOA_REASON_TRAFFIC,
     NUIOA_REASON_TRAFFIC_RAILS,

@@ -91,6 +91,9 @@ is "... and the report says it" "$(says "rank's NUMA node are beside the NIC")" 
 launch --jobid="$job" -n2 -m block:block --hint=nomultithread --nuioa
 is "free cores, one thread a core: each rank has one thread of a core beside a NIC" \
     "$(values cpus)" "4 6"
+launch --jobid="$job" -n2 --cpu-bind=cores -m block:block --nuioa --nuioa-hints=heavy=1
+is "free cores, the second rank is heavy: it alone goes beside a NIC" \
+    "$(values cpus)" "0-1 4-5"
 launch --jobid="$job" -n2 --cpu-bind=cores -m block:block --overlap --nuioa=report
 is "free cores, --overlap: untouched, and the report says why" \
     "$(values cpus); $(says "other steps may use them (srun without --overlap)")" "0-1 2-3; 1"

@@ -414,6 +414,8 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(NO_NIC, no_nic, "no NIC, none that is up, or `--nuioa-nic` leaves none"),
     ROW(NO_NUMA, no_numa, "the firmware does not say where the NIC is"),
     ROW(NO_BETTER, equal_weights, "hints; the masks are as good as they can be"),
+    ROW(NO_BETTER_NO_SPARE, better_no_spare,
+        "the same, one NIC; the cores of the step are all in use, and others are nearer"),
     ROW(RAILS, four_rails, "the same, but heavy ranks were beside one NIC of several"),
     ROW(TRAFFIC, traffic, "a profile with pairs of ranks"),
     ROW(TRAFFIC_RAILS, traffic_rails, "the same, several NICs"),

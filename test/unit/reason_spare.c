@@ -80,6 +80,12 @@ void alone_no_spare(struct plan_case *s)
     s->request.allowed_cpus = step;
 }
 
+void better_no_spare(struct plan_case *s)
+{
+    block_no_spare(s);
+    plan_case_weigh_by(s, plan_case_equal);
+}
+
 void reason_spare_free(void)
 {
     hwloc_bitmap_free(step);

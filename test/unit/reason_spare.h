@@ -15,6 +15,7 @@ void spare_keep(struct plan_case *s);
 void block_no_spare(struct plan_case *s);
 void block_spread_equal(struct plan_case *s);
 void alone_no_spare(struct plan_case *s);
+void better_no_spare(struct plan_case *s);
 
 /* Frees what they have allocated beside the case. */
 void reason_spare_free(void);

@@ -396,8 +396,7 @@ static void judge(const struct drawn *d)
     if (spans(d))
         return;
     if (d->s->request.hinted) {
-        if (0)
-            check_no_rank_missed(d);
+        check_no_rank_missed(d);
         return;
     }
     REQUIRE(d, chain(d, -1, -1, is) <= chain(d, -1, -1, was) * (1 + 1e-9));

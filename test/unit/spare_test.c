@@ -171,6 +171,40 @@ static void test_whole_cores(void **state)
     allow(NULL, NULL);
 }
 
+/* --- hints ------------------------------------------------------------------------------------ */
+
+static void test_heavy(void **state)
+{
+    (void)state;
+    static const double last[] = { 0, 0, 1 }, falling[] = { 3, 2, 1 };
+    struct plan_case *s = hagrid5("0;1;2");
+    plan_case_weigh(s, last);
+    expect(s, "0;1;10", NUIOA_REASON_HEAVIER);
+    /* No NUMA node gets more than two ranks, for none has more now. */
+    s = hagrid5("0;1;2");
+    plan_case_weigh(s, falling);
+    plan_case_make(s);
+    assert_string_equal(plan_case_numas(s), "5,5,3");
+    assert_false(s->plan.bound_known);
+    plan_case_free(s);
+    s = hagrid5("0;2;4");
+    plan_case_weigh(s, falling);
+    plan_case_make(s);
+    assert_string_equal(plan_case_numas(s), "5,3,6");
+    plan_case_free(s);
+    /* Each keeps its hardware threads, on a core of its own. */
+    s = quad("0;8");
+    plan_case_weigh(s, falling);
+    plan_case_make(s);
+    assert_string_equal(plan_case_numas(s), "1,3");
+    assert_int_equal(hwloc_bitmap_weight(s->plan.assignments[0].cpus), 1);
+    plan_case_free(s);
+    /* Ranks of two shapes exchange masks only. */
+    s = hagrid5("0;1;2-3");
+    plan_case_weigh(s, last);
+    expect(s, "0;1;2-3", NUIOA_REASON_NO_BETTER);
+}
+
 /* --- who may not ------------------------------------------------------------------------------ */
 
 static void not_asked(struct plan_case *s)
@@ -224,6 +258,10 @@ static void test_refused(void **state)
     for (size_t k = 0; k < REFUSALS; k++) {
         for (size_t m = 0; m < 2; m++) {
             struct plan_case *s = hagrid5(masks[m]);
+            refusals[k].set(s);
+            expect(s, masks[m], refusals[k].why);
+            s = hagrid5(masks[m]);
+            plan_case_weigh_by(s, plan_case_equal);
             refusals[k].set(s);
             expect(s, masks[m], refusals[k].why);
             /* It is not said where spare cores would not help. */
@@ -286,8 +324,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_block),       cmocka_unit_test(test_threads),
         cmocka_unit_test(test_caches),      cmocka_unit_test(test_room),
-        cmocka_unit_test(test_whole_cores), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_advice),      cmocka_unit_test(test_random),
+        cmocka_unit_test(test_whole_cores), cmocka_unit_test(test_heavy),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests_name("spare", tests, NULL, NULL);
 }

@@ -208,7 +208,7 @@ EOF
 answers "--format cpu-bind" plan --topology "$hagrid" --tasks 12 --ranks 4-15 --hints heavy=4 \
     --format cpu-bind
 is "the masks are in the order of the ranks" "$out" \
-    "0x400,0x2,0x4,0x8,0x10,0x20,0x40,0x80,0x100,0x200,0x1,0x800"
+    "0x400,0x2,0x4,0x8,0x10,0x20,0x40,0x80,0x100,0x200,0x1000,0x800"
 run plan --topology "$hagrid" --tasks 16 --hints "$weights" --format cpu-bind
 is "rank 0 is on CPU 10" "${out%%,*}" 0x400
 answers "--format rankfile" plan --topology "$hagrid" --tasks 16 --ranks 16-31 --hints heavy=31 \
