@@ -82,7 +82,8 @@ class Report:
         sentence = []
         while rest and not re.match(AFTER_SENTENCE, rest[0]):
             sentence.append(rest.pop(0).strip())
-        self.sentence = re.sub(r"^node\d+:\s*", "", " ".join(sentence))
+        named = re.split(r"(?:^|\s)node\d+:(?:\s|$)", " ".join(sentence))
+        self.sentence = "; ".join(filter(None, named))
         self.warnings = [line for line in rest if line.startswith("warning: ")]
 
     def add_row(self, line):

@@ -62,6 +62,12 @@ def judged(before, after, step_cpus="0-15", line="", hinted=False, site="", cpus
     return judge.judge(machine, row, *(launches.get(name) for name in "012"))
 
 
+def test_sentence():
+    """Lines of a sentence belong together, and another sentence follows it."""
+    said = report(0, ["0"], "it is\nso\nnode0: it helps\ncost 2 -> 1\nmore")
+    return judge.Report("\n".join(said).splitlines()).sentence == "it is so; it helps"
+
+
 # Name; what is wanted: the verdict, and a part of the fault, "" for none; what was seen.
 CASES = [
     ("a block beside the NIC", "nearer", "", (["0", "1"], ["4", "5"]), {}),
@@ -147,7 +153,9 @@ def main():
         print(f"{'ok' if good else 'not ok'} {i} - {name}")
         if not good:
             print(f"#   got:    {got['verdict']}: {got['fault']}\n#   wanted: {verdict}: {fault}")
-    print(f"1..{len(CASES)}")
+    failed += not test_sentence()
+    print(f"{'ok' if test_sentence() else 'not ok'} {len(CASES) + 1} - the report's sentence")
+    print(f"1..{len(CASES) + 1}")
     return 1 if failed else 0
 
 
