@@ -213,7 +213,7 @@ suite_fuzzing() {
         echo "not ok - fuzzing: lines of decoders do not run, or were not counted: $log/fuzzing.err"
     fi
 }
-suite_red() { run_tap red "$top/test/red"; }
+suite_red() { run_tap red "$top/test/red" --all; }
 suite_faults() { NUIOA_LOG=$log run_tap faults "$top/test/hooks/run" --all; }
 suite_load() {
     run_tap load as_root "$top/test/cluster/load"
