@@ -8,6 +8,7 @@
 
 #include "plan/gpu_near.h"
 #include "plan/slot_pack.h"
+#include "plan/spare.h"
 #include "plan/transportation.h"
 
 /* Slots of one place are equal for every task: they have the same kind and the same NUMA nodes. */
@@ -240,6 +241,15 @@ static int find_near(const struct planner *p, hwloc_const_bitmap_t cpus, uint32_
     return hwloc_bitmap_and(near, near, cpus) < 0 ? -ENOMEM : 0;
 }
 
+/* Sets `among` to the CPUs that the only rank may have: of its own mask, and if Slurm bound it also
+ * spare cores of the step. */
+static int find_among(const struct planner *p, hwloc_const_bitmap_t own, hwloc_bitmap_t among)
+{
+    bool may = !nuioa_unbound(p) && nuioa_spare_refused(p) == NUIOA_REASON_COUNT;
+    int rc = may ? nuioa_spare_find(p, p->allowed_cpus, among) : 0;
+    return rc == 0 && hwloc_bitmap_or(among, among, own) < 0 ? -ENOMEM : rc;
+}
+
 int nuioa_gpu_follow_alone(const struct planner *p, const struct nuioa_slots *own,
                            struct nuioa_slots *slots)
 {
@@ -247,12 +257,13 @@ int nuioa_gpu_follow_alone(const struct planner *p, const struct nuioa_slots *ow
     bool wide = nuioa_unbound(p);
     uint32_t now = nuioa_gpu_level(r->node, r->tasks, own->cpus[0]);
     uint32_t count = wide ? r->cpus_typed : (uint32_t)hwloc_bitmap_weight(own->cpus[0]);
-    hwloc_bitmap_t near = hwloc_bitmap_alloc();
-    int rc = near ? -ENOSPC : -ENOMEM;
+    hwloc_bitmap_t near = hwloc_bitmap_alloc(), among = hwloc_bitmap_alloc();
+    int rc = near && among ? find_among(p, own->cpus[0], among) : -ENOMEM;
+    rc = rc == 0 ? -ENOSPC : rc;
     *slots = (struct nuioa_slots){ 0 };
     for (uint32_t level = 0; rc == -ENOSPC && level < now + wide; level++) {
         nuioa_slots_free(slots);
-        rc = find_near(p, wide ? own->cpus[0] : p->allowed_cpus, level, near);
+        rc = find_near(p, among, level, near);
         if (rc == 0)
             rc = nuioa_slots_pack(slots, r, &p->rails, near, count);
         if (rc == 0)
@@ -262,5 +273,6 @@ int nuioa_gpu_follow_alone(const struct planner *p, const struct nuioa_slots *ow
             rc = -ENOSPC;
     }
     hwloc_bitmap_free(near);
+    hwloc_bitmap_free(among);
     return rc;
 }

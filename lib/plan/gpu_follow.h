@@ -23,9 +23,9 @@ int nuioa_gpu_follow(struct planner *planner, struct nuioa_slots *slots);
 
 /* For the only task of a node: makes one slot, priced, as near to its GPUs as possible. If the task
  * has all CPUs of the step, it is of request->cpus_typed of these; else it is as large as the one
- * that Slurm made (`own`, priced), of CPUs of the step that are nearer. *slots is overwritten.
- * Returns 0; -ENOSPC if there is no such slot other than `own`; or -ENOMEM. In every case the
- * caller frees *slots with nuioa_slots_free. */
+ * that Slurm made (`own`, priced), of spare cores (plan/spare.h) that are nearer. *slots is
+ * overwritten. Returns 0; -ENOSPC if there is no such slot other than `own`; or -ENOMEM. In every
+ * case the caller frees *slots with nuioa_slots_free. */
 int nuioa_gpu_follow_alone(const struct planner *planner, const struct nuioa_slots *own,
                            struct nuioa_slots *slots);
 

@@ -216,6 +216,12 @@ static void test_alone(void **state)
     struct plan_case *s = two_sockets(1);
     plan_case_gpus(s, "2");
     check(s, "4", NUIOA_REASON_FOLLOW_ALONE);
+    s->request.overlaps = true; /* other steps may have these CPUs */
+    check(s, "0", NUIOA_REASON_FOLLOW_NEAREST);
+    s->request.overlaps = false;
+    s->request.unconfined = true;
+    check(s, "0", NUIOA_REASON_FOLLOW_NEAREST);
+    s->request.unconfined = false;
     plan_case_gpus(s, "1");
     check(s, "0", NUIOA_REASON_FOLLOW_NEAREST);
 
