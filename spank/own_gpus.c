@@ -30,9 +30,9 @@ static void see(const struct nuioa_node *node, const struct nuioa_gpu_device *de
     }
 }
 
-/* Sets `gpus` to the GPUs of this process, and returns true if they are known. Its variables count
- * first, because they may divide what several processes may use; then the only GPU that the kernel
- * does not deny it. */
+/* Sets `gpus` to the GPUs that this process sees, and returns true if they are known; else to those
+ * that it may use, or to none if that is not known either. Its variables count first, because they
+ * may divide what several processes may use; then the only GPU that the kernel does not deny it. */
 static bool find(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
                  char *const *environment, hwloc_bitmap_t gpus)
 {
@@ -42,8 +42,8 @@ static bool find(const struct nuioa_node *node, const struct nuioa_gpu_device *d
     see(node, devices, &reach);
     bool known =
         nuioa_gpus_visible(node, devices, environment, reach.clear ? reach.may : NULL, gpus);
-    if (!known && reach.denied && reach.clear && hwloc_bitmap_weight(reach.may) == 1)
-        known = hwloc_bitmap_copy(gpus, reach.may) >= 0;
+    if (!known && reach.clear && hwloc_bitmap_copy(gpus, reach.may) >= 0)
+        known = reach.denied && hwloc_bitmap_weight(reach.may) == 1;
     hwloc_bitmap_free(reach.may);
     return known;
 }
@@ -59,7 +59,7 @@ void own_gpus_find(const struct stepd_context *c, char *const *environment,
         if (find(&c->node, devices, environment, gpus))
             set->state = TASK_GPUS_KNOWN;
     }
-    for (uint32_t i = 0; set->state == TASK_GPUS_KNOWN && i < c->node.gpu_count; i++)
+    for (uint32_t i = 0; gpus && i < c->node.gpu_count; i++)
         if (hwloc_bitmap_isset(gpus, i))
             set->bits[i / 64] |= UINT64_C(1) << i % 64;
     hwloc_bitmap_free(gpus);

@@ -7,6 +7,7 @@
 
 #include "output/environment.h"
 #include "output/user_variables.h"
+#include "spank/gpu_share.h"
 #include "spank/gpu_table.h"
 #include "spank/option_sources.h"
 #include "spank/own_gpus.h"
@@ -129,6 +130,17 @@ bool rank_may_have_gpus(const struct stepd_context *c, enum nuioa_gpus given)
            (given == NUIOA_GPUS_UNKNOWN && (c->step.sees_gpu || c->node.gpu_count));
 }
 
+/* Sets those of nuioa's variables that depend on the NICs. `text` has ROOM bytes. */
+static void set_own(const struct stepd_context *c, const struct nuioa_assignment *own, char *text,
+                    spank_t spank)
+{
+    if (nuioa_environment_nics(own, &c->node, &c->options, text, ROOM) < 0)
+        return;
+    if (*text)
+        spank_unsetenv(spank, "NUIOA_LEVEL");
+    set_block(spank, text, true);
+}
+
 /* Sets the variables that depend on the NICs, in place of those of the plan, which did not know the
  * GPUs of this task. Variables of other programs that do not depend on them are those of the plan.
  * Returns false if nothing is known of these GPUs' NICs. `text` has ROOM bytes. */
@@ -140,11 +152,7 @@ static bool set_looked_up(const struct stepd_context *c, const struct task_memor
     const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
     if (!gpu_table_look_up(c, &task->told.gpus, cpus, &own))
         return false;
-    if (nuioa_environment_nics(&own, &c->node, &c->options, text, ROOM) >= 0) {
-        if (*text)
-            spank_unsetenv(spank, "NUIOA_LEVEL");
-        set_block(spank, text, true);
-    }
+    set_own(c, &own, text, spank);
     if (!c->task_memory->connected)
         set_block(spank, task->text + task->foreign, false);
     else if (!c->node.emulated &&
@@ -157,16 +165,49 @@ static bool set_looked_up(const struct stepd_context *c, const struct task_memor
     return true;
 }
 
+/* Sets nuioa's variables for a task that sees these GPUs, and nobody knows which of them it has. */
+static void set_shared(const struct stepd_context *c, uint32_t local, char *text, spank_t spank)
+{
+    struct nuioa_assignment own = { 0 };
+    const struct task_gpu_set *seen = &c->task_memory->tasks[local].told.gpus;
+    const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
+    if (!gpu_table_look_up_one(c, seen, cpus, local, &own))
+        return;
+    set_own(c, &own, text, spank);
+    free(own.nics);
+    free(own.gpus);
+}
+
+/* Returns true if a task has all GPUs that it has told. Only one that sees several asks the others,
+ * and waits for them. */
+static bool has_told_own(const struct stepd_context *c, uint32_t local)
+{
+    const struct task_gpu_set *told = &c->task_memory->tasks[local].told.gpus;
+    uint32_t count = c->step.task_count;
+    if (told->state != TASK_GPUS_KNOWN || count <= 1 || gpu_share_count(told) <= 1)
+        return told->state == TASK_GPUS_KNOWN;
+    struct task_gpu_set *sets = calloc(count, sizeof(*sets));
+    if (!sets)
+        return false;
+    task_memory_see(c->task_memory, count, c->options.deadline_ms, sets);
+    struct gpu_share share = gpu_share_find(sets, count);
+    free(sets);
+    return gpu_share_is_own(&share, told);
+}
+
 /* Sets what depends on the NICs and is not yet set. A task that may have GPUs, and nobody knows
  * which, is told no NIC by variables of other programs: they could keep it from the NIC of its
  * GPU. */
-static void set_nics(const struct stepd_context *c, const struct task_memory_part *task,
-                     spank_t spank)
+static void set_nics(const struct stepd_context *c, uint32_t local, spank_t spank)
 {
+    const struct task_memory_part *task = &c->task_memory->tasks[local];
     bool known = task->gpus.state == TASK_GPUS_KNOWN;
-    bool open = task->gpus.state == TASK_GPUS_OPEN && task->told.gpus.state == TASK_GPUS_KNOWN;
+    bool open = c->gpus && task->gpus.state == TASK_GPUS_OPEN, done = false;
     char *text = open ? malloc(ROOM) : NULL;
-    bool done = text && set_looked_up(c, task, text, spank);
+    if (text && has_told_own(c, local))
+        done = set_looked_up(c, task, text, spank);
+    else if (text)
+        set_shared(c, local, text, spank);
     free(text);
     if (!done && (known || !rank_may_have_gpus(c, nuioa_gpus_given(step_environment(spank)))))
         set_block(spank, task->text + task->foreign, false);
@@ -186,7 +227,7 @@ void rank_enter(const struct stepd_context *c, uint32_t local, spank_t spank)
     set_block(spank, task->text, true);
     if (*task->text)
         set_step(spank);
-    set_nics(c, task, spank);
+    set_nics(c, local, spank);
     if (!placed)
         set_block(spank, task->text + task->threads, false);
 }

@@ -213,15 +213,17 @@ static void print_report(struct stepd_context *c, const struct nuioa_plan *plan)
 /* Warns of what the step's GPUs forbid. */
 static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
 {
-    uint32_t lost = task_gpus_lost(c);
+    uint32_t lost = task_gpus_lost(c), shared = task_gpus_shared(c);
     if (!c->options.report && !c->options.explain)
         return;
     if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN && lost &&
         rank_may_have_gpus(c, c->step.gpus))
         nuioa_warn(&c->faults,
-                   "export: %u of %u ranks get no variable that chooses NICs, because nobody knows "
-                   "which GPUs they have",
-                   lost, c->step.task_count);
+                   "export: %u of %u ranks get no variable that chooses NICs, because %s", lost,
+                   c->step.task_count,
+                   shared == lost ? "they see the same GPUs, and nobody knows which rank uses "
+                                    "which (--gpus-per-task=1 gives each its own)"
+                                  : "nobody knows which GPUs they have");
 }
 
 /* Logs what the plan was made from: it explains why no task was moved. */

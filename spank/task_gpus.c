@@ -12,6 +12,7 @@
 
 #include "spank/cgroup.h"
 #include "spank/gpu_access.h"
+#include "spank/gpu_share.h"
 #include "spank/rendezvous_stepd.h"
 #include "util/clock.h"
 #include "util/subprocess.h"
@@ -72,27 +73,14 @@ static bool are_constrained(const struct nuioa_node *node, const struct inquiry 
     return true;
 }
 
-static uint32_t count_gpus(const struct task_gpu_set *set)
+/* Sets those GPUs that are a task's own. Others that a task may use stay open, because its
+ * variables may divide them (--gres-flags=allow-task-sharing). */
+static void keep_own(struct stepd_context *c)
 {
-    uint32_t count = 0;
-    for (unsigned k = 0; k < sizeof(set->bits) / sizeof(*set->bits); k++)
-        count += (uint32_t)__builtin_popcountll(set->bits[k]);
-    return count;
-}
-
-/* Returns true if a task may use all GPUs that any task may use, and those are several. Then Slurm
- * may have divided them by the tasks' variables only (--gres-flags=allow-task-sharing). */
-static bool are_shared(const struct stepd_context *c)
-{
-    struct task_gpu_set all = { .state = TASK_GPUS_OPEN };
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < c->step.task_count; i++) {
-        uint32_t count = count_gpus(&c->gpus[i]);
-        most = count > most ? count : most;
-        for (unsigned k = 0; k < sizeof(all.bits) / sizeof(*all.bits); k++)
-            all.bits[k] |= c->gpus[i].bits[k];
-    }
-    return c->step.task_count > 1 && most > 1 && most == count_gpus(&all);
+    struct gpu_share share = gpu_share_find(c->gpus, c->step.task_count);
+    for (uint32_t i = 0; i < c->step.task_count; i++)
+        if (!gpu_share_is_own(&share, &c->gpus[i]))
+            c->gpus[i] = (struct task_gpu_set){ .state = TASK_GPUS_OPEN };
 }
 
 static int ask_all(struct stepd_context *c, struct inquiry *q)
@@ -104,7 +92,10 @@ static int ask_all(struct stepd_context *c, struct inquiry *q)
         if (rc < 0)
             return rc;
     }
-    return are_constrained(&c->node, q) && !are_shared(c) ? 0 : -ENODATA;
+    if (!are_constrained(&c->node, q))
+        return -ENODATA;
+    keep_own(c);
+    return 0;
 }
 
 static void write_devices(int fd, void *arg)
@@ -164,11 +155,13 @@ void task_gpus_ask(struct stepd_context *c)
     if (!c->gpus || c->node.emulated)
         return;
     int rc = ask(c);
-    if (rc < 0) {
+    if (rc < 0)
         forget(c);
+    else if (!task_gpus_known(c))
+        rc = -ENODATA;
+    if (rc < 0)
         slurm_debug("nuioa: the cgroups do not tell the GPUs of each task: %s",
                     rc == -ENODATA ? "they do not tell whose each GPU is" : strerror(-rc));
-    }
 }
 
 /* --- tasks that tell -------------------------------------------------------------------------- */
@@ -209,10 +202,19 @@ static void hear(struct stepd_context *c, uint32_t local)
     struct task_gpu_set set = { .state = told->state };
     for (unsigned k = 0; k < sizeof(set.bits) / sizeof(*set.bits); k++)
         set.bits[k] = told->bits[k];
-    bool sound = set.state == TASK_GPUS_KNOWN;
+    bool sound = set.state == TASK_GPUS_KNOWN || set.state == TASK_GPUS_UNKNOWN;
     for (uint32_t i = c->node.gpu_count; i < TASK_GPUS_MAX; i++)
         sound = sound && !(set.bits[i / 64] >> i % 64 & 1);
     c->gpus[local] = sound ? set : (struct task_gpu_set){ .state = TASK_GPUS_UNKNOWN };
+}
+
+/* A task has told what it sees, and may not have it. */
+static void take_back_shared(struct stepd_context *c)
+{
+    struct gpu_share share = gpu_share_find(c->gpus, c->step.task_count);
+    for (uint32_t i = 0; i < c->step.task_count; i++)
+        if (c->gpus[i].state == TASK_GPUS_KNOWN && !gpu_share_is_own(&share, &c->gpus[i]))
+            c->gpus[i].state = TASK_GPUS_SHARED;
 }
 
 /* Waits as task_gpus_await() says. */
@@ -239,6 +241,7 @@ bool task_gpus_await(struct stepd_context *c)
     for (uint32_t i = 0; i < c->step.task_count; i++)
         if (c->gpus[i].state == TASK_GPUS_OPEN && has_told(c, i))
             hear(c, i);
+    take_back_shared(c);
     return all;
 }
 
@@ -273,15 +276,34 @@ uint32_t task_gpus_lost(const struct stepd_context *c)
     return count;
 }
 
+uint32_t task_gpus_shared(const struct stepd_context *c)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; c->gpus && i < c->step.task_count; i++)
+        count += c->gpus[i].state == TASK_GPUS_SHARED;
+    return count;
+}
+
+/* Lists the GPUs of a set, as indexes into node->gpus: indexes[gpu_count]. Returns their number. */
+static uint32_t list(const struct stepd_context *c, const struct task_gpu_set *set,
+                     uint32_t *indexes)
+{
+    uint32_t count = 0;
+    for (uint32_t g = 0; g < c->node.gpu_count; g++)
+        if (set->bits[g / 64] >> g % 64 & 1)
+            indexes[count++] = g;
+    return count;
+}
+
 void task_gpus_list(const struct stepd_context *c, struct nuioa_task *tasks, uint32_t *indexes)
 {
     for (uint32_t i = 0; i < c->step.task_count; i++) {
-        uint32_t *of_task = indexes + (size_t)i * c->node.gpu_count, count = 0;
+        uint32_t *of_task = indexes + (size_t)i * c->node.gpu_count;
+        uint32_t count = c->gpus ? list(c, &c->gpus[i], of_task) : 0;
         tasks[i].gpus_known = is_known(c, i);
-        for (uint32_t g = 0; c->gpus && tasks[i].gpus_known && g < c->node.gpu_count; g++)
-            if (c->gpus[i].bits[g / 64] >> g % 64 & 1)
-                of_task[count++] = g;
-        tasks[i].gpus = of_task;
-        tasks[i].gpu_count = count;
+        tasks[i].gpus_shared = c->gpus && c->gpus[i].state == TASK_GPUS_SHARED;
+        tasks[i].gpus = tasks[i].seen = of_task;
+        tasks[i].gpu_count = tasks[i].gpus_known ? count : 0;
+        tasks[i].seen_count = tasks[i].gpus_known ? 0 : count;
     }
 }

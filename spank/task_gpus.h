@@ -17,9 +17,10 @@ int task_gpus_prepare(struct stepd_context *context);
 
 /* When all tasks exist and none runs: finds the GPUs that each task may use, by its cgroup, and
  * writes them to context->gpus. They stay open if Slurm does not constrain the devices of each
- * vendor with cgroups of version 2; if some task of several may use all GPUs that any task may use,
- * because only their variables may divide these; or if anything goes wrong, which is one line in
- * slurmd.log at level debug. It waits for at most twice deadline_ms and a second. */
+ * vendor with cgroups of version 2, or if anything goes wrong; those of a task that may use
+ * several, one of which another task may use, too, stay open, because only their variables may
+ * divide these. Both are one line in slurmd.log at level debug. It waits for at most twice
+ * deadline_ms and a second. */
 void task_gpus_ask(struct stepd_context *context);
 
 /* Returns true if the GPUs of all tasks are known, also if the step has none. */
@@ -32,15 +33,20 @@ bool task_gpus_open(const struct stepd_context *context, uint32_t local);
 /* Returns of how many tasks nobody will ever know which GPUs they have. */
 uint32_t task_gpus_lost(const struct stepd_context *context);
 
+/* Returns how many of these see the same GPUs as other tasks. */
+uint32_t task_gpus_shared(const struct stepd_context *context);
+
 /* When the tasks run: waits until each has told its GPUs (spank/own_gpus.h), for at most
  * deadline_ms, or half of timeout_ms if other nodes wait for this one, and writes to context->gpus
- * those that were open. It does not wait any longer
- * when a task has ended. Returns true if all tasks have told and live. Then none of them has called
- * exec, if the task memory is closed. A task's GPUs that are told and make no sense are unknown. */
+ * those that were open. Of what a task sees, it has what is its own (spank/gpu_share.h); else it is
+ * shared. It does not wait any longer when a task has ended. Returns true if all tasks have told
+ * and live. Then none of them has called exec, if the task memory is closed. A task's GPUs that are
+ * told and make no sense are unknown. */
 bool task_gpus_await(struct stepd_context *context);
 
-/* Sets gpus, gpu_count and gpus_known of tasks[step.task_count]. `indexes` is the caller's array
- * for them, with room for step.task_count * node.gpu_count; the tasks point into it. */
+/* Sets gpus, gpu_count, gpus_known, seen, seen_count and gpus_shared of tasks[step.task_count].
+ * `indexes` is the caller's array for them, with room for step.task_count * node.gpu_count; the
+ * tasks point into it. */
 void task_gpus_list(const struct stepd_context *context, struct nuioa_task *tasks,
                     uint32_t *indexes);
 

@@ -17,18 +17,19 @@
 /* What is known of a task's GPUs. */
 enum task_gpus_state {
     TASK_GPUS_OPEN,    /* nothing yet: the task will find out */
-    TASK_GPUS_UNKNOWN, /* nothing, and the task does not know either */
-    TASK_GPUS_KNOWN
+    TASK_GPUS_UNKNOWN, /* the task does not know either: it has some of `bits`; if none, of all */
+    TASK_GPUS_SHARED, /* it sees `bits`, and other tasks some of them: nobody knows who has which */
+    TASK_GPUS_KNOWN   /* it has `bits`; while a task tells: it sees them, and has no others */
 };
 
 /* The GPUs of a task. */
 struct task_gpu_set {
-    uint32_t state;   /* enum task_gpus_state; if known, `bits` are all GPUs of the task */
+    uint32_t state;   /* enum task_gpus_state */
     uint64_t bits[4]; /* TASK_GPUS_MAX bits: indexes into node->gpus */
 };
 
-/* What a task tells slurmstepd of itself. The user can write anything into it, so slurmstepd copies
- * it once and checks the copy. */
+/* What a task tells slurmstepd and the other tasks of itself: a set that is known or unknown. The
+ * user can write anything into it, so slurmstepd copies it once and checks the copy. */
 struct task_told {
     uint32_t ready; /* the task has written `gpus` */
     struct task_gpu_set gpus;
@@ -87,12 +88,18 @@ void task_memory_open(struct task_memory *task_memory);
 void task_memory_tell(struct task_memory *task_memory, uint32_t local,
                       const struct task_gpu_set *gpus);
 
-/* In slurmstepd: returns how many tasks have told their GPUs; any task can have changed it. */
+/* Returns how many tasks have told their GPUs; any task can have changed it. */
 uint32_t task_memory_told(const struct task_memory *task_memory);
 
-/* In slurmstepd: waits until task_memory_told() is no longer `seen`, for at most a tenth of a
- * second. Returns false if it still is. */
+/* Waits until task_memory_told() is no longer `seen`, for at most a tenth of a second. Returns
+ * false if it still is. */
 bool task_memory_await_told(struct task_memory *task_memory, uint32_t seen);
+
+/* In a task: copies what each of `count` tasks sees to sets[count], which the caller allocated:
+ * what it has told, or what slurmstepd knows without it. It waits for tasks that have not told yet,
+ * for at most `ms` milliseconds; then theirs are open. */
+void task_memory_see(struct task_memory *task_memory, uint32_t count, unsigned ms,
+                     struct task_gpu_set *sets);
 
 /* In a task: waits until the memory is open, for at most `ms` milliseconds. Returns true if it is
  * open, false if it is still closed then. If slurmstepd dies meanwhile, the function kills the

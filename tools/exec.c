@@ -229,6 +229,10 @@ static void report(const struct exec_plan *e)
             print_warnings(&e->node.warnings);
         return;
     }
+    if (!e->placed && o->export_set & NUIOA_EXPORT_FOREIGN && exec_plan_lacks_gpus(e))
+        fputs("nuioa: export: no variable chooses NICs, because nobody knows which GPUs this "
+              "process has\n",
+              stderr);
     if (e->placed) {
         fputs("nuioa: the plugin has placed this rank: nothing is left to do\n", stderr);
     } else if (e->stays) {

@@ -111,7 +111,30 @@ static bool find_openable(const struct nuioa_node *node, const struct nuioa_gpu_
     return !node->gpu_count || !hwloc_bitmap_set_range(openable, 0, (int)node->gpu_count - 1);
 }
 
-/* Finds the GPUs of this process. Without memory they are not known. */
+/* Returns true if Slurm may have given the same GPUs to several tasks, but not all of the step's.
+ */
+static bool slurm_may_share(void)
+{
+    static const char *const names[] = { "SLURM_TRES_BIND", "SLURMD_TRES_BIND" };
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const char *bind = nuioa_variable(environ, names[i]);
+        if (bind && (strstr(bind, "closest") || strstr(bind, "mask_gpu")))
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if this process has the GPUs that it sees: it sees only one, or no other process of
+ * the job is on the node; or somebody has given it a part of those that Slurm lists for the step.
+ * Without a list others may see the same ones. */
+static bool has_what_it_sees(const struct exec_plan *e)
+{
+    if (e->seen_gpu_count <= 1 || e->place.count <= 1)
+        return true;
+    return e->seen_gpu_count < nuioa_gpus_of_step(environ) && !slurm_may_share();
+}
+
+/* Finds the GPUs that this process sees. Without memory they are not known. */
 static void find_gpus(struct exec_plan *e)
 {
     const struct nuioa_node *node = &e->node;
@@ -120,29 +143,38 @@ static void find_gpus(struct exec_plan *e)
     if (devices && openable && gpus) {
         nuioa_gpu_devices_read(node, "", devices);
         bool counted = find_openable(node, devices, openable);
-        if (nuioa_gpus_visible(node, devices, environ, counted ? openable : NULL, gpus))
-            e->own_gpus = calloc(node->gpu_count + 1, sizeof(*e->own_gpus));
+        e->sees_gpus = nuioa_gpus_visible(node, devices, environ, counted ? openable : NULL, gpus);
+        if (e->sees_gpus || (counted && hwloc_bitmap_copy(gpus, openable) >= 0))
+            e->seen_gpus = calloc(node->gpu_count + 1, sizeof(*e->seen_gpus));
     }
-    for (uint32_t i = 0; e->own_gpus && i < node->gpu_count; i++)
+    for (uint32_t i = 0; e->seen_gpus && i < node->gpu_count; i++)
         if (hwloc_bitmap_isset(gpus, i))
-            e->own_gpus[e->own_gpu_count++] = i;
+            e->seen_gpus[e->seen_gpu_count++] = i;
+    e->has_gpus = e->seen_gpus && e->sees_gpus && has_what_it_sees(e);
     hwloc_bitmap_free(openable);
     hwloc_bitmap_free(gpus);
     free(devices);
 }
 
-/* Says of the tasks which GPUs they have: those of the others are not known. Where ranks may move
- * in spite of GPUs, all processes must make the same plan, so none uses what it alone knows. */
+/* Says of the tasks which GPUs they have: those of the others are not known. Those that this
+ * process sees without having them, the others see, too. Where ranks may move in spite of GPUs, all
+ * processes must make the same plan, so none uses what it alone knows. */
 static void fill_gpus(struct exec_plan *e)
 {
     struct nuioa_task *tasks = e->input.tasks, *own = &tasks[e->place.local];
-    for (uint32_t i = 0; i < e->place.count; i++)
+    bool none = !e->node.gpu_count || e->gpus == NUIOA_GPUS_NONE;
+    bool use = !none && e->seen_gpus && (!e->options.force || e->stays);
+    for (uint32_t i = 0; i < e->place.count; i++) {
         /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): plan_input has made the tasks. */
-        tasks[i].gpus_known = !e->node.gpu_count || e->gpus == NUIOA_GPUS_NONE;
-    if (!e->own_gpus || (e->options.force && !e->stays))
+        tasks[i].gpus_known = none;
+        tasks[i].seen = use && !e->has_gpus ? e->seen_gpus : NULL;
+        tasks[i].seen_count = tasks[i].seen ? e->seen_gpu_count : 0;
+        tasks[i].gpus_shared = tasks[i].seen && e->sees_gpus;
+    }
+    if (!use || !e->has_gpus)
         return;
-    own->gpus = e->own_gpus;
-    own->gpu_count = e->own_gpu_count;
+    own->gpus = e->seen_gpus;
+    own->gpu_count = e->seen_gpu_count;
     own->gpus_known = true;
 }
 
@@ -272,9 +304,9 @@ static void free_made(struct exec_plan *e)
     plan_input_free(&e->input);
     nuioa_node_free(&e->node);
     nuioa_warnings_clear(&e->warnings);
-    free(e->own_gpus);
-    e->own_gpus = NULL;
-    e->own_gpu_count = 0;
+    free(e->seen_gpus);
+    e->seen_gpus = NULL;
+    e->seen_gpu_count = 0;
 }
 
 int exec_plan_make(struct exec_plan *e, const char *stay)

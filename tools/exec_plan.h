@@ -26,9 +26,11 @@ struct exec_plan {
     struct nuioa_plan plan;
     bool stays; /* the CPUs of this process are not touched; the plan knows nothing of the others */
     enum nuioa_gpus gpus;
-    uint32_t *own_gpus; /* [own_gpu_count]: all GPUs that this process has, as indexes into the
-                           node's; NULL: not known */
-    uint32_t own_gpu_count;
+    uint32_t *seen_gpus; /* [seen_gpu_count]: all GPUs that this process can have, as indexes into
+                            the node's; NULL: any */
+    uint32_t seen_gpu_count;
+    bool sees_gpus; /* it sees all of them, and no others */
+    bool has_gpus;  /* it has all of them; else other processes may see them, too */
 };
 
 /* Makes the plan. `stay` is a reason, known to the caller only, why this process keeps its CPUs, or

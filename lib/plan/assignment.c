@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/assignment.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,4 +118,35 @@ void nuioa_assignment_drop_places(struct nuioa_assignment *assignment)
     free(assignment->places);
     assignment->places = NULL;
     assignment->place_count = 0;
+}
+
+int nuioa_assignment_set_gpus(struct nuioa_assignment *assignment, const uint32_t *gpus,
+                              uint32_t count, bool known)
+{
+    free(assignment->gpus);
+    assignment->gpus_known = known;
+    assignment->gpu_count = 0;
+    assignment->gpus = NULL;
+    if (!count)
+        return 0;
+    assignment->gpus = malloc(count * sizeof(*assignment->gpus));
+    if (!assignment->gpus)
+        return -ENOMEM;
+    memcpy(assignment->gpus, gpus, count * sizeof(*assignment->gpus));
+    assignment->gpu_count = count;
+    return 0;
+}
+
+void nuioa_assignment_find_path(struct nuioa_assignment *assignment, const struct nuioa_node *node)
+{
+    assignment->path = NUIOA_PATH_UNKNOWN;
+    for (uint32_t k = 0; k < assignment->gpu_count; k++) {
+        enum nuioa_path shortest = NUIOA_PATH_UNKNOWN;
+        for (uint32_t i = 0; i < assignment->nic_count; i++) {
+            enum nuioa_path path = nuioa_path_at(node, assignment->gpus[k], assignment->nics[i]);
+            shortest = nuioa_path_shorter(path, shortest) ? path : shortest;
+        }
+        if (!k || nuioa_path_shorter(assignment->path, shortest))
+            assignment->path = shortest;
+    }
 }

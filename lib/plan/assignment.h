@@ -62,6 +62,8 @@ struct nuioa_assignment {
     bool gpus_known;      /* `gpus` are all that it has; else it is unknown which ones it has */
     uint32_t gpu_count;   /* 0 if they are unknown */
     uint32_t *gpus;       /* [gpu_count]: indexes into node->gpus, as in struct nuioa_task */
+    uint32_t near_count;  /* 0 unless the rank sees GPUs of which it is unknown which it has */
+    uint32_t *near; /* [near_count]: indexes into node->nics: the nearest ones of those GPUs */
     enum nuioa_path path; /* the longest of those from its GPUs to the nearest of `nics` */
     uint32_t level;       /* distance level from `nic` to `cpus`; NUIOA_NO_LEVEL if unknown */
     enum nuioa_memory memory;
@@ -96,6 +98,14 @@ const char *nuioa_nics_brief(const struct nuioa_assignment *assignment,
 
 /* Returns true if two assignments have the same NICs, in the same order, and the same GPUs. */
 bool nuioa_same_devices(const struct nuioa_assignment *a, const struct nuioa_assignment *b);
+
+/* Copies gpus[count] to an assignment, in place of those that it had. `known` says whether they are
+ * all GPUs of the rank. Returns 0 or -ENOMEM. */
+int nuioa_assignment_set_gpus(struct nuioa_assignment *assignment, const uint32_t *gpus,
+                              uint32_t count, bool known);
+
+/* Sets the path of an assignment from its NICs and its GPUs. */
+void nuioa_assignment_find_path(struct nuioa_assignment *assignment, const struct nuioa_node *node);
 
 /* Frees the OMP places of an assignment and sets their number to 0. Everything else stays. */
 void nuioa_assignment_drop_places(struct nuioa_assignment *assignment);

@@ -47,9 +47,14 @@ enum nuioa_reason nuioa_gpus_forbid(const struct nuioa_request *r)
         return NUIOA_REASON_GPUS_KEEP;
     if (o->policy == NUIOA_POLICY_CPU || o->cores == NUIOA_CORES_PACK)
         return NUIOA_REASON_GPUS;
+    bool shared = false;
     for (uint32_t i = 0; i < r->task_count; i++)
-        if (!r->tasks[i].gpus_known)
+        if (!r->tasks[i].gpus_known && !r->tasks[i].gpus_shared)
             return NUIOA_REASON_GPUS_UNKNOWN;
+        else
+            shared = shared || !r->tasks[i].gpus_known;
+    if (shared)
+        return NUIOA_REASON_GPUS_SHARED;
     for (uint32_t i = 0; i < r->task_count; i++)
         for (uint32_t g = 0; g < r->tasks[i].gpu_count; g++)
             if (!is_located(r->node, &r->node->gpus[r->tasks[i].gpus[g]]))
@@ -75,6 +80,23 @@ uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct n
     /* An unknown path is longer than every known one. */
     return path != NUIOA_PATH_UNKNOWN ? (uint32_t)path
                                       : NUIOA_PATHS + nuioa_rail_distance(rails, node, cpus, rail);
+}
+
+void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                           const struct nuioa_task *task, hwloc_const_bitmap_t cpus, bool *near)
+{
+    for (unsigned r = 0; r < rails->count; r++)
+        near[r] = false;
+    for (uint32_t g = 0; g < task->seen_count; g++) {
+        uint32_t nearest = UINT32_MAX;
+        for (unsigned r = 0; r < rails->count; r++) {
+            uint32_t here = nuioa_gpu_rail_distance(rails, node, task->seen[g], cpus, r);
+            nearest = here < nearest ? here : nearest;
+        }
+        for (unsigned r = 0; r < rails->count; r++)
+            near[r] =
+                near[r] || nuioa_gpu_rail_distance(rails, node, task->seen[g], cpus, r) == nearest;
+    }
 }
 
 /* Returns the level of `cpus` from the rail that is nearest to a GPU, as in plan/rail_assign.h. */

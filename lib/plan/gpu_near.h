@@ -35,6 +35,12 @@ uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa
 uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
                                  uint32_t gpu, hwloc_const_bitmap_t cpus, unsigned rail);
 
+/* Sets near[rail], for each rail, to true if it is nearest to one of the GPUs that a task sees,
+ * task->seen, as nuioa_gpu_rail_distance says. `cpus` are those of the task. The caller allocates
+ * near[rails->count]. */
+void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                           const struct nuioa_task *task, hwloc_const_bitmap_t cpus, bool *near);
+
 /* Chooses up to `count` GPUs of a task, those that are to get a rail each: the first one, and then
  * always the GPU that would be farthest from the rails of those before it. So no GPU is farther
  * from `count` rails than it must be. Writes them to picked[task->gpu_count], which the caller

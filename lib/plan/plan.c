@@ -50,6 +50,11 @@ static int check(const struct nuioa_request *r, struct nuioa_error *err)
             if (r->tasks[i].gpus[k] >= r->node->gpu_count)
                 return nuioa_fail(err, -EINVAL, "rank %u has a GPU that the node lacks",
                                   r->tasks[i].rank);
+    for (uint32_t i = 0; i < r->task_count; i++)
+        for (uint32_t k = 0; k < r->tasks[i].seen_count; k++)
+            if (r->tasks[i].seen[k] >= r->node->gpu_count)
+                return nuioa_fail(err, -EINVAL, "rank %u sees a GPU that the node lacks",
+                                  r->tasks[i].rank);
     for (uint32_t k = 0; k < r->pair_count; k++)
         if (r->pairs[k].first >= r->pairs[k].second || r->pairs[k].second >= r->task_count)
             return nuioa_fail(err, -EINVAL, "pair %u is not of two local ranks", k);
@@ -153,6 +158,7 @@ void nuioa_plan_free(struct nuioa_plan *plan)
         hwloc_bitmap_free(assignment->memory_numas);
         free(assignment->nics);
         free(assignment->gpus);
+        free(assignment->near);
         nuioa_assignment_drop_places(assignment);
     }
     free(plan->assignments);

@@ -23,7 +23,10 @@ struct nuioa_task {
     hwloc_const_bitmap_t cpus; /* OS indexes of the CPUs that Slurm gave */
     const uint32_t *gpus;      /* [gpu_count]: indexes into node->gpus, in ascending order */
     uint32_t gpu_count;
-    bool gpus_known; /* `gpus` are all GPUs that the task has; else it may have any */
+    bool gpus_known; /* `gpus` are all GPUs that the task has; else it may have any, or `seen` */
+    const uint32_t *seen; /* [seen_count]: of unknown GPUs, those that it can only have some of */
+    uint32_t seen_count;  /* 0: it may have any, or they are known */
+    bool gpus_shared;     /* it sees all of `seen`, and other tasks of the node see some of them */
 };
 
 /* The input of a plan. It points to things of the caller, which must outlive the calls that take

@@ -48,6 +48,7 @@ struct chooser {
     uint32_t *nearest;                 /* [claim_count]: the least of its distances */
     uint32_t *first;                   /* [claim_count]: the rail that it got */
     bool *has;                         /* [task_count * rail_count]: the rank uses the rail */
+    bool *seen; /* [rail_count]: the rails that a rank may get which sees GPUs */
 };
 
 static bool is_near(const struct chooser *c, uint32_t row, uint32_t rail)
@@ -81,12 +82,17 @@ static void number_cards(struct chooser *c)
     }
 }
 
+/* NOT_SEEN: the rail is near to none of the GPUs that the rank sees. */
+#define NOT_SEEN UINT32_MAX
+
 static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
                             hwloc_const_bitmap_t cpus, uint32_t rail)
 {
     const struct nuioa_node *node = c->request->node;
     if (claim->gpu >= 0)
         return nuioa_gpu_rail_distance(c->rails, node, (uint32_t)claim->gpu, cpus, rail);
+    if (c->request->tasks[claim->local].seen_count && !c->seen[rail])
+        return NOT_SEEN;
     return nuioa_rail_distance(c->rails, node, cpus, rail);
 }
 
@@ -98,6 +104,9 @@ static void add_claim(struct chooser *c, struct claim new, hwloc_const_bitmap_t 
     *claim = new;
     claim->row = row;
     c->nearest[row] = UINT32_MAX;
+    if (claim->local != NOBODY)
+        nuioa_gpus_seen_rails(c->rails, c->request->node, &c->request->tasks[claim->local], cpus,
+                              c->seen);
     for (uint32_t r = 0; r < c->rail_count; r++) {
         uint32_t here = distance_of(c, claim, cpus, r);
         c->distance[(size_t)row * c->rail_count + r] = here;
@@ -199,6 +208,7 @@ static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
     c->nearest = nuioa_arena_take(&c->arena, rows, sizeof(*c->nearest));
     c->first = nuioa_arena_take(&c->arena, rows, sizeof(*c->first));
     c->has = nuioa_arena_take(&c->arena, n * rails->count, sizeof(*c->has));
+    c->seen = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->seen));
     if (c->arena.failed)
         return -ENOMEM;
     number_cards(c);
@@ -325,7 +335,7 @@ static int share_out(struct chooser *c)
 }
 
 /* Returns the nearest rail that the rank does not have, of equally near ones that with the least
- * load. */
+ * load; NOBODY if it may have no other. */
 static uint32_t next_rail(const struct chooser *c, uint32_t local, double weight)
 {
     uint32_t best = NOBODY, best_distance = UINT32_MAX;
@@ -360,6 +370,8 @@ static void fill_up(struct chooser *c, const struct nuioa_assignment *assignment
                 continue;
             double weight = assignments[i].weight > 0 ? assignments[i].weight : 1;
             uint32_t rail = next_rail(c, i, weight);
+            if (rail == NOBODY)
+                continue;
             c->card_load[c->card[rail]] += weight;
             use(c, i, rail, weight);
         }
@@ -383,35 +395,21 @@ static int choose(struct chooser *c, const struct nuioa_assignment *assignments)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-static void find_path(const struct nuioa_node *node, struct nuioa_assignment *assignment)
+/* Lists the rails that a rank may have which sees GPUs. Returns 0 or -ENOMEM. */
+static int set_near(const struct chooser *c, uint32_t local, struct nuioa_assignment *assignment)
 {
-    assignment->path = NUIOA_PATH_UNKNOWN;
-    for (uint32_t k = 0; k < assignment->gpu_count; k++) {
-        enum nuioa_path shortest = NUIOA_PATH_UNKNOWN;
-        for (uint32_t i = 0; i < assignment->nic_count; i++) {
-            enum nuioa_path path = nuioa_path_at(node, assignment->gpus[k], assignment->nics[i]);
-            shortest = nuioa_path_shorter(path, shortest) ? path : shortest;
-        }
-        if (!k || nuioa_path_shorter(assignment->path, shortest))
-            assignment->path = shortest;
-    }
-}
-
-static int set_gpus(const struct nuioa_request *request, uint32_t local,
-                    struct nuioa_assignment *assignment)
-{
-    const struct nuioa_task *task = &request->tasks[local];
-    free(assignment->gpus);
-    assignment->gpus_known = knows_gpus(request, local);
-    assignment->gpu_count = 0;
-    assignment->gpus = NULL;
-    if (!task->gpus_known || !task->gpu_count)
+    const uint32_t *distance = &c->distance[(size_t)c->first_row[local] * c->rail_count];
+    free(assignment->near);
+    assignment->near = NULL;
+    assignment->near_count = 0;
+    if (!c->request->tasks[local].seen_count || !c->rail_count)
         return 0;
-    assignment->gpus = malloc(task->gpu_count * sizeof(*assignment->gpus));
-    if (!assignment->gpus)
+    assignment->near = malloc(c->rail_count * sizeof(*assignment->near));
+    if (!assignment->near)
         return -ENOMEM;
-    memcpy(assignment->gpus, task->gpus, task->gpu_count * sizeof(*assignment->gpus));
-    assignment->gpu_count = task->gpu_count;
+    for (uint32_t r = 0; r < c->rail_count; r++)
+        if (distance[r] != NOT_SEEN)
+            assignment->near[assignment->near_count++] = c->rails->nic[r];
     return 0;
 }
 
@@ -437,8 +435,10 @@ static int write_nics(const struct chooser *c, struct nuioa_assignment *assignme
     for (uint32_t i = 0; i < c->request->task_count; i++) {
         struct nuioa_assignment *a = &assignments[i];
         uint32_t *nics = malloc((c->rail_count + 1) * sizeof(*nics));
-        if (!nics)
+        if (!nics || set_near(c, i, a) < 0) {
+            free(nics);
             return -ENOMEM;
+        }
         uint32_t count = c->rail_count ? list_nics(c, i, nics) : 0;
         changed +=
             count != a->nic_count || (count && memcmp(nics, a->nics, count * sizeof(*nics)) != 0);
@@ -449,7 +449,7 @@ static int write_nics(const struct chooser *c, struct nuioa_assignment *assignme
         a->level = NUIOA_NO_LEVEL;
         if (count)
             a->level = nuioa_rail_level(c->rails, c->first[c->first_row[i]], a->cpus);
-        find_path(c->request->node, a);
+        nuioa_assignment_find_path(a, c->request->node);
     }
     return changed;
 }
@@ -486,7 +486,9 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
     struct chooser c;
     int rc = chooser_init(&c, rails, request, assignments);
     for (uint32_t i = 0; rc == 0 && i < request->task_count; i++)
-        rc = set_gpus(request, i, &assignments[i]);
+        rc = nuioa_assignment_set_gpus(
+            &assignments[i], request->tasks[i].gpus,
+            request->tasks[i].gpus_known ? request->tasks[i].gpu_count : 0, knows_gpus(request, i));
     if (rc == 0)
         rc = choose_and_write(&c, assignments);
     nuioa_arena_free(&c.arena);

@@ -11,6 +11,9 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "the step has GPUs: ranks stay, NICs follow (--nuioa-gpus=follow moves ranks to theirs)",
     [NUIOA_REASON_GPUS_UNKNOWN] =
         "which rank has which GPU is unknown: ranks stay (nuioa=force overrides it)",
+    [NUIOA_REASON_GPUS_SHARED] =
+        "ranks see the same GPUs, so that it is unknown which rank has which: ranks stay "
+        "(--gpus-per-task=1 gives each its own; nuioa=force overrides it)",
     [NUIOA_REASON_GPUS_NO_NUMA] =
         "the NUMA node of a GPU is unknown: ranks stay (nuioa=force overrides it)",
     [NUIOA_REASON_NO_NIC] =

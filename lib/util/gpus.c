@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "util/gpus.h"
 
+#include <ctype.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/number.h"
@@ -52,4 +53,32 @@ enum nuioa_gpus nuioa_gpus_given(char *const *environment)
     if (given <= NUIOA_GPUS_NONE)
         given = most(given, count_number(nuioa_variable(environment, "SLURM_GPUS_ON_NODE")));
     return given;
+}
+
+/* Returns how many numbers are in a list such as "0,2" or "0-3"; 0 if it is no such list. */
+static uint32_t count_numbers(const char *list)
+{
+    uint32_t count = 0;
+    while (list && *list) {
+        char *end;
+        unsigned long first = strtoul(list, &end, 10), last = first;
+        if (!isdigit((unsigned char)*list))
+            return 0;
+        if (*end == '-' && isdigit((unsigned char)end[1]))
+            last = strtoul(end + 1, &end, 10);
+        if ((*end && *end != ',') || last < first || last - first > UINT16_MAX)
+            return 0;
+        count += (uint32_t)(last - first) + 1;
+        list = *end ? end + 1 : end;
+    }
+    return count;
+}
+
+uint32_t nuioa_gpus_of_step(char *const *environment)
+{
+    uint32_t listed = count_numbers(nuioa_variable(environment, "SLURM_STEP_GPUS")), said = 0;
+    const char *text = nuioa_variable(environment, "SLURM_GPUS_ON_NODE");
+    if (text && nuioa_parse_u32(text, UINT32_MAX, &said) < 0)
+        said = 0;
+    return said > listed ? said : listed;
 }

@@ -2,6 +2,8 @@
 #ifndef NUIOA_UTIL_GPUS_H
 #define NUIOA_UTIL_GPUS_H
 
+#include <stdint.h>
+
 /* How many GPUs a process may use, as far as its environment says. The values are in ascending
  * order. */
 enum nuioa_gpus { NUIOA_GPUS_UNKNOWN, NUIOA_GPUS_NONE, NUIOA_GPUS_ONE, NUIOA_GPUS_SEVERAL };
@@ -12,5 +14,10 @@ enum nuioa_gpus { NUIOA_GPUS_UNKNOWN, NUIOA_GPUS_NONE, NUIOA_GPUS_ONE, NUIOA_GPU
  * variables in which Slurm says what the whole step has on the node. Returns NUIOA_GPUS_UNKNOWN if
  * no variable is set. */
 enum nuioa_gpus nuioa_gpus_given(char *const *environment);
+
+/* Returns how many GPUs the step has on this node, or the batch script, as Slurm says in
+ * SLURM_STEP_GPUS and SLURM_GPUS_ON_NODE; the larger answer counts, because the first one may be of
+ * the task alone. 0 if Slurm does not say. */
+uint32_t nuioa_gpus_of_step(char *const *environment);
 
 #endif

@@ -250,13 +250,13 @@ static uint32_t distance_to(const struct nuioa_node *node, const struct nuioa_ni
     return least;
 }
 
-/* Returns true if the device is one of the rank's own NICs. A verbs device is that with each of its
- * ports, of which the list of devices has only one. */
-static bool is_own(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
-                   const struct locality_device *device)
+/* Returns true if the device is one of nics[count]. A verbs device is that with each of its ports,
+ * of which the list of devices has only one. */
+static bool is_one_of(const struct nuioa_node *node, const uint32_t *nics, uint32_t count,
+                      const struct locality_device *device)
 {
-    for (uint32_t i = 0; i < assignment->nic_count; i++) {
-        const struct nuioa_nic *nic = &node->nics[assignment->nics[i]];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct nuioa_nic *nic = &node->nics[nics[i]];
         if (nic == device->nic ||
             (device->type == PMIX_DEVTYPE_OPENFABRICS && !strcmp(nic->name, device->nic->name)))
             return true;
@@ -268,7 +268,7 @@ static bool is_own(const struct nuioa_node *node, const struct nuioa_assignment 
 static void prefer_own(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
                        const struct locality_device *device, pmix_device_distance_t *distance)
 {
-    bool own = is_own(node, assignment, device);
+    bool own = is_one_of(node, assignment->nics, assignment->nic_count, device);
     if (own)
         distance->mindist = distance->maxdist = LOCAL;
     else if (distance->mindist == LOCAL)
@@ -277,12 +277,18 @@ static void prefer_own(const struct nuioa_node *node, const struct nuioa_assignm
         distance->maxdist = distance->mindist;
 }
 
-void locality_distances(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
-                        const struct locality_devices *devices, pmix_device_distance_t *distances)
+unsigned locality_distances(const struct nuioa_node *node,
+                            const struct nuioa_assignment *assignment,
+                            const struct locality_devices *devices,
+                            pmix_device_distance_t *distances)
 {
+    unsigned count = 0;
     for (unsigned d = 0; d < devices->count; d++) {
         const struct locality_device *device = &devices->list[d];
         uint32_t least = UINT16_MAX, largest = 0;
+        if (assignment->near_count &&
+            !is_one_of(node, assignment->near, assignment->near_count, device))
+            continue;
         for (uint32_t i = 0; i < node->pu_count; i++) {
             if (!hwloc_bitmap_isset(assignment->cpus, node->pus[i].os_index))
                 continue;
@@ -290,9 +296,11 @@ void locality_distances(const struct nuioa_node *node, const struct nuioa_assign
             least = distance < least ? distance : least;
             largest = distance > largest ? distance : largest;
         }
-        distances[d] = (pmix_device_distance_t){ device->uuid, device->name, device->type,
-                                                 (uint16_t)least, (uint16_t)largest };
+        distances[count] = (pmix_device_distance_t){ device->uuid, device->name, device->type,
+                                                     (uint16_t)least, (uint16_t)largest };
         if (assignment->gpu_count)
-            prefer_own(node, assignment, device, &distances[d]);
+            prefer_own(node, assignment, device, &distances[count]);
+        count++;
     }
+    return count;
 }

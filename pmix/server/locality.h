@@ -64,13 +64,17 @@ int locality_devices_find(const struct nuioa_node *node, const struct nuioa_plan
 void locality_devices_free(struct locality_devices *devices);
 
 /* Fills distances[devices->count] with the smallest and the largest distance of the rank's PUs from
- * each device. The unit is that of the node's distance matrix: 10 means that the PU is local to the
- * device, and 11 that it is on the same NUMA node but not local to the device. UINT16_MAX means
- * that the distance of a PU is not known. For a rank whose GPUs are known 10 means that the NIC is
- * one of the rank's own, which are chosen by its GPUs, and all others are farther: Open MPI 5 takes
- * the device with the smallest distance. The rank must have PUs. The caller allocated `distances`;
- * the strings in it still belong to `devices`. */
-void locality_distances(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
-                        const struct locality_devices *devices, pmix_device_distance_t *distances);
+ * each device, and returns their number. Devices are left out that are near to none of the GPUs of
+ * which the rank has some, if it is unknown which, and if the plan says so. The unit is that of the
+ * node's distance matrix: 10 means that the PU is local to the device, and 11 that it is on the
+ * same NUMA node but not local to the device. UINT16_MAX means that the distance of a PU is not
+ * known. For a rank whose GPUs are known 10 means that the NIC is one of the rank's own, which are
+ * chosen by its GPUs, and all others are farther: Open MPI 5 takes the device with the smallest
+ * distance. The rank must have PUs. The caller allocated `distances`; the strings in it still
+ * belong to `devices`. */
+unsigned locality_distances(const struct nuioa_node *node,
+                            const struct nuioa_assignment *assignment,
+                            const struct locality_devices *devices,
+                            pmix_device_distance_t *distances);
 
 #endif

@@ -249,12 +249,13 @@ static void standard_close(struct standard *standard)
 static void add_distances(struct record *record, const struct nuioa_publication *p,
                           struct standard *standard, const struct nuioa_assignment *assignment)
 {
-    locality_distances(p->node, assignment, &standard->devices, standard->row);
     standard->array = (pmix_data_array_t){
         .type = PMIX_DEVICE_DIST,
-        .size = standard->devices.count,
+        .size = locality_distances(p->node, assignment, &standard->devices, standard->row),
         .array = standard->row,
     };
+    if (!standard->array.size)
+        return;
     pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &standard->array };
     record_add(record, PMIX_DEVICE_DISTANCES, &value);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash
-# The GPUs of the guest, as the kernel's sysfs has them; sourced by init and by gpus.t. A GPU is
-# named by its PCI address.
+# shellcheck shell=bash disable=SC2034,SC2154
+# The GPUs of the guest, as the kernel's sysfs has them; sourced by init and by the tests of GPUs. A
+# GPU is named by its PCI address.
 
 # gpus_by_file: all GPUs, in the order of the numbers in their device files' names.
 gpus_by_file() {
@@ -37,4 +37,90 @@ pretend_vendor() {
     for gpu in $(gpus_by_pci); do
         mount --bind /run/vendor "/sys/bus/pci/devices/$gpu/vendor"
     done
+}
+
+# --- on the host: what the tests bring along ------------------------------------------------------
+
+# use_slurm: the Slurm that the guest is to run also says where PMIx is. Sets slurm, "": Debian's.
+use_slurm() {
+    slurm=${NUIOA_GUEST_SLURM:-}
+    [ -z "$slurm" ] || export PKG_CONFIG_LIBDIR=$slurm/opt/slurm/lib/pkgconfig \
+        PKG_CONFIG_SYSROOT_DIR=$slurm
+}
+
+# compile DIR ARG...: gcc, with that Slurm; the payload DIR becomes the guest's root.
+compile() {
+    local flags=(-std=gnu11 -O2 -Wall -Wextra -Werror)
+    mkdir -p "$1/usr/lib/slurm" "$1/usr/local/bin"
+    [ -z "$slurm" ] || flags+=("-I$slurm/opt/slurm/include" -Wl,-rpath,/opt/slurm/lib)
+    gcc "${flags[@]}" "${@:2}"
+}
+
+# build_disturb DIR, build_keys DIR: test/cluster/disturb.c, and test/pmix/keys.c with its library,
+# so that it also runs without the plugin.
+build_disturb() {
+    compile "$1" -shared -fPIC -o "$1/usr/lib/slurm/disturb.so" "$here/../cluster/disturb.c"
+}
+build_keys() {
+    local top=$here/../.. lib=$NUIOA_STAGE/usr/lib/libnuioa-client.so.0
+    mkdir -p "$1/usr/lib"
+    cp -L "$lib" "$1/usr/lib/"
+    # shellcheck disable=SC2046
+    compile "$1" -I"$top" -o "$1/usr/local/bin/keys" "$top/test/pmix/keys.c" "$lib" \
+        $(pkg-config --cflags --libs pmix)
+}
+
+# --- in the guest: where devices are, and what ranks have -----------------------------------------
+
+# see NAME DIRECTORY: notes where that GPU (by its PCI address) or NIC is.
+declare -A path_of switch_of bridge_of numa_of behind
+see() {
+    path_of[$1]=$(readlink -f "$2")
+    # A device is below a downstream port of the switch, and that is below the upstream port.
+    switch_of[$1]=${path_of[$1]%/*/*}
+    bridge_of[$1]=$(cut -d/ -f4 <<<"${path_of[$1]}")
+    numa_of[$1]=$(cat "$2/numa_node")
+}
+
+# locate_devices: sets all_nics and all_gpus, what see() notes of them, and behind[GPU], the NICs
+# behind its switch.
+locate_devices() {
+    local nic gpu
+    all_nics=""
+    for nic in /sys/class/net/eth*; do
+        see "${nic##*/}" "$nic/device/.."
+        all_nics+="${all_nics:+ }${nic##*/}"
+    done
+    all_gpus=$(gpus_by_pci)
+    for gpu in $all_gpus; do
+        see "$gpu" "/sys/bus/pci/devices/$gpu"
+        for nic in $all_nics; do
+            [ "${switch_of[$gpu]}" != "${switch_of[$nic]}" ] ||
+                behind[$gpu]+="${behind[$gpu]:+,}$nic"
+        done
+    done
+}
+
+# a_line NAME: that field of every rank, in a line each.
+a_line() { values "$1" | xargs -n1; }
+
+# fit GPUS NICS: each GPU has a NIC behind its switch, and each NIC is behind the switch of a GPU.
+fit() {
+    local gpu nic allowed="" found
+    for gpu in ${1//,/ }; do
+        found=no
+        for nic in ${behind[$gpu]//,/ }; do [[ ,$2, != *,$nic,* ]] || found=yes; done
+        [ $found = yes ] || return 1
+        allowed+=",${behind[$gpu]},"
+    done
+    for nic in ${2//,/ }; do [[ $allowed = *,$nic,* ]] || return 1; done
+}
+
+# nearest_by_pmix: for each rank the devices that have the distance 10 in PMIX_DEVICE_DISTANCES,
+# which are the ones that Open MPI 5 would choose from (test/cluster/42-openmpi-nic.t).
+nearest_by_pmix() {
+    local word
+    for word in $(told pmix.dev.dist); do
+        tr ',' '\n' <<<"$word" | sed -n 's/=.*:10-10$//p' | paste -sd,
+    done | xargs
 }

@@ -9,32 +9,19 @@
 # counts GPUs of one model in PCI order. Where they are is known from sysfs.
 if [ ! -e /nuioa/settings ]; then
     here=$(dirname "$(readlink -f "$0")")
+    # shellcheck source=gpus.sh
+    . "$here/gpus.sh"
     payload=$(mktemp -d)
     chmod 755 "$payload" # it becomes the guest's root
     trap 'rm -rf "$payload"' EXIT
-    build() {
-        local top=$here/../.. flags=(-std=gnu11 -O2 -Wall -Wextra -Werror) lib
-        lib=$NUIOA_STAGE/usr/lib/libnuioa-client.so.0
-        [ -z "$slurm" ] || flags+=("-I$slurm/opt/slurm/include" -Wl,-rpath,/opt/slurm/lib)
-        mkdir -p "$payload/usr/lib/slurm" "$payload/usr/local/bin"
-        gcc "${flags[@]}" -shared -fPIC -o "$payload/usr/lib/slurm/disturb.so" \
-            "$here/../cluster/disturb.c" || return
-        # The library is in the payload, so that the program also runs without the plugin.
-        cp -L "$lib" "$payload/usr/lib/"
-        # shellcheck disable=SC2046
-        gcc "${flags[@]}" -I"$top" -o "$payload/usr/local/bin/keys" "$top/test/pmix/keys.c" "$lib" \
-            $(pkg-config --cflags --libs pmix)
-    }
-    slurm=${NUIOA_GUEST_SLURM:-}
-    [ -z "$slurm" ] || export PKG_CONFIG_LIBDIR=$slurm/opt/slurm/lib/pkgconfig \
-        PKG_CONFIG_SYSROOT_DIR=$slurm
+    use_slurm
     if ! pkg-config --exists pmix; then
         . "$here/../tap.sh"
         skip "GPUs" "no pmix"
         done_testing
         exit
     fi
-    (set -e; build) || exit
+    (set -e; build_disturb "$payload"; build_keys "$payload") || exit
     # The host takes processor time from the guest, which counts it as used.
     "$here/boot" gpus --cgroup --timeout 900 --payload "$payload" \
         --plugstack "timeout_ms=10000 deadline_ms=10000" "$@" -- "$0"
@@ -49,22 +36,7 @@ nuioa=--nuioa
 
 # --- what sysfs says ------------------------------------------------------------------------------
 
-# see NAME DIRECTORY: notes where that GPU (by its PCI address) or NIC is.
-declare -A path_of switch_of bridge_of numa_of
-see() {
-    path_of[$1]=$(readlink -f "$2")
-    # A device is below a downstream port of the switch, and that is below the upstream port.
-    switch_of[$1]=${path_of[$1]%/*/*}
-    bridge_of[$1]=$(cut -d/ -f4 <<<"${path_of[$1]}")
-    numa_of[$1]=$(cat "$2/numa_node")
-}
-all_nics=""
-for nic in /sys/class/net/eth*; do
-    see "${nic##*/}" "$nic/device/.."
-    all_nics+="${all_nics:+ }${nic##*/}"
-done
-all_gpus=$(gpus_by_pci)
-for gpu in $all_gpus; do see "$gpu" "/sys/bus/pci/devices/$gpu"; done
+locate_devices
 
 # class GPU NIC: sets class, how far they are apart in the words of nvidia-smi.
 class() {
@@ -75,14 +47,12 @@ class() {
     fi
 }
 
-# behind[GPU]: the NICs behind its switch. classes: a row for each GPU, a column for each NIC.
-declare -A behind
+# classes: a row for each GPU, a column for each NIC.
 classes=""
 for gpu in $all_gpus; do
     for nic in $all_nics; do
         class "$gpu" "$nic"
         classes+="$class "
-        [ $class != PIX ] || behind[$gpu]+="${behind[$gpu]:+,}$nic"
     done
 done
 
@@ -139,19 +109,6 @@ judge() {
     verdict="$told told, $known known, $right right, $shared shared"
 }
 all_known=0 all_right=0
-a_line() { values "$1" | xargs -n1; }
-
-# fit GPUS NICS: each GPU has a NIC behind its switch, and each NIC is behind the switch of a GPU.
-fit() {
-    local gpu nic allowed="" found
-    for gpu in ${1//,/ }; do
-        found=no
-        for nic in ${behind[$gpu]//,/ }; do [[ ,$2, != *,$nic,* ]] || found=yes; done
-        [ $found = yes ] || return 1
-        allowed+=",${behind[$gpu]},"
-    done
-    for nic in ${2//,/ }; do [[ $allowed = *,$nic,* ]] || return 1; done
-}
 
 # check NAME GOT WANTED: as is; if they differ it also shows what was judged.
 check() {
@@ -162,10 +119,12 @@ check() {
             print "rank", $1, "on", $2, "has", $3, "by", $4 "; told", $5, $6 }')"
 }
 
-# count_known RANKS [WAY]: sets known, of how many nuioa must know the GPUs. Where ranks may open
-# all GPUs and no variable chooses, it may also say that it does not know.
+# count_known RANKS [WAY]: sets known, of how many nuioa must know the GPUs. With closest two ranks
+# see the same two, and nobody knows which rank has which; and where ranks may open all GPUs and no
+# variable chooses, it may also say that it does not know.
 count_known() {
     known=$1
+    [[ ${2:-} != *closest ]] || known=0
     [[ ${2:-} != *none ]] || known=$(cut -d' ' -f3 <<<"$verdict")
 }
 
@@ -213,15 +172,6 @@ in_pmix() {
         "$(values NUIOA_GPUS); $(values NUIOA_NICS); 4 told, $known known, $known right, 0 shared"
     is "$1: by PMIx's distances, too, the nearest NICs are a rank's own" "$(nearest_by_pmix)" \
         "$(values NUIOA_NICS)"
-}
-
-# nearest_by_pmix: for each rank the devices that have the distance 10 in PMIX_DEVICE_DISTANCES,
-# which are the ones that Open MPI 5 would choose from (test/cluster/42-openmpi-nic.t).
-nearest_by_pmix() {
-    local word
-    for word in $(told pmix.dev.dist); do
-        tr ',' '\n' <<<"$word" | sed -n 's/=.*:10-10$//p' | paste -sd,
-    done | xargs
 }
 
 right="4 told, 4 known, 4 right, 0 shared" # of four ranks

@@ -181,8 +181,12 @@ static void add_gpus(struct line *line)
 
 static int is_wanted(const char *variable)
 {
-    static const char *const names[] = { "NUIOA_", "CUDA_VISIBLE_DEVICES=", "ROCR_VISIBLE_DEVICES=",
-                                         "ZE_AFFINITY_MASK=", "GPU_DEVICE_ORDINAL=" };
+    static const char *const names[] = { "NUIOA_",
+                                         "CUDA_VISIBLE_DEVICES=",
+                                         "ROCR_VISIBLE_DEVICES=",
+                                         "ZE_AFFINITY_MASK=",
+                                         "GPU_DEVICE_ORDINAL=",
+                                         "UCX_" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(variable, names[i], strlen(names[i])) == 0)

@@ -200,6 +200,32 @@ for list in 2-3 " 2" 2,2 MIG-2 GPU-2; do
         "$(nic "CUDA_VISIBLE_DEVICES=$list")" "$other"
 done
 
+# One list for all processes is nobody's own; a part of the step's is.
+lists() { # NAME WANTED SIZE VARIABLE...: the number of GPUs that the process has; "-": unknown
+    local name=$1 wanted=$2 size=$3
+    shift 3
+    is "$name" "$(env "$@" "$tool" exec --print --json --topology "$machines/gpus.xml" \
+        --local-rank 0 --local-size "$size" | python3 -c '
+import json, sys
+gpus = json.load(sys.stdin)["gpus"]
+print("-" if gpus is None else len(gpus))')" "$wanted"
+}
+all=CUDA_VISIBLE_DEVICES=0,1,2,3
+lists "all GPUs, inherited by all" - 4 $all SLURM_GPUS_ON_NODE=4
+lists "... in a step" - 4 $all SLURM_STEP_GPUS=0,1,2,3
+lists "... without Slurm" - 4 $all
+lists "... of one process" 4 1 $all SLURM_STEP_GPUS=0,1,2,3
+lists "a part of the step's" 2 2 CUDA_VISIBLE_DEVICES=2,3 SLURM_GPUS_ON_NODE=4
+lists "... which Slurm calls the step's" 2 2 CUDA_VISIBLE_DEVICES=2,3 SLURM_STEP_GPUS=2,3 \
+    SLURM_GPUS_ON_NODE=4
+lists "the step's, a part of the node's" - 2 CUDA_VISIBLE_DEVICES=2,3 SLURM_STEP_GPUS=2,3 \
+    SLURM_GPUS_ON_NODE=2
+for bind in gpu:closest gpu:mask_gpu:3,3; do
+    lists "a part that others may have, too: $bind" - 4 CUDA_VISIBLE_DEVICES=2,3 \
+        SLURM_GPUS_ON_NODE=4 SLURM_TRES_BIND=$bind
+done
+lists "one GPU, shared or not" 1 4 CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2 SLURM_GPUS_ON_NODE=1
+
 # A GPU that cannot be found on this node: nothing may keep the process from its NIC.
 # filters VARIABLE...: how many variables of other programs are set beside these
 filters() {

@@ -50,12 +50,33 @@ static void test_step(void **state)
     assert_int_equal(GIVEN("SLURM_GPUS_ON_NODE=4"), NUIOA_GPUS_SEVERAL);
 }
 
+#define STEP(...) \
+    nuioa_gpus_of_step((char *const *)(const char *const[]){ "HOME=/", __VA_ARGS__, NULL })
+
+static void test_of_the_step(void **state)
+{
+    (void)state;
+    assert_int_equal(nuioa_gpus_of_step(NULL), 0);
+    assert_int_equal(STEP("CUDA_VISIBLE_DEVICES=0,1"), 0);
+    assert_int_equal(STEP("SLURM_STEP_GPUS=0,1,7"), 3);
+    assert_int_equal(STEP("SLURM_STEP_GPUS=0,4-7"), 5);
+    assert_int_equal(STEP("SLURM_STEP_GPUS="), 0);
+    assert_int_equal(STEP("SLURM_STEP_GPUS=0,x"), 0);
+    assert_int_equal(STEP("SLURM_STEP_GPUS=7-0"), 0);
+    assert_int_equal(STEP("SLURM_STEP_GPUS=0-"), 0);
+    assert_int_equal(STEP("SLURM_GPUS_ON_NODE=4"), 4);
+    assert_int_equal(STEP("SLURM_GPUS_ON_NODE=4x"), 0);
+    /* In a task that Slurm has bound the list may be its own. */
+    assert_int_equal(STEP("SLURM_STEP_GPUS=0,1", "SLURM_GPUS_ON_NODE=4"), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vendors),
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_step),
+        cmocka_unit_test(test_of_the_step),
     };
     return cmocka_run_group_tests_name("gpus", tests, NULL, NULL);
 }

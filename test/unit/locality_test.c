@@ -50,7 +50,8 @@ static const char *distances_of(const struct plan_case *s, unsigned local)
     static char text[64];
     pmix_device_distance_t row[DEVICES];
     struct locality_devices list = { DEVICES, devices };
-    locality_distances(&s->node, &s->plan.assignments[local], &list, row);
+    assert_int_equal(locality_distances(&s->node, &s->plan.assignments[local], &list, row),
+                     DEVICES);
     snprintf(text, sizeof(text), "%u %u %u %u", row[0].mindist, row[1].mindist, row[2].mindist,
              row[3].mindist);
     for (unsigned d = 0; d < DEVICES; d++)
@@ -67,6 +68,27 @@ static void test_by_cpus(void **state)
     plan_case_gpus(s, "?");
     plan_case_make(s);
     assert_string_equal(distances_of(s, 0), "10 20 20 20");
+    plan_case_free(s);
+}
+
+/* Where a rank sees GPUs with others, NICs that are near to none of them are left out, and of the
+ * others none is called nearer than it is to the CPUs. */
+static void test_by_gpus_that_others_see(void **state)
+{
+    (void)state;
+    struct plan_case *s = case_of(2, "?1;?1");
+    pmix_device_distance_t row[DEVICES];
+    struct locality_devices list = { DEVICES, devices };
+    machine_path(&s->node, 1, 1, NUIOA_PATH_PIX);
+    plan_case_make(s);
+    assert_int_equal(locality_distances(&s->node, &s->plan.assignments[0], &list, row), 1);
+    assert_string_equal(row[0].osname, "mlx5_1");
+    assert_int_equal(row[0].mindist, 20);
+    plan_case_gpus(s, "?0,1;?0,1");
+    plan_case_make(s);
+    assert_int_equal(locality_distances(&s->node, &s->plan.assignments[0], &list, row), 2);
+    assert_int_equal(row[0].mindist, 10);
+    assert_int_equal(row[1].mindist, 20);
     plan_case_free(s);
 }
 
@@ -101,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_cpus),
         cmocka_unit_test(test_by_gpu),
+        cmocka_unit_test(test_by_gpus_that_others_see),
         cmocka_unit_test(test_ports_of_a_device),
     };
     return cmocka_run_group_tests_name("locality", tests, NULL, NULL);

@@ -65,6 +65,10 @@ void plan_case_gpus(struct plan_case *s, const char *gpus)
                 s->gpus[i][task->gpu_count++] = (uint32_t)gpu;
             gpus = end == gpus || *end == ',' ? end + 1 : end;
         }
+        task->seen = task->gpus;
+        task->seen_count = task->gpus_known ? 0 : task->gpu_count;
+        task->gpu_count -= task->seen_count;
+        task->gpus_shared = task->seen_count > 0;
         gpus += *gpus == ';';
     }
 }

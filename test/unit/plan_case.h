@@ -40,7 +40,7 @@ double plan_case_descending(unsigned local);
 double plan_case_equal(unsigned local);
 
 /* Gives every rank its GPUs, as `nuioa plan --gpus` does: "0;1;2,3". A rank with '?' has GPUs that
- * are unknown. */
+ * are unknown; with "?2,3" it sees these together with others. */
 void plan_case_gpus(struct plan_case *test, const char *gpus);
 
 /* Makes the plan and replaces an earlier one. It checks what holds for every plan: J is not higher

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -196,6 +197,35 @@ static void test_unknown_gpus(void **state)
     plan_case_free(s);
 }
 
+/* Ranks that see the same GPUs have one NIC each, and none that is near to none of these; it is the
+ * nearest to their CPUs, wherever the GPUs are. */
+static void test_gpus_that_others_see(void **state)
+{
+    (void)state;
+    struct plan_case *s = gpu_machine_hgx(4);
+    plan_case_gpus(s, "?5,6;?5,6;?5,6;7");
+    plan_case_make(s);
+    assert_string_equal(plan_case_all_nics(s), "5;6;5;7");
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(s->plan.assignments[i].gpu_count, 0);
+        assert_false(s->plan.assignments[i].gpus_known);
+        assert_int_equal(s->plan.assignments[i].near_count, 2);
+        assert_int_equal(s->plan.assignments[i].near[0], 5);
+        assert_int_equal(s->plan.assignments[i].near[1], 6);
+    }
+    assert_int_equal(s->plan.assignments[3].near_count, 0);
+    plan_case_option(s, "rails", "3"); /* there are no three that may be near */
+    plan_case_gpus(s, "?5,6;?5,6;?0,6;?0,1,2,3");
+    plan_case_make(s);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(s->plan.assignments[i].nic_count, 2);
+    assert_int_equal(s->plan.assignments[2].nic, 0); /* the rank is on its NUMA node */
+    assert_int_equal(s->plan.assignments[3].nic_count, 3);
+    plan_case_gpus(s, "?8;0;1;2");
+    assert_int_equal(nuioa_plan_make(&s->request, &s->plan, &s->err), -EINVAL);
+    plan_case_free(s);
+}
+
 /* Moves the NICs of one rank to another plan. */
 static void move_nics(struct nuioa_assignment *to, struct nuioa_assignment *from)
 {
@@ -294,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_random_paths),
         cmocka_unit_test(test_unknown_paths),
         cmocka_unit_test(test_unknown_gpus),
+        cmocka_unit_test(test_gpus_that_others_see),
         cmocka_unit_test(test_each_knows_its_own),
         cmocka_unit_test(test_each_knows_its_own_of_any),
         cmocka_unit_test(test_a_gpu_that_is_not_there),

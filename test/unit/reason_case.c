@@ -75,6 +75,12 @@ static void gpus_unknown(struct plan_case *s)
     plan_case_gpus(s, "0;?");
 }
 
+static void gpus_shared(struct plan_case *s)
+{
+    follow(s);
+    plan_case_gpus(s, "?0,1;?0,1");
+}
+
 static void gpus_no_numa(struct plan_case *s)
 {
     follow(s);
@@ -410,6 +416,8 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(GPUS, gpus, "the step has GPUs; `--nuioa-policy=cpu` or `--nuioa-cores=pack`"),
     ROW(GPUS_KEEP, gpus_keep, "the step has GPUs; nobody typed `--nuioa`, or `--nuioa-gpus=keep`"),
     ROW(GPUS_UNKNOWN, gpus_unknown, "the step has GPUs; nothing says which rank has which"),
+    ROW(GPUS_SHARED, gpus_shared,
+        "the step has GPUs; several ranks see the same ones, and more than one"),
     ROW(GPUS_NO_NUMA, gpus_no_numa, "the step has GPUs; the firmware does not say where one is"),
     ROW(NO_NIC, no_nic, "no NIC, none that is up, or `--nuioa-nic` leaves none"),
     ROW(NO_NUMA, no_numa, "the firmware does not say where the NIC is"),

@@ -72,14 +72,16 @@ const char *describe(void)
     *text = '\0';
     for (unsigned i = 0; i < context.step.task_count; i++) {
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s", i ? " " : "");
-        if (!tasks[i].gpus_known || !tasks[i].gpu_count)
-            used +=
-                (size_t)snprintf(text + used, sizeof(text) - used, tasks[i].gpus_known ? "-" : "?");
-        for (uint32_t g = 0; g < tasks[i].gpu_count; g++)
+        const char *mark = tasks[i].gpus_shared ? "&" : "?";
+        uint32_t count = tasks[i].gpus_known ? tasks[i].gpu_count : tasks[i].seen_count;
+        if (!tasks[i].gpus_known || !count)
+            used += (size_t)snprintf(text + used, sizeof(text) - used,
+                                     tasks[i].gpus_known ? "-" : mark);
+        for (uint32_t g = 0; g < count; g++)
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", g ? "," : "",
-                                     tasks[i].gpus[g]);
+                                     tasks[i].gpus_known ? tasks[i].gpus[g] : tasks[i].seen[g]);
     }
-    assert_int_equal(task_gpus_known(&context), !strchr(text, '?'));
+    assert_int_equal(task_gpus_known(&context), !strpbrk(text, "?&"));
     free(context.gpus);
     context.gpus = NULL;
     return text;

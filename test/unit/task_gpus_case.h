@@ -29,7 +29,8 @@ extern pid_t pids[TASKS]; /* the processes of the tasks; 0: none */
 /* Sets `context` to the step, about whose GPUs nothing is known yet. */
 void begin(void);
 
-/* Describes what is known of all tasks: "0,2 - ?"; "?" is unknown. The text is static. It frees
+/* Describes what is known of all tasks: "0,2 - ?"; "?" is unknown, "?0,2" has some of these, "&0,2"
+ * sees these, and others do, too. The text is static. It frees
  * what is known. */
 const char *describe(void);
 

@@ -192,7 +192,7 @@ static void test_a_shared_gpu(void **state)
     assert_string_equal(ask(), "2 2 1");
 }
 
-/* Two tasks may have the same GPUs, if those are not all of the step. */
+/* Of several GPUs that two tasks may use only their variables tell whose each is. */
 static void test_several_of_more_gpus(void **state)
 {
     (void)state;
@@ -201,7 +201,22 @@ static void test_several_of_more_gpus(void **state)
     deny(group_of(1), 0);
     deny(group_of(2), 1);
     deny(group_of(2), 2);
-    assert_string_equal(ask(), "1,2 1,2 0");
+    assert_string_equal(ask(), "? ? 0");
+    assert_non_null(strstr(said, "do not tell whose"));
+}
+
+/* Several that nobody else may use are a task's own. */
+static void test_several_of_one_task(void **state)
+{
+    (void)state;
+    need_cgroups();
+    deny(group_of(0), 2);
+    deny(group_of(1), 0);
+    deny(group_of(1), 1);
+    for (int gpu = 0; gpu < 2; gpu++)
+        deny(group_of(2), gpu);
+    assert_string_equal(ask(), "0,1 2 2");
+    assert_string_equal(said, "");
 }
 
 /* Tasks that may use all GPUs of the step may divide them by their variables. */
@@ -331,6 +346,7 @@ int main(void)
                                         remove_groups),
         cmocka_unit_test_setup_teardown(test_a_shared_gpu, make_groups, remove_groups),
         cmocka_unit_test_setup_teardown(test_several_of_more_gpus, make_groups, remove_groups),
+        cmocka_unit_test_setup_teardown(test_several_of_one_task, make_groups, remove_groups),
         cmocka_unit_test_setup_teardown(test_several_shared_gpus, make_groups, remove_groups),
         cmocka_unit_test_setup_teardown(test_a_vendor_without_constraint, make_groups,
                                         remove_groups),

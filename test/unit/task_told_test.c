@@ -55,10 +55,84 @@ static void test_all_tell(void **state)
 {
     (void)state;
     start_telling(0, TASK_GPUS_KNOWN, 5);
-    start_telling(1, TASK_GPUS_UNKNOWN, 0);
+    start_telling(1, TASK_GPUS_KNOWN, 2);
     start_telling(2, TASK_GPUS_KNOWN, 0);
     assert_true(task_gpus_await(&context));
-    assert_string_equal(describe(), "0,2 ? -");
+    assert_string_equal(describe(), "0,2 1 -");
+}
+
+/* Whoever sees several has none of them if another task sees one; whoever sees one has it. */
+static void test_gpus_that_are_seen_twice(void **state)
+{
+    (void)state;
+    start_telling(0, TASK_GPUS_KNOWN, 3);
+    start_telling(1, TASK_GPUS_KNOWN, 2);
+    start_telling(2, TASK_GPUS_KNOWN, 4);
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), "&0,1 1 2");
+}
+
+static void test_all_see_all(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < TASKS; i++)
+        start_telling(i, TASK_GPUS_KNOWN, 7);
+    assert_true(task_gpus_await(&context));
+    assert_int_equal(task_gpus_shared(&context), TASKS);
+    assert_int_equal(task_gpus_lost(&context), TASKS);
+    assert_string_equal(describe(), "&0,1,2 &0,1,2 &0,1,2");
+}
+
+/* A task that does not know which of some GPUs it has may have one that another task sees. */
+static void test_some_of_these(void **state)
+{
+    (void)state;
+    start_telling(0, TASK_GPUS_UNKNOWN, 6);
+    start_telling(1, TASK_GPUS_KNOWN, 3);
+    start_telling(2, TASK_GPUS_KNOWN, 1);
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), "?1,2 &0,1 0");
+}
+
+/* A task that knows nothing may have any. */
+static void test_one_knows_nothing(void **state)
+{
+    (void)state;
+    start_telling(0, TASK_GPUS_KNOWN, 5);
+    start_telling(1, TASK_GPUS_UNKNOWN, 0);
+    start_telling(2, TASK_GPUS_KNOWN, 2);
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), "&0,2 ? 1");
+}
+
+static void test_one_task_alone(void **state)
+{
+    (void)state;
+    context.step.task_count = 1;
+    start_telling(0, TASK_GPUS_KNOWN, 7);
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), "0,1,2");
+}
+
+/* A task that looks up its own NICs sees what the others have told, and those of whom slurmstepd
+ * knows it; it does not wait for ever for the rest. */
+static void test_tasks_see_each_other(void **state)
+{
+    (void)state;
+    struct task_gpu_set sets[TASKS];
+    struct task_memory *memory = context.task_memory;
+    memory->tasks[2].gpus = (struct task_gpu_set){ TASK_GPUS_KNOWN, { 4 } };
+    memory->tasks[2].ready = 1;
+    start_telling(0, TASK_GPUS_KNOWN, 3);
+    task_memory_see(memory, TASKS, 20, sets);
+    assert_int_equal(sets[1].state, TASK_GPUS_OPEN);
+    start_telling(1, TASK_GPUS_UNKNOWN, 2);
+    task_memory_see(memory, TASKS, 600000, sets);
+    assert_int_equal(sets[0].state, TASK_GPUS_KNOWN);
+    assert_int_equal(sets[0].bits[0], 3);
+    assert_int_equal(sets[1].state, TASK_GPUS_UNKNOWN);
+    assert_int_equal(sets[1].bits[0], 2);
+    assert_int_equal(sets[2].bits[0], 4);
 }
 
 static void test_nonsense_is_not_believed(void **state)
@@ -157,6 +231,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_all_tell, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_gpus_that_are_seen_twice, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_all_see_all, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_some_of_these, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_one_knows_nothing, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_one_task_alone, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_tasks_see_each_other, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_nonsense_is_not_believed, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_told_while_it_changes, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_what_is_known_stays, begin_telling, end_telling),
