@@ -12,10 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "spank/rendezvous/credential.h"
 #include "spank/rendezvous/hello.h"
 #include "spank/rendezvous/leaders.h"
 #include "spank/rendezvous/listener.h"
-#include "spank/rendezvous/credential.h"
+#include "spank/rendezvous/slice.h"
 #include "spank/rendezvous/tag.h"
 #include "spank/rendezvous/token.h"
 #include "util/clock.h"
@@ -24,25 +25,45 @@
 
 #define POLL_US 100000
 
-/* Waits for events on a descriptor until only `keep_us` of the time are left. Returns 0,
- * -ETIMEDOUT, -errno, or -EINTR: the step ends, no wait is needed any more. */
-static int wait_on(struct client *g, int fd, short events, int64_t keep_us)
+/* Begins to count time. Each function of client.h that may wait calls it first, because the time
+ * that the caller has spent before does not count. */
+static void start_clock(struct client *g)
 {
-    struct pollfd waited = { .fd = fd, .events = events };
-    for (;;) {
-        int64_t start = nuioa_clock_us(), nap = g->left_us - keep_us;
-        if (nap <= 0)
-            return -ETIMEDOUT;
-        int ready = poll(&waited, 1, (int)(((nap < POLL_US ? nap : POLL_US) + 999) / 1000));
-        int rc = ready < 0 && errno != EINTR ? -errno : 0;
-        g->left_us -= nuioa_clock_us() - start;
-        if (ready > 0 || rc < 0)
-            return rc;
+    g->counted_us = nuioa_clock_us();
+}
+
+/* Counts the time that has passed, and asks ten times a second whether the step is over, whether or
+ * not bytes come: a hostile srun may send one now and then. Returns 0; -ETIMEDOUT if only `keep_us`
+ * of the time are left; or -EINTR: the step ends, no wait is needed any more. */
+static int count_time(struct client *g, int64_t keep_us)
+{
+    int64_t now = nuioa_clock_us(), passed = now - g->counted_us;
+    g->counted_us = now;
+    g->left_us -= passed;
+    g->unasked_us += passed;
+    if (g->unasked_us >= POLL_US) {
+        g->unasked_us = 0;
         if (g->is_over && g->is_over(g->arg)) {
             g->left_us = 0;
             return -EINTR;
         }
     }
+    return g->left_us > keep_us ? 0 : -ETIMEDOUT;
+}
+
+/* Waits for events on a descriptor until only `keep_us` of the time are left. Returns 0, -errno, or
+ * what count_time() returns. */
+static int wait_on(struct client *g, int fd, short events, int64_t keep_us)
+{
+    struct pollfd waited = { .fd = fd, .events = events };
+    int rc;
+    while (!(rc = count_time(g, keep_us))) {
+        int64_t left = g->left_us - keep_us, ask = POLL_US - g->unasked_us;
+        int ready = poll(&waited, 1, (int)(((left < ask ? left : ask) + 999) / 1000));
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return ready > 0 ? 0 : -errno;
+    }
+    return rc;
 }
 
 static int wait_for(struct client *g, short events)
@@ -60,10 +81,12 @@ static int send_all(struct client *g, const void *bytes, size_t length, int flag
                             : errno == EINTR ? 0
                                              : -errno
                           : 0;
-        if (rc < 0)
-            return rc;
         from += done > 0 ? done : 0;
         length -= done > 0 ? (size_t)done : 0;
+        if (!rc && length)
+            rc = count_time(g, 0);
+        if (rc < 0)
+            return rc;
     }
     return 0;
 }
@@ -89,10 +112,12 @@ static int receive_all(struct client *g, void *bytes, size_t length)
         if (got == 0)
             return -ECONNRESET;
         int rc = got < 0 ? errno == EAGAIN ? wait_for(g, POLLIN) : errno == EINTR ? 0 : -errno : 0;
-        if (rc < 0)
-            return rc;
         to += got > 0 ? got : 0;
         length -= got > 0 ? (size_t)got : 0;
+        if (!rc && length)
+            rc = count_time(g, 0);
+        if (rc < 0)
+            return rc;
     }
     return 0;
 }
@@ -135,19 +160,10 @@ static int receive_message(struct client *g, uint32_t type, size_t max, char **b
     return -ECANCELED;
 }
 
-/* The number of different pairs that this node's tasks can form, within the protocol's limit. */
-static uint32_t pairs_max(const struct client *g)
-{
-    uint64_t all = (uint64_t)g->task_count * (g->task_count - 1) / 2;
-    return all < WIRE_PAIRS_MAX ? (uint32_t)all : WIRE_PAIRS_MAX;
-}
-
 /* Receives srun's first message. Its body is the slice; length 0: none. */
 static int receive_welcome(struct client *g, char **slice, size_t *length)
 {
-    size_t max = sizeof(struct wire_slice) + g->task_count * sizeof(double) +
-                 pairs_max(g) * sizeof(struct wire_pair);
-    return receive_message(g, WIRE_WELCOME, max, slice, length);
+    return receive_message(g, WIRE_WELCOME, slice_max(g->task_count), slice, length);
 }
 
 static const char *reason(int rc)
@@ -305,6 +321,7 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
     int rc = check_token(call, &token, err);
     if (rc < 0)
         return rc;
+    start_clock(g);
     /* A node with an early leader must get the table if the others do. With auth=munge a child
      * sends the hello, and it may die after sending it without telling this process: no early
      * leader then. */
@@ -329,10 +346,8 @@ static int collect_result(struct client *g, struct hello_result *result)
     size_t length;
     void *bytes = NULL;
     int said = wait_on(g, g->hello_process.fd, POLLIN, g->left_us / 10);
-    int64_t start = nuioa_clock_us();
     int rc = nuioa_subprocess_collect(&g->hello_process, said < 0 ? 0 : remaining_ms(g),
                                       sizeof(*result), &bytes, &length);
-    g->left_us -= nuioa_clock_us() - start;
     if (said == -EINTR) {
         result->rc = nuioa_fail(&result->err, said, "gather: %s", reason(said));
         result->told = false;
@@ -375,56 +390,6 @@ void client_close(struct client *g)
 
 /* --- the slice --- */
 
-static bool is_weight(double weight)
-{
-    return weight >= 0 && weight <= 1e30;
-}
-
-static bool follows(const struct wire_pair *pair, const struct nuioa_pair *last)
-{
-    return pair->first > last->first || (pair->first == last->first && pair->second > last->second);
-}
-
-/* Reads the pairs. They must be sorted, so that repeated pairs are found at no cost: the time for a
- * plan grows with their number. */
-static int read_pairs(const struct client *g, const char *bytes, uint32_t count,
-                      struct nuioa_pair *pairs)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        struct wire_pair pair;
-        memcpy(&pair, bytes + i * sizeof(pair), sizeof(pair));
-        if (pair.first >= pair.second || pair.second >= g->task_count ||
-            (i && !follows(&pair, &pairs[i - 1])) || !is_weight(pair.bytes))
-            return -EPROTO;
-        pairs[i] = (struct nuioa_pair){ pair.first, pair.second, pair.bytes };
-    }
-    return 0;
-}
-
-static int read_slice(const struct client *g, const char *bytes, size_t length, double *weights,
-                      struct nuioa_pair **pairs, uint32_t *pair_count)
-{
-    struct wire_slice slice;
-    if (length < sizeof(slice))
-        return -EPROTO;
-    /* More bytes than sizeof(slice) are there.
-     * NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
-    memcpy(&slice, bytes, sizeof(slice));
-    if (slice.weight_count != g->task_count || slice.pair_count > pairs_max(g) ||
-        length != sizeof(slice) + slice.weight_count * sizeof(double) +
-                      slice.pair_count * sizeof(struct wire_pair))
-        return -EPROTO;
-    memcpy(weights, bytes + sizeof(slice), slice.weight_count * sizeof(double));
-    for (uint32_t i = 0; i < slice.weight_count; i++)
-        if (!is_weight(weights[i]))
-            return -EPROTO;
-    *pairs = calloc(slice.pair_count + 1, sizeof(**pairs));
-    *pair_count = slice.pair_count;
-    return *pairs ? read_pairs(g, bytes + sizeof(slice) + slice.weight_count * sizeof(double),
-                               slice.pair_count, *pairs)
-                  : -ENOMEM;
-}
-
 int client_receive_slice(struct client *g, double *weights, struct nuioa_pair **pairs,
                          uint32_t *pair_count, struct nuioa_error *err)
 {
@@ -432,12 +397,13 @@ int client_receive_slice(struct client *g, double *weights, struct nuioa_pair **
     size_t length;
     *pairs = NULL;
     *pair_count = 0;
+    start_clock(g);
     int rc = finish_call(g, err);
     if (rc < 0)
         return rc;
     rc = receive_welcome(g, &bytes, &length);
     if (!rc && length)
-        rc = read_slice(g, bytes, length, weights, pairs, pair_count);
+        rc = slice_read(bytes, length, g->task_count, weights, pairs, pair_count);
     free(bytes);
     if (rc < 0) {
         free(*pairs);
@@ -472,6 +438,7 @@ static int receive_table(struct client *g, uint32_t leader, uint32_t *leaders)
 int client_send_record(struct client *g, struct wire_record *record, size_t length,
                        struct nuioa_error *err)
 {
+    start_clock(g);
     int rc = finish_call(g, err);
     if (rc < 0)
         return rc;
@@ -491,6 +458,7 @@ bool client_is_answered(const struct client *g)
 int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
                          struct nuioa_error *err)
 {
+    start_clock(g);
     int table = receive_table(g, leader, leaders);
     if (table < 0)
         return fail(g, table, err);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# A user's own srun that listens, and never answers: a node waits no longer than the site allows,
-# and no longer than its step is wanted.
+# A user's own srun that listens, and never answers, or answers by a byte now and then: a node waits
+# no longer than the site allows, and no longer than its step is wanted.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
@@ -10,13 +10,18 @@ install -m 0644 "$here/forge.c" "$CLUSTER_DIR/home/forge.c"
 ok "the srun that is silent compiles" \
     in_node ctl gcc -shared -fPIC -o "$home/forge.so" "$home/forge.c" -ldl
 printf 'nuioa-profile 1\nranks 8\npair 1 2 100 1 0\n' >"$CLUSTER_DIR/home/profile"
+awk 'BEGIN { print "nuioa-profile 1\nranks 16"
+    for (i = 0; i < 16; i++) for (k = i + 1; k < 16; k++) print "pair", i, k, i + k, 1, 0 }' \
+    >"$CLUSTER_DIR/home/dense"
+
+forgery=SILENT
 
 is_running() { in_node node1 pgrep -x slurmstepd >/dev/null; }
 is_over() { ! is_running; }
 
 # silent SRUN-ARG...: in the background, until a second after the step has begun on its first node
 silent() {
-    in_node -u nobody ctl env LD_PRELOAD="$home/forge.so" FORGERY_SILENT=1 timeout -s KILL 100 \
+    in_node -u nobody ctl env LD_PRELOAD="$home/forge.so" "FORGERY_$forgery=1" timeout -s KILL 100 \
         srun --nuioa=report "$@" "$home/rank" >"$CLUSTER_DIR/home/silent.out" 2>&1 &
     silent=$!
     ok "$name: the step begins" await 20 is_running
@@ -32,7 +37,8 @@ end_silent() {
 }
 
 for how in "-N1 -n2 -w node1" "-N4 -n8 --exclusive" \
-    "-N4 -n8 --exclusive --nuioa-hints=@$home/profile"; do
+    "-N4 -n8 --exclusive --nuioa-hints=@$home/profile" \
+    "-N4 -n8 --exclusive --nuioa-hints=@$home/profile --nuioa-coll=on"; do
     for auth in key munge; do
         name="auth=$auth, srun ${how/$home\//} says nothing"
         plugin on "topology=$topology" timeout_ms=60000 deadline_ms=60000 "auth=$auth"
@@ -44,6 +50,17 @@ for how in "-N1 -n2 -w node1" "-N4 -n8 --exclusive" \
         ok "$name: scancel ends the step" await 15 is_over
         end_silent
     done
+done
+
+# The slice of these ranks has 2 KB, so the drops last for 100 s
+for auth in key munge; do
+    name="auth=$auth, srun sends a byte now and then"
+    plugin on "topology=$topology" timeout_ms=60000 deadline_ms=60000 "auth=$auth"
+    forgery=DRIPS silent -N1 -n16 --exclusive -w node1 "--nuioa-hints=@$home/dense"
+    ok "$name: the node still waits after a second" is_running
+    in_node ctl scancel -u "$(id -u nobody)"
+    ok "$name: scancel ends the step" await 15 is_over
+    end_silent
 done
 
 # A user's patience ends where the site's does

@@ -19,8 +19,9 @@
  * that the child reports which makes the credential (auth=munge), and the messages of srun. A
  * message is a byte of flags, its type, two bytes of length, and its body.
  *
- * The linker replaces the calls below (--wrap): sockets by a pair of them, the clock by one that
- * stands still, random numbers by zeros, and the child by the bytes in the input. */
+ * The linker replaces the calls below (--wrap): sockets by a pair of them, which may give one byte
+ * after the other, the clock by one that runs while bytes come or nothing happens, random numbers
+ * by zeros, and the child by the bytes in the input. */
 
 enum {
     MUNGE = 1,
@@ -33,19 +34,25 @@ enum {
     NO_ADDRESS = 128
 };
 /* In the second byte: srun stays silent after its messages instead of closing; what is wrong with
- * the call. */
-enum { SILENT = 1, OTHER_VERSION = 2, OTHER_AUTH = 4, NO_SUCH_NODE = 8 };
+ * the call; its bytes come one by one. */
+enum { SILENT = 1, OTHER_VERSION = 2, OTHER_AUTH = 4, NO_SUCH_NODE = 8, DRIPS = 16 };
 enum { RIGHT_FRAME = 1, RIGHT_TAG = 2, RIGHT_HEAD = 4 };
 
 static int ends[2]; /* the node's, srun's */
 static struct input *child;
 static int64_t now_us;
-static bool running, silent;
+static bool running, silent, drips;
+/* The longest that a byte is on its way if they come one by one. */
+#define DRIP_US 10000
+#define TIMEOUT_US 1000000
+static int64_t asked_us; /* when the node has last asked whether the step is over */
 
 int __wrap_socket(int family, int type, int protocol);
 int __wrap_connect(int fd, const struct sockaddr *address, socklen_t length);
 ssize_t __wrap_getrandom(void *to, size_t size, unsigned flags);
 int64_t __wrap_nuioa_clock_us(void);
+ssize_t __wrap_recv(int fd, void *to, size_t length, int flags);
+ssize_t __real_recv(int fd, void *to, size_t length, int flags);
 int __wrap_poll(struct pollfd *waited, nfds_t count, int timeout_ms);
 int __real_poll(struct pollfd *waited, nfds_t count, int timeout_ms);
 int __wrap_nuioa_subprocess_start(struct nuioa_subprocess *process, nuioa_subprocess_work *work,
@@ -78,6 +85,17 @@ ssize_t __wrap_getrandom(void *to, size_t size, unsigned flags)
 int64_t __wrap_nuioa_clock_us(void)
 {
     return now_us;
+}
+
+/* Time passes while bytes come. A node that waits for them asks ten times a second whether the step
+ * is over, and does not wait for longer than it may. */
+ssize_t __wrap_recv(int fd, void *to, size_t length, int flags)
+{
+    if (!running || !drips)
+        return __real_recv(fd, to, length, flags);
+    now_us += DRIP_US;
+    INPUT_CHECK(now_us - asked_us <= 2 * 100000);
+    return __real_recv(fd, to, length ? 1 : 0, flags);
 }
 
 /* Time passes while nothing happens. */
@@ -166,6 +184,7 @@ static void send_message(const struct client *g, struct input *in)
 
 static bool is_over(void *arg)
 {
+    asked_us = now_us;
     return *(uint8_t *)arg & STEP_OVER;
 }
 
@@ -220,7 +239,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .srun = token,
         .munge = more & OTHER_AUTH,
         .socket = "",
-        .timeout_ms = 1000,
+        .timeout_ms = TIMEOUT_US / 1000,
         .job_id = 7,
         .node = more & NO_SUCH_NODE ? 20 : 0,
         .task_count = tasks,
@@ -240,15 +259,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input report = { said, told };
     child = &report;
     INPUT_CHECK(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
-    now_us = 1000000;
+    asked_us = now_us = 1000000;
     running = true;
     silent = more & SILENT;
+    drips = more & DRIPS;
     if (call_srun(&client, &call)) {
         while (in.size)
             send_message(&client, &in);
         if (!(more & SILENT))
             shutdown(ends[1], SHUT_WR);
         take_part(&client, flags);
+        /* The time is over at the latest while a byte, or nothing, comes. */
+        INPUT_CHECK(now_us - 1000000 <= TIMEOUT_US + 4 * DRIP_US);
         client_close(&client);
     }
     running = false;

@@ -39,6 +39,14 @@ __attribute__((format(printf, 2, 3))) static void ok(bool good, const char *fmt,
 
 /* --- a hostile srun --- */
 
+#define LONG_MS 60000
+
+static bool is_ended(void *arg)
+{
+    unsigned *asked = arg;
+    return ++*asked >= 3;
+}
+
 /* This process is the user, so that the hostile srun can decode the credentials. */
 static void hostile(const char *socket, bool encrypted, const struct hostile_case *which)
 {
@@ -57,11 +65,17 @@ static void hostile(const char *socket, bool encrypted, const struct hostile_cas
     struct nuioa_pair *pairs;
     struct nuioa_error err = { "" };
     double weights[4];
+    unsigned asked = 0;
     pthread_t thread;
     size_t length;
     void *record = harness_record(0, &length);
     call.ranks = which->wants_slice ? ranks : NULL;
     call.leader = which->early_leader ? 0 : WIRE_NO_RANK;
+    if (which->ends) {
+        call.timeout_ms = LONG_MS;
+        call.is_over = is_ended;
+        call.arg = &asked;
+    }
     unsigned fds = harness_fds(), children = harness_children();
     pthread_create(&thread, NULL, hostile_srun_run, &srun);
     int64_t start = harness_ms();

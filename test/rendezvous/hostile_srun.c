@@ -82,13 +82,35 @@ static void endless(int fd, const struct wire_hello *hello)
         noise(fd, hello);
 }
 
-static void trickle(int fd, const struct wire_hello *hello)
+/* Sends a byte after each `pause_ms` until the node has gone, for 5 seconds at most. */
+static void drip(int fd, int pause_ms)
 {
     struct pollfd gone = { .fd = fd, .events = POLLRDHUP };
+    for (int i = 0; i < 5000 / pause_ms && poll(&gone, 1, pause_ms) == 0; i++)
+        put(fd, "\1", 1);
+}
+
+static void trickle(int fd, const struct wire_hello *hello)
+{
     (void)hello;
     put_welcome(fd);
-    for (int i = 0; i < 100 && poll(&gone, 1, 50) == 0; i++)
-        put(fd, "\1", 1);
+    drip(fd, 50);
+}
+
+/* What is announced is longer than what comes. */
+static void trickle_slice(int fd, const struct wire_hello *hello)
+{
+    (void)hello;
+    put_frame(fd, WIRE_WELCOME, sizeof(struct wire_slice) + 4 * sizeof(double));
+    drip(fd, 80);
+}
+
+static void trickle_table(int fd, const struct wire_hello *hello)
+{
+    (void)hello;
+    put_welcome(fd);
+    put_frame(fd, WIRE_TABLE, sizeof(struct wire_table) + sizeof(struct wire_run));
+    drip(fd, 80);
 }
 
 struct table {
@@ -308,40 +330,43 @@ static void slice_rank(int fd, const struct wire_hello *h)
     put_slice(fd, 4, 1, 1, 4);
 }
 
+#define ENDED "the step is being signalled or ended"
 #define FORGED "the answer does not come from this step's srun"
 
 const struct hostile_case hostile_cases[] = {
-    { "silence", NULL, false, true, false, nothing },
-    { "hanging up", NULL, false, false, false, nothing },
-    { "noise", NULL, false, false, false, noise },
-    { "noise after a welcome", NULL, false, false, false, noise_after_welcome },
-    { "a message of 4 GB", NULL, false, false, false, endless },
-    { "a byte now and then", NULL, false, false, false, trickle },
-    { "a table with a wrong digest", NULL, false, false, false, bad_digest },
-    { "a run of 4 billion nodes", NULL, false, false, false, bad_count },
-    { "a table of more nodes", NULL, false, false, false, bad_nodes },
-    { "more runs than were sent", NULL, false, false, false, bad_runs },
-    { "another job's table", NULL, false, false, false, bad_job },
-    { "another leader for the node", NULL, false, false, false, bad_leader },
-    { "one leader for all nodes", NULL, false, false, false, bad_same },
-    { "half a table", NULL, false, true, false, half_a_table },
-    { "a slice for other ranks", NULL, true, true, false, slice_counts },
-    { "a slice of 4 billion pairs", NULL, true, true, false, slice_pairs },
-    { "a weight that is no number", NULL, true, true, false, slice_nan },
-    { "a negative weight", NULL, true, true, false, slice_negative },
-    { "a pair with a rank of another node", NULL, true, true, false, slice_rank },
-    { "a pair twice", NULL, true, true, false, slice_twice },
-    { "a pair again after another one", NULL, true, true, false, slice_unsorted },
-    { "a pair the other way round", NULL, true, true, false, slice_turned },
-    { "more pairs than there are", NULL, true, true, false, slice_more },
-    { "another leader than the early one", NULL, false, false, true, bad_leader },
-    { "a welcome without the step's key", FORGED, false, true, false, no_key },
-    { "STOP without the step's key", FORGED, false, true, false, no_key_stop },
-    { "a right table with the step's key only", FORGED, false, true, false, step_key },
-    { "a right table that was changed on the way", FORGED, false, true, false, flipped },
-    { "a right table for another connection", FORGED, false, true, false, replayed },
-    { "a right table for another node", FORGED, false, true, false, neighbours },
-    { "a right table with the node's direction", FORGED, false, true, false, reflected },
+    { "silence", NULL, false, true, false, nothing, false },
+    { "hanging up", NULL, false, false, false, nothing, false },
+    { "noise", NULL, false, false, false, noise, false },
+    { "noise after a welcome", NULL, false, false, false, noise_after_welcome, false },
+    { "a message of 4 GB", NULL, false, false, false, endless, false },
+    { "a byte now and then", NULL, false, false, false, trickle, false },
+    { "a slice, byte by byte", ENDED, true, false, false, trickle_slice, true },
+    { "a table, byte by byte", ENDED, false, false, false, trickle_table, true },
+    { "a table with a wrong digest", NULL, false, false, false, bad_digest, false },
+    { "a run of 4 billion nodes", NULL, false, false, false, bad_count, false },
+    { "a table of more nodes", NULL, false, false, false, bad_nodes, false },
+    { "more runs than were sent", NULL, false, false, false, bad_runs, false },
+    { "another job's table", NULL, false, false, false, bad_job, false },
+    { "another leader for the node", NULL, false, false, false, bad_leader, false },
+    { "one leader for all nodes", NULL, false, false, false, bad_same, false },
+    { "half a table", NULL, false, true, false, half_a_table, false },
+    { "a slice for other ranks", NULL, true, true, false, slice_counts, false },
+    { "a slice of 4 billion pairs", NULL, true, true, false, slice_pairs, false },
+    { "a weight that is no number", NULL, true, true, false, slice_nan, false },
+    { "a negative weight", NULL, true, true, false, slice_negative, false },
+    { "a pair with a rank of another node", NULL, true, true, false, slice_rank, false },
+    { "a pair twice", NULL, true, true, false, slice_twice, false },
+    { "a pair again after another one", NULL, true, true, false, slice_unsorted, false },
+    { "a pair the other way round", NULL, true, true, false, slice_turned, false },
+    { "more pairs than there are", NULL, true, true, false, slice_more, false },
+    { "another leader than the early one", NULL, false, false, true, bad_leader, false },
+    { "a welcome without the step's key", FORGED, false, true, false, no_key, false },
+    { "STOP without the step's key", FORGED, false, true, false, no_key_stop, false },
+    { "a right table with the step's key only", FORGED, false, true, false, step_key, false },
+    { "a right table that was changed on the way", FORGED, false, true, false, flipped, false },
+    { "a right table for another connection", FORGED, false, true, false, replayed, false },
+    { "a right table for another node", FORGED, false, true, false, neighbours, false },
+    { "a right table with the node's direction", FORGED, false, true, false, reflected, false },
 };
 
 const size_t hostile_case_count = sizeof(hostile_cases) / sizeof(*hostile_cases);

@@ -17,6 +17,9 @@ struct hostile_case {
     /* The hello names rank 0 as early leader, and then the node places nothing. */
     bool early_leader;
     void (*answer)(int fd, const struct wire_hello *hello);
+    /* The step is to end when the node has asked for it three times, long before its time is
+     * over. */
+    bool ends;
 };
 
 struct fake_srun {
