@@ -55,6 +55,19 @@ static bool has_room(const struct server *g)
     return g->unauthenticated_count < SERVER_UNAUTHENTICATED_MAX || g->unauthenticated.first;
 }
 
+/* Looks for a peer that gives way to a new one: not one whose message has come meanwhile. Returns
+ * false if there is no room. */
+static bool make_room(struct server *g)
+{
+    while (g->unauthenticated_count == SERVER_UNAUTHENTICATED_MAX && g->unauthenticated.first) {
+        struct peer *oldest = g->unauthenticated.first;
+        server_receive(g, oldest);
+        if (g->unauthenticated.first == oldest)
+            return true;
+    }
+    return has_room(g);
+}
+
 static void add_peer(struct server *g, int fd)
 {
     struct peer *p = peer_new(fd, nuioa_clock_ms(), &g->key);
@@ -87,7 +100,7 @@ static bool start_decoder(struct server *g, struct decoder *decoder)
  * silent: while the kernel's queue of connections is full, no node can connect. */
 static void accept_some(struct server *g)
 {
-    for (int i = 0; i < ACCEPTED_MAX && g->listener >= 0 && has_room(g); i++) {
+    for (int i = 0; i < ACCEPTED_MAX && make_room(g) && g->listener >= 0; i++) {
         int fd = listener_accept(g->listener);
         if (fd < 0 && fd != -EAGAIN && fd != -ECONNABORTED && fd != -EINTR) {
             g->pause_ms = nuioa_clock_ms() + PAUSE_MS; /* out of file descriptors */
