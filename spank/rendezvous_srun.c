@@ -8,6 +8,7 @@
 
 #include "profile/profile_slice.h"
 #include "spank/log.h"
+#include "spank/rendezvous/absent.h"
 #include "spank/rendezvous/credential.h"
 #include "spank/rendezvous/server.h"
 #include "spank/rendezvous/summary.h"
@@ -28,6 +29,7 @@ struct rendezvous_srun {
     struct server_config config;
     struct server *server; /* NULL: not opened */
     struct summary *summary;
+    struct absent absent;
     unsigned components; /* of a heterogeneous job that have been seen; else 1 */
     bool gather_on;      /* the options say gather=on: the user is told why there is none */
     bool report, explain;
@@ -45,6 +47,13 @@ static void take_record(void *arg, const struct record *record)
 {
     struct rendezvous_srun *g = arg;
     summary_add(g->summary, record);
+    absent_answered(&g->absent, record->head->host);
+}
+
+static void name_absent(void *arg, char *names, uint32_t size)
+{
+    const struct rendezvous_srun *g = arg;
+    absent_names(&g->absent, names, size);
 }
 
 /* The body of WIRE_WELCOME: the weights of a node's ranks, and the pairs of ranks of which one at
@@ -131,9 +140,11 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
         .timeout_ms = c->options.timeout_ms,
         .accept_ms = LISTEN_MS,
         .every_record = c->options.report || c->options.explain,
+        .asked = c->flags->typed[0],
         .arg = g,
         .warn = warn,
         .slice = slice,
+        .absent = name_absent,
         .record = take_record,
         .finish = finish,
     };
@@ -189,6 +200,8 @@ void rendezvous_srun_start(struct srun_context *c, spank_t spank)
         open_listener(g);
     if (!g->server)
         return;
+    /* The list is the allocation's. Of a step on some of its nodes srun does not know which. */
+    absent_begin(&g->absent, g->components == 1 ? nodes : 0, getenv("SLURM_NODELIST"));
     if (g->components > 1)
         server_expect(g->server, UINT32_MAX, step_id, 0);
     else
@@ -202,6 +215,7 @@ void rendezvous_srun_end(struct srun_context *c)
         return;
     server_close(c->rendezvous->server);
     summary_free(c->rendezvous->summary);
+    absent_free(&c->rendezvous->absent);
     free(c->rendezvous);
     c->rendezvous = NULL;
 }

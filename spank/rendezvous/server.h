@@ -30,6 +30,7 @@ struct server_config {
     /* How long nodes are still waited for after a node had no credential or munged failed. */
     unsigned timeout_ms;
     bool every_record;  /* a report needs all records; else a node may send none */
+    bool asked;         /* the user asked for the nodes' part, and is told if no node has called */
     unsigned accept_ms; /* how long connections are accepted; 0: while the server runs */
     uint16_t port_first, port_last; /* the ports to choose from, both inclusive; 0 and 0: any */
 
@@ -42,8 +43,12 @@ struct server_config {
      * and its *length in bytes; or NULL if there is no slice for it. The function may be NULL:
      * there are no slices. */
     void *(*slice)(void *arg, const uint32_t *ranks, uint32_t count, size_t *length);
+    /* Writes the names of the nodes whose record has not come into `names`, an array of `size`
+     * bytes; "" if they are not known. NULL: they never are. */
+    void (*absent)(void *arg, char *names, uint32_t size);
     /* `record` takes each record as it arrives. `finish` is called once, when all records that can
-     * still arrive are there and the nodes have their table; never if the exchange has failed. */
+     * still arrive are there and the nodes have their table, or know that there is none because
+     * other nodes have not come; never if the exchange has failed otherwise. */
     void (*record)(void *arg, const struct record *record);
     void (*finish)(void *arg);
 };

@@ -14,6 +14,18 @@
 
 /* --- the end --- */
 
+/* Writes the names of the nodes whose record has not come; "": they are not known. */
+static const char *absent_nodes(const struct server *g, char *names, uint32_t size)
+{
+    *names = '\0';
+    if (g->config.absent)
+        g->config.absent(g->config.arg, names, size);
+    return names;
+}
+
+/* What to do about nodes that have not called. */
+#define INSTALL "with its line in plugstack.conf; where it is installed, slurmd.log says why"
+
 /* Sends one message to all nodes. */
 static void send_all(struct server *g, uint32_t type, const void *body, size_t length)
 {
@@ -23,18 +35,40 @@ static void send_all(struct server *g, uint32_t type, const void *body, size_t l
         server_send(g, p, type, body, length, digest);
 }
 
+static void warn_failure(struct server *g, const char *what)
+{
+    char text[500];
+    snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): " WIRE_WITHOUT_TABLE, what,
+             g->counts.records, g->counts.nodes);
+    if (!g->warned)
+        g->config.warn(g->config.arg, text);
+}
+
 static void fail(struct server *g, const char *what)
 {
-    char text[400];
     if (g->phase >= DONE)
         return;
     g->phase = FAILED;
     server_stop_accepting(g);
     send_all(g, WIRE_STOP, NULL, 0);
-    snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): " WIRE_WITHOUT_TABLE, what,
-             g->counts.records, g->counts.nodes);
-    if (!g->warned)
-        g->config.warn(g->config.arg, text);
+    warn_failure(g, what);
+}
+
+/* The time is over, and some nodes have not even called: they have no plugin, or cannot reach srun.
+ * Those that have are told that there is no table, and srun makes the report of them. */
+static void end_without_absent(struct server *g)
+{
+    char names[64];
+    struct nuioa_error what = g->trouble;
+    absent_nodes(g, names, sizeof(names));
+    if (!*what.text)
+        nuioa_fail(&what, -ENOENT, "no call from %s; install nuioa there, " INSTALL,
+                   *names ? names : "some nodes");
+    g->phase = DONE;
+    server_stop_accepting(g);
+    send_all(g, WIRE_TABLE, NULL, 0);
+    warn_failure(g, what.text);
+    g->config.finish(g->config.arg);
 }
 
 /* Notes a reason why the exchange may fail. A peer that knows only the step's key may have caused
@@ -78,6 +112,11 @@ static void warn_trouble(struct server *g)
 void server_give_up(struct server *g)
 {
     g->give_up_ms = 0;
+    if (g->counts.hellos && g->counts.records == g->counts.hellos &&
+        g->counts.hellos < g->counts.nodes) {
+        end_without_absent(g);
+        return;
+    }
     if (g->counts.hellos) {
         fail(g, late_reason(g));
         return;
@@ -91,12 +130,15 @@ void server_warn_at_end(struct server *g)
 {
     if (g->give_up_ms && g->phase == GATHERING)
         warn_trouble(g);
-    if (g->counts.hellos || g->warned || !g->config.every_record)
+    if (g->counts.hellos || g->warned || !(g->config.every_record || g->config.asked))
         return;
-    g->config.warn(
-        g->config.arg,
-        "report: no node of the step has called srun, so there is no report: see that the "
-        "nodes' plugstack.conf has the plugin, with the arguments that it has here");
+    char text[400], names[64];
+    absent_nodes(g, names, sizeof(names));
+    snprintf(text, sizeof(text),
+             "%s: no node of the step has called srun%s: install nuioa on %s, " INSTALL,
+             g->config.every_record ? "report" : "gather",
+             g->config.every_record ? ", so there is no report" : "", *names ? names : "its nodes");
+    g->config.warn(g->config.arg, text);
 }
 
 /* Finishes if no record is missing that can still arrive. */

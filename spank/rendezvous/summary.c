@@ -233,10 +233,13 @@ static const char *number(double value, char *text, size_t size)
 static void print_head(const struct summary *s, FILE *out)
 {
     char head[300];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->node_count; i++)
+        count += *s->nodes[i].host != '\0'; /* the others have sent no record */
     const char *policy =
         s->policy <= NUIOA_POLICY_CPU ? nuioa_policy_name((enum nuioa_policy)s->policy) : "?";
-    snprintf(head, sizeof(head), "nuioa: %u nodes, %llu ranks, %llu moved%s, policy %s%s",
-             s->node_count, (unsigned long long)s->ranks, (unsigned long long)s->moved,
+    snprintf(head, sizeof(head), "nuioa: %u nodes, %llu ranks, %llu moved%s, policy %s%s", count,
+             (unsigned long long)s->ranks, (unsigned long long)s->moved,
              s->planned ? " (planned, not bound)" : "", policy, s->has_leader ? ", leader *" : "");
     nuioa_text_table_wrap(out, 0, head);
 }
