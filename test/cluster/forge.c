@@ -47,11 +47,13 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     *(void **)&real = dlsym(RTLD_NEXT, "sendmsg");
     if (!getenv("FORGERY_DRIPS") || !is_plugins(__builtin_return_address(0)))
         return real(fd, message, flags);
-    usleep(50000);
+    ssize_t sent = 0;
     for (size_t i = 0; i < message->msg_iovlen; i++)
-        if (message->msg_iov[i].iov_len)
-            return send(fd, message->msg_iov[i].iov_base, 1, flags);
-    return 0;
+        for (size_t k = 0; k < message->msg_iov[i].iov_len; k++) {
+            usleep(50000);
+            sent += send(fd, (char *)message->msg_iov[i].iov_base + k, 1, flags) == 1;
+        }
+    return sent;
 }
 
 int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
