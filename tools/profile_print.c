@@ -250,7 +250,7 @@ int profile_print_text(const struct profile_summary *s)
         printf(" in %.0f messages", s->msgs);
     if (s->large_bytes > 0)
         printf(", %s of it in messages of 32 KiB and more", bytes_text(s->large_bytes, large));
-    puts(p->partial ? "\npartial: the recording was cut short" : "");
+    puts(p->partial ? "\npartial: the recording was cut short or lacked memory" : "");
     if (s->from_ranks)
         puts("off the node only, as recorded: who spoke to whom is not known");
     print_heaviest(s);

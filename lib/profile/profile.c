@@ -106,7 +106,8 @@ void nuioa_profile_warn(const struct nuioa_profile *profile, struct nuioa_warnin
 {
     uint32_t first = 0, unused = count_unused(profile, &first);
     if (profile->partial)
-        nuioa_warn(warnings, "the profile is partial: its recording was cut short");
+        nuioa_warn(warnings,
+                   "the profile is partial: its recording was cut short or lacked memory");
     if (unused)
         nuioa_warn(warnings,
                    "the 'rank' lines of %u rank%s of the profile are not used, the first is rank "

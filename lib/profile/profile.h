@@ -36,7 +36,7 @@ struct nuioa_flow {
 
 /* A profile owns its arrays; one that is all zeros is empty. Ranks are global. */
 struct nuioa_profile {
-    bool partial; /* the recording was cut short */
+    bool partial; /* the recording was cut short, or had no memory for all messages */
     uint32_t rank_count;
     bool open_ended;             /* the files do not give the number of ranks: there may be more */
     struct nuioa_traffic *ranks; /* [rank_count]; 0 for ranks without a `rank` line */

@@ -8,7 +8,7 @@
 /* The format of nuioa:
  *
  *     nuioa-profile 1
- *     ranks 64                              "partial" may follow: the recording was cut short
+ *     ranks 64                              "partial" may follow: messages are missing
  *     rank 0 1048576 524288 16 8 500000     traffic with other nodes: bytes sent, bytes received,
  *                                           messages sent, messages received, bytes received in
  *                                           large messages

@@ -154,11 +154,13 @@ static int *list_dist_graph(MPI_Comm comm, int *count)
     PMPI_Dist_graph_neighbors_count(comm, &in, count, &weighted);
     int *ranks = malloc(((size_t)in + (size_t)*count + 1) * sizeof(*ranks));
     int *weights = malloc(((size_t)in + (size_t)*count + 1) * sizeof(*weights));
-    if (ranks && weights)
+    if (ranks && weights) {
         PMPI_Dist_graph_neighbors(comm, in, ranks + *count, weights + *count, *count, ranks,
                                   weights);
-    else
+    } else {
         *count = 0;
+        trace_lose();
+    }
     free(weights);
     return ranks;
 }
@@ -179,6 +181,8 @@ void trace_neighbours(struct trace_counts counts, MPI_Datatype type, const MPI_D
 {
     const struct trace_ranks *r = trace_comm(comm);
     int neighbours, *ranks = list_neighbours(comm, &neighbours);
+    if (!ranks)
+        trace_lose();
     for (int i = 0; ranks && i < neighbours; i++) {
         uint64_t bytes = trace_bytes(trace_part(&counts, i), types ? types[i] : type);
         if (bytes)

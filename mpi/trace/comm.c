@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "mpi/trace/table.h"
+
 /* The ranks of a communicator are kept as its attribute. MPI libraries take a lock to find an
  * attribute, so each thread keeps the last one; it is valid until `deleted` grows. */
 static int comm_key = MPI_KEYVAL_INVALID, window_key = MPI_KEYVAL_INVALID;
@@ -71,6 +73,7 @@ static struct trace_ranks *translate(MPI_Group group)
         *ranks = (struct trace_ranks){ .size = size, .me = MPI_UNDEFINED };
         PMPI_Group_translate_ranks(group, size, theirs, world, ranks->world);
     } else {
+        trace_lose();
         free(ranks);
         ranks = NULL;
     }

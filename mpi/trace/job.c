@@ -2,17 +2,15 @@
 #include "mpi/trace/job.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "mpi/trace/comm.h"
 #include "mpi/trace/table.h"
+#include "util/new_file.h"
 
 struct line {
     uint32_t source, target;
@@ -45,7 +43,7 @@ static int choose_path(void)
     if (*file != '/' && !getcwd(here, sizeof(here)))
         return -errno;
     int n = snprintf(job.path, sizeof(job.path), *file == '/' ? "%s%s" : "%s/%s", here, file);
-    return n > 0 && (size_t)n < sizeof(job.path) - 16 ? 0 : -ENAMETOOLONG;
+    return n > 0 && (size_t)n < sizeof(job.path) ? 0 : -ENAMETOOLONG;
 }
 
 void trace_begin(void)
@@ -70,148 +68,136 @@ void trace_begin(void)
 
 /* --- what a rank has ------------------------------------------------------------------------- */
 
-static void add_line(struct line *lines, uint32_t *count, uint32_t source, uint32_t target,
-                     const struct trace_count *counted)
+/* Calls `take` for each line of this rank. */
+static void for_lines(void (*take)(void *to, const struct line *line), void *to)
 {
-    if (!counted)
-        return;
-    if (lines)
-        lines[*count] = (struct line){ source, target, *counted };
-    ++*count;
-}
-
-/* Fills in the lines and returns their number. With NULL it only counts them. */
-static uint32_t list_lines(struct line *lines)
-{
-    uint32_t count = 0, me = (uint32_t)job.rank;
+    uint32_t me = (uint32_t)job.rank;
     for (int i = 0; i < job.size; i++) {
-        add_line(lines, &count, me, (uint32_t)i, trace_counted(TRACE_TO, i));
-        add_line(lines, &count, (uint32_t)i, me, trace_counted(TRACE_FROM, i));
+        const struct trace_count *sent = trace_counted(TRACE_TO, i);
+        const struct trace_count *got = trace_counted(TRACE_FROM, i);
+        if (sent)
+            take(to, &(struct line){ me, (uint32_t)i, *sent });
+        if (got)
+            take(to, &(struct line){ (uint32_t)i, me, *got });
     }
-    return count;
 }
 
 /* --- the file -------------------------------------------------------------------------------- */
 
-struct output {
-    FILE *file;
-    char path[PATH_MAX]; /* of the temporary file, which is renamed when it is complete */
-};
-
-/* Creates the temporary file, with a name that no other file has. It does not ask for the umask,
- * which the kernel applies: umask() changes it for all threads of the program. Returns the
- * descriptor, or a negative number with errno. */
-static int create_temporary(struct output *out)
+/* Returns false, and tells the user, if the file cannot be written. */
+static bool output_open(struct nuioa_new_file *out, bool partial)
 {
-    size_t length = strlen(job.path);
-    int fd = -1;
-    memcpy(out->path, job.path, length);
-    errno = EEXIST;
-    for (unsigned tries = 0; fd < 0 && errno == EEXIST && tries < 100; tries++) {
-        uint32_t number;
-        if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
-            number = (uint32_t)getpid() + tries;
-        /* choose_path has left room for it */
-        snprintf(out->path + length, 16, ".%08" PRIx32, number);
-        fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    struct nuioa_error err;
+    if (nuioa_new_file_open(out, job.path, &err)) {
+        fprintf(stderr, "nuioa: trace: cannot be written: %s\n", err.text);
+        return false;
     }
-    return fd;
+    fprintf(out->stream, "nuioa-profile 1\nranks %d%s\n", job.size, partial ? " partial" : "");
+    return true;
 }
 
-static int output_open(struct output *out, bool partial)
+static void output_line(void *to, const struct line *line)
 {
-    int fd = create_temporary(out);
-    out->file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!out->file) {
-        int rc = -errno;
-        complain("cannot be written", strerror(errno));
-        if (fd >= 0) {
-            close(fd);
-            unlink(out->path);
-        }
-        return rc;
-    }
-    fprintf(out->file, "nuioa-profile 1\nranks %d%s\n", job.size, partial ? " partial" : "");
-    return 0;
+    struct nuioa_new_file *out = to;
+    fprintf(out->stream, "pair %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", line->source,
+            line->target, line->count.bytes, line->count.msgs, line->count.large_bytes);
 }
 
-static void output_lines(struct output *out, const struct line *lines, uint32_t count)
+static void output_close(struct nuioa_new_file *out, bool keep)
 {
-    for (uint32_t i = 0; i < count; i++)
-        fprintf(out->file, "pair %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", lines[i].source,
-                lines[i].target, lines[i].count.bytes, lines[i].count.msgs,
-                lines[i].count.large_bytes);
-}
-
-static void output_close(struct output *out, bool good)
-{
-    bool bad = ferror(out->file);
-    if (fclose(out->file) || bad || (good && rename(out->path, job.path))) {
-        complain("cannot be written", strerror(errno));
-        good = false;
-    }
-    if (!good)
-        unlink(out->path);
+    struct nuioa_error err;
+    if (nuioa_new_file_close(out, keep, job.path, &err))
+        fprintf(stderr, "nuioa: trace: cannot be written: %s\n", err.text);
 }
 
 /* --- the end --------------------------------------------------------------------------------- */
 
-/* The first rank receives the lines of one rank after the other, so that it needs room for one rank
- * only. */
-static int collect(struct output *out, MPI_Comm comm)
+/* Lines on their way to rank 0, which come in parts of this size; the last one is shorter, and may
+ * be empty. So neither side needs memory at the end, when there may be none. */
+#ifndef PART_LINES /* a test has smaller ones */
+#define PART_LINES 512
+#endif
+static struct part {
+    MPI_Comm comm;
+    int count;
+    bool failed;
+    struct line lines[PART_LINES];
+} part;
+
+static void send_part(struct part *p)
 {
-    for (int rank = 1; rank < job.size; rank++) {
-        uint32_t count = 0;
-        if (PMPI_Recv(&count, 1, MPI_UINT32_T, rank, 0, comm, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return -EIO;
-        struct line *lines = count ? malloc(count * sizeof(*lines)) : NULL;
-        /* Without memory the lines must be received nevertheless, because the sender waits. */
-        if (count && !lines)
-            return -ENOMEM;
-        int rc = count ? PMPI_Recv(lines, (int)(count * sizeof(*lines)), MPI_BYTE, rank, 0, comm,
-                                   MPI_STATUS_IGNORE)
-                       : MPI_SUCCESS;
-        if (rc == MPI_SUCCESS && out->file)
-            output_lines(out, lines, count);
-        free(lines);
-        if (rc != MPI_SUCCESS)
-            return -EIO;
-    }
-    return 0;
+    if (!p->failed)
+        p->failed = PMPI_Send(p->lines, (int)(p->count * sizeof(*p->lines)), MPI_BYTE, 0, 0,
+                              p->comm) != MPI_SUCCESS;
+    p->count = 0;
 }
 
-static void hand_in(const struct line *lines, uint32_t count, MPI_Comm comm)
+static void send_line(void *to, const struct line *line)
 {
-    if (PMPI_Send(&count, 1, MPI_UINT32_T, 0, 0, comm) == MPI_SUCCESS && count)
-        PMPI_Send(lines, (int)(count * sizeof(*lines)), MPI_BYTE, 0, 0, comm);
+    struct part *p = to;
+    p->lines[p->count++] = *line;
+    if (p->count == PART_LINES)
+        send_part(p);
+}
+
+/* Receives the lines of a rank, and writes them unless `out` is NULL. Returns false if MPI reports
+ * an error. */
+static bool receive(struct part *p, int rank, struct nuioa_new_file *out)
+{
+    int bytes = sizeof(p->lines);
+    while (bytes == sizeof(p->lines)) {
+        MPI_Status status;
+        if (PMPI_Recv(p->lines, sizeof(p->lines), MPI_BYTE, rank, 0, p->comm, &status) !=
+                MPI_SUCCESS ||
+            PMPI_Get_count(&status, MPI_BYTE, &bytes) != MPI_SUCCESS)
+            return false;
+        for (size_t i = 0; out && i < bytes / sizeof(*p->lines); i++)
+            output_line(out, &p->lines[i]);
+    }
+    return true;
+}
+
+/* In rank 0: writes the lines of all ranks, one rank after the other. Without a file it receives
+ * them nevertheless, because the others wait. `lossy` is the number of ranks that had no memory to
+ * count all. */
+static void collect(struct part *p, int lossy)
+{
+    struct nuioa_new_file file, *out = output_open(&file, lossy > 0) ? &file : NULL;
+    bool all = true;
+    if (out)
+        for_lines(output_line, out);
+    for (int rank = 1; rank < job.size; rank++)
+        all &= receive(p, rank, out);
+    if (out)
+        output_close(out, all);
+    if (!all)
+        complain("not written", "MPI_Recv failed");
+    else if (lossy)
+        fprintf(stderr,
+                "nuioa: trace: %s: partial: %d of %d ranks had no memory to count all messages\n",
+                job.path, lossy, job.size);
 }
 
 void trace_end(void)
 {
-    struct output out = { 0 };
-    MPI_Comm comm;
     if (!job.open)
         return;
-    uint32_t count = list_lines(NULL);
-    struct line *lines = malloc((count ? count : 1) * sizeof(*lines));
-    count = lines ? list_lines(lines) : 0;
     job.open = false;
     /* A communicator of our own keeps the program's messages and error handler apart. */
-    if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) == MPI_SUCCESS) {
-        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (PMPI_Comm_dup(MPI_COMM_WORLD, &part.comm) == MPI_SUCCESS) {
+        int lost = trace_lost(), lossy = 0;
+        PMPI_Comm_set_errhandler(part.comm, MPI_ERRORS_RETURN);
+        PMPI_Reduce(&lost, &lossy, 1, MPI_INT, MPI_SUM, 0, part.comm);
         if (job.rank) {
-            hand_in(lines, count, comm);
+            for_lines(send_line, &part);
+            send_part(&part);
         } else {
-            bool good = !output_open(&out, false);
-            if (good)
-                output_lines(&out, lines, count);
-            int rc = collect(&out, comm);
-            if (out.file)
-                output_close(&out, !rc);
+            collect(&part, lossy);
         }
-        PMPI_Comm_free(&comm);
+        PMPI_Comm_free(&part.comm);
+    } else if (!job.rank) {
+        complain("not written", "MPI_Comm_dup failed");
     }
-    free(lines);
     trace_table_close();
 }
 
@@ -219,17 +205,14 @@ void trace_end(void)
  * that of the last one remains. */
 void trace_cut_short(void)
 {
-    struct output out = { 0 };
+    struct nuioa_new_file out;
     if (!job.open || job.pid != getpid())
         return;
     job.open = false;
-    uint32_t count = list_lines(NULL);
-    struct line *lines = malloc((count ? count : 1) * sizeof(*lines));
-    if (lines && !output_open(&out, true)) {
-        output_lines(&out, lines, list_lines(lines));
-        output_close(&out, true);
-    }
-    free(lines);
+    if (!output_open(&out, true))
+        return;
+    for_lines(output_line, &out);
+    output_close(&out, true);
 }
 
 /* The program has called exit without MPI_Finalize. */

@@ -8,9 +8,11 @@
 void trace_begin(void);
 
 /* Sends the counters of all ranks to rank 0, which writes them to the file as a profile. It is
- * called before MPI_Finalize, and is collective over MPI_COMM_WORLD. If the file cannot be written,
- * rank 0 says so on stderr, and an older file stays. Frees the counters and ends the trace. It does
- * nothing if the trace was not started. */
+ * called before MPI_Finalize, and is collective over MPI_COMM_WORLD. It needs no memory but that of
+ * the file's stream. If a rank had no memory to count all its messages, the profile is marked as
+ * partial, and rank 0 says so on stderr. If the file cannot be written, rank 0 says so, and an
+ * older file stays. Frees the counters and ends the trace. It does nothing if the trace was not
+ * started. */
 void trace_end(void);
 
 /* Writes the counters of this rank alone to the file, as a profile that is marked as partial, and

@@ -61,6 +61,8 @@ void trace_prepared(MPI_Request request)
     struct persistent *p = prepared.count ? malloc(sizeof(*p)) : NULL;
     trace_note(NULL);
     if (!p) {
+        if (prepared.count)
+            trace_lose();
         trace_forget_notes(&prepared);
         return;
     }

@@ -54,12 +54,26 @@ void trace_table_close(void)
     table.rank_count = 0;
 }
 
+static bool lost;
+
+void trace_lose(void)
+{
+    __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
+}
+
+bool trace_lost(void)
+{
+    return __atomic_load_n(&lost, __ATOMIC_RELAXED);
+}
+
 /* Allocates a part of the tree. If two threads do this at once, both use that of the first. */
 static void *make(void **place, size_t size)
 {
     void *fresh = calloc(1, size), *there = NULL;
-    if (fresh && !__atomic_compare_exchange_n(place, &there, fresh, false, __ATOMIC_ACQ_REL,
-                                              __ATOMIC_ACQUIRE)) {
+    if (!fresh)
+        trace_lose();
+    else if (!__atomic_compare_exchange_n(place, &there, fresh, false, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE)) {
         free(fresh);
         fresh = there;
     }
@@ -94,8 +108,10 @@ static void note(struct trace_notes *notes, int rank, uint64_t bytes, uint64_t m
     if (notes->count == notes->room) {
         uint32_t room = notes->room ? 2 * notes->room : 1;
         struct trace_note *list = realloc(notes->list, room * sizeof(*list));
-        if (!list)
+        if (!list) {
+            trace_lose();
             return;
+        }
         notes->list = list;
         notes->room = room;
     }

@@ -33,6 +33,12 @@ void trace_table_close(void);
  * counter. */
 void trace_add(enum trace_direction direction, int rank, uint64_t bytes, uint64_t msgs);
 
+/* Says that there was no memory to count a message. */
+void trace_lose(void);
+
+/* Returns true if trace_lose() was called: the counters are too low. */
+bool trace_lost(void);
+
 /* Returns the counter of `rank`, which must be in the table; or NULL if nothing was counted. The
  * table owns it, until trace_table_close(). */
 const struct trace_count *trace_counted(enum trace_direction direction, int rank);

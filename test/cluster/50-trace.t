@@ -210,6 +210,40 @@ for kind in openmpi mpich; do
         is "$kind: threads use windows for the first time" "$(pairs "trace/$kind.first")" "$out"
     fi
 
+    # Without memory at the end nothing is missing; without memory to count it is said.
+    ok "$kind: no_memory compiles" "mpicc.$kind" -Wall -Wextra -Werror -D_GNU_SOURCE= -std=gnu11 \
+        -fno-builtin -o "$CLUSTER_DIR/home/no_memory.$kind" "$programs/no_memory.c" -ldl
+    few="partial: 1 of 4 ranks had no memory to count all messages"
+    for when in end count; do
+        mpi "$kind" 4 "$home/no_memory.$kind $when" -w node1 --exclusive \
+            --nuioa-trace="$home/trace/$kind.memory"
+        wanted="ranks 4|$out|"
+        [ $when = end ] ||
+            wanted="ranks 4 partial|$out|nuioa: trace: $home/trace/$kind.memory: $few"
+        is "$kind: no memory: $when" "$(sed -n 2p "$CLUSTER_DIR/home/trace/$kind.memory")|$(
+            pairs "trace/$kind.memory")|$(grep 'nuioa: trace' <<<"$err")" "$wanted"
+    done
+
+    # Parts of two lines: some ranks fill their last one, some do not.
+    ok "$kind: a trace with small parts compiles" "mpicc.$kind" -D_GNU_SOURCE= -DPART_LINES=2 \
+        -I "$here/../.." -I "$here/../../lib" -o "$CLUSTER_DIR/home/parts.$kind" \
+        "$programs/irregular.c" "$here"/../../mpi/trace/*.c \
+        "$here"/../../lib/util/{error,new_file,secure_file}.c -ldl -lpthread
+    mpi $kind 8 "env NUIOA_TRACE_FILE=$home/trace/$kind.parts $home/parts.$kind" "${nodes[@]}" \
+        --exclusive
+    is "$kind: lines that come in parts" "$(pairs "trace/$kind.parts")" "$out"
+
+    # root replaces no device.
+    mknod "$CLUSTER_DIR/home/trace/device" c 1 3
+    launched=$((launched + 1))
+    in_node ctl sh -c "srun -n 1 --mpi=$([ $kind = openmpi ] && echo pmix || echo pmi2) -w node1 \
+        --nuioa-trace=$home/trace/device $home/no_memory.$kind" \
+        2>"$CLUSTER_DIR/device.err" >/dev/null
+    is "$kind: root traces to a device" "$(stat -c %F "$CLUSTER_DIR/home/trace/device")|$(
+        grep -c 'nuioa: trace: .*device: not a regular file' "$CLUSTER_DIR/device.err")" \
+        "character special file|1"
+    rm "$CLUSTER_DIR/home/trace/device"
+
     # Nowhere to write: the program does not suffer.
     mpi "$kind" 4 "$irregular" -w node1 --exclusive --nuioa-trace=/no/such/dir/trace
     is "$kind: no such directory: one line" "$(said)|$(wc -l <<<"$out")" \
