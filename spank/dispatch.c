@@ -19,9 +19,12 @@ static struct stepd_context stepd = { .flags = &flags };
 
 static int on_flag(int index, const char *value, int remote)
 {
-    flags_take(&flags, index, value);
-    if (!remote)
-        srun_check_flag(index, flags_value(index, value));
+    if (remote) {
+        flags_take(&flags, index, value);
+        return 0;
+    }
+    flags_join(&flags, index, value);
+    srun_check_flag(index, flags.typed[index] ? flags.typed[index] : flags_value(index, value));
     return 0;
 }
 

@@ -92,6 +92,31 @@ void flags_take(struct flags *flags, int index, const char *value)
     flags->lost = flags->lost || !flags->typed[index];
 }
 
+/* Appends a further value of --nuioa. */
+static void append(struct flags *flags, const char *value)
+{
+    char *all;
+    if (asprintf(&all, "%s,%s", flags->typed[0], flags_value(0, value)) < 0) {
+        flags->lost = true;
+        return;
+    }
+    free(flags->typed[0]);
+    flags->typed[0] = all;
+    flags->merged = true;
+}
+
+void flags_join(struct flags *flags, int index, const char *value)
+{
+    bool here = index == 0 && slurm_compat_is_typed("nuioa", value);
+    if (index == 0 && flags->typed[0] && here == flags->on_command_line) {
+        append(flags, value);
+    } else if (index != 0 || here || !flags->typed[0]) {
+        flags_take(flags, index, value);
+        flags->on_command_line |= here;
+        flags->merged &= index != 0;
+    }
+}
+
 void flags_free(struct flags *flags)
 {
     for (int i = 0; i < FLAGS_MAX; i++)

@@ -18,6 +18,8 @@
 struct flags {
     char *typed[FLAGS_MAX]; /* malloc'd, owned by the struct; NULL if the flag was not typed */
     bool lost;              /* a value could not be kept: out of memory */
+    bool on_command_line;   /* --nuioa is, and not only in the lines #SBATCH of a script */
+    bool merged;            /* typed[0] is made of several --nuioa */
 };
 
 /* In slurm_spank_init: registers the flags of all options that users may set. Slurm then calls
@@ -38,6 +40,10 @@ const char *flags_value(int index, const char *value);
 /* Keeps a copy of flags_value(). It replaces an earlier value. An index outside the table is
  * ignored. Without memory the flag counts as not typed, and flags->lost is set. */
 void flags_take(struct flags *flags, int index, const char *value);
+
+/* In srun, sbatch and salloc: does the same, but the values of several --nuioa are joined by
+ * commas. Those of the command line replace those of the lines #SBATCH. */
+void flags_join(struct flags *flags, int index, const char *value);
 
 /* Frees the values and makes the struct empty. The struct itself belongs to the caller. */
 void flags_free(struct flags *flags);

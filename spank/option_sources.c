@@ -39,7 +39,8 @@ static void read_argument(struct nuioa_options *options, const char *argument,
 static bool is_no_option(const char *variable, size_t length)
 {
     static const char *const names[] = { OPTION_SOURCES_HINTS_LIST, OPTION_SOURCES_OVERLAP,
-                                         OPTION_SOURCES_STEP, WIRE_VARIABLE };
+                                         OPTION_SOURCES_SWITCH, OPTION_SOURCES_STEP,
+                                         WIRE_VARIABLE };
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strlen(names[i]) == length && !strncmp(variable, names[i], length))
             return true;
@@ -62,6 +63,15 @@ static void read_variable(struct nuioa_options *options, const char *variable,
     set(options, NUIOA_FROM_ENVIRONMENT, name, equals + 1, warnings);
 }
 
+/* Returns the value of a flag, or NULL if it was not typed. */
+static const char *flag_of(const struct option_sources *sources, int index)
+{
+    const char *typed = sources->flags->typed[index];
+    const char *joined =
+        index == 0 && typed ? nuioa_variable(sources->environment, OPTION_SOURCES_SWITCH) : NULL;
+    return joined && *joined ? joined : typed;
+}
+
 /* A user's timeout_ms may not exceed the site's timeout_max_ms, because nodes wait in a thread of
  * slurmstepd. A longer timeout_ms in plugstack.conf raises that limit. */
 static void limit_timeout(struct nuioa_options *options, unsigned site_ms,
@@ -70,7 +80,7 @@ static void limit_timeout(struct nuioa_options *options, unsigned site_ms,
     unsigned max_ms = options->timeout_max_ms > site_ms ? options->timeout_max_ms : site_ms;
     if (options->timeout_ms <= max_ms)
         return;
-    if (options->mode != NUIOA_OFF)
+    if (!nuioa_options_idle(options))
         nuioa_warn(warnings,
                    "timeout_ms: %u ms is longer than this site lets nodes wait: %u ms "
                    "(plugstack.conf: timeout_max_ms)",
@@ -91,8 +101,8 @@ void option_sources_read(const struct option_sources *sources, struct nuioa_opti
     for (char **v = sources->environment; v && *v; v++)
         read_variable(options, *v, &warnings->environment);
     for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
-        if (sources->flags->typed[i])
-            set(options, NUIOA_FROM_COMMAND, nuioa_option_table[i].name, sources->flags->typed[i],
+        if (flag_of(sources, i))
+            set(options, NUIOA_FROM_COMMAND, nuioa_option_table[i].name, flag_of(sources, i),
                 &warnings->flags);
     limit_timeout(options, site_ms, &warnings->flags);
     nuioa_options_finish(options);

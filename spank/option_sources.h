@@ -13,6 +13,10 @@
  * has told the user, or if the list is too long and comes through the rendezvous. */
 #define OPTION_SOURCES_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
 
+/* srun sets this variable for the nodes where --nuioa was typed more than once: what all of them
+ * say. Slurm hands the nodes the last one only. */
+#define OPTION_SOURCES_SWITCH "SLURM_NUIOA_SWITCH"
+
 /* srun sets this variable for the nodes where the user gave --overlap, because Slurm does not tell
  * them. */
 #define OPTION_SOURCES_OVERLAP "SLURM_NUIOA_OVERLAP"

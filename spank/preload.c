@@ -51,7 +51,7 @@ static void warn_once(spank_t spank, const char *what, const char *why)
  * all nodes are known, nuioa runs on all nodes; and without leaders the library does nothing. */
 static bool may_have_coll(const struct stepd_context *c, bool complete, spank_t spank)
 {
-    if (!c->options.coll || c->options.mode == NUIOA_OFF)
+    if (!c->options.coll)
         return false;
     if (complete && c->task_memory->job_known)
         return true;

@@ -14,7 +14,7 @@
  * rendezvous_is_needed() is true too, which needs the number of nodes. */
 static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
 {
-    if (o->mode == NUIOA_OFF || o->gather == NUIOA_SWITCH_OFF)
+    if (nuioa_options_idle(o) || o->gather == NUIOA_SWITCH_OFF)
         return false;
     return o->gather == NUIOA_SWITCH_ON || o->mode == NUIOA_ON || o->report || o->explain ||
            o->coll || nuioa_hints_file(o->hints);

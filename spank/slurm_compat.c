@@ -54,6 +54,30 @@ void slurm_compat_unset_inherited_flag(const char *name)
     unsetenv(flag_variable("SLURM_SPANK_", name, variable));
 }
 
+/* Returns true if `text` is the flag, as "--NAME=VALUE", or "--NAME" for an empty value. */
+static bool is_flag(const char *text, const char *name, const char *value)
+{
+    size_t length = strlen(name);
+    if (strncmp(text, "--", 2) || strncmp(text + 2, name, length))
+        return false;
+    text += 2 + length;
+    return *text == '=' ? !strcmp(text + 1, value) : !*text && !*value;
+}
+
+bool slurm_compat_is_typed(const char *name, const char *value)
+{
+    char *text = NULL;
+    size_t room = 0;
+    bool found = false;
+    FILE *in = fopen("/proc/self/cmdline", "re");
+    while (in && !found && getdelim(&text, &room, '\0', in) > 0)
+        found = is_flag(text, name, value ? value : "");
+    if (in)
+        fclose(in);
+    free(text);
+    return found;
+}
+
 /* Returns true if `text` is --overlap or an abbreviation that getopt takes for it; --over begins
  * other flags, too. */
 static bool is_overlap(const char *text)

@@ -38,6 +38,12 @@ const char *slurm_compat_inherited_flag(const char *name);
 /* Removes that variable from the environment of this process. */
 void slurm_compat_unset_inherited_flag(const char *name);
 
+/* In srun, sbatch and salloc, while they read their options: returns true if the flag `name`
+ * (without "--") stands with this value on the command line. For sbatch a flag may stand in a line
+ * #SBATCH of the script instead, and Slurm does not tell which. `value` is NULL for a flag without
+ * a value. */
+bool slurm_compat_is_typed(const char *name, const char *value);
+
 /* In srun, after it has read its options: returns true if --overlap is among them. Slurm tells it
  * neither to plugins nor to nodes, so the command line is read again. In a heterogeneous step an
  * --overlap of any component, or of its command, counts. */

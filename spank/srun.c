@@ -146,6 +146,14 @@ static void tell_overlap(void)
         setenv(OPTION_SOURCES_OVERLAP, "1", 1);
 }
 
+/* Tells the nodes what several --nuioa say together. */
+static void tell_switch(const struct flags *flags)
+{
+    unsetenv(OPTION_SOURCES_SWITCH); /* it may be from an outer srun */
+    if (flags->merged && flags->typed[0])
+        setenv(OPTION_SOURCES_SWITCH, flags->typed[0], 1);
+}
+
 /* Warns if the hints file is not for as many ranks as this step has. The number is known only now,
  * when resources are allocated and it is too late to refuse the job; the hints for ranks that exist
  * are used. */
@@ -164,6 +172,7 @@ static void warn_rank_count(struct srun_context *context, spank_t spank)
 void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
 {
     struct option_warnings warnings;
+    tell_switch(context->flags); /* it may move `environ` */
     struct option_sources sources = { argc, argv, environ, context->flags };
     context->hints_ranks.components++;
     option_sources_read(&sources, &context->options, &warnings);
@@ -176,9 +185,11 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
             print_warnings(&warnings.flags);
         warn_idle_flags(context);
     }
-    if (context->flags->lost)
+    if (context->flags->lost) {
         context->options.mode = NUIOA_OFF;
-    if (context->options.mode != NUIOA_OFF) {
+        context->options.report = false;
+    }
+    if (!nuioa_options_idle(&context->options)) {
         resolve_hints(context, &sources);
         tell_overlap();
     }

@@ -122,7 +122,8 @@ static void prepare_step(struct stepd_context *c, spank_t spank)
         return;
     }
     c->active = true;
-    other_steps_open(c, spank);
+    if (c->options.mode != NUIOA_OFF)
+        other_steps_open(c, spank);
     publisher_prepare(c, spank);
 }
 
@@ -130,9 +131,10 @@ static void begin_step(struct stepd_context *c, spank_t spank, int argc, char **
 {
     c->pid = getpid();
     read_options(c, spank, argc, argv);
-    if (c->options.mode == NUIOA_OFF)
+    if (nuioa_options_idle(&c->options))
         return;
-    rank_unset_outer(spank);
+    if (c->options.mode != NUIOA_OFF)
+        rank_unset_outer(spank);
     if (!step_is_launcher(spank)) {
         prepare_step(c, spank);
         rendezvous_stepd_call(c, spank);
@@ -153,6 +155,7 @@ void stepd_init_post_opt(struct stepd_context *c, spank_t spank, int argc, char 
         begin_step(c, spank, argc, argv);
     unset(spank, OPTION_SOURCES_HINTS_LIST);
     unset(spank, OPTION_SOURCES_OVERLAP);
+    unset(spank, OPTION_SOURCES_SWITCH);
     unset(spank, WIRE_VARIABLE);
     c->cpu_us = nuioa_cpu_us() - since_us;
 }
@@ -447,7 +450,7 @@ void stepd_exit(struct stepd_context *c)
     for (uint32_t i = 0; c->task_memory && i < c->step.task_count; i++)
         if (c->task_memory->tasks[i].init_us > task_us)
             task_us = c->task_memory->tasks[i].init_us;
-    if (c->options.mode != NUIOA_OFF)
+    if (!nuioa_options_idle(&c->options))
         slurm_debug("nuioa: timing init_post_opt=%uus task_post_fork=%uus last_task_post_fork=%uus "
                     "task_init=%uus (longest)",
                     c->init_us, c->fork_us, c->last_fork_us, task_us);

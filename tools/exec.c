@@ -261,7 +261,7 @@ static int print(struct job *job)
 static void take_part(struct job *job)
 {
     struct exec_plan *e = &job->exec;
-    if (e->placed) {
+    if (e->placed || e->options.mode == NUIOA_OFF) {
         report(e);
         return;
     }
@@ -290,7 +290,7 @@ static int print_help(void)
 
 static int run(struct job *job)
 {
-    bool off = job->exec.options.mode == NUIOA_OFF && !job->print;
+    bool off = nuioa_options_idle(&job->exec.options) && !job->print;
     int rc = off ? 0 : make_plan(job);
     if (rc == TOOL_USAGE || (rc && job->print))
         return rc;

@@ -26,11 +26,22 @@ void nuioa_options_init(struct nuioa_options *options)
 
 void nuioa_options_finish(struct nuioa_options *options)
 {
+    if (options->mode == NUIOA_OFF) {
+        options->export_set = 0;
+        options->leader = NUIOA_LEADER_OFF;
+        options->coll = false;
+        return;
+    }
     if (options->export_given)
         return;
     options->export_set = NUIOA_EXPORT_ENV | NUIOA_EXPORT_PMIX;
     if (options->mode != NUIOA_EXPORT)
         options->export_set |= NUIOA_EXPORT_LOCALITY;
+}
+
+bool nuioa_options_idle(const struct nuioa_options *options)
+{
+    return options->mode == NUIOA_OFF && !options->report;
 }
 
 /* --- names ----------------------------------------------------------------------------------- */

@@ -96,7 +96,7 @@ void nuioa_options_init(struct nuioa_options *options);
  * environment counts as not set.
  *
  * The main switch takes a comma list with at most one of off, export and on. Without one of these,
- * report, explain and force mean on; force excludes off and export.
+ * report, explain and force mean on; force excludes export, and off all but report.
  *
  * Returns 0. On error nothing is changed, *err has one line that names the input and the accepted
  * values, and the result is -EINVAL for a wrong value (or -ENOMEM, for hints), -EPERM for an admin
@@ -105,8 +105,12 @@ void nuioa_options_init(struct nuioa_options *options);
 int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source source,
                       const char *name, const char *value, struct nuioa_error *err);
 
-/* Sets the values that depend on other options (export_set). Call it after the last set. */
+/* Sets the values that depend on other options: export_set, and with the mode off all by which
+ * anything would be told or loaded. Call it after the last set. */
 void nuioa_options_finish(struct nuioa_options *options);
+
+/* Returns true if nothing is to be done: the mode is off, and not even a report is asked for. */
+bool nuioa_options_idle(const struct nuioa_options *options);
 
 /* Returns the option that `source` calls `name` (spelled as for nuioa_options_set), or NULL if
  * there is none. The option is an entry of nuioa_option_table, which is constant. */

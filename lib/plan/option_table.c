@@ -233,10 +233,13 @@ static int set_switch(const struct nuioa_option *option, struct nuioa_options *o
         given |= 1u << word;
     }
     unsigned modes = given & (1u << NUIOA_OFF | 1u << NUIOA_EXPORT | 1u << NUIOA_ON);
+    if ((given & 1u << NUIOA_OFF) && (given & ~(1u << NUIOA_OFF | 1u << REPORT)))
+        return nuioa_fail(err, -EINVAL, "'%.60s': off goes with report only", value);
     if (modes & (modes - 1))
-        return nuioa_fail(err, -EINVAL, "off, export and on exclude each other");
+        return nuioa_fail(err, -EINVAL, "'%.60s': export and on exclude each other", value);
     if ((given & 1u << FORCE) && (modes & ~(1u << NUIOA_ON)))
-        return nuioa_fail(err, -EINVAL, "force implies on; it cannot go with off or export");
+        return nuioa_fail(err, -EINVAL, "'%.60s': force implies on; it cannot go with export",
+                          value);
 
     bool implied = given & (1u << FORCE | 1u << REPORT | 1u << EXPLAIN);
     if (modes & 1u << NUIOA_EXPORT)

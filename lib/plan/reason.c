@@ -3,7 +3,7 @@
 
 static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_OTHER] = "",
-    [NUIOA_REASON_OFF] = "off",
+    [NUIOA_REASON_OFF] = "off: nothing is moved, and ranks are told nothing",
     [NUIOA_REASON_EXPORT] = "export only: nothing is moved",
     [NUIOA_REASON_CPU_BIND] = "an explicit --cpu-bind is left alone (nuioa=force overrides it)",
     [NUIOA_REASON_GPUS] = "the step has GPUs: ranks stay, NICs follow (nuioa=force overrides it)",

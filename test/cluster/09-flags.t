@@ -99,6 +99,62 @@ user env "$inherited=(null)" sbatch -Q -W -w node2 -n1 -o "$home/job.out" "$home
 out=$(cat "$CLUSTER_DIR/home/job.out")
 is "sbatch where it is left behind" "$rc:$(of 0 NUIOA_VERSION):$err" "0:1:"
 
+# Several --nuioa on one command line say what one of them would say with all their words.
+# reports: how many reports were printed
+reports() { grep -c '^nuioa: .* ranks, ' <<<"$err"; }
+plugin on "topology=$topology" hints=heavy=3 "${patient[@]}"
+launch 16 "${full[@]}" --nuioa=report --nuioa=export
+is "report, and then export" "$(said):$(reports)" "$told:1"
+launch 16 "${full[@]}" --nuioa=export --nuioa=report
+is "export, and then report" "$(said):$(reports)" "$told:1"
+launch 16 "${full[@]}" --nuioa --nuioa=report
+is "plain, and then report" "$(said):$(reports)" "$placed:1"
+tally 5 srun -w node1 -n2 --nuioa=report "$home/rank" : -w node2 -n3 --nuioa=export "$home/rank"
+is "in two components" "$rc:$(all NUIOA_VERSION):$(reports)" "0:1 1 1 1 1:1"
+left SLURM_NUIOA=report -- --nuioa=export
+is "the command line replaces the environment" "$(said):$err" "$told:"
+left SLURM_NUIOA_SWITCH=off -- --nuioa
+is "what an outer srun has joined is not this one's" "$(said):$err" "$placed:"
+user srun -w node1 -n1 --nuioa=report --nuioa=export sh -c 'env | grep -c ^SLURM_NUIOA_SWITCH'
+is "a rank is not told how they were joined" "$out" 0
+submit 16 "#SBATCH --nuioa=report
+#SBATCH --nuioa=export
+srun $home/rank"
+is "two lines #SBATCH" "$(said):$(reports)" "$told:1"
+submit 16 "#SBATCH --nuioa=report
+srun $home/rank" --nuioa=export
+is "the command line of sbatch replaces the line #SBATCH" "$(said):$err" "$told:"
+submit 16 "#SBATCH --nuioa
+srun $home/rank" --nuioa=off
+is "also by off" "$(said):$err" "$nothing:"
+submit 16 "srun --nuioa=export $home/rank" --nuioa=report
+is "srun's own replaces that of sbatch" "$(said):$err" "$told:"
+
+for flags in "--nuioa=on --nuioa=off" "--nuioa=off --nuioa=force" --nuioa=off,explain; do
+    # shellcheck disable=SC2086
+    refused $flags
+    is "$flags: nothing starts" "$ranks,$rc" 0,1
+    one_line "$flags: one line"
+    like "$flags: it says what goes" "$err" 'off goes with report only'
+done
+
+# report,off: everything stays, and the report says so.
+for flags in --nuioa=report,off "--nuioa=off --nuioa=report"; do
+    # shellcheck disable=SC2086
+    launch 16 NUIOA_LEADER=7 "${full[@]}" $flags --nuioa-export=env,ucx --nuioa-coll=on
+    is "$flags: nothing is told, nothing is taken away" "$rc,$(grep -c NUIOA_ <<<"$out")" 0,16
+    is "$flags: one report" "$(reports)" 1
+    like "$flags: it says that nothing was done" "$err" 'nuioa: .*16 ranks, 0 moved '
+    unlike "$flags: nobody leads" "$err" 'leader'
+    like "$flags: it says why" "$err" 'off: nothing is moved, and ranks are told nothing'
+done
+launch 32 -w node1,node2 --exclusive --nuioa=report,off
+is "report,off of two nodes: one report" "$(reports)" 1
+user env NUIOA_LEADER=7 srun -w node1 -n2 --nuioa=report,off --nuioa-coll=on sh -c 'env'
+is "report,off sets no variable" "$(grep -E '^(NUIOA_|OMP_|UCX_|LD_PRELOAD|PMIX_MCA)' <<<"$out" |
+    sort -u)" NUIOA_LEADER=7
+is "and tells other steps nothing" "$(in_node node1 sh -c 'ls /run/nuioa/steps 2>/dev/null')" ""
+
 # Where nuioa has been removed, scripts that ask for it by variables still run.
 plugin off
 left SLURM_NUIOA=on SLURM_NUIOA_LEADER=rank0 --

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -94,16 +95,40 @@ static void test_switch(void **state)
     accept("nuioa", "help");
     assert_true(options.help);
     assert_int_equal(options.mode, NUIOA_OFF);
-    refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "on,off",
-           "--nuioa: off, export and on exclude each other");
+    refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "on,export",
+           "--nuioa: 'on,export': export and on exclude each other");
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "export,force",
-           "--nuioa: force implies on; it cannot go with off or export");
+           "--nuioa: 'export,force': force implies on; it cannot go with export");
+    const char *const others[] = { "on,off", "off,force", "explain,off", "off,export", "help,off" };
+    for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+        char line[64];
+        snprintf(line, sizeof(line), "--nuioa: '%s': off goes with report only", others[i]);
+        refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", others[i], line);
+    }
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "onn",
            "--nuioa: 'onn' is not one of off, export, on, force, report, explain, help");
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "on,",
            "--nuioa: '' is not one of off, export, on, force, report, explain, help");
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "nuioa", "off|export",
            "--nuioa: 'off|export' is not one of off, export, on, force, report, explain, help");
+}
+
+/* With off nothing is told, and nothing loaded, whatever else was said; a report does not change
+ * that. */
+static void test_off(void **state)
+{
+    (void)state;
+    assert_true(nuioa_options_idle(&options));
+    accept("export", "ucx,env");
+    accept("coll", "on");
+    accept("nuioa", "report,off");
+    nuioa_options_finish(&options);
+    assert_false(nuioa_options_idle(&options));
+    assert_int_equal(options.export_set, 0);
+    assert_int_equal(options.leader, NUIOA_LEADER_OFF);
+    assert_false(options.coll);
+    accept("nuioa", "export");
+    assert_false(nuioa_options_idle(&options));
 }
 
 /* A site's default is not what a user asked for, and the last source wins. */
@@ -259,6 +284,7 @@ static void test_numbers(void **state)
 static void test_export(void **state)
 {
     (void)state;
+    accept("nuioa", "on");
     nuioa_options_finish(&options);
     assert_int_equal(options.export_set,
                      NUIOA_EXPORT_ENV | NUIOA_EXPORT_PMIX | NUIOA_EXPORT_LOCALITY);
@@ -384,13 +410,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_defaults, start), cmocka_unit_test_setup(test_switch, start),
-        cmocka_unit_test_setup(test_asked, start),    cmocka_unit_test_setup(test_words, start),
-        cmocka_unit_test_setup(test_doors, start),    cmocka_unit_test_setup(test_unknown, start),
-        cmocka_unit_test_setup(test_admin, start),    cmocka_unit_test_setup(test_numbers, start),
-        cmocka_unit_test_setup(test_export, start),   cmocka_unit_test_setup(test_hints, start),
-        cmocka_unit_test_setup(test_nic, start),      cmocka_unit_test_setup(test_rails, start),
-        cmocka_unit_test_setup(test_hostile, start),  cmocka_unit_test_setup(test_names, start),
-        cmocka_unit_test_setup(test_help, start),
+        cmocka_unit_test_setup(test_off, start),      cmocka_unit_test_setup(test_asked, start),
+        cmocka_unit_test_setup(test_words, start),    cmocka_unit_test_setup(test_doors, start),
+        cmocka_unit_test_setup(test_unknown, start),  cmocka_unit_test_setup(test_admin, start),
+        cmocka_unit_test_setup(test_numbers, start),  cmocka_unit_test_setup(test_export, start),
+        cmocka_unit_test_setup(test_hints, start),    cmocka_unit_test_setup(test_nic, start),
+        cmocka_unit_test_setup(test_rails, start),    cmocka_unit_test_setup(test_hostile, start),
+        cmocka_unit_test_setup(test_names, start),    cmocka_unit_test_setup(test_help, start),
     };
     return cmocka_run_group_tests_name("option", tests, NULL, NULL);
 }

@@ -134,6 +134,7 @@ static void test_silent_later(void **state)
     struct nuioa_publication publication = { &plan, &node, &options, NULL, 0 };
     struct nuioa_error err = { "" };
     nuioa_options_init(&options);
+    options.mode = NUIOA_ON;
     nuioa_options_finish(&options);
     struct nuioa_publisher *publisher = open_it(50);
     stored = 0;

@@ -410,7 +410,7 @@ static void cpu_moved(struct plan_case *s)
 #define ROW(reason, set, when) [NUIOA_REASON_##reason] = { #set, set, when }
 
 const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
-    ROW(OFF, off, "nothing was asked for"),
+    ROW(OFF, off, "`--nuioa=report,off`"),
     ROW(EXPORT, export_only, "`--nuioa=export`"),
     ROW(CPU_BIND, cpu_bind, "`--cpu-bind` with masks, CPUs, ranks or `none`"),
     ROW(GPUS, gpus, "the step has GPUs; `--nuioa-policy=cpu` or `--nuioa-cores=pack`"),
