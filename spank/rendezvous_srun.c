@@ -14,6 +14,7 @@
 #include "spank/rendezvous/summary.h"
 #include "spank/rendezvous_wanted.h"
 #include "spank/slurm_compat.h"
+#include "spank/step.h"
 
 /* srun opens its listener before the launch, because the nodes read its port from the job's
  * environment; but not before the step is known (local_user_init), because srun forks a clean-up
@@ -193,6 +194,12 @@ void rendezvous_srun_start(struct srun_context *c, spank_t spank)
     if (!g || spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return;
+    if (step_is_launcher(spank)) { /* no node of it calls */
+        if (g->report || g->explain)
+            log_line("no report: this step runs a launcher, which places its own ranks (nuioa exec "
+                     "in front of the program places them, and reports)");
+        return;
+    }
     if (spank_get_item(spank, S_JOB_NNODES, &nodes) != ESPANK_SUCCESS)
         nodes = 0;
     bool needed = rendezvous_is_needed(&c->options, nodes);

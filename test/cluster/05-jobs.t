@@ -111,6 +111,12 @@ plugin on "topology=$topology" default=on gather=on "hints=$home/profile" "${pat
 keeps_quiet "a rank is not told the keys" srun -n1 -w node1 "$say"
 keeps_quiet "a rank is not told of --overlap" srun -n1 -w node1 --overlap "$say"
 keeps_quiet "a launcher is not" srun -n1 -w node1 --overlap "$home/mpirun"
+user srun -N2 -n2 --nuioa --nuioa-hints=none "$home/mpirun"
+is "a launcher on two nodes: none of them calls, and nobody is told to install anything" \
+    "$rc|$err" "0|"
+user srun -N2 -n2 --nuioa=report --nuioa-hints=none "$home/mpirun"
+is "... and a report says in one line" "$rc|$(grep -c . <<<"$err")" "0|1"
+like "... why there is none" "$err" '^nuioa: no report: this step runs a launcher, .*nuioa exec'
 keeps_quiet "a batch script is not" \
     env SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_HINTS_LIST=0:1 SLURM_NUIOA_OVERLAP=1 \
     sh -c "sbatch -Q -W -w node1 -n1 -o $home/job.out $say; cat $home/job.out"

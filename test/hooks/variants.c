@@ -168,10 +168,11 @@ const struct variant variants[] = {
       .pmix = PMIX_SILENT, .leaves = "1 allocations", .has = { "NUIOA_LEADER=0" } },
     { .name = "PMIx takes no keys", .nodes = 1, .moves = true, .flags = { "nuioa" }, .lines = 1,
       .pmix = PMIX_FULL, .has = { "NUIOA_LEADER=0" } },
-    { .name = "coll where nodes have no srun to call", .nodes = 2, .moves = true, .lines = 1,
+    /* As with srun --async, but this srun waits for the end, and says that no node has called. */
+    { .name = "coll where nodes have no srun to call", .nodes = 2, .moves = true, .lines = 2,
       .flags = { "nuioa", "nuioa-coll=on", "nuioa-timeout-ms=100" },
       .step = { "SLURM_SRUN_COMM_PORT=0" }, .has = { "!NUIOA_COLL", "!NUIOA_LEADERS" } },
-    { .name = "a hints file and no srun to call", .nodes = 2, .lines = 2,
+    { .name = "a hints file and no srun to call", .nodes = 2, .lines = 3,
       .flags = { "nuioa", "nuioa-hints=@DIR/huge.txt", "nuioa-timeout-ms=100" },
       .step = { "SLURM_SRUN_COMM_PORT=0" }, .has = { "!NUIOA_LEADERS" } },
     { .name = "coll without its library", .nodes = 1, .moves = true, .no_shim = true, .lines = 1,
