@@ -29,7 +29,7 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_HEAVIER] = "heavier ranks are nearer the NIC",
     [NUIOA_REASON_HEAVIER_RAILS] = "heavier ranks are nearer the NICs, and share them",
     [NUIOA_REASON_BLOCK_MOVED] =
-        "no hints: the ranks of the lowest rank's NUMA node are beside the NIC",
+        "no hints: the ranks of the lowest rank's NUMA node moved nearer the NIC",
     [NUIOA_REASON_BLOCK_NEAREST] = "no hints, and no equal block of Slurm's masks is nearer the "
                                    "NIC than the lowest rank's",
     [NUIOA_REASON_BLOCK_NO_SPARE] =
