@@ -47,8 +47,14 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
 {
     int64_t start = nuioa_clock_us();
     switch (spank_context()) {
-    case S_CTX_LOCAL: srun_init_post_opt(&srun, argc, argv); break;
-    case S_CTX_ALLOCATOR: allocator_init_post_opt(&flags, spank); break;
+    case S_CTX_LOCAL:
+        srun_init_post_opt(&srun, argc, argv);
+        flags.component_over = true;
+        break;
+    case S_CTX_ALLOCATOR:
+        allocator_init_post_opt(&flags, spank);
+        flags.component_over = true;
+        break;
     case S_CTX_REMOTE: stepd_init_post_opt(&stepd, spank, argc, argv); break;
     default: break;
     }

@@ -105,10 +105,23 @@ static void append(struct flags *flags, const char *value)
     flags->merged = true;
 }
 
+/* Returns true if the two values cannot count together. */
+static bool excludes(const char *typed, const char *value)
+{
+    char both[256];
+    struct nuioa_error err;
+    struct nuioa_options options;
+    int length = snprintf(both, sizeof(both), "%s,%s", typed, flags_value(0, value));
+    nuioa_options_init(&options);
+    return length < 0 || (size_t)length >= sizeof(both) ||
+           nuioa_options_set(&options, NUIOA_FROM_COMMAND, "nuioa", both, &err) < 0;
+}
+
 void flags_join(struct flags *flags, int index, const char *value)
 {
     bool here = index == 0 && slurm_compat_is_typed("nuioa", value);
-    if (index == 0 && flags->typed[0] && here == flags->on_command_line) {
+    if (index == 0 && flags->typed[0] && here == flags->on_command_line &&
+        !(flags->component_over && excludes(flags->typed[0], value))) {
         append(flags, value);
     } else if (index != 0 || here || !flags->typed[0]) {
         flags_take(flags, index, value);

@@ -20,6 +20,7 @@ struct flags {
     bool lost;              /* a value could not be kept: out of memory */
     bool on_command_line;   /* --nuioa is, and not only in the lines #SBATCH of a script */
     bool merged;            /* typed[0] is made of several --nuioa */
+    bool component_over;    /* flags that come now are of a further component of a step or job */
 };
 
 /* In slurm_spank_init: registers the flags of all options that users may set. Slurm then calls

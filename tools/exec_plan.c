@@ -134,6 +134,14 @@ static bool has_what_it_sees(const struct exec_plan *e)
     return e->seen_gpu_count < nuioa_gpus_of_step(environ) && !slurm_may_share();
 }
 
+/* Returns true if Slurm gave the step the GPUs that this process sees, and so the other processes
+ * may see them, too. Without Slurm's list nobody knows. */
+static bool sees_the_step(const struct exec_plan *e)
+{
+    uint32_t count = nuioa_gpus_of_step(environ);
+    return e->sees_gpus && count && e->seen_gpu_count >= count;
+}
+
 /* Finds the GPUs that this process sees. Without memory they are not known. */
 static void find_gpus(struct exec_plan *e)
 {
@@ -169,7 +177,7 @@ static void fill_gpus(struct exec_plan *e)
         tasks[i].gpus_known = none;
         tasks[i].seen = use && !e->has_gpus ? e->seen_gpus : NULL;
         tasks[i].seen_count = tasks[i].seen ? e->seen_gpu_count : 0;
-        tasks[i].gpus_shared = tasks[i].seen && e->sees_gpus;
+        tasks[i].gpus_shared = tasks[i].seen && sees_the_step(e);
     }
     if (!use || !e->has_gpus)
         return;

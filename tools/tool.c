@@ -17,18 +17,22 @@ static bool same_name(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Splits the next argument into name and value. */
+/* Splits the next argument into name and value. The names that srun has, such as --nuioa-mem, are
+ * taken for those of this command, because the report names them. */
 static int next_option(struct tool_args *args)
 {
+    static const char prefix[] = "--nuioa-";
     const char *word = args->argv[args->next++];
     if (!strcmp(word, "-h"))
         word = "--help";
+    const char *name = word + (strncmp(word, prefix, strlen(prefix)) ? 2 : strlen(prefix));
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
     if (strncmp(word, "--", 2) || length < 3 || length - 2 >= sizeof(args->name))
         return tool_usage(args->command, "'%.80s' is not an option", word);
-    memcpy(args->name, word + 2, length - 2);
-    args->name[length - 2] = '\0';
+    length -= (size_t)(name - word);
+    memcpy(args->name, name, length);
+    args->name[length] = '\0';
     args->value = equals ? equals + 1 : NULL;
     return 0;
 }

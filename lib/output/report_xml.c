@@ -11,6 +11,7 @@
 #include "output/report_lines.h"
 #include "topology/hwloc_open.h"
 #include "topology/pci_path.h"
+#include "util/new_file.h"
 #include "util/number.h"
 
 /* Values of the attribute "lstopoStyle", which lstopo reads. */
@@ -128,6 +129,22 @@ static int draw_all_cores(hwloc_topology_t topology, struct nuioa_error *err)
     return rc ? nuioa_fail(err, -ENOMEM, "out of memory for the drawing") : 0;
 }
 
+static int write_xml(hwloc_topology_t topology, const char *path, struct nuioa_error *err)
+{
+    struct nuioa_new_file file;
+    char *text = NULL;
+    int size = 0;
+    if (hwloc_topology_export_xmlbuffer(topology, &text, &size, 0))
+        return nuioa_fail(err, -ENOMEM, "out of memory for the drawing");
+    int rc = nuioa_new_file_open(&file, path, err);
+    if (!rc) {
+        fputs(text, file.stream);
+        rc = nuioa_new_file_close(&file, true, path, err);
+    }
+    hwloc_free_xmlbuffer(topology, text);
+    return rc;
+}
+
 int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *node,
                      const struct nuioa_source *source, const char *path, struct nuioa_error *err)
 {
@@ -145,8 +162,8 @@ int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *nod
         rc = draw_gpus(topology, node, err);
     if (!rc)
         rc = draw_all_cores(topology, err);
-    if (!rc && hwloc_topology_export_xml(topology, path, 0))
-        rc = nuioa_fail(err, -EIO, "%s: %s", path, errno ? strerror(errno) : "cannot be written");
+    if (!rc)
+        rc = write_xml(topology, path, err);
     hwloc_topology_destroy(topology);
     return rc;
 }

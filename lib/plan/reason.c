@@ -5,24 +5,24 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_OTHER] = "",
     [NUIOA_REASON_OFF] = "off: nothing is moved, and ranks are told nothing",
     [NUIOA_REASON_EXPORT] = "export only: nothing is moved",
-    [NUIOA_REASON_CPU_BIND] = "an explicit --cpu-bind is left alone (nuioa=force overrides it)",
-    [NUIOA_REASON_GPUS] = "the step has GPUs: ranks stay, NICs follow (nuioa=force overrides it)",
+    [NUIOA_REASON_CPU_BIND] = "an explicit --cpu-bind is left alone (--nuioa=force overrides it)",
+    [NUIOA_REASON_GPUS] = "the step has GPUs: ranks stay, NICs follow (--nuioa=force overrides it)",
     [NUIOA_REASON_GPUS_KEEP] =
         "the step has GPUs: ranks stay, NICs follow (--nuioa-gpus=follow moves ranks to theirs)",
     [NUIOA_REASON_GPUS_UNKNOWN] =
-        "which rank has which GPU is unknown: ranks stay (nuioa=force overrides it)",
+        "which rank has which GPU is unknown: ranks stay (--nuioa=force overrides it)",
     [NUIOA_REASON_GPUS_SHARED] =
         "ranks see the same GPUs, so that it is unknown which rank has which: ranks stay "
-        "(--gpus-per-task=1 gives each its own; nuioa=force overrides it)",
+        "(--gpus-per-task=1 gives each its own; --nuioa=force overrides it)",
     [NUIOA_REASON_GPUS_NO_NUMA] =
-        "the NUMA node of a GPU is unknown: ranks stay (nuioa=force overrides it)",
+        "the NUMA node of a GPU is unknown: ranks stay (--nuioa=force overrides it)",
     [NUIOA_REASON_NO_NIC] =
         "no usable NIC on this node: nuioa topo says why, --nuioa-nic=NAME takes one",
     [NUIOA_REASON_NO_NUMA] = "the NUMA node of the NIC is unknown: nuioa topo says more",
     [NUIOA_REASON_NO_BETTER] = "no better exchange of Slurm's masks was found",
     [NUIOA_REASON_NO_BETTER_NO_SPARE] =
         "no better exchange of Slurm's masks was found, and the step has no free cores nearer the "
-        "NIC (a job of whole nodes has: salloc --exclusive, and srun without -c or --exact)",
+        "NIC (a job of whole nodes has: salloc --exclusive, with -c typed there and not for srun)",
     [NUIOA_REASON_RAILS] = "heavy ranks share the NICs",
     [NUIOA_REASON_TRAFFIC] = "placed by traffic to the NIC and neighbours",
     [NUIOA_REASON_TRAFFIC_RAILS] = "placed by traffic to the NICs, shared, and to neighbours",
@@ -34,7 +34,7 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
                                    "NIC than the lowest rank's",
     [NUIOA_REASON_BLOCK_NO_SPARE] =
         "no hints, and the step has no free cores nearer the NIC for the lowest rank's block (a "
-        "job of whole nodes has: salloc --exclusive, and srun without -c or --exact)",
+        "job of whole nodes has: salloc --exclusive, with -c typed there and not for srun)",
     [NUIOA_REASON_BLOCK_SPREAD] =
         "no hints, and ranks span NUMA nodes (--nuioa-hints says which ranks are heavy)",
     [NUIOA_REASON_BLOCK_SPREAD_EQUAL] =
@@ -61,13 +61,13 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_ALONE_NEAREST] = "the only rank is as near the NIC as the step's CPUs allow",
     [NUIOA_REASON_ALONE_NO_SPARE] =
         "the only rank stays: the step has no free cores nearer the NIC (a job of whole nodes has: "
-        "salloc --exclusive, and srun without -c or --exact)",
+        "salloc --exclusive, with -c typed there and not for srun)",
     [NUIOA_REASON_ALONE_COSTS] =
         "the only rank stays: nearer a NIC it would use fewer NICs, or slower ones "
         "(without hints, it moves)",
     [NUIOA_REASON_ALONE_ALL] =
-        "the only rank has all CPUs of the step: there are no others (sbatch "
-        "-c N, and srun without -c, takes the nearest)",
+        "the only rank stays: it has all CPUs of the step (a job of whole nodes has others: salloc "
+        "--exclusive, with -c typed there and not for srun)",
     [NUIOA_REASON_ALONE_NOT_ASKED] = "the only rank has all CPUs of the step, and keeps them",
     [NUIOA_REASON_ALONE_WIDE] = "the only rank keeps all CPUs of the step; to bind it beside the "
                                 "NIC: srun --cpu-bind=cores, or sbatch -c N",

@@ -8,8 +8,6 @@
 enum nuioa_reason nuioa_spare_refused(const struct planner *p)
 {
     const struct nuioa_request *r = p->request;
-    if (!r->options->asked)
-        return NUIOA_REASON_SPARE_NOT_ASKED;
     if (r->bound_by_user)
         return NUIOA_REASON_SPARE_BOUND;
     if (r->sees_gpu && !p->follows)
@@ -20,7 +18,7 @@ enum nuioa_reason nuioa_spare_refused(const struct planner *p)
         return NUIOA_REASON_SPARE_OVERLAP;
     if (r->options->cores == NUIOA_CORES_KEEP || r->options->cores == NUIOA_CORES_PACK)
         return NUIOA_REASON_SPARE_KEEP;
-    return NUIOA_REASON_COUNT;
+    return r->options->asked ? NUIOA_REASON_COUNT : NUIOA_REASON_SPARE_NOT_ASKED;
 }
 
 hwloc_const_bitmap_t nuioa_spare_advised(const struct planner *p, enum nuioa_reason refused)

@@ -62,7 +62,8 @@ static void end_without_absent(struct server *g)
     struct nuioa_error what = g->trouble;
     absent_nodes(g, names, sizeof(names));
     if (!*what.text)
-        nuioa_fail(&what, -ENOENT, "no call from %s; install nuioa there, " INSTALL,
+        nuioa_fail(&what, -ENOENT,
+                   "no call from %s in time (timeout_ms); install nuioa there, " INSTALL,
                    *names ? names : "some nodes");
     g->phase = DONE;
     server_stop_accepting(g);

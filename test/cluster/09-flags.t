@@ -111,6 +111,9 @@ launch 16 "${full[@]}" --nuioa --nuioa=report
 is "plain, and then report" "$(said):$(reports)" "$placed:1"
 tally 5 srun -w node1 -n2 --nuioa=report "$home/rank" : -w node2 -n3 --nuioa=export "$home/rank"
 is "in two components" "$rc:$(all NUIOA_VERSION):$(reports)" "0:1 1 1 1 1:1"
+tally 5 srun -w node1 -n2 --nuioa=off "$home/rank" : -w node2 -n3 --nuioa=export "$home/rank"
+is "in two components, off in one: no launch is lost, the last one counts" \
+    "$rc:$(all NUIOA_VERSION):$err" "0:1 1 1 1 1:"
 left SLURM_NUIOA=report -- --nuioa=export
 is "the command line replaces the environment" "$(said):$err" "$told:"
 left SLURM_NUIOA_SWITCH=off -- --nuioa

@@ -13,14 +13,15 @@ trial "$with_plan"
 
 ranks_on() { sed -n "s/^\([0-9]*\) HOST=$1\$/\1/p" <<<"$out" | sort -n | paste -s -d ,; }
 
-# as_planned NAME: each node's ranks read what `nuioa plan` says for that node
+# as_planned NAME: each node's ranks read what `nuioa plan` says for that node; default=on alone
+# leaves free cores of the step free, as cores=keep does
 as_planned() {
     local node list plan
     [ -n "$(all HOST)" ] || fail "$1: it ran" "$err"
     for node in $(all HOST | tr ' ' '\n' | sort -u); do
         list=$(ranks_on "$node")
         plan=$(in_node "$node" nuioa plan --topology "$topology" --ranks "$list" --json \
-            --hints "$hints" --tasks "$(tr , '\n' <<<"$list" | wc -l)" 2>&1)
+            --cores keep --hints "$hints" --tasks "$(tr , '\n' <<<"$list" | wc -l)" 2>&1)
         # shellcheck disable=SC2046
         is "$1: $node ($list)" \
             "$(as_variables <<<"$out" | "$here/plan-env" --given $(tr , ' ' <<<"$list"))" \

@@ -87,7 +87,7 @@ is "cores=pack: four whole cores beside the NICs" \
 launch --jobid="$job" -n2 --cpu-bind=cores -m block:block --nuioa=report
 is "free cores: both ranks go beside a NIC, each to a whole core, and their memory with them" \
     "$(values cpus); $(at_home); $(nics)" "4-5 6-7; 2; eth0 eth0"
-is "... and the report says it" "$(says "rank's NUMA node are beside the NIC")" 1
+is "... and the report says it" "$(says "rank's NUMA node moved nearer the NIC")" 1
 launch --jobid="$job" -n2 -m block:block --hint=nomultithread --nuioa
 is "free cores, one thread a core: each rank has one thread of a core beside a NIC" \
     "$(values cpus)" "4 6"

@@ -132,7 +132,7 @@ const struct variant variants[] = {
       .gpus = GPUS_KILLED, .flags = { "nuioa" }, .step = { "SLURM_STEP_GPUS=0,1" },
       .says = { "the cgroups do not tell" }, .has = { "NUIOA_NIC=mlx5_0" } },
     { .name = "the process that asks for GPUs is stopped", .nodes = 1, .cgroup2 = true,
-      .gpus = GPUS_STOPPED, .flags = { "nuioa=export" }, .plugstack = { "deadline_ms=300" },
+      .gpus = GPUS_STOPPED, .flags = { "nuioa=export" }, .plugstack = { "deadline_ms=1000" },
       .step = { "SLURM_STEP_GPUS=0,1" }, .says = { "the cgroups do not tell" },
       .has = { "NUIOA_NIC=mlx5_0" } },
     { .name = "a launcher is left alone", .nodes = 1, .flags = { "nuioa", "nuioa-coll=on" },

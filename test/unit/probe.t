@@ -170,6 +170,9 @@ if [ "$(id -u)" = 0 ]; then
             "$status $(cmp "$work/target" "$site")" "1 "
         like "... and says so" "$err" 'theirs/link: a symbolic link that others may have made$'
     done
+    run plan --tasks 2 --topology "$machines/quad.xml" --xml "$work/theirs/link"
+    is "root does not follow a user's link: plan --xml" \
+        "$status $(cmp "$work/target" "$site")" "1 "
     mknod "$work/device" c 1 3
     for command in "cache --out" "probe --matrix $hagrid --heatmap"; do
         # shellcheck disable=SC2086

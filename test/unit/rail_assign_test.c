@@ -216,12 +216,14 @@ static void test_gpus_that_others_see(void **state)
     assert_int_equal(s->plan.assignments[3].near_count, 0);
     plan_case_option(s, "rails", "3"); /* there are no three that may be near */
     plan_case_gpus(s, "?5,6;?5,6;?0,6;?0,1,2,3");
+    nuioa_plan_free(&s->plan);
     plan_case_make(s);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(s->plan.assignments[i].nic_count, 2);
     assert_int_equal(s->plan.assignments[2].nic, 0); /* the rank is on its NUMA node */
     assert_int_equal(s->plan.assignments[3].nic_count, 3);
     plan_case_gpus(s, "?8;0;1;2");
+    nuioa_plan_free(&s->plan);
     assert_int_equal(nuioa_plan_make(&s->request, &s->plan, &s->err), -EINVAL);
     plan_case_free(s);
 }

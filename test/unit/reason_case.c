@@ -448,7 +448,9 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(ALONE_NEAREST, alone_nearest, "the same; it is there already"),
     ROW(ALONE_NO_SPARE, alone_no_spare, "the same; a step of few cores has none that are nearer"),
     ROW(ALONE_COSTS, alone_costs, "the same, with hints; elsewhere it would have fewer NICs"),
-    ROW(ALONE_ALL, alone_all, "one rank that has all CPUs of its step: `srun -c`, `--exact`"),
+    ROW(ALONE_ALL, alone_all,
+        "one rank that has all CPUs of its step, and others of the node are nearer: a "
+        "direct `srun -n1`, `srun -c`, `--exact`"),
     ROW(ALONE_NOT_ASKED, alone_not_asked,
         "the same, several NUMA nodes; nobody typed `--nuioa`, or `--nuioa-cores=keep`"),
     ROW(ALONE_WIDE, alone_wide, "one rank, not bound, in a step of several NUMA nodes"),

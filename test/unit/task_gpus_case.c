@@ -95,4 +95,6 @@ void end_all(void)
             waitpid(pids[i], NULL, 0);
             pids[i] = 0;
         }
+    free(context.gpus);
+    context.gpus = NULL;
 }

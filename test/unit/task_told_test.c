@@ -163,7 +163,6 @@ static void test_told_while_it_changes(void **state)
         assert_true(task_gpus_await(&context));
         assert_int_not_equal(context.gpus[0].state, TASK_GPUS_OPEN);
     }
-    free(context.gpus);
 }
 
 /* What the kernel has said counts. */
