@@ -262,16 +262,17 @@ static int set_switch(const struct nuioa_option *option, struct nuioa_options *o
 /* clang-format off */
 const struct nuioa_option nuioa_option_table[] = {
     { "nuioa", "off|export|on|force|report|explain|help", "off",
-      "export: nothing moves, ranks are told NIC and leader; on: place ranks too, as plain "
-      "--nuioa; force: even against --cpu-bind and GPUs; report, explain: say what was done and "
-      "why; comma list",
+      "off: nothing; export: ranks are told NIC and leader; on, plain --nuioa: ranks are placed; "
+      "force: even against --cpu-bind and GPUs; report, explain: say what was done, why; "
+      "report,off: change nothing, report; comma list",
       false, set_switch, FIELD(mode) },
     { "hints", "none|LIST|FILE", "none",
       "which ranks communicate most: 0:10,1-7:1,rest:0 or heavy=0,8; a FILE (a profile) begins "
       "with /, ./ or @",
       false, set_hints, FIELD(hints) },
     { "policy", "bandwidth|latency|cpu", "bandwidth",
-      "what the job is bound by: received bytes, messages, or compute (nothing moves)",
+      "what the job is bound by: received bytes, messages, or computing (ranks only "
+      "leave cores that serve NIC interrupts)",
       false, set_word, FIELD(policy) },
     { "cores", "auto|keep|share|pack", "auto",
       "keep: ranks exchange whole masks; share: ranks with one mask divide it; pack: fill from the "
@@ -290,8 +291,8 @@ const struct nuioa_option nuioa_option_table[] = {
       "ranks; connected: every NIC reaches every other; comma list",
       false, set_rails, FIELD(rails) },
     { "mem", "local|nic|interleave|off", "local",
-      "memory preferred on the rank's NUMA node, on the NIC's, spread over the step's, or as it "
-      "was",
+      "memory preferred on the rank's NUMA node (not for ranks that span NUMA nodes, unless "
+      "OMP_NUM_THREADS=1), on its NIC's, spread over those of all NICs in use, or as it was",
       false, set_word, FIELD(mem) },
     { "leader", "near|rank0|off", "near",
       "who leads the node in collectives: the rank nearest the NIC, the lowest rank, nobody",

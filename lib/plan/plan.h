@@ -76,9 +76,8 @@ struct nuioa_plan {
     enum nuioa_reason why;
     uint32_t advice; /* what the user may type: a bit for each enum nuioa_advice, the first is 1 */
     enum nuioa_policy policy;
-    bool hinted; /* as in the request */
-    bool
-        binds_threads; /* the variables that bind threads are for these ranks: threads=on, and -c */
+    bool hinted;        /* as in the request */
+    bool binds_threads; /* variables bind threads of these ranks: threads=on, and -c */
     uint32_t task_count;
     struct nuioa_assignment *assignments; /* [task_count], by local rank */
     uint32_t order_count;                 /* 0 if leader=off, else task_count */
