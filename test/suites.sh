@@ -219,7 +219,11 @@ suite_load() {
     run_tap load as_root "$top/test/cluster/load"
     run_tap broken as_root "$top/test/cluster/run" "$top/test/cluster/56-broken-node.t"
 }
-suite_lines() { run_tap lines as_root "$top/test/first-lines" --tap --keep "$log/first-lines"; }
+# And what test/guest/run leaves out.
+suite_lines() {
+    run_tap lines as_root "$top/test/first-lines" --tap --keep "$log/first-lines"
+    run_tap guest as_root "$top/test/guest/run" gpus-seen-absent
+}
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
 suite_distcheck() {
