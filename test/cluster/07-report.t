@@ -42,7 +42,8 @@ like "moved: a gain" "$err" \
     "cost [0-9.]+ -> [0-9.]+ \([0-9.]+ % less\), no exchange of Slurm's masks can be below"
 unlike "moved: no word of all placements" "$err" 'no placement'
 launch 1 -w node1 -c4 --exact --nuioa=report
-like "an exact step's only rank has it all" "$err" 'the only rank stays: it has all CPUs of the step'
+like "an exact step's only rank has it all" "$err" \
+    'the only rank stays: it has all CPUs of the step'
 unlike "an exact step's only rank is bound" "$err" 'not bound to|squeezed'
 launch 17 -w node1 -O --nuioa=report
 like "more ranks than cores: says so" "$err" 'they are more than the cores'
