@@ -7,7 +7,7 @@
 #include "plan/block.h"
 #include "plan/spare.h"
 
-/* What is tried: CPUs of each rank, and the CPUs to which ranks may move. */
+/* A trial has CPUs for each rank, and the CPUs to which ranks may move. */
 struct trial {
     uint32_t count;
     hwloc_bitmap_t *cpus; /* [count] */

@@ -81,7 +81,7 @@ enum nuioa_reason {
     NUIOA_REASON_COUNT
 };
 
-/* What a user may type who knows more of the program than a plan can. */
+/* Each of these names an option for a user who knows more of the program than a plan can. */
 enum nuioa_advice {
     NUIOA_ADVICE_MEMORY,         /* ranks span NUMA nodes; mem=nic, if they have one thread */
     NUIOA_ADVICE_THREADS,        /* -c was typed; threads=on would bind threads */

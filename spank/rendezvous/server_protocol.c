@@ -23,7 +23,7 @@ static const char *absent_nodes(const struct server *g, char *names, uint32_t si
     return names;
 }
 
-/* What to do about nodes that have not called. */
+/* This advice is for nodes that have not called. */
 #define INSTALL "with its line in plugstack.conf; where it is installed, slurmd.log says why"
 
 /* Sends one message to all nodes. */

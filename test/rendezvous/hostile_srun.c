@@ -97,7 +97,7 @@ static void trickle(int fd, const struct wire_hello *hello)
     drip(fd, 50);
 }
 
-/* What is announced is longer than what comes. */
+/* The frame announces more bytes than are sent. */
 static void trickle_slice(int fd, const struct wire_hello *hello)
 {
     (void)hello;
