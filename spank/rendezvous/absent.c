@@ -8,8 +8,8 @@
 
 #include "spank/rendezvous/host_groups.h"
 
-/* srun alone runs this, as the user: the list of nodes is of its own environment. void * converts to
- * hostlist_t in all releases (host_groups.c). */
+/* srun alone runs this, as the user: the list of nodes is of its own environment.
+ * void * converts to hostlist_t in all releases (host_groups.c). */
 
 void absent_begin(struct absent *absent, uint32_t node_count, const char *nodes)
 {
