@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "topology/step_load.h"
+#include "steps/step_load.h"
 
 struct other_steps {
     struct nuioa_step_directory directory;

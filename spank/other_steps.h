@@ -6,7 +6,7 @@
 #include "spank/stepd_context.h"
 
 /* In slurmstepd: tells the other steps of this node how this step uses the NICs, and hears it from
- * them (topology/step_load.h). Nothing here waits or fails a launch: what is not known counts as no
+ * them (steps/step_load.h). Nothing here waits or fails a launch: what is not known counts as no
  * load, and slurmd's log says why. */
 
 /* Opens the directory that the option `steps` names, and sets c->other_steps, unless the option is

@@ -9,7 +9,7 @@
 
 #include "output/text_table.h"
 #include "tools/tool.h"
-#include "topology/step_load.h"
+#include "steps/step_load.h"
 
 static int print_text(const struct nuioa_step_load *loads, uint32_t count)
 {

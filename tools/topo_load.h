@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Prints what the steps on this node tell of their NICs (topology/step_load.h), as a table or as
+/* Prints what the steps on this node tell of their NICs (steps/step_load.h), as a table or as
  * JSON: `nuioa topo --load`. Users see their own steps, root sees all. `directory` is where the
  * steps tell it; NULL: NUIOA_STEP_LOAD_DIR, and if that does not exist, no step has told anything.
  * Returns the exit status of nuioa. */

@@ -9,7 +9,7 @@
 #include "profile/hints.h"
 #include "topology/nic.h"
 #include "topology/policy.h"
-#include "topology/step_load.h"
+#include "steps/step_load.h"
 #include "util/number.h"
 
 #define MS_MAX 60000 /* in milliseconds */

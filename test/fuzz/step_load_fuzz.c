@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "input.h"
-#include "topology/step_load.h"
+#include "steps/step_load.h"
 #include "util/sysfs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

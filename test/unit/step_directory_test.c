@@ -17,7 +17,7 @@
 
 #include "private_run.h"
 #include "topology/cache.h"
-#include "topology/step_load.h"
+#include "steps/step_load.h"
 
 #define USER 4711
 

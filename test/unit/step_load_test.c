@@ -23,7 +23,7 @@
 #include "leak_check.h"
 #include "machine.h"
 #include "topology/cache.h"
-#include "topology/step_load.h"
+#include "steps/step_load.h"
 
 static char path[64];
 static struct nuioa_step_directory directory; /* of the steps that write */

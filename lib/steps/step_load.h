@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_TOPOLOGY_STEP_LOAD_H
-#define NUIOA_TOPOLOGY_STEP_LOAD_H
+#ifndef NUIOA_STEPS_STEP_LOAD_H
+#define NUIOA_STEPS_STEP_LOAD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "topology/step_load.h"
+#include "steps/step_load.h"
 
 #include <dirent.h>
 #include <errno.h>
