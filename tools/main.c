@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "tools/cache.h"
-#include "tools/doctor.h"
-#include "tools/exec.h"
+#include "tools/doctor/doctor.h"
+#include "tools/exec/exec.h"
 #include "tools/plan.h"
-#include "tools/probe.h"
+#include "tools/probe/probe.h"
 #include "tools/profile.h"
 #include "tools/tool.h"
 #include "tools/topo.h"

@@ -12,12 +12,12 @@
 
 #include "files.h"
 #include "input.h"
-#include "tools/doctor.h"
-#include "tools/doctor_ethernet.h"
-#include "tools/doctor_mpi.h"
-#include "tools/doctor_nic.h"
-#include "tools/doctor_slurm.h"
-#include "tools/doctor_system.h"
+#include "tools/doctor/doctor.h"
+#include "tools/doctor/ethernet.h"
+#include "tools/doctor/mpi.h"
+#include "tools/doctor/nic.h"
+#include "tools/doctor/slurm.h"
+#include "tools/doctor/system.h"
 
 /* The files of a machine that `nuioa doctor` reads: slurm.conf and what belongs to it, settings of
  * MPI libraries, sysfs and /proc/interrupts. The input is these files (files.h). The machine has

@@ -8,7 +8,7 @@
 
 #include "input.h"
 #include "output/user_variables.h"
-#include "tools/launcher.h"
+#include "tools/exec/launcher.h"
 
 /* Checks what launcher_find promises. */
 static void check_place(const struct launcher_place *place, int rc)

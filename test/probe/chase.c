@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/probe_measure.h"
+#include "tools/probe/measure.h"
 
 int main(int argc, char **argv)
 {

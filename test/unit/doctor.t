@@ -468,7 +468,7 @@ is "files that include each other: an end" "$status" 1
 # --- nothing is forgotten -------------------------------------------------------------------------
 
 top=$here/../..
-kinds=$(sed -n 's/^    { "\([a-z-]*\)", DOCTOR_\(.*\),$/\1 \L\2/p' "$top/tools/doctor_kinds.c")
+kinds=$(sed -n 's/^    { "\([a-z-]*\)", DOCTOR_\(.*\),$/\1 \L\2/p' "$top/tools/doctor/kinds.c")
 is "the manual lists all findings" "$kinds" \
     "$(sed -n 's/\\-/-/g; s/^\([a-z-]*\)\t\([a-z]*\)\tT{$/\1 \2/p' "$top/man/nuioa.1.in")"
 is "a test provokes each" "" "$(while read -r kind _; do

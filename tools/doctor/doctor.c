@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/doctor/doctor.h"
+#include "tools/doctor/conf.h"
+#include "tools/doctor/ethernet.h"
+#include "tools/doctor/finding.h"
+#include "tools/doctor/kinds.h"
+#include "tools/doctor/mpi.h"
+#include "tools/doctor/munge.h"
+#include "tools/doctor/nic.h"
+#include "tools/doctor/pmix.h"
+#include "tools/doctor/print.h"
+#include "tools/doctor/service.h"
+#include "tools/doctor/slurm.h"
+#include "tools/doctor/system.h"
+#include "tools/tool.h"
+#include "topology/cache.h"
+#include "util/sysfs.h"
+
+static const char usage[] =
+    "usage: nuioa doctor [--json | --brief] [--ignore LIST] [--as compute|login] [--root DIR]\n"
+    "\n"
+    "nuioa doctor finds what on this node keeps ranks from their network. It looks at the plugin\n"
+    "and its line in plugstack.conf, Slurm's settings, MUNGE, PMIx, NICs and their links,\n"
+    "interrupts, the kernel, the firmware, and at what MPI is told. Each finding says what is\n"
+    "wrong, why it matters, and what to do. Nothing is changed.\n"
+    "\n"
+    "  --json         print JSON, for programs\n"
+    "  --brief        print one line, for monitoring\n"
+    "  --ignore LIST  leave out findings that are known: port-down:eth1,numa-balancing\n"
+    "  --as ROLE      check as on a compute node or a login node; default: what this node is\n"
+    "  --root DIR     look at files of another node (its sys, proc, etc), not at this one\n"
+    "\n"
+    "Exit status: 0 nothing found, 1 findings, 2 wrong usage or no result. nuioa(1) lists them.\n";
+
+static const struct check {
+    unsigned roles;
+    bool needs_node;
+    void (*run)(struct doctor *d);
+} checks[] = {
+    { DOCTOR_ANY, false, doctor_check_plugin },
+    { DOCTOR_SLURM, false, doctor_check_loading },
+    { DOCTOR_SLURM, false, doctor_check_arguments },
+    { DOCTOR_SLURM, false, doctor_check_task_plugin },
+    { DOCTOR_SLURM, false, doctor_check_constraint },
+    { DOCTOR_SLURM, false, doctor_check_cpu_bind },
+    { DOCTOR_SLURM, false, doctor_check_distribution },
+    { DOCTOR_LOGIN, false, doctor_check_backlog },
+    { DOCTOR_SLURM, false, doctor_check_munge },
+    { DOCTOR_COMPUTE, false, doctor_check_pmix },
+    { DOCTOR_COMPUTE, false, doctor_check_cache },
+    { DOCTOR_COMPUTE, false, doctor_check_distances },
+    { DOCTOR_HARDWARE, false, doctor_check_discovery },
+    { DOCTOR_HARDWARE, true, doctor_check_locality },
+    { DOCTOR_HARDWARE, true, doctor_check_ports },
+    { DOCTOR_HARDWARE, true, doctor_check_rates },
+    { DOCTOR_HARDWARE, true, doctor_check_modes },
+    { DOCTOR_HARDWARE, true, doctor_check_pcie },
+    { DOCTOR_HARDWARE, true, doctor_check_irqs },
+    { DOCTOR_HARDWARE, true, doctor_check_coalescing },
+    { DOCTOR_HARDWARE, true, doctor_check_tcp },
+    { DOCTOR_HARDWARE, true, doctor_check_governor },
+    { DOCTOR_HARDWARE, true, doctor_check_balancing },
+    { DOCTOR_HARDWARE, true, doctor_check_firmware },
+    { DOCTOR_HARDWARE, true, doctor_check_slit },
+    { DOCTOR_ANY, true, doctor_check_mpi },
+};
+
+/* --- what the checks look at ------------------------------------------------------------------ */
+
+static bool runs_slurmd(const struct doctor *d)
+{
+    DIR *processes = nuioa_sysfs_list(d->top, "proc");
+    struct dirent *entry;
+    bool found = false;
+    while (processes && !found && (entry = readdir(processes))) {
+        char name[32];
+        const char *pid = entry->d_name;
+        found = isdigit((unsigned char)*pid) &&
+                nuioa_sysfs_text(d->top, name, sizeof(name), "proc/%.20s/comm", pid) > 0 &&
+                !strcmp(name, "slurmd");
+    }
+    if (processes)
+        closedir(processes);
+    return found;
+}
+
+static enum doctor_role role_of(const struct doctor *d, const char *said)
+{
+    if (said)
+        return !strcmp(said, "compute") ? DOCTOR_COMPUTE : DOCTOR_LOGIN;
+    return runs_slurmd(d) ? DOCTOR_COMPUTE : *d->slurm.path ? DOCTOR_LOGIN : DOCTOR_OTHER;
+}
+
+/* Reads the arguments as the plugin does. If it has several lines, the first one counts. */
+static void read_options(struct doctor *d)
+{
+    nuioa_options_init(&d->options);
+    for (unsigned i = 0; i < d->stack.count; i++) {
+        const struct doctor_plug *plug = &d->stack.plugs[i];
+        const char *slash = strrchr(plug->path, '/');
+        if (strcmp(slash ? slash + 1 : plug->path, "nuioa.so"))
+            continue;
+        for (int j = 0; j < plug->argc; j++) {
+            struct nuioa_error err;
+            char name[64];
+            const char *argument = plug->argv[j], *equals = strchr(argument, '=');
+            snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument, "="), argument);
+            if (nuioa_options_set(&d->options, NUIOA_FROM_PLUGSTACK, name,
+                                  equals ? equals + 1 : NULL, &err) < 0)
+                nuioa_warn(&d->complaints, "%s: %s", plug->where, err.text);
+        }
+        break;
+    }
+    nuioa_options_finish(&d->options);
+}
+
+/* The deadline for hwloc, which may take seconds, or hang. It is longer than that of a launch,
+ * because being slow is no fault on a node whose CPUs are all busy. */
+#define DISCOVERY_MS 10000
+
+static void look_at_hardware(struct doctor *d)
+{
+    char distances[8192];
+    struct nuioa_source source = { *d->root ? d->root : NULL, NULL };
+    snprintf(distances, sizeof(distances), "%s%s", d->root, d->options.distances);
+    if (*d->options.distances && !access(distances, R_OK))
+        source.distances = distances;
+    d->node_known = !nuioa_cache_discover(&source, DISCOVERY_MS, &d->node, &d->node_error);
+    if (*d->root)
+        nuioa_sysfs_text(d->top, d->host, sizeof(d->host), "proc/sys/kernel/hostname");
+    else
+        gethostname(d->host, sizeof(d->host) - 1);
+    d->host[strcspn(d->host, ".")] = '\0';
+    doctor_make_printable(d->host);
+}
+
+static void examine(struct doctor *d)
+{
+    for (unsigned i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
+        if (!(checks[i].roles & d->role) || (checks[i].needs_node && !d->node_known))
+            continue;
+        checks[i].run(d);
+        d->check_count++;
+    }
+}
+
+static int status_of(const struct doctor *d)
+{
+    for (unsigned i = 0; i < d->count; i++)
+        if (d->findings[i].kind->severity != DOCTOR_UNKNOWN)
+            return TOOL_UNANSWERED;
+    return TOOL_DONE;
+}
+
+static int diagnose(const char *root, const char *role, const char *ignore,
+                    int (*print)(const struct doctor *d, int status))
+{
+    struct doctor *d = calloc(1, sizeof(*d));
+    char real[PATH_MAX] = "";
+    if (root && !realpath(root, real)) {
+        tool_fail("%s: %s", root, strerror(errno));
+        free(d);
+        return TOOL_USAGE;
+    }
+    if (d) {
+        d->root = strcmp(real, "/") ? real : "";
+        d->ignore = ignore ? ignore : "";
+        d->top = open(*real ? real : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    }
+    if (!d || d->top < 0) {
+        tool_fail("%s: %s", *real ? real : "/", d ? strerror(errno) : "out of memory");
+        free(d);
+        return TOOL_USAGE;
+    }
+    doctor_conf_read(&d->slurm, d->top);
+    doctor_stack_read(&d->stack, &d->slurm, d->top, d->root);
+    read_options(d);
+    d->role = role_of(d, role);
+    look_at_hardware(d);
+    examine(d);
+    int status = print(d, status_of(d));
+    nuioa_node_free(&d->node);
+    doctor_stack_free(&d->stack);
+    doctor_conf_free(&d->slurm);
+    close(d->top);
+    free(d);
+    return status;
+}
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+static int check_ignore(const char *command, const char *list)
+{
+    while (list && *list) {
+        char id[64];
+        size_t length = strcspn(list, ",");
+        snprintf(id, sizeof(id), "%.*s", (int)strcspn(list, ":,"), list);
+        if (!doctor_kind_find(id))
+            return tool_usage(command, "--ignore: no finding is called '%s'", id);
+        list += length + (list[length] == ',');
+    }
+    return 0;
+}
+
+int tool_doctor(int argc, char **argv)
+{
+    const char *root = NULL, *role = NULL, *ignore = NULL;
+    bool json = false, brief = false, help = false;
+    const struct tool_option options[] = {
+        { "root", &root, NULL }, { "as", &role, NULL },     { "ignore", &ignore, NULL },
+        { "json", NULL, &json }, { "brief", NULL, &brief }, { "help", NULL, &help },
+        { NULL, NULL, NULL },
+    };
+    int rc = tool_args_read(argc, argv, options, NULL, NULL);
+    if (rc)
+        return rc;
+    if (help)
+        return tool_print(strdup(usage));
+    if (json && brief)
+        return tool_usage(argv[0], "--json and --brief exclude each other");
+    if (role && strcmp(role, "compute") && strcmp(role, "login"))
+        return tool_usage(argv[0], "--as: '%.40s' is not one of compute, login", role);
+    if (check_ignore(argv[0], ignore))
+        return TOOL_USAGE;
+    return diagnose(root, role, ignore,
+                    json    ? doctor_print_json
+                    : brief ? doctor_print_line
+                            : doctor_print_text);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Where the fabric is Ethernet, messages go through the kernel's TCP: its settings count. */
+
+#include <ctype.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tools/doctor/doctor.h"
+#include "tools/doctor/ethernet.h"
+#include "tools/doctor/finding.h"
+#include "tools/doctor/nic.h"
+#include "util/sysfs.h"
+
+/* A longer wait for an interrupt is reported. Fixed settings of drivers are 8 to 100 us, and a
+ * message between two nodes takes 10 to 20 us. */
+#define COALESCING_US 25
+
+/* The round trip for which buffers must suffice. It is some tens of microseconds on an idle
+ * cluster, and a millisecond or more under load. */
+#define ROUND_TRIP_US 1000
+
+static bool ask(const char *netdev, void *command)
+{
+    struct ifreq request = { .ifr_data = command };
+    if (nuioa_copy(request.ifr_name, sizeof(request.ifr_name), netdev))
+        return false;
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool done = fd >= 0 && !ioctl(fd, SIOCETHTOOL, &request);
+    if (fd >= 0)
+        close(fd);
+    return done;
+}
+
+static bool is_ours(const struct doctor *d, const struct nuioa_nic *nic)
+{
+    return nic->kind == NUIOA_NIC_ETHERNET && doctor_in_fabric(d, nic);
+}
+
+/* --- how long interrupts wait, and what the card can do --------------------------------------- */
+
+/* These are bits of a mask of link modes and their rates: enum ethtool_link_mode_bit_indices of
+ * linux/ethtool.h. The kernel gives the names of the modes by netlink only. */
+static const struct {
+    unsigned char first, last;
+    unsigned mbps;
+} modes[] = {
+    { 0, 1, 10 },       { 2, 3, 100 },      { 4, 5, 1000 },     { 12, 12, 10000 },
+    { 15, 15, 2500 },   { 17, 17, 1000 },   { 18, 20, 10000 },  { 21, 22, 20000 },
+    { 23, 26, 40000 },  { 27, 30, 56000 },  { 31, 33, 25000 },  { 34, 35, 50000 },
+    { 36, 39, 100000 }, { 40, 40, 50000 },  { 41, 41, 1000 },   { 42, 46, 10000 },
+    { 47, 47, 2500 },   { 48, 48, 5000 },   { 52, 56, 50000 },  { 57, 61, 100000 },
+    { 62, 66, 200000 }, { 67, 67, 100 },    { 68, 68, 1000 },   { 69, 73, 400000 },
+    { 75, 79, 100000 }, { 80, 84, 200000 }, { 85, 89, 400000 }, { 90, 91, 100 },
+    { 92, 92, 10 },     { 93, 98, 800000 },
+};
+
+static unsigned fastest_mode(const uint32_t *supported, unsigned words)
+{
+    unsigned best = 0;
+    for (unsigned i = 0; i < sizeof(modes) / sizeof(*modes); i++)
+        for (unsigned bit = modes[i].first; bit <= modes[i].last && bit / 32 < words; bit++)
+            if ((supported[bit / 32] >> bit % 32 & 1) && modes[i].mbps > best)
+                best = modes[i].mbps;
+    return best;
+}
+
+/* Returns the highest rate that the port supports, in Mb/s; 0 if it is not known. */
+static unsigned card_mbps(const char *netdev)
+{
+    struct {
+        struct ethtool_link_settings settings;
+        uint32_t masks[3 * 127]; /* supported, advertised, those of the other end */
+    } link = { .settings = { .cmd = ETHTOOL_GLINKSETTINGS } };
+    /* The first call says how many words a mask has. */
+    if (!ask(netdev, &link) || link.settings.link_mode_masks_nwords >= 0)
+        return 0;
+    int words = -link.settings.link_mode_masks_nwords;
+    link.settings = (struct ethtool_link_settings){ .cmd = ETHTOOL_GLINKSETTINGS };
+    link.settings.link_mode_masks_nwords = (int8_t)words;
+    return ask(netdev, &link) ? fastest_mode(link.masks, (unsigned)words) : 0;
+}
+
+void doctor_check_coalescing(struct doctor *d)
+{
+    for (uint32_t i = 0; i < d->node.nic_count && doctor_is_live(d); i++) {
+        const struct nuioa_nic *nic = &d->node.nics[i];
+        struct ethtool_coalesce coalesce = { .cmd = ETHTOOL_GCOALESCE };
+        if (!is_ours(d, nic))
+            continue;
+        if (ask(nic->name, &coalesce) && !coalesce.use_adaptive_rx_coalesce &&
+            coalesce.rx_coalesce_usecs > COALESCING_US)
+            doctor_report(d, "coalescing", nic->name,
+                          "Interrupts of %s wait up to %u us (rx-usecs).", nic->name,
+                          coalesce.rx_coalesce_usecs);
+    }
+}
+
+void doctor_check_modes(struct doctor *d)
+{
+    for (uint32_t i = 0; i < d->node.nic_count && doctor_is_live(d); i++) {
+        const struct nuioa_nic *nic = &d->node.nics[i];
+        unsigned most = is_ours(d, nic) && nic->rate_mbps ? card_mbps(nic->name) : 0;
+        if (most > nic->rate_mbps)
+            doctor_report(d, "port-below-card", nic->name,
+                          "%s runs at %u Mb/s, the card supports %u.", nic->name, nic->rate_mbps,
+                          most);
+    }
+}
+
+/* --- buffers ---------------------------------------------------------------------------------- */
+
+/* Returns the last number in a file of /proc/sys/net, or 0. */
+static uint64_t limit(const struct doctor *d, const char *name)
+{
+    char text[128];
+    if (nuioa_sysfs_text(d->top, text, sizeof(text), "proc/sys/net/%s", name) <= 0)
+        return 0;
+    const char *last = text + strlen(text);
+    while (last > text && isdigit((unsigned char)last[-1]))
+        last--;
+    return strtoull(last, NULL, 10);
+}
+
+void doctor_check_tcp(struct doctor *d)
+{
+    static const struct {
+        const char *file, *name, *kind;
+        unsigned divisor; /* the part of one round trip's data that is needed */
+    } limits[] = {
+        { "ipv4/tcp_rmem", "net.ipv4.tcp_rmem", "tcp-buffers", 1 },
+        { "ipv4/tcp_wmem", "net.ipv4.tcp_wmem", "tcp-buffers", 1 },
+        { "core/rmem_max", "net.core.rmem_max", "socket-buffers", 4 },
+        { "core/wmem_max", "net.core.wmem_max", "socket-buffers", 4 },
+    };
+    uint64_t rate_mbps = 0;
+    for (uint32_t i = 0; i < d->node.nic_count; i++)
+        if (is_ours(d, &d->node.nics[i]) && d->node.nics[i].rate_mbps > rate_mbps)
+            rate_mbps = d->node.nics[i].rate_mbps;
+    for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+        uint64_t bytes = limit(d, limits[i].file);
+        uint64_t wanted = rate_mbps * ROUND_TRIP_US / 8 / limits[i].divisor;
+        if (bytes && bytes < wanted)
+            doctor_report(d, limits[i].kind, limits[i].name,
+                          "%s ends at %llu bytes; at %llu Mb/s, "
+                          "%u us are %llu.",
+                          limits[i].name, (unsigned long long)bytes, (unsigned long long)rate_mbps,
+                          ROUND_TRIP_US / limits[i].divisor, (unsigned long long)wanted);
+    }
+}

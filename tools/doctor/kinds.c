@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* The kinds of finding, why each matters and what to do. The table in nuioa(1) has the same order.
+ * */
+
+#include <string.h>
+
+#include "tools/doctor/kinds.h"
+
+/* clang-format off */
+const struct doctor_kind doctor_kinds[] = {
+    /* --- the plugin --- */
+    { "plugin-absent", DOCTOR_PROBLEM,
+      "srun does not know --nuioa where the line is missing on the login node, and nothing is "
+      "placed where it is missing on the compute node.",
+      "Copy plugstack.conf.d/nuioa.conf of the samples and include it, on login and compute "
+      "nodes." },
+    { "plugin-missing", DOCTOR_PROBLEM,
+      "Slurm leaves a plugin out that it cannot open; with \"required\" no job starts.",
+      "Install nuioa on this node, or correct the path." },
+    { "plugin-unloadable", DOCTOR_PROBLEM,
+      "Slurm leaves it out, starts no job where the line says \"required\", or loses jobs when it "
+      "calls what is missing.",
+      "Build nuioa anew with this Slurm's headers; a plugin belongs to one version of Slurm." },
+    { "plugin-twice", DOCTOR_PROBLEM,
+      "Every option is registered twice, and every rank is placed twice.",
+      "Remove one of the lines; includes with * may also find a copy such as nuioa.conf.bak." },
+    { "plugin-required", DOCTOR_ADVICE,
+      "A node on which the plugin cannot be loaded then refuses all jobs.",
+      "Write \"optional\"." },
+    { "plugin-argument", DOCTOR_PROBLEM,
+      "The argument is left out, and its built-in default holds.",
+      "Correct the line in plugstack.conf; nuioa-spank(8) lists the arguments." },
+    { "plugin-emulates", DOCTOR_PROBLEM,
+      "The plugin describes another machine than this one, and binds nothing.",
+      "Remove topology= from plugstack.conf; it is for tests." },
+    { "slurm-unread", DOCTOR_UNKNOWN,
+      "The plugin's line and Slurm's settings were not looked at.",
+      "Set SLURM_CONF, if there is Slurm here." },
+
+    /* --- Slurm --- */
+    { "task-plugin", DOCTOR_PROBLEM,
+      "All ranks of a node then have the same CPUs, and nuioa moves no ranks whose CPUs are the "
+      "same.",
+      "TaskPlugin=task/affinity,task/cgroup in slurm.conf." },
+    { "task-affinity", DOCTOR_ADVICE,
+      "Old versions of Slurm bind twice then, newer ones refuse the word.",
+      "Remove TaskAffinity from cgroup.conf and have task/affinity in TaskPlugin." },
+    { "cores-unconstrained", DOCTOR_ADVICE,
+      "Processes of other jobs may run on the cores beside the NIC that a rank was given.",
+      "TaskPlugin=task/affinity,task/cgroup in slurm.conf and ConstrainCores=yes in cgroup.conf." },
+    { "cpu-bind-default", DOCTOR_ADVICE,
+      "Ranks share wide sets of CPUs unless a job says otherwise, and nuioa moves no ranks whose "
+      "CPUs are the same.",
+      "Make cores the default: CpuBind=core, or TaskPluginParam=Cores." },
+    { "core-distribution", DOCTOR_ADVICE,
+      "Without CR_CORE_DEFAULT_DIST_BLOCK a job that gets part of a node gets cores of all "
+      "sockets, half of them far from any NIC.",
+      "SelectTypeParameters=CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK, or the sample "
+      "cli_filter.lua." },
+    { "backlog", DOCTOR_ADVICE,
+      "The nodes of a step call srun at once; those that find its queue full come a second later, "
+      "and the others wait for them.",
+      "Raise net.core.somaxconn (sysctl) to the number of nodes, where users call srun." },
+
+    /* --- what the plugin needs --- */
+    { "munge-missing", DOCTOR_PROBLEM,
+      "Slurm's messages, or with auth=munge those of nodes to srun, are signed with this library.",
+      "Install libmunge (Debian: libmunge2), or have auth=key in plugstack.conf where Slurm's "
+      "AuthType is another." },
+    { "munge-unreachable", DOCTOR_PROBLEM,
+      "Slurm's own messages are signed by it, and so are, with auth=munge, those of nodes to "
+      "srun: no "
+      "job-wide report, no table of leaders.",
+      "Start munged, look at its log; munge_socket= in plugstack.conf if its socket is "
+      "elsewhere." },
+    { "pmix-plugin", DOCTOR_ADVICE,
+      "Under srun there is no --mpi=pmix, so MPI learns leaders and NICs from the environment "
+      "only.",
+      "Install Slurm's PMIx plugin, if MPI here is to use it." },
+    { "pmix-library", DOCTOR_PROBLEM,
+      "Slurm's PMIx plugin opens that name at each launch: srun --mpi=pmix fails.",
+      "Install it; Debian has the name in libpmix-dev." },
+    { "pmix-unable", DOCTOR_ADVICE,
+      "Keys cannot be published without it, the environment remains.",
+      "PMIx 4.2 to 6.1 are known to work." },
+    { "pmix-log", DOCTOR_PROBLEM,
+      "With this version any rank that calls PMIx_Log for stderr kills its slurmstepd, and srun "
+      "hangs: an error of PMIx, with and without nuioa.",
+      "Build Slurm with PMIx 5.0, or with a release after 6.1.1rc2." },
+    { "pmix-topology", DOCTOR_ADVICE,
+      "Each rank finds out about the node's hardware by itself when MPI starts; on large nodes "
+      "that takes long.",
+      "PMIxShareServerTopology=true in mpi.conf: ranks get the description that slurmstepd has." },
+    { "cache-missing", DOCTOR_ADVICE,
+      "The next launch finds out about the hardware by itself, which takes up to seconds on large "
+      "nodes.",
+      "Run \"nuioa cache\" at boot, before slurmd: nuioa-cache.service does." },
+    { "cache-stale", DOCTOR_ADVICE,
+      "It is not used, and the next launch finds out about the hardware by itself.",
+      "Run \"nuioa cache\", after the fabric's services at boot." },
+    { "cache-refused", DOCTOR_PROBLEM,
+      "The plugin reads as root only what nobody else could have written: each launch finds out "
+      "about the hardware by itself, and warns.",
+      "Remove it, and run \"nuioa cache\" as root." },
+    { "distances-refused", DOCTOR_PROBLEM,
+      "The distances that the site measured are not used, and the firmware's are.",
+      "Correct the file, or let \"nuioa probe --out\" write it anew; root must own it." },
+    { "distances-foreign", DOCTOR_PROBLEM,
+      "The file was made for other nodes than this one: the firmware's distances are used here.",
+      "Run \"nuioa probe\" on a node of this kind and add its section to the file." },
+    { "discovery-failed", DOCTOR_PROBLEM,
+      "The plugin finds out no more, and jobs start unplaced. NICs and NUMA nodes were not "
+      "checked.",
+      "\"nuioa topo\" says more; \"lstopo\" without nuioa shows whether it is hwloc." },
+
+    /* --- NICs --- */
+    { "nic-unlocated", DOCTOR_PROBLEM,
+      "No rank can be placed near it, and it is not chosen for its place.",
+      "A newer BIOS, which says where each host bridge is (_PXM); until then HWLOC_PCI_LOCALITY." },
+    { "nic-disagreement", DOCTOR_PROBLEM,
+      "Ranks are placed by the host bridge, as hwloc says; programs that read numa_node go "
+      "elsewhere. One of the two is wrong.",
+      "Measure from both nodes (numactl --cpunodebind); HWLOC_PCI_LOCALITY or numa_node correct "
+      "it." },
+    { "port-down", DOCTOR_PROBLEM,
+      "Its traffic goes through another port, or over a slower network.",
+      "Look at cable, switch port and subnet manager; take the NIC out of use if that is "
+      "intended." },
+    { "port-idle", DOCTOR_ADVICE,
+      "Cards with two ports often have one cable; if this one had one, it is lost.",
+      "Look at the cable, or --ignore port-idle." },
+    { "port-slow", DOCTOR_PROBLEM,
+      "One slow link slows down every job that uses this node, collectives first.",
+      "Replace cable or transceiver; look at the switch port." },
+    { "port-below-card", DOCTOR_ADVICE,
+      "The card could do more; the switch, the cable or a setting decides.",
+      "Look at the other end (ethtool), if more was bought." },
+    { "pcie-narrow", DOCTOR_PROBLEM,
+      "The card cannot bring its network's rate into memory.",
+      "Reseat the card, or move it to a slot with all lanes; look at the slot in the BIOS." },
+    { "pcie-reduced", DOCTOR_ADVICE,
+      "It suffices for the network's rate as it is now.",
+      "Reseat the card, or move it to another slot, when there is an occasion." },
+    { "irq-far", DOCTOR_ADVICE,
+      "The kernel's part of each message is done on another NUMA node than the NIC's, and its "
+      "memory is there.",
+      "Have irqbalance or the vendor's set_irq_affinity_bynode bring them to the NIC's node." },
+
+    /* --- Ethernet as the fabric --- */
+    { "coalescing", DOCTOR_ADVICE,
+      "The NIC holds messages back that long before it raises an interrupt: it is added to each "
+      "latency (Goglin and Furmento, CLUSTER 2009).",
+      "ethtool -C NIC adaptive-rx on, or a smaller rx-usecs." },
+    { "tcp-buffers", DOCTOR_ADVICE,
+      "A connection has no more on the way than its buffer holds: below a millisecond's worth, a "
+      "loaded network is not filled.",
+      "Raise the third number of net.ipv4.tcp_rmem or tcp_wmem (sysctl)." },
+    { "socket-buffers", DOCTOR_ADVICE,
+      "MPI libraries that set their buffers themselves get no more than this.",
+      "Raise net.core.rmem_max or wmem_max (sysctl)." },
+
+    /* --- processors, kernel, firmware --- */
+    { "governor", DOCTOR_ADVICE,
+      "A core that waits for messages is clocked down, and the next message is served slowly.",
+      "cpupower frequency-set -g performance." },
+    { "numa-balancing", DOCTOR_ADVICE,
+      "The kernel takes pages away to see who uses them, and moves them: work that placed ranks "
+      "and memory do not need.",
+      "kernel.numa_balancing=0 (sysctl)." },
+    { "numa-hidden", DOCTOR_PROBLEM,
+      "Where memory and NICs are cannot be known: nothing can be placed.",
+      "Switch off node interleaving in the BIOS, or numa=off on the kernel's command line." },
+    { "nps", DOCTOR_ADVICE,
+      "The NICs and the memory of a package have their own quadrant, which cannot be seen.",
+      "NPS4 (NPS2) in the BIOS, if jobs are bound by memory or network." },
+    { "snc", DOCTOR_UNKNOWN,
+      "If the processor can be split (sub-NUMA clustering), its NICs and memory have their own "
+      "part, which cannot be seen.",
+      "Look at SNC in the BIOS, if jobs are bound by memory or network." },
+    { "slit-flat", DOCTOR_ADVICE,
+      "Beyond same and other, NUMA distances are unknown, and ranks that cannot be beside the NIC "
+      "are placed without regard to them.",
+      "\"nuioa probe --out FILE\" measures them; distances=FILE in plugstack.conf." },
+    { "slit-refused", DOCTOR_ADVICE,
+      "Distances are taken from what shares a package.",
+      "\"nuioa probe --out FILE\" measures them; distances=FILE in plugstack.conf." },
+
+    /* --- MPI --- */
+    { "mpi-ethernet", DOCTOR_PROBLEM,
+      "Messages go through the kernel's TCP although a faster network is there.",
+      "Remove the setting." },
+    { "mpi-device", DOCTOR_PROBLEM,
+      "MPI is told to use a device that is not here: it fails, or falls back to another network.",
+      "Remove the setting, or correct the name." },
+
+    { NULL, DOCTOR_UNKNOWN, NULL, NULL },
+};
+/* clang-format on */
+
+const struct doctor_kind *doctor_kind_find(const char *id)
+{
+    for (const struct doctor_kind *kind = doctor_kinds; kind->id; kind++)
+        if (!strcmp(kind->id, id))
+            return kind;
+    return NULL;
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Checks where NICs are, and their connections with the network and with memory. */
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/doctor/doctor.h"
+#include "tools/doctor/conf.h"
+#include "tools/doctor/finding.h"
+#include "tools/doctor/nic.h"
+#include "util/sysfs.h"
+
+#define PCI "sys/bus/pci/devices/%s/"
+
+bool doctor_is_port(const struct nuioa_nic *nic)
+{
+    return !nic->is_virtual && nic->kind != NUIOA_NIC_OTHER;
+}
+
+bool doctor_is_fast(enum nuioa_nic_kind kind)
+{
+    return kind != NUIOA_NIC_OTHER && kind != NUIOA_NIC_ETHERNET;
+}
+
+static bool is_up(const struct nuioa_nic *nic)
+{
+    return doctor_is_port(nic) && nic->state == NUIOA_NIC_ACTIVE;
+}
+
+bool doctor_in_fabric(const struct doctor *d, const struct nuioa_nic *nic)
+{
+    uint32_t best_mbps = 0;
+    for (uint32_t i = 0; i < d->node.nic_count; i++) {
+        const struct nuioa_nic *other = &d->node.nics[i];
+        if (other->usable)
+            return nic->usable;
+        if (is_up(other) && other->rate_mbps > best_mbps)
+            best_mbps = other->rate_mbps;
+    }
+    return is_up(nic) && nic->rate_mbps == best_mbps;
+}
+
+const char *doctor_nic_name(const struct nuioa_nic *nic, char *text, size_t size)
+{
+    if (nic->port > 1)
+        return nuioa_nic_label(nic, text, size);
+    nuioa_copy(text, size, nic->name);
+    return text;
+}
+
+/* --- locality --------------------------------------------------------------------------------- */
+
+void doctor_check_locality(struct doctor *d)
+{
+    for (uint32_t i = 0; i < d->node.nic_count && d->node.numa_count > 1; i++) {
+        const struct nuioa_nic *nic = &d->node.nics[i];
+        char name[48], numas[128];
+        long own = -1;
+        if (!doctor_is_port(nic) || !*nic->pci)
+            continue;
+        doctor_nic_name(nic, name, sizeof(name));
+        if (nic->locality == NUIOA_LOCALITY_UNKNOWN && nic->state != NUIOA_NIC_DOWN)
+            doctor_report(d, "nic-unlocated", name,
+                          "Neither the host bridge nor numa_node of %s (%s) says where it is.",
+                          name, nic->pci);
+        if (nic->locality != NUIOA_LOCALITY_HWLOC ||
+            nuioa_sysfs_number(d->top, &own, PCI "numa_node", nic->pci) || own < 0 ||
+            hwloc_bitmap_isset(nic->numas, (unsigned)own))
+            continue;
+        hwloc_bitmap_list_snprintf(numas, sizeof(numas), nic->numas);
+        doctor_report(d, "nic-disagreement", name,
+                      "numa_node of %s (%s) says %ld, its host bridge says %s.", name, nic->pci,
+                      own, numas);
+    }
+}
+
+/* --- the network side ------------------------------------------------------------------------- */
+
+static long pci_number(const struct doctor *d, const struct nuioa_nic *nic, const char *what)
+{
+    long number = -1;
+    if (*nic->pci)
+        nuioa_sysfs_number(d->top, &number, PCI "%s", nic->pci, what);
+    return number;
+}
+
+static bool same_model(const struct doctor *d, const struct nuioa_nic *a, const struct nuioa_nic *b)
+{
+    long vendor = pci_number(d, a, "vendor"), device = pci_number(d, a, "device");
+    return a->kind == b->kind && vendor >= 0 && vendor == pci_number(d, b, "vendor") &&
+           device == pci_number(d, b, "device");
+}
+
+/* Returns a port that is up, of the same card, else of the same model; or NULL. */
+static const struct nuioa_nic *sibling(const struct doctor *d, const struct nuioa_nic *nic)
+{
+    const struct nuioa_nic *found = NULL;
+    for (uint32_t i = 0; i < d->node.nic_count; i++) {
+        const struct nuioa_nic *other = &d->node.nics[i];
+        if (!is_up(other))
+            continue;
+        if (other->card == nic->card)
+            return other;
+        if (!found && same_model(d, other, nic))
+            found = other;
+    }
+    return found;
+}
+
+/* Returns true if somebody has set the interface up (IFF_UP), with or without a carrier. */
+static bool is_wanted(const struct doctor *d, const struct nuioa_nic *nic)
+{
+    long flags = 0;
+    const char *netdev = *nic->netdev ? nic->netdev : nic->name;
+    return !nuioa_sysfs_number(d->top, &flags, "sys/class/net/%s/flags", netdev) && (flags & 1);
+}
+
+/* Writes the state of the port, as "1: DOWN, 2: Polling" or "down". */
+static void describe_state(const struct doctor *d, const struct nuioa_nic *nic, char *text,
+                           size_t size)
+{
+    char state[32], physical[32];
+    if (nic->port) {
+        nuioa_sysfs_text(d->top, state, sizeof(state), "sys/class/infiniband/%s/ports/%u/state",
+                         nic->name, nic->port);
+        nuioa_sysfs_text(d->top, physical, sizeof(physical),
+                         "sys/class/infiniband/%s/ports/%u/phys_state", nic->name, nic->port);
+        snprintf(text, size, "%s%s%s", state, *physical ? ", " : "", physical);
+    } else {
+        nuioa_sysfs_text(d->top, state, sizeof(state), "sys/class/net/%s/operstate", nic->name);
+        snprintf(text, size, "%s%s", state, is_wanted(d, nic) ? ", no carrier" : "");
+    }
+}
+
+void doctor_check_ports(struct doctor *d)
+{
+    for (uint32_t i = 0; i < d->node.nic_count; i++) {
+        const struct nuioa_nic *nic = &d->node.nics[i];
+        char name[48], its[48] = "", state[80];
+        if (!doctor_is_port(nic) || nic->state != NUIOA_NIC_DOWN)
+            continue;
+        const struct nuioa_nic *other = sibling(d, nic);
+        bool idle = other && other->card == nic->card;
+        /* servers have Ethernet ports that nobody uses; a card like the fabric's is another
+         * matter */
+        if (!doctor_is_fast(nic->kind) && !is_wanted(d, nic) &&
+            (!other || idle || !doctor_in_fabric(d, other)))
+            continue;
+        doctor_nic_name(nic, name, sizeof(name));
+        describe_state(d, nic, state, sizeof(state));
+        if (other)
+            doctor_nic_name(other, its, sizeof(its));
+        doctor_report(d, idle ? "port-idle" : "port-down", name, "%s is down (%s)%s%s%s.", name,
+                      state, other ? (idle ? "; the card's other port " : "; ") : "", its,
+                      other ? (idle ? " is up" : ", of the same model, is up") : "");
+    }
+}
+
+/* Returns the lanes, as 4 for "100 Gb/sec (4X EDR)"; 0 if they are not known. */
+static unsigned lanes(const struct doctor *d, const struct nuioa_nic *nic, char *rate, size_t size)
+{
+    if (nuioa_sysfs_text(d->top, rate, size, "sys/class/infiniband/%s/ports/%u/rate", nic->name,
+                         nic->port) < 0)
+        return 0;
+    const char *bracket = strchr(rate, '(');
+    char *end;
+    unsigned long width = bracket ? strtoul(bracket + 1, &end, 10) : 0;
+    return width && *end == 'X' && width < 64 ? (unsigned)width : 0;
+}
+
+/* Returns the fastest NIC of the same model that is up. */
+static const struct nuioa_nic *fastest_like(const struct doctor *d, const struct nuioa_nic *nic)
+{
+    const struct nuioa_nic *best = nic;
+    for (uint32_t i = 0; i < d->node.nic_count; i++)
+        if (is_up(&d->node.nics[i]) && d->node.nics[i].rate_mbps > best->rate_mbps &&
+            same_model(d, &d->node.nics[i], nic))
+            best = &d->node.nics[i];
+    return best;
+}
+
+void doctor_check_rates(struct doctor *d)
+{
+    for (uint32_t i = 0; i < d->node.nic_count; i++) {
+        const struct nuioa_nic *nic = &d->node.nics[i];
+        char name[48], its[48], rate[64];
+        if (!is_up(nic))
+            continue;
+        doctor_nic_name(nic, name, sizeof(name));
+        unsigned width =
+            nic->port && nic->kind == NUIOA_NIC_INFINIBAND ? lanes(d, nic, rate, sizeof(rate)) : 0;
+        const struct nuioa_nic *best = fastest_like(d, nic);
+        if (width && width < 4)
+            doctor_report(d, "port-slow", name, "%s has %u of 4 lanes: %s.", name, width, rate);
+        /* drivers round rates: those within a tenth are equal */
+        else if (nic->rate_mbps && best->rate_mbps / 11 > nic->rate_mbps / 10)
+            doctor_report(d, "port-slow", name, "%s runs at %u Mb/s, %s, of the same model, at %u.",
+                          name, nic->rate_mbps, doctor_nic_name(best, its, sizeof(its)),
+                          best->rate_mbps);
+    }
+}
+
+/* --- the memory side -------------------------------------------------------------------------- */
+
+struct link {
+    char speed[32];
+    unsigned tenths; /* of GT/s; 0: unknown */
+    long width;
+};
+
+static void read_link(const struct doctor *d, const char *pci, const char *which, struct link *link)
+{
+    link->width = 0;
+    nuioa_sysfs_text(d->top, link->speed, sizeof(link->speed), PCI "%s_link_speed", pci, which);
+    nuioa_sysfs_number(d->top, &link->width, PCI "%s_link_width", pci, which);
+    char *end = link->speed;
+    unsigned long whole = isdigit((unsigned char)*end) ? strtoul(link->speed, &end, 10) : 0;
+    link->tenths = whole && whole < 1000 ? (unsigned)whole * 10 : 0;
+    if (*end == '.' && isdigit((unsigned char)end[1]))
+        link->tenths += (unsigned)(end[1] - '0');
+    char *unit = strstr(link->speed, " GT/s");
+    if (unit)
+        unit[5] = '\0';
+}
+
+/* Returns the rate of a link without its encoding, which is 8b/10b up to 5 GT/s, then 128b/130b,
+ * then flits with 242 bytes of data in 256 (PCI Express base specification). */
+static uint64_t link_mbps(const struct link *link)
+{
+    uint64_t raw = (uint64_t)link->tenths * 100 * (uint64_t)link->width;
+    if (link->tenths <= 50)
+        return raw * 8 / 10;
+    return link->tenths <= 320 ? raw * 128 / 130 : raw * 242 / 256;
+}
+
+/* Ports of one card share its link. */
+static uint64_t card_mbps(const struct doctor *d, const struct nuioa_nic *nic)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < d->node.nic_count; i++)
+        if (is_up(&d->node.nics[i]) && d->node.nics[i].card == nic->card)
+            sum += d->node.nics[i].rate_mbps;
+    return sum;
+}
+
+void doctor_check_pcie(struct doctor *d)
+{
+    for (uint32_t i = 0; i < d->node.nic_count; i++) {
+        const struct nuioa_nic *nic = &d->node.nics[i];
+        struct link now, most;
+        char name[48];
+        bool again = false;
+        for (uint32_t j = 0; j < i; j++)
+            again = again || !strcmp(d->node.nics[j].pci, nic->pci);
+        if (!is_up(nic) || !*nic->pci || again)
+            continue;
+        read_link(d, nic->pci, "current", &now);
+        read_link(d, nic->pci, "max", &most);
+        if (!now.tenths || now.width <= 0 || now.width > 64 || !most.tenths || most.width > 64 ||
+            (now.tenths >= most.tenths && now.width >= most.width))
+            continue;
+        uint64_t rate = card_mbps(d, nic), carries = link_mbps(&now);
+        doctor_nic_name(nic, name, sizeof(name));
+        doctor_report(d, carries < rate || !rate ? "pcie-narrow" : "pcie-reduced", name,
+                      "%s (%s) has %ld lanes at %s, %llu Mb/s; it is made for %ld at %s. Its "
+                      "network carries %llu Mb/s%s.",
+                      name, nic->pci, now.width, now.speed, (unsigned long long)carries, most.width,
+                      most.speed, (unsigned long long)rate, rate ? "" : " (unknown)");
+    }
+}
+
+/* --- interrupts ------------------------------------------------------------------------------- */
+
+struct tally {
+    const char *interrupts; /* text of /proc/interrupts, or NULL */
+    unsigned irqs, far_irqs;
+    uint64_t count, far_count;
+    hwloc_bitmap_t far; /* CPUs that serve interrupts and are far from the NIC */
+};
+
+/* Returns how often the interrupt was raised, on all CPUs. */
+static uint64_t raised(const char *text, unsigned irq)
+{
+    uint64_t sum = 0;
+    while (text) {
+        char *end;
+        const char *line = text + strspn(text, " ");
+        text = strchr(line, '\n');
+        text = text ? text + 1 : NULL;
+        if (!isdigit((unsigned char)*line) || strtoul(line, &end, 10) != irq || *end != ':')
+            continue;
+        for (line = end + 1; line += strspn(line, " "), isdigit((unsigned char)*line); line = end)
+            sum += strtoull(line, &end, 10);
+        return sum;
+    }
+    return 0;
+}
+
+static void count_irq(const struct doctor *d, const struct nuioa_nic *nic, unsigned irq,
+                      hwloc_bitmap_t cpus, struct tally *tally)
+{
+    char list[4096];
+    int length =
+        nuioa_sysfs_text(d->top, list, sizeof(list), "proc/irq/%u/effective_affinity_list", irq);
+    if (length <= 0)
+        length = nuioa_sysfs_text(d->top, list, sizeof(list), "proc/irq/%u/smp_affinity_list", irq);
+    if (length <= 0)
+        return;
+    if (hwloc_bitmap_list_sscanf(cpus, list) < 0 || hwloc_bitmap_iszero(cpus))
+        return;
+    uint64_t count = raised(tally->interrupts, irq);
+    bool far = !hwloc_bitmap_intersects(cpus, nic->cpus);
+    tally->irqs++;
+    tally->count += count;
+    tally->far_irqs += far;
+    tally->far_count += far ? count : 0;
+    if (far)
+        hwloc_bitmap_or(tally->far, tally->far, cpus);
+}
+
+static void count_irqs(const struct doctor *d, const struct nuioa_nic *nic, struct tally *tally)
+{
+    char path[64];
+    struct dirent *entry;
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    snprintf(path, sizeof(path), PCI "msi_irqs", nic->pci);
+    DIR *directory = nuioa_sysfs_list(d->top, path);
+    while (cpus && directory && (entry = readdir(directory)))
+        if (isdigit((unsigned char)entry->d_name[0]))
+            count_irq(d, nic, (unsigned)strtoul(entry->d_name, NULL, 10), cpus, tally);
+    if (directory)
+        closedir(directory);
+    hwloc_bitmap_free(cpus);
+}
+
+/* Drivers make an IRQ for each CPU of the machine, so it is no fault that some are far. Only the
+ * interrupts that they have raised count. */
+static void check_irqs_of(struct doctor *d, const struct nuioa_nic *nic, const char *interrupts)
+{
+    struct tally tally = { .interrupts = interrupts, .far = hwloc_bitmap_alloc() };
+    char name[48], cpus[128], numas[64];
+    if (!tally.far)
+        return;
+    count_irqs(d, nic, &tally);
+    bool counted = tally.count > 0;
+    if (counted ? 2 * tally.far_count > tally.count : 2 * tally.far_irqs > tally.irqs) {
+        hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), tally.far);
+        hwloc_bitmap_list_snprintf(numas, sizeof(numas), nic->numas);
+        doctor_nic_name(nic, name, sizeof(name));
+        doctor_report(d, "irq-far", name,
+                      "%u of %u IRQs of %s, with %u %% of its interrupts, go to CPUs %s; it is on "
+                      "NUMA node %s.",
+                      tally.far_irqs, tally.irqs, name,
+                      counted ? (unsigned)(tally.far_count * 100 / tally.count) : 0, cpus, numas);
+    }
+    hwloc_bitmap_free(tally.far);
+}
+
+void doctor_check_irqs(struct doctor *d)
+{
+    char *interrupts = doctor_load(d->top, "/proc/interrupts");
+    for (uint32_t i = 0; i < d->node.nic_count && d->node.numa_count > 1; i++) {
+        const struct nuioa_nic *nic = &d->node.nics[i];
+        if (*nic->pci && !hwloc_bitmap_iszero(nic->cpus) && doctor_in_fabric(d, nic))
+            check_irqs_of(d, nic, interrupts);
+    }
+    free(interrupts);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_DOCTOR_NIC_H
+#define NUIOA_DOCTOR_NIC_H
+
+#include "tools/doctor/doctor.h"
+
+/* Checks of `nuioa doctor`: where NICs are, and what they are connected with. doctor.h says what
+ * holds for all checks. */
+
+/* Reports NICs whose NUMA node is unknown, or where two sources differ in it. */
+void doctor_check_locality(struct doctor *d);
+
+/* Reports ports that are down. */
+void doctor_check_ports(struct doctor *d);
+
+/* Reports ports that are slower than they could be: fewer lanes, or a lower rate than others of the
+ * same model. */
+void doctor_check_rates(struct doctor *d);
+
+/* Reports NICs whose PCIe link has fewer lanes, or is slower, than the card is made for. */
+void doctor_check_pcie(struct doctor *d);
+
+/* Reports NICs whose interrupts are served on NUMA nodes that are not theirs. */
+void doctor_check_irqs(struct doctor *d);
+
+/* Returns true if the NIC, one of d->node, carries messages of jobs: nic=auto takes it or, if
+ * nic=auto takes none because all are slow, it is one of the fastest that are up. */
+bool doctor_in_fabric(const struct doctor *d, const struct nuioa_nic *nic);
+
+/* Returns true if the NIC is a device and not virtual, and of a kind that MPI uses. */
+bool doctor_is_port(const struct nuioa_nic *nic);
+
+/* Returns true if MPI libraries have something better than TCP for NICs of that kind. */
+bool doctor_is_fast(enum nuioa_nic_kind kind);
+
+/* Writes the usual name of the NIC, such as "mlx5_0", "mlx5_1:2" or "eth0", to `text`, an array of
+ * `size` bytes (48 are enough; a longer text is cut). Returns `text`. */
+const char *doctor_nic_name(const struct nuioa_nic *nic, char *text, size_t size);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Checks the line of the plugin in plugstack.conf, and settings of Slurm that work against it. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/doctor/doctor.h"
+#include "tools/doctor/conf.h"
+#include "tools/doctor/finding.h"
+#include "tools/doctor/slurm.h"
+#include "util/sysfs.h"
+
+#define PLUGIN "nuioa.so"
+
+static bool is_ours(const struct doctor_plug *plug)
+{
+    const char *slash = strrchr(plug->path, '/');
+    return !strcmp(slash ? slash + 1 : plug->path, PLUGIN);
+}
+
+void doctor_check_plugin(struct doctor *d)
+{
+    const struct doctor_plug *first = NULL;
+    char path[4096];
+    if (!*d->slurm.path) {
+        const char *said = getenv("SLURM_CONF");
+        if (said && *said)
+            doctor_report(d, "slurm-unread", "", "%s, which SLURM_CONF names, cannot be read.",
+                          said);
+        else
+            doctor_report(d, "slurm-unread", "", "No slurm.conf in the usual places.");
+        return;
+    }
+    for (unsigned i = 0; i < d->stack.count; i++) {
+        const struct doctor_plug *plug = &d->stack.plugs[i];
+        if (!is_ours(plug))
+            continue;
+        if (first)
+            doctor_report(d, "plugin-twice", "", "%s loads the plugin, and %s loads it again.",
+                          first->where, plug->where);
+        else
+            first = plug;
+        if (!doctor_conf_spank(&d->slurm, d->top, d->root, plug->path, path, sizeof(path)))
+            doctor_report(d, "plugin-missing", plug->path, "%s names %s, which is not %s.",
+                          plug->where, plug->path,
+                          *plug->path == '/' ? "there" : "in Slurm's plugin directory");
+        if (plug->required)
+            doctor_report(d, "plugin-required", "", "%s says \"required\".", plug->where);
+    }
+    if (!first && d->stack.found)
+        doctor_report(d, "plugin-absent", "", "%s has no line for %s.", d->stack.path, PLUGIN);
+    else if (!first)
+        doctor_report(d, "plugin-absent", "", "%s, which would name %s, cannot be read.",
+                      d->stack.path, PLUGIN);
+}
+
+/* Arguments are read as spank/option_sources.c does; the first line of several counts. */
+void doctor_check_arguments(struct doctor *d)
+{
+    for (unsigned i = 0; i < d->complaints.count; i++)
+        doctor_report(d, "plugin-argument", "", "%s", d->complaints.text[i]);
+    if (*d->options.topology)
+        doctor_report(d, "plugin-emulates", "", "topology=%s", d->options.topology);
+}
+
+/* --- settings --------------------------------------------------------------------------------- */
+
+void doctor_check_task_plugin(struct doctor *d)
+{
+    const char *plugins = doctor_conf_value(&d->slurm, "TaskPlugin");
+    struct doctor_conf cgroup = { .count = 0 };
+    if (!*d->slurm.path)
+        return;
+    bool affinity = doctor_list_has(plugins, "task/", "affinity");
+    if (!affinity)
+        doctor_report(d, "task-plugin", "", "TaskPlugin=%s: nothing binds ranks to CPUs.",
+                      plugins ? plugins : "task/none (the default)");
+    doctor_conf_read_beside(&cgroup, &d->slurm, d->top, "cgroup.conf");
+    const char *obsolete = doctor_conf_value(&cgroup, "TaskAffinity");
+    if (obsolete && !strcasecmp(obsolete, "yes"))
+        doctor_report(d, "task-affinity", "", "cgroup.conf has TaskAffinity=yes%s.",
+                      affinity ? ", and TaskPlugin has task/affinity too" : "");
+    doctor_conf_free(&cgroup);
+}
+
+void doctor_check_constraint(struct doctor *d)
+{
+    struct doctor_conf cgroup = { .count = 0 };
+    if (!*d->slurm.path)
+        return;
+    doctor_conf_read_beside(&cgroup, &d->slurm, d->top, "cgroup.conf");
+    const char *constrain = doctor_conf_value(&cgroup, "ConstrainCores");
+    if (!doctor_list_has(doctor_conf_value(&d->slurm, "TaskPlugin"), "task/", "cgroup"))
+        doctor_report(d, "cores-unconstrained", "", "TaskPlugin has no task/cgroup.");
+    else if (!constrain || strcasecmp(constrain, "yes"))
+        doctor_report(d, "cores-unconstrained", "", "cgroup.conf has ConstrainCores=%s.",
+                      constrain ? constrain : "no (the default)");
+    doctor_conf_free(&cgroup);
+}
+
+static bool is_wide(const char *bind)
+{
+    static const char *const wide[] = { "none", "no",    "socket", "sockets",
+                                        "ldom", "ldoms", "board",  "boards" };
+    for (unsigned i = 0; i < sizeof(wide) / sizeof(*wide); i++)
+        if (!strcasecmp(bind, wide[i]))
+            return true;
+    return false;
+}
+
+/* Returns true if a list such as "node[1-4],login" may name this host. Only the part before a
+ * bracket is compared, which is enough to exclude other kinds of nodes. */
+static bool may_name(const char *list, const char *host)
+{
+    size_t length = strcspn(host, ".");
+    while (*list) {
+        size_t own = strcspn(list, ",["), rest = own;
+        if (list[own] == '[')
+            rest += strcspn(list + own, "]");
+        rest += strcspn(list + rest, ",");
+        if ((list[own] == '[' ? own <= length : own == length) && !strncmp(list, host, own))
+            return true;
+        list += rest;
+        list += *list == ',';
+    }
+    return false;
+}
+
+void doctor_check_cpu_bind(struct doctor *d)
+{
+    static const char *const defaults[] = { "None", "Sockets" };
+    const char *param = doctor_conf_value(&d->slurm, "TaskPluginParam");
+    for (unsigned i = 0; i < 2; i++)
+        if (doctor_list_has(param, "", defaults[i]))
+            doctor_report(d, "cpu-bind-default", "TaskPluginParam", "TaskPluginParam=%s.", param);
+    for (unsigned i = 0; i < d->slurm.count; i++) {
+        const struct doctor_entry *entry = &d->slurm.entries[i];
+        bool node = !strcasecmp(entry->block, "NodeName");
+        if (strcasecmp(entry->key, "CpuBind") || !is_wide(entry->value))
+            continue;
+        if (node && d->role == DOCTOR_COMPUTE && strcasecmp(entry->name, "DEFAULT") &&
+            !may_name(entry->name, d->host))
+            continue;
+        doctor_report(d, "cpu-bind-default", entry->name, "%s=%s has CpuBind=%s.", entry->block,
+                      entry->name, entry->value);
+    }
+}
+
+void doctor_check_distribution(struct doctor *d)
+{
+    const char *select = doctor_conf_value(&d->slurm, "SelectType");
+    const char *parameters = doctor_conf_value(&d->slurm, "SelectTypeParameters");
+    if (!*d->slurm.path)
+        return;
+    if (select ? !strcasecmp(select, "select/linear") : !parameters)
+        return; /* whole nodes: there is nothing to choose; or a default that differs by version */
+    if (!doctor_list_has(parameters, "", "CR_CORE_DEFAULT_DIST_BLOCK"))
+        doctor_report(d, "core-distribution", "", "SelectTypeParameters=%s.",
+                      parameters ? parameters : "(not set)");
+}
+
+/* --- many nodes that call at once ------------------------------------------------------------- */
+
+#define HOSTS_MAX 1000000ul
+
+/* Counts the numbers in "1-4,07]", and finds their end. */
+static unsigned long count_ranges(const char **at)
+{
+    unsigned long count = 0;
+    const char *c = *at;
+    while (*c && *c != ']') {
+        char *end;
+        unsigned long first = strtoul(c, &end, 10), last = first;
+        if (*end == '-')
+            last = strtoul(end + 1, &end, 10);
+        count += last >= first && last - first < HOSTS_MAX ? last - first + 1 : 1;
+        c = end + strcspn(end, ",]");
+        c += *c == ',';
+    }
+    *at = c;
+    return count < HOSTS_MAX ? count : HOSTS_MAX;
+}
+
+/* Counts the nodes of a list such as "node[1-4],rack[1-2]n[01-40]". */
+static unsigned long count_hosts(const char *list)
+{
+    unsigned long count = 0, product = 1;
+    for (const char *c = list;; c++) {
+        if (*c == '[') {
+            c++;
+            product *= count_ranges(&c);
+            product = product < HOSTS_MAX ? product : HOSTS_MAX;
+        }
+        if (*c == ',' || !*c) {
+            count += product;
+            product = 1;
+        }
+        if (!*c)
+            return count < HOSTS_MAX ? count : HOSTS_MAX;
+    }
+}
+
+void doctor_check_backlog(struct doctor *d)
+{
+    unsigned long nodes = 0;
+    long backlog;
+    for (unsigned i = 0; i < d->slurm.count && nodes < HOSTS_MAX; i++) {
+        const struct doctor_entry *entry = &d->slurm.entries[i];
+        if (!strcasecmp(entry->key, "NodeName") && strcasecmp(entry->value, "DEFAULT"))
+            nodes += count_hosts(entry->value);
+    }
+    if (!nuioa_sysfs_number(d->top, &backlog, "proc/sys/net/core/somaxconn") && backlog >= 0 &&
+        (unsigned long)backlog < nodes)
+        doctor_report(d, "backlog", "", "net.core.somaxconn is %ld, slurm.conf has %lu nodes.",
+                      backlog, nodes);
+}

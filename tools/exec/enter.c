@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tools/exec/enter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/environment.h"
+#include "output/user_variables.h"
+#include "plan/bind.h"
+#include "tools/tool.h"
+
+#define BLOCK_SIZE (64 << 10)
+
+int exec_bind(const struct exec_plan *e)
+{
+    const struct nuioa_assignment *own = &e->plan.assignments[e->place.local];
+    char list[128];
+    if (e->stays || !own->moved)
+        return 0;
+    hwloc_bitmap_t got = hwloc_bitmap_alloc();
+    int rc = got ? nuioa_bind_cpus(0, own->cpus) : -1;
+    if (!rc)
+        rc = nuioa_bind_read(0, got);
+    if (!rc && !hwloc_bitmap_isequal(got, own->cpus))
+        rc = -1;
+    if (rc) {
+        nuioa_bind_cpus(0, e->cpus.own);
+        hwloc_bitmap_list_snprintf(list, sizeof(list), own->cpus);
+        rc = tool_fail("local rank %u may not run on all of CPUs %s: its CPUs stay", e->place.local,
+                       list);
+    }
+    hwloc_bitmap_free(got);
+    return rc;
+}
+
+void exec_unset_outer(void)
+{
+    for (const char *const *name = nuioa_environment_names; *name; name++)
+        unsetenv(*name);
+}
+
+/* The variables of nuioa replace what is set; those that other programs read do not. */
+static void set_block(const char *block, bool overwrite)
+{
+    char name[64];
+    const char *value;
+    while ((value = nuioa_block_next(&block, name, sizeof(name))))
+        if (overwrite || !nuioa_is_set_otherwise(environ, name))
+            setenv(name, value, overwrite);
+}
+
+/* The leaders of all nodes are known only if there is one node. */
+static void set_leaders(const struct exec_plan *e)
+{
+    char text[16];
+    if (!e->place.whole_job || !e->plan.order_count || !(e->options.export_set & NUIOA_EXPORT_ENV))
+        return;
+    snprintf(text, sizeof(text), "%u", e->plan.assignments[e->plan.order[0]].rank);
+    setenv("NUIOA_LEADERS", text, 1);
+}
+
+static void set_variables(struct exec_plan *e, char *block)
+{
+    const struct nuioa_options *o = &e->options;
+    uint32_t local = e->place.local;
+    bool placed = nuioa_threads_are_placed(environ);
+    if (nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
+        set_block(block, true);
+    set_leaders(e);
+    if (!exec_plan_lacks_gpus(e) &&
+        nuioa_environment_foreign(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
+        set_block(block, false);
+    if (!placed && nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block,
+                                             BLOCK_SIZE) >= 0)
+        set_block(block, false);
+}
+
+void exec_enter(struct exec_plan *e)
+{
+    struct nuioa_mempolicy memory;
+    char *block = malloc(BLOCK_SIZE);
+    if (block)
+        set_variables(e, block);
+    free(block);
+    int rc = nuioa_mempolicy_of(&e->plan.assignments[e->place.local], &memory);
+    if (!rc)
+        rc = nuioa_bind_memory(&memory);
+    if (rc)
+        nuioa_warn(&e->warnings, "the memory of local rank %u stays as it was: %s", e->place.local,
+                   strerror(-rc));
+}

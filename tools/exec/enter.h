@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOOL_EXEC_ENTER_H
+#define NUIOA_TOOL_EXEC_ENTER_H
+
+#include "tools/exec/plan.h"
+
+/* A process takes its part of the plan before it becomes the program. */
+
+/* Binds the process to its CPUs, and reads back whether it is there. Returns 0, also if its CPUs
+ * stay; or, after a message on stderr, an exit status: then the process has the CPUs it had. */
+int exec_bind(const struct exec_plan *exec);
+
+/* Removes the variables of nuioa that an outer step may have left. */
+void exec_unset_outer(void);
+
+/* Sets the memory policy and the environment. Faults are added to the warnings of *exec. */
+void exec_enter(struct exec_plan *exec);
+
+#endif

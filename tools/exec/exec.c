@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tools/exec/exec.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/report.h"
+#include "tools/exec/enter.h"
+#include "tools/exec/plan.h"
+#include "tools/json.h"
+#include "tools/plan_option.h"
+#include "tools/tool.h"
+#include "util/number.h"
+#include "util/variable.h"
+
+enum { NOT_STARTED = 126, NOT_FOUND = 127 }; /* exit status, as that of env(1) */
+
+static const char usage[] =
+    "usage: nuioa exec [OPTION]... -- PROGRAM [ARGUMENT]...\n"
+    "       nuioa exec --print [--json] [--topology FILE.xml|DIR] [OPTION]...\n"
+    "\n"
+    "Starts a program where its rank belongs, as srun --nuioa does, but without the plugin and\n"
+    "with any launcher: srun --cpu-bind=none nuioa exec -- ./app, or\n"
+    "mpirun --bind-to none nuioa exec -- ./app. What the launcher has bound stays where it is. It\n"
+    "is the same process, with its CPUs, memory policy and environment set; whatever fails, the\n"
+    "program runs.\n"
+    "\n"
+    "  --launcher NAME      openmpi, hydra, pals, torchrun, flux, jsm, slurm or pmix: whose\n"
+    "                       variables tell the local rank; default: those that are there\n"
+    "  --local-rank R       this process among those on its node, from 0, if no launcher tells\n"
+    "  --local-size N       how many there are\n"
+    "  --ranks LIST|block   which ranks of the job they are: such as 4-7; block: consecutive ones\n"
+    "  --cpus-per-task C    as for srun\n"
+    "  --explain            as --nuioa=explain: local rank 0 says where all are, and why\n"
+    "  --print              show what would be done for this process, and do nothing\n"
+    "  --json               with --print: for programs, an entry of tasks in nuioa plan --json\n"
+    "\n";
+
+/* The command line. */
+struct job {
+    const char *launcher, *local_rank, *local_size, *ranks, *cpus_per_task;
+    bool help, explain, print, json;
+    char **program; /* with its arguments; NULL: none */
+    struct launcher_typed typed;
+    struct exec_plan exec;
+};
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+static int set_option(struct tool_args *args, void *context)
+{
+    struct job *job = context;
+    return plan_option_set(args, &job->exec.options);
+}
+
+/* Cuts the command line at "--" into options and program. */
+static int split(struct job *job, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--")) {
+            job->program = argv[i + 1] ? argv + i + 1 : NULL;
+            return i;
+        }
+    return argc;
+}
+
+static int read_number(const char *option, const char *text, uint32_t min, uint32_t max,
+                       uint32_t *value)
+{
+    if (nuioa_parse_u32(text, max, value) || *value < min)
+        return tool_usage("exec", "--%s: '%s' is not a number from %u to %u", option, text, min,
+                          max);
+    return 0;
+}
+
+static int read_numbers(struct job *job)
+{
+    struct launcher_typed *typed = &job->typed;
+    *typed = (struct launcher_typed){ .launcher = job->launcher,
+                                      .ranks = job->ranks,
+                                      .has_local_rank = job->local_rank,
+                                      .has_local_size = job->local_size };
+    int rc = 0;
+    if (job->local_rank)
+        rc = read_number("local-rank", job->local_rank, 0, LAUNCHER_TASKS_MAX - 1,
+                         &typed->local_rank);
+    if (!rc && job->local_size)
+        rc = read_number("local-size", job->local_size, 1, LAUNCHER_TASKS_MAX, &typed->local_size);
+    if (!rc && job->cpus_per_task)
+        rc = read_number("cpus-per-task", job->cpus_per_task, 1, UINT16_MAX,
+                         &job->exec.cpus_per_task);
+    return rc;
+}
+
+static int read_arguments(struct job *job, int argc, char **argv)
+{
+    const struct tool_option options[] = {
+        { "launcher", &job->launcher, NULL },
+        { "local-rank", &job->local_rank, NULL },
+        { "local-size", &job->local_size, NULL },
+        { "ranks", &job->ranks, NULL },
+        { "cpus-per-task", &job->cpus_per_task, NULL },
+        { "explain", NULL, &job->explain },
+        { "print", NULL, &job->print },
+        { "json", NULL, &job->json },
+        { "help", NULL, &job->help },
+        { NULL, NULL, NULL },
+    };
+    struct nuioa_options *o = &job->exec.options;
+    nuioa_options_init(o);
+    o->mode = NUIOA_ON; /* the default is off, but here it was asked for */
+    o->asked = true;
+    int rc = tool_args_read(split(job, argc, argv), argv, options, set_option, job);
+    if (rc || job->help || o->help)
+        return rc;
+    nuioa_options_finish(o);
+    o->explain = o->explain || job->explain;
+    if (!job->print && !job->program)
+        return tool_usage("exec", "a program is missing: nuioa exec [OPTION]... -- PROGRAM");
+    if (job->json && !job->print)
+        return tool_usage("exec", "--json goes with --print");
+    if (*o->topology && !job->print)
+        return tool_usage("exec", "--topology goes with --print: it describes another machine");
+    return read_numbers(job);
+}
+
+/* --- where this process belongs --------------------------------------------------------------- */
+
+static bool is_slurm(const struct job *job)
+{
+    const struct launcher *launcher = job->exec.place.launcher;
+    return launcher && !strcmp(launcher->name, "slurm");
+}
+
+/* Returns true if the plugin has placed this process: it said so for this job and step, and the
+ * process is still where it said. */
+static bool is_placed(const struct job *job)
+{
+    const char *told = nuioa_variable(environ, "SLURM_NUIOA_STEP");
+    const char *cpus = nuioa_variable(environ, "NUIOA_CPUS");
+    const char *id = nuioa_variable(environ, "SLURM_JOB_ID");
+    const char *step = nuioa_variable(environ, "SLURM_STEP_ID");
+    char here[64], *own = NULL;
+    if (!told || !cpus || !id || !step || !is_slurm(job))
+        return false;
+    snprintf(here, sizeof(here), "%.31s.%.31s", id, step);
+    bool placed = !strcmp(told, here) &&
+                  hwloc_bitmap_list_asprintf(&own, job->exec.cpus.own) >= 0 && !strcmp(own, cpus);
+    free(own);
+    return placed;
+}
+
+/* As for srun, the number counts only if somebody typed it. */
+static void read_cpus_per_task(struct job *job)
+{
+    const char *text = nuioa_variable(environ, "SLURM_CPUS_PER_TASK");
+    uint32_t cpus;
+    if (!job->exec.cpus_per_task && text && is_slurm(job) &&
+        !nuioa_parse_u32(text, UINT16_MAX, &cpus))
+        job->exec.cpus_per_task = cpus;
+}
+
+/* Finds who this process is, and makes the plan. Returns 0, or an exit status after a message. */
+static int make_plan(struct job *job)
+{
+    struct exec_plan *e = &job->exec;
+    struct nuioa_error err = { "" };
+    int rc = launcher_find(&job->typed, environ, &e->place, &err);
+    if (rc == -EINVAL)
+        return tool_usage("exec", "%s", err.text);
+    if (!rc && !*e->options.topology)
+        rc = exec_cpus_read(&e->cpus, &err);
+    if (rc)
+        return tool_fail("%s%s", err.text, job->print ? "" : " (the program runs as it is)");
+    e->placed = is_placed(job);
+    read_cpus_per_task(job);
+    return e->placed && !job->print ? 0 : exec_plan_make(e, NULL);
+}
+
+/* --- what is said ----------------------------------------------------------------------------- */
+
+static void print_list(FILE *out, const char *name, hwloc_const_bitmap_t set)
+{
+    char *list = NULL;
+    if (hwloc_bitmap_list_asprintf(&list, set) >= 0)
+        fprintf(out, "%s%s", name, list);
+    free(list);
+}
+
+/* Prints one line: what this process alone gets. */
+static void print_own(const struct exec_plan *e, FILE *out)
+{
+    const struct nuioa_assignment *own = &e->plan.assignments[e->place.local];
+    char text[256];
+    fprintf(out, "nuioa: %s: local rank %u of %u", e->node.host, e->place.local, e->place.count);
+    if (e->place.launcher)
+        fprintf(out, " (%s)", e->place.launcher->name);
+    if (e->place.rank != UINT32_MAX)
+        fprintf(out, ", rank %u", e->place.rank);
+    print_list(out, ": CPUs ", own->cpus);
+    fprintf(out, ", memory %s", nuioa_memory_text(own, text, sizeof(text)));
+    if (own->nic >= 0)
+        fprintf(out, ", NIC %s", nuioa_nics_brief(own, &e->node, text, sizeof(text)));
+    if (own->level != NUIOA_NO_LEVEL)
+        fprintf(out, ", level %u", own->level);
+    fprintf(out, ": %s\n", e->plan.reason);
+}
+
+static void print_warnings(const struct nuioa_warnings *warnings)
+{
+    for (unsigned i = 0; i < warnings->count; i++)
+        fprintf(stderr, "nuioa: warning: %s\n", warnings->text[i]);
+}
+
+/* Local rank 0 speaks for all processes of the node. */
+static void report(const struct exec_plan *e)
+{
+    const struct nuioa_options *o = &e->options;
+    if (e->place.local > 0)
+        return;
+    if (o->coll || *o->trace)
+        fputs("nuioa: warning: --coll and --trace need the plugin: nothing is preloaded\n", stderr);
+    if (!o->report && !o->explain) {
+        print_warnings(&e->warnings);
+        if (*o->distances)
+            print_warnings(&e->node.warnings);
+        return;
+    }
+    if (!e->placed && o->export_set & NUIOA_EXPORT_FOREIGN && exec_plan_lacks_gpus(e))
+        fputs("nuioa: export: no variable chooses NICs, because nobody knows which GPUs this "
+              "process has\n",
+              stderr);
+    if (e->placed) {
+        fputs("nuioa: the plugin has placed this rank: nothing is left to do\n", stderr);
+    } else if (e->stays) {
+        print_own(e, stderr);
+    } else {
+        char *text = nuioa_report_text(&e->plan, &e->node, o, o->explain);
+        fputs(text ? text : "nuioa: no report: out of memory\n", stderr);
+        free(text);
+    }
+}
+
+static int print(struct job *job)
+{
+    const struct exec_plan *e = &job->exec;
+    print_warnings(&e->warnings);
+    if (job->json)
+        return tool_json_task(&e->plan, &e->node, e->place.local, e->place.rank != UINT32_MAX,
+                              e->plan.order_count || (e->place.ranks && !e->stays));
+    print_own(e, stdout);
+    return TOOL_DONE;
+}
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+/* Takes the part of the plan that belongs to this process. Whatever fails, the program runs. */
+static void take_part(struct job *job)
+{
+    struct exec_plan *e = &job->exec;
+    if (e->placed || e->options.mode == NUIOA_OFF) {
+        report(e);
+        return;
+    }
+    exec_unset_outer();
+    if (exec_bind(e) && exec_plan_make(e, "its CPUs could not be set: they stay"))
+        return;
+    exec_enter(e);
+    report(e);
+}
+
+static int start(struct job *job)
+{
+    fflush(NULL);
+    execvp(job->program[0], job->program);
+    int why = errno;
+    tool_fail("%s: %s", job->program[0], strerror(why));
+    return why == ENOENT ? NOT_FOUND : NOT_STARTED;
+}
+
+static int print_help(void)
+{
+    char *table = nuioa_options_help();
+    fputs(usage, stdout);
+    return tool_print(table);
+}
+
+static int run(struct job *job)
+{
+    bool off = nuioa_options_idle(&job->exec.options) && !job->print;
+    int rc = off ? 0 : make_plan(job);
+    if (rc == TOOL_USAGE || (rc && job->print))
+        return rc;
+    if (job->print)
+        return print(job);
+    if (!rc && !off)
+        take_part(job);
+    return start(job);
+}
+
+int tool_exec(int argc, char **argv)
+{
+    struct job job;
+    memset(&job, 0, sizeof(job));
+    int rc = read_arguments(&job, argc, argv);
+    if (!rc)
+        rc = job.help || job.exec.options.help ? print_help() : run(&job);
+    exec_plan_free(&job.exec);
+    return rc;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOOL_LAUNCHER_H
+#define NUIOA_TOOL_LAUNCHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tools/exec/launcher_table.h"
+#include "util/error.h"
+
+/* The place of the calling process among those on its node. It is said by the environment that the
+ * launcher made, or by what the user typed. */
+
+#define LAUNCHER_TASKS_MAX 65536
+
+/* These values the user typed. They go before what the environment says. */
+struct launcher_typed {
+    const char *launcher; /* a name of the table, or NULL */
+    const char *ranks;    /* a list such as "4-7", "block", or NULL */
+    bool has_local_rank, has_local_size;
+    uint32_t local_rank, local_size;
+};
+
+struct launcher_place {
+    const struct launcher *launcher; /* NULL: none was found or typed */
+    uint32_t local, count;           /* this process, from 0, of `count` on this node */
+    uint32_t rank;                   /* in the job; UINT32_MAX: not known */
+    uint32_t *ranks;                 /* [count], by local rank: in the job; NULL: not known */
+    bool whole_job;                  /* all ranks of the job are known to be on this node */
+};
+
+/* Finds the place of the calling process. `environment` has the form of util/variable.h. Returns 0;
+ * or -EINVAL if what was typed is wrong, -ENOENT if the environment does not say enough or
+ * contradicts itself, or -ENOMEM, all with *err, which says what was looked at and what to type.
+ * The caller calls launcher_place_free in any case. */
+int launcher_find(const struct launcher_typed *typed, char *const *environment,
+                  struct launcher_place *place, struct nuioa_error *err);
+
+/* Frees what *place holds, and clears it. */
+void launcher_place_free(struct launcher_place *place);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tools/exec/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "output/user_variables.h"
+#include "plan/rail.h"
+#include "tools/tool.h"
+#include "topology/cache.h"
+#include "topology/gpu_visible.h"
+#include "topology/nic_subnet.h"
+#include "util/number.h"
+#include "util/variable.h"
+
+/* --- the node --------------------------------------------------------------------------------- */
+
+/* Reads the cache. The default one may be missing or not be for this process: then nothing is
+ * said. */
+static int read_cache(struct exec_plan *e, const char *distances, struct nuioa_error *err)
+{
+    char path[NUIOA_CACHE_PATH_SIZE];
+    if (*e->options.cache)
+        return nuioa_cache_read(e->options.cache, distances, &e->node, err);
+    nuioa_cache_path(path);
+    return nuioa_cache_read(path, distances, &e->node, err);
+}
+
+/* Forgets the state of the ports: a port that goes down while processes start must not give them
+ * different plans. */
+static void forget_ports(struct nuioa_node *node)
+{
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        node->nics[i].state = NUIOA_NIC_UNKNOWN;
+        node->nics[i].rate_mbps = 0;
+    }
+    nuioa_nic_judge(node);
+}
+
+/* hwloc runs in a child process with a deadline, because it can hang on broken firmware. */
+static int load_node(struct exec_plan *e)
+{
+    const struct nuioa_options *o = &e->options;
+    const struct nuioa_source source = { *o->topology ? o->topology : NULL,
+                                         *o->distances ? o->distances : NULL };
+    struct nuioa_error err = { "" };
+    if (source.topology)
+        return nuioa_node_load(&e->node, &source, &err) ? tool_fail("%s", err.text) : 0;
+    int rc = read_cache(e, source.distances, &err);
+    if (rc && *o->cache)
+        nuioa_warn(&e->warnings, "cache not used: %s", err.text);
+    if (rc && nuioa_cache_discover(&source, o->deadline_ms, &e->node, &err))
+        return tool_fail("%s", err.text);
+    forget_ports(&e->node);
+    return 0;
+}
+
+/* --- CPUs ------------------------------------------------------------------------------------- */
+
+/* Returns true if the Slurm job has only some CPUs of the node, and no cpuset says which. Slurm may
+ * count cores as CPUs. */
+static bool is_part_of_node(const struct exec_plan *e)
+{
+    const char *text = nuioa_variable(environ, "SLURM_CPUS_ON_NODE");
+    uint32_t cpus;
+    if (!text || nuioa_parse_u32(text, UINT32_MAX, &cpus) ||
+        hwloc_bitmap_weight(e->cpus.all) < (int)e->node.pu_count)
+        return false;
+    return cpus < e->node.pu_count && cpus != e->node.core_count;
+}
+
+/* Returns why this process keeps its CPUs, or NULL if they may be chosen. */
+static const char *must_stay(const struct exec_plan *e)
+{
+    if (e->placed)
+        return "the plugin has placed this rank";
+    if (e->options.force)
+        return NULL;
+    if (!hwloc_bitmap_isequal(e->cpus.own, e->cpus.all))
+        return "the launcher has bound this rank: its CPUs stay (mpirun --bind-to none, or srun "
+               "--cpu-bind=none, leaves them to nuioa)";
+    if (e->place.launcher && e->place.launcher->divides)
+        return "the launcher gives each rank CPUs of its own: they stay";
+    if (e->cpus.has_quota)
+        return "the container has a quota of time, and shares its CPUs with others: they stay "
+               "(a cpuset of its own, or --nuioa=force)";
+    return NULL;
+}
+
+/* Leaves in `cpus` those that hwloc knows. */
+static void keep_known(const struct nuioa_node *node, hwloc_bitmap_t cpus)
+{
+    hwloc_bitmap_t known = hwloc_bitmap_alloc();
+    for (uint32_t i = 0; known && i < node->pu_count; i++)
+        hwloc_bitmap_set(known, node->pus[i].os_index);
+    if (known)
+        hwloc_bitmap_and(cpus, cpus, known);
+    hwloc_bitmap_free(known);
+}
+
+/* --- GPUs ------------------------------------------------------------------------------------- */
+
+/* Another machine is not asked what may be opened there: all of it. */
+static bool find_openable(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
+                          hwloc_bitmap_t openable)
+{
+    if (!node->emulated)
+        return nuioa_gpus_openable(node, devices, openable);
+    return !node->gpu_count || !hwloc_bitmap_set_range(openable, 0, (int)node->gpu_count - 1);
+}
+
+/* Returns true if Slurm may have given the same GPUs to several tasks, but not all of the step's.
+ */
+static bool slurm_may_share(void)
+{
+    static const char *const names[] = { "SLURM_TRES_BIND", "SLURMD_TRES_BIND" };
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const char *bind = nuioa_variable(environ, names[i]);
+        if (bind && (strstr(bind, "closest") || strstr(bind, "mask_gpu")))
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if this process has the GPUs that it sees: it sees only one, or no other process of
+ * the job is on the node; or somebody has given it a part of those that Slurm lists for the step.
+ * Without a list others may see the same ones. */
+static bool has_what_it_sees(const struct exec_plan *e)
+{
+    if (e->seen_gpu_count <= 1 || e->place.count <= 1)
+        return true;
+    return e->seen_gpu_count < nuioa_gpus_of_step(environ) && !slurm_may_share();
+}
+
+/* Returns true if Slurm gave the step the GPUs that this process sees, and so the other processes
+ * may see them, too. Without Slurm's list nobody knows. */
+static bool sees_the_step(const struct exec_plan *e)
+{
+    uint32_t count = nuioa_gpus_of_step(environ);
+    return e->sees_gpus && count && e->seen_gpu_count >= count;
+}
+
+/* Finds the GPUs that this process sees. Without memory they are not known. */
+static void find_gpus(struct exec_plan *e)
+{
+    const struct nuioa_node *node = &e->node;
+    struct nuioa_gpu_device *devices = calloc(node->gpu_count + 1, sizeof(*devices));
+    hwloc_bitmap_t openable = hwloc_bitmap_alloc(), gpus = hwloc_bitmap_alloc();
+    if (devices && openable && gpus) {
+        nuioa_gpu_devices_read(node, "", devices);
+        bool counted = find_openable(node, devices, openable);
+        e->sees_gpus = nuioa_gpus_visible(node, devices, environ, counted ? openable : NULL, gpus);
+        if (e->sees_gpus || (counted && hwloc_bitmap_copy(gpus, openable) >= 0))
+            e->seen_gpus = calloc(node->gpu_count + 1, sizeof(*e->seen_gpus));
+    }
+    for (uint32_t i = 0; e->seen_gpus && i < node->gpu_count; i++)
+        if (hwloc_bitmap_isset(gpus, i))
+            e->seen_gpus[e->seen_gpu_count++] = i;
+    e->has_gpus = e->seen_gpus && e->sees_gpus && has_what_it_sees(e);
+    hwloc_bitmap_free(openable);
+    hwloc_bitmap_free(gpus);
+    free(devices);
+}
+
+/* Says of the tasks which GPUs they have: those of the others are not known. Those that this
+ * process sees without having them, the others see, too. Where ranks may move in spite of GPUs, all
+ * processes must make the same plan, so none uses what it alone knows. */
+static void fill_gpus(struct exec_plan *e)
+{
+    struct nuioa_task *tasks = e->input.tasks, *own = &tasks[e->place.local];
+    bool none = !e->node.gpu_count || e->gpus == NUIOA_GPUS_NONE;
+    bool use = !none && e->seen_gpus && (!e->options.force || e->stays);
+    for (uint32_t i = 0; i < e->place.count; i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): plan_input has made the tasks. */
+        tasks[i].gpus_known = none;
+        tasks[i].seen = use && !e->has_gpus ? e->seen_gpus : NULL;
+        tasks[i].seen_count = tasks[i].seen ? e->seen_gpu_count : 0;
+        tasks[i].gpus_shared = tasks[i].seen && sees_the_step(e);
+    }
+    if (!use || !e->has_gpus)
+        return;
+    own->gpus = e->seen_gpus;
+    own->gpu_count = e->seen_gpu_count;
+    own->gpus_known = true;
+}
+
+/* --- the request ------------------------------------------------------------------------------ */
+
+static int fill_input(struct exec_plan *e, const char *stay)
+{
+    struct plan_input *input = &e->input;
+    uint32_t count = e->place.count;
+    *input = (struct plan_input){
+        .command = "exec",
+        .task_count = count,
+        .cpus_per_task = e->cpus_per_task,
+        .ranks = malloc(count * sizeof(*input->ranks)),
+        .binding = "none",
+        .allowed = hwloc_bitmap_dup(e->node.emulated ? e->node.allowed_cpus
+                                    : stay           ? e->cpus.own
+                                                     : e->cpus.all),
+    };
+    if (!input->ranks || !input->allowed)
+        return tool_fail("out of memory");
+    for (uint32_t i = 0; i < count; i++)
+        input->ranks[i] = e->place.ranks ? e->place.ranks[i] : i;
+    if (!e->node.emulated) {
+        keep_known(&e->node, input->allowed);
+        hwloc_bitmap_copy(e->node.allowed_cpus, input->allowed);
+    }
+    return 0;
+}
+
+/* Outside of Slurm all GPUs of the node may be used if no variable names some. */
+static bool sees_gpu(const struct exec_plan *e)
+{
+    bool slurm = e->place.launcher && !strcmp(e->place.launcher->name, "slurm");
+    return e->gpus > NUIOA_GPUS_NONE ||
+           (e->gpus == NUIOA_GPUS_UNKNOWN && !slurm && e->node.gpu_count);
+}
+
+static int fill_request(struct exec_plan *e, const char *stay, struct nuioa_request *request)
+{
+    int rc = fill_input(e, stay);
+    if (!rc)
+        rc = plan_input_request(&e->input, &e->node, &e->options, request, &e->warnings);
+    if (rc)
+        return rc;
+    fill_gpus(e);
+    request->allowed_numas = e->node.emulated ? NULL : e->cpus.numas;
+    request->threads = nuioa_omp_threads(environ);
+    request->threads_by_user = nuioa_threads_are_placed(environ);
+    request->memory_by_user = e->cpus.has_memory_policy;
+    request->unconfined = !e->options.force && !e->node.emulated && is_part_of_node(e);
+    request->overlaps = nuioa_variable(environ, "SLURM_OVERLAP") != NULL;
+    request->sees_gpu = !e->node.emulated && sees_gpu(e);
+    request->bound_by_user = stay != NULL;
+    request->stay = stay;
+    return 0;
+}
+
+/* Without the ranks of the others, hints cannot be used, and no leader can be named. */
+static void forget_ranks(struct exec_plan *e)
+{
+    if (*e->options.hints)
+        nuioa_warn(&e->warnings,
+                   "hints: not used: which ranks of the job are on this node is not known (--ranks "
+                   "block: consecutive ones; --ranks LIST)");
+    *e->options.hints = '\0';
+    e->options.leader = NUIOA_LEADER_OFF;
+}
+
+/* --- the NIC ---------------------------------------------------------------------------------- */
+
+static bool is_taken(const struct exec_plan *e, uint32_t nic)
+{
+    struct nuioa_rails rails;
+    bool taken = false;
+    if (nuioa_rails_init(&rails, &e->node, &e->options, NULL, NULL))
+        return false;
+    for (unsigned r = 0; r < rails.count; r++)
+        taken = taken || rails.nic[r] == nic;
+    nuioa_rails_free(&rails);
+    return taken;
+}
+
+/* Moves the NICs of `from` to `to`. */
+static void take_nics(struct nuioa_assignment *to, struct nuioa_assignment *from)
+{
+    free(to->nics);
+    to->nics = from->nics;
+    to->nic_count = from->nic_count;
+    to->nic = from->nic;
+    to->path = from->path;
+    to->level = from->level;
+    from->nics = NULL;
+    from->nic_count = 0;
+}
+
+/* Chooses the NIC of this process anew if its own is down, or none that would be chosen: now the
+ * state of the ports is read. All tasks are asked for as if they were here, so that they share
+ * NICs that are equally near. */
+static int check_nic(struct exec_plan *e, const struct nuioa_request *request)
+{
+    struct nuioa_assignment *own = &e->plan.assignments[e->place.local];
+    struct nuioa_request again = *request;
+    struct nuioa_plan plan;
+    struct nuioa_error err = { "" };
+    nuioa_node_refresh(&e->node);
+    bool taken = true;
+    for (uint32_t k = 0; k < own->nic_count; k++)
+        taken = taken && is_taken(e, own->nics[k]);
+    if (taken)
+        return 0;
+    for (uint32_t i = 0; i < e->place.count; i++)
+        e->input.tasks[i].cpus = own->cpus;
+    again.stay = "";
+    if (nuioa_plan_make(&again, &plan, &err))
+        return tool_fail("%s", err.text);
+    take_nics(own, &plan.assignments[e->place.local]);
+    nuioa_plan_free(&plan);
+    return 0;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static void free_made(struct exec_plan *e)
+{
+    nuioa_plan_free(&e->plan);
+    plan_input_free(&e->input);
+    nuioa_node_free(&e->node);
+    nuioa_warnings_clear(&e->warnings);
+    free(e->seen_gpus);
+    e->seen_gpus = NULL;
+    e->seen_gpu_count = 0;
+}
+
+int exec_plan_make(struct exec_plan *e, const char *stay)
+{
+    struct nuioa_request request;
+    struct nuioa_error err = { "" };
+    free_made(e);
+    e->gpus = nuioa_gpus_given(environ);
+    int rc = load_node(e);
+    if (rc)
+        return rc;
+    find_gpus(e);
+    if (e->options.export_set & NUIOA_EXPORT_FOREIGN)
+        nuioa_nic_subnets_read(&e->node);
+    if (!stay && !e->node.emulated)
+        stay = must_stay(e);
+    e->stays = stay != NULL;
+    if (stay)
+        e->options.leader = NUIOA_LEADER_OFF; /* it would need the CPUs of the others */
+    if (!e->place.ranks)
+        forget_ranks(e);
+    rc = fill_request(e, stay, &request);
+    if (rc)
+        return rc;
+    if (nuioa_plan_make(&request, &e->plan, &err))
+        return tool_fail("%s", err.text);
+    for (unsigned i = 0; i < e->plan.warnings.count; i++)
+        nuioa_warn(&e->warnings, "%s", e->plan.warnings.text[i]);
+    return check_nic(e, &request);
+}
+
+bool exec_plan_lacks_gpus(const struct exec_plan *e)
+{
+    if (!e->node.gpu_count)
+        return e->gpus > NUIOA_GPUS_NONE;
+    return !e->plan.assignments[e->place.local].gpus_known;
+}
+
+void exec_plan_free(struct exec_plan *e)
+{
+    free_made(e);
+    launcher_place_free(&e->place);
+    exec_cpus_free(&e->cpus);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/* Prints the measurement, for people and for programs. */
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/probe/probe.h"
+#include "tools/probe/distances.h"
+#include "tools/probe/print.h"
+#include "tools/tool.h"
+#include "topology/distance.h"
+
+static size_t at(const struct probe *p, uint32_t i, uint32_t j)
+{
+    return (size_t)i * p->count + j;
+}
+
+static bool is_link(const struct probe *p, uint32_t i, uint32_t j)
+{
+    return i != j && p->graph.hops && p->graph.hops[at(p, i, j)] == 1;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* No screen has 512 columns, but a pager shows them. */
+static void print_matrix(const struct probe *p, FILE *out)
+{
+    fprintf(out, "\n        ");
+    for (uint32_t j = 0; j < p->count; j++)
+        fprintf(out, "%6u ", p->numa[j]);
+    fprintf(out, "  memory of NUMA node\n");
+    for (uint32_t i = 0; i < p->count; i++) {
+        fprintf(out, "  %6u", p->numa[i]);
+        for (uint32_t j = 0; j < p->count; j++)
+            fprintf(out, "%6.*f%c", p->latency.local_ns > 0 ? 1 : 0,
+                    nuioa_latency_at(&p->latency, i, j), is_link(p, i, j) ? '*' : ' ');
+        fputs("\n", out);
+    }
+}
+
+static void print_links(const struct probe *p, FILE *out)
+{
+    const struct nuioa_link_graph *graph = &p->graph;
+    fprintf(out, "\nlinks (*): %u entries of the matrix are minimal, which makes %u links\n ",
+            2 * graph->link_count, graph->link_count);
+    int column = 1;
+    for (uint32_t k = 0; k < graph->link_count; k++) {
+        char text[32];
+        int length = snprintf(text, sizeof(text), " %u-%u", p->numa[graph->links[k].a],
+                              p->numa[graph->links[k].b]);
+        if (column + length > 96)
+            column = fprintf(out, "\n ") - 1;
+        column += length;
+        fputs(text, out);
+    }
+    fprintf(out, "\none link: %.1f ns%s\n", graph->quantum_ns,
+            graph->grouped ? " inside of a group of NUMA nodes, more between groups" : "");
+}
+
+static void print_routes(const struct probe *p, FILE *out)
+{
+    const struct nuioa_link_graph *graph = &p->graph;
+    bool said = false;
+    for (uint32_t i = 0; i < p->count; i++)
+        for (uint32_t j = i + 1; j < p->count; j++) {
+            uint32_t there = graph->routed[at(p, i, j)], back = graph->routed[at(p, j, i)];
+            if (there == back)
+                continue;
+            if (!said)
+                fprintf(out, "routes that differ by direction, in links:\n");
+            said = true;
+            fprintf(out, "  %u->%u %u, %u->%u %u\n", p->numa[i], p->numa[j], there, p->numa[j],
+                    p->numa[i], back);
+        }
+}
+
+static void print_ports(const struct probe *p, FILE *out)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < p->count && p->links_per_node; i++) {
+        uint32_t degree = nuioa_link_graph_degree(&p->graph, i);
+        if (degree > p->links_per_node)
+            fprintf(out, "NUMA node %u has %u links, more than --links-per-node %u\n", p->numa[i],
+                    degree, p->links_per_node);
+        any = any || degree < p->links_per_node;
+    }
+    if (!p->links_per_node)
+        return;
+    fprintf(out, "free ports, with %u links a node:%s", p->links_per_node, any ? "" : " none");
+    for (uint32_t i = 0; i < p->count; i++)
+        if (nuioa_link_graph_degree(&p->graph, i) < p->links_per_node)
+            fprintf(out, " %u", p->numa[i]);
+    fputs(any ? ": I/O may be there\n" : "\n", out);
+}
+
+void probe_print_cost(const struct probe_cost *cost, FILE *out)
+{
+    fprintf(out, "for plugstack.conf: remote_cost=%.2f", cost->remote);
+    if (cost->has_hop)
+        fprintf(out, " hop_cost=%.2f", cost->hop);
+    fprintf(out, "%s\n", cost->has_hop ? "" : " (hop_cost needs a figure from two levels away)");
+}
+
+void probe_print(const struct probe *p, FILE *out)
+{
+    if (p->matrix)
+        fprintf(out, "%s: ", p->matrix);
+    else
+        fprintf(out, "%s: ", p->node.host);
+    fprintf(out, "%u NUMA node%s", p->count, p->count == 1 ? "" : "s");
+    if (p->latency.local_ns > 0)
+        fprintf(out, ", a load from local memory takes %.1f ns", p->latency.local_ns);
+    if (p->latency.noise_ns > 0)
+        fprintf(out, ", +- %.1f ns", p->latency.noise_ns);
+    fputs("\n", out);
+    if (p->count > 1) {
+        fprintf(out, "\nmore than a load from local memory, ns, by the NUMA node of the core\n");
+        print_matrix(p, out);
+    }
+    if (p->graph.accepted && p->count > 1) {
+        print_links(p, out);
+        print_routes(p, out);
+        print_ports(p, out);
+    }
+    if (p->cost.has_remote)
+        probe_print_cost(&p->cost, out);
+    if (p->check && p->graph.accepted)
+        probe_print_check(p, out);
+    if (p->out && p->graph.accepted)
+        fprintf(out, "written: %s, for distances=%s in plugstack.conf\n", p->out, p->out);
+}
+
+/* --- the firmware ----------------------------------------------------------------------------- */
+
+struct check {
+    unsigned merged, inverted, one_way;          /* pairs */
+    unsigned firmware_classes, measured_classes; /* the most of any row */
+};
+
+static void compare_row(const struct nuioa_distance *f, const struct nuioa_distance *m, uint32_t i,
+                        struct check *check)
+{
+    for (uint32_t j = 0; j < f->count; j++) {
+        unsigned fj = nuioa_level_at(f, i, j), mj = nuioa_level_at(m, i, j);
+        check->firmware_classes = fj > check->firmware_classes ? fj : check->firmware_classes;
+        check->measured_classes = mj > check->measured_classes ? mj : check->measured_classes;
+        for (uint32_t k = j + 1; k < f->count && j != i; k++) {
+            unsigned fk = nuioa_level_at(f, i, k), mk = nuioa_level_at(m, i, k);
+            check->merged += k != i && fj == fk && mj != mk;
+            check->inverted += k != i && ((fj < fk && mj > mk) || (fj > fk && mj < mk));
+        }
+    }
+    for (uint32_t j = i + 1; j < f->count; j++)
+        check->one_way += nuioa_distance_at(f, i, j) == nuioa_distance_at(f, j, i) &&
+                          nuioa_distance_at(m, i, j) != nuioa_distance_at(m, j, i);
+}
+
+/* Returns false without memory. */
+static bool compare(const struct probe *p, struct check *check)
+{
+    const struct nuioa_distance *firmware = &p->node.distance;
+    struct nuioa_distance measured = { .count = firmware->count, .matrix = probe_distances(p) };
+    measured.level = calloc((size_t)measured.count * measured.count, sizeof(*measured.level));
+    *check = (struct check){ 0 };
+    bool done = measured.matrix && measured.level;
+    if (done)
+        nuioa_distance_levels(&measured);
+    for (uint32_t i = 0; done && i < firmware->count; i++)
+        compare_row(firmware, &measured, i, check);
+    free(measured.matrix);
+    free(measured.level);
+    return done;
+}
+
+void probe_print_check(const struct probe *p, FILE *out)
+{
+    struct check c;
+    bool slit = p->node.distance.source == NUIOA_DISTANCE_SLIT;
+    const char *source = slit ? "the firmware (SLIT)" : "the machine's structure";
+    if (p->node.numa_count == 1) {
+        fprintf(out, "check: one NUMA node, nothing to compare\n");
+        return;
+    }
+    if (!compare(p, &c))
+        return;
+    if (!slit)
+        fprintf(out, "check: the firmware gives no usable distances (SLIT)\n");
+    fprintf(out, "check: %s tells %u distance%s of remote memory apart, measured are %u\n", source,
+            c.firmware_classes, c.firmware_classes == 1 ? "" : "s", c.measured_classes);
+    if (c.merged)
+        fprintf(out,
+                "check: hidden: in %u cases two NUMA nodes are said to be equally far and are "
+                "not\n",
+                c.merged);
+    if (c.inverted)
+        fprintf(out,
+                "check: wrong: in %u cases the farther of two NUMA nodes is said to be the "
+                "nearer\n",
+                c.inverted);
+    if (c.one_way)
+        fprintf(out, "check: hidden: %u pairs are not as far in one direction as in the other\n",
+                c.one_way);
+    if (!c.merged && !c.inverted && !c.one_way)
+        fprintf(out, "check: %s is right: a site file would change nothing\n", source);
+    else
+        fprintf(out, "check: --out FILE, and distances=FILE in plugstack.conf, make nuioa use what "
+                     "was measured\n");
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+/* Rounds to tenths, because further digits mean nothing. */
+static json_t *tenth(double value)
+{
+    double rounded = round(value * 10) / 10;
+    return rounded == round(rounded) ? json_integer((json_int_t)rounded) : json_real(rounded);
+}
+
+static json_t *latency_cell(const struct probe *p, uint32_t i, uint32_t j)
+{
+    return tenth(nuioa_latency_at(&p->latency, i, j));
+}
+
+static json_t *hops_cell(const struct probe *p, uint32_t i, uint32_t j)
+{
+    return json_integer(p->graph.hops[at(p, i, j)]);
+}
+
+static json_t *routed_cell(const struct probe *p, uint32_t i, uint32_t j)
+{
+    return json_integer(p->graph.routed[at(p, i, j)]);
+}
+
+static json_t *square(const struct probe *p,
+                      json_t *(*cell)(const struct probe *p, uint32_t i, uint32_t j))
+{
+    json_t *rows = json_array();
+    for (uint32_t i = 0; i < p->count; i++) {
+        json_t *row = json_array();
+        for (uint32_t j = 0; j < p->count; j++)
+            json_array_append_new(row, cell(p, i, j));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static json_t *links(const struct probe *p)
+{
+    json_t *list = json_array();
+    for (uint32_t k = 0; k < p->graph.link_count; k++)
+        json_array_append_new(list, json_pack("[ii]", (int)p->numa[p->graph.links[k].a],
+                                              (int)p->numa[p->graph.links[k].b]));
+    return list;
+}
+
+static json_t *free_ports(const struct probe *p)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < p->count; i++)
+        if (nuioa_link_graph_degree(&p->graph, i) < p->links_per_node)
+            json_array_append_new(list, json_integer(p->numa[i]));
+    return list;
+}
+
+static void put_graph(const struct probe *p, json_t *object)
+{
+    bool known = p->graph.accepted;
+    json_t *numa = json_array();
+    for (uint32_t i = 0; i < p->count; i++)
+        json_array_append_new(numa, json_integer(p->numa[i]));
+    json_object_set_new(object, "numa", numa);
+    json_object_set_new(object, "local_ns",
+                        p->latency.local_ns > 0 ? tenth(p->latency.local_ns) : json_null());
+    json_object_set_new(object, "noise_ns",
+                        p->latency.noise_ns > 0 ? tenth(p->latency.noise_ns) : json_null());
+    json_object_set_new(object, "latency_ns", square(p, latency_cell));
+    json_object_set_new(object, "quantum_ns",
+                        known && p->count > 1 ? tenth(p->graph.quantum_ns) : json_null());
+    json_object_set_new(object, "links", known ? links(p) : json_null());
+    json_object_set_new(object, "hops", known ? square(p, hops_cell) : json_null());
+    json_object_set_new(object, "routed", known ? square(p, routed_cell) : json_null());
+    json_object_set_new(object, "free_ports",
+                        known && p->links_per_node ? free_ports(p) : json_null());
+    json_object_set_new(object, "accepted", json_boolean(known));
+    json_object_set_new(object, "reason", json_string(p->graph.reason));
+}
+
+static json_t *check_object(const struct probe *p)
+{
+    struct check c;
+    if (!compare(p, &c))
+        return NULL;
+    return json_pack("{si si si si si}", "firmware_distances", (int)c.firmware_classes,
+                     "measured_distances", (int)c.measured_classes, "merged", (int)c.merged,
+                     "inverted", (int)c.inverted, "one_way", (int)c.one_way);
+}
+
+static json_t *hundredth(bool known, double value)
+{
+    return known ? json_real(round(value * 100) / 100) : json_null();
+}
+
+int probe_json(const struct probe *p)
+{
+    json_t *object = json_pack("{si}", "nuioa", 1);
+    if (p->count)
+        put_graph(p, object);
+    if (p->check && p->graph.accepted)
+        json_object_set_new(object, "check", check_object(p));
+    if (p->cost.has_remote) {
+        json_object_set_new(object, "remote_cost", hundredth(true, p->cost.remote));
+        json_object_set_new(object, "hop_cost", hundredth(p->cost.has_hop, p->cost.hop));
+    }
+    char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
+    json_decref(object);
+    if (!text)
+        return tool_fail("out of memory");
+    puts(text);
+    free(text);
+    return TOOL_DONE;
+}

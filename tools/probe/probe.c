@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/probe/heatmap.h"
+#include "tools/probe/probe.h"
+#include "tools/probe/distances.h"
+#include "tools/probe/measure.h"
+#include "tools/probe/print.h"
+#include "tools/tool.h"
+#include "topology/distance.h"
+#include "topology/distance_write.h"
+#include "topology/node_load.h"
+#include "util/number.h"
+
+#define LOCAL_NS_MAX 1e6
+
+static const char usage[] =
+    "usage: nuioa probe [--quick] [--out FILE] [--check] [--heatmap FILE.svg] [--json]\n"
+    "       nuioa probe --matrix FILE [--topology FILE.xml|DIR] [OPTION]...\n"
+    "       nuioa probe --throughput NEAR,FAR[,FARTHER...]\n"
+    "\n"
+    "nuioa probe measures how far the NUMA nodes of this machine really are from each other: how\n"
+    "long a load from memory takes between each pair. From that it finds the links between them.\n"
+    "Run it once for each type of node, while nothing else runs there.\n"
+    "\n"
+    "  --quick                   fewer and shorter measurements\n"
+    "  --out FILE                write the distances, for distances=FILE in plugstack.conf; other\n"
+    "                            types of nodes in FILE stay\n"
+    "  --check                   say what the firmware's distances (SLIT) hide\n"
+    "  --heatmap FILE.svg        draw the matrix\n"
+    "  --matrix FILE             read latencies that were measured elsewhere: a row on each line,\n"
+    "                            in nanoseconds above the local access, or in full with the\n"
+    "                            local access in the diagonal; - is standard input\n"
+    "  --local-ns NS             the local access of a matrix that is above it; --out needs it\n"
+    "  --topology FILE.xml|DIR   the machine that the matrix is from, for --out and --check;\n"
+    "                            this one if not given\n"
+    "  --links-per-node K        how many links a NUMA node can have: say where some are free\n"
+    "  --throughput NEAR,FAR...  compute remote_cost and hop_cost from throughputs of a network\n"
+    "                            benchmark, with the process beside the NIC, one level away, two\n"
+    "                            levels away...; nothing is measured\n"
+    "  --latency NEAR,FAR...     the same from latencies\n"
+    "  --json                    print JSON, for programs\n";
+
+static int read_arguments(struct probe *p, int argc, char **argv)
+{
+    const struct tool_option options[] = {
+        { "matrix", &p->matrix, NULL },
+        { "topology", &p->topology, NULL },
+        { "out", &p->out, NULL },
+        { "heatmap", &p->heatmap, NULL },
+        { "throughput", &p->throughput, NULL },
+        { "latency", &p->latency_figures, NULL },
+        { "links-per-node", &p->links_per_node_text, NULL },
+        { "local-ns", &p->local_ns_text, NULL },
+        { "quick", NULL, &p->quick },
+        { "check", NULL, &p->check },
+        { "json", NULL, &p->json },
+        { "help", NULL, &p->help },
+        { NULL, NULL, NULL },
+    };
+    int rc = tool_args_read(argc, argv, options, NULL, NULL);
+    if (rc || p->help)
+        return rc;
+    if (p->topology && !p->matrix)
+        return tool_usage(argv[0],
+                          "--topology goes with --matrix: only this machine can be measured");
+    if (p->quick && p->matrix)
+        return tool_usage(argv[0], "--quick and --matrix exclude each other");
+    if (p->throughput && p->latency_figures)
+        return tool_usage(argv[0], "--throughput and --latency exclude each other");
+    if (p->links_per_node_text &&
+        (nuioa_parse_u32(p->links_per_node_text, 1024, &p->links_per_node) || !p->links_per_node))
+        return tool_usage(argv[0], "--links-per-node: '%.40s' is not a number from 1 to 1024",
+                          p->links_per_node_text);
+    if (p->local_ns_text && !p->matrix)
+        return tool_usage(argv[0], "--local-ns goes with --matrix: this machine's is measured");
+    if (p->local_ns_text && (nuioa_parse_decimal(p->local_ns_text, &p->local_ns) ||
+                             !(p->local_ns >= 1 && p->local_ns <= LOCAL_NS_MAX)))
+        return tool_usage(argv[0], "--local-ns: '%.40s' is not a number from 1 to 1000000",
+                          p->local_ns_text);
+    struct nuioa_error err;
+    const char *figures = p->throughput ? p->throughput : p->latency_figures;
+    if (figures && probe_cost_read(&p->cost, figures, !p->throughput, &err))
+        return tool_usage(argv[0], "%s", err.text);
+    return 0;
+}
+
+int probe_cost_read(struct probe_cost *cost, const char *figures, bool is_time,
+                    struct nuioa_error *err)
+{
+    double near = 0, sum = 0;
+    unsigned count = 0;
+    *cost = (struct probe_cost){ 0 };
+    for (const char *rest = figures; rest; count++) {
+        char word[32];
+        double figure;
+        size_t length = strcspn(rest, ",");
+        snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), rest);
+        rest = rest[length] ? rest + length + 1 : NULL;
+        if (length > 31 || nuioa_parse_decimal(word, &figure) || !(figure > 0))
+            return nuioa_fail(err, -EINVAL, "--%s: '%.40s' is not NEAR,FAR[,FARTHER...]",
+                              is_time ? "latency" : "throughput", figures);
+        if (!count)
+            near = figure;
+        double more = fmax(0, (is_time ? figure / near : near / figure) - 1);
+        if (count == 1)
+            cost->remote = more;
+        else if (count > 1)
+            sum += fmax(0, more - cost->remote) / (count - 1);
+    }
+    if (count < 2)
+        return nuioa_fail(err, -EINVAL, "--%s: two figures at least, NEAR,FAR",
+                          is_time ? "latency" : "throughput");
+    cost->has_remote = true;
+    cost->has_hop = count > 2;
+    cost->hop = count > 2 ? sum / (count - 2) : 0;
+    return 0;
+}
+
+/* --- the matrix ------------------------------------------------------------------------------- */
+
+static int load_node(struct probe *p, struct nuioa_error *err)
+{
+    /* Without a site file: what is known without having measured. */
+    struct nuioa_source source = { p->topology, NULL };
+    int rc = nuioa_node_load(&p->node, &source, err);
+    p->has_node = !rc;
+    return rc;
+}
+
+static int read_latency(struct probe *p, struct nuioa_error *err)
+{
+    int rc = nuioa_latency_read(&p->latency, p->matrix, err);
+    if (rc)
+        return rc;
+    bool relative = !(p->latency.local_ns > 0);
+    if (p->local_ns_text && !relative)
+        return nuioa_fail(err, -EINVAL,
+                          "%s has the local access in its diagonal: leave out --local-ns",
+                          p->matrix);
+    if (p->out && relative && !p->local_ns_text)
+        return nuioa_fail(err, -EINVAL,
+                          "%s has times over the local access only, so how many times farther a "
+                          "NUMA node is cannot be written: give the local access with --local-ns",
+                          p->matrix);
+    if (relative)
+        p->latency.local_ns = p->local_ns;
+    return 0;
+}
+
+static int read_matrix(struct probe *p, struct nuioa_error *err)
+{
+    int rc = read_latency(p, err);
+    if (!rc && (p->topology || p->out || p->check))
+        rc = load_node(p, err);
+    if (rc)
+        return rc;
+    p->count = p->latency.count;
+    if (p->has_node && p->node.numa_count != p->count)
+        return nuioa_fail(err, -EINVAL, "%s has %u rows, but %s has %u NUMA node%s", p->matrix,
+                          p->count, p->topology ? p->topology : "this machine", p->node.numa_count,
+                          p->node.numa_count == 1 ? "" : "s");
+    p->numa = calloc(p->count, sizeof(*p->numa));
+    p->index = calloc(p->count, sizeof(*p->index));
+    if (!p->numa || !p->index)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < p->count; i++) {
+        p->index[i] = i;
+        p->numa[i] = p->has_node ? p->node.numas[i].os_index : i;
+    }
+    return 0;
+}
+
+static int write_out(const struct probe *p, struct nuioa_error *err)
+{
+    char how[96];
+    uint32_t *matrix = probe_distances(p);
+    if (!matrix)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    snprintf(how, sizeof(how), "nuioa probe: local access %.1f ns, one link %.1f ns",
+             p->latency.local_ns, p->graph.quantum_ns);
+    int rc = nuioa_distance_write_site(p->out, &p->node, matrix, how, err);
+    free(matrix);
+    return rc;
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int answer(struct probe *p)
+{
+    struct nuioa_error err = { "" };
+    bool only_figures = p->cost.has_remote && !p->matrix && !p->out && !p->check && !p->heatmap;
+    if (only_figures) {
+        if (p->json)
+            return probe_json(p);
+        probe_print_cost(&p->cost, stdout);
+        return TOOL_DONE;
+    }
+    int rc = p->matrix ? read_matrix(p, &err) : load_node(p, &err);
+    if (!rc && !p->matrix)
+        rc = probe_measure(p, &err);
+    if (!rc)
+        rc = nuioa_link_graph_infer(&p->graph, &p->latency, &err);
+    if (!rc && p->heatmap)
+        rc = probe_heatmap(p, p->heatmap, &err);
+    if (!rc && p->out && p->graph.accepted)
+        rc = write_out(p, &err);
+    if (rc)
+        return tool_fail("%s", err.text);
+    if (p->json)
+        rc = probe_json(p);
+    else
+        probe_print(p, stdout);
+    if (!p->graph.accepted)
+        return tool_fail("the matrix cannot be trusted: %s", p->graph.reason);
+    return rc;
+}
+
+int tool_probe(int argc, char **argv)
+{
+    struct probe probe = { 0 };
+    int status = read_arguments(&probe, argc, argv);
+    if (!status && probe.help)
+        status = tool_print(strdup(usage));
+    else if (!status)
+        status = answer(&probe);
+    if (probe.has_node)
+        nuioa_node_free(&probe.node);
+    nuioa_latency_free(&probe.latency);
+    nuioa_link_graph_free(&probe.graph);
+    free(probe.full_ns);
+    free(probe.numa);
+    free(probe.index);
+    return status;
+}
