@@ -261,9 +261,9 @@ def memory_as_said(machine, launch):
     if len(reports) != len(launch.steps()):
         return f"{len(reports)} reports came of {len(launch.steps())} steps"
     for t in launch.threads:  # of several reports nothing says which is whose
-        said = [report.memory.get(t["rank"], "") for report in reports]
+        said = [report.memory[t["rank"]] for report in reports if t["rank"] in report.memory]
         found = [memory_at(machine, text, t) for text in said]
-        if None in found:
+        if None in found or not found:
             return f"the report does not say where the memory of rank {t['rank']} is"
         if not any(found):
             return (f"the report says memory {said[0]} of rank {t['rank']}, and pages of its"
@@ -356,6 +356,18 @@ def gives_way(machine, row, step, before, sentence):
             and mine in heavy.values())
 
 
+def is_taken(machine, row, step, after, sentence):
+    """Whether each NIC that other ranks of the step are nearer to is that of another step's heavy
+    rank, another one is idle, and the report says that."""
+    masks = after.steps()[step][0]
+    heavy = {machine.nearest_nic(others[-1])
+             for name, (others, _) in after.steps().items() if name != step}
+    nearer = {machine.nearest_nic(cpus) for cpus in masks
+              if machine.distance(cpus) < machine.distance(masks[-1])}
+    return (row["hinted"] and "the load of other steps" in sentence and nearer
+            and nearer <= heavy < set(machine.nics))
+
+
 def is_memory_beside(machine, step, rank, before, after):
     """Whether memory of that rank is beside a NIC by a policy that it had not without nuioa."""
     mine = [[t for t in launch.threads if (t["step"], t["rank"]) == (step, rank)]
@@ -379,6 +391,8 @@ def judge_step(machine, row, step, before, after, sentence):
         return "as near as can be", ""
     if is_one_thread(row["line"]) and is_memory_beside(machine, step, key, before, after):
         return "nearer", ""
+    if is_taken(machine, row, step, after, sentence):
+        return "another NIC", ""
     missed = could_have(machine, row, after.steps()[step][0], allowed, key)
     # Without hints neighbours count, and how much is a matter of a rule, which the sentence names.
     apart = "neighbours apart" in sentence and not row["hinted"] and len(

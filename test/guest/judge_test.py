@@ -14,6 +14,7 @@ MACHINE = ["@node 0 0-3 10 20 30 40", "@node 1 4-7 20 10 20 30", "@node 2 8-11 3
            "@node 3 12-15 40 30 20 10", "@nic eth0 1 up", "@nic eth1 3 down", "@nic eth2 -1 up",
            *[f"@core {cpu} {cpu // 2 * 2}-{cpu // 2 * 2 + 1}" for cpu in range(16)]]
 DIVIDED = "the ranks divide the CPUs that they shared"
+LOAD = "no better exchange was found, with the load of other steps on the NICs"
 APART = "no hints, and moving a block would take neighbours apart"
 
 
@@ -93,6 +94,12 @@ CASES = [
      dict(TWO_NICS, beside="6-7")),
     ("... which was elsewhere", "farther", "farther from the NIC", (["4-5"], ["8-9"]),
      dict(TWO_NICS, beside="12-13")),
+    ("it stays, for the nearer NIC is another step's", "another NIC", "",
+     (["4-5", "8-9"], ["4-5", "8-9"]), dict(TWO_NICS, sentence=LOAD, beside="6-7")),
+    ("... which was elsewhere", "could not", "have equal masks",
+     (["4-5", "8-9"], ["4-5", "8-9"]), dict(TWO_NICS, sentence=LOAD, beside="12-13")),
+    ("... and the report does not say that", "could not", "have equal masks",
+     (["4-5", "8-9"], ["4-5", "8-9"]), dict(TWO_NICS, sentence="why", beside="6-7")),
     ("free CPUs were left", "could not", "NUMA node 1 is nearer", (["0-1"], ["0-1"]), {}),
     ("with hints, too", "could not", "NUMA node 1 is nearer",
      (["0-1", "2-3"], ["0-1", "2-3"]), dict(hinted=True)),
