@@ -5,7 +5,7 @@
 #include <slurm/spank.h>
 #include <stdbool.h>
 
-#include "plan/option.h"
+#include "option/option.h"
 
 /* The --nuioa flags of srun, sbatch and salloc, made from nuioa_option_table. */
 

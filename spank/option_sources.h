@@ -2,7 +2,7 @@
 #ifndef SPANK_OPTION_SOURCES_H
 #define SPANK_OPTION_SOURCES_H
 
-#include "plan/option.h"
+#include "option/option.h"
 #include "spank/flags.h"
 
 /* Reads the option sources into one struct nuioa_options: the arguments in plugstack.conf, then the

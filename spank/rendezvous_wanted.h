@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "plan/option.h"
+#include "option/option.h"
 #include "profile/hints.h"
 
 /* Private to rendezvous_srun.c and rendezvous_stepd.c, which must decide alike whether there is a

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "plan/option.h"
+#include "option/option.h"
 #include "profile/profile.h"
 #include "spank/flags.h"
 

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 #include "mapping/mapping.h"
-#include "plan/option.h"
+#include "option/option.h"
 #include "profile/hints.h"
 #include "spank/flags.h"
 #include "spank/step.h"

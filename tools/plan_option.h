@@ -2,10 +2,10 @@
 #ifndef NUIOA_TOOL_PLAN_OPTION_H
 #define NUIOA_TOOL_PLAN_OPTION_H
 
-#include "plan/option.h"
+#include "option/option.h"
 #include "tools/tool.h"
 
-/* Sets the option of a plan (lib/plan/option_table.h) that is being read. As for srun, --nuioa
+/* Sets the option of a plan (lib/option/option_table.h) that is being read. As for srun, --nuioa
  * needs no value: one is taken only if the next argument is no option. Returns 0, or TOOL_USAGE
  * after a message on stderr. */
 int plan_option_set(struct tool_args *args, struct nuioa_options *options);

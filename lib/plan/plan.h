@@ -8,7 +8,7 @@
 
 #include "mapping/mapping.h"
 #include "plan/assignment.h"
-#include "plan/option.h"
+#include "option/option.h"
 #include "plan/reason.h"
 #include "topology/node.h"
 

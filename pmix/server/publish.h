@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "plan/option.h"
+#include "option/option.h"
 #include "plan/plan.h"
 #include "topology/node.h"
 

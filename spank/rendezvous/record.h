@@ -2,7 +2,7 @@
 #ifndef SPANK_RENDEZVOUS_RECORD_H
 #define SPANK_RENDEZVOUS_RECORD_H
 
-#include "plan/option.h"
+#include "option/option.h"
 #include "plan/plan.h"
 #include "spank/rendezvous/wire.h"
 

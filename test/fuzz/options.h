@@ -2,9 +2,9 @@
 #ifndef TEST_FUZZ_OPTIONS_H
 #define TEST_FUZZ_OPTIONS_H
 
-#include "plan/option.h"
+#include "option/option.h"
 
-/* Checks what every reader of options promises: each value is one that plan/option.h allows. */
+/* Checks what every reader of options promises: each value is one that option/option.h allows. */
 void options_check(const struct nuioa_options *options);
 
 #endif

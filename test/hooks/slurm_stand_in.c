@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "plan/option.h"
+#include "option/option.h"
 #include "stand_in.h"
 
 struct stand_in stand_in = { .task = -1 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "plan/option.h"
+#include "option/option.h"
 #include "profile/hints.h"
 
 static double weight_of(const char *list, uint32_t rank)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "plan/option.h"
+#include "option/option.h"
 
 static struct nuioa_options options;
 static struct nuioa_error err;

@@ -2,7 +2,7 @@
 #ifndef NUIOA_DOCTOR_H
 #define NUIOA_DOCTOR_H
 
-#include "plan/option.h"
+#include "option/option.h"
 #include "tools/doctor/conf.h"
 #include "tools/doctor/kinds.h"
 #include "topology/node.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/option_table.h"
+#include "option/option_table.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/option.h"
+#include "option/option.h"
 #include "profile/hints.h"
 #include "topology/nic.h"
 #include "topology/policy.h"

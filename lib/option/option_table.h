@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_PLAN_OPTION_TABLE_H
-#define NUIOA_PLAN_OPTION_TABLE_H
+#ifndef NUIOA_OPTION_OPTION_TABLE_H
+#define NUIOA_OPTION_OPTION_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "util/error.h"
 
-/* The table of options: all names, accepted values, defaults and help texts. plan/option.h reads
+/* The table of options: all names, accepted values, defaults and help texts. option/option.h reads
  * and writes options by name. */
 
 struct nuioa_options;

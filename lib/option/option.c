@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/option.h"
+#include "option/option.h"
 
 #include <ctype.h>
 #include <errno.h>

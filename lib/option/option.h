@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_PLAN_OPTION_H
-#define NUIOA_PLAN_OPTION_H
+#ifndef NUIOA_OPTION_OPTION_H
+#define NUIOA_OPTION_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "plan/option_table.h"
+#include "option/option_table.h"
 #include "profile/hints.h"
 #include "topology/policy.h"
 #include "util/error.h"
 
 /* The options, which four sources can set: srun --nuioa-policy=X, the environment variable
  * SLURM_NUIOA_POLICY=X, the plugstack.conf argument policy=X, and nuioa plan --policy X. All four
- * use the table in plan/option_table.h. */
+ * use the table in option/option_table.h. */
 
 enum nuioa_mode { NUIOA_OFF, NUIOA_EXPORT, NUIOA_ON };
 enum nuioa_cores { NUIOA_CORES_AUTO, NUIOA_CORES_KEEP, NUIOA_CORES_SHARE, NUIOA_CORES_PACK };
