@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include "spank/allocator.h"
+#include "spank/srun/allocator.h"
 #include "spank/slurmd.h"
-#include "spank/srun.h"
-#include "spank/stepd.h"
+#include "spank/srun/srun.h"
+#include "spank/stepd/stepd.h"
 #include "util/clock.h"
 
 /* Slurm's entry points. srun, sbatch, salloc, slurmstepd and slurmd load this plugin and call the

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spank/flags.h"
-#include "spank/option_sources.h"
+#include "spank/common/flags.h"
+#include "spank/common/option_sources.h"
 #include "topology/cache.h"
 
 /* The limit is generous, because nothing waits for this process and discovery takes seconds on some

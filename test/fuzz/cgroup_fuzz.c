@@ -5,7 +5,7 @@
 
 #include "files.h"
 #include "input.h"
-#include "spank/cgroup.h"
+#include "spank/stepd/cgroup.h"
 
 /* slurmstepd reads as root what the kernel says of a task's cgroup and memory. The input is these
  * files (files.h), with /proc/1 for the task. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spank/hosts.h"
+#include "spank/common/hosts.h"
 #include "spank/rendezvous/wire.h"
 #include "input.h"
 

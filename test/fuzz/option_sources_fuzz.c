@@ -9,7 +9,7 @@
 
 #include "input.h"
 #include "options.h"
-#include "spank/option_sources.h"
+#include "spank/common/option_sources.h"
 
 #define LINES_MAX 64
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "input.h"
-#include "spank/log.h"
-#include "spank/step.h"
+#include "spank/common/log.h"
+#include "spank/common/step.h"
 
 /* The step as Slurm describes it, which slurmstepd reads as root: its environment, which the user
  * has made, and SPANK's items. The input is the cores of the step in a line, its command in a

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "spank/ending.h"
+#include "spank/stepd/ending.h"
 
 /* This program is slurmstepd: it listens as that does, and others connect and wait. */
 

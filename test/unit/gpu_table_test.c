@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "rounds.h"
-#include "spank/gpu_table.h"
-#include "spank/task_gpus.h"
+#include "spank/stepd/gpu_table.h"
+#include "spank/stepd/task_gpus.h"
 
 #define NICS 15
 #define ROUNDS 20000

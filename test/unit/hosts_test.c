@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "spank/hosts.h"
+#include "spank/common/hosts.h"
 #include "spank/rendezvous/wire.h"
 
 /* As Slurm writes them. */

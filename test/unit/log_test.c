@@ -19,7 +19,7 @@
 
 #include <slurm/spank.h>
 
-#include "spank/log.h"
+#include "spank/common/log.h"
 
 /* A process that has not gone on by then never does. */
 #define HANG_S 20

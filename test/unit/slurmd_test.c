@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "leak_check.h"
-#include "spank/option_sources.h"
+#include "spank/common/option_sources.h"
 #include "spank/slurmd.h"
 #include "topology/cache.h"
 

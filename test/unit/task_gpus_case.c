@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <cmocka.h>
 
-#include "spank/gpu_access.h"
-#include "spank/rendezvous_stepd.h"
-#include "spank/task_gpus.h"
+#include "spank/stepd/gpu_access.h"
+#include "spank/stepd/rendezvous_stepd.h"
+#include "spank/stepd/task_gpus.h"
 
 const struct task_gpus_file task_gpus_files[GPUS] = { { "/dev/null", 3 },
                                                       { "/dev/zero", 5 },

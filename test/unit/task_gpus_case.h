@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "spank/stepd_context.h"
+#include "spank/stepd/stepd_context.h"
 
-/* A step of three tasks on a node with three GPUs, for the tests of spank/task_gpus.h. */
+/* A step of three tasks on a node with three GPUs, for the tests of spank/stepd/task_gpus.h. */
 
 #define GPUS 3
 #define TASKS 3

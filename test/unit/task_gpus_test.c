@@ -21,8 +21,8 @@
 #include <cmocka.h>
 
 #include "leak_check.h"
-#include "spank/gpu_access.h"
-#include "spank/task_gpus.h"
+#include "spank/stepd/gpu_access.h"
+#include "spank/stepd/task_gpus.h"
 #include "task_gpus_case.h"
 #include "util/clock.h"
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "spank/task_memory.h"
+#include "spank/stepd/task_memory.h"
 
 /* A limit for what hangs, and how long a task waits that nobody wakes. */
 #define HANG_MS 20000

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "spank/task_gpus.h"
+#include "spank/stepd/task_gpus.h"
 #include "task_gpus_case.h"
 
 #define ROUNDS 1000000 /* of a race that is seldom lost */

@@ -58,7 +58,7 @@ void doctor_check_plugin(struct doctor *d)
                       d->stack.path, PLUGIN);
 }
 
-/* Arguments are read as spank/option_sources.c does; the first line of several counts. */
+/* Arguments are read as spank/common/option_sources.c does; the first line of several counts. */
 void doctor_check_arguments(struct doctor *d)
 {
     for (unsigned i = 0; i < d->complaints.count; i++)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_COMMON_LOG_H
+#define SPANK_COMMON_LOG_H
+
+#include <stddef.h>
+
+#include "util/error.h"
+
+/* Messages to the user. In srun, sbatch and salloc they go to stderr. In slurmstepd they go to
+ * slurmd.log, and also to the job's stderr once Slurm has connected that, which it does between
+ * init_post_opt and user_init. */
+
+/* Prints one line, "nuioa: ...". The text has no newline, and is cut at 511 bytes. Any thread may
+ * call it. */
+void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* In slurmstepd: prints the first of a node's faults, as a line that begins with `host`, the node's
+ * name. The line says how many more there are; these go to slurmd.log only. Prints nothing if there
+ * are none. `faults` is not changed. */
+void log_faults(const char *host, const struct nuioa_warnings *faults);
+
+/* Writes a text of many lines to stderr, as it is. It is called before any task runs. If the reader
+ * of stderr reads nothing for half a second, the rest of the text is lost. */
+void log_text(const char *text);
+
+/* Writes this host's name without the domain into `name`, an array of `size` bytes, and returns
+ * `name`. It writes "?" if the name with its domain does not fit, or the kernel does not tell
+ * it. */
+const char *log_host(char *name, size_t size);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/common/option_sources.h"
+
+#include <string.h>
+
+#include "spank/rendezvous/wire.h"
+#include "util/variable.h"
+
+#define PREFIX "SLURM_NUIOA"
+#define NAME_SIZE 64
+
+static void set(struct nuioa_options *options, enum nuioa_option_source source, const char *name,
+                const char *value, struct nuioa_warnings *warnings)
+{
+    struct nuioa_error err;
+    if (nuioa_options_set(options, source, name, value, &err) < 0)
+        nuioa_warn(warnings, "%s", err.text);
+}
+
+/* Copies a name that has no final NUL. NAME_SIZE is more than any option's name has, so a name that
+ * is cut stays unknown. */
+static void copy_name(char name[NAME_SIZE], const char *text, size_t length)
+{
+    if (length >= NAME_SIZE)
+        length = NAME_SIZE - 1;
+    memcpy(name, text, length);
+    name[length] = '\0';
+}
+
+static void read_argument(struct nuioa_options *options, const char *argument,
+                          struct nuioa_warnings *warnings)
+{
+    char name[NAME_SIZE];
+    const char *equals = strchr(argument, '=');
+    copy_name(name, argument, strcspn(argument, "="));
+    set(options, NUIOA_FROM_PLUGSTACK, name, equals ? equals + 1 : NULL, warnings);
+}
+
+static bool is_no_option(const char *variable, size_t length)
+{
+    static const char *const names[] = { OPTION_SOURCES_HINTS_LIST, OPTION_SOURCES_OVERLAP,
+                                         OPTION_SOURCES_SWITCH, OPTION_SOURCES_STEP,
+                                         WIRE_VARIABLE };
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strlen(names[i]) == length && !strncmp(variable, names[i], length))
+            return true;
+    return false;
+}
+
+/* "SLURM_NUIOA_POLICY=latency" sets the option "policy"; "SLURM_NUIOA=on" sets "nuioa" itself.
+ * Other variables are ignored. */
+static void read_variable(struct nuioa_options *options, const char *variable,
+                          struct nuioa_warnings *warnings)
+{
+    const char *rest = variable + strlen(PREFIX);
+    const char *equals = strchr(variable, '=');
+    if (strncmp(variable, PREFIX, strlen(PREFIX)) || !equals || (*rest != '=' && *rest != '_') ||
+        is_no_option(variable, (size_t)(equals - variable)))
+        return;
+    char name[NAME_SIZE] = "nuioa";
+    if (*rest == '_')
+        copy_name(name, rest + 1, (size_t)(equals - rest - 1));
+    set(options, NUIOA_FROM_ENVIRONMENT, name, equals + 1, warnings);
+}
+
+/* Returns the value of a flag, or NULL if it was not typed. */
+static const char *flag_of(const struct option_sources *sources, int index)
+{
+    const char *typed = sources->flags->typed[index];
+    const char *joined =
+        index == 0 && typed ? nuioa_variable(sources->environment, OPTION_SOURCES_SWITCH) : NULL;
+    return joined && *joined ? joined : typed;
+}
+
+/* A user's timeout_ms may not exceed the site's timeout_max_ms, because nodes wait in a thread of
+ * slurmstepd. A longer timeout_ms in plugstack.conf raises that limit. */
+static void limit_timeout(struct nuioa_options *options, unsigned site_ms,
+                          struct nuioa_warnings *warnings)
+{
+    unsigned max_ms = options->timeout_max_ms > site_ms ? options->timeout_max_ms : site_ms;
+    if (options->timeout_ms <= max_ms)
+        return;
+    if (!nuioa_options_idle(options))
+        nuioa_warn(warnings,
+                   "timeout_ms: %u ms is longer than this site lets nodes wait: %u ms "
+                   "(plugstack.conf: timeout_max_ms)",
+                   options->timeout_ms, max_ms);
+    options->timeout_ms = max_ms;
+}
+
+void option_sources_read(const struct option_sources *sources, struct nuioa_options *options,
+                         struct option_warnings *warnings)
+{
+    nuioa_warnings_clear(&warnings->plugstack);
+    nuioa_warnings_clear(&warnings->environment);
+    nuioa_warnings_clear(&warnings->flags);
+    nuioa_options_init(options);
+    for (int i = 0; i < sources->argc; i++)
+        read_argument(options, sources->argv[i], &warnings->plugstack);
+    unsigned site_ms = options->timeout_ms;
+    for (char **v = sources->environment; v && *v; v++)
+        read_variable(options, *v, &warnings->environment);
+    for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
+        if (flag_of(sources, i))
+            set(options, NUIOA_FROM_COMMAND, nuioa_option_table[i].name, flag_of(sources, i),
+                &warnings->flags);
+    limit_timeout(options, site_ms, &warnings->flags);
+    nuioa_options_finish(options);
+}
+
+enum nuioa_option_source option_sources_of_hints(const struct option_sources *sources)
+{
+    const struct nuioa_option *hints = nuioa_option_find(NUIOA_FROM_COMMAND, "hints");
+    char name[NAME_SIZE];
+    if (sources->flags->typed[hints - nuioa_option_table])
+        return NUIOA_FROM_COMMAND;
+    const char *value =
+        nuioa_variable(sources->environment, nuioa_option_variable(hints, name, sizeof(name)));
+    return value && *value ? NUIOA_FROM_ENVIRONMENT : NUIOA_FROM_PLUGSTACK;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_COMMON_RENDEZVOUS_WANTED_H
+#define SPANK_COMMON_RENDEZVOUS_WANTED_H
+
+#include <stdbool.h>
+
+#include "option/option.h"
+#include "profile/hints.h"
+
+/* Private to rendezvous_srun.c and rendezvous_stepd.c, which must decide alike whether there is a
+ * rendezvous. */
+
+/* Returns true if a step with the options `o` may have a rendezvous. It has one if
+ * rendezvous_is_needed() is true too, which needs the number of nodes. */
+static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
+{
+    if (nuioa_options_idle(o) || o->gather == NUIOA_SWITCH_OFF)
+        return false;
+    return o->gather == NUIOA_SWITCH_ON || o->mode == NUIOA_ON || o->report || o->explain ||
+           o->coll || nuioa_hints_file(o->hints);
+}
+
+/* The largest number of nodes of a step that has a rendezvous although no option asks for something
+ * that needs one. */
+#define RENDEZVOUS_AUTO_NODES_MAX 256
+
+/* Returns true if a step with the options `o` on `node_count` nodes has a rendezvous. In a
+ * heterogeneous step the nodes of all components count. `node_count` is 0 if it is not known. */
+static inline bool rendezvous_is_needed(const struct nuioa_options *o, uint32_t node_count)
+{
+    if (!rendezvous_is_wanted(o))
+        return false;
+    if (o->gather == NUIOA_SWITCH_ON || o->report || o->explain || o->coll ||
+        nuioa_hints_file(o->hints))
+        return true;
+    return node_count > 1 && node_count <= RENDEZVOUS_AUTO_NODES_MAX;
+}
+
+#endif

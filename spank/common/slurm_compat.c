@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/common/slurm_compat.h"
+
+#include <ctype.h>
+#include <slurm/slurm_version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VARIABLE_TEXT 128
+
+/* This function of libslurm is in no header, and not in every release. Slurm binds symbols lazily,
+ * so a missing one that is not weak would kill the process at the call. */
+extern uint16_t *slurm_get_srun_port_range(void) __attribute__((weak));
+
+bool slurm_compat_port_range(uint16_t *first, uint16_t *last)
+{
+    const uint16_t *range = slurm_get_srun_port_range ? slurm_get_srun_port_range() : NULL;
+    *first = range ? range[0] : 0;
+    *last = range ? range[1] : 0;
+    return range != NULL;
+}
+
+/* Writes the name of the variable of a flag to `text`, which has VARIABLE_TEXT bytes, and returns
+ * it. Slurm makes '_' of what is neither a letter nor a digit. */
+static const char *flag_variable(const char *prefix, const char *name, char *text)
+{
+    snprintf(text, VARIABLE_TEXT, "%s_SLURM_SPANK_OPTION_nuioa_%s", prefix, name);
+    for (char *c = text; *c; c++)
+        if (!isalnum((unsigned char)*c))
+            *c = '_';
+    return text;
+}
+
+/* The first variable is for the batch step; Slurm makes that of each srun inside from the second,
+ * which is no environment variable. */
+void slurm_compat_unset_flag(spank_t spank, const char *name)
+{
+    char variable[VARIABLE_TEXT];
+    unsetenv(flag_variable("", name, variable));
+    spank_job_control_unsetenv(spank, variable);
+}
+
+const char *slurm_compat_inherited_flag(const char *name)
+{
+    char variable[VARIABLE_TEXT];
+    return getenv(flag_variable("SLURM_SPANK_", name, variable));
+}
+
+void slurm_compat_unset_inherited_flag(const char *name)
+{
+    char variable[VARIABLE_TEXT];
+    unsetenv(flag_variable("SLURM_SPANK_", name, variable));
+}
+
+/* Returns true if `text` is the flag, as "--NAME=VALUE", or "--NAME" for an empty value. */
+static bool is_flag(const char *text, const char *name, const char *value)
+{
+    size_t length = strlen(name);
+    if (strncmp(text, "--", 2) || strncmp(text + 2, name, length))
+        return false;
+    text += 2 + length;
+    return *text == '=' ? !strcmp(text + 1, value) : !*text && !*value;
+}
+
+bool slurm_compat_is_typed(const char *name, const char *value)
+{
+    char *text = NULL;
+    size_t room = 0;
+    bool found = false;
+    FILE *in = fopen("/proc/self/cmdline", "re");
+    while (in && !found && getdelim(&text, &room, '\0', in) > 0)
+        found = is_flag(text, name, value ? value : "");
+    if (in)
+        fclose(in);
+    free(text);
+    return found;
+}
+
+/* Returns true if `text` is --overlap or an abbreviation that getopt takes for it; --over begins
+ * other flags, too. */
+static bool is_overlap(const char *text)
+{
+    return !strncmp(text, "--overl", 7) && !strncmp(text, "--overlap", strlen(text));
+}
+
+/* getopt stopped at the command. With several components (":") it has counted from the last one
+ * only, and all arguments are read. */
+bool slurm_compat_overlaps(void)
+{
+    char *text = NULL;
+    size_t room = 0;
+    bool found = false, found_late = false, several = false;
+    FILE *in = fopen("/proc/self/cmdline", "re");
+    for (int i = 0; in && getdelim(&text, &room, '\0', in) > 0; i++) {
+        several |= !strcmp(text, ":");
+        *(i < optind ? &found : &found_late) |= is_overlap(text);
+    }
+    if (in)
+        fclose(in);
+    free(text);
+    return found || (several && found_late);
+}
+
+bool slurm_compat_chooses_gpus_late(void)
+{
+    return SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/common/step.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <slurm/slurm.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/user_variables.h"
+#include "spank/common/hosts.h"
+#include "spank/common/log.h"
+#include "spank/common/option_sources.h"
+#include "util/gpus.h"
+#include "util/number.h"
+#include "util/variable.h"
+
+#define WORD_SIZE 32
+
+static bool is_one_of(const char *word, const char *const *list)
+{
+    for (; *list; list++)
+        if (!strcmp(word, *list))
+            return true;
+    return false;
+}
+
+bool step_is_ordinary(spank_t spank)
+{
+    uint32_t id;
+    return spank_get_item(spank, S_JOB_STEPID, &id) == ESPANK_SUCCESS &&
+           id <= SLURM_MAX_NORMAL_STEP_ID;
+}
+
+bool step_is_launcher(spank_t spank)
+{
+    static const char *const launchers[] = {
+        "mpirun", "mpiexec", "orted",           "prterun",
+        "prted",  "flux",    "hydra_pmi_proxy", "hydra_bstrap_proxy",
+        NULL
+    };
+    int argc = 0;
+    char **argv = NULL;
+    if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1 || !argv ||
+        !argv[0])
+        return false;
+    const char *slash = strrchr(argv[0], '/');
+    return is_one_of(slash ? slash + 1 : argv[0], launchers);
+}
+
+char **step_environment(spank_t spank)
+{
+    char **environment = NULL;
+    return spank_get_item(spank, S_JOB_ENV, &environment) == ESPANK_SUCCESS ? environment : NULL;
+}
+
+/* Returns true if a bind type like "quiet,mask_cpu:" has one of `words`. The masks themselves are
+ * in another variable, which Slurm 22.05 garbles and which is not needed. */
+static bool bind_type_has(const char *type, const char *const *words)
+{
+    while (type && *type) {
+        char word[WORD_SIZE] = "";
+        size_t length = strcspn(type, ",:");
+        if (length < sizeof(word))
+            memcpy(word, type, length);
+        if (is_one_of(word, words))
+            return true;
+        type += length + strspn(type + length, ",:");
+    }
+    return false;
+}
+
+/* The variable is absent or empty with Slurm's defaults. "cores", "threads", "sockets" and "ldoms"
+ * do not count: they say how many CPUs a task gets, not which, and also come from --hint and
+ * --ntasks-per-core, which a site may set for all users. */
+static bool is_bound_by_user(char **environment)
+{
+    static const char *const fixed[] = { "none",     "rank",     "rank_ldom", "map_cpu",
+                                         "mask_cpu", "map_ldom", "mask_ldom", NULL };
+    return bind_type_has(nuioa_variable(environment, "SLURM_CPU_BIND_TYPE"), fixed);
+}
+
+static bool is_memory_by_user(char **environment)
+{
+    static const char *const fixed[] = { "none", "local", "rank", "map_mem", "mask_mem", NULL };
+    return bind_type_has(nuioa_variable(environment, "SLURM_MEM_BIND_TYPE"), fixed);
+}
+
+/* Slurm sets the variables for the step's GPUs before it calls any plugin, and those for the GPUs
+ * of one task before that task runs. */
+static void read_gpus(char **environment, struct step *step)
+{
+    step->gpus = nuioa_gpus_given(environment);
+    step->sees_gpu = step->gpus > NUIOA_GPUS_NONE;
+}
+
+/* Gets the number of ranks in a heterogeneous step that come before this component: Slurm counts
+ * the tasks of each component from 0, MPI those of the whole step. The variables for the whole step
+ * are checked against what Slurm tells about this node. 0 or -ENOENT. */
+static int read_first_rank(spank_t spank, const struct step *step, uint32_t *first)
+{
+    char **environment = step_environment(spank), host[64];
+    const char *all = nuioa_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *nodes = nuioa_variable(environment, "SLURM_STEP_NODELIST");
+    const char *tasks = nuioa_variable(environment, "SLURM_STEP_TASKS_PER_NODE");
+    uint32_t component, whole, here, upto;
+    *first = 0;
+    if (spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &component) != ESPANK_SUCCESS || !all ||
+        nuioa_parse_u32(all, UINT32_MAX, &whole) < 0 || whole == component)
+        return 0;
+    int position = nodes && tasks ? hosts_find(nodes, log_host(host, sizeof(host))) : -ENOENT;
+    if (position < 0 || (uint32_t)position < step->node_id ||
+        hosts_tasks(tasks, (uint32_t)position, &upto, &here) < 0 || here != step->task_count ||
+        hosts_tasks(tasks, (uint32_t)position - step->node_id, first, &here) < 0)
+        return -ENOENT;
+    return 0;
+}
+
+static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
+{
+    uint32_t first;
+    if (read_first_rank(spank, step, &first) < 0)
+        return nuioa_fail(
+            err, -ENOENT,
+            "Slurm does not say which ranks of a heterogeneous step run here: they stay "
+            "where it put them");
+    step->ranks = calloc(step->task_count, sizeof(*step->ranks));
+    if (!step->ranks)
+        return nuioa_fail(err, -ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < step->task_count; i++) {
+        if (spank_get_item(spank, S_JOB_LOCAL_TO_GLOBAL_ID, i, &step->ranks[i]) != ESPANK_SUCCESS)
+            return nuioa_fail(err, -ENOENT,
+                              "Slurm does not say the rank of task %u: all stay where it put them",
+                              i);
+        if (step->ranks[i] >= STEP_RANKS_MAX || first >= STEP_RANKS_MAX - step->ranks[i])
+            return nuioa_fail(err, -E2BIG,
+                              "task %u is rank %" PRIu64 ", more than %u: left to Slurm", i,
+                              (uint64_t)first + step->ranks[i], STEP_RANKS_MAX - 1);
+        step->ranks[i] += first;
+    }
+    return 0;
+}
+
+/* S_STEP_CPUS_PER_TASK is 1 where the user did not type a number. The variable is set only where
+ * he did, for srun, or for the job that the step is in. */
+static uint32_t cpus_typed(char **environment)
+{
+    const char *text = nuioa_variable(environment, "SLURM_CPUS_PER_TASK");
+    uint32_t cpus;
+    return text && !nuioa_parse_u32(text, UINT16_MAX, &cpus) ? cpus : 0;
+}
+
+int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
+{
+    *step = (struct step){ 0 };
+    char *cores = NULL, **environment = step_environment(spank);
+    if (spank_get_item(spank, S_JOB_NODEID, &step->node_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step->task_count) != ESPANK_SUCCESS ||
+        !step->task_count)
+        return nuioa_fail(err, -ENOENT,
+                          "Slurm does not say which tasks run here: they stay where it put them");
+    if (step->task_count > STEP_TASKS_MAX)
+        return nuioa_fail(err, -E2BIG, "%u tasks on one node, more than %u: left to Slurm",
+                          step->task_count, STEP_TASKS_MAX);
+    if (spank_get_item(spank, S_STEP_CPUS_PER_TASK, &step->cpus_per_task) != ESPANK_SUCCESS)
+        step->cpus_per_task = 0;
+    if (spank_get_item(spank, S_STEP_ALLOC_CORES, &cores) == ESPANK_SUCCESS && cores && *cores)
+        step->cores = strdup(cores);
+    step->cpus_typed = cpus_typed(environment);
+    step->overlaps = nuioa_variable(environment, OPTION_SOURCES_OVERLAP) ||
+                     nuioa_variable(environment, "SLURM_OVERLAP");
+    step->omp_threads = nuioa_omp_threads(environment);
+    step->threads_by_user = nuioa_threads_are_placed(environment);
+    step->bound_by_user = is_bound_by_user(environment);
+    step->memory_by_user = is_memory_by_user(environment);
+    read_gpus(environment, step);
+    return read_ranks(spank, step, err);
+}
+
+void step_free(struct step *step)
+{
+    free(step->ranks);
+    free(step->cores);
+    *step = (struct step){ 0 };
+}
+
+int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus)
+{
+    hwloc_bitmap_zero(cpus);
+    hwloc_bitmap_t cores = step->cores ? hwloc_bitmap_alloc() : NULL;
+    if (!cores)
+        return -ENOENT;
+    int rc = hwloc_bitmap_list_sscanf(cores, step->cores) < 0 ? -ERANGE : 0;
+    int last = hwloc_bitmap_last(cores);
+    if (last < 0 || (uint32_t)last >= node->core_count)
+        rc = -ERANGE;
+    for (uint32_t i = 0; i < node->pu_count && !rc; i++)
+        if (hwloc_bitmap_isset(cores, node->pus[i].core))
+            hwloc_bitmap_set(cpus, node->pus[i].os_index);
+    hwloc_bitmap_free(cores);
+    return rc;
+}

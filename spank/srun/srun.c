@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/srun/srun.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profile/hints_from_profile.h"
+#include "profile/profile_read.h"
+#include "spank/common/log.h"
+#include "spank/common/option_sources.h"
+#include "spank/srun/rendezvous_srun.h"
+#include "spank/common/slurm_compat.h"
+#include "util/number.h"
+
+/* Ends srun, sbatch or salloc as they end for a wrong flag of their own: the user chooses the exit
+ * status by SLURM_EXIT_ERROR. */
+static void exit_with_error(const char *text)
+{
+    const char *status = getenv("SLURM_EXIT_ERROR");
+    uint32_t code;
+    log_line("%s", text);
+    exit(status && !nuioa_parse_u32(status, 255, &code) && code ? (int)code : 1);
+}
+
+static void print_help(void)
+{
+    char *help = nuioa_options_help();
+    if (help)
+        fputs(help, stdout);
+    free(help);
+    exit(help ? 0 : 1);
+}
+
+/* A flag is checked here and not in a hook, because srun calls hooks only when it has a command,
+ * and "srun --nuioa=help" has none. It exits because the alternatives are worse: if this callback
+ * returned an error, srun would print a second, misleading line; if a hook returned one, srun would
+ * stop only where plugstack.conf says "required". */
+void srun_check_flag(int index, const char *value)
+{
+    struct nuioa_options options;
+    struct nuioa_error err;
+    const char *name = nuioa_option_table[index].name;
+    nuioa_options_init(&options);
+    int rc = nuioa_options_set(&options, NUIOA_FROM_COMMAND, name, value, &err);
+    if (rc < 0 && rc != -ENOMEM) /* want of memory is no fault of the user's */
+        exit_with_error(err.text);
+    if (options.help)
+        print_help();
+}
+
+static void print_warnings(const struct nuioa_warnings *warnings)
+{
+    for (unsigned i = 0; i < warnings->count; i++)
+        log_line("%s", warnings->text[i]);
+}
+
+/* Warns of flags that do nothing. Other option sources are not checked, because a site may set a
+ * default policy that a job does not use. */
+static void warn_idle_flags(const struct srun_context *context)
+{
+    char flag[64];
+    if (context->options.mode != NUIOA_OFF || context->flags->typed[0] || context->flags->lost)
+        return;
+    for (int i = 1; i < FLAGS_MAX && nuioa_option_table[i].name; i++) {
+        /* A trace needs no placement. */
+        if (!context->flags->typed[i] || !strcmp(nuioa_option_table[i].name, "trace"))
+            continue;
+        log_line(
+            "%s has no effect without --nuioa",
+            nuioa_option_spelling(&nuioa_option_table[i], NUIOA_FROM_COMMAND, flag, sizeof(flag)));
+        return;
+    }
+}
+
+static void warn_of_profile(const struct nuioa_profile *profile, const char *path)
+{
+    struct nuioa_warnings warnings = { 0 };
+    nuioa_profile_warn(profile, &warnings);
+    for (unsigned i = 0; i < warnings.count; i++)
+        log_line("%s: %s", path, warnings.text[i]);
+}
+
+/* Reads the hints file once, and makes of it both the list for the environment and, if the
+ * rendezvous may need it, the profile that the nodes get slices of. In a heterogeneous job each
+ * component has its own list, but slices are made from the first component's file. 0, -E2BIG if the
+ * list does not fit in `size` bytes, or another negative value; then *err says why. */
+static int read_profile(struct srun_context *context, const char *option, const char *path,
+                        char *list, size_t size, struct nuioa_error *err)
+{
+    struct hints_ranks *known = &context->hints_ranks;
+    struct nuioa_profile profile;
+    struct nuioa_error why;
+    int rc = nuioa_profile_read(path, &profile, err);
+    if (rc < 0)
+        return rc;
+    if (!context->warned)
+        warn_of_profile(&profile, path);
+    rc = nuioa_hints_from_profile(&profile, context->options.policy, list, size, &why);
+    if (rc < 0)
+        nuioa_fail(err, rc, "%s: %s", path, why.text);
+    if (!known->ranks) {
+        known->ranks = profile.rank_count;
+        known->at_least = profile.open_ended;
+        snprintf(known->name, sizeof(known->name), "%s: %s", option, path);
+    }
+    if ((!rc || rc == -E2BIG) && !context->rendezvous && !context->profile.rank_count &&
+        !nuioa_profile_index(&profile))
+        context->profile = profile;
+    else
+        nuioa_profile_free(&profile);
+    return rc;
+}
+
+static void resolve_hints(struct srun_context *context, const struct option_sources *sources)
+{
+    char list[NUIOA_VALUE_MAX + 1] = "", spelling[64];
+    struct nuioa_error err;
+    const char *path = nuioa_hints_file(context->options.hints);
+    unsetenv(OPTION_SOURCES_HINTS_LIST); /* it may be from an outer srun */
+    if (!path)
+        return;
+    enum nuioa_option_source source = option_sources_of_hints(sources);
+    nuioa_option_spelling(nuioa_option_find(source, "hints"), source, spelling, sizeof(spelling));
+    int rc = read_profile(context, spelling, path, list, sizeof(list), &err);
+    if (rc == -E2BIG && rendezvous_srun_carries_hints(context))
+        *list = '\0';
+    else if (rc < 0) {
+        struct nuioa_error text;
+        nuioa_fail(&text, -EINVAL, "%s: %s", spelling, err.text);
+        if (source == NUIOA_FROM_COMMAND && rc != -ENOMEM)
+            exit_with_error(text.text);
+        if (!context->warned)
+            log_line("%s", text.text);
+    }
+    setenv(OPTION_SOURCES_HINTS_LIST, list, 1);
+}
+
+/* Tells the nodes about --overlap. */
+static void tell_overlap(void)
+{
+    unsetenv(OPTION_SOURCES_OVERLAP); /* it may be from an outer srun */
+    if (slurm_compat_overlaps())
+        setenv(OPTION_SOURCES_OVERLAP, "1", 1);
+}
+
+/* Tells the nodes what several --nuioa say together. */
+static void tell_switch(const struct flags *flags)
+{
+    unsetenv(OPTION_SOURCES_SWITCH); /* it may be from an outer srun */
+    if (flags->merged && flags->typed[0])
+        setenv(OPTION_SOURCES_SWITCH, flags->typed[0], 1);
+}
+
+/* Warns if the hints file is not for as many ranks as this step has. The number is known only now,
+ * when resources are allocated and it is too late to refuse the job; the hints for ranks that exist
+ * are used. */
+static void warn_rank_count(struct srun_context *context, spank_t spank)
+{
+    uint32_t tasks;
+    struct hints_ranks *h = &context->hints_ranks;
+    if (!h->ranks || spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS)
+        return;
+    h->task_count += tasks;
+    bool agree = h->task_count == h->ranks || (h->at_least && h->task_count > h->ranks);
+    if (h->components > 0 && --h->components == 0 && !agree)
+        log_line("%s is for %u ranks, but this step has %u", h->name, h->ranks, h->task_count);
+}
+
+void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
+{
+    struct option_warnings warnings;
+    tell_switch(context->flags); /* it may move `environ` */
+    struct option_sources sources = { argc, argv, environ, context->flags };
+    context->hints_ranks.components++;
+    option_sources_read(&sources, &context->options, &warnings);
+    if (!context->warned) {
+        print_warnings(&warnings.plugstack);
+        print_warnings(&warnings.environment);
+        if (context->flags->lost)
+            log_line("out of memory: srun takes no part, so each node knows its own leader only");
+        else
+            print_warnings(&warnings.flags);
+        warn_idle_flags(context);
+    }
+    if (context->flags->lost) {
+        context->options.mode = NUIOA_OFF;
+        context->options.report = false;
+    }
+    if (!nuioa_options_idle(&context->options)) {
+        resolve_hints(context, &sources);
+        tell_overlap();
+    }
+    rendezvous_srun_prepare(context);
+    if (!context->rendezvous)
+        nuioa_profile_free(&context->profile);
+    context->warned = true;
+}
+
+void srun_user_init(struct srun_context *context, spank_t spank)
+{
+    warn_rank_count(context, spank);
+    rendezvous_srun_start(context, spank);
+}
+
+void srun_exit(struct srun_context *context)
+{
+    rendezvous_srun_end(context);
+    nuioa_profile_free(&context->profile);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_SRUN_SRUN_H
+#define SPANK_SRUN_SRUN_H
+
+#include <slurm/spank.h>
+
+#include "spank/srun/srun_context.h"
+
+/* The hooks in srun. srun itself is not stopped by any of them, with two exceptions: a wrong flag,
+ * and a hints file that a flag names and that is wrong, print one line and end the process, with
+ * the status in SLURM_EXIT_ERROR or 1. */
+
+/* Called for each flag on the command line, also in sbatch and salloc, before anything is
+ * allocated: ends the process if `value` is wrong for the option nuioa_option_table[index]. If the
+ * value asks for help, it prints the help to stdout and ends the process with status 0. */
+void srun_check_flag(int index, const char *value);
+
+/* The hook init_post_opt: reads the options and the hints file into *context, prints warnings about
+ * them, and sets the variables that the nodes read in the environment of this process. Slurm calls
+ * it once for each component of a heterogeneous job. argv[argc] are the plugin's arguments in
+ * plugstack.conf. */
+void srun_init_post_opt(struct srun_context *context, int argc, char **argv);
+
+/* The hook local_user_init, when the step is known and no task runs yet: warns if the hints file is
+ * not for as many ranks as the step has, and starts the rendezvous. */
+void srun_user_init(struct srun_context *context, spank_t spank);
+
+/* The hook exit: ends the rendezvous and frees what the context holds, not the struct itself and
+ * not context->flags. */
+void srun_exit(struct srun_context *context);
+
+#endif

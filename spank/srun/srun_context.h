@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_SRUN_SRUN_CONTEXT_H
+#define SPANK_SRUN_SRUN_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "option/option.h"
+#include "profile/profile.h"
+#include "spank/common/flags.h"
+
+struct rendezvous_srun;
+
+/* The facts by which the number of ranks in a hints file is compared with that of the step. */
+struct hints_ranks {
+    char name[NUIOA_VALUE_MAX + 64]; /* "OPTION: FILE", as the user wrote them */
+    uint32_t ranks;                  /* number of ranks in the file; 0: no file was read */
+    bool at_least;                   /* the file may be for more ranks than it names */
+    uint32_t task_count;             /* number of tasks in the components that have started */
+    unsigned components;             /* number of components that have not started yet; 1 if the job
+                                      * is not heterogeneous */
+};
+
+/* The state that srun keeps from one hook to the next. All zeros at first, except `flags`. */
+struct srun_context {
+    const struct flags *flags;    /* what the user typed; not owned */
+    struct nuioa_options options; /* all option sources together */
+    bool warned;                  /* the warnings were printed, for the first component */
+    struct nuioa_profile profile; /* from the hints file; rank_count is 0 without one */
+    struct hints_ranks hints_ranks;
+    struct rendezvous_srun *rendezvous; /* owned by rendezvous_srun.c; NULL: there is none */
+};
+
+#endif

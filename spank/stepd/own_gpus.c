@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/stepd/own_gpus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "spank/stepd/gpu_access.h"
+#include "topology/gpu_visible.h"
+
+/* What this process may use. */
+struct reach {
+    hwloc_bitmap_t may; /* indexes of the GPUs whose files it may use */
+    bool denied;        /* the kernel denies it others */
+    bool clear;         /* it is known of every GPU */
+};
+
+static void see(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
+                struct reach *reach)
+{
+    uint8_t access[TASK_GPUS_MAX];
+    gpu_access_self(devices, node->gpu_count, access);
+    reach->clear = true;
+    for (uint32_t i = 0; i < node->gpu_count; i++) {
+        if (access[i] == GPU_ACCESS_GRANTED || node->emulated)
+            hwloc_bitmap_set(reach->may, i);
+        else if (access[i] == GPU_ACCESS_DENIED)
+            reach->denied = true;
+        else
+            reach->clear = false;
+    }
+}
+
+/* Sets `gpus` to the GPUs that this process sees, and returns true if they are known; else to those
+ * that it may use, or to none if that is not known either. Its variables count first, because they
+ * may divide what several processes may use; then the only GPU that the kernel does not deny it. */
+static bool find(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
+                 char *const *environment, hwloc_bitmap_t gpus)
+{
+    struct reach reach = { .may = hwloc_bitmap_alloc() };
+    if (!reach.may)
+        return false;
+    see(node, devices, &reach);
+    bool known =
+        nuioa_gpus_visible(node, devices, environment, reach.clear ? reach.may : NULL, gpus);
+    if (!known && reach.clear && hwloc_bitmap_copy(gpus, reach.may) >= 0)
+        known = reach.denied && hwloc_bitmap_weight(reach.may) == 1;
+    hwloc_bitmap_free(reach.may);
+    return known;
+}
+
+void own_gpus_find(const struct stepd_context *c, char *const *environment,
+                   struct task_gpu_set *set)
+{
+    struct nuioa_gpu_device *devices = calloc(c->node.gpu_count + 1, sizeof(*devices));
+    hwloc_bitmap_t gpus = devices ? hwloc_bitmap_alloc() : NULL;
+    *set = (struct task_gpu_set){ .state = TASK_GPUS_UNKNOWN };
+    if (gpus && devices) {
+        nuioa_gpu_devices_read(&c->node, "", devices);
+        if (find(&c->node, devices, environment, gpus))
+            set->state = TASK_GPUS_KNOWN;
+    }
+    for (uint32_t i = 0; gpus && i < c->node.gpu_count; i++)
+        if (hwloc_bitmap_isset(gpus, i))
+            set->bits[i / 64] |= UINT64_C(1) << i % 64;
+    hwloc_bitmap_free(gpus);
+    free(devices);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/stepd/placement.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/bind.h"
+#include "spank/stepd/cgroup.h"
+#include "spank/stepd/other_steps.h"
+#include "spank/stepd/task_gpus.h"
+#include "topology/interrupt.h"
+
+static int no_memory(struct nuioa_error *err)
+{
+    return nuioa_fail(err, -ENOMEM, "out of memory");
+}
+
+static int allocate(struct placement *p, uint32_t count, uint32_t gpu_count,
+                    struct nuioa_error *err)
+{
+    memset(p, 0, sizeof(*p));
+    p->masks = calloc(count, sizeof(*p->masks));
+    p->tasks = calloc(count, sizeof(*p->tasks));
+    p->gpus = calloc((size_t)count * gpu_count + 1, sizeof(*p->gpus));
+    p->allowed_cpus = hwloc_bitmap_alloc();
+    if (!p->masks || !p->tasks || !p->gpus || !p->allowed_cpus)
+        return no_memory(err);
+    p->count = count;
+    for (uint32_t i = 0; i < count; i++)
+        if (!(p->masks[i] = hwloc_bitmap_alloc()))
+            return no_memory(err);
+    return 0;
+}
+
+void placement_free(struct placement *p)
+{
+    nuioa_plan_free(&p->plan);
+    for (uint32_t i = 0; i < p->count; i++)
+        hwloc_bitmap_free(p->masks[i]);
+    free(p->masks);
+    free(p->tasks);
+    free(p->gpus);
+    hwloc_bitmap_free(p->allowed_cpus);
+    hwloc_bitmap_free(p->allowed_numas);
+    hwloc_bitmap_free(p->interrupt_cpus);
+    memset(p, 0, sizeof(*p));
+}
+
+/* A topology file describes another machine: computes how Slurm would bind the tasks there. */
+static int emulate_masks(const struct stepd_context *c, struct placement *p,
+                         struct nuioa_error *err)
+{
+    if (step_cpus(&c->step, &c->node, p->allowed_cpus) < 0)
+        hwloc_bitmap_copy(p->allowed_cpus, c->node.allowed_cpus);
+    int rc = nuioa_block_binding(&c->node, p->allowed_cpus, p->count, c->step.cpus_per_task,
+                                 p->masks, err);
+    if (rc != -ENOSPC)
+        return rc;
+    for (uint32_t i = 0; i < p->count; i++) /* overcommitted: Slurm binds no task then */
+        hwloc_bitmap_copy(p->masks[i], p->allowed_cpus);
+    return 0;
+}
+
+/* The CPUs of a task that has ended do not matter: it may have had all of the step's. */
+static int read_mask(const struct stepd_context *c, uint32_t local, bool may_be_gone,
+                     hwloc_bitmap_t mask)
+{
+    int rc = nuioa_bind_read(c->pids[local], mask);
+    if (rc != -ESRCH || !may_be_gone)
+        return rc;
+    if (step_cpus(&c->step, &c->node, mask) < 0)
+        return hwloc_bitmap_copy(mask, c->node.allowed_cpus) < 0 ? -ENOMEM : 0;
+    return 0;
+}
+
+static int read_masks(const struct stepd_context *c, bool may_be_gone, struct placement *p,
+                      struct nuioa_error *err)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        int rc = read_mask(c, i, may_be_gone, p->masks[i]);
+        if (rc < 0)
+            return nuioa_fail(err, rc, "cannot read where rank %u may run: %s", c->step.ranks[i],
+                              strerror(-rc));
+    }
+    return 0;
+}
+
+/* The CPUs of the step are those of its cores, within its cpuset. If a task may run outside these
+ * cores, then Slurm bound nobody, or their numbers mean something else on this machine; then the
+ * CPUs of all tasks are taken, and unless a cpuset says so they need not be the step's alone. */
+static void read_allowed(const struct stepd_context *c, struct placement *p)
+{
+    p->unconfined = true;
+    hwloc_bitmap_t seen = hwloc_bitmap_alloc();
+    if (!seen)
+        return;
+    for (uint32_t i = 0; i < p->count; i++)
+        hwloc_bitmap_or(seen, seen, p->masks[i]);
+    p->unconfined = step_cpus(&c->step, &c->node, p->allowed_cpus) < 0 ||
+                    !hwloc_bitmap_isincluded(seen, p->allowed_cpus);
+    if (p->unconfined)
+        hwloc_bitmap_copy(p->allowed_cpus, seen);
+    if (!cgroup_cpus(c->pids[0], seen)) {
+        hwloc_bitmap_and(p->allowed_cpus, p->allowed_cpus, seen);
+        p->unconfined = p->unconfined && hwloc_bitmap_isincluded(c->node.allowed_cpus, seen);
+    }
+    hwloc_bitmap_zero(seen);
+    if (!cgroup_numas(c->pids[0], seen)) {
+        p->allowed_numas = seen;
+        return;
+    }
+    hwloc_bitmap_free(seen);
+}
+
+static void read_interrupts(const struct stepd_context *c, struct placement *p)
+{
+    if (c->options.policy != NUIOA_POLICY_CPU)
+        return;
+    p->interrupt_cpus = hwloc_bitmap_alloc();
+    if (p->interrupt_cpus)
+        nuioa_interrupt_cpus(&c->node, "", p->interrupt_cpus);
+}
+
+static void fill_request(struct stepd_context *c, struct placement *p)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        p->tasks[i] = (struct nuioa_task){
+            .rank = c->step.ranks[i],
+            .weight = c->weights ? c->weights[i] : nuioa_hints_weight(&c->hints, c->step.ranks[i]),
+            .cpus = p->masks[i],
+        };
+    task_gpus_list(c, p->tasks, p->gpus);
+    p->request = (struct nuioa_request){
+        .node = &c->node,
+        .options = &c->options,
+        .task_count = p->count,
+        .tasks = p->tasks,
+        .pair_count = c->pair_count,
+        .pairs = c->pairs,
+        .allowed_cpus = p->allowed_cpus,
+        .allowed_numas = p->allowed_numas,
+        .interrupt_cpus = p->interrupt_cpus,
+        .nic_ranks = other_steps_read(c),
+        .cpus_per_task = c->step.cpus_per_task,
+        .cpus_typed = c->step.cpus_typed,
+        .threads = c->step.omp_threads,
+        .cpu_until_us = c->cpu_until_us,
+        .hinted = c->weights || c->hints.count > 0,
+        .bound_by_user = c->step.bound_by_user,
+        .memory_by_user = c->step.memory_by_user,
+        .threads_by_user = c->step.threads_by_user,
+        .sees_gpu = c->step.sees_gpu,
+        .overlaps = c->step.overlaps,
+        .unconfined = p->unconfined,
+        .planned = c->node.emulated,
+    };
+}
+
+int placement_make(struct stepd_context *c, const char *stay, struct placement *p,
+                   struct nuioa_error *err)
+{
+    int rc = allocate(p, c->step.task_count, c->node.gpu_count, err);
+    if (!rc)
+        rc = c->node.emulated ? emulate_masks(c, p, err) : read_masks(c, stay != NULL, p, err);
+    if (rc < 0)
+        return rc;
+    if (!c->node.emulated) {
+        read_allowed(c, p);
+        read_interrupts(c, p);
+    }
+    fill_request(c, p);
+    p->request.stay = stay;
+    return nuioa_plan_make(&p->request, &p->plan, err);
+}
+
+static int bind_one(const struct stepd_context *c, uint32_t local, hwloc_const_bitmap_t cpus,
+                    struct nuioa_error *err)
+{
+    char list[128];
+    hwloc_bitmap_t got = hwloc_bitmap_alloc();
+    if (!got)
+        return no_memory(err);
+    int rc = nuioa_bind_cpus(c->pids[local], cpus);
+    if (!rc)
+        rc = nuioa_bind_read(c->pids[local], got);
+    hwloc_bitmap_list_snprintf(list, sizeof(list), cpus);
+    if (rc < 0)
+        nuioa_fail(err, rc, "cannot bind rank %u to CPUs %s (%s): ranks stay where Slurm put them",
+                   c->step.ranks[local], list, strerror(-rc));
+    else if (!hwloc_bitmap_isequal(got, cpus))
+        rc = nuioa_fail(err, -EINVAL,
+                        "rank %u may not use all of CPUs %s: ranks stay where Slurm put them",
+                        c->step.ranks[local], list);
+    hwloc_bitmap_free(got);
+    return rc;
+}
+
+static void undo(const struct stepd_context *c, struct placement *p)
+{
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (!p->plan.assignments[i].moved)
+            continue;
+        nuioa_bind_cpus(c->pids[i], p->masks[i]);
+        nuioa_plan_achieved(&p->request, &p->plan, i, p->masks[i]);
+    }
+    p->plan.moved = false;
+    p->plan.mapping.mapper = "keep";
+    p->plan.mapping.cost = p->plan.mapping.cost_start;
+    p->plan.why = NUIOA_REASON_BIND_FAILED;
+    nuioa_copy(p->plan.reason, sizeof(p->plan.reason), nuioa_reason_text(p->plan.why));
+}
+
+int placement_bind(const struct stepd_context *c, struct placement *p, struct nuioa_error *err)
+{
+    int rc = 0;
+    if (p->plan.planned)
+        return 0;
+    for (uint32_t i = 0; i < p->count && !rc; i++)
+        if (p->plan.assignments[i].moved)
+            rc = bind_one(c, i, p->plan.assignments[i].cpus, err);
+    if (rc < 0)
+        undo(c, p);
+    return rc;
+}

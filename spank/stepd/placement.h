@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_STEPD_PLACEMENT_H
+#define SPANK_STEPD_PLACEMENT_H
+
+#include "plan/plan.h"
+#include "spank/stepd/stepd_context.h"
+
+/* The plan for a step's tasks on this node, and what it was made from. All tasks exist, are bound
+ * as Slurm bound them, and do not run yet. */
+
+struct placement {
+    uint32_t count;                /* the number of the step's tasks on this node */
+    hwloc_bitmap_t *masks;         /* [count], by local rank: CPUs that Slurm bound the tasks to */
+    struct nuioa_task *tasks;      /* [count], by local rank */
+    uint32_t *gpus;                /* those of all tasks, which point into it */
+    hwloc_bitmap_t interrupt_cpus; /* CPUs that serve interrupts, with policy=cpu; else NULL */
+    hwloc_bitmap_t allowed_cpus;   /* CPUs of the step */
+    hwloc_bitmap_t allowed_numas;  /* NUMA nodes of the step; NULL: all that the node allows */
+    bool unconfined; /* tasks may run on CPUs that are not, or not surely, the step's */
+    struct nuioa_request request; /* points to the members above, and into the context */
+    struct nuioa_plan plan;
+};
+
+/* Reads how the tasks are bound and makes the plan; it changes no task. Uses the options, step,
+ * node, hints, weights, pairs and pids of `context`, which must stay valid as long as *placement.
+ * *placement need not be initialised, and must not be moved or copied afterwards. `stay` says why
+ * no task may move, and is NULL if tasks may; if it is not NULL, tasks may have ended. Returns 0,
+ * or -errno with *err. The caller calls placement_free() in either case. */
+int placement_make(struct stepd_context *context, const char *stay, struct placement *placement,
+                   struct nuioa_error *err);
+
+/* Binds the tasks to the CPUs of their assignments in placement->plan and checks the result. It
+ * binds all or none: if one fails, all tasks are bound again as Slurm bound them, because others
+ * would use its CPUs, and the plan is changed to say so. It binds nothing if the plan is for
+ * another machine (plan.planned). Returns 0; or -errno with *err, which names the task that cannot
+ * be bound: then the placement is still valid. */
+int placement_bind(const struct stepd_context *context, struct placement *placement,
+                   struct nuioa_error *err);
+
+/* Frees what *placement holds, not the struct itself. */
+void placement_free(struct placement *placement);
+
+#endif

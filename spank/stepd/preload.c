@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/stepd/preload.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spank/common/log.h"
+#include "util/variable.h"
+
+#define SHIM "libnuioa-preload.so"
+
+/* Finds the library in the directory that the plugin was built for, or, if the whole installation
+ * was moved, relative to the plugin: LIB/slurm/nuioa.so and LIB/nuioa/. No environment variable is
+ * used, because the user could set it. malloc'd, caller frees; NULL: it is not there. */
+static char *find_shim(void)
+{
+    static const char built_for[] = NUIOA_PKGLIBDIR "/" SHIM;
+    Dl_info info;
+    char *path;
+    if (!access(built_for, R_OK))
+        return strdup(built_for);
+    const char *end = dladdr((const void *)&find_shim, &info) && info.dli_fname
+                          ? strrchr(info.dli_fname, '/')
+                          : NULL;
+    if (!end ||
+        asprintf(&path, "%.*s/../nuioa/%s", (int)(end - info.dli_fname), info.dli_fname, SHIM) < 0)
+        return NULL;
+    if (!access(path, R_OK))
+        return path;
+    free(path);
+    return NULL;
+}
+
+static bool first_task(spank_t spank)
+{
+    uint32_t rank = 0;
+    return spank_get_item(spank, S_TASK_GLOBAL_ID, &rank) == ESPANK_SUCCESS && rank == 0;
+}
+
+/* The first rank alone prints why an option has no effect, so that the line comes once. */
+static void warn_once(spank_t spank, const char *what, const char *why)
+{
+    if (first_task(spank))
+        log_line("%s: %s", what, why);
+}
+
+/* All ranks must have the library or none, because they exchange messages in it. If the leaders of
+ * all nodes are known, nuioa runs on all nodes; and without leaders the library does nothing. */
+static bool may_have_coll(const struct stepd_context *c, bool complete, spank_t spank)
+{
+    if (!c->options.coll)
+        return false;
+    if (complete && c->task_memory->job_known)
+        return true;
+    warn_once(spank, "coll: not used",
+              "not all nodes have said who leads them; a line with \"gather:\" "
+              "says why, unless gather=off is set");
+    return false;
+}
+
+/* Appends the library to the user's LD_PRELOAD. NULL, or a text that says what failed. */
+static const char *add_shim(spank_t spank)
+{
+    const char *theirs = nuioa_variable(step_environment(spank), "LD_PRELOAD");
+    char *path = find_shim(), *list = NULL;
+    if (!path)
+        return SHIM " is not installed";
+    bool some = theirs && *theirs;
+    if (asprintf(&list, "%s%s%s", some ? theirs : "", some ? ":" : "", path) < 0)
+        list = NULL;
+    bool done = list && spank_setenv(spank, "LD_PRELOAD", list, 1) == ESPANK_SUCCESS;
+    free(path);
+    free(list);
+    return done ? NULL : "LD_PRELOAD cannot be set";
+}
+
+void preload_enter(const struct stepd_context *c, bool complete, spank_t spank)
+{
+    if (step_is_launcher(spank))
+        return;
+    bool coll = may_have_coll(c, complete, spank);
+    if (!*c->options.trace && !coll)
+        return;
+    const char *why = add_shim(spank);
+    if (why) {
+        warn_once(spank, *c->options.trace ? "trace: not recorded" : "coll: not used", why);
+        return;
+    }
+    if (*c->options.trace)
+        spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
+    if (coll) /* it does not overwrite the user's value */
+        spank_setenv(spank, "NUIOA_COLL", "on", 0);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_STEPD_PUBLISHER_H
+#define SPANK_STEPD_PUBLISHER_H
+
+#include "pmix/server/publish.h"
+#include "spank/stepd/stepd_context.h"
+
+/* Publishes the plan as PMIx keys. Without PMIx (--mpi=none, pmi2) the functions do nothing. All
+ * are called in slurmstepd. They return no error: what goes wrong becomes a fault of the context,
+ * if the comment says nothing else, and keys are missing. */
+
+/* In init_post_opt, before PMIx starts, if the option `export` asks for nuioa's own keys: makes
+ * PMIx give these keys to the ranks under their own names, by nuioa_publish_prepare(). A failure is
+ * written to slurmd.log only. */
+void publisher_prepare(const struct stepd_context *context, spank_t spank);
+
+/* In user_init: opens context->publisher, which stays NULL if nothing is to be published or PMIx
+ * cannot be used; the functions below accept that. Replaces context->step.ranks with the ranks that
+ * PMIx has, which count over all components of a heterogeneous step. The caller closes the
+ * publisher with publisher_close(). */
+void publisher_open(struct stepd_context *context, spank_t spank);
+
+/* Frees context->publisher and sets it to NULL. A second call does nothing. */
+void publisher_close(struct stepd_context *context);
+
+/* Publishes the keys of each rank that the option `export` asks for, after the plan is carried out.
+ * Tasks that find their NICs by themselves (task_gpus_open) have no keys for them.
+ * If that fails, the publisher is closed. */
+void publisher_tasks(struct stepd_context *context, const struct nuioa_plan *plan);
+
+/* Publishes, after publisher_tasks(), the keys of the node and of the job that the option `export`
+ * asks for, and closes the publisher. leaders[leader_count] are the global ranks of the leaders of
+ * all nodes, in the order of the step's nodes; NULL and 0 if they are not known. */
+void publisher_node(struct stepd_context *context, const struct nuioa_plan *plan,
+                    const uint32_t *leaders, uint32_t leader_count);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/stepd/rank.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/environment.h"
+#include "output/user_variables.h"
+#include "spank/stepd/gpu_share.h"
+#include "spank/stepd/gpu_table.h"
+#include "spank/common/option_sources.h"
+#include "spank/stepd/own_gpus.h"
+#include "util/variable.h"
+
+void rank_unset_outer(spank_t spank)
+{
+    for (const char *const *name = nuioa_environment_names; *name; name++)
+        if (nuioa_variable(step_environment(spank), *name))
+            spank_unsetenv(spank, *name);
+}
+
+/* --- slurmstepd ------------------------------------------------------------------------------- */
+
+/* Bytes for the blocks of a task; one more byte ends the last block. */
+#define ROOM (sizeof(((struct task_memory_part *)NULL)->text) - 1)
+
+/* Begins an empty block at offset `at`, which it returns. */
+static uint16_t begin_block(struct task_memory_part *task, int at)
+{
+    task->text[at] = '\0';
+    return (uint16_t)at;
+}
+
+/* Writes all blocks of a task. If the plan is for another machine (`planned`), only the first one
+ * is written, because programs act on the variables in the others. */
+static int write_blocks(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)
+{
+    struct task_memory_part *task = &c->task_memory->tasks[local];
+    int at = nuioa_environment(plan, &c->node, &c->options, local, task->text, ROOM), used = 0;
+    if (at < 0)
+        return at;
+    task->foreign = begin_block(task, at);
+    if (!plan->planned)
+        used = nuioa_environment_foreign(plan, &c->node, &c->options, local, task->text + at,
+                                         ROOM - (size_t)at);
+    if (used < 0)
+        return used;
+    at += used;
+    task->threads = begin_block(task, at);
+    if (plan->planned)
+        return 0;
+    return nuioa_environment_threads(plan, local, c->step.omp_threads, task->text + at,
+                                     ROOM - (size_t)at);
+}
+
+static void prepare_one(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)
+{
+    struct task_memory_part *task = &c->task_memory->tasks[local];
+    if (write_blocks(c, plan, local) < 0) {
+        nuioa_warn(&c->faults,
+                   "rank %u gets no NUIOA_* variables: they need more than %zu bytes; PMIx has the "
+                   "same as keys (--nuioa-export=pmix)",
+                   c->step.ranks[local], ROOM);
+        task->foreign = task->threads = begin_block(task, 0);
+    }
+    if (!plan->planned && nuioa_mempolicy_of(&plan->assignments[local], &task->memory) < 0)
+        nuioa_warn(&c->faults,
+                   "rank %u keeps Slurm's memory policy: nuioa can name NUMA nodes below %u only; "
+                   "use --mem-bind",
+                   c->step.ranks[local], NUIOA_NUMAS_MAX);
+    if (c->gpus)
+        task->gpus = c->gpus[local];
+    __atomic_store_n(&task->ready, 1, __ATOMIC_RELEASE);
+}
+
+void rank_prepare(struct stepd_context *c, const struct nuioa_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++)
+        prepare_one(c, plan, i);
+}
+
+void rank_prepare_job(struct stepd_context *c, const uint32_t *leaders, uint32_t count)
+{
+    char *text = c->task_memory->leaders;
+    size_t size = sizeof(c->task_memory->leaders), used = 0;
+    c->task_memory->job_known = count > 0;
+    if (!(c->options.export_set & NUIOA_EXPORT_ENV))
+        return;
+    for (uint32_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%u", i ? "," : "", leaders[i]);
+    if (used >= size)
+        *text = '\0';
+}
+
+/* --- the task --------------------------------------------------------------------------------- */
+
+/* Sets those variables of a block whose names begin with `prefix`. */
+static void set_some(spank_t spank, const char *block, const char *prefix, bool overwrite)
+{
+    char name[64];
+    const char *value;
+    while ((value = nuioa_block_next(&block, name, sizeof(name))))
+        if (strncmp(name, prefix, strlen(prefix)))
+            continue;
+        else if (overwrite || !nuioa_is_set_otherwise(step_environment(spank), name))
+            spank_setenv(spank, name, value, overwrite);
+}
+
+static void set_block(spank_t spank, const char *block, bool overwrite)
+{
+    set_some(spank, block, "", overwrite);
+}
+
+/* Tells `nuioa exec` of which step the variables of nuioa are. */
+static void set_step(spank_t spank)
+{
+    char **environment = step_environment(spank), text[64];
+    const char *job = nuioa_variable(environment, "SLURM_JOB_ID");
+    const char *step = nuioa_variable(environment, "SLURM_STEP_ID");
+    if (!job || !step)
+        return;
+    snprintf(text, sizeof(text), "%.31s.%.31s", job, step);
+    spank_setenv(spank, OPTION_SOURCES_STEP, text, 1);
+}
+
+bool rank_may_have_gpus(const struct stepd_context *c, enum nuioa_gpus given)
+{
+    return given > NUIOA_GPUS_NONE ||
+           (given == NUIOA_GPUS_UNKNOWN && (c->step.sees_gpu || c->node.gpu_count));
+}
+
+/* Sets those of nuioa's variables that depend on the NICs. `text` has ROOM bytes. */
+static void set_own(const struct stepd_context *c, const struct nuioa_assignment *own, char *text,
+                    spank_t spank)
+{
+    if (nuioa_environment_nics(own, &c->node, &c->options, text, ROOM) < 0)
+        return;
+    if (*text)
+        spank_unsetenv(spank, "NUIOA_LEVEL");
+    set_block(spank, text, true);
+}
+
+/* Sets the variables that depend on the NICs, in place of those of the plan, which did not know the
+ * GPUs of this task. Variables of other programs that do not depend on them are those of the plan.
+ * Returns false if nothing is known of these GPUs' NICs. `text` has ROOM bytes. */
+static bool set_looked_up(const struct stepd_context *c, const struct task_memory_part *task,
+                          char *text, spank_t spank)
+{
+    struct nuioa_assignment own = { 0 };
+    struct nuioa_plan plan = { .task_count = 1, .assignments = &own, .connected = true };
+    const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
+    if (!gpu_table_look_up(c, &task->told.gpus, cpus, &own))
+        return false;
+    set_own(c, &own, text, spank);
+    if (!c->task_memory->connected)
+        set_block(spank, task->text + task->foreign, false);
+    else if (!c->node.emulated &&
+             nuioa_environment_foreign(&plan, &c->node, &c->options, 0, text, ROOM) >= 0)
+        set_block(spank, text, false);
+    if (own.gpu_count <= c->task_memory->nic_count) /* equal for all ranks of the node */
+        set_some(spank, task->text + task->foreign, "NCCL_", false);
+    free(own.nics);
+    free(own.gpus);
+    return true;
+}
+
+/* Sets nuioa's variables for a task that sees these GPUs, and nobody knows which of them it has. */
+static void set_shared(const struct stepd_context *c, uint32_t local, char *text, spank_t spank)
+{
+    struct nuioa_assignment own = { 0 };
+    const struct task_gpu_set *seen = &c->task_memory->tasks[local].told.gpus;
+    const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
+    if (!gpu_table_look_up_one(c, seen, cpus, local, &own))
+        return;
+    set_own(c, &own, text, spank);
+    free(own.nics);
+    free(own.gpus);
+}
+
+/* Returns true if a task has all GPUs that it has told. Only one that sees several asks the others,
+ * and waits for them. */
+static bool has_told_own(const struct stepd_context *c, uint32_t local)
+{
+    const struct task_gpu_set *told = &c->task_memory->tasks[local].told.gpus;
+    uint32_t count = c->step.task_count;
+    if (told->state != TASK_GPUS_KNOWN || count <= 1 || gpu_share_count(told) <= 1)
+        return told->state == TASK_GPUS_KNOWN;
+    struct task_gpu_set *sets = calloc(count, sizeof(*sets));
+    if (!sets)
+        return false;
+    task_memory_see(c->task_memory, count, c->options.deadline_ms, sets);
+    struct gpu_share share = gpu_share_find(sets, count);
+    free(sets);
+    return gpu_share_is_own(&share, told);
+}
+
+/* Sets what depends on the NICs and is not yet set. A task that may have GPUs, and nobody knows
+ * which, is told no NIC by variables of other programs: they could keep it from the NIC of its
+ * GPU. */
+static void set_nics(const struct stepd_context *c, uint32_t local, spank_t spank)
+{
+    const struct task_memory_part *task = &c->task_memory->tasks[local];
+    bool known = task->gpus.state == TASK_GPUS_KNOWN;
+    bool open = c->gpus && task->gpus.state == TASK_GPUS_OPEN, done = false;
+    char *text = open ? malloc(ROOM) : NULL;
+    if (text && has_told_own(c, local))
+        done = set_looked_up(c, task, text, spank);
+    else if (text)
+        set_shared(c, local, text, spank);
+    free(text);
+    if (!done && (known || !rank_may_have_gpus(c, nuioa_gpus_given(step_environment(spank)))))
+        set_block(spank, task->text + task->foreign, false);
+}
+
+/* nuioa's own variables replace what the user has set. Variables that other programs read do
+ * not. */
+void rank_enter(const struct stepd_context *c, uint32_t local, spank_t spank)
+{
+    const struct task_memory_part *task = &c->task_memory->tasks[local];
+    if (!__atomic_load_n(&task->ready, __ATOMIC_ACQUIRE))
+        return;
+    int rc = nuioa_bind_memory(&task->memory);
+    if (rc < 0)
+        slurm_debug("nuioa: memory policy: %s", strerror(-rc));
+    bool placed = nuioa_threads_are_placed(step_environment(spank));
+    set_block(spank, task->text, true);
+    if (*task->text)
+        set_step(spank);
+    set_nics(c, local, spank);
+    if (!placed)
+        set_block(spank, task->text + task->threads, false);
+}
+
+void rank_tell(const struct stepd_context *c, uint32_t local, spank_t spank)
+{
+    const struct task_memory_part *task = &c->task_memory->tasks[local];
+    struct task_gpu_set gpus;
+    if (!c->gpus || (__atomic_load_n(&task->ready, __ATOMIC_ACQUIRE) && task->gpus.state))
+        return;
+    own_gpus_find(c, step_environment(spank), &gpus);
+    task_memory_tell(c->task_memory, local, &gpus);
+}
+
+void rank_enter_job(const struct task_memory *task_memory, uint32_t local, spank_t spank)
+{
+    if (task_memory->tasks[local].ready && *task_memory->leaders)
+        spank_setenv(spank, "NUIOA_LEADERS", task_memory->leaders, 1);
+}

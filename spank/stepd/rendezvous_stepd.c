@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/stepd/rendezvous_stepd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output/report.h"
+#include "profile/hints.h"
+#include "spank/stepd/ending.h"
+#include "spank/common/hosts.h"
+#include "spank/common/log.h"
+#include "spank/rendezvous/client.h"
+#include "spank/rendezvous/record.h"
+#include "spank/common/rendezvous_wanted.h"
+#include "util/number.h"
+#include "util/variable.h"
+
+struct rendezvous_stepd {
+    struct client call;
+    struct ending ending;
+    bool calling;                  /* connected; the record is not sent yet */
+    bool waiting;                  /* the record is sent or not needed; the table is expected */
+    bool reported;                 /* srun prints the report */
+    uint32_t leader;               /* rank that leads this node; WIRE_NO_RANK: none */
+    struct nuioa_warnings sent;    /* with the record: srun prints them, if all goes well */
+    uint32_t position, node_count; /* over all components of a heterogeneous step */
+    bool heterogeneous;
+    uint32_t job_tasks; /* tasks of the whole step; UINT32_MAX: not known */
+    uint32_t *leaders;  /* [node_count]; NULL: not known */
+};
+
+/* Finds the position of this node in the step. In a heterogeneous step the nodes of all components
+ * count: SPANK items are for one component, the SLURM_STEP_* variables for all. */
+static bool find_position(struct stepd_context *c, spank_t spank, struct rendezvous_stepd *g)
+{
+    char **environment = step_environment(spank), host[64];
+    const char *nodes = nuioa_variable(environment, "SLURM_STEP_NUM_NODES");
+    const char *tasks = nuioa_variable(environment, "SLURM_STEP_NUM_TASKS");
+    const char *list = nuioa_variable(environment, "SLURM_STEP_NODELIST");
+    uint32_t here;
+    if (spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS)
+        return false;
+    if (!nodes || nuioa_parse_u32(nodes, WIRE_NODES_MAX, &g->node_count) < 0)
+        g->node_count = here;
+    if (!tasks || nuioa_parse_u32(tasks, UINT32_MAX, &g->job_tasks) < 0)
+        g->job_tasks = UINT32_MAX;
+    int position = (int)c->step.node_id;
+    g->heterogeneous = g->node_count != here;
+    if (g->heterogeneous)
+        position = list ? hosts_find(list, log_host(host, sizeof(host))) : -1;
+    g->position = (uint32_t)position;
+    return position >= 0 && g->position < g->node_count;
+}
+
+/* Handles a failed rendezvous. srun warns the user if it knows this node or was told that the node
+ * has no credential; otherwise the first node warns. */
+static void add_failure(struct stepd_context *c, const struct rendezvous_stepd *g, const char *text)
+{
+    if (g->position == 0 && !g->call.told_no_credential && !g->call.authenticated)
+        nuioa_warn(&c->faults, "%s: " WIRE_WITHOUT_TABLE, text);
+    else
+        slurm_info("nuioa: %s", text);
+}
+
+/* The rank that leads this node whatever the plan will be, or WIRE_NO_RANK. With a hints file there
+ * is none, because the hints may change the leader and are not known yet. */
+static uint32_t early_leader(const struct stepd_context *c)
+{
+    if (!c->active || nuioa_hints_file(c->options.hints))
+        return WIRE_NO_RANK;
+    uint32_t local =
+        nuioa_plan_sure_leader(&c->node, &c->options, c->step.task_count, c->hints.count > 0);
+    return local < c->step.task_count ? c->step.ranks[local] : WIRE_NO_RANK;
+}
+
+/* Any signal to the step looks like a request to end it. Once srun has this node's leader, it may
+ * send the table, and with coll=on a node must then not stop waiting because of a signal: ranks
+ * without the table would wait for ever for those that have it. */
+static void bind_to_table(const struct stepd_context *c, struct rendezvous_stepd *g)
+{
+    if (c->options.coll)
+        ending_ignore(&g->ending);
+}
+
+static void call_srun(struct stepd_context *c, spank_t spank, struct rendezvous_stepd *g,
+                      const char *token)
+{
+    char **environment = step_environment(spank);
+    const char *leader = nuioa_variable(environment, "SLURM_JOB_ID");
+    const char *address = nuioa_variable(environment, "SLURM_SRUN_COMM_HOST");
+    struct nuioa_error err;
+    struct client_call call = {
+        .address = address,
+        .srun = token,
+        .munge = c->options.auth == NUIOA_AUTH_MUNGE,
+        .socket = c->options.munge_socket,
+        .timeout_ms = c->options.timeout_ms,
+        .node = g->position,
+        .node_count = g->node_count,
+        .task_count = c->step.task_count,
+        .leader = early_leader(c),
+        .ranks = c->active && nuioa_hints_file(c->options.hints) ? c->step.ranks : NULL,
+        .is_over = ending_is_requested,
+        .arg = &g->ending,
+    };
+    uint32_t here = 0;
+    ending_watch(&g->ending, spank);
+    if (spank_get_item(spank, S_JOB_UID, &call.uid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_GID, &call.gid) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_ID, &call.job_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_STEPID, &call.step_id) != ESPANK_SUCCESS ||
+        spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS || !address ||
+        (here != g->node_count &&
+         (!leader || nuioa_parse_u32(leader, UINT32_MAX, &call.job_id) < 0)))
+        nuioa_fail(&err, -1,
+                   "gather: Slurm did not give this node srun's address and the job's ids");
+    else if (!client_call(&g->call, &call, &err))
+        g->calling = true;
+    if (!g->calling)
+        add_failure(c, g, err.text);
+    else if (g->call.early_leader != WIRE_NO_RANK)
+        bind_to_table(c, g);
+}
+
+/* The token that srun has put into the environment; NULL: none. With --async srun does not stay to
+ * serve the nodes; its port is then 0. */
+static const char *find_token(spank_t spank)
+{
+    const char *port = nuioa_variable(step_environment(spank), "SLURM_SRUN_COMM_PORT");
+    return port && !strcmp(port, "0") ? NULL
+                                      : nuioa_variable(step_environment(spank), WIRE_VARIABLE);
+}
+
+static void warn_missing_hints(struct stepd_context *c, const struct rendezvous_stepd *g)
+{
+    if (g->position == 0 && nuioa_hints_file(c->options.hints) && !c->hints.count)
+        nuioa_warn(&c->faults, "no hints: srun opened no port from which the nodes could get the "
+                               "file (srun --async opens none); give a short list instead");
+}
+
+void rendezvous_stepd_call(struct stepd_context *c, spank_t spank)
+{
+    const char *token = find_token(spank);
+    struct rendezvous_stepd *g = c->rendezvous = calloc(1, sizeof(*g));
+    if (!g)
+        return;
+    g->call = (struct client)CLIENT_NONE;
+    if (c->step.task_count && find_position(c, spank, g) &&
+        rendezvous_is_needed(&c->options, g->node_count)) {
+        if (token)
+            call_srun(c, spank, g, token);
+        else
+            warn_missing_hints(c, g);
+    }
+}
+
+void rendezvous_stepd_receive_hints(struct stepd_context *c)
+{
+    struct rendezvous_stepd *g = c->rendezvous;
+    struct nuioa_error err;
+    if (!g || !g->calling || !nuioa_hints_file(c->options.hints))
+        return;
+    double *weights = calloc(c->step.task_count, sizeof(*weights));
+    int rc = weights ? client_receive_slice(&g->call, weights, &c->pairs, &c->pair_count, &err)
+                     : nuioa_fail(&err, -1, "gather: out of memory");
+    if (rc > 0)
+        c->weights = weights;
+    else
+        free(weights);
+    if (rc >= 0)
+        return;
+    g->calling = false;
+    add_failure(c, g, err.text);
+    if (!c->hints.count && g->position == 0)
+        nuioa_warn(&c->faults, "no hints: this node did not get them from srun; a line with "
+                               "\"gather:\" says why");
+}
+
+/* A step on one node knows all leaders without a rendezvous. */
+static void set_only_leader(struct stepd_context *c, struct rendezvous_stepd *g, uint32_t leader)
+{
+    if (g->leaders || g->node_count != 1 || leader == WIRE_NO_RANK ||
+        !rendezvous_is_wanted(&c->options))
+        return;
+    g->leaders = malloc(sizeof(*g->leaders));
+    if (g->leaders)
+        /* -Wanalyzer-malloc-leak: the rendezvous keeps it. */
+        *g->leaders = leader;
+}
+
+static int send_record(struct rendezvous_stepd *g, const struct record_source *source,
+                       struct nuioa_error *err)
+{
+    size_t length;
+    struct wire_record *record = record_make(source, &length);
+    int rc = record ? client_send_record(&g->call, record, length, err)
+                    : nuioa_fail(err, -1, "gather: out of memory");
+    free(record);
+    return rc;
+}
+
+/* Returns true if srun can do without the record of this node. In a heterogeneous job it cannot:
+ * srun serves all components, and this node knows the options of its own component only. */
+static bool is_record_needless(const struct stepd_context *c, const struct rendezvous_stepd *g)
+{
+    return g->call.early_leader != WIRE_NO_RANK && client_is_answered(&g->call) &&
+           !c->options.report && !c->options.explain && !c->faults.count && !g->heterogeneous;
+}
+
+void rendezvous_stepd_send_record(struct stepd_context *c, const struct placement *placement)
+{
+    static const struct nuioa_plan none = { .reason = "no plan: ranks stay where Slurm put them" };
+    struct rendezvous_stepd *g = c->rendezvous;
+    const struct nuioa_plan *plan = placement ? &placement->plan : &none;
+    char host[64];
+    struct nuioa_node unknown = { 0 };
+    struct nuioa_error err;
+    if (!g)
+        return;
+    g->leader = plan->order_count ? plan->assignments[plan->order[0]].rank : WIRE_NO_RANK;
+    if (!g->calling)
+        return;
+    if (is_record_needless(c, g)) {
+        g->calling = false;
+        g->waiting = true;
+        return;
+    }
+    nuioa_copy(unknown.host, sizeof(unknown.host), log_host(host, sizeof(host)));
+    char *text = placement && c->options.explain
+                     ? nuioa_report_text(plan, &c->node, &c->options, true)
+                     : NULL;
+    struct record_source source = {
+        .plan = plan,
+        .node = placement ? &c->node : &unknown,
+        .warnings = &c->faults,
+        .text = text,
+        .position = g->position,
+        .job_tasks = g->job_tasks,
+    };
+    g->calling = false;
+    g->waiting = !send_record(g, &source, &err);
+    if (g->waiting) {
+        nuioa_warnings_move(&g->sent, &c->faults);
+        bind_to_table(c, g);
+    } else
+        add_failure(c, g, err.text);
+    free(text);
+}
+
+/* srun will not print the warnings that were sent, so they are faults of this node again, before
+ * those that came later. */
+static void restore_faults(struct stepd_context *c, const struct rendezvous_stepd *g)
+{
+    struct nuioa_warnings later = c->faults;
+    c->faults = g->sent;
+    for (unsigned i = 0; i < later.count; i++)
+        nuioa_warn(&c->faults, "%s", later.text[i]);
+}
+
+static void receive_leaders(struct stepd_context *c, struct rendezvous_stepd *g)
+{
+    struct nuioa_error err;
+    uint32_t *leaders = malloc(g->node_count * sizeof(*leaders));
+    int rc = leaders ? client_receive_table(&g->call, g->leader, leaders, &err)
+                     : nuioa_fail(&err, -1, "gather: out of memory");
+    g->reported = rc >= 0;
+    if (rc > 0)
+        g->leaders = leaders;
+    else
+        free(leaders);
+    if (rc >= 0)
+        return;
+    client_close(&g->call);
+    restore_faults(c, g);
+    add_failure(c, g, err.text);
+}
+
+void rendezvous_stepd_await_leaders(struct stepd_context *c)
+{
+    struct rendezvous_stepd *g = c->rendezvous;
+    if (!g)
+        return;
+    if (g->waiting)
+        receive_leaders(c, g);
+    g->waiting = false;
+    set_only_leader(c, g, g->leader);
+}
+
+void rendezvous_stepd_stop_waiting(struct stepd_context *c)
+{
+    if (c->rendezvous)
+        ending_mark_over(&c->rendezvous->ending);
+}
+
+const uint32_t *rendezvous_stepd_leaders(const struct stepd_context *c, uint32_t *count)
+{
+    const struct rendezvous_stepd *g = c->rendezvous;
+    *count = g && g->leaders ? g->node_count : 0;
+    return *count ? g->leaders : NULL;
+}
+
+bool rendezvous_stepd_is_awaited(const struct stepd_context *c)
+{
+    const struct rendezvous_stepd *g = c->rendezvous;
+    return g && g->calling && g->node_count > 1;
+}
+
+bool rendezvous_stepd_is_waiting(const struct stepd_context *c)
+{
+    const struct rendezvous_stepd *g = c->rendezvous;
+    return g && g->waiting && !client_is_answered(&g->call);
+}
+
+bool rendezvous_stepd_is_reported(const struct stepd_context *c)
+{
+    return c->rendezvous && c->rendezvous->reported;
+}
+
+void rendezvous_stepd_end(struct stepd_context *c)
+{
+    struct rendezvous_stepd *g = c->rendezvous;
+    if (!g)
+        return;
+    client_close(&g->call);
+    free(g->leaders);
+    free(g);
+    c->rendezvous = NULL;
+}

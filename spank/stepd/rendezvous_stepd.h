@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_STEPD_RENDEZVOUS_STEPD_H
+#define SPANK_STEPD_RENDEZVOUS_STEPD_H
+
+#include "spank/stepd/placement.h"
+#include "spank/stepd/stepd_context.h"
+
+/* slurmstepd's part in the rendezvous (spank/rendezvous/wire.h): these functions connect the hooks
+ * with it. No function fails: without a rendezvous this node knows only its own leader and prints
+ * its own report. All functions accept a context whose `rendezvous` is NULL. One thread calls them,
+ * except rendezvous_stepd_stop_waiting(). */
+
+/* In init_post_opt, because the call then overlaps with the start of PMIx: connects to srun and
+ * sends the hello, if this step needs a rendezvous. A node without a plan (context->active is
+ * false) calls too, so that the others need not wait for it. Sets context->rendezvous, which
+ * rendezvous_stepd_end() frees, or leaves it NULL without memory. A failure is added to
+ * context->faults, or written to slurmd.log if srun or another node tells the user. */
+void rendezvous_stepd_call(struct stepd_context *context, spank_t spank);
+
+/* Before the plan: waits for this node's slice of the hints file, if the options name a file. If
+ * srun sends one, sets context->weights, pairs and pair_count, which the context owns and which
+ * count instead of context->hints. If the slice does not come, there is no rendezvous for this node
+ * any more, which is noted as for rendezvous_stepd_call(). */
+void rendezvous_stepd_receive_hints(struct stepd_context *context);
+
+/* After the plan is carried out: sends srun the record of this node, if srun needs it. The record
+ * holds the warnings in context->faults, which are removed there, because srun prints them. If
+ * sending fails, they stay there, and a warning about the failure may join them. `placement` is
+ * NULL if this node has no plan; then the record says so, and names no leader. */
+void rendezvous_stepd_send_record(struct stepd_context *context, const struct placement *placement);
+
+/* After rendezvous_stepd_send_record(): waits for the leaders of all nodes, for what is left of the
+ * option timeout_ms. If they do not come, the warnings that were sent are in context->faults again,
+ * because srun may not print them. It returns at once if nothing was sent, and for a step on one
+ * node, whose only leader is known. */
+void rendezvous_stepd_await_leaders(struct stepd_context *context);
+
+/* From another thread, when the step is over: makes a thread that waits in one of the functions
+ * above return, within about a tenth of a second. */
+void rendezvous_stepd_stop_waiting(struct stepd_context *context);
+
+/* Returns true if the step has other nodes, and they may wait for the record of this one. */
+bool rendezvous_stepd_is_awaited(const struct stepd_context *context);
+
+/* After rendezvous_stepd_send_record(): returns true if rendezvous_stepd_await_leaders() would have
+ * to wait, because srun has not sent the leaders yet. It does not wait itself. */
+bool rendezvous_stepd_is_waiting(const struct stepd_context *context);
+
+/* After rendezvous_stepd_await_leaders(): returns the global ranks of the leaders of all nodes, in
+ * the order of the step's nodes, and *count, their number. The context owns the array, until
+ * rendezvous_stepd_end(). Returns NULL and 0 if they are not known. */
+const uint32_t *rendezvous_stepd_leaders(const struct stepd_context *context, uint32_t *count);
+
+/* After rendezvous_stepd_await_leaders(): returns true if srun prints the report of the whole step.
+ * Then this node must not print its own. */
+bool rendezvous_stepd_is_reported(const struct stepd_context *context);
+
+/* Disconnects, frees context->rendezvous with the array of leaders, and sets it to NULL. No other
+ * thread may use it any more. */
+void rendezvous_stepd_end(struct stepd_context *context);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_STEPD_STEPD_H
+#define SPANK_STEPD_STEPD_H
+
+#include <slurm/spank.h>
+#include <stdint.h>
+
+#include "spank/stepd/stepd_context.h"
+
+/* The hooks in slurmstepd, in the order in which Slurm calls them. None fails, because none may
+ * prevent a launch: what goes wrong becomes a fault of the context, which is printed once, and the
+ * job runs as Slurm made it. */
+
+/* The hook init_post_opt, before PMIx starts and before the job's stderr is connected: reads
+ * options, step and node into *context, and calls srun. argv[argc] are the plugin's arguments in
+ * plugstack.conf. The caller has set *context to zeros, except `flags`. */
+void stepd_init_post_opt(struct stepd_context *context, spank_t spank, int argc, char **argv);
+
+/* The hook user_init, when the job's stderr is connected and no task is forked: opens the
+ * connection to PMIx. If this node will have no plan, it tells srun so and prints why. */
+void stepd_user_init(struct stepd_context *context, spank_t spank);
+
+/* The hook task_post_fork, called for each task after it is forked and before any task runs: with
+ * the last one it makes the plan, binds the tasks and writes their variables into the task memory.
+ * A thread may then wait for the other nodes and finish the work. */
+void stepd_task_post_fork(struct stepd_context *context, spank_t spank);
+
+/* The hook task_init, in the task, as the user: sets its variables and its memory policy. It may
+ * wait for the leaders of all nodes, for timeout_ms and 2 seconds at most. Returns the address to
+ * which the caller writes the time that this hook took, in microseconds, in memory shared with
+ * slurmstepd; NULL if this step has none. */
+uint32_t *stepd_task_init(struct stepd_context *context, spank_t spank);
+
+/* The hook exit, when all tasks have ended: ends the thread, logs the times spent in the hooks and
+ * frees what the context holds, not the struct itself and not context->flags. */
+void stepd_exit(struct stepd_context *context);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_STEPD_TASK_GPUS_H
+#define SPANK_STEPD_TASK_GPUS_H
+
+#include <stdint.h>
+
+#include "plan/plan.h"
+#include "spank/stepd/stepd_context.h"
+
+/* In slurmstepd: which GPUs each task of the step has. The kernel may know it before the tasks run,
+ * else each task tells it. Nobody asks in a step without GPUs. */
+
+/* In init_post_opt, when step and node are read: sets context->gpus, all open, which the caller
+ * frees with free(). It stays NULL unless the step is known to have GPUs, and if the node describes
+ * none. Returns 0 or -ENOMEM. */
+int task_gpus_prepare(struct stepd_context *context);
+
+/* When all tasks exist and none runs: finds the GPUs that each task may use, by its cgroup, and
+ * writes them to context->gpus. They stay open if Slurm does not constrain the devices of each
+ * vendor with cgroups of version 2, or if anything goes wrong; those of a task that may use
+ * several, one of which another task may use, too, stay open, because only their variables may
+ * divide these. Both are one line in slurmd.log at level debug. It waits for at most twice
+ * deadline_ms and a second. */
+void task_gpus_ask(struct stepd_context *context);
+
+/* Returns true if the GPUs of all tasks are known, also if the step has none. */
+bool task_gpus_known(const struct stepd_context *context);
+
+/* Returns true if nobody has said yet which GPUs the task with local rank `local` has, so that it
+ * finds its NICs by itself. */
+bool task_gpus_open(const struct stepd_context *context, uint32_t local);
+
+/* Returns of how many tasks nobody will ever know which GPUs they have. */
+uint32_t task_gpus_lost(const struct stepd_context *context);
+
+/* Returns how many of these see the same GPUs as other tasks. */
+uint32_t task_gpus_shared(const struct stepd_context *context);
+
+/* When the tasks run: waits until each has told its GPUs (spank/stepd/own_gpus.h), for at most
+ * deadline_ms, or half of timeout_ms if other nodes wait for this one, and writes to context->gpus
+ * those that were open. Of what a task sees, it has what is its own (spank/stepd/gpu_share.h); else
+ * it is shared. It does not wait any longer when a task has ended. Returns true if all tasks have
+ * told and live. Then none of them has called exec, if the task memory is closed. A task's GPUs
+ * that are told and make no sense are unknown. */
+bool task_gpus_await(struct stepd_context *context);
+
+/* Sets gpus, gpu_count, gpus_known, seen, seen_count and gpus_shared of tasks[step.task_count].
+ * `indexes` is the caller's array for them, with room for step.task_count * node.gpu_count; the
+ * tasks point into it. */
+void task_gpus_list(const struct stepd_context *context, struct nuioa_task *tasks,
+                    uint32_t *indexes);
+
+#endif
