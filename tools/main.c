@@ -20,7 +20,7 @@ static const char usage[] =
     "  exec     start a program where its rank belongs, without the plugin, with any launcher\n"
     "  probe    measure how far NUMA nodes are from each other, and find the links between them\n"
     "  profile  summarise what the ranks of a job communicate, and convert it to other formats\n"
-    "  doctor   find what on this node keeps ranks from their network, and say what to do\n"
+    "  doctor   find what on this node keeps ranks from their NIC, and say what to do\n"
     "  cache    keep the description of this node in a file, so that launches are faster\n"
     "\n"
     "nuioa COMMAND --help and the manual nuioa(1) say more.\n"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* set-link NIC speed MBPS      the speed that its driver says or forces
- * set-link NIC rx-usecs US     how long its interrupts wait
- * What ethtool does, without installing it. */
+/* set-link NIC speed MBPS: sets the speed that the driver says or forces. It does what ethtool
+ * does, which is a package more. */
 
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -34,22 +33,11 @@ static int set_speed(const char *nic, unsigned mbps)
     return ask(nic, &link);
 }
 
-static int set_usecs(const char *nic, unsigned usecs)
-{
-    struct ethtool_coalesce coalesce = { .cmd = ETHTOOL_GCOALESCE };
-    if (ask(nic, &coalesce))
-        return -1;
-    coalesce.cmd = ETHTOOL_SCOALESCE;
-    coalesce.rx_coalesce_usecs = usecs;
-    return ask(nic, &coalesce);
-}
-
 int main(int argc, char **argv)
 {
-    if (argc != 4)
+    if (argc != 4 || strcmp(argv[2], "speed"))
         return 2;
-    unsigned number = (unsigned)atoi(argv[3]);
-    int rc = !strcmp(argv[2], "speed") ? set_speed(argv[1], number) : set_usecs(argv[1], number);
+    int rc = set_speed(argv[1], (unsigned)atoi(argv[3]));
     if (rc)
         perror(argv[1]);
     return rc ? 1 : 0;

@@ -30,13 +30,12 @@ def processors(dump):
         for name, text in (("level", 3), ("type", "Unified"), ("size", "32768K"),
                            ("shared_cpu_map", "%04x" % (0xf << first))):
             dump.write(cache + name, text)
-        dump.write(system % cpu + "cpufreq/scaling_governor", "performance")
     dump.write("proc/cpuinfo", *("processor\t: %d\nmodel name\t: Some Processor\n" % cpu
                                  for cpu in range(16)))
 
 
-def card(module, dump, bus, index, irqs):
-    """A card with one port; its IRQs go to CPUs of its own NUMA node."""
+def card(module, dump, bus, index):
+    """A card with one port."""
     where = dump.function(bus, 0, 0x0207, module.MELLANOX, 0x101b, index)
     guid = module.guid(index)
     dump.verbs(where, "mlx5_%d" % index, [("4: ACTIVE", "200 Gb/sec (4X HDR)", "InfiniBand", guid)])
@@ -44,15 +43,6 @@ def card(module, dump, bus, index, irqs):
     for which in ("current", "max"):
         dump.write("sys/devices/%s/%s_link_speed" % (where, which), "16.0 GT/s PCIe")
         dump.write("sys/devices/%s/%s_link_width" % (where, which), 16)
-    for offset, irq in enumerate(irqs):
-        dump.write("sys/devices/%s/msi_irqs/%d" % (where, irq), "msix")
-        dump.write("proc/irq/%d/effective_affinity_list" % irq, 8 * index + offset)
-
-
-def interrupts(irqs):
-    yield " " * 11 + " ".join("CPU%d" % cpu for cpu in range(16))
-    for irq in irqs:
-        yield " %d: %s  PCI-MSI  mlx5" % (irq, " ".join(["100"] + ["0"] * 15))
 
 
 def main():
@@ -62,20 +52,13 @@ def main():
     module = load("../topologies/make-dump.py")
     dump = module.Dump(sys.argv[1])
     processors(dump)
-    card(module, dump, 0x10, 0, (30, 31))
-    card(module, dump, 0x80, 1, (40, 41))
+    card(module, dump, 0x10, 0)
+    card(module, dump, 0x80, 1)
     for function, state, speed, flags in ((0, "up", 1000, "0x1003"), (1, "down", -1, "0x1002")):
         where = dump.function(0x10, 2, 0x0200, module.INTEL, 0x1521, 0, function)
         dump.net(where, "eno%d" % (2 + function), speed, state)
         dump.write("sys/class/net/eno%d/flags" % (2 + function), flags)
-    dump.write("proc/interrupts", *interrupts((30, 31, 40, 41)))
-    dump.write("proc/sys/kernel/numa_balancing", 0)
     dump.write("proc/sys/kernel/hostname", "n1")
-    dump.write("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456")
-    dump.write("proc/sys/net/ipv4/tcp_wmem", "4096\t16384\t4194304")
-    dump.write("proc/sys/net/core/rmem_max", 212992)
-    dump.write("proc/sys/net/core/wmem_max", 212992)
-    dump.write("proc/sys/net/core/somaxconn", 4096)
     dump.write("proc/77/comm", "slurmd")
     dump.write("etc/slurm/slurm.conf", "ClusterName=c", "TaskPlugin = task/affinity,task/cgroup",
                "SelectType=select/cons_tres", "Include nodes.conf",

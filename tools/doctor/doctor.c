@@ -30,14 +30,14 @@
 static const char usage[] =
     "usage: nuioa doctor [--json | --brief] [--ignore LIST] [--as compute|login] [--root DIR]\n"
     "\n"
-    "nuioa doctor finds what on this node keeps ranks from their network. It looks at the plugin\n"
-    "and its line in plugstack.conf, Slurm's settings, MUNGE, PMIx, NICs and their links,\n"
-    "interrupts, the kernel, the firmware, and at what MPI is told. Each finding says what is\n"
-    "wrong, why it matters, and what to do. Nothing is changed.\n"
+    "nuioa doctor finds what on this node keeps ranks from their NIC. It looks at the plugin and\n"
+    "its line in plugstack.conf, Slurm's settings, MUNGE, PMIx, NICs and their links, distances\n"
+    "between NUMA nodes, and at what MPI is told. Each finding says what is wrong, why it\n"
+    "matters, and what to do. Nothing is changed.\n"
     "\n"
     "  --json         print JSON, for programs\n"
     "  --brief        print one line, for monitoring\n"
-    "  --ignore LIST  leave out findings that are known: port-down:eth1,numa-balancing\n"
+    "  --ignore LIST  leave out findings that are known: port-down:eth1,pmix-plugin\n"
     "  --as ROLE      check as on a compute node or a login node; default: what this node is\n"
     "  --root DIR     look at files of another node (its sys, proc, etc), not at this one\n"
     "\n"
@@ -55,7 +55,6 @@ static const struct check {
     { DOCTOR_SLURM, false, doctor_check_constraint },
     { DOCTOR_SLURM, false, doctor_check_cpu_bind },
     { DOCTOR_SLURM, false, doctor_check_distribution },
-    { DOCTOR_LOGIN, false, doctor_check_backlog },
     { DOCTOR_SLURM, false, doctor_check_munge },
     { DOCTOR_COMPUTE, false, doctor_check_pmix },
     { DOCTOR_COMPUTE, false, doctor_check_cache },
@@ -66,11 +65,6 @@ static const struct check {
     { DOCTOR_HARDWARE, true, doctor_check_rates },
     { DOCTOR_HARDWARE, true, doctor_check_modes },
     { DOCTOR_HARDWARE, true, doctor_check_pcie },
-    { DOCTOR_HARDWARE, true, doctor_check_irqs },
-    { DOCTOR_HARDWARE, true, doctor_check_coalescing },
-    { DOCTOR_HARDWARE, true, doctor_check_tcp },
-    { DOCTOR_HARDWARE, true, doctor_check_governor },
-    { DOCTOR_HARDWARE, true, doctor_check_balancing },
     { DOCTOR_HARDWARE, true, doctor_check_firmware },
     { DOCTOR_HARDWARE, true, doctor_check_slit },
     { DOCTOR_ANY, true, doctor_check_mpi },
@@ -206,7 +200,10 @@ static int check_ignore(const char *command, const char *list)
         char id[64];
         size_t length = strcspn(list, ",");
         snprintf(id, sizeof(id), "%.*s", (int)strcspn(list, ":,"), list);
-        if (!doctor_kind_find(id))
+        if (doctor_kind_is_retired(id))
+            fprintf(stderr, "nuioa: warning: --ignore: %s is no longer looked for; leave it out\n",
+                    id);
+        else if (!doctor_kind_find(id))
             return tool_usage(command, "--ignore: no finding is called '%s'", id);
         list += length + (list[length] == ',');
     }

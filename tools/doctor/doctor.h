@@ -7,7 +7,7 @@
 #include "tools/doctor/kinds.h"
 #include "topology/node.h"
 
-/* The command `nuioa doctor`: which settings of this machine keep ranks from their network. The
+/* The command `nuioa doctor`: what on this machine keeps ranks from their NIC. The
  * checks are a table in doctor.c; each looks at one thing and reports findings. The kinds of
  * finding are a table in kinds.c, with why each matters and what to do. Nothing is changed.
  * Questions that could hang are asked in a child process with a deadline. Slurm's daemons are not

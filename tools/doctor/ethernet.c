@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Where the fabric is Ethernet, messages go through the kernel's TCP: its settings count. */
+/* What an Ethernet card can do, which the kernel tells by ioctl only. */
 
-#include <ctype.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <net/if.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,15 +13,6 @@
 #include "tools/doctor/ethernet.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/nic.h"
-#include "util/sysfs.h"
-
-/* A longer wait for an interrupt is reported. Fixed settings of drivers are 8 to 100 us, and a
- * message between two nodes takes 10 to 20 us. */
-#define COALESCING_US 25
-
-/* The round trip for which buffers must suffice. It is some tens of microseconds on an idle
- * cluster, and a millisecond or more under load. */
-#define ROUND_TRIP_US 1000
 
 static bool ask(const char *netdev, void *command)
 {
@@ -42,8 +30,6 @@ static bool is_ours(const struct doctor *d, const struct nuioa_nic *nic)
 {
     return nic->kind == NUIOA_NIC_ETHERNET && doctor_in_fabric(d, nic);
 }
-
-/* --- how long interrupts wait, and what the card can do --------------------------------------- */
 
 /* These are bits of a mask of link modes and their rates: enum ethtool_link_mode_bit_indices of
  * linux/ethtool.h. The kernel gives the names of the modes by netlink only. */
@@ -87,21 +73,6 @@ static unsigned card_mbps(const char *netdev)
     return ask(netdev, &link) ? fastest_mode(link.masks, (unsigned)words) : 0;
 }
 
-void doctor_check_coalescing(struct doctor *d)
-{
-    for (uint32_t i = 0; i < d->node.nic_count && doctor_is_live(d); i++) {
-        const struct nuioa_nic *nic = &d->node.nics[i];
-        struct ethtool_coalesce coalesce = { .cmd = ETHTOOL_GCOALESCE };
-        if (!is_ours(d, nic))
-            continue;
-        if (ask(nic->name, &coalesce) && !coalesce.use_adaptive_rx_coalesce &&
-            coalesce.rx_coalesce_usecs > COALESCING_US)
-            doctor_report(d, "coalescing", nic->name,
-                          "Interrupts of %s wait up to %u us (rx-usecs).", nic->name,
-                          coalesce.rx_coalesce_usecs);
-    }
-}
-
 void doctor_check_modes(struct doctor *d)
 {
     for (uint32_t i = 0; i < d->node.nic_count && doctor_is_live(d); i++) {
@@ -111,46 +82,5 @@ void doctor_check_modes(struct doctor *d)
             doctor_report(d, "port-below-card", nic->name,
                           "%s runs at %u Mb/s, the card supports %u.", nic->name, nic->rate_mbps,
                           most);
-    }
-}
-
-/* --- buffers ---------------------------------------------------------------------------------- */
-
-/* Returns the last number in a file of /proc/sys/net, or 0. */
-static uint64_t limit(const struct doctor *d, const char *name)
-{
-    char text[128];
-    if (nuioa_sysfs_text(d->top, text, sizeof(text), "proc/sys/net/%s", name) <= 0)
-        return 0;
-    const char *last = text + strlen(text);
-    while (last > text && isdigit((unsigned char)last[-1]))
-        last--;
-    return strtoull(last, NULL, 10);
-}
-
-void doctor_check_tcp(struct doctor *d)
-{
-    static const struct {
-        const char *file, *name, *kind;
-        unsigned divisor; /* the part of one round trip's data that is needed */
-    } limits[] = {
-        { "ipv4/tcp_rmem", "net.ipv4.tcp_rmem", "tcp-buffers", 1 },
-        { "ipv4/tcp_wmem", "net.ipv4.tcp_wmem", "tcp-buffers", 1 },
-        { "core/rmem_max", "net.core.rmem_max", "socket-buffers", 4 },
-        { "core/wmem_max", "net.core.wmem_max", "socket-buffers", 4 },
-    };
-    uint64_t rate_mbps = 0;
-    for (uint32_t i = 0; i < d->node.nic_count; i++)
-        if (is_ours(d, &d->node.nics[i]) && d->node.nics[i].rate_mbps > rate_mbps)
-            rate_mbps = d->node.nics[i].rate_mbps;
-    for (unsigned i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
-        uint64_t bytes = limit(d, limits[i].file);
-        uint64_t wanted = rate_mbps * ROUND_TRIP_US / 8 / limits[i].divisor;
-        if (bytes && bytes < wanted)
-            doctor_report(d, limits[i].kind, limits[i].name,
-                          "%s ends at %llu bytes; at %llu Mb/s, "
-                          "%u us are %llu.",
-                          limits[i].name, (unsigned long long)bytes, (unsigned long long)rate_mbps,
-                          ROUND_TRIP_US / limits[i].divisor, (unsigned long long)wanted);
     }
 }

@@ -58,10 +58,6 @@ const struct doctor_kind doctor_kinds[] = {
       "sockets, half of them far from any NIC.",
       "SelectTypeParameters=CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK, or the sample "
       "cli_filter.lua." },
-    { "backlog", DOCTOR_ADVICE,
-      "The nodes of a step call srun at once; those that find its queue full come a second later, "
-      "and the others wait for them.",
-      "Raise net.core.somaxconn (sysctl) to the number of nodes, where users call srun." },
 
     /* --- what the plugin needs --- */
     { "munge-missing", DOCTOR_PROBLEM,
@@ -142,42 +138,11 @@ const struct doctor_kind doctor_kinds[] = {
     { "pcie-reduced", DOCTOR_ADVICE,
       "It suffices for the network's rate as it is now.",
       "Reseat the card, or move it to another slot, when there is an occasion." },
-    { "irq-far", DOCTOR_ADVICE,
-      "The kernel's part of each message is done on another NUMA node than the NIC's, and its "
-      "memory is there.",
-      "Have irqbalance or the vendor's set_irq_affinity_bynode bring them to the NIC's node." },
 
-    /* --- Ethernet as the fabric --- */
-    { "coalescing", DOCTOR_ADVICE,
-      "The NIC holds messages back that long before it raises an interrupt: it is added to each "
-      "latency (Goglin and Furmento, CLUSTER 2009).",
-      "ethtool -C NIC adaptive-rx on, or a smaller rx-usecs." },
-    { "tcp-buffers", DOCTOR_ADVICE,
-      "A connection has no more on the way than its buffer holds: below a millisecond's worth, a "
-      "loaded network is not filled.",
-      "Raise the third number of net.ipv4.tcp_rmem or tcp_wmem (sysctl)." },
-    { "socket-buffers", DOCTOR_ADVICE,
-      "MPI libraries that set their buffers themselves get no more than this.",
-      "Raise net.core.rmem_max or wmem_max (sysctl)." },
-
-    /* --- processors, kernel, firmware --- */
-    { "governor", DOCTOR_ADVICE,
-      "A core that waits for messages is clocked down, and the next message is served slowly.",
-      "cpupower frequency-set -g performance." },
-    { "numa-balancing", DOCTOR_ADVICE,
-      "The kernel takes pages away to see who uses them, and moves them: work that placed ranks "
-      "and memory do not need.",
-      "kernel.numa_balancing=0 (sysctl)." },
+    /* --- NUMA nodes --- */
     { "numa-hidden", DOCTOR_PROBLEM,
       "Where memory and NICs are cannot be known: nothing can be placed.",
       "Switch off node interleaving in the BIOS, or numa=off on the kernel's command line." },
-    { "nps", DOCTOR_ADVICE,
-      "The NICs and the memory of a package have their own quadrant, which cannot be seen.",
-      "NPS4 (NPS2) in the BIOS, if jobs are bound by memory or network." },
-    { "snc", DOCTOR_UNKNOWN,
-      "If the processor can be split (sub-NUMA clustering), its NICs and memory have their own "
-      "part, which cannot be seen.",
-      "Look at SNC in the BIOS, if jobs are bound by memory or network." },
     { "slit-flat", DOCTOR_ADVICE,
       "Beyond same and other, NUMA distances are unknown, and ranks that cannot be beside the NIC "
       "are placed without regard to them.",
@@ -198,10 +163,23 @@ const struct doctor_kind doctor_kinds[] = {
 };
 /* clang-format on */
 
+/* Former kinds, advice on the host that keeps no rank from its NIC. */
+static const char *const retired[] = { "backlog",    "coalescing",     "governor", "irq-far",
+                                       "nps",        "numa-balancing", "snc",      "socket-buffers",
+                                       "tcp-buffers" };
+
 const struct doctor_kind *doctor_kind_find(const char *id)
 {
     for (const struct doctor_kind *kind = doctor_kinds; kind->id; kind++)
         if (!strcmp(kind->id, id))
             return kind;
     return NULL;
+}
+
+bool doctor_kind_is_retired(const char *id)
+{
+    for (size_t i = 0; i < sizeof(retired) / sizeof(*retired); i++)
+        if (!strcmp(retired[i], id))
+            return true;
+    return false;
 }

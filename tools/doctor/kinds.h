@@ -2,6 +2,8 @@
 #ifndef NUIOA_DOCTOR_KINDS_H
 #define NUIOA_DOCTOR_KINDS_H
 
+#include <stdbool.h>
+
 /* How bad a finding is, in ascending order. */
 enum doctor_severity {
     DOCTOR_UNKNOWN, /* cannot be told from here; does not count in the exit status */
@@ -22,5 +24,8 @@ extern const struct doctor_kind doctor_kinds[];
 
 /* Returns the kind with that id, an entry of doctor_kinds, or NULL if there is none. */
 const struct doctor_kind *doctor_kind_find(const char *id);
+
+/* Returns true if former versions of nuioa had a kind with that id and this one has not. */
+bool doctor_kind_is_retired(const char *id);
 
 #endif

@@ -3,14 +3,10 @@
 /* Checks where NICs are, and their connections with the network and with memory. */
 
 #include <ctype.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/doctor/doctor.h"
-#include "tools/doctor/conf.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/nic.h"
 #include "util/sysfs.h"
@@ -272,102 +268,4 @@ void doctor_check_pcie(struct doctor *d)
                       name, nic->pci, now.width, now.speed, (unsigned long long)carries, most.width,
                       most.speed, (unsigned long long)rate, rate ? "" : " (unknown)");
     }
-}
-
-/* --- interrupts ------------------------------------------------------------------------------- */
-
-struct tally {
-    const char *interrupts; /* text of /proc/interrupts, or NULL */
-    unsigned irqs, far_irqs;
-    uint64_t count, far_count;
-    hwloc_bitmap_t far; /* CPUs that serve interrupts and are far from the NIC */
-};
-
-/* Returns how often the interrupt was raised, on all CPUs. */
-static uint64_t raised(const char *text, unsigned irq)
-{
-    uint64_t sum = 0;
-    while (text) {
-        char *end;
-        const char *line = text + strspn(text, " ");
-        text = strchr(line, '\n');
-        text = text ? text + 1 : NULL;
-        if (!isdigit((unsigned char)*line) || strtoul(line, &end, 10) != irq || *end != ':')
-            continue;
-        for (line = end + 1; line += strspn(line, " "), isdigit((unsigned char)*line); line = end)
-            sum += strtoull(line, &end, 10);
-        return sum;
-    }
-    return 0;
-}
-
-static void count_irq(const struct doctor *d, const struct nuioa_nic *nic, unsigned irq,
-                      hwloc_bitmap_t cpus, struct tally *tally)
-{
-    char list[4096];
-    int length =
-        nuioa_sysfs_text(d->top, list, sizeof(list), "proc/irq/%u/effective_affinity_list", irq);
-    if (length <= 0)
-        length = nuioa_sysfs_text(d->top, list, sizeof(list), "proc/irq/%u/smp_affinity_list", irq);
-    if (length <= 0)
-        return;
-    if (hwloc_bitmap_list_sscanf(cpus, list) < 0 || hwloc_bitmap_iszero(cpus))
-        return;
-    uint64_t count = raised(tally->interrupts, irq);
-    bool far = !hwloc_bitmap_intersects(cpus, nic->cpus);
-    tally->irqs++;
-    tally->count += count;
-    tally->far_irqs += far;
-    tally->far_count += far ? count : 0;
-    if (far)
-        hwloc_bitmap_or(tally->far, tally->far, cpus);
-}
-
-static void count_irqs(const struct doctor *d, const struct nuioa_nic *nic, struct tally *tally)
-{
-    char path[64];
-    struct dirent *entry;
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    snprintf(path, sizeof(path), PCI "msi_irqs", nic->pci);
-    DIR *directory = nuioa_sysfs_list(d->top, path);
-    while (cpus && directory && (entry = readdir(directory)))
-        if (isdigit((unsigned char)entry->d_name[0]))
-            count_irq(d, nic, (unsigned)strtoul(entry->d_name, NULL, 10), cpus, tally);
-    if (directory)
-        closedir(directory);
-    hwloc_bitmap_free(cpus);
-}
-
-/* Drivers make an IRQ for each CPU of the machine, so it is no fault that some are far. Only the
- * interrupts that they have raised count. */
-static void check_irqs_of(struct doctor *d, const struct nuioa_nic *nic, const char *interrupts)
-{
-    struct tally tally = { .interrupts = interrupts, .far = hwloc_bitmap_alloc() };
-    char name[48], cpus[128], numas[64];
-    if (!tally.far)
-        return;
-    count_irqs(d, nic, &tally);
-    bool counted = tally.count > 0;
-    if (counted ? 2 * tally.far_count > tally.count : 2 * tally.far_irqs > tally.irqs) {
-        hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), tally.far);
-        hwloc_bitmap_list_snprintf(numas, sizeof(numas), nic->numas);
-        doctor_nic_name(nic, name, sizeof(name));
-        doctor_report(d, "irq-far", name,
-                      "%u of %u IRQs of %s, with %u %% of its interrupts, go to CPUs %s; it is on "
-                      "NUMA node %s.",
-                      tally.far_irqs, tally.irqs, name,
-                      counted ? (unsigned)(tally.far_count * 100 / tally.count) : 0, cpus, numas);
-    }
-    hwloc_bitmap_free(tally.far);
-}
-
-void doctor_check_irqs(struct doctor *d)
-{
-    char *interrupts = doctor_load(d->top, "/proc/interrupts");
-    for (uint32_t i = 0; i < d->node.nic_count && d->node.numa_count > 1; i++) {
-        const struct nuioa_nic *nic = &d->node.nics[i];
-        if (*nic->pci && !hwloc_bitmap_iszero(nic->cpus) && doctor_in_fabric(d, nic))
-            check_irqs_of(d, nic, interrupts);
-    }
-    free(interrupts);
 }

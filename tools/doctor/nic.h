@@ -20,9 +20,6 @@ void doctor_check_rates(struct doctor *d);
 /* Reports NICs whose PCIe link has fewer lanes, or is slower, than the card is made for. */
 void doctor_check_pcie(struct doctor *d);
 
-/* Reports NICs whose interrupts are served on NUMA nodes that are not theirs. */
-void doctor_check_irqs(struct doctor *d);
-
 /* Returns true if the NIC, one of d->node, carries messages of jobs: nic=auto takes it or, if
  * nic=auto takes none because all are slow, it is one of the fastest that are up. */
 bool doctor_in_fabric(const struct doctor *d, const struct nuioa_nic *nic);

@@ -12,7 +12,6 @@
 #include "tools/doctor/conf.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/slurm.h"
-#include "util/sysfs.h"
 
 #define PLUGIN "nuioa.so"
 
@@ -161,60 +160,4 @@ void doctor_check_distribution(struct doctor *d)
     if (!doctor_list_has(parameters, "", "CR_CORE_DEFAULT_DIST_BLOCK"))
         doctor_report(d, "core-distribution", "", "SelectTypeParameters=%s.",
                       parameters ? parameters : "(not set)");
-}
-
-/* --- many nodes that call at once ------------------------------------------------------------- */
-
-#define HOSTS_MAX 1000000ul
-
-/* Counts the numbers in "1-4,07]", and finds their end. */
-static unsigned long count_ranges(const char **at)
-{
-    unsigned long count = 0;
-    const char *c = *at;
-    while (*c && *c != ']') {
-        char *end;
-        unsigned long first = strtoul(c, &end, 10), last = first;
-        if (*end == '-')
-            last = strtoul(end + 1, &end, 10);
-        count += last >= first && last - first < HOSTS_MAX ? last - first + 1 : 1;
-        c = end + strcspn(end, ",]");
-        c += *c == ',';
-    }
-    *at = c;
-    return count < HOSTS_MAX ? count : HOSTS_MAX;
-}
-
-/* Counts the nodes of a list such as "node[1-4],rack[1-2]n[01-40]". */
-static unsigned long count_hosts(const char *list)
-{
-    unsigned long count = 0, product = 1;
-    for (const char *c = list;; c++) {
-        if (*c == '[') {
-            c++;
-            product *= count_ranges(&c);
-            product = product < HOSTS_MAX ? product : HOSTS_MAX;
-        }
-        if (*c == ',' || !*c) {
-            count += product;
-            product = 1;
-        }
-        if (!*c)
-            return count < HOSTS_MAX ? count : HOSTS_MAX;
-    }
-}
-
-void doctor_check_backlog(struct doctor *d)
-{
-    unsigned long nodes = 0;
-    long backlog;
-    for (unsigned i = 0; i < d->slurm.count && nodes < HOSTS_MAX; i++) {
-        const struct doctor_entry *entry = &d->slurm.entries[i];
-        if (!strcasecmp(entry->key, "NodeName") && strcasecmp(entry->value, "DEFAULT"))
-            nodes += count_hosts(entry->value);
-    }
-    if (!nuioa_sysfs_number(d->top, &backlog, "proc/sys/net/core/somaxconn") && backlog >= 0 &&
-        (unsigned long)backlog < nodes)
-        doctor_report(d, "backlog", "", "net.core.somaxconn is %ld, slurm.conf has %lu nodes.",
-                      backlog, nodes);
 }

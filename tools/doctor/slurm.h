@@ -26,7 +26,4 @@ void doctor_check_cpu_bind(struct doctor *d);
 /* Reports if jobs that get part of a node are given cores of all sockets by default. */
 void doctor_check_distribution(struct doctor *d);
 
-/* Reports if the kernel queues fewer connections to srun than slurm.conf has nodes. */
-void doctor_check_backlog(struct doctor *d);
-
 #endif

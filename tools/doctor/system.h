@@ -2,7 +2,7 @@
 #ifndef NUIOA_DOCTOR_SYSTEM_H
 #define NUIOA_DOCTOR_SYSTEM_H
 
-/* Checks of `nuioa doctor`: processors, kernel, firmware. doctor.h says what holds for all
+/* Checks of `nuioa doctor`: NUMA nodes and their distances. doctor.h says what holds for all
  * checks. */
 
 struct doctor;
@@ -10,13 +10,7 @@ struct doctor;
 /* Reports if hwloc could not describe this machine. */
 void doctor_check_discovery(struct doctor *d);
 
-/* Reports CPUs whose frequency governor clocks cores down that wait for messages. */
-void doctor_check_governor(struct doctor *d);
-
-/* Reports if the kernel moves memory between NUMA nodes by itself. */
-void doctor_check_balancing(struct doctor *d);
-
-/* Reports firmware settings that hide NUMA nodes. */
+/* Reports if the firmware hides NUMA nodes. */
 void doctor_check_firmware(struct doctor *d);
 
 /* Reports if the firmware's distance table (SLIT) is unsound, or says the same for all NUMA
