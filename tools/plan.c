@@ -11,6 +11,7 @@
 #include "tools/plan_option.h"
 #include "tools/tool.h"
 #include "output/report.h"
+#include "plan/plan_make.h"
 #include "profile/hints.h"
 #include "profile/profile.h"
 #include "topology/cache.h"

@@ -230,7 +230,7 @@ static int find_binding(struct plan_input *input, const struct nuioa_node *node,
     if (input->binding || (options->cores == NUIOA_CORES_SHARE && !input->cpus_per_task))
         return 0;
     uint32_t each = input->cpus_per_task ? input->cpus_per_task : 1;
-    if (nuioa_block_binding(node, allowed, input->task_count, each, input->cpus, &err))
+    if (nuioa_default_binding(node, allowed, input->task_count, each, input->cpus, &err))
         return tool_fail("%s", err.text);
     return 0;
 }

@@ -2,7 +2,6 @@
 #ifndef NUIOA_PLAN_CORE_H
 #define NUIOA_PLAN_CORE_H
 
-#include "plan/plan.h"
 #include "plan/rail.h"
 
 /* The cores that new slots are made of. Private to the library. */

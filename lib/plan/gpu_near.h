@@ -3,6 +3,8 @@
 #define NUIOA_PLAN_GPU_NEAR_H
 
 #include "plan/rail.h"
+#include "plan/reason.h"
+#include "plan/request.h"
 
 /* How near CPUs are to the GPUs of a rank, and whether CPUs follow GPUs (option `gpus`). Private to
  * the library. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/leader.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
+
+#include "option/option.h"
+#include "topology/node.h"
 
 static int better(const void *a, const void *b)
 {
@@ -56,4 +58,28 @@ unsigned nuioa_leader_rails(const struct nuioa_candidate *candidates, unsigned c
     }
     free(led);
     return leaders;
+}
+
+/* Returns true if all CPUs are equally near every NIC: there is one NUMA node, and all NICs have
+ * the same level or all have none. */
+static bool is_uniform(const struct nuioa_node *node)
+{
+    if (node->numa_count != 1)
+        return false;
+    for (uint32_t i = 1; i < node->nic_count; i++) {
+        const uint8_t *first = node->nics[0].level, *level = node->nics[i].level;
+        if (!level != !first || (level && *level != *first))
+            return false;
+    }
+    return true;
+}
+
+uint32_t nuioa_leader_sure(const struct nuioa_node *node, const struct nuioa_options *options,
+                           uint32_t task_count, bool weighted)
+{
+    if (options->leader == NUIOA_LEADER_OFF || !task_count)
+        return UINT32_MAX;
+    bool sure =
+        options->leader == NUIOA_LEADER_RANK0 || task_count == 1 || (!weighted && is_uniform(node));
+    return sure ? 0 : UINT32_MAX;
 }

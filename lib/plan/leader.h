@@ -2,11 +2,15 @@
 #ifndef NUIOA_PLAN_LEADER_H
 #define NUIOA_PLAN_LEADER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The choice of leaders: the local ranks that communicate for their node in hierarchical
  * collectives. Ranks nearest the NIC are best (B. Goglin and S. Moreaud, "Dodging Non-Uniform I/O
  * Access in Hierarchical Collective Operations for Multicore Clusters", CASS 2011, section 3). */
+
+struct nuioa_node;
+struct nuioa_options;
 
 struct nuioa_candidate {
     uint32_t local; /* local rank */
@@ -29,5 +33,12 @@ unsigned nuioa_leader_order(struct nuioa_candidate *candidates, unsigned count);
  * short. */
 unsigned nuioa_leader_rails(const struct nuioa_candidate *candidates, unsigned count,
                             uint32_t *locals);
+
+/* Returns the local rank that every plan will choose as leader, whatever the CPUs of the tasks are.
+ * That is 0 if there is only one task, with leader=rank0, or if all CPUs are equally near every NIC
+ * and the weights are equal. `weighted` says that the weights of tasks may differ. Returns
+ * UINT32_MAX if only a plan can tell, with leader=off, or if there is no task. */
+uint32_t nuioa_leader_sure(const struct nuioa_node *node, const struct nuioa_options *options,
+                           uint32_t task_count, bool weighted);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "plan/plan.h"
 #include "plan/rail.h"
+#include "plan/request.h"
 #include "plan/slot.h"
 
 /* The state while a plan is made: the request, the plan, and what the steps of planning share.

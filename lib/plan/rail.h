@@ -2,7 +2,9 @@
 #ifndef NUIOA_PLAN_RAIL_H
 #define NUIOA_PLAN_RAIL_H
 
-#include "plan/plan.h"
+#include "option/option.h"
+#include "plan/assignment.h"
+#include "topology/node.h"
 
 /* Rails: the NICs that a plan may use. Private to the library.
  *

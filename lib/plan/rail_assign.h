@@ -3,6 +3,7 @@
 #define NUIOA_PLAN_RAIL_ASSIGN_H
 
 #include "plan/rail.h"
+#include "plan/request.h"
 
 /* Which rank uses which rails. Private to the library.
  *

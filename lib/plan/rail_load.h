@@ -3,6 +3,7 @@
 #define NUIOA_PLAN_RAIL_LOAD_H
 
 #include "mapping/problem.h"
+#include "plan/plan.h"
 #include "plan/slot.h"
 
 /* The load of the NICs. Private to the library.

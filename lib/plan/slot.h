@@ -2,8 +2,8 @@
 #ifndef NUIOA_PLAN_SLOT_H
 #define NUIOA_PLAN_SLOT_H
 
-#include "plan/plan.h"
 #include "plan/rail.h"
+#include "plan/request.h"
 
 /* Slots are the sets of CPUs that tasks can be given, and their costs. They turn a machine into the
  * numbers of mapping/problem.h. A slot is named by its index. Private to the library. */

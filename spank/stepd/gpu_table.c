@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/plan_make.h"
 #include "spank/stepd/task_gpus.h"
 
 #define ROW_MAX (sizeof(((struct task_gpu_nics *)NULL)->nics) / sizeof(uint32_t))

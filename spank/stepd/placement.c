@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plan/bind.h"
+#include "plan/plan_make.h"
 #include "spank/stepd/cgroup.h"
 #include "spank/stepd/other_steps.h"
 #include "spank/stepd/task_gpus.h"
@@ -53,8 +54,8 @@ static int emulate_masks(const struct stepd_context *c, struct placement *p,
 {
     if (step_cpus(&c->step, &c->node, p->allowed_cpus) < 0)
         hwloc_bitmap_copy(p->allowed_cpus, c->node.allowed_cpus);
-    int rc = nuioa_block_binding(&c->node, p->allowed_cpus, p->count, c->step.cpus_per_task,
-                                 p->masks, err);
+    int rc = nuioa_default_binding(&c->node, p->allowed_cpus, p->count, c->step.cpus_per_task,
+                                   p->masks, err);
     if (rc != -ENOSPC)
         return rc;
     for (uint32_t i = 0; i < p->count; i++) /* overcommitted: Slurm binds no task then */

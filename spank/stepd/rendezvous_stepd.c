@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "output/report.h"
+#include "plan/leader.h"
 #include "profile/hints.h"
 #include "spank/stepd/ending.h"
 #include "spank/common/hosts.h"
@@ -69,7 +70,7 @@ static uint32_t early_leader(const struct stepd_context *c)
     if (!c->active || nuioa_hints_file(c->options.hints))
         return WIRE_NO_RANK;
     uint32_t local =
-        nuioa_plan_sure_leader(&c->node, &c->options, c->step.task_count, c->hints.count > 0);
+        nuioa_leader_sure(&c->node, &c->options, c->step.task_count, c->hints.count > 0);
     return local < c->step.task_count ? c->step.ranks[local] : WIRE_NO_RANK;
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "plan/plan.h"
+#include "plan/request.h"
 #include "spank/stepd/stepd_context.h"
 
 /* In slurmstepd: which GPUs each task of the step has. The kernel may know it before the tasks run,

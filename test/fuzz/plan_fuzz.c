@@ -14,7 +14,8 @@
 #include "output/report_node.h"
 #include "payload.h"
 #include "plan/bind.h"
-#include "plan/plan.h"
+#include "plan/leader.h"
+#include "plan/plan_make.h"
 #include "util/word.h"
 
 enum { TASKS_MAX = 12, PAIRS_MAX = 16, PUS_MAX = 512 };
@@ -109,8 +110,8 @@ static bool make_masks(struct test *t)
         for (unsigned c = 0; c < 2; c++)
             hwloc_bitmap_set(t->masks[i], node->pus[t->cpu[i][c] % node->pu_count].os_index);
     }
-    return !t->block_binding ||
-           !nuioa_block_binding(node, node->allowed_cpus, count, t->cpus_per_task, t->masks, NULL);
+    return !t->block_binding || !nuioa_default_binding(node, node->allowed_cpus, count,
+                                                       t->cpus_per_task, t->masks, NULL);
 }
 
 static void print_all(const struct test *t, const struct nuioa_plan *plan)
@@ -149,7 +150,7 @@ static void export_all(const struct test *t, const struct nuioa_plan *plan)
 static void check_plan(const struct test *t, const struct nuioa_plan *plan)
 {
     const struct nuioa_request *r = &t->request;
-    uint32_t sure = nuioa_plan_sure_leader(&t->node, &t->options, r->task_count, r->hinted);
+    uint32_t sure = nuioa_leader_sure(&t->node, &t->options, r->task_count, r->hinted);
     INPUT_CHECK(sure == UINT32_MAX || plan->order[0] == sure);
     INPUT_CHECK(!(plan->mapping.cost > plan->mapping.cost_start * (1 + 1e-12)));
     INPUT_CHECK(plan->near <= plan->order_count && plan->order_count <= plan->task_count);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "plan/bind.h"
+#include "plan/plan_make.h"
 #include "pmix/server/publish.h"
 #include "profile/hints.h"
 #include "topology/node_load.h"
@@ -89,7 +90,7 @@ static int fill_masks(const struct nuioa_node *node, hwloc_bitmap_t *masks, stru
 {
     int cpu = -1, rc = 0;
     if (node->emulated) {
-        if (nuioa_block_binding(node, node->allowed_cpus, trial.count, 1, masks, err) < 0)
+        if (nuioa_default_binding(node, node->allowed_cpus, trial.count, 1, masks, err) < 0)
             for (uint32_t i = 0; i < trial.count; i++)
                 hwloc_bitmap_copy(masks[i], node->allowed_cpus);
         return 0;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "plan/plan_make.h"
 #include "rounds.h"
 #include "spank/stepd/gpu_table.h"
 #include "spank/stepd/task_gpus.h"

@@ -20,6 +20,7 @@
 #include "machine.h"
 #include "output/report.h"
 #include "output/report_node.h"
+#include "plan/plan_make.h"
 #include "profile/profile_read.h"
 #include "profile/profile_slice.h"
 #include "rounds.h"

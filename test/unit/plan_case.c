@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "plan_case.h"
+#include "plan/plan_make.h"
 
 struct plan_case *plan_case_new(void)
 {
@@ -31,8 +32,8 @@ void plan_case_on(struct plan_case *s, unsigned tasks, unsigned cpus_per_task)
     s->options.mode = NUIOA_ON;
     for (unsigned i = 0; i < tasks; i++)
         s->masks[i] = hwloc_bitmap_alloc();
-    if (nuioa_block_binding(&s->node, s->node.allowed_cpus, tasks, cpus_per_task, s->masks,
-                            &s->err))
+    if (nuioa_default_binding(&s->node, s->node.allowed_cpus, tasks, cpus_per_task, s->masks,
+                              &s->err))
         fail_msg("%s", s->err.text);
     for (unsigned i = 0; i < tasks; i++)
         s->tasks[i] = (struct nuioa_task){ .rank = i, .cpus = s->masks[i], .gpus_known = true };

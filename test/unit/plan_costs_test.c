@@ -11,6 +11,7 @@
 #include "output/report.h"
 #include "output/report_explain.h"
 #include "plan_case.h"
+#include "plan/plan_make.h"
 
 /* Two NUMA nodes of two cores, the NIC on the second; ranks 0,1 and 2,3 are where Slurm puts
  * them. */

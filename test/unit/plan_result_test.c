@@ -10,6 +10,8 @@
 
 #include "machine.h"
 #include "plan_case.h"
+#include "plan/leader.h"
+#include "plan/plan_make.h"
 
 /* Tests of what follows from the CPUs of the ranks (NIC, memory, leader), and of errors. Where
  * ranks run is tested in plan_test.c. */
@@ -156,18 +158,17 @@ static void test_a_sure_leader_leads(void **state)
                     plan_case_on(s, tasks, 1);
                     if (hinted)
                         plan_case_weigh(s, weights);
-                    uint32_t sure = nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted);
+                    uint32_t sure = nuioa_leader_sure(&s->node, &s->options, tasks, hinted);
                     assert_int_equal(sure, tasks == 1 || (numas == 1 && !hinted) ? 0 : UINT32_MAX);
                     plan_case_make(s);
                     if (sure != UINT32_MAX)
                         assert_int_equal(s->plan.order[0], sure);
                     plan_case_option(s, "leader", "rank0");
                     plan_case_make(s);
-                    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted),
-                                     0);
+                    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, tasks, hinted), 0);
                     assert_int_equal(s->plan.order[0], 0);
                     plan_case_option(s, "leader", "off");
-                    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, tasks, hinted),
+                    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, tasks, hinted),
                                      UINT32_MAX);
                     plan_case_free(s);
                 }
@@ -183,12 +184,12 @@ static void test_no_sure_leader_with_a_lost_nic(void **state)
     machine_nic(&s->node, "a", 0);
     struct nuioa_nic *nic = machine_nic(&s->node, "b", 0);
     plan_case_on(s, 4, 1);
-    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 4, false), 0);
+    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, 4, false), 0);
     free(nic->level);
     nic->level = NULL;
-    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 4, false), UINT32_MAX);
-    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 1, false), 0);
-    assert_int_equal(nuioa_plan_sure_leader(&s->node, &s->options, 0, false), UINT32_MAX);
+    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, 4, false), UINT32_MAX);
+    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, 1, false), 0);
+    assert_int_equal(nuioa_leader_sure(&s->node, &s->options, 0, false), UINT32_MAX);
     plan_case_free(s);
 }
 

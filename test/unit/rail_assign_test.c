@@ -11,6 +11,7 @@
 #include "exact_matching.h"
 #include "gpu_machine.h"
 #include "machine.h"
+#include "plan/plan_make.h"
 
 /* Which NICs ranks with GPUs get. */
 

@@ -10,6 +10,7 @@
 #include "machine.h"
 #include "output/report.h"
 #include "output/report_node.h"
+#include "plan/plan_make.h"
 
 #define TASKS_MAX 256
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "output/user_variables.h"
+#include "plan/plan_make.h"
 #include "plan/rail.h"
 #include "tools/tool.h"
 #include "topology/cache.h"
