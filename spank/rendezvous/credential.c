@@ -11,18 +11,17 @@
 
 #include "spank/rendezvous/libmunge.h"
 
-/* Loads libmunge and makes its context for `socket`. Returns 0, or negative with *err. */
-static int open_munge(struct libmunge *munge, munge_ctx_t *context, const char *socket,
+/* Makes a context of libmunge for `socket`. Returns 0 and *munge, or negative with *err. */
+static int open_munge(const struct libmunge **munge, munge_ctx_t *context, const char *socket,
                       struct nuioa_error *err)
 {
-    int rc = libmunge_open(munge, err);
-    if (rc < 0)
-        return rc;
-    *context = munge->ctx_create();
-    if (*context &&
-        (!*socket || munge->ctx_set(*context, MUNGE_OPT_SOCKET, socket) == EMUNGE_SUCCESS))
+    const struct libmunge *m = *munge = libmunge_open(err);
+    if (!m)
+        return -EIO;
+    *context = m->ctx_create();
+    if (*context && (!*socket || m->ctx_set(*context, MUNGE_OPT_SOCKET, socket) == EMUNGE_SUCCESS))
         return 0;
-    munge->ctx_destroy(*context);
+    m->ctx_destroy(*context);
     return nuioa_fail(err, -ENOMEM, "MUNGE: out of memory");
 }
 
@@ -37,26 +36,25 @@ static int fail(const struct libmunge *munge, munge_ctx_t context, munge_err_t c
 
 int credential_ready(struct nuioa_error *err)
 {
-    struct libmunge munge;
-    return libmunge_open(&munge, err);
+    return libmunge_open(err) ? 0 : -EIO;
 }
 
 int credential_make(const char *socket, uid_t reader, const void *bytes, size_t length,
                     char **credential, struct nuioa_error *err)
 {
-    struct libmunge munge;
+    const struct libmunge *munge;
     munge_ctx_t context;
     *credential = NULL;
     int rc = open_munge(&munge, &context, socket, err);
     if (rc < 0)
         return rc;
-    munge_err_t code = munge.ctx_set(context, MUNGE_OPT_CIPHER_TYPE, MUNGE_CIPHER_AES128);
+    munge_err_t code = munge->ctx_set(context, MUNGE_OPT_CIPHER_TYPE, MUNGE_CIPHER_AES128);
     if (code == EMUNGE_SUCCESS)
-        code = munge.ctx_set(context, MUNGE_OPT_UID_RESTRICTION, reader);
+        code = munge->ctx_set(context, MUNGE_OPT_UID_RESTRICTION, reader);
     if (code == EMUNGE_SUCCESS)
-        code = munge.encode(credential, context, bytes, (int)length);
-    rc = code == EMUNGE_SUCCESS ? 0 : fail(&munge, context, code, err);
-    munge.ctx_destroy(context);
+        code = munge->encode(credential, context, bytes, (int)length);
+    rc = code == EMUNGE_SUCCESS ? 0 : fail(munge, context, code, err);
+    munge->ctx_destroy(context);
     return rc;
 }
 
@@ -124,7 +122,7 @@ static int check(const struct libmunge *munge, munge_ctx_t context, uid_t uid,
 int credential_decode(const char *socket, const char *credential, uid_t *uid, void **bytes,
                       size_t *length, struct nuioa_error *err)
 {
-    struct libmunge munge;
+    const struct libmunge *munge;
     munge_ctx_t context;
     gid_t gid;
     int got = 0;
@@ -133,10 +131,10 @@ int credential_decode(const char *socket, const char *credential, uid_t *uid, vo
     int rc = open_munge(&munge, &context, socket, err);
     if (rc < 0)
         return rc;
-    munge_err_t code = munge.decode(credential, context, bytes, &got, uid, &gid);
-    rc = code == EMUNGE_SUCCESS ? check(&munge, context, *uid, err)
-                                : fail(&munge, context, code, err);
-    munge.ctx_destroy(context);
+    munge_err_t code = munge->decode(credential, context, bytes, &got, uid, &gid);
+    rc =
+        code == EMUNGE_SUCCESS ? check(munge, context, *uid, err) : fail(munge, context, code, err);
+    munge->ctx_destroy(context);
     if (rc < 0) {
         free(*bytes); /* libmunge also returns the bytes of refused credentials */
         *bytes = NULL;

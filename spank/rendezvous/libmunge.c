@@ -8,7 +8,7 @@
 
 #define LIBRARY "libmunge.so.2"
 
-int libmunge_open(struct libmunge *munge, struct nuioa_error *err)
+static bool load(struct libmunge *munge)
 {
     const struct {
         const char *name;
@@ -30,11 +30,19 @@ int libmunge_open(struct libmunge *munge, struct nuioa_error *err)
         memcpy(functions[i].to, &function, sizeof(function));
         found = function;
     }
-    if (found)
-        return 0;
+    return found;
+}
+
+const struct libmunge *libmunge_open(struct nuioa_error *err)
+{
+    static struct libmunge munge;
+    static bool loaded;
+    loaded = loaded || load(&munge);
+    if (loaded)
+        return &munge;
     const char *why = dlerror();
-    return nuioa_fail(err, -EIO,
-                      "MUNGE: %.120s; install it (Debian: libmunge2), or have auth=key in "
-                      "plugstack.conf",
-                      why ? why : LIBRARY " cannot be used");
+    nuioa_fail(err, -EIO,
+               "MUNGE: %.120s; install it (Debian: libmunge2), or have auth=key in plugstack.conf",
+               why ? why : LIBRARY " cannot be used");
+    return NULL;
 }

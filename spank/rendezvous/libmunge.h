@@ -20,10 +20,12 @@ struct libmunge {
     const char *(*strerror)(munge_err_t code);
 };
 
-/* Loads libmunge by its fixed name, found by the dynamic linker, and fills *munge. The library is
- * never unloaded, and *munge owns nothing. In slurmstepd the user cannot influence that search: the
- * linker uses the environment in which the program began, which is slurmd's. Returns 0; or -EIO
- * with *err, which says what to do, if the library or one of the functions is missing. */
-int libmunge_open(struct libmunge *munge, struct nuioa_error *err);
+/* Returns the functions of libmunge, which the first call of the process loads by its fixed name;
+ * children that are forked after that have them, too. The library is never unloaded, and nothing is
+ * to be freed. In slurmstepd the user cannot influence where the dynamic linker finds it: that uses
+ * the environment in which the program began, which is slurmd's. Returns NULL with *err, which says
+ * what to do, if the library or one of the functions is missing; the next call tries again. Not two
+ * threads at once may call it. */
+const struct libmunge *libmunge_open(struct nuioa_error *err);
 
 #endif

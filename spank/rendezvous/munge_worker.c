@@ -38,8 +38,10 @@ static void decode(const char *socket, const char *credential, struct munge_answ
 
 static _Noreturn void serve(int fd, const char *socket)
 {
-    static char credential[MUNGE_WORKER_BYTES_MAX + 1];
-    static struct munge_answer answer;
+    char *credential = malloc(MUNGE_WORKER_BYTES_MAX + 1);
+    struct munge_answer *answer = malloc(sizeof(*answer));
+    if (!credential || !answer)
+        _exit(1);
     for (;;) {
         ssize_t got = recv(fd, credential, MUNGE_WORKER_BYTES_MAX, 0);
         if (got < 0 && errno == EINTR)
@@ -47,9 +49,9 @@ static _Noreturn void serve(int fd, const char *socket)
         if (got <= 0)
             _exit(0);
         credential[got] = '\0';
-        decode(socket, credential, &answer);
-        if (nuioa_subprocess_write(fd, &answer,
-                                   offsetof(struct munge_answer, bytes) + answer.length) < 0)
+        decode(socket, credential, answer);
+        if (nuioa_subprocess_write(fd, answer,
+                                   offsetof(struct munge_answer, bytes) + answer->length) < 0)
             _exit(1);
     }
 }

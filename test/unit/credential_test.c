@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* What the child that asks munged for a credential has become: the user, without any right of
- * root's. It needs root, and no munged. */
+ * root's. That needs root. And how often libmunge is opened. Nothing here needs munged. */
 
+#include <dlfcn.h>
 #include <grp.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -102,12 +103,53 @@ static void test_root(void **state)
     run(check_root, 0);
 }
 
+/* --- the library ------------------------------------------------------------------------------ */
+
+static int opened;
+
+/* Every dlopen of the test is this one. */
+void *__wrap_dlopen(const char *name, int flags);
+void *__real_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags)
+{
+    opened++;
+    return __real_dlopen(name, flags);
+}
+
+static int decode_twice(void)
+{
+    struct nuioa_error err;
+    uid_t uid;
+    void *bytes;
+    size_t length;
+    for (int i = 0; i < 2; i++)
+        if (credential_decode(no_socket(), "MUNGE:none:", &uid, &bytes, &length, &err) >= 0)
+            return -1;
+    return opened;
+}
+
+/* srun sees that the library is there, then its child decodes one credential for each node. */
+static void test_opened_once(void **state)
+{
+    (void)state;
+    struct nuioa_error err;
+    int status = -1;
+    assert_int_equal(credential_ready(&err), 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(decode_twice());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_from_root),
         cmocka_unit_test(test_from_user),
         cmocka_unit_test(test_root),
+        cmocka_unit_test(test_opened_once),
     };
     return cmocka_run_group_tests_name("credential", tests, NULL, NULL);
 }

@@ -21,25 +21,25 @@ static void encode_and_decode(int fd, void *arg)
 {
     const char *socket = arg;
     char *credential = NULL;
-    struct libmunge munge;
     struct nuioa_error err;
     doctor_become_nobody();
-    if (libmunge_open(&munge, &err) < 0) {
+    const struct libmunge *munge = libmunge_open(&err);
+    if (!munge) {
         doctor_answer(fd, 'n', err.text);
         return;
     }
-    munge_ctx_t context = munge.ctx_create();
+    munge_ctx_t context = munge->ctx_create();
     munge_err_t code = EMUNGE_NO_MEMORY;
     if (context)
-        code = munge.ctx_set(context, MUNGE_OPT_SOCKET, socket);
+        code = munge->ctx_set(context, MUNGE_OPT_SOCKET, socket);
     if (code == EMUNGE_SUCCESS)
-        code = munge.ctx_set(context, MUNGE_OPT_UID_RESTRICTION, getuid());
+        code = munge->ctx_set(context, MUNGE_OPT_UID_RESTRICTION, getuid());
     if (code == EMUNGE_SUCCESS)
-        code = munge.encode(&credential, context, NULL, 0);
+        code = munge->encode(&credential, context, NULL, 0);
     if (code == EMUNGE_SUCCESS)
-        code = munge.decode(credential, context, NULL, NULL, NULL, NULL);
-    const char *text = context ? munge.ctx_strerror(context) : NULL;
-    doctor_answer(fd, code == EMUNGE_SUCCESS ? 'y' : 'n', text ? text : munge.strerror(code));
+        code = munge->decode(credential, context, NULL, NULL, NULL, NULL);
+    const char *text = context ? munge->ctx_strerror(context) : NULL;
+    doctor_answer(fd, code == EMUNGE_SUCCESS ? 'y' : 'n', text ? text : munge->strerror(code));
 }
 
 /* Connects to munged, because libmunge takes two seconds to fail. Returns 0 or -errno. */
@@ -75,15 +75,15 @@ static bool is_used(const struct doctor *d)
 void doctor_check_munge(struct doctor *d)
 {
     char said[256], path[128];
-    struct libmunge munge;
     struct nuioa_error err;
     if (!doctor_is_live(d) || !*d->slurm.path || !is_used(d))
         return;
-    if (libmunge_open(&munge, &err) < 0) {
+    const struct libmunge *munge = libmunge_open(&err);
+    if (!munge) {
         doctor_report(d, "munge-missing", "", "%s.", err.text);
         return;
     }
-    socket_of(&munge, d->options.munge_socket, path, sizeof(path));
+    socket_of(munge, d->options.munge_socket, path, sizeof(path));
     int rc = connect_munged(path);
     if (rc) {
         doctor_report(d, "munge-unreachable", "", "munged's socket %s: %s.", path, strerror(-rc));
