@@ -4,6 +4,7 @@
 #include "spank/slurmd.h"
 #include "spank/srun/srun.h"
 #include "spank/stepd/stepd.h"
+#include "spank/task/task.h"
 #include "util/clock.h"
 
 /* Slurm's entry points. srun, sbatch, salloc, slurmstepd and slurmd load this plugin and call the
@@ -58,7 +59,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
     case S_CTX_REMOTE: stepd_init_post_opt(&stepd, spank, argc, argv); break;
     default: break;
     }
-    stepd.init_us = (uint32_t)(nuioa_clock_us() - start);
+    stepd.times.init_us = (uint32_t)(nuioa_clock_us() - start);
     return ESPANK_SUCCESS;
 }
 
@@ -81,8 +82,8 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
     (void)argc, (void)argv;
     int64_t start = nuioa_clock_us();
     stepd_task_post_fork(&stepd, spank);
-    stepd.last_fork_us = (uint32_t)(nuioa_clock_us() - start);
-    stepd.fork_us += stepd.last_fork_us;
+    stepd.times.last_fork_us = (uint32_t)(nuioa_clock_us() - start);
+    stepd.times.fork_us += stepd.times.last_fork_us;
     return ESPANK_SUCCESS;
 }
 
@@ -90,7 +91,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
     int64_t start = nuioa_clock_us();
-    uint32_t *spent = stepd_task_init(&stepd, spank);
+    uint32_t *spent = task_init(&stepd, spank);
     if (spent)
         *spent = (uint32_t)(nuioa_clock_us() - start);
     return ESPANK_SUCCESS;

@@ -24,19 +24,6 @@ void log_line(const char *fmt, ...)
     slurm_spank_log("nuioa: %s", text);
 }
 
-void log_faults(const char *host, const struct nuioa_warnings *faults)
-{
-    unsigned further = faults->count + faults->lost - 1;
-    if (!faults->count)
-        return;
-    if (further)
-        log_line("%s: %s (and %u more in the node's slurmd log)", host, faults->text[0], further);
-    else
-        log_line("%s: %s", host, faults->text[0]);
-    for (unsigned i = 1; i < faults->count; i++)
-        slurm_info("nuioa: %s", faults->text[i]);
-}
-
 /* stderr is shared with the tasks, so it must not be set to O_NONBLOCK. A write of up to PIPE_BUF
  * bytes does not block when poll() reports POLLOUT. */
 void log_text(const char *text)

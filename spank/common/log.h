@@ -14,11 +14,6 @@
  * call it. */
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* In slurmstepd: prints the first of a node's faults, as a line that begins with `host`, the node's
- * name. The line says how many more there are; these go to slurmd.log only. Prints nothing if there
- * are none. `faults` is not changed. */
-void log_faults(const char *host, const struct nuioa_warnings *faults);
-
 /* Writes a text of many lines to stderr, as it is. It is called before any task runs. If the reader
  * of stderr reads nothing for half a second, the rest of the text is lost. */
 void log_text(const char *text);

@@ -9,8 +9,6 @@
 
 #define ROW_MAX (sizeof(((struct task_gpu_nics *)NULL)->nics) / sizeof(uint32_t))
 
-/* --- slurmstepd ------------------------------------------------------------------------------- */
-
 /* Nothing is read back from the row: tasks can write it meanwhile. */
 static void write_row(struct task_gpu_nics *row, const struct nuioa_assignment *assignment)
 {
@@ -66,106 +64,4 @@ void gpu_table_write(struct stepd_context *c, const struct nuioa_request *reques
     c->task_memory->nic_count = plan.nic_count;
     nuioa_plan_free(&plan);
     __atomic_store_n(&c->task_memory->table_ready, 1, __ATOMIC_RELEASE);
-}
-
-/* --- the task --------------------------------------------------------------------------------- */
-
-static bool has(const struct nuioa_assignment *assignment, uint32_t nic)
-{
-    for (uint32_t i = 0; i < assignment->nic_count; i++)
-        if (assignment->nics[i] == nic)
-            return true;
-    return false;
-}
-
-/* Adds the NICs of the task's GPUs, found->gpus: the first NIC of each GPU, then the second of
- * each, and so on, in the first `columns` columns of the table, up to `limit` of them. Another task
- * of the user can write the table at any time, so a number is copied once, and only the copy is
- * checked and used. */
-static void add_nics(const struct nuioa_node *node, const struct task_gpu_nics *table,
-                     uint32_t columns, uint32_t limit, struct nuioa_assignment *found)
-{
-    for (uint32_t column = 0; column < columns; column++)
-        for (uint32_t k = 0; k < found->gpu_count && found->nic_count < limit; k++) {
-            const volatile struct task_gpu_nics *row = &table[found->gpus[k]];
-            uint32_t nic = row->nics[column];
-            if (column < row->count && nic < node->nic_count && !has(found, nic))
-                found->nics[found->nic_count++] = nic;
-        }
-}
-
-/* Returns the level of the CPUs in `list` from the NIC. */
-static uint32_t level_of(const struct nuioa_node *node, const struct nuioa_nic *nic,
-                         const char *list)
-{
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc(), numas = hwloc_bitmap_alloc();
-    uint32_t level = NUIOA_NO_LEVEL;
-    if (list && cpus && numas && nic->level && !hwloc_bitmap_list_sscanf(cpus, list)) {
-        nuioa_node_numas_of(node, cpus, numas);
-        for (uint32_t i = 0; i < node->numa_count; i++)
-            if (hwloc_bitmap_isset(numas, node->numas[i].os_index) &&
-                (level == NUIOA_NO_LEVEL || nic->level[i] > level))
-                level = nic->level[i];
-    }
-    hwloc_bitmap_free(cpus);
-    hwloc_bitmap_free(numas);
-    return level;
-}
-
-/* Sets the GPUs and the NICs of *found, from the first `columns` columns of the table. Returns
- * false if there are no NICs, and then it holds nothing. */
-static bool find(const struct stepd_context *c, const struct task_gpu_set *gpus, uint32_t columns,
-                 uint32_t limit, struct nuioa_assignment *found)
-{
-    const struct nuioa_node *node = &c->node;
-    *found = (struct nuioa_assignment){ .nics = calloc(node->nic_count + 1, sizeof(uint32_t)),
-                                        .gpus = calloc(node->gpu_count + 1, sizeof(uint32_t)) };
-    bool ready = __atomic_load_n(&c->task_memory->table_ready, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; ready && found->nics && found->gpus && i < node->gpu_count; i++)
-        if (gpus->bits[i / 64] >> i % 64 & 1)
-            found->gpus[found->gpu_count++] = i;
-    if (found->nics)
-        add_nics(node, c->task_memory->table, columns, limit, found);
-    if (found->nic_count)
-        return true;
-    free(found->nics);
-    free(found->gpus);
-    return false;
-}
-
-bool gpu_table_look_up(const struct stepd_context *c, const struct task_gpu_set *gpus,
-                       const char *cpus, struct nuioa_assignment *assignment)
-{
-    const struct nuioa_node *node = &c->node;
-    struct nuioa_assignment found;
-    if (!find(c, gpus, ROW_MAX, c->options.rails ? c->options.rails : node->nic_count, &found))
-        return false;
-    found.nic = (int32_t)found.nics[0];
-    found.level = level_of(node, &node->nics[found.nic], cpus);
-    *assignment = found;
-    return true;
-}
-
-bool gpu_table_look_up_one(const struct stepd_context *c, const struct task_gpu_set *gpus,
-                           const char *cpus, uint32_t local, struct nuioa_assignment *assignment)
-{
-    const struct nuioa_node *node = &c->node;
-    struct nuioa_assignment found;
-    uint32_t count = 0;
-    if (!find(c, gpus, 1, node->nic_count, &found))
-        return false;
-    found.level = NUIOA_NO_LEVEL; /* which is the largest */
-    for (uint32_t i = 0; i < found.nic_count; i++) {
-        uint32_t level = level_of(node, &node->nics[found.nics[i]], cpus);
-        count = level < found.level ? 0 : count;
-        if (level <= found.level)
-            found.nics[count++] = found.nics[i];
-        found.level = level < found.level ? level : found.level;
-    }
-    found.nics[0] = found.nics[local % count];
-    found.nic = (int32_t)found.nics[0];
-    found.nic_count = 1;
-    found.gpu_count = 0;
-    *assignment = found;
-    return true;
 }

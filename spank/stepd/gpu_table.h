@@ -14,18 +14,4 @@
  * step's plan. If there is no memory, there is no table. */
 void gpu_table_write(struct stepd_context *context, const struct nuioa_request *request);
 
-/* In the task: sets nics, nic_count, nic, gpus, gpu_count and level of *assignment, the rest of
- * which is zeros, to those of a task with these GPUs, and CPUs in the list `cpus`, which is NULL if
- * they are unknown. Returns false, and sets nothing, if there is no table, or if it has no NIC for
- * these GPUs. The caller frees
- * assignment->nics and assignment->gpus with free(). */
-bool gpu_table_look_up(const struct stepd_context *context, const struct task_gpu_set *gpus,
-                       const char *cpus, struct nuioa_assignment *assignment);
-
-/* In the task: as gpu_table_look_up(), for a task that has some of these GPUs, and nobody knows
- * which: one NIC that is near to one of them. Of those it is the nearest to `cpus`; tasks to which
- * several are equally near share them by their local rank, `local`. There are no GPUs. */
-bool gpu_table_look_up_one(const struct stepd_context *context, const struct task_gpu_set *gpus,
-                           const char *cpus, uint32_t local, struct nuioa_assignment *assignment);
-
 #endif

@@ -67,7 +67,7 @@ static int emulate_masks(const struct stepd_context *c, struct placement *p,
 static int read_mask(const struct stepd_context *c, uint32_t local, bool may_be_gone,
                      hwloc_bitmap_t mask)
 {
-    int rc = nuioa_bind_read(c->pids[local], mask);
+    int rc = nuioa_bind_read(c->forked.pids[local], mask);
     if (rc != -ESRCH || !may_be_gone)
         return rc;
     if (step_cpus(&c->step, &c->node, mask) < 0)
@@ -102,12 +102,12 @@ static void read_allowed(const struct stepd_context *c, struct placement *p)
                     !hwloc_bitmap_isincluded(seen, p->allowed_cpus);
     if (p->unconfined)
         hwloc_bitmap_copy(p->allowed_cpus, seen);
-    if (!cgroup_cpus(c->pids[0], seen)) {
+    if (!cgroup_cpus(c->forked.pids[0], seen)) {
         hwloc_bitmap_and(p->allowed_cpus, p->allowed_cpus, seen);
         p->unconfined = p->unconfined && hwloc_bitmap_isincluded(c->node.allowed_cpus, seen);
     }
     hwloc_bitmap_zero(seen);
-    if (!cgroup_numas(c->pids[0], seen)) {
+    if (!cgroup_numas(c->forked.pids[0], seen)) {
         p->allowed_numas = seen;
         return;
     }
@@ -128,7 +128,8 @@ static void fill_request(struct stepd_context *c, struct placement *p)
     for (uint32_t i = 0; i < p->count; i++)
         p->tasks[i] = (struct nuioa_task){
             .rank = c->step.ranks[i],
-            .weight = c->weights ? c->weights[i] : nuioa_hints_weight(&c->hints, c->step.ranks[i]),
+            .weight = c->profile.weights ? c->profile.weights[i]
+                                         : nuioa_hints_weight(&c->hints, c->step.ranks[i]),
             .cpus = p->masks[i],
         };
     task_gpus_list(c, p->tasks, p->gpus);
@@ -137,8 +138,8 @@ static void fill_request(struct stepd_context *c, struct placement *p)
         .options = &c->options,
         .task_count = p->count,
         .tasks = p->tasks,
-        .pair_count = c->pair_count,
-        .pairs = c->pairs,
+        .pair_count = c->profile.pair_count,
+        .pairs = c->profile.pairs,
         .allowed_cpus = p->allowed_cpus,
         .allowed_numas = p->allowed_numas,
         .interrupt_cpus = p->interrupt_cpus,
@@ -146,8 +147,7 @@ static void fill_request(struct stepd_context *c, struct placement *p)
         .cpus_per_task = c->step.cpus_per_task,
         .cpus_typed = c->step.cpus_typed,
         .threads = c->step.omp_threads,
-        .cpu_until_us = c->cpu_until_us,
-        .hinted = c->weights || c->hints.count > 0,
+        .hinted = c->profile.weights || c->hints.count > 0,
         .bound_by_user = c->step.bound_by_user,
         .memory_by_user = c->step.memory_by_user,
         .threads_by_user = c->step.threads_by_user,
@@ -158,8 +158,8 @@ static void fill_request(struct stepd_context *c, struct placement *p)
     };
 }
 
-int placement_make(struct stepd_context *c, const char *stay, struct placement *p,
-                   struct nuioa_error *err)
+int placement_make(struct stepd_context *c, const char *stay, uint64_t cpu_until_us,
+                   struct placement *p, struct nuioa_error *err)
 {
     int rc = allocate(p, c->step.task_count, c->node.gpu_count, err);
     if (!rc)
@@ -172,6 +172,7 @@ int placement_make(struct stepd_context *c, const char *stay, struct placement *
     }
     fill_request(c, p);
     p->request.stay = stay;
+    p->request.cpu_until_us = cpu_until_us;
     return nuioa_plan_make(&p->request, &p->plan, err);
 }
 
@@ -182,9 +183,9 @@ static int bind_one(const struct stepd_context *c, uint32_t local, hwloc_const_b
     hwloc_bitmap_t got = hwloc_bitmap_alloc();
     if (!got)
         return no_memory(err);
-    int rc = nuioa_bind_cpus(c->pids[local], cpus);
+    int rc = nuioa_bind_cpus(c->forked.pids[local], cpus);
     if (!rc)
-        rc = nuioa_bind_read(c->pids[local], got);
+        rc = nuioa_bind_read(c->forked.pids[local], got);
     hwloc_bitmap_list_snprintf(list, sizeof(list), cpus);
     if (rc < 0)
         nuioa_fail(err, rc, "cannot bind rank %u to CPUs %s (%s): ranks stay where Slurm put them",
@@ -202,7 +203,7 @@ static void undo(const struct stepd_context *c, struct placement *p)
     for (uint32_t i = 0; i < p->count; i++) {
         if (!p->plan.assignments[i].moved)
             continue;
-        nuioa_bind_cpus(c->pids[i], p->masks[i]);
+        nuioa_bind_cpus(c->forked.pids[i], p->masks[i]);
         nuioa_plan_achieved(&p->request, &p->plan, i, p->masks[i]);
     }
     p->plan.moved = false;

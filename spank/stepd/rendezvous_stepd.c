@@ -162,10 +162,11 @@ void rendezvous_stepd_receive_hints(struct stepd_context *c)
     if (!g || !g->calling || !nuioa_hints_file(c->options.hints))
         return;
     double *weights = calloc(c->step.task_count, sizeof(*weights));
-    int rc = weights ? client_receive_slice(&g->call, weights, &c->pairs, &c->pair_count, &err)
+    int rc = weights ? client_receive_slice(&g->call, weights, &c->profile.pairs,
+                                            &c->profile.pair_count, &err)
                      : nuioa_fail(&err, -1, "gather: out of memory");
     if (rc > 0)
-        c->weights = weights;
+        c->profile.weights = weights;
     else
         free(weights);
     if (rc >= 0)
@@ -323,6 +324,9 @@ void rendezvous_stepd_end(struct stepd_context *c)
     if (!g)
         return;
     client_close(&g->call);
+    free(c->profile.weights);
+    free(c->profile.pairs);
+    c->profile = (struct profile_part){ 0 };
     free(g->leaders);
     free(g);
     c->rendezvous = NULL;

@@ -18,9 +18,9 @@
 void rendezvous_stepd_call(struct stepd_context *context, spank_t spank);
 
 /* Before the plan: waits for this node's slice of the hints file, if the options name a file. If
- * srun sends one, sets context->weights, pairs and pair_count, which the context owns and which
- * count instead of context->hints. If the slice does not come, there is no rendezvous for this node
- * any more, which is noted as for rendezvous_stepd_call(). */
+ * srun sends one, sets context->profile, which rendezvous_stepd_end() frees. If the slice does not
+ * come, there is no rendezvous for this node any more, which is noted as for
+ * rendezvous_stepd_call(). */
 void rendezvous_stepd_receive_hints(struct stepd_context *context);
 
 /* After the plan is carried out: sends srun the record of this node, if srun needs it. The record
@@ -55,7 +55,7 @@ const uint32_t *rendezvous_stepd_leaders(const struct stepd_context *context, ui
  * Then this node must not print its own. */
 bool rendezvous_stepd_is_reported(const struct stepd_context *context);
 
-/* Disconnects, frees context->rendezvous with the array of leaders, and sets it to NULL. No other
+/* Disconnects, frees context->rendezvous with the array of leaders, and context->profile. No other
  * thread may use it any more. */
 void rendezvous_stepd_end(struct stepd_context *context);
 

@@ -25,12 +25,6 @@ void stepd_user_init(struct stepd_context *context, spank_t spank);
  * A thread may then wait for the other nodes and finish the work. */
 void stepd_task_post_fork(struct stepd_context *context, spank_t spank);
 
-/* The hook task_init, in the task, as the user: sets its variables and its memory policy. It may
- * wait for the leaders of all nodes, for timeout_ms and 2 seconds at most. Returns the address to
- * which the caller writes the time that this hook took, in microseconds, in memory shared with
- * slurmstepd; NULL if this step has none. */
-uint32_t *stepd_task_init(struct stepd_context *context, spank_t spank);
-
 /* The hook exit, when all tasks have ended: ends the thread, logs the times spent in the hooks and
  * frees what the context holds, not the struct itself and not context->flags. */
 void stepd_exit(struct stepd_context *context);

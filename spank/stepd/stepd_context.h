@@ -19,33 +19,60 @@ struct nuioa_publisher;
 struct other_steps;
 struct rendezvous_stepd;
 
-/* The state that slurmstepd keeps from one hook to the next. Each task that it forks has a copy.
- * The arrays are malloc'd; stepd_exit() frees them. [task_count] is step.task_count, by local
- * rank. */
+/* The time that the hooks of slurmstepd take. */
+struct hook_times {
+    uint64_t cpu_us; /* CPU time in init_post_opt and user_init */
+    /* Time in init_post_opt, in all calls of task_post_fork, and in the last one. */
+    uint32_t init_us, fork_us, last_fork_us;
+};
+
+/* The tasks that Slurm has forked. */
+struct forked_tasks {
+    pid_t *pids;    /* [task_count]; 0: not forked yet */
+    uint32_t count; /* number of tasks that are forked */
+};
+
+/* This node's part of a profile, which counts instead of the hints if there is one. */
+struct profile_part {
+    double *weights;          /* [task_count]; NULL: there is none */
+    struct nuioa_pair *pairs; /* [pair_count]: bytes that two ranks exchange */
+    uint32_t pair_count;
+};
+
+/* The state that slurmstepd keeps from one hook to the next. Each task that it forks has a copy,
+ * and only reads it. The comments say which file writes each part; the same file frees it.
+ * [task_count] is step.task_count, by local rank. */
 struct stepd_context {
-    const struct flags *flags;    /* what the user typed; not owned */
+    /* dispatch.c. `flags` is what the user typed; stepd.c counts times.cpu_us. */
+    const struct flags *flags;
+    struct hook_times times;
+
+    /* stepd.c, in init_post_opt. Later they stay as they are, with two exceptions: publisher.c
+     * writes the ranks that PMIx has into step.ranks, and completion.c clears `active`. */
     struct nuioa_options options; /* all option sources together */
-    bool active;                  /* the plugin places the tasks of this step */
-    struct nuioa_warnings faults; /* what went wrong on this node and is not printed yet */
     struct step step;
     struct nuioa_node node;
     struct nuioa_hints hints;
-    double *weights;          /* [task_count], from a profile; NULL: `hints` count */
-    struct nuioa_pair *pairs; /* [pair_count], from a profile: bytes that two ranks exchange */
-    uint32_t pair_count;
-    struct task_memory *task_memory;     /* shared with the tasks; NULL: none */
-    struct task_gpu_set *gpus;           /* [task_count]; NULL: the step has no GPUs */
-    pid_t *pids;                         /* [task_count]; 0: not forked yet */
-    uint32_t forked;                     /* number of tasks that are forked */
-    uint64_t cpu_us;                     /* CPU time that the plugin has used before the plan */
-    uint64_t cpu_until_us;               /* when planning must end: nuioa_cpu_us() of its thread */
-    struct nuioa_publisher *publisher;   /* NULL: nothing is published through PMIx */
-    struct other_steps *other_steps;     /* owned by other_steps.c; NULL: none */
-    pid_t pid;                           /* process id of slurmstepd */
-    struct completion *completion;       /* owned by stepd.c; NULL: none */
-    struct rendezvous_stepd *rendezvous; /* owned by rendezvous_stepd.c; NULL: none */
-    /* Microseconds spent in init_post_opt, in all calls of task_post_fork, and in the last one. */
-    uint32_t init_us, fork_us, last_fork_us;
+    pid_t pid;   /* process id of slurmstepd */
+    bool active; /* the plugin places the tasks of this step */
+
+    /* stepd.c, in task_post_fork; the array is there after init_post_opt. */
+    struct forked_tasks forked;
+
+    /* Any file of slurmstepd adds to it; faults.c prints it. */
+    struct nuioa_warnings faults; /* what went wrong on this node and is not printed yet */
+
+    /* stepd.c opens and unmaps it; rank_settings.c, gpu_table.c and the tasks write into it. */
+    struct task_memory *task_memory; /* shared with the tasks; NULL: none */
+
+    struct profile_part profile; /* rendezvous_stepd.c */
+    struct task_gpu_set *gpus;   /* task_gpus.c: [task_count]; NULL: the step has no GPUs */
+
+    /* Each is of the file with its name; NULL: none. */
+    struct nuioa_publisher *publisher;
+    struct other_steps *other_steps;
+    struct rendezvous_stepd *rendezvous;
+    struct completion *completion;
 };
 
 #endif

@@ -86,7 +86,7 @@ static void keep_own(struct stepd_context *c)
 static int ask_all(struct stepd_context *c, struct inquiry *q)
 {
     for (uint32_t i = 0; i < c->step.task_count; i++) {
-        int rc = ask_task(q, c->pids[i]);
+        int rc = ask_task(q, c->forked.pids[i]);
         if (!rc)
             rc = take(&c->node, q, &c->gpus[i]);
         if (rc < 0)
@@ -150,6 +150,18 @@ int task_gpus_prepare(struct stepd_context *c)
     return c->gpus ? 0 : -ENOMEM;
 }
 
+void task_gpus_free(struct stepd_context *c)
+{
+    free(c->gpus);
+    c->gpus = NULL;
+}
+
+bool task_gpus_are_possible(const struct stepd_context *c, enum nuioa_gpus given)
+{
+    return given > NUIOA_GPUS_NONE ||
+           (given == NUIOA_GPUS_UNKNOWN && (c->step.sees_gpu || c->node.gpu_count));
+}
+
 void task_gpus_ask(struct stepd_context *c)
 {
     if (!c->gpus || c->node.emulated)
@@ -176,7 +188,7 @@ static bool lives(pid_t pid)
 static bool all_live(const struct stepd_context *c)
 {
     for (uint32_t i = 0; i < c->step.task_count; i++)
-        if (!lives(c->pids[i]))
+        if (!lives(c->forked.pids[i]))
             return false;
     return true;
 }

@@ -6,14 +6,22 @@
 
 #include "plan/request.h"
 #include "spank/stepd/stepd_context.h"
+#include "util/gpus.h"
 
 /* In slurmstepd: which GPUs each task of the step has. The kernel may know it before the tasks run,
  * else each task tells it. Nobody asks in a step without GPUs. */
 
-/* In init_post_opt, when step and node are read: sets context->gpus, all open, which the caller
- * frees with free(). It stays NULL unless the step is known to have GPUs, and if the node describes
- * none. Returns 0 or -ENOMEM. */
+/* In init_post_opt, when step and node are read: sets context->gpus, all open. It stays NULL unless
+ * the step is known to have GPUs, and if the node describes none. Returns 0 or -ENOMEM. */
 int task_gpus_prepare(struct stepd_context *context);
+
+/* Frees context->gpus and sets it to NULL. */
+void task_gpus_free(struct stepd_context *context);
+
+/* Returns true if a task may have GPUs. `given` is what nuioa_gpus_given() says of its environment.
+ * If that is NUIOA_GPUS_UNKNOWN, the answer is true if the step or the node has any GPU. A task may
+ * call it, too. */
+bool task_gpus_are_possible(const struct stepd_context *context, enum nuioa_gpus given);
 
 /* When all tasks exist and none runs: finds the GPUs that each task may use, by its cgroup, and
  * writes them to context->gpus. They stay open if Slurm does not constrain the devices of each

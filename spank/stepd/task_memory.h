@@ -3,6 +3,7 @@
 #define SPANK_STEPD_TASK_MEMORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "plan/bind.h"
@@ -41,6 +42,9 @@ struct task_gpu_nics {
     uint32_t nics[15];
 };
 
+/* Bytes for the texts of a task; one more byte ends the last one. */
+#define TASK_MEMORY_TEXT_MAX ((size_t)33 * 1024 - 1)
+
 struct task_memory_part {
     struct task_told told;
     uint32_t ready;                /* slurmstepd has written the members below */
@@ -52,7 +56,7 @@ struct task_memory_part {
      * foreign ones, which do not replace the user's; and those that place threads, which do not
      * either. They follow each other without a gap, because pages that are not written need no
      * memory. */
-    char text[33 * 1024];
+    char text[TASK_MEMORY_TEXT_MAX + 1];
 };
 
 struct task_memory {

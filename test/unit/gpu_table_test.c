@@ -15,6 +15,7 @@
 #include "rounds.h"
 #include "spank/stepd/gpu_table.h"
 #include "spank/stepd/task_gpus.h"
+#include "spank/task/gpu_nics.h"
 
 #define NICS 15
 #define ROUNDS 20000
@@ -104,18 +105,18 @@ static void test_a_forged_table(void **state)
     assert_non_null(task_memory);
     task_memory->table_ready = 1;
     task_memory->table[0] = (struct task_gpu_nics){ .count = 1, .nics = { 1 } };
-    assert_true(gpu_table_look_up(&context, &gpus, NULL, &own));
+    assert_true(gpu_nics_look_up(&context, &gpus, NULL, &own));
     assert_int_equal(own.nic_count, 1);
     assert_int_equal(own.nic, 1);
     free(own.nics);
     free(own.gpus);
     for (unsigned i = 0; i < sizeof(forged) / sizeof(*forged); i++) {
         task_memory->table[0].nics[0] = forged[i];
-        assert_false(gpu_table_look_up(&context, &gpus, NULL, &own));
+        assert_false(gpu_nics_look_up(&context, &gpus, NULL, &own));
     }
     /* More NICs than a row has: the rest are zeros, and a NIC counts once. */
     task_memory->table[0] = (struct task_gpu_nics){ .count = UINT32_MAX, .nics = { 1, 7, 1, 9 } };
-    assert_true(gpu_table_look_up(&context, &gpus, NULL, &own));
+    assert_true(gpu_nics_look_up(&context, &gpus, NULL, &own));
     assert_int_equal(own.nic_count, 2);
     free(own.nics);
     free(own.gpus);

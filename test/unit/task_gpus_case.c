@@ -57,7 +57,7 @@ void begin(void)
     context = (struct stepd_context){
         .step = { .task_count = TASKS, .gpus = NUIOA_GPUS_SEVERAL, .sees_gpu = true },
         .node = { .gpu_count = GPUS, .gpus = gpus },
-        .pids = pids
+        .forked = { .pids = pids }
     };
     context.options.deadline_ms = 20000;
     memset(tasks, 0, sizeof(tasks));

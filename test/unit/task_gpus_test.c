@@ -273,7 +273,7 @@ static void test_steps_without_gpus_are_not_asked(void **state)
     (void)state;
     begin();
     pid_t none[TASKS] = { 0 };
-    context.pids = none;
+    context.forked.pids = none;
     context.step.gpus = NUIOA_GPUS_NONE;
     context.step.sees_gpu = false;
     assert_string_equal(ask(), "- - -");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef SPANK_STEPD_PRELOAD_H
-#define SPANK_STEPD_PRELOAD_H
+#ifndef SPANK_TASK_PRELOAD_H
+#define SPANK_TASK_PRELOAD_H
 
 #include "spank/stepd/stepd_context.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spank/stepd/preload.h"
+#include "spank/task/preload.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

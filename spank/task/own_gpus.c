@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spank/stepd/own_gpus.h"
+#include "spank/task/own_gpus.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "spank/common/step.h"
 #include "spank/stepd/gpu_access.h"
 #include "topology/gpu_visible.h"
 
@@ -48,8 +49,12 @@ static bool find(const struct nuioa_node *node, const struct nuioa_gpu_device *d
     return known;
 }
 
-void own_gpus_find(const struct stepd_context *c, char *const *environment,
-                   struct task_gpu_set *set)
+/* Finds the GPUs that this task sees: those that its variables name (topology/gpu_visible.h); else
+ * the only one whose file it may use, if the kernel denies it others. If neither tells, they are
+ * unknown; the set then has those whose files it may use, or none if that is not known of every
+ * GPU. */
+static void find_own(const struct stepd_context *c, char *const *environment,
+                     struct task_gpu_set *set)
 {
     struct nuioa_gpu_device *devices = calloc(c->node.gpu_count + 1, sizeof(*devices));
     hwloc_bitmap_t gpus = devices ? hwloc_bitmap_alloc() : NULL;
@@ -64,4 +69,14 @@ void own_gpus_find(const struct stepd_context *c, char *const *environment,
             set->bits[i / 64] |= UINT64_C(1) << i % 64;
     hwloc_bitmap_free(gpus);
     free(devices);
+}
+
+void own_gpus_tell(const struct stepd_context *c, uint32_t local, spank_t spank)
+{
+    const struct task_memory_part *task = &c->task_memory->tasks[local];
+    struct task_gpu_set gpus;
+    if (!c->gpus || (__atomic_load_n(&task->ready, __ATOMIC_ACQUIRE) && task->gpus.state))
+        return;
+    find_own(c, step_environment(spank), &gpus);
+    task_memory_tell(c->task_memory, local, &gpus);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "spank/stepd/rank.h"
+#include "spank/task/own_settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,93 +7,14 @@
 
 #include "output/environment.h"
 #include "output/user_variables.h"
-#include "spank/stepd/gpu_share.h"
-#include "spank/stepd/gpu_table.h"
 #include "spank/common/option_sources.h"
-#include "spank/stepd/own_gpus.h"
+#include "spank/common/step.h"
+#include "spank/stepd/gpu_share.h"
+#include "spank/stepd/task_gpus.h"
+#include "spank/task/gpu_nics.h"
 #include "util/variable.h"
 
-void rank_unset_outer(spank_t spank)
-{
-    for (const char *const *name = nuioa_environment_names; *name; name++)
-        if (nuioa_variable(step_environment(spank), *name))
-            spank_unsetenv(spank, *name);
-}
-
-/* --- slurmstepd ------------------------------------------------------------------------------- */
-
-/* Bytes for the blocks of a task; one more byte ends the last block. */
-#define ROOM (sizeof(((struct task_memory_part *)NULL)->text) - 1)
-
-/* Begins an empty block at offset `at`, which it returns. */
-static uint16_t begin_block(struct task_memory_part *task, int at)
-{
-    task->text[at] = '\0';
-    return (uint16_t)at;
-}
-
-/* Writes all blocks of a task. If the plan is for another machine (`planned`), only the first one
- * is written, because programs act on the variables in the others. */
-static int write_blocks(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)
-{
-    struct task_memory_part *task = &c->task_memory->tasks[local];
-    int at = nuioa_environment(plan, &c->node, &c->options, local, task->text, ROOM), used = 0;
-    if (at < 0)
-        return at;
-    task->foreign = begin_block(task, at);
-    if (!plan->planned)
-        used = nuioa_environment_foreign(plan, &c->node, &c->options, local, task->text + at,
-                                         ROOM - (size_t)at);
-    if (used < 0)
-        return used;
-    at += used;
-    task->threads = begin_block(task, at);
-    if (plan->planned)
-        return 0;
-    return nuioa_environment_threads(plan, local, c->step.omp_threads, task->text + at,
-                                     ROOM - (size_t)at);
-}
-
-static void prepare_one(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)
-{
-    struct task_memory_part *task = &c->task_memory->tasks[local];
-    if (write_blocks(c, plan, local) < 0) {
-        nuioa_warn(&c->faults,
-                   "rank %u gets no NUIOA_* variables: they need more than %zu bytes; PMIx has the "
-                   "same as keys (--nuioa-export=pmix)",
-                   c->step.ranks[local], ROOM);
-        task->foreign = task->threads = begin_block(task, 0);
-    }
-    if (!plan->planned && nuioa_mempolicy_of(&plan->assignments[local], &task->memory) < 0)
-        nuioa_warn(&c->faults,
-                   "rank %u keeps Slurm's memory policy: nuioa can name NUMA nodes below %u only; "
-                   "use --mem-bind",
-                   c->step.ranks[local], NUIOA_NUMAS_MAX);
-    if (c->gpus)
-        task->gpus = c->gpus[local];
-    __atomic_store_n(&task->ready, 1, __ATOMIC_RELEASE);
-}
-
-void rank_prepare(struct stepd_context *c, const struct nuioa_plan *plan)
-{
-    for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++)
-        prepare_one(c, plan, i);
-}
-
-void rank_prepare_job(struct stepd_context *c, const uint32_t *leaders, uint32_t count)
-{
-    char *text = c->task_memory->leaders;
-    size_t size = sizeof(c->task_memory->leaders), used = 0;
-    c->task_memory->job_known = count > 0;
-    if (!(c->options.export_set & NUIOA_EXPORT_ENV))
-        return;
-    for (uint32_t i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%u", i ? "," : "", leaders[i]);
-    if (used >= size)
-        *text = '\0';
-}
-
-/* --- the task --------------------------------------------------------------------------------- */
+#define ROOM TASK_MEMORY_TEXT_MAX
 
 /* Sets those variables of a block whose names begin with `prefix`. */
 static void set_some(spank_t spank, const char *block, const char *prefix, bool overwrite)
@@ -124,12 +45,6 @@ static void set_step(spank_t spank)
     spank_setenv(spank, OPTION_SOURCES_STEP, text, 1);
 }
 
-bool rank_may_have_gpus(const struct stepd_context *c, enum nuioa_gpus given)
-{
-    return given > NUIOA_GPUS_NONE ||
-           (given == NUIOA_GPUS_UNKNOWN && (c->step.sees_gpu || c->node.gpu_count));
-}
-
 /* Sets those of nuioa's variables that depend on the NICs. `text` has ROOM bytes. */
 static void set_own(const struct stepd_context *c, const struct nuioa_assignment *own, char *text,
                     spank_t spank)
@@ -150,7 +65,7 @@ static bool set_looked_up(const struct stepd_context *c, const struct task_memor
     struct nuioa_assignment own = { 0 };
     struct nuioa_plan plan = { .task_count = 1, .assignments = &own, .connected = true };
     const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
-    if (!gpu_table_look_up(c, &task->told.gpus, cpus, &own))
+    if (!gpu_nics_look_up(c, &task->told.gpus, cpus, &own))
         return false;
     set_own(c, &own, text, spank);
     if (!c->task_memory->connected)
@@ -171,7 +86,7 @@ static void set_shared(const struct stepd_context *c, uint32_t local, char *text
     struct nuioa_assignment own = { 0 };
     const struct task_gpu_set *seen = &c->task_memory->tasks[local].told.gpus;
     const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
-    if (!gpu_table_look_up_one(c, seen, cpus, local, &own))
+    if (!gpu_nics_look_up_one(c, seen, cpus, local, &own))
         return;
     set_own(c, &own, text, spank);
     free(own.nics);
@@ -209,13 +124,13 @@ static void set_nics(const struct stepd_context *c, uint32_t local, spank_t span
     else if (text)
         set_shared(c, local, text, spank);
     free(text);
-    if (!done && (known || !rank_may_have_gpus(c, nuioa_gpus_given(step_environment(spank)))))
+    if (!done && (known || !task_gpus_are_possible(c, nuioa_gpus_given(step_environment(spank)))))
         set_block(spank, task->text + task->foreign, false);
 }
 
 /* nuioa's own variables replace what the user has set. Variables that other programs read do
  * not. */
-void rank_enter(const struct stepd_context *c, uint32_t local, spank_t spank)
+void own_settings_apply(const struct stepd_context *c, uint32_t local, spank_t spank)
 {
     const struct task_memory_part *task = &c->task_memory->tasks[local];
     if (!__atomic_load_n(&task->ready, __ATOMIC_ACQUIRE))
@@ -232,17 +147,7 @@ void rank_enter(const struct stepd_context *c, uint32_t local, spank_t spank)
         set_block(spank, task->text + task->threads, false);
 }
 
-void rank_tell(const struct stepd_context *c, uint32_t local, spank_t spank)
-{
-    const struct task_memory_part *task = &c->task_memory->tasks[local];
-    struct task_gpu_set gpus;
-    if (!c->gpus || (__atomic_load_n(&task->ready, __ATOMIC_ACQUIRE) && task->gpus.state))
-        return;
-    own_gpus_find(c, step_environment(spank), &gpus);
-    task_memory_tell(c->task_memory, local, &gpus);
-}
-
-void rank_enter_job(const struct task_memory *task_memory, uint32_t local, spank_t spank)
+void own_settings_apply_job(const struct task_memory *task_memory, uint32_t local, spank_t spank)
 {
     if (task_memory->tasks[local].ready && *task_memory->leaders)
         spank_setenv(spank, "NUIOA_LEADERS", task_memory->leaders, 1);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/stepd/completion.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "output/report.h"
+#include "spank/common/log.h"
+#include "spank/common/slurm_compat.h"
+#include "spank/stepd/faults.h"
+#include "spank/stepd/gpu_table.h"
+#include "spank/stepd/other_steps.h"
+#include "spank/stepd/placement.h"
+#include "spank/stepd/publisher.h"
+#include "spank/stepd/rank_settings.h"
+#include "spank/stepd/rendezvous_stepd.h"
+#include "spank/stepd/task_gpus.h"
+#include "util/clock.h"
+
+/* A plan's warnings follow from options and hints, which are the same on all nodes, so only the
+ * first node passes them on to the user. */
+static void take_plan_warnings(struct stepd_context *c, const struct nuioa_plan *plan)
+{
+    for (unsigned i = 0; i < plan->warnings.count; i++)
+        if (c->step.node_id == 0)
+            nuioa_warn(&c->faults, "%s", plan->warnings.text[i]);
+        else
+            slurm_info("nuioa: %s", plan->warnings.text[i]);
+}
+
+static void print_report(struct stepd_context *c, const struct nuioa_plan *plan)
+{
+    if (!c->options.report && !c->options.explain)
+        return;
+    char *text = nuioa_report_text(plan, &c->node, &c->options, c->options.explain);
+    log_text(text ? text : "nuioa: no report: out of memory");
+    free(text);
+}
+
+/* Warns of what the step's GPUs forbid. */
+static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
+{
+    uint32_t lost = task_gpus_lost(c), shared = task_gpus_shared(c);
+    if (!c->options.report && !c->options.explain)
+        return;
+    if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN && lost &&
+        task_gpus_are_possible(c, c->step.gpus))
+        nuioa_warn(&c->faults,
+                   "export: %u of %u ranks get no variable that chooses NICs, because %s", lost,
+                   c->step.task_count,
+                   shared == lost ? "they see the same GPUs, and nobody knows which rank uses "
+                                    "which (--gpus-per-task=1 gives each its own)"
+                                  : "nobody knows which GPUs they have");
+}
+
+/* Logs what the plan was made from: it explains why no task was moved. */
+static void log_request(const struct stepd_context *c, const struct placement *p)
+{
+    char cpus[128];
+    hwloc_bitmap_list_snprintf(cpus, sizeof(cpus), p->allowed_cpus);
+    slurm_debug("nuioa: %u tasks from rank %u, step cores %s, may use CPUs %s%s%s%s: %s", p->count,
+                c->step.ranks[0], c->step.cores ? c->step.cores : "unknown", cpus,
+                c->step.bound_by_user ? ", --cpu-bind" : "",
+                c->step.memory_by_user ? ", --mem-bind" : "", c->step.sees_gpu ? ", GPUs" : "",
+                p->plan.reason);
+}
+
+/* The plan, the work that remains after it, and the thread that may do both. */
+struct completion {
+    struct stepd_context *context;
+    struct placement placement;
+    pthread_t thread;
+    bool started; /* the thread runs or has run, and is to be joined */
+};
+
+/* There is no plan: the tasks stay where Slurm put them, and the other nodes do not wait for this
+ * one. The ranks here still get the leaders of all nodes, because with coll=on either all ranks of
+ * a job use the library or none does. */
+static void give_up(struct stepd_context *c, const char *why)
+{
+    uint32_t leader_count;
+    nuioa_warn(&c->faults, "%s", why);
+    c->active = false;
+    publisher_close(c);
+    rendezvous_stepd_send_record(c, NULL);
+    rendezvous_stepd_await_leaders(c);
+    const uint32_t *leaders = rendezvous_stepd_leaders(c, &leader_count);
+    rank_settings_write_job(c, leaders, leader_count);
+    faults_print(c);
+}
+
+/* Slurm waits until the plan is made, so all hooks together may use no more CPU time for it than
+ * the option deadline_ms allows for the discovery of a node. `since_us` is the CPU time of this
+ * thread when this hook began. Returns when planning must end, by nuioa_cpu_us() of this thread. */
+static uint64_t planning_end(const struct stepd_context *c, uint64_t since_us)
+{
+    uint64_t now_us = nuioa_cpu_us(), spent_us = c->times.cpu_us + (now_us - since_us);
+    uint64_t all_us = (uint64_t)c->options.deadline_ms * 1000;
+    return now_us + (spent_us < all_us ? all_us - spent_us : 0);
+}
+
+/* Makes the plan, carries it out, and writes what the tasks need. `stay` says why none may move, or
+ * is NULL. Returns false if there is no plan. */
+static bool place(struct completion *later, const char *stay)
+{
+    struct stepd_context *c = later->context;
+    uint64_t since_us = nuioa_cpu_us();
+    struct nuioa_error err;
+    rendezvous_stepd_receive_hints(c);
+    if (placement_make(c, stay, planning_end(c, since_us), &later->placement, &err) < 0) {
+        give_up(c, err.text);
+        return false;
+    }
+    log_request(c, &later->placement);
+    if (placement_bind(c, &later->placement, &err) < 0)
+        nuioa_warn(&c->faults, "%s", err.text);
+    other_steps_tell(c, &later->placement.plan);
+    take_plan_warnings(c, &later->placement.plan);
+    warn_gpus(c, &later->placement.plan);
+    rendezvous_stepd_send_record(c, &later->placement);
+    publisher_tasks(c, &later->placement.plan); /* while the other nodes are on their way */
+    rank_settings_write(c, &later->placement.plan);
+    gpu_table_write(c, &later->placement.request);
+    return true;
+}
+
+/* Waits for the other nodes, and does what needs the leaders of all nodes. */
+static void complete(struct completion *later)
+{
+    struct stepd_context *c = later->context;
+    const struct nuioa_plan *plan = &later->placement.plan;
+    uint32_t leader_count;
+    rendezvous_stepd_await_leaders(c);
+    const uint32_t *leaders = rendezvous_stepd_leaders(c, &leader_count);
+    rank_settings_write_job(c, leaders, leader_count);
+    publisher_node(c, plan, leaders, leader_count);
+    faults_print(c);
+    if (!rendezvous_stepd_is_reported(c))
+        print_report(c, plan);
+}
+
+static void *complete_in_thread(void *arg)
+{
+    struct completion *later = arg;
+    complete(later);
+    task_memory_open(later->context->task_memory);
+    return NULL;
+}
+
+/* The tasks wait in task_init, where nothing of the user's runs yet. A task that is late, or that
+ * has ended, delays the others, and then none moves. */
+static void *place_in_thread(void *arg)
+{
+    struct completion *later = arg;
+    bool told = task_gpus_await(later->context);
+    if (place(later, told ? NULL
+                          : "not all tasks told their GPUs in time: ranks stay where Slurm put "
+                            "them"))
+        complete(later);
+    task_memory_open(later->context->task_memory);
+    return NULL;
+}
+
+/* Starts a thread, so that Slurm goes on to set up the tasks, which takes about as long as the
+ * nodes wait for each other; the tasks then wait in task_init. The thread blocks all signals,
+ * because they are for slurmstepd. With contain_spank the hooks run in a process that shares
+ * slurmstepd's memory and ends after them, and a thread would end with it: then there is none. */
+static bool start_thread(struct completion *later, void *(*run)(void *))
+{
+    struct stepd_context *c = later->context;
+    sigset_t all, before;
+    if (getpid() != c->pid)
+        return false;
+    task_memory_close(c->task_memory);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    later->started = !pthread_create(&later->thread, NULL, run, later);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!later->started)
+        task_memory_open(c->task_memory);
+    return later->started;
+}
+
+/* Returns true if the plan has to wait until the tasks have told their GPUs: if something needs the
+ * GPUs of all of them, which the kernel does not tell. The tasks themselves look up their NICs, and
+ * need no plan for that. Where Slurm chooses a task's GPUs by its CPUs in the task itself, tasks
+ * may move only after that. */
+static bool plan_needs_tasks(const struct stepd_context *c)
+{
+    bool moves = c->options.mode == NUIOA_ON;
+    if (!c->gpus || !c->step.sees_gpu)
+        return false;
+    if (task_gpus_known(c))
+        return moves && slurm_compat_chooses_gpus_late();
+    return moves || c->publisher || c->options.report || c->options.explain;
+}
+
+void completion_begin(struct stepd_context *c)
+{
+    struct completion *later = c->completion = calloc(1, sizeof(*later));
+    if (!later) {
+        give_up(c, "out of memory");
+        return;
+    }
+    later->context = c;
+    task_gpus_ask(c);
+    bool early = plan_needs_tasks(c);
+    if (early && start_thread(later, place_in_thread))
+        return;
+    if (!place(later,
+               early && task_gpus_known(c)
+                   ? "Slurm chooses GPUs by the CPUs of each rank, and there is no thread to "
+                     "wait for it: ranks stay"
+                   : NULL))
+        return;
+    if (!rendezvous_stepd_is_waiting(c) || !start_thread(later, complete_in_thread))
+        complete(later);
+}
+
+void completion_end(struct stepd_context *c)
+{
+    struct completion *later = c->completion;
+    if (!later)
+        return;
+    if (later->started) {
+        rendezvous_stepd_stop_waiting(c);
+        pthread_join(later->thread, NULL);
+    }
+    placement_free(&later->placement);
+    free(later);
+    c->completion = NULL;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spank/stepd/rank_settings.h"
+
+#include <stdio.h>
+
+#include "output/environment.h"
+#include "util/variable.h"
+
+#define ROOM TASK_MEMORY_TEXT_MAX
+
+void rank_settings_unset_outer(spank_t spank)
+{
+    for (const char *const *name = nuioa_environment_names; *name; name++)
+        if (nuioa_variable(step_environment(spank), *name))
+            spank_unsetenv(spank, *name);
+}
+
+/* Begins an empty block at offset `at`, which it returns. */
+static uint16_t begin_block(struct task_memory_part *task, int at)
+{
+    task->text[at] = '\0';
+    return (uint16_t)at;
+}
+
+/* Writes all blocks of a task. If the plan is for another machine (`planned`), only the first one
+ * is written, because programs act on the variables in the others. */
+static int write_blocks(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)
+{
+    struct task_memory_part *task = &c->task_memory->tasks[local];
+    int at = nuioa_environment(plan, &c->node, &c->options, local, task->text, ROOM), used = 0;
+    if (at < 0)
+        return at;
+    task->foreign = begin_block(task, at);
+    if (!plan->planned)
+        used = nuioa_environment_foreign(plan, &c->node, &c->options, local, task->text + at,
+                                         ROOM - (size_t)at);
+    if (used < 0)
+        return used;
+    at += used;
+    task->threads = begin_block(task, at);
+    if (plan->planned)
+        return 0;
+    return nuioa_environment_threads(plan, local, c->step.omp_threads, task->text + at,
+                                     ROOM - (size_t)at);
+}
+
+static void write_one(struct stepd_context *c, const struct nuioa_plan *plan, uint32_t local)
+{
+    struct task_memory_part *task = &c->task_memory->tasks[local];
+    if (write_blocks(c, plan, local) < 0) {
+        nuioa_warn(&c->faults,
+                   "rank %u gets no NUIOA_* variables: they need more than %zu bytes; PMIx has the "
+                   "same as keys (--nuioa-export=pmix)",
+                   c->step.ranks[local], ROOM);
+        task->foreign = task->threads = begin_block(task, 0);
+    }
+    if (!plan->planned && nuioa_mempolicy_of(&plan->assignments[local], &task->memory) < 0)
+        nuioa_warn(&c->faults,
+                   "rank %u keeps Slurm's memory policy: nuioa can name NUMA nodes below %u only; "
+                   "use --mem-bind",
+                   c->step.ranks[local], NUIOA_NUMAS_MAX);
+    if (c->gpus)
+        task->gpus = c->gpus[local];
+    __atomic_store_n(&task->ready, 1, __ATOMIC_RELEASE);
+}
+
+void rank_settings_write(struct stepd_context *c, const struct nuioa_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->task_count && i < c->step.task_count; i++)
+        write_one(c, plan, i);
+}
+
+void rank_settings_write_job(struct stepd_context *c, const uint32_t *leaders, uint32_t count)
+{
+    char *text = c->task_memory->leaders;
+    size_t size = sizeof(c->task_memory->leaders), used = 0;
+    c->task_memory->job_known = count > 0;
+    if (!(c->options.export_set & NUIOA_EXPORT_ENV))
+        return;
+    for (uint32_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%u", i ? "," : "", leaders[i]);
+    if (used >= size)
+        *text = '\0';
+}

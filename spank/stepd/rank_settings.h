@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_STEPD_RANK_SETTINGS_H
+#define SPANK_STEPD_RANK_SETTINGS_H
+
+#include "plan/plan.h"
+#include "spank/stepd/stepd_context.h"
+
+/* In slurmstepd: the settings of each rank, which are its memory policy and its variables. They are
+ * written into the task memory, and the task takes them from there (spank/task/own_settings.h). */
+
+/* In init_post_opt: removes from the job's environment the NUIOA_* variables that an outer step
+ * left. They would be wrong in this step: ranks would wait for a leader that leads another step. */
+void rank_settings_unset_outer(spank_t spank);
+
+/* After the plan is carried out and before any task runs: writes each task's memory policy and
+ * variables into context->task_memory. If a task's variables do not fit, it gets none, and a
+ * warning is added to context->faults. */
+void rank_settings_write(struct stepd_context *context, const struct nuioa_plan *plan);
+
+/* Before the task memory is opened: writes leaders[count], the global ranks of the leaders of all
+ * nodes in the order of the step's nodes, into context->task_memory, which must not be NULL.
+ * `count` is 0 if they are not known. A list that is too long for the memory is left out, without a
+ * warning. */
+void rank_settings_write_job(struct stepd_context *context, const uint32_t *leaders,
+                             uint32_t count);
+
+#endif

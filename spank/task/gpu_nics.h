@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef SPANK_TASK_GPU_NICS_H
+#define SPANK_TASK_GPU_NICS_H
+
+#include "plan/plan.h"
+#include "spank/stepd/stepd_context.h"
+
+/* In the task: the NICs of its GPUs, looked up in the table that slurmstepd has written
+ * (spank/stepd/gpu_table.h). Nobody waits for it. */
+
+/* Sets nics, nic_count, nic, gpus, gpu_count and level of *assignment, the rest of which is zeros,
+ * to those of a task with these GPUs, and CPUs in the list `cpus`, which is NULL if they are
+ * unknown. Returns false, and sets nothing, if there is no table, or if it has no NIC for these
+ * GPUs. The caller frees assignment->nics and assignment->gpus with free(). */
+bool gpu_nics_look_up(const struct stepd_context *context, const struct task_gpu_set *gpus,
+                      const char *cpus, struct nuioa_assignment *assignment);
+
+/* As gpu_nics_look_up(), for a task that has some of these GPUs, and nobody knows which: one NIC
+ * that is near to one of them. Of those it is the nearest to `cpus`; tasks to which several are
+ * equally near share them by their local rank, `local`. There are no GPUs. */
+bool gpu_nics_look_up_one(const struct stepd_context *context, const struct task_gpu_set *gpus,
+                          const char *cpus, uint32_t local, struct nuioa_assignment *assignment);
+
+#endif
