@@ -232,4 +232,5 @@ suite_distcheck() {
     else
         echo "not ok - make distcheck"
     fi
+    run_tap release "$top/test/release.t"
 }
