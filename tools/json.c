@@ -379,7 +379,8 @@ int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node)
     put(root, "near", led ? json_integer(plan->near) : json_null(), &bad);
     put(root, "leader", led ? json_integer(plan->assignments[plan->order[0]].rank) : json_null(),
         &bad);
-    put(root, "rail_leaders", ranks_of(plan, plan->rails, plan->rail_count, &bad), &bad);
+    put(root, "rail_leaders", ranks_of(plan, plan->rail_leaders, plan->rail_leader_count, &bad),
+        &bad);
     put(root, "cost", cost_of(plan, &bad), &bad);
     put(root, "distance_source", json_string(nuioa_distance_source_name(node->distance.source)),
         &bad);

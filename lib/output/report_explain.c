@@ -31,7 +31,7 @@ static const char *why_moved(const struct nuioa_plan *plan,
     if (falls(a->before.neighbours, a->after.neighbours))
         return "nearer its neighbours";
     bool lighter = a->gave_way >= 0 && assignment->weight < plan->assignments[a->gave_way].weight;
-    if (!farther && !lighter && plan->rail_count > 1)
+    if (!farther && !lighter && plan->rail_leader_count > 1)
         return "so that the NICs share the load";
     if (plan->why >= NUIOA_REASON_SHARE && plan->why <= NUIOA_REASON_SHARE_TRAFFIC)
         return "its part of the shared CPUs";

@@ -36,7 +36,7 @@ static const struct nuioa_candidate *best_of(const struct nuioa_candidate *candi
     return NULL;
 }
 
-unsigned nuioa_leader_rails(const struct nuioa_candidate *candidates, unsigned count,
+unsigned nuioa_rail_leaders(const struct nuioa_candidate *candidates, unsigned count,
                             uint32_t *locals)
 {
     uint32_t nics = 0;

@@ -31,7 +31,7 @@ unsigned nuioa_leader_order(struct nuioa_candidate *candidates, unsigned count);
  * `candidates` are in order, the best leader first, and are not changed; the caller allocates
  * locals[count]. Returns how many were written; 0 if no candidate has a NIC, or if memory is
  * short. */
-unsigned nuioa_leader_rails(const struct nuioa_candidate *candidates, unsigned count,
+unsigned nuioa_rail_leaders(const struct nuioa_candidate *candidates, unsigned count,
                             uint32_t *locals);
 
 /* Returns the local rank that every plan will choose as leader, whatever the CPUs of the tasks are.

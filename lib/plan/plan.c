@@ -16,8 +16,8 @@ int nuioa_plan_begin(struct nuioa_plan *plan, const struct nuioa_request *r)
     };
     plan->assignments = calloc(r->task_count, sizeof(*plan->assignments));
     plan->order = calloc(r->task_count, sizeof(*plan->order));
-    plan->rails = calloc(r->task_count, sizeof(*plan->rails));
-    if (!plan->assignments || !plan->order || !plan->rails)
+    plan->rail_leaders = calloc(r->task_count, sizeof(*plan->rail_leaders));
+    if (!plan->assignments || !plan->order || !plan->rail_leaders)
         return -ENOMEM;
     for (uint32_t i = 0; i < r->task_count; i++) {
         struct nuioa_assignment *assignment = &plan->assignments[i];
@@ -47,7 +47,7 @@ void nuioa_plan_free(struct nuioa_plan *plan)
     }
     free(plan->assignments);
     free(plan->order);
-    free(plan->rails);
+    free(plan->rail_leaders);
     free(plan->nics);
     *plan = (struct nuioa_plan){ 0 };
 }

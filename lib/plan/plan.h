@@ -42,10 +42,10 @@ struct nuioa_plan {
     uint32_t nic_count;
     uint32_t *nics; /* [nic_count]: indexes into node->nics: those that ranks may use, PCI order */
     bool connected; /* each of them surely reaches the others' network, or the user says so */
-    uint32_t rail_count;
-    uint32_t *rails;                  /* [rail_count]: the local rank that leads each NIC in use */
-    struct nuioa_mapping mapping;     /* mapper, J before and after, bound, evaluations */
-    struct nuioa_split before, after; /* two terms of J, summed over the ranks */
+    uint32_t rail_leader_count;
+    uint32_t *rail_leaders;       /* [rail_leader_count]: local ranks that lead the NICs in use */
+    struct nuioa_mapping mapping; /* mapper, J before and after, bound, evaluations */
+    struct nuioa_split before, after;               /* two terms of J, summed over the ranks */
     struct nuioa_load_term load_before, load_after; /* its third term */
     bool bound_known; /* mapping.bound is valid: no exchange of Slurm's masks has a lower J */
     /* Ranks that moved (force) and are, or may be, farther from their GPUs. J does not count GPUs,

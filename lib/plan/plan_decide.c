@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "plan/alone.h"
-#include "plan/block_place.h"
+#include "plan/rank_block_place.h"
 #include "plan/gpu_follow.h"
 #include "plan/gpu_near.h"
 #include "plan/interrupt_avoid.h"
@@ -424,7 +424,7 @@ static int place_in_own_slots(struct planner *p, struct nuioa_slots *own)
                    : place_by_gpu(p, own, NUIOA_REASON_FOLLOW);
     if (alone)
         return nuioa_alone_place(p);
-    return r->hinted ? place_by_weight(p, own) : nuioa_block_place(p, own);
+    return r->hinted ? place_by_weight(p, own) : nuioa_rank_block_place(p, own);
 }
 
 int nuioa_plan_decide(struct planner *p)

@@ -241,7 +241,7 @@ static int choose_leaders(struct planner *p)
 {
     struct nuioa_plan *plan = p->plan;
     uint32_t n = plan->task_count;
-    plan->order_count = plan->near = plan->rail_count = 0;
+    plan->order_count = plan->near = plan->rail_leader_count = 0;
     if (p->request->options->leader == NUIOA_LEADER_OFF)
         return 0;
     struct nuioa_candidate *candidates = malloc(n * sizeof(*candidates));
@@ -261,7 +261,7 @@ static int choose_leaders(struct planner *p)
         plan->near = nuioa_leader_order(candidates, n);
     else
         plan->near = 1; /* leader=rank0: there is no other candidate */
-    plan->rail_count = nuioa_leader_rails(candidates, n, plan->rails);
+    plan->rail_leader_count = nuioa_rail_leaders(candidates, n, plan->rail_leaders);
     for (uint32_t i = 0; i < n; i++)
         plan->order[i] = candidates[i].local;
     plan->order_count = n;

@@ -171,8 +171,9 @@ static bool add_leaders(struct record *record, const struct nuioa_publisher *s,
     record_add(record, "nuioa.leader", &leader);
     add_u32(record, "nuioa.near", plan->near);
     return record_add_ranks(record, "nuioa.order", s->ranks, plan->order, plan->order_count) &&
-           (!plan->rail_count || record_add_ranks(record, "nuioa.rail_leaders", s->ranks,
-                                                  plan->rails, plan->rail_count));
+           (!plan->rail_leader_count ||
+            record_add_ranks(record, "nuioa.rail_leaders", s->ranks, plan->rail_leaders,
+                             plan->rail_leader_count));
 }
 
 static int store_node(struct nuioa_publisher *s, const struct nuioa_publication *p)

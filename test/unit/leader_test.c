@@ -37,7 +37,7 @@ static void test_rails(void **state)
                                    { 4, 0, 1, 1, &nics[0] },
                                    { 5, 1, 0, 0, NULL } };
     uint32_t rails[4];
-    assert_int_equal(nuioa_leader_rails(c, 4, rails), 2);
+    assert_int_equal(nuioa_rail_leaders(c, 4, rails), 2);
     assert_int_equal(rails[0], 1); /* NIC 0 */
     assert_int_equal(rails[1], 7); /* NIC 2: the better of its two ranks, not the lower one */
 }
@@ -50,25 +50,25 @@ static void test_several_rails_a_rank(void **state)
     uint32_t rails[3];
     /* disjoint: each of the two leads its own */
     struct nuioa_candidate own[] = { { 0, 0, 1, 2, nics[1] }, { 1, 0, 1, 2, nics[0] } };
-    assert_int_equal(nuioa_leader_rails(own, 2, rails), 2);
+    assert_int_equal(nuioa_rail_leaders(own, 2, rails), 2);
     assert_int_equal(rails[0], 1);
     assert_int_equal(rails[1], 0);
     /* both use both, but begin with different ones */
     struct nuioa_candidate both[] = { { 0, 0, 1, 2, nics[2] }, { 1, 0, 1, 2, nics[3] } };
-    assert_int_equal(nuioa_leader_rails(both, 2, rails), 2);
+    assert_int_equal(nuioa_rail_leaders(both, 2, rails), 2);
     assert_int_equal(rails[0], 0);
     assert_int_equal(rails[1], 1);
     /* NIC 4 is nobody's first one */
     struct nuioa_candidate rest[] = { { 5, 0, 1, 2, nics[0] },
                                       { 3, 0, 1, 2, nics[4] },
                                       { 4, 0, 1, 2, nics[4] } };
-    assert_int_equal(nuioa_leader_rails(rest, 3, rails), 2);
+    assert_int_equal(nuioa_rail_leaders(rest, 3, rails), 2);
     assert_int_equal(rails[0], 5);
     assert_int_equal(rails[1], 3);
     /* one rank, four NICs */
     static const uint32_t all[] = { 0, 1, 2, 3 };
     struct nuioa_candidate alone = { 0, 0, 1, 4, all };
-    assert_int_equal(nuioa_leader_rails(&alone, 1, rails), 1);
+    assert_int_equal(nuioa_rail_leaders(&alone, 1, rails), 1);
 }
 
 int main(void)

@@ -33,7 +33,7 @@ static void test_nics_are_shared(void **state)
     assert_int_equal(load[0], 4);
     assert_int_equal(s->plan.assignments[2].nic, 0); /* NUMA node 1 */
     assert_int_equal(s->plan.assignments[6].nic, 1); /* NUMA node 3 */
-    assert_int_equal(s->plan.rail_count, 2);
+    assert_int_equal(s->plan.rail_leader_count, 2);
     nuioa_plan_free(&s->plan);
 
     plan_case_option(s, "nic", "^mlx5_1");

@@ -60,7 +60,7 @@ static void test_heavy_ranks_use_all_rails(void **state)
     for (unsigned i = 0; i < 16; i++)
         moved += s->plan.assignments[i].moved;
     assert_int_equal(moved, 6);
-    assert_int_equal(s->plan.rail_count, 4);
+    assert_int_equal(s->plan.rail_leader_count, 4);
     char why[64];
     for (unsigned i = 0; i < 16; i++)
         if (s->plan.assignments[i].moved)

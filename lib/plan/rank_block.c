@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/block.h"
+#include "plan/rank_block.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -395,34 +395,34 @@ static int move_first_block(struct places *p, hwloc_bitmap_t *cpus)
         result = find_free_places(p, cpus);
     uint32_t level = result == 0 ? next_level(p, 0) : 0;
     if (result < 0 || level == p->level[0])
-        return result < 0 ? result : NUIOA_BLOCK_NEAREST;
-    result = block_problem_fill(&a, p) < 0 ? -ENOMEM : NUIOA_BLOCK_SEPARATES;
-    if (result == NUIOA_BLOCK_SEPARATES) {
+        return result < 0 ? result : NUIOA_RANK_BLOCK_NEAREST;
+    result = block_problem_fill(&a, p) < 0 ? -ENOMEM : NUIOA_RANK_BLOCK_SEPARATES;
+    if (result == NUIOA_RANK_BLOCK_SEPARATES) {
         identity(a.best, p->blocks->count);
         double now = separation(&a, a.best) * (1 + 1e-9);
-        for (; level < p->level[0] && result == NUIOA_BLOCK_SEPARATES;
+        for (; level < p->level[0] && result == NUIOA_RANK_BLOCK_SEPARATES;
              level = next_level(p, level + 1))
             if (find_order(&a, p, level, now))
-                result = NUIOA_BLOCK_MOVED;
-        if (result == NUIOA_BLOCK_MOVED && assign_ranks(p, a.best, cpus) < 0)
+                result = NUIOA_RANK_BLOCK_MOVED;
+        if (result == NUIOA_RANK_BLOCK_MOVED && assign_ranks(p, a.best, cpus) < 0)
             result = -ENOMEM;
     }
     block_problem_free(&a);
     return result;
 }
 
-int nuioa_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
-                     const struct nuioa_rails *rails, hwloc_const_bitmap_t spare,
-                     hwloc_bitmap_t *cpus)
+int nuioa_rank_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
+                          const struct nuioa_rails *rails, hwloc_const_bitmap_t spare,
+                          hwloc_bitmap_t *cpus)
 {
     struct blocks b;
     int result = -ENOMEM;
     if (!slots->count)
-        return NUIOA_BLOCK_NEAREST;
+        return NUIOA_RANK_BLOCK_NEAREST;
     if (blocks_alloc(&b, slots->count) == 0) {
         struct places p = { request, slots, rails, &b, spare, .count = 0 };
-        result =
-            find_blocks(request->node, slots, &b) ? move_first_block(&p, cpus) : NUIOA_BLOCK_SPREAD;
+        result = find_blocks(request->node, slots, &b) ? move_first_block(&p, cpus)
+                                                       : NUIOA_RANK_BLOCK_SPREAD;
         places_free(&p);
     }
     blocks_free(&b);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_PLAN_BLOCK_PLACE_H
-#define NUIOA_PLAN_BLOCK_PLACE_H
+#ifndef NUIOA_PLAN_RANK_BLOCK_PLACE_H
+#define NUIOA_PLAN_RANK_BLOCK_PLACE_H
 
 #include "plan/planner.h"
 #include "plan/slot.h"
 
-/* Without hints: moves the block of the lowest rank near the NIC (plan/block.h), also to spare
+/* Without hints: moves the block of the lowest rank near the NIC (plan/rank_block.h), also to spare
  * cores where it may (plan/spare.h), and sets the plan's CPUs and reason. `slots` are the masks
  * that Slurm gave, priced. Returns 0 or -ENOMEM. Private to the library. */
-int nuioa_block_place(struct planner *planner, const struct nuioa_slots *slots);
+int nuioa_rank_block_place(struct planner *planner, const struct nuioa_slots *slots);
 
 #endif

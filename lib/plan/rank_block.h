@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef NUIOA_PLAN_BLOCK_H
-#define NUIOA_PLAN_BLOCK_H
+#ifndef NUIOA_PLAN_RANK_BLOCK_H
+#define NUIOA_PLAN_RANK_BLOCK_H
 
 #include "plan/slot.h"
 
@@ -10,11 +10,11 @@
  * equal size change places with it, or it goes to a NUMA node without ranks where cores are spare,
  * and other blocks may follow it there. Private to the library. */
 
-enum nuioa_block_result {
-    NUIOA_BLOCK_MOVED,     /* `cpus` is a better placement */
-    NUIOA_BLOCK_NEAREST,   /* no place for the block is nearer the NIC */
-    NUIOA_BLOCK_SPREAD,    /* a rank's CPUs span NUMA nodes: there are no blocks */
-    NUIOA_BLOCK_SEPARATES, /* every move would take neighbouring ranks farther apart */
+enum nuioa_rank_block_result {
+    NUIOA_RANK_BLOCK_MOVED,     /* `cpus` is a better placement */
+    NUIOA_RANK_BLOCK_NEAREST,   /* no place for the block is nearer the NIC */
+    NUIOA_RANK_BLOCK_SPREAD,    /* a rank's CPUs span NUMA nodes: there are no blocks */
+    NUIOA_RANK_BLOCK_SEPARATES, /* every move would take neighbouring ranks farther apart */
 };
 
 /* Moves the block of the lowest rank as near the NIC as it can. Neighbours are consecutive local
@@ -23,9 +23,10 @@ enum nuioa_block_result {
  * (OS indexes, whole cores) to which blocks may move; NULL: none. There a block keeps its shape
  * (plan/shape.h), and no block goes to a place that is farther from the NIC. Writes
  * cpus[request->task_count], the caller's bitmaps: those of each task, by local rank. Returns a
- * nuioa_block_result, or -ENOMEM. With every result but NUIOA_BLOCK_MOVED `cpus` is undefined. */
-int nuioa_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
-                     const struct nuioa_rails *rails, hwloc_const_bitmap_t spare,
-                     hwloc_bitmap_t *cpus);
+ * nuioa_rank_block_result, or -ENOMEM. With every result but NUIOA_RANK_BLOCK_MOVED `cpus` is
+ * undefined. */
+int nuioa_rank_block_move(const struct nuioa_request *request, const struct nuioa_slots *slots,
+                          const struct nuioa_rails *rails, hwloc_const_bitmap_t spare,
+                          hwloc_bitmap_t *cpus);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plan/block_place.h"
+#include "plan/rank_block_place.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "plan/block.h"
+#include "plan/rank_block.h"
 #include "plan/spare.h"
 
 /* A trial has CPUs for each rank, and the CPUs to which ranks may move. */
@@ -32,14 +32,15 @@ static int trial_alloc(struct trial *t, uint32_t count)
 }
 
 /* Moves the block with the spare cores among `among`; without any if that is NULL. Returns as
- * nuioa_block_move does. */
+ * nuioa_rank_block_move does. */
 static int try_among(const struct planner *p, const struct nuioa_slots *slots,
                      hwloc_const_bitmap_t among, struct trial *t)
 {
     int rc = among ? nuioa_spare_find(p, among, t->spare) : 0;
     bool any = among && !hwloc_bitmap_iszero(t->spare);
     return rc < 0 ? rc
-                  : nuioa_block_move(p->request, slots, &p->rails, any ? t->spare : NULL, t->cpus);
+                  : nuioa_rank_block_move(p->request, slots, &p->rails, any ? t->spare : NULL,
+                                          t->cpus);
 }
 
 /* Returns true if some ranks can exchange masks of which one is nearer the NIC: then hints help. */
@@ -56,15 +57,15 @@ static bool hints_help(const struct nuioa_slots *slots)
 static enum nuioa_reason why_not(const struct planner *p, const struct nuioa_slots *slots,
                                  int result, enum nuioa_reason refused, struct trial *t)
 {
-    if (result == NUIOA_BLOCK_SPREAD)
+    if (result == NUIOA_RANK_BLOCK_SPREAD)
         return hints_help(slots) ? NUIOA_REASON_BLOCK_SPREAD : NUIOA_REASON_BLOCK_SPREAD_EQUAL;
-    if (try_among(p, slots, nuioa_spare_advised(p, refused), t) == NUIOA_BLOCK_MOVED)
+    if (try_among(p, slots, nuioa_spare_advised(p, refused), t) == NUIOA_RANK_BLOCK_MOVED)
         return refused == NUIOA_REASON_COUNT ? NUIOA_REASON_BLOCK_NO_SPARE : refused;
-    return result == NUIOA_BLOCK_SEPARATES ? NUIOA_REASON_BLOCK_SEPARATES
-                                           : NUIOA_REASON_BLOCK_NEAREST;
+    return result == NUIOA_RANK_BLOCK_SEPARATES ? NUIOA_REASON_BLOCK_SEPARATES
+                                                : NUIOA_REASON_BLOCK_NEAREST;
 }
 
-int nuioa_block_place(struct planner *p, const struct nuioa_slots *slots)
+int nuioa_rank_block_place(struct planner *p, const struct nuioa_slots *slots)
 {
     const enum nuioa_reason refused = nuioa_spare_refused(p);
     struct trial t;
@@ -73,11 +74,11 @@ int nuioa_block_place(struct planner *p, const struct nuioa_slots *slots)
         result = try_among(p, slots, refused == NUIOA_REASON_COUNT ? p->allowed_cpus : NULL, &t);
     if (result < 0)
         rc = result;
-    else if (result != NUIOA_BLOCK_MOVED)
+    else if (result != NUIOA_RANK_BLOCK_MOVED)
         nuioa_planner_say(p, why_not(p, slots, result, refused, &t));
     else
         nuioa_planner_say(p, NUIOA_REASON_BLOCK_MOVED);
-    for (uint32_t i = 0; rc == 0 && result == NUIOA_BLOCK_MOVED && i < t.count; i++)
+    for (uint32_t i = 0; rc == 0 && result == NUIOA_RANK_BLOCK_MOVED && i < t.count; i++)
         if (hwloc_bitmap_copy(p->plan->assignments[i].cpus, t.cpus[i]) < 0)
             rc = -ENOMEM;
     trial_free(&t);
