@@ -1,74 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/report.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "output/report_explain.h"
 #include "output/report_lines.h"
-#include "util/number.h"
 
-/* The width of the bar for the heaviest rank, in characters. */
-#define BAR_WIDTH 20
-
-static void print_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)
+static void print_ranks(const struct nuioa_report_lines *lines, bool complete, const char *host,
+                        FILE *out)
 {
-    static const char *const heads[] = { "node", "rank",  "",    "CPUs", "NUMA",   "memory",
-                                         "NIC",  "level", "GPU", "path", "weight", "" };
-    char text[128];
-    double most = report_heaviest(plan);
-    struct report_lines lines;
+    double heaviest = nuioa_report_heaviest(lines->line, lines->count);
     struct nuioa_text_table table;
-    nuioa_text_table_init(&table, "lrllllllllrl");
-    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_text_table_add(&table, "%s", heads[i]);
-    bool open = report_lines_open(&lines, plan);
-    table.lost = table.lost || !open;
-    while (open && report_lines_next(&lines)) {
-        bool alone = lines.count == 1;
-        int bar = most > 0 && alone ? (int)(lines.weight / most * BAR_WIDTH + 0.5) : 0;
-        nuioa_text_table_add(&table, "%s", node->host);
-        report_add_location(&table, &lines);
-        nuioa_text_table_add(&table, "%s", nuioa_memory_text(lines.assignment, text, sizeof(text)));
-        report_add_nic(&table, node, &lines);
-        report_add_gpus(&table, &lines);
-        report_add_weight(&table, &lines);
-        nuioa_text_table_add(&table, "%.*s", bar, "####################");
-    }
+    nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
+    table.lost = !complete;
+    nuioa_report_add_heads(&table);
+    for (uint32_t i = 0; i < lines->count; i++)
+        nuioa_report_add_line(&table, host, &lines->line[i], heaviest);
     nuioa_text_table_print(&table, out, 2);
-    report_lines_close(&lines);
 }
 
-static void print_cost(const struct nuioa_plan *plan, FILE *out)
+static void print(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                  const struct nuioa_options *options, bool explain, FILE *out)
 {
-    const struct nuioa_mapping *m = &plan->mapping;
-    char before[32], after[32], bound[32];
-    if (m->cost_start <= 0 || plan->gpus_left)
-        return;
-    report_number(m->cost_start, before, sizeof(before));
-    report_number(m->cost, after, sizeof(after));
-    fprintf(out, "cost %s -> %s", before, after);
-    if (m->cost < m->cost_start)
-        fprintf(out, " (%.1f %% less)", 100 * (m->cost_start - m->cost) / m->cost_start);
-    if (plan->bound_known)
-        fprintf(out, ", " NUIOA_BOUND " %s", report_number(m->bound, bound, sizeof(bound)));
-    fputc('\n', out);
-    if (plan->load_after.ratio > 0)
-        fprintf(out, "the most loaded NIC has %.2f of an even share, with Slurm's masks %.2f\n",
-                plan->load_after.ratio, plan->load_before.ratio);
-}
-
-static void print_head(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)
-{
-    char head[400];
-    unsigned moved = 0;
-    for (uint32_t i = 0; i < plan->task_count; i++)
-        moved += plan->assignments[i].moved;
-    snprintf(head, sizeof(head), "nuioa: %s, %u ranks, %u moved%s, policy %s%s", node->host,
-             plan->task_count, moved, plan->planned ? " (planned, not bound)" : "",
-             nuioa_policy_name(plan->policy), plan->order_count ? ", leader *" : "");
-    nuioa_text_table_wrap(out, 0, head);
+    const struct nuioa_report_totals totals = nuioa_report_totals(plan, node);
+    struct nuioa_report_lines lines;
+    bool complete =
+        nuioa_report_lines_make(&lines, plan, node, plan->task_count > NUIOA_REPORT_RANKS_MAX);
+    nuioa_report_head(&totals, out);
+    if (explain)
+        report_explain_ranks(plan, &lines, complete, out);
+    else
+        print_ranks(&lines, complete, node->host, out);
+    nuioa_report_lines_free(&lines);
+    nuioa_text_table_wrap(out, 0, plan->reason);
+    for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++)
+        if (plan->advice & 1u << i)
+            nuioa_text_table_wrap(out, 0, nuioa_advice_text((enum nuioa_advice)i));
+    nuioa_report_cost(&totals, out);
+    for (unsigned i = 0; i < plan->warnings.count; i++) {
+        char line[300];
+        snprintf(line, sizeof(line), "warning: %s", plan->warnings.text[i]);
+        nuioa_text_table_wrap(out, 0, line);
+    }
+    if (explain)
+        report_explain_rest(plan, node, options, out);
 }
 
 char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
@@ -79,23 +54,7 @@ char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    print_head(plan, node, out);
-    if (explain)
-        report_explain_ranks(plan, node, out);
-    else
-        print_ranks(plan, node, out);
-    nuioa_text_table_wrap(out, 0, plan->reason);
-    for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++)
-        if (plan->advice & 1u << i)
-            nuioa_text_table_wrap(out, 0, nuioa_advice_text((enum nuioa_advice)i));
-    print_cost(plan, out);
-    for (unsigned i = 0; i < plan->warnings.count; i++) {
-        char line[300];
-        snprintf(line, sizeof(line), "warning: %s", plan->warnings.text[i]);
-        nuioa_text_table_wrap(out, 0, line);
-    }
-    if (explain)
-        report_explain_rest(plan, node, options, out);
+    print(plan, node, options, explain, out);
     if (fclose(out)) {
         free(text);
         return NULL;

@@ -18,7 +18,7 @@
  * was another one; `order`, its position by weight; `local`, the part of its traffic on the node
  * that stays on its NUMA nodes; `partners`, those of its three main partners that are there; and
  * `why`. After the table these columns are explained, and there are the terms of the cost and the
- * bound, the ranks at each level, the options, the NICs, and the source of the distances. */
+ * bound, the options, the NICs, and the source of the distances. */
 char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
                         const struct nuioa_options *options, bool explain);
 

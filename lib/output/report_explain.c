@@ -58,24 +58,33 @@ const char *nuioa_report_why(const struct nuioa_plan *plan, uint32_t local, char
 /* --- the table -------------------------------------------------------------------------------- */
 
 /* Adds the level where Slurm put the rank, if it was another one. */
-static void add_change(struct nuioa_text_table *table, const struct report_lines *line)
+static void add_change(struct nuioa_text_table *table, const struct nuioa_assignment *p, bool alone)
 {
-    const struct nuioa_assignment *p = line->assignment;
-    if (line->count > 1 || p->costs.level_before == p->level ||
-        p->costs.level_before == NUIOA_NO_LEVEL || p->level == NUIOA_NO_LEVEL)
+    if (!alone || p->costs.level_before == p->level || p->costs.level_before == NUIOA_NO_LEVEL ||
+        p->level == NUIOA_NO_LEVEL)
         nuioa_text_table_add(table, "%s", "");
     else
         nuioa_text_table_add(table, "%u", p->costs.level_before);
 }
 
+/* Adds the rank's position by weight. */
+static void add_order(struct nuioa_text_table *table, const struct nuioa_assignment *p, bool known)
+{
+    if (known)
+        nuioa_text_table_add(table, "%u", p->costs.heavier + 1);
+    else
+        nuioa_text_table_add(table, "%s", "");
+}
+
 /* Adds the percentage of the traffic on the node that stays on the NUMA nodes of the ranks. */
-static void add_local(struct nuioa_text_table *table, const struct report_lines *line)
+static void add_local(struct nuioa_text_table *table, const struct nuioa_plan *plan,
+                      const struct nuioa_report_lines *lines, uint32_t line)
 {
     double local = 0, beside = 0;
-    for (uint32_t i = 0; i < line->plan->task_count; i++)
-        if (line->member[i]) {
-            local += line->plan->assignments[i].costs.local;
-            beside += line->plan->assignments[i].costs.beside;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        if (lines->line_of[i] == line) {
+            local += plan->assignments[i].costs.local;
+            beside += plan->assignments[i].costs.beside;
         }
     if (local > 0)
         nuioa_text_table_add(table, "%.0f %%", 100 * beside / local);
@@ -84,34 +93,28 @@ static void add_local(struct nuioa_text_table *table, const struct report_lines 
 }
 
 /* Adds the main partners that are on the same NUMA nodes. */
-static void add_partners(struct nuioa_text_table *table, const struct report_lines *line)
+static void add_partners(struct nuioa_text_table *table, const struct nuioa_plan *plan,
+                         const struct nuioa_assignment *p, bool alone)
 {
     char text[64] = "";
     size_t used = 0;
-    const struct nuioa_rank_costs *a = &line->assignment->costs;
-    for (uint32_t k = 0; line->count == 1 && k < a->partner_count; k++) {
-        const struct nuioa_assignment *other = &line->plan->assignments[a->partners[k]];
-        if (hwloc_bitmap_isequal(other->numas, line->assignment->numas))
+    for (uint32_t k = 0; alone && k < p->costs.partner_count; k++) {
+        const struct nuioa_assignment *other = &plan->assignments[p->costs.partners[k]];
+        if (hwloc_bitmap_isequal(other->numas, p->numas))
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", used ? "," : "",
                                      other->rank);
     }
     nuioa_text_table_add(table, "%s", text);
 }
 
-static void add_why(struct nuioa_text_table *table, const struct report_lines *line)
+/* Adds how many ranks of a line moved, and where to. */
+static void add_moves(struct nuioa_text_table *table, const struct nuioa_plan *plan,
+                      const struct nuioa_report_lines *lines, uint32_t line)
 {
-    char text[64];
     uint32_t nearer = 0, farther = 0, equal = 0;
-    if (line->count == 1) {
-        nuioa_text_table_add(
-            table, "%s",
-            nuioa_report_why(line->plan, (uint32_t)(line->assignment - line->plan->assignments),
-                             text, sizeof(text)));
-        return;
-    }
-    for (uint32_t i = 0; i < line->plan->task_count; i++) {
-        const struct nuioa_assignment *p = &line->plan->assignments[i];
-        if (!line->member[i] || !p->moved)
+    for (uint32_t i = 0; i < plan->task_count; i++) {
+        const struct nuioa_assignment *p = &plan->assignments[i];
+        if (lines->line_of[i] != line || !p->moved)
             continue;
         *(p->level < p->costs.level_before   ? &nearer
           : p->level > p->costs.level_before ? &farther
@@ -124,34 +127,32 @@ static void add_why(struct nuioa_text_table *table, const struct report_lines *l
         nuioa_text_table_add(table, "none moved");
 }
 
-void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out)
+void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_lines *lines,
+                          bool complete, FILE *out)
 {
-    static const char *const heads[] = { "rank",  "",      "CPUs",     "NUMA",   "NIC",
-                                         "level", "GPU",   "path",     "before", "weight",
-                                         "order", "local", "partners", "why" };
-    struct report_lines lines;
+    static const char *const heads[] = { "before", "order", "local", "partners", "why" };
     struct nuioa_text_table table;
-    nuioa_text_table_init(&table, "rlllllllrrrrll");
+    nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS "rrrll");
+    table.lost = !complete;
+    nuioa_report_add_heads(&table);
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_text_table_add(&table, "%s", heads[i]);
-    bool open = report_lines_open(&lines, plan);
-    table.lost = table.lost || !open;
-    while (open && report_lines_next(&lines)) {
-        report_add_location(&table, &lines);
-        report_add_nic(&table, node, &lines);
-        report_add_gpus(&table, &lines);
-        add_change(&table, &lines);
-        report_add_weight(&table, &lines);
-        if (plan->hinted && lines.count == 1)
-            nuioa_text_table_add(&table, "%u", lines.assignment->costs.heavier + 1);
+    for (uint32_t i = 0; i < lines->count; i++) {
+        const struct nuioa_assignment *first = &plan->assignments[lines->first[i]];
+        bool alone = lines->line[i].count == 1;
+        char why[64];
+        nuioa_report_add_line(&table, NULL, &lines->line[i], 0);
+        add_change(&table, first, alone);
+        add_order(&table, first, alone && plan->hinted);
+        add_local(&table, plan, lines, i);
+        add_partners(&table, plan, first, alone);
+        if (alone)
+            nuioa_text_table_add(&table, "%s",
+                                 nuioa_report_why(plan, lines->first[i], why, sizeof(why)));
         else
-            nuioa_text_table_add(&table, "%s", "");
-        add_local(&table, &lines);
-        add_partners(&table, &lines);
-        add_why(&table, &lines);
+            add_moves(&table, plan, lines, i);
     }
     nuioa_text_table_print(&table, out, 2);
-    report_lines_close(&lines);
 }
 
 /* Explains the columns that have no common name, if they can have entries. */
@@ -178,8 +179,8 @@ static void print_legend(const struct nuioa_plan *plan, FILE *out)
 static void print_term(const char *name, double before, double after, double gain, FILE *out)
 {
     char from[32], to[32];
-    fprintf(out, "  %-14s %s -> %s", name, report_number(before, from, sizeof(from)),
-            report_number(after, to, sizeof(to)));
+    fprintf(out, "  %-14s %s -> %s", name, nuioa_report_number(before, from, sizeof(from)),
+            nuioa_report_number(after, to, sizeof(to)));
     if (gain > 0)
         fprintf(out, ", %.0f %% of the gain", 100 * (before - after) / gain);
     fputc('\n', out);
@@ -199,6 +200,9 @@ static void print_terms(const struct nuioa_plan *plan, FILE *out)
     print_term("to neighbours", before->neighbours, after->neighbours, gain, out);
     if (load->ratio > 0)
         print_term("of uneven load", plan->load_before.cost, load->cost, gain, out);
+    if (load->ratio > 0)
+        fprintf(out, "  the most loaded NIC has %.2f of an even share, with Slurm's masks %.2f\n",
+                load->ratio, plan->load_before.ratio);
     if (plan->bound_known)
         nuioa_text_table_wrap(
             out, 2,
@@ -217,51 +221,6 @@ static void print_terms(const struct nuioa_plan *plan, FILE *out)
 }
 
 /* --- the rest --------------------------------------------------------------------------------- */
-
-static void print_level(const struct nuioa_plan *plan, uint32_t level,
-                        struct nuioa_text_table *table)
-{
-    hwloc_bitmap_t ranks = hwloc_bitmap_alloc(), numas = hwloc_bitmap_alloc();
-    double least = 0, most = 0;
-    bool any = false;
-    table->lost = table->lost || !ranks || !numas;
-    for (uint32_t i = 0; ranks && numas && i < plan->task_count; i++) {
-        const struct nuioa_assignment *p = &plan->assignments[i];
-        if (p->level != level)
-            continue;
-        hwloc_bitmap_set(ranks, p->rank);
-        hwloc_bitmap_or(numas, numas, p->numas);
-        least = !any || p->weight < least ? p->weight : least;
-        most = !any || p->weight > most ? p->weight : most;
-        any = true;
-    }
-    if (any) {
-        char from[32], to[32];
-        nuioa_text_table_add(table, level == NUIOA_NO_LEVEL ? "unknown" : "%u", level);
-        report_add_set(table, numas);
-        report_add_set(table, ranks);
-        report_number(most, from, sizeof(from));
-        report_number(least, to, sizeof(to));
-        nuioa_text_table_add(table, "%s%s%s", from, most > least ? " to " : "",
-                             most > least ? to : "");
-    }
-    hwloc_bitmap_free(ranks);
-    hwloc_bitmap_free(numas);
-}
-
-static void print_levels(const struct nuioa_plan *plan, FILE *out)
-{
-    struct nuioa_text_table table;
-    nuioa_text_table_init(&table, "llll");
-    const char *const heads[] = { "level", "NUMA", "ranks", "weights" };
-    for (unsigned i = 0; i < 4; i++)
-        nuioa_text_table_add(&table, "%s", heads[i]);
-    for (uint32_t level = 0; level <= UINT8_MAX; level++)
-        print_level(plan, level, &table);
-    print_level(plan, NUIOA_NO_LEVEL, &table);
-    fputs("\nHow far ranks are from their NICs\n", out);
-    nuioa_text_table_print(&table, out, 2);
-}
 
 static void print_choice(const struct nuioa_plan *plan, const struct nuioa_options *options,
                          FILE *out)
@@ -292,7 +251,6 @@ void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node 
 {
     print_legend(plan, out);
     print_terms(plan, out);
-    print_levels(plan, out);
     print_choice(plan, options, out);
     report_facts(node, out);
 }

@@ -4,17 +4,19 @@
 
 #include <stdio.h>
 
-#include "plan/plan.h"
+#include "output/report_lines.h"
 
 /* The parts of the report that nuioa_report_text adds with `explain`. `node` is the one that the
  * plan was made for. If there is no memory for a table, one line says so instead. Errors of writing
  * are not returned: the caller asks `out`, which stays open. */
 
-/* Prints the table of ranks in its long form, which says why each rank is where it is. */
-void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_node *node, FILE *out);
+/* Prints the table of ranks in its long form, which says why each rank is where it is. `complete`
+ * is what nuioa_report_lines_make returned. */
+void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_lines *lines,
+                          bool complete, FILE *out);
 
-/* Explains the columns of that table, and prints the terms of the cost J (mapping/problem.h), the
- * ranks at each level, how the mapping was found, and the facts about the node. */
+/* Explains the columns of that table, and prints the terms of the cost J (mapping/problem.h), how
+ * the mapping was found, and the facts about the node. */
 void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node *node,
                          const struct nuioa_options *options, FILE *out);
 

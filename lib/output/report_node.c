@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "output/report_lines.h"
-#include "output/text_table.h"
 #include "topology/pci_path.h"
 
 /* The largest matrix that is readable in 100 columns, in NUMA nodes. */
@@ -25,6 +24,14 @@ static void print_memory(char *text, size_t size, uint64_t bytes)
         snprintf(text, size, "%.0f GiB", mib / 1024);
 }
 
+/* Adds a cell with a set: "0-3", or "-" if it is empty. */
+static void add_set(struct nuioa_text_table *table, hwloc_const_bitmap_t set)
+{
+    char text[NUIOA_TEXT_TABLE_CELL];
+    nuioa_text_table_add(
+        table, "%s", hwloc_bitmap_iszero(set) ? "-" : nuioa_report_set(set, text, sizeof(text)));
+}
+
 static void print_numas(const struct nuioa_node *node, FILE *out)
 {
     struct nuioa_text_table table;
@@ -41,11 +48,11 @@ static void print_numas(const struct nuioa_node *node, FILE *out)
         hwloc_bitmap_and(allowed, numa->cpus, node->allowed_cpus);
         nuioa_text_table_add(&table, "%u", numa->os_index);
         nuioa_text_table_add(&table, numa->package < 0 ? "-" : "%d", numa->package);
-        report_add_set(&table, numa->cpus);
+        add_set(&table, numa->cpus);
         if (hwloc_bitmap_isequal(allowed, numa->cpus))
             nuioa_text_table_add(&table, "all");
         else
-            report_add_set(&table, allowed);
+            add_set(&table, allowed);
         nuioa_text_table_add(
             &table, "%s%s", memory,
             hwloc_bitmap_isset(node->allowed_numas, numa->os_index) ? "" : " not allowed");
@@ -90,18 +97,6 @@ static void print_distance(const struct nuioa_node *node, FILE *out)
     nuioa_text_table_print(&table, out, 2);
 }
 
-static void add_rate(struct nuioa_text_table *table, uint32_t mbps)
-{
-    if (!mbps)
-        nuioa_text_table_add(table, "-");
-    else if (mbps < 1000)
-        nuioa_text_table_add(table, "%u Mb/s", mbps);
-    else if (mbps % 1000 == 0)
-        nuioa_text_table_add(table, "%u Gb/s", mbps / 1000);
-    else
-        nuioa_text_table_add(table, "%.1f Gb/s", mbps / 1000.0);
-}
-
 static void add_nic(struct nuioa_text_table *table, const struct nuioa_nic *nic)
 {
     char label[64];
@@ -110,8 +105,8 @@ static void add_nic(struct nuioa_text_table *table, const struct nuioa_nic *nic)
     nuioa_text_table_add(table, "%s", nuioa_nic_kind_name(nic->kind));
     nuioa_text_table_add(table, "%s", nic->pci);
     nuioa_text_table_add(table, "%s", nuioa_nic_state_name(nic->state));
-    add_rate(table, nic->rate_mbps);
-    report_add_set(table, nic->numas);
+    nuioa_text_table_add(table, "%s", nuioa_report_rate(nic->rate_mbps, label, sizeof(label)));
+    add_set(table, nic->numas);
     nuioa_text_table_add(table, "%s", nuioa_locality_name(nic->locality));
     nuioa_text_table_add(table, "%s", nic->usable ? "yes" : "no");
 }
@@ -215,7 +210,7 @@ static void print_gpus(const struct nuioa_node *node, FILE *out)
         nuioa_text_table_add(&table, "%u", g);
         nuioa_text_table_add(&table, "%s", nuioa_gpu_vendor_name(node->gpus[g].vendor));
         nuioa_text_table_add(&table, "%s", node->gpus[g].pci);
-        report_add_set(&table, node->gpus[g].numas);
+        add_set(&table, node->gpus[g].numas);
         for (uint32_t n = 0; n < count; n++) {
             const char *path = nuioa_path_name(nuioa_path_at(node, g, shown[n]));
             nuioa_text_table_add(&table, "%s", path ? path : "?");
@@ -241,7 +236,7 @@ void report_facts(const struct nuioa_node *node, FILE *out)
 
 static void print_count(FILE *out, uint32_t count, const char *what, const char *then)
 {
-    fprintf(out, "%u %s%s%s", count, what, count == 1 ? "" : "s", then);
+    fprintf(out, "%u %s%s%s", count, what, nuioa_report_plural(count), then);
 }
 
 static void print_head(const struct nuioa_node *node, FILE *out)

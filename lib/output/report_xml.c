@@ -8,7 +8,6 @@
 #include <hwloc/cpukinds.h>
 
 #include "output/report_explain.h"
-#include "output/report_lines.h"
 #include "topology/hwloc_open.h"
 #include "topology/pci_path.h"
 #include "util/new_file.h"
@@ -52,6 +51,16 @@ static int draw_rank(hwloc_topology_t topology, const struct nuioa_plan *plan, u
         hwloc_obj_add_info(rank, "nuioaWhy", why))
         return nuioa_fail(err, -ENOMEM, "out of memory for the drawing");
     return 0;
+}
+
+/* Returns the largest weight of a rank; 0 without hints. */
+static double heaviest(const struct nuioa_plan *plan)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        if (plan->assignments[i].weight > most)
+            most = plan->assignments[i].weight;
+    return most;
 }
 
 static bool is_used(const struct nuioa_plan *plan, const struct nuioa_node *node, const char *name)
@@ -150,7 +159,7 @@ int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *nod
 {
     hwloc_topology_t topology;
     const char *directory;
-    double most = report_heaviest(plan);
+    double most = heaviest(plan);
     int rc = nuioa_hwloc_open(&topology, source->topology, true, &directory, err);
     if (rc)
         return rc;

@@ -38,7 +38,7 @@ void nuioa_text_table_add(struct nuioa_text_table *table, const char *fmt, ...)
 static int column_width(const struct nuioa_text_table *table, unsigned column)
 {
     size_t width = 0;
-    bool used = table->count <= table->columns;
+    bool used = false;
     for (unsigned i = column; i < table->count; i += table->columns) {
         size_t length = strlen(table->cells[i]);
         used = used || (length && i >= table->columns);
@@ -70,7 +70,8 @@ static void print_row(const struct nuioa_text_table *table, unsigned row, FILE *
 
 void nuioa_text_table_print(struct nuioa_text_table *table, FILE *out, int indent)
 {
-    for (unsigned row = 0; !table->lost && row * table->columns < table->count; row++)
+    unsigned rows = table->count / table->columns;
+    for (unsigned row = 0; !table->lost && rows > 1 && row < rows; row++)
         print_row(table, row, out, indent);
     if (table->lost)
         fprintf(out, "%*s(out of memory)\n", indent, "");

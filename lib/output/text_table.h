@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* Tables for a terminal. All cells are collected before printing, so that each column is as wide as
- * its widest cell. Private to the library. */
+ * its widest cell. */
 
 /* The size of a cell and the width of a line, in bytes. */
 #define NUIOA_TEXT_TABLE_CELL 40
@@ -32,8 +32,8 @@ void nuioa_text_table_add(struct nuioa_text_table *table, const char *fmt, ...)
 
 /* Prints the rows to `out`, frees the cells and makes the table empty. There are `indent` blanks
  * before the first column and two between columns; lines are cut at NUIOA_TEXT_TABLE_WIDTH. A
- * column is left out if it is empty in every row but the first. If the table is `lost`, one line
- * says so instead. */
+ * column is left out if it is empty in every row but the first, and so is a table that has no other
+ * row. If the table is `lost`, one line says so instead. */
 void nuioa_text_table_print(struct nuioa_text_table *table, FILE *out, int indent);
 
 /* Prints a text to `out` in lines of at most NUIOA_TEXT_TABLE_WIDTH bytes, each after `indent`

@@ -48,34 +48,50 @@ static const char *state_name(uint32_t state)
     return state <= NUIOA_NIC_ACTIVE ? nuioa_nic_state_name((enum nuioa_nic_state)state) : "?";
 }
 
-static const char *or_unknown(const char *numas)
+/* Writes the place of a NIC, such as "NUMA node 1". */
+static const char *place(const char *numas, char *text, size_t size)
 {
-    return *numas ? numas : "unknown";
+    if (*numas)
+        snprintf(text, size, "NUMA node%s %s", numas[strcspn(numas, ",-")] ? "s" : "", numas);
+    else
+        nuioa_copy(text, size, "an unknown NUMA node");
+    return text;
+}
+
+static const char *rate(uint32_t mbps, char *text, size_t size)
+{
+    return mbps ? nuioa_report_rate(mbps, text, size) : "an unknown rate";
 }
 
 static void compare_nic(struct writer *w, const struct wire_nic *usual,
                         const struct wire_nic *other)
 {
+    char here[64], there[64];
     if (usual->state != other->state)
         put(w, "%s is %s, elsewhere %s", other->label, state_name(other->state),
             state_name(usual->state));
     if (strcmp(usual->numas, other->numas))
-        put(w, "%s on NUMA node %s, elsewhere %s", other->label, or_unknown(other->numas),
-            or_unknown(usual->numas));
+        put(w, "%s is on %s, elsewhere on %s", other->label,
+            place(other->numas, here, sizeof(here)), place(usual->numas, there, sizeof(there)));
     if (usual->rate_mbps != other->rate_mbps)
-        put(w, "%s has %u Mb/s, elsewhere %u", other->label, other->rate_mbps, usual->rate_mbps);
+        put(w, "%s has %s, elsewhere %s", other->label, rate(other->rate_mbps, here, sizeof(here)),
+            rate(usual->rate_mbps, there, sizeof(there)));
     if (usual->usable != other->usable && usual->state == other->state)
         put(w, "%s is %s", other->label, other->usable ? "usable, elsewhere not" : "not usable");
+}
+
+static void compare_count(struct writer *w, const char *what, uint32_t usual, uint32_t other)
+{
+    if (usual != other)
+        put(w, "%u %s%s, elsewhere %u", other, what, nuioa_report_plural(other), usual);
 }
 
 unsigned node_diff_texts(const struct record *usual, const struct record *other,
                          char (*texts)[NODE_DIFF_TEXT], unsigned max)
 {
     struct writer w = { texts, 0, max };
-    if (usual->head->numa_count != other->head->numa_count)
-        put(&w, "%u NUMA nodes, elsewhere %u", other->head->numa_count, usual->head->numa_count);
-    if (usual->head->core_count != other->head->core_count)
-        put(&w, "%u cores, elsewhere %u", other->head->core_count, usual->head->core_count);
+    compare_count(&w, "NUMA node", usual->head->numa_count, other->head->numa_count);
+    compare_count(&w, "core", usual->head->core_count, other->head->core_count);
     for (uint32_t i = 0; i < usual->head->nic_count; i++) {
         const struct wire_nic *nic = find(other, usual->nics[i].label);
         if (nic)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/report_lines.h"
+
 /* --- writing --- */
 
 static void put_text(char *to, size_t size, const char *text)
@@ -16,15 +18,6 @@ static void put_text(char *to, size_t size, const char *text)
     for (char *c = to; *c; c++)
         if (!isprint((unsigned char)*c))
             *c = '?';
-}
-
-static void put_set(char *to, size_t size, hwloc_const_bitmap_t set)
-{
-    char *text = NULL;
-    *to = '\0';
-    if (set && !hwloc_bitmap_iszero(set) && hwloc_bitmap_list_asprintf(&text, set) >= 0)
-        nuioa_copy(to, size, text);
-    free(text);
 }
 
 /* Virtual devices such as bridges are left out: there can be many, and they do not matter. */
@@ -37,7 +30,8 @@ static uint32_t put_nics(const struct nuioa_node *node, struct wire_nic *nics)
             continue;
         struct wire_nic *to = &nics[count++];
         nuioa_nic_label(nic, to->label, sizeof(to->label));
-        put_set(to->numas, sizeof(to->numas), nic->numas);
+        if (nic->numas)
+            nuioa_report_set(nic->numas, to->numas, sizeof(to->numas));
         to->state = (uint32_t)nic->state;
         to->kind = (uint32_t)nic->kind;
         to->rate_mbps = nic->rate_mbps;
@@ -46,94 +40,44 @@ static uint32_t put_nics(const struct nuioa_node *node, struct wire_nic *nics)
     return count;
 }
 
-static bool same_line(const struct nuioa_assignment *a, const struct nuioa_assignment *b)
+static uint32_t less(size_t a, size_t b)
 {
-    return nuioa_same_devices(a, b) && a->level == b->level && a->memory == b->memory &&
-           hwloc_bitmap_isequal(a->numas, b->numas);
+    return (uint32_t)(a < b ? a : b);
 }
 
-struct sets {
-    hwloc_bitmap_t ranks, cpus, gpus;
-};
-
-/* Describes assignment `first` and, if lines are grouped, all later ones with the same line. */
-static void put_line(const struct record_source *s, uint32_t first, bool *done, struct sets *sets,
-                     struct wire_line *line)
+static uint32_t put_lines(const struct record_source *s, struct nuioa_report_line *to)
 {
-    const struct nuioa_plan *plan = s->plan;
-    const struct nuioa_assignment *assignment = &plan->assignments[first];
-    bool grouped = s->job_tasks > RECORD_RANKS_MAX;
-    double weight = 0;
-    hwloc_bitmap_zero(sets->ranks);
-    hwloc_bitmap_zero(sets->cpus);
-    for (uint32_t i = first; i < plan->task_count; i++) {
-        if (i > first && (!grouped || done[i] || !same_line(assignment, &plan->assignments[i])))
-            continue;
-        done[i] = true;
-        hwloc_bitmap_set(sets->ranks, plan->assignments[i].rank);
-        hwloc_bitmap_or(sets->cpus, sets->cpus, plan->assignments[i].cpus);
-        weight += plan->assignments[i].weight;
-        line->count++;
-        line->leads = line->leads || (plan->order_count && plan->order[0] == i);
-    }
-    put_set(line->ranks, sizeof(line->ranks), sets->ranks);
-    put_set(line->cpus, sizeof(line->cpus), sets->cpus);
-    put_set(line->numas, sizeof(line->numas), assignment->numas);
-    nuioa_memory_text(assignment, line->memory, sizeof(line->memory));
-    nuioa_nics_brief(assignment, s->node, line->nic, sizeof(line->nic));
-    hwloc_bitmap_zero(sets->gpus);
-    for (uint32_t i = 0; i < assignment->gpu_count; i++)
-        hwloc_bitmap_set(sets->gpus, assignment->gpus[i]);
-    put_set(line->gpus, sizeof(line->gpus), sets->gpus);
-    const char *path = nuioa_path_name(assignment->path);
-    nuioa_copy(line->path, sizeof(line->path), path ? path : "");
-    line->level = assignment->level;
-    line->weight = plan->hinted ? weight : -1;
-}
-
-static uint32_t put_lines(const struct record_source *s, struct wire_line *lines)
-{
-    uint32_t count = 0;
-    bool *done = calloc(s->plan->task_count + 1, sizeof(*done));
-    struct sets sets = { hwloc_bitmap_alloc(), hwloc_bitmap_alloc(), hwloc_bitmap_alloc() };
-    for (uint32_t i = 0; done && sets.ranks && sets.cpus && sets.gpus && i < s->plan->task_count;
-         i++)
-        if (!done[i] && count < WIRE_LINES_MAX)
-            put_line(s, i, done, &sets, &lines[count++]);
-    hwloc_bitmap_free(sets.ranks);
-    hwloc_bitmap_free(sets.cpus);
-    hwloc_bitmap_free(sets.gpus);
-    free(done);
+    struct nuioa_report_lines lines;
+    nuioa_report_lines_make(&lines, s->plan, s->node, s->job_tasks > NUIOA_REPORT_RANKS_MAX);
+    uint32_t count = less(lines.count, WIRE_LINES_MAX);
+    if (count)
+        memcpy(to, lines.line, count * sizeof(*to));
+    nuioa_report_lines_free(&lines);
     return count;
 }
 
 static void put_head(const struct record_source *s, struct wire_record *head)
 {
     const struct nuioa_plan *plan = s->plan;
+    const struct nuioa_report_totals totals = nuioa_report_totals(plan, s->node);
     const struct nuioa_distance *distance = &s->node->distance;
     head->node = s->position;
     head->leader = plan->order_count ? plan->assignments[plan->order[0]].rank : WIRE_NO_RANK;
     head->near = plan->near;
     head->task_count = plan->task_count;
-    for (uint32_t i = 0; i < plan->task_count; i++)
-        head->moved_count += plan->assignments[i].moved;
+    head->moved_count = (uint32_t)totals.moved;
     head->numa_count = s->node->numa_count;
     head->core_count = s->node->core_count;
     head->policy = (uint32_t)plan->policy;
     head->planned = plan->planned;
     head->advice = plan->advice;
-    head->cost_before = plan->gpus_left ? -1 : plan->mapping.cost_start;
-    head->cost_after = plan->mapping.cost;
-    head->bound = plan->bound_known ? plan->mapping.bound : -1;
+    head->cost_before = totals.before;
+    head->cost_after = totals.after;
+    head->bound = totals.bound;
     put_text(head->host, sizeof(head->host), s->node->host);
     put_text(head->reason, sizeof(head->reason), plan->reason);
     put_text(head->distances, sizeof(head->distances),
              nuioa_distance_source_name(distance->source));
-}
-
-static uint32_t less(size_t a, size_t b)
-{
-    return (uint32_t)(a < b ? a : b);
 }
 
 void *record_make(const struct record_source *s, size_t *length)
@@ -143,7 +87,7 @@ void *record_make(const struct record_source *s, size_t *length)
     text = text <= WIRE_TEXT_MAX ? text : 0;
     struct wire_record *head = calloc(
         1, sizeof(*head) + less(s->node->nic_count, WIRE_NICS_MAX) * sizeof(struct wire_nic) +
-               less(s->plan->task_count, WIRE_LINES_MAX) * sizeof(struct wire_line) +
+               less(s->plan->task_count, WIRE_LINES_MAX) * sizeof(struct nuioa_report_line) +
                (size_t)warnings * 256 + text);
     if (!head)
         return NULL;
@@ -151,8 +95,8 @@ void *record_make(const struct record_source *s, size_t *length)
     char *to = (char *)(head + 1);
     head->nic_count = put_nics(s->node, (struct wire_nic *)(void *)to);
     to += head->nic_count * sizeof(struct wire_nic);
-    head->line_count = put_lines(s, (struct wire_line *)(void *)to);
-    to += head->line_count * sizeof(struct wire_line);
+    head->line_count = put_lines(s, (struct nuioa_report_line *)(void *)to);
+    to += head->line_count * sizeof(struct nuioa_report_line);
     head->warning_count = warnings;
     for (uint32_t i = 0; i < warnings; i++, to += 256)
         put_text(to, 256, s->warnings->text[i]);
@@ -205,7 +149,7 @@ static bool are_texts(const struct record *r)
             !is_text(r->nics[i].numas, sizeof(r->nics->numas), false))
             return false;
     for (uint32_t i = 0; i < h->line_count; i++) {
-        const struct wire_line *l = &r->lines[i];
+        const struct nuioa_report_line *l = &r->lines[i];
         if (!is_text(l->ranks, sizeof(l->ranks), false) ||
             !is_text(l->cpus, sizeof(l->cpus), false) ||
             !is_text(l->numas, sizeof(l->numas), false) ||
@@ -226,7 +170,7 @@ int record_read(const void *bytes, size_t length, struct record *r)
     if (length < sizeof(*h) || !are_in_limits(h))
         return -EINVAL;
     size_t nics = sizeof(*h), lines = nics + h->nic_count * sizeof(struct wire_nic);
-    size_t warnings = lines + h->line_count * sizeof(struct wire_line);
+    size_t warnings = lines + h->line_count * sizeof(struct nuioa_report_line);
     size_t text = warnings + (size_t)h->warning_count * 256;
     if (length != text + h->text_length)
         return -EINVAL;

@@ -8,10 +8,6 @@
 
 /* The record by which a node tells srun its plan: struct wire_record and the arrays behind it. */
 
-/* If the step has more ranks than this, ranks of a node that are bound to the same NUMA nodes and
- * have the same NIC, level and memory policy share a line. */
-#define RECORD_RANKS_MAX 64
-
 /* The input of record_make(). The caller owns all of it. */
 struct record_source {
     const struct nuioa_plan *plan; /* if there is no plan: one without tasks, with a reason */
@@ -19,7 +15,8 @@ struct record_source {
     const struct nuioa_warnings *warnings; /* the node's faults; may be NULL */
     const char *text;                      /* the report for the option `explain`; may be NULL */
     uint32_t position;                     /* position of the node in the step, from 0 */
-    uint32_t job_tasks;                    /* number of tasks of the whole step */
+    /* Number of tasks of the whole step; above NUIOA_REPORT_RANKS_MAX a line may have several. */
+    uint32_t job_tasks;
 };
 
 /* Returns the record (malloc'd, caller frees), a struct wire_record with its arrays, and its
@@ -31,10 +28,10 @@ void *record_make(const struct record_source *source, size_t *length);
  * these. */
 struct record {
     const struct wire_record *head;
-    const struct wire_nic *nics;   /* [head->nic_count] */
-    const struct wire_line *lines; /* [head->line_count] */
-    const char (*warnings)[256];   /* [head->warning_count] */
-    const char *text;              /* the report for the option `explain`; NULL: none */
+    const struct wire_nic *nics;           /* [head->nic_count] */
+    const struct nuioa_report_line *lines; /* [head->line_count] */
+    const char (*warnings)[256];           /* [head->warning_count] */
+    const char *text;                      /* the report for the option `explain`; NULL: none */
 };
 
 /* Checks a record of `length` bytes, which may be hostile, and fills *record. It checks lengths,

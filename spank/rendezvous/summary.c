@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/summary.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/text_table.h"
 #include "spank/rendezvous/host_groups.h"
 #include "spank/rendezvous/node_diff.h"
 #include "util/hash.h"
@@ -38,10 +38,8 @@ struct summary {
     uint32_t
         *index; /* [index_size], a hash table by digest (open addressing): class + 1; 0: free */
     uint32_t index_size;
-    uint64_t ranks, moved;
-    double before, after, bound;
-    bool cost_unknown, bound_unknown, planned, has_leader;
-    uint32_t policy;
+    uint32_t record_count;
+    struct nuioa_report_totals totals; /* of the nodes that have a plan */
 };
 
 struct summary *summary_new(void)
@@ -76,7 +74,7 @@ static uint64_t digest_of(const struct record *r)
     uint64_t digest = nuioa_hash(node_diff_digest(r), numbers, sizeof(numbers));
     digest = nuioa_hash_text(digest, h->distances);
     for (uint32_t i = 0; i < h->line_count; i++) {
-        const struct wire_line *l = &r->lines[i];
+        const struct nuioa_report_line *l = &r->lines[i];
         const uint32_t facts[] = { l->count, l->level, l->leads };
         digest = nuioa_hash(digest, facts, sizeof(facts));
         digest = nuioa_hash_text(nuioa_hash_text(digest, l->cpus), l->numas);
@@ -190,13 +188,33 @@ static void forget_records(struct summary *s)
     }
 }
 
+/* Returns the sum; it is unknown, which is below 0, where a part of it is. */
+static double sum(double a, double b)
+{
+    return a < 0 || b < 0 ? -1 : a + b;
+}
+
+/* A node without a plan is not counted: nobody knows where its ranks are. */
+static void add_totals(struct nuioa_report_totals *t, const struct wire_record *h)
+{
+    t->nodes += h->task_count > 0;
+    t->ranks += h->task_count;
+    t->moved += h->moved_count;
+    t->before = sum(t->before, h->cost_before);
+    t->after = sum(t->after, h->cost_after);
+    t->bound = sum(t->bound, h->bound);
+    t->planned = t->planned || h->planned;
+    t->leads = t->leads || h->leader != WIRE_NO_RANK;
+    t->policy = (enum nuioa_policy)h->policy;
+}
+
 void summary_add(struct summary *s, const struct record *r)
 {
     const struct wire_record *h = r->head;
     struct node *node = s ? node_at(s, h->node) : NULL;
     if (!node)
         return;
-    nuioa_copy(node->host, sizeof(node->host), h->host);
+    nuioa_copy(node->host, sizeof(node->host), *h->host ? h->host : "?");
     nuioa_copy(node->reason, sizeof(node->reason), h->reason);
     node->advice = h->advice;
     node->class_id = class_of(s, r);
@@ -206,17 +224,9 @@ void summary_add(struct summary *s, const struct record *r)
         c->count++;
         c->first = h->node < c->first ? h->node : c->first;
     }
-    s->ranks += h->task_count;
-    s->moved += h->moved_count;
-    s->cost_unknown = s->cost_unknown || h->cost_before < 0;
-    s->before += h->cost_before;
-    s->after += h->cost_after;
-    s->bound += h->bound;
-    s->bound_unknown = s->bound_unknown || h->bound < 0;
-    s->planned = s->planned || h->planned;
-    s->has_leader = s->has_leader || h->leader != WIRE_NO_RANK;
-    s->policy = h->policy;
-    if (s->ranks <= RECORD_RANKS_MAX)
+    s->record_count++;
+    add_totals(&s->totals, h);
+    if (s->totals.ranks <= NUIOA_REPORT_RANKS_MAX)
         node->bytes = copy_record(r, &node->record);
     else
         forget_records(s);
@@ -224,70 +234,48 @@ void summary_add(struct summary *s, const struct record *r)
 
 /* --- the text --- */
 
-static const char *number(double value, char *text, size_t size)
+/* Returns the record of the only node, or NULL if there are several. */
+static const struct record *only_record(const struct summary *s)
 {
-    snprintf(text, size, "%.6g", value);
-    return text;
+    return s->record_count == 1 && s->class_count ? &s->classes[0].record : NULL;
 }
 
 static void print_head(const struct summary *s, FILE *out)
 {
-    char head[300];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < s->node_count; i++)
-        count += *s->nodes[i].host != '\0'; /* the others have sent no record */
-    const char *policy =
-        s->policy <= NUIOA_POLICY_CPU ? nuioa_policy_name((enum nuioa_policy)s->policy) : "?";
-    snprintf(head, sizeof(head), "nuioa: %u nodes, %llu ranks, %llu moved%s, policy %s%s", count,
-             (unsigned long long)s->ranks, (unsigned long long)s->moved,
-             s->planned ? " (planned, not bound)" : "", policy, s->has_leader ? ", leader *" : "");
-    nuioa_text_table_wrap(out, 0, head);
+    struct nuioa_report_totals totals = s->totals;
+    const struct record *only = only_record(s);
+    if (only)
+        totals.host = only->head->host;
+    nuioa_report_head(&totals, out);
 }
 
-static double heaviest(const struct summary *s)
+static void add_node(const char *host, const struct record *r, double heaviest,
+                     struct nuioa_text_table *table)
 {
-    double most = 0;
-    for (uint32_t i = 0; i < s->node_count; i++)
-        for (uint32_t k = 0; s->nodes[i].bytes && k < s->nodes[i].record.head->line_count; k++)
-            if (s->nodes[i].record.lines[k].weight > most)
-                most = s->nodes[i].record.lines[k].weight;
-    return most;
+    for (uint32_t i = 0; i < r->head->line_count; i++)
+        nuioa_report_add_line(table, host, &r->lines[i], heaviest);
 }
 
-static void add_line(struct nuioa_text_table *table, const char *host, const struct wire_line *line,
-                     double most)
+static double heaviest_of(const struct record *r)
 {
-    char weight[32];
-    nuioa_text_table_add(table, "%s", host);
-    nuioa_text_table_add(table, "%s", line->ranks);
-    nuioa_text_table_add(table, "%s", line->leads ? "*" : "");
-    nuioa_text_table_add(table, "%s", *line->cpus ? line->cpus : "-");
-    nuioa_text_table_add(table, "%s", *line->numas ? line->numas : "-");
-    nuioa_text_table_add(table, "%s", line->memory);
-    nuioa_text_table_add(table, "%s", *line->nic ? line->nic : "-");
-    nuioa_text_table_add(table, line->level == UINT32_MAX ? "-" : "%u", line->level);
-    nuioa_text_table_add(table, "%s", line->gpus);
-    nuioa_text_table_add(table, "%s", line->path);
-    nuioa_text_table_add(table, "%s",
-                         line->weight < 0 ? "" : number(line->weight, weight, sizeof(weight)));
-    int bar = most > 0 && line->weight > 0 && line->weight <= most
-                  ? (int)(line->weight / most * 20 + 0.5)
-                  : 0;
-    nuioa_text_table_add(table, "%.*s", bar, "####################");
+    return nuioa_report_heaviest(r->lines, r->head->line_count);
 }
 
 static void print_ranks(const struct summary *s, FILE *out)
 {
-    static const char *const heads[] = { "node", "rank",  "",    "CPUs", "NUMA",   "memory",
-                                         "NIC",  "level", "GPU", "path", "weight", "" };
+    const struct record *only = only_record(s);
     struct nuioa_text_table table;
-    double most = heaviest(s);
-    nuioa_text_table_init(&table, "lrllllllllrl");
-    for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
-        nuioa_text_table_add(&table, "%s", heads[i]);
-    for (uint32_t i = 0; i < s->node_count; i++)
-        for (uint32_t k = 0; s->nodes[i].bytes && k < s->nodes[i].record.head->line_count; k++)
-            add_line(&table, s->nodes[i].host, &s->nodes[i].record.lines[k], most);
+    double heaviest = only ? heaviest_of(only) : 0;
+    nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
+    nuioa_report_add_heads(&table);
+    for (uint32_t i = 0; i < s->node_count && !only; i++)
+        if (s->nodes[i].bytes)
+            heaviest = fmax(heaviest, heaviest_of(&s->nodes[i].record));
+    for (uint32_t i = 0; i < s->node_count && !only; i++)
+        if (s->nodes[i].bytes)
+            add_node(s->nodes[i].host, &s->nodes[i].record, heaviest, &table);
+    if (only)
+        add_node(only->head->host, only, heaviest, &table);
     nuioa_text_table_print(&table, out, 2);
 }
 
@@ -349,6 +337,12 @@ static void add_class(const struct summary *s, uint32_t class_id, struct nuioa_t
 /* With more classes than this no class is considered usual. */
 #define CLASSES_COMPARED 1024
 
+/* Returns true unless these nodes could not say what they are: they have no plan either. */
+static bool is_described(const struct node_class *c)
+{
+    return c->record.head->core_count > 0;
+}
+
 static void print_classes(const struct summary *s, FILE *out)
 {
     static const char *const heads[] = { "nodes",    "which",          "ranks",
@@ -357,22 +351,28 @@ static void print_classes(const struct summary *s, FILE *out)
     nuioa_text_table_init(&table, "rlrlll");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_text_table_add(&table, "%s", heads[i]);
-    for (uint32_t i = 0; i < s->class_count && i < CLASSES_PRINTED; i++)
-        add_class(s, i, &table);
+    uint32_t more = 0;
+    for (uint32_t i = 0, printed = 0; i < s->class_count; i++)
+        if (!is_described(&s->classes[i]))
+            continue;
+        else if (printed++ < CLASSES_PRINTED)
+            add_class(s, i, &table);
+        else
+            more++;
     nuioa_text_table_print(&table, out, 2);
-    if (s->class_count > CLASSES_PRINTED)
-        fprintf(out, "  and %u more classes of nodes\n", s->class_count - CLASSES_PRINTED);
+    if (more)
+        fprintf(out, "  and %u more class%s of nodes\n", more, more == 1 ? "" : "es");
 }
 
-static void print_groups(const struct host_groups *groups, const char *head, FILE *out)
+/* Prints a line for each group: names of nodes and text, or the text alone without `named`. */
+static void print_groups(const struct host_groups *groups, bool named, int indent, FILE *out)
 {
     char names[64], line[400];
-    if (groups->count)
-        fputs(head, out);
     for (uint32_t i = 0; i < groups->count; i++) {
         host_groups_names(&groups->texts[i], names, sizeof(names));
-        snprintf(line, sizeof(line), "%s: %s", names, groups->texts[i].text);
-        nuioa_text_table_wrap(out, *head ? 2 : 0, line);
+        snprintf(line, sizeof(line), "%s%s%s", named ? names : "", named ? ": " : "",
+                 groups->texts[i].text);
+        nuioa_text_table_wrap(out, indent, line);
     }
     if (groups->omitted)
         fprintf(out, "  and %u more\n", groups->omitted);
@@ -390,24 +390,29 @@ static void print_reasons(const struct summary *s, FILE *out)
             if (s->nodes[i].advice & 1u << k)
                 host_groups_add(groups, s->nodes[i].host, nuioa_advice_text((enum nuioa_advice)k));
     if (groups) {
-        print_groups(groups, "", out);
+        print_groups(groups, !only_record(s), 0, out);
         host_groups_free(groups);
     }
     free(groups);
 }
 
-/* Returns the class whose inventory most nodes share; the others are compared with it. */
-static uint32_t usual_class(const struct summary *s)
+/* Returns the class whose inventory most nodes share; the others are compared with it. NULL: no
+ * node is described. */
+static const struct node_class *usual_class(const struct summary *s)
 {
-    uint32_t best = 0, most = 0;
+    const struct node_class *best = NULL;
+    uint32_t most = 0;
     for (uint32_t i = 0; i < s->class_count; i++) {
+        const struct node_class *c = &s->classes[i];
         uint32_t count = 0;
+        if (!is_described(c))
+            continue;
         for (uint32_t k = 0; k < s->class_count && s->class_count <= CLASSES_COMPARED; k++)
-            if (s->classes[k].inventory == s->classes[i].inventory)
+            if (s->classes[k].inventory == c->inventory)
                 count += s->classes[k].count;
-        if (count > most || (count == most && s->classes[i].first < s->classes[best].first)) {
+        if (!best || count > most || (count == most && c->first < best->first)) {
             most = count;
-            best = i;
+            best = c;
         }
     }
     return best;
@@ -417,35 +422,23 @@ static void print_differences(const struct summary *s, FILE *out)
 {
     char texts[2 * WIRE_NICS_MAX][NODE_DIFF_TEXT];
     struct host_groups *groups = calloc(1, sizeof(*groups));
-    const struct node_class *usual = s->class_count ? &s->classes[usual_class(s)] : NULL;
+    const struct node_class *usual = usual_class(s);
     for (uint32_t i = 0; groups && usual && i < s->node_count; i++) {
         const struct node_class *c =
             s->nodes[i].class_id < s->class_count ? &s->classes[s->nodes[i].class_id] : usual;
-        if (c->inventory == usual->inventory)
+        if (c->inventory == usual->inventory || !is_described(c))
             continue;
         unsigned count = node_diff_texts(&usual->record, &c->record, texts, 2 * WIRE_NICS_MAX);
         for (unsigned k = 0; k < count; k++)
             host_groups_add(groups, s->nodes[i].host, texts[k]);
     }
-    if (groups) {
-        print_groups(groups, "nodes that differ from the others:\n", out);
-        host_groups_free(groups);
+    if (groups && groups->count) {
+        fputs("nodes that differ from the others:\n", out);
+        print_groups(groups, true, 2, out);
     }
+    if (groups)
+        host_groups_free(groups);
     free(groups);
-}
-
-static void print_cost(const struct summary *s, FILE *out)
-{
-    char before[32], after[32], bound[32];
-    if (s->before <= 0 || s->cost_unknown)
-        return;
-    fprintf(out, "cost %s -> %s", number(s->before, before, sizeof(before)),
-            number(s->after, after, sizeof(after)));
-    if (s->after < s->before)
-        fprintf(out, " (%.1f %% less)", 100 * (s->before - s->after) / s->before);
-    if (!s->bound_unknown)
-        fprintf(out, ", " NUIOA_BOUND " %s", number(s->bound, bound, sizeof(bound)));
-    fputc('\n', out);
 }
 
 static void print_explanations(const struct summary *s, FILE *out)
@@ -457,19 +450,22 @@ static void print_explanations(const struct summary *s, FILE *out)
 
 char *summary_text(struct summary *s, bool explain)
 {
+    const struct record *only = s ? only_record(s) : NULL;
     char *text = NULL;
     size_t size;
+    if (only && explain && only->text)
+        return strdup(only->text);
     FILE *out = s ? open_memstream(&text, &size) : NULL;
     if (!out)
         return NULL;
     print_head(s, out);
-    if (s->ranks <= RECORD_RANKS_MAX)
+    if (s->totals.ranks <= NUIOA_REPORT_RANKS_MAX || only)
         print_ranks(s, out);
     else
         print_classes(s, out);
     print_differences(s, out);
     print_reasons(s, out);
-    print_cost(s, out);
+    nuioa_report_cost(&s->totals, out);
     if (explain)
         print_explanations(s, out);
     if (fclose(out)) {

@@ -6,10 +6,11 @@
 
 #include "spank/rendezvous/record.h"
 
-/* The report for a whole job, made from the records of its nodes. It has a line for each rank, or
- * above RECORD_RANKS_MAX ranks for each class of equal nodes; the nodes that differ from the
- * others; and the cost (J in nuioa(7)). Equal nodes share one stored record, which limits the
- * memory of large jobs. One thread at a time uses a summary.
+/* The report for a whole job, made from the records of its nodes. Of one node it is what
+ * nuioa_report_text() says of that node. Of several it has a line for each rank, or above
+ * NUIOA_REPORT_RANKS_MAX ranks (output/report_table.h) for each class of equal nodes; the nodes
+ * that differ from the others; and the cost (J in nuioa(7)). Equal nodes share one stored record,
+ * which limits the memory of large jobs. One thread at a time uses a summary.
  *
  * All functions accept a NULL summary, and then do nothing or return NULL. */
 

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "output/report_table.h"
+
 /* The protocol by which the nodes of a step and its srun exchange the leaders, over TCP. This
  * comment is its manual.
  *
@@ -173,7 +175,7 @@ struct wire_record {
     uint32_t advice;    /* a bit for each enum nuioa_advice (plan/reason.h), the first is 1 */
     uint32_t zero;      /* padding, 0 */
     char distances[16]; /* source of the distances, such as "slit" */
-    /* struct wire_nic nics[nic_count]; struct wire_line lines[line_count]; char
+    /* struct wire_nic nics[nic_count]; struct nuioa_report_line lines[line_count]; char
      * warnings[warning_count][256]; char text[text_length] */
 };
 
@@ -186,24 +188,10 @@ struct wire_nic {
     uint32_t usable;    /* 0: nuioa does not use it */
 };
 
-/* One rank, or all ranks of the node that share NUMA nodes, NICs and GPUs. */
-struct wire_line {
-    char ranks[64], cpus[64], numas[32]; /* lists, such as "0-3,8"; a long one is cut */
-    char memory[32];                     /* the memory policy, as nuioa_memory_text() writes it */
-    char nic[48];                        /* their NICs, as nuioa_nics_brief writes them; "": none */
-    char gpus[32];  /* indexes of their GPUs, a list such as "0,2-3"; "": none or unknown */
-    char path[8];   /* the longest path to their NICs, such as "PIX" (pci_path.h); "": unknown */
-    uint32_t count; /* number of ranks */
-    uint32_t level; /* their distance level from the NIC; UINT32_MAX: unknown */
-    uint32_t leads; /* 1: the node's leader is among them */
-    uint32_t zero;  /* padding, 0 */
-    double weight;  /* sum of the ranks' weights; < 0: no hints */
-};
-
 /* The largest size in bytes of the body of RECORD. */
 #define WIRE_RECORD_MAX \
     (sizeof(struct wire_record) + WIRE_NICS_MAX * sizeof(struct wire_nic) + \
-     WIRE_LINES_MAX * sizeof(struct wire_line) + WIRE_WARNINGS_MAX * 256 + WIRE_TEXT_MAX)
+     WIRE_LINES_MAX * sizeof(struct nuioa_report_line) + WIRE_WARNINGS_MAX * 256 + WIRE_TEXT_MAX)
 
 /* The leaders of all nodes, in the order of the step's nodes, as runs: `count` ranks first, first +
  * stride, ... If all nodes are alike, one run describes a job of any size. */
@@ -224,7 +212,7 @@ _Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 7
                    sizeof(struct wire_session) == 48 && sizeof(struct wire_tagged) == 48 &&
                    sizeof(struct wire_slice) == 8 && sizeof(struct wire_pair) == 16 &&
                    sizeof(struct wire_record) == 384 && sizeof(struct wire_nic) == 96 &&
-                   sizeof(struct wire_line) == 304 && sizeof(struct wire_table) == 24 &&
+                   sizeof(struct nuioa_report_line) == 304 && sizeof(struct wire_table) == 24 &&
                    sizeof(struct wire_run) == 12,
                "structs of the protocol have no padding");
 

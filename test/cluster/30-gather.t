@@ -72,7 +72,7 @@ is "report: one header" "$(grep -c '^nuioa: 4 nodes, 64 ranks' <<<"$err")" 1
 is "report: a line for each rank" "$(grep -cE '^ +node[1-4] +[0-9]+ ' <<<"$err")" 64
 like "report: a node without NIC" "$err" 'node3: no mlx5_0:1'
 like "report: a port that is down" "$err" 'node4: mlx5_0:1 is down'
-like "report: a NIC elsewhere" "$err" 'node2: mlx5_0:1 on NUMA node'
+like "report: a NIC elsewhere" "$err" 'node2: mlx5_0:1 is on NUMA node'
 launch 80 -N4 -O --nuioa=report
 is "report of 80 ranks: no line for each" "$(grep -cE '^ +node[1-4] +[0-9]+ ' <<<"$err")" 0
 like "report of 80 ranks: classes" "$err" 'ranks by level'

@@ -23,7 +23,7 @@ static void make_length(struct wire_record *head, size_t length)
     head->line_count %= 4;
     head->warning_count %= 3;
     size_t fixed = sizeof(*head) + head->nic_count * sizeof(struct wire_nic) +
-                   head->line_count * sizeof(struct wire_line) + head->warning_count * 256;
+                   head->line_count * sizeof(struct nuioa_report_line) + head->warning_count * 256;
     if (length < fixed)
         head->nic_count = head->line_count = head->warning_count = 0, fixed = sizeof(*head);
     head->text_length = (uint32_t)(length - fixed);
@@ -48,7 +48,7 @@ static void make_printable(struct wire_record *head)
         make_text(nics[i].label, sizeof(nics[i].label));
         make_text(nics[i].numas, sizeof(nics[i].numas));
     }
-    struct wire_line *lines = (void *)(nics + head->nic_count);
+    struct nuioa_report_line *lines = (void *)(nics + head->nic_count);
     for (uint32_t i = 0; i < head->line_count; i++) {
         make_text(lines[i].ranks, sizeof(lines[i].ranks));
         make_text(lines[i].cpus, sizeof(lines[i].cpus));

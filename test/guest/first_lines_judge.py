@@ -6,7 +6,8 @@ table has three: without nuioa, with it, and with it and its report."""
 import re
 
 LOCAL = 10  # what SLIT says of a NUMA node's own memory
-AFTER_SENTENCE = r"cost |the most loaded NIC|warning: |nuioa: |srun: |salloc: |\s*$"
+AFTER_SENTENCE = r"cost |warning: |nuioa: |srun: |salloc: |\s*$"
+WIDTH = 100  # of the lines of a report
 CLEARLY = 0.95  # a distance is clearly less than another one below this part of it
 
 
@@ -70,6 +71,18 @@ class Machine:
                 and self.to_nic(numa) <= self.to_nic(other))
 
 
+def joined(lines):
+    """The sentences: a line goes on with the one before if its first word had no room there."""
+    found, last = [], ""
+    for line in lines:
+        if len(last) + 1 + len(line.split()[0]) > WIDTH:
+            found[-1] += " " + line
+        else:
+            found.append(line)
+        last = line
+    return found
+
+
 class Report:
     """What --nuioa=report printed about one step on one node."""
 
@@ -82,8 +95,7 @@ class Report:
         sentence = []
         while rest and not re.match(AFTER_SENTENCE, rest[0]):
             sentence.append(rest.pop(0).strip())
-        named = re.split(r"(?:^|\s)node\d+:(?:\s|$)", " ".join(sentence))
-        self.sentence = "; ".join(filter(None, named))
+        self.sentence = "; ".join(joined(sentence))
         self.warnings = [line for line in rest if line.startswith("warning: ")]
 
     def add_row(self, line):

@@ -40,7 +40,7 @@ def report(moved, masks, sentence, memory="default"):
     return [f"nuioa: 1 nodes, {len(masks)} ranks, {moved} moved, policy bandwidth, leader *",
             "  node   rank     CPUs  NUMA  memory       NIC   level",
             *[f"  node0 {rank:5}     {cpus:4}  {min(judge.numbers(cpus)) // 4}     {memory:11}"
-              f"  eth0  1" for rank, cpus in enumerate(masks)], f"node0: {sentence}"]
+              f"  eth0  1" for rank, cpus in enumerate(masks)], sentence]
 
 
 def judged(before, after, step_cpus="0-15", line="", hinted=False, site="", cpus_per_task=1,
@@ -65,8 +65,8 @@ def judged(before, after, step_cpus="0-15", line="", hinted=False, site="", cpus
 
 def test_sentence():
     """Lines of a sentence belong together, and another sentence follows it."""
-    said = report(0, ["0"], "it is\nso\nnode0: it helps\ncost 2 -> 1\nmore")
-    return judge.Report("\n".join(said).splitlines()).sentence == "it is so; it helps"
+    said = report(0, ["0"], f"{'it is ' * 16}\nright\nit helps\ncost 2 -> 1\nmore")
+    return judge.Report("\n".join(said).splitlines()).sentence == f"{'it is ' * 16}right; it helps"
 
 
 # Name; what is wanted: the verdict, and a part of the fault, "" for none; what was seen.

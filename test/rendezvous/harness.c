@@ -251,13 +251,13 @@ void *harness_record(uint32_t node, size_t *length)
     struct wire_nic nic = {
         .label = "mlx5_0:1", .numas = "1", .state = 2, .rate_mbps = 200000, .usable = 1
     };
-    char *bytes = malloc(sizeof(head) + sizeof(nic) + 4 * sizeof(struct wire_line));
-    *length = sizeof(head) + sizeof(nic) + 4 * sizeof(struct wire_line);
+    char *bytes = malloc(sizeof(head) + sizeof(nic) + 4 * sizeof(struct nuioa_report_line));
+    *length = sizeof(head) + sizeof(nic) + 4 * sizeof(struct nuioa_report_line);
     snprintf(head.host, sizeof(head.host), "node%u", node + 1);
     memcpy(bytes, &head, sizeof(head));
     memcpy(bytes + sizeof(head), &nic, sizeof(nic));
     for (uint32_t i = 0; i < 4; i++) {
-        struct wire_line line = {
+        struct nuioa_report_line line = {
             .numas = "1",
             .memory = "preferred:1",
             .nic = "mlx5_0:1",

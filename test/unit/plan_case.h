@@ -8,7 +8,7 @@
 /* A request for a machine built by hand (machine.h), with the masks that Slurm would give, and the
  * plan that is made for it. Any failure ends the test. */
 
-#define PLAN_CASE_TASKS_MAX 64
+#define PLAN_CASE_TASKS_MAX 128
 #define PLAN_CASE_GPUS_MAX 16
 
 struct plan_case {

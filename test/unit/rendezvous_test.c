@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "machine.h"
+#include "output/report.h"
 #include "plan_case.h"
 #include "spank/rendezvous/client.h"
 #include "spank/rendezvous/hello.h"
@@ -92,14 +93,14 @@ static void *make_record(uint32_t node, uint32_t state, const char *numa, uint32
         .advice = UINT32_MAX, /* also what this version does not know */
     };
     struct wire_nic nic = { .label = "mlx5_0:1", .state = state, .usable = state == 2 };
-    *length = sizeof(head) + sizeof(nic) + count * sizeof(struct wire_line);
+    *length = sizeof(head) + sizeof(nic) + count * sizeof(struct nuioa_report_line);
     char *bytes = calloc(1, *length);
     snprintf(head.host, sizeof(head.host), "n%u", node + 1);
     snprintf(nic.numas, sizeof(nic.numas), "%s", numa);
     memcpy(bytes, &head, sizeof(head));
     memcpy(bytes + sizeof(head), &nic, sizeof(nic));
     for (uint32_t i = 0; i < count; i++) {
-        struct wire_line line = {
+        struct nuioa_report_line line = {
             .numas = "0",
             .memory = "default",
             .nic = "mlx5_0:1",
@@ -135,8 +136,8 @@ static void records(void **state)
                                       offsetof(struct wire_record, cost_after),
                                       offsetof(struct wire_record, bound),
                                       sizeof(struct wire_record) + sizeof(struct wire_nic) +
-                                          3 * sizeof(struct wire_line) +
-                                          offsetof(struct wire_line, weight) };
+                                          3 * sizeof(struct nuioa_report_line) +
+                                          offsetof(struct nuioa_report_line, weight) };
     static const double no_numbers[] = { NAN, -NAN, INFINITY, -INFINITY };
     for (size_t i = 0; i < sizeof(doubles) / sizeof(*doubles); i++)
         for (size_t k = 0; k < sizeof(no_numbers) / sizeof(*no_numbers); k++) {
@@ -148,16 +149,16 @@ static void records(void **state)
         }
     assert_int_equal(record_read(bytes, length, &record), 0);
     /* a text without an end, and one that is no text */
-    char *last =
-        bytes + sizeof(struct wire_record) + sizeof(struct wire_nic) + 3 * sizeof(struct wire_line);
+    char *last = bytes + sizeof(struct wire_record) + sizeof(struct wire_nic) +
+                 3 * sizeof(struct nuioa_report_line);
     assert_string_equal(record.lines[3].gpus, "0-1");
     assert_string_equal(record.lines[3].path, "PIX");
-    memset(last + offsetof(struct wire_line, path), 'x', sizeof(record.lines->path));
+    memset(last + offsetof(struct nuioa_report_line, path), 'x', sizeof(record.lines->path));
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
-    memset(last + offsetof(struct wire_line, path), 0, sizeof(record.lines->path));
-    last[offsetof(struct wire_line, gpus)] = '\n';
+    memset(last + offsetof(struct nuioa_report_line, path), 0, sizeof(record.lines->path));
+    last[offsetof(struct nuioa_report_line, gpus)] = '\n';
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
-    last[offsetof(struct wire_line, gpus)] = '0';
+    last[offsetof(struct nuioa_report_line, gpus)] = '0';
     assert_int_equal(record_read(bytes, length, &record), 0);
     bytes[offsetof(struct wire_record, host)] = '\n';
     assert_int_equal(record_read(bytes, length, &record), -EINVAL);
@@ -204,7 +205,7 @@ static void made_records(void **state)
         const struct record_source source = { .plan = &s->plan,
                                               .node = &s->node,
                                               .position = 3,
-                                              .job_tasks = RECORD_RANKS_MAX + grouped };
+                                              .job_tasks = NUIOA_REPORT_RANKS_MAX + grouped };
         struct record record;
         size_t length;
         uint32_t ranks = 0;
@@ -391,7 +392,7 @@ static void report(void **state)
     (void)state;
     assert_non_null(strstr(text, "nuioa: 6 nodes, 12 ranks"));
     assert_true(strstr(text, "\n  n1") < strstr(text, "\n  n6"));
-    assert_non_null(strstr(text, "n3: mlx5_0:1 on NUMA node 1, elsewhere 0"));
+    assert_non_null(strstr(text, "n3: mlx5_0:1 is on NUMA node 1, elsewhere on NUMA node 0"));
     assert_non_null(strstr(text, "n4: mlx5_0:1 is down, elsewhere active"));
     assert_null(strstr(text, "n5: "));
     assert_non_null(strstr(text, " 0-1  PIX"));
@@ -404,6 +405,103 @@ static void report(void **state)
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         assert_true(strlen(line) <= 100);
     free(text);
+}
+
+/* Returns srun's report of the plans' nodes, each of which sends its record. */
+static char *report_of(struct plan_case *const *cases, uint32_t count, bool explain)
+{
+    struct summary *summary = summary_new();
+    uint32_t tasks = 0;
+    for (uint32_t i = 0; i < count; i++)
+        tasks += cases[i]->plan.task_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct plan_case *c = cases[i];
+        char *own = nuioa_report_text(&c->plan, &c->node, &c->options, true);
+        const struct record_source source = {
+            .plan = &c->plan,
+            .node = &c->node,
+            .text = explain ? own : NULL,
+            .position = i,
+            .job_tasks = tasks,
+        };
+        struct record record;
+        size_t length;
+        void *bytes = record_make(&source, &length);
+        assert_int_equal(record_read(bytes, length, &record), 0);
+        summary_add(summary, &record);
+        free(bytes);
+        free(own);
+    }
+    char *text = summary_text(summary, explain);
+    summary_free(summary);
+    assert_non_null(text);
+    return text;
+}
+
+static struct plan_case *weighed_case(const char *host, uint32_t tasks, double unit)
+{
+    struct plan_case *c = plan_case_new();
+    double weights[80];
+    for (uint32_t i = 0; i < tasks; i++)
+        weights[i] = unit * (tasks - i);
+    machine_build(&c->node, &(struct shape){
+                                .numas = 4,
+                                .cores = 20,
+                                .threads = 1,
+                                .numas_per_package = 1,
+                            });
+    machine_nic(&c->node, "mlx5_0", 2);
+    nuioa_copy(c->node.host, sizeof(c->node.host), host);
+    plan_case_on(c, tasks, 1);
+    plan_case_weigh(c, weights);
+    plan_case_make(c);
+    return c;
+}
+
+/* Of one node srun says what nuioa plan and nuioa exec say. */
+static void report_of_one_node(void **state)
+{
+    static const struct {
+        const char *host;
+        uint32_t tasks;
+        double unit;
+    } nodes[] = { { "n1", 8, 1 }, { "n1", 80, 1 }, { "n1", 1, 1e6 / 3 }, { "", 8, 1234567 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof(nodes) / sizeof(*nodes); i++)
+        for (int explain = 0; explain < 2; explain++) {
+            struct plan_case *c = weighed_case(nodes[i].host, nodes[i].tasks, nodes[i].unit);
+            char *of_srun = report_of(&c, 1, explain);
+            char *of_node = nuioa_report_text(&c->plan, &c->node, &c->options, explain);
+            assert_string_equal(of_srun, of_node);
+            free(of_srun);
+            free(of_node);
+            plan_case_free(c);
+        }
+}
+
+/* Numbers have one format, words their plural, and a node without a plan only its reason. */
+static void report_of_nodes(void **state)
+{
+    (void)state;
+    struct plan_case *cases[] = { weighed_case("n1", 1, 1234567), weighed_case("n2", 1, 1e6),
+                                  plan_case_new() };
+    nuioa_copy(cases[2]->node.host, sizeof(cases[2]->node.host), "n3");
+    nuioa_copy(cases[2]->plan.reason, sizeof(cases[2]->plan.reason), "no plan");
+    char *text = report_of(cases, 2, false);
+    assert_memory_equal(text, "nuioa: 2 nodes, 2 ranks, ", 25);
+    assert_non_null(strstr(text, " 1234567  ####################\n"));
+    free(text);
+    text = report_of(cases + 1, 2, false);
+    assert_memory_equal(text, "nuioa: 1 node, 1 rank, ", 23);
+    assert_non_null(strstr(text, "\nn3: no plan\n"));
+    assert_null(strstr(text, "differ"));
+    assert_null(strstr(text, "\n  n3"));
+    free(text);
+    text = report_of(cases + 2, 1, false);
+    assert_string_equal(text, "nuioa: no node has a plan\nno plan\n");
+    free(text);
+    for (size_t i = 0; i < 3; i++)
+        plan_case_free(cases[i]);
 }
 
 /* A fact of the first NIC of a record. */
@@ -422,8 +520,8 @@ static void many_classes(void **state)
             char *bytes = make_record(i, 2, "0", 2, &length);
             char *lines = bytes + sizeof(struct wire_record) + sizeof(struct wire_nic);
             for (uint32_t k = 0; i == 4 && k < 2; k++)
-                set_u32(lines + k * sizeof(struct wire_line), offsetof(struct wire_line, level),
-                        UINT32_MAX);
+                set_u32(lines + k * sizeof(struct nuioa_report_line),
+                        offsetof(struct nuioa_report_line, level), UINT32_MAX);
             set_u32(bytes, NIC(usable), (i == 5) == usable);
             set_u32(bytes, NIC(rate_mbps), i < 6 ? 100 : 100 + i);
             assert_int_equal(record_read(bytes, length, &record), 0);
@@ -440,7 +538,7 @@ static void many_classes(void **state)
         assert_non_null(strstr(text, "\n  and 5 more classes of nodes\n"));
         assert_non_null(strstr(text, usable ? "n6: mlx5_0:1 is usable, elsewhere not\n"
                                             : "n6: mlx5_0:1 is not usable\n"));
-        assert_non_null(strstr(text, "n7: mlx5_0:1 has 106 Mb/s, elsewhere 100\n"));
+        assert_non_null(strstr(text, "n7: mlx5_0:1 has 106 Mb/s, elsewhere 100 Mb/s\n"));
         free(text);
         summary_free(summary);
     }
@@ -467,10 +565,10 @@ static void differences(void **state)
     assert_int_equal(record_read(a, length, &usual), 0);
     assert_int_equal(record_read(b, length, &other), 0);
     assert_int_equal(node_diff_texts(&usual, &other, texts, 2), 2);
-    assert_string_equal(texts[1], "mlx5_0:1 on NUMA node 1, elsewhere 0");
+    assert_string_equal(texts[1], "mlx5_0:1 is on NUMA node 1, elsewhere on NUMA node 0");
     assert_string_equal(texts[2], "");
     assert_int_equal(node_diff_texts(&usual, &other, texts, 4), 3);
-    assert_string_equal(texts[2], "mlx5_0:1 has 7 Mb/s, elsewhere 0");
+    assert_string_equal(texts[2], "mlx5_0:1 has 7 Mb/s, elsewhere an unknown rate");
     free(a);
     free(b);
 }
@@ -478,13 +576,22 @@ static void differences(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),        cmocka_unit_test(changed_tables),
-        cmocka_unit_test(records),       cmocka_unit_test(record_limits),
-        cmocka_unit_test(record_texts),  cmocka_unit_test(made_records),
-        cmocka_unit_test(long_records),  cmocka_unit_test(hellos),
-        cmocka_unit_test(invitations),   cmocka_unit_test(wrong_invitations),
-        cmocka_unit_test(report),        cmocka_unit_test(many_classes),
-        cmocka_unit_test(unnamed_hosts), cmocka_unit_test(differences),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(changed_tables),
+        cmocka_unit_test(records),
+        cmocka_unit_test(record_limits),
+        cmocka_unit_test(record_texts),
+        cmocka_unit_test(made_records),
+        cmocka_unit_test(long_records),
+        cmocka_unit_test(hellos),
+        cmocka_unit_test(invitations),
+        cmocka_unit_test(wrong_invitations),
+        cmocka_unit_test(report),
+        cmocka_unit_test(many_classes),
+        cmocka_unit_test(report_of_one_node),
+        cmocka_unit_test(report_of_nodes),
+        cmocka_unit_test(unnamed_hosts),
+        cmocka_unit_test(differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,7 +149,7 @@ like "the report has the heaviest rank at the NIC" "$out" \
     ' 0  \*  10 +5 +preferred:5 +mlx5_0:1 +0 +16  #+'
 answers "a plan, explained" plan --topology "$hagrid" --tasks 16 --hints "$weights" --nuioa=explain
 like "explain says how" "$out" 'How the placement was found'
-like "... why" "$out" ' 0  \*  10 +5 +mlx5_0:1 +0 +3 +16 +1  nearer its NIC'
+like "... why" "$out" ' 0  \*  10 +5 +mlx5_0:1 +0 +16 +3 +1  nearer its NIC'
 like "... and what the bound is" "$out" 'the bound is the cost of heavier ranks'
 like "... on one screen" "$(wc -l <"$work/out")" '^(3[0-9]|4[0-9])$'
 explained=$out

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_OUTPUT_REPORT_TABLE_H
+#define NUIOA_OUTPUT_REPORT_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "output/text_table.h"
+#include "topology/policy.h"
+
+/* What the report of one node (report.h) and that of a whole job, which srun makes of the records
+ * of its nodes (spank/rendezvous/summary.h), have in common: the first line, the table of ranks,
+ * and the line of the cost. Errors of writing are not returned: the caller asks `out`. */
+
+/* A step with more ranks than this has no line for each rank in its tables. */
+#define NUIOA_REPORT_RANKS_MAX 64
+
+/* A line of the table: one rank, or all ranks of a node that share NUMA nodes, NICs, GPUs, level
+ * and memory policy. A node sends its lines to srun as they are, so that this struct is a part of
+ * the protocol, and counts for WIRE_VERSION (spank/rendezvous/wire.h). A text that is too long is
+ * cut and ends in "..". */
+struct nuioa_report_line {
+    char ranks[64], cpus[64], numas[32]; /* lists, such as "0-3,8"; "": none, or unknown */
+    char memory[32];                     /* the memory policy, as nuioa_memory_text() writes it */
+    char nic[48];                        /* their NICs, as nuioa_nics_brief() writes them */
+    char gpus[32];  /* indexes of their GPUs, a list such as "0,2-3"; "": none or unknown */
+    char path[8];   /* the longest path to their NICs, such as "PIX" (pci_path.h); "": unknown */
+    uint32_t count; /* number of ranks */
+    uint32_t level; /* their distance level from the NIC; UINT32_MAX: unknown */
+    uint32_t leads; /* 1: the node's leader is among them */
+    uint32_t zero;  /* padding, 0 */
+    double weight;  /* sum of the ranks' weights; < 0: no hints */
+};
+
+/* The columns of the table, for nuioa_text_table_init. */
+#define NUIOA_REPORT_COLUMNS "lrllllllllrl"
+
+/* Adds the heads of these columns to the table. */
+void nuioa_report_add_heads(struct nuioa_text_table *table);
+
+/* Adds the cells of a line to the table. `host` is the name of the node; NULL in a table with
+ * columns of its own after these, which has no room for the node, the memory policy and the bar.
+ * `heaviest` is the weight of the longest bar; 0: there are no bars. */
+void nuioa_report_add_line(struct nuioa_text_table *table, const char *host,
+                           const struct nuioa_report_line *line, double heaviest);
+
+/* Returns the largest weight of a line with one rank; 0 if there is none. */
+double nuioa_report_heaviest(const struct nuioa_report_line *lines, uint32_t count);
+
+/* What is said of all ranks. */
+struct nuioa_report_totals {
+    const char *host; /* the name of the only node, "" if it has none; NULL: several nodes */
+    uint32_t nodes;
+    uint64_t ranks, moved;
+    enum nuioa_policy policy;
+    bool planned;         /* the ranks were not bound */
+    bool leads;           /* some node has a leader */
+    double before, after; /* J (mapping/problem.h) with Slurm's masks; now. < 0: unknown */
+    double bound;         /* of J among Slurm's masks; < 0: unknown */
+};
+
+/* Prints the first line of a report. */
+void nuioa_report_head(const struct nuioa_report_totals *totals, FILE *out);
+
+/* Prints the line of the cost, if it is known and not 0. */
+void nuioa_report_cost(const struct nuioa_report_totals *totals, FILE *out);
+
+/* Writes a number, which is not negative, to `text`, an array of `size` bytes (32 are enough; a
+ * longer text is cut). It is rounded to six significant digits or, from 100000 on, to a whole
+ * number. Whole numbers have no fraction. Returns `text`. */
+const char *nuioa_report_number(double value, char *text, size_t size);
+
+/* Writes a rate, such as "100 Gb/s", in the same way; "-" if it is 0, which is unknown. */
+const char *nuioa_report_rate(uint32_t mbps, char *text, size_t size);
+
+/* Returns the end of the word for this many: "s", or "" for one. */
+const char *nuioa_report_plural(uint64_t count);
+
+#endif
