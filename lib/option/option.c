@@ -169,6 +169,10 @@ int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source so
         return nuioa_fail(err, -EINVAL, "%s%s: a value is missing (%s)", where, spelling,
                           option->values);
 
+    if (source == NUIOA_FROM_PLUGSTACK && is_main_switch(option) && strstr(value, "help"))
+        return nuioa_fail(err, -EINVAL, "%s%s: '%.40s': help is for srun --nuioa=help only", where,
+                          spelling, value);
+
     struct nuioa_error detail = { "" };
     int rc = option->set(option, options, value, &detail);
     if (rc)

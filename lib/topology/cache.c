@@ -169,12 +169,14 @@ static int check_key(const char *path, const struct key *key, const char *distan
     make_key(&want, distances);
     if (memcmp(key->magic, want.magic, sizeof(key->magic)))
         return nuioa_fail(err, -EINVAL, "%s: not a cache of nuioa's", path);
+    if (memcmp(key->host, want.host, sizeof(key->host)))
+        return nuioa_fail(err, -ESTALE, "%s: made on another host, %.*s, and this is %s", path,
+                          (int)sizeof(key->host), key->host, want.host);
     if (memcmp(key->boot_id, want.boot_id, sizeof(key->boot_id)))
         return nuioa_fail(err, -ESTALE, "%s: made before the last boot", path);
-    if (memcmp(key->host, want.host, sizeof(key->host)))
-        return nuioa_fail(err, -ESTALE, "%s: made on another host", path);
     if (key->fingerprint != want.fingerprint)
-        return nuioa_fail(err, -ESTALE, "%s: made with other devices or CPUs", path);
+        return nuioa_fail(err, -ESTALE, "%s: made with other devices, CPUs, or variables HWLOC_*",
+                          path);
     if (key->distances != want.distances)
         return nuioa_fail(err, -ESTALE, "%s: made with another distance file", path);
     return 0;

@@ -185,6 +185,40 @@ ln -sf /etc/passwd "$n1/doctor.cache"
 doctor node1
 finds "a symbolic link in its place" cache-refused 'doctor.cache'
 rm -f "$n1/doctor.cache"
+mkdir -m 777 "$n1/open"
+chmod 777 "$n1/open"
+plugin on cache=/run/node/open/doctor.cache
+doctor node1
+finds "a directory that anybody may write to" cache-directory \
+    '/run/node/open: others may write to it \(mode 777\)'
+no "... is not the cache's fault" cache-refused
+chmod 755 "$n1/open"
+in_node node1 nuioa cache --out /run/node/open/doctor.cache
+doctor node1
+no "what the remedy says helps" 'cache-[a-z]*'
+in_node node1 env HWLOC_XMLFILE=/run/node/topology.xml SLURM_CONF=/run/cluster/slurm.conf \
+    nuioa doctor --json >"$CLUSTER_DIR/home/doctor.json"
+is "another machine in the environment is no fault of the cache" \
+    "$(grep -oE '"id": "(cache-[a-z]*|hwloc-emulates)"' "$CLUSTER_DIR/home/doctor.json")" \
+    '"id": "hwloc-emulates"'
+
+# The sample for HealthCheckProgram drains a node for what is its own. Of its hardware nothing is
+# asked, and slurm.conf says TaskPlugin=task/none, which is a problem of all nodes.
+hardware=port-down,port-slow,pcie-narrow,nic-unlocated,nic-disagreement,numa-hidden
+sed "s!^drain=no!drain=yes!; s!^ignore=!&$hardware!; s!/usr/bin/nuioa!/run/stage&!" \
+    "$NUIOA_STAGE/usr/share/doc/nuioa/examples/nuioa-healthcheck" >"$n1/healthcheck"
+check_health() {
+    in_node node1 env SLURM_CONF=/run/cluster/slurm.conf sh /run/node/healthcheck
+    in_node ctl sinfo -h -n node1 -o '%T %E'
+}
+doctor node1
+finds "a fault of slurm.conf" task-plugin 'task/none'
+is "a fault that all nodes share drains none" "$(check_health)" "idle none"
+chmod 777 "$n1/open"
+like "a fault of this node alone drains it" "$(check_health)" \
+    '^drain(ed|ing)? nuioa: 1 problem, .*: cache-directory$'
+in_node ctl scontrol update NodeName=node1 State=RESUME
+rm -r "$n1/open" "$n1/healthcheck"
 
 plugin off
 finish

@@ -92,6 +92,31 @@ for id in $retired; do
     is "--ignore $id, which is no longer looked for" "$status|$out|$err" \
         "0|nuioa: healthy|nuioa: warning: --ignore: $id is no longer looked for; leave it out"
 done
+put etc/slurm/slurm.conf "$(cat "$node/etc/slurm/slurm.conf")
+TaskPlugin=task/none"
+put $verbs/state "1: DOWN"
+doctor
+is "a fault that all nodes share, and one of this node" "$found" \
+    "task-plugin cores-unconstrained port-down:mlx5_1"
+doctor --this-node
+is "--this-node: its own alone" "$status|$found" "1|port-down:mlx5_1"
+put $verbs/state "4: ACTIVE"
+run doctor --root "$node" --brief --this-node
+is "--this-node: a fault that all nodes share is none" "$status|$out" "0|nuioa: healthy"
+fresh
+
+# The environment of whoever calls: it must not change what this machine is.
+numas() { run doctor; sed -n '1s/.*, \([0-9]* NUMA node\).*/\1/p' "$work/out"; }
+wanted=$(numas)
+export HWLOC_XMLFILE=$machines/hagrid5.xml
+is "HWLOC_XMLFILE: this machine is looked at all the same" "$(numas)" "$wanted"
+run doctor --json
+is "HWLOC_XMLFILE: hwloc-emulates" "$status|$(json "d['findings'][0]['id']")" \
+    "1|hwloc-emulates"
+like "HWLOC_XMLFILE: explained" "$(json "d['findings'][0]['what']")" \
+    '^HWLOC_XMLFILE=.*hagrid5.xml in the environment makes hwloc describe another machine\.'
+healthy "HWLOC_XMLFILE: and files of another node are theirs"
+unset HWLOC_XMLFILE
 doctor
 is "JSON: what was looked at" \
     "$(json "*(d[k] for k in 'nuioa host role healthy slurm_conf plugstack_conf'.split())")" \
@@ -108,6 +133,16 @@ put etc/slurm/plugstack.conf.d/old.conf "optional nuioa.so"
 put etc/slurm/slurm.conf "$(cat "$node/etc/slurm/slurm.conf")
 PluginDir=/nowhere:/usr/lib/slurm"
 finds "two lines for it" plugin-twice 'nuioa.conf:1 loads the plugin, and .*old.conf:1'
+put $nuioa_conf "optional /usr/lib/slurm/nuiao.so nic=infiniband"
+finds "a name that is nearly right" plugin-missing:/usr/lib/slurm/nuiao.so \
+    'nuioa.conf:1 names /usr/lib/slurm/nuiao.so, which is not there; did you mean nuioa.so\?'
+put $nuioa_conf "optional libnuioa.so"
+finds "a name with more beside it" plugin-missing:libnuioa.so 'did you mean nuioa.so\?'
+put $nuioa_conf "optional /usr/lib/slurm/nuida.so"
+put usr/lib/slurm/nuida.so ""
+finds "a plugin that has nearly that name" plugin-absent 'plugstack.conf has no line'
+put $nuioa_conf "optional auks.so"
+finds "a plugin of another name that is not there" plugin-absent 'plugstack.conf has no line'
 rm "$node/usr/lib/slurm/nuioa.so"
 finds "no file" plugin-missing:/usr/lib/slurm/nuioa.so 'which is not there'
 # A name without directory: Slurm looks only where its own plugins are.
@@ -130,6 +165,8 @@ finds "required" plugin-required 'nuioa.conf:1 says'
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so policy=fast nick=eth0"
 finds "wrong arguments" "plugin-argument plugin-argument" \
     "nuioa.conf:1: plugstack.conf: policy: 'fast' is not .*nick: no such option; did you mean nic"
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so default=help"
+finds "a help that nobody reads" plugin-argument "default: 'help': help is for srun --nuioa=help"
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so topology=/etc/node.xml"
 finds "emulation" plugin-emulates 'topology=/etc/node.xml'
 truncate -s 5M "$node/etc/slurm/slurm.conf"
@@ -408,7 +445,8 @@ is "files that include each other: an end" "$status" 1
 # --- nothing is forgotten -------------------------------------------------------------------------
 
 top=$here/../..
-kinds=$(sed -n 's/^    { "\([a-z-]*\)", DOCTOR_\(.*\),$/\1 \L\2/p' "$top/tools/doctor/kinds.c")
+kinds=$(sed -n 's/^    { "\([a-z-]*\)", DOCTOR_\([A-Z]*\), DOCTOR_[A-Z]*,$/\1 \L\2/p' \
+    "$top/tools/doctor/kinds.c")
 is "the manual lists all findings" "$kinds" \
     "$(sed -n 's/\\-/-/g; s/^\([a-z-]*\)\t\([a-z]*\)\tT{$/\1 \2/p' "$top/man/nuioa.1.in")"
 is "a test provokes each" "" "$(while read -r kind _; do

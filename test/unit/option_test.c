@@ -212,6 +212,9 @@ static void test_doors(void **state)
            "--nuioa-policy: '' is not one of bandwidth, latency, cpu");
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "policy", NULL,
            "--nuioa-policy: a value is missing (bandwidth|latency|cpu)");
+    refuse(NUIOA_FROM_PLUGSTACK, -EINVAL, "default", "on,help",
+           "plugstack.conf: default: 'on,help': help is for srun --nuioa=help only");
+    assert_int_equal(options.mode, NUIOA_EXPORT);
     refuse(NUIOA_FROM_PLUGSTACK, -EINVAL, "steps", "here",
            "plugstack.conf: steps: 'here' is neither off nor an absolute path");
 }

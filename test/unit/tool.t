@@ -397,6 +397,16 @@ if [ "$(stat -c %a "$work")" = 700 ]; then
     answers "cache --show --json" cache --show --json --out "$work/cache"
     is "cache --show --json: this machine" "$(json "d['host']")" "$(uname -n)"
     answers "plan --cache" plan --tasks 1 --cache "$work/cache"
+    # of another host, and so of another boot: the key begins with 8 bytes, boot id, host
+    python3 - "$work/cache" "$work/foreign" <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[8:48] = b"another boot".ljust(40, b"\0")
+data[48:112] = b"elsewhere".ljust(64, b"\0")
+open(sys.argv[2], "wb").write(data)
+END
+    unanswered "$work/foreign: made on another host, elsewhere, and this is $(uname -n)" \
+        cache --show --out "$work/foreign"
     echo x >>"$work/cache"
     unanswered "" cache --show --out "$work/cache"
 fi

@@ -28,7 +28,8 @@
 #include "util/sysfs.h"
 
 static const char usage[] =
-    "usage: nuioa doctor [--json | --brief] [--ignore LIST] [--as compute|login] [--root DIR]\n"
+    "usage: nuioa doctor [--json | --brief] [--ignore LIST] [--this-node] [--as compute|login]\n"
+    "                    [--root DIR]\n"
     "\n"
     "nuioa doctor finds what on this node keeps ranks from their NIC. It looks at the plugin and\n"
     "its line in plugstack.conf, Slurm's settings, MUNGE, PMIx, NICs and their links, distances\n"
@@ -38,6 +39,7 @@ static const char usage[] =
     "  --json         print JSON, for programs\n"
     "  --brief        print one line, for monitoring\n"
     "  --ignore LIST  leave out findings that are known: port-down:eth1,pmix-plugin\n"
+    "  --this-node    leave out what may be so on other nodes: Slurm's files, what is installed\n"
     "  --as ROLE      check as on a compute node or a login node; default: what this node is\n"
     "  --root DIR     look at files of another node (its sys, proc, etc), not at this one\n"
     "\n"
@@ -119,6 +121,20 @@ static void read_options(struct doctor *d)
     nuioa_options_finish(&d->options);
 }
 
+/* hwloc would describe another machine, and the cache would seem to be one of other devices. */
+static void leave_emulation(struct doctor *d)
+{
+    static const char *const names[] = { "HWLOC_XMLFILE", "HWLOC_SYNTHETIC", "HWLOC_FSROOT" };
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value && doctor_is_live(d))
+            doctor_report(d, "hwloc-emulates", names[i],
+                          "%s=%s in the environment makes hwloc describe another machine.",
+                          names[i], value);
+        unsetenv(names[i]);
+    }
+}
+
 /* The deadline for hwloc, which may take seconds, or hang. It is longer than that of a launch,
  * because being slow is no fault on a node whose CPUs are all busy. */
 #define DISCOVERY_MS 10000
@@ -157,7 +173,7 @@ static int status_of(const struct doctor *d)
     return TOOL_DONE;
 }
 
-static int diagnose(const char *root, const char *role, const char *ignore,
+static int diagnose(const char *root, const char *role, const char *ignore, bool this_node,
                     int (*print)(const struct doctor *d, int status))
 {
     struct doctor *d = calloc(1, sizeof(*d));
@@ -170,6 +186,7 @@ static int diagnose(const char *root, const char *role, const char *ignore,
     if (d) {
         d->root = strcmp(real, "/") ? real : "";
         d->ignore = ignore ? ignore : "";
+        d->this_node = this_node;
         d->top = open(*real ? real : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
     if (!d || d->top < 0) {
@@ -181,6 +198,7 @@ static int diagnose(const char *root, const char *role, const char *ignore,
     doctor_stack_read(&d->stack, &d->slurm, d->top, d->root);
     read_options(d);
     d->role = role_of(d, role);
+    leave_emulation(d);
     look_at_hardware(d);
     examine(d);
     int status = print(d, status_of(d));
@@ -213,11 +231,11 @@ static int check_ignore(const char *command, const char *list)
 int tool_doctor(int argc, char **argv)
 {
     const char *root = NULL, *role = NULL, *ignore = NULL;
-    bool json = false, brief = false, help = false;
+    bool json = false, brief = false, this_node = false, help = false;
     const struct tool_option options[] = {
-        { "root", &root, NULL }, { "as", &role, NULL },     { "ignore", &ignore, NULL },
-        { "json", NULL, &json }, { "brief", NULL, &brief }, { "help", NULL, &help },
-        { NULL, NULL, NULL },
+        { "root", &root, NULL },           { "as", &role, NULL },     { "ignore", &ignore, NULL },
+        { "json", NULL, &json },           { "brief", NULL, &brief }, { "help", NULL, &help },
+        { "this-node", NULL, &this_node }, { NULL, NULL, NULL },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc)
@@ -230,7 +248,7 @@ int tool_doctor(int argc, char **argv)
         return tool_usage(argv[0], "--as: '%.40s' is not one of compute, login", role);
     if (check_ignore(argv[0], ignore))
         return TOOL_USAGE;
-    return diagnose(root, role, ignore,
+    return diagnose(root, role, ignore, this_node,
                     json    ? doctor_print_json
                     : brief ? doctor_print_line
                             : doctor_print_text);

@@ -52,6 +52,7 @@ struct doctor {
     struct nuioa_error node_error;
     char pmix[96];          /* version of the PMIx that Slurm loads; "" if none or not checked */
     const char *ignore;     /* list of ID and ID:SUBJECT, with commas */
+    bool this_node;         /* findings of the scope DOCTOR_NODE only */
     unsigned check_count;   /* checks that ran */
     unsigned count;         /* findings in the array */
     unsigned ignored, lost; /* findings that the user ignores; that had no room */

@@ -27,6 +27,8 @@ void doctor_report(struct doctor *d, const char *id, const char *subject, const 
 {
     va_list args;
     const struct doctor_kind *kind = doctor_kind_find(id);
+    if (kind && d->this_node && kind->scope != DOCTOR_NODE)
+        return;
     if (is_ignored(d->ignore, id, subject)) {
         d->ignored++;
         return;

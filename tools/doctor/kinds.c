@@ -10,156 +10,165 @@
 /* clang-format off */
 const struct doctor_kind doctor_kinds[] = {
     /* --- the plugin --- */
-    { "plugin-absent", DOCTOR_PROBLEM,
+    { "plugin-absent", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "srun does not know --nuioa where the line is missing on the login node, and nothing is "
       "placed where it is missing on the compute node.",
       "Copy plugstack.conf.d/nuioa.conf of the samples and include it, on login and compute "
       "nodes." },
-    { "plugin-missing", DOCTOR_PROBLEM,
+    { "plugin-missing", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "Slurm leaves a plugin out that it cannot open; with \"required\" no job starts.",
-      "Install nuioa on this node, or correct the path." },
-    { "plugin-unloadable", DOCTOR_PROBLEM,
+      "Install nuioa on this node, or correct the line." },
+    { "plugin-unloadable", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "Slurm leaves it out, starts no job where the line says \"required\", or loses jobs when it "
       "calls what is missing.",
       "Build nuioa anew with this Slurm's headers; a plugin belongs to one version of Slurm." },
-    { "plugin-twice", DOCTOR_PROBLEM,
+    { "plugin-twice", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "Every option is registered twice, and every rank is placed twice.",
       "Remove one of the lines; includes with * may also find a copy such as nuioa.conf.bak." },
-    { "plugin-required", DOCTOR_ADVICE,
+    { "plugin-required", DOCTOR_ADVICE, DOCTOR_SHARED,
       "A node on which the plugin cannot be loaded then refuses all jobs.",
       "Write \"optional\"." },
-    { "plugin-argument", DOCTOR_PROBLEM,
+    { "plugin-argument", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "The argument is left out, and its built-in default holds.",
       "Correct the line in plugstack.conf; nuioa-spank(8) lists the arguments." },
-    { "plugin-emulates", DOCTOR_PROBLEM,
+    { "plugin-emulates", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "The plugin describes another machine than this one, and binds nothing.",
       "Remove topology= from plugstack.conf; it is for tests." },
-    { "slurm-unread", DOCTOR_UNKNOWN,
+    { "hwloc-emulates", DOCTOR_PROBLEM, DOCTOR_SHARED,
+      "Programs that begin with this environment take that machine for theirs, and ranks inherit "
+      "it. All else that is said here is about this node.",
+      "Unset the variable; it is for tests." },
+    { "slurm-unread", DOCTOR_UNKNOWN, DOCTOR_SHARED,
       "The plugin's line and Slurm's settings were not looked at.",
       "Set SLURM_CONF, if there is Slurm here." },
 
     /* --- Slurm --- */
-    { "task-plugin", DOCTOR_PROBLEM,
+    { "task-plugin", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "All ranks of a node then have the same CPUs, and nuioa moves no ranks whose CPUs are the "
       "same.",
       "TaskPlugin=task/affinity,task/cgroup in slurm.conf." },
-    { "task-affinity", DOCTOR_ADVICE,
+    { "task-affinity", DOCTOR_ADVICE, DOCTOR_SHARED,
       "Old versions of Slurm bind twice then, newer ones refuse the word.",
       "Remove TaskAffinity from cgroup.conf and have task/affinity in TaskPlugin." },
-    { "cores-unconstrained", DOCTOR_ADVICE,
+    { "cores-unconstrained", DOCTOR_ADVICE, DOCTOR_SHARED,
       "Processes of other jobs may run on the cores beside the NIC that a rank was given.",
       "TaskPlugin=task/affinity,task/cgroup in slurm.conf and ConstrainCores=yes in cgroup.conf." },
-    { "cpu-bind-default", DOCTOR_ADVICE,
+    { "cpu-bind-default", DOCTOR_ADVICE, DOCTOR_SHARED,
       "Ranks share wide sets of CPUs unless a job says otherwise, and nuioa moves no ranks whose "
       "CPUs are the same.",
       "Make cores the default: CpuBind=core, or TaskPluginParam=Cores." },
-    { "core-distribution", DOCTOR_ADVICE,
+    { "core-distribution", DOCTOR_ADVICE, DOCTOR_SHARED,
       "Without CR_CORE_DEFAULT_DIST_BLOCK a job that gets part of a node gets cores of all "
       "sockets, half of them far from any NIC.",
       "SelectTypeParameters=CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK, or the sample "
       "cli_filter.lua." },
 
     /* --- what the plugin needs --- */
-    { "munge-missing", DOCTOR_PROBLEM,
+    { "munge-missing", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "Slurm's messages, or with auth=munge those of nodes to srun, are signed with this library.",
       "Install libmunge (Debian: libmunge2), or have auth=key in plugstack.conf where Slurm's "
       "AuthType is another." },
-    { "munge-unreachable", DOCTOR_PROBLEM,
+    { "munge-unreachable", DOCTOR_PROBLEM, DOCTOR_NODE,
       "Slurm's own messages are signed by it, and so are, with auth=munge, those of nodes to "
       "srun: no "
       "job-wide report, no table of leaders.",
       "Start munged, look at its log; munge_socket= in plugstack.conf if its socket is "
       "elsewhere." },
-    { "pmix-plugin", DOCTOR_ADVICE,
+    { "pmix-plugin", DOCTOR_ADVICE, DOCTOR_SHARED,
       "Under srun there is no --mpi=pmix, so MPI learns leaders and NICs from the environment "
       "only.",
       "Install Slurm's PMIx plugin, if MPI here is to use it." },
-    { "pmix-library", DOCTOR_PROBLEM,
+    { "pmix-library", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "Slurm's PMIx plugin opens that name at each launch: srun --mpi=pmix fails.",
       "Install it; Debian has the name in libpmix-dev." },
-    { "pmix-unable", DOCTOR_ADVICE,
+    { "pmix-unable", DOCTOR_ADVICE, DOCTOR_SHARED,
       "Keys cannot be published without it, the environment remains.",
       "PMIx 4.2 to 6.1 are known to work." },
-    { "pmix-log", DOCTOR_PROBLEM,
+    { "pmix-log", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "With this version any rank that calls PMIx_Log for stderr kills its slurmstepd, and srun "
       "hangs: an error of PMIx, with and without nuioa.",
       "Build Slurm with PMIx 5.0, or with a release after 6.1.1rc2." },
-    { "pmix-topology", DOCTOR_ADVICE,
+    { "pmix-topology", DOCTOR_ADVICE, DOCTOR_SHARED,
       "Each rank finds out about the node's hardware by itself when MPI starts; on large nodes "
       "that takes long.",
       "PMIxShareServerTopology=true in mpi.conf: ranks get the description that slurmstepd has." },
-    { "cache-missing", DOCTOR_ADVICE,
+    { "cache-missing", DOCTOR_ADVICE, DOCTOR_NODE,
       "The next launch finds out about the hardware by itself, which takes up to seconds on large "
       "nodes.",
       "Run \"nuioa cache\" at boot, before slurmd: nuioa-cache.service does." },
-    { "cache-stale", DOCTOR_ADVICE,
+    { "cache-stale", DOCTOR_ADVICE, DOCTOR_NODE,
       "It is not used, and the next launch finds out about the hardware by itself.",
       "Run \"nuioa cache\", after the fabric's services at boot." },
-    { "cache-refused", DOCTOR_PROBLEM,
+    { "cache-refused", DOCTOR_PROBLEM, DOCTOR_NODE,
       "The plugin reads as root only what nobody else could have written: each launch finds out "
       "about the hardware by itself, and warns.",
       "Remove it, and run \"nuioa cache\" as root." },
-    { "distances-refused", DOCTOR_PROBLEM,
+    { "cache-directory", DOCTOR_PROBLEM, DOCTOR_NODE,
+      "Others could put a cache of theirs there, so the plugin reads none: each launch finds out "
+      "about the hardware by itself, and warns.",
+      "chown root and chmod go-w what is named above, then run \"nuioa cache\" as root." },
+    { "distances-refused", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "The distances that the site measured are not used, and the firmware's are.",
-      "Correct the file, or let \"nuioa probe --out\" write it anew; root must own it." },
-    { "distances-foreign", DOCTOR_PROBLEM,
+      "Correct what is named above. Root must own the file and its directories, and nobody else "
+      "may write to them; \"nuioa probe --out\" writes the file anew." },
+    { "distances-foreign", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "The file was made for other nodes than this one: the firmware's distances are used here.",
       "Run \"nuioa probe\" on a node of this kind and add its section to the file." },
-    { "discovery-failed", DOCTOR_PROBLEM,
+    { "discovery-failed", DOCTOR_PROBLEM, DOCTOR_NODE,
       "The plugin finds out no more, and jobs start unplaced. NICs and NUMA nodes were not "
       "checked.",
       "\"nuioa topo\" says more; \"lstopo\" without nuioa shows whether it is hwloc." },
 
     /* --- NICs --- */
-    { "nic-unlocated", DOCTOR_PROBLEM,
+    { "nic-unlocated", DOCTOR_PROBLEM, DOCTOR_NODE,
       "No rank can be placed near it, and it is not chosen for its place.",
       "A newer BIOS, which says where each host bridge is (_PXM); until then HWLOC_PCI_LOCALITY." },
-    { "nic-disagreement", DOCTOR_PROBLEM,
+    { "nic-disagreement", DOCTOR_PROBLEM, DOCTOR_NODE,
       "Ranks are placed by the host bridge, as hwloc says; programs that read numa_node go "
       "elsewhere. One of the two is wrong.",
       "Measure from both nodes (numactl --cpunodebind); HWLOC_PCI_LOCALITY or numa_node correct "
       "it." },
-    { "port-down", DOCTOR_PROBLEM,
+    { "port-down", DOCTOR_PROBLEM, DOCTOR_NODE,
       "Its traffic goes through another port, or over a slower network.",
       "Look at cable, switch port and subnet manager; take the NIC out of use if that is "
       "intended." },
-    { "port-idle", DOCTOR_ADVICE,
+    { "port-idle", DOCTOR_ADVICE, DOCTOR_NODE,
       "Cards with two ports often have one cable; if this one had one, it is lost.",
       "Look at the cable, or --ignore port-idle." },
-    { "port-slow", DOCTOR_PROBLEM,
+    { "port-slow", DOCTOR_PROBLEM, DOCTOR_NODE,
       "One slow link slows down every job that uses this node, collectives first.",
       "Replace cable or transceiver; look at the switch port." },
-    { "port-below-card", DOCTOR_ADVICE,
+    { "port-below-card", DOCTOR_ADVICE, DOCTOR_NODE,
       "The card could do more; the switch, the cable or a setting decides.",
       "Look at the other end (ethtool), if more was bought." },
-    { "pcie-narrow", DOCTOR_PROBLEM,
+    { "pcie-narrow", DOCTOR_PROBLEM, DOCTOR_NODE,
       "The card cannot bring its network's rate into memory.",
       "Reseat the card, or move it to a slot with all lanes; look at the slot in the BIOS." },
-    { "pcie-reduced", DOCTOR_ADVICE,
+    { "pcie-reduced", DOCTOR_ADVICE, DOCTOR_NODE,
       "It suffices for the network's rate as it is now.",
       "Reseat the card, or move it to another slot, when there is an occasion." },
 
     /* --- NUMA nodes --- */
-    { "numa-hidden", DOCTOR_PROBLEM,
+    { "numa-hidden", DOCTOR_PROBLEM, DOCTOR_NODE,
       "Where memory and NICs are cannot be known: nothing can be placed.",
       "Switch off node interleaving in the BIOS, or numa=off on the kernel's command line." },
-    { "slit-flat", DOCTOR_ADVICE,
+    { "slit-flat", DOCTOR_ADVICE, DOCTOR_NODE,
       "Beyond same and other, NUMA distances are unknown, and ranks that cannot be beside the NIC "
       "are placed without regard to them.",
       "\"nuioa probe --out FILE\" measures them; distances=FILE in plugstack.conf." },
-    { "slit-refused", DOCTOR_ADVICE,
+    { "slit-refused", DOCTOR_ADVICE, DOCTOR_NODE,
       "Distances are taken from what shares a package.",
       "\"nuioa probe --out FILE\" measures them; distances=FILE in plugstack.conf." },
 
     /* --- MPI --- */
-    { "mpi-ethernet", DOCTOR_PROBLEM,
+    { "mpi-ethernet", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "Messages go through the kernel's TCP although a faster network is there.",
       "Remove the setting." },
-    { "mpi-device", DOCTOR_PROBLEM,
+    { "mpi-device", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "MPI is told to use a device that is not here: it fails, or falls back to another network.",
       "Remove the setting, or correct the name." },
 
-    { NULL, DOCTOR_UNKNOWN, NULL, NULL },
+    { NULL, DOCTOR_UNKNOWN, DOCTOR_SHARED, NULL, NULL },
 };
 /* clang-format on */
 

@@ -11,10 +11,18 @@ enum doctor_severity {
     DOCTOR_PROBLEM, /* something does not work, or costs much */
 };
 
+/* Whose fault it is. A node is not to be drained for what other nodes may share with it, because
+ * they would be drained too. */
+enum doctor_scope {
+    DOCTOR_SHARED, /* what files of Slurm, MPI and the site say; what is installed */
+    DOCTOR_NODE,   /* this node's hardware, its munged, its cache */
+};
+
 /* A kind of finding. All texts are constants. */
 struct doctor_kind {
     const char *id; /* such as "port-down": stable, for --ignore */
     enum doctor_severity severity;
+    enum doctor_scope scope;
     const char *why;    /* why it matters */
     const char *remedy; /* what to do */
 };

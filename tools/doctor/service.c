@@ -75,6 +75,16 @@ void doctor_check_loading(struct doctor *d)
 
 /* --- the cache -------------------------------------------------------------------------------- */
 
+/* Returns true if it is not the cache that others may change, but a directory above it. */
+static bool is_directory_open(const char *path)
+{
+    const char *name;
+    int directory = nuioa_secure_parent(path, &name, NULL);
+    if (directory >= 0)
+        close(directory);
+    return directory == -EPERM;
+}
+
 void doctor_check_cache(struct doctor *d)
 {
     char path[4096];
@@ -95,7 +105,8 @@ void doctor_check_cache(struct doctor *d)
     else if (rc == -ESTALE)
         doctor_report(d, "cache-stale", "", "%s.", err.text);
     else
-        doctor_report(d, "cache-refused", "", "%s.", *err.text ? err.text : strerror(-rc));
+        doctor_report(d, is_directory_open(path) ? "cache-directory" : "cache-refused", "", "%s.",
+                      *err.text ? err.text : strerror(-rc));
 }
 
 /* --- the site's distances --------------------------------------------------------------------- */

@@ -21,6 +21,48 @@ static bool is_ours(const struct doctor_plug *plug)
     return !strcmp(slash ? slash + 1 : plug->path, PLUGIN);
 }
 
+/* Returns true if the file's name is the plugin's but for two letters that stand together, or has
+ * more beside "nuioa". */
+static bool is_nearly_ours(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *own = PLUGIN;
+    size_t length = strlen(name), wanted = strlen(own), start = 0, end = 0;
+    while (name[start] && name[start] == own[start])
+        start++;
+    while (end < length - start && end < wanted - start &&
+           name[length - 1 - end] == own[wanted - 1 - end])
+        end++;
+    return (length - start - end <= 2 && wanted - start - end <= 2) || strstr(name, "nuioa");
+}
+
+/* Looks for a line that was to load the plugin and names a file that is not there. Returns it, or
+ * NULL. */
+static const struct doctor_plug *misspelt(const struct doctor *d)
+{
+    char path[4096];
+    for (unsigned i = 0; i < d->stack.count; i++) {
+        const struct doctor_plug *plug = &d->stack.plugs[i];
+        if (is_nearly_ours(plug->path) &&
+            !doctor_conf_spank(&d->slurm, d->top, d->root, plug->path, path, sizeof(path)))
+            return plug;
+    }
+    return NULL;
+}
+
+static void report_absent(struct doctor *d)
+{
+    const struct doctor_plug *plug = misspelt(d);
+    if (plug)
+        doctor_report(d, "plugin-missing", plug->path,
+                      "%s names %s, which is not there; did you mean %s?", plug->where, plug->path,
+                      PLUGIN);
+    else if (d->stack.found)
+        doctor_report(d, "plugin-absent", "", "%s has no line for %s.", d->stack.path, PLUGIN);
+    else
+        doctor_report(d, "plugin-absent", "", "%s, which would name %s, cannot be read.",
+                      d->stack.path, PLUGIN);
+}
+
 void doctor_check_plugin(struct doctor *d)
 {
     const struct doctor_plug *first = NULL;
@@ -50,11 +92,8 @@ void doctor_check_plugin(struct doctor *d)
         if (plug->required)
             doctor_report(d, "plugin-required", "", "%s says \"required\".", plug->where);
     }
-    if (!first && d->stack.found)
-        doctor_report(d, "plugin-absent", "", "%s has no line for %s.", d->stack.path, PLUGIN);
-    else if (!first)
-        doctor_report(d, "plugin-absent", "", "%s, which would name %s, cannot be read.",
-                      d->stack.path, PLUGIN);
+    if (!first)
+        report_absent(d);
 }
 
 /* Arguments are read as spank/common/option_sources.c does; the first line of several counts. */
