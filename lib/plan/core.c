@@ -1,7 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/core.h"
 
+#include <errno.h>
 #include <stdlib.h>
+
+uint32_t nuioa_core_count(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
+{
+    uint32_t cores = 0, last = UINT32_MAX;
+    int left = hwloc_bitmap_weight(cpus);
+    for (uint32_t i = 0; left && i < node->pu_count; i++) {
+        if (!hwloc_bitmap_isset(cpus, node->pus[i].os_index))
+            continue;
+        cores += node->pus[i].core != last;
+        last = node->pus[i].core;
+        left--;
+    }
+    return cores;
+}
+
+/* Returns one more than the index of the last PU of the core that begins with node->pus[first]. */
+static uint32_t core_end(const struct nuioa_node *node, uint32_t first)
+{
+    uint32_t end = first;
+    while (end < node->pu_count && node->pus[end].core == node->pus[first].core)
+        end++;
+    return end;
+}
+
+int nuioa_cores_whole(const struct nuioa_node *node, hwloc_const_bitmap_t cpus,
+                      hwloc_bitmap_t whole)
+{
+    int rc = 0;
+    hwloc_bitmap_zero(whole);
+    for (uint32_t i = 0, end; i < node->pu_count; i = end) {
+        bool any = false;
+        end = core_end(node, i);
+        for (uint32_t k = i; !any && k < end; k++)
+            any = hwloc_bitmap_isset(cpus, node->pus[k].os_index);
+        for (uint32_t k = i; any && rc == 0 && k < end; k++)
+            rc = hwloc_bitmap_set(whole, node->pus[k].os_index) < 0 ? -ENOMEM : 0;
+    }
+    return rc;
+}
 
 static int nearer_core(const void *a, const void *b)
 {
@@ -38,9 +78,7 @@ struct nuioa_core *nuioa_cores_list(const struct nuioa_node *node, const struct 
         struct nuioa_core core = {
             .index = pu->core, .first = i, .package = pu->package, .numa = pu->numa
         };
-        for (end = i; end < node->pu_count && node->pus[end].core == core.index; end++)
-            ;
-        core.end = end;
+        core.end = end = core_end(node, i);
         hwloc_bitmap_zero(own);
         core.pus = nuioa_core_take(node, &core, allowed, UINT32_MAX, own);
         core.level = nuioa_rails_nearest(rails, own);

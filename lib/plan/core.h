@@ -4,7 +4,16 @@
 
 #include "plan/rail.h"
 
-/* The cores that new slots are made of. Private to the library. */
+/* Cores of a node, and those that new slots are made of. The PUs of a core follow one another in
+ * node->pus. Private to the library. */
+
+/* Returns how many cores have a PU in `cpus` (OS indexes). */
+uint32_t nuioa_core_count(const struct nuioa_node *node, hwloc_const_bitmap_t cpus);
+
+/* Sets `whole`, the caller's bitmap, to all PUs of the cores that have a PU in `cpus`; both are OS
+ * indexes. Returns 0 or -ENOMEM. */
+int nuioa_cores_whole(const struct nuioa_node *node, hwloc_const_bitmap_t cpus,
+                      hwloc_bitmap_t whole);
 
 /* A core of which some PUs may be used. */
 struct nuioa_core {

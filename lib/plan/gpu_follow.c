@@ -10,6 +10,7 @@
 #include "plan/slot_pack.h"
 #include "plan/spare.h"
 #include "plan/transportation.h"
+#include "util/arena.h"
 
 /* Slots of one place are equal for every task: they have the same kind and the same NUMA nodes. */
 struct follow {
@@ -23,18 +24,8 @@ struct follow {
     uint32_t *level;    /* [n * places]: of a place from the task's GPUs; NUIOA_NO_LEVEL: not his */
     double *price;      /* [n * places]: of reaching the task's NIC from a place */
     int64_t *cost;      /* [n * places]: as the transportation problem needs it */
+    struct nuioa_arena arena; /* of these arrays */
 };
-
-static void follow_free(struct follow *f)
-{
-    free(f->start);
-    free(f->place);
-    free(f->sample);
-    free(f->room);
-    free(f->level);
-    free(f->price);
-    free(f->cost);
-}
 
 /* Numbers the places. Returns 0 or -ENOMEM. */
 static int find_places(struct follow *f, const struct nuioa_node *node)
@@ -68,17 +59,18 @@ static int find_places(struct follow *f, const struct nuioa_node *node)
 
 static int follow_alloc(struct follow *f)
 {
-    f->start = calloc(f->n, sizeof(*f->start));
-    f->place = calloc(f->n, sizeof(*f->place));
-    f->sample = calloc(f->n, sizeof(*f->sample));
-    f->room = calloc(f->n, sizeof(*f->room));
-    if (!f->start || !f->place || !f->sample || !f->room || find_places(f, f->p->request->node) < 0)
+    struct nuioa_arena *arena = &f->arena;
+    f->start = nuioa_arena_take(arena, f->n, sizeof(*f->start));
+    f->place = nuioa_arena_take(arena, f->n, sizeof(*f->place));
+    f->sample = nuioa_arena_take(arena, f->n, sizeof(*f->sample));
+    f->room = nuioa_arena_take(arena, f->n, sizeof(*f->room));
+    if (arena->failed || find_places(f, f->p->request->node) < 0)
         return -ENOMEM;
     size_t cells = (size_t)f->n * f->places;
-    f->level = calloc(cells, sizeof(*f->level));
-    f->price = calloc(cells, sizeof(*f->price));
-    f->cost = calloc(cells, sizeof(*f->cost));
-    return f->level && f->price && f->cost ? 0 : -ENOMEM;
+    f->level = nuioa_arena_take(arena, cells, sizeof(*f->level));
+    f->price = nuioa_arena_take(arena, cells, sizeof(*f->price));
+    f->cost = nuioa_arena_take(arena, cells, sizeof(*f->cost));
+    return arena->failed ? -ENOMEM : 0;
 }
 
 /* Computes levels and prices. Returns the highest level that a task may have. */
@@ -224,7 +216,7 @@ int nuioa_gpu_follow(struct planner *p, struct nuioa_slots *slots)
         rc = choose_slots(&f);
     if (rc == 0)
         rc = group_tasks(&f);
-    follow_free(&f);
+    nuioa_arena_free(&f.arena);
     return rc;
 }
 

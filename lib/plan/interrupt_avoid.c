@@ -85,7 +85,7 @@ static void exchange(hwloc_bitmap_t cpus, hwloc_const_bitmap_t own, struct core 
 static int avoid_one(struct cores *cores, hwloc_bitmap_t cpus, struct nuioa_avoided *avoided)
 {
     hwloc_bitmap_t own = hwloc_bitmap_alloc();
-    bool disturbed = false, moved = false, left = false;
+    bool disturbed = false, moved = false;
     if (!own)
         return -ENOMEM;
     for (uint32_t i = 0; i < cores->count; i++) {
@@ -98,11 +98,9 @@ static int avoid_one(struct cores *cores, hwloc_bitmap_t cpus, struct nuioa_avoi
         if (to)
             exchange(cpus, own, to);
         moved |= to != NULL;
-        left |= to == NULL;
     }
     avoided->disturbed += disturbed;
     avoided->moved += moved;
-    avoided->left += left;
     hwloc_bitmap_free(own);
     return 0;
 }

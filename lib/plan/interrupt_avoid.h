@@ -15,7 +15,6 @@
 struct nuioa_avoided {
     uint32_t disturbed; /* ranks that had cores that serve interrupts */
     uint32_t moved;     /* disturbed ranks that gave up such a core */
-    uint32_t left;      /* ranks that still have one, for want of a spare core */
 };
 
 /* Changes slots->cpus, which must be the masks that Slurm gave (nuioa_slots_keep), and sets

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "plan/core.h"
 #include "plan/leader.h"
 #include "plan/rail_assign.h"
 
@@ -151,24 +152,24 @@ static void measure_place(const struct planner *p, const struct nuioa_assignment
     core->tie = !hwloc_bitmap_isincluded(core->cpus, p->request->node->nics[assignment->nic].cpus);
 }
 
-/* Lists the cores of an assignment, in the order of the machine: cores[pu_count]. Returns 0 or
- * -ENOMEM. */
+/* Lists the cores of an assignment, in the order of the machine: cores[count], which are all that
+ * it has. Returns 0 or -ENOMEM. */
 static int list_cores(const struct nuioa_node *node, const struct nuioa_assignment *assignment,
-                      struct omp_place *cores, uint32_t *count)
+                      struct omp_place *cores, uint32_t count)
 {
-    uint32_t last = UINT32_MAX;
-    *count = 0;
+    uint32_t at = 0, last = UINT32_MAX;
     for (uint32_t i = 0; i < node->pu_count; i++) {
         const struct nuioa_pu *pu = &node->pus[i];
         if (!hwloc_bitmap_isset(assignment->cpus, pu->os_index))
             continue;
-        if (!*count || pu->core != last) {
-            cores[*count] = (struct omp_place){ hwloc_bitmap_alloc(), 0, 0, *count };
-            if (!cores[(*count)++].cpus)
-                return -ENOMEM;
-        }
+        at += last != UINT32_MAX && pu->core != last;
         last = pu->core;
-        hwloc_bitmap_set(cores[*count - 1].cpus, pu->os_index);
+        if (at >= count)
+            break;
+        cores[at].order = at;
+        if (!cores[at].cpus && !(cores[at].cpus = hwloc_bitmap_alloc()))
+            return -ENOMEM;
+        hwloc_bitmap_set(cores[at].cpus, pu->os_index);
     }
     return 0;
 }
@@ -211,24 +212,21 @@ static bool places_wanted(const struct planner *p, const struct nuioa_assignment
 static int list_places(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_node *node = p->request->node;
-    uint32_t count = 0;
+    const uint32_t count = nuioa_core_count(node, assignment->cpus);
     nuioa_assignment_drop_places(assignment);
-    if (!places_wanted(p, assignment))
+    if (count < 2 || !places_wanted(p, assignment))
         return 0;
-    struct omp_place *cores = calloc(node->pu_count + 1, sizeof(*cores));
-    if (!cores)
-        return -ENOMEM;
-    int rc = list_cores(node, assignment, cores, &count);
-    if (rc == 0 && count > 1) {
-        for (uint32_t i = 0; i < count; i++)
-            measure_place(p, assignment, &cores[i]);
+    struct omp_place *cores = calloc(count, sizeof(*cores));
+    assignment->places = calloc(count, sizeof(*assignment->places));
+    int rc = cores && assignment->places ? list_cores(node, assignment, cores, count) : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        measure_place(p, assignment, &cores[i]);
+    if (rc == 0) {
         qsort(cores, count, sizeof(*cores), nearer_place);
         advise_on_threads(p, assignment, cores, count);
-        assignment->places = malloc(count * sizeof(*assignment->places));
-        rc = assignment->places ? 0 : -ENOMEM;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (assignment->places)
+    for (uint32_t i = 0; cores && i < count; i++) {
+        if (rc == 0)
             assignment->places[assignment->place_count++] = cores[i].cpus;
         else
             hwloc_bitmap_free(cores[i].cpus);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plan/spare.h"
+#include "util/arena.h"
 
 struct blocks {
     uint32_t count;
@@ -16,24 +17,15 @@ struct blocks {
     uint32_t *kind;     /* [count]: equal for blocks that can change places */
 };
 
-static void blocks_free(struct blocks *b)
-{
-    free(b->of);
-    free(b->position);
-    free(b->size);
-    free(b->first);
-    free(b->kind);
-}
-
-static int blocks_alloc(struct blocks *b, uint32_t tasks)
+static int blocks_alloc(struct blocks *b, uint32_t tasks, struct nuioa_arena *arena)
 {
     *b = (struct blocks){ 0 };
-    b->of = calloc(tasks, sizeof(*b->of));
-    b->position = calloc(tasks, sizeof(*b->position));
-    b->size = calloc(tasks, sizeof(*b->size));
-    b->first = calloc(tasks, sizeof(*b->first));
-    b->kind = calloc(tasks, sizeof(*b->kind));
-    return b->of && b->position && b->size && b->first && b->kind ? 0 : -ENOMEM;
+    b->of = nuioa_arena_take(arena, tasks, sizeof(*b->of));
+    b->position = nuioa_arena_take(arena, tasks, sizeof(*b->position));
+    b->size = nuioa_arena_take(arena, tasks, sizeof(*b->size));
+    b->first = nuioa_arena_take(arena, tasks, sizeof(*b->first));
+    b->kind = nuioa_arena_take(arena, tasks, sizeof(*b->kind));
+    return arena->failed ? -ENOMEM : 0;
 }
 
 /* Returns the index into node->numas of the NUMA node that holds all of `cpus`, or -1. */
@@ -121,6 +113,7 @@ struct places {
     const struct nuioa_rails *rails;
     const struct blocks *blocks;
     hwloc_const_bitmap_t spare;
+    struct nuioa_arena *arena; /* of all arrays */
     uint32_t count;
     uint32_t *numa;             /* [count]: of those without ranks, an index into node->numas */
     hwloc_bitmap_t *cpus;       /* [count]: of the lowest rank of a block there; it owns them */
@@ -133,11 +126,6 @@ static void places_free(struct places *p)
 {
     for (uint32_t x = 0; p->cpus && x < p->count; x++)
         hwloc_bitmap_free(p->cpus[x]);
-    free(p->numa);
-    free(p->cpus);
-    free(p->level);
-    free(p->like);
-    free(p->out);
 }
 
 static int add_place(struct places *p, uint32_t numa, hwloc_const_bitmap_t cpus)
@@ -150,13 +138,13 @@ static int add_place(struct places *p, uint32_t numa, hwloc_const_bitmap_t cpus)
 
 static int places_begin(struct places *p)
 {
-    size_t most = (size_t)p->blocks->count + p->request->node->numa_count;
-    p->numa = calloc(most, sizeof(*p->numa));
-    p->cpus = calloc(most, sizeof(*p->cpus));
-    p->level = calloc(most, sizeof(*p->level));
-    p->like = calloc(p->slots->count, sizeof(*p->like));
-    p->out = calloc(p->slots->count, sizeof(*p->out));
-    int rc = p->numa && p->cpus && p->level && p->like && p->out ? 0 : -ENOMEM;
+    const uint32_t most = p->blocks->count + p->request->node->numa_count;
+    p->numa = nuioa_arena_take(p->arena, most, sizeof(*p->numa));
+    p->cpus = nuioa_arena_take(p->arena, most, sizeof(hwloc_bitmap_t));
+    p->level = nuioa_arena_take(p->arena, most, sizeof(*p->level));
+    p->like = nuioa_arena_take(p->arena, p->slots->count, sizeof(hwloc_const_bitmap_t));
+    p->out = nuioa_arena_take(p->arena, p->slots->count, sizeof(hwloc_bitmap_t));
+    int rc = p->arena->failed ? -ENOMEM : 0;
     for (uint32_t x = 0; rc == 0 && x < p->blocks->count; x++)
         rc = add_place(p, 0, p->slots->cpus[p->blocks->first[x]]);
     return rc;
@@ -207,49 +195,29 @@ struct block_problem {
     struct nuioa_pair *pairs;
 };
 
-static void block_problem_free(struct block_problem *a)
-{
-    free(a->none);
-    free(a->little);
-    free(a->nic_cost);
-    free(a->domain_cost);
-    free(a->tie);
-    free(a->domain);
-    free(a->kind);
-    free(a->start);
-    free(a->best);
-    free(a->try);
-    free(a->pinned);
-    free(a->pairs);
-}
-
 static int block_problem_alloc(struct block_problem *a, uint32_t blocks, uint32_t places,
-                               uint32_t tasks)
+                               uint32_t tasks, struct nuioa_arena *arena)
 {
-    *a = (struct block_problem){ 0 };
-    a->none = calloc(blocks, sizeof(*a->none));
-    a->little = calloc(blocks, sizeof(*a->little));
-    a->nic_cost = calloc(places, sizeof(*a->nic_cost));
-    a->domain_cost = calloc((size_t)places * places, sizeof(*a->domain_cost));
-    a->tie = calloc(places, sizeof(*a->tie));
-    a->domain = calloc(places, sizeof(*a->domain));
-    a->kind = calloc(places, sizeof(*a->kind));
-    a->start = calloc(blocks, sizeof(*a->start));
-    a->best = calloc(blocks, sizeof(*a->best));
-    a->try = calloc(blocks, sizeof(*a->try));
-    a->pinned = calloc(blocks, sizeof(*a->pinned));
-    a->pairs = calloc(tasks, sizeof(*a->pairs));
-    return a->none && a->little && a->nic_cost && a->domain_cost && a->tie && a->domain &&
-                   a->kind && a->start && a->best && a->try && a->pinned && a->pairs
-               ? 0
-               : -ENOMEM;
+    a->none = nuioa_arena_take(arena, blocks, sizeof(*a->none));
+    a->little = nuioa_arena_take(arena, blocks, sizeof(*a->little));
+    a->nic_cost = nuioa_arena_take(arena, places, sizeof(*a->nic_cost));
+    a->domain_cost = nuioa_arena_take(arena, (size_t)places * places, sizeof(*a->domain_cost));
+    a->tie = nuioa_arena_take(arena, places, sizeof(*a->tie));
+    a->domain = nuioa_arena_take(arena, places, sizeof(*a->domain));
+    a->kind = nuioa_arena_take(arena, places, sizeof(*a->kind));
+    a->start = nuioa_arena_take(arena, blocks, sizeof(*a->start));
+    a->best = nuioa_arena_take(arena, blocks, sizeof(*a->best));
+    a->try = nuioa_arena_take(arena, blocks, sizeof(*a->try));
+    a->pinned = nuioa_arena_take(arena, blocks, sizeof(*a->pinned));
+    a->pairs = nuioa_arena_take(arena, tasks, sizeof(*a->pairs));
+    return arena->failed ? -ENOMEM : 0;
 }
 
 static int block_problem_fill(struct block_problem *a, const struct places *p)
 {
     const struct blocks *b = p->blocks;
     uint32_t blocks = b->count, places = p->count;
-    if (block_problem_alloc(a, blocks, places, p->slots->count) < 0)
+    if (block_problem_alloc(a, blocks, places, p->slots->count, p->arena) < 0)
         return -ENOMEM;
     for (uint32_t x = 0; x < places; x++) {
         a->nic_cost[x] = nuioa_nic_cost(p->request->options, p->level[x]);
@@ -407,7 +375,6 @@ static int move_first_block(struct places *p, hwloc_bitmap_t *cpus)
         if (result == NUIOA_RANK_BLOCK_MOVED && assign_ranks(p, a.best, cpus) < 0)
             result = -ENOMEM;
     }
-    block_problem_free(&a);
     return result;
 }
 
@@ -415,16 +382,17 @@ int nuioa_rank_block_move(const struct nuioa_request *request, const struct nuio
                           const struct nuioa_rails *rails, hwloc_const_bitmap_t spare,
                           hwloc_bitmap_t *cpus)
 {
+    struct nuioa_arena arena = { 0 };
     struct blocks b;
     int result = -ENOMEM;
     if (!slots->count)
         return NUIOA_RANK_BLOCK_NEAREST;
-    if (blocks_alloc(&b, slots->count) == 0) {
-        struct places p = { request, slots, rails, &b, spare, .count = 0 };
+    if (blocks_alloc(&b, slots->count, &arena) == 0) {
+        struct places p = { request, slots, rails, &b, spare, &arena, .count = 0 };
         result = find_blocks(request->node, slots, &b) ? move_first_block(&p, cpus)
                                                        : NUIOA_RANK_BLOCK_SPREAD;
         places_free(&p);
     }
-    blocks_free(&b);
+    nuioa_arena_free(&arena);
     return result;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "plan/slot.h"
+#include "util/arena.h"
 
 /* Units that hold each other. CORE is the smallest. */
 enum { SOCKET, L3, L2, CORE, UNITS };
@@ -27,6 +28,8 @@ struct match {
     uint32_t *owner[UNITS]; /* [to_count]: the unit of `from` that a unit of `to` is for, or NONE */
     bool *seen[UNITS];      /* [to_count]: the unit was tried for the present unit of `from` */
     uint32_t *core;         /* [from_count]: the core of `to` */
+    uint32_t *pu;           /* [pu_count]: for each used PU the one that it becomes */
+    struct nuioa_arena arena;
 };
 
 #define NONE UINT32_MAX
@@ -50,30 +53,17 @@ static uint32_t list_places(const struct nuioa_node *node, hwloc_const_bitmap_t 
     return count;
 }
 
-static void match_free(struct match *m)
-{
-    free(m->from);
-    free(m->to);
-    free(m->core);
-    for (unsigned unit = 0; unit < UNITS; unit++) {
-        free(m->owner[unit]);
-        free(m->seen[unit]);
-    }
-}
-
 static int match_alloc(struct match *m, size_t pus)
 {
-    *m = (struct match){ 0 };
-    m->from = calloc(pus + 1, sizeof(*m->from));
-    m->to = calloc(pus + 1, sizeof(*m->to));
-    m->core = calloc(pus + 1, sizeof(*m->core));
-    bool all = m->from && m->to && m->core;
+    m->from = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->from));
+    m->to = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->to));
+    m->core = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->core));
+    m->pu = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->pu));
     for (unsigned unit = 0; unit < UNITS; unit++) {
-        m->owner[unit] = calloc(pus + 1, sizeof(*m->owner[unit]));
-        m->seen[unit] = calloc(pus + 1, sizeof(*m->seen[unit]));
-        all = all && m->owner[unit] && m->seen[unit];
+        m->owner[unit] = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->owner[unit]));
+        m->seen[unit] = nuioa_arena_take(&m->arena, pus + 1, sizeof(*m->seen[unit]));
     }
-    return all ? 0 : -ENOMEM;
+    return m->arena.failed ? -ENOMEM : 0;
 }
 
 /* Returns the cores from `first` on, before `end`, that are in the same unit. */
@@ -160,47 +150,58 @@ static void take_cores(const struct match *m, unsigned unit, struct range from, 
     }
 }
 
-/* Adds to `out` the PUs that those of `like` in core `from` become: of the n PUs that are used
- * there (`used`), the first is the first of core `to`, and so on. */
-static void add_pus(const struct nuioa_node *node, const struct place *from, const struct place *to,
-                    hwloc_const_bitmap_t used, hwloc_const_bitmap_t like, hwloc_bitmap_t out)
+/* Finds the PU that each used one becomes: of the n PUs that are used in a core, the first is the
+ * first of the core's new core, and so on. */
+static void match_pus(const struct nuioa_node *node, const struct match *m,
+                      hwloc_const_bitmap_t used)
 {
-    uint32_t core = node->pus[from->first].core, at = to->first;
-    for (uint32_t i = from->first; i < node->pu_count && node->pus[i].core == core; i++) {
-        if (!hwloc_bitmap_isset(used, node->pus[i].os_index))
-            continue;
-        if (hwloc_bitmap_isset(like, node->pus[i].os_index))
-            hwloc_bitmap_set(out, node->pus[at].os_index);
-        at++;
+    for (uint32_t k = 0; k < m->from_count; k++) {
+        uint32_t i = m->from[k].first, core = node->pus[i].core, at = m->to[m->core[k]].first;
+        for (; i < node->pu_count && node->pus[i].core == core; i++)
+            if (hwloc_bitmap_isset(used, node->pus[i].os_index))
+                m->pu[i] = at++;
     }
+}
+
+/* Sets `out` to the PUs that those of `like` become. */
+static void copy_mask(const struct nuioa_node *node, const struct match *m,
+                      hwloc_const_bitmap_t like, hwloc_bitmap_t out)
+{
+    unsigned cpu;
+    hwloc_bitmap_zero(out);
+    hwloc_bitmap_foreach_begin(cpu, like)
+    {
+        int pu = nuioa_node_pu(node, cpu);
+        if (pu >= 0)
+            hwloc_bitmap_set(out, node->pus[m->pu[pu]].os_index);
+    }
+    hwloc_bitmap_foreach_end();
 }
 
 int nuioa_shape_copy(const struct nuioa_node *node, hwloc_const_bitmap_t spare, uint32_t numa,
                      const hwloc_const_bitmap_t *like, uint32_t count, hwloc_bitmap_t *out)
 {
-    struct match m;
+    struct match m = { 0 };
     hwloc_bitmap_t used = hwloc_bitmap_alloc();
-    int rc = match_alloc(&m, node->pu_count);
-    if (rc < 0 || !used)
-        goto out;
-    for (uint32_t i = 0; i < count; i++)
-        hwloc_bitmap_or(used, used, like[i]);
-    const struct nuioa_pu *pu = nuioa_first_pu(node, used);
-    m.from_count = pu ? list_places(node, used, pu->numa, m.from) : 0;
-    m.to_count = list_places(node, spare, (int32_t)numa, m.to);
+    int rc = used ? match_alloc(&m, node->pu_count) : -ENOMEM;
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        rc = hwloc_bitmap_or(used, used, like[i]) < 0 ? -ENOMEM : 0;
+    const struct nuioa_pu *pu = rc == 0 ? nuioa_first_pu(node, used) : NULL;
+    if (pu) {
+        m.from_count = list_places(node, used, pu->numa, m.from);
+        m.to_count = list_places(node, spare, (int32_t)numa, m.to);
+    }
     struct range from = { 0, m.from_count }, to = { 0, m.to_count };
-    if (!m.from_count || m.from_count > m.to_count || !match_units(&m, SOCKET, from, to)) {
+    if (rc == 0 &&
+        (!m.from_count || m.from_count > m.to_count || !match_units(&m, SOCKET, from, to)))
         rc = -ENOSPC;
-        goto out;
+    if (rc == 0) {
+        take_cores(&m, SOCKET, from, to);
+        match_pus(node, &m, used);
     }
-    take_cores(&m, SOCKET, from, to);
-    for (uint32_t i = 0; i < count; i++) {
-        hwloc_bitmap_zero(out[i]);
-        for (uint32_t k = 0; k < m.from_count; k++)
-            add_pus(node, &m.from[k], &m.to[m.core[k]], used, like[i], out[i]);
-    }
-out:
-    match_free(&m);
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        copy_mask(node, &m, like[i], out[i]);
+    nuioa_arena_free(&m.arena);
     hwloc_bitmap_free(used);
-    return used ? rc : -ENOMEM;
+    return rc;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/core.h"
+
 int nuioa_slots_reserve(struct nuioa_slots *slots, uint32_t count)
 {
     *slots = (struct nuioa_slots){ 0 };
@@ -51,17 +53,6 @@ double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level)
     if (level == 0 || level == NUIOA_NO_LEVEL)
         return 1;
     return 1 + options->remote_cost + (level - 1) * options->hop_cost;
-}
-
-static uint32_t count_cores(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
-{
-    uint32_t cores = 0, last = UINT32_MAX;
-    for (uint32_t i = 0; i < node->pu_count; i++)
-        if (hwloc_bitmap_isset(cpus, node->pus[i].os_index) && node->pus[i].core != last) {
-            last = node->pus[i].core;
-            cores++;
-        }
-    return cores;
 }
 
 const struct nuioa_pu *nuioa_first_pu(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
@@ -232,7 +223,7 @@ int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_request *req
         slots->nic_cost[i] = nuioa_nic_cost(request->options, level);
         slots->tie[i] = nuioa_rails_tie(rails, request->node, slots->cpus[i]);
         slots->kind[i] = (uint32_t)hwloc_bitmap_weight(slots->cpus[i]) << 16 |
-                         count_cores(request->node, slots->cpus[i]);
+                         nuioa_core_count(request->node, slots->cpus[i]);
     }
     return pairs ? price_domains(slots, request->node) : 0;
 }

@@ -4,20 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "plan/core.h"
 #include "plan/shape.h"
 #include "plan/spare.h"
-
-/* Adds all PUs of the cores of `cpus` to `out`. */
-static void add_cores(const struct nuioa_node *node, hwloc_const_bitmap_t cpus, hwloc_bitmap_t out)
-{
-    for (uint32_t i = 0, end; i < node->pu_count; i = end) {
-        bool any = false;
-        for (end = i; end < node->pu_count && node->pus[end].core == node->pus[i].core; end++)
-            any |= hwloc_bitmap_isset(cpus, node->pus[end].os_index);
-        for (uint32_t k = i; any && k < end; k++)
-            hwloc_bitmap_set(out, node->pus[k].os_index);
-    }
-}
 
 /* Returns true if all slots have the shape of the first one, each on one NUMA node. `cores` and
  * `copy` are bitmaps for the comparison. */
@@ -25,8 +14,8 @@ static bool have_one_shape(const struct nuioa_node *node, const struct nuioa_slo
                            hwloc_bitmap_t cores, hwloc_bitmap_t copy)
 {
     const struct nuioa_pu *first = nuioa_first_pu(node, own->cpus[0]);
-    hwloc_bitmap_zero(cores);
-    add_cores(node, own->cpus[0], cores);
+    if (nuioa_cores_whole(node, own->cpus[0], cores) < 0)
+        return false;
     bool small = (own->kind[0] & 0xffff) == 1; /* of one core: there is one shape */
     for (uint32_t i = 0; first && first->numa >= 0 && i < own->count; i++) {
         const struct nuioa_pu *pu = nuioa_first_pu(node, own->cpus[i]);
@@ -72,10 +61,9 @@ static int add_spare(struct nuioa_slots *slots, const struct planner *p,
                 hwloc_bitmap_free(*out);
             if (rc < 0)
                 break;
-            hwloc_bitmap_zero(used);
-            add_cores(node, *out, used);
-            hwloc_bitmap_andnot(spare, spare, used);
             slots->count++;
+            rc = nuioa_cores_whole(node, *out, used);
+            hwloc_bitmap_andnot(spare, spare, used);
         }
         rc = rc == -ENOSPC ? 0 : rc;
     }

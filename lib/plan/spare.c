@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "plan/core.h"
 #include "plan/shape.h"
 
 enum nuioa_reason nuioa_spare_refused(const struct planner *p)
@@ -30,21 +31,19 @@ hwloc_const_bitmap_t nuioa_spare_advised(const struct planner *p, enum nuioa_rea
 int nuioa_spare_find(const struct planner *p, hwloc_const_bitmap_t cpus, hwloc_bitmap_t spare)
 {
     const struct nuioa_node *node = p->request->node;
-    hwloc_bitmap_t used = hwloc_bitmap_alloc(), core = hwloc_bitmap_alloc();
-    int rc = used && core ? 0 : -ENOMEM;
-    hwloc_bitmap_zero(spare);
+    hwloc_bitmap_t other = hwloc_bitmap_alloc(), taken = hwloc_bitmap_alloc();
+    int rc = other && taken && hwloc_bitmap_not(other, cpus) == 0 ? 0 : -ENOMEM;
     for (uint32_t i = 0; rc == 0 && i < p->request->task_count; i++)
-        if (hwloc_bitmap_or(used, used, p->request->tasks[i].cpus) < 0)
+        if (hwloc_bitmap_or(other, other, p->request->tasks[i].cpus) < 0)
             rc = -ENOMEM;
-    for (uint32_t i = 0, end; rc == 0 && i < node->pu_count; i = end) {
-        hwloc_bitmap_zero(core);
-        for (end = i; end < node->pu_count && node->pus[end].core == node->pus[i].core; end++)
-            hwloc_bitmap_set(core, node->pus[end].os_index);
-        if (hwloc_bitmap_isincluded(core, cpus) && !hwloc_bitmap_intersects(core, used))
-            hwloc_bitmap_or(spare, spare, core);
-    }
-    hwloc_bitmap_free(used);
-    hwloc_bitmap_free(core);
+    if (rc == 0)
+        rc = nuioa_cores_whole(node, other, taken);
+    if (rc == 0)
+        rc = nuioa_cores_whole(node, cpus, spare);
+    if (rc == 0 && hwloc_bitmap_andnot(spare, spare, taken) < 0)
+        rc = -ENOMEM;
+    hwloc_bitmap_free(other);
+    hwloc_bitmap_free(taken);
     return rc;
 }
 
