@@ -53,14 +53,18 @@ void nuioa_classes_of(const struct nuioa_graph *g, const uint32_t *slot_of, uint
         at[i] = g->class_of[slot_of[g->task[i]]];
 }
 
-void nuioa_list_free_slots(const struct nuioa_problem *p, const struct nuioa_graph *g,
-                           const bool *taken, uint32_t *head, uint32_t *next)
+/* Makes a linked list of the free slots of each class, those with the lowest tie value first.
+ * head[class_count] is the first slot of each class, next[slot_count] is the slot after each slot,
+ * and UINT32_MAX ends a list. A slot is not free if taken[slot_count] is true for it or a pinned
+ * task has it. */
+static void list_free_slots(const struct nuioa_problem *p, const struct nuioa_graph *g,
+                            const bool *taken, uint32_t *head, uint32_t *next)
 {
     for (uint32_t c = 0; c < g->class_count; c++)
         head[c] = UINT32_MAX;
     for (uint32_t s = p->slot_count; s-- > 0;) {
         uint32_t c = g->class_of[s];
-        if (c == NUIOA_NO_CLASS || (taken && taken[s]))
+        if (c == NUIOA_NO_CLASS || taken[s])
             continue;
         uint32_t *link = &head[c];
         while (*link != UINT32_MAX && p->tie[*link] < p->tie[s])
@@ -83,7 +87,7 @@ int nuioa_take_slots(const struct nuioa_problem *p, const struct nuioa_graph *g,
     for (uint32_t i = 0; i < g->count; i++)
         if (g->class_of[slot_of[g->task[i]]] == at[i])
             taken[slot_of[g->task[i]]] = true;
-    nuioa_list_free_slots(p, g, taken, head, next);
+    list_free_slots(p, g, taken, head, next);
     for (uint32_t i = 0; i < g->count; i++) {
         if (g->class_of[slot_of[g->task[i]]] == at[i])
             continue;

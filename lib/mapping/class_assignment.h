@@ -43,13 +43,6 @@ void nuioa_classes_of(const struct nuioa_graph *graph, const uint32_t *slot_of, 
 int nuioa_take_slots(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
                      const uint32_t *at, uint32_t *slot_of);
 
-/* Makes a linked list of the free slots of each class, those with the lowest tie value first.
- * head[class_count] is the first slot of each class, next[slot_count] is the slot after each slot,
- * and UINT32_MAX ends a list; the caller allocates both. A slot is not free if taken[slot_count] is
- * true for it or a pinned task has it. With `taken` NULL only the pinned tasks count. */
-void nuioa_list_free_slots(const struct nuioa_problem *problem, const struct nuioa_graph *graph,
-                           const bool *taken, uint32_t *head, uint32_t *next);
-
 /* Exchanges the classes of tasks i and j of the graph, which have one kind. Updates the prices and
  * the cost; this takes twice the work of a move. */
 void nuioa_class_assignment_swap(struct nuioa_class_assignment *assignment, uint32_t i, uint32_t j);

@@ -5,9 +5,9 @@
 #include "mapping/graph.h"
 
 /* These functions derive the structure of the machine from the distances between classes of slots
- * (struct nuioa_class). class_count must not be 0. They fill *tree or *levels, whose arrays are
- * from `arena`: the caller frees them with it. They return 0 or -ENOMEM; after an error *tree or
- * *levels is undefined. The graph is only read. */
+ * (struct nuioa_class). class_count must not be 0. They fill *tree, whose arrays are from `arena`:
+ * the caller frees them with it. They return 0 or -ENOMEM; after an error *tree is undefined. The
+ * graph is only read. */
 
 /* A binary tree of the classes. Nodes 0 .. class_count-1 are the classes; the last node is the
  * whole machine. The classes below `node` are order[first[node]] .. order[last[node]-1]. */
@@ -29,19 +29,5 @@ int nuioa_binary_tree_join(const struct nuioa_graph *graph, struct nuioa_arena *
  * links are a ring or a ladder, this one usually fits better. */
 int nuioa_binary_tree_split(const struct nuioa_graph *graph, const struct nuioa_binary_tree *joined,
                             struct nuioa_arena *arena, struct nuioa_binary_tree *tree);
-
-/* The machine as a tree of levels. Each level has a distance: two classes are in the same node of
- * the level if a chain of classes joins them in which no step is longer than that (single linkage).
- * The nodes of one level may have different numbers of children; `arity` is the highest. */
-struct nuioa_levels {
-    uint32_t count;  /* number of levels */
-    uint32_t *arity; /* [count]: the root's first; the last is the most slots that any class has */
-    uint32_t *order; /* [class_count]: the classes, subtree by subtree */
-};
-
-/* Finds the levels: one for each distance between classes at which nodes merge, and one for the
- * slots within a class. */
-int nuioa_levels_make(const struct nuioa_graph *graph, struct nuioa_arena *arena,
-                      struct nuioa_levels *levels);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mapping/affinity_tree.h"
 #include "mapping/anneal.h"
 #include "mapping/bisect.h"
 #include "mapping/class_assignment.h"
@@ -18,17 +17,13 @@
 #include "mapping/refine.h"
 #include "util/clock.h"
 
-/* The mappers in the order in which they run; the first of equal results wins. The affinity tree is
- * first, because its groups are in the order of their members, which makes plans easy to read.
- * `until` is the tenth of the budget at which a mapper must stop, `until_dense` the same for dense
- * graphs. The next mapper may use what one leaves; polish() uses the rest, and gains less on dense
- * graphs. */
+/* The mappers in the order in which they run; the first of equal results wins. `until` is the tenth
+ * of the budget at which a mapper must stop, `until_dense` the same for dense graphs. The next
+ * mapper may use what one leaves; polish() uses the rest, and gains less on dense graphs. */
 static const struct entry {
     const struct nuioa_mapper *mapper;
     uint32_t until, until_dense;
-} with_pairs[] = { { &nuioa_affinity_tree, 1, 1 },
-                   { &nuioa_hopsort, 1, 1 },
-                   { &nuioa_bisect, 6, 8 } },
+} with_pairs[] = { { &nuioa_hopsort, 1, 1 }, { &nuioa_bisect, 6, 8 } },
   weights_only[] = { { &nuioa_hopsort, 10, 10 } };
 
 struct portfolio {

@@ -10,10 +10,8 @@
 
 #include "exact.h"
 #include "instance.h"
-#include "mapping/affinity_tree.h"
 #include "mapping/bisect.h"
 #include "mapping/hopsort.h"
-#include "mapping/refine.h"
 #include "scotch_cost.h"
 
 enum { SMALL = 378, LARGE = 140 }; /* instances */
@@ -32,24 +30,21 @@ static double above(double cost, double best)
     return best > 0 ? 100 * (cost / best - 1) : 0;
 }
 
-/* Returns J of one mapper alone, improved by swaps or not, or J of the start if the mapper does not
- * apply. */
-static double alone(const struct nuioa_problem *p, const struct nuioa_mapper *mapper, bool refine,
+/* Returns J of one mapper alone, or J of the start if the mapper does not apply. */
+static double alone(const struct nuioa_problem *p, const struct nuioa_mapper *mapper,
                     uint32_t *slot_of)
 {
     /* A finite limit, because bisection goes on until the budget is used up. */
     struct nuioa_budget budget = { 0, 200000 };
     if (mapper->map(p, slot_of, &budget) < 0)
         return nuioa_cost(p, p->start);
-    if (refine)
-        nuioa_refine(p, slot_of, &budget);
     return nuioa_cost(p, slot_of);
 }
 
 struct line {
     const char *name;
     int count;
-    double sum[8], worst[8];
+    double sum[4], worst[4];
 };
 
 static void note(struct line *line, int column, double percent)
@@ -79,25 +74,23 @@ static void small_table(void)
         double best = exact_cost(&in.problem, m.cost * (1 + 1e-9));
         if (best > m.cost)
             best = m.cost;
-        double costs[5] = { m.cost_start, alone(&in.problem, &nuioa_hopsort, false, slot_of),
-                            alone(&in.problem, &nuioa_affinity_tree, false, slot_of),
-                            alone(&in.problem, &nuioa_bisect, false, slot_of), m.cost };
+        double costs[4] = { m.cost_start, alone(&in.problem, &nuioa_hopsort, slot_of),
+                            alone(&in.problem, &nuioa_bisect, slot_of), m.cost };
         lines[pattern].name = in.pattern;
         lines[pattern].count++;
         lines[PATTERNS].count++;
-        for (int c = 0; c < 5; c++) {
+        for (int c = 0; c < 4; c++) {
             note(&lines[pattern], c, above(costs[c], best));
             note(&lines[PATTERNS], c, above(costs[c], best));
         }
         optimal += m.cost <= best * (1 + 1e-9);
         instance_free(&in);
     }
-    printf("| pattern | instances | Slurm's own | hop-sorted | affinity tree | bisection "
-           "| nuioa |\n"
-           "|---|---:|---:|---:|---:|---:|---:|\n");
+    printf("| pattern | instances | Slurm's own | hop-sorted | bisection | nuioa |\n"
+           "|---|---:|---:|---:|---:|---:|\n");
     for (int q = 0; q <= PATTERNS; q++) {
         printf("| %s | %d", lines[q].name, lines[q].count);
-        for (int c = 0; c < 5; c++)
+        for (int c = 0; c < 4; c++)
             printf(" | %.2f / %.2f", lines[q].sum[c] / lines[q].count, lines[q].worst[c]);
         printf(" |\n");
     }
@@ -107,7 +100,7 @@ static void small_table(void)
 static const uint32_t sizes[] = { 64, 128, 256, 512 };
 
 struct result {
-    double tasks, edges, start, hopsort, tree, scotch, nic_scotch, place, ms;
+    double tasks, edges, start, hopsort, scotch, nic_scotch, place, ms;
     const char *pattern, *machine, *mapper;
     double off_node;
 };
@@ -130,8 +123,7 @@ static void run_large(uint64_t seed, int k, struct result *r)
     r->place = m.cost;
     r->mapper = m.mapper;
     r->start = m.cost_start;
-    r->hopsort = alone(p, &nuioa_hopsort, false, slot_of);
-    r->tree = alone(p, &nuioa_affinity_tree, false, slot_of);
+    r->hopsort = alone(p, &nuioa_hopsort, slot_of);
     r->scotch = scotch_cost(&in, false, slot_of);
     r->nic_scotch = scotch_cost(&in, true, slot_of);
     r->tasks = p->task_count;
@@ -169,7 +161,7 @@ static struct summary summarise(const struct result *results)
         *most = fmax(*most, r->ms);
         sum.not_above += !is_above_scotch(r);
         sum.worst = fmax(sum.worst, above(r->place, best_scotch(r)));
-        sum.harmless += r->place <= fmin(r->start, fmin(r->hopsort, r->tree)) * (1 + 1e-9);
+        sum.harmless += r->place <= fmin(r->start, r->hopsort) * (1 + 1e-9);
         sum.gain[k % 4] += above(best_scotch(r), r->place) / (LARGE / 4);
     }
     return sum;
@@ -177,7 +169,7 @@ static struct summary summarise(const struct result *results)
 
 static void print_summary(const struct summary *sum)
 {
-    printf("\nNever above Slurm's own, hop-sorted, affinity tree alone: %d of %d. "
+    printf("\nNever above Slurm's own or hop-sorted: %d of %d. "
            "Not above the best Scotch: %d of %d, worst %.2f %% above.\n\n",
            sum->harmless, LARGE, sum->not_above, LARGE, sum->worst);
     printf("| ranks | sparse, most ms | dense, most ms | mean gain over Scotch |\n"
@@ -188,17 +180,17 @@ static void print_summary(const struct summary *sum)
 }
 
 static const char head[] =
-    "| # | ranks | pairs | pattern | machine | off node | Slurm's own | hop-sorted | tree "
+    "| # | ranks | pairs | pattern | machine | off node | Slurm's own | hop-sorted "
     "| Scotch | Scotch, NIC | nuioa: J | ms | mapper |\n"
-    "|---:|---:|---:|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|\n";
+    "|---:|---:|---:|---|---|---:|---:|---:|---:|---:|---:|---:|---|\n";
 
 static void large_row(int k, const struct result *r)
 {
-    printf("| %d | %.0f | %.0f | %s | %s | %.0f %% | %+.2f | %+.2f | %+.2f | %+.2f | %+.2f | %.6g "
+    printf("| %d | %.0f | %.0f | %s | %s | %.0f %% | %+.2f | %+.2f | %+.2f | %+.2f | %.6g "
            "| %.1f | %s |\n",
            k, r->tasks, r->edges, r->pattern, r->machine, 100 * r->off_node,
-           above(r->start, r->place), above(r->hopsort, r->place), above(r->tree, r->place),
-           above(r->scotch, r->place), above(r->nic_scotch, r->place), r->place, r->ms, r->mapper);
+           above(r->start, r->place), above(r->hopsort, r->place), above(r->scotch, r->place),
+           above(r->nic_scotch, r->place), r->place, r->ms, r->mapper);
 }
 
 static void large_table(void)
@@ -229,7 +221,7 @@ static void fresh_table(void)
     struct result *results = calloc(SETS * LARGE, sizeof(*results));
     printf("\n## Larger nodes, seeds that nothing was tuned on\n\n"
            "Sets of %d like the one above.\n\n"
-           "| seeds from | never above Slurm's own, hop-sorted, tree | not above the best Scotch "
+           "| seeds from | never above Slurm's own or hop-sorted | not above the best Scotch "
            "| worst above | mean gain | sparse, most ms at 128 / 512 | dense, most ms at 128 / 512 "
            "|\n|---:|---:|---:|---:|---:|---:|---:|\n",
            LARGE);

@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "mapping/affinity_tree.h"
 #include "mapping/bisect.h"
 #include "mapping/descend.h"
 #include "mapping/hopsort.h"
@@ -178,8 +177,7 @@ static bool all_pinned(const struct nuioa_problem *p)
 /* Runs each mapper alone with a small budget, and then the refinement. */
 static void every_mapper(void **state)
 {
-    const struct nuioa_mapper *const mappers[] = { &nuioa_affinity_tree, &nuioa_hopsort,
-                                                   &nuioa_bisect };
+    const struct nuioa_mapper *const mappers[] = { &nuioa_hopsort, &nuioa_bisect };
     enum { COUNT = sizeof(mappers) / sizeof(*mappers) };
     uint32_t applied[COUNT] = { 0 };
     (void)state;
