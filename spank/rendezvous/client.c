@@ -2,7 +2,6 @@
 #include "spank/rendezvous/client.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,56 +18,24 @@
 #include "spank/rendezvous/slice.h"
 #include "spank/rendezvous/tag.h"
 #include "spank/rendezvous/token.h"
-#include "util/clock.h"
 
 /* --- bytes --- */
 
-#define POLL_US 100000
-
-/* Begins to count time. Each function of client.h that may wait calls it first, because the time
- * that the caller has spent before does not count. */
-static void start_clock(struct client *g)
-{
-    g->counted_us = nuioa_clock_us();
-}
-
-/* Counts the time that has passed, and asks ten times a second whether the step is over, whether or
- * not bytes come: a hostile srun may send one now and then. Returns 0; -ETIMEDOUT if only `keep_us`
- * of the time are left; or -EINTR: the step ends, no wait is needed any more. */
-static int count_time(struct client *g, int64_t keep_us)
-{
-    int64_t now = nuioa_clock_us(), passed = now - g->counted_us;
-    g->counted_us = now;
-    g->left_us -= passed;
-    g->unasked_us += passed;
-    if (g->unasked_us >= POLL_US) {
-        g->unasked_us = 0;
-        if (g->is_over && g->is_over(g->arg)) {
-            g->left_us = 0;
-            return -EINTR;
-        }
-    }
-    return g->left_us > keep_us ? 0 : -ETIMEDOUT;
-}
-
-/* Waits for events on a descriptor until only `keep_us` of the time are left. Returns 0, -errno, or
- * what count_time() returns. */
-static int wait_on(struct client *g, int fd, short events, int64_t keep_us)
-{
-    struct pollfd waited = { .fd = fd, .events = events };
-    int rc;
-    while (!(rc = count_time(g, keep_us))) {
-        int64_t left = g->left_us - keep_us, ask = POLL_US - g->unasked_us;
-        int ready = poll(&waited, 1, (int)(((left < ask ? left : ask) + 999) / 1000));
-        if (ready > 0 || (ready < 0 && errno != EINTR))
-            return ready > 0 ? 0 : -errno;
-    }
-    return rc;
-}
-
 static int wait_for(struct client *g, short events)
 {
-    return wait_on(g, g->fd, events, 0);
+    return deadline_wait(&g->deadline, g->fd, events, 0);
+}
+
+/* The part of the time that sending one more message may take. */
+static int64_t message_us(const struct client *g)
+{
+    return deadline_left_us(&g->deadline) / 10;
+}
+
+/* The time left, less that for one more message. */
+static unsigned remaining_ms(const struct client *g)
+{
+    return (unsigned)((deadline_left_us(&g->deadline) - message_us(g)) / 1000);
 }
 
 /* Sends all bytes. `flags` is MSG_MORE if more bytes of the same message follow, else 0. */
@@ -84,7 +51,7 @@ static int send_all(struct client *g, const void *bytes, size_t length, int flag
         from += done > 0 ? done : 0;
         length -= done > 0 ? (size_t)done : 0;
         if (!rc && length)
-            rc = count_time(g, 0);
+            rc = deadline_check(&g->deadline, 0);
         if (rc < 0)
             return rc;
     }
@@ -115,7 +82,7 @@ static int receive_all(struct client *g, void *bytes, size_t length)
         to += got > 0 ? got : 0;
         length -= got > 0 ? (size_t)got : 0;
         if (!rc && length)
-            rc = count_time(g, 0);
+            rc = deadline_check(&g->deadline, 0);
         if (rc < 0)
             return rc;
     }
@@ -276,7 +243,7 @@ static int start_call(struct client *g, const struct client_call *call, const st
         return nuioa_fail(err, -ENOMEM, "gather: out of memory, or of random numbers");
     if (token->encrypted)
         rc = nuioa_subprocess_start(&g->hello_process, send_credential, &request, g->fd,
-                                    call->timeout_ms);
+                                    (unsigned)(deadline_left_us(&g->deadline) / 1000));
     else
         rc = send_hello(g, request.hello, request.length);
     explicit_bzero(request.hello, request.length);
@@ -309,9 +276,6 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
     struct token token;
     *g = (struct client){
         .fd = -1,
-        .left_us = (int64_t)call->timeout_ms * 1000,
-        .is_over = call->is_over,
-        .arg = call->arg,
         .job_id = call->job_id,
         .step_id = call->step_id,
         .node = call->node,
@@ -321,7 +285,7 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
     int rc = check_token(call, &token, err);
     if (rc < 0)
         return rc;
-    start_clock(g);
+    deadline_begin(&g->deadline, call->timeout_ms, call->is_over, call->arg);
     /* A node with an early leader must get the table if the others do. With auth=munge a child
      * sends the hello, and it may die after sending it without telling this process: no early
      * leader then. */
@@ -334,18 +298,12 @@ int client_call(struct client *g, const struct client_call *call, struct nuioa_e
     return rc;
 }
 
-/* The time left, less a tenth that sending one more message may take. */
-static unsigned remaining_ms(const struct client *g)
-{
-    return (unsigned)(g->left_us > 0 ? g->left_us / 1000 * 9 / 10 : 0);
-}
-
 /* Waits for the child's result. A child without a result is waiting for munged, or has died. */
 static int collect_result(struct client *g, struct hello_result *result)
 {
     size_t length;
     void *bytes = NULL;
-    int said = wait_on(g, g->hello_process.fd, POLLIN, g->left_us / 10);
+    int said = deadline_wait(&g->deadline, g->hello_process.fd, POLLIN, message_us(g));
     int rc = nuioa_subprocess_collect(&g->hello_process, said < 0 ? 0 : remaining_ms(g),
                                       sizeof(*result), &bytes, &length);
     if (said == -EINTR) {
@@ -397,7 +355,7 @@ int client_receive_slice(struct client *g, double *weights, struct nuioa_pair **
     size_t length;
     *pairs = NULL;
     *pair_count = 0;
-    start_clock(g);
+    deadline_resume(&g->deadline);
     int rc = finish_call(g, err);
     if (rc < 0)
         return rc;
@@ -438,7 +396,7 @@ static int receive_table(struct client *g, uint32_t leader, uint32_t *leaders)
 int client_send_record(struct client *g, struct wire_record *record, size_t length,
                        struct nuioa_error *err)
 {
-    start_clock(g);
+    deadline_resume(&g->deadline);
     int rc = finish_call(g, err);
     if (rc < 0)
         return rc;
@@ -458,7 +416,7 @@ bool client_is_answered(const struct client *g)
 int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
                          struct nuioa_error *err)
 {
-    start_clock(g);
+    deadline_resume(&g->deadline);
     int table = receive_table(g, leader, leaders);
     if (table < 0)
         return fail(g, table, err);

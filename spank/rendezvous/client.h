@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "mapping/mapping.h"
+#include "spank/rendezvous/deadline.h"
 #include "spank/rendezvous/sha256.h"
 #include "spank/rendezvous/wire.h"
 #include "util/error.h"
@@ -37,9 +38,7 @@ struct client_call {
     uint32_t task_count;       /* number of tasks on this node */
     uint32_t leader;           /* this node's leader if nothing can change it; else WIRE_NO_RANK */
     const uint32_t *ranks;     /* [task_count], by local rank, to ask for a slice; NULL: no slice */
-    /* Called ten times a second while waiting, also if bytes come meanwhile. If it returns true,
-     * this wait and all later ones end at once. NULL: nothing ends them but the time. */
-    bool (*is_over)(void *arg);
+    bool (*is_over)(void *arg); /* as in struct deadline */
     void *arg;
 };
 
@@ -49,11 +48,7 @@ struct client {
     int fd; /* -1: not connected */
     /* The child process that, with auth=munge, makes the credential and sends it. */
     struct nuioa_subprocess hello_process;
-    int64_t left_us;    /* the rest of the time for waiting */
-    int64_t counted_us; /* up to this moment, by nuioa_clock_us(), waiting has been counted */
-    int64_t unasked_us; /* time of waiting since is_over() was called */
-    bool (*is_over)(void *arg);                             /* as in struct client_call */
-    void *arg;                                              /* as in struct client_call */
+    struct deadline deadline;                               /* for all that it waits for */
     bool told_no_credential;                                /* srun knows of no credential here */
     bool authenticated;                                     /* srun has answered with a right tag */
     uint32_t job_id, step_id, node, node_count, task_count; /* as in struct client_call */

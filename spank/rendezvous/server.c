@@ -162,22 +162,20 @@ static void ask_decoders(struct server *g)
 
 /* --- the thread --- */
 
+static int64_t sooner(int64_t ms, int64_t until)
+{
+    return ms && ms < until ? ms : until;
+}
+
 static int wait_ms(const struct server *g)
 {
-    int64_t now = nuioa_clock_ms(), until = INT64_MAX;
+    int64_t now = nuioa_clock_ms(), until = now + SLEEP_MS;
     if (g->unauthenticated.first)
-        until = g->unauthenticated.first->since_ms + SERVER_UNAUTHENTICATED_MS;
-    if (g->give_up_ms && g->give_up_ms < until && g->phase == GATHERING)
-        until = g->give_up_ms;
-    if (g->until_ms && g->until_ms < until && g->phase == GATHERING)
-        until = g->until_ms;
-    if (g->accept_until_ms && g->accept_until_ms < until && g->phase == GATHERING)
-        until = g->accept_until_ms;
-    if (g->pause_ms && g->pause_ms < until)
-        until = g->pause_ms;
-    if (g->flush_ms && g->flush_ms < until)
-        until = g->flush_ms;
-    return until <= now ? 1 : until - now < SLEEP_MS ? (int)(until - now) : SLEEP_MS;
+        until = sooner(g->unauthenticated.first->since_ms + SERVER_UNAUTHENTICATED_MS, until);
+    if (g->phase == GATHERING)
+        until = sooner(g->late_ms, sooner(g->accept_until_ms, until));
+    until = sooner(g->pause_ms, sooner(g->flush_ms, until));
+    return until <= now ? 1 : (int)(until - now);
 }
 
 static void dispatch(struct server *g, const struct epoll_event *event)

@@ -46,11 +46,11 @@ struct server {
 
     enum phase phase;
     struct server_counts counts;
-    /* Points of monotonic time in milliseconds, 0: not set. give_up_ms: trouble is known, and the
-     * other nodes have had their time; until_ms: the first node stops waiting for TABLE;
-     * accept_until_ms: no more connections are accepted; flush_ms: unsent bytes are discarded at
-     * the end; pause_ms: no connection is accepted before, after accept() has failed. */
-    int64_t give_up_ms, until_ms, accept_until_ms, flush_ms, pause_ms;
+    /* Points of monotonic time in milliseconds, 0: not set. late_ms: the first node stops waiting
+     * for TABLE, or trouble is known and the other nodes have had their time; accept_until_ms: no
+     * more connections are accepted; flush_ms: unsent bytes are discarded at the end; pause_ms: no
+     * connection is accepted before, after accept() has failed. */
+    int64_t late_ms, accept_until_ms, flush_ms, pause_ms;
     struct nuioa_error trouble; /* the first known reason for a failure */
     bool warned;                /* the user was warned of the trouble */
     struct peer **nodes;        /* [wanted.node_count], by position; NULL: no hello yet */

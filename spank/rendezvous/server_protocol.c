@@ -72,14 +72,22 @@ static void end_without_absent(struct server *g)
     g->config.finish(g->config.arg);
 }
 
+/* The exchange waits no longer than until `ms`. */
+static void be_late_at(struct server *g, int64_t ms)
+{
+    if (!g->late_ms || ms < g->late_ms)
+        g->late_ms = ms;
+}
+
 /* Notes a reason why the exchange may fail. A peer that knows only the step's key may have caused
  * it, so the other nodes still get the usual time. */
 static void expect_failure(struct server *g, const char *what)
 {
-    if (g->give_up_ms || g->phase != GATHERING)
+    if (g->phase != GATHERING)
         return;
-    g->give_up_ms = nuioa_clock_ms() + g->config.timeout_ms;
-    nuioa_fail(&g->trouble, -EIO, "%s", what);
+    if (!*g->trouble.text)
+        nuioa_fail(&g->trouble, -EIO, "%s", what);
+    be_late_at(g, nuioa_clock_ms() + g->config.timeout_ms);
 }
 
 /* The reason for a failure by time: the known trouble, if any, explains more than the time does. */
@@ -95,8 +103,7 @@ static bool is_past(int64_t ms)
 
 bool server_is_late(const struct server *g)
 {
-    return g->phase == GATHERING &&
-           (is_past(g->give_up_ms) || is_past(g->until_ms) || is_past(g->accept_until_ms));
+    return g->phase == GATHERING && (is_past(g->late_ms) || is_past(g->accept_until_ms));
 }
 
 static void warn_trouble(struct server *g)
@@ -112,7 +119,7 @@ static void warn_trouble(struct server *g)
 /* Without any hello, nodes may still connect until accept_until_ms. */
 void server_give_up(struct server *g)
 {
-    g->give_up_ms = 0;
+    g->late_ms = 0;
     if (g->counts.hellos && g->counts.records == g->counts.hellos &&
         g->counts.hellos < g->counts.nodes) {
         end_without_absent(g);
@@ -129,7 +136,7 @@ void server_give_up(struct server *g)
 
 void server_warn_at_end(struct server *g)
 {
-    if (g->give_up_ms && g->phase == GATHERING)
+    if (!g->counts.tables && g->phase == GATHERING)
         warn_trouble(g);
     if (g->counts.hellos || g->warned || !(g->config.every_record || g->config.asked))
         return;
@@ -182,7 +189,7 @@ static void send_table(struct server *g)
     send_all(g, WIRE_TABLE, table, length);
     free(table);
     g->counts.tables = 1;
-    g->until_ms = g->give_up_ms = 0;
+    g->late_ms = 0;
 }
 
 /* Stores the leader of a node, or WIRE_NO_RANK, and sends the table if it was the last. */
@@ -308,9 +315,8 @@ static void take_record(struct server *g, struct peer *p)
         return;
     }
     p->state = PEER_RECORDED;
-    int64_t until = nuioa_clock_ms() + record.head->table_timeout_ms;
-    if (!g->counts.tables && (!g->until_ms || until < g->until_ms))
-        g->until_ms = until;
+    if (!g->counts.tables)
+        be_late_at(g, nuioa_clock_ms() + record.head->table_timeout_ms);
     g->config.record(g->config.arg, &record);
     g->counts.records++;
     if (!p->early_leader)

@@ -67,6 +67,9 @@ static void log_request(const struct stepd_context *c, const struct placement *p
                 p->plan.reason);
 }
 
+/* A task waits for the thread so much longer than the thread may wait. */
+#define SLACK_MS 2000
+
 /* The plan, the work that remains after it, and the thread that may do both. */
 struct completion {
     struct stepd_context *context;
@@ -166,14 +169,15 @@ static void *place_in_thread(void *arg)
 /* Starts a thread, so that Slurm goes on to set up the tasks, which takes about as long as the
  * nodes wait for each other; the tasks then wait in task_init. The thread blocks all signals,
  * because they are for slurmstepd. With contain_spank the hooks run in a process that shares
- * slurmstepd's memory and ends after them, and a thread would end with it: then there is none. */
-static bool start_thread(struct completion *later, void *(*run)(void *))
+ * slurmstepd's memory and ends after them, and a thread would end with it: then there is none.
+ * `longest_ms` is how long the thread may wait for tasks, think, and wait for nodes. */
+static bool start_thread(struct completion *later, void *(*run)(void *), unsigned longest_ms)
 {
     struct stepd_context *c = later->context;
     sigset_t all, before;
     if (getpid() != c->pid)
         return false;
-    task_memory_close(c->task_memory);
+    task_memory_close(c->task_memory, nuioa_clock_ms() + longest_ms + SLACK_MS);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     later->started = !pthread_create(&later->thread, NULL, run, later);
@@ -205,9 +209,10 @@ void completion_begin(struct stepd_context *c)
         return;
     }
     later->context = c;
+    unsigned timeout_ms = c->options.timeout_ms;
     task_gpus_ask(c);
     bool early = plan_needs_tasks(c);
-    if (early && start_thread(later, place_in_thread))
+    if (early && start_thread(later, place_in_thread, timeout_ms + 2 * c->options.deadline_ms))
         return;
     if (!place(later,
                early && task_gpus_known(c)
@@ -215,7 +220,7 @@ void completion_begin(struct stepd_context *c)
                      "wait for it: ranks stay"
                    : NULL))
         return;
-    if (!rendezvous_stepd_is_waiting(c) || !start_thread(later, complete_in_thread))
+    if (!rendezvous_stepd_is_waiting(c) || !start_thread(later, complete_in_thread, timeout_ms))
         complete(later);
 }
 

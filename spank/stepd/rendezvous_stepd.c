@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/stepd/rendezvous_stepd.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -301,10 +302,12 @@ const uint32_t *rendezvous_stepd_leaders(const struct stepd_context *c, uint32_t
     return *count ? g->leaders : NULL;
 }
 
-bool rendezvous_stepd_is_awaited(const struct stepd_context *c)
+unsigned rendezvous_stepd_spare_ms(const struct stepd_context *c)
 {
     const struct rendezvous_stepd *g = c->rendezvous;
-    return g && g->calling && g->node_count > 1;
+    return g && g->calling && g->node_count > 1
+               ? (unsigned)(deadline_left_us(&g->call.deadline) / 2000)
+               : UINT_MAX;
 }
 
 bool rendezvous_stepd_is_waiting(const struct stepd_context *c)

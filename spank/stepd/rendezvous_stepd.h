@@ -39,8 +39,9 @@ void rendezvous_stepd_await_leaders(struct stepd_context *context);
  * above return, within about a tenth of a second. */
 void rendezvous_stepd_stop_waiting(struct stepd_context *context);
 
-/* Returns true if the step has other nodes, and they may wait for the record of this one. */
-bool rendezvous_stepd_is_awaited(const struct stepd_context *context);
+/* Returns how many milliseconds this node may let the others wait for its record: half of what is
+ * left of the option timeout_ms; UINT_MAX if no other node waits. */
+unsigned rendezvous_stepd_spare_ms(const struct stepd_context *context);
 
 /* After rendezvous_stepd_send_record(): returns true if rendezvous_stepd_await_leaders() would have
  * to wait, because srun has not sent the leaders yet. It does not wait itself. */

@@ -232,11 +232,8 @@ static void take_back_shared(struct stepd_context *c)
 /* Waits as task_gpus_await() says. */
 static bool await(const struct stepd_context *c)
 {
-    unsigned limit_ms = c->options.deadline_ms;
-    /* Other nodes wait for the record of this one no longer than timeout_ms. */
-    if (rendezvous_stepd_is_awaited(c) && c->options.timeout_ms / 2 < limit_ms)
-        limit_ms = c->options.timeout_ms / 2;
-    int64_t until_ms = nuioa_clock_ms() + limit_ms;
+    unsigned limit_ms = c->options.deadline_ms, spare_ms = rendezvous_stepd_spare_ms(c);
+    int64_t until_ms = nuioa_clock_ms() + (spare_ms < limit_ms ? spare_ms : limit_ms);
     for (;;) {
         uint32_t seen = task_memory_told(c->task_memory);
         if (all_told(c))

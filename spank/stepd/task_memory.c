@@ -104,8 +104,9 @@ void task_memory_see(struct task_memory *task_memory, uint32_t count, unsigned m
 /* The tasks wait on a futex: it needs no descriptor, is not harmed when a task that waits dies, and
  * measures its timeout with the monotonic clock. */
 
-void task_memory_close(struct task_memory *task_memory)
+void task_memory_close(struct task_memory *task_memory, int64_t until_ms)
 {
+    task_memory->until_ms = until_ms;
     __atomic_store_n(&task_memory->closed, 1, __ATOMIC_RELEASE);
 }
 
@@ -120,11 +121,11 @@ static bool is_closed(const struct task_memory *task_memory)
     return __atomic_load_n(&task_memory->closed, __ATOMIC_ACQUIRE);
 }
 
-static void wait_open(struct task_memory *task_memory, unsigned ms)
+static void wait_open(struct task_memory *task_memory)
 {
     pid_t parent = getppid();
-    int64_t until_ms = nuioa_clock_ms() + ms, left;
-    while (is_closed(task_memory) && (left = until_ms - nuioa_clock_ms()) > 0) {
+    int64_t left;
+    while (is_closed(task_memory) && (left = task_memory->until_ms - nuioa_clock_ms()) > 0) {
         int64_t nap = left < NAP_MS ? left : NAP_MS;
         struct timespec time = { 0, nap * 1000000 };
         syscall(SYS_futex, &task_memory->closed, FUTEX_WAIT, 1, &time, NULL, 0);
@@ -133,11 +134,11 @@ static void wait_open(struct task_memory *task_memory, unsigned ms)
     }
 }
 
-bool task_memory_wait(struct task_memory *task_memory, unsigned ms)
+bool task_memory_wait(struct task_memory *task_memory)
 {
     char name[16]; /* as long as the kernel's names of threads */
     bool named = is_closed(task_memory) && take_name(name);
-    wait_open(task_memory, ms);
+    wait_open(task_memory);
     if (named)
         prctl(PR_SET_NAME, name);
     return !is_closed(task_memory);

@@ -61,6 +61,7 @@ struct task_memory_part {
 
 struct task_memory {
     uint32_t closed;      /* for task_memory.c only; 0 at first, which is open */
+    int64_t until_ms;     /* for task_memory.c only: while it is closed, how long tasks wait */
     uint32_t told;        /* number of tasks that have told their GPUs */
     uint32_t table_ready; /* slurmstepd has written `table` */
     uint32_t connected;   /* as in struct nuioa_plan; with the table */
@@ -81,8 +82,8 @@ struct task_memory *task_memory_new(uint32_t count);
 void task_memory_free(struct task_memory *task_memory, uint32_t count);
 
 /* In slurmstepd, before any task runs: closes the memory. Tasks that call task_memory_wait() wait
- * from now on. */
-void task_memory_close(struct task_memory *task_memory);
+ * from now on, and none beyond `until_ms`, a time of nuioa_clock_ms(). */
+void task_memory_close(struct task_memory *task_memory, int64_t until_ms);
 
 /* In slurmstepd, when everything is written: opens the memory, and the tasks that wait go on. Any
  * thread may call it. */
@@ -105,9 +106,9 @@ bool task_memory_await_told(struct task_memory *task_memory, uint32_t seen);
 void task_memory_see(struct task_memory *task_memory, uint32_t count, unsigned ms,
                      struct task_gpu_set *sets);
 
-/* In a task: waits until the memory is open, for at most `ms` milliseconds. Returns true if it is
- * open, false if it is still closed then. If slurmstepd dies meanwhile, the function kills the
- * calling process by SIGKILL, as Slurm would have ended it. */
-bool task_memory_wait(struct task_memory *task_memory, unsigned ms);
+/* In a task: waits until the memory is open, or its time is over. Returns true if it is open. If
+ * slurmstepd dies meanwhile, the function kills the calling process by SIGKILL, as Slurm would have
+ * ended it. */
+bool task_memory_wait(struct task_memory *task_memory);
 
 #endif

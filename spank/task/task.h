@@ -7,7 +7,7 @@
 #include "spank/stepd/stepd_context.h"
 
 /* The hook task_init, in the task, as the user: sets its variables and its memory policy. It may
- * wait for the leaders of all nodes, for timeout_ms and 2 seconds at most. Returns the address to
+ * wait for slurmstepd (task_memory_wait). Returns the address to
  * which the caller writes the time that this hook took, in microseconds, in memory shared with
  * slurmstepd; NULL if this step has none. */
 uint32_t *task_init(const struct stepd_context *context, spank_t spank);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "task_gpus_case.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -28,10 +29,9 @@ static struct nuioa_gpu gpus[GPUS];
 static struct nuioa_task tasks[TASKS];
 static uint32_t indexes[TASKS * GPUS];
 
-bool rendezvous_stepd_is_awaited(const struct stepd_context *c)
+unsigned rendezvous_stepd_spare_ms(const struct stepd_context *c)
 {
-    (void)c;
-    return awaited;
+    return awaited ? c->options.timeout_ms / 2 : UINT_MAX;
 }
 
 void slurm_debug(const char *format, ...)

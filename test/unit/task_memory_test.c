@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "spank/stepd/task_memory.h"
+#include "util/clock.h"
 
 /* A limit for what hangs, and how long a task waits that nobody wakes. */
 #define HANG_MS 20000
@@ -64,7 +65,7 @@ static int be_task(void)
 {
     char name[16] = "";
     prctl(PR_SET_NAME, "slurmstepd");
-    bool open = task_memory_wait(memory, LONG_MS);
+    bool open = task_memory_wait(memory);
     prctl(PR_GET_NAME, name);
     return strcmp(name, "slurmstepd") ? 2 : !open;
 }
@@ -73,7 +74,7 @@ static void test_opened(void **state)
 {
     (void)state;
     int status = -1;
-    task_memory_close(memory);
+    task_memory_close(memory, nuioa_clock_ms() + LONG_MS);
     pid_t task = fork();
     if (task == 0)
         _exit(be_task());
@@ -87,9 +88,10 @@ static void test_opened(void **state)
 static void test_never_opened(void **state)
 {
     (void)state;
-    task_memory_close(memory);
-    assert_false(task_memory_wait(memory, 0));
-    assert_false(task_memory_wait(memory, 1));
+    task_memory_close(memory, 0);
+    assert_false(task_memory_wait(memory));
+    task_memory_close(memory, nuioa_clock_ms() + 1);
+    assert_false(task_memory_wait(memory));
 }
 
 /* In slurmstepd: starts a task and dies while it waits. */
@@ -110,7 +112,7 @@ static void test_orphan(void **state)
     int ends[2], status = -1;
     pid_t task = -1;
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    task_memory_close(memory);
+    task_memory_close(memory, nuioa_clock_ms() + LONG_MS);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid_t stepd = fork();
     if (stepd == 0)
