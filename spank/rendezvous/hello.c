@@ -30,8 +30,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* `count` is at most WIRE_TASKS_MAX. */
-static bool are_different(const void *ranks, uint32_t count)
+/* Returns true if the ranks are all different and below WIRE_RANKS_MAX. `count` is at most
+ * WIRE_TASKS_MAX. */
+static bool are_ranks(const void *ranks, uint32_t count)
 {
     uint32_t sorted[WIRE_TASKS_MAX];
     memcpy(sorted, ranks, count * sizeof(*sorted));
@@ -39,7 +40,7 @@ static bool are_different(const void *ranks, uint32_t count)
     for (uint32_t i = 1; i < count; i++)
         if (sorted[i] == sorted[i - 1])
             return false;
-    return true;
+    return !count || sorted[count - 1] < WIRE_RANKS_MAX;
 }
 
 bool hello_read(const struct hello_wanted *wanted, const void *bytes, size_t length,
@@ -53,5 +54,5 @@ bool hello_read(const struct hello_wanted *wanted, const void *bytes, size_t len
            hello->node < hello->node_count && hello->task_count <= WIRE_TASKS_MAX &&
            (!hello->rank_count || hello->rank_count == hello->task_count) &&
            length == sizeof(*hello) + hello->rank_count * sizeof(uint32_t) &&
-           are_different((const char *)bytes + sizeof(*hello), hello->rank_count);
+           are_ranks((const char *)bytes + sizeof(*hello), hello->rank_count);
 }

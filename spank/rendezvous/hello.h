@@ -22,7 +22,8 @@ struct hello_wanted {
 void *hello_make(struct wire_hello *hello, const uint32_t *ranks, size_t *length);
 
 /* Checks a received body of `length` bytes, which may be hostile, and copies its head to *hello.
- * The ranks stay in `bytes`, behind the head, perhaps not aligned, and are all different. Returns
+ * The ranks stay in `bytes`, behind the head, perhaps not aligned, are below WIRE_RANKS_MAX and all
+ * different. Returns
  * true; or false if the body is not a valid hello for the step `wanted`: then *hello is
  * undefined. */
 bool hello_read(const struct hello_wanted *wanted, const void *bytes, size_t length,

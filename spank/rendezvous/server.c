@@ -364,6 +364,7 @@ void server_close(struct server *g)
         close(g->stop);
     free(g->nodes);
     free(g->leaders);
+    hwloc_bitmap_free(g->ranks);
     explicit_bzero(&g->key, sizeof(g->key));
     free(g);
 }

@@ -2,6 +2,7 @@
 #ifndef SPANK_RENDEZVOUS_SERVER_PRIVATE_H
 #define SPANK_RENDEZVOUS_SERVER_PRIVATE_H
 
+#include <hwloc.h>
 #include <pthread.h>
 
 #include "spank/rendezvous/hello.h"
@@ -55,6 +56,7 @@ struct server {
     bool warned;                /* the user was warned of the trouble */
     struct peer **nodes;        /* [wanted.node_count], by position; NULL: no hello yet */
     uint32_t *leaders;          /* [wanted.node_count], by position: ranks, or WIRE_NO_RANK */
+    hwloc_bitmap_t ranks;       /* those of the nodes that have asked for a slice */
     uint32_t leaders_known;     /* nodes whose leader, or lack of one, is known */
     bool has_leaderless;        /* some node has no leader: no table */
     uint32_t records_missing;   /* nodes that had the table and disconnected without a record */

@@ -229,11 +229,14 @@ static int begin_step(struct server *g, const struct wire_hello *hello)
 {
     g->nodes = calloc(hello->node_count, sizeof(*g->nodes));
     g->leaders = calloc(hello->node_count, sizeof(*g->leaders));
-    if (!g->nodes || !g->leaders) {
+    g->ranks = hwloc_bitmap_alloc();
+    if (!g->nodes || !g->leaders || !g->ranks) {
         free(g->nodes);
         free(g->leaders);
+        hwloc_bitmap_free(g->ranks);
         g->nodes = NULL; /* the next hello begins the step */
         g->leaders = NULL;
+        g->ranks = NULL;
         return -ENOMEM;
     }
     g->wanted.job_id = hello->job_id;
@@ -271,11 +274,27 @@ static void send_welcome(struct server *g, struct peer *p, const struct wire_hel
     free(slice);
 }
 
+/* Notes the ranks of a hello, whose body is `bytes`. Returns false if another node has one of them:
+ * each rank's slice is then in memory once, whoever knows the step's key and reads none of them. */
+static bool take_ranks(struct server *g, const struct wire_hello *hello, const char *bytes)
+{
+    uint32_t ranks[WIRE_TASKS_MAX];
+    memcpy(ranks, bytes + sizeof(*hello), hello->rank_count * sizeof(*ranks));
+    for (uint32_t i = 0; i < hello->rank_count; i++)
+        if (hwloc_bitmap_isset(g->ranks, ranks[i]))
+            return false;
+    for (uint32_t i = 0; i < hello->rank_count; i++)
+        if (hwloc_bitmap_set(g->ranks, ranks[i]) < 0)
+            return false;
+    return true;
+}
+
 static void take_hello(struct server *g, struct peer *p, const char *bytes, size_t length)
 {
     struct wire_hello hello;
     if (!hello_read(&g->wanted, bytes, length, &hello) ||
-        (!g->nodes && begin_step(g, &hello) < 0) || g->nodes[hello.node]) {
+        (!g->nodes && begin_step(g, &hello) < 0) || g->nodes[hello.node] ||
+        !take_ranks(g, &hello, bytes)) {
         server_drop(g, p);
         return;
     }

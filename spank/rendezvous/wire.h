@@ -73,6 +73,7 @@
 #define WIRE_NODES_MAX 65536 /* nodes of a step */
 /* Limits of one node: tasks, NUMA nodes, cores. */
 #define WIRE_TASKS_MAX 4096
+#define WIRE_RANKS_MAX (1u << 24) /* of a step: larger ranks ask for no slice */
 #define WIRE_NUMAS_MAX 4096
 #define WIRE_CORES_MAX 65536
 
@@ -128,7 +129,7 @@ struct wire_hello {
     uint32_t task_count;       /* on this node */
     uint32_t leader;           /* rank of the early leader; WIRE_NO_RANK: RECORD names the leader */
     uint32_t rank_count;       /* task_count to ask for a slice, else 0 */
-    /* uint32_t ranks[rank_count]: in the order of local ranks, all different */
+    /* uint32_t ranks[rank_count]: in the order of local ranks; no rank is on two nodes */
 };
 
 #define WIRE_PURPOSE "nuioa hello 2"

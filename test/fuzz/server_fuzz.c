@@ -246,8 +246,6 @@ static void put(const struct other *other, const void *bytes, size_t length)
 static void *make_hello(size_t *length, struct wire_hello *hello)
 {
     static uint32_t ranks[2000];
-    for (uint32_t i = 0; i < 2000; i++)
-        ranks[i] = i;
     uint8_t how = input_byte(test.in);
     *hello = (struct wire_hello){
         .job_id = 7,
@@ -257,6 +255,8 @@ static void *make_hello(size_t *length, struct wire_hello *hello)
         .leader = how & 2 ? input_byte(test.in) : WIRE_NO_RANK,
     };
     hello->rank_count = how & 4 ? hello->task_count : 0;
+    for (uint32_t i = 0; i < 2000; i++)
+        ranks[i] = (how & 16 ? 0 : hello->node * 2000) + i;
     fault_pause();
     void *body = hello_make(hello, ranks, length);
     fault_resume();

@@ -132,6 +132,28 @@ static void foreign(void)
     case_is_well(&s);
 }
 
+/* Whoever knows the key could have srun keep the same large slice for each number of a node. */
+static void ranks_twice(void)
+{
+    struct attack_case s;
+    struct wire_frame welcome;
+    const uint32_t ranks[4] = { 0, 1, 2, 3 }, others[4] = { 4, 5, 6, 3 };
+    const uint32_t large[4] = { 4, 5, 6, WIRE_RANKS_MAX };
+    case_begin(&s, "ranks of another node");
+    struct message m = case_asking_hello(&s, 1, ranks);
+    int fd = harness_connect(&s.harness);
+    case_send(&s, fd, &m);
+    ok(recv(fd, &welcome, sizeof(welcome), MSG_WAITALL) == sizeof(welcome) && welcome.length,
+       "%s: the first node gets its slice", s.name);
+    free(m.bytes);
+    case_is_refused(&s, case_asking_hello(&s, 2, ranks), "the same ranks on another node");
+    case_is_refused(&s, case_asking_hello(&s, 2, others), "one of these ranks");
+    case_is_refused(&s, case_asking_hello(&s, 2, large), "a rank that is too large");
+    hang_up(fd);
+    harness_finish(&s.harness, &s.result);
+    case_nothing_leaks(&s);
+}
+
 static void other_node(struct wire_frame *frame, char *body)
 {
     (void)frame;
@@ -410,6 +432,7 @@ static void attack(bool is_encrypted)
     case_auth(encrypted, munged);
     no_attack();
     foreign();
+    ranks_twice();
     untagged();
     replayed();
     misshapen();

@@ -148,12 +148,14 @@ static void encrypt(int fd, void *arg)
 }
 
 static struct message make_hello(struct attack_case *s, bool encrypted, uid_t uid,
-                                 void (*change)(struct wire_hello *))
+                                 void (*change)(struct wire_hello *), uint32_t node,
+                                 const uint32_t *ranks)
 {
-    struct client_call call = harness_call(&s->harness, 1, NODES);
+    struct client_call call = harness_call(&s->harness, node, NODES);
     struct message plain = { .type = WIRE_HELLO }, result = { .type = WIRE_CREDENTIAL };
     struct wire_hello right = harness_hello(&call);
-    struct wire_hello *hello = plain.bytes = hello_make(&right, NULL, &plain.length);
+    right.rank_count = ranks ? right.task_count : 0;
+    struct wire_hello *hello = plain.bytes = hello_make(&right, ranks, &plain.length);
     if (change)
         change(hello);
     if (!encrypted)
@@ -166,12 +168,17 @@ static struct message make_hello(struct attack_case *s, bool encrypted, uid_t ui
 
 struct message case_hello(struct attack_case *s, uid_t uid, void (*change)(struct wire_hello *))
 {
-    return make_hello(s, encrypted, uid, change);
+    return make_hello(s, encrypted, uid, change, 1, NULL);
+}
+
+struct message case_asking_hello(struct attack_case *s, uint32_t node, const uint32_t *ranks)
+{
+    return make_hello(s, encrypted, USER_UID, NULL, node, ranks);
 }
 
 struct message case_other_hello(struct attack_case *s)
 {
-    return make_hello(s, !encrypted, USER_UID, NULL);
+    return make_hello(s, !encrypted, USER_UID, NULL, 1, NULL);
 }
 
 void case_send(const struct attack_case *s, int fd, const struct message *m)

@@ -66,6 +66,9 @@ struct message {
  * that of user `uid`. The caller frees its bytes. */
 struct message case_hello(struct attack_case *s, uid_t uid, void (*change)(struct wire_hello *));
 
+/* The first message of `node`, which asks for the slice of ranks[4]. The caller frees its bytes. */
+struct message case_asking_hello(struct attack_case *s, uint32_t node, const uint32_t *ranks);
+
 /* Node 1's first message with the other auth= than srun's. The caller frees its bytes. */
 struct message case_other_hello(struct attack_case *s);
 
