@@ -4,9 +4,10 @@
 
 #include "spank/stepd/stepd_context.h"
 
-/* Prints the first of the faults in context->faults for the user, as a line that begins with the
- * name of this node. The line says how many more there are; these go to slurmd.log only. Then the
- * list is empty. */
+/* Writes each fault in context->faults to slurmd.log, once. The user gets a line from srun for
+ * those that srun prints (rendezvous_stepd_faults_told); of the others the first is printed here,
+ * as a line that begins with the name of this node and says how many more there are. Then the list
+ * is empty. */
 void faults_print(struct stepd_context *context);
 
 #endif

@@ -24,7 +24,7 @@ struct rendezvous_stepd {
     bool waiting;                  /* the record is sent or not needed; the table is expected */
     bool reported;                 /* srun prints the report */
     uint32_t leader;               /* rank that leads this node; WIRE_NO_RANK: none */
-    struct nuioa_warnings sent;    /* with the record: srun prints them, if all goes well */
+    unsigned sent;                 /* how many of the context's faults the record holds */
     uint32_t position, node_count; /* over all components of a heterogeneous step */
     bool heterogeneous;
     uint32_t job_tasks; /* tasks of the whole step; UINT32_MAX: not known */
@@ -88,7 +88,7 @@ static void call_srun(struct stepd_context *c, spank_t spank, struct rendezvous_
                       const char *token)
 {
     char **environment = step_environment(spank);
-    const char *leader = nuioa_variable(environment, "SLURM_JOB_ID");
+    const char *job = nuioa_variable(environment, "SLURM_JOB_ID"); /* of the leading component */
     const char *address = nuioa_variable(environment, "SLURM_SRUN_COMM_HOST");
     struct nuioa_error err;
     struct client_call call = {
@@ -112,8 +112,7 @@ static void call_srun(struct stepd_context *c, spank_t spank, struct rendezvous_
         spank_get_item(spank, S_JOB_ID, &call.job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &call.step_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_NNODES, &here) != ESPANK_SUCCESS || !address ||
-        (here != g->node_count &&
-         (!leader || nuioa_parse_u32(leader, UINT32_MAX, &call.job_id) < 0)))
+        (here != g->node_count && (!job || nuioa_parse_u32(job, UINT32_MAX, &call.job_id) < 0)))
         nuioa_fail(&err, -1,
                    "gather: Slurm did not give this node srun's address and the job's ids");
     else if (!client_call(&g->call, &call, &err))
@@ -140,20 +139,30 @@ static void warn_missing_hints(struct stepd_context *c, const struct rendezvous_
                                "file (srun --async opens none); give a short list instead");
 }
 
+void rendezvous_stepd_decline(spank_t spank, const char *why)
+{
+    if (find_token(spank))
+        slurm_info("nuioa: gather: srun waits for its nodes, but this one does not call: %s", why);
+}
+
 void rendezvous_stepd_call(struct stepd_context *c, spank_t spank)
 {
     const char *token = find_token(spank);
     struct rendezvous_stepd *g = c->rendezvous = calloc(1, sizeof(*g));
-    if (!g)
+    if (!g) {
+        rendezvous_stepd_decline(spank, "out of memory");
         return;
-    g->call = (struct client)CLIENT_NONE;
-    if (c->step.task_count && find_position(c, spank, g) &&
-        rendezvous_is_needed(&c->options, g->node_count)) {
-        if (token)
-            call_srun(c, spank, g, token);
-        else
-            warn_missing_hints(c, g);
     }
+    g->call = (struct client)CLIENT_NONE;
+    if (!c->step.task_count || !find_position(c, spank, g))
+        rendezvous_stepd_decline(spank, "Slurm does not say which node of the step it is");
+    else if (!rendezvous_is_needed(&c->options, g->node_count))
+        rendezvous_stepd_decline(spank, "its options, with gather, ask for nothing from srun (is "
+                                        "its plugstack.conf that of srun's host?)");
+    else if (token)
+        call_srun(c, spank, g, token);
+    else
+        warn_missing_hints(c, g);
 }
 
 void rendezvous_stepd_receive_hints(struct stepd_context *c)
@@ -243,21 +252,11 @@ void rendezvous_stepd_send_record(struct stepd_context *c, const struct placemen
     g->calling = false;
     g->waiting = !send_record(g, &source, &err);
     if (g->waiting) {
-        nuioa_warnings_move(&g->sent, &c->faults);
+        g->sent = c->faults.count < WIRE_WARNINGS_MAX ? c->faults.count : WIRE_WARNINGS_MAX;
         bind_to_table(c, g);
     } else
         add_failure(c, g, err.text);
     free(text);
-}
-
-/* srun will not print the warnings that were sent, so they are faults of this node again, before
- * those that came later. */
-static void restore_faults(struct stepd_context *c, const struct rendezvous_stepd *g)
-{
-    struct nuioa_warnings later = c->faults;
-    c->faults = g->sent;
-    for (unsigned i = 0; i < later.count; i++)
-        nuioa_warn(&c->faults, "%s", later.text[i]);
 }
 
 static void receive_leaders(struct stepd_context *c, struct rendezvous_stepd *g)
@@ -274,7 +273,6 @@ static void receive_leaders(struct stepd_context *c, struct rendezvous_stepd *g)
     if (rc >= 0)
         return;
     client_close(&g->call);
-    restore_faults(c, g);
     add_failure(c, g, err.text);
 }
 
@@ -314,6 +312,11 @@ bool rendezvous_stepd_is_waiting(const struct stepd_context *c)
 {
     const struct rendezvous_stepd *g = c->rendezvous;
     return g && g->waiting && !client_is_answered(&g->call);
+}
+
+unsigned rendezvous_stepd_faults_told(const struct stepd_context *c)
+{
+    return rendezvous_stepd_is_reported(c) ? c->rendezvous->sent : 0;
 }
 
 bool rendezvous_stepd_is_reported(const struct stepd_context *c)

@@ -17,6 +17,10 @@
  * context->faults, or written to slurmd.log if srun or another node tells the user. */
 void rendezvous_stepd_call(struct stepd_context *context, spank_t spank);
 
+/* In init_post_opt, on a node that will not call srun: writes the reason `why` to slurmd.log, if
+ * srun has opened its port, because srun refers its user to that log. */
+void rendezvous_stepd_decline(spank_t spank, const char *why);
+
 /* Before the plan: waits for this node's slice of the hints file, if the options name a file. If
  * srun sends one, sets context->profile, which rendezvous_stepd_end() frees. If the slice does not
  * come, there is no rendezvous for this node any more, which is noted as for
@@ -24,15 +28,14 @@ void rendezvous_stepd_call(struct stepd_context *context, spank_t spank);
 void rendezvous_stepd_receive_hints(struct stepd_context *context);
 
 /* After the plan is carried out: sends srun the record of this node, if srun needs it. The record
- * holds the warnings in context->faults, which are removed there, because srun prints them. If
- * sending fails, they stay there, and a warning about the failure may join them. `placement` is
+ * holds the faults of the context (rendezvous_stepd_faults_told). If sending fails, a warning about
+ * that may join them. `placement` is
  * NULL if this node has no plan; then the record says so, and names no leader. */
 void rendezvous_stepd_send_record(struct stepd_context *context, const struct placement *placement);
 
 /* After rendezvous_stepd_send_record(): waits for the leaders of all nodes, for what is left of the
- * option timeout_ms. If they do not come, the warnings that were sent are in context->faults again,
- * because srun may not print them. It returns at once if nothing was sent, and for a step on one
- * node, whose only leader is known. */
+ * option timeout_ms. It returns at once if nothing was sent, and for a step on one node, whose only
+ * leader is known. */
 void rendezvous_stepd_await_leaders(struct stepd_context *context);
 
 /* From another thread, when the step is over: makes a thread that waits in one of the functions
@@ -51,6 +54,11 @@ bool rendezvous_stepd_is_waiting(const struct stepd_context *context);
  * the order of the step's nodes, and *count, their number. The context owns the array, until
  * rendezvous_stepd_end(). Returns NULL and 0 if they are not known. */
 const uint32_t *rendezvous_stepd_leaders(const struct stepd_context *context, uint32_t *count);
+
+/* After rendezvous_stepd_await_leaders(): returns how many faults, the first ones in
+ * context->faults, srun prints for the user: those in the record, if srun has answered it with a
+ * table. */
+unsigned rendezvous_stepd_faults_told(const struct stepd_context *context);
 
 /* After rendezvous_stepd_await_leaders(): returns true if srun prints the report of the whole step.
  * Then this node must not print its own. */

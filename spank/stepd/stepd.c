@@ -122,8 +122,11 @@ static void begin_step(struct stepd_context *c, spank_t spank, int argc, char **
 {
     c->pid = getpid();
     read_options(c, spank, argc, argv);
-    if (nuioa_options_idle(&c->options))
+    if (nuioa_options_idle(&c->options)) {
+        rendezvous_stepd_decline(spank, "nuioa is off on it (is its plugstack.conf that of srun's "
+                                        "host?)");
         return;
+    }
     if (c->options.mode != NUIOA_OFF)
         rank_settings_unset_outer(spank);
     if (!step_is_launcher(spank)) {

@@ -117,10 +117,17 @@ like "a node without the plugin, report: it is named" "$err" \
 is "a node without the plugin, report: one report, of the others" \
     "$(grep -E '^nuioa: [0-9a-z]+ node|^nuioa: node' <<<"$err" | cut -d, -f1)" "nuioa: 3 nodes"
 is "a node without the plugin, report: it is in none" "$(grep -c '^ *node2 ' <<<"$err")" 0
+node_log() { grep -a 'nuioa: ' "$CLUSTER_DIR/nodes/$1/log/slurmd.log"; }
+plugin -n node2 on "${hasty[@]}" gather=off
+launch 8 -N4 --exclusive
+like "a node that does not call: its slurmd.log says why" "$(node_log node2)" \
+    'gather: srun waits for its nodes, but this one does not call: its options'
 plugin on "${good[@]}"
 plugin -n node2 on topology=/run/node/none default=on
 launch 8 -N4 --exclusive
 no_table "a node that stands down"
+is "a node that stands down: srun prints why, and its slurmd.log has it, once" \
+    "$(grep -c 'node2: topology=' <<<"$err"),$(node_log node2 | grep -c '=/run/node/none: No')" 1,1
 sealed=("${hasty[@]}" auth=munge)
 for node in node1 node3; do
     plugin on "${sealed[@]}"
