@@ -6,6 +6,7 @@
 
 #include "option/option.h"
 #include "profile/hints.h"
+#include "spank/rendezvous/wire.h"
 
 /* Private to rendezvous_srun.c and rendezvous_stepd.c, which must decide alike whether there is a
  * rendezvous. */
@@ -18,6 +19,12 @@ static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
         return false;
     return o->gather == NUIOA_SWITCH_ON || o->mode == NUIOA_ON || o->report || o->explain ||
            o->coll || nuioa_hints_file(o->hints);
+}
+
+/* Returns how a warning ends that says why there is no rendezvous. */
+static inline const char *rendezvous_consequence(const struct nuioa_options *o)
+{
+    return o->mode == NUIOA_OFF ? WIRE_WITHOUT_REPORT : WIRE_WITHOUT_TABLE;
 }
 
 /* The largest number of nodes of a step that has a rendezvous although no option asks for something

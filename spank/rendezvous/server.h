@@ -30,6 +30,7 @@ struct server_config {
     /* How long nodes are still waited for after a node had no credential or munged failed. */
     unsigned timeout_ms;
     bool every_record;  /* a report needs all records; else a node may send none */
+    bool reports_only;  /* no node has a leader: messages end with WIRE_WITHOUT_REPORT */
     bool asked;         /* the user asked for the nodes' part, and is told if no node has called */
     unsigned accept_ms; /* how long connections are accepted; 0: while the server runs */
     uint16_t port_first, port_last; /* the ports to choose from, both inclusive; 0 and 0: any */

@@ -35,11 +35,16 @@ static void send_all(struct server *g, uint32_t type, const void *body, size_t l
         server_send(g, p, type, body, length, digest);
 }
 
+static const char *consequence(const struct server *g)
+{
+    return g->config.reports_only ? WIRE_WITHOUT_REPORT : WIRE_WITHOUT_TABLE;
+}
+
 static void warn_failure(struct server *g, const char *what)
 {
     char text[500];
-    snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): " WIRE_WITHOUT_TABLE, what,
-             g->counts.records, g->counts.nodes);
+    snprintf(text, sizeof(text), "gather: %s (%u of %u nodes answered): %s", what,
+             g->counts.records, g->counts.nodes, consequence(g));
     if (!g->warned)
         g->config.warn(g->config.arg, text);
 }
@@ -111,7 +116,7 @@ static void warn_trouble(struct server *g)
     char text[400];
     if (g->warned || !*g->trouble.text)
         return;
-    snprintf(text, sizeof(text), "gather: %s: " WIRE_WITHOUT_TABLE, g->trouble.text);
+    snprintf(text, sizeof(text), "gather: %s: %s", g->trouble.text, consequence(g));
     g->config.warn(g->config.arg, text);
     g->warned = true;
 }

@@ -77,9 +77,12 @@
 #define WIRE_NUMAS_MAX 4096
 #define WIRE_CORES_MAX 65536
 
-/* How every message ends that tells the user why there is no table. */
+/* How every message ends that tells the user why there is no table; in a step that only reports,
+ * with report,off, no node has a leader. */
 #define WIRE_WITHOUT_TABLE \
     "each node knows its own leader only (what to do: nuioa-spank(8), DIAGNOSTICS)"
+#define WIRE_WITHOUT_REPORT \
+    "there is no report of all nodes (what to do: nuioa-spank(8), DIAGNOSTICS)"
 
 enum wire_type {
     WIRE_HELLO = 1,  /* struct wire_hello and its ranks */

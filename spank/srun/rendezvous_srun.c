@@ -31,8 +31,9 @@ struct rendezvous_srun {
     struct server *server; /* NULL: not opened */
     struct summary *summary;
     struct absent absent;
-    unsigned components; /* of a heterogeneous job that have been seen; else 1 */
-    bool gather_on;      /* the options say gather=on: the user is told why there is none */
+    unsigned components;     /* of a heterogeneous job that have been seen; else 1 */
+    bool gather_on;          /* the options say gather=on: the user is told why there is none */
+    const char *consequence; /* how a warning ends that says why there is none */
     bool report, explain;
     const struct nuioa_profile *profile; /* of the hints file, owned by the context; NULL: none */
     enum nuioa_policy policy;
@@ -124,11 +125,11 @@ static void open_listener(struct rendezvous_srun *g)
 {
     struct nuioa_error err;
     if (g->config.encrypted && credential_ready(&err) < 0)
-        log_line("%s: " WIRE_WITHOUT_TABLE, err.text);
+        log_line("%s: %s", err.text, g->consequence);
     else if (!create_server(g, &err))
         setenv(WIRE_VARIABLE, server_text(g->server), 1);
     else if (g->gather_on)
-        log_line("%s: " WIRE_WITHOUT_TABLE, err.text);
+        log_line("%s: %s", err.text, g->consequence);
 }
 
 /* In a heterogeneous job the options of the first component count. */
@@ -141,6 +142,7 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
         .timeout_ms = c->options.timeout_ms,
         .accept_ms = LISTEN_MS,
         .every_record = c->options.report || c->options.explain,
+        .reports_only = c->options.mode == NUIOA_OFF,
         .asked = c->flags->typed[0],
         .arg = g,
         .warn = warn,
@@ -150,6 +152,7 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
         .finish = finish,
     };
     g->components = 1;
+    g->consequence = rendezvous_consequence(&c->options);
     g->gather_on = c->options.gather == NUIOA_SWITCH_ON;
     g->report = c->options.report;
     g->explain = c->options.explain;

@@ -59,7 +59,7 @@ static bool find_position(struct stepd_context *c, spank_t spank, struct rendezv
 static void add_failure(struct stepd_context *c, const struct rendezvous_stepd *g, const char *text)
 {
     if (g->position == 0 && !g->call.told_no_credential && !g->call.authenticated)
-        nuioa_warn(&c->faults, "%s: " WIRE_WITHOUT_TABLE, text);
+        nuioa_warn(&c->faults, "%s: %s", text, rendezvous_consequence(&c->options));
     else
         slurm_info("nuioa: %s", text);
 }

@@ -157,6 +157,12 @@ user env NUIOA_LEADER=7 srun -w node1 -n2 --nuioa=report,off --nuioa-coll=on sh 
 is "report,off sets no variable" "$(grep -E '^(NUIOA_|OMP_|UCX_|LD_PRELOAD|PMIX_MCA)' <<<"$out" |
     sort -u)" NUIOA_LEADER=7
 is "and tells other steps nothing" "$(in_node node1 sh -c 'ls /run/nuioa/steps 2>/dev/null')" ""
+plugin on "topology=$topology"
+plugin -n node2 off
+launch 32 -w node1,node2 --exclusive --nuioa=report,off
+like "report,off where a node has no plugin: it is named" "$err" \
+    'no call from node2 in time .timeout_ms.; install nuioa there.* there is no report of all nodes'
+unlike "... and nobody is said to know a leader" "$err" 'leader'
 
 # Where nuioa has been removed, scripts that ask for it by variables still run.
 plugin off
