@@ -25,18 +25,6 @@ int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *no
 int nuioa_environment_nics(const struct nuioa_assignment *assignment, const struct nuioa_node *node,
                            const struct nuioa_options *options, char *env, size_t size);
 
-/* Writes the variables of other programs that choose NICs, as the option `export` says; nuioa(7)
- * has the table of them, with the source of each. They name the rank's own NICs if plan->connected
- * says that every NIC of the node reaches the others' network. Else UCX_NET_DEVICES names all NICs
- * that ranks may use, and variables that take one NIC only are left out: the NIC of one rank need
- * not reach that of another. NCCL_IB_HCA and NCCL_SOCKET_IFNAME are equal for all ranks of the
- * node, and are there only if the user or the site set the option `nic`. The caller does not set
- * variables that the user has set, and sets none for a task whose GPUs are unknown, because each of
- * them may need its own NIC. */
-int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_node *node,
-                              const struct nuioa_options *options, uint32_t local, char *env,
-                              size_t size);
-
 /* Writes the variables of other programs that bind the threads of a rank: OMP_PLACES, with the core
  * nearest the NIC first, and OMP_PROC_BIND. The block is empty unless plan->binds_threads: libgomp
  * binds the first thread of each program that it is loaded into, and all that this forks, so that

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-
-/* nuioa(7), EXPORTS TO OTHER LIBRARIES, has the table of these variables and their sources. */
+#include "output/foreign.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -8,7 +7,6 @@
 #include <string.h>
 
 #include "output/block.h"
-#include "output/environment.h"
 
 /* The NICs that are named to a library. */
 struct choice {

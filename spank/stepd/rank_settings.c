@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "output/environment.h"
+#include "output/foreign.h"
 #include "util/variable.h"
 
 #define ROOM TASK_MEMORY_TEXT_MAX

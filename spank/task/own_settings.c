@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "output/environment.h"
+#include "output/foreign.h"
 #include "output/user_variables.h"
 #include "spank/common/option_sources.h"
 #include "spank/common/step.h"

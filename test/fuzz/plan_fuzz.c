@@ -10,6 +10,7 @@
 
 #include "input.h"
 #include "output/environment.h"
+#include "output/foreign.h"
 #include "output/report.h"
 #include "output/report_node.h"
 #include "payload.h"

@@ -10,6 +10,7 @@
 
 #include "machine.h"
 #include "output/environment.h"
+#include "output/foreign.h"
 #include "output/user_variables.h"
 #include "plan_case.h"
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "output/environment.h"
+#include "output/foreign.h"
 #include "output/user_variables.h"
 #include "plan/bind.h"
 #include "tools/tool.h"
