@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # The first screen of README.md: each command line of it, word for word, on the 8-node Opteron with
-# its NIC on NUMA node 5, in a job of the whole node and outside of one. ./app is whereami. exec.t
-# tries mpirun.
+# its NIC on NUMA node 5, in a job of the whole node and outside of one, and the report that it
+# shows. ./app is whereami. exec.t tries mpirun.
 if [ ! -e /nuioa/settings ]; then
     here=$(dirname "$(readlink -f "$0")")
     tree=$(mktemp -d)
     trap 'rm -rf "$tree"' EXIT
     mkdir "$tree/nuioa"
     sed -n '/^Three recipes/,/^With hints/s/^    //p' "$here/../../README.md" >"$tree/nuioa/recipes"
+    sed -n '/^    \$ srun -n16/,/^    cost /s/^    //p' "$here/../../README.md" \
+        >"$tree/nuioa/report"
     "$here/boot" hagrid5 --cgroup --payload "$tree" "$@" -- "$0"
     exit
 fi
@@ -68,6 +70,10 @@ done
 try "srun -n1 --nuioa=report ./app" --exclusive
 is "in a job, no word on threads: memory stays where it is first touched, the report says so" \
     "$status; $(values cpus); $(values policy); $(says "--nuioa-mem=nic")" "0; 0-15; default; 1"
+
+try "srun -n16 --nuioa=report --nuioa-hints=$(descending 16) ./app" --exclusive
+is "in a job, with hints: the report is that of the page" \
+    "$(grep -vE '^salloc: ' <<<"$said")" "$(tail -n +2 /nuioa/report)"
 
 if [ "$plugin" = yes ]; then
     echo >/etc/slurm/plugstack.conf

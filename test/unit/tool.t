@@ -155,6 +155,11 @@ like "... on one screen" "$(wc -l <"$work/out")" '^(3[0-9]|4[0-9])$'
 explained=$out
 answers "--explain" plan --topology "$hagrid" --tasks 16 --hints "$weights" --explain
 is "... is the same" "$(grep -v evaluations "$work/out")" "$(grep -v evaluations <<<"$explained")"
+run plan --topology "$machines/gpus/hgx-h100.xml" --tasks 8 --binding none --nuioa on \
+    --gpus '7;6;5;4;3;2;1;0'
+is "the table of GPUs in README.md is what is printed" \
+    "$(sed -n 's/^    \(  n1 .* PIX\)$/\1/p' "$machines/../../README.md")" \
+    "$(grep '^  n1 ' "$work/out")"
 answers "policy cpu" plan --topology "$machines/quad.xml" --tasks 5 --policy cpu \
     --interrupts 9 --json
 is "... a rank leaves the core that serves interrupts" \
