@@ -10,6 +10,10 @@
 #include "spank/rendezvous/node_diff.h"
 #include "util/hash.h"
 
+/* More classes are neither told apart nor printed. */
+#define CLASSES_MAX 1024
+#define CLASSES_PRINTED 32
+
 /* A class of nodes: their records differ only in names, ranks, weights and costs. */
 struct node_class {
     uint64_t digest, inventory;
@@ -22,7 +26,7 @@ struct node_class {
 struct node {
     char host[64], reason[216];
     uint32_t advice;   /* a bit for each enum nuioa_advice */
-    uint32_t class_id; /* UINT32_MAX: its record has not come */
+    uint32_t class_id; /* UINT32_MAX: none; its record has not come, or there are too many */
     /* A copy of its record while the job is small enough for a line per rank, else NULL. */
     char *bytes;
     struct record record;
@@ -35,9 +39,6 @@ struct summary {
     struct node *nodes;
     uint32_t class_count, class_room;
     struct node_class *classes;
-    uint32_t
-        *index; /* [index_size], a hash table by digest (open addressing): class + 1; 0: free */
-    uint32_t index_size;
     uint32_t record_count;
     struct nuioa_report_totals totals; /* of the nodes that have a plan */
 };
@@ -59,7 +60,6 @@ void summary_free(struct summary *s)
         free(s->classes[i].bytes);
     free(s->nodes);
     free(s->classes);
-    free(s->index);
     free(s);
 }
 
@@ -81,24 +81,6 @@ static uint64_t digest_of(const struct record *r)
         digest = nuioa_hash_text(nuioa_hash_text(digest, l->nic), l->gpus);
     }
     return digest;
-}
-
-static int grow_index(struct summary *s)
-{
-    uint32_t size = s->index_size ? s->index_size * 2 : 64;
-    uint32_t *index = calloc(size, sizeof(*index));
-    if (!index)
-        return -1;
-    for (uint32_t i = 0; i < s->class_count; i++) {
-        uint64_t at = s->classes[i].digest % size;
-        while (index[at])
-            at = (at + 1) % size;
-        index[at] = i + 1;
-    }
-    free(s->index);
-    s->index = index;
-    s->index_size = size;
-    return 0;
 }
 
 static char *copy_record(const struct record *from, struct record *to)
@@ -137,21 +119,14 @@ static uint32_t new_class(struct summary *s, const struct record *r, uint64_t di
     return c->bytes ? s->class_count++ : UINT32_MAX;
 }
 
+/* Returns the class of a node, or UINT32_MAX if there is no room for another one. */
 static uint32_t class_of(struct summary *s, const struct record *r)
 {
     uint64_t digest = digest_of(r);
-    if (s->class_count * 2 >= s->index_size && grow_index(s) < 0)
-        return UINT32_MAX;
-    uint64_t at = digest % s->index_size;
-    while (s->index[at] && s->classes[s->index[at] - 1].digest != digest)
-        at = (at + 1) % s->index_size;
-    if (!s->index[at]) {
-        uint32_t class_id = new_class(s, r, digest);
-        if (class_id == UINT32_MAX)
-            return class_id;
-        s->index[at] = class_id + 1;
-    }
-    return s->index[at] - 1;
+    for (uint32_t i = 0; i < s->class_count; i++)
+        if (s->classes[i].digest == digest)
+            return i;
+    return s->class_count < CLASSES_MAX ? new_class(s, r, digest) : UINT32_MAX;
 }
 
 /* --- collecting --- */
@@ -333,14 +308,10 @@ static void add_class(const struct summary *s, uint32_t class_id, struct nuioa_t
     nuioa_text_table_add(table, "%s", numas);
 }
 
-#define CLASSES_PRINTED 32
-/* With more classes than this no class is considered usual. */
-#define CLASSES_COMPARED 1024
-
-/* Returns true unless these nodes could not say what they are: they have no plan either. */
-static bool is_described(const struct node_class *c)
+/* Returns false for nodes that could not say what they are, and where their ranks are. */
+static bool has_plan(const struct node_class *c)
 {
-    return c->record.head->core_count > 0;
+    return c->record.head->task_count > 0;
 }
 
 static void print_classes(const struct summary *s, FILE *out)
@@ -351,17 +322,16 @@ static void print_classes(const struct summary *s, FILE *out)
     nuioa_text_table_init(&table, "rlrlll");
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_text_table_add(&table, "%s", heads[i]);
-    uint32_t more = 0;
-    for (uint32_t i = 0, printed = 0; i < s->class_count; i++)
-        if (!is_described(&s->classes[i]))
-            continue;
-        else if (printed++ < CLASSES_PRINTED)
+    uint32_t more = s->totals.nodes;
+    for (uint32_t i = 0, printed = 0; i < s->class_count && printed < CLASSES_PRINTED; i++)
+        if (has_plan(&s->classes[i])) {
             add_class(s, i, &table);
-        else
-            more++;
+            more -= s->classes[i].count;
+            printed++;
+        }
     nuioa_text_table_print(&table, out, 2);
     if (more)
-        fprintf(out, "  and %u more class%s of nodes\n", more, more == 1 ? "" : "es");
+        fprintf(out, "  and %u more node%s\n", more, nuioa_report_plural(more));
 }
 
 /* Prints a line for each group: names of nodes and text, or the text alone without `named`. */
@@ -383,7 +353,7 @@ static void print_reasons(const struct summary *s, FILE *out)
 {
     struct host_groups *groups = calloc(1, sizeof(*groups));
     for (uint32_t i = 0; groups && i < s->node_count; i++)
-        if (s->nodes[i].class_id != UINT32_MAX)
+        if (*s->nodes[i].host)
             host_groups_add(groups, s->nodes[i].host, s->nodes[i].reason);
     for (uint32_t k = 0; groups && k < NUIOA_ADVICE_COUNT; k++)
         for (uint32_t i = 0; i < s->node_count; i++)
@@ -397,7 +367,7 @@ static void print_reasons(const struct summary *s, FILE *out)
 }
 
 /* Returns the class whose inventory most nodes share; the others are compared with it. NULL: no
- * node is described. */
+ * node has a plan. */
 static const struct node_class *usual_class(const struct summary *s)
 {
     const struct node_class *best = NULL;
@@ -405,9 +375,9 @@ static const struct node_class *usual_class(const struct summary *s)
     for (uint32_t i = 0; i < s->class_count; i++) {
         const struct node_class *c = &s->classes[i];
         uint32_t count = 0;
-        if (!is_described(c))
+        if (!has_plan(c))
             continue;
-        for (uint32_t k = 0; k < s->class_count && s->class_count <= CLASSES_COMPARED; k++)
+        for (uint32_t k = 0; k < s->class_count; k++)
             if (s->classes[k].inventory == c->inventory)
                 count += s->classes[k].count;
         if (!best || count > most || (count == most && c->first < best->first)) {
@@ -426,7 +396,7 @@ static void print_differences(const struct summary *s, FILE *out)
     for (uint32_t i = 0; groups && usual && i < s->node_count; i++) {
         const struct node_class *c =
             s->nodes[i].class_id < s->class_count ? &s->classes[s->nodes[i].class_id] : usual;
-        if (c->inventory == usual->inventory || !is_described(c))
+        if (c->inventory == usual->inventory || !has_plan(c))
             continue;
         unsigned count = node_diff_texts(&usual->record, &c->record, texts, 2 * WIRE_NICS_MAX);
         for (unsigned k = 0; k < count; k++)
