@@ -78,8 +78,10 @@ prints probe-refused 1 "$tool" probe --matrix "$work/refused.txt" \
     --topology "$machines/quad.xml" --json
 printf '100.5 210\n210 90\n' >"$work/full.txt"
 prints probe-full 0 "$tool" probe --matrix "$work/full.txt" --json
+printf '%s\n' "0 34 99 99" "34 0 99 99" "99 99 0 34" "99 99 34 0" >"$work/alike.txt"
+prints probe-alike 0 "$tool" probe --matrix "$work/alike.txt" --json
 prints probe-cost 0 "$tool" probe --throughput 100,70 --json
-documents "nuioa probe --json" probe-check probe-refused probe-full probe-cost
+documents "nuioa probe --json" probe-check probe-refused probe-full probe-cost probe-alike
 
 "$here/formats.py" example nuioa-matrix >"$work/matrix"
 mkdir "$work/monitoring"

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topology/link_group.h"
+
 /* The cut between one link and two is the middle of the widest gap between CUT - REACH and
  * CUT + REACH links. The gap must be at least GAP links wide, and the second widest less than RIVAL
  * of it. The trials of test/unit/link_graph_test.c have determined these values. */
@@ -166,7 +168,6 @@ static void find_cut(struct work *w, size_t pairs)
 static void join(struct work *w, uint32_t a, uint32_t b)
 {
     uint32_t from = w->group[b], to = w->group[a];
-    w->linked[at(w, a, b)] = w->linked[at(w, b, a)] = true;
     for (uint32_t i = 0; i < w->n && from != to; i++)
         if (w->group[i] == from)
             w->group[i] = to;
@@ -180,36 +181,38 @@ static bool connected(const struct work *w)
     return true;
 }
 
-/* Links all pairs below the cut; with `group`, only pairs of different groups. */
-static void link_below(struct work *w, double cut_ns, const uint32_t *group)
+static void link_pair(struct work *w, uint32_t a, uint32_t b)
+{
+    w->linked[at(w, a, b)] = w->linked[at(w, b, a)] = true;
+    join(w, a, b);
+}
+
+static void link_below(struct work *w, double cut_ns)
 {
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = i + 1; j < w->n; j++)
-            if ((!group || group[i] != group[j]) && w->mean[at(w, i, j)] < cut_ns)
+            if (w->mean[at(w, i, j)] < cut_ns)
+                link_pair(w, i, j);
+}
+
+/* Joins groups that have a pair below the cut. Such pairs are links, if not all are alike. */
+static int link_between(struct work *w, double cut_ns, const uint32_t *group)
+{
+    double *alike_ns = w->graph->alike_ns;
+    int rc = nuioa_link_group_judge(w->mean, w->n, group, cut_ns, w->link_ns, alike_ns);
+    for (uint32_t i = 0; i < w->n && !rc; i++)
+        for (uint32_t j = i + 1; j < w->n; j++)
+            if (alike_ns[at(w, i, j)] > 0)
                 join(w, i, j);
+            else if (group[i] != group[j] && w->mean[at(w, i, j)] < cut_ns)
+                link_pair(w, i, j);
+    return rc;
 }
 
-static double nearest_between(const struct work *w, const uint32_t *group)
+/* Returns true if a path crosses from one to the other at once. */
+static bool is_step(const struct work *w, uint32_t i, uint32_t j)
 {
-    double nearest = INFINITY;
-    for (uint32_t i = 0; i < w->n; i++)
-        for (uint32_t j = i + 1; j < w->n; j++)
-            if (group[i] != group[j])
-                nearest = fmin(nearest, w->mean[at(w, i, j)]);
-    return nearest;
-}
-
-static double mean_between(const struct work *w, double cut_ns, const uint32_t *group)
-{
-    double sum = 0;
-    uint32_t pairs = 0;
-    for (uint32_t i = 0; i < w->n; i++)
-        for (uint32_t j = i + 1; j < w->n; j++)
-            if (group[i] != group[j] && w->mean[at(w, i, j)] < cut_ns) {
-                sum += w->mean[at(w, i, j)];
-                pairs++;
-            }
-    return pairs ? sum / pairs : NAN;
+    return w->linked[at(w, i, j)] || w->graph->alike_ns[at(w, i, j)] > 0;
 }
 
 /* Returns true if the last links have joined a pair: it is in one group now and was not
@@ -230,7 +233,7 @@ static void check_alike(struct work *w, const uint32_t *before)
         for (uint32_t j = 0; j < i; j++) {
             double mean = w->mean[at(w, i, j)], half = nuioa_latency_at(w->latency, i, j) - mean;
             pairs += joined(w, before, i, j);
-            if (!joined(w, before, i, j) || !w->linked[at(w, i, j)])
+            if (!joined(w, before, i, j) || !is_step(w, i, j))
                 continue;
             sum += mean;
             squares += mean * mean;
@@ -254,24 +257,24 @@ static void check_alike(struct work *w, const uint32_t *before)
 static int link_groups(struct work *w)
 {
     uint32_t *before = malloc(w->n * sizeof(*before));
-    if (!before)
-        return -ENOMEM;
-    while (!connected(w)) {
+    int rc = before ? 0 : -ENOMEM;
+    while (!rc && !connected(w)) {
         memcpy(before, w->group, w->n * sizeof(*before));
-        double nearest = nearest_between(w, before), cut = nearest + w->link_ns / 2;
+        double nearest = nuioa_link_group_nearest(w->mean, w->n, before);
+        double cut = nearest + w->link_ns / 2;
         for (int round = 0; round < 4; round++)
-            cut = mean_between(w, cut, before) + w->link_ns / 2;
+            cut = nuioa_link_group_mean(w->mean, w->n, before, cut) + w->link_ns / 2;
         if (!(nearest < cut)) {
             refuse(w, "links of %g ns are nothing beside the next ones of %g ns", w->link_ns,
                    nearest);
             break;
         }
-        link_below(w, cut, before);
+        rc = link_between(w, cut, before);
         check_alike(w, before);
         w->graph->grouped = true;
     }
     free(before);
-    return 0;
+    return rc;
 }
 
 static int list_links(struct work *w)
@@ -351,6 +354,8 @@ static void check_spread(struct work *w)
 static double step_ns(const struct work *w, uint32_t i, uint32_t j)
 {
     double mean = w->mean[at(w, i, j)];
+    if (!w->linked[at(w, i, j)])
+        return w->graph->alike_ns[at(w, i, j)];
     return mean < w->cut_ns ? w->graph->quantum_ns : mean;
 }
 
@@ -359,9 +364,9 @@ static void shortest_paths(struct work *w)
     uint32_t *hops = w->graph->hops;
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t j = 0; j < w->n; j++) {
-            bool linked = w->linked[at(w, i, j)];
-            hops[at(w, i, j)] = i == j ? 0 : linked ? 1 : w->n;
-            w->path[at(w, i, j)] = i == j ? 0 : linked ? step_ns(w, i, j) : INFINITY;
+            bool step = is_step(w, i, j);
+            hops[at(w, i, j)] = i == j ? 0 : step ? 1 : w->n;
+            w->path[at(w, i, j)] = i == j ? 0 : step ? step_ns(w, i, j) : INFINITY;
         }
     for (uint32_t k = 0; k < w->n; k++)
         for (uint32_t i = 0; i < w->n; i++)
@@ -411,7 +416,8 @@ static int infer(struct work *w)
         refuse(w, "remote memory is not farther than local memory");
         return 0;
     }
-    link_below(w, w->cut_ns, NULL);
+    link_below(w, w->cut_ns);
+    memcpy(w->graph->group, w->group, w->n * sizeof(*w->group));
     check_alike(w, NULL);
     int rc = link_groups(w);
     if (!rc)
@@ -436,12 +442,15 @@ int nuioa_link_graph_infer(struct nuioa_link_graph *graph, const struct nuioa_la
     *graph = (struct nuioa_link_graph){ .count = n };
     graph->hops = calloc(cells, sizeof(*graph->hops));
     graph->routed = calloc(cells, sizeof(*graph->routed));
+    graph->group = calloc(n, sizeof(*graph->group));
+    graph->alike_ns = calloc(cells, sizeof(*graph->alike_ns));
     w.mean = calloc(cells, sizeof(*w.mean));
     w.path = calloc(cells, sizeof(*w.path));
     w.linked = calloc(cells, sizeof(*w.linked));
     w.group = calloc(n, sizeof(*w.group));
     w.sorted = calloc(cells, sizeof(*w.sorted));
-    if (graph->hops && graph->routed && w.mean && w.path && w.linked && w.group && w.sorted)
+    if (graph->hops && graph->routed && graph->group && graph->alike_ns && w.mean && w.path &&
+        w.linked && w.group && w.sorted)
         rc = n > 1 ? infer(&w) : 0;
     free(w.mean);
     free(w.path);
@@ -461,6 +470,8 @@ void nuioa_link_graph_free(struct nuioa_link_graph *graph)
     free(graph->links);
     free(graph->hops);
     free(graph->routed);
+    free(graph->group);
+    free(graph->alike_ns);
     *graph = (struct nuioa_link_graph){ 0 };
 }
 
@@ -479,7 +490,9 @@ void nuioa_link_graph_distances(const struct nuioa_link_graph *graph,
         for (uint32_t j = 0; j < graph->count; j++) {
             size_t cell = (size_t)i * graph->count + j;
             double over = graph->routed[cell] * graph->quantum_ns;
-            if (graph->grouped)
+            if (graph->alike_ns[cell] > 0)
+                over = graph->alike_ns[cell];
+            else if (graph->grouped)
                 over = (nuioa_latency_at(latency, i, j) + nuioa_latency_at(latency, j, i)) / 2;
             matrix[cell] =
                 (uint32_t)(10 + (i == j ? 0 : fmin(10 * over / latency->local_ns, 1e6 - 10)) + 0.5);

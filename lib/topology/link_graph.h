@@ -3,6 +3,7 @@
 #define NUIOA_TOPOLOGY_LINK_GRAPH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "topology/latency.h"
@@ -25,9 +26,11 @@
  *   is an entry divided by the quantum and rounded: the length of the route that was measured,
  *   which may be longer than the shortest path and differ between the directions.
  * - If the pairs below the cut do not connect all nodes, the connected parts are groups (packages
- *   with several NUMA nodes each), and links between groups take longer. The nearest pairs between
- *   groups become links too, until all nodes are connected. One time does not fit all links then:
- *   the quantum is the time of a link inside the groups, and `routed` equals `hops`.
+ *   with several NUMA nodes each), and crossing between groups takes longer. If the pairs between
+ *   two groups are clearly of two kinds, the nearer ones become links too. Otherwise they are
+ *   alike, and which of them have a link cannot be told. Groups are joined so until all nodes are
+ *   connected. One time does not fit all links then: the quantum is the time of a link inside the
+ *   groups, and `routed` equals `hops`, for which a pair of alike groups is one step.
  *
  * If no pair lies above the cut there is no gap, and then all pairs must be equally far, to within
  * 5 %. On a mesh, a ring or a hypercube where leaving a NUMA node takes longer than one link (60
@@ -49,7 +52,8 @@ struct nuioa_link {
     uint32_t a, b; /* a < b, rows of the matrix */
 };
 
-/* The result. It owns its arrays; hops and routed are row-major and count links. */
+/* The result. It owns its arrays; those of count * count are row-major; hops and routed count
+ * links. */
 struct nuioa_link_graph {
     uint32_t count; /* rows of the matrix, one for each NUMA node */
     bool accepted;
@@ -60,6 +64,10 @@ struct nuioa_link_graph {
     struct nuioa_link *links; /* ascending by a, then b */
     uint32_t *hops;           /* count * count */
     uint32_t *routed;         /* count * count */
+    uint32_t *group; /* of each row: the first row that links below the cut connect it with */
+    double
+        *alike_ns; /* count * count: the mean of all pairs between two groups if those are alike, or
+                       * 0; such a pair is no link */
 };
 
 /* Infers the graph of the matrix *latency, which is only read; *graph is overwritten. Returns 0 if
@@ -67,6 +75,14 @@ struct nuioa_link_graph {
  * with nuioa_link_graph_free; or -ENOMEM with *err, and *graph is empty. */
 int nuioa_link_graph_infer(struct nuioa_link_graph *graph, const struct nuioa_latency *latency,
                            struct nuioa_error *err);
+
+/* Returns true if the NUMA nodes in these rows have a link, in an accepted graph. */
+static inline bool nuioa_link_graph_has(const struct nuioa_link_graph *graph, uint32_t a,
+                                        uint32_t b)
+{
+    size_t cell = (size_t)a * graph->count + b;
+    return graph->hops[cell] == 1 && !(graph->alike_ns[cell] > 0);
+}
 
 /* Frees the arrays and makes *graph empty. */
 void nuioa_link_graph_free(struct nuioa_link_graph *graph);
@@ -76,7 +92,8 @@ uint32_t nuioa_link_graph_degree(const struct nuioa_link_graph *graph, uint32_t 
 
 /* Computes distances on the scale of a SLIT (10 is local) from an accepted graph:
  * 10 + 10 * over / local, where `over` is routed * quantum, so that noise does not make levels of
- * its own. For a graph with groups, `over` is the mean of both directions. latency->local_ns must
+ * its own. For a graph with groups, `over` is the mean of both directions, or of all pairs of two
+ * groups that are alike. latency->local_ns must
  * be known: without it the ratio of two distances, which scales what neighbours cost, would be
  * invented. `latency` is the matrix that the graph was inferred from. Fills the caller's
  * matrix[count * count], row-major. */

@@ -41,6 +41,7 @@ static const struct nuioa_link hagrid_links[] = {
 struct machine {
     const char *name;
     uint32_t n;
+    bool alike; /* between groups all pairs are, so that no link between them can be told */
     bool linked[N_MAX][N_MAX];
     double over_ns[N_MAX][N_MAX];
 };
@@ -108,6 +109,10 @@ static void build_packages(struct machine *m, double uplink_ns, bool each)
             if (i / 4 == j / 4 || i == j + 4 || each)
                 link_pair(m, i, j);
     route(m, 34, uplink_ns);
+    m->alike = each;
+    for (uint32_t i = 0; i < 4 && each; i++)
+        for (uint32_t j = 4; j < 8; j++)
+            m->linked[i][j] = m->linked[j][i] = false;
 }
 
 static void build_hypercube(struct machine *m)
@@ -196,6 +201,10 @@ static void infer(struct nuioa_link_graph *graph, const struct machine *m, doubl
 static bool is_right(const struct nuioa_link_graph *graph, const struct machine *m)
 {
     uint32_t links = 0;
+    for (uint32_t i = 0; i < m->n; i++)
+        for (uint32_t j = 0; j < m->n; j++)
+            if ((graph->alike_ns[i * m->n + j] > 0) != (m->alike && i / 4 != j / 4))
+                return false;
     for (uint32_t i = 0; i < m->n; i++)
         for (uint32_t j = 0; j < i; j++)
             links += m->linked[i][j];
@@ -320,6 +329,39 @@ static void test_long_leave(void **state)
             assert_true(graph.accepted || (which > 4 && r > 0)); /* all as far, or multiples */
             nuioa_link_graph_free(&graph);
         }
+}
+
+/* Two packages of four, as measured with noise: between them one pair seems to be farther than half
+ * a link beyond the others, which makes it no different. */
+static void test_alike(void **state)
+{
+    (void)state;
+    struct machine m;
+    struct nuioa_link_graph graph;
+    struct nuioa_latency latency;
+    uint32_t matrix[64];
+    build(&m, 15);
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t j = 4; j < 8; j++) {
+            double off = i == 1 && j == 6 ? 22 : (int)(i + 3 * j) % 7 - 3;
+            m.over_ns[i][j] = 102 + off + (int)(i + j) % 3 * 10 - 10;
+            m.over_ns[j][i] = 102 + off - (int)(i + j) % 3 * 10 + 10;
+        }
+    infer(&graph, &m, 0, NULL);
+    assert_string_equal(graph.reason, "");
+    assert_int_equal(graph.link_count, 12);
+    assert_true(is_right(&graph, &m));
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(graph.group[i], i / 4 * 4);
+    assert_int_equal(nuioa_latency_init(&latency, 8), 0);
+    memset(latency.over_ns, 0, 64 * sizeof(*latency.over_ns));
+    latency.local_ns = 100;
+    nuioa_link_graph_distances(&graph, &latency, matrix);
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t j = 4; j < 8; j++)
+            assert_int_equal(matrix[8 * i + j], matrix[4]); /* noise makes no levels */
+    nuioa_latency_free(&latency);
+    nuioa_link_graph_free(&graph);
 }
 
 /* --- refusal, and the scale ------------------------------------------------------------------- */
@@ -484,6 +526,7 @@ int main(void)
         cmocka_unit_test(test_more_noise), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_distances),  cmocka_unit_test(test_fuzz),
         cmocka_unit_test(test_long_leave), cmocka_unit_test(test_any_numbers),
+        cmocka_unit_test(test_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,23 @@ is "quantum 34 +- 1, as measured" \
 "$tool" probe --matrix - <"$hagrid" >"$work/piped" 2>&1
 is "from standard input" "$(grep -c 'makes 11 links' "$work/piped")" 1
 
+# Two packages of four, as measured with noise: one of the pairs between them seems to be farther.
+printf '%s\n' "0 34 34 34 104 110 93 99" "34 0 34 34 115 91 124 110" "34 34 0 34 89 102 115 91" \
+    "34 34 34 0 100 113 89 102" "104 95 109 100 0 34 34 34" "90 111 102 93 34 0 34 34" \
+    "113 124 95 109 34 34 0 34" "99 90 111 102 34 34 34 0" >"$work/matrix"
+answers "two groups" probe --matrix "$work/matrix" --links-per-node 4 --heatmap "$work/heat.svg"
+like "links within groups" "$out" ' 0-1 0-2 0-3 1-2 1-3 2-3 4-5 4-6 4-7 5-6 5-7 6-7'$'\n''one link'
+like "none between groups that differ by noise only" "$out" \
+    'between 0,1,2,3 and 4,5,6,7 all alike, 102.9 ns: which'
+like "... nor a free port" "$out" 'free ports: not known, since'
+is "... nor in the picture" "$(grep -o 'fill="none"' "$work/heat.svg" | grep -c .)" 24
+answers "two groups, JSON" probe --matrix "$work/matrix" --links-per-node 4 --json
+is "... says the same" "$(json "len(d['links']), d['alike'], d['free_ports']")" \
+    "12 [[[0, 1, 2, 3], [4, 5, 6, 7]]] None"
+printf '%s\n' "0 34 102 136" "34 0 136 102" "102 136 0 34" "136 102 34 0" >"$work/matrix"
+answers "two groups with links between" probe --matrix "$work/matrix" --json
+is "... has them" "$(json "d['links'], d['alike']")" "[[0, 1], [0, 2], [1, 3], [2, 3]] []"
+
 # refused REASON ROW...: status 1, nothing written, one line says why; JSON says it too.
 refused() {
     local reason=$1
@@ -211,8 +228,9 @@ if [ "$status" -eq 1 ] && grep -q "free memory\|cannot be used" <<<"$err"; then
 else
     is "a measurement: taken or refused, one line says why" \
         "$(json "d['accepted'] == (d['reason'] == ''), d['local_ns'] > 0")|$(grep -c . <<<"$err")" \
-        "True True|$status"
-    unlike "no progress bar where there is no terminal" "$err" '\['
+        "True True|$((status + $(json "len(d['numa'])")))"
+    like "what is measured is said first, and no bar, where there is no terminal" "$err" \
+        '^nuioa: measuring the memory of [0-9]+ NUMA nodes?, [0-9]+ MB'
 fi
 if command -v script >/dev/null; then
     script -qec "$tool probe --quick" /dev/null >"$work/typed" 2>&1 </dev/null

@@ -41,8 +41,7 @@ static void draw_cell(const struct probe *p, uint32_t i, uint32_t j, double most
     bool dark;
     double over = nuioa_latency_at(&p->latency, i, j);
     unsigned x = LEFT + CELL * j, y = TOP + CELL * i;
-    size_t cell = (size_t)i * p->count + j;
-    bool link = p->graph.accepted && i != j && p->graph.hops[cell] == 1;
+    bool link = p->graph.accepted && nuioa_link_graph_has(&p->graph, i, j);
     colour(over > 0 ? over / most : 0, fill, sizeof(fill), &dark);
     fprintf(out, "<rect x=\"%u\" y=\"%u\" width=\"%d\" height=\"%d\" fill=\"%s\"/>", x, y, CELL,
             CELL, fill);

@@ -246,14 +246,13 @@ struct run {
     double *differ; /* n * n: half of what the middle half of the repetitions spans */
     double *times;  /* n * REPETITIONS_MAX, of one memory */
     unsigned done, all;
-    bool progress;
+    bool bar; /* on a terminal; else a line for each NUMA node */
 };
 
-static void show_progress(struct run *run)
+static void show_bar(const struct run *run)
 {
     enum { WIDTH = 40 };
-    run->done++;
-    if (!run->progress)
+    if (!run->bar)
         return;
     unsigned filled = run->done * WIDTH / run->all;
     fprintf(stderr, "\r[%.*s%*s] %3u %%", (int)filled, "########################################",
@@ -293,7 +292,8 @@ static int measure_memory(struct run *run, uint32_t j, size_t bytes, struct nuio
             probe_buffer_chase(&buffer, 4); /* fills the TLB, raises the frequency */
             run->times[(size_t)i * REPETITIONS_MAX + r] =
                 probe_buffer_chase(&buffer, run->scale->chunks);
-            show_progress(run);
+            run->done++;
+            show_bar(run);
         }
     probe_buffer_close(&buffer);
     for (uint32_t i = 0; !rc && i < node->numa_count; i++)
@@ -311,6 +311,16 @@ static size_t buffer_bytes(const struct scale *scale)
     return bytes > scale->least_bytes ? bytes : scale->least_bytes;
 }
 
+/* The first memory alone may take seconds to set up. */
+static void show_start(const struct run *run, unsigned memories)
+{
+    show_bar(run);
+    if (!run->bar)
+        fprintf(stderr, "nuioa: measuring the memory of %u NUMA node%s, %zu MB%s\n", memories,
+                memories == 1 ? "" : "s", buffer_bytes(run->scale) >> 20,
+                memories == 1 ? "" : " of each");
+}
+
 static int measure_all(struct run *run, struct nuioa_error *err)
 {
     uint32_t n = run->node->numa_count;
@@ -324,13 +334,19 @@ static int measure_all(struct run *run, struct nuioa_error *err)
     if (!cores || !memories)
         return nuioa_fail(err, -EINVAL, "no NUMA node with CPUs and memory may be used");
     run->all = cores * memories * run->scale->repetitions;
+    show_start(run, memories);
+    unsigned measured = 0;
     int rc = 0;
-    for (uint32_t j = 0; j < n && !rc; j++)
-        if (has_memory(run->node, j))
-            rc = measure_memory(run, j, buffer_bytes(run->scale), err);
+    for (uint32_t j = 0; j < n && !rc; j++) {
+        if (!has_memory(run->node, j))
+            continue;
+        rc = measure_memory(run, j, buffer_bytes(run->scale), err);
+        if (!rc && !run->bar && ++measured < memories)
+            fprintf(stderr, "nuioa: %u of %u NUMA nodes measured\n", measured, memories);
+    }
     if (restore)
         sched_setaffinity(0, sizeof(before), &before);
-    if (rc && run->progress && run->done)
+    if (rc && run->bar)
         fputs("\n", stderr);
     return rc;
 }
@@ -373,7 +389,7 @@ int probe_measure(struct probe *p, struct nuioa_error *err)
     struct run run = {
         .node = &p->node,
         .scale = p->quick ? &quick : &full,
-        .progress = isatty(STDERR_FILENO),
+        .bar = isatty(STDERR_FILENO),
     };
     run.ns = malloc(cells * sizeof(*run.ns));
     run.differ = calloc(cells, sizeof(*run.differ));

@@ -20,7 +20,22 @@ static size_t at(const struct probe *p, uint32_t i, uint32_t j)
 
 static bool is_link(const struct probe *p, uint32_t i, uint32_t j)
 {
-    return i != j && p->graph.hops && p->graph.hops[at(p, i, j)] == 1;
+    return p->graph.hops && nuioa_link_graph_has(&p->graph, i, j);
+}
+
+/* Returns true if `i` and `j` are the first rows of two groups whose pairs are all alike. */
+static bool are_alike(const struct probe *p, uint32_t i, uint32_t j)
+{
+    return p->graph.group[i] == i && p->graph.group[j] == j && p->graph.alike_ns[at(p, i, j)] > 0;
+}
+
+static bool is_any_alike(const struct probe *p)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            if (are_alike(p, i, j))
+                return true;
+    return false;
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -60,6 +75,28 @@ static void print_links(const struct probe *p, FILE *out)
             graph->grouped ? " inside of a group of NUMA nodes, more between groups" : "");
 }
 
+static void print_group(const struct probe *p, uint32_t group, FILE *out)
+{
+    for (uint32_t i = group; i < p->count; i++)
+        if (p->graph.group[i] == group)
+            fprintf(out, "%s%u", i == group ? "" : ",", p->numa[i]);
+}
+
+static void print_alike(const struct probe *p, FILE *out)
+{
+    for (uint32_t i = 0; i < p->count; i++)
+        for (uint32_t j = i + 1; j < p->count; j++) {
+            if (!are_alike(p, i, j))
+                continue;
+            fprintf(out, "between ");
+            print_group(p, i, out);
+            fprintf(out, " and ");
+            print_group(p, j, out);
+            fprintf(out, " all alike, %.1f ns: which of them have a link cannot be told\n",
+                    p->graph.alike_ns[at(p, i, j)]);
+        }
+}
+
 static void print_routes(const struct probe *p, FILE *out)
 {
     const struct nuioa_link_graph *graph = &p->graph;
@@ -89,6 +126,10 @@ static void print_ports(const struct probe *p, FILE *out)
     }
     if (!p->links_per_node)
         return;
+    if (is_any_alike(p)) {
+        fprintf(out, "free ports: not known, since not all links are\n");
+        return;
+    }
     fprintf(out, "free ports, with %u links a node:%s", p->links_per_node, any ? "" : " none");
     for (uint32_t i = 0; i < p->count; i++)
         if (nuioa_link_graph_degree(&p->graph, i) < p->links_per_node)
@@ -122,6 +163,7 @@ void probe_print(const struct probe *p, FILE *out)
     }
     if (p->graph.accepted && p->count > 1) {
         print_links(p, out);
+        print_alike(p, out);
         print_routes(p, out);
         print_ports(p, out);
     }
@@ -256,6 +298,25 @@ static json_t *links(const struct probe *p)
     return list;
 }
 
+static json_t *group_of(const struct probe *p, uint32_t group)
+{
+    json_t *list = json_array();
+    for (uint32_t i = group; i < p->count; i++)
+        if (p->graph.group[i] == group)
+            json_array_append_new(list, json_integer(p->numa[i]));
+    return list;
+}
+
+static json_t *alike(const struct probe *p)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < p->count; i++)
+        for (uint32_t j = i + 1; j < p->count; j++)
+            if (are_alike(p, i, j))
+                json_array_append_new(list, json_pack("[oo]", group_of(p, i), group_of(p, j)));
+    return list;
+}
+
 static json_t *free_ports(const struct probe *p)
 {
     json_t *list = json_array();
@@ -280,10 +341,12 @@ static void put_graph(const struct probe *p, json_t *object)
     json_object_set_new(object, "quantum_ns",
                         known && p->count > 1 ? tenth(p->graph.quantum_ns) : json_null());
     json_object_set_new(object, "links", known ? links(p) : json_null());
+    json_object_set_new(object, "alike", known ? alike(p) : json_null());
     json_object_set_new(object, "hops", known ? square(p, hops_cell) : json_null());
     json_object_set_new(object, "routed", known ? square(p, routed_cell) : json_null());
     json_object_set_new(object, "free_ports",
-                        known && p->links_per_node ? free_ports(p) : json_null());
+                        known && p->links_per_node && !is_any_alike(p) ? free_ports(p)
+                                                                       : json_null());
     json_object_set_new(object, "accepted", json_boolean(known));
     json_object_set_new(object, "reason", json_string(p->graph.reason));
 }

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "topology/link_group.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* Far pairs cross a link inside of a group more than near ones. So they are of another kind if
+ * their mean is at least FARTHER links above that of the near ones, and a gap of GAP links between
+ * the two is empty. The trials of test/unit/link_graph_test.c have determined these values. */
+#define FARTHER 0.8
+#define GAP 0.25
+
+/* All pairs between two groups; near ones are below the cut. */
+struct between {
+    uint32_t pairs, near;
+    double sum, near_sum, last_near, first_far;
+};
+
+double nuioa_link_group_nearest(const double *mean, uint32_t n, const uint32_t *group)
+{
+    double nearest = INFINITY;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i + 1; j < n; j++)
+            if (group[i] != group[j])
+                nearest = fmin(nearest, mean[(size_t)i * n + j]);
+    return nearest;
+}
+
+double nuioa_link_group_mean(const double *mean, uint32_t n, const uint32_t *group, double cut_ns)
+{
+    double sum = 0;
+    uint32_t pairs = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i + 1; j < n; j++)
+            if (group[i] != group[j] && mean[(size_t)i * n + j] < cut_ns) {
+                sum += mean[(size_t)i * n + j];
+                pairs++;
+            }
+    return pairs ? sum / pairs : NAN;
+}
+
+static struct between *find(struct between *all, uint32_t n, uint32_t a, uint32_t b)
+{
+    return &all[a < b ? (size_t)a * n + b : (size_t)b * n + a];
+}
+
+static void count(struct between *b, double mean, double cut_ns)
+{
+    if (mean < cut_ns) {
+        b->last_near = fmax(b->last_near, mean);
+        b->near_sum += mean;
+        b->near++;
+    } else {
+        b->first_far = b->near < b->pairs ? fmin(b->first_far, mean) : mean;
+    }
+    b->sum += mean;
+    b->pairs++;
+}
+
+static bool are_alike(const struct between *b, double link_ns)
+{
+    uint32_t far = b->pairs - b->near;
+    if (!b->near || b->pairs < 2)
+        return false;
+    double more = far ? (b->sum - b->near_sum) / far - b->near_sum / b->near : 0;
+    return more < FARTHER * link_ns || b->first_far - b->last_near < GAP * link_ns;
+}
+
+int nuioa_link_group_judge(const double *mean, uint32_t n, const uint32_t *group, double cut_ns,
+                           double link_ns, double *alike_ns)
+{
+    struct between *all = calloc((size_t)n * n, sizeof(*all));
+    if (!all)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i + 1; j < n; j++)
+            if (group[i] != group[j])
+                count(find(all, n, group[i], group[j]), mean[(size_t)i * n + j], cut_ns);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < n; j++) {
+            const struct between *b = find(all, n, group[i], group[j]);
+            if (group[i] != group[j] && are_alike(b, link_ns))
+                alike_ns[(size_t)i * n + j] = b->sum / b->pairs;
+        }
+    free(all);
+    return 0;
+}

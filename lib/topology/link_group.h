@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOPOLOGY_LINK_GROUP_H
+#define NUIOA_TOPOLOGY_LINK_GROUP_H
+
+#include <stdint.h>
+
+/* The pairs between groups of NUMA nodes, for link_graph.h. In all functions `mean` has n * n
+ * latencies in ns, row-major and the same in both directions; `group` has n numbers below n, equal
+ * for nodes of one group. */
+
+/* Returns the least latency of a pair of different groups; INFINITY if there is one group only. */
+double nuioa_link_group_nearest(const double *mean, uint32_t n, const uint32_t *group);
+
+/* Returns the mean of the pairs of different groups that are below `cut_ns`; NAN if none is. */
+double nuioa_link_group_mean(const double *mean, uint32_t n, const uint32_t *group, double cut_ns);
+
+/* Judges each two groups that have a pair below `cut_ns`. Their pairs are of two kinds if those
+ * above the cut are farther by about `link_ns`, the time of a link inside of a group, and a gap
+ * lies between. Else they are alike, and what they differ by is noise: then alike_ns[n * n] gets,
+ * for each of them, the mean of them all; the rest of it stays. A single pair is not called alike.
+ * Returns 0, or -ENOMEM and nothing is changed. */
+int nuioa_link_group_judge(const double *mean, uint32_t n, const uint32_t *group, double cut_ns,
+                           double link_ns, double *alike_ns);
+
+#endif
