@@ -170,7 +170,7 @@ AC_DEFUN([NUIOA_SUMMARY], [$(if test "x$1" != xno; then echo "yes   $2"; else ec
 AC_DEFUN([NUIOA_TRY_CFLAG], [
     AC_MSG_CHECKING([whether $CC accepts $2])
     nuioa_save_CFLAGS=$CFLAGS
-    CFLAGS="$CFLAGS -Werror $2"
+    CFLAGS="$SPEED_CFLAGS $CFLAGS -Werror $2"
     AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <string.h>]], [[char a[8]; strcpy(a, "a"); return a[0];]])],
         [AC_MSG_RESULT([yes]); $1="$$1 $2"; nuioa_took=yes], [AC_MSG_RESULT([no]); nuioa_took=no])
     CFLAGS=$nuioa_save_CFLAGS
@@ -198,7 +198,7 @@ AC_DEFUN([NUIOA_MPI_FLAGS], [
         AC_MSG_CHECKING([whether $$1_CC accepts the hardening flags])
         nuioa_save_CC=$CC nuioa_save_CFLAGS=$CFLAGS nuioa_save_LDFLAGS=$LDFLAGS
         CC=$$1_CC
-        CFLAGS="-Werror $HARDENING_CFLAGS $PIE_CFLAGS $CFLAGS"
+        CFLAGS="-Werror $SPEED_CFLAGS $HARDENING_CFLAGS $PIE_CFLAGS $CFLAGS"
         LDFLAGS="$HARDENING_LDFLAGS $PIE_LDFLAGS $LDFLAGS"
         AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [])], [AC_MSG_RESULT([yes])],
             [AC_MSG_RESULT([no]); $1_CFLAGS= $1_LDFLAGS= $1_PIE_CFLAGS= $1_PIE_LDFLAGS=])
@@ -213,8 +213,19 @@ AC_DEFUN([NUIOA_MPI_FLAGS], [
 # Sets NUIOA_CFLAGS and NUIOA_LDFLAGS (everything), PIE_CFLAGS and PIE_LDFLAGS (programs), and of
 # these, for what is preloaded, HARDENING_CFLAGS and HARDENING_LDFLAGS: a sanitizer cannot come in
 # by a preload. The user's CFLAGS and LDFLAGS come after them on every command line.
+#
+# Without CFLAGS of the user's, SPEED_CFLAGS is -O2, and SIZE_CFLAGS is -Os, for what every launch
+# loads and runs once; it comes after NUIOA_CFLAGS. GC_LDFLAGS lets the linker leave out each
+# function that nobody refers to.
 AC_DEFUN([NUIOA_FLAGS], [
-    NUIOA_CFLAGS="-std=c11"
+    SPEED_CFLAGS=
+    SIZE_CFLAGS=
+    GC_LDFLAGS=
+    AS_IF([test "x$nuioa_cflags" = xnone], [
+        SPEED_CFLAGS=-O2
+        AS_IF([test "x$enable_sanitizers" = xno], [SIZE_CFLAGS=-Os])
+    ])
+    NUIOA_CFLAGS="-std=c11 $SPEED_CFLAGS"
     NUIOA_LDFLAGS=
     HARDENING_CFLAGS=
     HARDENING_LDFLAGS=
@@ -254,12 +265,19 @@ AC_DEFUN([NUIOA_FLAGS], [
         NUIOA_TRY_CFLAG([PIE_CFLAGS], [-fPIE])
         NUIOA_TRY_LDFLAG([PIE_LDFLAGS], [-pie])
     ])
+    AS_IF([test "x$enable_sanitizers" = xno], [
+        NUIOA_TRY_CFLAG([NUIOA_CFLAGS], [-ffunction-sections -fdata-sections])
+        NUIOA_TRY_LDFLAG([GC_LDFLAGS], [[-Wl,--gc-sections]])
+    ])
     WERROR_CFLAGS=
     AS_IF([test "x$enable_werror" = xyes],
         [WERROR_CFLAGS=-Werror NUIOA_CFLAGS="$NUIOA_CFLAGS -Werror"])
     AC_SUBST([WERROR_CFLAGS])
     AC_SUBST([NUIOA_CFLAGS])
     AC_SUBST([NUIOA_LDFLAGS])
+    AC_SUBST([SPEED_CFLAGS])
+    AC_SUBST([SIZE_CFLAGS])
+    AC_SUBST([GC_LDFLAGS])
     AC_SUBST([HARDENING_CFLAGS])
     AC_SUBST([HARDENING_LDFLAGS])
     AC_SUBST([PIE_CFLAGS])

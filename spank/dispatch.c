@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <stdlib.h>
+
 #include "spank/srun/allocator.h"
 #include "spank/slurmd.h"
 #include "spank/srun/srun.h"
@@ -13,10 +15,11 @@
 
 SPANK_PLUGIN(nuioa, 1)
 
-/* srun uses the first context, slurmstepd the second. */
+/* What srun and slurmstepd keep from init_post_opt to exit; NULL in other programs, and where there
+ * was no memory for it: the hooks then do nothing. */
 static struct flags flags;
-static struct srun_context srun = { .flags = &flags };
-static struct stepd_context stepd = { .flags = &flags };
+static struct srun_context *srun;
+static struct stepd_context *stepd;
 
 static int on_flag(int index, const char *value, int remote)
 {
@@ -44,36 +47,56 @@ int slurm_spank_init(spank_t spank, int argc, char **argv)
     return ESPANK_SUCCESS;
 }
 
-int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
+/* Called once for each component of a heterogeneous job. */
+static void begin_srun(int argc, char **argv)
+{
+    if (!srun)
+        srun = calloc(1, sizeof(*srun));
+    if (!srun)
+        return;
+    srun->flags = &flags;
+    srun_init_post_opt(srun, argc, argv);
+    flags.component_over = true;
+}
+
+static void begin_stepd(spank_t spank, int argc, char **argv)
 {
     int64_t start = nuioa_clock_us();
+    stepd = calloc(1, sizeof(*stepd));
+    if (!stepd)
+        return;
+    stepd->flags = &flags;
+    stepd_init_post_opt(stepd, spank, argc, argv);
+    stepd->times.init_us = (uint32_t)(nuioa_clock_us() - start);
+}
+
+int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
+{
     switch (spank_context()) {
-    case S_CTX_LOCAL:
-        srun_init_post_opt(&srun, argc, argv);
-        flags.component_over = true;
-        break;
+    case S_CTX_LOCAL: begin_srun(argc, argv); break;
     case S_CTX_ALLOCATOR:
         allocator_init_post_opt(&flags, spank);
         flags.component_over = true;
         break;
-    case S_CTX_REMOTE: stepd_init_post_opt(&stepd, spank, argc, argv); break;
+    case S_CTX_REMOTE: begin_stepd(spank, argc, argv); break;
     default: break;
     }
-    stepd.times.init_us = (uint32_t)(nuioa_clock_us() - start);
     return ESPANK_SUCCESS;
 }
 
 int slurm_spank_local_user_init(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
-    srun_user_init(&srun, spank);
+    if (srun)
+        srun_user_init(srun, spank);
     return ESPANK_SUCCESS;
 }
 
 int slurm_spank_user_init(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
-    stepd_user_init(&stepd, spank);
+    if (stepd)
+        stepd_user_init(stepd, spank);
     return ESPANK_SUCCESS;
 }
 
@@ -81,9 +104,11 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
     int64_t start = nuioa_clock_us();
-    stepd_task_post_fork(&stepd, spank);
-    stepd.times.last_fork_us = (uint32_t)(nuioa_clock_us() - start);
-    stepd.times.fork_us += stepd.times.last_fork_us;
+    if (stepd) {
+        stepd_task_post_fork(stepd, spank);
+        stepd->times.last_fork_us = (uint32_t)(nuioa_clock_us() - start);
+        stepd->times.fork_us += stepd->times.last_fork_us;
+    }
     return ESPANK_SUCCESS;
 }
 
@@ -91,7 +116,7 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 {
     (void)argc, (void)argv;
     int64_t start = nuioa_clock_us();
-    uint32_t *spent = task_init(&stepd, spank);
+    uint32_t *spent = stepd ? task_init(stepd, spank) : NULL;
     if (spent)
         *spent = (uint32_t)(nuioa_clock_us() - start);
     return ESPANK_SUCCESS;
@@ -100,10 +125,14 @@ int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 int slurm_spank_exit(spank_t spank, int argc, char **argv)
 {
     (void)spank, (void)argc, (void)argv;
-    if (spank_context() == S_CTX_REMOTE)
-        stepd_exit(&stepd);
-    else if (spank_context() == S_CTX_LOCAL)
-        srun_exit(&srun);
+    if (stepd)
+        stepd_exit(stepd);
+    if (srun)
+        srun_exit(srun);
+    free(stepd);
+    free(srun);
+    stepd = NULL;
+    srun = NULL;
     flags_free(&flags);
     return ESPANK_SUCCESS;
 }

@@ -14,6 +14,34 @@ client=$stage/usr/lib/libnuioa-client.so
 
 exported() { nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u; }
 
+# What only the command calls, by function: link graph and latencies, the writers of profiles and
+# of the site's distances, XML, the report of a node. The command must have each of them, so that a
+# new name is seen here.
+command_only=(nuioa_link_graph_infer nuioa_latency_read nuioa_profile_write
+    nuioa_profile_write_matrix nuioa_profile_traffic nuioa_distance_write_site nuioa_ranks_parse
+    nuioa_report_xml nuioa_report_node nuioa_report_cpu_bind nuioa_report_rankfile
+    hwloc_topology_export_xmlbuffer)
+
+# names FILE: every symbol that a file has or uses
+names() { nm "$1" | sed 's/.* //; s/@.*//' | sort -u; }
+
+holds_what_a_launch_calls() {
+    local wanted
+    wanted=$(printf '%s\n' "${command_only[@]}" | sort)
+    is "it has nothing that only the command calls" \
+        "$(comm -12 <(echo "$wanted") <(names "$plugin"))" ""
+    is "nothing of its own is undefined" \
+        "$(nm -D --undefined-only "$plugin" |
+            grep -vE '@| (slurm|spank|hwloc)_| (_ITM_.*|__gmon_start__)$')" ""
+    # Every program that loads it has this memory.
+    is "no variable of it is larger than a page" "$(nm -S "$plugin" |
+        awk '$3 ~ /[bBdD]/ && length($2) == 16 && $2 > "0000000000001000" { print $4 }')" ""
+    if [ -e "$stage/usr/bin/nuioa" ]; then
+        is "the command has what it alone calls" \
+            "$(comm -23 <(echo "$wanted") <(names "$stage/usr/bin/nuioa"))" ""
+    fi
+}
+
 if [ -e "$plugin" ]; then
     is "the plugin exports what Slurm looks up, and no more" "$(exported "$plugin")" "$(
         printf '%s\n' plugin_{name,type,version} spank_plugin_version \
@@ -26,6 +54,11 @@ if [ -e "$plugin" ]; then
     like "its code stays for threads that Slurm has closed it under" \
         "$(readelf -d "$plugin")" NODELETE
     ok "no libtool file lies beside it" test ! -e "${plugin%.so}.la"
+    if [ -n "$(nm "$plugin" 2>/dev/null)" ]; then
+        holds_what_a_launch_calls
+    else
+        skip "it holds what a launch calls" "it is stripped"
+    fi
 else
     skip "the plugin exports what Slurm looks up, and no more" "not built: no slurm/spank.h"
 fi

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/rendezvous/sha256.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* The SHA instructions of x86 processors since about 2017 make hashing for 10,000 nodes negligible
  * for srun. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11 && \
     !defined(SHA256_PORTABLE)
+#include <cpuid.h>
 #include <immintrin.h>
 #define SHA256_INSTRUCTIONS
 #endif
@@ -118,9 +120,22 @@ __attribute__((target("sha,sse4.1"))) static void compress_fast(uint32_t state[8
     _mm_storeu_si128((__m128i *)(state + 4), _mm_alignr_epi8(dchg, feba, 8));
 }
 
+/* __builtin_cpu_supports would bring 5 KB of tables along, which know every processor. */
+static bool has_instructions(void)
+{
+    static _Atomic int known; /* 1: yes; -1: no */
+    unsigned a, b = 0, c = 0, d;
+    if (!known)
+        known = __get_cpuid(1, &a, &b, &c, &d) && c & bit_SSE4_1 &&
+                        __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_SHA
+                    ? 1
+                    : -1;
+    return known > 0;
+}
+
 static void compress(uint32_t state[8], const uint8_t *block)
 {
-    if (__builtin_cpu_supports("sha") && __builtin_cpu_supports("sse4.1"))
+    if (has_instructions())
         compress_fast(state, block);
     else
         compress_portably(state, block);

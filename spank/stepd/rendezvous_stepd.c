@@ -221,7 +221,7 @@ static bool is_record_needless(const struct stepd_context *c, const struct rende
 
 void rendezvous_stepd_send_record(struct stepd_context *c, const struct placement *placement)
 {
-    static const struct nuioa_plan none = { .reason = "no plan: ranks stay where Slurm put them" };
+    const struct nuioa_plan none = { .reason = "no plan: ranks stay where Slurm put them" };
     struct rendezvous_stepd *g = c->rendezvous;
     const struct nuioa_plan *plan = placement ? &placement->plan : &none;
     char host[64];
