@@ -219,10 +219,18 @@ static int place_by_weight(struct planner *p, const struct nuioa_slots *own)
 }
 
 /* cores=pack: makes new slots on the cores nearest the NIC, and maps the ranks to them by weight,
- * or in their order without hints. -ENOSPC if the slots do not fit. */
+ * or in their order without hints. -ENOSPC, and a warning, if the slots do not fit or if the cores
+ * are not the step's alone. */
 static int place_packed(struct planner *p)
 {
     const struct nuioa_request *r = p->request;
+    if (nuioa_spare_shared(p) != NO_REASON) {
+        nuioa_warn(&p->plan->warnings,
+                   r->unconfined ? "cores=pack: Slurm confines no rank to the step: keep"
+                                 : "cores=pack: other steps may use the step's cores (srun without "
+                                   "--overlap): keep");
+        return -ENOSPC;
+    }
     struct nuioa_slots slots;
     uint32_t cpus =
         r->cpus_per_task ? r->cpus_per_task : (uint32_t)hwloc_bitmap_weight(r->tasks[0].cpus);
@@ -245,6 +253,9 @@ static int place_packed(struct planner *p)
             nuioa_planner_say(p, NUIOA_REASON_PACK_COSTS);
         }
     }
+    if (rc == -ENOSPC)
+        nuioa_warn(&p->plan->warnings,
+                   "cores=pack: the ranks do not fit into the step's cores: keep");
     nuioa_slots_free(&slots);
     return rc;
 }
@@ -266,8 +277,10 @@ static int leave_interrupt_cores(struct planner *p, struct nuioa_slots *own)
         return rc;
     if (!avoided.disturbed) {
         nuioa_planner_say(p, NUIOA_REASON_CPU_QUIET);
-    } else if (!avoided.moved) {
+    } else if (!avoided.moved || r->unconfined) {
         nuioa_planner_say(p, NUIOA_REASON_CPU_NO_SPARE);
+    } else if (r->overlaps) {
+        nuioa_planner_say(p, NUIOA_REASON_CPU_OVERLAP);
     } else if (cost > plan->mapping.cost_start * (1 + 1e-12)) {
         nuioa_planner_say(p, NUIOA_REASON_CPU_COSTS);
     } else {
@@ -408,7 +421,8 @@ static int place_unbound(struct planner *p, struct nuioa_slots *own)
 static int place_in_own_slots(struct planner *p, struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
-    if (nuioa_shares(p))
+    bool packs = r->options->cores == NUIOA_CORES_PACK;
+    if (nuioa_shares(p) || (packs && nuioa_unbound(p) && nuioa_spare_shared(p) != NO_REASON))
         return place_unbound(p, own);
     if (nuioa_unbound(p)) {
         nuioa_planner_say(p, r->task_count > 1 ? NUIOA_REASON_SHARE_NOT_ASKED
@@ -460,8 +474,6 @@ int nuioa_plan_decide(struct planner *p)
         rc = place_packed(p);
         if (rc != -ENOSPC)
             goto out;
-        nuioa_warn(&p->plan->warnings,
-                   "cores=pack: the ranks do not fit into the step's cores: keep");
     }
     rc = place_in_own_slots(p, &own);
 out:

@@ -121,6 +121,9 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "policy=cpu: nothing is moved; no rank is where NIC interrupts are served",
     [NUIOA_REASON_CPU_NO_SPARE] = "policy=cpu: NIC interrupts are served where ranks run, and the "
                                   "step has no spare core there",
+    [NUIOA_REASON_CPU_OVERLAP] =
+        "policy=cpu: NIC interrupts are served where ranks run, and other steps may use the spare "
+        "cores there (srun without --overlap)",
     [NUIOA_REASON_CPU_COSTS] = "policy=cpu: leaving the cores that serve interrupts would tear "
                                "neighbours apart",
     [NUIOA_REASON_CPU_MOVED] =

@@ -75,6 +75,7 @@ enum nuioa_reason {
     NUIOA_REASON_CPU_KEEP,
     NUIOA_REASON_CPU_QUIET,
     NUIOA_REASON_CPU_NO_SPARE,
+    NUIOA_REASON_CPU_OVERLAP,
     NUIOA_REASON_CPU_COSTS,
     NUIOA_REASON_CPU_MOVED,
     /* A caller of nuioa_plan_make sets this one, if the kernel refuses to bind a rank. */

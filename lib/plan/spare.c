@@ -6,6 +6,13 @@
 #include "plan/core.h"
 #include "plan/shape.h"
 
+enum nuioa_reason nuioa_spare_shared(const struct planner *p)
+{
+    return p->request->unconfined ? NUIOA_REASON_SPARE_UNCONFINED
+           : p->request->overlaps ? NUIOA_REASON_SPARE_OVERLAP
+                                  : NUIOA_REASON_COUNT;
+}
+
 enum nuioa_reason nuioa_spare_refused(const struct planner *p)
 {
     const struct nuioa_request *r = p->request;
@@ -13,10 +20,8 @@ enum nuioa_reason nuioa_spare_refused(const struct planner *p)
         return NUIOA_REASON_SPARE_BOUND;
     if (r->sees_gpu && !p->follows)
         return NUIOA_REASON_SPARE_GPUS;
-    if (r->unconfined)
-        return NUIOA_REASON_SPARE_UNCONFINED;
-    if (r->overlaps)
-        return NUIOA_REASON_SPARE_OVERLAP;
+    if (nuioa_spare_shared(p) != NUIOA_REASON_COUNT)
+        return nuioa_spare_shared(p);
     if (r->options->cores == NUIOA_CORES_KEEP || r->options->cores == NUIOA_CORES_PACK)
         return NUIOA_REASON_SPARE_KEEP;
     return r->options->asked ? NUIOA_REASON_COUNT : NUIOA_REASON_SPARE_NOT_ASKED;

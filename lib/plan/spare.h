@@ -7,6 +7,11 @@
 /* Spare cores: those cores of the step on which none of its ranks runs. Where the user asked for
  * placement, ranks that Slurm bound may move to them. Private to the library. */
 
+/* Returns why other steps may use the spare cores, NUIOA_REASON_SPARE_UNCONFINED or
+ * NUIOA_REASON_SPARE_OVERLAP; or NUIOA_REASON_COUNT if they are this step's alone. Whatever a user
+ * asks for, ranks never move to cores that other steps may use. */
+enum nuioa_reason nuioa_spare_shared(const struct planner *planner);
+
 /* Returns why no rank may move to spare cores, a reason whose sentence says so and what to type; or
  * NUIOA_REASON_COUNT if ranks may. */
 enum nuioa_reason nuioa_spare_refused(const struct planner *planner);

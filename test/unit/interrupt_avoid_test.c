@@ -138,6 +138,12 @@ static void test_limits(void **state)
     plan_case_option(s, "cores", "keep");
     assert_stays(s, "cores=keep");
     plan_case_option(s, "cores", "auto");
+    s->request.overlaps = true; /* another step may use the spare cores */
+    assert_stays(s, "(srun without --overlap)");
+    s->request.overlaps = false;
+    s->request.unconfined = true; /* they may be another job's */
+    assert_stays(s, "no spare core there");
+    s->request.unconfined = false;
     s->options.mode = NUIOA_EXPORT;
     assert_stays(s, "export");
     s->options.mode = NUIOA_ON;

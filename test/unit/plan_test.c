@@ -301,6 +301,35 @@ static void test_pack(void **state)
     plan_case_free(s);
 }
 
+/* Cores of the step that another step may use are not taken, also not by cores=pack: ranks exchange
+ * their masks, and keep the ones that they share. */
+static void test_pack_beside_others(void **state)
+{
+    (void)state;
+    for (unsigned t = 0; t < 4; t++) {
+        struct plan_case *s = plan_case_new();
+        machine_quad(&s->node);
+        plan_case_on(s, 4, 1);
+        plan_case_option(s, "cores", "pack");
+        s->request.overlaps = t % 2;
+        s->request.unconfined = !s->request.overlaps;
+        if (t < 2)
+            plan_case_weigh_by(s, plan_case_descending);
+        for (unsigned i = 0; t >= 2 && i < 4; i++)
+            hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
+        plan_case_make(s);
+        if (t < 2)
+            assert_permutation(s);
+        else
+            assert_int_equal(s->plan.why,
+                             t % 2 ? NUIOA_REASON_SHARE_OVERLAP : NUIOA_REASON_SHARE_UNCONFINED);
+        assert_int_equal(s->plan.moved, t < 2);
+        assert_int_equal(s->plan.warnings.count, 1);
+        assert_non_null(strstr(s->plan.warnings.text[0], t % 2 ? "--overlap" : "confines"));
+        plan_case_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +345,7 @@ int main(void)
         cmocka_unit_test(test_no_information_no_change),
         cmocka_unit_test(test_slots_of_unequal_size_are_not_exchanged),
         cmocka_unit_test(test_pack),
+        cmocka_unit_test(test_pack_beside_others),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

@@ -402,6 +402,12 @@ static void cpu_no_spare(struct plan_case *s)
     computing(s, 8, "0");
 }
 
+static void cpu_overlap(struct plan_case *s)
+{
+    computing(s, 3, "0");
+    s->request.overlaps = true;
+}
+
 /* The spare core does not share a cache with the other rank. */
 static void cpu_costs(struct plan_case *s)
 {
@@ -494,6 +500,7 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(CPU_KEEP, cpu_keep, "`--nuioa-policy=cpu --nuioa-cores=keep`"),
     ROW(CPU_QUIET, cpu_quiet, "`--nuioa-policy=cpu`; interrupts are elsewhere"),
     ROW(CPU_NO_SPARE, cpu_no_spare, "`--nuioa-policy=cpu`; all cores are in use"),
+    ROW(CPU_OVERLAP, cpu_overlap, "`--nuioa-policy=cpu`; a core was spare, but `srun --overlap`"),
     ROW(CPU_COSTS, cpu_costs, "`--nuioa-policy=cpu`; spare cores share no cache"),
     ROW(CPU_MOVED, cpu_moved, "`--nuioa-policy=cpu`; a core was spare"),
 };
