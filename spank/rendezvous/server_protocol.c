@@ -14,6 +14,23 @@
 
 /* --- the end --- */
 
+/* Writes the numbers of the nodes that have not called, or if these are too long how many they
+ * are. */
+static void number_absent(const struct server *g, char *text, uint32_t size)
+{
+    char list[32];
+    hwloc_bitmap_t absent = hwloc_bitmap_alloc();
+    for (uint32_t i = 0; absent && i < g->counts.nodes; i++)
+        if (!g->nodes[i])
+            hwloc_bitmap_set(absent, i);
+    uint32_t count = g->counts.nodes - g->counts.hellos;
+    if (absent && hwloc_bitmap_list_snprintf(list, sizeof(list), absent) < (int)sizeof(list))
+        snprintf(text, size, "node%s number %s of the step", count > 1 ? "s" : "", list);
+    else
+        snprintf(text, size, "%u nodes of the step", count);
+    hwloc_bitmap_free(absent);
+}
+
 /* Writes the names of the nodes whose record has not come; "": they are not known. */
 static const char *absent_nodes(const struct server *g, char *names, uint32_t size)
 {
@@ -65,11 +82,11 @@ static void end_without_absent(struct server *g)
 {
     char names[64];
     struct nuioa_error what = g->trouble;
-    absent_nodes(g, names, sizeof(names));
+    if (!*absent_nodes(g, names, sizeof(names)))
+        number_absent(g, names, sizeof(names));
     if (!*what.text)
         nuioa_fail(&what, -ENOENT,
-                   "no call from %s in time (timeout_ms); install nuioa there, " INSTALL,
-                   *names ? names : "some nodes");
+                   "no call from %s in time (timeout_ms); install nuioa there, " INSTALL, names);
     g->phase = DONE;
     server_stop_accepting(g);
     send_all(g, WIRE_TABLE, NULL, 0);
