@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "spank/srun/allocator.h"
 #include "spank/slurmd.h"
 #include "spank/srun/srun.h"
 #include "spank/stepd/stepd.h"
@@ -37,9 +36,6 @@ int slurm_spank_init(spank_t spank, int argc, char **argv)
     switch (spank_context()) {
     case S_CTX_LOCAL:
     case S_CTX_ALLOCATOR:
-        flags_adopt_inherited();
-        flags_register(spank, on_flag);
-        break;
     case S_CTX_REMOTE: flags_register(spank, on_flag); break;
     case S_CTX_SLURMD: slurmd_init(argc, argv); break;
     default: break;
@@ -75,7 +71,8 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
     switch (spank_context()) {
     case S_CTX_LOCAL: begin_srun(argc, argv); break;
     case S_CTX_ALLOCATOR:
-        allocator_init_post_opt(&flags, spank);
+        /* Each srun inside the allocation reads the other option sources itself. */
+        flags_export(&flags, spank);
         flags.component_over = true;
         break;
     case S_CTX_REMOTE: begin_stepd(spank, argc, argv); break;

@@ -51,14 +51,6 @@ void nuioa_warnings_clear(struct nuioa_warnings *w)
     w->count = w->lost = 0;
 }
 
-void nuioa_warnings_move(struct nuioa_warnings *to, struct nuioa_warnings *from)
-{
-    to->count = from->count;
-    to->lost = from->lost;
-    memcpy(to->text, from->text, from->count * sizeof(*from->text));
-    nuioa_warnings_clear(from);
-}
-
 int nuioa_copy(char *to, size_t size, const char *from)
 {
     int length = snprintf(to, size, "%s", from);

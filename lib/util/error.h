@@ -37,9 +37,6 @@ void nuioa_warn(struct nuioa_warnings *w, const char *fmt, ...)
 /* Makes the list `w` empty: count and lost are 0. The texts are not overwritten. */
 void nuioa_warnings_clear(struct nuioa_warnings *w);
 
-/* Replaces the warnings of the list `to` by those of the list `from`, and makes `from` empty. */
-void nuioa_warnings_move(struct nuioa_warnings *to, struct nuioa_warnings *from);
-
 /* Copies the text `from` to `to`, an array of `size` bytes (at least 1) that does not overlap it,
  * and always ends it with a NUL. Returns 0, or -ENAMETOOLONG if the text had to be cut. */
 int nuioa_copy(char *to, size_t size, const char *from);

@@ -54,28 +54,6 @@ void flags_register(spank_t spank, spank_opt_cb_f on_flag)
                  option_count(), FLAGS_MAX);
 }
 
-/* Sets the variable of one option from what Slurm has handed on, which is removed. */
-static void adopt_one(int index)
-{
-    char variable[FLAG_TEXT], name[FLAG_TEXT];
-    const struct nuioa_option *option = &nuioa_option_table[index];
-    const char *flag = flag_name(option, name);
-    const char *value = slurm_compat_inherited_flag(flag);
-    if (!value)
-        return;
-    if (index == 0 && !strcmp(value, "(null)"))
-        value = "";
-    setenv(nuioa_option_variable(option, variable, sizeof(variable)), flags_value(index, value), 0);
-    slurm_compat_unset_inherited_flag(flag);
-}
-
-void flags_adopt_inherited(void)
-{
-    for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
-        if (!nuioa_option_table[i].admin)
-            adopt_one(i);
-}
-
 /* Slurm gives the nodes an empty value for a flag without one. */
 const char *flags_value(int index, const char *value)
 {

@@ -28,12 +28,6 @@ struct flags {
  * nuioa_option_table. If Slurm refuses a flag, it logs why, and the flag does not exist. */
 void flags_register(spank_t spank, spank_opt_cb_f on_flag);
 
-/* In slurm_spank_init of srun, sbatch and salloc. Slurm hands the flags of sbatch and salloc to
- * each srun inside, as variables that it reads as if they were typed there, and with the text
- * "(null)" where a flag had no value. flags_export() leaves none; but where the host of sbatch has
- * an older nuioa, there are some. They become variables SLURM_NUIOA_*, unless these are set. */
-void flags_adopt_inherited(void);
-
 /* Returns the value that the flag `index` stands for: `value`, but "" for NULL, and "on" for
  * --nuioa itself without one. */
 const char *flags_value(int index, const char *value);

@@ -22,36 +22,17 @@ bool slurm_compat_port_range(uint16_t *first, uint16_t *last)
     return range != NULL;
 }
 
-/* Writes the name of the variable of a flag to `text`, which has VARIABLE_TEXT bytes, and returns
- * it. Slurm makes '_' of what is neither a letter nor a digit. */
-static const char *flag_variable(const char *prefix, const char *name, char *text)
-{
-    snprintf(text, VARIABLE_TEXT, "%s_SLURM_SPANK_OPTION_nuioa_%s", prefix, name);
-    for (char *c = text; *c; c++)
-        if (!isalnum((unsigned char)*c))
-            *c = '_';
-    return text;
-}
-
 /* The first variable is for the batch step; Slurm makes that of each srun inside from the second,
- * which is no environment variable. */
+ * which is no environment variable. Slurm makes '_' of what is neither a letter nor a digit. */
 void slurm_compat_unset_flag(spank_t spank, const char *name)
 {
     char variable[VARIABLE_TEXT];
-    unsetenv(flag_variable("", name, variable));
+    snprintf(variable, sizeof(variable), "_SLURM_SPANK_OPTION_nuioa_%s", name);
+    for (char *c = variable; *c; c++)
+        if (!isalnum((unsigned char)*c))
+            *c = '_';
+    unsetenv(variable);
     spank_job_control_unsetenv(spank, variable);
-}
-
-const char *slurm_compat_inherited_flag(const char *name)
-{
-    char variable[VARIABLE_TEXT];
-    return getenv(flag_variable("SLURM_SPANK_", name, variable));
-}
-
-void slurm_compat_unset_inherited_flag(const char *name)
-{
-    char variable[VARIABLE_TEXT];
-    unsetenv(flag_variable("SLURM_SPANK_", name, variable));
 }
 
 /* Returns true if `text` is the flag, as "--NAME=VALUE", or "--NAME" for an empty value. */

@@ -30,14 +30,6 @@ bool slurm_compat_port_range(uint16_t *first, uint16_t *last);
  * batch step nor to the sruns inside. It does nothing if Slurm would not. */
 void slurm_compat_unset_flag(spank_t spank, const char *name);
 
-/* Returns the value of the variable by which Slurm has handed the flag `name` from sbatch or salloc
- * to each srun inside, or NULL: a text of the environment. srun, sbatch and salloc read it after
- * slurm_spank_init, as if the flag were typed. */
-const char *slurm_compat_inherited_flag(const char *name);
-
-/* Removes that variable from the environment of this process. */
-void slurm_compat_unset_inherited_flag(const char *name);
-
 /* In srun, sbatch and salloc, while they read their options: returns true if the flag `name`
  * (without "--") stands with this value on the command line. For sbatch a flag may stand in a line
  * #SBATCH of the script instead, and Slurm does not tell which. `value` is NULL for a flag without

@@ -9,7 +9,6 @@ setup
 need_plugin
 
 full=(-w node1 -n16 --exclusive)
-inherited=SLURM_SPANK__SLURM_SPANK_OPTION_nuioa_nuioa # what Slurm makes of the flag of sbatch
 
 # submit N SCRIPT [SBATCH-ARG]...: sbatch -W of a job in which N ranks must start; what it printed
 # is in $out, and what it said on stderr in $err
@@ -74,30 +73,13 @@ done
 tally 1 salloc -Q -w node1 -n1 --nuioa salloc -Q -w node2 -n1 --nuioa srun "$home/rank"
 is "salloc --nuioa inside of salloc --nuioa" "$rc:$(of 0 NUIOA_VERSION):$err" "0:1:"
 
-# A host with an older plugin leaves such variables behind.
-# left VARIABLE=VALUE... -- [SRUN-ARG]...: srun of 16 ranks where they are set
-left() {
+# with_variables VARIABLE=VALUE... -- [SRUN-ARG]...: srun of 16 ranks where they are set
+with_variables() {
     local env=()
     while [ "$1" != -- ]; do env+=("$1"); shift; done
     shift
     tally 16 env "${env[@]}" srun "${full[@]}" "$@" "$home/rank"
 }
-left "$inherited=(null)" --
-is "the text (null) from an older plugin is plain --nuioa" "$(said):$err" "$placed:"
-left "$inherited=export" --
-is "a value from an older plugin holds" "$(said):$err" "$told:"
-left "$inherited=(null)" -- --nuioa=off
-is "a flag wins over it" "$(said):$err" "$nothing:"
-left "$inherited=(null)" SLURM_NUIOA=off --
-is "SLURM_NUIOA wins over it" "$(said):$err" "$nothing:"
-left "$inherited=nonsense" --
-is "a wrong one loses no launch" "$(said)" "$nothing"
-one_line "and is one line"
-left "${inherited}_leader=rank0" SLURM_NUIOA=export --
-is "so with every flag" "$(of 3 NUIOA_LEADER):$err" "0:"
-user env "$inherited=(null)" sbatch -Q -W -w node2 -n1 -o "$home/job.out" "$home/inner.sh"
-out=$(cat "$CLUSTER_DIR/home/job.out")
-is "sbatch where it is left behind" "$rc:$(of 0 NUIOA_VERSION):$err" "0:1:"
 
 # Several --nuioa on one command line say what one of them would say with all their words.
 # reports: how many reports were printed
@@ -114,9 +96,9 @@ is "in two components" "$rc:$(all NUIOA_VERSION):$(reports)" "0:1 1 1 1 1:1"
 tally 5 srun -w node1 -n2 --nuioa=off "$home/rank" : -w node2 -n3 --nuioa=export "$home/rank"
 is "in two components, off in one: no launch is lost, the last one counts" \
     "$rc:$(all NUIOA_VERSION):$err" "0:1 1 1 1 1:"
-left SLURM_NUIOA=report -- --nuioa=export
+with_variables SLURM_NUIOA=report -- --nuioa=export
 is "the command line replaces the environment" "$(said):$err" "$told:"
-left SLURM_NUIOA_SWITCH=off -- --nuioa
+with_variables SLURM_NUIOA_SWITCH=off -- --nuioa
 is "what an outer srun has joined is not this one's" "$(said):$err" "$placed:"
 user srun -w node1 -n1 --nuioa=report --nuioa=export sh -c 'env | grep -c ^SLURM_NUIOA_SWITCH'
 is "a rank is not told how they were joined" "$out" 0
@@ -166,7 +148,7 @@ unlike "... and nobody is said to know a leader" "$err" 'leader'
 
 # Where nuioa has been removed, scripts that ask for it by variables still run.
 plugin off
-left SLURM_NUIOA=on SLURM_NUIOA_LEADER=rank0 --
+with_variables SLURM_NUIOA=on SLURM_NUIOA_LEADER=rank0 --
 is "SLURM_NUIOA does nothing without the plugin" "$(said):$err" "$nothing:"
 
 finish

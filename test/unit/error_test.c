@@ -36,37 +36,11 @@ static void test_warnings(void **state)
     assert_string_equal(w.text[NUIOA_WARNINGS_MAX - 1], "line 14");
 }
 
-/* As faults go from one holder to the next: what neither says any more must not come back. */
-static void test_moves(void **state)
-{
-    (void)state;
-    struct nuioa_warnings from = { 0 }, to = { 0 };
-    nuioa_warn(&to, "its own");
-    nuioa_warn(&to, "its own, too");
-    to.lost = 3;
-    nuioa_warn(&from, "first");
-    from.lost = 1;
-    nuioa_warnings_move(&to, &from);
-    assert_int_equal(to.count, 1);
-    assert_int_equal(to.lost, 1);
-    assert_string_equal(to.text[0], "first");
-    assert_int_equal(from.count, 0);
-    assert_int_equal(from.lost, 0);
-    nuioa_warn(&from, "first");
-    assert_int_equal(from.count, 1);
-    nuioa_warnings_clear(&to);
-    nuioa_warn(&to, "its own, too");
-    assert_int_equal(to.count, 1);
-    assert_int_equal(to.lost, 0);
-    assert_string_equal(to.text[0], "its own, too");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_moves),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }
