@@ -265,7 +265,7 @@ static int read_file(int directory, const char *name, struct nuioa_step_load *lo
 
 struct reader {
     const struct nuioa_step_directory *directory;
-    struct nuioa_step_load *loads;
+    struct nuioa_step_load *loads; /* NULL until a file is there: mostly none is */
     uint32_t count;
     unsigned bad;
     char first_bad[64];
@@ -316,17 +316,24 @@ static int compare_loads(const void *a, const void *b)
     return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-static void take_files(struct reader *r, DIR *list)
+/* Returns 0 or -ENOMEM. */
+static int take_files(struct reader *r, DIR *list)
 {
     const struct dirent *entry;
     for (unsigned i = 0; i < ENTRIES_MAX && r->count < NUIOA_STEP_LOADS_MAX; i++) {
         entry = readdir(list);
         if (!entry)
             break;
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
-            strcmp(entry->d_name, LOCK_NAME))
-            take_file(r, entry->d_name);
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+            !strcmp(entry->d_name, LOCK_NAME))
+            continue;
+        if (!r->loads)
+            r->loads = calloc(NUIOA_STEP_LOADS_MAX, sizeof(*r->loads));
+        if (!r->loads)
+            return -ENOMEM;
+        take_file(r, entry->d_name);
     }
+    return 0;
 }
 
 int nuioa_step_loads_read(const struct nuioa_step_directory *directory,
@@ -339,18 +346,17 @@ int nuioa_step_loads_read(const struct nuioa_step_directory *directory,
     *count = 0;
     if (!list)
         return nuioa_fail(err, -errno, "NIC load of other steps: %s", strerror(errno));
-    r.loads = calloc(NUIOA_STEP_LOADS_MAX, sizeof(*r.loads));
-    if (r.loads)
-        take_files(&r, list);
+    int rc = take_files(&r, list);
     closedir(list);
-    if (!r.loads)
+    if (rc)
         return nuioa_fail(err, -ENOMEM, "NIC load of other steps: out of memory");
     if (r.bad)
         nuioa_fail(err, -EINVAL,
                    "NIC load of other steps: %u file%s ignored, which no step has written: the "
                    "first is %s (remove %s)",
                    r.bad, r.bad == 1 ? "" : "s", r.first_bad, r.bad == 1 ? "it" : "them");
-    qsort(r.loads, r.count, sizeof(*r.loads), compare_loads);
+    if (r.count)
+        qsort(r.loads, r.count, sizeof(*r.loads), compare_loads);
     *loads = r.loads;
     *count = r.count;
     return 0;

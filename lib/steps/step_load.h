@@ -70,8 +70,8 @@ void nuioa_step_load_remove(const struct nuioa_step_directory *directory,
  * for other users all that are there count. Files that the caller may not read are skipped. Files
  * that are no step's, or that others than root and the caller can write, are skipped, and *err has
  * one line for all of them; otherwise *err is empty. Sets *loads to a new array of *count entries,
- * in the order of job, step and pid, which the caller frees with free(). Returns 0; or -errno with
- * *err, and there is no array. */
+ * in the order of job, step and pid, which the caller frees with free(); it may be NULL if there
+ * are none. Returns 0; or -errno with *err, and there is no array. */
 int nuioa_step_loads_read(const struct nuioa_step_directory *directory,
                           struct nuioa_step_load **loads, uint32_t *count, struct nuioa_error *err);
 
