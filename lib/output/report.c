@@ -6,13 +6,12 @@
 #include "output/report_explain.h"
 #include "output/report_lines.h"
 
-static void print_ranks(const struct nuioa_report_lines *lines, bool complete, const char *host,
-                        FILE *out)
+static void print_ranks(const struct nuioa_report_lines *lines, const char *host, FILE *out)
 {
     double heaviest = nuioa_report_heaviest(lines->line, lines->count);
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS);
-    table.lost = !complete;
+    table.lost = lines->lost;
     nuioa_report_add_heads(&table);
     for (uint32_t i = 0; i < lines->count; i++)
         nuioa_report_add_line(&table, host, &lines->line[i], heaviest);
@@ -24,13 +23,12 @@ static void print(const struct nuioa_plan *plan, const struct nuioa_node *node,
 {
     const struct nuioa_report_totals totals = nuioa_report_totals(plan, node);
     struct nuioa_report_lines lines;
-    bool complete =
-        nuioa_report_lines_make(&lines, plan, node, plan->task_count > NUIOA_REPORT_RANKS_MAX);
+    nuioa_report_lines_make(&lines, plan, node, plan->task_count > NUIOA_REPORT_RANKS_MAX);
     nuioa_report_head(&totals, out);
     if (explain)
-        report_explain_ranks(plan, &lines, complete, out);
+        report_explain_ranks(plan, &lines, out);
     else
-        print_ranks(&lines, complete, node->host, out);
+        print_ranks(&lines, node->host, out);
     nuioa_report_lines_free(&lines);
     nuioa_text_table_wrap(out, 0, plan->reason);
     for (unsigned i = 0; i < NUIOA_ADVICE_COUNT; i++)
@@ -64,35 +62,23 @@ char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *
 
 /* --- for launchers --------------------------------------------------------------------------- */
 
-/* Prints a mask such as "0xff00000000". Slurm needs one number without commas. */
-static void print_mask(FILE *out, hwloc_const_bitmap_t cpus)
-{
-    int last = hwloc_bitmap_last(cpus);
-    bool begun = false;
-    fputs("0x", out);
-    for (int digit = last / 4; digit >= 0; digit--) {
-        unsigned value = 0;
-        for (int bit = 0; bit < 4; bit++)
-            value |= (unsigned)hwloc_bitmap_isset(cpus, (unsigned)(4 * digit + bit)) << bit;
-        if (value || begun || digit == 0)
-            fprintf(out, "%x", value);
-        begun = begun || value;
-    }
-}
-
 char *nuioa_report_cpu_bind(const struct nuioa_plan *plan)
 {
     char *text = NULL;
     size_t size;
+    bool whole = true;
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
     for (uint32_t i = 0; i < plan->task_count; i++) {
-        fputs(i ? "," : "", out);
-        print_mask(out, plan->assignments[i].cpus);
+        char *mask = NULL; /* such as "0xff00000000": Slurm needs one number without commas */
+        whole = whole && hwloc_bitmap_taskset_asprintf(&mask, plan->assignments[i].cpus) >= 0;
+        if (whole)
+            fprintf(out, "%s%s", i ? "," : "", mask);
+        free(mask);
     }
     fputc('\n', out);
-    if (fclose(out)) {
+    if (fclose(out) || !whole) {
         free(text);
         return NULL;
     }

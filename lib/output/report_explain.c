@@ -128,12 +128,12 @@ static void add_moves(struct nuioa_text_table *table, const struct nuioa_plan *p
 }
 
 void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_lines *lines,
-                          bool complete, FILE *out)
+                          FILE *out)
 {
     static const char *const heads[] = { "before", "order", "local", "partners", "why" };
     struct nuioa_text_table table;
     nuioa_text_table_init(&table, NUIOA_REPORT_COLUMNS "rrrll");
-    table.lost = !complete;
+    table.lost = lines->lost;
     nuioa_report_add_heads(&table);
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_text_table_add(&table, "%s", heads[i]);
@@ -226,8 +226,7 @@ static void print_choice(const struct nuioa_plan *plan, const struct nuioa_optio
                          FILE *out)
 {
     char remote[32], hop[32], load[32];
-    fprintf(out, "\nHow the placement was found\n  mapper %s, %llu evaluations, %u us\n",
-            plan->mapping.mapper, (unsigned long long)plan->mapping.evaluations, plan->time_us);
+    fprintf(out, "\nHow the placement was found\n  mapper %s\n", plan->mapping.mapper);
     fprintf(out,
             "  weight costs 1 on the NIC's NUMA node, %s more off it, %s more for each further "
             "level\n",

@@ -10,10 +10,9 @@
  * plan was made for. If there is no memory for a table, one line says so instead. Errors of writing
  * are not returned: the caller asks `out`, which stays open. */
 
-/* Prints the table of ranks in its long form, which says why each rank is where it is. `complete`
- * is what nuioa_report_lines_make returned. */
+/* Prints the table of ranks in its long form, which says why each rank is where it is. */
 void report_explain_ranks(const struct nuioa_plan *plan, const struct nuioa_report_lines *lines,
-                          bool complete, FILE *out);
+                          FILE *out);
 
 /* Explains the columns of that table, and prints the terms of the cost J (mapping/problem.h), how
  * the mapping was found, and the facts about the node. */

@@ -78,7 +78,7 @@ static void add_up(struct nuioa_report_lines *lines, uint32_t k, const struct nu
     nuioa_report_set(cpus, line->cpus, sizeof(line->cpus));
 }
 
-bool nuioa_report_lines_make(struct nuioa_report_lines *lines, const struct nuioa_plan *plan,
+void nuioa_report_lines_make(struct nuioa_report_lines *lines, const struct nuioa_plan *plan,
                              const struct nuioa_node *node, bool grouped)
 {
     hwloc_bitmap_t ranks = hwloc_bitmap_alloc(), some = hwloc_bitmap_alloc();
@@ -87,8 +87,8 @@ bool nuioa_report_lines_make(struct nuioa_report_lines *lines, const struct nuio
         .line_of = calloc(plan->task_count + 1, sizeof(*lines->line_of)),
         .first = calloc(plan->task_count + 1, sizeof(*lines->first)),
     };
-    bool good = ranks && some && lines->line && lines->line_of && lines->first;
-    if (good)
+    lines->lost = !ranks || !some || !lines->line || !lines->line_of || !lines->first;
+    if (!lines->lost)
         find_lines(lines, plan, grouped);
     for (uint32_t k = 0; k < lines->count; k++) {
         describe(&lines->line[k], &plan->assignments[lines->first[k]], node, some);
@@ -96,7 +96,6 @@ bool nuioa_report_lines_make(struct nuioa_report_lines *lines, const struct nuio
     }
     hwloc_bitmap_free(ranks);
     hwloc_bitmap_free(some);
-    return good;
 }
 
 void nuioa_report_lines_free(struct nuioa_report_lines *lines)

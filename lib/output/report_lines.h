@@ -11,13 +11,13 @@ struct nuioa_report_lines {
     struct nuioa_report_line *line; /* [count], in the order of their first local ranks */
     uint32_t *line_of;              /* [plan->task_count]: the line of each local rank */
     uint32_t *first;                /* [count]: the first local rank of each line */
+    bool lost;                      /* there was no memory for them: there is no line */
 };
 
 /* Makes the lines: one for each rank or, if `grouped`, for all ranks that share NUMA nodes, NICs,
  * GPUs, level and memory policy. *lines is overwritten; `node` is the one that the plan was made
- * for. Returns false, and no line, if memory is short. In both cases the caller ends with
- * nuioa_report_lines_free. */
-bool nuioa_report_lines_make(struct nuioa_report_lines *lines, const struct nuioa_plan *plan,
+ * for. The caller ends with nuioa_report_lines_free, also if they are lost. */
+void nuioa_report_lines_make(struct nuioa_report_lines *lines, const struct nuioa_plan *plan,
                              const struct nuioa_node *node, bool grouped);
 
 /* Frees what *lines owns. */

@@ -111,47 +111,25 @@ static void add_nic(struct nuioa_text_table *table, const struct nuioa_nic *nic)
     nuioa_text_table_add(table, "%s", nic->usable ? "yes" : "no");
 }
 
-static unsigned greatest_level(const struct nuioa_node *node, const struct nuioa_nic *nic)
-{
-    unsigned greatest = 0;
-    for (uint32_t i = 0; i < node->numa_count; i++)
-        if (nic->level[i] > greatest)
-            greatest = nic->level[i];
-    return greatest;
-}
-
 /* Prints the NUMA nodes by level, such as "{5} {3,6,7} {1,2,4} {0}": the order in which heavy ranks
  * are placed. */
 static void print_order(const struct nuioa_node *node, const struct nuioa_nic *nic, FILE *out)
 {
-    char label[64], *text = NULL;
-    size_t size;
-    FILE *line = open_memstream(&text, &size);
+    char line[1024], label[64], list[256];
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
-    if (!line || !set)
-        goto out;
-    fprintf(line, "%s, nearest NUMA nodes first:", nuioa_nic_label(nic, label, sizeof(label)));
-    for (unsigned level = 0; level <= greatest_level(node, nic); level++) {
-        char *list = NULL;
+    size_t used = (size_t)snprintf(line, sizeof(line), "%s, nearest NUMA nodes first:",
+                                   nuioa_nic_label(nic, label, sizeof(label)));
+    for (unsigned level = 0; set && level <= UINT8_MAX && used < sizeof(line); level++) {
         hwloc_bitmap_zero(set);
         for (uint32_t i = 0; i < node->numa_count; i++)
             if (nic->level[i] == level)
                 hwloc_bitmap_set(set, node->numas[i].os_index);
-        if (hwloc_bitmap_iszero(set))
-            continue;
-        if (hwloc_bitmap_list_asprintf(&list, set) < 0)
-            goto out;
-        fprintf(line, " {%s}", list);
-        free(list);
+        if (!hwloc_bitmap_iszero(set))
+            used += (size_t)snprintf(line + used, sizeof(line) - used, " {%s}",
+                                     nuioa_report_set(set, list, sizeof(list)));
     }
-    bool whole = !fclose(line) && text;
-    line = NULL;
-    if (whole)
-        nuioa_text_table_wrap(out, 2, text);
-out:
-    if (line)
-        fclose(line);
-    free(text);
+    if (set)
+        nuioa_text_table_wrap(out, 2, line);
     hwloc_bitmap_free(set);
 }
 
@@ -234,30 +212,20 @@ void report_facts(const struct nuioa_node *node, FILE *out)
     print_nics(node, out);
 }
 
-static void print_count(FILE *out, uint32_t count, const char *what, const char *then)
-{
-    fprintf(out, "%u %s%s%s", count, what, nuioa_report_plural(count), then);
-}
-
 static void print_head(const struct nuioa_node *node, FILE *out)
 {
-    char *head = NULL;
-    size_t size;
-    FILE *line = open_memstream(&head, &size);
-    if (!line)
-        return;
-    fprintf(line, "%s: ", *node->host ? node->host : "a node without a name");
-    print_count(line, node->package_count, "package", ", ");
-    print_count(line, node->numa_count, "NUMA node", ", ");
-    print_count(line, node->core_count, "core", ", ");
-    print_count(line, node->pu_count, "CPU", node->gpu_count ? ", " : "");
+    char gpus[32] = "", head[400];
     if (node->gpu_count)
-        print_count(line, node->gpu_count, "GPU", "");
-    fprintf(line, "%s%s%s", *node->model ? "; " : "", node->model,
-            node->emulated ? " (read from a file)" : "");
-    if (!fclose(line) && head)
-        nuioa_text_table_wrap(out, 0, head);
-    free(head);
+        snprintf(gpus, sizeof(gpus), ", %u GPU%s", node->gpu_count,
+                 nuioa_report_plural(node->gpu_count));
+    snprintf(head, sizeof(head), "%s: %u package%s, %u NUMA node%s, %u core%s, %u CPU%s%s%s%s%s",
+             *node->host ? node->host : "a node without a name", node->package_count,
+             nuioa_report_plural(node->package_count), node->numa_count,
+             nuioa_report_plural(node->numa_count), node->core_count,
+             nuioa_report_plural(node->core_count), node->pu_count,
+             nuioa_report_plural(node->pu_count), gpus, *node->model ? "; " : "", node->model,
+             node->emulated ? " (read from a file)" : "");
+    nuioa_text_table_wrap(out, 0, head);
 }
 
 char *nuioa_report_node(const struct nuioa_node *node)

@@ -261,13 +261,14 @@ static void level_text(const struct record *r, char *text, size_t size)
     *text = '\0';
     for (uint32_t level = 0; level <= UINT8_MAX + 1u && used < size; level++) {
         uint32_t count = 0, wanted = level > UINT8_MAX ? UINT32_MAX : level;
+        char name[12] = "-";
+        if (wanted != UINT32_MAX)
+            snprintf(name, sizeof(name), "%u", level);
         for (uint32_t i = 0; i < r->head->line_count; i++)
             count += r->lines[i].level == wanted ? r->lines[i].count : 0;
-        if (count && wanted == UINT32_MAX)
-            used += (size_t)snprintf(text + used, size - used, "%s-:%u", used ? " " : "", count);
-        else if (count)
-            used += (size_t)snprintf(text + used, size - used, "%s%u:%u", used ? " " : "", level,
-                                     count);
+        if (count)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s:%u", used ? " " : "", name, count);
     }
 }
 
@@ -284,17 +285,15 @@ static void nic_text(const struct record *r, char *text, size_t size)
 static void add_class(const struct summary *s, uint32_t class_id, struct nuioa_text_table *table)
 {
     const struct node_class *c = &s->classes[class_id];
-    struct host_groups *groups = calloc(1, sizeof(*groups));
+    struct host_groups groups = { 0 };
     const char *numas = "-";
-    char names[41] = "?", text[128];
-    for (uint32_t i = 0; groups && i < s->node_count; i++)
+    char names[NUIOA_TEXT_TABLE_CELL] = "?", text[128];
+    for (uint32_t i = 0; i < s->node_count; i++)
         if (s->nodes[i].class_id == class_id)
-            host_groups_add(groups, s->nodes[i].host, "");
-    if (groups && groups->count)
-        host_groups_names(&groups->texts[0], names, 39);
-    if (groups)
-        host_groups_free(groups);
-    free(groups);
+            host_groups_add(&groups, s->nodes[i].host, "");
+    if (groups.count)
+        host_groups_names(&groups.texts[0], names, sizeof(names));
+    host_groups_free(&groups);
     for (uint32_t i = 0; i < c->record.head->line_count; i++)
         if (c->record.lines[i].leads)
             numas = c->record.lines[i].numas;
@@ -351,19 +350,16 @@ static void print_groups(const struct host_groups *groups, bool named, int inden
 /* Prints why ranks moved or did not, and what the user may type. */
 static void print_reasons(const struct summary *s, FILE *out)
 {
-    struct host_groups *groups = calloc(1, sizeof(*groups));
-    for (uint32_t i = 0; groups && i < s->node_count; i++)
+    struct host_groups groups = { 0 };
+    for (uint32_t i = 0; i < s->node_count; i++)
         if (*s->nodes[i].host)
-            host_groups_add(groups, s->nodes[i].host, s->nodes[i].reason);
-    for (uint32_t k = 0; groups && k < NUIOA_ADVICE_COUNT; k++)
+            host_groups_add(&groups, s->nodes[i].host, s->nodes[i].reason);
+    for (uint32_t k = 0; k < NUIOA_ADVICE_COUNT; k++)
         for (uint32_t i = 0; i < s->node_count; i++)
             if (s->nodes[i].advice & 1u << k)
-                host_groups_add(groups, s->nodes[i].host, nuioa_advice_text((enum nuioa_advice)k));
-    if (groups) {
-        print_groups(groups, !only_record(s), 0, out);
-        host_groups_free(groups);
-    }
-    free(groups);
+                host_groups_add(&groups, s->nodes[i].host, nuioa_advice_text((enum nuioa_advice)k));
+    print_groups(&groups, !only_record(s), 0, out);
+    host_groups_free(&groups);
 }
 
 /* Returns the class whose inventory most nodes share; the others are compared with it. NULL: no
@@ -391,24 +387,21 @@ static const struct node_class *usual_class(const struct summary *s)
 static void print_differences(const struct summary *s, FILE *out)
 {
     char texts[2 * WIRE_NICS_MAX][NODE_DIFF_TEXT];
-    struct host_groups *groups = calloc(1, sizeof(*groups));
+    struct host_groups groups = { 0 };
     const struct node_class *usual = usual_class(s);
-    for (uint32_t i = 0; groups && usual && i < s->node_count; i++) {
+    for (uint32_t i = 0; usual && i < s->node_count; i++) {
         const struct node_class *c =
             s->nodes[i].class_id < s->class_count ? &s->classes[s->nodes[i].class_id] : usual;
         if (c->inventory == usual->inventory || !has_plan(c))
             continue;
         unsigned count = node_diff_texts(&usual->record, &c->record, texts, 2 * WIRE_NICS_MAX);
         for (unsigned k = 0; k < count; k++)
-            host_groups_add(groups, s->nodes[i].host, texts[k]);
+            host_groups_add(&groups, s->nodes[i].host, texts[k]);
     }
-    if (groups && groups->count) {
+    if (groups.count)
         fputs("nodes that differ from the others:\n", out);
-        print_groups(groups, true, 2, out);
-    }
-    if (groups)
-        host_groups_free(groups);
-    free(groups);
+    print_groups(&groups, true, 2, out);
+    host_groups_free(&groups);
 }
 
 static void print_explanations(const struct summary *s, FILE *out)
@@ -448,17 +441,14 @@ char *summary_text(struct summary *s, bool explain)
 void summary_warnings(struct summary *s, void (*say)(void *arg, const char *line), void *arg)
 {
     char names[64], line[400];
-    struct host_groups *groups = s ? calloc(1, sizeof(*groups)) : NULL;
-    if (!groups)
-        return;
-    for (uint32_t i = 0; i < s->node_count; i++)
+    struct host_groups groups = { 0 };
+    for (uint32_t i = 0; s && i < s->node_count; i++)
         for (uint32_t k = 0; k < s->nodes[i].warning_count; k++)
-            host_groups_add(groups, s->nodes[i].host, s->nodes[i].warnings[k]);
-    for (uint32_t i = 0; i < groups->count; i++) {
+            host_groups_add(&groups, s->nodes[i].host, s->nodes[i].warnings[k]);
+    for (uint32_t i = 0; i < groups.count; i++) {
         snprintf(line, sizeof(line), "%s: %s",
-                 host_groups_names(&groups->texts[i], names, sizeof(names)), groups->texts[i].text);
+                 host_groups_names(&groups.texts[i], names, sizeof(names)), groups.texts[i].text);
         say(arg, line);
     }
-    host_groups_free(groups);
-    free(groups);
+    host_groups_free(&groups);
 }
