@@ -126,7 +126,9 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
         if (taken[i])
             rails->nic[rails->count++] = i;
     rails->located = rails->count && node->nics[rails->nic[0]].level;
-    rc = rails->located ? fill_levels(rails, node, options->policy) : 0;
+    rc = 0;
+    if (rails->located && fill_levels(rails, node, options->policy) < 0)
+        rc = nuioa_fail(err, -ENOMEM, "out of memory");
 out:
     free(taken);
     if (rc < 0)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Tests reports, and the reading of a profile, without memory. Each allocation of a report fails
- * once alone, and once with all that follow. Then the report is missing or lacks lines, but the
- * program goes on, and each line that is there is equal to the one of the whole report. */
+/* Tests reports, the reading of a profile, and the search for rails, without memory. Each
+ * allocation of a report fails once alone, and once with all that follow. Then the report is
+ * missing or lacks lines, but the program goes on, and each line that is there is equal to the one
+ * of the whole report. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include "output/report.h"
 #include "output/report_node.h"
 #include "plan/plan_make.h"
+#include "plan/rail.h"
 #include "profile/profile_read.h"
 #include "profile/profile_slice.h"
 #include "rounds.h"
@@ -265,6 +267,26 @@ static void test_profile(void **state)
     unlink(path);
 }
 
+/* The rails of a node are found, or it is said why not; policy=latency takes memory of its own. */
+static void test_rails(void **state)
+{
+    (void)state;
+    struct nuioa_options latency = options;
+    latency.policy = NUIOA_POLICY_LATENCY;
+    if (RUNNING_ON_VALGRIND)
+        skip();
+    for (unsigned fails = 0; with_memory(fails); fails++) {
+        struct nuioa_error err = { "" };
+        struct nuioa_warnings warnings = { 0 };
+        struct nuioa_rails rails;
+        int rc = nuioa_rails_init(&rails, &node, &latency, &warnings, &err);
+        memory.counting = false;
+        assert_true(rc == (rails.count ? 0 : -ENOMEM));
+        assert_int_equal(!*err.text, !rc);
+        nuioa_rails_free(&rails);
+    }
+}
+
 /* A text for a launcher is whole, or there is none; so is the help. */
 static void test_launchers(void **state)
 {
@@ -290,7 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_explain), cmocka_unit_test(test_table),
         cmocka_unit_test(test_node),    cmocka_unit_test(test_launchers),
-        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_profile), cmocka_unit_test(test_rails),
     };
     return cmocka_run_group_tests_name("memory", tests, start, finish);
 }
