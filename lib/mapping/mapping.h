@@ -5,7 +5,7 @@
 #include "mapping/cost.h"
 #include "mapping/problem.h"
 
-/* Other rooms include this header only: the problem, its cost, and nuioa_map, which solves it. */
+/* The problem, its cost, and nuioa_map, which solves it. */
 
 /* The result of nuioa_map. Costs are J, in its unit (mapping/problem.h). */
 struct nuioa_mapping {
@@ -21,7 +21,7 @@ struct nuioa_mapping {
  * the candidates. Fills the caller's slot_of[task_count], the slot of each task, and *mapping;
  * nothing is to be freed. Returns 0; or -ENOMEM; or, in a problem
  * with pairs, -EINVAL if a task's kind has no slot, or -ETIME if nuioa_cpu_us() is past
- * problem->cpu_until_us, which is checked between mappers. After an error slot_of equals `start`,
+ * problem->cpu_until_us, which is checked after each mapper. After an error slot_of equals `start`,
  * and only cost_start of *mapping is valid. */
 int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of,
               struct nuioa_mapping *mapping);

@@ -6,8 +6,8 @@
 
 /* Multilevel bipartitioning: G. Karypis, V. Kumar, "A Fast and High Quality Multilevel Scheme for
  * Partitioning Irregular Graphs", 1998. Coarsens the graph by heavy-edge matching down to
- * cut->coarsest_count vertices, divides the coarsest graph with nuioa_bipartition_flat, and
- * improves the sides each time the graph is made finer again. */
+ * cut->coarsest_count vertices, or until few match; divides the coarsest graph with
+ * nuioa_bipartition_flat; and improves the sides each time the graph is made finer again. */
 nuioa_bipartitioner nuioa_bipartition_multilevel;
 
 #endif

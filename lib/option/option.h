@@ -66,7 +66,7 @@ struct nuioa_options {
     /* Texts; "" means none. They are last, so that initialisation can skip their many bytes. Users
      * can set hints, nic and trace. */
     char hints[NUIOA_VALUE_MAX + 1]; /* as typed */
-    char nic[256];
+    char nic[256];                   /* as typed; "auto" is the default */
     char trace[4096];
     char distances[4096]; /* only plugstack.conf and nuioa(1) set this and the next ones */
     char cache[4096];
@@ -84,8 +84,7 @@ enum nuioa_option_source {
     NUIOA_FROM_TOOL,    /* the command line of nuioa(1) */
 };
 
-/* Sets every option to its built-in default; the mode is off. Of the texts only the first byte is
- * written. It cannot fail. */
+/* Sets every option to its built-in default; the mode is off. It cannot fail. */
 void nuioa_options_init(struct nuioa_options *options);
 
 /* Sets one option by its name ("policy", not "nuioa-policy"). '-' is accepted for '_', and for
@@ -100,16 +99,17 @@ void nuioa_options_init(struct nuioa_options *options);
  *
  * Returns 0. On error nothing is changed, *err has one line that names the input and the accepted
  * values, and the result is -EINVAL for a wrong value (or -ENOMEM, for hints), -EPERM for an admin
- * option from the environment or srun, or -ENOENT for an unknown name (*err suggests the nearest
- * known name). */
+ * option from the environment or srun, or -ENOENT for an unknown name (*err suggests a known name
+ * that is near it, if there is one). */
 int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source source,
                       const char *name, const char *value, struct nuioa_error *err);
 
-/* Sets the values that depend on other options: export_set, and with the mode off all by which
- * anything would be told or loaded. Call it after the last set. */
+/* Sets the values that depend on other options: export_set; and with the mode off also leader and
+ * coll, so that ranks are told nothing. Call it after the last set. */
 void nuioa_options_finish(struct nuioa_options *options);
 
-/* Returns true if nothing is to be done: the mode is off, and not even a report is asked for. */
+/* Returns true if no plan is needed: the mode is off, and not even a report is asked for. A trace
+ * is recorded all the same. */
 bool nuioa_options_idle(const struct nuioa_options *options);
 
 /* Returns the option that `source` calls `name` (spelled as for nuioa_options_set), or NULL if

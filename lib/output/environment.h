@@ -33,8 +33,9 @@ int nuioa_environment_nics(const struct nuioa_assignment *assignment, const stru
  * user set, 0 if none was set.
  *
  * If the OpenMP threads leave a CPU near the NIC, the thread by which an MPI library makes progress
- * gets it, because it polls: the core after those of the OpenMP threads or, if they use all cores,
- * the second hardware thread of the nearest core. The variables are
+ * gets it, because it polls: the core after those of the OpenMP threads, or the second nearest one
+ * if these spread; or, if they use all cores, the last hardware thread of the nearest core. The
+ * variables are
  * MPIR_CVAR_PROGRESS_THREAD_AFFINITY (MPICH, src/mpi/init/init_async.c) and
  * I_MPI_ASYNC_PROGRESS_PIN (Intel MPI Developer Reference, "Asynchronous Progress Control"); each
  * has a CPU for every local rank, and more. Both are left out if `omp_threads` is 0, or if a rank

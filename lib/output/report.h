@@ -10,15 +10,16 @@
  * `options` are those that the plan was made with. Texts for people are ASCII, with at most 100
  * columns. */
 
-/* Returns the report of a plan: a summary line; a table with a line for each rank (above 64 ranks,
- * for all ranks that share NUMA nodes and NIC); the reason; the cost before and after; and the
- * warnings.
+/* Returns the report of a plan: a summary line; a table with a line for each rank (above
+ * NUIOA_REPORT_RANKS_MAX ranks it is grouped, as nuioa_report_lines_make says); the reason; what
+ * the user may type; the cost before and after; and the warnings.
  *
- * With `explain` the table also has, for each rank: `before`, its level where Slurm put it, if that
- * was another one; `order`, its position by weight; `local`, the part of its traffic on the node
- * that stays on its NUMA nodes; `partners`, those of its three main partners that are there; and
- * `why`. After the table these columns are explained, and there are the terms of the cost and the
- * bound, the options, the NICs, and the source of the distances. */
+ * With `explain` the table also has, for a line of one rank: `before`, its level where Slurm put
+ * it, if that was another one; `order`, its position by weight; `local`, the part of its traffic on
+ * the node that stays on its NUMA nodes; `partners`, those of its three main partners that are
+ * there; and `why`. A line of several ranks has `local`, and says how many moved. At the end these
+ * columns are explained, and there are the terms of the cost, the bound, the prices, the leader,
+ * the NICs, and the source of the distances. */
 char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
                         const struct nuioa_options *options, bool explain);
 

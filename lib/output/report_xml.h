@@ -8,8 +8,9 @@
 /* Writes the topology that `source` names as hwloc XML to the file `path`. Annotations make `lstopo
  * -i FILE` draw the ranks in their CPUs, coloured by weight, mark the leader and the chosen NICs,
  * and say beside each GPU which NICs are nearest to it. `plan` and `node` belong together; nothing
- * of them is changed. Returns 0, or a negative errno with *err if the topology cannot be loaded or
- * the file not be written. */
+ * of them is changed. Returns 0; or with *err -EINVAL if the topology lacks CPUs of a rank,
+ * -ENOMEM, or another negative errno if the topology cannot be loaded or the file not be
+ * written. */
 int nuioa_report_xml(const struct nuioa_plan *plan, const struct nuioa_node *node,
                      const struct nuioa_source *source, const char *path, struct nuioa_error *err);
 

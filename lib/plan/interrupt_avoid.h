@@ -7,9 +7,10 @@
 /* policy=cpu: moves ranks off the cores that serve interrupts, where that costs nothing. Private to
  * the library.
  *
- * A rank gives up a core that serves interrupts and gets a spare one: a core that the step may use
- * and that no rank has. The spare core is on the same NUMA node, so memory, NIC and neighbours stay
- * as near as before, and it has at least as many hardware threads for the rank. Whole cores are
+ * A rank gives up a core that serves interrupts and gets a spare one: a core that serves none, that
+ * the step may use, and that no rank has. The spare core is on the same NUMA node, so memory and
+ * NIC stay as near as before, if possible under the same L3, and it has at least as many hardware
+ * threads for the rank. Whole cores are
  * exchanged, because an interrupt on one hardware thread slows the other ones of its core. */
 
 struct nuioa_avoided {

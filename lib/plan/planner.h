@@ -32,7 +32,8 @@ void nuioa_planner_free(struct planner *planner);
 void nuioa_planner_say(struct planner *planner, enum nuioa_reason why);
 
 /* Sets *cost to J with rank i in slot_of[i], or in slot i if slot_of is NULL, computed by domains
- * as the mappers do, but with the NICs that the ranks would really have. Returns 0 or -ENOMEM. */
+ * as the mappers do, but with the load of the NICs that the ranks would really have. Returns 0 or
+ * -ENOMEM. */
 int nuioa_planner_cost(const struct planner *planner, const struct nuioa_slots *slots,
                        const uint32_t *slot_of, double *cost);
 
@@ -47,9 +48,9 @@ uint32_t nuioa_nic_level(const struct planner *planner, uint32_t local, hwloc_co
  * has all CPUs of the step. */
 bool nuioa_unbound(const struct planner *planner);
 
-/* Returns true if the ranks are to divide the CPUs that they share: cores=share was chosen; or
- * cores=auto, Slurm bound no rank, the user asked for placement, and the step has no GPU, or CPUs
- * follow GPUs. */
+/* Returns true if the ranks are to divide the CPUs that they share: with cores=share if Slurm bound
+ * no rank, or if masks of two ranks overlap; with cores=auto if Slurm bound no rank, the user asked
+ * for placement, and the ranks see no GPU or CPUs follow GPUs. */
 bool nuioa_shares(const struct planner *planner);
 
 #endif

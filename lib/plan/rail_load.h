@@ -8,10 +8,10 @@
 
 /* The load of the NICs. Private to the library.
  *
- * J has a term for it (struct nuioa_load in mapping/problem.h) if the rails are of two cards or
- * more; two ports of a card are one resource, with the rate of the faster one. Rates count only if
- * all are known. What other steps on the node have (request->nic_ranks) counts as load that stays
- * where it is.
+ * J has a term for it (struct nuioa_load in mapping/problem.h) if the rails are of 2 to
+ * NUIOA_CARDS_MAX cards; two ports of a card are one resource, with the rate of the faster one.
+ * Rates count only if all are known. What other steps on the node have (request->nic_ranks) counts
+ * as load that stays where it is.
  *
  * The price of the load is options->load_cost, 1 by default, which means that J measures time on
  * NICs that are busy: if one has half as much again as its share, the traffic takes half as long
@@ -22,7 +22,8 @@
  * neither matters (thesis, section 2.6). */
 
 /* Finds the load of the NICs that the ranks really have: assignments[request->task_count], after
- * nuioa_rails_assign. A rank with several NICs uses each by its rate. */
+ * nuioa_rails_assign. A rank with several NICs uses each by its rate. If J has no such term, both
+ * members of the result are 0. */
 struct nuioa_load_term nuioa_rail_load(const struct nuioa_rails *rails,
                                        const struct nuioa_request *request,
                                        const struct nuioa_assignment *assignments);
@@ -33,8 +34,9 @@ int nuioa_rail_load_in(const struct nuioa_rails *rails, const struct nuioa_reque
                        const struct nuioa_slots *slots, const uint32_t *slot_of,
                        struct nuioa_load_term *term);
 
-/* Makes the load for the mappers, with the cards that are nearest to each slot. The traffic of a
- * task with a GPU stays where it is now, because its NIC is chosen by the GPU. If J has no such
+/* Makes the load for the mappers, with the cards that are nearest to each slot; all cards, if ranks
+ * get several NICs (rails=K). The traffic of a task with a GPU stays where it is now, because its
+ * NIC is chosen by the GPU. If J has no such
  * term, load->card_count is 0. Returns 0 or -ENOMEM; in both cases the caller frees *load with
  * nuioa_rail_load_free. */
 int nuioa_rail_load_make(struct nuioa_load *load, const struct nuioa_rails *rails,
