@@ -86,6 +86,10 @@ struct nuioa_core *nuioa_cores_list(const struct nuioa_node *node, const struct 
         if (core.pus)
             cores[(*count)++] = core;
     }
+    if (!own) {
+        free(cores);
+        return NULL;
+    }
     hwloc_bitmap_free(own);
     if (cores)
         qsort(cores, *count, sizeof(*cores), nearer_core);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* Tests reports, the reading of a profile, and the search for rails, without memory. Each
+/* Tests reports, the reading of a profile, and the search for rails and cores, without memory. Each
  * allocation of a report fails once alone, and once with all that follow. Then the report is
  * missing or lacks lines, but the program goes on, and each line that is there is equal to the one
  * of the whole report. */
@@ -21,6 +21,7 @@
 #include "machine.h"
 #include "output/report.h"
 #include "output/report_node.h"
+#include "plan/core.h"
 #include "plan/plan_make.h"
 #include "plan/rail.h"
 #include "profile/profile_read.h"
@@ -287,6 +288,25 @@ static void test_rails(void **state)
     }
 }
 
+/* All cores of a node are listed, or none. */
+static void test_cores(void **state)
+{
+    (void)state;
+    struct nuioa_rails rails;
+    struct nuioa_warnings warnings = { 0 };
+    if (RUNNING_ON_VALGRIND)
+        skip();
+    assert_int_equal(nuioa_rails_init(&rails, &node, &options, &warnings, NULL), 0);
+    for (unsigned fails = 0; with_memory(fails); fails++) {
+        uint32_t count;
+        struct nuioa_core *cores = nuioa_cores_list(&node, &rails, node.allowed_cpus, &count);
+        memory.counting = false;
+        assert_int_equal(count, cores ? node.core_count : 0);
+        free(cores);
+    }
+    nuioa_rails_free(&rails);
+}
+
 /* A text for a launcher is whole, or there is none; so is the help. */
 static void test_launchers(void **state)
 {
@@ -313,6 +333,7 @@ int main(void)
         cmocka_unit_test(test_explain), cmocka_unit_test(test_table),
         cmocka_unit_test(test_node),    cmocka_unit_test(test_launchers),
         cmocka_unit_test(test_profile), cmocka_unit_test(test_rails),
+        cmocka_unit_test(test_cores),
     };
     return cmocka_run_group_tests_name("memory", tests, start, finish);
 }
