@@ -24,8 +24,8 @@ enum nuioa_memory { NUIOA_MEMORY_DEFAULT, NUIOA_MEMORY_PREFERRED, NUIOA_MEMORY_I
 /* The level where nobody knows it. */
 #define NUIOA_NO_LEVEL UINT32_MAX
 
-/* The two terms of the cost J (mapping/problem.h): traffic to the NIC, and traffic to other ranks
- * of the node. The unit is that of the traffic, because prices are pure numbers. */
+/* Two terms of the cost J (mapping/problem.h): traffic to the NIC, and traffic to other ranks of
+ * the node. The unit is that of the traffic, because prices are pure numbers. */
 struct nuioa_split {
     double nic, neighbours;
 };
@@ -33,8 +33,8 @@ struct nuioa_split {
 /* How many partners of a rank are remembered. */
 #define NUIOA_PARTNERS_MAX 3
 
-/* The part of one rank in the cost J. Each rank of a pair has half of the pair's cost, so that the
- * sum over all ranks is J. */
+/* The part of one rank in these terms. Each rank of a pair has half of the pair's cost, so that the
+ * sum over all ranks is J without the load of the NICs. */
 struct nuioa_rank_costs {
     /* from the nearest NIC, where CPUs follow GPUs that of the GPU, to the CPUs that Slurm gave;
      * NUIOA_NO_LEVEL if unknown */

@@ -12,8 +12,8 @@
 #include "util/error.h"
 
 /* The plan of one node: where each task runs, its memory, its NIC, and which rank leads.
- * plan/plan_make.h makes it, and all others only read it. plan/assignment.h explains local ranks,
- * OS indexes and levels. */
+ * plan/plan_make.h makes it; later only a failed binding changes it (spank/stepd/placement.h).
+ * plan/assignment.h explains local ranks, OS indexes and levels. */
 
 struct nuioa_request;
 

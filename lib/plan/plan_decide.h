@@ -7,8 +7,9 @@
 /* The first step of a plan decides on which CPUs each rank runs. Private to the library.
  *
  * It reads planner->request and the rails, and sets in planner->plan the CPUs of every assignment,
- * the mapping and the reason. Returns 0; -ENOMEM; or -ETIME if the thread's processor time is past
- * request->cpu_until_us. After an error some CPUs may have been set. */
+ * the mapping, whether its bound is valid, and the reason. Returns 0; -ENOMEM; or -ETIME if the
+ * thread's processor time is past request->cpu_until_us. After an error some CPUs may have been
+ * set. */
 int nuioa_plan_decide(struct planner *planner);
 
 #endif

@@ -13,7 +13,7 @@
  * another, and a slot ends where a NUMA node ends if its size allows.
  *
  * The slots are priced (nuioa_slots_price). Among slots of one mask the tie tells whether a part of
- * them is nearer to a rail. Slots of different masks have different kinds.
+ * them is nearer to a rail. The slots of a divided mask have a kind of their own.
  *
  * Returns 0; -ENOSPC if a mask has fewer cores than tasks; -EEXIST if masks that are not equal
  * overlap; or -ENOMEM. In every case the caller frees *slots with nuioa_slots_free. */
