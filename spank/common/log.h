@@ -14,8 +14,8 @@
  * call it. */
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Writes a text of many lines to stderr, as it is. It is called before any task runs. If the reader
- * of stderr reads nothing for half a second, the rest of the text is lost. */
+/* Writes a text of many lines to stderr, as it is. If the reader of stderr reads nothing for half a
+ * second, the rest of the text is lost. */
 void log_text(const char *text);
 
 /* Writes this host's name without the domain into `name`, an array of `size` bytes, and returns

@@ -26,7 +26,7 @@ struct step {
     /* ranks[task_count], by local rank: the global ranks, which count over all components of a
      * heterogeneous step */
     uint32_t *ranks;
-    uint32_t cpus_per_task; /* as the user asked; 0: not known */
+    uint32_t cpus_per_task; /* as the user asked, 1 if he did not; 0: not known */
     uint32_t cpus_typed;    /* --cpus-per-task, if the user typed it for srun or the job; else 0 */
     uint32_t omp_threads;   /* the first number in OMP_NUM_THREADS; 0: not set */
     bool threads_by_user;   /* the user places threads: OMP_PLACES or the like */

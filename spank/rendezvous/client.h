@@ -21,7 +21,7 @@
  * After an error the connection is closed, and *err says why there is no table. The errors are
  * -ETIMEDOUT if the time is over, -EINTR if is_over() has ended the waiting, -ECANCELED if srun has
  * stopped the exchange, -ECONNRESET if srun has closed the connection, -EBADMSG if a message has a
- * wrong tag, -EPROTO if it has a wrong form, and others of the kernel. */
+ * wrong tag, -EPROTO or -EINVAL if it has a wrong form, -ENOMEM, and others of the kernel. */
 
 /* The input of client_call(). It keeps no pointer to the texts and ranks after it returns,
  * but calls is_over(arg) until client_close(). */
@@ -42,7 +42,7 @@ struct client_call {
     void *arg;
 };
 
-/* The connection of a node. Callers may read fd, told_no_credential, authenticated and
+/* The connection of a node. Callers may read the deadline, told_no_credential, authenticated and
  * early_leader; the rest is for client.c only. */
 struct client {
     int fd; /* -1: not connected */
@@ -85,8 +85,8 @@ int client_send_record(struct client *g, struct wire_record *record, size_t leng
  * of this node's leader, or WIRE_NO_RANK if it has none. A table with another leader for this node
  * is refused; if the hello named an early leader, that one counts. Returns 1, and fills
  * leaders[node_count], which the caller allocated, with the ranks of the leaders in the order of
- * the step's nodes; 0 if some node has no leader, so that there is no table; or negative with
- * *err. */
+ * the step's nodes; 0 if some node has no leader or has not called srun, so that there is no table;
+ * or negative with *err. */
 int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
                          struct nuioa_error *err);
 

@@ -20,8 +20,8 @@ struct record_source {
 };
 
 /* Returns the record (malloc'd, caller frees), a struct wire_record with its arrays, and its
- * *length in bytes; or NULL without memory. It leaves out NICs, lines and warnings beyond the
- * limits in wire.h, and a `text` that is longer than WIRE_TEXT_MAX. */
+ * *length in bytes; or NULL without memory. It leaves out virtual NICs; NICs, lines and warnings
+ * beyond the limits in wire.h; and a `text` that is longer than WIRE_TEXT_MAX. */
 void *record_make(const struct record_source *source, size_t *length);
 
 /* The parts of a record. They point into the bytes that were read, and are valid as long as

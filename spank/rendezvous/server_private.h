@@ -15,15 +15,17 @@
 /* The server in three files, and for these only: server.c has its thread, its time limits and the
  * acceptance of peers; server_connections.c opens, closes and writes to connections;
  * server_protocol.c answers messages. server.c uses both others, and server_protocol.c uses
- * server_connections.c. Only the server's thread calls the functions below, except
- * server_close_listener(). None waits, and none fails: what goes wrong ends the connection that it
- * concerns, or the exchange. `g` is the server, `p` one of its peers, which the server owns. */
+ * server_connections.c. Only the server's thread calls the functions below; srun's own thread calls
+ * server_watch() and server_close_listener() while that one does not run. None waits, and none
+ * fails: what goes wrong ends the connection that it concerns, or the exchange. `g` is the server,
+ * `p` one of its peers, which the server owns. */
 
 /* The number of processes that decode credentials. Two, because munged has two threads by
  * default. */
 #define MUNGE_WORKERS 2
 
-/* GATHERING: messages are outstanding; DONE: all have arrived; FAILED: there is no table. */
+/* GATHERING: messages are outstanding; DONE: those that could come have come; FAILED: there is no
+ * table, and no report. */
 enum phase { GATHERING, DONE, FAILED };
 
 /* A process that decodes credentials. */
@@ -127,8 +129,8 @@ bool server_is_late(const struct server *g);
  * on. */
 void server_give_up(struct server *g);
 
-/* Is called once, when the thread ends: warns of known trouble, and if a report is wanted but no
- * node has connected. */
+/* Is called once, when the thread ends: warns of known trouble, and if no node has connected though
+ * the user asked for a report or for the nodes' part. */
 void server_warn_at_end(struct server *g);
 
 #endif

@@ -93,7 +93,7 @@ enum wire_type {
     WIRE_NO_CREDENTIAL,
     /* struct wire_slice and its arrays; no body if the node did not ask or srun has no slice */
     WIRE_WELCOME = 17,
-    WIRE_TABLE, /* struct wire_table and its runs; no body if some node has no leader */
+    WIRE_TABLE, /* struct wire_table and its runs; no body if a node has no leader or is absent */
     WIRE_STOP,  /* no body */
 };
 

@@ -25,9 +25,9 @@ void gpu_access_self(const struct nuioa_gpu_device *devices, uint32_t count, uin
  * because no process can ask for another one. `cgroup` is a descriptor of the cgroup's directory.
  * access[count] is in memory that children share (MAP_SHARED). The child sends no signal when it
  * ends, so that others who wait for children do not see it; it is ended at until_ms, a time of
- * nuioa_clock_ms(). Returns 0; or negative, and access[] is undefined: -ENOSYS if the kernel or its
- * headers are older than Linux 5.7, -ETIMEDOUT, -ECHILD if the child was killed, or the negative
- * errno of clone3(2) or poll(2). */
+ * nuioa_clock_ms(). Returns 0; or negative, and access[] is undefined: -ENOSYS if the headers are
+ * older than Linux 5.7 or the kernel is older than 5.3 (until 5.7 it is -E2BIG), -ETIMEDOUT,
+ * -ECHILD if the child was killed, or the negative errno of clone3(2) or poll(2). */
 int gpu_access_ask(int cgroup, const struct nuioa_gpu_device *devices, uint32_t count,
                    int64_t until_ms, uint8_t *access);
 

@@ -23,19 +23,19 @@ struct placement {
 };
 
 /* Reads how the tasks are bound and makes the plan; it changes no task. Uses the options, step,
- * node, hints, profile and forked of `context`, which must stay valid as long as *placement.
- * *placement need not be initialised, and must not be moved or copied afterwards. `stay` says why
- * no task may move, and is NULL if tasks may; if it is not NULL, tasks may have ended. Planning
- * ends at `cpu_until_us`, a time of nuioa_cpu_us() of this thread. Returns 0, or -errno with *err.
- * The caller calls placement_free() in either case. */
+ * node, hints, profile, gpus, other_steps and forked of `context`, which must stay valid as long as
+ * *placement. *placement need not be initialised, and must not be moved or copied afterwards.
+ * `stay` says why no task may move, and is NULL if tasks may; if it is not NULL, tasks may have
+ * ended. Planning ends at `cpu_until_us`, a time of nuioa_cpu_us() of this thread. Returns 0, or
+ * -errno with *err. The caller calls placement_free() in either case. */
 int placement_make(struct stepd_context *context, const char *stay, uint64_t cpu_until_us,
                    struct placement *placement, struct nuioa_error *err);
 
 /* Binds the tasks to the CPUs of their assignments in placement->plan and checks the result. It
  * binds all or none: if one fails, all tasks are bound again as Slurm bound them, because others
  * would use its CPUs, and the plan is changed to say so. It binds nothing if the plan is for
- * another machine (plan.planned). Returns 0; or -errno with *err, which names the task that cannot
- * be bound: then the placement is still valid. */
+ * another machine (plan.planned). Returns 0; or -errno with *err, and the placement is still
+ * valid. */
 int placement_bind(const struct stepd_context *context, struct placement *placement,
                    struct nuioa_error *err);
 

@@ -12,8 +12,8 @@
  * left. They would be wrong in this step: ranks would wait for a leader that leads another step. */
 void rank_settings_unset_outer(spank_t spank);
 
-/* After the plan is carried out and before any task runs: writes each task's memory policy and
- * variables into context->task_memory. If a task's variables do not fit, it gets none, and a
+/* After the plan is carried out and before any task calls exec: writes each task's memory policy
+ * and variables into context->task_memory. If a task's variables do not fit, it gets none, and a
  * warning is added to context->faults. */
 void rank_settings_write(struct stepd_context *context, const struct nuioa_plan *plan);
 

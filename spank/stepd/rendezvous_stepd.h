@@ -34,8 +34,8 @@ void rendezvous_stepd_receive_hints(struct stepd_context *context);
 void rendezvous_stepd_send_record(struct stepd_context *context, const struct placement *placement);
 
 /* After rendezvous_stepd_send_record(): waits for the leaders of all nodes, for what is left of the
- * option timeout_ms. It returns at once if nothing was sent, and for a step on one node, whose only
- * leader is known. */
+ * option timeout_ms. It returns at once if srun was sent nothing and will send nothing. The only
+ * leader of a step on one node is known without srun. */
 void rendezvous_stepd_await_leaders(struct stepd_context *context);
 
 /* From another thread, when the step is over: makes a thread that waits in one of the functions

@@ -66,7 +66,7 @@ struct stepd_context {
     struct task_memory *task_memory; /* shared with the tasks; NULL: none */
 
     struct profile_part profile; /* rendezvous_stepd.c */
-    struct task_gpu_set *gpus;   /* task_gpus.c: [task_count]; NULL: the step has no GPUs */
+    struct task_gpu_set *gpus;   /* task_gpus.c: [task_count]; NULL: nobody asks for GPUs */
 
     /* Each is of the file with its name; NULL: none. */
     struct nuioa_publisher *publisher;

@@ -12,7 +12,8 @@
  * else each task tells it. Nobody asks in a step without GPUs. */
 
 /* In init_post_opt, when step and node are read: sets context->gpus, all open. It stays NULL unless
- * the step is known to have GPUs, and if the node describes none. Returns 0 or -ENOMEM. */
+ * the step is known to have GPUs, and if the node describes none or more than TASK_GPUS_MAX.
+ * Returns 0 or -ENOMEM. */
 int task_gpus_prepare(struct stepd_context *context);
 
 /* Frees context->gpus and sets it to NULL. */
@@ -44,9 +45,9 @@ uint32_t task_gpus_lost(const struct stepd_context *context);
 /* Returns how many of these see the same GPUs as other tasks. */
 uint32_t task_gpus_shared(const struct stepd_context *context);
 
-/* When the tasks run: waits until each has told its GPUs (spank/stepd/own_gpus.h), for at most
- * deadline_ms, or rendezvous_stepd_spare_ms(), and writes to context->gpus
- * those that were open. Of what a task sees, it has what is its own (spank/stepd/gpu_share.h); else
+/* When the tasks run: waits until each has told its GPUs (spank/task/own_gpus.h), for at most
+ * deadline_ms, or rendezvous_stepd_spare_ms() if that is less, and writes to context->gpus those
+ * that were open. Of what a task sees, it has what is its own (spank/stepd/gpu_share.h); else
  * it is shared. It does not wait any longer when a task has ended. Returns true if all tasks have
  * told and live. Then none of them has called exec, if the task memory is closed. A task's GPUs
  * that are told and make no sense are unknown. */

@@ -9,8 +9,8 @@
 #include "plan/bind.h"
 
 /* Memory shared by slurmstepd and the tasks that it forks. It brings them the plan, which is made
- * only when all tasks exist. slurmstepd writes each task's part before it lets the task run, and
- * the rest before it opens the memory, for which the tasks wait. */
+ * only when all tasks exist. slurmstepd writes each task's part, sets its `ready`, writes the
+ * rest, and opens the memory, for which the tasks wait. */
 
 /* On a node with more GPUs than this nobody asks which ones a task has. */
 #define TASK_GPUS_MAX 256

@@ -7,9 +7,9 @@
 #include "spank/stepd/stepd_context.h"
 
 /* The hook task_init, in the task, as the user: sets its variables and its memory policy. It may
- * wait for slurmstepd (task_memory_wait). Returns the address to
- * which the caller writes the time that this hook took, in microseconds, in memory shared with
- * slurmstepd; NULL if this step has none. */
+ * wait for slurmstepd (task_memory_wait) and for other tasks (own_settings_apply). Returns the
+ * address to which the caller writes the time that this hook took, in microseconds, in memory
+ * shared with slurmstepd; NULL if this step has none. */
 uint32_t *task_init(const struct stepd_context *context, spank_t spank);
 
 #endif
