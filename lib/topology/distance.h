@@ -55,8 +55,10 @@ const char *nuioa_distance_source_name(enum nuioa_distance_source source);
 
 /* Sets node->distance from the first of these that is there and sound: the distance file `site`
  * (may be NULL), the firmware's table, the structure of the topology. node->numas must be set.
- * Problems with the file or the table become warnings of the node, and the next source is tried.
- * Returns 0, or -ENOMEM with *err; nuioa_node_free frees the result in both cases. */
+ * Problems with the file or the table become warnings of the node, and the next source is tried. A
+ * table that has one distance for all pairs of three or more NUMA nodes counts only if the
+ * structure has one, too. Returns 0, or -ENOMEM with *err; nuioa_node_free frees the result in both
+ * cases. */
 int nuioa_discover_distance(struct nuioa_node *node, hwloc_topology_t topology, const char *site,
                             struct nuioa_error *err);
 

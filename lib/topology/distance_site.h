@@ -9,10 +9,11 @@
 
 /* Reads the distance file of a site (doc/formats.md, "Site distance file"): of its sections the
  * first one that describes `node`, that is, has the same number of packages, NUMA nodes and cores,
- * the same processor model, and the same OS indexes of the NUMA nodes. Fills the caller's `matrix`,
- * which has node->numa_count squared cells as in struct nuioa_distance. Returns 0; -ENOENT if there
- * is no such file or no such section; -EINVAL if the file is malformed, with the line in *err; or
- * another negative errno. After an error *err says why, and `matrix` is unchanged. */
+ * the same processor model, if it names one, and the same OS indexes of the NUMA nodes. Fills the
+ * caller's `matrix`, which has node->numa_count squared cells as in struct nuioa_distance. Returns
+ * 0; -ENOENT if there is no such file or no such section; -EINVAL if the file is malformed, with
+ * the line in *err; or another negative errno. After an error *err says why, and `matrix` is
+ * unchanged. */
 int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
                              struct nuioa_error *err);
 

@@ -10,10 +10,10 @@
 /* Sets node->gpus, which must be NULL, and node->gpu_count from the PCI devices of a loaded
  * topology and from the machine's `sysfs`, which both stay the caller's. node->numas must be set.
  *
- * A GPU is a display of NVIDIA, AMD or Intel, an accelerator of AMD, or any display that has a
- * render node, in sysfs or in the topology. The display of a management processor (BMC) and the
- * graphics inside a CPU are none. The instances into which a GPU is divided (MIG) are no devices of
- * their own.
+ * A GPU is a display of NVIDIA, an accelerator of AMD, a display of AMD or Intel that is more than
+ * plain VGA, or any display that has a render node, in sysfs or in the topology. The display of a
+ * management processor (BMC) and the graphics inside a processor of Intel are none. The instances
+ * into which a GPU is divided (MIG) are no devices of their own.
  *
  * Returns 0, or -ENOMEM with *err; nuioa_node_free frees the result in both cases. */
 int nuioa_discover_gpus(struct nuioa_node *node, hwloc_topology_t topology,

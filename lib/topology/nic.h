@@ -82,9 +82,9 @@ void nuioa_nic_judge(struct nuioa_node *node);
  * or a kind does not match virtual NICs.
  *
  * Sets taken[i] to true or false for each of the node->nic_count NICs; the caller allocates
- * taken[]. A name that matches nothing is added to `warnings`. Returns how many are taken (0 is no
- * error); or, with *err, -EINVAL if the pattern is malformed, or -ENOMEM, and taken[] is all
- * false. */
+ * taken[]. A name that matches nothing, and that of a NIC that is down, is added to `warnings`.
+ * Returns how many are taken (0 is no error); or, with *err, -EINVAL if the pattern is malformed,
+ * or -ENOMEM, and taken[] is all false. */
 int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy,
                      bool *taken, struct nuioa_warnings *warnings, struct nuioa_error *err);
 
