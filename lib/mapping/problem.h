@@ -66,7 +66,7 @@ struct nuioa_problem {
     const uint32_t *start;     /* [task_count]: the slot that Slurm chose */
     uint32_t pair_count;       /* 0: weights only */
     const struct nuioa_pair *pairs;  /* each pair is listed once */
-    const struct nuioa_load *load;   /* NULL: J has no third term. Mappers do not see it */
+    const struct nuioa_load *load;   /* NULL: J has no third term. Only load_first sees it */
     const struct nuioa_graph *graph; /* the caller sets NULL; nuioa_map makes one for all mappers */
     uint64_t effort;       /* evaluations at the most; 0: a limit that follows from the size */
     uint64_t cpu_until_us; /* only for nuioa_map, which gives up when nuioa_cpu_us() (util/clock.h)
