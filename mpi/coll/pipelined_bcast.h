@@ -8,7 +8,8 @@
  * to its children (J. Watts and R. van de Geijn, "A Pipelined Broadcast for Multidimensional
  * Meshes", Parallel Processing Letters 5(2), 1995). */
 
-/* How many receives of one tree are posted at a time. Each of them needs a slot of the window. */
+/* How many receives are posted at a time where segments go in order. Each of them needs a slot of
+ * the window. Where they do not, all receives are posted at once. */
 #define COLL_AHEAD 4
 
 /* How many segments are on the way to one child at a time. More segments would share the wire, and

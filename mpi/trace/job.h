@@ -2,9 +2,10 @@
 #ifndef NUIOA_MPI_TRACE_JOB_H
 #define NUIOA_MPI_TRACE_JOB_H
 
-/* Starts the trace, after MPI_Init, if NUIOA_TRACE_FILE names a file. A second call does nothing,
- * and so does a call in a process that MPI_Comm_spawn has started. If the trace cannot be recorded,
- * it says so on stderr, and nothing is counted. */
+/* Starts the trace, after MPI_Init, if NUIOA_TRACE_FILE names a file, whose absolute path is
+ * shorter than PATH_MAX. A second call does nothing, and so does a call in a process that
+ * MPI_Comm_spawn has started. If MPI reports an error, it says so on stderr, and nothing is
+ * counted. */
 void trace_begin(void);
 
 /* Sends the counters of all ranks to rank 0, which writes them to the file as a profile. It is
