@@ -130,6 +130,25 @@ chmod +x "$slurm/bin/scontrol"
 tells scontrol /site/plugins "scontrol says so"
 printf '#!/bin/sh\nexit 1\n' >"$slurm/bin/scontrol"
 tells unanswered "$slurm/lib/slurm" "libslurmfull\.so is there"
+
+# The sample for HealthCheckProgram asks that Slurm's scontrol to drain the node, and says when it
+# is not drained.
+script() { # FILE LINE...
+    printf '%s\n' '#!/bin/sh' "${@:2}" >"$1"
+    chmod +x "$1"
+}
+mkdir -p "$work/prefix/bin"
+script "$work/prefix/bin/nuioa" 'echo "nuioa: 1 problem"' 'exit 1'
+script "$slurm/bin/logger" "echo \"\$*\" >>$work/logged"
+script "$slurm/bin/scontrol" "echo \"\$*\" >$work/asked" 'echo "no such node"' 'exit 1'
+ok "the sample nuioa-healthcheck" make -C "$work/lib64/etc" nuioa-healthcheck
+sed -i 's/^drain=no/drain=yes/' "$work/lib64/etc/nuioa-healthcheck"
+sh "$work/lib64/etc/nuioa-healthcheck"
+is "it drains by that Slurm's scontrol" "$(cat "$work/asked")" \
+    "update NodeName=$(hostname -s) State=DRAIN Reason=nuioa: 1 problem"
+like "it logs what is found, and that the node is not drained" "$(xargs <"$work/logged")" \
+    'nuioa: 1 problem .*scontrol did not drain this node: no such node'
+
 configure none --with-slurm="$work/none"
 is "no headers: an error, though the compiler may find others" "$status" 1
 like "no headers: where they were looked for" "$out" \
