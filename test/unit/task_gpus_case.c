@@ -75,7 +75,7 @@ const char *describe(void)
         const char *mark = tasks[i].gpus_shared ? "&" : "?";
         uint32_t count = tasks[i].gpus_known ? tasks[i].gpu_count : tasks[i].seen_count;
         if (!tasks[i].gpus_known || !count)
-            used += (size_t)snprintf(text + used, sizeof(text) - used,
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s",
                                      tasks[i].gpus_known ? "-" : mark);
         for (uint32_t g = 0; g < count; g++)
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", g ? "," : "",

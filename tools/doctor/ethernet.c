@@ -60,9 +60,10 @@ static unsigned fastest_mode(const uint32_t *supported, unsigned words)
 /* Returns the highest rate that the port supports, in Mb/s; 0 if it is not known. */
 static unsigned card_mbps(const char *netdev)
 {
-    struct {
+    union {
         struct ethtool_link_settings settings;
-        uint32_t masks[3 * 127]; /* supported, advertised, those of the other end */
+        /* Its last member has three masks: supported, advertised, those of the other end. */
+        unsigned char room[sizeof(struct ethtool_link_settings) + 3 * 127 * sizeof(uint32_t)];
     } link = { .settings = { .cmd = ETHTOOL_GLINKSETTINGS } };
     /* The first call says how many words a mask has. */
     if (!ask(netdev, &link) || link.settings.link_mode_masks_nwords >= 0)
@@ -70,7 +71,7 @@ static unsigned card_mbps(const char *netdev)
     int words = -link.settings.link_mode_masks_nwords;
     link.settings = (struct ethtool_link_settings){ .cmd = ETHTOOL_GLINKSETTINGS };
     link.settings.link_mode_masks_nwords = (int8_t)words;
-    return ask(netdev, &link) ? fastest_mode(link.masks, (unsigned)words) : 0;
+    return ask(netdev, &link) ? fastest_mode(link.settings.link_mode_masks, (unsigned)words) : 0;
 }
 
 void doctor_check_modes(struct doctor *d)

@@ -8,13 +8,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#ifdef HAVE_MUNGE
-
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/ask.h"
 #include "tools/doctor/conf.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/munge.h"
+
+#ifdef HAVE_MUNGE
+
 #include "spank/rendezvous/libmunge.h"
 
 static void encode_and_decode(int fd, void *arg)
