@@ -342,9 +342,14 @@ static int find_weights(struct plan_input *input, const struct nuioa_options *op
         };
     if (!*options->hints)
         return 0;
+    char list[NUIOA_VALUE_MAX + 1];
+    struct nuioa_error err;
     const char *file = nuioa_hints_file(options->hints);
-    return file ? weigh_by_profile(input, file, options->policy, warnings)
-                : weigh_by_list(input, options->hints);
+    int rc = file ? nuioa_profile_list(file, list, sizeof(list), &err) : 1;
+    if (rc < 0)
+        return tool_fail("%s", err.text);
+    return rc ? weigh_by_list(input, file ? list : options->hints)
+              : weigh_by_profile(input, file, options->policy, warnings);
 }
 
 int plan_input_request(struct plan_input *input, const struct nuioa_node *node,

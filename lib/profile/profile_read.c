@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profile/hints.h"
 #include "profile/profile_reader.h"
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -24,6 +25,15 @@ static bool is_blank(const char *line)
 {
     line += strspn(line, " \t\r\n");
     return !*line || *line == '#';
+}
+
+/* Returns true if the first line is that of a list of hints, such as "0:5", "rest:0", "heavy=8". */
+static bool is_list(const char *line)
+{
+    line += strspn(line, " \t");
+    size_t ranks = strspn(line, "0123456789-");
+    return (ranks && line[ranks] == ':') || !strncmp(line, "rest:", 5) ||
+           !strncmp(line, "heavy=", 6);
 }
 
 /* A line that no format recognises is read as text, whose reader then says what is wrong. */
@@ -53,9 +63,12 @@ static int read_lines(struct profile_reader *r, FILE *in, const struct profile_f
         if (strlen(line) != (size_t)length || sum > NUIOA_PROFILE_BYTES_MAX) {
             rc = profile_fail(r, "not a text file");
         } else if (!is_blank(line)) {
-            if (!format)
+            if (!format && is_list(line))
+                rc = profile_fail(r, "a list of hints, which is no profile (--hints reads both)");
+            else if (!format)
                 format = recognise(line);
-            rc = format->line(r, line);
+            if (!rc)
+                rc = format->line(r, line);
         }
     }
     if (!rc && !feof(in)) /* getline has failed, perhaps for want of memory */
@@ -105,6 +118,59 @@ static int read_file(const char *path, const struct profile_format *format,
     if (rc)
         nuioa_profile_free(profile);
     return rc;
+}
+
+/* --- a list of hints ------------------------------------------------------------------------- */
+
+/* Appends the items of a line to the list, which has *used bytes so far. Returns 0 or -EFBIG. */
+static int add_items(char *line, char *list, size_t size, size_t *used)
+{
+    char *save = NULL;
+    line[strcspn(line, "#")] = '\0';
+    for (char *item = strtok_r(line, ", \t\r\n", &save); item;
+         item = strtok_r(NULL, ", \t\r\n", &save)) {
+        int n = snprintf(list + *used, size - *used, "%s%s", *used ? "," : "", item);
+        if (n < 0 || (size_t)n >= size - *used)
+            return -EFBIG;
+        *used += (size_t)n;
+    }
+    return 0;
+}
+
+static int check_list(const char *path, const char *list, struct nuioa_error *err)
+{
+    struct nuioa_hints hints;
+    struct nuioa_error why;
+    int rc = nuioa_hints_parse(&hints, list, &why);
+    nuioa_hints_free(&hints);
+    return rc < 0 ? nuioa_fail(err, rc, "%s: %s", path, why.text) : 1;
+}
+
+int nuioa_profile_list(const char *path, char *list, size_t size, struct nuioa_error *err)
+{
+    char *line = NULL;
+    size_t room = 0, used = 0;
+    struct stat st;
+    bool found = false;
+    int rc = 0;
+    FILE *in = open_file(path, &st, err, &rc);
+    if (!in)
+        return rc;
+    *list = '\0';
+    while (!rc && getline(&line, &room, in) >= 0) {
+        if (!found && !is_blank(line) && !(found = is_list(line)))
+            break;
+        if (!is_blank(line))
+            rc = add_items(line, list, size, &used);
+    }
+    free(line);
+    fclose(in);
+    if (rc < 0)
+        nuioa_fail(err, rc,
+                   "%s: a list of hints in a file has at most %zu bytes, without comments "
+                   "(0-7:1 is shorter than each rank; a profile may be longer)",
+                   path, size - 1);
+    return !rc && found ? check_list(path, list, err) : rc;
 }
 
 /* --- several --------------------------------------------------------------------------------- */

@@ -38,6 +38,13 @@ enum nuioa_profile_format {
  * file is too large, -ENOMEM, or that of open or read. The profile has no index yet. */
 int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err);
 
+/* Reads the file `path` of the option `hints` if it has a list of hints (hints.h) and no profile:
+ * the items of one list, on one line or several; blanks are the same as commas, and '#' begins a
+ * comment. Writes the list with commas to the caller's list[size]; nuioa_hints_parse takes it.
+ * Returns 1; 0 if the file is not a list; or a negative errno with *err, and list[] is undefined:
+ * -EINVAL if an item is wrong, -EFBIG if the list does not fit, or as nuioa_profile_read. */
+int nuioa_profile_list(const char *path, char *list, size_t size, struct nuioa_error *err);
+
 /* Reads the files (or directories) paths[count], all in `format`, and adds them up in *profile.
  * Their numbers of ranks must be equal; files of Open MPI do not give one. `metric` says what the
  * numbers of a matrix are; with NUIOA_METRIC_AVG each is taken as one message of so many bytes.

@@ -124,7 +124,9 @@ static void resolve_hints(struct srun_context *context, const struct option_sour
         return;
     enum nuioa_option_source source = option_sources_of_hints(sources);
     nuioa_option_spelling(nuioa_option_find(source, "hints"), source, spelling, sizeof(spelling));
-    int rc = read_profile(context, spelling, path, list, sizeof(list), &err);
+    int rc = nuioa_profile_list(path, list, sizeof(list), &err);
+    if (!rc)
+        rc = read_profile(context, spelling, path, list, sizeof(list), &err);
     if (rc == -E2BIG && rendezvous_srun_carries_hints(context))
         *list = '\0';
     else if (rc < 0) {

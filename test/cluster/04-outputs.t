@@ -47,6 +47,10 @@ as_planned "no hints, on"
 launch 16 -w node1 --exclusive --nuioa=export
 as_planned "export" --nuioa export
 is "export moves nobody" "$(of 0 NUIOA_CPUS),$(of 15 NUIOA_CPUS)" "0,15"
+printf '# three\n0:100,1:90\n2:80 rest:1\n' >"$CLUSTER_DIR/home/list"
+launch 16 -w node1 --exclusive --nuioa=on "--nuioa-hints=@$home/list"
+as_planned "a list of hints in a file" --hints 0:100,1:90,2:80,rest:1
+
 launch 16 -w node1 --exclusive --nuioa=on --nuioa-policy=latency --nuioa-hints=heavy=3,5
 as_planned "latency" --policy latency --hints heavy=3,5
 launch 16 -w node1 --exclusive --nuioa=on --nuioa-policy=cpu --nuioa-hints=heavy=3,5

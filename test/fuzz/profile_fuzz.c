@@ -67,6 +67,20 @@ static void check_written(const struct nuioa_profile *profile)
         nuioa_profile_free(&again);
 }
 
+/* What is said to be a list of hints is one. */
+static void check_list(const char *path)
+{
+    struct nuioa_hints hints;
+    struct nuioa_error err;
+    char *list = malloc(NUIOA_VALUE_MAX + 1);
+    INPUT_CHECK(list != NULL);
+    if (nuioa_profile_list(path, list, NUIOA_VALUE_MAX + 1, &err) == 1) {
+        if (INPUT_HOLDS(!nuioa_hints_parse(&hints, list, &err)))
+            nuioa_hints_free(&hints);
+    }
+    free(list);
+}
+
 static int load(struct input *input, struct nuioa_profile *profile)
 {
     struct nuioa_error err;
@@ -86,6 +100,7 @@ static int load(struct input *input, struct nuioa_profile *profile)
         paths[0] = whole;
         count = 1;
     }
+    check_list(paths[0]);
     int rc = nuioa_profile_load(paths, count, how & 3, metric, profile, &err);
     free(whole);
     return rc;

@@ -147,6 +147,47 @@ static void test_files(void **state)
     assert_string_equal(err.text, "/: Too many open files");
 }
 
+/* Returns what nuioa_profile_list says of a file with this text. */
+static int read_list(const char *text, char *list, size_t size)
+{
+    char path[] = "/tmp/nuioa-profile-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+    int rc = nuioa_profile_list(path, list, size, &err);
+    unlink(path);
+    return rc;
+}
+
+static void test_hints(void **state)
+{
+    (void)state;
+    static const char *const lists[][2] = {
+        { "0:5,1:3\n", "0:5,1:3" },
+        { "# who is heavy\n\n 0:5 # the first\n1-3:2, rest:0,\n", "0:5,1-3:2,rest:0" },
+        { "0-8:4:1 3:2", "0-8:4:1,3:2" },
+        { "rest:1\r\n0:0\r\n", "rest:1,0:0" },
+        { "heavy=0,8\n9\n", "heavy=0,8,9" },
+    };
+    static const char *const others[] = {
+        "", "# nothing\n", HEAD, "0 1\n1 0\n", "1,2\n", "E\t0\n"
+    };
+    char list[64];
+    for (unsigned i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+        assert_int_equal(read_list(lists[i][0], list, sizeof(list)), 1);
+        assert_string_equal(list, lists[i][1]);
+    }
+    for (unsigned i = 0; i < sizeof(others) / sizeof(*others); i++)
+        assert_int_equal(read_list(others[i], list, sizeof(list)), 0);
+    assert_int_equal(read_list("0:5\n1;3\n", list, sizeof(list)), -EINVAL);
+    assert_non_null(strstr(err.text, ": '1;3' is not RANKS:WEIGHT"));
+    assert_int_equal(read_list("0:5\n1:3\n", list, 7), -EFBIG);
+    assert_non_null(strstr(err.text, "has at most 6 bytes"));
+    assert_int_equal(nuioa_profile_list("/no/such/file", list, sizeof(list), &err), -ENOENT);
+    refuse("0:5,1:3\n", "1: a list of hints, which is no profile (--hints reads both)");
+}
+
 static void test_rank_lines(void **state)
 {
     (void)state;
@@ -433,13 +474,13 @@ static void test_traffic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),          cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_files),         cmocka_unit_test(test_rank_lines),
-        cmocka_unit_test(test_pairs),         cmocka_unit_test(test_weight),
-        cmocka_unit_test(test_large_first),   cmocka_unit_test(test_slices_of_many),
-        cmocka_unit_test(test_repeated_rank), cmocka_unit_test(test_write),
-        cmocka_unit_test(test_matrix),        cmocka_unit_test(test_traffic),
-        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_read),           cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_files),          cmocka_unit_test(test_hints),
+        cmocka_unit_test(test_rank_lines),     cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_weight),         cmocka_unit_test(test_large_first),
+        cmocka_unit_test(test_slices_of_many), cmocka_unit_test(test_repeated_rank),
+        cmocka_unit_test(test_write),          cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_traffic),        cmocka_unit_test(test_too_many),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }

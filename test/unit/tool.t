@@ -367,6 +367,15 @@ run plan --topology "$hagrid" --ranks 0-7 --hints "@$work/profile" --json
 is "plan --json: all ranks of the profile on one node" \
     "$(json "*(t['weight'] for t in d['tasks'])")" "0.0 0.0 0.0 0.0 0.0 0.0 0.0 0.0"
 
+printf '# heavy ones\n1:5\n3:2, rest:0\n' >"$work/list"
+run plan --topology "$hagrid" --tasks 4 --hints "@$work/list" --json
+is "plan --json: a list of hints in a file" "$(json "*(t['weight'] for t in d['tasks'])")" \
+    "0.0 5.0 0.0 2.0"
+printf '0:5,1;3\n' >"$work/list"
+unanswered "$work/list: '1;3' is not RANKS:WEIGHT" \
+    plan --tasks 4 --topology "$hagrid" --hints "@$work/list"
+unanswered "$work/list:1: a list of hints, which is no profile" profile "$work/list"
+
 # --- what must not drift apart ----------------------------------------------------------------
 
 # shellcheck source=../../etc/completion/nuioa
