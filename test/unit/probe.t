@@ -36,6 +36,9 @@ unanswered "$work/matrix:2: expected numbers" probe --matrix "$work/matrix"
 printf '0 1\n1 0\n' >"$work/matrix"
 unanswered "$work/matrix has 2 rows, but $flat has 8 NUMA nodes" \
     probe --matrix "$work/matrix" --topology "$flat"
+seq 1 64 | sed 's/.*/0 &/' | awk '{ for (i = 1; i <= 64; i++) printf "%d ", i != NR; print "" }' \
+    >"$work/many" # no machine that runs this test has so many NUMA nodes
+unanswered "--topology gives the machine that it is from" probe --matrix "$work/many" --check
 unanswered "/no/such/dir/x.svg: No such" probe --matrix "$hagrid" --heatmap /no/such/dir/x.svg
 unanswered "/no/such/dir/site: No such" probe --matrix "$hagrid" --topology "$flat" \
     --local-ns 100 --out /no/such/dir/site

@@ -161,9 +161,10 @@ static int read_matrix(struct probe *p, struct nuioa_error *err)
         return rc;
     p->count = p->latency.count;
     if (p->has_node && p->node.numa_count != p->count)
-        return nuioa_fail(err, -EINVAL, "%s has %u rows, but %s has %u NUMA node%s", p->matrix,
+        return nuioa_fail(err, -EINVAL, "%s has %u rows, but %s has %u NUMA node%s%s", p->matrix,
                           p->count, p->topology ? p->topology : "this machine", p->node.numa_count,
-                          p->node.numa_count == 1 ? "" : "s");
+                          p->node.numa_count == 1 ? "" : "s",
+                          p->topology ? "" : ": --topology gives the machine that it is from");
     p->numa = calloc(p->count, sizeof(*p->numa));
     p->index = calloc(p->count, sizeof(*p->index));
     if (!p->numa || !p->index)
