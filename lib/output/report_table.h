@@ -18,7 +18,7 @@
 
 /* A line of the table: one rank, or all ranks of a node that share NUMA nodes, NICs, GPUs, level
  * and memory policy. A node sends its lines to srun as they are, so that this struct is a part of
- * the protocol, and counts for WIRE_VERSION (spank/rendezvous/wire.h). A text that is too long is
+ * the protocol, and counts for NUIOA_WIRE_VERSION (util/build.h). A text that is too long is
  * cut and ends in "..". */
 struct nuioa_report_line {
     char ranks[64], cpus[64], numas[32]; /* lists, such as "0-3,8"; "": none, or unknown */

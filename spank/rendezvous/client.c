@@ -258,7 +258,10 @@ static int check_token(const struct client_call *call, struct token *token, stru
 {
     int rc = token_read(token, call->srun);
     if (rc == -EPROTONOSUPPORT)
-        return nuioa_fail(err, rc, "gather: srun's plugin is of another version than this node's");
+        return nuioa_fail(err, rc,
+                          "gather: srun speaks wire protocol %u, this node %u: install the same "
+                          "build of nuioa on all hosts",
+                          token->version, (unsigned)WIRE_VERSION);
     if (rc < 0 || call->node >= call->node_count || call->node_count > WIRE_NODES_MAX ||
         call->task_count > WIRE_TASKS_MAX)
         return nuioa_fail(err, -EINVAL,

@@ -10,7 +10,7 @@
 
 int token_make(struct token *token, uint16_t port, bool encrypted)
 {
-    *token = (struct token){ .port = port, .encrypted = encrypted };
+    *token = (struct token){ .version = WIRE_VERSION, .port = port, .encrypted = encrypted };
     return getrandom(token->key, WIRE_KEY_SIZE, 0) == WIRE_KEY_SIZE ? 0 : -EIO;
 }
 
@@ -59,6 +59,7 @@ int token_read(struct token *token, const char *text)
     if (read_word(&text, version, sizeof(version)) < 0 ||
         nuioa_parse_u32(version, UINT16_MAX, &number) < 0)
         return -EINVAL;
+    token->version = number;
     if (number != WIRE_VERSION)
         return -EPROTONOSUPPORT;
     if (read_word(&text, auth, sizeof(auth)) < 0 || read_word(&text, port, sizeof(port)) < 0 ||

@@ -12,6 +12,7 @@
 #define TOKEN_TEXT_MAX (3 + 1 + 5 + 1 + 5 + 1 + 2 * WIRE_KEY_SIZE + 1)
 
 struct token {
+    uint32_t version;           /* of the protocol */
     uint16_t port;              /* srun's TCP port */
     bool encrypted;             /* auth=munge: the hello is encrypted */
     uint8_t key[WIRE_KEY_SIZE]; /* the step's key: a secret, which the owner clears */
@@ -25,7 +26,8 @@ int token_make(struct token *token, uint16_t port, bool encrypted);
 void token_write(const struct token *token, char text[TOKEN_TEXT_MAX]);
 
 /* Fills *token from `text`, which may be anything. Returns 0; -EPROTONOSUPPORT if the text has
- * another protocol version; or -EINVAL if it is no token. After an error *token is not valid. */
+ * another protocol version, and only token->version is valid; or -EINVAL if it is no token, and
+ * *token is not valid. */
 int token_read(struct token *token, const char *text);
 
 #endif

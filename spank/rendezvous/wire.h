@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "output/report_table.h"
+#include "util/build.h"
 
 /* The protocol by which the nodes of a step and its srun exchange the leaders, over TCP. This
  * comment is its manual.
@@ -66,7 +67,7 @@
  * WIRE_MAGIC, and so does another version of this protocol. Texts end with a NUL. */
 
 #define WIRE_VARIABLE "SLURM_NUIOA_SRUN"
-#define WIRE_VERSION 7
+#define WIRE_VERSION NUIOA_WIRE_VERSION
 #define WIRE_MAGIC (0x6e756900u | WIRE_VERSION)
 #define WIRE_KEY_SIZE 32     /* bytes */
 #define WIRE_TAG_SIZE 32     /* bytes */

@@ -158,7 +158,7 @@ static void not_called(void)
     char text[TOKEN_TEXT_MAX];
     token_write(&token, text);
     refused(false, text, "plugstack.conf says auth=munge on this node and auth=key on srun's host");
-    refused(true, "4:munge:1:00", "another version");
+    refused(true, "4:munge:1:00", "srun speaks wire protocol 4, this node ");
 }
 
 /* --- munged --- */

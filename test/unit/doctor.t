@@ -67,6 +67,7 @@ healthy "a healthy node"
 run doctor --root "$node"
 is "a healthy node, for a person" "$status|$out" \
     "0|n1: a compute node, 2 NUMA nodes, 4 ports; /etc/slurm/slurm.conf
+$("$tool" --version)
 20 checks: nothing to report"
 run doctor --root "$node" --brief
 is "a healthy node, in one line" "$status|$out" "0|nuioa: healthy"

@@ -383,6 +383,8 @@ static void wrong_invitations(void **state)
     memcpy(port, "40000", 5);
     memcpy(strstr(text, ":key:"), ":kez:", 5);
     wrong_invitation(text, -EINVAL);
+    assert_int_equal(token_read(&token, "6:key:1:00"), -EPROTONOSUPPORT);
+    assert_int_equal(token.version, 6);
     wrong_invitation("40000:", -EPROTONOSUPPORT); /* an older version's began with the port */
 }
 

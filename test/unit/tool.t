@@ -97,7 +97,7 @@ fi
 # --- answers ------------------------------------------------------------------------------------
 
 answers "--version" --version
-like "--version says which" "$out" '^nuioa [0-9]+\.[0-9]+'
+like "--version says which" "$out" '^nuioa [0-9]+\.[0-9.]+ \(wire protocol [0-9]+\)$'
 for arguments in "" topo plan exec probe profile cache; do
     for help in --help -h; do
         # shellcheck disable=SC2086

@@ -12,6 +12,7 @@
 #include "tools/doctor/print.h"
 #include "tools/tool.h"
 #include "output/text_table.h"
+#include "util/build.h"
 
 const char *doctor_severity_name(enum doctor_severity severity)
 {
@@ -73,7 +74,7 @@ static void print_node(const struct doctor *d)
                d->node.numa_count == 1 ? "" : "s", ports, ports == 1 ? "" : "s");
     if (*d->slurm.path)
         printf("; %s", d->slurm.path);
-    printf("\n");
+    printf("\nnuioa %s\n", NUIOA_BUILD);
     if (*d->pmix)
         printf("PMIx: %s\n", d->pmix);
 }
