@@ -40,7 +40,9 @@ static const char *absent_nodes(const struct server *g, char *names, uint32_t si
     return names;
 }
 
-/* This advice is for nodes that have not called. */
+/* This advice is for nodes that have not called. They also do not where Slurm could not start the
+ * step there, for instance for a wrong binding: it prints why, but tells no plugin of srun's. */
+#define UNLESS "unless Slurm says why no rank started"
 #define INSTALL "with its line in plugstack.conf; where it is installed, slurmd.log says why"
 
 /* Sends one message to all nodes. */
@@ -86,7 +88,9 @@ static void end_without_absent(struct server *g)
         number_absent(g, names, sizeof(names));
     if (!*what.text)
         nuioa_fail(&what, -ENOENT,
-                   "no call from %s in time (timeout_ms); install nuioa there, " INSTALL, names);
+                   "no call from %s in time (timeout_ms); " UNLESS
+                   ", install nuioa there, " INSTALL,
+                   names);
     g->phase = DONE;
     server_stop_accepting(g);
     send_all(g, WIRE_TABLE, NULL, 0);
@@ -165,7 +169,7 @@ void server_warn_at_end(struct server *g)
     char text[400], names[64];
     absent_nodes(g, names, sizeof(names));
     snprintf(text, sizeof(text),
-             "%s: no node of the step has called srun%s: install nuioa on %s, " INSTALL,
+             "%s: no node of the step has called srun%s: " UNLESS ", install nuioa on %s, " INSTALL,
              g->config.every_record ? "report" : "gather",
              g->config.every_record ? ", so there is no report" : "", *names ? names : "its nodes");
     g->config.warn(g->config.arg, text);
