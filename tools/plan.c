@@ -7,6 +7,7 @@
 
 #include "tools/json.h"
 #include "tools/plan.h"
+#include "tools/plan_gpus.h"
 #include "tools/plan_input.h"
 #include "tools/plan_option.h"
 #include "tools/tool.h"
@@ -33,7 +34,9 @@ static const char usage[] =
     "                              --cores share and without --cpus-per-task\n"
     "  --ranks LIST                their ranks in the job, such as 4-7; default 0 to N-1\n"
     "  --gpus '0;1;2,3'            the GPUs of each rank, by their numbers in nuioa topo; empty:\n"
-    "                              none; default: no rank has a GPU; a word: see gpus below\n"
+    "                              none; default: no rank has a GPU; a word: see gpus below.\n"
+    "                              With --gpus local-rank the list is what each rank sees;\n"
+    "                              default: all GPUs\n"
     "  --interrupts CPULIST        for --policy cpu: CPUs that serve interrupts of Ethernet NICs;\n"
     "                              default: those of this machine\n"
     "  --explain                   say for each rank why it is where it is, and what the cost is\n"
@@ -159,6 +162,8 @@ static int answer(struct job *job)
     int rc = load_node(job);
     if (!rc)
         rc = plan_input_request(&job->input, &job->node, &job->options, &request, &warnings);
+    if (!rc)
+        rc = plan_gpus_find(&job->input, &job->node, &job->options, &request);
     if (rc)
         return rc;
     if (nuioa_plan_make(&request, &plan, &err))

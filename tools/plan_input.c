@@ -235,62 +235,6 @@ static int find_binding(struct plan_input *input, const struct nuioa_node *node,
     return 0;
 }
 
-/* --- their GPUs ------------------------------------------------------------------------------- */
-
-/* Reads the GPUs of one task, such as "2,3"; "" means none. Appends them to input->gpu_list, which
- * has *count so far. */
-static int read_gpus(struct plan_input *input, const struct nuioa_node *node, uint32_t local,
-                     const char *item, size_t *count)
-{
-    hwloc_bitmap_t gpus = hwloc_bitmap_alloc();
-    int rc = 0, last;
-    if (!gpus)
-        return tool_fail("out of memory");
-    if (*item && plan_cpu_list(item, gpus))
-        rc =
-            tool_usage(input->command, "--gpus: '%.40s' is not a list of GPUs such as 0,2-3", item);
-    last = hwloc_bitmap_last(gpus);
-    if (!rc && last >= (int)node->gpu_count)
-        rc = node->gpu_count ? tool_fail("--gpus: there is no GPU %d: the node has GPUs 0 to %u "
-                                         "(nuioa topo shows them)",
-                                         last, node->gpu_count - 1)
-                             : tool_fail("--gpus: no GPU of the node is known");
-    for (int gpu = -1; !rc && (gpu = hwloc_bitmap_next(gpus, gpu)) >= 0;) {
-        input->gpu_list[(*count)++] = (uint32_t)gpu;
-        input->tasks[local].gpu_count++;
-    }
-    hwloc_bitmap_free(gpus);
-    return rc;
-}
-
-static int find_gpus(struct plan_input *input, const struct nuioa_node *node)
-{
-    size_t count = 0;
-    int rc = 0;
-    char *copy = input->gpus ? strdup(input->gpus) : NULL, *rest = copy;
-    if (!input->gpus)
-        return 0;
-    input->gpu_list = calloc((size_t)input->task_count * node->gpu_count + 1, sizeof(uint32_t));
-    if (!copy || !input->gpu_list)
-        rc = tool_fail("out of memory");
-    for (uint32_t i = 0; !rc && i < input->task_count; i++) {
-        const char *item = strsep(&rest, ";");
-        input->tasks[i].gpus = input->gpu_list + count;
-        rc = read_gpus(input, node, i, item ? item : "", &count);
-    }
-    free(copy);
-    return rc;
-    /* -Wanalyzer-malloc-leak: the rest is a part of the copy. */
-}
-
-static bool any_gpu(const struct plan_input *input)
-{
-    for (uint32_t i = 0; i < input->task_count; i++)
-        if (input->tasks[i].gpu_count)
-            return true;
-    return false;
-}
-
 /* --- what they communicate -------------------------------------------------------------------- */
 
 static int weigh_by_list(struct plan_input *input, const char *list)
@@ -359,8 +303,6 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
     int rc = find_binding(input, node, options);
     if (!rc)
         rc = find_weights(input, options, warnings);
-    if (!rc)
-        rc = find_gpus(input, node);
     if (rc)
         return rc;
     if (options->policy == NUIOA_POLICY_CPU)
@@ -377,7 +319,6 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
         .cpus_per_task = input->cpus_per_task,
         .cpus_typed = input->cpus_per_task,
         .hinted = *options->hints,
-        .sees_gpu = any_gpu(input),
         .planned = node->emulated,
     };
     return 0;

@@ -16,7 +16,13 @@
 
 enum nuioa_mode { NUIOA_OFF, NUIOA_EXPORT, NUIOA_ON };
 enum nuioa_cores { NUIOA_CORES_AUTO, NUIOA_CORES_KEEP, NUIOA_CORES_SHARE, NUIOA_CORES_PACK };
-enum nuioa_gpu_mode { NUIOA_GPU_AUTO, NUIOA_GPU_FOLLOW, NUIOA_GPU_KEEP };
+enum nuioa_gpu_mode {
+    NUIOA_GPU_AUTO,
+    NUIOA_GPU_FOLLOW,
+    NUIOA_GPU_KEEP,
+    NUIOA_GPU_LOCAL_RANK,
+    NUIOA_GPU_LOCAL_RANK_BLOCK
+};
 enum nuioa_mem { NUIOA_MEM_LOCAL, NUIOA_MEM_NIC, NUIOA_MEM_INTERLEAVE, NUIOA_MEM_OFF };
 enum nuioa_leader { NUIOA_LEADER_NEAR, NUIOA_LEADER_RANK0, NUIOA_LEADER_OFF };
 enum nuioa_auth { NUIOA_AUTH_KEY, NUIOA_AUTH_MUNGE };
@@ -45,7 +51,7 @@ struct nuioa_options {
     bool help;    /* print the table of options */
     enum nuioa_policy policy;
     enum nuioa_cores cores;
-    enum nuioa_gpu_mode gpus; /* whether CPUs follow GPUs */
+    enum nuioa_gpu_mode gpus; /* whether CPUs follow GPUs; whose GPU is whose (plan/gpu_rank.h) */
     enum nuioa_mem mem;
     enum nuioa_leader leader;
     unsigned rails;            /* how many NICs a rank gets; 0: auto (plan/rail_assign.h) */

@@ -278,9 +278,11 @@ const struct nuioa_option nuioa_option_table[] = {
       "keep: ranks exchange whole masks; share: ranks with one mask divide it; pack: fill from the "
       "NICs outwards; auto: share, and use free cores, if you typed --nuioa, else keep",
       false, set_word, FIELD(cores) },
-    { "gpus", "auto|follow|keep", "auto",
+    { "gpus", "auto|follow|keep|local-rank|local-rank:block", "auto",
       "follow: CPUs follow GPUs, ranks move to the NUMA nodes of theirs; keep: with GPUs ranks "
-      "stay; auto: follow if you typed --nuioa, else keep",
+      "stay; auto: follow if you typed --nuioa, else keep; local-rank: as auto, and where ranks "
+      "see the same G GPUs, local rank i uses the one with the number i mod G; local-rank:block: "
+      "of R ranks, i * G / R",
       false, set_word, FIELD(gpus) },
     { "nic", "auto|PATTERN", "auto",
       "NICs to use: names, globs, kinds such as infiniband, comma list, ^ to exclude; auto: the "

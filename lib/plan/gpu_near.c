@@ -43,7 +43,7 @@ static bool is_located(const struct nuioa_node *node, const struct nuioa_gpu *gp
 enum nuioa_reason nuioa_gpus_forbid(const struct nuioa_request *r)
 {
     const struct nuioa_options *o = r->options;
-    if (o->gpus == NUIOA_GPU_KEEP || (o->gpus == NUIOA_GPU_AUTO && !o->asked))
+    if (o->gpus == NUIOA_GPU_KEEP || (o->gpus != NUIOA_GPU_FOLLOW && !o->asked))
         return NUIOA_REASON_GPUS_KEEP;
     if (o->policy == NUIOA_POLICY_CPU || o->cores == NUIOA_CORES_PACK)
         return NUIOA_REASON_GPUS;

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plan/core.h"
+#include "plan/gpu_rank.h"
 #include "plan/leader.h"
 #include "plan/rail_assign.h"
 
@@ -267,12 +269,29 @@ static int choose_leaders(struct planner *p)
     return 0;
 }
 
+/* Notes that the user may type which rank uses which GPU, if as many ranks as GPUs see all of them;
+ * or that this was typed in vain. */
+static void advise_on_gpus(const struct planner *p)
+{
+    const struct nuioa_request *r = p->request;
+    bool rule = nuioa_gpu_rank_is_rule(r->options->gpus), all = true, some = false;
+    for (uint32_t i = 0; i < r->task_count; i++) {
+        const struct nuioa_task *task = &r->tasks[i];
+        some = some || task->gpus_shared;
+        all = all && task->gpus_shared && task->seen_count == r->task_count &&
+              !memcmp(task->seen, r->tasks[0].seen, r->task_count * sizeof(*task->seen));
+    }
+    if (r->options->mode != NUIOA_OFF && (rule ? some : all))
+        p->plan->advice |= 1u << (rule ? NUIOA_ADVICE_GPUS_ORDER : NUIOA_ADVICE_GPUS);
+}
+
 int nuioa_plan_derive(struct planner *p)
 {
     const struct nuioa_request *r = p->request;
     struct nuioa_plan *plan = p->plan;
     plan->moved = false;
     plan->advice = 0;
+    advise_on_gpus(p);
     plan->binds_threads = r->options->threads == NUIOA_SWITCH_ON && r->options->mode == NUIOA_ON &&
                           has_room_for_threads(r);
     for (uint32_t i = 0; i < plan->task_count; i++) {

@@ -139,6 +139,11 @@ static const char *const advice_texts[NUIOA_ADVICE_COUNT] = {
                              "binds each to a core, the first one nearest the NIC)",
     [NUIOA_ADVICE_THREADS_NEED_C] = "threads=on binds no thread: nobody said how many CPUs a rank "
                                     "has for threads (-c N of srun, sbatch or salloc, N above 1)",
+    [NUIOA_ADVICE_GPUS] = "all ranks see the same GPUs, one for each rank (if each takes the one "
+                          "of its local rank, as most programs do: --nuioa-gpus=local-rank)",
+    [NUIOA_ADVICE_GPUS_ORDER] =
+        "gpus=local-rank says nothing here: which GPU has which number is unknown (GPUs of several "
+        "models are in PCI order with CUDA_DEVICE_ORDER=PCI_BUS_ID)",
 };
 
 const char *nuioa_advice_text(enum nuioa_advice advice)

@@ -88,6 +88,8 @@ enum nuioa_advice {
     NUIOA_ADVICE_MEMORY,         /* ranks span NUMA nodes; mem=nic, if they have one thread */
     NUIOA_ADVICE_THREADS,        /* -c was typed; threads=on would bind threads */
     NUIOA_ADVICE_THREADS_NEED_C, /* threads=on, and nobody typed -c */
+    NUIOA_ADVICE_GPUS,           /* as many ranks as GPUs see all of them; gpus=local-rank */
+    NUIOA_ADVICE_GPUS_ORDER,     /* gpus=local-rank, and the numbers of GPUs are unknown */
     NUIOA_ADVICE_COUNT
 };
 

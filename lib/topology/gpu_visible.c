@@ -17,6 +17,9 @@ struct sight {
     bool counted; /* no GPU is missing and none is too much, so that numbers mean something */
     bool ordered; /* the runtime numbers them as in gpus[] */
     bool tiles;   /* a number may have a second one behind a dot */
+    bool merged;  /* the list has named a part of a GPU more than once */
+    bool chosen; /* the program takes GPUs by their order: no list means all that may be opened, and
+                     one model is numbered in PCI order */
 };
 
 /* What an entry of a list means, if it is not the place of a GPU in sight->gpus. */
@@ -115,6 +118,8 @@ static bool narrow(struct sight *s, const char *list)
             s->next[count++] = s->gpus[place];
         else if (!part)
             return false;
+        else
+            s->merged = true;
     }
     if (numbers && !s->ordered && s->count > 1 && count && (names || count < s->count))
         return false;
@@ -137,14 +142,15 @@ static bool narrow_nvidia(struct sight *s, char *const *environment, bool one_mo
 {
     const char *list = nuioa_variable(environment, "CUDA_VISIBLE_DEVICES");
     s->ordered = one_model || is_set_to(environment, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-    return list && narrow(s, list);
+    return list ? narrow(s, list) : s->chosen;
 }
 
-static bool narrow_amd(struct sight *s, char *const *environment)
+static bool narrow_amd(struct sight *s, char *const *environment, bool one_model)
 {
     static const char *const names[] = { "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES",
                                          "GPU_DEVICE_ORDINAL" };
     const char *first = nuioa_variable(environment, "ROCR_VISIBLE_DEVICES"), *second = NULL;
+    s->ordered = s->chosen && one_model;
     if (first && !narrow(s, first))
         return false;
     if (first && !s->count)
@@ -157,15 +163,16 @@ static bool narrow_amd(struct sight *s, char *const *environment)
     }
     /* It is not documented whether an empty second list leaves all GPUs or none, and runtimes below
      * HIP do not read it. */
-    return second ? *second && narrow(s, second) && s->count : first != NULL;
+    return second ? *second && narrow(s, second) && s->count : first || s->chosen;
 }
 
-static bool narrow_intel(struct sight *s, char *const *environment)
+static bool narrow_intel(struct sight *s, char *const *environment, bool one_model)
 {
     const char *list = nuioa_variable(environment, "ZE_AFFINITY_MASK");
     s->tiles = is_set_to(environment, "ZE_FLAT_DEVICE_HIERARCHY", "COMPOSITE");
-    s->ordered = is_set_to(environment, "ZE_ENABLE_PCI_ID_DEVICE_ORDER", "1");
-    return list && *list && s->tiles && narrow(s, list);
+    s->ordered =
+        is_set_to(environment, "ZE_ENABLE_PCI_ID_DEVICE_ORDER", "1") || (s->chosen && one_model);
+    return s->tiles && (list ? *list && narrow(s, list) : s->chosen);
 }
 
 static bool see(const struct nuioa_node *node, enum nuioa_gpu_vendor vendor,
@@ -175,7 +182,7 @@ static bool see(const struct nuioa_node *node, enum nuioa_gpu_vendor vendor,
     bool one_model = true, known = false;
     s->count = 0;
     s->counted = openable != NULL;
-    s->ordered = s->tiles = false;
+    s->ordered = s->tiles = s->merged = false;
     for (uint32_t i = 0; i < node->gpu_count; i++) {
         if (node->gpus[i].vendor != vendor)
             continue;
@@ -192,9 +199,9 @@ static bool see(const struct nuioa_node *node, enum nuioa_gpu_vendor vendor,
     if (vendor == NUIOA_GPU_NVIDIA)
         known = narrow_nvidia(s, environment, one_model);
     else if (vendor == NUIOA_GPU_AMD)
-        known = narrow_amd(s, environment);
+        known = narrow_amd(s, environment, one_model);
     else if (vendor == NUIOA_GPU_INTEL)
-        known = narrow_intel(s, environment);
+        known = narrow_intel(s, environment, one_model);
     return known || only;
 }
 
@@ -217,4 +224,24 @@ bool nuioa_gpus_visible(const struct nuioa_node *node, const struct nuioa_gpu_de
     if (!known)
         hwloc_bitmap_zero(gpus);
     return known;
+}
+
+uint32_t nuioa_gpus_in_order(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
+                             char *const *environment, hwloc_const_bitmap_t openable,
+                             uint32_t *order)
+{
+    struct sight s = { .devices = devices, .chosen = true };
+    uint32_t *memory = calloc(2 * (size_t)node->gpu_count + 1, sizeof(*memory)), count = 0;
+    bool known = memory && openable;
+    s.gpus = memory;
+    s.next = memory ? memory + node->gpu_count : NULL;
+    for (int vendor = 0; known && vendor < NUIOA_GPU_VENDORS; vendor++) {
+        known = see(node, (enum nuioa_gpu_vendor)vendor, environment, openable, &s) &&
+                (!s.count || (!count && (s.count == 1 || s.ordered) && !s.merged));
+        if (known && s.count)
+            memcpy(order, s.gpus, s.count * sizeof(*order));
+        count += s.count;
+    }
+    free(memory);
+    return known ? count : 0;
 }

@@ -37,4 +37,18 @@ bool nuioa_gpus_visible(const struct nuioa_node *node, const struct nuioa_gpu_de
                         char *const *environment, hwloc_const_bitmap_t openable,
                         hwloc_bitmap_t gpus);
 
+/* Finds the GPUs that a program of this process sees, in the order in which its runtime numbers
+ * them, for a program that takes one by its number (option gpus=local-rank). It takes more for
+ * granted than nuioa_gpus_visible, from which the parameters are: without a list the program sees
+ * all GPUs that the process may open, and the numbers of GPUs of one model are in PCI order also on
+ * AMD and Intel. Those of several models are known with CUDA_DEVICE_ORDER=PCI_BUS_ID or
+ * ZE_ENABLE_PCI_ID_DEVICE_ORDER=1 only; UUIDs are in the order of their list. With GPUs of two
+ * vendors, or with tiles of Intel or several instances (MIG) of one GPU, the order is unknown.
+ *
+ * Writes them to order[node->gpu_count], which the caller allocated, as indexes into node->gpus.
+ * Returns their number; 0 if there are none, if the order is unknown, or if memory is short. */
+uint32_t nuioa_gpus_in_order(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
+                             char *const *environment, hwloc_const_bitmap_t openable,
+                             uint32_t *order);
+
 #endif

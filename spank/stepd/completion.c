@@ -43,8 +43,14 @@ static void print_report(struct stepd_context *c, const struct nuioa_plan *plan)
 static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
 {
     uint32_t lost = task_gpus_lost(c), shared = task_gpus_shared(c);
+    uint32_t by_rank = c->options.asked ? 0 : task_gpus_by_rank(c);
     if (!c->options.report && !c->options.explain)
         return;
+    if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN && by_rank)
+        nuioa_warn(&c->faults,
+                   "export: %u of %u ranks get no variable that chooses NICs, because the site "
+                   "assumes gpus=local-rank, and nobody typed --nuioa",
+                   by_rank, c->step.task_count);
     if (!plan->planned && c->options.export_set & NUIOA_EXPORT_FOREIGN && lost &&
         task_gpus_are_possible(c, c->step.gpus))
         nuioa_warn(&c->faults,

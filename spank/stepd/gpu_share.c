@@ -34,3 +34,13 @@ bool gpu_share_is_own(const struct gpu_share *share, const struct task_gpu_set *
         met = met || (share->twice[k] & set->bits[k]);
     return !met || share->count <= 1 || gpu_share_count(set) <= 1;
 }
+
+bool gpu_share_take_by_rank(struct task_gpu_set *set)
+{
+    uint32_t gpu = set->by_rank - 1;
+    if (gpu >= TASK_GPUS_MAX)
+        return false;
+    *set = (struct task_gpu_set){ .state = TASK_GPUS_BY_RANK };
+    set->bits[gpu / 64] = UINT64_C(1) << gpu % 64;
+    return true;
+}

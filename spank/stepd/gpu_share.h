@@ -21,6 +21,10 @@ struct gpu_share gpu_share_find(const struct task_gpu_set *sets, uint32_t count)
 /* Returns true if a task that sees exactly these GPUs has all of them. */
 bool gpu_share_is_own(const struct gpu_share *share, const struct task_gpu_set *set);
 
+/* Leaves only the GPU that gpus=local-rank means (set->by_rank) in the set of a task that does not
+ * have all that it sees. A set without one stays as it is. Returns true if it is one GPU now. */
+bool gpu_share_take_by_rank(struct task_gpu_set *set);
+
 /* Returns how many GPUs are in the set. */
 uint32_t gpu_share_count(const struct task_gpu_set *set);
 

@@ -211,12 +211,14 @@ static bool all_told(const struct stepd_context *c)
 static void hear(struct stepd_context *c, uint32_t local)
 {
     const volatile struct task_gpu_set *told = &c->task_memory->tasks[local].told.gpus;
-    struct task_gpu_set set = { .state = told->state };
+    struct task_gpu_set set = { .state = told->state, .by_rank = told->by_rank };
     for (unsigned k = 0; k < sizeof(set.bits) / sizeof(*set.bits); k++)
         set.bits[k] = told->bits[k];
     bool sound = set.state == TASK_GPUS_KNOWN || set.state == TASK_GPUS_UNKNOWN;
     for (uint32_t i = c->node.gpu_count; i < TASK_GPUS_MAX; i++)
         sound = sound && !(set.bits[i / 64] >> i % 64 & 1);
+    if (set.by_rank > c->node.gpu_count)
+        set.by_rank = 0;
     c->gpus[local] = sound ? set : (struct task_gpu_set){ .state = TASK_GPUS_UNKNOWN };
 }
 
@@ -224,9 +226,13 @@ static void hear(struct stepd_context *c, uint32_t local)
 static void take_back_shared(struct stepd_context *c)
 {
     struct gpu_share share = gpu_share_find(c->gpus, c->step.task_count);
-    for (uint32_t i = 0; i < c->step.task_count; i++)
-        if (c->gpus[i].state == TASK_GPUS_KNOWN && !gpu_share_is_own(&share, &c->gpus[i]))
-            c->gpus[i].state = TASK_GPUS_SHARED;
+    for (uint32_t i = 0; i < c->step.task_count; i++) {
+        struct task_gpu_set *set = &c->gpus[i];
+        if (set->state == TASK_GPUS_KNOWN && !gpu_share_is_own(&share, set))
+            set->state = TASK_GPUS_SHARED;
+        if (set->state == TASK_GPUS_SHARED || set->state == TASK_GPUS_UNKNOWN)
+            gpu_share_take_by_rank(set);
+    }
 }
 
 /* Waits as task_gpus_await() says. */
@@ -260,7 +266,7 @@ bool task_gpus_await(struct stepd_context *c)
 static bool is_known(const struct stepd_context *c, uint32_t local)
 {
     if (c->gpus)
-        return c->gpus[local].state == TASK_GPUS_KNOWN;
+        return c->gpus[local].state >= TASK_GPUS_BY_RANK;
     return c->step.gpus == NUIOA_GPUS_NONE || (!c->node.gpu_count && !c->step.sees_gpu);
 }
 
@@ -290,6 +296,14 @@ uint32_t task_gpus_shared(const struct stepd_context *c)
     uint32_t count = 0;
     for (uint32_t i = 0; c->gpus && i < c->step.task_count; i++)
         count += c->gpus[i].state == TASK_GPUS_SHARED;
+    return count;
+}
+
+uint32_t task_gpus_by_rank(const struct stepd_context *c)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; c->gpus && i < c->step.task_count; i++)
+        count += c->gpus[i].state == TASK_GPUS_BY_RANK;
     return count;
 }
 

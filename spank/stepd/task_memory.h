@@ -20,12 +20,14 @@ enum task_gpus_state {
     TASK_GPUS_OPEN,    /* nothing yet: the task will find out */
     TASK_GPUS_UNKNOWN, /* the task does not know either: it has some of `bits`; if none, of all */
     TASK_GPUS_SHARED, /* it sees `bits`, and other tasks some of them: nobody knows who has which */
-    TASK_GPUS_KNOWN   /* it has `bits`; while a task tells: it sees them, and has no others */
+    TASK_GPUS_BY_RANK, /* it has `bits` by gpus=local-rank; it sees more, as other tasks do */
+    TASK_GPUS_KNOWN    /* it has `bits`; while a task tells: it sees them, and has no others */
 };
 
 /* The GPUs of a task. */
 struct task_gpu_set {
     uint32_t state;   /* enum task_gpus_state */
+    uint32_t by_rank; /* 1 + index of the one of `bits` that gpus=local-rank means; 0: none */
     uint64_t bits[4]; /* TASK_GPUS_MAX bits: indexes into node->gpus */
 };
 

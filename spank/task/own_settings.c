@@ -57,24 +57,34 @@ static void set_own(const struct stepd_context *c, const struct nuioa_assignment
     set_block(spank, text, true);
 }
 
-/* Sets the variables that depend on the NICs, in place of those of the plan, which did not know the
- * GPUs of this task. Variables of other programs that do not depend on them are those of the plan.
- * Returns false if nothing is known of these GPUs' NICs. `text` has ROOM bytes. */
+/* Returns true if variables of other programs may choose NICs for a task with these GPUs: those
+ * that it has by gpus=local-rank count only if the user has typed --nuioa. */
+static bool may_filter(const struct stepd_context *c, const struct task_gpu_set *gpus)
+{
+    return gpus->state == TASK_GPUS_KNOWN || (gpus->state == TASK_GPUS_BY_RANK && c->options.asked);
+}
+
+/* Sets the variables that depend on the NICs, in place of those of the plan, which did not know
+ * that the task has these GPUs. Variables of other programs that do not depend on them are those of
+ * the plan. Returns false if nothing is known of these GPUs' NICs. `text` has ROOM bytes. */
 static bool set_looked_up(const struct stepd_context *c, const struct task_memory_part *task,
-                          char *text, spank_t spank)
+                          const struct task_gpu_set *gpus, char *text, spank_t spank)
 {
     struct nuioa_assignment own = { 0 };
     struct nuioa_plan plan = { .task_count = 1, .assignments = &own, .connected = true };
     const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
-    if (!gpu_nics_look_up(c, &task->told.gpus, cpus, &own))
+    if (!gpu_nics_look_up(c, gpus, cpus, &own))
         return false;
     set_own(c, &own, text, spank);
-    if (!c->task_memory->connected)
+    if (!may_filter(c, gpus))
+        *text = '\0';
+    else if (!c->task_memory->connected)
         set_block(spank, task->text + task->foreign, false);
     else if (!c->node.emulated &&
              nuioa_environment_foreign(&plan, &c->node, &c->options, 0, text, ROOM) >= 0)
         set_block(spank, text, false);
-    if (own.gpu_count <= c->task_memory->nic_count) /* equal for all ranks of the node */
+    bool equal = own.gpu_count <= c->task_memory->nic_count; /* for all ranks of the node */
+    if (may_filter(c, gpus) && equal)
         set_some(spank, task->text + task->foreign, "NCCL_", false);
     free(own.nics);
     free(own.gpus);
@@ -94,11 +104,10 @@ static void set_shared(const struct stepd_context *c, uint32_t local, char *text
     free(own.gpus);
 }
 
-/* Returns true if a task has all GPUs that it has told. Only one that sees several asks the others,
- * and waits for them. */
-static bool has_told_own(const struct stepd_context *c, uint32_t local)
+/* Returns true if a task has all GPUs that it has told of itself. Only one that sees several asks
+ * the others, and waits for them. */
+static bool has_all(const struct stepd_context *c, const struct task_gpu_set *told)
 {
-    const struct task_gpu_set *told = &c->task_memory->tasks[local].told.gpus;
     uint32_t count = c->step.task_count;
     if (told->state != TASK_GPUS_KNOWN || count <= 1 || gpu_share_count(told) <= 1)
         return told->state == TASK_GPUS_KNOWN;
@@ -117,11 +126,12 @@ static bool has_told_own(const struct stepd_context *c, uint32_t local)
 static void set_nics(const struct stepd_context *c, uint32_t local, spank_t spank)
 {
     const struct task_memory_part *task = &c->task_memory->tasks[local];
-    bool known = task->gpus.state == TASK_GPUS_KNOWN;
+    struct task_gpu_set told = task->told.gpus;
+    bool known = may_filter(c, &task->gpus);
     bool open = c->gpus && task->gpus.state == TASK_GPUS_OPEN, done = false;
     char *text = open ? malloc(ROOM) : NULL;
-    if (text && has_told_own(c, local))
-        done = set_looked_up(c, task, text, spank);
+    if (text && (has_all(c, &told) || gpu_share_take_by_rank(&told)))
+        done = set_looked_up(c, task, &told, text, spank);
     else if (text)
         set_shared(c, local, text, spank);
     free(text);

@@ -64,6 +64,8 @@ cores pack
 gpus auto
 gpus follow
 gpus keep
+gpus local-rank
+gpus local-rank:block
 nic auto
 nic mlx5_0
 nic ^eth0
@@ -94,7 +96,7 @@ while read -r argument; do
 done <<'END'
 policy=latency
 cores=pack
-gpus=keep
+gpus=local-rank
 nic=mlx5_0
 rails=connected
 mem=off

@@ -16,6 +16,7 @@ cases() {
 policy fast bandwidth
 cores all pack
 gpus near follow
+gpus local-rank:blocks local-rank:block
 rails none auto|number
 rails 0 from.1.to
 mem strict local

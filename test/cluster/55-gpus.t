@@ -96,6 +96,13 @@ is "of two ranks, too" "$(all NUIOA_NIC)" "mlx5_3:1 mlx5_2:1"
 gpus 2 -N1 --gpus=4 --gpu-bind=none --nuioa
 is "nobody knows which GPUs: a NIC all the same, and no GPU is named" \
     "$(all NUIOA_NIC | wc -w)|$(grep -c NUIOA_GPUS <<<"$out")" "2|0"
+gpus 4 -N1 --gpus=4 --nuioa-gpus=local-rank
+is "all see all, and each takes the one of its local rank" \
+    "$(all CUDA_VISIBLE_DEVICES)|$(all NUIOA_NIC)" "0,1,2,3 0,1,2,3 0,1,2,3 0,1,2,3|$in_order"
+gpus 2 -N1 --gpus=4 --nuioa-gpus=local-rank:block --nuioa
+is "... in blocks" "$(all NUIOA_NIC)" "mlx5_0:1 mlx5_2:1"
+gpus 4 -N1 --gpus=4 --gpu-bind=none --nuioa-gpus=local-rank
+is "... and without a variable" "$(all NUIOA_NIC)" "$in_order"
 plugin on "${patient[@]}" default=export
 
 # --- collectives ---------------------------------------------------------------------------------

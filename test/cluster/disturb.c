@@ -22,6 +22,8 @@
  *           itself and what it starts it does
  *   kill N, stop N
  *           the task with local rank N gets SIGKILL or SIGSTOP from itself in task_init
+ *   set NAME VALUE
+ *           the variable has this value in each task from task_init on
  *   init_post_opt, user_init, task_post_fork
  *           in this hook, of the last task, it makes the file HOME/held.NODE, and stays there as
  *           long as the file HOME/gate exists; to be loaded before or after whom it holds */
@@ -94,6 +96,8 @@ int slurm_spank_task_post_fork(spank_t spank, int argc, char **argv)
 int slurm_spank_task_init(spank_t spank, int argc, char **argv)
 {
     int local;
+    if (argc == 3 && !strcmp(argv[0], "set"))
+        spank_setenv(spank, argv[1], argv[2], 1);
     if (argc < 2 || spank_get_item(spank, S_TASK_ID, &local) != ESPANK_SUCCESS ||
         local != atoi(argv[1]))
         return 0;

@@ -31,6 +31,11 @@ static void find_visible(char *const *environment, unsigned openable)
     INPUT_CHECK(hwloc_bitmap_last(found) < GPUS);
     INPUT_CHECK(known || hwloc_bitmap_iszero(found));
     INPUT_CHECK(!counted || hwloc_bitmap_isincluded(found, may));
+    uint32_t order[GPUS];
+    uint32_t count = nuioa_gpus_in_order(&node, devices, environment, counted ? may : NULL, order);
+    INPUT_CHECK(count <= GPUS);
+    for (uint32_t i = 0; i < count; i++)
+        INPUT_CHECK(hwloc_bitmap_isset(may, order[i]));
     hwloc_bitmap_free(may);
     hwloc_bitmap_free(found);
 }

@@ -4,7 +4,7 @@
 
 #include "files.h"
 #include "input.h"
-#include "tools/plan_input.h"
+#include "tools/plan_gpus.h"
 #include "unit/machine.h"
 
 /* `nuioa plan` reads its command line and the file of --binding, and makes a request for a machine
@@ -56,13 +56,17 @@ static void check_request(struct plan_input *plan)
     struct nuioa_warnings warnings = { .count = 0 };
     make_machine(&node);
     set_options(&options);
-    if (!plan_input_request(plan, &node, &options, &request, &warnings)) {
+    options.gpus = plan->line_count % 2 ? NUIOA_GPU_AUTO : NUIOA_GPU_LOCAL_RANK;
+    if (!plan_input_request(plan, &node, &options, &request, &warnings) &&
+        !plan_gpus_find(plan, &node, &options, &request)) {
         INPUT_CHECK(request.task_count == plan->task_count && plan->line_count >= plan->task_count);
         for (uint32_t i = 0; i < request.task_count; i++) {
             INPUT_CHECK(!hwloc_bitmap_iszero(request.tasks[i].cpus));
             INPUT_CHECK(hwloc_bitmap_isincluded(request.tasks[i].cpus, node.allowed_cpus));
             for (uint32_t k = 0; k < request.tasks[i].gpu_count; k++)
                 INPUT_CHECK(request.tasks[i].gpus[k] < node.gpu_count);
+            for (uint32_t k = 0; k < request.tasks[i].seen_count; k++)
+                INPUT_CHECK(request.tasks[i].seen[k] < node.gpu_count);
         }
     }
     nuioa_node_free(&node);

@@ -13,7 +13,7 @@
 #                                the NICs of one segment are on one hub, and no segment on another
 #   distance                     numa_nodes x numa_nodes, row = initiator, column = memory
 
-machine_names="hagrid hagrid5 quad corona twin gpus rails"
+machine_names="hagrid hagrid5 quad corona twin gpus gpus6 rails"
 
 define_machine() {
     dies=1 threads=1 memory_mb=384 odd_nic="" distance=() switches=() nodes=1 segments=()
@@ -41,6 +41,11 @@ define_machine() {
     gpus)
         sockets=2 cores=4 numa_nodes=2
         nics=(0) switches=(0:1:1 0:1:1 1:2:2)
+        distance=(10 21  21 10)
+        ;;
+    gpus6)
+        sockets=2 cores=4 numa_nodes=2
+        nics=(0) switches=(0:2:2 0:1:1 1:3:3)
         distance=(10 21  21 10)
         ;;
     rails)

@@ -139,6 +139,51 @@ static void test_memory(void **state)
     plan_case_free(s);
 }
 
+/* Two ranks that see two GPUs, of which nobody knows whose each is. */
+static void test_gpus(void **state)
+{
+    (void)state;
+    static const uint32_t seen[] = { 0, 1, 2 };
+    static struct nuioa_task tasks[2];
+    struct plan_case *s = hagrid5(2, 1);
+    struct nuioa_gpu gpus[3];
+    plan_case_make(s);
+    memset(gpus, 0, sizeof(gpus));
+    for (unsigned g = 0; g < 3; g++) {
+        gpus[g].numas = hwloc_bitmap_alloc();
+        gpus[g].cpus = hwloc_bitmap_alloc();
+    }
+    s->node.gpus = gpus;
+    s->node.gpu_count = 3;
+    s->request.sees_gpu = true;
+    for (unsigned i = 0; i < 2; i++) {
+        tasks[i] = s->request.tasks[i];
+        tasks[i].gpus_known = false;
+        tasks[i].gpus_shared = true;
+        tasks[i].seen = seen;
+        tasks[i].seen_count = 2;
+    }
+    s->request.tasks = tasks;
+    advises(s, 1 << NUIOA_ADVICE_GPUS);
+    tasks[1].seen = seen + 1; /* they see different ones */
+    advises(s, 0);
+    tasks[1].seen = seen;
+    tasks[0].seen_count = tasks[1].seen_count = 3; /* more GPUs than ranks */
+    advises(s, 0);
+    tasks[0].seen_count = tasks[1].seen_count = 2;
+    plan_case_option(s, "gpus", "local-rank"); /* in vain, for their numbers are not known */
+    advises(s, 1 << NUIOA_ADVICE_GPUS_ORDER);
+    tasks[0].gpus_shared = tasks[1].gpus_shared = false;
+    advises(s, 0);
+    for (unsigned g = 0; g < 3; g++) {
+        hwloc_bitmap_free(gpus[g].numas);
+        hwloc_bitmap_free(gpus[g].cpus);
+    }
+    s->node.gpus = NULL;
+    s->node.gpu_count = 0;
+    plan_case_free(s);
+}
+
 /* doc/report.md has every sentence, and each fits into a line that nodes send. */
 static void test_page(void **state)
 {
@@ -162,9 +207,8 @@ static void test_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_no_threads_said),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_no_threads_said),
+        cmocka_unit_test(test_memory),  cmocka_unit_test(test_gpus),
         cmocka_unit_test(test_page),
     };
     return cmocka_run_group_tests_name("advice", tests, NULL, NULL);

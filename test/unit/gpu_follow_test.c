@@ -123,7 +123,11 @@ static void test_stays(void **state)
     plan_case_option(s, "gpus", "keep");
     check(s, "0 4 1 5", NUIOA_REASON_GPUS_KEEP);
     plan_case_option(s, "gpus", "auto");
+    plan_case_option(s, "gpus", "local-rank");
+    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
     s->options.asked = false; /* default=on in plugstack.conf */
+    check(s, "0 4 1 5", NUIOA_REASON_GPUS_KEEP);
+    plan_case_option(s, "gpus", "auto");
     check(s, "0 4 1 5", NUIOA_REASON_GPUS_KEEP);
     plan_case_option(s, "gpus", "follow");
     check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);

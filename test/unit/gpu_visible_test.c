@@ -274,6 +274,73 @@ static void test_mixed(void **state)
     assert_string_equal(ASK("0,2,4", "CUDA_VISIBLE_DEVICES=1"), "2,4");
 }
 
+/* --- the order of numbers --------------------------------------------------------------------- */
+
+/* As ask(), for nuioa_gpus_in_order(): a list such as "2,0"; "" if there is none. */
+static const char *ask_order(const char *openable, const char *const *environment)
+{
+    static char text[64];
+    uint32_t order[6];
+    size_t used = 0;
+    hwloc_bitmap_t may = hwloc_bitmap_alloc();
+    if (openable && *openable)
+        assert_int_equal(hwloc_bitmap_list_sscanf(may, openable), 0);
+    uint32_t count = nuioa_gpus_in_order(&node, devices, (char *const *)(uintptr_t)environment,
+                                         openable ? may : NULL, order);
+    assert_true(count <= node.gpu_count);
+    *text = '\0';
+    for (uint32_t i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%u", i ? "," : "", order[i]);
+    hwloc_bitmap_free(may);
+    return text;
+}
+
+#define ORDER(openable, ...) \
+    ask_order(openable, (const char *const[]){ "HOME=/", __VA_ARGS__, NULL })
+
+static void test_order_of_one_model(void **state)
+{
+    four_nvidia(state);
+    assert_string_equal(ORDER("0-3", "A="), "0,1,2,3");
+    assert_string_equal(ORDER("1,3", "A="), "1,3");
+    assert_string_equal(ORDER("0-3", "CUDA_VISIBLE_DEVICES=3,1,0"), "3,1,0");
+    assert_string_equal(ORDER("1-3", "CUDA_VISIBLE_DEVICES=2,0"), "3,1");
+    assert_string_equal(ORDER("0-3", "CUDA_VISIBLE_DEVICES=" U2 "," U0), "2,0");
+    assert_string_equal(ORDER("0-3", "CUDA_VISIBLE_DEVICES="), "");
+    assert_string_equal(ORDER("0-3", "CUDA_VISIBLE_DEVICES=1,1"), "");
+    assert_string_equal(ORDER(NULL, "A="), ""); /* nobody knows what may be opened */
+    assert_string_equal(ORDER("", "A="), "");
+    two_amd(state);
+    assert_string_equal(ORDER("0-1", "A="), "0,1");
+    assert_string_equal(ORDER("0-1", "ROCR_VISIBLE_DEVICES=1,0"), "1,0");
+    assert_string_equal(ORDER("0-1", "ROCR_VISIBLE_DEVICES=1,0", "HIP_VISIBLE_DEVICES=1"), "0");
+    assert_string_equal(ORDER("0-1", "HIP_VISIBLE_DEVICES=1,0"), "1,0");
+    two_intel(state);
+    assert_string_equal(ORDER("0-1", "A="), ""); /* tiles */
+    assert_string_equal(ORDER("0-1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE"), "0,1");
+    assert_string_equal(ORDER("0-1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE", "ZE_AFFINITY_MASK=1,0"),
+                        "1,0");
+    assert_string_equal(
+        ORDER("0-1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE", "ZE_AFFINITY_MASK=1.0,1.1,0"), "");
+}
+
+/* CUDA puts the fastest model first, unless it is told otherwise. */
+static void test_order_of_several_models(void **state)
+{
+    four_nvidia(state);
+    gpus[2].model = 0x10de2331;
+    assert_string_equal(ORDER("0-3", "A="), "");
+    assert_string_equal(ORDER("0-3", "CUDA_VISIBLE_DEVICES=3,1,0,2"), "");
+    assert_string_equal(ORDER("0-3", "CUDA_DEVICE_ORDER=PCI_BUS_ID"), "0,1,2,3");
+    assert_string_equal(ORDER("0-3", "CUDA_VISIBLE_DEVICES=" U2 "," U0), "2,0");
+    assert_string_equal(ORDER("0-1", "A="), "0,1");
+    add(NUIOA_GPU_AMD, 0x100274a1, AMD_0); /* a program may use either vendor */
+    assert_string_equal(ORDER("0-4", "CUDA_DEVICE_ORDER=PCI_BUS_ID"), "");
+    assert_string_equal(ORDER("0-4", "CUDA_DEVICE_ORDER=PCI_BUS_ID", "ROCR_VISIBLE_DEVICES="),
+                        "0,1,2,3");
+    assert_string_equal(ORDER("4", "A="), "4");
+}
+
 static void test_openable(void **state)
 {
     (void)state;
@@ -308,6 +375,8 @@ int main(void)
         cmocka_unit_test_setup(test_hip, two_amd),
         cmocka_unit_test_setup(test_intel, two_intel),
         cmocka_unit_test_setup(test_mixed, four_nvidia),
+        cmocka_unit_test(test_order_of_one_model),
+        cmocka_unit_test(test_order_of_several_models),
         cmocka_unit_test_setup(test_openable, four_nvidia),
     };
     return cmocka_run_group_tests_name("gpu_visible", tests, NULL, NULL);

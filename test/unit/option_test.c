@@ -165,6 +165,10 @@ static void test_words(void **state)
     assert_int_equal(options.gpus, NUIOA_GPU_FOLLOW);
     accept("gpus", "keep");
     assert_int_equal(options.gpus, NUIOA_GPU_KEEP);
+    accept("gpus", "local-rank");
+    assert_int_equal(options.gpus, NUIOA_GPU_LOCAL_RANK);
+    accept("gpus", "local-rank:block");
+    assert_int_equal(options.gpus, NUIOA_GPU_LOCAL_RANK_BLOCK);
     accept("mem", "off");
     assert_int_equal(options.mem, NUIOA_MEM_OFF);
     accept("leader", "rank0");

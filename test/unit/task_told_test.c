@@ -17,16 +17,22 @@
 
 #define ROUNDS 1000000 /* of a race that is seldom lost */
 
-/* Starts a task that tells these GPUs, and then lives. */
-static void start_telling(unsigned task, uint32_t state, uint64_t bits)
+/* Starts a task that tells these GPUs, and which one it takes by its local rank (counted from 1, 0:
+ * not known), and then lives. */
+static void start_telling_rule(unsigned task, uint32_t state, uint64_t bits, uint32_t by_rank)
 {
     pids[task] = fork();
     if (pids[task] == 0) {
-        struct task_gpu_set set = { state, { bits } };
+        struct task_gpu_set set = { state, by_rank, { bits } };
         task_memory_tell(context.task_memory, task, &set);
         for (;;)
             pause();
     }
+}
+
+static void start_telling(unsigned task, uint32_t state, uint64_t bits)
+{
+    start_telling_rule(task, state, bits, 0);
 }
 
 static void await_told(uint32_t count)
@@ -83,6 +89,42 @@ static void test_all_see_all(void **state)
     assert_string_equal(describe(), "&0,1,2 &0,1,2 &0,1,2");
 }
 
+/* With gpus=local-rank those who do not have what they see have the GPU of their local rank. */
+static void test_by_local_rank(void **state)
+{
+    (void)state;
+    start_telling_rule(0, TASK_GPUS_KNOWN, 7, 3);
+    start_telling_rule(1, TASK_GPUS_UNKNOWN, 7, 2);
+    start_telling_rule(2, TASK_GPUS_KNOWN, 1, 1); /* it has that one in any case */
+    assert_true(task_gpus_await(&context));
+    assert_int_equal(task_gpus_by_rank(&context), 2);
+    assert_int_equal(task_gpus_lost(&context), 0);
+    assert_string_equal(describe(), "2 1 0");
+}
+
+/* Several that nobody else sees are a task's own, whatever its local rank is. */
+static void test_own_before_local_rank(void **state)
+{
+    (void)state;
+    start_telling_rule(0, TASK_GPUS_KNOWN, 3, 1);
+    start_telling_rule(1, TASK_GPUS_KNOWN, 4, 3);
+    start_telling(2, TASK_GPUS_KNOWN, 0);
+    assert_true(task_gpus_await(&context));
+    assert_int_equal(task_gpus_by_rank(&context), 0);
+    assert_string_equal(describe(), "0,1 2 -");
+}
+
+/* The task's own word is checked: there is no such GPU. */
+static void test_a_wrong_local_rank(void **state)
+{
+    (void)state;
+    start_telling_rule(0, TASK_GPUS_KNOWN, 7, GPUS + 1);
+    start_telling_rule(1, TASK_GPUS_KNOWN, 7, UINT32_MAX);
+    start_telling_rule(2, TASK_GPUS_BY_RANK, 1, 1);
+    assert_true(task_gpus_await(&context));
+    assert_string_equal(describe(), "&0,1,2 &0,1,2 ?");
+}
+
 /* A task that does not know which of some GPUs it has may have one that another task sees. */
 static void test_some_of_these(void **state)
 {
@@ -121,7 +163,7 @@ static void test_tasks_see_each_other(void **state)
     (void)state;
     struct task_gpu_set sets[TASKS];
     struct task_memory *memory = context.task_memory;
-    memory->tasks[2].gpus = (struct task_gpu_set){ TASK_GPUS_KNOWN, { 4 } };
+    memory->tasks[2].gpus = (struct task_gpu_set){ TASK_GPUS_KNOWN, 0, { 4 } };
     memory->tasks[2].ready = 1;
     start_telling(0, TASK_GPUS_KNOWN, 3);
     task_memory_see(memory, TASKS, 20, sets);
@@ -154,7 +196,8 @@ static void test_told_while_it_changes(void **state)
     context.step.task_count = 1;
     pids[0] = fork();
     if (pids[0] == 0) {
-        task_memory_tell(context.task_memory, 0, &(struct task_gpu_set){ TASK_GPUS_KNOWN, { 1 } });
+        task_memory_tell(context.task_memory, 0,
+                         &(struct task_gpu_set){ TASK_GPUS_KNOWN, 0, { 1 } });
         for (;;)
             told->state ^= TASK_GPUS_KNOWN;
     }
@@ -169,7 +212,7 @@ static void test_told_while_it_changes(void **state)
 static void test_what_is_known_stays(void **state)
 {
     (void)state;
-    context.gpus[0] = (struct task_gpu_set){ TASK_GPUS_KNOWN, { 4 } };
+    context.gpus[0] = (struct task_gpu_set){ TASK_GPUS_KNOWN, 0, { 4 } };
     for (unsigned i = 0; i < TASKS; i++)
         start_telling(i, TASK_GPUS_KNOWN, 1);
     assert_true(task_gpus_await(&context));
@@ -232,6 +275,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_all_tell, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_gpus_that_are_seen_twice, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_all_see_all, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_by_local_rank, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_own_before_local_rank, begin_telling, end_telling),
+        cmocka_unit_test_setup_teardown(test_a_wrong_local_rank, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_some_of_these, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_one_knows_nothing, begin_telling, end_telling),
         cmocka_unit_test_setup_teardown(test_one_task_alone, begin_telling, end_telling),

@@ -190,6 +190,7 @@ hints heavy=0
 policy latency
 cores pack
 gpus follow
+gpus local-rank:block
 nic mlx5_*
 rails 2,connected
 mem interleave
@@ -311,6 +312,29 @@ is "plan --gpus: CPUs follow GPUs" "$(followed --binding "$work/crossed")" \
     "0 1 8 9 follow CPUs follow GPUs"
 is "... and divide a mask" "$(followed --binding none)" \
     "0-3 4-7 8-11 12-15 follow CPUs follow GPUs"
+run plan --topology "$machines/gpus.xml" --tasks 4 --gpus local-rank --json
+is "plan --gpus local-rank: each has the one of its local rank" \
+    "$(json "*((t['gpus'], t['nic'], t['path']) for t in d['tasks'])")" \
+    "$(for k in 0 1 2 3; do echo "([$k], 'mlx5_$k:1', 'PIX')"; done | xargs -d '\n')"
+run plan --topology "$machines/gpus.xml" --tasks 5 --gpus local-rank --json
+is "... modulo their number" "$(json "*(t['gpus'][0] for t in d['tasks'])")" "0 1 2 3 0"
+run plan --topology "$machines/gpus.xml" --tasks 2 --gpus local-rank:block --json
+is "... or in blocks" "$(json "*(t['gpus'][0] for t in d['tasks'])")" "0 2"
+run plan --topology "$machines/gpus.xml" --gpus '1-3;1-3;0' --gpus local-rank --json
+is "... of those that it sees with others" "$(json "*(t['gpus'] for t in d['tasks'])")" \
+    "[1] [2] [0]"
+run plan --topology "$machines/gpus.xml" --gpus '0,1;2-3' --gpus local-rank --json
+is "... not of those that it sees alone" "$(json "*(t['gpus'] for t in d['tasks'])")" \
+    "[0, 1] [2, 3]"
+run plan --topology "$machines/gpus.xml" --tasks 1 --gpus local-rank --json
+is "... and not alone" "$(json "*(t['gpus'] for t in d['tasks'])")" "[0, 1, 2, 3]"
+sed '0,/0302 \[10de:20b0\]/s//0302 [10de:20b2]/' "$machines/gpus.xml" >"$work/mixed.xml"
+run plan --topology "$work/mixed.xml" --tasks 4 --gpus local-rank --json
+is "... of several models nobody knows the order" \
+    "$(cmp -s "$work/mixed.xml" "$machines/gpus.xml" || json "*(t['gpus'] for t in d['tasks'])")" \
+    "None None None None"
+answers "... and the report says it" plan --topology "$work/mixed.xml" --tasks 4 --gpus local-rank
+like "... in a sentence" "$out" 'gpus=local-rank says nothing here'
 is "... --gpus keep: ranks stay" "$(followed --binding "$work/crossed" --gpus keep)" \
     "0 8 1 9 keep the step has GPUs"
 answers "plan --gpus as a table" plan --topology "$machines/gpus.xml" --gpus '3;;1,2'

@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# gpus=local-rank: where all ranks see all GPUs, and each takes the one of its local rank, each is
+# told the NIC behind the switch of that GPU: in four modes (ConstrainDevices or not, and the
+# variables of NVIDIA or of AMD), for as many ranks as GPUs, for twice and half as many, by both
+# rules, and in another visible order. Without the option nobody is told what is not so; where only
+# the site says it, no variable chooses NICs, and nobody moves.
+#
+# What a program would take is computed here from its local rank, from the files that it may open,
+# and from the numbers in its variables, which are in PCI order.
+if [ ! -e /nuioa/settings ]; then
+    here=$(dirname "$(readlink -f "$0")")
+    # shellcheck source=gpus.sh
+    . "$here/gpus.sh"
+    payload=$(mktemp -d)
+    chmod 755 "$payload" # it becomes the guest's root
+    trap 'rm -rf "$payload"' EXIT
+    use_slurm
+    (set -e; build_disturb "$payload") || exit
+    # The host takes processor time from the guest, which counts it as used.
+    "$here/boot" gpus6 --cgroup --timeout 1500 --payload "$payload" \
+        --plugstack "timeout_ms=10000 deadline_ms=10000 rails=auto,connected" "$@" -- "$0"
+    exit
+fi
+# shellcheck source=lib.sh
+. /nuioa/lib.sh
+# shellcheck source=gpus.sh
+. /nuioa/gpus.sh
+locate_devices
+the_plugin_does
+cp /etc/slurm/gres.conf /tmp/gres.conf
+cp /etc/slurm/plugstack.conf /tmp/plugstack.conf
+
+# mode CONSTRAIN VENDOR: yes or no, nvidia or amd.
+mode() {
+    constrain=$1 vendor=$2
+    sed -i "s/^ConstrainDevices=.*/ConstrainDevices=$1/" /etc/slurm/cgroup.conf
+    sed "s/\$/ Flags=$2_gpu_env/" /tmp/gres.conf >/etc/slurm/gres.conf
+    if [ "$2" = nvidia ]; then pretend_vendor 0x10de; else pretend_vendor 0x1002; fi
+    [ "$plugin" = no ] || nuioa cache
+    restart_slurmd
+}
+
+# taken RULE: for each rank the GPU that its program takes, by its local rank: mod or block.
+taken() {
+    local open list i=0 count visible name=CUDA_VISIBLE_DEVICES
+    [ "$vendor" = nvidia ] || name=ROCR_VISIBLE_DEVICES
+    count=$(wc -l <<<"$ranks")
+    while read -r open list; do
+        [ "$constrain" = yes ] || open=${all_gpus// /,}
+        read -ra open < <(tr ',' '\n' <<<"$open" | LC_ALL=C sort | xargs)
+        IFS=, read -ra visible <<<"$list"
+        if [ "$1" = mod ]; then
+            echo "${open[${visible[i % ${#visible[@]}]}]}"
+        else
+            echo "${open[${visible[i * ${#visible[@]} / count]}]}"
+        fi
+        i=$((i + 1))
+    done < <(paste -d' ' <(a_line gpus) <(a_line "$name"))
+}
+
+# judge RULE: sets verdict, "6 near, 6 known, 6 filtered, 6 beside": how many ranks are told first a
+# NIC behind the switch of the GPU that they take; are told this GPU, and no NIC that is not behind
+# its switch; have variables that choose NICs, of which others than NUIOA_NICS are wrong; and run on
+# its NUMA node.
+judge() {
+    local own said nic nics ucx numa near=0 filtered=0 wrong=""
+    known=0 beside=0
+    while read -r own said nic nics ucx numa; do
+        ! fit "$own" "$nic" || near=$((near + 1))
+        [ "$said" = - ] || [ "$said" = "$own" ] || wrong=", wrong GPUs"
+        [ "$said" != "$own" ] || ! fit "$own" "$nics" || known=$((known + 1))
+        [ "${numa_of[$own]}" != "$numa" ] || beside=$((beside + 1))
+        [ "$ucx" = - ] || filtered=$((filtered + 1))
+        [ "$ucx" = - ] || [ "$ucx" = "$nics" ] || wrong+=", a wrong filter"
+    done < <(paste -d' ' <(taken "$1") <(a_line NUIOA_GPUS) <(a_line NUIOA_NIC) \
+        <(a_line NUIOA_NICS) <(a_line UCX_NET_DEVICES) <(a_line numa))
+    verdict="$near near, $known known, $filtered filtered$wrong"
+}
+
+# check NAME WANTED: compares the verdict; if it differs it also shows what was judged.
+check() {
+    is "$mode: $1" "$verdict" "$2"
+    [ "$verdict" = "$2" ] || note "$(
+        paste -d' ' <(a_line rank) <(a_line cpus) <(a_line gpus) <(a_line NUIOA_GPUS) \
+            <(a_line NUIOA_NICS) <(a_line UCX_NET_DEVICES))"
+}
+
+rule=--nuioa-gpus=local-rank
+export_all="--nuioa-export=env,ucx"
+for each in "yes nvidia" "yes amd" "no nvidia" "no amd"; do
+    # The numbers in the names of device files are then in another order.
+    # shellcheck disable=SC2046
+    [ "$each" != "no nvidia" ] || number_gpus $(tr ' ' '\n' <<<"$all_gpus" | tac)
+    [ "$each" != "no nvidia" ] || cp /etc/slurm/gres.conf /tmp/gres.conf
+    # shellcheck disable=SC2086
+    mode $each
+    mode="ConstrainDevices=$constrain, $vendor"
+
+    # On Slurm 22.05 six ranks of a core have the first cores of both sockets in turn.
+    launch -n6 -c1 --gpus=6 --nuioa=on,report "$export_all" "$rule"
+    judge mod
+    check "as many ranks as GPUs" "6 near, 6 known, 6 filtered"
+    is "$mode: CPUs follow them" "$(says "CPUs follow GPUs"), $beside beside" "1, 6 beside"
+    launch -n12 -O --gpus=6 --nuioa=export "$export_all" "$rule"
+    judge mod
+    check "twice as many" "12 near, 12 known, 12 filtered"
+    [ "$each" = "yes nvidia" ] || [ "$each" = "no amd" ] || continue
+    launch -n3 -c1 --gpus=6 --nuioa "$export_all" "$rule"
+    judge mod
+    check "half as many" "3 near, 3 known, 3 filtered"
+    launch -n3 -c1 --gpus=6 --nuioa=export "$export_all" "$rule:block"
+    judge block
+    check "half as many in blocks" "3 near, 3 known, 3 filtered"
+    [ "$vendor" = nvidia ] && name=CUDA || name=ROCR
+    # disturb.so sets it before nuioa's plugin sees it, as a plugin of the site may.
+    [ "$plugin" = no ] ||
+        echo "optional /usr/lib/slurm/disturb.so set ${name}_VISIBLE_DEVICES 5,3,4,0,2,1" |
+        cat - /tmp/plugstack.conf >/etc/slurm/plugstack.conf
+    launch -n6 -c1 --gpus=6 --nuioa "$export_all" "$rule"
+    is "$mode: a variable has another order" "$(values "${name}_VISIBLE_DEVICES" | cut -c1-4)" 5,3,
+    judge mod
+    check "... and so have NICs" "6 near, 6 known, 6 filtered"
+    cp /tmp/plugstack.conf /etc/slurm/plugstack.conf
+    launch -n6 -c1 --gpus=6 --nuioa=on,report "$export_all"
+    is "$mode: without it no GPU is named, no variable chooses, and the report offers it" \
+        "$(distinct NUIOA_GPUS) $(distinct UCX_NET_DEVICES) $(values UCX_NET_DEVICES | cut -c1) $(
+            says "--nuioa-gpus=local-rank")" "1 1 - 1"
+
+    [ "$plugin" = no ] || sed -i 's/timeout_ms/default=on gpus=local-rank export=env,ucx &/' \
+        /etc/slurm/plugstack.conf
+    launch -n6 -c1 --gpus=6 --nuioa=off
+    slurms=$(values cpus)
+    launch -n6 -c1 --gpus=6
+    judge mod
+    check "the site says it: NICs, and no filter" "6 near, 6 known, 0 filtered"
+    is "$mode: ... nobody moves" "$(values cpus) $known" "$slurms 6"
+    launch -n6 -c1 --gpus=6 --nuioa
+    judge mod
+    check "... and the user has typed --nuioa" "6 near, 6 known, 6 filtered"
+    cp /tmp/plugstack.conf /etc/slurm/plugstack.conf
+done
+done_testing
