@@ -11,8 +11,22 @@ AC_DEFUN([NUIOA_CHECK_LIBRARY], [
     ])
 ])
 
-# NUIOA_OPTIONAL(MODULE, VARIABLE, DEBIAN-PACKAGE, PART): sets have_MODULE, the conditional
-# HAVE_VARIABLE, VARIABLE_CFLAGS and VARIABLE_LIBS. --with-MODULE makes its absence an error.
+# NUIOA_TRY_HEADER(NAME, CFLAGS, INCLUDES, HOW-TO-DO-WITHOUT): stops if a program with them does not
+# compile: what pkg-config or a wrapper says of a library is not proof enough.
+AC_DEFUN([NUIOA_TRY_HEADER], [
+    AC_MSG_CHECKING([whether the header of $1 compiles])
+    nuioa_save_CPPFLAGS=$CPPFLAGS
+    CPPFLAGS="$CPPFLAGS $2"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[$3]], [])], [AC_MSG_RESULT([yes])], [
+        AC_MSG_RESULT([no])
+        AC_MSG_ERROR([the header of $1 is there and does not compile, see config.log$4])
+    ])
+    CPPFLAGS=$nuioa_save_CPPFLAGS
+])
+
+# NUIOA_OPTIONAL(MODULE, VARIABLE, DEBIAN-PACKAGE, PART, OLDEST, INCLUDES): sets have_MODULE, the
+# conditional HAVE_VARIABLE, VARIABLE_CFLAGS and VARIABLE_LIBS. --with-MODULE makes its absence an
+# error; a version older than OLDEST, or a header that does not compile, always is one.
 AC_DEFUN([NUIOA_OPTIONAL], [
     AC_ARG_WITH([$1], [AS_HELP_STRING([--without-$1], [do without $1: switches off $4])],
         [], [with_$1=check])
@@ -21,6 +35,11 @@ AC_DEFUN([NUIOA_OPTIONAL], [
         PKG_CHECK_MODULES([$2], [$1], [have_$1=yes], [have_$1=no])
         AS_IF([test "$have_$1" = no && test "x$with_$1" = xyes],
             [AC_MSG_ERROR([$1 not found (Debian package: $3)])])
+        AS_IF([test "$have_$1" = yes], [
+            AS_IF([$PKG_CONFIG --exists "$1 >= $5"], [],
+                [AC_MSG_ERROR([$1 $($PKG_CONFIG --modversion $1) is too old: nuioa needs $5 or later (--without-$1 leaves out $4)])])
+            NUIOA_TRY_HEADER([$1], [$$2_CFLAGS], [$6], [ (--without-$1 leaves out $4)])
+        ])
     ])
     AM_CONDITIONAL([HAVE_$2], [test "$have_$1" = yes])
     AS_IF([test "$have_$1" = yes], [AC_DEFINE([HAVE_$2], [1], [$1 is there])])
@@ -50,6 +69,8 @@ AC_DEFUN([NUIOA_SLURM], [
         AC_CHECK_HEADER([slurm/spank.h], [
             have_slurm=yes
             NUIOA_SLURM_VERSION
+            AS_IF([test "$nuioa_number" -lt 1443072], [AC_MSG_ERROR([dnl
+Slurm $slurm_version in $slurm_headers is too old: nuioa needs 22.05 or later (--without-slurm builds no plugin)])])
         ])
         CPPFLAGS=$nuioa_save_CPPFLAGS
         AS_IF([test "$have_slurm" = no && test "x$with_slurm" != xcheck],
@@ -60,10 +81,11 @@ AC_DEFUN([NUIOA_SLURM], [
     AM_CONDITIONAL([HAVE_SLURM], [test "$have_slurm" = yes])
 ])
 
-# Sets slurm_version, "22.05.8", and slurm_headers, the directory that the compiler finds
-# slurm/spank.h in.
+# Sets nuioa_number, which has a byte for each part of the version, slurm_version, "22.05.8", and
+# slurm_headers, the directory that the compiler finds slurm/spank.h in. Slurm before 21.08 has its
+# number in slurm.h, later ones in a header that slurm.h includes.
 AC_DEFUN([NUIOA_SLURM_VERSION], [
-    AC_COMPUTE_INT([nuioa_number], [SLURM_VERSION_NUMBER], [#include <slurm/slurm_version.h>], [nuioa_number=0])
+    AC_COMPUTE_INT([nuioa_number], [SLURM_VERSION_NUMBER], [#include <slurm/slurm.h>], [nuioa_number=0])
     slurm_version=$(printf '%d.%02d.%d' $((nuioa_number >> 16)) $((nuioa_number >> 8 & 255)) $((nuioa_number & 255)))
     AC_LANG_CONFTEST([AC_LANG_SOURCE([[#include <slurm/spank.h>]])])
     slurm_headers=$($CC -E $CPPFLAGS conftest.$ac_ext 2>/dev/null |
@@ -137,6 +159,7 @@ AC_DEFUN([NUIOA_ORIGIN], [$($PKG_CONFIG --modversion $1) in $($PKG_CONFIG --vari
 
 # NUIOA_MPI(NAME, VARIABLE, COMMAND, DEBIAN-PACKAGE, MACRO): the compiler wrapper of an MPI library,
 # which must be the one whose mpi.h defines MACRO. Sets have_NAME, VARIABLE_CC and HAVE_VARIABLE.
+# A wrapper that nobody has named compiles for this machine, so a cross build does not look for one.
 AC_DEFUN([NUIOA_MPI], [
     AC_ARG_WITH([$1-cc],
         [AS_HELP_STRING([--with-$1-cc=COMMAND], [compiler wrapper of $1 @<:@$3@:>@, for the trace])],
@@ -144,7 +167,7 @@ AC_DEFUN([NUIOA_MPI], [
     have_$1=no
     AS_CASE([$with_$1_cc],
         [no], [$2_CC=],
-        [check|yes], [AC_CHECK_PROG([$2_CC], [$3], [$3])],
+        [check|yes], [AS_IF([test "$cross_compiling" = yes], [$2_CC=], [AC_CHECK_PROG([$2_CC], [$3], [$3])])],
         [$2_CC=$with_$1_cc])
     AS_IF([test -n "$$2_CC"], [
         AC_MSG_CHECKING([whether $$2_CC is of $1])

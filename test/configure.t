@@ -153,4 +153,36 @@ configure none --with-slurm="$work/none"
 is "no headers: an error, though the compiler may find others" "$status" 1
 like "no headers: where they were looked for" "$out" \
     "slurm/spank\.h not found in $work/none/include"
+
+# What is too old, or does not compile, is said by configure and not by make.
+sed -i 's/^#define SLURM_VERSION_NUMBER .*/#define SLURM_VERSION_NUMBER 0x140b07/' \
+    "$slurm/include/slurm/slurm_version.h"
+configure old-slurm --with-slurm="$slurm"
+is "an old Slurm: configure stops" "$status" 1
+like "an old Slurm: which, and what to do" "$out" \
+    "error: Slurm 20\.11\.7 in $slurm/include is too old: nuioa needs 22\.05 or later \(--without"
+mkdir -p "$slurm/lib/pkgconfig"
+printf 'Name: pmix\nDescription:\nVersion: 4.0.0\n' >"$slurm/lib/pkgconfig/pmix.pc"
+configure old-pmix --without-slurm
+is "an old PMIx: configure stops" "$status" 1
+like "an old PMIx: which, and what to do" "$out" \
+    'error: pmix 4\.0\.0 is too old: nuioa needs 4\.2 or later \(--without-pmix leaves out'
+mkdir "$work/munge"
+echo 'struct munge {' >"$work/munge/munge.h"
+printf 'Name: munge\nDescription:\nVersion: 0.5.15\nCflags: -I%s\n' "$work/munge" \
+    >"$slurm/lib/pkgconfig/munge.pc"
+configure broken --without-slurm --without-pmix
+is "a header that does not compile: configure stops" "$status" 1
+like "a header that does not compile: which, and what to do" "$out" \
+    'error: the header of munge is there and does not compile.*--without-munge leaves out'
+
+# The wrapper of this machine's MPI would compile for this machine.
+printf '#!/bin/sh\nexec gcc "$@"\n' >"$work/bin/mpicc.openmpi"
+chmod +x "$work/bin/mpicc.openmpi"
+PATH=$work/bin:$PATH
+rm "$work/cache"
+configure cross --without-slurm --without-pmix --without-munge --with-openmpi-cc=check \
+    --build=x86_64-pc-linux-gnu --host=aarch64-unknown-linux-gnu CC=gcc
+is "a cross build" "$status" 0
+unlike "a cross build looks for no wrapper of this machine's MPI" "$out" 'mpicc\.openmpi is of'
 done_testing
