@@ -267,8 +267,8 @@ const struct nuioa_option nuioa_option_table[] = {
       "report,off: change nothing, report; comma list",
       false, set_switch, FIELD(mode) },
     { "hints", "none|LIST|FILE", "none",
-      "which ranks communicate most: 0:10,1-7:1,rest:0 or heavy=0,8; a FILE (a profile) begins "
-      "with /, ./ or @",
+      "which ranks communicate most: 0:10,1-7:1,rest:0 or heavy=0,8; a FILE with these, or "
+      "a profile, begins with /, ./ or @",
       false, set_hints, FIELD(hints) },
     { "policy", "bandwidth|latency|cpu", "bandwidth",
       "what the job is bound by: received bytes, messages, or computing (ranks only "
@@ -293,8 +293,9 @@ const struct nuioa_option nuioa_option_table[] = {
       "ranks; connected: every NIC reaches every other; comma list",
       false, set_rails, FIELD(rails) },
     { "mem", "local|nic|interleave|off", "local",
-      "memory preferred on the rank's NUMA node (not for ranks that span NUMA nodes, unless "
-      "OMP_NUM_THREADS=1), on its NIC's, spread over those of all NICs in use, or as it was",
+      "local: preferred on the rank's NUMA node (not for ranks that span NUMA nodes, unless "
+      "OMP_NUM_THREADS=1); nic: on its NIC's, for a rank alone spread over those of all its NICs; "
+      "interleave: spread over those of all NICs in use; off: as it was",
       false, set_word, FIELD(mem) },
     { "leader", "near|rank0|off", "near",
       "who leads the node in collectives: the rank nearest the NIC, the lowest rank, nobody",
@@ -313,8 +314,9 @@ const struct nuioa_option nuioa_option_table[] = {
     { "gather", "auto|on|off", "auto",
       "nodes report to srun: auto for hints files, reports, coll, and up to 256 nodes",
       false, set_word, FIELD(gather) },
-    { "timeout_ms", "1-60000", "500", "how long the gathering may take", false, set_ms,
-      FIELD(timeout_ms) },
+    { "timeout_ms", "1-60000", "500",
+      "how long the gathering may take; no longer than timeout_max_ms of plugstack.conf", false,
+      set_ms, FIELD(timeout_ms) },
     { "distances", "FILE", "", "NUMA distances measured by nuioa probe", true, set_path,
       FIELD(distances) },
     { "cache", "FILE", "", "where the node's description is kept; /run/nuioa/HOST.cache", true,

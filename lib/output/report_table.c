@@ -115,6 +115,7 @@ void nuioa_report_cost(const struct nuioa_report_totals *t, FILE *out)
     if (t->after < t->before)
         fprintf(out, " (%.1f %% less)", 100 * (t->before - t->after) / t->before);
     if (t->bound >= 0)
-        fprintf(out, ", " NUIOA_BOUND " %s", nuioa_report_number(t->bound, bound, sizeof(bound)));
+        fprintf(out, ", " NUIOA_BOUND " %s%s", nuioa_report_number(t->bound, bound, sizeof(bound)),
+                t->bound < t->after * (1 - 1e-6) ? ", and perhaps none is as low" : "");
     fputc('\n', out);
 }

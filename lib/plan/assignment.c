@@ -22,6 +22,7 @@ const char *nuioa_memory_text(const struct nuioa_assignment *assignment, char *t
         return numas_text("preferred", assignment->memory_numas, text, size);
     case NUIOA_MEMORY_INTERLEAVE:
         return numas_text("interleave", assignment->memory_numas, text, size);
+    case NUIOA_MEMORY_KEPT: snprintf(text, size, "kept"); return text;
     default: snprintf(text, size, "default"); return text;
     }
 }

@@ -17,9 +17,14 @@
  * node, and each further level is a group of NUMA nodes that are about equally far
  * (topology/distance.h). */
 
-/* The memory policy of a process: the kernel's default, or set_mempolicy(2) with MPOL_PREFERRED or
- * MPOL_INTERLEAVE. */
-enum nuioa_memory { NUIOA_MEMORY_DEFAULT, NUIOA_MEMORY_PREFERRED, NUIOA_MEMORY_INTERLEAVE };
+/* The memory policy of a process: the kernel's default; set_mempolicy(2) with MPOL_PREFERRED or
+ * MPOL_INTERLEAVE; or the one that it has, because the user gave it, by --mem-bind for instance. */
+enum nuioa_memory {
+    NUIOA_MEMORY_DEFAULT,
+    NUIOA_MEMORY_PREFERRED,
+    NUIOA_MEMORY_INTERLEAVE,
+    NUIOA_MEMORY_KEPT
+};
 
 /* The level where nobody knows it. */
 #define NUIOA_NO_LEVEL UINT32_MAX
@@ -67,14 +72,14 @@ struct nuioa_assignment {
     enum nuioa_path path; /* the longest of those from its GPUs to the nearest of `nics` */
     uint32_t level;       /* distance level from `nic` to `cpus`; NUIOA_NO_LEVEL if unknown */
     enum nuioa_memory memory;
-    hwloc_bitmap_t memory_numas; /* OS indexes; empty for NUIOA_MEMORY_DEFAULT */
+    hwloc_bitmap_t memory_numas; /* OS indexes; empty for NUIOA_MEMORY_DEFAULT and _KEPT */
     /* One OMP place for each core of `cpus`, the core nearest the NIC first; 0: none. */
     uint32_t place_count;
     hwloc_bitmap_t *places; /* [place_count]: OS indexes */
 };
 
-/* Writes the memory policy to `text`, an array of `size` bytes: "preferred:1", "interleave:0-1" or
- * "default". What does not fit is cut. Returns `text`. */
+/* Writes the memory policy to `text`, an array of `size` bytes: "preferred:1", "interleave:0-1",
+ * "default" or "kept". What does not fit is cut. Returns `text`. */
 const char *nuioa_memory_text(const struct nuioa_assignment *assignment, char *text, size_t size);
 
 /* Writes the OMP places to `text`, an array of `size` bytes, in the form of OMP_PLACES: "{2},{3}".

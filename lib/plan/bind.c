@@ -54,7 +54,7 @@ int nuioa_bind_cpus(pid_t pid, hwloc_const_bitmap_t cpus)
 int nuioa_mempolicy_of(const struct nuioa_assignment *assignment, struct nuioa_mempolicy *policy)
 {
     memset(policy, 0, sizeof(*policy));
-    if (assignment->memory == NUIOA_MEMORY_DEFAULT)
+    if (assignment->memory == NUIOA_MEMORY_DEFAULT || assignment->memory == NUIOA_MEMORY_KEPT)
         return 0;
     if (hwloc_bitmap_iszero(assignment->memory_numas) ||
         hwloc_bitmap_last(assignment->memory_numas) >= NUIOA_NUMAS_MAX ||

@@ -78,6 +78,15 @@ static int set_cpus(struct planner *p, const struct nuioa_slots *slots)
     return 0;
 }
 
+/* Returns true if a rank has other CPUs than Slurm gave it. */
+static bool has_moved(const struct planner *p)
+{
+    for (uint32_t i = 0; i < p->request->task_count; i++)
+        if (!hwloc_bitmap_isequal(p->plan->assignments[i].cpus, p->request->tasks[i].cpus))
+            return true;
+    return false;
+}
+
 /* Maps the tasks to the slots by weights and pairs, and leaves cost_start of the plan's mapping as
  * it is. They start in the slots that they have. */
 static int map_weights(struct planner *p, const struct nuioa_slots *slots)
@@ -245,8 +254,9 @@ static int place_packed(struct planner *p)
         p->plan->bound_known = false; /* the bound would hold for these slots only */
         if (p->plan->mapping.cost <= p->plan->mapping.cost_start) {
             rc = set_cpus(p, &slots);
-            nuioa_planner_say(p, NUIOA_REASON_PACK);
-            p->plan->mapping.mapper = "hopsort";
+            bool moved = has_moved(p);
+            nuioa_planner_say(p, moved ? NUIOA_REASON_PACK : NUIOA_REASON_PACK_NEAREST);
+            p->plan->mapping.mapper = moved ? "hopsort" : "keep";
         } else {
             p->plan->mapping.cost = p->plan->mapping.cost_start;
             p->plan->mapping.mapper = "keep";

@@ -87,7 +87,7 @@ static void choose_memory(const struct planner *p, struct nuioa_assignment *assi
     const struct nuioa_request *r = p->request;
     hwloc_bitmap_t wanted = hwloc_bitmap_dup(assignment->numas);
     enum nuioa_mem mem = r->options->mem;
-    assignment->memory = NUIOA_MEMORY_DEFAULT;
+    assignment->memory = r->memory_by_user ? NUIOA_MEMORY_KEPT : NUIOA_MEMORY_DEFAULT;
     hwloc_bitmap_zero(assignment->memory_numas);
     if (!wanted || r->options->mode != NUIOA_ON || r->memory_by_user || mem == NUIOA_MEM_OFF)
         goto out;

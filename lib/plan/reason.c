@@ -108,6 +108,8 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "ranks stay: nearer their GPUs they would be farther from the NIC or from neighbours, or "
         "load NICs unevenly (without hints, CPUs follow GPUs)",
     [NUIOA_REASON_PACK] = "cores=pack: cores filled from the NIC outwards",
+    [NUIOA_REASON_PACK_NEAREST] =
+        "cores=pack: the ranks fill the cores from the NIC outwards already",
     [NUIOA_REASON_PACK_COSTS] = "cores=pack would cost more than Slurm's placement",
     [NUIOA_REASON_CPU_UNKNOWN] =
         "policy=cpu: nothing is moved; no interrupts of an Ethernet NIC are known",

@@ -67,6 +67,7 @@ enum nuioa_reason {
     NUIOA_REASON_FOLLOW_COSTS,
     /* cores=pack */
     NUIOA_REASON_PACK,
+    NUIOA_REASON_PACK_NEAREST,
     NUIOA_REASON_PACK_COSTS,
     /* policy=cpu */
     NUIOA_REASON_CPU_UNKNOWN,

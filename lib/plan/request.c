@@ -26,27 +26,35 @@ int nuioa_request_check(const struct nuioa_request *r, struct nuioa_error *err)
     return 0;
 }
 
+/* Gives each task the next `each` CPUs: whole cores, or with `whole` false single hardware threads.
+ * Returns false if there are too few. */
+static bool give(const struct nuioa_node *node, hwloc_const_bitmap_t allowed, uint32_t task_count,
+                 uint32_t each, bool whole, hwloc_bitmap_t *cpus)
+{
+    for (uint32_t i = 0, at = 0; i < task_count; i++) {
+        uint32_t have = 0, core = UINT32_MAX;
+        hwloc_bitmap_zero(cpus[i]);
+        for (; at < node->pu_count; core = node->pus[at++].core) {
+            if (have >= each && !(whole && node->pus[at].core == core))
+                break;
+            if (hwloc_bitmap_isset(allowed, node->pus[at].os_index)) {
+                hwloc_bitmap_set(cpus[i], node->pus[at].os_index);
+                have++;
+            }
+        }
+        if (have < each)
+            return false;
+    }
+    return true;
+}
+
 int nuioa_default_binding(const struct nuioa_node *node, hwloc_const_bitmap_t allowed,
                           uint32_t task_count, uint32_t cpus_per_task, hwloc_bitmap_t *cpus,
                           struct nuioa_error *err)
 {
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < task_count; i++) {
-        uint32_t have = 0;
-        hwloc_bitmap_zero(cpus[i]);
-        while (have < cpus_per_task && at < node->pu_count) {
-            uint32_t core = node->pus[at].core;
-            for (; at < node->pu_count && node->pus[at].core == core; at++)
-                if (hwloc_bitmap_isset(allowed, node->pus[at].os_index)) {
-                    hwloc_bitmap_set(cpus[i], node->pus[at].os_index);
-                    have++;
-                }
-        }
-        if (have < cpus_per_task)
-            return nuioa_fail(err, -ENOSPC,
-                              "%u tasks of %u CPUs do not fit into the %d allowed CPUs (whole "
-                              "cores)",
-                              task_count, cpus_per_task, hwloc_bitmap_weight(allowed));
-    }
-    return 0;
+    if (give(node, allowed, task_count, cpus_per_task, true, cpus) ||
+        give(node, allowed, task_count, cpus_per_task, false, cpus))
+        return 0;
+    return nuioa_fail(err, -ENOSPC, "%u tasks of %u CPUs do not fit into the %d allowed CPUs",
+                      task_count, cpus_per_task, hwloc_bitmap_weight(allowed));
 }

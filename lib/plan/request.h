@@ -64,7 +64,8 @@ int nuioa_request_check(const struct nuioa_request *request, struct nuioa_error 
 
 /* Computes Slurm's default binding, for `nuioa plan` without --binding: block distribution of
  * `task_count` tasks over the whole cores of `allowed` (OS indexes), with `cpus_per_task` CPUs
- * (PUs) each, rounded up to whole cores. Sets the bitmaps cpus[task_count], which the caller
+ * (PUs) each, rounded up to whole cores; or, if these are too few, over their CPUs one by one, as
+ * Slurm binds one task to each hardware thread. Sets the bitmaps cpus[task_count], which the caller
  * allocated and frees. Returns 0; or -ENOSPC with *err if they do not fit, and the bitmaps are then
  * undefined. */
 int nuioa_default_binding(const struct nuioa_node *node, hwloc_const_bitmap_t allowed,

@@ -97,7 +97,7 @@ static void test_memory(void **state)
     s->request.memory_by_user = true;
     nuioa_plan_free(&s->plan);
     plan_case_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.assignments[6], text, sizeof(text)), "default");
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[6], text, sizeof(text)), "kept");
     plan_case_free(s);
 }
 

@@ -365,7 +365,7 @@ static void test_memory_of_several_rails(void **state)
     s->request.memory_by_user = true;
     plan_case_option(s, "nic", "auto");
     plan_case_make(s);
-    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)), "default");
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)), "kept");
     plan_case_free(s);
 
     /* Beside one of the rails it uses that one alone, unless more are asked for. */

@@ -345,6 +345,16 @@ static void pack(struct plan_case *s)
     plan_case_option(s, "cores", "pack");
 }
 
+static void pack_nearest(struct plan_case *s)
+{
+    machine_hagrid(&s->node, 5);
+    plan_case_on(s, 2, 1);
+    plan_case_weigh_by(s, plan_case_descending);
+    plan_case_option(s, "cores", "pack");
+    for (unsigned i = 0; i < 2; i++)
+        hwloc_bitmap_only(s->masks[i], 10 + i);
+}
+
 /* Two ranks beside the NIC; four CPUs each are no longer there. */
 static void pack_costs(struct plan_case *s)
 {
@@ -493,6 +503,7 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(FOLLOW_ALONE, follow_alone, "the same; one rank, and other CPUs of the step are nearer"),
     ROW(FOLLOW_COSTS, follow_costs, "the same, with hints; J would rise"),
     ROW(PACK, pack, "`--nuioa-cores=pack`"),
+    ROW(PACK_NEAREST, pack_nearest, "the same; Slurm had put the ranks there"),
     ROW(PACK_COSTS, pack_costs, "the same; Slurm's masks were better"),
     ROW(CPU_UNKNOWN, cpu_unknown, "`--nuioa-policy=cpu`; no Ethernet NIC has interrupts"),
     ROW(CPU_ALONE, cpu_alone, "`--nuioa-policy=cpu`; one rank, not bound"),

@@ -9,6 +9,7 @@
 
 #include "machine.h"
 #include "output/report.h"
+#include "output/report_table.h"
 #include "output/report_node.h"
 #include "plan/plan_make.h"
 
@@ -232,6 +233,33 @@ static void test_many(void **state)
     free(text);
 }
 
+/* A bound that is below the cost is no failure of the plan. */
+static void test_bound(void **state)
+{
+    static const struct {
+        double after, bound;
+        const char *wanted;
+    } rows[] = {
+        { 2.3, 1.3, "cost 2.3 -> 2.3, " NUIOA_BOUND " 1.3, and perhaps none is as low\n" },
+        { 1.5, 1.3,
+          "cost 2.3 -> 1.5 (34.8 % less), " NUIOA_BOUND " 1.3, and perhaps none is as low\n" },
+        { 1.3, 1.3, "cost 2.3 -> 1.3 (43.5 % less), " NUIOA_BOUND " 1.3\n" },
+        { 2.3, -1, "cost 2.3 -> 2.3\n" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct nuioa_report_totals totals = { .before = 2.3,
+                                              .after = rows[i].after,
+                                              .bound = rows[i].bound };
+        char text[160] = "";
+        FILE *out = fmemopen(text, sizeof(text), "w");
+        assert_non_null(out);
+        nuioa_report_cost(&totals, out);
+        fclose(out);
+        assert_string_equal(text, rows[i].wanted);
+    }
+}
+
 static void test_explain(void **state)
 {
     (void)state;
@@ -388,11 +416,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, finish)
     const struct CMUnitTest tests[] = {
-        TEST(test_table),        TEST(test_aligned),    TEST(test_no_hints),
-        TEST(test_no_nic),       TEST(test_long),       TEST(test_many),
-        TEST(test_explain),      TEST(test_leader_off), TEST(test_explain_unmoved),
-        TEST(test_explain_many), TEST(test_cpu_bind),   TEST(test_rankfile),
-        TEST(test_node),         TEST(test_digits),     TEST(test_one),
+        TEST(test_table),        TEST(test_aligned),
+        TEST(test_no_hints),     TEST(test_no_nic),
+        TEST(test_long),         TEST(test_many),
+        TEST(test_bound),        TEST(test_explain),
+        TEST(test_leader_off),   TEST(test_explain_unmoved),
+        TEST(test_explain_many), TEST(test_cpu_bind),
+        TEST(test_rankfile),     TEST(test_node),
+        TEST(test_digits),       TEST(test_one),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

@@ -391,6 +391,11 @@ run plan --topology "$hagrid" --ranks 0-7 --hints "@$work/profile" --json
 is "plan --json: all ranks of the profile on one node" \
     "$(json "*(t['weight'] for t in d['tasks'])")" "0.0 0.0 0.0 0.0 0.0 0.0 0.0 0.0"
 
+run plan --topology "$machines/big.xml" --tasks 256 --json
+is "plan --json: one rank for each hardware thread" \
+    "$(json "*(t['was'] for t in d['tasks'][:4])")" "0 128 1 129"
+unanswered "257 tasks of 1 CPUs do not fit into the 256 allowed CPUs" \
+    plan --topology "$machines/big.xml" --tasks 257
 printf '# heavy ones\n1:5\n3:2, rest:0\n' >"$work/list"
 run plan --topology "$hagrid" --tasks 4 --hints "@$work/list" --json
 is "plan --json: a list of hints in a file" "$(json "*(t['weight'] for t in d['tasks'])")" \
