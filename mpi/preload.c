@@ -112,11 +112,16 @@ static void print_loss(const struct library *library, const char *what, const ch
 
 /* --- the MPI library ------------------------------------------------------------------------- */
 
+/* How the name of the library of MPI 5's standard ABI begins, which is prescribed (MPI 5.0,
+ * 21.2.1); Debian's files have the name of the MPI library behind it. */
+static const char standard_abi[] = "libmpi_abi";
+
 static int is_mpi(struct dl_phdr_info *info, size_t size, void *context)
 {
     const char *name = strrchr(info->dlpi_name, '/');
     (void)size;
-    if (!name || (strncmp(name, "/libmpi.so", 10) && strncmp(name, "/libmpich.so", 12)))
+    if (!name || (strncmp(name, "/libmpi.so", 10) && strncmp(name, "/libmpich.so", 12) &&
+                  strncmp(name + 1, standard_abi, strlen(standard_abi))))
         return 0;
     *(const char **)context = info->dlpi_name;
     return 1;
@@ -135,12 +140,30 @@ static void *find(const char *name)
     return library ? dlsym(library, name) : NULL;
 }
 
-/* Returns "openmpi", "mpich" or NULL. MPI allows this question before MPI_Init. */
+/* Open MPI and MPICH say the same version with MPI 5's standard ABI as with their own, but its
+ * handles and constants have other values, and our libraries are built with those of the own ABI.
+ * The ABI is that of the library which has a function that takes a handle, under the name that no
+ * tool replaces. */
+static bool is_standard_abi(void)
+{
+    Dl_info info;
+    void *call = find("PMPI_Comm_rank");
+    if (!call || !dladdr(call, &info) || !info.dli_fname)
+        return false;
+    const char *name = strrchr(info.dli_fname, '/');
+    name = name ? name + 1 : info.dli_fname;
+    return !strncmp(name, standard_abi, strlen(standard_abi));
+}
+
+/* Returns "openmpi", "mpich", the name of the standard ABI's library, or NULL. MPI allows this
+ * question before MPI_Init. */
 static const char *which(void)
 {
     char text[16384] = ""; /* MPICH needs 8192 at most, Open MPI 256 */
     int length = 0;
     int (*version)(char *, int *);
+    if (is_standard_abi())
+        return standard_abi;
     void *found = find("MPI_Get_library_version");
     if (!found)
         return NULL;
@@ -178,6 +201,11 @@ static void open_library(void)
         print_loss(wanted_coll(), "a trace is recorded", "");
     if (!build) {
         print_loss(library, "neither Open MPI nor MPICH", "");
+        return;
+    }
+    if (build == standard_abi) {
+        print_loss(library, "the program uses the standard ABI of MPI 5, ",
+                   "libmpi_abi; compile it with mpicc, for the MPI library's own ABI");
         return;
     }
     void *handle =

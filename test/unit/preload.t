@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# libnuioa-preload.so leads the calls of a program to our library for the ABI with which the program
+# was compiled, and to no other. Needs no MPI: small stand-ins have the names and versions of MPI
+# libraries, and of ours.
+#
+# NUIOA: the program; libnuioa-preload.so is the one of its build tree.
+
+. "$(dirname "$0")/../tap.sh"
+tool=${NUIOA:-$PWD/../../tools/nuioa}
+shim=$(dirname "$tool")/../mpi/libnuioa-preload.so
+give_up() { skip "libnuioa-preload.so" "$1"; done_testing; exit 0; }
+[ -e "$shim" ] || give_up "built without MPI"
+cc=$(command -v cc || command -v gcc) || give_up "no compiler of the name cc or gcc"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+unset "${!SLURM_@}" "${!NUIOA_@}" LD_PRELOAD LD_LIBRARY_PATH
+cp "$shim" "$work/libnuioa-preload.so"
+
+# library FILE <SOURCE: in the working directory, with this file name as its soname
+library() { ok "$1 compiles" "$cc" -shared -fPIC -xc -o "$work/$1" "-Wl,-soname,$1" -; }
+# mpi FILE VERSION: an MPI library of which there is just enough
+mpi() {
+    library "$1" <<<"#include <stdio.h>
+#include <string.h>
+int MPI_Get_library_version(char *text, int *length)
+{
+    *length = (int)strlen(strcpy(text, \"$2\"));
+    return 0;
+}
+int PMPI_Comm_rank(void) { return 0; }
+int PMPI_Init(void) { return 0; }
+int MPI_Init(void) { return puts(\"$1\") < 0; }"
+}
+for name in {coll,trace}-{mpich,openmpi}; do
+    library "libnuioa-$name.so" <<<"#include <stdio.h>
+int MPI_Init(void) { return puts(\"ours: $name\") < 0; }"
+done
+ok "a program that loads its MPI library itself compiles" \
+    "$cc" -xc -o "$work/interpreter" - -ldl <<<'#include <dlfcn.h>
+extern int MPI_Init(void) __attribute__((weak));
+int main(int argc, char **argv)
+{
+    return argc < 2 || !dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) || !MPI_Init || MPI_Init();
+}'
+
+# started VARIABLE... -- PROGRAM ARGUMENT...: its status and what it printed, in one line
+started() {
+    local settings=()
+    while [ "$1" != -- ]; do settings+=("$1"); shift; done
+    shift
+    timeout 60 env "${settings[@]}" LD_PRELOAD="$work/libnuioa-preload.so" "$@" \
+        >"$work/out" 2>"$work/err"
+    echo "$?|$(<"$work/out")|$(<"$work/err")"
+}
+
+why="the program uses the standard ABI of MPI 5, libmpi_abi; compile it with mpicc"
+why+=", for the MPI library's own ABI"
+while read -r file own version; do
+    mpi "$file" "$version"
+    ok "a program for $file ($version) compiles" "$cc" -xc -o "$work/program" - \
+        -xnone "$work/$file" "-Wl,-rpath,$work" <<<'int MPI_Init(void);
+int main(void) { return MPI_Init(); }'
+    for how in "is linked" "a module loads"; do
+        form="$file ($version) that $how"
+        program=("$work/program")
+        [ "$how" = "is linked" ] || program=("$work/interpreter" "$work/$file")
+        if [ "$own" = none ]; then
+            coll="0|$file|nuioa: coll: not used: $why"
+            trace="0|$file|nuioa: trace: not recorded: $why"
+            rank="0|$file|"
+        else
+            coll="0|ours: coll-$own|" trace="0|ours: trace-$own|" rank=$coll
+        fi
+        is "coll: $form" "$(started NUIOA_COLL=on -- "${program[@]}")" "$coll"
+        is "trace: $form" "$(started NUIOA_TRACE_FILE="$work/profile" -- "${program[@]}")" "$trace"
+        is "one rank says it: $form" \
+            "$(started NUIOA_COLL=on SLURM_PROCID=1 -- "${program[@]}")" "$rank"
+        is "nothing is wanted: $form" "$(started -- "${program[@]}")" "0|$file|"
+    done
+done <<'END'
+libmpi_abi.so.1 none MPICH Version: 5.0.2
+libmpi_abi.so.1 none Open MPI v6.0.0rc2
+libmpi_abi_mpich.so.1.0.0 none MPICH Version: 5.0.2
+libmpi.so.12 mpich MPICH Version: 5.0.2
+libmpi.so.40 openmpi Open MPI v6.0.0rc2
+END
+done_testing
