@@ -153,6 +153,8 @@ int nuioa_profile_list(const char *path, char *list, size_t size, struct nuioa_e
     struct stat st;
     bool found = false;
     int rc = 0;
+    if (!stat(path, &st) && S_ISDIR(st.st_mode)) /* files of Open MPI's monitoring */
+        return 0;
     FILE *in = open_file(path, &st, err, &rc);
     if (!in)
         return rc;

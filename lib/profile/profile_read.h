@@ -41,8 +41,9 @@ int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct n
 /* Reads the file `path` of the option `hints` if it has a list of hints (hints.h) and no profile:
  * the items of one list, on one line or several; blanks are the same as commas, and '#' begins a
  * comment. Writes the list with commas to the caller's list[size]; nuioa_hints_parse takes it.
- * Returns 1; 0 if the file is not a list; or a negative errno with *err, and list[] is undefined:
- * -EINVAL if an item is wrong, -EFBIG if the list does not fit, or as nuioa_profile_read. */
+ * Returns 1; 0 if it is not a list, as a directory is none; or a negative errno with *err, and
+ * list[] is undefined: -EINVAL if an item is wrong, -EFBIG if the list does not fit, or as
+ * nuioa_profile_read. */
 int nuioa_profile_list(const char *path, char *list, size_t size, struct nuioa_error *err);
 
 /* Reads the files (or directories) paths[count], all in `format`, and adds them up in *profile.
