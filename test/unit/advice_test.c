@@ -146,7 +146,7 @@ static void test_gpus(void **state)
     static const uint32_t seen[] = { 0, 1, 2 };
     static struct nuioa_task tasks[2];
     struct plan_case *s = hagrid5(2, 1);
-    struct nuioa_gpu gpus[3];
+    struct nuioa_gpu gpus[3], *none = s->node.gpus;
     plan_case_make(s);
     memset(gpus, 0, sizeof(gpus));
     for (unsigned g = 0; g < 3; g++) {
@@ -179,7 +179,7 @@ static void test_gpus(void **state)
         hwloc_bitmap_free(gpus[g].numas);
         hwloc_bitmap_free(gpus[g].cpus);
     }
-    s->node.gpus = NULL;
+    s->node.gpus = none;
     s->node.gpu_count = 0;
     plan_case_free(s);
 }
