@@ -222,7 +222,7 @@ suite_load() {
 # And what test/guest/run leaves out.
 suite_lines() {
     run_tap lines as_root "$top/test/first-lines" --tap --keep "$log/first-lines"
-    run_tap guest as_root "$top/test/guest/run" gpus-seen-absent gpus-rank
+    run_tap guest as_root "$top/test/guest/run" --absent
 }
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
