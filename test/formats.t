@@ -83,6 +83,18 @@ prints probe-alike 0 "$tool" probe --matrix "$work/alike.txt" --json
 prints probe-cost 0 "$tool" probe --throughput 100,70 --json
 documents "nuioa probe --json" probe-check probe-refused probe-full probe-cost probe-alike
 
+# A script in place of srun, which ends at once or, the second time, waits.
+mkdir "$work/srun"
+printf '%s\n' '#!/bin/sh' 'echo "nuioa: node0" >&2' "echo >>$work/runs" \
+    "[ \$(wc -l <$work/runs) != \"\$HANG_AT\" ] || kill -INT \$PPID" >"$work/srun/srun"
+chmod +x "$work/srun/srun"
+export SLURM_JOB_ID=1
+prints compare-whole 0 "$tool" compare --keep "$work/whole" --json -- "$work/srun/srun" app
+rm "$work/runs"
+HANG_AT=5 prints compare-cut 1 "$tool" compare --keep "$work/cut" --json -- "$work/srun/srun" app
+unset SLURM_JOB_ID
+documents "nuioa compare --json" compare-whole compare-cut
+
 "$here/formats.py" example nuioa-matrix >"$work/matrix"
 mkdir "$work/monitoring"
 "$here/formats.py" example nuioa-openmpi >"$work/monitoring/run.0.prof"

@@ -125,7 +125,7 @@ merged() { "$@" 2>&1; }
 # --- suites --------------------------------------------------------------------------------------
 
 suite_unit() {
-    make -C "$build" -k check >&2
+    make -C "$build" -k -j2 check >&2
     merge_logs "$build"
 }
 

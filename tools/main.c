@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/cache.h"
+#include "tools/compare/compare.h"
 #include "tools/doctor/doctor.h"
 #include "tools/exec/exec.h"
 #include "tools/plan.h"
@@ -20,6 +21,7 @@ static const char usage[] =
     "  plan     print where the ranks of one node would run, with which NIC, and who would lead\n"
     "  exec     start a program where its rank belongs, without the plugin, with any launcher\n"
     "  probe    measure how far NUMA nodes are from each other, and find the links between them\n"
+    "  compare  run a program without and with nuioa, and say whether it is faster\n"
     "  profile  summarise what the ranks of a job communicate, and convert it to other formats\n"
     "  doctor   find what on this node keeps ranks from their NIC, and say what to do\n"
     "  cache    keep the description of this node in a file, so that launches are faster\n"
@@ -34,7 +36,7 @@ static const struct command {
 } commands[] = {
     { "topo", tool_topo },   { "plan", tool_plan },       { "exec", tool_exec },
     { "probe", tool_probe }, { "profile", tool_profile }, { "doctor", tool_doctor },
-    { "cache", tool_cache },
+    { "cache", tool_cache }, { "compare", tool_compare },
 };
 
 static int run(int argc, char **argv)

@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# nuioa compare in a job of a real Slurm: a program that nuioa makes faster or slower by a factor
+# that the test chooses, one that it leaves as it is, a variable, Ctrl-C, and a job without the
+# plugin. The program sleeps as long as its variables say.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+plugin on topology=/run/node/topology.xml
+work=$(mktemp -d "$CLUSTER_DIR/home/compare.XXXXXX")
+chmod 777 "$work"
+dir=$home/${work##*/}
+cat >"$work/program" <<'END'
+#!/bin/sh
+# program WITHOUT WITH: seconds without and with a plan of nuioa, and what it took as a program
+# would say it, so that a busy machine has no part in it.
+seconds=$1
+[ -z "$NUIOA_VERSION" ] || seconds=$2
+[ -z "$TUNED" ] || seconds=$2
+[ "$SLURM_PROCID" = 0 ] || exit 0
+sleep 0.1
+# A little noise, which differs from run to run.
+echo "$seconds $$" | awk '{ printf "took %.4f\n", $1 * (1 + ($2 % 7) / 1000) }'
+END
+chmod 755 "$work/program"
+
+# compare OPTIONS -- PROGRAM: in a job of two nodes
+compare() {
+    user salloc -Q -N2 sh -c "cd $dir && exec nuioa compare $*"
+}
+
+compare --time "'took (.*)'" -- srun -n2 "$dir/program" 10 8
+like "faster" "$rc|$out" \
+    '^0\|.*ratio 0\.(79|80)[0-9].*faster: the program takes (19|20)\.[0-9] % less time'
+like "what nuioa did" "$out" 'what it did: nuioa: '
+compare --time "'took (.*)'" -- srun -n2 "$dir/program" 8 10
+like "slower" "$rc|$out" '^0\|.*slower: the program takes 2[45]\.[0-9] % more time'
+compare --time "'took (.*)'" -n 6 -- srun -n2 "$dir/program" 10 10
+like "neither, or a difference below the noise" "$rc|$out" '^0\|.*ratio (0\.99|1\.00)[0-9]'
+compare --time "'took (.*)'" --set TUNED=1 -- srun -n2 "$dir/program" 10 9
+like "a variable" "$rc|$out" '^0\|without TUNED=1: median 10\..*faster: '
+compare --time "'took (.*)'" -- srun -n2 "$dir/absent" 10 9
+like "a program that is not there" "$rc|$err" \
+    '^1\|.*nuioa: srun ended with status [0-9]+, so nothing is compared'
+user sh -c "cd $dir && exec nuioa compare -- srun -n2 $dir/program 1 1"
+like "outside of a job" "$rc|$err" '^1\|nuioa: there is no job here'
+
+# Ctrl-C: the step ends at once, and the job's shell goes on.
+user salloc -Q -N2 sh -c "cd $dir && { nuioa compare -- srun -n2 sleep 300 & pid=\$!
+    while ! scontrol show step \$SLURM_JOB_ID.0 2>/dev/null | grep -q RUNNING; do sleep 0.2; done
+    kill -INT \$pid; wait \$pid; echo status \$?
+    squeue -h -s -j \$SLURM_JOB_ID -o %j | grep -c '^sleep'; }"
+like "interrupted: no step is left" "$out|$err" '^status 1
+0\|.*nuioa: interrupted after 0 pairs'
+
+plugin off
+compare -- srun -n2 "$dir/program" 1 1
+like "no plugin" "$rc|$err" \
+    '^1\|.*nuioa: the run with nuioa printed no report .*is the plugin there\?'
+
+finish
