@@ -28,8 +28,11 @@ static int next_option(struct tool_args *args)
     const char *name = word + (strncmp(word, prefix, strlen(prefix)) ? 2 : strlen(prefix));
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    bool is_program = !strcmp(args->command, "exec") && *word && *word != '-';
     if (strncmp(word, "--", 2) || length < 3 || length - 2 >= sizeof(args->name))
-        return tool_usage(args->command, "'%.80s' is not an option", word);
+        return tool_usage(args->command, "'%.80s' is not an option%s%.80s", word,
+                          is_program ? ": the program comes after --, as in nuioa exec -- " : "",
+                          is_program ? word : "");
     length -= (size_t)(name - word);
     memcpy(args->name, name, length);
     args->name[length] = '\0';

@@ -5,7 +5,8 @@
 # told the NIC behind the switch of that GPU: in four modes (ConstrainDevices or not, and the
 # variables of NVIDIA or of AMD), for as many ranks as GPUs, for twice and half as many, by both
 # rules, and in another visible order. Without the option nobody is told what is not so; where only
-# the site says it, no variable chooses NICs, and nobody moves.
+# the site says it, no variable chooses NICs, and nobody moves. nuioa exec tells the same under
+# torchrun, and of GPUs that a script has divided.
 #
 # What a program would take is computed here from its local rank, from the files that it may open,
 # and from the numbers in its variables, which are in PCI order.
@@ -141,4 +142,45 @@ for each in "yes nvidia" "yes amd" "no nvidia" "no amd"; do
     check "... and the user has typed --nuioa" "6 near, 6 known, 6 filtered"
     cp /tmp/plugstack.conf /etc/slurm/plugstack.conf
 done
+
+# nuioa exec. Without the plugin nuioa(1) is not there either.
+mode no nvidia
+exec="nuioa exec --export=env,ucx --rails=auto,connected"
+after="--"
+[ "$plugin" = yes ] || exec="" after=""
+
+# A script divides the GPUs, after the plugin has placed the ranks without knowing them.
+# shellcheck disable=SC2016 # the inner shell's
+divide='CUDA_VISIBLE_DEVICES=$SLURM_LOCALID exec'
+options=(-n6 -c1 --gpus=6)
+[ "$plugin" = no ] || options+=(--nuioa)
+ranks=$(as_user timeout 90 srun "${options[@]}" sh -c "$divide $exec $after whereami --env 1" |
+    sort -t= -k2n)
+judge mod
+mode="nuioa exec"
+check "in a rank that the plugin has placed, and a script has given a GPU" \
+    "6 near, 6 known, 6 filtered"
+placed=$(values cpus)
+launch -n6 -c1 --gpus=6 --nuioa
+is "$mode: ... its CPUs stay" "$(distinct cpus) $placed" "6 $(values cpus)"
+
+# torchrun WORD...: six processes with torchrun's variables
+torchrun() {
+    local i
+    for ((i = 0; i < 6; i++)); do
+        # shellcheck disable=SC2086 # several words
+        CUDA_VISIBLE_DEVICES=5,3,4,0,2,1 LOCAL_RANK=$i LOCAL_WORLD_SIZE=6 RANK=$i WORLD_SIZE=6 \
+            as_user timeout 90 $exec "$@" $after whereami --env 1
+    done >/tmp/ranks 2>/tmp/said
+    ranks=$(cat /tmp/ranks) said=$(cat /tmp/said)
+}
+torchrun
+judge mod
+check "torchrun: the GPU of the local rank, and no filter" "6 near, 6 known, 0 filtered"
+is "$mode: ... nobody moves" "$(distinct cpus) $known" "1 6"
+[ "$plugin" = no ] || set -- --gpus=local-rank
+torchrun "$@"
+judge mod
+check "torchrun, and the user says it" "6 near, 6 known, 6 filtered"
+is "$mode: ... CPUs follow" "$beside $(distinct cpus)" "6 6"
 done_testing

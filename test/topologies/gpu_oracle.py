@@ -5,6 +5,7 @@
 Usage: gpu_oracle.py paths XML < topo.json       the matrix of `nuioa topo --json`
        gpu_oracle.py gpus XML RANKS              the value of --gpus: RANKS is one, two or half
        gpu_oracle.py plan XML TOPO < plan.json   the NICs of `nuioa plan --json`
+       gpu_oracle.py rule XML TOPO < plan.json   the same, and local rank i has GPU i mod G
        gpu_oracle.py choice XML TOPO < plan.json prints the PCI addresses of each rank's NICs
 
 TOPO is the file with the answer of `nuioa topo --json`, for the addresses of the NICs.
@@ -186,6 +187,15 @@ def check_plan(machine, plan, topo):
     return bad
 
 
+def check_rule(machine, plan):
+    bad = 0
+    for task in plan["tasks"]:
+        expected = [task["local"] % len(machine.gpus)]
+        if task["gpus"] != expected:
+            bad += wrong(f"local rank {task['local']}: GPUs {task['gpus']}, expected {expected}")
+    return bad
+
+
 def labels(topo):
     """The PCI address of each NIC by its label."""
     return {nic["name"] + (f":{nic['port']}" if nic["port"] else ""): nic["pci"]
@@ -216,6 +226,8 @@ def main():
         for task in answer["tasks"]:
             print(task["local"], *[pci_of[label] for label in task["nics"]])
         return 0
+    if command == "rule" and check_rule(machine, answer):
+        return 1
     return bool(check_plan(machine, answer, topo))
 
 

@@ -8,13 +8,15 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/tool.sh"
 hagrid=$machines/hagrid5.xml
 unset "${!OMPI_@}" "${!PMI_@}" "${!PALS_@}" "${!FLUX_@}" "${!JSM_@}" "${!PMIX_@}" "${!NUIOA_@}"
-unset LOCAL_RANK LOCAL_WORLD_SIZE RANK WORLD_SIZE MPI_LOCALRANKID MPI_LOCALNRANKS OMP_NUM_THREADS
+unset LOCAL_RANK LOCAL_WORLD_SIZE RANK WORLD_SIZE GROUP_WORLD_SIZE
+unset MPI_LOCALRANKID MPI_LOCALNRANKS OMP_NUM_THREADS
 
 # --- wrong usage --------------------------------------------------------------------------------
 
 usage "a program is missing" exec
 usage "a program is missing" exec --
-usage "'./app' is not an option" exec ./app
+usage "'./app' is not an option: the program comes after --" exec ./app
+usage "'hostname' is not an option: the program comes after --" exec --local-rank 0 hostname
 usage "--frob: no such option" exec --frob -- true
 usage "--json goes with --print" exec --json -- true
 usage "--topology goes with --print" exec --topology "$hagrid" -- true
@@ -119,6 +121,12 @@ by "Hydra, Intel MPI" "local rank 3 of 8 (hydra), rank 11" MPI_LOCALRANKID=3 MPI
 by "PALS" "local rank 3 of 8 (pals), rank 11" PALS_LOCAL_RANKID=3 PALS_LOCAL_SIZE=8 PALS_RANKID=11
 by "torchrun" "local rank 3 of 8 (torchrun), rank 11" LOCAL_RANK=3 LOCAL_WORLD_SIZE=8 RANK=11 \
     WORLD_SIZE=16
+by "torchrun, more processes on the first node" "local rank 0 of 2 (torchrun), rank 5" \
+    LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 RANK=5 WORLD_SIZE=7 GROUP_WORLD_SIZE=2
+for i in 0 1 3; do
+    by "torchrun --virtual-local-rank, $i" "local rank $i of 4 (torchrun), rank $((4 + i))" \
+        LOCAL_RANK=0 LOCAL_WORLD_SIZE=4 RANK=$((4 + i)) WORLD_SIZE=8 GROUP_WORLD_SIZE=2
+done
 by "Flux on one node" "local rank 3 of 8 (flux), rank 3" FLUX_TASK_LOCAL_ID=3 FLUX_JOB_NNODES=1 \
     FLUX_JOB_SIZE=8 FLUX_TASK_RANK=3
 by "JSM" "local rank 3 of 8 (jsm), rank 11" JSM_NAMESPACE_LOCAL_RANK=3 JSM_NAMESPACE_LOCAL_SIZE=8 \
@@ -199,6 +207,61 @@ for list in 2-3 " 2" 2,2 MIG-2 GPU-2; do
     is "... as without a GPU, if it is not known: $list" \
         "$(nic "CUDA_VISIBLE_DEVICES=$list")" "$other"
 done
+
+# gpus=local-rank: each process has the one of its local rank among those that all see.
+# by_rank WORD VARIABLE...: the GPUs of eight local ranks; "-" unknown
+by_rank() {
+    local word=$1 i
+    shift
+    for i in 0 1 2 3 4 5 6 7; do
+        env "$@" "$tool" exec --print --json --topology "${shape:-$machines/gpus.xml}" \
+            --gpus "$word" --local-rank $i --local-size 8 | python3 -c '
+import json, sys
+gpus = json.load(sys.stdin)["gpus"]
+print("-" if gpus is None else ",".join(map(str, gpus)), end=" ")'
+    done
+}
+is "gpus=local-rank: i mod G" "$(by_rank local-rank A=1)" "0 1 2 3 0 1 2 3 "
+is "gpus=local-rank:block: i * G / R" "$(by_rank local-rank:block A=1)" "0 0 1 1 2 2 3 3 "
+is "... in the order of the variable" "$(by_rank local-rank CUDA_VISIBLE_DEVICES=2,0)" \
+    "2 0 2 0 2 0 2 0 "
+is "... which names one: that is its own" "$(by_rank local-rank CUDA_VISIBLE_DEVICES=3)" \
+    "3 3 3 3 3 3 3 3 "
+is "... a part of Slurm's step, which a launcher's processes all see" "$(by_rank local-rank \
+    CUDA_VISIBLE_DEVICES=2,3 SLURM_GPUS_ON_NODE=4)" "2 3 2 3 2 3 2 3 "
+is "... none" "$(by_rank local-rank CUDA_VISIBLE_DEVICES=)" "        "
+is "auto assumes nothing" "$(by_rank auto A=1)" "- - - - - - - - "
+shape=$machines/gpu-paths.xml
+is "unknown where the order of a mixed node is" "$(by_rank local-rank A=1)" "- - - - - - - - "
+unset shape
+
+# With the word typed CPUs follow, and all processes make the same plan, that of nuioa plan.
+hagrid=$machines/gpus/hgx-h100.xml
+same_entries "gpus=local-rank" 8 --gpus local-rank
+same_entries "gpus=local-rank:block, half as many" 4 --gpus local-rank:block
+same_entries "gpus=local-rank, twice as many" 16 --gpus local-rank
+hagrid=$machines/hagrid5.xml
+
+# said NAME PATTERN ARGUMENT...: what is printed for local rank 1 of 8 on a node with 8 GPUs
+said() {
+    local name=$1 pattern=$2
+    shift 2
+    run exec --print --topology "$machines/gpus/hgx-h100.xml" "$@"
+    is "$name" "$(grep -cE -- "$pattern" "$work/out")" 1
+}
+one=(--local-rank 1 --local-size 8)
+said "which GPU it has, and that its CPUs follow" \
+    ': CPUs [0-9,-]+, GPU 0000:[0-9a-f:.]+, memory .* mlx5_1:1, .*: CPUs follow GPUs' "${one[@]}" \
+    --gpus local-rank
+said "nobody is bound where it is not known" \
+    ': CPUs [0-9,-]+ kept, memory .*: which rank has which GPU is unknown: ranks stay' "${one[@]}"
+export LOCAL_RANK=1 LOCAL_WORLD_SIZE=8 RANK=1 WORLD_SIZE=8
+said "torchrun: it is told the NIC of its GPU, and stays" \
+    ': CPUs [0-9,-]+ kept, GPU 0000:[0-9a-f:.]+, memory .* mlx5_1:1, .*as the launcher documents'
+said "... with the word typed it moves" ': CPUs [0-9,-]+, GPU .*: CPUs follow GPUs' \
+    --gpus local-rank
+said "... gpus=keep is typed: nothing is assumed" ': CPUs [0-9,-]+ kept, memory' --gpus keep
+unset LOCAL_RANK LOCAL_WORLD_SIZE RANK WORLD_SIZE
 
 # One list for all processes is nobody's own; a part of the step's is.
 lists() { # NAME WANTED SIZE VARIABLE...: the number of GPUs that the process has; "-": unknown

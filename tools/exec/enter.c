@@ -62,6 +62,14 @@ static void set_leaders(const struct exec_plan *e)
     setenv("NUIOA_LEADERS", text, 1);
 }
 
+/* Sets those variables of other programs that choose NICs, where they may. */
+static void set_foreign(const struct exec_plan *e, char *block)
+{
+    if (exec_plan_filters(e) && nuioa_environment_foreign(&e->plan, &e->node, &e->options,
+                                                          e->place.local, block, BLOCK_SIZE) >= 0)
+        set_block(block, false);
+}
+
 static void set_variables(struct exec_plan *e, char *block)
 {
     const struct nuioa_options *o = &e->options;
@@ -70,9 +78,7 @@ static void set_variables(struct exec_plan *e, char *block)
     if (nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
         set_block(block, true);
     set_leaders(e);
-    if (!exec_plan_lacks_gpus(e) &&
-        nuioa_environment_foreign(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
-        set_block(block, false);
+    set_foreign(e, block);
     if (!placed && nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block,
                                              BLOCK_SIZE) >= 0)
         set_block(block, false);
@@ -91,4 +97,16 @@ void exec_enter(struct exec_plan *e)
     if (rc)
         nuioa_warn(&e->warnings, "the memory of local rank %u stays as it was: %s", e->place.local,
                    strerror(-rc));
+}
+
+void exec_set_nics(const struct exec_plan *e)
+{
+    const struct nuioa_assignment *own = &e->plan.assignments[e->place.local];
+    char *block = malloc(BLOCK_SIZE);
+    if (!block)
+        return;
+    if (nuioa_environment_nics(own, &e->node, &e->options, block, BLOCK_SIZE) >= 0)
+        set_block(block, true);
+    set_foreign(e, block);
+    free(block);
 }

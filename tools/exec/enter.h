@@ -16,4 +16,7 @@ void exec_unset_outer(void);
 /* Sets the memory policy and the environment. Faults are added to the warnings of *exec. */
 void exec_enter(struct exec_plan *exec);
 
+/* Sets the variables that depend on the NICs of the process only. */
+void exec_set_nics(const struct exec_plan *exec);
+
 #endif

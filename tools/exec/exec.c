@@ -9,6 +9,7 @@
 
 #include "output/report.h"
 #include "tools/exec/enter.h"
+#include "tools/exec/placed.h"
 #include "tools/exec/plan.h"
 #include "tools/json.h"
 #include "tools/plan_option.h"
@@ -177,7 +178,12 @@ static int make_plan(struct job *job)
         return tool_fail("%s%s", err.text, job->print ? "" : " (the program runs as it is)");
     e->placed = is_placed(job);
     read_cpus_per_task(job);
-    return e->placed && !job->print ? 0 : exec_plan_make(e, NULL);
+    if (e->placed && !job->print && nuioa_gpus_given(environ) == NUIOA_GPUS_NONE)
+        return 0;
+    rc = exec_plan_make(e, NULL);
+    if (!rc && e->placed)
+        exec_placed_settle(e);
+    return rc;
 }
 
 /* --- what is said ----------------------------------------------------------------------------- */
@@ -201,6 +207,10 @@ static void print_own(const struct exec_plan *e, FILE *out)
     if (e->place.rank != UINT32_MAX)
         fprintf(out, ", rank %u", e->place.rank);
     print_list(out, ": CPUs ", own->cpus);
+    if (!own->moved)
+        fputs(" kept", out);
+    if (own->gpu_count)
+        fprintf(out, ", GPU %s", nuioa_gpus_text(own, &e->node, text, sizeof(text)) ? text : "..");
     fprintf(out, ", memory %s", nuioa_memory_text(own, text, sizeof(text)));
     if (own->nic >= 0)
         fprintf(out, ", NIC %s", nuioa_nics_brief(own, &e->node, text, sizeof(text)));
@@ -229,11 +239,12 @@ static void report(const struct exec_plan *e)
             print_warnings(&e->node.warnings);
         return;
     }
-    if (!e->placed && o->export_set & NUIOA_EXPORT_FOREIGN && exec_plan_lacks_gpus(e))
-        fputs("nuioa: export: no variable chooses NICs, because nobody knows which GPUs this "
-              "process has\n",
-              stderr);
-    if (e->placed) {
+    if (!e->placed && o->export_set & NUIOA_EXPORT_FOREIGN && !exec_plan_filters(e))
+        fprintf(stderr, "nuioa: export: no variable chooses NICs, because %s\n",
+                exec_plan_lacks_gpus(e)
+                    ? "nobody knows which GPUs this process has"
+                    : "only the launcher tells which GPU is whose (--gpus=local-rank does)");
+    if (e->placed && !e->plan.task_count) {
         fputs("nuioa: the plugin has placed this rank: nothing is left to do\n", stderr);
     } else if (e->stays) {
         print_own(e, stderr);
@@ -261,6 +272,8 @@ static int print(struct job *job)
 static void take_part(struct job *job)
 {
     struct exec_plan *e = &job->exec;
+    if (e->placed && e->retold && e->options.mode != NUIOA_OFF)
+        exec_placed_tell(e);
     if (e->placed || e->options.mode == NUIOA_OFF) {
         report(e);
         return;

@@ -90,6 +90,16 @@ static bool slurm_means_another(char *const *environment)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
+/* With --virtual-local-rank of torchrun each worker sees one GPU and has LOCAL_RANK 0. If all nodes
+ * have as many workers, the rank in the job tells which one it is. */
+static uint32_t torchrun_local(const struct said *said, char *const *environment)
+{
+    uint32_t nodes = number(environment, "GROUP_WORLD_SIZE");
+    bool equal = nodes != UNKNOWN && said->count != UNKNOWN && said->count &&
+                 said->rank != UNKNOWN && (uint64_t)nodes * said->count == said->size;
+    return !said->local && equal ? said->rank % said->count : said->local;
+}
+
 static struct said read_said(const struct launcher *launcher, char *const *environment)
 {
     struct said said = {
@@ -100,6 +110,8 @@ static struct said read_said(const struct launcher *launcher, char *const *envir
     };
     if (is_named(launcher, "slurm"))
         said.count = slurm_count(environment);
+    if (is_named(launcher, "torchrun"))
+        said.local = torchrun_local(&said, environment);
     if (is_named(launcher, "flux") && number(environment, "FLUX_JOB_NNODES") == 1)
         said.count = said.size;
     return said;

@@ -5,8 +5,9 @@
 
 /* Sources: Open MPI's documentation, "Environment variables set for MPI applications"; MPICH,
  * the proxy of hydra, and the same names in Intel MPI; HPE, mpiexec(1) of PALS; PyTorch,
- * "torchrun (Elastic Launch)", whose agents give consecutive ranks; Flux, flux-environment(7); IBM,
- * jsrun(1), where each resource set has CPUs of its own; the PMIx standard; srun(1). */
+ * "torchrun (Elastic Launch)", whose agents give consecutive ranks, and whose programs take the GPU
+ * number LOCAL_RANK; Flux, flux-environment(7); IBM, jsrun(1), where each resource set has CPUs of
+ * its own; the PMIx standard; srun(1). */
 /* clang-format off */
 const struct launcher launcher_table[] = {
     { .name = "openmpi", .local_rank = "OMPI_COMM_WORLD_LOCAL_RANK",
@@ -17,7 +18,7 @@ const struct launcher launcher_table[] = {
     { .name = "pals", .local_rank = "PALS_LOCAL_RANKID", .local_size = "PALS_LOCAL_SIZE",
       .rank = "PALS_RANKID" },
     { .name = "torchrun", .local_rank = "LOCAL_RANK", .local_size = "LOCAL_WORLD_SIZE",
-      .rank = "RANK", .size = "WORLD_SIZE", .consecutive = true },
+      .rank = "RANK", .size = "WORLD_SIZE", .consecutive = true, .gpu_by_rank = true },
     { .name = "flux", .local_rank = "FLUX_TASK_LOCAL_ID", .rank = "FLUX_TASK_RANK",
       .size = "FLUX_JOB_SIZE" },
     { .name = "jsm", .local_rank = "JSM_NAMESPACE_LOCAL_RANK",

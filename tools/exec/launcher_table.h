@@ -13,6 +13,7 @@ struct launcher {
     const char *rank;       /* in the job */
     const char *size;       /* the number of ranks in the job */
     bool consecutive;       /* each node has consecutive ranks, as the launcher documents */
+    bool gpu_by_rank;       /* programs take the GPU of their local rank, as it documents */
     bool divides;           /* each process has a cpuset of its own, or is bound in any case */
 };
 

@@ -11,7 +11,6 @@
 #include "plan/rail.h"
 #include "tools/tool.h"
 #include "topology/cache.h"
-#include "topology/gpu_visible.h"
 #include "topology/nic_subnet.h"
 #include "util/number.h"
 #include "util/variable.h"
@@ -101,92 +100,6 @@ static void keep_known(const struct nuioa_node *node, hwloc_bitmap_t cpus)
     hwloc_bitmap_free(known);
 }
 
-/* --- GPUs ------------------------------------------------------------------------------------- */
-
-/* Another machine is not asked what may be opened there: all of it. */
-static bool find_openable(const struct nuioa_node *node, const struct nuioa_gpu_device *devices,
-                          hwloc_bitmap_t openable)
-{
-    if (!node->emulated)
-        return nuioa_gpus_openable(node, devices, openable);
-    return !node->gpu_count || !hwloc_bitmap_set_range(openable, 0, (int)node->gpu_count - 1);
-}
-
-/* Returns true if Slurm may have given the same GPUs to several tasks, but not all of the step's.
- */
-static bool slurm_may_share(void)
-{
-    static const char *const names[] = { "SLURM_TRES_BIND", "SLURMD_TRES_BIND" };
-    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        const char *bind = nuioa_variable(environ, names[i]);
-        if (bind && (strstr(bind, "closest") || strstr(bind, "mask_gpu")))
-            return true;
-    }
-    return false;
-}
-
-/* Returns true if this process has the GPUs that it sees: it sees only one, or no other process of
- * the job is on the node; or somebody has given it a part of those that Slurm lists for the step.
- * Without a list others may see the same ones. */
-static bool has_what_it_sees(const struct exec_plan *e)
-{
-    if (e->seen_gpu_count <= 1 || e->place.count <= 1)
-        return true;
-    return e->seen_gpu_count < nuioa_gpus_of_step(environ) && !slurm_may_share();
-}
-
-/* Returns true if Slurm gave the step the GPUs that this process sees, and so the other processes
- * may see them, too. Without Slurm's list nobody knows. */
-static bool sees_the_step(const struct exec_plan *e)
-{
-    uint32_t count = nuioa_gpus_of_step(environ);
-    return e->sees_gpus && count && e->seen_gpu_count >= count;
-}
-
-/* Finds the GPUs that this process sees. Without memory they are not known. */
-static void find_gpus(struct exec_plan *e)
-{
-    const struct nuioa_node *node = &e->node;
-    struct nuioa_gpu_device *devices = calloc(node->gpu_count + 1, sizeof(*devices));
-    hwloc_bitmap_t openable = hwloc_bitmap_alloc(), gpus = hwloc_bitmap_alloc();
-    if (devices && openable && gpus) {
-        nuioa_gpu_devices_read(node, "", devices);
-        bool counted = find_openable(node, devices, openable);
-        e->sees_gpus = nuioa_gpus_visible(node, devices, environ, counted ? openable : NULL, gpus);
-        if (e->sees_gpus || (counted && hwloc_bitmap_copy(gpus, openable) >= 0))
-            e->seen_gpus = calloc(node->gpu_count + 1, sizeof(*e->seen_gpus));
-    }
-    for (uint32_t i = 0; e->seen_gpus && i < node->gpu_count; i++)
-        if (hwloc_bitmap_isset(gpus, i))
-            e->seen_gpus[e->seen_gpu_count++] = i;
-    e->has_gpus = e->seen_gpus && e->sees_gpus && has_what_it_sees(e);
-    hwloc_bitmap_free(openable);
-    hwloc_bitmap_free(gpus);
-    free(devices);
-}
-
-/* Says of the tasks which GPUs they have: those of the others are not known. Those that this
- * process sees without having them, the others see, too. Where ranks may move in spite of GPUs, all
- * processes must make the same plan, so none uses what it alone knows. */
-static void fill_gpus(struct exec_plan *e)
-{
-    struct nuioa_task *tasks = e->input.tasks, *own = &tasks[e->place.local];
-    bool none = !e->node.gpu_count || e->gpus == NUIOA_GPUS_NONE;
-    bool use = !none && e->seen_gpus && (!e->options.force || e->stays);
-    for (uint32_t i = 0; i < e->place.count; i++) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): plan_input has made the tasks. */
-        tasks[i].gpus_known = none;
-        tasks[i].seen = use && !e->has_gpus ? e->seen_gpus : NULL;
-        tasks[i].seen_count = tasks[i].seen ? e->seen_gpu_count : 0;
-        tasks[i].gpus_shared = tasks[i].seen && sees_the_step(e);
-    }
-    if (!use || !e->has_gpus)
-        return;
-    own->gpus = e->seen_gpus;
-    own->gpu_count = e->seen_gpu_count;
-    own->gpus_known = true;
-}
-
 /* --- the request ------------------------------------------------------------------------------ */
 
 static int fill_input(struct exec_plan *e, const char *stay)
@@ -214,12 +127,24 @@ static int fill_input(struct exec_plan *e, const char *stay)
     return 0;
 }
 
-/* Outside of Slurm all GPUs of the node may be used if no variable names some. */
+/* Outside of Slurm all GPUs of the node may be used if no variable names some. Another machine is
+ * not meant by variables if it has none. */
 static bool sees_gpu(const struct exec_plan *e)
 {
     bool slurm = e->place.launcher && !strcmp(e->place.launcher->name, "slurm");
-    return e->gpus > NUIOA_GPUS_NONE ||
-           (e->gpus == NUIOA_GPUS_UNKNOWN && !slurm && e->node.gpu_count);
+    if (e->node.emulated && !e->node.gpu_count)
+        return false;
+    return e->gpus.given > NUIOA_GPUS_NONE ||
+           (e->gpus.given == NUIOA_GPUS_UNKNOWN && !slurm && e->node.gpu_count);
+}
+
+/* Returns why no process moves towards GPUs that nobody but the launcher has told of, or NULL. */
+static const char *must_not_follow(const struct exec_plan *e)
+{
+    if (!e->gpus.implied || !exec_gpus_by_rule(&e->gpus) || e->options.force)
+        return NULL;
+    return "each rank is taken to use the GPU of its local rank, as the launcher documents: ranks "
+           "stay, NICs follow (--gpus=local-rank moves ranks to their GPUs)";
 }
 
 static int fill_request(struct exec_plan *e, const char *stay, struct nuioa_request *request)
@@ -229,16 +154,17 @@ static int fill_request(struct exec_plan *e, const char *stay, struct nuioa_requ
         rc = plan_input_request(&e->input, &e->node, &e->options, request, &e->warnings);
     if (rc)
         return rc;
-    fill_gpus(e);
+    /* Where ranks may move in spite of GPUs, all processes must make the same plan. */
+    exec_gpus_fill(&e->gpus, &e->node, &e->place, e->options.force && !e->stays, e->input.tasks);
     request->allowed_numas = e->node.emulated ? NULL : e->cpus.numas;
     request->threads = nuioa_omp_threads(environ);
     request->threads_by_user = nuioa_threads_are_placed(environ);
     request->memory_by_user = e->cpus.has_memory_policy;
     request->unconfined = !e->options.force && !e->node.emulated && is_part_of_node(e);
     request->overlaps = nuioa_variable(environ, "SLURM_OVERLAP") != NULL;
-    request->sees_gpu = !e->node.emulated && sees_gpu(e);
+    request->sees_gpu = sees_gpu(e);
     request->bound_by_user = stay != NULL;
-    request->stay = stay;
+    request->stay = stay ? stay : must_not_follow(e);
     return 0;
 }
 
@@ -305,6 +231,20 @@ static int check_nic(struct exec_plan *e, const struct nuioa_request *request)
     return 0;
 }
 
+/* --- what the user may type ------------------------------------------------------------------- */
+
+/* Outside of Slurm the plan does not know that others see the same GPUs; here it is likely enough
+ * for advice. */
+static void advise_on_gpus(struct exec_plan *e)
+{
+    const struct exec_gpus *gpus = &e->gpus;
+    const bool shared = exec_plan_lacks_gpus(e) && gpus->seen && !gpus->has;
+    if (shared && gpus->rule == NUIOA_GPU_AUTO && gpus->seen_count == e->place.count)
+        e->plan.advice |= 1u << NUIOA_ADVICE_GPUS;
+    if (shared && gpus->rule != NUIOA_GPU_AUTO)
+        e->plan.advice |= 1u << NUIOA_ADVICE_GPUS_ORDER;
+}
+
 /* --- all of it -------------------------------------------------------------------------------- */
 
 static void free_made(struct exec_plan *e)
@@ -313,9 +253,7 @@ static void free_made(struct exec_plan *e)
     plan_input_free(&e->input);
     nuioa_node_free(&e->node);
     nuioa_warnings_clear(&e->warnings);
-    free(e->seen_gpus);
-    e->seen_gpus = NULL;
-    e->seen_gpu_count = 0;
+    exec_gpus_free(&e->gpus);
 }
 
 int exec_plan_make(struct exec_plan *e, const char *stay)
@@ -323,11 +261,10 @@ int exec_plan_make(struct exec_plan *e, const char *stay)
     struct nuioa_request request;
     struct nuioa_error err = { "" };
     free_made(e);
-    e->gpus = nuioa_gpus_given(environ);
     int rc = load_node(e);
     if (rc)
         return rc;
-    find_gpus(e);
+    exec_gpus_find(&e->gpus, &e->node, &e->options, &e->place);
     if (e->options.export_set & NUIOA_EXPORT_FOREIGN)
         nuioa_nic_subnets_read(&e->node);
     if (!stay && !e->node.emulated)
@@ -344,14 +281,20 @@ int exec_plan_make(struct exec_plan *e, const char *stay)
         return tool_fail("%s", err.text);
     for (unsigned i = 0; i < e->plan.warnings.count; i++)
         nuioa_warn(&e->warnings, "%s", e->plan.warnings.text[i]);
+    advise_on_gpus(e);
     return check_nic(e, &request);
 }
 
 bool exec_plan_lacks_gpus(const struct exec_plan *e)
 {
     if (!e->node.gpu_count)
-        return e->gpus > NUIOA_GPUS_NONE;
+        return e->gpus.given > NUIOA_GPUS_NONE;
     return !e->plan.assignments[e->place.local].gpus_known;
+}
+
+bool exec_plan_filters(const struct exec_plan *e)
+{
+    return !exec_plan_lacks_gpus(e) && !(e->gpus.implied && exec_gpus_by_rule(&e->gpus));
 }
 
 void exec_plan_free(struct exec_plan *e)

@@ -4,9 +4,9 @@
 
 #include "plan/plan.h"
 #include "tools/exec/cpus.h"
+#include "tools/exec/gpus.h"
 #include "tools/exec/launcher.h"
 #include "tools/plan_input.h"
-#include "util/gpus.h"
 
 /* The plan that each process on a node makes for itself. All processes make the same one, because
  * they read the same facts and none that changes while they start: no load, no state of a port. */
@@ -24,13 +24,9 @@ struct exec_plan {
     struct plan_input input;
     struct nuioa_warnings warnings;
     struct nuioa_plan plan;
+    bool retold; /* placed, and to be told other NICs (placed.h); exec_placed_settle sets it */
     bool stays; /* the CPUs of this process are not touched; the plan knows nothing of the others */
-    enum nuioa_gpus gpus;
-    uint32_t *seen_gpus; /* [seen_gpu_count]: all GPUs that this process can have, as indexes into
-                            the node's; NULL: any */
-    uint32_t seen_gpu_count;
-    bool sees_gpus; /* it sees all of them, and no others */
-    bool has_gpus;  /* it has all of them; else other processes may see them, too */
+    struct exec_gpus gpus;
 };
 
 /* Makes the plan. `stay` is a reason, known to the caller only, why this process keeps its CPUs, or
@@ -38,9 +34,12 @@ struct exec_plan {
  * calls exec_plan_free in any case. */
 int exec_plan_make(struct exec_plan *exec, const char *stay);
 
-/* Returns true if this process has, or may have, GPUs, and the plan does not know which. Then no
- * variable of another program may choose NICs. */
+/* Returns true if this process has, or may have, GPUs, and the plan does not know which. */
 bool exec_plan_lacks_gpus(const struct exec_plan *exec);
+
+/* Returns true if variables of other programs may choose NICs: not if the plan lacks GPUs, or if
+ * nobody but the launcher has told which GPU is whose. */
+bool exec_plan_filters(const struct exec_plan *exec);
 
 /* Frees all that *exec holds. */
 void exec_plan_free(struct exec_plan *exec);

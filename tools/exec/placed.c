@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tools/exec/placed.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/exec/enter.h"
+#include "util/number.h"
+#include "util/variable.h"
+#include "util/word.h"
+
+static int nic_named(const struct nuioa_node *node, const char *name)
+{
+    char label[48];
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        if (!strcmp(nuioa_nic_label(&node->nics[i], label, sizeof(label)), name))
+            return (int)i;
+    return -1;
+}
+
+/* Sets the NICs of the plan to those of a list such as "mlx5_0:1,mlx5_1:1". A name that this node
+ * does not have is left out. */
+static void set_nics(const struct nuioa_node *node, const char *list, struct nuioa_assignment *own)
+{
+    char *copy = strdup(list), *rest = copy, *name;
+    uint32_t *nics = calloc(node->nic_count + 1, sizeof(*nics)), count = 0;
+    while (copy && nics && (name = nuioa_next_word(&rest, ","))) {
+        int nic = nic_named(node, name);
+        if (nic >= 0 && count < node->nic_count)
+            nics[count++] = (uint32_t)nic;
+    }
+    free(copy);
+    if (!nics)
+        return;
+    free(own->nics);
+    own->nics = nics;
+    own->nic_count = count;
+    own->nic = count ? (int32_t)nics[0] : -1;
+}
+
+/* Gives the plan what the plugin has told. */
+static void recall(struct exec_plan *e, struct nuioa_assignment *own)
+{
+    const char *nics = nuioa_variable(environ, "NUIOA_NICS");
+    const char *level = nuioa_variable(environ, "NUIOA_LEVEL");
+    uint32_t number;
+    set_nics(&e->node, nics ? nics : "", own);
+    own->level = level && !nuioa_parse_u32(level, INT32_MAX, &number) ? number : NUIOA_NO_LEVEL;
+    nuioa_assignment_find_path(own, &e->node);
+}
+
+void exec_placed_settle(struct exec_plan *e)
+{
+    struct nuioa_assignment *own = &e->plan.assignments[e->place.local];
+    const char *told = nuioa_variable(environ, "NUIOA_GPUS");
+    char gpus[4096];
+    bool known = own->gpus_known && nuioa_gpus_text(own, &e->node, gpus, sizeof(gpus));
+    e->retold = known && own->nic_count && (!told || strcmp(told, gpus));
+    if (!e->retold)
+        recall(e, own);
+    nuioa_copy(e->plan.reason, sizeof(e->plan.reason),
+               e->retold ? "the plugin has placed this rank, and did not know that it has these "
+                           "GPUs: it is told their NICs"
+                         : "the plugin has placed this rank: nothing is left to do");
+}
+
+void exec_placed_tell(const struct exec_plan *e)
+{
+    static const char *const names[] = { "NUIOA_NIC", "NUIOA_NICS", "NUIOA_GPUS", "NUIOA_LEVEL" };
+    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+        unsetenv(names[i]);
+    exec_set_nics(e);
+}
