@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "output/block.h"
+#include "output/gpu_nics.h"
 #include "util/number.h"
 
 const char *const nuioa_environment_names[] = {
-    "NUIOA_VERSION", "NUIOA_LEADER", "NUIOA_ORDER",  "NUIOA_NEAR", "NUIOA_LEADERS",
-    "NUIOA_NIC",     "NUIOA_LEVEL",  "NUIOA_WEIGHT", "NUIOA_CPUS", "NUIOA_COMM_CPUS",
-    "NUIOA_PLANNED", "NUIOA_NICS",   "NUIOA_GPUS",   NULL
+    "NUIOA_VERSION", "NUIOA_LEADER",    "NUIOA_ORDER",   "NUIOA_NEAR",
+    "NUIOA_LEADERS", "NUIOA_NIC",       "NUIOA_LEVEL",   "NUIOA_WEIGHT",
+    "NUIOA_CPUS",    "NUIOA_COMM_CPUS", "NUIOA_PLANNED", "NUIOA_NICS",
+    "NUIOA_GPUS",    "NUIOA_GPU_NICS",  "NUIOA_EXEC",    NULL
 };
 
 static void put_order(struct nuioa_block *b, const struct nuioa_plan *plan)
@@ -74,6 +76,9 @@ int nuioa_environment(const struct nuioa_plan *plan, const struct nuioa_node *no
         nuioa_block_put(&b, "NUIOA_NEAR=%u", plan->near);
     }
     put_nics(&b, assignment, node);
+    if (nuioa_gpu_nics_text(plan, node, assignment->seen, assignment->seen_count, text,
+                            sizeof(text)))
+        nuioa_block_put(&b, "NUIOA_GPU_NICS=%s", text);
     if (plan->hinted)
         nuioa_block_put(&b, "NUIOA_WEIGHT=%s",
                         nuioa_print_decimal(assignment->weight, text, sizeof(text)));

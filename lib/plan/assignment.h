@@ -67,6 +67,8 @@ struct nuioa_assignment {
     bool gpus_known;      /* `gpus` are all that it has; else it is unknown which ones it has */
     uint32_t gpu_count;   /* 0 if they are unknown */
     uint32_t *gpus;       /* [gpu_count]: indexes into node->gpus, as in struct nuioa_task */
+    uint32_t seen_count;  /* 0 unless it sees GPUs of which it is unknown which it has */
+    uint32_t *seen;       /* [seen_count]: those, as indexes into node->gpus */
     uint32_t near_count;  /* 0 unless the rank sees GPUs of which it is unknown which it has */
     uint32_t *near; /* [near_count]: indexes into node->nics: the nearest ones of those GPUs */
     enum nuioa_path path; /* the longest of those from its GPUs to the nearest of `nics` */

@@ -42,6 +42,7 @@ void nuioa_plan_free(struct nuioa_plan *plan)
         hwloc_bitmap_free(assignment->memory_numas);
         free(assignment->nics);
         free(assignment->gpus);
+        free(assignment->seen);
         free(assignment->near);
         nuioa_assignment_drop_places(assignment);
     }

@@ -395,6 +395,22 @@ static int choose(struct chooser *c, const struct nuioa_assignment *assignments)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
+/* Notes the GPUs that a rank sees, and maybe has. Returns 0 or -ENOMEM. */
+static int set_seen(const struct nuioa_task *task, struct nuioa_assignment *assignment)
+{
+    free(assignment->seen);
+    assignment->seen = NULL;
+    assignment->seen_count = 0;
+    if (!task->seen_count)
+        return 0;
+    assignment->seen = malloc(task->seen_count * sizeof(*assignment->seen));
+    if (!assignment->seen)
+        return -ENOMEM;
+    memcpy(assignment->seen, task->seen, task->seen_count * sizeof(*assignment->seen));
+    assignment->seen_count = task->seen_count;
+    return 0;
+}
+
 /* Lists the rails that a rank may have which sees GPUs. Returns 0 or -ENOMEM. */
 static int set_near(const struct chooser *c, uint32_t local, struct nuioa_assignment *assignment)
 {
@@ -435,7 +451,7 @@ static int write_nics(const struct chooser *c, struct nuioa_assignment *assignme
     for (uint32_t i = 0; i < c->request->task_count; i++) {
         struct nuioa_assignment *a = &assignments[i];
         uint32_t *nics = malloc((c->rail_count + 1) * sizeof(*nics));
-        if (!nics || set_near(c, i, a) < 0) {
+        if (!nics || set_seen(&c->request->tasks[i], a) < 0 || set_near(c, i, a) < 0) {
             free(nics);
             return -ENOMEM;
         }

@@ -26,12 +26,13 @@
  * GPUs, K of them get one of their nearest rails, such that no GPU is farther from its rank's rails
  * than it must be. */
 
-/* Sets `nic`, `nics`, `nic_count`, `gpus`, `gpu_count`, `gpus_known`, `near`, `near_count`, `path`
- * and `level` of every assignment: assignments[request->task_count], by local rank, with their CPUs
- * and weights. What `nics`, `gpus` and `near` pointed to is freed. `nics` begins with the rail of
- * the rank's first GPU, then come those of its other GPUs, then further ones in PCI order; the
- * level is from the first one to the rank's CPUs. Returns how many ranks got other rails than if
- * request->nic_ranks had been zero; or -ENOMEM, and some assignments may have no NIC. */
+/* Sets `nic`, `nics`, `nic_count`, `gpus`, `gpu_count`, `gpus_known`, `seen`, `seen_count`, `near`,
+ * `near_count`, `path` and `level` of every assignment: assignments[request->task_count], by local
+ * rank, with their CPUs and weights. What `nics`, `gpus`, `seen` and `near` pointed to is freed.
+ * `nics` begins with the rail of the rank's first GPU, then come those of its other GPUs, then
+ * further ones in PCI order; the level is from the first one to the rank's CPUs. Returns how many
+ * ranks got other rails than if request->nic_ranks had been zero; or -ENOMEM, and some assignments
+ * may have no NIC. */
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
                        struct nuioa_assignment *assignments);
 

@@ -108,6 +108,7 @@ static void free_assigned(struct nuioa_assignment *list, uint32_t count)
     for (uint32_t i = 0; list && i < count; i++) {
         free(list[i].nics);
         free(list[i].gpus);
+        free(list[i].seen);
         free(list[i].near);
     }
     free(list);

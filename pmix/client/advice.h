@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pmix/client/gpu_nics.h"
 #include "pmix/client/nuioa-client.h"
 
 /* This header is private to pmix/client. It declares the advice that a process was given, whether
@@ -30,11 +31,17 @@ struct nuioa_client {
     struct rank_list rails;         /* the best rank for each network port in use */
     struct rank_list leaders;       /* the leader of each node */
     char *nic, *nics, *gpus, *cpus; /* allocated by malloc; NULL: not known */
+    struct gpu_nics gpu_nics;       /* the network ports of GPUs that this process may choose */
 };
 
-/* Checks advice that was just read. Empties it, and frees its members, if it contradicts itself.
- * Removes the list of all nodes' leaders if the leader of this node is not in it. */
-void advice_check(struct nuioa_client *advice);
+/* Checks advice that was just read, of which `own` says whether it is surely of this process.
+ * Empties it, and frees its members, if it contradicts itself. Removes the list of all nodes'
+ * leaders if the leader of this node is not in it. */
+void advice_check(struct nuioa_client *advice, bool own);
+
+/* Lets the table of GPUs have the only GPU of this process, if that is known. Returns 0 or
+ * -ENOMEM. */
+int advice_name_only_gpu(struct nuioa_client *advice);
 
 /* Frees what the advice holds, and empties it. The struct itself belongs to the caller. */
 void advice_clear(struct nuioa_client *advice);

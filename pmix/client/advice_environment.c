@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <unistd.h>
+
 #include "pmix/client/advice_environment.h"
 #include "util/number.h"
+#include "util/rank_id.h"
 
 /* This file reads the variables of a rank: see "A rank's environment" in doc/formats.md. */
 
@@ -85,6 +88,8 @@ static bool read_u32(const char *name, uint32_t max, uint32_t *number)
 static int read_string(const char *name, char **copy)
 {
     const char *text = getenv(name);
+    free(*copy);
+    *copy = NULL;
     if (!text || !*text)
         return 0;
     *copy = strdup(text);
@@ -104,24 +109,41 @@ static bool is_foreign(void)
     return pmi && procid && strcmp(pmi, procid);
 }
 
+bool advice_is_own(void)
+{
+    const char *told = getenv("NUIOA_EXEC");
+    char id[NUIOA_RANK_ID_SIZE];
+    nuioa_rank_id(environ, id);
+    return told && !strcmp(told, id);
+}
+
+int advice_devices_from_environment(struct nuioa_client *advice)
+{
+    const char *table = getenv("NUIOA_GPU_NICS");
+    advice->has_level = read_u32("NUIOA_LEVEL", INT32_MAX, &advice->level);
+    gpu_nics_clear(&advice->gpu_nics);
+    if (read_string("NUIOA_NIC", &advice->nic) < 0 ||
+        read_string("NUIOA_NICS", &advice->nics) < 0 ||
+        read_string("NUIOA_GPUS", &advice->gpus) < 0)
+        return -ENOMEM;
+    return table && *table ? gpu_nics_parse(&advice->gpu_nics, table) : 0;
+}
+
 int advice_from_environment(struct nuioa_client *advice)
 {
     uint32_t version;
     const char *weight = getenv("NUIOA_WEIGHT");
-    if (!read_u32("NUIOA_VERSION", UINT32_MAX, &version) || !version || is_foreign())
+    if (!read_u32("NUIOA_VERSION", UINT32_MAX, &version) || !version ||
+        (is_foreign() && !advice_is_own()))
         return 0;
     advice->source = NUIOA_CLIENT_ENVIRONMENT;
     advice->planned = getenv("NUIOA_PLANNED") != NULL;
     advice->has_leader = read_u32("NUIOA_LEADER", UINT32_MAX - 2, &advice->leader);
     read_u32("NUIOA_NEAR", UINT32_MAX, &advice->near);
-    advice->has_level = read_u32("NUIOA_LEVEL", INT32_MAX, &advice->level);
     advice->has_weight = weight && !nuioa_parse_decimal(weight, &advice->weight);
     if (read_list("NUIOA_ORDER", &advice->order) < 0 ||
         read_list("NUIOA_LEADERS", &advice->leaders) < 0 ||
-        read_string("NUIOA_NIC", &advice->nic) < 0 ||
-        read_string("NUIOA_NICS", &advice->nics) < 0 ||
-        read_string("NUIOA_GPUS", &advice->gpus) < 0 ||
         read_string("NUIOA_CPUS", &advice->cpus) < 0)
         return -ENOMEM;
-    return 0;
+    return advice_devices_from_environment(advice);
 }

@@ -10,4 +10,12 @@
  * error. */
 int advice_from_environment(struct nuioa_client *advice);
 
+/* Returns true if `nuioa exec` has told this very rank what the variables say, also where another
+ * launcher than srun has started it. */
+bool advice_is_own(void);
+
+/* Replaces what the advice says of GPUs and NICs by what `nuioa exec` has told this rank: it knew
+ * more than the plugin, whose answers PMIx has. Returns 0 or -ENOMEM. */
+int advice_devices_from_environment(struct nuioa_client *advice);
+
 #endif

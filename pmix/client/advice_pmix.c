@@ -128,6 +128,15 @@ static bool read_flag(const struct reader *reader, const char *key)
     return flag;
 }
 
+static int read_gpu_nics(const struct reader *reader, struct gpu_nics *gpu_nics)
+{
+    char *text = NULL;
+    read_string(reader, "nuioa.gpu_nics", &text);
+    int rc = text ? gpu_nics_parse(gpu_nics, text) : 0;
+    free(text);
+    return rc;
+}
+
 static int read_advice(const struct reader *r, struct nuioa_client *advice)
 {
     uint32_t version;
@@ -148,7 +157,7 @@ static int read_advice(const struct reader *r, struct nuioa_client *advice)
         rc = read_list(r, "nuioa.leaders", &advice->leaders);
     read_string(r, "nuioa.nics", &advice->nics);
     read_string(r, "nuioa.gpus", &advice->gpus);
-    return rc;
+    return rc ? rc : read_gpu_nics(r, &advice->gpu_nics);
 }
 
 int advice_from_pmix(struct nuioa_client *advice)

@@ -18,11 +18,15 @@ struct nuioa_client *nuioa_client_open(void)
     int rc = advice_from_pmix(client);
     if (!rc && client->source == NUIOA_CLIENT_NOTHING)
         rc = advice_from_environment(client);
+    else if (!rc && advice_is_own())
+        rc = advice_devices_from_environment(client);
+    if (!rc)
+        rc = advice_name_only_gpu(client);
     if (rc < 0) {
         nuioa_client_close(client);
         return NULL;
     }
-    advice_check(client);
+    advice_check(client, advice_is_own());
     return client;
 }
 
@@ -59,6 +63,12 @@ const char *nuioa_client_nics(const struct nuioa_client *client)
 const char *nuioa_client_gpus(const struct nuioa_client *client)
 {
     return client ? client->gpus : NULL;
+}
+
+int nuioa_client_nics_of_gpu(const struct nuioa_client *client, const char *gpu, const char **nics)
+{
+    static const struct gpu_nics none;
+    return gpu_nics_find(client ? &client->gpu_nics : &none, "", gpu, nics);
 }
 
 int nuioa_client_level(const struct nuioa_client *client)

@@ -69,6 +69,15 @@ const char *nuioa_client_nics(const struct nuioa_client *client);
  * The handle owns the string. Returns NULL if it has no GPU, or if it is not known which ones. */
 const char *nuioa_client_gpus(const struct nuioa_client *client);
 
+/* Tells the network ports that are nearest to a GPU of this process, with commas, the best one
+ * first: "mlx5_0:1,mlx5_1:1". It is for a process that sees several GPUs and has chosen one of them
+ * by itself, so that nuioa_client_gpus does not know it; or it names the only GPU that it has.
+ * `gpu` is a PCI address, "0000:1b:00.0", "1b:00.0" or "00000000:1B:00.0" as NVML writes it; or the
+ * UUID of a GPU of NVIDIA or AMD, "GPU-8932f937-...", which is looked for in what the driver says
+ * of the GPUs that are known here. Returns 0 and *nics, which the handle owns; -ENOENT if nothing
+ * is known of this GPU; or -EINVAL if it is no such name. */
+int nuioa_client_nics_of_gpu(const struct nuioa_client *client, const char *gpu, const char **nics);
+
 /* Returns the level of this process's distance from that port: 0 is the same NUMA node, 1 the
  * nearest other ones, and so on. Returns -ENOENT if it is not known. */
 int nuioa_client_level(const struct nuioa_client *client);

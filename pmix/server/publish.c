@@ -10,6 +10,7 @@
 #ifdef HAVE_PMIX
 #include <dlfcn.h>
 
+#include "output/gpu_nics.h"
 #include "pmix/server/locality.h"
 #include "pmix/server/session.h"
 #include "util/clock.h"
@@ -302,6 +303,10 @@ static bool add_ours(struct record *record, const struct nuioa_publication *p, u
         return false;
     if (nuioa_gpus_text(assignment, p->node, text, sizeof(text)) &&
         !record_add_text(record, "nuioa.gpus", strdup(text)))
+        return false;
+    if (nuioa_gpu_nics_text(p->plan, p->node, assignment->seen, assignment->seen_count, text,
+                            sizeof(text)) &&
+        !record_add_text(record, "nuioa.gpu_nics", strdup(text)))
         return false;
     if (hwloc_bitmap_list_asprintf(&cpus, assignment->cpus) < 0)
         cpus = NULL;

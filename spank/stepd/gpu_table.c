@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/gpu_nics.h"
 #include "plan/plan_make.h"
 #include "spank/stepd/task_gpus.h"
 
@@ -50,6 +51,18 @@ static int plan_each(const struct stepd_context *c, const struct nuioa_request *
     return rc;
 }
 
+/* The same for programs that choose a GPU by themselves. */
+static void write_text(struct stepd_context *c, const struct nuioa_plan *plan)
+{
+    uint32_t all[TASK_GPUS_MAX];
+    char *text = c->task_memory->gpu_nics;
+    for (uint32_t i = 0; i < c->node.gpu_count; i++)
+        all[i] = i;
+    if (!nuioa_gpu_nics_text(plan, &c->node, all, c->node.gpu_count, text,
+                             sizeof(c->task_memory->gpu_nics)))
+        *text = '\0';
+}
+
 void gpu_table_write(struct stepd_context *c, const struct nuioa_request *request)
 {
     struct nuioa_plan plan;
@@ -60,6 +73,7 @@ void gpu_table_write(struct stepd_context *c, const struct nuioa_request *reques
         return;
     for (uint32_t i = 0; i < plan.task_count; i++)
         write_row(&c->task_memory->table[i], &plan.assignments[i]);
+    write_text(c, &plan);
     c->task_memory->connected = plan.connected;
     c->task_memory->nic_count = plan.nic_count;
     nuioa_plan_free(&plan);

@@ -7,7 +7,8 @@
 #include "spank/stepd/stepd_context.h"
 
 /* The NICs of each GPU, for tasks whose GPUs slurmstepd does not know when it makes the plan. They
- * look up their own in the table, and wait for nobody. */
+ * look up their own in the table, and wait for nobody. Beside it is its text, for programs that
+ * choose a GPU by themselves. */
 
 /* In slurmstepd, before the tasks may read it: writes the table, if the GPUs of a task are open.
  * It holds the NICs that each GPU would get if each had a rank of its own. `request` is that of the

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/task/gpu_nics.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "util/word.h"
 
 #define ROW_MAX (sizeof(((struct task_gpu_nics *)NULL)->nics) / sizeof(uint32_t))
 
@@ -103,4 +107,37 @@ bool gpu_nics_look_up_one(const struct stepd_context *c, const struct task_gpu_s
     found.gpu_count = 0;
     *assignment = found;
     return true;
+}
+
+/* Returns true if the entry "0000:1b:00.0=mlx5_0:1" is of a GPU of the set. */
+static bool is_of(const struct stepd_context *c, const struct task_gpu_set *gpus, const char *entry)
+{
+    for (uint32_t i = 0; i < c->node.gpu_count; i++) {
+        const char *pci = c->node.gpus[i].pci;
+        if (gpus->bits[i / 64] >> i % 64 & 1 && !strncmp(entry, pci, strlen(pci)) &&
+            entry[strlen(pci)] == '=')
+            return true;
+    }
+    return false;
+}
+
+bool gpu_nics_text(const struct stepd_context *c, const struct task_gpu_set *gpus, char *text,
+                   size_t size)
+{
+    /* Another task of the user can write there at any time, so it is copied once. */
+    char all[sizeof(c->task_memory->gpu_nics)], *rest = all, *entry;
+    size_t used = 0;
+    if (!__atomic_load_n(&c->task_memory->table_ready, __ATOMIC_ACQUIRE))
+        return false;
+    memcpy(all, c->task_memory->gpu_nics, sizeof(all));
+    all[sizeof(all) - 1] = '\0';
+    while ((entry = nuioa_next_word(&rest, ";"))) {
+        if (!is_of(c, gpus, entry))
+            continue;
+        int n = snprintf(text + used, size - used, "%s%s", used ? ";" : "", entry);
+        if (n < 0 || (size_t)n >= size - used)
+            return false;
+        used += (size_t)n;
+    }
+    return used > 0;
 }

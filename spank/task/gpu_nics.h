@@ -21,4 +21,10 @@ bool gpu_nics_look_up(const struct stepd_context *context, const struct task_gpu
 bool gpu_nics_look_up_one(const struct stepd_context *context, const struct task_gpu_set *gpus,
                           const char *cpus, uint32_t local, struct nuioa_assignment *assignment);
 
+/* Writes the nearest NICs of each GPU of the set, in the form of output/gpu_nics.h, to `text`, an
+ * array of `size` bytes. Returns false if there are none, or if they do not fit; `text` is then
+ * undefined. */
+bool gpu_nics_text(const struct stepd_context *context, const struct task_gpu_set *gpus, char *text,
+                   size_t size);
+
 #endif

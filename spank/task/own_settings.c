@@ -97,6 +97,8 @@ static void set_shared(const struct stepd_context *c, uint32_t local, char *text
     struct nuioa_assignment own = { 0 };
     const struct task_gpu_set *seen = &c->task_memory->tasks[local].told.gpus;
     const char *cpus = nuioa_variable(step_environment(spank), "NUIOA_CPUS");
+    if (c->options.export_set & NUIOA_EXPORT_ENV && gpu_nics_text(c, seen, text, ROOM))
+        spank_setenv(spank, "NUIOA_GPU_NICS", text, 1);
     if (!gpu_nics_look_up_one(c, seen, cpus, local, &own))
         return;
     set_own(c, &own, text, spank);

@@ -77,6 +77,7 @@ static pmix_data_type_t type_of(const char *key, uint8_t how)
         { "nuioa.cpus", PMIX_STRING },        { "nuioa.order", PMIX_DATA_ARRAY },
         { "nuioa.leaders", PMIX_DATA_ARRAY }, { "nuioa.rail_leaders", PMIX_DATA_ARRAY },
         { "nuioa.nics", PMIX_STRING },        { "nuioa.gpus", PMIX_STRING },
+        { "nuioa.gpu_nics", PMIX_STRING },
     };
     for (unsigned i = 0; i < sizeof(types) / sizeof(*types) && !(how & 2); i++)
         if (!strcmp(key, types[i].key))
@@ -94,7 +95,12 @@ pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info
     pmix_value_t *made = *value = calloc(1, sizeof(**value));
     made->type = type_of(key, how);
     switch (made->type) {
-    case PMIX_STRING: made->data.string = how & 4 ? NULL : strdup(how & 8 ? "" : "mlx5_0"); break;
+    case PMIX_STRING:
+        made->data.string = how & 4    ? NULL
+                            : how & 8  ? strdup("")
+                            : how & 16 ? strdup("0000:1b:00.0=mlx5_0:1+mlx5_1:1")
+                                       : strdup("mlx5_0");
+        break;
     case PMIX_DATA_ARRAY: made->data.darray = how & 4 ? NULL : make_array(); break;
     case PMIX_DOUBLE: input_fill(values, &made->data.dval, sizeof(double)); break;
     case PMIX_BOOL: made->data.flag = how & 4; break;
@@ -125,6 +131,7 @@ static void ask(const struct nuioa_client *client)
     const uint32_t *ranks;
     double weight;
     uint64_t vote[2];
+    const char *nics;
     size_t count = nuioa_client_order(client, &ranks);
     for (size_t i = 0; i < count; i++)
         rank = ranks[i];
@@ -146,6 +153,10 @@ static void ask(const struct nuioa_client *client)
         INPUT_CHECK(strlen(nuioa_client_nics(client)) < 65536);
     if (nuioa_client_gpus(client))
         INPUT_CHECK(strlen(nuioa_client_gpus(client)) < 65536);
+    if (!nuioa_client_nics_of_gpu(client, "1b:00.0", &nics))
+        INPUT_CHECK(*nics && !strchr(nics, '+') && !strchr(nics, ';'));
+    nuioa_client_nics_of_gpu(client, "GPU-8932f937", &nics);
+    nuioa_client_nics_of_gpu(client, nuioa_client_nic(client), &nics);
     if (nuioa_client_cpus(client))
         INPUT_CHECK(strlen(nuioa_client_cpus(client)) < 65536);
     nuioa_client_vote(client, NUIOA_CLIENT_NODE, vote);

@@ -90,11 +90,19 @@ int main(int argc, char **argv)
                                              "nuioa.order",        "nuioa.near",
                                              "nuioa.rail_leaders", "nuioa.leaders",
                                              "nuioa.planned",      NULL };
-    static const char *const rank_keys[] = {
-        "nuioa.nic",          "nuioa.nics",      "nuioa.gpus",          "nuioa.level",
-        "nuioa.weight",       "nuioa.cpus",      "nuioa.comm_cpus",     PMIX_CPUSET,
-        PMIX_LOCALITY_STRING, PMIX_PACKAGE_RANK, PMIX_DEVICE_DISTANCES, NULL
-    };
+    static const char *const rank_keys[] = { "nuioa.nic",
+                                             "nuioa.nics",
+                                             "nuioa.gpus",
+                                             "nuioa.level",
+                                             "nuioa.weight",
+                                             "nuioa.cpus",
+                                             "nuioa.comm_cpus",
+                                             PMIX_CPUSET,
+                                             "nuioa.gpu_nics",
+                                             PMIX_LOCALITY_STRING,
+                                             PMIX_PACKAGE_RANK,
+                                             PMIX_DEVICE_DISTANCES,
+                                             NULL };
     pmix_proc_t self;
     char *text = NULL;
     size_t size;

@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "leak_check.h"
 #include "pmix/client/nuioa-client.h"
+#include "util/rank_id.h"
 
 /* libnuioa-client in a process that has loaded a libpmix: libpmix_stand_in.c. */
 
@@ -47,6 +49,7 @@ static void test_all_is_read(void **state)
     const uint32_t *ranks;
     uint32_t leader = 0;
     double weight = 0;
+    const char *nics;
     assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_PMIX);
     assert_int_equal(nuioa_client_leader(c, &leader), 0);
     assert_int_equal(leader, 6);
@@ -64,8 +67,36 @@ static void test_all_is_read(void **state)
     assert_string_equal(nuioa_client_nics(c), "mlx5_1:1,mlx5_0:1");
     assert_string_equal(nuioa_client_gpus(c), "0000:2a:00.0");
     assert_string_equal(nuioa_client_cpus(c), "2-3");
+    assert_int_equal(nuioa_client_nics_of_gpu(c, "3b:00.0", &nics), 0);
+    assert_string_equal(nics, "mlx5_0:1,mlx5_1:1");
     nuioa_client_close(c);
     leak_check_end(&before);
+}
+
+/* nuioa exec has told this rank more than the plugin knew. */
+static void test_of_exec(void **state)
+{
+    (void)state;
+    char id[NUIOA_RANK_ID_SIZE];
+    nuioa_rank_id(environ, id);
+    setenv("NUIOA_EXEC", id, 1);
+    setenv("NUIOA_NIC", "mlx5_3:1", 1);
+    setenv("NUIOA_NICS", "mlx5_3:1,mlx5_2:1", 1);
+    setenv("NUIOA_GPUS", "0000:4c:00.0", 1);
+    for (unsigned own = 1; own < 2; own--) {
+        const char *nics = NULL;
+        struct leak_check before = leak_check_begin();
+        struct nuioa_client *c = nuioa_client_open();
+        assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_PMIX);
+        assert_string_equal(nuioa_client_nic(c), own ? "mlx5_3:1" : "mlx5_1:1");
+        assert_string_equal(nuioa_client_gpus(c), own ? "0000:4c:00.0" : "0000:2a:00.0");
+        assert_int_equal(nuioa_client_nics_of_gpu(c, "4c:00.0", &nics), own ? 0 : -ENOENT);
+        assert_string_equal(nics ? nics : "", own ? "mlx5_3:1,mlx5_2:1" : "");
+        assert_string_equal(nuioa_client_cpus(c), "2-3");
+        nuioa_client_close(c);
+        leak_check_end(&before);
+        setenv("NUIOA_EXEC", "0123456789abcdef", 1); /* told another rank */
+    }
 }
 
 static void assert_source(enum nuioa_client_source source)
@@ -130,6 +161,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_answer, be_rank_5),
         cmocka_unit_test_setup(test_no_rank_of_pmix, be_rank_5),
         cmocka_unit_test_setup(test_other_arrays, be_rank_5),
+        cmocka_unit_test_setup(test_of_exec, be_rank_5),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

@@ -14,15 +14,34 @@
 #include <cmocka.h>
 
 #include "pmix/client/device.h"
+#include "pmix/client/gpu_nics.h"
 #include "pmix/client/nuioa-client.h"
+#include "util/rank_id.h"
 
 /* libnuioa-client where there is no PMIx: the environment, or nothing. */
 
 static const char *const variables[] = {
-    "NUIOA_VERSION", "NUIOA_LEADER",   "NUIOA_ORDER",  "NUIOA_NEAR",           "NUIOA_LEADERS",
-    "NUIOA_NIC",     "NUIOA_LEVEL",    "NUIOA_WEIGHT", "NUIOA_CPUS",           "NUIOA_PLANNED",
-    "PMIX_RANK",     "PMIX_NAMESPACE", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-    "NUIOA_NICS",    "NUIOA_GPUS",     NULL,
+    "NUIOA_VERSION",
+    "NUIOA_LEADER",
+    "NUIOA_ORDER",
+    "NUIOA_NEAR",
+    "NUIOA_LEADERS",
+    "NUIOA_NIC",
+    "NUIOA_LEVEL",
+    "NUIOA_WEIGHT",
+    "NUIOA_CPUS",
+    "NUIOA_PLANNED",
+    "PMIX_RANK",
+    "PMIX_NAMESPACE",
+    "SLURM_PROCID",
+    "OMPI_COMM_WORLD_RANK",
+    "PMI_RANK",
+    "NUIOA_NICS",
+    "NUIOA_GPUS",
+    "NUIOA_GPU_NICS",
+    "NUIOA_EXEC",
+    "RANK",
+    NULL,
 };
 
 static void clear(void)
@@ -153,6 +172,95 @@ static void test_of_another_process(void **state)
     struct nuioa_client *c = nuioa_client_open();
     assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_ENVIRONMENT);
     nuioa_client_close(c);
+}
+
+/* What nuioa exec has told this rank is believed, whoever has started it; and not what it has told
+ * another one, from which this one has inherited it. */
+static void test_of_exec(void **state)
+{
+    (void)state;
+    static const char *const launchers[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "RANK" };
+    char id[NUIOA_RANK_ID_SIZE];
+    for (unsigned i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
+        be_rank_5();
+        setenv("SLURM_PROCID", "0", 1); /* of the step in which the launcher runs */
+        setenv(launchers[i], "5", 1);
+        nuioa_rank_id(environ, id);
+        setenv("NUIOA_EXEC", id, 1);
+        struct nuioa_client *c = nuioa_client_open();
+        assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_ENVIRONMENT);
+        assert_string_equal(nuioa_client_nic(c), "mlx5_0:1");
+        nuioa_client_close(c);
+        setenv(launchers[i], "4", 1); /* its own launcher inside of rank 5 */
+        assert_nothing_is_read();
+    }
+    be_rank_5();
+    setenv("PMIX_NAMESPACE", "prterun-n1-77@1", 1);
+    setenv("PMIX_RANK", "5", 1);
+    nuioa_rank_id(environ, id);
+    setenv("NUIOA_EXEC", id, 1);
+    struct nuioa_client *c = nuioa_client_open();
+    assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_ENVIRONMENT);
+    nuioa_client_close(c);
+    setenv("PMIX_NAMESPACE", "prterun-n1-78@1", 1);
+    assert_nothing_is_read();
+}
+
+static const char *nics_of(const char *gpu)
+{
+    static char found[64];
+    const char *nics = NULL;
+    struct nuioa_client *c = nuioa_client_open();
+    int rc = nuioa_client_nics_of_gpu(c, gpu, &nics);
+    snprintf(found, sizeof(found), "%s",
+             !rc             ? nics
+             : rc == -ENOENT ? "unknown"
+             : rc == -EINVAL ? "wrong"
+                             : "?");
+    nuioa_client_close(c);
+    return found;
+}
+
+static void test_nics_of_gpus(void **state)
+{
+    (void)state;
+    const char *nics;
+    assert_string_equal(nics_of("0000:1b:00.0"), "mlx5_0:1,mlx5_1:1"); /* its only one */
+    assert_string_equal(nics_of("0000:2a:00.0"), "unknown");
+    setenv("NUIOA_GPUS", "0000:1b:00.0,0000:2a:00.0", 1);
+    assert_string_equal(nics_of("0000:1b:00.0"), "unknown"); /* which NIC is whose? */
+    unsetenv("NUIOA_GPUS");
+    assert_string_equal(nics_of("0000:1b:00.0"), "unknown");
+    setenv("NUIOA_GPU_NICS", "0000:1b:00.0=mlx5_0:1+mlx5_1:1;0001:2a:00.1=hsi0", 1);
+    assert_string_equal(nics_of("0000:1b:00.0"), "mlx5_0:1,mlx5_1:1");
+    assert_string_equal(nics_of("1b:00.0"), "mlx5_0:1,mlx5_1:1");
+    assert_string_equal(nics_of("00000000:1B:00.0"), "mlx5_0:1,mlx5_1:1");
+    assert_string_equal(nics_of("1:2A:0.1"), "hsi0");
+    assert_string_equal(nics_of("0000:2a:00.1"), "unknown");
+    assert_string_equal(nics_of("GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"), "unknown");
+    static const char *const wrong[] = { "",      "0",       "mlx5_0",  "GPU-",       "1b:00",
+                                         "1b:.0", "1b:00.8", "1b:20.0", "1b:00.0 ",   "100:00.0",
+                                         ":1b.0", "1b:00.",  "x:00.0",  "1:1:1b:00.0" };
+    for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        assert_string_equal(nics_of(wrong[i]), "wrong");
+    assert_string_equal(nics_of(NULL), "wrong");
+    assert_int_equal(nuioa_client_nics_of_gpu(NULL, "1b:00.0", &nics), -ENOENT);
+    static const char *const malformed[] = { "",
+                                             ";",
+                                             "=",
+                                             "0000:1b:00.0",
+                                             "0000:1b:00.0=",
+                                             "0000:1b:00.0=a;",
+                                             "0000:1b:00.0=a;x=b",
+                                             "0000:1b:00.0=a++b",
+                                             "0000:1b:00.0=+a",
+                                             "0000:1b:00.0=a+",
+                                             "0000:1b:00.0=a b",
+                                             "0000:1b:00.0=a,b" };
+    for (unsigned i = 0; i < sizeof(malformed) / sizeof(*malformed); i++) {
+        setenv("NUIOA_GPU_NICS", malformed[i], 1);
+        assert_string_equal(nics_of("0000:1b:00.0"), "unknown");
+    }
 }
 
 static void test_contradictions(void **state)
@@ -398,6 +506,31 @@ static void test_devices(void **state)
     assert_int_equal(nuioa_client_device_numa("lo"), -ENODATA); /* this machine */
 }
 
+static void test_uuids(void **state)
+{
+    (void)state;
+    static const char uuid[] = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6";
+    static const char *const unknown[] = { "GPU-8932f937",
+                                           "GPU-8932f937-d72c-4106-c12f-20bd9faed9f7",
+                                           "GPU-0123456789abcde", "GPU-x" };
+    struct gpu_nics table = { 0 };
+    const char *nics = NULL;
+    put("proc/driver/nvidia/gpus/0000:41:00.0/information",
+        "Model: \t\t NVIDIA A100\nGPU UUID: \t GPU-8932f937-d72c-4106-c12f-20bd9faed9f6\n"
+        "Device Minor: \t 3\n");
+    put("sys/bus/pci/devices/0000:42:00.0/unique_id", "0123456789abcdef\n");
+    assert_int_equal(
+        gpu_nics_parse(&table, "0000:40:00.0=a;0000:41:00.0=mlx5_0:1;0000:42:00.0=hsi0"), 0);
+    assert_int_equal(gpu_nics_find(&table, root, uuid, &nics), 0);
+    assert_string_equal(nics, "mlx5_0:1");
+    assert_int_equal(gpu_nics_find(&table, root, "GPU-0123456789ABCDEF", &nics), 0);
+    assert_string_equal(nics, "hsi0");
+    for (unsigned i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
+        assert_int_equal(gpu_nics_find(&table, root, unknown[i], &nics), -ENOENT);
+    gpu_nics_clear(&table);
+    assert_int_equal(gpu_nics_find(&table, root, uuid, &nics), -ENOENT);
+}
+
 /* The path of the device is so long that its numa_node has none. Cut, it is another file's. */
 static void test_long_paths(void **state)
 {
@@ -434,6 +567,8 @@ int main(void)
         cmocka_unit_test_setup(test_all_is_read, set_up),
         cmocka_unit_test_setup(test_no_advice, set_up),
         cmocka_unit_test_setup(test_of_another_process, set_up),
+        cmocka_unit_test_setup(test_of_exec, set_up),
+        cmocka_unit_test_setup(test_nics_of_gpus, set_up),
         cmocka_unit_test_setup(test_contradictions, set_up),
         cmocka_unit_test_setup(test_lists, set_up),
         cmocka_unit_test_setup(test_best_of_some, set_up),
@@ -441,6 +576,7 @@ int main(void)
         cmocka_unit_test_setup(test_leader_without_order, set_up),
         cmocka_unit_test_setup(test_votes, set_up),
         cmocka_unit_test_setup_teardown(test_devices, make_sysfs, remove_sysfs),
+        cmocka_unit_test_setup_teardown(test_uuids, make_sysfs, remove_sysfs),
         cmocka_unit_test_setup_teardown(test_long_paths, make_sysfs, remove_sysfs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

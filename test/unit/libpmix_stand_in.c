@@ -98,6 +98,8 @@ static int put_own(pmix_value_t *value, const char *key)
         put_text(value, "mlx5_1:1,mlx5_0:1");
     } else if (!strcmp(key, "nuioa.gpus")) {
         put_text(value, "0000:2a:00.0");
+    } else if (!strcmp(key, "nuioa.gpu_nics")) {
+        put_text(value, "0000:2a:00.0=mlx5_1:1;0000:3b:00.0=mlx5_0:1+mlx5_1:1");
     } else if (!strcmp(key, "nuioa.cpus")) {
         put_text(value, "2-3");
     } else {

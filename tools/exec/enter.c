@@ -11,6 +11,7 @@
 #include "output/user_variables.h"
 #include "plan/bind.h"
 #include "tools/tool.h"
+#include "util/rank_id.h"
 
 #define BLOCK_SIZE (64 << 10)
 
@@ -52,6 +53,15 @@ static void set_block(const char *block, bool overwrite)
             setenv(name, value, overwrite);
 }
 
+/* Says of whom the variables are, for libnuioa-client. */
+static void set_rank_id(const struct exec_plan *e)
+{
+    char id[NUIOA_RANK_ID_SIZE];
+    nuioa_rank_id(environ, id);
+    if (e->options.export_set & NUIOA_EXPORT_ENV)
+        setenv("NUIOA_EXEC", id, 1);
+}
+
 /* The leaders of all nodes are known only if there is one node. */
 static void set_leaders(const struct exec_plan *e)
 {
@@ -77,6 +87,7 @@ static void set_variables(struct exec_plan *e, char *block)
     bool placed = nuioa_threads_are_placed(environ);
     if (nuioa_environment(&e->plan, &e->node, o, local, block, BLOCK_SIZE) >= 0)
         set_block(block, true);
+    set_rank_id(e);
     set_leaders(e);
     set_foreign(e, block);
     if (!placed && nuioa_environment_threads(&e->plan, local, nuioa_omp_threads(environ), block,
@@ -107,6 +118,7 @@ void exec_set_nics(const struct exec_plan *e)
         return;
     if (nuioa_environment_nics(own, &e->node, &e->options, block, BLOCK_SIZE) >= 0)
         set_block(block, true);
+    set_rank_id(e);
     set_foreign(e, block);
     free(block);
 }

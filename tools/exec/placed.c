@@ -68,7 +68,8 @@ void exec_placed_settle(struct exec_plan *e)
 
 void exec_placed_tell(const struct exec_plan *e)
 {
-    static const char *const names[] = { "NUIOA_NIC", "NUIOA_NICS", "NUIOA_GPUS", "NUIOA_LEVEL" };
+    static const char *const names[] = { "NUIOA_NIC", "NUIOA_NICS", "NUIOA_GPUS", "NUIOA_LEVEL",
+                                         "NUIOA_GPU_NICS" };
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
         unsetenv(names[i]);
     exec_set_nics(e);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "output/gpu_nics.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A text that grows, in an array of `size` bytes. */
+struct growing {
+    char *text;
+    size_t size, used;
+    bool lost; /* something did not fit */
+};
+
+__attribute__((format(printf, 2, 3))) static void append(struct growing *g, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(g->text + g->used, g->size - g->used, format, args);
+    va_end(args);
+    g->lost = g->lost || n < 0 || (size_t)n >= g->size - g->used;
+    if (!g->lost)
+        g->used += (size_t)n;
+}
+
+/* Returns true if NIC `nic` is near to the GPU, whose shortest path to any NIC is `shortest`. */
+static bool is_near(const struct nuioa_node *node, uint32_t gpu, uint32_t nic,
+                    enum nuioa_path shortest)
+{
+    if (shortest != NUIOA_PATH_UNKNOWN)
+        return nuioa_path_at(node, gpu, nic) == shortest;
+    return hwloc_bitmap_intersects(node->gpus[gpu].numas, node->nics[nic].numas);
+}
+
+/* Sets near[plan->nic_count] for the GPU. Returns how many are near. */
+static uint32_t find_near(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                          uint32_t gpu, bool *near)
+{
+    enum nuioa_path shortest = NUIOA_PATH_UNKNOWN;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->nic_count; i++) {
+        enum nuioa_path path = nuioa_path_at(node, gpu, plan->nics[i]);
+        shortest = nuioa_path_shorter(path, shortest) ? path : shortest;
+    }
+    for (uint32_t i = 0; i < plan->nic_count; i++) {
+        near[i] = is_near(node, gpu, plan->nics[i], shortest);
+        count += near[i];
+    }
+    return count;
+}
+
+/* Returns how many GPUs before this one have the same nearest NICs. `other` is room for
+ * near[plan->nic_count]. */
+static uint32_t place_among_equals(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                                   uint32_t gpu, const bool *near, bool *other)
+{
+    uint32_t place = 0;
+    for (uint32_t g = 0; g < gpu; g++) {
+        bool same = true;
+        find_near(plan, node, g, other);
+        for (uint32_t i = 0; i < plan->nic_count; i++)
+            same = same && near[i] == other[i];
+        place += same;
+    }
+    return place;
+}
+
+/* Appends the near NICs, the one that comes `first` among them first. */
+static void append_nics(struct growing *g, const struct nuioa_plan *plan,
+                        const struct nuioa_node *node, const bool *near, uint32_t count,
+                        uint32_t first)
+{
+    char label[48];
+    for (uint32_t round = 0; round < 2; round++)
+        for (uint32_t i = 0, k = 0; i < plan->nic_count; i++)
+            if (near[i] && (k++ >= first % count) == !round)
+                append(g, "%s%s", g->text[g->used - 1] == '=' ? "" : "+",
+                       nuioa_nic_label(&node->nics[plan->nics[i]], label, sizeof(label)));
+}
+
+const char *nuioa_gpu_nics_text(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                                const uint32_t *gpus, uint32_t count, char *text, size_t size)
+{
+    struct growing g = { .text = text, .size = size };
+    bool *near = calloc(2 * (size_t)plan->nic_count + 1, sizeof(*near));
+    for (uint32_t i = 0; near && !g.lost && i < count; i++) {
+        uint32_t found = find_near(plan, node, gpus[i], near);
+        if (!found)
+            continue;
+        append(&g, "%s%s=", g.used ? ";" : "", node->gpus[gpus[i]].pci);
+        if (!g.lost)
+            append_nics(&g, plan, node, near, found,
+                        place_among_equals(plan, node, gpus[i], near, near + plan->nic_count));
+    }
+    free(near);
+    return g.used && !g.lost ? text : NULL;
+}
