@@ -11,8 +11,9 @@ enum nuioa_gpus { NUIOA_GPUS_UNKNOWN, NUIOA_GPUS_NONE, NUIOA_GPUS_ONE, NUIOA_GPU
 /* Returns how many GPUs the variables in `environment` name (its form: see util/variable.h). First
  * it reads the variables that Slurm or the user sets for the vendors' libraries, such as
  * CUDA_VISIBLE_DEVICES; if they differ, the largest answer counts. If they name none, it reads the
- * variables in which Slurm says what the whole step has on the node. Returns NUIOA_GPUS_UNKNOWN if
- * no variable is set. */
+ * variables in which Slurm says what the whole step has on the node: first SLURM_STEP_GPUS, then
+ * SLURM_GPUS_ON_NODE, which says nothing if it is no number. Returns NUIOA_GPUS_UNKNOWN if no
+ * variable says anything. */
 enum nuioa_gpus nuioa_gpus_given(char *const *environment);
 
 /* Returns how many GPUs the step has on this node, or the batch script, as Slurm says in

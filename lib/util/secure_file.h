@@ -18,8 +18,9 @@
 int nuioa_secure_directory(const char *directory, struct nuioa_error *err);
 
 /* Does the same for the directory that the file `path` is in, and sets *name to the file's name in
- * it, a part of `path`. Returns a descriptor of the directory (O_PATH, close-on-exec) that the
- * caller closes, or what nuioa_secure_directory() returns. */
+ * it: a part of `path`, or the constant "." if `path` ends with a '/'. Returns a descriptor of the
+ * directory (O_PATH, close-on-exec) that the caller closes, or what nuioa_secure_directory()
+ * returns. */
 int nuioa_secure_parent(const char *path, const char **name, struct nuioa_error *err);
 
 /* Finds the directory where a file is to be written, which may be anybody's: symbolic links are

@@ -37,8 +37,9 @@ int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work
 /* Waits until the child closes its end of the pipe, at most `deadline_ms` milliseconds from now,
  * and ends the child in every case. Returns 0 and sets *bytes to what the child wrote, *length
  * bytes that the caller frees with free(); -ETIMEDOUT; -EFBIG if it wrote more than `max` bytes;
- * -ENOMEM; or the negative errno of poll or read. After an error *bytes is as it was. 0 does not
- * mean that the child has finished its work: the caller must see that from the bytes. */
+ * -ENOMEM; or the negative errno of poll or read. After an error *bytes is as it was, and *length
+ * says nothing. 0 does not mean that the child has finished its work: the caller must see that from
+ * the bytes. */
 int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,
                              void **bytes, size_t *length);
 
@@ -48,8 +49,8 @@ int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_m
 void nuioa_subprocess_end(struct nuioa_subprocess *child);
 
 /* Runs `work` in a child and collects what it writes, for at most `deadline_ms` milliseconds: a
- * nuioa_subprocess_start without `keep` and a nuioa_subprocess_collect. Returns what they return;
- * the child is gone in every case. */
+ * nuioa_subprocess_start without `keep` and a nuioa_subprocess_collect. Returns what they return,
+ * and the child is ended in every case, as nuioa_subprocess_end does it. */
 int nuioa_subprocess_run(nuioa_subprocess_work *work, void *arg, unsigned deadline_ms, size_t max,
                          void **bytes, size_t *length);
 

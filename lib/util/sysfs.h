@@ -53,7 +53,8 @@ bool nuioa_sysfs_exists(int dir, const char *path, ...) __attribute__((format(pr
 int nuioa_sysfs_link(int dir, char *target, size_t size, const char *name);
 
 /* Opens the directory `path` (no format; "." for `dir` itself), from its first entry on. Returns a
- * stream that the caller closes with closedir; or NULL with errno. */
+ * stream that the caller closes with closedir; or NULL with errno, which is EBADF if `dir` is -1.
+ * */
 DIR *nuioa_sysfs_list(int dir, const char *path);
 
 #endif
