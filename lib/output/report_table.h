@@ -60,7 +60,8 @@ struct nuioa_report_totals {
     double bound;         /* of J among Slurm's masks; < 0: unknown */
 };
 
-/* Prints the first line of a report. */
+/* Prints the first line of a report; without ranks it says that no node has a plan. A line of more
+ * than 100 columns goes on in the next. */
 void nuioa_report_head(const struct nuioa_report_totals *totals, FILE *out);
 
 /* Prints the line of the cost, if it is known and not 0. */
@@ -71,7 +72,9 @@ void nuioa_report_cost(const struct nuioa_report_totals *totals, FILE *out);
  * number. Whole numbers have no fraction. Returns `text`. */
 const char *nuioa_report_number(double value, char *text, size_t size);
 
-/* Writes a rate, such as "100 Gb/s", in the same way; "-" if it is 0, which is unknown. */
+/* Writes a rate of `mbps` Mb/s to `text`, an array of `size` bytes (32 are enough): "100 Gb/s",
+ * with one digit after the point if it is not whole; below 1 Gb/s "100 Mb/s"; "-" if it is 0, which
+ * is unknown. Returns `text`. */
 const char *nuioa_report_rate(uint32_t mbps, char *text, size_t size);
 
 /* Returns the end of the word for this many: "s", or "" for one. */

@@ -10,7 +10,7 @@
  * output/environment.h that are added to it. `environment` has the form of util/variable.h. */
 
 /* Returns the number of OpenMP threads that the user set (OMP_NUM_THREADS). Of "4,3", for nested
- * parallel regions, the outermost counts. 0: not set. */
+ * parallel regions, the outermost counts. 0: not set, or no such number. */
 uint32_t nuioa_omp_threads(char *const *environment);
 
 /* Returns true if the user places threads himself, by one of the variables of OpenMP runtimes. */
