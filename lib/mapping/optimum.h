@@ -9,8 +9,8 @@
  * J that there would be if tasks could divide their weight among the cards near their slots. It is
  * the lowest J if no slot has two cards near. `known` is the J of some mapping, and the result is
  * not above it. Returns -INFINITY if that takes too long; for problems with more than 16 tasks, 16
- * classes of slots, or 6 cards; with pinned tasks; or if there is no memory. *budget is only added
- * to. */
+ * classes of slots, or 6 cards; if problem->pinned is not NULL; or if there is no memory. *budget
+ * is only added to. */
 double nuioa_optimum(const struct nuioa_problem *problem, double known,
                      struct nuioa_budget *budget);
 

@@ -89,9 +89,9 @@ static inline bool nuioa_spend(struct nuioa_budget *budget, uint64_t evaluations
 
 /* A mapper is one algorithm. map() fills the caller's slot_of[task_count] with a mapping: no slot
  * is used twice, kinds and pinned tasks are respected. It adds its work to *budget and stops soon
- * after the budget is used up. It returns 0, or -ENOMEM, or -EINVAL if the algorithm does not apply
- * to the problem; slot_of is then undefined, and another mapper's result is used. It keeps no
- * memory. */
+ * after the budget is used up, unless it takes little, as those that sort. It returns 0, or
+ * -ENOMEM, or -EINVAL if the algorithm does not apply to the problem; slot_of is then undefined,
+ * and another mapper's result is used. It keeps no memory. */
 struct nuioa_mapper {
     const char *name; /* as `nuioa plan --json` prints it */
     int (*map)(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_budget *budget);
