@@ -34,7 +34,8 @@ struct nuioa_hints {
 
 /* Parses `list`, in the form above, which need not be trusted; *hints is overwritten. Returns 0,
  * and the caller frees *hints with nuioa_hints_free; or, with *err, -EINVAL (*err names the wrong
- * item) or -ENOMEM, and *hints is empty. */
+ * item, or says that the list has more than NUIOA_VALUE_MAX bytes) or -ENOMEM, and *hints is
+ * empty. */
 int nuioa_hints_parse(struct nuioa_hints *hints, const char *list, struct nuioa_error *err);
 
 /* Frees what *hints owns and makes it empty, which it may be already. */

@@ -75,7 +75,7 @@ int nuioa_profile_traffic(const struct nuioa_profile *profile, const uint32_t *n
  * costs writes by the NIC 24 % and its reads 1 % (S. Moreaud, B. Goglin, "Impact of NUMA
  * Effects on High-Speed Networking with Multi-Opteron Machines", PDCS 2007, table 2): 0.05. If
  * `has_large` is false, which is that of the profile, received bytes count whole, because their
- * messages may be large. */
+ * messages may be large; if it is true, large_recv_bytes counts for recv_bytes at the most. */
 double nuioa_traffic_weight(const struct nuioa_traffic *traffic, enum nuioa_policy policy,
                             bool has_large);
 

@@ -34,8 +34,10 @@ enum nuioa_profile_format {
 /* Reads one file, or a directory of Open MPI, in any format; *profile is overwritten. The content
  * need not be trusted. Returns 0 and fills *profile, which the caller frees with
  * nuioa_profile_free. Or returns a negative errno with *err, and *profile is empty: -EINVAL if the
- * content is wrong (*err begins with "FILE:LINE: ") or `path` is no regular file, -EFBIG if the
- * file is too large, -ENOMEM, or that of open or read. The profile has no index yet. */
+ * content is wrong (*err begins with "FILE:LINE: ", or with "FILE: " if something is missing) or
+ * `path` is no regular file, -EFBIG if a file is too large, -E2BIG if the files of a directory have
+ * too many flows, -ENOMEM, -EIO if reading failed, or that of open. The profile has no index
+ * yet. */
 int nuioa_profile_read(const char *path, struct nuioa_profile *profile, struct nuioa_error *err);
 
 /* Reads the file `path` of the option `hints` if it has a list of hints (hints.h) and no profile:
@@ -49,7 +51,7 @@ int nuioa_profile_list(const char *path, char *list, size_t size, struct nuioa_e
 /* Reads the files (or directories) paths[count], all in `format`, and adds them up in *profile.
  * Their numbers of ranks must be equal; files of Open MPI do not give one. `metric` says what the
  * numbers of a matrix are; with NUIOA_METRIC_AVG each is taken as one message of so many bytes.
- * Returns the same as nuioa_profile_read, or -E2BIG if all files together have too many flows. */
+ * Returns the same as nuioa_profile_read; -E2BIG is for all files together. */
 int nuioa_profile_load(const char *const *paths, uint32_t count, enum nuioa_profile_format format,
                        enum nuioa_metric metric, struct nuioa_profile *profile,
                        struct nuioa_error *err);
