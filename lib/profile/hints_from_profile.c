@@ -113,50 +113,23 @@ int nuioa_hints_from_weights(const double *weight, uint32_t count, char *list, s
 
 /* --- weights from a profile ------------------------------------------------------------------- */
 
-/* Makes a profile without flows: the traffic of each rank as if all others were on other nodes.
- * nuioa_profile_slice makes weights of it. The caller frees joined->ranks. Returns 0 or -ENOMEM. */
-static int join_flows(const struct nuioa_profile *profile, struct nuioa_profile *joined)
-{
-    bool *paired = calloc(profile->rank_count, sizeof(*paired));
-    *joined = (struct nuioa_profile){ .rank_count = profile->rank_count };
-    joined->ranks = calloc(profile->rank_count, sizeof(*joined->ranks));
-    if (!paired || !joined->ranks) {
-        free(paired);
-        free(joined->ranks);
-        return -ENOMEM;
-    }
-    for (uint32_t i = 0; i < profile->flow_count; i++) {
-        const struct nuioa_flow *flow = &profile->flows[i];
-        /* A profile with flows has ranks, since those of each flow are below rank_count.
-         * NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-        joined->ranks[flow->source].sent_bytes += flow->bytes;
-        joined->ranks[flow->source].sent_msgs += flow->msgs;
-        joined->ranks[flow->target].recv_bytes += flow->bytes;
-        joined->ranks[flow->target].recv_msgs += flow->msgs;
-        joined->ranks[flow->target].large_recv_bytes += flow->large_bytes;
-        paired[flow->source] = paired[flow->target] = true;
-    }
-    for (uint32_t rank = 0; rank < profile->rank_count; rank++)
-        if (!paired[rank])
-            joined->ranks[rank] = profile->ranks[rank];
-    free(paired);
-    return 0;
-}
-
+/* nuioa_profile_slice makes the weights from a profile without flows, which has what each rank
+ * exchanges if all others are on other nodes. */
 static int weigh_all(const struct nuioa_profile *profile, enum nuioa_policy policy, double *weight)
 {
-    struct nuioa_profile joined;
+    struct nuioa_profile alone = { .rank_count = profile->rank_count };
     struct nuioa_pair *pairs = NULL;
     uint32_t pair_count, *ranks = malloc(profile->rank_count * sizeof(*ranks));
-    int rc = ranks ? join_flows(profile, &joined) : -ENOMEM;
+    alone.ranks = calloc(profile->rank_count, sizeof(*alone.ranks));
+    int rc = ranks && alone.ranks ? nuioa_profile_traffic(profile, NULL, alone.ranks) : -ENOMEM;
     if (!rc) {
         for (uint32_t rank = 0; rank < profile->rank_count; rank++)
             ranks[rank] = rank;
-        rc = nuioa_profile_slice(&joined, policy, ranks, profile->rank_count, weight, &pairs,
+        rc = nuioa_profile_slice(&alone, policy, ranks, profile->rank_count, weight, &pairs,
                                  &pair_count, NULL);
         free(pairs);
-        free(joined.ranks);
     }
+    free(alone.ranks);
     free(ranks);
     return rc;
 }

@@ -78,7 +78,8 @@ static void test_no_room(void **state)
     assert_string_equal(list, whole);
 }
 
-/* Ranks 0 and 1 send to each other; rank 2 has a `rank` line only, rank 3 nothing. */
+/* Ranks 0 and 1 send to each other; rank 2 has a `rank` line only, rank 3 nothing. What rank 0
+ * sends to itself stays on its node. */
 static void test_profile(void **state)
 {
     (void)state;
@@ -86,9 +87,10 @@ static void test_profile(void **state)
         [0] = { .recv_bytes = 1e9 }, [2] = { .recv_bytes = 300, .recv_msgs = 3 }
     };
     struct nuioa_flow flows[] = { { 0, 1, .bytes = 1000, .msgs = 2 },
-                                  { 1, 0, .bytes = 2000, .msgs = 5 } };
+                                  { 1, 0, .bytes = 2000, .msgs = 5 },
+                                  { 0, 0, .bytes = 4000, .msgs = 9 } };
     struct nuioa_profile profile = {
-        .rank_count = 4, .ranks = traffic, .flow_count = 2, .flows = flows
+        .rank_count = 4, .ranks = traffic, .flow_count = 3, .flows = flows
     };
     char list[128];
     struct nuioa_error err = { "" };
