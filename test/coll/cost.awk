@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# Runs of nuioa-bench, one after the other: of each row the medians over the runs. kind: which MPI.
+# Runs of nuioa-bench, one after the other: of each row of a broadcast, which is all that the library
+# leads, the medians over the runs. kind: which MPI.
 function median(row, column,    n, i, j, t, v) {
     n = runs[row]
     for (i = 1; i <= n; i++)
@@ -11,7 +12,7 @@ function median(row, column,    n, i, j, t, v) {
         }
     return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
 }
-NF == 11 && $2 ~ /^[0-9]+$/ {
+NF == 11 && $1 == "bcast" && $2 ~ /^[0-9]+$/ {
     row = sprintf("%-10s %9d", $1, $2)
     if (!runs[row]++)
         order[++rows] = row
