@@ -75,6 +75,8 @@ static void release_array(pmix_data_array_t *array)
 
 void pmix_value_release(pmix_value_t *value)
 {
+    if (!value)
+        return;
     if (value->type == PMIX_STRING)
         free(value->data.string);
     else if (value->type == PMIX_DATA_ARRAY)

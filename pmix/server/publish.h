@@ -42,9 +42,10 @@ void nuioa_namespaces_guess(struct nuioa_namespaces *namespaces, char *const *en
 struct nuioa_publisher;
 
 /* Opens the step with `task_count` local tasks as this process's PMIx knows it. Returns 1 and
- * *publisher, which nuioa_publish_close frees; 0 and NULL if there is no PMIx; or negative with
- * *err, and NULL: -ENOENT if PMIx knows no candidate, -EINVAL if it has another number of local
- * tasks, -ETIMEDOUT if it does not answer, -EAGAIN if there is no thread to ask it, or -ENOMEM.
+ * *publisher, which nuioa_publish_close frees; 0 and NULL if there is no PMIx or no task; or
+ * negative with *err, and NULL: -ENOENT if PMIx knows no candidate, -EINVAL if it has another
+ * number of local tasks, -ETIMEDOUT if it does not answer, -EAGAIN if there is no thread to ask it,
+ * or -ENOMEM.
  *
  * PMIx does each call in its own thread, and the caller waits for it without a limit: PMIX_TIMEOUT
  * is for requests to other nodes only. Therefore another thread asks PMIx a question first: in this
