@@ -14,7 +14,7 @@
 #include "mapping/hopsort.h"
 #include "scotch_cost.h"
 
-enum { SMALL = 378, LARGE = 140 }; /* instances */
+enum { SMALL = 378, LARGE = 140, LARGE_SEED = 1000 }; /* instances; the seed of the first one */
 
 static double now_ms(void)
 {
@@ -54,21 +54,29 @@ static void note(struct line *line, int column, double percent)
         line->worst[column] = percent;
 }
 
+/* Returns the pattern. */
+static int make_small(struct instance *in, int k)
+{
+    static const double shares[] = { 0, 0.25, 1 };
+    uint32_t tasks = 8 + (uint32_t)(k / 3) % 3;
+    int pattern = k / 9 % PATTERNS, machine = k / 63 % 3;
+    instance_make(in, 1 + (uint64_t)k, tasks, pattern, machine, shares[k % 3], k / 7 % 3);
+    return pattern;
+}
+
 static void small_table(void)
 {
     printf("## Against the optimum\n\n"
            "Nodes of 2, 4 and 8 NUMA nodes, 8 to 10 ranks, up to two spare slots; 0, 25 and\n"
            "100 %% of the traffic off the node. J above the least there is (branch and\n"
            "bound), in percent: mean / worst.\n\n");
-    static const double shares[] = { 0, 0.25, 1 };
     struct line lines[PATTERNS + 1] = { { 0 } };
     int optimal = 0;
     lines[PATTERNS].name = "**all**";
     for (int k = 0; k < SMALL; k++) {
         struct instance in;
-        uint32_t slot_of[16], tasks = 8 + (uint32_t)(k / 3) % 3;
-        int pattern = k / 9 % PATTERNS, machine = k / 63 % 3;
-        instance_make(&in, 1 + (uint64_t)k, tasks, pattern, machine, shares[k % 3], k / 7 % 3);
+        uint32_t slot_of[16];
+        int pattern = make_small(&in, k);
         struct nuioa_mapping m;
         nuioa_map(&in.problem, slot_of, &m);
         double best = exact_cost(&in.problem, m.cost * (1 + 1e-9));
@@ -105,12 +113,17 @@ struct result {
     double off_node;
 };
 
-static void run_large(uint64_t seed, int k, struct result *r)
+static void make_large(struct instance *in, uint64_t seed, int k)
 {
     static const double shares[] = { 0, 0.1, 0.25, 0.5 };
-    struct instance in;
-    instance_make(&in, seed + (uint64_t)k, sizes[k % 4], k / 4 % PATTERNS, 1 + k / 28 % 5,
+    instance_make(in, seed + (uint64_t)k, sizes[k % 4], k / 4 % PATTERNS, 1 + k / 28 % 5,
                   shares[(k / 4 + k / 28) % 4], 0);
+}
+
+static void run_large(uint64_t seed, int k, struct result *r)
+{
+    struct instance in;
+    make_large(&in, seed, k);
     const struct nuioa_problem *p = &in.problem;
     uint32_t *slot_of = calloc(p->task_count, sizeof(*slot_of));
     struct nuioa_mapping m;
@@ -204,7 +217,7 @@ static void large_table(void)
            "of three. Dense: more than a quarter of all pairs.\n\n");
     printf("%s", head);
     for (int k = 0; k < LARGE; k++) {
-        run_large(1000, k, &results[k]);
+        run_large(LARGE_SEED, k, &results[k]);
         large_row(k, &results[k]);
         fflush(stdout);
     }
@@ -213,11 +226,12 @@ static void large_table(void)
     free(results);
 }
 
+enum { SETS = 5 };
+static const unsigned fresh_seeds[SETS] = { 1000000, 2000000, 3000000, 4000000, 5000000 };
+
 /* Prints a line for each set, then the instances of all sets where Scotch is better. */
 static void fresh_table(void)
 {
-    static const unsigned seeds[] = { 1000000, 2000000, 3000000, 4000000, 5000000 };
-    enum { SETS = sizeof(seeds) / sizeof(*seeds) };
     struct result *results = calloc(SETS * LARGE, sizeof(*results));
     printf("\n## Larger nodes, seeds that nothing was tuned on\n\n"
            "Sets of %d like the one above.\n\n"
@@ -228,10 +242,10 @@ static void fresh_table(void)
     for (int s = 0; s < SETS; s++) {
         struct result *set = results + s * LARGE;
         for (int k = 0; k < LARGE; k++)
-            run_large(seeds[s], k, &set[k]);
+            run_large(fresh_seeds[s], k, &set[k]);
         struct summary sum = summarise(set);
         printf("| %u | %d of %d | %d of %d | %.2f %% | %.2f %% | %.1f / %.1f | %.1f / %.1f |\n",
-               seeds[s], sum.harmless, LARGE, sum.not_above, LARGE, sum.worst,
+               fresh_seeds[s], sum.harmless, LARGE, sum.not_above, LARGE, sum.worst,
                (sum.gain[0] + sum.gain[1] + sum.gain[2] + sum.gain[3]) / 4, sum.most_ms[1][0],
                sum.most_ms[3][0], sum.most_ms[1][1], sum.most_ms[3][1]);
         fflush(stdout);
@@ -239,8 +253,39 @@ static void fresh_table(void)
     printf("\nThose above Scotch, by seed:\n\n%s", head);
     for (int k = 0; k < SETS * LARGE; k++)
         if (is_above_scotch(&results[k]))
-            large_row((int)seeds[k / LARGE] + k % LARGE, &results[k]);
+            large_row((int)fresh_seeds[k / LARGE] + k % LARGE, &results[k]);
     free(results);
+}
+
+/* Prints J of an instance, and frees it. */
+static void print_cost(struct instance *in, const char *name)
+{
+    struct nuioa_mapping m;
+    uint32_t *slot_of = calloc(in->problem.task_count, sizeof(*slot_of));
+    nuioa_map(&in->problem, slot_of, &m);
+    printf("%s\t%.17g\n", name, m.cost);
+    free(slot_of);
+    instance_free(in);
+}
+
+/* Prints J of the instances of the first two tables, and of those of the third that take little
+ * time, for `bench` to compare two builds. */
+static void print_costs(void)
+{
+    struct instance in;
+    for (int k = 0; k < SMALL; k++) {
+        make_small(&in, k);
+        print_cost(&in, "8 to 10 ranks");
+    }
+    for (int k = 0; k < LARGE; k++) {
+        make_large(&in, LARGE_SEED, k);
+        print_cost(&in, "64 to 512 ranks");
+    }
+    for (int k = 0; k < SETS * LARGE; k++)
+        if (sizes[k % 4] <= 128) {
+            make_large(&in, fresh_seeds[k / LARGE], k % LARGE);
+            print_cost(&in, "64 and 128 ranks, other seeds");
+        }
 }
 
 int main(int argc, char **argv)
@@ -257,8 +302,10 @@ int main(int argc, char **argv)
         large_table();
     } else if (!strcmp(what, "fresh")) {
         fresh_table();
+    } else if (!strcmp(what, "costs")) {
+        print_costs();
     } else {
-        fprintf(stderr, "usage: bench small|large|fresh\n");
+        fprintf(stderr, "usage: bench small|large|fresh|costs\n");
         return 2;
     }
     return 0;
