@@ -7,7 +7,8 @@
  *
  * WHAT: bcast, gather: MPI's own, or of the library where it is linked; or
  * pub-bcast:INTER:INTRA:SEGMENT:near|default, pub-chain:-:-:SEGMENT:..., pub-gather (see
- * published.h); or pingpong between ranks 0 and the last. ROOTS: how many roots; -R: rank R alone.
+ * published.h); or mpich:alpha|beta|gamma|auto or han:SEGMENT (see today.h); or pingpong between
+ * ranks 0 and the last. ROOTS: how many roots; -R: rank R alone.
  *
  * Prints "BYTES seconds" lines on rank 0. */
 #include <mpi.h>
@@ -17,6 +18,7 @@
 
 #include "library.h"
 #include "published.h"
+#include "today.h"
 
 enum { WORD = 80 };
 
@@ -72,6 +74,10 @@ static void once(struct run *r, int bytes, int root)
         published_chain(&r->published, r->in, (size_t)bytes, root);
     else if (!strcmp(r->what, "pub-gather"))
         published_gather(r->in, r->out, (size_t)bytes, root);
+    else if (!strcmp(r->what, "mpich"))
+        today_mpich(&r->published, r->words[0], r->in, (size_t)bytes, root);
+    else if (!strcmp(r->what, "han"))
+        today_han(&r->published, (size_t)atol(r->words[0]), r->in, (size_t)bytes, root);
     else
         MPI_Abort(w, 2);
 }

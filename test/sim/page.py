@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The output of the simulation: Markdown, SVG plots by gnuplot, and TAP."""
 import os
+import re
 import subprocess
 
 
@@ -28,6 +29,15 @@ class Report:
 
     def text(self, text):
         self.parts.append(text.strip("\n") + "\n")
+
+    def keep(self, title):
+        """The section that the page has already."""
+        if not self.page:
+            return
+        with open(self.page, encoding="utf-8") as page:
+            sections = re.split(r"(?m)^(?=## )", page.read())
+        self.parts += [part.strip("\n") + "\n" for part in sections
+                       if part.startswith(f"## {title}\n")]
 
     def check(self, passed, name):
         self.checks.append((bool(passed), name))

@@ -2,6 +2,8 @@
 """Placement of communicating ranks on a loaded machine, and of two rails. No MPI in it."""
 from page import change, percent, table
 
+TITLE = "Placement, without MPI"
+
 # Thesis table 2.3: processor, memory, its stores alone, with RDMA, RDMA beside them (MB/s).
 TABLE_23 = [(2, 4, 2171, 1232, 883), (4, 2, 2177, 1611, 971),
             (2, 2, 2740, 2040, 1002), (4, 4, 2730, 1616, 859)]
@@ -112,8 +114,8 @@ each NUMA node by the nearest card, by the furthest, and by all at once (MB/s).
 
 
 def section(sim, report, short=False):
-    report.text("""
-## Placement, without MPI
+    report.text(f"""
+## {TITLE}
 """)
     table_23(sim, report)
     if not short:

@@ -32,6 +32,11 @@ void published_start(const struct published *p)
             near_local = i;
 }
 
+int published_numa(int rank)
+{
+    return numa_of[rank];
+}
+
 static int leader(const struct published *p, int node, int root)
 {
     if (node == node_of(p, root))

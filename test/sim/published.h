@@ -17,6 +17,9 @@ struct published {
 /* Called by all before the first other one: finds out where everybody is. */
 void published_start(const struct published *p);
 
+/* The NUMA node on which a rank runs. */
+int published_numa(int rank);
+
 /* intra "nbp": the non-blocking pipeline, leaders send segments on to other leaders and to
  * local ranks alike; else one step after the other. */
 void published_bcast(const struct published *p, char *buffer, size_t bytes, int root);

@@ -3,6 +3,8 @@
 from page import change, table
 from simulate import DEFAULT_EAGER, EAGER, RENDEZVOUS, Job
 
+TITLE = "The published collectives (CASS 2011)"
+
 MB8 = 8 << 20
 SIZES = tuple(64 << (10 + i) for i in range(8))  # 64 KB to 8 MB
 MODES = (DEFAULT_EAGER, RENDEZVOUS, EAGER)
@@ -172,8 +174,8 @@ leaders, %.
 
 
 def section(sim, report, short=False):
-    report.text("""
-## The published collectives (CASS 2011)
+    report.text(f"""
+## {TITLE}
 """)
     if short:
         names = ["figure 5: Bcast, 1 process a node, Tuned's chain",

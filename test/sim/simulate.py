@@ -57,6 +57,7 @@ class Job:
     env: tuple = ()  # pairs
     precision: str = "1e-7"  # seconds: events so close are one; coarser is much faster
     timeout: int = 600
+    first: int = 0  # NUMA node of local rank 0: its ranks and those of NUMA node 0 change places
 
 
 def command(words, env=None, **more):
@@ -99,12 +100,12 @@ class Simulator:
         top = os.path.join(HERE, "..", "..")
         library = [name for name in sorted(glob.glob(os.path.join(top, "mpi", "coll", "*.c")))
                    if not name.endswith(REPLACED)]
-        self.make("bench", ["bench.c", "published.c", "library.c", *library,
+        self.make("bench", ["bench.c", "published.c", "today.c", "library.c", *library,
                             *util_sources(top)],
                   [*CC, "-L" + self.build, "-Wl,-rpath," + self.build, '-DNUIOA_VERSION="sim"',
                    "-include", self.source("replace.h"), "-D_GNU_SOURCE",
                    *("-I" + os.path.join(top, part) for part in ("", "lib"))],
-                  ["published.h", "library.h", "replace.h", "memory.hpp",
+                  ["published.h", "today.h", "library.h", "replace.h", "memory.hpp",
                    *glob.glob(os.path.join(top, "mpi", "coll", "*.h"))], ["-lmemory"])
 
     def flows(self, machine, what, scale=None):
@@ -121,7 +122,7 @@ class Simulator:
         """Seconds for each size, or None where the run took longer than the job's limit."""
         machine = Machine(job.machine)
         per_numa = int(machine["cores"]) if job.cores else -(-job.per_node // machine.numa)
-        cores = job.cores or range(job.per_node)
+        cores = job.cores or exchanged(range(job.per_node), per_numa, job.first)
         env = {"NUIOA_SIM_MACHINE": machine.file, "NUIOA_SIM_NODES": str(job.nodes),
                "NUIOA_SIM_CORES": str(per_numa),
                "NUIOA_SIM_NEAR": str(machine.nics[0]), "NUIOA_COLL": "off",
@@ -155,6 +156,13 @@ class Simulator:
         jobs = list(dict.fromkeys(jobs))
         with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
             return dict(zip(jobs, pool.map(self.mpi, jobs)))
+
+
+def exchanged(cores, per_numa, first):
+    """The cores of local ranks 0, 1, ... if those of NUMA node `first` come before those of 0."""
+    other = {0: first, first: 0}
+    return [core + (other.get(core // per_numa, core // per_numa) - core // per_numa) * per_numa
+            for core in cores]
 
 
 def say(text):
