@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "plan/gpu_near.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "topology/pci_path.h"
 
@@ -97,6 +99,44 @@ void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_n
             near[r] =
                 near[r] || nuioa_gpu_rail_distance(rails, node, task->seen[g], cpus, r) == nearest;
     }
+}
+
+/* Notes the GPUs that a task sees, and maybe has. Returns 0 or -ENOMEM. */
+static int set_seen(const struct nuioa_task *task, struct nuioa_assignment *assignment)
+{
+    free(assignment->seen);
+    assignment->seen = NULL;
+    assignment->seen_count = 0;
+    if (!task->seen_count)
+        return 0;
+    assignment->seen = malloc(task->seen_count * sizeof(*assignment->seen));
+    if (!assignment->seen)
+        return -ENOMEM;
+    memcpy(assignment->seen, task->seen, task->seen_count * sizeof(*assignment->seen));
+    assignment->seen_count = task->seen_count;
+    return 0;
+}
+
+int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                         const struct nuioa_task *task, struct nuioa_assignment *assignment)
+{
+    free(assignment->near);
+    assignment->near = NULL;
+    assignment->near_count = 0;
+    if (set_seen(task, assignment) < 0)
+        return -ENOMEM;
+    if (!task->seen_count || !rails->count)
+        return 0;
+    bool *near = calloc(rails->count, sizeof(*near));
+    assignment->near = malloc(rails->count * sizeof(*assignment->near));
+    if (near && assignment->near)
+        nuioa_gpus_seen_rails(rails, node, task, assignment->cpus, near);
+    for (uint32_t r = 0; near && assignment->near && r < rails->count; r++)
+        if (near[r])
+            assignment->near[assignment->near_count++] = rails->nic[r];
+    int rc = near && assignment->near ? 0 : -ENOMEM;
+    free(near);
+    return rc;
 }
 
 /* Returns the level of `cpus` from the rail that is nearest to a GPU, as in plan/rail_assign.h. */

@@ -43,6 +43,12 @@ uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct n
 void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_node *node,
                            const struct nuioa_task *task, hwloc_const_bitmap_t cpus, bool *near);
 
+/* Sets `seen`, `seen_count`, `near` and `near_count` of the task's assignment, which has its CPUs:
+ * the GPUs that the task sees, and the NICs of these rails; none if it sees none. What `seen` and
+ * `near` pointed to is freed. Returns 0 or -ENOMEM. */
+int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                         const struct nuioa_task *task, struct nuioa_assignment *assignment);
+
 /* Chooses up to `count` GPUs of a task, those that are to get a rail each: the first one, and then
  * always the GPU that would be farthest from the rails of those before it. So no GPU is farther
  * from `count` rails than it must be. Writes them to picked[task->gpu_count], which the caller

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #include "plan/gpu_near.h"
+#include "plan/rail_home.h"
 #include "plan/rail_match.h"
 #include "util/arena.h"
 
 /* The order in which claims choose. */
 enum turn {
-    TURN_KNOWN, /* the GPU of a rank, or one that a rank whose GPUs are unknown may have; or a rank
+    TURN_KNOWN,  /* the GPU of a rank, or one that a rank whose GPUs are unknown may have; or a rank
                    that has none */
-    TURN_UNKNOWN, /* a rank whose GPUs are unknown */
-    TURN_LEFT,    /* a GPU that no rank of the step has */
+    TURN_UNKNOWN /* a rank whose GPUs are unknown */
 };
 
 /* A claim: a GPU of a rank, or a rank without GPUs, needs a rail. With rails=K a rank has up to K
@@ -36,19 +36,23 @@ struct chooser {
     const struct nuioa_request *request;
     struct nuioa_arena arena; /* owns all arrays */
     uint32_t rail_count, card_count;
-    uint32_t *card;                    /* [rail_count]: two ports of a card have one number */
-    double *card_rate;                 /* [card_count]: that of one port; 1 if some are unknown */
-    double *foreign;                   /* [rail_count]: load of other steps, as weight */
-    double *card_load, *rail_load;     /* in the unit of weights */
-    uint32_t claim_count, claims_held; /* `claims_held` of them are no TURN_LEFT */
-    struct claim *claims;              /* [claim_count], in the order in which they choose */
-    uint32_t *first_row;               /* [task_count + 1]: the first row of each local rank */
-    uint32_t *distance;                /* [claim_count * rail_count]: only compared */
-    uint32_t *picked;                  /* [claim_count]: the GPUs of one rank that choose */
-    uint32_t *nearest;                 /* [claim_count]: the least of its distances */
-    uint32_t *first;                   /* [claim_count]: the rail that it got */
-    bool *has;                         /* [task_count * rail_count]: the rank uses the rail */
-    bool *seen; /* [rail_count]: the rails that a rank may get which sees GPUs */
+    uint32_t *card;                /* [rail_count]: two ports of a card have one number */
+    double *card_rate;             /* [card_count]: that of one port; 1 if some are unknown */
+    double *foreign;               /* [rail_count]: load of other steps, as weight */
+    bool loaded;                   /* some of it is above 0 */
+    double *card_load, *rail_load; /* in the unit of weights */
+    uint32_t claim_count;
+    struct claim *claims;          /* [claim_count], in the order in which they choose */
+    uint32_t *first_row;           /* [task_count + 1]: the first row of each local rank */
+    uint32_t *distance;            /* [claim_count * rail_count]: only compared */
+    uint32_t *picked;              /* [claim_count]: the GPUs of one rank that choose */
+    uint32_t *nearest;             /* [claim_count]: the least of its distances */
+    uint32_t *first;               /* [claim_count]: the rail that it got */
+    bool *has;                     /* [task_count * rail_count]: the rank uses the rail */
+    bool *seen;                    /* [rail_count]: the rails that a rank may get which sees GPUs */
+    struct nuioa_rail_homes homes; /* of all GPUs of the node */
+    bool *held;                    /* [gpu_count]: a rank is known to have the GPU */
+    bool any_held;                 /* some rank is known to have a GPU */
 };
 
 static bool is_near(const struct chooser *c, uint32_t row, uint32_t rail)
@@ -62,25 +66,6 @@ static bool *has(const struct chooser *c, uint32_t local, uint32_t rail)
 }
 
 /* --- cards and claims ------------------------------------------------------------------------- */
-
-static void number_cards(struct chooser *c)
-{
-    const struct nuioa_nic *nics = c->request->node->nics;
-    const uint32_t *nic = c->rails->nic;
-    bool rated = true;
-    for (uint32_t r = 0; r < c->rail_count; r++) {
-        uint32_t k = 0;
-        while (k < r && nics[nic[k]].card != nics[nic[r]].card)
-            k++;
-        c->card[r] = k < r ? c->card[k] : c->card_count++;
-        rated &= nics[nic[r]].rate_mbps > 0;
-    }
-    for (uint32_t r = 0; r < c->rail_count; r++) {
-        double rate = rated ? nics[nic[r]].rate_mbps : 1;
-        if (rate > c->card_rate[c->card[r]])
-            c->card_rate[c->card[r]] = rate;
-    }
-}
 
 /* NOT_SEEN: the rail is near to none of the GPUs that the rank sees. */
 #define NOT_SEEN UINT32_MAX
@@ -137,21 +122,36 @@ static bool knows_gpus(const struct nuioa_request *request, uint32_t local)
     return request->tasks[local].gpus_known || !request->node->gpu_count;
 }
 
-/* Adds the claims of all GPUs that no rank is known to have, if some rank is known to have one. */
-static void add_left_gpus(struct chooser *c, enum turn turn, double weight)
+/* Notes which GPUs ranks are known to have. */
+static void find_held(struct chooser *c)
 {
     const struct nuioa_request *r = c->request;
-    bool *taken = nuioa_arena_take(&c->arena, r->node->gpu_count, sizeof(*taken)), any = false;
-    for (uint32_t i = 0; taken && i < r->task_count; i++)
+    for (uint32_t i = 0; i < r->task_count; i++)
         for (uint32_t k = 0; k < r->tasks[i].gpu_count; k++)
-            any = taken[r->tasks[i].gpus[k]] = true;
-    for (uint32_t g = 0; taken && any && g < r->node->gpu_count; g++)
-        if (!taken[g])
-            add_claim(c, (struct claim){ turn, NOBODY, (int32_t)g, weight, 0, 0 }, NULL);
+            c->any_held = c->held[r->tasks[i].gpus[k]] = true;
 }
 
-/* Makes the claims and the load of other steps. Ranks without weight get a small one, so that they
- * share the rails evenly too. */
+/* Adds the claims of all GPUs that no rank is known to have, if some rank is known to have one. */
+static void add_left_gpus(struct chooser *c, double weight)
+{
+    for (uint32_t g = 0; c->any_held && g < c->homes.gpu_count; g++)
+        if (!c->held[g])
+            add_claim(c, (struct claim){ TURN_KNOWN, NOBODY, (int32_t)g, weight, 0, 0 }, NULL);
+}
+
+/* Returns the first claim of the GPU that alone has the rail when all GPUs are in use, or
+ * NUIOA_NO_MACHINE. */
+static uint32_t owner_claim(const struct chooser *c, uint32_t rail)
+{
+    for (uint32_t i = 0; c->homes.gpu_count && i < c->claim_count; i++)
+        if (c->claims[i].gpu >= 0 && c->homes.owner[rail] == (uint32_t)c->claims[i].gpu)
+            return i;
+    return NUIOA_NO_MACHINE;
+}
+
+/* Makes the claims and the load of other steps. What these have on a rail that belongs to a GPU of
+ * this step does not count: a step that has just had the GPU may still be there. Ranks without
+ * weight get a small one, so that they share the rails evenly too. */
 static void add_claims(struct chooser *c, const struct nuioa_assignment *assignments)
 {
     const struct nuioa_request *r = c->request;
@@ -163,28 +163,32 @@ static void add_claims(struct chooser *c, const struct nuioa_assignment *assignm
     double least = heaviest > 0 ? 1e-6 * heaviest : 1;
     for (uint32_t i = 0; i < r->task_count; i++) {
         const struct nuioa_task *task = &r->tasks[i];
+        const bool known = knows_gpus(r, i);
+        hwloc_const_bitmap_t cpus = assignments[i].cpus;
         double weight = assignments[i].weight > least ? assignments[i].weight : least;
         c->first_row[i] = c->claim_count;
-        uint32_t count = nuioa_gpus_pick(c->rails, r->node, task, assignments[i].cpus,
+        uint32_t count = nuioa_gpus_pick(c->rails, r->node, task, cpus,
                                          most ? most : task->gpu_count, c->picked);
-        for (uint32_t k = 0; k < count; k++)
-            add_claim(c,
-                      (struct claim){ TURN_KNOWN, i, (int32_t)c->picked[k], weight / count, 0, 0 },
-                      assignments[i].cpus);
+        struct claim claim = { known ? TURN_KNOWN : TURN_UNKNOWN, i, -1, weight, 0, 0 };
         if (!task->gpu_count)
-            add_claim(
-                c,
-                (struct claim){ knows_gpus(r, i) ? TURN_KNOWN : TURN_UNKNOWN, i, -1, weight, 0, 0 },
-                assignments[i].cpus);
-        all_known = all_known && knows_gpus(r, i);
+            add_claim(c, claim, cpus);
+        for (uint32_t k = 0; k < count; k++) {
+            claim.gpu = (int32_t)c->picked[k];
+            claim.weight = weight / count;
+            add_claim(c, claim, cpus);
+        }
+        all_known = all_known && known;
         sum += weight;
     }
-    c->claims_held = c->first_row[r->task_count] = c->claim_count;
-    add_left_gpus(c, all_known ? TURN_LEFT : TURN_KNOWN, sum / c->claims_held);
+    c->first_row[r->task_count] = c->claim_count;
     if (!all_known)
-        c->claims_held = c->claim_count;
-    for (uint32_t n = 0; r->nic_ranks && n < c->rail_count; n++)
-        c->foreign[n] = r->nic_ranks[c->rails->nic[n]] * sum / r->task_count;
+        add_left_gpus(c, sum / c->claim_count);
+    for (uint32_t n = 0; r->nic_ranks && n < c->rail_count; n++) {
+        uint32_t owner = owner_claim(c, n);
+        if (owner == NUIOA_NO_MACHINE || !c->held[c->claims[owner].gpu])
+            c->foreign[n] = r->nic_ranks[c->rails->nic[n]] * sum / r->task_count;
+        c->loaded = c->loaded || c->foreign[n] > 0;
+    }
     qsort(c->claims, c->claim_count, sizeof(*c->claims), choosing_order);
 }
 
@@ -209,23 +213,34 @@ static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
     c->first = nuioa_arena_take(&c->arena, rows, sizeof(*c->first));
     c->has = nuioa_arena_take(&c->arena, n * rails->count, sizeof(*c->has));
     c->seen = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->seen));
+    c->held = nuioa_arena_take(&c->arena, request->node->gpu_count, sizeof(*c->held));
     if (c->arena.failed)
         return -ENOMEM;
-    number_cards(c);
+    c->card_count = nuioa_rails_cards(rails, request->node, c->card, c->card_rate);
+    if (nuioa_rail_homes_find(rails, request->node, &c->arena, &c->homes) < 0)
+        return -ENOMEM;
+    find_held(c);
     add_claims(c, assignments);
     return c->arena.failed ? -ENOMEM : 0;
 }
 
 /* --- one rail for each claim ------------------------------------------------------------------ */
 
+/* Returns the rail that the claim's GPU has among equals, or NOBODY. */
+static uint32_t home_of(const struct chooser *c, const struct claim *claim)
+{
+    return claim->gpu >= 0 ? c->homes.home[claim->gpu] : NOBODY;
+}
+
 /* Returns the rail of this card that is nearest to the claim and, of several ports, the one with
  * the least load. */
 static uint32_t choose_port(const struct chooser *c, const struct claim *claim, uint32_t card)
 {
-    uint32_t best = NOBODY;
+    uint32_t best = NOBODY, home = home_of(c, claim);
     for (uint32_t r = 0; r < c->rail_count; r++)
         if (c->card[r] == card && is_near(c, claim->row, r) &&
-            (best == NOBODY || c->rail_load[r] < c->rail_load[best]))
+            (best == NOBODY || c->rail_load[r] < c->rail_load[best] ||
+             (c->rail_load[r] == c->rail_load[best] && r == home)))
             best = r;
     return best;
 }
@@ -237,26 +252,28 @@ static void use(struct chooser *c, uint32_t local, uint32_t rail, double weight)
     c->rail_load[rail] += weight;
 }
 
-/* Gives each claim that is no TURN_LEFT its first rail. Returns 0 or -ENOMEM. */
+/* Gives each claim its first rail. Returns 0 or -ENOMEM. */
 static int choose_first(struct chooser *c)
 {
-    size_t count = c->claims_held;
+    size_t count = c->claim_count;
     bool *allowed = nuioa_arena_take(&c->arena, count * c->card_count, sizeof(*allowed));
     double *weight = nuioa_arena_take(&c->arena, count, sizeof(*weight));
     uint32_t *card_of = nuioa_arena_take(&c->arena, count, sizeof(*card_of));
-    struct nuioa_rail_match match = {
-        .user_count = c->claims_held,
-        .machine_count = c->card_count,
-        .allowed = allowed,
-        .weight = weight,
-        .rate = c->card_rate,
-        .load = c->card_load,
-        .machine_of = card_of,
-    };
+    uint32_t *preferred = nuioa_arena_take(&c->arena, count, sizeof(*preferred));
+    struct nuioa_rail_match match = { .user_count = c->claim_count,
+                                      .machine_count = c->card_count,
+                                      .allowed = allowed,
+                                      .weight = weight,
+                                      .rate = c->card_rate,
+                                      .load = c->card_load,
+                                      .preferred = preferred,
+                                      .machine_of = card_of };
     if (c->arena.failed)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++) {
+        uint32_t home = home_of(c, &c->claims[i]);
         weight[i] = c->claims[i].weight;
+        preferred[i] = home == NOBODY ? NUIOA_NO_MACHINE : c->card[home];
         for (uint32_t r = 0; r < c->rail_count; r++)
             allowed[i * c->card_count + c->card[r]] |= is_near(c, c->claims[i].row, r);
     }
@@ -278,10 +295,8 @@ static bool may_add(const struct chooser *c, const struct claim *claim, uint32_t
                     bool card_used)
 {
     uint32_t first = c->first[claim->row];
-    if (!is_near(c, claim->row, rail))
+    if (!is_near(c, claim->row, rail) || claim->local == NOBODY)
         return false;
-    if (claim->local == NOBODY)
-        return !card_used;
     return knows_gpus(c->request, claim->local) && c->foreign[rail] <= c->foreign[first] &&
            (!card_used || c->card[rail] == c->card[first]);
 }
@@ -294,6 +309,7 @@ static int share_out(struct chooser *c)
     uint32_t n = c->claim_count, idle_count = 0;
     uint32_t *idle = nuioa_arena_take(a, c->rail_count, sizeof(*idle));
     uint32_t *claim_of = nuioa_arena_take(a, c->rail_count, sizeof(*claim_of));
+    uint32_t *preferred = nuioa_arena_take(a, c->rail_count, sizeof(*preferred));
     double *one = nuioa_arena_take(a, c->rail_count, sizeof(*one));
     double *rate = nuioa_arena_take(a, n, sizeof(*rate));
     double *load = nuioa_arena_take(a, n, sizeof(*load));
@@ -302,34 +318,34 @@ static int share_out(struct chooser *c)
     bool *allowed = nuioa_arena_take(a, (size_t)c->rail_count * n, sizeof(*allowed));
     if (a->failed)
         return -ENOMEM;
-    for (uint32_t i = 0; i < c->claims_held; i++) {
+    for (uint32_t i = 0; i < c->claim_count; i++) {
         uint32_t first = c->first[c->claims[i].row];
         used[first] = card_used[c->card[first]] = true;
     }
     for (uint32_t r = 0; r < c->rail_count; r++) {
         one[r] = 1;
-        if (!used[r])
+        preferred[idle_count] = owner_claim(c, r);
+        if (!used[r] && !(c->any_held && nuioa_rail_is_left(&c->homes, c->held, r)))
             idle[idle_count++] = r;
     }
     for (uint32_t i = 0; i < n; i++) {
         rate[i] = c->claims[i].weight;
-        load[i] = c->claims[i].turn != TURN_LEFT;
+        load[i] = 1;
         for (uint32_t k = 0; k < idle_count; k++)
             allowed[(size_t)k * n + i] =
                 may_add(c, &c->claims[i], idle[k], card_used[c->card[idle[k]]]);
     }
-    struct nuioa_rail_match match = {
-        .user_count = idle_count,
-        .machine_count = n,
-        .allowed = allowed,
-        .weight = one,
-        .rate = rate,
-        .load = load,
-        .machine_of = claim_of,
-    };
+    struct nuioa_rail_match match = { .user_count = idle_count,
+                                      .machine_count = n,
+                                      .allowed = allowed,
+                                      .weight = one,
+                                      .rate = rate,
+                                      .load = load,
+                                      .preferred = preferred,
+                                      .machine_of = claim_of };
     int rc = nuioa_rail_match(&match);
     for (uint32_t k = 0; rc == 0 && k < idle_count; k++)
-        if (claim_of[k] != NUIOA_NO_MACHINE && c->claims[claim_of[k]].local != NOBODY)
+        if (claim_of[k] != NUIOA_NO_MACHINE)
             *has(c, c->claims[claim_of[k]].local, idle[k]) = true;
     return rc;
 }
@@ -395,40 +411,6 @@ static int choose(struct chooser *c, const struct nuioa_assignment *assignments)
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-/* Notes the GPUs that a rank sees, and maybe has. Returns 0 or -ENOMEM. */
-static int set_seen(const struct nuioa_task *task, struct nuioa_assignment *assignment)
-{
-    free(assignment->seen);
-    assignment->seen = NULL;
-    assignment->seen_count = 0;
-    if (!task->seen_count)
-        return 0;
-    assignment->seen = malloc(task->seen_count * sizeof(*assignment->seen));
-    if (!assignment->seen)
-        return -ENOMEM;
-    memcpy(assignment->seen, task->seen, task->seen_count * sizeof(*assignment->seen));
-    assignment->seen_count = task->seen_count;
-    return 0;
-}
-
-/* Lists the rails that a rank may have which sees GPUs. Returns 0 or -ENOMEM. */
-static int set_near(const struct chooser *c, uint32_t local, struct nuioa_assignment *assignment)
-{
-    const uint32_t *distance = &c->distance[(size_t)c->first_row[local] * c->rail_count];
-    free(assignment->near);
-    assignment->near = NULL;
-    assignment->near_count = 0;
-    if (!c->request->tasks[local].seen_count || !c->rail_count)
-        return 0;
-    assignment->near = malloc(c->rail_count * sizeof(*assignment->near));
-    if (!assignment->near)
-        return -ENOMEM;
-    for (uint32_t r = 0; r < c->rail_count; r++)
-        if (distance[r] != NOT_SEEN)
-            assignment->near[assignment->near_count++] = c->rails->nic[r];
-    return 0;
-}
-
 /* Lists the rails of a rank, as indexes into node->nics: nics[rail_count]. Returns their number. */
 static uint32_t list_nics(const struct chooser *c, uint32_t local, uint32_t *nics)
 {
@@ -451,7 +433,8 @@ static int write_nics(const struct chooser *c, struct nuioa_assignment *assignme
     for (uint32_t i = 0; i < c->request->task_count; i++) {
         struct nuioa_assignment *a = &assignments[i];
         uint32_t *nics = malloc((c->rail_count + 1) * sizeof(*nics));
-        if (!nics || set_seen(&c->request->tasks[i], a) < 0 || set_near(c, i, a) < 0) {
+        if (!nics ||
+            nuioa_gpus_list_near(c->rails, c->request->node, &c->request->tasks[i], a) < 0) {
             free(nics);
             return -ENOMEM;
         }
@@ -470,20 +453,12 @@ static int write_nics(const struct chooser *c, struct nuioa_assignment *assignme
     return changed;
 }
 
-static bool any_above_zero(const double *numbers, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (numbers[i] > 0)
-            return true;
-    return false;
-}
-
 /* Chooses and writes twice if other steps use NICs: first as if they did not. */
 static int choose_and_write(struct chooser *c, struct nuioa_assignment *assignments)
 {
     double *foreign = c->foreign;
     int rc = 0;
-    if (any_above_zero(foreign, c->rail_count)) {
+    if (c->loaded) {
         c->foreign = nuioa_arena_take(&c->arena, c->rail_count, sizeof(*c->foreign));
         rc = c->foreign ? choose(c, assignments) : -ENOMEM;
         rc = rc < 0 ? rc : write_nics(c, assignments);

@@ -33,15 +33,20 @@ static double load_with(const struct nuioa_rail_match *m, uint32_t machine, doub
     return (m->load[machine] + more) / m->rate[machine];
 }
 
-/* Returns the machine that is least loaded with this user, of those that it may use. */
+/* Returns the machine that is least loaded with this user, of those that it may use; of several the
+ * one that it prefers. */
 static uint32_t direct(const struct nuioa_rail_match *m, uint32_t user)
 {
     uint32_t best = NUIOA_NO_MACHINE;
+    uint32_t preferred = m->preferred ? m->preferred[user] : NUIOA_NO_MACHINE;
     for (uint32_t k = 0; k < m->machine_count; k++)
         if (may_use(m, user, k) &&
             (best == NUIOA_NO_MACHINE ||
              load_with(m, k, m->weight[user]) < EQUAL * load_with(m, best, m->weight[user])))
             best = k;
+    if (preferred != NUIOA_NO_MACHINE && may_use(m, user, preferred) &&
+        EQUAL * load_with(m, preferred, m->weight[user]) <= load_with(m, best, m->weight[user]))
+        best = preferred;
     return best;
 }
 

@@ -11,7 +11,8 @@
 /* Steps that run on one node at the same time, of one job or of several, tell each other how much
  * they use each NIC. Each step has one small file in a directory of root's. A step reads the files
  * of the others once, makes its plan, and writes its own; nobody locks or waits. Steps that start
- * at the same moment may therefore not see each other and choose alike: the files are advice.
+ * at the same moment may therefore not see each other, and choose alike where no GPU decides: the
+ * files are advice.
  *
  * The files are for root. The user of a step may read its file too, if the file system has access
  * control lists; others may not. doc/formats.md describes the format. */

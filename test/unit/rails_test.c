@@ -65,9 +65,9 @@ static void test_rails_of_gpus(void **state)
         const char *gpus, *rails, *wanted;
     } cases[] = {
         { 0, "5", "auto", "5" },
-        { 1, "5", "auto", "4" }, /* GPU 4 has the same two NICs */
+        { 1, "5", "auto", "5" }, /* GPU 4 has the same two NICs */
         { 1, "4,5", "auto", "4,5" },
-        { 1, "5", "2", "4,5" },
+        { 1, "5", "2", "5,4" },
         { 4, "5", "auto", "20,21,22,23" },
         { 4, "5;0", "auto", "20,21,22,23;0,1,2,3" },
         { 0, "6,2", "1", "6" }, /* never more than was asked for */
@@ -101,7 +101,7 @@ static void test_fewer_rails_than_gpus(void **state)
     plan_case_weigh(s, weights);
     plan_case_option(s, "rails", "1");
     plan_case_make(s);
-    assert_string_equal(plan_case_all_nics(s), "0;1;2");
+    assert_string_equal(plan_case_all_nics(s), "0;2;1");
     plan_case_free(s);
 }
 
@@ -127,7 +127,7 @@ static void test_weight_of_several_gpus(void **state)
     struct plan_case *s = gpu_machine(&gpu_shapes[6], 3);
     plan_case_gpus(s, "0,1;2;3");
     plan_case_make(s);
-    assert_string_equal(plan_case_all_nics(s), "2;0;1");
+    assert_string_equal(plan_case_all_nics(s), "1;2;0");
     plan_case_free(s);
 }
 
@@ -145,16 +145,22 @@ static void test_ports_of_cards(void **state)
     plan_case_free(s);
 }
 
-/* The second port of a card goes to the rank that uses the card, although a GPU which no rank has
- * is as near. */
-static void test_port_beside_a_free_gpu(void **state)
+/* The second port of a card is left to a GPU which no rank has and which is as near. */
+static void test_port_of_a_free_gpu(void **state)
 {
     (void)state;
     struct plan_case *s = gpu_machine(&(struct gpu_shape){ "", 1, 2, 2, 1, NUIOA_PATH_PIX }, 1);
     s->node.nics[1].card = s->node.nics[0].card;
+    for (unsigned gpu = 0; gpu < 2; gpu++) {
+        plan_case_gpus(s, gpu ? "1" : "0");
+        plan_case_make(s);
+        assert_string_equal(plan_case_all_nics(s), gpu ? "1" : "0");
+    }
+    s->node.gpu_count = 1;
     plan_case_gpus(s, "0");
     plan_case_make(s);
     assert_string_equal(plan_case_all_nics(s), "0,1");
+    s->node.gpu_count = 2;
     plan_case_free(s);
 }
 
@@ -261,7 +267,7 @@ int main(void)
         cmocka_unit_test(test_a_gpu_far_from_all),
         cmocka_unit_test(test_weight_of_several_gpus),
         cmocka_unit_test(test_ports_of_cards),
-        cmocka_unit_test(test_port_beside_a_free_gpu),
+        cmocka_unit_test(test_port_of_a_free_gpu),
         cmocka_unit_test(test_rails_by_weight),
         cmocka_unit_test(test_unlike_rates),
         cmocka_unit_test(test_other_steps_and_nic),
