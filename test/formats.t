@@ -176,7 +176,7 @@ in_sources() {
     (cd "$top" && find "$@" -name '*.c' -o -name '*.h' | LC_ALL=C sort | xargs cat) |
         grep -oE "$regex" | sed -E "s/$regex/\1/" | grep -vx SLURM_NUIOA_NAME | LC_ALL=C sort -u
 }
-set_for_ranks=$(in_sources 'put\(&?b, "([A-Z_]+)=' lib)
+set_for_ranks=$(in_sources 'put\(&?b, "([A-Z0-9_]+)=' lib)
 by_setenv=$(in_sources 'spank_setenv\([a-z]+, "([A-Z_]+)"' spank)
 set=$(printf '%s\n' "$set_for_ranks" "$by_setenv" | sort -u)
 mapfile -t ours < <(grep '^NUIOA_' <<<"$set" | grep -vE 'COLL|TRACE')

@@ -38,8 +38,10 @@ enum {
     NUIOA_EXPORT_NCCL = 1 << 5,
     NUIOA_EXPORT_PSM = 1 << 6,
     NUIOA_EXPORT_MPICH = 1 << 7,
+    NUIOA_EXPORT_NVSHMEM = 1 << 8,
+    /* other programs' variables */
     NUIOA_EXPORT_FOREIGN = NUIOA_EXPORT_UCX | NUIOA_EXPORT_OFI | NUIOA_EXPORT_NCCL |
-                           NUIOA_EXPORT_PSM | NUIOA_EXPORT_MPICH, /* other programs' variables */
+                           NUIOA_EXPORT_PSM | NUIOA_EXPORT_MPICH | NUIOA_EXPORT_NVSHMEM,
 };
 
 struct nuioa_options {

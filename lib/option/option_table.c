@@ -304,7 +304,7 @@ const struct nuioa_option nuioa_option_table[] = {
       "on: with -c, bind OpenMP threads to cores (OMP_PLACES), the first one nearest the NIC, and "
       "the MPI library's progress thread; auto: only say which core that is (NUIOA_COMM_CPUS)",
       false, set_word, FIELD(threads) },
-    { "export", "env|pmix|locality|ucx|ofi|nccl|psm|mpich|none", "env,pmix,locality",
+    { "export", "env|pmix|locality|ucx|ofi|nccl|psm|mpich|nvshmem|none", "env,pmix,locality",
       "how ranks are told, comma list; env,pmix with --nuioa=export; a variable the user set stays",
       false, set_export, FIELD(export_set) },
     { "coll", "off|on", "off", "preload broadcasts that use the leaders", false, set_bool,

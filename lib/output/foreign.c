@@ -71,13 +71,27 @@ static const char *unit_of(const char *name)
     return underscore ? underscore + 1 : NULL;
 }
 
+/* Returns true if FI_VERBS_DEVICE_NAME can name the device: libfabric takes every device whose name
+ * begins so, in upper or lower case (2.6, prov/verbs/src/verbs_info.c, vrb_init_info), and
+ * "mlx5_1" is also "mlx5_10". */
+static bool is_no_prefix(const struct nuioa_node *node, const char *device)
+{
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        if (node->nics[i].port > 0 && strcmp(node->nics[i].name, device) &&
+            !strncasecmp(node->nics[i].name, device, strlen(device)))
+            return false;
+    return true;
+}
+
 /* Adds the variables that name one NIC. */
-static void put_single(struct nuioa_block *b, const struct nuioa_nic *nic, unsigned wanted)
+static void put_single(struct nuioa_block *b, const struct nuioa_node *node,
+                       const struct nuioa_nic *nic, unsigned wanted)
 {
     const char *unit = nic->kind == NUIOA_NIC_OMNIPATH ? unit_of(nic->name) : NULL;
     if (wanted & NUIOA_EXPORT_OFI && nic->kind == NUIOA_NIC_ETHERNET && nic->netdev[0])
         nuioa_block_put(b, "FI_TCP_IFACE=%s", nic->netdev);
-    if (wanted & NUIOA_EXPORT_OFI && nic->kind == NUIOA_NIC_INFINIBAND && nic->port > 0)
+    if (wanted & NUIOA_EXPORT_OFI && nic->kind == NUIOA_NIC_INFINIBAND && nic->port > 0 &&
+        is_no_prefix(node, nic->name))
         nuioa_block_put(b, "FI_VERBS_DEVICE_NAME=%s", nic->name);
     if (wanted & NUIOA_EXPORT_OFI && unit)
         nuioa_block_put(b, "FI_OPX_HFI_SELECT=%s", unit);
@@ -85,44 +99,77 @@ static void put_single(struct nuioa_block *b, const struct nuioa_nic *nic, unsig
         nuioa_block_put(b, "HFI_UNIT=%s", unit);
 }
 
+/* Returns true if PSM3_NIC can name the device: it is a glob, "any" is no name, and what is all
+ * hexadecimal digits is a number (libfabric 2.6, prov/psm3/psm3/psm.c, psmi_parse_nic_var). */
+static bool is_psm3_name(const char *device)
+{
+    return strcasecmp(device, "any") && !device[strcspn(device, "*?[]()@+!|\\")] &&
+           device[strspn(device, "0123456789abcdefABCDEF")];
+}
+
+/* Adds the variables that choose the only NIC of a rank's GPU. Without them each library takes a
+ * NIC that is near, as other ranks may, too. NVSHMEM takes a NIC of its list by the local rank
+ * (NVSHMEM 3.4.5, src/host/transport/transport.cpp, nvshmemi_setup_connections), so the list has
+ * one; a rank has one GPU there. */
+static void put_for_gpu(struct nuioa_block *b, const struct nuioa_node *node,
+                        const struct nuioa_assignment *assignment, unsigned wanted)
+{
+    const struct nuioa_nic *nic = &node->nics[assignment->nics[0]];
+    char label[48];
+    bool verbs = nic->kind == NUIOA_NIC_INFINIBAND || nic->kind == NUIOA_NIC_ROCE;
+    if (!assignment->gpu_count || !verbs || nic->port == 0)
+        return;
+    if (wanted & NUIOA_EXPORT_PSM && nic->kind == NUIOA_NIC_ROCE && is_psm3_name(nic->name))
+        nuioa_block_put(b, "PSM3_NIC=%s", nic->name);
+    if (wanted & NUIOA_EXPORT_NVSHMEM && assignment->gpu_count == 1 &&
+        node->gpus[assignment->gpus[0]].vendor == NUIOA_GPU_NVIDIA) {
+        nuioa_block_put(b, "NVSHMEM_ENABLE_NIC_PE_MAPPING=1");
+        nuioa_block_put(b, "NVSHMEM_HCA_LIST=%s", nuioa_nic_label(nic, label, sizeof(label)));
+    }
+}
+
 /* Adds the variables of the rank's own NICs. A variable that leaves out a NIC is set only if every
  * NIC of the node reaches the others' network: else two ranks may have NICs that do not reach each
  * other. */
 static void put_own(struct nuioa_block *b, const struct nuioa_node *node,
-                    const struct choice *choice, unsigned wanted)
+                    const struct nuioa_assignment *assignment, unsigned wanted)
 {
-    const struct nuioa_nic *first = &node->nics[choice->nics[0]];
+    const struct choice own = { assignment->nics, assignment->nic_count };
+    const struct nuioa_nic *first = &node->nics[own.nics[0]];
     char list[NUIOA_BLOCK_ENTRY_MAX];
-    if (choice->count == 1)
-        put_single(b, first, wanted);
+    if (own.count == 1) {
+        put_single(b, node, first, wanted);
+        put_for_gpu(b, node, assignment, wanted);
+    }
     if (wanted & NUIOA_EXPORT_OFI && first->kind == NUIOA_NIC_EFA &&
-        list_names(node, choice, true, DEVICE, list, sizeof(list)))
+        list_names(node, &own, true, DEVICE, list, sizeof(list)))
         nuioa_block_put(b, "FI_EFA_IFACE=%s", list);
 }
 
-/* Returns true if each task of the node has at most `count` GPUs. */
-static bool suffice(const struct nuioa_plan *plan, uint32_t count)
-{
-    for (uint32_t i = 0; i < plan->task_count; i++)
-        if (plan->assignments[i].gpu_count > count)
-            return false;
-    return true;
-}
-
 /* Adds the variable of NCCL and RCCL, only if the user or the site chose NICs. NCCL finds the NIC
- * of a GPU by itself. It needs equal values on all ranks and fails if each rank has its own NIC
- * (NVIDIA/nccl issue 1478). A value that begins with '=' has exact names. */
+ * of a GPU among them by itself, also if it has fewer of them than GPUs. It needs equal values on
+ * all ranks and fails if each rank has its own NIC (NVIDIA/nccl issue 1478). A value that begins
+ * with '=' has exact names. */
 static void put_nccl(struct nuioa_block *b, const struct nuioa_plan *plan,
                      const struct nuioa_node *node)
 {
     const struct choice all = { plan->nics, plan->nic_count };
     char list[NUIOA_BLOCK_ENTRY_MAX];
-    if (!suffice(plan, plan->nic_count))
-        return;
     if (list_names(node, &all, true, LABEL, list, sizeof(list)))
         nuioa_block_put(b, "NCCL_IB_HCA==%s", list);
     else if (list_names(node, &all, false, NETDEV, list, sizeof(list)))
         nuioa_block_put(b, "NCCL_SOCKET_IFNAME==%s", list);
+}
+
+/* Adds the variable of Cray's MPICH, unless GPUs decide: NUMA means the NUMA node of the CPUs. */
+static void put_mpich(struct nuioa_block *b, const struct nuioa_plan *plan,
+                      const struct nuioa_nic *first)
+{
+    bool any_gpu = false;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        any_gpu = any_gpu || plan->assignments[i].gpu_count;
+    if (first->kind == NUIOA_NIC_SLINGSHOT && !any_gpu)
+        nuioa_block_put(b, "MPICH_OFI_NIC_POLICY=NUMA");
 }
 
 int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_node *node,
@@ -139,10 +186,9 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
     if (wanted & NUIOA_EXPORT_UCX && own.count)
         put_ucx(&b, node, plan->connected ? &own : &all, own.count);
     if (plan->connected && own.count)
-        put_own(&b, node, &own, wanted);
-    if (wanted & NUIOA_EXPORT_MPICH && own.count &&
-        node->nics[own.nics[0]].kind == NUIOA_NIC_SLINGSHOT)
-        nuioa_block_put(&b, "MPICH_OFI_NIC_POLICY=NUMA");
+        put_own(&b, node, assignment, wanted);
+    if (wanted & NUIOA_EXPORT_MPICH && own.count)
+        put_mpich(&b, plan, &node->nics[own.nics[0]]);
     if (wanted & NUIOA_EXPORT_NCCL && strcmp(options->nic, "auto"))
         put_nccl(&b, plan, node);
     return nuioa_block_end(&b);

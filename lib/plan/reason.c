@@ -13,7 +13,8 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
         "which rank has which GPU is unknown: ranks stay (--nuioa=force overrides it)",
     [NUIOA_REASON_GPUS_SHARED] =
         "ranks see the same GPUs, so that it is unknown which rank has which: ranks stay "
-        "(--gpus-per-task=1 gives each its own; --nuioa=force overrides it)",
+        "(--gpus-per-task=1 gives each its own, with --gres-flags=allow-task-sharing from Slurm "
+        "23.11 on; --nuioa=force overrides it)",
     [NUIOA_REASON_GPUS_NO_NUMA] =
         "the NUMA node of a GPU is unknown: ranks stay (--nuioa=force overrides it)",
     [NUIOA_REASON_NO_NIC] =

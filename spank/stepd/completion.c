@@ -57,7 +57,8 @@ static void warn_gpus(struct stepd_context *c, const struct nuioa_plan *plan)
                    "export: %u of %u ranks get no variable that chooses NICs, because %s", lost,
                    c->step.task_count,
                    shared == lost ? "they see the same GPUs, and nobody knows which rank uses "
-                                    "which (--gpus-per-task=1 gives each its own)"
+                                    "which (--gpus-per-task=1 gives each its own, with "
+                                    "--gres-flags=allow-task-sharing from Slurm 23.11 on)"
                                   : "nobody knows which GPUs they have");
 }
 

@@ -75,7 +75,6 @@ void gpu_table_write(struct stepd_context *c, const struct nuioa_request *reques
         write_row(&c->task_memory->table[i], &plan.assignments[i]);
     write_text(c, &plan);
     c->task_memory->connected = plan.connected;
-    c->task_memory->nic_count = plan.nic_count;
     nuioa_plan_free(&plan);
     __atomic_store_n(&c->task_memory->table_ready, 1, __ATOMIC_RELEASE);
 }

@@ -67,7 +67,6 @@ struct task_memory {
     uint32_t told;        /* number of tasks that have told their GPUs */
     uint32_t table_ready; /* slurmstepd has written `table` */
     uint32_t connected;   /* as in struct nuioa_plan; with the table */
-    uint32_t nic_count;   /* as in struct nuioa_plan; with the table */
     struct task_gpu_nics table[TASK_GPUS_MAX]; /* by GPU, for tasks whose GPUs the plan lacks */
     char gpu_nics[4096]; /* with the table: as NUIOA_GPU_NICS, of all GPUs; "": not known */
     bool job_known;      /* the leaders of all nodes are known */

@@ -83,8 +83,7 @@ static bool set_looked_up(const struct stepd_context *c, const struct task_memor
     else if (!c->node.emulated &&
              nuioa_environment_foreign(&plan, &c->node, &c->options, 0, text, ROOM) >= 0)
         set_block(spank, text, false);
-    bool equal = own.gpu_count <= c->task_memory->nic_count; /* for all ranks of the node */
-    if (may_filter(c, gpus) && equal)
+    if (may_filter(c, gpus))
         set_some(spank, task->text + task->foreign, "NCCL_", false);
     free(own.nics);
     free(own.gpus);

@@ -84,7 +84,7 @@ threads auto
 threads on
 threads off
 export env,pmix
-export env,ucx,ofi,nccl,psm,mpich
+export env,ucx,ofi,nccl,psm,mpich,nvshmem
 export none
 gather off
 END

@@ -298,9 +298,10 @@ static void test_export(void **state)
     accept("nuioa", "export");
     nuioa_options_finish(&options);
     assert_int_equal(options.export_set, NUIOA_EXPORT_ENV | NUIOA_EXPORT_PMIX);
-    accept("export", "mpich,env,ucx");
+    accept("export", "mpich,env,ucx,nvshmem");
     nuioa_options_finish(&options);
-    assert_int_equal(options.export_set, NUIOA_EXPORT_ENV | NUIOA_EXPORT_UCX | NUIOA_EXPORT_MPICH);
+    assert_int_equal(options.export_set, NUIOA_EXPORT_ENV | NUIOA_EXPORT_UCX | NUIOA_EXPORT_MPICH |
+                                             NUIOA_EXPORT_NVSHMEM);
     accept("export", "none");
     nuioa_options_finish(&options);
     assert_int_equal(options.export_set, 0);
@@ -308,7 +309,7 @@ static void test_export(void **state)
            "--nuioa-export: 'none' stands alone");
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "export", "env,tcp",
            "--nuioa-export: 'tcp' is not one of env, pmix, locality, ucx, ofi, nccl, psm, mpich, "
-           "none");
+           "nvshmem, none");
 }
 
 static void test_hints(void **state)
