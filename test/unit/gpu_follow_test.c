@@ -103,6 +103,24 @@ static void test_sockets(void **state)
     plan_case_free(s);
 }
 
+/* The same in a step with more CPUs on one socket: each rank has at least one for itself. Parts of
+ * unequal sizes are not exchanged. */
+static void test_unequal_sockets(void **state)
+{
+    (void)state;
+    struct plan_case *s = crossed();
+    for (unsigned i = 0; i < 4; i++)
+        set_mask(s, i, i % 2 ? "4-5" : "0-2");
+    check(s, "0-2 0-2 4-5 4-5", NUIOA_REASON_FOLLOW);
+    for (unsigned i = 0; i < 4; i++)
+        set_mask(s, i, i == 1 ? "4" : "0-2");
+    check(s, "0-2 0-2 4 0-2", NUIOA_REASON_FOLLOW);
+    for (unsigned i = 0; i < 4; i++)
+        set_mask(s, i, i % 2 ? "4-5" : "0-3");
+    check(s, "0-3 4-5 0-3 4-5", NUIOA_REASON_FOLLOW_NEAREST);
+    plan_case_free(s);
+}
+
 /* Masks of unequal sizes are not exchanged, and nobody gets fewer CPUs. */
 static void test_sizes(void **state)
 {
@@ -245,10 +263,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_crossed), cmocka_unit_test(test_wide),
-        cmocka_unit_test(test_sockets), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_stays),   cmocka_unit_test(test_without),
-        cmocka_unit_test(test_one_gpu), cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_own_nic), cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_sockets), cmocka_unit_test(test_unequal_sockets),
+        cmocka_unit_test(test_sizes),   cmocka_unit_test(test_stays),
+        cmocka_unit_test(test_without), cmocka_unit_test(test_one_gpu),
+        cmocka_unit_test(test_costs),   cmocka_unit_test(test_own_nic),
+        cmocka_unit_test(test_alone),
     };
     return cmocka_run_group_tests_name("gpu_follow", tests, NULL, NULL);
 }
