@@ -15,6 +15,10 @@
 /* Linux has 20 bits for the minor number of a device. */
 enum { MINOR_MAX = (1 << 20) - 1 };
 
+/* The topology of AMD's driver: its nodes are numbered from 0, processors first. */
+#define KFD_NODES "sys/class/kfd/kfd/topology/nodes"
+enum { KFD_NODES_MAX = 1024, KFD_SEVERAL = KFD_NODES_MAX };
+
 /* Returns what follows "KEY:" and blanks in the line, or NULL if the line has another key. */
 static const char *value_of(const char *line, const char *key)
 {
@@ -56,6 +60,52 @@ static void read_amd(int devices, const char *pci, struct nuioa_gpu_device *devi
         snprintf(device->uuid, sizeof(device->uuid), "GPU-%s", digits);
 }
 
+/* One node of the topology of AMD's driver: what its properties say, 0 where they do not. */
+struct kfd_node {
+    uint32_t simd_count, domain, location;
+};
+
+/* Reads the properties of node `number`, lines such as "simd_count 416". Returns false if there is
+ * no such node; a node that may not be read is no GPU. */
+static bool read_kfd_node(int root, uint32_t number, struct kfd_node *node)
+{
+    const struct {
+        const char *key;
+        uint32_t *value;
+    } wanted[] = { { "simd_count", &node->simd_count },
+                   { "domain", &node->domain },
+                   { "location_id", &node->location } };
+    char text[4096], *rest = text, *line;
+    *node = (struct kfd_node){ 0 };
+    nuioa_sysfs_text(root, text, sizeof(text), KFD_NODES "/%u/properties", number);
+    while ((line = nuioa_next_word(&rest, "\n"))) {
+        char *value = line, *key = nuioa_next_word(&value, " ");
+        for (unsigned i = 0; key && value && i < sizeof(wanted) / sizeof(*wanted); i++)
+            if (!strcmp(key, wanted[i].key) &&
+                nuioa_parse_u32(value, UINT32_MAX, wanted[i].value) < 0)
+                *node = (struct kfd_node){ 0 };
+    }
+    return *text || nuioa_sysfs_exists(root, KFD_NODES "/%u", number);
+}
+
+/* Finds the numbers of the nodes of AMD's GPUs. The parts of a GPU that is divided have one address
+ * and a node each. */
+static void read_kfd(const struct nuioa_node *node, int root, struct nuioa_gpu_device *devices)
+{
+    struct kfd_node found;
+    for (uint32_t n = 0; n < KFD_NODES_MAX && read_kfd_node(root, n, &found); n++) {
+        char pci[24];
+        snprintf(pci, sizeof(pci), "%04x:%02x:%02x.%x", found.domain, found.location >> 8 & 0xff,
+                 found.location >> 3 & 0x1f, found.location & 7);
+        for (uint32_t i = 0; found.simd_count && i < node->gpu_count; i++)
+            if (node->gpus[i].vendor == NUIOA_GPU_AMD && !strcmp(node->gpus[i].pci, pci))
+                devices[i].kfd = devices[i].kfd || found.location >> 16 ? KFD_SEVERAL : n;
+    }
+    for (uint32_t i = 0; i < node->gpu_count; i++)
+        if (devices[i].kfd == KFD_SEVERAL)
+            devices[i].kfd = 0;
+}
+
 uint32_t nuioa_gpu_devices_read(const struct nuioa_node *node, const char *root,
                                 struct nuioa_gpu_device *devices)
 {
@@ -79,6 +129,7 @@ uint32_t nuioa_gpu_devices_read(const struct nuioa_node *node, const char *root,
         known += *device->file != '\0';
     }
     nuioa_sysfs_close(&sysfs);
+    read_kfd(node, fd, devices);
     if (fd >= 0)
         close(fd);
     return known;

@@ -4,19 +4,24 @@
 
 #include "topology/node.h"
 
-/* How the running system names a GPU. Both names can change when its driver is loaded again. */
+/* How the running system names a GPU. All can change when its driver is loaded again. */
 struct nuioa_gpu_device {
     char file[32]; /* "/dev/nvidia0" or "/dev/dri/renderD128"; "": unknown */
     char uuid[64]; /* as its vendor's tools print it, "GPU-8932f937-..."; "": unknown */
+    /* The number of its node in the topology of AMD's driver, by which the runtimes number GPUs; 0,
+     * which is a processor: unknown, or several nodes are parts of this GPU. */
+    uint32_t kfd;
 };
 
 /* Asks the running system for the device file and the UUID of each GPU. It reads
  * proc/driver/nvidia/gpus/ADDRESS/information, where the driver of NVIDIA says both; the links
  * sys/class/drm/renderD*, for the file of GPUs that are not found there; and
- * sys/bus/pci/devices/ADDRESS/unique_id, of which the UUID of an AMD GPU is made. All are below
+ * sys/bus/pci/devices/ADDRESS/unique_id, of which the UUID of an AMD GPU is made; and
+ * sys/class/kfd/kfd/topology/nodes/N/properties, which say which node an AMD GPU is. The kernel
+ * denies the properties of a GPU to a process whose device cgroup denies the GPU. All are below
  * `root` ("" for this machine).
  *
- * The numbers in these names say nothing of the order of the GPUs.
+ * The numbers in the names of files say nothing of the order of the GPUs.
  *
  * Sets devices[i] for each of the node->gpu_count GPUs; the caller allocates devices[]. This
  * machine is not asked about a node that was read from a file (node->emulated): all its names are

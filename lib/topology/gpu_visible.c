@@ -64,8 +64,8 @@ static int find(const struct sight *s, char *entry)
         entry[strcspn(entry, "/")] = '\0';
         return by_uuid(s, entry);
     }
-    if (!strncmp(entry, "MIG-", 4))
-        return UNCLEAR;
+    if (!strncmp(entry, "MIG-", 4)) /* nobody but the driver says of which GPU this is a part */
+        return s->counted && s->count == 1 ? 0 : UNCLEAR;
     if (!strncasecmp(entry, "GPU-", 4))
         return entry[4] ? by_uuid(s, entry) : UNCLEAR;
     if (isdigit((unsigned char)*entry))
@@ -145,12 +145,28 @@ static bool narrow_nvidia(struct sight *s, char *const *environment, bool one_mo
     return list ? narrow(s, list) : s->chosen;
 }
 
+/* Puts the GPUs in the order of the driver's nodes. Returns false if one of them is not known. */
+static bool sort_by_kfd(struct sight *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        if (!s->devices[s->gpus[i]].kfd)
+            return false;
+    for (uint32_t i = 1; i < s->count; i++)
+        for (uint32_t k = i; k && s->devices[s->gpus[k]].kfd < s->devices[s->gpus[k - 1]].kfd;
+             k--) {
+            uint32_t gpu = s->gpus[k];
+            s->gpus[k] = s->gpus[k - 1];
+            s->gpus[k - 1] = gpu;
+        }
+    return true;
+}
+
 static bool narrow_amd(struct sight *s, char *const *environment, bool one_model)
 {
     static const char *const names[] = { "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES",
                                          "GPU_DEVICE_ORDINAL" };
     const char *first = nuioa_variable(environment, "ROCR_VISIBLE_DEVICES"), *second = NULL;
-    s->ordered = s->chosen && one_model;
+    s->ordered = sort_by_kfd(s) || (s->chosen && one_model);
     if (first && !narrow(s, first))
         return false;
     if (first && !s->count)

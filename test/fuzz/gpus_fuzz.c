@@ -20,9 +20,12 @@ static void find_visible(char *const *environment, unsigned openable)
                                     { .vendor = NUIOA_GPU_AMD, .model = 3 },
                                     { .vendor = NUIOA_GPU_INTEL },
                                     { .vendor = NUIOA_GPU_INTEL } };
-    const struct nuioa_gpu_device devices[GPUS] = { { "", "GPU-8932f937" },
-                                                    { "", "GPU-8932aaaa" },
-                                                    { "", "GPU-0f6cd6d5a4f3c9d1" } };
+    const struct nuioa_gpu_device devices[GPUS] = {
+        { .uuid = "GPU-8932f937" },
+        { .uuid = "GPU-8932aaaa" },
+        { .uuid = "GPU-0f6cd6d5a4f3c9d1", .kfd = 2 },
+        { .kfd = openable % 2 },
+    };
     const struct nuioa_node node = { .gpus = gpus, .gpu_count = GPUS };
     hwloc_bitmap_t may = hwloc_bitmap_alloc(), found = hwloc_bitmap_alloc();
     INPUT_CHECK(may && found && !hwloc_bitmap_from_ulong(may, openable % (1 << GPUS)));

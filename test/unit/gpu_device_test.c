@@ -78,6 +78,52 @@ static void test_nouveau(void **state)
     dump_remove(&dump);
 }
 
+static void kfd(const struct dump *dump, unsigned number, const char *text)
+{
+    char path[80];
+    snprintf(path, sizeof(path), "sys/class/kfd/kfd/topology/nodes/%u/properties", number);
+    dump_file(dump, path, text);
+}
+
+/* Nodes of AMD's driver: a processor, GPUs against PCI order, and one that is denied, which has no
+ * properties to read. The third GPU is divided, and its parts have one address. */
+static void test_kfd(void **state)
+{
+    (void)state;
+    static struct nuioa_gpu amd[] = {
+        { .pci = "0000:c1:00.0", .vendor = NUIOA_GPU_AMD },
+        { .pci = "0000:c5:00.0", .vendor = NUIOA_GPU_AMD },
+        { .pci = "0000:c9:00.0", .vendor = NUIOA_GPU_AMD },
+        { .pci = "0001:01:02.1", .vendor = NUIOA_GPU_AMD },
+        { .pci = "0000:d1:00.0", .vendor = NUIOA_GPU_AMD },
+        { .pci = "0000:d5:00.0", .vendor = NUIOA_GPU_NVIDIA },
+    };
+    static const struct nuioa_node machine = { .gpus = amd, .gpu_count = 6 };
+    struct dump dump;
+    struct nuioa_gpu_device d[6];
+    dump_make(&dump);
+    kfd(&dump, 0, "cpu_cores_count 64\nsimd_count 0\nlocation_id 0\ndomain 0\n");
+    kfd(&dump, 1, "cpu_cores_count 0\nsimd_count 440\nlocation_id 50432\ndomain 0\n");
+    dump_file(&dump, "sys/class/kfd/kfd/topology/nodes/2/gpu_id", "");
+    kfd(&dump, 3, "simd_count 440\nmem_banks_count 1\nlocation_id 49408\ndomain 0\n");
+    kfd(&dump, 4, "simd_count 152\nlocation_id 51456\ndomain 0\n");
+    kfd(&dump, 5, "simd_count 152\nlocation_id 51456\ndomain 0\n");
+    kfd(&dump, 6, "simd_count 440\nlocation_id 273\ndomain 1\n");
+    kfd(&dump, 7, "simd_count 440\nlocation_id 54528\ndomain 0\n"); /* of another vendor */
+    kfd(&dump, 9, "simd_count 440\nlocation_id 53504\ndomain 0\n"); /* behind a gap */
+    nuioa_gpu_devices_read(&machine, dump.path, d);
+    static const uint32_t wanted[] = { 3, 1, 0, 6, 0, 0 };
+    for (unsigned i = 0; i < 6; i++)
+        assert_int_equal(d[i].kfd, wanted[i]);
+    kfd(&dump, 1, "simd_count 440\nlocation_id 4295017728\ndomain 0\n");
+    kfd(&dump, 3, "simd_count 440\nlocation_id 268484864\ndomain 0\n"); /* a part, by its number */
+    kfd(&dump, 6, "simd_count\nlocation_id\n\n");
+    nuioa_gpu_devices_read(&machine, dump.path, d);
+    for (unsigned i = 0; i < 6; i++)
+        assert_int_equal(d[i].kfd, 0);
+    dump_remove(&dump);
+}
+
 static void test_rubbish(void **state)
 {
     (void)state;
@@ -127,10 +173,8 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_nouveau),
-        cmocka_unit_test(test_rubbish),
-        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_files),   cmocka_unit_test(test_nouveau), cmocka_unit_test(test_kfd),
+        cmocka_unit_test(test_rubbish), cmocka_unit_test(test_nothing),
     };
     return cmocka_run_group_tests_name("gpu_device", tests, NULL, NULL);
 }

@@ -157,6 +157,16 @@ static void test_mig(void **state)
     assert_string_equal(CUDA("MIG-" U1 "/1/0"), "1");
     assert_string_equal(CUDA("MIG-" U1 "/1/0,MIG-" U1 "/2/0"), "1");
     assert_string_equal(CUDA("MIG-8932f937-d72c-4106-c12f-20bd9faed9f6"), "?");
+    assert_string_equal(CUDA("MIG-" U1 "/1/0," U2), "1-2");
+    assert_string_equal(CUDA("MIG-GPU-8932a/1/0"), "1");
+    assert_string_equal(CUDA("MIG-GPU-8932/1/0"), "?"); /* two GPUs begin so */
+    node.gpu_count = 1;
+    assert_string_equal(ASK("0", "CUDA_VISIBLE_DEVICES=MIG-8932f937-d72c-4106-c12f-20bd9faed9f6,"
+                                 "MIG-11111111-d72c-4106-c12f-20bd9faed9f6"),
+                        "0");
+    assert_string_equal(ASK(NULL, "CUDA_VISIBLE_DEVICES=MIG-8932f937-d72c-4106-c12f-20bd9faed9f6"),
+                        "?");
+    four_nvidia(state);
     /* The only GPU that can be opened is the one of the instance. */
     assert_string_equal(ASK("2", "CUDA_VISIBLE_DEVICES=MIG-8932f937-d72c-4106-c12f-20bd9faed9f6"),
                         "2");
@@ -324,6 +334,30 @@ static void test_order_of_one_model(void **state)
         ORDER("0-1", "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE", "ZE_AFFINITY_MASK=1.0,1.1,0"), "");
 }
 
+/* The driver's nodes give AMD's numbers an order, which need not be that of PCI. */
+static void test_kfd(void **state)
+{
+    (void)state;
+    add(NUIOA_GPU_AMD, 0x10027408, "");
+    for (uint32_t i = 0; i < 3; i++)
+        devices[i].kfd = 4 - i;
+    assert_string_equal(ASK("0-2", "ROCR_VISIBLE_DEVICES=0"), "2");
+    assert_string_equal(ASK("0-2", "ROCR_VISIBLE_DEVICES=2,0"), "0,2");
+    assert_string_equal(ASK("0-2", "ROCR_VISIBLE_DEVICES=2,0", "HIP_VISIBLE_DEVICES=0"), "0");
+    assert_string_equal(ASK("0-2", "ROCR_VISIBLE_DEVICES=" AMD_1 ",0"), "1-2");
+    assert_string_equal(ASK("0-2", "GPU_DEVICE_ORDINAL=1"), "1");
+    /* Nodes that are denied are not counted. */
+    assert_string_equal(ASK("0-1", "ROCR_VISIBLE_DEVICES=0"), "1");
+    devices[2].kfd = 0;
+    assert_string_equal(ASK("0-1", "ROCR_VISIBLE_DEVICES=0"), "1");
+    assert_string_equal(ASK("0-2", "ROCR_VISIBLE_DEVICES=0"), "?");
+    assert_string_equal(ASK(NULL, "ROCR_VISIBLE_DEVICES=0"), "?");
+    devices[2].kfd = 1;
+    assert_string_equal(ASK("0-2", "A="), "?"); /* nobody says which of them it takes */
+    assert_string_equal(ORDER("0-2", "A="), "2,1,0");
+    assert_string_equal(ORDER("0-2", "HIP_VISIBLE_DEVICES=1,2"), "1,0");
+}
+
 /* CUDA puts the fastest model first, unless it is told otherwise. */
 static void test_order_of_several_models(void **state)
 {
@@ -373,6 +407,7 @@ int main(void)
         cmocka_unit_test_setup(test_unset, four_nvidia),
         cmocka_unit_test_setup(test_amd, two_amd),
         cmocka_unit_test_setup(test_hip, two_amd),
+        cmocka_unit_test_setup(test_kfd, two_amd),
         cmocka_unit_test_setup(test_intel, two_intel),
         cmocka_unit_test_setup(test_mixed, four_nvidia),
         cmocka_unit_test(test_order_of_one_model),
