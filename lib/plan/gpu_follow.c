@@ -28,8 +28,8 @@ struct follow {
     struct nuioa_arena arena; /* of these arrays */
 };
 
-/* Makes slots that several tasks share, as with --cpu-bind=sockets, of the kind of what each of them
- * has for itself: the parts of 3 CPUs and of 2 CPUs that two tasks share are alike. */
+/* Makes slots that several tasks share, as with --cpu-bind=sockets, of the kind of what each of
+ * them has for itself: the parts of 3 CPUs and of 2 CPUs that two tasks share are alike. */
 static void find_shares(const struct follow *f, const struct nuioa_node *node)
 {
     const struct nuioa_slots *s = f->slots;

@@ -26,8 +26,8 @@ struct nuioa_rail_homes {
 int nuioa_rail_homes_find(const struct nuioa_rails *rails, const struct nuioa_node *node,
                           struct nuioa_arena *arena, struct nuioa_rail_homes *homes);
 
-/* Returns true if the rail belongs to a GPU that is not held: held[gpu_count] are the GPUs which the
- * step is known to have. Another step may have that GPU. */
+/* Returns true if the rail belongs to a GPU that is not held: held[gpu_count] are the GPUs which
+ * the step is known to have. Another step may have that GPU. */
 bool nuioa_rail_is_left(const struct nuioa_rail_homes *homes, const bool *held, uint32_t rail);
 
 /* Numbers the cards of the rails from 0: card[rail] is equal for the ports of one card. Sets

@@ -9,9 +9,10 @@
  * runtime's order and on the GPUs that the process may open.
  *
  * NVIDIA  CUDA_VISIBLE_DEVICES: UUIDs, in full or as prefixes that only one GPU has, also in
- *         MIG-GPU-UUID/...; MIG-UUID is understood only if the process may open one GPU. Numbers are in PCI order if all GPUs of
- *         NVIDIA are of one model, or with CUDA_DEVICE_ORDER=PCI_BUS_ID. The list ends at the first
- *         entry that is no GPU; an empty one means no GPU.
+ *         MIG-GPU-UUID/...; MIG-UUID is understood only if the process may open one GPU. Numbers
+ *         are in PCI order if all GPUs of NVIDIA are of one model, or with
+ *         CUDA_DEVICE_ORDER=PCI_BUS_ID. The list ends at the first entry that is no GPU; an empty
+ *         one means no GPU.
  * AMD     ROCR_VISIBLE_DEVICES, in the same way; its numbers are in the order of the driver's
  *         nodes, without those that are denied (ROCR-Runtime 6.2, libhsakmt/src/topology.c,
  *         topology_sysfs_check_node_supported, and core/runtime/amd_topology.cpp), and have no
@@ -44,9 +45,10 @@ bool nuioa_gpus_visible(const struct nuioa_node *node, const struct nuioa_gpu_de
  * them, for a program that takes one by its number (option gpus=local-rank). It takes more for
  * granted than nuioa_gpus_visible, from which the parameters are: without a list the program sees
  * all GPUs that the process may open, and the numbers of GPUs of one model are in PCI order also on
- * Intel, and on AMD where the driver's nodes are not known. Those of several models of NVIDIA or Intel are known with
- * CUDA_DEVICE_ORDER=PCI_BUS_ID or ZE_ENABLE_PCI_ID_DEVICE_ORDER=1 only; UUIDs are in the order of their list. With GPUs of two
- * vendors, or with tiles of Intel or several instances (MIG) of one GPU, the order is unknown.
+ * Intel, and on AMD where the driver's nodes are not known. Those of several models of NVIDIA or
+ * Intel are known with CUDA_DEVICE_ORDER=PCI_BUS_ID or ZE_ENABLE_PCI_ID_DEVICE_ORDER=1 only; UUIDs
+ * are in the order of their list. With GPUs of two vendors, or with tiles of Intel or several
+ * instances (MIG) of one GPU, the order is unknown.
  *
  * Writes them to order[node->gpu_count], which the caller allocated, as indexes into node->gpus.
  * Returns their number; 0 if there are none, if the order is unknown, or if memory is short. */

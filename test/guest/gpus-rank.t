@@ -92,8 +92,8 @@ check() {
 
 # --- steps that start together --------------------------------------------------------------------
 
-# batch NUMBER: six steps of one GPU, all of which run before one ends. Sets ranks, and collided: how
-# many NICs several of them have.
+# batch NUMBER: six steps of one GPU, all of which run before one ends. Sets ranks, and collided:
+# how many NICs several of them have.
 batch() {
     local step try files=/home/user/batch.$1
     for step in 1 2 3 4 5 6; do
@@ -104,7 +104,7 @@ batch() {
                 [ ! -e end.$1 ] || exit 0; sleep 0.1; done' sh "$1" $step 2>/dev/null &
     done
     for ((try = 0; try < 900; try++)); do
-        [ "$(ls "$files".* 2>/dev/null | wc -l)" = 6 ] && break
+        [ "$(cat "$files".* 2>/dev/null | wc -l)" = 6 ] && break
         sleep 0.1
     done
     as_user touch "/home/user/end.$1"
@@ -126,7 +126,7 @@ for ((number = 1; number <= 20; number++)); do
     done < <(paste -d' ' <(a_line gpus) <(a_line NUIOA_NICS))
 done
 release "$job"
-is "20 batches of six steps that start together: no NIC is shared, each is behind its GPU's switch" \
+is "20 batches of six steps that start together: no NIC is shared, each is behind its switch" \
     "$collisions batches collided, $steps steps, $wrong wrong" \
     "0 batches collided, 120 steps, 0 wrong"
 
