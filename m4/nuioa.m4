@@ -158,21 +158,25 @@ AC_DEFUN([NUIOA_FIND_PLUGINDIR], [
 AC_DEFUN([NUIOA_ORIGIN], [$($PKG_CONFIG --modversion $1) in $($PKG_CONFIG --variable=prefix $1)])
 
 # NUIOA_MPI(NAME, VARIABLE, COMMAND, DEBIAN-PACKAGE, MACRO): the compiler wrapper of an MPI library,
-# which must be the one whose mpi.h defines MACRO. Sets have_NAME, VARIABLE_CC and HAVE_VARIABLE.
-# A wrapper that nobody has named compiles for this machine, so a cross build does not look for one.
+# which must be the one whose mpi.h defines MACRO. Sets have_NAME, MPICC_VARIABLE and HAVE_VARIABLE.
+# VARIABLE_CC named a wrapper once. MPICH's own mpicc reads MPICH_CC as the compiler behind it, and
+# would call itself for ever. A wrapper that nobody has named compiles for this machine, so a cross
+# build does not look for one.
 AC_DEFUN([NUIOA_MPI], [
     AC_ARG_WITH([$1-cc],
         [AS_HELP_STRING([--with-$1-cc=COMMAND], [compiler wrapper of $1 @<:@$3@:>@, for the trace])],
         [], [with_$1_cc=check])
     have_$1=no
+    AS_CASE([$$2_CC], [mpi*|*/mpi*],
+        [AC_MSG_ERROR([the variable $2_CC does not name the compiler wrapper of $1: say --with-$1-cc=$$2_CC, and unset $2_CC])])
     AS_CASE([$with_$1_cc],
-        [no], [$2_CC=],
-        [check|yes], [AS_IF([test "$cross_compiling" = yes], [$2_CC=], [AC_CHECK_PROG([$2_CC], [$3], [$3])])],
-        [$2_CC=$with_$1_cc])
-    AS_IF([test -n "$$2_CC"], [
-        AC_MSG_CHECKING([whether $$2_CC is of $1])
+        [no], [MPICC_$2=],
+        [check|yes], [AS_IF([test "$cross_compiling" = yes], [MPICC_$2=], [AC_CHECK_PROG([MPICC_$2], [$3], [$3])])],
+        [MPICC_$2=$with_$1_cc])
+    AS_IF([test -n "$MPICC_$2"], [
+        AC_MSG_CHECKING([whether $MPICC_$2 is of $1])
         nuioa_save_CC=$CC
-        CC=$$2_CC
+        CC=$MPICC_$2
         AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>
 #ifndef $5
 #error another MPI
@@ -181,8 +185,8 @@ AC_DEFUN([NUIOA_MPI], [
         AC_MSG_RESULT([$have_$1])
     ])
     AS_IF([test "$have_$1" = no && test "x$with_$1_cc" != xcheck && test "x$with_$1_cc" != xno],
-        [AC_MSG_ERROR([--with-$1-cc: $$2_CC does not compile for $1 (Debian package: $4)])])
-    AC_SUBST([$2_CC])
+        [AC_MSG_ERROR([--with-$1-cc: $MPICC_$2 does not compile for $1 (Debian package: $4)])])
+    AC_SUBST([MPICC_$2])
     AM_CONDITIONAL([HAVE_$2], [test "$have_$1" = yes])
 ])
 
@@ -217,10 +221,10 @@ AC_DEFUN([NUIOA_MPI_FLAGS], [
     $1_LDFLAGS=$HARDENING_LDFLAGS
     $1_PIE_CFLAGS=$PIE_CFLAGS
     $1_PIE_LDFLAGS=$PIE_LDFLAGS
-    AS_IF([test -n "$$1_CC" && test -n "$HARDENING_CFLAGS"], [
-        AC_MSG_CHECKING([whether $$1_CC accepts the hardening flags])
+    AS_IF([test -n "$MPICC_$1" && test -n "$HARDENING_CFLAGS"], [
+        AC_MSG_CHECKING([whether $MPICC_$1 accepts the hardening flags])
         nuioa_save_CC=$CC nuioa_save_CFLAGS=$CFLAGS nuioa_save_LDFLAGS=$LDFLAGS
-        CC=$$1_CC
+        CC=$MPICC_$1
         CFLAGS="-Werror $SPEED_CFLAGS $HARDENING_CFLAGS $PIE_CFLAGS $CFLAGS"
         LDFLAGS="$HARDENING_LDFLAGS $PIE_LDFLAGS $LDFLAGS"
         AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]], [])], [AC_MSG_RESULT([yes])],

@@ -176,6 +176,26 @@ is "a header that does not compile: configure stops" "$status" 1
 like "a header that does not compile: which, and what to do" "$out" \
     'error: the header of munge is there and does not compile.*--without-munge leaves out'
 
+# MPICH's mpicc reads MPICH_CC as the compiler behind it; nuioa's own use of the name is over.
+printf '#!/bin/sh\nexec ${MPICH_CC:-gcc} -DMPICH_VERSION=1 -I%s/mpi "$@"\n' "$work" \
+    >"$work/bin/mpicc.mpich"
+chmod +x "$work/bin/mpicc.mpich"
+mkdir "$work/mpi"
+touch "$work/mpi/mpi.h"
+behind() { # NAME [VARIABLE=VALUE]...
+    PATH=$work/bin:$PATH configure "$1" --without-slurm --without-pmix --without-munge \
+        --with-mpich-cc=mpicc.mpich "${@:2}"
+}
+MPICH_CC='gcc -DBEHIND' behind behind
+is "MPICH_CC is for MPICH's mpicc" "$status" 0
+is "and make calls the wrapper, not what is behind it" \
+    "$(MPICH_CC='gcc -DBEHIND' make -s -C "$work/behind/mpi" -f Makefile -f - print <<<'print:
+	@echo "$(MPICC_MPICH) $$MPICH_CC"')" "mpicc.mpich gcc -DBEHIND"
+MPICH_CC=mpicc.mpich behind former
+is "MPICH_CC with a wrapper: configure stops" "$status" 1
+like "and says which option names it" "$out" \
+    'error: the variable MPICH_CC does not name .*: say --with-mpich-cc=mpicc\.mpich, and unset'
+
 # The wrapper of this machine's MPI would compile for this machine.
 printf '#!/bin/sh\nexec gcc "$@"\n' >"$work/bin/mpicc.openmpi"
 chmod +x "$work/bin/mpicc.openmpi"
