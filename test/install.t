@@ -85,6 +85,12 @@ if [ -e "$preloaded/libnuioa-preload.so" ]; then
         "$(exported "$preloaded/libnuioa-preload.so" | grep -vE '^(MPI|mpi)_')" ""
 fi
 
+for file in "$preloaded"/*.so "$client"; do
+    [ -e "$file" ] || continue
+    is "$(basename "$file") has all that it calls" \
+        "$(ldd -r "$file" 2>&1 | grep 'undefined symbol')" ""
+done
+
 # libnuioa-client is for others, the engine is not: nothing of it is installed.
 map=$here/../pmix/client/libnuioa-client.map
 is "libnuioa-client exports what its list names" "$(exported "$client")" \
