@@ -75,6 +75,10 @@ static void add_up(struct profile_summary *s)
         s->bytes += p->flows[i].bytes;
         s->msgs += p->flows[i].msgs;
         s->large_bytes += p->flows[i].large_bytes;
+        s->coll_bytes += p->flows[i].collective ? p->flows[i].bytes : 0;
+        /* The profile is merged: equal pairs are neighbours. */
+        s->pair_count += !i || p->flows[i].source != p->flows[i - 1].source ||
+                         p->flows[i].target != p->flows[i - 1].target;
     }
     s->from_ranks = !p->flow_count;
     for (uint32_t i = 0; i < p->rank_count && s->from_ranks; i++) {
@@ -243,13 +247,15 @@ static void print_slices(const struct profile_summary *s)
 
 int profile_print_text(const struct profile_summary *s)
 {
-    char bytes[24], large[24];
+    char bytes[24], large[24], coll[24];
     const struct nuioa_profile *p = s->profile;
-    printf("%u ranks, %u pairs, %s", p->rank_count, p->flow_count, bytes_text(s->bytes, bytes));
+    printf("%u ranks, %u pairs, %s", p->rank_count, s->pair_count, bytes_text(s->bytes, bytes));
     if (s->msgs > 0)
         printf(" in %.0f messages", s->msgs);
     if (s->large_bytes > 0)
         printf(", %s of it in messages of 32 KiB and more", bytes_text(s->large_bytes, large));
+    if (s->coll_bytes > 0)
+        printf(", %s in collectives", bytes_text(s->coll_bytes, coll));
     puts(p->partial ? "\npartial: the recording was cut short or lacked memory" : "");
     if (s->from_ranks)
         puts("off the node only, as recorded: who spoke to whom is not known");
@@ -296,11 +302,12 @@ static json_t *summary_json(const struct profile_summary *s)
                                                 (json_int_t)s->shares[i].nodes, "distribution",
                                                 s->shares[i].cyclic ? "cyclic" : "block", "bytes",
                                                 s->shares[i].bytes, "msgs", s->shares[i].msgs));
-    json_t *o = json_pack("{s:i, s:I, s:I, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "nuioa", 1, "ranks",
-                          (json_int_t)p->rank_count, "pairs", (json_int_t)p->flow_count, "partial",
-                          p->partial, "metric", metrics[s->metric], "bytes", number(s->bytes),
-                          "msgs", number(s->msgs), "large_bytes", number(s->large_bytes),
-                          "heaviest", ranks, "off_node", shares);
+    json_t *o =
+        json_pack("{s:i, s:I, s:I, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "nuioa", 1, "ranks",
+                  (json_int_t)p->rank_count, "pairs", (json_int_t)s->pair_count, "partial",
+                  p->partial, "metric", metrics[s->metric], "bytes", number(s->bytes), "msgs",
+                  number(s->msgs), "large_bytes", number(s->large_bytes), "coll_bytes",
+                  number(s->coll_bytes), "heaviest", ranks, "off_node", shares);
     if (s->slices.nodes)
         json_object_set_new(o, "slices", slices_json(&s->slices));
     return o;

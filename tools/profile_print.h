@@ -32,7 +32,9 @@ struct profile_slices {
 struct profile_summary {
     const struct nuioa_profile *profile;
     enum nuioa_metric metric;
+    uint32_t pair_count;             /* ordered pairs of ranks with traffic */
     double bytes, msgs, large_bytes; /* between ranks, all pairs */
+    double coll_bytes;               /* the part of `bytes` that is in `coll` lines */
     bool from_ranks;                 /* no pairs: sums of the `rank` lines (received) */
     struct nuioa_traffic *traffic;   /* [rank_count], off the node in the layout asked for */
     uint32_t *heaviest;              /* [rank_count], ranks in descending order of the metric */
@@ -41,10 +43,10 @@ struct profile_summary {
     struct profile_slices slices;
 };
 
-/* Computes the summary of a profile. `nodes` and `cyclic` are the layout that was asked for (struct
- * profile_share): the shares and slices are for this layout. The profile gets an index. If
- * `nodes` is 0, no layout was asked for: each rank is a node in `traffic`, shares are for several
- * usual layouts, and there are no slices. The profile must outlive the summary. *summary is
+/* Computes the summary of a profile, which is merged. `nodes` and `cyclic` are the layout that was
+ * asked for (struct profile_share): the shares and slices are for this layout. The profile gets an
+ * index. If `nodes` is 0, no layout was asked for: each rank is a node in `traffic`, shares are for
+ * several usual layouts, and there are no slices. The profile must outlive the summary. *summary is
  * overwritten. Returns 0 or -ENOMEM. In both cases the caller frees it with
  * profile_summary_free. */
 int profile_summarise(struct profile_summary *summary, struct nuioa_profile *profile,

@@ -29,7 +29,9 @@ static int compare_flows(const void *a, const void *b)
     const struct nuioa_flow *x = a, *y = b;
     if (x->source != y->source)
         return x->source < y->source ? -1 : 1;
-    return x->target < y->target ? -1 : x->target > y->target;
+    if (x->target != y->target)
+        return x->target < y->target ? -1 : 1;
+    return x->collective - y->collective;
 }
 
 void nuioa_profile_merge(struct nuioa_profile *profile)

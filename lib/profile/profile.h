@@ -27,11 +27,12 @@ struct nuioa_traffic {
     double large_recv_bytes; /* the part of recv_bytes that came in large messages */
 };
 
-/* The traffic from one rank to another, a `pair` line: bytes, number of messages, and the part of
- * the bytes that was in large messages. */
+/* The traffic from one rank to another, a `pair` or `coll` line: bytes, number of messages, and the
+ * part of the bytes that was in large messages. */
 struct nuioa_flow {
     uint32_t source, target;
     double bytes, msgs, large_bytes;
+    bool collective; /* `coll`: in a ring or chain that stands for a collective */
 };
 
 /* A profile owns its arrays; one that is all zeros is empty. Ranks are global. */
@@ -53,8 +54,8 @@ struct nuioa_profile {
 /* The meaning of the numbers of a matrix, as in TreeMatch: bytes, messages, bytes per message. */
 enum nuioa_metric { NUIOA_METRIC_SIZE, NUIOA_METRIC_MSG, NUIOA_METRIC_AVG };
 
-/* Sorts profile->flows by source and target in place, and adds up those of one pair. Frees the
- * index. It cannot fail. */
+/* Sorts profile->flows by source and target in place, those of collectives after the others, and
+ * adds up those of one pair and kind. Frees the index. It cannot fail. */
 void nuioa_profile_merge(struct nuioa_profile *profile);
 
 /* Fills the caller's traffic[rank_count] with what each rank exchanges with other nodes.

@@ -14,6 +14,7 @@
  *                                           large messages
  *     pair 0 8 1048576 16 1000000           from rank 0 to rank 8: bytes, messages, bytes in large
  *                                           messages
+ *     coll 0 1 8192 2 0                     the same, in a ring that stands for a collective
  *
  * '#' begins a comment; further fields are ignored. Two other formats are read as well:
  *

@@ -60,8 +60,8 @@ static int read_traffic(struct profile_reader *r, char *fields[], unsigned count
 static int read_pair(struct profile_reader *r, char *fields[], unsigned count)
 {
     if (count < 6)
-        return profile_fail(r, "'pair' needs two ranks and 3 numbers");
-    struct nuioa_flow flow;
+        return profile_fail(r, "'%s' needs two ranks and 3 numbers", fields[0]);
+    struct nuioa_flow flow = { .collective = !strcmp(fields[0], "coll") };
     int rc = read_rank(r, fields[1], &flow.source);
     if (!rc)
         rc = read_rank(r, fields[2], &flow.target);
@@ -84,8 +84,8 @@ static int read_line(struct profile_reader *r, char *line)
     if (!strcmp(fields[0], "ranks"))
         return read_ranks(r, fields, count);
     bool traffic = !strcmp(fields[0], "rank");
-    if (!traffic && strcmp(fields[0], "pair"))
-        return profile_fail(r, "'%.40s' is not one of ranks, rank, pair", fields[0]);
+    if (!traffic && strcmp(fields[0], "pair") && strcmp(fields[0], "coll"))
+        return profile_fail(r, "'%.40s' is not one of ranks, rank, pair, coll", fields[0]);
     if (!r->profile->rank_count)
         return profile_fail(r, "'ranks N' must come before the first '%s'", fields[0]);
     return traffic ? read_traffic(r, fields, count) : read_pair(r, fields, count);

@@ -60,7 +60,7 @@ int nuioa_profile_write(const char *path, const struct nuioa_profile *profile,
     }
     for (uint32_t i = 0; i < sorted.flow_count; i++) {
         const struct nuioa_flow *f = &sorted.flows[i];
-        fprintf(out, "pair %u %u", f->source, f->target);
+        fprintf(out, "%s %u %u", f->collective ? "coll" : "pair", f->source, f->target);
         put(out, f->bytes);
         put(out, f->msgs);
         put(out, f->large_bytes);
@@ -89,10 +89,13 @@ int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *pro
     uint32_t next = 0;
     for (uint32_t i = 0; out && i < profile->rank_count && !ferror(out); i++) {
         for (uint32_t j = 0; j < profile->rank_count; j++) {
-            const struct nuioa_flow *f = &sorted.flows[next];
-            bool here = next < sorted.flow_count && f->source == i && f->target == j;
-            put(out, here ? value_of(f, metric) : 0);
-            next += here;
+            struct nuioa_flow cell = { .source = i, .target = j };
+            while (next < sorted.flow_count && sorted.flows[next].source == i &&
+                   sorted.flows[next].target == j) {
+                cell.bytes += sorted.flows[next].bytes;
+                cell.msgs += sorted.flows[next++].msgs;
+            }
+            put(out, value_of(&cell, metric));
         }
         fputc('\n', out);
     }

@@ -10,12 +10,12 @@
  * or that of writing, such as -ENOSPC), and an older file is still there. */
 
 /* Writes the format of nuioa (profile_read.h). Pairs are in the order of source and target, each is
- * written once. */
+ * written once, and once more for its collectives. */
 int nuioa_profile_write(const char *path, const struct nuioa_profile *profile,
                         struct nuioa_error *err);
 
 /* Writes one metric as a square matrix, a line for each row: cell j of row i is the traffic from
- * rank i to rank j. */
+ * rank i to rank j, in collectives or not. */
 int nuioa_profile_write_matrix(const char *path, const struct nuioa_profile *profile,
                                enum nuioa_metric metric, struct nuioa_error *err);
 

@@ -19,6 +19,10 @@
  *   Neighbor_*               each part to its neighbour
  *   Barrier                  nothing
  *
+ * Chains and rings are counted apart (TRACE_RING): which rank sends to which is the library's
+ * choice there, and what must cross between nodes is the same wherever the ranks are. In the others
+ * the program has chosen both ends of each part.
+ *
  * So each rank receives only what it must, and blocks of neighbouring ranks exchange what a
  * hierarchical algorithm would send between nodes. Collectives on intercommunicators are not
  * counted. */
@@ -33,7 +37,7 @@ static const struct trace_ranks *members(MPI_Comm comm)
 static void send_next(const struct trace_ranks *r, uint64_t bytes, uint64_t msgs)
 {
     if (msgs)
-        trace_add(TRACE_TO, r->world[(r->me + 1) % r->size], bytes, msgs);
+        trace_add(TRACE_RING, r->world[(r->me + 1) % r->size], bytes, msgs);
 }
 
 void trace_bcast(MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
@@ -47,7 +51,8 @@ void trace_reduce(MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     const struct trace_ranks *r = members(comm);
     if (r && r->me != root)
-        trace_add(TRACE_TO, r->world[(r->me + r->size - 1) % r->size], trace_bytes(count, type), 1);
+        trace_add(TRACE_RING, r->world[(r->me + r->size - 1) % r->size], trace_bytes(count, type),
+                  1);
 }
 
 void trace_allreduce(MPI_Count count, MPI_Datatype type, MPI_Comm comm)

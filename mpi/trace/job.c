@@ -14,6 +14,7 @@
 
 struct line {
     uint32_t source, target;
+    uint64_t ring; /* 1: of the rings that stand for collectives */
     struct trace_count count;
 };
 
@@ -75,10 +76,13 @@ static void for_lines(void (*take)(void *to, const struct line *line), void *to)
     for (int i = 0; i < job.size; i++) {
         const struct trace_count *sent = trace_counted(TRACE_TO, i);
         const struct trace_count *got = trace_counted(TRACE_FROM, i);
+        const struct trace_count *ring = trace_counted(TRACE_RING, i);
         if (sent)
-            take(to, &(struct line){ me, (uint32_t)i, *sent });
+            take(to, &(struct line){ me, (uint32_t)i, 0, *sent });
         if (got)
-            take(to, &(struct line){ (uint32_t)i, me, *got });
+            take(to, &(struct line){ (uint32_t)i, me, 0, *got });
+        if (ring)
+            take(to, &(struct line){ me, (uint32_t)i, 1, *ring });
     }
 }
 
@@ -99,8 +103,9 @@ static bool output_open(struct nuioa_new_file *out, bool partial)
 static void output_line(void *to, const struct line *line)
 {
     struct nuioa_new_file *out = to;
-    fprintf(out->stream, "pair %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", line->source,
-            line->target, line->count.bytes, line->count.msgs, line->count.large_bytes);
+    fprintf(out->stream, "%s %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+            line->ring ? "coll" : "pair", line->source, line->target, line->count.bytes,
+            line->count.msgs, line->count.large_bytes);
 }
 
 static void output_close(struct nuioa_new_file *out, bool keep)

@@ -24,7 +24,7 @@ static struct {
     unsigned rank_count;
     unsigned levels; /* number of levels of branches */
     bool threads;    /* several threads may count at once */
-    void *roots[2];  /* one tree for each direction */
+    void *roots[TRACE_DIRECTIONS];
 } table;
 
 void trace_table_open(int rank_count, bool threads)
@@ -47,7 +47,7 @@ static void close_below(void *there, unsigned levels)
 
 void trace_table_close(void)
 {
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < TRACE_DIRECTIONS; d++) {
         close_below(table.roots[d], table.levels);
         table.roots[d] = NULL;
     }
@@ -103,7 +103,7 @@ void trace_note(struct trace_notes *notes)
     noting = notes;
 }
 
-static void note(struct trace_notes *notes, int rank, uint64_t bytes, uint64_t msgs)
+static void note(struct trace_notes *notes, const struct trace_note *new)
 {
     if (notes->count == notes->room) {
         uint32_t room = notes->room ? 2 * notes->room : 1;
@@ -115,13 +115,15 @@ static void note(struct trace_notes *notes, int rank, uint64_t bytes, uint64_t m
         notes->list = list;
         notes->room = room;
     }
-    notes->list[notes->count++] = (struct trace_note){ rank, bytes, msgs };
+    notes->list[notes->count++] = *new;
 }
 
 void trace_count_notes(const struct trace_notes *notes)
 {
-    for (uint32_t i = 0; i < notes->count; i++)
-        trace_add(TRACE_TO, notes->list[i].rank, notes->list[i].bytes, notes->list[i].msgs);
+    for (uint32_t i = 0; i < notes->count; i++) {
+        const struct trace_note *note = &notes->list[i];
+        trace_add(note->direction, note->rank, note->bytes, note->msgs);
+    }
 }
 
 void trace_forget_notes(struct trace_notes *notes)
@@ -133,7 +135,7 @@ void trace_forget_notes(struct trace_notes *notes)
 void trace_add(enum trace_direction direction, int rank, uint64_t bytes, uint64_t msgs)
 {
     if (__builtin_expect(noting != NULL, 0)) {
-        note(noting, rank, bytes, msgs);
+        note(noting, &(struct trace_note){ direction, rank, bytes, msgs });
         return;
     }
     unsigned r = (unsigned)rank;

@@ -10,8 +10,9 @@
 #define TRACE_LARGE 32768 /* bytes of a large message: "large" in a profile */
 
 /* TRACE_TO counts what this process sends to a rank, TRACE_FROM what it gets from a rank by a
- * one-sided call. */
-enum trace_direction { TRACE_TO, TRACE_FROM };
+ * one-sided call, and TRACE_RING what it sends to a rank in the chains and rings that stand for
+ * collectives (mpi/trace/collective.c). */
+enum trace_direction { TRACE_TO, TRACE_FROM, TRACE_RING, TRACE_DIRECTIONS };
 
 struct trace_count {
     uint64_t bytes;       /* bytes of all messages */
@@ -47,6 +48,7 @@ const struct trace_count *trace_counted(enum trace_direction direction, int rank
  * is empty. */
 struct trace_notes {
     struct trace_note {
+        enum trace_direction direction;
         int rank;
         uint64_t bytes, msgs;
     } * list;
@@ -54,11 +56,10 @@ struct trace_notes {
 };
 
 /* From now on trace_add() in this thread adds to *notes and does not count, until this is called
- * with NULL. The direction is not noted: it is always TRACE_TO. trace_forget_notes() frees the
- * list. If there is no memory, messages are lost. */
+ * with NULL. trace_forget_notes() frees the list. If there is no memory, messages are lost. */
 void trace_note(struct trace_notes *notes);
 
-/* Counts all messages of the list once, in the direction TRACE_TO. */
+/* Counts all messages of the list once. */
 void trace_count_notes(const struct trace_notes *notes);
 
 /* Frees the list and makes it empty. The struct itself belongs to the caller. */

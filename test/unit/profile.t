@@ -60,7 +60,7 @@ is "the share of one layout" \
     "$(json "[(*list(o.values())[:2], round(o['bytes']*9272)) for o in d['off_node']]")" \
     "[(2, 'cyclic', 1220)]"
 is "--json: keys" "$(json "*d")" \
-    "nuioa ranks pairs partial metric bytes msgs large_bytes heaviest off_node slices"
+    "nuioa ranks pairs partial metric bytes msgs large_bytes coll_bytes heaviest off_node slices"
 is "--json: keys of a rank" "$(json "*d['heaviest'][0]")" \
     "rank sent_bytes recv_bytes sent_msgs recv_msgs large_recv_bytes weight"
 # A slice has two counts of 4 bytes, 4 weights of 8 and 6 pairs of 16.
@@ -94,6 +94,13 @@ answers "a partial one" profile "$work/partial"
 like "... says so" "$out" 'partial: the recording was cut short'
 run plan --topology "$hagrid" --tasks 1 --hints "$work/partial" --format cpu-bind
 like "... and plan warns" "$err" 'warning: the profile is partial'
+
+printf 'nuioa-profile 1\nranks 2\ncoll 0 1 300 2 0\npair 0 1 500 1 0\n' >"$work/coll"
+answers "one with collectives" profile "$work/coll"
+like "... says how much they are" "$out" \
+    '^2 ranks, 1 pairs, 800 B in 3 messages, 300 B in collectives'
+run profile --json "$work/coll"
+is "... also in JSON" "$(json "d['pairs'],d['bytes'],d['coll_bytes']")" "1 800 300"
 
 # Files as Open MPI's monitoring writes them: 0 sends to 1, 1 puts to 2, 3 gets from 0, and rank 4
 # has no traffic.

@@ -97,7 +97,9 @@ static void test_malformed(void **state)
     refuse(HEAD "pair 1 2 3 4\n", "3: 'pair' needs two ranks and 3 numbers");
     refuse(HEAD "pair 1 9 3 4 5\n", "3: '9' is not a rank from 0 to 7");
     refuse(HEAD "pair 1 2 3 4 x\n", "3: 'x' is not a number from 0 to 1e18");
-    refuse(HEAD "link 1 2 3\n", "3: 'link' is not one of ranks, rank, pair");
+    refuse(HEAD "coll 1 2 3 4\n", "3: 'coll' needs two ranks and 3 numbers");
+    refuse(HEAD "coll 8 2 3 4 5\n", "3: '8' is not a rank from 0 to 7");
+    refuse(HEAD "link 1 2 3\n", "3: 'link' is not one of ranks, rank, pair, coll");
     struct nuioa_profile p;
     assert_int_equal(read_text(HEAD "pair\0 1 2", sizeof(HEAD) + 8, &p), -EINVAL);
     assert_non_null(strstr(err.text, ":3: not a text file"));
@@ -117,7 +119,7 @@ static void test_too_many(void **state)
 
     struct nuioa_profile full = { .flow_count = NUIOA_PROFILE_FLOWS_MAX };
     struct profile_reader reader = { .path = "p", .line = 9, .profile = &full, .err = &err };
-    const struct nuioa_flow flow = { 0, 1, 1, 1, 0 };
+    const struct nuioa_flow flow = { 0, 1, 1, 1, 0, false };
     assert_int_equal(profile_add_flow(&reader, &flow), -EINVAL);
     assert_string_equal(err.text, "p:9: more than 16777216 pairs");
     assert_int_equal(full.flow_count, NUIOA_PROFILE_FLOWS_MAX);
@@ -343,8 +345,8 @@ static void test_slices_of_many(void **state)
     for (uint32_t i = 0; i < p.flow_count; i++) {
         seed = seed * 1664525 + 1013904223;
         /* rank 39 has no traffic */
-        p.flows[i] =
-            (struct nuioa_flow){ seed >> 8 & 31, (seed >> 16) % 39, 1 + (seed >> 24), 1, 0 };
+        p.flows[i] = (struct nuioa_flow){ seed >> 8 & 31, (seed >> 16) % 39, 1 + (seed >> 24), 1,
+                                          .collective = seed & 1 };
     }
     for (int indexed = 0; indexed < 2; indexed++) {
         for (uint32_t n = 1; n <= MANY; n++) {
@@ -373,7 +375,7 @@ static void test_repeated_rank(void **state)
     p.ranks = calloc(2, sizeof(*p.ranks));
     p.flows = calloc(FLOWS, sizeof(*p.flows));
     for (uint32_t i = 0; i < FLOWS; i++)
-        p.flows[i] = (struct nuioa_flow){ 0, 1, 1, 1, 0 };
+        p.flows[i] = (struct nuioa_flow){ 0, 1, 1, 1, 0, false };
     assert_int_equal(nuioa_profile_index(&p), 0);
     memset(ranks, 0, sizeof(ranks));
     ranks[RANKS - 1] = 1;
@@ -416,6 +418,47 @@ static void test_write(void **state)
     assert_int_equal(p.flow_count, 3); /* writing does not change it */
     nuioa_profile_free(&p);
     nuioa_profile_free(&q);
+    unlink(path);
+}
+
+/* Collectives stay apart from what the program sends to the same rank, in the file and in the
+ * profile; a matrix and a node's slice have the sum. */
+static void test_collectives(void **state)
+{
+    (void)state;
+    struct nuioa_profile p, q;
+    char path[] = "/tmp/nuioa-profile-XXXXXX", text[256] = "";
+    close(mkstemp(path));
+    load("nuioa-profile 1\nranks 3\ncoll 0 1 5 1 0\npair 0 1 70 2 0\ncoll 0 1 100 3 100\n"
+         "coll 1 2 8 1 0\n",
+         &p);
+    assert_int_equal(nuioa_profile_write(path, &p, &err), 0);
+    FILE *in = fopen(path, "r");
+    assert_true(fread(text, 1, sizeof(text) - 1, in) > 0);
+    fclose(in);
+    assert_string_equal(text, "nuioa-profile 1\nranks 3\npair 0 1 70 2 0\n"
+                              "coll 0 1 105 4 100\ncoll 1 2 8 1 0\n");
+    assert_int_equal(nuioa_profile_read(path, &q, &err), 0);
+    assert_int_equal(q.flow_count, 3);
+    assert_false(q.flows[0].collective);
+    assert_true(q.flows[1].collective);
+    nuioa_profile_free(&q);
+    assert_int_equal(nuioa_profile_write_matrix(path, &p, NUIOA_METRIC_AVG, &err), 0);
+    assert_int_equal(nuioa_profile_read(path, &q, &err), 0);
+    assert_int_equal(q.flow_count, 2);
+    assert_float_equal(q.flows[0].bytes, 175.0 / 6, 1e-9);
+    nuioa_profile_free(&q);
+    struct nuioa_pair *pairs;
+    uint32_t count;
+    double weight[2];
+    assert_int_equal(nuioa_profile_slice(&p, NUIOA_POLICY_BANDWIDTH, (uint32_t[]){ 0, 1 }, 2,
+                                         weight, &pairs, &count, NULL),
+                     0);
+    assert_int_equal(count, 1);
+    assert_float_equal(pairs[0].bytes, 175, 0);
+    assert_float_equal(weight[1], 0.05 * 8, 1e-9);
+    free(pairs);
+    nuioa_profile_free(&p);
     unlink(path);
 }
 
@@ -479,8 +522,9 @@ int main(void)
         cmocka_unit_test(test_rank_lines),     cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_weight),         cmocka_unit_test(test_large_first),
         cmocka_unit_test(test_slices_of_many), cmocka_unit_test(test_repeated_rank),
-        cmocka_unit_test(test_write),          cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_traffic),        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_write),          cmocka_unit_test(test_collectives),
+        cmocka_unit_test(test_matrix),         cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_too_many),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }
