@@ -103,6 +103,14 @@ prints profile-matrix 0 "$tool" profile "$work/matrix" --metric avg --json
 prints profile-openmpi 0 "$tool" profile "$work/monitoring" --json
 documents "nuioa profile --json" profile-nodes profile-matrix profile-openmpi
 
+printf 'SwitchName=s0 Nodes=n[0-1]\nSwitchName=s1 Nodes=n[2-3]\n' >"$work/network"
+prints layout 0 "$tool" layout "$work/profile" --nodes 4 --tasks-per-node 16 --json
+prints layout-switches 0 "$tool" layout "$work/profile" --nodes 4 --tasks-per-node 16 \
+    --network "$work/network" --json
+printf 'nuioa-profile 1\nranks 4\n' >"$work/silent"
+prints layout-silent 0 "$tool" layout "$work/silent" --nodes 2 --tasks-per-node 2 --json
+documents "nuioa layout --json" layout layout-switches layout-silent
+
 "$here/unit/doctor-node.py" "$work/healthy"
 mkdir "$work/empty"
 prints doctor-healthy 0 "$tool" doctor --root "$work/healthy" --json
@@ -131,7 +139,7 @@ fi
 
 # --- files: the page's examples are what they are said to be -------------------------------------
 
-like "the profile is one" "$(<"$work/profile-nodes")" '"ranks": 64,[[:space:]]*"pairs": 1'
+like "the profile is one" "$(<"$work/profile-nodes")" '"ranks": 64,[[:space:]]*"pairs": 2'
 like "the matrix is one" "$(<"$work/profile-matrix")" '"ranks": 3,[[:space:]]*"pairs": 4'
 like "the monitoring's file is one, and its bytes add up" "$(<"$work/profile-openmpi")" \
     '"bytes": 1024'

@@ -7,6 +7,7 @@
 #include "tools/compare/compare.h"
 #include "tools/doctor/doctor.h"
 #include "tools/exec/exec.h"
+#include "tools/layout.h"
 #include "tools/plan.h"
 #include "tools/probe/probe.h"
 #include "tools/profile.h"
@@ -23,6 +24,7 @@ static const char usage[] =
     "  probe    measure how far NUMA nodes are from each other, and find the links between them\n"
     "  compare  run a program without and with nuioa, and say whether it is faster\n"
     "  profile  summarise what the ranks of a job communicate, and convert it to other formats\n"
+    "  layout   say which ranks should share a node, and which a switch\n"
     "  doctor   find what on this node keeps ranks from their NIC, and say what to do\n"
     "  cache    keep the description of this node in a file, so that launches are faster\n"
     "\n"
@@ -34,9 +36,9 @@ static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    { "topo", tool_topo },   { "plan", tool_plan },       { "exec", tool_exec },
-    { "probe", tool_probe }, { "profile", tool_profile }, { "doctor", tool_doctor },
-    { "cache", tool_cache }, { "compare", tool_compare },
+    { "topo", tool_topo },     { "plan", tool_plan },       { "exec", tool_exec },
+    { "probe", tool_probe },   { "profile", tool_profile }, { "layout", tool_layout },
+    { "doctor", tool_doctor }, { "cache", tool_cache },     { "compare", tool_compare },
 };
 
 static int run(int argc, char **argv)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DENSE_MAX 4096 /* tasks of a graph that has the table by pair: 128 MB */
+
 /* Domains are merged if their slots have the same distances to all slots, each other's included.
  * Example: private caches of one slot each below a shared cache. */
 struct merge {
@@ -170,8 +172,8 @@ static int make_edges(struct nuioa_graph *g, const struct nuioa_problem *p, cons
     size_t edges = g->row[g->count];
     g->peer = nuioa_arena_take(&g->arena, edges, sizeof(*g->peer));
     g->bytes = nuioa_arena_take(&g->arena, edges, sizeof(*g->bytes));
-    /* Short rows are scanned quickly and need no table. */
-    if (edges > 24 * (size_t)g->count)
+    /* Short rows are scanned quickly and need no table, and one of many tasks takes too much. */
+    if (edges > 24 * (size_t)g->count && g->count <= DENSE_MAX)
         g->dense = nuioa_arena_take(&g->arena, (size_t)g->count * g->count, sizeof(*g->dense));
     if (g->arena.failed)
         return -ENOMEM;

@@ -38,7 +38,8 @@ struct nuioa_graph {
     uint32_t *row;  /* [count + 1]: neighbours of i are row[i] .. row[i+1]-1 of the next two */
     uint32_t *peer; /* [row[count]]: the neighbour */
     double *bytes;  /* [row[count]]: traffic with it, the sum of both directions */
-    double *dense;  /* [count * count]: the same by pair, if the rows are long; else NULL */
+    double *dense; /* [count * count]: the same by pair, if the rows are long and not too many; else
+                    NULL */
 };
 
 /* Makes the graph of a problem; *graph is overwritten and keeps no pointer into the problem.

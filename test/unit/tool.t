@@ -98,7 +98,7 @@ fi
 
 answers "--version" --version
 like "--version says which" "$out" '^nuioa [0-9]+\.[0-9.]+ \(wire protocol [0-9]+\)$'
-for arguments in "" topo plan exec probe profile cache; do
+for arguments in "" topo plan exec probe profile layout cache; do
     for help in --help -h; do
         # shellcheck disable=SC2086
         answers "nuioa $arguments $help" $arguments $help

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "layout/host_list.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/number.h"
+
+enum { DIGITS_MAX = 9 };
+
+/* What is read: all of it, the rest, and the list so far. */
+struct reader {
+    const char *text, *at;
+    struct nuioa_host_list *list;
+    uint32_t room;
+    struct nuioa_error *err;
+};
+
+static int refuse(const struct reader *r)
+{
+    return nuioa_fail(r->err, -EINVAL, "'%.80s' is not a list of nodes such as n[1-3,08-11],m7",
+                      r->text);
+}
+
+static int too_many(const struct reader *r)
+{
+    return nuioa_fail(r->err, -E2BIG, "'%.80s': more than %d nodes", r->text, NUIOA_HOSTS_MAX);
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_of_name(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+           c == '_' || c == '-';
+}
+
+/* Reads the digits at r->at and steps behind them. */
+static int read_number(struct reader *r, uint32_t *number, size_t *width)
+{
+    char digits[DIGITS_MAX + 1] = "";
+    *width = 0;
+    while (is_digit(r->at[*width]))
+        if (++*width > DIGITS_MAX)
+            return -EINVAL;
+    memcpy(digits, r->at, *width);
+    r->at += *width;
+    return nuioa_parse_u32(digits, UINT32_MAX, number);
+}
+
+/* Adds the name `prefix`[length], followed by `number` with at least `width` digits unless that is
+ * 0. */
+static int add(struct reader *r, const char *prefix, size_t length, size_t width, uint32_t number)
+{
+    struct nuioa_host_list *list = r->list;
+    if (list->count == NUIOA_HOSTS_MAX)
+        return too_many(r);
+    if (list->count == r->room) {
+        uint32_t room = r->room ? 2 * r->room : 16;
+        char(*names)[NUIOA_HOST_BYTES] = realloc(list->names, room * sizeof(*names));
+        if (!names)
+            return nuioa_fail(r->err, -ENOMEM, "out of memory");
+        list->names = names;
+        r->room = room;
+    }
+    char *name = list->names[list->count];
+    if (length + DIGITS_MAX >= NUIOA_HOST_BYTES)
+        return refuse(r);
+    memcpy(name, prefix, length);
+    name[length] = '\0';
+    if (width)
+        snprintf(name + length, NUIOA_HOST_BYTES - length, "%0*u", (int)width, number);
+    list->count++;
+    return 0;
+}
+
+/* Reads "3" or "08-11" within brackets. */
+static int read_range(struct reader *r, const char *prefix, size_t length)
+{
+    uint32_t first, last;
+    size_t width, end_width;
+    if (read_number(r, &first, &width))
+        return refuse(r);
+    last = first;
+    if (*r->at == '-' && (r->at++, read_number(r, &last, &end_width) || last < first))
+        return refuse(r);
+    if (last - first >= NUIOA_HOSTS_MAX)
+        return too_many(r);
+    int rc = 0;
+    for (uint32_t number = first; number <= last && !rc; number++)
+        rc = add(r, prefix, length, width, number);
+    return rc;
+}
+
+/* Reads one name, or one prefix with its ranges. */
+static int read_item(struct reader *r)
+{
+    const char *prefix = r->at;
+    while (is_of_name(*r->at))
+        r->at++;
+    size_t length = (size_t)(r->at - prefix);
+    if (!length || *prefix == '-')
+        return refuse(r);
+    if (*r->at != '[')
+        return *r->at && *r->at != ',' ? refuse(r) : add(r, prefix, length, 0, 0);
+    do {
+        int rc = (r->at++, read_range(r, prefix, length));
+        if (rc)
+            return rc;
+    } while (*r->at == ',');
+    return *r->at++ == ']' && (!*r->at || *r->at == ',') ? 0 : refuse(r);
+}
+
+int nuioa_host_list_parse(const char *text, struct nuioa_host_list *list, struct nuioa_error *err)
+{
+    struct reader r = { .text = text, .at = text, .list = list, .err = err };
+    *list = (struct nuioa_host_list){ 0 };
+    int rc = read_item(&r);
+    while (!rc && *r.at == ',') {
+        r.at++;
+        rc = read_item(&r);
+    }
+    if (rc)
+        nuioa_host_list_free(list);
+    return rc;
+}
+
+void nuioa_host_list_free(struct nuioa_host_list *list)
+{
+    free(list->names);
+    *list = (struct nuioa_host_list){ 0 };
+}
+
+/* Reads "3" or "3(x2)". */
+static int read_tasks(struct reader *r, uint32_t *tasks, uint32_t *times)
+{
+    size_t width;
+    *times = 1;
+    if (read_number(r, tasks, &width))
+        return -EINVAL;
+    if (!strncmp(r->at, "(x", 2)) {
+        r->at += 2;
+        if (read_number(r, times, &width) || *r->at++ != ')')
+            return -EINVAL;
+    }
+    return *r->at && *r->at != ',' ? -EINVAL : 0;
+}
+
+int nuioa_task_counts_parse(const char *text, uint32_t node_count, uint32_t *tasks,
+                            struct nuioa_error *err)
+{
+    struct reader r = { .text = text, .at = text };
+    uint32_t count = 0, number, times;
+    bool single = !strchr(text, ',') && !strchr(text, '(');
+    do {
+        if (read_tasks(&r, &number, &times))
+            return nuioa_fail(err, -EINVAL,
+                              "'%.80s' is not a list of numbers of tasks such as 3(x2),1", text);
+        if (single)
+            times = node_count;
+        if (times > node_count - count)
+            return nuioa_fail(err, -EINVAL, "'%.80s': tasks of more than the %u nodes", text,
+                              node_count);
+        while (times--)
+            tasks[count++] = number;
+    } while (*r.at++ == ',');
+    if (count < node_count)
+        return nuioa_fail(err, -EINVAL, "'%.80s': tasks of %u nodes, but there are %u", text, count,
+                          node_count);
+    return 0;
+}

@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Tests nuioa layout: what it prints for srun, what it says, and that srun runs whatever happens.
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tool.sh
+. "$here/tool.sh"
+unset "${!SLURM_@}"
+mkdir "$work/bin" "$work/dir"
+# The machine's own Slurm is not asked.
+printf '#!/bin/sh\necho "$*" >>%s\ncat %s\n' "$work/asked" "$work/topology" >"$work/bin/scontrol"
+chmod +x "$work/bin/scontrol"
+PATH=$work/bin:$PATH
+
+# Ranks i and i + 8 communicate; 16 ranks.
+awk 'BEGIN { print "nuioa-profile 1\nranks 16"
+    for (i = 0; i < 16; i++) printf "pair %d %d 1000 1 0\n", i, (i + 8) % 16 }' >"$work/halves"
+# Neighbours do, as block has them.
+awk 'BEGIN { print "nuioa-profile 1\nranks 16"
+    for (i = 0; i < 16; i += 2) printf "pair %d %d 1000 1 0\n", i, i + 1 }' >"$work/pairs"
+sed 's/^pair/coll/' "$work/halves" >"$work/collectives"
+printf 'SwitchName=s0 Nodes=node[1-2]\nSwitchName=s1 Nodes=node[3-4]\n' >"$work/topology"
+
+# in_job COMMAND...: four nodes of 2, 4, 4, 6 CPUs
+in_job() {
+    (
+        cd "$work/dir" || exit
+        export SLURM_JOB_NODELIST='node[1-4]' SLURM_JOB_CPUS_PER_NODE='2,4(x2),6'
+        "$@"
+        printf '%s\n' "$status" "$out" "$err" >"$work/result"
+    )
+    { read -r status && IFS= read -r out && err=$(cat); } <"$work/result"
+}
+# quiet NAME REGEX: srun runs as ever, and one line says why
+quiet() {
+    like "$1" "$status|$out|$err" "^0\|\|nuioa: layout: $2"
+    is "$1: one line" "$(wc -l <<<"$err")" 1
+}
+
+in_job run layout "$work/halves"
+like "in a job: options of srun" "$out" '^-m arbitrary -w (node[1-4],){15}node[1-4]$'
+is "each node has its ranks" "$(tr ',' '\n' <<<"${out##* }" | sort | uniq -c | tr -s ' \n' ' ')" \
+    " 2 node1 4 node2 4 node3 6 node4 "
+is "partners are together" "$(tr ',' '\n' <<<"${out##* }" |
+    awk '{ at[NR] = $1 } END { for (i = 1; i <= 8; i++) n += at[i] != at[i + 8]; print n }')" 0
+like "it says what is gained" "$status|$err" \
+    '^0\|.*off node 100.0 % by block, .* 0.0 in this layout, off switch [0-9.]+, [0-9.]+, 0.0 %'
+is "scontrol is asked once" "$(cat "$work/asked")" "show topology"
+first=$out
+in_job run layout --hints "$work/halves"
+is "equal input, equal output" "$out" "$first"
+in_job run layout "$work/pairs"
+quiet "block is as good" "srun's block is as good: off node 0.0 % by block"
+in_job run layout "$work/collectives"
+quiet "collectives only" "the profile has nothing that a layout could change"
+
+SLURM_NTASKS=16 SLURM_TASKS_PER_NODE='4(x4)' in_job run layout "$work/halves"
+is "a job with a number of tasks" \
+    "$(tr ',' '\n' <<<"${out##* }" | sort | uniq -c | tr -s ' \n' ' ')" \
+    " 4 node1 4 node2 4 node3 4 node4 "
+SLURM_NTASKS=8 SLURM_TASKS_PER_NODE='2(x4)' in_job run layout "$work/halves"
+quiet "another number of ranks" "the profile is of 16 ranks, but the job has 8 tasks"
+SLURM_CPUS_PER_TASK=2 in_job run layout "$work/halves"
+quiet "too few CPUs" "the 16 ranks of the profile have no place on the job's CPUs"
+SLURM_HET_SIZE=2 in_job run layout "$work/halves"
+quiet "a heterogeneous job" "a heterogeneous job has no layout of ours"
+run layout "$work/halves"
+quiet "no job" "not in a job of Slurm"
+in_job run layout "$work/none"
+quiet "no such profile" "$work/none: No such file"
+run layout "$work/halves" --nodes a --tasks-per-node 16
+quiet "one node" "one node: nothing to lay out"
+run layout "$work/halves" --nodes 4 --tasks-per-node 4
+quiet "nodes without names" "worth it, for nodes with names: .*--network was not given"
+run layout "$work/halves" --nodes 'a[1-4]' --tasks-per-node 5
+quiet "too many places" "the profile is of 16 ranks, but --tasks-per-node gives 20"
+
+# Networks that are none: scontrol's is left alone, a typed one is an error.
+echo "No topology information available" >"$work/topology"
+in_job run layout "$work/halves"
+like "no switches" "$out|$err" '^-m arbitrary .*; scontrol knows no switches$'
+echo "SwitchName=s0 Nodes=node[7-9]" >"$work/topology"
+in_job run layout "$work/halves"
+like "switches of other nodes" "$out|$err" '^-m arbitrary .*; what scontrol says of switches is not'
+in_job run layout "$work/halves" --network "$work/topology"
+quiet "the same typed" "$work/topology: node node1 is below no switch"
+printf 'hello\n' >"$work/garbage"
+in_job run layout "$work/halves" --network "$work/garbage"
+quiet "a file without switches" "$work/garbage: no line with SwitchName="
+printf '#!/bin/sh\nsleep 60\n' >"$work/bin/scontrol"
+in_job run layout "$work/halves"
+like "scontrol hangs" "$out|$err" '^-m arbitrary .*; scontrol did not answer within two seconds$'
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/scontrol"
+in_job run layout "$work/halves"
+like "scontrol fails" "$out|$err" '^-m arbitrary .*; scontrol said nothing of the network$'
+
+# Files.
+in_job run layout "$work/halves"
+names=${out##* }
+in_job run layout "$work/halves" --hostfile list
+is "--hostfile" "$status|$out|$(tr '\n' ',' <"$work/dir/list")" \
+    "0|-m arbitrary -w $work/dir/list|$names,"
+in_job run layout "$work/halves" --hostfile list
+like "an existing file stays" "$status|$out|$err" \
+    '^1\|\|nuioa: layout: the list of nodes: list: File exists$'
+in_job run layout "$work/halves" --hostfile list --force
+like "... unless --force" "$status|$out" '^0\|-m arbitrary -w /'
+awk 'BEGIN { print "nuioa-profile 1\nranks 1024"
+    for (i = 0; i < 1024; i++) printf "pair %d %d 1000 1 0\n", i, (i + 512) % 1024 }' \
+    >"$work/large"
+in_job run layout "$work/large" \
+    --nodes 'rack-with-a-name-that-is-long-node[1-8]' --tasks-per-node 128
+like "a list of 32 KB and more is in a file" "$status|$out" \
+    "^0\|-m arbitrary -w $work/dir/nuioa-layout-[A-Za-z0-9]{6}\$"
+is "... with a name for each rank, for its owner" \
+    "$(grep -c '^rack-with' "${out##* }")|$(stat -c %a "${out##* }")" "1024|600"
+like "... which is said" "$err" "the list is in $work/dir/nuioa-layout-"
+
+usage "--nodes and --tasks-per-node go together" layout "$work/halves" --nodes 4
+usage "a profile is missing" layout
+usage "'$work/halves': one profile is enough" layout "$work/halves" "$work/pairs"
+usage "--force goes with --hostfile" layout "$work/halves" --force
+run layout "$work/none" --json
+like "--json is not for srun: an error is one" "$status|$out" '^1\|$'
+done_testing

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "layout/layout.h"
+#include "mapping/random.h"
+
+static struct nuioa_error err;
+
+/* --- lists ----------------------------------------------------------------------------------- */
+
+static void expect_hosts(const char *text, const char *wanted)
+{
+    struct nuioa_host_list list;
+    char got[256] = "";
+    if (nuioa_host_list_parse(text, &list, &err))
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < list.count; i++) {
+        strcat(got, i ? " " : "");
+        strcat(got, list.names[i]);
+    }
+    assert_string_equal(got, wanted);
+    nuioa_host_list_free(&list);
+    assert_null(list.names);
+}
+
+static void test_hosts(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = { "",      ",",    "n[",      "n[1",   "n[1-",    "n[2-1]",
+                                         "n[1]m", "n[]",  "n[1,]",   "[1-2]", "n[1-2],", "n m",
+                                         "n;m",   "$(n)", "n[1][2]", "-n",    "n[1-2]]", "n*" };
+    struct nuioa_host_list list;
+    char longest[128];
+    expect_hosts("n[1-3,08-11],m7", "n1 n2 n3 n08 n09 n10 n11 m7");
+    expect_hosts("10.140.71.103,a-b_c.d", "10.140.71.103 a-b_c.d");
+    expect_hosts("n[9-10]", "n9 n10");
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        assert_int_equal(nuioa_host_list_parse(wrong[i], &list, &err), -EINVAL);
+        assert_null(list.names);
+    }
+    assert_int_equal(nuioa_host_list_parse("n[0-65535]", &list, &err), 0);
+    assert_int_equal(list.count, NUIOA_HOSTS_MAX);
+    nuioa_host_list_free(&list);
+    assert_int_equal(nuioa_host_list_parse("n[0-65535],m", &list, &err), -E2BIG);
+    assert_int_equal(nuioa_host_list_parse("n[0-999999999]", &list, &err), -E2BIG);
+    memset(longest, 'n', sizeof(longest));
+    longest[NUIOA_HOST_BYTES] = '\0';
+    assert_int_equal(nuioa_host_list_parse(longest, &list, &err), -EINVAL);
+}
+
+static void test_task_counts(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = { "",     "x",     "1,2",    "1,2,3,4", "3(x4)",
+                                         "3(x2", "3(y2)", "1(x2),", "-1" };
+    uint32_t tasks[3];
+    assert_int_equal(nuioa_task_counts_parse("7", 3, tasks, &err), 0);
+    assert_true(tasks[0] == 7 && tasks[1] == 7 && tasks[2] == 7);
+    assert_int_equal(nuioa_task_counts_parse("3(x2),1", 3, tasks, &err), 0);
+    assert_true(tasks[0] == 3 && tasks[1] == 3 && tasks[2] == 1);
+    assert_int_equal(nuioa_task_counts_parse("1,2,3", 3, tasks, &err), 0);
+    assert_true(tasks[0] == 1 && tasks[1] == 2 && tasks[2] == 3);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        assert_int_equal(nuioa_task_counts_parse(wrong[i], 3, tasks, &err), -EINVAL);
+}
+
+/* --- networks -------------------------------------------------------------------------------- */
+
+static int parse(const char *text, const char *nodes, struct nuioa_network *network)
+{
+    struct nuioa_host_list list;
+    assert_int_equal(nuioa_host_list_parse(nodes, &list, &err), 0);
+    int rc = nuioa_network_parse(text, &list, network, &err);
+    nuioa_host_list_free(&list);
+    return rc;
+}
+
+/* Expects the distances of the first node from all. */
+static void expect_distances(const char *text, const char *nodes, const char *wanted)
+{
+    struct nuioa_network network;
+    char got[32] = "";
+    if (parse(text, nodes, &network))
+        fail_msg("%s", err.text);
+    for (uint32_t k = 0; k < network.node_count; k++) {
+        got[k] = (char)('0' + nuioa_network_distance(&network, 0, k));
+        assert_int_equal(nuioa_network_distance(&network, k, 0), got[k] - '0');
+    }
+    assert_string_equal(got, wanted);
+    nuioa_network_free(&network);
+}
+
+#define TWO_SWITCHES \
+    "SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[0-1]\n" \
+    "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[2-3]\n"
+
+static void test_networks(void **state)
+{
+    (void)state;
+    expect_distances("", "n[0-3]", "0111");
+    expect_distances("No topology information available\n", "n[0-3]", "0111");
+    expect_distances(TWO_SWITCHES
+                     "SwitchName=top Level=1 LinkSpeed=1 Nodes=n[0-3] Switches=s[0-1]\n",
+                     "n[0-3]", "0122");
+    expect_distances(TWO_SWITCHES "SwitchName=top Switches=s0,s1", "n[0-1]", "01");
+    expect_distances(TWO_SWITCHES, "n[0-3]", "0122");
+    /* Three levels, one leaf just below the root. */
+    expect_distances(
+        "SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n2 # rack\nSwitchName=c Nodes=n3\n"
+        "SwitchName=m Switches=a,b\nSwitchName=r Switches=m,c\n",
+        "n[0-3]", "0123");
+    expect_distances("BlockName=b0 BlockIndex=0 Nodes=n[0-1] BlockSize=2\n"
+                     "BlockName=b1 BlockIndex=1 Nodes=n[2-3] BlockSize=2\n"
+                     "BlockName=b2 BlockIndex=2 Nodes=n4 BlockSize=2\n"
+                     "AggregatedBlock=b[0-1] BlockIndex=3 Nodes=n[0-3] BlockSize=4\n",
+                     "n[0-4]", "01223");
+}
+
+static void test_wrong_networks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *said;
+    } wrong[] = {
+        { TWO_SWITCHES "SwitchName=top Switches=s[0-2]\n", "switch s2, below top, is not there" },
+        { "SwitchName=a Nodes=n[0-3] Switches=b\nSwitchName=b Switches=a\n",
+          "switch a is below itself, or below more than 16 others" },
+        { "SwitchName=a Nodes=n[0-3]\nSwitchName=a Nodes=n9\n", "switch a is there twice" },
+        { TWO_SWITCHES "SwitchName=x Switches=s0\nSwitchName=y Switches=s0\n",
+          "switch s0 is below two others" },
+        { "SwitchName=s0 Nodes=n[0-2]\n", "node n3 is below no switch and in no block" },
+        { "BlockName=b Nodes=n[0-2] BlockSize=3\n", "node n3 is below no switch and in no block" },
+        { "BlockName=b Nodes=n[0-3]\nSwitchName=s Nodes=n[0-3]\n",
+          "both switches and blocks: which is meant?" },
+        { "SwitchName=s0 Nodes=n[0-\n", "'n[0-' is not a list of nodes such as n[1-3,08-11],m7" },
+    };
+    struct nuioa_network network;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        assert_int_equal(parse(wrong[i].text, "n[0-3]", &network), -EINVAL);
+        assert_string_equal(err.text, wrong[i].said);
+        assert_null(network.group);
+    }
+}
+
+/* --- layouts --------------------------------------------------------------------------------- */
+
+static void test_srun(void **state)
+{
+    (void)state;
+    const uint32_t room[] = { 1, 9, 2 };
+    uint32_t tasks[3], node_of[8];
+    assert_true(nuioa_layout_spread(8, 3, room, tasks));
+    assert_true(tasks[0] == 1 && tasks[1] == 5 && tasks[2] == 2);
+    assert_false(nuioa_layout_spread(13, 3, room, tasks));
+    nuioa_layout_spread(8, 3, room, tasks);
+    nuioa_layout_block(3, tasks, node_of);
+    assert_memory_equal(node_of, ((uint32_t[]){ 0, 1, 1, 1, 1, 1, 2, 2 }), sizeof(node_of));
+    nuioa_layout_cyclic(3, tasks, node_of);
+    assert_memory_equal(node_of, ((uint32_t[]){ 0, 1, 2, 1, 2, 1, 1, 1 }), sizeof(node_of));
+}
+
+enum { RANKS_MAX = 12 };
+
+struct search {
+    uint32_t ranks, nodes;
+    double bytes[RANKS_MAX][RANKS_MAX];
+    const struct nuioa_network *network;
+    uint32_t left[4], node_of[RANKS_MAX];
+    double best;
+};
+
+/* All layouts, as long as they can be better than the best so far. */
+static void search(struct search *s, uint32_t rank, double cost)
+{
+    if (cost >= s->best)
+        return;
+    if (rank == s->ranks)
+        s->best = cost;
+    for (uint32_t k = 0; k < s->nodes && rank < s->ranks; k++) {
+        double more = cost;
+        if (!s->left[k])
+            continue;
+        for (uint32_t i = 0; i < rank; i++)
+            more += s->bytes[i][rank] * nuioa_network_distance(s->network, s->node_of[i], k);
+        s->left[k]--;
+        s->node_of[rank] = k;
+        search(s, rank + 1, more);
+        s->left[k]++;
+    }
+}
+
+/* Makes a job of 8 to 12 ranks on 2 to 4 uneven nodes below 2 switches. */
+static void make_job(struct nuioa_random *r, struct search *s, uint32_t *tasks,
+                     struct nuioa_layout_traffic *t)
+{
+    s->ranks = 8 + nuioa_random_below(r, 5);
+    s->nodes = 2 + nuioa_random_below(r, 3);
+    for (uint32_t k = 0; k < s->nodes; k++)
+        tasks[k] = 1;
+    for (uint32_t i = s->nodes; i < s->ranks; i++)
+        tasks[nuioa_random_below(r, s->nodes)]++;
+    *t = (struct nuioa_layout_traffic){ .rank_count = s->ranks };
+    t->pairs = calloc(RANKS_MAX * RANKS_MAX, sizeof(*t->pairs));
+    memset(s->bytes, 0, sizeof(s->bytes));
+    for (uint32_t i = 0; i < s->ranks; i++)
+        for (uint32_t j = i + 1; j < s->ranks; j++)
+            if (!nuioa_random_below(r, 3)) {
+                double bytes = 1 + nuioa_random_below(r, 100);
+                s->bytes[i][j] = bytes;
+                t->pairs[t->pair_count++] = (struct nuioa_pair){ i, j, bytes };
+                t->bytes += bytes;
+            }
+    t->all_bytes = t->bytes;
+    memcpy(s->left, tasks, s->nodes * sizeof(*tasks));
+}
+
+/* The figures are held against the search, which knows nothing of mappers, and the layout against
+ * the places. */
+static void test_optimum(void **state)
+{
+    (void)state;
+    struct nuioa_random r = { 4711 };
+    uint32_t optimal = 0;
+    for (int job = 0; job < 200; job++) {
+        static struct search s;
+        struct nuioa_network network;
+        struct nuioa_layout_traffic t;
+        struct nuioa_layout l;
+        uint32_t tasks[4], there[4] = { 0 };
+        make_job(&r, &s, tasks, &t);
+        char nodes[32];
+        snprintf(nodes, sizeof(nodes), "n[0-%u]", s.nodes - 1);
+        assert_int_equal(
+            parse("SwitchName=s0 Nodes=n[0,2]\nSwitchName=s1 Nodes=n[1,3]\n", nodes, &network), 0);
+        s.network = &network;
+        assert_int_equal(nuioa_layout_make(&t, &network, tasks, &l), 0);
+        s.best = l.layout.cost * (1 + 1e-9) + 1e-9;
+        search(&s, 0, 0);
+        optimal += s.best >= l.layout.cost * (1 - 1e-9);
+        assert_float_equal(l.layout.cost, l.layout.off_node_bytes + l.layout.off_switch_bytes,
+                           1e-6);
+        assert_true(l.layout.cost <= l.block.cost && l.layout.cost <= l.cyclic.cost);
+        for (uint32_t i = 0; i < s.ranks; i++)
+            there[l.node_of[i]]++;
+        assert_memory_equal(there, tasks, s.nodes * sizeof(*tasks));
+        nuioa_layout_free(&l);
+        nuioa_layout_traffic_free(&t);
+        nuioa_network_free(&network);
+    }
+    assert_int_equal(optimal, 200);
+}
+
+/* Pairs (i, i + n/2): block keeps none on a node, a layout all. In `coll` lines they do not
+ * count. */
+static void test_halves(void **state)
+{
+    (void)state;
+    enum { RANKS = 16 };
+    struct nuioa_flow flows[RANKS];
+    const struct nuioa_profile profile = { .rank_count = RANKS,
+                                           .flow_count = RANKS,
+                                           .flows = flows };
+    const struct nuioa_network network = { .node_count = 4 };
+    const uint32_t tasks[] = { 2, 4, 4, 6 };
+    struct nuioa_layout_traffic t;
+    struct nuioa_layout first, again;
+    for (uint32_t i = 0; i < RANKS; i++)
+        flows[i] = (struct nuioa_flow){ i, (i + RANKS / 2) % RANKS, .bytes = 100, .msgs = 1 };
+    assert_int_equal(nuioa_layout_traffic_take(&profile, &t), 0);
+    assert_int_equal(t.pair_count, RANKS / 2);
+    assert_int_equal(nuioa_layout_make(&t, &network, tasks, &first), 0);
+    assert_float_equal(first.block.off_node_bytes, 1600, 0);
+    assert_float_equal(first.block.busiest_bytes, 1200, 0);
+    assert_float_equal(first.layout.off_node_bytes, 0, 0);
+    assert_true(first.use);
+    assert_int_equal(nuioa_layout_make(&t, &network, tasks, &again), 0);
+    assert_memory_equal(first.node_of, again.node_of, RANKS * sizeof(*first.node_of));
+    nuioa_layout_free(&again);
+    nuioa_layout_free(&first);
+    nuioa_layout_traffic_free(&t);
+
+    /* Little beside collectives is no reason. */
+    uint32_t block[RANKS];
+    flows[0].collective = true;
+    flows[0].bytes = 1e6;
+    assert_int_equal(nuioa_layout_traffic_take(&profile, &t), 0);
+    assert_float_equal(t.bytes, 1500, 0);
+    assert_float_equal(t.all_bytes, 1001500, 0);
+    assert_int_equal(nuioa_layout_make(&t, &network, tasks, &first), 0);
+    assert_false(first.use);
+    nuioa_layout_block(4, tasks, block);
+    assert_memory_equal(first.node_of, block, sizeof(block));
+    nuioa_layout_free(&first);
+    nuioa_layout_traffic_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hosts),    cmocka_unit_test(test_task_counts),
+        cmocka_unit_test(test_networks), cmocka_unit_test(test_wrong_networks),
+        cmocka_unit_test(test_srun),     cmocka_unit_test(test_optimum),
+        cmocka_unit_test(test_halves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
