@@ -22,12 +22,19 @@ static const char usage[] =
     "  --topology PATH    describe another machine, for tests\n"
     "  --json             with --show: print JSON, for programs\n";
 
+/* The message may name only the directory that is not there; then the file is named, too. */
+static int fail(const char *path, const struct nuioa_error *err)
+{
+    return strstr(err->text, path) ? tool_fail("%s", err->text)
+                                   : tool_fail("%s: %s", path, err->text);
+}
+
 static int show(const char *path, const struct nuioa_source *source, bool json)
 {
     struct nuioa_node node;
     struct nuioa_error err = { "" };
     if (nuioa_cache_read(path, source->distances, &node, &err))
-        return tool_fail("%s", err.text);
+        return fail(path, &err);
     nuioa_node_refresh(&node);
     int status = json ? tool_json_topo(&node) : tool_print(nuioa_report_node(&node));
     nuioa_node_free(&node);
@@ -44,7 +51,7 @@ static int keep(const char *path, const struct nuioa_source *source)
     for (unsigned i = 0; i < node.warnings.count; i++)
         fprintf(stderr, "nuioa: warning: %s\n", node.warnings.text[i]);
     nuioa_node_free(&node);
-    return rc ? tool_fail("%s", err.text) : TOOL_DONE;
+    return rc ? fail(path, &err) : TOOL_DONE;
 }
 
 int tool_cache(int argc, char **argv)
@@ -53,13 +60,13 @@ int tool_cache(int argc, char **argv)
     const char *out = NULL;
     bool showing = false, json = false, help = false;
     const struct tool_option options[] = {
-        { "out", &out, NULL },
-        { "topology", &source.topology, NULL },
-        { "distances", &source.distances, NULL },
-        { "show", NULL, &showing },
-        { "json", NULL, &json },
-        { "help", NULL, &help },
-        { NULL, NULL, NULL },
+        { "out", &out, NULL, true },
+        { "topology", &source.topology, NULL, true },
+        { "distances", &source.distances, NULL, true },
+        { "show", NULL, &showing, false },
+        { "json", NULL, &json, false },
+        { "help", NULL, &help, false },
+        { NULL, NULL, NULL, false },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc)

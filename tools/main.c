@@ -32,6 +32,7 @@ static const char usage[] =
     "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage; exec: the "
     "program's.\n";
 
+#define COMMANDS "topo, plan, exec, probe, profile, doctor, cache"
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
@@ -56,8 +57,8 @@ static int run(int argc, char **argv)
         if (!strcmp(word, commands[i].name))
             return commands[i].run(argc - 1, argv + 1);
     if (!*word)
-        return tool_usage(NULL, "a command is missing");
-    return tool_usage(NULL, "'%.40s' is not a command", word);
+        return tool_usage(NULL, "a command is missing: " COMMANDS);
+    return tool_usage(NULL, "'%.40s' is not one of " COMMANDS, word);
 }
 
 int main(int argc, char **argv)

@@ -79,12 +79,18 @@ static int set_option(struct tool_args *args, void *context)
 static int read_arguments(struct job *job, int argc, char **argv)
 {
     const struct tool_option options[] = {
-        { "tasks", &job->tasks, NULL },           { "cpus-per-task", &job->cpus_per_task, NULL },
-        { "allowed", &job->allowed, NULL },       { "binding", &job->binding, NULL },
-        { "ranks", &job->ranks, NULL },           { "xml", &job->xml, NULL },
-        { "format", &job->format, NULL },         { "json", NULL, &job->json },
-        { "interrupts", &job->interrupts, NULL }, { "help", NULL, &job->help },
-        { "explain", NULL, &job->explain },       { NULL, NULL, NULL },
+        { "tasks", &job->tasks, NULL, false },
+        { "cpus-per-task", &job->cpus_per_task, NULL, false },
+        { "allowed", &job->allowed, NULL, false },
+        { "binding", &job->binding, NULL, true },
+        { "ranks", &job->ranks, NULL, false },
+        { "xml", &job->xml, NULL, true },
+        { "format", &job->format, NULL, false },
+        { "json", NULL, &job->json, false },
+        { "interrupts", &job->interrupts, NULL, false },
+        { "help", NULL, &job->help, false },
+        { "explain", NULL, &job->explain, false },
+        { NULL, NULL, NULL, false },
     };
     job->command = argv[0];
     nuioa_options_init(&job->options);
@@ -118,6 +124,11 @@ static int load_node(struct job *job)
     } else {
         rc = nuioa_node_load(&job->node, &source, &err);
     }
+    const char *unused = source.distances ? nuioa_node_distances_unused(&job->node) : NULL;
+    if (!rc && unused && job->node.refusals)
+        return tool_fail("%s", unused);
+    if (!rc && unused && !job->json && !job->xml && !job->format) /* they have all warnings */
+        fprintf(stderr, "nuioa: warning: %s\n", unused);
     return rc ? tool_fail("%s", err.text) : 0;
 }
 

@@ -15,6 +15,7 @@
 #include "util/number.h"
 
 #define CPU_MAX 65535
+#define LINE_BYTES 65536 /* of a line of --binding, with its end */
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
@@ -58,26 +59,42 @@ static hwloc_bitmap_t add_line(struct plan_input *input)
     return set;
 }
 
+/* Reads one line of the file. Returns 0 or an exit status. */
+static int take_line(struct plan_input *input, char *line)
+{
+    hwloc_bitmap_t cpus = input->line_count < PLAN_TASKS_MAX ? add_line(input) : NULL;
+    size_t length = strcspn(line, "\n");
+    if (!cpus)
+        return tool_fail("%s: more than %d lines", input->binding, PLAN_TASKS_MAX);
+    if (!line[length] && length + 2 > LINE_BYTES)
+        return tool_fail("%s:%u: longer than %d bytes; a CPU list such as 0,2,4-7 is expected",
+                         input->binding, input->line_count, LINE_BYTES - 2);
+    line[length] = '\0';
+    if (plan_cpu_list(line, cpus))
+        return tool_fail("%s:%u: '%.40s' is not a CPU list such as 0,2,4-7", input->binding,
+                         input->line_count, line);
+    return 0;
+}
+
 /* Reads the file once from the beginning to the end, because it may be a pipe. */
 static int read_binding(struct plan_input *input)
 {
     FILE *in = fopen(input->binding, "re");
-    char *line = NULL;
-    size_t room = 0;
+    char *line = malloc(LINE_BYTES);
     int rc = 0;
-    if (!in)
-        return tool_fail("%s: %s", input->binding, strerror(errno));
-    while (!rc && getline(&line, &room, in) >= 0) {
-        hwloc_bitmap_t cpus = input->line_count < PLAN_TASKS_MAX ? add_line(input) : NULL;
-        line[strcspn(line, "\n")] = '\0';
-        if (!cpus)
-            rc = tool_fail("%s: more than %d lines", input->binding, PLAN_TASKS_MAX);
-        else if (plan_cpu_list(line, cpus))
-            rc = tool_fail("%s:%u: '%.40s' is not a CPU list such as 0,2,4-7", input->binding,
-                           input->line_count, line);
+    if (!in || !line) {
+        rc = tool_fail("%s: %s", input->binding, strerror(errno));
+        free(line);
+        if (in)
+            fclose(in);
+        return rc;
     }
-    if (!rc && !feof(in)) /* getline has failed, perhaps for want of memory */
-        rc = tool_fail("%s: cannot be read", input->binding);
+    while (!rc && fgets(line, LINE_BYTES, in))
+        rc = take_line(input, line);
+    if (!rc && ferror(in))
+        rc = tool_fail("%s: cannot be read: %s", input->binding, strerror(errno));
+    else if (!rc && !input->line_count)
+        rc = tool_fail("%s: no line in it; a CPU list for each rank is expected", input->binding);
     free(line);
     fclose(in);
     return rc;
@@ -89,6 +106,28 @@ static bool has_file(const struct plan_input *input)
     return input->binding && strcmp(input->binding, "none");
 }
 
+static int compare_ranks(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Returns the lowest rank that is there a second time, or -1. */
+static int64_t find_twice(const uint32_t *ranks, uint32_t count)
+{
+    uint32_t *sorted = malloc((count + 1) * sizeof(*sorted));
+    int64_t twice = -1;
+    if (sorted) {
+        memcpy(sorted, ranks, count * sizeof(*sorted));
+        qsort(sorted, count, sizeof(*sorted), compare_ranks);
+    }
+    for (uint32_t i = 1; sorted && twice < 0 && i < count; i++)
+        if (sorted[i] == sorted[i - 1])
+            twice = sorted[i];
+    free(sorted);
+    return twice;
+}
+
 static int read_ranks(struct plan_input *input, const char *list, uint32_t *count)
 {
     struct nuioa_error err;
@@ -98,6 +137,9 @@ static int read_ranks(struct plan_input *input, const char *list, uint32_t *coun
     int found = nuioa_ranks_parse(list, input->ranks, PLAN_TASKS_MAX, &err);
     if (found < 0)
         return tool_usage(input->command, "--ranks: %s", err.text);
+    int64_t twice = find_twice(input->ranks, (uint32_t)found);
+    if (twice >= 0)
+        return tool_usage(input->command, "--ranks: '%.60s' names rank %d twice", list, (int)twice);
     *count = (uint32_t)found;
     return 0;
 }
@@ -109,6 +151,7 @@ static int default_ranks(struct plan_input *input)
         return tool_fail("out of memory");
     for (uint32_t i = 0; i < input->task_count; i++)
         input->ranks[i] = i;
+    input->whole_job = true;
     return 0;
 }
 
@@ -237,14 +280,21 @@ static int find_binding(struct plan_input *input, const struct nuioa_node *node,
 
 /* --- what they communicate -------------------------------------------------------------------- */
 
-static int weigh_by_list(struct plan_input *input, const char *list)
+static int weigh_by_list(struct plan_input *input, const char *list,
+                         struct nuioa_warnings *warnings)
 {
     struct nuioa_hints hints;
     struct nuioa_error err;
+    uint32_t rank;
     if (nuioa_hints_parse(&hints, list, &err))
         return tool_fail("%s", err.text);
     for (uint32_t i = 0; i < input->task_count; i++)
         input->tasks[i].weight = nuioa_hints_weight(&hints, input->ranks[i]);
+    if (input->whole_job && nuioa_hints_beyond(&hints, input->task_count, &rank))
+        nuioa_warn(warnings,
+                   "--hints names rank %u, but the ranks are 0 to %u; of a larger job --ranks says "
+                   "which are here",
+                   rank, input->task_count - 1);
     nuioa_hints_free(&hints);
     return 0;
 }
@@ -292,7 +342,7 @@ static int find_weights(struct plan_input *input, const struct nuioa_options *op
     int rc = file ? nuioa_profile_list(file, list, sizeof(list), &err) : 1;
     if (rc < 0)
         return tool_fail("%s", err.text);
-    return rc ? weigh_by_list(input, file ? list : options->hints)
+    return rc ? weigh_by_list(input, file ? list : options->hints, warnings)
               : weigh_by_profile(input, file, options->policy, warnings);
 }
 

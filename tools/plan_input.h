@@ -17,6 +17,7 @@ struct plan_input {
     uint32_t task_count;
     uint32_t cpus_per_task; /* 0 if not given */
     uint32_t *ranks;        /* [task_count]: global ranks */
+    bool whole_job;         /* no ranks were typed: these are taken for all of the job */
     hwloc_bitmap_t allowed; /* NULL if not given */
     hwloc_bitmap_t
         interrupts;       /* CPUs that serve interrupts of NICs; NULL if not given: then they are

@@ -53,6 +53,8 @@ static int take(struct tool_args *args, const struct tool_option *option)
 {
     if (option->value) {
         *option->value = tool_args_value(args);
+        if (*option->value && option->file && !**option->value)
+            return tool_usage(args->command, "--%s: '' is no file name", args->name);
         return *option->value ? 0 : TOOL_USAGE;
     }
     if (args->value)
@@ -93,7 +95,9 @@ int tool_args_read_words(int argc, char **argv, const struct tool_option *option
     int rc = 0;
     *word_count = 0;
     while (args.next < argc && !rc)
-        if (argv[args.next][0] != '-')
+        if (!argv[args.next][0])
+            rc = tool_usage(argv[0], "'' is no file name");
+        else if (argv[args.next][0] != '-')
             words[(*word_count)++] = argv[args.next++];
         else
             rc = read_option(&args, options, NULL, NULL);
@@ -101,34 +105,27 @@ int tool_args_read_words(int argc, char **argv, const struct tool_option *option
 }
 
 /* nuioa_fail makes the line safe to print: it may quote anything that was typed or read. */
-static void complain(const char *fmt, va_list args)
+int tool_fail(const char *fmt, ...)
 {
     char text[512];
     struct nuioa_error line;
-    vsnprintf(text, sizeof(text), fmt, args);
-    nuioa_fail(&line, -1, "%s", text);
-    fprintf(stderr, "nuioa: %s\n", line.text);
-}
-
-int tool_fail(const char *fmt, ...)
-{
     va_list args;
     va_start(args, fmt);
-    complain(fmt, args);
+    vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
+    nuioa_fail(&line, -1, "%s", text);
+    fprintf(stderr, "nuioa: %s\n", line.text);
     return TOOL_UNANSWERED;
 }
 
 int tool_usage(const char *command, const char *fmt, ...)
 {
+    char text[400];
     va_list args;
     va_start(args, fmt);
-    complain(fmt, args);
+    vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
-    if (command)
-        fprintf(stderr, "Try 'nuioa %s --help'.\n", command);
-    else
-        fprintf(stderr, "Try 'nuioa --help'.\n");
+    tool_fail("%s; see nuioa %s%s--help", text, command ? command : "", command ? " " : "");
     return TOOL_USAGE;
 }
 

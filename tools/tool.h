@@ -14,8 +14,8 @@ enum { TOOL_DONE = 0, TOOL_UNANSWERED = 1, TOOL_USAGE = 2 };
  * Returns TOOL_UNANSWERED, always. */
 int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints a message as tool_fail does, and a second line that names the --help of `command`, or of
- * nuioa if it is NULL. Returns TOOL_USAGE, always. */
+/* Prints a message as tool_fail does, which ends with the --help of `command`, or of nuioa if it is
+ * NULL. Returns TOOL_USAGE, always. */
 int tool_usage(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints a text to stdout and frees it with free(). If `text` is NULL, its maker had no memory, and
@@ -27,6 +27,7 @@ struct tool_option {
     const char *name;   /* without "--" */
     const char **value; /* where its value goes, or NULL */
     bool *flag;         /* what it sets, or NULL */
+    bool file;          /* its value is the name of a file, which cannot be empty */
 };
 
 /* The options while they are read. All texts are those of argv. */

@@ -29,13 +29,13 @@ int tool_topo(int argc, char **argv)
     const char *steps = NULL;
     bool json = false, load = false, help = false;
     const struct tool_option options[] = {
-        { "topology", &source.topology, NULL },
-        { "distances", &source.distances, NULL },
-        { "steps", &steps, NULL },
-        { "load", NULL, &load },
-        { "json", NULL, &json },
-        { "help", NULL, &help },
-        { NULL, NULL, NULL },
+        { "topology", &source.topology, NULL, true },
+        { "distances", &source.distances, NULL, true },
+        { "steps", &steps, NULL, true },
+        { "load", NULL, &load, false },
+        { "json", NULL, &json, false },
+        { "help", NULL, &help, false },
+        { NULL, NULL, NULL, false },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc)
@@ -55,7 +55,10 @@ int tool_topo(int argc, char **argv)
     struct nuioa_error err = { "" };
     if (nuioa_node_load(&node, &source, &err))
         return tool_fail("%s", err.text);
-    int status = json ? tool_json_topo(&node) : tool_print(nuioa_report_node(&node));
+    const char *unused = node.refusals ? nuioa_node_distances_unused(&node) : NULL;
+    int status = unused ? tool_fail("%s", unused)
+                 : json ? tool_json_topo(&node)
+                        : tool_print(nuioa_report_node(&node));
     nuioa_node_free(&node);
     return status;
 }

@@ -213,7 +213,7 @@ static int set_export(const struct nuioa_option *option, struct nuioa_options *o
             set |= 1u << word;
     }
     if (has_none && items > 1)
-        return nuioa_fail(err, -EINVAL, "'none' stands alone");
+        return nuioa_fail(err, -EINVAL, "'%.60s': none stands alone", value);
     options->export_set = set;
     options->export_given = true;
     return 0;
@@ -310,7 +310,7 @@ const struct nuioa_option nuioa_option_table[] = {
     { "coll", "off|on", "off", "preload broadcasts that use the leaders", false, set_bool,
       FIELD(coll) },
     { "trace", "off|FILE", "off", "record a profile of the communication, for hints=FILE next time",
-      false, set_text, FIELD(trace) },
+      false, set_path, FIELD(trace) },
     { "gather", "auto|on|off", "auto",
       "nodes report to srun: auto for hints files, reports, coll, and up to 256 nodes",
       false, set_word, FIELD(gather) },

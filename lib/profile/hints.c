@@ -133,6 +133,16 @@ double nuioa_hints_weight(const struct nuioa_hints *hints, uint32_t rank)
     return hints->rest;
 }
 
+bool nuioa_hints_beyond(const struct nuioa_hints *hints, uint32_t count, uint32_t *rank)
+{
+    for (unsigned i = 0; i < hints->count; i++)
+        if (hints->items[i].first >= count) {
+            *rank = hints->items[i].first;
+            return true;
+        }
+    return false;
+}
+
 const char *nuioa_hints_file(const char *value)
 {
     if (value[0] == '@')

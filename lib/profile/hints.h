@@ -44,6 +44,10 @@ void nuioa_hints_free(struct nuioa_hints *hints);
 /* Returns the weight of a global rank: that of the last item that names it, else hints->rest. */
 double nuioa_hints_weight(const struct nuioa_hints *hints, uint32_t rank);
 
+/* Returns true if an item names ranks, and none of them is below `count`: in a job of so many ranks
+ * it says nothing. *rank is the lowest rank of the first such item. */
+bool nuioa_hints_beyond(const struct nuioa_hints *hints, uint32_t count, uint32_t *rank);
+
 /* Returns the path if `value`, the value of the option `hints`, names a file; it is a part of
  * `value`. Such a value begins with '/', "./" or '@'; '@' is not part of the path. Returns NULL if
  * `value` is a list. */

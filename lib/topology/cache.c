@@ -145,7 +145,7 @@ static int read_all(int fd, const char *path, char **bytes, size_t *length, stru
     if (fstat(fd, &st))
         return nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     if (st.st_size < (off_t)sizeof(struct key) || st.st_size > BYTES_MAX)
-        return nuioa_fail(err, -EINVAL, "%s: not a cache of nuioa's", path);
+        return nuioa_fail(err, -EINVAL, "%s: not a cache of nuioa's; nuioa cache makes one", path);
     *bytes = malloc((size_t)st.st_size);
     if (!*bytes)
         return nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
@@ -168,7 +168,7 @@ static int check_key(const char *path, const struct key *key, const char *distan
     struct key want;
     make_key(&want, distances);
     if (memcmp(key->magic, want.magic, sizeof(key->magic)))
-        return nuioa_fail(err, -EINVAL, "%s: not a cache of nuioa's", path);
+        return nuioa_fail(err, -EINVAL, "%s: not a cache of nuioa's; nuioa cache makes one", path);
     if (memcmp(key->host, want.host, sizeof(key->host)))
         return nuioa_fail(err, -ESTALE, "%s: made on another host, %.*s, and this is %s", path,
                           (int)sizeof(key->host), key->host, want.host);
@@ -283,6 +283,13 @@ static int get_emulated(const struct nuioa_source *source, unsigned deadline_ms,
     return rc ? rc : nuioa_cache_discover(source, deadline_ms, node, err);
 }
 
+static void refuse(struct nuioa_node *node, const char *what, const struct nuioa_error *why)
+{
+    struct nuioa_error text;
+    nuioa_fail(&text, 0, "%s not used: %s", what, why->text);
+    nuioa_node_refuse(node, text.text);
+}
+
 static int get_own(const char *path, const struct nuioa_source *source, unsigned deadline_ms,
                    struct nuioa_node *node, struct nuioa_error *err)
 {
@@ -297,9 +304,10 @@ static int get_own(const char *path, const struct nuioa_source *source, unsigned
         return rc;
     int write_rc = nuioa_cache_write(path, node, source->distances, &unwritten);
     /* These come after the write: the next launch must not repeat them. */
-    if (read_rc != -ENOENT && read_rc != -ESTALE)
-        nuioa_warn(&node->warnings, "cache not used: %s", unread.text);
-    if (write_rc)
+    bool refused = read_rc != -ENOENT && read_rc != -ESTALE;
+    if (refused)
+        refuse(node, "cache", &unread);
+    if (write_rc && (!refused || strcmp(unread.text, unwritten.text)))
         nuioa_warn(&node->warnings, "cache not kept: %s", unwritten.text);
     return 0;
 }
@@ -319,6 +327,6 @@ int nuioa_cache_get(const char *path, const struct nuioa_source *source, unsigne
     int rc = trusted.topology ? get_emulated(&trusted, deadline_ms, node, err)
                               : get_own(path ? path : standard, &trusted, deadline_ms, node, err);
     if (!rc && insecure.text[0])
-        nuioa_warn(&node->warnings, "distances not used: %s", insecure.text);
+        refuse(node, "distances", &insecure);
     return rc;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "topology/distance_site.h"
 #include "topology/node.h"
@@ -162,15 +163,19 @@ static bool from_firmware(struct nuioa_node *node, hwloc_topology_t topology, ui
 
 /* --- choice ----------------------------------------------------------------------------------- */
 
+/* A file without a section for this node is in order: the site has measured other nodes only. */
 static bool from_site(struct nuioa_node *node, const char *site, uint32_t *matrix)
 {
-    struct nuioa_error err;
+    struct nuioa_error err, refusal;
     if (!site)
         return false;
-    if (!nuioa_distance_read_site(site, node, matrix, &err))
-        return true;
-    nuioa_warn(&node->warnings, "%s", err.text);
-    return false;
+    int rc = nuioa_distance_read_site(site, node, matrix, &err);
+    nuioa_fail(&refusal, rc, "distances not used: %s", err.text);
+    if (rc == -ENOENT && !access(site, F_OK))
+        nuioa_warn(&node->warnings, "%s", refusal.text);
+    else if (rc)
+        nuioa_node_refuse(node, refusal.text);
+    return !rc;
 }
 
 static enum nuioa_distance_source choose(struct nuioa_node *node, hwloc_topology_t topology,

@@ -124,7 +124,7 @@ static int settle_diagonal(struct reader *r)
 static int read_text(struct reader *r, char *text, size_t length)
 {
     if (memchr(text, '\0', length))
-        return nuioa_fail(r->err, -EINVAL, "%s: not a text", r->path);
+        return nuioa_fail(r->err, -EINVAL, "%s: not a text file", r->path);
     for (char *line = text, *next; line; line = next) {
         next = strchr(line, '\n');
         if (next)
@@ -136,7 +136,7 @@ static int read_text(struct reader *r, char *text, size_t length)
             return rc;
     }
     if (!r->rows)
-        return nuioa_fail(r->err, -EINVAL, "%s: no matrix in it", r->path);
+        return nuioa_fail(r->err, -EINVAL, "%s: no matrix in it; one has a row of nanoseconds on each line", r->path);
     if (r->rows != r->latency->count)
         return malformed(r, "fewer rows than columns");
     return settle_diagonal(r);

@@ -190,9 +190,9 @@ static int next_pattern(const char **rest, char *word, struct nuioa_error *err)
     size_t length = strcspn(*rest, ",");
     if (!length || length >= WORD_MAX)
         return nuioa_fail(err, -EINVAL,
-                          "nic: %s; expected auto, or names, globs or kinds with commas between, "
-                          "^ before one to exclude it",
-                          length ? "a word is too long" : "an empty word in the list");
+                          "'%.40s' begins with %s; expected auto, or names, globs or kinds with "
+                          "commas between, ^ before one to exclude it",
+                          *rest, length ? "a word that is too long" : "an empty word");
     memcpy(word, *rest, length);
     word[length] = '\0';
     *rest = (*rest)[length] ? *rest + length + 1 : NULL;
@@ -203,18 +203,18 @@ static int check_word(const char *word, struct nuioa_error *err)
 {
     const char *name = word + (word[0] == '^');
     if (!*name)
-        return nuioa_fail(err, -EINVAL, "nic: nothing after ^");
-    if (!strcmp(word, "^auto"))
         return nuioa_fail(err, -EINVAL,
-                          "nic: ^auto leaves nothing; exclude NICs by name, glob or kind");
+                          "'%s' excludes nothing; the name, glob or kind of a NIC follows ^", word);
+    if (!strcmp(word, "^auto"))
+        return nuioa_fail(err, -EINVAL, "^auto leaves nothing; exclude NICs by name, glob or kind");
     for (const char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c) && !strchr("._:-*?[]!@", *c))
-            return nuioa_fail(err, -EINVAL, "nic: '%c' in \"%s\" is in no device name or glob", *c,
+            return nuioa_fail(err, -EINVAL, "'%c' in \"%s\" is in no device name or glob", *c,
                               name);
     /* Classes such as [:alpha:] and [.a.] are refused: root reads the user's globs, and should not
      * run libc's parser of these. */
     if (strstr(name, "[:") || strstr(name, "[."))
-        return nuioa_fail(err, -EINVAL, "nic: '[' before ':' or '.' in \"%s\"", name);
+        return nuioa_fail(err, -EINVAL, "'[' before ':' or '.' in \"%s\"", name);
     return 0;
 }
 

@@ -4,6 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+void nuioa_node_refuse(struct nuioa_node *node, const char *text)
+{
+    unsigned before = node->warnings.count;
+    nuioa_warn(&node->warnings, "%s", text);
+    if (node->warnings.count > before)
+        node->refusals |= 1u << before;
+}
+
+const char *nuioa_node_distances_unused(const struct nuioa_node *node)
+{
+    for (unsigned i = 0; i < node->warnings.count; i++)
+        if (!strncmp(node->warnings.text[i], "distances not used", 18))
+            return node->warnings.text[i];
+    return NULL;
+}
+
 void nuioa_node_free(struct nuioa_node *node)
 {
     for (uint32_t i = 0; node->numas && i < node->numa_count; i++)

@@ -27,7 +27,7 @@ enum {
 };
 
 /* A change of the fields needs a new LAYOUT. */
-enum { LAYOUT = 2 };
+enum { LAYOUT = 3 };
 struct header {
     char magic[8];
     char version[24];
@@ -169,6 +169,7 @@ static void put_node(struct writer *w, const struct nuioa_node *node)
     put_bitmap(w, node->allowed_cpus);
     put_bitmap(w, node->allowed_numas);
     put_warnings(w, &node->warnings);
+    put_u32(w, node->refusals);
 }
 
 int nuioa_node_serialize(const struct nuioa_node *node, void **bytes, size_t *length)
@@ -403,6 +404,7 @@ static void get_node(struct reader *u, struct nuioa_node *node)
     node->warnings.lost = get_u32(u, UINT32_MAX);
     for (unsigned i = 0; i < node->warnings.count; i++)
         get_text(u, node->warnings.text[i], sizeof(node->warnings.text[i]), false);
+    node->refusals = get_u32(u, (1u << NUIOA_WARNINGS_MAX) - 1);
     if (u->left)
         u->failed = true;
 }

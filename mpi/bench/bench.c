@@ -110,7 +110,8 @@ static int set_sizes(struct bench_settings *s, const char *range, long step)
     return 0;
 }
 
-/* Returns 0, or -EINVAL if the options are wrong, or 1 if the user asks for help. */
+/* Returns 0; -EINVAL if the option that was read last is wrong; -E2BIG if the next word is none; or
+ * 1 if the user asks for help. */
 static int read_options(int argc, char **argv, struct bench_settings *s)
 {
     const char *range = "1:8M";
@@ -155,7 +156,7 @@ static int read_options(int argc, char **argv, struct bench_settings *s)
         }
     }
     if (!rc)
-        rc = optind < argc ? -EINVAL : set_sizes(s, range, step);
+        rc = optind < argc ? -E2BIG : set_sizes(s, range, step);
     return rc;
 }
 
@@ -212,11 +213,22 @@ static int run(const struct bench_settings *s, const struct bench_world *w)
 {
     struct bench_library library;
     bench_library_find(&library);
+    if (w->size < 2) {
+        fputs("nuioa-bench: one rank alone has nobody to talk to; start several, such as srun -N2 "
+              "-n4 --nuioa-coll=on nuioa-bench-openmpi\n",
+              stderr);
+        return 1;
+    }
     if (s->root >= w->size) {
         if (w->rank == 0)
-            fprintf(stderr, "nuioa-bench: there is no rank %d\n", s->root);
+            fprintf(stderr, "nuioa-bench: --root: there is no rank %d; the ranks are 0 to %d\n",
+                    s->root, w->size - 1);
         return 2;
     }
+    if (!library.overrides && !s->table && w->rank == 0)
+        fputs("nuioa-bench: no library is preloaded, so both sides are the MPI library's own; use "
+              "srun --nuioa-coll=on\n",
+              stderr);
     if (!s->table)
         return run_all(s, w, &library) ? 1 : 0;
     int rc = bench_table(s, w, &library);
@@ -240,6 +252,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < bench_call_count(); i++)
         s.wanted[i] = true;
     int rc = read_options(argc, argv, &s);
+    const char *wrong = rc < 0 && optind > 1 ? argv[optind - 1] : "";
+    if (rc == -E2BIG)
+        wrong = argv[optind];
     if (rc > 0) {
         fputs(help, stdout);
         return 0;
@@ -247,7 +262,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     describe_world(&w);
     if (rc < 0 && w.rank == 0)
-        fprintf(stderr, "nuioa-bench: wrong usage; try --help\n");
+        fprintf(stderr, "nuioa-bench: '%.80s' is wrong; see nuioa-bench --help\n", wrong);
     rc = rc < 0 ? 2 : run(&s, &w);
     PMPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();

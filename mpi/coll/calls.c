@@ -46,8 +46,10 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm com
     uint64_t bytes = coll_bytes(count, type);
     struct coll_comm *c = coll_comm(comm, bytes);
     if (!c || bytes < coll_job.least || !is_rank(c, root) ||
-        !coll_enter(c, buffer, count, type, &how))
+        !coll_enter(c, buffer, count, type, &how)) {
+        coll_job_note(bytes < coll_job.least ? COLL_SMALL : COLL_FEW);
         return PMPI_Bcast(buffer, count, type, root, comm);
+    }
     int rc = coll_bcast(c, &how, buffer, count, type, root);
     /* Our own communicators return errors. The error handler of the program's communicator treats
      * them. */

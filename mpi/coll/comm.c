@@ -211,12 +211,17 @@ static int exchange(struct coll_comm *c, int world)
     return rc;
 }
 
-/* Returns whether leading can gain anything. It cannot if ranks share CPUs: each of them waits
- * until it is scheduled, so each further step through a rank costs time. */
+/* Returns whether leading can gain anything, and notes why not. It cannot if ranks share CPUs: each
+ * of them waits until it is scheduled, so each further step through a rank costs time. */
 static bool is_worth_it(const struct coll_map *map)
 {
-    return coll_job.force ||
-           (map->node_count > 1 && map->most > 1 && map->advised && !coll_map_is_crowded(map));
+    enum coll_reason reason = map->node_count < 2        ? COLL_ONE_NODE
+                              : map->most < 2            ? COLL_ONE_RANK
+                              : !map->advised            ? COLL_NO_ADVICE
+                              : coll_map_is_crowded(map) ? COLL_CROWDED
+                                                         : COLL_NO_CALL;
+    coll_job_note(coll_job.force ? COLL_NO_CALL : reason);
+    return coll_job.force || reason == COLL_NO_CALL;
 }
 
 /* Makes the rest of the description. All ranks return the same state: if one of them has no memory,

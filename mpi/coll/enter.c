@@ -52,11 +52,13 @@ bool coll_enter(struct coll_comm *c, const void *buffer, int count, MPI_Datatype
                 struct coll_algorithm *algorithm)
 {
     uint64_t bytes = coll_bytes(count, type);
-    bool led = coll_comm_ready(c) && bytes && choose_now(c, bytes, algorithm);
+    bool ready = coll_comm_ready(c), led = ready && bytes && choose_now(c, bytes, algorithm);
     if (led)
         coll_device_look();
     if (led && c->asks)
         led = all_are_host(c, buffer, type);
+    if (ready)
+        coll_job_note(led ? COLL_LED : c->asks ? COLL_DEVICE : COLL_NO_ROW);
     if (coll_job.stats)
         coll_job_count(led);
     return led;

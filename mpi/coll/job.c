@@ -45,9 +45,10 @@ static void read_switch(struct coll_job *job)
 {
     const char *value = variable("NUIOA_COLL");
     job->force = value && !strcmp(value, "force");
-    job->on = !value || job->force || !strcmp(value, "on");
+    job->quiet = value && !strcmp(value, "auto");
+    job->on = !value || job->force || job->quiet || !strcmp(value, "on");
     if (!job->on && strcmp(value, "off"))
-        print_line("not used: NUIOA_COLL=%s is neither on, off nor force", value);
+        print_line("not used: NUIOA_COLL=%s is not one of on, auto, off, force", value);
 }
 
 static void read_table(struct coll_job *job)
@@ -146,6 +147,8 @@ bool coll_job_agree(MPI_Comm comm)
     if (PMPI_Allreduce(MPI_IN_PLACE, vote, 2, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS)
         return false;
     bool same = vote[0] == ~vote[1];
+    if (!same)
+        coll_job_note(COLL_SAID);
     if (!same && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
         print_line("not used: the ranks have different settings; give all of them the same "
                    "NUIOA_COLL* variables and table");
@@ -161,7 +164,8 @@ static bool may_have_threads(void)
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     if (level == MPI_THREAD_MULTIPLE)
-        print_line("not used: the library does not support MPI_THREAD_MULTIPLE");
+        print_line("not used: the program asked MPI_Init_thread for MPI_THREAD_MULTIPLE, and the "
+                   "library supports MPI_THREAD_SERIALIZED at most");
     return level == MPI_THREAD_MULTIPLE;
 }
 
@@ -176,13 +180,64 @@ void coll_job_begin(void)
     set_least(&coll_job);
 }
 
+/* --- why nothing was led ---------------------------------------------------------------------- */
+
+/* The first rank alone cannot ask the others at the end, so before a communicator was looked at
+ * Slurm must say that the step has one node. */
+static enum coll_reason final_reason(void)
+{
+    const char *nodes = variable("SLURM_STEP_NUM_NODES");
+    int size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (coll_job.reason < COLL_ONE_NODE && !coll_job.pretend &&
+        (size == 1 || (nodes && !strcmp(nodes, "1"))))
+        return COLL_ONE_NODE;
+    return coll_job.reason;
+}
+
+static const char *reason_text(enum coll_reason reason, char *text, size_t size)
+{
+    unsigned long long least = coll_job.least;
+    switch (reason) {
+    case COLL_NO_CALL: return "the program made no broadcast; leave coll=on out";
+    case COLL_SMALL:
+        snprintf(text, size,
+                 "no broadcast had %llu bytes or more, from where on they are led "
+                 "(NUIOA_COLL_TABLE may name another table)",
+                 least);
+        return text;
+    case COLL_FEW:
+        snprintf(text, size,
+                 "no communicator made more than two broadcasts of %llu bytes or more, and those "
+                 "are not led",
+                 least);
+        return text;
+    case COLL_ONE_NODE: return "the ranks are on one node; coll=on is for several";
+    case COLL_ONE_RANK: return "each node has one rank; coll=on is for several on each";
+    case COLL_NO_ADVICE:
+        return "no rank was told who leads its node; use srun --nuioa, without leader=off and "
+               "export=none";
+    case COLL_CROWDED:
+        return "ranks share CPUs; give each rank its own, with fewer ranks or srun "
+               "--cpu-bind=cores";
+    case COLL_NO_ROW:
+        return "no row of the table is for these nodes, ranks and bytes (NUIOA_COLL_TABLE may name "
+               "another table, and nuioa-bench --table makes one)";
+    case COLL_DEVICE: return "buffers are in the memory of GPUs; leave coll=on out";
+    default: return NULL;
+    }
+}
+
 void coll_job_end(void)
 {
+    char text[160];
     if (coll_job.on && coll_job.stats && (counts.led || counts.passed))
         print_line("bcast led=%llu passed=%llu", (unsigned long long)counts.led,
                    (unsigned long long)counts.passed);
-    else if (coll_job.on && coll_job.stats)
-        print_line("nothing was led");
+    bool chosen = coll_job.is_chosen && coll_job.chosen.pass;
+    const char *why = reason_text(final_reason(), text, sizeof(text));
+    if (coll_job.on && !coll_job.quiet && !chosen && why)
+        print_line("nothing was led: %s", why);
     coll_job.on = false;
     coll_job.least = UINT64_MAX;
 }

@@ -108,13 +108,13 @@ void option_sources_read(const struct option_sources *sources, struct nuioa_opti
     nuioa_options_finish(options);
 }
 
-enum nuioa_option_source option_sources_of_hints(const struct option_sources *sources)
+enum nuioa_option_source option_sources_of(const struct option_sources *sources, const char *name)
 {
-    const struct nuioa_option *hints = nuioa_option_find(NUIOA_FROM_COMMAND, "hints");
-    char name[NAME_SIZE];
-    if (sources->flags->typed[hints - nuioa_option_table])
+    const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_COMMAND, name);
+    char variable[NAME_SIZE];
+    if (sources->flags->typed[option - nuioa_option_table])
         return NUIOA_FROM_COMMAND;
-    const char *value =
-        nuioa_variable(sources->environment, nuioa_option_variable(hints, name, sizeof(name)));
+    const char *value = nuioa_variable(sources->environment,
+                                       nuioa_option_variable(option, variable, sizeof(variable)));
     return value && *value ? NUIOA_FROM_ENVIRONMENT : NUIOA_FROM_PLUGSTACK;
 }

@@ -47,7 +47,8 @@ struct option_warnings {
 void option_sources_read(const struct option_sources *sources, struct nuioa_options *options,
                          struct option_warnings *warnings);
 
-/* Returns the source that sets the option "hints"; NUIOA_FROM_PLUGSTACK also if none sets it. */
-enum nuioa_option_source option_sources_of_hints(const struct option_sources *sources);
+/* Returns the source that sets the option `name`, an option of the table for users;
+ * NUIOA_FROM_PLUGSTACK also if none sets it. */
+enum nuioa_option_source option_sources_of(const struct option_sources *sources, const char *name);
 
 #endif

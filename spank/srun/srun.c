@@ -114,17 +114,33 @@ static int read_profile(struct srun_context *context, const char *option, const 
     return rc;
 }
 
+/* Keeps the list to compare its ranks with those of the step. */
+static void keep_list(struct srun_context *context, const char *option, const char *path,
+                      const char *list)
+{
+    struct hints_ranks *known = &context->hints_ranks;
+    if (!*list || known->ranks || known->list.count)
+        return;
+    if (!nuioa_hints_parse(&known->list, list, NULL))
+        snprintf(known->name, sizeof(known->name), "%s%s%s", option, path ? ": " : "",
+                 path ? path : "");
+}
+
 static void resolve_hints(struct srun_context *context, const struct option_sources *sources)
 {
     char list[NUIOA_VALUE_MAX + 1] = "", spelling[64];
     struct nuioa_error err;
     const char *path = nuioa_hints_file(context->options.hints);
     unsetenv(OPTION_SOURCES_HINTS_LIST); /* it may be from an outer srun */
-    if (!path)
-        return;
-    enum nuioa_option_source source = option_sources_of_hints(sources);
+    enum nuioa_option_source source = option_sources_of(sources, "hints");
     nuioa_option_spelling(nuioa_option_find(source, "hints"), source, spelling, sizeof(spelling));
+    if (!path) {
+        keep_list(context, spelling, NULL, context->options.hints);
+        return;
+    }
     int rc = nuioa_profile_list(path, list, sizeof(list), &err);
+    if (rc > 0)
+        keep_list(context, spelling, path, list);
     if (!rc)
         rc = read_profile(context, spelling, path, list, sizeof(list), &err);
     if (rc == -E2BIG && rendezvous_srun_carries_hints(context))
@@ -156,19 +172,29 @@ static void tell_switch(const struct flags *flags)
         setenv(OPTION_SOURCES_SWITCH, flags->typed[0], 1);
 }
 
-/* Warns if the hints file is not for as many ranks as this step has. The number is known only now,
- * when resources are allocated and it is too late to refuse the job; the hints for ranks that exist
- * are used. */
+static void compare_ranks(const struct hints_ranks *h)
+{
+    uint32_t rank, most = h->task_count;
+    if (!h->ranks && nuioa_hints_beyond(&h->list, most, &rank))
+        log_line("%s names rank %u, but the ranks of this step are 0 to %u", h->name, rank,
+                 most - 1);
+    else if (h->ranks && most != h->ranks && !(h->at_least && most > h->ranks))
+        log_line("%s is for %u ranks, but this step has %u", h->name, h->ranks, most);
+}
+
+/* Warns if the hints are not for the ranks of this step. Their number is known only now, when
+ * resources are allocated and it is too late to refuse the job; the hints for ranks that exist are
+ * used. */
 static void warn_rank_count(struct srun_context *context, spank_t spank)
 {
     uint32_t tasks;
     struct hints_ranks *h = &context->hints_ranks;
-    if (!h->ranks || spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS)
+    if ((!h->ranks && !h->list.count) ||
+        spank_get_item(spank, S_JOB_TOTAL_TASK_COUNT, &tasks) != ESPANK_SUCCESS)
         return;
     h->task_count += tasks;
-    bool agree = h->task_count == h->ranks || (h->at_least && h->task_count > h->ranks);
-    if (h->components > 0 && --h->components == 0 && !agree)
-        log_line("%s is for %u ranks, but this step has %u", h->name, h->ranks, h->task_count);
+    if (h->components > 0 && --h->components == 0 && h->task_count)
+        compare_ranks(h);
 }
 
 void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
@@ -211,4 +237,5 @@ void srun_exit(struct srun_context *context)
 {
     rendezvous_srun_end(context);
     nuioa_profile_free(&context->profile);
+    nuioa_hints_free(&context->hints_ranks.list);
 }

@@ -6,16 +6,18 @@
 #include <stdint.h>
 
 #include "option/option.h"
+#include "profile/hints.h"
 #include "profile/profile.h"
 #include "spank/common/flags.h"
 
 struct rendezvous_srun;
 
-/* The facts by which the number of ranks in a hints file is compared with that of the step. */
+/* The facts by which the ranks in hints are compared with those of the step. */
 struct hints_ranks {
-    char name[NUIOA_VALUE_MAX + 64]; /* "OPTION: FILE", as the user wrote them */
-    uint32_t ranks;                  /* number of ranks in the file; 0: no file was read */
-    bool at_least;                   /* the file may be for more ranks than it names */
+    char name[NUIOA_VALUE_MAX + 64]; /* "OPTION: FILE", as the user wrote them; or "OPTION" */
+    uint32_t ranks;                  /* number of ranks in a profile; 0: none was read */
+    bool at_least;                   /* the profile may be for more ranks than it names */
+    struct nuioa_hints list;         /* a list instead of a profile; owned */
     uint32_t task_count;             /* number of tasks in the components that have started */
     unsigned components;             /* number of components that have not started yet; 1 if the job
                                       * is not heterogeneous */

@@ -36,6 +36,7 @@ static void read_options(struct stepd_context *c, spank_t spank, int argc, char 
     struct option_warnings warnings;
     struct option_sources sources = { argc, argv, step_environment(spank), c->flags };
     option_sources_read(&sources, &c->options, &warnings);
+    c->coll_asked = option_sources_of(&sources, "coll") != NUIOA_FROM_PLUGSTACK;
     /* They go to slurmd.log only, because srun has printed those that concern the user. */
     for (unsigned i = 0; i < warnings.plugstack.count; i++)
         slurm_error("nuioa: %s", warnings.plugstack.text[i]);
@@ -79,9 +80,11 @@ static int check_topology(const char *path, struct nuioa_error *err)
     return 0;
 }
 
+/* A file of the administrator's that is refused is told to the users who asked for nuioa. */
 static int read_node(struct stepd_context *c, struct nuioa_error *err)
 {
     const struct nuioa_options *o = &c->options;
+    bool asked = o->asked || o->report || o->explain;
     struct nuioa_source source = { *o->topology ? o->topology : NULL,
                                    *o->distances ? o->distances : NULL };
     int rc = check_topology(o->topology, err);
@@ -92,7 +95,12 @@ static int read_node(struct stepd_context *c, struct nuioa_error *err)
     if (o->export_set & NUIOA_EXPORT_FOREIGN)
         nuioa_nic_subnets_read(&c->node);
     for (unsigned i = 0; i < c->node.warnings.count; i++)
-        slurm_verbose("nuioa: %s", c->node.warnings.text[i]);
+        if (asked && c->node.refusals & 1u << i)
+            nuioa_warn(&c->faults, "%s", c->node.warnings.text[i]);
+        else if (c->node.refusals & 1u << i)
+            slurm_info("nuioa: %s", c->node.warnings.text[i]);
+        else
+            slurm_verbose("nuioa: %s", c->node.warnings.text[i]);
     if (c->node.emulated) /* the file may name the machine where it was made */
         log_host(c->node.host, sizeof(c->node.host));
     return 0;

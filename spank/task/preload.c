@@ -92,5 +92,5 @@ void preload_enter(const struct stepd_context *c, bool complete, spank_t spank)
     if (*c->options.trace)
         spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
     if (coll) /* it does not overwrite the user's value */
-        spank_setenv(spank, "NUIOA_COLL", "on", 0);
+        spank_setenv(spank, "NUIOA_COLL", c->coll_asked ? "on" : "auto", 0);
 }

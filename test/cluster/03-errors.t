@@ -99,6 +99,29 @@ one_line "'rank' lines beside 'pair' lines: one line"
 like "'rank' lines beside 'pair' lines: it names the file and the rank" "$rc:$(nuioa_lines)" \
     "^0:.*$home/twice: the 'rank' lines of 1 rank of the profile are not used, .* rank 2's"
 
+# Hints for ranks that are not there: one line, and the job runs.
+echo 0:1,4-6:3 >"$CLUSTER_DIR/home/hints-list"
+while read -r value; do
+    launch 4 -N2 --nuioa "--nuioa-hints=$value"
+    name=
+    [ "${value#@}" = "$value" ] || name=": ${value#@}"
+    is "hints $value of 4 ranks: one line" "$rc|$(nuioa_lines)" \
+        "0|nuioa: --nuioa-hints$name names rank 4, but the ranks of this step are 0 to 3"
+done <<END
+heavy=1,4
+0:1,4-6:3
+@$home/hints-list
+END
+launch 4 SLURM_NUIOA_HINTS=0:1,9:3 -N2 --nuioa
+is "SLURM_NUIOA_HINTS: one line" "$rc|$(nuioa_lines)" \
+    "0|nuioa: SLURM_NUIOA_HINTS names rank 9, but the ranks of this step are 0 to 3"
+launch 4 -N2 --nuioa --nuioa-hints=0:1,3-6:3
+is "hints of which some ranks are there: nothing is said" "$rc|$(nuioa_lines)" "0|"
+launched=$((launched + 1))
+user srun -n3 -w node1 --exclusive --nuioa --nuioa-hints=7:2 true : -n5 -w node2 --exclusive \
+    --nuioa --nuioa-hints=7:2 true
+is "rank 7 of a heterogeneous job of 3 and 5: nothing is said" "$rc|$err" "0|"
+
 # Only an administrator may set these options.
 plugin on "topology=$topology" default=export
 launch 16 -w node1 --exclusive

@@ -87,7 +87,18 @@ for kind in missing empty garbage truncated flipped directory pipe "a user's" wr
     with cache=/run/node/bad
     survives "cache, $kind"
     is "cache, $kind: it is not believed" "$(of 0 NUIOA_VERSION),$(of 0 NUIOA_PLANNED)" "1,"
+    if [ "$kind" = missing ]; then
+        is "cache, missing: nothing is said" "$(nuioa_lines)" ""
+    else
+        warned "cache, $kind"
+        like "cache, $kind: it is named" "$(nuioa_lines)" 'node1: cache not used: .*/run/node/bad'
+    fi
 done
+make_fault writable "$n1/good.cache"
+plugin on "topology=$topology" default=on
+plugin -n node1 on cache=/run/node/bad default=on
+launch 4 -w node1
+is "cache, writable: where nobody asked for nuioa nothing is said" "$(nuioa_lines)" ""
 rm -rf "$bad"
 cp "$CLUSTER_DIR/home/foreign.cache" "$bad"
 with cache=/run/node/bad
@@ -122,9 +133,12 @@ is "planning takes no longer than the deadline: not a word" "$rc,$(nuioa_lines)"
 make_fault garbage
 with "topology=$topology" distances=/run/node/bad
 survives "distances, garbage"
+warned "distances, garbage"
+like "distances, garbage: it is named" "$(nuioa_lines)" 'distances not used: /run/node/bad:1: '
 is "distances, garbage: the rest is used" "$(of 0 NUIOA_NIC)" mlx5_0:1
 with "topology=$topology" distances=/run/node/none
 survives "distances, missing"
+warned "distances, missing"
 with "topology=$topology" nonsense policy=fast
 survives "nonsense in one node's plugstack.conf"
 is "nonsense in one node's plugstack.conf: the rest is used" "$(of 0 NUIOA_NIC)" mlx5_0:1

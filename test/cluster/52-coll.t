@@ -15,6 +15,7 @@ advice=(--nuioa=export --nuioa-hints=heavy=1,4,6)
 
 led() { grep -o "[ ;] *$1 led=[0-9]*" <<<"$err" | sed 's/.*=//'; }
 said() { grep -c 'nuioa: coll' <<<"$err"; }
+unled() { sed -n 's/.*nuioa: coll: nothing was led: //p' <<<"$err"; }
 rights() { echo "$(grep -c ' right$' <<<"$out") $(grep -c ' WRONG$' <<<"$out")"; }
 
 compile() { # KIND
@@ -82,6 +83,7 @@ for kind in openmpi mpich; do
     like "$kind: the library is there" "$out" 'library: yes'
     like "$kind: it leads bcast" "$(led bcast)" '^[1-9]'
     is "$kind: it leads nothing else" "$(grep -o '[a-z]* led=' <<<"$err")" "bcast led="
+    is "$kind: and does not say that it led nothing" "$(unled)" ""
     mpi $kind 8 "$prefix$bench $options -c bcast --json" -N4 --exclusive "${advice[@]}" \
         --nuioa-coll=on
     is "$kind: JSON" "$(python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["rows"][0]
@@ -98,6 +100,29 @@ print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wr
         --nuioa-coll=on
     is "$kind: two ranks on one CPU: nothing is led" "$(led bcast | grep -v '^0$')" ""
     is "$kind: two ranks on one CPU: right" "$(rights)" "1 0"
+    like "$kind: two ranks on one CPU: one line says why" "$(unled)" '^ranks share CPUs; [^;]*$'
+    mpi $kind 8 "$prefix$bench --sizes 1K --rounds 1 --calls 2 --warmup 1 -c bcast" -N4 \
+        --exclusive "${advice[@]}" --nuioa-coll=on
+    like "$kind: small broadcasts: one line says why" "$(unled)" '^no broadcast had [0-9]* bytes or'
+    mpi $kind 4 "$prefix$bench $options -c bcast" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
+    like "$kind: a rank on each node: one line says why" "$(unled)" '^each node has one rank; '
+    plugin on "topology=$topology" "${patient[@]}" coll=on
+    mpi $kind 4 "$prefix$bench $options -c bcast" -N4 --exclusive "${advice[@]}"
+    is "$kind: coll=on of the site, which nobody typed: nothing is said" \
+        "$(unled)|$(led bcast)" "|0"
+    plugin on "topology=$topology" "${patient[@]}"
+    if [ $kind = openmpi ]; then # MPICH may hang after a short run on one node, without nuioa too
+        mpi $kind 4 "$prefix$bench $options -c bcast" -w node1 --exclusive "${advice[@]}" \
+            --nuioa-coll=on
+        like "$kind: one node: one line says why" "$(unled)" '^the ranks are on one node; [^;]*$'
+        mpi $kind 4 "$bench $options -c bcast" -w node1 --exclusive
+        is "$kind: without the library nuioa-bench says that it compares nothing" \
+            "$(grep -c '^nuioa-bench: no library is preloaded, .*use srun --nuioa-coll=on$' \
+                <<<"$err")" 1
+        user env "${openmpi_by_ucx[@]}" srun -n1 --mpi=pmix "$bench"
+        is "$kind: nuioa-bench alone: one line, and it ends at once" \
+            "$rc|$out|$(grep -c '^nuioa-bench: one rank alone .* start several, ' <<<"$err")" "1||1"
+    fi
     plugin -n node2 on topology=/no/such/file
     mpi $kind 8 "$prefix$bench $options -c bcast" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
     is "$kind: a node without advice: right" "$(rights)" "1 0"
@@ -178,7 +203,7 @@ END
         has_command "${command%% *}" || continue
         launched=$((launched + 1))
         # shellcheck disable=SC2086
-        user env NUIOA_COLL_STATS=1 srun -N4 -n 4 "${advice[@]}" --nuioa-coll=on $command
+        user env NUIOA_COLL_STATS=1 srun -N4 -n 4 --nuioa=export --nuioa-coll=on $command
         is "$kind: $command: nothing is said" "$rc|$err" "0|"
     done
 done

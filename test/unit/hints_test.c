@@ -106,6 +106,28 @@ static void test_ranks(void **state)
     assert_int_equal(nuioa_ranks_parse("1,", ranks, 4, &err), -EINVAL);
 }
 
+/* The lowest rank of the first item that no rank below `count` is in; -1: there is none. */
+static int beyond(const char *list, uint32_t count)
+{
+    struct nuioa_hints hints;
+    uint32_t rank;
+    assert_int_equal(nuioa_hints_parse(&hints, list, NULL), 0);
+    bool found = nuioa_hints_beyond(&hints, count, &rank);
+    nuioa_hints_free(&hints);
+    return found ? (int)rank : -1;
+}
+
+static void test_beyond(void **state)
+{
+    (void)state;
+    assert_int_equal(beyond("0:1,3:2", 4), -1);
+    assert_int_equal(beyond("0:1,4:2", 4), 4);
+    assert_int_equal(beyond("0:1,9:2,4:1", 4), 9);
+    assert_int_equal(beyond("3-9:2,rest:1", 4), -1); /* one of them is there */
+    assert_int_equal(beyond("heavy=0,4-64:8", 4), 4);
+    assert_int_equal(beyond("rest:1", 0), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_length_limit),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_beyond),
     };
     return cmocka_run_group_tests_name("hints", tests, NULL, NULL);
 }

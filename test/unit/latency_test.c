@@ -48,7 +48,7 @@ static void test_bad_files(void **state)
     struct nuioa_error err = { "" };
     char binary[] = "0 1\n1\0 0";
     assert_int_equal(nuioa_latency_parse(&latency, "x", binary, sizeof(binary) - 1, &err), -EINVAL);
-    assert_string_equal(err.text, "x: not a text");
+    assert_string_equal(err.text, "x: not a text file");
     assert_int_equal(nuioa_latency_read(&latency, "/no/such/file", &err), -ENOENT);
     assert_true(nuioa_latency_read(&latency, "/", &err) < 0);
 }

@@ -306,7 +306,7 @@ static void test_export(void **state)
     nuioa_options_finish(&options);
     assert_int_equal(options.export_set, 0);
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "export", "none,env",
-           "--nuioa-export: 'none' stands alone");
+           "--nuioa-export: 'none,env': none stands alone");
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "export", "env,tcp",
            "--nuioa-export: 'tcp' is not one of env, pmix, locality, ucx, ofi, nccl, psm, mpich, "
            "nvshmem, none");

@@ -12,7 +12,7 @@ weights=0:16,1:15,2:14,3:13,4:12,5:11,6:10,7:9,8:8,9:7,10:6,11:5,12:4,13:3,14:2,
 # --- wrong usage --------------------------------------------------------------------------------
 
 usage "a command is missing"
-usage "'frob' is not a command" frob
+usage "'frob' is not one of topo, plan, exec, probe" frob
 usage "'topology' is not an option" topo topology
 usage "--frob: no such option" topo --frob
 usage "--frob: no such option" topo --frob=1
@@ -45,7 +45,7 @@ usage "--policy needs a value" plan --tasks 1 --policy
 usage "--hints: " plan --tasks 1 --hints 0:x
 usage "--nuioa: 'onn' is not one of" plan --tasks 1 --nuioa=onn
 usage "--json goes with --show" cache --json
-usage "'??[31m' is not a command" $'\n\e[31m'
+usage "'??[31m' is not one of topo, plan, exec" $'\n\e[31m'
 
 usage "a profile is missing" profile
 usage "--from: 'tau' is not one of nuioa, matrix, openmpi" profile --from tau x
@@ -65,6 +65,18 @@ unanswered "/no/such/profile: No such" plan --tasks 1 --topology "$hagrid" --hin
 unanswered "$work/hello:1: not a profile" plan --tasks 1 --topology "$hagrid" --hints "@$work/hello"
 unanswered "CPU 99 is not there" plan --tasks 1 --topology "$hagrid" --allowed 99
 unanswered "" plan --tasks 17 --topology "$hagrid"
+for command in topo "plan --tasks 4"; do
+    # shellcheck disable=SC2086
+    unanswered "distances not used: /no/such: No such file" $command --topology "$hagrid" \
+        --distances /no/such
+done
+run plan --tasks 4 --topology "$hagrid" --hints 0:2,4-9:1
+like "a hint for a rank that is not there" "$status|$err|$(tr '\n' ' ' <<<"$out")" \
+    '^0\|\|.*warning: --hints names rank 4, but the ranks are 0 to 3'
+run plan --ranks 4-7 --topology "$hagrid" --hints 0:2,4-9:1
+unlike "... of a larger job, no line" "$out$err" 'names rank'
+run plan --tasks 4 --topology "$hagrid" --hints 0:2,2-9:1
+unlike "... a range that goes on behind the last rank, no line" "$out$err" 'names rank'
 unanswered "no GPU of the node is known" plan --topology "$hagrid" --gpus 0
 unanswered "there is no GPU 4: the node has GPUs 0 to 3" plan --topology \
     "$machines/gpus.xml" --gpus '0;4'

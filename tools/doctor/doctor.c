@@ -222,7 +222,8 @@ static int check_ignore(const char *command, const char *list)
             fprintf(stderr, "nuioa: warning: --ignore: %s is no longer looked for; leave it out\n",
                     id);
         else if (!doctor_kind_find(id))
-            return tool_usage(command, "--ignore: no finding is called '%s'", id);
+            return tool_usage(command, "--ignore: no finding is called '%s'; nuioa(1) lists them",
+                              id);
         list += length + (list[length] == ',');
     }
     return 0;
@@ -233,9 +234,14 @@ int tool_doctor(int argc, char **argv)
     const char *root = NULL, *role = NULL, *ignore = NULL;
     bool json = false, brief = false, this_node = false, help = false;
     const struct tool_option options[] = {
-        { "root", &root, NULL },           { "as", &role, NULL },     { "ignore", &ignore, NULL },
-        { "json", NULL, &json },           { "brief", NULL, &brief }, { "help", NULL, &help },
-        { "this-node", NULL, &this_node }, { NULL, NULL, NULL },
+        { "root", &root, NULL, true },
+        { "as", &role, NULL, false },
+        { "ignore", &ignore, NULL, false },
+        { "json", NULL, &json, false },
+        { "brief", NULL, &brief, false },
+        { "help", NULL, &help, false },
+        { "this-node", NULL, &this_node, false },
+        { NULL, NULL, NULL, false },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc)

@@ -309,12 +309,12 @@ int launcher_find(const struct launcher_typed *typed, char *const *environment,
     if (said.local == UNKNOWN || said.count == UNKNOWN)
         return say_missing(place->launcher, &said, err);
     if (said.local >= said.count || said.count > LAUNCHER_TASKS_MAX)
-        return nuioa_fail(err, by_hand ? -EINVAL : -ENOENT,
-                          "local rank %u of %u is not possible%s%s: --local-rank and --local-size "
-                          "give others, for at most %d ranks",
-                          said.local, said.count,
-                          place->launcher ? ", which is what it is with " : "",
-                          place->launcher ? place->launcher->name : "", LAUNCHER_TASKS_MAX);
+        return nuioa_fail(
+            err, by_hand ? -EINVAL : -ENOENT,
+            "local rank %u of %u is not possible%s%s: --local-rank takes 0 to N-1 for "
+            "--local-size N, which is at most %d",
+            said.local, said.count, place->launcher ? ", which is what it is with " : "",
+            place->launcher ? place->launcher->name : "", LAUNCHER_TASKS_MAX);
     place->local = said.local;
     place->count = said.count;
     place->rank = said.rank;

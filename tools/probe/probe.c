@@ -48,19 +48,19 @@ static const char usage[] =
 static int read_arguments(struct probe *p, int argc, char **argv)
 {
     const struct tool_option options[] = {
-        { "matrix", &p->matrix, NULL },
-        { "topology", &p->topology, NULL },
-        { "out", &p->out, NULL },
-        { "heatmap", &p->heatmap, NULL },
-        { "throughput", &p->throughput, NULL },
-        { "latency", &p->latency_figures, NULL },
-        { "links-per-node", &p->links_per_node_text, NULL },
-        { "local-ns", &p->local_ns_text, NULL },
-        { "quick", NULL, &p->quick },
-        { "check", NULL, &p->check },
-        { "json", NULL, &p->json },
-        { "help", NULL, &p->help },
-        { NULL, NULL, NULL },
+        { "matrix", &p->matrix, NULL, true },
+        { "topology", &p->topology, NULL, true },
+        { "out", &p->out, NULL, true },
+        { "heatmap", &p->heatmap, NULL, true },
+        { "throughput", &p->throughput, NULL, false },
+        { "latency", &p->latency_figures, NULL, false },
+        { "links-per-node", &p->links_per_node_text, NULL, false },
+        { "local-ns", &p->local_ns_text, NULL, false },
+        { "quick", NULL, &p->quick, false },
+        { "check", NULL, &p->check, false },
+        { "json", NULL, &p->json, false },
+        { "help", NULL, &p->help, false },
+        { NULL, NULL, NULL, false },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc || p->help)
@@ -113,8 +113,8 @@ int probe_cost_read(struct probe_cost *cost, const char *figures, bool is_time,
             sum += fmax(0, more - cost->remote) / (count - 1);
     }
     if (count < 2)
-        return nuioa_fail(err, -EINVAL, "--%s: two figures at least, NEAR,FAR",
-                          is_time ? "latency" : "throughput");
+        return nuioa_fail(err, -EINVAL, "--%s: '%.40s' is one figure; it takes NEAR,FAR at least",
+                          is_time ? "latency" : "throughput", figures);
     cost->has_remote = true;
     cost->has_hop = count > 2;
     cost->hop = count > 2 ? sum / (count - 2) : 0;
