@@ -197,7 +197,8 @@ int nuioa_secure_open(const char *path, struct nuioa_error *err)
     close(parent);
     if (fd < 0)
         return nuioa_fail(err, rc == -ELOOP ? -EPERM : rc, "%s: %s", path,
-                          rc == -ELOOP ? "a symbolic link" : strerror(-rc));
+                          rc == -ELOOP ? "a symbolic link; a regular file is expected"
+                                       : strerror(-rc));
     if (fstat(fd, &st))
         rc = nuioa_fail(err, -errno, "%s: %s", path, strerror(errno));
     else if (!S_ISREG(st.st_mode))

@@ -122,7 +122,8 @@ void doctor_check_distances(struct doctor *d)
     if (fd < 0) {
         if (!*err.text)
             nuioa_fail(&err, fd, "%s: %s", d->options.distances, strerror(-fd));
-        doctor_report(d, "distances-refused", "", "%s.", err.text);
+        doctor_report(d, "distances-refused", "", "distances=%s: %s.", d->options.distances,
+                      err.text);
         return;
     }
     close(fd);
