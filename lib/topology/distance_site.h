@@ -7,7 +7,7 @@
 #include "topology/node.h"
 #include "util/error.h"
 
-/* Reads the distance file of a site (doc/formats.md, "Site distance file"): of its sections the
+/* Reads the distance file of a site (doc/formats.md, "Distances"): of its sections the
  * first one that describes `node`, that is, has the same number of packages, NUMA nodes and cores,
  * the same processor model, if it names one, and the same OS indexes of the NUMA nodes. Fills the
  * caller's `matrix`, which has node->numa_count squared cells as in struct nuioa_distance. Returns

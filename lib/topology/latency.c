@@ -136,7 +136,9 @@ static int read_text(struct reader *r, char *text, size_t length)
             return rc;
     }
     if (!r->rows)
-        return nuioa_fail(r->err, -EINVAL, "%s: no matrix in it; one has a row of nanoseconds on each line", r->path);
+        return nuioa_fail(r->err, -EINVAL,
+                          "%s: no matrix in it; one has a row of nanoseconds on each line",
+                          r->path);
     if (r->rows != r->latency->count)
         return malformed(r, "fewer rows than columns");
     return settle_diagonal(r);

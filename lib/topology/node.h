@@ -79,8 +79,8 @@ struct nuioa_node {
 /* Adds a warning to *node that says why a file which somebody named is not used. */
 void nuioa_node_refuse(struct nuioa_node *node, const char *text);
 
-/* Returns why the distance file that was named for this node is not used, a text that the node owns;
- * NULL if it is used, or none was named. */
+/* Returns why the distance file that was named for this node is not used, a text that the node
+ * owns; NULL if it is used, or none was named. */
 const char *nuioa_node_distances_unused(const struct nuioa_node *node);
 
 /* Frees all that *node owns, but not `node` itself, and makes it empty. It may be empty already. */

@@ -87,7 +87,7 @@ while IFS=$'\t' read -r wanted kind typed quoted pattern; do
 done < <(rows wrong-files.tsv)
 rm -rf "$file"
 
-# --- the files of Slurm on a node: the doctor's one finding names the input ------------------------
+# --- the files of Slurm on a node: the doctor's one finding names the input -----------------------
 
 node=$work/node
 ok "the generator runs" "$here/doctor-node.py" "$work/healthy"
