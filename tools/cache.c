@@ -60,13 +60,13 @@ int tool_cache(int argc, char **argv)
     const char *out = NULL;
     bool showing = false, json = false, help = false;
     const struct tool_option options[] = {
-        { "out", &out, NULL, true },
-        { "topology", &source.topology, NULL, true },
-        { "distances", &source.distances, NULL, true },
-        { "show", NULL, &showing, false },
-        { "json", NULL, &json, false },
-        { "help", NULL, &help, false },
-        { NULL, NULL, NULL, false },
+        { "out", &out, NULL },
+        { "topology", &source.topology, NULL },
+        { "distances", &source.distances, NULL },
+        { "show", NULL, &showing },
+        { "json", NULL, &json },
+        { "help", NULL, &help },
+        { NULL, NULL, NULL },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc)

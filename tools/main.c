@@ -32,7 +32,7 @@ static const char usage[] =
     "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage; exec: the "
     "program's.\n";
 
-#define COMMANDS "topo, plan, exec, probe, profile, doctor, cache"
+#define COMMANDS "topo, plan, exec, probe, profile, doctor, cache, compare"
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);

@@ -79,18 +79,12 @@ static int set_option(struct tool_args *args, void *context)
 static int read_arguments(struct job *job, int argc, char **argv)
 {
     const struct tool_option options[] = {
-        { "tasks", &job->tasks, NULL, false },
-        { "cpus-per-task", &job->cpus_per_task, NULL, false },
-        { "allowed", &job->allowed, NULL, false },
-        { "binding", &job->binding, NULL, true },
-        { "ranks", &job->ranks, NULL, false },
-        { "xml", &job->xml, NULL, true },
-        { "format", &job->format, NULL, false },
-        { "json", NULL, &job->json, false },
-        { "interrupts", &job->interrupts, NULL, false },
-        { "help", NULL, &job->help, false },
-        { "explain", NULL, &job->explain, false },
-        { NULL, NULL, NULL, false },
+        { "tasks", &job->tasks, NULL },           { "cpus-per-task", &job->cpus_per_task, NULL },
+        { "allowed", &job->allowed, NULL },       { "binding", &job->binding, NULL },
+        { "ranks", &job->ranks, NULL },           { "xml", &job->xml, NULL },
+        { "format", &job->format, NULL },         { "json", NULL, &job->json },
+        { "interrupts", &job->interrupts, NULL }, { "help", NULL, &job->help },
+        { "explain", NULL, &job->explain },       { NULL, NULL, NULL },
     };
     job->command = argv[0];
     nuioa_options_init(&job->options);

@@ -79,10 +79,10 @@ static int check(struct job *job)
 static int read_arguments(struct job *job, int argc, char **argv)
 {
     const struct tool_option options[] = {
-        { "from", &job->from, NULL, false },   { "metric", &job->metric, NULL, false },
-        { "nodes", &job->nodes, NULL, false }, { "distribution", &job->distribution, NULL, false },
-        { "out", &job->out, NULL, true },      { "json", NULL, &job->json, false },
-        { "help", NULL, &job->help, false },   { NULL, NULL, NULL, false },
+        { "from", &job->from, NULL },   { "metric", &job->metric, NULL },
+        { "nodes", &job->nodes, NULL }, { "distribution", &job->distribution, NULL },
+        { "out", &job->out, NULL },     { "json", NULL, &job->json },
+        { "help", NULL, &job->help },   { NULL, NULL, NULL },
     };
     int rc = tool_args_read_words(argc, argv, options, job->words, &job->word_count);
     return rc || job->help ? rc : check(job);

@@ -49,11 +49,22 @@ const char *tool_args_value(struct tool_args *args)
     return args->value;
 }
 
+/* Returns true for an option whose value is the name of a file, which cannot be empty. */
+static bool names_file(const char *name)
+{
+    static const char *const names[] = { "binding", "distances", "heatmap",  "matrix", "out",
+                                         "root",    "steps",     "topology", "xml" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
+}
+
 static int take(struct tool_args *args, const struct tool_option *option)
 {
     if (option->value) {
         *option->value = tool_args_value(args);
-        if (*option->value && option->file && !**option->value)
+        if (*option->value && !**option->value && names_file(option->name))
             return tool_usage(args->command, "--%s: '' is no file name", args->name);
         return *option->value ? 0 : TOOL_USAGE;
     }

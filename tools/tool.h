@@ -27,7 +27,6 @@ struct tool_option {
     const char *name;   /* without "--" */
     const char **value; /* where its value goes, or NULL */
     bool *flag;         /* what it sets, or NULL */
-    bool file;          /* its value is the name of a file, which cannot be empty */
 };
 
 /* The options while they are read. All texts are those of argv. */

@@ -29,13 +29,13 @@ int tool_topo(int argc, char **argv)
     const char *steps = NULL;
     bool json = false, load = false, help = false;
     const struct tool_option options[] = {
-        { "topology", &source.topology, NULL, true },
-        { "distances", &source.distances, NULL, true },
-        { "steps", &steps, NULL, true },
-        { "load", NULL, &load, false },
-        { "json", NULL, &json, false },
-        { "help", NULL, &help, false },
-        { NULL, NULL, NULL, false },
+        { "topology", &source.topology, NULL },
+        { "distances", &source.distances, NULL },
+        { "steps", &steps, NULL },
+        { "load", NULL, &load },
+        { "json", NULL, &json },
+        { "help", NULL, &help },
+        { NULL, NULL, NULL },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc)

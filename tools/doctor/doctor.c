@@ -234,14 +234,9 @@ int tool_doctor(int argc, char **argv)
     const char *root = NULL, *role = NULL, *ignore = NULL;
     bool json = false, brief = false, this_node = false, help = false;
     const struct tool_option options[] = {
-        { "root", &root, NULL, true },
-        { "as", &role, NULL, false },
-        { "ignore", &ignore, NULL, false },
-        { "json", NULL, &json, false },
-        { "brief", NULL, &brief, false },
-        { "help", NULL, &help, false },
-        { "this-node", NULL, &this_node, false },
-        { NULL, NULL, NULL, false },
+        { "root", &root, NULL },           { "as", &role, NULL },     { "ignore", &ignore, NULL },
+        { "json", NULL, &json },           { "brief", NULL, &brief }, { "help", NULL, &help },
+        { "this-node", NULL, &this_node }, { NULL, NULL, NULL },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc)

@@ -99,16 +99,16 @@ static int read_numbers(struct job *job)
 static int read_arguments(struct job *job, int argc, char **argv)
 {
     const struct tool_option options[] = {
-        { "launcher", &job->launcher, NULL, false },
-        { "local-rank", &job->local_rank, NULL, false },
-        { "local-size", &job->local_size, NULL, false },
-        { "ranks", &job->ranks, NULL, false },
-        { "cpus-per-task", &job->cpus_per_task, NULL, false },
-        { "explain", NULL, &job->explain, false },
-        { "print", NULL, &job->print, false },
-        { "json", NULL, &job->json, false },
-        { "help", NULL, &job->help, false },
-        { NULL, NULL, NULL, false },
+        { "launcher", &job->launcher, NULL },
+        { "local-rank", &job->local_rank, NULL },
+        { "local-size", &job->local_size, NULL },
+        { "ranks", &job->ranks, NULL },
+        { "cpus-per-task", &job->cpus_per_task, NULL },
+        { "explain", NULL, &job->explain },
+        { "print", NULL, &job->print },
+        { "json", NULL, &job->json },
+        { "help", NULL, &job->help },
+        { NULL, NULL, NULL },
     };
     struct nuioa_options *o = &job->exec.options;
     nuioa_options_init(o);

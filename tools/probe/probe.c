@@ -48,19 +48,19 @@ static const char usage[] =
 static int read_arguments(struct probe *p, int argc, char **argv)
 {
     const struct tool_option options[] = {
-        { "matrix", &p->matrix, NULL, true },
-        { "topology", &p->topology, NULL, true },
-        { "out", &p->out, NULL, true },
-        { "heatmap", &p->heatmap, NULL, true },
-        { "throughput", &p->throughput, NULL, false },
-        { "latency", &p->latency_figures, NULL, false },
-        { "links-per-node", &p->links_per_node_text, NULL, false },
-        { "local-ns", &p->local_ns_text, NULL, false },
-        { "quick", NULL, &p->quick, false },
-        { "check", NULL, &p->check, false },
-        { "json", NULL, &p->json, false },
-        { "help", NULL, &p->help, false },
-        { NULL, NULL, NULL, false },
+        { "matrix", &p->matrix, NULL },
+        { "topology", &p->topology, NULL },
+        { "out", &p->out, NULL },
+        { "heatmap", &p->heatmap, NULL },
+        { "throughput", &p->throughput, NULL },
+        { "latency", &p->latency_figures, NULL },
+        { "links-per-node", &p->links_per_node_text, NULL },
+        { "local-ns", &p->local_ns_text, NULL },
+        { "quick", NULL, &p->quick },
+        { "check", NULL, &p->check },
+        { "json", NULL, &p->json },
+        { "help", NULL, &p->help },
+        { NULL, NULL, NULL },
     };
     int rc = tool_args_read(argc, argv, options, NULL, NULL);
     if (rc || p->help)
