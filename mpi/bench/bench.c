@@ -213,7 +213,7 @@ static int run(const struct bench_settings *s, const struct bench_world *w)
 {
     struct bench_library library;
     bench_library_find(&library);
-    if (w->size < 2) {
+    if (w->size < 2 && !s->json) { /* the JSON has no gain */
         fputs("nuioa-bench: one rank alone has nobody to talk to; start several, such as srun -N2 "
               "-n4 --nuioa-coll=on nuioa-bench-openmpi\n",
               stderr);
