@@ -32,7 +32,6 @@ static const char usage[] =
     "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage; exec: the "
     "program's.\n";
 
-#define COMMANDS "topo, plan, exec, probe, profile, doctor, cache, compare"
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
@@ -42,8 +41,18 @@ static const struct command {
     { "doctor", tool_doctor }, { "cache", tool_cache },     { "compare", tool_compare },
 };
 
+/* Writes the names of all commands, and returns `text`. */
+static const char *list_names(char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands) && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", commands[i].name);
+    return text;
+}
+
 static int run(int argc, char **argv)
 {
+    char names[128];
     const char *word = argc > 1 ? argv[1] : "";
     if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
         fputs(usage, stdout);
@@ -57,8 +66,8 @@ static int run(int argc, char **argv)
         if (!strcmp(word, commands[i].name))
             return commands[i].run(argc - 1, argv + 1);
     if (!*word)
-        return tool_usage(NULL, "a command is missing: " COMMANDS);
-    return tool_usage(NULL, "'%.40s' is not one of " COMMANDS, word);
+        return tool_usage(NULL, "a command is missing: %s", list_names(names, sizeof(names)));
+    return tool_usage(NULL, "'%.40s' is not one of %s", word, list_names(names, sizeof(names)));
 }
 
 int main(int argc, char **argv)
