@@ -10,6 +10,7 @@
 #include "output/report.h"
 #include "output/report_explain.h"
 #include "topology/gpu_device.h"
+#include "topology/nic_guess.h"
 #include "topology/pci_path.h"
 
 /* If there is no memory for one element, nothing is printed. Containers of jansson take NULL and
@@ -158,6 +159,8 @@ static json_t *distance_of(const struct nuioa_distance *d, bool *bad)
 static json_t *nic_of(const struct nuioa_node *node, const struct nuioa_nic *nic, bool *bad)
 {
     json_t *o = json_object(), *level = json_array();
+    const char *role = nuioa_nic_role_name(nic->role);
+    const char *source = nuioa_role_source_name(nic->role_source);
     for (uint32_t i = 0; nic->level && i < node->numa_count; i++)
         add(level, json_integer(nic->level[i]), bad);
     put(o, "name", text(nic->name), bad);
@@ -175,6 +178,9 @@ static json_t *nic_of(const struct nuioa_node *node, const struct nuioa_nic *nic
     put(o, "level", level, bad);
     put(o, "usable", json_boolean(nic->usable), bad);
     put(o, "why", text(nic->why), bad);
+    put(o, "role", text_or_null(role ? role : ""), bad);
+    put(o, "role_source", text_or_null(source ? source : ""), bad);
+    put(o, "role_why", text_or_null(nuioa_nic_doubt_text(nic)), bad);
     return o;
 }
 

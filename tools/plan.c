@@ -16,6 +16,7 @@
 #include "profile/hints.h"
 #include "profile/profile.h"
 #include "topology/cache.h"
+#include "topology/nic_role.h"
 #include "util/number.h"
 
 static const char usage[] =
@@ -123,7 +124,10 @@ static int load_node(struct job *job)
         return tool_fail("%s", unused);
     if (!rc && unused && !job->json && !job->xml && !job->format) /* they have all warnings */
         fprintf(stderr, "nuioa: warning: %s\n", unused);
-    return rc ? tool_fail("%s", err.text) : 0;
+    if (rc)
+        return tool_fail("%s", err.text);
+    nuioa_nic_roles_set(&job->node, o->nic_role);
+    return 0;
 }
 
 static int print_xml(const struct job *job, const struct nuioa_plan *plan)

@@ -8,9 +8,10 @@
 #include "tools/topo_load.h"
 #include "output/report.h"
 #include "output/report_node.h"
+#include "topology/nic_role.h"
 
 static const char usage[] =
-    "usage: nuioa topo [--topology FILE.xml|DIR] [--distances FILE] [--json]\n"
+    "usage: nuioa topo [--topology FILE.xml|DIR] [--distances FILE] [--nic-role LIST] [--json]\n"
     "       nuioa topo --load [--steps DIR] [--json]\n"
     "\n"
     "nuioa topo prints what this node is: its NUMA nodes, NICs, GPUs and distances, and the\n"
@@ -18,6 +19,7 @@ static const char usage[] =
     "\n"
     "  --topology FILE.xml|DIR   another machine: an hwloc XML file, or an extracted sysfs dump\n"
     "  --distances FILE          distances that the site measured, instead of the firmware's\n"
+    "  --nic-role LIST           what NICs are for: PATTERN:ROLE,..., such as mlx5_8:storage\n"
     "  --load                    print which NICs the steps that run now use: your steps, or for\n"
     "                            root all\n"
     "  --steps DIR               where steps tell it, if plugstack.conf has steps=DIR\n"
@@ -26,12 +28,13 @@ static const char usage[] =
 int tool_topo(int argc, char **argv)
 {
     struct nuioa_source source = { NULL, NULL };
-    const char *steps = NULL;
+    const char *steps = NULL, *roles = NULL;
     bool json = false, load = false, help = false;
     const struct tool_option options[] = {
         { "topology", &source.topology, NULL },
         { "distances", &source.distances, NULL },
         { "steps", &steps, NULL },
+        { "nic-role", &roles, NULL },
         { "load", NULL, &load },
         { "json", NULL, &json },
         { "help", NULL, &help },
@@ -42,7 +45,7 @@ int tool_topo(int argc, char **argv)
         return rc;
     if (help)
         return tool_print(strdup(usage));
-    if (load && (source.topology || source.distances))
+    if (load && (source.topology || source.distances || roles))
         return tool_usage("topo",
                           "--load is about this machine as it runs: it goes with --steps and "
                           "--json only");
@@ -53,8 +56,12 @@ int tool_topo(int argc, char **argv)
 
     struct nuioa_node node;
     struct nuioa_error err = { "" };
+    if (roles && strcmp(roles, "none") != 0 && nuioa_nic_roles_check(roles, &err))
+        return tool_usage("topo", "--nic-role: %s", err.text);
     if (nuioa_node_load(&node, &source, &err))
         return tool_fail("%s", err.text);
+    if (roles)
+        nuioa_nic_roles_set(&node, roles);
     const char *unused = node.refusals ? nuioa_node_distances_unused(&node) : NULL;
     int status = unused ? tool_fail("%s", unused)
                  : json ? tool_json_topo(&node)

@@ -12,9 +12,9 @@
 
 void nuioa_options_init(struct nuioa_options *options)
 {
-    char *const texts[] = { options->hints,       options->nic,   options->trace,
-                            options->distances,   options->cache, options->topology,
-                            options->munge_socket };
+    char *const texts[] = { options->hints,    options->nic,         options->nic_role,
+                            options->trace,    options->distances,   options->cache,
+                            options->topology, options->munge_socket };
     memset(options, 0, offsetof(struct nuioa_options, hints));
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         *texts[i] = '\0';

@@ -72,9 +72,10 @@ struct nuioa_options {
     double hop_cost;
     double load_cost; /* plan/rail_load.h has the formula and the source of the default */
     /* Texts; "" means none. They are last, so that initialisation can skip their many bytes. Users
-     * can set hints, nic and trace. */
+     * can set hints, nic, nic_role and trace. */
     char hints[NUIOA_VALUE_MAX + 1]; /* as typed */
     char nic[256];                   /* as typed; "auto" is the default */
+    char nic_role[512];              /* "" says nothing; lists of several sources, joined */
     char trace[4096];
     char distances[4096]; /* only plugstack.conf and nuioa(1) set this and the next ones */
     char cache[4096];

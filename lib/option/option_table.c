@@ -8,6 +8,7 @@
 #include "option/option.h"
 #include "profile/hints.h"
 #include "topology/nic.h"
+#include "topology/nic_role.h"
 #include "topology/policy.h"
 #include "steps/step_load.h"
 #include "util/number.h"
@@ -167,6 +168,25 @@ static int set_nic(const struct nuioa_option *option, struct nuioa_options *opti
     return 0;
 }
 
+/* A later list is added to an earlier one, in which the site may have named other NICs. */
+static int set_nic_role(const struct nuioa_option *option, struct nuioa_options *options,
+                        const char *value, struct nuioa_error *err)
+{
+    size_t used = strlen(options->nic_role);
+    if (!strcmp(value, option->initial)) {
+        options->nic_role[0] = '\0';
+        return 0;
+    }
+    int rc = nuioa_nic_roles_check(value, err);
+    if (rc)
+        return rc;
+    if (used + 1 + strlen(value) >= option->size)
+        return nuioa_fail(err, -EINVAL, "longer than %zu characters%s", option->size - 1,
+                          used ? ", with what an earlier source has said" : "");
+    snprintf(options->nic_role + used, option->size - used, "%s%s", used ? "," : "", value);
+    return 0;
+}
+
 /* A number or auto says how many; "connected" is a fact about the network, so that a number from a
  * later source does not take it back. */
 static int set_rails(const struct nuioa_option *option, struct nuioa_options *options,
@@ -286,8 +306,12 @@ const struct nuioa_option nuioa_option_table[] = {
       false, set_word, FIELD(gpus) },
     { "nic", "auto|PATTERN", "auto",
       "NICs to use: names, globs, kinds such as infiniband, comma list, ^ to exclude; auto: the "
-      "fastest fabric that is up",
+      "best fabric that is up, by GPUs and rate",
       false, set_nic, FIELD(nic) },
+    { "nic_role", "none|PATTERN:ROLE,...", "none",
+      "what NICs are for: compute, storage or management; those that are not for compute are used "
+      "by nobody but by name (nic=NAME); * and ? in patterns; the last one that matches counts",
+      false, set_nic_role, FIELD(nic_role) },
     { "rails", "auto|1-64|connected", "auto",
       "how many NICs a rank uses, the nearest ones; auto: those equally near, shared out among the "
       "ranks; connected: every NIC reaches every other; comma list",

@@ -183,13 +183,13 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
     struct nuioa_block b;
     if (nuioa_block_begin(&b, env, size) < 0)
         return -ENOSPC;
-    if (wanted & NUIOA_EXPORT_UCX && own.count)
+    if (wanted & NUIOA_EXPORT_UCX && own.count && !plan->guessed)
         put_ucx(&b, node, plan->connected ? &own : &all, own.count);
     if (plan->connected && own.count)
         put_own(&b, node, assignment, wanted);
     if (wanted & NUIOA_EXPORT_MPICH && own.count)
         put_mpich(&b, plan, &node->nics[own.nics[0]]);
-    if (wanted & NUIOA_EXPORT_NCCL && strcmp(options->nic, "auto"))
+    if (wanted & NUIOA_EXPORT_NCCL && strcmp(options->nic, "auto") != 0 && !plan->guessed)
         put_nccl(&b, plan, node);
     return nuioa_block_end(&b);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "output/report_lines.h"
+#include "topology/nic_guess.h"
 #include "topology/pci_path.h"
 
 /* The largest matrix that is readable in 100 columns, in NUMA nodes. */
@@ -109,6 +110,34 @@ static void add_nic(struct nuioa_text_table *table, const struct nuioa_nic *nic)
     add_set(table, nic->numas);
     nuioa_text_table_add(table, "%s", nuioa_locality_name(nic->locality));
     nuioa_text_table_add(table, "%s", nic->usable ? "yes" : "no");
+    const char *role = nuioa_nic_role_name(nic->role);
+    nuioa_text_table_add(table, "%s%s", role ? role : "",
+                         nic->role_source == NUIOA_ROLE_BY_GUESS ? "?" : "");
+}
+
+/* Says who says what NICs are for; one line for each guess, because it may be wrong. */
+static void print_roles(const struct nuioa_node *node, FILE *out)
+{
+    bool said = false, guessed = false;
+    char label[64], line[200];
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        said = said || node->nics[i].role_source == NUIOA_ROLE_BY_SITE;
+    if (said)
+        fputs("  Roles without a question mark are said: nic-role.\n", out);
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        const struct nuioa_nic *nic = &node->nics[i];
+        if (!nuioa_nic_is_doubted(nic))
+            continue;
+        guessed = true;
+        snprintf(line, sizeof(line), "%s is perhaps for %s: %s.",
+                 nuioa_nic_label(nic, label, sizeof(label)), nuioa_nic_role_name(nic->role),
+                 nuioa_nic_doubt_text(nic));
+        nuioa_text_table_wrap(out, 2, line);
+    }
+    if (guessed)
+        nuioa_text_table_wrap(out, 2,
+                              "Such a guess orders NICs and takes none away; nic-role says what "
+                              "they are for.");
 }
 
 /* Prints the NUMA nodes by level, such as "{5} {3,6,7} {1,2,4} {0}": the order in which heavy ranks
@@ -141,9 +170,9 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
     }
     fprintf(out, "\n");
     struct nuioa_text_table table;
-    nuioa_text_table_init(&table, "lllllrlll");
-    const char *const heads[] = { "NIC",  "netdev", "kind",     "PCI", "state",
-                                  "rate", "NUMA",   "known by", "used" };
+    nuioa_text_table_init(&table, "lllllrllll");
+    const char *const heads[] = { "NIC",  "netdev", "kind",     "PCI",  "state",
+                                  "rate", "NUMA",   "known by", "used", "role" };
     for (unsigned i = 0; i < sizeof(heads) / sizeof(*heads); i++)
         nuioa_text_table_add(&table, "%s", heads[i]);
     for (uint32_t i = 0; i < node->nic_count; i++)
@@ -163,6 +192,7 @@ static void print_nics(const struct nuioa_node *node, FILE *out)
         else if (node->numa_count > 1)
             print_order(node, nic, out);
     }
+    print_roles(node, out);
 }
 
 /* Prints the GPUs, and their paths to the NICs that are not virtual. */

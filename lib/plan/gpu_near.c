@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topology/nic_guess.h"
 #include "topology/pci_path.h"
 
 /* Returns the level of NUMA node `numa`, an index into node->numas, from the nearest NUMA node that
@@ -80,8 +81,10 @@ uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct n
     if (!hwloc_bitmap_iszero(node->gpus[gpu].cpus) || !cpus)
         cpus = node->gpus[gpu].cpus;
     /* An unknown path is longer than every known one. */
-    return path != NUIOA_PATH_UNKNOWN ? (uint32_t)path
-                                      : NUIOA_PATHS + nuioa_rail_distance(rails, node, cpus, rail);
+    uint32_t distance = path != NUIOA_PATH_UNKNOWN
+                            ? (uint32_t)path
+                            : NUIOA_PATHS + nuioa_rail_distance(rails, node, cpus, rail);
+    return 2 * distance + nuioa_nic_is_doubted(&node->nics[rails->nic[rail]]);
 }
 
 void nuioa_gpus_seen_rails(const struct nuioa_rails *rails, const struct nuioa_node *node,

@@ -33,7 +33,8 @@ uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa
 
 /* Returns a number that is lower for a rail that is nearer to a GPU (an index into node->gpus): by
  * PCIe path, or where that is unknown by the GPU's CPUs, or those of its rank, `cpus` (OS indexes
- * or NULL), if the GPU has none. It means nothing but in comparisons. */
+ * or NULL), if the GPU has none. Of equally near rails it is lower for one that is not doubted
+ * (topology/nic_guess.h). It means nothing but in comparisons. */
 uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,
                                  uint32_t gpu, hwloc_const_bitmap_t cpus, unsigned rail);
 

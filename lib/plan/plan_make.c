@@ -35,8 +35,10 @@ static int list_nics(const struct planner *p)
     /* -Wanalyzer-malloc-leak: nuioa_plan_free frees them. */
     if (p->rails.count)
         memcpy(plan->nics, p->rails.nic, p->rails.count * sizeof(*plan->nics));
-    plan->connected = p->request->options->rails_connected ||
-                      nuioa_nics_are_connected(p->request->node, plan->nics, plan->nic_count);
+    plan->guessed = p->rails.guessed;
+    plan->connected =
+        !plan->guessed && (p->request->options->rails_connected ||
+                           nuioa_nics_are_connected(p->request->node, plan->nics, plan->nic_count));
     return 0;
 }
 

@@ -5,30 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool same_fabric(const struct nuioa_nic *a, const struct nuioa_nic *b)
+/* Removes from `taken` the NICs that are not on the best fabric. `before` has as much room. */
+static void narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool *taken,
+                   bool *before, struct nuioa_warnings *warnings)
 {
-    /* -Wanalyzer-null-dereference: one NIC is taken, so one is the best.
-     * NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
-    return a->kind == b->kind && !strcmp(a->fabric, b->fabric);
+    char label[48];
+    memcpy(before, taken, node->nic_count * sizeof(*before));
+    int32_t best = nuioa_nic_narrow(node, policy, taken);
+    for (unsigned i = 0; best >= 0 && i < node->nic_count; i++)
+        if (before[i] && !taken[i])
+            nuioa_warn(warnings, "NIC %s is not on the fabric of %s: left out",
+                       nuioa_nic_label(&node->nics[i], label, sizeof(label)),
+                       node->nics[best].name);
 }
 
-/* Removes from `taken` the NICs that are not on the fastest fabric and, if some NICs have known
- * NUMA nodes, those that have none. */
-static void narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool *taken,
-                   struct nuioa_warnings *warnings)
+/* Removes from `taken`, if some NICs have known NUMA nodes, those that have none. */
+static void keep_located(const struct nuioa_node *node, bool *taken,
+                         struct nuioa_warnings *warnings)
 {
-    const struct nuioa_nic *best = NULL;
     char label[48];
-    for (unsigned i = 0; i < node->nic_count; i++)
-        if (taken[i] && (!best || nuioa_nic_prefer(&node->nics[i], best, policy)))
-            best = &node->nics[i];
-    for (unsigned i = 0; i < node->nic_count; i++)
-        if (taken[i] && !same_fabric(&node->nics[i], best)) {
-            taken[i] = false;
-            nuioa_warn(warnings, "NIC %s is not on the fabric of %s: left out",
-                       nuioa_nic_label(&node->nics[i], label, sizeof(label)), best->name);
-        }
-
     bool located = false;
     for (unsigned i = 0; i < node->nic_count; i++)
         located |= taken[i] && node->nics[i].level;
@@ -109,7 +104,7 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
                      struct nuioa_error *err)
 {
     *rails = (struct nuioa_rails){ .numa_count = node->numa_count };
-    bool *taken = calloc(node->nic_count + 1, sizeof(*taken));
+    bool *taken = calloc(2 * (size_t)node->nic_count + 1, sizeof(*taken));
     rails->nic = calloc(node->nic_count + 1, sizeof(*rails->nic));
     rails->level = calloc((size_t)node->nic_count * node->numa_count + 1, 1);
     int rc = index_cpus(rails, node);
@@ -120,8 +115,11 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
     rc = nuioa_nic_select(node, options->nic, options->policy, taken, warnings, err);
     if (rc < 0)
         goto out;
-    if (rc > 0)
-        narrow(node, options->policy, taken, warnings);
+    if (rc > 0) {
+        narrow(node, options->policy, taken, taken + node->nic_count, warnings);
+        rails->guessed = nuioa_nic_is_guessed(node, options->nic, options->policy, taken);
+        keep_located(node, taken, warnings);
+    }
     for (unsigned i = 0; i < node->nic_count; i++)
         if (taken[i])
             rails->nic[rails->count++] = i;

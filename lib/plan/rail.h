@@ -8,11 +8,12 @@
 
 /* Rails: the NICs that a plan may use. Private to the library.
  *
- * Traffic between nodes stays on one fabric, so all rails are of one fabric: the fastest of those
- * that the `nic` option selects. */
+ * Traffic between nodes stays on one fabric, so all rails are of one fabric: the best of those
+ * that the `nic` option selects (nuioa_nic_narrow in topology/nic.h). */
 struct nuioa_rails {
     unsigned count;      /* a rail is an index below this one */
     uint32_t *nic;       /* [count]: index into node->nics */
+    bool guessed;        /* a guess of what NICs are for has decided, or some rail is doubted */
     bool located;        /* the NUMA nodes of the rails are known; else there are no levels */
     unsigned numa_count; /* that of the node */
     uint8_t *level;      /* [count * numa_count]: from the rail to each entry of node->numas */

@@ -8,6 +8,7 @@
 #include "plan/gpu_near.h"
 #include "plan/rail_home.h"
 #include "plan/rail_match.h"
+#include "topology/nic_guess.h"
 #include "util/arena.h"
 
 /* The order in which claims choose. */
@@ -55,6 +56,7 @@ struct chooser {
     bool any_held;                 /* some rank is known to have a GPU */
 };
 
+/* Returns true if no rail is nearer, and none as near is less doubted. */
 static bool is_near(const struct chooser *c, uint32_t row, uint32_t rail)
 {
     return c->distance[(size_t)row * c->rail_count + rail] == c->nearest[row];
@@ -70,15 +72,17 @@ static bool *has(const struct chooser *c, uint32_t local, uint32_t rail)
 /* NOT_SEEN: the rail is near to none of the GPUs that the rank sees. */
 #define NOT_SEEN UINT32_MAX
 
+/* Of equally near rails a doubted one comes last. */
 static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
                             hwloc_const_bitmap_t cpus, uint32_t rail)
 {
     const struct nuioa_node *node = c->request->node;
+    uint32_t doubted = nuioa_nic_is_doubted(&node->nics[c->rails->nic[rail]]);
     if (claim->gpu >= 0)
         return nuioa_gpu_rail_distance(c->rails, node, (uint32_t)claim->gpu, cpus, rail);
     if (c->request->tasks[claim->local].seen_count && !c->seen[rail])
         return NOT_SEEN;
-    return nuioa_rail_distance(c->rails, node, cpus, rail);
+    return 2 * nuioa_rail_distance(c->rails, node, cpus, rail) + doubted;
 }
 
 /* Adds one claim; `cpus` are those of its rank, or NULL. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topology/nic_guess.h"
 #include "topology/node.h"
 #include "topology/policy.h"
 
@@ -42,6 +43,17 @@ const char *nuioa_locality_name(enum nuioa_locality locality)
     return "unknown";
 }
 
+const char *nuioa_nic_role_name(enum nuioa_nic_role role)
+{
+    static const char *const names[NUIOA_ROLES] = { NULL, "compute", "storage", "management" };
+    return (unsigned)role < NUIOA_ROLES ? names[role] : NULL;
+}
+
+const char *nuioa_role_source_name(enum nuioa_role_source source)
+{
+    return source == NUIOA_ROLE_BY_SITE ? "site" : source == NUIOA_ROLE_BY_GUESS ? "guess" : NULL;
+}
+
 const char *nuioa_nic_label(const struct nuioa_nic *nic, char *text, size_t size)
 {
     if (nic->port)
@@ -51,46 +63,19 @@ const char *nuioa_nic_label(const struct nuioa_nic *nic, char *text, size_t size
     return text;
 }
 
-/* --- what auto takes -------------------------------------------------------------------------- */
+/* --- fabrics and rates ------------------------------------------------------------------------ */
 
-/* Returns why auto cannot take a NIC, before any comparison; NULL if it can. */
-static const char *unfit(const struct nuioa_nic *nic)
+bool nuioa_nic_prefix_is_default(const char *fabric)
 {
-    if (nic->is_virtual)
-        return "virtual";
-    if (nic->state == NUIOA_NIC_DOWN)
-        return "down";
-    if (nic->kind == NUIOA_NIC_OTHER)
-        return "not a kind of network that MPI uses";
-    if (nic->rate_mbps && nic->rate_mbps < NUIOA_NIC_MIN_RATE_MBPS)
-        return "slower than 8 Gb/s";
-    return NULL;
+    return !strcmp(fabric, "fe80:0000:0000:0000");
 }
 
-static bool same_fabric(const struct nuioa_nic *a, const struct nuioa_nic *b)
+bool nuioa_nic_same_fabric(const struct nuioa_nic *a, const struct nuioa_nic *b)
 {
-    return a->kind == b->kind && !strcmp(a->fabric, b->fabric);
-}
-
-/* Drivers round rates differently: FDR InfiniBand is 54.5 or 56 Gb/s. */
-static bool same_rate(uint32_t a_mbps, uint32_t b_mbps)
-{
-    uint64_t low = a_mbps < b_mbps ? a_mbps : b_mbps, high = a_mbps < b_mbps ? b_mbps : a_mbps;
-    return high * 10 <= low * 11;
-}
-
-static bool is_candidate(const struct nuioa_node *node, const bool *barred, uint32_t index)
-{
-    return !(barred && barred[index]) && !unfit(&node->nics[index]);
-}
-
-static uint32_t fabric_size(const struct nuioa_node *node, const bool *barred, uint32_t of)
-{
-    uint32_t size = 0;
-    for (uint32_t i = 0; i < node->nic_count; i++)
-        size += is_candidate(node, barred, i) && same_fabric(&node->nics[i], &node->nics[of]) &&
-                same_rate(node->nics[i].rate_mbps, node->nics[of].rate_mbps);
-    return size;
+    if (a->kind != b->kind || strcmp(a->fabric, b->fabric) != 0)
+        return false;
+    return !nuioa_nic_prefix_is_default(a->fabric) || !a->sm_lid || !b->sm_lid ||
+           a->sm_lid == b->sm_lid;
 }
 
 /* Orders kinds of equal or unknown rate: MPI libraries perform best on the kind with the largest
@@ -110,45 +95,144 @@ static bool bypasses_kernel(const struct nuioa_nic *nic)
 }
 
 /* Returns more than 0 if `a` is better, less than 0 if `b` is, 0 if they are equal. */
-static int compare(const struct nuioa_nic *a, const struct nuioa_nic *b, enum nuioa_policy policy)
+static int compare(const struct nuioa_nic *a, const struct nuioa_nic *b)
 {
-    if (policy == NUIOA_POLICY_LATENCY && bypasses_kernel(a) != bypasses_kernel(b))
-        return bypasses_kernel(a) ? 1 : -1;
-    if (!same_rate(a->rate_mbps, b->rate_mbps))
+    if (!nuioa_nic_same_rate(a->rate_mbps, b->rate_mbps))
         return a->rate_mbps > b->rate_mbps ? 1 : -1;
     return (int)preference(a->kind) - (int)preference(b->kind);
 }
 
-bool nuioa_nic_prefer(const struct nuioa_nic *a, const struct nuioa_nic *b,
-                      enum nuioa_policy policy)
+/* NICs that are taken together: of one fabric and, for `nic=auto`, of one rate. */
+static bool belongs(const struct nuioa_nic *nic, const struct nuioa_nic *best)
 {
-    return compare(a, b, policy) > 0;
+    return nuioa_nic_same_fabric(nic, best) && nuioa_nic_same_rate(nic->rate_mbps, best->rate_mbps);
+}
+
+/* --- the choice of a fabric ------------------------------------------------------------------- */
+
+static bool is_said_other(const struct nuioa_nic *nic)
+{
+    return nic->role_source == NUIOA_ROLE_BY_SITE && nic->role != NUIOA_ROLE_COMPUTE;
+}
+
+/* Returns why auto cannot take a NIC, before any comparison; NULL if it can. */
+static const char *unfit(const struct nuioa_nic *nic)
+{
+    if (nic->is_virtual)
+        return "virtual";
+    if (is_said_other(nic))
+        return nic->role == NUIOA_ROLE_STORAGE ? "said to be for storage (nic-role)"
+                                               : "said to be for management (nic-role)";
+    if (nic->state == NUIOA_NIC_DOWN)
+        return "down";
+    if (nic->kind == NUIOA_NIC_OTHER)
+        return "not a kind of network that MPI uses";
+    if (nic->rate_mbps && nic->rate_mbps < NUIOA_NIC_MIN_RATE_MBPS)
+        return "slower than 8 Gb/s";
+    return NULL;
+}
+
+/* What is chosen from: `among` has the NICs that take part. */
+struct choice {
+    const struct nuioa_node *node;
+    const bool *among; /* [node->nic_count] */
+    enum nuioa_policy policy;
+    bool by_guess; /* the GPUs and the doubts count */
+};
+
+static uint32_t group_size(const struct choice *c, uint32_t of)
+{
+    uint32_t size = 0;
+    for (uint32_t i = 0; i < c->node->nic_count; i++)
+        size += c->among[i] && belongs(&c->node->nics[i], &c->node->nics[of]);
+    return size;
+}
+
+/* Returns the sum of the rates of the cards of a group in Mbit/s; 0 if it is not known. */
+static uint64_t group_rate(const struct choice *c, uint32_t of)
+{
+    const struct nuioa_nic *nics = c->node->nics;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < c->node->nic_count; i++) {
+        bool again = false;
+        if (!c->among[i] || !belongs(&nics[i], &nics[of]))
+            continue;
+        for (uint32_t k = 0; k < i; k++)
+            again = again ||
+                    (c->among[k] && nics[k].card == nics[i].card && belongs(&nics[k], &nics[of]));
+        sum += again ? 0 : nics[i].rate_mbps;
+    }
+    return sum;
+}
+
+/* Returns true if all NICs of a group are doubted. */
+static bool group_is_doubted(const struct choice *c, uint32_t of)
+{
+    for (uint32_t i = 0; i < c->node->nic_count; i++)
+        if (c->among[i] && belongs(&c->node->nics[i], &c->node->nics[of]) &&
+            !nuioa_nic_is_doubted(&c->node->nics[i]))
+            return false;
+    return true;
+}
+
+/* Returns how many GPUs have a NIC of a group beside them. */
+static uint32_t group_gpus(const struct choice *c, uint32_t of)
+{
+    uint32_t count = 0;
+    for (uint32_t g = 0; g < c->node->gpu_count; g++) {
+        bool beside = false;
+        for (uint32_t i = 0; !beside && i < c->node->nic_count; i++)
+            beside = c->among[i] && belongs(&c->node->nics[i], &c->node->nics[of]) &&
+                     nuioa_nic_is_beside(c->node, c->among, g, i);
+        count += beside;
+    }
+    return count;
+}
+
+/* Returns 1 if the GPUs and the doubts speak for the group of `a`, -1 for that of `b`, 0 if they
+ * say nothing: one must be as fast in sum as the other, and not of a worse kind if nobody knows. */
+static int compare_by_gpus(const struct choice *c, uint32_t a, uint32_t b)
+{
+    const struct nuioa_nic *nics = c->node->nics;
+    if (!c->node->gpu_count || belongs(&nics[a], &nics[b]))
+        return 0;
+    int order = (int)group_is_doubted(c, b) - (int)group_is_doubted(c, a);
+    if (!order) {
+        uint32_t beside_a = group_gpus(c, a), beside_b = group_gpus(c, b);
+        order = (beside_a > beside_b) - (beside_a < beside_b);
+    }
+    uint32_t winner = order > 0 ? a : b, loser = order > 0 ? b : a;
+    if (bypasses_kernel(&nics[loser]) && !bypasses_kernel(&nics[winner]))
+        return 0;
+    uint64_t wins = group_rate(c, winner), loses = group_rate(c, loser);
+    if (!wins || !loses)
+        return preference(nics[winner].kind) >= preference(nics[loser].kind) ? order : 0;
+    return wins * 11 >= loses * 10 ? order : 0;
 }
 
 /* Returns true if the fabric of NIC `a` is better than that of `b`. If the NICs are equal, the
  * fabric with more ports is better. If those are equal too it returns false, so that the first one
- * in PCI order is kept. */
-static bool goes_before(const struct nuioa_node *node, const bool *barred, uint32_t a, uint32_t b,
-                        enum nuioa_policy policy)
+ * in PCI order is kept. With policy latency, any network that bypasses the kernel is better than
+ * plain Ethernet, because a message through the kernel takes about ten times as long. */
+static bool goes_before(const struct choice *c, uint32_t a, uint32_t b)
 {
-    int order = compare(&node->nics[a], &node->nics[b], policy);
-    return order ? order > 0 : fabric_size(node, barred, a) > fabric_size(node, barred, b);
+    const struct nuioa_nic *one = &c->node->nics[a], *other = &c->node->nics[b];
+    if (c->policy == NUIOA_POLICY_LATENCY && bypasses_kernel(one) != bypasses_kernel(other))
+        return bypasses_kernel(one);
+    int order = c->by_guess ? compare_by_gpus(c, a, b) : 0;
+    if (!order)
+        order = compare(one, other);
+    return order ? order > 0 : group_size(c, a) > group_size(c, b);
 }
 
-/* Returns a NIC of the best fabric and rate, or -1 if there is no candidate. */
-static int32_t choose(const struct nuioa_node *node, const bool *barred, enum nuioa_policy policy)
+/* Returns a NIC of the best fabric and rate, or -1 if there is none to choose from. */
+static int32_t choose(const struct choice *c)
 {
     int32_t best = -1;
-    for (uint32_t i = 0; i < node->nic_count; i++)
-        if (is_candidate(node, barred, i) &&
-            (best < 0 || goes_before(node, barred, i, (uint32_t)best, policy)))
+    for (uint32_t i = 0; i < c->node->nic_count; i++)
+        if (c->among[i] && (best < 0 || goes_before(c, i, (uint32_t)best)))
             best = (int32_t)i;
     return best;
-}
-
-static bool belongs(const struct nuioa_nic *nic, const struct nuioa_nic *best)
-{
-    return same_fabric(nic, best) && same_rate(nic->rate_mbps, best->rate_mbps);
 }
 
 static void explain(struct nuioa_nic *nic, const struct nuioa_nic *best)
@@ -162,7 +246,9 @@ static void explain(struct nuioa_nic *nic, const struct nuioa_nic *best)
         nic->why[0] = '\0';
     else if (best->rate_mbps && !nic->rate_mbps)
         snprintf(nic->why, sizeof(nic->why), "rate unknown, unlike %.40s's", label);
-    else if (!same_rate(nic->rate_mbps, best->rate_mbps))
+    else if (compare(nic, best) > 0)
+        snprintf(nic->why, sizeof(nic->why), "less beside the GPUs than %.36s", label);
+    else if (!nuioa_nic_same_rate(nic->rate_mbps, best->rate_mbps))
         snprintf(nic->why, sizeof(nic->why), "slower than %.40s", label);
     else
         snprintf(nic->why, sizeof(nic->why), "another fabric than %.40s", label);
@@ -171,10 +257,18 @@ static void explain(struct nuioa_nic *nic, const struct nuioa_nic *best)
 
 void nuioa_nic_judge(struct nuioa_node *node)
 {
-    int32_t best = choose(node, NULL, NUIOA_POLICY_BANDWIDTH);
-    /* All comparisons use unfit(), never `usable`, so the order of this loop does not matter. */
+    bool *fit = calloc(node->nic_count + 1, sizeof(*fit));
+    struct choice c = { node, fit, NUIOA_POLICY_BANDWIDTH, true };
+    int32_t best = -1;
+    for (uint32_t i = 0; fit && i < node->nic_count; i++)
+        fit[i] = !unfit(&node->nics[i]);
+    if (fit) {
+        nuioa_nics_guess(node, fit);
+        best = choose(&c);
+    }
     for (uint32_t i = 0; i < node->nic_count; i++)
         explain(&node->nics[i], best < 0 ? NULL : &node->nics[best]);
+    free(fit);
 }
 
 /* --- patterns --------------------------------------------------------------------------------- */
@@ -243,9 +337,14 @@ static enum match match(const struct nuioa_nic *nic, const char *word)
         return BY_CLASS;
     if (strpbrk(word, "*?["))
         for (unsigned i = 0; i < 4; i++)
-            if (names[i][0] && !fnmatch(word, names[i], 0))
+            if (names[i][0] && !fnmatch(word, names[i], FNM_NOESCAPE))
                 return BY_CLASS;
     return NO_MATCH;
+}
+
+bool nuioa_nic_matches(const struct nuioa_nic *nic, const char *word)
+{
+    return match(nic, word) != NO_MATCH;
 }
 
 static bool is_kind(const char *word)
@@ -272,25 +371,36 @@ static void mark(const struct nuioa_node *node, const char *word, bool excluding
         else if (nic->state == NUIOA_NIC_DOWN && how == BY_NAME)
             nuioa_warn(warnings, "nic: %s port is down, not used", word);
         else
-            marked[i] = nic->state != NUIOA_NIC_DOWN && (how == BY_NAME || !nic->is_virtual);
+            marked[i] = nic->state != NUIOA_NIC_DOWN &&
+                        (how == BY_NAME || (!nic->is_virtual && !is_said_other(nic)));
     }
     /* Excluding a NIC that does not exist is no mistake. */
     if (!excluding && !any && !is_kind(word) && !strpbrk(word, "*?["))
         nuioa_warn(warnings, "nic: no \"%s\" here", word);
 }
 
-static void take_auto(const struct nuioa_node *node, const bool *barred, enum nuioa_policy policy,
-                      bool *taken)
+/* Adds what auto takes of the NICs that are not barred. Returns false without memory. */
+static bool take_auto(struct choice *c, const bool *barred, bool *taken)
 {
-    int32_t best = choose(node, barred, policy);
+    const struct nuioa_node *node = c->node;
+    bool *fit = calloc(node->nic_count + 1, sizeof(*fit));
+    for (uint32_t i = 0; fit && i < node->nic_count; i++)
+        fit[i] = !barred[i] && !unfit(&node->nics[i]);
+    c->among = fit;
+    int32_t best = fit ? choose(c) : -1;
     for (uint32_t i = 0; best >= 0 && i < node->nic_count; i++)
-        if (is_candidate(node, barred, i) && belongs(&node->nics[i], &node->nics[best]))
+        if (fit[i] && belongs(&node->nics[i], &node->nics[best]))
             taken[i] = true;
+    bool done = fit != NULL;
+    free(fit);
+    return done;
 }
 
-int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy,
-                     bool *taken, struct nuioa_warnings *warnings, struct nuioa_error *err)
+/* Does what nuioa_nic_select does; `c` says from what, and how. */
+static int take(struct choice *c, const char *pattern, bool *taken, struct nuioa_warnings *warnings,
+                struct nuioa_error *err)
 {
+    const struct nuioa_node *node = c->node;
     char word[WORD_MAX];
     bool includes = false, automatic = false;
     memset(taken, 0, node->nic_count * sizeof(*taken));
@@ -306,13 +416,52 @@ int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nu
         if (!is_auto)
             mark(node, word + excluding, excluding, excluding ? barred : taken, warnings);
     }
-    if (automatic || !includes)
-        take_auto(node, barred, policy, taken);
+    bool done = (!automatic && includes) || take_auto(c, barred, taken);
     int count = 0;
     for (uint32_t i = 0; i < node->nic_count; i++) {
-        taken[i] = taken[i] && !barred[i];
+        taken[i] = done && taken[i] && !barred[i];
         count += taken[i];
     }
     free(barred);
-    return count;
+    return done ? count : nuioa_fail(err, -ENOMEM, "nic: out of memory");
+}
+
+static int32_t narrow(struct choice *c, bool *taken)
+{
+    c->among = taken;
+    int32_t best = choose(c);
+    for (uint32_t i = 0; best >= 0 && i < c->node->nic_count; i++)
+        taken[i] = taken[i] && nuioa_nic_same_fabric(&c->node->nics[i], &c->node->nics[best]);
+    return best;
+}
+
+int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy,
+                     bool *taken, struct nuioa_warnings *warnings, struct nuioa_error *err)
+{
+    struct choice c = { node, NULL, policy, true };
+    return take(&c, pattern, taken, warnings, err);
+}
+
+int32_t nuioa_nic_narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool *taken)
+{
+    struct choice c = { node, NULL, policy, true };
+    return narrow(&c, taken);
+}
+
+bool nuioa_nic_is_guessed(const struct nuioa_node *node, const char *pattern,
+                          enum nuioa_policy policy, const bool *taken)
+{
+    struct choice c = { node, NULL, policy, false };
+    bool guessed = false;
+    if (!node->gpu_count)
+        return false;
+    bool *plain = calloc(node->nic_count + 1, sizeof(*plain));
+    if (plain && take(&c, pattern, plain, NULL, NULL) > 0) {
+        narrow(&c, plain);
+        for (uint32_t i = 0; i < node->nic_count; i++)
+            guessed = guessed || taken[i] != plain[i] ||
+                      (taken[i] && nuioa_nic_is_doubted(&node->nics[i]));
+    }
+    free(plain);
+    return guessed;
 }

@@ -25,6 +25,29 @@ enum nuioa_nic_kind {
     NUIOA_NIC_KINDS
 };
 
+/* What a NIC is for. MPI uses the compute ones; a NIC of which nobody says anything is like
+ * these. */
+enum nuioa_nic_role {
+    NUIOA_ROLE_UNKNOWN,
+    NUIOA_ROLE_COMPUTE,
+    NUIOA_ROLE_STORAGE,
+    NUIOA_ROLE_MANAGEMENT,
+    NUIOA_ROLES
+};
+
+/* Who says what a NIC is for. The word of the site, or of the user, decides
+ * (topology/nic_role.h); a guess only orders (topology/nic_guess.h). */
+enum nuioa_role_source { NUIOA_ROLE_BY_NOBODY, NUIOA_ROLE_BY_GUESS, NUIOA_ROLE_BY_SITE };
+
+/* Bits: why a NIC may be for something else than MPI. */
+enum {
+    NUIOA_HINT_ROUTE = 1 << 0,     /* it has the default route */
+    NUIOA_HINT_BLUEFIELD = 1 << 1, /* it is a BlueField, a NIC with processors of its own */
+    NUIOA_HINT_FAR = 1 << 2,       /* it is beside no GPU, and each GPU has another beside it */
+    NUIOA_HINT_RATE = 1 << 3,      /* its rate is unlike that of as many others as GPUs are */
+    NUIOA_HINTS = (1 << 4) - 1,
+};
+
 enum nuioa_nic_state { NUIOA_NIC_UNKNOWN, NUIOA_NIC_DOWN, NUIOA_NIC_ACTIVE };
 
 enum nuioa_locality {
@@ -45,6 +68,7 @@ struct nuioa_nic {
         [56];      /* IP subnet of the netdev, "10.1.0.0/16", RoCE and Ethernet only; "" if unknown,
                         or not needed (topology/nic_subnet.h) */
     uint32_t port; /* verbs port, from 1; 0 where there is no verbs device */
+    uint32_t sm_lid; /* local identifier of the subnet manager, InfiniBand only; 0: unknown */
     enum nuioa_nic_kind kind;
     enum nuioa_nic_state state;
     enum nuioa_locality locality;
@@ -52,8 +76,12 @@ struct nuioa_nic {
     uint32_t card;      /* equal for the ports of one card (PCI device), which share its bus */
     bool is_virtual;    /* no hardware of its own (bridge, veth, Soft-RoCE, ...), a virtual function
                            of a card that is here too, or an Ethernet member of a bond */
-    bool usable;        /* `nic=auto` takes it */
-    char why[64];       /* why not; "" if usable */
+    uint32_t hints;     /* NUIOA_HINT_*: what discovery has found, whether or not it counts */
+    uint32_t doubts;    /* NUIOA_HINT_*: what the guess of the role is from; 0: no guess */
+    enum nuioa_nic_role role;
+    enum nuioa_role_source role_source;
+    bool usable;          /* `nic=auto` takes it */
+    char why[64];         /* why not; "" if usable */
     hwloc_bitmap_t numas; /* OS indexes; empty: unknown */
     hwloc_bitmap_t cpus;  /* OS indexes; empty: unknown */
     uint8_t *level; /* [node->numa_count]: the level (distance.h) of each entry of node->numas,
@@ -65,13 +93,18 @@ struct nuioa_nic {
  * with Multi-Opteron Machines", PDCS 2007, section 4.2). */
 #define NUIOA_NIC_MIN_RATE_MBPS 8000
 
-/* Sets `usable` and `why` of every NIC of the node: `nic=auto` takes the fastest fabric that is up.
- * The choice has four steps. Left out are virtual NICs, those of kind other, and those known to be
- * down or to be slower than NUIOA_NIC_MIN_RATE_MBPS. Of the rest the fastest remain: rates that
- * differ by at most a tenth are equal, and an unknown rate is the lowest. Of these the best kind
- * remains, in the order InfiniBand, Omni-Path, Slingshot, EFA, RoCE, Ethernet. If they belong to
- * several fabrics (subnet prefixes), the fabric with most ports is taken; of several such the first
- * one in PCI order. It cannot fail. */
+/* Sets `usable` and `why` of every NIC of the node, and the guesses of roles anew: `nic=auto`
+ * takes the fastest fabric that is up. The choice has five steps. Left out are virtual NICs,
+ * those of kind other, those that are said to be for storage or management, and those known to
+ * be down or to be slower than NUIOA_NIC_MIN_RATE_MBPS. On a node with GPUs, of two fabrics that
+ * one is better whose NICs are not doubted, or that is beside more GPUs (behind a switch or on
+ * the host bridge of a GPU, where no other NIC is nearer to it), if it is as fast as the other
+ * in sum; where rates are unknown, if its kind is as good; and plain Ethernet is never better
+ * than others by this. Of the rest the fastest remain: rates that differ by at most a tenth are
+ * equal, and an unknown rate is the lowest. Of these the best kind remains, in the order
+ * InfiniBand, Omni-Path, Slingshot, EFA, RoCE, Ethernet. If they belong to several fabrics, the
+ * fabric with most ports is taken; of several such the first one in PCI order. Without memory
+ * roles are not guessed. */
 void nuioa_nic_judge(struct nuioa_node *node);
 
 /* Finds the NICs that `pattern` takes. A pattern is "auto" or a list with commas of names (verbs
@@ -79,7 +112,7 @@ void nuioa_nic_judge(struct nuioa_node *node);
  * matches. If all words exclude, the result is what auto takes of the other NICs. With policy
  * latency, auto prefers networks that bypass the kernel to plain Ethernet, whatever their rates. A
  * NIC that is named is taken even if auto would not take it, unless it is known to be down. A glob
- * or a kind does not match virtual NICs.
+ * or a kind does not match virtual NICs, nor those that are said to be for storage or management.
  *
  * Sets taken[i] to true or false for each of the node->nic_count NICs; the caller allocates
  * taken[]. A name that matches nothing, and that of a NIC that is down, is added to `warnings`.
@@ -88,15 +121,32 @@ void nuioa_nic_judge(struct nuioa_node *node);
 int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nuioa_policy policy,
                      bool *taken, struct nuioa_warnings *warnings, struct nuioa_error *err);
 
+/* Leaves in taken[node->nic_count] the NICs of one fabric: that of the best NIC that is taken,
+ * in the order of nuioa_nic_judge. Rates within it may differ. Returns an index of this best
+ * NIC, or -1 if none is taken. */
+int32_t nuioa_nic_narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool *taken);
+
+/* Returns true if the two functions above leave other NICs than these, taken[node->nic_count], or
+ * leave doubted ones among these: a guess has decided, or is part of the result. False without
+ * memory, and if the pattern is malformed. */
+bool nuioa_nic_is_guessed(const struct nuioa_node *node, const char *pattern,
+                          enum nuioa_policy policy, const bool *taken);
+
+/* Returns true if `word` is the NIC's name, label, netdev, PCI address or kind, or matches one of
+ * the first four as a glob. The word must have been checked (nuioa_nic_check). */
+bool nuioa_nic_matches(const struct nuioa_nic *nic, const char *word);
+
+/* Returns true if the two NICs may be of one fabric: InfiniBand subnets differ by their prefix or,
+ * if both have the one that subnet managers have by default, by the manager's local identifier. */
+bool nuioa_nic_same_fabric(const struct nuioa_nic *a, const struct nuioa_nic *b);
+
+/* Returns true if this is the subnet prefix that subnet managers have by default, as `fabric` is
+ * written: two ports that have it need not be of one subnet. */
+bool nuioa_nic_prefix_is_default(const char *fabric);
+
 /* Checks the form of a pattern for nuioa_nic_select, without a node. Returns 0, or -EINVAL with
  * *err. */
 int nuioa_nic_check(const char *pattern, struct nuioa_error *err);
-
-/* Returns true if NIC `a` is better than NIC `b`: the faster one, or of equally fast ones the
- * better kind. With policy latency, any network that bypasses the kernel is better than plain
- * Ethernet, because a message through the kernel takes about ten times as long. */
-bool nuioa_nic_prefer(const struct nuioa_nic *a, const struct nuioa_nic *b,
-                      enum nuioa_policy policy);
 
 /* Writes the label of a NIC to `text`, an array of `size` bytes: "mlx5_0:1", or "hsi0" if it has no
  * verbs device. 48 bytes are enough; a longer text is cut. Returns `text`. */
@@ -107,5 +157,10 @@ const char *nuioa_nic_label(const struct nuioa_nic *nic, char *text, size_t size
 const char *nuioa_nic_kind_name(enum nuioa_nic_kind kind);
 const char *nuioa_nic_state_name(enum nuioa_nic_state state);
 const char *nuioa_locality_name(enum nuioa_locality locality);
+
+/* Return "compute", "storage" or "management", and "site" or "guess": constant texts; NULL if it is
+ * not known. */
+const char *nuioa_nic_role_name(enum nuioa_nic_role role);
+const char *nuioa_role_source_name(enum nuioa_role_source source);
 
 #endif

@@ -398,6 +398,16 @@ static void subnet_prefix(const char *gid, char *fabric, size_t size)
         snprintf(fabric, size, "%.19s", gid);
 }
 
+static void read_subnet(const struct discovery *d, const struct verbs_port *port,
+                        struct nuioa_nic *nic)
+{
+    long lid;
+    subnet_prefix(port->gid, nic->fabric, sizeof(nic->fabric));
+    if (!nuioa_sysfs_number(d->sysfs->verbs, &lid, "%s/ports/%u/sm_lid", nic->name, nic->port) &&
+        lid > 0 && lid <= UINT16_MAX)
+        nic->sm_lid = (uint32_t)lid;
+}
+
 static int add_port(struct discovery *d, const struct verbs_port *port)
 {
     struct nuioa_nic *nic = &d->node->nics[d->node->nic_count++];
@@ -412,7 +422,7 @@ static int add_port(struct discovery *d, const struct verbs_port *port)
                          "%s/ports/%u/gid_attrs/ndevs/0", nic->name, nic->port) <= 0)
         nuioa_copy(nic->netdev, sizeof(nic->netdev), port->netdev ? port->netdev->obj->name : "");
     if (nic->kind == NUIOA_NIC_INFINIBAND)
-        subnet_prefix(port->gid, nic->fabric, sizeof(nic->fabric));
+        read_subnet(d, port, nic);
     if (!nuioa_nic_read_port(d->sysfs, nic) && state)
         nic->state = !strcmp(state, "4") ? NUIOA_NIC_ACTIVE : NUIOA_NIC_DOWN;
     nic->card = card_of(d, port->pci, d->node->nic_count - 1);

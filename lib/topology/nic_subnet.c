@@ -74,7 +74,8 @@ static bool is_one_network(const struct nuioa_nic *a, const struct nuioa_nic *b)
 {
     switch (a->kind) {
     case NUIOA_NIC_INFINIBAND:
-        return b->kind == a->kind && a->fabric[0] && !strcmp(a->fabric, b->fabric);
+        return b->kind == a->kind && a->fabric[0] && !strcmp(a->fabric, b->fabric) &&
+               !nuioa_nic_prefix_is_default(a->fabric);
     case NUIOA_NIC_ROCE:
     case NUIOA_NIC_ETHERNET:
         return b->kind == a->kind && a->subnet[0] && !strcmp(a->subnet, b->subnet);

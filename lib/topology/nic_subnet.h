@@ -17,9 +17,10 @@ void nuioa_nic_subnets_set(struct nuioa_node *node, const struct ifaddrs *addres
  * cannot fail: what is not known is "". */
 void nuioa_nic_subnets_read(struct nuioa_node *node);
 
-/* Returns true if each of nics[count], indexes into node->nics, surely reaches the others' network,
- * so that a process may use any of them alone: there is one only; or they are of one InfiniBand
- * subnet; or of one IP subnet (RoCE, Ethernet); or of a network that is one by its nature: all
+/* Returns true if each of nics[count], indexes into node->nics, surely reaches the others'
+ * network, so that a process may use any of them alone: there is one only; or they are of one
+ * InfiniBand subnet, by a prefix that is not the default of subnet managers, which two subnets
+ * may have; or of one IP subnet (RoCE, Ethernet); or of a network that is one by its nature: all
  * Slingshot NICs of a machine are on one fabric, and all EFA devices on the network of their
  * instance. */
 bool nuioa_nics_are_connected(const struct nuioa_node *node, const uint32_t *nics, uint32_t count);

@@ -111,6 +111,11 @@ static void put_nic(struct writer *w, const struct nuioa_nic *nic, uint32_t numa
     put_text(w, nic->fabric, sizeof(nic->fabric));
     put_text(w, nic->why, sizeof(nic->why));
     put_u32(w, nic->port);
+    put_u32(w, nic->sm_lid);
+    put_u32(w, nic->hints);
+    put_u32(w, nic->doubts);
+    put_u32(w, (uint32_t)nic->role);
+    put_u32(w, (uint32_t)nic->role_source);
     put_u32(w, (uint32_t)nic->kind);
     put_u32(w, (uint32_t)nic->state);
     put_u32(w, (uint32_t)nic->locality);
@@ -325,6 +330,11 @@ static void get_nic(struct reader *u, struct nuioa_nic *nic, uint32_t numa_count
     get_text(u, nic->fabric, sizeof(nic->fabric), false);
     get_text(u, nic->why, sizeof(nic->why), false);
     nic->port = get_u32(u, 255);
+    nic->sm_lid = get_u32(u, UINT16_MAX);
+    nic->hints = get_u32(u, NUIOA_HINTS);
+    nic->doubts = get_u32(u, NUIOA_HINTS);
+    nic->role = get_u32(u, NUIOA_ROLES - 1);
+    nic->role_source = get_u32(u, NUIOA_ROLE_BY_SITE);
     nic->kind = get_u32(u, NUIOA_NIC_KINDS - 1);
     nic->state = get_u32(u, NUIOA_NIC_ACTIVE);
     nic->locality = get_u32(u, NUIOA_LOCALITY_SYSFS);
@@ -387,7 +397,7 @@ static void get_node(struct reader *u, struct nuioa_node *node)
     node->core_count = get_u32(u, PUS_MAX);
     node->pu_count = get_count(u, PUS_MAX, sizeof(struct nuioa_pu));
     node->numa_count = get_count(u, NUMAS_MAX, 2 * sizeof(uint32_t) + sizeof(uint64_t));
-    node->nic_count = get_count(u, NICS_MAX, 8 * sizeof(uint32_t));
+    node->nic_count = get_count(u, NICS_MAX, 13 * sizeof(uint32_t));
     node->gpu_count = get_count(u, GPUS_MAX, 4 * sizeof(uint32_t));
     node->distance.source = get_u32(u, NUIOA_DISTANCE_STRUCTURE);
     if (!node->pu_count || !node->numa_count)

@@ -18,6 +18,7 @@
 #include "spank/stepd/rendezvous_stepd.h"
 #include "spank/stepd/task_gpus.h"
 #include "topology/cache.h"
+#include "topology/nic_role.h"
 #include "topology/nic_subnet.h"
 #include "util/clock.h"
 #include "util/variable.h"
@@ -92,6 +93,8 @@ static int read_node(struct stepd_context *c, struct nuioa_error *err)
         rc = nuioa_cache_get(*o->cache ? o->cache : NULL, &source, o->deadline_ms, &c->node, err);
     if (rc < 0)
         return rc;
+    if (*o->nic_role)
+        nuioa_nic_roles_set(&c->node, o->nic_role);
     if (o->export_set & NUIOA_EXPORT_FOREIGN)
         nuioa_nic_subnets_read(&c->node);
     for (unsigned i = 0; i < c->node.warnings.count; i++)

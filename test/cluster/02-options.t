@@ -70,6 +70,7 @@ nic auto
 nic mlx5_0
 nic ^eth0
 nic mlx5_*
+nic-role mlx5_8:storage,eth?:management
 rails auto
 rails 2
 rails connected,3
@@ -98,6 +99,7 @@ policy=latency
 cores=pack
 gpus=local-rank
 nic=mlx5_0
+nic-role=mlx5_8:storage
 rails=connected
 mem=off
 leader=rank0

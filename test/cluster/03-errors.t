@@ -34,6 +34,7 @@ hints 0:-1 RANKS:WEIGHT
 hints ./no-such-file no-such-file
 hints /dev/zero file
 nic ^ nic
+nic-role mlx5_0:disk compute
 END
 }
 

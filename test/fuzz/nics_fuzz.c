@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* A pattern that a user chooses NICs by. The bytes before it are the kind, state, rate and fabric
- * of each NIC of a node, and the policy. */
+/* A pattern that a user chooses NICs by, and a list of their roles. The bytes before it are the
+ * kind, state, rate and fabric of each NIC of a node, and the policy. */
 
 #include <stdlib.h>
 
 #include "input.h"
+#include "topology/nic_role.h"
 #include "unit/machine.h"
 
 enum { NICS = 4 };
@@ -43,7 +44,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     vary(&node, &input);
     enum nuioa_policy policy = input_below(&input, 3);
     char *pattern = input_text(&input);
-    nuioa_nic_judge(&node);
+    int right = nuioa_nic_roles_check(pattern, &err);
+    nuioa_nic_roles_set(&node, pattern);
+    for (unsigned i = 0; i < NICS; i++)
+        INPUT_CHECK(right == 0 || node.nics[i].role_source != NUIOA_ROLE_BY_SITE);
     int checked = nuioa_nic_check(pattern, &err);
     int rc = nuioa_nic_select(&node, pattern, policy, taken, &warnings, &err);
     INPUT_CHECK((checked < 0) == (rc < 0));

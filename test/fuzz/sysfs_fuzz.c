@@ -18,6 +18,7 @@
 #include "topology/hwloc_open.h"
 #include "topology/interrupt.h"
 #include "topology/nic_discover.h"
+#include "topology/nic_hint.h"
 #include "topology/nic_port.h"
 #include "unit/machine.h"
 
@@ -55,6 +56,8 @@ static const char *const files[] = {
     "proc/driver/nvidia/gpus/0000:81:00.0/information",
     "sys/bus/pci/devices/0000:c1:00.0/unique_id",
     "sys/bus/pci/devices/0000:c1:00.0/numa_node",
+    "sys/class/infiniband/mlx5_0/ports/1/sm_lid",
+    "proc/net/route",
 };
 
 static void make_links(const char *target)
@@ -121,6 +124,7 @@ static void discover(const char *root)
     INPUT_HOLDS(!nuioa_discover_gpus(&node, topology, &sysfs, &err));
     INPUT_CHECK(node.gpu_count <= 1);
     nuioa_sysfs_close(&sysfs);
+    nuioa_nic_hints_read(&node, topology, root);
     nuioa_nic_judge(&node);
     nuioa_node_free(&node);
 }

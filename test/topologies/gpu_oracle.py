@@ -10,6 +10,9 @@ Usage: gpu_oracle.py paths XML < topo.json       the matrix of `nuioa topo --jso
 
 TOPO is the file with the answer of `nuioa topo --json`, for the addresses of the NICs.
 
+NICs that a plan may use are those of the most frequent fabric that are no BlueFields, where enough
+others are, nor beside no GPU, where each GPU has another.
+
 The path from a GPU to a NIC has nvidia-smi's classes: PIX, both are behind one PCIe switch, each on
 one of its ports at the most; PXB, another PCIe bridge is above both; PHB, a host bridge; NODE, they
 share a NUMA node; SYS, they do not. A plan is as good as possible if
@@ -24,7 +27,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 CLASSES = ["PIX", "PXB", "PHB", "NODE", "SYS"]
-NVIDIA, AMD, CRAY = "10de", "1002", "17db"
+NVIDIA, AMD, INTEL, CRAY, MELLANOX = "10de", "1002", "8086", "17db", "15b3"
+BLUEFIELDS = ("a2d2", "a2d6", "a2dc", "a2df")
 DISPLAY, ACCELERATOR = "03", "12"
 
 
@@ -35,14 +39,19 @@ class Device:
         self.element, self.above, self.nodes = element, above, nodes
         self.pci = element.get("pci_busid")
         kind = element.get("pci_type")
-        self.cls, self.vendor = kind[:4], kind[6:10]
+        self.cls, self.vendor, self.device = kind[:4], kind[6:10], kind[11:15]
 
     def os_devices(self, kind):
         return [o for o in self.element.findall("object")
                 if o.get("type") == "OSDev" and o.get("osdev_type") == str(kind)]
 
     def is_gpu(self):
+        if self.vendor == INTEL:
+            return self.cls[:2] == DISPLAY and self.cls != "0300"
         return self.vendor in (NVIDIA, AMD) and self.cls[:2] in (DISPLAY, ACCELERATOR)
+
+    def is_bluefield(self):
+        return self.vendor == MELLANOX and self.device in BLUEFIELDS
 
     def fabric(self):
         """What the NIC reaches; None: it is no NIC of a fast network."""
@@ -90,6 +99,20 @@ class Machine:
         fabrics = [n.fabric() for n in nics]
         most = max(fabrics, key=lambda f: (fabrics.count(f), -fabrics.index(f)))
         self.nics = [n for n in nics if n.fabric() == most]
+        self.keep_compute()
+
+    def keep_compute(self):
+        """Leaves the NICs that a specialist would use: no BlueFields, if others are enough; and if
+        each GPU has a NIC behind its switch or on its host bridge, only such ones."""
+        plain = [n for n in self.nics if not n.is_bluefield()]
+        if len(plain) >= len(self.gpus) > 0:
+            self.nics = plain
+        near = [self.nearest(gpu) for gpu in self.gpus]
+        beside = [[i for i in own if self.path(gpu, self.nics[i]) in CLASSES[:3]]
+                  for gpu, own in zip(self.gpus, near)]
+        if self.gpus and all(beside):
+            used = set().union(*beside)
+            self.nics = [n for i, n in enumerate(self.nics) if i in used]
 
     def path(self, gpu, nic):
         for height, bridge in enumerate(gpu.above):

@@ -220,6 +220,56 @@ def two_planes():
     return sockets([[extra, three(0), three(1)], [three(2), three(3)]])
 
 
+def hgx(card, storage):
+    """hgx-h100 with a card for storage on the first socket, which comes first in PCI order."""
+    def pair(k):
+        return switch(0x10 + 0x10 * k, [nvidia(0x13 + 0x10 * k, k), card(0x14 + 0x10 * k, k)])
+    return sockets([[root(0x08, [storage])] + [pair(k) for k in range(4)],
+                    [pair(k) for k in range(4, 8)]])
+
+
+@machine
+def hgx_storage():
+    """All on InfiniBand, with the prefix that subnet managers have by default."""
+    return hgx(infiniband, infiniband(0x09, 8))
+
+
+@machine
+def hgx_roce_storage():
+    return hgx(roce, roce(0x09, 8))
+
+
+@machine
+def nvl72():
+    """A tray: two sockets with two GPUs, two RoCE cards and a BlueField-3 each, all on host bridges
+    of their own. The BlueFields come first in PCI order."""
+    def bluefield(bus, index):
+        name = "mlx5_%d" % index
+        return pci(address(bus), 0x0200, MELLANOX, 0xa2dc,
+                   [verbs(name, lids=(0,)), netdev("eth%d" % index)], gbs=63.0)
+
+    def socket(s):
+        bus, k = 0x10 + 0x80 * s, 2 * s
+        return [root(bus, [bluefield(bus + 1, 4 + s)]), root(bus + 0x10, [roce(bus + 0x11, k)]),
+                root(bus + 0x20, [roce(bus + 0x21, k + 1)]),
+                root(bus + 0x30, [nvidia(bus + 0x31, k, 0x2941)]),
+                root(bus + 0x40, [nvidia(bus + 0x41, k + 1, 0x2941)])]
+    return sockets([socket(0), socket(1)])
+
+
+@machine
+def aurora():
+    """Two sockets with three GPUs of Intel and four Slingshot cards each, all on host bridges of
+    their own."""
+    def socket(s):
+        bus = 0x10 + 0x80 * s
+        gpus = [root(bus + 4 * i, [pci(address(bus + 4 * i + 1), DISPLAY_OTHER, INTEL, 0x0bd6, [],
+                                       gbs=63.0)]) for i in range(3)]
+        return gpus + [root(bus + 0x20 + 4 * i, [cassini(bus + 0x21 + 4 * i, 4 * s + i)])
+                       for i in range(4)]
+    return sockets([socket(0), socket(1)])
+
+
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     target = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "gpus")

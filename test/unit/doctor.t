@@ -68,7 +68,7 @@ run doctor --root "$node"
 is "a healthy node, for a person" "$status|$out" \
     "0|n1: a compute node, 2 NUMA nodes, 4 ports; /etc/slurm/slurm.conf
 $("$tool" --version)
-20 checks: nothing to report"
+21 checks: nothing to report"
 run doctor --root "$node" --brief
 is "a healthy node, in one line" "$status|$out" "0|nuioa: healthy"
 
@@ -288,6 +288,22 @@ finds "no carrier" port-idle:eno3 \
     'eno3 is down \(down, no carrier\); the card.s other port eno2 is up'
 put $verbs/rate "50 Gb/sec (1X HDR)"
 finds "one lane" port-slow:mlx5_1 '1 of 4 lanes: 50 Gb/sec \(1X HDR\)'
+# gpu BUSID LOCAL NUMA: a GPU on a root bus.
+gpu() {
+    local where=sys/devices/pci${1%%:??.?}/$1 file
+    for file in class:0x030200 vendor:0x10de device:0x2330 subsystem_vendor:0x10de \
+        subsystem_device:0x0000 "local_cpus:$2" "numa_node:$3" config:; do
+        put "$where/${file%%:*}" "${file#*:}"
+    done
+    ln -s "../../../devices/pci${1%%:??.?}/$1" "$node/sys/bus/pci/devices/$1"
+}
+gpu 0000:80:08.0 ff00 1
+gpu 0000:80:09.0 ff00 1
+finds "a NIC beside no GPU" nic-role:mlx5_0 \
+    'mlx5_0 is perhaps for storage: it is beside no GPU.* nic-role=mlx5_0:storage$'
+gpu 0000:80:08.0 ff00 1
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so nic-role=mlx5_0:storage"
+healthy "a NIC beside no GPU, and the site says what it is for"
 put $verbs/rate "100 Gb/sec (4X EDR)"
 finds "slower than its like" port-slow:mlx5_1 \
     'runs at 100000 Mb/s, mlx5_0, of the same model, at 200000'

@@ -66,7 +66,7 @@ struct nuioa_nic *machine_nic(struct nuioa_node *node, const char *name, unsigne
         .usable = true,
     };
     nuioa_copy(nic->name, sizeof(nic->name), name);
-    nuioa_copy(nic->fabric, sizeof(nic->fabric), "fe80:0000:0000:0000");
+    nuioa_copy(nic->fabric, sizeof(nic->fabric), "fec0:0000:0000:0001");
     nic->numas = hwloc_bitmap_alloc();
     nic->cpus = hwloc_bitmap_dup(node->numas[numa].cpus);
     hwloc_bitmap_set(nic->numas, node->numas[numa].os_index);

@@ -126,11 +126,24 @@ static void test_connected(void **state)
 
     make_nics(&node, nics, NUIOA_NIC_INFINIBAND);
     assert_false(connected(&node, 0, 1));
-    strcpy(nics[0].fabric, "fe80:0000:0000:0000");
-    strcpy(nics[1].fabric, "fe80:0000:0000:0000");
-    strcpy(nics[2].fabric, "fec0:0000:0000:0000");
+    strcpy(nics[0].fabric, "fec0:0000:0000:0001");
+    strcpy(nics[1].fabric, "fec0:0000:0000:0001");
+    strcpy(nics[2].fabric, "fe80:0000:0000:0000");
+    strcpy(nics[3].fabric, "fe80:0000:0000:0000");
     assert_true(connected(&node, 0, 1));
     assert_false(connected(&node, 0, 2));
+    /* Two subnets may have the default prefix, and managers with one number. */
+    assert_false(connected(&node, 2, 3));
+    nics[2].sm_lid = nics[3].sm_lid = 1;
+    assert_false(connected(&node, 2, 3));
+    assert_true(nuioa_nic_same_fabric(&nics[2], &nics[3]));
+    nics[3].sm_lid = 7;
+    assert_false(nuioa_nic_same_fabric(&nics[2], &nics[3]));
+    nics[3].sm_lid = 0; /* unknown */
+    assert_true(nuioa_nic_same_fabric(&nics[2], &nics[3]));
+    nics[0].sm_lid = 1; /* a prefix of the site's says more than the manager */
+    nics[1].sm_lid = 7;
+    assert_true(nuioa_nic_same_fabric(&nics[0], &nics[1]));
 
     make_nics(&node, nics, NUIOA_NIC_SLINGSHOT);
     assert_true(nuioa_nics_are_connected(&node, all, NICS));

@@ -62,6 +62,7 @@ static void test_defaults(void **state)
     assert_string_equal(options.hints, "");
     assert_string_equal(options.trace, "");
     assert_string_equal(options.nic, "auto");
+    assert_string_equal(options.nic_role, "");
     assert_string_equal(options.topology, "");
     assert_float_equal(options.remote_cost, 0.30, 0);
     assert_float_equal(options.hop_cost, 0.05, 0);
@@ -348,6 +349,26 @@ static void test_nic(void **state)
     assert_string_equal(options.nic, "mlx5_*,^mlx5_3");
 }
 
+/* Lists of the site and of the user are joined: the last item that matches counts. */
+static void test_nic_role(void **state)
+{
+    (void)state;
+    assert_string_equal(options.nic_role, "");
+    assert_int_equal(set_at(NUIOA_FROM_PLUGSTACK, "nic-role", "mlx5_8:storage"), 0);
+    accept("nic_role", "mlx5_bf*:management,mlx5_8:compute");
+    assert_string_equal(options.nic_role, "mlx5_8:storage,mlx5_bf*:management,mlx5_8:compute");
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "nic_role", "mlx5_8"), -EINVAL);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "nic_role", "mlx5_[8]:storage"), -EINVAL);
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "nic_role", ""), -EINVAL);
+    char list[600] = "a:storage";
+    while (strlen(list) < sizeof(list) - 11)
+        strcat(list, ",a:storage");
+    assert_int_equal(set_at(NUIOA_FROM_COMMAND, "nic_role", list), -EINVAL);
+    assert_string_equal(options.nic_role, "mlx5_8:storage,mlx5_bf*:management,mlx5_8:compute");
+    accept("nic_role", "none");
+    assert_string_equal(options.nic_role, "");
+}
+
 /* A number is kept by "connected", and the other way round: the site says the one, the user the
  * other. */
 static void test_rails(void **state)
@@ -423,8 +444,9 @@ int main(void)
         cmocka_unit_test_setup(test_unknown, start),  cmocka_unit_test_setup(test_admin, start),
         cmocka_unit_test_setup(test_numbers, start),  cmocka_unit_test_setup(test_export, start),
         cmocka_unit_test_setup(test_hints, start),    cmocka_unit_test_setup(test_nic, start),
-        cmocka_unit_test_setup(test_rails, start),    cmocka_unit_test_setup(test_hostile, start),
-        cmocka_unit_test_setup(test_names, start),    cmocka_unit_test_setup(test_help, start),
+        cmocka_unit_test_setup(test_nic_role, start), cmocka_unit_test_setup(test_rails, start),
+        cmocka_unit_test_setup(test_hostile, start),  cmocka_unit_test_setup(test_names, start),
+        cmocka_unit_test_setup(test_help, start),
     };
     return cmocka_run_group_tests_name("option", tests, NULL, NULL);
 }

@@ -119,8 +119,8 @@ for arguments in "" topo plan exec probe profile layout cache; do
 done
 answers "plan --help" plan --help
 for option in tasks cpus-per-task topology allowed binding ranks json xml format hints policy \
-    cores nic gpus rails mem leader threads export coll trace gather timeout_ms distances cache \
-    auth munge_socket steps timeout_max_ms deadline_ms remote_cost hop_cost load_cost; do
+    cores nic nic_role gpus rails mem leader threads export coll trace gather timeout_ms distances \
+    cache auth munge_socket steps timeout_max_ms deadline_ms remote_cost hop_cost load_cost; do
     like "plan --help has $option" "$out" "(^|[^a-z_])$option([^a-z_]|\$)"
 done
 answers "plan --nuioa=help" plan --nuioa=help
@@ -204,6 +204,7 @@ cores pack
 gpus follow
 gpus local-rank:block
 nic mlx5_*
+nic_role mlx5_*:storage,eth?:management
 rails 2,connected
 mem interleave
 leader rank0
@@ -263,7 +264,8 @@ is "topo --json: keys of a NUMA node" "$(json "*d['numa'][0]")" \
     "os_index cpus allowed_cpus memory_bytes package"
 is "topo --json: keys of distance" "$(json "*d['distance']")" "source matrix level"
 is "topo --json: keys of a NIC" "$(json "*d['nics'][0]")" \
-    "name port netdev kind pci state rate_mbps virtual fabric numa cpus locality level usable why"
+    "name port netdev kind pci state rate_mbps virtual fabric numa cpus locality level usable why \
+role role_source role_why"
 is "topo --json: a matrix from initiator to memory" \
     "$(json "d['distance']['matrix'][5],d['distance']['matrix'][0][5]")" \
     "[39, 29, 29, 20, 31, 10, 20, 21] 49"

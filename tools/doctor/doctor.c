@@ -24,6 +24,7 @@
 #include "tools/doctor/slurm.h"
 #include "tools/doctor/system.h"
 #include "tools/tool.h"
+#include "topology/nic_role.h"
 #include "topology/cache.h"
 #include "util/sysfs.h"
 
@@ -63,6 +64,7 @@ static const struct check {
     { DOCTOR_COMPUTE, false, doctor_check_distances },
     { DOCTOR_HARDWARE, false, doctor_check_discovery },
     { DOCTOR_HARDWARE, true, doctor_check_locality },
+    { DOCTOR_HARDWARE, true, doctor_check_roles },
     { DOCTOR_HARDWARE, true, doctor_check_ports },
     { DOCTOR_HARDWARE, true, doctor_check_rates },
     { DOCTOR_HARDWARE, true, doctor_check_modes },
@@ -147,6 +149,7 @@ static void look_at_hardware(struct doctor *d)
     if (*d->options.distances && !access(distances, R_OK))
         source.distances = distances;
     d->node_known = !nuioa_cache_discover(&source, DISCOVERY_MS, &d->node, &d->node_error);
+    nuioa_nic_roles_set(&d->node, d->options.nic_role);
     if (*d->root)
         nuioa_sysfs_text(d->top, d->host, sizeof(d->host), "proc/sys/kernel/hostname");
     else

@@ -128,6 +128,11 @@ const struct doctor_kind doctor_kinds[] = {
       "elsewhere. One of the two is wrong.",
       "Measure from both nodes (numactl --cpunodebind); HWLOC_PCI_LOCALITY or numa_node correct "
       "it." },
+    { "nic-role", DOCTOR_ADVICE, DOCTOR_NODE,
+      "A guess only orders NICs: while nobody says what they are for, no variable keeps MPI "
+      "libraries to some of them.",
+      "Add what is named above to the plugin's line in plugstack.conf, or the role compute for a "
+      "NIC that MPI uses." },
     { "port-down", DOCTOR_PROBLEM, DOCTOR_NODE,
       "Its traffic goes through another port, or over a slower network.",
       "Look at cable, switch port and subnet manager; take the NIC out of use if that is "

@@ -9,6 +9,7 @@
 #include "tools/doctor/doctor.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/nic.h"
+#include "topology/nic_guess.h"
 #include "util/sysfs.h"
 
 #define PCI "sys/bus/pci/devices/%s/"
@@ -73,6 +74,44 @@ void doctor_check_locality(struct doctor *d)
                       "numa_node of %s (%s) says %ld, its host bridge says %s.", name, nic->pci,
                       own, numas);
     }
+}
+
+/* --- roles ------------------------------------------------------------------------------------ */
+
+static bool is_guessed(const struct nuioa_node *node)
+{
+    bool *taken = calloc(node->nic_count + 1, sizeof(*taken));
+    bool guessed = false;
+    for (uint32_t i = 0; taken && i < node->nic_count; i++)
+        taken[i] = node->nics[i].usable;
+    if (taken)
+        guessed = nuioa_nic_is_guessed(node, "auto", NUIOA_POLICY_BANDWIDTH, taken);
+    free(taken);
+    return guessed;
+}
+
+void doctor_check_roles(struct doctor *d)
+{
+    char list[256] = "", name[48];
+    const struct nuioa_nic *first = NULL;
+    size_t used = 0;
+    for (uint32_t i = 0; i < d->node.nic_count; i++) {
+        const struct nuioa_nic *nic = &d->node.nics[i];
+        if (!nuioa_nic_is_doubted(nic))
+            continue;
+        first = first ? first : nic;
+        int n = snprintf(list + used, sizeof(list) - used, "%s%s:%s", used ? "," : "",
+                         doctor_nic_name(nic, name, sizeof(name)), nuioa_nic_role_name(nic->role));
+        if (n < 0 || (size_t)n >= sizeof(list) - used) {
+            list[used] = '\0';
+            break;
+        }
+        used += (size_t)n;
+    }
+    if (first && is_guessed(&d->node))
+        doctor_report(d, "nic-role", doctor_nic_name(first, name, sizeof(name)),
+                      "%s is perhaps for %s: %s. nic-role=%s", name,
+                      nuioa_nic_role_name(first->role), nuioa_nic_doubt_text(first), list);
 }
 
 /* --- the network side ------------------------------------------------------------------------- */

@@ -10,6 +10,9 @@
 /* Reports NICs whose NUMA node is unknown, or where two sources differ in it. */
 void doctor_check_locality(struct doctor *d);
 
+/* Reports NICs that may be for something else than MPI, where such a guess decides. */
+void doctor_check_roles(struct doctor *d);
+
 /* Reports ports that are down. */
 void doctor_check_ports(struct doctor *d);
 

@@ -11,6 +11,7 @@
 #include "plan/rail.h"
 #include "tools/tool.h"
 #include "topology/cache.h"
+#include "topology/nic_role.h"
 #include "topology/nic_subnet.h"
 #include "util/number.h"
 #include "util/variable.h"
@@ -36,7 +37,6 @@ static void forget_ports(struct nuioa_node *node)
         node->nics[i].state = NUIOA_NIC_UNKNOWN;
         node->nics[i].rate_mbps = 0;
     }
-    nuioa_nic_judge(node);
 }
 
 /* hwloc runs in a child process with a deadline, because it can hang on broken firmware. */
@@ -46,14 +46,19 @@ static int load_node(struct exec_plan *e)
     const struct nuioa_source source = { *o->topology ? o->topology : NULL,
                                          *o->distances ? o->distances : NULL };
     struct nuioa_error err = { "" };
-    if (source.topology)
-        return nuioa_node_load(&e->node, &source, &err) ? tool_fail("%s", err.text) : 0;
+    if (source.topology) {
+        if (nuioa_node_load(&e->node, &source, &err))
+            return tool_fail("%s", err.text);
+        nuioa_nic_roles_set(&e->node, o->nic_role);
+        return 0;
+    }
     int rc = read_cache(e, source.distances, &err);
     if (rc && *o->cache)
         nuioa_warn(&e->warnings, "cache not used: %s", err.text);
     if (rc && nuioa_cache_discover(&source, o->deadline_ms, &e->node, &err))
         return tool_fail("%s", err.text);
     forget_ports(&e->node);
+    nuioa_nic_roles_set(&e->node, o->nic_role);
     return 0;
 }
 

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "topology/nic_guess.h"
+
+#include "topology/pci_path.h"
+
+bool nuioa_nic_same_rate(uint32_t a_mbps, uint32_t b_mbps)
+{
+    uint64_t low = a_mbps < b_mbps ? a_mbps : b_mbps, high = a_mbps < b_mbps ? b_mbps : a_mbps;
+    return high * 10 <= low * 11;
+}
+
+bool nuioa_nic_is_beside(const struct nuioa_node *node, const bool *fit, uint32_t gpu, uint32_t nic)
+{
+    enum nuioa_path path = nuioa_path_at(node, gpu, nic);
+    if (path == NUIOA_PATH_UNKNOWN || path > NUIOA_PATH_PHB || !fit[nic])
+        return false;
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        if (fit[i] && nuioa_path_shorter(nuioa_path_at(node, gpu, i), path))
+            return false;
+    return true;
+}
+
+static bool is_beside_any(const struct nuioa_node *node, const bool *fit, uint32_t nic)
+{
+    for (uint32_t g = 0; g < node->gpu_count; g++)
+        if (nuioa_nic_is_beside(node, fit, g, nic))
+            return true;
+    return false;
+}
+
+static bool is_rdma(const struct nuioa_nic *nic)
+{
+    return nic->kind != NUIOA_NIC_OTHER && nic->kind != NUIOA_NIC_ETHERNET;
+}
+
+/* Returns true if a GPU may have NIC `a` instead of `b`: it is at least half as fast, if both rates
+ * are known, and no plain Ethernet instead of another network. */
+static bool is_like(const struct nuioa_nic *a, const struct nuioa_nic *b)
+{
+    return (is_rdma(a) || !is_rdma(b)) && (!a->rate_mbps || a->rate_mbps >= b->rate_mbps / 2);
+}
+
+/* Returns true if the GPU has a NIC beside it that is not doubted, and that it may have instead of
+ * `nic`. */
+static bool is_served(const struct nuioa_node *node, const bool *fit, uint32_t gpu, uint32_t nic)
+{
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        if (i != nic && !node->nics[i].doubts && is_like(&node->nics[i], &node->nics[nic]) &&
+            nuioa_nic_is_beside(node, fit, gpu, i))
+            return true;
+    return false;
+}
+
+static bool are_all_served(const struct nuioa_node *node, const bool *fit, uint32_t nic)
+{
+    for (uint32_t g = 0; g < node->gpu_count; g++)
+        if (!is_served(node, fit, g, nic))
+            return false;
+    return true;
+}
+
+/* Returns how many fit NICs bypass the kernel and are no BlueFields. */
+static uint32_t count_plain(const struct nuioa_node *node, const bool *fit)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        count += fit[i] && is_rdma(&node->nics[i]) && !(node->nics[i].hints & NUIOA_HINT_BLUEFIELD);
+    return count;
+}
+
+/* Returns true if at least as many NICs as GPUs have one rate, and this NIC another. */
+static bool has_unlike_rate(const struct nuioa_node *node, const bool *fit, uint32_t nic)
+{
+    uint32_t own = node->nics[nic].rate_mbps;
+    for (uint32_t k = 0; own && k < node->nic_count; k++) {
+        uint32_t rate = node->nics[k].rate_mbps, count = 0;
+        if (!fit[k] || !rate || nuioa_nic_same_rate(rate, own))
+            continue;
+        for (uint32_t i = 0; i < node->nic_count; i++)
+            count += fit[i] && is_rdma(&node->nics[i]) &&
+                     nuioa_nic_same_rate(node->nics[i].rate_mbps, rate);
+        if (count >= node->gpu_count)
+            return true;
+    }
+    return false;
+}
+
+/* Returns the doubts by what discovery has found. */
+static uint32_t doubts_by_hints(const struct nuioa_node *node, const bool *fit, uint32_t nic)
+{
+    uint32_t hints = node->nics[nic].hints;
+    if (count_plain(node, fit) < node->gpu_count)
+        hints &= ~(uint32_t)NUIOA_HINT_BLUEFIELD;
+    return hints;
+}
+
+/* Returns the doubts by the place and the rate of a NIC. */
+static uint32_t doubts_by_place(const struct nuioa_node *node, const bool *fit, uint32_t nic)
+{
+    if (is_beside_any(node, fit, nic))
+        return 0;
+    return (are_all_served(node, fit, nic) ? NUIOA_HINT_FAR : 0u) |
+           (has_unlike_rate(node, fit, nic) ? NUIOA_HINT_RATE : 0u);
+}
+
+/* Takes back the doubt of a NIC that some GPU needs. */
+static void keep_needed(struct nuioa_node *node, const bool *fit, uint32_t nic)
+{
+    for (uint32_t g = 0; g < node->gpu_count; g++)
+        if (nuioa_nic_is_beside(node, fit, g, nic) && !is_served(node, fit, g, nic))
+            node->nics[nic].doubts = 0;
+}
+
+static enum nuioa_nic_role role_of(const struct nuioa_nic *nic)
+{
+    if (nic->doubts & (NUIOA_HINT_ROUTE | NUIOA_HINT_BLUEFIELD) || !is_rdma(nic))
+        return NUIOA_ROLE_MANAGEMENT;
+    return NUIOA_ROLE_STORAGE;
+}
+
+static bool is_said(const struct nuioa_nic *nic)
+{
+    return nic->role_source == NUIOA_ROLE_BY_SITE;
+}
+
+/* Sets the role and who says it by the doubts. */
+static void set_role(struct nuioa_nic *nic)
+{
+    if (is_said(nic))
+        return;
+    nic->role = nic->doubts ? role_of(nic) : NUIOA_ROLE_UNKNOWN;
+    nic->role_source = nic->doubts ? NUIOA_ROLE_BY_GUESS : NUIOA_ROLE_BY_NOBODY;
+}
+
+void nuioa_nics_guess(struct nuioa_node *node, const bool *fit)
+{
+    struct nuioa_nic *nics = node->nics;
+    uint32_t count = node->nic_count;
+    bool some_left = false;
+    for (uint32_t i = 0; i < count; i++)
+        nics[i].doubts =
+            node->gpu_count && fit[i] && !is_said(&nics[i]) ? doubts_by_hints(node, fit, i) : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (nics[i].doubts)
+            keep_needed(node, fit, i);
+    for (uint32_t i = 0; node->gpu_count && i < count; i++)
+        if (fit[i] && !is_said(&nics[i]))
+            nics[i].doubts |= doubts_by_place(node, fit, i);
+    for (uint32_t i = 0; i < count; i++)
+        some_left = some_left || (fit[i] && !nics[i].doubts);
+    for (uint32_t i = 0; i < count; i++) {
+        nics[i].doubts = some_left ? nics[i].doubts : 0;
+        set_role(&nics[i]);
+    }
+}
+
+bool nuioa_nic_is_doubted(const struct nuioa_nic *nic)
+{
+    return nic->doubts != 0;
+}
+
+const char *nuioa_nic_doubt_text(const struct nuioa_nic *nic)
+{
+    static const struct {
+        uint32_t doubt;
+        const char *text;
+    } texts[] = {
+        { NUIOA_HINT_ROUTE, "it has the default route" },
+        { NUIOA_HINT_BLUEFIELD, "it is a BlueField, and as many others as GPUs are none" },
+        { NUIOA_HINT_FAR, "it is beside no GPU, and each GPU has another beside it" },
+        { NUIOA_HINT_RATE, "its rate is unlike that of as many others as GPUs are" },
+    };
+    for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        if (nic->doubts & texts[i].doubt)
+            return texts[i].text;
+    return "";
+}
