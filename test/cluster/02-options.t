@@ -49,8 +49,9 @@ plugin on "topology=$topology"
 while read -r name value; do
     launch 2 -w node1 --nuioa=export "--nuioa-$name=$value"
     is "--nuioa-$name=$value" "$rc:$err" "0:"
-    launch 2 "SLURM_NUIOA_${name^^}=$value" -w node1 --nuioa=export
-    is "SLURM_NUIOA_${name^^}=$value" "$rc:$err" "0:"
+    variable=${name^^} variable=SLURM_NUIOA_${variable//-/_}
+    launch 2 "$variable=$value" -w node1 --nuioa=export
+    is "$variable=$value" "$rc:$err" "0:"
 done <<'END'
 hints 0:10,rest:0
 hints heavy=0

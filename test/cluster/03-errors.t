@@ -48,11 +48,12 @@ while read -r name value right typed; do
     like "--nuioa-$name=$value: it names the input" "$lines" "$name.*$typed|$typed.*$name"
     like "--nuioa-$name=$value: it says what is right" "$lines" "$right"
 
-    launch 4 "SLURM_NUIOA_${name^^}=$value" -N2
+    variable=${name^^} variable=SLURM_NUIOA_${variable//-/_}
+    launch 4 "$variable=$value" -N2
     lines=$(nuioa_lines)
-    is "SLURM_NUIOA_${name^^}=$value: the job runs" "$rc" 0
-    one_line "SLURM_NUIOA_${name^^}=$value: one line, not one per node"
-    like "SLURM_NUIOA_${name^^}=$value: it names the variable" "$lines" "SLURM_NUIOA_${name^^}"
+    is "$variable=$value: the job runs" "$rc" 0
+    one_line "$variable=$value: one line, not one per node"
+    like "$variable=$value: it names the variable" "$lines" "$variable"
 done < <(cases)
 
 refused --nuioa=onn

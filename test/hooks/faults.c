@@ -32,15 +32,24 @@ struct table {
 
 /* --- one launch ------------------------------------------------------------------------------- */
 
+/* A fault may add one line to what a program prints. Without its cache a node is another one, this
+ * machine, so that the next line may be about what that lacks. */
+static unsigned lines_allowed(const struct program *launched, const struct program *plain)
+{
+    return plain->lines + (strstr(launched->said, "cache not used") ? 2 : 1);
+}
+
 static const char *talk(const struct launch *launch, const struct launch *plain)
 {
     static char text[128];
-    for (int i = 0; i < PROGRAMS; i++)
-        if (launch->programs[i].lines > plain->programs[i].lines + 1) {
+    for (int i = 0; i < PROGRAMS; i++) {
+        unsigned allowed = lines_allowed(&launch->programs[i], &plain->programs[i]);
+        if (launch->programs[i].lines > allowed) {
             snprintf(text, sizeof(text), "%s prints %u lines, not %u", program_names[i],
-                     launch->programs[i].lines, plain->programs[i].lines + 1);
+                     launch->programs[i].lines, allowed);
             return text;
         }
+    }
     return NULL;
 }
 
