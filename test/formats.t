@@ -83,6 +83,30 @@ prints probe-alike 0 "$tool" probe --matrix "$work/alike.txt" --json
 prints probe-cost 0 "$tool" probe --throughput 100,70 --json
 documents "nuioa probe --json" probe-check probe-refused probe-full probe-cost probe-alike
 
+# shellcheck source=probe/secret.sh
+. "$here/probe/secret.sh"
+if make_secret; then
+    for nodes in 4 2; do printf '%s\n' $nodes "1 2 3 4" "5 6 7 8" "9 8 7 6" "5 4 3 2"; done |
+        tee "$work/matrix.mlx5_0" >"$work/matrix.mlx5_1"
+    name() { printf '#!/bin/bash\n%s\n' "$2" >"$work/bin/$1"; chmod +x "$work/bin/$1"; }
+    mkdir "$work/bin"
+    cp "$work/secret_bw" "$work/bin/ib_write_lat"
+    name ib_write_bw '[[ $* != *use_cuda* ]] || exit 1
+exec -a ib_write_bw "$SECRET_BW/secret_bw" "$@"'
+    on() { echo "${stand_in[@]}" "PATH=$work/bin:$PATH" "HWLOC_XMLFILE=$machines/$1.xml"; }
+    # shellcheck disable=SC2046
+    prints probe-nics 0 env $(on quad) SECRET_CPUS=4 "$tool" probe --nic --rounds 1 --json
+    # shellcheck disable=SC2046
+    prints probe-gpus 0 env $(on gpus) SECRET_CPUS=8 "$tool" probe --nic=mlx5_0 --gpus --rounds 1 \
+        --timeout 5 --json
+    # shellcheck disable=SC2046
+    prints probe-near 0 env $(on laptop-with-nic) SECRET_CPUS=8 "$tool" probe --nic --rounds 1 \
+        --json
+    documents "nuioa probe --nic --json" probe-nics probe-gpus probe-near
+else
+    skip "nuioa probe --nic --json: the page has each key" "$(tail -n 1 "$work/cc")"
+fi
+
 # A script in place of srun, which ends at once or, the second time, waits.
 mkdir "$work/srun"
 printf '%s\n' '#!/bin/sh' 'echo "nuioa: node0" >&2' "echo >>$work/runs" \

@@ -9,6 +9,7 @@
 #include "tools/probe/probe.h"
 #include "tools/probe/distances.h"
 #include "tools/probe/measure.h"
+#include "tools/probe/nic_probe.h"
 #include "tools/probe/print.h"
 #include "tools/tool.h"
 #include "topology/distance.h"
@@ -21,6 +22,7 @@
 static const char usage[] =
     "usage: nuioa probe [--quick] [--out FILE] [--check] [--heatmap FILE.svg] [--json]\n"
     "       nuioa probe --matrix FILE [--topology FILE.xml|DIR] [OPTION]...\n"
+    "       nuioa probe --nic[=NAMES] [--gpus] [--tool NAME|COMMAND] [OPTION]...\n"
     "       nuioa probe --throughput NEAR,FAR[,FARTHER...]\n"
     "\n"
     "nuioa probe measures how far the NUMA nodes of this machine really are from each other: how\n"
@@ -39,11 +41,31 @@ static const char usage[] =
     "  --topology FILE.xml|DIR   the machine that the matrix is from, for --out and --check;\n"
     "                            this one if not given\n"
     "  --links-per-node K        how many links a NUMA node can have: say where some are free\n"
+    "  --nic[=NAMES]             measure NICs instead: a benchmark that is installed runs between\n"
+    "                            two ends on this node, bound to each NUMA node in turn; NAMES as\n"
+    "                            for the option nic\n"
+    "  --gpus                    with --nic: memory of GPUs too, where the benchmark can\n"
+    "  --tool NAME               with --nic: this benchmark, of those in nuioa(1)\n"
+    "  --tool 'COMMAND'          any other: {nic} {port} are put in, {host} in the client alone\n"
+    "  --number REGEX            which finds its MB/s in what the client prints: the last group\n"
+    "  --rounds N                with --nic: so many values for each figure; 15 if not given\n"
+    "  --timeout SECONDS         with --nic: the most that one run may take; 30 if not given\n"
     "  --throughput NEAR,FAR...  compute remote_cost and hop_cost from throughputs of a network\n"
     "                            benchmark, with the process beside the NIC, one level away, two\n"
     "                            levels away...; nothing is measured\n"
     "  --latency NEAR,FAR...     the same from latencies\n"
     "  --json                    print JSON, for programs\n";
+
+/* Takes --nic, whose value may be left out. */
+static int take_nic(struct tool_args *args, void *context)
+{
+    struct probe *p = context;
+    if (strcmp(args->name, "nic"))
+        return tool_usage(args->command, "--%s: no such option", args->name);
+    p->nic.asked = true;
+    p->nic.names = args->value;
+    return 0;
+}
 
 static int read_arguments(struct probe *p, int argc, char **argv)
 {
@@ -56,14 +78,22 @@ static int read_arguments(struct probe *p, int argc, char **argv)
         { "latency", &p->latency_figures, NULL },
         { "links-per-node", &p->links_per_node_text, NULL },
         { "local-ns", &p->local_ns_text, NULL },
+        { "tool", &p->nic.tool, NULL },
+        { "number", &p->nic.number, NULL },
+        { "rounds", &p->nic.rounds_text, NULL },
+        { "timeout", &p->nic.timeout_text, NULL },
+        { "gpus", NULL, &p->nic.gpus },
         { "quick", NULL, &p->quick },
         { "check", NULL, &p->check },
         { "json", NULL, &p->json },
         { "help", NULL, &p->help },
         { NULL, NULL, NULL },
     };
-    int rc = tool_args_read(argc, argv, options, NULL, NULL);
+    int rc = tool_args_read(argc, argv, options, take_nic, p);
     if (rc || p->help)
+        return rc;
+    rc = probe_nic_check(p);
+    if (rc)
         return rc;
     if (p->topology && !p->matrix)
         return tool_usage(argv[0],
@@ -228,7 +258,7 @@ int tool_probe(int argc, char **argv)
     if (!status && probe.help)
         status = tool_print(strdup(usage));
     else if (!status)
-        status = answer(&probe);
+        status = probe.nic.asked ? probe_nic(&probe) : answer(&probe);
     if (probe.has_node)
         nuioa_node_free(&probe.node);
     nuioa_latency_free(&probe.latency);

@@ -3,6 +3,7 @@
 #define NUIOA_TOOL_PROBE_H
 
 #include <stdbool.h>
+#include "tools/probe/benchmark.h"
 #include "topology/latency.h"
 #include "topology/link_graph.h"
 #include "topology/node.h"
@@ -13,6 +14,15 @@
 struct probe_cost {
     double remote, hop; /* remote_cost and hop_cost */
     bool has_remote, has_hop;
+};
+
+/* The options of --nic as they were typed (texts of argv; NULL if not given), and their meaning. */
+struct probe_nic_options {
+    bool asked, gpus;
+    const char *names; /* of the NICs */
+    const char *tool, *number, *rounds_text, *timeout_text;
+    uint32_t rounds, limit_s;
+    struct probe_benchmark custom; /* command is NULL: it is one of the table */
 };
 
 /* The options as they were typed (texts of argv; NULL if not given), and the results. tool_probe
@@ -32,6 +42,7 @@ struct probe {
     struct nuioa_link_graph graph;
     double *full_ns; /* [numa_count * numa_count] as measured, NaN if not measured; or NULL */
     struct probe_cost cost;
+    struct probe_nic_options nic;
 };
 
 /* Runs the command `nuioa probe`, which measures the distances between NUMA nodes. argv[0] is

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOPOLOGY_NIC_MEASURED_H
+#define NUIOA_TOPOLOGY_NIC_MEASURED_H
+
+#include <stdint.h>
+
+#include "topology/policy.h"
+
+/* What was measured between a NIC and a NUMA node, by `nuioa probe --nic`, and what of it is
+ * believed. */
+struct nuioa_nic_measured {
+    double write_mb_s; /* 10^6 bytes a second that the card writes into its memory; 0: unknown */
+    double read_mb_s;  /* and reads from its memory; 0: unknown */
+    double latency_ns; /* of a message of one of its cores; 0: unknown */
+    double mad;        /* how medians spread: median absolute deviation over the median */
+    uint32_t n;        /* how many values each median is of; 0: nothing was measured */
+};
+
+/* Returns the standard error of a median of `n` values whose median absolute deviation is `mad`, in
+ * the unit of `mad`: that of normal noise, where 1.4826 mad is the standard deviation and a median
+ * is 1.2533 times as uncertain as a mean. `n` is not 0. */
+double nuioa_measured_error(double mad, uint32_t n);
+
+/* How many standard errors of their difference two medians must differ by to be believed to differ.
+ * 4: noise does that once in 16,000 pairs. */
+#define NUIOA_MEASURED_ERRORS 4
+
+/* Returns the price of reaching NUMA node k from a NIC, 1 or more: how many times less the card
+ * writes to it (or longer a message takes, with policy latency) than with its best NUMA node. A
+ * difference that is not believed is none. `measured` has `count` entries. Returns 0 if that was
+ * not measured. */
+double nuioa_measured_price(const struct nuioa_nic_measured *measured, uint32_t count, uint32_t k,
+                            enum nuioa_policy policy);
+
+#endif

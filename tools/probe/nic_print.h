@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOOL_PROBE_NIC_PRINT_H
+#define NUIOA_TOOL_PROBE_NIC_PRINT_H
+
+#include <stdio.h>
+
+struct probe_nics;
+
+/* Prints what was measured of the NICs: a line for each NIC and NUMA node or GPU, why cells are
+ * empty, what else ran, and what distance costs. Errors of writing are not returned. */
+void probe_nics_print(const struct probe_nics *nics, FILE *out);
+
+/* Prints the same as JSON (doc/formats.md) to stdout. Returns the exit status (tool.h). */
+int probe_nics_json(const struct probe_nics *nics);
+
+#endif
