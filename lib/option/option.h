@@ -68,7 +68,7 @@ struct nuioa_options {
     enum nuioa_auth auth;
     unsigned timeout_max_ms; /* the largest timeout_ms that a user may set */
     unsigned deadline_ms;    /* time limit of discovery at a launch; processor time of a plan */
-    double remote_cost;      /* nuioa_nic_cost in plan/slot.h has the formula; no unit */
+    double remote_cost;      /* nuioa_nic_cost in plan/rail.h has the formula; no unit */
     double hop_cost;
     double load_cost; /* plan/rail_load.h has the formula and the source of the default */
     /* Texts; "" means none. They are last, so that initialisation can skip their many bytes. Users

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/report_explain.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,8 +223,32 @@ static void print_terms(const struct nuioa_plan *plan, FILE *out)
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
-static void print_choice(const struct nuioa_plan *plan, const struct nuioa_options *options,
-                         FILE *out)
+/* Says which NICs have prices that were measured, and which. */
+static void print_measured(const struct nuioa_node *node, const struct nuioa_options *options,
+                           FILE *out)
+{
+    char label[48], price[32];
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        const struct nuioa_nic *nic = &node->nics[i];
+        const char *between = ": ";
+        if (!nic->measured)
+            continue;
+        fprintf(out, "  weight costs what was measured of %s",
+                nuioa_nic_label(nic, label, sizeof(label)));
+        for (uint32_t k = 0; k < node->numa_count; k++) {
+            double cost = nuioa_measured_price(nic->measured, node->numa_count, k, options->policy);
+            if (cost > 0)
+                fprintf(out, "%s%s on NUMA node %u", between,
+                        nuioa_print_decimal(round(cost * 100) / 100, price, sizeof(price)),
+                        node->numas[k].os_index);
+            between = cost > 0 ? ", " : between;
+        }
+        fputc('\n', out);
+    }
+}
+
+static void print_choice(const struct nuioa_plan *plan, const struct nuioa_node *node,
+                         const struct nuioa_options *options, FILE *out)
 {
     char remote[32], hop[32], load[32];
     fprintf(out, "\nHow the placement was found\n  mapper %s\n", plan->mapping.mapper);
@@ -232,6 +257,7 @@ static void print_choice(const struct nuioa_plan *plan, const struct nuioa_optio
             "level\n",
             nuioa_print_decimal(options->remote_cost, remote, sizeof(remote)),
             nuioa_print_decimal(options->hop_cost, hop, sizeof(hop)));
+    print_measured(node, options, out);
     if (plan->load_after.ratio > 0)
         fprintf(out, "  weight costs %s more where a NIC has it above its share, by its rate\n",
                 nuioa_print_decimal(options->load_cost, load, sizeof(load)));
@@ -250,6 +276,6 @@ void report_explain_rest(const struct nuioa_plan *plan, const struct nuioa_node 
 {
     print_legend(plan, out);
     print_terms(plan, out);
-    print_choice(plan, options, out);
+    print_choice(plan, node, options, out);
     report_facts(node, out);
 }

@@ -11,7 +11,7 @@
 static int move(struct planner *p, hwloc_bitmap_t cpus, enum nuioa_reason why)
 {
     struct nuioa_mapping *mapping = &p->plan->mapping;
-    double price = nuioa_nic_cost(p->request->options, nuioa_rails_nearest(&p->rails, cpus));
+    double price = nuioa_rails_price(&p->rails, p->request->options, cpus);
     struct nuioa_slots slot = { .count = 1, .cpus = &cpus, .nic_cost = &price };
     int rc = nuioa_planner_cost(p, &slot, NULL, &mapping->cost);
     bool stays = rc < 0 || nuioa_costs_more(mapping);

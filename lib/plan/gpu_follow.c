@@ -109,8 +109,7 @@ static uint32_t find_levels(struct follow *f)
             bool allowed = f->slots->kind[slot] == f->slots->kind[i] && level <= now;
             size_t cell = (size_t)i * f->places + k;
             f->level[cell] = allowed ? level : NUIOA_NO_LEVEL;
-            f->price[cell] =
-                nuioa_nic_cost(r->options, nuioa_nic_level(f->p, i, f->slots->cpus[slot]));
+            f->price[cell] = nuioa_nic_price(f->p, i, f->slots->cpus[slot]);
         }
     }
     return highest;

@@ -170,6 +170,41 @@ uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa
     return most;
 }
 
+/* Returns the price of `cpus` for the same rail. */
+static double price_of_own(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                           const struct nuioa_options *options, uint32_t gpu,
+                           hwloc_const_bitmap_t cpus)
+{
+    uint32_t least = UINT32_MAX, nearest = NUIOA_NO_LEVEL;
+    double best = 1;
+    for (unsigned r = 0; r < rails->count; r++) {
+        uint32_t here = nuioa_gpu_rail_distance(rails, node, gpu, cpus, r);
+        uint32_t level = nuioa_rail_level(rails, r, cpus);
+        double price = nuioa_rail_price(rails, options, r, cpus);
+        if (here < least ||
+            (here == least && (level < nearest || (level == nearest && price < best)))) {
+            nearest = level;
+            best = price;
+        }
+        least = here < least ? here : least;
+    }
+    return best;
+}
+
+double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                           const struct nuioa_options *options, const struct nuioa_task *task,
+                           hwloc_const_bitmap_t cpus)
+{
+    double most = 0;
+    if (!task->gpu_count || !rails->count || !rails->located)
+        return nuioa_rails_price(rails, options, cpus);
+    for (uint32_t g = 0; g < task->gpu_count; g++) {
+        double price = price_of_own(rails, node, options, task->gpus[g], cpus);
+        most = price > most ? price : most;
+    }
+    return most;
+}
+
 /* Returns the distance of a GPU from its nearest rails; with `other` not negative, of the GPU
  * `other` from those rails, the farthest of which counts. */
 static uint32_t distance_from(const struct nuioa_rails *rails, const struct nuioa_node *node,

@@ -31,6 +31,11 @@ uint32_t nuioa_gpu_level(const struct nuioa_node *node, const struct nuioa_task 
 uint32_t nuioa_gpu_nic_level(const struct nuioa_rails *rails, const struct nuioa_node *node,
                              const struct nuioa_task *task, hwloc_const_bitmap_t cpus);
 
+/* Returns the price (nuioa_rail_price) of the same NIC, and of several GPUs the highest. */
+double nuioa_gpu_nic_price(const struct nuioa_rails *rails, const struct nuioa_node *node,
+                           const struct nuioa_options *options, const struct nuioa_task *task,
+                           hwloc_const_bitmap_t cpus);
+
 /* Returns a number that is lower for a rail that is nearer to a GPU (an index into node->gpus): by
  * PCIe path, or where that is unknown by the GPU's CPUs, or those of its rank, `cpus` (OS indexes
  * or NULL), if the GPU has none. Of equally near rails it is lower for one that is not doubted

@@ -32,7 +32,7 @@ static int rank_locations_find(struct rank_locations *list, const struct planner
         hwloc_const_bitmap_t cpus = before ? assignment->was : assignment->cpus;
         uint32_t level = nuioa_nic_level(p, i, cpus);
         list->locations[i] = nuioa_location_of(p->request->node, cpus);
-        list->nic_cost[i] = nuioa_nic_cost(p->request->options, level);
+        list->nic_cost[i] = nuioa_nic_price(p, i, cpus);
         if (before)
             assignment->costs.level_before = level;
     }

@@ -460,7 +460,7 @@ int nuioa_plan_decide(struct planner *p)
     if (rc == 0)
         rc = nuioa_slots_price(&own, r, &p->rails, r->pair_count);
     for (uint32_t i = 0; rc == 0 && p->follows && i < r->task_count; i++)
-        own.nic_cost[i] = nuioa_nic_cost(r->options, nuioa_nic_level(p, i, own.cpus[i]));
+        own.nic_cost[i] = nuioa_nic_price(p, i, own.cpus[i]);
     p->plan->mapping = (struct nuioa_mapping){ .mapper = "keep" };
     if (rc == 0)
         rc = nuioa_planner_cost(p, &own, NULL, &p->plan->mapping.cost_start);

@@ -69,6 +69,14 @@ uint32_t nuioa_nic_level(const struct planner *p, uint32_t local, hwloc_const_bi
     return nuioa_gpu_nic_level(&p->rails, p->request->node, &p->request->tasks[local], cpus);
 }
 
+double nuioa_nic_price(const struct planner *p, uint32_t local, hwloc_const_bitmap_t cpus)
+{
+    const struct nuioa_request *r = p->request;
+    if (!p->follows)
+        return nuioa_rails_price(&p->rails, r->options, cpus);
+    return nuioa_gpu_nic_price(&p->rails, r->node, r->options, &r->tasks[local], cpus);
+}
+
 bool nuioa_unbound(const struct planner *p)
 {
     const struct nuioa_request *r = p->request;

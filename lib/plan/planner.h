@@ -44,6 +44,9 @@ bool nuioa_costs_more(const struct nuioa_mapping *mapping);
  * task with local rank `local` counts: where CPUs follow GPUs that of its GPU, else the nearest. */
 uint32_t nuioa_nic_level(const struct planner *planner, uint32_t local, hwloc_const_bitmap_t cpus);
 
+/* Returns that price: the cost of one unit of the task's traffic, as nuioa_rail_price says. */
+double nuioa_nic_price(const struct planner *planner, uint32_t local, hwloc_const_bitmap_t cpus);
+
 /* Returns true if Slurm bound no rank: if several ranks all have the same CPUs, or if a single rank
  * has all CPUs of the step. */
 bool nuioa_unbound(const struct planner *planner);

@@ -2,6 +2,7 @@
 #include "plan/rail.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,26 @@ static int fill_levels(struct nuioa_rails *rails, const struct nuioa_node *node,
     return rc;
 }
 
+static int fill_prices(struct nuioa_rails *rails, const struct nuioa_node *node,
+                       enum nuioa_policy policy)
+{
+    unsigned n = rails->numa_count;
+    bool any = false;
+    for (unsigned r = 0; r < rails->count; r++)
+        any = any || node->nics[rails->nic[r]].measured;
+    if (!any)
+        return 0;
+    rails->price = calloc((size_t)rails->count * n, sizeof(*rails->price));
+    if (!rails->price)
+        return -ENOMEM;
+    for (unsigned r = 0; r < rails->count; r++) {
+        const struct nuioa_nic *nic = &node->nics[rails->nic[r]];
+        for (unsigned k = 0; nic->measured && k < n; k++)
+            rails->price[(size_t)r * n + k] = nuioa_measured_price(nic->measured, n, k, policy);
+    }
+    return 0;
+}
+
 static int index_cpus(struct nuioa_rails *rails, const struct nuioa_node *node)
 {
     for (unsigned i = 0; i < node->pu_count; i++)
@@ -125,7 +146,8 @@ int nuioa_rails_init(struct nuioa_rails *rails, const struct nuioa_node *node,
             rails->nic[rails->count++] = i;
     rails->located = rails->count && node->nics[rails->nic[0]].level;
     rc = 0;
-    if (rails->located && fill_levels(rails, node, options->policy) < 0)
+    if (rails->located && (fill_levels(rails, node, options->policy) < 0 ||
+                           fill_prices(rails, node, options->policy) < 0))
         rc = nuioa_fail(err, -ENOMEM, "out of memory");
 out:
     free(taken);
@@ -138,6 +160,7 @@ void nuioa_rails_free(struct nuioa_rails *rails)
 {
     free(rails->nic);
     free(rails->level);
+    free(rails->price);
     free(rails->numa_of);
     *rails = (struct nuioa_rails){ 0 };
 }
@@ -179,6 +202,53 @@ uint32_t nuioa_rails_nearest(const struct nuioa_rails *rails, hwloc_const_bitmap
             nearest = level;
     }
     return nearest;
+}
+
+double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level)
+{
+    if (level == 0 || level == NUIOA_NO_LEVEL)
+        return 1;
+    return 1 + options->remote_cost + (level - 1) * options->hop_cost;
+}
+
+/* Returns the price of one NUMA node, an index into node->numas. */
+static double price_of(const struct nuioa_rails *rails, const struct nuioa_options *options,
+                       unsigned rail, unsigned numa)
+{
+    size_t cell = (size_t)rail * rails->numa_count + numa;
+    return rails->price[cell] > 0 ? rails->price[cell]
+                                  : nuioa_nic_cost(options, rails->level[cell]);
+}
+
+double nuioa_rail_price(const struct nuioa_rails *rails, const struct nuioa_options *options,
+                        unsigned rail, hwloc_const_bitmap_t cpus)
+{
+    if (!rails->price || !rails->located)
+        return nuioa_nic_cost(options, nuioa_rail_level(rails, rail, cpus));
+    double worst = 1;
+    unsigned cpu;
+    hwloc_bitmap_foreach_begin(cpu, cpus)
+    {
+        int32_t numa = cpu < rails->cpu_count ? rails->numa_of[cpu] : -1;
+        for (unsigned k = 0; k < rails->numa_count; k++)
+            if (numa < 0 || (unsigned)numa == k)
+                worst = fmax(worst, price_of(rails, options, rail, k));
+    }
+    hwloc_bitmap_foreach_end();
+    return worst;
+}
+
+double nuioa_rails_price(const struct nuioa_rails *rails, const struct nuioa_options *options,
+                         hwloc_const_bitmap_t cpus)
+{
+    uint32_t nearest = nuioa_rails_nearest(rails, cpus);
+    if (!rails->price || nearest == NUIOA_NO_LEVEL)
+        return nuioa_nic_cost(options, nearest);
+    double least = INFINITY;
+    for (unsigned r = 0; r < rails->count; r++)
+        if (nuioa_rail_level(rails, r, cpus) == nearest)
+            least = fmin(least, nuioa_rail_price(rails, options, r, cpus));
+    return least;
 }
 
 uint32_t nuioa_rails_tie(const struct nuioa_rails *rails, const struct nuioa_node *node,

@@ -17,6 +17,7 @@ struct nuioa_rails {
     bool located;        /* the NUMA nodes of the rails are known; else there are no levels */
     unsigned numa_count; /* that of the node */
     uint8_t *level;      /* [count * numa_count]: from the rail to each entry of node->numas */
+    double *price;       /* the same: nuioa_measured_price; NULL: nothing was measured */
     uint32_t cpu_count;  /* one more than the largest OS index of a CPU */
     int32_t *numa_of;    /* [cpu_count]: by OS index, the PU's index into node->numas, or -1 */
 };
@@ -41,6 +42,27 @@ uint32_t nuioa_rail_level(const struct nuioa_rails *rails, unsigned rail,
 /* Returns the level of `cpus` (OS indexes) from the rail for which nuioa_rail_level is lowest;
  * NUIOA_NO_LEVEL if there is no rail or the rails are not located. */
 uint32_t nuioa_rails_nearest(const struct nuioa_rails *rails, hwloc_const_bitmap_t cpus);
+
+/* Returns the cost of one unit of traffic to a NIC at `level` (plan/assignment.h), a number without
+ * unit: 1 on the NIC's NUMA nodes (and if the level is NUIOA_NO_LEVEL), options->remote_cost more
+ * on the next level, and options->hop_cost more for each further level. The defaults come from
+ * measurements: 0.30 from S. Moreaud and B. Goglin, "Impact of NUMA Effects on High-Speed
+ * Networking with Multi-Opteron Machines" (PDCS 2007, table 2) and B. Goglin and S. Moreaud,
+ * "Dodging Non-Uniform I/O Access in Hierarchical Collective Operations for Multicore Clusters"
+ * (CASS 2011, section 4.2); 0.05 because further levels cost little on an idle machine and more on
+ * a loaded one (S. Moreaud, master thesis, 2007, sections 2.5.2 and 2.5.3). */
+double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level);
+
+/* Returns the cost of one unit of traffic between `cpus` (OS indexes) and a rail: what was measured
+ * of the rail and the NUMA nodes of `cpus`, and nuioa_nic_cost where nothing was; of several NUMA
+ * nodes the highest. */
+double nuioa_rail_price(const struct nuioa_rails *rails, const struct nuioa_options *options,
+                        unsigned rail, hwloc_const_bitmap_t cpus);
+
+/* Returns the least nuioa_rail_price of the rails for which nuioa_rail_level is lowest; that of
+ * NUIOA_NO_LEVEL if there is no rail or the rails are not located. */
+double nuioa_rails_price(const struct nuioa_rails *rails, const struct nuioa_options *options,
+                         hwloc_const_bitmap_t cpus);
 
 /* Returns 0 if all of `cpus` (OS indexes) are among those that some rail is attached to (for
  * example one L3 of a NUMA node), else 1. If two sets of CPUs have the same level, the set with 0

@@ -220,7 +220,7 @@ static int block_problem_fill(struct block_problem *a, const struct places *p)
     if (block_problem_alloc(a, blocks, places, p->slots->count, p->arena) < 0)
         return -ENOMEM;
     for (uint32_t x = 0; x < places; x++) {
-        a->nic_cost[x] = nuioa_nic_cost(p->request->options, p->level[x]);
+        a->nic_cost[x] = nuioa_rails_price(p->rails, p->request->options, p->cpus[x]);
         a->domain[x] = x;
         a->kind[x] = b->kind[x < blocks ? x : 0];
         for (uint32_t y = 0; y < places; y++)

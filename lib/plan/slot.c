@@ -48,13 +48,6 @@ int nuioa_slots_keep(struct nuioa_slots *slots, const struct nuioa_request *requ
     return rc;
 }
 
-double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level)
-{
-    if (level == 0 || level == NUIOA_NO_LEVEL)
-        return 1;
-    return 1 + options->remote_cost + (level - 1) * options->hop_cost;
-}
-
 const struct nuioa_pu *nuioa_first_pu(const struct nuioa_node *node, hwloc_const_bitmap_t cpus)
 {
     for (uint32_t i = 0; i < node->pu_count; i++)
@@ -219,8 +212,7 @@ int nuioa_slots_price(struct nuioa_slots *slots, const struct nuioa_request *req
                       const struct nuioa_rails *rails, bool pairs)
 {
     for (uint32_t i = 0; i < slots->count; i++) {
-        uint32_t level = nuioa_rails_nearest(rails, slots->cpus[i]);
-        slots->nic_cost[i] = nuioa_nic_cost(request->options, level);
+        slots->nic_cost[i] = nuioa_rails_price(rails, request->options, slots->cpus[i]);
         slots->tie[i] = nuioa_rails_tie(rails, request->node, slots->cpus[i]);
         slots->kind[i] = (uint32_t)hwloc_bitmap_weight(slots->cpus[i]) << 16 |
                          nuioa_core_count(request->node, slots->cpus[i]);

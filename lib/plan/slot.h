@@ -10,7 +10,7 @@
 struct nuioa_slots {
     uint32_t count;
     hwloc_bitmap_t *cpus; /* [count]: OS indexes */
-    double *nic_cost;     /* [count]: nuioa_nic_cost at the level of the nearest rail */
+    double *nic_cost;     /* [count]: nuioa_rails_price */
     uint32_t *tie;        /* [count]: nuioa_rails_tie */
     uint32_t *kind;       /* [count]: equal for slots with as many cores and as many PUs */
     /* [count]: slots of one domain have equal costs to every other slot */
@@ -43,16 +43,6 @@ int nuioa_slots_keep_equal(const struct nuioa_slots *slots, const uint64_t *near
 
 /* Frees what *slots owns and makes it empty. */
 void nuioa_slots_free(struct nuioa_slots *slots);
-
-/* Returns the cost of one unit of traffic to a NIC at `level` (plan/assignment.h), a number without
- * unit: 1 on the NIC's NUMA nodes (and if the level is NUIOA_NO_LEVEL), options->remote_cost more
- * on the next level, and options->hop_cost more for each further level. The defaults come from
- * measurements: 0.30 from S. Moreaud and B. Goglin, "Impact of NUMA Effects on High-Speed
- * Networking with Multi-Opteron Machines" (PDCS 2007, table 2) and B. Goglin and S. Moreaud,
- * "Dodging Non-Uniform I/O Access in Hierarchical Collective Operations for Multicore Clusters"
- * (CASS 2011, section 4.2); 0.05 because further levels cost little on an idle machine and more on
- * a loaded one (S. Moreaud, master thesis, 2007, sections 2.5.2 and 2.5.3). */
-double nuioa_nic_cost(const struct nuioa_options *options, uint32_t level);
 
 /* The facts about a set of CPUs that neighbour costs depend on. They are found once for each set,
  * because there may be many pairs. */

@@ -28,6 +28,7 @@ struct reader {
     uint32_t listed;     /* length of the "numa" line, 0 before it */
     uint32_t rows;       /* read so far */
     int *index;          /* position in the section to position in node->numas, NUMA_MAX entries */
+    struct nuioa_node *into; /* whose NICs get what was measured of them; NULL: nobody's */
 };
 
 static int malformed(const struct reader *r, const char *what)
@@ -124,6 +125,68 @@ static int read_row(struct reader *r, char *rest)
     return 0;
 }
 
+/* Returns where a value of a "nic" line goes, by its name; NULL if there is no such name. */
+static double *member(struct nuioa_nic_measured *m, const char *name, size_t length)
+{
+    static const char *const names[] = { "write_mb_s", "read_mb_s", "latency_ns", "mad" };
+    double *members[] = { &m->write_mb_s, &m->read_mb_s, &m->latency_ns, &m->mad };
+    for (unsigned i = 0; i < 4; i++)
+        if (length == strlen(names[i]) && !strncmp(name, names[i], length))
+            return members[i];
+    return NULL;
+}
+
+/* Gives the NIC of that name what was measured. Nodes of one kind may lack a NIC. */
+static int give(struct nuioa_node *node, const char *name, int numa,
+                const struct nuioa_nic_measured *m)
+{
+    char label[48];
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        struct nuioa_nic *nic = &node->nics[i];
+        if (strcmp(nic->name, name) && strcmp(nuioa_nic_label(nic, label, sizeof(label)), name))
+            continue;
+        if (!nic->measured)
+            nic->measured = calloc(node->numa_count, sizeof(*nic->measured));
+        if (!nic->measured)
+            return -ENOMEM;
+        nic->measured[numa] = *m;
+    }
+    return 0;
+}
+
+/* Reads the rest of a line such as `nic mlx5_0:1 numa=0 write_mb_s=23000 n=15 mad=0.004`. */
+static int read_nic(struct reader *r, char *rest)
+{
+    static const char expected[] = "expected nic NAME numa=N write_mb_s= read_mb_s= latency_ns= n= "
+                                   "mad=";
+    struct nuioa_nic_measured m = { 0 };
+    uint32_t os_index = UINT32_MAX;
+    const char *name = nuioa_next_word(&rest, blanks);
+    if (!r->in_section || !r->listed)
+        return malformed(r, "\"nic\" lines belong after \"numa\"");
+    if (!name)
+        return malformed(r, expected);
+    for (char *word; (word = nuioa_next_word(&rest, blanks));) {
+        char *value = strchr(word, '=');
+        size_t length = value ? (size_t)(++value - word) - 1 : 0;
+        double *number = member(&m, word, length);
+        bool known = number ? !nuioa_parse_decimal(value, number) && *number <= NUIOA_MEASURED_MAX
+                     : length == 4 && !strncmp(word, "numa", 4)
+                         ? !nuioa_parse_u32(value, INT32_MAX, &os_index)
+                         : length == 1 && *word == 'n' && !nuioa_parse_u32(value, 1000000, &m.n);
+        if (!known)
+            return malformed(r, expected);
+    }
+    if (os_index == UINT32_MAX || !m.n)
+        return malformed(r, expected);
+    int numa = nuioa_node_numa(r->node, os_index);
+    if (r->matches && numa < 0)
+        return malformed(r, "numa= of a \"nic\" line is none of this node");
+    if (r->matches && r->into && give(r->into, name, numa, &m))
+        return nuioa_fail(r->err, -ENOMEM, "%s: out of memory", r->path);
+    return 0;
+}
+
 static int read_line(struct reader *r, char *line)
 {
     bool quoted = false;
@@ -145,7 +208,9 @@ static int read_line(struct reader *r, char *line)
         return read_numa(r, rest);
     if (!strcmp(word, "row"))
         return read_row(r, rest);
-    return malformed(r, "expected machine, numa or row");
+    if (!strcmp(word, "nic"))
+        return read_nic(r, rest);
+    return malformed(r, "expected machine, numa, row or nic");
 }
 
 static int read_text(struct reader *r, char *text)
@@ -200,8 +265,8 @@ int nuioa_distance_load(const char *path, char **text, struct nuioa_error *err)
     return 0;
 }
 
-int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
-                             struct nuioa_error *err)
+static int read_site(const char *path, const struct nuioa_node *node, struct nuioa_node *into,
+                     uint32_t *matrix, struct nuioa_error *err)
 {
     char *text = NULL;
     size_t cells = (size_t)node->numa_count * node->numa_count;
@@ -209,17 +274,28 @@ int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, ui
     if (rc)
         return rc;
     /* The rows are read into a copy: an error in a later line must not change the caller's. */
-    struct reader r = { .path = path, .node = node, .err = err };
+    struct reader r = { .path = path, .node = node, .err = err, .into = into };
     r.matrix = calloc(cells, sizeof(*r.matrix));
     r.index = calloc(NUMA_MAX, sizeof(*r.index));
     if (r.matrix && r.index)
         rc = read_text(&r, text);
     else
         rc = nuioa_fail(err, -ENOMEM, "%s: out of memory", path);
-    if (!rc)
+    if (!rc && matrix)
         memcpy(matrix, r.matrix, cells * sizeof(*matrix));
     free(r.matrix);
     free(r.index);
     free(text);
     return rc;
+}
+
+int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
+                             struct nuioa_error *err)
+{
+    return read_site(path, node, NULL, matrix, err);
+}
+
+int nuioa_distance_read_nics(const char *path, struct nuioa_node *node, struct nuioa_error *err)
+{
+    return read_site(path, node, node, NULL, err);
 }

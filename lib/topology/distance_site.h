@@ -17,6 +17,11 @@
 int nuioa_distance_read_site(const char *path, const struct nuioa_node *node, uint32_t *matrix,
                              struct nuioa_error *err);
 
+/* Reads what the section of that file which describes `node` says of the node's NICs, and sets
+ * their `measured`; NICs of which it says nothing stay as they are. Returns as
+ * nuioa_distance_read_site does; after an error some NICs may be set. */
+int nuioa_distance_read_nics(const char *path, struct nuioa_node *node, struct nuioa_error *err);
+
 /* Reads the whole distance file `path` into *text, which ends with a NUL and which the caller frees
  * with free(). Returns 0; or a negative errno with *err, and *text is NULL: -EINVAL if it is not a
  * regular file of less than 4 MiB. */

@@ -11,6 +11,7 @@
 
 #include "topology/distance_site.h"
 #include "util/new_file.h"
+#include "util/number.h"
 
 #define HEADER "nuioa-distances 1\n"
 
@@ -30,6 +31,30 @@ static void print_key(const struct nuioa_node *node, FILE *out)
     fputs("\n", out);
 }
 
+static void print_member(const char *name, double value, FILE *out)
+{
+    char text[32];
+    if (value > 0)
+        fprintf(out, " %s=%s", name, nuioa_print_decimal(value, text, sizeof(text)));
+}
+
+static void print_nics(const struct nuioa_node *node, FILE *out)
+{
+    char label[48];
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        for (uint32_t k = 0; node->nics[i].measured && k < node->numa_count; k++) {
+            const struct nuioa_nic_measured *m = &node->nics[i].measured[k];
+            if (!m->n)
+                continue;
+            fprintf(out, "nic %s numa=%u", nuioa_nic_label(&node->nics[i], label, sizeof(label)),
+                    node->numas[k].os_index);
+            print_member("write_mb_s", m->write_mb_s, out);
+            print_member("read_mb_s", m->read_mb_s, out);
+            print_member("latency_ns", m->latency_ns, out);
+            fprintf(out, " n=%u mad=%.6f\n", m->n, m->mad);
+        }
+}
+
 static void print_section(const struct nuioa_node *node, const uint32_t *matrix,
                           const char *comment, FILE *out)
 {
@@ -41,6 +66,7 @@ static void print_section(const struct nuioa_node *node, const uint32_t *matrix,
             fprintf(out, " %u", matrix[(size_t)i * node->numa_count + j]);
         fputs("\n", out);
     }
+    print_nics(node, out);
 }
 
 /* Returns the first line at or after `text`, the beginning of a line, that begins a section, or the

@@ -9,7 +9,8 @@
 
 /* Writes a section for `node` to the distance file of a site, in place of the sections that the
  * file has for the same node; those of other machines stay. `matrix` is as in
- * nuioa_distance_read_site, `comment` one line that says how it was found. The file is created if
+ * nuioa_distance_read_site, `comment` one line that says how it was found. What was measured of
+ * the node's NICs is written too. The file is created if
  * it does not exist, and is replaced in one step: readers see the old file or the new one. Of a
  * link its target is replaced, if root may follow it (nuioa_secure_place in util/secure_file.h).
  * Returns 0; -EINVAL if the existing file is not a valid distance file, which then stays as it is;

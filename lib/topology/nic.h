@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "topology/nic_measured.h"
 #include "topology/policy.h"
 #include "util/error.h"
 
@@ -86,6 +87,9 @@ struct nuioa_nic {
     hwloc_bitmap_t cpus;  /* OS indexes; empty: unknown */
     uint8_t *level; /* [node->numa_count]: the level (distance.h) of each entry of node->numas,
                              least over its own NUMA nodes; NULL if the locality is unknown */
+    struct nuioa_nic_measured
+        *measured; /* [node->numa_count], as the site's distance file says; NULL
+                                            if it says nothing of this NIC */
 };
 
 /* The least rate of a NIC that `nic=auto` takes. For slower ones it is not worth moving ranks: the

@@ -16,6 +16,9 @@ struct nuioa_nic_measured {
     uint32_t n;        /* how many values each median is of; 0: nothing was measured */
 };
 
+/* The largest value of a member. */
+#define NUIOA_MEASURED_MAX 1e12
+
 /* Returns the standard error of a median of `n` values whose median absolute deviation is `mad`, in
  * the unit of `mad`: that of normal noise, where 1.4826 mad is the standard deviation and a median
  * is 1.2533 times as uncertain as a mean. `n` is not 0. */

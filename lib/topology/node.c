@@ -28,6 +28,7 @@ void nuioa_node_free(struct nuioa_node *node)
         hwloc_bitmap_free(node->nics[i].numas);
         hwloc_bitmap_free(node->nics[i].cpus);
         free(node->nics[i].level);
+        free(node->nics[i].measured);
     }
     for (uint32_t i = 0; node->gpus && i < node->gpu_count; i++) {
         hwloc_bitmap_free(node->gpus[i].numas);

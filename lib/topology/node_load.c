@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "topology/distance_site.h"
 #include "topology/gpu_discover.h"
 #include "topology/hwloc_open.h"
 #include "topology/nic_discover.h"
@@ -195,6 +196,14 @@ static int set_nic_levels(struct nuioa_node *node)
     return 0;
 }
 
+/* The file was sound when the distances were read: it may have changed since then. */
+static void load_measured(struct nuioa_node *node, const char *site)
+{
+    struct nuioa_error err;
+    if (nuioa_distance_read_nics(site, node, &err))
+        nuioa_warn(&node->warnings, "%s", err.text);
+}
+
 static int fill(struct nuioa_node *node, hwloc_topology_t topology,
                 const struct nuioa_source *source, const char *directory, struct nuioa_error *err)
 {
@@ -227,6 +236,8 @@ static int fill(struct nuioa_node *node, hwloc_topology_t topology,
         nuioa_nic_hints_read(node, topology, directory ? directory : node->emulated ? NULL : "");
     if (!rc && set_nic_levels(node))
         rc = nuioa_fail(err, -ENOMEM, "out of memory for the levels of the NICs");
+    if (!rc && node->distance.source == NUIOA_DISTANCE_SITE)
+        load_measured(node, source->distances);
     if (!rc)
         nuioa_nic_judge(node);
     return rc;

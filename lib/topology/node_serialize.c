@@ -103,6 +103,16 @@ static void put_text(struct writer *w, const char *text, size_t size)
         put(w, "", 1);
 }
 
+/* Member by member: what the compiler puts between them is not written. */
+static void put_measured(struct writer *w, const struct nuioa_nic_measured *m, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const double values[] = { m[i].write_mb_s, m[i].read_mb_s, m[i].latency_ns, m[i].mad };
+        put(w, values, sizeof(values));
+        put_u32(w, m[i].n);
+    }
+}
+
 static void put_nic(struct writer *w, const struct nuioa_nic *nic, uint32_t numa_count)
 {
     put_text(w, nic->name, sizeof(nic->name));
@@ -128,6 +138,9 @@ static void put_nic(struct writer *w, const struct nuioa_nic *nic, uint32_t numa
     put_u32(w, nic->level != NULL);
     if (nic->level)
         put(w, nic->level, numa_count);
+    put_u32(w, nic->measured != NULL);
+    if (nic->measured)
+        put_measured(w, nic->measured, numa_count);
 }
 
 static void put_warnings(struct writer *w, const struct nuioa_warnings *warnings)
@@ -322,6 +335,22 @@ static void get_distance(struct reader *u, struct nuioa_node *node)
     get(u, d->level, (size_t)count * count);
 }
 
+static void get_measured(struct reader *u, struct nuioa_nic *nic, uint32_t numa_count)
+{
+    double values[4];
+    if (numa_count > u->left / sizeof(values))
+        u->failed = true;
+    nic->measured = get_array(u, numa_count, sizeof(*nic->measured));
+    for (uint32_t i = 0; nic->measured && i < numa_count; i++) {
+        get(u, values, sizeof(values));
+        for (unsigned k = 0; k < 4; k++)
+            if (!(values[k] >= 0 && values[k] <= NUIOA_MEASURED_MAX))
+                u->failed = true;
+        nic->measured[i] = (struct nuioa_nic_measured){ values[0], values[1], values[2], values[3],
+                                                        get_u32(u, UINT32_MAX) };
+    }
+}
+
 static void get_nic(struct reader *u, struct nuioa_nic *nic, uint32_t numa_count)
 {
     get_text(u, nic->name, sizeof(nic->name), true);
@@ -349,6 +378,8 @@ static void get_nic(struct reader *u, struct nuioa_nic *nic, uint32_t numa_count
         if (nic->level)
             get(u, nic->level, numa_count);
     }
+    if (get_u32(u, 1))
+        get_measured(u, nic, numa_count);
     /* An empty name would make the path of the directory of all ports. */
     if (!nic->name[0])
         u->failed = true;

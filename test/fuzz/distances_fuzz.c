@@ -27,10 +27,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int rc = nuioa_distance_read_site(path, &node, matrix, &err);
     for (unsigned i = 0; i < CELLS; i++)
         INPUT_CHECK(rc ? !matrix[i] : matrix[i] >= matrix[i / NUMAS * (NUMAS + 1)]);
+    struct nuioa_nic nic = { .name = "mlx5_0", .port = 1 };
+    node.nics = &nic;
+    node.nic_count = 1;
+    nuioa_distance_read_nics(path, &node, &err);
+    for (unsigned i = 0; nic.measured && i < NUMAS; i++)
+        INPUT_CHECK(nic.measured[i].write_mb_s >= 0 && nic.measured[i].mad >= 0);
     if (!nuioa_distance_write_site(path, &node, written, "measured", &err)) {
         if (INPUT_HOLDS(!nuioa_distance_read_site(path, &node, matrix, &err)))
             INPUT_CHECK(!memcmp(matrix, written, sizeof(matrix)));
     }
+    free(nic.measured);
+    node.nics = NULL;
+    node.nic_count = 0;
     nuioa_node_free(&node);
     return 0;
 }

@@ -71,6 +71,36 @@ END
 done
 is "of 20 random matrices come out exactly" "$exact" 20
 
+# --- the site's file ----------------------------------------------------------------------------
+
+on quad 4
+four >"$work/matrix.mlx5_0"
+four >"$work/matrix.mlx5_1"
+measure "${plain[@]}" --nic=mlx5_0 --rounds 2 --out "$work/site"
+is "--out writes what was measured, beside the distances that are known" \
+    "$status|$(grep -v '^#' "$work/site")" \
+    '0|nuioa-distances 1
+machine packages=4 numa=4 cores=8 model="Test CPU"
+numa 0 1 2 3
+row 10 20 30 20
+row 20 10 20 30
+row 30 20 10 20
+row 20 30 20 10
+nic mlx5_0:1 numa=0 write_mb_s=12 read_mb_s=21 n=2 mad=0.000000
+nic mlx5_0:1 numa=1 write_mb_s=22 read_mb_s=22 n=2 mad=0.000000
+nic mlx5_0:1 numa=2 write_mb_s=32 read_mb_s=23 n=2 mad=0.000000
+nic mlx5_0:1 numa=3 write_mb_s=42 read_mb_s=24 n=2 mad=0.000000'
+printf '%s\n' "0 37 67 35" "36 0 35 66" "68 34 0 36" "35 69 35 0" >"$work/memory"
+run probe --matrix "$work/memory" --topology "$machines/quad.xml" --local-ns 100 --out "$work/site"
+measure "${plain[@]}" --nic=mlx5_1 --rounds 1 --out "$work/site"
+is "what others have measured stays: memory, and another NIC" \
+    "$(grep -c '^nic mlx5_0:1 ' "$work/site") $(grep -c '^nic mlx5_1:1 ' "$work/site") \
+$(grep -m 1 '^row' "$work/site")" "4 4 row 10 13 17 13"
+run plan --topology "$machines/quad.xml" --tasks 8 --hints heavy=0 --nic mlx5_0 \
+    --distances "$work/site" --explain
+like "a plan prices by it" "$out" \
+    'measured of mlx5_0:1: 3\.5 on NUMA node 0, 1\.91 on NUMA node 1, 1\.31 on NUMA node 2, 1 on'
+
 # --- the table of benchmarks --------------------------------------------------------------------
 
 on quad 4

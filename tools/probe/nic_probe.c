@@ -2,13 +2,16 @@
 #include "tools/probe/nic_probe.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/probe/cells.h"
 #include "tools/probe/nic_print.h"
 #include "tools/probe/probe.h"
 #include "tools/tool.h"
+#include "topology/distance_write.h"
 #include "topology/node_load.h"
 #include "util/number.h"
 
@@ -100,6 +103,40 @@ static bool any_median(const struct probe_nics *nics)
     return false;
 }
 
+/* Puts what was measured into the description of the node, for the site's file. */
+static int keep_measured(struct probe *p, const struct probe_nics *nics, struct nuioa_error *err)
+{
+    for (uint32_t i = 0; i < nics->count; i++) {
+        const struct probe_cell *cell = &nics->cells[i];
+        struct nuioa_nic *nic = &p->node.nics[cell->nic];
+        if (!(cell->median > 0) || cell->gpu >= 0)
+            continue;
+        if (!nic->measured)
+            nic->measured = calloc(p->node.numa_count, sizeof(*nic->measured));
+        if (!nic->measured)
+            return nuioa_fail(err, -ENOMEM, "out of memory");
+        struct nuioa_nic_measured *m = &nic->measured[cell->numa];
+        *(cell->quantity == PROBE_WRITE  ? &m->write_mb_s
+          : cell->quantity == PROBE_READ ? &m->read_mb_s
+                                         : &m->latency_ns) = cell->median;
+        m->n = cell->count;
+        m->mad =
+            fmax(nics->mad[PROBE_WRITE], fmax(nics->mad[PROBE_READ], nics->mad[PROBE_LATENCY]));
+    }
+    return 0;
+}
+
+static int write_out(struct probe *p, const struct probe_nics *nics)
+{
+    struct nuioa_error err;
+    int rc = keep_measured(p, nics, &err);
+    if (!rc)
+        rc = nuioa_distance_write_site(
+            p->out, &p->node, p->node.distance.matrix,
+            "nuioa probe --nic; distances between NUMA nodes as they were known", &err);
+    return rc ? tool_fail("%s", err.text) : TOOL_DONE;
+}
+
 static int answer(struct probe *p, struct probe_nics *nics)
 {
     int rc = TOOL_DONE;
@@ -111,6 +148,10 @@ static int answer(struct probe *p, struct probe_nics *nics)
         return tool_fail("nothing was measured: %s",
                          nics->count ? nics->cells[0].err.text
                                      : "no NUMA node has memory and CPUs that may be used");
+    if (p->out && !rc)
+        rc = write_out(p, nics);
+    if (p->out && !rc && !p->json)
+        printf("written: %s, for distances=%s in plugstack.conf\n", p->out, p->out);
     return rc;
 }
 
@@ -140,7 +181,8 @@ static int measure(struct probe *p, const bool *taken)
 int probe_nic(struct probe *p)
 {
     struct nuioa_error err;
-    struct nuioa_source here = { NULL, NULL };
+    /* What the site's file has is kept: it is written again. */
+    struct nuioa_source here = { NULL, p->out && !access(p->out, F_OK) ? p->out : NULL };
     int rc = nuioa_node_load(&p->node, &here, &err);
     if (rc)
         return tool_fail("%s", err.text);

@@ -13,6 +13,7 @@
 #include "tools/probe/print.h"
 #include "tools/tool.h"
 #include "topology/distance.h"
+#include "topology/distance_site.h"
 #include "topology/distance_write.h"
 #include "topology/node_load.h"
 #include "util/number.h"
@@ -30,8 +31,8 @@ static const char usage[] =
     "Run it once for each type of node, while nothing else runs there.\n"
     "\n"
     "  --quick                   fewer and shorter measurements\n"
-    "  --out FILE                write the distances, for distances=FILE in plugstack.conf; other\n"
-    "                            types of nodes in FILE stay\n"
+    "  --out FILE                write the distances, or what was measured of the NICs, for\n"
+    "                            distances=FILE in plugstack.conf; what else FILE has stays\n"
     "  --check                   say what the firmware's distances (SLIT) hide\n"
     "  --heatmap FILE.svg        draw the matrix\n"
     "  --matrix FILE             read latencies that were measured elsewhere: a row on each line,\n"
@@ -206,12 +207,14 @@ static int read_matrix(struct probe *p, struct nuioa_error *err)
     return 0;
 }
 
-static int write_out(const struct probe *p, struct nuioa_error *err)
+static int write_out(struct probe *p, struct nuioa_error *err)
 {
     char how[96];
     uint32_t *matrix = probe_distances(p);
     if (!matrix)
         return nuioa_fail(err, -ENOMEM, "out of memory");
+    /* What the file has of NICs stays; if it cannot be read, writing says why. */
+    nuioa_distance_read_nics(p->out, &p->node, NULL);
     snprintf(how, sizeof(how), "nuioa probe: local access %.1f ns, one link %.1f ns",
              p->latency.local_ns, p->graph.quantum_ns);
     int rc = nuioa_distance_write_site(p->out, &p->node, matrix, how, err);
