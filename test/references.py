@@ -21,7 +21,8 @@ FOREIGN = {
     "hwloc": "7", "hwloc-bind": "1", "hwloc-info": "1",
     "intro_mpi": "3", "lstopo": "1",
     "lstopo-no-graphics": "1", "mpirun": "1", "numactl": "8", "salloc": "1", "sbatch": "1",
-    "scancel": "1", "scontrol": "1", "sh": "1", "slurm.conf": "5", "spank": "7 8", "srun": "1", "sysfs": "5",
+    "scancel": "1", "scontrol": "1", "sh": "1",
+    "slurm.conf": "5", "spank": "7 8", "srun": "1", "sysfs": "5",
     "systemd.service": "5", "taskset": "1", "cgroup.conf": "5", "gres.conf": "5",
 }
 SECTION = r"[A-Z][A-Z]+(?: [A-Z]+)*"
