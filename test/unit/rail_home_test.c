@@ -40,7 +40,7 @@ static struct plan_case *machine_of(const struct batch *b)
 static void start(struct batch *b, unsigned gpu, const double *ranks)
 {
     struct plan_case *s = machine_of(b);
-    char text[8];
+    char text[12];
     sprintf(text, "%u", gpu);
     plan_case_gpus(s, text);
     s->request.nic_ranks = ranks;
