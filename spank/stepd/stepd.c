@@ -167,11 +167,25 @@ void stepd_init_post_opt(struct stepd_context *c, spank_t spank, int argc, char 
 
 /* --- user_init: the job's stderr is connected ------------------------------------------------- */
 
+/* Slurm hands the order of a step's ranks over nodes (srun -m arbitrary, as nuioa layout prints it)
+ * on to the ranks. There it ends each srun, sbatch and salloc that a rank starts with another
+ * number of tasks: "hostlist specified 0 nodes". */
+static void unset_layout(spank_t spank)
+{
+    const char *distribution = nuioa_variable(step_environment(spank), "SLURM_DISTRIBUTION");
+    if (!distribution || strcmp(distribution, "arbitrary") != 0)
+        return;
+    unset(spank, "SLURM_DISTRIBUTION");
+    unset(spank, "SLURM_HOSTFILE");
+}
+
 /* As much as possible is done before the tasks are forked, because the kernel copies each page that
  * is written after that (copy-on-write). With a plan, faults are printed after it; without one they
  * are printed here. */
 void stepd_user_init(struct stepd_context *c, spank_t spank)
 {
+    if (c->options.mode != NUIOA_OFF)
+        unset_layout(spank);
     if (c->active) {
         uint64_t since_us = nuioa_cpu_us();
         publisher_open(c, spank);
