@@ -54,6 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (unsigned i = 0; i < NICS; i++)
         taken_count += taken[i];
     INPUT_CHECK(rc < 0 || taken_count == rc);
+    if (rc > 0)
+        nuioa_nic_is_guessed(&node, pattern, policy, taken);
     free(pattern);
     nuioa_node_free(&node);
     return 0;
