@@ -170,12 +170,14 @@ static bool from_site(struct nuioa_node *node, const char *site, uint32_t *matri
     if (!site)
         return false;
     int rc = nuioa_distance_read_site(site, node, matrix, &err);
+    if (!rc)
+        return true;
     nuioa_fail(&refusal, rc, "distances not used: %s", err.text);
     if (rc == -ENOENT && !access(site, F_OK))
         nuioa_warn(&node->warnings, "%s", refusal.text);
-    else if (rc)
+    else
         nuioa_node_refuse(node, refusal.text);
-    return !rc;
+    return false;
 }
 
 static enum nuioa_distance_source choose(struct nuioa_node *node, hwloc_topology_t topology,

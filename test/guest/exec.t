@@ -66,7 +66,7 @@ torchrun() {
 # Prints what the ranks have. Pages of a rank with several NUMA nodes are where its first thread
 # happens to run: what counts is how many ranks have them on their own.
 facts() {
-    sed -E 's/ (local|mems|pages)=[^ ]*//g' <<<"$ranks"
+    sed -E 's/ (local|mems|pages|NUIOA_EXEC)=[^ ]*//g' <<<"$ranks"
     echo "pages near: $(near_own)"
 }
 
