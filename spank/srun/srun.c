@@ -114,12 +114,13 @@ static int read_profile(struct srun_context *context, const char *option, const 
     return rc;
 }
 
-/* Keeps the list to compare its ranks with those of the step. */
-static void keep_list(struct srun_context *context, const char *option, const char *path,
-                      const char *list)
+/* Keeps the list to compare its ranks with those of the step. The site's list is for steps of any
+ * size. */
+static void keep_list(struct srun_context *context, enum nuioa_option_source source,
+                      const char *option, const char *path, const char *list)
 {
     struct hints_ranks *known = &context->hints_ranks;
-    if (!*list || known->ranks || known->list.count)
+    if (source == NUIOA_FROM_PLUGSTACK || !*list || known->ranks || known->list.count)
         return;
     if (!nuioa_hints_parse(&known->list, list, NULL))
         snprintf(known->name, sizeof(known->name), "%s%s%s", option, path ? ": " : "",
@@ -135,12 +136,12 @@ static void resolve_hints(struct srun_context *context, const struct option_sour
     enum nuioa_option_source source = option_sources_of(sources, "hints");
     nuioa_option_spelling(nuioa_option_find(source, "hints"), source, spelling, sizeof(spelling));
     if (!path) {
-        keep_list(context, spelling, NULL, context->options.hints);
+        keep_list(context, source, spelling, NULL, context->options.hints);
         return;
     }
     int rc = nuioa_profile_list(path, list, sizeof(list), &err);
     if (rc > 0)
-        keep_list(context, spelling, path, list);
+        keep_list(context, source, spelling, path, list);
     if (!rc)
         rc = read_profile(context, spelling, path, list, sizeof(list), &err);
     if (rc == -E2BIG && rendezvous_srun_carries_hints(context))
