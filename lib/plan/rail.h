@@ -13,7 +13,7 @@
 struct nuioa_rails {
     unsigned count;      /* a rail is an index below this one */
     uint32_t *nic;       /* [count]: index into node->nics */
-    bool guessed;        /* a guess of what NICs are for has decided, or some rail is doubted */
+    bool guessed;        /* a guess of what NICs are for has decided */
     bool located;        /* the NUMA nodes of the rails are known; else there are no levels */
     unsigned numa_count; /* that of the node */
     uint8_t *level;      /* [count * numa_count]: from the rail to each entry of node->numas */

@@ -10,6 +10,7 @@
 
 #include "topology/nic_guess.h"
 #include "topology/node.h"
+#include "topology/pci_path.h"
 #include "topology/policy.h"
 
 static const char *const kind_names[NUIOA_NIC_KINDS] = {
@@ -448,6 +449,26 @@ int32_t nuioa_nic_narrow(const struct nuioa_node *node, enum nuioa_policy policy
     return narrow(&c, taken);
 }
 
+/* Whether some doubted NIC is as near to a GPU as the nearest of the others that are taken: then only
+ * the doubt keeps it from being that GPU's. */
+static bool doubt_decides(const struct nuioa_node *node, const bool *taken)
+{
+    for (uint32_t g = 0; g < node->gpu_count; g++) {
+        unsigned nearest[2] = { NUIOA_PATHS + 1, NUIOA_PATHS + 1 };
+        for (uint32_t i = 0; i < node->nic_count; i++) {
+            if (!taken[i])
+                continue;
+            unsigned path = nuioa_path_at(node, g, i);
+            unsigned *of = &nearest[nuioa_nic_is_doubted(&node->nics[i])];
+            path = path == NUIOA_PATH_UNKNOWN ? NUIOA_PATHS : path;
+            *of = path < *of ? path : *of;
+        }
+        if (nearest[1] <= nearest[0] && nearest[1] <= NUIOA_PATHS)
+            return true;
+    }
+    return false;
+}
+
 bool nuioa_nic_is_guessed(const struct nuioa_node *node, const char *pattern,
                           enum nuioa_policy policy, const bool *taken)
 {
@@ -459,9 +480,8 @@ bool nuioa_nic_is_guessed(const struct nuioa_node *node, const char *pattern,
     if (plain && take(&c, pattern, plain, NULL, NULL) > 0) {
         narrow(&c, plain);
         for (uint32_t i = 0; i < node->nic_count; i++)
-            guessed = guessed || taken[i] != plain[i] ||
-                      (taken[i] && nuioa_nic_is_doubted(&node->nics[i]));
+            guessed = guessed || taken[i] != plain[i];
     }
     free(plain);
-    return guessed;
+    return guessed || doubt_decides(node, taken);
 }

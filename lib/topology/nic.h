@@ -130,9 +130,9 @@ int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nu
  * NIC, or -1 if none is taken. */
 int32_t nuioa_nic_narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool *taken);
 
-/* Returns true if the two functions above leave other NICs than these, taken[node->nic_count], or
- * leave doubted ones among these: a guess has decided, or is part of the result. False without
- * memory, and if the pattern is malformed. */
+/* Returns true if a guess has decided: if without it the two functions above leave other NICs than
+ * these, taken[node->nic_count], or if one of these is as near to a GPU as the nearest of the others
+ * and is doubted. Without memory, and if the pattern is malformed, only the second is looked at. */
 bool nuioa_nic_is_guessed(const struct nuioa_node *node, const char *pattern,
                           enum nuioa_policy policy, const bool *taken);
 

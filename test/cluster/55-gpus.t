@@ -115,9 +115,9 @@ if [ ! -e "/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa/libnuioa-p
 fi
 plugin on "topology=$topology" "${patient[@]}" default=export coll=on
 gpus 4 -N2
-is "no GPUs: the collectives are on" "$(all NUIOA_COLL)" "on on on on"
+is "no GPUs: the collectives are on" "$(all NUIOA_COLL)" "auto auto auto auto"
 gpus 4 -N2 --gpus-per-node=1
-is "GPUs: they are on, too" "$(all NUIOA_COLL)" "on on on on"
+is "GPUs: they are on, too" "$(all NUIOA_COLL)" "auto auto auto auto"
 is "GPUs: not a word" "$err" ""
 gpus 4 -N2 --gpus-per-node=1 --nuioa=export,report
 is "nor in the report" "$(lines 'coll:')" 0

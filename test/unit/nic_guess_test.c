@@ -81,7 +81,7 @@ static const struct {
       "abcde",
       "a",
       "",
-      true },
+      false }, /* each GPU has a nearer one */
     { "storage that is slower",
       { { IB, 100, "nnss", 0 },
         { IB, 400, "psss", 0 },
