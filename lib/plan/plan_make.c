@@ -25,8 +25,8 @@ static void add_notes(struct nuioa_plan *plan)
                  plan->gpus_left);
 }
 
-/* Whether a guess decides which NIC some rank uses: by the fabric, among the nearest of a GPU, or, of
- * a rank without GPUs, among those of a level. */
+/* Whether a guess decides which NIC some rank uses: by the fabric, among the nearest of a GPU, or,
+ * of a rank without GPUs, among those of a level. */
 static bool is_guessed(const struct planner *p)
 {
     const struct nuioa_request *r = p->request;

@@ -449,8 +449,8 @@ int32_t nuioa_nic_narrow(const struct nuioa_node *node, enum nuioa_policy policy
     return narrow(&c, taken);
 }
 
-/* Whether some doubted NIC is as near to a GPU as the nearest of the others that are taken: then only
- * the doubt keeps it from being that GPU's. */
+/* Whether some doubted NIC is as near to a GPU as the nearest of the others that are taken: then
+ * only the doubt keeps it from being that GPU's. */
 static bool doubt_decides(const struct nuioa_node *node, const bool *taken)
 {
     for (uint32_t g = 0; g < node->gpu_count; g++) {

@@ -131,8 +131,9 @@ int nuioa_nic_select(const struct nuioa_node *node, const char *pattern, enum nu
 int32_t nuioa_nic_narrow(const struct nuioa_node *node, enum nuioa_policy policy, bool *taken);
 
 /* Returns true if a guess has decided: if without it the two functions above leave other NICs than
- * these, taken[node->nic_count], or if one of these is as near to a GPU as the nearest of the others
- * and is doubted. Without memory, and if the pattern is malformed, only the second is looked at. */
+ * these, taken[node->nic_count], or if one of these is as near to a GPU as the nearest of the
+ * others and is doubted. Without memory, and if the pattern is malformed, only the second is looked
+ * at. */
 bool nuioa_nic_is_guessed(const struct nuioa_node *node, const char *pattern,
                           enum nuioa_policy policy, const bool *taken);
 
