@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int rc = nuioa_distance_read_site(path, &node, matrix, &err);
     for (unsigned i = 0; i < CELLS; i++)
         INPUT_CHECK(rc ? !matrix[i] : matrix[i] >= matrix[i / NUMAS * (NUMAS + 1)]);
-    struct nuioa_nic nic = { .name = "mlx5_0", .port = 1 };
+    struct nuioa_nic nic = { .name = "mlx5_0", .port = 1 }, *own = node.nics;
     node.nics = &nic;
     node.nic_count = 1;
     nuioa_distance_read_nics(path, &node, &err);
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             INPUT_CHECK(!memcmp(matrix, written, sizeof(matrix)));
     }
     free(nic.measured);
-    node.nics = NULL;
+    node.nics = own;
     node.nic_count = 0;
     nuioa_node_free(&node);
     return 0;
