@@ -264,9 +264,11 @@ static void test_without_gpus(void **state)
     (void)state;
     struct nuioa_node node;
     build(&node, cases[10].ports);
+    uint32_t gpus = node.gpu_count;
     node.gpu_count = 0;
     nuioa_nic_judge(&node);
     assert_int_equal(node.nics[0].role, NUIOA_ROLE_UNKNOWN);
+    node.gpu_count = gpus; /* to be freed */
     nuioa_node_free(&node);
 }
 
