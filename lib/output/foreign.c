@@ -179,13 +179,14 @@ int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_
     const struct nuioa_assignment *assignment = &plan->assignments[local];
     const struct choice own = { assignment->nics, assignment->nic_count },
                         all = { plan->nics, plan->nic_count };
+    bool guessed = plan->guessed || (plan->doubted && !assignment->gpu_count);
     unsigned wanted = options->export_set;
     struct nuioa_block b;
     if (nuioa_block_begin(&b, env, size) < 0)
         return -ENOSPC;
-    if (wanted & NUIOA_EXPORT_UCX && own.count && !plan->guessed)
+    if (wanted & NUIOA_EXPORT_UCX && own.count && !guessed)
         put_ucx(&b, node, plan->connected ? &own : &all, own.count);
-    if (plan->connected && own.count)
+    if (plan->connected && own.count && !guessed)
         put_own(&b, node, assignment, wanted);
     if (wanted & NUIOA_EXPORT_MPICH && own.count)
         put_mpich(&b, plan, &node->nics[own.nics[0]]);

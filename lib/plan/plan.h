@@ -43,8 +43,9 @@ struct nuioa_plan {
     uint32_t *nics; /* [nic_count]: indexes into node->nics: those that ranks may use, PCI order */
     bool connected; /* each of them surely reaches the others' network, or the user says so; not
                        if they are guessed */
-    bool guessed;   /* a guess of what NICs are for (topology/nic_guess.h) has chosen them, or the
-                       NIC of some rank among those that are as near */
+    bool guessed;   /* a guess of what NICs are for (topology/nic_guess.h) has chosen them, or
+                       among those that are nearest to a GPU */
+    bool doubted;   /* some are doubted: that decides among equals for ranks without GPUs */
     uint32_t rail_leader_count;
     uint32_t *rail_leaders;       /* [rail_leader_count]: local ranks that lead the NICs in use */
     struct nuioa_mapping mapping; /* mapper, J before and after, bound, evaluations */

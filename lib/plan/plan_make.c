@@ -25,19 +25,6 @@ static void add_notes(struct nuioa_plan *plan)
                  plan->gpus_left);
 }
 
-/* Whether a guess decides which NIC some rank uses: by the fabric, among the nearest of a GPU, or,
- * of a rank without GPUs, among those of a level. */
-static bool is_guessed(const struct planner *p)
-{
-    const struct nuioa_request *r = p->request;
-    bool doubted = false, lacks_gpus = false;
-    for (unsigned i = 0; i < p->rails.count; i++)
-        doubted |= nuioa_nic_is_doubted(&r->node->nics[p->rails.nic[i]]);
-    for (uint32_t i = 0; i < r->task_count; i++)
-        lacks_gpus |= !r->tasks[i].gpu_count;
-    return p->rails.guessed || (doubted && lacks_gpus);
-}
-
 /* Says in the plan which NICs ranks may use. */
 static int list_nics(const struct planner *p)
 {
@@ -49,7 +36,9 @@ static int list_nics(const struct planner *p)
     /* -Wanalyzer-malloc-leak: nuioa_plan_free frees them. */
     if (p->rails.count)
         memcpy(plan->nics, p->rails.nic, p->rails.count * sizeof(*plan->nics));
-    plan->guessed = is_guessed(p);
+    plan->guessed = p->rails.guessed;
+    for (uint32_t i = 0; i < plan->nic_count; i++)
+        plan->doubted |= nuioa_nic_is_doubted(&p->request->node->nics[plan->nics[i]]);
     plan->connected =
         !plan->guessed && (p->request->options->rails_connected ||
                            nuioa_nics_are_connected(p->request->node, plan->nics, plan->nic_count));
