@@ -11,7 +11,7 @@
 
 enum { DIGITS_MAX = 9 };
 
-/* What is read: all of it, the rest, and the list so far. */
+/* The text that is read, the rest of it, and the list so far are kept here. */
 struct reader {
     const char *text, *at;
     struct nuioa_host_list *list;

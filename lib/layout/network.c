@@ -206,7 +206,7 @@ static int find_lowest(struct parser *p)
     }
     if (p->job->count)
         qsort(p->nodes, p->job->count, sizeof(*p->nodes), compare_names);
-    /* What a switch of switches lists is what those below it list. */
+    /* A switch of switches has the nodes of those below it. */
     for (uint32_t i = 0; i < p->count && !rc; i++)
         if (!*p->elements[i].below && !p->elements[i].size)
             rc = list_nodes(p, i, p->lowest);

@@ -72,7 +72,7 @@ static bool *has(const struct chooser *c, uint32_t local, uint32_t rail)
 /* NOT_SEEN: the rail is near to none of the GPUs that the rank sees. */
 #define NOT_SEEN UINT32_MAX
 
-/* Of equally near rails a doubted one comes last. */
+/* A doubted rail comes after those that are as near. */
 static uint32_t distance_of(const struct chooser *c, const struct claim *claim,
                             hwloc_const_bitmap_t cpus, uint32_t rail)
 {

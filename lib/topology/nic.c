@@ -133,7 +133,7 @@ static const char *unfit(const struct nuioa_nic *nic)
     return NULL;
 }
 
-/* What is chosen from: `among` has the NICs that take part. */
+/* The choice is made from the NICs in `among`. */
 struct choice {
     const struct nuioa_node *node;
     const bool *among; /* [node->nic_count] */

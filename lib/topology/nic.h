@@ -26,7 +26,7 @@ enum nuioa_nic_kind {
     NUIOA_NIC_KINDS
 };
 
-/* What a NIC is for. MPI uses the compute ones; a NIC of which nobody says anything is like
+/* The role says what a NIC is for. MPI uses the compute ones; a NIC of which nobody says anything is like
  * these. */
 enum nuioa_nic_role {
     NUIOA_ROLE_UNKNOWN,
@@ -36,7 +36,7 @@ enum nuioa_nic_role {
     NUIOA_ROLES
 };
 
-/* Who says what a NIC is for. The word of the site, or of the user, decides
+/* The source tells who says so. The word of the site, or of the user, decides
  * (topology/nic_role.h); a guess only orders (topology/nic_guess.h). */
 enum nuioa_role_source { NUIOA_ROLE_BY_NOBODY, NUIOA_ROLE_BY_GUESS, NUIOA_ROLE_BY_SITE };
 

@@ -6,8 +6,8 @@
 
 #include "topology/policy.h"
 
-/* What was measured between a NIC and a NUMA node, by `nuioa probe --nic`, and what of it is
- * believed. */
+/* This holds what `nuioa probe --nic` has measured between a NIC and a NUMA node, and what of it
+ * is believed. */
 struct nuioa_nic_measured {
     double write_mb_s; /* 10^6 bytes a second that the card writes into its memory; 0: unknown */
     double read_mb_s;  /* and reads from its memory; 0: unknown */
