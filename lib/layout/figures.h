@@ -8,8 +8,8 @@
 #include "mapping/problem.h"
 #include "profile/profile.h"
 
-/* This is what ranks on nodes cost: the traffic that a layout counts, the layouts that srun has, and their
- * figures. A layout is an array node_of[rank_count], the node of each rank. */
+/* This is what ranks on nodes cost: the traffic that a layout counts, the layouts that srun has,
+ * and their figures. A layout is an array node_of[rank_count], the node of each rank. */
 
 /* The traffic between two ranks, both directions, without what is in `coll` lines: no layout
  * changes what a collective must send between nodes. */

@@ -26,8 +26,8 @@ enum nuioa_nic_kind {
     NUIOA_NIC_KINDS
 };
 
-/* The role says what a NIC is for. MPI uses the compute ones; a NIC of which nobody says anything is like
- * these. */
+/* The role says what a NIC is for. MPI uses the compute ones; a NIC of which nobody says
+ * anything is like these. */
 enum nuioa_nic_role {
     NUIOA_ROLE_UNKNOWN,
     NUIOA_ROLE_COMPUTE,
