@@ -78,16 +78,19 @@ void doctor_check_locality(struct doctor *d)
 
 /* --- roles ------------------------------------------------------------------------------------ */
 
-static bool is_guessed(const struct nuioa_node *node)
+/* Whether ranks may use a NIC that is doubted, or a guess keeps them from one. */
+static bool role_matters(const struct nuioa_node *node)
 {
     bool *taken = calloc(node->nic_count + 1, sizeof(*taken));
-    bool guessed = false;
-    for (uint32_t i = 0; taken && i < node->nic_count; i++)
+    bool matters = false;
+    for (uint32_t i = 0; taken && i < node->nic_count; i++) {
         taken[i] = node->nics[i].usable;
-    if (taken)
-        guessed = nuioa_nic_is_guessed(node, "auto", NUIOA_POLICY_BANDWIDTH, taken);
+        matters |= taken[i] && nuioa_nic_is_doubted(&node->nics[i]);
+    }
+    if (taken && !matters)
+        matters = nuioa_nic_is_guessed(node, "auto", NUIOA_POLICY_BANDWIDTH, taken);
     free(taken);
-    return guessed;
+    return matters;
 }
 
 void doctor_check_roles(struct doctor *d)
@@ -108,7 +111,7 @@ void doctor_check_roles(struct doctor *d)
         }
         used += (size_t)n;
     }
-    if (first && is_guessed(&d->node))
+    if (first && role_matters(&d->node))
         doctor_report(d, "nic-role", doctor_nic_name(first, name, sizeof(name)),
                       "%s is perhaps for %s: %s. nic-role=%s", name,
                       nuioa_nic_role_name(first->role), nuioa_nic_doubt_text(first), list);
