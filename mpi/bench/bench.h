@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /* nuioa-bench measures what libnuioa-coll gains. It calls each collective by its MPI name, which a
- * preloaded library has overridden, and by its PMPI name, which it has not. The calls take turns
- * within one run, so that other load on the machines affects both. */
+ * preloaded library may have overridden (libnuioa-coll has MPI_Bcast), and by its PMPI name, which
+ * it has not. The calls take turns within one run, so that other load on the machines affects
+ * both. */
 
 #define BENCH_SIZES_MAX 64   /* the largest number of message sizes */
 #define BENCH_ROUNDS_MAX 101 /* the largest number of rounds */
@@ -33,7 +34,8 @@ struct bench_settings {
     int root;              /* the root of each call; -1: another root in each call */
     int rounds;            /* the number of rounds that are measured */
     int warmup;            /* the number of calls before them */
-    long calls;            /* the number of calls in a round; 0: as many as take round_ms */
+    long calls;            /* the number of calls in a round; 0: as many as take round_ms, but at
+                              most 10000 */
     double round_ms;       /* milliseconds of a round */
     uint64_t memory_bytes; /* calls that need more memory on a rank are left out */
     bool verify, json;     /* check the results; print JSON instead of text */

@@ -35,11 +35,14 @@ static double round_of(int call, enum bench_side side, const struct bench_buffer
     return taken;
 }
 
-/* Returns how many calls fill the time of a round. It is at least one for each root. */
+/* Returns the calls of a round: as many as were asked for, or else as fill its time, but at most
+ * 10000. These are at least one for each root. */
 static long calls_for(const struct bench_settings *s, const struct bench_world *w, double seconds)
 {
-    long calls = s->calls ? s->calls : (long)(s->round_ms / 1000 / (seconds > 0 ? seconds : 1e-7));
-    if (!s->calls && s->root < 0)
+    if (s->calls)
+        return s->calls;
+    long calls = (long)(s->round_ms / 1000 / (seconds > 0 ? seconds : 1e-7));
+    if (s->root < 0)
         calls = (calls + w->size - 1) / w->size * w->size;
     return calls < 1 ? 1 : calls > 10000 ? 10000 : calls;
 }

@@ -122,6 +122,9 @@ print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wr
         user env "${openmpi_by_ucx[@]}" srun -n1 --mpi=pmix "$bench"
         is "$kind: nuioa-bench alone: one line, and it ends at once" \
             "$rc|$out|$(grep -c '^nuioa-bench: one rank alone .* start several, ' <<<"$err")" "1||1"
+        user env "${openmpi_by_ucx[@]}" srun -n1 --mpi=pmix "$bench" -c bcast --sizes 1 --rounds 1 \
+            --calls 10001 --json
+        like "$kind: nuioa-bench makes as many calls as it is told" "$out" '"calls": 10001,'
     fi
     plugin -n node2 on topology=/no/such/file
     mpi $kind 8 "$prefix$bench $options -c bcast" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
