@@ -39,15 +39,6 @@ void run_begin(void)
     sigprocmask(SIG_BLOCK, &awaited, NULL);
 }
 
-bool run_interrupted(void)
-{
-    struct timespec now = { 0, 0 };
-    int signal;
-    while ((signal = sigtimedwait(&awaited, NULL, &now)) > 0)
-        interrupted = interrupted || signal != SIGCHLD;
-    return interrupted;
-}
-
 /* --- the files -------------------------------------------------------------------------------- */
 
 static int path_of(const struct run_plan *plan, const char *name, const char *end, char *path)

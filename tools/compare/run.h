@@ -8,7 +8,7 @@
 #include "util/error.h"
 
 /* One run of the program that is compared. What it prints is kept in files; a run that is
- * interrupted is ended with all that it has started. */
+ * interrupted is ended with all that it has started in its process group. */
 
 enum { RUN_VARIABLES_MAX = 17 };
 
@@ -28,16 +28,14 @@ struct run_plan {
     const char *directory; /* for the files of each run: NAME.out, NAME.err */
 };
 
-/* From now on SIGINT, SIGTERM and SIGHUP wait until a run, or run_interrupted, takes them. */
+/* From now on SIGINT, SIGTERM and SIGHUP wait until run_once takes them. */
 void run_begin(void);
 
-/* Returns whether one of these signals has come. */
-bool run_interrupted(void);
-
-/* Runs the program once, with the variables of `side`; its files are `directory`/`name`.out and
- * .err, and its standard input is empty. Returns 0 and sets *seconds, above 0; -EINTR if a signal
- * came, after the program and what it has started were ended; or another negative errno with *err,
- * if it could not be started, did not end with status 0, or printed no time. */
+/* Runs plan->before, and then the program once, with the variables of `side`; the files are
+ * `directory`/`name`.before.out and .err, and `directory`/`name`.out and .err, which must not be
+ * there yet, and the standard input is empty. Returns 0 and sets *seconds, above 0; -EINTR if a
+ * signal came, after what ran was ended; or another negative errno with *err, if it could not be
+ * started, did not end with status 0, or printed no time. */
 int run_once(const struct run_plan *plan, const struct run_side *side, const char *name,
              double *seconds, struct nuioa_error *err);
 

@@ -34,7 +34,8 @@ struct verdict {
  * `typed`: the user has said how many; else it is a look after 6, 12 or 24 of them. */
 double verdict_level(unsigned pairs, bool typed);
 
-/* Judges `pairs` pairs of times above 0, in any unit. Never fails. */
+/* Judges so many pairs of times above 0, in any unit, from VERDICT_PAIRS_MIN to VERDICT_PAIRS_MAX.
+ * It cannot fail. */
 void verdict_judge(const double *without, const double *with, unsigned pairs, bool typed,
                    struct verdict *verdict);
 
