@@ -15,7 +15,9 @@ int tool_json_topo(const struct nuioa_node *node);
 /* Prints a plan, as `nuioa plan --json`; `node` is the one that it was made for. */
 int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node);
 
-/* Prints the entry of one task, by its local rank. */
+/* Prints the entry of one task, by its local rank, as `nuioa exec --print --json`. `rank_known` and
+ * `leader_known` say whether its rank in the job, and whether it leads, are known; else they are
+ * null. */
 int tool_json_task(const struct nuioa_plan *plan, const struct nuioa_node *node, uint32_t local,
                    bool rank_known, bool leader_known);
 

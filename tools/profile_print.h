@@ -24,7 +24,7 @@ struct profile_slices {
     uint32_t nodes;        /* 0 if no layout was asked for */
     uint32_t ranks, pairs; /* of the node with the largest slice */
     uint64_t largest_bytes, all_bytes;
-    double read_s;  /* to read the whole file */
+    double read_s;  /* to read the whole file; profile_summarise leaves 0, and the caller sets it */
     double slice_s; /* to make one slice, the mean */
 };
 

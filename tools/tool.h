@@ -39,10 +39,11 @@ struct tool_args {
 };
 
 /* Reads long options of a command, argv[1] to argv[argc - 1]; argv[0] is the command: "--name
- * value" and "--name=value". '_' in a name is taken as '-', and "-h" as "--help". `options` ends
- * with name == NULL. An option that is not in it is given to other(args, context), which returns 0
- * or TOOL_USAGE; if `other` is NULL, it is an error. Returns 0, or TOOL_USAGE after a message on
- * stderr. Values point into argv. */
+ * value" and "--name=value". '_' in a name is taken as '-', "--nuioa-name", as srun calls it, as
+ * "--name", and "-h" as "--help". Of an option that is there twice the last one counts. `options`
+ * ends with name == NULL. An option that is not in it is given to other(args, context), which
+ * returns 0 or TOOL_USAGE; if `other` is NULL, it is an error. Returns 0, or TOOL_USAGE after a
+ * message on stderr. Values point into argv. */
 int tool_args_read(int argc, char **argv, const struct tool_option *options,
                    int (*other)(struct tool_args *args, void *context), void *context);
 

@@ -24,8 +24,10 @@ struct nuioa_network {
  * other words, other lines and what follows a '#' are ignored. The levels on which all nodes are
  * together are left out, except the lowest. *network is overwritten. Returns 0, and the caller
  * frees it with nuioa_network_free; level_count is 0 if the text has no such line. Or returns with
- * *err, and *network is empty, -EINVAL if a switch is named that is not there, is below two others,
- * or below itself, or if a node is below none; or -E2BIG or -ENOMEM. */
+ * *err, and *network is empty: -EINVAL if the text has both switches and blocks, if a switch is
+ * named that is not there, is there twice, is below two others, or below itself, if a node is below
+ * none, if there are more than NUIOA_NETWORK_LEVELS_MAX levels, or if a list of nodes is malformed;
+ * -E2BIG if such a list is too long (layout/host_list.h); or -ENOMEM. */
 int nuioa_network_parse(const char *text, const struct nuioa_host_list *nodes,
                         struct nuioa_network *network, struct nuioa_error *err);
 

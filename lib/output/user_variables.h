@@ -17,7 +17,7 @@ uint32_t nuioa_omp_threads(char *const *environment);
 bool nuioa_threads_are_placed(char *const *environment);
 
 /* Returns true if another variable of the user makes the variable `name` superfluous or wrong: it
- * is another name of the same variable, or asks for several progress threads in each rank. */
+ * is another name of the same variable, or says how many progress threads a rank has. */
 bool nuioa_is_set_otherwise(char *const *environment, const char *name);
 
 /* Reads the next setting of a block and advances *block: copies its name to name[size], and returns

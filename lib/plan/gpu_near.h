@@ -56,10 +56,11 @@ int nuioa_gpus_list_near(const struct nuioa_rails *rails, const struct nuioa_nod
                          const struct nuioa_task *task, struct nuioa_assignment *assignment);
 
 /* Chooses up to `count` GPUs of a task, those that are to get a rail each: the first one, and then
- * always the GPU that would be farthest from the rails of those before it. So no GPU is farther
- * from `count` rails than it must be. Writes them to picked[task->gpu_count], which the caller
- * allocated: all GPUs in their order if `count` is not below their number, and the first ones if
- * there is no memory. Returns how many they are. `cpus` are those of the task. */
+ * always the GPU that is farthest from the rails of those before it, where a GPU to which one of
+ * these is as near as any rail needs none. Writes them, as indexes into node->gpus, to
+ * picked[task->gpu_count], which the caller allocated: all GPUs in their order if `count` is not
+ * below their number, and the first ones if there is no memory. Returns how many they are. `cpus`
+ * are those of the task. */
 uint32_t nuioa_gpus_pick(const struct nuioa_rails *rails, const struct nuioa_node *node,
                          const struct nuioa_task *task, hwloc_const_bitmap_t cpus, uint32_t count,
                          uint32_t *picked);

@@ -141,8 +141,9 @@ bool nuioa_nic_is_guessed(const struct nuioa_node *node, const char *pattern,
  * the first four as a glob. The word must have been checked (nuioa_nic_check). */
 bool nuioa_nic_matches(const struct nuioa_nic *nic, const char *word);
 
-/* Returns true if the two NICs may be of one fabric: InfiniBand subnets differ by their prefix or,
- * if both have the one that subnet managers have by default, by the manager's local identifier. */
+/* Returns true if the two NICs may be of one fabric: they are of one kind, and `fabric` is the same
+ * text. InfiniBand subnets differ by this prefix or, if both have the one that subnet managers have
+ * by default, by the manager's local identifier where both are known. */
 bool nuioa_nic_same_fabric(const struct nuioa_nic *a, const struct nuioa_nic *b);
 
 /* Returns true if this is the subnet prefix that subnet managers have by default, as `fabric` is

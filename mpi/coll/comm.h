@@ -14,14 +14,14 @@
  * locked. The whole library is one decision for each communicator and each call: is the call led
  * here, or passed on to the MPI library? All ranks must decide the same. So the decision depends
  * only on settings that all ranks have agreed on (coll_job_agree), and on what MPI guarantees to be
- * the same on all ranks: bytes, root, operation.
+ * the same on all ranks: bytes and root.
  *
  * A communicator is NEW at first. Its first large call, or its third call of any size, asks all
  * ranks whether they have the same settings. Then it is AGREED, or PASSED: all its calls are passed
- * on. The moment of this question depends only on the number of calls so far, and on the bytes of
- * the calls whose bytes all ranks know; so it is the same on all ranks, whatever their settings.
- * The third large call makes the rest of this struct. Then the communicator is READY, or PASSED if
- * nothing is to be gained.
+ * on. The moment of this question depends only on the number of calls so far and on their bytes; so
+ * it is the same on all ranks, whatever their settings. The third call of coll_job.least bytes or
+ * more in the state AGREED makes the rest of this struct; with coll_job.force the first one does.
+ * Then the communicator is READY, or PASSED if nothing is to be gained.
  *
  * A buffer can be in the memory of a GPU, which the CPU must not touch. One rank alone may have
  * such a buffer, so nobody can pass a call on without asking all others. When the rest of this
@@ -34,7 +34,7 @@
  * pay for a communicator that is used once or twice. */
 #define COLL_CALLS_MIN 3
 
-/* The bytes of a large call. No row of the built-in table begins below. */
+/* The bytes of a large call, which asks at once. No row of the built-in table begins below. */
 #define COLL_LARGE 32768
 
 /* As above. */
@@ -44,7 +44,7 @@ enum coll_state { COLL_NEW, COLL_PASSED, COLL_AGREED, COLL_READY };
 struct coll_comm {
     enum coll_state state;
     int calls;       /* number of calls while the state is COLL_NEW */
-    int large_calls; /* number of large calls while it is COLL_AGREED */
+    int large_calls; /* number of calls of coll_job.least bytes or more while it is COLL_AGREED */
     MPI_Comm comm;   /* the program's */
     int size;        /* the number of ranks */
     int me;          /* this process's rank */
@@ -71,20 +71,21 @@ void coll_comm_close(void);
 void coll_comm_allow_other_worlds(void);
 
 /* Returns the description of `comm`, which owns it, or NULL if the call is to be passed on. Every
- * rank calls it for every collective call on `comm`. If this call is the one that asks all ranks
- * for their settings, this function asks them, so it can wait for them. `bytes` is the size of the
- * call's message; 0 if not all ranks know it. Aborts the process if there is no memory: the other
- * ranks would wait for it for ever. */
+ * rank calls it once for every broadcast on `comm`. If this call is the one that asks all ranks for
+ * their settings, this function asks them, so it can wait for them. `bytes` is the size of the
+ * call's message (coll_bytes). Aborts the process if there is no memory, or MPI does not keep the
+ * description: the other ranks would wait for it for ever. */
 struct coll_comm *coll_comm(MPI_Comm comm, uint64_t bytes);
 
 /* Returns true if the communicator is READY, and false if the call is to be passed on. The result
- * is the same on all ranks. The caller calls it once for each large call on a communicator that is
- * AGREED or READY. It counts these calls, and the third makes the rest of *c, together with all
- * other ranks of the communicator, and waits for them. */
+ * is the same on all ranks. The caller calls it once for each call of coll_job.least bytes or more
+ * on a communicator that is AGREED or READY. It counts these calls, and the one that makes the rest
+ * of *c, as above, makes it together with all other ranks of the communicator, and waits for
+ * them. */
 bool coll_comm_ready(struct coll_comm *c);
 
 /* Passes on all further calls, and frees what only a communicator that is READY has. All ranks call
- * it before the same call. */
+ * it within the same call. */
 void coll_comm_pass(struct coll_comm *c);
 
 /* Returns the memory that the ranks of this node share, the same in each call; *c owns it. All

@@ -46,7 +46,8 @@ extern struct coll_job coll_job;
 void coll_job_begin(void);
 
 /* Prints to stderr, on rank 0, the counts if NUIOA_COLL_STATS asks for them, and, if no broadcast
- * was led, one line that says why and what to do. From now on all calls are passed on. */
+ * was led, one line that says why and what to do, unless coll_job.quiet, or the user chose to pass
+ * all calls on, or it has been said. From now on all calls are passed on. */
 void coll_job_end(void);
 
 /* Counts one broadcast, for NUIOA_COLL_STATS: it was led by this library, or passed on to the MPI
@@ -60,9 +61,10 @@ static inline void coll_job_note(enum coll_reason reason)
         coll_job.reason = reason;
 }
 
-/* Returns true if the library is on in all ranks of `comm`, with the same settings; false if not,
- * or if MPI reports an error. The result is the same on all of them. All ranks of `comm` call it,
- * and it costs one MPI_Allreduce of 16 bytes. */
+/* Returns true if the library is on in all ranks of `comm`, with the same settings; false if not.
+ * The result is the same on all of them. A rank to which MPI reports an error has false. If the
+ * settings differ, rank 0 of MPI_COMM_WORLD, if it is one of them, says so on stderr, once. All
+ * ranks of `comm` call it, and it costs one MPI_Allreduce of 16 bytes. */
 bool coll_job_agree(MPI_Comm comm);
 
 #endif

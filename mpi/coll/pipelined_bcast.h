@@ -32,8 +32,9 @@ size_t coll_pipelined_segment(const struct coll_algorithm *how, size_t bytes);
 /* Sends `bytes` bytes from the root's buffer into the buffers of all ranks of the trees, which have
  * the same root and ranks (tree.h). Segment k goes through trees[k % tree_count]. Each tree has its
  * own pace, so a rank that gets the segments of one tree early and those of another late delays
- * neither; but with windows the segments go in order, because slots are used in order. All ranks of
- * the trees call it, with the same sizes. Returns an MPI error code. */
+ * neither; but with windows the segments go in order, because slots are used in order. Trees with
+ * readers need c->window (coll_comm_window). All ranks of the trees call it, with the same sizes.
+ * Returns an MPI error code. */
 int coll_pipelined_bcast(struct coll_comm *c, const struct coll_tree *trees, int tree_count,
                          const struct coll_algorithm *how, char *buffer, size_t bytes);
 

@@ -48,10 +48,10 @@ struct coll_tree {
 };
 
 /* Makes the tree with this root as the rank `me` sees it. `inter` is the shape between the leaders
- * of the nodes, `intra` the shape within each node; both must be shapes that have a tree. The root
- * need not be a leader: it leads its node itself, except with SHAPE_SPINE, where the leader of its
- * node follows it. `rail` selects the leaders, as for coll_map_leader (map.h). Returns 0 or
- * -ENOMEM. In both cases the caller calls coll_tree_clear. */
+ * of the nodes, `intra` the shape within each node, which SHAPE_FLAT does not use; both must be
+ * shapes that have a tree. The root need not be a leader: it leads its node itself, except with
+ * SHAPE_SPINE, where the leader of its node follows it. `rail` selects the leaders, as for
+ * coll_map_leader (map.h). Returns 0 or -ENOMEM. In both cases the caller calls coll_tree_clear. */
 int coll_tree_make(struct coll_tree *tree, const struct coll_map *map, enum coll_shape inter,
                    enum coll_shape intra, int root, int rail, int me);
 

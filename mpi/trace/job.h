@@ -18,7 +18,8 @@ void trace_end(void);
 
 /* Writes the counters of this rank alone to the file, as a profile that is marked as partial, and
  * ends the trace. It is called before MPI_Abort, and when the program exits without MPI_Finalize.
- * It calls no MPI function. */
+ * It calls no MPI function, and does nothing if the trace was not started or has ended, or in a
+ * child that the program has forked. If the file cannot be written, it says so on stderr. */
 void trace_cut_short(void);
 
 #endif

@@ -17,8 +17,8 @@ struct rank_list {
     uint32_t *ranks; /* [count], allocated by malloc; ranks in MPI_COMM_WORLD */
 };
 
-/* The advice. Each member is what the function of the same name in nuioa-client.h returns. A struct
- * of zeros is empty. It owns its lists and strings. */
+/* The advice. A member is what the function of nuioa-client.h with that name returns, unless its
+ * comment says more. A struct of zeros is empty. It owns its lists and strings. */
 struct nuioa_client {
     enum nuioa_client_source source;
     bool planned;                           /* the placement was not carried out */
@@ -35,8 +35,10 @@ struct nuioa_client {
 };
 
 /* Checks advice that was just read, of which `own` says whether it is surely of this process.
- * Empties it, and frees its members, if it contradicts itself. Removes the list of all nodes'
- * leaders if the leader of this node is not in it. */
+ * Empties it, and frees its members, if it contradicts itself, or if it is another process's: this
+ * one's rank is not in `order`. Sets `near` to 1 if there is a leader and nobody has said how many
+ * are as near, or if `order` is not known. Removes the list of all nodes' leaders if the leader of
+ * this node is not in it. */
 void advice_check(struct nuioa_client *advice, bool own);
 
 /* Lets the table of GPUs have the only GPU of this process, if that is known. Returns 0 or
@@ -46,8 +48,8 @@ int advice_name_only_gpu(struct nuioa_client *advice);
 /* Frees what the advice holds, and empties it. The struct itself belongs to the caller. */
 void advice_clear(struct nuioa_client *advice);
 
-/* Reads this process's rank in MPI_COMM_WORLD from the variables that launchers set. Returns true
- * and *rank, or false if no launcher has set it. */
+/* Reads this process's rank in MPI_COMM_WORLD from PMIX_RANK or else SLURM_PROCID. Returns true and
+ * *rank; or false if neither is set, or the one that counts is no rank. */
 bool advice_own_rank(uint32_t *rank);
 
 #endif

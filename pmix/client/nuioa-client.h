@@ -15,10 +15,11 @@ extern "C" {
  * -lnuioa-client; it needs neither MPI nor hwloc.
  *
  * The answers come from PMIx if this process has initialised it (MPI_Init does) and the job's
- * launcher has stored them there; otherwise from the environment. If there is no advice, a function
- * returns -ENOENT, 0 or NULL, as its comment says. PMIx is asked only for data that are on this
- * node already, so no function waits for another process. This library never initialises PMIx and
- * never loads libpmix.
+ * launcher has stored them there; otherwise from the environment. What `nuioa exec` has told this
+ * very process of its GPUs and ports counts before what PMIx says. If there is no advice, a
+ * function returns -ENOENT, 0 or NULL, as its comment says. PMIx is asked only for data that are on
+ * this node already, so no function waits for another process. This library never initialises PMIx
+ * and never loads libpmix.
  *
  * Ranks are those of MPI_COMM_WORLD. Ranks of another communicator are translated first
  * (MPI_Group_translate_ranks). Advice is constant for the life of a process.

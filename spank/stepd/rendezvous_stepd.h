@@ -60,8 +60,8 @@ const uint32_t *rendezvous_stepd_leaders(const struct stepd_context *context, ui
  * table. */
 unsigned rendezvous_stepd_faults_told(const struct stepd_context *context);
 
-/* After rendezvous_stepd_await_leaders(): returns true if srun prints the report of the whole step.
- * Then this node must not print its own. */
+/* After rendezvous_stepd_await_leaders(): returns true if the report, where one is asked for, is
+ * srun's: it says what this node has sent. Then this node must not print its own. */
 bool rendezvous_stepd_is_reported(const struct stepd_context *context);
 
 /* Disconnects, frees context->rendezvous with the array of leaders, and context->profile. No other

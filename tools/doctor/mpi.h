@@ -7,8 +7,9 @@
 
 struct doctor;
 
-/* Reports settings of MPI libraries, in their files and in the environment, that name a device
- * which is not here, or choose TCP although there is a faster network. */
+/* Where a network is up for which MPI libraries have something better than TCP: reports settings of
+ * these, in their files and in the environment, that name a device which is not here, or choose
+ * TCP. */
 void doctor_check_mpi(struct doctor *d);
 
 #endif

@@ -10,10 +10,12 @@
 /* Reports NICs whose NUMA node is unknown, or where two sources differ in it. */
 void doctor_check_locality(struct doctor *d);
 
-/* Reports NICs that may be for something else than MPI, where such a guess decides. */
+/* Reports NICs that may be for something else than MPI, in one finding, where such a guess decides
+ * or ranks may use one of them. */
 void doctor_check_roles(struct doctor *d);
 
-/* Reports ports that are down. */
+/* Reports ports that are down; of Ethernet only those that somebody has set up, or whose like are
+ * of the fabric. */
 void doctor_check_ports(struct doctor *d);
 
 /* Reports ports that are slower than they could be: fewer lanes, or a lower rate than others of the

@@ -7,8 +7,9 @@
 
 struct doctor;
 
-/* Reports if Slurm has no PMIx plugin, or a PMIx library that cannot be opened or that nuioa cannot
- * use, and settings of mpi.conf that matter. Sets d->pmix. */
+/* Reports if Slurm has no PMIx plugin, or a PMIx library that cannot be opened, that nuioa cannot
+ * use, or that has a fault which ends slurmstepd, and settings of mpi.conf that matter. Sets
+ * d->pmix. */
 void doctor_check_pmix(struct doctor *d);
 
 #endif

@@ -13,8 +13,8 @@ void doctor_check_discovery(struct doctor *d);
 /* Reports if the firmware hides NUMA nodes. */
 void doctor_check_firmware(struct doctor *d);
 
-/* Reports if the firmware's distance table (SLIT) is unsound, or says the same for all NUMA
- * nodes. */
+/* Reports if the firmware's distance table (SLIT) is unsound, or, with more than two NUMA nodes, is
+ * missing or says the same for all. */
 void doctor_check_slit(struct doctor *d);
 
 #endif

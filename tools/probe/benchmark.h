@@ -62,8 +62,9 @@ char **probe_benchmark_words(const char *text, const struct probe_words *values)
  * -EINVAL with *err. */
 int probe_benchmark_check(const struct probe_benchmark *benchmark, struct nuioa_error *err);
 
-/* Takes the number out of what the client printed, and converts it. The expression must match once.
- * Returns how often it matches, at most 2; *number is set if that is 1. */
+/* Takes the number out of what the client printed, and converts it. The expression must match once
+ * with a number above 0 in its last group. Returns how often it does, at most 2; *number is set if
+ * that is 1. */
 int probe_benchmark_number(const struct probe_benchmark *benchmark, const char *output,
                            double *number);
 

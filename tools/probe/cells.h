@@ -50,7 +50,8 @@ int probe_near_numa(const struct nuioa_node *node, const struct nuioa_nic *nic);
 int probe_nics_init(struct probe_nics *nics, const struct probe_nic_plan *plan);
 
 /* Measures all cells, in an order that is shuffled in each round, and shows progress on stderr. A
- * cell that fails once stays empty. Returns 0; or -EINTR with *err if a signal asked to stop. */
+ * cell that fails once stays empty. Returns 0; or with *err -EINTR if a signal asked to stop, or
+ * -ENOMEM. */
 int probe_nics_measure(struct probe_nics *nics, struct nuioa_error *err);
 
 /* Computes the medians and how they spread. probe_nics_measure does it. */

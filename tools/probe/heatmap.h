@@ -6,8 +6,8 @@
 
 struct probe;
 
-/* Writes the matrix of probe->latency as an SVG picture to the file `path`. Returns 0, or a
- * negative errno with *err, and the file may be incomplete. */
+/* Writes the matrix of probe->latency, and the links of probe->graph, as an SVG picture to the file
+ * `path`. Returns 0, or a negative errno with *err, and an older file stays. */
 int probe_heatmap(const struct probe *probe, const char *path, struct nuioa_error *err);
 
 #endif

@@ -24,7 +24,7 @@ int probe_measure(struct probe *probe, struct nuioa_error *err);
 /* Makes a chain of loads through `bytes` bytes of memory (rounded down to a multiple of 2 MB, or
  * below that of 64) of the NUMA node with that OS index, or of any if it is -1. *buffer is
  * overwritten. Returns 0, and the caller closes it with probe_buffer_close; or a negative errno
- * with *err, and *buffer is empty. */
+ * with *err, and there is nothing to close. */
 int probe_buffer_open(struct probe_buffer *buffer, size_t bytes, int os_index,
                       struct nuioa_error *err);
 
