@@ -10,6 +10,8 @@ test/retired.tsv has four columns: the old name, the new one, the kind, and the 
     name      an identifier, or "struct NAME": it is in no text, not even in a comment
     word      an English word that was an identifier with another meaning: no C code has it as
               an identifier; comments and strings may use it
+    sentence  words that told what is not so: no text has them, on one line or on several, in a
+              string that is cut or between macros of a manual; the new ones tell what is so
     ordinary  an identifier that was renamed where it was wrong, and is right elsewhere: it is
               not searched for, and the last column says why
 
@@ -24,7 +26,9 @@ import sys
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 TABLE = "test/retired.tsv"
-KINDS = ("file", "name", "word", "ordinary")
+KINDS = ("file", "name", "word", "sentence", "ordinary")
+# What may stand between two words of a sentence, besides blanks.
+BETWEEN = r"(?:[\s\"'*#\\]|\n\.[A-Z]{1,2} )+"
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"', re.S)
 
 
@@ -99,7 +103,9 @@ def main():
                 code = code if code is not None else NOT_CODE.sub(blank, text)
             searched = code if kind == "word" else text
             left = r"(?<![\w-])" if kind == "file" else r"(?<!\w)"
-            for match in re.finditer(left + re.escape(old) + r"(?!\w)", searched):
+            pattern = BETWEEN.join(map(re.escape, old.split())) if kind == "sentence" \
+                else re.escape(old)
+            for match in re.finditer(left + pattern + r"(?!\w)", searched):
                 same_end = ends.get(os.path.basename(old), [])
                 if kind != "file" or not is_longer(text, *match.span(), same_end):
                     print(f"{path}:{line_of(text, match.start())}: {old} is retired")

@@ -60,6 +60,9 @@ for said in report explain; do
     like "force,$said with GPUs: says what is left out" "$err" 'farther from their GPUs'
     unlike "force,$said with GPUs: no gain" "$err" '% less|% of the gain|cost [0-9.]+ ->'
 done
+launch 8 -w node1 -c2 --exclusive --mem-bind=local --nuioa=report
+like "--mem-bind: memory is said to be kept" "$err" ' kept +mlx5_0'
+unlike "--mem-bind: memory is not said to be the default's" "$err" ' default +mlx5_0'
 launch 2 -w node3 --nuioa=report
 like "a node without a NIC says so" "$err" '[Nn][Ii][Cc]'
 launch 2 -w node4 --nuioa=explain

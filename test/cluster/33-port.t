@@ -97,6 +97,18 @@ like "only srun has the plugin, --nuioa: it says what to install, and where" "$e
 launch 4 -N4 --exclusive
 is "only srun has the plugin, no report: not a word" "$(nuioa_lines)" ""
 
+# The plugin is there, but Slurm starts no rank: whose fault that is, Slurm says.
+plugin on "${hasty[@]}"
+for node in node1 node2 node3 node4; do
+    echo "required /no/such/plugin.so" >>"$CLUSTER_DIR/nodes/$node/plugstack.conf"
+done
+refused -N4 -n4 --exclusive --nuioa=report
+is "Slurm refuses the step: no rank" "$ranks" 0
+like "Slurm refuses the step: it says why" "$err" 'launch failed: Plugin initialization failed'
+one_line "Slurm refuses the step: one line of ours"
+like "Slurm refuses the step: which does not say that no plugin is there" "$(nuioa_lines)" \
+    'no node of the step has called srun, .*: unless Slurm says why no rank started, install'
+
 # auth= differs between srun's host and the nodes
 plugin on "${hasty[@]}" auth=munge
 plugin -n ctl on "${hasty[@]}"

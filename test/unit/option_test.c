@@ -423,6 +423,29 @@ static void test_names(void **state)
     assert_null(nuioa_option_find(NUIOA_FROM_COMMAND, "timeout"));
 }
 
+/* What the help says of options that it once told wrongly. */
+static void test_help_is_so(void **state)
+{
+    static const struct {
+        const char *name, *said, *not_said;
+    } rows[] = {
+        { "policy", "ranks only leave cores that serve NIC interrupts", "nothing moves" },
+        { "mem", "not for ranks that span NUMA nodes, unless OMP_NUM_THREADS=1",
+          "memory preferred" },
+        { "mem", "nic: on its NIC's, for a rank alone spread over those of all its NICs",
+          "on its NIC's, spread" },
+        { "mem", "interleave: spread over those of all NICs in use", "the step's" },
+        { "timeout_ms", "no longer than timeout_max_ms of plugstack.conf", "60000" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_COMMAND, rows[i].name);
+        assert_non_null(option);
+        if (!strstr(option->help, rows[i].said) || strstr(option->help, rows[i].not_said))
+            fail_msg("%s: %s", rows[i].name, option->help);
+    }
+}
+
 static void test_help(void **state)
 {
     (void)state;
@@ -446,7 +469,7 @@ int main(void)
         cmocka_unit_test_setup(test_hints, start),    cmocka_unit_test_setup(test_nic, start),
         cmocka_unit_test_setup(test_nic_role, start), cmocka_unit_test_setup(test_rails, start),
         cmocka_unit_test_setup(test_hostile, start),  cmocka_unit_test_setup(test_names, start),
-        cmocka_unit_test_setup(test_help, start),
+        cmocka_unit_test_setup(test_help, start),     cmocka_unit_test(test_help_is_so),
     };
     return cmocka_run_group_tests_name("option", tests, NULL, NULL);
 }

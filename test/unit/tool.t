@@ -188,6 +188,13 @@ like "... says why not" "$out" 'the step has no spare core there'
 answers "'_' for '-'" plan --topology "$hagrid" --tasks 2 --cpus_per_task 2
 answers "plain --nuioa" plan --nuioa --topology "$hagrid" --tasks 2
 answers "plain --nuioa at the end" plan --topology "$hagrid" --tasks 2 --nuioa
+answers "options that are typed twice" plan --topology "$hagrid" --tasks 4 --tasks 2 \
+    --policy cpu --policy latency --nuioa=explain --nuioa=export --json
+is "... the last one counts" "$(json "len(d['tasks']), d['policy'], d['reason']")" \
+    "2 latency export only: nothing is moved"
+answers "... --nic-role adds up" plan --topology "$machines/quad.xml" --tasks 2 \
+    --nic-role mlx5_0:storage --nic-role mlx5_1:storage --json
+is "... no NIC is left" "$(json "*(t['nic'] for t in d['tasks'])")" "None None"
 
 # Every option of the table, in both forms, and with '-' for '_'.
 while read -r name value; do
