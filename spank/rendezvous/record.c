@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "output/report_lines.h"
+#include "topology/nic_guess.h"
 
 /* --- writing --- */
 
@@ -18,6 +19,47 @@ static void put_text(char *to, size_t size, const char *text)
     for (char *c = to; *c; c++)
         if (!isprint((unsigned char)*c))
             *c = '?';
+}
+
+/* Writes what kinds of GPUs the node has, as struct wire_record describes it. */
+static void put_gpus(const struct nuioa_node *node, char *text, size_t size)
+{
+    const struct nuioa_gpu *gpus = node->gpus;
+    size_t used = 0;
+    for (uint32_t i = 0, next; i < node->gpu_count && used < size; i = next) {
+        char number[16] = "", model[16] = "";
+        for (next = i + 1; next < node->gpu_count && gpus[next].vendor == gpus[i].vendor &&
+                           gpus[next].model == gpus[i].model;)
+            next++;
+        if (next - i < node->gpu_count)
+            snprintf(number, sizeof(number), "%s%u ", i ? ", " : "", next - i);
+        if (gpus[i].model)
+            snprintf(model, sizeof(model), " %04x:%04x", gpus[i].model >> 16,
+                     gpus[i].model & 0xffff);
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s", number,
+                                 nuioa_gpu_vendor_name(gpus[i].vendor), model);
+    }
+}
+
+/* Writes beside which GPUs each of nics[count] is, of NICs that are not virtual. */
+static void put_rails(const struct nuioa_node *node, struct wire_nic *nics, uint32_t count)
+{
+    bool *real = node->gpu_count ? calloc(node->nic_count, sizeof(*real)) : NULL;
+    hwloc_bitmap_t beside = real ? hwloc_bitmap_alloc() : NULL;
+    for (uint32_t i = 0; beside && i < node->nic_count; i++)
+        real[i] = !node->nics[i].is_virtual;
+    for (uint32_t i = 0, to = 0; beside && to < count; i++) {
+        if (!real[i])
+            continue;
+        hwloc_bitmap_zero(beside);
+        for (uint32_t g = 0; g < node->gpu_count; g++)
+            if (nuioa_nic_is_beside(node, real, g, i))
+                hwloc_bitmap_set(beside, g);
+        nuioa_report_set(beside, nics[to].gpus, sizeof(nics[to].gpus));
+        to++;
+    }
+    hwloc_bitmap_free(beside);
+    free(real);
 }
 
 /* Virtual devices such as bridges are left out: there can be many, and they do not matter. */
@@ -36,7 +78,11 @@ static uint32_t put_nics(const struct nuioa_node *node, struct wire_nic *nics)
         to->kind = (uint32_t)nic->kind;
         to->rate_mbps = nic->rate_mbps;
         to->usable = nic->usable;
+        to->role = (uint32_t)nic->role;
+        to->role_source = (uint32_t)nic->role_source;
+        put_text(to->fabric, sizeof(to->fabric), nic->fabric);
     }
+    put_rails(node, nics, count);
     return count;
 }
 
@@ -68,6 +114,7 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     head->moved_count = (uint32_t)totals.moved;
     head->numa_count = s->node->numa_count;
     head->core_count = s->node->core_count;
+    head->gpu_count = less(s->node->gpu_count, WIRE_GPUS_MAX);
     head->policy = (uint32_t)plan->policy;
     head->planned = plan->planned;
     head->advice = plan->advice;
@@ -78,6 +125,7 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     put_text(head->reason, sizeof(head->reason), plan->reason);
     put_text(head->distances, sizeof(head->distances),
              nuioa_distance_source_name(distance->source));
+    put_gpus(s->node, head->gpus, sizeof(head->gpus));
 }
 
 void *record_make(const struct record_source *s, size_t *length)
@@ -124,16 +172,20 @@ static bool are_in_limits(const struct wire_record *h)
            h->warning_count <= WIRE_WARNINGS_MAX && h->text_length <= WIRE_TEXT_MAX &&
            h->task_count <= WIRE_TASKS_MAX && h->moved_count <= h->task_count &&
            h->numa_count <= WIRE_NUMAS_MAX && h->core_count <= WIRE_CORES_MAX &&
-           h->policy <= NUIOA_POLICY_CPU;
+           h->gpu_count <= WIRE_GPUS_MAX && h->policy <= NUIOA_POLICY_CPU;
 }
 
-/* Checks the numbers that a report adds up and prints: they must be finite. */
+/* Checks the numbers that a report adds up and prints: those of costs must be finite, those of NICs
+ * have names. */
 static bool are_numbers(const struct record *r)
 {
     const struct wire_record *h = r->head;
     bool good = isfinite(h->cost_before) && isfinite(h->cost_after) && isfinite(h->bound);
     for (uint32_t i = 0; i < h->line_count; i++)
         good = good && isfinite(r->lines[i].weight);
+    for (uint32_t i = 0; i < h->nic_count; i++)
+        good = good && r->nics[i].kind < NUIOA_NIC_KINDS && r->nics[i].role < NUIOA_ROLES &&
+               r->nics[i].role_source <= NUIOA_ROLE_BY_SITE;
     return good;
 }
 
@@ -142,11 +194,14 @@ static bool are_texts(const struct record *r)
     const struct wire_record *h = r->head;
     if (!is_text(h->host, sizeof(h->host), false) ||
         !is_text(h->reason, sizeof(h->reason), false) ||
-        !is_text(h->distances, sizeof(h->distances), false))
+        !is_text(h->distances, sizeof(h->distances), false) ||
+        !is_text(h->gpus, sizeof(h->gpus), false))
         return false;
     for (uint32_t i = 0; i < h->nic_count; i++)
         if (!is_text(r->nics[i].label, sizeof(r->nics->label), false) ||
-            !is_text(r->nics[i].numas, sizeof(r->nics->numas), false))
+            !is_text(r->nics[i].numas, sizeof(r->nics->numas), false) ||
+            !is_text(r->nics[i].gpus, sizeof(r->nics->gpus), false) ||
+            !is_text(r->nics[i].fabric, sizeof(r->nics->fabric), false))
             return false;
     for (uint32_t i = 0; i < h->line_count; i++) {
         const struct nuioa_report_line *l = &r->lines[i];

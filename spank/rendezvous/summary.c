@@ -333,12 +333,24 @@ static void print_classes(const struct summary *s, FILE *out)
         fprintf(out, "  and %u more node%s\n", more, nuioa_report_plural(more));
 }
 
+/* Writes the names of a group's nodes, and their number if these are cut. */
+static const char *names_text(const struct host_group *group, char *text, size_t size)
+{
+    char names[64];
+    size_t length = strlen(host_groups_names(group, names, sizeof(names)));
+    if (length > 2 && !strcmp(names + length - 2, ".."))
+        snprintf(text, size, "%s (%u nodes)", names, group->count);
+    else
+        nuioa_copy(text, size, names);
+    return text;
+}
+
 /* Prints a line for each group: names of nodes and text, or the text alone without `named`. */
 static void print_groups(const struct host_groups *groups, bool named, int indent, FILE *out)
 {
-    char names[64], line[400];
+    char names[96], line[400];
     for (uint32_t i = 0; i < groups->count; i++) {
-        host_groups_names(&groups->texts[i], names, sizeof(names));
+        names_text(&groups->texts[i], names, sizeof(names));
         snprintf(line, sizeof(line), "%s%s%s", named ? names : "", named ? ": " : "",
                  groups->texts[i].text);
         nuioa_text_table_wrap(out, indent, line);

@@ -72,11 +72,12 @@
 #define WIRE_KEY_SIZE 32     /* bytes */
 #define WIRE_TAG_SIZE 32     /* bytes */
 #define WIRE_NODES_MAX 65536 /* nodes of a step */
-/* Limits of one node: tasks, NUMA nodes, cores. */
+/* Limits of one node: tasks, NUMA nodes, cores, GPUs. */
 #define WIRE_TASKS_MAX 4096
 #define WIRE_RANKS_MAX (1u << 24) /* of a step: larger ranks ask for no slice */
 #define WIRE_NUMAS_MAX 4096
 #define WIRE_CORES_MAX 65536
+#define WIRE_GPUS_MAX 4096
 
 /* How every message ends that tells the user why there is no table; in a step that only reports,
  * with report,off, no node has a leader. */
@@ -178,19 +179,29 @@ struct wire_record {
     char host[64];
     char reason[216];   /* why ranks moved or did not move, or why there is no plan */
     uint32_t advice;    /* a bit for each enum nuioa_advice (plan/reason.h), the first is 1 */
-    uint32_t zero;      /* padding, 0 */
+    uint32_t gpu_count; /* GPUs of the node, whether or not the step has them */
     char distances[16]; /* source of the distances, such as "slit" */
+    /* Vendor and model of the GPUs, such as "nvidia 10de:2330"; in their order where they are
+     * unlike: "4 nvidia 10de:2330, 4 nvidia 10de:20b0"; "": there are none. */
+    char gpus[48];
     /* struct wire_nic nics[nic_count]; struct nuioa_report_line lines[line_count]; char
      * warnings[warning_count][256]; char text[text_length] */
 };
 
 struct wire_nic {
-    char label[48];     /* as nuioa_nic_label() writes it, such as "mlx5_0:1" */
-    char numas[32];     /* NUMA nodes, as a list such as "0-1"; "": unknown */
-    uint32_t state;     /* enum nuioa_nic_state */
-    uint32_t kind;      /* enum nuioa_nic_kind */
-    uint32_t rate_mbps; /* 0: unknown */
-    uint32_t usable;    /* 0: nuioa does not use it */
+    char label[48];       /* as nuioa_nic_label() writes it, such as "mlx5_0:1" */
+    char numas[32];       /* NUMA nodes, as a list such as "0-1"; "": unknown */
+    uint32_t state;       /* enum nuioa_nic_state */
+    uint32_t kind;        /* enum nuioa_nic_kind */
+    uint32_t rate_mbps;   /* 0: unknown */
+    uint32_t usable;      /* 0: nuioa does not use it */
+    uint32_t role;        /* enum nuioa_nic_role */
+    uint32_t role_source; /* enum nuioa_role_source */
+    /* The GPUs that it is beside (topology/nic_guess.h), as a list of their numbers in PCI order
+     * such as "0-1": its rail, for those who reach the network by the NIC of their GPU; "": none,
+     * or unknown. */
+    char gpus[24];
+    char fabric[24]; /* prefix of its InfiniBand subnet; "": unknown, or another kind of network */
 };
 
 /* The largest size in bytes of the body of RECORD. */
@@ -216,7 +227,7 @@ struct wire_run {
 _Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 76 &&
                    sizeof(struct wire_session) == 48 && sizeof(struct wire_tagged) == 48 &&
                    sizeof(struct wire_slice) == 8 && sizeof(struct wire_pair) == 16 &&
-                   sizeof(struct wire_record) == 384 && sizeof(struct wire_nic) == 96 &&
+                   sizeof(struct wire_record) == 432 && sizeof(struct wire_nic) == 152 &&
                    sizeof(struct nuioa_report_line) == 304 && sizeof(struct wire_table) == 24 &&
                    sizeof(struct wire_run) == 12,
                "structs of the protocol have no padding");

@@ -84,6 +84,29 @@ is "gather=off: each node reports" "$(grep -c '^nuioa: node' <<<"$err")" 4
 launch 8 -N4 --exclusive --nuioa=export
 is "plain export: no table" "$(all NUIOA_LEADERS)" ""
 
+# Nodes with GPUs: node3 has one GPU fewer, and node4 other NICs
+for node in node1 node2 node3 node4; do
+    install -m 0644 "$here/../topologies/gpus.xml" "$CLUSTER_DIR/nodes/$node/gpus.xml"
+done
+sed -i '/"0000:92:00.0"/s/"0302 /"0880 /' "$CLUSTER_DIR/nodes/node3/gpus.xml"
+sed -i -e 's/"mlx5_0"/"swap"/; s/"mlx5_1"/"mlx5_0"/; s/"swap"/"mlx5_1"/; s/"mlx5_3"/"mlx5_9"/' \
+    -e '/"mlx5_2"/,/object>/s/"fe80:0000:0000:0000:/"fe80:0000:0000:0001:/' \
+    "$CLUSTER_DIR/nodes/node4/gpus.xml"
+plugin on "${patient[@]}" default=on topology=/run/node/gpus.xml
+plugin -n node4 on "${patient[@]}" default=on topology=/run/node/gpus.xml nic-role=mlx5_2:storage
+launch 8 -N4 --exclusive --nuioa=report
+is "nodes with GPUs: the report says which differ, and in what" \
+    "$(sed -n '/^nodes that differ/,/^[^ ]/s/^  //p' <<<"$err")" \
+    "node3: 3 GPUs, elsewhere 4
+node3: mlx5_3:1 is perhaps for storage, elsewhere of an unknown role
+node4: mlx5_0:1 is beside GPU 1, elsewhere GPU 0
+node4: mlx5_1:1 is beside GPU 0, elsewhere GPU 1
+node4: mlx5_2:1 is for storage, elsewhere of an unknown role
+node4: mlx5_2:1 is in InfiniBand subnet fe80:0000:0000:0001, elsewhere fe80:0000:0000:0000
+node4: no mlx5_3:1
+node4: has mlx5_9:1, others have not"
+plugin on "${good[@]}"
+
 # A profile that no list can say
 awk 'BEGIN { srand(1); print "nuioa-profile 1\nranks 4000"
     for (i = 0; i < 4000; i++) print "rank", i, 0, int(10 ^ (rand() * 12)), 1, 1, 0 }' \

@@ -30,7 +30,8 @@ static void make_length(struct wire_record *head, size_t length)
     ((char *)head)[length - 1] = '\0';
 }
 
-/* Makes all texts printable: a single byte that is not makes the reader refuse a record. */
+/* Makes all texts printable, and numbers that have names small: a single wrong one makes the reader
+ * refuse a record. */
 static void make_text(char *text, size_t size)
 {
     text[size - 1] = '\0';
@@ -44,9 +45,15 @@ static void make_printable(struct wire_record *head)
     make_text(head->host, sizeof(head->host));
     make_text(head->reason, sizeof(head->reason));
     make_text(head->distances, sizeof(head->distances));
+    make_text(head->gpus, sizeof(head->gpus));
     for (uint32_t i = 0; i < head->nic_count; i++) {
         make_text(nics[i].label, sizeof(nics[i].label));
         make_text(nics[i].numas, sizeof(nics[i].numas));
+        make_text(nics[i].gpus, sizeof(nics[i].gpus));
+        make_text(nics[i].fabric, sizeof(nics[i].fabric));
+        nics[i].kind %= NUIOA_NIC_KINDS;
+        nics[i].role %= NUIOA_ROLES;
+        nics[i].role_source %= NUIOA_ROLE_BY_SITE + 1;
     }
     struct nuioa_report_line *lines = (void *)(nics + head->nic_count);
     for (uint32_t i = 0; i < head->line_count; i++) {

@@ -87,6 +87,12 @@ static void wrong_counts(char *record, size_t *length)
     (void)length;
     ((struct wire_record *)record)->line_count = UINT32_MAX / 2;
 }
+static void unknown_role(char *record, size_t *length)
+{
+    (void)length;
+    struct wire_nic *nic = (void *)(record + sizeof(struct wire_record));
+    nic->role = UINT32_MAX;
+}
 static void unended(char *record, size_t *length)
 {
     (void)length;
@@ -295,6 +301,7 @@ static void misbehave(bool encrypted, const char *munged)
     wrong_record("an oversized record", huge);
     wrong_record("a record for another node", other_node);
     wrong_record("a record with wrong counts", wrong_counts);
+    wrong_record("a record with a NIC whose role has no name", unknown_role);
     wrong_record("a record with an endless text", unended);
     wrong_record("a record with control characters", unprintable);
     wrong_record("a node dies in the middle", NULL);

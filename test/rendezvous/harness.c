@@ -246,10 +246,18 @@ void *harness_record(uint32_t node, size_t *length)
         .cost_after = 4,
         .bound = 4,
         .reason = "hints: the heaviest ranks are nearest the NIC",
+        .gpu_count = 2,
         .distances = "slit",
+        .gpus = "nvidia 10de:2330",
     };
     struct wire_nic nic = {
-        .label = "mlx5_0:1", .numas = "1", .state = 2, .rate_mbps = 200000, .usable = 1
+        .label = "mlx5_0:1",
+        .numas = "1",
+        .state = 2,
+        .rate_mbps = 200000,
+        .usable = 1,
+        .gpus = "0-1",
+        .fabric = "fe80:0000:0000:0001",
     };
     char *bytes = malloc(sizeof(head) + sizeof(nic) + 4 * sizeof(struct nuioa_report_line));
     *length = sizeof(head) + sizeof(nic) + 4 * sizeof(struct nuioa_report_line);

@@ -165,11 +165,14 @@ static void records(void **state)
     free(bytes);
 }
 
-/* Every text of a NIC and of a warning ends within its size. */
+/* A fact of the first NIC of a record. */
+#define NIC(field) (sizeof(struct wire_record) + offsetof(struct wire_nic, field))
+
+/* Every text of the GPUs, of a NIC and of a warning ends within its size. */
 static void record_texts(void **state)
 {
-    static const size_t nic_texts[] = { offsetof(struct wire_nic, label),
-                                        offsetof(struct wire_nic, numas) };
+    static const size_t texts[] = { offsetof(struct wire_record, gpus), NIC(label), NIC(numas),
+                                    NIC(gpus), NIC(fabric) };
     struct record record;
     size_t length;
     char *bytes = make_record(0, 2, "0", 1, &length);
@@ -180,8 +183,8 @@ static void record_texts(void **state)
     length += 256;
     assert_int_equal(record_read(bytes, length, &record), 0);
     assert_string_equal(record.warnings[0], "a warning");
-    for (unsigned i = 0; i < 2; i++) {
-        char *text = bytes + sizeof(struct wire_record) + nic_texts[i], first = *text;
+    for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        char *text = bytes + texts[i], first = *text;
         *text = '\n';
         assert_int_equal(record_read(bytes, length, &record), -EINVAL);
         *text = first;
@@ -225,6 +228,56 @@ static void made_records(void **state)
     plan_case_free(s);
 }
 
+static struct plan_case *gpu_case(void)
+{
+    struct plan_case *c = plan_case_new();
+    machine_quad(&c->node);
+    for (unsigned i = 0; i < 4; i++)
+        machine_gpu(&c->node, i)->model = 0x10de2330;
+    return c;
+}
+
+static char *record_of(const struct plan_case *c, struct record *record)
+{
+    const struct record_source source = { .plan = &c->plan, .node = &c->node };
+    size_t length;
+    char *bytes = record_make(&source, &length);
+    assert_int_equal(record_read(bytes, length, record), 0);
+    return bytes;
+}
+
+/* GPUs, the NICs beside them, and what NICs are for. */
+static void records_of_gpus(void **state)
+{
+    (void)state;
+    struct plan_case *c = gpu_case();
+    struct record record;
+    char *bytes = record_of(c, &record);
+    assert_int_equal(record.head->gpu_count, 4);
+    assert_string_equal(record.head->gpus, "nvidia 10de:2330");
+    assert_string_equal(record.nics[0].gpus, ""); /* no path is known */
+    free(bytes);
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned k = 0; k < 2; k++)
+            machine_path(&c->node, i, k,
+                         (i == 3) != (k == 0) ? NUIOA_PATH_SYS
+                         : i == 1 && k == 1   ? NUIOA_PATH_NODE
+                                              : NUIOA_PATH_PXB);
+    c->node.gpus[3].model = 0;
+    c->node.nics[0].role = NUIOA_ROLE_STORAGE;
+    c->node.nics[0].role_source = NUIOA_ROLE_BY_GUESS;
+    nuioa_copy(c->node.nics[1].fabric, sizeof(c->node.nics[1].fabric), "fe80:0000:0000:0001");
+    bytes = record_of(c, &record);
+    assert_string_equal(record.head->gpus, "3 nvidia 10de:2330, 1 nvidia");
+    assert_string_equal(record.nics[0].gpus, "3");
+    assert_string_equal(record.nics[1].gpus, "0,2");
+    assert_int_equal(record.nics[0].role, NUIOA_ROLE_STORAGE);
+    assert_int_equal(record.nics[0].role_source, NUIOA_ROLE_BY_GUESS);
+    assert_string_equal(record.nics[1].fabric, "fe80:0000:0000:0001");
+    free(bytes);
+    plan_case_free(c);
+}
+
 /* A node with more kinds of ranks than a record has lines for. */
 static void long_records(void **state)
 {
@@ -265,7 +318,11 @@ static void record_limits(void **state)
         { offsetof(struct wire_record, moved_count), 4 },
         { offsetof(struct wire_record, numa_count), WIRE_NUMAS_MAX },
         { offsetof(struct wire_record, core_count), WIRE_CORES_MAX },
+        { offsetof(struct wire_record, gpu_count), WIRE_GPUS_MAX },
         { offsetof(struct wire_record, policy), NUIOA_POLICY_CPU },
+        { NIC(kind), NUIOA_NIC_KINDS - 1 },
+        { NIC(role), NUIOA_ROLES - 1 },
+        { NIC(role_source), NUIOA_ROLE_BY_SITE },
     };
     struct record record;
     size_t length;
@@ -506,9 +563,6 @@ static void report_of_nodes(void **state)
         plan_case_free(cases[i]);
 }
 
-/* A fact of the first NIC of a record. */
-#define NIC(field) (sizeof(struct wire_record) + offsetof(struct wire_nic, field))
-
 /* 40 nodes with two ranks each. Node 5 is in a class of its own for its level, node 6 for a NIC
  * that is usable or not as no other node's, and the nodes from 7 on for their rates. */
 static void many_classes(void **state)
@@ -575,6 +629,130 @@ static void differences(void **state)
     free(b);
 }
 
+/* The texts of the differences of `b` from `a`, whose first NIC `change` has made different. */
+static void one_difference(void (*change)(struct wire_record *head, struct wire_nic *nic),
+                           const char *wanted)
+{
+    struct record usual, other;
+    size_t length;
+    char texts[4][NODE_DIFF_TEXT] = { "", "", "", "" };
+    char *a = make_record(0, 2, "0", 1, &length), *b = make_record(0, 2, "0", 1, &length);
+    struct wire_record *head = (void *)b;
+    set_u32(a, offsetof(struct wire_record, gpu_count), 8);
+    strcpy(a + offsetof(struct wire_record, gpus), "nvidia 10de:2330");
+    strcpy(a + NIC(gpus), "0-1");
+    strcpy(a + NIC(fabric), "fe80:0000:0000:0001");
+    memcpy(b, a, length);
+    change(head, (void *)(head + 1));
+    assert_int_equal(record_read(a, length, &usual), 0);
+    assert_int_equal(record_read(b, length, &other), 0);
+    assert_true(node_diff_digest(&usual) != node_diff_digest(&other));
+    assert_int_equal(node_diff_texts(&usual, &other, texts, 4), *wanted ? 1 : 0);
+    assert_string_equal(texts[0], wanted);
+    free(a);
+    free(b);
+}
+
+static void fewer_gpus(struct wire_record *head, struct wire_nic *nic)
+{
+    head->gpu_count = 7;
+    strcpy(nic->gpus, "0");
+}
+static void only_fewer_gpus(struct wire_record *head, struct wire_nic *nic)
+{
+    (void)nic;
+    head->gpu_count = 7;
+}
+static void other_gpus(struct wire_record *head, struct wire_nic *nic)
+{
+    (void)nic;
+    strcpy(head->gpus, "4 nvidia 10de:2330, 4 nvidia 10de:20b0");
+}
+static void no_gpus(struct wire_record *head, struct wire_nic *nic)
+{
+    head->gpu_count = 0;
+    *head->gpus = *nic->gpus = '\0';
+}
+static void other_rail(struct wire_record *head, struct wire_nic *nic)
+{
+    (void)head;
+    strcpy(nic->gpus, "2");
+}
+static void no_rail(struct wire_record *head, struct wire_nic *nic)
+{
+    (void)head;
+    *nic->gpus = '\0';
+}
+static void said_role(struct wire_record *head, struct wire_nic *nic)
+{
+    (void)head;
+    nic->role = NUIOA_ROLE_STORAGE;
+    nic->role_source = NUIOA_ROLE_BY_SITE;
+    nic->usable = 0;
+}
+static void guessed_role(struct wire_record *head, struct wire_nic *nic)
+{
+    (void)head;
+    nic->role = NUIOA_ROLE_MANAGEMENT;
+    nic->role_source = NUIOA_ROLE_BY_GUESS;
+}
+static void other_kind(struct wire_record *head, struct wire_nic *nic)
+{
+    (void)head;
+    nic->kind = NUIOA_NIC_ROCE;
+}
+static void other_fabric(struct wire_record *head, struct wire_nic *nic)
+{
+    (void)head;
+    strcpy(nic->fabric, "fe80:0000:0000:0002");
+}
+static void no_fabric(struct wire_record *head, struct wire_nic *nic)
+{
+    (void)head;
+    *nic->fabric = '\0';
+}
+
+/* One thing that is different is one line. */
+static void differences_of_gpus(void **state)
+{
+    (void)state;
+    one_difference(fewer_gpus, "7 GPUs, elsewhere 8");
+    one_difference(only_fewer_gpus, "7 GPUs, elsewhere 8");
+    one_difference(no_gpus, "0 GPUs, elsewhere 8");
+    one_difference(other_gpus,
+                   "GPUs are 4 nvidia 10de:2330, 4 nvidia 10de:20b0, elsewhere nvidia 10de:2330");
+    one_difference(other_rail, "mlx5_0:1 is beside GPU 2, elsewhere GPUs 0-1");
+    one_difference(no_rail, "mlx5_0:1 is beside no GPU, elsewhere GPUs 0-1");
+    one_difference(said_role, "mlx5_0:1 is for storage, elsewhere of an unknown role");
+    one_difference(guessed_role,
+                   "mlx5_0:1 is perhaps for management, elsewhere of an unknown role");
+    one_difference(other_kind, "mlx5_0:1 is roce, elsewhere other");
+    one_difference(other_fabric, "mlx5_0:1 is in InfiniBand subnet fe80:0000:0000:0002, elsewhere "
+                                 "fe80:0000:0000:0001");
+    one_difference(no_fabric, ""); /* what is not known is no difference */
+}
+
+/* Where a thousand nodes are of two kinds, the rarer ones are named up to a width, and counted. */
+static void many_that_differ(void **state)
+{
+    (void)state;
+    struct summary *summary = summary_new();
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct record record;
+        size_t length;
+        char *bytes = make_record(i, i % 3 ? 2 : 1, "0", 1, &length);
+        assert_int_equal(record_read(bytes, length, &record), 0);
+        summary_add(summary, &record);
+        free(bytes);
+    }
+    char *text = summary_text(summary, false);
+    char *line = strstr(text, "others:\n  n[1,4,7,");
+    assert_non_null(line);
+    assert_non_null(strstr(line, ".. (334 nodes): mlx5_0:1 is down,"));
+    free(text);
+    summary_free(summary);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -584,6 +762,7 @@ int main(void)
         cmocka_unit_test(record_limits),
         cmocka_unit_test(record_texts),
         cmocka_unit_test(made_records),
+        cmocka_unit_test(records_of_gpus),
         cmocka_unit_test(long_records),
         cmocka_unit_test(hellos),
         cmocka_unit_test(invitations),
@@ -594,6 +773,8 @@ int main(void)
         cmocka_unit_test(report_of_nodes),
         cmocka_unit_test(unnamed_hosts),
         cmocka_unit_test(differences),
+        cmocka_unit_test(differences_of_gpus),
+        cmocka_unit_test(many_that_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
