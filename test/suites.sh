@@ -174,13 +174,28 @@ suite_layers() { run_tap layers "$top/test/layers"; }
 suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
 suite_rendezvous() { run_tap rendezvous as_root "$top/test/rendezvous/rendezvous.t"; }
 suite_sim() { NUIOA_SIM_BUILD=$build/sim run_tap sim "$top/test/sim/run" --short; }
-# With everything else only the kept inputs, which do the same each time.
+
+# Whether all suites run, of which three are short then.
+# shellcheck disable=SC2154 # of test/run
+is_short() { [ "$suites" = "$all" ]; }
+
+# Short: only the kept inputs, which do the same each time.
 suite_fuzz() {
-    # shellcheck disable=SC2154 # of test/run
-    if [ "$suites" = "$all" ]; then export NUIOA_FUZZ_SECONDS=0; fi
+    if is_short; then export NUIOA_FUZZ_SECONDS=0; fi
     run_tap fuzz "$top/test/fuzz/run"
 }
-suite_trixie() { run_tap trixie as_root "$top/test/cluster/trixie"; }
+
+# Short: what Slurm, PMIx and the MPI libraries themselves have a part in.
+suite_trixie() {
+    local tests=() name
+    if is_short; then
+        for name in 01-slurm 02-options 03-errors 05-jobs 07-report 20-pmix-keys 21-pmix-mpi \
+            30-gather 33-port 40-contain-spank 41-nearest-nic 42-openmpi-nic 52-coll 62-layout; do
+            tests+=("$top/test/cluster/$name.t")
+        done
+    fi
+    run_tap trixie as_root "$top/test/cluster/trixie" "${tests[@]}"
+}
 suite_newest() {
     if [ -n "${NUIOA_NEWEST:-}" ]; then
         run_tap newest as_root "$top/test/cluster/newest" "$NUIOA_NEWEST"
@@ -228,8 +243,11 @@ suite_lines() {
 suite_builds() { run_tap builds as_root "$top/test/builds"; }
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
+# Short: the programs of the archive's tests are built, and do not run, as they did in other suites.
 suite_distcheck() {
-    if make -C "$build" distcheck >&2; then
+    local tests=()
+    if is_short; then tests=(TESTS=); fi
+    if make -C "$build" distcheck "${tests[@]}" >&2; then
         echo "ok - make distcheck"
     else
         echo "not ok - make distcheck"
