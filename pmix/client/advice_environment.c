@@ -96,17 +96,25 @@ static int read_string(const char *name, char **copy)
     return *copy ? 0 : -ENOMEM;
 }
 
+/* Returns whether two variables are there and differ. */
+static bool differ(const char *name, const char *other)
+{
+    const char *a = getenv(name), *b = getenv(other);
+    return a && b && strcmp(a, b);
+}
+
 /* Returns whether another launcher than srun started this process. Launchers such as mpirun pass
- * on the variables of the process that called them, but they number their ranks differently. */
+ * on the variables of the process that called them, but they number their ranks differently, or
+ * start another number of them. In a heterogeneous step Slurm counts the tasks of a component. */
 static bool is_foreign(void)
 {
-    const char *nspace = getenv("PMIX_NAMESPACE"), *pmi = getenv("PMI_RANK");
-    const char *procid = getenv("SLURM_PROCID");
+    const char *nspace = getenv("PMIX_NAMESPACE");
     if (nspace && strncmp(nspace, "slurm.pmix.", 11))
         return true;
     if (getenv("OMPI_COMM_WORLD_RANK") && !nspace)
         return true;
-    return pmi && procid && strcmp(pmi, procid);
+    return differ("PMI_RANK", "SLURM_PROCID") ||
+           (!getenv("SLURM_HET_SIZE") && differ("PMI_SIZE", "SLURM_STEP_NUM_TASKS"));
 }
 
 bool advice_is_own(void)

@@ -55,4 +55,47 @@ else
     skip "MPI" "no mpicc.openmpi"
 fi
 
+top=$(cd "$here/../.." && pwd)
+# Answers of libnuioa-client in programs that nuioa exec has started under MPI's own launchers, also
+# in a rank of srun, whose variables they hand on.
+cat >"$work/told.c" <<'END'
+#include <nuioa-client.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    const uint32_t *order;
+    struct nuioa_client *advice = nuioa_client_open();
+    char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    printf("%s source=%d order=%zu\n", rank ? rank : getenv("PMI_RANK"),
+           nuioa_client_source(advice), nuioa_client_order(advice, &order));
+    nuioa_client_close(advice);
+    return 0;
+}
+END
+install -m 0644 "$top/pmix/client/nuioa-client.h" "$work"
+cp -L "$NUIOA_STAGE/usr/lib/libnuioa-client.so.0" "$work"
+gcc -I "$work" -o "$work/told" "$work/told.c" -Wl,-rpath,"$home/${work##*/}" -L "$work" \
+    -l:libnuioa-client.so.0
+told=$home/${work##*/}/told
+for line in "mpirun.openmpi --oversubscribe --bind-to none" "mpiexec.hydra -launcher fork"; do
+    read -ra launcher <<<"$line"
+    if command -v "${launcher[0]}" >/dev/null; then
+        user "${launcher[@]}" -n 2 nuioa exec -- "$told"
+        is "libnuioa-client after ${launcher[0]} and nuioa exec" "$rc|$(sort <<<"$out")" \
+            "0|0 source=1 order=2
+1 source=1 order=2"
+        user srun -N1 -n1 nuioa exec -- "${launcher[@]}" -n 2 "$told"
+        is "... without it, in a rank that was told: a stranger's advice is none" \
+            "$rc|$(sort <<<"$out")" "0|0 source=0 order=0
+1 source=0 order=0"
+        user srun -N1 -n1 nuioa exec -- "${launcher[@]}" -n 2 nuioa exec -- "$told"
+        is "... with it, in a rank that was told" "$rc|$(sort <<<"$out")" \
+            "0|0 source=1 order=2
+1 source=1 order=2"
+    else
+        skip "libnuioa-client after ${launcher[0]}" "it is not installed"
+    fi
+done
+
 finish

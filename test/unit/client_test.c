@@ -36,6 +36,9 @@ static const char *const variables[] = {
     "SLURM_PROCID",
     "OMPI_COMM_WORLD_RANK",
     "PMI_RANK",
+    "PMI_SIZE",
+    "SLURM_STEP_NUM_TASKS",
+    "SLURM_HET_SIZE",
     "NUIOA_NICS",
     "NUIOA_GPUS",
     "NUIOA_GPU_NICS",
@@ -167,7 +170,11 @@ static void test_of_another_process(void **state)
     setenv("PMI_RANK", "0", 1); /* hydra inside a rank */
     assert_nothing_is_read();
     be_rank_5();
-    setenv("PMI_RANK", "5", 1); /* Slurm's own pmi2 */
+    setenv("PMI_RANK", "5", 1); /* hydra, with as many ranks, or more */
+    setenv("PMI_SIZE", "8", 1);
+    setenv("SLURM_STEP_NUM_TASKS", "6", 1);
+    assert_nothing_is_read();
+    setenv("SLURM_HET_SIZE", "2", 1); /* Slurm's own pmi2 */
     setenv("PMIX_NAMESPACE", "slurm.pmix.7.0", 1);
     struct nuioa_client *c = nuioa_client_open();
     assert_int_equal(nuioa_client_source(c), NUIOA_CLIENT_ENVIRONMENT);
