@@ -5,8 +5,9 @@
 #include "topology/node.h"
 
 /* Guesses which NICs of a node with GPUs are for something else than MPI, where nobody says it. A
- * NIC is doubted if it has the default route; if it is a BlueField, and at least as many others as
- * GPUs are none; if it is beside no GPU, and each GPU has another NIC beside it, of no worse kind
+ * NIC is doubted if it has the default route; if it is a BlueField, the way to a mounted file
+ * system, or has the address of the host's name, and at least as many others as GPUs are or have
+ * none of this; if it is beside no GPU, and each GPU has another NIC beside it, of no worse kind
  * and at least half as fast; or if it is beside no GPU, and its rate is unlike that of at least as
  * many others as GPUs are. "Beside" is behind a switch or on the host bridge of the GPU, where no
  * other NIC is nearer. A NIC is not doubted where some GPU has no other beside it, and none is if

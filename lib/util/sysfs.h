@@ -38,6 +38,12 @@ void nuioa_sysfs_close(struct nuioa_sysfs *sysfs);
 int nuioa_sysfs_text(int dir, char *text, size_t size, const char *path, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Reads a file of lines, of which the kernel may hand out a part at a time. Returns its text
+ * (malloc'd, caller frees), which ends with a whole line: of more than `max` bytes the line that is
+ * cut and those after it are left out. NULL: it cannot be read, or there is no memory. */
+char *nuioa_sysfs_lines(int dir, size_t max, const char *path, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Reads a file that holds one whole number: decimal, hexadecimal after 0x, or octal after 0.
  * Returns 0 and sets *value; or a negative errno (-EINVAL if it is not such a number), and *value
  * stays as it is. */
