@@ -72,11 +72,12 @@ def wrong_sections(pages):
     known = {title for _, sections, _ in pages.values() for title in sections if title.isupper()}
     for path, sections, text in pages.values():
         named = re.findall(
-            rf"\b(?:see|in|under|of) ({SECTION})(?: (?:in|of) ([\w-]+\(\d\)))?", text)
+            rf"\b(?:see|in|under|of) ({SECTION})\b(?: (?:in|of) ([\w-]+\(\d\)))?", text)
         named += [(title, "") for title in re.findall(rf"({SECTION}),? \(?(?:below|above)\b", text)]
         for title, page in named:
             there = pages[page][1] if page in pages else sections
-            if title not in there and (page or title in known):
+            # A single word may be a name that is written in capitals.
+            if title not in there and (page or title in known or " " in title):
                 yield f"{path}: there is no section {title}" + (f" in {page}" if page else "")
 
 
