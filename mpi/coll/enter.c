@@ -7,8 +7,8 @@
 #include "mpi/coll/job.h"
 #include "mpi/coll/type.h"
 
-/* Chooses the algorithm. Returns false: pass the call on. With "force", a message that no row
- * matches gets the first algorithm that there is. */
+/* Chooses the algorithm. Returns false: pass the call on. With "force", a message that the table
+ * does not lead gets the first algorithm that there is. */
 static bool choose_now(const struct coll_comm *c, uint64_t bytes, struct coll_algorithm *algorithm)
 {
     const struct coll_algorithm *found = coll_table_choose(c->table, bytes);
@@ -16,14 +16,15 @@ static bool choose_now(const struct coll_comm *c, uint64_t bytes, struct coll_al
         *algorithm = coll_job.chosen;
         return !algorithm->pass;
     }
-    if (!found && coll_job.force) {
+    if ((!found || found->pass) && coll_job.force) {
         char name[COLL_WORD_MAX];
         sscanf(coll_algorithm_names(), "%47s", name);
         return !coll_algorithm_parse(name, algorithm);
     }
-    if (found)
-        *algorithm = *found;
-    return found && !found->pass;
+    if (!found || found->pass)
+        return false;
+    *algorithm = *found;
+    return true;
 }
 
 /* Returns whether the CPU must not touch this buffer, or may not. The elements of a datatype with

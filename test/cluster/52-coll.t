@@ -76,8 +76,9 @@ for kind in openmpi mpich; do
     fi
     plugin on "topology=$topology" "${patient[@]}"
 
-    # The shim finds the library; leaders are those that nuioa names.
-    options="--sizes 512K --rounds 1 --calls 2 --warmup 1 --verify"
+    # The shim finds the library; leaders are those that nuioa names. The built-in table leads
+    # this size.
+    options="--sizes 64K --rounds 1 --calls 2 --warmup 1 --verify"
     mpi $kind 8 "$prefix$bench $options" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
     is "$kind: every result is right, with and without" "$(rights)" "10 0"
     like "$kind: the library is there" "$out" 'library: yes'
@@ -88,7 +89,16 @@ for kind in openmpi mpich; do
         --nuioa-coll=on
     is "$kind: JSON" "$(python3 -c 'import json, sys; d = json.load(sys.stdin); r = d["rows"][0]
 print(d["ranks"], d["nodes"], len(d["rows"]), r["collective"], r["bytes"], r["wrong_bytes"])' \
-        <<<"$out")" "8 4 1 bcast 524288 0"
+        <<<"$out")" "8 4 1 bcast 65536 0"
+
+    # Longer ones are left to the MPI library: nobody shall be slower by the default.
+    long="--sizes 1M --rounds 1 --calls 2 --warmup 1 --verify -c bcast"
+    mpi $kind 8 "$prefix$bench $long" -N4 --exclusive "${advice[@]}" --nuioa-coll=on
+    is "$kind: 1 MB is right, and not led" "$(rights)|$(led bcast)" "1 0|0"
+    like "$kind: 1 MB: one line says why" "$(unled)" '^no row of the table is for these nodes, '
+    with=NUIOA_COLL=force mpi $kind 8 "$prefix$bench $long" -N4 --exclusive "${advice[@]}" \
+        --nuioa-coll=on
+    like "$kind: 1 MB by force: led" "$(rights)|$(led bcast)" '^1 0[|][1-9]'
 
     # Off, by the option, by the user's environment, by what nuioa does not say.
     mpi $kind 8 "$prefix$bench $options -c bcast" -N4 --exclusive "${advice[@]}"

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! A broadcast by its Fortran name, of a size that the built-in table leads.
+! A broadcast by its Fortran name.
 program coll
     use mpi
     implicit none

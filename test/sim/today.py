@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a leader near the NIC gains beside the broadcasts that MPI libraries choose today."""
-import dataclasses
-
-import choice
-import library
 from machine import Machine
 from page import change, table
 from simulate import RENDEZVOUS, Job
@@ -14,7 +10,6 @@ SIZES = (64 * KB, 256 * KB, MB)
 SHAPES = [("infini", 2, 4), ("cass", 8, 8), ("xeon", 8, 8), ("frontier", 8, 8), ("epyc", 8, 8)]
 PRECISION = "1e-7"  # of simulated seconds; with 1e-6 a ring of short blocks is a third off
 CHOICES = {"HAN": "han:65536", "alpha": "mpich:alpha", "default": "mpich:auto"}
-TODAY = ["HAN", "default"]  # what is chosen unless a user says otherwise
 NOTHING = 0.01  # a gain or loss below is none
 
 
@@ -36,11 +31,6 @@ def places(name):
 
 def job(shape, what, first, sizes=SIZES):
     return Job(*shape, what, sizes, 1, eager=RENDEZVOUS, precision=PRECISION, first=first)
-
-
-def ours(shape, first, sizes=SIZES):
-    one = library.bcast(*shape, sizes, eager=RENDEZVOUS, first=first)
-    return dataclasses.replace(one, precision=PRECISION)
 
 
 def ms(seconds):
@@ -89,42 +79,6 @@ there.
                     f"{less}.\n")
 
 
-def libraries(times, jobs, report):
-    """libnuioa-coll against the better of today's defaults, in both placements."""
-    lines, ratios, passed = [], {"far": [], "near": []}, 0
-    for shape in SHAPES:
-        for at, size in enumerate(SIZES):
-            algorithm = choice.algorithm_of(*shape[1:], size)
-            line = [*head(shape, size), algorithm]
-            passed += algorithm == "pass"
-            for place in ("far", "near"):
-                mine = times[jobs[shape, "ours", place]][at]
-                theirs = [times[jobs[shape, name, place]][at] for name in TODAY]
-                if algorithm == "pass":
-                    line += ["", *map(ms, theirs), ""]
-                    continue
-                ratios[place].append(min(theirs) / mine)
-                line += [ms(mine), *map(ms, theirs), f"{ratios[place][-1]:.2f}"]
-            lines.append(line)
-    report.text("""
-### libnuioa-coll beside them
-
-The same runs, and libnuioa-coll by its built-in table, with its leaders near the NIC wherever
-local rank 0 runs. ms; *better / ours*: time of the better of HAN and MPICH's default over the
-library's. Below 1 the library is slower.
-""")
-    report.text(table(["machine", "nodes x ranks", "size", "algorithm",
-                       *(f"{name}, {place}" for place in ("far", "near")
-                         for name in ("ours", *TODAY, "better / ours"))], lines))
-    for place, of in ratios.items():
-        more, same, less = counts(of)
-        report.text(f"Local rank 0 {place}: the library is faster in {more} of {len(of)}, at most "
-                    f"{max(of):.2f} times; as fast (within 1 %) in {same}; slower in {less}, at "
-                    f"worst {min(of):.2f}.\n")
-    if passed:
-        report.text(f"{passed} rows are left to the MPI library.\n")
-
-
 def short_checks(sim, report):
     shape, sizes = ("infini", 2, 4), (MB,)
     runs = {(name, place): job(shape, what, first, sizes) for name, what in CHOICES.items()
@@ -145,8 +99,6 @@ def section(sim, report, short=False):
         return
     jobs = {(shape, name, place): job(shape, what, first) for shape in SHAPES
             for place, first in places(shape[0]).items() for name, what in CHOICES.items()}
-    jobs.update({(shape, "ours", place): ours(shape, first) for shape in SHAPES
-                 for place, first in places(shape[0]).items()})
     times = sim.all(jobs.values())
     report.text(f"""
 ## {TITLE}
@@ -170,9 +122,8 @@ the library's code and in theirs, a segment costs the latency of its message and
 either side, and messages within a node are copied once. Every message waits for its receiver:
 SMPI's eager ones have no back-pressure, and a ring of them takes up to 4 times as long. That is
 hard on HAN, whose fragments of 8 KB most transports send eagerly: with messages below 64 KB
-eager, 1 MB on xeon takes it 0.15 ms, and the library 0.17. MPICH's cells are taken to be in the
-memory of local rank 0, which writes them first. infini and cass are the machines of the papers of
-2007 and 2011; xeon, frontier and epyc are of today.
+eager, 1 MB on xeon takes it 0.15 ms. MPICH's cells are taken to be in the memory of local rank 0,
+which writes them first. infini and cass are the machines of the papers of 2007 and 2011; xeon,
+frontier and epyc are of today.
 """)
     leaders(times, jobs, report)
-    libraries(times, jobs, report)
