@@ -4,14 +4,12 @@
 
 #include "layout/figures.h"
 
-/* Which rank is on which node, so that little is sent between nodes and less between switches. The
- * mappers of lib/mapping do the work: a slot is a place on a node, and the price of a byte between
- * two nodes is nuioa_network_distance. */
+/* Which rank is on which node, so that little is sent between nodes and less between switches. */
 
 struct nuioa_layout {
     uint32_t *node_of; /* [rank_count]: the best layout that was found; srun's block unless `use` */
-    const char *mapper; /* what found it, a constant: a mapper, or "block" or "cyclic" improved;
-                           "keep": block itself */
+    const char *mapper; /* what found it, a constant: a mapper; "levels": switches before nodes;
+                           "block" or "cyclic", improved or itself; "keep": block itself */
     bool use;           /* it is worth more than srun's block */
     struct nuioa_layout_figures block, cyclic, layout; /* `layout`: the best, used or not */
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "layout/assign.h"
 #include "layout/layout.h"
 #include "mapping/random.h"
 
@@ -301,13 +302,73 @@ static void test_halves(void **state)
     nuioa_layout_traffic_free(&t);
 }
 
+/* Makes a stencil of a square of side * side ranks, whose numbers are drawn at random. */
+static void make_square(uint32_t side, struct nuioa_layout_traffic *t)
+{
+    struct nuioa_random r = { 99 };
+    uint32_t n = side * side, *number = calloc(n, sizeof(*number));
+    *t = (struct nuioa_layout_traffic){ .rank_count = n };
+    t->pairs = calloc(2 * (size_t)n, sizeof(*t->pairs));
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = nuioa_random_below(&r, i + 1);
+        number[i] = number[k];
+        number[k] = i;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t d = 1; d <= side; d += side - 1) {
+            if (d == 1 ? i % side == side - 1 : i + side >= n)
+                continue;
+            uint32_t a = number[i], b = number[i + d];
+            t->pairs[t->pair_count++] = (struct nuioa_pair){ a < b ? a : b, a < b ? b : a, 1 };
+        }
+    t->bytes = t->all_bytes = t->pair_count;
+    free(number);
+}
+
+/* A square of 51 * 51 ranks on 51 nodes below 6 switches
+ * below 2: with all nodes as strips of a line each, 49 % of the bytes leave their nodes. */
+static void test_levels(void **state)
+{
+    (void)state;
+    enum { SIDE = 51 };
+    char nodes[32], text[512] = "";
+    uint32_t tasks[SIDE], there[SIDE] = { 0 };
+    struct nuioa_network network;
+    struct nuioa_layout_traffic t;
+    struct nuioa_layout_figures block, figures;
+    make_square(SIDE, &t);
+    snprintf(nodes, sizeof(nodes), "n[0-%d]", SIDE - 1);
+    for (int s = 0; s < 6; s++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 "SwitchName=s%d Nodes=n[%d-%d]\n", s, s * 9, s < 5 ? s * 9 + 8 : SIDE - 1);
+    strcat(text, "SwitchName=a Switches=s[0-2]\nSwitchName=b Switches=s[3-5]\n");
+    assert_int_equal(parse(text, nodes, &network), 0);
+    for (uint32_t k = 0; k < SIDE; k++)
+        tasks[k] = SIDE + (k % 2 ? 1 : -1) * (k < SIDE - 1);
+    static uint32_t node_of[SIDE * SIDE], again[SIDE * SIDE];
+    assert_int_equal(nuioa_layout_assign_levels(&t, &network, tasks, 3000000, node_of), 0);
+    for (uint32_t i = 0; i < t.rank_count; i++)
+        there[node_of[i]]++;
+    assert_memory_equal(there, tasks, sizeof(tasks));
+    assert_int_equal(nuioa_layout_measure(&t, &network, node_of, &figures), 0);
+    assert_true(figures.off_node_bytes < 0.2 * t.bytes);
+    assert_true(figures.off_switch_bytes < 0.08 * t.bytes);
+    nuioa_layout_block(SIDE, tasks, again);
+    assert_int_equal(nuioa_layout_measure(&t, &network, again, &block), 0);
+    assert_true(figures.cost < block.cost / 5);
+    assert_int_equal(nuioa_layout_assign_levels(&t, &network, tasks, 3000000, again), 0);
+    assert_memory_equal(node_of, again, sizeof(again));
+    nuioa_layout_traffic_free(&t);
+    nuioa_network_free(&network);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hosts),    cmocka_unit_test(test_task_counts),
         cmocka_unit_test(test_networks), cmocka_unit_test(test_wrong_networks),
         cmocka_unit_test(test_srun),     cmocka_unit_test(test_optimum),
-        cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_halves),   cmocka_unit_test(test_levels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
