@@ -101,6 +101,19 @@ static int write_out(const struct job *job, const struct nuioa_profile *profile)
     return rc ? tool_fail("%s", err.text) : TOOL_DONE;
 }
 
+/* Prints the line of a script that lays the ranks out by the profile, if that is one file and has
+ * pairs, which a layout can change. */
+static void print_layout_line(const struct job *job, const struct nuioa_profile *profile)
+{
+    uint32_t pairs = 0;
+    for (uint32_t i = 0; i < profile->flow_count; i++)
+        pairs += !profile->flows[i].collective;
+    if (job->word_count == 1 && pairs)
+        printf("\nIn a job on several nodes, ranks that communicate can share a node:\n"
+               "    srun $(nuioa layout %s) --nuioa PROGRAM\n",
+               job->words[0]);
+}
+
 static int answer(const struct job *job)
 {
     struct nuioa_profile profile;
@@ -124,6 +137,8 @@ static int answer(const struct job *job)
         summary.slices.read_s = read_s;
         if (!rc)
             rc = job->json ? profile_print_json(&summary) : profile_print_text(&summary);
+        if (!rc && !job->json)
+            print_layout_line(job, &profile);
         profile_summary_free(&summary);
     }
     nuioa_profile_free(&profile);

@@ -134,6 +134,17 @@ done
 run plan --topology "$hagrid" --tasks 2 --ranks 0,3 --hints "$work/monitoring" --json
 is "plan --hints takes it as it is" "$(json "*(t['weight'] for t in d['tasks'])")" "150.0 0.0"
 
+# --- the line to type ---
+
+run profile "$work/example.mat"
+is "it ends with the line that lays the ranks out" "$(tail -n 1 <<<"$out")" \
+    "    srun \$(nuioa layout $work/example.mat) --nuioa PROGRAM"
+run profile "$work/example.mat" "$work/example.mat"
+is "... not with two files" "$(grep -c 'nuioa layout' <<<"$out")" 0
+printf 'nuioa-profile 1\nranks 2\ncoll 0 1 5 1 0\n' >"$work/collective"
+run profile "$work/collective"
+is "... nor with collectives alone" "$status|$(grep -c 'nuioa layout' <<<"$out")" "0|0"
+
 # --- files that must be refused ------------------------------------------------------------------
 
 bad() { # WANTED TEXT
