@@ -85,6 +85,34 @@ bool gpu_nics_look_up(const struct stepd_context *c, const struct task_gpu_set *
     return true;
 }
 
+/* Returns the place of a task among those that share its NUMA node: how many sets of as many cores
+ * as the task's are before its own, in hwloc's logical order. A task that has all cores of the NUMA
+ * node, or whose CPUs are unknown, has its local rank as place. */
+static uint32_t place_of(const struct nuioa_node *node, const char *list, uint32_t local)
+{
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+    uint32_t before = 0, own = 0, others = 0, last = UINT32_MAX;
+    int32_t numa = -1;
+    if (!cpus || !list || hwloc_bitmap_list_sscanf(cpus, list))
+        goto out;
+    for (uint32_t i = 0; i < node->pu_count && numa < 0; i++)
+        if (hwloc_bitmap_isset(cpus, node->pus[i].os_index))
+            numa = node->pus[i].numa;
+    for (uint32_t i = 0; i < node->pu_count && numa >= 0; i++) {
+        const struct nuioa_pu *pu = &node->pus[i];
+        if (pu->numa != numa || pu->core == last)
+            continue;
+        last = pu->core;
+        bool has = hwloc_bitmap_isset(cpus, pu->os_index);
+        own += has;
+        others += !has;
+        before += !has && !own;
+    }
+out:
+    hwloc_bitmap_free(cpus);
+    return own && others ? before / own : local;
+}
+
 bool gpu_nics_look_up_one(const struct stepd_context *c, const struct task_gpu_set *gpus,
                           const char *cpus, uint32_t local, struct nuioa_assignment *assignment)
 {
@@ -101,7 +129,7 @@ bool gpu_nics_look_up_one(const struct stepd_context *c, const struct task_gpu_s
             found.nics[count++] = found.nics[i];
         found.level = level < found.level ? level : found.level;
     }
-    found.nics[0] = found.nics[local % count];
+    found.nics[0] = found.nics[place_of(node, cpus, local) % count];
     found.nic = (int32_t)found.nics[0];
     found.nic_count = 1;
     found.gpu_count = 0;

@@ -17,7 +17,8 @@ bool gpu_nics_look_up(const struct stepd_context *context, const struct task_gpu
 
 /* As gpu_nics_look_up(), for a task that has some of these GPUs, and nobody knows which: one NIC
  * that is near to one of them. Of those it is the nearest to `cpus`; tasks to which several are
- * equally near share them by their local rank, `local`. There are no GPUs. */
+ * equally near share them by the order of their cores, or by their local rank, `local`, where that
+ * is unknown. There are no GPUs. */
 bool gpu_nics_look_up_one(const struct stepd_context *context, const struct task_gpu_set *gpus,
                           const char *cpus, uint32_t local, struct nuioa_assignment *assignment);
 
