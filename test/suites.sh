@@ -238,7 +238,7 @@ suite_load() {
 suite_lines() {
     run_tap lines as_root "$top/test/first-lines" --tap --keep "$log/first-lines"
     run_tap guest as_root "$top/test/guest/run" --absent
-    run_tap together as_root "$top/test/guest/run" gpus-together
+    run_tap night as_root "$top/test/guest/run" --night
 }
 suite_builds() { run_tap builds as_root "$top/test/builds"; }
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
