@@ -124,15 +124,21 @@ merged() { "$@" 2>&1; }
 
 # --- suites --------------------------------------------------------------------------------------
 
+# The status is that of make: test/run counts one that no test explains as a failure, as when a
+# program does not compile.
 suite_unit() {
-    make -C "$build" -k -j2 check >&2
+    local status=0
+    make -C "$build" -k -j2 check >&2 || status=$?
     merge_logs "$build"
+    return $status
 }
 
 suite_sanitizers() {
+    local status=0
     configure "$build/sanitizers" --enable-werror --enable-sanitizers >&2 &&
-        UBSAN_OPTIONS=print_stacktrace=1 make -C "$build/sanitizers" -k -j2 check >&2
+        UBSAN_OPTIONS=print_stacktrace=1 make -C "$build/sanitizers" -k -j2 check >&2 || status=$?
     merge_logs "$build/sanitizers"
+    return $status
 }
 
 suite_valgrind() {

@@ -53,7 +53,8 @@ static void test_lists(void **state)
         for (uint32_t i = 0; i < node.nic_count; i++) {
             const char *name = nuioa_nic_role_name(node.nics[i].role);
             const char *source = nuioa_role_source_name(node.nics[i].role_source);
-            strncat(roles, name ? name : "-", 1);
+            assert_true(i + 1 < sizeof(roles));
+            roles[i] = name ? *name : '-';
             assert_string_equal(source ? source : "", name ? "site" : "");
         }
         if (strcmp(roles, cases[t].roles) != 0)
