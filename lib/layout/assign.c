@@ -118,7 +118,7 @@ struct part {
     struct nuioa_layout_traffic traffic; /* between them, by their place in `ranks` */
 };
 
-/* What is directly below a switch. */
+/* The groups of nodes that are directly below a switch, or the nodes there. */
 struct children {
     uint32_t count;
     uint32_t *of_node; /* [node_count of the part] */

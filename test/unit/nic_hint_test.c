@@ -17,8 +17,8 @@
 #include "topology/route.h"
 #include "util/sysfs.h"
 
-/* What the files of a machine hint at. Numbers in proc/net/route are those of addresses in the
- * order of the network, as the machine reads them. */
+/* The files of a machine hint at the roles of its NICs. Numbers in proc/net/route are those of
+ * addresses in the order of the network, as the machine reads them. */
 
 #define HEAD "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n"
 

@@ -423,7 +423,7 @@ static void test_names(void **state)
     assert_null(nuioa_option_find(NUIOA_FROM_COMMAND, "timeout"));
 }
 
-/* What the help says of options that it once told wrongly. */
+/* The help was wrong about these options once. */
 static void test_help_is_so(void **state)
 {
     static const struct {
