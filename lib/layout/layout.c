@@ -6,8 +6,7 @@
 
 #include "layout/assign.h"
 
-/* With more ranks than this, a search over all nodes at once finds less than one for each switch.
- */
+/* With more ranks than this, one search over all nodes finds less than one for each switch. */
 #define WHOLE_MAX 2048
 
 /* Returns the evaluations that the mappers may use. The more ranks, the more of them it takes until
