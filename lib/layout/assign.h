@@ -9,8 +9,9 @@
  * a "node" may as well be a switch with all that is below it. */
 
 /* Fills the caller's node_of[rank_count], tasks[node_count] ranks on each node; there are as many
- * ranks as tasks. `known` is one more layout to improve, or NULL; it may be node_of itself. `effort`
- * is as in struct nuioa_problem. Returns 0, with *mapper as in struct nuioa_layout; or -ENOMEM. */
+ * ranks as tasks. `known` is one more layout to improve, or NULL; it may be node_of itself.
+ * `effort` is as in struct nuioa_problem. Returns 0, with *mapper as in struct nuioa_layout; or
+ * -ENOMEM. */
 int nuioa_layout_assign(const struct nuioa_layout_traffic *traffic,
                         const struct nuioa_network *network, const uint32_t *tasks,
                         const uint32_t *known, uint64_t effort, uint32_t *node_of,
