@@ -107,6 +107,18 @@ static bool is_psm3_name(const char *device)
            device[strspn(device, "0123456789abcdefABCDEF")];
 }
 
+/* Returns true if FI_CXI_DEVICE_NAME can name the device: libfabric takes every device whose name
+ * is a part of the value (1.22 to 2.6, prov/cxi/src/cxip_if.c, cxip_query_if_list), and "cxi1" is a
+ * part of "cxi10". */
+static bool is_cxi_alone(const struct nuioa_node *node, const char *device)
+{
+    for (uint32_t i = 0; i < node->nic_count; i++)
+        if (*node->nics[i].cxi && strcmp(node->nics[i].cxi, device) != 0 &&
+            strstr(device, node->nics[i].cxi))
+            return false;
+    return *device != '\0';
+}
+
 /* Adds the variables that choose the only NIC of a rank's GPU. Without them each library takes a
  * NIC that is near, as other ranks may, too. NVSHMEM takes a NIC of its list by the local rank
  * (NVSHMEM 3.4.5, src/host/transport/transport.cpp, nvshmemi_setup_connections), so the list has
@@ -117,7 +129,11 @@ static void put_for_gpu(struct nuioa_block *b, const struct nuioa_node *node,
     const struct nuioa_nic *nic = &node->nics[assignment->nics[0]];
     char label[48];
     bool verbs = nic->kind == NUIOA_NIC_INFINIBAND || nic->kind == NUIOA_NIC_ROCE;
-    if (!assignment->gpu_count || !verbs || nic->port == 0)
+    if (!assignment->gpu_count)
+        return;
+    if (wanted & NUIOA_EXPORT_OFI && is_cxi_alone(node, nic->cxi))
+        nuioa_block_put(b, "FI_CXI_DEVICE_NAME=%s", nic->cxi);
+    if (!verbs || nic->port == 0)
         return;
     if (wanted & NUIOA_EXPORT_PSM && nic->kind == NUIOA_NIC_ROCE && is_psm3_name(nic->name))
         nuioa_block_put(b, "PSM3_NIC=%s", nic->name);

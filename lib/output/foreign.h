@@ -11,9 +11,9 @@
  * take one NIC only are left out: the NIC of one rank need not reach that of another. If
  * plan->guessed or plan->doubted says that a guess has chosen its NIC, no variable names any.
  * NCCL_IB_HCA and NCCL_SOCKET_IFNAME are equal for all ranks of the node, and are there only if the
- * user or the site set the option `nic`. PSM3_NIC and those of NVSHMEM are for ranks whose GPUs are
- * known. The caller does not set variables that the user has set, and sets none for a task whose
- * GPUs are unknown, because each of them may need its own NIC. */
+ * user or the site set the option `nic`. FI_CXI_DEVICE_NAME, PSM3_NIC and those of NVSHMEM are for
+ * ranks whose GPUs are known. The caller does not set variables that the user has set, and sets
+ * none for a task whose GPUs are unknown, because each of them may need its own NIC. */
 int nuioa_environment_foreign(const struct nuioa_plan *plan, const struct nuioa_node *node,
                               const struct nuioa_options *options, uint32_t local, char *env,
                               size_t size);

@@ -70,6 +70,7 @@ struct nuioa_nic {
     char subnet
         [56];      /* IP subnet of the netdev, "10.1.0.0/16", RoCE and Ethernet only; "" if unknown,
                         or not needed (topology/nic_subnet.h) */
+    char cxi[16];  /* device of a Slingshot card that libfabric opens, "cxi0"; "" if unknown */
     uint32_t port; /* verbs port, from 1; 0 where there is no verbs device */
     uint32_t sm_lid; /* local identifier of the subnet manager, InfiniBand only; 0: unknown */
     enum nuioa_nic_kind kind;

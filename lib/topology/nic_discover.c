@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topology/cxi.h"
 #include "topology/device.h"
 #include "topology/nic_port.h"
 
@@ -437,6 +438,8 @@ static int add_netdev(struct discovery *d, const struct netdev *netdev)
     nuioa_copy(nic->name, sizeof(nic->name), name);
     nuioa_copy(nic->netdev, sizeof(nic->netdev), name);
     nic->kind = netdev_kind(netdev, d->sysfs);
+    if (nic->kind == NUIOA_NIC_SLINGSHOT)
+        nuioa_cxi_name(netdev->obj, d->sysfs, nic->cxi, sizeof(nic->cxi));
     if (netdev->pci)
         nuioa_device_pci_name(netdev->pci, nic->pci, sizeof(nic->pci));
     nuioa_nic_read_port(d->sysfs, nic);

@@ -27,7 +27,7 @@ enum {
 };
 
 /* A change of the fields needs a new LAYOUT. */
-enum { LAYOUT = 3 };
+enum { LAYOUT = 4 };
 struct header {
     char magic[8];
     char version[24];
@@ -119,6 +119,7 @@ static void put_nic(struct writer *w, const struct nuioa_nic *nic, uint32_t numa
     put_text(w, nic->netdev, sizeof(nic->netdev));
     put_text(w, nic->pci, sizeof(nic->pci));
     put_text(w, nic->fabric, sizeof(nic->fabric));
+    put_text(w, nic->cxi, sizeof(nic->cxi));
     put_text(w, nic->why, sizeof(nic->why));
     put_u32(w, nic->port);
     put_u32(w, nic->sm_lid);
@@ -357,6 +358,7 @@ static void get_nic(struct reader *u, struct nuioa_nic *nic, uint32_t numa_count
     get_text(u, nic->netdev, sizeof(nic->netdev), true);
     get_text(u, nic->pci, sizeof(nic->pci), true);
     get_text(u, nic->fabric, sizeof(nic->fabric), false);
+    get_text(u, nic->cxi, sizeof(nic->cxi), false);
     get_text(u, nic->why, sizeof(nic->why), false);
     nic->port = get_u32(u, 255);
     nic->sm_lid = get_u32(u, UINT16_MAX);

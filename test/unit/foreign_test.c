@@ -276,6 +276,32 @@ static void test_gpus(void **state)
     plan_case_free(s);
 }
 
+/* libfabric finds the names of Slingshot's devices anywhere in the value. */
+static void test_slingshot(void **state)
+{
+    (void)state;
+    struct plan_case *s = plan_case_new();
+    machine_quad(&s->node);
+    machine_gpu(&s->node, 0);
+    machine_gpu(&s->node, 0);
+    plan_case_on(s, 4, 4);
+    plan_case_option(s, "export", "ofi");
+    set_kind(s, NUIOA_NIC_SLINGSHOT, "hsn");
+    give_nics(s, 1, 1);
+    give_gpus(s, 2, NUIOA_GPU_AMD);
+    assert_null(foreign(s, 0, "FI_CXI_DEVICE_NAME")); /* nobody knows its name */
+    snprintf(s->node.nics[1].cxi, sizeof(s->node.nics[1].cxi), "cxi10");
+    assert_string_equal(foreign(s, 0, "FI_CXI_DEVICE_NAME"), "cxi10");
+    assert_null(foreign(s, 1, "FI_CXI_DEVICE_NAME")); /* it has no GPU */
+    snprintf(s->node.nics[0].cxi, sizeof(s->node.nics[0].cxi), "cxi1");
+    assert_null(foreign(s, 0, "FI_CXI_DEVICE_NAME"));
+    snprintf(s->node.nics[0].cxi, sizeof(s->node.nics[0].cxi), "cxi2");
+    assert_string_equal(foreign(s, 0, "FI_CXI_DEVICE_NAME"), "cxi10");
+    give_nics(s, 1, 2);
+    assert_null(foreign(s, 0, "FI_CXI_DEVICE_NAME"));
+    plan_case_free(s);
+}
+
 /* Cray's MPICH takes a NIC by the CPUs, unless GPUs decide. */
 static void test_mpich(void **state)
 {
@@ -300,7 +326,8 @@ int main(void)
         cmocka_unit_test(test_nccl),      cmocka_unit_test(test_connected),
         cmocka_unit_test(test_kinds),     cmocka_unit_test(test_rails_of_ucx),
         cmocka_unit_test(test_nccl_gpus), cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_gpus),      cmocka_unit_test(test_mpich),
+        cmocka_unit_test(test_gpus),      cmocka_unit_test(test_slingshot),
+        cmocka_unit_test(test_mpich),
     };
     return cmocka_run_group_tests_name("foreign", tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@
 #define MELLANOX_ETH "0x020000 0x15b3 0x101d"
 #define EDR "100 Gb/sec (4X EDR)"
 #define INTEL_ETH "0x020000 0x8086 0x1521"
+#define CRAY_ETH "0x020000 0x17db 0x0501"
 
 /* --- what a machine's files say --------------------------------------------------------------- */
 
@@ -330,12 +331,30 @@ static void test_slingshot(void **state)
         close(fd);
         assert_int_equal(nuioa_node_load(&node, &source, NULL), 0);
         assert_int_equal(node.nic_count, 2);
-        find(&node, there ? "hsn0" : "cxi0");
-        find(&node, "hsn1");
+        assert_string_equal(find(&node, there ? "hsn0" : "cxi0")->cxi, "cxi0");
+        assert_string_equal(find(&node, "hsn1")->cxi, "cxi1");
         nuioa_node_free(&node);
     }
     free(text);
     unlink(path);
+}
+
+/* Older versions of hwloc do not list the device that libfabric opens; it is below the card's. */
+static void test_slingshot_device(void **state)
+{
+    (void)state;
+    struct dump dump;
+    struct nuioa_node node;
+    dump_make(&dump);
+    dump_pci(&dump, "0000:81:00.0", CRAY_ETH);
+    dump_net(&dump, "0000:81:00.0", "hsn3", MAC, "up", "200000");
+    dump_file(&dump, "sys/devices/pci/0000:81:00.0/cxi/cxi1/device", "x");
+    dump_file(&dump, "sys/devices/pci/0000:81:00.0/cxi/cxi_other/device", "x");
+    load(&node, &dump);
+    assert_int_equal(find(&node, "hsn3")->kind, NUIOA_NIC_SLINGSHOT);
+    assert_string_equal(find(&node, "hsn3")->cxi, "cxi1");
+    nuioa_node_free(&node);
+    dump_remove(&dump);
 }
 
 /* A root whose name leaves no room for that of a class. */
@@ -367,7 +386,8 @@ int main(void)
         cmocka_unit_test(test_rdma_bond),        cmocka_unit_test(test_software_devices),
         cmocka_unit_test(test_platform_device),  cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_locality),         cmocka_unit_test(test_contradiction),
-        cmocka_unit_test(test_slingshot),        cmocka_unit_test(test_long_root),
+        cmocka_unit_test(test_slingshot),        cmocka_unit_test(test_slingshot_device),
+        cmocka_unit_test(test_long_root),
     };
     return cmocka_run_group_tests_name("nic_discover", tests, NULL, NULL);
 }

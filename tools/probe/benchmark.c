@@ -2,7 +2,6 @@
 #include "tools/probe/benchmark.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -111,20 +110,6 @@ const char *probe_benchmark_names(char *text, size_t size)
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* The name of a Slingshot card's device: cxi0 for the netdev hsn0. */
-static void cxi_name(const struct nuioa_nic *nic, char *text, size_t size)
-{
-    char path[96];
-    snprintf(text, size, "%s", nic->name);
-    snprintf(path, sizeof(path), "/sys/class/net/%s/device/cxi", nic->netdev);
-    DIR *directory = *nic->netdev ? opendir(path) : NULL;
-    for (struct dirent *entry; directory && (entry = readdir(directory));)
-        if (!strncmp(entry->d_name, "cxi", 3) && isdigit((unsigned char)entry->d_name[3]))
-            snprintf(text, size, "%.31s", entry->d_name);
-    if (directory)
-        closedir(directory);
-}
-
 static const char *provider_of(enum nuioa_nic_kind kind)
 {
     return kind == NUIOA_NIC_EFA         ? "efa"
@@ -143,7 +128,7 @@ static bool value_of(const struct probe_words *values, const char *name, char *t
     else if (!strcmp(name, "ibport"))
         snprintf(text, size, "%u", nic->port ? nic->port : 1);
     else if (!strcmp(name, "cxi") || (!strcmp(name, "domain") && nic->kind == NUIOA_NIC_SLINGSHOT))
-        cxi_name(nic, text, size);
+        snprintf(text, size, "%s", *nic->cxi ? nic->cxi : nic->name);
     else if (!strcmp(name, "domain"))
         snprintf(text, size, "%s%s", nic->name, nic->kind == NUIOA_NIC_EFA ? "-rdm" : "");
     else if (!strcmp(name, "provider"))
