@@ -17,7 +17,8 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 
 # Manuals of other projects.
 FOREIGN = {
-    "env": "1", "fi_cxi": "7", "fi_efa": "7", "fi_info": "1", "fi_opx": "7", "fi_tcp": "7", "fi_verbs": "7",
+    "env": "1", "fi_cxi": "7", "fi_efa": "7", "fi_info": "1", "fi_opx": "7",
+    "fi_tcp": "7", "fi_verbs": "7",
     "hwloc": "7", "hwloc-bind": "1", "hwloc-info": "1",
     "intro_mpi": "3", "lstopo": "1",
     "lstopo-no-graphics": "1", "mpirun": "1", "numactl": "8", "salloc": "1", "sbatch": "1",
