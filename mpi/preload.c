@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "mpi/calls.h"
+#include "mpi/known.h"
 
 #define NAME(name) name,
 #define ONE(name) 1,
@@ -194,9 +195,11 @@ static void open_library(void)
 {
     char path[4096];
     const struct library *library = wanted();
+    const char *build = library || getenv("NUIOA_COMPARE_SET") ? which() : NULL;
+    if (build && build != standard_abi && first_rank())
+        known_say(build, find);
     if (!library)
         return;
-    const char *build = which();
     if (library == &trace)
         print_loss(wanted_coll(), "a trace is recorded", "");
     if (!build) {

@@ -40,6 +40,37 @@ compare --time "'took (.*)'" -n 6 -- srun -n2 "$dir/program" 10 10
 like "neither, or a difference below the noise" "$rc|$out" '^0\|.*ratio (0\.99|1\.00)[0-9]'
 compare --time "'took (.*)'" --set TUNED=1 -- srun -n2 "$dir/program" 10 9
 like "a variable" "$rc|$out" '^0\|without TUNED=1: median 10\..*faster: '
+
+# What the MPI library does not have is not measured as if it did something.
+cat >"$work/mpi.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    puts("took 10");
+    return MPI_Finalize();
+}
+END
+installed=/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa
+for kind in openmpi mpich; do
+    if [ ! -e "$installed/libnuioa-trace-$kind.so" ] ||
+        ! in_node ctl "mpicc.$kind" -o "$dir/$kind" "$dir/mpi.c" 2>/dev/null; then
+        skip "$kind: variables of the library" "no mpicc.$kind, or built without it"
+        continue
+    fi
+    pmi=pmix known=OMPI_MCA_coll_tuned_use_dynamic_rules=1 other=MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=smp
+    [ "$kind" = openmpi ] || { pmi=pmi2 other=$known known=MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=smp; }
+    compare --time "'took (.*)'" --set TUNED=1 --set "$other" -- srun --mpi=$pmi -n1 "$dir/$kind"
+    like "$kind: a variable of another library" "$rc|$err" \
+        "^1\\|.*nuioa: --set: ${other%%=*} is not in this library, .*: nothing is compared"
+    compare --time "'took (.*)'" --set "${known%%=*}_X=1" -- srun --mpi=$pmi -n1 "$dir/$kind"
+    like "$kind: one that does not exist" "$rc|$err" \
+        "^1\\|.*nuioa: --set: ${known%%=*}_X is not in this library, .*: nothing is compared"
+    compare --time "'took (.*)'" --set "$known" -n 6 -- srun --mpi=$pmi -n1 "$dir/$kind"
+    like "$kind: one that it has" "$rc|$out" "^0\\|without $known: median 10"
+done
+
 compare --time "'took (.*)'" -- srun -n2 "$dir/absent" 10 9
 like "a program that is not there" "$rc|$err" \
     '^1\|.*nuioa: srun ended with status [0-9]+, so nothing is compared'
@@ -50,9 +81,12 @@ like "outside of a job" "$rc|$err" '^1\|nuioa: there is no job here'
 user salloc -Q -N2 sh -c "cd $dir && { nuioa compare -- srun -n2 sleep 300 & pid=\$!
     while ! scontrol show step \$SLURM_JOB_ID.0 2>/dev/null | grep -q RUNNING; do sleep 0.2; done
     kill -INT \$pid; wait \$pid; echo status \$?
-    squeue -h -s -j \$SLURM_JOB_ID -o %j | grep -c '^sleep'; }"
+    for i in 1 2 3 4 5 6 7 8 9; do
+        squeue -h -s -j \$SLURM_JOB_ID -o %j | grep -q '^sleep' || { echo gone; break; }
+        sleep 1
+    done; }"
 like "interrupted: no step is left" "$out|$err" '^status 1
-0\|.*nuioa: interrupted after 0 pairs'
+gone\|.*nuioa: interrupted after 0 pairs'
 
 plugin off
 compare -- srun -n2 "$dir/program" 1 1

@@ -2,6 +2,7 @@
 #include "tools/compare/compare.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +38,16 @@ static const char usage[] =
     "\n"
     "Exit status: 0 whatever the verdict, 1 if a run failed or was interrupted.\n";
 
+/* Each side also has SLURM_NUIOA, and the first run what finds wrong names. */
+enum { SET_MAX = RUN_VARIABLES_MAX - 3, NAMES_MAX = 2048 };
+
 struct compare {
     const char *pairs_text, *time_text, *keep;
     bool help, json;
     uint32_t pairs; /* 0: not typed */
     regex_t time;
     char directory[64];
+    char names[NAMES_MAX], preload[PATH_MAX]; /* variables of the first run */
     struct run_plan plan;
     struct run_side without, with;
     struct result result;
@@ -60,8 +65,8 @@ static int add_variable(struct compare *c, const char *text)
                           "--set: %.*s is set for each side here; without --set nuioa itself is "
                           "compared",
                           (int)(equals - text), text);
-    if (c->with.variable_count == RUN_VARIABLES_MAX - 1)
-        return tool_usage("compare", "--set: at most %d variables", RUN_VARIABLES_MAX - 1);
+    if (c->with.variable_count == SET_MAX)
+        return tool_usage("compare", "--set: at most %d variables", SET_MAX);
     c->with.variables[c->with.variable_count++] = text;
     return 0;
 }
@@ -153,6 +158,23 @@ static int make_directory(struct compare *c)
     return mkdtemp(c->directory) ? 0 : tool_fail("%s: %s", c->directory, strerror(errno));
 }
 
+/* Finds the library that is preloaded into ranks, in the directory that this command was built for,
+ * or beside it if the whole installation was moved. Returns 0, or -1 if it is not there. */
+static int find_shim(char *path, size_t size)
+{
+    static const char file[] = "libnuioa-preload.so";
+    snprintf(path, size, NUIOA_PKGLIBDIR "/%s", file);
+    if (!access(path, R_OK))
+        return 0;
+    ssize_t length = readlink("/proc/self/exe", path, size);
+    if (length <= 0 || (size_t)length >= size)
+        return -1;
+    path[length] = '\0';
+    char *end = strrchr(path, '/');
+    int n = end ? snprintf(end, size - (size_t)(end - path), "/../lib/nuioa/%s", file) : -1;
+    return n > 0 && (size_t)n < size - (size_t)(end - path) ? access(path, R_OK) : -1;
+}
+
 /* Says how far it is, on stderr. */
 static void say_pair(const struct compare *c, unsigned of)
 {
@@ -163,16 +185,45 @@ static void say_pair(const struct compare *c, unsigned of)
             result_seconds(r->with[r->pairs - 1], with));
 }
 
+/* Adds to the first run what asks the MPI library for the variables of --set: names alone. A user's
+ * LD_PRELOAD stays; one that is compared is left alone. */
+static void add_question(struct compare *c, struct run_side *side)
+{
+    const char *theirs = getenv("LD_PRELOAD");
+    size_t used = (size_t)snprintf(c->names, sizeof(c->names), "NUIOA_COMPARE_SET=");
+    for (unsigned i = 0; i < c->result.variables; i++) {
+        const char *text = c->result.variable[i];
+        int length = (int)strcspn(text, "=");
+        if (!strncmp(text, "LD_PRELOAD=", strlen("LD_PRELOAD=")) ||
+            used + (size_t)length + 2 > sizeof(c->names))
+            return;
+        used += (size_t)sprintf(c->names + used, "%s%.*s", i ? "," : "", length, text);
+    }
+    snprintf(c->preload, sizeof(c->preload), "LD_PRELOAD=%s%s", theirs ? theirs : "",
+             theirs && *theirs ? ":" : "");
+    used = strlen(c->preload);
+    if (!c->result.variables || find_shim(c->preload + used, sizeof(c->preload) - used))
+        return;
+    side->variables[side->variable_count++] = c->names;
+    side->variables[side->variable_count++] = c->preload;
+}
+
 /* The first run is thrown away: it fills caches of files, and shows whether all works. */
 static int warm_up(struct compare *c)
 {
     struct nuioa_error err;
+    struct run_side side = c->with;
+    static const char said[] = "nuioa: compare: ";
+    char line[256];
     double seconds;
-    int rc = run_once(&c->plan, &c->with, "warm-up", &seconds, &err);
+    add_question(c, &side);
+    int rc = run_once(&c->plan, &side, "warm-up", &seconds, &err);
     if (rc)
         return rc == -EINTR ? rc : tool_fail("%s", err.text);
+    if (run_said(&c->plan, "warm-up", said, line, sizeof(line)))
+        return tool_fail("--set: %s: nothing is compared", line + strlen(said));
     if (!c->result.variables &&
-        !run_report_line(&c->plan, "warm-up", c->result.report, sizeof(c->result.report)))
+        !run_said(&c->plan, "warm-up", "nuioa: ", c->result.report, sizeof(c->result.report)))
         return tool_fail("the run with nuioa printed no report (%s/warm-up.err): is the plugin "
                          "there? Try srun --nuioa=report hostname",
                          c->plan.directory);

@@ -68,13 +68,14 @@ static void last_line(const struct run_plan *plan, const char *name, char *line,
         fclose(file);
 }
 
-bool run_report_line(const struct run_plan *plan, const char *name, char *line, unsigned size)
+bool run_said(const struct run_plan *plan, const char *name, const char *begin, char *line,
+              unsigned size)
 {
     char text[512];
     bool found = false;
     FILE *file = open_kept(plan, name, "err");
     while (file && !found && fgets(text, sizeof(text), file))
-        found = !strncmp(text, "nuioa: ", strlen("nuioa: "));
+        found = !strncmp(text, begin, strlen(begin));
     if (file)
         fclose(file);
     if (found) {

@@ -10,7 +10,7 @@
 /* One run of the program that is compared. What it prints is kept in files; a run that is
  * interrupted is ended with all that it has started in its process group. */
 
-enum { RUN_VARIABLES_MAX = 17 };
+enum { RUN_VARIABLES_MAX = 19 };
 
 /* One side of the comparison: variables that are set for its runs, "NAME=VALUE". The texts are the
  * caller's. */
@@ -39,9 +39,10 @@ void run_begin(void);
 int run_once(const struct run_plan *plan, const struct run_side *side, const char *name,
              double *seconds, struct nuioa_error *err);
 
-/* Copies the first line that begins with "nuioa: " in the kept standard error of a run to `line`,
+/* Copies the first line that begins with `begin`, such as "nuioa: ", in the kept standard error of a run to `line`,
  * an array of `size` bytes, without its newline, and cut if it is longer. Returns whether there is
  * one. */
-bool run_report_line(const struct run_plan *plan, const char *name, char *line, unsigned size);
+bool run_said(const struct run_plan *plan, const char *name, const char *begin, char *line,
+              unsigned size);
 
 #endif
