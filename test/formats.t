@@ -213,7 +213,7 @@ by_setenv=$(in_sources 'spank_setenv\([a-z]+, "([A-Z_]+)"' spank)
 set=$(printf '%s\n' "$set_for_ranks" "$by_setenv" | sort -u)
 mapfile -t ours < <(grep '^NUIOA_' <<<"$set" | grep -vE 'COLL|TRACE')
 mapfile -t foreign < <(grep -v '^NUIOA_' <<<"$set")
-mapfile -t read < <(in_sources '[a-z]\("(NUIOA_(COLL|TRACE)[A-Z_]*)"' mpi spank | sort -u)
+mapfile -t read < <(in_sources '[a-z]\("(NUIOA_(COLL|TRACE|COMPARE)[A-Z_]*)"' mpi spank | sort -u)
 names "a rank's variables are those that the sources set" "What a rank finds" "${ours[@]}"
 names "... and those of other programs" "Variables of other programs" "${foreign[@]}"
 names "... and those of recorder and broadcasts" "Recorder and broadcasts" "${read[@]}"

@@ -59,8 +59,9 @@ for kind in openmpi mpich; do
         skip "$kind: variables of the library" "no mpicc.$kind, or built without it"
         continue
     fi
-    pmi=pmix known=OMPI_MCA_coll_tuned_use_dynamic_rules=1 other=MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=smp
-    [ "$kind" = openmpi ] || { pmi=pmi2 other=$known known=MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=smp; }
+    pmi=pmix
+    known=OMPI_MCA_coll_tuned_use_dynamic_rules=1 other=MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=smp
+    [ "$kind" = openmpi ] || { pmi=pmi2 known=$other other=OMPI_MCA_coll=^han; }
     compare --time "'took (.*)'" --set TUNED=1 --set "$other" -- srun --mpi=$pmi -n1 "$dir/$kind"
     like "$kind: a variable of another library" "$rc|$err" \
         "^1\\|.*nuioa: --set: ${other%%=*} is not in this library, .*: nothing is compared"

@@ -39,9 +39,9 @@ void run_begin(void);
 int run_once(const struct run_plan *plan, const struct run_side *side, const char *name,
              double *seconds, struct nuioa_error *err);
 
-/* Copies the first line that begins with `begin`, such as "nuioa: ", in the kept standard error of a run to `line`,
- * an array of `size` bytes, without its newline, and cut if it is longer. Returns whether there is
- * one. */
+/* Copies the first line that begins with `begin`, such as "nuioa: ", in the kept standard error of
+ * a run to `line`, an array of `size` bytes, without its newline, and cut if it is longer. Returns
+ * whether there is one. */
 bool run_said(const struct run_plan *plan, const char *name, const char *begin, char *line,
               unsigned size);
 
