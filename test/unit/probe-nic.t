@@ -21,6 +21,14 @@ usage "--tool 'COMMAND' needs --number" probe --nic --tool 'iperf {host}'
 usage "--tool: 'iperf {nic}' lacks {host}" probe --nic --tool 'iperf {nic}' --number x
 usage "--number: '(' is no extended regular expression" probe --nic --tool 'a {host}' --number '('
 usage "--nic: " probe --nic=, --rounds 1
+usage "--at-least goes with --nic" probe --at-least 90%
+usage "--at-least goes with none of --out, --heatmap, --gpus" probe --nic --at-least 90% --out x
+usage "--at-least needs a value" probe --nic --at-least
+for share in 0 0.9 101% 90%% -1 x "" 1e3 %; do
+    usage "--at-least: '$share' is no share of the port's rate" probe --nic --at-least "$share"
+done
+usage "--at-least measures between the two nodes of a step, and this is none: srun -N2" \
+    probe --nic --at-least 90
 
 # --- who is where -------------------------------------------------------------------------------
 

@@ -11,8 +11,7 @@
 
 /* --- which cells ------------------------------------------------------------------------------ */
 
-/* Returns true if a benchmark can be bound there. */
-static bool is_usable(const struct nuioa_node *node, uint32_t numa)
+bool probe_numa_is_usable(const struct nuioa_node *node, uint32_t numa)
 {
     const struct nuioa_numa *it = &node->numas[numa];
     return it->memory_bytes > 0 && hwloc_bitmap_isset(node->allowed_numas, it->os_index) &&
@@ -23,7 +22,8 @@ static bool is_usable(const struct nuioa_node *node, uint32_t numa)
 static int first_usable(const struct nuioa_node *node, hwloc_const_bitmap_t numas)
 {
     for (uint32_t i = 0; i < node->numa_count; i++)
-        if (is_usable(node, i) && (!numas || hwloc_bitmap_isset(numas, node->numas[i].os_index)))
+        if (probe_numa_is_usable(node, i) &&
+            (!numas || hwloc_bitmap_isset(numas, node->numas[i].os_index)))
             return (int)i;
     return -1;
 }
@@ -52,53 +52,55 @@ static void find_benchmark(const struct probe_nics *nics, struct probe_cell *cel
                    probe_benchmark_names(names, sizeof(names)));
 }
 
-static void add_cell(struct probe_nics *nics, struct probe_cell cell)
+int probe_nics_add(struct probe_nics *nics, struct probe_cell cell)
 {
     find_benchmark(nics, &cell);
     /* What no benchmark tells is not asked for: a latency, or memory of GPUs. */
     if (!cell.benchmark && !*cell.err.text)
-        return;
-    nics->cells[nics->count] = cell;
-    nics->cells[nics->count++].values = calloc(nics->plan.rounds, sizeof(double));
+        return 0;
+    struct probe_cell *more = realloc(nics->cells, (nics->count + 1) * sizeof(*more));
+    if (!more)
+        return -ENOMEM;
+    nics->cells = more;
+    cell.values = calloc(nics->plan.rounds, sizeof(double));
+    more[nics->count++] = cell;
+    return cell.values ? 0 : -ENOMEM;
 }
 
-static void add_cells_of(struct probe_nics *nics, uint32_t nic)
+static int add_cells_of(struct probe_nics *nics, uint32_t nic)
 {
     const struct nuioa_node *node = nics->plan.node;
+    int rc = 0;
     for (uint32_t i = 0; i < node->numa_count; i++)
-        for (int q = 0; q < PROBE_QUANTITIES && is_usable(node, i); q++)
-            add_cell(nics, (struct probe_cell){
-                               nic, i, -1, (enum probe_quantity)q, NULL, NULL, 0, 0, { "" } });
+        for (int q = 0; !rc && q < PROBE_QUANTITIES && probe_numa_is_usable(node, i); q++)
+            rc = probe_nics_add(
+                nics, (struct probe_cell){
+                          .nic = nic, .numa = i, .gpu = -1, .quantity = (enum probe_quantity)q });
     for (uint32_t g = 0; nics->plan.gpus && g < node->gpu_count; g++) {
         int near = first_usable(node, node->gpus[g].numas);
         near = near < 0 ? first_usable(node, NULL) : near;
-        for (int q = 0; q < PROBE_LATENCY && near >= 0; q++)
-            add_cell(nics, (struct probe_cell){ nic,
-                                                (uint32_t)near,
-                                                (int)g,
-                                                (enum probe_quantity)q,
-                                                NULL,
-                                                NULL,
-                                                0,
-                                                0,
-                                                { "" } });
+        for (int q = 0; !rc && q < PROBE_LATENCY && near >= 0; q++)
+            rc = probe_nics_add(nics, (struct probe_cell){ .nic = nic,
+                                                           .numa = (uint32_t)near,
+                                                           .gpu = (int)g,
+                                                           .quantity = (enum probe_quantity)q });
     }
+    return rc;
+}
+
+void probe_nics_begin(struct probe_nics *nics, const struct probe_nic_plan *plan)
+{
+    *nics = (struct probe_nics){ .plan = *plan, .busy_before = -1, .busy_after = -1 };
 }
 
 int probe_nics_init(struct probe_nics *nics, const struct probe_nic_plan *plan)
 {
-    const struct nuioa_node *node = plan->node;
-    size_t most =
-        (size_t)node->nic_count * ((size_t)node->numa_count + node->gpu_count) * PROBE_QUANTITIES;
-    *nics = (struct probe_nics){ .plan = *plan, .busy_before = -1, .busy_after = -1 };
-    nics->cells = calloc(most + 1, sizeof(*nics->cells));
-    for (uint32_t i = 0; nics->cells && i < node->nic_count; i++)
+    int rc = 0;
+    probe_nics_begin(nics, plan);
+    for (uint32_t i = 0; !rc && i < plan->node->nic_count; i++)
         if (plan->taken[i])
-            add_cells_of(nics, i);
-    bool enough = nics->cells != NULL;
-    for (uint32_t i = 0; i < nics->count; i++)
-        enough = enough && nics->cells[i].values;
-    return enough ? 0 : -ENOMEM;
+            rc = add_cells_of(nics, i);
+    return rc;
 }
 
 void probe_nics_free(struct probe_nics *nics)
@@ -156,14 +158,15 @@ static int measure(const struct probe_nics *nics, struct probe_cell *cell, struc
 
 struct progress {
     uint32_t done, all;
-    bool bar; /* on a terminal; else a line for each round */
+    bool bar;          /* on a terminal; else a line for each round */
+    const char *title; /* before each line */
 };
 
 static void show(const struct progress *progress, uint32_t round, uint32_t rounds)
 {
     enum { WIDTH = 40 };
     if (!progress->bar && progress->done % (progress->all / rounds) == 0 && progress->done)
-        fprintf(stderr, "nuioa: %u of %u rounds measured\n", round + 1, rounds);
+        fprintf(stderr, "nuioa: %s%u of %u rounds measured\n", progress->title, round + 1, rounds);
     if (!progress->bar)
         return;
     unsigned filled = progress->done * WIDTH / progress->all;
@@ -230,8 +233,9 @@ static int measure_round(struct probe_nics *nics, uint32_t *order, struct progre
     for (uint32_t i = 0; i < nics->count; i++) {
         struct probe_cell *cell = &nics->cells[order[i]];
         if (!*cell->err.text) {
-            int rc = measure(nics, cell, &cell->err);
-            if (rc == -EINTR)
+            int rc = nics->plan.measure ? nics->plan.measure(nics, cell, &cell->err)
+                                        : measure(nics, cell, &cell->err);
+            if (rc == -EINTR || rc == -ECONNRESET)
                 return nuioa_fail(err, rc, "%s", cell->err.text);
             if (!rc)
                 cell->count++;
@@ -246,19 +250,18 @@ int probe_nics_measure(struct probe_nics *nics, struct nuioa_error *err)
 {
     uint64_t random = 88172645463325252u;
     uint32_t *order = calloc(nics->count + 1, sizeof(*order));
-    struct progress progress = { 0, nics->count * nics->plan.rounds, isatty(STDERR_FILENO) };
+    struct progress progress = { 0, nics->count * nics->plan.rounds, isatty(STDERR_FILENO),
+                                 nics->plan.title ? nics->plan.title : "" };
     if (!order)
         return nuioa_fail(err, -ENOMEM, "out of memory");
     for (uint32_t i = 0; i < nics->count; i++)
         order[i] = i;
     int rc = 0;
     nics->busy_before = busy_cpus();
-    probe_pair_begin();
     for (uint32_t round = 0; !rc && any_left(nics) && round < nics->plan.rounds; round++) {
         shuffle(order, nics->count, &random);
         rc = measure_round(nics, order, &progress, round, err);
     }
-    probe_pair_end();
     nics->busy_after = busy_cpus();
     free(order);
     probe_nics_settle(nics);

@@ -114,7 +114,7 @@ static void print_reasons(const struct probe_nics *nics, FILE *out)
         fprintf(out, "and %u more figures are missing\n", left);
 }
 
-static void print_load(const struct probe_nics *nics, FILE *out)
+void probe_nics_print_load(const struct probe_nics *nics, FILE *out)
 {
     if (nics->busy_before > BUSY_CPUS || nics->busy_after > BUSY_CPUS)
         fprintf(out,
@@ -174,7 +174,7 @@ void probe_nics_print(const struct probe_nics *nics, FILE *out)
             print_row(nics, i, out);
     fputc('\n', out);
     print_reasons(nics, out);
-    print_load(nics, out);
+    probe_nics_print_load(nics, out);
     if (nics->mad[PROBE_WRITE] > 0 || best_write(nics, nics->count ? nics->cells[0].nic : 0) > 0)
         print_believed(nics, out);
 }

@@ -13,4 +13,7 @@ void probe_nics_print(const struct probe_nics *nics, FILE *out);
 /* Prints the same as JSON (doc/formats.md) to stdout. Returns the exit status (tool.h). */
 int probe_nics_json(const struct probe_nics *nics);
 
+/* Prints a line if something else ran on this node meanwhile. */
+void probe_nics_print_load(const struct probe_nics *nics, FILE *out);
+
 #endif

@@ -2,14 +2,11 @@
 #ifndef NUIOA_TOOL_PROBE_PAIR_H
 #define NUIOA_TOOL_PROBE_PAIR_H
 
-#include <stddef.h>
-
 #include "tools/probe/benchmark.h"
 #include "topology/node.h"
 
-/* Runs the two ends of a benchmark, each with its CPUs and memory on one NUMA node. Nothing that
- * they start outlives the call: each end is a process group, and what leaves it becomes a child of
- * this process, which is made the reaper of its descendants. */
+/* Runs the two ends of a benchmark on this node, each with its CPUs and memory on one NUMA node.
+ * Nothing that they start outlives the call. */
 
 /* One end. */
 struct probe_end {
@@ -25,16 +22,10 @@ struct probe_pair {
     unsigned limit_s; /* seconds that a run may take */
 };
 
-/* Runs server and client of `pair` on this machine. Returns 0 and sets *number, in MB/s or
- * nanoseconds; or a negative errno, and *err says in one line what happened, with the last line
- * that the end at fault has printed: -EINTR if a signal asked to stop. */
+/* Runs server and client of `pair`, between probe_processes_begin and probe_processes_end
+ * (process.h). Returns 0 and sets *number, in MB/s or nanoseconds; or a negative errno, and *err
+ * says in one line what happened, with the last line that the end at fault has printed: -EINTR if a
+ * signal asked to stop. */
 int probe_pair_run(const struct probe_pair *pair, double *number, struct nuioa_error *err);
-
-/* Takes SIGINT, SIGTERM and SIGHUP, so that probe_pair_run ends its children first, and makes this
- * process the reaper of its descendants. */
-void probe_pair_begin(void);
-
-/* Gives the signals back, and sends the one that came meanwhile, if one did. */
-void probe_pair_end(void);
 
 #endif

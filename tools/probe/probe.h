@@ -20,8 +20,9 @@ struct probe_cost {
 struct probe_nic_options {
     bool asked, gpus;
     const char *names; /* of the NICs */
-    const char *tool, *number, *rounds_text, *timeout_text;
+    const char *tool, *number, *rounds_text, *timeout_text, *at_least;
     uint32_t rounds, limit_s;
+    double least;                  /* of --at-least: a share, 0.9 for 90 % */
     struct probe_benchmark custom; /* command is NULL: it is one of the table */
 };
 
