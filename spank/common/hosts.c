@@ -100,17 +100,30 @@ static int read_item(struct search *s, const char **at)
     return *(*at)++ == ']' && (!**at || **at == ',') ? 0 : -EINVAL;
 }
 
+static int read_list(struct search *s, const char *list)
+{
+    int rc = strnlen(list, HOSTS_LIST_MAX + 1) > HOSTS_LIST_MAX ? -E2BIG : read_item(s, &list);
+    while (!rc && *list == ',') {
+        list++;
+        rc = read_item(s, &list);
+    }
+    return rc;
+}
+
 int hosts_find(const char *list, const char *host)
 {
     struct search s = { .host = host, .position = -1 };
-    int rc = strnlen(list, HOSTS_LIST_MAX + 1) > HOSTS_LIST_MAX ? -E2BIG : read_item(&s, &list);
-    while (!rc && *list == ',') {
-        list++;
-        rc = read_item(&s, &list);
-    }
+    int rc = read_list(&s, list);
     if (rc < 0)
         return rc;
     return s.position < 0 ? -ENOENT : s.position;
+}
+
+int hosts_count(const char *list)
+{
+    struct search s = { .host = "", .position = -1 };
+    int rc = read_list(&s, list);
+    return rc < 0 ? rc : (int)s.names;
 }
 
 /* Reads "3" or "1(x2)": tasks on each node, and the number of nodes with so many. */

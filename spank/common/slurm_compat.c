@@ -84,6 +84,43 @@ bool slurm_compat_overlaps(void)
     return found || (several && found_late);
 }
 
+/* Returns the list of nodes in `text`, "" if it is the next argument, or NULL if it has none. */
+static const char *node_list_in(const char *text)
+{
+    if (!strcmp(text, "--nodelist"))
+        return "";
+    if (!strncmp(text, "--nodelist=", 11))
+        return text + 11;
+    return !strncmp(text, "-w", 2) ? text + 2 : NULL;
+}
+
+/* Of several components (":") each has its own list, and getopt has counted from the last one only:
+ * there is no answer then. */
+char *slurm_compat_node_list(void)
+{
+    char *text = NULL, *list = NULL;
+    size_t room = 0;
+    bool next = false, several = false;
+    FILE *in = fopen("/proc/self/cmdline", "re");
+    for (int i = 0; in && getdelim(&text, &room, '\0', in) > 0; i++) {
+        several |= !strcmp(text, ":");
+        const char *found = i >= optind ? NULL : next ? text : node_list_in(text);
+        next = !next && found && !*found;
+        if (!found || next)
+            continue;
+        free(list);
+        list = strdup(found);
+    }
+    if (several) {
+        free(list);
+        list = NULL;
+    }
+    if (in)
+        fclose(in);
+    free(text);
+    return list;
+}
+
 bool slurm_compat_chooses_gpus_late(void)
 {
     return SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0);

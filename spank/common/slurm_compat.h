@@ -41,6 +41,12 @@ bool slurm_compat_is_typed(const char *name, const char *value);
  * --overlap of any component, or of its command, counts. */
 bool slurm_compat_overlaps(void);
 
+/* In srun, after it has read its options: returns the nodes, or the file of nodes, that -w or
+ * --nodelist asks for on the command line, the last one (malloc'd, caller frees); or NULL if there
+ * is none, in a heterogeneous step, or without memory. Slurm does not tell plugins the list of
+ * srun -m arbitrary. */
+char *slurm_compat_node_list(void);
+
 /* Returns true if this release of Slurm chooses the GPUs of a task in the task itself, for
  * --gpu-bind=closest and single by the CPUs that it runs on then: until every task has come so far,
  * that is to task_init, it may not be bound otherwise than Slurm bound it. */

@@ -2,6 +2,7 @@
 #include "spank/srun/rendezvous_srun.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "spank/common/rendezvous_wanted.h"
 #include "spank/common/slurm_compat.h"
 #include "spank/common/step.h"
+#include "spank/srun/off_node.h"
 
 /* srun opens its listener before the launch, because the nodes read its port from the job's
  * environment; but not before the step is known (local_user_init), because srun forks a clean-up
@@ -37,6 +39,7 @@ struct rendezvous_srun {
     bool report, explain;
     const struct nuioa_profile *profile; /* of the hints file, owned by the context; NULL: none */
     enum nuioa_policy policy;
+    struct off_node off_node; /* kept for a report with a profile */
 };
 
 static void warn(void *arg, const char *text)
@@ -67,6 +70,7 @@ static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *len
     struct nuioa_pair *pairs = NULL;
     struct wire_slice head = { count, 0 };
     char *bytes = NULL;
+    off_node_add(&g->off_node, ranks, count);
     if (g->profile && weights &&
         !nuioa_profile_slice(g->profile, g->policy, ranks, count, weights, &pairs, &head.pair_count,
                              NULL) &&
@@ -89,13 +93,28 @@ static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *len
     return bytes;
 }
 
+static void print_off_node(const struct rendezvous_srun *g)
+{
+    char text[128];
+    double share = g->profile ? off_node_share(&g->off_node, g->profile) : -1;
+    if (share < 0)
+        return;
+    snprintf(text, sizeof(text),
+             "off node: %.1f %% of the profile's bytes, without collectives (as nuioa layout "
+             "counts)\n",
+             100 * share);
+    log_text(text);
+}
+
 static void finish(void *arg)
 {
     struct rendezvous_srun *g = arg;
     summary_warnings(g->summary, warn, NULL);
     char *text = g->report || g->explain ? summary_text(g->summary, g->explain) : NULL;
-    if (text)
-        log_text(text);
+    if (!text)
+        return;
+    log_text(text);
+    print_off_node(g);
     free(text);
 }
 
@@ -159,6 +178,8 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
     g->policy = c->options.policy;
     if (c->profile.rank_count)
         g->profile = &c->profile;
+    if (g->profile && (g->report || g->explain))
+        off_node_begin(&g->off_node, c->profile.rank_count);
 }
 
 bool rendezvous_srun_carries_hints(const struct srun_context *c)
@@ -226,6 +247,7 @@ void rendezvous_srun_end(struct srun_context *c)
     server_close(c->rendezvous->server);
     summary_free(c->rendezvous->summary);
     absent_free(&c->rendezvous->absent);
+    off_node_free(&c->rendezvous->off_node);
     free(c->rendezvous);
     c->rendezvous = NULL;
 }

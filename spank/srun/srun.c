@@ -13,6 +13,7 @@
 #include "spank/common/option_sources.h"
 #include "spank/srun/rendezvous_srun.h"
 #include "spank/common/slurm_compat.h"
+#include "spank/srun/step_layout.h"
 #include "util/number.h"
 
 /* Ends srun, sbatch or salloc as they end for a wrong flag of their own: the user chooses the exit
@@ -231,6 +232,8 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
 void srun_user_init(struct srun_context *context, spank_t spank)
 {
     warn_rank_count(context, spank);
+    if (!nuioa_options_idle(&context->options))
+        step_layout_check(spank);
     rendezvous_srun_start(context, spank);
 }
 

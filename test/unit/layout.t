@@ -68,6 +68,9 @@ run layout "$work/halves"
 quiet "no job" "not in a job of Slurm"
 in_job run layout "$work/none"
 quiet "no such profile" "$work/none: No such file"
+printf 'hello\n' >"$work/garbage"
+in_job run layout "$work/garbage"
+quiet "no profile" "$work/garbage:1: not a profile; "
 run layout "$work/halves" --nodes a --tasks-per-node 16
 quiet "one node" "one node: nothing to lay out"
 run layout "$work/halves" --nodes 4 --tasks-per-node 4
@@ -84,7 +87,12 @@ in_job run layout "$work/halves"
 like "switches of other nodes" "$out|$err" '^-m arbitrary .*; what scontrol says of switches is not'
 in_job run layout "$work/halves" --network "$work/topology"
 quiet "the same typed" "$work/topology: node node1 is below no switch"
-printf 'hello\n' >"$work/garbage"
+printf 'SwitchName=a Nodes=node[1-4] Switches=b\nSwitchName=b Switches=a\n' >"$work/circle"
+in_job run layout "$work/halves" --network "$work/circle"
+quiet "switches in a circle" "$work/circle: switch a is below itself"
+printf 'SwitchName=a Nodes=node[1-4]\nSwitchName=b Switches=a,c\n' >"$work/unknown"
+in_job run layout "$work/halves" --network "$work/unknown"
+quiet "a switch that is not there" "$work/unknown: switch c, below b, is not there"
 in_job run layout "$work/halves" --network "$work/garbage"
 quiet "a file without switches" "$work/garbage: no line with SwitchName="
 printf '#!/bin/sh\nsleep 60\n' >"$work/bin/scontrol"
@@ -93,6 +101,10 @@ like "scontrol hangs" "$out|$err" '^-m arbitrary .*; scontrol did not answer wit
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/scontrol"
 in_job run layout "$work/halves"
 like "scontrol fails" "$out|$err" '^-m arbitrary .*; scontrol said nothing of the network$'
+mkdir "$work/few"
+ln -s "$(command -v timeout)" "$(command -v cat)" "$work/few"
+PATH=$work/few in_job run layout "$work/halves"
+like "no scontrol" "$out|$err" '^-m arbitrary .*; scontrol said nothing of the network$'
 
 # Files.
 in_job run layout "$work/halves"
