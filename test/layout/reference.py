@@ -4,6 +4,7 @@ down, then the ranks of each switch to its nodes. Each partition is made with so
 repaired to exact capacities by single moves. Of five seeds for each of three programs (gpmetis
 recursive and k-way, scotch_gmap) the cheapest layout counts. Debian: metis, scotch."""
 import heapq
+import math
 import os
 import random
 import subprocess
@@ -156,6 +157,39 @@ def best(instance, seeds=SEEDS):
             if found is None or cost < found[0]:
                 found = cost, node_of, name
     return found[1], found[2]
+
+
+TREEMATCH_RANKS = 2048  # its matrix has a row and a column for each rank
+
+
+def leaves(tree, arity, depth=0, first=0):
+    """The free leaves of a tree where all on one level have as many below them, and their nodes."""
+    below = math.prod(arity[depth + 1:])
+    if isinstance(tree, tuple):
+        return [(first + i, tree[0]) for i in range(tree[1])]
+    return [leaf for k, t in enumerate(tree)
+            for leaf in leaves(t, arity, depth + 1, first + k * below)]
+
+
+def arities(tree):
+    if isinstance(tree, tuple):
+        return [tree[1]]
+    return [len(tree), *(max(column) for column in zip(*map(arities, tree)))]
+
+
+def treematch(program, instance):
+    """Returns the layout by TreeMatch (treematch.c), or None for too many ranks."""
+    if instance.ranks > TREEMATCH_RANKS:
+        return None
+    tree = instance.tree()
+    arity = arities(tree)
+    free = dict(leaves(tree, arity))
+    numbers = [len(arity), *arity, len(free), *free, instance.ranks, len(instance.pairs)]
+    for (a, b), w in sorted(instance.pairs.items()):
+        numbers += [a, b, w]
+    answer = subprocess.run([program], input=" ".join(map(str, numbers)), check=True, timeout=600,
+                            stdout=subprocess.PIPE, encoding="ascii").stdout
+    return [free[int(leaf)] for leaf in answer.split()]
 
 
 def is_there():
