@@ -15,6 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "mpi/calls.h"
 #include "mpi/known.h"
@@ -232,9 +235,10 @@ static void __attribute__((noreturn)) no_such_call(const char *name)
     abort();
 }
 
+static bool started; /* the program has called MPI_Init, or the like */
+
 void *nuioa_preload_resolve(unsigned index)
 {
-    static bool started;
     if (index < START_COUNT && !__atomic_exchange_n(&started, true, __ATOMIC_ACQ_REL))
         open_library();
     void *call = __atomic_load_n(&nuioa_preload_table[index], __ATOMIC_ACQUIRE);
@@ -279,13 +283,37 @@ static void leave_preload(void)
     free(rest);
 }
 
+/* --- programs that are not MPI's -------------------------------------------------------------- */
+
+static struct timespec begun;
+
+/* Says at the end of rank 0's own process that there is no profile, because neither it nor what it
+ * has started, as a script does, was a program of MPI. A program that has closed its standard error
+ * gets no line. */
+static void __attribute__((destructor)) end(void)
+{
+    const char *file = getenv("NUIOA_TRACE_FILE"), *task = getenv("SLURM_TASK_PID");
+    struct stat written;
+    if (!begun.tv_sec || started || !file || !*file || !first_rank() || !task ||
+        strtol(task, NULL, 10) != getpid())
+        return;
+    if (!stat(file, &written) && written.st_mtim.tv_sec >= begun.tv_sec)
+        return;
+    fprintf(stderr,
+            "nuioa: trace: %s: not written: neither %s nor what it has started has called MPI_Init "
+            "and MPI_Finalize\n",
+            file, program_invocation_short_name);
+}
+
 static void __attribute__((constructor)) begin(void)
 {
+    clock_gettime(CLOCK_REALTIME_COARSE, &begun);
     for (const char *const *name = containers; *name; name++) {
         if (strcmp(program_invocation_short_name, *name))
             continue;
         print_loss(wanted(), "it cannot look into a container, started by ", *name);
         leave_preload();
+        begun.tv_sec = 0;
         return;
     }
 }

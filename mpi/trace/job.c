@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "mpi/trace/comm.h"
@@ -108,11 +109,25 @@ static void output_line(void *to, const struct line *line)
             line->count.msgs, line->count.large_bytes);
 }
 
-static void output_close(struct nuioa_new_file *out, bool keep)
+/* Returns true if the file is there. */
+static bool output_close(struct nuioa_new_file *out, bool keep)
 {
     struct nuioa_error err;
-    if (nuioa_new_file_close(out, keep, job.path, &err))
+    int rc = nuioa_new_file_close(out, keep, job.path, &err);
+    if (rc)
         fprintf(stderr, "nuioa: trace: cannot be written: %s\n", err.text);
+    return keep && !rc;
+}
+
+/* Says what can be done with the file. */
+static void say_what_next(void)
+{
+    const char *file = getenv("NUIOA_TRACE_FILE");
+    if (file && *file)
+        fprintf(stderr,
+                "nuioa: trace: written; what it changes: srun --nuioa=report "
+                "--nuioa-hints=%s%s ...\n",
+                strchr(file, '/') ? "" : "./", file);
 }
 
 /* --- the end --------------------------------------------------------------------------------- */
@@ -168,19 +183,21 @@ static bool receive(struct part *p, int rank, struct nuioa_new_file *out)
 static void collect(struct part *p, int lossy)
 {
     struct nuioa_new_file file, *out = output_open(&file, lossy > 0) ? &file : NULL;
-    bool all = true;
+    bool all = true, there = false;
     if (out)
         for_lines(output_line, out);
     for (int rank = 1; rank < job.size; rank++)
         all &= receive(p, rank, out);
     if (out)
-        output_close(out, all);
+        there = output_close(out, all);
     if (!all)
         complain("not written", "MPI_Recv failed");
     else if (lossy)
         fprintf(stderr,
                 "nuioa: trace: %s: partial: %d of %d ranks had no memory to count all messages\n",
                 job.path, lossy, job.size);
+    else if (there)
+        say_what_next();
 }
 
 void trace_end(void)

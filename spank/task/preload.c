@@ -2,6 +2,8 @@
 #include "spank/task/preload.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +79,20 @@ static const char *add_shim(spank_t spank)
     return done ? NULL : "LD_PRELOAD cannot be set";
 }
 
+/* Rank 0 writes the profile when the program ends, which may be hours from now: says before it
+ * begins that the directory cannot be written. The program may still make the directory. */
+static void warn_of_directory(spank_t spank, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    char directory[NUIOA_VALUE_MAX + 1], what[NUIOA_VALUE_MAX + 64];
+    snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - file) + 1 : 1,
+             slash ? file : ".");
+    if (!faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS))
+        return;
+    snprintf(what, sizeof(what), "trace: %s: its directory cannot be written", file);
+    warn_once(spank, what, strerror(errno));
+}
+
 void preload_enter(const struct stepd_context *c, bool complete, spank_t spank)
 {
     if (step_is_launcher(spank))
@@ -89,6 +105,8 @@ void preload_enter(const struct stepd_context *c, bool complete, spank_t spank)
         warn_once(spank, *c->options.trace ? "trace: not recorded" : "coll: not used", why);
         return;
     }
+    if (*c->options.trace)
+        warn_of_directory(spank, c->options.trace);
     if (*c->options.trace)
         spank_setenv(spank, "NUIOA_TRACE_FILE", c->options.trace, 1);
     if (coll) /* it does not overwrite the user's value */

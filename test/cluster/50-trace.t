@@ -48,7 +48,9 @@ pairs() {
 }
 # brief FILE: the same on one line, without the large bytes; "coll" is a c before the pair
 brief() { pairs "$1" | sed 's/^pair //; s/^coll /c/' | cut -d ' ' -f 1-4 | tr ' \n' '/ '; }
-said() { grep -c 'nuioa: trace' <<<"$err"; }
+# What is said of the trace, but what to type next.
+trace_lines() { grep 'nuioa: trace' <<<"$err" | grep -v 'nuioa: trace: written; '; }
+said() { trace_lines | wc -l; }
 
 # has KIND CALL: that MPI library has it
 has() {
@@ -120,7 +122,9 @@ for kind in openmpi mpich; do
     # Point to point in all modes, on a communicator with other ranks, put and get.
     mpi $kind 8 "$irregular" "${nodes[@]}" --exclusive --nuioa-trace="$home/trace/$kind"
     known=$out
-    is "$kind: nothing is said" "$(said)" 0
+    is "$kind: nothing is said but what to type next" "$(said)|$(grep 'nuioa: trace' <<<"$err")" \
+        "0|nuioa: trace: written; what it changes: srun --nuioa=report $(
+            echo "--nuioa-hints=$home/trace/$kind ...")"
     like "$kind: the program knows its pairs" "$(wc -l <<<"$known")" '^[3-5][0-9]$'
     is "$kind: the profile is what the program did" "$(pairs "trace/$kind")" "$known"
     is "$kind: it belongs to the user" "$(stat -c %U "$CLUSTER_DIR/home/trace/$kind")" nobody
@@ -223,7 +227,7 @@ for kind in openmpi mpich; do
         [ $when = end ] ||
             wanted="ranks 4 partial|$out|nuioa: trace: $home/trace/$kind.memory: $few"
         is "$kind: no memory: $when" "$(sed -n 2p "$CLUSTER_DIR/home/trace/$kind.memory")|$(
-            pairs "trace/$kind.memory")|$(grep 'nuioa: trace' <<<"$err")" "$wanted"
+            pairs "trace/$kind.memory")|$(trace_lines)" "$wanted"
     done
 
     # Parts of two lines: some ranks fill their last one, some do not.
@@ -248,8 +252,10 @@ for kind in openmpi mpich; do
 
     # Nowhere to write: the program does not suffer.
     mpi "$kind" 4 "$irregular" -w node1 --exclusive --nuioa-trace=/no/such/dir/trace
-    is "$kind: no such directory: one line" "$(said)|$(wc -l <<<"$out")" \
-        "1|$(pairs "trace/$kind.shell" | wc -l)"
+    is "$kind: no such directory: two lines" "$(said)|$(wc -l <<<"$out")" \
+        "2|$(pairs "trace/$kind.shell" | wc -l)"
+    like "$kind: ... one of them before the program begins" "$(grep -m1 nuioa: <<<"$err")" \
+        "^nuioa: trace: /no/such/dir/trace: its directory cannot be written: No such file or "
 
     # The counters alone: with threads, and their memory for 64 to 8,000,000 ranks.
     for program in threads memory; do
@@ -316,9 +322,12 @@ tally 8 srun -n3 -w node1 --exclusive --nuioa --nuioa-hints="$hints" "$home/rank
 is "hints of 8 ranks for a heterogeneous job of 3 and 5" "$rc|$(nuioa_lines)" "0|"
 
 # Programs that are no MPI programs.
-launch 2 --nuioa-trace="$home/trace/none"
-is "no MPI: nothing is said, nothing written" \
-    "$(said)|$(ls "$CLUSTER_DIR/home/trace/none" 2>/dev/null)" "0|"
+launched=$((launched + 1))
+user srun -n 2 --nuioa-trace="$home/trace/none" /bin/bash -c 'exit 0'
+is "no MPI: nothing is written, and that is said once" \
+    "$(said)|$(ls "$CLUSTER_DIR/home/trace/none" 2>/dev/null)" "1|"
+like "... with the names of profile and program" "$err" \
+    "nuioa: trace: $home/trace/none: not written: neither bash nor what it has started has called"
 cp /bin/env "$CLUSTER_DIR/home/singularity"
 launched=$((launched + 1))
 user srun -n 2 --nuioa-trace="$home/trace/none" "$home/singularity"
