@@ -72,8 +72,8 @@ static int read_arguments(struct job *job, int argc, char **argv)
             rc = tool_usage("layout", "'%.80s': one profile is enough", words[count - 1]);
         else if (!job->hints)
             rc = tool_usage("layout", "a profile is missing");
-        else if (!job->wish.nodes != !job->wish.tasks_per_node)
-            rc = tool_usage("layout", "--nodes and --tasks-per-node go together");
+        else if (job->wish.nodes && !job->wish.tasks_per_node)
+            rc = tool_usage("layout", "--nodes goes with --tasks-per-node");
         else if (job->force && !job->hostfile)
             rc = tool_usage("layout", "--force goes with --hostfile");
     }

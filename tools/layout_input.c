@@ -59,8 +59,8 @@ static int read_job(uint32_t ranks, struct layout_place *place, struct nuioa_err
     const char *per_task = variable("SLURM_CPUS_PER_TASK");
     uint32_t count, nodes = place->hosts.count, task_cpus = 1;
     if (ntasks && (nuioa_parse_u32(ntasks, UINT32_MAX, &count) || count != ranks))
-        return nuioa_fail(err, -EINVAL, "the profile is of %u ranks, but the job has %s tasks",
-                          ranks, ntasks);
+        return nuioa_fail(err, -EINVAL, "the profile is of %u ranks, but the job has %s task%s",
+                          ranks, ntasks, strcmp(ntasks, "1") ? "s" : "");
     if (ntasks && each && !nuioa_task_counts_parse(each, nodes, place->tasks, NULL) &&
         sum(place) == ranks)
         return 0;

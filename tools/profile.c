@@ -110,8 +110,8 @@ static void print_layout_line(const struct job *job, const struct nuioa_profile 
         pairs += !profile->flows[i].collective;
     if (job->word_count == 1 && pairs)
         printf("\nIn a job on several nodes, ranks that communicate can share a node:\n"
-               "    srun $(nuioa layout %s) --nuioa PROGRAM\n",
-               job->words[0]);
+               "    srun -n %u $(nuioa layout %s) --nuioa PROGRAM\n",
+               profile->rank_count, job->words[0]);
 }
 
 static int answer(const struct job *job)

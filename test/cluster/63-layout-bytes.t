@@ -86,8 +86,7 @@ for kind in openmpi mpich; do
         predict "$ranks" "$tasks"
         measure $kind "$tasks" "$(block_of "$tasks")"
         check "$name, block" "${predicted[block]}" 0
-        measure $kind "$tasks" "\$(nuioa layout ./halves.$ranks --nodes node[1-4] \
-            --tasks-per-node $tasks)"
+        measure $kind "$tasks" "\$(nuioa layout ./halves.$ranks --tasks-per-node $tasks)"
         check "$name, layout" "${predicted[layout]}" $((all / 100))
     done <<'END'
 8 2,2,2,2

@@ -60,6 +60,12 @@ is "a job with a number of tasks" \
     " 4 node1 4 node2 4 node3 4 node4 "
 SLURM_NTASKS=8 SLURM_TASKS_PER_NODE='2(x4)' in_job run layout "$work/halves"
 quiet "another number of ranks" "the profile is of 16 ranks, but the job has 8 tasks"
+SLURM_NTASKS=8 in_job run layout "$work/halves" --tasks-per-node 1,3,6,6
+is "typed numbers of ranks on the job's nodes" \
+    "$(tr ',' '\n' <<<"${out##* }" | sort | uniq -c | tr -s ' \n' ' ')" \
+    " 1 node1 3 node2 6 node3 6 node4 "
+SLURM_NTASKS=1 in_job run layout "$work/halves"
+quiet "one task" "the profile is of 16 ranks, but the job has 1 task\$"
 SLURM_CPUS_PER_TASK=2 in_job run layout "$work/halves"
 quiet "too few CPUs" "the 16 ranks of the profile have no place on the job's CPUs"
 SLURM_HET_SIZE=2 in_job run layout "$work/halves"
@@ -128,7 +134,7 @@ is "... with a name for each rank, for its owner" \
     "$(grep -c '^rack-with' "${out##* }")|$(stat -c %a "${out##* }")" "1024|600"
 like "... which is said" "$err" "the list is in $work/dir/nuioa-layout-"
 
-usage "--nodes and --tasks-per-node go together" layout "$work/halves" --nodes 4
+usage "--nodes goes with --tasks-per-node" layout "$work/halves" --nodes 4
 usage "a profile is missing" layout
 usage "'$work/halves': one profile is enough" layout "$work/halves" "$work/pairs"
 usage "--force goes with --hostfile" layout "$work/halves" --force

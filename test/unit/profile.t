@@ -138,7 +138,7 @@ is "plan --hints takes it as it is" "$(json "*(t['weight'] for t in d['tasks'])"
 
 run profile "$work/example.mat"
 is "it ends with the line that lays the ranks out" "$(tail -n 1 <<<"$out")" \
-    "    srun \$(nuioa layout $work/example.mat) --nuioa PROGRAM"
+    "    srun -n 8 \$(nuioa layout $work/example.mat) --nuioa PROGRAM"
 run profile "$work/example.mat" "$work/example.mat"
 is "... not with two files" "$(grep -c 'nuioa layout' <<<"$out")" 0
 printf 'nuioa-profile 1\nranks 2\ncoll 0 1 5 1 0\n' >"$work/collective"
