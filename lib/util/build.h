@@ -6,12 +6,12 @@
  * nodes and srun speak (spank/rendezvous/wire.h); then they take no part in each other's steps. */
 
 /* The version of that protocol: it is counted up for every change. */
-#define NUIOA_WIRE_VERSION 8
+#define NUIOA_WIRE_VERSION 9
 
 #define NUIOA_BUILD_TEXT(number) #number
 #define NUIOA_BUILD_WIRE(number) "wire protocol " NUIOA_BUILD_TEXT(number)
 
-/* Such as "0.1.0 (wire protocol 8)". VERSION is configure's. */
+/* Such as "0.1.0 (wire protocol 9)". VERSION is configure's. */
 #define NUIOA_BUILD VERSION " (" NUIOA_BUILD_WIRE(NUIOA_WIRE_VERSION) ")"
 
 #endif

@@ -8,8 +8,7 @@
 #include "profile/hints.h"
 #include "spank/rendezvous/wire.h"
 
-/* Private to rendezvous_srun.c and rendezvous_stepd.c, which must decide alike whether there is a
- * rendezvous. */
+/* What srun and the nodes must decide alike: whether there is a rendezvous, and what for. */
 
 /* Returns true if a step with the options `o` may have a rendezvous. It has one if
  * rendezvous_is_needed() is true too, which needs the number of nodes. */
@@ -19,6 +18,13 @@ static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
         return false;
     return o->gather == NUIOA_SWITCH_ON || o->mode == NUIOA_ON || o->report || o->explain ||
            o->coll || nuioa_hints_file(o->hints);
+}
+
+/* Returns true if the nodes read the counters of their NICs for a table after the step: the user
+ * has asked for a report. A site's default is no reason to run more than a launch needs. */
+static inline bool rendezvous_counts(const struct nuioa_options *o)
+{
+    return o->asked && (o->report || o->explain);
 }
 
 /* Returns how a warning ends that says why there is no rendezvous. */

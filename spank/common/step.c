@@ -150,10 +150,17 @@ static uint32_t cpus_typed(char **environment)
     return text && !nuioa_parse_u32(text, UINT16_MAX, &cpus) ? cpus : 0;
 }
 
+static char *copy_cores(spank_t spank, spank_item_t item)
+{
+    char *cores = NULL;
+    return spank_get_item(spank, item, &cores) == ESPANK_SUCCESS && cores && *cores ? strdup(cores)
+                                                                                    : NULL;
+}
+
 int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
 {
     *step = (struct step){ 0 };
-    char *cores = NULL, **environment = step_environment(spank);
+    char **environment = step_environment(spank);
     if (spank_get_item(spank, S_JOB_NODEID, &step->node_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step->task_count) != ESPANK_SUCCESS ||
         !step->task_count)
@@ -164,8 +171,8 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
                           step->task_count, STEP_TASKS_MAX);
     if (spank_get_item(spank, S_STEP_CPUS_PER_TASK, &step->cpus_per_task) != ESPANK_SUCCESS)
         step->cpus_per_task = 0;
-    if (spank_get_item(spank, S_STEP_ALLOC_CORES, &cores) == ESPANK_SUCCESS && cores && *cores)
-        step->cores = strdup(cores);
+    step->cores = copy_cores(spank, S_STEP_ALLOC_CORES);
+    step->job_cores = copy_cores(spank, S_JOB_ALLOC_CORES);
     step->cpus_typed = cpus_typed(environment);
     step->overlaps = nuioa_variable(environment, OPTION_SOURCES_OVERLAP) ||
                      nuioa_variable(environment, "SLURM_OVERLAP");
@@ -181,16 +188,17 @@ void step_free(struct step *step)
 {
     free(step->ranks);
     free(step->cores);
+    free(step->job_cores);
     *step = (struct step){ 0 };
 }
 
-int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus)
+static int cpus_of(const char *list, const struct nuioa_node *node, hwloc_bitmap_t cpus)
 {
     hwloc_bitmap_zero(cpus);
-    hwloc_bitmap_t cores = step->cores ? hwloc_bitmap_alloc() : NULL;
+    hwloc_bitmap_t cores = list ? hwloc_bitmap_alloc() : NULL;
     if (!cores)
         return -ENOENT;
-    int rc = hwloc_bitmap_list_sscanf(cores, step->cores) < 0 ? -ERANGE : 0;
+    int rc = hwloc_bitmap_list_sscanf(cores, list) < 0 ? -ERANGE : 0;
     int last = hwloc_bitmap_last(cores);
     if (last < 0 || (uint32_t)last >= node->core_count)
         rc = -ERANGE;
@@ -199,4 +207,14 @@ int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitm
             hwloc_bitmap_set(cpus, node->pus[i].os_index);
     hwloc_bitmap_free(cores);
     return rc;
+}
+
+int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus)
+{
+    return cpus_of(step->cores, node, cpus);
+}
+
+int step_job_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus)
+{
+    return cpus_of(step->job_cores, node, cpus);
 }

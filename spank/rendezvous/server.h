@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "spank/rendezvous/counters.h"
 #include "spank/rendezvous/record.h"
 #include "spank/rendezvous/wire.h"
 #include "util/error.h"
@@ -14,7 +15,8 @@
 /* srun's side of the rendezvous (wire.h): a listener for one step, and a thread that serves it.
  *
  * A server is used in this order: server_open(), server_expect(), server_start(), server_wait() or
- * server_stop(), server_close(). One thread of srun calls all of them. */
+ * server_stop(), server_collect() when the step is over, server_close(). One thread of srun calls
+ * all of them. */
 
 /* Limits for unauthenticated peers, which are connections that have not sent a right hello: their
  * number, and their time in milliseconds. At the limit a new peer replaces the oldest one. */
@@ -52,13 +54,16 @@ struct server_config {
      * other nodes have not come; never if the exchange has failed otherwise. */
     void (*record)(void *arg, const struct record *record);
     void (*finish)(void *arg);
+    /* Takes the counters of a node. If the thread has ended, server_collect() calls it. */
+    void (*counters)(void *arg, const struct counters *counters);
 };
 
-/* Counters, for tests. */
+/* What has happened, for tests. */
 struct server_counts {
     uint32_t nodes;                /* number of nodes of the step; 0: not known yet */
     uint32_t hellos, records;      /* number of accepted hellos and records */
     uint32_t tables;               /* 1: the table was sent */
+    uint32_t counters;             /* number of nodes whose counters have come */
     uint32_t refused;              /* unauthenticated peers whose connection was closed */
     uint32_t unauthenticated_most; /* at one time */
 };
@@ -95,7 +100,11 @@ void server_wait(struct server *server);
  * that takes a second. It does nothing if no thread was started. */
 void server_stop(struct server *server);
 
-/* Returns the counters. No thread may be running. */
+/* Ends the thread, and waits for the counters of the nodes that have announced them, for at most
+ * `ms` milliseconds. It reads nothing if the exchange has failed or is not finished. */
+void server_collect(struct server *server, unsigned ms);
+
+/* Returns the counts. No thread may be running. */
 struct server_counts server_counts(const struct server *server);
 
 /* Stops the thread, closes the listener and all connections, and frees the server. NULL is

@@ -360,6 +360,7 @@ static void take_record(struct server *g, struct peer *p)
         return;
     }
     p->state = PEER_RECORDED;
+    p->counts = record.head->counts;
     if (!g->counts.tables)
         be_late_at(g, nuioa_clock_ms() + record.head->table_timeout_ms);
     g->config.record(g->config.arg, &record);
@@ -367,6 +368,19 @@ static void take_record(struct server *g, struct peer *p)
     if (!p->early_leader)
         set_leader(g, p->node, record.head->leader);
     end_if_complete(g);
+}
+
+static void take_counters(struct server *g, struct peer *p)
+{
+    struct counters counters;
+    if (counters_read(p->body, p->frame.length, &counters) < 0 || counters.head.node != p->node) {
+        server_peer_failed(g, p, -EPROTO);
+        return;
+    }
+    p->counts = false;
+    g->counts.counters++;
+    if (g->config.counters)
+        g->config.counters(g->config.arg, &counters);
 }
 
 static void take_no_credential(struct server *g, struct peer *p)
@@ -393,6 +407,7 @@ static void take_message(struct server *g, struct peer *p)
     case WIRE_CREDENTIAL: take_credential(g, p); return; /* its body is still needed */
     case WIRE_HELLO: take_hello(g, p, p->body, p->frame.length); break;
     case WIRE_NO_CREDENTIAL: take_no_credential(g, p); break;
+    case WIRE_COUNTERS: take_counters(g, p); break;
     default: take_record(g, p); break;
     }
     peer_forget_body(p);
@@ -410,6 +425,9 @@ static int64_t body_limit(const struct server *g, const struct peer *p)
     if (p->state == PEER_AUTHENTICATED && p->frame.type == WIRE_RECORD && g->phase == GATHERING)
         /* NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result): a constant. */
         return WIRE_RECORD_MAX;
+    if (p->state == PEER_RECORDED && p->counts && p->frame.type == WIRE_COUNTERS)
+        /* NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result): a constant. */
+        return WIRE_COUNTERS_MAX;
     return -1;
 }
 

@@ -10,6 +10,7 @@
 #include "profile/profile_slice.h"
 #include "spank/common/log.h"
 #include "spank/rendezvous/absent.h"
+#include "spank/rendezvous/after_step.h"
 #include "spank/rendezvous/credential.h"
 #include "spank/rendezvous/server.h"
 #include "spank/rendezvous/summary.h"
@@ -32,6 +33,7 @@ struct rendezvous_srun {
     struct server_config config;
     struct server *server; /* NULL: not opened */
     struct summary *summary;
+    struct after_step *after;
     struct absent absent;
     unsigned components;     /* of a heterogeneous job that have been seen; else 1 */
     bool gather_on;          /* the options say gather=on: the user is told why there is none */
@@ -52,7 +54,15 @@ static void take_record(void *arg, const struct record *record)
 {
     struct rendezvous_srun *g = arg;
     summary_add(g->summary, record);
+    if (record->head->counts)
+        after_step_expect(g->after, record->head->node, record->head->host);
     absent_answered(&g->absent, record->head->host);
+}
+
+static void take_counters(void *arg, const struct counters *counters)
+{
+    struct rendezvous_srun *g = arg;
+    after_step_add(g->after, counters);
 }
 
 static void name_absent(void *arg, char *names, uint32_t size)
@@ -126,6 +136,9 @@ static void finish(void *arg)
  * later. */
 #define LISTEN_MS 600000
 
+/* How long srun waits at the end for the counters that have not come. */
+#define COUNTERS_MS 1000
+
 static int create_server(struct rendezvous_srun *g, struct nuioa_error *err)
 {
     struct server_config *config = &g->config;
@@ -136,6 +149,7 @@ static int create_server(struct rendezvous_srun *g, struct nuioa_error *err)
                           "because srun takes some for itself",
                           config->port_last - config->port_first + 1, PORTS_MIN);
     g->summary = summary_new();
+    g->after = after_step_new();
     return g->summary ? server_open(&g->config, &g->server, err)
                       : nuioa_fail(err, -ENOMEM, "gather: out of memory");
 }
@@ -169,6 +183,7 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
         .absent = name_absent,
         .record = take_record,
         .finish = finish,
+        .counters = take_counters,
     };
     g->components = 1;
     g->consequence = rendezvous_consequence(&c->options);
@@ -240,11 +255,29 @@ void rendezvous_srun_start(struct srun_context *c, spank_t spank)
     server_start(g->server, needed);
 }
 
+/* The counters of a node come at about the same time as Slurm's word that its tasks have ended, in
+ * no order. */
+static void print_after_step(struct rendezvous_srun *g)
+{
+    if (!g->server)
+        return;
+    server_stop(g->server);
+    if (!after_step_is_expected(g->after))
+        return;
+    server_collect(g->server, COUNTERS_MS);
+    char *text = after_step_text(g->after);
+    if (text)
+        log_text(text);
+    free(text);
+}
+
 void rendezvous_srun_end(struct srun_context *c)
 {
     if (!c->rendezvous)
         return;
+    print_after_step(c->rendezvous);
     server_close(c->rendezvous->server);
+    after_step_free(c->rendezvous->after);
     summary_free(c->rendezvous->summary);
     absent_free(&c->rendezvous->absent);
     off_node_free(&c->rendezvous->off_node);

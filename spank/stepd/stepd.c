@@ -17,6 +17,7 @@
 #include "spank/stepd/rank_settings.h"
 #include "spank/stepd/rendezvous_stepd.h"
 #include "spank/stepd/task_gpus.h"
+#include "spank/stepd/traffic.h"
 #include "topology/cache.h"
 #include "topology/nic_role.h"
 #include "topology/nic_subnet.h"
@@ -127,6 +128,8 @@ static void prepare_step(struct stepd_context *c, spank_t spank)
     if (c->options.mode != NUIOA_OFF)
         other_steps_open(c, spank);
     publisher_prepare(c, spank);
+    if (rendezvous_stepd_can_call(c, spank))
+        traffic_open(c, spank);
 }
 
 static void begin_step(struct stepd_context *c, spank_t spank, int argc, char **argv)
@@ -209,8 +212,18 @@ void stepd_task_post_fork(struct stepd_context *c, spank_t spank)
         (uint32_t)local >= c->step.task_count || pid <= 0 || c->forked.pids[local])
         return;
     c->forked.pids[local] = pid;
-    if (++c->forked.count == c->step.task_count)
-        completion_begin(c);
+    if (++c->forked.count < c->step.task_count)
+        return;
+    traffic_begin(c);
+    completion_begin(c);
+    traffic_await(c);
+}
+
+/* --- task_exit: a task has ended, and srun does not know it yet ------------------------------- */
+
+void stepd_task_exit(struct stepd_context *c)
+{
+    traffic_task_ended(c);
 }
 
 void stepd_exit(struct stepd_context *c)
@@ -231,6 +244,7 @@ void stepd_exit(struct stepd_context *c)
     c->active = false;
     task_gpus_free(c);
     publisher_close(c);
+    traffic_close(c);
     rendezvous_stepd_end(c);
     other_steps_close(c);
     step_free(&c->step);

@@ -18,6 +18,7 @@ struct completion;
 struct nuioa_publisher;
 struct other_steps;
 struct rendezvous_stepd;
+struct traffic;
 
 /* The time that the hooks of slurmstepd take. */
 struct hook_times {
@@ -73,6 +74,7 @@ struct stepd_context {
     struct nuioa_publisher *publisher;
     struct other_steps *other_steps;
     struct rendezvous_stepd *rendezvous;
+    struct traffic *traffic;
     struct completion *completion;
 };
 

@@ -17,6 +17,7 @@
 #include "topology/gpu_discover.h"
 #include "topology/hwloc_open.h"
 #include "topology/interrupt.h"
+#include "topology/nic_counters.h"
 #include "topology/nic_discover.h"
 #include "topology/nic_hint.h"
 #include "topology/nic_port.h"
@@ -103,6 +104,16 @@ static void write_files(struct input *input)
 
 /* With the files below `root` as for a topology that was read on this machine; with NULL as for one
  * of an XML file. */
+static void read_counters(const struct nuioa_sysfs *sysfs, const struct nuioa_nic *nic)
+{
+    struct nuioa_nic_counter_files files;
+    struct nuioa_nic_counters counters;
+    int rc = nuioa_nic_counters_open(sysfs, nic, &files);
+    nuioa_nic_counters_read(&files, &counters);
+    INPUT_CHECK(!rc || counters.received == NUIOA_NO_COUNTER);
+    nuioa_nic_counters_close(&files);
+}
+
 static void discover(const char *root)
 {
     static hwloc_topology_t topology;
@@ -125,6 +136,8 @@ static void discover(const char *root)
     INPUT_HOLDS(!nuioa_discover_nics(&node, topology, &sysfs, root != NULL, &err));
     INPUT_HOLDS(!nuioa_discover_gpus(&node, topology, &sysfs, &err));
     INPUT_CHECK(node.gpu_count <= 1);
+    for (uint32_t i = 0; i < node.nic_count; i++)
+        read_counters(&sysfs, &node.nics[i]);
     nuioa_sysfs_close(&sysfs);
     nuioa_nic_hints_read(&node, topology, root);
     nuioa_nic_judge(&node);

@@ -100,6 +100,10 @@ WRAP(FAULT_OPEN, EMFILE, NULL, DIR *, fdopendir, (int fd), (fd))
 WRAP(FAULT_READ, EIO, -1, ssize_t, read, (int fd, void *to, size_t size), (fd, to, size))
 WRAP(FAULT_READ, EIO, -1, ssize_t, __read_chk, (int fd, void *to, size_t size, size_t room),
      (fd, to, size, room))
+WRAP(FAULT_READ, EIO, -1, ssize_t, pread, (int fd, void *to, size_t size, off_t from),
+     (fd, to, size, from))
+WRAP(FAULT_READ, EIO, -1, ssize_t, __pread_chk,
+     (int fd, void *to, size_t size, off_t from, size_t room), (fd, to, size, from, room))
 WRAP(FAULT_READ, EIO, -1, ssize_t, readlinkat, (int at, const char *path, char *to, size_t size),
      (at, path, to, size))
 WRAP(FAULT_READ, EIO, -1, int, stat, (const char *path, struct stat *to), (path, to))
@@ -237,6 +241,8 @@ __attribute__((no_sanitize_address)) long __wrap_syscall(long number, ...)
     va_end(args);
     if (number == SYS_clone3)
         return clone_child((struct clone_args *)a[0], (size_t)a[1]);
+    if (number == SYS_clone && fault_hits(FAULT_PROCESS, EAGAIN))
+        return -1;
     if (number == SYS_set_mempolicy && fault_hits(FAULT_BIND, EINVAL))
         return -1;
     return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -137,9 +137,9 @@ static void wrong_invitations(void **state)
     strcpy(text + length, "00");
     wrong_invitation(text, -EINVAL);
     text[length] = '\0';
-    text[0]++;
+    text[0] ^= 1;
     wrong_invitation(text, -EPROTONOSUPPORT);
-    text[0]--;
+    text[0] ^= 1;
     char *port = strstr(text, "40000");
     memcpy(port, "70000", 5);
     wrong_invitation(text, -EINVAL);

@@ -199,12 +199,50 @@ static void test_child_keeps(void **state)
     close(high);
 }
 
+static void serve(int fd, void *arg)
+{
+    char byte;
+    while (read(*(int *)arg, &byte, 1) == 1)
+        nuioa_subprocess_write(fd, &byte, 1);
+}
+
+/* Those who wait for any child do not see one that lives on, nor its end. */
+static void test_child_serves(void **state)
+{
+    (void)state;
+    int ends[2];
+    struct leak_check before = leak_check_begin();
+    struct nuioa_subprocess child;
+    char byte = 0;
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_int_equal(nuioa_subprocess_start_unseen(&child, serve, &ends[0], ends[0]), 0);
+    close(ends[0]);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    for (char want = 'a'; want < 'd'; want++) {
+        assert_int_equal(write(ends[1], &want, 1), 1);
+        assert_int_equal(read(child.fd, &byte, 1), 1);
+        assert_int_equal(byte, want);
+    }
+    close(ends[1]); /* it ends by itself */
+    assert_int_equal(read(child.fd, &byte, 1), 0);
+    assert_int_equal(waitpid(-1, NULL, 0), -1);
+    assert_int_equal(errno, ECHILD);
+    nuioa_subprocess_end(&child);
+    assert_int_equal(nuioa_subprocess_start_unseen(&child, wait_long, NULL, -1), 0);
+    pid_t pid = child.pid;
+    nuioa_subprocess_end(&child); /* or it is killed */
+    assert_int_equal(waitpid(pid, NULL, WNOHANG | __WALL), -1);
+    leak_check_end(&before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_child_hangs),   cmocka_unit_test(test_child_output),
         cmocka_unit_test(test_child_signals), cmocka_unit_test(test_child_unseen),
         cmocka_unit_test(test_child_life),    cmocka_unit_test(test_child_keeps),
+        cmocka_unit_test(test_child_serves),
     };
     return cmocka_run_group_tests_name("child", tests, NULL, NULL);
 }

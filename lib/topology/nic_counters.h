@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_TOPOLOGY_NIC_COUNTERS_H
+#define NUIOA_TOPOLOGY_NIC_COUNTERS_H
+
+#include <stdint.h>
+
+#include "topology/nic.h"
+#include "util/sysfs.h"
+
+/* How much a NIC has carried, by the counters of its driver in sysfs, which anybody may read. They
+ * count for the whole machine: all jobs, and the file systems that the NIC reaches. No function
+ * allocates memory, so that a child process may call them. Opening or reading a counter of broken
+ * hardware may hang. */
+
+/* A counter that is not known. */
+#define NUIOA_NO_COUNTER UINT64_MAX
+
+/* What a NIC has carried: since it came up, or between two moments. */
+struct nuioa_nic_counters {
+    uint64_t received, sent; /* bytes */
+    uint64_t received_packets, sent_packets;
+};
+
+/* The open files of the counters of one NIC. */
+struct nuioa_nic_counter_files {
+    int fd[4];     /* in the order of struct nuioa_nic_counters; -1: there is no such counter */
+    uint32_t unit; /* how many bytes the first two count as one */
+};
+
+/* Opens the counters of a NIC, of the first source that has the two of bytes: those of the verbs
+ * port, in units of 4 bytes; its hw_counters, by the names that drivers give them; Slingshot's
+ * telemetry; for Ethernet without RDMA, and for the RDMA that the kernel makes on a plain NIC, the
+ * statistics of the network interface. These do not see RDMA that a card does. Returns 0, and the
+ * caller calls nuioa_nic_counters_close; or -ENOENT if there are none, and no file is open. */
+int nuioa_nic_counters_open(const struct nuioa_sysfs *sysfs, const struct nuioa_nic *nic,
+                            struct nuioa_nic_counter_files *files);
+
+/* Reads the counters, from the beginning of each file. A counter that cannot be read, because its
+ * NIC has gone for instance, is NUIOA_NO_COUNTER, and so is one of 32 bits that stands at its
+ * end. */
+void nuioa_nic_counters_read(const struct nuioa_nic_counter_files *files,
+                             struct nuioa_nic_counters *counters);
+
+/* Closes the files. */
+void nuioa_nic_counters_close(struct nuioa_nic_counter_files *files);
+
+/* Sets *carried to what was carried between two readings. A counter that is not known in both is
+ * not known there, and one that fell, because somebody has reset it, is not either. */
+void nuioa_nic_counters_between(const struct nuioa_nic_counters *before,
+                                const struct nuioa_nic_counters *after,
+                                struct nuioa_nic_counters *carried);
+
+/* Reads one counter as the kernel writes it: a decimal number, which may be followed by a blank, or
+ * by '@' and a time. Returns NUIOA_NO_COUNTER for any other text. */
+uint64_t nuioa_nic_counter_parse(const char *text);
+
+#endif

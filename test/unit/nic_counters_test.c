@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "dump.h"
+#include "topology/nic_counters.h"
+
+/* What the NICs carried, from trees of sysfs as drivers of each kind make them. */
+
+static struct nuioa_nic nic_of(enum nuioa_nic_kind kind, const char *name, uint32_t port,
+                               const char *netdev)
+{
+    struct nuioa_nic nic = { .kind = kind, .port = port, .pci = "0000:81:00.0" };
+    snprintf(nic.name, sizeof(nic.name), "%s", name);
+    snprintf(nic.netdev, sizeof(nic.netdev), "%s", netdev);
+    return nic;
+}
+
+/* Opens and reads the counters of a NIC. Returns what opening them returned. */
+static int read_nic(const struct dump *dump, const struct nuioa_nic *nic,
+                    struct nuioa_nic_counters *counters)
+{
+    struct nuioa_sysfs sysfs;
+    struct nuioa_nic_counter_files files;
+    nuioa_sysfs_open(&sysfs, dump->path);
+    int rc = nuioa_nic_counters_open(&sysfs, nic, &files);
+    nuioa_nic_counters_read(&files, counters);
+    nuioa_nic_counters_close(&files);
+    nuioa_sysfs_close(&sysfs);
+    return rc;
+}
+
+static void is_read(const struct dump *dump, const struct nuioa_nic *nic, uint64_t received,
+                    uint64_t sent, uint64_t received_packets, uint64_t sent_packets)
+{
+    struct nuioa_nic_counters c;
+    assert_int_equal(read_nic(dump, nic, &c), 0);
+    assert_int_equal(c.received, received);
+    assert_int_equal(c.sent, sent);
+    assert_int_equal(c.received_packets, received_packets);
+    assert_int_equal(c.sent_packets, sent_packets);
+}
+
+/* Four files with the numbers 1000, 2000, 3000 and 4000. */
+static void put_four(const struct dump *dump, const char *folder, const char *const names[4])
+{
+    for (int i = 0; i < 4; i++) {
+        char path[200], text[16];
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        snprintf(text, sizeof(text), "%d000\n", i + 1);
+        dump_file(dump, path, text);
+    }
+}
+
+static const char *const port_names[] = { "port_rcv_data", "port_xmit_data", "port_rcv_packets",
+                                          "port_xmit_packets" };
+static const char *const statistics_names[] = { "rx_bytes", "tx_bytes", "rx_packets",
+                                                "tx_packets" };
+
+static void infiniband(void **state)
+{
+    struct dump dump;
+    (void)state;
+    dump_make(&dump);
+    put_four(&dump, "sys/class/infiniband/mlx5_0/ports/2/counters", port_names);
+    put_four(&dump, "sys/class/net/ib1/statistics", statistics_names);
+    const struct nuioa_nic nic = nic_of(NUIOA_NIC_INFINIBAND, "mlx5_0", 2, "ib1");
+    is_read(&dump, &nic, 4000, 8000, 3000, 4000); /* units of 4 bytes */
+    /* 32 bits, and stopped */
+    dump_file(&dump, "sys/class/infiniband/mlx5_0/ports/2/counters/port_rcv_data", "4294967295\n");
+    is_read(&dump, &nic, NUIOA_NO_COUNTER, 8000, 3000, 4000);
+    /* as large as they get */
+    dump_file(&dump, "sys/class/infiniband/mlx5_0/ports/2/counters/port_rcv_data",
+              "18446744073709551614\n");
+    is_read(&dump, &nic, NUIOA_NO_COUNTER, 8000, 3000, 4000);
+    dump_remove(&dump);
+}
+
+static void hw_counters(void **state)
+{
+    static const char *const efa[] = { "rx_bytes", "tx_bytes", "rx_pkts", "tx_pkts" };
+    static const char *const opa[] = { "RxWords", "TxWords", "RxPkt", "TxPkt" };
+    struct dump dump;
+    (void)state;
+    dump_make(&dump);
+    put_four(&dump, "sys/class/infiniband/rdmap0/ports/1/hw_counters", efa);
+    put_four(&dump, "sys/class/infiniband/hfi1_0/ports/1/hw_counters", opa);
+    put_four(&dump, "sys/class/infiniband/rdmap1/hw_counters", efa);
+    const struct nuioa_nic a = nic_of(NUIOA_NIC_EFA, "rdmap0", 1, ""),
+                           b = nic_of(NUIOA_NIC_OMNIPATH, "hfi1_0", 1, ""),
+                           c = nic_of(NUIOA_NIC_EFA, "rdmap1", 1, "");
+    is_read(&dump, &a, 1000, 2000, 3000, 4000);
+    is_read(&dump, &b, 4000, 8000, 3000, 4000);
+    is_read(&dump, &c, 1000, 2000, 3000, 4000);
+    dump_remove(&dump);
+}
+
+static void slingshot(void **state)
+{
+    struct dump dump;
+    (void)state;
+    dump_make(&dump);
+    dump_file(&dump, "sys/bus/pci/devices/0000:81:00.0/telemetry/hni_sts_rx_ok_octets",
+              "5000@1700000000.123456789\n");
+    dump_file(&dump, "sys/bus/pci/devices/0000:81:00.0/telemetry/hni_sts_tx_ok_octets", "7@1\n");
+    put_four(&dump, "sys/class/net/hsn0/statistics", statistics_names);
+    const struct nuioa_nic nic = nic_of(NUIOA_NIC_SLINGSHOT, "hsn0", 0, "hsn0");
+    is_read(&dump, &nic, 5000, 7, NUIOA_NO_COUNTER, NUIOA_NO_COUNTER);
+    dump_remove(&dump);
+}
+
+/* The statistics of a netdev count for it if no card carries data past them. */
+static void ethernet(void **state)
+{
+    struct nuioa_nic_counters c;
+    struct dump dump;
+    (void)state;
+    dump_make(&dump);
+    put_four(&dump, "sys/class/net/eth0/statistics", statistics_names);
+    const struct nuioa_nic plain = nic_of(NUIOA_NIC_ETHERNET, "eth0", 0, "eth0"),
+                           soft = nic_of(NUIOA_NIC_ROCE, "rxe0", 1, "eth0"),
+                           card = nic_of(NUIOA_NIC_ROCE, "bnxt_re0", 1, "eth0"),
+                           slingshot = nic_of(NUIOA_NIC_SLINGSHOT, "eth0", 0, "eth0");
+    dump_file(&dump, "sys/class/infiniband/rxe0/ports/1/hw_counters/rcvd_pkts", "1\n");
+    is_read(&dump, &plain, 1000, 2000, 3000, 4000);
+    is_read(&dump, &soft, 1000, 2000, 3000, 4000);
+    assert_int_equal(read_nic(&dump, &card, &c), -ENOENT);
+    assert_int_equal(read_nic(&dump, &slingshot, &c), -ENOENT);
+    assert_int_equal(c.received, NUIOA_NO_COUNTER);
+    dump_remove(&dump);
+}
+
+static void parsing(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t number;
+    } cases[] = {
+        { "0", 0 },
+        { "12\n", 12 },
+        { "12 packets", 12 },
+        { "12@3.4", 12 },
+        { "18446744073709551614", UINT64_MAX - 1 },
+        { "18446744073709551615", NUIOA_NO_COUNTER },
+        { "99999999999999999999", NUIOA_NO_COUNTER },
+        { "", NUIOA_NO_COUNTER },
+        { "\n", NUIOA_NO_COUNTER },
+        { "-1", NUIOA_NO_COUNTER },
+        { "0x10", NUIOA_NO_COUNTER },
+        { "N/A (not available)", NUIOA_NO_COUNTER },
+    };
+    (void)state;
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        assert_int_equal(nuioa_nic_counter_parse(cases[i].text), cases[i].number);
+}
+
+static void between(void **state)
+{
+    const struct nuioa_nic_counters before = { 10, 20, 30, NUIOA_NO_COUNTER },
+                                    after = { 15, 19, NUIOA_NO_COUNTER, 50 };
+    struct nuioa_nic_counters carried;
+    (void)state;
+    nuioa_nic_counters_between(&before, &after, &carried);
+    assert_int_equal(carried.received, 5);
+    assert_int_equal(carried.sent, NUIOA_NO_COUNTER); /* it fell */
+    assert_int_equal(carried.received_packets, NUIOA_NO_COUNTER);
+    assert_int_equal(carried.sent_packets, NUIOA_NO_COUNTER);
+}
+
+/* A file is read anew each time, although it stays open. */
+static void twice(void **state)
+{
+    struct dump dump;
+    struct nuioa_sysfs sysfs;
+    struct nuioa_nic_counter_files files;
+    struct nuioa_nic_counters c;
+    (void)state;
+    dump_make(&dump);
+    put_four(&dump, "sys/class/net/eth0/statistics", statistics_names);
+    const struct nuioa_nic nic = nic_of(NUIOA_NIC_ETHERNET, "eth0", 0, "eth0");
+    nuioa_sysfs_open(&sysfs, dump.path);
+    assert_int_equal(nuioa_nic_counters_open(&sysfs, &nic, &files), 0);
+    nuioa_sysfs_close(&sysfs);
+    nuioa_nic_counters_read(&files, &c);
+    assert_int_equal(c.received, 1000);
+    dump_file(&dump, "sys/class/net/eth0/statistics/rx_bytes", "1500\n");
+    nuioa_nic_counters_read(&files, &c);
+    assert_int_equal(c.received, 1500);
+    dump_file(&dump, "sys/class/net/eth0/statistics/rx_bytes", "");
+    nuioa_nic_counters_read(&files, &c);
+    assert_int_equal(c.received, NUIOA_NO_COUNTER);
+    nuioa_nic_counters_close(&files);
+    dump_remove(&dump);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(infiniband), cmocka_unit_test(hw_counters), cmocka_unit_test(slingshot),
+        cmocka_unit_test(ethernet),   cmocka_unit_test(parsing),     cmocka_unit_test(between),
+        cmocka_unit_test(twice),
+    };
+    return cmocka_run_group_tests_name("nic_counters", tests, NULL, NULL);
+}
