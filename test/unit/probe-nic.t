@@ -56,6 +56,11 @@ mlx5_1:1 0 1 54.0 81.0 None None,mlx5_1:1 1 2 64.0 82.0 None None,\
 mlx5_1:1 2 1 74.0 83.0 None None,mlx5_1:1 3 0 84.0 84.0 None None"
 measure "${plain[@]}" --nic=mlx5_1 --rounds 2
 is "one NIC of two" "$status|$(grep -c '^mlx5_1:1 ' <<<"$out")|$(grep -c mlx5_0 <<<"$out")" "0|4|0"
+like "... differences are believed" "$out" 'remote_cost=0\.'
+measure "${plain[@]}" --nic=mlx5_1 --rounds 1
+like "one round tells no differences" "$out" 'one round does not tell how values spread'
+is "... and proposes nothing" "$(grep -c 'remote_cost' <<<"$out")" 0
+measure "${plain[@]}" --nic=mlx5_1 --rounds 2
 like "progress, where there is no terminal" "$err" '1 of 2 rounds measured.*2 of 2 rounds measured'
 is "within 100 columns, in ASCII" "$(LC_ALL=C awk 'length($0) > 100 || /[^ -~]/' "$work/out")" ""
 
@@ -108,6 +113,25 @@ run plan --topology "$machines/quad.xml" --tasks 8 --hints heavy=0 --nic mlx5_0 
     --distances "$work/site" --explain
 like "a plan prices by it" "$out" \
     'measured of mlx5_0:1: 3\.5 on NUMA node 0, 1\.91 on NUMA node 1, 1\.31 on NUMA node 2, 1 on'
+
+printf '%s\n' 4 "1000 1000 1000 1000" "2000 2000 2000 2000" "3000 3000 3000 3000" \
+    "4000 4000 4000 4000" >"$work/matrix.mlx5_0"
+measure "${plain[@]}" --nic=mlx5_0 --rounds 1 --heatmap "$work/nics.svg"
+is "--heatmap: a square for each figure, a frame beside the NIC; the best is light, a half dark" \
+    "$status|$(python3 - "$work/nics.svg" <<'END'
+import sys, xml.etree.ElementTree as e
+fills, numbers, frames = [], [], 0
+for x in e.parse(sys.argv[1]).iter():
+    if x.tag.endswith("rect") and x.get("stroke"):
+        frames += 1
+    elif x.tag.endswith("rect"):
+        fills.append(x.get("fill"))
+    elif x.tag.endswith("text"):
+        numbers.append(x.text)
+print(frames, *fills[1:5], *numbers[5:12])
+END
+)" "0|2 #780a28 #780a28 #fa963c #fffadc 3 mlx5_0:1 writes, MB/s 1000 2000 3000 4000\
+ mlx5_0:1 reads, MB/s"
 
 # --- the table of benchmarks --------------------------------------------------------------------
 

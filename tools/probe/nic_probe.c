@@ -9,6 +9,7 @@
 
 #include "tools/probe/accept.h"
 #include "tools/probe/cells.h"
+#include "tools/probe/heatmap.h"
 #include "tools/probe/nic_print.h"
 #include "tools/probe/probe.h"
 #include "tools/probe/process.h"
@@ -174,6 +175,9 @@ static int answer(struct probe *p, struct probe_nics *nics)
         return tool_fail("nothing was measured: %s",
                          nics->count ? nics->cells[0].err.text
                                      : "no NUMA node has memory and CPUs that may be used");
+    struct nuioa_error err;
+    if (p->heatmap && !rc && probe_nics_heatmap(nics, p->heatmap, &err))
+        rc = tool_fail("%s", err.text);
     if (p->out && !rc)
         rc = write_out(p, nics);
     if (p->out && !rc && !p->json)

@@ -35,7 +35,7 @@ static const char usage[] =
     "  --out FILE                write the distances, or what was measured of the NICs, for\n"
     "                            distances=FILE in plugstack.conf; what else FILE has stays\n"
     "  --check                   say what the firmware's distances (SLIT) hide\n"
-    "  --heatmap FILE.svg        draw the matrix\n"
+    "  --heatmap FILE.svg        draw the matrix, or what was measured of the NICs\n"
     "  --matrix FILE             read latencies that were measured elsewhere: a row on each line,\n"
     "                            in nanoseconds above the local access, or in full with the\n"
     "                            local access in the diagonal; - is standard input\n"
