@@ -68,7 +68,7 @@ run doctor --root "$node"
 is "a healthy node, for a person" "$status|$out" \
     "0|n1: a compute node, 2 NUMA nodes, 4 ports; /etc/slurm/slurm.conf
 $("$tool" --version)
-21 checks: nothing to report"
+22 checks: nothing to report"
 run doctor --root "$node" --brief
 is "a healthy node, in one line" "$status|$out" "0|nuioa: healthy"
 
@@ -363,6 +363,24 @@ put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
     printf 'row %s\n' "10 16 32 32" "16 10 32 32" "32 32 10 16" "32 32 16 10"
 } >"$node/etc/distances"
 healthy "a flat SLIT, and distances of the site's"
+# measured RATE0 RATE1: what the file says that the NIC beside NUMA node 1 writes to each of both
+measured() {
+    put $nuioa_conf "optional /usr/lib/slurm/nuioa.so distances=/etc/distances"
+    {
+        echo "nuioa-distances 1"
+        echo 'machine packages=2 numa=2 cores=16 model="Some Processor"'
+        printf '%s\n' "numa 0 1" "row 10 20" "row 20 10"
+        echo "nic mlx5_1:1 numa=0 write_mb_s=$1 n=15 mad=0.02"
+        echo "nic mlx5_1:1 numa=1 write_mb_s=$2 n=15 mad=0.02"
+    } >"$node/etc/distances"
+}
+measured 10000 12000
+healthy "rates of a NIC that agree with the distances"
+measured 12100 12000
+healthy "rates that differ as noise does"
+measured 12000 10000
+finds "rates that contradict the distances" nic-contradicted:mlx5_1:1 \
+    'mlx5_1:1 is said to be nearer to NUMA node 1 than to 0, but writes 10000 MB/s to the former'
 numa 2 5
 finds "remote nearer than local" slit-refused 'remote memory is nearer than local'
 numa 1 10

@@ -71,6 +71,7 @@ static const struct check {
     { DOCTOR_HARDWARE, true, doctor_check_pcie },
     { DOCTOR_HARDWARE, true, doctor_check_firmware },
     { DOCTOR_HARDWARE, true, doctor_check_slit },
+    { DOCTOR_HARDWARE, true, doctor_check_measured },
     { DOCTOR_ANY, true, doctor_check_mpi },
 };
 

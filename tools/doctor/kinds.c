@@ -164,6 +164,11 @@ const struct doctor_kind doctor_kinds[] = {
     { "slit-refused", DOCTOR_ADVICE, DOCTOR_NODE,
       "Distances are taken from what shares a package.",
       "\"nuioa probe --out FILE\" measures them; distances=FILE in plugstack.conf." },
+    { "nic-contradicted", DOCTOR_ADVICE, DOCTOR_NODE,
+      "Who is near to the NIC follows from the firmware, and what that is worth from the "
+      "measurement: one of them is wrong, and ranks are placed by both.",
+      "Measure again on an idle node: \"nuioa probe --nic --out FILE\". If it stays, the firmware "
+      "has the NIC in the wrong place: update it, or set HWLOC_PCI_LOCALITY for slurmd." },
 
     /* --- MPI --- */
     { "mpi-ethernet", DOCTOR_PROBLEM, DOCTOR_SHARED,

@@ -54,3 +54,49 @@ void doctor_check_slit(struct doctor *d)
                       "nodes, or is missing.",
                       d->node.numa_count);
 }
+
+/* Returns the NUMA node to which a NIC writes fastest. */
+static uint32_t fastest(const struct nuioa_nic *nic, uint32_t count)
+{
+    uint32_t best = 0;
+    for (uint32_t k = 1; k < count; k++)
+        if (nic->measured[k].write_mb_s > nic->measured[best].write_mb_s)
+            best = k;
+    return best;
+}
+
+/* Returns the NUMA node that is slowest of those said to be nearer than `best`; `best` if none of
+ * them is slower beyond noise. */
+static uint32_t slowest_nearer(const struct nuioa_nic *nic, uint32_t count, uint32_t best)
+{
+    uint32_t worst = best;
+    double most = 1;
+    for (uint32_t k = 0; k < count; k++) {
+        double price = nuioa_measured_price(nic->measured, count, k, NUIOA_POLICY_BANDWIDTH);
+        if (nic->level[k] < nic->level[best] && price > most) {
+            most = price;
+            worst = k;
+        }
+    }
+    return worst;
+}
+
+void doctor_check_measured(struct doctor *d)
+{
+    const struct nuioa_node *node = &d->node;
+    char label[48];
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        const struct nuioa_nic *nic = &node->nics[i];
+        if (!nic->measured || !nic->level)
+            continue;
+        uint32_t best = fastest(nic, node->numa_count);
+        uint32_t worst = slowest_nearer(nic, node->numa_count, best);
+        if (worst != best)
+            doctor_report(
+                d, "nic-contradicted", nuioa_nic_label(nic, label, sizeof(label)),
+                "%s is said to be nearer to NUMA node %u than to %u, but writes %.0f MB/s "
+                "to the former and %.0f MB/s to the latter.",
+                label, node->numas[worst].os_index, node->numas[best].os_index,
+                nic->measured[worst].write_mb_s, nic->measured[best].write_mb_s);
+    }
+}

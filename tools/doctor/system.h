@@ -17,4 +17,8 @@ void doctor_check_firmware(struct doctor *d);
  * missing or says the same for all. */
 void doctor_check_slit(struct doctor *d);
 
+/* Reports each NIC of which the site's distance file has rates that contradict the distances: it
+ * is faster with a NUMA node that is said to be farther, beyond noise. */
+void doctor_check_measured(struct doctor *d);
+
 #endif
