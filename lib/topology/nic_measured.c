@@ -29,6 +29,8 @@ double nuioa_measured_price(const struct nuioa_nic_measured *measured, uint32_t 
         if (worth(&measured[i], policy) > worth(&measured[best], policy))
             best = i;
     double most = worth(&measured[best], policy);
+    if (measured[k].n < 2 || measured[best].n < 2)
+        return 1; /* one value does not tell how values spread */
     double doubt =
         NUIOA_MEASURED_ERRORS * hypot(nuioa_measured_error(measured[k].mad, measured[k].n),
                                       nuioa_measured_error(measured[best].mad, measured[best].n));

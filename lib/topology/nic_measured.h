@@ -30,8 +30,8 @@ double nuioa_measured_error(double mad, uint32_t n);
 
 /* Returns the price of reaching NUMA node k from a NIC, 1 or more: how many times less the card
  * writes to it (or longer a message takes, with policy latency) than with its best NUMA node. A
- * difference that is not believed is none. `measured` has `count` entries. Returns 0 if that was
- * not measured. */
+ * difference that is not believed is none, and one of single values never is. `measured` has
+ * `count` entries. Returns 0 if that was not measured. */
 double nuioa_measured_price(const struct nuioa_nic_measured *measured, uint32_t count, uint32_t k,
                             enum nuioa_policy policy);
 

@@ -68,7 +68,7 @@ double probe_gap(const struct probe_nics *nics, struct probe_cost *cost)
     for (uint32_t i = 0; i < nics->plan.node->nic_count; i++)
         if (nics->plan.taken[i])
             add_nic(nics, i, levels);
-    if (!levels[0].count || !levels[1].count)
+    if (!levels[0].count || !levels[1].count || nics->plan.rounds < 2)
         return 0;
     cost->has_remote = true;
     cost->remote = more(nics, &levels[0], &levels[1]);

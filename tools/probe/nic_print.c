@@ -128,6 +128,11 @@ static void print_believed(const struct probe_nics *nics, FILE *out)
     struct probe_cost cost;
     double least = probe_gap(nics, &cost);
     double error = nuioa_measured_error(nics->mad[PROBE_WRITE], nics->plan.rounds);
+    if (nics->plan.rounds < 2) {
+        fprintf(out, "one round does not tell how values spread, so no difference is believed: "
+                     "--rounds 5, or more\n");
+        return;
+    }
     fprintf(out,
             "values spread by %.1f %% (median absolute deviation), so that a median has a "
             "standard error of %.1f %%\n",
