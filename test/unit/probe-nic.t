@@ -21,6 +21,8 @@ usage "--tool 'COMMAND' needs --number" probe --nic --tool 'iperf {host}'
 usage "--tool: 'iperf {nic}' lacks {host}" probe --nic --tool 'iperf {nic}' --number x
 usage "--number: '(' is no extended regular expression" probe --nic --tool 'a {host}' --number '('
 usage "--nic: " probe --nic=, --rounds 1
+usage "--nic: names come after =, as in --nic=mlx5_0" probe --nic mlx5_0
+SLURM_LOCALID=1 usage "another task of this step measures this node" probe --nic
 usage "--at-least goes with --nic" probe --at-least 90%
 usage "--at-least goes with none of --out, --heatmap, --gpus" probe --nic --at-least 90% --out x
 usage "--at-least needs a value" probe --nic --at-least
@@ -162,10 +164,29 @@ rate=${rate#rate: }
 echo "      1000      0.241 296088.8 84235.492        3.38   ${rate% MB/s}           3          12"
 END
 chmod +x "$work/bin/ucx_perftest"
+measure --nic=mlx5_0 --rounds 1 --tool ib_write_lat --json
+is "a benchmark of latency alone" "$status|$(cells latency_ns write_mb_s why | paste -sd,)" \
+    "0|21.0 None None,22.0 None None,23.0 None None,24.0 None None"
 measure --nic=mlx5_0 --rounds 1 --tool ucx_perftest --json
 is "UCX: its MB are 2^20 bytes" "$(cells numa write_mb_s | paste -sd,)|$(cat "$work/ucx")" \
     "0 12.583,1 23.069,2 33.554,3 44.04|mlx5_0:1 ib"
 PATH=$path
+
+# A PATH that has them not.
+mkdir "$work/none"
+ln -s "$(command -v env)" "$(command -v timeout)" "$work/none/"
+PATH=$work/none measure --nic=mlx5_0 --rounds 1
+is "none is installed: what would do is named" "$status|$err" "1|nuioa: nothing was measured:\
+ none of ib_write_bw ib_read_bw ucx_perftest fi_rma_bw is installed; see --tool for any other"
+on ethernet-only 8
+PATH=$work/none measure --rounds 1 --nic=ethernet
+like "none is known for Ethernet" "$status|$err" \
+    '^1\|nuioa: nothing was measured: no benchmark is known for ethernet; see --tool for any$'
+on restricted 4
+measure "${plain[@]}" --rounds 1
+like "NUMA nodes that the job has not are left out, which is said" "$out" \
+    'of the [0-9]+ NUMA nodes may not be used here and are left out: in a job, srun --exclusive'
+on quad 4
 
 # --- benchmarks that fail -----------------------------------------------------------------------
 

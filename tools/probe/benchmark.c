@@ -98,14 +98,15 @@ bool probe_benchmark_known(const char *name)
     return false;
 }
 
-const char *probe_benchmark_names(char *text, size_t size)
+const char *probe_benchmark_names(enum nuioa_nic_kind kind, char *text, size_t size)
 {
     char program[64];
     *text = '\0';
     for (unsigned i = 0; i < ROWS; i++) {
         size_t length = strlen(text);
-        snprintf(text + length, size - length, "%s%s", i ? " " : "",
-                 probe_benchmark_name(&table[i], program, sizeof(program)));
+        if (kind == NUIOA_NIC_KINDS || (table[i].kinds >> kind & 1 && !table[i].is_latency))
+            snprintf(text + length, size - length, "%s%s", length ? " " : "",
+                     probe_benchmark_name(&table[i], program, sizeof(program)));
     }
     return text;
 }

@@ -47,8 +47,9 @@ const struct probe_benchmark *probe_benchmark_find(const struct nuioa_nic *nic,
 /* Returns true if some benchmark of the table has this program. */
 bool probe_benchmark_known(const char *name);
 
-/* Writes the names of the programs of the table to `text`, with blanks between them. */
-const char *probe_benchmark_names(char *text, size_t size);
+/* Writes the names of the programs that tell rates of that kind of NIC to `text`, with blanks
+ * between them, "" if none does; or, if `kind` is NUIOA_NIC_KINDS, of all. Returns `text`. */
+const char *probe_benchmark_names(enum nuioa_nic_kind kind, char *text, size_t size);
 
 /* Writes the name of the program to `text`. Returns `text`. */
 const char *probe_benchmark_name(const struct probe_benchmark *benchmark, char *text, size_t size);

@@ -46,10 +46,13 @@ static void find_benchmark(const struct probe_nics *nics, struct probe_cell *cel
         cell->benchmark = probe_benchmark_find(nic, cell->quantity, plan->benchmark);
     if (cell->benchmark && cell->gpu >= 0 && !strstr(cell->benchmark->command, "{gpu}"))
         cell->benchmark = NULL;
-    if (!cell->benchmark && cell->quantity != PROBE_LATENCY && cell->gpu < 0)
-        nuioa_fail(&cell->err, -ENOENT,
-                   "no benchmark for %s is installed (%s), see --tool for any other", nic->name,
-                   probe_benchmark_names(names, sizeof(names)));
+    if (cell->benchmark || cell->quantity == PROBE_LATENCY || cell->gpu >= 0 || plan->benchmark)
+        return;
+    if (*probe_benchmark_names(nic->kind, names, sizeof(names)))
+        nuioa_fail(&cell->err, -ENOENT, "none of %s is installed; see --tool for any other", names);
+    else
+        nuioa_fail(&cell->err, -ENOENT, "no benchmark is known for %s; see --tool for any",
+                   nuioa_nic_kind_name(nic->kind));
 }
 
 int probe_nics_add(struct probe_nics *nics, struct probe_cell cell)

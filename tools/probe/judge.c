@@ -78,6 +78,7 @@ static void print_table(const struct probe_accept *a, const struct probe_nics *n
     for (uint32_t i = 0; i < nics->count; i++)
         print_row(a, &nics->cells[i]);
     putchar('\n');
+    probe_nics_print_left_out(a->plan.node, stdout);
     probe_nics_print_load(nics, stdout);
 }
 

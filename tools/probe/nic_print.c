@@ -123,6 +123,21 @@ void probe_nics_print_load(const struct probe_nics *nics, FILE *out)
                 fmax(0, nics->busy_before), fmax(0, nics->busy_after));
 }
 
+void probe_nics_print_left_out(const struct nuioa_node *node, FILE *out)
+{
+    uint32_t left_out = 0, all = 0;
+    for (uint32_t i = 0; i < node->numa_count; i++) {
+        bool is_whole = node->numas[i].memory_bytes && !hwloc_bitmap_iszero(node->numas[i].cpus);
+        all += is_whole;
+        left_out += is_whole && !probe_numa_is_usable(node, i);
+    }
+    if (left_out)
+        fprintf(out,
+                "%u of the %u NUMA nodes may not be used here and are left out: in a job, srun "
+                "--exclusive\n",
+                left_out, all);
+}
+
 static void print_believed(const struct probe_nics *nics, FILE *out)
 {
     struct probe_cost cost;
@@ -179,6 +194,7 @@ void probe_nics_print(const struct probe_nics *nics, FILE *out)
             print_row(nics, i, out);
     fputc('\n', out);
     print_reasons(nics, out);
+    probe_nics_print_left_out(nics->plan.node, out);
     probe_nics_print_load(nics, out);
     if (nics->mad[PROBE_WRITE] > 0 || best_write(nics, nics->count ? nics->cells[0].nic : 0) > 0)
         print_believed(nics, out);

@@ -65,7 +65,7 @@ static int read_tool(struct probe_nic_options *o)
         return 0;
     if (!strpbrk(o->tool, " {"))
         return tool_usage("probe", "--tool: '%.40s' is none of %s, and no command with {host}",
-                          o->tool, probe_benchmark_names(names, sizeof(names)));
+                          o->tool, probe_benchmark_names(NUIOA_NIC_KINDS, names, sizeof(names)));
     if (!o->number)
         return tool_usage("probe", "--tool 'COMMAND' needs --number REGEX, which finds its MB/s");
     o->custom = (struct probe_benchmark){ .command = o->tool, .number = o->number, .factor = 1 };
@@ -255,6 +255,10 @@ static int accept_nodes(struct probe *p)
 
 int probe_nic(struct probe *p)
 {
+    const char *local = getenv("SLURM_LOCALID");
+    if (!p->nic.at_least && local && strcmp(local, "0"))
+        return tool_usage("probe", "another task of this step measures this node, and two would "
+                                   "disturb each other: srun --ntasks-per-node=1");
     probe_processes_begin();
     int rc = p->nic.at_least ? accept_nodes(p) : measure_node(p, NULL);
     probe_processes_end();

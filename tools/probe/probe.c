@@ -69,7 +69,10 @@ static int take_nic(struct tool_args *args, void *context)
         return tool_usage(args->command, "--%s: no such option", args->name);
     p->nic.asked = true;
     p->nic.names = args->value;
-    return 0;
+    const char *next = args->next < args->argc ? args->argv[args->next] : "-";
+    return *next == '-'
+               ? 0
+               : tool_usage(args->command, "--nic: names come after =, as in --nic=%.40s", next);
 }
 
 static int read_arguments(struct probe *p, int argc, char **argv)
