@@ -22,6 +22,8 @@ uint64_t counters_total(const struct counters *c)
 double counters_busy(const struct counters *c, const struct wire_counter *nic)
 {
     uint64_t most = nic->received > nic->sent ? nic->received : nic->sent;
+    if (!nic->unknown && !most)
+        return 0;
     if (nic->unknown || !nic->rate_mbps || !c->head.time_ms)
         return -1;
     return (double)most / (nic->rate_mbps * 125.0 * c->head.time_ms);
