@@ -216,10 +216,14 @@ bad dies "$only; echo 'Couldn'\''t allocate MR'; kill -SEGV \$\$"
 fails dies 'dies \(client\) died of signal 11: Couldn.t allocate MR'
 bad ends "$only; echo the port is down >&2; exit 3"
 fails ends 'ends \(client\) ended with status 3: the port is down'
+bad late "$only; echo no queue pair >&2; echo '#bytes #iterations'; exit 1"
+fails late 'late \(client\) ended with status 1: no queue pair'
 bad silent "$only"
 fails silent 'silent \(client\) printed no number that fits; it printed nothing'
 bad twice "$only; good \"\$@\"; echo rate: 7"
 fails twice 'twice \(client\) printed more than one number that fits: rate: 7'
+bad both "$only; good \"\$@\"; echo rate: 7 >&2"
+fails both 'both \(client\) printed more than one number that fits: rate: 7'
 bad zero "$only; echo rate: 0"
 fails zero 'zero \(client\) printed no number that fits: rate: 0'
 bad floods "$only; head -c 3000000 /dev/zero | tr '\\\\0' x; exit 1"

@@ -42,8 +42,8 @@ static bool falls_short(const struct probe_accept *a, const struct probe_cell *c
     else if (!(rate > 0))
         tool_fail("%s: %.0f MB/s, and the rate of the port is not known", pair, cell->median);
     else if (share < a->least)
-        tool_fail("%s: %.0f MB/s, %.1f %% of the port's %.0f MB/s, below %g %%", pair, cell->median,
-                  100 * share, rate, 100 * a->least);
+        tool_fail("%s: %.*f MB/s, %.1f %% of the port's %.0f MB/s, below %g %%", pair,
+                  cell->median < 10, cell->median, 100 * share, rate, 100 * a->least);
     else
         return false;
     return true;
@@ -53,7 +53,7 @@ static void print_row(const struct probe_accept *a, const struct probe_cell *cel
 {
     char label[48], share[16] = "-", value[16] = "-";
     if (cell->median > 0)
-        snprintf(value, sizeof(value), "%.0f", cell->median);
+        snprintf(value, sizeof(value), "%.*f", cell->median < 10, cell->median);
     if (share_of(a, cell) > 0)
         snprintf(share, sizeof(share), "%.1f %%", 100 * share_of(a, cell));
     printf("%-16s %20u %20u %12s %10s\n",

@@ -113,7 +113,7 @@ static void be_end(int fd, void *arg)
     setpgid(0, 0);
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0 ||
-        dup2(fd, STDERR_FILENO) < 0)
+        dup2(p->err_end, STDERR_FILENO) < 0)
         _exit(127);
     bind_to(p->node, p->numa);
     set_variables(p);
@@ -126,34 +126,58 @@ static void be_end(int fd, void *arg)
 
 /* --- its life --------------------------------------------------------------------------------- */
 
+static int start(struct probe_process *p, int *err_end)
+{
+    int ends[2];
+    p->out.text = calloc(1, OUTPUT_BYTES);
+    p->err.text = calloc(1, OUTPUT_BYTES);
+    if (!p->out.text || !p->err.text)
+        return -ENOMEM;
+    if (pipe2(ends, O_CLOEXEC))
+        return -errno;
+    p->err.fd = ends[0];
+    p->err_end = *err_end = ends[1];
+    return nuioa_subprocess_start(&p->child, be_end, p, p->err_end, (p->limit_s + 60) * 1000);
+}
+
 int probe_process_start(struct probe_process *p, struct nuioa_error *err)
 {
-    p->output = calloc(1, OUTPUT_BYTES);
-    if (!p->output)
-        return nuioa_fail(err, -ENOMEM, "out of memory");
-    int rc = nuioa_subprocess_start(&p->child, be_end, p, -1, (p->limit_s + 60) * 1000);
+    int err_end = -1;
+    p->err.fd = -1;
+    int rc = start(p, &err_end);
+    if (err_end >= 0)
+        close(err_end);
     if (rc)
         return nuioa_fail(err, rc, "no process can be started: %s", strerror(-rc));
     p->pid = p->child.pid;
+    p->out.fd = p->child.fd;
     setpgid(p->pid, p->pid); /* the child does it too: whoever is first */
-    fcntl(p->child.fd, F_SETFL, O_NONBLOCK);
+    fcntl(p->out.fd, F_SETFL, O_NONBLOCK);
+    fcntl(p->err.fd, F_SETFL, O_NONBLOCK);
     return 0;
+}
+
+/* Takes what has come; what there is no room for is dropped. */
+static void take_stream(struct probe_stream *s)
+{
+    char rest[4096];
+    while (!s->closed) {
+        bool room = s->length < OUTPUT_BYTES - 1;
+        ssize_t got = read(s->fd, room ? s->text + s->length : rest,
+                           room ? OUTPUT_BYTES - 1 - s->length : sizeof(rest));
+        if (got < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (got > 0 && room)
+            s->length += (size_t)got;
+        s->closed = got <= 0;
+    }
 }
 
 static void take_output(struct probe_process *p)
 {
-    char rest[4096];
-    while (!p->closed && p->pid) {
-        bool room = p->length < OUTPUT_BYTES - 1;
-        ssize_t got = read(p->child.fd, room ? p->output + p->length : rest,
-                           room ? OUTPUT_BYTES - 1 - p->length : sizeof(rest));
-        if (got < 0)
-            p->closed = errno != EAGAIN && errno != EINTR;
-        if (got < 0)
-            return;
-        p->closed = got == 0;
-        if (room)
-            p->length += (size_t)got;
+    if (p->pid) {
+        take_stream(&p->out);
+        take_stream(&p->err);
     }
 }
 
@@ -164,14 +188,25 @@ bool probe_process_has_ended(struct probe_process *p)
     return p->status.si_pid != 0;
 }
 
+/* Appends what is open of a process that was started. Returns how many. */
+static nfds_t add_streams(const struct probe_process *p, struct pollfd *fds)
+{
+    nfds_t count = 0;
+    if (p->pid && !p->out.closed)
+        fds[count++] = (struct pollfd){ .fd = p->out.fd, .events = POLLIN };
+    if (p->pid && !p->err.closed)
+        fds[count++] = (struct pollfd){ .fd = p->err.fd, .events = POLLIN };
+    return count;
+}
+
 /* Waits for output of either, at most `nap_ms`. `b` may be NULL. */
 static void wait_a_little(struct probe_process *a, struct probe_process *b, int nap_ms)
 {
-    struct pollfd fds[2] = { { .fd = a->closed || !a->pid ? -1 : a->child.fd, .events = POLLIN },
-                             { .fd = -1, .events = POLLIN } };
-    if (b && b->pid && !b->closed)
-        fds[1].fd = b->child.fd;
-    poll(fds, 2, nap_ms);
+    struct pollfd fds[4];
+    nfds_t count = add_streams(a, fds);
+    if (b)
+        count += add_streams(b, fds + count);
+    poll(fds, count, nap_ms);
     take_output(a);
     if (b)
         take_output(b);
@@ -188,16 +223,20 @@ void probe_process_stop(struct probe_process *p)
         kill(-p->pid, SIGKILL);
         nuioa_subprocess_end(&p->child);
     }
-    free(p->output);
+    if (p->err.text && p->err.fd >= 0)
+        close(p->err.fd);
+    free(p->out.text);
+    free(p->err.text);
 }
 
 /* --- what happened ---------------------------------------------------------------------------- */
 
-/* Sets `line` to the last line that has a letter or a digit, without what cannot be printed. */
+/* Sets `line` to the last line that has a letter or a digit, without what cannot be printed: of the
+ * errors if there are any, since what is printed beside them may come out later. */
 static const char *last_line(const struct probe_process *p, char *line, size_t size)
 {
     *line = '\0';
-    char *rest = p->output;
+    char *rest = p->err.length ? p->err.text : p->out.text;
     for (char *word; rest && (word = nuioa_next_word(&rest, "\r\n"));)
         if (word[strspn(word, " \t-=+|*#")])
             snprintf(line, size, "%s", word + strspn(word, " \t"));
@@ -273,7 +312,9 @@ int probe_process_await_client(struct probe_process *client, struct probe_proces
 int probe_process_number(const struct probe_process *client, double *number,
                          struct nuioa_error *err)
 {
-    int found = probe_benchmark_number(client->benchmark, client->output, number);
+    int found = probe_benchmark_number(client->benchmark, client->out.text, number);
+    if (found < 2)
+        found += probe_benchmark_number(client->benchmark, client->err.text, number);
     if (found == 1)
         return 0;
     return blame(client, -EIO,

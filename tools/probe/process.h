@@ -10,6 +10,14 @@
 #include "topology/node.h"
 #include "util/subprocess.h"
 
+/* What comes out of a pipe. */
+struct probe_stream {
+    int fd;
+    bool closed; /* nothing more comes */
+    char *text;  /* the beginning, a text */
+    size_t length;
+};
+
 /* An end of a benchmark that runs on this node, server or client: a process whose CPUs and memory
  * are on one NUMA node, and what it prints. Nothing that it starts outlives probe_process_stop and
  * probe_kill_children (listening.h): it is a process group, and what leaves that becomes a child of
@@ -25,11 +33,10 @@ struct probe_process {
     struct probe_words words;
     unsigned limit_s; /* seconds that a run may take */
     struct nuioa_subprocess child;
-    pid_t pid;    /* 0: not started */
-    bool closed;  /* it will print no more */
-    char *output; /* the beginning of what it printed, a text */
-    size_t length;
-    siginfo_t status; /* si_pid is 0 while it runs */
+    pid_t pid;                    /* 0: not started */
+    struct probe_stream out, err; /* its standard output and error, which it fills in any order */
+    int err_end;                  /* where the child writes its errors */
+    siginfo_t status;             /* si_pid is 0 while it runs */
 };
 
 /* Takes SIGINT, SIGTERM and SIGHUP, so that waits end early and children are ended first, and makes
