@@ -38,23 +38,6 @@ fi
 # shellcheck source=lib.sh
 . /nuioa/lib.sh
 
-# Makes rxe0 on eth0 and so on. The kernel says nothing of where they are: here each gets the place
-# of its NIC in sysfs, as a real card has it.
-make_roce() {
-    local nic number place
-    modprobe -a rdma_rxe ib_uverbs || return
-    for nic in /sys/class/net/eth*; do
-        rdma link add "rxe${nic##*eth}" type rxe netdev "${nic##*/}" || return
-    done
-    mount -t tmpfs tmpfs /sys/class/infiniband
-    for nic in /sys/class/net/eth*; do
-        number=${nic##*eth}
-        place=$(readlink -f "$nic/device/..")/power # a directory that nobody needs
-        mount --bind "/sys/devices/virtual/infiniband/rxe$number" "$place"
-        ln -s "../../${place#/sys/}" "/sys/class/infiniband/rxe$number"
-    done
-}
-
 # In both: UCX 1.13 takes a datagram to an IPv4 address from a Mellanox card only, so the addresses
 # are IPv6; Open MPI would not take rxe for fast enough; MPICH's compositions crash.
 export UCX_TLS=self,rc UCX_IB_GID_INDEX=0 UCX_LOG_LEVEL=error UCX_HANDLE_ERRORS=none
