@@ -236,6 +236,8 @@ static int find(struct job *job, struct nuioa_error *err)
 {
     int rc = read_traffic(job, err);
     rc = rc ? rc : layout_place_find(&job->wish, job->traffic.rank_count, &job->place, err);
+    if (!rc && !job->json)
+        rc = layout_place_check(&job->place, err);
     if (rc)
         return rc;
     int64_t start_us = nuioa_clock_us();

@@ -211,6 +211,28 @@ int layout_place_find(const struct layout_wish *wish, uint32_t ranks, struct lay
     return 0;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+int layout_place_check(const struct layout_place *place, struct nuioa_error *err)
+{
+    const char *nodes = variable("SLURM_JOB_NODELIST");
+    struct nuioa_host_list job;
+    int rc = 0;
+    if (!nodes || place->unnamed || nuioa_host_list_parse(nodes, &job, NULL))
+        return 0;
+    qsort(job.names, job.count, sizeof(*job.names), compare_names);
+    for (uint32_t k = 0; k < place->hosts.count && !rc; k++)
+        if (!bsearch(place->hosts.names[k], job.names, job.count, sizeof(*job.names),
+                     compare_names))
+            rc = nuioa_fail(err, -EINVAL, "--nodes: %s is no node of this job, which has %.80s",
+                            place->hosts.names[k], nodes);
+    nuioa_host_list_free(&job);
+    return rc;
+}
+
 void layout_place_free(struct layout_place *place)
 {
     nuioa_host_list_free(&place->hosts);

@@ -29,6 +29,10 @@ struct layout_wish {
 int layout_place_find(const struct layout_wish *wish, uint32_t ranks, struct layout_place *place,
                       struct nuioa_error *err);
 
+/* Returns -EINVAL with *err if this is in a job of Slurm, and a node of *place is not one of its
+ * nodes: srun takes no others. Else returns 0. */
+int layout_place_check(const struct layout_place *place, struct nuioa_error *err);
+
 /* Frees what *place owns and makes it empty. */
 void layout_place_free(struct layout_place *place);
 

@@ -21,11 +21,11 @@ awk 'BEGIN { print "nuioa-profile 1\nranks 16"
 sed 's/^pair/coll/' "$work/halves" >"$work/collectives"
 printf 'SwitchName=s0 Nodes=node[1-2]\nSwitchName=s1 Nodes=node[3-4]\n' >"$work/topology"
 
-# in_job COMMAND...: four nodes of 2, 4, 4, 6 CPUs
+# in_job COMMAND...: four nodes of 2, 4, 4, 6 CPUs, or $nodes
 in_job() {
     (
         cd "$work/dir" || exit
-        export SLURM_JOB_NODELIST='node[1-4]' SLURM_JOB_CPUS_PER_NODE='2,4(x2),6'
+        export SLURM_JOB_NODELIST="${nodes:-node[1-4]}" SLURM_JOB_CPUS_PER_NODE='2,4(x2),6'
         "$@"
         printf '%s\n' "$status" "$out" "$err" >"$work/result"
     )
@@ -64,6 +64,10 @@ SLURM_NTASKS=8 in_job run layout "$work/halves" --tasks-per-node 1,3,6,6
 is "typed numbers of ranks on the job's nodes" \
     "$(tr ',' '\n' <<<"${out##* }" | sort | uniq -c | tr -s ' \n' ' ')" \
     " 1 node1 3 node2 6 node3 6 node4 "
+in_job run layout "$work/halves" --nodes 'node[3-6]' --tasks-per-node 4
+quiet "nodes of others" "--nodes: node5 is no node of this job, which has node\[1-4\]\$"
+in_job run layout "$work/halves" --nodes 'node[3-6]' --tasks-per-node 4 --json
+is "... of which only --json tells" "$status|${out:0:11}" '0|{"nuioa": 1'
 SLURM_NTASKS=1 in_job run layout "$work/halves"
 quiet "one task" "the profile is of 16 ranks, but the job has 1 task\$"
 SLURM_CPUS_PER_TASK=2 in_job run layout "$work/halves"
@@ -126,8 +130,7 @@ like "... unless --force" "$status|$out" '^0\|-m arbitrary -w /'
 awk 'BEGIN { print "nuioa-profile 1\nranks 1024"
     for (i = 0; i < 1024; i++) printf "pair %d %d 1000 1 0\n", i, (i + 512) % 1024 }' \
     >"$work/large"
-in_job run layout "$work/large" \
-    --nodes 'rack-with-a-name-that-is-long-node[1-8]' --tasks-per-node 128
+nodes='rack-with-a-name-that-is-long-node[1-8]' in_job run layout "$work/large" --tasks-per-node 128
 like "a list of 32 KB and more is in a file" "$status|$out" \
     "^0\|-m arbitrary -w $work/dir/nuioa-layout-[A-Za-z0-9]{6}\$"
 is "... with a name for each rank, for its owner" \
