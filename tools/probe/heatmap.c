@@ -179,7 +179,7 @@ int probe_nics_heatmap(const struct probe_nics *nics, const char *path, struct n
     FILE *out = file.stream;
     uint32_t count = nics->plan.node->numa_count;
     unsigned width = NIC_LEFT + WIDE * count + RIGHT;
-    draw_head(out, width < 420 ? 420 : width, TOP + CELL * draw_rows(nics, NULL) + RIGHT,
+    draw_head(out, width < 480 ? 480 : width, TOP + CELL * draw_rows(nics, NULL) + RIGHT,
               "what NICs reach from each NUMA node (beside the NIC: framed)");
     fprintf(out, "<text x=\"%u\" y=\"%d\">NUMA node</text>\n", NIC_LEFT + WIDE * count / 2,
             TOP - 32);
