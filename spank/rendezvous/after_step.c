@@ -167,7 +167,7 @@ static void print_kinds(const struct after_step *a, struct nuioa_text_table *tab
 {
     struct kind *kinds = calloc(KINDS_MAX, sizeof(*kinds));
     uint32_t count = 0, more = 0;
-    char names[64];
+    char names[64], line[200];
     for (uint32_t i = 0, k; kinds && i < a->count; i++) {
         if (!a->nodes[i].counters)
             continue;
@@ -187,9 +187,12 @@ static void print_kinds(const struct after_step *a, struct nuioa_text_table *tab
     nuioa_text_table_print(table, out, 2);
     for (uint32_t k = 0; k < count; k++) {
         const struct host_group *nodes = &kinds[k].nodes.texts[0];
-        if (nodes->count > 2)
-            fprintf(out, "  %s (%u nodes): the ones that carried least and most are shown\n",
-                    host_groups_names(nodes, names, sizeof(names)), nodes->count);
+        if (nodes->count > 2) {
+            snprintf(line, sizeof(line),
+                     "%s (%u nodes): the ones that carried least and most are shown",
+                     host_groups_names(nodes, names, sizeof(names)), nodes->count);
+            nuioa_text_table_wrap(out, 2, line);
+        }
         host_groups_free(&kinds[k].nodes);
     }
     if (more)

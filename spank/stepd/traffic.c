@@ -48,6 +48,7 @@ struct traffic {
     bool come[READINGS][WIRE_NICS_MAX]; /* the reading of the NIC is there */
     bool done[READINGS];                /* the whole reading is there */
     int64_t done_us[READINGS];
+    int64_t asked_ms;              /* when the child was asked for the present reading */
     int64_t until_ms;              /* when waiting for the present reading ends */
     uint32_t job, step;            /* Slurm's numbers */
     uint32_t ended;                /* tasks of this node that have ended */
@@ -173,7 +174,8 @@ void traffic_open(struct stepd_context *c, spank_t spank)
 static void ask(struct traffic *t)
 {
     ssize_t done;
-    t->until_ms = nuioa_clock_ms() + TRAFFIC_WAIT_MS;
+    t->asked_ms = nuioa_clock_ms();
+    t->until_ms = t->asked_ms + TRAFFIC_WAIT_MS;
     do
         done = write(t->wake, "", 1);
     while (done < 0 && errno == EINTR);
@@ -198,7 +200,9 @@ static void take(struct traffic *t, const struct reading *reading)
     }
 }
 
-/* Takes what the child has written, until its reading is complete or the time is over. */
+/* Takes what the child has written, until its reading is complete or the time is over. A child
+ * that is slow, because the machine is, goes on: each NIC that it has read gives it time for the
+ * next. */
 static void await_reading(struct traffic *t, int which)
 {
     struct pollfd wait = { .fd = t->child.fd, .events = POLLIN };
@@ -211,6 +215,9 @@ static void await_reading(struct traffic *t, int which)
         if (ready <= 0 || read(t->child.fd, &reading, sizeof(reading)) != sizeof(reading))
             return;
         take(t, &reading);
+        t->until_ms = nuioa_clock_ms() + TRAFFIC_WAIT_MS;
+        if (t->until_ms > t->asked_ms + TRAFFIC_MAX_MS)
+            t->until_ms = t->asked_ms + TRAFFIC_MAX_MS;
     }
 }
 

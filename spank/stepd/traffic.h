@@ -26,9 +26,11 @@ void traffic_begin(struct stepd_context *context);
 /* When the plan is made and carried out: notes what it means the NICs to carry. */
 void traffic_plan(struct stepd_context *context, const struct placement *placement);
 
-/* Before the tasks run: waits for the first reading, which has mostly come meanwhile. It ends
- * TRAFFIC_WAIT_MS after traffic_begin() at the latest. */
+/* Before the tasks run: waits for the first reading, which has mostly come meanwhile. It ends when
+ * nothing has come for TRAFFIC_WAIT_MS, which is what a file that hangs costs, and TRAFFIC_MAX_MS
+ * after traffic_begin() at the latest. */
 #define TRAFFIC_WAIT_MS 50
+#define TRAFFIC_MAX_MS 500
 void traffic_await(struct stepd_context *context);
 
 /* In task_exit: with the last task of the step on this node, takes the second reading, waits for it

@@ -6,6 +6,8 @@
  *     talk stream BYTES       each node sends so many bytes to the next one, and gets as many
  *     talk pingpong COUNT     each pair of nodes exchanges so many messages of one byte
  *     talk quiet MS           nobody talks
+ *     talk to ADDRESS BYTES [ADDRESS BYTES]...
+ *                             node 0 sends so many bytes to each of these addresses of node 1
  *
  * Prints "done", or dies. Nodes are node1 to nodeN at 10.77.0.1 to 10.77.0.N, as "up" makes them.
  */
@@ -48,10 +50,9 @@ static int listen_here(void)
 }
 
 /* The other node may not listen yet. */
-static int call(int node)
+static int call(struct in_addr address)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(PORT) };
-    to.sin_addr.s_addr = htonl(0x0a4d0000u + (unsigned)node);
+    struct sockaddr_in to = { AF_INET, htons(PORT), address, { 0 } };
     for (int i = 0; i < 3000; i++) {
         int on = 1, fd = socket(AF_INET, SOCK_STREAM, 0);
         if (!connect(fd, (struct sockaddr *)&to, sizeof(to))) {
@@ -63,6 +64,37 @@ static int call(int node)
     }
     need(0, "call");
     return -1;
+}
+
+static int call_node(int node)
+{
+    struct in_addr address = { htonl(0x0a4d0000u + (unsigned)node) };
+    return call(address);
+}
+
+/* One side of sending: gets all there is, and says that it has it. */
+static void get(int in)
+{
+    static char part[PART];
+    long n;
+    while ((n = recv(in, part, sizeof(part), 0)) > 0)
+        ;
+    need(n == 0 && send(in, part, 1, MSG_NOSIGNAL) == 1, "recv");
+}
+
+static void put(const char *text, long bytes)
+{
+    static char part[PART];
+    struct in_addr address;
+    need(inet_pton(AF_INET, text, &address) == 1, text);
+    int out = call(address);
+    for (long left = bytes; left > 0;) {
+        long n = send(out, part, (size_t)(left < PART ? left : PART), MSG_NOSIGNAL);
+        need(n > 0, "send");
+        left -= n;
+    }
+    shutdown(out, SHUT_WR);
+    need(recv(out, part, 1, 0) == 1, "the end");
 }
 
 /* Sends and gets as many bytes, at the same time. */
@@ -105,16 +137,23 @@ static void pingpong(int fd, int first, long count)
 int main(int argc, char **argv)
 {
     int node = number("SLURM_NODEID"), nodes = number("SLURM_STEP_NUM_NODES");
-    need(argc == 3, "usage");
+    need(argc == 3 || (argc > 3 && argc % 2 == 0), "usage");
     long count = atol(argv[2]);
     if (number("SLURM_LOCALID") > 0)
         return 0;
     if (!strcmp(argv[1], "quiet")) {
         usleep((unsigned)count * 1000);
+    } else if (!strcmp(argv[1], "to")) {
+        int listener = node ? listen_here() : -1;
+        for (int i = 2; i < argc; i += 2)
+            if (node)
+                get(accept(listener, NULL, NULL));
+            else
+                put(argv[i], atol(argv[i + 1]));
     } else {
         int listener = listen_here(), pings = !strcmp(argv[1], "pingpong");
         int first = node % 2 == 0, next = pings ? node + 2 : (node + 1) % nodes + 1;
-        int out = !pings || first ? call(next) : -1;
+        int out = !pings || first ? call_node(next) : -1;
         int in = !pings || !first ? accept(listener, NULL, NULL) : -1;
         if (in >= 0) {
             int on = 1;

@@ -23,6 +23,8 @@ if [ ! -e /nuioa/settings ]; then
                 -o "$payload/usr/local/bin/exchange.$kind" "$here/mpi/exchange.c" \
                 "$here/mpi/patient.c" -ldl
         done
+        gcc -std=gnu11 -O2 -Wall -Wextra -Werror -o "$payload/usr/local/bin/talk" \
+            "$here/../cluster/talk.c"
     }
     if ! command -v mpicc.openmpi >/dev/null || ! command -v mpicc.mpich >/dev/null; then
         . "$here/../tap.sh"
@@ -110,5 +112,41 @@ is "a site that says what is not true: each has only NICs beside it, and they fi
     "fails; - -; rxe0:1 rxe1:1,rxe2:1"
 note "$(tail -n 3 <<<"$said")"
 release "$job"
+
+# --- what the NICs carried ------------------------------------------------------------------------
+
+# counted NIC: bytes that node0 has sent by it, as its queue counts them, and not its driver
+counted() { tc -s -j qdisc show dev "$1" | jq '[.[] | select(.root) | .bytes] | add'; }
+# rows: those of node0 in the table after the step, from the NIC on
+rows() {
+    sed -n '/^nuioa: what the NICs carried/,$p' <<<"$said" |
+        sed -n '/^  node0/,/^  node1/{/node1/d; s/^ *\(node0\)* *//; p}'
+}
+# sent NIC: the same as counted, as the table says it
+sent() {
+    rows | awk -v nic="$1:1" '
+        $1 == nic { printf "%.0f", $4 * 1000 ^ (index("BkMG", substr($5, 1, 1)) - 1) }'
+}
+# near GOT WANTED: whether it is, within 1 %
+near() {
+    awk -v a="${1:-0}" -v b="$2" 'BEGIN { print (a >= b * 0.99 && a <= b * 1.01) ? "near" : a }'
+}
+address() {
+    srun -w node1 -n1 ip -4 -o address show "$1" | awk '{ sub("/.*", "", $4); print $4 }'
+}
+options=(-N2 -n2 -c4 --exclusive)
+[ "$plugin" = no ] || options+=(--nuioa=report --nuioa-nic=roce)
+first=$(address eth0) second=$(address eth1)
+before=("$(counted eth0)" "$(counted eth1)")
+told=$(as_user timeout 300 srun "${options[@]}" talk to "$first" 80000000 "$second" 20000000 \
+    2>/tmp/said)
+said=$(cat /tmp/said)
+after=("$(counted eth0)" "$(counted eth1)")
+is "80 MB over one NIC, and 20 MB over another: that is what the report says" \
+    "$(near "$(sent rxe0)" $((after[0] - before[0]))), $(
+        near "$(sent rxe1)" $((after[1] - before[1])))" "near, near"
+is "... and the shares" "$(rows | grep -oE '(80|20) % ' | paste -sd' ')" "80 %  20 % "
+is "... and who was idle" "$(says "rxe2:1 carried less than a fifth of what was planned")" 1
+note "$told" "$said"
 
 done_testing

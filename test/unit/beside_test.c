@@ -43,7 +43,7 @@ static void others(void **state)
 {
     (void)state;
     /* Another node's slurmd on this machine, and other programs */
-    assert_false(any(HEAD LINE "/spool/n1_5.0\n" LINE "/spool/n2_6.0\n"));
+    assert_false(any(HEAD LINE "/spool/n1_5.0\n" LINE "/spool/n2_6.0\n" LINE "/spool/n_6.0\n"));
     assert_false(any(HEAD LINE "/spool/n1_5.0\n" LINE "/tmp/n1_6.0\n"));
     assert_false(any(HEAD LINE "/spool/n1_5.0\n" LINE "@/spool/n1_6.0\n"));
     assert_false(any(HEAD LINE "/spool/n1_5.0\n" LINE "/spool/n1_6\n" LINE "/spool/n1_.0\n" LINE

@@ -165,7 +165,7 @@ static void parsing(void **state)
 static void between(void **state)
 {
     const struct nuioa_nic_counters before = { 10, 20, 30, NUIOA_NO_COUNTER },
-                                    after = { 15, 19, NUIOA_NO_COUNTER, 50 };
+                                    after = { 15, 11, NUIOA_NO_COUNTER, 50 };
     struct nuioa_nic_counters carried;
     (void)state;
     nuioa_nic_counters_between(&before, &after, &carried);
