@@ -246,6 +246,7 @@ suite_lines() {
     run_tap guest as_root "$top/test/guest/run" --absent
     run_tap night as_root "$top/test/guest/run" --night
 }
+suite_packages() { run_tap packages as_root "$top/test/packages"; }
 suite_builds() { run_tap builds as_root "$top/test/builds"; }
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
