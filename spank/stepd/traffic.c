@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -65,6 +66,8 @@ static void give_up_privileges(void)
                            setresuid(NOBODY, NOBODY, NOBODY) < 0))
         _exit(1);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    /* The kernel has forgotten it with the change of user: it shall not outlive slurmstepd. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 /* The child must not keep what is open for others to read or write. */
