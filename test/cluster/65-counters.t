@@ -109,6 +109,23 @@ note "$(table)"
 user srun "${whole[@]}" --nuioa=report talk pingpong 3000
 is "ping-pong: it runs" "$rc" 0
 like "ping-pong: nobody says that nothing can be saved" "$(last_words)" "$measure"
+
+# A program that reads a file over the NIC, and tells its ranks nothing
+head -c 40000000 /dev/zero >"$CLUSTER_DIR/home/data"
+in_node ctl timeout 60 python3 -m http.server --directory "$home" 8077 >/dev/null 2>&1 &
+server=$!
+printf '%s\n' 'import os, time, urllib.request' 'if os.environ["SLURM_LOCALID"] == "0":' \
+    '    for i in range(100):' '        try:' \
+    '            print(len(urllib.request.urlopen("http://ctl:8077/data").read()))' \
+    '            break' '        except OSError:' '            time.sleep(0.1)' \
+    >"$CLUSTER_DIR/home/read.py"
+user srun "${whole[@]}" --nuioa=report python3 "$home/read.py"
+is "a file over the NIC: read by each node" "$(sort <<<"$out" | uniq -c | xargs)" "4 40000000"
+near "... and counted" "$(received node2)" 40000000
+like "... the table says so, and there is a bound, or none is known" \
+    "$(said)$(last_words)" "with file systems and all else.*(${measure#^}|${bound#^})"
+kill "$server"
+rm "$CLUSTER_DIR/home/data"
 user srun "${whole[@]}" --nuioa=report talk quiet 2000
 like "a program that does not talk: there is a bound" "$(last_words)" "$bound"
 user srun "${whole[@]}" --nuioa=report,off talk quiet 2000
