@@ -383,7 +383,8 @@ void server_collect(struct server *g, unsigned ms)
         if (count < 0 && errno != EINTR)
             break;
         for (int i = 0; i < count; i++)
-            serve(g, events[i].data.ptr, events[i].events);
+            if (events[i].data.ptr != &g->stop) /* which could not be taken out */
+                dispatch(g, &events[i]);
         peer_free_all(&g->closed);
     }
 }

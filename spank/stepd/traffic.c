@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "plan/rail.h"
@@ -42,7 +43,7 @@ struct reading {
 
 struct traffic {
     struct nuioa_subprocess child;
-    int wake; /* the end of a pipe: each byte in it asks the child for a reading; -1: closed */
+    int wake; /* a socket: each byte in it asks the child for a reading; -1: closed */
     uint32_t nic_count;
     uint32_t nics[WIRE_NICS_MAX]; /* indexes into node->nics */
     struct reading readings[READINGS][WIRE_NICS_MAX];
@@ -138,7 +139,7 @@ static bool is_counted(const struct nuioa_nic *nic)
 static void start_child(struct stepd_context *c, struct traffic *t)
 {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return;
     struct child_work work = { c, ends[0] };
     if (nuioa_subprocess_start_unseen(&t->child, serve, &work, ends[0]) < 0)
@@ -180,7 +181,7 @@ static void ask(struct traffic *t)
     t->asked_ms = nuioa_clock_ms();
     t->until_ms = t->asked_ms + TRAFFIC_WAIT_MS;
     do
-        done = write(t->wake, "", 1);
+        done = send(t->wake, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT); /* the child may have died */
     while (done < 0 && errno == EINTR);
 }
 

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +86,7 @@ static void warn_of_directory(spank_t spank, const char *file)
     char directory[NUIOA_VALUE_MAX + 1], what[NUIOA_VALUE_MAX + 64];
     snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - file) + 1 : 1,
              slash ? file : ".");
-    if (!faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS))
+    if (!access(directory, W_OK | X_OK))
         return;
     snprintf(what, sizeof(what), "trace: %s: its directory cannot be written", file);
     warn_once(spank, what, strerror(errno));

@@ -10,7 +10,7 @@ if [ ! -e /nuioa/settings ]; then
     trap 'rm -rf "$tree"' EXIT
     mkdir "$tree/nuioa"
     sed -n '/^Three recipes/,/^With hints/s/^    //p' "$here/../../README.md" >"$tree/nuioa/recipes"
-    sed -n '/^    \$ srun -n16/,/^    cost /s/^    //p' "$here/../../README.md" \
+    sed -n '/^    \$ srun -n16 .*--nuioa-hints/,/^    cost /s/^    //p' "$here/../../README.md" \
         >"$tree/nuioa/report"
     "$here/boot" hagrid5 --cgroup --payload "$tree" "$@" -- "$0"
     exit
