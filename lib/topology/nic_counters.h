@@ -15,7 +15,7 @@
 /* A counter that is not known. */
 #define NUIOA_NO_COUNTER UINT64_MAX
 
-/* What a NIC has carried: since it came up, or between two moments. */
+/* The struct says what a NIC has carried: since it came up, or between two moments. */
 struct nuioa_nic_counters {
     uint64_t received, sent; /* bytes */
     uint64_t received_packets, sent_packets;

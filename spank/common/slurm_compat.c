@@ -94,7 +94,7 @@ static const char *node_list_in(const char *text)
     return !strncmp(text, "-w", 2) ? text + 2 : NULL;
 }
 
-/* Of several components (":") each has its own list, and getopt has counted from the last one only:
+/* Each of several components (":") has its own list, and getopt has counted from the last one only:
  * there is no answer then. */
 char *slurm_compat_node_list(void)
 {

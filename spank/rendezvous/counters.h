@@ -6,7 +6,7 @@
 
 #include "spank/rendezvous/wire.h"
 
-/* What the NICs of a node carried during the step: the body of COUNTERS. */
+/* The body of COUNTERS says what the NICs of a node carried during the step. */
 struct counters {
     struct wire_counters head;
     struct wire_counter nics[WIRE_NICS_MAX]; /* [head.nic_count] */

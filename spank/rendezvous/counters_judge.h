@@ -4,7 +4,7 @@
 
 #include "spank/rendezvous/counters.h"
 
-/* What the counters of a node say about its placement. These functions only compute. */
+/* These functions judge what the counters of a node say about its placement. They only compute. */
 
 /* The sum of what is known to have been received and sent by all NICs of the node, in bytes. */
 uint64_t counters_total(const struct counters *counters);

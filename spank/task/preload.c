@@ -79,14 +79,15 @@ static const char *add_shim(spank_t spank)
 }
 
 /* Rank 0 writes the profile when the program ends, which may be hours from now: says before it
- * begins that the directory cannot be written. The program may still make the directory. */
+ * begins that the directory cannot be written. The program may still make the directory. It asks as
+ * the user, in rank 0's own process. */
 static void warn_of_directory(spank_t spank, const char *file)
 {
     const char *slash = strrchr(file, '/');
     char directory[NUIOA_VALUE_MAX + 1], what[NUIOA_VALUE_MAX + 64];
     snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - file) + 1 : 1,
              slash ? file : ".");
-    if (!access(directory, W_OK | X_OK))
+    if (!first_task(spank) || !access(directory, W_OK | X_OK))
         return;
     snprintf(what, sizeof(what), "trace: %s: its directory cannot be written", file);
     warn_once(spank, what, strerror(errno));
