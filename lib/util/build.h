@@ -11,7 +11,7 @@
 #define NUIOA_BUILD_TEXT(number) #number
 #define NUIOA_BUILD_WIRE(number) "wire protocol " NUIOA_BUILD_TEXT(number)
 
-/* Such as "0.1.0 (wire protocol 9)". VERSION is configure's. */
+/* Such as "1.0.0 (wire protocol 9)". VERSION is configure's. */
 #define NUIOA_BUILD VERSION " (" NUIOA_BUILD_WIRE(NUIOA_WIRE_VERSION) ")"
 
 #endif

@@ -69,7 +69,7 @@ compile() {
         install -m 0644 "$top/pmix/client/nuioa-client.h" "$work/$program.c" "$CLUSTER_DIR/home"
         in_node ctl "$wrapper" -Wall -Wextra -Werror -std=gnu11 -I. \
             -o "$program.$suffix" "$program.c" \
-            -L. -l:libnuioa-client.so.0 || return
+            -L. -l:libnuioa-client.so.1 || return
     done
 }
 

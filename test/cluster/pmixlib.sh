@@ -17,7 +17,7 @@ need_trial() {
         done_testing
         exit 0
     fi
-    for file in test/pmix/.libs/{trial.so,keys} pmix/.libs/libnuioa-client.so.0; do
+    for file in test/pmix/.libs/{trial.so,keys} pmix/.libs/libnuioa-client.so.1; do
         install -m 0755 "$build/$file" "$CLUSTER_DIR/home/${file##*/}"
     done
 }

@@ -62,7 +62,7 @@ build_disturb() {
     compile "$1" -shared -fPIC -o "$1/usr/lib/slurm/disturb.so" "$here/../cluster/disturb.c"
 }
 build_keys() {
-    local top=$here/../.. lib=$NUIOA_STAGE/usr/lib/libnuioa-client.so.0
+    local top=$here/../.. lib=$NUIOA_STAGE/usr/lib/libnuioa-client.so.1
     mkdir -p "$1/usr/lib"
     cp -L "$lib" "$1/usr/lib/"
     # shellcheck disable=SC2046

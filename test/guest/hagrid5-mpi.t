@@ -11,7 +11,7 @@ if [ ! -e /nuioa/settings ]; then
     # The library is in the payload, so that the programs also run without the plugin.
     build() {
         local top=$here/../.. flags=(-std=gnu11 -O2 -Wall -Wextra -Werror) lib
-        lib=$NUIOA_STAGE/usr/lib/libnuioa-client.so.0
+        lib=$NUIOA_STAGE/usr/lib/libnuioa-client.so.1
         mkdir -p "$payload/usr/lib" "$payload/usr/local/bin"
         cp -L "$lib" "$payload/usr/lib/"
         mpicc.openmpi "${flags[@]}" -I"$top/pmix/client" -o "$payload/usr/local/bin/mpi-groups" \
