@@ -5,7 +5,7 @@
 #include "plan/plan.h"
 
 /* Writes the variables of other programs that choose NICs, as the option `export` says, in the
- * form that environment.h describes. nuioa(7) has the table of them, with the source of each.
+ * form that environment.h describes. doc/formats.md has the table of them, with their sources.
  * They name the rank's own NICs if plan->connected says that every NIC of the node reaches the
  * others' network. Else UCX_NET_DEVICES names all NICs that ranks may use, and variables that
  * take one NIC only are left out: the NIC of one rank need not reach that of another. If
