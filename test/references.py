@@ -5,6 +5,7 @@
 - NAME(N) in a manual: a manual of ours that is there, or one of others in FOREIGN;
 - SECTION in a manual, where it is written in capitals behind see, in, under or of, or before
   (below), (above), below, above or "in" a manual: a section of that manual;
+- NAME(N), Section, in a manual, a page, a sample or the source: a section of that manual of ours;
 - a file of the project that a manual or a page names, and a [link](FILE#HEADING);
 - "Heading" of CONTRIBUTING.md or of a FILE.md, where the text says that it is one.
 """
@@ -82,6 +83,18 @@ def wrong_sections(pages):
                 yield f"{path}: there is no section {title}" + (f" in {page}" if page else "")
 
 
+def wrong_titles(pages, paths):
+    """NAME(N), and then a capital letter, begin a reference to a section, as in nuioa(7), GPUS."""
+    said = re.compile(r'([a-z][\w-]*\(\d\)), "?(?=([A-Z].{0,50}))')
+    for path in paths:
+        text = next((text for file, _, text in pages.values() if file == path), None)
+        if text is None:
+            text = re.sub(r"\s+(?:(?://|\*|#) )?", " ", read(path)).replace("`", "")
+        for page, rest in said.findall(text):
+            if page in pages and not any(rest.startswith(title) for title in pages[page][1]):
+                yield f"{path}: {page} has no section that \"{rest[:30]}\" begins with"
+
+
 def headings(path):
     """The headings of a page, and what begins a paragraph in bold."""
     return [line.rstrip(".") for line in
@@ -134,8 +147,11 @@ def main():
     pages = manuals()
     texts = sorted(glob.glob("man/*.in") + glob.glob("*.md") + glob.glob("doc/*.md"))
     headers = sorted(glob.glob("lib/*/*.h") + glob.glob("spank/*/*.h"))
+    source = sorted(path for room in ("lib", "spank", "pmix", "mpi", "tools", "etc")
+                    for path in glob.glob(f"{room}/**/*", recursive=True)
+                    if path.endswith((".c", ".h", ".md", ".in", ".lua")))
     wrong = [*wrong_pages(pages), *wrong_sections(pages), *wrong_files(texts),
-             *wrong_headings(texts + headers)]
+             *wrong_headings(texts + headers), *wrong_titles(pages, texts + source)]
     print("\n".join(sorted(set(wrong))), end="\n" if wrong else "")
     return bool(wrong)
 
