@@ -240,7 +240,7 @@ void server_peer_failed(struct server *g, struct peer *p, int rc)
         nuioa_fail(&what, -ETIMEDOUT, "%s", late_reason(g));
     else
         nuioa_fail(&what, -EPIPE, "node number %u of the step %s", p->node,
-                   rc == -EBADMSG ? "sent a message that another one has made or changed"
+                   rc == -EBADMSG ? "sent a message that is forged or modified"
                                   : "closed the connection");
     server_drop(g, p);
     if (!unauthenticated && !g->counts.tables)

@@ -125,7 +125,7 @@ static void forged_record(const char *what, const struct hmac_key *(*key)(struct
     free(record);
     nobody_acts(&s, start);
     ok(strstr(s.result.warning,
-              "node number 1 of the step sent a message that another one has made"),
+              "node number 1 of the step sent a message that is forged or modified"),
        "%s: the warning says so", s.name);
 }
 
