@@ -12,7 +12,7 @@ home=/run/cluster/home
 topology=/run/node/topology.xml
 # For tests that are not about time: a busy machine is no reason for a warning.
 patient=(timeout_ms=60000 deadline_ms=60000)
-# Unless nodes meet at srun first, a node's ranks may start while slurmstepd elsewhere still has the
+# Without a rendezvous, a node's ranks may start while slurmstepd elsewhere still has the
 # user's rights to fork its own. A direct connection between the two is refused at that moment, and
 # the ranks wait for ever ($slurm_lost); messages through slurmd are not.
 export SLURM_PMIX_DIRECT_CONN=false
