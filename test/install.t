@@ -184,6 +184,11 @@ for page in "$stage"/usr/share/man/man*/nuioa*; do
     unlike "$name: every @VARIABLE@ is substituted" "$(cat "$page")" '@[A-Za-z_]+@'
 done
 
+# zsh's completion asks bash's, which it finds from where it is itself.
+ok "zsh's completion has bash's where it looks" test -e \
+    "$stage/usr/share/zsh/site-functions/../../bash-completion/completions/nuioa" \
+    -a -e "$stage/usr/share/zsh/site-functions/_nuioa"
+
 sample=$stage/usr/share/doc/nuioa/examples/plugstack.conf.d/nuioa.conf
 if [ -e "$sample" ]; then
     like "the plugstack sample is optional, never required" \
