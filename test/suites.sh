@@ -163,6 +163,7 @@ suite_install() {
     run_tap install bash "$top/test/install.t"
     run_tap configure bash "$top/test/configure.t"
     run_tap formats "$top/test/formats.t"
+    run_tap abi "$top/test/abi/client.t"
 }
 
 suite_topologies() {

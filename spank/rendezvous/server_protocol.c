@@ -42,7 +42,7 @@ static const char *absent_nodes(const struct server *g, char *names, uint32_t si
 
 /* This advice is for nodes that have not called. They also do not where Slurm could not start the
  * step there, for instance for a wrong binding: it prints why, but tells no plugin of srun's. */
-#define UNLESS "unless Slurm says why no rank started"
+#define UNLESS "unless Slurm or a node says why"
 #define INSTALL "with its line in plugstack.conf; where it is installed, slurmd.log says why"
 
 /* Sends one message to all nodes. */
@@ -171,7 +171,8 @@ void server_warn_at_end(struct server *g)
     snprintf(text, sizeof(text),
              "%s: no node of the step has called srun%s: " UNLESS ", install nuioa on %s, " INSTALL,
              g->config.every_record ? "report" : "gather",
-             g->config.every_record ? ", so there is no report" : "", *names ? names : "its nodes");
+             g->config.every_record ? ", so there is no report of all nodes" : "",
+             *names ? names : "its nodes");
     g->config.warn(g->config.arg, text);
 }
 
