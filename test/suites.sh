@@ -247,7 +247,15 @@ suite_lines() {
     run_tap guest as_root "$top/test/guest/run" --absent
     run_tap night as_root "$top/test/guest/run" --night
 }
-suite_packages() { run_tap packages as_root "$top/test/packages"; }
+# What a release promises. NUIOA_SPACK: a prefix of Spack's.
+suite_release() {
+    run_tap archive "$top/test/release.t"
+    run_tap abi "$top/test/abi/client.t"
+    run_tap versions as_root "$top/test/cluster/versions"
+    run_tap packages as_root "$top/test/packages"
+    run_tap bare as_root "$top/test/bare"
+    run_tap bare as_root "$top/test/bare" --load 20
+}
 suite_builds() { run_tap builds as_root "$top/test/builds"; }
 suite_analysis() { run_tap analysis "$top/test/analysis/run"; }
 
