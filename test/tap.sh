@@ -35,4 +35,17 @@ skip() { tap_count=$((tap_count + 1)); printf 'ok %d - %s # SKIP %s\n' "$tap_cou
 # note TEXT...
 note() { printf '%s\n' "$@" | sed 's/^/# /'; }
 
+# hand_on PREFIX <TAP: another test's results, as this one's, and what it says of failures
+hand_on() {
+    local line
+    while IFS= read -r line; do
+        case $line in
+        "ok "*"# SKIP"*) line=${line#ok * - }; skip "$1${line%% # SKIP*}" "${line##*# SKIP }" ;;
+        "ok "*) pass "$1${line#ok * - }" ;;
+        "not ok "*) fail "$1${line#not ok * - }" ;;
+        "#"*) printf '%s\n' "$line" ;;
+        esac
+    done
+}
+
 done_testing() { printf '1..%d\n' "$tap_count"; [ "$tap_failed" -eq 0 ]; }
