@@ -31,7 +31,7 @@ static const char usage[] =
     "\n"
     "  --launcher NAME      openmpi, hydra, pals, torchrun, flux, jsm, slurm or pmix: whose\n"
     "                       variables tell the local rank; default: those that are there\n"
-    "  --local-rank R       this process among those on its node, from 0; goes before a launcher\n"
+    "  --local-rank R       this process among those on its node, from 0, instead of a launcher's\n"
     "  --local-size N       how many there are\n"
     "  --ranks LIST|block   which ranks of the job they are: such as 4-7; block: consecutive ones\n"
     "  --cpus-per-task C    as for srun\n"
