@@ -142,7 +142,7 @@ static const char *reason(int rc)
     case -ECANCELED: return "not all nodes answered srun";
     case -ECONNRESET: return "srun closed the connection";
     case -EBADMSG:
-        return "the answer does not come from this step's srun, or was changed on the way";
+        return "the answer does not come from this step's srun: it is forged or modified";
     case -EPROTO:
     case -EINVAL: return "srun sent a message of a wrong form";
     default: return strerror(-rc);
