@@ -177,6 +177,22 @@ is "nuioa-client.pc knows the version" "$(pc --modversion)" \
     "$(sed -n 's/^AC_INIT(\[nuioa\], \[\([^]]*\)\].*/\1/p' "$here/../configure.ac")"
 like "nuioa-client.pc knows the library" "$(pc --libs)" -lnuioa-client
 
+# What others are told of this version and of what is in it. A build with less has less in it.
+top=$here/..
+version=$(pc --modversion)
+is "the packages have the version" "$(sed -n '1s/^nuioa (\(.*\)).*/\1/p' "$top/debian/changelog"
+    sed -n 's/^Version: *//p' "$top/packaging/nuioa.spec"
+    sed -n 's/^ *version("\(.*\)")/\1/p; s|.*/nuioa-\(.*\)\.tar\.xz"$|\1|p' \
+        "$top/packaging/spack/package.py")" "$(printf '%s\n' "$version"{,,,})"
+if [ -e "$plugin" ] && [ -e "$stage/usr/bin/nuioa-bench-mpich" ] &&
+    [ -e "$stage/usr/bin/nuioa-bench-openmpi" ] && [ -e "$stage/usr/bin/nuioa" ]; then
+    "$top/packaging/spdx" "$stage" >"$work/spdx" 2>&1
+    is "packaging/nuioa.spdx has what is linked and opened" \
+        "$(diff "$top/packaging/nuioa.spdx" "$work/spdx")" ""
+else
+    skip "packaging/nuioa.spdx has what is linked and opened" "this build has not all parts"
+fi
+
 for page in "$stage"/usr/share/man/man*/nuioa*; do
     name=$(basename "$page")
     if command -v man >/dev/null; then

@@ -19,7 +19,7 @@ trap 'exit 130' INT TERM
 # archive_of DIRECTORY: makes a clone there and its archive, whose path is printed
 archive_of() {
     git clone -q "$top" "$1" && cd "$1" && ./bootstrap && mkdir build && cd build &&
-        ../configure --with-plugindir=/usr/lib/slurm && make dist || return
+        ../configure --with-plugindir=/usr/lib/slurm && make checksums || return
     ls "$1"/build/nuioa-*.tar.xz >&3
 }
 
@@ -29,6 +29,8 @@ second=$(umask 077; export TZ=Asia/Tokyo LC_ALL=C; archive_of "$work/another/pla
 if [ -s "$first" ] && [ -s "$second" ]; then
     pass "two clones make an archive"
     ok "the archives are the same, byte for byte" cmp "$first" "$second"
+    is "SHA256SUMS has the archive" \
+        "$(cd "${first%/*}" && sha256sum --strict -c SHA256SUMS 2>&1)" "${first##*/}: OK"
 else
     fail "two clones make an archive" "$(tail -n 5 "$work/log" "$work/log2")"
 fi
