@@ -253,6 +253,7 @@ suite_release() {
     run_tap abi "$top/test/abi/client.t"
     run_tap versions as_root "$top/test/cluster/versions"
     run_tap packages as_root "$top/test/packages"
+    run_tap packages-rpm as_root "$top/test/packages-rpm"
     run_tap packages-spack "$top/test/packages-spack"
     run_tap bare as_root "$top/test/bare"
     run_tap bare as_root "$top/test/bare" --load 20
