@@ -37,12 +37,14 @@ note() { printf '%s\n' "$@" | sed 's/^/# /'; }
 
 # hand_on PREFIX <TAP: another test's results, as this one's, and what it says of failures
 hand_on() {
-    local line
+    local line name reason
     while IFS= read -r line; do
+        [[ $line =~ ^(not )?ok\ +[0-9]*\ *(-\ )?(.*)$ ]] && name=$1${BASH_REMATCH[3]}
+        reason=${line##*# SKIP}
         case $line in
-        "ok "*"# SKIP"*) line=${line#ok * - }; skip "$1${line%% # SKIP*}" "${line##*# SKIP }" ;;
-        "ok "*) pass "$1${line#ok * - }" ;;
-        "not ok "*) fail "$1${line#not ok * - }" ;;
+        "ok "*"# SKIP"*) skip "${name%% # SKIP*}" "${reason# }" ;;
+        "ok "*) pass "$name" ;;
+        "not ok "*) fail "$name" ;;
         "#"*) printf '%s\n' "$line" ;;
         esac
     done

@@ -9,32 +9,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Environment variables are the only way to name the directory of a dump to hwloc. */
-struct dump_environment {
-    bool used;
-    char *saved[3];
+/* Environment variables are the only way to name the directory of a dump to hwloc, and to let it
+ * leave the words about a wrong file to us: hwloc 2.15 says them on stderr, too. */
+#define VARIABLES 4
+struct environment {
+    char *saved[VARIABLES];
 };
-static const char *const dump_variables[3] = { "HWLOC_FSROOT", "HWLOC_COMPONENTS",
-                                               "HWLOC_DUMPED_HWDATA_DIR" };
+static const char *const variables[VARIABLES] = { "HWLOC_FSROOT", "HWLOC_COMPONENTS",
+                                                  "HWLOC_DUMPED_HWDATA_DIR", "HWLOC_HIDE_ERRORS" };
+/* Of these the first is the directory. */
+static const char *const of_dump[VARIABLES] = { "", "linux,stop", "/var/run/hwloc", NULL };
+static const char *const of_file[VARIABLES] = { NULL, NULL, NULL, "2" };
 
-static void enter_dump(struct dump_environment *env, const char *directory)
+/* A value that is NULL changes nothing. */
+static void enter(struct environment *env, const char *const *values, const char *directory)
 {
-    const char *values[3] = { directory, "linux,stop", "/var/run/hwloc" };
-    env->used = true;
-    for (unsigned i = 0; i < 3; i++) {
-        const char *old = getenv(dump_variables[i]);
-        env->saved[i] = old ? strdup(old) : NULL;
-        setenv(dump_variables[i], values[i], 1);
+    for (unsigned i = 0; values && i < VARIABLES; i++) {
+        const char *old = getenv(variables[i]);
+        env->saved[i] = old && values[i] ? strdup(old) : NULL;
+        if (values[i])
+            setenv(variables[i], *values[i] ? values[i] : directory, 1);
     }
 }
 
-static void leave_dump(struct dump_environment *env)
+static void leave(struct environment *env, const char *const *values)
 {
-    for (unsigned i = 0; env->used && i < 3; i++) {
+    for (unsigned i = 0; values && i < VARIABLES; i++) {
         if (env->saved[i])
-            setenv(dump_variables[i], env->saved[i], 1);
-        else
-            unsetenv(dump_variables[i]);
+            setenv(variables[i], env->saved[i], 1);
+        else if (values[i])
+            unsetenv(variables[i]);
         free(env->saved[i]);
     }
 }
@@ -61,12 +65,12 @@ static int configure(hwloc_topology_t topology, bool drawing)
 static int open_topology(hwloc_topology_t *topology, const char *file, const char *directory,
                          bool drawing, struct nuioa_error *err)
 {
-    struct dump_environment env = { .used = false };
+    struct environment env = { { NULL } };
+    const char *const *values = directory ? of_dump : file ? of_file : NULL;
     int rc = 0;
-    if (directory)
-        enter_dump(&env, directory);
+    enter(&env, values, directory);
     if (hwloc_topology_init(topology)) {
-        leave_dump(&env);
+        leave(&env, values);
         return nuioa_fail(err, -ENOMEM, "hwloc cannot be initialised");
     }
     if (file && hwloc_topology_set_xml(*topology, file))
@@ -77,11 +81,11 @@ static int open_topology(hwloc_topology_t *topology, const char *file, const cha
                         : directory ? directory
                                     : "this machine",
                         file || directory ? "that" : "its");
-    leave_dump(&env);
+    leave(&env, values);
     if (rc)
         hwloc_topology_destroy(*topology);
     return rc;
-    /* -Wanalyzer-malloc-leak: leave_dump frees what is saved. */
+    /* -Wanalyzer-malloc-leak: leave frees what is saved. */
 }
 
 /* Sets *file or *directory to `path`, as it is one or the other. */
