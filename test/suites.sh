@@ -251,6 +251,7 @@ suite_lines() {
 suite_release() {
     run_tap archive "$top/test/release.t"
     run_tap abi "$top/test/abi/client.t"
+    run_tap support "$top/test/support.t"
     run_tap versions as_root "$top/test/cluster/versions"
     run_tap packages as_root "$top/test/packages"
     run_tap packages-rpm as_root "$top/test/packages-rpm"

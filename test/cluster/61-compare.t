@@ -85,7 +85,7 @@ like "outside of a job" "$rc|$err" '^1\|nuioa: there is no job here'
 user salloc -Q -N2 sh -c "cd $dir && { nuioa compare -- srun -n2 sleep 300 & pid=\$!
     while ! scontrol show step \$SLURM_JOB_ID.0 2>/dev/null | grep -q RUNNING; do sleep 0.2; done
     kill -INT \$pid; wait \$pid; echo status \$?
-    for i in 1 2 3 4 5 6 7 8 9; do
+    for i in \$(seq 60); do
         squeue -h -s -j \$SLURM_JOB_ID -o %j | grep -q '^sleep' || { echo gone; break; }
         sleep 1
     done; }"

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
-plugin on topology=/run/node/topology.xml
+plugin on topology=/run/node/topology.xml "${patient[@]}"
 work=$(mktemp -d "$CLUSTER_DIR/home/layout.XXXXXX")
 chmod 777 "$work"
 dir=$home/${work##*/}
