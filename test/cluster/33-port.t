@@ -104,7 +104,8 @@ for node in node1 node2 node3 node4; do
 done
 refused -N4 -n4 --exclusive --nuioa=report
 is "Slurm refuses the step: no rank" "$ranks" 0
-like "Slurm refuses the step: it says why" "$err" 'launch failed: (Plugin initialization failed|Unspecified error)'
+like "Slurm refuses the step: it says why" "$err" \
+    'launch failed: (Plugin initialization failed|Unspecified error)'
 one_line "Slurm refuses the step: one line of ours"
 like "Slurm refuses the step: which does not say that no plugin is there" "$(nuioa_lines)" \
     'no node of the step has called srun, .*: unless Slurm or a node says why, install'
