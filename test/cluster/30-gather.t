@@ -176,8 +176,13 @@ in_node node2 sh -c 'kill -STOP $(cat /run/second/pid)'
 timed launch 8 -N4 --exclusive
 no_table "that munged is stopped"
 ok "that munged is stopped: within the deadline ($took_ms ms)" test "$took_ms" -lt 20000
+for node in node1 node2 node3 node4; do
+    where=()
+    [ $node != node2 ] || where=(munge_socket=/run/second/socket)
+    plugin -n $node on "${sealed[@]}" timeout_ms=60000 timeout_max_ms=60000 "${where[@]}"
+done
 timed launch 8 -N4 --exclusive --nuioa-timeout-ms=100
-ok "timeout_ms=100 ($took_ms ms)" test "$took_ms" -lt 20000
+ok "timeout_ms=100, and not the node's 60000: it ends ($took_ms ms)" test "$took_ms" -lt 20000
 in_node node2 sh -c 'kill -CONT $(cat /run/second/pid); kill $(cat /run/second/pid)'
 plugin on "${good[@]}"
 
