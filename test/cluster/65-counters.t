@@ -169,9 +169,10 @@ for node in "${nodes[@]}"; do in_node "$node" ip link del eth1; done
 # --- where there is none --------------------------------------------------------------------------
 
 children() { # how many slurmstepds a node has, and as whom they run, while a step runs there
-    in_node -u nobody ctl timeout 60 srun -w node1 -n1 --exclusive "$@" "$home/talk" quiet 2000 \
+    in_node -u nobody ctl timeout 60 srun -w node1 -n1 --exclusive "$@" "$home/talk" quiet 4000 \
         >/dev/null 2>&1 &
     await 20 in_node node1 pgrep -x talk >/dev/null
+    sleep 1 # a child that is there may not have run yet
     in_node node1 ps -o euser= -C slurmstepd | sort | paste -s -d ' '
     wait $!
 }
