@@ -17,7 +17,7 @@ struct environment {
 };
 static const char *const variables[VARIABLES] = { "HWLOC_FSROOT", "HWLOC_COMPONENTS",
                                                   "HWLOC_DUMPED_HWDATA_DIR", "HWLOC_HIDE_ERRORS" };
-/* Of these the first is the directory. */
+/* The values for a dump, whose directory takes the place of "", and for a file of XML. */
 static const char *const of_dump[VARIABLES] = { "", "linux,stop", "/var/run/hwloc", NULL };
 static const char *const of_file[VARIABLES] = { NULL, NULL, NULL, "2" };
 
