@@ -102,6 +102,18 @@ cp test/first test/second
 support two
 is "files that are in no commit" "$out|$(cell two)" "0|test/support: two: passes: 1 passed,\
  0 failed, 1 skipped| $now+, stale | 1 | 0 | 1 | passes "
+printf '#!/bin/sh\necho "1..0 # SKIP no mirror"\n' >test/second
+commit "nothing to do"
+support one
+is "a command that can do nothing" "$out" "0|test/support: one: passes in part: no mirror: 1\
+ passed, 0 failed, 2 skipped"
+check
+like "... and that is said" "$out" '\|one: passes in part,'
+support two
+is "... a cell with no other" "$out" "0|test/support: two: not run: no mirror: 0 passed,\
+ 0 failed, 1 skipped"
+
+cp test/first test/second
 commit "as it was"
 support all "three=$work"
 check

@@ -199,7 +199,7 @@ if [ "$(id -u)" = 0 ]; then
         run $command "$work/device"
         is "root does not replace a device: $command" "$status $(stat -c %F "$work/device")" \
             "1 character special file"
-        like "... and says so" "$err" 'device: not a regular file'
+        like "... and says what the device is not" "$err" 'device: not a regular file'
     done
 else
     skip "links and devices, as root" "not root"
