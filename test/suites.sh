@@ -182,7 +182,7 @@ suite_cluster() { run_tap cluster as_root "$top/test/cluster/run"; }
 suite_rendezvous() { run_tap rendezvous as_root "$top/test/rendezvous/rendezvous.t"; }
 suite_sim() { NUIOA_SIM_BUILD=$build/sim run_tap sim "$top/test/sim/run" --short; }
 
-# Whether all suites run, of which three are short then.
+# Whether all suites run, of which two are short then.
 # shellcheck disable=SC2154 # of test/run
 is_short() { [ "$suites" = "$all" ]; }
 
@@ -192,17 +192,7 @@ suite_fuzz() {
     run_tap fuzz "$top/test/fuzz/run"
 }
 
-# Short: what Slurm, PMIx and the MPI libraries themselves have a part in.
-suite_trixie() {
-    local tests=() name
-    if is_short; then
-        for name in 01-slurm 02-options 03-errors 05-jobs 07-report 20-pmix-keys 21-pmix-mpi \
-            30-gather 33-port 40-contain-spank 41-nearest-nic 42-openmpi-nic 52-coll 62-layout; do
-            tests+=("$top/test/cluster/$name.t")
-        done
-    fi
-    run_tap trixie as_root "$top/test/cluster/trixie" "${tests[@]}"
-}
+suite_trixie() { run_tap trixie as_root "$top/test/cluster/trixie"; }
 suite_newest() {
     if [ -n "${NUIOA_NEWEST:-}" ]; then
         run_tap newest as_root "$top/test/cluster/newest" "$NUIOA_NEWEST"
