@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/mempolicy.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -66,6 +67,14 @@ int nuioa_mempolicy_of(const struct nuioa_assignment *assignment, struct nuioa_m
     return 0;
 }
 
+static bool is_node_0_only(const struct nuioa_mempolicy *policy)
+{
+    unsigned long others = policy->nodes[0] ^ 1;
+    for (unsigned i = 1; i < NUIOA_NUMAS_MAX / BITS_PER_LONG; i++)
+        others |= policy->nodes[i];
+    return !others;
+}
+
 int nuioa_bind_memory(const struct nuioa_mempolicy *policy)
 {
     int mode = policy->memory == NUIOA_MEMORY_PREFERRED    ? MPOL_PREFERRED
@@ -75,5 +84,7 @@ int nuioa_bind_memory(const struct nuioa_mempolicy *policy)
         return 0;
     /* This does not use libnuma, which reads seven files in each process that loads it, here every
      * slurmstepd. The last argument is one more than the number of bits that the kernel reads. */
-    return syscall(SYS_set_mempolicy, mode, policy->nodes, NUIOA_NUMAS_MAX + 1ul) < 0 ? -errno : 0;
+    if (!syscall(SYS_set_mempolicy, mode, policy->nodes, NUIOA_NUMAS_MAX + 1ul))
+        return 0;
+    return errno == ENOSYS && is_node_0_only(policy) ? 0 : -errno;
 }

@@ -38,7 +38,8 @@ int nuioa_mempolicy_of(const struct nuioa_assignment *assignment, struct nuioa_m
 /* Sets the memory policy of the calling thread, which fork and exec keep. The default policy
  * changes nothing. The policy only prefers or interleaves, because with strict binding the kernel
  * kills processes when a NUMA node is full. Returns 0 or the negative errno of set_mempolicy(2),
- * and the old policy then stands. */
+ * and the old policy then stands. A kernel without NUMA has no such call, and all memory is on NUMA
+ * node 0: a policy of that node alone is then met. */
 int nuioa_bind_memory(const struct nuioa_mempolicy *policy);
 
 #endif
