@@ -81,7 +81,7 @@ gcc -I "$work" -o "$work/told" "$work/told.c" -Wl,-rpath,"$home/${work##*/}" -L 
 told=$home/${work##*/}/told
 for line in "mpirun.openmpi --oversubscribe --bind-to none" "mpiexec.hydra -launcher fork"; do
     read -ra launcher <<<"$line"
-    if command -v "${launcher[0]}" >/dev/null; then
+    if in_node ctl sh -c "command -v ${launcher[0]}" >/dev/null; then
         user "${launcher[@]}" -n 2 nuioa exec -- "$told"
         is "libnuioa-client after ${launcher[0]} and nuioa exec" "$rc|$(sort <<<"$out")" \
             "0|0 source=1 order=2
