@@ -3,22 +3,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "spank/common/flags.h"
 #include "spank/common/option_sources.h"
 #include "topology/cache.h"
+#include "util/descriptors.h"
 
 /* The limit is generous, because nothing waits for this process and discovery takes seconds on some
  * machines. */
 #define DISCOVERY_MS 60000
-
-/* Without close_range(), descriptors below this number are closed. */
-#define FDS_MAX 65536
 
 /* Closes all of slurmd's descriptors. The first three become /dev/null, because the cache file
  * would get one of their numbers otherwise, and what a library prints would go into it. */
@@ -27,13 +25,7 @@ static void close_all(void)
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd <= STDERR_FILENO; fd++)
         dup2(null, fd);
-#ifdef SYS_close_range
-    if (!syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0))
-        return;
-#endif
-    long limit = sysconf(_SC_OPEN_MAX);
-    for (int fd = STDERR_FILENO + 1; fd < limit && fd < FDS_MAX; fd++)
-        close(fd);
+    nuioa_close_descriptors(STDERR_FILENO + 1, UINT_MAX);
 }
 
 /* Fills the cache, in a process of its own that keeps nothing of slurmd: no port that a restarted

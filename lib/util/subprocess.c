@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/descriptors.h"
 
 int nuioa_subprocess_write(int fd, const void *bytes, size_t length)
 {
@@ -30,22 +31,12 @@ int nuioa_subprocess_write(int fd, const void *bytes, size_t length)
     return 0;
 }
 
-static void close_from_to(unsigned first, unsigned last)
-{
-#ifdef SYS_close_range
-    if (first <= last)
-        syscall(SYS_close_range, first, last, 0u);
-#else
-    (void)first, (void)last;
-#endif
-}
-
 static void close_all_but(int fd, int keep)
 {
     int low = keep < 0 || fd < keep ? fd : keep, high = fd > keep ? fd : keep;
-    close_from_to(3, (unsigned)low - 1);
-    close_from_to((unsigned)low + 1, (unsigned)high - 1);
-    close_from_to((unsigned)high + 1, UINT_MAX);
+    nuioa_close_descriptors(3, (unsigned)low - 1);
+    nuioa_close_descriptors((unsigned)low + 1, (unsigned)high - 1);
+    nuioa_close_descriptors((unsigned)high + 1, UINT_MAX);
 }
 
 /* Limits the life of the child, in case the parent never ends it. */

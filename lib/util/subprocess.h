@@ -9,9 +9,8 @@
  * writes its result to a pipe. */
 
 /* The function that the child runs: `fd` is its end of the pipe. The child has default signal
- * handling, blocks no signal, and has no other descriptor above 2 except `keep` (below), unless
- * the kernel is older than close_range(2). When the function returns, the child ends without
- * running exit handlers. */
+ * handling, blocks no signal, and has no other descriptor above 2 except `keep` (below). When the
+ * function returns, the child ends without running exit handlers. */
 typedef void nuioa_subprocess_work(int fd, void *arg);
 
 struct nuioa_subprocess {

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "spank/rendezvous/credential.h"
+#include "util/descriptors.h"
 #include "util/subprocess.h"
 
 /* --- the child --- */
@@ -76,9 +76,7 @@ static _Noreturn void run_child(int fd, const char *socket, pid_t parent)
     int null = open("/dev/null", O_RDWR);
     for (int i = 0; i < 3; i++)
         dup2(null, i);
-#ifdef SYS_close_range
-    syscall(SYS_close_range, 4u, UINT_MAX, 0u);
-#endif
+    nuioa_close_descriptors(4, UINT_MAX);
     serve(3, socket);
 }
 

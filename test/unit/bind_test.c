@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <linux/filter.h>
 #include <linux/mempolicy.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "kernel_without.h"
 #include "plan/bind.h"
 
 /* Above the largest number of processes that Linux allows. */
@@ -151,28 +149,12 @@ static void test_bind_memory(void **state)
     assert_int_equal(syscall(SYS_set_mempolicy, MPOL_DEFAULT, NULL, 0ul), 0);
 }
 
-/* From here on this process has a kernel without set_mempolicy(2). Returns 0, or -1 if the kernel
- * has no filters. */
-static int forget_set_mempolicy(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_set_mempolicy, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog filter = { .len = sizeof(code) / sizeof(*code), .filter = code };
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        return -1;
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
-}
-
-/* The last one, because no process gets rid of a filter. */
+/* The last test, because the call never comes back. */
 static void test_kernel_without_numa(void **state)
 {
     (void)state;
     struct nuioa_mempolicy policy;
-    if (kernel_policy() >= 0 && forget_set_mempolicy())
+    if (kernel_policy() >= 0 && kernel_without(SYS_set_mempolicy))
         skip();
     assert_int_equal(policy_for(&policy, NUIOA_MEMORY_PREFERRED, 0), 0);
     assert_int_equal(nuioa_bind_memory(&policy), 0);

@@ -7,11 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "kernel_without.h"
 #include "leak_check.h"
 #include "util/subprocess.h"
 
@@ -236,13 +238,27 @@ static void test_child_serves(void **state)
     leak_check_end(&before);
 }
 
+#ifndef SYS_close_range
+#define SYS_close_range 436 /* lib/util/descriptors.c */
+#endif
+
+/* The last test, because the call never comes back. */
+static void test_kernel_without_close_range(void **state)
+{
+    if (kernel_without(SYS_close_range))
+        skip();
+    assert_int_equal(syscall(SYS_close_range, 1000u, 1000u, 0u), -1);
+    test_child_keeps(state);
+    test_child_serves(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_child_hangs),   cmocka_unit_test(test_child_output),
         cmocka_unit_test(test_child_signals), cmocka_unit_test(test_child_unseen),
         cmocka_unit_test(test_child_life),    cmocka_unit_test(test_child_keeps),
-        cmocka_unit_test(test_child_serves),
+        cmocka_unit_test(test_child_serves),  cmocka_unit_test(test_kernel_without_close_range),
     };
     return cmocka_run_group_tests_name("child", tests, NULL, NULL);
 }

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_UTIL_DESCRIPTORS_H
+#define NUIOA_UTIL_DESCRIPTORS_H
+
+/* Closes the descriptors `first` to `last`, both included, of which any may be closed already;
+ * UINT_MAX is above all. A child may call it after fork, because it is async-signal-safe. Linux
+ * before 5.9 has no close_range(2): there descriptors of 65536 and above stay open. */
+void nuioa_close_descriptors(unsigned first, unsigned last);
+
+#endif
