@@ -115,6 +115,21 @@ is "... a cell with no other" "$out" "0|test/support: two: not run: no mirror: 0
 
 cp test/first test/second
 commit "as it was"
+
+git clone -q . build/other
+(cd build/other && mkdir -p doc && test/support two 2>/dev/null)
+check
+like "before a page of another clone is taken" "$out" "two: not run"
+support --take build/other/doc/support.md
+is "a page of another clone" "$out" "0|test/support: two: taken from build/other/doc/support.md"
+is "... its row" "$(cell two)" " $now | 1 | 0 | 1 | passes "
+before=$(git log -1 --format=%h -- test/third)
+is "... not those of other commits" "$(cell three)" " $before, stale | 1 | 0 | 0 | passes "
+is "... what configure refuses" "$(grep -c '^| two | d is too old |$' doc/support.md)" 1
+support --take no/such
+like "a page that is not there" "$out" '^2\|.*no/such cannot be read'
+rm -rf build/other
+
 support all "three=$work"
 check
 is "all cells" "$out" "0|"
