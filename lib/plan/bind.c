@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/mempolicy.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -67,14 +66,6 @@ int nuioa_mempolicy_of(const struct nuioa_assignment *assignment, struct nuioa_m
     return 0;
 }
 
-static bool is_node_0_only(const struct nuioa_mempolicy *policy)
-{
-    unsigned long others = policy->nodes[0] ^ 1;
-    for (unsigned i = 1; i < NUIOA_NUMAS_MAX / BITS_PER_LONG; i++)
-        others |= policy->nodes[i];
-    return !others;
-}
-
 int nuioa_bind_memory(const struct nuioa_mempolicy *policy)
 {
     int mode = policy->memory == NUIOA_MEMORY_PREFERRED    ? MPOL_PREFERRED
@@ -86,5 +77,7 @@ int nuioa_bind_memory(const struct nuioa_mempolicy *policy)
      * slurmstepd. The last argument is one more than the number of bits that the kernel reads. */
     if (!syscall(SYS_set_mempolicy, mode, policy->nodes, NUIOA_NUMAS_MAX + 1ul))
         return 0;
-    return errno == ENOSYS && is_node_0_only(policy) ? 0 : -errno;
+    int rc = -errno;
+    const struct nuioa_mempolicy node_0 = { .nodes = { 1 } };
+    return rc == -ENOSYS && !memcmp(policy->nodes, node_0.nodes, sizeof(node_0.nodes)) ? 0 : rc;
 }
