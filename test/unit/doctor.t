@@ -267,7 +267,7 @@ finds "no distances" distances-refused 'etc/distances: No such'
 
 # --- NICs -----------------------------------------------------------------------------------------
 
-rm -r "$node/sys/devices/system/cpu" && mkdir "$node/sys/devices/system/cpu"
+rm -r "$node/sys/devices/system"
 doctor
 is "nothing that hwloc could read" "$status|$found" "1|discovery-failed"
 fresh

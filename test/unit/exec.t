@@ -33,9 +33,9 @@ usage "--policy: 'fast' is not one of" exec --policy fast -- true
 # --- the program runs ---------------------------------------------------------------------------
 
 # shellcheck disable=SC2016 # the inner shell's
-run exec --local-rank 0 --local-size 1 -- sh -c 'echo "$1"; exit 7' sh "a b"
+run "${patient[@]}" --local-rank 0 --local-size 1 -- sh -c 'echo "$1"; exit 7' sh "a b"
 is "the program's arguments and status" "$status|$out|$err" "7|a b|"
-run exec -- sh -c 'exit 5'
+run "${patient[@]}" -- sh -c 'exit 5'
 is "no launcher: it runs, and one line says what was looked at" \
     "$status|$(wc -l <"$work/err")" "5|1"
 for name in OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PALS_LOCAL_RANKID LOCAL_RANK \
@@ -43,41 +43,41 @@ for name in OMPI_COMM_WORLD_LOCAL_RANK MPI_LOCALRANKID PALS_LOCAL_RANKID LOCAL_R
     "the program runs"; do
     is "... $name" "$(grep -c -- "$name" "$work/err")" 1
 done
-run exec --local-rank 0 --local-size 1 -- "$work/no such program"
+run "${patient[@]}" --local-rank 0 --local-size 1 -- "$work/no such program"
 is "no such program: 127" "$status|$(grep -c 'no such program: No such file' "$work/err")" "127|1"
-run exec --local-rank 0 --local-size 1 -- "$work"
+run "${patient[@]}" --local-rank 0 --local-size 1 -- "$work"
 is "no program: 126" "$status|$(wc -l <"$work/err")" "126|1"
 run exec --nuioa=off -- sh -c 'echo on'
 is "off: nothing but the program" "$status|$out|$err" "0|on|"
-run exec --local-rank 0 --local-size 1 --cache /no/such -- echo on
+run "${patient[@]}" --local-rank 0 --local-size 1 --cache /no/such -- echo on
 is "a cache that is not there: a warning" \
     "$status|$out|$(grep -c 'cache not used' <<<"$err")" "0|on|1"
-run exec --local-rank 0 --local-size 1 --distances /no/such -- echo on
+run "${patient[@]}" --local-rank 0 --local-size 1 --distances /no/such -- echo on
 is "no distances: it runs" "$status|$out|$(wc -l <"$work/err")" "0|on|1"
-run exec --local-rank 0 --local-size 1 --ranks 0 --hints /no/such -- echo on
+run "${patient[@]}" --local-rank 0 --local-size 1 --ranks 0 --hints /no/such -- echo on
 is "no hints: it runs" "$status|$out|$(wc -l <"$work/err")" "0|on|1"
-run exec --local-rank 0 --local-size 1 --cpus-per-task 2 -- env
+run "${patient[@]}" --local-rank 0 --local-size 1 --cpus-per-task 2 -- env
 is "threads: nothing that binds them is set" "$(grep -cE '^(OMP_P|MPIR_|I_MPI_)' "$work/out")" 0
-run exec --local-rank 0 --local-size 1 --cpus-per-task 2 --threads on -- env
+run "${patient[@]}" --local-rank 0 --local-size 1 --cpus-per-task 2 --threads on -- env
 is "--threads on: bound, if there are cores to choose from" \
     "$(grep -c '^OMP_PLACES=' "$work/out")" "$(grep -c '^NUIOA_COMM_CPUS=' "$work/out")"
-pid=$("$tool" exec --local-rank 0 --local-size 1 -- sh -c 'echo $$' & echo "$!"; wait)
+pid=$("$tool" "${patient[@]}" --local-rank 0 --local-size 1 -- sh -c 'echo $$' & echo "$!"; wait)
 is "it is the same process" "$(sort <<<"$pid" | uniq -c | awk '{ print $1 }')" 2
 ls -l /proc/self/fd >"$work/fds"
-"$tool" exec --local-rank 0 --local-size 1 -- ls -l /proc/self/fd >"$work/fds2"
+"$tool" "${patient[@]}" --local-rank 0 --local-size 1 -- ls -l /proc/self/fd >"$work/fds2"
 is "no descriptor is left open" "$(wc -l <"$work/fds2")" "$(wc -l <"$work/fds")"
 # The C library changes how signals 32 and 33 are treated, which are its own.
 state='umask; pwd; grep -E "^Sig(Blk|Ign|Cgt)|^Uid" /proc/self/status |
     sed -E "s/[0-9a-f]{9}([0-9a-f]{7})$/\1/"'
 is "umask, directory, signals and user are as before" \
-    "$("$tool" exec --local-rank 0 --local-size 1 -- sh -c "$state")" "$(sh -c "$state")"
-NUIOA_LEADER=99 run exec --local-rank 0 --local-size 1 --ranks 0 -- env
+    "$("$tool" "${patient[@]}" --local-rank 0 --local-size 1 -- sh -c "$state")" "$(sh -c "$state")"
+NUIOA_LEADER=99 run "${patient[@]}" --local-rank 0 --local-size 1 --ranks 0 -- env
 is "variables of an outer step go" \
     "$(grep -E '^NUIOA_(LEADER|VERSION)' "$work/out" | sort | xargs)" \
     "NUIOA_LEADER=0 NUIOA_VERSION=1"
-run exec --local-rank 0 --local-size 2 --export none -- env
+run "${patient[@]}" --local-rank 0 --local-size 2 --export none -- env
 is "export=none" "$(grep -c NUIOA_ "$work/out")" 0
-run exec --local-rank 0 --local-size 2 --coll on -- true
+run "${patient[@]}" --local-rank 0 --local-size 2 --coll on -- true
 is "what needs the plugin is said" "$status|$(grep -c 'need the plugin' "$work/err")" "0|1"
 
 # --- the plan -----------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ by "by hand, against the environment" "local rank 1 of 2" OMPI_COMM_WORLD_LOCAL_
 what_to_type() {
     local name=$1 wanted=$2
     shift 2
-    out=$(env "$@" "$tool" exec "${options[@]}" -- echo ran 2>"$work/err")
+    out=$(env "$@" "$tool" "${patient[@]}" "${options[@]}" -- echo ran 2>"$work/err")
     is "$name" "$out|$(wc -l <"$work/err")|$(grep -cF -- "$wanted" "$work/err")" "ran|1|1"
 }
 options=()
@@ -178,7 +178,9 @@ what_to_type "hints need the ranks of the others" "--ranks block" OMPI_COMM_WORL
     OMPI_COMM_WORLD_LOCAL_SIZE=2 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4
 
 # leader ENVIRONMENT...: what a process is told of the leader
-leader() { env "$@" "$tool" exec "${options[@]}" -- env 2>&1 | sed -n 's/^NUIOA_ORDER=//p'; }
+leader() {
+    env "$@" "$tool" "${patient[@]}" "${options[@]}" -- env 2>&1 | sed -n 's/^NUIOA_ORDER=//p'
+}
 options=()
 is "consecutive ranks: torchrun" "$(leader LOCAL_RANK=0 LOCAL_WORLD_SIZE=2 RANK=4 WORLD_SIZE=8 |
     tr , '\n' | sort | xargs)" "4 5"
@@ -292,7 +294,7 @@ lists "one GPU, shared or not" 1 4 CUDA_VISIBLE_DEVICES=2 SLURM_STEP_GPUS=2 SLUR
 # A GPU that cannot be found on this node: nothing may keep the process from its NIC.
 # filters VARIABLE...: how many variables of other programs are set beside these
 filters() {
-    env "$@" "$tool" exec --local-rank 0 --local-size 2 --export ucx,ofi -- env |
+    env "$@" "$tool" "${patient[@]}" --local-rank 0 --local-size 2 --export ucx,ofi -- env |
         grep -cE '^(UCX|FI)_'
 }
 if [ "$(filters CUDA_VISIBLE_DEVICES=)" = 0 ]; then
@@ -312,11 +314,11 @@ if [ "$cpus" -gt 1 ] && [ "$(nproc)" = "$cpus" ]; then
     first=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
     mask='grep Cpus_allowed_list /proc/self/status | tr -dc 0-9,-'
     is "what is bound stays" \
-        "$(taskset -c "$first" "$tool" exec --local-rank 1 --local-size 2 -- sh -c "$mask")" \
-        "$first"
+        "$(taskset -c "$first" \
+            "$tool" "${patient[@]}" --local-rank 1 --local-size 2 -- sh -c "$mask")" "$first"
     if "$tool" topo --json | grep -q '"level": \[[0-9].*"usable": true'; then
         is "two ranks divide the CPUs" "$(for i in 0 1; do
-            "$tool" exec --local-rank $i --local-size 2 -- sh -c "$mask"
+            "$tool" "${patient[@]}" --local-rank $i --local-size 2 -- sh -c "$mask"
             echo
         done | sort -u | grep -c .)" 2
     else

@@ -21,15 +21,21 @@ command -v fi_info >/dev/null || give_up "no fi_info (test/deps build)"
 
 # with NIC EXPORT COMMAND...: runs it as a rank that has this NIC
 with() {
-    "$tool" exec --local-rank 0 --local-size 1 --nic "$1" --export "$2" -- "${@:3}" 2>/dev/null
+    "$tool" exec --deadline-ms 60000 --local-rank 0 --local-size 1 --nic "$1" --export "$2" -- \
+        "${@:3}" 2>/dev/null
 }
 # The device over which UCX sends.
 ucx_uses() { sed -n 's,.*lane\[0\]:.*:tcp/\([^.]*\)\..*,\1,p'; }
-ucx=(env UCX_TLS=tcp,self ucx_info -e -u t -D net)
+# UCX 1.10 tries RDMA CM first, and gives up where there is none.
+ucx=(env UCX_TLS=tcp,self UCX_SOCKADDR_TLS_PRIORITY=tcp ucx_info -e -u t -D net)
 
 is "UCX uses the NIC" "$(with "$nic" ucx "${ucx[@]}" | ucx_uses)" "$nic"
-is "... and what the user has set instead" \
-    "$(UCX_NET_DEVICES=lo with "$nic" ucx "${ucx[@]}" | ucx_uses)" lo
+if ucx_info -d | grep -q 'Device: lo$'; then
+    is "... and what the user has set instead" \
+        "$(UCX_NET_DEVICES=lo with "$nic" ucx "${ucx[@]}" | ucx_uses)" lo
+else
+    skip "... and what the user has set instead" "this UCX does not use lo"
+fi
 said=$(with "$nic" ucx env UCX_LOG_LEVEL=warn "${ucx[@]}")
 is "... has nothing to say against it" \
     "$(ucx_uses <<<"$said") $(grep -ciE 'warn|error' <<<"$said")" "$nic 0"

@@ -22,6 +22,9 @@ run() {
     out=$(<"$work/out") err=$(<"$work/err")
 }
 
+# For run: nuioa exec, with as much time for hwloc as a busy machine needs.
+patient=(exec --deadline-ms 60000)
+
 # usage WANTED ARGUMENT...: wrong usage, said in a line that contains WANTED
 usage() {
     local wanted=$1
