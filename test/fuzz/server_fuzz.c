@@ -25,16 +25,8 @@
  * sockets, the clock stands still between actions, random numbers are zeros, and the child that
  * decodes credentials is a function here. */
 
-enum {
-    ENCRYPTED = 1,
-    EVERY_RECORD = 2,
-    ACCEPT_LIMIT = 4,
-    SLICES = 8,
-    STEP_KNOWN = 16,
-    EAGER = 32,
-    SLOW = 64,
-    STOP = 128
-};
+enum { ENCRYPTED = 1, EVERY_RECORD = 2, ACCEPT_LIMIT = 4, SLICES = 8 };
+enum { STEP_KNOWN = 16, EAGER = 32, SLOW = 64, STOP = 128 };
 enum { NODES = 4, PEERS_MAX = 80, TURNS_MAX = 20000, SLEEPS_MAX = 100 };
 
 /* One that has connected. */
