@@ -78,7 +78,7 @@ is "a side of each in every pair" \
     "$(tail -n +2 "$work/calls" | paste - - | grep -c 'off.*on\|on.*off')" 6
 like "medians" "$out" 'without nuioa: median 10\.0 s; with: median 9\.00 s; 6 pairs'
 like "what nuioa said" "$out" 'what it did: nuioa: node0, 2 ranks, 1 moved'
-like "ratio" "$out" 'ratio 0\.900, and with 95 % confidence from 0\.900 to 0\.900'
+like "ratio" "$out" 'with / without: ratio 0\.900, and with 95 % confidence from 0\.900 to 0\.900'
 like "faster" "$out" 'faster: the program takes 10\.0 % less time$'
 like "what the NICs carried, on both sides" "$out" 'in the last run without:
   node  NIC
@@ -106,7 +106,7 @@ is "... --keep" "$(printf '%s\n' "$work/kept"/* | wc -l)" 26
 compare --time "$time" --before 'echo before >>'"$work"'/calls' -- srun ./app
 is "--before: before each run" "$(grep -c before "$work/calls") $(uniq -d "$work/calls")" "13 "
 compare -n 6 -- srun ./app
-is "without --time it is the clock's" "$status|$(grep -c '^ratio' <<<"$out")" "0|1"
+is "without --time it is the clock's" "$status|$(grep -c '^with / without: ratio' <<<"$out")" "0|1"
 
 # --- verdicts -----------------------------------------------------------------------------------
 

@@ -65,7 +65,8 @@ int result_print(const struct result *r)
         printf("what it did: %s\n", r->report);
     if (!r->judged)
         return TOOL_DONE;
-    printf("ratio %.3f, and with 95 %% confidence from %.3f to %.3f\n", v->ratio, v->low, v->high);
+    printf("with / without: ratio %.3f, and with 95 %% confidence from %.3f to %.3f\n", v->ratio,
+           v->low, v->high);
     if (v->word == VERDICT_CANNOT_TELL)
         print_cannot_tell(r);
     else
