@@ -51,6 +51,10 @@ is "... and nothing is stale" "$out" "0|two: not run,three: not run"
 commit "the page"
 check
 is "a commit of the page makes no cell stale" "$out" "0|two: not run,three: not run"
+sed -i 's/^set -u$/set -u # and no more/' test/support
+commit "what writes the page"
+check
+is "... nor does one of what writes it" "$out" "0|two: not run,three: not run"
 
 support three
 is "a cell whose directory is not named" "$out" "0|test/support: three: not run: the directory of\
@@ -61,13 +65,13 @@ support four
 like "a cell that is none" "$out" '^2\|.*four is no cell'
 
 # Planted: a check that fails, a test that dies, and one that does not start
-before=$(git log --format=%h -- test | head -n 1)
-printf '#!/bin/sh\nprintf "not ok 1 - e | <f>\\n1..1\\n"\nexit 1\n' >test/second
+before=$(git log --format=%h -- test/first | head -n 1)
+printf '#!/bin/sh\nprintf "not ok 1 - $PWD/e | <f>\\n1..1\\n"\nexit 1\n' >test/second
 commit "a planted fault"
 support two
 is "a planted failure" "$out" "1|test/support: two: **red**: 0 passed, 1 failed, 0 skipped"
 is "... its row is red" "$(cell two)" " $now | 0 | 1 | 0 | **red** "
-is "... and names nuioa as the owner" "$(failures)" \
+is "... and names nuioa as the owner, and no directory" "$(failures)" \
     '| two | second: e \| &lt;f> | nuioa | no row of test/support.owners explains it |'
 is "... the other cell is stale" "$(cell one)" " $before, stale | 2 | 0 | 1 | passes "
 check
