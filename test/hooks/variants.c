@@ -12,9 +12,10 @@ const struct variant variants[] = {
       .has = { "!NUIOA" } },
     { .name = "one node, plain --nuioa", .nodes = 1, .flags = { "nuioa" }, .moves = true,
       .has = { "NUIOA_LEADER=0", "NUIOA_NIC=mlx5_0", "NUIOA_LEADERS=0" } },
+    /* How much nearer ranks can save depends on how long the step took: counters_test. */
     { .name = "hints move the heavy rank to the NIC", .nodes = 1, .moves = true,
       .flags = { "nuioa=report", "nuioa-hints=heavy=0" },
-      .says = { "moved", "what the NICs carried", "nearer ranks can save at most 0.1 % of" },
+      .says = { "moved", "what the NICs carried", "nearer ranks " },
       .has = { "NUIOA_LEADER=0", "NUIOA_NIC=mlx5_0" } },
     /* After both ranks' masks are read, the first one cannot be bound. */
     { .name = "the kernel refuses to bind a rank", .nodes = 1, .bind = 3, .lines = 1,
