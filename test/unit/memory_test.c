@@ -66,7 +66,9 @@ void *realloc(void *old, size_t size)
 void *calloc(size_t count, size_t size)
 {
     static void *(*next)(size_t, size_t);
-    static bool asking;
+    /* This is volatile because <dlfcn.h> declares that dlsym never calls this file (leaf). Else the
+     * compiler leaves out "asking = true", and calloc and dlsym call each other without end. */
+    static volatile bool asking;
     if (asking)
         return NULL; /* dlsym of glibc before 2.34 calls calloc, and goes on without */
     if (!next) {

@@ -2,6 +2,7 @@
 #include "reason_case.h"
 
 #include "machine.h"
+#include "reason_cpu.h"
 #include "reason_spare.h"
 
 /* --- situations ------------------------------------------------------------------------------- */
@@ -10,7 +11,6 @@ static const struct nuioa_pair far_pair[] = { { 0, 15, 100 } };
 static const struct nuioa_pair near_pairs[] = {
     { 0, 1, 9 }, { 2, 3, 9 }, { 4, 5, 9 }, { 6, 7, 9 }
 };
-static hwloc_bitmap_t interrupts; /* reason_case_free() frees them */
 
 /* 16 ranks, each bound to a core; the NIC is on NUMA node 5. */
 static void bound(struct plan_case *s)
@@ -367,72 +367,6 @@ static void pack_costs(struct plan_case *s)
     s->request.cpus_per_task = 4;
 }
 
-static void computing(struct plan_case *s, unsigned tasks, const char *list)
-{
-    machine_build(&s->node, &(struct shape){ 2, 4, 1, 1, NULL });
-    machine_nic(&s->node, "eth0", 1)->kind = NUIOA_NIC_ETHERNET;
-    plan_case_on(s, tasks, 1);
-    plan_case_option(s, "policy", "cpu");
-    interrupts = hwloc_bitmap_alloc();
-    hwloc_bitmap_list_sscanf(interrupts, list);
-    s->request.interrupt_cpus = interrupts;
-}
-
-static void cpu_unknown(struct plan_case *s)
-{
-    computing(s, 3, "");
-}
-
-static void cpu_alone(struct plan_case *s)
-{
-    computing(s, 1, "0");
-    hwloc_bitmap_copy(s->masks[0], s->node.allowed_cpus);
-}
-
-static void cpu_share(struct plan_case *s)
-{
-    computing(s, 2, "0");
-    for (unsigned i = 0; i < 2; i++)
-        hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
-}
-
-static void cpu_keep(struct plan_case *s)
-{
-    computing(s, 3, "0");
-    plan_case_option(s, "cores", "keep");
-}
-
-static void cpu_quiet(struct plan_case *s)
-{
-    computing(s, 3, "7");
-}
-
-static void cpu_no_spare(struct plan_case *s)
-{
-    computing(s, 8, "0");
-}
-
-static void cpu_overlap(struct plan_case *s)
-{
-    computing(s, 3, "0");
-    s->request.overlaps = true;
-}
-
-/* The spare core does not share a cache with the other rank. */
-static void cpu_costs(struct plan_case *s)
-{
-    computing(s, 2, "1");
-    for (int i = 2; i < 4; i++)
-        s->node.pus[i].l3 = 9;
-    s->request.pairs = near_pairs;
-    s->request.pair_count = 1;
-}
-
-static void cpu_moved(struct plan_case *s)
-{
-    computing(s, 3, "0");
-}
-
 /* --- the table -------------------------------------------------------------------------------- */
 
 #define ROW(reason, set, when) [NUIOA_REASON_##reason] = { #set, set, when }
@@ -519,7 +453,6 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
 void reason_case_free(struct plan_case *s)
 {
     plan_case_free(s);
-    hwloc_bitmap_free(interrupts);
-    interrupts = NULL;
+    reason_cpu_free();
     reason_spare_free();
 }
