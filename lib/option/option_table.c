@@ -316,10 +316,10 @@ const struct nuioa_option nuioa_option_table[] = {
       "how many NICs a rank uses, the nearest ones; auto: those equally near, shared out among the "
       "ranks; connected: every NIC reaches every other; comma list",
       false, set_rails, FIELD(rails) },
-    { "mem", "local|nic|interleave|off", "local",
-      "local: preferred on the rank's NUMA node (not for ranks that span NUMA nodes, unless "
-      "OMP_NUM_THREADS=1); nic: on its NIC's, for a rank alone spread over those of all its NICs; "
-      "interleave: spread over those of all NICs in use; off: as it was",
+    { "mem", "off|local|nic|interleave", "off",
+      "off: no memory policy; local: preferred on the rank's NUMA node (not for ranks that span "
+      "NUMA nodes, unless OMP_NUM_THREADS=1); nic: on its NIC's, for a rank alone spread over "
+      "those of all its NICs; interleave: spread over those of all NICs in use",
       false, set_word, FIELD(mem) },
     { "leader", "near|rank0|off", "near",
       "who leads the node in collectives: the rank nearest the NIC, the lowest rank, nobody",

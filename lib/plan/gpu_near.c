@@ -71,7 +71,8 @@ bool nuioa_gpus_followed(const struct nuioa_request *r)
     for (uint32_t i = 0; i < r->task_count; i++)
         some |= r->tasks[i].gpu_count > 0;
     return some && r->sees_gpu && r->options->mode == NUIOA_ON && !r->stay &&
-           (!r->bound_by_user || r->options->force) && nuioa_gpus_forbid(r) == NUIOA_REASON_COUNT;
+           ((!r->bound_by_user && !r->memory_by_rank) || r->options->force) &&
+           nuioa_gpus_forbid(r) == NUIOA_REASON_COUNT;
 }
 
 uint32_t nuioa_gpu_rail_distance(const struct nuioa_rails *rails, const struct nuioa_node *node,

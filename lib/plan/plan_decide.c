@@ -31,8 +31,8 @@ static enum nuioa_reason must_stay(const struct nuioa_request *r)
         return NUIOA_REASON_OFF;
     if (r->stay)
         return NUIOA_REASON_OTHER;
-    if (r->bound_by_user && !o->force)
-        return NUIOA_REASON_CPU_BIND;
+    if ((r->bound_by_user || r->memory_by_rank) && !o->force)
+        return r->bound_by_user ? NUIOA_REASON_CPU_BIND : NUIOA_REASON_MEM_BIND;
     return r->sees_gpu && !o->force ? nuioa_gpus_forbid(r) : NO_REASON;
 }
 

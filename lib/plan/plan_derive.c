@@ -62,26 +62,28 @@ static void keep_nearest(const struct planner *p, struct nuioa_assignment *assig
         hwloc_bitmap_only(assignment->memory_numas, nearest);
 }
 
-/* Decides on mem=local for a rank that has several NUMA nodes. Each of its threads finds its memory
- * where it first touches it, so that this stays unless the user said that there is one thread, and
- * asked for placement; then the memory that is nearest to the NIC is left. */
+/* Each thread of a rank with several NUMA nodes finds its memory where it first touches it. For
+ * users who asked for placement: notes what to type if there is one thread, or with mem=local, if
+ * the user said that there is, leaves the memory that is nearest to the NIC. */
 static void settle_wide(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_request *r = p->request;
-    if (r->bound_by_user || r->options->policy == NUIOA_POLICY_CPU || assignment->nic < 0 ||
-        !r->node->nics[assignment->nic].level)
+    if (hwloc_bitmap_weight(assignment->memory_numas) < 2 || !r->options->asked || r->overlaps ||
+        r->unconfined || r->bound_by_user || r->options->policy == NUIOA_POLICY_CPU ||
+        assignment->nic < 0 || !r->node->nics[assignment->nic].level)
         return;
-    if (!r->threads)
-        p->plan->advice |= 1u << NUIOA_ADVICE_MEMORY;
-    if (r->threads == 1 && r->options->asked && !r->overlaps && !r->unconfined)
+    if (r->options->mem == NUIOA_MEM_LOCAL && r->threads == 1)
         keep_nearest(p, assignment);
+    else if (r->threads <= 1 && r->cpus_typed <= 1)
+        p->plan->advice |= 1u << NUIOA_ADVICE_MEMORY;
 }
 
-/* Chooses the memory policy of a rank. mem=local prefers the memory of its CPUs, if that is one
- * NUMA node. mem=nic, which the user or the site says, prefers the memory of its NIC, interleaved
- * over those of all its NICs if it is alone. mem=interleave interleaves over
- * the NUMA nodes of all rails: data that arrives by two rails is faster there than in either NUMA
- * node ([PDCS 2007] in doc/design.md, section 5.3). */
+/* Chooses the memory policy of a rank. mem=off sets none: a thread's first touch keeps memory
+ * beside it, also if the program binds itself. mem=local prefers the memory of the rank's CPUs, if
+ * that is one NUMA node, or if the user said that there is one thread. mem=nic prefers the memory
+ * of its NIC, interleaved over those of all its NICs if it is alone. mem=interleave interleaves
+ * over the NUMA nodes of all rails: data that arrives by two rails is faster there than in either
+ * NUMA node ([PDCS 2007] in doc/design.md, section 5.3). */
 static void choose_memory(const struct planner *p, struct nuioa_assignment *assignment)
 {
     const struct nuioa_request *r = p->request;
@@ -89,7 +91,7 @@ static void choose_memory(const struct planner *p, struct nuioa_assignment *assi
     enum nuioa_mem mem = r->options->mem;
     assignment->memory = r->memory_by_user ? NUIOA_MEMORY_KEPT : NUIOA_MEMORY_DEFAULT;
     hwloc_bitmap_zero(assignment->memory_numas);
-    if (!wanted || r->options->mode != NUIOA_ON || r->memory_by_user || mem == NUIOA_MEM_OFF)
+    if (!wanted || r->options->mode != NUIOA_ON || r->memory_by_user)
         goto out;
     if (mem == NUIOA_MEM_NIC)
         nic_memory(p, assignment, wanted);
@@ -99,7 +101,7 @@ static void choose_memory(const struct planner *p, struct nuioa_assignment *assi
         hwloc_bitmap_or(wanted, wanted, r->node->nics[p->rails.nic[i]].numas);
 
     usable_memory(p, wanted, assignment->memory_numas);
-    if (mem == NUIOA_MEM_LOCAL && hwloc_bitmap_weight(assignment->memory_numas) > 1)
+    if (mem == NUIOA_MEM_OFF || mem == NUIOA_MEM_LOCAL)
         settle_wide(p, assignment);
     int count = hwloc_bitmap_weight(assignment->memory_numas);
     bool striped = mem == NUIOA_MEM_NIC && r->task_count == 1 && assignment->nic_count > 1;

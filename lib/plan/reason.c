@@ -6,6 +6,9 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_OFF] = "off: nothing is moved, and ranks are told nothing",
     [NUIOA_REASON_EXPORT] = "export only: nothing is moved",
     [NUIOA_REASON_CPU_BIND] = "an explicit --cpu-bind is left alone (--nuioa=force overrides it)",
+    [NUIOA_REASON_MEM_BIND] =
+        "an explicit --mem-bind gives each rank its NUMA nodes: ranks stay (--nuioa=force overrides "
+        "it)",
     [NUIOA_REASON_GPUS] = "the step has GPUs: ranks stay, NICs follow (--nuioa=force overrides it)",
     [NUIOA_REASON_GPUS_KEEP] =
         "the step has GPUs: ranks stay, NICs follow (--nuioa-gpus=follow moves ranks to theirs)",
@@ -135,9 +138,9 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
 };
 
 static const char *const advice_texts[NUIOA_ADVICE_COUNT] = {
-    [NUIOA_ADVICE_MEMORY] = "ranks span NUMA nodes, and may have threads: memory stays where it is "
-                            "first touched (with one thread, --nuioa-mem=nic prefers it beside the "
-                            "NIC)",
+    [NUIOA_ADVICE_MEMORY] =
+        "ranks span NUMA nodes: memory is where a thread first touches it (with "
+        "one thread a rank: srun --cpu-bind=cores, then that is near the NIC)",
     [NUIOA_ADVICE_THREADS] = "OpenMP threads run where the kernel puts them (--nuioa-threads=on "
                              "binds each to a core, the first one nearest the NIC)",
     [NUIOA_ADVICE_THREADS_NEED_C] = "threads=on binds no thread: nobody said how many CPUs a rank "

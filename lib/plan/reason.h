@@ -9,6 +9,7 @@ enum nuioa_reason {
     NUIOA_REASON_OFF,
     NUIOA_REASON_EXPORT,
     NUIOA_REASON_CPU_BIND,
+    NUIOA_REASON_MEM_BIND,
     NUIOA_REASON_GPUS,
     NUIOA_REASON_GPUS_KEEP,
     NUIOA_REASON_GPUS_UNKNOWN,
@@ -86,7 +87,7 @@ enum nuioa_reason {
 
 /* Each of these names an option for a user who knows more of the program than a plan can. */
 enum nuioa_advice {
-    NUIOA_ADVICE_MEMORY,         /* ranks span NUMA nodes; mem=nic, if they have one thread */
+    NUIOA_ADVICE_MEMORY,         /* ranks span NUMA nodes; one core each, if they have one thread */
     NUIOA_ADVICE_THREADS,        /* -c was typed; threads=on would bind threads */
     NUIOA_ADVICE_THREADS_NEED_C, /* threads=on, and nobody typed -c */
     NUIOA_ADVICE_GPUS,           /* as many ranks as GPUs see all of them; gpus=local-rank */

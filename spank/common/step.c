@@ -80,10 +80,15 @@ static bool is_bound_by_user(char **environment)
     return bind_type_has(nuioa_variable(environment, "SLURM_CPU_BIND_TYPE"), fixed);
 }
 
-static bool is_memory_by_user(char **environment)
+/* Slurm makes "local" of the CPUs that a task has in the end, and "none" leaves memory to the user;
+ * the others name NUMA nodes for each local rank, wherever it runs. */
+static void read_memory_binding(char **environment, struct step *step)
 {
-    static const char *const fixed[] = { "none", "local", "rank", "map_mem", "mask_mem", NULL };
-    return bind_type_has(nuioa_variable(environment, "SLURM_MEM_BIND_TYPE"), fixed);
+    static const char *const by_rank[] = { "rank", "map_mem", "mask_mem", NULL };
+    static const char *const other[] = { "none", "local", NULL };
+    const char *type = nuioa_variable(environment, "SLURM_MEM_BIND_TYPE");
+    step->memory_by_rank = bind_type_has(type, by_rank);
+    step->memory_by_user = step->memory_by_rank || bind_type_has(type, other);
 }
 
 /* Slurm sets the variables for the step's GPUs before it calls any plugin, and those for the GPUs
@@ -179,7 +184,7 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
     step->omp_threads = nuioa_omp_threads(environment);
     step->threads_by_user = nuioa_threads_are_placed(environment);
     step->bound_by_user = is_bound_by_user(environment);
-    step->memory_by_user = is_memory_by_user(environment);
+    read_memory_binding(environment, step);
     read_gpus(environment, step);
     return read_ranks(spank, step, err);
 }

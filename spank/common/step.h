@@ -34,6 +34,7 @@ struct step {
     char *job_cores;        /* the same of the job on this node */
     bool bound_by_user;     /* the user said by --cpu-bind which CPUs each task gets */
     bool memory_by_user;    /* the user said by --mem-bind where memory is */
+    bool memory_by_rank;    /* ... for each local rank: map_mem, mask_mem or rank */
     bool overlaps;          /* the user gave --overlap */
     enum nuioa_gpus gpus;   /* how many GPUs the step has on this node */
     bool sees_gpu;          /* `gpus` is known and not none */

@@ -150,6 +150,7 @@ static void fill_request(struct stepd_context *c, struct placement *p)
         .hinted = c->profile.weights || c->hints.count > 0,
         .bound_by_user = c->step.bound_by_user,
         .memory_by_user = c->step.memory_by_user,
+        .memory_by_rank = c->step.memory_by_rank,
         .threads_by_user = c->step.threads_by_user,
         .sees_gpu = c->step.sees_gpu,
         .overlaps = c->step.overlaps,

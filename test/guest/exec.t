@@ -145,6 +145,20 @@ done
 start numactl --interleave=0,1 mpirun -n 2 --bind-to none nuioa exec --
 is "a memory policy that is there stays" "$(values policy) $(values NUIOA_NIC)" \
     "interleave:0,1 interleave:0,1 eth0 eth0"
+# shellcheck disable=SC2016 # the rank's shell expands them
+for policy in --membind --preferred; do
+    start mpirun -n 2 --bind-to none \
+        sh -c "exec numactl $policy=\$OMPI_COMM_WORLD_LOCAL_RANK \"\$@\"" sh \
+        nuioa exec --nuioa=report --
+    is "numactl $policy of a NUMA node for each: they stay, and the report says why" \
+        "$(values cpus) $(values NUIOA_NIC) $(says "the memory policy of this rank")" \
+        "0-15 0-15 eth0 eth0 1"
+done
+# shellcheck disable=SC2016
+start mpirun -n 16 --bind-to none nuioa exec -- \
+    sh -c 'exec numactl -N $((OMPI_COMM_WORLD_LOCAL_RANK / 2)) "$@"' sh
+is "numactl -N behind it: pages are where the ranks run" \
+    "$(near_own) $(values NUIOA_NIC)" "16 $(repeat 16 eth0)"
 
 # --- a container ---
 mkdir /sys/fs/cgroup/box

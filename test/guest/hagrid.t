@@ -16,7 +16,8 @@ launch -n16 --nuioa --nuioa-hints="$(descending 16)"
 is "descending weights: NUMA node 0, then 1 2, then 3 4, then 6 7, then 5" \
     "$(rings "0" "1 2" "3 4" "6 7" "5"), $(distinct cpus) CPUs" \
     "$(repeat 2 0 4 1 4 2 4 3 2 4), 16 CPUs"
-is "every page of 64 MB is on the rank's NUMA node, and was asked for there" "$(at_home)" 16
+is "every page of 64 MB is on the rank's NUMA node, without a policy" \
+    "$(at_home) $(distinct NUIOA_LEADER) $(values NUIOA_NIC)" "16 1 $(repeat 16 eth0)"
 is "every rank is told its level" "$(values NUIOA_LEVEL)" "$(repeat 2 0 4 1 4 2 4 3 2 4)"
 
 SLURM_NUIOA_HINTS=heavy=15 launch -n16

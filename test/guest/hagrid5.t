@@ -20,7 +20,8 @@ launch -n16 --nuioa --nuioa-hints="$(descending 16)"
 is "descending weights: NUMA node 5, then 3 6 7, then 1 2 4, then 0" \
     "$(rings "5" "3 6 7" "1 2 4" "0"), $(distinct cpus) CPUs" \
     "$(repeat 2 0 6 1 6 2 2 3), 16 CPUs"
-is "every page of 64 MB is on the rank's NUMA node, and was asked for there" "$(at_home)" 16
+is "every page of 64 MB is on the rank's NUMA node, without a policy" \
+    "$(at_home) $(distinct NUIOA_LEADER) $(values NUIOA_NIC)" "16 1 $(repeat 16 eth0)"
 megabytes=1
 is "the heaviest rank leads" "$(values NUIOA_LEADER)" "$(repeat 16 0)"
 is "every rank is told the NIC" "$(nics)" "$(repeat 16 eth0)"

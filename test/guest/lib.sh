@@ -90,13 +90,13 @@ rings() {
     echo "${out# }"
 }
 
-# How many ranks have every touched page on their own NUMA node, and asked for that.
+# How many ranks have every touched page on their own NUMA node, by first touch.
 at_home() {
     local pages=$((${megabytes:-1} * 256))
     awk -v pages="$pages" '{
         for (i = 1; i <= NF; i++) { split($i, f, "="); field[f[1]] = f[2] }
         if (field["pages"] == field["numa"] ":" pages &&
-            field["policy"] == "preferred:" field["numa"]) count++
+            field["policy"] == "default") count++
     } END { print count + 0 }' <<<"$ranks"
 }
 

@@ -44,7 +44,7 @@ is "README.md has the lines that are tried here" "$(cat /nuioa/recipes)" "srun -
 salloc --exclusive srun -n2 --nuioa ./app
 srun -n2 --cpu-bind=none nuioa exec -- ./app
 mpirun -n 2 --bind-to none nuioa exec -- ./app
-OMP_NUM_THREADS=1 srun -n1 --nuioa ./app
+srun -n1 --nuioa --cpu-bind=cores ./app
 srun -n1 --nuioa --nuioa-mem=nic ./app"
 the_plugin_does
 
@@ -61,15 +61,12 @@ try "srun -n2 -m block:block --nuioa=report ./app"
 is "outside, both on one NUMA node: they stay, and the report says why and what to type" \
     "$status; $(values numa); $(says "the step has no free cores nearer the NIC") \
 $(says "salloc --exclusive")" "0; 0 0; 1 1"
-for line in "${recipes[@]:4}"; do
-    try "$line" --exclusive
-    is "in a job: $line: its memory is beside the NIC" \
-        "$status; $(values cpus); $(values policy); $(values pages)" \
-        "0; 0-15; preferred:5; 5:4096"
-done
-try "srun -n1 --nuioa=report ./app" --exclusive
-is "in a job, no word on threads: memory stays where it is first touched, the report says so" \
-    "$status; $(values cpus); $(values policy); $(says "--nuioa-mem=nic")" "0; 0-15; default; 1"
+try "${recipes[4]}" --exclusive
+is "in a job: ${recipes[4]}: a core beside the NIC, and first touch is there" \
+    "$status; $(values cpus); $(values policy); $(values pages)" "0; 10; default; 5:4096"
+try "${recipes[5]}" --exclusive
+is "in a job: ${recipes[5]}: its memory is beside the NIC" \
+    "$status; $(values cpus); $(values policy); $(values pages)" "0; 0-15; preferred:5; 5:4096"
 
 try "srun -n16 --nuioa=report --nuioa-hints=$(descending 16) ./app" --exclusive
 is "in a job, with hints: the report is that of the page" \

@@ -35,32 +35,37 @@ done
 
 launch --jobid="$job" -n2 --nuioa=report
 is "-n2: each rank spans NUMA nodes, and the report says what to type" \
-    "$(values policy); $(says "with one thread, --nuioa-mem=nic prefers")" "default default; 1"
+    "$(values policy); $(says "with one thread a rank: srun --cpu-bind=cores")" "default default; 1"
 
 SLURM_NUIOA=on launch --jobid="$job" -n2
 is "SLURM_NUIOA=on, no flag: as with the flag" "$(division)" "least 8, all 16, twice 0"
 
 launch --jobid="$job" -n1 --nuioa=report
-is "-n1: it keeps all CPUs, its memory stays where it is first touched, and the report says so" \
-    "$(values cpus); $(values policy); $(nics); $(says "memory stays where it is first touched")" \
+is "-n1: it keeps all CPUs, its memory is where a thread first touches it, and the report says so" \
+    "$(values cpus); $(values policy); $(nics); $(says "memory is where a thread first touches it")" \
     "0-15; default; eth0; 1"
 is "-n1: the report says what to type" "$(says "srun --cpu-bind=cores, or sbatch -c N")" 1
-launch --jobid="$job" -n1 --nuioa --cpu-bind=cores
-is "-n1 --cpu-bind=cores: one core beside the NIC" "$(values numa)" 5
 OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa=report
-is "-n1 with one thread: its memory is beside the NIC" \
-    "$(values cpus); $(values pages); $(values policy); $(says "first touched")" \
-    "0-15; 5:4096; preferred:5; 0"
+is "-n1 with one thread: it has no policy, and the report says what to type" \
+    "$(values cpus); $(values policy); $(near_own); $(says "one thread a rank: srun --cpu-bind=cores")" \
+    "0-15; default; 1; 1"
+OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa=report --cpu-bind=cores
+is "... then its core is beside the NIC, and so is what it touches first" \
+    "$(values numa); $(values pages); $(values policy); $(says "one thread a rank")" \
+    "5; 5:4096; default; 0"
+OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa --nuioa-mem=local
+is "-n1 --nuioa-mem=local with one thread: its memory is preferred beside the NIC" \
+    "$(values cpus); $(values pages); $(values policy)" "0-15; 5:4096; preferred:5"
 launch --jobid="$job" -n1 --nuioa --nuioa-mem=nic
 is "-n1 --nuioa-mem=nic: the same" "$(values cpus); $(values pages); $(values policy)" \
     "0-15; 5:4096; preferred:5"
-OMP_NUM_THREADS=1 launch --jobid="$job" -n2 --nuioa
-is "-n2 with one thread each: memory is on the NUMA node of the rank's CPUs nearest the NIC" \
+OMP_NUM_THREADS=1 launch --jobid="$job" -n2 --nuioa --nuioa-mem=local
+is "-n2 --nuioa-mem=local with one thread each: memory is on the NUMA node of the rank's CPUs nearest the NIC" \
     "$(values pages); $(values policy)" "5:4096 1:4096; preferred:5 preferred:1"
 launch --jobid="$job" -n2 --nuioa --nuioa-mem=nic
 is "-n2 --nuioa-mem=nic: all memory is beside the NIC" "$(values pages)" "5:4096 5:4096"
-OMP_NUM_THREADS=16 launch --jobid="$job" -n1 --nuioa
-is "-n1 with 16 threads: no memory is asked for" "$(values policy); $(nics)" "default; eth0"
+OMP_NUM_THREADS=16 launch --jobid="$job" -n1 --nuioa --nuioa-mem=local
+is "-n1 --nuioa-mem=local with 16 threads: no memory is asked for" "$(values policy); $(nics)" "default; eth0"
 SLURM_CPUS_PER_TASK=4 launch --jobid="$job" -n1 --nuioa=report
 is "-n1, -c4 of sbatch: the 4 CPUs nearest the NIC" "$(values cpus)" "6-7,10-11"
 is "... and the report says it" "$(says "--cpus-per-task CPUs, those nearest")" 1
@@ -97,6 +102,25 @@ is "--cpu-bind=none: untouched" \
 launch --jobid="$job" -n1 --cpu-bind=none --nuioa
 is "-n1 --cpu-bind=none: untouched" "$(values cpus); $(values policy); $(nics)" \
     "0-15; default; eth0"
+for list in map_mem:0,1 mask_mem:0x1,0x2 rank; do
+    launch --jobid="$job" -n2 --exclusive --mem-bind=$list --nuioa=report
+    is "--mem-bind=$list: the ranks stay beside their memory, and the report says why" \
+        "$(values numa); $(near_own); $(says "an explicit --mem-bind gives each rank")" "0 1; 2; 1"
+done
+launch --jobid="$job" -n2 --exclusive --mem-bind=local --nuioa
+is "--mem-bind=local: the first goes nearer the NIC, and Slurm binds memory there" \
+    "$(values numa); $(values policy)" "1 0; bind:1 bind:0"
+
+# A program that binds itself, to the NUMA node where it is without nuioa.
+# shellcheck disable=SC2016 # the rank's shell expands them
+itself=(sh -c 'exec numactl -N "$SLURM_LOCALID" "$@"' sh)
+launch --jobid="$job" -n2 --exclusive --nuioa "${itself[@]}"
+is "numactl -N: its pages are where it runs" \
+    "$(values numa); $(near_own); $(nics)" "0 1; 2; eth0 eth0"
+launch --jobid="$job" -n2 --exclusive --nuioa --nuioa-mem=local "${itself[@]}"
+is "... with --nuioa-mem=local they are where nuioa had put it" \
+    "$(values numa); $(near_own); $(nics)" "0 1; 0; eth0 eth0"
+
 launch --jobid="$job" -n2 --overlap --nuioa=report
 is "--overlap: untouched" "$(values cpus); $(values policy); $(says "srun without --overlap")" \
     "0-15 0-15; default default; 1"

@@ -53,7 +53,8 @@ def main():
             # spread over the machine: whole cores, as many CPUs each as there are
             each = max(1, cpus // tasks) if name not in ("packed", "alone") else 1
             result = subprocess.run([tool, "plan", "--topology", path, "--tasks", str(tasks),
-                                     "--cpus-per-task", str(each), "--json", *options],
+                                     "--cpus-per-task", str(each), "--mem", "local", "--json",
+                                     *options],
                                     capture_output=True, text=True)
             text = describe(json.loads(result.stdout)) if result.returncode == 0 else \
                 f"status {result.returncode}: {result.stderr.strip()}"

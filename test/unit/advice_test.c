@@ -38,7 +38,7 @@ static struct plan_case *hagrid5(unsigned tasks, unsigned cpus_per_task)
     plan_case_on(s, tasks, cpus_per_task);
     s->options.asked = true;
     s->request.cpus_typed = s->request.cpus_per_task = cpus_per_task;
-    s->options.mem = NUIOA_MEM_OFF; /* a case of its own */
+    s->options.mem = NUIOA_MEM_INTERLEAVE; /* memory is a case of its own */
     return s;
 }
 
@@ -101,30 +101,40 @@ static void test_no_threads_said(void **state)
     plan_case_free(s);
 }
 
-/* Memory of ranks on several NUMA nodes stays where it is first touched, unless they have one
- * thread. */
+/* A rank that spans NUMA nodes and has one thread would better have one core. */
 static void test_memory(void **state)
 {
     (void)state;
+    const uint32_t wanted = 1 << NUIOA_ADVICE_MEMORY;
     struct plan_case *s = hagrid5(2, 8);
+    s->options.mem = NUIOA_MEM_OFF;
+    advises(s, 1 << NUIOA_ADVICE_THREADS); /* -c: they have threads */
     s->request.cpus_typed = s->request.cpus_per_task = 0;
-    s->options.mem = NUIOA_MEM_LOCAL;
-    advises(s, 1 << NUIOA_ADVICE_MEMORY);
-    s->options.asked = false;
-    advises(s, 1 << NUIOA_ADVICE_MEMORY);
-    for (uint32_t threads = 1; threads < 3; threads++) {
-        s->request.threads = threads; /* somebody knows */
-        advises(s, 0);
-    }
-    s->request.threads = 0;
-    s->request.memory_by_user = true;
+    advises(s, wanted);
+    s->request.threads = 1;
+    advises(s, wanted);
+    s->options.mem = NUIOA_MEM_LOCAL; /* its memory is preferred beside the NIC */
     advises(s, 0);
-    s->request.memory_by_user = false;
-    for (enum nuioa_mem mem = NUIOA_MEM_NIC; mem <= NUIOA_MEM_OFF; mem++) {
-        s->options.mem = mem;
+    s->request.threads = 2;
+    advises(s, 0);
+    s->request.threads = 0;
+    advises(s, wanted);
+    s->options.mem = NUIOA_MEM_NIC;
+    advises(s, 0);
+    s->options.mem = NUIOA_MEM_OFF;
+    bool *const facts[] = { &s->request.memory_by_user, &s->request.bound_by_user,
+                            &s->request.overlaps, &s->request.unconfined };
+    for (unsigned i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
+        *facts[i] = true;
         advises(s, 0);
+        *facts[i] = false;
     }
-    s->options.mem = NUIOA_MEM_LOCAL;
+    s->options.asked = false; /* then no rank moves to a core beside the NIC */
+    advises(s, 0);
+    s->options.asked = true;
+    plan_case_option(s, "policy", "cpu");
+    advises(s, 0);
+    plan_case_option(s, "policy", "bandwidth");
     plan_case_option(s, "nuioa", "export");
     advises(s, 0);
     plan_case_option(s, "nuioa", "on");
@@ -133,8 +143,8 @@ static void test_memory(void **state)
     advises(s, 0);
     plan_case_free(s);
 
-    s = hagrid5(8, 2); /* a NUMA node each: memory follows */
-    s->options.mem = NUIOA_MEM_LOCAL;
+    s = hagrid5(8, 2); /* a NUMA node each */
+    s->options.mem = NUIOA_MEM_OFF;
     advises(s, 0);
     plan_case_free(s);
 }

@@ -51,7 +51,7 @@ static void test_defaults(void **state)
     assert_int_equal(options.policy, NUIOA_POLICY_BANDWIDTH);
     assert_int_equal(options.cores, NUIOA_CORES_AUTO);
     assert_int_equal(options.gpus, NUIOA_GPU_AUTO);
-    assert_int_equal(options.mem, NUIOA_MEM_LOCAL);
+    assert_int_equal(options.mem, NUIOA_MEM_OFF);
     assert_int_equal(options.leader, NUIOA_LEADER_NEAR);
     assert_int_equal(options.rails, 0);
     assert_false(options.rails_connected);
@@ -170,6 +170,8 @@ static void test_words(void **state)
     assert_int_equal(options.gpus, NUIOA_GPU_LOCAL_RANK);
     accept("gpus", "local-rank:block");
     assert_int_equal(options.gpus, NUIOA_GPU_LOCAL_RANK_BLOCK);
+    accept("mem", "local");
+    assert_int_equal(options.mem, NUIOA_MEM_LOCAL);
     accept("mem", "off");
     assert_int_equal(options.mem, NUIOA_MEM_OFF);
     accept("leader", "rank0");
@@ -430,6 +432,7 @@ static void test_help_is_so(void **state)
         const char *name, *said, *not_said;
     } rows[] = {
         { "policy", "ranks only leave cores that serve NIC interrupts", "nothing moves" },
+        { "mem", "off: no memory policy", "as it was" },
         { "mem", "not for ranks that span NUMA nodes, unless OMP_NUM_THREADS=1",
           "memory preferred" },
         { "mem", "nic: on its NIC's, for a rank alone spread over those of all its NICs",

@@ -80,6 +80,10 @@ static void test_memory(void **state)
     plan_case_weigh_by(s, plan_case_equal);
     hwloc_bitmap_clr(s->node.allowed_numas, 0); /* the step may not use the memory of NUMA node 0 */
     plan_case_make(s);
+    assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)), "default");
+    nuioa_plan_free(&s->plan);
+    plan_case_option(s, "mem", "local");
+    plan_case_make(s);
     assert_string_equal(nuioa_memory_text(&s->plan.assignments[0], text, sizeof(text)),
                         "preferred:1");
     assert_string_equal(nuioa_memory_text(&s->plan.assignments[4], text, sizeof(text)),

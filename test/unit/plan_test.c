@@ -37,6 +37,7 @@ static void test_hop_order_from_node_5(void **state)
     machine_hagrid(&s->node, 5);
     plan_case_on(s, 16, 1);
     plan_case_weigh_by(s, plan_case_descending);
+    plan_case_option(s, "mem", "local");
     plan_case_make(s);
     assert_permutation(s);
     assert_true(s->plan.moved);
@@ -215,6 +216,20 @@ static void test_limits(void **state)
     plan_case_option(s, "nuioa", "on");
     s->options.asked = false;
     s->request.bound_by_user = false;
+
+    s->request.memory_by_user = true; /* --mem-bind=local follows the CPUs */
+    plan_case_make(s);
+    assert_true(s->plan.moved);
+    nuioa_plan_free(&s->plan);
+    s->request.memory_by_rank = true;
+    assert_untouched(s, "--mem-bind");
+    plan_case_option(s, "nuioa", "force");
+    plan_case_make(s);
+    assert_true(s->plan.moved);
+    nuioa_plan_free(&s->plan);
+    plan_case_option(s, "nuioa", "on");
+    s->options.asked = false;
+    s->request.memory_by_user = s->request.memory_by_rank = false;
 
     s->request.sees_gpu = true;
     assert_untouched(s, "GPU");

@@ -43,6 +43,12 @@ static void cpu_bind(struct plan_case *s)
     s->request.bound_by_user = true;
 }
 
+static void mem_bind(struct plan_case *s)
+{
+    bound(s);
+    s->request.memory_by_user = s->request.memory_by_rank = true;
+}
+
 static void gpus(struct plan_case *s)
 {
     bound(s);
@@ -375,6 +381,7 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(OFF, off, "`--nuioa=report,off`"),
     ROW(EXPORT, export_only, "`--nuioa=export`"),
     ROW(CPU_BIND, cpu_bind, "`--cpu-bind` with masks, CPUs, ranks or `none`"),
+    ROW(MEM_BIND, mem_bind, "`--mem-bind` with `map_mem`, `mask_mem` or `rank`"),
     ROW(GPUS, gpus, "the step has GPUs; `--nuioa-policy=cpu` or `--nuioa-cores=pack`"),
     ROW(GPUS_KEEP, gpus_keep, "the step has GPUs; nobody typed `--nuioa`, or `--nuioa-gpus=keep`"),
     ROW(GPUS_UNKNOWN, gpus_unknown, "the step has GPUs; nothing says which rank has which"),

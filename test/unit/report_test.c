@@ -128,10 +128,10 @@ static void test_table(void **state)
                         "nuioa: n1, 16 ranks, 8 moved, policy bandwidth, leader *");
     assert_string_equal(words_of(text, "node"), "node rank CPUs NUMA memory NIC level weight");
     assert_string_equal(words_of(text, "n1 115 "),
-                        "n1 115 * 10 5 preferred:5 mlx4_0:1 0 15 ####################");
+                        "n1 115 * 10 5 default mlx4_0:1 0 15 ####################");
     assert_string_equal(words_of(text, "n1 114 "),
-                        "n1 114 11 5 preferred:5 mlx4_0:1 0 14 ###################");
-    assert_string_equal(words_of(text, "n1 100 "), "n1 100 0 0 preferred:0 mlx4_0:1 3 0");
+                        "n1 114 11 5 default mlx4_0:1 0 14 ###################");
+    assert_string_equal(words_of(text, "n1 100 "), "n1 100 0 0 default mlx4_0:1 3 0");
     assert_null(strstr(strchr(strstr(text, "115"), '*') + 1, "*")); /* one leader */
     assert_string_equal(words_of(text, "cost "),
                         "cost 151.35 -> 148.75 (1.7 % less), " NUIOA_BOUND " 148.75");
@@ -229,7 +229,7 @@ static void test_many(void **state)
     char *text = text_of(false);
     assert_int_equal(check_lines(text), 2 + 4 + 1);
     assert_string_equal(words_of(text, "n1 100-131"),
-                        "n1 100-131 * 32-63 1 preferred:1 mlx5_0:1 0");
+                        "n1 100-131 * 32-63 1 default mlx5_0:1 0");
     free(text);
 }
 

@@ -369,12 +369,17 @@ static const char *memory_of(struct plan_case *s)
     return text;
 }
 
-/* Whether a rank has threads nobody knows: only if somebody said that it has one, or mem=nic, is
- * its memory preferred near the NIC where its CPUs span NUMA nodes. */
+/* Whether a rank has threads nobody knows: only with mem=local, if somebody said that it has one, or
+ * with mem=nic is its memory preferred near the NIC where its CPUs span NUMA nodes. */
 static void test_memory_of_wide_ranks(void **state)
 {
     (void)state;
     struct plan_case *s = hagrid5(1);
+    assert_string_equal(memory_of(s), "default");
+    s->request.threads = 1;
+    assert_string_equal(memory_of(s), "default");
+    s->request.threads = 0;
+    plan_case_option(s, "mem", "local");
     assert_string_equal(memory_of(s), "default");
     s->request.threads = 16;
     assert_string_equal(memory_of(s), "default");
@@ -397,8 +402,9 @@ static void test_memory_of_wide_ranks(void **state)
     plan_case_free(s);
 
     s = hagrid5(2); /* NUMA nodes 3 and 5 to 7, and the others */
-    assert_string_equal(memory_of(s), "default default");
     s->request.threads = 1;
+    assert_string_equal(memory_of(s), "default default");
+    plan_case_option(s, "mem", "local");
     assert_string_equal(memory_of(s), "preferred:5 preferred:1");
     plan_case_option(s, "policy", "cpu");
     assert_string_equal(memory_of(s), "default default");

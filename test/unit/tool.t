@@ -158,7 +158,7 @@ answers "options in any order" topo --json --topology "$hagrid"
 
 answers "a plan" plan --topology "$hagrid" --tasks 16 --hints "$weights"
 like "the report has the heaviest rank at the NIC" "$out" \
-    ' 0  \*  10 +5 +preferred:5 +mlx5_0:1 +0 +16  #+'
+    ' 0  \*  10 +5 +default +mlx5_0:1 +0 +16  #+'
 answers "a plan, explained" plan --topology "$hagrid" --tasks 16 --hints "$weights" --nuioa=explain
 like "explain says how" "$out" 'How the placement was found'
 like "... why" "$out" ' 0  \*  10 +5 +mlx5_0:1 +0 +16 +3 +1  nearer its NIC'
@@ -374,9 +374,9 @@ printf '%s\n' 0-1 2,3 4-5 >"$work/binding"
 run plan --topology "$hagrid" --binding "$work/binding" --nuioa export --json
 is "plan --json: --binding" "$(json "*(t['cpus'] for t in d['tasks'])")" "0-1 2-3 4-5"
 is "plan --json: places of the cores" "$(json "d['tasks'][1]['places']")" "{2},{3}"
-run plan --topology "$hagrid" --tasks 2 --cpus-per-task 8 --mem off --json
+run plan --topology "$hagrid" --tasks 2 --cpus-per-task 8 --json
 like "plan --json: what may be typed" "$(json "*d['advice']")" '^[^,]*--nuioa-threads=on binds'
-run plan --topology "$hagrid" --tasks 2 --cpus-per-task 8 --mem off --threads on --json
+run plan --topology "$hagrid" --tasks 2 --cpus-per-task 8 --threads on --json
 is "... not where it was" "$(json "d['advice']")" "[]"
 run plan --topology "$hagrid" --binding <(printf '%s\n' 7 6) --nuioa export --json
 is "plan --json: --binding from a pipe" "$(json "*(t['cpus'] for t in d['tasks'])")" "7 6"

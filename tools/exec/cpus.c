@@ -51,8 +51,11 @@ static void read_memory(struct exec_cpus *cpus)
 {
     unsigned long mask[NUIOA_NUMAS_MAX / (8 * sizeof(unsigned long))] = { 0 };
     int mode = MPOL_DEFAULT;
-    if (!syscall(SYS_get_mempolicy, &mode, NULL, 0ul, NULL, 0ul))
+    if (!syscall(SYS_get_mempolicy, &mode, mask, NUIOA_NUMAS_MAX + 1ul, NULL, 0ul))
         cpus->has_memory_policy = mode != MPOL_DEFAULT;
+    if (mode != MPOL_DEFAULT && (mode & ~MPOL_MODE_FLAGS) != MPOL_INTERLEAVE &&
+        (cpus->policy_numas = hwloc_bitmap_alloc()))
+        hwloc_bitmap_from_ulongs(cpus->policy_numas, sizeof(mask) / sizeof(*mask), mask);
     if (syscall(SYS_get_mempolicy, NULL, mask, NUIOA_NUMAS_MAX + 1ul, NULL, MPOL_F_MEMS_ALLOWED))
         return;
     cpus->numas = hwloc_bitmap_alloc();
@@ -94,5 +97,6 @@ void exec_cpus_free(struct exec_cpus *cpus)
     hwloc_bitmap_free(cpus->own);
     hwloc_bitmap_free(cpus->all);
     hwloc_bitmap_free(cpus->numas);
+    hwloc_bitmap_free(cpus->policy_numas);
     *cpus = (struct exec_cpus){ 0 };
 }

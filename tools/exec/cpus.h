@@ -13,6 +13,7 @@ struct exec_cpus {
     hwloc_bitmap_t all;     /* the effective cpuset of its cgroup: CPUs on which it could run */
     hwloc_bitmap_t numas;   /* NUMA nodes whose memory it may use; NULL: not known */
     bool has_memory_policy; /* somebody has set one, such as numactl(8) */
+    hwloc_bitmap_t policy_numas; /* NUMA nodes that it prefers or demands; NULL: none, or spread */
     bool has_quota; /* the container may use less time than these CPUs have, as in Kubernetes */
 };
 

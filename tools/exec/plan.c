@@ -76,6 +76,20 @@ static bool is_part_of_node(const struct exec_plan *e)
     return cpus < e->node.pu_count && cpus != e->node.core_count;
 }
 
+/* Returns true if the memory policy of this process is for only some of the NUMA nodes where it may
+ * run: on CPUs of another one all its memory would be remote. */
+static bool is_placed_by_memory(const struct exec_plan *e)
+{
+    hwloc_const_bitmap_t policy = e->cpus.policy_numas;
+    hwloc_bitmap_t numas = policy && !hwloc_bitmap_iszero(policy) ? hwloc_bitmap_alloc() : NULL;
+    if (!numas)
+        return false;
+    nuioa_node_numas_of(&e->node, e->cpus.all, numas);
+    bool placed = !hwloc_bitmap_isincluded(numas, policy);
+    hwloc_bitmap_free(numas);
+    return placed;
+}
+
 /* Returns why this process keeps its CPUs, or NULL if they may be chosen. */
 static const char *must_stay(const struct exec_plan *e)
 {
@@ -86,6 +100,9 @@ static const char *must_stay(const struct exec_plan *e)
     if (!hwloc_bitmap_isequal(e->cpus.own, e->cpus.all))
         return "the launcher has bound this rank: its CPUs stay (mpirun --bind-to none, or srun "
                "--cpu-bind=none, leaves them to nuioa)";
+    if (is_placed_by_memory(e))
+        return "the memory policy of this rank (numactl, --mem-bind) names NUMA nodes: its CPUs "
+               "stay (--nuioa=force overrides it)";
     if (e->place.launcher && e->place.launcher->divides)
         return "the launcher gives each rank CPUs of its own: they stay";
     if (e->cpus.has_quota)
@@ -287,6 +304,7 @@ int exec_plan_make(struct exec_plan *e, const char *stay)
     for (unsigned i = 0; i < e->plan.warnings.count; i++)
         nuioa_warn(&e->warnings, "%s", e->plan.warnings.text[i]);
     advise_on_gpus(e);
+    e->plan.advice &= ~(1u << NUIOA_ADVICE_MEMORY); /* it names an option of srun with the plugin */
     return check_nic(e, &request);
 }
 
