@@ -63,6 +63,9 @@ done
 launch 8 -w node1 -c2 --exclusive --mem-bind=local --nuioa=report
 like "--mem-bind: memory is said to be kept" "$err" ' kept +mlx5_0'
 unlike "--mem-bind: memory is not said to be the default's" "$err" ' default +mlx5_0'
+launch 8 -w node1 -c2 --exclusive --mem-bind=map_mem:0 --nuioa=report
+like "--mem-bind by rank: the ranks stay, and it is said" "$err" \
+    '0 moved.*an explicit --mem-bind gives each rank'
 launch 2 -w node3 --nuioa=report
 like "a node without a NIC says so" "$err" '[Nn][Ii][Cc]'
 launch 2 -w node4 --nuioa=explain

@@ -47,6 +47,7 @@ static void take_tasks(struct test *t, struct input *input)
     r->bound_by_user = flags & 4;
     r->memory_by_user = flags & 8;
     r->sees_gpu = flags & 16;
+    r->memory_by_rank = (flags & 24) == 24;
     r->planned = flags & 32;
     r->stay = flags & 64 ? "the caller says so" : NULL;
     r->cpus_per_task = flags & 128 ? t->cpus_per_task : 0;

@@ -35,20 +35,20 @@ done
 
 launch --jobid="$job" -n2 --nuioa=report
 is "-n2: each rank spans NUMA nodes, and the report says what to type" \
-    "$(values policy); $(says "with one thread a rank: srun --cpu-bind=cores")" "default default; 1"
+    "$(values policy); $(says "one thread a rank: srun --cpu-bind=cores")" "default default; 1"
 
 SLURM_NUIOA=on launch --jobid="$job" -n2
 is "SLURM_NUIOA=on, no flag: as with the flag" "$(division)" "least 8, all 16, twice 0"
 
 launch --jobid="$job" -n1 --nuioa=report
-is "-n1: it keeps all CPUs, its memory is where a thread first touches it, and the report says so" \
-    "$(values cpus); $(values policy); $(nics); $(says "memory is where a thread first touches it")" \
+is "-n1: it keeps all CPUs, its memory is where it is first touched, and the report says so" \
+    "$(values cpus); $(values policy); $(nics); $(says "where a thread first touches it")" \
     "0-15; default; eth0; 1"
 is "-n1: the report says what to type" "$(says "srun --cpu-bind=cores, or sbatch -c N")" 1
 OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa=report
 is "-n1 with one thread: it has no policy, and the report says what to type" \
-    "$(values cpus); $(values policy); $(near_own); $(says "one thread a rank: srun --cpu-bind=cores")" \
-    "0-15; default; 1; 1"
+    "$(values cpus); $(values policy); $(says "one thread a rank: srun --cpu-bind=cores")" \
+    "0-15; default; 1"
 OMP_NUM_THREADS=1 launch --jobid="$job" -n1 --nuioa=report --cpu-bind=cores
 is "... then its core is beside the NIC, and so is what it touches first" \
     "$(values numa); $(values pages); $(values policy); $(says "one thread a rank")" \
@@ -60,12 +60,12 @@ launch --jobid="$job" -n1 --nuioa --nuioa-mem=nic
 is "-n1 --nuioa-mem=nic: the same" "$(values cpus); $(values pages); $(values policy)" \
     "0-15; 5:4096; preferred:5"
 OMP_NUM_THREADS=1 launch --jobid="$job" -n2 --nuioa --nuioa-mem=local
-is "-n2 --nuioa-mem=local with one thread each: memory is on the NUMA node of the rank's CPUs nearest the NIC" \
+is "-n2 --nuioa-mem=local, one thread each: on the NUMA node of its CPUs nearest the NIC" \
     "$(values pages); $(values policy)" "5:4096 1:4096; preferred:5 preferred:1"
 launch --jobid="$job" -n2 --nuioa --nuioa-mem=nic
 is "-n2 --nuioa-mem=nic: all memory is beside the NIC" "$(values pages)" "5:4096 5:4096"
 OMP_NUM_THREADS=16 launch --jobid="$job" -n1 --nuioa --nuioa-mem=local
-is "-n1 --nuioa-mem=local with 16 threads: no memory is asked for" "$(values policy); $(nics)" "default; eth0"
+is "-n1 --nuioa-mem=local, 16 threads: no policy" "$(values policy); $(nics)" "default; eth0"
 SLURM_CPUS_PER_TASK=4 launch --jobid="$job" -n1 --nuioa=report
 is "-n1, -c4 of sbatch: the 4 CPUs nearest the NIC" "$(values cpus)" "6-7,10-11"
 is "... and the report says it" "$(says "--cpus-per-task CPUs, those nearest")" 1

@@ -155,7 +155,12 @@ static void test_stays(void **state)
     plan_case_option(s, "nuioa", "force");
     check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
     s->request.bound_by_user = false;
+    s->request.memory_by_rank = true; /* --mem-bind=map_mem */
+    check(s, "0 1 4 5", NUIOA_REASON_FOLLOW);
     plan_case_option(s, "nuioa", "on");
+    plan_case_option(s, "gpus", "follow");
+    check(s, "0 4 1 5", NUIOA_REASON_MEM_BIND);
+    s->request.memory_by_rank = false;
 
     plan_case_option(s, "policy", "cpu");
     check(s, "0 4 1 5", NUIOA_REASON_GPUS);

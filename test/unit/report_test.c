@@ -228,8 +228,7 @@ static void test_many(void **state)
     assert_true(plan.moved);
     char *text = text_of(false);
     assert_int_equal(check_lines(text), 2 + 4 + 1);
-    assert_string_equal(words_of(text, "n1 100-131"),
-                        "n1 100-131 * 32-63 1 default mlx5_0:1 0");
+    assert_string_equal(words_of(text, "n1 100-131"), "n1 100-131 * 32-63 1 default mlx5_0:1 0");
     free(text);
 }
 

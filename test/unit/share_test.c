@@ -369,8 +369,8 @@ static const char *memory_of(struct plan_case *s)
     return text;
 }
 
-/* Whether a rank has threads nobody knows: only with mem=local, if somebody said that it has one, or
- * with mem=nic is its memory preferred near the NIC where its CPUs span NUMA nodes. */
+/* Whether a rank has threads nobody knows: where its CPUs span NUMA nodes, its memory is preferred
+ * near the NIC only with mem=nic, or with mem=local if somebody said that it has one. */
 static void test_memory_of_wide_ranks(void **state)
 {
     (void)state;
