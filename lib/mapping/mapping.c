@@ -2,29 +2,27 @@
 #include "mapping/mapping.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "mapping/anneal.h"
 #include "mapping/bisect.h"
 #include "mapping/class_assignment.h"
 #include "mapping/hopsort.h"
+#include "mapping/kick.h"
 #include "mapping/load_first.h"
 #include "mapping/load_search.h"
 #include "mapping/neighbourhood_search.h"
-#include "mapping/optimum.h"
 #include "mapping/refine.h"
 #include "util/clock.h"
 
 /* The mappers in the order in which they run; the first of equal results wins. `until` is the tenth
- * of the budget at which a mapper must stop, `until_dense` the same for dense graphs. The next
- * mapper may use what one leaves; polish() uses the rest, and gains less on dense graphs. */
+ * of the budget at which a mapper must stop. The next mapper may use what one leaves; polish() uses
+ * the rest. */
 static const struct entry {
     const struct nuioa_mapper *mapper;
-    uint32_t until, until_dense;
-} with_pairs[] = { { &nuioa_hopsort, 1, 1 }, { &nuioa_bisect, 6, 8 } },
-  weights_only[] = { { &nuioa_hopsort, 10, 10 } };
+    uint32_t until;
+} with_pairs[] = { { &nuioa_hopsort, 1 }, { &nuioa_bisect, 6 } },
+  weights_only[] = { { &nuioa_hopsort, 10 } };
 
 struct portfolio {
     const struct nuioa_problem *problem;
@@ -85,9 +83,7 @@ static bool consider(struct portfolio *f, const char *name)
 
 static void try_mapper(struct portfolio *f, const struct entry *entry)
 {
-    bool dense = f->graph && nuioa_graph_is_dense(f->graph);
-    uint32_t until = dense ? entry->until_dense : entry->until;
-    struct nuioa_budget part = { f->budget.evaluations, f->budget.limit / 10 * until };
+    struct nuioa_budget part = { f->budget.evaluations, f->budget.limit / 10 * entry->until };
     if (entry->mapper->map(f->problem, f->candidate, &part) >= 0) {
         if (f->graph)
             nuioa_refine(f->problem, f->candidate, &part);
@@ -111,26 +107,13 @@ static void try_further(struct portfolio *f)
     }
 }
 
-/* Small problems get several runs of simulated annealing with a high temperature, whose results do
- * not depend on where they began. Large ones would need too much work for that, and get a large
- * neighbourhood search. In dense graphs no part is separate from the rest; there annealing with a
- * low temperature is better. */
+/* Small problems are changed anywhere, large ones a part at a time. */
 static int improve(struct portfolio *f, struct nuioa_class_assignment *assignment)
 {
-    enum { SMALL = 32, ROUNDS = 4 };
+    enum { SMALL = 32 };
     struct nuioa_random random = { 0x9e3779b97f4a7c15 };
-    struct nuioa_budget *budget = &f->budget;
-    uint64_t left = budget->limit > budget->evaluations ? budget->limit - budget->evaluations : 0;
-    if (f->graph->count > SMALL)
-        return nuioa_graph_is_dense(f->graph)
-                   ? nuioa_anneal(assignment, &random, 0.1, left, budget)
-                   : nuioa_neighbourhood_search(assignment, &random, budget);
-    for (int k = 0; k < ROUNDS; k++) {
-        int rc = nuioa_anneal(assignment, &random, 0.3, left / ROUNDS, budget);
-        if (rc)
-            return rc;
-    }
-    return 0;
+    return f->graph->count > SMALL ? nuioa_neighbourhood_search(assignment, &random, &f->budget)
+                                   : nuioa_kick_tasks(assignment, &random, &f->budget);
 }
 
 /* Spends the rest of the budget on the best mapping. */
@@ -207,14 +190,6 @@ static void run_with_load(struct portfolio *f)
     try_load_search(f, strcmp(name, "keep") ? name : nuioa_load_first.name, true);
 }
 
-/* Finds a better bound for small problems. */
-static void raise_bound(struct portfolio *f)
-{
-    struct nuioa_mapping *m = f->mapping;
-    if (m->bound < m->cost)
-        m->bound = fmax(m->bound, nuioa_optimum(f->problem, m->cost, &f->budget));
-}
-
 int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nuioa_mapping *mapping)
 {
     size_t bytes = problem->task_count * sizeof(*slot_of);
@@ -238,8 +213,6 @@ int nuioa_map(const struct nuioa_problem *problem, uint32_t *slot_of, struct nui
         if (rc == 0 && p.load)
             run_with_load(&f);
         mapping->bound = nuioa_cost_bound(&p);
-        if (rc == 0 && p.load)
-            raise_bound(&f);
         mapping->evaluations = f.budget.evaluations;
     }
     if (rc == -ETIME)

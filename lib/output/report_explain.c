@@ -208,7 +208,7 @@ static void print_terms(const struct nuioa_plan *plan, FILE *out)
         nuioa_text_table_wrap(
             out, 2,
             load->ratio > 0
-                ? "the bound is not below the cost of heavier ranks in the nearer of Slurm's "
+                ? "the bound is the cost of heavier ranks in the nearer of Slurm's "
                   "masks, with the NICs loaded as evenly as these ranks can, and of each pair at "
                   "the least price of any two masks"
             : before->neighbours > 0
