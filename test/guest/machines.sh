@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2034
 # The machines: define_machine NAME sets
 #   sockets dies cores threads   the processors (cores for each die, dies for each socket)
-#   numa_nodes                   in the order of the CPUs, equally large
+#   numa_nodes                   in the order of the CPUs
+#   numa_cpus                    how many CPUs each NUMA node has; empty: equally many
 #   memory_mb                    of each NUMA node; node 0 also holds the kernel and gets 512 more
 #   nics                         the NUMA node of each NIC, eth0 first
 #   odd_nic                      the model of one NIC more, on the root bus: its place is unknown
@@ -13,10 +14,11 @@
 #                                the NICs of one segment are on one hub, and no segment on another
 #   distance                     numa_nodes x numa_nodes, row = initiator, column = memory
 
-machine_names="hagrid hagrid5 quad corona twin gpus gpus6 rails"
+machine_names="hagrid hagrid5 quad corona hbm cxl snc uneven twin gpus gpus6 rails"
 
 define_machine() {
-    dies=1 threads=1 memory_mb=384 odd_nic="" distance=() switches=() nodes=1 segments=()
+    dies=1 threads=1 memory_mb=384 numa_cpus=() odd_nic="" distance=() switches=() nodes=1
+    segments=()
     case $1 in
     hagrid | hagrid5)
         sockets=8 cores=2 numa_nodes=8
@@ -32,6 +34,22 @@ define_machine() {
         sockets=2 dies=4 cores=6 numa_nodes=8 memory_mb=512
         nics=(0 3)
         corona_distance
+        ;;
+    hbm) # a NUMA node of fast memory on each socket
+        sockets=2 cores=4 numa_nodes=4 numa_cpus=(4 4 0 0)
+        nics=(1)
+        distance=(10 21 13 23  21 10 23 13  13 23 10 23  23 13 23 10)
+        ;;
+    cxl) # memory on an expander card of socket 1
+        sockets=2 cores=4 numa_nodes=3 numa_cpus=(4 4 0)
+        nics=(1)
+        distance=(10 21 34  21 10 24  34 24 10)
+        ;;
+    snc | uneven) # sub-NUMA clusters: two in each socket
+        [ "$1" = snc ] && cores=4 || cores=5 numa_cpus=(3 2 3 2)
+        sockets=2 numa_nodes=4
+        nics=(3)
+        distance=(10 12 21 21  12 10 21 21  21 21 10 12  21 21 12 10)
         ;;
     twin)
         sockets=2 cores=2 numa_nodes=2
