@@ -5,163 +5,7 @@ A launch is what launches.sh told: lines of inside.c, and whatever else was prin
 table has three: without nuioa, with it, and with it and its report."""
 import re
 
-LOCAL = 10  # what SLIT says of a NUMA node's own memory
-AFTER_SENTENCE = r"cost |warning: |nuioa: |srun: |salloc: |\s*$"
-WIDTH = 100  # of the lines of a report
-CLEARLY = 0.95  # a distance is clearly less than another one below this part of it
-
-
-def numbers(text):
-    """The set of "0-2,5"."""
-    found = set()
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        found |= set(range(int(first), int(last or first) + 1))
-    return found
-
-
-class Machine:
-    """NUMA nodes, cores and NICs, as sysfs has them."""
-
-    def __init__(self):
-        self.numa_of = {}
-        self.core_of = {}
-        self.nics = []
-        self.slit = {}
-
-    def add(self, kind, words):
-        if kind == "@node":
-            node = int(words[0])
-            self.slit[node] = [int(word) for word in words[2:]]
-            self.numa_of.update(dict.fromkeys(numbers(words[1]), node))
-        elif kind == "@core":
-            self.core_of[int(words[0])] = min(numbers(words[1]))
-        elif kind == "@nic" and int(words[1]) >= 0 and words[2] in ("up", "unknown"):
-            self.nics.append(int(words[1]))
-
-    def numas(self, cpus):
-        return {self.numa_of[cpu] for cpu in cpus}
-
-    def cores(self, cpus):
-        return {self.core_of[cpu] for cpu in cpus}
-
-    def of_numa(self, numa):
-        return {cpu for cpu, node in self.numa_of.items() if node == numa}
-
-    def from_nic(self, numa):
-        """From the nearest NIC to memory there: what is received goes that way."""
-        return min(self.slit[nic][numa] for nic in self.nics)
-
-    def to_nic(self, numa):
-        return min(self.slit[numa][nic] for nic in self.nics)
-
-    def mean(self, nic, cpus):
-        return sum(self.slit[nic][self.numa_of[cpu]] for cpu in cpus) / len(cpus)
-
-    def nearest_nic(self, cpus):
-        """A rank uses one NIC: that from which the mean over its CPUs is the least."""
-        return min(self.nics, key=lambda nic: self.mean(nic, cpus))
-
-    def distance(self, cpus):
-        return self.mean(self.nearest_nic(cpus), cpus)
-
-    def is_nearer(self, numa, other):
-        """Clearly, in both directions: what nobody may call a matter of taste."""
-        return (self.from_nic(numa) < CLEARLY * self.from_nic(other)
-                and self.to_nic(numa) <= self.to_nic(other))
-
-
-def joined(lines):
-    """The sentences: a line goes on with the one before if its first word had no room there."""
-    found, last = [], ""
-    for line in lines:
-        if len(last) + 1 + len(line.split()[0]) > WIDTH:
-            found[-1] += " " + line
-        else:
-            found.append(line)
-        last = line
-    return found
-
-
-class Report:
-    """What --nuioa=report printed about one step on one node."""
-
-    def __init__(self, lines):
-        self.moved = int(re.search(r", (\d+) moved", lines[0])[1])
-        self.memory = {}
-        rest = lines[1:]
-        while rest and rest[0].startswith("  "):
-            self.add_row(rest.pop(0))
-        sentence = []
-        while rest and not re.match(AFTER_SENTENCE, rest[0]):
-            sentence.append(rest.pop(0).strip())
-        self.sentence = "; ".join(joined(sentence))
-        self.warnings = [line for line in rest if line.startswith("warning: ")]
-
-    def add_row(self, line):
-        words = line.split()
-        if words[:2] == ["node", "rank"]:
-            self.start, self.end = line.index("memory"), line.index(" NIC")
-        elif hasattr(self, "start") and re.fullmatch(r"[\d,-]+", words[1]):
-            for rank in numbers(words[1]):
-                self.memory[rank] = line[self.start:self.end].strip()
-
-
-class Launch:
-    """What one launch said: of each thread and child a dictionary, and the reports."""
-
-    def __init__(self):
-        self.threads = []
-        self.said = []
-        self.status = None
-        self.late = False
-
-    def add(self, line):
-        if line.startswith("step="):
-            fields = dict(word.split("=", 1) for word in line.split())
-            self.threads.append(dict(
-                step=fields["step"], rank=int(fields["rank"]), who=fields["who"],
-                cpus=numbers(fields["cpus"]), policy=fields["policy"],
-                pages={int(page.split(":")[0]) for page in fields["pages"].split(",")},
-                step_cpus=numbers(fields["step_cpus"]), alone="alone" in fields))
-        else:
-            self.said.append(line)
-
-    def ranks(self):
-        """The CPUs of each rank's first thread, by (step, rank)."""
-        return {(t["step"], t["rank"]): t["cpus"] for t in sorted(
-            self.threads, key=lambda t: (t["step"], t["rank"])) if t["who"] == "main"}
-
-    def steps(self):
-        """For each step the CPUs of its ranks, in their order, and the CPUs of its cgroup."""
-        found = {}
-        for (step, _), cpus in self.ranks().items():
-            found.setdefault(step, []).append(cpus)
-        allowed = {t["step"]: t["step_cpus"] for t in self.threads}
-        return {step: (cpus, allowed[step]) for step, cpus in found.items()}
-
-    def reports(self):
-        starts = [i for i, line in enumerate(self.said)
-                  if re.match(r"nuioa: .*, \d+ ranks?, \d+ moved", line)]
-        return [Report(self.said[i:j]) for i, j in zip(starts, starts[1:] + [len(self.said)])]
-
-
-def read(lines):
-    """(machine, launches by name) of what launches.sh told."""
-    machine, launches, launch = Machine(), {}, Launch()
-    for line in lines:
-        kind, *words = line.split() or [""]
-        if kind in ("@node", "@core", "@nic"):
-            machine.add(kind, words)
-        elif kind == "@launch":
-            launch = launches[words[0].partition("-")[2]] = Launch()
-        elif kind == "@status":
-            launch.status = int(words[0])
-        elif kind == "@late":
-            launch.late = True
-        else:
-            launch.add(line.rstrip("\n"))
-    return machine, launches
+from first_lines_seen import LOCAL, numbers
 
 
 # --- rules ----------------------------------------------------------------------------------------
@@ -186,7 +30,7 @@ def fair_share(machine, masks, cpus):
     """(CPUs, cores) that a rank is due: its own, or its part of those that several share."""
     sharing = sum(other == cpus for other in masks)
     cores = machine.cores(cpus)
-    if sharing == 1 or len(cores) < sharing:
+    if sharing <= 1 or len(cores) < sharing:
         return len(cpus), len(cores)
     return len(cores) // sharing * (len(cpus) // len(cores)), len(cores) // sharing
 
@@ -241,30 +85,44 @@ def inside_step(_, before, after):
     return ""
 
 
-def is_one_thread(line):
-    """Whether the user has said that memory may be beside the NIC, or that there is one thread."""
-    return "mem=nic" in line or "OMP_NUM_THREADS=1 " in line
+def asks_for_memory(row):
+    """Whether the user or the site has said where memory is to be."""
+    return "mem=" in row["line"] + row["site"]
 
 
-def first_touch_stays(machine, row, before, after):
-    """A rank that spans NUMA nodes may have threads on each: its pages stay where they touch."""
+def first_touch_stays(row, before, after):
+    """No rank gets a memory policy that nobody asked for."""
     for t in after.threads:
         was = {u["policy"] for u in before.threads
                if (u["step"], u["rank"]) == (t["step"], t["rank"])}
-        if (len(machine.numas(t["cpus"])) > 1 and t["policy"] not in was
-                and not is_one_thread(row["line"])):
-            return (f"{t['who']} of rank {t['rank']} spans NUMA nodes, and its memory is"
-                    f" {t['policy']}, which nobody asked for")
+        if t["policy"] not in was and not asks_for_memory(row):
+            return (f"the memory of {t['who']} of rank {t['rank']} is {t['policy']}, which nobody"
+                    " asked for")
+    return ""
+
+
+def local_percent(launch):
+    """How many of the pages are on the NUMA node of the CPU on which their thread really ran."""
+    return (100 * sum(t["pages"].get(t["ran"], 0) for t in launch.threads)
+            // sum(sum(t["pages"].values()) for t in launch.threads))
+
+
+def not_less_local(row, before, after, report):
+    old, new = local_percent(before), min(local_percent(after), local_percent(report))
+    if new < old and not asks_for_memory(row):
+        return f"{new} % of the pages are where their thread runs, without nuioa {old} %"
     return ""
 
 
 def memory_at(machine, said, thread):
     """Whether pages of the thread are where a report says; None if it does not say."""
     kind, _, where = said.partition(":")
+    if kind == "kept":
+        return thread["policy"] != "default"
     if kind == "default":
-        return thread["pages"] <= machine.numas(thread["cpus"])
+        return thread["pages"].keys() <= machine.numas(thread["cpus"])
     if kind in ("preferred", "interleave") and where:
-        return thread["pages"] <= numbers(where)
+        return thread["pages"].keys() <= numbers(where)
     return None
 
 
@@ -275,6 +133,8 @@ def memory_as_said(machine, launch):
     for t in launch.threads:  # of several reports nothing says which is whose
         said = [report.memory[t["rank"]] for report in reports if t["rank"] in report.memory]
         found = [memory_at(machine, text, t) for text in said]
+        if not found and any(report.of_one for report in reports):
+            continue
         if None in found or not found:
             return f"the report does not say where the memory of rank {t['rank']} is"
         if not any(found):
@@ -283,12 +143,19 @@ def memory_as_said(machine, launch):
     return ""
 
 
-def report_is_so(_, before, after, report):
+def binds_itself(row):
+    """Whether the program takes other CPUs than those with which it starts."""
+    return re.search(r"numactl -N|taskset|KMP_AFFINITY|OMP_PROC_BIND", row["line"]) is not None
+
+
+def report_is_so(row, before, after, report):
     """The sentence must be about what happened."""
     if report.ranks() != after.ranks():
         return "with the report other CPUs were chosen than without it"
     if not all(r.sentence for r in report.reports()):
         return "the report says no sentence"
+    if binds_itself(row):
+        return ""
     moved = sum(r.moved for r in report.reports())
     seen = sum(cpus != before.ranks()[key] for key, cpus in report.ranks().items())
     return f"the report says {moved} moved, and {seen} did" if bool(moved) != bool(seen) else ""
@@ -360,6 +227,12 @@ def could_have(machine, row, masks, allowed, key):
     return ""
 
 
+def is_fixed(row, sentence):
+    """Whether what the user typed fixes the ranks, and the report says that."""
+    return ("--mem-bind=" in row["line"] and "--mem-bind" in sentence
+            or "nuioa exec" in row["line"] and "the launcher has bound" in sentence)
+
+
 def gives_way(machine, row, step, before, sentence):
     """Whether the heavy rank leaves its NIC to that of another step, and the report says that."""
     heavy = {name: machine.nearest_nic(masks[-1]) for name, (masks, _) in before.steps().items()}
@@ -391,6 +264,8 @@ def is_memory_beside(machine, step, rank, before, after):
 def judge_step(machine, row, step, before, after, sentence):
     """(verdict, fault) of one step, by its rank that counts: the heaviest, or else the lowest."""
     masks, allowed = before.steps()[step]
+    if binds_itself(row):
+        return "binds itself", ""
     key = len(masks) - 1 if row["hinted"] else 0
     old, new = machine.distance(masks[key]), machine.distance(after.steps()[step][0][key])
     if new < old:
@@ -401,7 +276,7 @@ def judge_step(machine, row, step, before, after, sentence):
         return "farther", f"rank {key} is farther from the NIC than without nuioa"
     if new == LOCAL:
         return "as near as can be", ""
-    if is_one_thread(row["line"]) and is_memory_beside(machine, step, key, before, after):
+    if asks_for_memory(row) and is_memory_beside(machine, step, key, before, after):
         return "nearer", ""
     if is_taken(machine, row, step, after, sentence):
         return "another NIC", ""
@@ -409,7 +284,8 @@ def judge_step(machine, row, step, before, after, sentence):
     # Without hints neighbours count, and how much is a matter of a rule, which the sentence names.
     apart = "neighbours apart" in sentence and not row["hinted"] and len(
         blocks(machine, masks)) > 1
-    return "could not", f"it could have: {missed}" if missed and not apart else ""
+    return "could not", (f"it could have: {missed}"
+                         if missed and not apart and not is_fixed(row, sentence) else "")
 
 
 # --- a row ----------------------------------------------------------------------------------------
@@ -453,21 +329,23 @@ def describe(machine, launch):
 
 
 def judge(machine, row, before, after, report):
-    """Of one row: verdict, sentence, before, after, and fault, which is empty for a good one."""
+    """Of one row: verdict, sentence, before, after, local, and fault, which is empty for a good
+    one."""
     out = dict(before=describe(machine, before), after=describe(machine, after), sentence="",
-               verdict="broken")
+               verdict="broken", local="-")
     for what, launch in (("without nuioa", before), ("with it", after), ("the report", report)):
         wrong = is_whole(launch, row["ranks"])
         if wrong:
             return dict(out, fault=f"{what}: {wrong}")
+    out["local"] = " -> ".join(f"{local_percent(launch)} %" for launch in (before, after))
     out["sentence"] = " / ".join(dict.fromkeys(r.sentence for r in report.reports()))
     verdicts = [judge_step(machine, row, step, before, after, out["sentence"])
                 for step in before.steps()]
-    order = ["farther", "could not", "another NIC", "nearer", "as near as can be"]
+    order = ["farther", "could not", "another NIC", "nearer", "as near as can be", "binds itself"]
     out["verdict"] = min((verdict for verdict, _ in verdicts), key=order.index)
     faults = [rule(machine, before, after) for rule in (
         never_fewer, no_core_twice, not_more_on_a_node, inside_step)]
-    faults += [first_touch_stays(machine, row, before, after), memory_as_said(machine, report),
-               report_is_so(machine, before, after, report)]
+    faults += [first_touch_stays(row, before, after), not_less_local(row, before, after, report),
+               memory_as_said(machine, report), report_is_so(row, before, after, report)]
     faults += [fault for _, fault in verdicts]
     return dict(out, fault="; ".join(filter(None, faults)))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 // Says what each thread and each child of a rank has, seen from inside: a line for the first
-// thread, for up to 3 threads of OpenMP, for one that OpenMP does not know, and for a child that
-// was forked.
+// thread, for up to 4 threads of OpenMP, of which it is one, for one that OpenMP does not know, and
+// for a child that was forked.
 //
-//   step=0 rank=1 who=main cpus=4-5 policy=default pages=2:16 step_cpus=0-15
+//   step=0 rank=1 who=main cpus=4-5 policy=default pages=2:16 ran=2 step_cpus=0-15
 //
-// pages: on which NUMA nodes those lie that it touched; step_cpus: the CPUs of the step's cgroup,
-// of which root may give it any. It links libgomp as many programs do that have no use for it.
+// pages: on which NUMA nodes those lie that it touched; ran: the NUMA node of the CPU on which it
+// touched them; step_cpus: the CPUs of the step's cgroup, of which root may give it any. It links
+// libgomp as many programs do that have no use for it.
 //
 //   inside               needs gcc -fopenmp
 //
@@ -75,18 +76,42 @@ static void add_policy(FILE *out)
         }
 }
 
+static unsigned own_numa(void)
+{
+    unsigned numa = 0;
+
+    getcpu(NULL, &numa);
+    return numa;
+}
+
+// New pages, all touched on one NUMA node, unless the thread is moved each time.
+static char *touch_pages(size_t size, size_t page_bytes, unsigned *ran)
+{
+    char *buffer = NULL;
+    unsigned before = 0;
+
+    for (int try = 0; try < 100 && (try == 0 || *ran != before); try++) {
+        if (buffer)
+            munmap(buffer, size);
+        buffer = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (buffer == MAP_FAILED)
+            exit(1);
+        before = own_numa();
+        for (size_t at = 0; at < size; at += page_bytes)
+            buffer[at] = 1;
+        *ran = own_numa();
+    }
+    return buffer;
+}
+
 static void add_pages(FILE *out)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    char *buffer =
-        mmap(NULL, PAGES * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int count[MAX_NUMA] = { 0 }, numa;
+    unsigned ran = 0;
+    char *buffer = touch_pages(PAGES * page_bytes, page_bytes, &ran);
     const char *separator = "";
 
-    if (buffer == MAP_FAILED)
-        return;
-    for (size_t i = 0; i < PAGES; i++)
-        buffer[i * page_bytes] = 1;
     for (size_t i = 0; i < PAGES; i++)
         if (syscall(SYS_get_mempolicy, &numa, NULL, 0, buffer + i * page_bytes,
                     GET_NODE | OF_ADDRESS) == 0 &&
@@ -98,6 +123,7 @@ static void add_pages(FILE *out)
             fprintf(out, "%s%d:%d", separator, numa, count[numa]);
             separator = ",";
         }
+    fprintf(out, " ran=%u", ran);
     munmap(buffer, PAGES * page_bytes);
 }
 
@@ -185,7 +211,7 @@ int main(void)
     meet_others();
     say("main");
 #pragma omp parallel num_threads(threads)
-    if (omp_get_thread_num() > 0) {
+    {
         char who[32];
         snprintf(who, sizeof who, "omp%d", omp_get_thread_num());
 #pragma omp critical

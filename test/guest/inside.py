@@ -33,12 +33,30 @@ def field(who, name):
     raise SystemExit(f"{who}: /proc has no {name}")
 
 
-def pages():
-    """Where the pages of a new mapping lie, as numa_maps has it: 5:16."""
+def own_numa():
+    """The NUMA node of the CPU on which this thread runs."""
+    numa = ctypes.c_uint()
+    ctypes.CDLL(None).getcpu(None, ctypes.byref(numa))
+    return numa.value
+
+
+def touch_pages():
+    """(new pages, the NUMA node on which all were touched, unless the thread is moved each time)"""
     size = mmap.PAGESIZE
-    memory = mmap.mmap(-1, 16 * size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    for page in range(16):
-        memory[page * size] = 1
+    for _ in range(100):
+        memory = mmap.mmap(-1, 16 * size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        before = own_numa()
+        for page in range(16):
+            memory[page * size] = 1
+        ran = own_numa()
+        if ran == before:
+            break
+    return memory, ran
+
+
+def pages():
+    """Policy; where the pages of a new mapping lie, as numa_maps has it: 5:16; who touched them."""
+    memory, ran = touch_pages()
     view = ctypes.c_char.from_buffer(memory)
     start = ctypes.addressof(view)
     policy, places = "", ""
@@ -50,15 +68,15 @@ def pages():
                 best, policy = begin, line.split()[1]
                 places = ",".join(f"{n}:{count}" for n, count in
                                   re.findall(r" N(\d+)=(\d+)", line))
-    return policy.replace("prefer:", "preferred:"), places
+    return policy.replace("prefer:", "preferred:"), places, ran
 
 
 def say(who):
     """Writes one line at once."""
-    policy, places = pages()
+    policy, places, ran = pages()
     text = (f"step={os.environ.get('SLURM_STEP_ID', '')} rank={os.environ['SLURM_PROCID']} "
             f"who={who} cpus={field(who, 'Cpus_allowed_list')} policy={policy} "
-            f"pages={places} step_cpus={step_cpus()}\n")
+            f"pages={places} ran={ran} step_cpus={step_cpus()}\n")
     os.write(1, text.encode())
 
 

@@ -8,30 +8,36 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 import first_lines_judge as judge  # noqa: E402
+import first_lines_seen as seen  # noqa: E402
 
-# Four NUMA nodes in a line, two cores of two threads each, one NIC, on NUMA node 1.
-MACHINE = ["@node 0 0-3 10 20 30 40", "@node 1 4-7 20 10 20 30", "@node 2 8-11 30 20 10 20",
-           "@node 3 12-15 40 30 20 10", "@nic eth0 1 up", "@nic eth1 3 down", "@nic eth2 -1 up",
+# Four NUMA nodes in a line, two cores of two threads each, one NIC, on NUMA node 1, and beside that
+# one more, of memory without CPUs.
+MACHINE = ["@node 0 0-3 10 20 30 40 20", "@node 1 4-7 20 10 20 30 12",
+           "@node 2 8-11 30 20 10 20 20", "@node 3 12-15 40 30 20 10 30",
+           "@node 4 - 20 12 20 30 10", "@nic eth0 1 up", "@nic eth1 3 down", "@nic eth2 -1 up",
            *[f"@core {cpu} {cpu // 2 * 2}-{cpu // 2 * 2 + 1}" for cpu in range(16)]]
 DIVIDED = "the ranks divide the CPUs that they shared"
 LOAD = "no better exchange was found, with the load of other steps on the NICs"
+BOUND = ["nuioa: node0: local rank 0 of 2 (slurm), rank 0: CPUs 0-1 kept, memory default, NIC eth0,"
+         " level 1: the launcher has bound this rank: its CPUs stay"]
 APART = "no hints, and moving a block would take neighbours apart"
 
 
-def tell(rank, who, cpus, step_cpus, pages=None, policy="default", step=0):
+def tell(rank, who, cpus, step_cpus, pages=None, policy="default", step=0, ran=None):
     """A line of inside.c."""
-    pages = pages or f"{min(judge.numbers(cpus)) // 4}:16"
-    return (f"step={step} rank={rank} who={who} cpus={cpus} policy={policy} pages={pages}"
+    own = min(seen.numbers(cpus)) // 4
+    return (f"step={step} rank={rank} who={who} cpus={cpus} policy={policy}"
+            f" pages={pages or f'{own}:16'} ran={own if ran is None else ran}"
             f" step_cpus={step_cpus}")
 
 
 TWO_NICS = dict(nics=["@nic eth3 3 up"], hinted=True, sentence="heavy ranks share the NICs")
 
 
-def launch(name, masks, step_cpus, more=(), status=0, pages=None, policy="default"):
+def launch(name, masks, step_cpus, more=(), status=0, **put):
     """Each rank of it has a first thread and a child."""
     return [f"@launch 000-{name}",
-            *[tell(rank, who, cpus, step_cpus, pages, policy)
+            *[tell(rank, who, cpus, step_cpus, **put)
               for rank, cpus in enumerate(masks) for who in ("main", "child")],
             *more, f"@status {status}"]
 
@@ -39,25 +45,25 @@ def launch(name, masks, step_cpus, more=(), status=0, pages=None, policy="defaul
 def report(moved, masks, sentence, memory="default"):
     return [f"nuioa: 1 nodes, {len(masks)} ranks, {moved} moved, policy bandwidth, leader *",
             "  node   rank     CPUs  NUMA  memory       NIC   level",
-            *[f"  node0 {rank:5}     {cpus:4}  {min(judge.numbers(cpus)) // 4}     {memory:11}"
+            *[f"  node0 {rank:5}     {cpus:4}  {min(seen.numbers(cpus)) // 4}     {memory:11}"
               f"  eth0  1" for rank, cpus in enumerate(masks)], sentence]
 
 
 def judged(before, after, step_cpus="0-15", line="", hinted=False, site="", cpus_per_task=1,
            more=(), sentence="why", moved=None, memory="default", reported=None, said=None,
-           status=0, late=(), nics=(), beside=None, there=None):
+           status=0, late=(), nics=(), beside=None, there=None, ran=None):
     """Of a row whose ranks had those masks before and after; beside: of a rank of another step;
-    there: the pages of memory that nuioa has put somewhere."""
+    there: the pages of memory that nuioa has put somewhere; ran: where threads run with it."""
     moved = sum(a != b for a, b in zip(before, after)) if moved is None else moved
     said = report(moved, after, sentence, memory) if said is None else said
     if beside:
         more = [*more, *[tell(0, who, beside, beside, step=1) for who in ("main", "child")]]
         said = [*said, *report(0, [beside], sentence)]
-    put = dict(pages=there, policy=memory) if there else {}
+    put = dict(pages=there, policy=memory, ran=ran) if there else dict(ran=ran)
     lines = [*MACHINE, *nics, *launch("0", before, step_cpus, more if beside else ()),
              *launch("1", after, step_cpus, more, status, **put), *late,
              *launch("2", reported or after, step_cpus, [*more, *said], **put)]
-    machine, launches = judge.read(lines)
+    machine, launches = seen.read(lines)
     row = dict(line=line, hinted=hinted, site=site, cpus_per_task=cpus_per_task,
                ranks=len(before) + bool(beside))
     return judge.judge(machine, row, *(launches.get(name) for name in "012"))
@@ -66,7 +72,7 @@ def judged(before, after, step_cpus="0-15", line="", hinted=False, site="", cpus
 def test_sentence():
     """Lines of a sentence belong together, and another sentence follows it."""
     said = report(0, ["0"], f"{'it is ' * 16}\nright\nit helps\ncost 2 -> 1\nmore")
-    return judge.Report("\n".join(said).splitlines()).sentence == f"{'it is ' * 16}right; it helps"
+    return seen.Report("\n".join(said).splitlines()).sentence == f"{'it is ' * 16}right; it helps"
 
 
 # Name; what is wanted: the verdict, and a part of the fault, "" for none; what was seen.
@@ -128,10 +134,31 @@ CASES = [
      dict(cpus_per_task=9)),
     ("... but there are more ranks than cores", "could not", "",
      (["0-15"] * 9, ["0-15"] * 9), {}),
-    ("its memory is beside the NIC, and nobody asked", "could not", "spans NUMA nodes",
+    ("its memory is beside the NIC, and nobody asked", "could not", "which nobody asked for",
      (["0-15"], ["0-15"]), dict(memory="preferred:1", there="1:16")),
-    ("... but it has one thread", "nearer", "", (["0-15"], ["0-15"]),
+    ("... also not with one thread", "could not", "which nobody asked for", (["0-15"], ["0-15"]),
      dict(memory="preferred:1", there="1:16", line="OMP_NUM_THREADS=1 srun")),
+    ("... but with mem=nic", "nearer", "", (["0-15"], ["0-15"]),
+     dict(memory="preferred:1", there="1:16", line="srun --nuioa-mem=nic")),
+    ("one NUMA node, and a policy", "nearer", "which nobody asked for", (["0-1"], ["4-5"]),
+     dict(memory="preferred:1", there="1:16")),
+    ("a thread runs where its pages are not", "nearer", "0 % of the pages", (["0-1"], ["4-5"]),
+     dict(ran=0)),
+    ("... for which mem= was typed", "nearer", "", (["0-1"], ["4-5"]),
+     dict(ran=0, line="srun --nuioa-mem=local")),
+    ("it binds itself, whatever the report says", "binds itself", "", (["0-1"], ["0-1"]),
+     dict(moved=1, line="srun numactl -N 0")),
+    ("... and its pages are not where it runs", "binds itself", "0 % of the pages",
+     (["0-1"], ["0-1"]), dict(ran=1, line="srun numactl -N 0")),
+    ("--mem-bind keeps it, and the report says so", "could not", "", (["0-1"], ["0-1"]),
+     dict(line="srun --mem-bind=rank", sentence="--mem-bind=rank: they stay")),
+    ("... and the report does not say so", "could not", "NUMA node 1 is nearer",
+     (["0-1"], ["0-1"]), dict(line="srun --mem-bind=rank")),
+    ("a launcher has bound it: one line of nuioa exec", "could not", "",
+     (["0-1", "2-3"], ["0-1", "2-3"]), dict(line="srun nuioa exec", said=BOUND)),
+    ("... and not of what was seen", "could not", "memory preferred:2 of rank 0",
+     (["0-1", "2-3"], ["0-1", "2-3"]),
+     dict(line="srun nuioa exec", said=[BOUND[0].replace("default", "preferred:2")])),
     ("... and the memory is farther", "could not", "", (["0-15"], ["0-15"]),
      dict(memory="preferred:2", there="2:16", line="srun --nuioa-mem=nic")),
     ("one rank keeps all", "could not", "", (["0-15"], ["0-15"]), {}),

@@ -10,9 +10,10 @@
 . /nuioa/lib.sh
 
 tell_machine() {
-    local node cpu nic
+    local node cpu cpus nic
     for node in /sys/devices/system/node/node[0-9]*; do
-        echo "@node ${node##*node} $(cat "$node/cpulist") $(cat "$node/distance")"
+        cpus=$(cat "$node/cpulist")
+        echo "@node ${node##*node} ${cpus:--} $(cat "$node/distance")"
     done
     for cpu in /sys/devices/system/cpu/cpu[0-9]*; do
         echo "@core ${cpu##*cpu} $(cat "$cpu/topology/thread_siblings_list")"
@@ -51,7 +52,7 @@ for launch in /nuioa/launches/*; do
     echo "@launch ${launch##*/}"
     [ -z "$held" ] || [ -n "$job" ] || echo "@late"
     # Signalled as a group, so that no srun outlives the time.
-    as_user timeout -k 5 150 bash "$launch/script" 2>&1 </dev/null
+    as_user timeout -k 5 600 bash "$launch/script" 2>&1 </dev/null
     echo "@status $?"
     wait_for_jobs $((${#job} > 0))
 done
