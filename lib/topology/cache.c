@@ -162,7 +162,7 @@ static int read_all(int fd, const char *path, char **bytes, size_t *length, stru
     return 0;
 }
 
-static int check_key(const char *path, const struct key *key, const char *distances,
+static int check_key(const char *path, const struct key *key, const char *distances, bool former,
                      struct nuioa_error *err)
 {
     struct key want;
@@ -174,6 +174,8 @@ static int check_key(const char *path, const struct key *key, const char *distan
                           (int)sizeof(key->host), key->host, want.host);
     if (memcmp(key->boot_id, want.boot_id, sizeof(key->boot_id)))
         return nuioa_fail(err, -ESTALE, "%s: made before the last boot", path);
+    if (former)
+        return 0;
     if (key->fingerprint != want.fingerprint)
         return nuioa_fail(err, -ESTALE, "%s: made with other devices, CPUs, or variables HWLOC_*",
                           path);
@@ -182,8 +184,8 @@ static int check_key(const char *path, const struct key *key, const char *distan
     return 0;
 }
 
-int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node *node,
-                     struct nuioa_error *err)
+static int read_cache(const char *path, const char *distances, bool former, struct nuioa_node *node,
+                      struct nuioa_error *err)
 {
     struct key key;
     struct nuioa_error why;
@@ -199,7 +201,7 @@ int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node 
         return rc;
     /* -Wanalyzer-null-argument: read_all succeeds with a whole key. */
     memcpy(&key, bytes, sizeof(key));
-    rc = check_key(path, &key, distances, err);
+    rc = check_key(path, &key, distances, former, err);
     if (!rc) {
         rc = nuioa_node_deserialize(node, bytes + sizeof(key), length - sizeof(key), &why);
         if (rc)
@@ -207,6 +209,17 @@ int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node 
     }
     free(bytes);
     return rc;
+}
+
+int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node *node,
+                     struct nuioa_error *err)
+{
+    return read_cache(path, distances, false, node, err);
+}
+
+int nuioa_cache_read_former(const char *path, struct nuioa_node *node, struct nuioa_error *err)
+{
+    return read_cache(path, NULL, true, node, err);
 }
 
 /* --- discovery in a child --------------------------------------------------------------------- */

@@ -37,6 +37,10 @@ int nuioa_cache_write(const char *path, const struct nuioa_node *node, const cha
 int nuioa_cache_read(const char *path, const char *distances, struct nuioa_node *node,
                      struct nuioa_error *err);
 
+/* Does the same, also if devices, variables or the distance file have changed since the cache was
+ * made: *node is then what the machine was before, since its last boot. */
+int nuioa_cache_read_former(const char *path, struct nuioa_node *node, struct nuioa_error *err);
+
 /* Gets the description of this node for a launch: from the cache if it is valid, otherwise by
  * nuioa_cache_discover, and then writes the cache for the next launch. If it cannot be written,
  * that is a warning of the node. `path` is the cache, NULL for the default path; `source` may be

@@ -49,7 +49,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                        input.size - KEY - PAYLOAD_HEADER);
     if ((right & CHANGE) && change < input.size)
         bytes[change] ^= 1;
-    nuioa_cache_read(input_file("cache", bytes, input.size), distances, &node, &err);
+    const char *path = input_file("cache", bytes, input.size);
+    nuioa_cache_read(path, distances, &node, &err);
+    nuioa_node_free(&node);
+    nuioa_cache_read_former(path, &node, &err);
     nuioa_node_free(&node);
     free(bytes);
     return 0;
