@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 --
 --[[
-Sample cli_filter for Slurm (cli_filter/lua, 20.02 and later): when a job asks for nuioa, it asks
-for cores that nuioa can use well, at the time when the cores are chosen.
+Sample cli_filter for Slurm (cli_filter/lua, 20.02 and later): jobs of sbatch and salloc that request
+nuioa get whole nodes, in the partitions that you name below. Such a job is charged for whole nodes.
 
-nuioa only moves ranks among the cores that the job was given. A job that gets a part of a node gets
-cores of whichever sockets are free, one here and one there, and then no core near the network
-interface may be among them. Asking for whole sockets in order, or for the whole node, prevents that.
+nuioa moves ranks only among the cores of their job. A job that gets a part of a node may get few
+cores near the network interface, or none. Do not request cores in order instead (-m block:block): a
+job on an empty node then gets no core near a network interface of the last socket.
 
 Install: copy to the directory of slurm.conf as cli_filter.lua (or merge with the one that is there),
-and say CliFilterPlugins=cli_filter/lua in slurm.conf. What the user typed is never changed.
+and set CliFilterPlugins=cli_filter/lua in slurm.conf. What the user typed is never changed.
 ]]
 
--- Jobs with nuioa in these partitions get their nodes whole. Example: { compute = true }
+-- Jobs with nuioa in these partitions get whole nodes. Example: { compute = true }
 local whole_nodes = {}
 
 -- Whether --nuioa, or SLURM_NUIOA without it, asks for ranks to be placed.
@@ -42,10 +42,6 @@ function slurm_cli_pre_submit(options, pack_offset)
         return slurm.SUCCESS
     end
 
-    -- Cores side by side instead of spread over all sockets; ranks beside their neighbours.
-    if unset(options["distribution"]) then
-        options["distribution"] = "block:block"
-    end
     local partition = options["partition"]
     if partition ~= nil and whole_nodes[partition] and unset(options["exclusive"]) then
         options["exclusive"] = "exclusive"
