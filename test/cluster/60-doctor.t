@@ -40,7 +40,6 @@ no "munged answers" 'munge-[a-z]*'
 no "PMIx can be loaded, and can publish" 'pmix-(plugin|library|unable)'
 finds "TaskPlugin=task/none" task-plugin 'TaskPlugin=task/none: nothing binds'
 finds "no task/cgroup" cores-unconstrained 'no task/cgroup'
-finds "cores of all sockets" core-distribution 'SelectTypeParameters=CR_Core'
 is "what is looked at is this cluster's" \
     "$(grep -oE '/run/.*conf' "$CLUSTER_DIR/home/doctor.json" | sort -u | xargs)" \
     "/run/cluster/slurm.conf /run/node/plugstack.conf"
@@ -107,6 +106,11 @@ sed 's!^AuthType=.*!AuthType=auth/slurm!' "$CLUSTER_DIR/slurm.conf" \
     >"$CLUSTER_DIR/without-munge.conf"
 slurm_conf=/run/cluster/without-munge.conf doctor node1
 no "nor is it needed where Slurm has its own" 'munge-[a-z]*'
+plugin on
+sed '$aAuthInfo=socket=/run/munge/elsewhere,ttl=60' "$CLUSTER_DIR/slurm.conf" \
+    >"$CLUSTER_DIR/elsewhere.conf"
+slurm_conf=/run/cluster/elsewhere.conf doctor node1
+finds "the socket that AuthInfo names" munge-unreachable '/run/munge/elsewhere: No such file'
 plugin on munge_socket=/run/munge/none auth=munge
 slurm_conf=/run/cluster/without-munge.conf doctor node1
 finds "but for auth=munge" munge-unreachable '/run/munge/none: No such file'
@@ -204,7 +208,7 @@ is "another machine in the environment is no fault of the cache" \
 
 # The sample for HealthCheckProgram drains a node for what is its own. Of its hardware nothing is
 # asked, and slurm.conf says TaskPlugin=task/none, which is a problem of all nodes.
-hardware=port-down,port-slow,pcie-narrow,nic-unlocated,nic-disagreement,numa-hidden
+hardware=nic-missing,port-down,port-slow,pcie-narrow,nic-unlocated,nic-disagreement,numa-hidden
 sed "s!^drain=no!drain=yes!; s!^ignore=!&$hardware!; s!/usr/bin/nuioa!/run/stage&!" \
     "$NUIOA_STAGE/usr/share/doc/nuioa/examples/nuioa-healthcheck" >"$n1/healthcheck"
 check_health() {

@@ -69,8 +69,8 @@ static void check(struct doctor *d)
     doctor_check_task_plugin(d);
     doctor_check_constraint(d);
     doctor_check_cpu_bind(d);
-    doctor_check_distribution(d);
     doctor_check_mpi(d);
+    doctor_check_missing(d);
     doctor_check_locality(d);
     doctor_check_ports(d);
     doctor_check_rates(d);

@@ -10,7 +10,6 @@ if [ ! -e /nuioa/settings ]; then
     mkdir -p "$payload/usr/local/bin"
     gcc -std=gnu11 -O2 -static -o "$payload/usr/local/bin/set-link" "$here/set-link.c" || exit
     "$here/boot" twin --cgroup --payload "$payload" \
-        --conf SelectTypeParameters=CR_Core,CR_CORE_DEFAULT_DIST_BLOCK \
         --conf HealthCheckProgram=/usr/local/sbin/nuioa-healthcheck --conf HealthCheckInterval=3 \
         "$@" -- "$0"
     exit
@@ -83,6 +82,31 @@ ip link set eth1 down
 finds "a port is down" port-down:eth1 'eth1 is down \(down\); eth0, of the same model, is up'
 ip link set eth1 up
 
+# A network whose ports nobody has set up.
+ip link set eth0 down
+ip link set eth1 down
+finds "all ports are down" "port-down:eth0 port-down:eth1 port-down:eth2" 'eth0 is down \(down\)'
+ip link set eth0 up
+ip link set eth1 up
+
+bus=/sys/bus/pci address=$(pci eth1)
+echo 1 >"$bus/devices/$address/remove"
+finds "a card has left the bus" nic-missing:eth1 \
+    "eth1 \($address\) was here when /run/nuioa/node0.cache was made; now the card is gone"
+echo 1 >$bus/rescan
+until_ link eth1 operstate down
+ip link set eth1 up
+healthy "the card is back"
+address=$(pci eth0)
+echo "$address" >$bus/drivers/virtio-pci/unbind
+finds "a card has lost its driver" nic-missing:eth0 'eth0 .* now its card has no driver'
+doctor --this-node
+is "which is a matter of this node" "$status $found" "1 nic-missing:eth0"
+echo "$address" >$bus/drivers/virtio-pci/bind
+until_ link eth0 operstate down
+ip link set eth0 up
+healthy "it has its driver again"
+
 echo 0 >"/sys/bus/pci/devices/$(pci eth0)/numa_node"
 finds "a NIC whose numa_node was rewired" "cache-stale nic-disagreement:eth0" \
     'numa_node of eth0 .* says 0, its host bridge says 1'
@@ -122,11 +146,31 @@ finds "the plugin is listed twice" plugin-twice "$stack:1 loads the plugin, and 
 sed 's/$/ polici=cpu/' /tmp/plugstack.conf >$stack
 finds "an argument that does not exist" plugin-argument 'did you mean policy'
 
+sed 's/$/ nic=eth0,eth7/' /tmp/plugstack.conf >$stack
+finds "a NIC that the site names is not here" nic-unmatched:eth7 'there is no eth7 here'
+
+# Advice on the cache has the command, which helps as it is.
+remedy() {
+    local command
+    read -ra command < <(jq -r '.findings[0].what' /tmp/doctor.json |
+        sed -n 's/.*Command: \(.*\)\.$/\1/p')
+    "${command[@]}"
+}
 cache=/run/nuioa/node0.cache
 cp /tmp/plugstack.conf $stack
 rm $cache
 finds "no cache" cache-missing "$cache is not there"
-nuioa cache
+remedy
+healthy "no cache: what the doctor says helps"
+mkdir /var/nuioa
+printf '%s\n' "nuioa-distances 1" "machine packages=2 numa=2 cores=4" "numa 0 1" "row 10 21" \
+    "row 21 10" >/etc/distances
+sed 's|$| cache=/var/nuioa/cache distances=/etc/distances|' /tmp/plugstack.conf >$stack
+finds "no cache, elsewhere" cache-missing \
+    'Command: nuioa cache --out /var/nuioa/cache --distances /etc/distances\.$'
+remedy
+healthy "no cache, elsewhere: what the doctor says helps"
+cp /tmp/plugstack.conf $stack
 chmod 666 $cache
 finds "a cache that anyone may write" cache-refused "$cache"
 rm $cache && nuioa cache

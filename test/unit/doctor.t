@@ -87,7 +87,8 @@ run doctor --root "$node" --brief --ignore pcie-narrow:mlx5_1,cores-unconstraine
 is "ignored findings: of that NIC only" "$status|$out" \
     "1|nuioa: 1 problem, 0 advice, 0 unknown: pcie-narrow:mlx5_0"
 fresh
-retired="backlog coalescing governor irq-far nps numa-balancing snc socket-buffers tcp-buffers"
+retired="backlog coalescing core-distribution governor irq-far nps numa-balancing snc socket-buffers
+    task-affinity tcp-buffers"
 for id in $retired; do
     run doctor --root "$node" --brief --ignore "port-idle,$id:x,pmix-plugin"
     is "--ignore $id, which is no longer looked for" "$status|$out|$err" \
@@ -211,9 +212,14 @@ healthy "a compute node, checked as a login node" --as login
 setting() { printf '%s\n' "$@" >>"$node/etc/slurm/slurm.conf"; }
 
 setting TaskPlugin=task/cgroup
-finds "no task/affinity" task-plugin 'TaskPlugin=task/cgroup: nothing binds'
-setting 'TaskPlugin=task/cgroup,\#task/affinity # task/affinity'
-finds "a # that begins no comment" task-plugin 'TaskPlugin=task/cgroup,#task/affinity: nothing'
+healthy "no task/affinity, but ranks are confined to their step"
+setting TaskPlugin=task/cgroup
+put etc/slurm/cgroup.conf "ConstrainCores=no"
+finds "no task/affinity, and ranks are not confined" "task-plugin cores-unconstrained" \
+    'TaskPlugin=task/cgroup: nothing binds'
+setting 'TaskPlugin=task/none,\#task/affinity # task/affinity'
+finds "a # that begins no comment" "task-plugin cores-unconstrained" \
+    'TaskPlugin=task/none,#task/affinity: nothing'
 setting TaskPlugin=affinity
 finds "no task/cgroup" cores-unconstrained 'no task/cgroup'
 setting TASKPLUGIN=affinity,cgroup
@@ -224,17 +230,35 @@ put etc/slurm/cgroup.conf "ConstrainCores=no"
 finds "ConstrainCores=no" cores-unconstrained 'ConstrainCores=no'
 rm "$node/etc/slurm/cgroup.conf"
 finds "no cgroup.conf" cores-unconstrained 'ConstrainCores=no \(the default\)'
-printf 'TaskAffinity=yes\n' >>"$node/etc/slurm/cgroup.conf"
-finds "TaskAffinity" task-affinity 'TaskAffinity=yes, and TaskPlugin has task/affinity too'
+rm "$node/etc/slurm/cgroup.conf"
+setting SelectType=select/linear
+healthy "no cgroup.conf, and jobs have whole nodes"
+# Users who type --nuioa are served anyway; these matter only for jobs that say nothing.
+default_on() { put $nuioa_conf "optional /usr/lib/slurm/nuioa.so default=on $*"; }
+default_on
+setting TaskPlugin=task/cgroup
+finds "default=on, and no task/affinity" cpu-bind-default:TaskPlugin 'TaskPlugin=task/cgroup'
+default_on cores=share
+setting TaskPlugin=task/cgroup
+healthy "default=on, no task/affinity, and ranks divide what they share"
+default_on
 setting TaskPluginParam=Verbose,None
 finds "bind nothing by default" cpu-bind-default:TaskPluginParam 'TaskPluginParam=Verbose,None'
-setting "NodeName=n[1-4] CpuBind=none" "NodeName=gpu[1-2] CpuBind=socket"
+setting TaskPluginParam=Verbose,None
+healthy "bind nothing by default, where users ask"
+default_on
+setting "NodeName=n[1-4] CpuBind=none" "NodeName=gpu[1-2] CpuBind=none"
 finds "bind nothing on this node" 'cpu-bind-default:n[1-4]' 'NodeName=n.* has CpuBind=none'
-setting "PartitionName=p Nodes=ALL CpuBind=ldom"
-finds "bind wide in a partition" cpu-bind-default:p 'PartitionName=p has CpuBind=ldom'
-setting "PartitionName=p Nodes=ALL CpuBind=core"
-healthy "bind to cores in a partition"
-setting $'PartitionName=p\033[2J\a Nodes=ALL CpuBind=ldom'
+default_on
+setting "PartitionName=p Nodes=ALL CpuBind=no"
+finds "bind nothing in a partition" cpu-bind-default:p 'PartitionName=p has CpuBind=no'
+for wide in core socket ldom; do
+    default_on
+    setting "PartitionName=p Nodes=ALL CpuBind=$wide" TaskPluginParam=Sockets
+    healthy "CpuBind=$wide in a partition: ranks can be exchanged"
+done
+default_on
+setting $'PartitionName=p\033[2J\a Nodes=ALL CpuBind=none'
 put proc/sys/kernel/hostname $'n1\033[31m\rx'
 for form in "" --brief; do
     # shellcheck disable=SC2086
@@ -244,10 +268,10 @@ for form in "" --brief; do
     unlike "... and none reaches the terminal $form" "$out" $'[\001-\011\013-\037]'
 done
 fresh
-setting SelectTypeParameters=CR_Core_Memory
-finds "cores of all sockets" core-distribution 'SelectTypeParameters=CR_Core_Memory\.'
-setting SelectTypeParameters=CR_Memory SelectType=select/linear
-healthy "whole nodes"
+for parameters in CR_Core CR_Core_Memory CR_CPU,CR_CORE_DEFAULT_DIST_BLOCK; do
+    setting "SelectTypeParameters=$parameters"
+    healthy "SelectTypeParameters=$parameters is the site's own"
+done
 
 # --- the site's distances -------------------------------------------------------------------------
 
@@ -267,6 +291,74 @@ finds "no distances" distances-refused 'etc/distances: No such'
 
 # --- NICs -----------------------------------------------------------------------------------------
 
+pci2=sys/bus/pci/devices/0000:10:02.0
+# nics WORDS: the site says which NICs count
+nics() { put $nuioa_conf "optional /usr/lib/slurm/nuioa.so nic=$1"; }
+# lose_verbs: the driver of the second card is not loaded
+lose_verbs() { rm "$node/sys/class/infiniband/mlx5_1" "$node/sys/class/net/ib1"; }
+nics auto
+lose_verbs
+finds "an InfiniBand card without driver" nic-missing:0000:80:00.0 \
+    'card 0000:80:00.0 has no driver\.'
+nics auto
+lose_verbs
+ln -s /sys/bus/pci/drivers/mlx5_core "$node/$pci1/driver"
+finds "an InfiniBand card with half of its driver" nic-missing:0000:80:00.0 \
+    'has no port; its driver is mlx5_core'
+nics auto
+lose_verbs
+ln -s /sys/bus/pci/drivers/vfio-pci "$node/$pci1/driver"
+healthy "a card that is a virtual machine's"
+nics auto
+lose_verbs
+ln -s ../0000:10:00.0 "$node/$pci1/physfn"
+healthy "a virtual function that nobody uses"
+lose_verbs
+rm -r "$node/proc/77"
+healthy "no driver on a login node"
+nics mlx5_0,mlx5_2
+finds "the site names a NIC that is not here" nic-unmatched:mlx5_2 'nic=mlx5_0,mlx5_2, .* no mlx5_2'
+doctor --this-node
+is "... which drains no node, for it may be a slip of the pen" "$found" ""
+for words in omnipath 'hsn*' 'omnipath,efa,^mlx5_0'; do
+    nics "$words"
+    finds "nic=$words takes none" nic-unmatched 'there is no such NIC here'
+done
+for words in auto ^mlx5_0 infiniband,omnipath 'mlx5_*,omnipath' auto,efa; do
+    nics "$words"
+    healthy "nic=$words"
+done
+nics omnipath
+rm -r "$node/proc/77"
+healthy "nic= on a login node"
+# An Ethernet node: both cards of InfiniBand were never there.
+ethernet() {
+    rm "$node"/sys/class/infiniband/* "$node"/sys/class/net/ib* "$node/$pci0" "$node/$pci1"
+    rm -r "${node:?}"/sys/devices/pci0000:80 "${node:?}"/sys/devices/pci0000:10/0000:10:00.0
+    nics auto
+}
+ethernet
+healthy "Ethernet only, one port up, by design"
+ethernet
+put sys/class/net/eno2/operstate down
+put sys/class/net/eno2/flags 0x1002
+finds "all ports are down" "port-down:eno2 port-down:eno3" 'eno2 is down \(down\)'
+ethernet
+put sys/class/net/eno2/operstate down
+put sys/class/net/eno2/flags 0x1002
+rm -r "$node/proc/77"
+healthy "all ports are down on a login node"
+ethernet
+rm "$node"/sys/class/net/eno* "$node/$pci2" "${node:?}/${pci2%0}1"
+rm -r "$node"/sys/devices/pci0000:10
+doctor
+is "no NIC at all: said, and no reason to worry" "$status|$found" "0|nic-none"
+run doctor --root "$node"
+like "no NIC at all: what to do" "$out" 'unknown +nic-none.*Do: If this node should have one'
+fresh
+put sys/class/net/eno3/flags 0x1002
+nics eno3,mlx5_0
+finds "a port that nic= names is down" port-idle:eno3 'eno3 is down'
 rm -r "$node/sys/devices/system"
 doctor
 is "nothing that hwloc could read" "$status|$found" "1|discovery-failed"
@@ -319,9 +411,9 @@ finds "slower than it could, faster than its network" pcie-reduced:mlx5_1 \
 put $pci1/current_link_speed Unknown
 put $pci1/current_link_width 0
 healthy "a link that nobody knows"
-# The InfiniBand cards are gone.
+# no_infiniband RATE: an Ethernet node
 no_infiniband() {
-    rm "$node"/sys/class/infiniband/* "$node"/sys/class/net/ib* "$node/$pci0" "$node/$pci1"
+    ethernet
     put sys/class/net/eno2/speed "$1"
 }
 # --- NUMA nodes -----------------------------------------------------------------------------------
@@ -383,10 +475,31 @@ finds "rates that contradict the distances" nic-contradicted:mlx5_1:1 \
     'mlx5_1:1 is said to be nearer to NUMA node 1 than to 0, but writes 10000 MB/s to the former'
 numa 2 5
 finds "remote nearer than local" slit-refused 'remote memory is nearer than local'
-numa 1 10
-put $pci0/numa_node -1
-put $pci1/numa_node -1
-finds "interleaved NUMA nodes" numa-hidden '2 processor packages, but one NUMA node'
+# one_numa FLAGS OPTIONS: one NUMA node; the processor's flags, and the kernel's command line
+one_numa() {
+    numa 1 10
+    put $pci0/numa_node -1
+    put $pci1/numa_node -1
+    put proc/cpuinfo $'processor\t: 0\n'"${1:+flags		: $1}"
+    put proc/cmdline "root=/dev/sda $2"
+}
+one_numa "fpu vme" quiet
+finds "interleaved NUMA nodes" numa-hidden '2 processor packages, but one NUMA node\.'
+one_numa "fpu hypervisor" quiet
+healthy "a virtual machine has one NUMA node"
+one_numa "" "quiet numa=offline"
+healthy "one NUMA node, and nothing says whether the machine is virtual"
+one_numa "fpu hypervisor" "quiet numa=off"
+finds "numa=off" numa-hidden 'but one NUMA node; the kernel command line has numa=off\.'
+one_numa "fpu" "numa=off quiet"
+run doctor --root "$node"
+like "numa=off: what to do cannot be read as the opposite" "$(tr -s ' \n' ' ' <<<"$out")" \
+    'Do: Disable node interleaving in the BIOS and remove numa=off from the kernel command line\.'
+fresh
+numa 4 20
+ethernet
+put sys/class/net/eno2/speed 1000
+healthy "a flat SLIT where no NIC counts"
 
 # How the host is tuned is another matter.
 put sys/devices/system/cpu/cpu3/cpufreq/scaling_governor powersave

@@ -16,7 +16,7 @@ const struct doctor_kind doctor_kinds[] = {
       "Copy plugstack.conf.d/nuioa.conf of the samples and include it, on login and compute "
       "nodes." },
     { "plugin-missing", DOCTOR_PROBLEM, DOCTOR_SHARED,
-      "Slurm leaves a plugin out that it cannot open; with \"required\" no job starts.",
+      "Slurm skips plugins it cannot load; with \"required\" no job starts.",
       "Install nuioa on this node, or correct the line." },
     { "plugin-unloadable", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "Slurm leaves it out, starts no job where the line says \"required\", or loses jobs when it "
@@ -44,148 +44,162 @@ const struct doctor_kind doctor_kinds[] = {
 
     /* --- Slurm --- */
     { "task-plugin", DOCTOR_PROBLEM, DOCTOR_SHARED,
-      "All ranks of a node then have the same CPUs, and nuioa moves no ranks whose CPUs are the "
-      "same.",
-      "TaskPlugin=task/affinity,task/cgroup in slurm.conf." },
-    { "task-affinity", DOCTOR_ADVICE, DOCTOR_SHARED,
-      "Old versions of Slurm bind twice then, newer ones refuse the word.",
-      "Remove TaskAffinity from cgroup.conf and have task/affinity in TaskPlugin." },
+      "Ranks then have all CPUs of the node, those of other jobs too, and nuioa moves none of "
+      "them.",
+      "Add task/affinity to TaskPlugin in slurm.conf. Restart slurmctld and slurmd." },
     { "cores-unconstrained", DOCTOR_ADVICE, DOCTOR_SHARED,
-      "Processes of other jobs may run on the cores beside the NIC that a rank was given.",
-      "TaskPlugin=task/affinity,task/cgroup in slurm.conf and ConstrainCores=yes in cgroup.conf." },
+      "Processes of other jobs can run on the cores beside the NIC that a rank has.",
+      "Add task/cgroup to TaskPlugin in slurm.conf and set ConstrainCores=yes in cgroup.conf. "
+      "Try one node first: without working cgroups every launch fails." },
     { "cpu-bind-default", DOCTOR_ADVICE, DOCTOR_SHARED,
-      "Ranks share wide sets of CPUs unless a job says otherwise, and nuioa moves no ranks whose "
-      "CPUs are the same.",
-      "Make cores the default: CpuBind=core, or TaskPluginParam=Cores." },
-    { "core-distribution", DOCTOR_ADVICE, DOCTOR_SHARED,
-      "Without CR_CORE_DEFAULT_DIST_BLOCK a job that gets part of a node gets cores of all "
-      "sockets, half of them far from any NIC.",
-      "SelectTypeParameters=CR_Core_Memory,CR_CORE_DEFAULT_DIST_BLOCK, or the sample "
-      "cli_filter.lua." },
+      "Ranks then share CPUs. With default=on, nuioa moves ranks that share CPUs only for "
+      "users who type --nuioa.",
+      "In slurm.conf, add task/affinity to TaskPlugin. Replace TaskPluginParam=None with Cores, "
+      "and CpuBind=none with core." },
 
     /* --- what the plugin needs --- */
     { "munge-missing", DOCTOR_PROBLEM, DOCTOR_SHARED,
-      "Slurm's messages, or with auth=munge those of nodes to srun, are signed with this library.",
-      "Install libmunge (Debian: libmunge2), or have auth=key in plugstack.conf where Slurm's "
-      "AuthType is another." },
+      "Slurm's messages, or with auth=munge those of nodes to srun, are signed with this "
+      "library.",
+      "Install libmunge (Debian: libmunge2). If only auth=munge uses it, auth=key in "
+      "plugstack.conf does without." },
     { "munge-unreachable", DOCTOR_PROBLEM, DOCTOR_NODE,
-      "Slurm's own messages are signed by it, and so are, with auth=munge, those of nodes to "
-      "srun: no "
-      "job-wide report, no table of leaders.",
-      "Start munged, look at its log; munge_socket= in plugstack.conf if its socket is "
-      "elsewhere." },
+      "munged signs Slurm's own messages, and with auth=munge the job-wide report and the "
+      "table of leaders.",
+      "Start munged and read its log. If its socket is elsewhere, set munge_socket= in "
+      "plugstack.conf." },
     { "pmix-plugin", DOCTOR_ADVICE, DOCTOR_SHARED,
-      "Under srun there is no --mpi=pmix, so MPI learns leaders and NICs from the environment "
-      "only.",
-      "Install Slurm's PMIx plugin, if MPI here is to use it." },
+      "srun then has no --mpi=pmix, and MPI learns leaders and NICs only from the environment.",
+      "Install Slurm's PMIx plugin if MPI programs are to use it." },
     { "pmix-library", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "Slurm's PMIx plugin opens that name at each launch: srun --mpi=pmix fails.",
-      "Install it; Debian has the name in libpmix-dev." },
+      "Install that library. On Debian the package is libpmix-dev." },
     { "pmix-unable", DOCTOR_ADVICE, DOCTOR_SHARED,
-      "Keys cannot be published without it, the environment remains.",
-      "PMIx 4.2 to 6.1 are known to work." },
+      "nuioa cannot publish keys. Ranks still have the variables NUIOA_*.",
+      "Build Slurm with PMIx 4.2 or 5.0." },
     { "pmix-log", DOCTOR_PROBLEM, DOCTOR_SHARED,
-      "With this version any rank that calls PMIx_Log for stderr kills its slurmstepd, and srun "
-      "hangs: an error of PMIx, with and without nuioa.",
-      "Build Slurm with PMIx 5.0, or with a release after 6.1.1rc2." },
+      "With this version any rank that calls PMIx_Log for stderr kills its slurmstepd, and "
+      "srun hangs: an error of PMIx, with and without nuioa.",
+      "Build Slurm with PMIx 5.0." },
     { "pmix-topology", DOCTOR_ADVICE, DOCTOR_SHARED,
-      "Each rank finds out about the node's hardware by itself when MPI starts; on large nodes "
-      "that takes long.",
-      "PMIxShareServerTopology=true in mpi.conf: ranks get the description that slurmstepd has." },
+      "Each rank discovers the node's hardware by itself when MPI starts, which is slow on "
+      "large nodes.",
+      "Set PMIxShareServerTopology=true in mpi.conf: ranks then get the description of "
+      "slurmstepd." },
     { "cache-missing", DOCTOR_ADVICE, DOCTOR_NODE,
-      "The next launch finds out about the hardware by itself, which takes up to seconds on large "
+      "The next launch discovers the hardware by itself, which takes up to seconds on large "
       "nodes.",
-      "Run \"nuioa cache\" at boot, before slurmd: nuioa-cache.service does." },
+      "Run the command above as root. For each boot, enable nuioa-cache.service with it." },
     { "cache-stale", DOCTOR_ADVICE, DOCTOR_NODE,
-      "It is not used, and the next launch finds out about the hardware by itself.",
-      "Run \"nuioa cache\", after the fabric's services at boot." },
+      "The next launch does not use it and discovers the hardware by itself.",
+      "Run the command above as root. At boot it belongs after the services of the fabric." },
     { "cache-refused", DOCTOR_PROBLEM, DOCTOR_NODE,
-      "The plugin reads as root only what nobody else could have written: each launch finds out "
-      "about the hardware by itself, and warns.",
-      "Remove it, and run \"nuioa cache\" as root." },
+      "As root, the plugin reads only files that nobody else can write: each launch discovers "
+      "the hardware by itself, and warns.",
+      "Check that cache= in plugstack.conf names no other file. Then remove it and run the "
+      "command above as root." },
     { "cache-directory", DOCTOR_PROBLEM, DOCTOR_NODE,
-      "Others could put a cache of theirs there, so the plugin reads none: each launch finds out "
-      "about the hardware by itself, and warns.",
-      "chown root and chmod go-w what is named above, then run \"nuioa cache\" as root." },
+      "Others can replace the cache there, so the plugin reads none: each launch discovers the "
+      "hardware by itself, and warns.",
+      "If only nuioa uses the directory, make it root's (chown root, chmod go-w). Otherwise "
+      "set cache= in plugstack.conf to a file elsewhere. Then run the command above as root." },
     { "distances-refused", DOCTOR_PROBLEM, DOCTOR_SHARED,
-      "The distances that the site measured are not used, and the firmware's are.",
-      "Correct what is named above. Root must own the file and its directories, and nobody else "
-      "may write to them; \"nuioa probe --out\" writes the file anew." },
+      "nuioa uses the firmware's distances, not those that the site measured.",
+      "Correct what is named above. Keep the file where only root can write, such as /etc. "
+      "\"nuioa probe --out FILE\" measures again." },
     { "distances-foreign", DOCTOR_PROBLEM, DOCTOR_SHARED,
-      "The file was made for other nodes than this one: the firmware's distances are used here.",
-      "Run \"nuioa probe\" on a node of this kind and add its section to the file." },
+      "The file describes other kinds of nodes: nuioa uses the firmware's distances here.",
+      "Run \"nuioa probe --out NEW\" on an idle node of this kind, and append the section in "
+      "NEW to the file." },
     { "discovery-failed", DOCTOR_PROBLEM, DOCTOR_NODE,
-      "The plugin finds out no more, and jobs start unplaced. NICs and NUMA nodes were not "
-      "checked.",
-      "\"nuioa topo\" says more; \"lstopo\" without nuioa shows whether it is hwloc." },
+      "Launches fail to discover the hardware too, and start without placement. NICs and NUMA "
+      "nodes were not checked.",
+      "Run \"nuioa topo\", then \"lstopo\": if both fail, the fault is in hwloc or the kernel." },
 
     /* --- NICs --- */
-    { "nic-unlocated", DOCTOR_PROBLEM, DOCTOR_NODE,
-      "No rank can be placed near it, and it is not chosen for its place.",
-      "A newer BIOS, which says where each host bridge is (_PXM); until then HWLOC_PCI_LOCALITY." },
+    { "nic-missing", DOCTOR_PROBLEM, DOCTOR_NODE,
+      "Ranks have no network through this card, or only a slower one.",
+      "Check it in lspci and dmesg: load its driver, or reseat the card. If it was removed on "
+      "purpose, run \"nuioa cache\" as root." },
+    { "nic-unmatched", DOCTOR_PROBLEM, DOCTOR_SHARED,
+      "nuioa uses only NICs that nic= names. If this node has none of them, it places nothing "
+      "here.",
+      "Check in lspci and dmesg whether a NIC is missing. If not, correct nic= in "
+      "plugstack.conf, or use --ignore nic-unmatched on nodes without such a NIC." },
+    { "nic-none", DOCTOR_UNKNOWN, DOCTOR_NODE,
+      "nuioa places nothing on a node without a NIC.",
+      "If this node should have one, check it in lspci and dmesg." },
+    { "nic-unlocated", DOCTOR_ADVICE, DOCTOR_NODE,
+      "nuioa places no rank near it, and does not choose it for its place.",
+      "Update the BIOS; in a virtual machine, attach the NIC to a NUMA node in the hypervisor. "
+      "Until then set HWLOC_PCI_LOCALITY for slurmd and \"nuioa cache\"." },
     { "nic-disagreement", DOCTOR_PROBLEM, DOCTOR_NODE,
-      "Ranks are placed by the host bridge, as hwloc says; programs that read numa_node go "
-      "elsewhere. One of the two is wrong.",
-      "Measure from both nodes (numactl --cpunodebind); HWLOC_PCI_LOCALITY or numa_node correct "
-      "it." },
+      "One of the two is wrong. nuioa and hwloc use the host bridge, other programs numa_node.",
+      "Measure it: \"nuioa probe --nic\". If the bridge is wrong, set HWLOC_PCI_LOCALITY for "
+      "slurmd and \"nuioa cache\". Otherwise write the right number to numa_node." },
     { "nic-role", DOCTOR_ADVICE, DOCTOR_NODE,
-      "A guess only orders NICs: while nobody says what they are for, no variable keeps MPI "
-      "libraries to some of them.",
-      "Add what is named above to the plugin's line in plugstack.conf, or the role compute for a "
-      "NIC that MPI uses." },
+      "This is a guess, and a guess only orders NICs: variables of MPI libraries do not name "
+      "them until the site gives roles.",
+      "If MPI uses the NIC, give it the role compute. Otherwise add the nic-role= above. Both "
+      "belong on the plugin's line in plugstack.conf." },
     { "port-down", DOCTOR_PROBLEM, DOCTOR_NODE,
       "Its traffic goes through another port, or over a slower network.",
-      "Look at cable, switch port and subnet manager; take the NIC out of use if that is "
-      "intended." },
+      "Check the cable, the switch port and the subnet manager. If the port is unused on "
+      "purpose, use --ignore with the name above." },
     { "port-idle", DOCTOR_ADVICE, DOCTOR_NODE,
-      "Cards with two ports often have one cable; if this one had one, it is lost.",
-      "Look at the cable, or --ignore port-idle." },
+      "Cards with two ports often have one cable. If this port had one, it is lost.",
+      "Check the cable. If the port is unused on purpose, use --ignore port-idle." },
     { "port-slow", DOCTOR_PROBLEM, DOCTOR_NODE,
       "One slow link slows down every job that uses this node, collectives first.",
-      "Replace cable or transceiver; look at the switch port." },
+      "Check the switch port, then replace the cable or the transceiver." },
     { "port-below-card", DOCTOR_ADVICE, DOCTOR_NODE,
       "The card could do more; the switch, the cable or a setting decides.",
-      "Look at the other end (ethtool), if more was bought." },
+      "Run ethtool at both ends if the network should be faster." },
     { "pcie-narrow", DOCTOR_PROBLEM, DOCTOR_NODE,
       "The card cannot bring its network's rate into memory.",
       "Reseat the card, or move it to a slot with all lanes; look at the slot in the BIOS." },
     { "pcie-reduced", DOCTOR_ADVICE, DOCTOR_NODE,
       "It suffices for the network's rate as it is now.",
-      "Reseat the card, or move it to another slot, when there is an occasion." },
+      "Reseat the card at the next maintenance, or move it to another slot." },
 
     /* --- NUMA nodes --- */
     { "numa-hidden", DOCTOR_PROBLEM, DOCTOR_NODE,
-      "Where memory and NICs are cannot be known: nothing can be placed.",
-      "Switch off node interleaving in the BIOS, or numa=off on the kernel's command line." },
+      "The places of memory and NICs are unknown, so nuioa places nothing.",
+      "Disable node interleaving in the BIOS and remove numa=off from the kernel command line." },
     { "slit-flat", DOCTOR_ADVICE, DOCTOR_NODE,
-      "Beyond same and other, NUMA distances are unknown, and ranks that cannot be beside the NIC "
-      "are placed without regard to them.",
-      "\"nuioa probe --out FILE\" measures them; distances=FILE in plugstack.conf." },
+      "NUMA distances beyond local and remote are unknown. Ranks with no free core beside the "
+      "NIC are placed without them.",
+      "Run \"nuioa probe --out FILE\" as root on an idle node, and set distances=FILE in "
+      "plugstack.conf." },
     { "slit-refused", DOCTOR_ADVICE, DOCTOR_NODE,
-      "Distances are taken from what shares a package.",
-      "\"nuioa probe --out FILE\" measures them; distances=FILE in plugstack.conf." },
+      "nuioa then takes distances from the packages that NUMA nodes share.",
+      "Run \"nuioa probe --out FILE\" as root on an idle node, and set distances=FILE in "
+      "plugstack.conf." },
     { "nic-contradicted", DOCTOR_ADVICE, DOCTOR_NODE,
-      "Who is near to the NIC follows from the firmware, and what that is worth from the "
-      "measurement: one of them is wrong, and ranks are placed by both.",
-      "Measure again on an idle node: \"nuioa probe --nic --out FILE\". If it stays, the firmware "
-      "has the NIC in the wrong place: update it, or set HWLOC_PCI_LOCALITY for slurmd." },
+      "nuioa uses the firmware for which NUMA node is near, and the measurement for its worth: "
+      "one of them is wrong.",
+      "Measure again on an idle node: \"nuioa probe --nic --out FILE\". If the result is the "
+      "same, update the firmware, or set HWLOC_PCI_LOCALITY for slurmd and \"nuioa cache\"." },
 
     /* --- MPI --- */
     { "mpi-ethernet", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "Messages go through the kernel's TCP although a faster network is there.",
       "Remove the setting." },
     { "mpi-device", DOCTOR_PROBLEM, DOCTOR_SHARED,
-      "MPI is told to use a device that is not here: it fails, or falls back to another network.",
-      "Remove the setting, or correct the name." },
+      "MPI is told to use a device that is not here: it fails, or falls back to another "
+      "network.",
+      "If the NIC is broken or its driver missing, repair that. Otherwise correct the name, or "
+      "remove the setting." },
 
     { NULL, DOCTOR_UNKNOWN, DOCTOR_SHARED, NULL, NULL },
 };
 /* clang-format on */
 
 /* Former kinds, advice on the host that keeps no rank from its NIC. */
-static const char *const retired[] = { "backlog",    "coalescing",     "governor", "irq-far",
-                                       "nps",        "numa-balancing", "snc",      "socket-buffers",
-                                       "tcp-buffers" };
+static const char *const retired[] = { "backlog",       "coalescing",     "core-distribution",
+                                       "governor",      "irq-far",        "nps",
+                                       "snc",           "numa-balancing", "socket-buffers",
+                                       "task-affinity", "tcp-buffers" };
 
 const struct doctor_kind *doctor_kind_find(const char *id)
 {

@@ -67,24 +67,38 @@ static void socket_of(const struct libmunge *munge, const char *said, char *path
     munge->ctx_destroy(context);
 }
 
-static bool is_used(const struct doctor *d)
+static bool slurm_uses_it(const struct doctor *d)
 {
     const char *type = doctor_conf_value(&d->slurm, "AuthType"); /* Slurm's default is MUNGE */
-    return !type || doctor_list_has(type, "auth/", "munge") || d->options.auth == NUIOA_AUTH_MUNGE;
+    return !type || doctor_list_has(type, "auth/", "munge");
+}
+
+/* Copies the socket that plugstack.conf or AuthInfo of slurm.conf names; "" if neither does. */
+static void said_socket(const struct doctor *d, char *path, size_t size)
+{
+    const char *info = slurm_uses_it(d) ? doctor_conf_value(&d->slurm, "AuthInfo") : NULL;
+    const char *socket = info ? strstr(info, "socket=") : NULL;
+    nuioa_copy(path, size,
+               *d->options.munge_socket ? d->options.munge_socket
+               : socket                 ? socket + strlen("socket=")
+                                        : "");
+    path[strcspn(path, ",")] = '\0';
 }
 
 void doctor_check_munge(struct doctor *d)
 {
-    char said[256], path[128];
+    char said[256], path[128], site[128];
     struct nuioa_error err;
-    if (!doctor_is_live(d) || !*d->slurm.path || !is_used(d))
+    if (!doctor_is_live(d) || !*d->slurm.path ||
+        (!slurm_uses_it(d) && d->options.auth != NUIOA_AUTH_MUNGE))
         return;
     const struct libmunge *munge = libmunge_open(&err);
     if (!munge) {
         doctor_report(d, "munge-missing", "", "%s.", err.text);
         return;
     }
-    socket_of(munge, d->options.munge_socket, path, sizeof(path));
+    said_socket(d, site, sizeof(site));
+    socket_of(munge, site, path, sizeof(path));
     int rc = connect_munged(path);
     if (rc) {
         doctor_report(d, "munge-unreachable", "", "munged's socket %s: %s.", path, strerror(-rc));

@@ -3,6 +3,7 @@
 /* Checks where NICs are, and their connections with the network and with memory. */
 
 #include <ctype.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +62,7 @@ void doctor_check_locality(struct doctor *d)
         if (!doctor_is_port(nic) || !*nic->pci)
             continue;
         doctor_nic_name(nic, name, sizeof(name));
-        if (nic->locality == NUIOA_LOCALITY_UNKNOWN && nic->state != NUIOA_NIC_DOWN)
+        if (nic->locality == NUIOA_LOCALITY_UNKNOWN && doctor_in_fabric(d, nic))
             doctor_report(d, "nic-unlocated", name,
                           "Neither the host bridge nor numa_node of %s (%s) says where it is.",
                           name, nic->pci);
@@ -117,6 +118,110 @@ void doctor_check_roles(struct doctor *d)
                       nuioa_nic_role_name(first->role), nuioa_nic_doubt_text(first), list);
 }
 
+/* --- NICs that are not here ------------------------------------------------------------------- */
+
+bool doctor_is_fabric_card(const struct doctor *d, const char *pci)
+{
+    long class = 0;
+    nuioa_sysfs_number(d->top, &class, PCI "class", pci);
+    return class >> 8 == 0x0207 || class >> 8 == 0x0208; /* InfiniBand; fabric, as Omni-Path */
+}
+
+/* Writes the name of the device's driver, "" if it has none. */
+static void driver_of(const struct doctor *d, const char *pci, char *driver, size_t size)
+{
+    char path[64], target[256];
+    snprintf(path, sizeof(path), "sys/bus/pci/devices/%.20s/driver", pci);
+    nuioa_sysfs_link(d->top, target, sizeof(target), path);
+    const char *slash = strrchr(target, '/');
+    nuioa_copy(driver, size, slash ? slash + 1 : target);
+}
+
+/* Reports a card of a fabric that has no port: that of a virtual function, or one that is handed
+ * to a virtual machine, is not this node's. */
+static void check_card(struct doctor *d, const char *pci)
+{
+    char driver[32];
+    for (uint32_t i = 0; i < d->node.nic_count; i++)
+        if (!strcmp(d->node.nics[i].pci, pci))
+            return;
+    driver_of(d, pci, driver, sizeof(driver));
+    if (nuioa_sysfs_exists(d->top, PCI "physfn", pci) || !strncmp(driver, "vfio", 4))
+        return;
+    doctor_report(d, "nic-missing", pci, "The InfiniBand or Omni-Path card %s has no %s%s.", pci,
+                  *driver ? "port; its driver is " : "driver", driver);
+}
+
+/* Copies the next word of nic= that does not exclude NICs to `word`. Returns false at the end. */
+static bool next_word(const char **list, char *word, size_t size)
+{
+    do {
+        size_t length = strcspn(*list, ",");
+        if (!length)
+            return false;
+        snprintf(word, size, "%.*s", (int)length, *list);
+        *list += length + ((*list)[length] == ',');
+    } while (*word == '^');
+    return true;
+}
+
+/* Returns true if the word is no kind and no glob, which may stand for NICs of other nodes. */
+static bool is_name(const char *word)
+{
+    for (unsigned i = 0; i < NUIOA_NIC_KINDS; i++)
+        if (!strcmp(word, nuioa_nic_kind_name((enum nuioa_nic_kind)i)))
+            return false;
+    return !strpbrk(word, "*?[");
+}
+
+static bool is_named(const struct doctor *d, const struct nuioa_nic *nic)
+{
+    const char *list = d->options.nic;
+    char word[64];
+    while (next_word(&list, word, sizeof(word)))
+        if (is_name(word) && nuioa_nic_matches(nic, word))
+            return true;
+    return false;
+}
+
+/* Reports names in nic= of which there is no NIC, and a nic= that takes none at all. */
+static void check_pattern(struct doctor *d)
+{
+    const char *list = d->options.nic;
+    char word[64];
+    bool any = false, named = false, kinds = false;
+    while (next_word(&list, word, sizeof(word))) {
+        bool found = !strcmp(word, "auto");
+        for (uint32_t i = 0; i < d->node.nic_count; i++)
+            found = found || nuioa_nic_matches(&d->node.nics[i], word);
+        any = any || found;
+        named = named || is_name(word);
+        kinds = kinds || !is_name(word);
+        if (!found && is_name(word))
+            doctor_report(d, "nic-unmatched", word, "nic=%s, and there is no %s here.",
+                          d->options.nic, word);
+    }
+    if (kinds && !named && !any)
+        doctor_report(d, "nic-unmatched", "", "nic=%s, and there is no such NIC here.",
+                      d->options.nic);
+}
+
+void doctor_check_missing(struct doctor *d)
+{
+    DIR *cards = nuioa_sysfs_list(d->top, "sys/bus/pci/devices");
+    bool any = false;
+    for (struct dirent *entry; cards && (entry = readdir(cards));)
+        if (isxdigit((unsigned char)*entry->d_name) && doctor_is_fabric_card(d, entry->d_name))
+            check_card(d, entry->d_name);
+    if (cards)
+        closedir(cards);
+    check_pattern(d);
+    for (uint32_t i = 0; i < d->node.nic_count; i++)
+        any = any || *d->node.nics[i].pci || doctor_is_port(&d->node.nics[i]);
+    if (!any)
+        doctor_report(d, "nic-none", "", "No NIC is here.");
+}
+
 /* --- the network side ------------------------------------------------------------------------- */
 
 static long pci_number(const struct doctor *d, const struct nuioa_nic *nic, const char *what)
@@ -158,6 +263,15 @@ static bool is_wanted(const struct doctor *d, const struct nuioa_nic *nic)
     return !nuioa_sysfs_number(d->top, &flags, "sys/class/net/%s/flags", netdev) && (flags & 1);
 }
 
+/* Returns true if no port of a card is up, a bond's neither. */
+static bool are_all_down(const struct doctor *d)
+{
+    for (uint32_t i = 0; i < d->node.nic_count; i++)
+        if (*d->node.nics[i].pci && d->node.nics[i].state != NUIOA_NIC_DOWN)
+            return false;
+    return d->role == DOCTOR_COMPUTE;
+}
+
 /* Writes the state of the port, as "1: DOWN, 2: Polling" or "down". */
 static void describe_state(const struct doctor *d, const struct nuioa_nic *nic, char *text,
                            size_t size)
@@ -177,6 +291,7 @@ static void describe_state(const struct doctor *d, const struct nuioa_nic *nic, 
 
 void doctor_check_ports(struct doctor *d)
 {
+    bool all = are_all_down(d);
     for (uint32_t i = 0; i < d->node.nic_count; i++) {
         const struct nuioa_nic *nic = &d->node.nics[i];
         char name[48], its[48] = "", state[80];
@@ -185,8 +300,8 @@ void doctor_check_ports(struct doctor *d)
         const struct nuioa_nic *other = sibling(d, nic);
         bool idle = other && other->card == nic->card;
         /* servers have Ethernet ports that nobody uses; a card like the fabric's is another
-         * matter */
-        if (!doctor_is_fast(nic->kind) && !is_wanted(d, nic) &&
+         * matter, and so is a node without network */
+        if (!doctor_is_fast(nic->kind) && !is_wanted(d, nic) && !is_named(d, nic) && !all &&
             (!other || idle || !doctor_in_fabric(d, other)))
             continue;
         doctor_nic_name(nic, name, sizeof(name));

@@ -12,10 +12,12 @@
 #include "tools/doctor/ask.h"
 #include "tools/doctor/conf.h"
 #include "tools/doctor/finding.h"
+#include "tools/doctor/nic.h"
 #include "tools/doctor/service.h"
 #include "topology/cache.h"
 #include "topology/distance_site.h"
 #include "util/secure_file.h"
+#include "util/sysfs.h"
 
 /* --- whether Slurm can load the plugin -------------------------------------------------------- */
 
@@ -85,9 +87,42 @@ static bool is_directory_open(const char *path)
     return directory == -EPERM;
 }
 
+/* Reports NICs of the cache whose card has left the PCI bus, or lost its driver, since then.
+ * Returns false if there is none. */
+static bool report_lost(struct doctor *d, const char *path)
+{
+    struct nuioa_node node;
+    struct nuioa_error err;
+    unsigned count = d->count + d->ignored;
+    if (nuioa_cache_read_former(path, &node, &err))
+        return false;
+    for (uint32_t i = 0; i < node.nic_count; i++) {
+        const struct nuioa_nic *nic = &node.nics[i];
+        bool gone = !nuioa_sysfs_exists(d->top, "sys/bus/pci/devices/%s", nic->pci);
+        char name[48];
+        if (!doctor_is_port(nic) || !*nic->pci || !(nic->usable || doctor_is_fast(nic->kind)) ||
+            (!gone && (doctor_is_fabric_card(d, nic->pci) ||
+                       nuioa_sysfs_exists(d->top, "sys/bus/pci/devices/%s/driver", nic->pci))))
+            continue;
+        doctor_report(d, "nic-missing", doctor_nic_name(nic, name, sizeof(name)),
+                      "%s (%s) was here when %s was made; now %s.", name, nic->pci, path,
+                      gone ? "the card is gone" : "its card has no driver");
+    }
+    nuioa_node_free(&node);
+    return d->count + d->ignored > count;
+}
+
+/* Writes the command that makes the cache that the plugin looks for. */
+static void write_command(const struct doctor *d, char *text, size_t size)
+{
+    const struct nuioa_options *o = &d->options;
+    snprintf(text, size, "nuioa cache%s%.200s%s%.200s", *o->cache ? " --out " : "", o->cache,
+             *o->distances ? " --distances " : "", o->distances);
+}
+
 void doctor_check_cache(struct doctor *d)
 {
-    char path[4096];
+    char path[4096], command[512];
     struct nuioa_node node;
     struct nuioa_error err = { "" };
     const char *distances = *d->options.distances ? d->options.distances : NULL;
@@ -97,16 +132,18 @@ void doctor_check_cache(struct doctor *d)
         nuioa_copy(path, sizeof(path), d->options.cache);
     else
         nuioa_cache_path(path);
+    write_command(d, command, sizeof(command));
     int rc = nuioa_cache_read(path, distances, &node, &err);
     if (!rc)
         nuioa_node_free(&node);
     else if (rc == -ENOENT)
-        doctor_report(d, "cache-missing", "", "%s is not there.", path);
-    else if (rc == -ESTALE)
-        doctor_report(d, "cache-stale", "", "%s.", err.text);
-    else
-        doctor_report(d, is_directory_open(path) ? "cache-directory" : "cache-refused", "", "%s.",
-                      *err.text ? err.text : strerror(-rc));
+        doctor_report(d, "cache-missing", "", "%s is not there. Command: %s.", path, command);
+    else if (rc == -ESTALE) {
+        if (!report_lost(d, path))
+            doctor_report(d, "cache-stale", "", "%s. Command: %s.", err.text, command);
+    } else
+        doctor_report(d, is_directory_open(path) ? "cache-directory" : "cache-refused", "",
+                      "%s. Command: %s.", *err.text ? err.text : strerror(-rc), command);
 }
 
 /* --- the site's distances --------------------------------------------------------------------- */

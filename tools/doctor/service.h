@@ -10,7 +10,8 @@ struct doctor;
 /* Reports if the plugin cannot be loaded. */
 void doctor_check_loading(struct doctor *d);
 
-/* Reports if the cache of the node is missing, out of date or refused (topology/cache.h). */
+/* Reports if the cache of the node is missing, out of date or refused (topology/cache.h), or if a
+ * NIC that it describes is gone. */
 void doctor_check_cache(struct doctor *d);
 
 /* Reports if the site's distance file is refused, or does not describe this node. */

@@ -107,47 +107,41 @@ void doctor_check_arguments(struct doctor *d)
 
 /* --- settings --------------------------------------------------------------------------------- */
 
+static bool is_constrained(const struct doctor *d, const struct doctor_conf *cgroup)
+{
+    const char *constrain = doctor_conf_value(cgroup, "ConstrainCores");
+    return doctor_list_has(doctor_conf_value(&d->slurm, "TaskPlugin"), "task/", "cgroup") &&
+           constrain && !strcasecmp(constrain, "yes");
+}
+
+/* Ranks that a cgroup confines to their step share its CPUs, and can divide them. */
 void doctor_check_task_plugin(struct doctor *d)
 {
     const char *plugins = doctor_conf_value(&d->slurm, "TaskPlugin");
     struct doctor_conf cgroup = { .count = 0 };
     if (!*d->slurm.path)
         return;
-    bool affinity = doctor_list_has(plugins, "task/", "affinity");
-    if (!affinity)
+    doctor_conf_read_beside(&cgroup, &d->slurm, d->top, "cgroup.conf");
+    if (!doctor_list_has(plugins, "task/", "affinity") && !is_constrained(d, &cgroup))
         doctor_report(d, "task-plugin", "", "TaskPlugin=%s: nothing binds ranks to CPUs.",
                       plugins ? plugins : "task/none (the default)");
-    doctor_conf_read_beside(&cgroup, &d->slurm, d->top, "cgroup.conf");
-    const char *obsolete = doctor_conf_value(&cgroup, "TaskAffinity");
-    if (obsolete && !strcasecmp(obsolete, "yes"))
-        doctor_report(d, "task-affinity", "", "cgroup.conf has TaskAffinity=yes%s.",
-                      affinity ? ", and TaskPlugin has task/affinity too" : "");
     doctor_conf_free(&cgroup);
 }
 
 void doctor_check_constraint(struct doctor *d)
 {
+    const char *select = doctor_conf_value(&d->slurm, "SelectType");
     struct doctor_conf cgroup = { .count = 0 };
-    if (!*d->slurm.path)
-        return;
+    if (!*d->slurm.path || (select && !strcasecmp(select, "select/linear")))
+        return; /* jobs have whole nodes */
     doctor_conf_read_beside(&cgroup, &d->slurm, d->top, "cgroup.conf");
     const char *constrain = doctor_conf_value(&cgroup, "ConstrainCores");
     if (!doctor_list_has(doctor_conf_value(&d->slurm, "TaskPlugin"), "task/", "cgroup"))
         doctor_report(d, "cores-unconstrained", "", "TaskPlugin has no task/cgroup.");
-    else if (!constrain || strcasecmp(constrain, "yes"))
+    else if (!is_constrained(d, &cgroup))
         doctor_report(d, "cores-unconstrained", "", "cgroup.conf has ConstrainCores=%s.",
                       constrain ? constrain : "no (the default)");
     doctor_conf_free(&cgroup);
-}
-
-static bool is_wide(const char *bind)
-{
-    static const char *const wide[] = { "none", "no",    "socket", "sockets",
-                                        "ldom", "ldoms", "board",  "boards" };
-    for (unsigned i = 0; i < sizeof(wide) / sizeof(*wide); i++)
-        if (!strcasecmp(bind, wide[i]))
-            return true;
-    return false;
 }
 
 /* Returns true if a list such as "node[1-4],login" may name this host. Only the part before a
@@ -170,15 +164,21 @@ static bool may_name(const char *list, const char *host)
 
 void doctor_check_cpu_bind(struct doctor *d)
 {
-    static const char *const defaults[] = { "None", "Sockets" };
     const char *param = doctor_conf_value(&d->slurm, "TaskPluginParam");
-    for (unsigned i = 0; i < 2; i++)
-        if (doctor_list_has(param, "", defaults[i]))
-            doctor_report(d, "cpu-bind-default", "TaskPluginParam", "TaskPluginParam=%s.", param);
+    const char *plugins = doctor_conf_value(&d->slurm, "TaskPlugin");
+    /* For users who type --nuioa, ranks divide the CPUs that they share. */
+    if (d->options.mode != NUIOA_ON || d->options.cores == NUIOA_CORES_SHARE)
+        return;
+    if (doctor_list_has(plugins, "task/", "cgroup") &&
+        !doctor_list_has(plugins, "task/", "affinity"))
+        doctor_report(d, "cpu-bind-default", "TaskPlugin", "TaskPlugin=%s.", plugins);
+    if (doctor_list_has(param, "", "None"))
+        doctor_report(d, "cpu-bind-default", "TaskPluginParam", "TaskPluginParam=%s.", param);
     for (unsigned i = 0; i < d->slurm.count; i++) {
         const struct doctor_entry *entry = &d->slurm.entries[i];
         bool node = !strcasecmp(entry->block, "NodeName");
-        if (strcasecmp(entry->key, "CpuBind") || !is_wide(entry->value))
+        if (strcasecmp(entry->key, "CpuBind") ||
+            (strcasecmp(entry->value, "none") && strcasecmp(entry->value, "no")))
             continue;
         if (node && d->role == DOCTOR_COMPUTE && strcasecmp(entry->name, "DEFAULT") &&
             !may_name(entry->name, d->host))
@@ -186,17 +186,4 @@ void doctor_check_cpu_bind(struct doctor *d)
         doctor_report(d, "cpu-bind-default", entry->name, "%s=%s has CpuBind=%s.", entry->block,
                       entry->name, entry->value);
     }
-}
-
-void doctor_check_distribution(struct doctor *d)
-{
-    const char *select = doctor_conf_value(&d->slurm, "SelectType");
-    const char *parameters = doctor_conf_value(&d->slurm, "SelectTypeParameters");
-    if (!*d->slurm.path)
-        return;
-    if (select ? !strcasecmp(select, "select/linear") : !parameters)
-        return; /* whole nodes: there is nothing to choose; or a default that differs by version */
-    if (!doctor_list_has(parameters, "", "CR_CORE_DEFAULT_DIST_BLOCK"))
-        doctor_report(d, "core-distribution", "", "SelectTypeParameters=%s.",
-                      parameters ? parameters : "(not set)");
 }

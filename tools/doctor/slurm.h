@@ -14,16 +14,13 @@ void doctor_check_plugin(struct doctor *d);
 /* Reports arguments of the plugin that it refuses, and `topology`, with which nothing is bound. */
 void doctor_check_arguments(struct doctor *d);
 
-/* Reports if no task plugin binds ranks, or if cgroup.conf binds them too. */
+/* Reports if no task plugin binds ranks or confines them to their step. */
 void doctor_check_task_plugin(struct doctor *d);
 
-/* Reports if no cgroup keeps ranks inside the CPUs of their step. */
+/* Reports if no cgroup keeps ranks inside the CPUs of their step, where jobs share nodes. */
 void doctor_check_constraint(struct doctor *d);
 
-/* Reports default bindings, of all nodes or of some, with which ranks share wide sets of CPUs. */
+/* Reports, with default=on, that Slurm binds no ranks by default, on all nodes or on some. */
 void doctor_check_cpu_bind(struct doctor *d);
-
-/* Reports if jobs that get part of a node are given cores of all sockets by default. */
-void doctor_check_distribution(struct doctor *d);
 
 #endif
