@@ -3,12 +3,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "pmix/timed_call.h"
 #include "util/clock.h"
 #include "util/number.h"
 
@@ -39,87 +37,19 @@ static int parse_peers(const char *text, uint32_t count, uint32_t *ranks)
 
 /* --- whether PMIx answers -------------------------------------------------------------------- */
 
-/* A question to PMIx, shared by the thread that asks and the thread that waits. The one that is
- * done last frees it. If PMIx never answers, the asking thread keeps it for ever. */
+/* A question to PMIx. If it never answers, the thread that asks keeps this for ever. */
 struct question {
     struct pmix_calls calls;
     pmix_proc_t proc;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool answered, left;
 };
 
-static void question_free(struct question *q)
+/* The content of the answer does not matter. */
+static void ask(void *question)
 {
-    pthread_cond_destroy(&q->changed);
-    pthread_mutex_destroy(&q->lock);
-    free(q);
-}
-
-static struct question *question_new(const struct nuioa_publisher *s)
-{
-    pthread_condattr_t monotonic;
-    struct question *q = calloc(1, sizeof(*q));
-    if (!q)
-        return NULL;
-    q->calls = s->calls;
-    pmix_proc_set(&q->proc, s->nspace, PMIX_RANK_WILDCARD);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&q->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    pthread_mutex_init(&q->lock, NULL);
-    return q;
-}
-
-/* The thread that asks. The content of the answer does not matter. */
-static void *ask(void *arg)
-{
-    struct question *q = arg;
+    const struct question *q = question;
     pmix_value_t *value;
     if (!pmix_value_get(&q->calls, &q->proc, PMIX_LOCAL_PEERS, PMIX_STRING, &value))
         pmix_value_release(value);
-    pthread_mutex_lock(&q->lock);
-    q->answered = true;
-    bool last = q->left;
-    pthread_cond_signal(&q->changed);
-    pthread_mutex_unlock(&q->lock);
-    if (last)
-        question_free(q);
-    return NULL;
-}
-
-/* Starts the thread that asks, with all signals blocked: they are for slurmstepd's own threads.
- * Returns 0 or -errno. */
-static int question_start(struct question *q)
-{
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = -pthread_create(&thread, NULL, ask, q);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!rc)
-        pthread_detach(thread);
-    return rc;
-}
-
-/* Waits at most `ms` milliseconds. Afterwards `q` is freed, or belongs to the asking thread.
- * Returns 0 or -ETIMEDOUT. */
-static int question_await(struct question *q, unsigned ms)
-{
-    int64_t until_ns = nuioa_clock_ns() + (int64_t)ms * 1000000;
-    struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
-    int rc = 0;
-    pthread_mutex_lock(&q->lock);
-    while (!q->answered && !rc)
-        rc = -pthread_cond_timedwait(&q->changed, &q->lock, &until);
-    bool answered = q->answered;
-    q->left = true;
-    pthread_mutex_unlock(&q->lock);
-    if (answered)
-        question_free(q);
-    return answered ? 0 : rc;
 }
 
 int session_await(struct nuioa_publisher *s)
@@ -127,17 +57,18 @@ int session_await(struct nuioa_publisher *s)
     if (!s->patience_ms ||
         (s->answered_ms && nuioa_clock_ms() - s->answered_ms < (int64_t)s->patience_ms))
         return 0;
-    struct question *q = question_new(s);
+    struct question *q = malloc(sizeof(*q));
     if (!q)
         return nuioa_fail(s->err, -ENOMEM, "out of memory");
-    int rc = question_start(q);
-    if (rc < 0) {
-        question_free(q);
-        return nuioa_fail(s->err, rc, "no thread to ask PMIx: %s", strerror(-rc));
-    }
-    rc = question_await(q, s->patience_ms);
+    q->calls = s->calls;
+    pmix_proc_set(&q->proc, s->nspace, PMIX_RANK_WILDCARD);
+    int rc = timed_call(ask, free, q, NULL, s->patience_ms);
+    if (!rc)
+        free(q);
     s->answered_ms = rc < 0 ? 0 : nuioa_clock_ms();
-    return rc < 0 ? nuioa_fail(s->err, rc, "PMIx has not answered for %u ms", s->patience_ms) : 0;
+    if (rc == -ETIMEDOUT)
+        return nuioa_fail(s->err, rc, "PMIx has not answered for %u ms", s->patience_ms);
+    return rc < 0 ? nuioa_fail(s->err, rc, "no thread to ask PMIx: %s", strerror(-rc)) : 0;
 }
 
 /* Tries the names until PMIx knows one. This is needed because PMIx_Store_internal also succeeds

@@ -171,7 +171,7 @@ const struct variant variants[] = {
     { .name = "PMIx does not know the step", .nodes = 1, .moves = true, .flags = { "nuioa" },
       .pmix = PMIX_UNKNOWN, .lines = 1, .has = { "NUIOA_LEADER=0" } },
     { .name = "PMIx is silent", .nodes = 1, .moves = true, .flags = { "nuioa" }, .lines = 1,
-      .pmix = PMIX_SILENT, .leaves = "1 allocations", .has = { "NUIOA_LEADER=0" } },
+      .pmix = PMIX_SILENT, .leaves = "2 allocations", .has = { "NUIOA_LEADER=0" } },
     { .name = "PMIx takes no keys", .nodes = 1, .moves = true, .flags = { "nuioa" }, .lines = 1,
       .pmix = PMIX_FULL, .has = { "NUIOA_LEADER=0" } },
     /* As with srun --async, but this srun waits for the end, and says that no node has called. */
