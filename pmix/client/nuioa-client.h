@@ -18,8 +18,8 @@ extern "C" {
  * launcher has stored them there; otherwise from the environment. What `nuioa exec` has told this
  * very process of its GPUs and ports counts before what PMIx says. If there is no advice, a
  * function returns -ENOENT, 0 or NULL, as its comment says. PMIx is asked only for data that are on
- * this node already, so no function waits for another process. This library never initialises PMIx
- * and never loads libpmix.
+ * this node already, so no function waits for another process, and none longer than a second
+ * for an answer of PMIx. This library never initialises PMIx and never loads libpmix.
  *
  * Ranks are those of MPI_COMM_WORLD. Ranks of another communicator are translated first
  * (MPI_Group_translate_ranks). Advice is constant for the life of a process.
@@ -39,9 +39,16 @@ enum nuioa_client_source {
 };
 
 /* Reads all advice for this process: from PMIx between MPI_Init and MPI_Finalize, at other times
- * from the environment only. It takes less than a millisecond and never blocks, but call it once
- * and keep the handle. Returns a handle, which nuioa_client_close frees; NULL only if there is no
- * memory. Every function accepts NULL, which means "no advice". */
+ * from the environment only. It takes less than a millisecond, but call it once and keep the
+ * handle. Several threads may call it. Returns a handle, which nuioa_client_close frees; NULL only
+ * if there is no memory. Every function accepts NULL, which means "no advice".
+ *
+ * It returns within a second if PMIx does not answer. In a child of fork(), such as those of
+ * Python's multiprocessing and PyTorch's DataLoader, PMIx has no thread and never answers. There
+ * the advice comes from the environment: at once if the child has one thread, after 0.9 s
+ * otherwise, and at once in all later calls. The thread that has asked PMIx then stays until the
+ * process ends, with all signals blocked, so dlclose() does not unload this library. If no thread
+ * can be started, PMIx is not asked. Do not call it from a callback of PMIx. */
 struct nuioa_client *nuioa_client_open(void);
 
 /* Frees the handle, and the strings and arrays that it owns, which other functions have returned.

@@ -10,14 +10,14 @@ need_trial() {
     [ -n "${NUIOA_BUILD:-}" ] || reason="NUIOA_BUILD is not set"
     # Another distribution's is complete, and not for this machine's compiler to touch.
     [ -n "$reason${NUIOA_CLUSTER_ROOT:-}" ] ||
-        make -s -C "$build/test/pmix" trial.la keys >/dev/null 2>&1 ||
+        make -s -C "$build/test/pmix" trial.la forked keys >/dev/null 2>&1 ||
         reason="no trial.la in the build: no slurm/spank.h or no pmix"
     if [ -n "$reason" ]; then
         skip "${0##*/}" "$reason"
         done_testing
         exit 0
     fi
-    for file in test/pmix/.libs/{trial.so,keys} pmix/.libs/libnuioa-client.so.1; do
+    for file in test/pmix/{.libs/trial.so,forked,.libs/keys} pmix/.libs/libnuioa-client.so.1; do
         install -m 0755 "$build/$file" "$CLUSTER_DIR/home/${file##*/}"
     done
 }

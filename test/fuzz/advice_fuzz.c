@@ -2,6 +2,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,8 @@
  * and the values of PMIx, one after the other as the library asks for them: a byte for what the
  * answer is, and its bytes. Without such bytes there is no PMIx.
  *
- * PMIx is this program: the linker replaces the calls by which the library finds libpmix. */
+ * PMIx is this program: the linker replaces the calls by which the library finds libpmix, and that
+ * which waits for an answer. */
 
 enum { VARIABLES_MAX = 32, RANKS_MAX = 64 };
 
@@ -38,6 +41,32 @@ int __wrap_dl_iterate_phdr(int (*each)(struct dl_phdr_info *, size_t, void *), v
 void *__wrap_dlopen(const char *path, int flags)
 {
     return values ? __real_dlopen(NULL, RTLD_LAZY) : __real_dlopen(path, flags);
+}
+
+int __wrap_timed_call(void (*work)(void *data), void (*drop)(void *data), void *data,
+                      const atomic_uint *progress, unsigned ms);
+
+int __wrap_timed_call(void (*work)(void *data), void (*drop)(void *data), void *data,
+                      const atomic_uint *progress, unsigned ms)
+{
+    (void)drop, (void)progress, (void)ms;
+    work(data);
+    return 0;
+}
+
+static void *sleep_for_ever(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+/* PMIx is not asked in a process without a thread that could answer. */
+static void have_thread(void)
+{
+    static pthread_t thread;
+    if (!thread && pthread_create(&thread, NULL, sleep_for_ever, NULL))
+        abort();
 }
 
 /* --- PMIx ------------------------------------------------------------------------------------- */
@@ -169,6 +198,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct input in = { data, size };
     char *device = input_line(&in), *own[VARIABLES_MAX + 1] = { NULL }, **before = environ;
     unsigned count = 0;
+    have_thread();
     ask_device(device);
     while (in.size && count < VARIABLES_MAX) {
         own[count] = input_line(&in);

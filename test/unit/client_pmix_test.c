@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -24,9 +27,18 @@ static int load(void **state)
     return libpmix ? 0 : -1;
 }
 
+/* Calls one of the functions by which the stand-in begins and ends to answer. */
+static void call(const char *name)
+{
+    void (*function)(void);
+    *(void **)&function = dlsym(libpmix, name);
+    function();
+}
+
 static int unload(void **state)
 {
     (void)state;
+    call("stand_in_stop");
     return dlclose(libpmix);
 }
 
@@ -34,6 +46,7 @@ static int unload(void **state)
 static int be_rank_5(void **state)
 {
     (void)state;
+    unsetenv("NUIOA_EXEC");
     unsetenv("NUIOA_VERSION");
     unsetenv("PMIX_STAND_IN");
     setenv("PMIX_NAMESPACE", "slurm.pmix.7.0", 1);
@@ -154,6 +167,105 @@ static void test_other_arrays(void **state)
     nuioa_client_close(c);
 }
 
+/* --- a child of fork(), where PMIx has no thread ---------------------------------------------- */
+
+static unsigned threads(void)
+{
+    return files_in("/proc/self/task");
+}
+
+/* Asks, and sees that no signal is blocked by it. */
+static enum nuioa_client_source ask(void)
+{
+    struct nuioa_client *c = nuioa_client_open();
+    enum nuioa_client_source source = nuioa_client_source(c);
+    sigset_t blocked;
+    nuioa_client_close(c);
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    return sigismember(&blocked, SIGTERM) ? 99 : source;
+}
+
+static void *sleep_for_ever(void *unused)
+{
+    for (;;)
+        pause();
+    return unused;
+}
+
+static void start_another_thread(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, sleep_for_ever, NULL);
+}
+
+/* Runs `what` in a child, which returns the line that is wrong, or 0. */
+static void in_child(int (*what)(void))
+{
+    int status;
+    setenv("NUIOA_VERSION", "1", 1);
+    assert_source(NUIOA_CLIENT_PMIX);
+    pid_t child = fork();
+    if (!child) {
+        alarm(30); /* ends one that hangs */
+        exit(what());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_false(WIFSIGNALED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_source(NUIOA_CLIENT_PMIX);
+}
+
+#define EXPECT(condition) \
+    if (!(condition)) { \
+        print_error("line %d: %s\n", __LINE__, #condition); \
+        return 1; \
+    }
+
+static int single(void)
+{
+    unsigned before = threads();
+    EXPECT(ask() == NUIOA_CLIENT_ENVIRONMENT && threads() == before);
+    return 0;
+}
+
+/* One thread is left in PMIx_Get, and no other is, and it may get its answer at last. */
+static int not_single(void)
+{
+    start_another_thread();
+    unsigned before = threads();
+    for (unsigned i = 0; i < 3; i++)
+        EXPECT(ask() == NUIOA_CLIENT_ENVIRONMENT && threads() == before + 1);
+    call("stand_in_start");
+    while (threads() != before + 1) /* until the one that was left ends */
+        usleep(1000);
+    EXPECT(ask() == NUIOA_CLIENT_ENVIRONMENT);
+    return 0;
+}
+
+/* Where no thread can be started, nothing is known of PMIx. */
+static int no_thread(void)
+{
+    pthread_attr_t usual, huge;
+    start_another_thread();
+    pthread_getattr_default_np(&usual);
+    pthread_getattr_default_np(&huge);
+    pthread_attr_setstacksize(&huge, (size_t)1 << 50);
+    pthread_setattr_default_np(&huge);
+    EXPECT(ask() == NUIOA_CLIENT_ENVIRONMENT);
+    pthread_setattr_default_np(&usual);
+    call("stand_in_start");
+    EXPECT(ask() == NUIOA_CLIENT_PMIX);
+    return 0;
+}
+
+static void test_forked(void **state)
+{
+    (void)state;
+    in_child(single);
+    in_child(not_single);
+    in_child(no_thread);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +274,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_rank_of_pmix, be_rank_5),
         cmocka_unit_test_setup(test_other_arrays, be_rank_5),
         cmocka_unit_test_setup(test_of_exec, be_rank_5),
+        cmocka_unit_test_setup(test_forked, be_rank_5),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /* A libpmix that answers as for rank 5 of the step "slurm.pmix.7.0". client_pmix_test.c loads it,
- * and sets what it does by the variable PMIX_STAND_IN. */
+ * and sets what it does by the variable PMIX_STAND_IN. As in libpmix, a thread answers, which a
+ * child of fork() does not have. */
 
 #include <pmix_common.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 int PMIx_Initialized(void);
 pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
                        size_t count, pmix_value_t **value);
+void stand_in_start(void);
+void stand_in_stop(void);
 
 static int is(const char *word)
 {
@@ -108,20 +114,91 @@ static int put_own(pmix_value_t *value, const char *key)
     return 1;
 }
 
-pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
-                       size_t count, pmix_value_t **value)
+/* Returns NULL if the key is not known. */
+static pmix_value_t *answer(const pmix_proc_t *proc, const char *key)
 {
     pmix_value_t *made = calloc(1, sizeof(*made));
-    if (!made || count != 1 || strcmp(info->key, PMIX_OPTIONAL)) /* no question to the server */
+    if (!made)
         abort();
     int known = !strcmp(proc->nspace, "slurm.pmix.7.0") && !is("knows nothing");
     if (known && proc->rank == PMIX_RANK_WILDCARD)
         known = put_node(made, key);
     else if (known)
         known = proc->rank == 5 && put_own(made, key);
-    if (!known)
-        free(made);
-    else
-        *value = made;
-    return known ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+    if (known)
+        return made;
+    free(made);
+    return NULL;
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+struct question {
+    const pmix_proc_t *proc;
+    const char *key;
+    pmix_value_t *value;
+    sem_t answered;
+    struct question *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct question *questions; /* guarded by the lock */
+static sem_t asked;
+static pthread_t progress;
+static atomic_bool stopped;
+
+static struct question *take(void)
+{
+    pthread_mutex_lock(&lock);
+    struct question *question = questions;
+    if (question)
+        questions = question->next;
+    pthread_mutex_unlock(&lock);
+    return question;
+}
+
+static void *answer_all(void *unused)
+{
+    struct question *question;
+    while (!stopped) {
+        while ((question = take())) {
+            question->value = answer(question->proc, question->key);
+            sem_post(&question->answered);
+        }
+        sem_wait(&asked);
+    }
+    return unused;
+}
+
+/* A child of fork() can call this too: then the questions in it are answered. */
+void __attribute__((constructor)) stand_in_start(void)
+{
+    if (sem_init(&asked, 0, 0) || pthread_create(&progress, NULL, answer_all, NULL))
+        abort();
+}
+
+void stand_in_stop(void)
+{
+    stopped = true;
+    sem_post(&asked);
+    pthread_join(progress, NULL);
+}
+
+pmix_status_t PMIx_Get(const pmix_proc_t *proc, const char *key, const pmix_info_t *info,
+                       size_t count, pmix_value_t **value)
+{
+    struct question question = { .proc = proc, .key = key };
+    if (count != 1 || strcmp(info->key, PMIX_OPTIONAL)) /* no question to the server */
+        abort();
+    sem_init(&question.answered, 0, 0);
+    pthread_mutex_lock(&lock);
+    question.next = questions;
+    questions = &question;
+    pthread_mutex_unlock(&lock);
+    sem_post(&asked);
+    sem_wait(&question.answered);
+    sem_destroy(&question.answered);
+    if (question.value)
+        *value = question.value;
+    return question.value ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
