@@ -16,6 +16,7 @@
 #include "tools/layout_input.h"
 #include "tools/tool.h"
 #include "util/clock.h"
+#include "util/new_file.h"
 
 #define INLINE_BYTES_MAX 32768 /* a list that is shorter is printed itself */
 
@@ -170,26 +171,36 @@ static char *list_names(const struct job *job, char between)
     return text;
 }
 
-/* Writes the list to a new file: the one that was named; or one of a name that nobody has, in the
- * working directory, which is that of the job's script. Sets path[] to its absolute name. */
-static int write_hostfile(const struct job *job, char path[PATH_MAX])
+/* Sets path[] to the absolute name of the new file: the one that was named, or one that nobody has
+ * in the working directory, which is that of the job's script. Returns 0, or -errno with *err. */
+static int name_hostfile(const struct job *job, char path[PATH_MAX], struct nuioa_error *err)
 {
-    char here[PATH_MAX - 64] = "", *list = list_names(job, '\n');
-    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (job->force ? O_TRUNC : O_EXCL), fd = -1, rc = 0;
-    bool absolute = job->hostfile && *job->hostfile == '/';
-    if (!list || (!absolute && !getcwd(here, sizeof(here))))
-        rc = list ? -errno : -ENOMEM;
-    if (!rc && snprintf(path, PATH_MAX, "%s%s%s", here, absolute ? "" : "/",
-                        job->hostfile ? job->hostfile : "nuioa-layout-XXXXXX") >= PATH_MAX)
-        rc = -ENAMETOOLONG;
-    if (!rc && (fd = job->hostfile ? open(path, flags, 0666) : mkostemp(path, O_CLOEXEC)) < 0)
-        rc = -errno;
-    FILE *out = rc ? NULL : fdopen(fd, "w");
-    if (out) {
-        fprintf(out, "%s\n", list);
-        rc = fflush(out) || ferror(out) ? -errno : 0;
-        if (fclose(out) && !rc)
-            rc = -errno;
+    const char *name = job->hostfile ? job->hostfile : "nuioa-layout-XXXXXX";
+    char here[PATH_MAX - 64] = "";
+    struct stat st;
+    int fd = -1, code = 0;
+    if (*name != '/' && !getcwd(here, sizeof(here)))
+        code = errno;
+    else if (snprintf(path, PATH_MAX, "%s%s%s", here, *name == '/' ? "" : "/", name) >= PATH_MAX)
+        code = ENAMETOOLONG;
+    else if (!job->hostfile && (fd = mkostemp(path, O_CLOEXEC)) < 0)
+        code = errno;
+    if (fd >= 0)
+        close(fd);
+    if (!code && job->hostfile && !job->force && !lstat(path, &st))
+        return nuioa_fail(err, -EEXIST, "%s: File exists; --force replaces it", name);
+    return code ? nuioa_fail(err, -code, "%s: %s", name, strerror(code)) : 0;
+}
+
+/* Writes the list to that file. Returns 0, or -errno with *err. */
+static int write_hostfile(const struct job *job, char path[PATH_MAX], struct nuioa_error *err)
+{
+    struct nuioa_new_file file;
+    char *list = list_names(job, '\n');
+    int rc = list ? name_hostfile(job, path, err) : nuioa_fail(err, -ENOMEM, "out of memory");
+    if (!rc && !(rc = nuioa_new_file_open(&file, path, err))) {
+        fprintf(file.stream, "%s\n", list);
+        rc = nuioa_new_file_close(&file, true, path, err);
     }
     free(list);
     return rc;
@@ -198,15 +209,15 @@ static int write_hostfile(const struct job *job, char path[PATH_MAX])
 /* Prints what srun is to be told. Returns 0, or -errno after a message. */
 static int print_options(const struct job *job)
 {
+    struct nuioa_error err;
     char path[PATH_MAX], what[PATH_MAX + 64] = "these options of srun are worth it";
     char *list = list_names(job, ',');
-    int rc = list ? 0 : -ENOMEM;
+    int rc = list ? 0 : nuioa_fail(&err, -ENOMEM, "out of memory");
     bool file = job->hostfile || (list && strlen(list) >= INLINE_BYTES_MAX);
     if (!rc && file)
-        rc = write_hostfile(job, path);
+        rc = write_hostfile(job, path, &err);
     if (rc) {
-        tool_fail("layout: the list of nodes: %s: %s", job->hostfile ? job->hostfile : "a new file",
-                  strerror(-rc));
+        tool_fail("layout: the list of nodes: %s", err.text);
     } else {
         if (file)
             snprintf(what, sizeof(what), "the list is in %s", path);
