@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "layout/layout.h"
+#include "output/user_variables.h"
 #include "profile/profile_read.h"
 #include "tools/layout_input.h"
 #include "tools/tool.h"
@@ -26,7 +27,7 @@ static const char usage[] =
     "\n"
     "nuioa layout says which ranks should share a node, and which a switch, so that little of\n"
     "what the profile has is sent between them. It prints options of srun, or nothing where\n"
-    "srun's own layout is as good, and one line on stderr.\n"
+    "srun's own layout is as good, and says why on stderr.\n"
     "\n"
     "  --hints PROFILE             what --nuioa-trace has recorded, or another profile\n"
     "  --nodes LIST|N              these nodes, or N without names; default: those of the job\n"
@@ -35,6 +36,11 @@ static const char usage[] =
     "  --hostfile OUT              write the names of the nodes, one for each rank, to a new file\n"
     "  --force                     the file may be there already\n"
     "  --json                      print JSON, for programs\n";
+
+/* The order is not safe (layout/order.h). */
+static const char unsafe[] =
+    "Open MPI 5.0 may gather wrong data in this order of ranks. Set " NUIOA_HAN_PRIORITY
+    "=0; srun --nuioa sets it";
 
 struct job {
     const char *hints, *hostfile;
@@ -130,6 +136,8 @@ static int print_json(const struct job *job)
         json_array_append_new(node_of, json_integer(l->node_of[i]));
     if (job->place.flat)
         json_array_append_new(warnings, json_string(job->place.flat));
+    if (!l->safe)
+        json_array_append_new(warnings, json_string(unsafe));
     json_t *o = json_pack(
         "{s:i, s:o, s:o, s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "nuioa", 1, "nodes", nodes,
         "node_of", node_of, "use", l->use ? "layout" : "block", "mapper", l->mapper, "time_us",
@@ -221,6 +229,8 @@ static int print_options(const struct job *job)
     } else {
         if (file)
             snprintf(what, sizeof(what), "the list is in %s", path);
+        if (!job->layout.safe)
+            tool_fail("layout: %s", unsafe);
         say(job, what);
         if (!job->json)
             printf("-m arbitrary -w %s\n", file ? path : list);

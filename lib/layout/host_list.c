@@ -131,6 +131,28 @@ int nuioa_host_list_parse(const char *text, struct nuioa_host_list *list, struct
     return rc;
 }
 
+static int compare_names(const void *a, const void *b, void *list)
+{
+    const struct nuioa_host_list *l = list;
+    return strcmp(l->names[*(const uint32_t *)a], l->names[*(const uint32_t *)b]);
+}
+
+int nuioa_host_list_number(const struct nuioa_host_list *list, uint32_t *node_of)
+{
+    uint32_t *sorted = malloc(((size_t)list->count + 1) * sizeof(*sorted)), number = 0;
+    if (!sorted)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < list->count; i++)
+        sorted[i] = i;
+    qsort_r(sorted, list->count, sizeof(*sorted), compare_names, (void *)list);
+    for (uint32_t i = 0; i < list->count; i++) {
+        number += i && strcmp(list->names[sorted[i - 1]], list->names[sorted[i]]) != 0;
+        node_of[sorted[i]] = number;
+    }
+    free(sorted);
+    return 0;
+}
+
 void nuioa_host_list_free(struct nuioa_host_list *list)
 {
     free(list->names);

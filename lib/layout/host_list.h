@@ -21,6 +21,10 @@ struct nuioa_host_list {
  * nuioa_host_list_free; or with *err and an empty list -EINVAL, -E2BIG or -ENOMEM. */
 int nuioa_host_list_parse(const char *text, struct nuioa_host_list *list, struct nuioa_error *err);
 
+/* Fills the caller's node_of[list->count] with a number for each name, from 0, the same for equal
+ * names. Returns 0 or -ENOMEM. */
+int nuioa_host_list_number(const struct nuioa_host_list *list, uint32_t *node_of);
+
 /* Frees the names and makes the list empty. */
 void nuioa_host_list_free(struct nuioa_host_list *list);
 

@@ -3,11 +3,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "layout/assign.h"
+#include "layout/order.h"
 
 /* With more ranks than this, one search over all nodes finds less than one for each switch. */
 #define WHOLE_MAX 2048
+
+/* Of so many ranks the nodes' patterns are tried for a safe layout. */
+#define PATTERNS_MAX 64
 
 /* Returns the evaluations that the mappers may use. The more ranks, the more of them it takes until
  * nothing better is found; above 300 ranks, time ends it: 2 s, or 4 s above WHOLE_MAX. With levels
@@ -46,18 +51,50 @@ static bool is_worth(const struct nuioa_layout_traffic *t, const struct nuioa_la
            gain >= NUIOA_LAYOUT_LEAST_SHARE * t->all_bytes;
 }
 
-/* Takes block or cyclic where that costs less. */
+/* Tries to find a safe layout that is as good as the one that was found, which is not: grids of
+ * ranks have one mostly. */
+static int make_safe(const struct nuioa_layout_traffic *t, const struct nuioa_network *network,
+                     struct nuioa_layout *l)
+{
+    uint32_t nodes = network->node_count, ranks = t->rank_count, tries = PATTERNS_MAX;
+    uint32_t *repeated = malloc(((size_t)ranks + 1) * sizeof(*repeated));
+    struct nuioa_layout_figures figures;
+    int rc = repeated ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < ranks && tries-- && !l->safe && !rc; i++) {
+        if (!nuioa_order_repeat(l->node_of, ranks, nodes, l->node_of[i], repeated))
+            continue;
+        rc = nuioa_layout_measure(t, network, repeated, &figures);
+        if (!rc && figures.cost <= l->layout.cost) {
+            memcpy(l->node_of, repeated, ranks * sizeof(*repeated));
+            l->layout = figures;
+            l->safe = true;
+        }
+    }
+    free(repeated);
+    return rc;
+}
+
+/* Returns true if one of srun's layouts costs less than the one that was found, or the same where
+ * that one is not safe. */
+static bool is_better(const struct nuioa_layout_figures *srun, const struct nuioa_layout *l)
+{
+    return srun->cost < l->layout.cost || (!l->safe && srun->cost <= l->layout.cost);
+}
+
+/* Takes block or cyclic where that is better. */
 static void take_srun(const struct nuioa_network *network, const uint32_t *tasks,
                       struct nuioa_layout *l)
 {
-    if (l->cyclic.cost < l->layout.cost && l->cyclic.cost < l->block.cost) {
+    if (is_better(&l->cyclic, l) && l->cyclic.cost < l->block.cost) {
         nuioa_layout_cyclic(network->node_count, tasks, l->node_of);
         l->layout = l->cyclic;
         l->mapper = "cyclic";
-    } else if (l->block.cost < l->layout.cost) {
+        l->safe = true;
+    } else if (is_better(&l->block, l)) {
         nuioa_layout_block(network->node_count, tasks, l->node_of);
         l->layout = l->block;
         l->mapper = "keep";
+        l->safe = true;
     }
 }
 
@@ -73,20 +110,26 @@ static int measure_srun(const struct nuioa_layout_traffic *t, const struct nuioa
 int nuioa_layout_make(const struct nuioa_layout_traffic *t, const struct nuioa_network *network,
                       const uint32_t *tasks, struct nuioa_layout *l)
 {
-    *l = (struct nuioa_layout){ .mapper = "keep" };
+    *l = (struct nuioa_layout){ .mapper = "keep", .safe = true };
     l->node_of = malloc(((size_t)t->rank_count + 1) * sizeof(*l->node_of));
     int rc = l->node_of ? measure_srun(t, network, tasks, l) : -ENOMEM;
     l->layout = l->block;
     if (!rc && l->block.cost > 0) {
         rc = search(t, network, tasks, l->node_of, &l->mapper);
         rc = rc ? rc : nuioa_layout_measure(t, network, l->node_of, &l->layout);
+        l->safe = !rc && nuioa_order_is_safe(l->node_of, t->rank_count, network->node_count);
+        if (!rc && !l->safe)
+            rc = make_safe(t, network, l);
         if (!rc)
             take_srun(network, tasks, l);
     }
-    if (rc)
+    l->use = !rc && is_worth(t, l);
+    if (rc) {
         nuioa_layout_free(l);
-    else if (!(l->use = is_worth(t, l)))
+    } else if (!l->use) {
         nuioa_layout_block(network->node_count, tasks, l->node_of);
+        l->safe = true;
+    }
     return rc;
 }
 

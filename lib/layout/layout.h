@@ -11,6 +11,7 @@ struct nuioa_layout {
     const char *mapper; /* what found it, a constant: a mapper; "levels": switches before nodes;
                            "block" or "cyclic", improved or itself; "keep": block itself */
     bool use;           /* it is worth more than srun's block */
+    bool safe;          /* nuioa_order_is_safe(); of equally good layouts a safe one is taken */
     struct nuioa_layout_figures block, cyclic, layout; /* `layout`: the best, used or not */
 };
 

@@ -156,6 +156,24 @@ like "a list of 32 KB and more is in a file" "$status|$out" \
 is "... with a name for each rank" "$(grep -c '^rack-with' "${out##* }")" 1024
 like "... which is said" "$err" "the list is in $work/dir/nuioa-layout-"
 
+# An order of ranks in which Open MPI 5.0 gathers wrong data.
+unsafe='Open MPI 5\.0 may gather wrong data in this order of ranks\. '
+unsafe+='Set OMPI_MCA_coll_han_priority=0; srun --nuioa sets it'
+awk 'BEGIN { print "nuioa-profile 1\nranks 16"
+    for (i = 0; i < 16; i++) printf "pair %d %d 1000 1 0\n", i, 15 - i }' >"$work/mirror"
+for options in "" "--hostfile unsafe"; do
+    # shellcheck disable=SC2086
+    in_job run layout "$work/mirror" --tasks-per-node 4 $options
+    like "an order that is not safe${options:+, $options}" "$status|$out|$err" \
+        "^0\|-m arbitrary -w [^|]*\|nuioa: layout: $unsafe
+nuioa: layout: .*: off node"
+done
+in_job run layout "$work/mirror" --tasks-per-node 4 --json
+like "... in JSON" "$status|$out" "^0\|.*\"warnings\": \[.*\"$unsafe\"\]"
+in_job run layout "$work/halves" --tasks-per-node 4
+like "a safe order" "$status|$out" '^0\|-m arbitrary -w '
+unlike "... of which nothing is said" "$err" 'Open MPI'
+
 usage "--nodes goes with --tasks-per-node" layout "$work/halves" --nodes 4
 usage "a profile is missing" layout
 usage "'$work/halves': one profile is enough" layout "$work/halves" "$work/pairs"

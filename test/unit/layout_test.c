@@ -10,6 +10,7 @@
 
 #include "layout/assign.h"
 #include "layout/layout.h"
+#include "layout/order.h"
 #include "mapping/random.h"
 
 static struct nuioa_error err;
@@ -54,6 +55,21 @@ static void test_hosts(void **state)
     memset(longest, 'n', sizeof(longest));
     longest[NUIOA_HOST_BYTES] = '\0';
     assert_int_equal(nuioa_host_list_parse(longest, &list, &err), -EINVAL);
+}
+
+static void test_host_numbers(void **state)
+{
+    (void)state;
+    struct nuioa_host_list list;
+    uint32_t node_of[6];
+    assert_int_equal(nuioa_host_list_parse("n2,m,n[1-2],n10,m", &list, NULL), 0);
+    assert_int_equal(nuioa_host_list_number(&list, node_of), 0);
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 6; k++)
+            assert_true((node_of[i] == node_of[k]) == !strcmp(list.names[i], list.names[k]));
+    for (int i = 0; i < 6; i++)
+        assert_true(node_of[i] < 4);
+    nuioa_host_list_free(&list);
 }
 
 static void test_task_counts(void **state)
@@ -168,6 +184,80 @@ static void test_srun(void **state)
 }
 
 enum { RANKS_MAX = 12 };
+
+/* Returns the node whose k-th rank has the place `place` among all k-th ranks. */
+static uint32_t node_at(const uint32_t *node_of, uint32_t ranks, uint32_t k, uint32_t place)
+{
+    for (uint32_t i = 0; i < ranks; i++) {
+        uint32_t before = 0;
+        for (uint32_t j = 0; j < i; j++)
+            before += node_of[j] == node_of[i];
+        if (before == k && !place--)
+            return node_of[i];
+    }
+    return UINT32_MAX;
+}
+
+/* What Open MPI 5.0.7 gathers right and wrong is in test/cluster/66-han.t. */
+static void test_safe_orders(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t node_of[8];
+        bool safe;
+    } cases[] = {
+        { { 0, 0, 1, 1, 2, 2, 3, 3 }, true },
+        { { 0, 1, 2, 3, 0, 1, 2, 3 }, true },
+        { { 3, 3, 1, 1, 0, 0, 2, 2 }, true },
+        { { 2, 0, 3, 1, 2, 0, 3, 1 }, true },
+        { { 0, 1, 2, 3, 3, 2, 1, 0 }, false },
+        { { 0, 1, 2, 2, 1, 0, 3, 3 }, false },
+        { { 0, 0, 1, 1, 0, 0, 1, 1 }, true },
+        { { 1, 1, 0, 0, 0, 0, 1, 1 }, false },
+        /* Nodes have unlike numbers of ranks: the first ones are wrong by themselves. */
+        { { 0, 1, 1, 0, 2, 2, 2, 0 }, false },
+        { { 0, 0, 1, 2, 2, 2, 3, 3 }, true },
+        { { 0, 1, 2, 0, 2, 0, 2, 2 }, true },
+        { { 0, 7, 1, 6, 2, 5, 3, 4 }, true },
+        { { 5, 5, 5, 5, 5, 5, 5, 5 }, true },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        if (nuioa_order_is_safe(cases[i].node_of, 8, 8) != cases[i].safe)
+            fail_msg("case %zu", i);
+    assert_true(nuioa_order_is_safe(NULL, 0, 0));
+    /* The sentence in layout/order.h, read literally. */
+    struct nuioa_random r = { 5 };
+    for (int round = 0; round < 2000; round++) {
+        uint32_t nodes = 1 + nuioa_random_below(&r, 3), each = 1 + nuioa_random_below(&r, 4);
+        uint32_t node_of[RANKS_MAX], ranks = nodes * each;
+        bool same = true;
+        for (uint32_t i = 0; i < ranks; i++) {
+            uint32_t k = nuioa_random_below(&r, i + 1);
+            node_of[i] = node_of[k];
+            node_of[k] = i / each;
+        }
+        for (uint32_t k = 1; k < each; k++)
+            for (uint32_t place = 0; place < nodes; place++)
+                same =
+                    same && node_at(node_of, ranks, k, place) == node_at(node_of, ranks, 0, place);
+        assert_true(nuioa_order_is_safe(node_of, ranks, nodes) == same);
+    }
+}
+
+static void test_repeated_orders(void **state)
+{
+    (void)state;
+    uint32_t repeated[8];
+    /* A square of 2 * 4 in unlike halves; the first one repeats to the right of itself. */
+    const uint32_t halves[] = { 1, 1, 2, 2, 1, 1, 2, 2 }, mirror[] = { 0, 1, 2, 3, 3, 2, 1, 0 };
+    const uint32_t unlike[] = { 2, 2, 0, 1, 0, 1, 1, 0 };
+    assert_true(nuioa_order_repeat(halves, 8, 3, 1, repeated)); /* node 0 has no rank */
+    assert_memory_equal(repeated, halves, sizeof(repeated));
+    assert_false(nuioa_order_repeat(mirror, 8, 4, 0, repeated));
+    assert_true(nuioa_order_repeat(mirror, 8, 4, 3, repeated));
+    assert_memory_equal(repeated, ((uint32_t[]){ 0, 0, 2, 2, 3, 3, 1, 1 }), sizeof(repeated));
+    assert_false(nuioa_order_repeat(unlike, 8, 3, 0, repeated));
+}
 
 struct search {
     uint32_t ranks, nodes;
@@ -362,13 +452,47 @@ static void test_levels(void **state)
     nuioa_network_free(&network);
 }
 
+/* A box of 4 * 4 * 8 ranks has several best layouts on 8 nodes. The mappers find one that is not
+ * safe, as long as they are what they are. */
+static void test_safe_wins(void **state)
+{
+    (void)state;
+    enum { X = 8, Y = 4, Z = 4, RANKS = X * Y * Z };
+    const uint32_t step[] = { 1, Z, Z * Y }, tasks[] = { 16, 16, 16, 16, 16, 16, 16, 16 };
+    const struct nuioa_network network = { .node_count = 8 };
+    struct nuioa_layout_traffic t = { .rank_count = RANKS };
+    struct nuioa_layout layout;
+    uint32_t found[RANKS];
+    const char *mapper;
+    t.pairs = calloc(3 * RANKS, sizeof(*t.pairs));
+    for (uint32_t i = 0; i < RANKS; i++) {
+        const bool further[] = { i % Z + 1 < Z, i / Z % Y + 1 < Y, i / (Z * Y) + 1 < X };
+        for (int d = 0; d < 3; d++)
+            if (further[d])
+                t.pairs[t.pair_count++] = (struct nuioa_pair){ i, i + step[d], 2000 };
+    }
+    t.bytes = t.all_bytes = 2000.0 * t.pair_count;
+    assert_int_equal(nuioa_layout_assign(&t, &network, tasks, NULL, 200000 * RANKS, found, &mapper),
+                     0);
+    assert_int_equal(nuioa_layout_make(&t, &network, tasks, &layout), 0);
+    assert_true(layout.use && layout.safe);
+    assert_true(nuioa_order_is_safe(layout.node_of, RANKS, 8));
+    struct nuioa_layout_figures before;
+    assert_int_equal(nuioa_layout_measure(&t, &network, found, &before), 0);
+    assert_true(layout.layout.cost <= before.cost);
+    nuioa_layout_free(&layout);
+    nuioa_layout_traffic_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hosts),    cmocka_unit_test(test_task_counts),
-        cmocka_unit_test(test_networks), cmocka_unit_test(test_wrong_networks),
-        cmocka_unit_test(test_srun),     cmocka_unit_test(test_optimum),
-        cmocka_unit_test(test_halves),   cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_hosts),          cmocka_unit_test(test_host_numbers),
+        cmocka_unit_test(test_task_counts),    cmocka_unit_test(test_networks),
+        cmocka_unit_test(test_wrong_networks), cmocka_unit_test(test_srun),
+        cmocka_unit_test(test_safe_orders),    cmocka_unit_test(test_repeated_orders),
+        cmocka_unit_test(test_optimum),        cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_levels),         cmocka_unit_test(test_safe_wins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
