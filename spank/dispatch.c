@@ -4,6 +4,7 @@
 
 #include "spank/slurmd.h"
 #include "spank/srun/srun.h"
+#include "spank/srun/step_layout.h"
 #include "spank/stepd/stepd.h"
 #include "spank/task/task.h"
 #include "util/clock.h"
@@ -73,6 +74,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
     case S_CTX_ALLOCATOR:
         /* Each srun inside the allocation reads the other option sources itself. */
         flags_export(&flags, spank);
+        step_layout_forget_outer();
         flags.component_over = true;
         break;
     case S_CTX_REMOTE: begin_stepd(spank, argc, argv); break;

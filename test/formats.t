@@ -221,7 +221,8 @@ in_sources() {
 }
 set_for_ranks=$(in_sources 'put\(&?b, "([A-Z0-9_]+)=' lib)
 by_setenv=$(in_sources 'spank_setenv\([a-z]+, "([A-Z_]+)"' spank)
-set=$(printf '%s\n' "$set_for_ranks" "$by_setenv" | sort -u)
+han=$(in_sources 'define NUIOA_HAN_PRIORITY "([A-Za-z_]+)"' lib)
+set=$(printf '%s\n' "$set_for_ranks" "$by_setenv" "$han" | sort -u)
 mapfile -t ours < <(grep '^NUIOA_' <<<"$set" | grep -vE 'COLL|TRACE')
 mapfile -t foreign < <(grep -v '^NUIOA_' <<<"$set")
 mapfile -t read < <(in_sources '[a-z]\("(NUIOA_(COLL|TRACE|COMPARE)[A-Z_]*)"' mpi spank | sort -u)

@@ -119,13 +119,6 @@ int hosts_find(const char *list, const char *host)
     return s.position < 0 ? -ENOENT : s.position;
 }
 
-int hosts_count(const char *list)
-{
-    struct search s = { .host = "", .position = -1 };
-    int rc = read_list(&s, list);
-    return rc < 0 ? rc : (int)s.names;
-}
-
 /* Reads "3" or "1(x2)": tasks on each node, and the number of nodes with so many. */
 static int read_tasks(const char **at, uint32_t *tasks, uint32_t *times)
 {

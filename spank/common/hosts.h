@@ -19,10 +19,6 @@
  * WIRE_NODES_MAX names. */
 int hosts_find(const char *list, const char *host);
 
-/* Returns the number of names in such a list, with those that are there more than once; or -EINVAL
- * or -E2BIG, as hosts_find(). */
-int hosts_count(const char *list);
-
 /* Reads a list of the numbers of tasks on each node, like "1(x2),3" for nodes with 1, 1 and 3
  * tasks. Sets *before to the number of tasks on all nodes before `position` (from 0), and *there to
  * the number on the node at `position`. Returns 0, or -EINVAL if `list` is no such list, has no

@@ -39,8 +39,8 @@ static void read_argument(struct nuioa_options *options, const char *argument,
 static bool is_no_option(const char *variable, size_t length)
 {
     static const char *const names[] = { OPTION_SOURCES_HINTS_LIST, OPTION_SOURCES_OVERLAP,
-                                         OPTION_SOURCES_SWITCH, OPTION_SOURCES_STEP,
-                                         WIRE_VARIABLE };
+                                         OPTION_SOURCES_SWITCH,     OPTION_SOURCES_STEP,
+                                         OPTION_SOURCES_HAN,        WIRE_VARIABLE };
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strlen(names[i]) == length && !strncmp(variable, names[i], length))
             return true;

@@ -21,6 +21,11 @@
  * them. */
 #define OPTION_SOURCES_OVERLAP "SLURM_NUIOA_OVERLAP"
 
+/* srun sets this variable beside OMPI_MCA_coll_han_priority=0 (output/user_variables.h), which does
+ * not reach the nodes with --export=NONE. It stays in the ranks, so that an inner srun knows that
+ * the other one is not the user's. */
+#define OPTION_SOURCES_HAN "SLURM_NUIOA_HAN"
+
 /* The plugin sets this variable for the ranks that it tells their place: "JOB.STEP". `nuioa exec`
  * reads it, and it is no option either. */
 #define OPTION_SOURCES_STEP "SLURM_NUIOA_STEP"

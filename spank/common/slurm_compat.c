@@ -121,6 +121,20 @@ char *slurm_compat_node_list(void)
     return list;
 }
 
+bool slurm_compat_has_argument(const char *word)
+{
+    char *text = NULL;
+    size_t room = 0;
+    bool found = false;
+    FILE *in = fopen("/proc/self/cmdline", "re");
+    while (in && !found && getdelim(&text, &room, '\0', in) > 0)
+        found = strstr(text, word) != NULL;
+    if (in)
+        fclose(in);
+    free(text);
+    return found;
+}
+
 bool slurm_compat_chooses_gpus_late(void)
 {
     return SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(23, 2, 0);

@@ -202,6 +202,8 @@ static void warn_rank_count(struct srun_context *context, spank_t spank)
 void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
 {
     struct option_warnings warnings;
+    if (!context->warned)
+        step_layout_forget_outer();
     tell_switch(context->flags); /* it may move `environ` */
     struct option_sources sources = { argc, argv, environ, context->flags };
     context->hints_ranks.components++;
@@ -223,6 +225,8 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
         resolve_hints(context, &sources);
         tell_overlap();
     }
+    if (context->hints_ranks.components > 1 && context->options.mode != NUIOA_OFF)
+        step_layout_check_components();
     rendezvous_srun_prepare(context);
     if (!context->rendezvous)
         nuioa_profile_free(&context->profile);
@@ -231,9 +235,10 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
 
 void srun_user_init(struct srun_context *context, spank_t spank)
 {
+    bool alone = context->hints_ranks.components == 1;
     warn_rank_count(context, spank);
-    if (!nuioa_options_idle(&context->options))
-        step_layout_check(spank);
+    if (alone && !nuioa_options_idle(&context->options))
+        step_layout_check(spank, context->options.mode != NUIOA_OFF);
     rendezvous_srun_start(context, spank);
 }
 

@@ -3,10 +3,26 @@
 #define SPANK_SRUN_STEP_LAYOUT_H
 
 #include <slurm/spank.h>
+#include <stdbool.h>
 
-/* In local_user_init of srun: warns the user if the step was started by srun -m arbitrary with a
- * list of nodes (-w) that has more names than the step has ranks. Slurm 22.05 starts so few, and
- * says nothing, where -N or -n was typed beside a list in a file, or both beside any list. */
-void step_layout_check(spank_t spank);
+/* The order of a step's ranks over nodes, where srun -m arbitrary was told it. Nodes do not know
+ * it. All functions are for srun. */
+
+/* In local_user_init of a step that is not heterogeneous, in which nuioa is `on` or reports. Warns
+ * the user if the list of nodes (-w) has more names than the step has ranks: Slurm 22.05 starts so
+ * few, and says nothing, where -N or -n was typed beside a list in a file, or both beside any list.
+ *
+ * Where nuioa is on, and the order is not known to be safe (layout/order.h), it switches Open MPI's
+ * HAN off in all ranks, and says so, unless the user's environment decides about HAN. srun does it
+ * and no node, because a job in which some ranks use HAN and others do not hangs. */
+void step_layout_check(spank_t spank, bool on);
+
+/* In init_post_opt of a heterogeneous step in which nuioa is on, from the second component on: does
+ * the same about HAN if any component seems to be arbitrary. What is set later does not reach
+ * all components. */
+void step_layout_check_components(void);
+
+/* In init_post_opt, also in sbatch and salloc: takes back what an outer srun has set. */
+void step_layout_forget_outer(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "output/user_variables.h"
 #include "spank/common/log.h"
 #include "spank/common/option_sources.h"
 #include "spank/rendezvous/wire.h"
@@ -156,11 +157,22 @@ static void unset(spank_t spank, const char *name)
         spank_unsetenv(spank, name);
 }
 
+/* Switches Open MPI's HAN off where srun has said so, and --export=NONE has kept its variable from
+ * the ranks. */
+static void switch_han_off(spank_t spank)
+{
+    char **environment = step_environment(spank);
+    if (nuioa_variable(environment, OPTION_SOURCES_HAN) && !nuioa_han_is_decided(environment))
+        spank_setenv(spank, NUIOA_HAN_PRIORITY, "0", 0);
+}
+
 void stepd_init_post_opt(struct stepd_context *c, spank_t spank, int argc, char **argv)
 {
     uint64_t since_us = nuioa_cpu_us();
-    if (step_is_ordinary(spank))
+    if (step_is_ordinary(spank)) {
         begin_step(c, spank, argc, argv);
+        switch_han_off(spank);
+    }
     unset(spank, OPTION_SOURCES_HINTS_LIST);
     unset(spank, OPTION_SOURCES_OVERLAP);
     unset(spank, OPTION_SOURCES_SWITCH);
@@ -176,7 +188,7 @@ void stepd_init_post_opt(struct stepd_context *c, spank_t spank, int argc, char 
 static void unset_layout(spank_t spank)
 {
     const char *distribution = nuioa_variable(step_environment(spank), "SLURM_DISTRIBUTION");
-    if (!distribution || strcmp(distribution, "arbitrary") != 0)
+    if (!distribution || strncmp(distribution, "arbitrary", strlen("arbitrary")) != 0)
         return;
     unset(spank, "SLURM_DISTRIBUTION");
     unset(spank, "SLURM_HOSTFILE");
