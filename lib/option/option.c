@@ -163,7 +163,7 @@ int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source so
     const char *where = source == NUIOA_FROM_PLUGSTACK ? "plugstack.conf: " : "";
     if (option->admin && (source == NUIOA_FROM_ENVIRONMENT || source == NUIOA_FROM_COMMAND))
         return nuioa_fail(err, -EPERM, "%s: only plugstack.conf can set this", spelling);
-    if (!value && is_main_switch(option))
+    if (!value && is_main_switch(option) && source != NUIOA_FROM_PLUGSTACK)
         value = "on";
     if (!value)
         return nuioa_fail(err, -EINVAL, "%s%s: a value is missing (%s)", where, spelling,
@@ -180,6 +180,33 @@ int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source so
     if (is_main_switch(option))
         options->asked = source != NUIOA_FROM_PLUGSTACK;
     return 0;
+}
+
+void nuioa_options_set_line(struct nuioa_options *options, int argc, char *const *argv,
+                            struct nuioa_warnings *warnings)
+{
+    char word[NUIOA_VALUE_MAX + 64], stray[128] = ""; /* a longer word is too long for any option */
+    struct nuioa_error err;
+    for (int i = 0; i < argc; i++) {
+        nuioa_copy(word, sizeof(word), argv[i]);
+        if (i == argc - 1)
+            word[strcspn(word, "\r")] = '\0';
+        char *equals = strchr(word, '=');
+        if (!equals || equals == word || !equals[1]) {
+            size_t used = strlen(stray);
+            if (*word && used + 1 < sizeof(stray)) {
+                stray[used] = ' ';
+                nuioa_copy(stray + used + 1, sizeof(stray) - used - 1, word);
+            }
+            continue;
+        }
+        *equals = '\0';
+        if (nuioa_options_set(options, NUIOA_FROM_PLUGSTACK, word, equals + 1, &err) < 0)
+            nuioa_warn(warnings, "%s", err.text);
+    }
+    if (*stray)
+        nuioa_warn(warnings, "plugstack.conf: '%s' does nothing: write NAME=VALUE without blanks",
+                   stray + 1);
 }
 
 const char *nuioa_policy_name(enum nuioa_policy policy)

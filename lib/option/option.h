@@ -100,8 +100,8 @@ void nuioa_options_init(struct nuioa_options *options);
  * NUIOA_FROM_ENVIRONMENT capitals are accepted too ("POLICY"). A later call overrides an earlier
  * one, so call in the order plugstack.conf, environment, command line.
  *
- * `value` may be NULL for the main switch ("--nuioa" alone means on). An empty value from the
- * environment counts as not set.
+ * `value` may be NULL for the main switch ("--nuioa" alone means on), but not from plugstack.conf.
+ * An empty value from the environment counts as not set.
  *
  * The main switch takes a comma list with at most one of off, export and on. Without one of these,
  * report, explain and force mean on; force excludes export, and off all but report.
@@ -112,6 +112,13 @@ void nuioa_options_init(struct nuioa_options *options);
  * that is near it, if there is one). */
 int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source source,
                       const char *name, const char *value, struct nuioa_error *err);
+
+/* Sets the options of the plugin's line in plugstack.conf. argv[argc] are the words after the
+ * plugin: Slurm splits the line at blanks, and leaves the carriage return of a CRLF file in the
+ * last word. A word other than NAME=VALUE does nothing. Each wrong option is a warning, and so are
+ * all these words together; the rest counts. `warnings` may be NULL. */
+void nuioa_options_set_line(struct nuioa_options *options, int argc, char *const *argv,
+                            struct nuioa_warnings *warnings);
 
 /* Sets the values that depend on other options: export_set; and with the mode off also leader and
  * coll, so that ranks are told nothing. Call it after the last set. */

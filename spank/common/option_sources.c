@@ -27,15 +27,6 @@ static void copy_name(char name[NAME_SIZE], const char *text, size_t length)
     name[length] = '\0';
 }
 
-static void read_argument(struct nuioa_options *options, const char *argument,
-                          struct nuioa_warnings *warnings)
-{
-    char name[NAME_SIZE];
-    const char *equals = strchr(argument, '=');
-    copy_name(name, argument, strcspn(argument, "="));
-    set(options, NUIOA_FROM_PLUGSTACK, name, equals ? equals + 1 : NULL, warnings);
-}
-
 static bool is_no_option(const char *variable, size_t length)
 {
     static const char *const names[] = { OPTION_SOURCES_HINTS_LIST, OPTION_SOURCES_OVERLAP,
@@ -95,8 +86,7 @@ void option_sources_read(const struct option_sources *sources, struct nuioa_opti
     nuioa_warnings_clear(&warnings->environment);
     nuioa_warnings_clear(&warnings->flags);
     nuioa_options_init(options);
-    for (int i = 0; i < sources->argc; i++)
-        read_argument(options, sources->argv[i], &warnings->plugstack);
+    nuioa_options_set_line(options, sources->argc, sources->argv, &warnings->plugstack);
     unsigned site_ms = options->timeout_ms;
     for (char **v = sources->environment; v && *v; v++)
         read_variable(options, *v, &warnings->environment);

@@ -33,7 +33,7 @@
 /* The texts to read. The caller owns all of them. */
 struct option_sources {
     int argc;                  /* the number of arguments in plugstack.conf */
-    char **argv;               /* [argc]: these arguments, "NAME=VALUE" or "NAME" */
+    char **argv;               /* [argc]: these arguments, as Slurm splits them */
     char **environment;        /* "NAME=VALUE" strings, ended by NULL; NULL if there are none */
     const struct flags *flags; /* not NULL */
 };

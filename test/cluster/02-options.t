@@ -114,6 +114,10 @@ hop_cost=0.1
 load_cost=2
 END
 
+plugin on "topology=$topology" default=export nic=^mlx5_0 $'leader=rank0\r'
+launch 2 -w node1
+is "plugstack.conf with CRLF: its last argument counts" "$rc:$err:$(of 0 NUIOA_LEADER)" "0::0"
+
 plugin on "topology=$topology" nic=^mlx5_0
 launch 2 -w node1 --nuioa=export
 is "nic= from plugstack.conf is obeyed" "$(of 0 NUIOA_VERSION),$(of 0 NUIOA_NIC)" "1,"

@@ -76,20 +76,30 @@ user sbatch --nuioa-policy=fast --wrap true
 ok "sbatch --nuioa-policy=fast fails" test "$rc" -ne 0
 is "and queues nothing" "$(in_node ctl squeue -h)" ""
 
+n1_log=$CLUSTER_DIR/nodes/node1/log/slurmd.log
 # plugstack.conf: on every node and in srun. srun's user sees one line, not one per node.
 while read -r argument; do
     plugin on "topology=$topology" default=export "$argument"
+    logged=$(wc -l <"$n1_log")
     launch 4 -N2
     is "plugstack.conf $argument: the job runs" "$rc" 0
     one_line "plugstack.conf $argument: one line"
     like "plugstack.conf $argument: it names the input" "$(nuioa_lines)" "${argument%%=*}"
+    is "plugstack.conf $argument: the same line in slurmd.log" \
+        "$(tail -n "+$((logged + 1))" "$n1_log" | sed -n 's/.* error: nuioa/nuioa/p')" \
+        "$(nuioa_lines)"
     is "plugstack.conf $argument: the rest still counts" "$(of 0 NUIOA_VERSION)" 1
 done <<'END'
 policy=fast
 polcy=latency
 nonsense
+default
+coll
+policy = latency
+policy= latency
 timeout_ms=soon
 =
+cache=
 deadline_ms=99999999999999999999
 END
 

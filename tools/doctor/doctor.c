@@ -110,15 +110,8 @@ static void read_options(struct doctor *d)
         const char *slash = strrchr(plug->path, '/');
         if (strcmp(slash ? slash + 1 : plug->path, "nuioa.so"))
             continue;
-        for (int j = 0; j < plug->argc; j++) {
-            struct nuioa_error err;
-            char name[64];
-            const char *argument = plug->argv[j], *equals = strchr(argument, '=');
-            snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument, "="), argument);
-            if (nuioa_options_set(&d->options, NUIOA_FROM_PLUGSTACK, name,
-                                  equals ? equals + 1 : NULL, &err) < 0)
-                nuioa_warn(&d->complaints, "%s: %s", plug->where, err.text);
-        }
+        nuioa_options_set_line(&d->options, plug->argc, plug->argv, &d->complaints);
+        d->where = plug->where;
         break;
     }
     nuioa_options_finish(&d->options);

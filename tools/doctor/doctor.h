@@ -46,7 +46,8 @@ struct doctor {
     struct doctor_conf slurm;         /* slurm.conf */
     struct doctor_stack stack;        /* plugstack.conf */
     struct nuioa_options options;     /* from the plugin's line there */
-    struct nuioa_warnings complaints; /* warnings about that line */
+    const char *where;                /* of that line: "FILE:NUMBER"; NULL if there is none */
+    struct nuioa_warnings complaints; /* warnings about it */
     bool node_known;                  /* `node` is valid; else node_error says why it is not */
     struct nuioa_node node;
     struct nuioa_error node_error;

@@ -96,11 +96,11 @@ void doctor_check_plugin(struct doctor *d)
         report_absent(d);
 }
 
-/* Arguments are read as spank/common/option_sources.c does; the first line of several counts. */
+/* The first line of several counts. */
 void doctor_check_arguments(struct doctor *d)
 {
     for (unsigned i = 0; i < d->complaints.count; i++)
-        doctor_report(d, "plugin-argument", "", "%s", d->complaints.text[i]);
+        doctor_report(d, "plugin-argument", "", "%s: %s", d->where, d->complaints.text[i]);
     if (*d->options.topology)
         doctor_report(d, "plugin-emulates", "", "topology=%s", d->options.topology);
 }
