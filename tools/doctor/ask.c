@@ -27,8 +27,10 @@ char doctor_ask(void (*work)(int fd, void *arg), void *arg, char *text, size_t s
     text[0] = '\0';
     if (!nuioa_subprocess_run(work, arg, DOCTOR_ASK_MS, ANSWER_MAX, &bytes, &length) &&
         length > 1 && !((char *)bytes)[length - 1]) {
-        got = *(char *)bytes;
-        nuioa_copy(text, size, (char *)bytes + 1);
+        const char *answers = bytes, *before = memrchr(answers, '\0', length - 1);
+        const char *last = before ? before + 1 : answers;
+        got = *last;
+        nuioa_copy(text, size, last + 1);
     }
     free(bytes);
     return got;

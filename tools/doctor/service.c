@@ -38,10 +38,15 @@ static const unsigned *version_of(const char *path, int flags)
 static void load_plugin(int fd, void *arg)
 {
     const struct loading *loading = arg;
-    char text[160];
+    char text[250];
     doctor_become_nobody();
     dlopen(loading->slurm, RTLD_LAZY | RTLD_GLOBAL);
     const unsigned *own = version_of(loading->other, RTLD_LAZY);
+    snprintf(text, sizeof(text),
+             "%.150s cannot be loaded: it is cut short or damaged, and srun dies of it; install it "
+             "again",
+             loading->plugin);
+    doctor_answer(fd, 'n', text);
     const unsigned *its = version_of(loading->plugin, RTLD_NOW);
     if (!its) {
         const char *why = dlerror();
