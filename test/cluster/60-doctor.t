@@ -98,6 +98,82 @@ launch 2 -w node1 --nuioa=on
 is "as the doctor says, the job runs" "$rc" 0
 like "slurmd's log says the same" "$(cat "$n1"/log/slurmd.log)" 'did you mean mem'
 
+# States of plugstack.conf: what srun does for a user, and what the doctor says to root. Two lines
+# each: the line in the file, and a command in the directory of that file; then options of srun, its
+# status and the number of ranks with advice, all that it prints, and what the doctor finds.
+# If srun names plugstack.conf, slurmd.log has the same line.
+so=/run/stage/usr/lib/slurm/nuioa.so
+cut_short() { head -c 60000 "$NUIOA_STAGE/usr/lib/slurm/nuioa.so" >nuioa.so; }
+included() { # MODE-OF-DIRECTORY MODE-OF-FILE
+    mkdir d && echo "optional $so" >d/nuioa.conf && chmod "$2" d/nuioa.conf && chmod "$1" d
+}
+while IFS='|' read -r line change && IFS='|' read -r options wanted said id text; do
+    name="plugstack.conf: ${line/$so/nuioa.so}${change:+ ($change)}"
+    options=(${options:+"$options"})
+    for node in ctl node1; do
+        cd "$CLUSTER_DIR/nodes/$node" && rm -rf plugstack.conf nuioa.so d || exit
+        printf '%b\n' "$line" >plugstack.conf
+        eval "$change"
+    done
+    cd "$here" || exit
+    logged=$(wc -l <"$n1/log/slurmd.log")
+    user srun -n1 -w node1 "${options[@]}" "$home/rank"
+    is "$name: srun" "$rc $(grep -c NUIOA_VERSION <<<"$out")" "$wanted"
+    like "$name: srun prints" "$err" "^$said\$"
+    if [[ $said == nuioa:\ plugstack* ]]; then
+        one_line "$name: one line"
+        is "$name: slurmd.log" "$(tail -n "+$((logged + 1))" "$n1/log/slurmd.log" |
+            sed -n 's/.* error: nuioa/nuioa/p')" "$err"
+    fi
+    doctor node1
+    if [ -n "$id" ]; then finds "$name" "$id" "$text"; else no "$name" 'plug[a-z-]*'; fi
+done <<END
+optional $so default = off|
+|0 0|nuioa: plugstack.conf: 'default = off' does nothing: .*|plugin-argument|'default = off' does
+optional $so default = on|
+|0 0|nuioa: plugstack.conf: 'default = on' does nothing: .*|plugin-argument|'default = on' does
+optional $so default|
+|0 0|nuioa: plugstack.conf: 'default' does nothing: .*|plugin-argument|'default' does nothing
+optional $so default=on coll nic =auto|
+|0 1|nuioa: plugstack.conf: 'coll nic =auto' does nothing: .*|plugin-argument|'coll nic =auto' does
+optional $so default=off\r|
+|0 0|||
+optional $so default=on\r|
+|0 1|||
+optional $so\r|
+|0 0|srun: error: .*|plugstack-unread|:1: the name ends with a carriage return
+optional $so default=on unknown=1|
+|0 1|nuioa: plugstack.conf: unknown: no such option|plugin-argument|unknown: no such option
+optional $so defualt=on|
+|0 0|nuioa: plugstack.conf: defualt: .*|plugin-argument|did you mean default
+Optional $so default=on|
+|0 0|srun: error: spank: .*|plugstack-unread|:1: Slurm ignores this line: 'Optional'
+optional $so default=on hints=/missing|
+|0 1|nuioa: hints: /missing: No such file .*|plugin-argument|:1: hints: /missing: No such file
+optional $so|chmod 600 plugstack.conf
+|1 0|srun: error: .*Permission denied.*|plugstack-unread|/plugstack.conf has mode 600
+include /run/node/d/*|included 755 600
+|1 0|srun: error: .*Permission denied.*|plugstack-unread|/nuioa.conf has mode 600
+include /run/node/d/*|included 700 644
+--nuioa|255 0|srun: unrecognized option '--nuioa'.*|plugstack-unread|/d has mode 700
+include /run/node/d/*|included 744 644
+|1 0|srun: error: .*Permission denied.*|plugstack-unread|/d has mode 744
+include /run/node/d/*|included 755 644
+--nuioa|0 1|||
+optional /run/node/nuioa.so|cut_short
+|135 0||plugin-unloadable|/nuioa.so cannot be loaded: it is cut short
+END
+plugin on
+rm -rf "$n1/nuioa.so" "$n1/d"
+plugin -n node2 on defualt=on
+launch 2 -N2 -w node1,node2
+is "a typo on one node: srun says nothing" "$rc|$err" "0|"
+doctor node1
+no "a typo on one node: the others" 'plug[a-z-]*'
+doctor node2
+finds "a typo on one node" plugin-argument 'plugstack.conf:1: .*did you mean default'
+plugin on
+
 # MUNGE. One munged may serve all nodes: it is only stopped, and only for a moment.
 plugin on munge_socket=/run/munge/none
 doctor node1

@@ -115,7 +115,7 @@ int __wrap_fstatat(int top, const char *path, struct stat *status, int flags)
     if (!active)
         return __real_fstatat(top, path, status, flags);
     memset(status, 0, sizeof(*status));
-    status->st_mode = S_IFREG;
+    status->st_mode = S_IFREG | 0644;
     return find(path) < 0 ? -1 : 0;
 }
 

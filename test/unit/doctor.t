@@ -169,6 +169,35 @@ finds "wrong arguments" "plugin-argument plugin-argument" \
     "nuioa.conf:1: plugstack.conf: policy: 'fast' is not .*nick: no such option; did you mean nic"
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so default=help"
 finds "a help that nobody reads" plugin-argument "default: 'help': help is for srun --nuioa=help"
+put $nuioa_conf $'optional /usr/lib/slurm/nuioa.so nic=infiniband \\\ndefault=on'
+finds "Slurm has no lines that go on" "plugstack-unread plugin-argument" \
+    "nuioa.conf:2: Slurm ignores .*nuioa.conf:1: plugstack.conf: '.' does nothing"
+put $nuioa_conf $'optional /usr/lib/slurm/nuioa.so default=export nic=infiniband\r'
+healthy "CRLF behind an argument"
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so hints=/etc/hints"
+put etc/hints "0:10,rest:1"
+healthy "hints=, a file with a list"
+put $nuioa_conf "optional /usr/lib/slurm/nuioa.so hints=/etc/hints"
+put etc/hints $'nuioa-profile 1\nranks 2\npair 0 1 5 1 0'
+healthy "hints=, a profile"
+# What each user must be able to read.
+while read -r mode path what; do
+    chmod "$mode" "$node/etc/slurm/$path"
+    finds "mode $mode of $path" plugstack-unread \
+        "^/etc/slurm/$path has mode $mode, so not every user can $what it\.\$"
+done <<'END'
+600 plugstack.conf read
+640 plugstack.conf.d/nuioa.conf read
+700 plugstack.conf.d enter and list
+744 plugstack.conf.d enter and list
+711 plugstack.conf.d enter and list
+END
+put etc/slurm/plugstack.conf "include plugstack.conf.d/nuioa.conf"
+chmod 711 "$node/etc/slurm/plugstack.conf.d"
+healthy "a directory that Slurm does not list"
+chmod 600 "$node/etc/slurm/nodes.conf"
+mkdir -m 700 "$node/etc/slurm/other.d"
+healthy "modes of what plugstack.conf does not include"
 put $nuioa_conf "optional /usr/lib/slurm/nuioa.so topology=/etc/node.xml"
 finds "emulation" plugin-emulates 'topology=/etc/node.xml'
 truncate -s 5M "$node/etc/slurm/slurm.conf"
@@ -176,7 +205,7 @@ doctor
 is "a slurm.conf that is too large to be one" "$status|$found" "0|slurm-unread"
 fresh
 ln -sf /proc/self/mem "$node/etc/slurm/plugstack.conf" # reading at its beginning fails
-finds "a plugstack.conf that cannot be read" plugin-absent 'plugstack.conf has no line'
+finds "a plugstack.conf that cannot be read" plugstack-unread 'plugstack.conf has mode 600'
 yes "include slurm.conf" | head -n 40 >>"$node/etc/slurm/slurm.conf"
 healthy "a slurm.conf that includes itself, again and again"
 yes "include plugstack.conf" | head -n 40 >>"$node/etc/slurm/plugstack.conf"
@@ -583,7 +612,7 @@ head -c 3000 /dev/urandom >"$node/etc/environment"
 rm "$node/etc/slurm/cgroup.conf" && mkfifo "$node/etc/slurm/cgroup.conf"
 doctor
 is "rubbish: still an answer" "$status|$err" "1|"
-like "rubbish: the rest is checked" "$found" 'plugin-absent'
+like "rubbish: the rest is checked" "$found" 'plugstack-unread task-plugin'
 fresh
 ln -s nuioa.conf "$node/etc/slurm/plugstack.conf.d/a.conf"
 printf 'include *\n' >>"$node/$nuioa_conf"

@@ -12,6 +12,7 @@ if [ -z "$tool" ] || [ ! -x "$tool" ]; then
     done_testing
     exit
 fi
+umask 022
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 unset "${!SLURM_@}"

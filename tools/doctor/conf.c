@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,11 +256,44 @@ bool doctor_list_has(const char *list, const char *prefix, const char *word)
 
 /* --- plugstack.conf --------------------------------------------------------------------------- */
 
-static void add_plug(struct doctor_stack *stack, const char *where, bool required, char *rest)
+/* Here Slurm knows no continuation lines, and a carriage return is no blank. */
+static const char gaps[] = " \t";
+
+static void fault(struct doctor_stack *stack, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void fault(struct doctor_stack *stack, const char *fmt, ...)
 {
-    char *path = nuioa_next_word(&rest, blanks), *word;
-    if (!path)
-        return;
+    va_list args;
+    va_start(args, fmt);
+    if (!*stack->fault)
+        vsnprintf(stack->fault, sizeof(stack->fault), fmt, args);
+    va_end(args);
+}
+
+/* Slurm reads the file as the user who calls srun. `path` may be a pattern: then each user must be
+ * able to list the directories that it matches names in. */
+static void check_readable(struct doctor_stack *stack, int top, const char *path)
+{
+    char part[PATH_MAX];
+    struct stat st;
+    for (const char *end = path; *end;) {
+        end += 1 + strcspn(end + 1, "/");
+        size_t next = *end ? 1 + strcspn(end + 1, "/") : 0;
+        mode_t wanted = next ? S_IXOTH : S_IROTH;
+        if (strcspn(end, "*?[") < next)
+            wanted |= S_IROTH;
+        snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
+        if (!fstatat(top, part + 1, &st, 0) && (st.st_mode & wanted) != wanted)
+            fault(stack, "%s has mode %03o, so not every user can %s it", part,
+                  (unsigned)st.st_mode & 07777, S_ISDIR(st.st_mode) ? "enter and list" : "read");
+    }
+}
+
+static void add_plug(struct doctor_stack *stack, const char *where, bool required, char *path,
+                     char *rest)
+{
+    char *word;
     if (stack->count == stack->capacity) {
         unsigned capacity = stack->capacity ? 2 * stack->capacity : 16;
         void *more = realloc(stack->plugs, capacity * sizeof(*stack->plugs));
@@ -278,7 +312,7 @@ static void add_plug(struct doctor_stack *stack, const char *where, bool require
         free(plug->argv);
         return;
     }
-    while ((word = nuioa_next_word(&rest, blanks)) && plug->argc < ARGUMENTS_MAX)
+    while ((word = nuioa_next_word(&rest, gaps)) && plug->argc < ARGUMENTS_MAX)
         if ((plug->argv[plug->argc] = strdup(word)))
             plug->argc++;
 }
@@ -292,8 +326,10 @@ static void include(struct doctor_stack *stack, int top, const char *root, const
     char named[PATH_MAX], full[PATH_MAX];
     glob_t found;
     if (depth >= DEPTH_MAX || !beside(named, sizeof(named), path, pattern) ||
-        snprintf(full, sizeof(full), "%s%s", root, named) >= (int)sizeof(full) ||
-        glob(full, 0, NULL, &found))
+        snprintf(full, sizeof(full), "%s%s", root, named) >= (int)sizeof(full))
+        return;
+    check_readable(stack, top, named);
+    if (glob(full, 0, NULL, &found))
         return;
     for (size_t i = 0; i < found.gl_pathc; i++)
         read_stack(stack, top, root, found.gl_pathv[i] + strlen(root), depth + 1);
@@ -304,16 +340,25 @@ static bool read_stack(struct doctor_stack *stack, int top, const char *root, co
                        int depth)
 {
     char *text = load_next(&stack->so_far, top, path), *rest = text, *line, where[PATH_MAX + 16];
-    unsigned number = 0;
-    while ((line = next_line(&rest, &number))) {
-        char *word = nuioa_next_word(&line, blanks), *pattern;
+    check_readable(stack, top, path);
+    for (unsigned number = 1; (line = strsep(&rest, "\n")); number++) {
+        line[strcspn(line, "#")] = '\0';
+        char *word = nuioa_next_word(&line, gaps), *name = nuioa_next_word(&line, gaps);
         if (!word)
             continue;
         snprintf(where, sizeof(where), "%s:%u", path, number);
-        if (!strcasecmp(word, "include") && (pattern = nuioa_next_word(&line, blanks)))
-            include(stack, top, root, path, pattern, depth);
-        else if (!strcasecmp(word, "required") || !strcasecmp(word, "optional"))
-            add_plug(stack, where, !strcasecmp(word, "required"), line);
+        if (name && strchr(name, '\r'))
+            fault(stack, "%s: the name ends with a carriage return, so Slurm finds no such file",
+                  where);
+        if (name && !strcmp(word, "include"))
+            include(stack, top, root, path, name, depth);
+        else if (name && (!strcmp(word, "required") || !strcmp(word, "optional")))
+            add_plug(stack, where, !strcmp(word, "required"), name, line);
+        else
+            fault(stack,
+                  "%s: Slurm ignores this line: '%s' is not include, optional or required, or "
+                  "stands alone",
+                  where, word);
     }
     bool there = text;
     free(text);

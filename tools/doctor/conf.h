@@ -49,6 +49,8 @@ struct doctor_plug {
 struct doctor_stack {
     char path[256]; /* of plugstack.conf; "" if there is no slurm.conf */
     bool found;     /* it could be read */
+    char
+        fault[384]; /* the first file that not every user can read, or line that Slurm cannot; "" */
     struct doctor_reading so_far;
     unsigned count, capacity; /* lines: used; allocated */
     struct doctor_plug *plugs;

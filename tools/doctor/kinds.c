@@ -31,6 +31,11 @@ const struct doctor_kind doctor_kinds[] = {
     { "plugin-argument", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "The argument is left out, and its built-in default holds.",
       "Correct the line in plugstack.conf; nuioa-spank(8) lists the arguments." },
+    { "plugstack-unread", DOCTOR_PROBLEM, DOCTOR_SHARED,
+      "Slurm reads these files as the user who calls srun. If it cannot open one, every launch "
+      "fails; a line or directory that it cannot read is left out.",
+      "Let all users read the files and enter their directories (chmod a+rX). Correct the line; "
+      "remove carriage returns." },
     { "plugin-emulates", DOCTOR_PROBLEM, DOCTOR_SHARED,
       "The plugin describes another machine than this one, and binds nothing.",
       "Remove topology= from plugstack.conf; it is for tests." },

@@ -2,13 +2,17 @@
 
 /* Checks the line of the plugin in plugstack.conf, and settings of Slurm that work against it. */
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profile/hints.h"
+#include "profile/profile_read.h"
 #include "tools/doctor/doctor.h"
+#include "tools/doctor/ask.h"
 #include "tools/doctor/conf.h"
 #include "tools/doctor/finding.h"
 #include "tools/doctor/slurm.h"
@@ -92,15 +96,38 @@ void doctor_check_plugin(struct doctor *d)
         if (plug->required)
             doctor_report(d, "plugin-required", "", "%s says \"required\".", plug->where);
     }
-    if (!first)
+    if (*d->stack.fault)
+        doctor_report(d, "plugstack-unread", "", "%s.", d->stack.fault);
+    else if (!first)
         report_absent(d);
+}
+
+/* Reads the site's hints as srun does, as an ordinary user. */
+static void read_hints(int fd, void *arg)
+{
+    const struct doctor *d = arg;
+    const char *file = nuioa_hints_file(d->options.hints);
+    char path[PATH_MAX + NUIOA_VALUE_MAX], list[NUIOA_VALUE_MAX + 1];
+    struct nuioa_profile profile;
+    struct nuioa_error err;
+    if (doctor_is_live(d))
+        doctor_become_nobody();
+    snprintf(path, sizeof(path), "%s%s", d->root, file);
+    int rc = nuioa_profile_list(path, list, sizeof(list), &err);
+    if (!rc)
+        rc = nuioa_profile_read(path, &profile, &err);
+    doctor_answer(fd, rc < 0 ? 'n' : 'y', rc < 0 ? err.text : "");
 }
 
 /* The first line of several counts. */
 void doctor_check_arguments(struct doctor *d)
 {
+    const char *file = nuioa_hints_file(d->options.hints);
+    char said[256];
     for (unsigned i = 0; i < d->complaints.count; i++)
         doctor_report(d, "plugin-argument", "", "%s: %s", d->where, d->complaints.text[i]);
+    if (file && *file == '/' && doctor_ask(read_hints, d, said, sizeof(said)) == 'n')
+        doctor_report(d, "plugin-argument", "", "%s: hints: %s", d->where, said);
     if (*d->options.topology)
         doctor_report(d, "plugin-emulates", "", "topology=%s", d->options.topology);
 }
