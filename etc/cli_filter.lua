@@ -12,7 +12,8 @@ Install: copy to the directory of slurm.conf as cli_filter.lua (or merge with th
 and set CliFilterPlugins=cli_filter/lua in slurm.conf. What the user typed is never changed.
 ]]
 
--- Jobs with nuioa in these partitions get whole nodes. Example: { compute = true }
+-- Jobs with nuioa in these partitions get whole nodes; [""] stands for jobs without --partition.
+-- Example: { compute = true, [""] = true }
 local whole_nodes = {}
 
 -- Whether --nuioa, or SLURM_NUIOA without it, asks for ranks to be placed.
@@ -42,8 +43,8 @@ function slurm_cli_pre_submit(options, pack_offset)
         return slurm.SUCCESS
     end
 
-    local partition = options["partition"]
-    if partition ~= nil and whole_nodes[partition] and unset(options["exclusive"]) then
+    local partition = unset(options["partition"]) and "" or options["partition"]
+    if whole_nodes[partition] and unset(options["exclusive"]) then
         options["exclusive"] = "exclusive"
     end
     return slurm.SUCCESS

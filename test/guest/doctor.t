@@ -85,7 +85,7 @@ ip link set eth1 up
 # A network whose ports nobody has set up.
 ip link set eth0 down
 ip link set eth1 down
-finds "all ports are down" "port-down:eth0 port-down:eth1 port-down:eth2" 'eth0 is down \(down\)'
+finds "all ports are down" "port-down:eth2 port-down:eth0 port-down:eth1" 'eth0 is down \(down\)'
 ip link set eth0 up
 ip link set eth1 up
 
@@ -193,6 +193,25 @@ mv "$plugins/mpi_pmix.so" /tmp/
 finds "no PMIx plugin" pmix-plugin 'no plugin mpi_pmix.so'
 mv /tmp/mpi_pmix.so "$plugins/"
 healthy "all that is put right too"
+
+# --- the sample cli_filter ------------------------------------------------------------------------
+
+filter=/etc/filter
+mkdir $filter
+cp /etc/slurm/*.conf $filter/
+echo CliFilterPlugins=cli_filter/lua >>$filter/slurm.conf
+# cores PARTITIONS [OPTION...]: how many cores a job of two ranks gets
+cores() {
+    sed "s/^local whole_nodes = .*/local whole_nodes = { $1 }/" \
+        /usr/share/doc/nuioa/examples/cli_filter.lua >$filter/cli_filter.lua
+    # shellcheck disable=SC2016
+    as_user env SLURM_CONF=$filter/slurm.conf timeout 60 salloc -Q -n2 "${@:2}" \
+        sh -c 'scontrol show job $SLURM_JOB_ID' | sed -n 's/.*NumCPUs=\([0-9]*\).*/\1/p'
+}
+is "the sample cli_filter: whole nodes in the partitions that it names, for jobs with nuioa" \
+    "$(cores "" -p all --nuioa) $(cores "all = true" -p all --nuioa) $(cores "all = true" \
+        --nuioa) $(cores '[""] = true' --nuioa) $(cores "all = true" -p all --nuioa=off)" \
+    "2 4 2 4 2"
 
 # --- Slurm and MUNGE ------------------------------------------------------------------------------
 
