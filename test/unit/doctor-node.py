@@ -60,9 +60,9 @@ def main():
         dump.write("sys/class/net/eno%d/flags" % (2 + function), flags)
     dump.write("proc/sys/kernel/hostname", "n1")
     dump.write("proc/77/comm", "slurmd")
-    dump.write("etc/slurm/slurm.conf", "ClusterName=c", "TaskPlugin = task/affinity,task/cgroup",
-               "SelectType=select/cons_tres", "Include nodes.conf",
-               "SelectTypeParameters=CR_Core_Memory,\\", "CR_CORE_DEFAULT_DIST_BLOCK # both")
+    dump.write("etc/slurm/slurm.conf", "ClusterName=c", "TaskPlugin = task/affinity,\\",
+               "task/cgroup # both", "SelectType=select/cons_tres", "Include nodes.conf",
+               "SelectTypeParameters=CR_Core")
     dump.write("etc/slurm/nodes.conf", "NodeName=n[1-4] Sockets=2 CoresPerSocket=8 # CpuBind=none")
     dump.write("etc/slurm/cgroup.conf", "ConstrainCores=yes")
     dump.write("etc/slurm/plugstack.conf", "# all of them", "include plugstack.conf.d/*.conf")
