@@ -319,8 +319,9 @@ def describe(machine, launch):
         return "-"
     steps = []
     for step, (masks, _) in launch.steps().items():
-        least = [min(len(t["cpus"]) for t in launch.threads
-                     if (t["step"], t["rank"]) == (step, rank)) for rank in range(len(masks))]
+        least = [min((len(t["cpus"]) for t in launch.threads
+                      if (t["step"], t["rank"]) == (step, rank)), default=0)
+                 for rank in range(len(masks))]
         sizes = [str(len(cpus)) if few == len(cpus) else f"{len(cpus)} (a thread or child {few})"
                  for cpus, few in zip(masks, least)]
         sizes = sizes[0] if len(set(sizes)) == 1 else repeat(sizes)
