@@ -3,11 +3,8 @@
 
 #include <string.h>
 
-#include "spank/rendezvous/wire.h"
+#include "option/option_environment.h"
 #include "util/variable.h"
-
-#define PREFIX "SLURM_NUIOA"
-#define NAME_SIZE 64
 
 static void set(struct nuioa_options *options, enum nuioa_option_source source, const char *name,
                 const char *value, struct nuioa_warnings *warnings)
@@ -17,49 +14,12 @@ static void set(struct nuioa_options *options, enum nuioa_option_source source, 
         nuioa_warn(warnings, "%s", err.text);
 }
 
-/* Copies a name that has no final NUL. NAME_SIZE is more than any option's name has, so a name that
- * is cut stays unknown. */
-static void copy_name(char name[NAME_SIZE], const char *text, size_t length)
-{
-    if (length >= NAME_SIZE)
-        length = NAME_SIZE - 1;
-    memcpy(name, text, length);
-    name[length] = '\0';
-}
-
-static bool is_no_option(const char *variable, size_t length)
-{
-    static const char *const names[] = { OPTION_SOURCES_HINTS_LIST, OPTION_SOURCES_OVERLAP,
-                                         OPTION_SOURCES_SWITCH,     OPTION_SOURCES_STEP,
-                                         OPTION_SOURCES_HAN,        WIRE_VARIABLE };
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strlen(names[i]) == length && !strncmp(variable, names[i], length))
-            return true;
-    return false;
-}
-
-/* "SLURM_NUIOA_POLICY=latency" sets the option "policy"; "SLURM_NUIOA=on" sets "nuioa" itself.
- * Other variables are ignored. */
-static void read_variable(struct nuioa_options *options, const char *variable,
-                          struct nuioa_warnings *warnings)
-{
-    const char *rest = variable + strlen(PREFIX);
-    const char *equals = strchr(variable, '=');
-    if (strncmp(variable, PREFIX, strlen(PREFIX)) || !equals || (*rest != '=' && *rest != '_') ||
-        is_no_option(variable, (size_t)(equals - variable)))
-        return;
-    char name[NAME_SIZE] = "nuioa";
-    if (*rest == '_')
-        copy_name(name, rest + 1, (size_t)(equals - rest - 1));
-    set(options, NUIOA_FROM_ENVIRONMENT, name, equals + 1, warnings);
-}
-
 /* Returns the value of a flag, or NULL if it was not typed. */
 static const char *flag_of(const struct option_sources *sources, int index)
 {
     const char *typed = sources->flags->typed[index];
     const char *joined =
-        index == 0 && typed ? nuioa_variable(sources->environment, OPTION_SOURCES_SWITCH) : NULL;
+        index == 0 && typed ? nuioa_variable(sources->environment, NUIOA_VARIABLE_SWITCH) : NULL;
     return joined && *joined ? joined : typed;
 }
 
@@ -88,8 +48,7 @@ void option_sources_read(const struct option_sources *sources, struct nuioa_opti
     nuioa_options_init(options);
     nuioa_options_set_line(options, sources->argc, sources->argv, &warnings->plugstack);
     unsigned site_ms = options->timeout_ms;
-    for (char **v = sources->environment; v && *v; v++)
-        read_variable(options, *v, &warnings->environment);
+    nuioa_options_from_environment(options, sources->environment, &warnings->environment);
     for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
         if (flag_of(sources, i))
             set(options, NUIOA_FROM_COMMAND, nuioa_option_table[i].name, flag_of(sources, i),
@@ -101,7 +60,7 @@ void option_sources_read(const struct option_sources *sources, struct nuioa_opti
 enum nuioa_option_source option_sources_of(const struct option_sources *sources, const char *name)
 {
     const struct nuioa_option *option = nuioa_option_find(NUIOA_FROM_COMMAND, name);
-    char variable[NAME_SIZE];
+    char variable[64]; /* more than any has */
     if (sources->flags->typed[option - nuioa_option_table])
         return NUIOA_FROM_COMMAND;
     const char *value = nuioa_variable(sources->environment,

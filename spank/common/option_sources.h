@@ -8,28 +8,6 @@
 /* Reads the option sources into one struct nuioa_options: the arguments in plugstack.conf, then the
  * environment, then the flags. A later source wins. */
 
-/* This variable brings the nodes the hints of a file, as a list, because slurmstepd runs as root
- * and never opens a user's file. srun sets it. It is empty if the file cannot be used, which srun
- * has told the user, or if the list is too long and comes through the rendezvous. */
-#define OPTION_SOURCES_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
-
-/* srun sets this variable for the nodes where --nuioa was typed more than once: what all of them
- * say. Slurm hands the nodes the last one only. */
-#define OPTION_SOURCES_SWITCH "SLURM_NUIOA_SWITCH"
-
-/* srun sets this variable for the nodes where the user gave --overlap, because Slurm does not tell
- * them. */
-#define OPTION_SOURCES_OVERLAP "SLURM_NUIOA_OVERLAP"
-
-/* srun sets this variable beside OMPI_MCA_coll_han_priority=0 (output/user_variables.h), which does
- * not reach the nodes with --export=NONE. It stays in the ranks, so that an inner srun knows that
- * the other one is not the user's. */
-#define OPTION_SOURCES_HAN "SLURM_NUIOA_HAN"
-
-/* The plugin sets this variable for the ranks that it tells their place: "JOB.STEP". `nuioa exec`
- * reads it, and it is no option either. */
-#define OPTION_SOURCES_STEP "SLURM_NUIOA_STEP"
-
 /* The texts to read. The caller owns all of them. */
 struct option_sources {
     int argc;                  /* the number of arguments in plugstack.conf */

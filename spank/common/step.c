@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "option/option_environment.h"
 #include "output/user_variables.h"
 #include "spank/common/hosts.h"
 #include "spank/common/log.h"
-#include "spank/common/option_sources.h"
 #include "util/gpus.h"
 #include "util/number.h"
 #include "util/variable.h"
@@ -179,7 +179,7 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
     step->cores = copy_cores(spank, S_STEP_ALLOC_CORES);
     step->job_cores = copy_cores(spank, S_JOB_ALLOC_CORES);
     step->cpus_typed = cpus_typed(environment);
-    step->overlaps = nuioa_variable(environment, OPTION_SOURCES_OVERLAP) ||
+    step->overlaps = nuioa_variable(environment, NUIOA_VARIABLE_OVERLAP) ||
                      nuioa_variable(environment, "SLURM_OVERLAP");
     step->omp_threads = nuioa_omp_threads(environment);
     step->threads_by_user = nuioa_threads_are_placed(environment);

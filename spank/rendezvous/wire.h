@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "option/option_environment.h"
 #include "output/report_table.h"
 #include "util/build.h"
 
@@ -71,7 +72,7 @@
  * Encoding. Numbers have the machine's byte order. A peer with another byte order sends another
  * WIRE_MAGIC, and so does another version of this protocol. Texts end with a NUL. */
 
-#define WIRE_VARIABLE "SLURM_NUIOA_SRUN"
+#define WIRE_VARIABLE NUIOA_VARIABLE_SRUN
 #define WIRE_VERSION NUIOA_WIRE_VERSION
 #define WIRE_MAGIC (0x6e756900u | WIRE_VERSION)
 #define WIRE_KEY_SIZE 32     /* bytes */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "option/option_environment.h"
 #include "profile/hints_from_profile.h"
 #include "profile/profile_read.h"
 #include "spank/common/log.h"
@@ -133,7 +134,7 @@ static void resolve_hints(struct srun_context *context, const struct option_sour
     char list[NUIOA_VALUE_MAX + 1] = "", spelling[64];
     struct nuioa_error err;
     const char *path = nuioa_hints_file(context->options.hints);
-    unsetenv(OPTION_SOURCES_HINTS_LIST); /* it may be from an outer srun */
+    unsetenv(NUIOA_VARIABLE_HINTS_LIST); /* it may be from an outer srun */
     enum nuioa_option_source source = option_sources_of(sources, "hints");
     nuioa_option_spelling(nuioa_option_find(source, "hints"), source, spelling, sizeof(spelling));
     if (!path) {
@@ -155,23 +156,23 @@ static void resolve_hints(struct srun_context *context, const struct option_sour
         if (!context->warned)
             log_line("%s", text.text);
     }
-    setenv(OPTION_SOURCES_HINTS_LIST, list, 1);
+    setenv(NUIOA_VARIABLE_HINTS_LIST, list, 1);
 }
 
 /* Tells the nodes about --overlap. */
 static void tell_overlap(void)
 {
-    unsetenv(OPTION_SOURCES_OVERLAP); /* it may be from an outer srun */
+    unsetenv(NUIOA_VARIABLE_OVERLAP); /* it may be from an outer srun */
     if (slurm_compat_overlaps())
-        setenv(OPTION_SOURCES_OVERLAP, "1", 1);
+        setenv(NUIOA_VARIABLE_OVERLAP, "1", 1);
 }
 
 /* Tells the nodes what several --nuioa say together. */
 static void tell_switch(const struct flags *flags)
 {
-    unsetenv(OPTION_SOURCES_SWITCH); /* it may be from an outer srun */
+    unsetenv(NUIOA_VARIABLE_SWITCH); /* it may be from an outer srun */
     if (flags->merged && flags->typed[0])
-        setenv(OPTION_SOURCES_SWITCH, flags->typed[0], 1);
+        setenv(NUIOA_VARIABLE_SWITCH, flags->typed[0], 1);
 }
 
 static void compare_ranks(const struct hints_ranks *h)

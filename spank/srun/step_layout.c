@@ -11,9 +11,9 @@
 
 #include "layout/host_list.h"
 #include "layout/order.h"
+#include "option/option_environment.h"
 #include "output/user_variables.h"
 #include "spank/common/log.h"
-#include "spank/common/option_sources.h"
 #include "spank/common/slurm_compat.h"
 #include "spank/common/step.h"
 
@@ -90,7 +90,7 @@ static void switch_han_off(void)
     if (user_decides())
         return;
     setenv(NUIOA_HAN_PRIORITY, "0", 1);
-    setenv(OPTION_SOURCES_HAN, "off", 1);
+    setenv(NUIOA_VARIABLE_HAN, "off", 1);
     log_line(
         "Open MPI 5.0 may gather wrong data in this order of ranks, so its HAN collectives are "
         "off. If yours is fixed, set " NUIOA_HAN_PRIORITY "=35 to keep them");
@@ -99,9 +99,9 @@ static void switch_han_off(void)
 void step_layout_forget_outer(void)
 {
     const char *priority = getenv(NUIOA_HAN_PRIORITY);
-    if (getenv(OPTION_SOURCES_HAN) && priority && !strcmp(priority, "0"))
+    if (getenv(NUIOA_VARIABLE_HAN) && priority && !strcmp(priority, "0"))
         unsetenv(NUIOA_HAN_PRIORITY);
-    unsetenv(OPTION_SOURCES_HAN);
+    unsetenv(NUIOA_VARIABLE_HAN);
 }
 
 static bool is_arbitrary(void)

@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "option/option_environment.h"
 #include "output/user_variables.h"
 #include "spank/common/log.h"
 #include "spank/common/option_sources.h"
-#include "spank/rendezvous/wire.h"
 #include "spank/stepd/completion.h"
 #include "spank/stepd/faults.h"
 #include "spank/stepd/other_steps.h"
@@ -54,7 +54,7 @@ static void read_hints(struct stepd_context *c, spank_t spank)
     struct nuioa_error err;
     const char *value = c->options.hints;
     if (nuioa_hints_file(value)) {
-        value = nuioa_variable(step_environment(spank), OPTION_SOURCES_HINTS_LIST);
+        value = nuioa_variable(step_environment(spank), NUIOA_VARIABLE_HINTS_LIST);
         if (!value)
             nuioa_warn(&c->faults,
                        "no hints: srun's host has no nuioa plugin to read %.120s; install it there",
@@ -162,7 +162,7 @@ static void unset(spank_t spank, const char *name)
 static void switch_han_off(spank_t spank)
 {
     char **environment = step_environment(spank);
-    if (nuioa_variable(environment, OPTION_SOURCES_HAN) && !nuioa_han_is_decided(environment))
+    if (nuioa_variable(environment, NUIOA_VARIABLE_HAN) && !nuioa_han_is_decided(environment))
         spank_setenv(spank, NUIOA_HAN_PRIORITY, "0", 0);
 }
 
@@ -173,10 +173,10 @@ void stepd_init_post_opt(struct stepd_context *c, spank_t spank, int argc, char 
         begin_step(c, spank, argc, argv);
         switch_han_off(spank);
     }
-    unset(spank, OPTION_SOURCES_HINTS_LIST);
-    unset(spank, OPTION_SOURCES_OVERLAP);
-    unset(spank, OPTION_SOURCES_SWITCH);
-    unset(spank, WIRE_VARIABLE);
+    unset(spank, NUIOA_VARIABLE_HINTS_LIST);
+    unset(spank, NUIOA_VARIABLE_OVERLAP);
+    unset(spank, NUIOA_VARIABLE_SWITCH);
+    unset(spank, NUIOA_VARIABLE_SRUN);
     c->times.cpu_us = nuioa_cpu_us() - since_us;
 }
 

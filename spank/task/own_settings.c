@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "option/option_environment.h"
 #include "output/environment.h"
 #include "output/foreign.h"
 #include "output/user_variables.h"
-#include "spank/common/option_sources.h"
 #include "spank/common/step.h"
 #include "spank/stepd/gpu_share.h"
 #include "spank/stepd/task_gpus.h"
@@ -43,7 +43,7 @@ static void set_step(spank_t spank)
     if (!job || !step)
         return;
     snprintf(text, sizeof(text), "%.31s.%.31s", job, step);
-    spank_setenv(spank, OPTION_SOURCES_STEP, text, 1);
+    spank_setenv(spank, NUIOA_VARIABLE_STEP, text, 1);
 }
 
 /* Sets those of nuioa's variables that depend on the NICs. `text` has ROOM bytes. */

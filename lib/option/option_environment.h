@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef NUIOA_OPTION_OPTION_ENVIRONMENT_H
+#define NUIOA_OPTION_OPTION_ENVIRONMENT_H
+
+#include "option/option.h"
+
+/* Reads the options of the environment, for srun, its nodes and nuioa exec alike. */
+
+/* These variables are no options. srun sets the first ones for its nodes, and the plugin the last
+ * one for the ranks. */
+
+/* The hints of a file, as a list, because slurmstepd runs as root and never opens a user's file. It
+ * is empty if the file cannot be used, which srun has told the user, or if the list is too long and
+ * comes through the rendezvous. */
+#define NUIOA_VARIABLE_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
+
+/* What all --nuioa say, where it was typed more than once: Slurm hands the nodes the last one
+ * only. */
+#define NUIOA_VARIABLE_SWITCH "SLURM_NUIOA_SWITCH"
+
+/* The user gave --overlap: Slurm does not tell the nodes. */
+#define NUIOA_VARIABLE_OVERLAP "SLURM_NUIOA_OVERLAP"
+
+/* srun sets this beside OMPI_MCA_coll_han_priority=0 (output/user_variables.h), which does not reach
+ * the nodes with --export=NONE. It stays in the ranks, so that an inner srun knows that the other
+ * one is not the user's. */
+#define NUIOA_VARIABLE_HAN "SLURM_NUIOA_HAN"
+
+/* The port of srun, and the step's key: spank/rendezvous/wire.h. */
+#define NUIOA_VARIABLE_SRUN "SLURM_NUIOA_SRUN"
+
+/* "JOB.STEP", for a rank that was told its place. */
+#define NUIOA_VARIABLE_STEP "SLURM_NUIOA_STEP"
+
+/* Sets the options that `environment` ("NAME=VALUE" strings, ended by NULL; may be NULL) has:
+ * SLURM_NUIOA_POLICY=latency sets policy, and SLURM_NUIOA=on the main switch. A wrong value is
+ * ignored and added to *warnings; so is a variable SLURM_NUIOA_* that is no option. */
+void nuioa_options_from_environment(struct nuioa_options *options, char *const *environment,
+                                    struct nuioa_warnings *warnings);
+
+#endif
