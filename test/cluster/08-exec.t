@@ -27,6 +27,13 @@ tally 4 env SLURM_TEST_EXIT=3 srun -N4 -n4 nuioa exec -- "$home/rank"
 is "the status is the program's" "$rc" 3
 tally 8 env NUIOA_LEADER=99 srun -N4 --ntasks-per-node=2 nuioa exec --leader off -- "$home/rank"
 is "what an outer step left is gone" "$(all NUIOA_LEADER)" "$(all NONE)"
+tally 8 env SLURM_NUIOA=off srun -N4 --ntasks-per-node=2 nuioa exec -- "$home/rank"
+is "SLURM_NUIOA=off: nothing" "$(all NUIOA_VERSION)|$err" "|"
+tally 8 env SLURM_NUIOA_HINTS=heavy=7 SLURM_NUIOA_LEDER=off srun -N4 --ntasks-per-node=2 \
+    nuioa exec -- "$home/rank"
+is "SLURM_NUIOA_HINTS counts, and a wrong variable is one line a node" \
+    "$(of 6 NUIOA_WEIGHT) $(of 7 NUIOA_WEIGHT) $(sort <<<"$err" | uniq -c | xargs)" \
+    "0 1 4 nuioa: warning: SLURM_NUIOA_LEDER: no such option; did you mean SLURM_NUIOA_LEADER?"
 
 if command -v mpicc.openmpi >/dev/null; then
     cat >"$work/sum.c" <<'END'

@@ -80,6 +80,50 @@ is "export=none" "$(grep -c NUIOA_ "$work/out")" 0
 run "${patient[@]}" --local-rank 0 --local-size 2 --coll on -- true
 is "what needs the plugin is said" "$status|$(grep -c 'need the plugin' "$work/err")" "0|1"
 
+# --- the environment, as srun reads it ----------------------------------------------------------
+
+# with NAME WANTED VARIABLE... -- ARGUMENT...: status, stdout, and the lines on stderr
+with() {
+    local name=$1 wanted=$2 env=()
+    shift 2
+    while [ "$1" != -- ]; do env+=("$1"); shift; done
+    env "${env[@]}" "$tool" exec "${@:2}" >"$work/out" 2>"$work/err"
+    is "$name" "$?|$(<"$work/out")|$(wc -l <"$work/err")" "$wanted"
+}
+one=(--deadline-ms 60000 --local-rank 0 --local-size 2 --ranks 0,1)
+told=(sh -c 'echo "${NUIOA_VERSION-not} ${NUIOA_LEADER-nobody}"')
+with "SLURM_NUIOA=off: nothing but the program" "0|7 7|0" SLURM_NUIOA=off NUIOA_VERSION=7 \
+    NUIOA_LEADER=7 SLURM_NUIOA_POLICY=fast -- "${one[@]}" -- "${told[@]}"
+with "... the command line wins" "0|1 0|0" SLURM_NUIOA=off -- "${one[@]}" --nuioa --leader rank0 \
+    -- "${told[@]}"
+with "... so does off there" "0|not nobody|0" SLURM_NUIOA=on -- "${one[@]}" --nuioa=off -- \
+    "${told[@]}"
+with "an empty one is not set" "0|1 0|0" SLURM_NUIOA= SLURM_NUIOA_LEADER= -- "${one[@]}" \
+    --leader rank0 -- "${told[@]}"
+with "SLURM_NUIOA_LEADER" "0|1 nobody|0" SLURM_NUIOA_LEADER=off -- "${one[@]}" -- "${told[@]}"
+with "... the command line wins" "0|1 0|0" SLURM_NUIOA_LEADER=off -- "${one[@]}" --leader rank0 -- \
+    "${told[@]}"
+with "SLURM_NUIOA_EXPORT=none" "0|not nobody|0" SLURM_NUIOA_EXPORT=none -- "${one[@]}" -- \
+    "${told[@]}"
+with "SLURM_NUIOA=help in a job: the program runs" "0|not nobody|0" SLURM_NUIOA=help -- \
+    "${one[@]}" -- "${told[@]}"
+for wrong in SLURM_NUIOA=onn SLURM_NUIOA_LEADER=first SLURM_NUIOA_LEDER=rank0 \
+    SLURM_NUIOA_CACHE=/tmp/cache; do
+    with "$wrong: one line, and it runs" "0|1 0|1" "$wrong" -- "${one[@]}" --leader rank0 -- \
+        "${told[@]}"
+    is "... the line names it" "$(grep -c "^nuioa: warning: ${wrong%%=*}: " "$work/err")" 1
+done
+with "... of local rank 0 only" "0|1 0|0" SLURM_NUIOA_LEDER=rank0 SLURM_NUIOA_LEADER=rank0 -- \
+    "${one[@]}" --local-rank 1 -- "${told[@]}"
+with "what srun sets for its nodes is no option" "0|1 0|0" SLURM_NUIOA_HINTS_LIST=0:1 \
+    SLURM_NUIOA_OVERLAP=1 SLURM_NUIOA_SWITCH=off SLURM_NUIOA_SRUN=1:2:3 SLURM_NUIOA_STEP=1.2 -- \
+    "${one[@]}" --leader rank0 -- "${told[@]}"
+with "SLURM_NUIOA_TRACE: one line says that it needs the plugin" "0|1 0|1" \
+    SLURM_NUIOA_TRACE=trace -- "${one[@]}" --leader rank0 -- "${told[@]}"
+ln -s "$(ldd "$(type -P env)" | awk '/libc\.so/ { print $3 }')" "$work/libnuioa-preload.so"
+with "... which has preloaded the recorder here" "0|1 0|0" SLURM_NUIOA_TRACE=trace \
+    LD_PRELOAD="$work/libnuioa-preload.so" -- "${one[@]}" --leader rank0 -- "${told[@]}"
+
 # --- the plan -----------------------------------------------------------------------------------
 
 # entry: of the last answer of plan, the task with the local rank

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "option/option_environment.h"
 #include "output/report.h"
 #include "tools/exec/enter.h"
 #include "tools/exec/placed.h"
@@ -27,7 +28,8 @@ static const char usage[] =
     "with any launcher: srun --cpu-bind=none nuioa exec -- ./app, or\n"
     "mpirun --bind-to none nuioa exec -- ./app. What the launcher has bound stays where it is. It\n"
     "is the same process, with its CPUs, memory policy and environment set; whatever fails, the\n"
-    "program runs.\n"
+    "program runs. Variables SLURM_NUIOA and SLURM_NUIOA_NAME count as for srun: with\n"
+    "SLURM_NUIOA=off it only runs the program.\n"
     "\n"
     "  --launcher NAME      openmpi, hydra, pals, torchrun, flux, jsm, slurm or pmix: whose\n"
     "                       variables tell the local rank; default: those that are there\n"
@@ -46,6 +48,7 @@ struct job {
     bool help, explain, print, json;
     char **program; /* with its arguments; NULL: none */
     struct launcher_typed typed;
+    struct nuioa_warnings environment; /* wrong options in it */
     struct exec_plan exec;
 };
 
@@ -114,6 +117,8 @@ static int read_arguments(struct job *job, int argc, char **argv)
     nuioa_options_init(o);
     o->mode = NUIOA_ON; /* the default is off, but here it was asked for */
     o->asked = true;
+    nuioa_options_from_environment(o, environ, &job->environment);
+    o->help = false; /* the program runs */
     int rc = tool_args_read(split(job, argc, argv), argv, options, set_option, job);
     if (rc || job->help || o->help)
         return rc;
@@ -140,7 +145,7 @@ static bool is_slurm(const struct job *job)
  * process is still where it said. */
 static bool is_placed(const struct job *job)
 {
-    const char *told = nuioa_variable(environ, "SLURM_NUIOA_STEP");
+    const char *told = nuioa_variable(environ, NUIOA_VARIABLE_STEP);
     const char *cpus = nuioa_variable(environ, "NUIOA_CPUS");
     const char *id = nuioa_variable(environ, "SLURM_JOB_ID");
     const char *step = nuioa_variable(environ, "SLURM_STEP_ID");
@@ -225,14 +230,21 @@ static void print_warnings(const struct nuioa_warnings *warnings)
         fprintf(stderr, "nuioa: warning: %s\n", warnings->text[i]);
 }
 
+/* Returns true if the plugin has preloaded the libraries of nuioa. */
+static bool is_preloaded(void)
+{
+    const char *list = nuioa_variable(environ, "LD_PRELOAD");
+    return list && strstr(list, "libnuioa-preload.so");
+}
+
 /* Local rank 0 speaks for all processes of the node. */
 static void report(const struct exec_plan *e)
 {
     const struct nuioa_options *o = &e->options;
     if (e->place.local > 0)
         return;
-    if (o->coll || *o->trace)
-        fputs("nuioa: warning: --coll and --trace need the plugin: nothing is preloaded\n", stderr);
+    if ((o->coll || *o->trace) && !is_preloaded())
+        fputs("nuioa: warning: coll and trace need the plugin: nothing is preloaded\n", stderr);
     if (!o->report && !o->explain) {
         print_warnings(&e->warnings);
         if (*o->distances)
@@ -305,6 +317,8 @@ static int run(struct job *job)
 {
     bool off = nuioa_options_idle(&job->exec.options) && !job->print;
     int rc = off ? 0 : make_plan(job);
+    if (!off && !job->exec.place.local)
+        print_warnings(&job->environment);
     if (rc == TOOL_USAGE || (rc && job->print))
         return rc;
     if (job->print)
