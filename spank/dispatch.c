@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "spank/slurmd.h"
+#include "spank/srun/salloc.h"
 #include "spank/srun/srun.h"
 #include "spank/srun/step_layout.h"
 #include "spank/stepd/stepd.h"
@@ -75,6 +76,7 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
         /* Each srun inside the allocation reads the other option sources itself. */
         flags_export(&flags, spank);
         step_layout_forget_outer();
+        salloc_advise();
         flags.component_over = true;
         break;
     case S_CTX_REMOTE: begin_stepd(spank, argc, argv); break;

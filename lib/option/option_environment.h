@@ -21,6 +21,10 @@
 /* The user gave --overlap: Slurm does not tell the nodes. */
 #define NUIOA_VARIABLE_OVERLAP "SLURM_NUIOA_OVERLAP"
 
+/* What srun has inherited, a list: "step" if it runs in a rank of another step, "cpu" and "mem" if
+ * the binding of CPUs or memory is that of its ranks. */
+#define NUIOA_VARIABLE_OUTER "SLURM_NUIOA_OUTER"
+
 /* srun sets this beside OMPI_MCA_coll_han_priority=0 (output/user_variables.h), which does not reach
  * the nodes with --export=NONE. It stays in the ranks, so that an inner srun knows that the other
  * one is not the user's. */

@@ -31,8 +31,10 @@ static enum nuioa_reason must_stay(const struct nuioa_request *r)
         return NUIOA_REASON_OFF;
     if (r->stay)
         return NUIOA_REASON_OTHER;
-    if ((r->bound_by_user || r->memory_by_rank) && !o->force)
-        return r->bound_by_user ? NUIOA_REASON_CPU_BIND : NUIOA_REASON_MEM_BIND;
+    if (r->bound_by_user && !o->force)
+        return r->bound_by_outer ? NUIOA_REASON_CPU_BIND_OUTER : NUIOA_REASON_CPU_BIND;
+    if (r->memory_by_rank && !o->force)
+        return r->memory_by_outer ? NUIOA_REASON_MEM_BIND_OUTER : NUIOA_REASON_MEM_BIND;
     return r->sees_gpu && !o->force ? nuioa_gpus_forbid(r) : NO_REASON;
 }
 
@@ -412,14 +414,15 @@ static int place_shared(struct planner *p)
     return rc == -ENOSPC || rc == -EEXIST ? 0 : rc;
 }
 
-/* Places ranks that Slurm did not bind, if their CPUs are theirs alone. */
+/* Places ranks that Slurm did not bind, if their CPUs are theirs alone. An srun in another step
+ * starts nothing without --overlap: that step has the same CPUs, and waits. */
 static int place_unbound(struct planner *p, struct nuioa_slots *own)
 {
     const struct nuioa_request *r = p->request;
     bool alone = r->task_count == 1;
     if (r->unconfined)
         nuioa_planner_say(p, NUIOA_REASON_SHARE_UNCONFINED);
-    else if (r->overlaps)
+    else if (r->overlaps && (alone || !r->nested))
         nuioa_planner_say(p, alone ? NUIOA_REASON_ALONE_OVERLAP : NUIOA_REASON_SHARE_OVERLAP);
     else if (alone && p->follows && r->cpus_typed)
         return place_alone_by_gpu(p, own);

@@ -6,8 +6,13 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_OFF] = "off: nothing is moved, and ranks are told nothing",
     [NUIOA_REASON_EXPORT] = "export only: nothing is moved",
     [NUIOA_REASON_CPU_BIND] = "an explicit --cpu-bind is left alone (--nuioa=force overrides it)",
+    [NUIOA_REASON_CPU_BIND_OUTER] =
+        "SLURM_CPU_BIND of the outer step binds these ranks: unset SLURM_CPU_BIND before srun",
     [NUIOA_REASON_MEM_BIND] = "an explicit --mem-bind gives each rank its NUMA nodes: ranks stay "
                               "(--nuioa=force overrides it)",
+    [NUIOA_REASON_MEM_BIND_OUTER] =
+        "SLURM_MEM_BIND of the outer step gives each rank its NUMA nodes: unset SLURM_MEM_BIND "
+        "before srun",
     [NUIOA_REASON_GPUS] = "the step has GPUs: ranks stay, NICs follow (--nuioa=force overrides it)",
     [NUIOA_REASON_GPUS_KEEP] =
         "the step has GPUs: ranks stay, NICs follow (--nuioa-gpus=follow moves ranks to theirs)",

@@ -49,8 +49,11 @@ struct nuioa_request {
     uint64_t cpu_until_us;
     bool hinted;          /* hints gave the weights; else all weights are 0 */
     bool bound_by_user;   /* the user gave --cpu-bind */
+    bool bound_by_outer;  /* ... for another step, from whose ranks srun has inherited it */
+    bool nested;          /* srun runs in a rank of another step, which waits for it */
     bool memory_by_user;  /* the user gave --mem-bind */
     bool memory_by_rank;  /* ... with NUMA nodes for each local rank: map_mem, mask_mem, rank */
+    bool memory_by_outer; /* ... for another step, from whose ranks srun has inherited it */
     bool threads_by_user; /* the user places threads: OMP_PLACES or the like */
     bool sees_gpu;        /* the step has a GPU */
     bool overlaps;        /* other steps may use the same CPUs: the user gave --overlap */

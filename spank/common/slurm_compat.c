@@ -59,16 +59,23 @@ bool slurm_compat_is_typed(const char *name, const char *value)
     return found;
 }
 
-/* Returns true if `text` is --overlap or an abbreviation that getopt takes for it; --over begins
- * other flags, too. */
-static bool is_overlap(const char *text)
+/* Returns true if `text` is --NAME, with or without a value, or an abbreviation that getopt takes
+ * for it: fewer than five letters (--over, --cpu-, --mem-) begin other flags, too. Slurm takes '_'
+ * for '-'. */
+static bool is_long_flag(const char *text, const char *name)
 {
-    return !strncmp(text, "--overl", 7) && !strncmp(text, "--overlap", strlen(text));
+    size_t length = strncmp(text, "--", 2) ? 0 : strcspn(text + 2, "=");
+    if (length < 5 || length > strlen(name))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (text[2 + i] != name[i] && !(text[2 + i] == '_' && name[i] == '-'))
+            return false;
+    return true;
 }
 
 /* getopt stopped at the command. With several components (":") it has counted from the last one
  * only, and all arguments are read. */
-bool slurm_compat_overlaps(void)
+bool slurm_compat_has_flag(const char *name)
 {
     char *text = NULL;
     size_t room = 0;
@@ -76,12 +83,34 @@ bool slurm_compat_overlaps(void)
     FILE *in = fopen("/proc/self/cmdline", "re");
     for (int i = 0; in && getdelim(&text, &room, '\0', in) > 0; i++) {
         several |= !strcmp(text, ":");
-        *(i < optind ? &found : &found_late) |= is_overlap(text);
+        *(i < optind ? &found : &found_late) |= is_long_flag(text, name);
     }
     if (in)
         fclose(in);
     free(text);
     return found || (several && found_late);
+}
+
+char *slurm_compat_salloc_command(void)
+{
+    char *text = NULL, *command = NULL;
+    size_t room = 0, size = 0;
+    FILE *in = fopen("/proc/self/cmdline", "re"), *out = NULL;
+    for (int i = 0; in && getdelim(&text, &room, '\0', in) > 0; i++) {
+        const char *slash = strrchr(text, '/');
+        if (!i && !strcmp(slash ? slash + 1 : text, "salloc"))
+            out = open_memstream(&command, &size);
+        else if (out && i >= optind)
+            fprintf(out, "%s ", text);
+    }
+    if (in)
+        fclose(in);
+    if (out && fclose(out)) {
+        free(command);
+        command = NULL;
+    }
+    free(text);
+    return command;
 }
 
 /* Returns the list of nodes in `text`, "" if it is the next argument, or NULL if it has none. */

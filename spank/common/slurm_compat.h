@@ -36,10 +36,15 @@ void slurm_compat_unset_flag(spank_t spank, const char *name);
  * a value. */
 bool slurm_compat_is_typed(const char *name, const char *value);
 
-/* In srun, after it has read its options: returns true if --overlap is among them. Slurm tells it
- * neither to plugins nor to nodes, so the command line is read again. In a heterogeneous step an
- * --overlap of any component, or of its command, counts. */
-bool slurm_compat_overlaps(void);
+/* In srun, after it has read its options: returns true if the flag `name` ("overlap", "cpu-bind" or
+ * "mem-bind") stands on the command line. Slurm tells it neither to plugins nor to nodes, so the
+ * command line is read again. In a heterogeneous step a flag of any component, or of its command,
+ * counts. */
+bool slurm_compat_has_flag(const char *name);
+
+/* In salloc, after it has read its options: returns the words of its command with a blank behind
+ * each, "" for the user's shell (malloc'd, caller frees). NULL in sbatch, or without memory. */
+char *slurm_compat_salloc_command(void);
 
 /* In srun, after it has read its options: returns the nodes, or the file of nodes, that -w or
  * --nodelist asks for on the command line, the last one (malloc'd, caller frees); or NULL if there

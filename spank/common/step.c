@@ -70,6 +70,13 @@ static bool bind_type_has(const char *type, const char *const *words)
     return false;
 }
 
+/* Returns the type of a binding. A type alone, without the binding, is left over from another step
+ * in whose ranks the user has unset it. */
+static const char *bind_type(char **environment, const char *variable, const char *type)
+{
+    return nuioa_variable(environment, variable) ? nuioa_variable(environment, type) : NULL;
+}
+
 /* The variable is absent or empty with Slurm's defaults. "cores", "threads", "sockets" and "ldoms"
  * do not count: they say how many CPUs a task gets, not which, and also come from --hint and
  * --ntasks-per-core, which a site may set for all users. */
@@ -77,7 +84,29 @@ static bool is_bound_by_user(char **environment)
 {
     static const char *const fixed[] = { "none",     "rank",     "rank_ldom", "map_cpu",
                                          "mask_cpu", "map_ldom", "mask_ldom", NULL };
-    return bind_type_has(nuioa_variable(environment, "SLURM_CPU_BIND_TYPE"), fixed);
+    return bind_type_has(bind_type(environment, "SLURM_CPU_BIND", "SLURM_CPU_BIND_TYPE"), fixed);
+}
+
+static bool is_outer(char **environment, const char *word)
+{
+    const char *const words[] = { word, NULL };
+    return bind_type_has(nuioa_variable(environment, NUIOA_VARIABLE_OUTER), words);
+}
+
+/* Returns the NUMA nodes, as bits, that all masks of a list in hexadecimal have; 0 for another
+ * list. */
+static uint64_t common_numas(const char *masks)
+{
+    uint64_t common = masks && *masks ? UINT64_MAX : 0;
+    while (masks && *masks) {
+        char *end;
+        unsigned long long mask = strtoull(masks, &end, 16);
+        if (end == masks || (*end && *end != ','))
+            return 0;
+        common &= mask;
+        masks = end + (*end == ',');
+    }
+    return common;
 }
 
 /* Slurm makes "local" of the CPUs that a task has in the end, and "none" leaves memory to the user;
@@ -86,9 +115,13 @@ static void read_memory_binding(char **environment, struct step *step)
 {
     static const char *const by_rank[] = { "rank", "map_mem", "mask_mem", NULL };
     static const char *const other[] = { "none", "local", NULL };
-    const char *type = nuioa_variable(environment, "SLURM_MEM_BIND_TYPE");
+    static const char *const masks[] = { "mask_mem", NULL };
+    const char *type = bind_type(environment, "SLURM_MEM_BIND", "SLURM_MEM_BIND_TYPE");
     step->memory_by_rank = bind_type_has(type, by_rank);
     step->memory_by_user = step->memory_by_rank || bind_type_has(type, other);
+    step->memory_by_outer = step->memory_by_rank && is_outer(environment, "mem");
+    if (step->memory_by_outer && bind_type_has(type, masks))
+        step->memory_numas = common_numas(nuioa_variable(environment, "SLURM_MEM_BIND_LIST"));
 }
 
 /* Slurm sets the variables for the step's GPUs before it calls any plugin, and those for the GPUs
@@ -147,12 +180,16 @@ static int read_ranks(spank_t spank, struct step *step, struct nuioa_error *err)
 }
 
 /* S_STEP_CPUS_PER_TASK is 1 where the user did not type a number. The variable is set only where
- * he did, for srun, or for the job that the step is in. */
-static uint32_t cpus_typed(char **environment)
+ * he did, for srun, or for the job that the step is in; or for an outer step, which does not count
+ * here. */
+static uint32_t cpus_typed(char **environment, const struct step *step)
 {
     const char *text = nuioa_variable(environment, "SLURM_CPUS_PER_TASK");
     uint32_t cpus;
-    return text && !nuioa_parse_u32(text, UINT16_MAX, &cpus) ? cpus : 0;
+    if (!text || nuioa_parse_u32(text, UINT16_MAX, &cpus) ||
+        (step->nested && cpus != step->cpus_per_task))
+        return 0;
+    return cpus;
 }
 
 static char *copy_cores(spank_t spank, spank_item_t item)
@@ -178,12 +215,14 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
         step->cpus_per_task = 0;
     step->cores = copy_cores(spank, S_STEP_ALLOC_CORES);
     step->job_cores = copy_cores(spank, S_JOB_ALLOC_CORES);
-    step->cpus_typed = cpus_typed(environment);
     step->overlaps = nuioa_variable(environment, NUIOA_VARIABLE_OVERLAP) ||
                      nuioa_variable(environment, "SLURM_OVERLAP");
     step->omp_threads = nuioa_omp_threads(environment);
     step->threads_by_user = nuioa_threads_are_placed(environment);
     step->bound_by_user = is_bound_by_user(environment);
+    step->nested = is_outer(environment, "step");
+    step->bound_by_outer = step->bound_by_user && is_outer(environment, "cpu");
+    step->cpus_typed = cpus_typed(environment, step);
     read_memory_binding(environment, step);
     read_gpus(environment, step);
     return read_ranks(spank, step, err);

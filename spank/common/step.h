@@ -33,8 +33,12 @@ struct step {
     char *cores;            /* a list of Slurm's own core numbers, such as "0-3"; NULL: not known */
     char *job_cores;        /* the same of the job on this node */
     bool bound_by_user;     /* the user said by --cpu-bind which CPUs each task gets */
+    bool bound_by_outer;    /* ... for another step, from whose ranks srun has inherited it */
+    bool nested;            /* srun runs in a rank of another step */
     bool memory_by_user;    /* the user said by --mem-bind where memory is */
     bool memory_by_rank;    /* ... for each local rank: map_mem, mask_mem or rank */
+    bool memory_by_outer;   /* ... for another step, from whose ranks srun has inherited it */
+    uint64_t memory_numas;  /* memory_by_outer: bits of the NUMA nodes in all masks, below 64 */
     bool overlaps;          /* the user gave --overlap */
     enum nuioa_gpus gpus;   /* how many GPUs the step has on this node */
     bool sees_gpu;          /* `gpus` is known and not none */

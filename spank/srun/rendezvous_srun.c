@@ -233,12 +233,8 @@ void rendezvous_srun_start(struct srun_context *c, spank_t spank)
     if (!g || spank_get_item(spank, S_JOB_ID, &job_id) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_STEPID, &step_id) != ESPANK_SUCCESS)
         return;
-    if (g->components == 1 && step_is_launcher(spank)) { /* no node of it calls */
-        if (g->report || g->explain)
-            log_line("no report: this step runs a launcher, which places its own ranks (nuioa exec "
-                     "in front of the program places them, and reports)");
+    if (g->components == 1 && step_is_launcher(spank)) /* no node of it calls */
         return;
-    }
     if (spank_get_item(spank, S_JOB_NNODES, &nodes) != ESPANK_SUCCESS)
         nodes = 0;
     bool needed = rendezvous_is_needed(&c->options, nodes);

@@ -2,6 +2,7 @@
 #include "spank/srun/srun.h"
 
 #include <errno.h>
+#include <slurm/slurm.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "spank/common/option_sources.h"
 #include "spank/srun/rendezvous_srun.h"
 #include "spank/common/slurm_compat.h"
+#include "spank/common/step.h"
 #include "spank/srun/step_layout.h"
 #include "util/number.h"
 
@@ -163,8 +165,38 @@ static void resolve_hints(struct srun_context *context, const struct option_sour
 static void tell_overlap(void)
 {
     unsetenv(NUIOA_VARIABLE_OVERLAP); /* it may be from an outer srun */
-    if (slurm_compat_overlaps())
+    if (slurm_compat_has_flag("overlap"))
         setenv(NUIOA_VARIABLE_OVERLAP, "1", 1);
+}
+
+/* The ranks of a step inherit SLURM_CPU_BIND and SLURM_MEM_BIND with its binding, and an srun among
+ * them takes it for its own. Somebody who sets the variable himself sets no _TYPE beside it. */
+static bool is_of_outer_step(const char *variable, const char *type_variable, const char *flag)
+{
+    const char *binding = getenv(variable), *type = getenv(type_variable);
+    return binding && type && *type && strstr(binding, type) && !slurm_compat_has_flag(flag);
+}
+
+/* A batch script that was submitted in a rank inherits that rank's variables, too. */
+static bool is_in_step(void)
+{
+    const char *step = getenv("SLURM_STEP_ID"), *where = getenv("ENVIRONMENT");
+    uint32_t id;
+    return step && !nuioa_parse_u32(step, SLURM_MAX_NORMAL_STEP_ID, &id) &&
+           !(where && !strcmp(where, "BATCH"));
+}
+
+/* Tells the nodes what is an outer step's. */
+static void tell_outer(void)
+{
+    char list[16];
+    bool cpu = is_of_outer_step("SLURM_CPU_BIND", "SLURM_CPU_BIND_TYPE", "cpu-bind");
+    bool mem = is_of_outer_step("SLURM_MEM_BIND", "SLURM_MEM_BIND_TYPE", "mem-bind");
+    snprintf(list, sizeof(list), "%s%s%s", is_in_step() ? "step," : "", cpu ? "cpu," : "",
+             mem ? "mem" : "");
+    unsetenv(NUIOA_VARIABLE_OUTER); /* it may be from an outer srun */
+    if (*list)
+        setenv(NUIOA_VARIABLE_OUTER, list, 1);
 }
 
 /* Tells the nodes what several --nuioa say together. */
@@ -225,6 +257,7 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
     if (!nuioa_options_idle(&context->options)) {
         resolve_hints(context, &sources);
         tell_overlap();
+        tell_outer();
     }
     if (context->hints_ranks.components > 1 && context->options.mode != NUIOA_OFF)
         step_layout_check_components();
@@ -234,9 +267,22 @@ void srun_init_post_opt(struct srun_context *context, int argc, char **argv)
     context->warned = true;
 }
 
+/* Not for a plain SLURM_NUIOA=on: each mpirun of a job would say it. */
+static void warn_launcher(const struct srun_context *context, spank_t spank)
+{
+    const struct nuioa_options *o = &context->options;
+    bool reports = o->report || o->explain;
+    if (context->hints_ranks.components == 1 && (context->flags->typed[0] || reports) &&
+        !nuioa_options_idle(o) && step_is_launcher(spank))
+        log_line("%s: this step runs a launcher, which places its own ranks (nuioa exec in front "
+                 "of the program places them%s)",
+                 reports ? "no report" : "no rank is placed", reports ? ", and reports" : "");
+}
+
 void srun_user_init(struct srun_context *context, spank_t spank)
 {
     bool alone = context->hints_ranks.components == 1;
+    warn_launcher(context, spank);
     warn_rank_count(context, spank);
     if (alone && !nuioa_options_idle(&context->options))
         step_layout_check(spank, context->options.mode != NUIOA_OFF);

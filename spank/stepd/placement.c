@@ -123,8 +123,34 @@ static void read_interrupts(const struct stepd_context *c, struct placement *p)
         nuioa_interrupt_cpus(&c->node, "", p->interrupt_cpus);
 }
 
+/* An inherited binding is no choice if it gives each task all CPUs of the step, as that of an
+ * interactive shell does. */
+static bool is_bound_by_user(const struct stepd_context *c, const struct placement *p)
+{
+    if (!c->step.bound_by_outer || c->node.emulated)
+        return c->step.bound_by_user;
+    for (uint32_t i = 0; i < p->count; i++)
+        if (!hwloc_bitmap_isequal(p->masks[i], p->allowed_cpus))
+            return true;
+    return false;
+}
+
+/* The same for memory, if each task may use that of all NUMA nodes where the step has CPUs. */
+static bool is_memory_by_rank(const struct stepd_context *c, const struct placement *p)
+{
+    hwloc_bitmap_t numas = c->step.memory_numas ? hwloc_bitmap_alloc() : NULL;
+    if (!numas)
+        return c->step.memory_by_rank;
+    nuioa_node_numas_of(&c->node, p->allowed_cpus, numas);
+    bool all =
+        hwloc_bitmap_last(numas) < 64 && !(hwloc_bitmap_to_ulong(numas) & ~c->step.memory_numas);
+    hwloc_bitmap_free(numas);
+    return !all;
+}
+
 static void fill_request(struct stepd_context *c, struct placement *p)
 {
+    bool by_rank = is_memory_by_rank(c, p);
     for (uint32_t i = 0; i < p->count; i++)
         p->tasks[i] = (struct nuioa_task){
             .rank = c->step.ranks[i],
@@ -148,9 +174,12 @@ static void fill_request(struct stepd_context *c, struct placement *p)
         .cpus_typed = c->step.cpus_typed,
         .threads = c->step.omp_threads,
         .hinted = c->profile.weights || c->hints.count > 0,
-        .bound_by_user = c->step.bound_by_user,
-        .memory_by_user = c->step.memory_by_user,
-        .memory_by_rank = c->step.memory_by_rank,
+        .bound_by_user = is_bound_by_user(c, p),
+        .bound_by_outer = c->step.bound_by_outer,
+        .nested = c->step.nested,
+        .memory_by_user = c->step.memory_by_rank ? by_rank : c->step.memory_by_user,
+        .memory_by_rank = by_rank,
+        .memory_by_outer = c->step.memory_by_outer,
         .threads_by_user = c->step.threads_by_user,
         .sees_gpu = c->step.sees_gpu,
         .overlaps = c->step.overlaps,

@@ -175,6 +175,7 @@ void stepd_init_post_opt(struct stepd_context *c, spank_t spank, int argc, char 
     }
     unset(spank, NUIOA_VARIABLE_HINTS_LIST);
     unset(spank, NUIOA_VARIABLE_OVERLAP);
+    unset(spank, NUIOA_VARIABLE_OUTER);
     unset(spank, NUIOA_VARIABLE_SWITCH);
     unset(spank, NUIOA_VARIABLE_SRUN);
     c->times.cpu_us = nuioa_cpu_us() - since_us;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "spank/task/task.h"
 
+#include "spank/task/batch_script.h"
 #include "spank/task/own_gpus.h"
 #include "spank/task/own_settings.h"
 #include "spank/task/preload.h"
@@ -10,6 +11,7 @@ uint32_t *task_init(const struct stepd_context *c, spank_t spank)
     int local = -1;
     bool ours = c->task_memory && spank_get_item(spank, S_TASK_ID, &local) == ESPANK_SUCCESS &&
                 local >= 0 && (uint32_t)local < c->step.task_count;
+    batch_script_advise(spank);
     if (ours)
         own_gpus_tell(c, (uint32_t)local, spank);
     bool complete = ours && task_memory_wait(c->task_memory);

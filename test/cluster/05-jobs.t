@@ -95,7 +95,7 @@ is "an interrupted job leaves nothing behind" "$(in_node ctl sh -c 'sleep 1; squ
 cat >"$CLUSTER_DIR/home/mpirun" <<'END'
 #!/bin/sh
 env | grep -e ^PATH= -e ^SLURM_NUIOA_SRUN= -e ^SLURM_NUIOA_HINTS_LIST= \
-    -e ^SLURM_NUIOA_OVERLAP= | cut -d = -f 1
+    -e ^SLURM_NUIOA_OVERLAP= -e ^SLURM_NUIOA_OUTER= | cut -d = -f 1
 END
 install -m 0755 "$CLUSTER_DIR/home/mpirun" "$CLUSTER_DIR/home/print-secrets"
 chmod 0755 "$CLUSTER_DIR/home/mpirun"
@@ -110,10 +110,15 @@ printf 'nuioa-profile 1\nranks 1\nrank 0 0 5 1 1 0\n' >"$CLUSTER_DIR/home/profil
 plugin on "topology=$topology" default=on gather=on "hints=$home/profile" "${patient[@]}"
 keeps_quiet "a rank is not told the keys" srun -n1 -w node1 "$say"
 keeps_quiet "a rank is not told of --overlap" srun -n1 -w node1 --overlap "$say"
+keeps_quiet "a rank in a rank is not told so" srun -n1 -w node1 srun --overlap -n1 "$say"
 keeps_quiet "a launcher is not" srun -n1 -w node1 --overlap "$home/mpirun"
 user srun -N2 -n2 --nuioa --nuioa-hints=none "$home/mpirun"
 is "a launcher on two nodes: none of them calls, and nobody is told to install anything" \
-    "$rc|$err" "0|"
+    "$rc|$(grep -c . <<<"$err")" "0|1"
+like "... but srun says that no rank is placed" "$err" \
+    '^nuioa: no rank is placed: this step runs a launcher, .*nuioa exec'
+user env SLURM_NUIOA=on SLURM_NUIOA_HINTS=none srun -N2 -n2 "$home/mpirun"
+is "... not if only a variable asks: a job of many mpirun would say it many times" "$rc|$err" "0|"
 user srun -N2 -n2 --nuioa=report --nuioa-hints=none "$home/mpirun"
 is "... and a report says in one line" "$rc|$(grep -c . <<<"$err")" "0|1"
 like "... why there is none" "$err" '^nuioa: no report: this step runs a launcher, .*nuioa exec'
@@ -123,6 +128,37 @@ keeps_quiet "a batch script is not" \
 printf 'LaunchParameters=use_interactive_step\n' >>"$CLUSTER_DIR/slurm.conf"
 keeps_quiet "an interactive step is not" sh -c "SHELL=$say salloc -Q -n1 -w node1"
 sed -i '/^LaunchParameters/d' "$CLUSTER_DIR/slurm.conf"
+# Ranks that mpirun starts are not placed, and the job says so once. (Not its steps: Open MPI throws
+# away what they print.)
+head="#!/bin/bash
+#SBATCH -w node1,node2 -N 2 -n 2"
+twice="$home/mpirun -n 2 ./app
+$home/mpirun -n 2 ./app"
+advice="nuioa: ranks that mpirun starts are not placed: use srun, or mpirun --bind-to none \
+nuioa exec -- ./app"
+batch 0 "$head --nuioa
+$twice"
+is "sbatch --nuioa of mpirun: one line a job says what to type" "$rc|$err" "0|$advice"
+SLURM_NUIOA=on batch 0 "$head
+$twice"
+is "SLURM_NUIOA=on sbatch: the same" "$rc|$err" "0|$advice"
+tally 0 sbatch -Q -W -w node1 -n1 --nuioa -o "$home/job.out" --wrap "true; time $home/mpirun"
+is "sbatch --wrap: the same" "$rc|$(head -n 1 "$CLUSTER_DIR/home/job.out")" "0|$advice"
+for quiet in "--nuioa=off|$twice" "|$twice" "--nuioa|true # mpirun" "--nuioa|# mpirun" \
+    "--nuioa|$home/mpirun --bind-to none nuioa exec -- ./app"; do
+    batch 0 "$head ${quiet%%|*}
+${quiet#*|}"
+    is "sbatch ${quiet//$'\n'/; }: not a word" "$rc|$err" "0|"
+done
+user salloc -Q -w node1 -n1 --nuioa "$home/mpirun"
+is "salloc --nuioa mpirun" "$rc|$err" "0|$advice"
+user salloc -Q -w node1 -n1 --nuioa
+like "salloc --nuioa: a shell in which somebody may type it" "$err" "^$advice"
+user salloc -Q -w node1 -n1 --nuioa srun -n1 true
+is "salloc --nuioa srun: not a word" "$rc|$err" "0|"
+user salloc -Q -w node1 -n1
+unlike "salloc: not a word" "$err" nuioa
+
 for off in off "on gather=off" "on topology=/run/node/none"; do
     # shellcheck disable=SC2086
     plugin -n node1 on "topology=$topology" ${off/#/default=} "${patient[@]}"

@@ -133,6 +133,49 @@ is "more ranks than cores: untouched" \
     "$(distinct cpus); $(says "they are more than the cores")" "1; 1"
 release "$job"
 
+# srun in a rank of another step inherits its variables. inner STEP COMMAND: what launch sets, of
+# the srun with which COMMAND ends, in a step of one rank with STEP's flags.
+inner() {
+    status=0
+    # shellcheck disable=SC2086 # flags
+    ranks=$(as_user timeout 120 srun --jobid="$job" -n1 $1 sh -c "$2 whereami --env 1" 2>/tmp/said |
+        sort -t= -k2n) || status=$?
+    said=$(cat /tmp/said)
+}
+job=$(hold 16)
+for outer in "" -c16 --cpu-bind=none; do
+    inner "$outer" "srun --overlap -n2 --nuioa=report"
+    is "srun $outer, and srun --overlap -n2 in it: a mask of all CPUs is no choice" \
+        "$(division); $(beside_nic); $(says "the ranks divide the CPUs that they shared")" \
+        "least 8, all 16, twice 0; 0; 1"
+done
+inner "-c16" "srun --overlap -n2 --cpu-bind=none --nuioa=report"
+is "... but one that is typed is" \
+    "$(values cpus); $(says "an explicit --cpu-bind is left alone")" "0-15 0-15; 1"
+inner "" "SLURM_CPU_BIND=none srun --overlap -n2 --nuioa=report"
+is "... and one that the user has set" \
+    "$(values cpus); $(says "an explicit --cpu-bind is left alone")" "0-15 0-15; 1"
+inner "-c4" "srun --overlap -n2 --nuioa=report"
+is "a mask of some CPUs stays, and the report says what to type" \
+    "$(values cpus); $(says "unset SLURM_CPU_BIND before srun")" "0-3 0-3; 1"
+inner "-c4" "unset SLURM_CPU_BIND; srun --overlap -n2 --nuioa=report"
+is "... which helps" "$(division); $(says SLURM_CPU_BIND)" "least 8, all 16, twice 0; 0"
+inner "--mem-bind=mask_mem:0xff" "srun --overlap -n2 --nuioa=report"
+is "--mem-bind of the outer step: a mask of all NUMA nodes is no choice" \
+    "$(division); $(beside_nic); $(says "the ranks divide the CPUs that they shared")" \
+    "least 8, all 16, twice 0; 0; 1"
+inner "--mem-bind=map_mem:0" "srun --overlap -n2 --nuioa=report"
+is "... one of them stays, and the report says what to type" \
+    "$(values cpus); $(says "unset SLURM_MEM_BIND before srun")" "0-15 0-15; 1"
+inner "--mem-bind=map_mem:0" "unset SLURM_MEM_BIND; srun --overlap -n2 --nuioa=report"
+is "... which helps" "$(division); $(says SLURM_MEM_BIND)" "least 8, all 16, twice 0; 0"
+inner "--mem-bind=map_mem:0" "srun --overlap -n2 --mem-bind=map_mem:1,2 --nuioa=report"
+is "... one that is typed is this step's own" \
+    "$(values cpus); $(says "an explicit --mem-bind gives")" "0-15 0-15; 1"
+inner "" "srun --overlap -n1 env; :"
+is "ranks are not told what srun tells the nodes" "$(grep -c SLURM_NUIOA_ <<<"$ranks")" 0
+release "$job"
+
 # Steps that run at the same time, each with cores of its own.
 cat >/tmp/four.sh <<'END'
 #!/bin/bash

@@ -43,10 +43,22 @@ static void cpu_bind(struct plan_case *s)
     s->request.bound_by_user = true;
 }
 
+static void cpu_bind_outer(struct plan_case *s)
+{
+    cpu_bind(s);
+    s->request.bound_by_outer = true;
+}
+
 static void mem_bind(struct plan_case *s)
 {
     bound(s);
     s->request.memory_by_user = s->request.memory_by_rank = true;
+}
+
+static void mem_bind_outer(struct plan_case *s)
+{
+    mem_bind(s);
+    s->request.memory_by_outer = true;
 }
 
 static void gpus(struct plan_case *s)
@@ -381,7 +393,11 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(OFF, off, "`--nuioa=report,off`"),
     ROW(EXPORT, export_only, "`--nuioa=export`"),
     ROW(CPU_BIND, cpu_bind, "`--cpu-bind` with masks, CPUs, ranks or `none`"),
+    ROW(CPU_BIND_OUTER, cpu_bind_outer,
+        "srun in a rank of another step, whose `SLURM_CPU_BIND` gives ranks a part of this one"),
     ROW(MEM_BIND, mem_bind, "`--mem-bind` with `map_mem`, `mask_mem` or `rank`"),
+    ROW(MEM_BIND_OUTER, mem_bind_outer,
+        "srun in a rank of another step, whose `SLURM_MEM_BIND` is such a list"),
     ROW(GPUS, gpus, "the step has GPUs; `--nuioa-policy=cpu` or `--nuioa-cores=pack`"),
     ROW(GPUS_KEEP, gpus_keep, "the step has GPUs; nobody typed `--nuioa`, or `--nuioa-gpus=keep`"),
     ROW(GPUS_UNKNOWN, gpus_unknown, "the step has GPUs; nothing says which rank has which"),

@@ -337,6 +337,27 @@ static void test_masks_of_several_ranks(void **state)
     plan_case_free(s);
 }
 
+/* With --overlap other steps may have the same CPUs; in a rank of another step it must be typed. */
+static void test_overlap(void **state)
+{
+    (void)state;
+    struct plan_case *s = hagrid5(2);
+    s->request.overlaps = true;
+    plan_case_make(s);
+    assert_false(s->plan.moved);
+    s->request.nested = true;
+    plan_case_make(s);
+    assert_string_equal(cpus_of(s), "6-7,10-15 0-5,8-9");
+    plan_case_free(s);
+
+    s = hagrid5(1);
+    s->request.overlaps = s->request.nested = true;
+    s->request.cpus_typed = 4;
+    plan_case_make(s);
+    assert_false(s->plan.moved);
+    plan_case_free(s);
+}
+
 /* A rank alone keeps all CPUs of its step, unless the user said how many it needs. */
 static void test_one_rank(void **state)
 {
@@ -443,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_heaviest_is_nearest),
         cmocka_unit_test(test_typed_cpus),
         cmocka_unit_test(test_masks_of_several_ranks),
+        cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_one_rank),
         cmocka_unit_test(test_memory_of_wide_ranks),
         cmocka_unit_test(test_site_default),
