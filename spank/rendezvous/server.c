@@ -48,18 +48,27 @@ static void serve(struct server *g, struct peer *p, uint32_t events)
 
 /* --- unauthenticated peers --- */
 
+/* Returns true if another peer must give way to a new one. Nodes leave room for one at least, until
+ * all of them are connected. */
+static bool is_full(const struct server *g)
+{
+    uint32_t left = g->room > g->counts.hellos ? g->room - g->counts.hellos : 1;
+    return g->unauthenticated_count >=
+           (left < SERVER_UNAUTHENTICATED_MAX ? left : SERVER_UNAUTHENTICATED_MAX);
+}
+
 /* Returns true if one more unauthenticated peer can be taken. At the limit it replaces the oldest
  * one that has not sent its first message, unless the credentials of all are being decoded. */
 static bool has_room(const struct server *g)
 {
-    return g->unauthenticated_count < SERVER_UNAUTHENTICATED_MAX || g->unauthenticated.first;
+    return !is_full(g) || g->unauthenticated.first;
 }
 
 /* Looks for a peer that gives way to a new one: not one whose message has come meanwhile. Returns
  * false if there is no room. */
 static bool make_room(struct server *g)
 {
-    while (g->unauthenticated_count == SERVER_UNAUTHENTICATED_MAX && g->unauthenticated.first) {
+    while (is_full(g) && g->unauthenticated.first) {
         struct peer *oldest = g->unauthenticated.first;
         server_receive(g, oldest);
         if (g->unauthenticated.first == oldest)
@@ -75,7 +84,7 @@ static void add_peer(struct server *g, int fd)
         close(fd);
         return;
     }
-    if (g->unauthenticated_count == SERVER_UNAUTHENTICATED_MAX)
+    if (is_full(g))
         server_drop(g, g->unauthenticated.first);
     peer_move(p, &g->unauthenticated);
     if (++g->unauthenticated_count > g->counts.unauthenticated_most)
@@ -332,7 +341,7 @@ int server_start(struct server *g, bool eager)
         return 0;
     g->eager = eager;
     g->accept_until_ms = g->config.accept_ms ? nuioa_clock_ms() + g->config.accept_ms : 0;
-    int rc = open_events(g);
+    int rc = server_has_room(g, g->wanted.node_count) ? open_events(g) : -EMFILE;
     if (!rc)
         rc = start_thread(g);
     if (rc < 0)

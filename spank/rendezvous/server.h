@@ -35,11 +35,16 @@ struct server_config {
     bool reports_only;  /* no node has a leader: messages end with WIRE_WITHOUT_REPORT */
     bool asked;         /* the user asked for the nodes' part, and is told if no node has called */
     unsigned accept_ms; /* how long connections are accepted; 0: while the server runs */
+    uint64_t counting_max;          /* a step of more nodes keeps no connections for counters */
     uint16_t port_first, port_last; /* the ports to choose from, both inclusive; 0 and 0: any */
 
-    /* The server's thread calls these functions with `arg`. Their other arguments are valid during
-     * the call only. */
+    /* The server's thread calls these functions with `arg`, and server_start() room() too. Their
+     * other arguments are valid during the call only. */
     void *arg;
+    /* Returns how many connections may be open at one time in a step of `node_count` nodes, 0 if
+     * their number is not known yet. All nodes are connected at once, so a step with more nodes has
+     * no exchange. NULL: any number. */
+    uint32_t (*room)(void *arg, uint32_t node_count);
     /* Takes a warning for the user: one line, without a newline. */
     void (*warn)(void *arg, const char *text);
     /* Returns the body of WELCOME for a node that runs ranks[count] (malloc'd, the thread frees)
@@ -49,10 +54,11 @@ struct server_config {
     /* Writes the names of the nodes whose record has not come into `names`, an array of `size`
      * bytes; "" if they are not known. NULL: they never are. */
     void (*absent)(void *arg, char *names, uint32_t size);
-    /* `record` takes each record as it arrives. `finish` is called once, when all records that can
-     * still arrive are there and the nodes have their table, or know that there is none because
-     * other nodes have not come; never if the exchange has failed otherwise. */
-    void (*record)(void *arg, const struct record *record);
+    /* `record` takes each record as it arrives; if `counts` is true, counters will follow it.
+     * `finish` is called once, when all records that can still arrive are there and the nodes have
+     * their table, or know that there is none because other nodes have not come; never if the
+     * exchange has failed otherwise. */
+    void (*record)(void *arg, const struct record *record, bool counts);
     void (*finish)(void *arg);
     /* Takes the counters of a node. If the thread has ended, server_collect() calls it. */
     void (*counters)(void *arg, const struct counters *counters);
@@ -89,7 +95,8 @@ void server_expect(struct server *server, uint32_t job_id, uint32_t step_id, uin
 /* Starts the thread. It blocks all signals, and ends by itself when the nodes have been served or
  * the exchange has failed. `eager` says that nodes are certain to connect: then with auth=munge the
  * process that decodes credentials starts at once. Returns 0, also if the thread was started
- * before; or -errno: then the listener is closed, so that no node waits. */
+ * before; or -errno: then the listener is closed, so that no node waits. -EMFILE: there are more
+ * nodes than connections may be open. */
 int server_start(struct server *server, bool eager);
 
 /* Waits until the thread ends by itself, which may be never, and joins it. It does nothing if no

@@ -30,6 +30,12 @@ void server_set_accepting(struct server *g, bool accepting)
     g->accepting = accepting;
 }
 
+bool server_has_room(struct server *g, uint32_t node_count)
+{
+    g->room = g->config.room ? g->config.room(g->config.arg, node_count) : UINT32_MAX;
+    return g->room && g->room >= node_count;
+}
+
 bool server_is_unauthenticated(const struct peer *p)
 {
     return p->state <= PEER_CREDENTIAL;

@@ -54,6 +54,7 @@ struct server {
      * more connections are accepted; flush_ms: unsent bytes are discarded at the end; pause_ms: no
      * connection is accepted before, after accept() has failed. */
     int64_t late_ms, accept_until_ms, flush_ms, pause_ms;
+    uint32_t room;              /* connections that may be open; as config.room() has said */
     struct nuioa_error trouble; /* the first known reason for a failure */
     bool warned;                /* the user was warned of the trouble */
     struct peer **nodes;        /* [wanted.node_count], by position; NULL: no hello yet */
@@ -81,6 +82,10 @@ void server_watch(struct server *g, int fd, void *who, uint32_t events, int how)
 /* Starts (`accepting` is true) or stops watching the listener for connections. It does nothing if
  * the listener is closed. */
 void server_set_accepting(struct server *g, bool accepting);
+
+/* Asks srun how many connections may be open in a step of so many nodes, 0 if that is not known
+ * yet. Returns true if that is enough. */
+bool server_has_room(struct server *g, uint32_t node_count);
 
 /* Returns true if it is not yet known that the peer is a node of this step. */
 bool server_is_unauthenticated(const struct peer *p);

@@ -66,6 +66,7 @@ static void warn_failure(struct server *g, const char *what)
              g->counts.records, g->counts.nodes, consequence(g));
     if (!g->warned)
         g->config.warn(g->config.arg, text);
+    g->warned = true;
 }
 
 static void fail(struct server *g, const char *what)
@@ -254,6 +255,11 @@ void server_peer_failed(struct server *g, struct peer *p, int rc)
 
 static int begin_step(struct server *g, const struct wire_hello *hello)
 {
+    g->counts.nodes = hello->node_count;
+    if (!g->wanted.node_count && !server_has_room(g, hello->node_count)) {
+        fail(g, "srun may open too few files to connect to all nodes; raise ulimit -n");
+        return -EMFILE;
+    }
     g->nodes = calloc(hello->node_count, sizeof(*g->nodes));
     g->leaders = calloc(hello->node_count, sizeof(*g->leaders));
     g->ranks = hwloc_bitmap_alloc();
@@ -268,7 +274,7 @@ static int begin_step(struct server *g, const struct wire_hello *hello)
     }
     g->wanted.job_id = hello->job_id;
     g->wanted.any_job = false;
-    g->counts.nodes = g->wanted.node_count = hello->node_count;
+    g->wanted.node_count = hello->node_count;
     return 0;
 }
 
@@ -361,10 +367,10 @@ static void take_record(struct server *g, struct peer *p)
         return;
     }
     p->state = PEER_RECORDED;
-    p->counts = record.head->counts;
     if (!g->counts.tables)
         be_late_at(g, nuioa_clock_ms() + record.head->table_timeout_ms);
-    g->config.record(g->config.arg, &record);
+    p->counts = record.head->counts && g->counts.nodes <= g->config.counting_max;
+    g->config.record(g->config.arg, &record, p->counts);
     g->counts.records++;
     if (!p->early_leader)
         set_leader(g, p->node, record.head->leader);

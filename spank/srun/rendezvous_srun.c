@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "profile/profile_slice.h"
@@ -18,6 +19,7 @@
 #include "spank/common/slurm_compat.h"
 #include "spank/common/step.h"
 #include "spank/srun/off_node.h"
+#include "util/descriptors.h"
 
 /* srun opens its listener before the launch, because the nodes read its port from the job's
  * environment; but not before the step is known (local_user_init), because srun forks a clean-up
@@ -35,6 +37,8 @@ struct rendezvous_srun {
     struct summary *summary;
     struct after_step *after;
     struct absent absent;
+    uint32_t spare;          /* descriptors that were free when the listener was open */
+    bool uncounted;          /* some node has counters that are not waited for */
     unsigned components;     /* of a heterogeneous job that have been seen; else 1 */
     bool gather_on;          /* the options say gather=on: the user is told why there is none */
     const char *consequence; /* how a warning ends that says why there is none */
@@ -50,12 +54,38 @@ static void warn(void *arg, const char *text)
     log_line("%s", text);
 }
 
-static void take_record(void *arg, const struct record *record)
+/* What srun opens itself after the listener, besides what each node needs, and what the server
+ * does. */
+#define OPENED_BY_SRUN 24
+#define OPENED_BY_SERVER 6
+/* To so many nodes srun sends the launch itself, and the others get it from them (TreeWidth). */
+#define TREE_WIDTH 50
+
+/* srun would lose the step without a descriptor. For each node it has a connection to the standard
+ * files of its tasks, for each to which it sends the launch one more and one to munged at the same
+ * time, and for 48 nodes two ports. */
+static uint32_t needed_besides(uint32_t node_count)
+{
+    uint32_t direct = node_count < TREE_WIDTH ? node_count : TREE_WIDTH;
+    return OPENED_BY_SRUN + OPENED_BY_SERVER + node_count + node_count / 24 + 2 * direct;
+}
+
+static uint32_t room(void *arg, uint32_t node_count)
+{
+    const struct rendezvous_srun *g = arg;
+    uint32_t needed = needed_besides(node_count);
+    if (g->spare == UINT32_MAX)
+        return UINT32_MAX;
+    return g->spare > needed ? g->spare - needed : 0;
+}
+
+static void take_record(void *arg, const struct record *record, bool counts)
 {
     struct rendezvous_srun *g = arg;
     summary_add(g->summary, record);
-    if (record->head->counts)
+    if (counts)
         after_step_expect(g->after, record->head->node, record->head->host);
+    g->uncounted = g->uncounted || (record->head->counts && !counts);
     absent_answered(&g->absent, record->head->host);
 }
 
@@ -125,6 +155,9 @@ static void finish(void *arg)
         return;
     log_text(text);
     print_off_node(g);
+    if (g->uncounted)
+        log_text("no counters after the step: srun may open too few files for a connection to each "
+                 "node (raise ulimit -n to four times the nodes)\n");
     free(text);
 }
 
@@ -159,25 +192,50 @@ static void open_listener(struct rendezvous_srun *g)
     struct nuioa_error err;
     if (g->config.encrypted && credential_ready(&err) < 0)
         log_line("%s: %s", err.text, g->consequence);
-    else if (!create_server(g, &err))
+    else if (!create_server(g, &err)) {
+        g->spare = nuioa_free_descriptors();
         setenv(WIRE_VARIABLE, server_text(g->server), 1);
-    else if (g->gather_on)
+    } else if (g->gather_on)
         log_line("%s: %s", err.text, g->consequence);
+}
+
+static void warn_of_limit(const struct rendezvous_srun *g, uint32_t node_count)
+{
+    struct rlimit files = { 0 };
+    getrlimit(RLIMIT_NOFILE, &files);
+    unsigned long long limit = files.rlim_cur;
+    log_line("gather: srun needs ulimit -n %llu to connect to the nodes, and has %llu: %s",
+             limit - g->spare + needed_besides(node_count) + node_count, limit, g->consequence);
+}
+
+static void start_server(struct rendezvous_srun *g, uint32_t node_count, bool eager)
+{
+    int rc = server_start(g->server, eager);
+    if (rc < 0)
+        unsetenv(WIRE_VARIABLE); /* the port is closed */
+    if (rc == -EMFILE)
+        warn_of_limit(g, node_count);
+    else if (rc < 0)
+        log_line("gather: %s: %s", strerror(-rc), g->consequence);
 }
 
 /* In a heterogeneous job the options of the first component count. */
 static void configure(const struct srun_context *c, struct rendezvous_srun *g)
 {
+    struct rlimit files;
     g->config = (struct server_config){
         .encrypted = c->options.auth == NUIOA_AUTH_MUNGE,
         .uid = geteuid(),
         .socket = c->options.munge_socket,
         .timeout_ms = c->options.timeout_ms,
         .accept_ms = LISTEN_MS,
+        /* They stay as long as the step. */
+        .counting_max = getrlimit(RLIMIT_NOFILE, &files) ? 0 : files.rlim_cur / 4,
         .every_record = c->options.report || c->options.explain,
         .reports_only = c->options.mode == NUIOA_OFF,
         .asked = c->flags->typed[0],
         .arg = g,
+        .room = room,
         .warn = warn,
         .slice = slice,
         .absent = name_absent,
@@ -248,7 +306,7 @@ void rendezvous_srun_start(struct srun_context *c, spank_t spank)
         server_expect(g->server, UINT32_MAX, step_id, 0);
     else
         server_expect(g->server, job_id, step_id, nodes);
-    server_start(g->server, needed);
+    start_server(g, nodes, needed);
 }
 
 /* The counters of a node come at about the same time as Slurm's word that its tasks have ended, in

@@ -201,12 +201,12 @@ static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *len
     return sum == 1 ? NULL : calloc(1, *length);
 }
 
-static void take_record(void *arg, const struct record *record)
+static void take_record(void *arg, const struct record *record, bool counts)
 {
     (void)arg;
     INPUT_CHECK(!test.finished);
     summary_add(test.summary, record);
-    if (record->head->counts)
+    if (counts)
         after_step_expect(test.after, record->head->node, record->head->host);
 }
 
@@ -463,6 +463,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .timeout_ms = 2000,
         .every_record = flags & EVERY_RECORD,
         .accept_ms = flags & ACCEPT_LIMIT ? 5000 : 0,
+        .counting_max = NODES,
         .warn = warn,
         .slice = flags & SLICES ? slice : NULL,
         .record = take_record,

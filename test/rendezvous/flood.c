@@ -141,6 +141,52 @@ static void waits_for_nobody(void)
     case_ends_well(&s);
 }
 
+static void little_room(struct harness *harness)
+{
+    harness->room = NODES + 1;
+}
+
+/* srun needs the other descriptors itself. The strangers say something, so that they are accepted
+ * at once. */
+static void leaves_descriptors(void)
+{
+    struct attack_case s;
+    int fds[SERVER_UNAUTHENTICATED_MAX];
+    case_begin_with(&s, "64 strangers, and room for one", little_room);
+    for (int i = 0; i < SERVER_UNAUTHENTICATED_MAX; i++) {
+        fds[i] = harness_connect(&s.harness);
+        send(fds[i], "", 1, MSG_NOSIGNAL);
+    }
+    case_run(&s);
+    for (int i = 0; i < SERVER_UNAUTHENTICATED_MAX; i++)
+        hang_up(fds[i]);
+    case_ends_well(&s);
+    ok(s.result.counts.unauthenticated_most <= NODES + 1,
+       "%s: never more than %d connections at one time (%u)", s.name, NODES + 1,
+       s.result.counts.unauthenticated_most);
+}
+
+static void no_room(struct harness *harness)
+{
+    harness->node_count = 0;
+    harness->room = NODES - 1;
+}
+
+/* In a heterogeneous step the first node tells how many there are. */
+static void tells_of_too_many_nodes(void)
+{
+    struct attack_case s;
+    case_begin_with(&s, "more nodes than room", no_room);
+    case_run(&s);
+    bool ended = harness_finish(&s.harness, &s.result);
+    for (uint32_t i = 0; i < NODES; i++)
+        ended = ended && s.nodes[i].rc < 0;
+    ok(ended, "%s: no node gets a table", s.name);
+    ok(s.result.warnings == 1 && strstr(s.result.warning, "ulimit -n"), "%s: one warning (%s)",
+       s.name, s.result.warning);
+    case_nothing_leaks(&s);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -150,6 +196,8 @@ int main(int argc, char **argv)
     for (int encrypted = 0; encrypted < 2; encrypted++) {
         case_auth(encrypted, argv[1]);
         waits_for_nobody();
+        leaves_descriptors();
+        tells_of_too_many_nodes();
         for (size_t i = 0; i < sizeof(floods) / sizeof(*floods); i++)
             withstands(&floods[i]);
     }

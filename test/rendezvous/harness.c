@@ -59,9 +59,16 @@ unsigned harness_children(void)
 /* --- srun --- */
 
 struct srun_state {
+    const struct harness *harness;
     struct summary *summary;
     struct srun_result result;
 };
+
+static uint32_t room(void *arg, uint32_t node_count)
+{
+    (void)node_count;
+    return ((struct srun_state *)arg)->harness->room;
+}
 
 static void warn(void *arg, const char *text)
 {
@@ -70,9 +77,10 @@ static void warn(void *arg, const char *text)
     snprintf(a->result.warning, sizeof(a->result.warning), "%s", text);
 }
 
-static void take(void *arg, const struct record *record)
+static void take(void *arg, const struct record *record, bool counts)
 {
     struct srun_state *a = arg;
+    (void)counts;
     summary_add(a->summary, record);
 }
 
@@ -118,11 +126,13 @@ static _Noreturn void run_srun(const struct harness *s, int from, int to)
         .every_record = !s->unreported,
         .accept_ms = s->accept_ms,
         .arg = &srun_state,
+        .room = s->room ? room : NULL,
         .warn = warn,
         .slice = slice,
         .record = take,
         .finish = report,
     };
+    srun_state.harness = s;
     srun_state.summary = summary_new();
     struct srun_result *e = &srun_state.result;
     e->fds_before = harness_fds();

@@ -31,6 +31,7 @@ struct harness {
     unsigned accept_ms;      /* how long srun accepts connections; 0: no limit */
     bool threadless;         /* srun can start no thread: its user has too many processes */
     uint32_t node_count;     /* that srun knows; 0: none, as in a heterogeneous job */
+    uint32_t room;           /* connections that srun may have open; 0: any number */
     bool forks;              /* srun forks a process that inherits its descriptors */
 
     /* Set by harness_open() */

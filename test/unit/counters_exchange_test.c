@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -21,6 +23,7 @@ enum { NODES = 3, WAIT_MS = 300 };
 
 struct srun {
     struct server *server;
+    uint32_t counting;   /* nodes whose counters will come */
     uint32_t got[NODES]; /* counters of each node */
     unsigned finished;
     struct client nodes[NODES];
@@ -32,9 +35,10 @@ static void warn(void *arg, const char *text)
     fail_msg("%s", text);
 }
 
-static void take_record(void *arg, const struct record *record)
+static void take_record(void *arg, const struct record *record, bool counts)
 {
-    (void)arg, (void)record;
+    (void)record;
+    ((struct srun *)arg)->counting += counts;
 }
 
 static void finish(void *arg)
@@ -50,7 +54,7 @@ static void take_counters(void *arg, const struct counters *counters)
 }
 
 /* All nodes have their table, and those of `counting` have announced counters. */
-static void begin(struct srun *s, const bool counting[NODES])
+static void begin(struct srun *s, const bool counting[NODES], uint64_t counting_max)
 {
     struct nuioa_error err;
     uint32_t leaders[NODES];
@@ -58,6 +62,7 @@ static void begin(struct srun *s, const bool counting[NODES])
     const struct server_config config = {
         .timeout_ms = 5000,
         .every_record = true,
+        .counting_max = counting_max,
         .arg = s,
         .warn = warn,
         .record = take_record,
@@ -109,7 +114,7 @@ static void all_tell(void **state)
 {
     struct srun s;
     (void)state;
-    begin(&s, (const bool[]){ true, true, true });
+    begin(&s, (const bool[]){ true, true, true }, NODES);
     for (uint32_t i = 0; i < NODES; i++)
         assert_int_equal(tell(&s, i, i), 0);
     server_collect(s.server, 60000); /* a limit of time only ends what hangs */
@@ -124,7 +129,7 @@ static void some_tell(void **state)
 {
     struct srun s;
     (void)state;
-    begin(&s, (const bool[]){ true, true, true });
+    begin(&s, (const bool[]){ true, true, true }, NODES);
     client_close(&s.nodes[0]);
     assert_int_equal(tell(&s, 2, 2), 0);
     int64_t start_ms = nuioa_clock_ms();
@@ -140,7 +145,7 @@ static void nobody_announces(void **state)
 {
     struct srun s;
     (void)state;
-    begin(&s, (const bool[]){ false, false, false });
+    begin(&s, (const bool[]){ false, false, false }, NODES);
     assert_int_equal(tell(&s, 0, 0), -ENOTCONN);
     server_collect(s.server, 60000);
     assert_int_equal(server_counts(s.server).counters, 0);
@@ -152,7 +157,7 @@ static void one_lies(void **state)
 {
     struct srun s;
     (void)state;
-    begin(&s, (const bool[]){ true, true, false });
+    begin(&s, (const bool[]){ true, true, false }, NODES);
     assert_int_equal(tell(&s, 0, 1), 0);
     assert_int_equal(tell(&s, 1, 1), 0);
     assert_int_equal(tell(&s, 1, 1), 0);
@@ -162,13 +167,31 @@ static void one_lies(void **state)
     end(&s);
 }
 
+/* srun cannot keep so many connections: it closes them, and waits for nothing. */
+static void too_many_nodes(void **state)
+{
+    struct srun s;
+    (void)state;
+    char byte;
+    begin(&s, (const bool[]){ true, true, true }, NODES - 1);
+    assert_int_equal(s.counting, 0);
+    for (uint32_t i = 0; i < NODES; i++) {
+        struct pollfd wait = { .fd = s.nodes[i].fd, .events = POLLIN };
+        assert_int_equal(poll(&wait, 1, 60000), 1);
+        assert_int_equal(recv(s.nodes[i].fd, &byte, 1, MSG_DONTWAIT), 0);
+        tell(&s, i, i);
+    }
+    server_collect(s.server, 60000);
+    assert_int_equal(server_counts(s.server).counters, 0);
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_tell),
-        cmocka_unit_test(some_tell),
-        cmocka_unit_test(nobody_announces),
-        cmocka_unit_test(one_lies),
+        cmocka_unit_test(all_tell),         cmocka_unit_test(some_tell),
+        cmocka_unit_test(nobody_announces), cmocka_unit_test(one_lies),
+        cmocka_unit_test(too_many_nodes),
     };
     return cmocka_run_group_tests_name("counters_exchange", tests, NULL, NULL);
 }

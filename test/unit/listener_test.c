@@ -19,6 +19,7 @@
 #include "spank/rendezvous/listener.h"
 #include "spank/rendezvous/server.h"
 #include "spank/rendezvous/token.h"
+#include "util/descriptors.h"
 
 /* Replaces the function of the C library: a kernel without IPv6. */
 static bool no_ipv6;
@@ -117,6 +118,57 @@ static void server_without_descriptors(void **state)
     leak_check_end(&before);
 }
 
+static uint32_t room(void *arg, uint32_t node_count)
+{
+    (void)node_count;
+    return *(uint32_t *)arg;
+}
+
+static void server_with_too_little_room(void **state)
+{
+    (void)state;
+    struct leak_check before = leak_check_begin();
+    uint32_t connections = 3;
+    struct server_config config = { .room = room, .arg = &connections };
+    struct server *server;
+    struct nuioa_error err;
+    for (uint32_t nodes = 2; nodes <= 4; nodes++) {
+        assert_int_equal(server_open(&config, &server, &err), 0);
+        server_expect(server, 7, 0, nodes);
+        assert_int_equal(server_start(server, false), nodes > connections ? -EMFILE : 0);
+        server_close(server);
+    }
+    connections = 0; /* of a step with a number of nodes that is not known yet */
+    assert_int_equal(server_open(&config, &server, &err), 0);
+    assert_int_equal(server_start(server, false), -EMFILE);
+    server_close(server);
+    leak_check_end(&before);
+}
+
+static void free_descriptors(void **state)
+{
+    (void)state;
+    struct rlimit all, few;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+    uint32_t free = nuioa_free_descriptors();
+    int fd = dup(0);
+    assert_int_equal(nuioa_free_descriptors(), free - 1);
+    few = (struct rlimit){ (rlim_t)fd + 11, all.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    uint32_t left = nuioa_free_descriptors(), opened = 0;
+    int fds[16];
+    while (opened < 16 && (fds[opened] = dup(0)) >= 0)
+        opened++;
+    uint32_t none = nuioa_free_descriptors();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+    for (uint32_t i = 0; i < opened; i++)
+        close(fds[i]);
+    close(fd);
+    assert_true(left > 0);
+    assert_int_equal(opened, left);
+    assert_int_equal(none, 0);
+}
+
 /* Ports that are taken, and addresses that are none or lead nowhere. */
 static void listeners(void **state)
 {
@@ -139,6 +191,8 @@ int main(void)
         cmocka_unit_test(ipv4_only),
         cmocka_unit_test(out_of_buffers),
         cmocka_unit_test(server_without_descriptors),
+        cmocka_unit_test(server_with_too_little_room),
+        cmocka_unit_test(free_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# A limit of open files (ulimit -n) that is just enough for srun is enough with a report and hints,
+# too: srun then opens nothing for nuioa, and says so in one line.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+plugin on "${patient[@]}" topology="$topology"
+printf '%s\n' 'nuioa-profile 1' 'ranks 8' 'pair 0 1 100 1 0' 'pair 2 3 5000 9 0' \
+    >"$CLUSTER_DIR/home/profile"
+step=(-N4 -n8 --exclusive --nuioa=report "--nuioa-hints=@$home/profile")
+
+# scant LIMIT COMMAND...: with so many open files. An srun without any repeats one line for ever.
+scant() {
+    tally 8 bash -c '{ prlimit --nofile="$0" "$@" 2>&1 >&3 | uniq >&2; } 3>&1
+        exit ${PIPESTATUS[0]}' "$1" "${@:2}" "$home/rank"
+}
+
+for _ in {1..20}; do
+    before=$lost
+    scant 24 srun "${step[@]}"
+    [ "$lost" -eq "$before" ] || break # each loss takes a minute
+done
+is "srun can open 24 files: 20 launches, none is lost" "$launched,$lost" 20,0
+is "... one line says why there is no report of all nodes" \
+    "$(grep -cE '^nuioa: gather: srun needs ulimit -n [0-9]+ .*, and has 24: ' <<<"$err")" 1
+is "... so each node prints its own" "$(grep -c '^nuioa: node[1-4], 2 ranks' <<<"$err")" 4
+needed=$(grep -oE 'needs ulimit -n [0-9]+' <<<"$err" | grep -oE '[0-9]+')
+scant "$needed" srun "${step[@]}"
+is "with what the line asks for, one report" "$(grep -c '^nuioa: 4 nodes, 8 ranks' <<<"$err")" 1
+scant "$((needed - 1))" srun "${step[@]}"
+is "with one less, none" "$(grep -c '^nuioa: 4 nodes, 8 ranks' <<<"$err")" 0
+plugin off
+rm "$CLUSTER_DIR/home/profile"
+finish
