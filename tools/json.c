@@ -84,7 +84,7 @@ static json_t *warnings_of(const struct nuioa_warnings *first, const struct nuio
 /* Prints each key, and each element of an array of objects or arrays, on a line of its own. */
 static int print(json_t *root, bool bad)
 {
-    const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
+    const size_t flags = JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15);
     const char *key, *comma = "";
     json_t *value;
     if (!root || bad) {

@@ -152,7 +152,7 @@ static int print_json(const struct job *job)
         three(l->block.busiest_bytes, l->cyclic.busiest_bytes, l->layout.busiest_bytes),
         "counted_share", t->all_bytes > 0 ? json_real(t->bytes / t->all_bytes) : json_null(),
         "warnings", warnings);
-    char *text = o ? json_dumps(o, JSON_REAL_PRECISION(15)) : NULL;
+    char *text = o ? json_dumps(o, JSON_ENSURE_ASCII | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(o);
     if (!text)
         return tool_fail("out of memory");

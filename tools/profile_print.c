@@ -316,7 +316,9 @@ static json_t *summary_json(const struct profile_summary *s)
 int profile_print_json(const struct profile_summary *s)
 {
     json_t *summary = summary_json(s);
-    char *text = summary ? json_dumps(summary, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) : NULL;
+    char *text =
+        summary ? json_dumps(summary, JSON_ENSURE_ASCII | JSON_INDENT(1) | JSON_REAL_PRECISION(15))
+                : NULL;
     json_decref(summary);
     if (!text)
         return tool_fail("out of memory");

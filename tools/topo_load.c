@@ -48,7 +48,8 @@ static int print_json(const struct nuioa_step_load *loads, uint32_t count, const
     if (*warning)
         json_array_append_new(warnings, json_string(warning));
     json_t *all = json_pack("{s:i, s:o, s:o}", "nuioa", 1, "load", entries, "warnings", warnings);
-    char *text = all ? json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) : NULL;
+    char *text =
+        all ? json_dumps(all, JSON_ENSURE_ASCII | JSON_INDENT(1) | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(all);
     if (!text)
         return tool_fail("out of memory");

@@ -1,20 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "util/error.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The text goes to terminals and logs, and may quote what a user wrote: control characters are
- * replaced. */
+/* Returns the length in bytes of the UTF-8 character at `c` and its *code; 0: there is none. */
+static unsigned decode(const unsigned char *c, uint32_t *code)
+{
+    static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
+    unsigned more = *c < 0xc0 ? 0 : *c < 0xe0 ? 1 : *c < 0xf0 ? 2 : 3;
+    *code = more ? *c & 0x3fu >> more : *c;
+    if ((*c >= 0x80 && *c < 0xc0) || *c >= 0xf8)
+        return 0;
+    for (unsigned i = 1; i <= more; i++) {
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (c[i] & 0x3fu);
+    }
+    return *code >= least[more] && *code <= 0x10ffff && *code >> 11 != 0x1b ? more + 1 : 0;
+}
+
+/* The control characters are C0, DEL and C1. Others turn the direction of text, or end a line. */
+static bool is_printable(uint32_t code)
+{
+    return code >= ' ' && (code < 0x7f || code > 0x9f) && code != 0x61c && code != 0x200e &&
+           code != 0x200f && (code < 0x2028 || code > 0x202e) && (code < 0x2066 || code > 0x2069);
+}
+
+void nuioa_make_printable(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from;) {
+        uint32_t code;
+        unsigned length = decode((const unsigned char *)from, &code);
+        if (length && is_printable(code)) {
+            memmove(to, from, length);
+            to += length;
+        } else {
+            *to++ = '?';
+        }
+        from += length ? length : 1;
+    }
+    *to = '\0';
+}
+
+/* The text goes to terminals and logs, and may quote what a user wrote. */
 static void format_line(char *text, size_t size, const char *fmt, va_list args)
 {
     vsnprintf(text, size, fmt, args);
-    for (char *c = text; *c; c++)
-        if (iscntrl((unsigned char)*c))
-            *c = '?';
+    nuioa_make_printable(text);
 }
 
 int nuioa_fail(struct nuioa_error *err, int code, const char *fmt, ...)

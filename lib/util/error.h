@@ -13,8 +13,13 @@ struct nuioa_error {
     char text[256]; /* without newline, ends with a NUL */
 };
 
+/* Puts one '?' in the place of each character in `text` that could harm the terminal or the log of
+ * another: control characters (C0, DEL, C1), those that turn the direction of text or end a line,
+ * and bytes that are no UTF-8. */
+void nuioa_make_printable(char *text);
+
 /* Writes a line to *err, from `fmt` and what follows it, as printf does. Text that is too long is
- * cut, and '?' replaces control characters. Returns `code`, a negative errno, so that callers can
+ * cut, and nuioa_make_printable() is applied. Returns `code`, a negative errno, so that callers can
  * write `return nuioa_fail(err, -EINVAL, ...)`. `err` may be NULL: nothing is written then. */
 int nuioa_fail(struct nuioa_error *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

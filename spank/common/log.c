@@ -21,6 +21,7 @@ void log_line(const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof(text), fmt, args);
     va_end(args);
+    nuioa_make_printable(text);
     slurm_spank_log("nuioa: %s", text);
 }
 

@@ -10,7 +10,8 @@
  * slurmd.log, and also to the job's stderr once Slurm has connected that, which it does between
  * init_post_opt and user_init. */
 
-/* Prints one line, "nuioa: ...". The text has no newline, and is cut at 511 bytes. Any thread may
+/* Prints one line, "nuioa: ...". The text has no newline, is cut at 511 bytes, and
+ * nuioa_make_printable() is applied. Any thread may
  * call it. */
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

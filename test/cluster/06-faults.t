@@ -161,6 +161,10 @@ is "hints of 25 KB: the job runs" "$rc" 0
 launch 4 SLURM_NUIOA=on SLURM_NUIOA_HINTS=$'0:1\n\033[31m' -w node1
 like "control characters: said" "$(nuioa_lines)" '0:1[?][?]\[31m'
 unlike "control characters do not reach the terminal" "$err" $'\033'
+launch 4 SLURM_NUIOA=on SLURM_NUIOA_HINTS=$'0:1\302\23331m\342\200\256gpj\342\200\250' -w node1
+like "C1, and what turns text or ends a line: said" "$(nuioa_lines)" '0:1[?]31m[?]gpj[?]'
+logged=$(LC_ALL=C grep -a nuioa: "$CLUSTER_DIR/nodes/node1/log/slurmd.log")
+unlike "... nothing of it is in slurmd.log" "$logged" $'\302\233|\342\200'
 launch 4 SLURM_NUIOA=on "SLURM_NUIOA_NIC=$(printf '%%n%.0s' {1..60})" -w node1
 is "a hostile NIC name: the job runs" "$rc" 0
 idle 300

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -24,10 +25,15 @@
 /* A process that has not gone on by then never does. */
 #define HANG_S 20
 
+static char said[600];
+
 /* In place of Slurm's. */
 void slurm_spank_log(const char *format, ...)
 {
-    (void)format;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(said, sizeof(said), format, args);
+    va_end(args);
 }
 
 void slurm_info(const char *format, ...)
@@ -101,9 +107,17 @@ static void test_reader_has_gone(void **state)
     assert_ends(pid);
 }
 
+static void test_line_is_printable(void **state)
+{
+    (void)state;
+    log_line("node %s", "n\302\2331\n\342\200\256gr\303\266\303\237e");
+    assert_string_equal(said, "nuioa: node n?1??gr\303\266\303\237e");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_line_is_printable),
         cmocka_unit_test(test_read),
         cmocka_unit_test(test_reader_has_stopped),
         cmocka_unit_test(test_reader_has_gone),

@@ -31,7 +31,8 @@ judge() {
     [[ $err == nuioa:* ]] || fault="$fault, not ours"
     [[ $err == *"$3"* ]] || fault="$fault, it does not quote $3"
     [[ $err =~ $4 ]] || fault="$fault, it does not say $4"
-    [[ $err != *[$'\001'-$'\037']* ]] || fault="$fault, a control character"
+    [[ $err != *[$'\001'-$'\037\u0080'-$'\u009f\u2028'-$'\u202e']* ]] ||
+        fault="$fault, a control character"
     is "$1" "${fault:+${fault#, }: $err}" ""
 }
 

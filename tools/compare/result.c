@@ -95,7 +95,7 @@ int result_print_json(const struct result *r)
                   : json_pack("{s:n, s:n, s:n, s:n}", "ratio", "interval", "verdict", "detectable");
     char *text = NULL;
     if (object && rest && !json_object_update(object, rest))
-        text = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+        text = json_dumps(object, JSON_ENSURE_ASCII | JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     json_decref(object);
     json_decref(rest);
     if (!text)

@@ -149,7 +149,7 @@ static void look_at_hardware(struct doctor *d)
     else
         gethostname(d->host, sizeof(d->host) - 1);
     d->host[strcspn(d->host, ".")] = '\0';
-    doctor_make_printable(d->host);
+    nuioa_make_printable(d->host);
 }
 
 static void examine(struct doctor *d)

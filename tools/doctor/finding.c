@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -14,13 +13,6 @@ static bool is_ignored(const char *list, const char *id, const char *subject)
     char both[128];
     snprintf(both, sizeof(both), "%s:%s", id, subject);
     return doctor_list_has(list, "", id) || doctor_list_has(list, "", both);
-}
-
-void doctor_make_printable(char *text)
-{
-    for (; *text; text++)
-        if (iscntrl((unsigned char)*text))
-            *text = '?';
 }
 
 void doctor_report(struct doctor *d, const char *id, const char *subject, const char *fmt, ...)
@@ -40,11 +32,11 @@ void doctor_report(struct doctor *d, const char *id, const char *subject, const 
     struct doctor_finding *finding = &d->findings[d->count++];
     finding->kind = kind;
     nuioa_copy(finding->subject, sizeof(finding->subject), subject);
-    doctor_make_printable(finding->subject);
+    nuioa_make_printable(finding->subject);
     va_start(args, fmt);
     vsnprintf(finding->what, sizeof(finding->what), fmt, args);
     va_end(args);
-    doctor_make_printable(finding->what);
+    nuioa_make_printable(finding->what);
 }
 
 bool doctor_is_live(const struct doctor *d)

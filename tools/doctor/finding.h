@@ -12,9 +12,6 @@
 void doctor_report(struct doctor *d, const char *id, const char *subject, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Replaces control characters: what files of another node say is printed on a terminal. */
-void doctor_make_printable(char *text);
-
 /* Returns true if this machine itself is examined, and false if files of another one (--root)
  * are. */
 bool doctor_is_live(const struct doctor *d);

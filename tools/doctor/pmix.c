@@ -153,7 +153,7 @@ void doctor_check_pmix(struct doctor *d)
                       pmix.name, DOCTOR_ASK_MS);
     else
         nuioa_copy(d->pmix, sizeof(d->pmix), said);
-    doctor_make_printable(d->pmix);
+    nuioa_make_printable(d->pmix);
     if (got == 'u')
         doctor_report(d, "pmix-unable", "", "%s has no PMIx_Store_internal.", said);
     if (dies_of_logging(d->pmix))

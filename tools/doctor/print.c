@@ -153,7 +153,7 @@ int doctor_print_json(const struct doctor *d, int status)
         tool_fail("out of memory");
         return TOOL_USAGE;
     }
-    json_dumpf(root, stdout, JSON_INDENT(2));
+    json_dumpf(root, stdout, JSON_ENSURE_ASCII | JSON_INDENT(2));
     printf("\n");
     json_decref(root);
     return status;

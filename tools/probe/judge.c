@@ -107,7 +107,9 @@ static int print_json(const struct probe_accept *a, const struct probe_nics *nic
                                a->step->there, "pairs", pairs, "at_least", a->least, "rounds",
                                (int)nics->plan.rounds, "mad",
                                json_real(round(nics->mad[PROBE_WRITE] * 10000) / 10000));
-    char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+    char *text =
+        object ? json_dumps(object, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(9))
+               : NULL;
     json_decref(object);
     if (!text)
         return tool_fail("out of memory");

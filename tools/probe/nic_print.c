@@ -251,7 +251,9 @@ int probe_nics_json(const struct probe_nics *nics)
                             rounded(nics->busy_after >= 0, nics->busy_after)),
                   "remote_cost", rounded(cost.has_remote, cost.remote), "hop_cost",
                   rounded(cost.has_hop, cost.hop));
-    char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+    char *text =
+        object ? json_dumps(object, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(9))
+               : NULL;
     json_decref(object);
     if (!text)
         return tool_fail("out of memory");

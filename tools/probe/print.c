@@ -377,7 +377,9 @@ int probe_json(const struct probe *p)
         json_object_set_new(object, "remote_cost", hundredth(true, p->cost.remote));
         json_object_set_new(object, "hop_cost", hundredth(p->cost.has_hop, p->cost.hop));
     }
-    char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
+    char *text =
+        object ? json_dumps(object, JSON_ENSURE_ASCII | JSON_INDENT(2) | JSON_REAL_PRECISION(6))
+               : NULL;
     json_decref(object);
     if (!text)
         return tool_fail("out of memory");
