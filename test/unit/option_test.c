@@ -241,44 +241,6 @@ static void test_unknown(void **state)
     refuse(NUIOA_FROM_TOOL, -ENOENT, "frobnicate", "x", "--frobnicate: no such option");
 }
 
-/* Checks the line `words`, of which those of `stray` do nothing and policy=cpu counts. */
-static void check_line(const char *const *words, const char *stray)
-{
-    struct nuioa_warnings warnings = { 0 };
-    char text[128];
-    int argc = 0;
-    while (words[argc])
-        argc++;
-    nuioa_options_set_line(&options, argc, (char *const *)words, &warnings);
-    snprintf(text, sizeof(text),
-             "plugstack.conf: '%s' does nothing: write NAME=VALUE without blanks", stray);
-    assert_int_equal(warnings.count, 1);
-    assert_string_equal(warnings.text[0], text);
-    assert_int_equal(options.mode, NUIOA_OFF);
-    assert_int_equal(options.policy, NUIOA_POLICY_CPU);
-}
-
-/* Slurm splits the line in plugstack.conf at blanks. */
-static void test_line(void **state)
-{
-    (void)state;
-    char on[] = "default=on", coll[] = "coll=on", policy[] = "policy=latency\r", end[] = "\r";
-    struct nuioa_warnings warnings = { 0 };
-    check_line((const char *[]){ "default", "=", "on", "policy=cpu", NULL }, "default = on");
-    check_line((const char *[]){ "default=", "on", "policy=cpu", NULL }, "default= on");
-    check_line((const char *[]){ "policy=cpu", "default", "=on", NULL }, "default =on");
-    check_line((const char *[]){ "policy=cpu", "default", "\r", NULL }, "default");
-    nuioa_options_set_line(&options, 2, (char *[]){ on, end }, &warnings);
-    nuioa_options_set_line(&options, 2, (char *[]){ coll, policy }, &warnings);
-    assert_int_equal(options.mode, NUIOA_ON);
-    assert_int_equal(options.policy, NUIOA_POLICY_LATENCY);
-    assert_int_equal(warnings.count, 0);
-    nuioa_options_set_line(&options, 2, (char *[]){ policy, coll }, &warnings);
-    assert_int_equal(warnings.count, 1); /* only the last word has the end of the line */
-    refuse(NUIOA_FROM_PLUGSTACK, -EINVAL, "default", NULL,
-           "plugstack.conf: default: a value is missing (off|export|on|force|report|explain|help)");
-}
-
 static void test_admin(void **state)
 {
     (void)state;
@@ -511,7 +473,6 @@ int main(void)
         cmocka_unit_test_setup(test_nic_role, start), cmocka_unit_test_setup(test_rails, start),
         cmocka_unit_test_setup(test_hostile, start),  cmocka_unit_test_setup(test_names, start),
         cmocka_unit_test_setup(test_help, start),     cmocka_unit_test(test_help_is_so),
-        cmocka_unit_test_setup(test_line, start),
     };
     return cmocka_run_group_tests_name("option", tests, NULL, NULL);
 }
