@@ -25,9 +25,9 @@
  * the binding of CPUs or memory is that of its ranks. */
 #define NUIOA_VARIABLE_OUTER "SLURM_NUIOA_OUTER"
 
-/* srun sets this beside OMPI_MCA_coll_han_priority=0 (output/user_variables.h), which does not reach
- * the nodes with --export=NONE. It stays in the ranks, so that an inner srun knows that the other
- * one is not the user's. */
+/* srun sets this beside OMPI_MCA_coll_han_priority=0 (output/user_variables.h), which does not
+ * reach the nodes with --export=NONE. It stays in the ranks, so that an inner srun knows that the
+ * other one is not the user's. */
 #define NUIOA_VARIABLE_HAN "SLURM_NUIOA_HAN"
 
 /* The port of srun, and the step's key: spank/rendezvous/wire.h. */
