@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -21,6 +24,33 @@
 #include "util/new_file.h"
 
 static char top[64], back[256];
+
+/* Somebody who guesses the number in the name of a temporary file is faster: something stands there
+ * before the file is made. */
+static unsigned guesses, tries;
+
+static void take_name(uint64_t number)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "new.%016" PRIx64, number);
+    int rc = tries % 3 == 0   ? link("safe", name)
+             : tries % 3 == 1 ? symlink("safe", name)
+                              : symlink("nowhere", name);
+    assert_int_equal(rc, 0);
+}
+
+/* In the place of the C library's. */
+ssize_t getrandom(void *to, size_t size, unsigned flags)
+{
+    (void)flags;
+    uint64_t number = tries + 1;
+    assert_int_equal(size, sizeof(number));
+    memcpy(to, &number, size);
+    if (tries < guesses)
+        take_name(number);
+    tries++;
+    return (ssize_t)size;
+}
 
 static int begin(void **state)
 {
@@ -180,6 +210,30 @@ static void test_links_of_others(void **state)
     has("safe", "their own");
 }
 
+/* What stands at the name of the temporary file is neither written to nor removed. */
+static void test_a_name_that_is_taken(void **state)
+{
+    (void)state;
+    char path[64];
+    struct stat st;
+    tries = guesses = 0;
+    good("safe", "first");
+    tries = 0;
+    guesses = 3;
+    good("new", "second");
+    assert_int_equal(tries, 4);
+    guesses = UINT_MAX; /* each number is guessed */
+    bad("new", -EEXIST, "new: File exists");
+    for (unsigned i = 1; i <= tries; i++) {
+        snprintf(path, sizeof(path), "new.%016x", i);
+        assert_int_equal(lstat(path, &st), i == 4 ? -1 : 0);
+    }
+    assert_int_equal(stat("nowhere", &st), -1);
+    has("safe", "first");
+    assert_true(!lstat("new", &st) && S_ISREG(st.st_mode) && st.st_size == 6);
+    guesses = 0;
+}
+
 /* The disk is full: this one is the device that says so. */
 static void test_a_full_disk(void **state)
 {
@@ -205,6 +259,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_than_files, begin, end),
         cmocka_unit_test_setup_teardown(test_links, begin, end),
         cmocka_unit_test_setup_teardown(test_links_of_others, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_name_that_is_taken, begin, end),
         cmocka_unit_test_setup_teardown(test_a_full_disk, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -327,17 +327,20 @@ static void test_steps_of_a_job(void **state)
     free(loads);
 }
 
-/* What a process left that had the number of this one and was killed is in nobody's way; a
- * directory is. */
+/* What a process left that had the number of this one and was killed is in nobody's way, and not
+ * written to; a directory is. */
 static void test_in_the_way(void **state)
 {
     (void)state;
     struct nuioa_error err = { "" };
     struct nuioa_step_load load = step_of(7, "a", 1);
-    char name[64];
+    char name[64], bytes[8];
     snprintf(name, sizeof(name), ".7.0.%u", load.pid);
     put(name, "half", 4, 0600);
+    int left = openat(directory.fd, name, O_RDONLY | O_CLOEXEC);
     write_step(&load);
+    assert_int_equal(read(left, bytes, sizeof(bytes)), 4);
+    close(left);
     assert_false(there(name));
     assert_string_equal(jobs(&err), "7");
     nuioa_step_load_remove(&directory, &load);
