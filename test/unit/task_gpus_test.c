@@ -8,6 +8,7 @@
 #include <linux/bpf.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +28,8 @@
 #include "util/clock.h"
 
 /* --- cgroups ---------------------------------------------------------------------------------- */
+
+#define LIMIT_S 60 /* ends a hang */
 
 static char top[128]; /* "": none can be made here */
 
@@ -325,6 +328,47 @@ static void test_a_child_that_stops(void **state)
     assert_non_null(strstr(said, "timed out"));
 }
 
+static volatile sig_atomic_t unkillable;
+
+/* In the place of the C library's. */
+int kill(pid_t pid, int number)
+{
+    return unkillable ? 0 : (int)syscall(SYS_kill, pid, number);
+}
+
+static void end_hang(int number)
+{
+    (void)number;
+    unkillable = 0;
+    put(top, "cgroup.freeze", "0");
+}
+
+/* No signal ends a child that hangs in the kernel. It is left behind, and slurmstepd goes on. */
+static void test_a_child_that_hangs(void **state)
+{
+    (void)state;
+    need_cgroups();
+    unsigned descriptors = files_in("/proc/self/fd");
+    struct sigaction action = { .sa_handler = end_hang }, old;
+    deny(group_of(0), 0);
+    assert_true(put(top, "cgroup.freeze", "1"));
+    context.options.deadline_ms = 50;
+    assert_int_equal(task_gpus_prepare(&context), 0);
+    sigaction(SIGALRM, &action, &old);
+    unkillable = 1;
+    alarm(LIMIT_S);
+    task_gpus_ask(&context);
+    assert_true(unkillable);
+    alarm(0);
+    assert_string_equal(describe(), "? ? ?");
+    assert_non_null(strstr(said, "timed out"));
+    assert_int_equal(waitpid(-1, NULL, __WCLONE | WNOHANG), 0);
+    end_hang(SIGALRM);
+    assert_true(waitpid(-1, NULL, __WCLONE) > 0);
+    sigaction(SIGALRM, &old, NULL);
+    assert_nothing_left(descriptors);
+}
+
 static void test_no_process_can_be_born_there(void **state)
 {
     (void)state;
@@ -355,6 +399,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_file_is_unknown, make_groups, remove_groups),
         cmocka_unit_test_setup_teardown(test_a_task_is_gone, make_groups, remove_groups),
         cmocka_unit_test_setup_teardown(test_a_child_that_stops, make_groups, remove_groups),
+        cmocka_unit_test_setup_teardown(test_a_child_that_hangs, make_groups, remove_groups),
         cmocka_unit_test(test_no_process_can_be_born_there),
     };
     return cmocka_run_group_tests(tests, make_top, NULL);
