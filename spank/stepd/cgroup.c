@@ -48,11 +48,20 @@ static int read_list(const char *path, hwloc_bitmap_t set)
     return rc;
 }
 
+/* The kernel writes the name, which begins with "/.." if the cgroup is outside of this process' own
+ * part of the tree. */
+static bool is_below_root(const char *group)
+{
+    return *group == '/' && !strstr(group, "/..");
+}
+
 /* Reads the list of a cgroup; a cgroup without the file, or with an empty list, has its
  * parent's. */
 static int read_upwards(const char *root, const char *group, const char *file, hwloc_bitmap_t cpus)
 {
     size_t length = strlen(group);
+    if (!is_below_root(group))
+        return -EINVAL;
     for (;;) {
         char *path;
         while (length && group[length - 1] == '/')
@@ -138,13 +147,6 @@ int cgroup_numas(pid_t pid, hwloc_bitmap_t numas)
     rc = !value ? -ENOENT : hwloc_bitmap_list_sscanf(numas, value) < 0 ? -EINVAL : 0;
     free(text);
     return rc;
-}
-
-/* The kernel writes the name, which begins with "/.." if the cgroup is outside of this process' own
- * part of the tree. */
-static bool is_below_root(const char *group)
-{
-    return *group == '/' && !strstr(group, "/..");
 }
 
 int cgroup_open(pid_t pid)

@@ -12,7 +12,8 @@
  * undefined. */
 
 /* Replaces `cpus` by the CPUs of the cpuset in the cgroup (version 1 or 2) of the process `pid`.
- * Returns 0; -ENOENT if there is no cpuset or no such process; or another -errno. */
+ * Returns 0; -ENOENT if there is no cpuset or no such process; -EINVAL as cgroup_open; or another
+ * -errno. */
 int cgroup_cpus(pid_t pid, hwloc_bitmap_t cpus);
 
 /* Replaces `numas` by the NUMA nodes that the process `pid` may allocate memory on. Returns 0 or

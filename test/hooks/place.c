@@ -106,6 +106,13 @@ static bool put_sysfs(void)
            put("1,1\n", "sys/kernel/irq/55/per_cpu_count");
 }
 
+/* Where a path through "..", as the kernel writes it, would lead: to a CPU of others. */
+static bool put_outside(void)
+{
+    return put("0::/../outside\n", "proc/cgroup3") &&
+           put("1023\n", "sys/fs/outside/cpuset.cpus.effective");
+}
+
 static bool put_cgroups(void)
 {
     char list[64];
@@ -113,7 +120,8 @@ static bool put_cgroups(void)
     for (unsigned i = 0; i < cpu_count; i++)
         used += snprintf(list + used, sizeof(list) - (size_t)used, "%s%u", i ? "," : "", cpus[i]);
     snprintf(list + used, sizeof(list) - (size_t)used, "\n");
-    return put("7:memory:/m\n3:cpu,cpuset:/slurm/job/step/\n0::/\n", "proc/cgroup1") &&
+    return put_outside() &&
+           put("7:memory:/m\n3:cpu,cpuset:/slurm/job/step/\n0::/\n", "proc/cgroup1") &&
            put("1:name=systemd:/\n0::/slurm/job/step\n", "proc/cgroup2") &&
            put(list, "sys/fs/cgroup/cpuset/slurm/cpuset.cpus") &&
            put("\n", "sys/fs/cgroup/cpuset/slurm/job/cpuset.cpus") &&

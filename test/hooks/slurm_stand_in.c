@@ -253,7 +253,9 @@ const char *stand_in_path(const char *path, char *other, size_t size)
         snprintf(other, size, "%s%s", stand_in_directory, path);
     else if (!strncmp(path, "/proc/", 6) && !strcmp(name, "cgroup"))
         snprintf(other, size, "%s/proc/cgroup%d", stand_in_directory,
-                 stand_in.variant->cgroup2 ? 2 : 1);
+                 stand_in.variant->outside   ? 3
+                 : stand_in.variant->cgroup2 ? 2
+                                             : 1);
     else if (!strcmp(name, "libnuioa-preload.so"))
         snprintf(other, size, "%s/%s", stand_in_directory,
                  stand_in.variant->no_shim ? "none" : "shim");

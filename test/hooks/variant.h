@@ -52,6 +52,7 @@ struct variant {
     bool no_cache;  /* each node looks at its hardware */
     bool no_shim;   /* the library for trace and coll is not installed */
     bool cgroup2;   /* version 2 of cgroups, else version 1 */
+    bool outside;   /* the tasks' cgroup is outside of slurmstepd's part of the tree */
     bool few_ports; /* SrunPortRange is too small */
     bool faults;    /* the test of faults launches it many times */
     unsigned bind;  /* this call of slurmstepd's to read or set CPUs fails, from 1; 0: none */
