@@ -206,9 +206,14 @@ static int write_hostfile(const struct job *job, char path[PATH_MAX], struct nui
     struct nuioa_new_file file;
     char *list = list_names(job, '\n');
     int rc = list ? name_hostfile(job, path, err) : nuioa_fail(err, -ENOMEM, "out of memory");
-    if (!rc && !(rc = nuioa_new_file_open(&file, path, err))) {
-        fprintf(file.stream, "%s\n", list);
-        rc = nuioa_new_file_close(&file, true, path, err);
+    if (!rc) {
+        rc = nuioa_new_file_open(&file, path, err);
+        if (!rc) {
+            fprintf(file.stream, "%s\n", list);
+            rc = nuioa_new_file_close(&file, true, path, err);
+        }
+        if (rc && !job->hostfile)
+            unlink(path); /* name_hostfile() has made it */
     }
     free(list);
     return rc;

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,20 +25,18 @@ void nuioa_close_descriptors(unsigned first, unsigned last)
 }
 
 /* The limit is for their numbers: one above it takes no place. */
-uint32_t nuioa_free_descriptors(void)
+uint32_t nuioa_free_descriptors(uint64_t limit)
 {
-    struct rlimit limit;
     const struct dirent *entry;
     uint64_t used = 0;
     DIR *directory = opendir("/proc/self/fd");
     if (!directory)
         return errno == EMFILE ? 0 : UINT32_MAX;
-    int rc = getrlimit(RLIMIT_NOFILE, &limit);
     while ((entry = readdir(directory))) {
         uint32_t number;
-        used += !nuioa_parse_u32(entry->d_name, UINT32_MAX, &number) && number < limit.rlim_cur &&
+        used += !nuioa_parse_u32(entry->d_name, UINT32_MAX, &number) && number < limit &&
                 number != (uint32_t)dirfd(directory);
     }
     closedir(directory);
-    return rc < 0 || limit.rlim_cur >= UINT32_MAX ? UINT32_MAX : (uint32_t)(limit.rlim_cur - used);
+    return limit >= UINT32_MAX ? UINT32_MAX : (uint32_t)(limit - used);
 }

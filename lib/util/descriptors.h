@@ -9,8 +9,8 @@
  * before 5.9 has no close_range(2): there descriptors of 65536 and above stay open. */
 void nuioa_close_descriptors(unsigned first, unsigned last);
 
-/* Returns how many more descriptors this process can open: RLIMIT_NOFILE less those that are open.
- * UINT32_MAX: there is no limit, or /proc does not tell. */
-uint32_t nuioa_free_descriptors(void);
+/* Returns how many more descriptors this process could open if its limit (RLIMIT_NOFILE) were
+ * `limit`. UINT32_MAX: that is no limit, or /proc does not tell. */
+uint32_t nuioa_free_descriptors(uint64_t limit);
 
 #endif

@@ -341,7 +341,7 @@ int server_start(struct server *g, bool eager)
         return 0;
     g->eager = eager;
     g->accept_until_ms = g->config.accept_ms ? nuioa_clock_ms() + g->config.accept_ms : 0;
-    int rc = server_has_room(g, g->wanted.node_count) ? open_events(g) : -EMFILE;
+    int rc = server_has_room(g, g->wanted.node_count) ? open_events(g) : -E2BIG;
     if (!rc)
         rc = start_thread(g);
     if (rc < 0)

@@ -95,7 +95,7 @@ void server_expect(struct server *server, uint32_t job_id, uint32_t step_id, uin
 /* Starts the thread. It blocks all signals, and ends by itself when the nodes have been served or
  * the exchange has failed. `eager` says that nodes are certain to connect: then with auth=munge the
  * process that decodes credentials starts at once. Returns 0, also if the thread was started
- * before; or -errno: then the listener is closed, so that no node waits. -EMFILE: there are more
+ * before; or -errno: then the listener is closed, so that no node waits. -E2BIG: there are more
  * nodes than connections may be open. */
 int server_start(struct server *server, bool eager);
 

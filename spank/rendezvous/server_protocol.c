@@ -257,8 +257,8 @@ static int begin_step(struct server *g, const struct wire_hello *hello)
 {
     g->counts.nodes = hello->node_count;
     if (!g->wanted.node_count && !server_has_room(g, hello->node_count)) {
-        fail(g, "srun may open too few files to connect to all nodes; raise ulimit -n");
-        return -EMFILE;
+        fail(g, "srun may open too few files to connect to all nodes; raise ulimit -Hn");
+        return -E2BIG;
     }
     g->nodes = calloc(hello->node_count, sizeof(*g->nodes));
     g->leaders = calloc(hello->node_count, sizeof(*g->leaders));

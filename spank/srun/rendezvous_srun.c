@@ -54,6 +54,13 @@ static void warn(void *arg, const char *text)
     log_line("%s", text);
 }
 
+/* Returns how many files srun may open: it raises its limit to the hard one before the launch. */
+static uint64_t files_max(void)
+{
+    struct rlimit files;
+    return getrlimit(RLIMIT_NOFILE, &files) ? 0 : files.rlim_max;
+}
+
 /* What srun opens itself after the listener, besides what each node needs, and what the server
  * does. */
 #define OPENED_BY_SRUN 24
@@ -157,7 +164,7 @@ static void finish(void *arg)
     print_off_node(g);
     if (g->uncounted)
         log_text("no counters after the step: srun may open too few files for a connection to each "
-                 "node (raise ulimit -n to four times the nodes)\n");
+                 "node (raise ulimit -Hn to four times the nodes)\n");
     free(text);
 }
 
@@ -193,7 +200,7 @@ static void open_listener(struct rendezvous_srun *g)
     if (g->config.encrypted && credential_ready(&err) < 0)
         log_line("%s: %s", err.text, g->consequence);
     else if (!create_server(g, &err)) {
-        g->spare = nuioa_free_descriptors();
+        g->spare = nuioa_free_descriptors(files_max());
         setenv(WIRE_VARIABLE, server_text(g->server), 1);
     } else if (g->gather_on)
         log_line("%s: %s", err.text, g->consequence);
@@ -201,10 +208,8 @@ static void open_listener(struct rendezvous_srun *g)
 
 static void warn_of_limit(const struct rendezvous_srun *g, uint32_t node_count)
 {
-    struct rlimit files = { 0 };
-    getrlimit(RLIMIT_NOFILE, &files);
-    unsigned long long limit = files.rlim_cur;
-    log_line("gather: srun needs ulimit -n %llu to connect to the nodes, and has %llu: %s",
+    unsigned long long limit = files_max();
+    log_line("gather: srun needs ulimit -Hn %llu to connect to the nodes, and has %llu: %s",
              limit - g->spare + needed_besides(node_count) + node_count, limit, g->consequence);
 }
 
@@ -213,7 +218,7 @@ static void start_server(struct rendezvous_srun *g, uint32_t node_count, bool ea
     int rc = server_start(g->server, eager);
     if (rc < 0)
         unsetenv(WIRE_VARIABLE); /* the port is closed */
-    if (rc == -EMFILE)
+    if (rc == -E2BIG)
         warn_of_limit(g, node_count);
     else if (rc < 0)
         log_line("gather: %s: %s", strerror(-rc), g->consequence);
@@ -222,7 +227,6 @@ static void start_server(struct rendezvous_srun *g, uint32_t node_count, bool ea
 /* In a heterogeneous job the options of the first component count. */
 static void configure(const struct srun_context *c, struct rendezvous_srun *g)
 {
-    struct rlimit files;
     g->config = (struct server_config){
         .encrypted = c->options.auth == NUIOA_AUTH_MUNGE,
         .uid = geteuid(),
@@ -230,7 +234,7 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
         .timeout_ms = c->options.timeout_ms,
         .accept_ms = LISTEN_MS,
         /* They stay as long as the step. */
-        .counting_max = getrlimit(RLIMIT_NOFILE, &files) ? 0 : files.rlim_cur / 4,
+        .counting_max = files_max() / 4,
         .every_record = c->options.report || c->options.explain,
         .reports_only = c->options.mode == NUIOA_OFF,
         .asked = c->flags->typed[0],

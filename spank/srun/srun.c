@@ -177,13 +177,15 @@ static bool is_of_outer_step(const char *variable, const char *type_variable, co
     return binding && type && *type && strstr(binding, type) && !slurm_compat_has_flag(flag);
 }
 
-/* A batch script that was submitted in a rank inherits that rank's variables, too. */
+/* Only the rank of a step of one, such as a shell, is taken to wait for this srun. A batch script
+ * that was submitted in a rank inherits that rank's variables, too. */
 static bool is_in_step(void)
 {
     const char *step = getenv("SLURM_STEP_ID"), *where = getenv("ENVIRONMENT");
+    const char *ranks = getenv("SLURM_STEP_NUM_TASKS");
     uint32_t id;
-    return step && !nuioa_parse_u32(step, SLURM_MAX_NORMAL_STEP_ID, &id) &&
-           !(where && !strcmp(where, "BATCH"));
+    return step && !nuioa_parse_u32(step, SLURM_MAX_NORMAL_STEP_ID, &id) && ranks &&
+           !strcmp(ranks, "1") && !(where && !strcmp(where, "BATCH"));
 }
 
 /* Tells the nodes what is an outer step's. */

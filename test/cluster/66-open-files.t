@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# A limit of open files (ulimit -n) that is just enough for srun is enough with a report and hints,
+# A limit of open files (ulimit -Hn) that is just enough for srun is enough with a report and hints,
 # too: srun then opens nothing for nuioa, and says so in one line.
 . "$(dirname "$0")/testlib.sh"
 setup
@@ -24,9 +24,12 @@ for _ in {1..20}; do
 done
 is "srun can open 24 files: 20 launches, none is lost" "$launched,$lost" 20,0
 is "... one line says why there is no report of all nodes" \
-    "$(grep -cE '^nuioa: gather: srun needs ulimit -n [0-9]+ .*, and has 24: ' <<<"$err")" 1
+    "$(grep -cE '^nuioa: gather: srun needs ulimit -Hn [0-9]+ .*, and has 24: ' <<<"$err")" 1
 is "... so each node prints its own" "$(grep -c '^nuioa: node[1-4], 2 ranks' <<<"$err")" 4
-needed=$(grep -oE 'needs ulimit -n [0-9]+' <<<"$err" | grep -oE '[0-9]+')
+needed=$(grep -oE 'needs ulimit -Hn [0-9]+' <<<"$err" | grep -oE '[0-9]+')
+scant "14:$needed" srun "${step[@]}" # srun raises its own limit as far as it may
+is "a low soft limit costs nothing: one report, and counters" \
+    "$(grep -c '^nuioa: 4 nodes, 8 ranks' <<<"$err") $(grep -c 'no counters after' <<<"$err")" "1 0"
 scant "$needed" srun "${step[@]}"
 is "with what the line asks for, one report" "$(grep -c '^nuioa: 4 nodes, 8 ranks' <<<"$err")" 1
 scant "$((needed - 1))" srun "${step[@]}"

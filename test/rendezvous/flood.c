@@ -188,7 +188,7 @@ static void tells_of_too_many_nodes(void)
     for (uint32_t i = 0; i < NODES; i++)
         ended = ended && s.nodes[i].rc < 0;
     ok(ended, "%s: no node gets a table", s.name);
-    ok(s.result.warnings == 1 && strstr(s.result.warning, "ulimit -n"), "%s: one warning (%s)",
+    ok(s.result.warnings == 1 && strstr(s.result.warning, "ulimit -Hn"), "%s: one warning (%s)",
        s.name, s.result.warning);
     case_nothing_leaks(&s);
 }

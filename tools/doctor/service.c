@@ -121,13 +121,13 @@ static bool report_lost(struct doctor *d, const char *path)
 static void write_command(const struct doctor *d, char *text, size_t size)
 {
     const struct nuioa_options *o = &d->options;
-    snprintf(text, size, "nuioa cache%s%.200s%s%.200s", *o->cache ? " --out " : "", o->cache,
+    snprintf(text, size, "nuioa cache%s%s%s%s", *o->cache ? " --out " : "", o->cache,
              *o->distances ? " --distances " : "", o->distances);
 }
 
 void doctor_check_cache(struct doctor *d)
 {
-    char path[4096], command[512];
+    char path[4096], command[2 * NUIOA_VALUE_MAX + 64];
     struct nuioa_node node;
     struct nuioa_error err = { "" };
     const char *distances = *d->options.distances ? d->options.distances : NULL;

@@ -13,6 +13,8 @@
 #include "plan/bind.h"
 #include "util/sysfs.h"
 
+#define WEIGHTED_INTERLEAVE 6 /* MPOL_WEIGHTED_INTERLEAVE, which headers before Linux 6.9 lack */
+
 #define CPU_MAX 65535
 
 /* The argument and the result of the thread below. */
@@ -53,7 +55,8 @@ static void read_memory(struct exec_cpus *cpus)
     int mode = MPOL_DEFAULT;
     if (!syscall(SYS_get_mempolicy, &mode, mask, NUIOA_NUMAS_MAX + 1ul, NULL, 0ul))
         cpus->has_memory_policy = mode != MPOL_DEFAULT;
-    if (mode != MPOL_DEFAULT && (mode & ~MPOL_MODE_FLAGS) != MPOL_INTERLEAVE &&
+    int kind = mode & ~MPOL_MODE_FLAGS;
+    if (kind != MPOL_DEFAULT && kind != MPOL_INTERLEAVE && kind != WEIGHTED_INTERLEAVE &&
         (cpus->policy_numas = hwloc_bitmap_alloc()))
         hwloc_bitmap_from_ulongs(cpus->policy_numas, sizeof(mask) / sizeof(*mask), mask);
     if (syscall(SYS_get_mempolicy, NULL, mask, NUIOA_NUMAS_MAX + 1ul, NULL, MPOL_F_MEMS_ALLOWED))
