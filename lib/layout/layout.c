@@ -11,7 +11,7 @@
 /* With more ranks than this, one search over all nodes finds less than one for each switch. */
 #define WHOLE_MAX 2048
 
-/* Of so many ranks the nodes' patterns are tried for a safe layout. */
+/* make_safe() tries the patterns of the nodes of this many ranks. */
 #define PATTERNS_MAX 64
 
 /* Returns the evaluations that the mappers may use. The more ranks, the more of them it takes until

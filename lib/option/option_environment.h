@@ -14,15 +14,15 @@
  * comes through the rendezvous. */
 #define NUIOA_VARIABLE_HINTS_LIST "SLURM_NUIOA_HINTS_LIST"
 
-/* What all --nuioa say, where it was typed more than once: Slurm hands the nodes the last one
- * only. */
+/* The values of all --nuioa, where it was typed more than once: Slurm hands the nodes only the last
+ * one. */
 #define NUIOA_VARIABLE_SWITCH "SLURM_NUIOA_SWITCH"
 
 /* The user gave --overlap: Slurm does not tell the nodes. */
 #define NUIOA_VARIABLE_OVERLAP "SLURM_NUIOA_OVERLAP"
 
-/* What srun has inherited, a list: "step" if it runs in a rank of another step, "cpu" and "mem" if
- * the binding of CPUs or memory is that of its ranks. */
+/* A list: "step" if srun runs in the rank of a step of one, which waits for it; "cpu" and "mem" if
+ * srun has inherited the binding of CPUs or memory from another step. */
 #define NUIOA_VARIABLE_OUTER "SLURM_NUIOA_OUTER"
 
 /* srun sets this beside OMPI_MCA_coll_han_priority=0 (output/user_variables.h), which does not

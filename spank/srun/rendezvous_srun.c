@@ -61,8 +61,7 @@ static uint64_t files_max(void)
     return getrlimit(RLIMIT_NOFILE, &files) ? 0 : files.rlim_max;
 }
 
-/* What srun opens itself after the listener, besides what each node needs, and what the server
- * does. */
+/* The descriptors that srun and the server open after the listener, besides those for each node. */
 #define OPENED_BY_SRUN 24
 #define OPENED_BY_SERVER 6
 /* To so many nodes srun sends the launch itself, and the others get it from them (TreeWidth). */

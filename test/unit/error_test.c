@@ -36,7 +36,7 @@ static void test_warnings(void **state)
     assert_string_equal(w.text[NUIOA_WARNINGS_MAX - 1], "line 14");
 }
 
-/* What may be printed stays, in any script; all else becomes one '?' each. */
+/* Printable characters stay, in any script; each other one becomes '?'. */
 static void test_printable(void **state)
 {
     static const char *const texts[][2] = {

@@ -210,7 +210,7 @@ static void test_links_of_others(void **state)
     has("safe", "their own");
 }
 
-/* What stands at the name of the temporary file is neither written to nor removed. */
+/* A file at the name of the temporary one is neither written to nor removed. */
 static void test_a_name_that_is_taken(void **state)
 {
     (void)state;
