@@ -3,7 +3,8 @@
 #
 # Steps that are wider than their ranks, on the 8-node Opteron with its NIC on NUMA node 5, under
 # cgroup v2: what srun gives inside a job whenever nobody types -c. Slurm binds nobody then.
-[ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid5 --cgroup --timeout 900 "$@" -- "$0"
+[ -e /nuioa/settings ] || exec "$(dirname "$0")/boot" hagrid5 --cgroup --timeout 900 \
+    --plugstack deadline_ms=60000 "$@" -- "$0"
 # shellcheck source=lib.sh
 . /nuioa/lib.sh
 
@@ -149,8 +150,11 @@ for outer in "" -c16 --cpu-bind=none; do
         "$(division); $(beside_nic); $(says "the ranks divide the CPUs that they shared")" \
         "least 8, all 16, twice 0; 0; 1"
 done
+inner -n2 '[ "$SLURM_PROCID" = 1 ] || srun --overlap -n2 --nuioa=report'
+is "... but the other ranks of a step of two do not wait: --overlap counts" \
+    "$(values cpus); $(says "srun without --overlap")" "0-15 0-15; 1"
 inner "-c16" "srun --overlap -n2 --cpu-bind=none --nuioa=report"
-is "... but one that is typed is" \
+is "... and one that is typed is one" \
     "$(values cpus); $(says "an explicit --cpu-bind is left alone")" "0-15 0-15; 1"
 inner "" "SLURM_CPU_BIND=none srun --overlap -n2 --nuioa=report"
 is "... and one that the user has set" \
