@@ -96,6 +96,7 @@ finds "a card has left the bus" nic-missing:eth1 \
 echo 1 >$bus/rescan
 until_ link eth1 operstate down
 ip link set eth1 up
+until_ link eth1 operstate up
 healthy "the card is back"
 address=$(pci eth0)
 echo "$address" >$bus/drivers/virtio-pci/unbind
@@ -105,6 +106,7 @@ is "which is a matter of this node" "$status $found" "1 nic-missing:eth0"
 echo "$address" >$bus/drivers/virtio-pci/bind
 until_ link eth0 operstate down
 ip link set eth0 up
+until_ link eth0 operstate up
 healthy "it has its driver again"
 
 echo 0 >"/sys/bus/pci/devices/$(pci eth0)/numa_node"

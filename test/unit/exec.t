@@ -122,7 +122,9 @@ with "SLURM_NUIOA_TRACE: one line says that it needs the plugin" "0|1 0|1" \
     SLURM_NUIOA_TRACE=trace -- "${one[@]}" --leader rank0 -- "${told[@]}"
 ln -s "$(ldd "$(type -P env)" | awk '/libc\.so/ { print $3 }')" "$work/libnuioa-preload.so"
 with "... which has preloaded the recorder here" "0|1 0|0" SLURM_NUIOA_TRACE=trace \
-    LD_PRELOAD="$work/libnuioa-preload.so" -- "${one[@]}" --leader rank0 -- "${told[@]}"
+    LD_PRELOAD="$work/libnuioa-preload.so" \
+    ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" \
+    -- "${one[@]}" --leader rank0 -- "${told[@]}"
 
 # --- the plan -----------------------------------------------------------------------------------
 
