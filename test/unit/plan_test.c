@@ -199,6 +199,17 @@ static void assert_untouched(struct plan_case *s, const char *why)
     nuioa_plan_free(&s->plan);
 }
 
+/* Ranks that stay move with nuioa=force. */
+static void assert_forced(struct plan_case *s)
+{
+    plan_case_option(s, "nuioa", "force");
+    plan_case_make(s);
+    assert_true(s->plan.moved);
+    nuioa_plan_free(&s->plan);
+    plan_case_option(s, "nuioa", "on");
+    s->options.asked = false;
+}
+
 static void test_limits(void **state)
 {
     (void)state;
@@ -209,12 +220,7 @@ static void test_limits(void **state)
 
     s->request.bound_by_user = true;
     assert_untouched(s, "--cpu-bind");
-    plan_case_option(s, "nuioa", "force");
-    plan_case_make(s);
-    assert_true(s->plan.moved);
-    nuioa_plan_free(&s->plan);
-    plan_case_option(s, "nuioa", "on");
-    s->options.asked = false;
+    assert_forced(s);
     s->request.bound_by_user = false;
 
     s->request.memory_by_user = true; /* --mem-bind=local follows the CPUs */
@@ -223,12 +229,7 @@ static void test_limits(void **state)
     nuioa_plan_free(&s->plan);
     s->request.memory_by_rank = true;
     assert_untouched(s, "--mem-bind");
-    plan_case_option(s, "nuioa", "force");
-    plan_case_make(s);
-    assert_true(s->plan.moved);
-    nuioa_plan_free(&s->plan);
-    plan_case_option(s, "nuioa", "on");
-    s->options.asked = false;
+    assert_forced(s);
     s->request.memory_by_user = s->request.memory_by_rank = false;
 
     s->request.sees_gpu = true;

@@ -327,8 +327,8 @@ static void test_steps_of_a_job(void **state)
     free(loads);
 }
 
-/* What a process left that had the number of this one and was killed is in nobody's way, and not
- * written to; a directory is. */
+/* A killed process that had the number of this one may have left a file at its name. That file is
+ * replaced and not written to. A directory there is an error. */
 static void test_in_the_way(void **state)
 {
     (void)state;
