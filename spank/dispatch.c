@@ -29,7 +29,8 @@ static int on_flag(int index, const char *value, int remote)
         return 0;
     }
     flags_join(&flags, index, value);
-    srun_check_flag(index, flags.typed[index] ? flags.typed[index] : flags_value(index, value));
+    if (!srun_check_flag(index, flags_typed(&flags, index, value)))
+        flags_drop(&flags, index);
     return 0;
 }
 

@@ -68,6 +68,8 @@ void slurmd_init(int argc, char **argv)
     option_sources_read(&sources, &options, &warnings);
     for (unsigned i = 0; i < warnings.plugstack.count; i++)
         slurm_error("nuioa: %s", warnings.plugstack.text[i]);
+    for (unsigned i = 0; i < warnings.retired.count; i++)
+        slurm_error("nuioa: %s", warnings.retired.text[i]);
     if (!*options.topology)
         fill_cache_in_background(&options);
 }

@@ -62,19 +62,28 @@ static int folded(enum nuioa_option_source source, char c)
     return source == NUIOA_FROM_ENVIRONMENT ? tolower((unsigned char)c) : c;
 }
 
-static bool same_name(enum nuioa_option_source source, const char *a, const char *b)
+static bool is_named(const char *name, enum nuioa_option_source source, const char *typed)
 {
-    for (; *a && *b; a++, b++)
-        if (*a != folded(source, *b) && !(*a == '_' && *b == '-'))
+    for (; *name && *typed; name++, typed++)
+        if (*name != folded(source, *typed) && !(*name == '_' && *typed == '-'))
             return false;
-    return *a == *b;
+    return *name == *typed;
 }
 
 const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, const char *name)
 {
     for (const struct nuioa_option *option = nuioa_option_table; option->name; option++)
-        if (same_name(source, name_at(option, source), name))
+        if (is_named(name_at(option, source), source, name))
             return option;
+    return NULL;
+}
+
+const struct nuioa_retired *nuioa_retired_find(enum nuioa_option_source source, const char *name,
+                                               const char *value)
+{
+    for (const struct nuioa_retired *r = nuioa_retired_table; r->name; r++)
+        if (is_named(r->name, source, name) && (!r->value || (value && !strcmp(r->value, value))))
+            return r;
     return NULL;
 }
 
@@ -130,6 +139,11 @@ static unsigned edit_distance(enum nuioa_option_source source, const char *a, co
     return row[length];
 }
 
+static const char *where_of(enum nuioa_option_source source)
+{
+    return source == NUIOA_FROM_PLUGSTACK ? "plugstack.conf: " : "";
+}
+
 static int unknown_name(enum nuioa_option_source source, const char *name, struct nuioa_error *err)
 {
     static const char *const where[] = { "plugstack.conf: ", "SLURM_NUIOA_", "--nuioa-", "--" };
@@ -149,18 +163,37 @@ static int unknown_name(enum nuioa_option_source source, const char *name, struc
                       nearest ? "; did you mean " : "", near, nearest ? "?" : "");
 }
 
+const char *nuioa_retired_spelling(const struct nuioa_retired *retired,
+                                   enum nuioa_option_source source, char *text, size_t size)
+{
+    return nuioa_option_spelling(&(struct nuioa_option){ .name = retired->name }, source, text,
+                                 size);
+}
+
+static int say_retired(const struct nuioa_retired *retired, enum nuioa_option_source source,
+                       const char *value, struct nuioa_error *err)
+{
+    char spelling[64];
+    nuioa_retired_spelling(retired, source, spelling, sizeof(spelling));
+    return nuioa_fail(err, NUIOA_RETIRED, "%s%s%s%.40s does nothing any more: %s", where_of(source),
+                      spelling, value ? "=" : "", value ? value : "", retired->advice);
+}
+
 int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source source,
                       const char *name, const char *value, struct nuioa_error *err)
 {
     const struct nuioa_option *option = nuioa_option_find(source, name);
-    if (!option)
+    const struct nuioa_retired *retired = nuioa_retired_find(source, name, value);
+    if (!option && !retired)
         return unknown_name(source, name, err);
     if (source == NUIOA_FROM_ENVIRONMENT && value && !*value)
         return 0;
+    if (retired)
+        return say_retired(retired, source, value, err);
 
     char spelling[64];
     nuioa_option_spelling(option, source, spelling, sizeof(spelling));
-    const char *where = source == NUIOA_FROM_PLUGSTACK ? "plugstack.conf: " : "";
+    const char *where = where_of(source);
     if (option->admin && (source == NUIOA_FROM_ENVIRONMENT || source == NUIOA_FROM_COMMAND))
         return nuioa_fail(err, -EPERM, "%s: only plugstack.conf can set this", spelling);
     if (!value && is_main_switch(option) && source != NUIOA_FROM_PLUGSTACK)
@@ -183,7 +216,7 @@ int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source so
 }
 
 void nuioa_options_set_line(struct nuioa_options *options, int argc, char *const *argv,
-                            struct nuioa_warnings *warnings)
+                            struct nuioa_warnings *warnings, struct nuioa_warnings *retired)
 {
     char word[NUIOA_VALUE_MAX + 64], stray[128] = ""; /* a longer word is too long for any option */
     struct nuioa_error err;
@@ -201,8 +234,9 @@ void nuioa_options_set_line(struct nuioa_options *options, int argc, char *const
             continue;
         }
         *equals = '\0';
-        if (nuioa_options_set(options, NUIOA_FROM_PLUGSTACK, word, equals + 1, &err) < 0)
-            nuioa_warn(warnings, "%s", err.text);
+        int rc = nuioa_options_set(options, NUIOA_FROM_PLUGSTACK, word, equals + 1, &err);
+        if (rc)
+            nuioa_warn(rc == NUIOA_RETIRED ? retired : warnings, "%s", err.text);
     }
     if (*stray)
         nuioa_warn(warnings, "plugstack.conf: '%s' does nothing: write NAME=VALUE without blanks",

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "option/option_table.h"
+#include "option/retired.h"
 #include "profile/hints.h"
 #include "topology/policy.h"
 #include "util/error.h"
@@ -96,6 +97,8 @@ enum nuioa_option_source {
 /* Sets every option to its built-in default; the mode is off. It cannot fail. */
 void nuioa_options_init(struct nuioa_options *options);
 
+#define NUIOA_RETIRED 1
+
 /* Sets one option by its name ("policy", not "nuioa-policy"). '-' is accepted for '_', and for
  * NUIOA_FROM_ENVIRONMENT capitals are accepted too ("POLICY"). A later call overrides an earlier
  * one, so call in the order plugstack.conf, environment, command line.
@@ -106,19 +109,21 @@ void nuioa_options_init(struct nuioa_options *options);
  * The main switch takes a comma list with at most one of off, export and on. Without one of these,
  * report, explain and force mean on; force excludes export, and off all but report.
  *
- * Returns 0. On error nothing is changed, *err has one line that names the input and the accepted
- * values, and the result is -EINVAL for a wrong value (or -ENOMEM, for hints), -EPERM for an admin
- * option from the environment or srun, or -ENOENT for an unknown name (*err suggests a known name
- * that is near it, if there is one). */
+ * Returns 0; or NUIOA_RETIRED, and *err has one line, if option/retired.h has the option or its
+ * value: nothing is changed, and the caller goes on. On error nothing is changed, *err has one line
+ * that names the input and the accepted values, and the result is -EINVAL for a wrong value (or
+ * -ENOMEM, for hints), -EPERM for an admin option from the environment or srun, or -ENOENT for an
+ * unknown name (*err suggests a known name that is near it, if there is one). */
 int nuioa_options_set(struct nuioa_options *options, enum nuioa_option_source source,
                       const char *name, const char *value, struct nuioa_error *err);
 
 /* Sets the options of the plugin's line in plugstack.conf. argv[argc] are the words after the
  * plugin: Slurm splits the line at blanks, and leaves the carriage return of a CRLF file in the
  * last word. A word other than NAME=VALUE does nothing. Each wrong option is a warning, and so are
- * all these words together; the rest counts. `warnings` may be NULL. */
+ * all these words together; the rest counts. Each option that went is a line in `retired`, because
+ * only the administrator can remove it. Both lists may be NULL, or the same one. */
 void nuioa_options_set_line(struct nuioa_options *options, int argc, char *const *argv,
-                            struct nuioa_warnings *warnings);
+                            struct nuioa_warnings *warnings, struct nuioa_warnings *retired);
 
 /* Sets the values that depend on other options: export_set; and with the mode off also leader and
  * coll, so that ranks are told nothing. Call it after the last set. */
@@ -131,6 +136,15 @@ bool nuioa_options_idle(const struct nuioa_options *options);
 /* Returns the option that `source` calls `name` (spelled as for nuioa_options_set), or NULL if
  * there is none. The option is an entry of nuioa_option_table, which is constant. */
 const struct nuioa_option *nuioa_option_find(enum nuioa_option_source source, const char *name);
+
+/* Returns the entry for what `source` calls `name` (spelled as for nuioa_options_set), with this
+ * value (NULL: none), or NULL if that has not gone. */
+const struct nuioa_retired *nuioa_retired_find(enum nuioa_option_source source, const char *name,
+                                               const char *value);
+
+/* Writes the name as a user types it for `source` to `text`, as nuioa_option_spelling does. */
+const char *nuioa_retired_spelling(const struct nuioa_retired *retired,
+                                   enum nuioa_option_source source, char *text, size_t size);
 
 /* Writes the name of the option's environment variable to `text`, an array of `size` bytes:
  * "SLURM_NUIOA" for the main switch, "SLURM_NUIOA_POLICY" for policy. 64 bytes are enough for every

@@ -32,7 +32,7 @@ static void read_variable(struct nuioa_options *options, const char *variable,
     struct nuioa_error err;
     if (*rest == '_')
         snprintf(name, sizeof(name), "%.*s", (int)(equals - rest - 1), rest + 1);
-    if (nuioa_options_set(options, NUIOA_FROM_ENVIRONMENT, name, equals + 1, &err) < 0)
+    if (nuioa_options_set(options, NUIOA_FROM_ENVIRONMENT, name, equals + 1, &err))
         nuioa_warn(warnings, "%s", err.text);
 }
 

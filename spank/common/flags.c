@@ -42,12 +42,32 @@ static void register_one(spank_t spank, int index, spank_opt_cb_f on_flag)
     spank_option_register(spank, &flag);
 }
 
+/* The flags of options that went: behind those of the table. */
+static void register_retired(spank_t spank, spank_opt_cb_f on_flag)
+{
+    for (int i = 0; nuioa_retired_table[i].name; i++) {
+        char name[FLAG_TEXT], values[] = "...", usage[] = "does nothing any more";
+        nuioa_retired_spelling(&nuioa_retired_table[i], NUIOA_FROM_COMMAND, name, sizeof(name));
+        struct spank_option flag = {
+            .name = name + strlen("--"),
+            .arginfo = values,
+            .usage = usage,
+            .has_arg = 1,
+            .val = FLAGS_MAX + i,
+            .cb = on_flag,
+        };
+        if (!nuioa_retired_table[i].admin && !nuioa_retired_table[i].value)
+            spank_option_register(spank, &flag);
+    }
+}
+
 /* Options that only an administrator may set are no flags. */
 void flags_register(spank_t spank, spank_opt_cb_f on_flag)
 {
     for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)
         if (!nuioa_option_table[i].admin)
             register_one(spank, i, on_flag);
+    register_retired(spank, on_flag);
     if (option_count() > FLAGS_MAX)
         log_line("%d options, but flags for the first %d only: raise FLAGS_MAX in "
                  "spank/common/flags.h",
@@ -60,6 +80,26 @@ const char *flags_value(int index, const char *value)
     if (index == 0 && (!value || !*value))
         return "on";
     return value ? value : "";
+}
+
+const char *flags_option(int index)
+{
+    return index < FLAGS_MAX ? nuioa_option_table[index].name
+                             : nuioa_retired_table[index - FLAGS_MAX].name;
+}
+
+const char *flags_typed(const struct flags *flags, int index, const char *value)
+{
+    const char *kept = index < FLAGS_MAX ? flags->typed[index] : NULL;
+    return kept ? kept : flags_value(index, value);
+}
+
+void flags_drop(struct flags *flags, int index)
+{
+    if (index >= FLAGS_MAX)
+        return;
+    free(flags->typed[index]);
+    flags->typed[index] = NULL;
 }
 
 void flags_take(struct flags *flags, int index, const char *value)
@@ -116,6 +156,16 @@ void flags_free(struct flags *flags)
     memset(flags, 0, sizeof(*flags));
 }
 
+/* sbatch and salloc have said of those that were typed what there is to say. */
+static void forget_retired(spank_t spank)
+{
+    char name[FLAG_TEXT];
+    for (const struct nuioa_retired *r = nuioa_retired_table; r->name; r++) {
+        nuioa_retired_spelling(r, NUIOA_FROM_COMMAND, name, sizeof(name));
+        slurm_compat_unset_flag(spank, name + strlen("--"));
+    }
+}
+
 void flags_export(const struct flags *flags, spank_t spank)
 {
     for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++) {
@@ -126,4 +176,5 @@ void flags_export(const struct flags *flags, spank_t spank)
         if (!setenv(variable, flags->typed[i], 1))
             slurm_compat_unset_flag(spank, flag_name(&nuioa_option_table[i], name));
     }
+    forget_retired(spank);
 }

@@ -25,12 +25,23 @@ struct flags {
 
 /* In slurm_spank_init: registers the flags of all options that users may set. Slurm then calls
  * on_flag(index, value, remote) for each flag that the user typed, where `index` is that of
- * nuioa_option_table. If Slurm refuses a flag, it logs why, and the flag does not exist. */
+ * nuioa_option_table, or FLAGS_MAX more than that of nuioa_retired_table. If Slurm refuses a flag,
+ * it logs why, and the flag does not exist. */
 void flags_register(spank_t spank, spank_opt_cb_f on_flag);
 
 /* Returns the value that the flag `index` stands for: `value`, but "" for NULL, and "on" for
  * --nuioa itself without one. */
 const char *flags_value(int index, const char *value);
+
+/* Returns the name of the option whose flag is `index`. */
+const char *flags_option(int index);
+
+/* Returns the value that counts after flags_join(): the kept one, or that which `value` stands for
+ * if none is kept. */
+const char *flags_typed(const struct flags *flags, int index, const char *value);
+
+/* Forgets the flag's value. An index outside the table is ignored. */
+void flags_drop(struct flags *flags, int index);
 
 /* Keeps a copy of flags_value(). It replaces an earlier value. An index outside the table is
  * ignored. Without memory the flag counts as not typed, and flags->lost is set. */

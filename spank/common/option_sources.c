@@ -43,10 +43,12 @@ void option_sources_read(const struct option_sources *sources, struct nuioa_opti
                          struct option_warnings *warnings)
 {
     nuioa_warnings_clear(&warnings->plugstack);
+    nuioa_warnings_clear(&warnings->retired);
     nuioa_warnings_clear(&warnings->environment);
     nuioa_warnings_clear(&warnings->flags);
     nuioa_options_init(options);
-    nuioa_options_set_line(options, sources->argc, sources->argv, &warnings->plugstack);
+    nuioa_options_set_line(options, sources->argc, sources->argv, &warnings->plugstack,
+                           &warnings->retired);
     unsigned site_ms = options->timeout_ms;
     nuioa_options_from_environment(options, sources->environment, &warnings->environment);
     for (int i = 0; i < FLAGS_MAX && nuioa_option_table[i].name; i++)

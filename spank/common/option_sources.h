@@ -20,6 +20,7 @@ struct option_sources {
  * those of plugstack.conf for the administrator, the others for the user. */
 struct option_warnings {
     struct nuioa_warnings plugstack;
+    struct nuioa_warnings retired; /* options in plugstack.conf that went; never for users */
     struct nuioa_warnings environment;
     struct nuioa_warnings flags;
 };

@@ -42,17 +42,19 @@ static void print_help(void)
  * and "srun --nuioa=help" has none. It exits because the alternatives are worse: if this callback
  * returned an error, srun would print a second, misleading line; if a hook returned one, srun would
  * stop only where plugstack.conf says "required". */
-void srun_check_flag(int index, const char *value)
+bool srun_check_flag(int index, const char *value)
 {
     struct nuioa_options options;
     struct nuioa_error err;
-    const char *name = nuioa_option_table[index].name;
     nuioa_options_init(&options);
-    int rc = nuioa_options_set(&options, NUIOA_FROM_COMMAND, name, value, &err);
+    int rc = nuioa_options_set(&options, NUIOA_FROM_COMMAND, flags_option(index), value, &err);
+    if (rc == NUIOA_RETIRED)
+        log_line("%s", err.text);
     if (rc < 0 && rc != -ENOMEM) /* want of memory is no fault of the user's */
         exit_with_error(err.text);
     if (options.help)
         print_help();
+    return rc != NUIOA_RETIRED;
 }
 
 static void print_warnings(const struct nuioa_warnings *warnings)

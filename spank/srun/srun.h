@@ -11,9 +11,11 @@
  * the status in SLURM_EXIT_ERROR or 1. */
 
 /* Called for each flag on the command line, also in sbatch and salloc, before anything is
- * allocated: ends the process if `value` is wrong for the option nuioa_option_table[index]. If the
- * value asks for help, it prints the help to stdout and ends the process with status 0. */
-void srun_check_flag(int index, const char *value);
+ * allocated: ends the process if `value` is wrong for the flag. If the value asks for help, it
+ * prints the help to stdout and ends the process with status 0. Returns false, after one line, if
+ * the option or its value has gone: the flag then counts as not typed. `index` is that of
+ * flags_register's callback. */
+bool srun_check_flag(int index, const char *value);
 
 /* The hook init_post_opt: reads the options and the hints file into *context, prints warnings about
  * them, and sets the variables that the nodes read in the environment of this process. Slurm calls

@@ -26,7 +26,7 @@ static void check_line(const char *const *words, const char *stray)
     int argc = 0;
     while (words[argc])
         argc++;
-    nuioa_options_set_line(&options, argc, (char *const *)words, &warnings);
+    nuioa_options_set_line(&options, argc, (char *const *)words, &warnings, NULL);
     snprintf(text, sizeof(text),
              "plugstack.conf: '%s' does nothing: write NAME=VALUE without blanks", stray);
     assert_int_equal(warnings.count, 1);
@@ -46,12 +46,12 @@ static void test_line(void **state)
     check_line((const char *[]){ "default=", "on", "policy=cpu", NULL }, "default= on");
     check_line((const char *[]){ "policy=cpu", "default", "=on", NULL }, "default =on");
     check_line((const char *[]){ "policy=cpu", "default", "\r", NULL }, "default");
-    nuioa_options_set_line(&options, 2, (char *[]){ on, end }, &warnings);
-    nuioa_options_set_line(&options, 2, (char *[]){ coll, policy }, &warnings);
+    nuioa_options_set_line(&options, 2, (char *[]){ on, end }, &warnings, NULL);
+    nuioa_options_set_line(&options, 2, (char *[]){ coll, policy }, &warnings, NULL);
     assert_int_equal(options.mode, NUIOA_ON);
     assert_int_equal(options.policy, NUIOA_POLICY_LATENCY);
     assert_int_equal(warnings.count, 0);
-    nuioa_options_set_line(&options, 2, (char *[]){ policy, coll }, &warnings);
+    nuioa_options_set_line(&options, 2, (char *[]){ policy, coll }, &warnings, NULL);
     assert_int_equal(warnings.count, 1); /* only the last word has the end of the line */
     assert_int_equal(nuioa_options_set(&options, NUIOA_FROM_PLUGSTACK, "default", NULL, &err),
                      -EINVAL);

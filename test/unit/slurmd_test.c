@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -63,13 +64,25 @@ int nuioa_cache_get(const char *path, const struct nuioa_source *source, unsigne
     return -1;
 }
 
-/* In place of the other sources. */
+/* In place of the other sources: an option that went. */
 void option_sources_read(const struct option_sources *sources, struct nuioa_options *options,
                          struct option_warnings *warnings)
 {
     (void)sources;
     memset(options, 0, sizeof(*options));
     memset(warnings, 0, sizeof(*warnings));
+    nuioa_warn(&warnings->retired, "went");
+}
+
+/* In place of libslurm's, which writes to slurmd.log. */
+static char logged[64];
+
+void slurm_error(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(logged, sizeof(logged), format, args);
+    va_end(args);
 }
 
 static void handle(int number)
@@ -100,6 +113,7 @@ static void test_keeps_nothing(void **state)
     leak_check_end(&check);
     sigprocmask(SIG_SETMASK, &before, NULL);
     sigaction(SIGTERM, &old, NULL);
+    assert_string_equal(logged, "nuioa: went");
     assert_int_equal(status, 0);
     assert_int_equal(ended, found->pid); /* slurmd has waited for the one between */
     assert_int_equal(found->session, found->pid);
