@@ -5,14 +5,12 @@
 #include "tools/json.h"
 #include "tools/tool.h"
 #include "tools/topo.h"
-#include "tools/topo_load.h"
 #include "output/report.h"
 #include "output/report_node.h"
 #include "topology/nic_role.h"
 
 static const char usage[] =
     "usage: nuioa topo [--topology FILE.xml|DIR] [--distances FILE] [--nic-role LIST] [--json]\n"
-    "       nuioa topo --load [--steps DIR] [--json]\n"
     "\n"
     "nuioa topo prints what this node is: its NUMA nodes, NICs, GPUs and distances, and the\n"
     "source of each fact.\n"
@@ -20,22 +18,17 @@ static const char usage[] =
     "  --topology FILE.xml|DIR   another machine: an hwloc XML file, or an extracted sysfs dump\n"
     "  --distances FILE          distances that the site measured, instead of the firmware's\n"
     "  --nic-role LIST           what NICs are for: PATTERN:ROLE,..., such as mlx5_8:storage\n"
-    "  --load                    print which NICs the steps that run now use: your steps, or for\n"
-    "                            root all\n"
-    "  --steps DIR               where steps tell it, if plugstack.conf has steps=DIR\n"
     "  --json                    print JSON, for programs\n";
 
 int tool_topo(int argc, char **argv)
 {
     struct nuioa_source source = { NULL, NULL };
-    const char *steps = NULL, *roles = NULL;
-    bool json = false, load = false, help = false;
+    const char *roles = NULL;
+    bool json = false, help = false;
     const struct tool_option options[] = {
         { "topology", &source.topology, NULL },
         { "distances", &source.distances, NULL },
-        { "steps", &steps, NULL },
         { "nic-role", &roles, NULL },
-        { "load", NULL, &load },
         { "json", NULL, &json },
         { "help", NULL, &help },
         { NULL, NULL, NULL },
@@ -45,14 +38,6 @@ int tool_topo(int argc, char **argv)
         return rc;
     if (help)
         return tool_print(strdup(usage));
-    if (load && (source.topology || source.distances || roles))
-        return tool_usage("topo",
-                          "--load is about this machine as it runs: it goes with --steps and "
-                          "--json only");
-    if (steps && !load)
-        return tool_usage("topo", "--steps goes with --load");
-    if (load)
-        return topo_load(steps, json);
 
     struct nuioa_node node;
     struct nuioa_error err = { "" };

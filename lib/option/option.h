@@ -82,7 +82,6 @@ struct nuioa_options {
     char cache[4096];
     char topology[4096];
     char munge_socket[108];
-    char steps[4096]; /* a directory, or "off"; "": NUIOA_STEP_LOAD_DIR */
 };
 
 /* Where a value comes from. Admin options are accepted from NUIOA_FROM_PLUGSTACK and

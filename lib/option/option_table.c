@@ -10,7 +10,6 @@
 #include "topology/nic.h"
 #include "topology/nic_role.h"
 #include "topology/policy.h"
-#include "steps/step_load.h"
 #include "util/number.h"
 
 #define MS_MAX 60000 /* in milliseconds */
@@ -124,14 +123,6 @@ static int set_path(const struct nuioa_option *option, struct nuioa_options *opt
 {
     if (!*value)
         return nuioa_fail(err, -EINVAL, "a file name is missing");
-    return set_text(option, options, value, err);
-}
-
-static int set_steps(const struct nuioa_option *option, struct nuioa_options *options,
-                     const char *value, struct nuioa_error *err)
-{
-    if (*value != '/' && strcmp(value, "off"))
-        return nuioa_fail(err, -EINVAL, "'%.40s' is neither off nor an absolute path", value);
     return set_text(option, options, value, err);
 }
 
@@ -352,9 +343,6 @@ const struct nuioa_option nuioa_option_table[] = {
       "MUNGE too",
       true, set_word, FIELD(auth) },
     { "munge_socket", "FILE", "", "socket of munged", true, set_path, FIELD(munge_socket) },
-    { "steps", "off|DIR", NUIOA_STEP_LOAD_DIR,
-      "where the steps on a node tell each other which NICs they use", true, set_steps,
-      FIELD(steps) },
     { "timeout_max_ms", "1-60000", "5000", "longest timeout_ms a user may ask for", true, set_ms,
       FIELD(timeout_max_ms) },
     { "deadline_ms", "1-60000", "2000",

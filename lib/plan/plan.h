@@ -55,8 +55,6 @@ struct nuioa_plan {
     /* Ranks that moved (force) and are, or may be, farther from their GPUs. J does not count GPUs,
      * so when this is not 0, J is no measure of the gain. */
     uint32_t gpus_left;
-    /* Ranks that have other NICs than if no other step on the node used any (rail_assign.h). */
-    uint32_t nics_shifted;
     uint32_t time_us; /* duration of nuioa_plan_make in microseconds */
     struct nuioa_warnings warnings;
 };

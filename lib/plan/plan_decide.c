@@ -133,16 +133,6 @@ static bool exchangeable(const struct nuioa_slots *slots)
     return true;
 }
 
-/* Returns true if other steps load one of several NICs, which is then dearer for the ranks. */
-static bool others_load(const struct planner *p)
-{
-    const double *nic_ranks = p->request->nic_ranks;
-    for (unsigned n = 0; nic_ranks && p->rails.count > 1 && n < p->rails.count; n++)
-        if (nic_ranks[p->rails.nic[n]] > 0)
-            return true;
-    return false;
-}
-
 /* Returns the reason why hints move nobody. Advice on spare cores is given where one would be
  * nearer the only NIC than a rank with weight. */
 static enum nuioa_reason why_no_better(const struct planner *p, const struct nuioa_slots *own,
@@ -158,7 +148,7 @@ static enum nuioa_reason why_no_better(const struct planner *p, const struct nui
                 helps |= r->tasks[i].weight > 0 && all.nic_cost[s] < own->nic_cost[i];
     nuioa_slots_free(&all);
     if (!helps)
-        return others_load(p) ? NUIOA_REASON_NO_BETTER_LOAD : NUIOA_REASON_NO_BETTER;
+        return NUIOA_REASON_NO_BETTER;
     return refused == NUIOA_REASON_COUNT ? NUIOA_REASON_NO_BETTER_NO_SPARE : refused;
 }
 

@@ -305,8 +305,6 @@ int nuioa_plan_derive(struct planner *p)
         nuioa_node_numas_of(r->node, assignment->cpus, assignment->numas);
     }
     int rc = nuioa_rails_assign(&p->rails, r, plan->assignments);
-    plan->nics_shifted = rc > 0 ? (uint32_t)rc : 0;
-    rc = rc > 0 ? 0 : rc;
     for (uint32_t i = 0; rc == 0 && i < plan->task_count; i++) {
         choose_memory(p, &plan->assignments[i]);
         rc = list_places(p, &plan->assignments[i]);

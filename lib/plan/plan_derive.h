@@ -9,8 +9,8 @@
  *
  * It reads the CPUs of every assignment in planner->plan, and sets its rank, weight, `moved`, NUMA
  * nodes, NICs, GPUs, level, memory and OMP places; and of the plan `moved`, `advice`,
- * `binds_threads`, `nics_shifted` and the leaders. It may be called again after CPUs have changed.
- * Returns 0; or -ENOMEM, and some of these may be unset. */
+ * `binds_threads` and the leaders. It may be called again after CPUs have changed. Returns 0; or
+ * -ENOMEM, and some of these may be unset. */
 int nuioa_plan_derive(struct planner *planner);
 
 #endif

@@ -16,10 +16,7 @@
 static void add_notes(struct nuioa_plan *plan)
 {
     size_t used = strlen(plan->reason);
-    if (plan->nics_shifted)
-        used += (size_t)snprintf(plan->reason + used, sizeof(plan->reason) - used,
-                                 "; other steps' load changed the NICs of %u", plan->nics_shifted);
-    if (plan->gpus_left && used < sizeof(plan->reason))
+    if (plan->gpus_left)
         snprintf(plan->reason + used, sizeof(plan->reason) - used,
                  "; %u may be farther from their GPUs, which the cost does not count",
                  plan->gpus_left);

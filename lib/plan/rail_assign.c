@@ -39,8 +39,6 @@ struct chooser {
     uint32_t rail_count, card_count;
     uint32_t *card;                /* [rail_count]: two ports of a card have one number */
     double *card_rate;             /* [card_count]: that of one port; 1 if some are unknown */
-    double *foreign;               /* [rail_count]: load of other steps, as weight */
-    bool loaded;                   /* some of it is above 0 */
     double *card_load, *rail_load; /* in the unit of weights */
     uint32_t claim_count;
     struct claim *claims;          /* [claim_count], in the order in which they choose */
@@ -153,9 +151,8 @@ static uint32_t owner_claim(const struct chooser *c, uint32_t rail)
     return NUIOA_NO_MACHINE;
 }
 
-/* Makes the claims and the load of other steps. What these have on a rail that belongs to a GPU of
- * this step does not count: a step that has just had the GPU may still be there. Ranks without
- * weight get a small one, so that they share the rails evenly too. */
+/* Makes the claims. Ranks without weight get a small one, so that they share the rails evenly
+ * too. */
 static void add_claims(struct chooser *c, const struct nuioa_assignment *assignments)
 {
     const struct nuioa_request *r = c->request;
@@ -187,12 +184,6 @@ static void add_claims(struct chooser *c, const struct nuioa_assignment *assignm
     c->first_row[r->task_count] = c->claim_count;
     if (!all_known)
         add_left_gpus(c, sum / c->claim_count);
-    for (uint32_t n = 0; r->nic_ranks && n < c->rail_count; n++) {
-        uint32_t owner = owner_claim(c, n);
-        if (owner == NUIOA_NO_MACHINE || !c->held[c->claims[owner].gpu])
-            c->foreign[n] = r->nic_ranks[c->rails->nic[n]] * sum / r->task_count;
-        c->loaded = c->loaded || c->foreign[n] > 0;
-    }
     qsort(c->claims, c->claim_count, sizeof(*c->claims), choosing_order);
 }
 
@@ -206,7 +197,6 @@ static int chooser_init(struct chooser *c, const struct nuioa_rails *rails,
         rows += request->tasks[i].gpu_count ? request->tasks[i].gpu_count : 1;
     c->card = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card));
     c->card_rate = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card_rate));
-    c->foreign = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->foreign));
     c->card_load = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->card_load));
     c->rail_load = nuioa_arena_take(&c->arena, rails->count, sizeof(*c->rail_load));
     c->claims = nuioa_arena_take(&c->arena, rows, sizeof(*c->claims));
@@ -301,8 +291,7 @@ static bool may_add(const struct chooser *c, const struct claim *claim, uint32_t
     uint32_t first = c->first[claim->row];
     if (!is_near(c, claim->row, rail) || claim->local == NOBODY)
         return false;
-    return knows_gpus(c->request, claim->local) && c->foreign[rail] <= c->foreign[first] &&
-           (!card_used || c->card[rail] == c->card[first]);
+    return knows_gpus(c->request, claim->local) && (!card_used || c->card[rail] == c->card[first]);
 }
 
 /* rails=auto: shares out the rails that nobody has. Here the rails are the users of the matching,
@@ -400,11 +389,6 @@ static void fill_up(struct chooser *c, const struct nuioa_assignment *assignment
 static int choose(struct chooser *c, const struct nuioa_assignment *assignments)
 {
     uint32_t wanted = c->request->options->rails;
-    memset(c->has, 0, (size_t)c->request->task_count * c->rail_count * sizeof(*c->has));
-    memset(c->card_load, 0, c->card_count * sizeof(*c->card_load));
-    memcpy(c->rail_load, c->foreign, c->rail_count * sizeof(*c->rail_load));
-    for (uint32_t r = 0; r < c->rail_count; r++)
-        c->card_load[c->card[r]] += c->foreign[r];
     int rc = choose_first(c);
     if (rc == 0 && !wanted)
         rc = share_out(c);
@@ -430,10 +414,9 @@ static uint32_t list_nics(const struct chooser *c, uint32_t local, uint32_t *nic
     return count;
 }
 
-/* Writes what was chosen. Returns how many ranks had other NICs before, or -ENOMEM. */
+/* Writes what was chosen. Returns 0 or -ENOMEM. */
 static int write_nics(const struct chooser *c, struct nuioa_assignment *assignments)
 {
-    int changed = 0;
     for (uint32_t i = 0; i < c->request->task_count; i++) {
         struct nuioa_assignment *a = &assignments[i];
         uint32_t *nics = malloc((c->rail_count + 1) * sizeof(*nics));
@@ -443,8 +426,6 @@ static int write_nics(const struct chooser *c, struct nuioa_assignment *assignme
             return -ENOMEM;
         }
         uint32_t count = c->rail_count ? list_nics(c, i, nics) : 0;
-        changed +=
-            count != a->nic_count || (count && memcmp(nics, a->nics, count * sizeof(*nics)) != 0);
         free(a->nics);
         a->nics = nics;
         a->nic_count = count;
@@ -454,25 +435,7 @@ static int write_nics(const struct chooser *c, struct nuioa_assignment *assignme
             a->level = nuioa_rail_level(c->rails, c->first[c->first_row[i]], a->cpus);
         nuioa_assignment_find_path(a, c->request->node);
     }
-    return changed;
-}
-
-/* Chooses and writes twice if other steps use NICs: first as if they did not. */
-static int choose_and_write(struct chooser *c, struct nuioa_assignment *assignments)
-{
-    double *foreign = c->foreign;
-    int rc = 0;
-    if (c->loaded) {
-        c->foreign = nuioa_arena_take(&c->arena, c->rail_count, sizeof(*c->foreign));
-        rc = c->foreign ? choose(c, assignments) : -ENOMEM;
-        rc = rc < 0 ? rc : write_nics(c, assignments);
-        c->foreign = foreign;
-        rc = rc < 0 ? rc : choose(c, assignments);
-        return rc < 0 ? rc : write_nics(c, assignments);
-    }
-    rc = c->rail_count ? choose(c, assignments) : 0;
-    rc = rc < 0 ? rc : write_nics(c, assignments);
-    return rc < 0 ? rc : 0;
+    return 0;
 }
 
 int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_request *request,
@@ -484,8 +447,10 @@ int nuioa_rails_assign(const struct nuioa_rails *rails, const struct nuioa_reque
         rc = nuioa_assignment_set_gpus(
             &assignments[i], request->tasks[i].gpus,
             request->tasks[i].gpus_known ? request->tasks[i].gpu_count : 0, knows_gpus(request, i));
+    if (rc == 0 && c.rail_count)
+        rc = choose(&c, assignments);
     if (rc == 0)
-        rc = choose_and_write(&c, assignments);
+        rc = write_nics(&c, assignments);
     nuioa_arena_free(&c.arena);
     return rc;
 }

@@ -70,18 +70,6 @@ static void add_rank(const struct cards *cards, const struct nuioa_node *node,
             assignment->weight * rate_of(cards, &node->nics[nics[k]]) / sum;
 }
 
-/* Adds what other steps have to weight[card]. */
-static void add_others(const struct cards *cards, const struct nuioa_rails *rails,
-                       const struct nuioa_request *request, double *weight)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < request->task_count; i++)
-        sum += request->tasks[i].weight;
-    for (unsigned r = 0; request->nic_ranks && r < rails->count; r++)
-        weight[card_of(cards, &request->node->nics[rails->nic[r]])] +=
-            request->nic_ranks[rails->nic[r]] * sum / request->task_count;
-}
-
 struct nuioa_load_term nuioa_rail_load(const struct nuioa_rails *rails,
                                        const struct nuioa_request *request,
                                        const struct nuioa_assignment *assignments)
@@ -90,7 +78,6 @@ struct nuioa_load_term nuioa_rail_load(const struct nuioa_rails *rails,
     double weight[NUIOA_CARDS_MAX + 1] = { 0 }, sum = 0, most = 0;
     if (!cards.count)
         return (struct nuioa_load_term){ 0, 0 };
-    add_others(&cards, rails, request, weight);
     for (uint32_t i = 0; i < request->task_count; i++)
         add_rank(&cards, request->node, &assignments[i], weight);
     for (unsigned c = 0; c < cards.count; c++) {
@@ -206,7 +193,6 @@ static int find_weights(const struct cards *cards, const struct nuioa_rails *rai
                         const struct nuioa_request *request, double *weight, double *fixed)
 {
     struct nuioa_assignment *list = NULL;
-    add_others(cards, rails, request, fixed);
     for (uint32_t i = 0; i < request->task_count; i++) {
         weight[i] = request->tasks[i].weight;
         if (!request->tasks[i].gpu_count)

@@ -10,8 +10,7 @@
  *
  * J has a term for it (struct nuioa_load in mapping/problem.h) if the rails are of 2 to
  * NUIOA_CARDS_MAX cards; two ports of a card are one resource, with the rate of the faster one.
- * Rates count only if all are known. What other steps on the node have (request->nic_ranks) counts
- * as load that stays where it is.
+ * Rates count only if all are known.
  *
  * The price of the load is options->load_cost, 1 by default, which means that J measures time on
  * NICs that are busy: if one has half as much again as its share, the traffic takes half as long

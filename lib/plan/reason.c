@@ -31,8 +31,6 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_NO_BETTER_NO_SPARE] =
         "no better exchange of Slurm's masks was found, and the step has no free cores nearer the "
         "NIC (a job of whole nodes has: salloc --exclusive, with -c typed there and not for srun)",
-    [NUIOA_REASON_NO_BETTER_LOAD] =
-        "no better exchange of Slurm's masks was found, with the load of other steps on the NICs",
     [NUIOA_REASON_RAILS] = "heavy ranks share the NICs",
     [NUIOA_REASON_TRAFFIC] = "placed by traffic to the NIC and neighbours",
     [NUIOA_REASON_TRAFFIC_RAILS] = "placed by traffic to the NICs, shared, and to neighbours",

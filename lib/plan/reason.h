@@ -22,7 +22,6 @@ enum nuioa_reason {
     /* Masks that Slurm made are exchanged. */
     NUIOA_REASON_NO_BETTER,
     NUIOA_REASON_NO_BETTER_NO_SPARE,
-    NUIOA_REASON_NO_BETTER_LOAD,
     NUIOA_REASON_RAILS,
     NUIOA_REASON_TRAFFIC,
     NUIOA_REASON_TRAFFIC_RAILS,

@@ -38,12 +38,9 @@ struct nuioa_request {
     hwloc_const_bitmap_t allowed_cpus;   /* CPUs that the step may use; NULL: all of the node's */
     hwloc_const_bitmap_t allowed_numas;  /* NUMA nodes whose memory the step may use; NULL: all */
     hwloc_const_bitmap_t interrupt_cpus; /* for policy=cpu: interrupt.h; NULL or empty: unknown */
-    /* [node->nic_count]: how many ranks of average weight other steps on the node have on each NIC;
-     * NULL: none. Equally near NICs are chosen by it (plan/rail_assign.h). */
-    const double *nic_ranks;
-    uint32_t cpus_per_task; /* for cores=pack; 0: as many as the first task has */
-    uint32_t cpus_typed;    /* --cpus-per-task as the user typed it; 0: not typed */
-    uint32_t threads;       /* of each rank, as the user said (OMP_NUM_THREADS); 0: not said */
+    uint32_t cpus_per_task;              /* for cores=pack; 0: as many as the first task has */
+    uint32_t cpus_typed;                 /* --cpus-per-task as the user typed it; 0: not typed */
+    uint32_t threads; /* of each rank, as the user said (OMP_NUM_THREADS); 0: not said */
     /* The value of nuioa_cpu_us() (this thread's processor time, in microseconds) past which there
      * is no plan (-ETIME); 0 means no limit. */
     uint64_t cpu_until_us;

@@ -12,7 +12,6 @@
 #include "spank/common/slurm_compat.h"
 #include "spank/stepd/faults.h"
 #include "spank/stepd/gpu_table.h"
-#include "spank/stepd/other_steps.h"
 #include "spank/stepd/placement.h"
 #include "spank/stepd/publisher.h"
 #include "spank/stepd/rank_settings.h"
@@ -131,7 +130,6 @@ static bool place(struct completion *later, const char *stay)
     log_request(c, &later->placement);
     if (placement_bind(c, &later->placement, &err) < 0)
         nuioa_warn(&c->faults, "%s", err.text);
-    other_steps_tell(c, &later->placement.plan);
     traffic_plan(c, &later->placement);
     take_plan_warnings(c, &later->placement.plan);
     warn_gpus(c, &later->placement.plan);

@@ -43,7 +43,6 @@ static int plan_each(const struct stepd_context *c, const struct nuioa_request *
                                   .options = &options,
                                   .task_count = count,
                                   .tasks = tasks,
-                                  .nic_ranks = request->nic_ranks,
                                   .cpu_until_us = request->cpu_until_us,
                                   .sees_gpu = true };
     int rc = nuioa_plan_make(&each, plan, &err);

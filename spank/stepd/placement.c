@@ -8,7 +8,6 @@
 #include "plan/bind.h"
 #include "plan/plan_make.h"
 #include "spank/stepd/cgroup.h"
-#include "spank/stepd/other_steps.h"
 #include "spank/stepd/task_gpus.h"
 #include "topology/interrupt.h"
 
@@ -148,7 +147,7 @@ static bool is_memory_by_rank(const struct stepd_context *c, const struct placem
     return !all;
 }
 
-static void fill_request(struct stepd_context *c, struct placement *p)
+static void fill_request(const struct stepd_context *c, struct placement *p)
 {
     bool by_rank = is_memory_by_rank(c, p);
     for (uint32_t i = 0; i < p->count; i++)
@@ -169,7 +168,6 @@ static void fill_request(struct stepd_context *c, struct placement *p)
         .allowed_cpus = p->allowed_cpus,
         .allowed_numas = p->allowed_numas,
         .interrupt_cpus = p->interrupt_cpus,
-        .nic_ranks = other_steps_read(c),
         .cpus_per_task = c->step.cpus_per_task,
         .cpus_typed = c->step.cpus_typed,
         .threads = c->step.omp_threads,

@@ -23,7 +23,7 @@ struct placement {
 };
 
 /* Reads how the tasks are bound and makes the plan; it changes no task. Uses the options, step,
- * node, hints, profile, gpus, other_steps and forked of `context`, which must stay valid as long as
+ * node, hints, profile, gpus and forked of `context`, which must stay valid as long as
  * *placement. *placement need not be initialised, and must not be moved or copied afterwards.
  * `stay` says why no task may move, and is NULL if tasks may; if it is not NULL, tasks may have
  * ended. Planning ends at `cpu_until_us`, a time of nuioa_cpu_us() of this thread. Returns 0, or

@@ -13,7 +13,6 @@
 #include "spank/common/option_sources.h"
 #include "spank/stepd/completion.h"
 #include "spank/stepd/faults.h"
-#include "spank/stepd/other_steps.h"
 #include "spank/stepd/publisher.h"
 #include "spank/stepd/rank_settings.h"
 #include "spank/stepd/rendezvous_stepd.h"
@@ -126,8 +125,6 @@ static void prepare_step(struct stepd_context *c, spank_t spank)
         return;
     }
     c->active = true;
-    if (c->options.mode != NUIOA_OFF)
-        other_steps_open(c, spank);
     publisher_prepare(c, spank);
     if (rendezvous_stepd_can_call(c, spank))
         traffic_open(c, spank);
@@ -259,7 +256,6 @@ void stepd_exit(struct stepd_context *c)
     publisher_close(c);
     traffic_close(c);
     rendezvous_stepd_end(c);
-    other_steps_close(c);
     step_free(&c->step);
     nuioa_hints_free(&c->hints);
     nuioa_node_free(&c->node);

@@ -16,7 +16,6 @@
 
 struct completion;
 struct nuioa_publisher;
-struct other_steps;
 struct rendezvous_stepd;
 struct traffic;
 
@@ -72,7 +71,6 @@ struct stepd_context {
 
     /* Each is of the file with its name; NULL: none. */
     struct nuioa_publisher *publisher;
-    struct other_steps *other_steps;
     struct rendezvous_stepd *rendezvous;
     struct traffic *traffic;
     struct completion *completion;

@@ -270,13 +270,13 @@ static double farthest_of(const struct stepd_context *c, const struct nuioa_plan
 
 /* The step is surely alone on the node if its job has all CPUs that can be used there, and no other
  * step runs there. */
-static bool has_others(const struct stepd_context *c, const struct placement *p)
+static bool has_others(const struct stepd_context *c)
 {
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     bool whole = cpus && !step_job_cpus(&c->step, &c->node, cpus) &&
                  hwloc_bitmap_isincluded(c->node.allowed_cpus, cpus);
     hwloc_bitmap_free(cpus);
-    return !whole || p->request.nic_ranks || beside_is_any(c->traffic->job, c->traffic->step);
+    return !whole || beside_is_any(c->traffic->job, c->traffic->step);
 }
 
 void traffic_plan(struct stepd_context *c, const struct placement *p)
@@ -292,7 +292,7 @@ void traffic_plan(struct stepd_context *c, const struct placement *p)
         add_rank(c, &plan->assignments[i],
                  weight > 0 ? plan->assignments[i].weight / weight : 1.0 / plan->task_count, t);
     t->farthest = farthest_of(c, plan);
-    t->others = has_others(c, p);
+    t->others = has_others(c);
 }
 
 /* --- the end --- */

@@ -87,17 +87,14 @@ others_run() {
     is "$name: another launch: it runs" "$rc,$ranks" "0,4"
 }
 
-# left: processes, listening sockets, files and slurmd's descriptors on all nodes. What a step has
-# told others, and could not take back before slurmstepd was killed, ends with the next step
-# (57-steps.t).
+# left: processes, listening sockets, files and slurmd's descriptors on all nodes
 left() {
     local node
     for node in ctl node1 node2 node3 node4; do
         in_node "$node" sh -c '
             ps -eo comm,stat | grep -E "slurmstepd|srun|rank|Z"
             awk "\$4 == \"0A\" { n++ } END { print \"ports\", n + 0 }" /proc/net/tcp
-            find /run /run/node/spool /tmp /dev/shm -xdev ! -path "/run/.tmp*" \
-                ! -path "/run/nuioa/steps/*" | sort
+            find /run /run/node/spool /tmp /dev/shm -xdev ! -path "/run/.tmp*" | sort
             [ ! -e /run/slurmd.pid ] || ls /proc/$(cat /run/slurmd.pid)/fd | wc -l' |
             sed "s/^/$node: /"
     done

@@ -66,7 +66,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     INPUT_CHECK(!strcmp(options.cache, site.cache));
     INPUT_CHECK(!strcmp(options.topology, site.topology));
     INPUT_CHECK(!strcmp(options.munge_socket, site.munge_socket));
-    INPUT_CHECK(!strcmp(options.steps, site.steps));
     INPUT_CHECK(option_sources_of(&sources, "hints") <= NUIOA_FROM_COMMAND);
     for (int i = 0; i < texts.count; i++)
         free(texts.lines[i]);

@@ -233,26 +233,6 @@ def is_fixed(row, sentence):
             or "nuioa exec" in row["line"] and "the launcher has bound" in sentence)
 
 
-def gives_way(machine, row, step, before, sentence):
-    """Whether the heavy rank leaves its NIC to that of another step, and the report says that."""
-    heavy = {name: machine.nearest_nic(masks[-1]) for name, (masks, _) in before.steps().items()}
-    mine = heavy.pop(step)
-    return (row["hinted"] and len(machine.nics) > 1 and "share the NICs" in sentence
-            and mine in heavy.values())
-
-
-def is_taken(machine, row, step, after, sentence):
-    """Whether each NIC that other ranks of the step are nearer to is that of another step's heavy
-    rank, another one is idle, and the report says that."""
-    masks = after.steps()[step][0]
-    heavy = {machine.nearest_nic(others[-1])
-             for name, (others, _) in after.steps().items() if name != step}
-    nearer = {machine.nearest_nic(cpus) for cpus in masks
-              if machine.distance(cpus) < machine.distance(masks[-1])}
-    return (row["hinted"] and "the load of other steps" in sentence and nearer
-            and nearer <= heavy < set(machine.nics))
-
-
 def is_memory_beside(machine, step, rank, before, after):
     """Whether memory of that rank is beside a NIC by a policy that it had not without nuioa."""
     mine = [[t for t in launch.threads if (t["step"], t["rank"]) == (step, rank)]
@@ -270,16 +250,12 @@ def judge_step(machine, row, step, before, after, sentence):
     old, new = machine.distance(masks[key]), machine.distance(after.steps()[step][0][key])
     if new < old:
         return "nearer", ""
-    if new > old and gives_way(machine, row, step, before, sentence):
-        return "another NIC", ""
     if new > old:
         return "farther", f"rank {key} is farther from the NIC than without nuioa"
     if new == LOCAL:
         return "as near as can be", ""
     if asks_for_memory(row) and is_memory_beside(machine, step, key, before, after):
         return "nearer", ""
-    if is_taken(machine, row, step, after, sentence):
-        return "another NIC", ""
     missed = could_have(machine, row, after.steps()[step][0], allowed, key)
     # Without hints neighbours count, and how much is a matter of a rule, which the sentence names.
     apart = "neighbours apart" in sentence and not row["hinted"] and len(
@@ -342,7 +318,7 @@ def judge(machine, row, before, after, report):
     out["sentence"] = " / ".join(dict.fromkeys(r.sentence for r in report.reports()))
     verdicts = [judge_step(machine, row, step, before, after, out["sentence"])
                 for step in before.steps()]
-    order = ["farther", "could not", "another NIC", "nearer", "as near as can be", "binds itself"]
+    order = ["farther", "could not", "nearer", "as near as can be", "binds itself"]
     out["verdict"] = min((verdict for verdict, _ in verdicts), key=order.index)
     faults = [rule(machine, before, after) for rule in (
         never_fewer, no_core_twice, not_more_on_a_node, inside_step)]

@@ -50,7 +50,7 @@ static void make_domains(struct instance *in, uint32_t numas)
         }
 }
 
-/* Cards on different NUMA nodes; some have twice the rate, and some a load of other steps. */
+/* Cards on different NUMA nodes; some have twice the rate, and some a load that stays. */
 static void make_cards(struct instance *in, uint32_t numas, uint32_t cards, uint32_t *at)
 {
     double sum = 0;

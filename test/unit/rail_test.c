@@ -394,49 +394,6 @@ static void test_memory_of_several_rails(void **state)
     plan_case_free(s);
 }
 
-/* Steps that run one after the other on a node with two equally near NICs: what the others tell
- * decides, by load over rate. */
-static void test_other_steps(void **state)
-{
-    (void)state;
-    static const struct {
-        unsigned tasks;
-        double ranks[2];
-        const char *nics;
-    } cases[] = {
-        { 1, { 0, 0 }, "0" },   { 1, { 1, 0 }, "1" },       { 1, { 1, 1 }, "0" },
-        { 1, { 2, 1 }, "1" },   { 2, { 0, 0 }, "0,1" },     { 2, { 1, 0 }, "1,0" },
-        { 2, { 4, 0 }, "1,1" }, { 4, { 2, 0 }, "1,1,0,1" },
-    };
-    for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct plan_case *s = plan_case_new();
-        machine_build(&s->node, &(struct shape){
-                                    .numas = 1, .cores = 4, .threads = 1, .numas_per_package = 1 });
-        machine_nic(&s->node, "a", 0);
-        machine_nic(&s->node, "b", 0);
-        plan_case_on(s, cases[i].tasks, 4 / cases[i].tasks);
-        s->request.nic_ranks = cases[i].ranks;
-        plan_case_make(s);
-        assert_string_equal(plan_case_nics(s), cases[i].nics);
-        plan_case_free(s);
-    }
-}
-
-/* Heavy ranks leave the NIC that other steps use. */
-static void test_away_from_other_steps(void **state)
-{
-    (void)state;
-    static const double weights[16] = { 1, 1, 1, 1 }, ranks[4] = { 8, 0, 0, 0 };
-    double load[4];
-    struct plan_case *s = four_rails(16, weights);
-    s->request.nic_ranks = ranks;
-    plan_case_make(s);
-    loads(s, load);
-    assert_float_equal(load[0], 0, 0);
-    assert_true(s->plan.mapping.cost < s->plan.mapping.cost_start);
-    plan_case_free(s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,8 +410,6 @@ int main(void)
         cmocka_unit_test(test_unknown_place),
         cmocka_unit_test(test_halves_of_a_numa_node),
         cmocka_unit_test(test_memory_of_several_rails),
-        cmocka_unit_test(test_other_steps),
-        cmocka_unit_test(test_away_from_other_steps),
     };
     return cmocka_run_group_tests_name("rail", tests, NULL, NULL);
 }

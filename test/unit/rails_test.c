@@ -10,7 +10,7 @@
 #include "gpu_machine.h"
 #include "machine.h"
 
-/* How many NICs a rank gets, and which, where a node has several; with other steps on the node. */
+/* How many NICs a rank gets, and which, where a node has several. */
 
 static void test_rails(void **state)
 {
@@ -201,62 +201,6 @@ static void test_unlike_rates(void **state)
     }
 }
 
-/* --- other steps ------------------------------------------------------------------------------ */
-
-/* Their load belongs to NICs of the node, some of which the step may not use. */
-static void test_other_steps_and_nic(void **state)
-{
-    (void)state;
-    static const double ranks[4] = { 9, 0, 0, 1 };
-    struct plan_case *s = gpu_machine_equal_rails(4, 1);
-    plan_case_option(s, "nic", "^mlx5_0");
-    s->request.nic_ranks = ranks;
-    plan_case_make(s);
-    assert_string_equal(plan_case_all_nics(s), "1,2");
-    plan_case_free(s);
-}
-
-/* A NIC that others use is avoided, and the report says so, where it made a difference. */
-static void test_other_steps(void **state)
-{
-    (void)state;
-    static const struct {
-        double ranks[4];
-        const char *nics, *clause;
-    } cases[] = {
-        { { 0, 0, 0, 0 }, "0,1,2,3", NULL },
-        { { 1, 0, 0, 0 }, "1,2,3", "; other steps' load changed the NICs of 1" },
-        { { 1, 1, 1, 0 }, "3", "; other steps' load changed the NICs of 1" },
-        { { 1, 1, 1, 1 }, "0,1,2,3", NULL },
-    };
-    for (unsigned t = 0; t < sizeof(cases) / sizeof(*cases); t++) {
-        struct plan_case *s = gpu_machine_equal_rails(4, 1);
-        s->request.nic_ranks = cases[t].ranks;
-        plan_case_make(s);
-        assert_string_equal(plan_case_all_nics(s), cases[t].nics);
-        const char *clause = strstr(s->plan.reason, "; other");
-        if (cases[t].clause)
-            assert_string_equal(clause, cases[t].clause);
-        else
-            assert_null(clause);
-        plan_case_free(s);
-    }
-}
-
-/* A GPU keeps the NIC of its switch, however much others use it. */
-static void test_other_steps_and_gpus(void **state)
-{
-    (void)state;
-    static const double ranks[8] = { 0, 0, 0, 9 };
-    struct plan_case *s = gpu_machine_hgx(1);
-    plan_case_gpus(s, "3");
-    s->request.nic_ranks = ranks;
-    plan_case_make(s);
-    assert_string_equal(plan_case_all_nics(s), "3");
-    assert_null(strstr(s->plan.reason, "; other"));
-    plan_case_free(s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,9 +214,6 @@ int main(void)
         cmocka_unit_test(test_port_of_a_free_gpu),
         cmocka_unit_test(test_rails_by_weight),
         cmocka_unit_test(test_unlike_rates),
-        cmocka_unit_test(test_other_steps_and_nic),
-        cmocka_unit_test(test_other_steps),
-        cmocka_unit_test(test_other_steps_and_gpus),
     };
     return cmocka_run_group_tests_name("rails", tests, NULL, NULL);
 }

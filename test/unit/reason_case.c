@@ -163,18 +163,6 @@ static void four_rails(struct plan_case *s)
     plan_case_weigh(s, (const double[16]){ 1, 1, 1, 1 });
 }
 
-/* Another step uses the NIC that is near. */
-static void better_load(struct plan_case *s)
-{
-    static const double others[] = { 4, 0 };
-    machine_build(&s->node, &(struct shape){ 2, 2, 1, 1, NULL });
-    machine_nic(&s->node, "mlx5_0", 0);
-    machine_nic(&s->node, "mlx5_1", 1);
-    plan_case_on(s, 4, 1);
-    plan_case_weigh(s, (const double[4]){ 0, 0, 1, 0 });
-    s->request.nic_ranks = others;
-}
-
 static void traffic(struct plan_case *s)
 {
     hinted(s);
@@ -409,7 +397,6 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(NO_BETTER, equal_weights, "hints; the masks are as good as they can be"),
     ROW(NO_BETTER_NO_SPARE, better_no_spare,
         "the same, one NIC; the cores of the step are all in use, and others are nearer"),
-    ROW(NO_BETTER_LOAD, better_load, "the same, several NICs, some of which other steps use"),
     ROW(RAILS, four_rails, "the same, but heavy ranks were beside one NIC of several"),
     ROW(TRAFFIC, traffic, "a profile with pairs of ranks"),
     ROW(TRAFFIC_RAILS, traffic_rails, "the same, several NICs"),

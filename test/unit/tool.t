@@ -120,7 +120,7 @@ done
 answers "plan --help" plan --help
 for option in tasks cpus-per-task topology allowed binding ranks json xml format hints policy \
     cores nic nic_role gpus rails mem leader threads export coll trace gather timeout_ms distances \
-    cache auth munge_socket steps timeout_max_ms deadline_ms remote_cost hop_cost load_cost; do
+    cache auth munge_socket timeout_max_ms deadline_ms remote_cost hop_cost load_cost; do
     like "plan --help has $option" "$out" "(^|[^a-z_])$option([^a-z_]|\$)"
 done
 answers "plan --nuioa=help" plan --nuioa=help
@@ -223,8 +223,6 @@ gather off
 timeout_ms 100
 auth munge
 munge_socket /run/munge/x
-steps off
-steps /run/x
 deadline_ms 100
 remote_cost 0.4
 hop_cost 0.1
