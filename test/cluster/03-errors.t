@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # A wrong value typed to srun is one clear line and no job; the same value from anywhere else is
-# one warning line and the job runs. There is one option here of each kind that option_table.c reads;
-# test/unit/wrong-lines.tsv has the lines of all.
+# one warning line and the job runs. There is one option here of each kind that option_table.c
+# reads; test/unit/wrong-lines.tsv has the lines of all.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin

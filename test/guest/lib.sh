@@ -233,3 +233,29 @@ the_plugin_does() {
         [ $# -eq 0 ] || printf '%s\n' "$@" | sed 's/^/#   /'
     }
 }
+
+# What a launch could leave on the node: processes, files, cgroups, mounts. The cache is meant to
+# stay, and shells are the test's own.
+present() {
+    local process
+    for process in /proc/[0-9]*; do
+        [ ! -s "$process/cmdline" ] || grep -vx bash "$process/comm"
+    done 2>/dev/null
+    find /run/nuioa /dev/shm -mindepth 1 ! -name '*.cache' 2>/dev/null
+    find /sys/fs/cgroup -type d -name 'job_*' 2>/dev/null
+    cut -d' ' -f2 /proc/mounts
+}
+
+# Ends a test. Slurm itself may take some seconds to end the last step.
+done_testing() {
+    local try left=""
+    [ "$plugin" = no ] || for ((try = 0; try < 300; try++)); do
+        left=$(comm -13 <(sort <<<"$at_first") <(present | sort))
+        [ -n "$left" ] || break
+        sleep 0.2
+    done
+    [ "$plugin" = no ] || is "nothing is left on the node" "$left" ""
+    printf '1..%d\n' "$tap_count"
+    [ "$tap_failed" -eq 0 ]
+}
+at_first=$(present)
