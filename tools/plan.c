@@ -39,8 +39,6 @@ static const char usage[] =
     "                              none; default: no rank has a GPU; a word: see gpus below.\n"
     "                              With --gpus local-rank the list is what each rank sees;\n"
     "                              default: all GPUs\n"
-    "  --interrupts CPULIST        for --policy cpu: CPUs that serve interrupts of Ethernet NICs;\n"
-    "                              default: those of this machine\n"
     "  --explain                   say for each rank why it is where it is, and what the cost is\n"
     "  --json                      print JSON, for programs\n"
     "  --xml FILE                  write the topology with ranks, leaders and NICs drawn into it,\n"
@@ -52,8 +50,7 @@ static const char usage[] =
 /* The command line and its files as they were read, kept until the plan is printed. */
 struct job {
     const char *command;
-    const char *tasks, *cpus_per_task, *allowed, *binding, *ranks, *gpus, *interrupts, *xml,
-        *format;
+    const char *tasks, *cpus_per_task, *allowed, *binding, *ranks, *gpus, *xml, *format;
     bool json, help, explain;
     struct nuioa_options options;
     struct nuioa_node node;
@@ -80,12 +77,17 @@ static int set_option(struct tool_args *args, void *context)
 static int read_arguments(struct job *job, int argc, char **argv)
 {
     const struct tool_option options[] = {
-        { "tasks", &job->tasks, NULL },           { "cpus-per-task", &job->cpus_per_task, NULL },
-        { "allowed", &job->allowed, NULL },       { "binding", &job->binding, NULL },
-        { "ranks", &job->ranks, NULL },           { "xml", &job->xml, NULL },
-        { "format", &job->format, NULL },         { "json", NULL, &job->json },
-        { "interrupts", &job->interrupts, NULL }, { "help", NULL, &job->help },
-        { "explain", NULL, &job->explain },       { NULL, NULL, NULL },
+        { "tasks", &job->tasks, NULL },
+        { "cpus-per-task", &job->cpus_per_task, NULL },
+        { "allowed", &job->allowed, NULL },
+        { "binding", &job->binding, NULL },
+        { "ranks", &job->ranks, NULL },
+        { "xml", &job->xml, NULL },
+        { "format", &job->format, NULL },
+        { "json", NULL, &job->json },
+        { "help", NULL, &job->help },
+        { "explain", NULL, &job->explain },
+        { NULL, NULL, NULL },
     };
     job->command = argv[0];
     nuioa_options_init(&job->options);
@@ -100,9 +102,8 @@ static int read_arguments(struct job *job, int argc, char **argv)
     if (job->format && strcmp(job->format, "cpu-bind") && strcmp(job->format, "rankfile"))
         return tool_usage(job->command, "--format: '%s' is not one of cpu-bind, rankfile",
                           job->format);
-    rc = plan_input_arguments(&job->input, job->command, job->tasks, job->cpus_per_task, job->ranks,
-                              job->allowed, job->binding, job->gpus);
-    return rc || !job->interrupts ? rc : plan_input_interrupts(&job->input, job->interrupts);
+    return plan_input_arguments(&job->input, job->command, job->tasks, job->cpus_per_task,
+                                job->ranks, job->allowed, job->binding, job->gpus);
 }
 
 static int load_node(struct job *job)

@@ -11,7 +11,6 @@
 #include "profile/profile.h"
 #include "profile/profile_read.h"
 #include "profile/profile_slice.h"
-#include "topology/interrupt.h"
 #include "util/number.h"
 
 #define CPU_MAX 65535
@@ -219,27 +218,6 @@ int plan_input_arguments(struct plan_input *input, const char *command, const ch
     return count_tasks(input, tasks, ranks);
 }
 
-int plan_input_interrupts(struct plan_input *input, const char *list)
-{
-    input->interrupts = hwloc_bitmap_alloc();
-    if (!input->interrupts)
-        return tool_fail("out of memory");
-    if (plan_cpu_list(list, input->interrupts))
-        return tool_usage(input->command, "--interrupts: '%s' is not a CPU list such as 0-7,16",
-                          list);
-    return 0;
-}
-
-/* Reads those of this machine if none were given. */
-static void find_interrupts(struct plan_input *input, const struct nuioa_node *node)
-{
-    if (input->interrupts || node->emulated)
-        return;
-    input->interrupts = hwloc_bitmap_alloc();
-    if (input->interrupts)
-        nuioa_interrupt_cpus(node, "", input->interrupts);
-}
-
 /* --- where Slurm would put them --------------------------------------------------------------- */
 
 /* Returns the first CPU of `cpus` that is not in `within`, or -1. */
@@ -355,8 +333,6 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
         rc = find_weights(input, options, warnings);
     if (rc)
         return rc;
-    if (options->policy == NUIOA_POLICY_CPU)
-        find_interrupts(input, node);
     *request = (struct nuioa_request){
         .node = node,
         .options = options,
@@ -365,7 +341,6 @@ int plan_input_request(struct plan_input *input, const struct nuioa_node *node,
         .pair_count = input->pair_count,
         .pairs = input->pairs,
         .allowed_cpus = input->allowed,
-        .interrupt_cpus = input->interrupts,
         .cpus_per_task = input->cpus_per_task,
         .cpus_typed = input->cpus_per_task,
         .hinted = *options->hints,
@@ -379,7 +354,6 @@ void plan_input_free(struct plan_input *input)
     for (uint32_t i = 0; i < input->line_count; i++)
         hwloc_bitmap_free(input->cpus[i]);
     hwloc_bitmap_free(input->allowed);
-    hwloc_bitmap_free(input->interrupts);
     free(input->cpus);
     free(input->ranks);
     free(input->gpu_list);

@@ -15,27 +15,19 @@
 struct plan_input {
     const char *command; /* for messages */
     uint32_t task_count;
-    uint32_t cpus_per_task; /* 0 if not given */
-    uint32_t *ranks;        /* [task_count]: global ranks */
-    bool whole_job;         /* no ranks were typed: these are taken for all of the job */
-    hwloc_bitmap_t allowed; /* NULL if not given */
-    hwloc_bitmap_t
-        interrupts;       /* CPUs that serve interrupts of NICs; NULL if not given: then they are
-                                  read from this machine */
-    const char *binding;  /* a file, "none", or NULL */
-    const char *gpus;     /* as typed, such as "0;1;2,3", or NULL */
-    uint32_t *gpu_list;   /* indexes into node->gpus, those of each task one after the other */
-    uint32_t line_count;  /* of that file */
-    hwloc_bitmap_t *cpus; /* [line_count], later [task_count] */
+    uint32_t cpus_per_task;   /* 0 if not given */
+    uint32_t *ranks;          /* [task_count]: global ranks */
+    bool whole_job;           /* no ranks were typed: these are taken for all of the job */
+    hwloc_bitmap_t allowed;   /* NULL if not given */
+    const char *binding;      /* a file, "none", or NULL */
+    const char *gpus;         /* as typed, such as "0;1;2,3", or NULL */
+    uint32_t *gpu_list;       /* indexes into node->gpus, those of each task one after the other */
+    uint32_t line_count;      /* of that file */
+    hwloc_bitmap_t *cpus;     /* [line_count], later [task_count] */
     struct nuioa_task *tasks; /* [task_count] */
     struct nuioa_pair *pairs; /* [pair_count] */
     uint32_t pair_count;
 };
-
-/* Reads the value of --interrupts, a list of CPUs, into input->interrupts. It is called only if the
- * option was given, between plan_input_arguments and plan_input_request. Returns 0, or an exit
- * status after a message on stderr. */
-int plan_input_interrupts(struct plan_input *input, const char *list);
 
 /* Clears *input and reads the values of the options that have these names, as typed, and the file
  * `binding`. A value is NULL if the option was not given; *input keeps pointers to `command`,

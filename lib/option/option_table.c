@@ -281,10 +281,8 @@ const struct nuioa_option nuioa_option_table[] = {
       "which ranks communicate most: 0:10,1-7:1,rest:0 or heavy=0,8; a FILE with these, or "
       "a profile, begins with /, ./ or @",
       false, set_hints, FIELD(hints) },
-    { "policy", "bandwidth|latency|cpu", "bandwidth",
-      "what the job is bound by: received bytes, messages, or computing (ranks only "
-      "leave cores that serve NIC interrupts)",
-      false, set_word, FIELD(policy) },
+    { "policy", "bandwidth|latency", "bandwidth",
+      "what the job is bound by: received bytes, or messages", false, set_word, FIELD(policy) },
     { "cores", "auto|keep|share|pack", "auto",
       "keep: ranks exchange whole masks; share: ranks with one mask divide it; pack: fill from the "
       "NICs outwards; auto: share, and use free cores, if you typed --nuioa, else keep",

@@ -14,7 +14,7 @@ struct nuioa_options;
 
 struct nuioa_option {
     const char *name;    /* "policy"; the main switch is "nuioa" ("default" in plugstack.conf) */
-    const char *values;  /* "bandwidth|latency|cpu": the accepted words, as help and errors show */
+    const char *values;  /* "bandwidth|latency": the accepted words, as help and errors show */
     const char *initial; /* the built-in default, as a user would type it; "" if there is none */
     const char *help;    /* its meaning, one line for nuioa_options_help */
     bool admin;          /* only plugstack.conf and the command line of nuioa(1) may set it */

@@ -6,12 +6,14 @@
 /* Other names that went: functions, variables, programs, files. test/lint finds the words of this
  * list, and the flags and variables of the table, in no other file but NEWS:
  *
+ *     NUIOA_POLICY_CPU interrupt_cpus nuioa_interrupt_avoid nuioa_interrupt_cpus
  *     NUIOA_STEP_LOAD_DIR nic_ranks nics_shifted nuioa_step_load nuioa_step_directory_open
  *     nuioa_step_load_decode nuioa_step_load_write nuioa_step_loads_read other_steps
  *     other_steps_open other_steps_read other_steps_tell step_load topo_load
  */
 
 const struct nuioa_retired nuioa_retired_table[] = {
+    { "policy", "cpu", false, "use --nuioa=export to move no rank" },
     { "steps", NULL, true, "remove it (steps no longer tell each other their NICs)" },
     { NULL, NULL, false, NULL },
 };

@@ -23,8 +23,6 @@ static const char *why_moved(const struct nuioa_plan *plan,
 {
     const struct nuioa_rank_costs *a = &assignment->costs;
     bool nearer = assignment->level<a->level_before, farther = assignment->level> a->level_before;
-    if (plan->policy == NUIOA_POLICY_CPU)
-        return "off the CPUs that serve interrupts";
     if (nearer && falls(a->before.neighbours, a->after.neighbours))
         return "nearer NIC and neighbours";
     if (nearer)

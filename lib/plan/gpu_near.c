@@ -48,7 +48,7 @@ enum nuioa_reason nuioa_gpus_forbid(const struct nuioa_request *r)
     const struct nuioa_options *o = r->options;
     if (o->gpus == NUIOA_GPU_KEEP || (o->gpus != NUIOA_GPU_FOLLOW && !o->asked))
         return NUIOA_REASON_GPUS_KEEP;
-    if (o->policy == NUIOA_POLICY_CPU || o->cores == NUIOA_CORES_PACK)
+    if (o->cores == NUIOA_CORES_PACK)
         return NUIOA_REASON_GPUS;
     bool shared = false;
     for (uint32_t i = 0; i < r->task_count; i++)

@@ -11,7 +11,6 @@
 #include "plan/rank_block_place.h"
 #include "plan/gpu_follow.h"
 #include "plan/gpu_near.h"
-#include "plan/interrupt_avoid.h"
 #include "plan/rail_load.h"
 #include "plan/slot.h"
 #include "plan/slot_pack.h"
@@ -262,56 +261,6 @@ static int place_packed(struct planner *p)
     return rc;
 }
 
-/* Moves ranks from cores that serve interrupts to spare ones, if J does not rise. `own` has Slurm's
- * slots; this function changes their CPUs. */
-static int leave_interrupt_cores(struct planner *p, struct nuioa_slots *own)
-{
-    const struct nuioa_request *r = p->request;
-    struct nuioa_plan *plan = p->plan;
-    struct nuioa_avoided avoided;
-    int rc = nuioa_interrupt_avoid(r, p->allowed_cpus, own, &avoided);
-    if (rc == 0)
-        rc = nuioa_slots_price(own, r, &p->rails, r->pair_count);
-    double cost = 0;
-    if (rc == 0)
-        rc = nuioa_planner_cost(p, own, NULL, &cost);
-    if (rc < 0)
-        return rc;
-    if (!avoided.disturbed) {
-        nuioa_planner_say(p, NUIOA_REASON_CPU_QUIET);
-    } else if (!avoided.moved || r->unconfined) {
-        nuioa_planner_say(p, NUIOA_REASON_CPU_NO_SPARE);
-    } else if (r->overlaps) {
-        nuioa_planner_say(p, NUIOA_REASON_CPU_OVERLAP);
-    } else if (cost > plan->mapping.cost_start * (1 + 1e-12)) {
-        nuioa_planner_say(p, NUIOA_REASON_CPU_COSTS);
-    } else {
-        plan->mapping.cost = cost;
-        plan->mapping.mapper = "spare";
-        plan->why = NUIOA_REASON_CPU_MOVED;
-        snprintf(plan->reason, sizeof(plan->reason),
-                 "policy=cpu: %u of %u ranks left cores that serve NIC interrupts for spare ones",
-                 avoided.moved, avoided.disturbed);
-        return set_cpus(p, own);
-    }
-    return 0;
-}
-
-/* policy=cpu: ranks move to avoid interrupts, but not to be nearer the NIC. */
-static int place_for_cpu_policy(struct planner *p, struct nuioa_slots *own)
-{
-    const struct nuioa_request *r = p->request;
-    if (!r->interrupt_cpus || hwloc_bitmap_iszero(r->interrupt_cpus))
-        nuioa_planner_say(p, NUIOA_REASON_CPU_UNKNOWN);
-    else if (nuioa_unbound(p))
-        nuioa_planner_say(p, r->task_count > 1 ? NUIOA_REASON_CPU_SHARE : NUIOA_REASON_CPU_ALONE);
-    else if (r->options->cores == NUIOA_CORES_KEEP)
-        nuioa_planner_say(p, NUIOA_REASON_CPU_KEEP);
-    else
-        return leave_interrupt_cores(p, own);
-    return 0;
-}
-
 /* CPUs follow GPUs. `slots` are Slurm's masks, to be exchanged (NUIOA_REASON_FOLLOW), or new ones;
  * `why` is the reason then. */
 static int place_by_gpu(struct planner *p, struct nuioa_slots *slots, enum nuioa_reason why)
@@ -460,17 +409,12 @@ int nuioa_plan_decide(struct planner *p)
     if (rc < 0)
         goto out;
     p->plan->mapping.cost = p->plan->mapping.cost_start;
-    bool computing = r->options->policy == NUIOA_POLICY_CPU;
-    if (stay == NO_REASON && !computing && !p->follows)
+    if (stay == NO_REASON && !p->follows)
         stay = missing_basis(p);
     if (stay != NO_REASON) {
         nuioa_planner_say(p, stay);
         if (stay == NUIOA_REASON_OTHER)
             nuioa_copy(p->plan->reason, sizeof(p->plan->reason), r->stay);
-        goto out;
-    }
-    if (computing) {
-        rc = place_for_cpu_policy(p, &own);
         goto out;
     }
     if (r->options->cores == NUIOA_CORES_PACK) {

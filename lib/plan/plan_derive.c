@@ -69,8 +69,8 @@ static void settle_wide(const struct planner *p, struct nuioa_assignment *assign
 {
     const struct nuioa_request *r = p->request;
     if (hwloc_bitmap_weight(assignment->memory_numas) < 2 || !r->options->asked || r->overlaps ||
-        r->unconfined || r->bound_by_user || r->options->policy == NUIOA_POLICY_CPU ||
-        assignment->nic < 0 || !r->node->nics[assignment->nic].level)
+        r->unconfined || r->bound_by_user || assignment->nic < 0 ||
+        !r->node->nics[assignment->nic].level)
         return;
     if (r->options->mem == NUIOA_MEM_LOCAL && r->threads == 1)
         keep_nearest(p, assignment);

@@ -117,25 +117,6 @@ static const char *const texts[NUIOA_REASON_COUNT] = {
     [NUIOA_REASON_PACK_NEAREST] =
         "cores=pack: the ranks fill the cores from the NIC outwards already",
     [NUIOA_REASON_PACK_COSTS] = "cores=pack would cost more than Slurm's placement",
-    [NUIOA_REASON_CPU_UNKNOWN] =
-        "policy=cpu: nothing is moved; no interrupts of an Ethernet NIC are known",
-    [NUIOA_REASON_CPU_ALONE] = "policy=cpu: the only rank has all CPUs of the step: there are no "
-                               "others",
-    [NUIOA_REASON_CPU_SHARE] = "policy=cpu: all ranks share the same CPUs: none is moved, or given "
-                               "fewer (without policy=cpu, they divide them)",
-    [NUIOA_REASON_CPU_KEEP] =
-        "policy=cpu: nothing is moved, and cores=keep allows no spare cores (cores=auto does)",
-    [NUIOA_REASON_CPU_QUIET] =
-        "policy=cpu: nothing is moved; no rank is where NIC interrupts are served",
-    [NUIOA_REASON_CPU_NO_SPARE] = "policy=cpu: NIC interrupts are served where ranks run, and the "
-                                  "step has no spare core there",
-    [NUIOA_REASON_CPU_OVERLAP] =
-        "policy=cpu: NIC interrupts are served where ranks run, and other steps may use the spare "
-        "cores there (srun without --overlap)",
-    [NUIOA_REASON_CPU_COSTS] = "policy=cpu: leaving the cores that serve interrupts would tear "
-                               "neighbours apart",
-    [NUIOA_REASON_CPU_MOVED] =
-        "policy=cpu: N of M ranks left cores that serve NIC interrupts for spare ones",
     [NUIOA_REASON_BIND_FAILED] = "binding failed: ranks stay where Slurm put them",
 };
 

@@ -71,16 +71,6 @@ enum nuioa_reason {
     NUIOA_REASON_PACK,
     NUIOA_REASON_PACK_NEAREST,
     NUIOA_REASON_PACK_COSTS,
-    /* policy=cpu */
-    NUIOA_REASON_CPU_UNKNOWN,
-    NUIOA_REASON_CPU_ALONE,
-    NUIOA_REASON_CPU_SHARE,
-    NUIOA_REASON_CPU_KEEP,
-    NUIOA_REASON_CPU_QUIET,
-    NUIOA_REASON_CPU_NO_SPARE,
-    NUIOA_REASON_CPU_OVERLAP,
-    NUIOA_REASON_CPU_COSTS,
-    NUIOA_REASON_CPU_MOVED,
     /* A caller of nuioa_plan_make sets this one, if the kernel refuses to bind a rank. */
     NUIOA_REASON_BIND_FAILED,
     NUIOA_REASON_COUNT
@@ -100,8 +90,7 @@ enum nuioa_advice {
 const char *nuioa_advice_text(enum nuioa_advice advice);
 
 /* Returns the sentence, a constant text: what was done, why, and, where nothing could be done, what
- * to type. "" for NUIOA_REASON_OTHER. Where that for NUIOA_REASON_CPU_MOVED has N and M, the reason
- * of a plan has numbers. */
+ * to type. "" for NUIOA_REASON_OTHER. */
 const char *nuioa_reason_text(enum nuioa_reason reason);
 
 #endif

@@ -34,12 +34,11 @@ struct nuioa_request {
     uint32_t task_count;
     const struct nuioa_task *tasks; /* [task_count], by local rank */
     uint32_t pair_count;
-    const struct nuioa_pair *pairs;      /* [pair_count], of local ranks; none: weights only */
-    hwloc_const_bitmap_t allowed_cpus;   /* CPUs that the step may use; NULL: all of the node's */
-    hwloc_const_bitmap_t allowed_numas;  /* NUMA nodes whose memory the step may use; NULL: all */
-    hwloc_const_bitmap_t interrupt_cpus; /* for policy=cpu: interrupt.h; NULL or empty: unknown */
-    uint32_t cpus_per_task;              /* for cores=pack; 0: as many as the first task has */
-    uint32_t cpus_typed;                 /* --cpus-per-task as the user typed it; 0: not typed */
+    const struct nuioa_pair *pairs;     /* [pair_count], of local ranks; none: weights only */
+    hwloc_const_bitmap_t allowed_cpus;  /* CPUs that the step may use; NULL: all of the node's */
+    hwloc_const_bitmap_t allowed_numas; /* NUMA nodes whose memory the step may use; NULL: all */
+    uint32_t cpus_per_task;             /* for cores=pack; 0: as many as the first task has */
+    uint32_t cpus_typed;                /* --cpus-per-task as the user typed it; 0: not typed */
     uint32_t threads; /* of each rank, as the user said (OMP_NUM_THREADS); 0: not said */
     /* The value of nuioa_cpu_us() (this thread's processor time, in microseconds) past which there
      * is no plan (-ETIME); 0 means no limit. */

@@ -173,7 +173,7 @@ static bool are_in_limits(const struct wire_record *h)
            h->warning_count <= WIRE_WARNINGS_MAX && h->text_length <= WIRE_TEXT_MAX &&
            h->task_count <= WIRE_TASKS_MAX && h->moved_count <= h->task_count &&
            h->numa_count <= WIRE_NUMAS_MAX && h->core_count <= WIRE_CORES_MAX &&
-           h->gpu_count <= WIRE_GPUS_MAX && h->counts <= 1 && h->policy <= NUIOA_POLICY_CPU;
+           h->gpu_count <= WIRE_GPUS_MAX && h->counts <= 1 && h->policy <= NUIOA_POLICY_LATENCY;
 }
 
 /* Checks the numbers that a report adds up and prints: those of costs must be finite, those of NICs

@@ -9,7 +9,6 @@
 #include "plan/plan_make.h"
 #include "spank/stepd/cgroup.h"
 #include "spank/stepd/task_gpus.h"
-#include "topology/interrupt.h"
 
 static int no_memory(struct nuioa_error *err)
 {
@@ -43,7 +42,6 @@ void placement_free(struct placement *p)
     free(p->gpus);
     hwloc_bitmap_free(p->allowed_cpus);
     hwloc_bitmap_free(p->allowed_numas);
-    hwloc_bitmap_free(p->interrupt_cpus);
     memset(p, 0, sizeof(*p));
 }
 
@@ -113,15 +111,6 @@ static void read_allowed(const struct stepd_context *c, struct placement *p)
     hwloc_bitmap_free(seen);
 }
 
-static void read_interrupts(const struct stepd_context *c, struct placement *p)
-{
-    if (c->options.policy != NUIOA_POLICY_CPU)
-        return;
-    p->interrupt_cpus = hwloc_bitmap_alloc();
-    if (p->interrupt_cpus)
-        nuioa_interrupt_cpus(&c->node, "", p->interrupt_cpus);
-}
-
 /* An inherited binding is no choice if it gives each task all CPUs of the step, as that of an
  * interactive shell does. */
 static bool is_bound_by_user(const struct stepd_context *c, const struct placement *p)
@@ -167,7 +156,6 @@ static void fill_request(const struct stepd_context *c, struct placement *p)
         .pairs = c->profile.pairs,
         .allowed_cpus = p->allowed_cpus,
         .allowed_numas = p->allowed_numas,
-        .interrupt_cpus = p->interrupt_cpus,
         .cpus_per_task = c->step.cpus_per_task,
         .cpus_typed = c->step.cpus_typed,
         .threads = c->step.omp_threads,
@@ -196,7 +184,6 @@ int placement_make(struct stepd_context *c, const char *stay, uint64_t cpu_until
         return rc;
     if (!c->node.emulated) {
         read_allowed(c, p);
-        read_interrupts(c, p);
     }
     fill_request(c, p);
     p->request.stay = stay;

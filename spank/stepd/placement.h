@@ -10,13 +10,12 @@
  * as Slurm bound them, and do not run yet. */
 
 struct placement {
-    uint32_t count;                /* the number of the step's tasks on this node */
-    hwloc_bitmap_t *masks;         /* [count], by local rank: CPUs that Slurm bound the tasks to */
-    struct nuioa_task *tasks;      /* [count], by local rank */
-    uint32_t *gpus;                /* those of all tasks, which point into it */
-    hwloc_bitmap_t interrupt_cpus; /* CPUs that serve interrupts, with policy=cpu; else NULL */
-    hwloc_bitmap_t allowed_cpus;   /* CPUs of the step */
-    hwloc_bitmap_t allowed_numas;  /* NUMA nodes of the step; NULL: all that the node allows */
+    uint32_t count;               /* the number of the step's tasks on this node */
+    hwloc_bitmap_t *masks;        /* [count], by local rank: CPUs that Slurm bound the tasks to */
+    struct nuioa_task *tasks;     /* [count], by local rank */
+    uint32_t *gpus;               /* those of all tasks, which point into it */
+    hwloc_bitmap_t allowed_cpus;  /* CPUs of the step */
+    hwloc_bitmap_t allowed_numas; /* NUMA nodes of the step; NULL: all that the node allows */
     bool unconfined; /* tasks may run on CPUs that are not, or not surely, the step's */
     struct nuioa_request request; /* points to the members above, and into the context */
     struct nuioa_plan plan;

@@ -53,8 +53,6 @@ as_planned "a list of hints in a file" --hints 0:100,1:90,2:80,rest:1
 
 launch 16 -w node1 --exclusive --nuioa=on --nuioa-policy=latency --nuioa-hints=heavy=3,5
 as_planned "latency" --policy latency --hints heavy=3,5
-launch 16 -w node1 --exclusive --nuioa=on --nuioa-policy=cpu --nuioa-hints=heavy=3,5
-as_planned "cpu" --policy cpu --hints heavy=3,5
 
 # Fewer ranks than cores: a step of an allocation has the whole node, other steps only as many cores
 # as ranks, and no more is theirs to use.

@@ -7,7 +7,7 @@
 
 void options_check(const struct nuioa_options *o)
 {
-    INPUT_CHECK(o->mode <= NUIOA_ON && o->policy <= NUIOA_POLICY_CPU);
+    INPUT_CHECK(o->mode <= NUIOA_ON && o->policy <= NUIOA_POLICY_LATENCY);
     INPUT_CHECK(o->cores <= NUIOA_CORES_PACK && o->mem <= NUIOA_MEM_INTERLEAVE);
     INPUT_CHECK(o->leader <= NUIOA_LEADER_OFF && o->auth <= NUIOA_AUTH_MUNGE);
     INPUT_CHECK(o->gather <= NUIOA_SWITCH_OFF);

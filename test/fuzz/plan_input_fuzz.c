@@ -36,13 +36,12 @@ static void make_machine(struct nuioa_node *node)
     fault_resume();
 }
 
-/* Without hints the policy is the one that asks for the interrupts. */
 static void set_options(struct nuioa_options *options)
 {
     nuioa_options_init(options);
     FILE *file = fopen("h", "re");
-    if (!file || !fgets(options->hints, (int)sizeof(options->hints), file))
-        options->policy = NUIOA_POLICY_CPU;
+    if (file && !fgets(options->hints, (int)sizeof(options->hints), file))
+        options->hints[0] = '\0';
     if (file)
         fclose(file);
     options->hints[strcspn(options->hints, "\n")] = '\0';
@@ -92,8 +91,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              gpus ? NULL : given(values[3]), in.size ? "b" : NULL, gpus);
     INPUT_CHECK(rc || plan.task_count > 0);
     INPUT_CHECK(rc || !in.size || plan.line_count == plan.task_count);
-    if (!rc && *values[3] && !gpus && plan_input_interrupts(&plan, values[3]))
-        rc = 1;
     if (!rc && plan.task_count <= TASKS_MAX)
         check_request(&plan);
     files_close();

@@ -16,7 +16,6 @@
 #include "topology/gpu_device.h"
 #include "topology/gpu_discover.h"
 #include "topology/hwloc_open.h"
-#include "topology/interrupt.h"
 #include "topology/nic_counters.h"
 #include "topology/nic_discover.h"
 #include "topology/nic_hint.h"
@@ -37,16 +36,11 @@ static const char *const files[] = {
     "sys/class/net/eno1/dev_id",
     "sys/class/net/eno1/phys_port_name",
     "sys/class/net/eno1/device/numa_node",
-    "sys/class/net/eno1/device/irq",
-    "sys/class/net/eno1/device/msi_irqs/17",
     "sys/class/net/ib0/dev_port",
     "sys/class/net/ib0/phys_port_name",
     "sys/class/net/ib0/parent",
     "sys/class/net/eno1/wireless",
     "sys/class/net/eno1/bonding_slave",
-    "sys/kernel/irq/17/per_cpu_count",
-    "proc/irq/17/effective_affinity_list",
-    "proc/irq/17/smp_affinity_list",
     "sys/devices/system/cpu/online",
     "sys/devices/system/node/online",
     "sys/bus/pci/devices/0000:81:00.0/numa_node",
@@ -58,9 +52,6 @@ static const char *const files[] = {
     "sys/bus/pci/devices/0000:c1:00.0/unique_id",
     "sys/bus/pci/devices/0000:c1:00.0/numa_node",
     "sys/class/infiniband/mlx5_0/ports/1/sm_lid",
-    "proc/net/route",
-    "proc/self/mounts",
-    "etc/hosts",
 };
 
 static void make_links(const char *target)
@@ -144,23 +135,6 @@ static void discover(const char *root)
     nuioa_node_free(&node);
 }
 
-static void find_interrupts(void)
-{
-    struct nuioa_node node;
-    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
-    fault_pause();
-    machine_build(&node, &(struct shape){ 2, 4, 1, 1, NULL });
-    machine_nic(&node, "mlx5_0", 0);
-    struct nuioa_nic *nic = machine_nic(&node, "eno1", 0);
-    fault_resume();
-    nic->kind = NUIOA_NIC_ETHERNET;
-    nuioa_copy(nic->netdev, sizeof(nic->netdev), "eno1");
-    int found = nuioa_interrupt_cpus(&node, input_directory(), cpus);
-    INPUT_CHECK(found <= 0 || hwloc_bitmap_last(cpus) >= 0);
-    hwloc_bitmap_free(cpus);
-    nuioa_node_free(&node);
-}
-
 static void find_gpu_devices(void)
 {
     struct nuioa_gpu gpus[] = { { .pci = "0000:81:00.0", .vendor = NUIOA_GPU_NVIDIA },
@@ -184,7 +158,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(target);
     discover(input_directory());
     discover(NULL);
-    find_interrupts();
     find_gpu_devices();
     nuioa_fingerprint(input_directory());
     return 0;

@@ -93,11 +93,6 @@ is "no cgroup: ranks stay inside their step, and are placed there" \
     "$(values numa); $(distinct cpus) CPUs" "3 3 2 2; 4 CPUs"
 release "$job"
 
-launch -n16 --nuioa --nuioa-policy=cpu --nuioa-hints="$(descending 16)"
-is "policy=cpu: nothing moves, the level is exported" \
-    "$(values cpus); $(values NUIOA_LEVEL)" \
-    "0 2 4 6 8 10 12 14 1 3 5 7 9 11 13 15; $(repeat 2 "3 2 2 1 2 0 1 1")"
-
 launch -n16 --nuioa=export
 is "export: nothing moves, leader and NIC are exported" \
     "$(values cpus); $(values NUIOA_LEADER); $(nics)" \

@@ -98,32 +98,6 @@ launch --jobid="$job" -n2 --cpu-bind=cores -m block:block --overlap --nuioa=repo
 is "free cores, --overlap: untouched, and the report says why" \
     "$(values cpus); $(says "other steps may use them (srun without --overlap)")" "0-1 2-3; 1"
 
-# policy=cpu: the kernel handles what the NICs receive on CPU 4 alone, of core 4-5. The step has all
-# cores, and Slurm puts a rank on the first one of each socket.
-for line in /sys/class/net/eth*/device/../msi_irqs/*; do
-    echo 4 2>/dev/null >"/proc/irq/${line##*/}/smp_affinity_list"
-done
-# It takes effect with the next interrupt: QEMU answers who asks for 10.0.2.2.
-for nic in eth0 eth1; do
-    ip route replace 10.0.2.2/32 dev $nic
-    for _ in 1 2 3; do
-        echo x >/dev/udp/10.0.2.2/9
-        sleep 0.3
-    done
-done
-is "the kernel handles NIC interrupts on CPU 4 alone" \
-    "$(nuioa plan --binding <(echo 4) --policy cpu --json | jq -r .tasks[0].cpus)$(
-       nuioa plan --binding <(printf '0\n8\n12\n') --policy cpu --json | jq -r '.moved')" "6false"
-spread="--jobid=$job -n4 --cpu-bind=cores -m block:cyclic --nuioa --nuioa-policy=cpu"
-# shellcheck disable=SC2086
-launch $spread
-spared=$(values cpus)
-# shellcheck disable=SC2086
-launch $spread --nuioa-cores=keep
-name="policy=cpu: the rank on the core that serves interrupts has the spare one beside it, "
-name+="not with cores=keep"
-is "$name" \
-    "$spared, $(values cpus)" "0-1 6-7 8-9 12-13, 0-1 4-5 8-9 12-13"
 release "$job"
 
 # Emulated time means nothing, and nuioa probe must notice by itself.

@@ -46,7 +46,7 @@ const char *stand_in_path(const char *path, char *other, size_t size);
 void stand_in_set(const char *name, const char *value);
 void stand_in_put(const char *setting);
 
-/* Handles a flag that the user typed, such as "nuioa-policy=cpu". */
+/* Handles a flag that the user typed, such as "nuioa-policy=latency". */
 void stand_in_type(const char *flag);
 
 /* Forgets what PMIx has stored. */

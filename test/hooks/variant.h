@@ -34,7 +34,7 @@ struct variant {
     const char *name;
     const char *plugstack[WORDS_MAX];   /* arguments in plugstack.conf; cache= is added */
     bool impatient;                     /* timeout_ms=5000 is not added, either */
-    const char *flags[WORDS_MAX];       /* what the user typed: "nuioa=on", "nuioa-policy=cpu" */
+    const char *flags[WORDS_MAX];       /* what the user typed: "nuioa=on", "nuioa-nic=eth7" */
     const char *environment[WORDS_MAX]; /* variables of the user, which srun sees */
     const char *step[WORDS_MAX];        /* variables that Slurm sets for this step */
     unsigned nodes, tasks;              /* tasks on each node; 0: 2 */

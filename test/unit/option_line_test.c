@@ -18,7 +18,7 @@ static int start(void **state)
     return 0;
 }
 
-/* Checks the line `words`, of which those of `stray` do nothing and policy=cpu counts. */
+/* Checks the line `words`, of which those of `stray` do nothing and policy=latency counts. */
 static void check_line(const char *const *words, const char *stray)
 {
     struct nuioa_warnings warnings = { 0 };
@@ -32,7 +32,7 @@ static void check_line(const char *const *words, const char *stray)
     assert_int_equal(warnings.count, 1);
     assert_string_equal(warnings.text[0], text);
     assert_int_equal(options.mode, NUIOA_OFF);
-    assert_int_equal(options.policy, NUIOA_POLICY_CPU);
+    assert_int_equal(options.policy, NUIOA_POLICY_LATENCY);
 }
 
 /* Slurm splits the line in plugstack.conf at blanks. */
@@ -42,10 +42,10 @@ static void test_line(void **state)
     char on[] = "default=on", coll[] = "coll=on", policy[] = "policy=latency\r", end[] = "\r";
     struct nuioa_warnings warnings = { 0 };
     struct nuioa_error err;
-    check_line((const char *[]){ "default", "=", "on", "policy=cpu", NULL }, "default = on");
-    check_line((const char *[]){ "default=", "on", "policy=cpu", NULL }, "default= on");
-    check_line((const char *[]){ "policy=cpu", "default", "=on", NULL }, "default =on");
-    check_line((const char *[]){ "policy=cpu", "default", "\r", NULL }, "default");
+    check_line((const char *[]){ "default", "=", "on", "policy=latency", NULL }, "default = on");
+    check_line((const char *[]){ "default=", "on", "policy=latency", NULL }, "default= on");
+    check_line((const char *[]){ "policy=latency", "default", "=on", NULL }, "default =on");
+    check_line((const char *[]){ "policy=latency", "default", "\r", NULL }, "default");
     nuioa_options_set_line(&options, 2, (char *[]){ on, end }, &warnings, NULL);
     nuioa_options_set_line(&options, 2, (char *[]){ coll, policy }, &warnings, NULL);
     assert_int_equal(options.mode, NUIOA_ON);

@@ -156,8 +156,6 @@ static void test_words(void **state)
     (void)state;
     accept("policy", "latency");
     assert_int_equal(options.policy, NUIOA_POLICY_LATENCY);
-    accept("policy", "cpu");
-    assert_int_equal(options.policy, NUIOA_POLICY_CPU);
     accept("cores", "share");
     assert_int_equal(options.cores, NUIOA_CORES_SHARE);
     accept("cores", "pack");
@@ -193,7 +191,7 @@ static void test_words(void **state)
 static void test_doors(void **state)
 {
     (void)state;
-    const char *rest = ": 'fast' is not one of bandwidth, latency, cpu";
+    const char *rest = ": 'fast' is not one of bandwidth, latency";
     const struct {
         enum nuioa_option_source door;
         const char *where;
@@ -216,9 +214,9 @@ static void test_doors(void **state)
     assert_int_equal(set_at(NUIOA_FROM_ENVIRONMENT, "nuioa", ""), 0);
     assert_int_equal(options.mode, NUIOA_EXPORT);
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "policy", "",
-           "--nuioa-policy: '' is not one of bandwidth, latency, cpu");
+           "--nuioa-policy: '' is not one of bandwidth, latency");
     refuse(NUIOA_FROM_COMMAND, -EINVAL, "policy", NULL,
-           "--nuioa-policy: a value is missing (bandwidth|latency|cpu)");
+           "--nuioa-policy: a value is missing (bandwidth|latency)");
     refuse(NUIOA_FROM_PLUGSTACK, -EINVAL, "default", "on,help",
            "plugstack.conf: default: 'on,help': help is for srun --nuioa=help only");
     assert_int_equal(options.mode, NUIOA_EXPORT);
@@ -404,8 +402,7 @@ static void test_hostile(void **state)
     assert_int_equal(set_at(NUIOA_FROM_COMMAND, "policy", name), -EINVAL);
     assert_int_equal(set_at(NUIOA_FROM_COMMAND, "nuioa", name), -EINVAL);
     assert_int_equal(set_at(NUIOA_FROM_COMMAND, "policy", "\033[31m%n"), -EINVAL);
-    assert_string_equal(err.text,
-                        "--nuioa-policy: '?[31m%n' is not one of bandwidth, latency, cpu");
+    assert_string_equal(err.text, "--nuioa-policy: '?[31m%n' is not one of bandwidth, latency");
 }
 
 static void test_names(void **state)
@@ -429,7 +426,6 @@ static void test_help_is_so(void **state)
     static const struct {
         const char *name, *said, *not_said;
     } rows[] = {
-        { "policy", "ranks only leave cores that serve NIC interrupts", "nothing moves" },
         { "mem", "off: no memory policy", "as it was" },
         { "mem", "not for ranks that span NUMA nodes, unless OMP_NUM_THREADS=1",
           "memory preferred" },

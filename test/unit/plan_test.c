@@ -240,10 +240,6 @@ static void test_limits(void **state)
     assert_untouched(s, "batch script");
     s->request.stay = NULL;
 
-    plan_case_option(s, "policy", "cpu");
-    assert_untouched(s, "policy=cpu");
-    plan_case_option(s, "policy", "bandwidth");
-
     for (unsigned i = 0; i < 16; i++)
         hwloc_bitmap_copy(s->masks[i], s->node.allowed_cpus);
     assert_untouched(s, "share the same CPUs");

@@ -2,7 +2,6 @@
 #include "reason_case.h"
 
 #include "machine.h"
-#include "reason_cpu.h"
 #include "reason_spare.h"
 
 /* --- situations ------------------------------------------------------------------------------- */
@@ -386,7 +385,7 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(MEM_BIND, mem_bind, "`--mem-bind` with `map_mem`, `mask_mem` or `rank`"),
     ROW(MEM_BIND_OUTER, mem_bind_outer,
         "srun in a rank of another step, whose `SLURM_MEM_BIND` is such a list"),
-    ROW(GPUS, gpus, "the step has GPUs; `--nuioa-policy=cpu` or `--nuioa-cores=pack`"),
+    ROW(GPUS, gpus, "the step has GPUs; `--nuioa-cores=pack`"),
     ROW(GPUS_KEEP, gpus_keep, "the step has GPUs; nobody typed `--nuioa`, or `--nuioa-gpus=keep`"),
     ROW(GPUS_UNKNOWN, gpus_unknown, "the step has GPUs; nothing says which rank has which"),
     ROW(GPUS_SHARED, gpus_shared,
@@ -449,20 +448,10 @@ const struct reason_case reason_cases[NUIOA_REASON_COUNT] = {
     ROW(PACK, pack, "`--nuioa-cores=pack`"),
     ROW(PACK_NEAREST, pack_nearest, "the same; Slurm had put the ranks there"),
     ROW(PACK_COSTS, pack_costs, "the same; Slurm's masks were better"),
-    ROW(CPU_UNKNOWN, cpu_unknown, "`--nuioa-policy=cpu`; no Ethernet NIC has interrupts"),
-    ROW(CPU_ALONE, cpu_alone, "`--nuioa-policy=cpu`; one rank, not bound"),
-    ROW(CPU_SHARE, cpu_share, "`--nuioa-policy=cpu`; several ranks, not bound"),
-    ROW(CPU_KEEP, cpu_keep, "`--nuioa-policy=cpu --nuioa-cores=keep`"),
-    ROW(CPU_QUIET, cpu_quiet, "`--nuioa-policy=cpu`; interrupts are elsewhere"),
-    ROW(CPU_NO_SPARE, cpu_no_spare, "`--nuioa-policy=cpu`; all cores are in use"),
-    ROW(CPU_OVERLAP, cpu_overlap, "`--nuioa-policy=cpu`; a core was spare, but `srun --overlap`"),
-    ROW(CPU_COSTS, cpu_costs, "`--nuioa-policy=cpu`; spare cores share no cache"),
-    ROW(CPU_MOVED, cpu_moved, "`--nuioa-policy=cpu`; a core was spare"),
 };
 
 void reason_case_free(struct plan_case *s)
 {
     plan_case_free(s);
-    reason_cpu_free();
     reason_spare_free();
 }

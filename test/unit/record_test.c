@@ -212,7 +212,7 @@ static void record_limits(void **state)
         { offsetof(struct wire_record, numa_count), WIRE_NUMAS_MAX },
         { offsetof(struct wire_record, core_count), WIRE_CORES_MAX },
         { offsetof(struct wire_record, gpu_count), WIRE_GPUS_MAX },
-        { offsetof(struct wire_record, policy), NUIOA_POLICY_CPU },
+        { offsetof(struct wire_record, policy), NUIOA_POLICY_LATENCY },
         { NIC(kind), NUIOA_NIC_KINDS - 1 },
         { NIC(role), NUIOA_ROLES - 1 },
         { NIC(role_source), NUIOA_ROLE_BY_SITE },

@@ -136,11 +136,6 @@ static void test_exact_step(void **state)
     says(s, false, "the only rank has all CPUs of the step", true);
     says(s, false, "share", false);
     says(s, false, "squeezed", false);
-    plan_case_option(s, "policy", "cpu");
-    hwloc_bitmap_t interrupts = hwloc_bitmap_dup(s->masks[0]);
-    s->request.interrupt_cpus = interrupts;
-    says(s, false, "policy=cpu: the only rank has all CPUs of the step", true);
-    hwloc_bitmap_free(interrupts);
     plan_case_free(s);
 }
 

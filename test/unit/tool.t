@@ -39,7 +39,7 @@ usage "--ranks names 4 ranks, but there are 5 tasks" plan --tasks 5 --ranks 4-7
 usage "--json, --xml and --format exclude each other" plan --tasks 1 --json --format rankfile
 usage "--json, --xml and --format exclude each other" plan --tasks 1 --xml x --json
 usage "--format: 'svg' is not one of cpu-bind, rankfile" plan --tasks 1 --format svg
-usage "--policy: 'fast' is not one of bandwidth, latency, cpu" plan --tasks 1 --policy fast
+usage "--policy: 'fast' is not one of bandwidth, latency" plan --tasks 1 --policy fast
 usage "--plicy: no such option; did you mean --policy?" plan --tasks 1 --plicy cpu
 usage "--policy needs a value" plan --tasks 1 --policy
 usage "--hints: " plan --tasks 1 --hints 0:x
@@ -172,24 +172,11 @@ run plan --topology "$machines/gpus/hgx-h100.xml" --tasks 8 --binding none --nui
 is "the table of GPUs in README.md is what is printed" \
     "$(sed -n 's/^    \(  n1 .* PIX\)$/\1/p' "$machines/../../README.md")" \
     "$(grep '^  n1 ' "$work/out")"
-answers "policy cpu" plan --topology "$machines/quad.xml" --tasks 5 --policy cpu \
-    --interrupts 9 --json
-is "... a rank leaves the core that serves interrupts" \
-    "$(json "*(t['cpus'] for t in d['tasks'])")" \
-    "0-1 2-3 4-5 6-7 10-11"
-is "... and nothing costs more" "$(json "d['mapper'], d['cost']['slurm'] == d['cost']['plan']")" \
-    "spare True"
-like "... says why" "$(json "d['reason']")" 'left cores that serve NIC interrupts for spare ones'
-answers "policy cpu, with the interrupts of this machine" plan --tasks 1 --policy cpu --json
-is "... is a plan" "$(json "d['policy'], d['planned'], len(d['tasks'])")" "cpu False 1"
-answers "... no spare core" plan --topology "$machines/quad.xml" --tasks 8 --policy cpu \
-    --interrupts 9
-like "... says why not" "$out" 'the step has no spare core there'
 answers "'_' for '-'" plan --topology "$hagrid" --tasks 2 --cpus_per_task 2
 answers "plain --nuioa" plan --nuioa --topology "$hagrid" --tasks 2
 answers "plain --nuioa at the end" plan --topology "$hagrid" --tasks 2 --nuioa
 answers "options that are typed twice" plan --topology "$hagrid" --tasks 4 --tasks 2 \
-    --policy cpu --policy latency --nuioa=explain --nuioa=export --json
+    --policy bandwidth --policy latency --nuioa=explain --nuioa=export --json
 is "... the last one counts" "$(json "len(d['tasks']), d['policy'], d['reason']")" \
     "2 latency export only: nothing is moved"
 answers "... --nic-role adds up" plan --topology "$machines/quad.xml" --tasks 2 \
