@@ -42,13 +42,10 @@ enum nuioa_role_source { NUIOA_ROLE_BY_NOBODY, NUIOA_ROLE_BY_GUESS, NUIOA_ROLE_B
 
 /* Bits: why a NIC may be for something else than MPI. */
 enum {
-    NUIOA_HINT_ROUTE = 1 << 0,     /* it has the default route */
-    NUIOA_HINT_BLUEFIELD = 1 << 1, /* it is a BlueField, a NIC with processors of its own */
-    NUIOA_HINT_FAR = 1 << 2,       /* it is beside no GPU, and each GPU has another beside it */
-    NUIOA_HINT_RATE = 1 << 3,      /* its rate is unlike that of as many others as GPUs are */
-    NUIOA_HINT_MOUNT = 1 << 4,     /* a mounted file system is reached by it */
-    NUIOA_HINT_ADDRESS = 1 << 5,   /* it has the address of the host's name, which Slurm uses */
-    NUIOA_HINTS = (1 << 6) - 1,
+    NUIOA_HINT_BLUEFIELD = 1 << 0, /* it is a BlueField, a NIC with processors of its own */
+    NUIOA_HINT_FAR = 1 << 1,       /* it is beside no GPU, and each GPU has another beside it */
+    NUIOA_HINT_RATE = 1 << 2,      /* its rate is unlike that of as many others as GPUs are */
+    NUIOA_HINTS = (1 << 3) - 1,
 };
 
 enum nuioa_nic_state { NUIOA_NIC_UNKNOWN, NUIOA_NIC_DOWN, NUIOA_NIC_ACTIVE };

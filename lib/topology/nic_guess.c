@@ -59,13 +59,13 @@ static bool are_all_served(const struct nuioa_node *node, const bool *fit, uint3
     return true;
 }
 
-/* Returns how many fit NICs bypass the kernel and have none of these hints. */
-static uint32_t count_without(const struct nuioa_node *node, const bool *fit, uint32_t hints)
+/* Returns true if at least as many fit NICs as GPUs bypass the kernel and are no BlueFields. */
+static bool are_others_enough(const struct nuioa_node *node, const bool *fit)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < node->nic_count; i++)
-        count += fit[i] && is_rdma(&node->nics[i]) && !(node->nics[i].hints & hints);
-    return count;
+        count += fit[i] && is_rdma(&node->nics[i]) && !node->nics[i].hints;
+    return count >= node->gpu_count;
 }
 
 /* Returns true if at least as many NICs as GPUs have one rate, and this NIC another. */
@@ -85,17 +85,11 @@ static bool has_unlike_rate(const struct nuioa_node *node, const bool *fit, uint
     return false;
 }
 
-/* Returns the doubts by what discovery has found. BlueFields, and NICs that carry storage or what
- * Slurm says, may be those that MPI is to use, unless there are enough others. */
+/* Returns the doubts by what discovery has found. BlueFields may be the NICs that MPI is to use,
+ * unless there are enough others. */
 static uint32_t doubts_by_hints(const struct nuioa_node *node, const bool *fit, uint32_t nic)
 {
-    static const uint32_t shared[] = { NUIOA_HINT_BLUEFIELD, NUIOA_HINT_MOUNT, NUIOA_HINT_ADDRESS };
-    uint32_t hints = node->nics[nic].hints;
-    for (unsigned i = 0; i < sizeof(shared) / sizeof(*shared); i++)
-        if (hints & shared[i] &&
-            count_without(node, fit, shared[i] | NUIOA_HINT_BLUEFIELD) < node->gpu_count)
-            hints &= ~shared[i];
-    return hints;
+    return are_others_enough(node, fit) ? node->nics[nic].hints : 0;
 }
 
 /* Returns the doubts by the place and the rate of a NIC. */
@@ -117,11 +111,8 @@ static void keep_needed(struct nuioa_node *node, const bool *fit, uint32_t nic)
 
 static enum nuioa_nic_role role_of(const struct nuioa_nic *nic)
 {
-    bool serves_slurm =
-        (nic->doubts & (NUIOA_HINT_ADDRESS | NUIOA_HINT_MOUNT)) == NUIOA_HINT_ADDRESS;
-    if (nic->doubts & (NUIOA_HINT_ROUTE | NUIOA_HINT_BLUEFIELD) || serves_slurm || !is_rdma(nic))
-        return NUIOA_ROLE_MANAGEMENT;
-    return NUIOA_ROLE_STORAGE;
+    return nic->doubts & NUIOA_HINT_BLUEFIELD || !is_rdma(nic) ? NUIOA_ROLE_MANAGEMENT
+                                                               : NUIOA_ROLE_STORAGE;
 }
 
 static bool is_said(const struct nuioa_nic *nic)
@@ -171,11 +162,7 @@ const char *nuioa_nic_doubt_text(const struct nuioa_nic *nic)
         uint32_t doubt;
         const char *text;
     } texts[] = {
-        { NUIOA_HINT_ROUTE, "it has the default route" },
         { NUIOA_HINT_BLUEFIELD, "it is a BlueField, and as many others as GPUs are none" },
-        { NUIOA_HINT_MOUNT, "it reaches a mounted file system, and as many others as GPUs do not" },
-        { NUIOA_HINT_ADDRESS,
-          "it has the address of the host's name, and as many others as GPUs have not" },
         { NUIOA_HINT_FAR, "it is beside no GPU, and each GPU has another beside it" },
         { NUIOA_HINT_RATE, "its rate is unlike that of as many others as GPUs are" },
     };

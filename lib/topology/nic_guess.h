@@ -5,13 +5,11 @@
 #include "topology/node.h"
 
 /* Guesses which NICs of a node with GPUs are for something else than MPI, where nobody says it. A
- * NIC is doubted if it has the default route; if it is a BlueField, the way to a mounted file
- * system, or has the address of the host's name, and at least as many others as GPUs are or have
- * none of this; if it is beside no GPU, and each GPU has another NIC beside it, of no worse kind
- * and at least half as fast; or if it is beside no GPU, and its rate is unlike that of at least as
- * many others as GPUs are. "Beside" is behind a switch or on the host bridge of the GPU, where no
- * other NIC is nearer. A NIC is not doubted where some GPU has no other beside it, and none is if
- * all would be.
+ * NIC is doubted if it is a BlueField, and at least as many others as GPUs are none; if it is
+ * beside no GPU, and each GPU has another NIC beside it, of no worse kind and at least half as
+ * fast; or if it is beside no GPU, and its rate is unlike that of at least as many others as GPUs
+ * are. "Beside" is behind a switch or on the host bridge of the GPU, where no other NIC is nearer.
+ * A NIC is not doubted where some GPU has no other beside it, and none is if all would be.
  *
  * A guess orders NICs that are otherwise equal, and fabrics; it takes no NIC away from anybody. */
 
@@ -23,7 +21,7 @@ void nuioa_nics_guess(struct nuioa_node *node, const bool *fit);
 /* Returns true if a guess says that the NIC is for something else than MPI. */
 bool nuioa_nic_is_doubted(const struct nuioa_nic *nic);
 
-/* Returns the reason of the doubt, such as "it has the default route", a constant text; "" if there
+/* Returns the reason of the doubt, such as "it is a BlueField, ...", a constant text; "" if there
  * is none. Of several reasons it is that which decided the role. */
 const char *nuioa_nic_doubt_text(const struct nuioa_nic *nic);
 

@@ -233,7 +233,7 @@ static int fill(struct nuioa_node *node, hwloc_topology_t topology,
     if (!rc)
         rc = nuioa_discover_paths(node, topology, err);
     if (!rc)
-        nuioa_nic_hints_read(node, topology, directory ? directory : node->emulated ? NULL : "");
+        nuioa_nic_hints_read(node, topology);
     if (!rc && set_nic_levels(node))
         rc = nuioa_fail(err, -ENOMEM, "out of memory for the levels of the NICs");
     if (!rc && node->distance.source == NUIOA_DISTANCE_SITE)

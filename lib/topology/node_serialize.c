@@ -27,7 +27,7 @@ enum {
 };
 
 /* A change of the fields needs a new LAYOUT. */
-enum { LAYOUT = 4 };
+enum { LAYOUT = 5 };
 struct header {
     char magic[8];
     char version[24];

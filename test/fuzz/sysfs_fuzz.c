@@ -130,7 +130,7 @@ static void discover(const char *root)
     for (uint32_t i = 0; i < node.nic_count; i++)
         read_counters(&sysfs, &node.nics[i]);
     nuioa_sysfs_close(&sysfs);
-    nuioa_nic_hints_read(&node, topology, root);
+    nuioa_nic_hints_read(&node, topology);
     nuioa_nic_judge(&node);
     nuioa_node_free(&node);
 }
