@@ -19,7 +19,7 @@ exported() { nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | sed 's/@
 # new name is seen here.
 command_only=(nuioa_link_graph_infer nuioa_latency_read nuioa_profile_write
     nuioa_profile_write_matrix nuioa_distance_write_site nuioa_ranks_parse
-    nuioa_report_xml nuioa_report_node nuioa_report_cpu_bind nuioa_report_rankfile
+    nuioa_report_xml nuioa_report_node nuioa_report_cpu_bind
     hwloc_topology_export_xmlbuffer)
 
 # names FILE: every symbol that a file has or uses

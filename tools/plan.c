@@ -20,7 +20,7 @@
 #include "util/number.h"
 
 static const char usage[] =
-    "usage: nuioa plan --tasks N [OPTION]... [--json | --xml FILE | --format cpu-bind|rankfile]\n"
+    "usage: nuioa plan --tasks N [OPTION]... [--json | --xml FILE | --format cpu-bind]\n"
     "\n"
     "nuioa plan prints where srun --nuioa would run the ranks of one node, which NIC each would\n"
     "use, and which rank would lead. It binds nothing.\n"
@@ -44,7 +44,6 @@ static const char usage[] =
     "  --xml FILE                  write the topology with ranks, leaders and NICs drawn into it,\n"
     "                              for lstopo -i FILE out.svg\n"
     "  --format cpu-bind           print masks for srun --cpu-bind=mask_cpu:...\n"
-    "  --format rankfile           print a rankfile for Open MPI's mpirun\n"
     "\n";
 
 /* The command line and its files as they were read, kept until the plan is printed. */
@@ -99,8 +98,8 @@ static int read_arguments(struct job *job, int argc, char **argv)
     nuioa_options_finish(&job->options);
     if (job->json + !!job->xml + !!job->format > 1)
         return tool_usage(job->command, "--json, --xml and --format exclude each other");
-    if (job->format && strcmp(job->format, "cpu-bind") && strcmp(job->format, "rankfile"))
-        return tool_usage(job->command, "--format: '%s' is not one of cpu-bind, rankfile",
+    if (job->format && strcmp(job->format, "cpu-bind"))
+        return tool_usage(job->command, "--format: '%s' is not cpu-bind; for mpirun use nuioa exec",
                           job->format);
     return plan_input_arguments(&job->input, job->command, job->tasks, job->cpus_per_task,
                                 job->ranks, job->allowed, job->binding, job->gpus);
@@ -160,8 +159,7 @@ static int print(const struct job *job, const struct nuioa_plan *plan)
         fprintf(stderr, "nuioa: no rank moves: %s\n", plan->reason);
     if (job->xml)
         return print_xml(job, plan);
-    return tool_print(!strcmp(job->format, "cpu-bind") ? nuioa_report_cpu_bind(plan)
-                                                       : nuioa_report_rankfile(plan, &job->node));
+    return tool_print(nuioa_report_cpu_bind(plan));
 }
 
 static int answer(struct job *job)

@@ -7,7 +7,8 @@
  * list, and the flags and variables of the table, in no other file but NEWS:
  *
  *     NUIOA_POLICY_CPU interrupt_cpus nuioa_interrupt_avoid nuioa_interrupt_cpus
- *     NUIOA_HINT_ADDRESS NUIOA_HINT_MOUNT NUIOA_HINT_ROUTE nuioa_route_to nuioa_routes_read
+ *     NUIOA_HINT_ADDRESS NUIOA_HINT_MOUNT NUIOA_HINT_ROUTE nuioa_report_rankfile nuioa_route_to
+ *     nuioa_routes_read
  *     NUIOA_STEP_LOAD_DIR nic_ranks nics_shifted nuioa_step_load nuioa_step_directory_open
  *     nuioa_step_load_decode nuioa_step_load_write nuioa_step_loads_read other_steps
  *     other_steps_open other_steps_read other_steps_tell step_load topo_load

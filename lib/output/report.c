@@ -84,25 +84,3 @@ char *nuioa_report_cpu_bind(const struct nuioa_plan *plan)
     }
     return text;
 }
-
-char *nuioa_report_rankfile(const struct nuioa_plan *plan, const struct nuioa_node *node)
-{
-    char *text = NULL;
-    size_t size;
-    bool whole = true;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
-    for (uint32_t i = 0; i < plan->task_count; i++) {
-        char *list = NULL;
-        whole = whole && hwloc_bitmap_list_asprintf(&list, plan->assignments[i].cpus) >= 0;
-        if (whole)
-            fprintf(out, "rank %u=%s slot=%s\n", plan->assignments[i].rank, node->host, list);
-        free(list);
-    }
-    if (fclose(out) || !whole) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}

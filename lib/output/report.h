@@ -27,8 +27,4 @@ char *nuioa_report_text(const struct nuioa_plan *plan, const struct nuioa_node *
  * is the CPU with OS index N. */
 char *nuioa_report_cpu_bind(const struct nuioa_plan *plan);
 
-/* Returns a rankfile for Open MPI, with a line such as "rank 4=host slot=2,3" for each rank. CPUs
- * are OS indexes, which Open MPI calls physical. */
-char *nuioa_report_rankfile(const struct nuioa_plan *plan, const struct nuioa_node *node);
-
 #endif

@@ -122,7 +122,6 @@ static void print_all(const struct test *t, const struct nuioa_plan *plan)
         nuioa_report_text(plan, &t->node, &t->options, false),
         nuioa_report_text(plan, &t->node, &t->options, true),
         nuioa_report_cpu_bind(plan),
-        nuioa_report_rankfile(plan, &t->node),
         nuioa_report_node(&t->node),
     };
     for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++) {

@@ -141,10 +141,6 @@ static char *cpu_bind(void)
 {
     return nuioa_report_cpu_bind(&plan);
 }
-static char *rankfile(void)
-{
-    return nuioa_report_rankfile(&plan, &node);
-}
 
 /* Returns the next word, or "\n" at the end of a line, or NULL at the end of the text. */
 static const char *next_word(const char *text, size_t *length)
@@ -319,10 +315,10 @@ static void test_cores(void **state)
 static void test_launchers(void **state)
 {
     (void)state;
-    char *(*const reports[])(void) = { cpu_bind, rankfile, nuioa_options_help };
+    char *(*const reports[])(void) = { cpu_bind, nuioa_options_help };
     if (RUNNING_ON_VALGRIND)
         skip();
-    for (unsigned r = 0; r < 3; r++) {
+    for (unsigned r = 0; r < 2; r++) {
         char *whole = with_failure(reports[r], UINT_MAX, false);
         unsigned allocations = memory.count;
         for (unsigned fails = 0; fails < allocations; fails++) {

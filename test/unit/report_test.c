@@ -381,18 +381,6 @@ static void test_cpu_bind(void **state)
     free(text);
 }
 
-static void test_rankfile(void **state)
-{
-    (void)state;
-    nuioa_copy(node.host, sizeof(node.host), "n1");
-    make_plan(2, 2, true);
-    hwloc_bitmap_list_sscanf(plan.assignments[0].cpus, "0,4-7");
-    hwloc_bitmap_list_sscanf(plan.assignments[1].cpus, "2");
-    char *text = nuioa_report_rankfile(&plan, &node);
-    assert_non_null(strstr(text, "rank 100=n1 slot=0,4-7\nrank 101=n1 slot=2\n"));
-    free(text);
-}
-
 static void test_node(void **state)
 {
     (void)state;
@@ -421,8 +409,8 @@ int main(void)
         TEST(test_bound),        TEST(test_explain),
         TEST(test_leader_off),   TEST(test_explain_unmoved),
         TEST(test_explain_many), TEST(test_cpu_bind),
-        TEST(test_rankfile),     TEST(test_node),
-        TEST(test_digits),       TEST(test_one),
+        TEST(test_node),         TEST(test_digits),
+        TEST(test_one),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

@@ -36,9 +36,9 @@ usage "--gpus: 'x' is not a list of GPUs such as 0,2-3" plan --topology "$machin
     --gpus '0;x'
 usage "--ranks: " plan --tasks 1 --ranks x
 usage "--ranks names 4 ranks, but there are 5 tasks" plan --tasks 5 --ranks 4-7
-usage "--json, --xml and --format exclude each other" plan --tasks 1 --json --format rankfile
+usage "--json, --xml and --format exclude each other" plan --tasks 1 --json --format cpu-bind
 usage "--json, --xml and --format exclude each other" plan --tasks 1 --xml x --json
-usage "--format: 'svg' is not one of cpu-bind, rankfile" plan --tasks 1 --format svg
+usage "--format: 'svg' is not cpu-bind; for mpirun use nuioa exec" plan --tasks 1 --format svg
 usage "--policy: 'fast' is not one of bandwidth, latency" plan --tasks 1 --policy fast
 usage "--plicy: no such option; did you mean --policy?" plan --tasks 1 --plicy cpu
 usage "--policy needs a value" plan --tasks 1 --policy
@@ -222,9 +222,6 @@ is "the masks are in the order of the ranks" "$out" \
     "0x400,0x2,0x4,0x8,0x10,0x20,0x40,0x80,0x100,0x200,0x1000,0x800"
 run plan --topology "$hagrid" --tasks 16 --hints "$weights" --format cpu-bind
 is "rank 0 is on CPU 10" "${out%%,*}" 0x400
-answers "--format rankfile" plan --topology "$hagrid" --tasks 16 --ranks 16-31 --hints heavy=31 \
-    --format rankfile
-like "a rankfile has every rank" "$(grep -c '^rank [0-9]*=n1 slot=[0-9]*$' "$work/out")" '^16$'
 run plan --topology "$hagrid" --tasks 2 --nuioa=export --format cpu-bind
 is "why nothing moves is no part of the masks" "$status|$out|${err#nuioa: no rank moves: }" \
     "0|0x1,0x2|export only: nothing is moved"
