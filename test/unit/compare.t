@@ -22,7 +22,7 @@ echo "step 1: 99 s"
 echo "total: \${times[side - 1]} s"
 [ -e "$work/silent" ] || printf '%s\n' "nuioa: what the NICs carried in 9.0 s" "  node  NIC" \
     "  n0    eth\$side" "a sentence" >&2
-[ ! -e "$work/fail" ] || { echo "cannot open input.dat" >&2; exit 3; }
+[ ! -e "$work/fail" ] || { cat "$work/fail" >&2; exit 3; }
 [ ! -e "$work/hang" ] || { echo \$\$ >"$work/pid"; sleep 60 & echo \$! >>"$work/pid"; wait; }
 END
 chmod +x "$work/bin/srun"
@@ -141,11 +141,22 @@ like "no report: the plugin is not there" "$status|$out|$err" \
 compare --time "$time" --set TUNE=7 -- srun ./app
 is "... which --set does not need" "$status" 0
 rm "$work/silent"
-: >"$work/fail"
+echo "cannot open input.dat" >"$work/fail"
 compare --time "$time" -- srun ./app
 like "a run that fails" "$status|$out|$err" \
     '^1\|\|nuioa: srun ended with status 3, so nothing is.*; it said: cannot open input\.dat$'
-rm "$work/fail"
+table=$(printf '%s\n' "nuioa: what the NICs carried in 9.0 s" "  node  NIC" "  n0    eth1")
+printf '%s\n' "cannot open input.dat" "$table" >"$work/fail"
+compare --time "$time" -- srun ./app
+like "... before a table of nuioa's" "$err" '; it said: cannot open input\.dat$'
+: >"$work/silent"
+echo "$table" >"$work/fail"
+compare --time "$time" -- srun ./app
+like "... with a table of nuioa's only" "$err" 'status 3, so nothing is compared$'
+echo "nuioa: --nuioa-nic: 'x' is not there" >"$work/fail"
+compare --time "$time" -- srun ./app
+like "... with one line of nuioa's only" "$err" "; it said: nuioa: --nuioa-nic: 'x' is not there\$"
+rm "$work/fail" "$work/silent"
 compare --time 'took ([0-9]+)' -- srun ./app
 like "no time" "$status|$err" \
     '^1\|nuioa: nuioa-compare\..*/warm-up\.out: no line has a time above 0 that'

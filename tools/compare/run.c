@@ -53,19 +53,30 @@ static FILE *open_kept(const struct run_plan *plan, const char *name, const char
     return path_of(plan, name, end, path) ? NULL : fopen(path, "re");
 }
 
-/* Copies the last line of a file that is not empty. */
+/* Copies the last line of a file that is not empty. nuioa's tables, lines with two blanks below a
+ * line of nuioa's, are not what the program said; a single line of nuioa's counts if there is no
+ * other. */
 static void last_line(const struct run_plan *plan, const char *name, char *line, unsigned size)
 {
-    char text[512];
+    char text[512], own[512] = "";
+    bool below = false;
     FILE *file = open_kept(plan, name, "err");
     *line = '\0';
     while (file && fgets(text, sizeof(text), file)) {
         text[strcspn(text, "\n")] = '\0';
-        if (*text)
+        bool row = below && !strncmp(text, "  ", 2);
+        below = row || !strncmp(text, "nuioa: ", strlen("nuioa: "));
+        if (row)
+            *own = '\0';
+        else if (below)
+            nuioa_copy(own, sizeof(own), text);
+        else if (*text)
             nuioa_copy(line, size, text);
     }
     if (file)
         fclose(file);
+    if (!*line)
+        nuioa_copy(line, size, own);
 }
 
 bool run_said(const struct run_plan *plan, const char *name, const char *begin, char *line,
