@@ -256,7 +256,8 @@ int profile_print_text(const struct profile_summary *s)
         printf(", %s of it in messages of 32 KiB and more", bytes_text(s->large_bytes, large));
     if (s->coll_bytes > 0)
         printf(", %s in collectives", bytes_text(s->coll_bytes, coll));
-    puts(p->partial ? "\npartial: the recording was cut short or lacked memory" : "");
+    char why[NUIOA_PROFILE_WHY_MAX];
+    printf("%s%s\n", p->partial ? "\npartial: " : "", p->partial ? nuioa_profile_why(p, why) : "");
     if (s->from_ranks)
         puts("off the node only, as recorded: who spoke to whom is not known");
     print_heaviest(s);

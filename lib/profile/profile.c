@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,12 +105,24 @@ static uint32_t count_unused(const struct nuioa_profile *profile, uint32_t *firs
     return count;
 }
 
+const char *nuioa_profile_why(const struct nuioa_profile *profile, char text[NUIOA_PROFILE_WHY_MAX])
+{
+    if (profile->missing)
+        snprintf(text, NUIOA_PROFILE_WHY_MAX,
+                 "Open MPI's files lack %u of %u ranks, the first is rank %u. Add them, or record "
+                 "again",
+                 profile->missing, profile->rank_count, profile->first_missing);
+    else
+        snprintf(text, NUIOA_PROFILE_WHY_MAX, "the recording was cut short or lacked memory");
+    return text;
+}
+
 void nuioa_profile_warn(const struct nuioa_profile *profile, struct nuioa_warnings *warnings)
 {
     uint32_t first = 0, unused = count_unused(profile, &first);
+    char why[NUIOA_PROFILE_WHY_MAX];
     if (profile->partial)
-        nuioa_warn(warnings,
-                   "the profile is partial: its recording was cut short or lacked memory");
+        nuioa_warn(warnings, "the profile is partial: %s", nuioa_profile_why(profile, why));
     if (unused)
         nuioa_warn(warnings,
                    "the 'rank' lines of %u rank%s of the profile are not used, the first is rank "

@@ -37,7 +37,11 @@ struct nuioa_flow {
 
 /* A profile owns its arrays; one that is all zeros is empty. Ranks are global. */
 struct nuioa_profile {
-    bool partial; /* the recording was cut short, or had no memory for all messages */
+    /* The recording was cut short, or had no memory for all messages; or Open MPI's monitoring has
+     * left no file of some ranks. */
+    bool partial;
+    uint32_t missing; /* number of these ranks */
+    uint32_t first_missing;
     uint32_t rank_count;
     bool open_ended;             /* the files do not give the number of ranks: there may be more */
     struct nuioa_traffic *ranks; /* [rank_count]; 0 for ranks without a `rank` line */
@@ -84,6 +88,13 @@ double nuioa_traffic_weight(const struct nuioa_traffic *traffic, enum nuioa_poli
  * of its own ranks; srun makes a slice for each node. An older index is freed. Returns 0; or
  * -ENOMEM, and there is no index. nuioa_profile_free frees the index too. */
 int nuioa_profile_index(struct nuioa_profile *profile);
+
+/* The longest text of nuioa_profile_why, with the '\0'. */
+#define NUIOA_PROFILE_WHY_MAX 160
+
+/* Writes to `text` why the profile is partial, and returns it. */
+const char *nuioa_profile_why(const struct nuioa_profile *profile,
+                              char text[NUIOA_PROFILE_WHY_MAX]);
 
 /* Adds warnings of what a profile has and nobody uses: it is partial; or ranks with `pair` lines
  * have `rank` lines, too, which count only where no pair does. The warnings do not name the file.

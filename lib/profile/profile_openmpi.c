@@ -57,26 +57,25 @@ static int read_line(struct profile_reader *r, char *line)
     return profile_add_flow(r, &flow);
 }
 
-/* Takes the rank from the name NAME.RANK.prof, because a rank that sent nothing counts too. */
-static void count_file(struct profile_reader *r)
+bool profile_openmpi_rank(const char *path, uint32_t *rank)
 {
     char number[12];
-    uint32_t rank;
-    const char *end = strrchr(r->path, '.'), *begin = end;
-    while (begin && begin > r->path && begin[-1] >= '0' && begin[-1] <= '9')
+    const char *end = strrchr(path, '.'), *begin = end;
+    while (begin && begin > path && begin[-1] >= '0' && begin[-1] <= '9')
         begin--;
     if (!begin || begin == end || (size_t)(end - begin) >= sizeof(number))
-        return;
+        return false;
     memcpy(number, begin, (size_t)(end - begin));
     number[end - begin] = '\0';
-    if (!nuioa_parse_u32(number, NUIOA_PROFILE_RANKS_MAX - 1, &rank) &&
-        rank >= r->profile->rank_count)
-        r->profile->rank_count = rank + 1;
+    return !nuioa_parse_u32(number, NUIOA_PROFILE_RANKS_MAX - 1, rank);
 }
 
+/* A rank that sent nothing counts too. */
 static int finish(struct profile_reader *r)
 {
-    count_file(r);
+    uint32_t rank;
+    if (profile_openmpi_rank(r->path, &rank) && rank >= r->profile->rank_count)
+        r->profile->rank_count = rank + 1;
     return r->profile->rank_count ? profile_set_ranks(r, r->profile->rank_count) : 0;
 }
 

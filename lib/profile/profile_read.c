@@ -223,8 +223,22 @@ struct loader {
     enum nuioa_metric metric;
     struct nuioa_profile *sum;
     struct nuioa_error *err;
-    bool counted; /* a file has given the number of ranks */
+    bool counted;   /* a file has given the number of ranks */
+    bool directory; /* a directory of Open MPI's files was read */
+    bool *has_file; /* [NUIOA_PROFILE_RANKS_MAX]: Open MPI's file of this rank was read */
 };
+
+/* Open MPI writes a file for each rank, also for one that sent nothing. */
+static void count_missing(struct loader *l)
+{
+    struct nuioa_profile *sum = l->sum;
+    for (uint32_t rank = sum->rank_count; l->directory && rank-- > 0;)
+        if (!l->has_file[rank]) {
+            sum->missing++;
+            sum->first_missing = rank;
+        }
+    sum->partial |= sum->missing > 0;
+}
 
 static int add_file(struct loader *l, const char *path, bool monitoring)
 {
@@ -234,7 +248,9 @@ static int add_file(struct loader *l, const char *path, bool monitoring)
                        l->err);
     if (rc)
         return rc;
-    uint32_t ranks = part.rank_count, before = l->sum->rank_count;
+    uint32_t ranks = part.rank_count, before = l->sum->rank_count, rank;
+    if (profile_openmpi_rank(path, &rank))
+        l->has_file[rank] = true;
     bool counted = !monitoring && format != NUIOA_PROFILE_OPENMPI && !ends_with(path, ".prof");
     if (counted && l->counted && ranks != before) {
         nuioa_profile_free(&part);
@@ -259,6 +275,7 @@ static int is_monitoring(const struct dirent *entry)
 static int add_directory(struct loader *l, const char *path)
 {
     struct dirent **entries = NULL;
+    l->directory = true;
     int rc = 0, count = scandir(path, &entries, is_monitoring, alphasort);
     if (count < 0)
         return nuioa_fail(l->err, -errno, "%s: %s", path, strerror(errno));
@@ -281,10 +298,13 @@ int nuioa_profile_load(const char *const *paths, uint32_t count, enum nuioa_prof
                        enum nuioa_metric metric, struct nuioa_profile *profile,
                        struct nuioa_error *err)
 {
-    struct loader l = { format, metric, profile, err, false };
+    struct loader l = { .format = format, .metric = metric, .sum = profile, .err = err };
     struct stat st;
     int rc = 0;
     memset(profile, 0, sizeof(*profile));
+    l.has_file = calloc(NUIOA_PROFILE_RANKS_MAX, sizeof(*l.has_file));
+    if (!l.has_file)
+        return nuioa_fail(err, -ENOMEM, "%s: out of memory", count ? *paths : "");
     for (uint32_t i = 0; i < count && !rc; i++) {
         bool directory = !stat(paths[i], &st) && S_ISDIR(st.st_mode);
         rc = directory ? add_directory(&l, paths[i]) : add_file(&l, paths[i], false);
@@ -292,6 +312,9 @@ int nuioa_profile_load(const char *const *paths, uint32_t count, enum nuioa_prof
     if (!rc && !profile->rank_count)
         rc = nuioa_fail(err, -EINVAL, "%s: no traffic, so no ranks are known", count ? *paths : "");
     profile->open_ended = !l.counted;
+    if (!rc)
+        count_missing(&l);
+    free(l.has_file);
     if (rc)
         nuioa_profile_free(profile);
     return rc;

@@ -37,6 +37,10 @@ struct profile_format {
 /* The formats; each is defined in the file of the same name. */
 extern const struct profile_format profile_text, profile_matrix, profile_openmpi;
 
+/* Sets *rank to that of Open MPI's file, NAME.RANK.prof, and returns true; or returns false if the
+ * name has none. */
+bool profile_openmpi_rank(const char *path, uint32_t *rank);
+
 /* Sets reader->err to "FILE:LINE: " and a text that is formatted as by printf. Returns -EINVAL,
  * always. */
 int profile_fail(const struct profile_reader *reader, const char *fmt, ...)

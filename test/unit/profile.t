@@ -116,6 +116,7 @@ D	MPI_COMM_WORLD	procs: 0,1,2,3,4
 O2A	0	0 bytes	0 msgs sent
 EOF
 printf '# POINT TO POINT\n# OSC\nS\t1\t2\t500 bytes\t1 msgs sent\n' >"$work/monitoring/m.1.prof"
+printf '# POINT TO POINT\n# OSC\n' >"$work/monitoring/m.2.prof"
 printf '# POINT TO POINT\n# OSC\nR\t3\t0\t700 bytes\t7 msgs sent\n' >"$work/monitoring/m.3.prof"
 printf '# POINT TO POINT\n# OSC\n# COLLECTIVES\n' >"$work/monitoring/m.4.prof"
 wanted="nuioa-profile 1
@@ -133,6 +134,25 @@ for metric in size:3000 msg:3 avg:1000; do
 done
 run plan --topology "$hagrid" --tasks 2 --ranks 0,3 --hints "$work/monitoring" --json
 is "plan --hints takes it as it is" "$(json "*(t['weight'] for t in d['tasks'])")" "150.0 0.0"
+like "... and warns of nothing" "$err" '^$'
+
+# The file of a rank is missing.
+mkdir "$work/rest"
+mv "$work/monitoring/m.2.prof" "$work/rest"
+lack="Open MPI's files lack 1 of 5 ranks, the first is rank 2\. Add them, or record again"
+answers "a directory that lacks a file" profile "$work/monitoring"
+like "... says so" "$out" "^5 ranks, .*
+partial: $lack"
+run profile "$work/monitoring" --out "$work/monitoring.profile"
+is "... what is written, too" "$(sed -n 2p "$work/monitoring.profile")" "ranks 5 partial"
+run profile "$work/monitoring" --json
+is "... and JSON" "$(json "d['partial']")" "True"
+run plan --topology "$hagrid" --tasks 2 --hints "$work/monitoring" --format cpu-bind
+like "... and plan warns" "$err" "warning: the profile is partial: $lack\$"
+answers "two directories that have all" profile "$work/monitoring" "$work/rest"
+is "... say nothing" "$(grep -c partial <<<"$out")" 0
+answers "single files" profile "$work/monitoring/m.0.prof"
+is "... are not said to lack any" "$(grep -c partial <<<"$out")" 0
 
 # --- the line to type ---
 
