@@ -12,7 +12,7 @@
 #ifdef OPEN_MPI
 
 #define NAME(name) mpi_##name##_f08_
-#define PMPI_NAME(name) "pmpi_" #name "_f08_"
+#define MPI_NAME(name) "mpi_" #name "_f08_"
 
 #else
 

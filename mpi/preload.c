@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "mpi/calls.h"
@@ -168,7 +166,7 @@ static const char *which(void)
     int (*version)(char *, int *);
     if (is_standard_abi())
         return standard_abi;
-    void *found = find("MPI_Get_library_version");
+    void *found = find("PMPI_Get_library_version");
     if (!found)
         return NULL;
     memcpy(&version, &found, sizeof(version));
@@ -176,6 +174,39 @@ static const char *which(void)
     if (!strncmp(text, "Open MPI v", 10))
         return "openmpi";
     return strncmp(text, "MPICH Version:", 14) ? NULL : "mpich";
+}
+
+/* --- tools in front -------------------------------------------------------------------------- */
+
+/* Returns the file that defines a function and comes before this file in the search order, as a
+ * tool does that is preloaded, or linked statically. Such a tool calls PMPI functions, which do not
+ * come here. NULL: there is none. A program that uses the function's address has an undefined
+ * symbol with a value, which leads here. */
+static const char *in_front(const char *name)
+{
+    Dl_info first, ours;
+    void *symbol = NULL, *call = dlsym(RTLD_DEFAULT, name);
+    if (!call || !dladdr(&nuioa_preload_table, &ours) ||
+        !dladdr1(call, &first, &symbol, RTLD_DL_SYMENT) || first.dli_fbase == ours.dli_fbase ||
+        !symbol || ((const ElfW(Sym) *)symbol)->st_shndx == SHN_UNDEF)
+        return NULL;
+    return first.dli_fname;
+}
+
+static bool started; /* the program has called MPI_Init, or the like */
+
+/* Says which file is in front, and what the trace loses by it. One that has MPI_Init, and calls it
+ * here, calls the others here too. */
+static void say_in_front(const char *loss)
+{
+    unsigned i = 0;
+    while (i < NAME_COUNT && !in_front(names[i]))
+        i++;
+    if (i < NAME_COUNT && (i < START_COUNT) != started && first_rank())
+        fprintf(stderr,
+                "nuioa: trace: %s: %s takes %s before nuioa. Link this tool to the program, as a "
+                "shared library\n",
+                loss, in_front(names[i]), names[i]);
 }
 
 /* --- the library of ours --------------------------------------------------------------------- */
@@ -220,6 +251,11 @@ static void open_library(void)
         print_loss(library, "nothing for this MPI: ", build);
         return;
     }
+    void *(**finder)(const char *) = dlsym(handle, "nuioa_trace_find");
+    if (finder) {
+        *finder = find;
+        say_in_front("calls may be missing");
+    }
     for (unsigned i = 0; i < NAME_COUNT; i++) {
         void *call = dlsym(handle, names[i]);
         Dl_info info;
@@ -234,8 +270,6 @@ static void __attribute__((noreturn)) no_such_call(const char *name)
     fprintf(stderr, "nuioa: preload: %s: no MPI library has it\n", name);
     abort();
 }
-
-static bool started; /* the program has called MPI_Init, or the like */
 
 void *nuioa_preload_resolve(unsigned index)
 {
@@ -283,37 +317,33 @@ static void leave_preload(void)
     free(rest);
 }
 
-/* --- programs that are not MPI's -------------------------------------------------------------- */
+/* --- the end --------------------------------------------------------------------------------- */
 
-static struct timespec begun;
+static pid_t loaded_by; /* a forked child has another pid, and prints nothing */
 
-/* Says at the end of rank 0's own process that there is no profile, because neither it nor what it
- * has started, as a script does, was a program of MPI. A program that has closed its standard error
- * gets no line. */
+/* Says at the end of a program of MPI that there is no profile, because the calls that start MPI
+ * did not come here. */
 static void __attribute__((destructor)) end(void)
 {
-    const char *file = getenv("NUIOA_TRACE_FILE"), *task = getenv("SLURM_TASK_PID");
-    struct stat written;
-    if (!begun.tv_sec || started || !file || !*file || !first_rank() || !task ||
-        strtol(task, NULL, 10) != getpid())
+    int (*initialized)(int *), flag = 0;
+    if (started || wanted() != &trace || getpid() != loaded_by)
         return;
-    if (!stat(file, &written) && written.st_mtim.tv_sec >= begun.tv_sec)
-        return;
-    fprintf(stderr,
-            "nuioa: trace: %s: not written: neither %s nor what it has started has called MPI_Init "
-            "and MPI_Finalize\n",
-            file, program_invocation_short_name);
+    void *found = find("PMPI_Initialized");
+    memcpy(&initialized, &found, sizeof(found));
+    if (found)
+        initialized(&flag);
+    if (flag)
+        say_in_front(trace.loss);
 }
 
 static void __attribute__((constructor)) begin(void)
 {
-    clock_gettime(CLOCK_REALTIME_COARSE, &begun);
+    loaded_by = getpid();
     for (const char *const *name = containers; *name; name++) {
         if (strcmp(program_invocation_short_name, *name))
             continue;
         print_loss(wanted(), "it cannot look into a container, started by ", *name);
         leave_preload();
-        begun.tv_sec = 0;
         return;
     }
 }

@@ -68,13 +68,14 @@ else
     skip "the plugin exports what Slurm looks up, and no more" "not built: no slurm/spank.h"
 fi
 
-# The preloaded libraries export what MPI programs call, and three names for nuioa-bench; the shim
-# before them has all of them.
+# The preloaded libraries export what MPI programs call, and three names for nuioa-bench, and one
+# for the shim; the shim before them has all of them.
 preloaded=$stage/usr/lib/nuioa
 for file in "$preloaded"/libnuioa-{coll,trace}-*.so; do
     [ -e "$file" ] || continue
     name=${file##*/} own=
     [[ $name != *-coll-* ]] || own=$(printf '%s\n' nuioa_coll_{algorithms,choose,version})
+    [[ $name != *-trace-* ]] || own=nuioa_trace_find
     like "$name exports calls of MPI" "$(exported "$file")" MPI_Init
     is "$name exports calls of MPI, and no more" "$(exported "$file" | grep -vE '^(MPI|mpi)_')" \
         "$own"

@@ -2,12 +2,12 @@
 #include "mpi/trace/counted.h"
 #include "mpi/trace/trace.h"
 
-/* The C entry points that take numbers of elements. Each calls the MPI library, then counts.
+/* The C entry points that take numbers of elements. Each calls the next one, then counts.
  * The file mpi/trace/calls_large.c includes this one again, to make the functions with large
  * numbers. */
 #ifndef COUNT
 #define NAME(name) MPI_##name
-#define PMPI_NAME(name) PMPI_##name
+#define NEXT_NAME(name) NEXT(name)
 #define COUNT int
 #define PLACE int
 #define EACH(counts) ((struct trace_counts){ .each = counts })
@@ -21,7 +21,7 @@
     int NAME(name)(const void *buffer, COUNT count, MPI_Datatype type, int dest, int tag, \
                    MPI_Comm comm) \
     { \
-        COUNTED(PMPI_NAME(name)(buffer, count, type, dest, tag, comm), \
+        COUNTED(NEXT_NAME(name)(buffer, count, type, dest, tag, comm), \
                 trace_send(dest, count, type, comm)) \
     }
 /* clang-format on */
@@ -35,7 +35,7 @@ SEND(Rsend)
     int NAME(name)(const void *buffer, COUNT count, MPI_Datatype type, int dest, int tag, \
                    MPI_Comm comm, MPI_Request *request) \
     { \
-        how(PMPI_NAME(name)(buffer, count, type, dest, tag, comm, request), \
+        how(NEXT_NAME(name)(buffer, count, type, dest, tag, comm, request), \
             trace_send(dest, count, type, comm)) \
     }
 /* clang-format on */
@@ -52,7 +52,7 @@ int NAME(Sendrecv)(const void *out, COUNT count, MPI_Datatype type, int dest, in
                    COUNT in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
                    MPI_Status *status)
 {
-    COUNTED(PMPI_NAME(Sendrecv)(out, count, type, dest, tag, in, in_count, in_type, source, in_tag,
+    COUNTED(NEXT_NAME(Sendrecv)(out, count, type, dest, tag, in, in_count, in_type, source, in_tag,
                                 comm, status),
             trace_send(dest, count, type, comm))
 }
@@ -61,7 +61,7 @@ int NAME(Sendrecv_replace)(void *buffer, COUNT count, MPI_Datatype type, int des
                            int source, int in_tag, MPI_Comm comm, MPI_Status *status)
 {
     COUNTED(
-        PMPI_NAME(Sendrecv_replace)(buffer, count, type, dest, tag, source, in_tag, comm, status),
+        NEXT_NAME(Sendrecv_replace)(buffer, count, type, dest, tag, source, in_tag, comm, status),
         trace_send(dest, count, type, comm))
 }
 
@@ -70,7 +70,7 @@ int NAME(Isendrecv)(const void *out, COUNT count, MPI_Datatype type, int dest, i
                     COUNT in_count, MPI_Datatype in_type, int source, int in_tag, MPI_Comm comm,
                     MPI_Request *request)
 {
-    COUNTED(PMPI_NAME(Isendrecv)(out, count, type, dest, tag, in, in_count, in_type, source, in_tag,
+    COUNTED(NEXT_NAME(Isendrecv)(out, count, type, dest, tag, in, in_count, in_type, source, in_tag,
                                  comm, request),
             trace_send(dest, count, type, comm))
 }
@@ -79,7 +79,7 @@ int NAME(Isendrecv_replace)(void *buffer, COUNT count, MPI_Datatype type, int de
                             int source, int in_tag, MPI_Comm comm, MPI_Request *request)
 {
     COUNTED(
-        PMPI_NAME(Isendrecv_replace)(buffer, count, type, dest, tag, source, in_tag, comm, request),
+        NEXT_NAME(Isendrecv_replace)(buffer, count, type, dest, tag, source, in_tag, comm, request),
         trace_send(dest, count, type, comm))
 }
 #endif
@@ -90,10 +90,10 @@ int NAME(Isendrecv_replace)(void *buffer, COUNT count, MPI_Datatype type, int de
 #define LIST(...) __VA_ARGS__
 /* clang-format off */
 #define BLOCKING(name, iname, parameters, arguments, event) \
-    int NAME(name)(parameters) { COUNTED(PMPI_NAME(name)(arguments), event) } \
+    int NAME(name)(parameters) { COUNTED(NEXT_NAME(name)(arguments), event) } \
     int NAME(iname)(parameters, MPI_Request *request) \
     { \
-        COUNTED(PMPI_NAME(iname)(arguments, request), event) \
+        COUNTED(NEXT_NAME(iname)(arguments, request), event) \
     }
 /* clang-format on */
 #if TRACE_MPI_4
@@ -102,7 +102,7 @@ int NAME(Isendrecv_replace)(void *buffer, COUNT count, MPI_Datatype type, int de
     BLOCKING(name, iname, LIST(parameters), LIST(arguments), event) \
     int NAME(name##_init)(parameters, MPI_Info info, MPI_Request *request) \
     { \
-        PREPARED(PMPI_NAME(name##_init)(arguments, info, request), event) \
+        PREPARED(NEXT_NAME(name##_init)(arguments, info, request), event) \
     }
 /* clang-format on */
 #else
@@ -212,14 +212,14 @@ COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw,
     int NAME(name)(constness void *ours, COUNT count, MPI_Datatype type, int rank, MPI_Aint place, \
                    COUNT their_count, MPI_Datatype their_type, MPI_Win window) \
     { \
-        COUNTED(PMPI_NAME(name)(ours, count, type, rank, place, their_count, their_type, window), \
+        COUNTED(NEXT_NAME(name)(ours, count, type, rank, place, their_count, their_type, window), \
                 trace_one_sided(direction, rank, count, type, window)) \
     } \
     int NAME(rname)(constness void *ours, COUNT count, MPI_Datatype type, int rank, \
                     MPI_Aint place, COUNT their_count, MPI_Datatype their_type, MPI_Win window, \
                     MPI_Request *request) \
     { \
-        COUNTED(PMPI_NAME(rname)(ours, count, type, rank, place, their_count, their_type, window, \
+        COUNTED(NEXT_NAME(rname)(ours, count, type, rank, place, their_count, their_type, window, \
                              request), \
                 trace_one_sided(direction, rank, count, type, window)) \
     }
@@ -231,7 +231,7 @@ int NAME(Accumulate)(const void *ours, COUNT count, MPI_Datatype type, int rank,
                      COUNT their_count, MPI_Datatype their_type, MPI_Op op, MPI_Win window)
 {
     COUNTED(
-        PMPI_NAME(Accumulate)(ours, count, type, rank, place, their_count, their_type, op, window),
+        NEXT_NAME(Accumulate)(ours, count, type, rank, place, their_count, their_type, op, window),
         trace_one_sided(TRACE_TO, rank, count, type, window))
 }
 
@@ -239,7 +239,7 @@ int NAME(Raccumulate)(const void *ours, COUNT count, MPI_Datatype type, int rank
                       COUNT their_count, MPI_Datatype their_type, MPI_Op op, MPI_Win window,
                       MPI_Request *request)
 {
-    COUNTED(PMPI_NAME(Raccumulate)(ours, count, type, rank, place, their_count, their_type, op,
+    COUNTED(NEXT_NAME(Raccumulate)(ours, count, type, rank, place, their_count, their_type, op,
                                    window, request),
             trace_one_sided(TRACE_TO, rank, count, type, window))
 }
@@ -248,7 +248,7 @@ int NAME(Get_accumulate)(const void *ours, COUNT count, MPI_Datatype type, void 
                          COUNT result_count, MPI_Datatype result_type, int rank, MPI_Aint place,
                          COUNT their_count, MPI_Datatype their_type, MPI_Op op, MPI_Win window)
 {
-    COUNTED(PMPI_NAME(Get_accumulate)(ours, count, type, result, result_count, result_type, rank,
+    COUNTED(NEXT_NAME(Get_accumulate)(ours, count, type, result, result_count, result_type, rank,
                                       place, their_count, their_type, op, window),
             trace_exchange(op, rank, count, type, result_count, result_type, window))
 }
@@ -258,7 +258,7 @@ int NAME(Rget_accumulate)(const void *ours, COUNT count, MPI_Datatype type, void
                           COUNT their_count, MPI_Datatype their_type, MPI_Op op, MPI_Win window,
                           MPI_Request *request)
 {
-    COUNTED(PMPI_NAME(Rget_accumulate)(ours, count, type, result, result_count, result_type, rank,
+    COUNTED(NEXT_NAME(Rget_accumulate)(ours, count, type, result, result_count, result_type, rank,
                                        place, their_count, their_type, op, window, request),
             trace_exchange(op, rank, count, type, result_count, result_type, window))
 }

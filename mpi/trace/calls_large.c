@@ -4,7 +4,7 @@
 /* The functions of MPI 4 in which numbers of elements are MPI_Counts. */
 #if TRACE_LARGE_COUNTS
 #define NAME(name) MPI_##name##_c
-#define PMPI_NAME(name) PMPI_##name##_c
+#define NEXT_NAME(name) NEXT(name##_c)
 #define COUNT MPI_Count
 #define PLACE MPI_Aint
 #define EACH(counts) ((struct trace_counts){ .each_large = counts })

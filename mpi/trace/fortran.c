@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/fortran.h"
+#include <stdlib.h>
+
 #include "mpi/trace/trace.h"
 
-/* The Fortran entry points. MPICH's own call the C functions by their MPI_ names, except those that
+#define FIND(known, name) trace_next(known, name)
+#include "mpi/fortran.h"
+
+/* The Fortran entry points. MPICH's own call the C functions by their MPI_ names, except some that
  * start MPI. Open MPI's own do not, so each call is counted here. */
 
-/* The end of each entry point: it calls the MPI library, where all arguments are pointers, and
- * counts the event. */
+/* The call of the next function, in which all arguments are pointers; and the end of each entry
+ * point, which counts the event. */
+#define CALL(...) \
+    bool outermost = trace_enter(__builtin_frame_address(0)); \
+    call(__VA_ARGS__); \
+    trace_leave(outermost)
 #define COUNTED(event) \
-    if (*ierr == MPI_SUCCESS) \
+    if (*ierr == MPI_SUCCESS && outermost) \
         event;
 
 void NAME(init)(fint ierr)
 {
     REAL(init);
-    call(ierr);
+    CALL(ierr);
     COUNTED(trace_begin())
 }
 
 void NAME(init_thread)(fint required, fint provided, fint ierr)
 {
     REAL(init_thread);
-    call(required, provided, ierr);
+    CALL(required, provided, ierr);
     COUNTED(trace_begin())
 }
 
@@ -29,14 +37,14 @@ void NAME(finalize)(fint ierr)
 {
     REAL(finalize);
     trace_end();
-    call(ierr);
+    CALL(ierr);
 }
 
 void NAME(abort)(fint comm, fint code, fint ierr)
 {
     REAL(abort);
     trace_cut_short();
-    call(comm, code, ierr);
+    CALL(comm, code, ierr);
 }
 
 #ifdef OPEN_MPI
@@ -64,7 +72,7 @@ static bool in_place(const void *buffer)
                     fint ierr) \
     { \
         REAL(name); \
-        call(buffer, count, type, dest, tag, comm, ierr); \
+        CALL(buffer, count, type, dest, tag, comm, ierr); \
         COUNTED(trace_send(*dest, *count, TYPE, COMM)) \
     }
 SEND(send)
@@ -77,7 +85,7 @@ SEND(rsend)
                     fint request, fint ierr) \
     { \
         REAL(name); \
-        call(buffer, count, type, dest, tag, comm, request, ierr); \
+        CALL(buffer, count, type, dest, tag, comm, request, ierr); \
         how(SENT) \
     }
 #define SENT trace_send(*dest, *count, TYPE, COMM)
@@ -98,33 +106,36 @@ void NAME(start)(fint request, fint ierr)
 {
     REAL(start);
     MPI_Request before = PMPI_Request_f2c(*request);
-    call(request, ierr);
+    CALL(request, ierr);
     COUNTED(trace_start(before, PMPI_Request_f2c(*request)))
 }
 
-/* The requests are started one by one, as in calls_plain.c. */
 void NAME(startall)(fint count, MPI_Fint requests[], fint ierr)
 {
-    MPI_Fint rc = MPI_SUCCESS;
-    for (int i = 0; i < *count && rc == MPI_SUCCESS; i++)
-        NAME(start)(&requests[i], &rc);
-    if (ierr)
-        *ierr = rc;
+    REAL(startall);
+    MPI_Request *before = trace_handles(*count);
+    for (int i = 0; before && i < *count; i++)
+        before[i] = PMPI_Request_f2c(requests[i]);
+    CALL(count, requests, ierr);
+    for (int i = 0; before && i < *count && outermost && *ierr == MPI_SUCCESS; i++)
+        trace_start(before[i], PMPI_Request_f2c(requests[i]));
+    free(before);
 }
 
 void NAME(request_free)(fint request, fint ierr)
 {
     REAL(request_free);
     MPI_Request before = PMPI_Request_f2c(*request);
-    call(request, ierr);
-    COUNTED(trace_forget(before))
+    CALL(request, ierr);
+    if (*ierr == MPI_SUCCESS)
+        trace_forget(before);
 }
 
 void NAME(sendrecv)(void *out, fint count, fint type, fint dest, fint tag, void *in, fint in_count,
                     fint in_type, fint source, fint in_tag, fint comm, fint status, fint ierr)
 {
     REAL(sendrecv);
-    call(out, count, type, dest, tag, in, in_count, in_type, source, in_tag, comm, status, ierr);
+    CALL(out, count, type, dest, tag, in, in_count, in_type, source, in_tag, comm, status, ierr);
     COUNTED(SENT)
 }
 
@@ -132,7 +143,7 @@ void NAME(sendrecv_replace)(void *buffer, fint count, fint type, fint dest, fint
                             fint in_tag, fint comm, fint status, fint ierr)
 {
     REAL(sendrecv_replace);
-    call(buffer, count, type, dest, tag, source, in_tag, comm, status, ierr);
+    CALL(buffer, count, type, dest, tag, source, in_tag, comm, status, ierr);
     COUNTED(SENT)
 }
 
@@ -141,7 +152,7 @@ void NAME(isendrecv)(void *out, fint count, fint type, fint dest, fint tag, void
                      fint in_type, fint source, fint in_tag, fint comm, fint request, fint ierr)
 {
     REAL(isendrecv);
-    call(out, count, type, dest, tag, in, in_count, in_type, source, in_tag, comm, request, ierr);
+    CALL(out, count, type, dest, tag, in, in_count, in_type, source, in_tag, comm, request, ierr);
     COUNTED(SENT)
 }
 
@@ -149,7 +160,7 @@ void NAME(isendrecv_replace)(void *buffer, fint count, fint type, fint dest, fin
                              fint in_tag, fint comm, fint request, fint ierr)
 {
     REAL(isendrecv_replace);
-    call(buffer, count, type, dest, tag, source, in_tag, comm, request, ierr);
+    CALL(buffer, count, type, dest, tag, source, in_tag, comm, request, ierr);
     COUNTED(SENT)
 }
 
@@ -157,7 +168,7 @@ void NAME(psend_init)(void *buffer, fint parts, MPI_Count *count, fint type, fin
                       fint comm, fint info, fint request, fint ierr)
 {
     REAL(psend_init);
-    call(buffer, parts, count, type, dest, tag, comm, info, request, ierr);
+    CALL(buffer, parts, count, type, dest, tag, comm, info, request, ierr);
     PREPARED(trace_send(*dest, *parts * *count, TYPE, COMM))
 }
 #endif
@@ -169,13 +180,13 @@ void NAME(psend_init)(void *buffer, fint parts, MPI_Count *count, fint type, fin
     void NAME(name)(parameters, fint ierr) \
     { \
         REAL(name); \
-        call(arguments, ierr); \
+        CALL(arguments, ierr); \
         COUNTED(event) \
     } \
     void NAME(i##name)(parameters, fint request, fint ierr) \
     { \
         REAL(i##name); \
-        call(arguments, request, ierr); \
+        CALL(arguments, request, ierr); \
         COUNTED(event) \
     }
 #if TRACE_MPI_4
@@ -184,7 +195,7 @@ void NAME(psend_init)(void *buffer, fint parts, MPI_Count *count, fint type, fin
     void NAME(name##_init)(parameters, fint info, fint request, fint ierr) \
     { \
         REAL(name##_init); \
-        call(arguments, info, request, ierr); \
+        CALL(arguments, info, request, ierr); \
         PREPARED(event) \
     }
 #else
@@ -271,14 +282,14 @@ typedef MPI_Aint *faint;
                     fint their_type, fint window, fint ierr) \
     { \
         REAL(name); \
-        call(ours, count, type, rank, place, their_count, their_type, window, ierr); \
+        CALL(ours, count, type, rank, place, their_count, their_type, window, ierr); \
         COUNTED(trace_one_sided(direction, *rank, *count, TYPE, WINDOW)) \
     } \
     void NAME(r##name)(void *ours, fint count, fint type, fint rank, faint place, \
                        fint their_count, fint their_type, fint window, fint request, fint ierr) \
     { \
         REAL(r##name); \
-        call(ours, count, type, rank, place, their_count, their_type, window, request, ierr); \
+        CALL(ours, count, type, rank, place, their_count, their_type, window, request, ierr); \
         COUNTED(trace_one_sided(direction, *rank, *count, TYPE, WINDOW)) \
     }
 ONE_SIDED(put, TRACE_TO)
@@ -288,7 +299,7 @@ void NAME(accumulate)(void *ours, fint count, fint type, fint rank, faint place,
                       fint their_type, fint op, fint window, fint ierr)
 {
     REAL(accumulate);
-    call(ours, count, type, rank, place, their_count, their_type, op, window, ierr);
+    CALL(ours, count, type, rank, place, their_count, their_type, op, window, ierr);
     COUNTED(trace_one_sided(TRACE_TO, *rank, *count, TYPE, WINDOW))
 }
 
@@ -296,7 +307,7 @@ void NAME(raccumulate)(void *ours, fint count, fint type, fint rank, faint place
                        fint their_type, fint op, fint window, fint request, fint ierr)
 {
     REAL(raccumulate);
-    call(ours, count, type, rank, place, their_count, their_type, op, window, request, ierr);
+    CALL(ours, count, type, rank, place, their_count, their_type, op, window, request, ierr);
     COUNTED(trace_one_sided(TRACE_TO, *rank, *count, TYPE, WINDOW))
 }
 
@@ -308,7 +319,7 @@ void NAME(get_accumulate)(void *ours, fint count, fint type, void *back, fint ba
                           fint op, fint window, fint ierr)
 {
     REAL(get_accumulate);
-    call(ours, count, type, back, back_count, back_type, rank, place, their_count, their_type, op,
+    CALL(ours, count, type, back, back_count, back_type, rank, place, their_count, their_type, op,
          window, ierr);
     COUNTED(trace_exchange(OP, *rank, *count, TYPE, *back_count, BACK_TYPE, WINDOW))
 }
@@ -318,7 +329,7 @@ void NAME(rget_accumulate)(void *ours, fint count, fint type, void *back, fint b
                            fint their_type, fint op, fint window, fint request, fint ierr)
 {
     REAL(rget_accumulate);
-    call(ours, count, type, back, back_count, back_type, rank, place, their_count, their_type, op,
+    CALL(ours, count, type, back, back_count, back_type, rank, place, their_count, their_type, op,
          window, request, ierr);
     COUNTED(trace_exchange(OP, *rank, *count, TYPE, *back_count, BACK_TYPE, WINDOW))
 }
@@ -327,7 +338,7 @@ void NAME(fetch_and_op)(void *ours, void *back, fint type, fint rank, faint plac
                         fint window, fint ierr)
 {
     REAL(fetch_and_op);
-    call(ours, back, type, rank, place, op, window, ierr);
+    CALL(ours, back, type, rank, place, op, window, ierr);
     COUNTED(trace_exchange(OP, *rank, 1, TYPE, 1, TYPE, WINDOW))
 }
 
@@ -335,7 +346,7 @@ void NAME(compare_and_swap)(void *ours, void *compare, void *back, fint type, fi
                             faint place, fint window, fint ierr)
 {
     REAL(compare_and_swap);
-    call(ours, compare, back, type, rank, place, window, ierr);
+    CALL(ours, compare, back, type, rank, place, window, ierr);
     COUNTED(trace_exchange(MPI_REPLACE, *rank, 1, TYPE, 1, TYPE, WINDOW))
 }
 

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/fortran08.h"
-#include "mpi/trace/trace.h"
 
-#ifdef OPEN_MPI
+/* The entry points for "use mpi_f08". MPICH's own call the C functions by their MPI_ names, except
+ * those that start MPI. */
+#define NAME(name) mpi_##name##_f08_
+#define MPI_NAME(name) "mpi_" #name "_f08_"
 #include "mpi/trace/fortran.c"
-#else
-
-void mpi_abort_f08_(const MPI_Fint *comm, const MPI_Fint *code, MPI_Fint *ierr)
-{
-    answer(MPI_Abort(PMPI_Comm_f2c(*comm), *code), ierr);
-}
-
-#endif

@@ -23,6 +23,11 @@ void trace_prepared(MPI_Request request);
  * `after`; else both are the same. Other requests are ignored. */
 void trace_start(MPI_Request before, MPI_Request after);
 
+/* Returns an array for `count` handles, which the caller frees, so that trace_start() can be called
+ * for each of several requests that were started at once. NULL: there is no memory for it, and what
+ * these send is not counted. */
+MPI_Request *trace_handles(int count);
+
 /* Forgets what was noted for a request, before the program frees it. Other requests are ignored. */
 void trace_forget(MPI_Request request);
 

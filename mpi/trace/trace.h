@@ -8,6 +8,7 @@
 #include "mpi/trace/collective.h"
 #include "mpi/trace/comm.h"
 #include "mpi/trace/job.h"
+#include "mpi/trace/next.h"
 #include "mpi/trace/point.h"
 #include "mpi/trace/table.h"
 #include "mpi/trace/window.h"

@@ -24,18 +24,22 @@ library() { ok "$1 compiles" "$cc" -shared -fPIC -xc -o "$work/$1" "-Wl,-soname,
 mpi() {
     library "$1" <<<"#include <stdio.h>
 #include <string.h>
-int MPI_Get_library_version(char *text, int *length)
+int PMPI_Get_library_version(char *text, int *length)
 {
     *length = (int)strlen(strcpy(text, \"$2\"));
     return 0;
 }
+static int initialized;
 int PMPI_Comm_rank(void) { return 0; }
-int PMPI_Init(void) { return 0; }
+int PMPI_Init(void) { return initialized = 1, 0; }
+int PMPI_Initialized(int *flag) { return *flag = initialized, 0; }
+int MPI_Send(void) { return 0; }
 int MPI_Init(void) { return puts(\"$1\") < 0; }"
 }
 for name in {coll,trace}-{mpich,openmpi}; do
     library "libnuioa-$name.so" <<<"#include <stdio.h>
-int MPI_Init(void) { return puts(\"ours: $name\") < 0; }"
+int MPI_Init(void) { return puts(\"ours: $name\") < 0; }
+$([[ $name = coll-* ]] || echo "void *(*nuioa_trace_find)(const char *);")"
 done
 ok "a program that loads its MPI library itself compiles" \
     "$cc" -xc -o "$work/interpreter" - -ldl <<<'#include <dlfcn.h>
@@ -86,4 +90,28 @@ libmpi_abi_mpich.so.1.0.0 none MPICH Version: 5.0.2
 libmpi.so.12 mpich MPICH Version: 5.0.2
 libmpi.so.40 openmpi Open MPI v6.0.0rc2
 END
+
+# Tools in front of it: one hides all, one hides a call, one hides nothing.
+library libhides.so <<<'int PMPI_Init(void);
+int MPI_Init(void) { return PMPI_Init(); }'
+library libsends.so <<<'int MPI_Send(void) { return 0; }'
+library libpasses.so <<<'#define _GNU_SOURCE
+#include <dlfcn.h>
+int MPI_Init(void) { return ((int (*)(void))dlsym(RTLD_NEXT, "MPI_Init"))(); }
+int MPI_Send(void) { return ((int (*)(void))dlsym(RTLD_NEXT, "MPI_Send"))(); }'
+# behind TOOL VARIABLE...: what is said in a program for Open MPI behind this tool
+behind() {
+    local list=$work/$1:$work/libnuioa-preload.so
+    shift
+    timeout 60 env "$@" LD_PRELOAD="$list" "$work/program" 2>&1 >"$work/out"
+}
+link="before nuioa. Link this tool to the program, as a shared library"
+trace=NUIOA_TRACE_FILE=$work/profile
+is "a tool in front that hides all is named" "$(behind libhides.so "$trace")" \
+    "nuioa: trace: not recorded: $work/libhides.so takes MPI_Init $link"
+is "... by one rank" "$(behind libhides.so "$trace" SLURM_PROCID=1)" ""
+is "... where a trace is wanted" "$(behind libhides.so)" ""
+is "a tool in front that hides a call is named" "$(behind libsends.so "$trace")" \
+    "nuioa: trace: calls may be missing: $work/libsends.so takes MPI_Send $link"
+is "a tool in front that hides nothing is not" "$(behind libpasses.so "$trace")" ""
 done_testing

@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# srun --nuioa-trace beside tools that count the calls of MPI (PMPI): each counts with the trace
+# what it counts without, and the trace is right or says which tool hides it.
+. "$(dirname "$0")/testlib.sh"
+setup
+need_plugin
+installed=/proc/$(cluster_node_pid ctl)/root/run/stage/usr/lib/nuioa
+if [ ! -e "$installed/libnuioa-preload.so" ]; then
+    skip "${0##*/}" "built without MPI: no trace"
+    done_testing
+    exit 0
+fi
+programs=$here/../trace
+tool=/run/stage/usr/bin/nuioa
+plugin on "topology=$topology" "${patient[@]}"
+work=$CLUSTER_DIR/home/tools dir=$home/tools
+install -d -m 1777 "$work"
+
+# mpi KIND N COMMAND SRUN-ARG...: on one node; see 50-trace.t
+mpi() {
+    local kind=$1 n=$2 command=$3
+    local settings=(OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
+        OMPI_MCA_osc=pt2pt) pmi=pmix
+    shift 3
+    launched=$((launched + 1))
+    [ "$kind" = openmpi ] || { settings=(UCX_TLS=self,posix); pmi=pmi2; }
+    # shellcheck disable=SC2086
+    user env "${settings[@]}" ${preload:+"LD_PRELOAD=$preload"} srun -n "$n" --mpi=$pmi -w node1 \
+        --exclusive "$@" $command
+    # shellcheck disable=SC2053
+    [[ $rc = ${wanted_rc:-0} ]] || lose "$command $*"
+}
+counts() { grep '^count ' <<<"$out" | sort; }
+known() { grep '^pair ' <<<"$out"; }
+# What is said of the trace, but what to type next.
+said() { grep 'nuioa: trace' <<<"$err" | grep -v 'nuioa: trace: written; '; }
+pairs() {
+    in_node ctl "$tool" profile "$dir/$1" --out /tmp/merged >/dev/null &&
+        in_node ctl grep -E '^(pair|coll)' /tmp/merged
+}
+
+# counted NAME KIND COMMAND: sets $wanted to what the tool counts without a trace
+counted() {
+    mpi "$2" 4 "$3"
+    wanted=$(counts)
+    like "$2: $1 counts" "$wanted" '(startall|isend|fortran) [1-9]'
+}
+# same NAME KIND COMMAND: the tool counts $wanted with a trace, whose profile is $2
+same() {
+    rm -f "$work/$2"
+    mpi "$2" 4 "$3" --nuioa-trace="$dir/$2"
+    is "$2: $1 counts the same with a trace" "$(counts)" "$wanted"
+}
+# hidden NAME KIND FILE: the last run was not recorded, and one line names the tool's file
+hidden() {
+    local line="nuioa: trace: not recorded: $3 takes MPI_Init before nuioa. Link this tool to the"
+    is "$2: ... the trace names $1" "$(said | grep -v 'srun sees')|$(ls "$work/$2" 2>/dev/null)" \
+        "$line program, as a shared library|"
+}
+
+for kind in openmpi mpich; do
+    if ! command -v mpicc.$kind >/dev/null || [ ! -e "$installed/libnuioa-trace-$kind.so" ]; then
+        skip "$kind" "no mpicc.$kind, or built without it"
+        continue
+    fi
+    cc=("mpicc.$kind" -Wall -Wextra -Werror -std=gnu11)
+    counter=libcounter.$kind.so fortran=libcounter-fortran.$kind.so
+    link=(-L "$work" "-Wl,--no-as-needed,-rpath,$dir")
+    ok "$kind: the tool compiles" "${cc[@]}" -shared -fPIC -o "$work/$counter" \
+        "$programs/counter.c"
+    ok "$kind: a program compiles" "${cc[@]}" -o "$work/plain.$kind" "$programs/irregular.c"
+    ok "$kind: a program with the tool compiles" "${cc[@]}" -o "$work/linked.$kind" \
+        "$programs/irregular.c" "${link[@]}" "-l:$counter"
+    ok "$kind: a program that contains the tool compiles" "${cc[@]}" -o "$work/static.$kind" \
+        "$programs/irregular.c" "$programs/counter.c"
+
+    counted "a tool that is linked" $kind "$dir/linked.$kind"
+    same "... it" $kind "$dir/linked.$kind"
+    is "$kind: ... the profile is what the program did, each message once" "$(pairs $kind)" \
+        "$(known)"
+    is "$kind: ... nothing is said" "$(said)" ""
+    preload=$dir/$counter
+    counted "a tool that is preloaded" $kind "$dir/plain.$kind"
+    same "... it" $kind "$dir/plain.$kind"
+    hidden "it" $kind "$dir/$counter"
+    preload=
+    same "a tool in the program" $kind "$dir/static.$kind"
+    hidden "the program" $kind "$dir/static.$kind"
+    cat >"$work/behind" <<END
+#!/bin/sh
+LD_PRELOAD="\$LD_PRELOAD:$dir/$counter" exec $dir/plain.$kind
+END
+    chmod 755 "$work/behind"
+    same "a tool that is preloaded behind" $kind "$dir/behind"
+    is "$kind: ... the profile is what the program did" "$(pairs $kind)|$(said)" "$(known)|"
+
+    for program in fortran fortran08; do
+        if ! command -v mpifort.$kind >/dev/null; then
+            skip "$kind: $program" "no mpifort.$kind"
+            continue
+        fi
+        ok "$kind: a tool for Fortran compiles" "${cc[@]}" -shared -fPIC -DFORTRAN \
+            -o "$work/$fortran" "$programs/counter.c"
+        ok "$kind: $program with it compiles" mpifort.$kind -o "$work/$program.$kind" \
+            "$programs/$program.f90" "${link[@]}" "-l:$fortran"
+        counted "a tool in $program" $kind "$dir/$program.$kind"
+        same "... it" $kind "$dir/$program.$kind"
+        is "$kind: ... each message is recorded once" "$(pairs $kind | cut -d ' ' -f 1-5 | sort)" \
+            "coll 0 1 800 1
+coll 1 2 800 1
+coll 2 3 800 1
+pair 0 1 8000 1
+pair 0 2 8000 1
+pair 0 3 8000 1"
+    done
+done
+
+rm -rf "$work"
+plugin off
+finish
