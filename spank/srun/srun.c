@@ -288,6 +288,7 @@ void srun_user_init(struct srun_context *context, spank_t spank)
     bool alone = context->hints_ranks.components == 1;
     warn_launcher(context, spank);
     warn_rank_count(context, spank);
+    trace_file_before(&context->trace, context->options.trace, spank);
     if (alone && !nuioa_options_idle(&context->options))
         step_layout_check(spank, context->options.mode != NUIOA_OFF);
     rendezvous_srun_start(context, spank);
@@ -296,6 +297,7 @@ void srun_user_init(struct srun_context *context, spank_t spank)
 void srun_exit(struct srun_context *context)
 {
     rendezvous_srun_end(context);
+    trace_file_after(&context->trace);
     nuioa_profile_free(&context->profile);
     nuioa_hints_free(&context->hints_ranks.list);
 }

@@ -9,6 +9,7 @@
 #include "profile/hints.h"
 #include "profile/profile.h"
 #include "spank/common/flags.h"
+#include "spank/srun/trace_file.h"
 
 struct rendezvous_srun;
 
@@ -30,6 +31,7 @@ struct srun_context {
     bool warned;                  /* the warnings were printed, for the first component */
     struct nuioa_profile profile; /* from the hints file; rank_count is 0 without one */
     struct hints_ranks hints_ranks;
+    struct trace_file trace;
     struct rendezvous_srun *rendezvous; /* owned by rendezvous_srun.c; NULL: there is none */
 };
 

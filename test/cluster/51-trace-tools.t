@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # srun --nuioa-trace beside tools that count the calls of MPI (PMPI): each counts with the trace
-# what it counts without, and the trace is right or says which tool hides it.
+# what it counts without, and the trace is right or says which tool hides it. And what srun says of
+# a trace that was not written.
 . "$(dirname "$0")/testlib.sh"
 setup
 need_plugin
@@ -116,6 +117,56 @@ pair 0 2 8000 1
 pair 0 3 8000 1"
     done
 done
+
+# empty NAME: of the last run srun says one line, and the file is what it was
+empty() {
+    local line="nuioa: trace: srun sees $dir/p as it was before the launch\. .*Link MPI dynamically"
+    like "$1: srun says one line" "$(said)" \
+        "^$line, append to LD_PRELOAD, end with MPI_Finalize\$"
+    is "... and that is so" "$(stat -c '%i %s %y' "$work/p" 2>/dev/null)" "$before"
+}
+runner=
+for kind in openmpi mpich; do
+    [ ! -e "$work/plain.$kind" ] || runner=$kind
+done
+ok "a static program compiles" gcc -static -xc -o "$work/alone" - <<<'int main(void) { return 0; }'
+before=
+launched=$((launched + 1))
+user srun -n 2 --nuioa-trace="$dir/p" "$dir/alone"
+empty "a static program"
+launched=$((launched + 1))
+user srun -n 2 --nuioa-trace="$dir/p" /bin/bash -c 'exit 0'
+empty "no program of MPI"
+install -o nobody <(echo "nuioa-profile 1") "$work/p"
+before=$(stat -c '%i %s %y' "$work/p")
+launched=$((launched + 1))
+user srun -n 2 --nuioa-trace="$dir/p" "$dir/alone"
+empty "a static program, and an older file"
+if [ -n "$runner" ]; then
+    wanted_rc=5 mpi $runner 1 "$dir/plain.$runner _exit" --nuioa-trace="$dir/p"
+    empty "_exit"
+    mpi $runner 1 "env LD_PRELOAD=libm.so.6 $dir/plain.$runner" --nuioa-trace="$dir/p"
+    empty "LD_PRELOAD is replaced"
+    wanted_rc='[1-9]*' mpi $runner 1 "$dir/plain.$runner crash" --nuioa-trace="$dir/p"
+    empty "a crash"
+    mpi $runner 1 "$dir/plain.$runner" --nuioa-trace="$dir/p"
+    is "it is written: srun says nothing" "$(said)" ""
+    mpi $runner 1 "$dir/plain.$runner" --nuioa-trace="$dir/p"
+    is "it is written once more, and is as long: srun says nothing" "$(said)" ""
+fi
+launched=$((launched + 1))
+user sh -c "cd $dir && srun -n 1 --nuioa-trace=q true"
+like "a relative path" "$(said)" "^nuioa: trace: srun sees $dir/q as it was before the launch"
+launched=$((launched + 1))
+user sh -c "cd $dir && srun -n 1 -D / --nuioa-trace=q true"
+is "a relative path in another directory: srun does not know" "$(said | grep 'srun sees')" ""
+launched=$((launched + 1))
+user srun -n 1 true
+is "no trace: srun says nothing" "$(said)" ""
+install -m 755 /bin/true "$work/mpirun"
+launched=$((launched + 1))
+user srun -n 1 --nuioa-trace="$dir/q" "$dir/mpirun"
+like "a launcher" "$(said)" '^nuioa: trace: not recorded: this step runs a launcher\. Start the '
 
 rm -rf "$work"
 plugin off

@@ -2,9 +2,12 @@
 
 /* An irregular pattern whose traffic is known: the ranks in the middle communicate most. Each way
  * to send is used. Rank 0 prints the pairs of the profile that a trace of it must give. Usage:
- * irregular [abort | exit | plain]; plain: neither persistent requests nor one-sided */
+ * irregular [abort | exit | _exit | crash | plain]; plain: neither persistent requests nor
+ * one-sided */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "known.h"
 
@@ -123,6 +126,10 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 3);
     if (argc > 1 && !strcmp(argv[1], "exit"))
         exit(4);
+    if (argc > 1 && !strcmp(argv[1], "_exit"))
+        _exit(5);
+    if (argc > 1 && !strcmp(argv[1], "crash"))
+        raise(SIGSEGV);
     MPI_Finalize();
     return 0;
 }
