@@ -94,7 +94,7 @@ for name in hints policy cores gpus nic rails mem leader threads export gather; 
 done
 users=${out%%plugstack.conf, or to*} admins=${out#*plugstack.conf, or to}
 unlike "--nuioa=help: users may not say munge_socket" "$users" 'munge_socket|topology  '
-for name in distances cache topology auth munge_socket steps deadline_ms remote_cost hop_cost \
+for name in distances cache topology auth munge_socket deadline_ms remote_cost hop_cost \
     load_cost; do
     like "--nuioa=help: only plugstack.conf has $name" "$admins" $'\n '"$name "
 done
