@@ -103,7 +103,8 @@ int MPI_Send(void) { return ((int (*)(void))dlsym(RTLD_NEXT, "MPI_Send"))(); }'
 behind() {
     local list=$work/$1:$work/libnuioa-preload.so
     shift
-    timeout 60 env "$@" LD_PRELOAD="$list" "$work/program" 2>&1 >"$work/out"
+    timeout 60 env "$@" LD_PRELOAD="$list" "$work/program" 2>"$work/err" >"$work/out"
+    cat "$work/err"
 }
 link="before nuioa. Link this tool to the program, as a shared library"
 trace=NUIOA_TRACE_FILE=$work/profile
