@@ -53,8 +53,7 @@ static _Noreturn void be_child(nuioa_subprocess_work *work, void *arg, int fd, i
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    if (life_ms)
-        live_for(life_ms);
+    live_for(life_ms);
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL); /* fails for SIGKILL and SIGSTOP, which need no default */
     sigemptyset(&none);
@@ -69,7 +68,7 @@ static _Noreturn void be_child(nuioa_subprocess_work *work, void *arg, int fd, i
 static void kill_and_reap(pid_t pid)
 {
     struct timespec nap = { .tv_nsec = 20000 };
-    pid_t got = waitpid(pid, NULL, WNOHANG | __WALL);
+    pid_t got = waitpid(pid, NULL, WNOHANG);
     if (got == 0)
         kill(pid, SIGKILL);
     /* Half a second is enough on a busy machine: a child that lives longer hangs in the kernel. */
@@ -78,7 +77,7 @@ static void kill_and_reap(pid_t pid)
             return;
         nanosleep(&nap, NULL);
         nap.tv_nsec = nap.tv_nsec < 500000 ? nap.tv_nsec * 2 : 1000000;
-        got = waitpid(pid, NULL, WNOHANG | __WALL);
+        got = waitpid(pid, NULL, WNOHANG);
     }
 }
 
@@ -112,16 +111,8 @@ static int collect(int fd, int64_t end_ms, size_t max, char **bytes, size_t *len
     }
 }
 
-/* As fork(2), but its end sends no signal, so that others who wait for any child do not see it. It
- * runs none of the functions that libraries have registered for fork. Arguments of 0 mean the same
- * in the order of every architecture. */
-static pid_t fork_unseen(void)
-{
-    return (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
-}
-
-static int start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, void *arg, int keep,
-                 unsigned life_ms, pid_t (*make)(void))
+int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, void *arg,
+                           int keep, unsigned life_ms)
 {
     int ends[2];
     sigset_t all, before;
@@ -131,7 +122,7 @@ static int start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, vo
     /* No signal handler of the caller may run in the child. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t parent = getpid(), pid = make();
+    pid_t parent = getpid(), pid = fork();
     if (pid == 0)
         be_child(work, arg, ends[1], keep, life_ms, parent);
     int rc = pid < 0 ? -errno : 0;
@@ -142,18 +133,6 @@ static int start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, vo
     else
         *child = (struct nuioa_subprocess){ pid, ends[0] };
     return rc;
-}
-
-int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, void *arg,
-                           int keep, unsigned life_ms)
-{
-    return start(child, work, arg, keep, life_ms, fork);
-}
-
-int nuioa_subprocess_start_unseen(struct nuioa_subprocess *child, nuioa_subprocess_work *work,
-                                  void *arg, int keep)
-{
-    return start(child, work, arg, keep, 0, fork_unseen);
 }
 
 int nuioa_subprocess_collect(struct nuioa_subprocess *child, unsigned deadline_ms, size_t max,

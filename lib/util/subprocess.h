@@ -33,13 +33,6 @@ struct nuioa_subprocess {
 int nuioa_subprocess_start(struct nuioa_subprocess *child, nuioa_subprocess_work *work, void *arg,
                            int keep, unsigned life_ms);
 
-/* Starts a child that may live as long as the calling thread, and that others in this process who
- * wait for any child do not see: its end sends no SIGCHLD, and only waits with __WALL find it.
- * `work` must not call what may wait for a lock of another thread, such as malloc. Otherwise as
- * nuioa_subprocess_start. */
-int nuioa_subprocess_start_unseen(struct nuioa_subprocess *child, nuioa_subprocess_work *work,
-                                  void *arg, int keep);
-
 /* Waits until the child closes its end of the pipe, at most `deadline_ms` milliseconds from now,
  * and ends the child in every case. Returns 0 and sets *bytes to what the child wrote, *length
  * bytes that the caller frees with free(); -ETIMEDOUT; -EFBIG if it wrote more than `max` bytes;

@@ -20,13 +20,6 @@ static inline bool rendezvous_is_wanted(const struct nuioa_options *o)
            o->coll || nuioa_hints_file(o->hints);
 }
 
-/* Returns true if the nodes read the counters of their NICs for a table after the step: the user
- * has asked for a report. A site's default is no reason to run more than a launch needs. */
-static inline bool rendezvous_counts(const struct nuioa_options *o)
-{
-    return o->asked && (o->report || o->explain);
-}
-
 /* Returns how a warning ends that says why there is no rendezvous. */
 static inline const char *rendezvous_consequence(const struct nuioa_options *o)
 {

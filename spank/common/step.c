@@ -214,7 +214,6 @@ int step_read(spank_t spank, struct step *step, struct nuioa_error *err)
     if (spank_get_item(spank, S_STEP_CPUS_PER_TASK, &step->cpus_per_task) != ESPANK_SUCCESS)
         step->cpus_per_task = 0;
     step->cores = copy_cores(spank, S_STEP_ALLOC_CORES);
-    step->job_cores = copy_cores(spank, S_JOB_ALLOC_CORES);
     step->overlaps = nuioa_variable(environment, NUIOA_VARIABLE_OVERLAP) ||
                      nuioa_variable(environment, "SLURM_OVERLAP");
     step->omp_threads = nuioa_omp_threads(environment);
@@ -232,17 +231,16 @@ void step_free(struct step *step)
 {
     free(step->ranks);
     free(step->cores);
-    free(step->job_cores);
     *step = (struct step){ 0 };
 }
 
-static int cpus_of(const char *list, const struct nuioa_node *node, hwloc_bitmap_t cpus)
+int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus)
 {
     hwloc_bitmap_zero(cpus);
-    hwloc_bitmap_t cores = list ? hwloc_bitmap_alloc() : NULL;
+    hwloc_bitmap_t cores = step->cores ? hwloc_bitmap_alloc() : NULL;
     if (!cores)
         return -ENOENT;
-    int rc = hwloc_bitmap_list_sscanf(cores, list) < 0 ? -ERANGE : 0;
+    int rc = hwloc_bitmap_list_sscanf(cores, step->cores) < 0 ? -ERANGE : 0;
     int last = hwloc_bitmap_last(cores);
     if (last < 0 || (uint32_t)last >= node->core_count)
         rc = -ERANGE;
@@ -251,14 +249,4 @@ static int cpus_of(const char *list, const struct nuioa_node *node, hwloc_bitmap
             hwloc_bitmap_set(cpus, node->pus[i].os_index);
     hwloc_bitmap_free(cores);
     return rc;
-}
-
-int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus)
-{
-    return cpus_of(step->cores, node, cpus);
-}
-
-int step_job_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus)
-{
-    return cpus_of(step->job_cores, node, cpus);
 }

@@ -31,7 +31,6 @@ struct step {
     uint32_t omp_threads;   /* the first number in OMP_NUM_THREADS; 0: not set */
     bool threads_by_user;   /* the user places threads: OMP_PLACES or the like */
     char *cores;            /* a list of Slurm's own core numbers, such as "0-3"; NULL: not known */
-    char *job_cores;        /* the same of the job on this node */
     bool bound_by_user;     /* the user said by --cpu-bind which CPUs each task gets */
     bool bound_by_outer;    /* ... for another step, from whose ranks srun has inherited it */
     bool nested;            /* srun runs in a rank of another step */
@@ -70,8 +69,5 @@ void step_free(struct step *step);
  * tell the cores; or -ERANGE if their numbers do not fit this node. After an error `cpus` is
  * empty. */
 int step_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus);
-
-/* The same for the cores that the job has on this node. */
-int step_job_cpus(const struct step *step, const struct nuioa_node *node, hwloc_bitmap_t cpus);
 
 #endif

@@ -9,7 +9,6 @@
 #include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "spank/rendezvous/credential.h"
@@ -405,7 +404,6 @@ int client_send_record(struct client *g, struct wire_record *record, size_t leng
     if (rc < 0)
         return rc;
     record->table_timeout_ms = remaining_ms(g);
-    g->counts = record->counts;
     rc = send_message(g, &g->session, WIRE_RECORD, record, length);
     return rc < 0 ? fail(g, rc, err) : 0;
 }
@@ -425,29 +423,6 @@ int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
     int table = receive_table(g, leader, leaders);
     if (table < 0)
         return fail(g, table, err);
-    if (g->counts)
-        listener_keep_alive(g->fd);
-    else
-        client_close(g);
+    client_close(g);
     return table;
-}
-
-/* --- the counters --- */
-
-int client_send_counters(struct client *g, const void *body, size_t length)
-{
-    struct wire_frame frame = { WIRE_MAGIC, WIRE_COUNTERS, (uint32_t)length };
-    uint8_t digest[SHA256_SIZE], tag[WIRE_TAG_SIZE];
-    struct iovec parts[] = { { &frame, sizeof(frame) },
-                             { (void *)body, length },
-                             { tag, sizeof(tag) } };
-    struct msghdr message = { .msg_iov = parts, .msg_iovlen = 3 };
-    if (g->fd < 0)
-        return -ENOTCONN;
-    sha256_of(body, length, digest);
-    tag_make(&g->session, WIRE_FROM_NODE, &frame, digest, tag);
-    ssize_t sent = sendmsg(g->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0)
-        return -errno;
-    return (size_t)sent == sizeof(frame) + length + sizeof(tag) ? 0 : -EAGAIN;
 }

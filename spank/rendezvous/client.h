@@ -16,9 +16,8 @@
 /* A node's side of the rendezvous (wire.h), in slurmstepd.
  *
  * The calls are made in this order, by one thread: client_call(), client_receive_slice() if a
- * slice is wanted, client_send_record(), client_receive_table(), client_send_counters() if the
- * record has announced it, client_close(). Together they wait at most client_call.timeout_ms; time
- * that the caller spends between them does not count.
+ * slice is wanted, client_send_record(), client_receive_table(), client_close(). Together they wait
+ * at most client_call.timeout_ms; time that the caller spends between them does not count.
  * After an error the connection is closed, and *err says why there is no table. The errors are
  * -ETIMEDOUT if the time is over, -EINTR if is_over() has ended the waiting, -ECANCELED if srun has
  * stopped the exchange, -ECONNRESET if srun has closed the connection, -EBADMSG if a message has a
@@ -52,7 +51,6 @@ struct client {
     struct deadline deadline;                               /* for all that it waits for */
     bool told_no_credential;                                /* srun knows of no credential here */
     bool authenticated;                                     /* srun has answered with a right tag */
-    bool counts;                                            /* the record has announced COUNTERS */
     uint32_t job_id, step_id, node, node_count, task_count; /* as in struct client_call */
     uint32_t early_leader;                                  /* sent in the hello, or WIRE_NO_RANK */
     struct hmac_key step, session; /* keys of the first message, and of all others */
@@ -83,8 +81,7 @@ int client_receive_slice(struct client *g, double *weights, struct nuioa_pair **
 int client_send_record(struct client *g, struct wire_record *record, size_t length,
                        struct nuioa_error *err);
 
-/* Waits for the table after client_send_record(), and closes the connection, unless the record has
- * announced counters. `leader` is the rank
+/* Waits for the table after client_send_record(), and closes the connection. `leader` is the rank
  * of this node's leader, or WIRE_NO_RANK if it has none. A table with another leader for this node
  * is refused; if the hello named an early leader, that one counts. Returns 1, and fills
  * leaders[node_count], which the caller allocated, with the ranks of the leaders in the order of
@@ -92,11 +89,6 @@ int client_send_record(struct client *g, struct wire_record *record, size_t leng
  * or negative with *err. */
 int client_receive_table(struct client *g, uint32_t leader, uint32_t *leaders,
                          struct nuioa_error *err);
-
-/* After client_receive_table(): sends COUNTERS, a body of `length` bytes, without waiting. Returns
- * 0; or negative: -EAGAIN if the connection does not take it now, -ENOTCONN if there is none, or
- * another -errno. No other thread may use the client meanwhile. */
-int client_send_counters(struct client *g, const void *body, size_t length);
 
 /* Returns true if the answer that client_receive_table() waits for has begun to arrive. It does not
  * wait. */

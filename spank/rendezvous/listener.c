@@ -93,13 +93,6 @@ int listener_accept(int listener)
     return fd;
 }
 
-void listener_keep_alive(int fd)
-{
-    int on = 1, idle_s = 60;
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
-}
-
 static int make_address(const char *text, in_port_t port, struct sockaddr_storage *address)
 {
     struct sockaddr_in *four = (struct sockaddr_in *)address;

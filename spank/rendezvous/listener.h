@@ -22,8 +22,4 @@ int listener_accept(int listener);
  * tells which), or -errno: -EINVAL if `address` is no such address. */
 int listener_connect(const char *address, uint16_t port);
 
-/* Lets the kernel ask now and then whether the other end of a connection is still there, so that
- * nobody on the way forgets one that is silent for hours. It cannot fail. */
-void listener_keep_alive(int fd);
-
 #endif

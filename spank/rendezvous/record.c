@@ -118,7 +118,6 @@ static void put_head(const struct record_source *s, struct wire_record *head)
     head->policy = (uint32_t)plan->policy;
     head->planned = plan->planned;
     head->advice = plan->advice;
-    head->counts = s->counts;
     head->cost_before = totals.before;
     head->cost_after = totals.after;
     head->bound = totals.bound;
@@ -173,7 +172,7 @@ static bool are_in_limits(const struct wire_record *h)
            h->warning_count <= WIRE_WARNINGS_MAX && h->text_length <= WIRE_TEXT_MAX &&
            h->task_count <= WIRE_TASKS_MAX && h->moved_count <= h->task_count &&
            h->numa_count <= WIRE_NUMAS_MAX && h->core_count <= WIRE_CORES_MAX &&
-           h->gpu_count <= WIRE_GPUS_MAX && h->counts <= 1 && h->policy <= NUIOA_POLICY_LATENCY;
+           h->gpu_count <= WIRE_GPUS_MAX && h->policy <= NUIOA_POLICY_LATENCY;
 }
 
 /* Checks the numbers that a report adds up and prints: those of costs must be finite, those of NICs

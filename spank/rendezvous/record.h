@@ -17,7 +17,6 @@ struct record_source {
     uint32_t position;                     /* position of the node in the step, from 0 */
     /* Number of tasks of the whole step; above NUIOA_REPORT_RANKS_MAX a line may have several. */
     uint32_t job_tasks;
-    bool counts; /* the node will send COUNTERS when its tasks have ended */
 };
 
 /* Returns the record (malloc'd, caller frees), a struct wire_record with its arrays, and its

@@ -232,16 +232,6 @@ static void serve_all(struct server *g)
     }
 }
 
-/* Those that will send COUNTERS stay, unless they have not taken all that was sent to them. */
-static void drop_all_but_counting(struct server *g)
-{
-    for (struct peer *p = g->authenticated.first, *next; p; p = next) {
-        next = p->next;
-        if (g->phase != DONE || !p->counts || peer_unsent(p))
-            server_drop(g, p);
-    }
-}
-
 static void *run(void *arg)
 {
     struct server *g = arg;
@@ -257,7 +247,7 @@ static void *run(void *arg)
     server_stop_accepting(g);
     for (int i = 0; i < MUNGE_WORKERS; i++)
         munge_worker_stop(&g->decoders[i].worker);
-    drop_all_but_counting(g);
+    server_drop_all(g, &g->authenticated);
     peer_free_all(&g->closed);
     if (g->decoded)
         explicit_bzero(g->decoded, sizeof(*g->decoded));
@@ -369,33 +359,6 @@ void server_stop(struct server *g)
     ssize_t done = g->started ? write(g->stop, &one, sizeof(one)) : 0;
     (void)done;
     server_wait(g);
-}
-
-static bool is_counting(const struct server *g)
-{
-    for (const struct peer *p = g->authenticated.first; p; p = p->next)
-        if (p->counts)
-            return true;
-    return false;
-}
-
-void server_collect(struct server *g, unsigned ms)
-{
-    struct epoll_event events[EVENTS];
-    int64_t until = nuioa_clock_ms() + ms, left;
-    server_stop(g);
-    if (g->epoll < 0 || g->stop < 0)
-        return;
-    server_watch(g, g->stop, NULL, 0, EPOLL_CTL_DEL);
-    while (is_counting(g) && (left = until - nuioa_clock_ms()) > 0) {
-        int count = epoll_wait(g->epoll, events, EVENTS, (int)left);
-        if (count < 0 && errno != EINTR)
-            break;
-        for (int i = 0; i < count; i++)
-            if (events[i].data.ptr != &g->stop) /* which could not be taken out */
-                dispatch(g, &events[i]);
-        peer_free_all(&g->closed);
-    }
 }
 
 void server_close(struct server *g)

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "spank/rendezvous/counters.h"
 #include "spank/rendezvous/record.h"
 #include "spank/rendezvous/wire.h"
 #include "util/error.h"
@@ -15,8 +14,7 @@
 /* srun's side of the rendezvous (wire.h): a listener for one step, and a thread that serves it.
  *
  * A server is used in this order: server_open(), server_expect(), server_start(), server_wait() or
- * server_stop(), server_collect() when the step is over, server_close(). One thread of srun calls
- * all of them. */
+ * server_stop(), server_close(). One thread of srun calls all of them. */
 
 /* Limits for unauthenticated peers, which are connections that have not sent a right hello: their
  * number, and their time in milliseconds. At the limit a new peer replaces the oldest one. */
@@ -35,7 +33,6 @@ struct server_config {
     bool reports_only;  /* no node has a leader: messages end with WIRE_WITHOUT_REPORT */
     bool asked;         /* the user asked for the nodes' part, and is told if no node has called */
     unsigned accept_ms; /* how long connections are accepted; 0: while the server runs */
-    uint64_t counting_max;          /* a step of more nodes keeps no connections for counters */
     uint16_t port_first, port_last; /* the ports to choose from, both inclusive; 0 and 0: any */
 
     /* The server's thread calls these functions with `arg`, and server_start() room() too. Their
@@ -54,14 +51,12 @@ struct server_config {
     /* Writes the names of the nodes whose record has not come into `names`, an array of `size`
      * bytes; "" if they are not known. NULL: they never are. */
     void (*absent)(void *arg, char *names, uint32_t size);
-    /* `record` takes each record as it arrives; if `counts` is true, counters will follow it.
+    /* `record` takes each record as it arrives.
      * `finish` is called once, when all records that can still arrive are there and the nodes have
      * their table, or know that there is none because other nodes have not come; never if the
      * exchange has failed otherwise. */
-    void (*record)(void *arg, const struct record *record, bool counts);
+    void (*record)(void *arg, const struct record *record);
     void (*finish)(void *arg);
-    /* Takes the counters of a node. If the thread has ended, server_collect() calls it. */
-    void (*counters)(void *arg, const struct counters *counters);
 };
 
 /* What has happened, for tests. */
@@ -69,7 +64,6 @@ struct server_counts {
     uint32_t nodes;                /* number of nodes of the step; 0: not known yet */
     uint32_t hellos, records;      /* number of accepted hellos and records */
     uint32_t tables;               /* 1: the table was sent */
-    uint32_t counters;             /* number of nodes whose counters have come */
     uint32_t refused;              /* unauthenticated peers whose connection was closed */
     uint32_t unauthenticated_most; /* at one time */
 };
@@ -106,10 +100,6 @@ void server_wait(struct server *server);
 /* Ends the thread now, without waiting for any node, and joins it. If the thread cannot be woken,
  * that takes a second. It does nothing if no thread was started. */
 void server_stop(struct server *server);
-
-/* Ends the thread, and waits for the counters of the nodes that have announced them, for at most
- * `ms` milliseconds. It reads nothing if the exchange has failed or is not finished. */
-void server_collect(struct server *server, unsigned ms);
 
 /* Returns the counts. No thread may be running. */
 struct server_counts server_counts(const struct server *server);

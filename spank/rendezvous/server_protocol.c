@@ -369,25 +369,11 @@ static void take_record(struct server *g, struct peer *p)
     p->state = PEER_RECORDED;
     if (!g->counts.tables)
         be_late_at(g, nuioa_clock_ms() + record.head->table_timeout_ms);
-    p->counts = record.head->counts && g->counts.nodes <= g->config.counting_max;
-    g->config.record(g->config.arg, &record, p->counts);
+    g->config.record(g->config.arg, &record);
     g->counts.records++;
     if (!p->early_leader)
         set_leader(g, p->node, record.head->leader);
     end_if_complete(g);
-}
-
-static void take_counters(struct server *g, struct peer *p)
-{
-    struct counters counters;
-    if (counters_read(p->body, p->frame.length, &counters) < 0 || counters.head.node != p->node) {
-        server_peer_failed(g, p, -EPROTO);
-        return;
-    }
-    p->counts = false;
-    g->counts.counters++;
-    if (g->config.counters)
-        g->config.counters(g->config.arg, &counters);
 }
 
 static void take_no_credential(struct server *g, struct peer *p)
@@ -414,7 +400,6 @@ static void take_message(struct server *g, struct peer *p)
     case WIRE_CREDENTIAL: take_credential(g, p); return; /* its body is still needed */
     case WIRE_HELLO: take_hello(g, p, p->body, p->frame.length); break;
     case WIRE_NO_CREDENTIAL: take_no_credential(g, p); break;
-    case WIRE_COUNTERS: take_counters(g, p); break;
     default: take_record(g, p); break;
     }
     peer_forget_body(p);
@@ -432,9 +417,6 @@ static int64_t body_limit(const struct server *g, const struct peer *p)
     if (p->state == PEER_AUTHENTICATED && p->frame.type == WIRE_RECORD && g->phase == GATHERING)
         /* NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result): a constant. */
         return WIRE_RECORD_MAX;
-    if (p->state == PEER_RECORDED && p->counts && p->frame.type == WIRE_COUNTERS)
-        /* NOLINTNEXTLINE(bugprone-implicit-widening-of-multiplication-result): a constant. */
-        return WIRE_COUNTERS_MAX;
     return -1;
 }
 

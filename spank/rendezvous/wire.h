@@ -16,17 +16,12 @@
  *                                      <-          WELCOME, with the node's slice if it asked
  *     RECORD: the node's plan          ->          keeps it for the report
  *                                      <-          TABLE: the leaders of all nodes
- *     COUNTERS, when the tasks ended   ->          prints what the NICs carried
  *
  * Leaders. A node's RECORD names its leader. If nothing can change the leader any more, HELLO names
  * it already: this is an early leader. With auth=munge no leader is early. srun sends TABLE as soon
  * as it knows all leaders, perhaps before any RECORD. A node with an early leader acts on the table
  * even if it places nothing in the end. It sends its RECORD all the same, unless it has the table,
  * no report is wanted and it has no warning: then it closes the connection.
- *
- * Counters. A node whose RECORD says so (`counts`) keeps the connection after TABLE, and sends
- * COUNTERS when its last task has ended. srun reads them when the step is over, and waits a second
- * for those that have not come.
  *
  * Failure. STOP instead of TABLE, or a closed connection, means that there is no table. A node
  * waits for a limited time and tells srun in its record how long; srun sends no TABLE once any
@@ -99,7 +94,6 @@ enum wire_type {
     /* No body. The node has no credential; srun gets this instead of CREDENTIAL. Everybody who
      * knows K can send it, so srun only stops waiting after the usual time for a node. */
     WIRE_NO_CREDENTIAL,
-    WIRE_COUNTERS, /* struct wire_counters and its NICs */
     /* struct wire_slice and its arrays; no body if the node did not ask or srun has no slice */
     WIRE_WELCOME = 17,
     WIRE_TABLE, /* struct wire_table and its runs; no body if a node has no leader or is absent */
@@ -191,8 +185,6 @@ struct wire_record {
     /* Vendor and model of the GPUs, such as "nvidia 10de:2330"; in their order where they are
      * unlike: "4 nvidia 10de:2330, 4 nvidia 10de:20b0"; "": there are none. */
     char gpus[48];
-    uint32_t counts; /* 1: COUNTERS will follow when the tasks have ended */
-    uint32_t zero;
     /* struct wire_nic nics[nic_count]; struct nuioa_report_line lines[line_count]; char
      * warnings[warning_count][256]; char text[text_length] */
 };
@@ -218,44 +210,6 @@ struct wire_nic {
     (sizeof(struct wire_record) + WIRE_NICS_MAX * sizeof(struct wire_nic) + \
      WIRE_LINES_MAX * sizeof(struct nuioa_report_line) + WIRE_WARNINGS_MAX * 256 + WIRE_TEXT_MAX)
 
-/* What the NICs of a node carried between two readings of their counters: before its first task,
- * and after its last one. */
-struct wire_counters {
-    uint32_t node;      /* position in the step, as in HELLO */
-    uint32_t nic_count; /* at most WIRE_NICS_MAX */
-    uint32_t time_ms;   /* between the readings; 0: not known */
-    uint32_t others;    /* 1: not only this step may have used the NICs */
-    /* What distance costs the rank that is farthest from its NIC, as a part of its traffic:
-     * 0 if all are beside it (nuioa_nic_cost - 1); < 0: unknown. */
-    double farthest;
-    /* struct wire_counter nics[nic_count] */
-};
-
-/* Why the counters of a NIC are not known. */
-enum wire_unknown {
-    WIRE_KNOWN,
-    WIRE_NO_SOURCE, /* its driver has no counters, or none that count what the card does itself */
-    WIRE_LATE,      /* they were not read in time */
-    WIRE_GONE,      /* they could not be read again */
-    WIRE_FELL,      /* they are less than before */
-    WIRE_UNKNOWNS
-};
-
-struct wire_counter {
-    char label[48];          /* as in struct wire_nic */
-    uint32_t kind;           /* enum nuioa_nic_kind */
-    uint32_t rate_mbps;      /* 0: unknown */
-    double planned;          /* the part of the node's traffic that the plan means for it, 0 to 1 */
-    uint64_t received, sent; /* bytes; if unknown is not 0, these two are 0 */
-    uint64_t received_packets, sent_packets; /* UINT64_MAX: not known */
-    uint32_t unknown;                        /* enum wire_unknown */
-    uint32_t zero;
-};
-
-/* The largest size in bytes of the body of COUNTERS. */
-#define WIRE_COUNTERS_MAX \
-    (sizeof(struct wire_counters) + WIRE_NICS_MAX * sizeof(struct wire_counter))
-
 /* The leaders of all nodes, in the order of the step's nodes, as runs: `count` ranks first, first +
  * stride, ... If all nodes are alike, one run describes a job of any size. */
 struct wire_table {
@@ -274,8 +228,7 @@ struct wire_run {
 _Static_assert(sizeof(struct wire_frame) == 12 && sizeof(struct wire_hello) == 76 &&
                    sizeof(struct wire_session) == 48 && sizeof(struct wire_tagged) == 48 &&
                    sizeof(struct wire_slice) == 8 && sizeof(struct wire_pair) == 16 &&
-                   sizeof(struct wire_record) == 440 && sizeof(struct wire_nic) == 152 &&
-                   sizeof(struct wire_counters) == 24 && sizeof(struct wire_counter) == 104 &&
+                   sizeof(struct wire_record) == 432 && sizeof(struct wire_nic) == 152 &&
                    sizeof(struct nuioa_report_line) == 304 && sizeof(struct wire_table) == 24 &&
                    sizeof(struct wire_run) == 12,
                "structs of the protocol have no padding");

@@ -11,7 +11,6 @@
 #include "profile/profile_slice.h"
 #include "spank/common/log.h"
 #include "spank/rendezvous/absent.h"
-#include "spank/rendezvous/after_step.h"
 #include "spank/rendezvous/credential.h"
 #include "spank/rendezvous/server.h"
 #include "spank/rendezvous/summary.h"
@@ -35,10 +34,8 @@ struct rendezvous_srun {
     struct server_config config;
     struct server *server; /* NULL: not opened */
     struct summary *summary;
-    struct after_step *after;
     struct absent absent;
     uint32_t spare;          /* descriptors that were free when the listener was open */
-    bool uncounted;          /* some node has counters that are not waited for */
     unsigned components;     /* of a heterogeneous job that have been seen; else 1 */
     bool gather_on;          /* the options say gather=on: the user is told why there is none */
     const char *consequence; /* how a warning ends that says why there is none */
@@ -85,20 +82,11 @@ static uint32_t room(void *arg, uint32_t node_count)
     return g->spare > needed ? g->spare - needed : 0;
 }
 
-static void take_record(void *arg, const struct record *record, bool counts)
+static void take_record(void *arg, const struct record *record)
 {
     struct rendezvous_srun *g = arg;
     summary_add(g->summary, record);
-    if (counts)
-        after_step_expect(g->after, record->head->node, record->head->host);
-    g->uncounted = g->uncounted || (record->head->counts && !counts);
     absent_answered(&g->absent, record->head->host);
-}
-
-static void take_counters(void *arg, const struct counters *counters)
-{
-    struct rendezvous_srun *g = arg;
-    after_step_add(g->after, counters);
 }
 
 static void name_absent(void *arg, char *names, uint32_t size)
@@ -161,9 +149,6 @@ static void finish(void *arg)
         return;
     log_text(text);
     print_off_node(g);
-    if (g->uncounted)
-        log_text("no counters after the step: srun may open too few files for a connection to each "
-                 "node (raise ulimit -Hn to four times the nodes)\n");
     free(text);
 }
 
@@ -175,9 +160,6 @@ static void finish(void *arg)
  * later. */
 #define LISTEN_MS 600000
 
-/* How long srun waits at the end for the counters that have not come. */
-#define COUNTERS_MS 1000
-
 static int create_server(struct rendezvous_srun *g, struct nuioa_error *err)
 {
     struct server_config *config = &g->config;
@@ -188,7 +170,6 @@ static int create_server(struct rendezvous_srun *g, struct nuioa_error *err)
                           "because srun takes some for itself",
                           config->port_last - config->port_first + 1, PORTS_MIN);
     g->summary = summary_new();
-    g->after = after_step_new();
     return g->summary ? server_open(&g->config, &g->server, err)
                       : nuioa_fail(err, -ENOMEM, "gather: out of memory");
 }
@@ -232,8 +213,6 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
         .socket = c->options.munge_socket,
         .timeout_ms = c->options.timeout_ms,
         .accept_ms = LISTEN_MS,
-        /* They stay as long as the step. */
-        .counting_max = files_max() / 4,
         .every_record = c->options.report || c->options.explain,
         .reports_only = c->options.mode == NUIOA_OFF,
         .asked = c->flags->typed[0],
@@ -244,7 +223,6 @@ static void configure(const struct srun_context *c, struct rendezvous_srun *g)
         .absent = name_absent,
         .record = take_record,
         .finish = finish,
-        .counters = take_counters,
     };
     g->components = 1;
     g->consequence = rendezvous_consequence(&c->options);
@@ -312,29 +290,11 @@ void rendezvous_srun_start(struct srun_context *c, spank_t spank)
     start_server(g, nodes, needed);
 }
 
-/* The counters of a node come at about the same time as Slurm's word that its tasks have ended, in
- * no order. */
-static void print_after_step(struct rendezvous_srun *g)
-{
-    if (!g->server)
-        return;
-    server_stop(g->server);
-    if (!after_step_is_expected(g->after))
-        return;
-    server_collect(g->server, COUNTERS_MS);
-    char *text = after_step_text(g->after);
-    if (text)
-        log_text(text);
-    free(text);
-}
-
 void rendezvous_srun_end(struct srun_context *c)
 {
     if (!c->rendezvous)
         return;
-    print_after_step(c->rendezvous);
     server_close(c->rendezvous->server);
-    after_step_free(c->rendezvous->after);
     summary_free(c->rendezvous->summary);
     absent_free(&c->rendezvous->absent);
     off_node_free(&c->rendezvous->off_node);

@@ -29,9 +29,8 @@ void rendezvous_srun_start(struct srun_context *context, spank_t spank);
  * only, so it may be called before rendezvous_srun_prepare(). */
 bool rendezvous_srun_carries_hints(const struct srun_context *context);
 
-/* When the step is over: ends the thread without waiting for the nodes; prints what their NICs
- * carried, if they have announced it, for which it waits a second at most; closes the listener,
- * frees context->rendezvous, which may be NULL, and sets it to NULL. */
+/* When the step is over: ends the thread without waiting for the nodes, closes the listener, frees
+ * context->rendezvous, which may be NULL, and sets it to NULL. */
 void rendezvous_srun_end(struct srun_context *context);
 
 #endif

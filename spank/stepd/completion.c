@@ -8,7 +8,6 @@
 
 #include "output/report.h"
 #include "spank/common/log.h"
-#include "spank/common/rendezvous_wanted.h"
 #include "spank/common/slurm_compat.h"
 #include "spank/stepd/faults.h"
 #include "spank/stepd/gpu_table.h"
@@ -17,7 +16,6 @@
 #include "spank/stepd/rank_settings.h"
 #include "spank/stepd/rendezvous_stepd.h"
 #include "spank/stepd/task_gpus.h"
-#include "spank/stepd/traffic.h"
 #include "util/clock.h"
 
 /* A plan's warnings follow from options and hints, which are the same on all nodes, so only the
@@ -38,9 +36,6 @@ static void print_report(struct stepd_context *c, const struct nuioa_plan *plan)
     char *text = nuioa_report_text(plan, &c->node, &c->options, c->options.explain);
     log_text(text ? text : "nuioa: no report: out of memory");
     free(text);
-    if (rendezvous_counts(&c->options) && !c->traffic && c->step.node_id == 0)
-        log_text("no counters after the step: srun makes their table, and takes no part (as for "
-                 "root, with gather=off,\nand with srun --async)\n");
 }
 
 /* Warns of what the step's GPUs forbid. */
@@ -130,7 +125,6 @@ static bool place(struct completion *later, const char *stay)
     log_request(c, &later->placement);
     if (placement_bind(c, &later->placement, &err) < 0)
         nuioa_warn(&c->faults, "%s", err.text);
-    traffic_plan(c, &later->placement);
     take_plan_warnings(c, &later->placement.plan);
     warn_gpus(c, &later->placement.plan);
     rendezvous_stepd_send_record(c, &later->placement);

@@ -27,7 +27,6 @@ struct rendezvous_stepd {
     unsigned sent;                 /* how many of the context's faults the record holds */
     uint32_t position, node_count; /* over all components of a heterogeneous step */
     bool heterogeneous;
-    bool counting;      /* the connection waits for the counters; another thread may read it */
     uint32_t job_tasks; /* tasks of the whole step; UINT32_MAX: not known */
     uint32_t *leaders;  /* [node_count]; NULL: not known */
 };
@@ -131,11 +130,6 @@ static const char *find_token(spank_t spank)
     const char *port = nuioa_variable(step_environment(spank), "SLURM_SRUN_COMM_PORT");
     return port && !strcmp(port, "0") ? NULL
                                       : nuioa_variable(step_environment(spank), WIRE_VARIABLE);
-}
-
-bool rendezvous_stepd_can_call(const struct stepd_context *c, spank_t spank)
-{
-    return rendezvous_is_wanted(&c->options) && find_token(spank);
 }
 
 static void warn_missing_hints(struct stepd_context *c, const struct rendezvous_stepd *g)
@@ -254,7 +248,6 @@ void rendezvous_stepd_send_record(struct stepd_context *c, const struct placemen
         .text = text,
         .position = g->position,
         .job_tasks = g->job_tasks,
-        .counts = placement && c->traffic,
     };
     g->calling = false;
     g->waiting = !send_record(g, &source, &err);
@@ -292,27 +285,6 @@ void rendezvous_stepd_await_leaders(struct stepd_context *c)
         receive_leaders(c, g);
     g->waiting = false;
     set_only_leader(c, g, g->leader);
-    __atomic_store_n(&g->counting, g->reported && g->call.counts, __ATOMIC_RELEASE);
-}
-
-bool rendezvous_stepd_expects_counters(const struct stepd_context *c)
-{
-    return c->rendezvous && __atomic_load_n(&c->rendezvous->counting, __ATOMIC_ACQUIRE);
-}
-
-uint32_t rendezvous_stepd_position(const struct stepd_context *c)
-{
-    return c->rendezvous->position;
-}
-
-void rendezvous_stepd_send_counters(struct stepd_context *c, const void *body, size_t length)
-{
-    struct rendezvous_stepd *g = c->rendezvous;
-    int rc = client_send_counters(&g->call, body, length);
-    if (rc < 0)
-        slurm_verbose("nuioa: srun is not told the counters of the NICs: %s", strerror(-rc));
-    __atomic_store_n(&g->counting, false, __ATOMIC_RELEASE);
-    client_close(&g->call);
 }
 
 void rendezvous_stepd_stop_waiting(struct stepd_context *c)

@@ -64,21 +64,6 @@ unsigned rendezvous_stepd_faults_told(const struct stepd_context *context);
  * srun's: it says what this node has sent. Then this node must not print its own. */
 bool rendezvous_stepd_is_reported(const struct stepd_context *context);
 
-/* In init_post_opt, before rendezvous_stepd_call(): returns true if srun has opened its port, so
- * that this node can call it. */
-bool rendezvous_stepd_can_call(const struct stepd_context *context, spank_t spank);
-
-/* When all tasks have ended: returns true if srun has heard that the counters of this node will
- * come, and can still be told them. */
-bool rendezvous_stepd_expects_counters(const struct stepd_context *context);
-
-/* If so: returns the position of this node in the step. */
-uint32_t rendezvous_stepd_position(const struct stepd_context *context);
-
-/* Sends srun the counters of this node, a body of `length` bytes (spank/rendezvous/counters.h),
- * without waiting, and disconnects. */
-void rendezvous_stepd_send_counters(struct stepd_context *context, const void *body, size_t length);
-
 /* Disconnects, frees context->rendezvous with the array of leaders, and context->profile. No other
  * thread may use it any more. */
 void rendezvous_stepd_end(struct stepd_context *context);

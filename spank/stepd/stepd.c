@@ -17,7 +17,6 @@
 #include "spank/stepd/rank_settings.h"
 #include "spank/stepd/rendezvous_stepd.h"
 #include "spank/stepd/task_gpus.h"
-#include "spank/stepd/traffic.h"
 #include "topology/cache.h"
 #include "topology/nic_role.h"
 #include "topology/nic_subnet.h"
@@ -126,8 +125,6 @@ static void prepare_step(struct stepd_context *c, spank_t spank)
     }
     c->active = true;
     publisher_prepare(c, spank);
-    if (rendezvous_stepd_can_call(c, spank))
-        traffic_open(c, spank);
 }
 
 static void begin_step(struct stepd_context *c, spank_t spank, int argc, char **argv)
@@ -224,16 +221,7 @@ void stepd_task_post_fork(struct stepd_context *c, spank_t spank)
     c->forked.pids[local] = pid;
     if (++c->forked.count < c->step.task_count)
         return;
-    traffic_begin(c);
     completion_begin(c);
-    traffic_await(c);
-}
-
-/* --- task_exit: a task has ended, and srun does not know it yet ------------------------------- */
-
-void stepd_task_exit(struct stepd_context *c)
-{
-    traffic_task_ended(c);
 }
 
 void stepd_exit(struct stepd_context *c)
@@ -254,7 +242,6 @@ void stepd_exit(struct stepd_context *c)
     c->active = false;
     task_gpus_free(c);
     publisher_close(c);
-    traffic_close(c);
     rendezvous_stepd_end(c);
     step_free(&c->step);
     nuioa_hints_free(&c->hints);

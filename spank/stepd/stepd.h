@@ -28,10 +28,6 @@ void stepd_user_init(struct stepd_context *context, spank_t spank);
  * GPUs they have, it makes the plan when they have told. */
 void stepd_task_post_fork(struct stepd_context *context, spank_t spank);
 
-/* The hook task_exit, called for each task when it has ended: with the last one it sends srun what
- * the NICs carried, if the user has asked for a report. */
-void stepd_task_exit(struct stepd_context *context);
-
 /* The hook exit, when all tasks have ended: ends the thread, logs the times spent in the hooks and
  * frees what the context holds, not the struct itself and not context->flags. */
 void stepd_exit(struct stepd_context *context);

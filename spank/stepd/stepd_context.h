@@ -17,7 +17,6 @@
 struct completion;
 struct nuioa_publisher;
 struct rendezvous_stepd;
-struct traffic;
 
 /* The time that the hooks of slurmstepd take. */
 struct hook_times {
@@ -72,7 +71,6 @@ struct stepd_context {
     /* Each is of the file with its name; NULL: none. */
     struct nuioa_publisher *publisher;
     struct rendezvous_stepd *rendezvous;
-    struct traffic *traffic;
     struct completion *completion;
 };
 

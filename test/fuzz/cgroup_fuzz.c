@@ -6,11 +6,10 @@
 
 #include "files.h"
 #include "input.h"
-#include "spank/stepd/beside.h"
 #include "spank/stepd/cgroup.h"
 
 /* slurmstepd reads as root what the kernel says of a task's cgroup and memory. The input is these
- * files (files.h), with /proc/1 for the task. It is the kernel's list of sockets, too. */
+ * files (files.h), with /proc/1 for the task. */
 
 /* The kernel's lists end at its largest number of CPUs. hwloc makes a set of any size, which takes
  * a second and half a gigabyte for the largest one. */
@@ -24,10 +23,6 @@ static bool has_large_number(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct input in = { data, size };
-    char *sockets = input_text(&in);
-    beside_find(sockets, 5, 0);
-    free(sockets);
     if (has_large_number(data, size))
         return 0;
     hwloc_bitmap_t set = hwloc_bitmap_alloc();

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "input.h"
-#include "spank/rendezvous/after_step.h"
 #include "spank/rendezvous/hello.h"
 #include "spank/rendezvous/server_private.h"
 #include "spank/rendezvous/summary.h"
@@ -42,11 +41,10 @@ static struct {
     struct hmac_key step;
     struct other others[PEERS_MAX];
     unsigned connected, finished, turns, sleeps;
-    int pending;   /* the server's end of the latest connection; -1: accepted */
-    bool refuses;  /* the next accept() fails */
-    bool collects; /* srun reads the counters, when the thread has ended */
-    bool stops;    /* srun ends the server at the end of the input */
-    bool slow;     /* decoders answer by an action, and the sockets of new peers take little */
+    int pending;  /* the server's end of the latest connection; -1: accepted */
+    bool refuses; /* the next accept() fails */
+    bool stops;   /* srun ends the server at the end of the input */
+    bool slow;    /* decoders answer by an action, and the sockets of new peers take little */
     int64_t now_ms;
     struct {
         int fd; /* of the decoder; 0: none */
@@ -54,7 +52,6 @@ static struct {
         char text[MUNGE_WORKER_BYTES_MAX];
     } credentials[MUNGE_WORKERS];
     struct summary *summary;
-    struct after_step *after;
 } test;
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
@@ -201,19 +198,11 @@ static void *slice(void *arg, const uint32_t *ranks, uint32_t count, size_t *len
     return sum == 1 ? NULL : calloc(1, *length);
 }
 
-static void take_record(void *arg, const struct record *record, bool counts)
+static void take_record(void *arg, const struct record *record)
 {
     (void)arg;
     INPUT_CHECK(!test.finished);
     summary_add(test.summary, record);
-    if (counts)
-        after_step_expect(test.after, record->head->node, record->head->host);
-}
-
-static void take_counters(void *arg, const struct counters *counters)
-{
-    (void)arg;
-    after_step_add(test.after, counters);
 }
 
 static void finish(void *arg)
@@ -266,17 +255,6 @@ static void *make_hello(size_t *length, struct wire_hello *hello)
     return body;
 }
 
-static void *make_counters(size_t *length)
-{
-    struct counters *counters = calloc(1, sizeof(*counters));
-    counters->head.node = input_byte(test.in) % NODES;
-    counters->head.nic_count = input_byte(test.in) % 4;
-    for (uint32_t i = 0; i < counters->head.nic_count; i++)
-        strcpy(counters->nics[i].label, "mlx5_0:1");
-    *length = counters_length(counters);
-    return counters;
-}
-
 static void *make_record(size_t *length)
 {
     struct wire_record *record = calloc(1, sizeof(*record));
@@ -285,7 +263,6 @@ static void *make_record(size_t *length)
     record->leader = how & 1 ? WIRE_NO_RANK : input_byte(test.in);
     record->table_timeout_ms = input_below(test.in, 65536);
     record->task_count = 4;
-    record->counts = (how & 2) != 0;
     strcpy(record->host, "node");
     *length = sizeof(*record);
     return record;
@@ -298,8 +275,6 @@ static void *make_body(struct other *other, uint32_t type, bool right, size_t *l
     void *body;
     if (right && type == WIRE_RECORD)
         return make_record(length);
-    if (right && type == WIRE_COUNTERS)
-        return make_counters(length);
     *length = input_below(test.in, 65536);
     if (!right || (type != WIRE_HELLO && type != WIRE_CREDENTIAL))
         return input_block(test.in, length);
@@ -410,9 +385,6 @@ int __wrap_epoll_wait(int fd, struct epoll_event *events, int max, int timeout_m
             act();
             if (timeout_ms >= 0)
                 return 0; /* the time may be over now */
-        } else if (test.collects) {
-            test.now_ms += timeout_ms;
-            return 0;
         } else if (timeout_ms >= 0 && !test.stops && test.sleeps++ < SLEEPS_MAX) {
             /* The thread sleeps a second at most, also while nothing will happen: it oversleeps. */
             test.now_ms += timeout_ms < 1000 ? timeout_ms : 60 * timeout_ms;
@@ -435,12 +407,9 @@ static void run(const struct server_config *config, uint8_t flags)
                   flags & STEP_KNOWN ? NODES : 0);
     if (INPUT_HOLDS(!server_start(test.server, flags & EAGER)))
         server_wait(test.server);
-    test.collects = true;
-    server_collect(test.server, 1000);
     struct server_counts counts = server_counts(test.server);
     INPUT_CHECK(counts.tables <= 1 && test.finished <= 1 && counts.hellos <= WIRE_NODES_MAX);
     INPUT_CHECK(counts.records <= counts.hellos && counts.hellos <= counts.nodes);
-    INPUT_CHECK(counts.counters <= counts.records);
     INPUT_CHECK(counts.unauthenticated_most <= SERVER_UNAUTHENTICATED_MAX);
     server_close(test.server);
 }
@@ -463,12 +432,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .timeout_ms = 2000,
         .every_record = flags & EVERY_RECORD,
         .accept_ms = flags & ACCEPT_LIMIT ? 5000 : 0,
-        .counting_max = NODES,
         .warn = warn,
         .slice = flags & SLICES ? slice : NULL,
         .record = take_record,
         .finish = finish,
-        .counters = take_counters,
     };
     memset(&test, 0, sizeof(test));
     test.in = &in;
@@ -478,7 +445,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     test.pending = -1;
     test.now_ms = 1000;
     test.summary = summary_new();
-    test.after = after_step_new();
     for (int i = 0; i < PEERS_MAX; i++)
         test.others[i].fd = -1;
     run(&config, flags);
@@ -488,8 +454,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         close(test.pending);
     free(summary_text(test.summary, true));
     summary_free(test.summary);
-    free(after_step_text(test.after));
-    after_step_free(test.after);
     test.running = false;
     INPUT_CHECK(lowest_descriptor() == lowest);
     return 0;

@@ -72,22 +72,10 @@ static bool put(const char *text, const char *format, ...)
     return !fclose(file) && written && !chmod(path, 0644);
 }
 
-/* Counters of the two ports; they stand still. */
-static bool put_counters(void)
-{
-    static const char *const names[] = { "rcv_data", "xmit_data", "rcv_packets", "xmit_packets" };
-    bool good = true;
-    for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
-        good = good &&
-               put("1000\n", "sys/class/infiniband/mlx5_0/ports/1/counters/port_%s", names[i]) &&
-               put("1000\n", "sys/class/infiniband/mlx5_1/ports/1/counters/port_%s", names[i]);
-    return good;
-}
-
 /* A verbs device with a netdev, and an Ethernet card. */
 static bool put_sysfs(void)
 {
-    return put_counters() && put("4: ACTIVE\n", "sys/class/infiniband/mlx5_0/ports/1/state") &&
+    return put("4: ACTIVE\n", "sys/class/infiniband/mlx5_0/ports/1/state") &&
            put("100 Gb/sec (4X EDR)\n", "sys/class/infiniband/mlx5_0/ports/1/rate") &&
            put("4: ACTIVE\n", "sys/class/infiniband/mlx5_1/ports/1/state") &&
            put("100 Gb/sec (4X EDR)\n", "sys/class/infiniband/mlx5_1/ports/1/rate") &&

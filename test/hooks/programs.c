@@ -16,8 +16,7 @@
 #include "state.h"
 
 extern spank_f slurm_spank_init, slurm_spank_init_post_opt, slurm_spank_local_user_init,
-    slurm_spank_user_init, slurm_spank_task_post_fork, slurm_spank_task_init, slurm_spank_task_exit,
-    slurm_spank_exit;
+    slurm_spank_user_init, slurm_spank_task_post_fork, slurm_spank_task_init, slurm_spank_exit;
 
 static struct program *program;
 static struct state before;
@@ -364,9 +363,6 @@ static void run_tasks(const struct role *role)
     for (unsigned i = 0; i < count; i++) {
         if (waitpid(pids[i], &status, 0) != pids[i] || status)
             fail("a task died");
-        fault_resume();
-        call_contained(role->variant, slurm_spank_task_exit, "task_exit");
-        fault_pause();
     }
     fault_resume();
 }

@@ -77,10 +77,9 @@ static void warn(void *arg, const char *text)
     snprintf(a->result.warning, sizeof(a->result.warning), "%s", text);
 }
 
-static void take(void *arg, const struct record *record, bool counts)
+static void take(void *arg, const struct record *record)
 {
     struct srun_state *a = arg;
-    (void)counts;
     summary_add(a->summary, record);
 }
 

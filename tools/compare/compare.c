@@ -274,19 +274,6 @@ static int run_pairs(struct compare *c)
     return 0;
 }
 
-/* Of the last pair, whatever was drawn to be first in it. */
-static void print_traffic(const struct compare *c)
-{
-    static const char head[] = "nuioa: what the NICs carried";
-    char name[2][32];
-    if (!c->result.pairs)
-        return;
-    snprintf(name[0], sizeof(name[0]), "%02u-%s", c->result.pairs, c->without.name);
-    snprintf(name[1], sizeof(name[1]), "%02u-%s", c->result.pairs, c->with.name);
-    run_print_table(&c->plan, name[0], head, "what the NICs carried in the last run without:");
-    run_print_table(&c->plan, name[1], head, "what the NICs carried in the last run with:");
-}
-
 static void prepare(struct compare *c)
 {
     struct run_side *with = &c->with, *without = &c->without;
@@ -318,8 +305,6 @@ static int compare(struct compare *c)
     if (rc && rc != -EINTR)
         return rc;
     bool interrupted = rc == -EINTR;
-    if (!c->json)
-        print_traffic(c);
     rc = c->json ? result_print_json(&c->result) : result_print(&c->result);
     return interrupted ? tool_fail("interrupted after %u pairs", c->result.pairs) : rc;
 }

@@ -96,26 +96,6 @@ bool run_said(const struct run_plan *plan, const char *name, const char *begin, 
     return found;
 }
 
-void run_print_table(const struct run_plan *plan, const char *name, const char *begin,
-                     const char *head)
-{
-    char text[512];
-    unsigned lines = 0;
-    bool below = false;
-    FILE *file = open_kept(plan, name, "err");
-    while (file && fgets(text, sizeof(text), file)) {
-        if (below && strncmp(text, "  ", 2) != 0)
-            break;
-        if (below && !lines++)
-            puts(head);
-        if (below)
-            fputs(text, stdout);
-        below = below || !strncmp(text, begin, strlen(begin));
-    }
-    if (file)
-        fclose(file);
-}
-
 /* Finds the time in one line: what the first parentheses of the expression match, or else the
  * whole of it. */
 static bool find_time(const regex_t *expression, const char *line, double *seconds)

@@ -45,9 +45,4 @@ int run_once(const struct run_plan *plan, const struct run_side *side, const cha
 bool run_said(const struct run_plan *plan, const char *name, const char *begin, char *line,
               unsigned size);
 
-/* Prints the table that follows the first line which begins with `begin` there, lines that begin
- * with two blanks, to stdout, below `head`. Without a table it prints nothing. */
-void run_print_table(const struct run_plan *plan, const char *name, const char *begin,
-                     const char *head);
-
 #endif
