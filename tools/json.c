@@ -28,8 +28,7 @@ static void add(json_t *array, json_t *value, bool *bad)
         *bad = true;
 }
 
-/* JSON must be UTF-8, and a name from the system need not be. */
-static json_t *text(const char *from)
+json_t *tool_json_text(const char *from)
 {
     json_t *value = json_string(from);
     if (value)
@@ -44,7 +43,7 @@ static json_t *text(const char *from)
 
 static json_t *text_or_null(const char *from)
 {
-    return *from ? text(from) : json_null();
+    return *from ? tool_json_text(from) : json_null();
 }
 
 static json_t *list(hwloc_const_bitmap_t set)
@@ -75,9 +74,9 @@ static json_t *warnings_of(const struct nuioa_warnings *first, const struct nuio
 {
     json_t *array = json_array();
     for (unsigned i = 0; i < first->count; i++)
-        add(array, text(first->text[i]), bad);
+        add(array, tool_json_text(first->text[i]), bad);
     for (unsigned i = 0; second && i < second->count; i++)
-        add(array, text(second->text[i]), bad);
+        add(array, tool_json_text(second->text[i]), bad);
     return array;
 }
 
@@ -163,7 +162,7 @@ static json_t *nic_of(const struct nuioa_node *node, const struct nuioa_nic *nic
     const char *source = nuioa_role_source_name(nic->role_source);
     for (uint32_t i = 0; nic->level && i < node->numa_count; i++)
         add(level, json_integer(nic->level[i]), bad);
-    put(o, "name", text(nic->name), bad);
+    put(o, "name", tool_json_text(nic->name), bad);
     put(o, "port", nic->port ? json_integer(nic->port) : json_null(), bad);
     put(o, "netdev", text_or_null(nic->netdev), bad);
     put(o, "kind", json_string(nuioa_nic_kind_name(nic->kind)), bad);
@@ -177,7 +176,7 @@ static json_t *nic_of(const struct nuioa_node *node, const struct nuioa_nic *nic
     put(o, "locality", json_string(nuioa_locality_name(nic->locality)), bad);
     put(o, "level", level, bad);
     put(o, "usable", json_boolean(nic->usable), bad);
-    put(o, "why", text(nic->why), bad);
+    put(o, "why", tool_json_text(nic->why), bad);
     put(o, "role", text_or_null(role ? role : ""), bad);
     put(o, "role_source", text_or_null(source ? source : ""), bad);
     put(o, "role_why", text_or_null(nuioa_nic_doubt_text(nic)), bad);
@@ -196,7 +195,7 @@ static json_t *gpus_of(const struct nuioa_node *node, bool *bad)
         const struct nuioa_gpu *gpu = &node->gpus[i];
         json_t *o = json_object();
         put(o, "index", json_integer(i), bad);
-        put(o, "pci", text(gpu->pci), bad);
+        put(o, "pci", tool_json_text(gpu->pci), bad);
         put(o, "vendor", json_string(nuioa_gpu_vendor_name(gpu->vendor)), bad);
         put(o, "numa", indexes(gpu->numas, bad), bad);
         put(o, "cpus", list_or_null(gpu->cpus), bad);
@@ -267,7 +266,7 @@ static void put_account(json_t *o, const struct nuioa_plan *plan, uint32_t local
     put(o, "on_node", json_real(a->local), bad);
     put(o, "beside", json_real(a->beside), bad);
     put(o, "cost", cost, bad);
-    put(o, "why", text(nuioa_report_why(plan, local, why, sizeof(why))), bad);
+    put(o, "why", tool_json_text(nuioa_report_why(plan, local, why, sizeof(why))), bad);
 }
 
 static json_t *own_nics(const struct nuioa_assignment *p, const struct nuioa_node *node, bool *bad)
@@ -275,7 +274,8 @@ static json_t *own_nics(const struct nuioa_assignment *p, const struct nuioa_nod
     json_t *array = json_array();
     char label[64];
     for (uint32_t i = 0; i < p->nic_count; i++)
-        add(array, text(nuioa_nic_label(&node->nics[p->nics[i]], label, sizeof(label))), bad);
+        add(array, tool_json_text(nuioa_nic_label(&node->nics[p->nics[i]], label, sizeof(label))),
+            bad);
     return array;
 }
 
@@ -302,13 +302,13 @@ static json_t *task_of(const struct nuioa_plan *plan, const struct nuioa_node *n
     put(o, "numa", indexes(p->numas, bad), bad);
     put(o, "nic",
         p->nic < 0 ? json_null()
-                   : text(nuioa_nic_label(&node->nics[p->nic], buffer, sizeof(buffer))),
+                   : tool_json_text(nuioa_nic_label(&node->nics[p->nic], buffer, sizeof(buffer))),
         bad);
     put(o, "nics", own_nics(p, node, bad), bad);
     put(o, "gpus", p->gpus_known ? own_gpus(p, bad) : json_null(), bad);
     put(o, "path", path ? json_string(path) : json_null(), bad);
     put(o, "level", p->level == NUIOA_NO_LEVEL ? json_null() : json_integer(p->level), bad);
-    put(o, "memory", text(nuioa_memory_text(p, buffer, sizeof(buffer))), bad);
+    put(o, "memory", tool_json_text(nuioa_memory_text(p, buffer, sizeof(buffer))), bad);
     put(o, "leader", json_boolean(plan->order_count && plan->order[0] == local), bad);
     put(o, "places", places_value, bad);
     put_account(o, plan, local, bad);
@@ -378,7 +378,7 @@ int tool_json_plan(const struct nuioa_plan *plan, const struct nuioa_node *node)
     put(root, "policy", json_string(nuioa_policy_name(plan->policy)), &bad);
     put(root, "moved", json_boolean(plan->moved), &bad);
     put(root, "planned", json_boolean(plan->planned), &bad);
-    put(root, "reason", text(plan->reason), &bad);
+    put(root, "reason", tool_json_text(plan->reason), &bad);
     put(root, "advice", advice_of(plan, &bad), &bad);
     put(root, "tasks", tasks, &bad);
     put(root, "order", ranks_of(plan, plan->order, plan->order_count, &bad), &bad);

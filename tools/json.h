@@ -2,12 +2,17 @@
 #ifndef NUIOA_TOOL_JSON_H
 #define NUIOA_TOOL_JSON_H
 
+#include <jansson.h>
+
 #include "plan/plan.h"
 
 /* Results for programs. doc/formats.md has the keys: they are never removed or changed, only added.
  * A value that is not known is null. Each function only reads its input, prints to stdout, and
  * returns the exit status (tool.h): TOOL_DONE, or TOOL_UNANSWERED after a message if memory is
  * short. */
+
+/* Returns a string, also of a name from the system, which need not be UTF-8; NULL without memory. */
+json_t *tool_json_text(const char *from);
 
 /* Prints the description of a node, as `nuioa topo --json`. */
 int tool_json_topo(const struct nuioa_node *node);

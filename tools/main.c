@@ -7,6 +7,7 @@
 #include "tools/compare/compare.h"
 #include "tools/doctor/doctor.h"
 #include "tools/exec/exec.h"
+#include "tools/exec/traffic.h"
 #include "tools/layout.h"
 #include "tools/plan.h"
 #include "tools/probe/probe.h"
@@ -21,6 +22,7 @@ static const char usage[] =
     "  topo     print what this node is: NUMA nodes, NICs, distances, the source of each fact\n"
     "  plan     print where the ranks of one node would run, with which NIC, and who would lead\n"
     "  exec     start a program where its rank belongs, without the plugin, with any launcher\n"
+    "  traffic  run a command, and print what the NICs of its node carried meanwhile\n"
     "  probe    measure how far NUMA nodes are from each other, and find the links between them\n"
     "  compare  run a program without and with nuioa, and say whether it is faster\n"
     "  profile  summarise what the ranks of a job communicate, and convert it to other formats\n"
@@ -29,16 +31,17 @@ static const char usage[] =
     "  cache    keep the description of this node in a file, so that launches are faster\n"
     "\n"
     "nuioa COMMAND --help and the manual nuioa(1) say more.\n"
-    "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage; exec: the "
-    "program's.\n";
+    "Exit status: 0 done, 1 the question could not be answered, 2 wrong usage; exec and "
+    "traffic: the program's.\n";
 
 static const struct command {
     const char *name;
     int (*run)(int argc, char **argv);
 } commands[] = {
-    { "topo", tool_topo },     { "plan", tool_plan },       { "exec", tool_exec },
-    { "probe", tool_probe },   { "profile", tool_profile }, { "layout", tool_layout },
-    { "doctor", tool_doctor }, { "cache", tool_cache },     { "compare", tool_compare },
+    { "topo", tool_topo },       { "plan", tool_plan },       { "exec", tool_exec },
+    { "probe", tool_probe },     { "profile", tool_profile }, { "layout", tool_layout },
+    { "doctor", tool_doctor },   { "cache", tool_cache },     { "compare", tool_compare },
+    { "traffic", tool_traffic },
 };
 
 /* Writes the names of all commands, and returns `text`. */

@@ -185,18 +185,6 @@ void profile_summary_free(struct profile_summary *s)
 
 /* --- for a person ---------------------------------------------------------------------------- */
 
-static const char *bytes_text(double bytes, char text[24])
-{
-    static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB", "EB" };
-    size_t unit = 0;
-    while (bytes >= 1000 && unit + 1 < sizeof(units) / sizeof(*units)) {
-        bytes /= 1000;
-        unit++;
-    }
-    snprintf(text, 24, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-    return text;
-}
-
 static void print_heaviest(const struct profile_summary *s)
 {
     static const char *const by[] = { "received bytes, mostly of large messages",
@@ -213,8 +201,8 @@ static void print_heaviest(const struct profile_summary *s)
         double value = profile_heaviness(s, t);
         if (value <= 0)
             break;
-        printf("%8u %12s %12s %12.0f %12.0f ", s->heaviest[i], bytes_text(t->recv_bytes, received),
-               bytes_text(t->sent_bytes, sent), t->recv_msgs, t->sent_msgs);
+        printf("%8u %12s %12s %12.0f %12.0f ", s->heaviest[i], tool_bytes(t->recv_bytes, received),
+               tool_bytes(t->sent_bytes, sent), t->recv_msgs, t->sent_msgs);
         if (s->metric == NUIOA_METRIC_AVG)
             printf("%7.0f\n", value);
         else
@@ -240,8 +228,8 @@ static void print_slices(const struct profile_summary *s)
     if (!l->nodes)
         return;
     printf("\nwhat srun sends: at most %s a node (%u ranks, %u pairs among them), %s in all\n",
-           bytes_text((double)l->largest_bytes, largest), l->ranks, l->pairs,
-           bytes_text((double)l->all_bytes, all));
+           tool_bytes((double)l->largest_bytes, largest), l->ranks, l->pairs,
+           tool_bytes((double)l->all_bytes, all));
     printf("read in %.0f ms, sliced in %.3f ms a node\n", 1e3 * l->read_s, 1e3 * l->slice_s);
 }
 
@@ -249,13 +237,13 @@ int profile_print_text(const struct profile_summary *s)
 {
     char bytes[24], large[24], coll[24];
     const struct nuioa_profile *p = s->profile;
-    printf("%u ranks, %u pairs, %s", p->rank_count, s->pair_count, bytes_text(s->bytes, bytes));
+    printf("%u ranks, %u pairs, %s", p->rank_count, s->pair_count, tool_bytes(s->bytes, bytes));
     if (s->msgs > 0)
         printf(" in %.0f messages", s->msgs);
     if (s->large_bytes > 0)
-        printf(", %s of it in messages of 32 KiB and more", bytes_text(s->large_bytes, large));
+        printf(", %s of it in messages of 32 KiB and more", tool_bytes(s->large_bytes, large));
     if (s->coll_bytes > 0)
-        printf(", %s in collectives", bytes_text(s->coll_bytes, coll));
+        printf(", %s in collectives", tool_bytes(s->coll_bytes, coll));
     char why[NUIOA_PROFILE_WHY_MAX];
     printf("%s%s\n", p->partial ? "\npartial: " : "", p->partial ? nuioa_profile_why(p, why) : "");
     if (s->from_ranks)

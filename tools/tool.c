@@ -140,6 +140,18 @@ int tool_usage(const char *command, const char *fmt, ...)
     return TOOL_USAGE;
 }
 
+const char *tool_bytes(double bytes, char text[24])
+{
+    static const char *const units[] = { "B", "KB", "MB", "GB", "TB", "PB", "EB" };
+    size_t unit = 0;
+    while (bytes >= 1000 && unit + 1 < sizeof(units) / sizeof(*units)) {
+        bytes /= 1000;
+        unit++;
+    }
+    snprintf(text, 24, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return text;
+}
+
 int tool_print(char *text)
 {
     if (!text)

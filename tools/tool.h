@@ -22,6 +22,9 @@ int tool_usage(const char *command, const char *fmt, ...) __attribute__((format(
  * the message says so. Returns the exit status. */
 int tool_print(char *text);
 
+/* Writes a number of bytes for a person, such as "1.5 GB", to `text`, and returns it. */
+const char *tool_bytes(double bytes, char text[24]);
+
 /* One option of a command. It has either a value or a flag. */
 struct tool_option {
     const char *name;   /* without "--" */

@@ -6,10 +6,19 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "util/subprocess.h"
+
 #define COUNTERS 4
+
+/* The open files of the counters of one NIC. */
+struct files {
+    int fd[COUNTERS]; /* in the order of struct nuioa_nic_counters; -1: there is no such counter */
+    uint32_t unit;    /* how many bytes the first two count as one */
+};
 
 /* The names of a driver's counters in hw_counters, in the order of struct nuioa_nic_counters. */
 struct names {
@@ -39,7 +48,7 @@ static const struct names telemetry = {
 static const struct names statistics = { { "rx_bytes", "tx_bytes", "rx_packets", "tx_packets" },
                                          1 };
 
-void nuioa_nic_counters_close(struct nuioa_nic_counter_files *files)
+static void close_files(struct files *files)
 {
     for (int i = 0; i < COUNTERS; i++) {
         if (files->fd[i] >= 0)
@@ -59,11 +68,11 @@ static int open_one(int dir, const char *folder, const char *name)
 
 /* Opens the files of one source, below the directory that `folder` names. Returns false if it lacks
  * one of the two that count bytes. */
-static bool open_source(struct nuioa_nic_counter_files *files, const struct names *names, int dir,
-                        const char *folder, ...) __attribute__((format(printf, 4, 5)));
+static bool open_source(struct files *files, const struct names *names, int dir, const char *folder,
+                        ...) __attribute__((format(printf, 4, 5)));
 
-static bool open_source(struct nuioa_nic_counter_files *files, const struct names *names, int dir,
-                        const char *folder, ...)
+static bool open_source(struct files *files, const struct names *names, int dir, const char *folder,
+                        ...)
 {
     char path[192];
     va_list args;
@@ -77,12 +86,12 @@ static bool open_source(struct nuioa_nic_counter_files *files, const struct name
         files->fd[i] = open_one(dir, path, names->name[i]);
     if (files->fd[0] >= 0 && files->fd[1] >= 0)
         return true;
-    nuioa_nic_counters_close(files);
+    close_files(files);
     return false;
 }
 
 static bool open_verbs(const struct nuioa_sysfs *sysfs, const struct nuioa_nic *nic,
-                       struct nuioa_nic_counter_files *files)
+                       struct files *files)
 {
     if (open_source(files, &port_counters, sysfs->verbs, "%s/ports/%u/counters", nic->name,
                     nic->port))
@@ -106,10 +115,10 @@ static bool is_plain(const struct nuioa_sysfs *sysfs, const struct nuioa_nic *ni
                               nic->port);
 }
 
-int nuioa_nic_counters_open(const struct nuioa_sysfs *sysfs, const struct nuioa_nic *nic,
-                            struct nuioa_nic_counter_files *files)
+static int open_files(const struct nuioa_sysfs *sysfs, const struct nuioa_nic *nic,
+                      struct files *files)
 {
-    *files = (struct nuioa_nic_counter_files){ { -1, -1, -1, -1 }, 1 };
+    *files = (struct files){ { -1, -1, -1, -1 }, 1 };
     if (nic->port && open_verbs(sysfs, nic, files))
         return 0;
     if (nic->kind == NUIOA_NIC_SLINGSHOT && *nic->pci &&
@@ -150,13 +159,46 @@ static uint64_t read_one(int fd, uint32_t unit)
     return number * unit;
 }
 
-void nuioa_nic_counters_read(const struct nuioa_nic_counter_files *files,
-                             struct nuioa_nic_counters *counters)
+int nuioa_nic_counters_read(const struct nuioa_sysfs *sysfs, const struct nuioa_nic *nic,
+                            struct nuioa_nic_counters *counters)
 {
-    counters->received = read_one(files->fd[0], files->unit);
-    counters->sent = read_one(files->fd[1], files->unit);
-    counters->received_packets = read_one(files->fd[2], 1);
-    counters->sent_packets = read_one(files->fd[3], 1);
+    struct files files;
+    int rc = open_files(sysfs, nic, &files);
+    counters->received = read_one(files.fd[0], files.unit);
+    counters->sent = read_one(files.fd[1], files.unit);
+    counters->received_packets = read_one(files.fd[2], 1);
+    counters->sent_packets = read_one(files.fd[3], 1);
+    close_files(&files);
+    return rc;
+}
+
+static void write_all(int fd, void *arg)
+{
+    const struct nuioa_node *node = arg;
+    struct nuioa_sysfs sysfs;
+    nuioa_sysfs_open(&sysfs, "");
+    for (uint32_t i = 0; i < node->nic_count; i++) {
+        struct nuioa_nic_counters counters;
+        nuioa_nic_counters_read(&sysfs, &node->nics[i], &counters);
+        nuioa_subprocess_write(fd, &counters, sizeof(counters));
+    }
+}
+
+struct nuioa_nic_counters *nuioa_nic_counters_read_all(const struct nuioa_node *node,
+                                                       unsigned deadline_ms)
+{
+    void *bytes = NULL;
+    size_t length, wanted = node->nic_count * sizeof(struct nuioa_nic_counters);
+    int rc = nuioa_subprocess_run(write_all, (void *)node, deadline_ms, wanted, &bytes, &length);
+    if (!rc && length == wanted)
+        return bytes ? bytes : calloc(1, sizeof(struct nuioa_nic_counters));
+    free(bytes);
+    return NULL;
+}
+
+bool nuioa_nic_counters_known(const struct nuioa_nic_counters *c)
+{
+    return c->received != NUIOA_NO_COUNTER && c->sent != NUIOA_NO_COUNTER;
 }
 
 static uint64_t between(uint64_t before, uint64_t after)

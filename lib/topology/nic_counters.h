@@ -4,13 +4,11 @@
 
 #include <stdint.h>
 
-#include "topology/nic.h"
+#include "topology/node.h"
 #include "util/sysfs.h"
 
 /* How much a NIC has carried, by the counters of its driver in sysfs, which anybody may read. They
- * count for the whole machine: all jobs, and the file systems that the NIC reaches. No function
- * allocates memory, so that a child process may call them. Opening or reading a counter of broken
- * hardware may hang. */
+ * count for the whole machine: all jobs, and the file systems that the NIC reaches. */
 
 /* A counter that is not known. */
 #define NUIOA_NO_COUNTER UINT64_MAX
@@ -21,28 +19,23 @@ struct nuioa_nic_counters {
     uint64_t received_packets, sent_packets;
 };
 
-/* The open files of the counters of one NIC. */
-struct nuioa_nic_counter_files {
-    int fd[4];     /* in the order of struct nuioa_nic_counters; -1: there is no such counter */
-    uint32_t unit; /* how many bytes the first two count as one */
-};
-
-/* Opens the counters of a NIC, of the first source that has the two of bytes: those of the verbs
+/* Reads the counters of a NIC, of the first source that has the two of bytes: those of the verbs
  * port, in units of 4 bytes; its hw_counters, by the names that drivers give them; Slingshot's
  * telemetry; for Ethernet without RDMA, and for the RDMA that the kernel makes on a plain NIC, the
- * statistics of the network interface. These do not see RDMA that a card does. Returns 0, and the
- * caller calls nuioa_nic_counters_close; or -ENOENT if there are none, and no file is open. */
-int nuioa_nic_counters_open(const struct nuioa_sysfs *sysfs, const struct nuioa_nic *nic,
-                            struct nuioa_nic_counter_files *files);
+ * statistics of the network interface. These do not see RDMA that a card does. A counter that
+ * cannot be read is NUIOA_NO_COUNTER, and so is one of 32 bits that stands at its end. Returns 0,
+ * or -ENOENT if there is no such source. A file of broken hardware may hang. */
+int nuioa_nic_counters_read(const struct nuioa_sysfs *sysfs, const struct nuioa_nic *nic,
+                            struct nuioa_nic_counters *counters);
 
-/* Reads the counters, from the beginning of each file. A counter that cannot be read, because its
- * NIC has gone for instance, is NUIOA_NO_COUNTER, and so is one of 32 bits that stands at its
- * end. */
-void nuioa_nic_counters_read(const struct nuioa_nic_counter_files *files,
-                             struct nuioa_nic_counters *counters);
+/* Reads the counters of all NICs of this machine, in a child process. Returns an array with an
+ * element for each of node->nics (malloc'd, caller frees); NULL without memory or a process, or if
+ * they have not come after `deadline_ms` milliseconds. */
+struct nuioa_nic_counters *nuioa_nic_counters_read_all(const struct nuioa_node *node,
+                                                       unsigned deadline_ms);
 
-/* Closes the files. */
-void nuioa_nic_counters_close(struct nuioa_nic_counter_files *files);
+/* Returns true if both counters of bytes are known. */
+bool nuioa_nic_counters_known(const struct nuioa_nic_counters *counters);
 
 /* Sets *carried to what was carried between two readings. A counter that is not known in both is
  * not known there, and one that fell, because somebody has reset it, is not either. */

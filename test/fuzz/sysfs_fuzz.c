@@ -97,12 +97,9 @@ static void write_files(struct input *input)
  * of an XML file. */
 static void read_counters(const struct nuioa_sysfs *sysfs, const struct nuioa_nic *nic)
 {
-    struct nuioa_nic_counter_files files;
     struct nuioa_nic_counters counters;
-    int rc = nuioa_nic_counters_open(sysfs, nic, &files);
-    nuioa_nic_counters_read(&files, &counters);
+    int rc = nuioa_nic_counters_read(sysfs, nic, &counters);
     INPUT_CHECK(!rc || counters.received == NUIOA_NO_COUNTER);
-    nuioa_nic_counters_close(&files);
 }
 
 static void discover(const char *root)

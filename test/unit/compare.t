@@ -136,7 +136,7 @@ echo "cannot open input.dat" >"$work/fail"
 compare --time "$time" -- srun ./app
 like "a run that fails" "$status|$out|$err" \
     '^1\|\|nuioa: srun ended with status 3, so nothing is.*; it said: cannot open input\.dat$'
-table=$(printf '%s\n' "nuioa: what the NICs carried in 9.0 s" "  node  NIC" "  n0    eth1")
+table=$(printf '%s\n' "nuioa: n0: NIC traffic of all programs" "  NIC" "  eth1")
 printf '%s\n' "cannot open input.dat" "$table" >"$work/fail"
 compare --time "$time" -- srun ./app
 like "... before a table of nuioa's" "$err" '; it said: cannot open input\.dat$'

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/exec/enter.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "util/rank_id.h"
 
 #define BLOCK_SIZE (64 << 10)
+
+enum { NOT_STARTED = 126, NOT_FOUND = 127 }; /* exit status, as that of env(1) */
 
 int exec_bind(const struct exec_plan *e)
 {
@@ -121,4 +124,13 @@ void exec_set_nics(const struct exec_plan *e)
     set_rank_id(e);
     set_foreign(e, block);
     free(block);
+}
+
+int exec_become(char **program)
+{
+    fflush(NULL);
+    execvp(program[0], program);
+    int why = errno;
+    tool_fail("%s: %s", program[0], strerror(why));
+    return why == ENOENT ? NOT_FOUND : NOT_STARTED;
 }

@@ -19,4 +19,8 @@ void exec_enter(struct exec_plan *exec);
 /* Sets the variables that depend on the NICs of the process only. */
 void exec_set_nics(const struct exec_plan *exec);
 
+/* Becomes the program, an array that ends with NULL, of which the first is looked for in PATH.
+ * Returns only if that fails, after a message on stderr: an exit status. */
+int exec_become(char **program);
+
 #endif

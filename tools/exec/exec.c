@@ -18,8 +18,6 @@
 #include "util/number.h"
 #include "util/variable.h"
 
-enum { NOT_STARTED = 126, NOT_FOUND = 127 }; /* exit status, as that of env(1) */
-
 static const char usage[] =
     "usage: nuioa exec [OPTION]... -- PROGRAM [ARGUMENT]...\n"
     "       nuioa exec --print [--json] [--topology FILE.xml|DIR] [OPTION]...\n"
@@ -297,15 +295,6 @@ static void take_part(struct job *job)
     report(e);
 }
 
-static int start(struct job *job)
-{
-    fflush(NULL);
-    execvp(job->program[0], job->program);
-    int why = errno;
-    tool_fail("%s: %s", job->program[0], strerror(why));
-    return why == ENOENT ? NOT_FOUND : NOT_STARTED;
-}
-
 static int print_help(void)
 {
     char *table = nuioa_options_help();
@@ -325,7 +314,7 @@ static int run(struct job *job)
         return print(job);
     if (!rc && !off)
         take_part(job);
-    return start(job);
+    return exec_become(job->program);
 }
 
 int tool_exec(int argc, char **argv)

@@ -330,3 +330,15 @@ void launcher_place_free(struct launcher_place *place)
     free(place->ranks);
     *place = (struct launcher_place){ .rank = UNKNOWN };
 }
+
+int launcher_is_first(char *const *environment, struct nuioa_error *err)
+{
+    const struct launcher_typed any = { .has_local_size = true, .local_size = LAUNCHER_TASKS_MAX };
+    struct launcher_place place;
+    int rc = launcher_find(&any, environment, &place, err);
+    int first = !place.launcher || (!rc && place.local == 0);
+    if (rc && place.launcher)
+        first = nuioa_fail(err, -ENOENT, "the launcher does not say who is local rank 0");
+    launcher_place_free(&place);
+    return first;
+}
