@@ -175,6 +175,11 @@ builds() {
 ok "a program builds with the installed header and library" builds
 ok "the header stands alone" gcc -std=c11 -Wall -Wextra -Werror -pedantic -fsyntax-only \
     -x c "$stage/usr/include/nuioa-client.h"
+ok "... in C90, too" gcc -std=c90 -Wall -Wextra -pedantic-errors -fsyntax-only \
+    -x c "$stage/usr/include/nuioa-client.h"
+is "each value of its enums is a number, for other languages" \
+    "$(sed -n '/^enum.*{/,/^}/p' "$stage/usr/include/nuioa-client.h" |
+        grep NUIOA_ | grep -vE ' = [0-9]')" ""
 is "nuioa-client.pc knows the version" "$(pc --modversion)" \
     "$(sed -n 's/^AC_INIT(\[nuioa\], \[\([^]]*\)\].*/\1/p' "$here/../configure.ac")"
 like "nuioa-client.pc knows the library" "$(pc --libs)" -lnuioa-client

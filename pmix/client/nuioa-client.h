@@ -35,7 +35,7 @@ struct nuioa_client;
 enum nuioa_client_source {
     NUIOA_CLIENT_NOTHING = 0, /* no advice: no nuioa, switched off, or another launcher's process */
     NUIOA_CLIENT_ENVIRONMENT = 1,
-    NUIOA_CLIENT_PMIX = 2,
+    NUIOA_CLIENT_PMIX = 2
 };
 
 /* Reads all advice for this process: from PMIx between MPI_Init and MPI_Finalize, at other times
@@ -148,8 +148,8 @@ size_t nuioa_client_leaders(const struct nuioa_client *client, const uint32_t **
  * The second word is the complement of the first, so that one maximum over both finds the largest
  * and the smallest number. */
 enum nuioa_client_subject {
-    NUIOA_CLIENT_NODE,    /* leader and order of this node; over ranks of one node */
-    NUIOA_CLIENT_LEADERS, /* leaders of all nodes; over any ranks of the step */
+    NUIOA_CLIENT_NODE = 0,   /* leader and order of this node; over ranks of one node */
+    NUIOA_CLIENT_LEADERS = 1 /* leaders of all nodes; over any ranks of the step */
 };
 
 /* Returns a 64-bit hash of this process's advice on the subject, which is equal on two processes if

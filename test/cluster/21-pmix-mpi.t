@@ -13,9 +13,7 @@ top=$here/../..
 hints=heavy=3,6,9,12
 with_plan="topology=$topology hints=$hints default=on"
 
-# The program in the manual page, as a reader would copy it.
-sed -n '/^\.EX$/,/^\.EE$/p' "$top/man/libnuioa-client.3.in" |
-    sed -e '/^\.E[EX]$/d' -e 's/\\e/\\/g' >"$work/leaders.c"
+from_manual leaders.c >"$work/leaders.c"
 like "the example is about 30 lines" "$(wc -l <"$work/leaders.c")" '^(2[5-9]|3[0-9])$'
 
 # Do all ranks of the job hold the same table? The test is that they all think the same of it.

@@ -217,3 +217,9 @@ build_disturb() {
     ok "the plugin that disturbs compiles" in_node ctl gcc -shared -fPIC \
         -I/opt/slurm/include -o "$home/disturb.so" "$home/disturb.c"
 }
+
+# from_manual NAME: the program of that name in libnuioa-client(3), as a reader would copy it
+from_manual() {
+    sed -n "/^\.\\\\\" $1\$/,/^\.EE\$/p" "$here/../../man/libnuioa-client.3.in" |
+        sed -e '/^\./d' -e 's/\\e/\\/g' -e 's/\\-/-/g'
+}
