@@ -427,9 +427,6 @@ static void test_memory_of_wide_ranks(void **state)
     assert_string_equal(memory_of(s), "default default");
     plan_case_option(s, "mem", "local");
     assert_string_equal(memory_of(s), "preferred:5 preferred:1");
-    plan_case_option(s, "policy", "cpu");
-    assert_string_equal(memory_of(s), "default default");
-    plan_case_option(s, "policy", "bandwidth");
     plan_case_option(s, "mem", "nic");
     assert_string_equal(memory_of(s), "preferred:5 preferred:5");
     plan_case_free(s);
