@@ -162,7 +162,7 @@ const char *nuioa_option_spelling(const struct nuioa_option *option,
  * free(). Returns NULL if memory is short. */
 char *nuioa_options_help(void);
 
-/* Returns the name of a policy, "bandwidth", "latency" or "cpu": a constant text. */
+/* Returns the name of a policy, "bandwidth" or "latency": a constant text. */
 const char *nuioa_policy_name(enum nuioa_policy policy);
 
 #endif

@@ -132,9 +132,6 @@ static void test_memory(void **state)
     s->options.asked = false; /* then no rank moves to a core beside the NIC */
     advises(s, 0);
     s->options.asked = true;
-    plan_case_option(s, "policy", "cpu");
-    advises(s, 0);
-    plan_case_option(s, "policy", "bandwidth");
     plan_case_option(s, "nuioa", "export");
     advises(s, 0);
     plan_case_option(s, "nuioa", "on");

@@ -162,9 +162,6 @@ static void test_stays(void **state)
     check(s, "0 4 1 5", NUIOA_REASON_MEM_BIND);
     s->request.memory_by_rank = false;
 
-    plan_case_option(s, "policy", "cpu");
-    check(s, "0 4 1 5", NUIOA_REASON_GPUS);
-    plan_case_option(s, "policy", "bandwidth");
     plan_case_option(s, "cores", "pack");
     check(s, "0 4 1 5", NUIOA_REASON_GPUS);
     plan_case_option(s, "cores", "auto");

@@ -47,7 +47,7 @@ void plan_case_on(struct plan_case *s, unsigned tasks, unsigned cpus_per_task)
 
 void plan_case_option(struct plan_case *s, const char *name, const char *value)
 {
-    if (nuioa_options_set(&s->options, NUIOA_FROM_COMMAND, name, value, &s->err) < 0)
+    if (nuioa_options_set(&s->options, NUIOA_FROM_COMMAND, name, value, &s->err))
         fail_msg("%s=%s: %s", name, value, s->err.text);
 }
 

@@ -29,7 +29,7 @@ void plan_case_free(struct plan_case *test);
 /* Makes a request for `tasks` ranks, in block distribution over whole cores, with mode on. */
 void plan_case_on(struct plan_case *test, unsigned tasks, unsigned cpus_per_task);
 
-/* Sets an option as a user types it for srun: "policy", "cpu". */
+/* Sets an option as a user types it for srun: "policy", "latency". */
 void plan_case_option(struct plan_case *test, const char *name, const char *value);
 
 /* Gives every task a weight, as hints do: weights[task_count], or weight(local rank). */
