@@ -19,11 +19,11 @@ plugin on "topology=$topology" "${patient[@]}"
 work=$CLUSTER_DIR/home/tools dir=$home/tools
 install -d -m 1777 "$work"
 
-# mpi KIND N COMMAND SRUN-ARG...: on one node; see 50-trace.t
+# mpi KIND N COMMAND SRUN-ARG...: on one node, by shared memory; see 50-trace.t
 mpi() {
     local kind=$1 n=$2 command=$3
-    local settings=(OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
-        OMPI_MCA_osc=pt2pt) pmi=pmix
+    local settings=(OMPI_MCA_btl=^tcp OMPI_MCA_btl_vader_single_copy_mechanism=none
+        OMPI_MCA_btl_sm_single_copy_mechanism=none OMPI_MCA_osc=^ucx) pmi=pmix
     shift 3
     launched=$((launched + 1))
     [ "$kind" = openmpi ] || { settings=(UCX_TLS=self,posix); pmi=pmi2; }
