@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MPI's functions have the same arguments in all MPI libraries: none of them is a handle. */
+/* MPI's functions have the same arguments in all MPI libraries: none of them is a handle. They are
+ * called by their PMPI names, so that no tool counts these calls. */
 struct interface {
     int (*init_thread)(int required, int *provided);
     int (*get_num)(int *count);
@@ -16,8 +17,8 @@ struct interface {
 
 static bool find_all(struct interface *mpi, void *(*find)(const char *name))
 {
-    static const char *const names[] = { "MPI_T_init_thread", "MPI_T_cvar_get_num",
-                                         "MPI_T_cvar_get_index", "MPI_Get_library_version" };
+    static const char *const names[] = { "PMPI_T_init_thread", "PMPI_T_cvar_get_num",
+                                         "PMPI_T_cvar_get_index", "PMPI_Get_library_version" };
     void *found[sizeof(names) / sizeof(*names)];
     _Static_assert(sizeof(found) == sizeof(*mpi), "a function for each name");
     for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
