@@ -112,6 +112,15 @@ static const struct {
       "",
       "a",
       true },
+    { "a BlueField, and fewer others than GPUs: it may be for both",
+      { { IB, 200, "nnnn", BF },
+        { IB, 200, "nnnn", 0 },
+        { IB, 200, "nnnn", 0 },
+        { IB, 200, "nnnn", 0 } },
+      "abcd",
+      "",
+      "",
+      false },
     { "BlueFields are all there is: they are the NICs of the GPUs",
       { { ROCE, 400, "psss", BF },
         { ROCE, 400, "spss", BF },
@@ -246,7 +255,7 @@ static void test_without_gpus(void **state)
 {
     (void)state;
     struct nuioa_node node;
-    build(&node, cases[10].ports);
+    build(&node, cases[8].ports);
     uint32_t gpus = node.gpu_count;
     node.gpu_count = 0;
     nuioa_nic_judge(&node);
