@@ -75,6 +75,16 @@ done
 compare --time "'took (.*)'" -- srun -n2 "$dir/absent" 10 9
 like "a program that is not there" "$rc|$err" \
     '^1\|.*nuioa: srun ended with status [0-9]+, so nothing is compared'
+cat >"$work/fails" <<'END'
+#!/bin/sh
+sleep 0.1
+[ "$SLURM_PROCID" != 0 ] || echo "cannot open input.dat" >&2
+exit 3
+END
+chmod 755 "$work/fails"
+compare --time "'took (.*)'" -- srun -n2 "$dir/fails"
+like "a program that fails: its last words" "$rc|$err" \
+    '^1\|.*nuioa: srun ended with status 3, so nothing is compared; it said: cannot open input\.dat$'
 user sh -c "cd $dir && exec nuioa compare -- srun -n2 $dir/program 1 1"
 like "outside of a job" "$rc|$err" '^1\|nuioa: there is no job here'
 

@@ -53,30 +53,37 @@ static FILE *open_kept(const struct run_plan *plan, const char *name, const char
     return path_of(plan, name, end, path) ? NULL : fopen(path, "re");
 }
 
-/* Copies the last line of a file that is not empty. nuioa's tables, lines with two blanks below a
- * line of nuioa's, are not what the program said; a single line of nuioa's counts if there is no
- * other. */
+static bool begins(const char *text, const char *word)
+{
+    return !strncmp(text, word, strlen(word));
+}
+
+/* Copies the last line that the program has printed to its standard error. nuioa's tables, lines
+ * with two blanks below a line of nuioa's, are passed over; other lines of nuioa's and of srun's
+ * count if there are none of the program's. */
 static void last_line(const struct run_plan *plan, const char *name, char *line, unsigned size)
 {
-    char text[512], own[512] = "";
-    bool below = false;
+    char text[512], head[512] = "", own[512] = "";
+    bool table = false;
     FILE *file = open_kept(plan, name, "err");
     *line = '\0';
     while (file && fgets(text, sizeof(text), file)) {
         text[strcspn(text, "\n")] = '\0';
-        bool row = below && !strncmp(text, "  ", 2);
-        below = row || !strncmp(text, "nuioa: ", strlen("nuioa: "));
-        if (row)
-            *own = '\0';
-        else if (below)
+        table = (table || *head) && begins(text, "  ");
+        if (*head && !table)
+            nuioa_copy(own, sizeof(own), head);
+        *head = '\0';
+        if (begins(text, "nuioa: "))
+            nuioa_copy(head, sizeof(head), text);
+        else if (begins(text, "srun: "))
             nuioa_copy(own, sizeof(own), text);
-        else if (*text)
+        else if (*text && !table)
             nuioa_copy(line, size, text);
     }
     if (file)
         fclose(file);
     if (!*line)
-        nuioa_copy(line, size, own);
+        nuioa_copy(line, size, *head ? head : own);
 }
 
 bool run_said(const struct run_plan *plan, const char *name, const char *begin, char *line,
