@@ -12,7 +12,7 @@ stage=/run/stage/usr
 work=$CLUSTER_DIR/home/examples
 dir=$home/examples
 install -d -m 1777 "$work"
-install -m 0644 "$examples"/*.c "$here"/{han,han_senders}.c "$here/../coll/progress.c" "$work"
+install -m 0644 "$examples"/*.c "$here"/{han,han_senders}.c "$here"/../*/progress.c "$work"
 
 # Each node has a NIC: that of node2 beside NUMA node 0, with the lower cores, the others beside 1.
 for node in node1 node2 node3 node4; do
@@ -25,7 +25,8 @@ plugin "${on[@]}"
 
 has_command() { in_node ctl sh -c "command -v $1" >/dev/null; }
 
-# mpi KIND COMMAND SRUN-ARG...: $out, $err; a launch that does not end well is lost
+# mpi KIND COMMAND SRUN-ARG...: $out, $err; a launch that does not end well is lost; $monitored: but
+# not if it crashes in MPI_Finalize, as Open MPI's monitoring may with HAN
 mpi() {
     local kind=$1 command=$2 settings=("${openmpi_by_ucx[@]}" OMPI_MCA_mpi_yield_when_idle=1)
     shift 2
@@ -39,7 +40,7 @@ mpi() {
     launched=$((launched + 1))
     # shellcheck disable=SC2086
     user env "LD_LIBRARY_PATH=$stage/lib" "${settings[@]}" srun "$@" env $command
-    [ "$rc" -eq 0 ] || lose "$kind $command $*" "$out"
+    [ "$rc" -eq 0 ] || [[ ${monitored:-} && $out == *wrong* ]] || lose "$kind $command $*" "$out"
 }
 
 # leads NAME ROOTS WANTED: the last bcast was right from each root, and led as WANTED says: lines of
@@ -111,31 +112,18 @@ node2 1 3 0
 node3 5 1 1
 node4 7 2 0"
 
-# senders COMMAND SRUN-ARG...: sets $sent, who sent as many messages to other nodes as there were
-# calls of Allreduce by Open MPI's own count, and $wrong, how many results were wrong
-calls=200
-senders() {
-    local command=$1 on_node=${on_node:-rank / 4}
-    shift
-    rm -rf "$work/sent"
-    install -d -m 1777 "$work/sent"
-    mpi openmpi "OMPI_MCA_pml=ucx,monitoring OMPI_MCA_pml_monitoring_enable=2
-        OMPI_MCA_pml_monitoring_enable_output=3 OMPI_MCA_pml_monitoring_filename=$dir/sent/m
-        OMPI_MCA_coll_han_priority=100 $command" -n16 -N4 --exclusive -c4 "$@"
-    wrong=$out
-    sent=$(cat "$work"/sent/*.prof | awk -v calls=$calls '
-        function node(rank) { return int('"$on_node"') }
-        /^[EI]/ && node($2) != node($3) { sent[$2] += $6 }
-        END { for (rank in sent) if (sent[rank] >= calls) print rank }' | sort -n | xargs)
-}
-
-# han NAME WANTED COMMAND SRUN-ARG...: they are those, and all results are right
+# han NAME WANTED COMMAND SRUN-ARG...: who sends to other nodes in Allreduce, by Open MPI's own
+# count, and whether all results are right; rank / 4 or $on_node is a rank's node
 han() {
-    local name=$1 wanted=$2
-    shift 2
-    senders "$1 $dir/han_senders $calls" "${@:2}"
-    is "HAN, $name: who sends to other nodes" "$sent" "$wanted"
-    is "HAN, $name: Allreduce, Bcast and Reduce" "$wrong" "wrong 0"
+    local name=$1 wanted=$2 command=$3
+    shift 3
+    monitored=yes mpi openmpi "OMPI_MCA_pml=ucx,monitoring OMPI_MCA_pml_monitoring_enable=1
+        OMPI_MCA_coll_han_priority=100 $command $dir/han_senders monitored" -n16 -N4 --exclusive \
+        -c4 "$@"
+    is "HAN, $name: who sends to other nodes" "$(awk '
+        function node(rank) { return int('"${on_node:-rank / 4}"') }
+        /^sent/ && node($2) != node($3) { print $2 }' <<<"$out" | sort -nu | xargs)" "$wanted"
+    is "HAN, $name: Allreduce, Bcast and Reduce" "$(grep wrong <<<"$out")" "wrong 0"
 }
 
 compile="cd $dir && mpicc.openmpi -std=c11 -O2 -Wall -Wextra -Werror -I$stage/include -shared \
@@ -159,7 +147,7 @@ on_node="rank % 4" han "with han_leaders, cyclic: as by itself" "0 1 2 3" "$prel
     "${hints[@]}"
 
 for n in 16 14; do
-    mpi openmpi "OMPI_MCA_coll_han_priority=100 $preload $dir/han_senders 1 halves" -n$n -N4 \
+    mpi openmpi "OMPI_MCA_coll_han_priority=100 $preload $dir/han_senders halves" -n$n -N4 \
         --exclusive -c4 "${hints[@]}"
     is "HAN, with han_leaders: $n ranks, other communicators" "$out" "wrong 0"
 done
